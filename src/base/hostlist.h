@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_BASE_HOSTLIST_H
+#define FETTLE_BASE_HOSTLIST_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Host lists: "lx[01-64,70]" for many names, in several dimensions ("r[1-4]n[01-16]"), expanded
+ * and folded exactly as `nodeset` of clustershell 1.9 does: same members, same order, same zero
+ * padding, steps ("n[0-8/2]") and the operators "," (or white space) union, "!" difference,
+ * "&" intersection and "^" symmetric difference, read from left to right. Groups ("@name") are
+ * refused with a sentence: Fettle has no group sources.
+ */
+
+enum {
+    HOSTLIST_TEXT_BYTES_MAX = 1 << 20, /* of a written list */
+    HOSTLIST_HOSTS_MAX = 1 << 20,      /* of an expanded one */
+    HOSTLIST_NAME_BYTES_MAX = 255      /* of one name */
+};
+
+/* Names, each once, in nodeset's order. Zero-initialise; hostlist_fini when done. */
+struct hostlist {
+    char **names;
+    size_t n;
+    size_t cap;
+};
+
+void hostlist_fini(struct hostlist *h);
+
+/* Reads a list into h, which must be empty. -EINVAL with a sentence (which bracket, which range)
+ * for what nodeset refuses or the limits forbid; h stays empty then. */
+int hostlist_parse(const char *text, struct hostlist *h, struct err *e);
+
+/* Adds one plain name as it stands, at the end, without looking for duplicates. */
+void hostlist_add(struct hostlist *h, const char *name);
+
+/* Writes names (n of them, any order, duplicates allowed) as the shortest list, as `nodeset -f`
+ * does. "" for none. The caller frees it. */
+char *hostlist_fold(const char *const *names, size_t n);
+
+/* True when name is one plain host name: letters, digits, '-', '_' and '.', a letter or digit
+ * first, at most HOSTLIST_NAME_BYTES_MAX. */
+bool hostlist_name_ok(const char *name);
+
+void hostlist_cleanup(struct hostlist *h);
+#define CLEANUP_HOSTLIST __attribute__((cleanup(hostlist_cleanup)))
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/json.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* jansson's own limit on depth is 2,048 and fixed; brackets outside strings are counted before it
+ * sees the bytes, so that no deep recursion starts. */
+static bool too_deep(const char *bytes, size_t len)
+{
+    size_t depth = 0;
+    bool in_string = false;
+    for (size_t i = 0; i < len; i++) {
+        char c = bytes[i];
+        if (in_string) {
+            if (c == '\\')
+                i++;
+            else if (c == '"')
+                in_string = false;
+        } else if (c == '"') {
+            in_string = true;
+        } else if (c == '{' || c == '[') {
+            if (++depth > JSON_DEPTH_MAX)
+                return true;
+        } else if ((c == '}' || c == ']') && depth > 0) {
+            depth--;
+        }
+    }
+    return false;
+}
+
+json_t *json_read(const char *bytes, size_t len, struct err *e)
+{
+    if (too_deep(bytes, len)) {
+        err_set(e, -EINVAL, "JSON nests deeper than %d levels", JSON_DEPTH_MAX);
+        return NULL;
+    }
+    json_error_t why;
+    json_t *value = json_loadb(bytes, len, JSON_REJECT_DUPLICATES, &why);
+    if (!value)
+        err_set(e, -EINVAL, "not JSON: %s at byte %d", why.text, why.position);
+    return value;
+}
+
+int json_take_string(const json_t *object, const char *key, const char **out, struct err *e)
+{
+    const json_t *v = json_object_get(object, key);
+    if (!v)
+        return err_set(e, -ENOENT, "\"%s\" is missing", key);
+    if (!json_is_string(v))
+        return err_set(e, -EINVAL, "\"%s\" is not a string", key);
+    *out = json_string_value(v);
+    return 0;
+}
+
+int json_take_u64(const json_t *object, const char *key, uint64_t max, uint64_t *out, struct err *e)
+{
+    const json_t *v = json_object_get(object, key);
+    if (!v)
+        return err_set(e, -ENOENT, "\"%s\" is missing", key);
+    json_int_t n = json_integer_value(v);
+    if (!json_is_integer(v) || n < 0 || (uint64_t)n > max)
+        return err_set(e, -EINVAL, "\"%s\" is not a whole number from 0 to %" PRIu64, key, max);
+    *out = (uint64_t)n;
+    return 0;
+}
+
+int json_take_bool(const json_t *object, const char *key, bool *out, struct err *e)
+{
+    const json_t *v = json_object_get(object, key);
+    if (!v)
+        return err_set(e, -ENOENT, "\"%s\" is missing", key);
+    if (!json_is_boolean(v))
+        return err_set(e, -EINVAL, "\"%s\" is neither true nor false", key);
+    *out = json_is_true(v);
+    return 0;
+}
+
+int json_only_keys(const json_t *object, const char *const *keys, size_t n, struct err *e)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)object, key, value)
+    {
+        bool known = false;
+        for (size_t i = 0; i < n && !known; i++)
+            known = strcmp(keys[i], key) == 0;
+        if (known)
+            continue;
+        const char *near = text_nearest(key, keys, n);
+        if (near)
+            return err_set(e, -EINVAL, "unknown key \"%s\"; the nearest known is \"%s\"", key, near);
+        return err_set(e, -EINVAL, "unknown key \"%s\"", key);
+    }
+    return 0;
+}
+
+char *json_write(const json_t *value)
+{
+    char *s = json_dumps(value, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_ENCODE_ANY);
+    return s ? s : mem_dup("null");
+}
+
+void json_cleanup(json_t **value)
+{
+    json_decref(*value);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static void *must(void *p)
+{
+    if (!p) {
+        fputs("out of memory\n", stderr);
+        abort();
+    }
+    return p;
+}
+
+void *mem_alloc(size_t bytes)
+{
+    return must(calloc(1, bytes ? bytes : 1));
+}
+
+void *mem_grow(void *p, size_t bytes)
+{
+    return must(realloc(p, bytes ? bytes : 1));
+}
+
+char *mem_dup_len(const char *s, size_t len)
+{
+    char *p = mem_alloc(len + 1);
+    memcpy(p, s, len);
+    return p;
+}
+
+char *mem_dup(const char *s)
+{
+    return s ? mem_dup_len(s, strlen(s)) : NULL;
+}
+
+void mem_cleanup_free(void *p)
+{
+    free(*(void **)p);
+}
+
+void text_cleanup(struct text *t)
+{
+    text_fini(t);
+}
+
+void text_fini(struct text *t)
+{
+    free(t->s);
+    *t = (struct text){0};
+}
+
+void text_clear(struct text *t)
+{
+    t->len = 0;
+    if (t->s)
+        t->s[0] = '\0';
+}
+
+char *text_room(struct text *t, size_t more)
+{
+    size_t need = t->len + more + 1;
+    if (need > t->cap) {
+        size_t cap = t->cap ? t->cap : 64;
+        while (cap < need)
+            cap *= 2;
+        t->s = mem_grow(t->s, cap);
+        t->cap = cap;
+    }
+    return t->s + t->len;
+}
+
+void text_add_bytes(struct text *t, const void *bytes, size_t len)
+{
+    char *at = text_room(t, len);
+    if (len)
+        memcpy(at, bytes, len);
+    at[len] = '\0';
+    t->len += len;
+}
+
+void text_add(struct text *t, const char *s)
+{
+    text_add_bytes(t, s, strlen(s));
+}
+
+void text_add_char(struct text *t, char c)
+{
+    text_add_bytes(t, &c, 1);
+}
+
+void text_add_u64(struct text *t, uint64_t n)
+{
+    char digits[20];
+    size_t i = sizeof digits;
+    do {
+        digits[--i] = (char)('0' + n % 10);
+        n /= 10;
+    } while (n);
+    text_add_bytes(t, digits + i, sizeof digits - i);
+}
+
+void text_printf(struct text *t, const char *fmt, ...)
+{
+    va_list ap, again;
+    va_start(ap, fmt);
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    if (n > 0) {
+        vsnprintf(text_room(t, (size_t)n), (size_t)n + 1, fmt, again);
+        t->len += (size_t)n;
+    }
+    va_end(again);
+}
+
+/* Length of the valid UTF-8 sequence at s, 0 when there is none (RFC 3629). */
+static size_t utf8_len(const unsigned char *s)
+{
+    if (s[0] < 0x80)
+        return 1;
+    if (s[0] < 0xc2 || s[0] > 0xf4)
+        return 0;
+    size_t n = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+    for (size_t i = 1; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
+        (s[0] == 0xf4 && s[1] > 0x8f))
+        return 0;
+    return n;
+}
+
+void text_add_json(struct text *t, const char *s)
+{
+    text_add_char(t, '"');
+    const char *run = s;
+    for (const char *p = s; *p;) {
+        unsigned char c = (unsigned char)*p;
+        size_t n = utf8_len((const unsigned char *)p);
+        if (n > 0 && c >= 0x20 && c != '"' && c != '\\') {
+            p += n;
+            continue;
+        }
+        text_add_bytes(t, run, (size_t)(p - run));
+        if (n == 0)
+            text_add(t, "\xef\xbf\xbd");
+        else if (c == '"' || c == '\\')
+            text_printf(t, "\\%c", c);
+        else if (c == '\n')
+            text_add(t, "\\n");
+        else if (c == '\t')
+            text_add(t, "\\t");
+        else
+            text_printf(t, "\\u%04x", c);
+        run = ++p;
+    }
+    text_add(t, run);
+    text_add_char(t, '"');
+}
+
+char *text_take(struct text *t)
+{
+    if (!t->s)
+        text_add(t, "");
+    char *s = t->s;
+    *t = (struct text){0};
+    return s;
+}
+
+int text_parse_u64(const char *s, uint64_t min, uint64_t max, uint64_t *out, struct err *e)
+{
+    uint64_t n = 0;
+    bool good = *s != '\0';
+    for (const char *p = s; good && *p; p++) {
+        uint64_t digit = (uint64_t)(*p - '0');
+        good = *p >= '0' && *p <= '9' && n <= (UINT64_MAX - digit) / 10;
+        n = n * 10 + digit;
+    }
+    if (!good || n < min || n > max)
+        return err_set(e, -EINVAL, "\"%s\" is not a number from %" PRIu64 " to %" PRIu64, s, min, max);
+    *out = n;
+    return 0;
+}
+
+int text_parse_milli(const char *s, uint64_t *out, struct err *e)
+{
+    size_t whole = strspn(s, "0123456789");
+    const char *frac = s[whole] == '.' ? s + whole + 1 : s + whole;
+    size_t digits = strspn(frac, "0123456789");
+    if (whole + digits == 0 || whole > 9 || frac[digits] != '\0')
+        return err_set(e, -EINVAL, "\"%s\" is not a decimal number", s);
+    uint64_t n = 0;
+    for (size_t i = 0; i < whole; i++)
+        n = n * 10 + (uint64_t)(s[i] - '0');
+    for (size_t i = 0; i < 3; i++)
+        n = n * 10 + (i < digits ? (uint64_t)(frac[i] - '0') : 0);
+    *out = n;
+    return 0;
+}
+
+int text_parse_bool(const char *s, bool *out, struct err *e)
+{
+    static const char *const words[] = {"no", "yes", "false", "true", "off", "on", "0", "1"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcasecmp(s, words[i]) == 0) {
+            *out = i % 2 == 1;
+            return 0;
+        }
+    }
+    return err_set(e, -EINVAL, "\"%s\" is neither yes nor no", s);
+}
+
+enum { NEAREST_BYTES_MAX = 64 };
+
+/* Levenshtein distance without regard to case; both at most NEAREST_BYTES_MAX long. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[NEAREST_BYTES_MAX + 1];
+    size_t lb = strlen(b);
+    for (size_t j = 0; j <= lb; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1]; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= lb; j++) {
+            bool same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
+            size_t best = diagonal + (same ? 0 : 1);
+            diagonal = row[j];
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            row[j] = best;
+        }
+    }
+    return row[lb];
+}
+
+const char *text_nearest(const char *word, const char *const *words, size_t n)
+{
+    size_t len = strlen(word);
+    if (len > NEAREST_BYTES_MAX)
+        return NULL;
+    const char *best = NULL;
+    size_t best_distance = len / 3 + 2;
+    for (size_t i = 0; i < n; i++) {
+        if (strlen(words[i]) > NEAREST_BYTES_MAX)
+            continue;
+        size_t d = distance(word, words[i]);
+        if (d < best_distance) {
+            best_distance = d;
+            best = words[i];
+        }
+    }
+    return best;
+}

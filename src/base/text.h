@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_BASE_TEXT_H
+#define FETTLE_BASE_TEXT_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Text: a growing buffer, exact number parsing, and the nearest known word.
+ */
+
+/* A growing string. Zero-initialise it; text_fini when done. `s` is NULL until something was
+ * added, and zero-terminated from then on. It may hold zero bytes; `len` is the truth. */
+struct text {
+    char *s;
+    size_t len;
+    size_t cap;
+};
+
+void text_fini(struct text *t);
+/* Empties it and keeps the memory. */
+void text_clear(struct text *t);
+void text_add(struct text *t, const char *s);
+void text_add_bytes(struct text *t, const void *bytes, size_t len);
+void text_add_char(struct text *t, char c);
+void text_add_u64(struct text *t, uint64_t n);
+void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Adds s as a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD. */
+void text_add_json(struct text *t, const char *s);
+/* Gives the string away (the caller frees it) and empties t. Never NULL. */
+char *text_take(struct text *t);
+/* Makes room for `more` bytes past len and returns where they go; the caller raises len. */
+char *text_room(struct text *t, size_t more);
+
+/* Reads the whole of s as a decimal number in [min, max]. -EINVAL with a sentence otherwise. */
+int text_parse_u64(const char *s, uint64_t min, uint64_t max, uint64_t *out, struct err *e);
+
+/* Reads a decimal number with up to three fraction digits ("863.8") in thousandths, 0 to 10^12.
+ * Further digits are read and dropped. -EINVAL with a sentence otherwise. */
+int text_parse_milli(const char *s, uint64_t *out, struct err *e);
+
+/* Reads yes/no, true/false, on/off, 1/0, in any case. -EINVAL with a sentence otherwise. */
+int text_parse_bool(const char *s, bool *out, struct err *e);
+
+/* The one of `words` (n of them) nearest to `word` by edit distance, without regard to case; NULL
+ * when none is near enough to be meant. */
+const char *text_nearest(const char *word, const char *const *words, size_t n);
+
+/* Memory that ends the process with a message when there is none (never NULL). */
+void *mem_alloc(size_t bytes); /* zeroed */
+void *mem_grow(void *p, size_t bytes);
+char *mem_dup(const char *s); /* NULL gives NULL */
+char *mem_dup_len(const char *s, size_t len);
+
+/* free() at the end of the scope:  CLEANUP_FREE char *s = ...; STEAL(s) gives it away. */
+void mem_cleanup_free(void *p);
+void text_cleanup(struct text *t);
+#define CLEANUP_FREE __attribute__((cleanup(mem_cleanup_free)))
+#define CLEANUP_TEXT __attribute__((cleanup(text_cleanup)))
+#define STEAL(p)                                                                                             \
+    __extension__({                                                                                          \
+        __typeof__(p) steal_ = (p);                                                                          \
+        (p) = NULL;                                                                                          \
+        steal_;                                                                                              \
+    })
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_HTTP_SERVER_H
+#define FETTLE_HTTP_SERVER_H
+
+#include "base/err.h"
+#include "link/stream.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * HTTP/1.1 for people and programs: whole requests in, whole answers or a stream of events out.
+ *
+ * Everything a client can make the server hold is bounded: 16 KiB of request line and headers,
+ * 1 MiB of body, 10 s for the headers, 30 s for the body, 30 s without progress of an answer's
+ * bytes, 60 s idle between requests, and `connections_max` connections. Content-Length together
+ * with Transfer-Encoding is refused, as is an Origin header other than this server's own. Every
+ * error is answered as {"error":{"code":"…","message":"…"}} (err.tbl) before the close.
+ */
+
+enum http_method { HTTP_GET_, HTTP_POST_, HTTP_PUT_, HTTP_DELETE_, HTTP_OTHER_ };
+
+struct http_request; /* one exchange; lives until it was answered and its bytes are sent, or lost */
+
+/* One whole request. Answer it now or later, exactly once. on_gone comes if the client goes away
+ * before: after it the request must not be touched. */
+typedef void http_request_fn(void *arg, struct http_request *r);
+
+struct http_server;
+struct http_server *http_server_create(uv_loop_t *loop, size_t connections_max, http_request_fn *fn, void *arg);
+/* Takes connections of a listener: pass this as its listener_fn through a http_port. */
+int http_server_listen_local(struct http_server *s, const char *path, struct err *e);
+int http_server_listen_tls(struct http_server *s, const char *address, uint16_t port, struct tls_context *tls,
+                           struct err *e);
+uint16_t http_server_port(const struct http_server *s); /* of the TLS listener, 0 without one */
+/* Closes listeners and connections; fn is not called any more. */
+void http_server_destroy(struct http_server *s);
+
+enum http_method http_method(const struct http_request *r);
+const char *http_method_name(const struct http_request *r);
+const char *http_path(const struct http_request *r);             /* decoded, without the query */
+const char *http_query(const struct http_request *r, const char *key); /* decoded, NULL when absent */
+const char *http_header(const struct http_request *r, const char *name); /* NULL when absent */
+const char *http_body(const struct http_request *r, size_t *len);
+struct stream *http_stream(struct http_request *r); /* who is asking */
+
+void http_set_arg(struct http_request *r, void *arg, void (*on_gone)(void *arg));
+
+/* Answers with status and body (copied). type NULL is application/json. */
+void http_answer(struct http_request *r, int status, const char *type, const char *body, size_t len);
+/* Answers with the error's code and sentence. */
+void http_answer_err(struct http_request *r, const struct err *e);
+
+/* Begins a stream of Server-Sent Events; http_event then adds one (id may be NULL; data is one
+ * line), http_events_end ends it. Comment lines keep it alive every 15 s. A client that falls more
+ * than 1 MiB behind is cut off (and comes back with Last-Event-ID). */
+void http_events_begin(struct http_request *r);
+void http_event(struct http_request *r, const char *id, const char *name, const char *data);
+void http_events_end(struct http_request *r);
+
+#endif

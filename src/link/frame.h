@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_LINK_FRAME_H
+#define FETTLE_LINK_FRAME_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Frames of the agent link, as bytes: an 8-byte header in network order, then a JSON body.
+ *
+ *   bytes 0-3  length of the body, at most FRAME_BODY_BYTES_MAX
+ *   byte  4    type
+ *   byte  5    flags
+ *   bytes 6-7  channel; 0 is control, the only one so far
+ *
+ * A receiver ignores a frame of a type that it does not know unless FRAME_CRITICAL is set.
+ */
+
+enum { FRAME_HEADER_BYTES = 8, FRAME_BODY_BYTES_MAX = 64 << 10 };
+
+enum frame_flag {
+    FRAME_CRITICAL = 1 << 0, /* close the link rather than ignore what you do not know */
+    FRAME_BINARY = 1 << 1    /* reserved: the body is not JSON */
+};
+
+enum frame_type {
+#define FRAME(symbol, code, from, body) FRAME_##symbol = code,
+#include "link/frame.tbl"
+#undef FRAME
+};
+
+struct frame {
+    uint8_t type; /* an enum frame_type, or one that is not known */
+    uint8_t flags;
+    uint16_t channel;
+    const char *body; /* len bytes, and one zero byte after them */
+    size_t len;
+};
+
+/* Writes the header of a body of len bytes; len <= FRAME_BODY_BYTES_MAX. */
+void frame_encode_header(uint8_t out[FRAME_HEADER_BYTES], uint8_t type, uint8_t flags, uint16_t channel, size_t len);
+
+/* Reads a header. -EPROTO with a sentence for a body over the limit. *len is the body's length. */
+int frame_decode_header(const uint8_t in[FRAME_HEADER_BYTES], struct frame *f, size_t *len, struct err *e);
+
+/* "HEARTBEAT", or "type 77". The buffer is the caller's. */
+const char *frame_name(uint8_t type, char buf[static 16]);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_LINK_STREAM_H
+#define FETTLE_LINK_STREAM_H
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "link/tls.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+#include <uv.h>
+
+/*
+ * A byte stream on the loop: a socket, with or without TLS, that calls back with bytes and queues
+ * what is written, up to a bound. The agent link and the HTTP server both stand on it.
+ *
+ * Ten thousand peers may come at once. A listener accepts eagerly; no TLS object exists until the
+ * socket is readable; handshakes take at most 5 ms of a turn of the loop, those under way first;
+ * an unfinished one is closed after 30 s. Silent sockets cost a descriptor, never another's turn.
+ *
+ * All callbacks come from the loop, never from inside a call. After `on_close` the stream is gone:
+ * it comes exactly once for each stream that was opened, also after stream_close.
+ */
+
+struct stream;
+
+struct stream_events {
+    /* The handshake is done (at once for plain sockets). Who the peer is: stream_peer. */
+    void (*on_open)(struct stream *s, void *arg);
+    /* n > 0 bytes arrived. They are the stream's and live until the callback returns. */
+    void (*on_bytes)(struct stream *s, void *arg, const char *bytes, size_t n);
+    /* The queue of writes, which had been above zero, is empty. May be NULL. */
+    void (*on_drained)(struct stream *s, void *arg);
+    /* The stream ends; why is NULL for a clean end by either side. */
+    void (*on_close)(struct stream *s, void *arg, const struct err *why);
+};
+
+/* Takes over a connected, non-blocking descriptor. tls may be NULL for a plain socket. The queue of
+ * writes is bounded by queue_bytes_max. */
+struct stream *stream_accept(uv_loop_t *loop, int fd, struct tls_context *tls, size_t queue_bytes_max,
+                             const struct stream_events *events, void *arg);
+
+/* Dials host:port ("127.0.0.1", a name is looked up by a worker thread). expect, when not NULL, is
+ * the URI that the server's certificate must carry, or one of its prefixes ending in ':' ("any
+ * controller"). Fails through on_close (-ETIMEDOUT after 30 s, handshake included). */
+struct stream *stream_dial(uv_loop_t *loop, const char *host, uint16_t port, struct tls_context *tls,
+                           const char *expect, size_t queue_bytes_max, const struct stream_events *events, void *arg);
+
+void stream_set_arg(struct stream *s, void *arg);
+
+/* Queues bytes (copied). -ENOBUFS when the bound would be passed: nothing is queued then, and the
+ * caller closes the stream. Writing to a stream that is closing is silently dropped. */
+int stream_write(struct stream *s, const void *bytes, size_t n);
+size_t stream_queued(const struct stream *s);
+
+/* Stops and restarts reading; back-pressure for the peer. */
+void stream_pause(struct stream *s);
+void stream_resume(struct stream *s);
+
+/* Sends what is queued, for at most 5 s, then closes; on_close follows. */
+void stream_close(struct stream *s);
+/* Closes now; on_close follows, with this reason when it is not NULL. */
+void stream_abort(struct stream *s, const struct err *why);
+
+/* The peer's identity by its certificate; kind IDENTITY_NONE without one. */
+const struct identity *stream_peer(const struct stream *s);
+/* Credentials of a local socket's peer; false for other sockets. */
+bool stream_peer_user(const struct stream *s, uid_t *uid, pid_t *pid);
+/* "127.0.0.1:4711" or "local"; and the number of the TCP port, 0 for local. */
+const char *stream_peer_address(const struct stream *s);
+uint16_t stream_peer_port(const struct stream *s);
+
+/* A listening socket whose connections become streams. */
+struct listener;
+typedef void listener_fn(void *arg, int fd); /* a new connection; call stream_accept with it */
+
+/* Listens on address:port (port 0: the system picks one). */
+int listener_open_tcp(uv_loop_t *loop, const char *address, uint16_t port, listener_fn *fn, void *arg,
+                      struct listener **out, struct err *e);
+/* Listens on a local socket at path with mode 0666 (who may do what is decided by credentials).
+ * A stale socket file is replaced; one that answers is refused (-EBUSY). */
+int listener_open_local(uv_loop_t *loop, const char *path, listener_fn *fn, void *arg, struct listener **out,
+                        struct err *e);
+uint16_t listener_port(const struct listener *l);
+/* Stops accepting and frees it; the socket's file is removed. Streams live on. */
+void listener_close(struct listener *l);
+
+/* Ends every stream of this loop at once, each with its on_close: for shutting down. */
+void stream_abort_all(uv_loop_t *loop);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_PROBE_PROBE_H
+#define FETTLE_PROBE_PROBE_H
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/json.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * What this machine has, read from /proc, /sys and system calls below a root directory that tests
+ * can set ("" for the real one). Absence is an answer: a machine without GPUs has an empty list; a
+ * thing that could not be read is absent from the object, which is something else.
+ *
+ * Reading may hang (a dead NFS mount, a firmware table), so it runs in a child process with a
+ * deadline; the parent only ever reads a pipe.
+ */
+
+/* The inventory, as a JSON object with these members (units in the names of the 2001 document):
+ *   Name, OS ("Linux.6.1.0-13-amd64"), CPUs (online), Sockets, Cores (per socket), Threads (per
+ *   core), Speed (MHz, thousandths as a decimal number), RealMemory, VirtualMemory (real + swap),
+ *   TmpDisk (MiB, of the file system that holds tmp_dir), Arch, CPUModel,
+ *   BootTime (whole seconds since 1970),
+ *   NICs   [{name, mac, driver, speed_mbps, state, pci}]      without loopback and virtual ones
+ *   GPUs   [{pci, vendor, device, driver}]                    PCI class 0x03 with 3D or known vendor
+ *   Disks  [{name, model, serial, size_mb, rotational}]       without loop, ram and dm devices
+ *   DMI    {vendor, product, serial, bios_vendor, bios_version, bios_date, board}
+ * Lists are sorted by name or bus address. Volatile values (uptime, load) are not in it. */
+int probe_inventory(const char *root, const char *tmp_dir, json_t **out, struct err *e);
+
+/* The kernel's boot id (36 characters) below root. */
+int probe_boot_id(const char *root, char out[static 37], struct err *e);
+/* Seconds since boot. */
+int probe_uptime(const char *root, uint64_t *seconds, struct err *e);
+
+/* The running work, as a JSON array of strings, sorted: the names of the files in
+ * ROOT/run/fettle/work (any launcher makes one for each piece of work), and of Slurm's job cgroups
+ * ("slurm.1234"; v1 and v2 layouts). An empty array means idle. -errno when a directory that is
+ * there cannot be read: the work is unknown then. */
+int probe_work(const char *root, json_t **out, struct err *e);
+
+/* A short name for an inventory, for asking "do you still have this one?": 64-bit FNV-1a over its
+ * JSON text with sorted keys, as 16 hex characters. */
+void probe_hash(const json_t *inventory, char out[static 17]);
+
+#endif

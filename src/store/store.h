@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_STORE_STORE_H
+#define FETTLE_STORE_STORE_H
+
+#include "base/clock.h"
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The durable home of what is agreed: records (key, value) and the journal of how they came to be.
+ * It is small enough that SQLite and etcd can both stand behind it, and it knows nothing of nodes.
+ *
+ * A batch is taken whole or not at all, and only when this process still leads: each commit carries
+ * the term that `campaign` gave and is refused (-EPERM) once another has campaigned. A commit is on
+ * the disk when commit returns 0. Calls block; the controller makes them from one worker thread,
+ * never from the loop, and never two at a time.
+ *
+ * Keys are printable ASCII of at most 512 bytes ("claim/42"), values JSON text without zero bytes.
+ * The limits are etcd's, so that a batch that one engine takes is taken by the other.
+ */
+
+enum {
+    STORE_OPS_MAX = 128,            /* puts and deletes of one batch */
+    STORE_BATCH_BYTES_MAX = 1 << 20, /* of all keys, values and entries of one batch */
+    STORE_ENTRIES_MAX = 128
+};
+
+struct store_op {
+    const char *key;
+    const char *value; /* NULL deletes the key; deleting what is not there is no error */
+};
+
+/* A line of the journal: what was decided, by whom, when, about which nodes. */
+struct store_entry {
+    struct wall at;
+    const char *actor; /* "root", "fettled" */
+    const char *what;  /* "drain", "node.down" */
+    const char *nodes; /* folded host list, may be "" */
+    const char *text;  /* a sentence */
+};
+
+struct store_batch {
+    size_t n_ops;
+    const struct store_op *ops;
+    size_t n_entries;
+    const struct store_entry *entries;
+};
+
+struct store;
+
+/* Opens (and makes, when the directory has no state at all) the SQLite store in directory `dir`.
+ * Refuses with a sentence, and changes nothing, when the file is damaged (-EILSEQ), of a newer
+ * format (-EILSEQ), held by another process (-EBUSY) or not accessible (-errno). */
+int store_open_sqlite(const char *dir, struct store **out, struct err *e);
+void store_close(struct store *s);
+
+/* Takes the leadership with a term higher than any before. */
+int store_campaign(struct store *s, uint64_t *term, struct err *e);
+
+/* Calls fn with every record, in key order, and gives the revision that they stand at. fn returns 0
+ * or a negative errno, which ends the walk and is returned. -EILSEQ when the store is damaged. */
+typedef int store_record_fn(void *arg, const char *key, const char *value, struct err *e);
+int store_load(struct store *s, store_record_fn *fn, void *arg, uint64_t *revision, struct err *e);
+
+/* Commits one batch under the term. On 0 it is durable and *revision is the new one (one more than
+ * the last). Nothing of it is there after an error: -EPERM deposed, -ENOSPC the disk is full, -EIO,
+ * -E2BIG over the limits. A full disk may be tried again. */
+int store_commit(struct store *s, uint64_t term, const struct store_batch *b, uint64_t *revision, struct err *e);
+
+/* Calls fn with the journal's entries with revision > after, oldest first, at most max of them. */
+typedef int store_journal_fn(void *arg, uint64_t revision, const struct store_entry *entry, struct err *e);
+int store_journal(struct store *s, uint64_t after, size_t max, store_journal_fn *fn, void *arg, struct err *e);
+
+#endif
