@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "beat/beat.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+void beat_init(struct beat *b, struct mono now)
+{
+    *b = (struct beat){.heard = now, .liveness = LIVENESS_UNHEARD};
+}
+
+int beat_open(struct beat *b, uint64_t instance, bool occupied, struct err *e)
+{
+    if (instance == 0)
+        return err_set(e, -EINVAL, "an agent's instance may not be zero");
+    if (instance == b->instance)
+        return 0;
+    for (int i = 0; i < BEAT_FORMER_MAX; i++)
+        if (b->former[i] == instance)
+            return err_set(e, -EACCES, "agent instance %016" PRIx64 " was replaced by a newer one", instance);
+    if (occupied)
+        return err_set(e, -EBUSY, "another live agent has this name (instance %016" PRIx64 ")", b->instance);
+    if (b->instance != 0) {
+        memmove(b->former + 1, b->former, sizeof b->former - sizeof b->former[0]);
+        b->former[0] = b->instance;
+    }
+    b->instance = instance;
+    b->seq = 0;
+    return 0;
+}
+
+int beat_take(struct beat *b, struct mono now, uint64_t instance, uint64_t seq, struct err *e)
+{
+    if (instance != b->instance)
+        return err_set(e, -EBUSY, "a heartbeat of instance %016" PRIx64 " in a session of %016" PRIx64, instance,
+                       b->instance);
+    if (seq <= b->seq)
+        return err_set(e, -EALREADY, "heartbeat %" PRIu64 " again; the last was %" PRIu64, seq, b->seq);
+    b->seq = seq;
+    beat_vouch(b, now);
+    return 0;
+}
+
+void beat_vouch(struct beat *b, struct mono now)
+{
+    b->heard = now;
+    b->liveness = LIVENESS_LIVE;
+}
+
+void beat_excuse(struct beat *b, struct mono now)
+{
+    b->heard = now;
+    if (b->liveness == LIVENESS_LATE)
+        b->liveness = LIVENESS_LIVE;
+}
+
+enum liveness beat_judge(const struct beat *b, struct mono now, const struct patience *p)
+{
+    int64_t silence = mono_sub(now, b->heard).ns;
+    if (silence >= p->silent.ns)
+        return LIVENESS_SILENT;
+    if (b->liveness == LIVENESS_UNHEARD)
+        return LIVENESS_UNHEARD;
+    return silence >= p->late.ns ? LIVENESS_LATE : LIVENESS_LIVE;
+}
+
+bool beat_parse_instance(const char *text, uint64_t *out)
+{
+    uint64_t n = 0;
+    if (strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16)
+        return false;
+    for (const char *p = text; *p; p++)
+        n = n << 4 | (uint64_t)(*p <= '9' ? *p - '0' : *p - 'a' + 10);
+    *out = n;
+    return n != 0;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_BEAT_BEAT_H
+#define FETTLE_BEAT_BEAT_H
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "node/lifecycle.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * The heartbeat of one node: whose it is, when it was last heard, and what its silence means.
+ *
+ * A heartbeat counts when it comes from the instance of the agent that opened the session and its
+ * sequence number is above the last one. An instance that was replaced never counts again, so
+ * neither a replayed nor an older nor another agent's heartbeat revives a node. Times are moments
+ * of the listener's own clock; no clock of a node is ever compared.
+ */
+
+enum { BEAT_FORMER_MAX = 4 }; /* replaced instances that are remembered */
+
+struct beat {
+    struct mono heard;  /* last time it counted; the start of listening before that */
+    uint64_t instance;  /* of the agent; 0 while none was heard */
+    uint64_t seq;       /* the last one that counted */
+    uint64_t former[BEAT_FORMER_MAX];
+    enum liveness liveness;
+};
+
+/* How long silence may last. */
+struct patience {
+    struct span late;
+    struct span silent;
+};
+
+/* Starts listening: unheard, with a full window before it. */
+void beat_init(struct beat *b, struct mono now);
+
+/* An agent's instance opens a session. The same instance goes on where it was; another one takes
+ * its place. occupied says that another live session holds the name.
+ * -EBUSY two live agents claim one name; -EACCES this instance was replaced before; -EINVAL
+ * instance 0. Nothing changes on error. */
+int beat_open(struct beat *b, uint64_t instance, bool occupied, struct err *e);
+
+/* One heartbeat at `now`. -EBUSY from another instance than the session's, -EALREADY for a sequence
+ * number that is not above the last one. Nothing changes on error. */
+int beat_take(struct beat *b, struct mono now, uint64_t instance, uint64_t seq, struct err *e);
+
+/* Somebody trustworthy (its collector) says that it was heard. */
+void beat_vouch(struct beat *b, struct mono now);
+
+/* Grants a full window from now without saying that it was heard: the listener was at fault, also
+ * for a lateness that it found. */
+void beat_excuse(struct beat *b, struct mono now);
+
+/* What its silence at `now` means. unheard stays unheard until the window is over. */
+enum liveness beat_judge(const struct beat *b, struct mono now, const struct patience *p);
+
+/* Reads 16 hex characters. False for anything else and for zero. */
+bool beat_parse_instance(const char *text, uint64_t *out);
+
+#endif

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of members and the roster. Members are never freed before the cluster: their number is
+ * bounded by the names that the authority has signed, and everything observed hangs on their id.
+ */
+#include "cluster/state.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const command_names[COMMANDS] = {
+#define COMMAND(symbol, name, who) [COMMAND_##symbol] = name,
+#include "cluster/command.tbl"
+#undef COMMAND
+};
+
+static const char *const claim_kind_names[CLAIM_KINDS] = {
+#define CLAIM(symbol, name, who, what) [CLAIM_##symbol] = name,
+#include "cluster/claim.tbl"
+#undef CLAIM
+};
+
+const char *command_name(enum command_kind k)
+{
+    return command_names[k];
+}
+
+const char *claim_kind_name(enum claim_kind k)
+{
+    return claim_kind_names[k];
+}
+
+struct cluster *cluster_create(void)
+{
+    struct cluster *c = mem_alloc(sizeof *c);
+    c->partition_max = 31;
+    return c;
+}
+
+static void member_free(struct member_slot *s)
+{
+    spec_fini(&s->m.spec);
+    if (s->m.rostered) {
+        spec_fini(s->m.rostered);
+        free(s->m.rostered);
+    }
+    free(s->m.name);
+    free(s->m.edit);
+    free(s->m.claims);
+    free(s);
+}
+
+static void partitions_free(struct partition *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(p[i].name);
+    free(p);
+}
+
+void cluster_destroy(struct cluster *c)
+{
+    if (!c)
+        return;
+    cluster_forget_records(c);
+    struct member_slot *s, *next;
+    HASH_ITER(hh, c->members, s, next)
+    {
+        HASH_DEL(c->members, s);
+        member_free(s);
+    }
+    partitions_free(c->partitions, c->n_partitions);
+    free(c->by_id);
+    free(c->order);
+    free(c);
+}
+
+void roster_fini(struct roster *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        free(r->nodes[i].name);
+        spec_fini(&r->nodes[i].spec);
+    }
+    free(r->nodes);
+    partitions_free(r->partitions, r->n_partitions);
+    *r = (struct roster){0};
+}
+
+struct member *cluster_find(const struct cluster *c, const char *name)
+{
+    struct member_slot *s;
+    HASH_FIND_STR(c->members, name, s);
+    return s ? &s->m : NULL;
+}
+
+struct member *cluster_meet(struct cluster *c, const char *name)
+{
+    struct member *known = cluster_find(c, name);
+    if (known)
+        return known;
+    struct member_slot *s = mem_alloc(sizeof *s);
+    s->m.name = mem_dup(name);
+    s->m.id = (uint32_t)c->n;
+    spec_init(&s->m.spec);
+    if (c->n == c->cap) {
+        c->cap = c->cap ? c->cap * 2 : 64;
+        c->by_id = mem_grow(c->by_id, c->cap * sizeof *c->by_id);
+        c->order = mem_grow(c->order, c->cap * sizeof *c->order);
+    }
+    c->by_id[c->n] = &s->m;
+    c->order[c->n] = &s->m;
+    c->n++;
+    c->order_stale = true;
+    HASH_ADD_KEYPTR(hh, c->members, s->m.name, strlen(s->m.name), s);
+    return &s->m;
+}
+
+size_t cluster_count(const struct cluster *c)
+{
+    return c->n;
+}
+
+struct member *cluster_by_id(const struct cluster *c, uint32_t id)
+{
+    return c->by_id[id];
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct member *x = *(struct member *const *)a, *y = *(struct member *const *)b;
+    return strcmp(x->name, y->name);
+}
+
+/* The unlisted stand behind the roster. Their order is made when somebody asks after a meeting. */
+struct member *cluster_at(const struct cluster *c, size_t order)
+{
+    if (c->order_stale) {
+        qsort(c->order + c->n_listed, c->n - c->n_listed, sizeof *c->order, by_name);
+        ((struct cluster *)(uintptr_t)c)->order_stale = false;
+    }
+    return c->order[order];
+}
+
+const struct claim *cluster_claim(const struct cluster *c, const char *id)
+{
+    struct claim_slot *s;
+    HASH_FIND_STR(c->claims, id, s);
+    return s ? &s->c : NULL;
+}
+
+const struct token *cluster_token(const struct cluster *c, const char *hash)
+{
+    struct token *t;
+    HASH_FIND_STR(c->tokens, hash, t);
+    return t;
+}
+
+size_t cluster_partitions(const struct cluster *c, const struct partition **out)
+{
+    *out = c->partitions;
+    return c->n_partitions;
+}
+
+struct agreed member_agreed(const struct member *m)
+{
+    struct agreed a = {.listed = m->listed, .admitted = m->admitted, .drained = true};
+    for (size_t i = 0; i < m->n_claims; i++) {
+        const struct hold *hold = &m->claims[i];
+        a.down |= hold->claim->kind == CLAIM_DOWN;
+        a.silent |= hold->claim->kind == CLAIM_SILENT;
+        a.drain |= hold->claim->kind == CLAIM_DRAIN;
+        a.drained &= hold->claim->kind != CLAIM_DRAIN || hold->drained;
+    }
+    a.drained &= a.drain;
+    return a;
+}
+
+void member_claims(const struct member *m, struct text *t)
+{
+    for (size_t i = 0; i < m->n_claims; i++) {
+        const struct claim *claim = m->claims[i].claim;
+        if (claim->kind == CLAIM_SILENT)
+            continue;
+        if (t->len)
+            text_add(t, "; ");
+        text_printf(t, "%s by %s: %s", claim_kind_name(claim->kind), claim->owner, claim->reason);
+    }
+}
+
+/* --- the roster ------------------------------------------------------------------------------ */
+
+/* Nodes grouped by the sentence that says what changed for them. */
+struct change {
+    char *sentence;
+    struct hostlist nodes;
+    UT_hash_handle hh;
+};
+
+static void note_change(struct change **changes, const char *node, const char *sentence)
+{
+    struct change *g;
+    HASH_FIND_STR(*changes, sentence, g);
+    if (!g) {
+        g = mem_alloc(sizeof *g);
+        g->sentence = mem_dup(sentence);
+        HASH_ADD_KEYPTR(hh, *changes, g->sentence, strlen(g->sentence), g);
+    }
+    hostlist_add(&g->nodes, node);
+}
+
+static void say_changes(struct change *changes, struct text *out)
+{
+    struct change *g, *next;
+    HASH_ITER(hh, changes, g, next)
+    {
+        if (out) {
+            CLEANUP_FREE char *folded = hostlist_fold((const char *const *)g->nodes.names, g->nodes.n);
+            text_printf(out, "node %s %s\n", folded, g->sentence);
+        }
+        HASH_DEL(changes, g);
+        hostlist_fini(&g->nodes);
+        free(g->sentence);
+        free(g);
+    }
+}
+
+static void describe_difference(const struct spec *was, const struct spec *is, struct text *t)
+{
+    for (int f = 0; f < FIELDS; f++) {
+        if (!field_get((enum field)f)->settable)
+            continue;
+        CLEANUP_TEXT struct text a = {0}, b = {0};
+        spec_format(was, (enum field)f, &a);
+        spec_format(is, (enum field)f, &b);
+        text_add(&a, "");
+        text_add(&b, "");
+        if (strcmp(a.s, b.s) != 0)
+            text_printf(t, "%s%s \"%s\" -> \"%s\"", t->len ? ", " : "", field_get((enum field)f)->name, a.s, b.s);
+    }
+}
+
+static void take_node(struct cluster *c, const struct roster_node *r, struct change **changes)
+{
+    struct member *m = cluster_meet(c, r->name);
+    const struct spec *was = m->rostered ? m->rostered : &m->spec;
+    if (!m->listed)
+        note_change(changes, m->name, "added");
+    else if (!spec_equal(was, &r->spec)) {
+        CLEANUP_TEXT struct text t = {0};
+        describe_difference(was, &r->spec, &t);
+        note_change(changes, m->name, t.len ? t.s : "changed");
+    }
+    member_set_spec(c, m, &r->spec);
+}
+
+void cluster_configure(struct cluster *c, struct roster *r, struct text *changes)
+{
+    struct change *groups = NULL;
+    partitions_free(c->partitions, c->n_partitions);
+    c->partitions = STEAL(r->partitions);
+    c->n_partitions = r->n_partitions;
+    r->n_partitions = 0;
+    c->partition_max = r->partition_max;
+
+    for (size_t i = 0; i < r->n; i++)
+        take_node(c, &r->nodes[i], &groups);
+    CLEANUP_FREE bool *kept = mem_alloc(c->n);
+    for (size_t i = 0; i < r->n; i++)
+        kept[cluster_find(c, r->nodes[i].name)->id] = true;
+
+    struct spec nothing;
+    spec_init(&nothing);
+    size_t at = r->n;
+    for (uint32_t id = 0; id < c->n; id++) {
+        struct member *m = c->by_id[id];
+        if (kept[id])
+            continue;
+        if (m->listed) {
+            note_change(&groups, m->name, "removed");
+            member_set_spec(c, m, &nothing);
+        }
+        m->listed = false;
+        c->order[at++] = m;
+    }
+    spec_fini(&nothing);
+    for (size_t i = 0; i < r->n; i++) {
+        c->order[i] = cluster_find(c, r->nodes[i].name);
+        c->order[i]->listed = true;
+    }
+    c->n_listed = r->n;
+    c->order_stale = true;
+    say_changes(groups, changes);
+    roster_fini(r);
+}
+
+/* --- digest ---------------------------------------------------------------------------------- */
+
+static uint64_t fnv(const char *key, const char *value)
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    for (const char *p = key; *p; p++)
+        h = (h ^ (uint8_t)*p) * UINT64_C(0x100000001b3);
+    for (const char *p = value; *p; p++)
+        h = (h ^ (uint8_t)*p) * UINT64_C(0x100000001b3);
+    return h;
+}
+
+uint64_t cluster_digest(const struct cluster *c)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct member *m = c->by_id[i];
+        if (m->admitted)
+            sum += fnv("node/", m->name);
+        if (m->edit)
+            sum += fnv(m->name, m->edit);
+    }
+    struct claim_slot *s, *next_claim;
+    HASH_ITER(hh, c->claims, s, next_claim)
+    {
+        CLEANUP_FREE char *record = claim_record(&s->c, NULL, NULL, false);
+        sum += fnv(s->c.id, record);
+    }
+    struct token *t, *next_token;
+    HASH_ITER(hh, c->tokens, t, next_token)
+    sum += fnv(t->hash, t->value);
+    return sum;
+}

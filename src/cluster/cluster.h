@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_CLUSTER_CLUSTER_H
+#define FETTLE_CLUSTER_CLUSTER_H
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/hostlist.h"
+#include "base/text.h"
+#include "node/lifecycle.h"
+#include "node/spec.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The agreed state: which nodes there are, what was edited, which claims rest on whom. It is made
+ * of two things only: the configuration's roster, and records. A record reaches it through
+ * cluster_put, be it from a load, from a commit of our own or (later) from a leader that we follow;
+ * so the same records are the same state.
+ *
+ * Changes go command -> cluster_decide -> records -> commit -> cluster_put. Deciding changes
+ * nothing. Everything here is pure: times, ids and names of people come with the command.
+ *
+ *   node/NAME    {"admitted":"TIME"}                     heard at least once
+ *   claim/ID     {"kind","owner","reason","since","nodes","drained"}
+ *   edit/NAME    {"set":{"CPUs":"4"},"by","at"}           over what the file says
+ *   token/HASH   {"nodes","by","expires"}                 one-time tokens, by their SHA-256
+ */
+
+enum claim_kind {
+#define CLAIM(symbol, name, who, what) CLAIM_##symbol,
+#include "cluster/claim.tbl"
+#undef CLAIM
+    CLAIM_KINDS
+};
+
+enum command_kind {
+#define COMMAND(symbol, name, who) COMMAND_##symbol,
+#include "cluster/command.tbl"
+#undef COMMAND
+    COMMANDS
+};
+
+enum { CLAIM_ID_BYTES_MAX = 47, REASON_BYTES_MAX = 1024, CLAIMS_A_NODE_MAX = 64 };
+
+struct member;
+
+struct claim {
+    char id[CLAIM_ID_BYTES_MAX + 1];
+    enum claim_kind kind;
+    char *owner;
+    char *reason;
+    struct wall since;
+    size_t n;
+    struct member **nodes;
+};
+
+/* A claim as it rests on one node. */
+struct hold {
+    struct claim *claim;
+    bool drained; /* the node's work has ended under it */
+};
+
+/* One node. Its address and id stay for the life of the cluster. */
+struct member {
+    uint32_t id; /* dense, from 0 */
+    char *name;
+    bool listed;         /* the roster has it */
+    bool admitted;
+    struct spec spec;    /* effective: the roster's with the edits over it */
+    struct spec *rostered; /* the roster's own, only while edits lie over it */
+    char *edit;          /* the edit record's "set" object as JSON, NULL without one */
+    size_t n_claims;
+    struct hold *claims; /* in order of their ids */
+};
+
+struct partition {
+    unsigned number;
+    char *name; /* "" when nobody named it */
+    bool is_default;
+};
+
+/* What the configuration says of nodes and partitions. Zero-initialise; roster_fini. */
+struct roster {
+    size_t n;
+    struct roster_node {
+        char *name;
+        struct spec spec;
+    } *nodes;
+    size_t n_partitions;
+    struct partition *partitions; /* named ones, by number */
+    unsigned partition_max;
+};
+void roster_fini(struct roster *r);
+
+struct command {
+    enum command_kind kind;
+    const char *actor;
+    struct wall at;
+    const struct hostlist *nodes; /* NULL or empty where none are named */
+    const char *claim;  /* DRAIN, DOWN, SILENT: the id of a new claim; UNDRAIN, UP: the one named, or NULL */
+    const char *reason; /* DRAIN, DOWN, SILENT */
+    const char *set;    /* SET: JSON object of strings and nulls */
+    const char *token;  /* TOKEN_*: its hash, lower-case hex */
+    struct wall expires; /* TOKEN_CREATE */
+};
+
+/* What a command comes to. Zero-initialise; decision_fini. */
+struct decision {
+    size_t n_ops;
+    struct {
+        char *key;
+        char *value; /* NULL deletes */
+    } *ops;
+    char *text;               /* the journal's sentence, NULL when nothing changes */
+    struct hostlist changed;  /* nodes that it changes */
+    char *claim;              /* the claim that now holds the nodes (DRAIN, DOWN), or NULL */
+    size_t next;              /* nodes from this index on were left for another batch */
+};
+void decision_fini(struct decision *d);
+
+struct cluster;
+struct cluster *cluster_create(void);
+void cluster_destroy(struct cluster *c);
+
+/* Takes a roster (and empties it): nodes not in it become unlisted, edits are laid over anew, with
+ * a sentence for each line of what changed into `changes` (one a line; may be NULL). */
+void cluster_configure(struct cluster *c, struct roster *r, struct text *changes);
+
+/* Takes one record; value NULL removes it. -EILSEQ with a sentence for a record that is none. */
+int cluster_put(struct cluster *c, const char *key, const char *value, struct err *e);
+
+/* Decides a command for nodes[from..]: at most 100 records, what is beyond is left to d->next.
+ * 0, also when nothing needs to change (no ops). -ENOENT no such node, claim or token; -EACCES not
+ * to be done by this actor or at all; -EBUSY the node's state forbids it; -EINVAL bad reason, field
+ * or value. *d is empty on error. */
+int cluster_decide(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d, struct err *e);
+
+/* Members: in the order of the roster, then the unlisted by name. */
+size_t cluster_count(const struct cluster *c);
+struct member *cluster_at(const struct cluster *c, size_t order);
+struct member *cluster_find(const struct cluster *c, const char *name); /* NULL when unknown */
+/* The member of this id; ids run from 0 to cluster_count - 1. */
+struct member *cluster_by_id(const struct cluster *c, uint32_t id);
+/* Finds or makes an unlisted one: for nodes that report without being configured. */
+struct member *cluster_meet(struct cluster *c, const char *name);
+
+const struct claim *cluster_claim(const struct cluster *c, const char *id); /* NULL when unknown */
+size_t cluster_partitions(const struct cluster *c, const struct partition **out);
+
+struct agreed member_agreed(const struct member *m);
+/* The claims of people in words: "drain by root: bad DIMM; down by ann: ...", into t. */
+void member_claims(const struct member *m, struct text *t);
+
+/* The sum of each record's 64-bit FNV-1a: equal states have equal digests. */
+uint64_t cluster_digest(const struct cluster *c);
+
+const char *command_name(enum command_kind k); /* "node.drain" */
+const char *claim_kind_name(enum claim_kind k);
+
+#endif

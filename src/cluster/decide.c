@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Commands to records. Each command is a function that looks at the state, changes nothing, and
+ * writes down the records that would make it so. A command that finds nothing to do is no error:
+ * that is what makes a repeated command harmless.
+ *
+ * One record may name ten thousand nodes (a claim), but a command may also touch ten thousand
+ * records (ten thousand claims of one node each): what does not fit into a batch is left to the
+ * next one by way of `next`, and the caller answers after the last.
+ */
+#include "cluster/state.h"
+
+#include "base/json.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPS_MAX = 100 }; /* below STORE_OPS_MAX, so that a batch has room for a small one beside it */
+
+void decision_fini(struct decision *d)
+{
+    for (size_t i = 0; i < d->n_ops; i++) {
+        free(d->ops[i].key);
+        free(d->ops[i].value);
+    }
+    free(d->ops);
+    free(d->text);
+    free(d->claim);
+    hostlist_fini(&d->changed);
+    *d = (struct decision){0};
+}
+
+/* Takes value over. */
+static void add_op(struct decision *d, const char *prefix, const char *key, char *value)
+{
+    struct text t = {0};
+    text_add(&t, prefix);
+    text_add(&t, key);
+    d->ops = mem_grow(d->ops, (d->n_ops + 1) * sizeof *d->ops);
+    d->ops[d->n_ops].key = text_take(&t);
+    d->ops[d->n_ops++].value = value;
+}
+
+/* The members that a command names, from an index on. */
+struct named {
+    size_t n;
+    struct member **nodes;
+};
+
+static int find_named(const struct cluster *c, const struct command *cmd, size_t from, bool must_be_listed,
+                      struct named *out, struct err *e)
+{
+    size_t n = cmd->nodes ? cmd->nodes->n : 0;
+    *out = (struct named){.nodes = mem_alloc((n + 1) * sizeof *out->nodes)};
+    for (size_t i = from; i < n; i++) {
+        struct member *m = cluster_find(c, cmd->nodes->names[i]);
+        if (!m)
+            return err_set(e, -ENOENT, "no node \"%s\"", cmd->nodes->names[i]);
+        if (must_be_listed && !m->listed)
+            return err_set(e, -ENOENT, "node \"%s\" is in no configuration file", m->name);
+        out->nodes[out->n++] = m;
+    }
+    return 0;
+}
+
+/* --- claims are made ------------------------------------------------------------------------- */
+
+static const struct claim *same_claim(const struct member *m, enum claim_kind kind, const struct command *cmd)
+{
+    for (size_t i = 0; i < m->n_claims; i++) {
+        const struct claim *claim = m->claims[i].claim;
+        if (claim->kind == kind && strcmp(claim->owner, cmd->actor) == 0 && strcmp(claim->reason, cmd->reason) == 0)
+            return claim;
+    }
+    return NULL;
+}
+
+/* Writes the record of a new claim on nodes. A node that another claim already drained of work is
+ * drained under this one, too. */
+static void add_claim(struct decision *d, const struct command *cmd, enum claim_kind kind, const struct named *nodes)
+{
+    CLEANUP_FREE char *all = members_fold(nodes->nodes, nodes->n);
+    CLEANUP_FREE const char **drained = mem_alloc((nodes->n + 1) * sizeof *drained);
+    size_t n_drained = 0;
+    for (size_t i = 0; kind == CLAIM_DRAIN && i < nodes->n; i++)
+        if (member_agreed(nodes->nodes[i]).drained)
+            drained[n_drained++] = nodes->nodes[i]->name;
+    CLEANUP_FREE char *done = hostlist_fold(drained, n_drained);
+
+    struct text t = {0};
+    text_printf(&t, "{\"kind\":\"%s\",\"owner\":", claim_kind_name(kind));
+    text_add_json(&t, cmd->actor);
+    text_add(&t, ",\"reason\":");
+    text_add_json(&t, cmd->reason);
+    text_printf(&t, ",\"since\":\"%lld\",\"nodes\":", (long long)cmd->at.ns);
+    text_add_json(&t, all);
+    text_add(&t, ",\"drained\":");
+    text_add_json(&t, done);
+    text_add_char(&t, '}');
+    add_op(d, "claim/", cmd->claim, text_take(&t));
+    for (size_t i = 0; i < nodes->n; i++)
+        hostlist_add(&d->changed, nodes->nodes[i]->name);
+    t = (struct text){0};
+    text_printf(&t, "%s (claim %s)", cmd->reason, cmd->claim);
+    d->text = text_take(&t);
+}
+
+static int check_reason(const char *reason, struct err *e)
+{
+    size_t len = strlen(reason);
+    if (len == 0 || len > REASON_BYTES_MAX)
+        return err_set(e, -EINVAL, "a reason has 1 to %d bytes; this one has %zu", REASON_BYTES_MAX, len);
+    for (const char *p = reason; *p; p++)
+        if ((unsigned char)*p < 0x20 || *p == 0x7f)
+            return err_set(e, -EINVAL, "the reason holds a control character (byte 0x%02x)", (unsigned char)*p);
+    return 0;
+}
+
+static int decide_hold(const struct cluster *c, const struct command *cmd, enum claim_kind kind, struct decision *d,
+                       struct err *e)
+{
+    struct named all, fresh = {0};
+    int rc = find_named(c, cmd, 0, true, &all, e);
+    CLEANUP_FREE struct member **all_nodes = all.nodes;
+    if (rc == 0)
+        rc = check_reason(cmd->reason, e);
+    if (rc < 0)
+        return rc;
+    CLEANUP_FREE struct member **nodes = mem_alloc((all.n + 1) * sizeof *nodes);
+    fresh.nodes = nodes;
+    const struct claim *standing = NULL;
+    for (size_t i = 0; i < all.n; i++) {
+        struct member *m = all.nodes[i];
+        const struct claim *same = same_claim(m, kind, cmd);
+        if (same) {
+            standing = standing ? standing : same;
+            continue;
+        }
+        if (m->n_claims >= CLAIMS_A_NODE_MAX)
+            return err_set(e, -EBUSY, "node \"%s\" has %zu claims already", m->name, m->n_claims);
+        fresh.nodes[fresh.n++] = m;
+    }
+    d->claim = mem_dup(fresh.n ? cmd->claim : standing ? standing->id : NULL);
+    if (fresh.n)
+        add_claim(d, cmd, kind, &fresh);
+    return 0;
+}
+
+/* Fettle's own claim on nodes that fell silent: only on such as are in service or on their way. */
+static int decide_silent(const struct cluster *c, const struct command *cmd, struct decision *d)
+{
+    struct named fresh = {0};
+    CLEANUP_FREE struct member **nodes = mem_alloc((cmd->nodes->n + 1) * sizeof *nodes);
+    fresh.nodes = nodes;
+    for (size_t i = 0; i < cmd->nodes->n; i++) {
+        struct member *m = cluster_find(c, cmd->nodes->names[i]);
+        if (m && m->listed && m->admitted && !member_held_by(m, CLAIM_SILENT))
+            fresh.nodes[fresh.n++] = m;
+    }
+    if (fresh.n)
+        add_claim(d, cmd, CLAIM_SILENT, &fresh);
+    return 0;
+}
+
+/* --- claims are rewritten -------------------------------------------------------------------- */
+
+typedef bool selects_fn(const struct command *cmd, const struct member *m, const struct hold *hold);
+
+static bool selects_own_drain(const struct command *cmd, const struct member *m, const struct hold *hold)
+{
+    if (cmd->claim)
+        return strcmp(hold->claim->id, cmd->claim) == 0;
+    return hold->claim->kind == CLAIM_DRAIN && strcmp(hold->claim->owner, cmd->actor) == 0;
+}
+
+static bool selects_own_down(const struct command *cmd, const struct member *m, const struct hold *hold)
+{
+    if (cmd->claim)
+        return strcmp(hold->claim->id, cmd->claim) == 0;
+    return hold->claim->kind == CLAIM_DOWN && strcmp(hold->claim->owner, cmd->actor) == 0;
+}
+
+static bool selects_silent(const struct command *cmd, const struct member *m, const struct hold *hold)
+{
+    return hold->claim->kind == CLAIM_SILENT;
+}
+
+static bool selects_draining(const struct command *cmd, const struct member *m, const struct hold *hold)
+{
+    return hold->claim->kind == CLAIM_DRAIN && !hold->drained;
+}
+
+static bool selects_drained(const struct command *cmd, const struct member *m, const struct hold *hold)
+{
+    return hold->claim->kind == CLAIM_DRAIN && hold->drained;
+}
+
+/* The claims that rest on the named nodes and are selected, each once, and the nodes concerned. */
+struct selection {
+    size_t n;
+    const struct claim *claims[OPS_MAX];
+    bool *nodes; /* by member id */
+};
+
+static bool add_selected(struct selection *s, const struct claim *claim)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->claims[i] == claim)
+            return true;
+    if (s->n == OPS_MAX)
+        return false;
+    s->claims[s->n++] = claim;
+    return true;
+}
+
+/* Selects over the named nodes until the batch is full; d->next says where it stopped. A node's
+ * claims are taken all or none (it has fewer than fit). */
+static void select_claims(const struct command *cmd, const struct named *named, size_t from, selects_fn *selects,
+                          struct selection *s, struct decision *d)
+{
+    for (size_t i = 0; i < named->n; i++) {
+        const struct member *m = named->nodes[i];
+        if (s->n + m->n_claims > OPS_MAX && s->n > 0)
+            return;
+        bool any = false;
+        for (size_t j = 0; j < m->n_claims; j++)
+            if (selects(cmd, m, &m->claims[j]))
+                any |= add_selected(s, m->claims[j].claim);
+        if (any && !s->nodes[m->id]) {
+            s->nodes[m->id] = true;
+            hostlist_add(&d->changed, m->name);
+        }
+        d->next = from + i + 1;
+    }
+}
+
+enum rewrite { REWRITE_RELEASE, REWRITE_DRAINED, REWRITE_DRAINING };
+
+static int rewrite_claims(const struct cluster *c, const struct command *cmd, size_t from, selects_fn *selects,
+                          enum rewrite how, struct decision *d, struct err *e)
+{
+    struct named named;
+    int rc = find_named(c, cmd, from, false, &named, e);
+    CLEANUP_FREE struct member **nodes = named.nodes;
+    if (rc < 0)
+        return rc;
+    CLEANUP_FREE bool *marked = mem_alloc(c->n);
+    struct selection s = {.nodes = marked};
+    select_claims(cmd, &named, from, selects, &s, d);
+    struct text t = {0};
+    for (size_t i = 0; i < s.n; i++) {
+        bool release = how == REWRITE_RELEASE;
+        add_op(d, "claim/", s.claims[i]->id,
+               claim_record(s.claims[i], release ? s.nodes : NULL, release ? NULL : s.nodes, how == REWRITE_DRAINED));
+        if (i < 8)
+            text_printf(&t, "%s%s", i ? ", " : release ? "released from claim " : "under claim ", s.claims[i]->id);
+    }
+    if (s.n > 8)
+        text_printf(&t, " and %zu more", s.n - 8);
+    if (s.n)
+        d->text = text_take(&t);
+    text_fini(&t);
+    return 0;
+}
+
+/* A claim named by its id: it must be there, of the kind, and not Fettle's own business. */
+static int check_claim(const struct cluster *c, const struct command *cmd, enum claim_kind kind, struct err *e)
+{
+    if (!cmd->claim)
+        return 0;
+    const struct claim *claim = cluster_claim(c, cmd->claim);
+    if (!claim)
+        return err_set(e, -ENOENT, "no claim \"%s\"", cmd->claim);
+    if (claim->kind == CLAIM_SILENT)
+        return err_set(e, -EACCES, "claim %s is for a node that fell silent; it goes when the node is heard", claim->id);
+    if (claim->kind != kind)
+        return err_set(e, -EINVAL, "claim %s is a %s claim", claim->id, claim_kind_name(claim->kind));
+    return 0;
+}
+
+/* "Up" is for nodes that a person set down. A silent one is up when it is heard, not when told so. */
+static int check_up(const struct cluster *c, const struct command *cmd, size_t from, struct err *e)
+{
+    for (size_t i = from; i < cmd->nodes->n; i++) {
+        const struct member *m = cluster_find(c, cmd->nodes->names[i]);
+        if (m && member_held_by(m, CLAIM_SILENT) && !member_held_by(m, CLAIM_DOWN))
+            return err_set(e, -EBUSY, "node \"%s\" is down because it is silent; it is up when it is heard", m->name);
+    }
+    return 0;
+}
+
+static int decide_release(const struct cluster *c, const struct command *cmd, size_t from, enum claim_kind kind,
+                          struct decision *d, struct err *e)
+{
+    /* A claim that is gone after the first part of a long list was removed by that part. */
+    int rc = from == 0 ? check_claim(c, cmd, kind, e) : 0;
+    if (rc == 0 && kind == CLAIM_DOWN)
+        rc = check_up(c, cmd, from, e);
+    if (rc < 0)
+        return rc;
+    return rewrite_claims(c, cmd, from, kind == CLAIM_DOWN ? selects_own_down : selects_own_drain, REWRITE_RELEASE, d,
+                          e);
+}
+
+/* --- nodes ----------------------------------------------------------------------------------- */
+
+static int decide_admit(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d)
+{
+    for (size_t i = from; i < cmd->nodes->n && d->n_ops < OPS_MAX; i++) {
+        const struct member *m = cluster_find(c, cmd->nodes->names[i]);
+        d->next = i + 1;
+        if (!m || !m->listed || m->admitted)
+            continue;
+        struct text t = {0};
+        text_printf(&t, "{\"admitted\":\"%lld\"}", (long long)cmd->at.ns);
+        add_op(d, "node/", m->name, text_take(&t));
+        hostlist_add(&d->changed, m->name);
+    }
+    if (d->n_ops)
+        d->text = mem_dup("heard for the first time");
+    return 0;
+}
+
+/* The edit's set after the command's; NULL when nothing is left of it. */
+static int merge_edit(const struct member *m, const json_t *set, char **out, struct err *e)
+{
+    CLEANUP_JSON json_t *now = m->edit ? json_read(m->edit, strlen(m->edit), NULL) : json_object();
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)set, key, value)
+    {
+        enum field f;
+        if (field_find(key, &f, e) < 0)
+            return -EINVAL;
+        const char *name = field_get(f)->name;
+        if (!field_get(f)->settable)
+            return err_set(e, -EINVAL, "%s cannot be set: %s", name, field_get(f)->what);
+        if (json_is_null(value))
+            json_object_del(now, name);
+        else
+            json_object_set(now, name, value);
+    }
+    *out = json_object_size(now) ? json_write(now) : NULL;
+    return 0;
+}
+
+static int edit_node(const struct cluster *c, const struct member *m, const struct command *cmd, const json_t *set,
+                     struct decision *d, struct err *e)
+{
+    CLEANUP_FREE char *merged = NULL;
+    int rc = merge_edit(m, set, &merged, e);
+    if (rc < 0)
+        return rc;
+    if (merged) {
+        struct spec trial;
+        spec_init(&trial);
+        spec_copy(&trial, m->rostered ? m->rostered : &m->spec);
+        rc = edit_apply(&trial, merged, c->partition_max, e);
+        spec_fini(&trial);
+        if (rc < 0)
+            return rc;
+    }
+    if (strcmp(merged ? merged : "", m->edit ? m->edit : "") == 0)
+        return 0;
+    struct text t = {0};
+    if (merged) {
+        text_printf(&t, "{\"set\":%s,\"by\":", merged);
+        text_add_json(&t, cmd->actor);
+        text_printf(&t, ",\"at\":\"%lld\"}", (long long)cmd->at.ns);
+    }
+    add_op(d, "edit/", m->name, merged ? text_take(&t) : NULL);
+    hostlist_add(&d->changed, m->name);
+    return 0;
+}
+
+static int decide_set(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d, struct err *e)
+{
+    CLEANUP_JSON json_t *set = json_read(cmd->set, strlen(cmd->set), e);
+    if (!json_is_object(set) || json_object_size(set) == 0)
+        return err_set(e, -EINVAL, "nothing to set");
+    struct named named;
+    int rc = find_named(c, cmd, from, true, &named, e);
+    CLEANUP_FREE struct member **nodes = named.nodes;
+    for (size_t i = 0; rc == 0 && i < named.n && d->n_ops < OPS_MAX; i++) {
+        rc = edit_node(c, named.nodes[i], cmd, set, d, e);
+        d->next = from + i + 1;
+    }
+    if (rc == 0 && d->n_ops) {
+        struct text t = {0};
+        const char *key;
+        json_t *value;
+        json_object_foreach(set, key, value) text_printf(&t, "%s%s=%s", t.len ? " " : "", key,
+                                                         json_is_null(value) ? "" : json_string_value(value));
+        d->text = text_take(&t);
+    }
+    return rc;
+}
+
+/* --- tokens ---------------------------------------------------------------------------------- */
+
+static int decide_token_create(const struct command *cmd, struct decision *d)
+{
+    CLEANUP_FREE char *nodes = NULL;
+    if (cmd->nodes)
+        nodes = hostlist_fold((const char *const *)cmd->nodes->names, cmd->nodes->n);
+    struct text t = {0};
+    text_add(&t, "{\"nodes\":");
+    text_add_json(&t, nodes ? nodes : "");
+    text_add(&t, ",\"by\":");
+    text_add_json(&t, cmd->actor);
+    text_printf(&t, ",\"expires\":\"%lld\"}", (long long)cmd->expires.ns);
+    add_op(d, "token/", cmd->token, text_take(&t));
+    d->text = mem_dup("a one-time token for joining");
+    return 0;
+}
+
+static bool list_has(const struct hostlist *h, const char *name)
+{
+    for (size_t i = 0; i < h->n; i++)
+        if (strcmp(h->names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* nodes names the one machine that joins. One sentence for every refusal of the secret itself, so
+ * that nobody learns which part was wrong. */
+static int decide_token_use(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e)
+{
+    const struct token *t = cluster_token(c, cmd->token);
+    if (!t)
+        return err_set(e, -EACCES, "the token is not known, was used, or has expired");
+    CLEANUP_JSON json_t *o = json_read(t->value, strlen(t->value), NULL);
+    const char *nodes = "", *expires = "0";
+    uint64_t end = 0;
+    json_take_string(o, "nodes", &nodes, NULL);
+    json_take_string(o, "expires", &expires, NULL);
+    text_parse_u64(expires, 0, INT64_MAX, &end, NULL);
+    if ((int64_t)end <= cmd->at.ns)
+        return err_set(e, -EACCES, "the token is not known, was used, or has expired");
+    CLEANUP_HOSTLIST struct hostlist allowed = {0};
+    const char *name = cmd->nodes->names[0];
+    if (*nodes && (hostlist_parse(nodes, &allowed, NULL) < 0 || !list_has(&allowed, name)))
+        return err_set(e, -EACCES, "the token is not for node \"%s\"", name);
+    add_op(d, "token/", cmd->token, NULL);
+    hostlist_add(&d->changed, name);
+    d->text = mem_dup("joined with a one-time token");
+    return 0;
+}
+
+int cluster_decide(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d, struct err *e)
+{
+    int rc = -EINVAL;
+    d->next = cmd->nodes ? cmd->nodes->n : 0;
+    switch (cmd->kind) {
+    case COMMAND_DRAIN: rc = decide_hold(c, cmd, CLAIM_DRAIN, d, e); break;
+    case COMMAND_DOWN: rc = decide_hold(c, cmd, CLAIM_DOWN, d, e); break;
+    case COMMAND_UNDRAIN: rc = decide_release(c, cmd, from, CLAIM_DRAIN, d, e); break;
+    case COMMAND_UP: rc = decide_release(c, cmd, from, CLAIM_DOWN, d, e); break;
+    case COMMAND_SET: rc = decide_set(c, cmd, from, d, e); break;
+    case COMMAND_ADMIT: rc = decide_admit(c, cmd, from, d); break;
+    case COMMAND_SILENT: rc = decide_silent(c, cmd, d); break;
+    case COMMAND_HEARD: rc = rewrite_claims(c, cmd, from, selects_silent, REWRITE_RELEASE, d, e); break;
+    case COMMAND_DRAINED: rc = rewrite_claims(c, cmd, from, selects_draining, REWRITE_DRAINED, d, e); break;
+    case COMMAND_DRAINING: rc = rewrite_claims(c, cmd, from, selects_drained, REWRITE_DRAINING, d, e); break;
+    case COMMAND_TOKEN_CREATE: rc = decide_token_create(cmd, d); break;
+    case COMMAND_TOKEN_USE: rc = decide_token_use(c, cmd, d, e); break;
+    case COMMANDS: break;
+    }
+    if (rc < 0)
+        decision_fini(d);
+    return rc;
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Records to state. A record is read whole before anything changes, so that a bad one changes
+ * nothing; taking it replaces whatever stood under its key.
+ */
+#include "cluster/state.h"
+
+#include "base/json.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool member_held_by(const struct member *m, enum claim_kind kind)
+{
+    for (size_t i = 0; i < m->n_claims; i++)
+        if (m->claims[i].claim->kind == kind)
+            return true;
+    return false;
+}
+
+static void member_unlink(struct member *m, const struct claim *claim)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < m->n_claims; i++)
+        if (m->claims[i].claim != claim)
+            m->claims[kept++] = m->claims[i];
+    m->n_claims = kept;
+    if (kept == 0) {
+        free(m->claims);
+        m->claims = NULL;
+    }
+}
+
+/* Keeps the claims of a member in the order of their ids, whatever order they were read in. */
+static void member_link(struct member *m, struct claim *claim, bool drained)
+{
+    m->claims = mem_grow(m->claims, (m->n_claims + 1) * sizeof *m->claims);
+    size_t at = m->n_claims++;
+    for (; at > 0 && spec_compare_release(m->claims[at - 1].claim->id, claim->id) > 0; at--)
+        m->claims[at] = m->claims[at - 1];
+    m->claims[at] = (struct hold){claim, drained};
+}
+
+const struct hold *member_hold(const struct member *m, const struct claim *claim)
+{
+    size_t i = 0;
+    while (m->claims[i].claim != claim)
+        i++;
+    return &m->claims[i];
+}
+
+static void claim_free(struct claim_slot *s)
+{
+    free(s->c.owner);
+    free(s->c.reason);
+    free(s->c.nodes);
+    free(s);
+}
+
+static void claim_drop(struct cluster *c, const char *id)
+{
+    struct claim_slot *s;
+    HASH_FIND_STR(c->claims, id, s);
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->c.n; i++)
+        member_unlink(s->c.nodes[i], &s->c);
+    HASH_DEL(c->claims, s);
+    claim_free(s);
+}
+
+static int parse_kind(const char *name, enum claim_kind *out)
+{
+    for (int k = 0; k < CLAIM_KINDS; k++) {
+        if (strcmp(name, claim_kind_name((enum claim_kind)k)) == 0) {
+            *out = (enum claim_kind)k;
+            return 0;
+        }
+    }
+    return -EILSEQ;
+}
+
+struct claim_text {
+    const char *kind, *owner, *reason, *nodes, *drained, *since;
+};
+
+static int claim_members(struct json_t *o, struct claim_text *t, struct err *e)
+{
+    const struct {
+        const char *key, **out;
+    } members[] = {{"kind", &t->kind},   {"owner", &t->owner},     {"reason", &t->reason},
+                   {"nodes", &t->nodes}, {"drained", &t->drained}, {"since", &t->since}};
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+        if (json_take_string(o, members[i].key, members[i].out, e) < 0)
+            return -EILSEQ;
+    return 0;
+}
+
+static void claim_fill(struct cluster *c, struct claim *claim, const struct hostlist *nodes, const struct hostlist *drained)
+{
+    claim->nodes = mem_alloc(nodes->n * sizeof *claim->nodes);
+    claim->n = nodes->n;
+    for (size_t i = 0; i < nodes->n; i++)
+        claim->nodes[i] = cluster_meet(c, nodes->names[i]);
+    CLEANUP_FREE bool *is_drained = mem_alloc(c->n);
+    for (size_t i = 0; i < drained->n; i++) {
+        const struct member *m = cluster_find(c, drained->names[i]);
+        if (m)
+            is_drained[m->id] = true;
+    }
+    for (size_t i = 0; i < nodes->n; i++)
+        member_link(claim->nodes[i], claim, is_drained[claim->nodes[i]->id]);
+}
+
+static int put_claim(struct cluster *c, const char *id, const char *value, struct err *e)
+{
+    if (!value) {
+        claim_drop(c, id);
+        return 0;
+    }
+    CLEANUP_JSON json_t *o = json_read(value, strlen(value), e);
+    struct claim_text t;
+    enum claim_kind kind;
+    uint64_t since;
+    if (!o || claim_members(o, &t, e) < 0)
+        return -EILSEQ;
+    if (strlen(id) > CLAIM_ID_BYTES_MAX || parse_kind(t.kind, &kind) < 0 ||
+        text_parse_u64(t.since, 0, INT64_MAX, &since, NULL) < 0)
+        return err_set(e, -EILSEQ, "bad id, kind or time");
+    CLEANUP_HOSTLIST struct hostlist nodes = {0}, drained = {0};
+    if (hostlist_parse(t.nodes, &nodes, e) < 0 || hostlist_parse(t.drained, &drained, e) < 0)
+        return -EILSEQ;
+
+    claim_drop(c, id);
+    struct claim_slot *s = mem_alloc(sizeof *s);
+    memcpy(s->c.id, id, strlen(id) + 1);
+    s->c.kind = kind;
+    s->c.owner = mem_dup(t.owner);
+    s->c.reason = mem_dup(t.reason);
+    s->c.since = (struct wall){(int64_t)since};
+    HASH_ADD_STR(c->claims, c.id, s);
+    claim_fill(c, &s->c, &nodes, &drained);
+    return 0;
+}
+
+int edit_apply(struct spec *s, const char *set, unsigned partition_max, struct err *e)
+{
+    CLEANUP_JSON json_t *o = json_read(set, strlen(set), e);
+    if (!json_is_object(o))
+        return err_set(e, -EINVAL, "an edit that is no object");
+    const char *key;
+    json_t *value;
+    json_object_foreach(o, key, value)
+    {
+        enum field f;
+        if (!json_is_string(value))
+            return err_set(e, -EINVAL, "%s: the value is not a string", key);
+        if (field_find(key, &f, e) < 0 || spec_set(s, f, json_string_value(value), partition_max, e) < 0)
+            return -EINVAL;
+    }
+    return 0;
+}
+
+/* Puts the effective specification of a member together anew. An edit that the present limits
+ * refuse (MaxPartition was lowered) stays in its record and is left out of the specification. */
+static void member_lay_edit(struct cluster *c, struct member *m, const char *set)
+{
+    if (m->rostered) {
+        spec_copy(&m->spec, m->rostered);
+        spec_fini(m->rostered);
+        free(m->rostered);
+        m->rostered = NULL;
+    }
+    char *kept = mem_dup(set);
+    free(m->edit);
+    m->edit = kept;
+    if (!kept)
+        return;
+    m->rostered = mem_alloc(sizeof *m->rostered);
+    spec_init(m->rostered);
+    spec_copy(m->rostered, &m->spec);
+    struct spec edited;
+    spec_init(&edited);
+    spec_copy(&edited, &m->spec);
+    if (edit_apply(&edited, kept, c->partition_max, NULL) == 0)
+        spec_copy(&m->spec, &edited);
+    spec_fini(&edited);
+}
+
+void member_set_spec(struct cluster *c, struct member *m, const struct spec *s)
+{
+    CLEANUP_FREE char *edit = mem_dup(m->edit);
+    member_lay_edit(c, m, NULL);
+    spec_copy(&m->spec, s);
+    member_lay_edit(c, m, edit);
+}
+
+static int put_edit(struct cluster *c, const char *name, const char *value, struct err *e)
+{
+    CLEANUP_FREE char *set = NULL;
+    if (value) {
+        CLEANUP_JSON json_t *o = json_read(value, strlen(value), e);
+        const json_t *object = json_object_get(o, "set");
+        if (!json_is_object(object))
+            return err_set(e, -EILSEQ, "no \"set\" object");
+        set = json_write(object);
+    }
+    member_lay_edit(c, cluster_meet(c, name), set);
+    return 0;
+}
+
+static int put_node(struct cluster *c, const char *name, const char *value, struct err *e)
+{
+    if (!hostlist_name_ok(name))
+        return err_set(e, -EILSEQ, "\"%s\" is not the name of a node", name);
+    cluster_meet(c, name)->admitted = value != NULL;
+    return 0;
+}
+
+static int put_token(struct cluster *c, const char *hash, const char *value, struct err *e)
+{
+    if (value) {
+        CLEANUP_JSON json_t *o = json_read(value, strlen(value), e);
+        if (!json_is_object(o))
+            return -EILSEQ;
+    }
+    struct token *t;
+    HASH_FIND_STR(c->tokens, hash, t);
+    if (t) {
+        HASH_DEL(c->tokens, t);
+        free(t->hash);
+        free(t->value);
+        free(t);
+    }
+    if (value) {
+        t = mem_alloc(sizeof *t);
+        t->hash = mem_dup(hash);
+        t->value = mem_dup(value);
+        HASH_ADD_KEYPTR(hh, c->tokens, t->hash, strlen(t->hash), t);
+    }
+    return 0;
+}
+
+int cluster_put(struct cluster *c, const char *key, const char *value, struct err *e)
+{
+    static const struct {
+        const char *prefix;
+        int (*put)(struct cluster *c, const char *rest, const char *value, struct err *e);
+    } kinds[] = {{"node/", put_node}, {"claim/", put_claim}, {"edit/", put_edit}, {"token/", put_token}};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        size_t len = strlen(kinds[i].prefix);
+        if (strncmp(key, kinds[i].prefix, len) != 0)
+            continue;
+        if (kinds[i].put(c, key + len, value, e) < 0)
+            return err_wrap(e, -EILSEQ, "record %s", key);
+        return 0;
+    }
+    return err_set(e, -EILSEQ, "record %s is of no kind that this version knows", key);
+}
+
+char *members_fold(struct member *const *nodes, size_t n)
+{
+    CLEANUP_FREE const char **names = mem_alloc(n * sizeof *names);
+    for (size_t i = 0; i < n; i++)
+        names[i] = nodes[i]->name;
+    return hostlist_fold(names, n);
+}
+
+static void add_folded(struct text *t, const char *key, const char *const *names, size_t n)
+{
+    CLEANUP_FREE char *folded = hostlist_fold(names, n);
+    text_printf(t, ",\"%s\":", key);
+    text_add_json(t, folded);
+}
+
+char *claim_record(const struct claim *c, const bool *leave_out, const bool *settle, bool drained)
+{
+    CLEANUP_FREE const char **names = mem_alloc(c->n * sizeof *names);
+    CLEANUP_FREE const char **done = mem_alloc(c->n * sizeof *done);
+    size_t n = 0, n_done = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct member *m = c->nodes[i];
+        if (leave_out && leave_out[m->id])
+            continue;
+        names[n++] = m->name;
+        if (settle && settle[m->id] ? drained : member_hold(m, c)->drained)
+            done[n_done++] = m->name;
+    }
+    if (n == 0)
+        return NULL;
+    struct text t = {0};
+    text_printf(&t, "{\"kind\":\"%s\",\"owner\":", claim_kind_name(c->kind));
+    text_add_json(&t, c->owner);
+    text_add(&t, ",\"reason\":");
+    text_add_json(&t, c->reason);
+    text_printf(&t, ",\"since\":\"%lld\"", (long long)c->since.ns);
+    add_folded(&t, "nodes", names, n);
+    add_folded(&t, "drained", done, n_done);
+    text_add_char(&t, '}');
+    return text_take(&t);
+}
+
+void cluster_forget_records(struct cluster *c)
+{
+    struct claim_slot *s, *next_claim;
+    HASH_ITER(hh, c->claims, s, next_claim)
+    claim_drop(c, s->c.id);
+    struct token *t, *next_token;
+    HASH_ITER(hh, c->tokens, t, next_token)
+    put_token(c, t->hash, NULL, NULL);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node/lifecycle.h"
+
+static const struct {
+    const char *name, *idle, *busy, *what;
+} rows[LIFECYCLES] = {
+#define LIFECYCLE(symbol, name, idle, busy, what) [LIFECYCLE_##symbol] = {name, idle, busy, what},
+#include "node/lifecycle.tbl"
+#undef LIFECYCLE
+};
+
+enum lifecycle lifecycle_of(const struct agreed *a)
+{
+    if (!a->listed)
+        return LIFECYCLE_UNLISTED;
+    if (a->down || a->silent)
+        return LIFECYCLE_DOWN;
+    if (!a->admitted)
+        return LIFECYCLE_NEW;
+    if (a->drain)
+        return a->drained ? LIFECYCLE_DRAINED : LIFECYCLE_DRAINING;
+    return LIFECYCLE_AVAILABLE;
+}
+
+const char *lifecycle_name(enum lifecycle l)
+{
+    return rows[l].name;
+}
+
+const char *lifecycle_word(enum lifecycle l, enum work w)
+{
+    return w == WORK_BUSY ? rows[l].busy : rows[l].idle;
+}
+
+const char *lifecycle_what(enum lifecycle l)
+{
+    return rows[l].what;
+}
+
+const char *liveness_name(enum liveness l)
+{
+    static const char *const names[] = {"unheard", "live", "late", "silent"};
+    return names[l];
+}
+
+const char *work_name(enum work w)
+{
+    static const char *const names[] = {"unknown", "idle", "busy"};
+    return names[w];
+}
+
+static void because(struct text *why, bool *fit, const char *what, const char *more)
+{
+    *fit = false;
+    if (!why)
+        return;
+    if (why->len)
+        text_add(why, "; ");
+    text_add(why, what);
+    if (more)
+        text_add(why, more);
+}
+
+static void explain_silence(const struct fitness *f, struct text *why, bool *fit)
+{
+    char buf[32];
+    if (f->liveness == LIVENESS_LATE)
+        because(why, fit, "late: not heard for ", span_human(f->silence, buf));
+    else if (f->liveness == LIVENESS_SILENT)
+        because(why, fit, "silent for ", span_human(f->silence, buf));
+    else if (f->liveness == LIVENESS_UNHEARD && f->agreed.admitted)
+        because(why, fit, "not heard since the controller started", NULL);
+    else if (f->liveness == LIVENESS_LIVE && f->agreed.silent)
+        because(why, fit, "heard again; its return is being recorded", NULL);
+}
+
+bool lifecycle_schedulable(const struct fitness *f, struct text *why)
+{
+    bool fit = true;
+    if (why)
+        text_clear(why);
+    if (!f->agreed.listed)
+        because(why, &fit, "no configuration file names it", NULL);
+    if (f->claims && *f->claims)
+        because(why, &fit, f->claims, NULL);
+    if (f->agreed.listed && !f->agreed.admitted)
+        because(why, &fit, "never heard", NULL);
+    explain_silence(f, why, &fit);
+    if (f->shortfall && *f->shortfall)
+        because(why, &fit, "less than specified: ", f->shortfall);
+    if (f->agreed.admitted && f->liveness == LIVENESS_LIVE && !f->reported)
+        because(why, &fit, "has not reported its inventory yet", NULL);
+    return fit;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_NODE_LIFECYCLE_H
+#define FETTLE_NODE_LIFECYCLE_H
+
+#include "base/clock.h"
+#include "base/text.h"
+
+#include <stdbool.h>
+
+/*
+ * The lifecycle of a node, the facts beside it, and what follows from both.
+ *
+ * The lifecycle is a function of what is agreed about the node (is it listed, was it ever heard,
+ * which claims rest on it), not a value of its own that could contradict them. The facts never
+ * change it by themselves: a fact becomes a command, the command a record, the record the state.
+ * `unknown` is a value of each fact, and no fact that is unknown counts as good.
+ */
+
+enum lifecycle {
+#define LIFECYCLE(symbol, name, idle, busy, what) LIFECYCLE_##symbol,
+#include "node/lifecycle.tbl"
+#undef LIFECYCLE
+    LIFECYCLES
+};
+
+enum liveness {
+    LIVENESS_UNHEARD, /* not heard since this controller began to listen */
+    LIVENESS_LIVE,
+    LIVENESS_LATE,  /* takes no new work */
+    LIVENESS_SILENT /* past its grace */
+};
+enum work { WORK_UNKNOWN, WORK_IDLE, WORK_BUSY };
+
+/* What is agreed about a node. */
+struct agreed {
+    bool listed;   /* a configuration file names it */
+    bool admitted; /* it was heard at least once, ever */
+    bool drain;    /* a drain claim rests on it */
+    bool drained;  /* and its work has ended since */
+    bool down;     /* a person's down claim rests on it */
+    bool silent;   /* it was found silent past its grace */
+};
+
+enum lifecycle lifecycle_of(const struct agreed *a);
+
+/* Everything that decides whether new work may land on a node. Borrowed texts may be NULL. */
+struct fitness {
+    struct agreed agreed;
+    enum liveness liveness;
+    enum work work;
+    struct span silence;    /* since it was last heard */
+    const char *claims;     /* the claims in words */
+    const char *shortfall;  /* what it lacks */
+    bool reported;          /* its inventory is known */
+};
+
+/* True when new work may land. Otherwise says why not into `why` (emptied first; may be NULL):
+ * every reason, the strongest first, joined by "; ". */
+bool lifecycle_schedulable(const struct fitness *f, struct text *why);
+
+const char *lifecycle_name(enum lifecycle l);                  /* "draining" */
+const char *lifecycle_word(enum lifecycle l, enum work w);     /* the 2001 word: "DRAINING" */
+const char *lifecycle_what(enum lifecycle l);
+const char *liveness_name(enum liveness l);
+const char *work_name(enum work w);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node/report.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void report_fini(struct report *r)
+{
+    free(r->json);
+    free(r->os);
+    free(r->arch);
+    *r = (struct report){0};
+}
+
+static struct maybe number(const json_t *o, const char *key)
+{
+    struct maybe m = {0};
+    m.known = json_take_u64(o, key, UINT64_C(1000000000000), &m.value, NULL) == 0;
+    return m;
+}
+
+/* Speed is the one decimal number: kept in thousandths, as text_parse_milli does. */
+static struct maybe milli(const json_t *o, const char *key)
+{
+    const json_t *v = json_object_get(o, key);
+    struct maybe m = {0};
+    if (json_is_number(v)) {
+        CLEANUP_FREE char *text = json_write(v);
+        m.known = text_parse_milli(text, &m.value, NULL) == 0;
+    }
+    return m;
+}
+
+static struct maybe count(const json_t *o, const char *key)
+{
+    const json_t *v = json_object_get(o, key);
+    return (struct maybe){json_is_array(v), json_array_size(v)};
+}
+
+static char *word(const json_t *o, const char *key)
+{
+    const char *s = NULL;
+    return json_take_string(o, key, &s, NULL) == 0 ? mem_dup(s) : NULL;
+}
+
+static struct report derive(const json_t *inventory)
+{
+    return (struct report){
+        .json = json_write(inventory),
+        .os = word(inventory, "OS"),
+        .arch = word(inventory, "Arch"),
+        .cpus = number(inventory, "CPUs"),
+        .sockets = number(inventory, "Sockets"),
+        .cores = number(inventory, "Cores"),
+        .threads = number(inventory, "Threads"),
+        .speed_milli = milli(inventory, "Speed"),
+        .real_memory_mb = number(inventory, "RealMemory"),
+        .virtual_memory_mb = number(inventory, "VirtualMemory"),
+        .tmp_disk_mb = number(inventory, "TmpDisk"),
+        .gpus = count(inventory, "GPUs"),
+        .nics = count(inventory, "NICs"),
+        .disks = count(inventory, "Disks"),
+    };
+}
+
+static int apply(json_t *inventory, const json_t *set, const json_t *unset, struct err *e)
+{
+    if ((set && !json_is_object(set)) || (unset && !json_is_array(unset)))
+        return err_set(e, -EINVAL, "an inventory whose \"set\" is no object or whose \"unset\" is no array");
+    if (set)
+        json_object_update(inventory, (json_t *)(uintptr_t)set);
+    size_t i;
+    json_t *key;
+    json_array_foreach((json_t *)(uintptr_t)unset, i, key)
+    {
+        if (!json_is_string(key))
+            return err_set(e, -EINVAL, "an inventory whose \"unset\" holds something else than names");
+        json_object_del(inventory, json_string_value(key));
+    }
+    return 0;
+}
+
+int report_update(struct report *r, const json_t *message, struct err *e)
+{
+    const char *hash = "";
+    bool full = false;
+    json_take_bool(message, "full", &full, NULL);
+    int rc = json_take_string(message, "hash", &hash, e);
+    if (rc < 0 || strlen(hash) >= sizeof r->hash)
+        return err_set(e, -EINVAL, "an inventory without a hash of at most 16 characters");
+    if (!full && !r->json)
+        return err_set(e, -ENOENT, "a change of an inventory that is not known");
+
+    CLEANUP_JSON json_t *inventory = full ? json_object() : json_read(r->json, strlen(r->json), e);
+    if (!inventory)
+        return e ? e->code : -EINVAL;
+    rc = apply(inventory, json_object_get(message, "set"), json_object_get(message, "unset"), e);
+    if (rc < 0)
+        return rc;
+
+    struct report now = derive(inventory);
+    if (strlen(now.json) > REPORT_BYTES_MAX) {
+        report_fini(&now);
+        return err_set(e, -EINVAL, "an inventory of more than %d bytes", REPORT_BYTES_MAX);
+    }
+    memcpy(now.hash, hash, strlen(hash) + 1);
+    report_fini(r);
+    *r = now;
+    return 0;
+}

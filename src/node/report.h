@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_NODE_REPORT_H
+#define FETTLE_NODE_REPORT_H
+
+#include "base/err.h"
+#include "base/json.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * A node's report: what it has, as its agent read it. The whole inventory is kept as one compact
+ * text, the members that fields and comparisons need are kept beside it as values.
+ */
+
+enum { REPORT_BYTES_MAX = 256 << 10 };
+
+/* A number that may be unknown: absent from the inventory, or of a wrong type. */
+struct maybe {
+    bool known;
+    uint64_t value;
+};
+
+struct report {
+    char *json;    /* NULL while nothing was reported */
+    char hash[17]; /* the agent's name for this inventory, "" without one */
+    char *os;      /* NULL when unknown */
+    char *arch;
+    struct maybe cpus, sockets, cores, threads;
+    struct maybe speed_milli;
+    struct maybe real_memory_mb, virtual_memory_mb, tmp_disk_mb;
+    struct maybe gpus, nics, disks;
+};
+
+void report_fini(struct report *r);
+
+/* Takes an INVENTORY message: with `full` the set replaces everything, else `set` members replace
+ * or add and `unset` ones go. -EINVAL, with *r as it was, for a body of the wrong form or a result
+ * over REPORT_BYTES_MAX; -ENOENT for a change when there is no report to change. */
+int report_update(struct report *r, const json_t *message, struct err *e);
+
+#endif

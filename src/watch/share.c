@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * With R collectors that respond and N nodes to hear, the first N % R of them may have one node
+ * more than the others. Each keeps what it has up to its measure; what is over, or has no collector
+ * that responds, goes in configured order to the first collector with room.
+ */
+#include "watch/share.h"
+
+#include <stdlib.h>
+
+struct keeper {
+    struct member *collector;
+    bool responds;
+    bool changed;
+    size_t n, measure;
+    struct member **nodes; /* rebuilt by each balance */
+};
+
+struct share {
+    struct cluster *cluster;
+    size_t n_keepers;
+    struct keeper *keepers; /* in the order of CollectorNodes */
+    size_t n;
+    uint32_t *keeper_of; /* by member id: index into keepers + 1, 0 for none */
+};
+
+struct share *share_create(struct cluster *c)
+{
+    struct share *s = mem_alloc(sizeof *s);
+    s->cluster = c;
+    return s;
+}
+
+static void keepers_free(struct keeper *k, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(k[i].nodes);
+    free(k);
+}
+
+void share_destroy(struct share *s)
+{
+    if (!s)
+        return;
+    keepers_free(s->keepers, s->n_keepers);
+    free(s->keeper_of);
+    free(s);
+}
+
+static void grow(struct share *s)
+{
+    size_t n = cluster_count(s->cluster);
+    if (n <= s->n)
+        return;
+    s->keeper_of = mem_grow(s->keeper_of, n * sizeof *s->keeper_of);
+    for (; s->n < n; s->n++)
+        s->keeper_of[s->n] = 0;
+}
+
+static struct keeper *find(const struct share *s, const struct member *m)
+{
+    for (size_t i = 0; i < s->n_keepers; i++)
+        if (s->keepers[i].collector == m)
+            return &s->keepers[i];
+    return NULL;
+}
+
+void share_configure(struct share *s, const struct hostlist *collectors)
+{
+    struct keeper *now = mem_alloc(collectors->n * sizeof *now);
+    CLEANUP_FREE uint32_t *moved = mem_alloc((s->n_keepers + 1) * sizeof *moved);
+    for (size_t i = 0; i < collectors->n; i++) {
+        now[i].collector = cluster_meet(s->cluster, collectors->names[i]);
+        const struct keeper *was = find(s, now[i].collector);
+        if (was) {
+            now[i].responds = was->responds;
+            moved[was - s->keepers + 1] = (uint32_t)i + 1;
+        }
+    }
+    for (size_t id = 0; id < s->n; id++)
+        s->keeper_of[id] = moved[s->keeper_of[id]];
+    keepers_free(s->keepers, s->n_keepers);
+    s->keepers = now;
+    s->n_keepers = collectors->n;
+}
+
+bool share_is_collector(const struct share *s, const struct member *m)
+{
+    return find(s, m) != NULL;
+}
+
+bool share_responds(const struct share *s, const struct member *collector)
+{
+    const struct keeper *k = find(s, collector);
+    return k && k->responds;
+}
+
+bool share_complete(const struct share *s)
+{
+    for (size_t i = 0; i < s->n_keepers; i++)
+        if (!s->keepers[i].responds)
+            return false;
+    return true;
+}
+
+void share_respond(struct share *s, struct member *collector, bool responds, struct member *const *held, size_t n)
+{
+    struct keeper *k = find(s, collector);
+    if (!k)
+        return;
+    grow(s);
+    k->responds = responds;
+    for (size_t i = 0; responds && i < n; i++) {
+        uint32_t *of = &s->keeper_of[held[i]->id];
+        if (*of == 0 || !s->keepers[*of - 1].responds)
+            *of = (uint32_t)(k - s->keepers) + 1;
+    }
+}
+
+static bool is_shared(const struct share *s, const struct member *m)
+{
+    return m->listed && !share_is_collector(s, m);
+}
+
+static void set_measures(struct share *s, size_t nodes)
+{
+    size_t responding = 0, rank = 0;
+    for (size_t i = 0; i < s->n_keepers; i++)
+        responding += s->keepers[i].responds;
+    for (size_t i = 0; i < s->n_keepers; i++) {
+        struct keeper *k = &s->keepers[i];
+        k->n = 0;
+        k->changed = false;
+        k->measure = 0;
+        if (k->responds) {
+            k->measure = nodes / responding + (rank < nodes % responding);
+            rank++;
+        }
+        k->nodes = mem_grow(k->nodes, k->measure * sizeof *k->nodes);
+    }
+}
+
+/* First pass: everybody keeps what it has, up to its measure. Marks the rest as free. */
+static void keep(struct share *s)
+{
+    for (size_t i = 0; i < cluster_count(s->cluster); i++) {
+        struct member *m = cluster_at(s->cluster, i);
+        uint32_t *of = &s->keeper_of[m->id];
+        struct keeper *k = *of ? &s->keepers[*of - 1] : NULL;
+        if (!k)
+            continue;
+        if (is_shared(s, m) && k->responds && k->n < k->measure) {
+            k->n++;
+        } else {
+            k->changed = true;
+            *of = 0;
+        }
+    }
+}
+
+/* Second pass: the free ones go where there is room. Returns how many moved. */
+static size_t hand_out(struct share *s)
+{
+    size_t moved = 0, at = 0;
+    for (size_t i = 0; i < cluster_count(s->cluster); i++) {
+        struct member *m = cluster_at(s->cluster, i);
+        if (s->keeper_of[m->id] || !is_shared(s, m))
+            continue;
+        while (at < s->n_keepers && s->keepers[at].n >= s->keepers[at].measure)
+            at++;
+        if (at == s->n_keepers)
+            break;
+        s->keepers[at].n++;
+        s->keepers[at].changed = true;
+        s->keeper_of[m->id] = (uint32_t)at + 1;
+        moved++;
+    }
+    return moved;
+}
+
+static void list_nodes(struct share *s)
+{
+    for (size_t i = 0; i < s->n_keepers; i++)
+        s->keepers[i].n = 0;
+    for (size_t i = 0; i < cluster_count(s->cluster); i++) {
+        struct member *m = cluster_at(s->cluster, i);
+        if (s->keeper_of[m->id]) {
+            struct keeper *k = &s->keepers[s->keeper_of[m->id] - 1];
+            k->nodes[k->n++] = m;
+        }
+    }
+}
+
+size_t share_balance(struct share *s, share_changed_fn *fn, void *arg)
+{
+    grow(s);
+    size_t nodes = 0;
+    for (size_t i = 0; i < cluster_count(s->cluster); i++)
+        nodes += is_shared(s, cluster_at(s->cluster, i));
+    set_measures(s, nodes);
+    keep(s);
+    size_t moved = hand_out(s);
+    list_nodes(s);
+    for (size_t i = 0; i < s->n_keepers; i++)
+        if (s->keepers[i].changed)
+            fn(arg, s->keepers[i].collector, s->keepers[i].nodes, s->keepers[i].n);
+    return moved;
+}
+
+struct member *share_collector_of(const struct share *s, const struct member *m)
+{
+    if (m->id >= s->n || s->keeper_of[m->id] == 0)
+        return NULL;
+    return s->keepers[s->keeper_of[m->id] - 1].collector;
+}
+
+size_t share_members(struct share *s, const struct member *collector, struct member *const **out)
+{
+    const struct keeper *k = find(s, collector);
+    *out = k ? k->nodes : NULL;
+    return k ? k->n : 0;
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The sweep: a tenth of the members each tick, so that a hundred thousand cost no turn of the loop
+ * more than a millisecond. What a member calls for is collected over the whole sweep and proposed
+ * at its end, one command for all nodes of a kind: ten thousand nodes that fall silent together are
+ * one claim, and the question whether too many did is asked when all have been counted.
+ *
+ * A proposal is made again in the next sweep while the state has not followed; the commands are
+ * written so that a second one changes nothing, and the shell takes one of a kind at a time.
+ *
+ * Time: `awake` is the monotonic clock less the time in which this process stood still (a stopped
+ * process, a loop that hung). Nobody can be heard by a controller that does not listen.
+ */
+#include "watch/watch.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What one sweep found. */
+struct findings {
+    struct hostlist silent, heard, admit, drained, draining, late, live;
+    size_t quiet; /* not heard for longer than `late`, and not held for it already */
+    size_t watched;
+};
+
+struct watch {
+    struct cluster *cluster;
+    struct watch_policy policy;
+    struct watch_sink sink;
+    struct observed *seen; /* by member id */
+    size_t n, cap;
+    struct mono began;
+    struct mono last_tick;
+    struct span stood_still;
+    uint32_t cursor;
+    unsigned slice;
+    struct findings found;
+    bool alarm;
+    size_t alarm_quiet, alarm_watched;
+};
+
+static struct mono awake(const struct watch *w, struct mono now)
+{
+    return (struct mono){now.ns - w->stood_still.ns};
+}
+
+/* Members are met at any time; what is observed of them grows with them. */
+static struct observed *observed(struct watch *w, const struct member *m)
+{
+    if (m->id >= w->n) {
+        size_t n = cluster_count(w->cluster);
+        if (n > w->cap) {
+            w->cap = n + n / 4 + 16;
+            w->seen = mem_grow(w->seen, w->cap * sizeof *w->seen);
+        }
+        for (size_t i = w->n; i < n; i++) {
+            w->seen[i] = (struct observed){0};
+            beat_init(&w->seen[i].beat, w->began);
+        }
+        w->n = n;
+    }
+    return &w->seen[m->id];
+}
+
+struct watch *watch_create(struct cluster *c, const struct watch_policy *p, struct mono now,
+                           const struct watch_sink *sink)
+{
+    struct watch *w = mem_alloc(sizeof *w);
+    w->cluster = c;
+    w->policy = *p;
+    w->sink = *sink;
+    w->began = mono_add(now, p->spread);
+    w->last_tick = now;
+    return w;
+}
+
+static void findings_fini(struct findings *f)
+{
+    struct hostlist *lists[] = {&f->silent, &f->heard, &f->admit, &f->drained, &f->draining, &f->late, &f->live};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        hostlist_fini(lists[i]);
+    *f = (struct findings){0};
+}
+
+void watch_destroy(struct watch *w)
+{
+    if (!w)
+        return;
+    for (size_t i = 0; i < w->n; i++) {
+        report_fini(&w->seen[i].report);
+        free(w->seen[i].version);
+        free(w->seen[i].running);
+    }
+    findings_fini(&w->found);
+    free(w->seen);
+    free(w);
+}
+
+void watch_set_policy(struct watch *w, const struct watch_policy *p)
+{
+    w->policy = *p;
+}
+
+static const struct patience *patience_of(const struct watch *w, const struct member *m)
+{
+    if (m->spec.sensitive)
+        return &w->policy.sensitive;
+    return m->spec.borrowed ? &w->policy.borrowed : &w->policy.plain;
+}
+
+/* --- observations ---------------------------------------------------------------------------- */
+
+static bool boot_id_ok(const char *boot)
+{
+    return strlen(boot) == 36 && strspn(boot, "0123456789abcdef-") == 36;
+}
+
+static void set_work(struct observed *o, const json_t *work)
+{
+    free(o->running);
+    o->running = work ? json_write(work) : NULL;
+    o->work = !work ? WORK_UNKNOWN : json_array_size(work) ? WORK_BUSY : WORK_IDLE;
+}
+
+int watch_open(struct watch *w, struct mono now, struct member *m, const struct hello *h, void *session,
+               const struct member *collector, bool *want, void **old, struct err *e)
+{
+    struct observed *o = observed(w, m);
+    if (!boot_id_ok(h->boot))
+        return err_set(e, -EINVAL, "\"%.40s\" is not a boot id", h->boot);
+    bool occupied = o->session != NULL;
+    int rc = beat_open(&o->beat, h->instance, occupied, e);
+    if (rc == -EBUSY) {
+        struct text t = {0};
+        text_printf(&t, "a second agent (instance %016" PRIx64 ") claims the name and is refused", h->instance);
+        w->sink.notice(w->sink.arg, "node.duplicate", m->name, t.s);
+        text_fini(&t);
+    }
+    if (rc < 0)
+        return rc;
+    if (strcmp(o->boot, h->boot) != 0) {
+        memcpy(o->boot, h->boot, sizeof o->boot);
+        set_work(o, NULL); /* what ran before the boot runs no more; what runs now is not known yet */
+    }
+    free(o->version);
+    o->version = mem_dup(h->version);
+    *old = o->session != session ? o->session : NULL;
+    o->session = session;
+    o->collector = collector;
+    *want = !o->report.json || strcmp(o->report.hash, h->inventory) != 0;
+    return 0;
+}
+
+void watch_close(struct watch *w, struct member *m, void *session)
+{
+    struct observed *o = observed(w, m);
+    if (o->session == session)
+        o->session = NULL;
+}
+
+/* Before it is taken as live: somebody who was missed is back, and the stream says so. */
+static void note_return(struct watch *w, const struct member *m, enum liveness was)
+{
+    if (was == LIVENESS_LATE || was == LIVENESS_SILENT)
+        hostlist_add(&w->found.live, m->name);
+}
+
+int watch_heartbeat(struct watch *w, struct mono now, struct wall wall, struct member *m, const struct heartbeat *h,
+                    struct err *e)
+{
+    struct observed *o = observed(w, m);
+    if (strcmp(h->boot, o->boot) != 0)
+        return err_set(e, -EBUSY, "a heartbeat of another boot than the session's");
+    enum liveness was = o->beat.liveness;
+    int rc = beat_take(&o->beat, awake(w, now), h->instance, h->seq, e);
+    if (rc < 0)
+        return rc;
+    note_return(w, m, was);
+    set_work(o, h->work);
+    o->uptime_s = h->uptime_s;
+    o->uptime_at = now;
+    o->heard_wall = wall;
+    return 0;
+}
+
+void watch_vouch(struct watch *w, struct mono now, struct wall wall, struct member *m)
+{
+    struct observed *o = observed(w, m);
+    note_return(w, m, o->beat.liveness);
+    beat_vouch(&o->beat, awake(w, now));
+    o->heard_wall = wall;
+}
+
+void watch_excuse(struct watch *w, struct mono now, struct member *m)
+{
+    beat_excuse(&observed(w, m)->beat, awake(w, now));
+}
+
+int watch_inventory(struct watch *w, struct member *m, const json_t *message, struct err *e)
+{
+    return report_update(&observed(w, m)->report, message, e);
+}
+
+/* --- what follows ---------------------------------------------------------------------------- */
+
+static void note_liveness(struct watch *w, const struct member *m, struct observed *o, enum liveness now)
+{
+    enum liveness was = o->beat.liveness;
+    if (now == was)
+        return;
+    o->beat.liveness = now;
+    if (now == LIVENESS_LATE)
+        hostlist_add(&w->found.late, m->name);
+}
+
+/* Counts for the alarm: nodes in service that are watched, and those of them not heard of late. A
+ * node that is held for its silence, or that a person set down, is accounted for already. */
+static void count_quiet(struct watch *w, const struct observed *o, const struct agreed *a, struct mono now)
+{
+    if (!a->admitted || a->silent || a->down)
+        return;
+    w->found.watched++;
+    struct span silence = mono_sub(now, o->beat.heard);
+    if (silence.ns >= w->policy.plain.late.ns && o->beat.liveness != LIVENESS_UNHEARD)
+        w->found.quiet++;
+    else if (silence.ns >= w->policy.plain.silent.ns)
+        w->found.quiet++;
+}
+
+static void examine(struct watch *w, struct member *m, struct mono now)
+{
+    struct observed *o = observed(w, m);
+    struct agreed a = member_agreed(m);
+    if (!a.listed)
+        return;
+    enum liveness was = o->beat.liveness;
+    enum liveness is = w->policy.judge ? beat_judge(&o->beat, now, patience_of(w, m)) : was;
+    note_liveness(w, m, o, is);
+    count_quiet(w, o, &a, now);
+    if (is == LIVENESS_LIVE && !a.admitted)
+        hostlist_add(&w->found.admit, m->name);
+    if (is == LIVENESS_LIVE && a.silent)
+        hostlist_add(&w->found.heard, m->name);
+    if (is == LIVENESS_SILENT && a.admitted && !a.silent)
+        hostlist_add(&w->found.silent, m->name);
+    if (is == LIVENESS_LIVE && a.drain && !a.drained && o->work == WORK_IDLE)
+        hostlist_add(&w->found.drained, m->name);
+    if (is == LIVENESS_LIVE && a.drained && o->work == WORK_BUSY)
+        hostlist_add(&w->found.draining, m->name);
+}
+
+static void propose(struct watch *w, enum command_kind kind, const struct hostlist *nodes, const char *reason)
+{
+    if (nodes->n)
+        w->sink.propose(w->sink.arg, kind, nodes, reason);
+}
+
+static void notice(struct watch *w, const char *what, const struct hostlist *nodes, const char *text)
+{
+    if (nodes->n == 0)
+        return;
+    CLEANUP_FREE char *folded = hostlist_fold((const char *const *)nodes->names, nodes->n);
+    w->sink.notice(w->sink.arg, what, folded, text);
+}
+
+/* Three at least: in a cluster of five, one broken node is a fifth and no mass silence. */
+static void judge_alarm(struct watch *w)
+{
+    const struct findings *f = &w->found;
+    bool many = f->quiet >= 3 && f->quiet * 100 > f->watched * w->policy.silent_share_percent;
+    w->alarm_quiet = f->quiet;
+    w->alarm_watched = f->watched;
+    if (many == w->alarm)
+        return;
+    w->alarm = many;
+    struct text t = {0};
+    if (many)
+        text_printf(&t, "%zu of %zu nodes are silent at once, more than %u %%: nobody is taken down until it is fewer",
+                    f->quiet, f->watched, w->policy.silent_share_percent);
+    else
+        text_printf(&t, "%zu of %zu nodes are silent; nodes are judged again", f->quiet, f->watched);
+    w->sink.notice(w->sink.arg, many ? "alarm.silence" : "alarm.over", "", t.s);
+    text_fini(&t);
+}
+
+static void end_sweep(struct watch *w)
+{
+    struct findings *f = &w->found;
+    judge_alarm(w);
+    notice(w, "node.live", &f->live, "heard again");
+    notice(w, "node.late", &f->late, "not heard of late; takes no new work");
+    propose(w, COMMAND_ADMIT, &f->admit, NULL);
+    propose(w, COMMAND_HEARD, &f->heard, NULL);
+    propose(w, COMMAND_DRAINED, &f->drained, NULL);
+    propose(w, COMMAND_DRAINING, &f->draining, NULL);
+    if (!w->alarm)
+        propose(w, COMMAND_SILENT, &f->silent, "silent past its grace");
+    findings_fini(f);
+}
+
+void watch_tick(struct watch *w, struct mono now)
+{
+    int64_t gap = mono_sub(now, w->last_tick).ns;
+    int64_t usual = span_ms(WATCH_TICK_MS).ns;
+    if (gap > 10 * usual)
+        w->stood_still.ns += gap - usual;
+    w->last_tick = now;
+
+    size_t n = cluster_count(w->cluster);
+    w->slice++;
+    size_t end = n * w->slice / WATCH_SLICES;
+    for (; w->cursor < end; w->cursor++)
+        examine(w, cluster_by_id(w->cluster, w->cursor), awake(w, now));
+    if (w->slice == WATCH_SLICES) {
+        end_sweep(w);
+        w->slice = 0;
+        w->cursor = 0;
+    }
+}
+
+/* --- answers --------------------------------------------------------------------------------- */
+
+const struct observed *watch_observed(const struct watch *w, const struct member *m)
+{
+    return observed((struct watch *)(uintptr_t)w, m);
+}
+
+void watch_fitness(const struct watch *w, struct mono now, const struct member *m, struct text *claims,
+                   struct text *shortfall, struct fitness *f)
+{
+    const struct observed *o = watch_observed(w, m);
+    text_clear(claims);
+    text_clear(shortfall);
+    if (m->n_claims)
+        member_claims(m, claims);
+    if (o->report.json)
+        spec_shortfall(&m->spec, &o->report, shortfall);
+    *f = (struct fitness){.agreed = member_agreed(m),
+                          .liveness = o->beat.liveness,
+                          .work = o->work,
+                          .silence = mono_sub(awake(w, now), o->beat.heard),
+                          .claims = claims->s,
+                          .shortfall = shortfall->s,
+                          .reported = o->report.json != NULL};
+}
+
+bool watch_alarm(const struct watch *w, size_t *silent, size_t *all)
+{
+    *silent = w->alarm_quiet;
+    *all = w->alarm_watched;
+    return w->alarm;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_WATCH_WATCH_H
+#define FETTLE_WATCH_WATCH_H
+
+#include "base/json.h"
+#include "beat/beat.h"
+#include "cluster/cluster.h"
+#include "node/report.h"
+
+/*
+ * What only the leader knows: who was heard when, what they reported, what runs on them; and what
+ * follows from it. Observations and the passing of time go in; proposals (commands for the agreed
+ * state) and notices (for the event stream) come out. Nothing here is durable: a new leader begins
+ * with everybody unheard and a full window of patience.
+ *
+ * It takes down nobody on a doubt: time in which the controller itself stood still does not count
+ * as silence, nodes of a lost collector get a fresh window, and when more than a share of the nodes
+ * falls silent at once, one alarm is raised and nobody is taken down until the share is below it.
+ */
+
+struct watch_policy {
+    struct patience plain, sensitive, borrowed;
+    struct span spread;             /* reconnects spread over this: added to the first window */
+    unsigned silent_share_percent;  /* more than this at once, and at least three: the alarm */
+    bool judge;                     /* false when heartbeats are not sent (interval 0) */
+};
+
+/* What was observed of one member. */
+struct observed {
+    struct beat beat;
+    struct report report;
+    char boot[37];
+    char *version;
+    char *running;         /* JSON array of the running work; NULL when unknown */
+    enum work work;
+    uint64_t uptime_s;     /* as last said */
+    struct mono uptime_at;
+    struct wall heard_wall;  /* for people only */
+    void *session;         /* the link that speaks for it, NULL when none; the shell's */
+    const struct member *collector; /* that vouches for it, NULL when it reports directly */
+};
+
+/* What an agent says when it comes. Borrowed strings. */
+struct hello {
+    const char *name;
+    const char *version;
+    const char *boot;
+    uint64_t instance;
+    const char *inventory; /* hash, "" when none */
+};
+
+struct heartbeat {
+    uint64_t instance;
+    uint64_t seq;
+    const char *boot;
+    const json_t *work; /* array of strings, or NULL: unknown */
+    uint64_t uptime_s;
+};
+
+/* What comes out. The callee copies what it keeps. */
+struct watch_sink {
+    void *arg;
+    /* A command to commit; nodes, reason and kind are set, the rest is the shell's. True when it
+     * was taken; false when the shell has no room, and it will be proposed again. */
+    bool (*propose)(void *arg, enum command_kind kind, const struct hostlist *nodes, const char *reason);
+    /* Something was observed that is no decision: "node.late", "node.live", "node.duplicate",
+     * "alarm.silence", "alarm.over". nodes is a folded list, may be "". */
+    void (*notice)(void *arg, const char *what, const char *nodes, const char *text);
+};
+
+struct watch;
+struct watch *watch_create(struct cluster *c, const struct watch_policy *p, struct mono now,
+                           const struct watch_sink *sink);
+void watch_destroy(struct watch *w);
+void watch_set_policy(struct watch *w, const struct watch_policy *p);
+
+/* An agent opens a session (directly: collector NULL; or known through a collector, then session is
+ * the collector's). Errors as beat_open; -EINVAL for a bad boot id. *want says that its inventory
+ * is not known. A session of the same instance that was there before is given back in *old. */
+int watch_open(struct watch *w, struct mono now, struct member *m, const struct hello *h, void *session,
+               const struct member *collector, bool *want, void **old, struct err *e);
+/* The session ended; nothing follows from that but that another may open. */
+void watch_close(struct watch *w, struct member *m, void *session);
+
+/* A heartbeat of an open session, at `now` (and `wall`, for people). Errors as beat_take. */
+int watch_heartbeat(struct watch *w, struct mono now, struct wall wall, struct member *m, const struct heartbeat *h,
+                    struct err *e);
+/* The collector that speaks for m has heard it. */
+void watch_vouch(struct watch *w, struct mono now, struct wall wall, struct member *m);
+/* The way to m was lost through no fault of its own. */
+void watch_excuse(struct watch *w, struct mono now, struct member *m);
+/* An INVENTORY body. Errors as report_update. */
+int watch_inventory(struct watch *w, struct member *m, const json_t *message, struct err *e);
+
+/* Time passes: call it every WATCH_TICK_MS. Looks at a tenth of the members each time. */
+enum { WATCH_TICK_MS = 100, WATCH_SLICES = 10 };
+void watch_tick(struct watch *w, struct mono now);
+
+const struct observed *watch_observed(const struct watch *w, const struct member *m);
+/* All that decides whether work may land on m; the texts are put into claims and shortfall, which
+ * must live as long as *f is used. */
+void watch_fitness(const struct watch *w, struct mono now, const struct member *m, struct text *claims,
+                   struct text *shortfall, struct fitness *f);
+/* True while the alarm of mass silence stands; *silent of *all nodes. */
+bool watch_alarm(const struct watch *w, size_t *silent, size_t *all);
+
+#endif
