@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sessions of the agents' port. A session is anybody who connected; it has a member once its HELLO
+ * was believed. What a peer sends wrong ends its session with a sentence and touches nothing else.
+ */
+#include "controller/agents_internal.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+enum { WALK_A_TURN = 64, WALK_EVERY_MS = 20, HELLO_WITHIN_S = 10, WORK_ITEMS_MAX = 1024 };
+
+void session_send(struct session *s, enum frame_type type, json_t *body)
+{
+    CLEANUP_FREE char *text = json_write(body);
+    json_decref(body);
+    if (s->peer)
+        peer_send(s->peer, type, 0, text, strlen(text));
+}
+
+void agents_note(struct agents *a, const char *what, const char *nodes, const char *text)
+{
+    log_info("%s %s: %s", what, nodes, text);
+    const struct event e = {.at = wall_now(), .what = what, .actor = "fettled", .nodes = nodes, .text = text};
+    events_add(a->with.events, &e);
+}
+
+static void session_free(struct session *s)
+{
+    free(s);
+}
+
+static void session_end(struct session *s)
+{
+    struct agents *a = s->agents;
+    if (a->walker == s)
+        a->walker = s->next;
+    DL_DELETE(a->sessions, s);
+    a->n--;
+    if (s->member && s->collects)
+        collectors_lost(s);
+    if (s->member)
+        watch_close(a->with.watch, s->member, s);
+    if (!s->waits)
+        session_free(s);
+}
+
+/* --- what an agent says ---------------------------------------------------------------------- */
+
+static const char *string_of(const json_t *o, const char *key, const char *otherwise)
+{
+    const char *s = otherwise;
+    json_take_string(o, key, &s, NULL);
+    return s;
+}
+
+static bool work_ok(const json_t *work)
+{
+    if (!json_is_array(work) || json_array_size(work) > WORK_ITEMS_MAX)
+        return false;
+    size_t i;
+    json_t *item;
+    json_array_foreach((json_t *)(uintptr_t)work, i, item)
+    {
+        if (!json_is_string(item) || json_string_length(item) > 255)
+            return false;
+    }
+    return true;
+}
+
+static int read_heartbeat(const json_t *body, struct heartbeat *h, struct err *e)
+{
+    *h = (struct heartbeat){.boot = string_of(body, "boot", "")};
+    if (!beat_parse_instance(string_of(body, "instance", ""), &h->instance))
+        return err_set(e, -EINVAL, "a heartbeat without an instance");
+    if (json_take_u64(body, "seq", INT64_MAX, &h->seq, e) < 0)
+        return -EINVAL;
+    json_take_u64(body, "uptime_s", UINT32_MAX, &h->uptime_s, NULL);
+    const json_t *work = json_object_get(body, "work");
+    h->work = work_ok(work) ? work : NULL; /* anything odd is unknown, not idle */
+    return 0;
+}
+
+int session_open_member(struct session *s, struct member *m, const json_t *body, const struct member *collector,
+                        bool *want, struct err *e)
+{
+    struct agents *a = s->agents;
+    struct hello h = {.name = m->name,
+                      .version = string_of(body, "version", ""),
+                      .boot = string_of(body, "boot", ""),
+                      .inventory = string_of(body, "inventory", "")};
+    if (!beat_parse_instance(string_of(body, "instance", ""), &h.instance))
+        return err_set(e, -EINVAL, "no instance");
+    void *old = NULL;
+    int rc = watch_open(a->with.watch, mono_now(), m, &h, s, collector, want, &old, e);
+    if (rc == 0 && old) {
+        struct session *before = old;
+        if (before->member == m && before->peer)
+            peer_close(before->peer); /* the same agent over a newer connection */
+    }
+    return rc;
+}
+
+static void send_welcome(struct session *s, bool want)
+{
+    struct agents *a = s->agents;
+    char instance[17];
+    snprintf(instance, sizeof instance, "%016" PRIx64, a->with.instance);
+    session_send(s, FRAME_WELCOME,
+                 json_pack("{s:I,s:I,s:I,s:s,s:b}", "interval_ms", (json_int_t)span_to_ms(a->interval), "spread_ms",
+                           (json_int_t)span_to_ms(a->spread), "term", (json_int_t)a->with.term, "controller", instance,
+                           "want", want));
+    s->told = a->told;
+}
+
+static void on_hello(struct session *s, const json_t *body)
+{
+    const struct identity *who = stream_peer(peer_stream(s->peer));
+    const char *name = string_of(body, "name", "");
+    struct err e = {0};
+    if (who->kind != IDENTITY_NODE || strcmp(who->name, name) != 0 || !hostlist_name_ok(name)) {
+        log_warn("%s says that it is node \"%.64s\", its certificate says %s\"%.64s\"",
+                 stream_peer_address(peer_stream(s->peer)), name, who->kind == IDENTITY_NODE ? "node " : "", who->name);
+        peer_refuse(s->peer, -EACCES, "the certificate is not node \"%s\"'s", name);
+        return;
+    }
+    struct member *m = cluster_meet(s->agents->with.cluster, name);
+    json_take_bool(body, "once", &s->once, NULL);
+    s->member = m;
+    if (!s->once && collectors_redirect(s)) {
+        s->member = NULL;
+        return;
+    }
+    bool want = false;
+    if (session_open_member(s, m, body, NULL, &want, &e) < 0) {
+        s->member = NULL;
+        log_debug(LOG_LINK, "node %s is refused: %s", name, e.msg);
+        peer_refuse(s->peer, e.code, "%s", e.msg);
+        return;
+    }
+    send_welcome(s, want);
+    if (share_is_collector(s->agents->share, m) && !s->once)
+        collectors_hello(s, body);
+}
+
+static void on_heartbeat(struct session *s, const json_t *body)
+{
+    struct heartbeat h;
+    struct err e = {0};
+    int rc = read_heartbeat(body, &h, &e);
+    if (rc == 0)
+        rc = watch_heartbeat(s->agents->with.watch, mono_now(), wall_now(), s->member, &h, &e);
+    if (rc == 0 || rc == -EALREADY) {
+        log_debug(LOG_BEAT, "node %s: heartbeat %" PRIu64 "%s", s->member->name, h.seq, rc ? " again" : "");
+        return;
+    }
+    log_warn("node %s: %s", s->member->name, e.msg);
+    peer_refuse(s->peer, rc, "%s", e.msg);
+}
+
+/* A shortfall is logged when it appears, changes or goes, with the difference. */
+static void note_shortfall(struct agents *a, struct member *m, const char *before)
+{
+    CLEANUP_TEXT struct text now = {0};
+    const struct observed *o = watch_observed(a->with.watch, m);
+    bool lacks = m->listed && o->report.json && spec_shortfall(&m->spec, &o->report, &now);
+    if (lacks && strcmp(before, now.s) != 0)
+        agents_note(a, "node.shortfall", m->name, now.s);
+    else if (!lacks && *before)
+        agents_note(a, "node.sufficient", m->name, "has what its specification says");
+}
+
+void session_inventory(struct session *s, struct member *m, const json_t *body)
+{
+    struct agents *a = s->agents;
+    struct err e = {0};
+    CLEANUP_TEXT struct text before = {0};
+    const struct observed *o = watch_observed(a->with.watch, m);
+    if (m->listed && o->report.json)
+        spec_shortfall(&m->spec, &o->report, &before);
+    int rc = watch_inventory(a->with.watch, m, body, &e);
+    if (rc == -ENOENT && m == s->member)
+        session_send(s, FRAME_WANT, json_object());
+    else if (rc < 0)
+        log_warn("node %s: %s", m->name, e.msg);
+    else
+        note_shortfall(a, m, before.s ? before.s : "");
+}
+
+static void on_body(struct session *s, uint8_t type, const json_t *body)
+{
+    if (type == FRAME_HELLO && !s->member)
+        on_hello(s, body);
+    else if (type == FRAME_JOIN && !s->member)
+        join_request(s, body);
+    else if (!s->member)
+        peer_refuse(s->peer, -EPROTO, "the first frame is HELLO or JOIN");
+    else if (type == FRAME_HEARTBEAT)
+        on_heartbeat(s, body);
+    else if (type == FRAME_INVENTORY)
+        session_inventory(s, s->member, body);
+    else if (type == FRAME_BATCH && s->collects)
+        collectors_batch(s, body);
+    else if (type == FRAME_RENEW)
+        join_renew(s, body);
+}
+
+static bool is_known(uint8_t type)
+{
+    return type >= FRAME_HELLO && type <= FRAME_WANT;
+}
+
+static void on_frame(struct peer *p, void *arg, const struct frame *f)
+{
+    struct session *s = arg;
+    char name[16];
+    log_debug(LOG_MSG, "%s from %s, %zu bytes", frame_name(f->type, name), stream_peer_address(peer_stream(p)), f->len);
+    if (!is_known(f->type)) {
+        if (f->flags & FRAME_CRITICAL)
+            peer_refuse(p, -EOPNOTSUPP, "%s is not known here and marked critical", frame_name(f->type, name));
+        return;
+    }
+    struct err e = {0};
+    CLEANUP_JSON json_t *body = f->flags & FRAME_BINARY ? NULL : json_read(f->body, f->len, &e);
+    if (!json_is_object(body)) {
+        peer_refuse(p, -EINVAL, "%s: %s", frame_name(f->type, name), e.code ? e.msg : "the body is no object");
+        return;
+    }
+    on_body(s, f->type, body);
+}
+
+static void on_open(struct peer *p, void *arg)
+{
+}
+
+static void on_close(struct peer *p, void *arg, const struct err *why)
+{
+    struct session *s = arg;
+    log_debug(LOG_LINK, "%s %s: closed%s%s", stream_peer_address(peer_stream(p)), s->member ? s->member->name : "",
+              why ? ": " : "", why ? why->msg : "");
+    s->peer = NULL;
+    session_end(s);
+}
+
+static const struct peer_events peer_calls = {on_open, on_frame, on_close};
+
+static void on_connection(void *arg, int fd)
+{
+    struct agents *a = arg;
+    struct session *s = mem_alloc(sizeof *s);
+    s->agents = a;
+    s->came = mono_now();
+    s->told = a->told;
+    DL_APPEND(a->sessions, s);
+    a->n++;
+    s->peer = peer_accept(a->with.loop, fd, a->with.tls, &peer_calls, s);
+}
+
+/* --- time ------------------------------------------------------------------------------------ */
+
+static void drop_strangers(struct agents *a, struct mono now)
+{
+    struct session *s, *tmp;
+    DL_FOREACH_SAFE(a->sessions, s, tmp)
+    {
+        if (!s->member && !s->waits && s->peer && mono_sub(now, s->came).ns > span_s(30 + HELLO_WITHIN_S).ns)
+            peer_refuse(s->peer, -ETIMEDOUT, "no HELLO within %d s", HELLO_WITHIN_S);
+    }
+}
+
+static void on_second(uv_timer_t *t)
+{
+    struct agents *a = t->data;
+    struct mono now = mono_now();
+    drop_strangers(a, now);
+    collectors_second(a, now);
+}
+
+static void tell(struct session *s)
+{
+    struct agents *a = s->agents;
+    if (!s->member || !s->peer || s->once)
+        return;
+    if (s->told != a->told) {
+        s->told = a->told;
+        session_send(s, FRAME_SETTINGS,
+                     json_pack("{s:I,s:I}", "interval_ms", (json_int_t)span_to_ms(a->interval), "spread_ms",
+                               (json_int_t)span_to_ms(a->spread)));
+    }
+    collectors_redirect(s);
+}
+
+static void on_walk(uv_timer_t *t)
+{
+    struct agents *a = t->data;
+    for (int i = 0; i < WALK_A_TURN && a->walker; i++) {
+        struct session *s = a->walker;
+        a->walker = s->next;
+        tell(s);
+    }
+    if (!a->walker) {
+        uv_timer_stop(t);
+        a->walking = false;
+    }
+}
+
+void agents_walk(struct agents *a)
+{
+    a->walker = a->sessions;
+    if (a->walking || a->closing)
+        return;
+    a->walking = true;
+    uv_timer_start(&a->walk, on_walk, 0, WALK_EVERY_MS);
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+static void take_settings(struct agents *a, const struct config *conf)
+{
+    a->interval = (struct span){(int64_t)conf->number[SETTING_HEARTBEAT_INTERVAL]};
+    a->spread = conf->watch.spread;
+    a->certificate_life = (struct span){(int64_t)conf->number[SETTING_CERTIFICATE_LIFE]};
+    share_configure(a->share, &conf->collectors);
+}
+
+/* Collectors that served the controller before have this long to come back with their nodes. */
+static struct span time_to_return(const struct agents *a)
+{
+    int64_t three = 3 * a->interval.ns;
+    return (struct span){three < span_s(30).ns ? three : span_s(30).ns};
+}
+
+int agents_open(const struct agents_setup *setup, const struct config *conf, struct agents **out, struct err *e)
+{
+    struct agents *a = mem_alloc(sizeof *a);
+    a->with = *setup;
+    a->share = share_create(setup->cluster);
+    take_settings(a, conf);
+    int rc = listener_open_tcp(setup->loop, conf->text[SETTING_MACH_STATUS_ADDRESS],
+                               (uint16_t)conf->number[SETTING_MACH_STATUS_PORT], on_connection, a, &a->listener, e);
+    if (rc < 0) {
+        share_destroy(a->share);
+        free(a);
+        return err_wrap(e, rc, "MachStatusPort");
+    }
+    struct mono now = mono_now();
+    a->shares_from = mono_add(now, time_to_return(a));
+    a->balance_at = now;
+    uv_timer_init(setup->loop, &a->second);
+    uv_timer_init(setup->loop, &a->walk);
+    a->second.data = a->walk.data = a;
+    a->open_timers = 2;
+    uv_timer_start(&a->second, on_second, 500, 500);
+    *out = a;
+    return 0;
+}
+
+void agents_configure(struct agents *a, const struct config *conf)
+{
+    take_settings(a, conf);
+    a->told++;
+    a->balance_at = mono_now();
+    struct session *s, *tmp;
+    DL_FOREACH_SAFE(a->sessions, s, tmp)
+    {
+        bool collector = s->member && share_is_collector(a->share, s->member);
+        if (s->collects && !collector) {
+            session_send(s, FRAME_SHARE, json_pack("{s:I}", "epoch", (json_int_t)++a->epoch));
+            collectors_lost(s);
+            s->collects = false;
+        } else if (collector && !s->collects && !s->once) {
+            CLEANUP_JSON json_t *nothing = json_object();
+            collectors_hello(s, nothing);
+        }
+    }
+    agents_walk(a);
+}
+
+static void on_timer_closed(uv_handle_t *h)
+{
+    struct agents *a = h->data;
+    if (--a->open_timers > 0)
+        return;
+    share_destroy(a->share);
+    free(a);
+}
+
+void agents_close(struct agents *a)
+{
+    if (!a)
+        return;
+    a->closing = true;
+    listener_close(a->listener);
+    struct session *s, *tmp;
+    DL_FOREACH_SAFE(a->sessions, s, tmp)
+    {
+        if (s->peer)
+            peer_close(s->peer);
+    }
+    uv_close((uv_handle_t *)&a->second, on_timer_closed);
+    uv_close((uv_handle_t *)&a->walk, on_timer_closed);
+}
+
+uint16_t agents_port(const struct agents *a)
+{
+    return listener_port(a->listener);
+}
+
+size_t agents_count(const struct agents *a)
+{
+    return a->n;
+}

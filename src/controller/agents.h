@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_CONTROLLER_AGENTS_H
+#define FETTLE_CONTROLLER_AGENTS_H
+
+#include "api/events.h"
+#include "cluster/cluster.h"
+#include "controller/committer.h"
+#include "controller/config.h"
+#include "link/peer.h"
+#include "link/tls.h"
+#include "watch/share.h"
+#include "watch/watch.h"
+
+#include <uv.h>
+
+/*
+ * The agents' port: who comes is checked against its certificate, what it says goes to `watch`, and
+ * who is to report to a collector is sent there. doc/spec/link.md describes the frames.
+ */
+
+struct agents;
+
+struct agents_setup {
+    uv_loop_t *loop;
+    struct cluster *cluster;
+    struct watch *watch;
+    struct committer *committer;
+    struct events *events;
+    struct authority *authority;
+    struct tls_context *tls;
+    uint64_t term;
+    uint64_t instance; /* of this controller's process */
+};
+
+/* Listens as the configuration says. */
+int agents_open(const struct agents_setup *setup, const struct config *conf, struct agents **out, struct err *e);
+/* Closes every connection and frees it when the loop has seen the last of them. */
+void agents_close(struct agents *a);
+
+/* A configuration was taken: intervals, collectors. Told to all agents, some a turn. */
+void agents_configure(struct agents *a, const struct config *conf);
+
+/* A new one-time token and its SHA-256, under which the store knows it. The caller frees both. */
+void join_make_token(const struct agents *a, char **token, char **hash);
+
+uint16_t agents_port(const struct agents *a);
+size_t agents_count(const struct agents *a);
+/* Array of {name, responds, nodes} for Status. The caller owns it. */
+json_t *agents_collectors(struct agents *a);
+
+#endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Collectors (2001 document, "operation of MSM", steps 3 to 9). A configured collector that says
+ * HELLO is sent an empty share; with its first batch it says where it listens and counts as
+ * responding; then the nodes are divided anew. An agent that is connected to us and belongs to a
+ * collector is redirected; one whose collector is lost comes back to us by itself, and meanwhile is
+ * excused: the silence was not its own.
+ */
+#include "controller/agents_internal.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+enum { REBALANCE_AFTER_S = 3 }; /* a collector that only reconnects keeps its nodes */
+
+static struct session *session_of(struct agents *a, const struct member *collector)
+{
+    struct session *s;
+    DL_FOREACH(a->sessions, s)
+    {
+        if (s->member == collector && s->collects)
+            return s;
+    }
+    return NULL;
+}
+
+static void send_share(struct session *s, struct member *const *nodes, size_t n)
+{
+    CLEANUP_FREE const char **names = mem_alloc((n + 1) * sizeof *names);
+    for (size_t i = 0; i < n; i++)
+        names[i] = nodes[i]->name;
+    CLEANUP_FREE char *folded = hostlist_fold(names, n);
+    s->epoch = ++s->agents->epoch;
+    log_debug(LOG_COLLECT, "collector %s: share %llu has %zu nodes", s->member->name, (unsigned long long)s->epoch, n);
+    session_send(s, FRAME_SHARE, json_pack("{s:I,s:s}", "epoch", (json_int_t)s->epoch, "nodes", folded));
+}
+
+/* The members of a folded list, unknown names left out. The caller frees it. */
+static struct member **members_of(struct agents *a, const char *list, size_t *n)
+{
+    CLEANUP_HOSTLIST struct hostlist names = {0};
+    *n = 0;
+    if (hostlist_parse(list, &names, NULL) < 0)
+        return mem_alloc(1);
+    struct member **out = mem_alloc((names.n + 1) * sizeof *out);
+    for (size_t i = 0; i < names.n; i++) {
+        struct member *m = cluster_find(a->with.cluster, names.names[i]);
+        if (m)
+            out[(*n)++] = m;
+    }
+    return out;
+}
+
+static void responds(struct session *s, struct member *const *held, size_t n)
+{
+    struct agents *a = s->agents;
+    share_respond(a->share, s->member, true, held, n);
+    a->balance_at = mono_now();
+    struct text t = {0};
+    text_printf(&t, "responds; holds %zu nodes", n);
+    agents_note(a, "collector.up", s->member->name, t.s);
+    text_fini(&t);
+}
+
+void collectors_hello(struct session *s, const json_t *body)
+{
+    struct agents *a = s->agents;
+    const json_t *role = json_object_get(body, "collector");
+    uint64_t port = 0;
+    const char *held = "";
+    if (json_is_object(role)) {
+        json_take_u64(role, "port", UINT16_MAX, &port, NULL);
+        json_take_string(role, "nodes", &held, NULL);
+    }
+    s->collects = true;
+    s->batch = mono_now();
+    s->port = (uint16_t)port;
+    size_t n = 0;
+    CLEANUP_FREE struct member **nodes = members_of(a, held, &n);
+    if (port)
+        responds(s, nodes, n);
+    send_share(s, nodes, n);
+}
+
+void collectors_lost(struct session *s)
+{
+    struct agents *a = s->agents;
+    struct mono now = mono_now();
+    size_t excused = 0;
+    for (uint32_t id = 0; id < cluster_count(a->with.cluster); id++) {
+        struct member *m = cluster_by_id(a->with.cluster, id);
+        const struct observed *o = watch_observed(a->with.watch, m);
+        if (o->session != s && share_collector_of(a->share, m) != s->member)
+            continue;
+        if (m != s->member)
+            watch_close(a->with.watch, m, s);
+        if (o->beat.liveness == LIVENESS_LIVE || o->beat.liveness == LIVENESS_LATE) {
+            watch_excuse(a->with.watch, now, m);
+            excused++;
+        }
+    }
+    if (a->closing)
+        return;
+    share_respond(a->share, s->member, false, NULL, 0);
+    a->balance_at = mono_add(now, span_s(REBALANCE_AFTER_S));
+    struct text t = {0};
+    text_printf(&t, "does not respond; its %zu nodes move", excused);
+    agents_note(a, "collector.lost", s->member->name, t.s);
+    text_fini(&t);
+}
+
+/* --- shares ---------------------------------------------------------------------------------- */
+
+static void on_share(void *arg, struct member *collector, struct member *const *nodes, size_t n)
+{
+    struct session *s = session_of(arg, collector);
+    if (s)
+        send_share(s, nodes, n);
+}
+
+/* A collector answers within 150 % of the interval; one that takes longer is lost. */
+static struct span batch_deadline(const struct agents *a)
+{
+    int64_t slack = a->interval.ns / 4 < span_s(5).ns ? a->interval.ns / 4 : span_s(5).ns;
+    return (struct span){a->interval.ns * 3 / 2 + slack};
+}
+
+void collectors_second(struct agents *a, struct mono now)
+{
+    struct session *s, *tmp;
+    DL_FOREACH_SAFE(a->sessions, s, tmp)
+    {
+        if (!s->collects || !s->peer || a->interval.ns == 0)
+            continue;
+        if (mono_sub(now, s->batch).ns > batch_deadline(a).ns) {
+            struct err why;
+            err_set(&why, -ETIMEDOUT, "the collector sent no batch within 150 %% of the interval");
+            stream_abort(peer_stream(s->peer), &why);
+        }
+    }
+    if (a->balance_at.ns == 0 || now.ns < a->balance_at.ns)
+        return;
+    if (now.ns < a->shares_from.ns && !share_complete(a->share))
+        return;
+    a->balance_at.ns = 0;
+    size_t moved = share_balance(a->share, on_share, a);
+    if (moved) {
+        log_info("%zu nodes were given to other collectors", moved);
+        agents_walk(a);
+    }
+}
+
+bool collectors_redirect(struct session *s)
+{
+    struct agents *a = s->agents;
+    const struct member *collector = share_collector_of(a->share, s->member);
+    if (!collector || collector == s->member || !share_responds(a->share, collector))
+        return false;
+    struct session *to = session_of(a, collector);
+    if (!to || !to->peer || to->port == 0 || (a->balance_at.ns != 0 && mono_now().ns < a->shares_from.ns))
+        return false;
+    CLEANUP_FREE char *host = mem_dup(stream_peer_address(peer_stream(to->peer)));
+    char *colon = strrchr(host, ':');
+    if (colon)
+        *colon = '\0';
+    session_send(s, FRAME_REDIRECT,
+                 json_pack("{s:{s:s,s:s,s:i}}", "collector", "name", collector->name, "host", host, "port",
+                           (int)to->port));
+    peer_close(s->peer);
+    return true;
+}
+
+json_t *agents_collectors(struct agents *a)
+{
+    json_t *all = json_array();
+    for (uint32_t id = 0; id < cluster_count(a->with.cluster); id++) {
+        struct member *m = cluster_by_id(a->with.cluster, id);
+        struct member *const *nodes;
+        if (share_is_collector(a->share, m))
+            json_array_append_new(all, json_pack("{s:s,s:b,s:I}", "name", m->name, "responds",
+                                                 share_responds(a->share, m), "nodes",
+                                                 (json_int_t)share_members(a->share, m, &nodes)));
+    }
+    return all;
+}
+
+/* --- batches --------------------------------------------------------------------------------- */
+
+/* A collector speaks for itself and for the nodes that it was given, and for nobody else. */
+static struct member *spoken_for(struct session *s, const char *name)
+{
+    struct agents *a = s->agents;
+    struct member *m = cluster_find(a->with.cluster, name);
+    if (m && (m == s->member || share_collector_of(a->share, m) == s->member))
+        return m;
+    s->foreign++;
+    return NULL;
+}
+
+static void take_heard(struct session *s, const char *list)
+{
+    struct agents *a = s->agents;
+    struct mono now = mono_now();
+    struct wall wall = wall_now();
+    CLEANUP_HOSTLIST struct hostlist heard = {0};
+    struct err e = {0};
+    if (hostlist_parse(list, &heard, &e) < 0) {
+        log_warn("collector %s: %s", s->member->name, e.msg);
+        return;
+    }
+    for (size_t i = 0; i < heard.n; i++) {
+        struct member *m = spoken_for(s, heard.names[i]);
+        if (m && watch_observed(a->with.watch, m)->session == s)
+            watch_vouch(a->with.watch, now, wall, m);
+    }
+}
+
+static void take_change(struct session *s, const json_t *change, struct hostlist *want)
+{
+    struct agents *a = s->agents;
+    const char *name = "";
+    bool gone = false, duplicate = false, wanted = false;
+    struct err e = {0};
+    json_take_string(change, "name", &name, NULL);
+    json_take_bool(change, "gone", &gone, NULL);
+    json_take_bool(change, "duplicate", &duplicate, NULL);
+    struct member *m = spoken_for(s, name);
+    if (!m)
+        return;
+    if (duplicate) {
+        agents_note(a, "node.duplicate", name, "a second agent claims the name at the collector and is refused");
+        return;
+    }
+    if (gone) {
+        if (m != s->member)
+            watch_close(a->with.watch, m, s);
+        return;
+    }
+    const struct member *by = m == s->member ? NULL : s->member;
+    if (session_open_member(s, m, change, by, &wanted, &e) < 0) {
+        log_debug(LOG_COLLECT, "collector %s: node %s: %s", s->member->name, name, e.msg);
+        return;
+    }
+    struct heartbeat h = {0};
+    h.boot = json_string_value(json_object_get(change, "boot"));
+    beat_parse_instance(json_string_value(json_object_get(change, "instance")), &h.instance);
+    json_take_u64(change, "seq", INT64_MAX, &h.seq, NULL);
+    json_take_u64(change, "uptime_s", UINT32_MAX, &h.uptime_s, NULL);
+    const json_t *work = json_object_get(change, "work");
+    h.work = json_is_array(work) && json_array_size(work) <= 1024 ? work : NULL;
+    watch_heartbeat(a->with.watch, mono_now(), wall_now(), m, &h, NULL);
+    if (wanted)
+        hostlist_add(want, name);
+}
+
+static void take_inventories(struct session *s, const json_t *all, struct hostlist *want)
+{
+    size_t i;
+    json_t *item;
+    json_array_foreach((json_t *)(uintptr_t)all, i, item)
+    {
+        const char *name = "";
+        json_take_string(item, "name", &name, NULL);
+        struct member *m = spoken_for(s, name);
+        bool full = false;
+        json_take_bool(item, "full", &full, NULL);
+        if (!m)
+            continue;
+        if (!full && !watch_observed(s->agents->with.watch, m)->report.json)
+            hostlist_add(want, name);
+        else
+            session_inventory(s, m, item);
+    }
+}
+
+static void complain_of_foreign(struct session *s, uint64_t epoch)
+{
+    /* Nodes that were just taken from its share may still be in a batch on its way. */
+    if (s->foreign && epoch == s->epoch) {
+        struct text t = {0};
+        text_printf(&t, "speaks for %zu nodes that it was not given; they are not believed", s->foreign);
+        agents_note(s->agents, "collector.foreign", s->member->name, t.s);
+        text_fini(&t);
+    }
+    s->foreign = 0;
+}
+
+void collectors_batch(struct session *s, const json_t *body)
+{
+    uint64_t epoch = 0, port = 0;
+    const char *heard = "";
+    json_take_u64(body, "epoch", INT64_MAX, &epoch, NULL);
+    json_take_u64(body, "port", UINT16_MAX, &port, NULL);
+    json_take_string(body, "heard", &heard, NULL);
+    s->batch = mono_now();
+    bool first = s->port == 0 && port != 0;
+    if (port)
+        s->port = (uint16_t)port;
+    if (first)
+        responds(s, NULL, 0);
+    CLEANUP_HOSTLIST struct hostlist want = {0};
+    size_t i;
+    json_t *change;
+    json_array_foreach(json_object_get(body, "changed"), i, change) take_change(s, change, &want);
+    take_inventories(s, json_object_get(body, "inventories"), &want);
+    take_heard(s, heard);
+    complain_of_foreign(s, epoch);
+    if (want.n) {
+        CLEANUP_FREE char *folded = hostlist_fold((const char *const *)want.names, want.n);
+        session_send(s, FRAME_WANT, json_pack("{s:s}", "nodes", folded));
+    }
+}

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/committer.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <utlist.h>
+
+enum { JOBS_MAX = 10000, JOURNAL_WAIT_MS = 20 };
+
+/* A command on its way. */
+struct job {
+    struct command cmd; /* its strings are copies */
+    struct hostlist nodes;
+    size_t from; /* nodes before this index are committed */
+    size_t next; /* after the batch that it is in */
+    struct hostlist changed;
+    char *claim;
+    bool refused; /* came when too many were waiting */
+    struct store_entry entry;
+    char *entry_nodes, *entry_text;
+    outcome_fn *fn;
+    void *arg;
+    struct job *prev_job, *next_job;
+};
+
+struct batch {
+    struct job *jobs;
+    size_t n_ops, n_entries, bytes;
+    struct store_op ops[STORE_OPS_MAX];
+    struct store_entry entries[STORE_ENTRIES_MAX];
+    int rc;
+    struct err why;
+    uint64_t revision;
+    struct mono began;
+};
+
+struct committer {
+    uv_loop_t *loop;
+    uv_async_t wake;
+    uv_work_t work;
+    bool busy, closing, failing;
+    struct cluster *cluster;
+    struct store *store;
+    pthread_mutex_t store_lock;
+    uint64_t term, revision, claims, commits;
+    struct committer_events events;
+    struct job *waiting;
+    size_t n_waiting;
+    struct batch batch;
+    uint64_t batch_number;
+    uint64_t *marks; /* by member id: the last batch that names it */
+    size_t n_marks;
+    double ms_max, ms_max_before; /* this minute's and the last's */
+    struct mono minute;
+};
+
+/* --- jobs ------------------------------------------------------------------------------------ */
+
+static struct job *job_create(const struct command *cmd, outcome_fn *fn, void *arg)
+{
+    struct job *j = mem_alloc(sizeof *j);
+    j->cmd = *cmd;
+    j->cmd.actor = mem_dup(cmd->actor);
+    j->cmd.claim = mem_dup(cmd->claim);
+    j->cmd.reason = mem_dup(cmd->reason);
+    j->cmd.set = mem_dup(cmd->set);
+    j->cmd.token = mem_dup(cmd->token);
+    for (size_t i = 0; cmd->nodes && i < cmd->nodes->n; i++)
+        hostlist_add(&j->nodes, cmd->nodes->names[i]);
+    j->cmd.nodes = &j->nodes;
+    j->fn = fn;
+    j->arg = arg;
+    return j;
+}
+
+static void job_entry_fini(struct job *j)
+{
+    free(j->entry_nodes);
+    free(j->entry_text);
+    j->entry_nodes = j->entry_text = NULL;
+}
+
+static void job_destroy(struct job *j)
+{
+    free((char *)(uintptr_t)j->cmd.actor);
+    free((char *)(uintptr_t)j->cmd.claim);
+    free((char *)(uintptr_t)j->cmd.reason);
+    free((char *)(uintptr_t)j->cmd.set);
+    free((char *)(uintptr_t)j->cmd.token);
+    hostlist_fini(&j->nodes);
+    hostlist_fini(&j->changed);
+    free(j->claim);
+    job_entry_fini(j);
+    free(j);
+}
+
+static void job_finish(struct committer *k, struct job *j, int rc, const struct err *why)
+{
+    struct outcome o = {
+        .rc = rc, .revision = k->revision, .changed = &j->changed, .claim = j->claim, .why = rc < 0 ? why : NULL};
+    j->fn(j->arg, &o);
+    job_destroy(j);
+}
+
+/* --- a batch is put together ----------------------------------------------------------------- */
+
+/* True when a node of the command is named by the batch already. Marks them otherwise. */
+static bool names_overlap(struct committer *k, const struct job *j)
+{
+    size_t n = cluster_count(k->cluster);
+    if (n > k->n_marks) {
+        k->marks = mem_grow(k->marks, n * sizeof *k->marks);
+        memset(k->marks + k->n_marks, 0, (n - k->n_marks) * sizeof *k->marks);
+        k->n_marks = n;
+    }
+    for (int mark = 0; mark < 2; mark++) {
+        for (size_t i = j->from; i < j->nodes.n; i++) {
+            const struct member *m = cluster_find(k->cluster, j->nodes.names[i]);
+            if (!m)
+                continue;
+            if (mark)
+                k->marks[m->id] = k->batch_number;
+            else if (k->marks[m->id] == k->batch_number)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool fits(const struct batch *b, const struct decision *d, const char *nodes, size_t *bytes)
+{
+    *bytes = strlen(nodes) + (d->text ? strlen(d->text) : 0) + 256;
+    for (size_t i = 0; i < d->n_ops; i++)
+        *bytes += strlen(d->ops[i].key) + (d->ops[i].value ? strlen(d->ops[i].value) : 0);
+    if (b->n_ops + d->n_ops > STORE_OPS_MAX || b->n_entries == STORE_ENTRIES_MAX)
+        return false;
+    if (b->bytes + *bytes > STORE_BATCH_BYTES_MAX && b->n_entries > 0)
+        return false;
+    for (size_t i = 0; i < d->n_ops; i++)
+        for (size_t j = 0; j < b->n_ops; j++)
+            if (strcmp(d->ops[i].key, b->ops[j].key) == 0)
+                return false;
+    return true;
+}
+
+/* Moves the decision's records into the batch, and the job with them. */
+static void take_in(struct committer *k, struct job *j, struct decision *d, char *nodes, size_t bytes)
+{
+    struct batch *b = &k->batch;
+    for (size_t i = 0; i < d->n_ops; i++)
+        b->ops[b->n_ops++] = (struct store_op){STEAL(d->ops[i].key), STEAL(d->ops[i].value)};
+    b->bytes += bytes;
+    j->next = d->next;
+    j->entry_nodes = nodes;
+    j->entry_text = STEAL(d->text);
+    j->entry = (struct store_entry){.at = j->cmd.at,
+                                    .actor = j->cmd.actor,
+                                    .what = command_name(j->cmd.kind),
+                                    .nodes = j->entry_nodes,
+                                    .text = j->entry_text};
+    b->entries[b->n_entries++] = j->entry;
+    for (size_t i = 0; i < d->changed.n; i++)
+        hostlist_add(&j->changed, d->changed.names[i]);
+    DL_APPEND2(b->jobs, j, prev_job, next_job);
+}
+
+static void leave_queue(struct committer *k, struct job *j)
+{
+    DL_DELETE2(k->waiting, j, prev_job, next_job);
+    k->n_waiting--;
+}
+
+static void refuse_first(struct committer *k)
+{
+    struct job *j = k->waiting;
+    struct err why;
+    err_set(&why, -EAGAIN, "%d changes are waiting for the store", JOBS_MAX);
+    leave_queue(k, j);
+    job_finish(k, j, -EAGAIN, &why);
+}
+
+/* Decides the first waiting job. False when it has to wait for the next batch. */
+static bool take_first(struct committer *k)
+{
+    struct job *j = k->waiting;
+    if (j->refused) {
+        refuse_first(k);
+        return true;
+    }
+    if (names_overlap(k, j))
+        return false;
+    struct decision d = {0};
+    struct err why = {0};
+    int rc = cluster_decide(k->cluster, &j->cmd, j->from, &d, &why);
+    if (rc == 0 && d.claim) {
+        free(j->claim);
+        j->claim = STEAL(d.claim);
+    }
+    if (rc < 0 || d.n_ops == 0) {
+        leave_queue(k, j);
+        job_finish(k, j, rc, &why);
+        decision_fini(&d);
+        return true;
+    }
+    char *nodes = hostlist_fold((const char *const *)d.changed.names, d.changed.n);
+    size_t bytes;
+    bool good = fits(&k->batch, &d, nodes, &bytes);
+    if (good) {
+        leave_queue(k, j);
+        take_in(k, j, &d, nodes, bytes);
+    } else {
+        free(nodes);
+    }
+    decision_fini(&d);
+    return good;
+}
+
+/* --- the commit ------------------------------------------------------------------------------ */
+
+static void pump(struct committer *k);
+
+static void commit(uv_work_t *work)
+{
+    struct committer *k = work->data;
+    struct batch *b = &k->batch;
+    const struct store_batch what = {b->n_ops, b->ops, b->n_entries, b->entries};
+    pthread_mutex_lock(&k->store_lock);
+    b->rc = store_commit(k->store, k->term, &what, &b->revision, &b->why);
+    pthread_mutex_unlock(&k->store_lock);
+}
+
+static void measure(struct committer *k)
+{
+    struct mono now = mono_now();
+    double ms = (double)mono_sub(now, k->batch.began).ns / 1e6;
+    if (mono_sub(now, k->minute).ns > span_s(60).ns) {
+        k->ms_max_before = k->ms_max;
+        k->ms_max = 0;
+        k->minute = now;
+    }
+    if (ms > k->ms_max)
+        k->ms_max = ms;
+    log_debug(LOG_STORE, "revision %llu: %zu records, %zu entries, %zu bytes, %.2f ms",
+              (unsigned long long)k->batch.revision, k->batch.n_ops, k->batch.n_entries, k->batch.bytes, ms);
+}
+
+static void apply(struct committer *k, struct batch *b)
+{
+    struct err e;
+    for (size_t i = 0; i < b->n_ops; i++) {
+        if (cluster_put(k->cluster, b->ops[i].key, b->ops[i].value, &e) < 0) {
+            /* We wrote it ourselves a moment ago. State and store differ: the only way out is to
+             * end and begin from the store. */
+            log_error("a record of our own is refused: %s", e.msg);
+            abort();
+        }
+    }
+    k->revision = b->revision;
+    k->commits++;
+    for (size_t i = 0; i < b->n_entries; i++)
+        k->events.on_entry(k->events.arg, &b->entries[i], b->revision);
+}
+
+static void batch_fini(struct batch *b)
+{
+    for (size_t i = 0; i < b->n_ops; i++) {
+        free((char *)(uintptr_t)b->ops[i].key);
+        free((char *)(uintptr_t)b->ops[i].value);
+    }
+    b->n_ops = b->n_entries = b->bytes = 0;
+}
+
+/* A job whose nodes were not all done goes on in the next batch, before all others. */
+static void settle_jobs(struct committer *k, struct job *jobs, int rc, const struct err *why)
+{
+    struct job *again = NULL, *j, *tmp;
+    DL_FOREACH_SAFE2(jobs, j, tmp, next_job)
+    {
+        DL_DELETE2(jobs, j, prev_job, next_job);
+        if (rc == 0 && j->next < j->nodes.n) {
+            j->from = j->next;
+            job_entry_fini(j);
+            DL_APPEND2(again, j, prev_job, next_job);
+            k->n_waiting++;
+        } else {
+            job_finish(k, j, rc, why);
+        }
+    }
+    DL_CONCAT2(again, k->waiting, prev_job, next_job);
+    k->waiting = again;
+}
+
+static void note_store(struct committer *k, const struct batch *b)
+{
+    bool failing = b->rc < 0;
+    if (failing || k->failing)
+        k->events.on_store(k->events.arg, failing ? &b->why : NULL);
+    k->failing = failing;
+}
+
+static void on_committed(uv_work_t *work, int status)
+{
+    struct committer *k = work->data;
+    struct batch *b = &k->batch;
+    k->busy = false;
+    measure(k);
+    struct job *jobs = STEAL(b->jobs);
+    int rc = b->rc;
+    struct err why = b->why;
+    if (rc == 0)
+        apply(k, b);
+    batch_fini(b);
+    note_store(k, b);
+    if (rc == -EPERM)
+        k->events.on_deposed(k->events.arg, &why);
+    settle_jobs(k, jobs, rc == -EPERM ? -EAGAIN : rc, &why);
+    pump(k);
+}
+
+/* With one command after another of one client, the thread's hand-over would be most of the wait;
+ * the worker is what keeps a slow disk from stopping the loop, so it is always used. */
+static void pump(struct committer *k)
+{
+    if (k->busy || k->closing)
+        return;
+    k->batch_number++;
+    while (k->waiting && take_first(k))
+        ;
+    if (k->batch.n_entries == 0)
+        return;
+    k->busy = true;
+    k->batch.began = mono_now();
+    uv_queue_work(k->loop, &k->work, commit, on_committed);
+}
+
+static void on_wake(uv_async_t *wake)
+{
+    pump(wake->data);
+}
+
+/* --- what others call ------------------------------------------------------------------------ */
+
+struct committer *committer_create(uv_loop_t *loop, struct cluster *c, struct store *s, uint64_t term,
+                                   uint64_t revision, const struct committer_events *events)
+{
+    struct committer *k = mem_alloc(sizeof *k);
+    k->loop = loop;
+    k->cluster = c;
+    k->store = s;
+    k->term = term;
+    k->revision = revision;
+    k->events = *events;
+    k->minute = mono_now();
+    k->work.data = k;
+    pthread_mutex_init(&k->store_lock, NULL);
+    uv_async_init(loop, &k->wake, on_wake);
+    k->wake.data = k;
+    return k;
+}
+
+static void on_wake_closed(uv_handle_t *h)
+{
+    struct committer *k = h->data;
+    pthread_mutex_destroy(&k->store_lock);
+    free(k->marks);
+    free(k);
+}
+
+void committer_destroy(struct committer *k)
+{
+    if (!k)
+        return;
+    k->closing = true;
+    while (k->busy)
+        uv_run(k->loop, UV_RUN_ONCE);
+    struct err why;
+    err_set(&why, -EAGAIN, "the controller is stopping");
+    while (k->waiting) {
+        struct job *j = k->waiting;
+        leave_queue(k, j);
+        job_finish(k, j, -EAGAIN, &why);
+    }
+    uv_close((uv_handle_t *)&k->wake, on_wake_closed);
+}
+
+static bool makes_claim(enum command_kind kind)
+{
+    return kind == COMMAND_DRAIN || kind == COMMAND_DOWN || kind == COMMAND_SILENT;
+}
+
+void committer_submit(struct committer *k, const struct command *cmd, outcome_fn *fn, void *arg)
+{
+    struct job *j = job_create(cmd, fn, arg);
+    if (makes_claim(cmd->kind) && !cmd->claim) {
+        struct text id = {0};
+        text_printf(&id, "%llu.%llu", (unsigned long long)k->term, (unsigned long long)++k->claims);
+        j->cmd.claim = text_take(&id);
+    }
+    j->refused = k->n_waiting >= JOBS_MAX;
+    DL_APPEND2(k->waiting, j, prev_job, next_job);
+    k->n_waiting++;
+    uv_async_send(&k->wake);
+}
+
+uint64_t committer_revision(const struct committer *k)
+{
+    return k->revision;
+}
+
+uint64_t committer_count(const struct committer *k, double *ms_max)
+{
+    *ms_max = k->ms_max > k->ms_max_before ? k->ms_max : k->ms_max_before;
+    return k->commits;
+}
+
+int committer_journal(struct committer *k, uint64_t after, size_t max, store_journal_fn *fn, void *arg, struct err *e)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += JOURNAL_WAIT_MS * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    if (pthread_mutex_timedlock(&k->store_lock, &until) != 0)
+        return err_set(e, -EAGAIN, "the store is busy");
+    int rc = store_journal(k->store, after, max, fn, arg, e);
+    pthread_mutex_unlock(&k->store_lock);
+    return rc;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_CONTROLLER_COMMITTER_H
+#define FETTLE_CONTROLLER_COMMITTER_H
+
+#include "api/api.h"
+#include "cluster/cluster.h"
+#include "store/store.h"
+
+#include <uv.h>
+
+/*
+ * Commands to commits, in groups and off the loop: what arrives while one batch is written is the
+ * next batch. A command is decided against the committed state only. One that touches a node or a
+ * record of the batch that is being put together waits for the next, so that no decision rests on
+ * something that may yet fail. The state changes, the stream hears of it and the caller is
+ * answered after the commit, in this order; when a commit fails, nothing has changed.
+ */
+
+struct committer;
+
+struct committer_events {
+    void *arg;
+    /* One entry was committed. */
+    void (*on_entry)(void *arg, const struct store_entry *entry, uint64_t revision);
+    /* The store refuses (with the error) or works again (NULL). */
+    void (*on_store)(void *arg, const struct err *why);
+    /* Somebody else leads: nothing may be done any more. */
+    void (*on_deposed)(void *arg, const struct err *why);
+};
+
+struct committer *committer_create(uv_loop_t *loop, struct cluster *c, struct store *s, uint64_t term,
+                                   uint64_t revision, const struct committer_events *events);
+/* Waits for the batch under way, answers what is left with -EAGAIN, and frees. */
+void committer_destroy(struct committer *k);
+
+/* Queues a command (copied). A new claim without an id gets one ("TERM.N", never used again). fn is
+ * called once, later, with -EAGAIN when 10,000 were waiting already. */
+void committer_submit(struct committer *k, const struct command *cmd, outcome_fn *fn, void *arg);
+
+uint64_t committer_revision(const struct committer *k);
+/* Commits so far, and the longest of the last minute in ms. */
+uint64_t committer_count(const struct committer *k, double *ms_max);
+
+/* Reads the journal between commits. -EAGAIN when the store has been busy for 20 ms. */
+int committer_journal(struct committer *k, uint64_t after, size_t max, store_journal_fn *fn, void *arg, struct err *e);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_CONTROLLER_CONFIG_H
+#define FETTLE_CONTROLLER_CONFIG_H
+
+#include "api/api.h"
+#include "base/clock.h"
+#include "base/hostlist.h"
+#include "cluster/cluster.h"
+#include "watch/watch.h"
+
+/*
+ * The configuration: fettle.conf and the two files that it names, read to a new structure and
+ * checked whole before anything is taken. Every complaint names file, line and key, and for a key
+ * or word that is not known the nearest that is.
+ */
+
+enum setting {
+#define SETTING(symbol, name, kind, def, min, max, unit, what) SETTING_##symbol,
+#include "controller/setting.tbl"
+#undef SETTING
+    SETTINGS
+};
+
+struct config {
+    char *path;
+    char *text[SETTINGS]; /* as written, or the default; "" for none */
+    bool given[SETTINGS];
+    uint64_t number[SETTINGS]; /* NUMBER, FLAG, CHOICE (index); SPAN in ns */
+    struct hostlist collectors;
+    uint32_t debug_flags;
+    struct roster roster; /* emptied by cluster_configure */
+    struct watch_policy watch;
+    struct api_policy api;
+};
+
+/* Reads everything. On error *c is empty. */
+int config_read(const char *path, struct config *c, struct err *e);
+void config_fini(struct config *c);
+
+/* One sentence a line for each parameter that differs: "HeartBeatInterval 10 -> 30". Adds for those
+ * that are read at start only: "; takes effect when fettled starts anew". */
+void config_compare(const struct config *was, const struct config *is, struct text *changes);
+
+/* Time over which n agents spread their first try to connect: 1.5 ms each. */
+struct span config_spread(size_t n);
+
+#endif

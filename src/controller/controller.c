@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/controller.h"
+
+#include "api/api.h"
+#include "base/log.h"
+#include "base/notify.h"
+#include "controller/agents.h"
+#include "controller/committer.h"
+#include "controller/config.h"
+#include "link/digest.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { API_CONNECTIONS_MAX = 1024, LAG_WINDOW_S = 60 };
+
+struct controller {
+    uv_loop_t *loop;
+    struct config conf; /* its roster is with the cluster */
+    struct store *store;
+    struct cluster *cluster;
+    struct watch *watch;
+    struct events *events;
+    struct committer *committer;
+    struct authority *authority;
+    struct tls_context *agents_tls, *api_tls;
+    struct agents *agents;
+    struct http_server *http;
+    struct api *api;
+    uv_timer_t tick;
+    bool ticking, deposed;
+    uint64_t term, instance;
+    struct mono began, last_tick, last_watchdog;
+    struct span watchdog; /* 0: nobody waits for it */
+    bool proposed[COMMANDS]; /* a proposal of this kind is on its way */
+    struct err store_trouble; /* code 0 while the store works */
+    double lag_ms_max, lag_ms_before;
+    struct mono lag_window;
+};
+
+static const char *machine_name(const struct controller *c, char buf[static 256])
+{
+    if (*c->conf.text[SETTING_CONTROL_MACHINE])
+        return c->conf.text[SETTING_CONTROL_MACHINE];
+    if (gethostname(buf, 255) != 0)
+        memcpy(buf, "localhost", sizeof "localhost");
+    buf[255] = '\0';
+    return buf;
+}
+
+/* --- what the watch proposes and notices ----------------------------------------------------- */
+
+struct proposal {
+    struct controller *controller;
+    enum command_kind kind;
+};
+
+static void on_proposal_done(void *arg, const struct outcome *o)
+{
+    struct proposal *p = arg;
+    p->controller->proposed[p->kind] = false;
+    free(p);
+}
+
+static bool propose(void *arg, enum command_kind kind, const struct hostlist *nodes, const char *reason)
+{
+    struct controller *c = arg;
+    if (c->proposed[kind])
+        return false;
+    c->proposed[kind] = true;
+    struct proposal *p = mem_alloc(sizeof *p);
+    *p = (struct proposal){c, kind};
+    const struct command cmd = {
+        .kind = kind, .actor = "fettled", .at = wall_now(), .nodes = nodes, .reason = reason};
+    committer_submit(c->committer, &cmd, on_proposal_done, p);
+    return true;
+}
+
+static void notice(void *arg, const char *what, const char *nodes, const char *text)
+{
+    struct controller *c = arg;
+    log_info("%s %s: %s", what, nodes, text);
+    const struct event e = {.at = wall_now(), .what = what, .actor = "fettled", .nodes = nodes, .text = text};
+    events_add(c->events, &e);
+}
+
+/* --- what the committer tells ---------------------------------------------------------------- */
+
+static void on_entry(void *arg, const struct store_entry *entry, uint64_t revision)
+{
+    struct controller *c = arg;
+    log_info("%s %s by %s: %s", entry->what, entry->nodes, entry->actor, entry->text);
+    const struct event e = {.at = entry->at,
+                            .what = entry->what,
+                            .actor = entry->actor,
+                            .nodes = entry->nodes,
+                            .text = entry->text,
+                            .revision = revision};
+    events_add(c->events, &e);
+}
+
+static void on_store(void *arg, const struct err *why)
+{
+    struct controller *c = arg;
+    if (why && c->store_trouble.code == 0) {
+        log_error("the store takes no changes: %s", why->msg);
+        notice(c, "alarm.store", "", why->msg);
+    }
+    if (!why)
+        notice(c, "alarm.over", "", "the store takes changes again");
+    c->store_trouble = why ? *why : (struct err){0};
+}
+
+static void on_deposed(void *arg, const struct err *why)
+{
+    struct controller *c = arg;
+    log_error("this controller does not lead any more: %s", why->msg);
+    c->deposed = true;
+    uv_stop(c->loop);
+}
+
+/* --- the shell of the interface -------------------------------------------------------------- */
+
+static void shell_submit(void *arg, const struct command *cmd, outcome_fn *fn, void *fn_arg)
+{
+    struct controller *c = arg;
+    committer_submit(c->committer, cmd, fn, fn_arg);
+}
+
+static void take_policies(struct controller *c)
+{
+    log_set_flags(c->conf.debug_flags);
+    watch_set_policy(c->watch, &c->conf.watch);
+    api_set_policy(c->api, &c->conf.api);
+    agents_configure(c->agents, &c->conf);
+}
+
+static int reload(void *arg, const char *actor, struct text *changes, struct err *e)
+{
+    struct controller *c = arg;
+    struct config fresh;
+    int rc = config_read(c->conf.path, &fresh, e);
+    if (rc < 0) {
+        log_error("the configuration is not taken, the old one stays in force: %s", e ? e->msg : "");
+        return rc;
+    }
+    text_clear(changes);
+    config_compare(&c->conf, &fresh, changes);
+    cluster_configure(c->cluster, &fresh.roster, changes);
+    config_fini(&c->conf);
+    c->conf = fresh;
+    take_policies(c);
+    struct text t = {0};
+    text_printf(&t, "by %s; %s", actor, changes->len ? changes->s : "nothing changed");
+    for (size_t i = 0; i < t.len; i++)
+        if (t.s[i] == '\n')
+            t.s[i] = i + 1 < t.len ? ';' : ' ';
+    notice(c, "config.reload", "", t.s);
+    text_fini(&t);
+    return 0;
+}
+
+static int64_t memory_kb(void)
+{
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    return u.ru_maxrss;
+}
+
+static void shell_status(void *arg, json_t *status)
+{
+    struct controller *c = arg;
+    char host[256], digest[17];
+    double ms_max;
+    uint64_t commits = committer_count(c->committer, &ms_max);
+    snprintf(digest, sizeof digest, "%016llx", (unsigned long long)cluster_digest(c->cluster));
+    double lag = c->lag_ms_max > c->lag_ms_before ? c->lag_ms_max : c->lag_ms_before;
+    json_t *more = json_pack(
+        "{s:s,s:s,s:s,s:s,s:I,s:I,s:s,s:I,s:I,s:o,s:{s:s,s:s,s:I,s:f},s:f,s:I,s:{s:i,s:i}}", "version", FETTLE_VERSION,
+        "controller", machine_name(c, host), "cluster", c->conf.text[SETTING_CONTROL_MACHINE], "role", "leader", "term",
+        (json_int_t)c->term, "revision", (json_int_t)committer_revision(c->committer), "digest", digest, "uptime_s",
+        (json_int_t)(mono_sub(mono_now(), c->began).ns / 1000000000), "agents", (json_int_t)agents_count(c->agents),
+        "collectors", agents_collectors(c->agents), "store", "state", c->store_trouble.code ? "failing" : "ok", "message",
+        c->store_trouble.msg, "commits", (json_int_t)commits, "commit_ms_max", ms_max, "loop_lag_ms_max", lag,
+        "memory_kb", (json_int_t)memory_kb(), "ports", "agents", (int)agents_port(c->agents), "api",
+        (int)http_server_port(c->http));
+    json_object_update(status, more);
+    json_decref(more);
+}
+
+static int shell_journal(void *arg, uint64_t after, size_t max, store_journal_fn *fn, void *fn_arg, struct err *e)
+{
+    struct controller *c = arg;
+    return committer_journal(c->committer, after, max, fn, fn_arg, e);
+}
+
+static int shell_make_token(void *arg, char **token, char **hash, char **command, struct err *e)
+{
+    struct controller *c = arg;
+    char host[256];
+    join_make_token(c->agents, token, hash);
+    struct text t = {0};
+    text_printf(&t, "fettle-agent join %s %s:%u", *token, machine_name(c, host), (unsigned)agents_port(c->agents));
+    *command = text_take(&t);
+    return 0;
+}
+
+static int shell_sign_operator(void *arg, const char *name, enum role role, const char *request, struct span valid,
+                               char **certificate, char **authority, struct err *e)
+{
+    struct controller *c = arg;
+    struct identity id = {.kind = IDENTITY_OPERATOR, .role = role};
+    if (strlen(name) >= sizeof id.name)
+        return err_set(e, -EINVAL, "a name of more than %zu characters", sizeof id.name - 1);
+    memcpy(id.name, name, strlen(name) + 1);
+    int rc = authority_sign(c->authority, request, &id, NULL, valid, certificate, e);
+    if (rc == 0)
+        *authority = mem_dup(authority_pem(c->authority));
+    return rc;
+}
+
+/* --- time ------------------------------------------------------------------------------------ */
+
+static void note_lag(struct controller *c, struct mono now)
+{
+    double ms = (double)(mono_sub(now, c->last_tick).ns - span_ms(WATCH_TICK_MS).ns) / 1e6;
+    if (mono_sub(now, c->lag_window).ns > span_s(LAG_WINDOW_S).ns) {
+        c->lag_ms_before = c->lag_ms_max;
+        c->lag_ms_max = 0;
+        c->lag_window = now;
+    }
+    if (ms > c->lag_ms_max)
+        c->lag_ms_max = ms;
+    if (ms > 1000)
+        log_warn("the loop stood still for %.0f ms; nobody is judged for that time", ms);
+    c->last_tick = now;
+}
+
+static void on_tick(uv_timer_t *t)
+{
+    struct controller *c = t->data;
+    struct mono now = mono_now();
+    note_lag(c, now);
+    watch_tick(c->watch, now);
+    if (c->watchdog.ns && mono_sub(now, c->last_watchdog).ns >= c->watchdog.ns) {
+        c->last_watchdog = now;
+        notify_watchdog();
+    }
+}
+
+/* --- opening --------------------------------------------------------------------------------- */
+
+static int on_record(void *arg, const char *key, const char *value, struct err *e)
+{
+    return cluster_put(arg, key, value, e);
+}
+
+static int open_state(struct controller *c, const char *dir, uint64_t *revision, struct err *e)
+{
+    int rc = store_open_sqlite(dir, &c->store, e);
+    if (rc == 0)
+        rc = store_campaign(c->store, &c->term, e);
+    if (rc == 0)
+        rc = store_load(c->store, on_record, c->cluster, revision, e);
+    if (rc == 0)
+        rc = authority_open(dir, &c->authority, e);
+    return rc;
+}
+
+/* The controller's own certificate is made anew at each start; its chain ends with the authority,
+ * which is what a joining machine knows by its fingerprint. */
+static int make_contexts(struct controller *c, struct err *e)
+{
+    char host[256];
+    CLEANUP_FREE char *key = NULL, *csr = NULL, *pem = NULL;
+    struct identity id = {.kind = IDENTITY_CONTROLLER};
+    snprintf(id.name, sizeof id.name, "%s", machine_name(c, host));
+    int rc = tls_new_request(&key, &csr, e);
+    if (rc == 0)
+        rc = authority_sign(c->authority, csr, &id, id.name, span_s(INT64_C(10) * 365 * 86400), &pem, e);
+    if (rc < 0)
+        return rc;
+    struct text chain = {0};
+    text_add(&chain, pem);
+    text_add(&chain, authority_pem(c->authority));
+    const char *ca = authority_pem(c->authority);
+    rc = tls_server_context(chain.s, key, ca, TLS_PEER_OPTIONAL, &c->agents_tls, e);
+    if (rc == 0)
+        rc = tls_server_context(chain.s, key, ca, TLS_PEER_OPTIONAL, &c->api_tls, e);
+    text_fini(&chain);
+    return rc;
+}
+
+static int open_api(struct controller *c, struct err *e)
+{
+    const struct api_shell shell = {.arg = c,
+                                    .submit = shell_submit,
+                                    .reload = reload,
+                                    .status = shell_status,
+                                    .journal = shell_journal,
+                                    .make_token = shell_make_token,
+                                    .sign_operator = shell_sign_operator};
+    c->api = api_create(c->cluster, c->watch, c->events, &c->conf.api, &shell);
+    c->http = http_server_create(c->loop, API_CONNECTIONS_MAX, api_request, c->api);
+    int rc = http_server_listen_local(c->http, c->conf.text[SETTING_API_SOCKET], e);
+    if (rc < 0)
+        return err_wrap(e, rc, "ApiSocket");
+    rc = http_server_listen_tls(c->http, c->conf.text[SETTING_API_ADDRESS], (uint16_t)c->conf.number[SETTING_API_PORT],
+                                c->api_tls, e);
+    return rc < 0 ? err_wrap(e, rc, "ApiPort") : 0;
+}
+
+static void open_decisions(struct controller *c, uint64_t revision)
+{
+    const struct watch_sink sink = {.arg = c, .propose = propose, .notice = notice};
+    const struct committer_events events = {
+        .arg = c, .on_entry = on_entry, .on_store = on_store, .on_deposed = on_deposed};
+    cluster_configure(c->cluster, &c->conf.roster, NULL);
+    c->watch = watch_create(c->cluster, &c->conf.watch, mono_now(), &sink);
+    c->committer = committer_create(c->loop, c->cluster, c->store, c->term, revision, &events);
+}
+
+static int open_agents(struct controller *c, struct err *e)
+{
+    const struct agents_setup setup = {.loop = c->loop,
+                                       .cluster = c->cluster,
+                                       .watch = c->watch,
+                                       .committer = c->committer,
+                                       .events = c->events,
+                                       .authority = c->authority,
+                                       .tls = c->agents_tls,
+                                       .term = c->term,
+                                       .instance = c->instance};
+    return agents_open(&setup, &c->conf, &c->agents, e);
+}
+
+static void start_ticking(struct controller *c)
+{
+    c->last_tick = c->lag_window = mono_now();
+    c->watchdog = notify_watchdog_interval();
+    uv_timer_init(c->loop, &c->tick);
+    c->tick.data = c;
+    uv_timer_start(&c->tick, on_tick, WATCH_TICK_MS, WATCH_TICK_MS);
+    c->ticking = true;
+}
+
+int controller_open(uv_loop_t *loop, const char *config_path, const char *state_dir, struct controller **out,
+                    struct err *e)
+{
+    struct controller *c = mem_alloc(sizeof *c);
+    c->loop = loop;
+    c->began = mono_now();
+    uint64_t revision = 0;
+    digest_random(&c->instance, sizeof c->instance);
+    c->cluster = cluster_create();
+    c->events = events_create(c->instance);
+    int rc = config_read(config_path, &c->conf, e);
+    if (rc == 0) {
+        log_set_flags(c->conf.debug_flags);
+        rc = open_state(c, state_dir, &revision, e);
+    }
+    if (rc == 0)
+        rc = make_contexts(c, e);
+    if (rc == 0) {
+        open_decisions(c, revision);
+        rc = open_agents(c, e);
+    }
+    if (rc == 0)
+        rc = open_api(c, e);
+    if (rc < 0) {
+        controller_close(c);
+        return rc;
+    }
+    start_ticking(c);
+    log_info("fettled " FETTLE_VERSION ": revision %llu, term %llu, %zu nodes; agents on port %u, HTTPS on port %u, "
+             "local socket %s",
+             (unsigned long long)revision, (unsigned long long)c->term, cluster_count(c->cluster),
+             (unsigned)agents_port(c->agents), (unsigned)http_server_port(c->http), c->conf.text[SETTING_API_SOCKET]);
+    *out = c;
+    return 0;
+}
+
+int controller_reload(struct controller *c, struct err *e)
+{
+    CLEANUP_TEXT struct text changes = {0};
+    return reload(c, "SIGHUP", &changes, e);
+}
+
+int controller_deposed(const struct controller *c)
+{
+    return c->deposed;
+}
+
+/* From the top down: nobody asks any more, then nobody reports, then nothing is committed. */
+void controller_close(struct controller *c)
+{
+    if (!c)
+        return;
+    if (c->ticking)
+        uv_close((uv_handle_t *)&c->tick, NULL);
+    http_server_destroy(c->http);
+    agents_close(c->agents);
+    committer_destroy(c->committer);
+    uv_run(c->loop, UV_RUN_DEFAULT);
+    api_destroy(c->api);
+    watch_destroy(c->watch);
+    events_destroy(c->events);
+    tls_context_destroy(c->agents_tls);
+    tls_context_destroy(c->api_tls);
+    authority_close(c->authority);
+    cluster_destroy(c->cluster);
+    store_close(c->store);
+    config_fini(&c->conf);
+    free(c);
+}

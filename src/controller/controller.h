@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_CONTROLLER_CONTROLLER_H
+#define FETTLE_CONTROLLER_CONTROLLER_H
+
+#include "base/err.h"
+
+#include <uv.h>
+
+/*
+ * The controller: opens the state, takes the leadership, listens, and ties the parts together.
+ */
+
+struct controller;
+
+/* Reads the configuration, opens the state directory (made with its authority when it is new) and
+ * begins to serve on the loop. Everything is closed again on error. */
+int controller_open(uv_loop_t *loop, const char *config_path, const char *state_dir, struct controller **out,
+                    struct err *e);
+
+/* Reads the configuration anew: all or nothing. What changed is logged. */
+int controller_reload(struct controller *c, struct err *e);
+
+/* Stops serving, ends every connection and waits until what was begun is committed; the loop is
+ * run until nothing is left on it. */
+void controller_close(struct controller *c);
+
+/* True when somebody else took the leadership: this process has to end. */
+int controller_deposed(const struct controller *c);
+
+#endif

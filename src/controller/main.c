@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fettled: options and signals.
+ */
+#include "base/log.h"
+#include "base/notify.h"
+#include "controller/config.h"
+#include "controller/controller.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char usage[] = "usage: fettled [-n] [-f CONFIGURATION] [-D STATE_DIRECTORY]\n"
+                            "       fettled -V\n";
+
+struct options {
+    bool check;
+    const char *config;
+    const char *state;
+};
+
+static int check_configuration(const char *path)
+{
+    struct config c;
+    struct err e = {0};
+    if (config_read(path, &c, &e) < 0) {
+        fprintf(stderr, "fettled: %s\n", e.msg);
+        return 1;
+    }
+    printf("%s: %zu nodes, %zu partitions with a name or as default, %zu collectors; no mistakes\n", path, c.roster.n,
+           c.roster.n_partitions, c.collectors.n);
+    config_fini(&c);
+    return 0;
+}
+
+static void on_hangup(uv_signal_t *s, int signum)
+{
+    struct controller *c = s->data;
+    struct err e = {0};
+    controller_reload(c, &e);
+}
+
+static void on_end(uv_signal_t *s, int signum)
+{
+    log_info("ending after signal %d", signum);
+    uv_stop(s->loop);
+}
+
+struct signals {
+    uv_signal_t hangup, interrupt, terminate;
+};
+
+static void signals_start(struct signals *s, uv_loop_t *loop, struct controller *c)
+{
+    const struct {
+        uv_signal_t *handle;
+        uv_signal_cb cb;
+        int signum;
+    } all[] = {{&s->hangup, on_hangup, SIGHUP}, {&s->interrupt, on_end, SIGINT}, {&s->terminate, on_end, SIGTERM}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        uv_signal_init(loop, all[i].handle);
+        all[i].handle->data = c;
+        uv_signal_start(all[i].handle, all[i].cb, all[i].signum);
+    }
+}
+
+static void signals_stop(struct signals *s)
+{
+    uv_close((uv_handle_t *)&s->hangup, NULL);
+    uv_close((uv_handle_t *)&s->interrupt, NULL);
+    uv_close((uv_handle_t *)&s->terminate, NULL);
+}
+
+static int serve(const struct options *o)
+{
+    uv_loop_t loop;
+    struct controller *c = NULL;
+    struct signals signals;
+    struct err e = {0};
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is an error of a write, not the end */
+    uv_loop_init(&loop);
+    if (controller_open(&loop, o->config, o->state, &c, &e) < 0) {
+        log_error("%s", e.msg);
+        uv_loop_close(&loop);
+        return 1;
+    }
+    signals_start(&signals, &loop, c);
+    notify_ready();
+    uv_run(&loop, UV_RUN_DEFAULT);
+    notify_stopping();
+    signals_stop(&signals);
+    int rc = controller_deposed(c) ? 1 : 0;
+    controller_close(c);
+    uv_loop_close(&loop);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {.config = "/etc/fettle/fettle.conf", .state = "/var/lib/fettle"};
+    for (int opt; (opt = getopt(argc, argv, "nf:D:Vh")) != -1;) {
+        switch (opt) {
+        case 'n': o.check = true; break;
+        case 'f': o.config = optarg; break;
+        case 'D': o.state = optarg; break;
+        case 'V': puts("fettled " FETTLE_VERSION); return 0;
+        case 'h': fputs(usage, stdout); return 0;
+        default: fputs(usage, stderr); return 2;
+        }
+    }
+    if (optind < argc) {
+        fprintf(stderr, "fettled: what is \"%s\"?\n%s", argv[optind], usage);
+        return 2;
+    }
+    return o.check ? check_configuration(o.config) : serve(&o);
+}
