@@ -13,12 +13,13 @@
  *   records      Key=Value Key=Value ...      one record a line; separated by blanks or tabs
  *
  * A line with '#' in column one, and a line of white space only, is a comment. Any field (name or
- * value) is at most 1,024 characters. A value of a record runs to the next white space; in
- * double quotes it may hold white space, with \" and \\ for the two characters. `Partition= ` is a
- * key with an empty value. Carriage returns at line ends are ignored. No NUL bytes.
+ * value) is at most 1,024 characters; a record has a key once and at most CONF_LINE_FIELDS_MAX
+ * fields. A value of a record runs to the next white space; in double quotes it may hold white
+ * space, with \" and \\ for the two characters. `Partition= ` is a key with an empty value.
+ * Carriage returns at line ends are ignored. No NUL bytes.
  */
 
-enum { CONF_FIELD_BYTES_MAX = 1024, CONF_FILE_BYTES_MAX = 64 << 20 };
+enum { CONF_FIELD_BYTES_MAX = 1024, CONF_LINE_FIELDS_MAX = 256, CONF_FILE_BYTES_MAX = 64 << 20 };
 
 struct conf_field {
     const char *key;
@@ -47,11 +48,12 @@ enum conf_form { CONF_PARAMETERS, CONF_RECORDS };
 int conf_read(const char *path, enum conf_form form, struct conf *c, struct err *e);
 
 /* The same from memory; path is for the sentences only. */
-int conf_parse(const char *path, const char *bytes, size_t len, enum conf_form form, struct conf *c, struct err *e);
+int conf_parse(const char *path, const char *bytes, size_t len, enum conf_form form, struct conf *c,
+               struct err *e);
 void conf_fini(struct conf *c);
 
 /* Sets -EINVAL "PATH:LINE: unknown key "Foo"; the nearest known is "Bar"" and returns it. */
-int conf_unknown_key(const struct conf *c, const struct conf_line *line, const char *key, const char *const *known,
-                     size_t n, struct err *e);
+int conf_unknown_key(const struct conf *c, const struct conf_line *line, const char *key,
+                     const char *const *known, size_t n, struct err *e);
 
 #endif

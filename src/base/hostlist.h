@@ -11,13 +11,14 @@
  * Host lists: "lx[01-64,70]" for many names, in several dimensions ("r[1-4]n[01-16]"), expanded
  * and folded exactly as `nodeset` of clustershell 1.9 does: same members, same order, same zero
  * padding, steps ("n[0-8/2]") and the operators "," (or white space) union, "!" difference,
- * "&" intersection and "^" symmetric difference, read from left to right. Groups ("@name") are
- * refused with a sentence: Fettle has no group sources.
+ * "&" intersection and "^" symmetric difference, read from left to right. Groups ("@name") and
+ * wildcards are refused with a sentence: Fettle has no group sources. So are negative numbers and
+ * numbers of more than 17 digits in brackets; longer runs of digits in a name are text.
  */
 
 enum {
     HOSTLIST_TEXT_BYTES_MAX = 1 << 20, /* of a written list */
-    HOSTLIST_HOSTS_MAX = 1 << 20,      /* of an expanded one */
+    HOSTLIST_HOSTS_MAX = 1 << 20,      /* of an expanded one, before its operators */
     HOSTLIST_NAME_BYTES_MAX = 255      /* of one name */
 };
 

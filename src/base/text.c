@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/text.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -109,16 +110,18 @@ void text_add_u64(struct text *t, uint64_t n)
 
 void text_printf(struct text *t, const char *fmt, ...)
 {
+    enum { FIRST_BYTES = 64 };
+    assert(fmt); /* gcc with sanitizers sees a null format else */
     va_list ap, again;
     va_start(ap, fmt);
     va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, fmt, ap);
+    int n = vsnprintf(text_room(t, FIRST_BYTES), FIRST_BYTES + 1, fmt, ap);
     va_end(ap);
-    if (n > 0) {
+    if (n > FIRST_BYTES)
         vsnprintf(text_room(t, (size_t)n), (size_t)n + 1, fmt, again);
-        t->len += (size_t)n;
-    }
     va_end(again);
+    if (n > 0)
+        t->len += (size_t)n;
 }
 
 /* Length of the valid UTF-8 sequence at s, 0 when there is none (RFC 3629). */

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_BASE_HOSTSET_H
+#define FETTLE_BASE_HOSTSET_H
+
+#include "base/hostlist.h"
+#include "base/text.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Inside of hostlist: a set of host names, each cut into a pattern and the numbers in it
+ * ("r1n02" is 1 and 02 in "r%sn%s"), in the order and with the folding of nodeset.
+ *
+ * Use: hostset_operator and hostset_add... for each operand from left to right, hostset_settle,
+ * then the writers.
+ */
+
+/* A number as it is written: how many digits, then its value, in one word, so that words compare
+ * in nodeset's order (shorter first, then by value) and "7" and "07" differ. */
+enum { HOSTNUMBER_DIGITS_MAX = 17 };
+static const int HOSTNUMBER_VALUE_BITS = 57; /* 10^17 < 2^57 */
+
+static inline uint64_t hostnumber(unsigned digits, uint64_t value)
+{
+    return (uint64_t)digits << HOSTNUMBER_VALUE_BITS | value;
+}
+static inline unsigned hostnumber_digits(uint64_t number)
+{
+    return (unsigned)(number >> HOSTNUMBER_VALUE_BITS);
+}
+static inline uint64_t hostnumber_value(uint64_t number)
+{
+    return number & ((UINT64_C(1) << HOSTNUMBER_VALUE_BITS) - 1);
+}
+/* The digits needed for a value. */
+unsigned hostnumber_width(uint64_t value);
+
+struct hostset_pattern;
+
+struct hostset {
+    struct hostset_pattern *patterns; /* hash table by text */
+    struct hostset_pattern *recent;   /* the last one that was added to */
+    struct text operators;            /* one character per operand */
+    struct text scratch;
+    uint64_t *numbers; /* scratch, of the name being cut */
+    size_t numbers_cap;
+};
+
+void hostset_fini(struct hostset *s);
+
+/* The names added from here on are the next operand, and op (one of ",!&^") is what it does. */
+void hostset_operator(struct hostset *s, char op);
+
+/* Adds one name as it stands. */
+void hostset_add(struct hostset *s, const char *name, size_t len);
+
+/* Adds the name made of a pattern ("%s" for each of n numbers, "%%" for "%") and its numbers. */
+void hostset_add_numbers(struct hostset *s, const char *pattern, size_t len, const uint64_t *numbers,
+                         size_t n);
+
+/* Adds literal text to a pattern, its runs of digits as numbers: returns how many of them were
+ * written to numbers, which has room for (len + 1) / 2. */
+size_t hostset_cut(struct text *pattern, const char *s, size_t len, uint64_t *numbers);
+
+/* Carries out the operators, sorts, and folds several dimensions. Nothing is added afterwards. */
+void hostset_settle(struct hostset *s);
+
+/* Both after hostset_settle: each name in order; the folded list. */
+void hostset_expand(const struct hostset *s, struct hostlist *out);
+void hostset_fold(const struct hostset *s, struct text *out);
+
+/* Writes numbers (sorted, each once) as "1-3,07,9". */
+void hostset_write_range(struct text *out, const uint64_t *numbers, size_t n);
+
+#endif
