@@ -18,11 +18,12 @@
  * never from the loop, and never two at a time.
  *
  * Keys are printable ASCII of at most 512 bytes ("claim/42"), values JSON text without zero bytes.
- * The limits are etcd's, so that a batch that one engine takes is taken by the other.
+ * A key stands once in a batch. The limits are etcd's, so that a batch that one engine takes is taken
+ * by the other.
  */
 
 enum {
-    STORE_OPS_MAX = 128,            /* puts and deletes of one batch */
+    STORE_OPS_MAX = 128,             /* puts and deletes of one batch */
     STORE_BATCH_BYTES_MAX = 1 << 20, /* of all keys, values and entries of one batch */
     STORE_ENTRIES_MAX = 128
 };
@@ -50,13 +51,15 @@ struct store_batch {
 
 struct store;
 
-/* Opens (and makes, when the directory has no state at all) the SQLite store in directory `dir`.
- * Refuses with a sentence, and changes nothing, when the file is damaged (-EILSEQ), of a newer
- * format (-EILSEQ), held by another process (-EBUSY) or not accessible (-errno). */
+/* Opens (and makes, when the directory has no state at all) the SQLite store in directory `dir`,
+ * which is made too when its parent is there. Reads and checks all of it. Refuses with a sentence,
+ * and changes nothing, when the state is damaged, gone, or older than what was committed in this
+ * directory (-EILSEQ), of a newer format (-EILSEQ), held by another process (-EBUSY) or not
+ * accessible (-errno). */
 int store_open_sqlite(const char *dir, struct store **out, struct err *e);
 void store_close(struct store *s);
 
-/* Takes the leadership with a term higher than any before. */
+/* Takes the leadership with a term higher than any before. Errors are those of store_commit. */
 int store_campaign(struct store *s, uint64_t *term, struct err *e);
 
 /* Calls fn with every record, in key order, and gives the revision that they stand at. fn returns 0
@@ -66,11 +69,15 @@ int store_load(struct store *s, store_record_fn *fn, void *arg, uint64_t *revisi
 
 /* Commits one batch under the term. On 0 it is durable and *revision is the new one (one more than
  * the last). Nothing of it is there after an error: -EPERM deposed, -ENOSPC the disk is full, -EIO,
- * -E2BIG over the limits. A full disk may be tried again. */
-int store_commit(struct store *s, uint64_t term, const struct store_batch *b, uint64_t *revision, struct err *e);
+ * -E2BIG over the limits, -EINVAL a key is empty, unprintable or there twice. A full disk may be tried
+ * again. When -EIO came of a refused sync, no more commits are taken, and only opening the store
+ * again shows whether that last one is there. */
+int store_commit(struct store *s, uint64_t term, const struct store_batch *b, uint64_t *revision,
+                 struct err *e);
 
 /* Calls fn with the journal's entries with revision > after, oldest first, at most max of them. */
 typedef int store_journal_fn(void *arg, uint64_t revision, const struct store_entry *entry, struct err *e);
-int store_journal(struct store *s, uint64_t after, size_t max, store_journal_fn *fn, void *arg, struct err *e);
+int store_journal(struct store *s, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
+                  struct err *e);
 
 #endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_STORE_ENGINE_H
+#define FETTLE_STORE_ENGINE_H
+
+#include "store/store.h"
+
+/*
+ * What stands behind a store. An engine embeds `struct store` as its first member and sees only
+ * batches that are within the limits of store.h; each function promises what its namesake there does.
+ */
+struct store_engine {
+    void (*close)(struct store *s);
+    int (*campaign)(struct store *s, uint64_t *term, struct err *e);
+    int (*load)(struct store *s, store_record_fn *fn, void *arg, uint64_t *revision, struct err *e);
+    int (*commit)(struct store *s, uint64_t term, const struct store_batch *b, uint64_t *revision,
+                  struct err *e);
+    int (*journal)(struct store *s, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
+                   struct err *e);
+};
+
+struct store {
+    const struct store_engine *engine;
+};
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The danger that this file is about is a state that is silently begun anew: SQLite takes an empty
+ * file for an empty database, a missing log for nothing to do, and a cut log for a shorter one. So
+ * nothing is handed to SQLite before it was looked at here, a new state comes into being by rename,
+ * and the mark beside it remembers how far it had come. The mark costs a commit one small write and
+ * no sync.
+ */
+#include "store/home.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DB "state.db"
+#define DB_NEW "state.db.new"
+#define LOCK "state.lock"
+
+static const char db_magic[16] = "SQLite format 3";
+
+enum { DB_HEADER_BYTES = 100, MARK_BYTES = 70 };
+
+static char *path_join(const char *dir, const char *name)
+{
+    struct text t = {0};
+    text_printf(&t, "%s/%s", dir, name);
+    return text_take(&t);
+}
+
+static int dir_sync(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    int r = fsync(fd) ? -errno : 0;
+    close(fd);
+    return r;
+}
+
+static int dir_make(const char *dir, struct err *e)
+{
+    if (mkdir(dir, 0700)) {
+        int code = errno;
+        return code == EEXIST ? 0 : err_set(e, -code, "cannot make directory %s: %s", dir, strerror(code));
+    }
+    CLEANUP_FREE char *copy = mem_dup(dir);
+    int r = dir_sync(dirname(copy));
+    return r ? err_set(e, r, "cannot sync the directory that holds %s: %s", dir, strerror(-r)) : 0;
+}
+
+static void mark_format(char buf[static MARK_BYTES + 1], uint64_t term, uint64_t revision)
+{
+    snprintf(buf, MARK_BYTES + 1, "fettle state: term %020" PRIu64 " revision %020" PRIu64 "\n", term,
+             revision);
+}
+
+static int mark_read(struct home *h, const char *dir, struct err *e)
+{
+    char found[MARK_BYTES + 2] = "", same[MARK_BYTES + 1];
+    ssize_t n = pread(h->lock_fd, found, MARK_BYTES + 1, 0);
+    if (n < 0) {
+        int code = errno;
+        return err_set(e, -code, "cannot read %s/" LOCK ": %s", dir, strerror(code));
+    }
+    if (n == 0)
+        return 0;
+    uint64_t term = 0, revision = 0;
+    int fields = sscanf(found, "fettle state: term %20" SCNu64 " revision %20" SCNu64, &term, &revision);
+    mark_format(same, term, revision);
+    if (fields != 2 || strcmp(found, same) != 0)
+        return err_set(
+            e, -EILSEQ,
+            "%s/" LOCK " is damaged; with no fettled running, remove it to go on with " DB " as it is", dir);
+    h->marked = true;
+    h->term = term;
+    h->revision = revision;
+    return 0;
+}
+
+static int lock_take(struct home *h, const char *dir, struct err *e)
+{
+    h->lock_fd = openat(h->dir_fd, LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (h->lock_fd < 0) {
+        int code = errno;
+        return err_set(e, -code, "cannot open %s/" LOCK ": %s", dir, strerror(code));
+    }
+    if (flock(h->lock_fd, LOCK_EX | LOCK_NB) == 0)
+        return 0;
+    int code = errno;
+    if (code == EWOULDBLOCK)
+        return err_set(e, -EBUSY, "another process uses the state in %s", dir);
+    return err_set(e, -code, "cannot lock %s/" LOCK ": %s", dir, strerror(code));
+}
+
+static bool exists(const struct home *h, const char *name)
+{
+    return faccessat(h->dir_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* There is no state.db: was there ever one? */
+static int absent_check(const struct home *h, const char *dir, struct err *e)
+{
+    static const char *const left[] = {DB "-wal", DB "-journal", DB "-shm"};
+    const char *trace = h->marked ? LOCK : NULL;
+    for (size_t i = 0; i < sizeof left / sizeof left[0] && !trace; i++)
+        if (exists(h, left[i]))
+            trace = left[i];
+    if (!trace)
+        return 0;
+    return err_set(e, -EILSEQ,
+                   "%s is gone, but %s says that it was in %s; restore a copy of the directory, or remove %s "
+                   "to begin anew",
+                   h->db, trace, dir, trace);
+}
+
+static int present_check(const struct home *h, int fd, struct err *e)
+{
+    char header[DB_HEADER_BYTES];
+    struct stat st;
+    if (fstat(fd, &st)) {
+        int code = errno;
+        return err_set(e, -code, "cannot read %s: %s", h->db, strerror(code));
+    }
+    const char *wrong = NULL;
+    if (!S_ISREG(st.st_mode))
+        wrong = "is not a file";
+    else if (st.st_size == 0)
+        wrong = "is empty";
+    else if (pread(fd, header, sizeof header, 0) != (ssize_t)sizeof header)
+        wrong = "is cut off";
+    else if (memcmp(header, db_magic, sizeof db_magic) != 0)
+        wrong = "is not a state of Fettle";
+    if (!wrong)
+        return 0;
+    return err_set(e, -EILSEQ, "%s %s; restore a copy of the directory, or move it away to begin anew", h->db,
+                   wrong);
+}
+
+static int state_find(const struct home *h, const char *dir, bool *found, struct err *e)
+{
+    /* Closed before SQLite opens the file: closing it later would drop SQLite's locks on it. */
+    int fd = openat(h->dir_fd, DB, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    int code = errno;
+    *found = fd >= 0;
+    if (fd >= 0) {
+        int r = present_check(h, fd, e);
+        close(fd);
+        return r;
+    }
+    if (code == ENOENT && !exists(h, DB))
+        return absent_check(h, dir, e);
+    return err_set(e, -code, "cannot open %s: %s", h->db, strerror(code));
+}
+
+int home_init(struct home *h, const char *dir, bool *found, struct err *e)
+{
+    *h = (struct home){.dir_fd = -1, .lock_fd = -1};
+    int r = dir_make(dir, e);
+    if (r)
+        return r;
+    h->db = path_join(dir, DB);
+    h->db_new = path_join(dir, DB_NEW);
+    h->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (h->dir_fd < 0) {
+        r = -errno;
+        err_set(e, r, "cannot open directory %s: %s", dir, strerror(-r));
+    }
+    if (!r)
+        r = lock_take(h, dir, e);
+    if (!r)
+        r = mark_read(h, dir, e);
+    if (!r)
+        r = state_find(h, dir, found, e);
+    if (r)
+        home_fini(h);
+    return r;
+}
+
+void home_fini(struct home *h)
+{
+    if (h->lock_fd >= 0)
+        close(h->lock_fd);
+    if (h->dir_fd >= 0)
+        close(h->dir_fd);
+    free(h->db);
+    free(h->db_new);
+    *h = (struct home){.dir_fd = -1, .lock_fd = -1};
+}
+
+int home_prepare(struct home *h, struct err *e)
+{
+    unlinkat(h->dir_fd, DB_NEW "-journal", 0);
+    int fd = openat(h->dir_fd, DB_NEW, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0) {
+        int code = errno;
+        return err_set(e, -code, "cannot make %s: %s", h->db_new, strerror(code));
+    }
+    close(fd);
+    return 0;
+}
+
+int home_publish(struct home *h, struct err *e)
+{
+    if (renameat(h->dir_fd, DB_NEW, h->dir_fd, DB) || fsync(h->dir_fd)) {
+        int code = errno;
+        return err_set(e, -code, "cannot make %s: %s", h->db, strerror(code));
+    }
+    return 0;
+}
+
+int home_mark(struct home *h, uint64_t term, uint64_t revision, struct err *e)
+{
+    char buf[MARK_BYTES + 1];
+    mark_format(buf, term, revision);
+    ssize_t n = pwrite(h->lock_fd, buf, MARK_BYTES, 0);
+    if (n == MARK_BYTES)
+        return 0;
+    int code = n < 0 ? errno : ENOSPC;
+    return err_set(e, -code, "cannot write " LOCK " beside %s: %s", h->db, strerror(code));
+}
+
+int home_sync(struct home *h, struct err *e)
+{
+    if (fsync(h->lock_fd) || fsync(h->dir_fd)) {
+        int code = errno;
+        return err_set(e, -code, "cannot sync " LOCK " beside %s: %s", h->db, strerror(code));
+    }
+    return 0;
+}

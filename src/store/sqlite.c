@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The embedded engine at work. A commit is one transaction in write-ahead mode and costs one
+ * fdatasync; every thousand pages or so a commit also folds the log into the database.
+ *
+ * When a sync fails nobody can know what is on the disk, and a second try may report success for what
+ * the kernel has dropped. The store then takes no more commits; opening it again shows what is there.
+ */
+#include "store/sqlite.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const queries[QUERIES] = {
+    [QUERY_BEGIN] = "BEGIN IMMEDIATE",
+    [QUERY_COMMIT] = "COMMIT",
+    [QUERY_ROLLBACK] = "ROLLBACK",
+    [QUERY_META] = "SELECT " META_COLUMNS " FROM meta WHERE id = 1",
+    [QUERY_META_PUT] = "INSERT OR REPLACE INTO meta(id, " META_COLUMNS ") VALUES(1, ?, ?, ?)",
+    [QUERY_RECORDS] = "SELECT " RECORD_COLUMNS " FROM record ORDER BY key",
+    [QUERY_RECORD_PUT] = "INSERT OR REPLACE INTO record(" RECORD_COLUMNS ") VALUES(?, ?, ?, ?)",
+    [QUERY_RECORD_DELETE] = "DELETE FROM record WHERE key = ?",
+    [QUERY_ENTRIES] = "SELECT " ENTRY_COLUMNS " FROM journal ORDER BY revision, n",
+    [QUERY_ENTRIES_AFTER] =
+        "SELECT " ENTRY_COLUMNS " FROM journal WHERE revision > ? ORDER BY revision, n LIMIT ?",
+    [QUERY_ENTRY_PUT] = "INSERT INTO journal(" ENTRY_COLUMNS ") VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+};
+
+int sqlite_damaged(const char *path, const char *what, struct err *e)
+{
+    return err_set(e, -EILSEQ,
+                   "%s is damaged: %s; restore a copy of the directory, or move it away to begin anew", path,
+                   what);
+}
+
+int sqlite_error(sqlite3 *db, const char *path, struct err *e)
+{
+    int rc = sqlite3_extended_errcode(db);
+    int sys = sqlite3_system_errno(db);
+    switch (rc & 0xff) {
+    case SQLITE_FULL: return err_set(e, -ENOSPC, "%s: no space left", path);
+    case SQLITE_IOERR:
+        return err_set(e, -EIO, "%s: %s: %s", path, sqlite3_errstr(rc),
+                       sys ? strerror(sys) : "unknown cause");
+    case SQLITE_BUSY: return err_set(e, -EBUSY, "another process uses %s", path);
+    case SQLITE_CANTOPEN:
+        return err_set(e, sys ? -sys : -EIO, "cannot open %s: %s", path,
+                       sys ? strerror(sys) : sqlite3_errmsg(db));
+    case SQLITE_READONLY: return err_set(e, -EACCES, "%s may not be written", path);
+    case SQLITE_ERROR:
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB: return sqlite_damaged(path, sqlite3_errmsg(db), e);
+    default: return err_set(e, -EIO, "%s: %s", path, sqlite3_errmsg(db));
+    }
+}
+
+int sqlite_prepare(struct sqlite *s, struct err *e)
+{
+    for (size_t i = 0; i < QUERIES; i++)
+        if (sqlite3_prepare_v3(s->db, queries[i], -1, SQLITE_PREPARE_PERSISTENT, &s->stmt[i], NULL) !=
+            SQLITE_OK)
+            return sqlite_error(s->db, s->home.db, e);
+    return 0;
+}
+
+/* Runs a query that gives no rows. */
+static int run(struct sqlite *s, enum sqlite_query q, struct err *e)
+{
+    int rc = sqlite3_step(s->stmt[q]);
+    int r = rc == SQLITE_DONE ? 0 : sqlite_error(s->db, s->home.db, e);
+    if (rc == SQLITE_IOERR_FSYNC || rc == SQLITE_IOERR_DIR_FSYNC)
+        s->failed = true;
+    sqlite3_reset(s->stmt[q]);
+    return r;
+}
+
+int sqlite_meta(struct sqlite *s, struct meta_row *row, struct err *e)
+{
+    sqlite3_stmt *stmt = s->stmt[QUERY_META];
+    int r = 0;
+    switch (sqlite3_step(stmt)) {
+    case SQLITE_ROW:
+        if (!meta_read(stmt, row))
+            r = sqlite_damaged(s->home.db, "its term and revision are not what was written", e);
+        break;
+    case SQLITE_DONE: r = sqlite_damaged(s->home.db, "its term and revision are gone", e); break;
+    default: r = sqlite_error(s->db, s->home.db, e);
+    }
+    sqlite3_reset(stmt);
+    return r;
+}
+
+/* Begins a change and tells where the store stands. The caller ends it, also after an error. */
+static int change_begin(struct sqlite *s, struct meta_row *meta, struct err *e)
+{
+    if (s->failed)
+        return err_set(e, -EIO, "%s takes no more commits since the disk refused a sync; start again",
+                       s->home.db);
+    int r = run(s, QUERY_BEGIN, e);
+    return r ? r : sqlite_meta(s, meta, e);
+}
+
+/* Commits when r is 0, and takes everything back when it is not or the commit does not succeed. */
+static int change_end(struct sqlite *s, int r, const struct meta_row *meta, struct err *e)
+{
+    if (!r) {
+        meta_bind(s->stmt[QUERY_META_PUT], meta);
+        r = run(s, QUERY_META_PUT, e);
+    }
+    if (!r)
+        r = run(s, QUERY_COMMIT, e);
+    if (!sqlite3_get_autocommit(s->db))
+        run(s, QUERY_ROLLBACK, NULL);
+    /* It is durable, whatever becomes of the mark. */
+    if (!r)
+        home_mark(&s->home, meta->term, meta->revision, NULL);
+    return r;
+}
+
+static int campaign(struct store *store, uint64_t *term, struct err *e)
+{
+    struct sqlite *s = (struct sqlite *)store;
+    struct meta_row meta = {0};
+    int r = change_begin(s, &meta, e);
+    meta.term++;
+    r = change_end(s, r, &meta, e);
+    if (!r)
+        *term = meta.term;
+    return r;
+}
+
+static int op_apply(struct sqlite *s, const struct store_op *op, uint64_t revision, struct err *e)
+{
+    if (op->value) {
+        struct record_row row = {op->key, op->value, revision};
+        record_bind(s->stmt[QUERY_RECORD_PUT], &row);
+        return run(s, QUERY_RECORD_PUT, e);
+    }
+    sqlite3_bind_text(s->stmt[QUERY_RECORD_DELETE], 1, op->key, -1, SQLITE_STATIC);
+    return run(s, QUERY_RECORD_DELETE, e);
+}
+
+static int commit(struct store *store, uint64_t term, const struct store_batch *b, uint64_t *revision,
+                  struct err *e)
+{
+    struct sqlite *s = (struct sqlite *)store;
+    struct meta_row meta = {0};
+    int r = change_begin(s, &meta, e);
+    if (!r && term != meta.term)
+        r = err_set(e, -EPERM, "term %" PRIu64 " does not lead; the last that was given is %" PRIu64, term,
+                    meta.term);
+    meta.revision++;
+    for (size_t i = 0; i < b->n_ops && !r; i++)
+        r = op_apply(s, &b->ops[i], meta.revision, e);
+    for (size_t i = 0; i < b->n_entries && !r; i++) {
+        struct entry_row row = {meta.revision, i, b->entries[i]};
+        entry_bind(s->stmt[QUERY_ENTRY_PUT], &row);
+        r = run(s, QUERY_ENTRY_PUT, e);
+    }
+    r = change_end(s, r, &meta, e);
+    if (!r)
+        *revision = meta.revision;
+    return r;
+}
+
+static int load(struct store *store, store_record_fn *fn, void *arg, uint64_t *revision, struct err *e)
+{
+    struct sqlite *s = (struct sqlite *)store;
+    sqlite3_stmt *stmt = s->stmt[QUERY_RECORDS];
+    struct meta_row meta = {0};
+    int r = sqlite_meta(s, &meta, e);
+    int rc = SQLITE_ROW;
+    while (!r && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        struct record_row row;
+        r = record_read(stmt, &row) ? fn(arg, row.key, row.value, e)
+                                    : sqlite_damaged(s->home.db, "a record is not what was written", e);
+    }
+    if (!r && rc != SQLITE_DONE)
+        r = sqlite_error(s->db, s->home.db, e);
+    sqlite3_reset(stmt);
+    if (!r)
+        *revision = meta.revision;
+    return r;
+}
+
+static int journal(struct store *store, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
+                   struct err *e)
+{
+    struct sqlite *s = (struct sqlite *)store;
+    sqlite3_stmt *stmt = s->stmt[QUERY_ENTRIES_AFTER];
+    sqlite3_bind_int64(stmt, 1, after < INT64_MAX ? (int64_t)after : INT64_MAX);
+    sqlite3_bind_int64(stmt, 2, max < INT64_MAX ? (int64_t)max : INT64_MAX);
+    int r = 0, rc = SQLITE_ROW;
+    while (!r && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        struct entry_row row;
+        r = entry_read(stmt, &row)
+                ? fn(arg, row.revision, &row.entry, e)
+                : sqlite_damaged(s->home.db, "an entry of the journal is not what was written", e);
+    }
+    if (!r && rc != SQLITE_DONE)
+        r = sqlite_error(s->db, s->home.db, e);
+    sqlite3_reset(stmt);
+    return r;
+}
+
+void sqlite_close(struct store *store)
+{
+    struct sqlite *s = (struct sqlite *)store;
+    for (size_t i = 0; i < QUERIES; i++)
+        sqlite3_finalize(s->stmt[i]);
+    sqlite3_close(s->db);
+    home_fini(&s->home);
+    free(s);
+}
+
+const struct store_engine sqlite_engine = {
+    .close = sqlite_close,
+    .campaign = campaign,
+    .load = load,
+    .commit = commit,
+    .journal = journal,
+};

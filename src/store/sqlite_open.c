@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How the embedded engine makes its state and judges one that it finds.
+ *
+ * One process at a time: home.c holds a lock for Fettle's own, and SQLite's exclusive mode keeps
+ * everything else out, spares the shared memory file, and with it one more way to meet a full disk.
+ *
+ * SQLite finds damage to its trees (quick_check) but neither to what is in the rows nor to their
+ * order, so each row has a checksum and all of them are read once. That the newest commits are there,
+ * the mark tells: a log that was cut or removed looks like a shorter one.
+ *
+ * Nothing is changed before the state was found good. Until then closing does not fold the log either.
+ */
+#include "store/sqlite.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    FORMAT = 1,
+    APPLICATION_ID = 0x4674746c, /* "Fttl" */
+    BUSY_MS = 1000
+};
+
+static const char settings[] = "PRAGMA locking_mode = EXCLUSIVE;"
+                               "PRAGMA synchronous = FULL;"
+                               "PRAGMA temp_store = MEMORY;"
+                               "PRAGMA cell_size_check = ON;"
+                               "PRAGMA wal_autocheckpoint = 1000;";
+
+static int exec(sqlite3 *db, const char *path, const char *sql, struct err *e)
+{
+    return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : sqlite_error(db, path, e);
+}
+
+/* SQLite knows one number for a disk that is full; a quota and a file size limit have others. */
+static ssize_t write_at(int fd, const void *bytes, size_t len, off_t at)
+{
+    ssize_t n = pwrite(fd, bytes, len, at);
+    if (n < 0 && (errno == EDQUOT || errno == EFBIG))
+        errno = ENOSPC;
+    return n;
+}
+
+static void write_replace(void)
+{
+    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+    vfs->xSetSystemCall(vfs, "pwrite", (sqlite3_syscall_ptr)write_at);
+    vfs->xSetSystemCall(vfs, "pwrite64", (sqlite3_syscall_ptr)write_at);
+}
+
+static int db_open(const char *path, sqlite3 **db, struct err *e)
+{
+    write_replace();
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    if (sqlite3_open_v2(path, db, flags, NULL) != SQLITE_OK)
+        return sqlite_error(*db, path, e);
+    sqlite3_busy_timeout(*db, BUSY_MS);
+    sqlite3_db_config(*db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(*db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    return exec(*db, path, settings, e);
+}
+
+static int state_make(struct sqlite *s, struct err *e)
+{
+    int r = home_prepare(&s->home, e);
+    if (r)
+        return r;
+    const char *path = s->home.db_new;
+    sqlite3 *db = NULL;
+    sqlite3_stmt *stmt = NULL;
+    CLEANUP_TEXT struct text sql = {0};
+    text_printf(&sql, "BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d; %s", APPLICATION_ID,
+                FORMAT, row_schema);
+    r = db_open(path, &db, e);
+    if (!r)
+        r = exec(db, path, sql.s, e);
+    if (!r && sqlite3_prepare_v2(db, "INSERT INTO meta VALUES(1, ?, ?, ?)", -1, &stmt, NULL) != SQLITE_OK)
+        r = sqlite_error(db, path, e);
+    if (!r) {
+        meta_bind(stmt, &(struct meta_row){0});
+        r = sqlite3_step(stmt) == SQLITE_DONE ? 0 : sqlite_error(db, path, e);
+    }
+    sqlite3_finalize(stmt);
+    if (!r)
+        r = exec(db, path, "COMMIT", e);
+    sqlite3_close(db);
+    return r ? r : home_publish(&s->home, e);
+}
+
+/* The first column of the first row that a statement gives. */
+static int pragma_number(sqlite3 *db, const char *path, const char *sql, int64_t *out, struct err *e)
+{
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(stmt);
+    int r = rc == SQLITE_ROW ? 0 : sqlite_error(db, path, e);
+    if (!r)
+        *out = sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    return r;
+}
+
+static int format_check(struct sqlite *s, struct err *e)
+{
+    int64_t id = 0, format = 0;
+    int r = pragma_number(s->db, s->home.db, "PRAGMA application_id", &id, e);
+    if (!r)
+        r = pragma_number(s->db, s->home.db, "PRAGMA user_version", &format, e);
+    if (r)
+        return r;
+    if (id != APPLICATION_ID)
+        return sqlite_damaged(s->home.db, "it is not a state of Fettle", e);
+    if (format > FORMAT)
+        return err_set(e, -EILSEQ,
+                       "%s has format %" PRId64 ", this fettled knows formats up to %d; use a newer one",
+                       s->home.db, format, FORMAT);
+    return format == FORMAT ? 0 : sqlite_damaged(s->home.db, "it has no format", e);
+}
+
+static int trees_check(struct sqlite *s, struct err *e)
+{
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(s->db, "PRAGMA quick_check(1)", -1, &stmt, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(stmt);
+    int r = 0;
+    if (rc != SQLITE_ROW)
+        r = sqlite_error(s->db, s->home.db, e);
+    else if (strcmp((const char *)sqlite3_column_text(stmt, 0), "ok") != 0)
+        r = sqlite_damaged(s->home.db, (const char *)sqlite3_column_text(stmt, 0), e);
+    sqlite3_finalize(stmt);
+    return r;
+}
+
+static bool records_ordered(sqlite3_stmt *stmt, int *rc)
+{
+    CLEANUP_TEXT struct text last = {0};
+    struct record_row row;
+    while ((*rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        if (!record_read(stmt, &row) || (last.s && strcmp(last.s, row.key) >= 0))
+            return false;
+        text_clear(&last);
+        text_add(&last, row.key);
+    }
+    return true;
+}
+
+static bool entries_ordered(sqlite3_stmt *stmt, int *rc)
+{
+    struct entry_row row, last = {0};
+    while ((*rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        if (!entry_read(stmt, &row) || row.revision < last.revision)
+            return false;
+        if (row.revision == last.revision ? row.n != last.n + 1 : row.n != 0)
+            return false;
+        last = row;
+    }
+    return true;
+}
+
+/* Reads every row: each is what was written, and they are in order. */
+static int rows_check(struct sqlite *s, struct err *e)
+{
+    int rc = SQLITE_DONE;
+    bool good = records_ordered(s->stmt[QUERY_RECORDS], &rc);
+    if (good && rc == SQLITE_DONE)
+        good = entries_ordered(s->stmt[QUERY_ENTRIES], &rc);
+    int r = 0;
+    if (!good)
+        r = sqlite_damaged(s->home.db, "a row is not what was written", e);
+    else if (rc != SQLITE_DONE)
+        r = sqlite_error(s->db, s->home.db, e);
+    sqlite3_reset(s->stmt[QUERY_RECORDS]);
+    sqlite3_reset(s->stmt[QUERY_ENTRIES]);
+    return r;
+}
+
+/* Is everything there that the mark knows of? */
+static int mark_check(struct sqlite *s, struct meta_row *meta, struct err *e)
+{
+    int r = sqlite_meta(s, meta, e);
+    const struct home *h = &s->home;
+    if (r || !h->marked || (meta->term >= h->term && meta->revision >= h->revision))
+        return r;
+    return err_set(
+        e, -EILSEQ,
+        "%s stands at revision %" PRIu64 " (term %" PRIu64 "), but revision %" PRIu64 " (term %" PRIu64
+        ") was committed; restore a newer copy with its state.db-wal, or remove state.lock to go on "
+        "without what is lost",
+        h->db, meta->revision, meta->term, h->revision, h->term);
+}
+
+static int state_open(struct sqlite *s, struct err *e)
+{
+    struct meta_row meta = {0};
+    int r = db_open(s->home.db, &s->db, e);
+    if (!r && sqlite3_db_readonly(s->db, "main"))
+        r = sqlite_damaged(s->home.db, "its header forbids writing", e);
+    if (!r)
+        r = format_check(s, e);
+    if (!r)
+        r = trees_check(s, e);
+    if (!r)
+        r = sqlite_prepare(s, e);
+    if (!r)
+        r = rows_check(s, e);
+    if (!r)
+        r = mark_check(s, &meta, e);
+    if (!r)
+        r = exec(s->db, s->home.db, "PRAGMA journal_mode = WAL", e);
+    bool marked = s->home.marked && s->home.term == meta.term && s->home.revision == meta.revision;
+    if (!r && !marked)
+        r = home_mark(&s->home, meta.term, meta.revision, e);
+    if (!r)
+        r = home_sync(&s->home, e);
+    if (!r)
+        sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+    return r;
+}
+
+int store_open_sqlite(const char *dir, struct store **out, struct err *e)
+{
+    struct sqlite *s = mem_alloc(sizeof *s);
+    s->store.engine = &sqlite_engine;
+    bool found = false;
+    int r = home_init(&s->home, dir, &found, e);
+    if (!r && !found)
+        r = state_make(s, e);
+    if (!r)
+        r = state_open(s, e);
+    if (r) {
+        sqlite_close(&s->store);
+        return r;
+    }
+    *out = &s->store;
+    return 0;
+}
