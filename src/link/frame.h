@@ -41,7 +41,8 @@ struct frame {
 };
 
 /* Writes the header of a body of len bytes; len <= FRAME_BODY_BYTES_MAX. */
-void frame_encode_header(uint8_t out[FRAME_HEADER_BYTES], uint8_t type, uint8_t flags, uint16_t channel, size_t len);
+void frame_encode_header(uint8_t out[FRAME_HEADER_BYTES], uint8_t type, uint8_t flags, uint16_t channel,
+                         size_t len);
 
 /* Reads a header. -EPROTO with a sentence for a body over the limit. *len is the body's length. */
 int frame_decode_header(const uint8_t in[FRAME_HEADER_BYTES], struct frame *f, size_t *len, struct err *e);

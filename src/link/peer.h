@@ -7,7 +7,9 @@
 
 /*
  * One connection of the agent link: frames over a stream. It cuts bytes into frames and bounds what
- * either side can make the other hold; what frames mean is for the caller.
+ * either side can make the other hold; what frames mean is for the caller. Frames that nobody here
+ * knows (their type, their channel, a body that is not JSON) never reach it: they are ignored, or
+ * close the link when they are marked critical.
  */
 
 struct peer;
@@ -22,9 +24,10 @@ struct peer_events {
 
 enum { PEER_QUEUE_BYTES_MAX = 1 << 20 };
 
-struct peer *peer_accept(uv_loop_t *loop, int fd, struct tls_context *tls, const struct peer_events *events, void *arg);
-struct peer *peer_dial(uv_loop_t *loop, const char *host, uint16_t port, struct tls_context *tls, const char *expect,
-                       const struct peer_events *events, void *arg);
+struct peer *peer_accept(uv_loop_t *loop, int fd, struct tls_context *tls, const struct peer_events *events,
+                         void *arg);
+struct peer *peer_dial(uv_loop_t *loop, const char *host, uint16_t port, struct tls_context *tls,
+                       const char *expect, const struct peer_events *events, void *arg);
 void peer_set_arg(struct peer *p, void *arg);
 
 /* Sends one frame on channel 0. A full queue or a body over the limit closes the link (the peer

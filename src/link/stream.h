@@ -45,7 +45,8 @@ struct stream *stream_accept(uv_loop_t *loop, int fd, struct tls_context *tls, s
  * the URI that the server's certificate must carry, or one of its prefixes ending in ':' ("any
  * controller"). Fails through on_close (-ETIMEDOUT after 30 s, handshake included). */
 struct stream *stream_dial(uv_loop_t *loop, const char *host, uint16_t port, struct tls_context *tls,
-                           const char *expect, size_t queue_bytes_max, const struct stream_events *events, void *arg);
+                           const char *expect, size_t queue_bytes_max, const struct stream_events *events,
+                           void *arg);
 
 void stream_set_arg(struct stream *s, void *arg);
 
@@ -83,6 +84,8 @@ int listener_open_tcp(uv_loop_t *loop, const char *address, uint16_t port, liste
 int listener_open_local(uv_loop_t *loop, const char *path, listener_fn *fn, void *arg, struct listener **out,
                         struct err *e);
 uint16_t listener_port(const struct listener *l);
+/* How many connections were closed at once because no descriptor was left. */
+uint64_t listener_dropped(const struct listener *l);
 /* Stops accepting and frees it; the socket's file is removed. Streams live on. */
 void listener_close(struct listener *l);
 

@@ -43,8 +43,8 @@ const char *authority_fingerprint(const struct authority *a);
  * the request asks for), valid from an hour ago for `valid`. extra_dns may be NULL, else one DNS
  * name or IP address put beside the URI, for browsers. The caller frees *pem. -EINVAL for a request
  * that is no P-256 request or whose signature is wrong. */
-int authority_sign(const struct authority *a, const char *csr_pem, const struct identity *id, const char *extra_dns,
-                   struct span valid, char **pem, struct err *e);
+int authority_sign(const struct authority *a, const char *csr_pem, const struct identity *id,
+                   const char *extra_dns, struct span valid, char **pem, struct err *e);
 
 /* A new P-256 key and a request for it, both PEM. The caller frees both. */
 int tls_new_request(char **key_pem, char **csr_pem, struct err *e);
@@ -62,8 +62,8 @@ struct tls_context;
 int tls_server_context(const char *cert_pem, const char *key_pem, const char *ca_pem, enum tls_peer peer,
                        struct tls_context **out, struct err *e);
 /* cert_pem and key_pem may be NULL for a joining node, which has none yet. */
-int tls_client_context(const char *cert_pem, const char *key_pem, const char *ca_pem, struct tls_context **out,
-                       struct err *e);
+int tls_client_context(const char *cert_pem, const char *key_pem, const char *ca_pem,
+                       struct tls_context **out, struct err *e);
 /* A client that believes the server whose chain ends in the authority with this fingerprint. */
 int tls_join_context(const char *ca_fingerprint, struct tls_context **out, struct err *e);
 void tls_context_destroy(struct tls_context *c);

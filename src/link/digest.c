@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "link/digest.h"
+
+#include <openssl/rand.h>
+#include <openssl/sha.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void to_hex(const unsigned char *in, size_t n, char *out)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < n; i++) {
+        out[2 * i] = digits[in[i] >> 4];
+        out[2 * i + 1] = digits[in[i] & 15];
+    }
+    out[2 * n] = '\0';
+}
+
+char *digest_sha256(const void *bytes, size_t len, char out[static 65])
+{
+    unsigned char hash[SHA256_DIGEST_LENGTH];
+    SHA256(bytes, len, hash);
+    to_hex(hash, sizeof hash, out);
+    return out;
+}
+
+void digest_random(void *out, size_t len)
+{
+    if (RAND_bytes(out, (int)len) != 1) {
+        fputs("the system has no random numbers\n", stderr);
+        abort();
+    }
+}
+
+char *digest_random_hex(char *out, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned char b;
+        digest_random(&b, 1);
+        to_hex(&b, 1, out + 2 * i);
+    }
+    return out;
+}

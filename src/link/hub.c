@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The streams of a loop, and what they have to do in a coming turn.
+ *
+ * An idle handle runs while there is such work. libuv calls it after the timers and before it
+ * polls, and does not block while it is active: so what a callback writes goes out in one piece
+ * before the loop sleeps, and no callback of a stream ever comes from inside a call. Each queue has
+ * 5 ms of a turn; what is left waits behind the timers and the sockets.
+ */
+#include "link/stream_internal.h"
+
+#include <stdlib.h>
+#include <utlist.h>
+
+enum { TURN_MS = 5 };
+
+static _Thread_local struct hub *hubs;
+
+static bool is_idle(const struct hub *h)
+{
+    return !h->ready.head && !h->started.head && !h->fresh.head;
+}
+
+static void on_turn(uv_idle_t *idle)
+{
+    struct hub *h = idle->data;
+    hub_run(&h->ready, mono_add(mono_now(), span_ms(TURN_MS)), stream_step);
+    handshake_run(h, mono_add(mono_now(), span_ms(TURN_MS)));
+    if (is_idle(h))
+        uv_idle_stop(idle);
+}
+
+static void on_hub_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+struct hub *hub_get(uv_loop_t *loop)
+{
+    struct hub *h;
+    LL_SEARCH_SCALAR(hubs, h, loop, loop);
+    if (h)
+        return h;
+    h = mem_alloc(sizeof *h);
+    h->loop = loop;
+    uv_idle_init(loop, &h->turn);
+    h->turn.data = h;
+    LL_PREPEND(hubs, h);
+    return h;
+}
+
+void hub_add(struct hub *h, struct stream *s)
+{
+    DL_APPEND2(h->all, s, all_prev, all_next);
+}
+
+void hub_remove(struct hub *h, struct stream *s)
+{
+    DL_DELETE2(h->all, s, all_prev, all_next);
+    if (h->all)
+        return;
+    LL_DELETE(hubs, h);
+    uv_close((uv_handle_t *)&h->turn, on_hub_closed);
+}
+
+void hub_queue(struct work *w, struct stream *s)
+{
+    if (s->work)
+        return;
+    DL_APPEND2(w->head, s, work_prev, work_next);
+    w->n++;
+    s->work = w;
+    uv_idle_start(&s->hub->turn, on_turn);
+}
+
+void hub_unqueue(struct stream *s)
+{
+    if (!s->work)
+        return;
+    DL_DELETE2(s->work->head, s, work_prev, work_next);
+    s->work->n--;
+    s->work = NULL;
+}
+
+void hub_run(struct work *w, struct mono until, void (*step)(struct stream *s))
+{
+    /* What queues itself again meanwhile is for the next turn. */
+    for (size_t n = w->n; n > 0 && w->head; n--) {
+        struct stream *s = w->head;
+        hub_unqueue(s);
+        step(s);
+        if (mono_sub(mono_now(), until).ns >= 0)
+            return;
+    }
+}
+
+void stream_abort_all(uv_loop_t *loop)
+{
+    struct hub *h;
+    LL_SEARCH_SCALAR(hubs, h, loop, loop);
+    struct stream *s;
+    if (h)
+        DL_FOREACH2(h->all, s, all_next) stream_abort(s, NULL);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_LINK_TLS_INTERNAL_H
+#define FETTLE_LINK_TLS_INTERNAL_H
+
+#include "link/tls.h"
+
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+
+/*
+ * What the files of this folder share about OpenSSL; nobody else includes it.
+ */
+
+/* Before anything else of OpenSSL: no configuration file, no tables of error texts. */
+void tls_init(void);
+
+/* A sentence for what OpenSSL just refused: "WHAT (openssl reason N)". Empties its queue. */
+int tls_fail(struct err *e, int code, const char *what);
+
+/* First certificate, request or private key in a PEM text, which never asks for a passphrase.
+ * NULL when there is none. */
+X509 *pem_read_cert(BIO *from);
+X509_REQ *pem_read_request(BIO *from);
+EVP_PKEY *pem_read_key(BIO *from);
+/* What was written to a memory BIO; the caller frees it. */
+char *pem_take(BIO *from);
+
+bool key_is_p256(EVP_PKEY *key);
+void cert_fingerprint(const X509 *cert, char hex[static 65]);
+
+/* Reads who the certificate is for: exactly one URI among its names. */
+int cert_identity(const X509 *cert, struct identity *id, struct err *e);
+
+SSL_CTX *tls_context_ssl(struct tls_context *c);
+
+#define CLEANUP_OF(type)                        \
+    static inline void type##_cleanup(type **p) \
+    {                                           \
+        type##_free(*p);                        \
+    }
+CLEANUP_OF(BIO)
+CLEANUP_OF(X509)
+CLEANUP_OF(X509_REQ)
+CLEANUP_OF(EVP_PKEY)
+CLEANUP_OF(SSL_CTX)
+#undef CLEANUP_OF
+#define CLEANUP(type) __attribute__((cleanup(type##_cleanup)))
+
+#endif
