@@ -18,6 +18,7 @@
  * error is answered as {"error":{"code":"…","message":"…"}} (err.tbl) before the close.
  */
 
+/* HEAD comes as GET; its body is left away. */
 enum http_method { HTTP_GET_, HTTP_POST_, HTTP_PUT_, HTTP_DELETE_, HTTP_OTHER_ };
 
 struct http_request; /* one exchange; lives until it was answered and its bytes are sent, or lost */
@@ -27,20 +28,24 @@ struct http_request; /* one exchange; lives until it was answered and its bytes 
 typedef void http_request_fn(void *arg, struct http_request *r);
 
 struct http_server;
-struct http_server *http_server_create(uv_loop_t *loop, size_t connections_max, http_request_fn *fn, void *arg);
-/* Takes connections of a listener: pass this as its listener_fn through a http_port. */
+struct http_server *http_server_create(uv_loop_t *loop, size_t connections_max, http_request_fn *fn,
+                                       void *arg);
+/* Listens, at most once in each way. tls stays the caller's and must outlive the server. */
 int http_server_listen_local(struct http_server *s, const char *path, struct err *e);
 int http_server_listen_tls(struct http_server *s, const char *address, uint16_t port, struct tls_context *tls,
                            struct err *e);
 uint16_t http_server_port(const struct http_server *s); /* of the TLS listener, 0 without one */
-/* Closes listeners and connections; fn is not called any more. */
+/* Closes listeners and connections. on_gone comes for what was not answered, from inside; nothing is
+ * called after that. Memory is freed when the loop has run on. */
 void http_server_destroy(struct http_server *s);
 
 enum http_method http_method(const struct http_request *r);
 const char *http_method_name(const struct http_request *r);
-const char *http_path(const struct http_request *r);             /* decoded, without the query */
-const char *http_query(const struct http_request *r, const char *key); /* decoded, NULL when absent */
+const char *http_path(const struct http_request *r); /* decoded, without the query */
+/* Decoded ('+' is a space), the first one with this key; "" for a key without value, NULL when absent. */
+const char *http_query(const struct http_request *r, const char *key);
 const char *http_header(const struct http_request *r, const char *name); /* NULL when absent */
+/* len bytes and a zero byte after them. */
 const char *http_body(const struct http_request *r, size_t *len);
 struct stream *http_stream(struct http_request *r); /* who is asking */
 
@@ -48,6 +53,8 @@ void http_set_arg(struct http_request *r, void *arg, void (*on_gone)(void *arg))
 
 /* Answers with status and body (copied). type NULL is application/json. */
 void http_answer(struct http_request *r, int status, const char *type, const char *body, size_t len);
+/* The same without the copy: body comes from malloc and is given away. For large answers. */
+void http_answer_take(struct http_request *r, int status, const char *type, char *body, size_t len);
 /* Answers with the error's code and sentence. */
 void http_answer_err(struct http_request *r, const struct err *e);
 

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_HTTP_CONNECTION_H
+#define FETTLE_HTTP_CONNECTION_H
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "http/limits.h"
+#include "http/request.h"
+#include "http/server.h"
+
+/*
+ * One connection of the HTTP server: what server.c (reading, deadlines), answer.c and events.c
+ * (writing) share. Inside this folder.
+ */
+
+enum connection_state {
+    CONNECTION_OPENING, /* the stream has a deadline of its own for the handshake */
+    CONNECTION_IDLE,    /* no byte of a request yet */
+    CONNECTION_HEAD,
+    CONNECTION_BODY,
+    CONNECTION_ASKED,  /* the request was handed up; its answer may take its time */
+    CONNECTION_EVENTS, /* its answer is a stream of events */
+    CONNECTION_SENDING,
+    CONNECTION_CLOSING
+};
+
+/* An exchange; the one of its connection while there is one. */
+struct http_request {
+    struct connection *connection;
+    struct request *request;
+    void *arg;
+    void (*on_gone)(void *arg);
+};
+
+struct connection {
+    struct http_server *server;
+    struct connection *prev, *next;
+    struct stream *stream;
+    struct http_limits limits;
+    enum connection_state state;
+    bool surplus; /* over the limit of connections: told so, no more */
+    struct mono deadline;
+    struct http_request *exchange;
+    struct text rest; /* bytes that came before their turn */
+
+    /* The answer being sent. */
+    bool keep; /* another request may follow */
+    bool bare; /* HEAD was asked: no body */
+    bool chunked;
+    char *body;
+    size_t body_len, body_sent;
+
+    /* Whether the client takes what it is sent. */
+    uint64_t written; /* to the stream, ever */
+    uint64_t taken;   /* of these by the client, when last looked */
+    struct mono moved;
+    struct mono spoken; /* when an event stream last carried anything */
+};
+
+static const struct mono MONO_NEVER = {INT64_MAX};
+
+/* Sets when the connection is looked after next; MONO_NEVER for not at all. */
+void connection_set_deadline(struct connection *c, struct mono at);
+/* Ends after what is queued was sent. */
+void connection_close(struct connection *c);
+/* Ends now, for a reason; the stream's on_close does the rest. */
+void connection_abort(struct connection *c, int code, const char *why);
+
+/* Writes to the stream, and aborts when it can hold no more. */
+void connection_write(struct connection *c, const void *bytes, size_t n);
+/* Writes the head of an answer; len NULL is for a body whose length is not known yet. */
+void connection_write_head(struct connection *c, int status, const char *type, const size_t *len);
+/* Sends an answer; body is given away. */
+void connection_answer(struct connection *c, int status, const char *type, char *body, size_t len);
+void connection_answer_err(struct connection *c, const struct err *e);
+/* Hands the next slice of the answer's body to the stream. False when there was none left. */
+bool connection_send_slice(struct connection *c);
+
+/* Begins to watch that the client takes bytes; then whether it took any within the limit. */
+void connection_watch(struct connection *c);
+bool connection_moves(struct connection *c, struct mono now);
+
+/* Says something on an event stream that was silent for too long, and sets the next deadline. */
+void connection_keep_alive(struct connection *c, struct mono now);
+
+#endif

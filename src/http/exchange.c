@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a request says, for those who answer it. */
+#include "http/connection.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    enum http_method method;
+} methods[] = {{"GET", HTTP_GET_},
+               {"HEAD", HTTP_GET_}, /* answered as GET; the body is left away */
+               {"POST", HTTP_POST_},
+               {"PUT", HTTP_PUT_},
+               {"DELETE", HTTP_DELETE_}};
+
+enum http_method http_method(const struct http_request *r)
+{
+    const char *name = http_method_name(r);
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
+        if (strcmp(name, methods[i].name) == 0)
+            return methods[i].method;
+    return HTTP_OTHER_;
+}
+
+const char *http_method_name(const struct http_request *r)
+{
+    return request_method(r->request);
+}
+
+const char *http_path(const struct http_request *r)
+{
+    return request_path(r->request);
+}
+
+const char *http_query(const struct http_request *r, const char *key)
+{
+    return request_query(r->request, key);
+}
+
+const char *http_header(const struct http_request *r, const char *name)
+{
+    return request_header(r->request, name);
+}
+
+const char *http_body(const struct http_request *r, size_t *len)
+{
+    return request_body(r->request, len);
+}
+
+struct stream *http_stream(struct http_request *r)
+{
+    return r->connection->stream;
+}
+
+void http_set_arg(struct http_request *r, void *arg, void (*on_gone)(void *arg))
+{
+    r->arg = arg;
+    r->on_gone = on_gone;
+}

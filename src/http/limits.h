@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_HTTP_LIMITS_H
+#define FETTLE_HTTP_LIMITS_H
+
+#include "base/clock.h"
+
+/*
+ * What the server lets a client make it hold, and for how long. Inside this folder; its tests
+ * shorten the times.
+ */
+
+struct http_limits {
+    struct span header;   /* from a request's first byte to its last header; a new connection's silence */
+    struct span body;     /* from the last header to the body's end */
+    struct span progress; /* that a client may take no byte of an answer */
+    struct span idle;     /* between requests */
+    struct span alive;    /* between two comments of an event stream */
+};
+
+/* The times of server.h: 10 s, 30 s, 30 s, 60 s and 15 s. */
+extern const struct http_limits http_limits_default;
+
+enum {
+    HTTP_HEAD_BYTES_MAX = 16 << 10, /* request line and headers */
+    HTTP_BODY_BYTES_MAX = 1 << 20,
+    HTTP_QUEUE_BYTES_MAX = 1 << 20,   /* waiting in the stream; also the backlog of an event stream */
+    HTTP_SLICE_BYTES_MAX = 256 << 10, /* of an answer, handed to the stream at once: under 1 ms of TLS */
+    HTTP_REFUSED_MAX = 32             /* connections being told that there are too many */
+};
+
+struct http_server;
+/* For the connections that come from now on. */
+void http_server_set_limits(struct http_server *s, const struct http_limits *limits);
+
+#endif

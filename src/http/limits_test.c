@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "http/world_test.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+/* Sends `start`, then `drip` again and again until the server has had enough. */
+static void dribble(const struct http_limits *limits, const char *start, const char *drip, const char *says)
+{
+    struct world w;
+    struct client c;
+    world_init(&w, 10, limits);
+    client_init(&c, &w);
+    client_send(&c, start);
+    struct mono until = mono_add(mono_now(), span_s(PATIENCE_S));
+    while (!client_has(&c, "\r\n\r\n", 1)) {
+        assert_true(mono_now().ns < until.ns);
+        send(c.fd, drip, strlen(drip), MSG_NOSIGNAL); /* far more often than the limit, whatever comes */
+        uv_run(&w.loop, UV_RUN_NOWAIT);
+        client_read(&c, 4096);
+        poll(NULL, 0, 5);
+    }
+    client_wait_end(&c);
+    assert_true(client_has(&c, "HTTP/1.1 408 Request Timeout\r\n", 1));
+    assert_true(client_has(&c, "{\"error\":{\"code\":\"timeout\",\"message\":\"", 1));
+    assert_true(client_has(&c, says, 1));
+    assert_int_equal(w.asked, 0);
+    client_fini(&c);
+    world_fini(&w);
+}
+
+static void test_headers_have_an_absolute_deadline(void **state)
+{
+    struct http_limits limits = world_patient();
+    limits.header = span_ms(50);
+    dribble(&limits, "GET / HTTP/1.1\r\n", "A: b\r\n", "headers did not come within 50ms");
+}
+
+static void test_the_body_has_an_absolute_deadline(void **state)
+{
+    struct http_limits limits = world_patient();
+    limits.body = span_ms(50);
+    dribble(&limits, "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n", "x",
+            "body did not come within 50ms");
+}
+
+static void test_a_silent_connection_ends_without_a_word(void **state)
+{
+    struct http_limits limits = world_patient();
+    limits.header = span_ms(20);
+    struct world w;
+    struct client c;
+    world_init(&w, 10, &limits);
+    client_init(&c, &w);
+    client_wait_end(&c);
+    assert_string_equal(c.in.s, "");
+    client_fini(&c);
+    world_fini(&w);
+}
+
+static void test_an_idle_connection_ends_without_a_word(void **state)
+{
+    struct http_limits limits = world_patient();
+    limits.idle = span_ms(20);
+    struct world w;
+    struct client c;
+    world_init(&w, 10, &limits);
+    client_init(&c, &w);
+    client_send(&c, GET("/json"));
+    client_wait_end(&c);
+    assert_string_equal(c.in.s + c.in.len - 6, "\r\n\r\n{}");
+    client_fini(&c);
+    world_fini(&w);
+}
+
+static void test_who_waits_for_an_answer_has_no_deadline(void **state)
+{
+    struct http_limits limits = {span_ms(20), span_ms(20), span_ms(20), span_ms(20), span_ms(20)};
+    struct world w;
+    struct client c;
+    world_init(&w, 10, &limits);
+    client_init(&c, &w);
+    client_send(&c, GET("/later"));
+    world_wait(&w, &w.asked, 1);
+    struct mono until = mono_add(mono_now(), span_ms(100));
+    while (mono_now().ns < until.ns)
+        world_turn(&w, &c, POLLIN);
+    http_answer(w.pending, 200, NULL, "{}", 2);
+    client_wait(&c, "{}");
+    client_fini(&c);
+    world_fini(&w);
+}
+
+/* Until the server has hung up on a client that reads nothing. */
+static void wait_hangup(struct client *c)
+{
+    struct mono until = mono_add(mono_now(), span_s(PATIENCE_S));
+    struct pollfd p = {.fd = c->fd};
+    while (poll(&p, 1, 0) == 0 || !(p.revents & POLLHUP)) {
+        assert_true(mono_now().ns < until.ns);
+        world_turn(c->w, NULL, 0);
+    }
+}
+
+static void test_who_takes_no_byte_of_the_answer_is_cut_off(void **state)
+{
+    struct http_limits limits = world_patient();
+    limits.progress = span_ms(50);
+    struct world w;
+    struct client c;
+    world_init(&w, 10, &limits);
+    client_init(&c, &w);
+    client_send(&c, GET("/big"));
+    wait_hangup(&c);
+    client_wait_end(&c);
+    assert_true(c.in.len > 0 && c.in.len < BIG_BYTES);
+    client_fini(&c);
+    world_fini(&w);
+}
+
+static void test_a_slow_client_blocks_nobody(void **state)
+{
+    struct world w;
+    struct client slow[3], quick;
+    world_init(&w, 10, NULL);
+    for (int i = 0; i < 3; i++)
+        client_init(&slow[i], &w);
+    client_send(&slow[0], "GET / HT");
+    client_send(&slow[1], "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nx");
+    client_send(&slow[2], GET("/big"));
+    client_init(&quick, &w);
+    client_send(&quick, GET("/echo"));
+    client_wait(&quick, "body=\n");
+    client_fini(&quick);
+    for (int i = 0; i < 3; i++)
+        client_fini(&slow[i]);
+    world_fini(&w);
+}
+
+static void test_the_newest_connection_of_too_many_is_refused(void **state)
+{
+    struct world w;
+    struct client first, second, third;
+    world_init(&w, 2, NULL);
+    client_init(&first, &w);
+    client_init(&second, &w);
+    client_send(&first, GET("/json"));
+    client_wait(&first, "{}");
+    client_send(&second, GET("/json"));
+    client_wait(&second, "{}");
+    client_init(&third, &w);
+    client_wait_end(&third);
+    assert_true(client_has(&third, "HTTP/1.1 503 Service Unavailable\r\n", 1));
+    assert_true(
+        client_has(&third, "{\"error\":{\"code\":\"unavailable\",\"message\":\"there are too many", 1));
+    client_fini(&third);
+
+    client_send(&first, GET("/json")); /* the others are not disturbed */
+    client_wait_times(&first, "{}", 2);
+    client_fini(&second);
+    do { /* and there is room again when one has gone */
+        client_init(&third, &w);
+        client_send(&third, GET("/json"));
+        client_wait(&third, "}");
+        assert_true(client_has(&third, "201 Created", 1) || client_has(&third, "503 Service", 1));
+        client_fini(&third);
+    } while (w.asked < 4);
+    client_fini(&first);
+    world_fini(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_headers_have_an_absolute_deadline),
+        cmocka_unit_test(test_the_body_has_an_absolute_deadline),
+        cmocka_unit_test(test_a_silent_connection_ends_without_a_word),
+        cmocka_unit_test(test_an_idle_connection_ends_without_a_word),
+        cmocka_unit_test(test_who_waits_for_an_answer_has_no_deadline),
+        cmocka_unit_test(test_who_takes_no_byte_of_the_answer_is_cut_off),
+        cmocka_unit_test(test_a_slow_client_blocks_nobody),
+        cmocka_unit_test(test_the_newest_connection_of_too_many_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

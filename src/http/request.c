@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_parser cuts the bytes; what it leaves open is decided here. It is paused twice in each
+ * request, at the end of the head and at the end of the body: the first so that the head can be
+ * counted and judged before a byte of the body is kept, the second so that the bytes of the next
+ * request are left alone.
+ *
+ * Headers are kept as "name\0value\0name\0value\0" in one buffer, the query in the same way: the
+ * head's limit bounds both, and http_parser lets no zero byte into either.
+ */
+#include "http/request.h"
+
+#include "base/text.h"
+#include "http/limits.h"
+
+#include <errno.h>
+#include <http_parser.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct request {
+    struct http_parser parser;
+    enum request_state state;
+    bool failed;
+    bool in_value;
+    char last; /* byte of the head, for folds that cross two feeds */
+    size_t head_bytes;
+    struct text url;
+    struct text headers;
+    char *path;
+    struct text query;
+    struct text body;
+};
+
+static int on_url(struct http_parser *p, const char *at, size_t n)
+{
+    struct request *r = p->data;
+    text_add_bytes(&r->url, at, n);
+    return 0;
+}
+
+/* Ends a header's value; white space after it is not part of it (RFC 9112, 5). */
+static void value_end(struct request *r)
+{
+    struct text *t = &r->headers;
+    while (t->s[t->len - 1] == ' ' || t->s[t->len - 1] == '\t')
+        t->len--;
+    text_add_char(t, '\0');
+    r->in_value = false;
+}
+
+static int on_header_field(struct http_parser *p, const char *at, size_t n)
+{
+    struct request *r = p->data;
+    if (r->state != REQUEST_HEAD)
+        return 0; /* trailers are read and dropped */
+    if (r->in_value)
+        value_end(r);
+    text_add_bytes(&r->headers, at, n);
+    return 0;
+}
+
+static int on_header_value(struct http_parser *p, const char *at, size_t n)
+{
+    struct request *r = p->data;
+    if (r->state != REQUEST_HEAD)
+        return 0;
+    if (!r->in_value)
+        text_add_char(&r->headers, '\0');
+    r->in_value = true;
+    text_add_bytes(&r->headers, at, n);
+    return 0;
+}
+
+static int on_headers_complete(struct http_parser *p)
+{
+    struct request *r = p->data;
+    if (r->in_value)
+        value_end(r);
+    r->state = REQUEST_BODY;
+    http_parser_pause(p, 1);
+    return 0;
+}
+
+static int on_body(struct http_parser *p, const char *at, size_t n)
+{
+    struct request *r = p->data;
+    if (n > HTTP_BODY_BYTES_MAX - r->body.len)
+        return -1;
+    text_add_bytes(&r->body, at, n);
+    return 0;
+}
+
+static int on_message_complete(struct http_parser *p)
+{
+    struct request *r = p->data;
+    r->state = REQUEST_WHOLE;
+    http_parser_pause(p, 1);
+    return 0;
+}
+
+static const struct http_parser_settings settings = {
+    .on_url = on_url,
+    .on_header_field = on_header_field,
+    .on_header_value = on_header_value,
+    .on_headers_complete = on_headers_complete,
+    .on_body = on_body,
+    .on_message_complete = on_message_complete,
+};
+
+struct request *request_create(void)
+{
+    struct request *r = mem_alloc(sizeof *r);
+    http_parser_init(&r->parser, HTTP_REQUEST);
+    r->parser.data = r;
+    return r;
+}
+
+void request_destroy(struct request *r)
+{
+    if (!r)
+        return;
+    text_fini(&r->url);
+    text_fini(&r->headers);
+    text_fini(&r->query);
+    text_fini(&r->body);
+    free(r->path);
+    free(r);
+}
+
+/* Walks pairs: the name after `name` (the first one for NULL), NULL at the end. */
+static const char *pair_next(const struct text *pairs, const char *name)
+{
+    const char *next = pairs->s;
+    if (name) {
+        const char *value = name + strlen(name) + 1;
+        next = value + strlen(value) + 1;
+    }
+    return next && next < pairs->s + pairs->len ? next : NULL;
+}
+
+static const char *pair_value(const char *name)
+{
+    return name + strlen(name) + 1;
+}
+
+static size_t header_count(const struct request *r, const char *name)
+{
+    size_t n = 0;
+    for (const char *h = pair_next(&r->headers, NULL); h; h = pair_next(&r->headers, h))
+        n += strcasecmp(h, name) == 0;
+    return n;
+}
+
+const char *request_header(const struct request *r, const char *name)
+{
+    for (const char *h = pair_next(&r->headers, NULL); h; h = pair_next(&r->headers, h))
+        if (strcasecmp(h, name) == 0)
+            return pair_value(h);
+    return NULL;
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = (char)(c | 0x20);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Adds n bytes with their escapes undone; in a query a plus sign is a space, as forms write it. */
+static int decode(struct text *out, const char *s, size_t n, bool query, struct err *e)
+{
+    for (size_t i = 0; i < n; i++) {
+        int c = s[i];
+        if (c == '%') {
+            int high = n - i > 2 ? hex_digit(s[i + 1]) : -1;
+            int low = n - i > 2 ? hex_digit(s[i + 2]) : -1;
+            if (high < 0 || low < 0 || high + low == 0)
+                return err_set(e, -EINVAL, "\"%.*s\" in the URL is no escape that is allowed",
+                               n - i > 2 ? 3 : (int)(n - i), s + i);
+            c = high * 16 + low;
+            i += 2;
+        } else if (c == '+' && query) {
+            c = ' ';
+        }
+        text_add_char(out, (char)c);
+    }
+    return 0;
+}
+
+static int parse_query(struct request *r, const char *s, size_t n, struct err *e)
+{
+    const char *end = s + n;
+    while (s < end) {
+        const char *stop = memchr(s, '&', (size_t)(end - s));
+        stop = stop ? stop : end;
+        const char *equals = memchr(s, '=', (size_t)(stop - s));
+        const char *key_end = equals ? equals : stop;
+        int rc = decode(&r->query, s, (size_t)(key_end - s), true, e);
+        text_add_char(&r->query, '\0');
+        if (rc == 0 && equals)
+            rc = decode(&r->query, equals + 1, (size_t)(stop - equals - 1), true, e);
+        text_add_char(&r->query, '\0');
+        if (rc < 0)
+            return rc;
+        s = stop < end ? stop + 1 : end;
+    }
+    return 0;
+}
+
+static int parse_target(struct request *r, struct err *e)
+{
+    struct http_parser_url u;
+    http_parser_url_init(&u);
+    if (!r->url.s || http_parser_parse_url(r->url.s, r->url.len, 0, &u) != 0)
+        return err_set(e, -EINVAL, "the URL cannot be read");
+
+    CLEANUP_TEXT struct text path = {0};
+    text_add(&path, "");
+    int rc = 0;
+    if (u.field_set & 1 << UF_PATH)
+        rc = decode(&path, r->url.s + u.field_data[UF_PATH].off, u.field_data[UF_PATH].len, false, e);
+    else
+        text_add_char(&path, '/');
+    if (rc == 0 && u.field_set & 1 << UF_QUERY)
+        rc = parse_query(r, r->url.s + u.field_data[UF_QUERY].off, u.field_data[UF_QUERY].len, e);
+    r->path = text_take(&path);
+    return rc;
+}
+
+/* Whether the body's end is told in one way only (RFC 9112, 6): the parser refuses most of these
+ * too, but what stands between us and a smuggled request is not left to its build options. */
+static int check_framing(const struct request *r, struct err *e)
+{
+    size_t lengths = header_count(r, "Content-Length");
+    size_t encodings = header_count(r, "Transfer-Encoding");
+    if (lengths + encodings > 1)
+        return err_set(e, -EINVAL, "the request tells the length of its body more than once");
+    const char *encoding = request_header(r, "Transfer-Encoding");
+    if (encoding && (strcasecmp(encoding, "chunked") != 0 || r->parser.http_minor == 0))
+        return err_set(e, -EINVAL, "the Transfer-Encoding is not \"chunked\" of HTTP/1.1");
+    if (lengths == 1 && r->parser.content_length > HTTP_BODY_BYTES_MAX)
+        return err_set(e, -E2BIG, "the body is larger than %d bytes", HTTP_BODY_BYTES_MAX);
+    return 0;
+}
+
+/* Debian's build of the parser lets spaces into names: "Content-Length : 3" would be told from
+ * Content-Length by some and not by others. */
+static int check_names(const struct request *r, struct err *e)
+{
+    for (const char *h = pair_next(&r->headers, NULL); h; h = pair_next(&r->headers, h))
+        if (strchr(h, ' '))
+            return err_set(e, -EINVAL, "there is a space in the header name \"%.100s\"", h);
+    return 0;
+}
+
+static int check_host(const struct request *r, struct err *e)
+{
+    size_t hosts = header_count(r, "Host");
+    if (hosts > 1 || (hosts == 0 && r->parser.http_minor > 0))
+        return err_set(e, -EINVAL, "the request has %zu Host headers", hosts);
+    if (header_count(r, "Origin") == 0)
+        return 0;
+    const char *host = request_header(r, "Host");
+    const char *origin = request_header(r, "Origin");
+    if (header_count(r, "Origin") > 1 || !host || strncasecmp(origin, "https://", 8) != 0 ||
+        strcasecmp(origin + 8, host) != 0)
+        return err_set(e, -EACCES, "a page of \"%.200s\" may not ask here", origin);
+    return 0;
+}
+
+static int check_head(struct request *r, struct err *e)
+{
+    if (r->parser.http_major != 1)
+        return err_set(e, -EINVAL, "HTTP/%d.%d is not spoken here", r->parser.http_major,
+                       r->parser.http_minor);
+    if (r->parser.method == HTTP_CONNECT)
+        return err_set(e, -EOPNOTSUPP, "CONNECT is not allowed");
+    int rc = check_names(r, e);
+    if (rc == 0)
+        rc = check_framing(r, e);
+    if (rc == 0)
+        rc = check_host(r, e);
+    if (rc == 0)
+        rc = parse_target(r, e);
+    return rc;
+}
+
+/* The parser joins lines that begin with white space to the one before, or not, as its states have
+ * it; nobody writes them any more (RFC 9112, 5.2). */
+static bool has_fold(struct request *r, const char *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (r->last == '\n' && (bytes[i] == ' ' || bytes[i] == '\t'))
+            return true;
+        r->last = bytes[i];
+    }
+    return false;
+}
+
+static int execute(struct request *r, const char *bytes, size_t n, size_t *used, struct err *e)
+{
+    *used = http_parser_execute(&r->parser, &settings, bytes, n);
+    enum http_errno error = HTTP_PARSER_ERRNO(&r->parser);
+    if (error == HPE_PAUSED) {
+        http_parser_pause(&r->parser, 0);
+        return 0;
+    }
+    if (error == HPE_CB_body)
+        return err_set(e, -E2BIG, "the body is larger than %d bytes", HTTP_BODY_BYTES_MAX);
+    if (error != HPE_OK)
+        return err_set(e, -EINVAL, "this is not an HTTP request: %s", http_errno_description(error));
+    return 0;
+}
+
+static int feed_head(struct request *r, const char *bytes, size_t n, size_t *used, struct err *e)
+{
+    size_t room = HTTP_HEAD_BYTES_MAX - r->head_bytes;
+    int rc = execute(r, bytes, n < room ? n : room, used, e);
+    r->head_bytes += *used;
+    if (rc < 0)
+        return rc;
+    if (has_fold(r, bytes, *used))
+        return err_set(e, -EINVAL, "a header line begins with white space");
+    if (r->state != REQUEST_HEAD)
+        return check_head(r, e);
+    if (r->head_bytes == HTTP_HEAD_BYTES_MAX)
+        return err_set(e, -EMSGSIZE, "request line and headers are larger than %d bytes",
+                       HTTP_HEAD_BYTES_MAX);
+    return 0;
+}
+
+int request_feed(struct request *r, const char *bytes, size_t n, size_t *used, struct err *e)
+{
+    *used = 0;
+    if (r->failed)
+        return err_set(e, -EINVAL, "the request was refused");
+    int rc = 0;
+    if (r->state == REQUEST_HEAD)
+        rc = feed_head(r, bytes, n, used, e);
+    if (rc == 0 && r->state == REQUEST_BODY) {
+        size_t more;
+        rc = execute(r, bytes + *used, n - *used, &more, e);
+        *used += more;
+    }
+    r->failed = rc < 0;
+    return rc;
+}
+
+enum request_state request_state(const struct request *r)
+{
+    return r->state;
+}
+
+const char *request_method(const struct request *r)
+{
+    return http_method_str((enum http_method)r->parser.method);
+}
+
+const char *request_path(const struct request *r)
+{
+    return r->path;
+}
+
+const char *request_query(const struct request *r, const char *key)
+{
+    for (const char *k = pair_next(&r->query, NULL); k; k = pair_next(&r->query, k))
+        if (strcmp(k, key) == 0)
+            return pair_value(k);
+    return NULL;
+}
+
+const char *request_body(const struct request *r, size_t *len)
+{
+    *len = r->body.len;
+    return r->body.s ? r->body.s : "";
+}
+
+bool request_keeps_alive(const struct request *r)
+{
+    return http_should_keep_alive(&r->parser) != 0;
+}
+
+bool request_knows_chunks(const struct request *r)
+{
+    return r->parser.http_minor > 0;
+}
+
+bool request_wants_continue(const struct request *r)
+{
+    const char *expect = request_header(r, "Expect");
+    return r->parser.http_minor > 0 && expect && strcasecmp(expect, "100-continue") == 0;
+}
+
+const char *request_reason(int status)
+{
+    return http_status_str((enum http_status)status);
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Connections and their deadlines.
+ *
+ * A connection goes idle -> head -> body -> asked -> sending (or events) -> idle, one request at a
+ * time. The next one begins when the last byte of the answer has left, from the loop: so nobody's
+ * pipelined requests are served in one turn, and no stack grows with them. Bytes that come while a
+ * request is being answered are kept, those of one read, and reading stops: until then it goes on,
+ * because only reading shows that a client went away.
+ *
+ * Each connection has one deadline, the server one timer for the earliest. A deadline that moved
+ * away costs one look too many; there is nothing to unregister.
+ */
+#include "http/connection.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <utlist.h>
+
+const struct http_limits http_limits_default = {
+    .header = {INT64_C(10) * 1000000000},
+    .body = {INT64_C(30) * 1000000000},
+    .progress = {INT64_C(30) * 1000000000},
+    .idle = {INT64_C(60) * 1000000000},
+    .alive = {INT64_C(15) * 1000000000},
+};
+
+struct http_server {
+    uv_loop_t *loop;
+    uv_timer_t timer;
+    struct mono wake; /* when the timer fires */
+    http_request_fn *fn;
+    void *arg;
+    struct http_limits limits;
+    struct listener *local;
+    struct listener *tls;
+    struct tls_context *context;
+    struct connection *connections;
+    size_t count, count_max; /* without the surplus ones */
+    size_t surplus;
+    bool destroyed;
+    bool timer_closed;
+};
+
+static void on_timer(uv_timer_t *timer);
+
+static void server_wake(struct http_server *s, struct mono at)
+{
+    if (s->destroyed || at.ns >= s->wake.ns)
+        return;
+    s->wake = at;
+    int64_t ns = mono_sub(at, mono_now()).ns;
+    uv_timer_start(&s->timer, on_timer, ns > 0 ? (uint64_t)(ns / 1000000 + 1) : 0, 0);
+}
+
+void connection_set_deadline(struct connection *c, struct mono at)
+{
+    c->deadline = at;
+    server_wake(c->server, at);
+}
+
+static void deadline_in(struct connection *c, struct span span)
+{
+    connection_set_deadline(c, mono_add(mono_now(), span));
+}
+
+void connection_close(struct connection *c)
+{
+    c->state = CONNECTION_CLOSING;
+    connection_set_deadline(c, MONO_NEVER);
+    stream_close(c->stream);
+}
+
+void connection_abort(struct connection *c, int code, const char *why)
+{
+    struct err e;
+    err_set(&e, code, "%s", why);
+    c->state = CONNECTION_CLOSING;
+    connection_set_deadline(c, MONO_NEVER);
+    stream_abort(c->stream, &e);
+}
+
+/* Answers what cannot be read on. The stream drops the rest of it while it closes. */
+static void connection_refuse(struct connection *c, const struct err *why)
+{
+    c->keep = false;
+    connection_answer_err(c, why);
+    connection_close(c);
+}
+
+void connection_watch(struct connection *c)
+{
+    c->moved = mono_now();
+    c->taken = c->written - stream_queued(c->stream);
+    connection_set_deadline(c, mono_add(c->moved, (struct span){c->limits.progress.ns / 4}));
+}
+
+bool connection_moves(struct connection *c, struct mono now)
+{
+    size_t queued = stream_queued(c->stream);
+    if (queued == 0 || c->written - queued > c->taken)
+        c->moved = now;
+    c->taken = c->written - queued;
+    return mono_sub(now, c->moved).ns < c->limits.progress.ns;
+}
+
+static void exchange_begin(struct connection *c)
+{
+    c->exchange = mem_alloc(sizeof *c->exchange);
+    c->exchange->connection = c;
+    c->exchange->request = request_create();
+    c->state = CONNECTION_HEAD;
+    c->bare = c->chunked = false;
+    deadline_in(c, c->limits.header);
+}
+
+static void exchange_end(struct connection *c)
+{
+    if (c->exchange)
+        request_destroy(c->exchange->request);
+    free(c->exchange);
+    free(c->body);
+    c->exchange = NULL;
+    c->body = NULL;
+}
+
+/* Tells whoever was asked that there is nobody to answer any more. */
+static void exchange_lose(struct http_request *r)
+{
+    if (!r || !r->on_gone)
+        return;
+    void (*on_gone)(void *) = r->on_gone;
+    r->on_gone = NULL;
+    on_gone(r->arg);
+}
+
+static void exchange_ask(struct connection *c)
+{
+    struct http_request *r = c->exchange;
+    c->state = CONNECTION_ASKED;
+    connection_set_deadline(c, MONO_NEVER);
+    c->keep = request_keeps_alive(r->request);
+    c->bare = strcmp(request_method(r->request), "HEAD") == 0;
+    c->server->fn(c->server->arg, r);
+}
+
+static void body_begin(struct connection *c)
+{
+    static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    c->state = CONNECTION_BODY;
+    deadline_in(c, c->limits.body);
+    size_t len;
+    request_body(c->exchange->request, &len);
+    if (len == 0 && request_wants_continue(c->exchange->request))
+        connection_write(c, go_on, sizeof go_on - 1);
+}
+
+static bool is_reading(const struct connection *c)
+{
+    return c->state <= CONNECTION_BODY;
+}
+
+/* Takes bytes for the request of now. Returns how many; the others are not its own. */
+static size_t connection_feed(struct connection *c, const char *bytes, size_t n)
+{
+    if (c->state == CONNECTION_IDLE)
+        exchange_begin(c);
+    size_t used;
+    struct err e;
+    if (request_feed(c->exchange->request, bytes, n, &used, &e) < 0) {
+        connection_refuse(c, &e);
+        return n;
+    }
+    enum request_state state = request_state(c->exchange->request);
+    if (state == REQUEST_WHOLE)
+        exchange_ask(c);
+    else if (state == REQUEST_BODY && c->state == CONNECTION_HEAD)
+        body_begin(c);
+    return used;
+}
+
+static void connection_read(struct connection *c, const char *bytes, size_t n)
+{
+    size_t at = 0;
+    while (at < n && is_reading(c))
+        at += connection_feed(c, bytes + at, n - at);
+    if (at == n || c->state == CONNECTION_CLOSING)
+        return;
+    text_add_bytes(&c->rest, bytes + at, n - at);
+    stream_pause(c->stream);
+}
+
+static void read_rest(struct connection *c)
+{
+    CLEANUP_TEXT struct text rest = c->rest;
+    c->rest = (struct text){0};
+    stream_resume(c->stream);
+    connection_read(c, rest.s, rest.len);
+}
+
+static void connection_sent(struct connection *c)
+{
+    exchange_end(c);
+    if (!c->keep) {
+        connection_close(c);
+        return;
+    }
+    c->state = CONNECTION_IDLE;
+    deadline_in(c, c->limits.idle);
+    read_rest(c);
+}
+
+static void on_open(struct stream *stream, void *arg)
+{
+    struct connection *c = arg;
+    c->state = CONNECTION_IDLE;
+    if (c->surplus) {
+        struct err e;
+        err_set(&e, -EAGAIN, "there are too many connections");
+        connection_refuse(c, &e);
+        return;
+    }
+    deadline_in(c, c->limits.header);
+}
+
+static void on_bytes(struct stream *stream, void *arg, const char *bytes, size_t n)
+{
+    connection_read(arg, bytes, n);
+}
+
+static void on_drained(struct stream *stream, void *arg)
+{
+    struct connection *c = arg;
+    if (c->state == CONNECTION_SENDING && !connection_send_slice(c))
+        connection_sent(c);
+}
+
+static void server_release(struct http_server *s)
+{
+    if (s->destroyed && s->timer_closed && !s->connections)
+        free(s);
+}
+
+static void on_close(struct stream *stream, void *arg, const struct err *why)
+{
+    struct connection *c = arg;
+    struct http_server *s = c->server;
+    c->state = CONNECTION_CLOSING;
+    exchange_lose(c->exchange);
+    exchange_end(c);
+    text_fini(&c->rest);
+    DL_DELETE(s->connections, c);
+    *(c->surplus ? &s->surplus : &s->count) -= 1;
+    free(c);
+    server_release(s);
+}
+
+static const struct stream_events events = {
+    .on_open = on_open, .on_bytes = on_bytes, .on_drained = on_drained, .on_close = on_close};
+
+static void connection_open(struct http_server *s, int fd, struct tls_context *tls)
+{
+    bool surplus = s->count >= s->count_max;
+    if (surplus && s->surplus >= HTTP_REFUSED_MAX) {
+        close(fd);
+        return;
+    }
+    struct connection *c = mem_alloc(sizeof *c);
+    c->server = s;
+    c->limits = s->limits;
+    c->surplus = surplus;
+    DL_APPEND(s->connections, c);
+    *(surplus ? &s->surplus : &s->count) += 1;
+    connection_set_deadline(c, surplus ? mono_add(mono_now(), c->limits.header) : MONO_NEVER);
+    c->stream = stream_accept(s->loop, fd, tls, HTTP_QUEUE_BYTES_MAX, &events, c);
+}
+
+static void on_local(void *arg, int fd)
+{
+    connection_open(arg, fd, NULL);
+}
+
+static void on_tls(void *arg, int fd)
+{
+    struct http_server *s = arg;
+    connection_open(s, fd, s->context);
+}
+
+static void connection_refuse_late(struct connection *c, const char *what, struct span limit)
+{
+    struct err e;
+    char buf[32];
+    err_set(&e, -ETIMEDOUT, "the request's %s did not come within %s", what, span_format(limit, buf));
+    connection_refuse(c, &e);
+}
+
+static void connection_expire(struct connection *c, struct mono now)
+{
+    c->deadline = MONO_NEVER;
+    switch (c->state) {
+    case CONNECTION_OPENING: connection_abort(c, -ETIMEDOUT, "the handshake took too long"); break;
+    case CONNECTION_HEAD: connection_refuse_late(c, "headers", c->limits.header); break;
+    case CONNECTION_BODY: connection_refuse_late(c, "body", c->limits.body); break;
+    case CONNECTION_EVENTS:
+    case CONNECTION_SENDING:
+        if (!connection_moves(c, now))
+            connection_abort(c, -ETIMEDOUT, "the client stopped reading its answer");
+        else if (c->state == CONNECTION_EVENTS)
+            connection_keep_alive(c, now);
+        else
+            deadline_in(c, (struct span){c->limits.progress.ns / 4});
+        break;
+    case CONNECTION_IDLE: connection_close(c); break;
+    case CONNECTION_ASKED:
+    case CONNECTION_CLOSING: break;
+    }
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct http_server *s = timer->data;
+    struct mono now = mono_now(), next = MONO_NEVER;
+    s->wake = MONO_NEVER;
+    struct connection *c;
+    DL_FOREACH (s->connections, c) {
+        if (c->deadline.ns <= now.ns)
+            connection_expire(c, now);
+        if (c->deadline.ns < next.ns)
+            next = c->deadline;
+    }
+    server_wake(s, next);
+}
+
+struct http_server *http_server_create(uv_loop_t *loop, size_t connections_max, http_request_fn *fn,
+                                       void *arg)
+{
+    struct http_server *s = mem_alloc(sizeof *s);
+    s->loop = loop;
+    s->count_max = connections_max;
+    s->fn = fn;
+    s->arg = arg;
+    s->limits = http_limits_default;
+    s->wake = MONO_NEVER;
+    uv_timer_init(loop, &s->timer);
+    s->timer.data = s;
+    return s;
+}
+
+void http_server_set_limits(struct http_server *s, const struct http_limits *limits)
+{
+    s->limits = *limits;
+}
+
+int http_server_listen_local(struct http_server *s, const char *path, struct err *e)
+{
+    return listener_open_local(s->loop, path, on_local, s, &s->local, e);
+}
+
+int http_server_listen_tls(struct http_server *s, const char *address, uint16_t port, struct tls_context *tls,
+                           struct err *e)
+{
+    s->context = tls;
+    return listener_open_tcp(s->loop, address, port, on_tls, s, &s->tls, e);
+}
+
+uint16_t http_server_port(const struct http_server *s)
+{
+    return s->tls ? listener_port(s->tls) : 0;
+}
+
+static void on_timer_closed(uv_handle_t *handle)
+{
+    struct http_server *s = handle->data;
+    s->timer_closed = true;
+    server_release(s);
+}
+
+void http_server_destroy(struct http_server *s)
+{
+    if (!s)
+        return;
+    if (s->local)
+        listener_close(s->local);
+    if (s->tls)
+        listener_close(s->tls);
+    s->destroyed = true;
+    struct connection *c;
+    DL_FOREACH (s->connections, c) {
+        exchange_lose(c->exchange);
+        c->state = CONNECTION_CLOSING;
+        stream_abort(c->stream, NULL);
+    }
+    uv_close((uv_handle_t *)&s->timer, on_timer_closed);
+}
