@@ -24,13 +24,17 @@
  *   TmpDisk (MiB, of the file system that holds tmp_dir), Arch, CPUModel,
  *   BootTime (whole seconds since 1970),
  *   NICs   [{name, mac, driver, speed_mbps, state, pci}]      without loopback and virtual ones
- *   GPUs   [{pci, vendor, device, driver}]                    PCI class 0x03 with 3D or known vendor
+ *   GPUs   [{pci, vendor, device, driver}]                    PCI class 0x03 with 3D or known vendor,
+ *                                                             or AMD's accelerators of class 0x12
  *   Disks  [{name, model, serial, size_mb, rotational}]       without loop, ram and dm devices
  *   DMI    {vendor, product, serial, bios_vendor, bios_version, bios_date, board}
- * Lists are sorted by name or bus address. Volatile values (uptime, load) are not in it. */
+ * Lists are sorted by name or bus address and have at most 256 members; texts are cut at 127 bytes;
+ * vendor and device are PCI's, as "0x10de". Volatile values (uptime, load) are not in it: two
+ * readings of an unchanged machine are equal.
+ * 0, or -errno with a sentence when root is no directory that can be read; *out is the caller's. */
 int probe_inventory(const char *root, const char *tmp_dir, json_t **out, struct err *e);
 
-/* The kernel's boot id (36 characters) below root. */
+/* The kernel's boot id (36 characters) below root. -errno, or -EINVAL for something else there. */
 int probe_boot_id(const char *root, char out[static 37], struct err *e);
 /* Seconds since boot. */
 int probe_uptime(const char *root, uint64_t *seconds, struct err *e);
@@ -38,7 +42,7 @@ int probe_uptime(const char *root, uint64_t *seconds, struct err *e);
 /* The running work, as a JSON array of strings, sorted: the names of the files in
  * ROOT/run/fettle/work (any launcher makes one for each piece of work), and of Slurm's job cgroups
  * ("slurm.1234"; v1 and v2 layouts). An empty array means idle. -errno when a directory that is
- * there cannot be read: the work is unknown then. */
+ * there cannot be read, -E2BIG for more names than 32 KiB hold: the work is unknown then. */
 int probe_work(const char *root, json_t **out, struct err *e);
 
 /* A short name for an inventory, for asking "do you still have this one?": 64-bit FNV-1a over its

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probe/part.h"
+
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The number of a line "KEY:   24684084 kB"; false for another key or no such number. */
+static bool kilobytes(const char *line, const char *key, uint64_t *out)
+{
+    size_t n = strlen(key);
+    if (strncmp(line, key, n) != 0 || line[n] != ':')
+        return false;
+    const char *number = line + n + 1;
+    number += strspn(number, " \t");
+    char digits[24];
+    size_t len = strspn(number, "0123456789");
+    if (len >= sizeof digits || strcmp(number + len, " kB") != 0)
+        return false;
+    memcpy(digits, number, len);
+    digits[len] = '\0';
+    /* So that real and virtual memory can be added up. */
+    return text_parse_u64(digits, 0, INT64_MAX / 2, out, NULL) == 0;
+}
+
+bool memory_info_line(const char *line, void *info)
+{
+    struct memory_info *m = info;
+    if (!m->has_total && kilobytes(line, "MemTotal", &m->total_kb))
+        m->has_total = true;
+    else if (!m->has_swap && kilobytes(line, "SwapTotal", &m->swap_kb))
+        m->has_swap = true;
+    return !m->has_total || !m->has_swap;
+}
+
+void memory_read(int root, json_t *into)
+{
+    struct memory_info m = {0};
+    if (sys_each_line(root, "proc/meminfo", memory_info_line, &m) < 0 || !m.has_total)
+        return;
+    json_object_set_new(into, "RealMemory", json_integer((json_int_t)(m.total_kb / 1024)));
+    if (m.has_swap)
+        json_object_set_new(into, "VirtualMemory",
+                            json_integer((json_int_t)((m.total_kb + m.swap_kb) / 1024)));
+}
