@@ -191,6 +191,12 @@ static void shell_status(void *arg, json_t *status)
     json_decref(more);
 }
 
+static uint64_t shell_revision(void *arg)
+{
+    struct controller *c = arg;
+    return committer_revision(c->committer);
+}
+
 static int shell_journal(void *arg, uint64_t after, size_t max, store_journal_fn *fn, void *fn_arg, struct err *e)
 {
     struct controller *c = arg;
@@ -300,6 +306,7 @@ static int open_api(struct controller *c, struct err *e)
                                     .submit = shell_submit,
                                     .reload = reload,
                                     .status = shell_status,
+                                    .revision = shell_revision,
                                     .journal = shell_journal,
                                     .make_token = shell_make_token,
                                     .sign_operator = shell_sign_operator};

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/api.h"
+
+#include "api/call.h"
+#include "api/caller.h"
+
+#include <pwd.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static call_fn *const calls[ROUTES] = {
+#define ROUTE(operation, method, path, who) [ROUTE_##operation] = call_##operation,
+#include "api/route.tbl"
+#undef ROUTE
+};
+
+/* The name of a user, or "uid:1234". */
+static char *user_name(uid_t uid)
+{
+    struct passwd entry, *found = NULL;
+    char buf[4096];
+    if (getpwuid_r(uid, &entry, buf, sizeof buf, &found) == 0 && found)
+        return mem_dup(found->pw_name);
+    struct text t = {0};
+    text_printf(&t, "uid:%u", (unsigned)uid);
+    return text_take(&t);
+}
+
+/* Only two local users may change anything: their names are looked up here, once, because a look-up
+ * may wait for a directory server. */
+struct api *api_create(struct cluster *c, struct watch *w, struct events *events, const struct api_policy *p,
+                       const struct api_shell *shell)
+{
+    struct api *a = mem_alloc(sizeof *a);
+    *a = (struct api){
+        .cluster = c, .watch = w, .events = events, .policy = *p, .shell = *shell, .own = geteuid()};
+    a->root_name = user_name(0);
+    a->own_name = user_name(a->own);
+    return a;
+}
+
+void api_destroy(struct api *a)
+{
+    if (!a)
+        return;
+    free(a->root_name);
+    free(a->own_name);
+    free(a);
+}
+
+void api_set_policy(struct api *a, const struct api_policy *p)
+{
+    a->policy = *p;
+}
+
+/* The name of a caller who may change. */
+static const char *actor_of(const struct api *a, const struct caller *c)
+{
+    if (c->local)
+        return c->uid == a->own ? a->own_name : a->root_name;
+    return c->identity.kind == IDENTITY_OPERATOR ? c->identity.name : a->root_name;
+}
+
+int call_ask(struct call *c, struct ask *a, struct err *e)
+{
+    size_t len;
+    const char *body = http_body(c->request, &len);
+    return ask_parse(c->route, body, len, a, e);
+}
+
+static int carry_out(struct api *a, struct http_request *r, struct text *answer, struct err *e)
+{
+    struct call c = {.api = a, .request = r, .now = mono_now(), .wall = wall_now()};
+    int rc = route_find(http_method(r), http_method_name(r), http_path(r), &c.route, &c.parameter, e);
+    if (rc < 0)
+        return rc;
+    struct caller caller = caller_of(r);
+    enum right right = route_get(c.route)->right;
+    rc = caller_may(&caller, right, &a->policy, a->own, e);
+    if (rc < 0)
+        return rc;
+    CLEANUP_FREE char *actor = right == RIGHT_CHANGE ? mem_dup(actor_of(a, &caller)) : NULL;
+    c.actor = actor;
+    return calls[c.route](&c, answer, e);
+}
+
+void api_request(void *arg, struct http_request *r)
+{
+    struct text answer = {0};
+    struct err e = {0};
+    int rc = carry_out(arg, r, &answer, &e);
+    if (rc == 0) {
+        text_add_char(&answer, '\n');
+        size_t len = answer.len;
+        http_answer_take(r, 200, NULL, text_take(&answer), len);
+    } else if (rc < 0) {
+        e.code = rc;
+        http_answer_err(r, &e);
+    }
+    text_fini(&answer);
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/ask.h"
+
+#include "base/json.h"
+#include "cluster/cluster.h"
+#include "node/field.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const int64_t DAY_S = 86400;
+
+void ask_fini(struct ask *a)
+{
+    hostlist_fini(&a->nodes);
+    free(a->reason);
+    free(a->claim);
+    free(a->set);
+    free(a->name);
+    free(a->request);
+    *a = (struct ask){0};
+}
+
+/* Text for screens and logs: no control characters, neither C0, DEL nor C1. jansson has seen to it
+ * that it is UTF-8. */
+static int check_plain(const char *key, const char *s, size_t max, struct err *e)
+{
+    size_t len = strlen(s);
+    if (len == 0 || len > max)
+        return err_set(e, -EINVAL, "\"%s\" has %zu bytes; 1 to %zu are allowed", key, len, max);
+    for (const unsigned char *p = (const unsigned char *)s; *p; p++) {
+        bool c1 = p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0;
+        if (*p < 0x20 || *p == 0x7f || c1)
+            return err_set(e, -EINVAL, "\"%s\" holds the control character U+%04X", key, c1 ? p[1] : p[0]);
+    }
+    return 0;
+}
+
+/* A member that must be there. */
+static int want_string(const json_t *o, const char *key, const char **out, struct err *e)
+{
+    int rc = json_take_string(o, key, out, e);
+    return rc == -ENOENT ? err_set(e, -EINVAL, "\"%s\" is missing", key) : rc;
+}
+
+/* A member that need not: *out stays as it is then. */
+static int allow_string(const json_t *o, const char *key, const char **out, struct err *e)
+{
+    return json_object_get(o, key) ? json_take_string(o, key, out, e) : 0;
+}
+
+static int take_plain(const json_t *o, const char *key, size_t max, char **out, struct err *e)
+{
+    const char *s;
+    int rc = want_string(o, key, &s, e);
+    if (rc == 0)
+        rc = check_plain(key, s, max, e);
+    if (rc == 0)
+        *out = mem_dup(s);
+    return rc;
+}
+
+static int parse_nodes(const char *list, struct hostlist *out, struct err *e)
+{
+    int rc = hostlist_parse(list, out, e);
+    if (rc < 0)
+        return err_wrap(e, rc, "\"nodes\"");
+    return out->n > 0 ? 0 : err_set(e, -EINVAL, "\"nodes\" names no node");
+}
+
+static int take_nodes(const json_t *o, struct ask *a, struct err *e)
+{
+    const char *list;
+    int rc = want_string(o, "nodes", &list, e);
+    return rc < 0 ? rc : parse_nodes(list, &a->nodes, e);
+}
+
+static int take_valid(const json_t *o, int64_t usual_s, int64_t max_s, struct ask *a, struct err *e)
+{
+    const char *text = NULL;
+    a->valid = span_s(usual_s);
+    int rc = allow_string(o, "valid", &text, e);
+    if (rc < 0 || !text)
+        return rc;
+    rc = span_parse(text, &a->valid, e);
+    if (rc < 0)
+        return err_wrap(e, rc, "\"valid\"");
+    char max[32];
+    if (a->valid.ns <= 0 || a->valid.ns > span_s(max_s).ns)
+        return err_set(e, -EINVAL, "\"valid\" is \"%s\"; more than 0s and at most %s are allowed", text,
+                       span_format(span_s(max_s), max));
+    return 0;
+}
+
+static int parse_hold(const json_t *o, struct ask *a, struct err *e)
+{
+    int rc = take_nodes(o, a, e);
+    return rc < 0 ? rc : take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e);
+}
+
+static int parse_release(const json_t *o, struct ask *a, struct err *e)
+{
+    int rc = take_nodes(o, a, e);
+    if (rc < 0 || !json_object_get(o, "claim"))
+        return rc;
+    return take_plain(o, "claim", CLAIM_ID_BYTES_MAX, &a->claim, e);
+}
+
+static int add_setting(json_t *set, const char *key, json_t *value, struct err *e)
+{
+    enum field f;
+    int rc = field_find(key, &f, e);
+    if (rc < 0)
+        return rc;
+    const struct field_row *row = field_get(f);
+    if (!row->settable)
+        return err_set(e, -EINVAL, "%s cannot be set: %s", row->name, row->what);
+    if (json_object_get(set, row->name))
+        return err_set(e, -EINVAL, "%s is set twice", row->name);
+    if (!json_is_string(value) && !json_is_null(value))
+        return err_set(e, -EINVAL, "the value of %s is neither a string nor null", row->name);
+    if (json_is_string(value) && json_string_length(value) > 0)
+        rc = check_plain(row->name, json_string_value(value), VALUE_BYTES_MAX, e);
+    if (rc == 0)
+        json_object_set(set, row->name, value);
+    return rc;
+}
+
+static int parse_set(const json_t *o, struct ask *a, struct err *e)
+{
+    int rc = take_nodes(o, a, e);
+    if (rc < 0)
+        return rc;
+    json_t *asked = json_object_get(o, "set");
+    if (!asked)
+        return err_set(e, -EINVAL, "\"set\" is missing");
+    if (!json_is_object(asked) || json_object_size(asked) == 0)
+        return err_set(e, -EINVAL, "\"set\" is no object with at least one field");
+    CLEANUP_JSON json_t *set = json_object();
+    const char *key;
+    json_t *value;
+    json_object_foreach (asked, key, value) {
+        rc = add_setting(set, key, value, e);
+        if (rc < 0)
+            return rc;
+    }
+    a->set = json_write(set);
+    return 0;
+}
+
+static int parse_nothing(const json_t *o, struct ask *a, struct err *e)
+{
+    return 0;
+}
+
+static int parse_token(const json_t *o, struct ask *a, struct err *e)
+{
+    const char *list = NULL;
+    int rc = allow_string(o, "nodes", &list, e);
+    if (rc == 0 && list)
+        rc = parse_nodes(list, &a->nodes, e);
+    return rc < 0 ? rc : take_valid(o, 3600, 7 * DAY_S, a, e);
+}
+
+static int parse_role(const json_t *o, struct ask *a, struct err *e)
+{
+    const char *role;
+    int rc = want_string(o, "role", &role, e);
+    if (rc < 0)
+        return rc;
+    for (enum role r = ROLE_READER; r <= ROLE_ADMIN; r++)
+        if (strcmp(role, role_name(r)) == 0)
+            a->role = r;
+    return a->role == ROLE_NONE ? err_set(e, -EINVAL, "\"role\" is neither \"reader\" nor \"admin\"") : 0;
+}
+
+/* The name becomes the owner of claims and a part of a URI. */
+static int parse_operator(const json_t *o, struct ask *a, struct err *e)
+{
+    int rc = take_plain(o, "name", OPERATOR_NAME_BYTES_MAX, &a->name, e);
+    if (rc == 0 && !hostlist_name_ok(a->name))
+        return err_set(e, -EINVAL,
+                       "\"name\" is not of letters, digits, '-', '_' and '.', a letter or digit first");
+    return rc;
+}
+
+static int parse_certificate(const json_t *o, struct ask *a, struct err *e)
+{
+    int rc = parse_operator(o, a, e);
+    if (rc == 0)
+        rc = parse_role(o, a, e);
+    const char *request;
+    if (rc == 0)
+        rc = want_string(o, "request", &request, e);
+    if (rc < 0)
+        return rc;
+    if (*request == '\0' || strlen(request) > PEM_BYTES_MAX)
+        return err_set(e, -EINVAL, "\"request\" has %zu bytes; 1 to %d are allowed", strlen(request),
+                       PEM_BYTES_MAX);
+    a->request = mem_dup(request);
+    return take_valid(o, 90 * DAY_S, 365 * DAY_S, a, e);
+}
+
+enum { KEYS_MAX = 4 };
+
+static const struct {
+    int (*parse)(const json_t *o, struct ask *a, struct err *e);
+    bool may_be_empty; /* no body stands for {} */
+    size_t n_keys;
+    const char *keys[KEYS_MAX];
+} forms[ROUTES] = {
+    [ROUTE_node_drain] = {parse_hold, false, 2, {"nodes", "reason"}},
+    [ROUTE_node_down] = {parse_hold, false, 2, {"nodes", "reason"}},
+    [ROUTE_node_undrain] = {parse_release, false, 2, {"nodes", "claim"}},
+    [ROUTE_node_up] = {parse_release, false, 2, {"nodes", "claim"}},
+    [ROUTE_node_set] = {parse_set, false, 2, {"nodes", "set"}},
+    [ROUTE_config_reload] = {parse_nothing, true, 0, {NULL}},
+    [ROUTE_token_create] = {parse_token, true, 2, {"nodes", "valid"}},
+    [ROUTE_certificate_create] = {parse_certificate, false, 4, {"name", "role", "request", "valid"}},
+};
+
+int ask_parse(enum route r, const char *body, size_t len, struct ask *a, struct err *e)
+{
+    if (len == 0 && !forms[r].may_be_empty)
+        return err_set(e, -EINVAL, "the body is empty; a JSON object is needed");
+    CLEANUP_JSON json_t *o = len == 0 ? json_object() : json_read(body, len, e);
+    if (!o)
+        return -EINVAL;
+    if (!json_is_object(o))
+        return err_set(e, -EINVAL, "the body is not a JSON object");
+    int rc = json_only_keys(o, forms[r].keys, forms[r].n_keys, e);
+    if (rc == 0)
+        rc = forms[r].parse(o, a, e);
+    if (rc < 0)
+        ask_fini(a);
+    return rc;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_API_ASK_H
+#define FETTLE_API_ASK_H
+
+#include "api/route.h"
+#include "base/clock.h"
+#include "base/hostlist.h"
+
+/*
+ * What a changing call asks for: its body, read strictly. Knows no node: whether names and claims
+ * exist is for later. Inside this folder.
+ */
+
+enum { VALUE_BYTES_MAX = 1024, PEM_BYTES_MAX = 16 << 10, OPERATOR_NAME_BYTES_MAX = 64 };
+
+/* Members that the call does not have stay NULL or 0. Zero-initialise; ask_fini. */
+struct ask {
+    struct hostlist nodes;
+    char *reason;
+    char *claim;
+    char *set;  /* JSON object: fields by their proper names, to strings and nulls */
+    char *name; /* of an operator */
+    enum role role;
+    char *request;
+    struct span valid; /* the route's own length of time when the body does not say */
+};
+
+/* Reads the body of a call of this route. -EINVAL with a sentence that names the key; *a is empty
+ * then. */
+int ask_parse(enum route r, const char *body, size_t len, struct ask *a, struct err *e);
+void ask_fini(struct ask *a);
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/ask.h"
+
+#include "api/golden_test.h"
+#include "api/render.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int parse(enum route r, const char *body, struct ask *a, struct err *e)
+{
+    *a = (struct ask){0};
+    return ask_parse(r, body, strlen(body), a, e);
+}
+
+static void test_hold(void **state)
+{
+    struct ask a;
+    assert_int_equal(parse(ROUTE_node_drain,
+                           "{\"nodes\":\"lx[01-03]\",\"reason\":\"bad \\\"DIMM\\\" \\u00e4\"}", &a, NULL),
+                     0);
+    assert_int_equal(a.nodes.n, 3);
+    assert_string_equal(a.nodes.names[2], "lx03");
+    assert_string_equal(a.reason, "bad \"DIMM\" \xc3\xa4");
+    assert_null(a.claim);
+    ask_fini(&a);
+}
+
+static void test_release(void **state)
+{
+    struct ask a;
+    assert_int_equal(parse(ROUTE_node_undrain, "{\"nodes\":\"lx01\"}", &a, NULL), 0);
+    assert_null(a.claim);
+    ask_fini(&a);
+    assert_int_equal(parse(ROUTE_node_up, "{\"nodes\":\"lx01\",\"claim\":\"7\"}", &a, NULL), 0);
+    assert_string_equal(a.claim, "7");
+    ask_fini(&a);
+}
+
+/* Fields in any case come out by their proper names; null and "" stay. */
+static void test_set(void **state)
+{
+    struct ask a;
+    assert_int_equal(parse(ROUTE_node_set,
+                           "{\"nodes\":\"lx01\",\"set\":{\"cpus\":\"4\",\"Partition\":\"\",\"os\":null}}", &a,
+                           NULL),
+                     0);
+    assert_string_equal(a.set, "{\"CPUs\":\"4\",\"Partition\":\"\",\"OS\":null}");
+    ask_fini(&a);
+}
+
+static void test_token(void **state)
+{
+    struct ask a;
+    assert_int_equal(parse(ROUTE_token_create, "", &a, NULL), 0);
+    assert_int_equal(a.nodes.n, 0);
+    assert_int_equal(a.valid.ns, span_s(3600).ns);
+    ask_fini(&a);
+    assert_int_equal(parse(ROUTE_token_create, "{\"nodes\":\"new[1-2]\",\"valid\":\"7d\"}", &a, NULL), 0);
+    assert_int_equal(a.nodes.n, 2);
+    assert_int_equal(a.valid.ns, span_s(7 * 86400).ns);
+    ask_fini(&a);
+}
+
+static void test_certificate(void **state)
+{
+    struct ask a;
+    assert_int_equal(parse(ROUTE_certificate_create,
+                           "{\"name\":\"ann\",\"role\":\"admin\",\"request\":\"-----\\n\"}", &a, NULL),
+                     0);
+    assert_string_equal(a.name, "ann");
+    assert_int_equal(a.role, ROLE_ADMIN);
+    assert_string_equal(a.request, "-----\n");
+    assert_int_equal(a.valid.ns, span_s(90 * 86400).ns);
+    ask_fini(&a);
+}
+
+static void test_reload(void **state)
+{
+    struct ask a;
+    assert_int_equal(parse(ROUTE_config_reload, "", &a, NULL), 0);
+    assert_int_equal(parse(ROUTE_config_reload, "{}", &a, NULL), 0);
+}
+
+/* A reason may have 1,024 bytes, and no more. */
+static void test_reason_length(void **state)
+{
+    CLEANUP_TEXT struct text body = {0};
+    text_printf(&body, "{\"nodes\":\"lx01\",\"reason\":\"%01024d\"}", 0);
+    struct ask a;
+    assert_int_equal(parse(ROUTE_node_drain, body.s, &a, NULL), 0);
+    ask_fini(&a);
+    text_clear(&body);
+    text_printf(&body, "{\"nodes\":\"lx01\",\"reason\":\"%01025d\"}", 0);
+    struct err e;
+    assert_int_equal(parse(ROUTE_node_drain, body.s, &a, &e), -EINVAL);
+    assert_string_equal(e.msg, "\"reason\" has 1025 bytes; 1 to 1024 are allowed");
+}
+
+static const struct {
+    enum route route;
+    const char *body;
+} bad[] = {
+    {ROUTE_node_drain, ""},
+    {ROUTE_node_drain, "lx01"},
+    {ROUTE_node_drain, "[]"},
+    {ROUTE_node_drain, "{}"},
+    {ROUTE_node_drain, "{\"nodes\":\"lx01\"}"},
+    {ROUTE_node_drain, "{\"nodes\":\"lx01\",\"reason\":\"x\"} more"},
+    {ROUTE_node_drain, "{\"nodes\":\"lx01\",\"nodes\":\"lx02\",\"reason\":\"x\"}"},
+    {ROUTE_node_drain, "{\"nodes\":[\"lx01\"],\"reason\":\"x\"}"},
+    {ROUTE_node_drain, "{\"nodes\":\"lx[01-\",\"reason\":\"x\"}"},
+    {ROUTE_node_drain, "{\"nodes\":\"@all\",\"reason\":\"x\"}"},
+    {ROUTE_node_drain, "{\"nodes\":\"\",\"reason\":\"x\"}"},
+    {ROUTE_node_drain, "{\"nodes\":\"lx01!lx01\",\"reason\":\"x\"}"},
+    {ROUTE_node_drain, "{\"nodes\":\"lx01\",\"reason\":\"\"}"},
+    {ROUTE_node_drain, "{\"nodes\":\"lx01\",\"reason\":7}"},
+    {ROUTE_node_drain, "{\"nodes\":\"lx01\",\"reason\":\"a\\nb\"}"},
+    {ROUTE_node_drain, "{\"nodes\":\"lx01\",\"reason\":\"a\\u001b[31m\"}"},
+    {ROUTE_node_drain, "{\"nodes\":\"lx01\",\"reason\":\"a\\u007f\"}"},
+    {ROUTE_node_drain, "{\"nodes\":\"lx01\",\"reason\":\"a\\u0085\"}"},
+    {ROUTE_node_drain, "{\"nodes\":\"lx01\",\"reason\":\"a\\u0000\"}"},
+    {ROUTE_node_drain, "{\"nodes\":\"lx01\",\"reason\":\"\xff\"}"},
+    {ROUTE_node_drain, "{\"nodes\":\"lx01\",\"reson\":\"x\"}"},
+    {ROUTE_node_undrain, "{\"claim\":\"7\"}"},
+    {ROUTE_node_undrain, "{\"nodes\":\"lx01\",\"claim\":\"\"}"},
+    {ROUTE_node_undrain, "{\"nodes\":\"lx01\",\"claim\":null}"},
+    {ROUTE_node_undrain, "{\"nodes\":\"lx01\",\"reason\":\"x\"}"},
+    {ROUTE_node_up, "{\"nodes\":\"lx01\",\"claim\":\"123456789012345678901234567890123456789012345678\"}"},
+    {ROUTE_node_set, "{\"nodes\":\"lx01\"}"},
+    {ROUTE_node_set, "{\"nodes\":\"lx01\",\"set\":{}}"},
+    {ROUTE_node_set, "{\"nodes\":\"lx01\",\"set\":[]}"},
+    {ROUTE_node_set, "{\"nodes\":\"lx01\",\"set\":{\"CPU\":\"4\"}}"},
+    {ROUTE_node_set, "{\"nodes\":\"lx01\",\"set\":{\"CPUs\":4}}"},
+    {ROUTE_node_set, "{\"nodes\":\"lx01\",\"set\":{\"CPUs\":\"4\",\"cpus\":\"5\"}}"},
+    {ROUTE_node_set, "{\"nodes\":\"lx01\",\"set\":{\"State\":\"IDLE\"}}"},
+    {ROUTE_node_set, "{\"nodes\":\"lx01\",\"set\":{\"OS\":\"Linux\\t6\"}}"},
+    {ROUTE_config_reload, "{\"force\":true}"},
+    {ROUTE_token_create, "{\"nodes\":\"\"}"},
+    {ROUTE_token_create, "{\"valid\":\"soon\"}"},
+    {ROUTE_token_create, "{\"valid\":\"0s\"}"},
+    {ROUTE_token_create, "{\"valid\":\"8d\"}"},
+    {ROUTE_token_create, "{\"valid\":3600}"},
+    {ROUTE_certificate_create, "{\"name\":\"ann\",\"role\":\"admin\"}"},
+    {ROUTE_certificate_create, "{\"name\":\"ann:admin\",\"role\":\"reader\",\"request\":\"x\"}"},
+    {ROUTE_certificate_create, "{\"name\":\"\",\"role\":\"reader\",\"request\":\"x\"}"},
+    {ROUTE_certificate_create, "{\"name\":\"ann\",\"role\":\"none\",\"request\":\"x\"}"},
+    {ROUTE_certificate_create, "{\"name\":\"ann\",\"role\":\"reader\",\"request\":\"\"}"},
+    {ROUTE_certificate_create, "{\"name\":\"ann\",\"role\":\"reader\",\"request\":\"x\",\"valid\":\"366d\"}"},
+};
+
+/* A bad body is refused as a whole, with a sentence; nothing is kept of it. */
+static void test_refusals(void **state)
+{
+    CLEANUP_TEXT struct text t = {0};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct ask a;
+        struct err e = {0};
+        assert_int_equal(parse(bad[i].route, bad[i].body, &a, &e), -EINVAL);
+        assert_int_equal(e.code, -EINVAL);
+        assert_memory_equal(&a, &(struct ask){0}, sizeof a);
+        text_printf(&t, "%s ", route_get(bad[i].route)->operation);
+        text_add_json(&t, bad[i].body);
+        text_printf(&t, "\n    %s\n", e.msg);
+    }
+    golden_check("bodies.txt", &t);
+}
+
+/* Paths and methods that there are not, and fields. */
+static void test_routes(void **state)
+{
+    static const struct {
+        enum http_method method;
+        const char *name, *path;
+    } asked[] = {
+        {HTTP_GET_, "GET", "/"},
+        {HTTP_GET_, "GET", "/v1/node"},
+        {HTTP_GET_, "GET", "/v2/nodes"},
+        {HTTP_GET_, "GET", "/v1/nodes/"},
+        {HTTP_GET_, "GET", "/v1/nodes/lx01/claims"},
+        {HTTP_GET_, "GET", "/metrics"},
+        {HTTP_POST_, "POST", "/v1/nodes"},
+        {HTTP_PUT_, "PUT", "/v1/nodes/drain"},
+        {HTTP_DELETE_, "DELETE", "/v1/nodes/lx01"},
+        {HTTP_GET_, "GET", "/v1/reload"},
+        {HTTP_OTHER_, "PATCH", "/v1/status"},
+    };
+    CLEANUP_TEXT struct text t = {0};
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+        enum route r;
+        const char *parameter;
+        struct err e = {0};
+        int rc = route_find(asked[i].method, asked[i].name, asked[i].path, &r, &parameter, &e);
+        assert_true(rc == -ENOENT || rc == -EOPNOTSUPP);
+        text_printf(&t, "%s %s\n    %d %s\n", asked[i].name, asked[i].path, err_http(rc), e.msg);
+    }
+    golden_check("routes.txt", &t);
+}
+
+static void test_route_parameter(void **state)
+{
+    enum route r;
+    const char *parameter;
+    assert_int_equal(route_find(HTTP_GET_, "GET", "/v1/nodes/lx01", &r, &parameter, NULL), 0);
+    assert_int_equal(r, ROUTE_node_show);
+    assert_string_equal(parameter, "lx01");
+    assert_int_equal(route_find(HTTP_POST_, "POST", "/v1/nodes/drain", &r, &parameter, NULL), 0);
+    assert_int_equal(r, ROUTE_node_drain);
+    assert_null(parameter);
+    for (int i = 0; i < ROUTES; i++) {
+        const struct route_row *row = route_get((enum route)i);
+        assert_int_equal(route_find(row->method, row->method_name, row->path, &r, &parameter, NULL), 0);
+        assert_int_equal(r, i);
+    }
+}
+
+static void test_fields(void **state)
+{
+    struct selection s;
+    assert_int_equal(selection_parse("state,Name", &s, NULL), 0);
+    assert_int_equal(s.n, 2);
+    assert_int_equal(s.fields[0], FIELD_STATE);
+    assert_int_equal(s.fields[1], FIELD_NAME);
+    assert_int_equal(selection_parse(NULL, &s, NULL), 0);
+    assert_int_equal(s.n, FIELDS);
+
+    struct err e;
+    assert_int_equal(selection_parse("Name,Stat", &s, &e), -EINVAL);
+    assert_string_equal(e.msg, "unknown field \"Stat\"; the nearest known is \"State\"");
+    assert_int_equal(selection_parse("Name,name", &s, &e), -EINVAL);
+    assert_string_equal(e.msg, "\"fields\" names Name twice");
+    assert_int_equal(selection_parse("Name,", &s, &e), -EINVAL);
+    assert_string_equal(e.msg, "\"fields\" has an empty name");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hold),          cmocka_unit_test(test_release),
+        cmocka_unit_test(test_set),           cmocka_unit_test(test_token),
+        cmocka_unit_test(test_certificate),   cmocka_unit_test(test_reload),
+        cmocka_unit_test(test_reason_length), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_routes),        cmocka_unit_test(test_route_parameter),
+        cmocka_unit_test(test_fields),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_API_CALL_H
+#define FETTLE_API_CALL_H
+
+#include "api/api.h"
+#include "api/ask.h"
+#include "api/route.h"
+
+/*
+ * One call: a request of somebody who may make it, on its way to the function of its route. Inside
+ * this folder.
+ */
+
+struct api {
+    struct cluster *cluster;
+    struct watch *watch;
+    struct events *events;
+    struct api_policy policy;
+    struct api_shell shell;
+    uid_t own; /* that this process runs as */
+    char *root_name, *own_name;
+};
+
+struct call {
+    struct api *api;
+    struct http_request *request;
+    enum route route;
+    const char *parameter; /* of the path */
+    char *actor;           /* who changes; NULL for reads. Lives as long as the call */
+    struct mono now;
+    struct wall wall;
+};
+
+/* Carries out a call: 0 with the answer's JSON in t, CALL_LATER when it is answered otherwise, or a
+ * negative errno with a sentence. */
+typedef int call_fn(struct call *c, struct text *t, struct err *e);
+enum { CALL_LATER = 1 };
+
+#define ROUTE(operation, method, path, who) call_fn call_##operation;
+#include "api/route.tbl"
+#undef ROUTE
+
+/* The body, read; ask_fini when done. */
+int call_ask(struct call *c, struct ask *a, struct err *e);
+
+/* Members by name: *out has list->n of them, and the caller frees it. -ENOENT names those that
+ * nobody knows. */
+int members_find(const struct cluster *c, const struct hostlist *list, struct member ***out, struct err *e);
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Changes: a body becomes a command, the shell commits it, and then it is answered. In between a
+ * `struct pending` stands for the call. Its client may go away meanwhile: the command goes on, and
+ * there is only nobody to tell.
+ */
+#include "api/call.h"
+#include "api/render.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct pending {
+    struct api *api;
+    struct http_request *request; /* NULL once the client is gone */
+    struct hostlist nodes;        /* that the call named */
+    char *token, *command;        /* of token_create */
+    struct wall expires;
+};
+
+static void pending_destroy(struct pending *p)
+{
+    hostlist_fini(&p->nodes);
+    free(p->token);
+    free(p->command);
+    free(p);
+}
+
+static void on_gone(void *arg)
+{
+    ((struct pending *)arg)->request = NULL;
+}
+
+/* The claims that rest on the nodes of the call, as they stand now. */
+static void render_held(const struct pending *p, struct text *t)
+{
+    CLEANUP_FREE struct member **members = mem_alloc((p->nodes.n + 1) * sizeof *members);
+    size_t n = 0;
+    for (size_t i = 0; i < p->nodes.n; i++) {
+        members[n] = cluster_find(p->api->cluster, p->nodes.names[i]);
+        n += members[n] != NULL;
+    }
+    render_claims(members, n, t);
+}
+
+static void render_changed(const struct pending *p, const struct outcome *o, struct text *t)
+{
+    CLEANUP_FREE char *changed =
+        o->changed ? hostlist_fold((const char *const *)o->changed->names, o->changed->n) : NULL;
+    text_add(t, "{\"revision\":");
+    text_add_u64(t, o->revision);
+    text_add(t, ",\"changed\":");
+    text_add_json(t, changed ? changed : "");
+    if (o->claim) {
+        text_add(t, ",\"claim\":");
+        text_add_json(t, o->claim);
+    }
+    text_add(t, ",\"held\":");
+    render_held(p, t);
+    text_add(t, "}\n");
+}
+
+static void render_token(const struct pending *p, struct text *t)
+{
+    char expires[32];
+    text_add(t, "{\"token\":");
+    text_add_json(t, p->token);
+    text_add(t, ",\"expires\":");
+    text_add_json(t, wall_format(p->expires, expires));
+    text_add(t, ",\"command\":");
+    text_add_json(t, p->command);
+    text_add(t, "}\n");
+}
+
+static void answer(const struct pending *p, const struct outcome *o)
+{
+    if (o->rc < 0) {
+        struct err e = {.code = o->rc};
+        if (o->why)
+            err_set(&e, o->rc, "%s", o->why->msg);
+        http_answer_err(p->request, &e);
+        return;
+    }
+    struct text t = {0};
+    if (p->token)
+        render_token(p, &t);
+    else
+        render_changed(p, o, &t);
+    size_t len = t.len;
+    http_answer_take(p->request, 200, NULL, text_take(&t), len);
+}
+
+static void on_outcome(void *arg, const struct outcome *o)
+{
+    struct pending *p = arg;
+    if (p->request)
+        answer(p, o);
+    pending_destroy(p);
+}
+
+/* Hands the command to the shell. Takes the nodes over. */
+static struct pending *pend(struct call *c, struct hostlist *nodes)
+{
+    struct pending *p = mem_alloc(sizeof *p);
+    p->api = c->api;
+    p->request = c->request;
+    p->nodes = *nodes;
+    *nodes = (struct hostlist){0};
+    http_set_arg(c->request, p, on_gone);
+    return p;
+}
+
+static void submit(struct pending *p, const struct command *cmd)
+{
+    p->api->shell.submit(p->api->shell.arg, cmd, on_outcome, p);
+}
+
+static int change_nodes(struct call *c, enum command_kind kind, struct err *e)
+{
+    struct ask a = {0};
+    CLEANUP_FREE struct member **members = NULL;
+    int rc = call_ask(c, &a, e);
+    if (rc == 0)
+        rc = members_find(c->api->cluster, &a.nodes, &members, e);
+    if (rc == 0) {
+        struct pending *p = pend(c, &a.nodes);
+        struct command cmd = {.kind = kind, .actor = c->actor, .at = c->wall, .nodes = &p->nodes};
+        cmd.claim = a.claim;
+        cmd.reason = a.reason;
+        cmd.set = a.set;
+        submit(p, &cmd);
+        rc = CALL_LATER;
+    }
+    ask_fini(&a);
+    return rc;
+}
+
+int call_node_drain(struct call *c, struct text *t, struct err *e)
+{
+    return change_nodes(c, COMMAND_DRAIN, e);
+}
+
+int call_node_undrain(struct call *c, struct text *t, struct err *e)
+{
+    return change_nodes(c, COMMAND_UNDRAIN, e);
+}
+
+int call_node_down(struct call *c, struct text *t, struct err *e)
+{
+    return change_nodes(c, COMMAND_DOWN, e);
+}
+
+int call_node_up(struct call *c, struct text *t, struct err *e)
+{
+    return change_nodes(c, COMMAND_UP, e);
+}
+
+int call_node_set(struct call *c, struct text *t, struct err *e)
+{
+    return change_nodes(c, COMMAND_SET, e);
+}
+
+/* The token is made here and told after its hash is durable. Its names need not be in any file. */
+int call_token_create(struct call *c, struct text *t, struct err *e)
+{
+    struct ask a = {0};
+    CLEANUP_FREE char *token = NULL, *hash = NULL, *command = NULL;
+    int rc = call_ask(c, &a, e);
+    if (rc == 0)
+        rc = c->api->shell.make_token(c->api->shell.arg, &token, &hash, &command, e);
+    if (rc == 0) {
+        struct pending *p = pend(c, &a.nodes);
+        p->token = STEAL(token);
+        p->command = STEAL(command);
+        p->expires = (struct wall){c->wall.ns + a.valid.ns};
+        struct command cmd = {
+            .kind = COMMAND_TOKEN_CREATE, .actor = c->actor, .at = c->wall, .nodes = &p->nodes};
+        cmd.token = hash;
+        cmd.expires = p->expires;
+        submit(p, &cmd);
+        rc = CALL_LATER;
+    }
+    ask_fini(&a);
+    return rc;
+}

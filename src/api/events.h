@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_API_EVENTS_H
+#define FETTLE_API_EVENTS_H
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "http/server.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * What happens, as a live stream: the last 4,096 events are kept (fewer when they pass 8 MiB), and
+ * every subscriber gets each from where it left off. An id is "INSTANCE.N" (16 hex digits, decimal
+ * from 1); a subscriber with an id of another controller or of an event that is no longer kept first
+ * gets an event named "resync". So does one that reads too slowly to be sent an event while it is
+ * kept, and everybody instead of an event that is larger than 256 KiB.
+ *
+ * The name of an event is its `what`, its data is the JSON of event_format.
+ */
+
+enum {
+    EVENTS_KEPT_MAX = 4096,
+    EVENTS_BYTES_MAX = 8 << 20,
+    EVENT_BYTES_MAX = 256 << 10,
+    EVENTS_A_TURN_MAX = 64
+};
+
+struct event {
+    struct wall at;
+    const char *what;
+    const char *actor;
+    const char *nodes; /* folded list */
+    const char *text;
+    uint64_t revision; /* 0 when nothing was committed */
+};
+
+struct events;
+struct events *events_create(uint64_t instance);
+/* Ends the streams that are still open. */
+void events_destroy(struct events *ev);
+
+/* Keeps it, and takes a turn. */
+void events_add(struct events *ev, const struct event *e);
+
+/* Sends what waits to at most 64 subscribers, those first that were served longest ago. True when
+ * somebody still waits: take another turn, from the loop, within the tenth of a second or so. */
+bool events_turn(struct events *ev);
+
+/* Adds the event as JSON: {"at","what","actor","nodes","text","revision"}. */
+void event_format(const struct event *e, struct text *t);
+
+/* Answers the request with the stream, after the event last_id (NULL: from now on). */
+void events_subscribe(struct events *ev, struct http_request *r, const char *last_id);
+
+#endif

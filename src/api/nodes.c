@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading the node table. */
+#include "api/call.h"
+#include "api/render.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { MISSING_NAMED_MAX = 3 };
+
+int members_find(const struct cluster *c, const struct hostlist *list, struct member ***out, struct err *e)
+{
+    CLEANUP_FREE struct member **found = mem_alloc((list->n + 1) * sizeof *found);
+    CLEANUP_TEXT struct text names = {0};
+    size_t missing = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        found[i] = cluster_find(c, list->names[i]);
+        if (!found[i] && missing++ < MISSING_NAMED_MAX)
+            text_printf(&names, "%s\"%.100s\"", names.len ? ", " : "", list->names[i]);
+    }
+    if (missing > MISSING_NAMED_MAX)
+        return err_set(e, -ENOENT, "no node %s and %zu more", names.s, missing - MISSING_NAMED_MAX);
+    if (missing)
+        return err_set(e, -ENOENT, "no node %s", names.s);
+    *out = STEAL(found);
+    return 0;
+}
+
+/* Marks, by id, the members that a host list names. */
+static int mark_wanted(const struct cluster *c, const char *list, bool *wanted, struct err *e)
+{
+    CLEANUP_HOSTLIST struct hostlist names = {0};
+    int rc = hostlist_parse(list, &names, e);
+    if (rc < 0)
+        return err_wrap(e, rc, "\"nodes\"");
+    if (names.n == 0)
+        return err_set(e, -EINVAL, "\"nodes\" names no node");
+    CLEANUP_FREE struct member **members = NULL;
+    rc = members_find(c, &names, &members, e);
+    for (size_t i = 0; rc == 0 && i < names.n; i++)
+        wanted[members[i]->id] = true;
+    return rc;
+}
+
+static void render_table(struct call *c, const bool *wanted, const struct selection *s, struct text *t)
+{
+    struct view v = {.watch = c->api->watch, .now = c->now};
+    size_t n = cluster_count(c->api->cluster);
+    bool any = false;
+    for (size_t i = 0; i < n; i++) {
+        const struct member *m = cluster_at(c->api->cluster, i);
+        if (wanted && !wanted[m->id])
+            continue;
+        if (any)
+            text_add_char(t, ',');
+        any = true;
+        view_set(&v, m);
+        render_node(&v, s, t);
+    }
+    view_fini(&v);
+}
+
+int call_node_list(struct call *c, struct text *t, struct err *e)
+{
+    struct selection fields;
+    int rc = selection_parse(http_query(c->request, "fields"), &fields, e);
+    if (rc < 0)
+        return rc;
+    const char *nodes = http_query(c->request, "nodes");
+    CLEANUP_FREE bool *wanted = nodes ? mem_alloc(cluster_count(c->api->cluster)) : NULL;
+    if (nodes)
+        rc = mark_wanted(c->api->cluster, nodes, wanted, e);
+    if (rc < 0)
+        return rc;
+    text_add(t, "{\"revision\":");
+    text_add_u64(t, c->api->shell.revision(c->api->shell.arg));
+    text_add(t, ",\"nodes\":[");
+    render_table(c, wanted, &fields, t);
+    text_add(t, "]}");
+    return 0;
+}
+
+int call_node_show(struct call *c, struct text *t, struct err *e)
+{
+    struct member *m = cluster_find(c->api->cluster, c->parameter);
+    if (!m)
+        return err_set(e, -ENOENT, "no node \"%.100s\"", c->parameter);
+    struct selection fields;
+    selection_parse(NULL, &fields, NULL);
+    struct view v = {.watch = c->api->watch, .now = c->now};
+    view_set(&v, m);
+    text_add(t, "{\"node\":");
+    render_node(&v, &fields, t);
+    text_add(t, ",\"specification\":");
+    render_specification(&m->spec, t);
+    text_add(t, ",\"edited\":");
+    text_add(t, m->edit ? m->edit : "{}");
+    text_add(t, ",\"inventory\":");
+    text_add(t, v.seen->report.json ? v.seen->report.json : "null");
+    text_add(t, ",\"claims\":");
+    render_claims(&m, 1, t);
+    text_add_char(t, '}');
+    view_fini(&v);
+    return 0;
+}
+
+/* What a partition comes to. */
+struct group {
+    struct tally tally;
+    const char **names;
+    size_t cap;
+};
+
+static void group_add(struct group *g, struct view *v)
+{
+    if (g->tally.nodes == g->cap) {
+        g->cap = g->cap ? g->cap * 2 : 64;
+        g->names = mem_grow(g->names, g->cap * sizeof *g->names);
+    }
+    g->names[g->tally.nodes] = v->member->name;
+    tally_add(&g->tally, v);
+}
+
+static void collect_groups(struct call *c, struct group *groups)
+{
+    struct view v = {.watch = c->api->watch, .now = c->now};
+    for (size_t i = 0; i < cluster_count(c->api->cluster); i++) {
+        const struct member *m = cluster_at(c->api->cluster, i);
+        view_set(&v, m);
+        for (unsigned p = 0; m->listed && p <= PARTITION_MAX; p++)
+            if (partition_has(&m->spec.partitions, p))
+                group_add(&groups[p], &v);
+    }
+    view_fini(&v);
+}
+
+static const struct partition *find_partition(const struct cluster *c, unsigned number)
+{
+    const struct partition *all;
+    size_t n = cluster_partitions(c, &all);
+    for (size_t i = 0; i < n; i++)
+        if (all[i].number == number)
+            return &all[i];
+    return NULL;
+}
+
+static void render_partition(unsigned number, const struct partition *p, const struct group *g,
+                             struct text *t)
+{
+    CLEANUP_FREE char *nodes = hostlist_fold(g->names, g->tally.nodes);
+    text_printf(t, "{\"Partition\":%u,\"Name\":", number);
+    text_add_json(t, p && p->name ? p->name : "");
+    text_printf(t, ",\"Default\":%s,\"Nodes\":", p && p->is_default ? "true" : "false");
+    text_add_json(t, nodes);
+    text_printf(t, ",\"Count\":%zu,\"Schedulable\":%zu,\"States\":", g->tally.nodes, g->tally.schedulable);
+    render_states(&g->tally, t);
+    text_add_char(t, '}');
+}
+
+int call_partition_list(struct call *c, struct text *t, struct err *e)
+{
+    CLEANUP_FREE struct group *groups = mem_alloc((PARTITION_MAX + 1) * sizeof *groups);
+    collect_groups(c, groups);
+    text_add(t, "{\"partitions\":[");
+    bool any = false;
+    for (unsigned i = 0; i <= PARTITION_MAX; i++) {
+        const struct partition *p = find_partition(c->api->cluster, i);
+        if (groups[i].tally.nodes == 0 && !p)
+            continue;
+        if (any)
+            text_add_char(t, ',');
+        any = true;
+        render_partition(i, p, &groups[i], t);
+        free(groups[i].names);
+    }
+    text_add(t, "]}");
+    return 0;
+}

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Holds doc/openapi.yaml against the tables and limits that the code is made of.
+
+usage: openapi_test.py SOURCE_ROOT; prints each difference, and exits with 1 when there is one.
+"""
+import re
+import sys
+
+import yaml
+
+root = sys.argv[1]
+differences = []
+
+
+def read(path):
+    with open(f"{root}/{path}", encoding="utf-8") as file:
+        return file.read()
+
+
+def same(what, said, is_):
+    if said != is_:
+        differences.append(f"{what}: openapi.yaml has {said}, the code has {is_}")
+
+
+def rows(path, name):
+    """The argument lists of NAME(...) rows of a table, as text."""
+    return re.findall(rf"^{name}\((.*)\)$", read(path), re.MULTILINE)
+
+
+document = yaml.safe_load(read("doc/openapi.yaml"))
+schemas = document["components"]["schemas"]
+
+
+def resolve(schema):
+    while "$ref" in schema:
+        schema = schemas[schema["$ref"].rsplit("/", 1)[1]]
+    return schema
+
+
+operations = {}
+described = set()
+for path, methods in document["paths"].items():
+    for method, operation in methods.items():
+        operations[operation["operationId"]] = operation
+        described.add((operation["operationId"], method.upper(), path))
+
+routes = {}
+for row in rows("src/api/route.tbl", "ROUTE"):
+    operation, method, path, who = [part.strip().strip('"') for part in row.split(",")]
+    routes[operation] = (method, path, who)
+
+for route in sorted(described - {(o, m, p) for o, (m, p, _) in routes.items()}):
+    differences.append(f"only in openapi.yaml: {' '.join(route)}")
+for route in sorted({(o, m, p) for o, (m, p, _) in routes.items()} - described):
+    differences.append(f"only in route.tbl: {' '.join(route)}")
+for operation, (method, _, who) in routes.items():
+    if (method == "POST") != (who == "CHANGE"):
+        differences.append(f"route.tbl: {operation} is {method}, and for those who may {who}")
+
+# The keys of each body, in the table of ask.c and in the document.
+taken = {}
+for operation, empty, keys in re.findall(
+        r"\[ROUTE_(\w+)\] = \{\w+, (true|false), \d+, \{([^}]*)\}\}", read("src/api/ask.c")):
+    taken[operation] = (empty == "true", set(re.findall(r'"(\w+)"', keys)))
+same("calls with a body", {o for o, (_, _, who) in routes.items() if who == "CHANGE"}, set(taken))
+for operation, (may_be_empty, keys) in taken.items():
+    body = operations.get(operation, {}).get("requestBody", {})
+    schema = resolve(body.get("content", {}).get("application/json", {}).get("schema", {}))
+    same(f"keys of {operation}", set(schema.get("properties", {})), keys)
+    same(f"{operation} needs a body", body.get("required", False), not may_be_empty)
+    if body:
+        same(f"{operation} has unknown keys", schema.get("additionalProperties"), False)
+
+kinds = [re.findall(r'"([^"]*)"', row)[0] for row in rows("src/cluster/claim.tbl", "CLAIM")]
+same("kinds of claims", schemas["Claim"]["properties"]["kind"]["enum"], kinds)
+
+limit = int(re.search(r"REASON_BYTES_MAX = (\d+)", read("src/cluster/cluster.h"))[1])
+same("length of a reason", schemas["Hold"]["properties"]["reason"]["maxLength"], limit)
+entries = int(re.search(r"JOURNAL_ENTRIES_MAX = (\d+)", read("src/api/admin.c"))[1])
+parameters = {p["name"]: p["schema"] for p in operations["journal_list"]["parameters"]}
+same("limit of the journal", parameters["limit"]["maximum"], entries)
+
+event = re.search(r"void event_format\(.*?\n}", read("src/api/events.c"), re.DOTALL)[0]
+same("members of an event", set(schemas["Event"]["properties"]), set(re.findall(r'\\"(\w+)\\":', event)))
+claim = re.search(r"void render_claim\(.*?\n}", read("src/api/render.c"), re.DOTALL)[0]
+same("members of a claim", set(schemas["Claim"]["properties"]), set(re.findall(r'\\"(\w+)\\":', claim)))
+
+print("\n".join(differences) or f"{len(routes)} routes agree")
+sys.exit(1 if differences else 0)

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One function a field writes its value; the table of them is made from field.tbl, so that a field
+ * without a function does not compile. What costs more than a look (whether the node is fit, and
+ * why not) is worked out once a node, when the first field asks for it.
+ *
+ * Words of enums are written as they stand: nothing in them needs escaping. Everything that came
+ * from outside goes through text_add_json.
+ */
+#include "api/render.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const int64_t SECOND_NS = 1000000000;
+
+int selection_parse(const char *text, struct selection *s, struct err *e)
+{
+    *s = (struct selection){0};
+    bool chosen[FIELDS] = {false};
+    if (!text) {
+        for (int i = 0; i < FIELDS; i++)
+            s->fields[s->n++] = (enum field)i;
+        return 0;
+    }
+    CLEANUP_FREE char *copy = mem_dup(text);
+    char *rest = copy;
+    for (char *name; (name = strsep(&rest, ","));) {
+        enum field f;
+        if (*name == '\0')
+            return err_set(e, -EINVAL, "\"fields\" has an empty name");
+        int rc = field_find(name, &f, e);
+        if (rc < 0)
+            return rc;
+        if (chosen[f])
+            return err_set(e, -EINVAL, "\"fields\" names %s twice", field_get(f)->name);
+        chosen[f] = true;
+        s->fields[s->n++] = f;
+    }
+    return 0;
+}
+
+void view_fini(struct view *v)
+{
+    text_fini(&v->claims);
+    text_fini(&v->shortfall);
+    text_fini(&v->why);
+}
+
+void view_set(struct view *v, const struct member *m)
+{
+    v->member = m;
+    v->seen = watch_observed(v->watch, m);
+    v->judged = false;
+}
+
+static const struct fitness *judge(struct view *v)
+{
+    if (!v->judged) {
+        watch_fitness(v->watch, v->now, v->member, &v->claims, &v->shortfall, &v->fitness);
+        v->fit = lifecycle_schedulable(&v->fitness, &v->why);
+        v->judged = true;
+    }
+    return &v->fitness;
+}
+
+static enum lifecycle lifecycle(const struct view *v)
+{
+    struct agreed a = member_agreed(v->member);
+    return lifecycle_of(&a);
+}
+
+/* Whether anything was heard of it since this controller listens. */
+static bool was_heard(const struct view *v)
+{
+    return v->seen->heard_wall.ns != 0;
+}
+
+static void add_null(struct text *t)
+{
+    text_add_bytes(t, "null", 4);
+}
+
+static void add_word(struct text *t, const char *word)
+{
+    text_add_char(t, '"');
+    text_add(t, word);
+    text_add_char(t, '"');
+}
+
+static void add_string(struct text *t, const char *s)
+{
+    if (s)
+        text_add_json(t, s);
+    else
+        add_null(t);
+}
+
+static void add_text(struct text *t, const struct text *value)
+{
+    text_add_json(t, value->s ? value->s : "");
+}
+
+static void add_number(struct text *t, struct maybe m)
+{
+    if (m.known)
+        text_add_u64(t, m.value);
+    else
+        add_null(t);
+}
+
+static void add_bool(struct text *t, bool b)
+{
+    text_add(t, b ? "true" : "false");
+}
+
+static void add_seconds(struct text *t, int64_t ns)
+{
+    text_add_u64(t, ns > 0 ? (uint64_t)(ns / SECOND_NS) : 0);
+}
+
+static void add_milli(struct text *t, struct maybe m)
+{
+    if (!m.known) {
+        add_null(t);
+        return;
+    }
+    text_add_u64(t, m.value / 1000);
+    unsigned rest = (unsigned)(m.value % 1000);
+    char digits[] = {'.', (char)('0' + rest / 100), (char)('0' + rest / 10 % 10), (char)('0' + rest % 10)};
+    size_t n = sizeof digits;
+    while (n > 0 && (digits[n - 1] == '0' || digits[n - 1] == '.'))
+        n--;
+    text_add_bytes(t, digits, n);
+}
+
+/* What was reported, else what is specified. */
+static struct maybe reported(const struct view *v, struct maybe has, enum field f, uint64_t must)
+{
+    if (has.known)
+        return has;
+    return (struct maybe){spec_given(&v->member->spec, f), must};
+}
+
+static void value_NAME(struct view *v, struct text *t)
+{
+    text_add_json(t, v->member->name);
+}
+
+static void value_OS(struct view *v, struct text *t)
+{
+    add_string(t, v->seen->report.os ? v->seen->report.os : v->member->spec.os);
+}
+
+static void value_CPUS(struct view *v, struct text *t)
+{
+    add_number(t, reported(v, v->seen->report.cpus, FIELD_CPUS, v->member->spec.cpus));
+}
+
+static void value_SPEED(struct view *v, struct text *t)
+{
+    add_milli(t, reported(v, v->seen->report.speed_milli, FIELD_SPEED, v->member->spec.speed_milli));
+}
+
+static void value_REAL_MEMORY(struct view *v, struct text *t)
+{
+    add_number(
+        t, reported(v, v->seen->report.real_memory_mb, FIELD_REAL_MEMORY, v->member->spec.real_memory_mb));
+}
+
+static void value_VIRTUAL_MEMORY(struct view *v, struct text *t)
+{
+    add_number(t, reported(v, v->seen->report.virtual_memory_mb, FIELD_VIRTUAL_MEMORY,
+                           v->member->spec.virtual_memory_mb));
+}
+
+static void value_TMP_DISK(struct view *v, struct text *t)
+{
+    add_number(t, reported(v, v->seen->report.tmp_disk_mb, FIELD_TMP_DISK, v->member->spec.tmp_disk_mb));
+}
+
+/* An unlisted node belongs to no partition, whatever its empty specification says. */
+static void value_PARTITION(struct view *v, struct text *t)
+{
+    text_add_char(t, '[');
+    bool any = false;
+    for (unsigned word = 0; v->member->listed && word <= PARTITION_MAX / 64; word++) {
+        for (uint64_t bits = v->member->spec.partitions.bits[word]; bits; bits &= bits - 1) {
+            if (any)
+                text_add_char(t, ',');
+            text_add_u64(t, word * 64 + (unsigned)__builtin_ctzll(bits));
+            any = true;
+        }
+    }
+    text_add_char(t, ']');
+}
+
+static void value_LAST_RESPONSE(struct view *v, struct text *t)
+{
+    if (was_heard(v))
+        add_seconds(t, v->seen->heard_wall.ns);
+    else
+        add_null(t);
+}
+
+static void value_STATE(struct view *v, struct text *t)
+{
+    add_word(t, lifecycle_word(lifecycle(v), v->seen->work));
+}
+
+static void value_LIFECYCLE(struct view *v, struct text *t)
+{
+    add_word(t, lifecycle_name(lifecycle(v)));
+}
+
+static void value_LIVENESS(struct view *v, struct text *t)
+{
+    add_word(t, liveness_name(v->seen->beat.liveness));
+}
+
+static void value_HEALTH(struct view *v, struct text *t)
+{
+    add_word(t, "unknown");
+}
+
+static void value_CONFORMANCE(struct view *v, struct text *t)
+{
+    add_word(t, "unknown");
+}
+
+static void value_WORK(struct view *v, struct text *t)
+{
+    add_word(t, work_name(v->seen->work));
+}
+
+/* It is kept as JSON. */
+static void value_RUNNING(struct view *v, struct text *t)
+{
+    text_add(t, v->seen->running ? v->seen->running : "null");
+}
+
+static void value_SCHEDULABLE(struct view *v, struct text *t)
+{
+    judge(v);
+    add_bool(t, v->fit);
+}
+
+static void value_WHY(struct view *v, struct text *t)
+{
+    judge(v);
+    add_text(t, &v->why);
+}
+
+static void value_SHORTFALL(struct view *v, struct text *t)
+{
+    if (judge(v)->reported)
+        add_text(t, &v->shortfall);
+    else
+        add_null(t);
+}
+
+static void value_SENSITIVE(struct view *v, struct text *t)
+{
+    add_bool(t, v->member->spec.sensitive);
+}
+
+static void value_BORROWED(struct view *v, struct text *t)
+{
+    add_bool(t, v->member->spec.borrowed);
+}
+
+static void value_COLLECTOR(struct view *v, struct text *t)
+{
+    text_add_json(t, v->seen->collector ? v->seen->collector->name : "");
+}
+
+static void value_SILENT(struct view *v, struct text *t)
+{
+    if (was_heard(v))
+        add_seconds(t, judge(v)->silence.ns);
+    else
+        add_null(t);
+}
+
+/* Nobody knows whether a node that is not heard still runs. */
+static void value_UPTIME(struct view *v, struct text *t)
+{
+    enum liveness l = v->seen->beat.liveness;
+    if (was_heard(v) && v->seen->uptime_s > 0 && (l == LIVENESS_LIVE || l == LIVENESS_LATE))
+        text_add_u64(t, v->seen->uptime_s + (uint64_t)(mono_sub(v->now, v->seen->uptime_at).ns / SECOND_NS));
+    else
+        add_null(t);
+}
+
+static void value_BOOT(struct view *v, struct text *t)
+{
+    add_string(t, v->seen->boot[0] ? v->seen->boot : NULL);
+}
+
+static void value_ARCH(struct view *v, struct text *t)
+{
+    add_string(t, v->seen->report.arch);
+}
+
+static void value_SOCKETS(struct view *v, struct text *t)
+{
+    add_number(t, v->seen->report.sockets);
+}
+
+static void value_CORES(struct view *v, struct text *t)
+{
+    add_number(t, v->seen->report.cores);
+}
+
+static void value_THREADS(struct view *v, struct text *t)
+{
+    add_number(t, v->seen->report.threads);
+}
+
+static void value_GPUS(struct view *v, struct text *t)
+{
+    add_number(t, v->seen->report.gpus);
+}
+
+static void value_NICS(struct view *v, struct text *t)
+{
+    add_number(t, v->seen->report.nics);
+}
+
+static void value_DISKS(struct view *v, struct text *t)
+{
+    add_number(t, v->seen->report.disks);
+}
+
+static void value_CLAIMS(struct view *v, struct text *t)
+{
+    text_add_u64(t, v->member->n_claims);
+}
+
+static void value_REASON(struct view *v, struct text *t)
+{
+    judge(v);
+    add_text(t, &v->claims);
+}
+
+static void value_AGENT(struct view *v, struct text *t)
+{
+    add_string(t, v->seen->version);
+}
+
+static const struct {
+    const char *key; /* with quotes and colon */
+    size_t len;
+    void (*value)(struct view *v, struct text *t);
+} columns[FIELDS] = {
+#define FIELD(symbol, name, kind, heading, unit, settable, what) \
+    [FIELD_##symbol] = {"\"" name "\":", sizeof "\"" name "\":" - 1, value_##symbol},
+#include "node/field.tbl"
+#undef FIELD
+};
+
+void render_node(struct view *v, const struct selection *s, struct text *t)
+{
+    text_add_char(t, '{');
+    for (size_t i = 0; i < s->n; i++) {
+        if (i)
+            text_add_char(t, ',');
+        text_add_bytes(t, columns[s->fields[i]].key, columns[s->fields[i]].len);
+        columns[s->fields[i]].value(v, t);
+    }
+    text_add_char(t, '}');
+}
+
+void render_specification(const struct spec *s, struct text *t)
+{
+    bool any = false;
+    text_add_char(t, '{');
+    for (int f = 0; f < FIELDS; f++) {
+        if (!field_get((enum field)f)->settable || !spec_given(s, (enum field)f))
+            continue;
+        CLEANUP_TEXT struct text value = {0};
+        spec_format(s, (enum field)f, &value);
+        if (any)
+            text_add_char(t, ',');
+        any = true;
+        text_add(t, columns[f].key);
+        add_text(t, &value);
+    }
+    text_add_char(t, '}');
+}
+
+void render_claim(const struct claim *c, const char *nodes, struct text *t)
+{
+    char since[32];
+    text_add(t, "{\"id\":");
+    text_add_json(t, c->id);
+    text_add(t, ",\"kind\":");
+    add_word(t, claim_kind_name(c->kind));
+    text_add(t, ",\"owner\":");
+    text_add_json(t, c->owner);
+    text_add(t, ",\"reason\":");
+    text_add_json(t, c->reason);
+    text_add(t, ",\"since\":");
+    add_word(t, wall_format(c->since, since));
+    text_add(t, ",\"nodes\":");
+    text_add_json(t, nodes);
+    text_add_char(t, '}');
+}
+
+struct held {
+    const struct claim *claim;
+    const char *node;
+};
+
+/* "9" before "10". */
+static int by_claim(const void *a, const void *b)
+{
+    const char *x = ((const struct held *)a)->claim->id, *y = ((const struct held *)b)->claim->id;
+    int d = spec_compare_release(x, y);
+    return d != 0 ? d : strcmp(x, y);
+}
+
+void render_claims(struct member *const *nodes, size_t n, struct text *t)
+{
+    size_t count = 0, at = 0;
+    for (size_t i = 0; i < n; i++)
+        count += nodes[i]->n_claims;
+    CLEANUP_FREE struct held *all = mem_alloc((count + 1) * sizeof *all);
+    CLEANUP_FREE const char **names = mem_alloc((count + 1) * sizeof *names);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < nodes[i]->n_claims; j++)
+            all[at++] = (struct held){nodes[i]->claims[j].claim, nodes[i]->name};
+    qsort(all, count, sizeof *all, by_claim);
+
+    text_add_char(t, '[');
+    for (size_t from = 0, to; from < count; from = to) {
+        for (to = from; to < count && all[to].claim == all[from].claim; to++)
+            names[to - from] = all[to].node;
+        CLEANUP_FREE char *folded = hostlist_fold(names, to - from);
+        if (from)
+            text_add_char(t, ',');
+        render_claim(all[from].claim, folded, t);
+    }
+    text_add_char(t, ']');
+}
+
+void tally_add(struct tally *y, struct view *v)
+{
+    judge(v);
+    y->nodes++;
+    y->schedulable += v->fit;
+    y->states[lifecycle(v)][v->seen->work == WORK_BUSY]++;
+}
+
+void render_states(const struct tally *y, struct text *t)
+{
+    const char *words[LIFECYCLES * 2];
+    size_t counts[LIFECYCLES * 2] = {0};
+    size_t n = 0;
+    for (int i = 0; i < LIFECYCLES * 2; i++) {
+        const char *word = lifecycle_word((enum lifecycle)(i / 2), i % 2 ? WORK_BUSY : WORK_IDLE);
+        size_t at = 0;
+        if (y->states[i / 2][i % 2] == 0)
+            continue;
+        while (at < n && strcmp(words[at], word) != 0)
+            at++;
+        words[at] = word;
+        counts[at] += y->states[i / 2][i % 2];
+        n += at == n;
+    }
+    text_add_char(t, '{');
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            text_add_char(t, ',');
+        add_word(t, words[i]);
+        text_add_char(t, ':');
+        text_add_u64(t, counts[i]);
+    }
+    text_add_char(t, '}');
+}

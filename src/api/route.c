@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/route.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const struct route_row rows[ROUTES] = {
+#define ROUTE(operation, method, path, who) \
+    [ROUTE_##operation] = {#operation, HTTP_##method##_, #method, path, RIGHT_##who},
+#include "api/route.tbl"
+#undef ROUTE
+};
+
+const struct route_row *route_get(enum route r)
+{
+    return &rows[r];
+}
+
+static bool path_matches(const char *pattern, const char *path, const char **parameter)
+{
+    size_t fixed = strcspn(pattern, "{");
+    *parameter = NULL;
+    if (pattern[fixed] == '\0')
+        return strcmp(pattern, path) == 0;
+    if (strncmp(pattern, path, fixed) != 0 || path[fixed] == '\0' || strchr(path + fixed, '/'))
+        return false;
+    *parameter = path + fixed;
+    return true;
+}
+
+static int refuse_path(const char *path, struct err *e)
+{
+    const char *paths[ROUTES];
+    for (int i = 0; i < ROUTES; i++)
+        paths[i] = rows[i].path;
+    const char *near = text_nearest(path, paths, ROUTES);
+    if (near)
+        return err_set(e, -ENOENT, "there is no \"%.200s\"; the nearest is \"%s\"", path, near);
+    return err_set(e, -ENOENT, "there is no \"%.200s\"; everything is under /v1/", path);
+}
+
+int route_find(enum http_method method, const char *method_name, const char *path, enum route *out,
+               const char **parameter, struct err *e)
+{
+    CLEANUP_TEXT struct text allowed = {0};
+    for (int i = 0; i < ROUTES; i++) {
+        if (!path_matches(rows[i].path, path, parameter))
+            continue;
+        if (rows[i].method == method) {
+            *out = (enum route)i;
+            return 0;
+        }
+        text_add(&allowed, allowed.len ? ", " : "");
+        text_add(&allowed, rows[i].method == HTTP_GET_ ? "GET, HEAD" : rows[i].method_name);
+    }
+    *parameter = NULL;
+    if (allowed.len == 0)
+        return refuse_path(path, e);
+    return err_set(e, -EOPNOTSUPP, "%s is not allowed for \"%.200s\"; allowed are: %s", method_name, path,
+                   allowed.s);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_API_ROUTE_H
+#define FETTLE_API_ROUTE_H
+
+#include "api/caller.h"
+#include "base/err.h"
+#include "http/server.h"
+
+/*
+ * The routes of the interface, all from route.tbl: which call a method and a path mean. Inside this
+ * folder.
+ */
+
+enum route {
+#define ROUTE(operation, method, path, who) ROUTE_##operation,
+#include "api/route.tbl"
+#undef ROUTE
+    ROUTES
+};
+
+struct route_row {
+    const char *operation; /* "node_list" */
+    enum http_method method;
+    const char *method_name;
+    const char *path; /* may end in a {parameter} */
+    enum right right; /* that the caller needs */
+};
+
+const struct route_row *route_get(enum route r);
+
+/* The route of a request; *parameter is what stands for its {parameter}, a part of path, or NULL.
+ * -ENOENT for a path that there is not, with the nearest; -EOPNOTSUPP for a method that the path
+ * does not have, with those that it has. */
+int route_find(enum http_method method, const char *method_name, const char *path, enum route *out,
+               const char **parameter, struct err *e);
+
+#endif
