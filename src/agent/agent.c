@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/agent.h"
+
+#include "agent/body.h"
+#include "agent/child.h"
+#include "agent/collect.h"
+#include "agent/home.h"
+#include "agent/inventory.h"
+#include "agent/shrink.h"
+#include "agent/uplink.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "link/tls.h"
+#include "probe/probe.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+/*
+ * The shell around uplink, inventory, collect and home. The node is read in two kinds of children,
+ * one for the inventory and one for the running work, so that a directory that hangs costs the
+ * knowledge of it and never a heartbeat: that goes out with the work unknown.
+ *
+ * Two tables of hashes stand for the inventory: what the node has, and what the other side was
+ * told. A child reads the difference to `told` as it was when the child started; `generation`
+ * counts the changes of `told` by others, and a report of an older one is not sent.
+ */
+
+enum {
+    WORK_DEADLINE_MS = 2000,
+    INVENTORY_DEADLINE_MS = 20000,
+    REREAD_MS = 60000,
+    RENEWAL_CHECK_MS = 86400000,
+    RENEWAL_RETRY_MS = 3600000,
+    RENEWAL_ANSWER_MS = 30000,
+    SHRINK_AFTER = 2, /* heartbeats of a new link: then the inventory is through, too */
+    ONCE_TRIES = 3 /* of a single report, before it gives up */
+};
+
+struct agent {
+    uv_loop_t *loop;
+    agent_done_fn *done;
+    void *arg;
+    char *home, *root;
+    bool once, stopping, failed;
+    struct err why;
+
+    struct home_identity id;
+    struct tls_context *tls, *server_tls;
+    struct uplink *uplink;
+    struct collect *collect;
+    struct child *work_child, *inventory_child;
+    uv_timer_t beat, reread, renewal, answer;
+    int handles;
+
+    char instance[17], boot[37];
+    uint64_t seq;
+    struct span default_interval, interval;
+    unsigned tries; /* of `once` */
+
+    struct inventory_table current, told;
+    bool told_any;       /* told means something; else the whole is to be sent */
+    bool started;        /* the uplink is */
+    bool owes_inventory; /* of `once`: asked for and not sent */
+    bool owes_beat;
+    unsigned shrinks; /* heartbeats until memory is given back */
+    bool again;       /* read once more when the present reading ends */
+    unsigned generation, read_generation;
+    bool inventory_quiet; /* the trouble is in the log already */
+
+    char *next_key; /* while a certificate is asked for */
+};
+
+static void beat_now(struct agent *a);
+static void read_inventory(struct agent *a);
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+    struct agent *a = handle->data;
+    if (--a->handles > 0)
+        return;
+    agent_done_fn *done = a->done;
+    void *arg = a->arg;
+    struct err why = a->why;
+    bool failed = a->failed;
+    home_identity_fini(&a->id);
+    tls_context_destroy(a->tls);
+    tls_context_destroy(a->server_tls);
+    free(a->next_key);
+    free(a->home);
+    free(a->root);
+    free(a);
+    done(arg, failed ? &why : NULL);
+}
+
+static void end(struct agent *a)
+{
+    if (a->stopping)
+        return;
+    a->stopping = true;
+    uplink_finish(a->uplink);
+    collect_destroy(a->collect);
+    uplink_destroy(a->uplink);
+    child_destroy(a->work_child);
+    child_destroy(a->inventory_child);
+    uv_close((uv_handle_t *)&a->beat, on_handle_closed);
+    uv_close((uv_handle_t *)&a->reread, on_handle_closed);
+    uv_close((uv_handle_t *)&a->renewal, on_handle_closed);
+    uv_close((uv_handle_t *)&a->answer, on_handle_closed);
+}
+
+void agent_stop(struct agent *a)
+{
+    end(a);
+}
+
+static void fail(struct agent *a, const struct err *why)
+{
+    if (!a->failed && why)
+        a->why = *why;
+    a->failed = true;
+    end(a);
+}
+
+/* A single report ends when all that was owed is on its way. */
+static void end_if_told(struct agent *a)
+{
+    if (a->once && !a->owes_beat && !a->owes_inventory && uplink_is_up(a->uplink))
+        uplink_finish(a->uplink);
+}
+
+static int work_read(void *arg, struct text *out, struct err *e)
+{
+    const struct agent *a = arg;
+    CLEANUP_JSON json_t *work = NULL;
+    int r = probe_work(a->root, &work, e);
+    if (r)
+        return r;
+    CLEANUP_FREE char *s = json_write(work);
+    text_add(out, s);
+    return 0;
+}
+
+static void send_heartbeat(struct agent *a, const char *work)
+{
+    uint64_t uptime_s = 0;
+    CLEANUP_TEXT struct text body = {0};
+    if (!uplink_is_up(a->uplink))
+        return;
+    (void)probe_uptime(a->root, &uptime_s, NULL);
+    text_printf(&body, "{\"boot\":\"%s\",\"instance\":\"%s\",\"seq\":%" PRIu64 ",\"work\":%s,\"uptime_s\":%" PRIu64 "}", a->boot,
+                a->instance, ++a->seq, work, uptime_s);
+    uplink_send(a->uplink, FRAME_HEARTBEAT, body.s, body.len);
+    collect_self(a->collect);
+    a->owes_beat = false;
+    end_if_told(a);
+}
+
+static void on_work(void *arg, char *text, size_t len, const struct err *why)
+{
+    struct agent *a = arg;
+    if (why)
+        log_debug(LOG_PROBE, "the running work could not be read: %s", why->msg);
+    send_heartbeat(a, text && len <= BODY_WORK_BYTES_MAX ? text : "null");
+    if (a->shrinks && --a->shrinks == 0)
+        shrink_memory();
+}
+
+static void beat_now(struct agent *a)
+{
+    struct err e = {0};
+    if (!uplink_is_up(a->uplink))
+        return;
+    if (child_run(a->work_child, span_ms(WORK_DEADLINE_MS), work_read, on_work, a, &e)) {
+        log_debug(LOG_PROBE, "the running work could not be read: %s", e.msg);
+        send_heartbeat(a, "null");
+    }
+}
+
+static void on_beat(uv_timer_t *timer)
+{
+    beat_now(timer->data);
+}
+
+/* Each node has its own place in the interval, so that ten thousand do not speak at once. */
+static uint64_t first_beat_ms(const struct agent *a)
+{
+    uint64_t hash = 14695981039346656037U; /* FNV-1a */
+    for (const char *s = a->id.name; *s; s++)
+        hash = (hash ^ (unsigned char)*s) * 1099511628211U;
+    uint64_t interval_ms = (uint64_t)span_to_ms(a->interval);
+    uint64_t now_ms = (uint64_t)(mono_now().ns / 1000000);
+    return interval_ms - (now_ms + hash % interval_ms) % interval_ms;
+}
+
+static void set_interval(struct agent *a, struct span interval)
+{
+    a->interval = interval;
+    uv_timer_stop(&a->beat);
+    uv_timer_stop(&a->reread);
+    if (span_to_ms(interval) == 0)
+        return; /* report once and await further instructions */
+    if (uplink_is_up(a->uplink))
+        uv_timer_start(&a->beat, on_beat, first_beat_ms(a), (uint64_t)span_to_ms(interval));
+    uv_timer_again(&a->reread);
+}
+
+static int inventory_work(void *arg, struct text *out, struct err *e)
+{
+    const struct agent *a = arg;
+    CLEANUP_JSON json_t *inventory = NULL;
+    int r = probe_inventory(a->root, "/tmp", &inventory, e);
+    if (!r)
+        inventory_report(a->told_any ? &a->told : NULL, inventory, a->instance, out);
+    return r;
+}
+
+static void start_uplink(struct agent *a)
+{
+    if (a->started)
+        return;
+    a->started = true;
+    uplink_start(a->uplink, a->tls);
+}
+
+static void inventory_failed(struct agent *a, const struct err *why)
+{
+    if (a->inventory_quiet)
+        log_debug(LOG_PROBE, "the inventory could not be read: %s", why->msg);
+    else
+        log_warn("the inventory could not be read: %s", why->msg);
+    a->inventory_quiet = true;
+    if (a->once && a->owes_inventory)
+        fail(a, why);
+    else
+        start_uplink(a);
+}
+
+static void send_inventory(struct agent *a, struct inventory_news *news)
+{
+    size_t len;
+    for (const char *body; (body = inventory_next_body(news, &len));)
+        uplink_send(a->uplink, FRAME_INVENTORY, body, len);
+    a->told = news->table;
+    a->told_any = true;
+    a->owes_inventory = false;
+    end_if_told(a);
+}
+
+static void on_inventory(void *arg, char *text, size_t len, const struct err *why)
+{
+    struct agent *a = arg;
+    struct inventory_news news;
+    struct err e = {0};
+    if (!why && inventory_read(text, &news, &e))
+        why = &e;
+    if (why) {
+        inventory_failed(a, why);
+        return;
+    }
+    if (news.left_out && !a->inventory_quiet)
+        log_warn("\"%s\" is too large to report", news.left_out);
+    a->inventory_quiet = news.left_out != NULL;
+    a->current = news.table;
+    if (!uplink_is_up(a->uplink))
+        start_uplink(a);
+    else if (a->generation == a->read_generation)
+        send_inventory(a, &news);
+    else
+        a->again = true;
+    if (a->again && !a->stopping)
+        read_inventory(a);
+}
+
+static void read_inventory(struct agent *a)
+{
+    struct err e = {0};
+    a->again = false;
+    int r = child_run(a->inventory_child, span_ms(INVENTORY_DEADLINE_MS), inventory_work, on_inventory, a, &e);
+    if (r == -EBUSY)
+        a->again = true;
+    else if (r)
+        inventory_failed(a, &e);
+    else
+        a->read_generation = a->generation;
+}
+
+static void on_reread(uv_timer_t *timer)
+{
+    read_inventory(timer->data);
+}
+
+/* The other side has nothing, or not what we thought. */
+static void send_whole_inventory(struct agent *a)
+{
+    a->told_any = false;
+    a->generation++;
+    read_inventory(a);
+}
+
+static void end_renewal(struct agent *a, uint64_t next_check_ms)
+{
+    free(STEAL(a->next_key));
+    uv_timer_stop(&a->answer);
+    uv_timer_start(&a->renewal, a->renewal.timer_cb, next_check_ms, RENEWAL_CHECK_MS);
+    uplink_hold(a->uplink, false);
+}
+
+static void on_no_answer(uv_timer_t *timer)
+{
+    log_warn("the controller renewed no certificate in time");
+    end_renewal(timer->data, RENEWAL_RETRY_MS);
+}
+
+static bool renewal_due(const struct agent *a)
+{
+    struct span left;
+    if (tls_cert_left(a->id.cert, &left, NULL))
+        return false;
+    struct wall now = wall_now();
+    return home_renewal_due(left, (struct span){now.ns - a->id.stored.ns});
+}
+
+static void ask_renewal(struct agent *a)
+{
+    struct err e = {0};
+    CLEANUP_FREE char *request = NULL;
+    CLEANUP_TEXT struct text body = {0};
+    if (a->next_key || !renewal_due(a))
+        return;
+    if (tls_new_request(&a->next_key, &request, &e)) {
+        log_error("no new key: %s", e.msg);
+        return;
+    }
+    text_add(&body, "{\"request\":");
+    text_add_json(&body, request);
+    text_add_char(&body, '}');
+    uplink_hold(a->uplink, true);
+    uplink_send(a->uplink, FRAME_RENEW, body.s, body.len);
+    uv_timer_start(&a->answer, on_no_answer, RENEWAL_ANSWER_MS, 0);
+}
+
+/* Only a controller renews, so a collector is left for one. */
+static void on_renewal(uv_timer_t *timer)
+{
+    struct agent *a = timer->data;
+    if (!uplink_is_up(a->uplink) || !renewal_due(a))
+        return;
+    if (uplink_at_controller(a->uplink))
+        ask_renewal(a);
+    else
+        uplink_go_home(a->uplink);
+}
+
+static int take_certificate(struct agent *a, const char *cert, struct err *e)
+{
+    char name[256];
+    struct tls_context *tls = NULL, *server_tls = NULL;
+    int r = home_cert_name(cert, name, e);
+    if (!r && strcmp(name, a->id.name) != 0)
+        r = err_set(e, -EINVAL, "it is for \"%s\"", name);
+    if (!r)
+        r = tls_client_context(cert, a->next_key, a->id.ca, &tls, e);
+    if (!r)
+        r = tls_server_context(cert, a->next_key, a->id.ca, TLS_PEER_REQUIRED, &server_tls, e);
+    if (!r)
+        r = home_store(a->home, a->next_key, cert, NULL, e);
+    if (r) {
+        tls_context_destroy(tls);
+        tls_context_destroy(server_tls);
+        return r;
+    }
+    uplink_set_tls(a->uplink, tls);
+    collect_set_tls(a->collect, server_tls);
+    tls_context_destroy(a->tls);
+    tls_context_destroy(a->server_tls);
+    a->tls = tls;
+    a->server_tls = server_tls;
+    free(a->id.key);
+    free(a->id.cert);
+    a->id.key = STEAL(a->next_key);
+    a->id.cert = mem_dup(cert);
+    a->id.stored = wall_now();
+    return 0;
+}
+
+static int on_renewed(struct agent *a, const struct frame *f, struct err *e)
+{
+    CLEANUP_FREE char *cert = NULL;
+    struct err why = {0};
+    int r = body_read_pem(f, "certificate", &cert, e);
+    if (r || !a->next_key)
+        return r;
+    if (take_certificate(a, cert, &why)) {
+        log_error("the new certificate is not taken: %s", why.msg);
+        end_renewal(a, RENEWAL_RETRY_MS);
+    } else {
+        log_info("the certificate was renewed");
+        end_renewal(a, RENEWAL_CHECK_MS);
+    }
+    return 0;
+}
+
+static void hello(void *arg, struct text *body)
+{
+    struct agent *a = arg;
+    a->told = a->current;
+    a->told_any = a->current.hash[0] != 0;
+    a->generation++;
+    text_printf(body, "{\"protocol\":1,\"name\":\"%s\",\"version\":\"%s\",\"boot\":\"%s\",\"instance\":\"%s\"", a->id.name,
+                FETTLE_VERSION, a->boot, a->instance);
+    if (a->told_any)
+        text_printf(body, ",\"inventory\":\"%s\"", a->current.hash);
+    if (a->once)
+        text_add(body, ",\"once\":true");
+    collect_add_hello(a->collect, body);
+    text_add_char(body, '}');
+}
+
+static void on_welcome(void *arg, const struct body_welcome *w)
+{
+    struct agent *a = arg;
+    struct body_welcome welcome = *w;
+    if (!w->has_interval)
+        welcome.interval = a->default_interval;
+    a->tries = 0;
+    a->shrinks = SHRINK_AFTER;
+    a->owes_beat = true;
+    a->owes_inventory = w->want || !a->told_any;
+    if (uplink_at_controller(a->uplink)) {
+        collect_welcome(a->collect, &welcome);
+        ask_renewal(a);
+    } else {
+        collect_stop(a->collect);
+    }
+    set_interval(a, welcome.interval);
+    if (a->owes_inventory)
+        send_whole_inventory(a);
+    beat_now(a);
+}
+
+static int on_settings(struct agent *a, const struct frame *f, struct err *e)
+{
+    struct body_settings s;
+    int r = body_read_settings(f, &s, e);
+    if (r)
+        return r;
+    if (s.has_spread)
+        uplink_set_spread(a->uplink, s.spread);
+    if (s.has_interval) {
+        set_interval(a, s.interval);
+        collect_settings(a->collect, s.interval, s.spread);
+    }
+    return 0;
+}
+
+static int on_share(struct agent *a, const struct frame *f, struct err *e)
+{
+    struct body_share share;
+    struct err why = {0};
+    int r = body_read_share(f, &share, e);
+    if (r)
+        return r;
+    if (!a->server_tls &&
+        tls_server_context(a->id.cert, a->id.key, a->id.ca, TLS_PEER_REQUIRED, &a->server_tls, &why))
+        log_error("cannot collect: %s", why.msg);
+    else if (collect_share(a->collect, &share, a->server_tls, &why))
+        log_error("cannot collect: %s", why.msg);
+    hostlist_fini(&share.nodes);
+    return 0;
+}
+
+static int on_want(struct agent *a, const struct frame *f, struct err *e)
+{
+    CLEANUP_HOSTLIST struct hostlist nodes = {0};
+    bool own;
+    int r = body_read_want(f, &own, &nodes, e);
+    if (r)
+        return r;
+    for (size_t i = 0; !own && i < nodes.n; i++)
+        own = strcmp(nodes.names[i], a->id.name) == 0;
+    if (own)
+        send_whole_inventory(a);
+    collect_want(a->collect, &nodes);
+    return 0;
+}
+
+static int on_frame(void *arg, const struct frame *f, struct err *e)
+{
+    struct agent *a = arg;
+    bool controller = uplink_at_controller(a->uplink);
+    if (f->type == FRAME_SETTINGS)
+        return on_settings(a, f, e);
+    if (f->type == FRAME_WANT)
+        return on_want(a, f, e);
+    if (f->type == FRAME_SHARE && controller && !a->once)
+        return on_share(a, f, e);
+    if (f->type == FRAME_RENEWED && controller)
+        return on_renewed(a, f, e);
+    return 0;
+}
+
+static void on_lost(void *arg, bool welcomed, const struct err *why)
+{
+    struct agent *a = arg;
+    bool told = welcomed && !a->owes_beat && !a->owes_inventory;
+    uv_timer_stop(&a->beat);
+    collect_lost(a->collect);
+    if (a->next_key)
+        end_renewal(a, RENEWAL_RETRY_MS);
+    if (!a->once)
+        return;
+    if (told && !why)
+        end(a);
+    else if (++a->tries >= ONCE_TRIES)
+        fail(a, why);
+}
+
+static int load(struct agent *a, struct address_list *controllers, struct err *e)
+{
+    uint64_t random;
+    int r = home_load(a->home, &a->id, e);
+    if (!r && !controllers->n)
+        r = home_load_controllers(a->home, controllers, e);
+    if (!r && !controllers->n)
+        r = err_set(e, -EINVAL, "no controller is known; name one with -c HOST");
+    if (!r)
+        r = probe_boot_id(a->root, a->boot, e);
+    if (!r && (r = tls_client_context(a->id.cert, a->id.key, a->id.ca, &a->tls, e)))
+        err_wrap(e, r, "%s", a->home);
+    if (!r && getrandom(&random, sizeof random, 0) != sizeof random)
+        r = err_set(e, -EIO, "no random numbers");
+    if (!r)
+        snprintf(a->instance, sizeof a->instance, "%016" PRIx64, random);
+    return r;
+}
+
+static void free_unstarted(struct agent *a)
+{
+    home_identity_fini(&a->id);
+    tls_context_destroy(a->tls);
+    free(a->home);
+    free(a->root);
+    free(a);
+}
+
+static void add_timer(struct agent *a, uv_timer_t *timer)
+{
+    uv_timer_init(a->loop, timer);
+    timer->data = a;
+    a->handles++;
+}
+
+static void warn_if_expired(const struct agent *a)
+{
+    struct span left;
+    if (!tls_cert_left(a->id.cert, &left, NULL) && left.ns < 0)
+        log_warn("the certificate of \"%s\" has expired; join again", a->id.name);
+}
+
+int agent_start(uv_loop_t *loop, const struct agent_settings *settings, agent_done_fn *done, void *arg,
+                struct agent **out, struct err *e)
+{
+    static const struct uplink_events events = {hello, on_welcome, on_frame, on_lost};
+    struct address_list controllers = *settings->controllers;
+    struct agent *a = mem_alloc(sizeof *a);
+    a->loop = loop;
+    a->done = done;
+    a->arg = arg;
+    a->home = mem_dup(settings->home);
+    a->root = mem_dup(settings->root);
+    a->once = settings->once;
+    a->default_interval = a->interval = settings->interval;
+    int r = load(a, &controllers, e);
+    if (r) {
+        free_unstarted(a);
+        return r;
+    }
+    warn_if_expired(a);
+    add_timer(a, &a->beat);
+    add_timer(a, &a->reread);
+    add_timer(a, &a->renewal);
+    add_timer(a, &a->answer);
+    a->uplink = uplink_create(loop, &controllers, &events, a);
+    a->collect = collect_create(loop, a->uplink, a->id.name, a->instance, settings->collect_port);
+    a->work_child = child_create(loop, 2 * BODY_WORK_BYTES_MAX);
+    a->inventory_child = child_create(loop, INVENTORY_REPORT_BYTES_MAX);
+    uv_timer_start(&a->reread, on_reread, REREAD_MS, REREAD_MS);
+    uv_timer_start(&a->renewal, on_renewal, RENEWAL_CHECK_MS, RENEWAL_CHECK_MS);
+    read_inventory(a); /* its hash belongs into HELLO; the link is dialled when it is there */
+    *out = a;
+    return 0;
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/body.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint64_t NUMBER_MAX = INT64_MAX;
+
+static int frame_wrap(const struct frame *f, int r, struct err *e)
+{
+    char name[16];
+    return r ? err_wrap(e, -EINVAL, "%s", frame_name(f->type, name)) : 0;
+}
+
+static json_t *read_object(const struct frame *f, struct err *e)
+{
+    json_t *body = json_read(f->body, f->len, e);
+    if (body && !json_is_object(body)) {
+        err_set(e, -EINVAL, "the body is not an object");
+        json_decref(body);
+        body = NULL;
+    }
+    if (!body)
+        frame_wrap(f, -EINVAL, e);
+    return body;
+}
+
+/* Printable ASCII without quotes, so that it may stand in a log line and in JSON as it is. */
+static bool is_word(const char *s)
+{
+    for (; *s; s++)
+        if (*s <= ' ' || *s >= 0x7f || *s == '"' || *s == '\\')
+            return false;
+    return true;
+}
+
+static int take_text(const json_t *body, const char *key, bool required, char *out, size_t size, struct err *e)
+{
+    const char *s;
+    out[0] = 0;
+    int r = json_take_string(body, key, &s, e);
+    if (r)
+        return r == -ENOENT && !required ? 0 : r;
+    if (strlen(s) >= size)
+        return err_set(e, -EINVAL, "\"%s\" is longer than %zu characters", key, size - 1);
+    memcpy(out, s, strlen(s) + 1);
+    return 0;
+}
+
+static int take_word(const json_t *body, const char *key, bool required, char *out, struct err *e)
+{
+    int r = take_text(body, key, required, out, BODY_WORD_BYTES_MAX + 1, e);
+    if (r)
+        return r;
+    if (required && !out[0])
+        return err_set(e, -EINVAL, "\"%s\" is empty", key);
+    return is_word(out) ? 0 : err_set(e, -EINVAL, "\"%s\" has characters that do not belong there", key);
+}
+
+static int take_name(const json_t *body, const char *key, char *out, size_t size, struct err *e)
+{
+    int r = take_text(body, key, true, out, size, e);
+    if (r)
+        return r;
+    return hostlist_name_ok(out) ? 0 : err_set(e, -EINVAL, "\"%s\" is no name of a node", key);
+}
+
+static int take_time(const json_t *body, const char *key, bool *has, struct span *out, struct err *e)
+{
+    uint64_t ms = 0;
+    int r = json_take_u64(body, key, BODY_INTERVAL_MS_MAX, &ms, e);
+    *has = r == 0;
+    *out = span_ms((int64_t)ms);
+    return r == -ENOENT ? 0 : r;
+}
+
+static int take_flag(const json_t *body, const char *key, bool *out, struct err *e)
+{
+    *out = false;
+    int r = json_take_bool(body, key, out, e);
+    return r == -ENOENT ? 0 : r;
+}
+
+static int take_number(const json_t *body, const char *key, uint64_t *out, struct err *e)
+{
+    *out = 0;
+    int r = json_take_u64(body, key, NUMBER_MAX, out, e);
+    return r == -ENOENT ? 0 : r;
+}
+
+int body_read_welcome(const struct frame *f, struct body_welcome *out, struct err *e)
+{
+    CLEANUP_JSON json_t *body = read_object(f, e);
+    bool has_spread;
+    if (!body)
+        return -EINVAL;
+    int r = take_time(body, "interval_ms", &out->has_interval, &out->interval, e);
+    if (!r)
+        r = take_time(body, "spread_ms", &has_spread, &out->spread, e);
+    if (!r)
+        r = take_number(body, "term", &out->term, e);
+    if (!r)
+        r = take_word(body, "controller", false, out->controller, e);
+    if (!r)
+        r = take_flag(body, "want", &out->want, e);
+    return frame_wrap(f, r, e);
+}
+
+int body_read_settings(const struct frame *f, struct body_settings *out, struct err *e)
+{
+    CLEANUP_JSON json_t *body = read_object(f, e);
+    if (!body)
+        return -EINVAL;
+    int r = take_time(body, "interval_ms", &out->has_interval, &out->interval, e);
+    if (!r)
+        r = take_time(body, "spread_ms", &out->has_spread, &out->spread, e);
+    return frame_wrap(f, r, e);
+}
+
+int body_read_refuse(const struct frame *f, struct body_refuse *out, struct err *e)
+{
+    CLEANUP_JSON json_t *body = read_object(f, e);
+    const char *code = "", *message = "";
+    if (!body)
+        return -EINVAL;
+    int r = json_take_string(body, "code", &code, e);
+    if (r)
+        return frame_wrap(f, r, e);
+    (void)json_take_string(body, "message", &message, NULL);
+    out->code = err_code(code);
+    size_t n = 0;
+    for (; message[n] && n + 1 < sizeof out->message; n++) /* it goes into a line of the log */
+        out->message[n] = (unsigned char)message[n] < ' ' ? ' ' : message[n];
+    out->message[n] = 0;
+    return 0;
+}
+
+static int read_collector(const json_t *collector, struct course_collector *out, struct err *e)
+{
+    uint64_t port;
+    if (!json_is_object(collector))
+        return err_set(e, -EINVAL, "\"collector\" is not an object");
+    int r = take_name(collector, "name", out->name, sizeof out->name, e);
+    if (!r)
+        r = take_text(collector, "host", true, out->address.host, sizeof out->address.host, e);
+    if (!r && (!out->address.host[0] || !is_word(out->address.host)))
+        r = err_set(e, -EINVAL, "\"host\" is no host");
+    if (!r)
+        r = json_take_u64(collector, "port", UINT16_MAX, &port, e);
+    if (!r && port == 0)
+        r = err_set(e, -EINVAL, "\"port\" is zero");
+    if (!r)
+        out->address.port = (uint16_t)port;
+    return r;
+}
+
+int body_read_redirect(const struct frame *f, struct body_redirect *out, struct err *e)
+{
+    CLEANUP_JSON json_t *body = read_object(f, e);
+    if (!body)
+        return -EINVAL;
+    const json_t *collector = json_object_get(body, "collector");
+    out->to_collector = collector && !json_is_null(collector);
+    return out->to_collector ? frame_wrap(f, read_collector(collector, &out->collector, e), e) : 0;
+}
+
+/* *has is false when the member is absent. A list of many names in few bytes is cheap to write, so
+ * the number of names is bounded, too. */
+static int take_nodes(const json_t *body, bool *has, struct hostlist *out, struct err *e)
+{
+    const char *text;
+    int r = json_take_string(body, "nodes", &text, e);
+    *has = r == 0;
+    if (r)
+        return r == -ENOENT ? 0 : r;
+    r = hostlist_parse(text, out, e);
+    if (!r && out->n > BODY_SHARE_NODES_MAX)
+        r = err_set(e, -EINVAL, "%zu nodes, more than %d", out->n, BODY_SHARE_NODES_MAX);
+    for (size_t i = 0; !r && i < out->n; i++)
+        if (!hostlist_name_ok(out->names[i]))
+            r = err_set(e, -EINVAL, "\"nodes\" has what is no name of a node");
+    if (r)
+        hostlist_fini(out);
+    return r;
+}
+
+int body_read_share(const struct frame *f, struct body_share *out, struct err *e)
+{
+    CLEANUP_JSON json_t *body = read_object(f, e);
+    *out = (struct body_share){0};
+    if (!body)
+        return -EINVAL;
+    int r = take_number(body, "epoch", &out->epoch, e);
+    if (!r)
+        r = take_nodes(body, &out->collect, &out->nodes, e);
+    return frame_wrap(f, r, e);
+}
+
+int body_read_want(const struct frame *f, bool *all, struct hostlist *nodes, struct err *e)
+{
+    CLEANUP_JSON json_t *body = read_object(f, e);
+    bool has = false;
+    *nodes = (struct hostlist){0};
+    if (!body)
+        return -EINVAL;
+    int r = take_nodes(body, &has, nodes, e);
+    *all = !has;
+    return frame_wrap(f, r, e);
+}
+
+int body_read_pem(const struct frame *f, const char *key, char **out, struct err *e)
+{
+    CLEANUP_JSON json_t *body = read_object(f, e);
+    const char *pem;
+    if (!body)
+        return -EINVAL;
+    int r = json_take_string(body, key, &pem, e);
+    if (!r)
+        *out = mem_dup(pem);
+    return frame_wrap(f, r, e);
+}
+
+int body_read_hello(const struct frame *f, struct body_hello *out, struct err *e)
+{
+    CLEANUP_JSON json_t *body = read_object(f, e);
+    uint64_t protocol;
+    if (!body)
+        return -EINVAL;
+    int r = json_take_u64(body, "protocol", NUMBER_MAX, &protocol, e);
+    if (!r && protocol != 1)
+        r = err_set(e, -EINVAL, "this agent collects for protocol 1 only");
+    if (!r)
+        r = take_name(body, "name", out->name, sizeof out->name, e);
+    if (!r)
+        r = take_word(body, "version", false, out->version, e);
+    if (!r)
+        r = take_word(body, "boot", true, out->boot, e);
+    if (!r)
+        r = take_word(body, "instance", true, out->instance, e);
+    if (!r)
+        r = take_word(body, "inventory", false, out->inventory, e);
+    return frame_wrap(f, r, e);
+}
+
+/* An array of strings as text; "null" for none, for null and for one that is too long to be handed on. */
+static int take_work(const json_t *body, char **out, struct err *e)
+{
+    const json_t *work = json_object_get(body, "work");
+    if (work && !json_is_null(work) && !json_is_array(work))
+        return err_set(e, -EINVAL, "\"work\" is no array");
+    size_t i;
+    json_t *one;
+    json_array_foreach(work, i, one)
+        if (!json_is_string(one))
+            return err_set(e, -EINVAL, "\"work\" is no array of strings");
+    char *text = work ? json_write(work) : mem_dup("null");
+    if (strlen(text) > BODY_WORK_BYTES_MAX) {
+        free(text);
+        text = mem_dup("null");
+    }
+    *out = text;
+    return 0;
+}
+
+int body_read_heartbeat(const struct frame *f, struct body_heartbeat *out, struct err *e)
+{
+    CLEANUP_JSON json_t *body = read_object(f, e);
+    out->work = NULL;
+    if (!body)
+        return -EINVAL;
+    int r = take_word(body, "boot", true, out->boot, e);
+    if (!r)
+        r = take_word(body, "instance", true, out->instance, e);
+    if (!r)
+        r = json_take_u64(body, "seq", NUMBER_MAX, &out->seq, e);
+    if (!r)
+        r = take_number(body, "uptime_s", &out->uptime_s, e);
+    if (!r)
+        r = take_work(body, &out->work, e);
+    return frame_wrap(f, r, e);
+}
+
+static int take_members(const json_t *body, char **out, struct err *e)
+{
+    bool full;
+    const json_t *set = json_object_get(body, "set"), *unset = json_object_get(body, "unset");
+    int r = take_flag(body, "full", &full, e);
+    if (r)
+        return r;
+    if (set && !json_is_object(set))
+        return err_set(e, -EINVAL, "\"set\" is not an object");
+    if (unset && !json_is_array(unset))
+        return err_set(e, -EINVAL, "\"unset\" is not an array");
+    CLEANUP_FREE char *set_text = set ? json_write(set) : mem_dup("{}");
+    CLEANUP_FREE char *unset_text = unset ? json_write(unset) : mem_dup("[]");
+    CLEANUP_TEXT struct text t = {0};
+    text_printf(&t, "%s\"set\":%s,\"unset\":%s", full ? "\"full\":true," : "", set_text, unset_text);
+    if (t.len > BODY_PART_BYTES_MAX)
+        return err_set(e, -EINVAL, "%zu bytes, more than a collector hands on", t.len);
+    *out = text_take(&t);
+    return 0;
+}
+
+int body_read_inventory(const struct frame *f, struct body_inventory *out, struct err *e)
+{
+    CLEANUP_JSON json_t *body = read_object(f, e);
+    out->members = NULL;
+    if (!body)
+        return -EINVAL;
+    int r = take_word(body, "instance", true, out->instance, e);
+    if (!r)
+        r = take_word(body, "hash", true, out->hash, e);
+    if (!r)
+        r = take_members(body, &out->members, e);
+    return frame_wrap(f, r, e);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_AGENT_BODY_H
+#define FETTLE_AGENT_BODY_H
+
+#include "agent/course.h"
+#include "base/hostlist.h"
+#include "base/json.h"
+#include "link/frame.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Bodies of frames (doc/spec/link-bodies.md) that an agent reads from a controller or collector, and
+ * a collector from agents. Every reader returns 0, or -EINVAL with a sentence that names the frame
+ * and the member; what it filled in then means nothing. Strings are copied and bounded.
+ */
+
+enum {
+    BODY_WORD_BYTES_MAX = 64,         /* of boot ids, instances, versions, hashes */
+    BODY_WORK_BYTES_MAX = 32 << 10,   /* of the list of running work, as JSON text */
+    BODY_SHARE_NODES_MAX = 16 << 10,  /* that one collector hears */
+    BODY_PART_BYTES_MAX = 48 << 10,   /* of a frame before another one is begun */
+    BODY_INTERVAL_MS_MAX = 86400000
+};
+
+struct body_welcome {
+    bool has_interval;
+    struct span interval; /* zero: report once and wait */
+    struct span spread;
+    uint64_t term;
+    char controller[BODY_WORD_BYTES_MAX + 1]; /* its instance */
+    bool want;
+};
+int body_read_welcome(const struct frame *f, struct body_welcome *out, struct err *e);
+
+struct body_settings {
+    bool has_interval, has_spread;
+    struct span interval, spread;
+};
+int body_read_settings(const struct frame *f, struct body_settings *out, struct err *e);
+
+struct body_refuse {
+    int code; /* negative errno; -EIO for a code that is not known */
+    char message[256];
+};
+int body_read_refuse(const struct frame *f, struct body_refuse *out, struct err *e);
+
+struct body_redirect {
+    bool to_collector;
+    struct course_collector collector;
+};
+int body_read_redirect(const struct frame *f, struct body_redirect *out, struct err *e);
+
+/* nodes is fini'd by the caller after success; empty after failure. */
+struct body_share {
+    uint64_t epoch;
+    bool collect; /* nodes was there, if only empty */
+    struct hostlist nodes;
+};
+int body_read_share(const struct frame *f, struct body_share *out, struct err *e);
+/* The nodes of a WANT; *all when it names none. nodes as above. */
+int body_read_want(const struct frame *f, bool *all, struct hostlist *nodes, struct err *e);
+
+/* The PEM in the member `key` of the body; the caller frees it. */
+int body_read_pem(const struct frame *f, const char *key, char **out, struct err *e);
+
+struct body_hello {
+    char name[HOSTLIST_NAME_BYTES_MAX + 1];
+    char version[BODY_WORD_BYTES_MAX + 1];
+    char boot[BODY_WORD_BYTES_MAX + 1];
+    char instance[BODY_WORD_BYTES_MAX + 1];
+    char inventory[BODY_WORD_BYTES_MAX + 1]; /* hash; "" when unknown */
+};
+int body_read_hello(const struct frame *f, struct body_hello *out, struct err *e);
+
+struct body_heartbeat {
+    char boot[BODY_WORD_BYTES_MAX + 1];
+    char instance[BODY_WORD_BYTES_MAX + 1];
+    uint64_t seq;
+    uint64_t uptime_s;
+    char *work; /* JSON text, "null" when unknown; the caller frees it */
+};
+int body_read_heartbeat(const struct frame *f, struct body_heartbeat *out, struct err *e);
+
+struct body_inventory {
+    char instance[BODY_WORD_BYTES_MAX + 1];
+    char hash[BODY_WORD_BYTES_MAX + 1];
+    char *members; /* JSON text of the members full, set, unset: "\"full\":true,\"set\":{...}"; the caller frees it */
+};
+int body_read_inventory(const struct frame *f, struct body_inventory *out, struct err *e);
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/*
+ * The pipe carries one byte that says whether the work succeeded, then its text or its sentence,
+ * and ends with the child. The child closes every other descriptor, so that a stuck one holds no
+ * connection of its parent open, and dies with its parent.
+ */
+
+struct child {
+    uv_timer_t deadline;
+    uv_signal_t ended; /* SIGCHLD */
+    uv_poll_t readable;
+    int handles; /* open ones; freed with the last when destroyed */
+    int fd;      /* -1 while no pipe is open */
+    pid_t pid;   /* 0 while none exists */
+    bool answered;
+    bool destroyed;
+    size_t limit_bytes;
+    struct text text;
+    child_done_fn *done; /* NULL while nobody waits */
+    void *arg;
+};
+
+static void write_all(int fd, const char *bytes, size_t n)
+{
+    while (n > 0) {
+        ssize_t w = write(fd, bytes, n);
+        if (w < 0 && errno != EINTR)
+            return;
+        if (w > 0) {
+            bytes += w;
+            n -= (size_t)w;
+        }
+    }
+}
+
+static _Noreturn void be_child(int fd, pid_t parent, const sigset_t *mask, child_work_fn *work, void *arg)
+{
+    static const int defaults[] = {SIGTERM, SIGINT, SIGHUP, SIGCHLD, SIGPIPE};
+    struct text out = {0};
+    struct err e = {0};
+    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
+        signal(defaults[i], SIG_DFL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent || dup2(fd, 3) < 0)
+        _exit(1);
+    (void)fcntl(3, F_SETFL, 0);
+    close_range(4, ~0U, 0);
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    int r = work(arg, &out, &e);
+    write_all(3, r ? "-" : "+", 1);
+    write_all(3, r ? e.msg : out.s, r ? strlen(e.msg) : out.len);
+    _exit(0);
+}
+
+struct child *child_create(uv_loop_t *loop, size_t limit_bytes)
+{
+    struct child *c = mem_alloc(sizeof *c);
+    c->fd = -1;
+    c->limit_bytes = limit_bytes;
+    uv_timer_init(loop, &c->deadline);
+    uv_signal_init(loop, &c->ended);
+    c->deadline.data = c->ended.data = c->readable.data = c;
+    c->handles = 2;
+    return c;
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+    struct child *c = handle->data;
+    if (--c->handles > 0 || !c->destroyed)
+        return;
+    text_fini(&c->text);
+    free(c);
+}
+
+static bool reap(struct child *c)
+{
+    int status;
+    if (c->pid && waitpid(c->pid, &status, WNOHANG) == c->pid) {
+        c->pid = 0;
+        if (!c->destroyed)
+            uv_signal_stop(&c->ended);
+    }
+    return c->pid == 0;
+}
+
+static void complete(struct child *c)
+{
+    struct text text = c->text;
+    struct err e = {0};
+    child_done_fn *done = c->done;
+    uv_timer_stop(&c->deadline);
+    c->text = (struct text){0};
+    c->done = NULL;
+    if (c->answered && text.len > 0 && text.s[0] == '+') {
+        c->answered = false;
+        done(c->arg, text.s + 1, text.len - 1, NULL);
+    } else {
+        if (c->answered && text.len > 1)
+            err_set(&e, -EIO, "%s", text.s + 1);
+        else if (c->answered)
+            err_set(&e, -EIO, "it ended without an answer");
+        else
+            err_set(&e, -ETIMEDOUT, "no answer in time");
+        c->answered = false;
+        done(c->arg, NULL, 0, &e);
+    }
+    text_fini(&text);
+}
+
+/* The descriptor may be closed only when the loop has let go of it. */
+static void on_poll_closed(uv_handle_t *handle)
+{
+    struct child *c = handle->data;
+    close(c->fd);
+    c->fd = -1;
+    if (!c->destroyed && (!c->answered || reap(c)))
+        complete(c);
+    on_handle_closed(handle);
+}
+
+static void close_pipe(struct child *c)
+{
+    if (c->fd >= 0 && !uv_is_closing((uv_handle_t *)&c->readable))
+        uv_close((uv_handle_t *)&c->readable, on_poll_closed);
+}
+
+static void on_ended(uv_signal_t *signal, int number)
+{
+    struct child *c = signal->data;
+    if (reap(c) && c->answered && c->fd < 0)
+        complete(c);
+}
+
+static void on_deadline(uv_timer_t *timer)
+{
+    struct child *c = timer->data;
+    if (c->pid)
+        kill(c->pid, SIGKILL);
+    if (c->fd >= 0)
+        close_pipe(c);
+    else
+        complete(c);
+}
+
+static void on_readable(uv_poll_t *poll, int status, int events)
+{
+    struct child *c = poll->data;
+    ssize_t n = read(c->fd, text_room(&c->text, 4097), 4096);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n > 0) {
+        c->text.len += (size_t)n;
+        c->text.s[c->text.len] = 0;
+    }
+    if (n > 0 && c->text.len <= c->limit_bytes)
+        return;
+    c->answered = n == 0;
+    if (!c->answered && c->pid)
+        kill(c->pid, SIGKILL);
+    close_pipe(c);
+}
+
+static int start(struct child *c, int pipe_fds[2], child_work_fn *work, void *arg, struct err *e)
+{
+    sigset_t all, mask;
+    pid_t parent = getpid();
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &mask); /* a handler of the parent must not run in the child */
+    pid_t pid = fork();
+    if (pid == 0)
+        be_child(pipe_fds[1], parent, &mask, work, arg);
+    int r = pid < 0 ? -errno : 0;
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    close(pipe_fds[1]);
+    if (r) {
+        close(pipe_fds[0]);
+        return err_set(e, r, "no process could be started: %s", strerror(-r));
+    }
+    c->pid = pid;
+    c->fd = pipe_fds[0];
+    return 0;
+}
+
+int child_run(struct child *c, struct span deadline, child_work_fn *work, child_done_fn *done, void *arg, struct err *e)
+{
+    int pipe_fds[2];
+    if (!reap(c) || c->fd >= 0)
+        return err_set(e, -EBUSY, "the last reading has not ended");
+    if (pipe2(pipe_fds, O_CLOEXEC | O_NONBLOCK))
+        return err_set(e, -errno, "no pipe: %s", strerror(errno));
+    uv_signal_start(&c->ended, on_ended, SIGCHLD);
+    int r = start(c, pipe_fds, work, arg, e);
+    if (r) {
+        uv_signal_stop(&c->ended);
+        return r;
+    }
+    c->done = done;
+    c->arg = arg;
+    uv_poll_init(c->deadline.loop, &c->readable, c->fd);
+    c->handles++;
+    uv_poll_start(&c->readable, UV_READABLE, on_readable);
+    uv_timer_start(&c->deadline, on_deadline, (uint64_t)span_to_ms(deadline), 0);
+    return 0;
+}
+
+void child_destroy(struct child *c)
+{
+    if (!c || c->destroyed)
+        return;
+    c->destroyed = true;
+    if (c->pid)
+        kill(c->pid, SIGKILL);
+    reap(c);
+    close_pipe(c);
+    uv_close((uv_handle_t *)&c->ended, on_handle_closed);
+    uv_close((uv_handle_t *)&c->deadline, on_handle_closed);
+}

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/collect.h"
+
+#include "agent/ledger.h"
+#include "base/log.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <utlist.h>
+
+/*
+ * What was heard is the ledger's; here are sockets and timers. A link is a connection of an agent:
+ * unknown until its HELLO, then the one link of its name. The uplink's queue is watched before
+ * inventories are asked for, so that a thousand new nodes cannot fill it.
+ */
+
+enum {
+    GREET_MS = 10000,             /* from the connection to HELLO */
+    SWEEP_MS = 5000,              /* how often silent links are looked for */
+    SILENT_INTERVALS = 6,         /* after these a link is closed, at least after a minute */
+    AWAY_MS = 600000,             /* without a controller until the agents are sent away */
+    STRANGERS_MAX = 256,          /* links beyond one for each node */
+    QUEUED_BYTES_MAX = 256 << 10, /* in the uplink, before more is asked for */
+};
+
+struct link {
+    struct link *prev, *next;
+    struct collect *c;
+    struct peer *peer;
+    struct mono last;
+    char name[HOSTLIST_NAME_BYTES_MAX + 1]; /* "" until HELLO */
+    char instance[BODY_WORD_BYTES_MAX + 1];
+};
+
+struct collect {
+    uv_loop_t *loop;
+    uv_timer_t batch, sweep, away;
+    int handles;
+    struct uplink *uplink;
+    const char *name, *instance;
+    int wanted_port;
+    struct tls_context *tls;
+    struct listener *listener;
+    struct ledger *ledger; /* NULL while it does not collect */
+    struct link *links;
+    size_t n_links;
+    bool up;         /* the controller hears us */
+    bool fresh_epoch; /* of this controller no epoch was seen yet */
+    struct span interval, spread;
+    uint64_t term;
+    char controller[BODY_WORD_BYTES_MAX + 1];
+    bool destroyed;
+};
+
+static void on_batch(uv_timer_t *timer);
+
+static void emit(void *arg, const char *body, size_t len)
+{
+    struct collect *c = arg;
+    uplink_send(c->uplink, FRAME_BATCH, body, len);
+}
+
+static void arm_batch(struct collect *c)
+{
+    int64_t left_ms = span_to_ms(mono_sub(ledger_deadline(c->ledger), mono_now()));
+    uv_timer_start(&c->batch, on_batch, left_ms > 0 ? (uint64_t)left_ms + 1 : 1, 0);
+}
+
+static struct link *find_link(const struct collect *c, const char *name)
+{
+    struct link *k;
+    DL_FOREACH(c->links, k)
+        if (strcmp(k->name, name) == 0)
+            return k;
+    return NULL;
+}
+
+static void ask_for_inventories(struct collect *c)
+{
+    const char *name;
+    while (c->up && uplink_queued(c->uplink) < QUEUED_BYTES_MAX && (name = ledger_ask(c->ledger, mono_now()))) {
+        struct link *k = find_link(c, name);
+        if (k)
+            peer_send(k->peer, FRAME_WANT, 0, "{}", 2);
+    }
+}
+
+/* Sends what is due. */
+static void flush(struct collect *c)
+{
+    if (!c->up || !c->ledger)
+        return;
+    struct mono now = mono_now();
+    if (ledger_due(c->ledger, now)) {
+        ledger_batch(c->ledger, now, listener_port(c->listener), emit, c);
+        arm_batch(c);
+    } else if (ledger_full(c->ledger)) {
+        ledger_batch_inventories(c->ledger, listener_port(c->listener), emit, c);
+    }
+    ask_for_inventories(c);
+}
+
+static void on_batch(uv_timer_t *timer)
+{
+    struct collect *c = timer->data;
+    flush(c);
+    if (c->up && c->ledger && !uv_is_active((uv_handle_t *)timer))
+        arm_batch(c);
+}
+
+/* The link is no more the one of its name; its end is no news. */
+static void disown(struct link *k)
+{
+    k->name[0] = 0;
+}
+
+static void welcome(struct link *k)
+{
+    const struct collect *c = k->c;
+    CLEANUP_TEXT struct text body = {0};
+    text_printf(&body, "{\"interval_ms\":%" PRId64 ",\"spread_ms\":%" PRId64 ",\"term\":%" PRIu64 ",\"controller\":\"%s\"}",
+                span_to_ms(c->interval), span_to_ms(c->spread), c->term, c->controller);
+    peer_send(k->peer, FRAME_WELCOME, 0, body.s, body.len);
+}
+
+static int on_hello(struct link *k, const struct frame *f, struct err *e)
+{
+    struct collect *c = k->c;
+    struct body_hello hello;
+    const struct identity *id = stream_peer(peer_stream(k->peer));
+    int r = body_read_hello(f, &hello, e);
+    if (!r && k->name[0])
+        r = err_set(e, -EINVAL, "HELLO comes once");
+    if (!r && (id->kind != IDENTITY_NODE || strcmp(id->name, hello.name) != 0))
+        r = err_set(e, -EACCES, "the certificate is not of node \"%s\"", hello.name);
+    if (!r)
+        r = ledger_hello(c->ledger, mono_now(), &hello, e);
+    if (r < 0)
+        return r;
+    struct link *old = r == 1 ? find_link(c, hello.name) : NULL;
+    if (old) {
+        disown(old);
+        peer_close(old->peer);
+    }
+    memcpy(k->name, hello.name, sizeof k->name);
+    memcpy(k->instance, hello.instance, sizeof k->instance);
+    log_debug(LOG_COLLECT, "hears %s", k->name);
+    welcome(k);
+    return 0;
+}
+
+static int on_heartbeat(struct link *k, const struct frame *f, struct err *e)
+{
+    struct body_heartbeat h;
+    int r = body_read_heartbeat(f, &h, e);
+    if (!r && !ledger_heartbeat(k->c->ledger, mono_now(), k->name, &h))
+        log_debug(LOG_COLLECT, "%s: a heartbeat that is not new was dropped", k->name);
+    free(h.work);
+    return r;
+}
+
+static int on_inventory(struct link *k, const struct frame *f, struct err *e)
+{
+    struct body_inventory report;
+    int r = body_read_inventory(f, &report, e);
+    if (!r && !ledger_inventory(k->c->ledger, k->name, &report))
+        log_debug(LOG_COLLECT, "%s: an inventory was dropped", k->name);
+    free(report.members);
+    return r;
+}
+
+static void on_link_open(struct peer *p, void *arg)
+{
+}
+
+static void on_link_frame(struct peer *p, void *arg, const struct frame *f)
+{
+    struct link *k = arg;
+    struct err e = {0};
+    int r = 0;
+    if (!k->c->ledger || k->c->destroyed)
+        return;
+    k->last = mono_now();
+    if (f->type == FRAME_HELLO)
+        r = on_hello(k, f, &e);
+    else if (!k->name[0])
+        r = err_set(&e, -EINVAL, "HELLO comes first");
+    else if (f->type == FRAME_HEARTBEAT)
+        r = on_heartbeat(k, f, &e);
+    else if (f->type == FRAME_INVENTORY)
+        r = on_inventory(k, f, &e);
+    if (r < 0) {
+        log_debug(LOG_COLLECT, "%s is refused: %s", stream_peer_address(peer_stream(p)), e.msg);
+        peer_refuse(p, r, "%s", e.msg);
+        return;
+    }
+    flush(k->c);
+}
+
+static void free_last(struct collect *c)
+{
+    if (c->destroyed && c->handles == 0 && !c->links)
+        free(c);
+}
+
+static void on_link_close(struct peer *p, void *arg, const struct err *why)
+{
+    struct link *k = arg;
+    struct collect *c = k->c;
+    log_debug(LOG_COLLECT, "link of %s ends: %s", k->name[0] ? k->name : "nobody", why ? why->msg : "orderly");
+    if (k->name[0] && c->ledger)
+        ledger_gone(c->ledger, k->name, k->instance);
+    DL_DELETE(c->links, k);
+    c->n_links--;
+    free(k);
+    free_last(c);
+}
+
+static const struct peer_events link_events = {on_link_open, on_link_frame, on_link_close};
+
+static void on_connection(void *arg, int fd)
+{
+    struct collect *c = arg;
+    if (c->n_links >= ledger_count(c->ledger) + STRANGERS_MAX) {
+        close(fd);
+        return;
+    }
+    struct link *k = mem_alloc(sizeof *k);
+    k->c = c;
+    k->last = mono_now();
+    DL_APPEND(c->links, k);
+    c->n_links++;
+    k->peer = peer_accept(c->loop, fd, c->tls, &link_events, k);
+}
+
+static void on_sweep(uv_timer_t *timer)
+{
+    struct collect *c = timer->data;
+    struct mono now = mono_now();
+    int64_t limit_ms = SILENT_INTERVALS * span_to_ms(c->interval);
+    struct link *k;
+    DL_FOREACH(c->links, k) {
+        int64_t silent_ms = span_to_ms(mono_sub(now, k->last));
+        bool stranger = !k->name[0] && silent_ms > GREET_MS;
+        bool silent = c->interval.ns > 0 && silent_ms > (limit_ms > 60000 ? limit_ms : 60000);
+        if (stranger || silent)
+            peer_close(k->peer);
+    }
+    ask_for_inventories(c);
+}
+
+/* Where an agent is not in the share any more, or in none, it asks a controller. */
+static void send_away(struct collect *c)
+{
+    struct link *k;
+    DL_FOREACH(c->links, k) {
+        if (!k->name[0] || (c->ledger && ledger_has(c->ledger, k->name)))
+            continue;
+        disown(k);
+        peer_send(k->peer, FRAME_REDIRECT, 0, "{}", 2);
+        peer_close(k->peer);
+    }
+}
+
+static int listen_at(struct collect *c, uint16_t port, struct err *e)
+{
+    int r = listener_open_tcp(c->loop, "::", port, on_connection, c, &c->listener, e);
+    return r ? listener_open_tcp(c->loop, "0.0.0.0", port, on_connection, c, &c->listener, e) : 0;
+}
+
+static int begin(struct collect *c, struct err *e)
+{
+    uint16_t port = c->wanted_port < 0 ? uplink_target(c->uplink)->port : (uint16_t)c->wanted_port;
+    int r = listen_at(c, port, e);
+    if (r && port) {
+        log_info("%s; another port is used", e->msg);
+        r = listen_at(c, 0, e);
+    }
+    if (r)
+        return r;
+    c->ledger = ledger_create(c->name, c->instance);
+    ledger_interval(c->ledger, c->interval);
+    uv_timer_start(&c->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
+    log_info("collects on port %u", listener_port(c->listener));
+    return 0;
+}
+
+int collect_share(struct collect *c, const struct body_share *share, struct tls_context *tls, struct err *e)
+{
+    if (!share->collect) {
+        collect_stop(c);
+        return 0;
+    }
+    if (c->ledger && !c->fresh_epoch && share->epoch < ledger_epoch(c->ledger))
+        return 0;
+    c->tls = tls;
+    int r = c->ledger ? 0 : begin(c, e);
+    if (r)
+        return r;
+    c->fresh_epoch = false;
+    ledger_share(c->ledger, mono_now(), share->epoch, &share->nodes);
+    log_info("collects for %zu nodes, epoch %" PRIu64, ledger_count(c->ledger), share->epoch);
+    send_away(c);
+    arm_batch(c);
+    return 0;
+}
+
+void collect_set_tls(struct collect *c, struct tls_context *tls)
+{
+    c->tls = tls;
+}
+
+void collect_want(struct collect *c, const struct hostlist *nodes)
+{
+    if (!c->ledger)
+        return;
+    ledger_want(c->ledger, nodes);
+    ask_for_inventories(c);
+}
+
+void collect_settings(struct collect *c, struct span interval, struct span spread)
+{
+    struct link *k;
+    c->interval = interval;
+    c->spread = spread;
+    if (!c->ledger)
+        return;
+    ledger_interval(c->ledger, interval);
+    CLEANUP_TEXT struct text body = {0};
+    text_printf(&body, "{\"interval_ms\":%" PRId64 ",\"spread_ms\":%" PRId64 "}", span_to_ms(interval), span_to_ms(spread));
+    DL_FOREACH(c->links, k)
+        if (k->name[0])
+            peer_send(k->peer, FRAME_SETTINGS, 0, body.s, body.len);
+    if (c->up)
+        arm_batch(c);
+}
+
+void collect_stop(struct collect *c)
+{
+    struct ledger *ledger = STEAL(c->ledger);
+    if (!ledger)
+        return;
+    log_info("collects no more");
+    uv_timer_stop(&c->batch);
+    uv_timer_stop(&c->sweep);
+    uv_timer_stop(&c->away);
+    send_away(c);
+    struct link *k;
+    DL_FOREACH(c->links, k)
+        peer_close(k->peer);
+    listener_close(STEAL(c->listener));
+    ledger_destroy(ledger);
+}
+
+void collect_welcome(struct collect *c, const struct body_welcome *w)
+{
+    c->up = true;
+    c->fresh_epoch = true;
+    c->term = w->term;
+    memcpy(c->controller, w->controller, sizeof c->controller);
+    uv_timer_stop(&c->away);
+    if (c->ledger) {
+        ledger_forget_told(c->ledger, mono_now());
+        arm_batch(c);
+    }
+    collect_settings(c, w->interval, w->spread);
+}
+
+static void on_away(uv_timer_t *timer)
+{
+    log_warn("no controller for %d min: the agents are sent to look for one", AWAY_MS / 60000);
+    collect_stop(timer->data);
+}
+
+void collect_lost(struct collect *c)
+{
+    if (c->up && c->ledger)
+        uv_timer_start(&c->away, on_away, AWAY_MS, 0);
+    c->up = false;
+    uv_timer_stop(&c->batch);
+}
+
+void collect_self(struct collect *c)
+{
+    if (!c->ledger)
+        return;
+    ledger_self(c->ledger);
+    flush(c);
+}
+
+bool collect_is_active(const struct collect *c)
+{
+    return c->ledger != NULL;
+}
+
+void collect_add_hello(const struct collect *c, struct text *body)
+{
+    if (!c->ledger)
+        return;
+    CLEANUP_FREE char *nodes = ledger_nodes(c->ledger);
+    if (strlen(nodes) > BODY_PART_BYTES_MAX) /* the controller will give the share anew */
+        return;
+    text_printf(body, ",\"collector\":{\"port\":%u,\"epoch\":%" PRIu64 ",\"nodes\":", listener_port(c->listener),
+                ledger_epoch(c->ledger));
+    text_add_json(body, nodes);
+    text_add_char(body, '}');
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+    struct collect *c = handle->data;
+    c->handles--;
+    free_last(c);
+}
+
+struct collect *collect_create(uv_loop_t *loop, struct uplink *uplink, const char *name, const char *instance,
+                               int wanted_port)
+{
+    struct collect *c = mem_alloc(sizeof *c);
+    uv_timer_t *const timers[] = {&c->batch, &c->sweep, &c->away};
+    c->loop = loop;
+    c->uplink = uplink;
+    c->name = name;
+    c->instance = instance;
+    c->wanted_port = wanted_port;
+    for (; c->handles < 3; c->handles++) {
+        uv_timer_init(loop, timers[c->handles]);
+        timers[c->handles]->data = c;
+    }
+    return c;
+}
+
+void collect_destroy(struct collect *c)
+{
+    if (!c || c->destroyed)
+        return;
+    collect_stop(c);
+    c->destroyed = true;
+    uv_close((uv_handle_t *)&c->batch, on_handle_closed);
+    uv_close((uv_handle_t *)&c->sweep, on_handle_closed);
+    uv_close((uv_handle_t *)&c->away, on_handle_closed);
+}

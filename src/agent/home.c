@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/home.h"
+
+#include "base/hostlist.h"
+#include "base/text.h"
+#include "link/tls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/*
+ * Replacing a key and its certificate takes two renames. Both files are first written whole beside
+ * the old ones, the key before the certificate; then the key is renamed, then the certificate. A
+ * machine that stops in between leaves a new certificate without a new key, and only then: loading
+ * finishes the second rename. Anything else that is left over was never in force and is removed.
+ */
+
+enum { FILE_BYTES_MAX = 64 << 10 };
+
+void home_identity_fini(struct home_identity *id)
+{
+    free(id->key);
+    free(id->cert);
+    free(id->ca);
+    *id = (struct home_identity){0};
+}
+
+static char *path_of(const char *dir, const char *file)
+{
+    struct text t = {0};
+    text_printf(&t, "%s/%s", dir, file);
+    return text_take(&t);
+}
+
+static int sync_dir(const char *dir, struct err *e)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int r = fd < 0 || fsync(fd) ? -errno : 0;
+    if (fd >= 0)
+        close(fd);
+    return r ? err_set(e, r, "%s: %s", dir, strerror(-r)) : 0;
+}
+
+static int write_fd(int fd, const char *bytes)
+{
+    for (size_t n = strlen(bytes); n > 0;) {
+        ssize_t w = write(fd, bytes, n);
+        if (w < 0 && errno != EINTR)
+            return -errno;
+        if (w > 0) {
+            bytes += w;
+            n -= (size_t)w;
+        }
+    }
+    return fsync(fd) ? -errno : 0;
+}
+
+static int write_file(const char *dir, const char *file, mode_t mode, const char *bytes, struct err *e)
+{
+    CLEANUP_FREE char *path = path_of(dir, file);
+    unlink(path); /* so that the mode is the one asked for */
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+    int r = fd < 0 ? -errno : write_fd(fd, bytes);
+    if (fd >= 0)
+        close(fd);
+    return r ? err_set(e, r, "%s: %s", path, strerror(-r)) : 0;
+}
+
+static int move_file(const char *dir, const char *from, const char *to, struct err *e)
+{
+    CLEANUP_FREE char *a = path_of(dir, from);
+    CLEANUP_FREE char *b = path_of(dir, to);
+    if (rename(a, b))
+        return err_set(e, -errno, "%s: %s", b, strerror(errno));
+    return sync_dir(dir, e);
+}
+
+static int replace_file(const char *dir, const char *file, const char *bytes, struct err *e)
+{
+    CLEANUP_TEXT struct text next = {0};
+    text_printf(&next, "%s.new", file);
+    int r = write_file(dir, next.s, 0644, bytes, e);
+    return r ? r : move_file(dir, next.s, file, e);
+}
+
+static int read_file(const char *dir, const char *file, char **out, struct wall *changed, struct err *e)
+{
+    CLEANUP_FREE char *path = path_of(dir, file);
+    CLEANUP_FREE char *bytes = mem_alloc(FILE_BYTES_MAX + 1);
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 || fstat(fd, &st) ? -1 : read(fd, bytes, FILE_BYTES_MAX);
+    int r = n < 0 ? -errno : 0;
+    if (fd >= 0)
+        close(fd);
+    if (r)
+        return err_set(e, r, "%s: %s", path, strerror(-r));
+    if (strlen(bytes) != (size_t)n || n == FILE_BYTES_MAX)
+        return err_set(e, -EILSEQ, "%s is damaged", path);
+    if (changed)
+        changed->ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+    *out = mem_dup(bytes);
+    return 0;
+}
+
+static bool exists(const char *dir, const char *file)
+{
+    CLEANUP_FREE char *path = path_of(dir, file);
+    return access(path, F_OK) == 0;
+}
+
+static void remove_file(const char *dir, const char *file)
+{
+    CLEANUP_FREE char *path = path_of(dir, file);
+    unlink(path);
+}
+
+static int finish_replacing(const char *dir, struct err *e)
+{
+    if (!exists(dir, "node.key.new") && exists(dir, "node.pem.new"))
+        return move_file(dir, "node.pem.new", "node.pem", e);
+    remove_file(dir, "node.pem.new");
+    remove_file(dir, "node.key.new");
+    return 0;
+}
+
+static int value_of(char c)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const char *at = c ? strchr(digits, c) : NULL;
+    return at ? (int)(at - digits) : -1;
+}
+
+/* The bytes of the first block of a PEM text. */
+static void decode_pem(const char *pem, struct text *out)
+{
+    const char *at = strstr(pem, "-----BEGIN");
+    at = at ? strchr(at, '\n') : NULL;
+    uint32_t bits = 0;
+    for (int n = 0; at && *at && *at != '-'; at++) {
+        int v = value_of(*at);
+        if (v < 0)
+            continue;
+        bits = bits << 6 | (uint32_t)v;
+        n += 6;
+        if (n >= 8) {
+            n -= 8;
+            text_add_char(out, (char)(bits >> n & 0xff));
+        }
+    }
+}
+
+/* Our own certificate, which the authority made and the other side verifies: so it is enough to
+ * look for the one name of the form in DER, tag 0x86 (URI), length, text. */
+int home_cert_name(const char *pem, char out[static 256], struct err *e)
+{
+    static const char form[] = "urn:fettle:node:";
+    CLEANUP_TEXT struct text der = {0};
+    decode_pem(pem, &der);
+    const char *at = der.s ? memmem(der.s, der.len, form, sizeof form - 1) : NULL;
+    if (at && at - der.s >= 2) {
+        size_t len = (unsigned char)at[-1];
+        /* More than 127 bytes have their length in a second one, with 0x81 before it. */
+        bool tagged = len < 128 ? (unsigned char)at[-2] == 0x86
+                                : at - der.s >= 3 && (unsigned char)at[-2] == 0x81 && (unsigned char)at[-3] == 0x86;
+        if (tagged && len >= sizeof form && (size_t)(at - der.s) + len <= der.len) {
+            size_t n = len - (sizeof form - 1);
+            memcpy(out, at + sizeof form - 1, n);
+            out[n] = 0;
+            if (hostlist_name_ok(out) && strlen(out) == n)
+                return 0;
+        }
+    }
+    return err_set(e, -EILSEQ, "the certificate names no node");
+}
+
+int home_load(const char *dir, struct home_identity *out, struct err *e)
+{
+    *out = (struct home_identity){0};
+    int r = finish_replacing(dir, e);
+    if (r)
+        return r;
+    if (!exists(dir, "node.key") && !exists(dir, "node.pem"))
+        return err_set(e, -ENOENT, "%s has no identity yet; make one with \"fettle-agent join TOKEN HOST\"", dir);
+    r = read_file(dir, "node.key", &out->key, NULL, e);
+    if (!r)
+        r = read_file(dir, "node.pem", &out->cert, &out->stored, e);
+    if (!r)
+        r = read_file(dir, "ca.pem", &out->ca, NULL, e);
+    if (!r && (r = home_cert_name(out->cert, out->name, e)))
+        err_wrap(e, r, "%s/node.pem", dir);
+    if (r)
+        home_identity_fini(out);
+    return r;
+}
+
+static int make_dir(const char *dir, struct err *e)
+{
+    if (mkdir(dir, 0700) && errno != EEXIST)
+        return err_set(e, -errno, "%s: %s", dir, strerror(errno));
+    return 0;
+}
+
+int home_store(const char *dir, const char *key, const char *cert, const char *ca, struct err *e)
+{
+    int r = make_dir(dir, e);
+    if (!r)
+        r = finish_replacing(dir, e);
+    if (!r && ca)
+        r = replace_file(dir, "ca.pem", ca, e);
+    if (!r)
+        r = write_file(dir, "node.key.new", 0600, key, e);
+    if (!r)
+        r = write_file(dir, "node.pem.new", 0644, cert, e);
+    if (!r)
+        r = sync_dir(dir, e);
+    if (!r)
+        r = move_file(dir, "node.key.new", "node.key", e);
+    if (!r)
+        r = move_file(dir, "node.pem.new", "node.pem", e);
+    return r;
+}
+
+int home_load_controllers(const char *dir, struct address_list *list, struct err *e)
+{
+    CLEANUP_FREE char *text = NULL;
+    int r = read_file(dir, "controllers", &text, NULL, e);
+    if (r)
+        return r == -ENOENT ? 0 : r;
+    r = address_list_add(list, text, e);
+    return r ? err_wrap(e, r, "%s/controllers", dir) : 0;
+}
+
+int home_store_controllers(const char *dir, const struct address_list *list, struct err *e)
+{
+    char one[ADDRESS_HOST_BYTES_MAX + 16];
+    CLEANUP_TEXT struct text t = {0};
+    int r = make_dir(dir, e);
+    for (size_t i = 0; i < list->n; i++)
+        text_printf(&t, "%s\n", address_format(&list->at[i], one));
+    return r ? r : replace_file(dir, "controllers", t.s ? t.s : "", e);
+}
+
+bool home_renewal_due(struct span left, struct span age)
+{
+    int64_t lived = age.ns > 0 ? age.ns : 0;
+    return left.ns < lived / 2; /* left < (left + lived) / 3 */
+}

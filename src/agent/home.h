@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_AGENT_HOME_H
+#define FETTLE_AGENT_HOME_H
+
+#include "agent/address.h"
+#include "base/clock.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+
+/*
+ * The agent's directory of state: node.key (0600), node.pem and ca.pem, which say who it is and
+ * whom it believes, and controllers, the addresses to dial. Every file is replaced whole; a key and
+ * its certificate are replaced together, whenever the machine stops.
+ */
+
+#define HOME_DEFAULT "/var/lib/fettle-agent"
+
+/* All PEM. Zero-initialise; home_identity_fini when done. */
+struct home_identity {
+    char *key, *cert, *ca;
+    char name[256];     /* of the node, by its certificate */
+    struct wall stored; /* when the certificate came */
+};
+
+void home_identity_fini(struct home_identity *id);
+
+/* -ENOENT with advice when the directory has no identity; -errno or -EILSEQ when it is damaged. */
+int home_load(const char *dir, struct home_identity *out, struct err *e);
+/* Stores a key and its certificate, and the authority when ca is not NULL. Makes the directory. */
+int home_store(const char *dir, const char *key, const char *cert, const char *ca, struct err *e);
+
+/* Adds the stored addresses to list; none stored is no error. */
+int home_load_controllers(const char *dir, struct address_list *list, struct err *e);
+int home_store_controllers(const char *dir, const struct address_list *list, struct err *e);
+
+/* The node's name in a certificate's SAN URI. -EILSEQ when it has none. */
+int home_cert_name(const char *pem, char out[static 256], struct err *e);
+
+/* Whether less than a third of a certificate's life is left that was stored `age` ago. */
+bool home_renewal_due(struct span left, struct span age);
+
+#endif

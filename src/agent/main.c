@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/agent.h"
+#include "agent/home.h"
+#include "agent/join.h"
+#include "base/log.h"
+#include "base/notify.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { INTERVAL_S_MAX = 86400, INTERVAL_S_DEFAULT = 10, EXIT_USAGE = 2 };
+
+static const char USAGE[] =
+    "usage: fettle-agent [-c HOST[:PORT]]... [-D STATE_DIR] [-i INTERVAL] [-r ROOT] [-p COLLECT_PORT] [-d FLAGS]\n"
+    "       fettle-agent join TOKEN HOST[:PORT] [--name NAME] [-D STATE_DIR] [--again]\n"
+    "       fettle-agent --help | --version\n";
+
+struct daemon {
+    uv_loop_t *loop;
+    uv_signal_t terminate, interrupt;
+    uv_timer_t watchdog;
+    struct agent *agent;
+    int status;
+};
+
+static int complain(const struct err *e)
+{
+    fprintf(stderr, "fettle-agent: %s\n", e->msg);
+    return err_exit(e->code);
+}
+
+static void on_signal(uv_signal_t *signal, int number)
+{
+    struct daemon *d = signal->data;
+    log_info("ends: %s", strsignal(number));
+    notify_stopping();
+    agent_stop(d->agent);
+}
+
+static void on_watchdog(uv_timer_t *timer)
+{
+    notify_watchdog();
+}
+
+static void on_done(void *arg, const struct err *why)
+{
+    struct daemon *d = arg;
+    if (why)
+        log_error("%s", why->code ? why->msg : "the controller closed the link");
+    d->status = why ? (why->code ? err_exit(why->code) : EXIT_FAILURE) : EXIT_SUCCESS;
+    uv_close((uv_handle_t *)&d->terminate, NULL);
+    uv_close((uv_handle_t *)&d->interrupt, NULL);
+    uv_close((uv_handle_t *)&d->watchdog, NULL);
+}
+
+static int run(const struct agent_settings *settings)
+{
+    struct daemon d = {.loop = uv_default_loop()};
+    struct err e = {0};
+    int r = agent_start(d.loop, settings, on_done, &d, &d.agent, &e);
+    if (r)
+        return complain(&e);
+    uv_signal_init(d.loop, &d.terminate);
+    uv_signal_init(d.loop, &d.interrupt);
+    uv_timer_init(d.loop, &d.watchdog);
+    d.terminate.data = d.interrupt.data = &d;
+    uv_signal_start(&d.terminate, on_signal, SIGTERM);
+    uv_signal_start(&d.interrupt, on_signal, SIGINT);
+    uint64_t watchdog_ms = (uint64_t)span_to_ms(notify_watchdog_interval());
+    if (watchdog_ms)
+        uv_timer_start(&d.watchdog, on_watchdog, watchdog_ms, watchdog_ms);
+    notify_ready();
+    uv_run(d.loop, UV_RUN_DEFAULT);
+    return d.status;
+}
+
+static int number(const char *option, const char *text, uint64_t max, uint64_t *out, struct err *e)
+{
+    int r = text_parse_u64(text, 0, max, out, e);
+    return r ? err_wrap(e, r, "%s", option) : 0;
+}
+
+static int take_option(int option, struct agent_settings *s, struct address_list *controllers, struct err *e)
+{
+    uint64_t n;
+    uint32_t flags;
+    int r = 0;
+    switch (option) {
+    case 'c': r = address_list_add(controllers, optarg, e); return r ? err_wrap(e, r, "-c") : 0;
+    case 'D': s->home = optarg; break;
+    case 'r': s->root = optarg; break;
+    case 'i':
+        r = number("-i", optarg, INTERVAL_S_MAX, &n, e);
+        s->interval = span_s(r ? 0 : (int64_t)n);
+        s->once = !r && n == 0;
+        break;
+    case 'p':
+        r = number("-p", optarg, UINT16_MAX, &n, e);
+        s->collect_port = r ? 0 : (int)n;
+        break;
+    case 'd':
+        r = log_parse_flags(optarg, &flags, e);
+        if (!r)
+            log_set_flags(flags);
+        return r ? err_wrap(e, r, "-d") : 0;
+    default: break;
+    }
+    return r;
+}
+
+static int usage(void)
+{
+    fputs(USAGE, stderr);
+    return EXIT_USAGE;
+}
+
+static int daemon_main(int argc, char **argv)
+{
+    struct address_list controllers = {0};
+    struct agent_settings s = {.home = HOME_DEFAULT,
+                               .root = "",
+                               .controllers = &controllers,
+                               .interval = span_s(INTERVAL_S_DEFAULT),
+                               .collect_port = -1};
+    struct err e = {0};
+    for (int option; (option = getopt(argc, argv, "c:D:i:r:p:d:")) != -1;) {
+        if (option == '?')
+            return usage();
+        if (take_option(option, &s, &controllers, &e))
+            return complain(&e);
+    }
+    return optind < argc ? usage() : run(&s);
+}
+
+static void on_joined(void *arg, const struct err *why)
+{
+    struct err *e = arg;
+    if (why)
+        *e = *why;
+}
+
+static int join(const struct join_request *request)
+{
+    struct err e = {0}, why = {0};
+    if (join_start(uv_default_loop(), request, on_joined, &why, &e))
+        return complain(&e);
+    uv_run(uv_default_loop(), UV_RUN_DEFAULT);
+    if (why.code)
+        return complain(&why);
+    printf("%s has joined; start the agent with \"systemctl enable --now fettle-agent\" or \"fettle-agent -D %s\"\n",
+           request->name, request->home);
+    return EXIT_SUCCESS;
+}
+
+static int join_main(int argc, char **argv)
+{
+    enum { NAME = 256, AGAIN };
+    static const struct option options[] = {
+        {"name", required_argument, NULL, NAME}, {"again", no_argument, NULL, AGAIN}, {0}};
+    char host[256] = "";
+    struct address controller;
+    struct join_request request = {.home = HOME_DEFAULT, .name = host, .controller = &controller};
+    struct err e = {0};
+    gethostname(host, sizeof host - 1);
+    host[strcspn(host, ".")] = 0;
+    for (int option; (option = getopt_long(argc, argv, "D:", options, NULL)) != -1;) {
+        switch (option) {
+        case 'D': request.home = optarg; break;
+        case NAME: request.name = optarg; break;
+        case AGAIN: request.again = true; break;
+        default: return usage();
+        }
+    }
+    if (argc - optind != 2)
+        return usage();
+    request.token = argv[optind];
+    if (address_parse(argv[optind + 1], &controller, &e))
+        return complain(&e);
+    return join(&request);
+}
+
+int main(int argc, char **argv)
+{
+    /* The size of this process is a promise: one arena, and no threads but the one that looks up names. */
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_TRIM_THRESHOLD, 64 << 10);
+    setenv("UV_THREADPOOL_SIZE", "1", 1);
+    signal(SIGPIPE, SIG_IGN);
+    if (argc > 1 && strcmp(argv[1], "--version") == 0) {
+        puts("fettle-agent " FETTLE_VERSION);
+        return EXIT_SUCCESS;
+    }
+    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+        fputs(USAGE, stdout);
+        return EXIT_SUCCESS;
+    }
+    if (argc > 1 && strcmp(argv[1], "join") == 0)
+        return join_main(argc - 1, argv + 1);
+    return daemon_main(argc, argv);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_AGENT_UPLINK_H
+#define FETTLE_AGENT_UPLINK_H
+
+#include "agent/body.h"
+#include "agent/course.h"
+#include "base/text.h"
+#include "link/peer.h"
+
+#include <uv.h>
+
+/*
+ * The agent's one link to a controller or a collector: it dials as its course says, greets, and
+ * hands on what the other side sends. While there is no link, nothing is kept for it.
+ */
+
+struct uplink;
+
+struct uplink_events {
+    /* Writes the body of HELLO. */
+    void (*hello)(void *arg, struct text *body);
+    /* Reports are taken from now on. */
+    void (*on_welcome)(void *arg, const struct body_welcome *w);
+    /* Any frame but WELCOME, REFUSE and REDIRECT, once welcomed. A negative answer closes the link:
+     * the frame could not be understood. */
+    int (*on_frame)(void *arg, const struct frame *f, struct err *e);
+    /* The link ends or was not to be had; another will be tried. welcomed: it stood. why is NULL
+     * after an orderly end. */
+    void (*on_lost)(void *arg, bool welcomed, const struct err *why);
+};
+
+struct uplink *uplink_create(uv_loop_t *loop, const struct address_list *controllers, const struct uplink_events *events,
+                             void *arg);
+void uplink_start(struct uplink *u, struct tls_context *tls);
+/* For the next link; borrowed until it is replaced or the uplink destroyed. */
+void uplink_set_tls(struct uplink *u, struct tls_context *tls);
+void uplink_set_spread(struct uplink *u, struct span spread);
+
+bool uplink_is_up(const struct uplink *u);           /* welcomed */
+bool uplink_at_controller(const struct uplink *u);   /* and not at a collector */
+const struct address *uplink_target(const struct uplink *u);
+uint64_t uplink_term(const struct uplink *u);
+/* Bytes that wait to be sent. */
+size_t uplink_queued(const struct uplink *u);
+/* Dropped when the link is not up. */
+void uplink_send(struct uplink *u, enum frame_type type, const char *body, size_t len);
+
+/* While held, a REDIRECT waits; the last one is followed when it is let go. */
+void uplink_hold(struct uplink *u, bool hold);
+/* Leaves a collector for a controller. */
+void uplink_go_home(struct uplink *u);
+/* Sends what is queued and ends for good; on_lost follows when there was a link. */
+void uplink_finish(struct uplink *u);
+/* After uplink_finish or at any time; calls nobody any more. */
+void uplink_destroy(struct uplink *u);
+
+#endif
