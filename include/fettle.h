@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_H
+#define FETTLE_H
+
+/*
+ * libfettle: asks a Fettle controller, and changes what it may change.
+ *
+ * Calls are synchronous: they return when the controller has answered or the time limit is over.
+ * A function that can fail returns 0 or a negative errno, and fills the `struct fettle_error` that
+ * it is given (which may be NULL) with a sentence for a person. The library writes to no
+ * descriptor but its own sockets, raises no signal, ends no process and keeps no global state. A
+ * handle is used by one thread at a time; different handles are independent.
+ *
+ * The codes that callers may want to tell apart:
+ *     -EINVAL        the request is wrong                 -ENOENT        no such node or claim
+ *     -EACCES        not permitted                        -EPERM         nobody knows who is asking
+ *     -EBUSY         refused as things stand              -ECONNREFUSED  no controller there
+ *     -ETIMEDOUT     no answer within the time limit      -EAGAIN        the controller is not ready
+ *     -EPROTO        the answer is not Fettle's           -E2BIG         something is too large
+ *     -ENOSPC, -EIO  the controller is in trouble         -ENOMEM        no memory here
+ *
+ * What the paths, parameters and answers mean is in the controller's description of its interface
+ * (openapi.yaml); libfettle(3) has an example.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define FETTLE_API __attribute__((visibility("default")))
+#else
+#define FETTLE_API
+#endif
+
+enum {
+    FETTLE_MESSAGE_BYTES_MAX = 512,
+    FETTLE_ANSWER_BYTES_MAX = 64 << 20, /* of an answer's body; more is refused with -E2BIG */
+    FETTLE_TIMEOUT_MS = 30000           /* of a call, when the options say nothing */
+};
+
+struct fettle_error {
+    int code; /* negative errno */
+    char message[FETTLE_MESSAGE_BYTES_MAX];
+};
+
+/* ---- the controller ---- */
+
+/* Where the controller is and who is asking. Each may be NULL or 0: the environment variable that
+ * is named beside it then counts, and after it the default. Strings are copied. */
+struct fettle_options {
+    const char *controller; /* FETTLE_CONTROLLER: "/path" or "unix:/path" of a local socket, or
+                               "https://host:port"; else /run/fettle/fettled.sock */
+    const char *cert;       /* FETTLE_CERT: file with the certificate to show, PEM (https only) */
+    const char *key;        /* FETTLE_KEY: file with its key, PEM (https only) */
+    const char *ca;         /* FETTLE_CA: file with the authority that signs controllers, PEM
+                               (https only, and needed there) */
+    int timeout_ms;         /* of one call, connecting included */
+};
+
+struct fettle;
+
+/* Makes a handle; connects at the first call. options may be NULL. -EINVAL for an address that is
+ * none of the three forms, -ENOMEM. */
+FETTLE_API int fettle_open(const struct fettle_options *options, struct fettle **out, struct fettle_error *e);
+/* Ends the connection and frees the handle. Answers live on; event streams do not. NULL is fine. */
+FETTLE_API void fettle_close(struct fettle *f);
+
+/* ---- answers ---- */
+
+/* A value of an answer. Pointers live until the answer that they came from is freed. Every function
+ * here takes NULL for a value that is absent, and treats it like null. */
+struct fettle_value;
+enum fettle_kind { FETTLE_NULL, FETTLE_BOOL, FETTLE_NUMBER, FETTLE_TEXT, FETTLE_ARRAY, FETTLE_OBJECT };
+
+struct fettle_answer;
+/* The whole answer, an object. */
+FETTLE_API const struct fettle_value *fettle_answer_value(const struct fettle_answer *a);
+FETTLE_API void fettle_answer_free(struct fettle_answer *a);
+
+FETTLE_API enum fettle_kind fettle_value_kind(const struct fettle_value *v);
+/* The first element of an array or member of an object, and the one after v; NULL at the end. */
+FETTLE_API const struct fettle_value *fettle_value_first(const struct fettle_value *v);
+FETTLE_API const struct fettle_value *fettle_value_next(const struct fettle_value *v);
+/* How many elements or members; 0 for anything else. */
+FETTLE_API size_t fettle_value_count(const struct fettle_value *v);
+/* The name of a member of an object; NULL for anything else. */
+FETTLE_API const char *fettle_value_key(const struct fettle_value *v);
+/* The member with this name; NULL when there is none or v is no object. */
+FETTLE_API const struct fettle_value *fettle_value_find(const struct fettle_value *v, const char *key);
+
+/* A text as it is, a number as it was written, a boolean as "true" or "false"; NULL for null, for
+ * arrays and for objects. */
+FETTLE_API const char *fettle_value_text(const struct fettle_value *v);
+/* A whole number. -EINVAL for other numbers and kinds, -ERANGE when it does not fit; *out is left
+ * as it was then. */
+FETTLE_API int fettle_value_number(const struct fettle_value *v, int64_t *out);
+/* A decimal number in thousandths, further digits dropped. As above. */
+FETTLE_API int fettle_value_milli(const struct fettle_value *v, int64_t *out);
+/* True for the boolean true only. */
+FETTLE_API bool fettle_value_true(const struct fettle_value *v);
+
+/* The same of an object's member: of a node's field, for one. */
+FETTLE_API const char *fettle_get_text(const struct fettle_value *object, const char *key);
+FETTLE_API int fettle_get_number(const struct fettle_value *object, const char *key, int64_t *out);
+FETTLE_API int fettle_get_milli(const struct fettle_value *object, const char *key, int64_t *out);
+FETTLE_API bool fettle_get_true(const struct fettle_value *object, const char *key);
+
+/* ---- reading ---- */
+
+/* The node table: {revision, nodes: [{field: value}]}, in configured order. `nodes` is a host list
+ * and `fields` are names with commas between ("Name,State"; fettle(1) lists them); NULL for all.
+ * -ENOENT names a node that is not in the table, -EINVAL a field that is not known. */
+FETTLE_API int fettle_node_list(struct fettle *f, const char *nodes, const char *fields,
+                                struct fettle_answer **out, struct fettle_error *e);
+/* All about one node: {node, specification, edited, inventory, claims}. */
+FETTLE_API int fettle_node_show(struct fettle *f, const char *name, struct fettle_answer **out,
+                                struct fettle_error *e);
+/* {partitions: [{Partition, Name, Default, Nodes, Count, Schedulable, States}]} */
+FETTLE_API int fettle_partition_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
+/* The controller's own health and the cluster in numbers. */
+FETTLE_API int fettle_status(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
+/* {entries: [{at, what, actor, nodes, text, revision}]}: what was decided after the revision
+ * `after`, oldest first, `limit` entries (1 to 1000; 0 leaves it to the controller). */
+FETTLE_API int fettle_journal(struct fettle *f, uint64_t after, unsigned limit, struct fettle_answer **out,
+                              struct fettle_error *e);
+
+/* ---- changing ---- */
+
+/* Each is answered when the change is durable, with {revision, changed, claim, held}: the host list
+ * of the nodes that it changed, and every claim that still holds one of the nodes named. */
+
+/* Adds a claim of the caller's beside those of others: no new work (drain), or down. */
+FETTLE_API int fettle_node_drain(struct fettle *f, const char *nodes, const char *reason,
+                                 struct fettle_answer **out, struct fettle_error *e);
+FETTLE_API int fettle_node_down(struct fettle *f, const char *nodes, const char *reason,
+                                struct fettle_answer **out, struct fettle_error *e);
+/* Removes the caller's own claims of that kind from the nodes; or the one claim that is named,
+ * whoever's it is. claim NULL for one's own. Never another's unnamed. */
+FETTLE_API int fettle_node_undrain(struct fettle *f, const char *nodes, const char *claim,
+                                   struct fettle_answer **out, struct fettle_error *e);
+FETTLE_API int fettle_node_up(struct fettle *f, const char *nodes, const char *claim,
+                              struct fettle_answer **out, struct fettle_error *e);
+
+struct fettle_setting {
+    const char *field; /* "CPUs" */
+    const char *value; /* as it would stand in NodeSpecConf; NULL: what the file says counts again */
+};
+/* Changes fields of the nodes' specification. */
+FETTLE_API int fettle_node_set(struct fettle *f, const char *nodes, const struct fettle_setting *settings,
+                               size_t n, struct fettle_answer **out, struct fettle_error *e);
+
+/* Reads the configuration anew, all or nothing: {changes: [sentence]}. */
+FETTLE_API int fettle_reload(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
+/* A one-time token for joining: {token, expires, command}. `nodes` says which names may use it
+ * (NULL: any), `valid` for how long ("1h"; NULL: the controller's default). */
+FETTLE_API int fettle_token_create(struct fettle *f, const char *nodes, const char *valid,
+                                   struct fettle_answer **out, struct fettle_error *e);
+/* Signs the PKCS#10 request (PEM, a P-256 key) for an operator of this name and role ("reader",
+ * "admin"): {certificate, authority}. valid may be NULL. */
+FETTLE_API int fettle_certificate_create(struct fettle *f, const char *name, const char *role,
+                                         const char *request, const char *valid, struct fettle_answer **out,
+                                         struct fettle_error *e);
+
+/* Any call: "GET" or "POST", a path with its query, a JSON body or NULL. *status is the HTTP status
+ * and *text the body, which the caller frees; an answer with an error status is no error here. */
+FETTLE_API int fettle_call(struct fettle *f, const char *method, const char *path, const char *body,
+                           int *status, char **text, struct fettle_error *e);
+
+/* ---- events ---- */
+
+struct fettle_events;
+
+struct fettle_event {
+    const char *id;                  /* to resume after it; "" when it has none */
+    const char *name;                /* "resync": events were missed, read the table anew */
+    const struct fettle_value *data; /* {at, what, actor, nodes, text, revision}; may be NULL */
+};
+
+/* Connects to the stream of what happens, from now on, or after the event with the id last_id (NULL:
+ * from now). It uses the handle's address and files on a connection of its own; close it before the
+ * handle. */
+FETTLE_API int fettle_events_open(struct fettle *f, const char *last_id, struct fettle_events **out,
+                                  struct fettle_error *e);
+/* Waits for the next event, timeout_ms at most (negative: for ever). What *event points to lives
+ * until the next call. A lost connection is made anew after the last event, as often as needed;
+ * -ETIMEDOUT when none came in time (the sentence says why, when there is no connection),
+ * another code when the controller refuses the stream; the stream may be asked again. */
+FETTLE_API int fettle_events_next(struct fettle_events *s, int timeout_ms, struct fettle_event *event,
+                                  struct fettle_error *e);
+FETTLE_API void fettle_events_close(struct fettle_events *s);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

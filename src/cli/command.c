@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/command.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ANY SIZE_MAX
+
+static const struct option_info options[] = {
+#define OPTION(symbol, letter, name, argument, what) {letter, name, argument, what},
+#define COMMAND(path, arguments, least, most, opts, function, what)
+#include "cli/command.tbl"
+#undef OPTION
+#undef COMMAND
+};
+
+#define OF(symbol) (UINT32_C(1) << OPTION_##symbol)
+const struct command commands[] = {
+#define OPTION(symbol, letter, name, argument, what)
+#define COMMAND(path, arguments, least, most, opts, function, what) \
+    {path, arguments, least, most, opts, function, what},
+#include "cli/command.tbl"
+#undef OPTION
+#undef COMMAND
+};
+const size_t commands_n = sizeof commands / sizeof commands[0];
+
+static const uint32_t COMMAND_OPTIONS = OF(CONTROLLER) | OF(CERT) | OF(KEY) | OF(CA) | OF(TIMEOUT) | OF(HELP);
+
+const struct option_info *option_info(enum option o)
+{
+    return &options[o];
+}
+
+/* ---- options ---- */
+
+static int find_long(const char *name, size_t len, enum option *out, struct err *e)
+{
+    const char *names[OPTIONS];
+    for (size_t i = 0; i < OPTIONS; i++) {
+        names[i] = options[i].name;
+        if (strlen(names[i]) == len && strncmp(names[i], name, len) == 0) {
+            *out = (enum option)i;
+            return 0;
+        }
+    }
+    CLEANUP_FREE char *word = mem_dup_len(name, len);
+    const char *near = text_nearest(word, names, OPTIONS);
+    if (near)
+        return err_set(e, -EINVAL, "unknown option \"--%s\"; the nearest known is \"--%s\"", word, near);
+    return err_set(e, -EINVAL, "unknown option \"--%s\"", word);
+}
+
+static int find_letter(char letter, enum option *out, struct err *e)
+{
+    for (size_t i = 0; i < OPTIONS; i++) {
+        if (letter != 0 && options[i].letter == letter) {
+            *out = (enum option)i;
+            return 0;
+        }
+    }
+    return err_set(e, -EINVAL, "unknown option \"-%c\"", letter);
+}
+
+struct words {
+    char **at;
+    size_t n;
+};
+
+static char *take_word(struct words *w)
+{
+    if (w->n == 0)
+        return NULL;
+    w->n--;
+    return *w->at++;
+}
+
+/* A reason may stand unquoted: it goes on to the next option, unless its first word has blanks. */
+static const char *take_reason(struct call *c, struct words *w, const char *first)
+{
+    if (!first || strpbrk(first, " \t"))
+        return first;
+    struct text t = {0};
+    text_add(&t, first);
+    while (w->n > 0 && (*w->at)[0] != '-') {
+        text_add_char(&t, ' ');
+        text_add(&t, take_word(w));
+    }
+    free(c->reason);
+    c->reason = text_take(&t);
+    return c->reason;
+}
+
+static int keep_value(struct call *c, enum option o, const char *value, struct err *e)
+{
+    if (!value)
+        return err_set(e, -EINVAL, "--%s needs its %s", options[o].name, options[o].argument);
+    c->value[o] = value;
+    if (o == OPTION_WHERE) {
+        c->wheres = mem_grow(c->wheres, (c->n_wheres + 1) * sizeof *c->wheres);
+        c->wheres[c->n_wheres++] = value;
+    }
+    return 0;
+}
+
+static int take_long(struct call *c, char *word, struct words *w, struct err *e)
+{
+    enum option o = OPTIONS;
+    size_t len = strcspn(word, "=");
+    const char *value = word[len] == '=' ? word + len + 1 : NULL;
+    int r = find_long(word, len, &o, e);
+    if (r < 0)
+        return r;
+    if (options[o].argument[0] == '\0')
+        return value ? err_set(e, -EINVAL, "--%s takes no value", options[o].name) : keep_value(c, o, "", e);
+    if (!value)
+        value = o == OPTION_REASON ? take_reason(c, w, take_word(w)) : take_word(w);
+    return keep_value(c, o, value, e);
+}
+
+/* One or several letters; the last may have its value behind it or as the next word. */
+static int take_letters(struct call *c, char *word, struct words *w, struct err *e)
+{
+    for (; *word; word++) {
+        enum option o = OPTIONS;
+        int r = find_letter(*word, &o, e);
+        if (r < 0)
+            return r;
+        bool is_switch = options[o].argument[0] == '\0';
+        const char *value = is_switch ? "" : word[1] ? word + 1 : take_word(w);
+        if (o == OPTION_REASON)
+            value = take_reason(c, w, value);
+        r = keep_value(c, o, value, e);
+        if (r < 0 || !is_switch)
+            return r;
+    }
+    return 0;
+}
+
+static int split(struct call *c, struct words w, struct err *e)
+{
+    bool only_args = false;
+    c->args = mem_alloc((w.n + 2) * sizeof *c->args); /* two more for `help` */
+    for (char *word; (word = take_word(&w));) {
+        int r = 0;
+        if (only_args || word[0] != '-' || word[1] == '\0')
+            c->args[c->n_args++] = word;
+        else if (strcmp(word, "--") == 0)
+            only_args = true;
+        else if (word[1] == '-')
+            r = take_long(c, word + 2, &w, e);
+        else
+            r = take_letters(c, word + 1, &w, e);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* ---- commands ---- */
+
+/* How many of the words are the command's path; 0 when they are not. */
+static size_t match(const struct command *k, const char *const *words, size_t n)
+{
+    size_t first = strcspn(k->path, " ");
+    if (n < 1 || strlen(words[0]) != first || strncmp(words[0], k->path, first) != 0)
+        return 0;
+    if (k->path[first] == '\0')
+        return 1;
+    return n > 1 && strcmp(words[1], k->path + first + 1) == 0 ? 2 : 0;
+}
+
+/* "node" alone, or with a word that is none of its own. */
+static int incomplete(const char *const *words, size_t n, struct err *e)
+{
+    CLEANUP_TEXT struct text list = {0};
+    for (size_t i = 0; i < commands_n; i++) {
+        size_t first = strcspn(commands[i].path, " ");
+        if (commands[i].path[first] && strlen(words[0]) == first &&
+            strncmp(words[0], commands[i].path, first) == 0)
+            text_printf(&list, "%s%s", list.len ? ", " : "", commands[i].path + first + 1);
+    }
+    if (list.len == 0)
+        return 0;
+    if (n == 1)
+        return err_set(e, -EINVAL, "\"%s\" needs one of: %s", words[0], list.s);
+    return err_set(e, -EINVAL, "\"%s\" has no \"%s\", but: %s", words[0], words[1], list.s);
+}
+
+static int unknown(const char *const *words, size_t n, struct err *e)
+{
+    int r = incomplete(words, n, e);
+    if (r < 0)
+        return r;
+    const char *paths[sizeof commands / sizeof commands[0]];
+    for (size_t i = 0; i < commands_n; i++)
+        paths[i] = commands[i].path;
+    const char *near = text_nearest(words[0], paths, commands_n);
+    if (near)
+        return err_set(e, -EINVAL, "unknown command \"%s\"; the nearest known is \"%s\"", words[0], near);
+    return err_set(e, -EINVAL, "unknown command \"%s\"; \"fettle help\" lists them", words[0]);
+}
+
+static const struct command *find_command(const char *const *words, size_t n, size_t *used)
+{
+    for (size_t i = 0; i < commands_n; i++)
+        if ((*used = match(&commands[i], words, n)) > 0)
+            return &commands[i];
+    return NULL;
+}
+
+static int check(const struct call *c, struct err *e)
+{
+    const struct command *k = c->command;
+    for (size_t i = 0; i < OPTIONS; i++)
+        if (c->value[i] && !((k->options | COMMAND_OPTIONS) & UINT32_C(1) << i))
+            return err_set(e, -EINVAL, "\"fettle %s\" has no option --%s", k->path, options[i].name);
+    if (c->n_args > k->most)
+        return err_set(e, -EINVAL, "\"%s\" is too much for \"fettle %s\"", c->args[k->most], k->path);
+    if (c->n_args < k->least && call_has(c, OPTION_REASON))
+        return err_set(e, -EINVAL, "which nodes? name them before --reason, which takes the words after it");
+    if (c->n_args < k->least)
+        return err_set(e, -EINVAL, "usage: fettle %s %s", k->path, k->arguments);
+    return 0;
+}
+
+int call_parse(struct call *c, char **words, size_t n, struct err *e)
+{
+    int r = split(c, (struct words){words, n}, e);
+    if (r < 0)
+        return r;
+    if (c->n_args == 0 && !call_has(c, OPTION_HELP))
+        return err_set(e, -EINVAL, "what to do? \"fettle help\" lists the commands");
+    size_t used = 0;
+    const struct command *found = find_command(c->args, c->n_args, &used);
+    if (call_has(c, OPTION_HELP)) {
+        static const char *const help[] = {"help"};
+        size_t none;
+        c->command = find_command(help, 1, &none);
+        c->n_args = found ? used : c->n_args > 2 ? 2 : c->n_args;
+        return 0;
+    }
+    if (!found)
+        return unknown(c->args, c->n_args, e);
+    c->command = found;
+    c->n_args -= used;
+    memmove(c->args, c->args + used, c->n_args * sizeof *c->args);
+    return check(c, e);
+}
+
+void call_fini(struct call *c)
+{
+    fettle_close(c->fettle);
+    free(c->args);
+    free(c->wheres);
+    free(c->reason);
+    text_fini(&c->out);
+    *c = (struct call){0};
+}
+
+int call_told(int r, const struct fettle_error *from, struct err *e)
+{
+    return r < 0 ? err_set(e, r, "%s", from->message) : r;
+}
+
+struct fettle *call_controller(struct call *c, struct err *e)
+{
+    if (c->fettle)
+        return c->fettle;
+    struct fettle_options o = {.controller = c->value[OPTION_CONTROLLER],
+                               .cert = c->value[OPTION_CERT],
+                               .key = c->value[OPTION_KEY],
+                               .ca = c->value[OPTION_CA]};
+    if (call_has(c, OPTION_TIMEOUT)) {
+        struct span limit;
+        int r = span_parse(c->value[OPTION_TIMEOUT], &limit, e);
+        if (r == 0 && (span_to_ms(limit) < 1 || span_to_ms(limit) > INT_MAX))
+            r = err_set(e, -EINVAL, "\"%s\" is too short or too long to wait", c->value[OPTION_TIMEOUT]);
+        if (r < 0)
+            return NULL;
+        o.timeout_ms = (int)span_to_ms(limit);
+    }
+    struct fettle_error why;
+    call_told(fettle_open(&o, &c->fettle, &why), &why, e);
+    return c->fettle;
+}
+
+int call_flush(struct call *c, int fd, struct err *e)
+{
+    int r = 0;
+    for (size_t at = 0; at < c->out.len && r == 0;) {
+        ssize_t n = write(fd, c->out.s + at, c->out.len - at);
+        if (n >= 0)
+            at += (size_t)n;
+        else if (errno != EINTR)
+            r = err_set(e, errno == ENOSPC ? -ENOSPC : -EIO, "cannot write the output: %s", strerror(errno));
+    }
+    text_clear(&c->out);
+    return r;
+}
+
+/* ---- help ---- */
+
+static void write_option(struct text *out, enum option o)
+{
+    CLEANUP_TEXT struct text left = {0};
+    const struct option_info *i = &options[o];
+    if (i->letter)
+        text_printf(&left, "  -%c, ", i->letter);
+    else
+        text_add(&left, "      ");
+    text_printf(&left, "--%s%s%s", i->name, i->argument[0] ? " " : "", i->argument);
+    text_printf(out, "%-28s %s\n", left.s, i->what);
+}
+
+static void write_all(struct text *out)
+{
+    text_add(out, "usage: fettle COMMAND [ARGUMENTS] [OPTIONS]\n\n");
+    for (size_t i = 0; i < commands_n; i++)
+        text_printf(out, "  %-16s %s\n", commands[i].path, commands[i].what);
+    text_add(out, "\nOptions of every command:\n");
+    for (size_t i = 0; i < OPTIONS; i++)
+        if (COMMAND_OPTIONS & UINT32_C(1) << i)
+            write_option(out, (enum option)i);
+    text_add(out, "\n\"fettle help COMMAND\" says more about one; fettle(1) says all.\n");
+}
+
+int help_write(struct text *out, const char *path, struct err *e)
+{
+    if (!path) {
+        write_all(out);
+        return 0;
+    }
+    for (size_t i = 0; i < commands_n; i++) {
+        const struct command *k = &commands[i];
+        if (strcmp(k->path, path) != 0)
+            continue;
+        text_printf(out, "usage: fettle %s%s%s%s\n\n%s\n", k->path, k->arguments[0] ? " " : "", k->arguments,
+                    k->options ? " [OPTIONS]" : "", k->what);
+        for (size_t o = 0; o < OPTIONS; o++) {
+            if (!(k->options & UINT32_C(1) << o))
+                continue;
+            if ((k->options & ((UINT32_C(1) << o) - 1)) == 0)
+                text_add_char(out, '\n');
+            write_option(out, (enum option)o);
+        }
+        return 0;
+    }
+    return err_set(e, -EINVAL, "no command \"%s\"; \"fettle help\" lists them", path);
+}
+
+int help_show(struct call *c, struct err *e)
+{
+    if (c->n_args == 0)
+        return help_write(&c->out, NULL, e);
+    if (c->n_args == 1)
+        return help_write(&c->out, c->args[0], e);
+    CLEANUP_TEXT struct text path = {0};
+    text_printf(&path, "%s %s", c->args[0], c->args[1]);
+    return help_write(&c->out, path.s, e);
+}
+
+int version_show(struct call *c, struct err *e)
+{
+    text_add(&c->out, "fettle " FETTLE_VERSION "\n");
+    return 0;
+}

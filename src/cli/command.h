@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_CLI_COMMAND_H
+#define FETTLE_CLI_COMMAND_H
+
+#include "base/err.h"
+#include "base/text.h"
+#include "fettle.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The commands of the tool, and one call of it: which command, with which arguments and options.
+ */
+
+enum option {
+#define OPTION(symbol, letter, name, argument, what) OPTION_##symbol,
+#define COMMAND(path, arguments, least, most, options, function, what)
+#include "cli/command.tbl"
+#undef OPTION
+#undef COMMAND
+    OPTIONS
+};
+
+struct option_info {
+    char letter; /* 0 for none */
+    const char *name, *argument, *what;
+};
+const struct option_info *option_info(enum option o);
+
+/* One call of the tool. */
+struct call {
+    const struct command *command;
+    const char **args; /* borrowed from argv */
+    size_t n_args;
+    const char *value[OPTIONS]; /* the last that was given; "" for a switch; NULL when not given */
+    const char **wheres;        /* every --where */
+    size_t n_wheres;
+    char *reason;          /* what OPTION_REASON points to when it is several words */
+    struct fettle *fettle; /* made by call_controller */
+    struct text out;       /* what to print */
+};
+
+/* 0, a negative errno with a sentence, or a positive exit status. */
+typedef int command_fn(struct call *c, struct err *e);
+
+struct command {
+    const char *path, *arguments;
+    size_t least, most;
+    uint32_t options; /* 1 << enum option */
+    command_fn *run;
+    const char *what;
+};
+extern const struct command commands[];
+extern const size_t commands_n;
+
+/* Reads the words after the program's name into c, which is empty. -EINVAL with a sentence. With
+ * -h, the command is `help` and its arguments are the path. */
+int call_parse(struct call *c, char **words, size_t n, struct err *e);
+void call_fini(struct call *c);
+
+static inline bool call_has(const struct call *c, enum option o)
+{
+    return c->value[o] != NULL;
+}
+
+/* The controller, connected to at the first use. NULL with the code and sentence in *e. */
+struct fettle *call_controller(struct call *c, struct err *e);
+
+/* Takes over what libfettle had to say. Returns r. */
+int call_told(int r, const struct fettle_error *from, struct err *e);
+
+/* Writes c->out to fd and empties it. -EIO, or -ENOSPC, with a sentence. */
+int call_flush(struct call *c, int fd, struct err *e);
+
+/* "What FETTLE can do", or one command in full. path NULL for the first. -EINVAL when there is none
+ * of this path. */
+int help_write(struct text *out, const char *path, struct err *e);
+
+command_fn node_list, node_show, node_drain, node_undrain, node_down, node_up, node_set, node_watch,
+    partition_list, status_show, event_follow, journal_list, config_reload, token_create, cert_create,
+    version_show, help_show;
+
+#endif

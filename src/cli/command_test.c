@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Calls of the tool against a controller of prepared answers: what is asked, printed, and the exit
+ * status.
+ */
+#include "cli/command.h"
+#include "lib/stub_test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { WORDS_MAX = 16 };
+
+/* One call, from its words (with blanks between; "_" stands for a blank in one) to its end. */
+struct run {
+    int status;
+    char out[4096];
+    char error[ERR_MSG_BYTES_MAX];
+};
+
+static struct run run(const char *line, const char *controller)
+{
+    struct run r = {0};
+    struct call c = {0};
+    struct err e = {0};
+    char *words[WORDS_MAX + 2];
+    size_t n = 0;
+    CLEANUP_FREE char *copy = mem_dup(line);
+    char *rest = copy;
+    if (controller) {
+        words[n++] = (char *)(uintptr_t) "-C";
+        words[n++] = (char *)(uintptr_t)controller;
+    }
+    for (char *word; n < WORDS_MAX + 2 && (word = strsep(&rest, " "));) {
+        for (char *p = word; *p; p++)
+            if (*p == '_')
+                *p = ' ';
+        words[n++] = word;
+    }
+    int status = call_parse(&c, words, n, &e);
+    if (status == 0)
+        status = c.command->run(&c, &e);
+    r.status = status < 0 ? err_exit(e.code) : status;
+    snprintf(r.error, sizeof r.error, "%s", e.msg);
+    snprintf(r.out, sizeof r.out, "%s", c.out.s ? c.out.s : "");
+    call_fini(&c);
+    return r;
+}
+
+/* The same with one answer, which says `status` and `body`; *body_sent is what was posted. */
+static struct run run_with(const char *line, int status, const char *body, char sent[static 4096])
+{
+    CLEANUP_FREE char *answer = stub_json(status, body);
+    struct stub_answer answers[] = {{.bytes = answer}};
+    struct stub *stub = stub_start(answers, 1);
+    struct run r = run(line, stub_path(stub));
+    stub_join(stub);
+    snprintf(sent, 4096, "%s", stub_requests(stub) ? stub_request(stub, 0) : "");
+    stub_stop(stub);
+    return r;
+}
+
+static void wrong_words_are_usage_errors(void **state)
+{
+    static const struct {
+        const char *line, *error;
+    } cases[] = {
+        {"nod list", "unknown command \"nod\"; \"fettle help\" lists them"},
+        {"statsu", "unknown command \"statsu\"; the nearest known is \"status\""},
+        {"node", "\"node\" needs one of: list, show, drain, undrain, down, up, set"},
+        {"node lst", "\"node\" has no \"lst\", but: list, show, drain, undrain, down, up, set"},
+        {"node list --sotr x", "unknown option \"--sotr\"; the nearest known is \"--sort\""},
+        {"node list -x", "unknown option \"-x\""},
+        {"node list --sort", "--sort needs its FIELDS"},
+        {"node list --json=1", "--json takes no value"},
+        {"node list --json --csv", "--json, --csv and --fold exclude each other"},
+        {"node list -o stat", "unknown field \"stat\"; the nearest known is \"State\""},
+        {"node list lx[1-", NULL},
+        {"node list --reason x", "\"fettle node list\" has no option --reason"},
+        {"status now", "\"now\" is too much for \"fettle status\""},
+        {"node show", "usage: fettle node show NODES..."},
+        {"node drain lx1", "why? \"fettle node drain\" needs --reason"},
+        {"node drain lx1 --reason _", "why? \"fettle node drain\" needs --reason"},
+        {"node drain -r broken lx1",
+         "which nodes? name them before --reason, which takes the words after it"},
+        {"node set lx1", "what to set? FIELD=VALUE, or --unset FIELD"},
+        {"node set lx1 State=DOWN", "the field State is not set but observed"},
+        {"node set lx1 CPUs=4 --unset cpus", "the field CPUs is set twice"},
+        {"node set CPUs=4", "which nodes?"},
+        {"status --timeout soon", NULL},
+        {"status --timeout 0", "\"0\" is too short or too long to wait"},
+        {"-C ctl:1 status", "controller address \"ctl:1\" is neither a path nor https://HOST:PORT"},
+        {"journal --limit 0", NULL},
+        {"cert create ada", "which role? --role reader, or --role admin"},
+        {"cert create a/b --role admin", "\"a/b\" cannot be the name of a certificate"},
+        {"help node lst", "no command \"node lst\"; \"fettle help\" lists them"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct run r = run(cases[i].line, NULL);
+        if (r.status != 2 || (cases[i].error && strcmp(r.error, cases[i].error) != 0))
+            fail_msg("%s: %d, %s", cases[i].line, r.status, r.error);
+        assert_true(strlen(r.error) > 0);
+    }
+}
+
+static void help_is_of_the_command(void **state)
+{
+    struct run r = run("help", NULL);
+    assert_int_equal(r.status, 0);
+    assert_non_null(
+        strstr(r.out, "\n  node undrain     remove one's own drain, or the claim that is named\n"));
+    r = run("node drain -h", NULL);
+    assert_int_equal(r.status, 0);
+    assert_non_null(strstr(r.out, "usage: fettle node drain NODES... --reason WORDS"));
+    struct run same = run("help node drain", NULL);
+    assert_string_equal(r.out, same.out);
+    assert_non_null(strstr(run("--help", NULL).out, "usage: fettle COMMAND"));
+    assert_string_equal(run("version", NULL).out, "fettle " FETTLE_VERSION "\n");
+}
+
+/* Every code of err.tbl is seen as its exit status. */
+static void exit_statuses_tell_errors_apart(void **state)
+{
+    static const struct {
+        int http;
+        const char *code;
+        int exit;
+    } cases[] = {{400, "invalid", 2},         {404, "not_found", 4}, {403, "forbidden", 5},
+                 {401, "unauthenticated", 5}, {409, "conflict", 3},  {409, "exists", 3},
+                 {507, "no_space", 7},        {500, "damaged", 7},   {503, "unavailable", 6},
+                 {500, "anything_else", 7}};
+    char sent[4096];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char body[128];
+        snprintf(body, sizeof body, "{\"error\":{\"code\":\"%s\",\"message\":\"a sentence\"}}",
+                 cases[i].code);
+        struct run r = run_with("status", cases[i].http, body, sent);
+        assert_int_equal(r.status, cases[i].exit);
+        assert_string_equal(r.error, "a sentence");
+    }
+    assert_int_equal(run("status", "/nonexistent/socket").status, 6);
+    assert_int_equal(run_with("status", 200, "nonsense", sent).status, 6);
+}
+
+static const char DRAINED[] = "{\"revision\":9,\"changed\":\"lx[01-02]\",\"claim\":\"c9\",\"held\":["
+                              "{\"id\":\"c9\",\"kind\":\"drain\",\"owner\":\"root\",\"reason\":\"bad "
+                              "disk\",\"since\":\"T2\",\"nodes\":\"lx[01-02]\"},"
+                              "{\"id\":\"c3\",\"kind\":\"drain\",\"owner\":\"ada\",\"reason\":\"a "
+                              "test\",\"since\":\"T1\",\"nodes\":\"lx01\"}]}";
+
+static void a_reason_may_be_several_words(void **state)
+{
+    static const char *const lines[] = {
+        "node drain lx01 lx02 -r bad disk", "node drain lx[01-02] --reason bad disk",
+        "node drain lx02,lx01 --reason=bad_disk", "node drain -r bad_disk lx01 lx02",
+        "node drain lx01 lx02 -r bad disk --timeout 5s"};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        char sent[4096];
+        struct run r = run_with(lines[i], 200, DRAINED, sent);
+        assert_int_equal(r.status, 0);
+        assert_string_equal(strstr(sent, "\r\n\r\n") + 4,
+                            "{\"nodes\":\"lx[01-02]\",\"reason\":\"bad disk\"}");
+        assert_string_equal(r.out, "lx[01-02]: drained by claim c9\n"
+                                   "lx01: held: drain by ada since T1, claim c3: a test\n");
+    }
+}
+
+static const char HELD[] =
+    "{\"revision\":9,\"changed\":\"\",\"held\":[{\"id\":\"c3\",\"kind\":\"drain\",\"owner\":\"ada\","
+    "\"reason\":\"a \\u001b[31mtest\",\"since\":\"T1\",\"nodes\":\"lx01\"}]}";
+static const char PARTLY[] =
+    "{\"revision\":9,\"changed\":\"lx01\",\"held\":[{\"id\":\"c3\",\"kind\":\"drain\",\"owner\":\"ada\","
+    "\"reason\":\"a test\",\"since\":\"T1\",\"nodes\":\"lx01\"}]}";
+
+static void undrain_says_what_still_holds(void **state)
+{
+    char sent[4096];
+    struct run r = run_with("node undrain lx01", 200, PARTLY, sent);
+    assert_int_equal(r.status, 0);
+    assert_string_equal(r.out, "lx01: drain removed\nlx01: held: drain by ada since T1, claim c3: a test\n");
+    r = run_with("node undrain lx01", 200, HELD, sent);
+    assert_int_equal(r.status, 3);
+    assert_string_equal(r.out, "nothing of yours was there to remove\n"
+                               "lx01: held: drain by ada since T1, claim c3: a \\x1b[31mtest\n");
+    r = run_with("node up lx01 --claim c3", 200, "{\"changed\":\"lx01\",\"held\":[]}", sent);
+    assert_int_equal(r.status, 0);
+    assert_string_equal(r.out, "lx01: down removed\n");
+    assert_string_equal(strstr(sent, "\r\n\r\n") + 4, "{\"nodes\":\"lx01\",\"claim\":\"c3\"}");
+    assert_int_equal(run_with("node drain lx01 -r x", 200, HELD, sent).status, 0);
+    assert_int_equal(run_with("node undrain --json lx01", 200, HELD, sent).status, 3);
+}
+
+static void settings_are_sent_by_their_names(void **state)
+{
+    char sent[4096];
+    struct run r = run_with("node set lx01 cpus=64 OS=Linux.6.1 partition= --unset speed,TMPDISK", 200,
+                            "{\"changed\":\"lx01\",\"held\":[]}", sent);
+    assert_int_equal(r.status, 0);
+    assert_string_equal(r.out, "lx01: set\n");
+    assert_string_equal(
+        strstr(sent, "\r\n\r\n") + 4,
+        "{\"nodes\":\"lx01\",\"set\":{\"CPUs\":\"64\",\"OS\":\"Linux.6.1\",\"Partition\":\"\","
+        "\"Speed\":null,\"TmpDisk\":null}}");
+}
+
+static void a_list_asks_for_what_it_shows(void **state)
+{
+    char sent[4096];
+    struct run r = run_with(
+        "node list lx[1-2] -o name,state --sort -cpus Silent>1 -H", 200,
+        "{\"revision\":1,\"nodes\":[{\"Name\":\"lx1\",\"State\":\"IDLE\",\"CPUs\":1,\"Silent\":2}]}", sent);
+    assert_int_equal(r.status, 0);
+    assert_string_equal(r.out, "lx1  IDLE\n");
+    assert_non_null(
+        strstr(sent, "GET /v1/nodes?nodes=lx%5B1-2%5D&fields=Name%2CState%2CCPUs%2CSilent HTTP/1.1"));
+}
+
+static void a_node_is_shown_whole(void **state)
+{
+    static const char body[] = "{\"node\":{\"Name\":\"lx01\",\"State\":\"DRAINED\",\"RealMemory\":4096,"
+                               "\"Silent\":192,\"Why\":\"\",\"Partition\":[1,3]},"
+                               "\"specification\":{\"CPUs\":\"64\"},\"edited\":{},\"inventory\":{\"nics\":[{"
+                               "\"name\":\"eth0\",\"speed\":25000},"
+                               "{\"name\":\"ib0\"}],\"dmi\":{\"vendor\":\"A\\u001bcme\"}},\"claims\":[{"
+                               "\"id\":\"c3\",\"kind\":\"drain\",\"owner\":\"ada\","
+                               "\"reason\":\"a test\",\"since\":\"T1\",\"nodes\":\"lx01\"}]}";
+    char sent[4096];
+    struct run r = run_with("node show lx01", 200, body, sent);
+    assert_int_equal(r.status, 0);
+    assert_string_equal(r.out, "Name             lx01\n"
+                               "State            DRAINED\n"
+                               "RealMemory       4096 MiB\n"
+                               "Silent           3m12s\n"
+                               "Partition        1,3\n"
+                               "Held\n"
+                               "  drain by ada since T1, claim c3: a test\n"
+                               "Specification\n"
+                               "  CPUs            64\n"
+                               "Inventory\n"
+                               "  nics\n"
+                               "    -\n"
+                               "      name            eth0\n"
+                               "      speed           25000\n"
+                               "    -\n"
+                               "      name            ib0\n"
+                               "  dmi\n"
+                               "    vendor          A\\x1bcme\n");
+}
+
+static void status_and_partitions_are_for_people(void **state)
+{
+    char sent[4096];
+    struct run r = run_with(
+        "status", 200,
+        "{\"version\":\"0.1\",\"controller\":\"c1\",\"cluster\":\"ctl\",\"role\":\"leader\",\"revision\":7,"
+        "\"uptime_s\":4000,\"nodes\":{\"IDLE\":60,\"DOWN\":4},\"schedulable\":60,\"agents\":64,"
+        "\"alarms\":[\"25 % are silent\"],\"store\":{\"state\":\"failing\",\"message\":\"disk full\"}}",
+        sent);
+    assert_string_equal(r.out,
+                        "Cluster      ctl\nController   c1\nRole         leader\nVersion      0.1\n"
+                        "Up for       1h06m\nRevision     7\nStore        failing\n             disk full\n"
+                        "Nodes        IDLE 60, DOWN 4\nSchedulable  60\nAgents       64\n"
+                        "ALARM        25 % are silent\n");
+    r = run_with("partition list", 200,
+                 "{\"partitions\":[{\"Partition\":1,\"Name\":\"debug\",\"Default\":true,\"Nodes\":\"lx[01-02]"
+                 "\",\"Count\":2,"
+                 "\"Schedulable\":1,\"States\":{\"IDLE\":1,\"DOWN\":1}}]}",
+                 sent);
+    assert_string_equal(r.out, "PARTITION  NAME   DEFAULT  NODES      COUNT  SCHEDULABLE  STATES\n"
+                               "        1  debug  yes      lx[01-02]      2            1  IDLE 1, DOWN 1\n");
+}
+
+static void reload_prints_what_changed(void **state)
+{
+    char sent[4096];
+    struct run r =
+        run_with("reload", 200, "{\"changes\":[\"lx05 is new\",\"LateAfter: 30s, was 60s\"]}", sent);
+    assert_string_equal(r.out, "lx05 is new\nLateAfter: 30s, was 60s\n");
+    r = run_with("reload", 200, "{\"changes\":[]}", sent);
+    assert_string_equal(r.out, "nothing has changed\n");
+    r = run_with("token create lx09 --valid 2h", 200,
+                 "{\"token\":\"abc\",\"expires\":\"T\",\"command\":\"fettle-agent join\"}", sent);
+    assert_string_equal(r.out, "Token        abc\nExpires      T\nTo join      fettle-agent join\n");
+    assert_string_equal(strstr(sent, "\r\n\r\n") + 4, "{\"nodes\":\"lx09\",\"valid\":\"2h\"}");
+}
+
+static void output_that_fails_is_an_error(void **state)
+{
+    struct call c = {0};
+    struct err e = {0};
+    int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    text_add(&c.out, "something");
+    assert_int_equal(call_flush(&c, full, &e), -ENOSPC);
+    assert_string_equal(e.msg, "cannot write the output: No space left on device");
+    close(full);
+    text_add(&c.out, "something");
+    assert_int_equal(call_flush(&c, full, &e), -EIO);
+    call_fini(&c);
+}
+
+static char *slurp(const char *path, mode_t *mode)
+{
+    struct stat st;
+    char *s = calloc(1, 8192);
+    FILE *f = fopen(path, "re");
+    if (f) {
+        size_t n = fread(s, 1, 8191, f);
+        s[n] = '\0';
+        fclose(f);
+    }
+    *mode = stat(path, &st) == 0 ? st.st_mode & 0777 : 0;
+    return s;
+}
+
+static void a_certificate_leaves_three_private_files(void **state)
+{
+    char dir[] = "/tmp/fettle-cert-XXXXXX", sent[4096];
+    char *was = getcwd(NULL, 0);
+    mode_t mode;
+    assert_non_null(mkdtemp(dir));
+    assert_int_equal(chdir(dir), 0);
+    struct run r = run_with("cert create ada --role admin --valid 30d", 200,
+                            "{\"certificate\":\"CERT\\n\",\"authority\":\"CA\\n\"}", sent);
+    assert_int_equal(r.status, 0);
+    const char *body = strstr(sent, "\r\n\r\n") + 4;
+    assert_non_null(strstr(
+        body,
+        "{\"name\":\"ada\",\"role\":\"admin\",\"request\":\"-----BEGIN CERTIFICATE REQUEST-----\\u000a"));
+    assert_non_null(strstr(body, ",\"valid\":\"30d\"}"));
+    CLEANUP_FREE char *key = slurp("ada.key", &mode);
+    assert_int_equal(mode, 0600);
+    assert_non_null(strstr(key, "PRIVATE KEY"));
+    assert_null(strstr(sent, "PRIVATE KEY"));
+    CLEANUP_FREE char *cert = slurp("ada.pem", &mode);
+    assert_int_equal(mode, 0600);
+    assert_string_equal(cert, "CERT\n");
+    CLEANUP_FREE char *ca = slurp("ca.pem", &mode);
+    assert_int_equal(mode, 0600);
+    assert_string_equal(ca, "CA\n");
+
+    /* Nothing is overwritten, and nothing is left of what fails. */
+    r = run_with("cert create ada --role admin", 200, "{\"certificate\":\"X\",\"authority\":\"CA\\n\"}",
+                 sent);
+    assert_int_equal(r.status, 3);
+    r = run_with("cert create bob --role admin", 200, "{\"certificate\":\"X\",\"authority\":\"OTHER\\n\"}",
+                 sent);
+    assert_int_equal(r.status, 3);
+    assert_int_equal(access("bob.key", F_OK), -1);
+    assert_int_equal(access("bob.pem", F_OK), -1);
+    r = run_with("cert create bob --role reader", 403,
+                 "{\"error\":{\"code\":\"forbidden\",\"message\":\"no\"}}", sent);
+    assert_int_equal(r.status, 5);
+    assert_int_equal(access("bob.key", F_OK), -1);
+    assert_int_equal(unlink("ada.key") | unlink("ada.pem") | unlink("ca.pem"), 0);
+    assert_int_equal(chdir(was), 0);
+    assert_int_equal(rmdir(dir), 0);
+    free(was);
+}
+
+static void the_journal_is_read_in_pages(void **state)
+{
+    CLEANUP_FREE char *one = stub_json(
+        200, "{\"entries\":[{\"at\":\"T1\",\"what\":\"node.drain\",\"actor\":\"root\",\"nodes\":\"lx1\","
+             "\"text\":\"bad\",\"revision\":3},{\"at\":\"T2\",\"what\":\"config.reload\",\"revision\":5}]}");
+    CLEANUP_FREE char *end = stub_json(200, "{\"entries\":[]}");
+    struct stub_answer answers[] = {{.bytes = one}, {.bytes = end}};
+    struct stub *stub = stub_start(answers, 2);
+    int fds[2], keep = dup(STDOUT_FILENO);
+    char got[512] = "";
+    assert_int_equal(pipe(fds), 0);
+    fflush(stdout);
+    dup2(fds[1], STDOUT_FILENO);
+    struct run r = run("journal --after 2", stub_path(stub));
+    dup2(keep, STDOUT_FILENO);
+    close(keep);
+    close(fds[1]);
+    assert_true(read(fds[0], got, sizeof got - 1) > 0);
+    close(fds[0]);
+    assert_int_equal(r.status, 0);
+    assert_string_equal(got, "T1  node.drain  root  lx1  bad\nT2  config.reload  -  -\n");
+    stub_join(stub);
+    assert_non_null(strstr(stub_request(stub, 0), "/v1/journal?after=2&limit=1000 "));
+    assert_non_null(strstr(stub_request(stub, 1), "/v1/journal?after=5&limit=1000 "));
+    stub_stop(stub);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wrong_words_are_usage_errors),
+        cmocka_unit_test(help_is_of_the_command),
+        cmocka_unit_test(exit_statuses_tell_errors_apart),
+        cmocka_unit_test(a_reason_may_be_several_words),
+        cmocka_unit_test(undrain_says_what_still_holds),
+        cmocka_unit_test(settings_are_sent_by_their_names),
+        cmocka_unit_test(a_list_asks_for_what_it_shows),
+        cmocka_unit_test(a_node_is_shown_whole),
+        cmocka_unit_test(status_and_partitions_are_for_people),
+        cmocka_unit_test(reload_prints_what_changed),
+        cmocka_unit_test(output_that_fails_is_an_error),
+        cmocka_unit_test(a_certificate_leaves_three_private_files),
+        cmocka_unit_test(the_journal_is_read_in_pages),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/command.h"
+#include "cli/print.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+/* One line, whatever the sentence holds. Nothing can be done when that fails too. */
+static int complain(const struct err *e)
+{
+    CLEANUP_TEXT struct text line = {0};
+    text_add(&line, "fettle: ");
+    print_safe(&line, e->msg);
+    text_add_char(&line, '\n');
+    ssize_t n = write(STDERR_FILENO, line.s, line.len);
+    (void)n;
+    return err_exit(e->code);
+}
+
+int main(int argc, char **argv)
+{
+    struct call c = {0};
+    struct err e = {0};
+    signal(SIGPIPE, SIG_IGN); /* a reader that went away is told like any other failure */
+    int r = call_parse(&c, argv + 1, argc > 0 ? (size_t)argc - 1 : 0, &e);
+    if (r == 0)
+        r = c.command->run(&c, &e);
+    int status = r < 0 ? complain(&e) : r;
+    if (call_flush(&c, STDOUT_FILENO, &e) < 0)
+        status = complain(&e);
+    call_fini(&c);
+    return status;
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/print.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- characters ---- */
+
+/* The character at s and its length in bytes; 0 when the bytes are not UTF-8 (RFC 3629). */
+static size_t decode(const unsigned char *s, uint32_t *c)
+{
+    *c = s[0];
+    if (s[0] < 0x80)
+        return 1;
+    if (s[0] < 0xc2 || s[0] > 0xf4)
+        return 0;
+    size_t n = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+    *c = s[0] & (0xffU >> (n + 1));
+    for (size_t i = 1; i < n; i++) {
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+        *c = *c << 6 | (s[i] & 0x3f);
+    }
+    bool overlong = (n == 3 && *c < 0x800) || (n == 4 && *c < 0x10000);
+    return overlong || (*c >= 0xd800 && *c < 0xe000) || *c > 0x10ffff ? 0 : n;
+}
+
+/* C0 and C1 controls and DEL; line and paragraph separators; marks that turn the direction. */
+static bool is_unsafe(uint32_t c)
+{
+    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x061c || (c >= 0x200b && c <= 0x200f) ||
+           (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
+}
+
+static size_t run_of_plain(const char *s)
+{
+    size_t n = 0;
+    while ((unsigned char)s[n] >= 0x20 && (unsigned char)s[n] < 0x7f)
+        n++;
+    return n;
+}
+
+size_t print_safe(struct text *out, const char *s)
+{
+    size_t columns = 0;
+    while (*s) {
+        size_t plain = run_of_plain(s);
+        text_add_bytes(out, s, plain);
+        columns += plain;
+        s += plain;
+        if (!*s)
+            break;
+        uint32_t c;
+        size_t n = decode((const unsigned char *)s, &c);
+        size_t before = out->len;
+        if (n == 0)
+            text_printf(out, "\\x%02x", (unsigned char)*s);
+        else if (is_unsafe(c))
+            text_printf(out, c < 0x100 ? "\\x%02x" : "\\u%04x", c);
+        else
+            text_add_bytes(out, s, n);
+        columns += n > 0 && !is_unsafe(c) ? 1 : out->len - before;
+        s += n > 0 ? n : 1;
+    }
+    return columns;
+}
+
+void print_csv(struct text *out, const char *s)
+{
+    if (!strpbrk(s, ",\"")) {
+        print_safe(out, s);
+        return;
+    }
+    CLEANUP_TEXT struct text safe = {0};
+    print_safe(&safe, s);
+    text_add_char(out, '"');
+    for (const char *p = safe.s; *p; p++) {
+        if (*p == '"')
+            text_add_char(out, '"');
+        text_add_char(out, *p);
+    }
+    text_add_char(out, '"');
+}
+
+/* ---- JSON ---- */
+
+static void add_json_character(struct text *out, const char *s, size_t n, uint32_t c)
+{
+    if (n == 0)
+        text_add(out, "\\ufffd");
+    else if (c == '"' || c == '\\')
+        text_printf(out, "\\%c", (int)c);
+    else if (c == '\n')
+        text_add(out, "\\n");
+    else if (c == '\t')
+        text_add(out, "\\t");
+    else if (is_unsafe(c))
+        text_printf(out, "\\u%04x", c);
+    else
+        text_add_bytes(out, s, n);
+}
+
+void print_json_string(struct text *out, const char *s)
+{
+    text_add_char(out, '"');
+    while (*s) {
+        size_t plain = run_of_plain(s);
+        size_t quote = strcspn(s, "\"\\");
+        if (quote < plain)
+            plain = quote;
+        text_add_bytes(out, s, plain);
+        s += plain;
+        if (!*s)
+            break;
+        uint32_t c;
+        size_t n = decode((const unsigned char *)s, &c);
+        add_json_character(out, s, n, c);
+        s += n > 0 ? n : 1;
+    }
+    text_add_char(out, '"');
+}
+
+static void print_json_children(struct text *out, const struct fettle_value *v, bool object)
+{
+    text_add_char(out, object ? '{' : '[');
+    for (const struct fettle_value *i = fettle_value_first(v), *first = i; i; i = fettle_value_next(i)) {
+        if (i != first)
+            text_add_char(out, ',');
+        if (object) {
+            print_json_string(out, fettle_value_key(i));
+            text_add_char(out, ':');
+        }
+        print_json(out, i);
+    }
+    text_add_char(out, object ? '}' : ']');
+}
+
+void print_json(struct text *out, const struct fettle_value *v)
+{
+    switch (fettle_value_kind(v)) {
+    case FETTLE_NULL: text_add(out, "null"); break;
+    case FETTLE_BOOL:
+    case FETTLE_NUMBER: text_add(out, fettle_value_text(v)); break;
+    case FETTLE_TEXT: print_json_string(out, fettle_value_text(v)); break;
+    case FETTLE_ARRAY: print_json_children(out, v, false); break;
+    case FETTLE_OBJECT: print_json_children(out, v, true); break;
+    }
+}
+
+/* ---- trees ---- */
+
+static void add_blanks(struct text *out, size_t n)
+{
+    memset(text_room(out, n), ' ', n);
+    out->len += n;
+    out->s[out->len] = '\0';
+}
+
+static bool is_flat_list(const struct fettle_value *v)
+{
+    if (fettle_value_kind(v) != FETTLE_ARRAY)
+        return false;
+    for (v = fettle_value_first(v); v; v = fettle_value_next(v))
+        if (!fettle_value_text(v))
+            return false;
+    return true;
+}
+
+static void print_flat_list(struct text *out, const struct fettle_value *v)
+{
+    for (const struct fettle_value *i = fettle_value_first(v), *first = i; i; i = fettle_value_next(i)) {
+        text_add(out, i == first ? "" : ", ");
+        print_safe(out, fettle_value_text(i));
+    }
+    text_add_char(out, '\n');
+}
+
+static void print_member(struct text *out, const struct fettle_value *v, int indent)
+{
+    enum { NAME_COLUMNS = 16 };
+    const char *key = fettle_value_key(v);
+    add_blanks(out, (size_t)indent);
+    size_t width = key ? print_safe(out, key) : (text_add_char(out, '-'), 1);
+    if (fettle_value_text(v) || is_flat_list(v)) {
+        add_blanks(out, key && width < NAME_COLUMNS ? NAME_COLUMNS - width : 1);
+        if (is_flat_list(v)) {
+            print_flat_list(out, v);
+        } else {
+            print_safe(out, fettle_value_text(v));
+            text_add_char(out, '\n');
+        }
+    } else {
+        text_add_char(out, '\n');
+        print_tree(out, v, indent + 2);
+    }
+}
+
+void print_tree(struct text *out, const struct fettle_value *v, int indent)
+{
+    for (v = fettle_value_first(v); v; v = fettle_value_next(v)) {
+        const char *text = fettle_value_text(v);
+        bool empty = text ? *text == '\0' : fettle_value_count(v) == 0;
+        if (!empty)
+            print_member(out, v, indent);
+    }
+}
+
+/* ---- tables ---- */
+
+void table_fini(struct table *t)
+{
+    text_fini(&t->bytes);
+    free(t->cells);
+}
+
+void table_clear(struct table *t)
+{
+    text_clear(&t->bytes);
+    memset(t->width, 0, sizeof t->width);
+    t->n = 0;
+}
+
+void table_add(struct table *t, const char *s)
+{
+    if (t->n == t->cap) {
+        t->cap = t->cap ? t->cap * 2 : 256;
+        t->cells = mem_grow(t->cells, t->cap * sizeof *t->cells);
+    }
+    size_t column = t->n % t->n_columns;
+    struct cell *cell = &t->cells[t->n++];
+    cell->at = (uint32_t)t->bytes.len;
+    cell->width = (uint32_t)print_safe(&t->bytes, s);
+    text_add_char(&t->bytes, '\0');
+    if (cell->width > t->width[column])
+        t->width[column] = cell->width;
+}
+
+static const char *colour_of(const char *state)
+{
+    static const struct {
+        const char *state, *colour;
+    } colours[] = {{"IDLE", "\033[32m"},    {"BUSY", "\033[36m"}, {"DRAINING", "\033[33m"},
+                   {"DRAINED", "\033[33m"}, {"DOWN", "\033[31m"}, {"UNLISTED", "\033[35m"}};
+    for (size_t i = 0; i < sizeof colours / sizeof colours[0]; i++)
+        if (strcmp(colours[i].state, state) == 0)
+            return colours[i].colour;
+    return NULL;
+}
+
+/* One cell in its column, and what stands between it and the next. */
+static void write_cell(const struct column *c, const char *s, size_t len, size_t cell_width, size_t width,
+                       bool last, bool colour, struct text *out)
+{
+    const char *paint = colour && c->colour ? colour_of(s) : NULL;
+    size_t pad = width > cell_width ? width - cell_width : 0;
+    if (c->right)
+        add_blanks(out, pad);
+    text_add(out, paint ? paint : "");
+    text_add_bytes(out, s, len);
+    text_add(out, paint ? "\033[0m" : "");
+    if (!last)
+        add_blanks(out, (c->right ? 0 : pad) + 2);
+}
+
+static void end_line(struct text *out)
+{
+    while (out->len > 0 && out->s[out->len - 1] == ' ')
+        out->len--;
+    text_add_char(out, '\n');
+}
+
+void table_write(const struct table *t, bool header, bool colour, struct text *out)
+{
+    size_t width[TABLE_COLUMNS_MAX];
+    size_t line = 1;
+    for (size_t i = 0; i < t->n_columns; i++) {
+        size_t heading = header ? strlen(t->columns[i].heading) : 0;
+        width[i] = t->width[i] > heading ? t->width[i] : heading > 0 ? heading : 1;
+        line += width[i] + 2;
+    }
+    text_room(out, (t->n / t->n_columns + 1) * line);
+    text_add(out, "");
+    for (size_t i = 0; header && i < t->n_columns; i++) {
+        const struct column *c = &t->columns[i];
+        size_t len = strlen(c->heading);
+        write_cell(c, c->heading, len, len, width[i], i + 1 == t->n_columns, false, out);
+    }
+    if (header)
+        end_line(out);
+    for (size_t i = 0; i < t->n; i++) {
+        size_t column = i % t->n_columns;
+        bool last = column + 1 == t->n_columns;
+        const char *s = t->bytes.s + t->cells[i].at;
+        size_t next = i + 1 < t->n ? t->cells[i + 1].at : t->bytes.len;
+        size_t len = next - 1 - t->cells[i].at;
+        bool empty = len == 0 && (!last || t->columns[column].right);
+        write_cell(&t->columns[column], empty ? "-" : s, empty ? 1 : len, empty ? 1 : t->cells[i].width,
+                   width[column], last, colour, out);
+        if (last)
+            end_line(out);
+    }
+}
+
+void table_write_csv(const struct table *t, bool header, struct text *out)
+{
+    for (size_t i = 0; header && i < t->n_columns; i++) {
+        text_add(out, i > 0 ? "," : "");
+        print_csv(out, t->columns[i].heading);
+    }
+    text_add(out, header ? "\r\n" : "");
+    for (size_t i = 0; i < t->n; i++) {
+        size_t column = i % t->n_columns;
+        text_add(out, column > 0 ? "," : "");
+        print_csv(out, t->bytes.s + t->cells[i].at);
+        text_add(out, column + 1 == t->n_columns ? "\r\n" : "");
+    }
+}
+
+bool print_colours(void)
+{
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    return isatty(STDOUT_FILENO) && !(no && *no) && term && strcmp(term, "dumb") != 0;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_CLI_PRINT_H
+#define FETTLE_CLI_PRINT_H
+
+#include "base/text.h"
+#include "fettle.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What is printed. Nothing that came from outside reaches a terminal as it is: control characters,
+ * characters that turn the direction of writing, and bytes that are not UTF-8 are shown escaped.
+ */
+
+/* Adds s with such characters as "\x1b" or "\u202e". Returns how many columns it takes. */
+size_t print_safe(struct text *out, const char *s);
+
+/* Adds s as a field of comma-separated values: safe, and in quotes where RFC 4180 wants them. */
+void print_csv(struct text *out, const char *s);
+
+/* Adds a value as compact JSON, in which such characters are escaped too; NULL is null. */
+void print_json(struct text *out, const struct fettle_value *v);
+void print_json_string(struct text *out, const char *s);
+
+/* Adds a value for people: members one a line as "name  value", deeper ones indented. */
+void print_tree(struct text *out, const struct fettle_value *v, int indent);
+
+/* ---- tables ---- */
+
+struct column {
+    const char *heading;
+    bool right;  /* numbers */
+    bool colour; /* the 2001 word for a node's state */
+};
+
+/* Columns as wide as what they hold. Zero-initialise with the columns; table_fini when done. */
+struct table {
+    const struct column *columns;
+    size_t n_columns;
+    size_t width[64];
+    struct text bytes; /* the cells' text, each with a zero byte */
+    struct cell {
+        uint32_t at;
+        uint32_t width;
+    } * cells;
+    size_t n, cap;
+};
+enum { TABLE_COLUMNS_MAX = 64 };
+
+void table_fini(struct table *t);
+void table_clear(struct table *t);
+/* Adds the next cell of the row, left to right. An empty one is shown as "-", but in the last
+ * column as nothing. */
+void table_add(struct table *t, const char *s);
+/* One line a row, two blanks between columns, none at the end. */
+void table_write(const struct table *t, bool header, bool colour, struct text *out);
+/* The same as comma-separated values, each line ended by CR LF; headings are the columns'. */
+void table_write_csv(const struct table *t, bool header, struct text *out);
+
+/* True when standard output is a terminal that may be coloured (NO_COLOR, TERM=dumb). */
+bool print_colours(void);
+
+#endif

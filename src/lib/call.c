@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The connection is kept between calls. A server may close an idle one at any moment, also while
+ * the next request is on its way: one that is seen to be closed is not used; a reading request that
+ * got no byte back is sent once more; a changing one is not, because it may have been carried out.
+ */
+#include "lib/call.h"
+
+#include "http/response.h"
+#include "lib/value.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct span KEEP_FOR = {INT64_C(45) * 1000000000}; /* a controller waits for 60 s */
+enum { READ_BYTES = 64 << 10 };
+
+int call_tell(struct fettle_error *e, int r, const struct err *why)
+{
+    if (e && r < 0) {
+        e->code = r;
+        snprintf(e->message, sizeof e->message, "%s", why->msg);
+    }
+    return r;
+}
+
+int fettle_open(const struct fettle_options *options, struct fettle **out, struct fettle_error *e)
+{
+    struct err why = {0};
+    struct fettle *f = calloc(1, sizeof *f);
+    if (!f)
+        return call_tell(e, err_set(&why, -ENOMEM, "no memory"), &why);
+    int r = address_init(&f->address, options, &why);
+    if (r < 0) {
+        free(f);
+        return call_tell(e, r, &why);
+    }
+    f->timeout_ms = options && options->timeout_ms > 0 ? options->timeout_ms : FETTLE_TIMEOUT_MS;
+    *out = f;
+    return 0;
+}
+
+void fettle_close(struct fettle *f)
+{
+    if (!f)
+        return;
+    dial_close(f->kept);
+    address_fini(&f->address);
+    free(f);
+}
+
+void call_write_request(struct buffer *to, const struct address *a, const char *method, const char *path,
+                        const char *extra, const char *body)
+{
+    buffer_add(to, method);
+    buffer_add(to, " ");
+    buffer_add(to, path);
+    buffer_add(to, " HTTP/1.1\r\nHost: ");
+    buffer_add(to, a->path ? "localhost" : a->name + strlen("https://"));
+    buffer_add(to, "\r\nUser-Agent: libfettle/" FETTLE_VERSION "\r\n");
+    buffer_add(to, extra);
+    if (body) {
+        buffer_add(to, "Content-Type: application/json\r\nContent-Length: ");
+        buffer_add_u64(to, strlen(body));
+        buffer_add(to, "\r\n");
+    }
+    buffer_add(to, "\r\n");
+    buffer_add(to, body ? body : "");
+}
+
+static int on_body(void *arg, const char *bytes, size_t n)
+{
+    struct buffer *b = arg;
+    if (n > FETTLE_ANSWER_BYTES_MAX - b->len)
+        return -E2BIG;
+    buffer_add_bytes(b, bytes, n);
+    return b->short_of_memory ? -ENOMEM : 0;
+}
+
+/* Reads until the answer is whole. *any says whether a byte came; *keep whether more may follow. */
+static int read_answer(struct dialled *d, struct http_response *response, struct mono until, bool *any,
+                       bool *keep, struct err *e)
+{
+    char bytes[READ_BYTES];
+    for (bool done = false; !done;) {
+        ssize_t n = dial_read(d, bytes, sizeof bytes, until, e);
+        if (n < 0)
+            return (int)n;
+        *any = *any || n > 0;
+        *keep = n > 0;
+        if (n == 0 && !*any)
+            return err_set(e, -ECONNREFUSED, "the controller closed the connection without an answer");
+        int r = http_response_feed(response, bytes, (size_t)n, &done, e);
+        if (r == -E2BIG)
+            return err_set(e, r, "the answer is larger than %d MiB", FETTLE_ANSWER_BYTES_MAX >> 20);
+        if (r == -ENOMEM)
+            return err_set(e, r, "no memory for the answer");
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static int converse(struct fettle *f, const struct buffer *request, struct mono until, int *status,
+                    struct buffer *body, bool *any, struct err *e)
+{
+    struct http_response *response = http_response_create(on_body, body);
+    if (!response)
+        return err_set(e, -ENOMEM, "no memory");
+    bool keep = false;
+    int r = dial_write(f->kept, request->s, request->len, until, e);
+    if (r == 0)
+        r = read_answer(f->kept, response, until, any, &keep, e);
+    if (r == 0)
+        *status = http_response_status(response);
+    if (r < 0 || !keep || *status / 100 != 2) {
+        dial_close(f->kept);
+        f->kept = NULL;
+    }
+    f->kept_at = mono_now();
+    http_response_destroy(response);
+    return r;
+}
+
+static bool use_kept(struct fettle *f)
+{
+    if (!f->kept)
+        return false;
+    if (mono_sub(mono_now(), f->kept_at).ns < KEEP_FOR.ns && !dial_is_stale(f->kept))
+        return true;
+    dial_close(f->kept);
+    f->kept = NULL;
+    return false;
+}
+
+static int exchange(struct fettle *f, const char *method, const char *path, const char *body, int *status,
+                    struct buffer *answer, struct err *e)
+{
+    struct mono until = mono_add(mono_now(), span_ms(f->timeout_ms));
+    struct buffer request = {0};
+    call_write_request(&request, &f->address, method, path, "", body);
+    bool again = use_kept(f) && !body;
+    int r = buffer_check(&request, e);
+    if (r == 0 && !f->kept)
+        r = dial(&f->address, until, &f->kept, e);
+    bool any = false;
+    if (r == 0)
+        r = converse(f, &request, until, status, answer, &any, e);
+    if (r == -ECONNREFUSED && again && !any) {
+        r = dial(&f->address, until, &f->kept, e);
+        if (r == 0)
+            r = converse(f, &request, until, status, answer, &any, e);
+    }
+    if (r == -ETIMEDOUT)
+        err_set(e, r, "no answer from the controller at %s within %d ms", f->address.name, f->timeout_ms);
+    buffer_fini(&request);
+    return r;
+}
+
+int call_refusal(const struct address *a, int status, struct buffer *body, struct err *e)
+{
+    struct fettle_answer *answer = NULL;
+    const char *code = NULL, *message = NULL;
+    size_t len = body->len;
+    if (len > 0 && answer_read(buffer_take(body), len, &answer, NULL) == 0) {
+        const struct fettle_value *error = fettle_value_find(fettle_answer_value(answer), "error");
+        code = fettle_get_text(error, "code");
+        message = fettle_get_text(error, "message");
+    }
+    int r = code && message
+                ? err_set(e, err_code(code), "%s", message)
+                : err_set(e, -EPROTO, "the answer of %s is not Fettle's (HTTP status %d)", a->name, status);
+    fettle_answer_free(answer);
+    return r;
+}
+
+static int ask(struct fettle *f, const char *method, const char *path, const char *body,
+               struct fettle_answer **out, struct err *e)
+{
+    struct buffer answer = {0};
+    int status = 0;
+    int r = exchange(f, method, path, body, &status, &answer, e);
+    size_t len = answer.len;
+    if (r == 0 && status / 100 != 2)
+        r = call_refusal(&f->address, status, &answer, e);
+    else if (r == 0 && len == 0)
+        r = err_set(e, -EPROTO, "the answer of %s is empty", f->address.name);
+    else if (r == 0)
+        r = answer_read(buffer_take(&answer), len, out, e);
+    buffer_fini(&answer);
+    return r;
+}
+
+int call_ask(struct fettle *f, const char *method, const char *path, const char *body,
+             struct fettle_answer **out, struct fettle_error *e)
+{
+    struct err why = {0};
+    return call_tell(e, ask(f, method, path, body, out, &why), &why);
+}
+
+int call_get(struct fettle *f, struct buffer *path, struct fettle_answer **out, struct fettle_error *e)
+{
+    struct err why = {0};
+    int r = buffer_check(path, &why);
+    if (r == 0)
+        r = ask(f, "GET", path->s, NULL, out, &why);
+    buffer_fini(path);
+    return call_tell(e, r, &why);
+}
+
+int call_post(struct fettle *f, const char *path, struct buffer *body, struct fettle_answer **out,
+              struct fettle_error *e)
+{
+    struct err why = {0};
+    int r = buffer_check(body, &why);
+    if (r == 0)
+        r = ask(f, "POST", path, body->s, out, &why);
+    buffer_fini(body);
+    return call_tell(e, r, &why);
+}
+
+/* One word of a request line. */
+static bool is_word(const char *s)
+{
+    if (*s == '\0')
+        return false;
+    for (; *s; s++)
+        if (*s <= 0x20 || *s >= 0x7f)
+            return false;
+    return true;
+}
+
+int fettle_call(struct fettle *f, const char *method, const char *path, const char *body, int *status,
+                char **text, struct fettle_error *e)
+{
+    struct err why = {0};
+    struct buffer answer = {0};
+    if (!is_word(method) || !is_word(path) || path[0] != '/')
+        return call_tell(e, err_set(&why, -EINVAL, "the method or the path is not fit for a request"), &why);
+    int r = exchange(f, method, path, body, status, &answer, &why);
+    if (r == 0) {
+        *text = buffer_take(&answer);
+        r = *text ? 0 : err_set(&why, -ENOMEM, "no memory");
+    }
+    buffer_fini(&answer);
+    return call_tell(e, r, &why);
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/dial.h"
+
+#include "lib/buffer.h"
+#include "link/blocking.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static const char SOCKET_DEFAULT[] = "/run/fettle/fettled.sock";
+enum { PEM_BYTES_MAX = 1 << 20 };
+
+struct dialled {
+    int fd;
+    struct blocking *tls; /* NULL on a local socket */
+};
+
+/* ---- the address ---- */
+
+static const char *choose(const char *given, const char *variable)
+{
+    const char *s = given ? given : getenv(variable);
+    return s && *s ? s : NULL;
+}
+
+static int copy(const char *s, size_t n, char **out, struct err *e)
+{
+    *out = strndup(s, n);
+    return *out ? 0 : err_set(e, -ENOMEM, "no memory");
+}
+
+/* "host:port" or "[2001:db8::1]:port", perhaps with a slash at the end. */
+static int parse_host(struct address *a, const char *s, struct err *e)
+{
+    size_t host = *s == '[' ? strcspn(s, "]") : strcspn(s, ":/");
+    const char *after = s + host + (*s == '[' && s[host] == ']');
+    size_t port = *after == ':' ? strspn(after + 1, "0123456789") : 0;
+    const char *rest = after + 1 + port;
+    if (host == 0 || port == 0 || port > 5 || (strcmp(rest, "") != 0 && strcmp(rest, "/") != 0))
+        return err_set(e, -EINVAL, "controller address \"%s\" is not https://HOST:PORT", a->name);
+    bool bracket = *s == '[';
+    int r = copy(s + bracket, host - bracket, &a->host, e);
+    return r < 0 ? r : copy(after + 1, port, &a->port, e);
+}
+
+static int parse_path(struct address *a, const char *path, struct err *e)
+{
+    if (path[0] != '/')
+        return err_set(e, -EINVAL, "controller address \"%s\" is neither a path nor https://HOST:PORT",
+                       a->name);
+    if (strlen(path) >= sizeof((struct sockaddr_un *)0)->sun_path)
+        return err_set(e, -EINVAL, "the path \"%s\" is too long for a socket", path);
+    return copy(path, strlen(path), &a->path, e);
+}
+
+static int copy_file(const char *given, const char *variable, char **out, struct err *e)
+{
+    const char *s = choose(given, variable);
+    return s ? copy(s, strlen(s), out, e) : 0;
+}
+
+int address_init(struct address *a, const struct fettle_options *options, struct err *e)
+{
+    static const struct fettle_options none;
+    const struct fettle_options *o = options ? options : &none;
+    const char *name = choose(o->controller, "FETTLE_CONTROLLER");
+    if (!name)
+        name = SOCKET_DEFAULT;
+    *a = (struct address){0};
+    int r = copy(name, strlen(name), &a->name, e);
+    if (r == 0 && strncmp(name, "https://", 8) == 0)
+        r = parse_host(a, name + 8, e);
+    else if (r == 0)
+        r = parse_path(a, strncmp(name, "unix:", 5) == 0 ? name + 5 : name, e);
+    if (r == 0)
+        r = copy_file(o->cert, "FETTLE_CERT", &a->cert, e);
+    if (r == 0)
+        r = copy_file(o->key, "FETTLE_KEY", &a->key, e);
+    if (r == 0)
+        r = copy_file(o->ca, "FETTLE_CA", &a->ca, e);
+    if (r < 0)
+        address_fini(a);
+    return r;
+}
+
+void address_fini(struct address *a)
+{
+    free(a->name);
+    free(a->path);
+    free(a->host);
+    free(a->port);
+    free(a->cert);
+    free(a->key);
+    free(a->ca);
+    *a = (struct address){0};
+}
+
+/* ---- connecting ---- */
+
+static int await_connect(int fd, struct mono until, struct err *e)
+{
+    int r = blocking_wait(fd, POLLOUT, until, e);
+    int why = 0;
+    socklen_t len = sizeof why;
+    if (r == 0 && getsockopt(fd, SOL_SOCKET, SO_ERROR, &why, &len) < 0)
+        why = errno;
+    return why ? -why : r;
+}
+
+/* A socket connected to the address, or a negative errno. The backlog of a local socket that is
+ * full says EAGAIN, and there is nothing to wait for but time. */
+static int connect_to(const struct sockaddr *to, socklen_t len, struct mono until, struct err *e)
+{
+    int fd = socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return -errno;
+    int r;
+    while ((r = connect(fd, to, len) < 0 ? -errno : 0) == -EAGAIN && mono_sub(until, mono_now()).ns > 0)
+        poll(NULL, 0, 5);
+    if (r == -EINPROGRESS || r == -EINTR)
+        r = await_connect(fd, until, e);
+    if (r < 0)
+        close(fd);
+    return r < 0 ? r : fd;
+}
+
+static int no_controller(const struct address *a, int r, struct err *e)
+{
+    if (r == -ENOMEM)
+        return err_set(e, r, "no memory");
+    if (r == -ETIMEDOUT)
+        return err_set(e, r, "no answer from the controller at %s in time", a->name);
+    if (r == -EACCES)
+        return err_set(e, r, "the controller's socket %s may not be used: %s", a->name, strerror(-r));
+    return err_set(e, -ECONNREFUSED, "no controller at %s: %s", a->name, strerror(-r));
+}
+
+static int connect_local(const struct address *a, struct mono until, struct err *e)
+{
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    memcpy(to.sun_path, a->path, strlen(a->path) + 1);
+    int fd = connect_to((struct sockaddr *)&to, sizeof to, until, e);
+    return fd < 0 ? no_controller(a, fd, e) : fd;
+}
+
+static int connect_tcp(const struct address *a, struct mono until, struct err *e)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV}, *found = NULL;
+    int why = getaddrinfo(a->host, a->port, &hints, &found);
+    if (why == EAI_MEMORY)
+        return err_set(e, -ENOMEM, "no memory");
+    if (why != 0)
+        return err_set(e, -ECONNREFUSED, "no controller at %s: %s", a->name, gai_strerror(why));
+    int fd = -ECONNREFUSED;
+    for (struct addrinfo *i = found; i && fd < 0; i = i->ai_next)
+        fd = connect_to(i->ai_addr, i->ai_addrlen, until, e);
+    freeaddrinfo(found);
+    return fd < 0 ? no_controller(a, fd, e) : fd;
+}
+
+/* ---- certificates ---- */
+
+static int read_pem(const char *path, struct buffer *into, struct err *e)
+{
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return err_set(e, errno == EACCES || errno == ENOMEM ? -errno : -ENOENT, "%s: %s", path,
+                       strerror(errno));
+    char part[4096];
+    size_t n;
+    while (into->len <= PEM_BYTES_MAX && (n = fread(part, 1, sizeof part, f)) > 0)
+        buffer_add_bytes(into, part, n);
+    explicit_bzero(part, sizeof part);
+    int r = ferror(f) ? err_set(e, -ENOENT, "%s: cannot be read", path) : buffer_check(into, e);
+    fclose(f);
+    if (r == 0 && (into->len > PEM_BYTES_MAX || into->len == 0 || strlen(into->s) != into->len))
+        r = err_set(e, -EINVAL, "%s: not a file in PEM form", path);
+    return r;
+}
+
+static int make_context(const struct address *a, struct tls_context **out, struct err *e)
+{
+    struct buffer cert = {0}, key = {0}, ca = {0};
+    int r = a->ca ? read_pem(a->ca, &ca, e)
+                  : err_set(e, -EINVAL,
+                            "which authority signs controllers? (FETTLE_CA names its certificate's file)");
+    if (r == 0 && !a->cert != !a->key)
+        r = err_set(e, -EINVAL,
+                    "a certificate needs its key, and a key its certificate (FETTLE_CERT, FETTLE_KEY)");
+    if (r == 0 && a->cert)
+        r = read_pem(a->cert, &cert, e);
+    if (r == 0 && a->key)
+        r = read_pem(a->key, &key, e);
+    if (r == 0)
+        r = tls_client_context(cert.s, key.s, ca.s, out, e);
+    if (key.s)
+        explicit_bzero(key.s, key.cap);
+    buffer_fini(&cert);
+    buffer_fini(&key);
+    buffer_fini(&ca);
+    return r;
+}
+
+static int start_tls(const struct address *a, struct dialled *d, struct mono until, struct err *e)
+{
+    struct tls_context *context = NULL;
+    int r = make_context(a, &context, e);
+    if (r < 0)
+        return r;
+    r = blocking_open(d->fd, context, until, &d->tls, e);
+    tls_context_destroy(context);
+    return r < 0 ? err_wrap(e, r, "%s", a->name) : 0;
+}
+
+int dial(const struct address *a, struct mono until, struct dialled **out, struct err *e)
+{
+    struct dialled *d = calloc(1, sizeof *d);
+    if (!d)
+        return err_set(e, -ENOMEM, "no memory");
+    d->fd = a->path ? connect_local(a, until, e) : connect_tcp(a, until, e);
+    int r = d->fd < 0 ? d->fd : 0;
+    if (r == 0 && !a->path)
+        r = start_tls(a, d, until, e);
+    if (r < 0) {
+        dial_close(d);
+        return r;
+    }
+    *out = d;
+    return 0;
+}
+
+void dial_close(struct dialled *d)
+{
+    if (!d)
+        return;
+    blocking_close(d->tls);
+    if (d->fd >= 0)
+        close(d->fd);
+    free(d);
+}
+
+/* ---- bytes ---- */
+
+static int lost(struct err *e)
+{
+    return err_set(e, -ECONNREFUSED, "the connection to the controller was lost: %s", strerror(errno));
+}
+
+static ssize_t write_some(struct dialled *d, const char *bytes, size_t n, struct mono until, struct err *e)
+{
+    if (d->tls)
+        return blocking_write(d->tls, bytes, n, until, e);
+    for (;;) {
+        ssize_t put = send(d->fd, bytes, n, MSG_NOSIGNAL);
+        if (put >= 0)
+            return put;
+        if (errno != EAGAIN && errno != EINTR)
+            return lost(e);
+        int r = blocking_wait(d->fd, POLLOUT, until, e);
+        if (r < 0)
+            return r;
+    }
+}
+
+int dial_write(struct dialled *d, const char *bytes, size_t n, struct mono until, struct err *e)
+{
+    while (n > 0) {
+        ssize_t put = write_some(d, bytes, n, until, e);
+        if (put < 0)
+            return (int)put;
+        bytes += put;
+        n -= (size_t)put;
+    }
+    return 0;
+}
+
+ssize_t dial_read(struct dialled *d, char *bytes, size_t n, struct mono until, struct err *e)
+{
+    if (d->tls)
+        return blocking_read(d->tls, bytes, n, until, e);
+    for (;;) {
+        ssize_t got = recv(d->fd, bytes, n, 0);
+        if (got >= 0)
+            return got;
+        if (errno != EAGAIN && errno != EINTR)
+            return lost(e);
+        int r = blocking_wait(d->fd, POLLIN, until, e);
+        if (r < 0)
+            return r;
+    }
+}
+
+bool dial_is_stale(const struct dialled *d)
+{
+    struct pollfd p = {.fd = d->fd, .events = POLLIN};
+    return poll(&p, 1, 0) != 0;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/call.h"
+
+#include <string.h>
+
+/* Adds "?key=value" or "&key=value". */
+static void add_query(struct buffer *path, const char *key, const char *value)
+{
+    if (!value)
+        return;
+    buffer_add(path, path->s && strchr(path->s, '?') ? "&" : "?");
+    buffer_add(path, key);
+    buffer_add(path, "=");
+    buffer_add_url(path, value);
+}
+
+/* Adds {"key":"value" or ,"key":"value"; nothing when value is NULL. */
+static void add_member(struct buffer *body, const char *key, const char *value)
+{
+    if (!value)
+        return;
+    buffer_add(body, body->len == 0 ? "{" : ",");
+    buffer_add_json(body, key);
+    buffer_add(body, ":");
+    buffer_add_json(body, value);
+}
+
+static void end_object(struct buffer *body)
+{
+    buffer_add(body, body->len == 0 ? "{}" : "}");
+}
+
+int fettle_node_list(struct fettle *f, const char *nodes, const char *fields, struct fettle_answer **out,
+                     struct fettle_error *e)
+{
+    struct buffer path = {0};
+    buffer_add(&path, "/v1/nodes");
+    add_query(&path, "nodes", nodes);
+    add_query(&path, "fields", fields);
+    return call_get(f, &path, out, e);
+}
+
+int fettle_node_show(struct fettle *f, const char *name, struct fettle_answer **out, struct fettle_error *e)
+{
+    struct buffer path = {0};
+    buffer_add(&path, "/v1/nodes/");
+    buffer_add_url(&path, name);
+    return call_get(f, &path, out, e);
+}
+
+int fettle_partition_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e)
+{
+    return call_ask(f, "GET", "/v1/partitions", NULL, out, e);
+}
+
+int fettle_status(struct fettle *f, struct fettle_answer **out, struct fettle_error *e)
+{
+    return call_ask(f, "GET", "/v1/status", NULL, out, e);
+}
+
+int fettle_journal(struct fettle *f, uint64_t after, unsigned limit, struct fettle_answer **out,
+                   struct fettle_error *e)
+{
+    struct buffer path = {0};
+    buffer_add(&path, "/v1/journal?after=");
+    buffer_add_u64(&path, after);
+    if (limit > 0) {
+        buffer_add(&path, "&limit=");
+        buffer_add_u64(&path, limit);
+    }
+    return call_get(f, &path, out, e);
+}
+
+/* A change of nodes: what it is about and one more word. */
+static int change(struct fettle *f, const char *path, const char *nodes, const char *key, const char *value,
+                  struct fettle_answer **out, struct fettle_error *e)
+{
+    struct buffer body = {0};
+    add_member(&body, "nodes", nodes);
+    add_member(&body, key, value);
+    end_object(&body);
+    return call_post(f, path, &body, out, e);
+}
+
+int fettle_node_drain(struct fettle *f, const char *nodes, const char *reason, struct fettle_answer **out,
+                      struct fettle_error *e)
+{
+    return change(f, "/v1/nodes/drain", nodes, "reason", reason, out, e);
+}
+
+int fettle_node_down(struct fettle *f, const char *nodes, const char *reason, struct fettle_answer **out,
+                     struct fettle_error *e)
+{
+    return change(f, "/v1/nodes/down", nodes, "reason", reason, out, e);
+}
+
+int fettle_node_undrain(struct fettle *f, const char *nodes, const char *claim, struct fettle_answer **out,
+                        struct fettle_error *e)
+{
+    return change(f, "/v1/nodes/undrain", nodes, "claim", claim, out, e);
+}
+
+int fettle_node_up(struct fettle *f, const char *nodes, const char *claim, struct fettle_answer **out,
+                   struct fettle_error *e)
+{
+    return change(f, "/v1/nodes/up", nodes, "claim", claim, out, e);
+}
+
+int fettle_node_set(struct fettle *f, const char *nodes, const struct fettle_setting *settings, size_t n,
+                    struct fettle_answer **out, struct fettle_error *e)
+{
+    struct buffer body = {0};
+    add_member(&body, "nodes", nodes);
+    buffer_add(&body, ",\"set\":{");
+    for (size_t i = 0; i < n; i++) {
+        buffer_add(&body, i > 0 ? "," : "");
+        buffer_add_json(&body, settings[i].field);
+        buffer_add(&body, ":");
+        if (settings[i].value)
+            buffer_add_json(&body, settings[i].value);
+        else
+            buffer_add(&body, "null");
+    }
+    buffer_add(&body, "}");
+    end_object(&body);
+    return call_post(f, "/v1/nodes/set", &body, out, e);
+}
+
+int fettle_reload(struct fettle *f, struct fettle_answer **out, struct fettle_error *e)
+{
+    return call_ask(f, "POST", "/v1/reload", "", out, e);
+}
+
+int fettle_token_create(struct fettle *f, const char *nodes, const char *valid, struct fettle_answer **out,
+                        struct fettle_error *e)
+{
+    struct buffer body = {0};
+    add_member(&body, "nodes", nodes);
+    add_member(&body, "valid", valid);
+    end_object(&body);
+    return call_post(f, "/v1/tokens", &body, out, e);
+}
+
+int fettle_certificate_create(struct fettle *f, const char *name, const char *role, const char *request,
+                              const char *valid, struct fettle_answer **out, struct fettle_error *e)
+{
+    struct buffer body = {0};
+    add_member(&body, "name", name);
+    add_member(&body, "role", role);
+    add_member(&body, "request", request);
+    add_member(&body, "valid", valid);
+    end_object(&body);
+    return call_post(f, "/v1/certificates", &body, out, e);
+}
