@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+# What people type. Meson does the work.
+
+help:
+	@echo "make up       build, start a controller and an agent here, show the node table"
+	@echo "make down     stop them (their state stays in run/)"
+	@echo "make check    build with sanitizers and run every test"
+	@echo "make bench    measure; prints the figures of doc/performance.md"
+	@echo "make soak     the long tests: seeds of the simulation, ten minutes of an agent, fuzzing"
+	@echo "make build    only build, into build/"
+	@echo "make install  install what was built (PREFIX in DESTDIR as usual with meson)"
+	@echo "make deb      Debian packages, into build-deb/"
+
+build:
+	@tools/install-packages build
+	@test -f build/build.ninja || meson setup build --buildtype=release >build.log 2>&1 || { cat build.log; exit 1; }
+	@rm -f build.log
+	@ninja -C build --quiet
+
+up: build
+	@tools/up
+
+down:
+	@tools/down
+
+check:
+	@tools/check
+
+bench: build
+	@tools/install-packages bench
+	@tools/bench
+
+soak: build
+	@tools/soak
+
+install: build
+	@meson install -C build --no-rebuild
+
+deb:
+	@tools/deb
+
+clean:
+	rm -rf build build-check build-fuzz build-deb
+
+.PHONY: help build up down check bench soak install deb clean

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Fills a manual page: copies the template on standard input to standard output, and in place of a
+ * line "@PART@" prints the part from the table that has the facts.
+ */
+#include "cli/command.h"
+#include "cli/field.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Text as roff takes it: no macro at the start of a line, no escapes, a minus that can be copied. */
+static void print_roff(const char *s)
+{
+    for (; *s; s++) {
+        if (*s == '\\')
+            fputs("\\e", stdout);
+        else if (*s == '-')
+            fputs("\\-", stdout);
+        else if (*s == '`')
+            fputs("\\(ga", stdout);
+        else
+            putchar(*s);
+    }
+}
+
+/* A sentence of its own: upper case first, full stop. */
+static void print_sentence(const char *s)
+{
+    char first[2] = {(char)toupper((unsigned char)*s), '\0'};
+    print_roff(first);
+    print_roff(*s ? s + 1 : s);
+    fputs(".\n", stdout);
+}
+
+static void print_option(enum option o)
+{
+    const struct option_info *i = option_info(o);
+    fputs(".It ", stdout);
+    if (i->letter)
+        printf("Fl %c , ", i->letter);
+    printf("Fl Fl %s", i->name);
+    printf(*i->argument ? " Ar %s\n" : "\n", i->argument);
+    print_sentence(i->what);
+}
+
+static void print_options(uint32_t mask)
+{
+    if (mask == 0)
+        return;
+    fputs(".Bl -tag -width Ds\n", stdout);
+    for (size_t o = 0; o < OPTIONS; o++)
+        if (mask & UINT32_C(1) << o)
+            print_option((enum option)o);
+    fputs(".El\n", stdout);
+}
+
+static void print_synopsis(void)
+{
+    for (size_t i = 0; i < commands_n; i++) {
+        printf(".Nm\n.Cm %s\n", commands[i].path);
+        if (commands[i].arguments[0]) {
+            fputs(".Li \"", stdout);
+            print_roff(commands[i].arguments);
+            fputs("\"\n", stdout);
+        }
+        if (commands[i].options)
+            fputs(".Op Ar OPTIONS\n", stdout);
+    }
+}
+
+static void print_commands(void)
+{
+    for (size_t i = 0; i < commands_n; i++) {
+        printf(".Ss fettle %s ", commands[i].path);
+        print_roff(commands[i].arguments);
+        putchar('\n');
+        print_sentence(commands[i].what);
+        print_options(commands[i].options);
+    }
+}
+
+static void print_common(void)
+{
+    uint32_t of_commands = 0;
+    for (size_t i = 0; i < commands_n; i++)
+        of_commands |= commands[i].options;
+    print_options(~of_commands & ((UINT32_C(1) << OPTIONS) - 1));
+}
+
+static void print_fields(void)
+{
+    fputs(".Bl -tag -width VirtualMemory\n", stdout);
+    for (size_t i = 0; i < FIELDS; i++) {
+        const struct field_info *f = field_info((enum field)i);
+        printf(".It Sy %s\n", f->name);
+        print_roff(f->what);
+        if (*f->unit)
+            printf(" (%s)", f->unit);
+        fputs(f->settable ? "; can be set\n" : "\n", stdout);
+    }
+    fputs(".El\n", stdout);
+}
+
+static void print_exits(void)
+{
+    static const struct {
+        const char *name;
+        int exit;
+    } rows[] = {
+#define ERR(code, name, http, exit) {name, exit},
+#include "base/err.tbl"
+#undef ERR
+    };
+    fputs(".Bl -tag -width Ds\n.It 0\nDone.\n", stdout);
+    for (int exit = 1; exit < 16; exit++) {
+        const char *comma = "";
+        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+            if (rows[i].exit != exit)
+                continue;
+            if (!*comma)
+                printf(".It %d\n", exit);
+            printf("%s%s", comma, rows[i].name);
+            comma = ", ";
+        }
+        fputs(*comma ? "\n" : "", stdout);
+    }
+    fputs(".El\n", stdout);
+}
+
+static void print_settings(void)
+{
+    static const struct {
+        const char *name, *value, *unit, *what;
+    } rows[] = {
+#define SETTING(symbol, name, kind, value, min, max, unit, what) {name, value, unit, what},
+#include "controller/setting.tbl"
+#undef SETTING
+    };
+    fputs(".Bl -tag -width Ds\n", stdout);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        printf(".It Sy %s", rows[i].name);
+        if (*rows[i].value) {
+            fputs(" = ", stdout);
+            print_roff(rows[i].value);
+        }
+        putchar('\n');
+        print_sentence(rows[i].what);
+    }
+    fputs(".El\n", stdout);
+}
+
+static const struct {
+    const char *name;
+    void (*print)(void);
+} parts[] = {{"@synopsis@", print_synopsis}, {"@commands@", print_commands}, {"@options@", print_common},
+             {"@fields@", print_fields},     {"@exits@", print_exits},       {"@settings@", print_settings}};
+
+static int fill(char *line)
+{
+    if (line[0] != '@')
+        return fputs(line, stdout) < 0;
+    line[strcspn(line, "\n")] = '\0';
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (strcmp(parts[i].name, line) == 0) {
+            parts[i].print();
+            return 0;
+        }
+    }
+    fprintf(stderr, "no part %s\n", line);
+    return 1;
+}
+
+int main(void)
+{
+    char line[4096];
+    while (fgets(line, sizeof line, stdin))
+        if (fill(line) != 0)
+            return 1;
+    return ferror(stdin) || fflush(stdout) != 0;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "test/swarm/swarm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHANGES_A_FRAME = 150, INVENTORIES_A_FRAME = 40 };
+
+static void dial(struct keeper *k);
+
+static void on_dial_timer(uv_timer_t *t)
+{
+    dial(t->data);
+}
+
+static json_t *change_of(struct keeper *k, const char *name)
+{
+    return json_pack("{s:s,s:s,s:s,s:I,s:[],s:i,s:s,s:s}", "name", name, "boot", k->boot, "instance", k->instance,
+                     "seq", (json_int_t)k->seq, "work", "uptime_s", 100, "version", "swarm", "inventory",
+                     k->swarm->inventory_hash);
+}
+
+/* One batch: all nodes as heard, and as many of those not yet told as fit a frame. */
+static void send_batch(struct keeper *k, bool heard)
+{
+    json_t *changed = json_array();
+    for (int i = 0; i < CHANGES_A_FRAME && k->told < k->nodes.n; i++)
+        json_array_append_new(changed, change_of(k, k->nodes.names[k->told++]));
+    CLEANUP_FREE char *all = hostlist_fold((const char *const *)k->nodes.names, heard ? k->nodes.n : 0);
+    swarm_send(k->peer, FRAME_BATCH,
+               json_pack("{s:I,s:I,s:i,s:s,s:o}", "epoch", (json_int_t)k->epoch, "seq", (json_int_t)++k->seq, "port",
+                         9, "heard", all, "changed", changed));
+    k->swarm->totals.batches++;
+}
+
+static void on_beat_timer(uv_timer_t *t)
+{
+    struct keeper *k = t->data;
+    if (!k->peer || !k->epoch)
+        return;
+    while (k->told < k->nodes.n)
+        send_batch(k, false);
+    send_batch(k, true);
+}
+
+static void on_share(struct keeper *k, const json_t *body)
+{
+    const char *list = "";
+    json_take_string(body, "nodes", &list, NULL);
+    json_take_u64(body, "epoch", INT64_MAX, &k->epoch, NULL);
+    hostlist_fini(&k->nodes);
+    if (*list)
+        hostlist_parse(list, &k->nodes, NULL);
+    hostlist_add(&k->nodes, k->name);
+    k->told = 0;
+    k->swarm->totals.shares++;
+    on_beat_timer(&k->timer);
+}
+
+static void on_want(struct keeper *k, const json_t *body)
+{
+    const char *list = "";
+    CLEANUP_HOSTLIST struct hostlist names = {0};
+    if (json_take_string(body, "nodes", &list, NULL) == 0)
+        hostlist_parse(list, &names, NULL);
+    k->swarm->totals.wants += names.n;
+    for (size_t at = 0; at < names.n;) {
+        json_t *all = json_array();
+        for (int i = 0; i < INVENTORIES_A_FRAME && at < names.n; i++, at++) {
+            json_t *one = swarm_inventory(k->swarm, names.names[at], k->instance);
+            json_object_set_new(one, "name", json_string(names.names[at]));
+            json_array_append_new(all, one);
+        }
+        swarm_send(k->peer, FRAME_BATCH,
+                   json_pack("{s:I,s:I,s:s,s:o}", "epoch", (json_int_t)k->epoch, "seq", (json_int_t)++k->seq, "heard",
+                             "", "inventories", all));
+    }
+}
+
+static void on_frame(struct peer *peer, void *arg, const struct frame *f)
+{
+    struct keeper *k = arg;
+    CLEANUP_JSON json_t *body = json_read(f->body, f->len, NULL);
+    uint64_t interval = 0;
+    json_take_u64(body, "interval_ms", UINT32_MAX, &interval, NULL);
+    if (f->type == FRAME_WELCOME) {
+        k->swarm->totals.welcomes++;
+        k->interval = k->swarm->interval.ns ? k->swarm->interval : span_ms((int64_t)interval);
+        uint64_t every = (uint64_t)span_to_ms(k->interval);
+        uv_timer_start(&k->timer, on_beat_timer, 1 + swarm_random(k->swarm) % every, every);
+    } else if (f->type == FRAME_SHARE) {
+        on_share(k, body);
+    } else if (f->type == FRAME_WANT) {
+        on_want(k, body);
+    } else if (f->type == FRAME_REFUSE) {
+        k->swarm->totals.refusals++;
+    }
+}
+
+static void on_open(struct peer *peer, void *arg)
+{
+    struct keeper *k = arg;
+    k->swarm->totals.connects++;
+    CLEANUP_FREE char *held = hostlist_fold((const char *const *)k->nodes.names, k->nodes.n);
+    json_t *hello =
+        json_pack("{s:i,s:s,s:s,s:s,s:s,s:s}", "protocol", 1, "name", k->name, "version", "swarm", "boot", k->boot,
+                  "instance", k->instance, "inventory", k->swarm->inventory_hash);
+    if (k->epoch)
+        json_object_set_new(hello, "collector",
+                            json_pack("{s:i,s:I,s:s}", "port", 9, "epoch", (json_int_t)k->epoch, "nodes", held));
+    swarm_send(peer, FRAME_HELLO, hello);
+}
+
+static void on_close(struct peer *peer, void *arg, const struct err *why)
+{
+    struct keeper *k = arg;
+    k->swarm->totals.closes++;
+    k->peer = NULL;
+    struct span wait = peer_backoff(k->attempt++, span_ms(500), swarm_random(k->swarm));
+    uv_timer_start(&k->timer, on_dial_timer, (uint64_t)span_to_ms(wait), 0);
+}
+
+static const struct peer_events calls = {on_open, on_frame, on_close};
+
+static void dial(struct keeper *k)
+{
+    struct tls_context *tls = swarm_identity(k->swarm, k->name);
+    k->peer =
+        peer_dial(&k->swarm->loop, k->swarm->host, k->swarm->port, tls, "urn:fettle:controller:", &calls, k);
+    tls_context_destroy(tls);
+}
+
+void keeper_start(struct swarm *s, struct keeper *k, const char *name, struct span first_within)
+{
+    *k = (struct keeper){.swarm = s, .name = mem_dup(name)};
+    swarm_boot_id(s, k->boot);
+    swarm_hex(swarm_random(s) | 1, k->instance);
+    uv_timer_init(&s->loop, &k->timer);
+    k->timer.data = k;
+    uint64_t within = (uint64_t)span_to_ms(first_within) + 1;
+    uv_timer_start(&k->timer, on_dial_timer, swarm_random(s) % within, 0);
+}

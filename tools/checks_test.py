@@ -1,0 +1,151 @@
+#!/usr/bin/env -S python3 -B
+# SPDX-License-Identifier: Apache-2.0
+"""Each check sees each fault that it is there for, and passes a good tree."""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+TOOLS = Path(__file__).resolve().parent
+LICENCE = "/* SPDX-License-Identifier: Apache-2.0 */\n"
+
+
+class Tree:
+    """A small tree with the real tools/layers.txt."""
+
+    def __init__(self):
+        self.root = Path(tempfile.mkdtemp(prefix="fettle-checks-"))
+        (self.root / "tools").mkdir()
+        shutil.copy(TOOLS / "layers.txt", self.root / "tools")
+        shutil.copy(TOOLS.parent / ".clang-format", self.root)
+
+    def write(self, name, text, licence=LICENCE):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(licence + text)
+
+    def check(self, tool):
+        run = subprocess.run([sys.executable, "-B", TOOLS / tool, self.root], capture_output=True, text=True, check=False)
+        return run.returncode, run.stdout + run.stderr
+
+
+class Checks(unittest.TestCase):
+    def setUp(self):
+        self.tree = Tree()
+        self.addCleanup(shutil.rmtree, self.tree.root)
+
+    def assert_fault(self, tool, name, text, words):
+        self.tree.write(name, text)
+        status, said = self.tree.check(tool)
+        self.assertEqual(status, 1, f"{tool} passes {name}: {text}")
+        self.assertIn(words, said)
+        (self.tree.root / name).unlink()
+
+    def assert_good(self, tool, name, text):
+        self.tree.write(name, text)
+        status, said = self.tree.check(tool)
+        self.assertEqual(status, 0, said)
+        (self.tree.root / name).unlink()
+
+    def test_layers_refuses(self):
+        for name, include, words in [
+            ("src/base/a.c", '"node/spec.h"', "a.c:2: \"node/spec.h\" does not lie below"),
+            ("src/node/a.c", '"store/store.h"', "may include base node"),
+            ("src/beat/a.h", '"cluster/cluster.h"', "does not lie below"),
+            ("src/store/a.c", '"link/tls.h"', "does not lie below"),
+            ("src/base/a_test.c", '"node/spec.h"', "does not lie below"),
+            ("src/cluster/a_test.c", '"api/api.h"', "does not lie below"),
+            ("src/node/a.c", '"spec.h"', "is not \"folder/name\""),
+            ("src/link/a.c", "<sqlite3.h>", "sqlite3.h is for store"),
+            ("src/store/a.c", "<uv.h>", "uv.h is for agent api controller http link tests"),
+            ("src/http/a.c", "<openssl/ssl.h>", "is for link"),
+            ("src/base/a.c", "<cmocka.h>", "is for tests"),
+            ("src/base/a.c", '"fettle.h"', "is for cli lib tests"),
+            ("src/new/a.c", "<stdio.h>", "layers.txt has no folder new"),
+            ("test/sim/a.c", "<sqlite3.h>", "is for store"),
+        ]:
+            self.assert_fault("check-layers", name, f"#include {include}\n", words)
+
+    def test_layers_accepts(self):
+        for name, include in [
+            ("src/node/a.c", '"base/err.h"'),
+            ("src/node/a.c", '"node/spec.h"'),
+            ("src/node/a.c", "<stdio.h>"),
+            ("src/link/a.c", "<openssl/ssl.h>"),
+            ("src/store/a_test.c", "<cmocka.h>"),
+            ("src/store/a_test.c", "<sqlite3.h>"),
+            ("src/store/a_test.c", '"link/tls.h"'),
+            ("src/cli/a.c", '"fettle.h"'),
+            ("test/sim/a.c", '"watch/watch.h"'),
+            ("test/swarm/a.c", "<uv.h>"),
+        ]:
+            self.assert_good("check-layers", name, f"#include {include}\n")
+
+    def test_layers_are_bottom_to_top(self):
+        with (self.tree.root / "tools/layers.txt").open("a") as file:
+            file.write("folder low : high\nfolder high : base\n")
+        status, said = self.tree.check("check-layers")
+        self.assertEqual(status, 1)
+        self.assertIn("low names high, which no line before it has", said)
+
+    def test_banned_refuses(self):
+        for name, text, words in [
+            ("src/base/a.c", "strcpy(a, b);\n", "a.c:2: strcpy: does not know"),
+            ("src/base/a.c", "n = sprintf (a, b);\n", "sprintf"),
+            ("src/base/a.c", "/* one\ntwo */ n = atoi(s);\n", "a.c:3: atoi"),
+            ("src/base/a.c", "p = strtok(s, t);\n", "strtok"),
+            ("src/base/a.c", "localtime(&t);\n", "localtime"),
+            ("src/base/a.c", "system(s);\n", "system"),
+            ("src/base/a.c", "rand();\n", "rand"),
+            ("src/base/a_test.c", "usleep(1000);\n", "usleep"),
+            ("src/base/a.c", "signal(SIGTERM, on_term);\n", "signal"),
+            ("src/base/a.c", "typedef struct a a;\n", "typedef struct"),
+            ("src/base/a.c", "/* TODO: more */\n", "TODO"),
+            ("src/node/a.c", "t = mono_now();\n", "mono_now: a decision"),
+            ("src/beat/a.c", "t = time(NULL);\n", "time"),
+            ("src/cluster/a.c", 'log_info("x");\n', "log_info"),
+            ("src/watch/a.c", "double x;\n", "double"),
+            ("src/watch/a.c", 'printf("x");\n', "printf"),
+        ]:
+            self.assert_fault("check-banned", name, text, words)
+
+    def test_banned_accepts(self):
+        for name, text in [
+            ("src/base/a.c", "t = mono_now(); double x; log_info(s);\n"),
+            ("src/base/a.c", '/* strcpy(a, b) */ s = "system(x)"; // rand()\n'),
+            ("src/base/a.c", "snprintf(a); strtok_r(a); localtime_r(a); my_system(x); s->time(x); mkstemp(x);\n"),
+            ("src/base/a.c", "signal(SIGPIPE, SIG_IGN); signal(all[i], SIG_DFL);\n"),
+            ("src/base/a.c", 's = "/tmp/a-XXXXXX";\n'),
+            ("src/node/a_test.c", "t = mono_now();\n"),
+            ("src/node/a.c", "snprintf(a); uint64_t runtime(x);\n"),
+        ]:
+            self.assert_good("check-banned", name, text)
+
+    def test_banned_wants_the_licence(self):
+        for name in ["src/base/a.c", "src/base/a.h", "src/base/a.tbl", "src/base/meson.build", "test/a.py"]:
+            self.tree.write(name, "x\n", licence="")
+            status, said = self.tree.check("check-banned")
+            self.assertEqual(status, 1)
+            self.assertIn(f"{name}:1: no line", said)
+            (self.tree.root / name).unlink()
+        self.tree.write("LICENSE", "words\n", licence="")
+        self.assertEqual(self.tree.check("check-banned")[0], 0)
+        self.tree.write("run", "#!/bin/sh\n", licence="")
+        self.assertIn("run:1: no line", self.tree.check("check-banned")[1])
+
+    @unittest.skipUnless(shutil.which("clang-format"), "there is no clang-format here")
+    def test_format(self):
+        self.assert_good("check-format", "src/base/a.c", "int a;\n")
+        self.assert_fault("check-format", "src/base/a.c", "int a;\nint   b;\n", "src/base/a.c:3: here first")
+
+    def test_format_is_skipped_with_words(self):
+        run = subprocess.run([sys.executable, "-B", TOOLS / "check-format", self.tree.root], env={"PATH": ""},
+                             capture_output=True, text=True, check=False)
+        self.assertEqual(run.returncode, 77)
+        self.assertIn("there is no clang-format", run.stdout)
+
+
+unittest.main()
