@@ -15,8 +15,8 @@ static void reads_hosts_and_ports(void **state)
         const char *text, *host;
         uint16_t port;
     } rows[] = {
-        {"lx_control", "lx_control", 6120},  {"lx01.example.org:612", "lx01.example.org", 612},
-        {"192.0.2.7:1", "192.0.2.7", 1},     {"[2001:db8::1]:65535", "2001:db8::1", 65535},
+        {"lx_control", "lx_control", 6120},   {"lx01.example.org:612", "lx01.example.org", 612},
+        {"192.0.2.7:1", "192.0.2.7", 1},      {"[2001:db8::1]:65535", "2001:db8::1", 65535},
         {"2001:db8::1", "2001:db8::1", 6120}, {"[::1]", "::1", 6120},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -29,8 +29,8 @@ static void reads_hosts_and_ports(void **state)
 
 static void refuses_what_is_no_address(void **state)
 {
-    static const char *const rows[] = {"", ":612", "lx01:", "lx01:0", "lx01:65536", "lx01:six", "[::1", "[::1]6120",
-                                       "[]:1", "lx 01", "http://lx01"};
+    static const char *const rows[] = {"",     ":612",      "lx01:", "lx01:0", "lx01:65536", "lx01:six",
+                                       "[::1", "[::1]6120", "[]:1",  "lx 01",  "http://lx01"};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct address a;
         struct err e = {0};
@@ -73,7 +73,7 @@ static void formats_what_it_reads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_hosts_and_ports),     cmocka_unit_test(refuses_what_is_no_address),
+        cmocka_unit_test(reads_hosts_and_ports),         cmocka_unit_test(refuses_what_is_no_address),
         cmocka_unit_test(adds_lists_without_duplicates), cmocka_unit_test(bounds_the_list),
         cmocka_unit_test(formats_what_it_reads),
     };

@@ -38,7 +38,7 @@ enum {
     RENEWAL_RETRY_MS = 3600000,
     RENEWAL_ANSWER_MS = 30000,
     SHRINK_AFTER = 2, /* heartbeats of a new link: then the inventory is through, too */
-    ONCE_TRIES = 3 /* of a single report, before it gives up */
+    ONCE_TRIES = 3    /* of a single report, before it gives up */
 };
 
 struct agent {
@@ -152,8 +152,10 @@ static void send_heartbeat(struct agent *a, const char *work)
     if (!uplink_is_up(a->uplink))
         return;
     (void)probe_uptime(a->root, &uptime_s, NULL);
-    text_printf(&body, "{\"boot\":\"%s\",\"instance\":\"%s\",\"seq\":%" PRIu64 ",\"work\":%s,\"uptime_s\":%" PRIu64 "}", a->boot,
-                a->instance, ++a->seq, work, uptime_s);
+    text_printf(&body,
+                "{\"boot\":\"%s\",\"instance\":\"%s\",\"seq\":%" PRIu64 ",\"work\":%s,\"uptime_s\":%" PRIu64
+                "}",
+                a->boot, a->instance, ++a->seq, work, uptime_s);
     uplink_send(a->uplink, FRAME_HEARTBEAT, body.s, body.len);
     collect_self(a->collect);
     a->owes_beat = false;
@@ -280,7 +282,8 @@ static void read_inventory(struct agent *a)
 {
     struct err e = {0};
     a->again = false;
-    int r = child_run(a->inventory_child, span_ms(INVENTORY_DEADLINE_MS), inventory_work, on_inventory, a, &e);
+    int r =
+        child_run(a->inventory_child, span_ms(INVENTORY_DEADLINE_MS), inventory_work, on_inventory, a, &e);
     if (r == -EBUSY)
         a->again = true;
     else if (r)
@@ -411,8 +414,9 @@ static void hello(void *arg, struct text *body)
     a->told = a->current;
     a->told_any = a->current.hash[0] != 0;
     a->generation++;
-    text_printf(body, "{\"protocol\":1,\"name\":\"%s\",\"version\":\"%s\",\"boot\":\"%s\",\"instance\":\"%s\"", a->id.name,
-                FETTLE_VERSION, a->boot, a->instance);
+    text_printf(body,
+                "{\"protocol\":1,\"name\":\"%s\",\"version\":\"%s\",\"boot\":\"%s\",\"instance\":\"%s\"",
+                a->id.name, FETTLE_VERSION, a->boot, a->instance);
     if (a->told_any)
         text_printf(body, ",\"inventory\":\"%s\"", a->current.hash);
     if (a->once)

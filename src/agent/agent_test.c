@@ -20,7 +20,7 @@
 
 /* The whole life of agents against a controller that says what the test wants. */
 
-#define WELCOME(interval_ms, want)                                                                           \
+#define WELCOME(interval_ms, want) \
     "{\"interval_ms\":" #interval_ms ",\"spread_ms\":10,\"term\":3,\"controller\":\"c1\",\"want\":" #want "}"
 
 struct node {
@@ -65,7 +65,8 @@ static void start_with(struct fake *f, struct node *n, const char *name, bool on
 {
     struct address_list none = {0};
     struct err e = {0};
-    *n = (struct node){.home = n->home ? n->home : fake_home(f, name, span_s(3600)), .root = fake_root(f, name)};
+    *n = (struct node){.home = n->home ? n->home : fake_home(f, name, span_s(3600)),
+                       .root = fake_root(f, name)};
     struct agent_settings s = {.home = n->home,
                                .root = n->root,
                                .controllers = &none,
@@ -401,7 +402,8 @@ static bool client_done(void *arg)
 
 static const struct peer_events client_events = {client_open, client_frame, client_close};
 
-static void expect_refusal(struct fake *f, uint16_t port, const char *node, const char *body, const char *code)
+static void expect_refusal(struct fake *f, uint16_t port, const char *node, const char *body,
+                           const char *code)
 {
     struct client c = {.body = body, .type = FRAME_HELLO};
     struct tls_context *tls = fake_node_tls(f, node);
@@ -441,7 +443,8 @@ static void renews_its_certificate_in_time(void **state)
     struct fake *f = *state;
     struct node n = {.home = fake_home(f, "lx01", span_s(3600))};
     char path[512];
-    const struct timespec old[2] = {{.tv_sec = wall_now().ns / 1000000000 - 86400}, {.tv_sec = wall_now().ns / 1000000000 - 86400}};
+    const struct timespec old[2] = {{.tv_sec = wall_now().ns / 1000000000 - 86400},
+                                    {.tv_sec = wall_now().ns / 1000000000 - 86400}};
     snprintf(path, sizeof path, "%s/node.pem", n.home);
     assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
     struct home_identity before, after;
@@ -451,7 +454,8 @@ static void renews_its_certificate_in_time(void **state)
     json_t *renew = frame(f, FRAME_RENEW, 0, 1, &at);
     struct identity id = {.kind = IDENTITY_NODE, .name = "lx01"};
     CLEANUP_FREE char *cert = NULL;
-    assert_int_equal(authority_sign(f->ca, string_of(renew, "request"), &id, NULL, span_s(7200), &cert, NULL), 0);
+    assert_int_equal(authority_sign(f->ca, string_of(renew, "request"), &id, NULL, span_s(7200), &cert, NULL),
+                     0);
     /* A redirect waits until the certificate is there. */
     int peer = f->frames[at].peer;
     fake_send(f, peer, FRAME_REDIRECT, "{}");

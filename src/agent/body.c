@@ -37,7 +37,8 @@ static bool is_word(const char *s)
     return true;
 }
 
-static int take_text(const json_t *body, const char *key, bool required, char *out, size_t size, struct err *e)
+static int take_text(const json_t *body, const char *key, bool required, char *out, size_t size,
+                     struct err *e)
 {
     const char *s;
     out[0] = 0;
@@ -253,7 +254,7 @@ static int take_work(const json_t *body, char **out, struct err *e)
         return err_set(e, -EINVAL, "\"work\" is no array");
     size_t i;
     json_t *one;
-    json_array_foreach(work, i, one)
+    json_array_foreach (work, i, one)
         if (!json_is_string(one))
             return err_set(e, -EINVAL, "\"work\" is no array of strings");
     char *text = work ? json_write(work) : mem_dup("null");

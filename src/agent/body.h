@@ -17,10 +17,10 @@
  */
 
 enum {
-    BODY_WORD_BYTES_MAX = 64,         /* of boot ids, instances, versions, hashes */
-    BODY_WORK_BYTES_MAX = 32 << 10,   /* of the list of running work, as JSON text */
-    BODY_SHARE_NODES_MAX = 16 << 10,  /* that one collector hears */
-    BODY_PART_BYTES_MAX = 48 << 10,   /* of a frame before another one is begun */
+    BODY_WORD_BYTES_MAX = 64,        /* of boot ids, instances, versions, hashes */
+    BODY_WORK_BYTES_MAX = 32 << 10,  /* of the list of running work, as JSON text */
+    BODY_SHARE_NODES_MAX = 16 << 10, /* that one collector hears */
+    BODY_PART_BYTES_MAX = 48 << 10,  /* of a frame before another one is begun */
     BODY_INTERVAL_MS_MAX = 86400000
 };
 
@@ -86,7 +86,8 @@ int body_read_heartbeat(const struct frame *f, struct body_heartbeat *out, struc
 struct body_inventory {
     char instance[BODY_WORD_BYTES_MAX + 1];
     char hash[BODY_WORD_BYTES_MAX + 1];
-    char *members; /* JSON text of the members full, set, unset: "\"full\":true,\"set\":{...}"; the caller frees it */
+    char *members; /* JSON text of the members full, set, unset: "\"full\":true,\"set\":{...}"; the caller
+                      frees it */
 };
 int body_read_inventory(const struct frame *f, struct body_inventory *out, struct err *e);
 

@@ -194,7 +194,8 @@ static int start(struct child *c, int pipe_fds[2], child_work_fn *work, void *ar
     return 0;
 }
 
-int child_run(struct child *c, struct span deadline, child_work_fn *work, child_done_fn *done, void *arg, struct err *e)
+int child_run(struct child *c, struct span deadline, child_work_fn *work, child_done_fn *done, void *arg,
+              struct err *e)
 {
     int pipe_fds[2];
     if (!reap(c) || c->fd >= 0)

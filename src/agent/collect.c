@@ -48,7 +48,7 @@ struct collect {
     struct ledger *ledger; /* NULL while it does not collect */
     struct link *links;
     size_t n_links;
-    bool up;         /* the controller hears us */
+    bool up;          /* the controller hears us */
     bool fresh_epoch; /* of this controller no epoch was seen yet */
     struct span interval, spread;
     uint64_t term;
@@ -73,7 +73,7 @@ static void arm_batch(struct collect *c)
 static struct link *find_link(const struct collect *c, const char *name)
 {
     struct link *k;
-    DL_FOREACH(c->links, k)
+    DL_FOREACH (c->links, k)
         if (strcmp(k->name, name) == 0)
             return k;
     return NULL;
@@ -82,7 +82,8 @@ static struct link *find_link(const struct collect *c, const char *name)
 static void ask_for_inventories(struct collect *c)
 {
     const char *name;
-    while (c->up && uplink_queued(c->uplink) < QUEUED_BYTES_MAX && (name = ledger_ask(c->ledger, mono_now()))) {
+    while (c->up && uplink_queued(c->uplink) < QUEUED_BYTES_MAX &&
+           (name = ledger_ask(c->ledger, mono_now()))) {
         struct link *k = find_link(c, name);
         if (k)
             peer_send(k->peer, FRAME_WANT, 0, "{}", 2);
@@ -122,7 +123,9 @@ static void welcome(struct link *k)
 {
     const struct collect *c = k->c;
     CLEANUP_TEXT struct text body = {0};
-    text_printf(&body, "{\"interval_ms\":%" PRId64 ",\"spread_ms\":%" PRId64 ",\"term\":%" PRIu64 ",\"controller\":\"%s\"}",
+    text_printf(&body,
+                "{\"interval_ms\":%" PRId64 ",\"spread_ms\":%" PRId64 ",\"term\":%" PRIu64
+                ",\"controller\":\"%s\"}",
                 span_to_ms(c->interval), span_to_ms(c->spread), c->term, c->controller);
     peer_send(k->peer, FRAME_WELCOME, 0, body.s, body.len);
 }
@@ -211,7 +214,8 @@ static void on_link_close(struct peer *p, void *arg, const struct err *why)
 {
     struct link *k = arg;
     struct collect *c = k->c;
-    log_debug(LOG_COLLECT, "link of %s ends: %s", k->name[0] ? k->name : "nobody", why ? why->msg : "orderly");
+    log_debug(LOG_COLLECT, "link of %s ends: %s", k->name[0] ? k->name : "nobody",
+              why ? why->msg : "orderly");
     if (k->name[0] && c->ledger)
         ledger_gone(c->ledger, k->name, k->instance);
     DL_DELETE(c->links, k);
@@ -243,7 +247,7 @@ static void on_sweep(uv_timer_t *timer)
     struct mono now = mono_now();
     int64_t limit_ms = SILENT_INTERVALS * span_to_ms(c->interval);
     struct link *k;
-    DL_FOREACH(c->links, k) {
+    DL_FOREACH (c->links, k) {
         int64_t silent_ms = span_to_ms(mono_sub(now, k->last));
         bool stranger = !k->name[0] && silent_ms > GREET_MS;
         bool silent = c->interval.ns > 0 && silent_ms > (limit_ms > 60000 ? limit_ms : 60000);
@@ -257,7 +261,7 @@ static void on_sweep(uv_timer_t *timer)
 static void send_away(struct collect *c)
 {
     struct link *k;
-    DL_FOREACH(c->links, k) {
+    DL_FOREACH (c->links, k) {
         if (!k->name[0] || (c->ledger && ledger_has(c->ledger, k->name)))
             continue;
         disown(k);
@@ -331,8 +335,9 @@ void collect_settings(struct collect *c, struct span interval, struct span sprea
         return;
     ledger_interval(c->ledger, interval);
     CLEANUP_TEXT struct text body = {0};
-    text_printf(&body, "{\"interval_ms\":%" PRId64 ",\"spread_ms\":%" PRId64 "}", span_to_ms(interval), span_to_ms(spread));
-    DL_FOREACH(c->links, k)
+    text_printf(&body, "{\"interval_ms\":%" PRId64 ",\"spread_ms\":%" PRId64 "}", span_to_ms(interval),
+                span_to_ms(spread));
+    DL_FOREACH (c->links, k)
         if (k->name[0])
             peer_send(k->peer, FRAME_SETTINGS, 0, body.s, body.len);
     if (c->up)
@@ -350,7 +355,7 @@ void collect_stop(struct collect *c)
     uv_timer_stop(&c->away);
     send_away(c);
     struct link *k;
-    DL_FOREACH(c->links, k)
+    DL_FOREACH (c->links, k)
         peer_close(k->peer);
     listener_close(STEAL(c->listener));
     ledger_destroy(ledger);
@@ -404,7 +409,8 @@ void collect_add_hello(const struct collect *c, struct text *body)
     CLEANUP_FREE char *nodes = ledger_nodes(c->ledger);
     if (strlen(nodes) > BODY_PART_BYTES_MAX) /* the controller will give the share anew */
         return;
-    text_printf(body, ",\"collector\":{\"port\":%u,\"epoch\":%" PRIu64 ",\"nodes\":", listener_port(c->listener),
+    text_printf(body,
+                ",\"collector\":{\"port\":%u,\"epoch\":%" PRIu64 ",\"nodes\":", listener_port(c->listener),
                 ledger_epoch(c->ledger));
     text_add_json(body, nodes);
     text_add_char(body, '}');

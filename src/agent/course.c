@@ -96,7 +96,8 @@ static void turn_away(struct course *c)
 static struct course_effects on_closed(struct course *c, const struct course_event *ev)
 {
     bool held = c->welcomed.ns && mono_sub(ev->now, c->welcomed).ns >= HELD.ns;
-    bool failed = c->state == COURSE_DIALLING || c->state == COURSE_GREETED || c->refused || c->unwelcome_target;
+    bool failed =
+        c->state == COURSE_DIALLING || c->state == COURSE_GREETED || c->refused || c->unwelcome_target;
     bool conflict_at_controller = c->refused && !c->unwelcome_target && !c->to_collector;
     c->welcomed = (struct mono){0};
     if (held)

@@ -256,8 +256,9 @@ static void ignores_what_does_not_belong_to_its_state(void **state)
 {
     struct walk w = begin("a");
     struct course before = w.c;
-    static const enum course_event_kind early[] = {COURSE_OPENED,   COURSE_WELCOME, COURSE_REFUSE, COURSE_REDIRECT,
-                                                   COURSE_GARBAGE, COURSE_HOME,    COURSE_CLOSED};
+    static const enum course_event_kind early[] = {COURSE_OPENED,   COURSE_WELCOME, COURSE_REFUSE,
+                                                   COURSE_REDIRECT, COURSE_GARBAGE, COURSE_HOME,
+                                                   COURSE_CLOSED};
     for (size_t i = 0; i < sizeof early / sizeof *early; i++) {
         struct course_effects out = go(&w, early[i]);
         static const struct course_effects none;

@@ -11,12 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MUST(x)                                                                                              \
-    do {                                                                                                     \
-        if (!(x)) {                                                                                          \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x);                                          \
-            abort();                                                                                         \
-        }                                                                                                    \
+#define MUST(x)                                                     \
+    do {                                                            \
+        if (!(x)) {                                                 \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x); \
+            abort();                                                \
+        }                                                           \
     } while (0)
 
 enum { WAIT_MS = 20000 };
@@ -92,7 +92,8 @@ void fake_init(struct fake *f)
     uv_timer_init(&f->loop, &f->guard);
     f->guard.data = f;
     MUST(authority_open(f->dir, &f->ca, &e) == 0);
-    make_certificate(f, (struct identity){.kind = IDENTITY_CONTROLLER, .name = "c1"}, span_s(3600), &key, &cert);
+    make_certificate(f, (struct identity){.kind = IDENTITY_CONTROLLER, .name = "c1"}, span_s(3600), &key,
+                     &cert);
     MUST(tls_server_context(cert, key, authority_pem(f->ca), TLS_PEER_OPTIONAL, &f->tls, &e) == 0);
     fake_open(f);
 }

@@ -167,8 +167,9 @@ int home_cert_name(const char *pem, char out[static 256], struct err *e)
     if (at && at - der.s >= 2) {
         size_t len = (unsigned char)at[-1];
         /* More than 127 bytes have their length in a second one, with 0x81 before it. */
-        bool tagged = len < 128 ? (unsigned char)at[-2] == 0x86
-                                : at - der.s >= 3 && (unsigned char)at[-2] == 0x81 && (unsigned char)at[-3] == 0x86;
+        bool tagged = len < 128
+                          ? (unsigned char)at[-2] == 0x86
+                          : at - der.s >= 3 && (unsigned char)at[-2] == 0x81 && (unsigned char)at[-3] == 0x86;
         if (tagged && len >= sizeof form && (size_t)(at - der.s) + len <= der.len) {
             size_t n = len - (sizeof form - 1);
             memcpy(out, at + sizeof form - 1, n);
@@ -187,7 +188,8 @@ int home_load(const char *dir, struct home_identity *out, struct err *e)
     if (r)
         return r;
     if (!exists(dir, "node.key") && !exists(dir, "node.pem"))
-        return err_set(e, -ENOENT, "%s has no identity yet; make one with \"fettle-agent join TOKEN HOST\"", dir);
+        return err_set(e, -ENOENT, "%s has no identity yet; make one with \"fettle-agent join TOKEN HOST\"",
+                       dir);
     r = read_file(dir, "node.key", &out->key, NULL, e);
     if (!r)
         r = read_file(dir, "node.pem", &out->cert, &out->stored, e);

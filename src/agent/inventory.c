@@ -64,15 +64,15 @@ static void write_table(json_t *inventory, struct text *out)
     json_t *value;
     probe_hash(inventory, hash);
     text_printf(out, "h %s\n", hash);
-    json_object_foreach(inventory, key, value)
-    {
+    json_object_foreach (inventory, key, value) {
         member_hash(key, value, hash);
         text_printf(out, "m %s %s\n", key, hash);
     }
 }
 
 /* One frame: the members of set, and the names that are gone. after is the whole once it arrived. */
-static void write_body(const char *instance, bool full, json_t *after, json_t *set, json_t *unset, struct text *out)
+static void write_body(const char *instance, bool full, json_t *after, json_t *set, json_t *unset,
+                       struct text *out)
 {
     char hash[17];
     CLEANUP_FREE char *set_text = json_write(set);
@@ -91,8 +91,7 @@ static void write_whole(json_t *inventory, const char *instance, struct text *ou
     json_t *value;
     bool first = true;
     size_t bytes = 0;
-    json_object_foreach(inventory, key, value)
-    {
+    json_object_foreach (inventory, key, value) {
         CLEANUP_FREE char *s = json_write(value);
         if (bytes && bytes + strlen(s) > INVENTORY_PART_BYTES_MAX) {
             write_body(instance, first, after, set, unset, out);
@@ -107,7 +106,8 @@ static void write_whole(json_t *inventory, const char *instance, struct text *ou
     write_body(instance, first, after, set, unset, out);
 }
 
-void inventory_report(const struct inventory_table *told, json_t *inventory, const char *instance, struct text *out)
+void inventory_report(const struct inventory_table *told, json_t *inventory, const char *instance,
+                      struct text *out)
 {
     leave_out(inventory, out);
     write_table(inventory, out);
@@ -116,8 +116,7 @@ void inventory_report(const struct inventory_table *told, json_t *inventory, con
     const char *key;
     json_t *value;
     size_t bytes = 0;
-    json_object_foreach(inventory, key, value)
-    {
+    json_object_foreach (inventory, key, value) {
         char hash[17];
         const char *old = told_hash(told, key);
         member_hash(key, value, hash);

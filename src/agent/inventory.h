@@ -36,7 +36,8 @@ struct inventory_table {
 /* Writes the report. told is what the other side has; NULL: nothing, it wants the whole. Members
  * that are too many or too large to send are left out, and named in the report. Nothing changed:
  * no bodies. */
-void inventory_report(const struct inventory_table *told, json_t *inventory, const char *instance, struct text *out);
+void inventory_report(const struct inventory_table *told, json_t *inventory, const char *instance,
+                      struct text *out);
 
 /* A report as the parent reads it; text is changed and borrowed. -EINVAL when it is cut short. */
 struct inventory_news {

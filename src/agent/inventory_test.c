@@ -36,7 +36,7 @@ static void apply(struct mirror *m, const char *text, size_t len)
     if (full)
         json_object_clear(m->has);
     json_object_update(m->has, json_object_get(body, "set"));
-    json_array_foreach(json_object_get(body, "unset"), i, gone)
+    json_array_foreach (json_object_get(body, "unset"), i, gone)
         json_object_del(m->has, json_string_value(gone));
     probe_hash(m->has, mine);
     assert_string_equal(mine, hash);

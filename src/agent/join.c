@@ -36,8 +36,9 @@ static bool is_hex(const char *s, size_t n)
 static int token_fingerprint(const char *token, char out[static FINGERPRINT_CHARS + 1], struct err *e)
 {
     size_t form = sizeof TOKEN_FORM - 1;
-    bool good = strlen(token) == form + FINGERPRINT_CHARS + 1 + SECRET_CHARS && strncmp(token, TOKEN_FORM, form) == 0 &&
-                is_hex(token + form, FINGERPRINT_CHARS) && token[form + FINGERPRINT_CHARS] == '.' &&
+    bool good = strlen(token) == form + FINGERPRINT_CHARS + 1 + SECRET_CHARS &&
+                strncmp(token, TOKEN_FORM, form) == 0 && is_hex(token + form, FINGERPRINT_CHARS) &&
+                token[form + FINGERPRINT_CHARS] == '.' &&
                 is_hex(token + form + FINGERPRINT_CHARS + 1, SECRET_CHARS);
     if (!good)
         return err_set(e, -EINVAL, "this is no token as \"fettle token create\" prints it");
@@ -54,7 +55,8 @@ static int check_home(const struct join_request *request, struct err *e)
     if (request->again || home_load(request->home, &id, NULL))
         return 0;
     bool valid = tls_cert_left(id.cert, &left, NULL) == 0 && left.ns > 0;
-    int r = valid ? err_set(e, -EEXIST, "%s is the identity of \"%s\" already; --again replaces it", request->home, id.name)
+    int r = valid ? err_set(e, -EEXIST, "%s is the identity of \"%s\" already; --again replaces it",
+                            request->home, id.name)
                   : 0;
     home_identity_fini(&id);
     return r;
@@ -158,13 +160,15 @@ static void on_close(struct peer *p, void *arg, const struct err *why)
 {
     struct join *j = arg;
     if (!j->answered)
-        set_why(j, why ? why->code : -EPROTO, why ? "" : "the controller closed the link without an answer", why);
+        set_why(j, why ? why->code : -EPROTO, why ? "" : "the controller closed the link without an answer",
+                why);
     uv_close((uv_handle_t *)&j->timer, on_timer_closed);
 }
 
 static const struct peer_events peer_events = {on_open, on_frame, on_close};
 
-int join_start(uv_loop_t *loop, const struct join_request *request, join_done_fn *done, void *arg, struct err *e)
+int join_start(uv_loop_t *loop, const struct join_request *request, join_done_fn *done, void *arg,
+               struct err *e)
 {
     char fingerprint[FINGERPRINT_CHARS + 1];
     struct join *j = mem_alloc(sizeof *j);
@@ -188,7 +192,7 @@ int join_start(uv_loop_t *loop, const struct join_request *request, join_done_fn
     uv_timer_init(loop, &j->timer);
     j->timer.data = j;
     uv_timer_start(&j->timer, on_timer, ANSWER_MS, 0);
-    j->peer = peer_dial(loop, request->controller->host, request->controller->port, j->tls, "urn:fettle:controller:",
-                        &peer_events, j);
+    j->peer = peer_dial(loop, request->controller->host, request->controller->port, j->tls,
+                        "urn:fettle:controller:", &peer_events, j);
     return 0;
 }

@@ -130,7 +130,7 @@ void ledger_destroy(struct ledger *l)
     if (!l)
         return;
     struct row *r, *next;
-    HASH_ITER(hh, l->rows, r, next)
+    HASH_ITER (hh, l->rows, r, next)
         remove_row(l, r);
     free(l);
 }
@@ -138,7 +138,7 @@ void ledger_destroy(struct ledger *l)
 void ledger_share(struct ledger *l, struct mono now, uint64_t epoch, const struct hostlist *nodes)
 {
     struct row *r, *next;
-    HASH_ITER(hh, l->rows, r, next)
+    HASH_ITER (hh, l->rows, r, next)
         r->kept = r == l->self;
     for (size_t i = 0; i < nodes->n; i++) {
         r = find(l, nodes->names[i]);
@@ -146,7 +146,7 @@ void ledger_share(struct ledger *l, struct mono now, uint64_t epoch, const struc
             r = add(l, nodes->names[i]);
         r->kept = true;
     }
-    HASH_ITER(hh, l->rows, r, next)
+    HASH_ITER (hh, l->rows, r, next)
         if (!r->kept)
             remove_row(l, r);
     l->epoch = epoch;
@@ -175,7 +175,8 @@ size_t ledger_count(const struct ledger *l)
 }
 
 /* Names of the rows for which `which` holds, borrowed; the caller frees the array. */
-static const char **names_of(const struct ledger *l, bool which(const struct ledger *, const struct row *), size_t *n)
+static const char **names_of(const struct ledger *l, bool which(const struct ledger *, const struct row *),
+                             size_t *n)
 {
     const char **names = mem_alloc(HASH_COUNT(l->rows) * sizeof *names);
     *n = 0;
@@ -242,8 +243,8 @@ int ledger_hello(struct ledger *l, struct mono now, const struct body_hello *hel
 bool ledger_heartbeat(struct ledger *l, struct mono now, const char *name, struct body_heartbeat *h)
 {
     struct row *r = find(l, name);
-    if (!r || r == l->self || !r->live || strcmp(r->instance, h->instance) != 0 || strcmp(r->boot, h->boot) != 0 ||
-        h->seq <= r->seq)
+    if (!r || r == l->self || !r->live || strcmp(r->instance, h->instance) != 0 ||
+        strcmp(r->boot, h->boot) != 0 || h->seq <= r->seq)
         return false;
     r->seq = h->seq;
     r->uptime_s = h->uptime_s;
@@ -360,8 +361,8 @@ struct part {
 
 static void part_begin(struct part *p)
 {
-    text_printf(&p->body, "{\"epoch\":%" PRIu64 ",\"seq\":%" PRIu64 ",\"port\":%u,\"heard\":", p->l->epoch, ++p->l->seq,
-                p->port);
+    text_printf(&p->body, "{\"epoch\":%" PRIu64 ",\"seq\":%" PRIu64 ",\"port\":%u,\"heard\":", p->l->epoch,
+                ++p->l->seq, p->port);
     text_add_json(&p->body, p->heard ? p->heard : "");
     free(p->heard);
     p->heard = NULL;
@@ -401,7 +402,8 @@ static void add_heard(struct part *p)
     const char **names = names_of(p->l, is_heard, &n);
     for (size_t from = 0, i = 0; i < n; from = i) {
         part_end(p);
-        for (size_t bytes = 0; i < n && (i == from || bytes + strlen(names[i]) < BODY_PART_BYTES_MAX / 2); i++)
+        for (size_t bytes = 0; i < n && (i == from || bytes + strlen(names[i]) < BODY_PART_BYTES_MAX / 2);
+             i++)
             bytes += strlen(names[i]) + 1;
         p->heard = hostlist_fold(names + from, i - from);
         part_begin(p);
@@ -446,8 +448,8 @@ static void add_inventories(struct part *p)
     for (struct row *r = p->l->rows; r; r = r->hh.next) {
         for (const struct pending *i = r->inventories; i; i = i->next) {
             CLEANUP_TEXT struct text one = {0};
-            text_printf(&one, "{\"name\":\"%s\",\"instance\":\"%s\",\"hash\":\"%s\",%s}", r->name, r->instance, i->hash,
-                        i->members);
+            text_printf(&one, "{\"name\":\"%s\",\"instance\":\"%s\",\"hash\":\"%s\",%s}", r->name,
+                        r->instance, i->hash, i->members);
             part_add(p, "inventories", &one);
         }
         drop_pending(p->l, r);

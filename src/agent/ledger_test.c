@@ -126,15 +126,16 @@ static void folds_who_was_heard_and_what_is_new(void **state)
 {
     struct book *b = *state;
     all_say(b, 1);
-    assert_string_equal(
-        batch(b),
-        "{\"epoch\":1,\"seq\":1,\"port\":6120,\"heard\":\"lx[01-04]\",\"changed\":["
-        "{\"name\":\"lx02\",\"boot\":\"b1\",\"instance\":\"i1\",\"seq\":1,\"work\":[],\"uptime_s\":60,\"version\":\"0.1.0\","
-        "\"inventory\":\"abc\"},"
-        "{\"name\":\"lx03\",\"boot\":\"b1\",\"instance\":\"i1\",\"seq\":1,\"work\":[],\"uptime_s\":60,\"version\":\"0.1.0\","
-        "\"inventory\":\"abc\"},"
-        "{\"name\":\"lx04\",\"boot\":\"b1\",\"instance\":\"i1\",\"seq\":1,\"work\":[],\"uptime_s\":60,\"version\":\"0.1.0\","
-        "\"inventory\":\"abc\"}]}\n");
+    assert_string_equal(batch(b), "{\"epoch\":1,\"seq\":1,\"port\":6120,\"heard\":\"lx[01-04]\",\"changed\":["
+                                  "{\"name\":\"lx02\",\"boot\":\"b1\",\"instance\":\"i1\",\"seq\":1,\"work\":"
+                                  "[],\"uptime_s\":60,\"version\":\"0.1.0\","
+                                  "\"inventory\":\"abc\"},"
+                                  "{\"name\":\"lx03\",\"boot\":\"b1\",\"instance\":\"i1\",\"seq\":1,\"work\":"
+                                  "[],\"uptime_s\":60,\"version\":\"0.1.0\","
+                                  "\"inventory\":\"abc\"},"
+                                  "{\"name\":\"lx04\",\"boot\":\"b1\",\"instance\":\"i1\",\"seq\":1,\"work\":"
+                                  "[],\"uptime_s\":60,\"version\":\"0.1.0\","
+                                  "\"inventory\":\"abc\"}]}\n");
 }
 
 static void says_only_who_was_heard_when_nothing_is_new(void **state)
@@ -145,9 +146,10 @@ static void says_only_who_was_heard_when_nothing_is_new(void **state)
     all_say(b, 2);
     assert_string_equal(batch(b), "{\"epoch\":1,\"seq\":2,\"port\":6120,\"heard\":\"lx[01-04]\"}\n");
     beat_of(b, "lx03", "i1", 3, "[\"slurm.7\"]");
-    assert_string_equal(batch(b), "{\"epoch\":1,\"seq\":3,\"port\":6120,\"heard\":\"lx03\",\"changed\":["
-                                  "{\"name\":\"lx03\",\"boot\":\"b1\",\"instance\":\"i1\",\"seq\":3,\"work\":[\"slurm.7\"],"
-                                  "\"uptime_s\":60,\"version\":\"0.1.0\",\"inventory\":\"abc\"}]}\n");
+    assert_string_equal(
+        batch(b), "{\"epoch\":1,\"seq\":3,\"port\":6120,\"heard\":\"lx03\",\"changed\":["
+                  "{\"name\":\"lx03\",\"boot\":\"b1\",\"instance\":\"i1\",\"seq\":3,\"work\":[\"slurm.7\"],"
+                  "\"uptime_s\":60,\"version\":\"0.1.0\",\"inventory\":\"abc\"}]}\n");
     assert_string_equal(batch(b), "{\"epoch\":1,\"seq\":4,\"port\":6120,\"heard\":\"\"}\n");
 }
 
@@ -307,8 +309,10 @@ static void hands_inventories_on(void **state)
     assert_true(inventory_of(b, "lx02", "h2", 1));
     const char *sent = batch(b);
     assert_non_null(strstr(sent, "\"inventory\":\"h2\""));
-    assert_non_null(strstr(sent, "\"inventories\":[{\"name\":\"lx02\",\"instance\":\"i1\",\"hash\":\"h1\",\"set\":{\"x\":\"0\"}},"
-                                 "{\"name\":\"lx02\",\"instance\":\"i1\",\"hash\":\"h2\",\"set\":{\"x\":\"0\"}}]"));
+    assert_non_null(strstr(
+        sent,
+        "\"inventories\":[{\"name\":\"lx02\",\"instance\":\"i1\",\"hash\":\"h1\",\"set\":{\"x\":\"0\"}},"
+        "{\"name\":\"lx02\",\"instance\":\"i1\",\"hash\":\"h2\",\"set\":{\"x\":\"0\"}}]"));
     assert_null(strstr(batch(b), "inventories"));
 }
 

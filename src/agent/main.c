@@ -19,7 +19,8 @@
 enum { INTERVAL_S_MAX = 86400, INTERVAL_S_DEFAULT = 10, EXIT_USAGE = 2 };
 
 static const char USAGE[] =
-    "usage: fettle-agent [-c HOST[:PORT]]... [-D STATE_DIR] [-i INTERVAL] [-r ROOT] [-p COLLECT_PORT] [-d FLAGS]\n"
+    "usage: fettle-agent [-c HOST[:PORT]]... [-D STATE_DIR] [-i INTERVAL] [-r ROOT] [-p COLLECT_PORT] [-d "
+    "FLAGS]\n"
     "       fettle-agent join TOKEN HOST[:PORT] [--name NAME] [-D STATE_DIR] [--again]\n"
     "       fettle-agent --help | --version\n";
 
@@ -155,7 +156,8 @@ static int join(const struct join_request *request)
     uv_run(uv_default_loop(), UV_RUN_DEFAULT);
     if (why.code)
         return complain(&why);
-    printf("%s has joined; start the agent with \"systemctl enable --now fettle-agent\" or \"fettle-agent -D %s\"\n",
+    printf("%s has joined; start the agent with \"systemctl enable --now fettle-agent\" or \"fettle-agent -D "
+           "%s\"\n",
            request->name, request->home);
     return EXIT_SUCCESS;
 }

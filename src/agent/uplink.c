@@ -90,7 +90,8 @@ static int on_redirect(struct uplink *u, const struct frame *f, struct err *e)
         u->held_any = true;
         return 0;
     }
-    take_step(u, (struct course_event){.kind = COURSE_REDIRECT, .collector = to.to_collector ? &to.collector : NULL});
+    take_step(u, (struct course_event){.kind = COURSE_REDIRECT,
+                                       .collector = to.to_collector ? &to.collector : NULL});
     return 0;
 }
 
@@ -193,8 +194,8 @@ static struct course_effects take_step(struct uplink *u, struct course_event eve
     return out;
 }
 
-struct uplink *uplink_create(uv_loop_t *loop, const struct address_list *controllers, const struct uplink_events *events,
-                             void *arg)
+struct uplink *uplink_create(uv_loop_t *loop, const struct address_list *controllers,
+                             const struct uplink_events *events, void *arg)
 {
     struct uplink *u = mem_alloc(sizeof *u);
     course_init(&u->course, controllers);

@@ -29,15 +29,15 @@ struct uplink_events {
     void (*on_lost)(void *arg, bool welcomed, const struct err *why);
 };
 
-struct uplink *uplink_create(uv_loop_t *loop, const struct address_list *controllers, const struct uplink_events *events,
-                             void *arg);
+struct uplink *uplink_create(uv_loop_t *loop, const struct address_list *controllers,
+                             const struct uplink_events *events, void *arg);
 void uplink_start(struct uplink *u, struct tls_context *tls);
 /* For the next link; borrowed until it is replaced or the uplink destroyed. */
 void uplink_set_tls(struct uplink *u, struct tls_context *tls);
 void uplink_set_spread(struct uplink *u, struct span spread);
 
-bool uplink_is_up(const struct uplink *u);           /* welcomed */
-bool uplink_at_controller(const struct uplink *u);   /* and not at a collector */
+bool uplink_is_up(const struct uplink *u);         /* welcomed */
+bool uplink_at_controller(const struct uplink *u); /* and not at a collector */
 const struct address *uplink_target(const struct uplink *u);
 uint64_t uplink_term(const struct uplink *u);
 /* Bytes that wait to be sent. */

@@ -3,7 +3,6 @@
 #include "api/call.h"
 #include "api/render.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -15,8 +15,9 @@
  * commit. What only the controller can do stands behind `struct api_shell`.
  */
 
-/* How a submitted command ended. On success rc is 0 and changed, claim and revision are set;
- * otherwise *why says what was wrong. Borrowed until the callback returns. */
+/* How a submitted command ended. On success rc is 0 and changed, claim (of DRAIN and DOWN, else NULL)
+ * and revision (the present one when nothing had to change) are set; otherwise *why says what was
+ * wrong. Borrowed until the callback returns. */
 struct outcome {
     int rc;
     uint64_t revision;

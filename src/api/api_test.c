@@ -25,7 +25,7 @@ struct stage {
     struct api *api;
     struct wire wire;
     bool commits_at_once;
-    bool full; /* the disk */
+    int fails; /* with this code, when not 0 */
     uint64_t revision;
 
     outcome_fn *fn;
@@ -76,8 +76,8 @@ static void commit(struct stage *s)
 {
     struct err e = {0};
     struct decision d = {0};
-    int rc = s->full ? err_set(&e, -ENOSPC, "the disk is full")
-                     : cluster_decide(s->world.cluster, &s->cmd, 0, &d, &e);
+    int rc =
+        s->fails ? err_set(&e, s->fails, "it is so") : cluster_decide(s->world.cluster, &s->cmd, 0, &d, &e);
     for (size_t i = 0; i < d.n_ops; i++)
         assert_int_equal(cluster_put(s->world.cluster, d.ops[i].key, d.ops[i].value, NULL), 0);
     s->revision += d.n_ops > 0;
@@ -100,7 +100,7 @@ static void each_turn(void *arg)
 static int on_reload(void *arg, const char *actor, struct text *changes, struct err *e)
 {
     struct stage *s = arg;
-    if (s->full)
+    if (s->fails)
         return err_set(e, -EINVAL, "nodes.conf:12: unknown key \"CPU\"; the nearest known is \"CPUs\"");
     text_add(changes, "node lx07 added\nHeartBeatInterval 10s -> \"5s\"\n");
     return 0;
@@ -260,10 +260,13 @@ static void test_changes(void **state)
     for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++)
         transcribe(&s, "POST", asked[i].target, asked[i].body, &t);
     text_add(&t, "# the disk is full, the configuration is bad\n");
-    s.full = true;
+    s.fails = -ENOSPC;
     transcribe(&s, "POST", "/v1/nodes/drain", "{\"nodes\":\"lx03\",\"reason\":\"x\"}", &t);
     transcribe(&s, "POST", "/v1/tokens", NULL, &t);
     transcribe(&s, "POST", "/v1/reload", NULL, &t);
+    text_add(&t, "# another controller leads\n");
+    s.fails = -EPERM;
+    transcribe(&s, "POST", "/v1/nodes/drain", "{\"nodes\":\"lx03\",\"reason\":\"x\"}", &t);
     golden_check("changes.txt", &t);
     stage_close(&s);
 }

@@ -75,9 +75,9 @@ static void render_token(const struct pending *p, struct text *t)
 static void answer(const struct pending *p, const struct outcome *o)
 {
     if (o->rc < 0) {
-        struct err e = {.code = o->rc};
-        if (o->why)
-            err_set(&e, o->rc, "%s", o->why->msg);
+        struct err e = *o->why;
+        /* That the store refuses a deposed controller says nothing of who is asking. */
+        e.code = o->rc == -EPERM ? -EAGAIN : o->rc;
         http_answer_err(p->request, &e);
         return;
     }

@@ -100,7 +100,7 @@ int json_only_keys(const json_t *object, const char *const *keys, size_t n, stru
 
 char *json_write(const json_t *value)
 {
-    char *s = json_dumps(value, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_ENCODE_ANY);
+    char *s = json_dumps(value, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
     return s ? s : mem_dup("null");
 }
 

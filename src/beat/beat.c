@@ -32,7 +32,7 @@ int beat_open(struct beat *b, uint64_t instance, bool occupied, struct err *e)
 
 int beat_take(struct beat *b, struct mono now, uint64_t instance, uint64_t seq, struct err *e)
 {
-    if (instance != b->instance)
+    if (instance == 0 || instance != b->instance)
         return err_set(e, -EBUSY, "a heartbeat of instance %016" PRIx64 " in a session of %016" PRIx64, instance,
                        b->instance);
     if (seq <= b->seq)
@@ -50,7 +50,10 @@ void beat_vouch(struct beat *b, struct mono now)
 
 void beat_excuse(struct beat *b, struct mono now)
 {
-    b->heard = now;
+    if (b->liveness == LIVENESS_SILENT)
+        return;
+    if (b->heard.ns < now.ns)
+        b->heard = now;
     if (b->liveness == LIVENESS_LATE)
         b->liveness = LIVENESS_LIVE;
 }

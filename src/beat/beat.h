@@ -51,7 +51,7 @@ int beat_take(struct beat *b, struct mono now, uint64_t instance, uint64_t seq, 
 void beat_vouch(struct beat *b, struct mono now);
 
 /* Grants a full window from now without saying that it was heard: the listener was at fault, also
- * for a lateness that it found. */
+ * for a lateness that it found. One that is silent already has no window left and stays silent. */
 void beat_excuse(struct beat *b, struct mono now);
 
 /* What its silence at `now` means. unheard stays unheard until the window is over. */

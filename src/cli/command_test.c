@@ -288,7 +288,7 @@ static void reload_prints_what_changed(void **state)
     assert_string_equal(r.out, "lx05 is new\nLateAfter: 30s, was 60s\n");
     r = run_with("reload", 200, "{\"changes\":[]}", sent);
     assert_string_equal(r.out, "nothing has changed\n");
-    r = run_with("token create lx09 --valid 2h", 200,
+    r = run_with("token create --nodes lx09 --valid 2h", 200,
                  "{\"token\":\"abc\",\"expires\":\"T\",\"command\":\"fettle-agent join\"}", sent);
     assert_string_equal(r.out, "Token        abc\nExpires      T\nTo join      fettle-agent join\n");
     assert_string_equal(strstr(sent, "\r\n\r\n") + 4, "{\"nodes\":\"lx09\",\"valid\":\"2h\"}");

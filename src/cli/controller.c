@@ -268,7 +268,7 @@ int token_create(struct call *c, struct err *e)
     CLEANUP_FREE char *nodes = NULL;
     struct fettle_answer *answer = NULL;
     struct fettle_error why;
-    int r = c->n_args > 0 ? choice_nodes(c->args, c->n_args, &nodes, e) : 0;
+    int r = call_has(c, OPTION_NODES) ? choice_nodes(&c->value[OPTION_NODES], 1, &nodes, e) : 0;
     struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
     if (!f)
         return e->code;

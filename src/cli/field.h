@@ -40,7 +40,8 @@ bool field_is_number(enum field f);
 /* Adds the value for people: "yes", "3m12s", "2026-11-20T20:41:57Z", "1,3"; nothing for null. */
 void field_show(enum field f, const struct fettle_value *v, struct text *out);
 
-/* Adds the value for programs: as the interface gives it, a list with commas between. out->s is not NULL after it. */
+/* Adds the value for programs: as the interface gives it, a list with commas between. out->s is not NULL
+ * after it. */
 void field_raw(const struct fettle_value *v, struct text *out);
 
 #endif

@@ -65,7 +65,7 @@ static int unload(void **state)
 /* The names that are left, in order, with blanks between. */
 static const char *chosen(const char *sort, const char *const *args, size_t n)
 {
-    static char names[256];
+    static char names[1024];
     struct query q = {0};
     struct rows r = {0};
     struct err e = {0};
@@ -75,10 +75,10 @@ static const char *chosen(const char *sort, const char *const *args, size_t n)
         snprintf(names, sizeof names, "%s", e.msg);
     else
         rows_take(&r, &q, nodes);
-    for (size_t i = 0; i < r.n; i++) {
-        strcat(names, i > 0 ? " " : "");
-        strcat(names, fettle_value_text(rows_cell(&r, i, 0)));
-    }
+    size_t len = 0;
+    for (size_t i = 0; i < r.n; i++)
+        len += (size_t)snprintf(names + len, sizeof names - len, "%s%s", i > 0 ? " " : "",
+                                fettle_value_text(rows_cell(&r, i, 0)));
     rows_fini(&r);
     query_fini(&q);
     return names;

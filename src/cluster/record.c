@@ -32,12 +32,19 @@ static void member_unlink(struct member *m, const struct claim *claim)
     }
 }
 
+/* "2.9" before "2.10"; ids that differ are never equal. */
+static int compare_ids(const char *a, const char *b)
+{
+    int d = spec_compare_release(a, b);
+    return d ? d : strcmp(a, b);
+}
+
 /* Keeps the claims of a member in the order of their ids, whatever order they were read in. */
 static void member_link(struct member *m, struct claim *claim, bool drained)
 {
     m->claims = mem_grow(m->claims, (m->n_claims + 1) * sizeof *m->claims);
     size_t at = m->n_claims++;
-    for (; at > 0 && spec_compare_release(m->claims[at - 1].claim->id, claim->id) > 0; at--)
+    for (; at > 0 && compare_ids(m->claims[at - 1].claim->id, claim->id) > 0; at--)
         m->claims[at] = m->claims[at - 1];
     m->claims[at] = (struct hold){claim, drained};
 }
@@ -85,7 +92,7 @@ struct claim_text {
     const char *kind, *owner, *reason, *nodes, *drained, *since;
 };
 
-static int claim_members(struct json_t *o, struct claim_text *t, struct err *e)
+static int claim_members(const json_t *o, struct claim_text *t, struct err *e)
 {
     const struct {
         const char *key, **out;
@@ -93,6 +100,34 @@ static int claim_members(struct json_t *o, struct claim_text *t, struct err *e)
                    {"nodes", &t->nodes}, {"drained", &t->drained}, {"since", &t->since}};
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
         if (json_take_string(o, members[i].key, members[i].out, e) < 0)
+            return -EILSEQ;
+    return 0;
+}
+
+static int name_check(const char *name, struct err *e)
+{
+    if (!hostlist_name_ok(name))
+        return err_set(e, -EILSEQ, "\"%s\" is not the name of a node", name);
+    return 0;
+}
+
+/* A record's time: a string, because JSON numbers lose nanoseconds. */
+static int take_time(const json_t *o, const char *key, uint64_t *out, struct err *e)
+{
+    const char *text;
+    if (json_take_string(o, key, &text, e) < 0 || text_parse_u64(text, 0, INT64_MAX, out, e) < 0)
+        return err_wrap(e, -EILSEQ, "%s", key);
+    return 0;
+}
+
+static int claim_nodes(const struct claim_text *t, struct hostlist *nodes, struct hostlist *drained, struct err *e)
+{
+    if (hostlist_parse(t->nodes, nodes, e) < 0 || hostlist_parse(t->drained, drained, e) < 0)
+        return -EILSEQ;
+    if (nodes->n == 0)
+        return err_set(e, -EILSEQ, "a claim on no node");
+    for (size_t i = 0; i < nodes->n; i++)
+        if (name_check(nodes->names[i], e) < 0)
             return -EILSEQ;
     return 0;
 }
@@ -125,11 +160,15 @@ static int put_claim(struct cluster *c, const char *id, const char *value, struc
     uint64_t since;
     if (!o || claim_members(o, &t, e) < 0)
         return -EILSEQ;
-    if (strlen(id) > CLAIM_ID_BYTES_MAX || parse_kind(t.kind, &kind) < 0 ||
-        text_parse_u64(t.since, 0, INT64_MAX, &since, NULL) < 0)
-        return err_set(e, -EILSEQ, "bad id, kind or time");
-    CLEANUP_HOSTLIST struct hostlist nodes = {0}, drained = {0};
-    if (hostlist_parse(t.nodes, &nodes, e) < 0 || hostlist_parse(t.drained, &drained, e) < 0)
+    if (*id == '\0' || strlen(id) > CLAIM_ID_BYTES_MAX)
+        return err_set(e, -EILSEQ, "an id of %zu bytes; it has 1 to %d", strlen(id), CLAIM_ID_BYTES_MAX);
+    if (parse_kind(t.kind, &kind) < 0)
+        return err_set(e, -EILSEQ, "\"%s\" is no kind of claim that this version knows", t.kind);
+    if (take_time(o, "since", &since, e) < 0)
+        return -EILSEQ;
+    CLEANUP_HOSTLIST struct hostlist nodes = {0};
+    CLEANUP_HOSTLIST struct hostlist drained = {0};
+    if (claim_nodes(&t, &nodes, &drained, e) < 0)
         return -EILSEQ;
 
     claim_drop(c, id);
@@ -196,15 +235,31 @@ void member_set_spec(struct cluster *c, struct member *m, const struct spec *s)
     member_lay_edit(c, m, edit);
 }
 
+/* Values that no limit would allow make a damaged record. */
+static int check_edit(const char *set, struct err *e)
+{
+    struct spec trial;
+    spec_init(&trial);
+    int rc = edit_apply(&trial, set, PARTITION_MAX, e);
+    spec_fini(&trial);
+    return rc;
+}
+
 static int put_edit(struct cluster *c, const char *name, const char *value, struct err *e)
 {
     CLEANUP_FREE char *set = NULL;
+    if (name_check(name, e) < 0)
+        return -EILSEQ;
     if (value) {
         CLEANUP_JSON json_t *o = json_read(value, strlen(value), e);
+        if (!o)
+            return -EILSEQ;
         const json_t *object = json_object_get(o, "set");
         if (!json_is_object(object))
             return err_set(e, -EILSEQ, "no \"set\" object");
         set = json_write(object);
+        if (check_edit(set, e) < 0)
+            return -EILSEQ;
     }
     member_lay_edit(c, cluster_meet(c, name), set);
     return 0;
@@ -212,8 +267,14 @@ static int put_edit(struct cluster *c, const char *name, const char *value, stru
 
 static int put_node(struct cluster *c, const char *name, const char *value, struct err *e)
 {
-    if (!hostlist_name_ok(name))
-        return err_set(e, -EILSEQ, "\"%s\" is not the name of a node", name);
+    if (name_check(name, e) < 0)
+        return -EILSEQ;
+    if (value) {
+        uint64_t admitted;
+        CLEANUP_JSON json_t *o = json_read(value, strlen(value), e);
+        if (!o || take_time(o, "admitted", &admitted, e) < 0)
+            return -EILSEQ;
+    }
     cluster_meet(c, name)->admitted = value != NULL;
     return 0;
 }
@@ -221,8 +282,11 @@ static int put_node(struct cluster *c, const char *name, const char *value, stru
 static int put_token(struct cluster *c, const char *hash, const char *value, struct err *e)
 {
     if (value) {
+        uint64_t expires;
+        const char *word;
         CLEANUP_JSON json_t *o = json_read(value, strlen(value), e);
-        if (!json_is_object(o))
+        if (!o || json_take_string(o, "nodes", &word, e) < 0 || json_take_string(o, "by", &word, e) < 0 ||
+            take_time(o, "expires", &expires, e) < 0)
             return -EILSEQ;
     }
     struct token *t;

@@ -20,7 +20,6 @@ struct job {
     size_t next; /* after the batch that it is in */
     struct hostlist changed;
     char *claim;
-    bool refused; /* came when too many were waiting */
     struct store_entry entry;
     char *entry_nodes, *entry_text;
     outcome_fn *fn;
@@ -43,7 +42,7 @@ struct committer {
     uv_loop_t *loop;
     uv_async_t wake;
     uv_work_t work;
-    bool busy, closing, failing;
+    bool busy, closing, failing, deposed;
     struct cluster *cluster;
     struct store *store;
     pthread_mutex_t store_lock;
@@ -51,6 +50,7 @@ struct committer {
     struct committer_events events;
     struct job *waiting;
     size_t n_waiting;
+    struct job *refused; /* came when too many were waiting */
     struct batch batch;
     uint64_t batch_number;
     uint64_t *marks; /* by member id: the last batch that names it */
@@ -109,7 +109,7 @@ static void job_finish(struct committer *k, struct job *j, int rc, const struct 
 
 /* --- a batch is put together ----------------------------------------------------------------- */
 
-/* True when a node of the command is named by the batch already. Marks them otherwise. */
+/* True when a node of the command is named by the batch already. */
 static bool names_overlap(struct committer *k, const struct job *j)
 {
     size_t n = cluster_count(k->cluster);
@@ -118,18 +118,21 @@ static bool names_overlap(struct committer *k, const struct job *j)
         memset(k->marks + k->n_marks, 0, (n - k->n_marks) * sizeof *k->marks);
         k->n_marks = n;
     }
-    for (int mark = 0; mark < 2; mark++) {
-        for (size_t i = j->from; i < j->nodes.n; i++) {
-            const struct member *m = cluster_find(k->cluster, j->nodes.names[i]);
-            if (!m)
-                continue;
-            if (mark)
-                k->marks[m->id] = k->batch_number;
-            else if (k->marks[m->id] == k->batch_number)
-                return true;
-        }
+    for (size_t i = j->from; i < j->nodes.n; i++) {
+        const struct member *m = cluster_find(k->cluster, j->nodes.names[i]);
+        if (m && k->marks[m->id] == k->batch_number)
+            return true;
     }
     return false;
+}
+
+static void mark_names(struct committer *k, const struct job *j)
+{
+    for (size_t i = j->from; i < j->nodes.n; i++) {
+        const struct member *m = cluster_find(k->cluster, j->nodes.names[i]);
+        if (m)
+            k->marks[m->id] = k->batch_number;
+    }
 }
 
 static bool fits(const struct batch *b, const struct decision *d, const char *nodes, size_t *bytes)
@@ -167,6 +170,7 @@ static void take_in(struct committer *k, struct job *j, struct decision *d, char
     for (size_t i = 0; i < d->changed.n; i++)
         hostlist_add(&j->changed, d->changed.names[i]);
     DL_APPEND2(b->jobs, j, prev_job, next_job);
+    mark_names(k, j);
 }
 
 static void leave_queue(struct committer *k, struct job *j)
@@ -175,23 +179,33 @@ static void leave_queue(struct committer *k, struct job *j)
     k->n_waiting--;
 }
 
-static void refuse_first(struct committer *k)
+/* The list is the caller's alone: what comes while these are answered is not among them. */
+static void refuse(struct committer *k, struct job *jobs, const struct err *why)
 {
-    struct job *j = k->waiting;
+    struct job *j, *tmp;
+    DL_FOREACH_SAFE2(jobs, j, tmp, next_job)
+    job_finish(k, j, -EAGAIN, why);
+}
+
+static void refuse_latecomers(struct committer *k)
+{
     struct err why;
     err_set(&why, -EAGAIN, "%d changes are waiting for the store", JOBS_MAX);
-    leave_queue(k, j);
-    job_finish(k, j, -EAGAIN, &why);
+    refuse(k, STEAL(k->refused), &why);
+}
+
+static void refuse_waiting(struct committer *k, const char *sentence)
+{
+    struct err why;
+    err_set(&why, -EAGAIN, "%s", sentence);
+    k->n_waiting = 0;
+    refuse(k, STEAL(k->waiting), &why);
 }
 
 /* Decides the first waiting job. False when it has to wait for the next batch. */
 static bool take_first(struct committer *k)
 {
     struct job *j = k->waiting;
-    if (j->refused) {
-        refuse_first(k);
-        return true;
-    }
     if (names_overlap(k, j))
         return false;
     struct decision d = {0};
@@ -315,9 +329,12 @@ static void on_committed(uv_work_t *work, int status)
     if (rc == 0)
         apply(k, b);
     batch_fini(b);
-    note_store(k, b);
-    if (rc == -EPERM)
+    if (rc == -EPERM) {
+        k->deposed = true;
         k->events.on_deposed(k->events.arg, &why);
+    } else {
+        note_store(k, b);
+    }
     settle_jobs(k, jobs, rc == -EPERM ? -EAGAIN : rc, &why);
     pump(k);
 }
@@ -328,6 +345,10 @@ static void pump(struct committer *k)
 {
     if (k->busy || k->closing)
         return;
+    if (k->deposed) {
+        refuse_waiting(k, "another controller leads");
+        return;
+    }
     k->batch_number++;
     while (k->waiting && take_first(k))
         ;
@@ -340,6 +361,7 @@ static void pump(struct committer *k)
 
 static void on_wake(uv_async_t *wake)
 {
+    refuse_latecomers(wake->data);
     pump(wake->data);
 }
 
@@ -378,13 +400,8 @@ void committer_destroy(struct committer *k)
     k->closing = true;
     while (k->busy)
         uv_run(k->loop, UV_RUN_ONCE);
-    struct err why;
-    err_set(&why, -EAGAIN, "the controller is stopping");
-    while (k->waiting) {
-        struct job *j = k->waiting;
-        leave_queue(k, j);
-        job_finish(k, j, -EAGAIN, &why);
-    }
+    refuse_latecomers(k);
+    refuse_waiting(k, "the controller is stopping");
     uv_close((uv_handle_t *)&k->wake, on_wake_closed);
 }
 
@@ -401,9 +418,12 @@ void committer_submit(struct committer *k, const struct command *cmd, outcome_fn
         text_printf(&id, "%llu.%llu", (unsigned long long)k->term, (unsigned long long)++k->claims);
         j->cmd.claim = text_take(&id);
     }
-    j->refused = k->n_waiting >= JOBS_MAX;
-    DL_APPEND2(k->waiting, j, prev_job, next_job);
-    k->n_waiting++;
+    if (k->n_waiting >= JOBS_MAX) {
+        DL_APPEND2(k->refused, j, prev_job, next_job);
+    } else {
+        DL_APPEND2(k->waiting, j, prev_job, next_job);
+        k->n_waiting++;
+    }
     uv_async_send(&k->wake);
 }
 

@@ -130,6 +130,7 @@ static int take_parameter(struct config *c, const struct conf *file, const struc
     free(c->text[s]);
     c->text[s] = mem_dup(line->fields[0].value);
     c->given[s] = true;
+    c->line[s] = line->number;
     rc = *c->text[s] || rows[s].kind != IS_SPAN ? parse_value(c, s, e)
                                                 : err_set(e, -EINVAL, "a length of time is missing");
     return rc < 0 ? err_wrap(e, rc, "%s:%d: %s", file->path, line->number, rows[s].name) : 0;
@@ -160,6 +161,16 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+/* Both are lengths of time; the sentence stands at the line of the first that was given. */
+static int refuse_pair(const struct config *c, enum setting a, const char *how, enum setting b, struct err *e)
+{
+    char x[32], y[32];
+    span_format((struct span){(int64_t)c->number[a]}, x);
+    span_format((struct span){(int64_t)c->number[b]}, y);
+    int line = c->given[a] ? c->line[a] : c->line[b];
+    return err_set(e, -EINVAL, "%s:%d: %s (%s) is %s %s (%s)", c->path, line, rows[a].name, x, how, rows[b].name, y);
+}
+
 static int set_patience(struct config *c, enum setting late, enum setting silent, uint64_t late_default,
                         uint64_t grace_default, struct patience *out, struct err *e)
 {
@@ -174,11 +185,11 @@ static int set_patience(struct config *c, enum setting late, enum setting silent
     out->late = (struct span){(int64_t)c->number[late]};
     out->silent = (struct span){(int64_t)c->number[silent]};
     if (c->number[silent] <= interval)
-        return err_set(e, -EINVAL, "%s: %s is not longer than HeartBeatInterval", c->path, rows[silent].name);
+        return refuse_pair(c, silent, "not longer than", SETTING_HEARTBEAT_INTERVAL, e);
     if (c->number[late] <= interval)
-        return err_set(e, -EINVAL, "%s: %s is not longer than HeartBeatInterval", c->path, rows[late].name);
+        return refuse_pair(c, late, "not longer than", SETTING_HEARTBEAT_INTERVAL, e);
     if (c->number[late] > c->number[silent])
-        return err_set(e, -EINVAL, "%s: %s is longer than %s", c->path, rows[late].name, rows[silent].name);
+        return refuse_pair(c, late, "longer than", silent, e);
     return 0;
 }
 
@@ -322,17 +333,43 @@ static int read_nodes(struct config *c, struct err *e)
 
 /* --- PartitionConf --------------------------------------------------------------------------- */
 
-static int add_partition_nodes(struct config *c, const char *list, unsigned number, struct err *e)
+/* The roster's nodes by name: a partition may name all of a hundred thousand. */
+struct node_index {
+    size_t n;
+    struct roster_node **nodes;
+};
+
+static int by_node_name(const void *a, const void *b)
+{
+    return strcmp((*(struct roster_node *const *)a)->name, (*(struct roster_node *const *)b)->name);
+}
+
+static void index_nodes(const struct roster *r, struct node_index *index)
+{
+    index->n = r->n;
+    index->nodes = mem_alloc(r->n * sizeof *index->nodes);
+    for (size_t i = 0; i < r->n; i++)
+        index->nodes[i] = &r->nodes[i];
+    qsort(index->nodes, index->n, sizeof *index->nodes, by_node_name);
+}
+
+static struct roster_node *index_find(const struct node_index *index, char *name)
+{
+    const struct roster_node key = {.name = name};
+    const struct roster_node *wanted = &key;
+    struct roster_node **at = bsearch(&wanted, index->nodes, index->n, sizeof *index->nodes, by_node_name);
+    return at ? *at : NULL;
+}
+
+static int add_partition_nodes(const struct node_index *index, const char *list, unsigned number, struct err *e)
 {
     CLEANUP_HOSTLIST struct hostlist names = {0};
     int rc = hostlist_parse(list, &names, e);
     for (size_t i = 0; rc == 0 && i < names.n; i++) {
-        size_t at = 0;
-        while (at < c->roster.n && strcmp(c->roster.nodes[at].name, names.names[i]) != 0)
-            at++;
-        if (at == c->roster.n)
+        struct roster_node *node = index_find(index, names.names[i]);
+        if (!node)
             return err_set(e, -ENOENT, "no node \"%s\" in NodeSpecConf", names.names[i]);
-        struct spec *s = &c->roster.nodes[at].spec;
+        struct spec *s = &node->spec;
         if (!spec_given(s, FIELD_PARTITION))
             rc = spec_set(s, FIELD_PARTITION, "", PARTITION_MAX, e);
         partition_add(&s->partitions, number);
@@ -340,7 +377,8 @@ static int add_partition_nodes(struct config *c, const char *list, unsigned numb
     return rc;
 }
 
-static int take_partition(struct config *c, const struct conf *file, const struct conf_line *line, struct err *e)
+static int take_partition(struct config *c, const struct node_index *index, const struct conf *file,
+                          const struct conf_line *line, struct err *e)
 {
     static const char *const known[] = {"Partition", "Name", "Nodes"};
     for (size_t i = 0; i < line->n; i++)
@@ -362,7 +400,7 @@ static int take_partition(struct config *c, const struct conf *file, const struc
     r->partitions = mem_grow(r->partitions, (r->n_partitions + 1) * sizeof *r->partitions);
     r->partitions[r->n_partitions++] =
         (struct partition){.number = (unsigned)n, .name = mem_dup(name ? name->value : "")};
-    if (nodes && add_partition_nodes(c, nodes->value, (unsigned)n, e) < 0)
+    if (nodes && add_partition_nodes(index, nodes->value, (unsigned)n, e) < 0)
         return err_wrap(e, -EINVAL, "%s:%d: Nodes", file->path, line->number);
     return 0;
 }
@@ -389,7 +427,7 @@ static int set_default_partition(struct config *c, struct err *e)
         }
     }
     if (!is_number)
-        return err_set(e, -EINVAL, "%s: DefaultPartition: no partition \"%s\" in %s", c->path, want,
+        return err_set(e, -EINVAL, "%s:%d: DefaultPartition: no partition \"%s\" in %s", c->path, c->line[SETTING_DEFAULT_PARTITION], want,
                        c->text[SETTING_PARTITION_CONF]);
     r->partitions = mem_grow(r->partitions, (r->n_partitions + 1) * sizeof *r->partitions);
     r->partitions[r->n_partitions++] =
@@ -405,8 +443,11 @@ static int read_partitions(struct config *c, struct err *e)
         rc = 0; /* the document never describes this file: a site that names none has none */
     if (rc < 0)
         return err_wrap(e, rc, "PartitionConf");
+    struct node_index index;
+    index_nodes(&c->roster, &index);
     for (size_t i = 0; rc == 0 && i < file.n; i++)
-        rc = take_partition(c, &file, &file.lines[i], e);
+        rc = take_partition(c, &index, &file, &file.lines[i], e);
+    free(index.nodes);
     conf_fini(&file);
     if (rc == 0)
         rc = set_default_partition(c, e);
@@ -419,8 +460,8 @@ static int check_collectors(const struct config *c, struct err *e)
 {
     for (size_t i = 0; i < c->collectors.n; i++)
         if (!hostlist_name_ok(c->collectors.names[i]))
-            return err_set(e, -EINVAL, "%s: CollectorNodes: \"%s\" is not the name of a node", c->path,
-                           c->collectors.names[i]);
+            return err_set(e, -EINVAL, "%s:%d: CollectorNodes: \"%s\" is not the name of a node", c->path,
+                           c->line[SETTING_COLLECTOR_NODES], c->collectors.names[i]);
     return 0;
 }
 

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,8 +56,8 @@ static int push(struct fettle_events *s, const char *name, const char *id, struc
         fettle_answer_free(data);
         return -ENOMEM;
     }
-    strcpy(i->name, name);
-    strcpy(i->id, id);
+    snprintf(i->name, sizeof i->name, "%s", name);
+    snprintf(i->id, sizeof i->id, "%s", id);
     i->data = data;
     *s->end = i;
     s->end = &i->next;

@@ -123,11 +123,11 @@ struct stub *stub_start(const struct stub_answer *answers, size_t n)
     struct sockaddr_un to = {.sun_family = AF_UNIX};
     s->answers = answers;
     s->n = n;
-    strcpy(s->dir, "/tmp/fettle-stub-XXXXXX");
+    snprintf(s->dir, sizeof s->dir, "/tmp/fettle-stub-XXXXXX");
     char *made = mkdtemp(s->dir);
     assert(made);
     snprintf(s->path, sizeof s->path, "%s/socket", s->dir);
-    strcpy(to.sun_path, s->path);
+    snprintf(to.sun_path, sizeof to.sun_path, "%s", s->path);
     s->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     int r = bind(s->listener, (struct sockaddr *)&to, sizeof to) | listen(s->listener, 16) | pipe(s->quit) |
             pthread_create(&s->thread, NULL, run, s);

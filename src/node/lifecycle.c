@@ -84,11 +84,18 @@ bool lifecycle_schedulable(const struct fitness *f, struct text *why)
     if (f->claims && *f->claims)
         because(why, &fit, f->claims, NULL);
     if (f->agreed.listed && !f->agreed.admitted)
-        because(why, &fit, "never heard", NULL);
-    explain_silence(f, why, &fit);
+        because(why, &fit, f->liveness == LIVENESS_LIVE ? "heard for the first time; being recorded" : "never heard",
+                NULL);
+    else
+        explain_silence(f, why, &fit);
     if (f->shortfall && *f->shortfall)
         because(why, &fit, "less than specified: ", f->shortfall);
     if (f->agreed.admitted && f->liveness == LIVENESS_LIVE && !f->reported)
         because(why, &fit, "has not reported its inventory yet", NULL);
+    enum lifecycle l = lifecycle_of(&f->agreed);
+    if (fit && l != LIFECYCLE_AVAILABLE)
+        because(why, &fit, lifecycle_what(l), NULL);
+    if (fit && f->liveness != LIVENESS_LIVE)
+        because(why, &fit, liveness_name(f->liveness), NULL);
     return fit;
 }

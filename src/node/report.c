@@ -22,7 +22,8 @@ static struct maybe number(const json_t *o, const char *key)
     return m;
 }
 
-/* Speed is the one decimal number: kept in thousandths, as text_parse_milli does. */
+/* Speed is the one decimal number: kept in thousandths, rounded, because 863.8 travels as
+ * 863.79999999999995. */
 static struct maybe milli(const json_t *o, const char *key)
 {
     const json_t *v = json_object_get(o, key);
@@ -30,6 +31,9 @@ static struct maybe milli(const json_t *o, const char *key)
     if (json_is_number(v)) {
         CLEANUP_FREE char *text = json_write(v);
         m.known = text_parse_milli(text, &m.value, NULL) == 0;
+        const char *dot = strchr(text, '.');
+        if (m.known && dot && strlen(dot) > 4 && dot[4] >= '5')
+            m.value++;
     }
     return m;
 }

@@ -20,7 +20,7 @@
 int tree_setup(void **state)
 {
     struct tree *t = mem_alloc(sizeof *t);
-    strcpy(t->root, "/tmp/fettle-probe-XXXXXX");
+    snprintf(t->root, sizeof t->root, "/tmp/fettle-probe-XXXXXX");
     assert_non_null(mkdtemp(t->root));
     *state = t;
     return 0;

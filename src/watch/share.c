@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * With R collectors that respond and N nodes to hear, the first N % R of them may have one node
- * more than the others. Each keeps what it has up to its measure; what is over, or has no collector
- * that responds, goes in configured order to the first collector with room.
+ * With R collectors that respond and N nodes to hear, N % R of them may have one node more than the
+ * others: those that have more already, then the first. Each keeps what it has up to its measure;
+ * what is over, or has no collector that responds, goes in configured order to the first collector
+ * with room.
  */
 #include "watch/share.h"
 
@@ -122,20 +123,45 @@ static bool is_shared(const struct share *s, const struct member *m)
     return m->listed && !share_is_collector(s, m);
 }
 
+/* Counts the nodes that are to be shared, and those of them that each keeper has. */
+static size_t count_nodes(struct share *s)
+{
+    size_t nodes = 0;
+    for (size_t i = 0; i < s->n_keepers; i++)
+        s->keepers[i].n = 0;
+    for (size_t i = 0; i < cluster_count(s->cluster); i++) {
+        const struct member *m = cluster_at(s->cluster, i);
+        if (!is_shared(s, m))
+            continue;
+        nodes++;
+        if (s->keeper_of[m->id])
+            s->keepers[s->keeper_of[m->id] - 1].n++;
+    }
+    return nodes;
+}
+
 static void set_measures(struct share *s, size_t nodes)
 {
-    size_t responding = 0, rank = 0;
+    size_t responding = 0;
     for (size_t i = 0; i < s->n_keepers; i++)
         responding += s->keepers[i].responds;
+    size_t each = responding ? nodes / responding : 0, over = responding ? nodes % responding : 0;
     for (size_t i = 0; i < s->n_keepers; i++) {
         struct keeper *k = &s->keepers[i];
+        k->measure = k->responds ? each : 0;
+        if (k->responds && k->n > each && over > 0) {
+            k->measure++;
+            over--;
+        }
+    }
+    for (size_t i = 0; i < s->n_keepers; i++) {
+        struct keeper *k = &s->keepers[i];
+        if (k->responds && k->measure == each && over > 0) {
+            k->measure++;
+            over--;
+        }
         k->n = 0;
         k->changed = false;
-        k->measure = 0;
-        if (k->responds) {
-            k->measure = nodes / responding + (rank < nodes % responding);
-            rank++;
-        }
         k->nodes = mem_grow(k->nodes, k->measure * sizeof *k->nodes);
     }
 }
@@ -194,10 +220,7 @@ static void list_nodes(struct share *s)
 size_t share_balance(struct share *s, share_changed_fn *fn, void *arg)
 {
     grow(s);
-    size_t nodes = 0;
-    for (size_t i = 0; i < cluster_count(s->cluster); i++)
-        nodes += is_shared(s, cluster_at(s->cluster, i));
-    set_measures(s, nodes);
+    set_measures(s, count_nodes(s));
     keep(s);
     size_t moved = hand_out(s);
     list_nodes(s);

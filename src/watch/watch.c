@@ -9,7 +9,11 @@
  * written so that a second one changes nothing, and the shell takes one of a kind at a time.
  *
  * Time: `awake` is the monotonic clock less the time in which this process stood still (a stopped
- * process, a loop that hung). Nobody can be heard by a controller that does not listen.
+ * process, a loop that hung). Nobody can be heard by a controller that does not listen. What comes in
+ * before the first tick after such a time is what notices it, so that nobody is heard in the future.
+ *
+ * A node is taken down in the sweep after the one that found it silent: nodes that fall silent in
+ * the same moment are found by two sweeps, and the first of them alone may look like a few.
  */
 #include "watch/watch.h"
 
@@ -38,12 +42,31 @@ struct watch {
     unsigned slice;
     struct findings found;
     bool alarm;
+    struct mono calm; /* when the last alarm ended: nobody is taken down for a full window from then */
     size_t alarm_quiet, alarm_watched;
 };
 
 static struct mono awake(const struct watch *w, struct mono now)
 {
     return (struct mono){now.ns - w->stood_still.ns};
+}
+
+/* Takes a gap since the last tick that is no working loop's out of the time that counts. */
+static void note_gap(struct watch *w, struct mono now)
+{
+    int64_t gap = mono_sub(now, w->last_tick).ns;
+    int64_t usual = span_ms(WATCH_TICK_MS).ns;
+    if (gap <= 10 * usual)
+        return;
+    w->stood_still.ns += gap - usual;
+    w->last_tick = now;
+}
+
+/* A moment at which something was observed. */
+static struct mono observed_at(struct watch *w, struct mono now)
+{
+    note_gap(w, now);
+    return awake(w, now);
 }
 
 /* Members are met at any time; what is observed of them grows with them. */
@@ -55,9 +78,12 @@ static struct observed *observed(struct watch *w, const struct member *m)
             w->cap = n + n / 4 + 16;
             w->seen = mem_grow(w->seen, w->cap * sizeof *w->seen);
         }
+        struct mono from = awake(w, w->last_tick);
+        if (from.ns < w->began.ns)
+            from = w->began;
         for (size_t i = w->n; i < n; i++) {
             w->seen[i] = (struct observed){0};
-            beat_init(&w->seen[i].beat, w->began);
+            beat_init(&w->seen[i].beat, from);
         }
         w->n = n;
     }
@@ -73,6 +99,7 @@ struct watch *watch_create(struct cluster *c, const struct watch_policy *p, stru
     w->sink = *sink;
     w->began = mono_add(now, p->spread);
     w->last_tick = now;
+    w->calm = w->began;
     return w;
 }
 
@@ -98,8 +125,18 @@ void watch_destroy(struct watch *w)
     free(w);
 }
 
+static bool shorter(const struct patience *now, const struct patience *was)
+{
+    return now->late.ns < was->late.ns || now->silent.ns < was->silent.ns;
+}
+
 void watch_set_policy(struct watch *w, const struct watch_policy *p)
 {
+    const struct watch_policy *was = &w->policy;
+    bool stricter = (p->judge && !was->judge) || shorter(&p->plain, &was->plain) ||
+                    shorter(&p->sensitive, &was->sensitive) || shorter(&p->borrowed, &was->borrowed);
+    for (size_t i = 0; stricter && i < w->n; i++)
+        beat_excuse(&w->seen[i].beat, awake(w, w->last_tick));
     w->policy = *p;
 }
 
@@ -130,9 +167,11 @@ int watch_open(struct watch *w, struct mono now, struct member *m, const struct 
     struct observed *o = observed(w, m);
     if (!boot_id_ok(h->boot))
         return err_set(e, -EINVAL, "\"%.40s\" is not a boot id", h->boot);
-    bool occupied = o->session != NULL;
+    bool elsewhere = o->session != NULL && o->session != session;
+    struct span silence = mono_sub(observed_at(w, now), o->beat.heard);
+    bool occupied = elsewhere && silence.ns < patience_of(w, m)->late.ns;
     int rc = beat_open(&o->beat, h->instance, occupied, e);
-    if (rc == -EBUSY) {
+    if (rc == -EBUSY || (rc == -EACCES && elsewhere)) {
         struct text t = {0};
         text_printf(&t, "a second agent (instance %016" PRIx64 ") claims the name and is refused", h->instance);
         w->sink.notice(w->sink.arg, "node.duplicate", m->name, t.s);
@@ -163,7 +202,7 @@ void watch_close(struct watch *w, struct member *m, void *session)
 /* Before it is taken as live: somebody who was missed is back, and the stream says so. */
 static void note_return(struct watch *w, const struct member *m, enum liveness was)
 {
-    if (was == LIVENESS_LATE || was == LIVENESS_SILENT)
+    if (m->listed && (was == LIVENESS_LATE || was == LIVENESS_SILENT))
         hostlist_add(&w->found.live, m->name);
 }
 
@@ -174,7 +213,7 @@ int watch_heartbeat(struct watch *w, struct mono now, struct wall wall, struct m
     if (strcmp(h->boot, o->boot) != 0)
         return err_set(e, -EBUSY, "a heartbeat of another boot than the session's");
     enum liveness was = o->beat.liveness;
-    int rc = beat_take(&o->beat, awake(w, now), h->instance, h->seq, e);
+    int rc = beat_take(&o->beat, observed_at(w, now), h->instance, h->seq, e);
     if (rc < 0)
         return rc;
     note_return(w, m, was);
@@ -189,13 +228,13 @@ void watch_vouch(struct watch *w, struct mono now, struct wall wall, struct memb
 {
     struct observed *o = observed(w, m);
     note_return(w, m, o->beat.liveness);
-    beat_vouch(&o->beat, awake(w, now));
+    beat_vouch(&o->beat, observed_at(w, now));
     o->heard_wall = wall;
 }
 
 void watch_excuse(struct watch *w, struct mono now, struct member *m)
 {
-    beat_excuse(&observed(w, m)->beat, awake(w, now));
+    beat_excuse(&observed(w, m)->beat, observed_at(w, now));
 }
 
 int watch_inventory(struct watch *w, struct member *m, const json_t *message, struct err *e)
@@ -211,7 +250,7 @@ static void note_liveness(struct watch *w, const struct member *m, struct observ
     if (now == was)
         return;
     o->beat.liveness = now;
-    if (now == LIVENESS_LATE)
+    if (now == LIVENESS_LATE && m->listed)
         hostlist_add(&w->found.late, m->name);
 }
 
@@ -222,28 +261,35 @@ static void count_quiet(struct watch *w, const struct observed *o, const struct 
     if (!a->admitted || a->silent || a->down)
         return;
     w->found.watched++;
+    const struct patience *plain = &w->policy.plain;
     struct span silence = mono_sub(now, o->beat.heard);
-    if (silence.ns >= w->policy.plain.late.ns && o->beat.liveness != LIVENESS_UNHEARD)
+    struct span limit = o->beat.liveness == LIVENESS_UNHEARD ? plain->silent : plain->late;
+    if (!w->policy.judge)
+        return;
+    if (silence.ns >= limit.ns || o->beat.liveness == LIVENESS_LATE || o->beat.liveness == LIVENESS_SILENT)
         w->found.quiet++;
-    else if (silence.ns >= w->policy.plain.silent.ns)
-        w->found.quiet++;
+}
+
+static bool may_take_down(const struct watch *w, const struct member *m, struct mono now)
+{
+    return mono_sub(now, w->calm).ns >= patience_of(w, m)->silent.ns;
 }
 
 static void examine(struct watch *w, struct member *m, struct mono now)
 {
     struct observed *o = observed(w, m);
     struct agreed a = member_agreed(m);
-    if (!a.listed)
-        return;
     enum liveness was = o->beat.liveness;
     enum liveness is = w->policy.judge ? beat_judge(&o->beat, now, patience_of(w, m)) : was;
     note_liveness(w, m, o, is);
+    if (!a.listed)
+        return;
     count_quiet(w, o, &a, now);
     if (is == LIVENESS_LIVE && !a.admitted)
         hostlist_add(&w->found.admit, m->name);
     if (is == LIVENESS_LIVE && a.silent)
         hostlist_add(&w->found.heard, m->name);
-    if (is == LIVENESS_SILENT && a.admitted && !a.silent)
+    if (is == LIVENESS_SILENT && was == LIVENESS_SILENT && a.admitted && !a.silent && may_take_down(w, m, now))
         hostlist_add(&w->found.silent, m->name);
     if (is == LIVENESS_LIVE && a.drain && !a.drained && o->work == WORK_IDLE)
         hostlist_add(&w->found.drained, m->name);
@@ -275,6 +321,7 @@ static void judge_alarm(struct watch *w)
     if (many == w->alarm)
         return;
     w->alarm = many;
+    w->calm = awake(w, w->last_tick);
     struct text t = {0};
     if (many)
         text_printf(&t, "%zu of %zu nodes are silent at once, more than %u %%: nobody is taken down until it is fewer",
@@ -302,12 +349,8 @@ static void end_sweep(struct watch *w)
 
 void watch_tick(struct watch *w, struct mono now)
 {
-    int64_t gap = mono_sub(now, w->last_tick).ns;
-    int64_t usual = span_ms(WATCH_TICK_MS).ns;
-    if (gap > 10 * usual)
-        w->stood_still.ns += gap - usual;
+    note_gap(w, now);
     w->last_tick = now;
-
     size_t n = cluster_count(w->cluster);
     w->slice++;
     size_t end = n * w->slice / WATCH_SLICES;

@@ -15,7 +15,8 @@
  *
  * It takes down nobody on a doubt: time in which the controller itself stood still does not count
  * as silence, nodes of a lost collector get a fresh window, and when more than a share of the nodes
- * falls silent at once, one alarm is raised and nobody is taken down until the share is below it.
+ * falls silent at once, one alarm is raised and nobody is taken down until the share has been below
+ * it for a full window.
  */
 
 struct watch_policy {
@@ -72,11 +73,14 @@ struct watch;
 struct watch *watch_create(struct cluster *c, const struct watch_policy *p, struct mono now,
                            const struct watch_sink *sink);
 void watch_destroy(struct watch *w);
+/* Where it shortens a patience, or begins to judge, everybody who is not silent has a full window. */
 void watch_set_policy(struct watch *w, const struct watch_policy *p);
 
 /* An agent opens a session (directly: collector NULL; or known through a collector, then session is
  * the collector's). Errors as beat_open; -EINVAL for a bad boot id. *want says that its inventory
- * is not known. A session of the same instance that was there before is given back in *old. */
+ * is not known. The session that was there before is given back in *old: of the same instance, or
+ * of one that has not been heard for so long that it is late. A session's own word for another
+ * instance is believed: a collector refuses duplicates itself. */
 int watch_open(struct watch *w, struct mono now, struct member *m, const struct hello *h, void *session,
                const struct member *collector, bool *want, void **old, struct err *e);
 /* The session ended; nothing follows from that but that another may open. */

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/body.h"
+#include "agent/ledger.h"
+
+#include "base/text.h"
+
+#include <stdlib.h>
+
+/* The first byte is the frame's type; the rest a body as a controller or an agent may send it. What
+ * a collector takes over is folded into a batch, which must be JSON within a frame. */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void emit(void *arg, const char *body, size_t len)
+{
+    json_t *json = json_read(body, len, NULL);
+    if (!json || len > FRAME_BODY_BYTES_MAX)
+        abort();
+    json_decref(json);
+}
+
+static void fold(const struct frame *hello, const struct frame *f)
+{
+    struct ledger *l = ledger_create("lx01", "c0");
+    struct body_hello h;
+    struct body_heartbeat beat = {0};
+    struct body_inventory inventory = {0};
+    struct hostlist nodes = {0};
+    if (body_read_hello(hello, &h, NULL) == 0) {
+        hostlist_add(&nodes, h.name);
+        ledger_share(l, (struct mono){0}, 1, &nodes);
+        (void)ledger_hello(l, (struct mono){1}, &h, NULL);
+        if (f->type == FRAME_HEARTBEAT && body_read_heartbeat(f, &beat, NULL) == 0)
+            (void)ledger_heartbeat(l, (struct mono){2}, h.name, &beat);
+        if (f->type == FRAME_INVENTORY && body_read_inventory(f, &inventory, NULL) == 0)
+            (void)ledger_inventory(l, h.name, &inventory);
+        ledger_batch(l, (struct mono){3}, 6120, emit, NULL);
+    }
+    free(beat.work);
+    free(inventory.members);
+    hostlist_fini(&nodes);
+    ledger_destroy(l);
+}
+
+static void read_from_controller(const struct frame *f)
+{
+    struct body_welcome welcome;
+    struct body_settings settings;
+    struct body_refuse refuse;
+    struct body_redirect redirect;
+    struct body_share share;
+    struct hostlist nodes;
+    bool all;
+    char *pem = NULL;
+    (void)body_read_welcome(f, &welcome, NULL);
+    (void)body_read_settings(f, &settings, NULL);
+    (void)body_read_refuse(f, &refuse, NULL);
+    (void)body_read_redirect(f, &redirect, NULL);
+    if (body_read_share(f, &share, NULL) == 0)
+        hostlist_fini(&share.nodes);
+    if (body_read_want(f, &all, &nodes, NULL) == 0)
+        hostlist_fini(&nodes);
+    if (body_read_pem(f, "certificate", &pem, NULL) == 0)
+        free(pem);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char lx02[] = "{\"protocol\":1,\"name\":\"lx02\",\"boot\":\"b1\",\"instance\":\"i1\"}";
+    if (size < 1 || size > FRAME_BODY_BYTES_MAX)
+        return 0;
+    CLEANUP_FREE char *body = mem_dup_len((const char *)data + 1, size - 1);
+    struct frame f = {.type = data[0], .body = body, .len = size - 1};
+    struct frame hello = {.type = FRAME_HELLO, .body = lx02, .len = sizeof lx02 - 1};
+    if (f.type == FRAME_HELLO)
+        fold(&f, &f);
+    else if (f.type == FRAME_HEARTBEAT || f.type == FRAME_INVENTORY)
+        fold(&hello, &f);
+    else
+        read_from_controller(&f);
+    return 0;
+}

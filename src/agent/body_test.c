@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/body.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct frame frame_of(enum frame_type type, const char *body)
+{
+    return (struct frame){.type = (uint8_t)type, .body = body, .len = strlen(body)};
+}
+
+#define READ(reader, type, body, ...)           \
+    __extension__({                             \
+        struct frame f_ = frame_of(type, body); \
+        reader(&f_, __VA_ARGS__);               \
+    })
+
+static void reads_a_welcome(void **state)
+{
+    struct body_welcome w;
+    assert_int_equal(READ(body_read_welcome, FRAME_WELCOME,
+                          "{\"interval_ms\":10000,\"spread_ms\":1500,\"term\":7,\"controller\":\"c1\","
+                          "\"want\":true,\"new\":[]}",
+                          &w, NULL),
+                     0);
+    assert_true(w.has_interval && w.want);
+    assert_int_equal(span_to_ms(w.interval), 10000);
+    assert_int_equal(span_to_ms(w.spread), 1500);
+    assert_int_equal(w.term, 7);
+    assert_string_equal(w.controller, "c1");
+    assert_int_equal(READ(body_read_welcome, FRAME_WELCOME, "{}", &w, NULL), 0);
+    assert_false(w.has_interval);
+}
+
+static void says_which_frame_and_member_is_wrong(void **state)
+{
+    static const struct {
+        const char *body, *member;
+    } rows[] = {
+        {"{\"interval_ms\":-1}", "interval_ms"},
+        {"{\"interval_ms\":86400001}", "interval_ms"},
+        {"{\"spread_ms\":\"1\"}", "spread_ms"},
+        {"{\"term\":1.5}", "term"},
+        {"{\"want\":1}", "want"},
+        {"{\"controller\":\"a\\nb\"}", "controller"},
+        {"[]", "object"},
+        {"{\"term\":1,\"term\":2}", "JSON"},
+        {"", "JSON"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct body_welcome w;
+        struct err e = {0};
+        assert_int_equal(READ(body_read_welcome, FRAME_WELCOME, rows[i].body, &w, &e), -EINVAL);
+        assert_non_null(strstr(e.msg, "WELCOME"));
+        assert_non_null(strstr(e.msg, rows[i].member));
+    }
+}
+
+static void reads_refusals_with_clean_words(void **state)
+{
+    struct body_refuse r;
+    assert_int_equal(
+        READ(body_read_refuse, FRAME_REFUSE, "{\"code\":\"conflict\",\"message\":\"two\\nlines\"}", &r, NULL),
+        0);
+    assert_int_equal(r.code, -EBUSY);
+    assert_string_equal(r.message, "two lines");
+    assert_int_equal(READ(body_read_refuse, FRAME_REFUSE, "{\"code\":\"never heard\"}", &r, NULL), 0);
+    assert_int_equal(r.code, -EIO);
+    assert_int_equal(READ(body_read_refuse, FRAME_REFUSE, "{}", &r, NULL), -EINVAL);
+}
+
+static void reads_redirects(void **state)
+{
+    struct body_redirect r;
+    assert_int_equal(READ(body_read_redirect, FRAME_REDIRECT, "{}", &r, NULL), 0);
+    assert_false(r.to_collector);
+    assert_int_equal(READ(body_read_redirect, FRAME_REDIRECT,
+                          "{\"collector\":{\"name\":\"lx01\",\"host\":\"192.0.2.1\",\"port\":6120}}", &r,
+                          NULL),
+                     0);
+    assert_true(r.to_collector);
+    assert_string_equal(r.collector.name, "lx01");
+    assert_int_equal(r.collector.address.port, 6120);
+    static const char *const bad[] = {"{\"collector\":{}}",
+                                      "{\"collector\":[]}",
+                                      "{\"collector\":{\"name\":\"lx01\",\"host\":\"\",\"port\":1}}",
+                                      "{\"collector\":{\"name\":\"lx01\",\"host\":\"a\",\"port\":0}}",
+                                      "{\"collector\":{\"name\":\"lx01\",\"host\":\"a\",\"port\":65536}}",
+                                      "{\"collector\":{\"name\":\"lx[1]\",\"host\":\"a\",\"port\":1}}"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(READ(body_read_redirect, FRAME_REDIRECT, bad[i], &r, NULL), -EINVAL);
+}
+
+static void tells_an_empty_share_from_none(void **state)
+{
+    struct body_share s;
+    assert_int_equal(READ(body_read_share, FRAME_SHARE, "{\"epoch\":3,\"nodes\":\"lx[02-04]\"}", &s, NULL),
+                     0);
+    assert_true(s.collect);
+    assert_int_equal(s.epoch, 3);
+    assert_int_equal(s.nodes.n, 3);
+    hostlist_fini(&s.nodes);
+    assert_int_equal(READ(body_read_share, FRAME_SHARE, "{\"epoch\":3,\"nodes\":\"\"}", &s, NULL), 0);
+    assert_true(s.collect);
+    assert_int_equal(s.nodes.n, 0);
+    assert_int_equal(READ(body_read_share, FRAME_SHARE, "{\"epoch\":3}", &s, NULL), 0);
+    assert_false(s.collect);
+    assert_int_equal(READ(body_read_share, FRAME_SHARE, "{\"epoch\":3,\"nodes\":\"n[1-20000]\"}", &s, NULL),
+                     -EINVAL);
+    assert_int_equal(s.nodes.n, 0);
+}
+
+static void reads_whose_inventory_is_wanted(void **state)
+{
+    struct hostlist h;
+    bool all;
+    assert_int_equal(READ(body_read_want, FRAME_WANT, "{}", &all, &h, NULL), 0);
+    assert_true(all);
+    assert_int_equal(READ(body_read_want, FRAME_WANT, "{\"nodes\":\"a,b\"}", &all, &h, NULL), 0);
+    assert_false(all);
+    assert_int_equal(h.n, 2);
+    hostlist_fini(&h);
+}
+
+static void reads_hellos_of_its_protocol_only(void **state)
+{
+    struct body_hello h;
+    assert_int_equal(READ(body_read_hello, FRAME_HELLO,
+                          "{\"protocol\":1,\"name\":\"lx02\",\"boot\":\"b\",\"instance\":\"i\"}", &h, NULL),
+                     0);
+    assert_string_equal(h.name, "lx02");
+    assert_string_equal(h.inventory, "");
+    static const char *const bad[] = {
+        "{}", "{\"protocol\":2,\"name\":\"lx02\",\"boot\":\"b\",\"instance\":\"i\"}",
+        "{\"protocol\":1,\"name\":\"l x\",\"boot\":\"b\",\"instance\":\"i\"}",
+        "{\"protocol\":1,\"name\":\"lx02\",\"boot\":\"\",\"instance\":\"i\"}",
+        "{\"protocol\":1,\"name\":\"lx02\",\"boot\":\"b\",\"instance\":\"\\\"\"}"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(READ(body_read_hello, FRAME_HELLO, bad[i], &h, NULL), -EINVAL);
+}
+
+static void reads_heartbeats_and_bounds_the_work(void **state)
+{
+    struct body_heartbeat h;
+    assert_int_equal(READ(body_read_heartbeat, FRAME_HEARTBEAT,
+                          "{\"boot\":\"b\",\"instance\":\"i\",\"seq\":9,\"work\":[\"a\"],\"uptime_s\":5}", &h,
+                          NULL),
+                     0);
+    assert_int_equal(h.seq, 9);
+    assert_string_equal(h.work, "[\"a\"]");
+    free(h.work);
+    assert_int_equal(READ(body_read_heartbeat, FRAME_HEARTBEAT,
+                          "{\"boot\":\"b\",\"instance\":\"i\",\"seq\":9,\"work\":null}", &h, NULL),
+                     0);
+    assert_string_equal(h.work, "null");
+    free(h.work);
+    assert_int_equal(READ(body_read_heartbeat, FRAME_HEARTBEAT,
+                          "{\"boot\":\"b\",\"instance\":\"i\",\"seq\":9,\"work\":[1]}", &h, NULL),
+                     -EINVAL);
+    assert_null(h.work);
+    CLEANUP_TEXT struct text t = {0};
+    text_printf(&t, "{\"boot\":\"b\",\"instance\":\"i\",\"seq\":9,\"work\":[\"%0*d\"]}", BODY_WORK_BYTES_MAX,
+                0);
+    assert_int_equal(READ(body_read_heartbeat, FRAME_HEARTBEAT, t.s, &h, NULL), 0);
+    assert_string_equal(h.work, "null");
+    free(h.work);
+}
+
+static void reads_inventories_as_they_are_handed_on(void **state)
+{
+    struct body_inventory r;
+    assert_int_equal(READ(body_read_inventory, FRAME_INVENTORY,
+                          "{\"instance\":\"i\",\"hash\":\"h\",\"full\":true,\"set\":{\"CPUs\":2}}", &r, NULL),
+                     0);
+    assert_string_equal(r.members, "\"full\":true,\"set\":{\"CPUs\":2},\"unset\":[]");
+    free(r.members);
+    assert_int_equal(READ(body_read_inventory, FRAME_INVENTORY,
+                          "{\"instance\":\"i\",\"hash\":\"h\",\"set\":[]}", &r, NULL),
+                     -EINVAL);
+    assert_null(r.members);
+    CLEANUP_TEXT struct text t = {0};
+    text_printf(&t, "{\"instance\":\"i\",\"hash\":\"h\",\"set\":{\"x\":\"%0*d\"}}", BODY_PART_BYTES_MAX, 0);
+    assert_int_equal(READ(body_read_inventory, FRAME_INVENTORY, t.s, &r, NULL), -EINVAL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_a_welcome),
+        cmocka_unit_test(says_which_frame_and_member_is_wrong),
+        cmocka_unit_test(reads_refusals_with_clean_words),
+        cmocka_unit_test(reads_redirects),
+        cmocka_unit_test(tells_an_empty_share_from_none),
+        cmocka_unit_test(reads_whose_inventory_is_wanted),
+        cmocka_unit_test(reads_hellos_of_its_protocol_only),
+        cmocka_unit_test(reads_heartbeats_and_bounds_the_work),
+        cmocka_unit_test(reads_inventories_as_they_are_handed_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

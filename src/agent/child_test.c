@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { LIMIT = 64 << 10 };
+
+struct run {
+    uv_loop_t loop;
+    struct child *child;
+    int done;
+    char *text;
+    struct err why;
+    int inherited; /* a descriptor of the parent */
+    bool again;
+};
+
+static int open_run(void **state)
+{
+    struct run *r = mem_alloc(sizeof *r);
+    uv_loop_init(&r->loop);
+    r->child = child_create(&r->loop, LIMIT);
+    *state = r;
+    return 0;
+}
+
+static int close_run(void **state)
+{
+    struct run *r = *state;
+    child_destroy(r->child);
+    uv_run(&r->loop, UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(&r->loop), 0);
+    free(r->text);
+    free(r);
+    return 0;
+}
+
+static int say_hello(void *arg, struct text *out, struct err *e)
+{
+    text_printf(out, "hello from below");
+    return 0;
+}
+
+static int say_nothing(void *arg, struct text *out, struct err *e)
+{
+    return 0;
+}
+
+static int say_much(void *arg, struct text *out, struct err *e)
+{
+    for (int i = 0; i < LIMIT; i++)
+        text_add(out, "much ");
+    return 0;
+}
+
+static int fail_with_words(void *arg, struct text *out, struct err *e)
+{
+    return err_set(e, -ENOENT, "no such thing");
+}
+
+static int hang(void *arg, struct text *out, struct err *e)
+{
+    while (pause() < 0) { /* until it is killed */
+    }
+    return 0;
+}
+
+static int die(void *arg, struct text *out, struct err *e)
+{
+    raise(SIGKILL);
+    return 0;
+}
+
+static int look_at_descriptors(void *arg, struct text *out, struct err *e)
+{
+    const struct run *r = arg;
+    text_add(out, fcntl(r->inherited, F_GETFD) < 0 ? "closed" : "open");
+    return 0;
+}
+
+static void on_done(void *arg, char *text, size_t len, const struct err *why)
+{
+    struct run *r = arg;
+    r->done++;
+    free(r->text);
+    r->text = text ? mem_dup_len(text, len) : NULL;
+    if (why)
+        r->why = *why;
+    if (r->again && r->done < 20)
+        assert_int_equal(child_run(r->child, span_s(20), say_hello, on_done, r, NULL), 0);
+}
+
+static void run(struct run *r, struct span deadline, child_work_fn *work)
+{
+    int before = r->done;
+    assert_int_equal(child_run(r->child, deadline, work, on_done, r, NULL), 0);
+    while (r->done == before)
+        uv_run(&r->loop, UV_RUN_ONCE);
+}
+
+static void hands_the_text_to_the_parent(void **state)
+{
+    struct run *r = *state;
+    run(r, span_s(20), say_hello);
+    assert_string_equal(r->text, "hello from below");
+    run(r, span_s(20), say_nothing);
+    assert_string_equal(r->text, "");
+}
+
+static void a_new_run_may_start_when_one_is_done(void **state)
+{
+    struct run *r = *state;
+    r->again = true;
+    assert_int_equal(child_run(r->child, span_s(20), say_hello, on_done, r, NULL), 0);
+    while (r->done < 20)
+        uv_run(&r->loop, UV_RUN_ONCE);
+    assert_int_equal(r->why.code, 0);
+}
+
+static void hands_on_why_it_failed(void **state)
+{
+    struct run *r = *state;
+    run(r, span_s(20), fail_with_words);
+    assert_null(r->text);
+    assert_string_equal(r->why.msg, "no such thing");
+    run(r, span_s(20), die);
+    assert_null(r->text);
+    assert_int_equal(r->why.code, -EIO);
+}
+
+static void ends_at_the_deadline(void **state)
+{
+    struct run *r = *state;
+    run(r, span_ms(20), hang);
+    assert_int_equal(r->why.code, -ETIMEDOUT);
+    int busy; /* until the kernel has let the killed one go */
+    while ((busy = child_run(r->child, span_s(20), say_hello, on_done, r, NULL)) == -EBUSY)
+        uv_run(&r->loop, UV_RUN_ONCE);
+    assert_int_equal(busy, 0);
+    while (r->done < 2)
+        uv_run(&r->loop, UV_RUN_ONCE);
+    assert_string_equal(r->text, "hello from below");
+}
+
+static void there_is_one_at_a_time(void **state)
+{
+    struct run *r = *state;
+    assert_int_equal(child_run(r->child, span_s(20), hang, on_done, r, NULL), 0);
+    assert_int_equal(child_run(r->child, span_s(20), say_hello, on_done, r, NULL), -EBUSY);
+}
+
+static void bounds_the_text(void **state)
+{
+    struct run *r = *state;
+    run(r, span_s(20), say_much);
+    assert_null(r->text);
+    assert_int_not_equal(r->why.code, 0);
+}
+
+static void holds_no_descriptor_of_its_parent(void **state)
+{
+    struct run *r = *state;
+    int low = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    r->inherited = fcntl(low, F_DUPFD_CLOEXEC, 50);
+    run(r, span_s(20), look_at_descriptors);
+    assert_string_equal(r->text, "closed");
+    close(r->inherited);
+    close(low);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, open_run, close_run)
+    const struct CMUnitTest tests[] = {
+        T(hands_the_text_to_the_parent),
+        T(a_new_run_may_start_when_one_is_done),
+        T(hands_on_why_it_failed),
+        T(ends_at_the_deadline),
+        T(there_is_one_at_a_time),
+        T(bounds_the_text),
+        T(holds_no_descriptor_of_its_parent),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What bash completes after the words of a call. usage: completion_test.sh COMPLETION
+set -u
+source "$1" || exit 1
+compopt() { :; }
+fettle() { printf 'lx01\nlx02\nmx01\n'; }
+failed=0
+
+# want "WORDS OF THE CALL" "COMPLETIONS": the last word is the one to complete
+want()
+{
+    local IFS=' '
+    read -r -a COMP_WORDS <<< "$1"
+    [[ $1 == *' ' ]] && COMP_WORDS+=("")
+    COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+    unset IFS
+    _fettle
+    if [[ "${COMPREPLY[*]}" != "$2" ]]; then
+        echo "$1: ${COMPREPLY[*]} (wanted: $2)"
+        failed=1
+    fi
+}
+
+want "fettle no" "node"
+want "fettle " "node partition status watch events journal reload token cert version help"
+want "fettle node u" "undrain up"
+want "fettle cert " "create"
+want "fettle node drain lx" "lx01 lx02"
+want "fettle node drain lx01 --re" "--reason"
+want "fettle node list --no" "--no-header"
+want "fettle status --fo" ""
+want "fettle status --js" "--json"
+want "fettle watch mx" "mx01"
+want "fettle cert create ada --role a" "admin"
+want "fettle node list -o Name,Sta" "Name,State"
+want "fettle help par" "partition"
+exit $failed
