@@ -72,11 +72,14 @@ struct agent {
     unsigned generation, read_generation;
     bool inventory_quiet; /* the trouble is in the log already */
 
-    char *next_key; /* while a certificate is asked for */
+    char *next_key;     /* while a certificate is asked for */
+    bool visits;        /* the controller for that alone, which does not send us to a collector then */
+    bool renewal_later; /* it was asked for in vain; not before the next check */
 };
 
 static void beat_now(struct agent *a);
 static void read_inventory(struct agent *a);
+static void on_renewal(uv_timer_t *timer);
 
 static void on_handle_closed(uv_handle_t *handle)
 {
@@ -305,24 +308,27 @@ static void send_whole_inventory(struct agent *a)
     read_inventory(a);
 }
 
-static void end_renewal(struct agent *a, uint64_t next_check_ms)
+static void end_renewal(struct agent *a, bool renewed)
 {
     free(STEAL(a->next_key));
+    a->renewal_later = !renewed;
     uv_timer_stop(&a->answer);
-    uv_timer_start(&a->renewal, a->renewal.timer_cb, next_check_ms, RENEWAL_CHECK_MS);
+    uv_timer_start(&a->renewal, on_renewal, renewed ? RENEWAL_CHECK_MS : RENEWAL_RETRY_MS, RENEWAL_CHECK_MS);
     uplink_hold(a->uplink, false);
+    if (a->visits)
+        uplink_go_home(a->uplink);
 }
 
 static void on_no_answer(uv_timer_t *timer)
 {
     log_warn("the controller renewed no certificate in time");
-    end_renewal(timer->data, RENEWAL_RETRY_MS);
+    end_renewal(timer->data, false);
 }
 
 static bool renewal_due(const struct agent *a)
 {
     struct span left;
-    if (tls_cert_left(a->id.cert, &left, NULL))
+    if (a->renewal_later || tls_cert_left(a->id.cert, &left, NULL))
         return false;
     struct wall now = wall_now();
     return home_renewal_due(left, (struct span){now.ns - a->id.stored.ns});
@@ -337,6 +343,7 @@ static void ask_renewal(struct agent *a)
         return;
     if (tls_new_request(&a->next_key, &request, &e)) {
         log_error("no new key: %s", e.msg);
+        end_renewal(a, false);
         return;
     }
     text_add(&body, "{\"request\":");
@@ -351,6 +358,7 @@ static void ask_renewal(struct agent *a)
 static void on_renewal(uv_timer_t *timer)
 {
     struct agent *a = timer->data;
+    a->renewal_later = false;
     if (!uplink_is_up(a->uplink) || !renewal_due(a))
         return;
     if (uplink_at_controller(a->uplink))
@@ -400,10 +408,10 @@ static int on_renewed(struct agent *a, const struct frame *f, struct err *e)
         return r;
     if (take_certificate(a, cert, &why)) {
         log_error("the new certificate is not taken: %s", why.msg);
-        end_renewal(a, RENEWAL_RETRY_MS);
+        end_renewal(a, false);
     } else {
         log_info("the certificate was renewed");
-        end_renewal(a, RENEWAL_CHECK_MS);
+        end_renewal(a, true);
     }
     return 0;
 }
@@ -419,7 +427,8 @@ static void hello(void *arg, struct text *body)
                 a->id.name, FETTLE_VERSION, a->boot, a->instance);
     if (a->told_any)
         text_printf(body, ",\"inventory\":\"%s\"", a->current.hash);
-    if (a->once)
+    a->visits = !a->once && !uplink_to_collector(a->uplink) && renewal_due(a);
+    if (a->once || a->visits)
         text_add(body, ",\"once\":true");
     collect_add_hello(a->collect, body);
     text_add_char(body, '}');
@@ -514,8 +523,9 @@ static void on_lost(void *arg, bool welcomed, const struct err *why)
     bool told = welcomed && !a->owes_beat && !a->owes_inventory;
     uv_timer_stop(&a->beat);
     collect_lost(a->collect);
+    a->visits = false;
     if (a->next_key)
-        end_renewal(a, RENEWAL_RETRY_MS);
+        end_renewal(a, false);
     if (!a->once)
         return;
     if (told && !why)

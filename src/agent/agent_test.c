@@ -451,6 +451,8 @@ static void renews_its_certificate_in_time(void **state)
     assert_int_equal(home_load(n.home, &before, NULL), 0);
     start_with(f, &n, "lx01", false);
     int at;
+    /* A controller would send the agent of a collector away at once; not one that only visits. */
+    assert_true(json_is_true(json_object_get(frame(f, FRAME_HELLO, 0, 1, NULL), "once")));
     json_t *renew = frame(f, FRAME_RENEW, 0, 1, &at);
     struct identity id = {.kind = IDENTITY_NODE, .name = "lx01"};
     CLEANUP_FREE char *cert = NULL;
@@ -465,7 +467,7 @@ static void renews_its_certificate_in_time(void **state)
     text_add(&body, "}");
     fake_send(f, peer, FRAME_RENEWED, "%s", body.s);
     /* The next link stands on the new one. */
-    frame(f, FRAME_HELLO, 0, 2, &at);
+    assert_null(json_object_get(frame(f, FRAME_HELLO, 0, 2, &at), "once"));
     frame(f, FRAME_HEARTBEAT, at, 1, NULL);
     assert_int_equal(home_load(n.home, &after, NULL), 0);
     assert_string_equal(after.cert, cert);

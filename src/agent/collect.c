@@ -20,6 +20,7 @@
 
 enum {
     GREET_MS = 10000,             /* from the connection to HELLO */
+    NEWS_MS = 50,                 /* in which what cannot wait for the batch is gathered */
     SWEEP_MS = 5000,              /* how often silent links are looked for */
     SILENT_INTERVALS = 6,         /* after these a link is closed, at least after a minute */
     AWAY_MS = 600000,             /* without a controller until the agents are sent away */
@@ -38,7 +39,7 @@ struct link {
 
 struct collect {
     uv_loop_t *loop;
-    uv_timer_t batch, sweep, away;
+    uv_timer_t batch, news, sweep, away;
     int handles;
     struct uplink *uplink;
     const char *name, *instance;
@@ -57,6 +58,7 @@ struct collect {
 };
 
 static void on_batch(uv_timer_t *timer);
+static void on_news(uv_timer_t *timer);
 
 static void emit(void *arg, const char *body, size_t len)
 {
@@ -99,9 +101,18 @@ static void flush(struct collect *c)
     if (ledger_due(c->ledger, now)) {
         ledger_batch(c->ledger, now, listener_port(c->listener), emit, c);
         arm_batch(c);
-    } else if (ledger_full(c->ledger)) {
-        ledger_batch_inventories(c->ledger, listener_port(c->listener), emit, c);
+    } else if (ledger_has_news(c->ledger) && !uv_is_active((uv_handle_t *)&c->news)) {
+        uv_timer_start(&c->news, on_news, NEWS_MS, 0);
     }
+    ask_for_inventories(c);
+}
+
+static void on_news(uv_timer_t *timer)
+{
+    struct collect *c = timer->data;
+    if (!c->up || !c->ledger)
+        return;
+    ledger_batch_news(c->ledger, listener_port(c->listener), emit, c);
     ask_for_inventories(c);
 }
 
@@ -221,6 +232,7 @@ static void on_link_close(struct peer *p, void *arg, const struct err *why)
     DL_DELETE(c->links, k);
     c->n_links--;
     free(k);
+    flush(c);
     free_last(c);
 }
 
@@ -307,7 +319,7 @@ int collect_share(struct collect *c, const struct body_share *share, struct tls_
         return r;
     c->fresh_epoch = false;
     ledger_share(c->ledger, mono_now(), share->epoch, &share->nodes);
-    log_info("collects for %zu nodes, epoch %" PRIu64, ledger_count(c->ledger), share->epoch);
+    log_info("collects, epoch %" PRIu64 ", nodes: %zu", share->epoch, ledger_count(c->ledger));
     send_away(c);
     arm_batch(c);
     return 0;
@@ -351,6 +363,7 @@ void collect_stop(struct collect *c)
         return;
     log_info("collects no more");
     uv_timer_stop(&c->batch);
+    uv_timer_stop(&c->news);
     uv_timer_stop(&c->sweep);
     uv_timer_stop(&c->away);
     send_away(c);
@@ -427,13 +440,13 @@ struct collect *collect_create(uv_loop_t *loop, struct uplink *uplink, const cha
                                int wanted_port)
 {
     struct collect *c = mem_alloc(sizeof *c);
-    uv_timer_t *const timers[] = {&c->batch, &c->sweep, &c->away};
+    uv_timer_t *const timers[] = {&c->batch, &c->news, &c->sweep, &c->away};
     c->loop = loop;
     c->uplink = uplink;
     c->name = name;
     c->instance = instance;
     c->wanted_port = wanted_port;
-    for (; c->handles < 3; c->handles++) {
+    for (; c->handles < 4; c->handles++) {
         uv_timer_init(loop, timers[c->handles]);
         timers[c->handles]->data = c;
     }
@@ -447,6 +460,7 @@ void collect_destroy(struct collect *c)
     collect_stop(c);
     c->destroyed = true;
     uv_close((uv_handle_t *)&c->batch, on_handle_closed);
+    uv_close((uv_handle_t *)&c->news, on_handle_closed);
     uv_close((uv_handle_t *)&c->sweep, on_handle_closed);
     uv_close((uv_handle_t *)&c->away, on_handle_closed);
 }

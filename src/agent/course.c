@@ -137,7 +137,7 @@ struct course_effects course_step(struct course *c, const struct course_event *e
             return on_redirect(c, ev);
         break;
     case COURSE_HOME:
-        if (up && c->to_collector) {
+        if (up) {
             c->to_collector = false;
             return leave(c);
         }

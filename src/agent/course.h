@@ -55,7 +55,7 @@ enum course_event_kind {
     COURSE_WELCOME,  /* term and spread */
     COURSE_REFUSE,   /* code */
     COURSE_REDIRECT, /* collector, or NULL */
-    COURSE_HOME,     /* a controller is needed (to renew a certificate), whoever we are at */
+    COURSE_HOME,     /* come to a controller anew, whoever we are at */
     COURSE_GARBAGE,  /* the peer said what cannot be read */
     COURSE_CLOSED
 };

@@ -238,11 +238,14 @@ static void tells_a_conflict_once_until_it_ends(void **state)
     assert_true(refuse(&w, -EBUSY).tell_refused);
 }
 
-static void goes_home_from_a_collector_only(void **state)
+static void comes_to_a_controller_anew(void **state)
 {
-    struct walk w = begin("a");
+    struct walk w = begin("a,b");
     connect(&w, 1);
-    assert_false(go(&w, COURSE_HOME).close);
+    assert_true(go(&w, COURSE_HOME).close);
+    go(&w, COURSE_CLOSED);
+    assert_string_equal(course_target(&w.c)->host, "a");
+    connect(&w, 1);
     redirect(&w, &LX09);
     go(&w, COURSE_CLOSED);
     connect(&w, 1);
@@ -287,7 +290,7 @@ int main(void)
         cmocka_unit_test(a_collector_sends_it_back_to_a_controller),
         cmocka_unit_test(a_controller_that_redirects_to_nobody_is_left_for_the_next),
         cmocka_unit_test(tells_a_conflict_once_until_it_ends),
-        cmocka_unit_test(goes_home_from_a_collector_only),
+        cmocka_unit_test(comes_to_a_controller_anew),
         cmocka_unit_test(ignores_what_does_not_belong_to_its_state),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,6 +56,8 @@ struct ledger {
     uint64_t epoch, seq;
     struct span interval;
     struct mono last_batch;
+    bool began;
+    bool gone; /* some row's link is, since that was told */
     size_t missing, asked, pending_bytes;
 };
 
@@ -150,7 +152,9 @@ void ledger_share(struct ledger *l, struct mono now, uint64_t epoch, const struc
         if (!r->kept)
             remove_row(l, r);
     l->epoch = epoch;
-    l->last_batch = now;
+    if (!l->began)
+        l->last_batch = now;
+    l->began = true;
 }
 
 void ledger_interval(struct ledger *l, struct span interval)
@@ -263,11 +267,11 @@ bool ledger_inventory(struct ledger *l, const char *name, struct body_inventory 
     if (!r || r == l->self || !r->live || strcmp(r->instance, report->instance) != 0)
         return false;
     set_asked(l, r, false);
-    r->changed = true;
     memcpy(r->hash, report->hash, sizeof r->hash);
     size_t bytes = strlen(report->members);
     if (l->pending_bytes + bytes > LEDGER_PENDING_BYTES_MAX) {
         drop_pending(l, r); /* what was to come before it is of no use without it */
+        r->changed = true;  /* by the hash the controller knows that it lacks something */
         return false;
     }
     struct pending *p = mem_alloc(sizeof *p), **end = &r->inventories;
@@ -286,7 +290,7 @@ void ledger_gone(struct ledger *l, const char *name, const char *instance)
     if (!r || r == l->self || !r->live || strcmp(r->instance, instance) != 0)
         return;
     r->live = false;
-    r->gone = r->changed = true;
+    r->gone = r->changed = l->gone = true;
     set_asked(l, r, false);
 }
 
@@ -322,11 +326,14 @@ const char *ledger_ask(struct ledger *l, struct mono now)
     return NULL;
 }
 
+/* What was heard while nobody listened is old: it must revive no node. */
 void ledger_forget_told(struct ledger *l, struct mono now)
 {
     for (struct row *r = l->rows; r; r = r->hh.next) {
         r->changed |= r->known;
+        r->gone = r->known && !r->live;
         r->wanted = false;
+        set_heard(l, r, false);
         drop_pending(l, r);
     }
     l->last_batch = now;
@@ -342,9 +349,9 @@ bool ledger_due(const struct ledger *l, struct mono now)
     return l->missing == 0 || mono_sub(now, ledger_deadline(l)).ns >= 0;
 }
 
-bool ledger_full(const struct ledger *l)
+bool ledger_has_news(const struct ledger *l)
 {
-    return l->pending_bytes >= BODY_PART_BYTES_MAX;
+    return l->gone || l->pending_bytes >= BODY_PART_BYTES_MAX;
 }
 
 /* One frame being written: a list of nodes heard, then an array. */
@@ -416,31 +423,39 @@ static void add_word(struct text *t, const char *key, const char *value)
     text_printf(t, ",\"%s\":\"%s\"", key, value);
 }
 
-static void add_changed(struct part *p, struct row *r)
+static void add_state(struct part *p, struct row *r)
 {
     CLEANUP_TEXT struct text one = {0};
     text_printf(&one, "{\"name\":\"%s\"", r->name);
-    if (r->changed) {
-        add_word(&one, "boot", r->boot);
-        add_word(&one, "instance", r->instance);
-        text_printf(&one, ",\"seq\":%" PRIu64, r->seq);
-        if (r->work)
-            text_printf(&one, ",\"work\":%s", r->work);
-        text_printf(&one, ",\"uptime_s\":%" PRIu64, r->uptime_s);
-        add_word(&one, "version", r->version);
-        if (r->hash[0])
-            add_word(&one, "inventory", r->hash);
-        if (r->gone)
-            text_add(&one, ",\"gone\":true");
-        text_add_char(&one, '}');
-        part_add(p, "changed", &one);
-    }
-    if (r->duplicate) {
-        text_clear(&one);
+    add_word(&one, "boot", r->boot);
+    add_word(&one, "instance", r->instance);
+    text_printf(&one, ",\"seq\":%" PRIu64, r->seq);
+    if (r->work)
+        text_printf(&one, ",\"work\":%s", r->work);
+    text_printf(&one, ",\"uptime_s\":%" PRIu64, r->uptime_s);
+    add_word(&one, "version", r->version);
+    if (r->hash[0])
+        add_word(&one, "inventory", r->hash);
+    text_add(&one, r->gone ? ",\"gone\":true}" : "}");
+    part_add(p, "changed", &one);
+    r->changed = r->gone = false;
+}
+
+/* A state is told with the heartbeat that it came with, or when the link is gone: hello alone does
+ * not say that a node is well. */
+static void add_changed(struct part *p)
+{
+    for (struct row *r = p->l->rows; r; r = r->hh.next) {
+        if (r->gone || (r->changed && r->heard))
+            add_state(p, r);
+        if (!r->duplicate)
+            continue;
+        CLEANUP_TEXT struct text one = {0};
         text_printf(&one, "{\"name\":\"%s\",\"duplicate\":true}", r->name);
         part_add(p, "changed", &one);
+        r->duplicate = false;
     }
-    r->changed = r->duplicate = r->gone = false;
+    p->l->gone = false;
 }
 
 static void add_inventories(struct part *p)
@@ -456,9 +471,10 @@ static void add_inventories(struct part *p)
     }
 }
 
-void ledger_batch_inventories(struct ledger *l, uint16_t port, ledger_emit_fn *emit, void *arg)
+void ledger_batch_news(struct ledger *l, uint16_t port, ledger_emit_fn *emit, void *arg)
 {
     struct part p = {.l = l, .port = port, .emit = emit, .arg = arg};
+    add_changed(&p);
     add_inventories(&p);
     part_end(&p);
     text_fini(&p.body);
@@ -468,9 +484,7 @@ void ledger_batch(struct ledger *l, struct mono now, uint16_t port, ledger_emit_
 {
     struct part p = {.l = l, .port = port, .emit = emit, .arg = arg};
     add_heard(&p);
-    for (struct row *r = l->rows; r; r = r->hh.next)
-        if (r->changed || r->duplicate)
-            add_changed(&p, r);
+    add_changed(&p);
     add_inventories(&p);
     if (!p.body.len && !p.written)
         part_begin(&p); /* nobody was heard: that is news, too */

@@ -30,8 +30,8 @@ struct ledger *ledger_create(const char *self, const char *instance);
 void ledger_destroy(struct ledger *l);
 
 /* Takes a share: names that are in both stay as they are, others are new and unheard, or
- * forgotten; the window of the next batch begins now. interval is what the controller gave; with
- * zero the ledger waits as it would with 10 s. */
+ * forgotten. The window of the first batch begins now; a later share does not put a batch off. interval is
+ * what the controller gave; with zero the ledger waits as it would with 10 s. */
 void ledger_share(struct ledger *l, struct mono now, uint64_t epoch, const struct hostlist *nodes);
 void ledger_interval(struct ledger *l, struct span interval);
 uint64_t ledger_epoch(const struct ledger *l);
@@ -59,20 +59,22 @@ void ledger_self(struct ledger *l);
 void ledger_want(struct ledger *l, const struct hostlist *nodes);
 const char *ledger_ask(struct ledger *l, struct mono now);
 
-/* The controller is another one, or knows nothing: say everything again. */
+/* The controller is another one, or knows nothing: say everything again, of each node with its next
+ * heartbeat. */
 void ledger_forget_told(struct ledger *l, struct mono now);
 
 /* When the next batch is due at the latest; it is due at once while nobody is missing. */
 struct mono ledger_deadline(const struct ledger *l);
 bool ledger_due(const struct ledger *l, struct mono now);
-/* Whether inventories wait that fill a frame; they are sent before the batch is due. */
-bool ledger_full(const struct ledger *l);
+/* Whether something is not to wait for the batch: a link that is gone (its node may be at the
+ * controller's door already), or inventories that fill a frame. */
+bool ledger_has_news(const struct ledger *l);
 
 /* Writes the batch as one or more BATCH bodies of at most FRAME_BODY_BYTES_MAX and begins the next
  * one. port is where the collector listens. */
 typedef void ledger_emit_fn(void *arg, const char *body, size_t len);
 void ledger_batch(struct ledger *l, struct mono now, uint16_t port, ledger_emit_fn *emit, void *arg);
-/* Writes the inventories alone; nobody counts as heard by it. */
-void ledger_batch_inventories(struct ledger *l, uint16_t port, ledger_emit_fn *emit, void *arg);
+/* Writes what is new alone; nobody counts as heard by it. */
+void ledger_batch_news(struct ledger *l, uint16_t port, ledger_emit_fn *emit, void *arg);
 
 #endif

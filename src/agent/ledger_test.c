@@ -169,6 +169,16 @@ static void is_due_when_all_were_heard(void **state)
     assert_true(ledger_due(b->l, b->now));
 }
 
+/* The controller waits for batches by its own clock, whatever shares it sends meanwhile. */
+static void a_new_share_puts_no_batch_off(void **state)
+{
+    struct book *b = *state;
+    struct mono deadline = ledger_deadline(b->l);
+    pass(b, 9000);
+    share(b, 2, "lx[02-09]");
+    assert_int_equal(ledger_deadline(b->l).ns, deadline.ns);
+}
+
 static void is_due_after_150_percent_of_the_interval(void **state)
 {
     struct book *b = *state;
@@ -280,11 +290,17 @@ static void says_who_is_gone(void **state)
     struct book *b = *state;
     all_say(b, 1);
     batch(b);
+    assert_false(ledger_has_news(b->l));
     ledger_gone(b->l, "lx04", "i1");
-    assert_non_null(strstr(batch(b), "\"name\":\"lx04\""));
+    assert_true(ledger_has_news(b->l)); /* it is told before the batch is due */
+    text_clear(&b->sent);
+    ledger_batch_news(b->l, PORT, emit, b);
+    assert_false(ledger_has_news(b->l));
+    assert_non_null(strstr(b->sent.s, "\"name\":\"lx04\""));
     assert_non_null(strstr(b->sent.s, "\"gone\":true"));
     assert_null(strstr(batch(b), "gone"));
     assert_int_equal(hello_of(b, "lx04", "b1", "i2"), 0);
+    assert_true(beat_of(b, "lx04", "i2", 1, "[]"));
     assert_non_null(strstr(batch(b), "\"instance\":\"i2\""));
 }
 
@@ -294,10 +310,40 @@ static void tells_a_new_controller_everything(void **state)
     all_say(b, 1);
     batch(b);
     ledger_forget_told(b->l, b->now);
+    all_say(b, 2);
     const char *sent = batch(b);
     assert_non_null(strstr(sent, "\"name\":\"lx02\""));
     assert_non_null(strstr(sent, "\"name\":\"lx04\""));
     assert_null(strstr(sent, "\"name\":\"lx01\""));
+}
+
+/* What was heard while the controller was away revives nobody when it is back. */
+static void old_heartbeats_revive_nobody(void **state)
+{
+    struct book *b = *state;
+    all_say(b, 1);
+    batch(b);
+    all_say(b, 2);
+    ledger_gone(b->l, "lx03", "i1");
+    pass(b, 600000);
+    ledger_forget_told(b->l, b->now);
+    beat_of(b, "lx02", "i1", 3, "[]");
+    const char *sent = batch(b);
+    assert_non_null(strstr(sent, "\"heard\":\"lx02\""));
+    assert_non_null(strstr(sent, "\"name\":\"lx02\""));
+    assert_non_null(strstr(sent,
+                           "{\"name\":\"lx03\",\"boot\":\"b1\",\"instance\":\"i1\",\"seq\":2,\"work\":[],"
+                           "\"uptime_s\":60,\"version\":\"0.1.0\",\"inventory\":\"abc\",\"gone\":true}"));
+    assert_null(strstr(sent, "\"name\":\"lx04\""));
+}
+
+static void hello_alone_is_no_sign_of_life(void **state)
+{
+    struct book *b = *state;
+    hello_of(b, "lx02", "b1", "i1");
+    assert_string_equal(batch(b), "{\"epoch\":1,\"seq\":1,\"port\":6120,\"heard\":\"\"}\n");
+    beat_of(b, "lx02", "i1", 1, "[]");
+    assert_non_null(strstr(batch(b), "\"changed\":[{\"name\":\"lx02\""));
 }
 
 static void hands_inventories_on(void **state)
@@ -308,7 +354,7 @@ static void hands_inventories_on(void **state)
     assert_true(inventory_of(b, "lx02", "h1", 1));
     assert_true(inventory_of(b, "lx02", "h2", 1));
     const char *sent = batch(b);
-    assert_non_null(strstr(sent, "\"inventory\":\"h2\""));
+    assert_null(strstr(sent, "changed"));
     assert_non_null(strstr(
         sent,
         "\"inventories\":[{\"name\":\"lx02\",\"instance\":\"i1\",\"hash\":\"h1\",\"set\":{\"x\":\"0\"}},"
@@ -326,6 +372,7 @@ static void bounds_waiting_inventories(void **state)
         taken++;
     assert_true(taken > 20 && taken * 40000 <= LEDGER_PENDING_BYTES_MAX);
     assert_true(inventory_of(b, "lx03", "h3", 40000));
+    beat_of(b, "lx02", "i1", 2, "[]");
     assert_null(strstr(batch(b), "\"inventories\":[{\"name\":\"lx02\""));
     assert_non_null(strstr(b->sent.s, "\"inventory\":\"h\""));
 }
@@ -336,15 +383,15 @@ static void inventories_that_fill_a_frame_go_at_once_and_alone(void **state)
     all_say(b, 1);
     batch(b);
     inventory_of(b, "lx02", "h", 40000);
-    assert_false(ledger_full(b->l));
+    assert_false(ledger_has_news(b->l));
     inventory_of(b, "lx03", "h", 40000);
-    assert_true(ledger_full(b->l));
+    assert_true(ledger_has_news(b->l));
     text_clear(&b->sent);
     b->n = 0;
-    ledger_batch_inventories(b->l, PORT, emit, b);
+    ledger_batch_news(b->l, PORT, emit, b);
     assert_int_equal(b->n, 2);
     assert_non_null(strstr(b->sent.s, "\"heard\":\"\",\"inventories\""));
-    assert_false(ledger_full(b->l));
+    assert_false(ledger_has_news(b->l));
 }
 
 static void asks_few_at_a_time(void **state)
@@ -433,6 +480,7 @@ int main(void)
         T(says_only_who_was_heard_when_nothing_is_new),
         T(is_due_when_all_were_heard),
         T(is_due_after_150_percent_of_the_interval),
+        T(a_new_share_puts_no_batch_off),
         T(a_share_without_nodes_is_the_collector_alone),
         T(refuses_nodes_that_are_not_in_the_share),
         T(an_epoch_keeps_rows_and_drops_rows),
@@ -443,6 +491,8 @@ int main(void)
         T(the_same_instance_may_come_again),
         T(says_who_is_gone),
         T(tells_a_new_controller_everything),
+        T(old_heartbeats_revive_nobody),
+        T(hello_alone_is_no_sign_of_life),
         T(hands_inventories_on),
         T(bounds_waiting_inventories),
         T(inventories_that_fill_a_frame_go_at_once_and_alone),

@@ -233,14 +233,14 @@ bool uplink_at_controller(const struct uplink *u)
     return uplink_is_up(u) && !u->course.to_collector;
 }
 
+bool uplink_to_collector(const struct uplink *u)
+{
+    return u->course.to_collector;
+}
+
 const struct address *uplink_target(const struct uplink *u)
 {
     return course_target(&u->course);
-}
-
-uint64_t uplink_term(const struct uplink *u)
-{
-    return u->course.term;
 }
 
 size_t uplink_queued(const struct uplink *u)

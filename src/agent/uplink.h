@@ -37,9 +37,9 @@ void uplink_set_tls(struct uplink *u, struct tls_context *tls);
 void uplink_set_spread(struct uplink *u, struct span spread);
 
 bool uplink_is_up(const struct uplink *u);         /* welcomed */
-bool uplink_at_controller(const struct uplink *u); /* and not at a collector */
+bool uplink_at_controller(const struct uplink *u); /* welcomed by a controller */
+bool uplink_to_collector(const struct uplink *u);  /* turned to a collector, welcomed or not */
 const struct address *uplink_target(const struct uplink *u);
-uint64_t uplink_term(const struct uplink *u);
 /* Bytes that wait to be sent. */
 size_t uplink_queued(const struct uplink *u);
 /* Dropped when the link is not up. */
@@ -47,7 +47,7 @@ void uplink_send(struct uplink *u, enum frame_type type, const char *body, size_
 
 /* While held, a REDIRECT waits; the last one is followed when it is let go. */
 void uplink_hold(struct uplink *u, bool hold);
-/* Leaves a collector for a controller. */
+/* Leaves whoever it is at and comes to a controller anew. */
 void uplink_go_home(struct uplink *u);
 /* Sends what is queued and ends for good; on_lost follows when there was a link. */
 void uplink_finish(struct uplink *u);

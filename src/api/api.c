@@ -4,8 +4,10 @@
 #include "api/call.h"
 #include "api/caller.h"
 
+#include <errno.h>
 #include <pwd.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static call_fn *const calls[ROUTES] = {
@@ -68,6 +70,37 @@ int call_ask(struct call *c, struct ask *a, struct err *e)
     return ask_parse(c->route, body, len, a, e);
 }
 
+static int check_key(const char *key, const char *const *known, size_t n, bool *seen, struct err *e)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(known[i], key) != 0)
+            continue;
+        if (seen[i])
+            return err_set(e, -EINVAL, "\"%s\" is in the query twice", key);
+        seen[i] = true;
+        return 0;
+    }
+    const char *near = text_nearest(key, known, n);
+    if (near)
+        return err_set(e, -EINVAL, "unknown key \"%.100s\" in the query; the nearest known is \"%s\"", key,
+                       near);
+    return err_set(e, -EINVAL, "unknown key \"%.100s\" in the query", key);
+}
+
+static int check_query(const struct http_request *r, enum route route, struct err *e)
+{
+    const char *const *known;
+    size_t n = route_keys(route, &known);
+    bool seen[ROUTE_KEYS_MAX] = {false};
+    const char *key;
+    for (size_t i = 0; (key = http_query_key(r, i)); i++) {
+        int rc = check_key(key, known, n, seen, e);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
 static int carry_out(struct api *a, struct http_request *r, struct text *answer, struct err *e)
 {
     struct call c = {.api = a, .request = r, .now = mono_now(), .wall = wall_now()};
@@ -77,6 +110,8 @@ static int carry_out(struct api *a, struct http_request *r, struct text *answer,
     struct caller caller = caller_of(r);
     enum right right = route_get(c.route)->right;
     rc = caller_may(&caller, right, &a->policy, a->own, e);
+    if (rc == 0)
+        rc = check_query(r, c.route, e);
     if (rc < 0)
         return rc;
     CLEANUP_FREE char *actor = right == RIGHT_CHANGE ? mem_dup(actor_of(a, &caller)) : NULL;

@@ -71,6 +71,13 @@ for operation, (may_be_empty, keys) in taken.items():
     if body:
         same(f"{operation} has unknown keys", schema.get("additionalProperties"), False)
 
+queries = {}
+for operation, keys in re.findall(r"\[ROUTE_(\w+)\] = \{\d+, \{([^}]*)\}\}", read("src/api/route.c")):
+    queries[operation] = set(re.findall(r'"(\w+)"', keys))
+for operation, said in operations.items():
+    in_query = {p["name"] for p in said.get("parameters", []) if p["in"] == "query"}
+    same(f"query of {operation}", in_query, queries.get(operation, set()))
+
 kinds = [re.findall(r'"([^"]*)"', row)[0] for row in rows("src/cluster/claim.tbl", "CLAIM")]
 same("kinds of claims", schemas["Claim"]["properties"]["kind"]["enum"], kinds)
 

@@ -13,6 +13,20 @@ static const struct route_row rows[ROUTES] = {
 #undef ROUTE
 };
 
+static const struct {
+    size_t n;
+    const char *keys[ROUTE_KEYS_MAX];
+} queries[ROUTES] = {
+    [ROUTE_node_list] = {2, {"nodes", "fields"}},
+    [ROUTE_journal_list] = {2, {"after", "limit"}},
+};
+
+size_t route_keys(enum route r, const char *const **keys)
+{
+    *keys = queries[r].keys;
+    return queries[r].n;
+}
+
 const struct route_row *route_get(enum route r)
 {
     return &rows[r];

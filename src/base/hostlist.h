@@ -18,7 +18,7 @@
 
 enum {
     HOSTLIST_TEXT_BYTES_MAX = 1 << 20, /* of a written list */
-    HOSTLIST_HOSTS_MAX = 1 << 20,      /* of an expanded one, before its operators */
+    HOSTLIST_HOSTS_MAX = 1 << 18,      /* of an expanded one, before its operators */
     HOSTLIST_NAME_BYTES_MAX = 255      /* of one name */
 };
 

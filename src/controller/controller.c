@@ -223,9 +223,14 @@ static int shell_sign_operator(void *arg, const char *name, enum role role, cons
         return err_set(e, -EINVAL, "a name of more than %zu characters", sizeof id.name - 1);
     memcpy(id.name, name, strlen(name) + 1);
     int rc = authority_sign(c->authority, request, &id, NULL, valid, certificate, e);
-    if (rc == 0)
-        *authority = mem_dup(authority_pem(c->authority));
-    return rc;
+    if (rc < 0)
+        return rc;
+    *authority = mem_dup(authority_pem(c->authority));
+    struct text t = {0};
+    text_printf(&t, "operator %s has a certificate with the role %s", name, role_name(role));
+    notice(c, "certificate.create", "", t.s);
+    text_fini(&t);
+    return 0;
 }
 
 /* --- time ------------------------------------------------------------------------------------ */
@@ -251,6 +256,7 @@ static void on_tick(uv_timer_t *t)
     struct mono now = mono_now();
     note_lag(c, now);
     watch_tick(c->watch, now);
+    events_turn(c->events);
     if (c->watchdog.ns && mono_sub(now, c->last_watchdog).ns >= c->watchdog.ns) {
         c->last_watchdog = now;
         notify_watchdog();

@@ -37,6 +37,11 @@ const char *http_query(const struct http_request *r, const char *key)
     return request_query(r->request, key);
 }
 
+const char *http_query_key(const struct http_request *r, size_t i)
+{
+    return request_query_key(r->request, i);
+}
+
 const char *http_header(const struct http_request *r, const char *name)
 {
     return request_header(r->request, name);

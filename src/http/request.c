@@ -372,6 +372,14 @@ const char *request_query(const struct request *r, const char *key)
     return NULL;
 }
 
+const char *request_query_key(const struct request *r, size_t i)
+{
+    const char *k = pair_next(&r->query, NULL);
+    while (k && i-- > 0)
+        k = pair_next(&r->query, k);
+    return k;
+}
+
 const char *request_body(const struct request *r, size_t *len)
 {
     *len = r->body.len;

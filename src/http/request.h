@@ -31,6 +31,7 @@ enum request_state request_state(const struct request *r);
 const char *request_method(const struct request *r);
 const char *request_path(const struct request *r);
 const char *request_query(const struct request *r, const char *key);
+const char *request_query_key(const struct request *r, size_t i); /* from 0; NULL after the last */
 const char *request_header(const struct request *r, const char *name);
 const char *request_body(const struct request *r, size_t *len);
 bool request_keeps_alive(const struct request *r);    /* the client wants to ask again */

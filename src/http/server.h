@@ -44,6 +44,8 @@ const char *http_method_name(const struct http_request *r);
 const char *http_path(const struct http_request *r); /* decoded, without the query */
 /* Decoded ('+' is a space), the first one with this key; "" for a key without value, NULL when absent. */
 const char *http_query(const struct http_request *r, const char *key);
+/* The i-th key of the query, from 0; NULL after the last. */
+const char *http_query_key(const struct http_request *r, size_t i);
 const char *http_header(const struct http_request *r, const char *name); /* NULL when absent */
 /* len bytes and a zero byte after them. */
 const char *http_body(const struct http_request *r, size_t *len);

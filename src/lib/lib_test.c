@@ -254,8 +254,9 @@ static void a_connection_closed_between_calls_is_made_anew(void **state)
     struct stub_answer answers[] = {
         {.bytes = answer, .after = STUB_CLOSE}, {.bytes = answer, .after = STUB_CLOSE},
         {.bytes = answer, .after = STUB_KEEP},  {.bytes = NULL, .after = STUB_CLOSE},
-        {.bytes = answer, .after = STUB_KEEP},  {.bytes = NULL, .after = STUB_CLOSE}};
-    struct scene s = scene_open(answers, 6, 5000);
+        {.bytes = answer, .after = STUB_KEEP},  {.bytes = NULL, .after = STUB_CLOSE},
+        {.bytes = answer, .after = STUB_KEEP}};
+    struct scene s = scene_open(answers, 7, 5000);
     struct fettle_answer *a = NULL;
     for (int i = 0; i < 3; i++) {
         assert_int_equal(fettle_status(s.f, &a, &s.e), 0);

@@ -566,8 +566,8 @@ class Link:
 
 
 def report(world):
-    for p in world.processes:
-        tail = p.log().splitlines()[-15:]
+    for p in {p.name: p for p in world.processes}.values():
+        tail = [line[:300] for line in p.log().splitlines()[-15:]]
         print(f'--- {p.name}, status {p.status()}', *tail, sep='\n    ')
 
 
@@ -584,7 +584,7 @@ def run_one(name, test):
         print(f'skipped {name}: {e}')
         return True
     except Exception as e:  # whatever it was, the world has to be cleared away
-        print(f'FAILED  {name}  {time.monotonic() - began:.1f} s: {e}')
+        print(f'FAILED  {name}  {time.monotonic() - began:.1f} s: {str(e)[:4000]}')
         if not isinstance(e, Failed):
             traceback.print_exc(file=sys.stdout)
         report(world)

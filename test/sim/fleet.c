@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Nodes, their agents, collectors and the network. A fault of a node's own (it crashes, its agent
+ * stops, the network loses it or one of its messages) lasts until the controller hears it again;
+ * while it has none, it is good: heard, or not heard through the fault of others.
+ */
+#include "sim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void fleet_boot_id(unsigned boot, int node, char buf[static 37])
+{
+    snprintf(buf, 37, "%08x-0000-4000-8000-%012x", boot, (unsigned)node);
+}
+
+static void start_agent(struct sim *s, int i)
+{
+    struct fleet_node *n = &s->nodes[i];
+    n->agent = true;
+    n->instance = ++s->instances * UINT64_C(0x9e3779b97f4a7c15);
+    n->seq = 0;
+    n->link = LINK_NONE;
+    n->redirect = NOBODY;
+    n->next_try = s->now + (int64_t)sim_random(s, (uint64_t)s->unit);
+    n->interval = s->interval;
+    memset(n->given, 0, sizeof n->given);
+    memset(n->ledger, 0, sizeof n->ledger);
+    n->uplink_lost = s->now;
+}
+
+void fleet_create(struct sim *s)
+{
+    s->nodes = mem_alloc(s->n * sizeof *s->nodes);
+    for (size_t i = 0; i < s->n; i++) {
+        struct fleet_node *n = &s->nodes[i];
+        snprintf(n->name, sizeof n->name, "n%03zu", i);
+        n->up = true;
+        n->boot = 1;
+        n->to = NOBODY;
+        n->last_good = s->now;
+        start_agent(s, (int)i);
+        if (sim_random(s, 12) == 0) { /* some are off at first */
+            n->agent = n->up = false;
+            n->own_fault = true;
+            n->up_at = s->now + (int64_t)sim_random(s, 100) * s->unit;
+        }
+    }
+}
+
+bool fleet_reaches(const struct sim *s, int node)
+{
+    const struct fleet_node *n = &s->nodes[node];
+    return n->up && n->agent && n->cut_until <= s->now;
+}
+
+bool fleet_collects(const struct sim *s, int collector)
+{
+    return fleet_reaches(s, collector);
+}
+
+/* The node knows that its connection is gone and tries again. */
+void fleet_lose_link(struct sim *s, int node, int64_t wait)
+{
+    struct fleet_node *n = &s->nodes[node];
+    n->link = LINK_NONE;
+    n->conn = 0;
+    n->to = NOBODY;
+    n->next_try = s->now + wait + 1 + (int64_t)sim_random(s, (uint64_t)(s->unit / 2));
+}
+
+static bool lost_on_the_way(struct sim *s, int from, int to)
+{
+    if (!fleet_reaches(s, from) || (to >= 0 && s->nodes[to].cut_until > s->now))
+        return true;
+    if (s->loss_per_mille && sim_random(s, 1000) < s->loss_per_mille) {
+        s->nodes[from].own_fault = true;
+        return true;
+    }
+    return false;
+}
+
+/* Messages of one connection arrive in order: nothing overtakes. */
+void fleet_send(struct sim *s, struct message *m)
+{
+    m->at = s->now + (int64_t)sim_random(s, (uint64_t)s->delay_max);
+    m->order = ++s->orders;
+    struct message **at = &s->messages;
+    for (struct message **p = &s->messages; *p; p = &(*p)->next) {
+        if ((*p)->conn == m->conn && (*p)->from == m->from && m->at < (*p)->at)
+            m->at = (*p)->at;
+        if ((*p)->at <= m->at)
+            at = &(*p)->next;
+    }
+    m->next = *at;
+    *at = m;
+}
+
+static void send_from(struct sim *s, int i, enum message_kind kind)
+{
+    struct fleet_node *n = &s->nodes[i];
+    if (lost_on_the_way(s, i, n->to))
+        return;
+    struct message *m = mem_alloc(sizeof *m);
+    *m = (struct message){.kind = kind,
+                          .from = i,
+                          .to = n->to,
+                          .conn = n->conn,
+                          .instance = n->instance,
+                          .seq = n->seq,
+                          .boot = n->boot,
+                          .epoch = n->epoch,
+                          .work = n->busy};
+    if (kind == MESSAGE_BATCH) {
+        m->items = mem_alloc(s->n * sizeof *m->items);
+        for (size_t j = 0; j < s->n; j++) {
+            struct ledger *l = &n->ledger[j];
+            if (l->heard || l->changed)
+                m->items[m->n++] = (struct batch_item){(int)j, l->heard, l->changed, l->open,
+                                                       l->instance, l->seq, l->boot, l->work};
+            l->heard = l->changed = false;
+        }
+    }
+    fleet_send(s, m);
+}
+
+static void try_to_connect(struct sim *s, int i)
+{
+    struct fleet_node *n = &s->nodes[i];
+    n->to = n->redirect >= 0 ? n->redirect : CONTROLLER;
+    n->redirect = NOBODY; /* when that fails, a controller is asked again */
+    n->conn = ++s->conns;
+    n->link = LINK_CONNECTING;
+    n->deadline = s->now + 2 * s->unit + s->delay_max;
+    if (n->to >= 0 && (!s->nodes[n->to].up || !s->nodes[n->to].agent)) {
+        fleet_lose_link(s, i, 0);
+        return;
+    }
+    send_from(s, i, MESSAGE_HELLO);
+}
+
+static void collect(struct sim *s, int i)
+{
+    struct fleet_node *n = &s->nodes[i];
+    bool uplink = n->link == LINK_OPEN && n->to == CONTROLLER;
+    if (uplink && n->uplink_lost) {
+        n->uplink_lost = 0;
+        n->next_batch = s->now;
+        for (size_t j = 0; j < s->n; j++)
+            n->ledger[j].changed = n->ledger[j].open;
+    }
+    if (!uplink && !n->uplink_lost)
+        n->uplink_lost = s->now;
+    if (uplink && s->now >= n->next_batch) {
+        send_from(s, i, MESSAGE_BATCH);
+        n->next_batch = s->now + n->interval;
+    }
+    if (uplink || s->now - n->uplink_lost < 2 * n->interval)
+        return;
+    for (size_t j = 0; j < s->n; j++) { /* cut off: its nodes had better ask a controller */
+        if (n->ledger[j].open && s->nodes[j].to == i && s->nodes[j].link != LINK_NONE)
+            fleet_lose_link(s, (int)j, 0);
+        n->ledger[j] = (struct ledger){0};
+    }
+}
+
+static void live_on(struct sim *s, int i)
+{
+    struct fleet_node *n = &s->nodes[i];
+    int64_t patience = n->to >= 0 ? 2 * n->interval : 3 * n->interval;
+    if (n->link == LINK_NONE && s->now >= n->next_try)
+        try_to_connect(s, i);
+    else if (n->link == LINK_CONNECTING && s->now >= n->deadline && (n->to >= 0 || shell_listens(s)))
+        fleet_lose_link(s, i, s->unit / 4);
+    bool answered = n->to >= 0 ? fleet_collects(s, n->to) && s->nodes[n->to].ledger[i].conn == n->conn
+                               : n->cut_until <= s->now;
+    if (answered)
+        n->deadline = s->now;
+    else if (n->link == LINK_OPEN && s->now - n->deadline > patience)
+        fleet_lose_link(s, i, 0);
+    if (n->link == LINK_OPEN && s->now >= n->next_beat) {
+        n->seq++;
+        if (!n->own_fault)
+            n->last_good = s->now;
+        send_from(s, i, MESSAGE_BEAT);
+        n->next_beat = s->now + n->interval;
+    }
+    if (s->collector[i] || n->uplink_lost == 0)
+        collect(s, i);
+}
+
+void fleet_step(struct sim *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        struct fleet_node *n = &s->nodes[i];
+        if (!n->up && s->now >= n->up_at) {
+            n->up = true;
+            n->boot++;
+            n->busy = false;
+            n->agent_at = s->now;
+        }
+        if (n->up && !n->agent && s->now >= n->agent_at)
+            start_agent(s, (int)i);
+        if (!n->up || !n->agent)
+            continue;
+        if (n->cut_until > s->now)
+            n->own_fault |= !n->mass;
+        if (n->link != LINK_OPEN && !n->own_fault && !n->mass)
+            n->last_good = s->now;
+        live_on(s, (int)i);
+        if (sim_chance(s, 3000))
+            n->busy = !n->busy;
+    }
+}
+
+/* --- faults ---------------------------------------------------------------------------------- */
+
+static void stop_agent(struct sim *s, int i, bool orderly)
+{
+    struct fleet_node *n = &s->nodes[i];
+    n->agent = false;
+    n->own_fault = true;
+    int64_t linger = orderly ? 0 : (int64_t)sim_random(s, 60) * s->unit;
+    if (n->to == CONTROLLER && n->link != LINK_NONE)
+        shell_gone(s, i, s->now + linger);
+    if (n->to >= 0 && orderly && s->nodes[n->to].ledger[i].conn == n->conn)
+        s->nodes[n->to].ledger[i].open = false;
+    n->link = LINK_NONE;
+    n->conn = 0;
+    n->to = NOBODY;
+}
+
+static int64_t fault_length(struct sim *s)
+{
+    static const int64_t units[] = {1, 3, 8, 15, 60};
+    return (int64_t)(1 + sim_random(s, (uint64_t)units[sim_random(s, 5)] * 10)) * s->unit / 10;
+}
+
+static void cut(struct sim *s, int i, int64_t until, bool mass)
+{
+    struct fleet_node *n = &s->nodes[i];
+    if (n->cut_until < until)
+        n->cut_until = until;
+    n->mass = mass && !n->own_fault && n->up && n->agent;
+    n->own_fault |= !mass;
+    if (n->link != LINK_NONE && n->to == CONTROLLER && sim_random(s, 2) == 0)
+        shell_gone(s, i, s->now + (int64_t)sim_random(s, 30) * s->unit);
+}
+
+static void node_fault(struct sim *s, int i)
+{
+    struct fleet_node *n = &s->nodes[i];
+    int64_t until = s->now + fault_length(s);
+    if (!n->up)
+        return;
+    switch (sim_random(s, 4)) {
+    case 0:
+        sim_say(s, "%s crashes%s", n->name, s->collector[i] ? ", a collector" : "");
+        stop_agent(s, i, false);
+        n->up = false;
+        n->up_at = until;
+        break;
+    case 1:
+        if (!n->agent)
+            break;
+        sim_say(s, "%s: the agent stops%s", n->name, s->collector[i] ? ", a collector" : "");
+        stop_agent(s, i, true);
+        n->agent_at = sim_random(s, 2) ? s->now + STEP_NS : until;
+        break;
+    case 2:
+        sim_say(s, "%s is cut off%s", n->name, s->collector[i] ? ", a collector" : "");
+        cut(s, i, until, false);
+        break;
+    default:
+        sim_say(s, "%s: clock steps", n->name); /* no clock of a node is asked anything */
+        break;
+    }
+}
+
+static void mass_fault(struct sim *s)
+{
+    s->mass_until = s->now + fault_length(s) * 2;
+    uint64_t spared = sim_random(s, 4);
+    sim_say(s, "most nodes are cut off for %.1f s", (double)(s->mass_until - s->now) / 1e9);
+    for (size_t i = 0; i < s->n; i++)
+        if (sim_random(s, 10) >= spared)
+            cut(s, (int)i, s->mass_until, true);
+}
+
+void fleet_faults(struct sim *s)
+{
+    unsigned rate = (unsigned)(s->seed % 3 + 1) * 40; /* per node and step, in millionths */
+    for (size_t i = 0; i < s->n; i++)
+        if (sim_chance(s, s->collector[i] ? rate * 6 : rate))
+            node_fault(s, (int)i);
+    if (sim_chance(s, 400))
+        mass_fault(s);
+    if (sim_chance(s, 900) && s->running)
+        shell_crash(s);
+    if (sim_chance(s, 900) && s->running && s->stalled_until <= s->now) {
+        s->stalled_until = s->now + fault_length(s) * 2;
+        s->wake_first = sim_random(s, 2);
+        sim_say(s, "the controller stands still for %.1f s", (double)(s->stalled_until - s->now) / 1e9);
+    }
+    if (sim_chance(s, 500)) {
+        s->full_until = s->now + fault_length(s);
+        sim_say(s, "the disk is full for %.1f s", (double)(s->full_until - s->now) / 1e9);
+    }
+    if (sim_chance(s, 400)) {
+        s->wall_step = (int64_t)sim_random(s, 1000000) * 1000000000;
+        sim_say(s, "the controller's wall clock steps");
+    }
+    if (sim_chance(s, 600) && shell_listens(s))
+        shell_reload(s);
+    if (sim_chance(s, 20000) && shell_listens(s))
+        agreed_operator(s);
+    if (sim_chance(s, 20000) && shell_listens(s))
+        shell_attack(s);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ *   sim --seed N [--steps M] [--trace]     one history
+ *   sim --seeds A-B [--steps M]            many
+ *
+ * Ends with 1 at the first seed that breaks an invariant, with the last events and the command that
+ * plays it again.
+ */
+#include "sim.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TRACE_LINES = 60, TRACE_BYTES = 200, STEPS = 4000 };
+
+static char trace[TRACE_LINES][TRACE_BYTES];
+static size_t traced;
+
+static void stamp(const struct sim *s, char *out, size_t size, const char *fmt, va_list ap)
+{
+    int n = snprintf(out, size, "%9.1f  ", (double)s->now / 1e9);
+    vsnprintf(out + n, size - (size_t)n, fmt, ap);
+}
+
+void sim_say(struct sim *s, const char *fmt, ...)
+{
+    char *line = trace[traced++ % TRACE_LINES];
+    va_list ap;
+    va_start(ap, fmt);
+    stamp(s, line, TRACE_BYTES, fmt, ap);
+    va_end(ap);
+    if (s->verbose)
+        puts(line);
+}
+
+void sim_fail(struct sim *s, const char *fmt, ...)
+{
+    char why[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(why, sizeof why, fmt, ap);
+    va_end(ap);
+    for (size_t i = traced > TRACE_LINES ? traced - TRACE_LINES : 0; i < traced && !s->verbose; i++)
+        puts(trace[i % TRACE_LINES]);
+    printf("seed %" PRIu64 ", step %ld, %.1f s: %s\nplay it again: sim --seed %" PRIu64 " --steps %ld\n", s->seed,
+           s->step, (double)s->now / 1e9, why, s->seed, s->step + 1);
+    fflush(stdout);
+    _exit(1);
+}
+
+static void play(uint64_t seed, long steps, bool verbose, struct sim *sums)
+{
+    traced = 0;
+    struct sim *s = sim_create(seed, steps);
+    s->verbose = verbose;
+    while (s->step < steps)
+        sim_step(s);
+    sums->committed += s->committed;
+    sums->crashes += s->crashes;
+    sums->downs += s->downs;
+    sums->alarms += s->alarms;
+    sums->duplicates += s->duplicates;
+    sums->refused += s->refused;
+    sums->leads += s->leads;
+    sim_destroy(s);
+}
+
+static int usage(void)
+{
+    fputs("usage: sim --seed N | --seeds A-B [--steps M] [--trace]\n", stderr);
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t first = 1, last = 1, steps = STEPS;
+    bool verbose = false;
+    for (int i = 1; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : "";
+        char *dash = strchr(argv[i + 1 < argc ? i + 1 : i], '-');
+        if (strcmp(argv[i], "--trace") == 0) {
+            verbose = true;
+            continue;
+        }
+        if (strcmp(argv[i], "--steps") == 0) {
+            if (text_parse_u64(value, 1, 100000000, &steps, NULL) < 0)
+                return usage();
+        } else if (strcmp(argv[i], "--seed") == 0) {
+            if (text_parse_u64(value, 0, UINT64_MAX, &first, NULL) < 0)
+                return usage();
+            last = first;
+        } else if (strcmp(argv[i], "--seeds") == 0 && dash) {
+            *dash = '\0';
+            if (text_parse_u64(value, 0, UINT64_MAX, &first, NULL) < 0 ||
+                text_parse_u64(dash + 1, first, UINT64_MAX - 1, &last, NULL) < 0)
+                return usage();
+        } else {
+            return usage();
+        }
+        i++;
+    }
+    struct sim sums = {0};
+    for (uint64_t seed = first; seed <= last; seed++)
+        play(seed, (long)steps, verbose, &sums);
+    printf("%" PRIu64 " seeds of %" PRIu64 " steps: %zu commits, %zu leaders (%zu crashed), %zu nodes down, %zu alarms, "
+           "%zu forged heartbeats and agents refused, %zu duplicates noticed\n",
+           last - first + 1, steps, sums.committed, sums.leads, sums.crashes, sums.downs, sums.alarms, sums.refused,
+           sums.duplicates);
+    return 0;
+}

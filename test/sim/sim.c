@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One step: faults, then what the nodes send, then what arrives, then the controller's tick, then
+ * commits, then the checks. Everything random comes from the seed, in this order.
+ */
+#include "sim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t sim_random(struct sim *s, uint64_t below)
+{
+    s->random += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
+    uint64_t z = s->random;
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    z ^= z >> 31;
+    return below ? z % below : z;
+}
+
+bool sim_chance(struct sim *s, unsigned per_million)
+{
+    return sim_random(s, 1000000) < per_million;
+}
+
+int sim_index(const struct sim *s, const char *name)
+{
+    uint64_t i;
+    if (name[0] != 'n' || text_parse_u64(name + 1, 0, s->n - 1, &i, NULL) < 0)
+        return -1;
+    return (int)i;
+}
+
+static struct patience patience(int64_t late, int64_t silent)
+{
+    return (struct patience){{late}, {silent}};
+}
+
+/* As the configuration makes it: 2001's ratio of 450 and 600 s to 300 s where the interval is long. */
+void sim_policy(struct sim *s)
+{
+    int64_t i = s->unit;
+    struct watch_policy *p = &s->policy;
+    s->interval = s->slow ? 15 * i : i;
+    p->judge = true;
+    p->silent_share_percent = 25;
+    p->spread = (struct span){(int64_t)s->n * 1500000};
+    p->plain = s->slow ? patience(22 * i, 30 * i) : patience(3 * i, 9 * i);
+    p->sensitive = s->slow ? patience(22 * i, 50 * i) : patience(12 * i, 42 * i);
+    p->borrowed = s->slow ? patience(22 * i, 30 * i) : patience(3 * i, 6 * i);
+}
+
+const struct patience *sim_patience(const struct sim *s, int node)
+{
+    bool sensitive = s->edit_sensitive[node] >= 0 ? s->edit_sensitive[node] : s->sensitive[node];
+    if (!s->listed[node])
+        sensitive = s->edit_sensitive[node] > 0;
+    if (sensitive)
+        return &s->policy.sensitive;
+    return s->listed[node] && s->borrowed[node] ? &s->policy.borrowed : &s->policy.plain;
+}
+
+static size_t choose_size(struct sim *s)
+{
+    static const size_t most[] = {5, 12, 20, 40, 200};
+    size_t i = sim_random(s, 100) < 92 ? (size_t)sim_random(s, 4) : 4;
+    size_t least = i ? most[i - 1] : 3;
+    return least + (size_t)sim_random(s, most[i] - least) + 1;
+}
+
+static void choose_roles(struct sim *s)
+{
+    static const size_t collectors[] = {0, 0, 1, 2, 3, 5};
+    size_t want = collectors[sim_random(s, 6)];
+    for (size_t i = 0; i < s->n; i++) {
+        uint64_t r = sim_random(s, 10);
+        s->listed[i] = sim_random(s, 20) != 0;
+        s->sensitive[i] = r == 0;
+        s->borrowed[i] = r == 1;
+        s->cpus[i] = 4;
+        s->edit_cpus[i] = s->edit_sensitive[i] = -1;
+        s->collector[i] = i < want && i + 2 < s->n;
+        s->n_collectors += s->collector[i];
+    }
+}
+
+struct sim *sim_create(uint64_t seed, long steps)
+{
+    static const int64_t units[] = {2, 2, 5, 10};
+    struct sim *s = mem_alloc(sizeof *s);
+    s->seed = s->random = seed;
+    s->steps = steps;
+    s->now = INT64_C(1000000000000);
+    s->unit = units[sim_random(s, 4)] * 1000000000;
+    s->slow = sim_random(s, 8) == 0;
+    s->n = choose_size(s);
+    s->loss_per_mille = sim_random(s, 3) == 0 ? (unsigned)sim_random(s, 40) : 0;
+    s->delay_max = (int64_t)(1 + sim_random(s, 1000)) * 1000000;
+    choose_roles(s);
+    sim_policy(s);
+    fleet_create(s);
+    shell_start(s);
+    return s;
+}
+
+static void deliver_to_collector(struct sim *s, const struct message *m)
+{
+    struct fleet_node *c = &s->nodes[m->to], *n = &s->nodes[m->from];
+    struct ledger *l = &c->ledger[m->from];
+    if (m->kind == MESSAGE_HELLO && (!c->given[m->from] || c->link != LINK_OPEN)) {
+        n->redirect = NOBODY;
+        fleet_lose_link(s, m->from, s->unit / 4);
+        return;
+    }
+    if (m->kind == MESSAGE_HELLO) {
+        l->changed |= !l->open || l->instance != m->instance || l->boot != m->boot;
+        l->conn = m->conn;
+        l->instance = m->instance;
+        l->boot = m->boot;
+        l->open = true;
+        n->link = LINK_OPEN;
+        n->next_beat = s->now;
+    } else if (l->open && l->conn == m->conn) {
+        l->changed |= l->work != m->work;
+        l->work = m->work;
+        l->seq = m->seq;
+        l->heard = true;
+    }
+}
+
+static void deliver_share(struct sim *s, const struct message *m)
+{
+    struct fleet_node *c = &s->nodes[m->to];
+    memset(c->given, 0, sizeof c->given);
+    for (size_t i = 0; i < m->n; i++)
+        c->given[m->items[i].node] = true;
+    c->epoch = m->epoch;
+    for (size_t i = 0; i < s->n; i++) {
+        if (!c->ledger[i].open || c->given[i])
+            continue;
+        c->ledger[i] = (struct ledger){0};
+        if (s->nodes[i].to == m->to && s->nodes[i].link != LINK_NONE) {
+            s->nodes[i].redirect = NOBODY;
+            fleet_lose_link(s, (int)i, s->unit / 8);
+        }
+    }
+}
+
+/* False: the message waits, because its receiver is stopped. */
+static bool deliver(struct sim *s, const struct message *m)
+{
+    if (m->kind == MESSAGE_SHARE) {
+        if (s->nodes[m->to].agent && s->nodes[m->to].conn == m->conn)
+            deliver_share(s, m);
+        return true;
+    }
+    const struct fleet_node *from = &s->nodes[m->from];
+    if (from->conn != m->conn)
+        return true;
+    if (m->to != CONTROLLER) {
+        if (fleet_collects(s, m->to))
+            deliver_to_collector(s, m);
+        return true;
+    }
+    if (!s->running) {
+        fleet_lose_link(s, m->from, (int64_t)sim_random(s, (uint64_t)s->unit));
+        return true;
+    }
+    if (!shell_listens(s))
+        return false;
+    if (m->kind == MESSAGE_HELLO)
+        shell_hello(s, m);
+    else if (m->kind == MESSAGE_BEAT)
+        shell_beat(s, m);
+    else
+        shell_batch(s, m);
+    return true;
+}
+
+static void deliver_due(struct sim *s)
+{
+    struct message *late = NULL, **end = &late;
+    while (s->messages && s->messages->at <= s->now) {
+        struct message *m = s->messages;
+        s->messages = m->next;
+        m->next = NULL;
+        if (!deliver(s, m)) {
+            *end = m;
+            end = &m->next;
+            continue;
+        }
+        free(m->items);
+        free(m);
+    }
+    *end = s->messages;
+    s->messages = late;
+}
+
+void sim_step(struct sim *s)
+{
+    s->now += STEP_NS;
+    s->step++;
+    fleet_faults(s);
+    if (!s->running && s->now >= s->start_at)
+        shell_start(s);
+    fleet_step(s);
+    bool first = s->wake_first && shell_listens(s);
+    if (first)
+        shell_tick(s); /* after a stop, either the timers or the sockets are served first */
+    deliver_due(s);
+    if (!first && shell_listens(s))
+        shell_tick(s);
+    if (shell_listens(s))
+        s->wake_first = false;
+    agreed_step(s);
+    check_step(s);
+}
+
+void sim_destroy(struct sim *s)
+{
+    shell_stop(s);
+    agreed_fini(s);
+    while (s->messages) {
+        struct message *m = s->messages;
+        s->messages = m->next;
+        free(m->items);
+        free(m);
+    }
+    free(s->nodes);
+    free(s);
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_TEST_SIM_H
+#define FETTLE_TEST_SIM_H
+
+#include "cluster/cluster.h"
+#include "watch/share.h"
+#include "watch/watch.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * A cluster in virtual time: the real cluster, watch and share between a model of the fleet (nodes,
+ * agents, collectors, the network) and a model of the store. One seed is one history. A step is one
+ * tick of the controller, 100 ms.
+ *
+ *   fleet    what nodes and the network do; ground truth of who is at fault
+ *   shell    the controller around the decisions: sessions, shares, proposals (as src/controller does)
+ *   agreed   the store, commits that take time, fail, or are durable before anybody hears of them;
+ *            and a second, naive opinion of what each command should come to
+ *   checks   the invariants, after every step
+ *
+ * Whom a node reports to: CONTROLLER or the index of a collector.
+ */
+
+enum { NODES_MAX = 200, CONTROLLER = -1, NOBODY = -2, OWNERS = 3, FORMER_MAX = 3 };
+static const int64_t STEP_NS = WATCH_TICK_MS * INT64_C(1000000);
+
+enum link { LINK_NONE, LINK_CONNECTING, LINK_OPEN };
+
+/* A node as it is. */
+struct fleet_node {
+    char name[16];
+    bool up, agent, busy;
+    int64_t up_at, agent_at;       /* when it boots, when its agent starts again */
+    unsigned boot;
+    uint64_t instance, seq;
+    int64_t cut_until;             /* the network loses what it sends and is sent */
+    bool mass;                     /* cut together with most others, and otherwise well */
+    enum link link;
+    int to, redirect;              /* CONTROLLER, a collector, NOBODY */
+    uint64_t conn;
+    int64_t next_try, next_beat, deadline;
+    int64_t interval;
+
+    /* As a collector. */
+    bool given[NODES_MAX];
+    uint64_t epoch;
+    struct ledger {
+        uint64_t conn, instance, seq;
+        unsigned boot;
+        int work;
+        bool open, heard, changed;
+    } ledger[NODES_MAX];
+    int64_t next_batch, uplink_lost;
+
+    /* Truth about it, for the checks. */
+    bool own_fault;                /* its silence is its own, until it is heard */
+    int64_t last_good;             /* last time it was heard, or would have been but for us */
+    int64_t quiet;                 /* time for which a listening controller heard nothing */
+    int64_t down_due;              /* time for which it should have been found silent */
+    int64_t well;                  /* time for which nothing at all was wrong */
+    int64_t heard_well;            /* the same, and it was live */
+    bool heard;                    /* since the controller began */
+    uint64_t former[FORMER_MAX];   /* instances that this controller saw replaced */
+};
+
+enum message_kind { MESSAGE_HELLO, MESSAGE_BEAT, MESSAGE_BATCH, MESSAGE_SHARE };
+
+struct batch_item {
+    int node;
+    bool heard, changed, open;
+    uint64_t instance, seq;
+    unsigned boot;
+    int work;
+};
+
+struct message {
+    int64_t at;
+    uint64_t order;
+    enum message_kind kind;
+    int from, to;
+    uint64_t conn, instance, seq, epoch;
+    unsigned boot;
+    int work; /* -1 unknown, 0 idle, 1 busy */
+    size_t n;
+    struct batch_item *items; /* BATCH; SHARE: the nodes given */
+    struct message *next;
+};
+
+/* A connection at the controller. */
+struct session {
+    int node;
+    uint64_t conn;
+    bool collects;
+    uint64_t epoch;
+    int64_t batch_at, close_at; /* close_at: when the controller learns that the other end is gone; 0 never */
+    struct session *next;
+};
+
+struct job {
+    enum command_kind kind;
+    char actor[16], reason[32], set[64], claim[CLAIM_ID_BYTES_MAX + 1];
+    bool named; /* claim was named by the caller */
+    struct hostlist nodes;
+    struct wall at;
+    size_t from, next;
+    int64_t durable_at;
+    bool durable, failed;
+    struct decision decision;
+    struct job *after;
+};
+
+/* A claim as it rests on one node: the naive opinion. */
+struct opinion {
+    char id[CLAIM_ID_BYTES_MAX + 1], owner[16], reason[32];
+    enum claim_kind kind;
+    int node;
+    bool drained;
+};
+
+struct record {
+    char *key, *value;
+};
+
+struct sim {
+    uint64_t seed, random;
+    int64_t now;
+    int64_t wall_step; /* of the controller's wall clock */
+    long step, steps;
+    bool verbose;
+
+    /* the fleet */
+    size_t n;
+    struct fleet_node *nodes;
+    struct message *messages;
+    uint64_t conns, instances, orders;
+    unsigned loss_per_mille;
+    int64_t delay_max;
+    int64_t mass_until;
+
+    /* the configuration */
+    int64_t unit;                 /* the short heartbeat interval; patience comes in multiples of it */
+    bool slow;                    /* the long interval is in force */
+    struct watch_policy policy;
+    int64_t interval;
+    bool listed[NODES_MAX], sensitive[NODES_MAX], borrowed[NODES_MAX];
+    unsigned cpus[NODES_MAX];
+    bool collector[NODES_MAX];
+    size_t n_collectors;
+
+    /* the controller */
+    bool running;
+    int64_t start_at, began, stalled_until, wake_first;
+    uint64_t term;
+    struct cluster *cluster;
+    struct watch *watch;
+    struct share *share;
+    struct session *sessions;
+    bool proposed[COMMANDS];
+    int64_t shares_from, balance_at, calm_at; /* calm_at: last time that anything but nodes was at fault */
+    int64_t store_bad_at;
+    uint64_t epochs;
+    size_t duplicates, refused;   /* notices and refusals so far */
+
+    /* the store and the opinion */
+    struct record *records;
+    size_t n_records;
+    struct job *jobs;             /* the first one may be under way */
+    bool committing;
+    uint64_t claims;
+    int64_t full_until;
+    struct opinion *opinions;
+    size_t n_opinions, cap_opinions;
+    bool admitted[NODES_MAX];
+    int edit_cpus[NODES_MAX], edit_sensitive[NODES_MAX]; /* -1: not edited */
+    size_t committed, acknowledged, crashes;
+    size_t downs, alarms, leads;
+};
+
+/* main.c: what happens, for the trace; and the end when something may not be. */
+void sim_say(struct sim *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void sim_fail(struct sim *s, const char *fmt, ...) __attribute__((format(printf, 2, 3), noreturn));
+
+/* sim.c */
+uint64_t sim_random(struct sim *s, uint64_t below);
+bool sim_chance(struct sim *s, unsigned per_million);
+struct sim *sim_create(uint64_t seed, long steps);
+void sim_step(struct sim *s);
+void sim_destroy(struct sim *s);
+const struct patience *sim_patience(const struct sim *s, int node);
+void sim_policy(struct sim *s);
+int sim_index(const struct sim *s, const char *name); /* -1: none of the fleet */
+
+/* fleet.c */
+void fleet_create(struct sim *s);
+void fleet_step(struct sim *s);
+void fleet_faults(struct sim *s);
+bool fleet_reaches(const struct sim *s, int node);
+void fleet_lose_link(struct sim *s, int node, int64_t wait);
+void fleet_send(struct sim *s, struct message *m);
+void fleet_boot_id(unsigned boot, int node, char buf[static 37]);
+bool fleet_collects(const struct sim *s, int collector);
+
+/* shell.c */
+void shell_start(struct sim *s);
+void shell_crash(struct sim *s);
+void shell_stop(struct sim *s);
+void shell_tick(struct sim *s);
+bool shell_listens(const struct sim *s);
+void shell_hello(struct sim *s, const struct message *m);
+void shell_beat(struct sim *s, const struct message *m);
+void shell_batch(struct sim *s, const struct message *m);
+void shell_reload(struct sim *s);
+void shell_attack(struct sim *s);
+void shell_gone(struct sim *s, int node, int64_t learns_at);
+void shell_roster(struct sim *s, struct roster *r);
+
+/* agreed.c */
+void agreed_submit(struct sim *s, const struct command *cmd);
+void agreed_step(struct sim *s);
+void agreed_drop_jobs(struct sim *s);
+void agreed_load(struct sim *s, struct cluster *c);
+void agreed_operator(struct sim *s);
+void agreed_fini(struct sim *s);
+
+/* checks.c */
+void check_step(struct sim *s);
+void check_state(struct sim *s, const char *when);
+void check_proposal(struct sim *s, enum command_kind kind, const struct hostlist *nodes);
+
+#endif
