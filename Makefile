@@ -13,7 +13,7 @@ help:
 
 build:
 	@tools/install-packages build
-	@test -f build/build.ninja || meson setup build --buildtype=release >build.log 2>&1 || { cat build.log; exit 1; }
+	@test -f build/build.ninja || meson setup build --buildtype=debugoptimized >build.log 2>&1 || { cat build.log; exit 1; }
 	@rm -f build.log
 	@ninja -C build --quiet
 

@@ -25,12 +25,18 @@ static void print_roff(const char *s)
     }
 }
 
-/* A sentence of its own: upper case first, full stop. */
+/* Sentences of their own: upper case first, full stop, each on a line. */
 static void print_sentence(const char *s)
 {
     char first[2] = {(char)toupper((unsigned char)*s), '\0'};
     print_roff(first);
-    print_roff(*s ? s + 1 : s);
+    const char *rest = *s ? s + 1 : s;
+    for (const char *stop; (stop = strstr(rest, ". ")); rest = stop + 2) {
+        char one[512];
+        snprintf(one, sizeof one, "%.*s.\n", (int)(stop - rest), rest);
+        print_roff(one);
+    }
+    print_roff(rest);
     fputs(".\n", stdout);
 }
 
@@ -129,12 +135,33 @@ static void print_exits(void)
     fputs(".El\n", stdout);
 }
 
+/* "A time from 1 s to 7 d." and the like, of a parameter's kind in setting.tbl. */
+static void print_form(const char *kind, unsigned long min, unsigned long max, const char *unit)
+{
+    static const char *const plain[][2] = {{"TEXT", "A text"},
+                                           {"PATH", "An absolute path"},
+                                           {"HOSTS", "A host list"},
+                                           {"FLAG", "Yes or no"},
+                                           {"WORDS", "Words with commas between"}};
+    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
+        if (strcmp(kind, plain[i][0]) == 0)
+            printf("%s.\n", plain[i][1]);
+    if (strcmp(kind, "NUMBER") == 0)
+        printf("A number from %lu to %lu%s.\n", min, max, strcmp(unit, "%") == 0 ? " %" : "");
+    else if (strcmp(kind, "SPAN") == 0)
+        printf("A time from %lu s to %lu d.\n", min, max / 86400);
+    else if (strcmp(kind, "CHOICE") == 0)
+        printf("One of %s.\n", unit);
+}
+
 static void print_settings(void)
 {
     static const struct {
-        const char *name, *value, *unit, *what;
+        const char *name, *kind, *value;
+        unsigned long min, max;
+        const char *unit, *what;
     } rows[] = {
-#define SETTING(symbol, name, kind, value, min, max, unit, what) {name, value, unit, what},
+#define SETTING(symbol, name, kind, value, min, max, unit, what) {name, #kind, value, min, max, unit, what},
 #include "controller/setting.tbl"
 #undef SETTING
     };
@@ -147,7 +174,100 @@ static void print_settings(void)
         }
         putchar('\n');
         print_sentence(rows[i].what);
+        print_form(rows[i].kind, rows[i].min, rows[i].max, rows[i].unit);
     }
+    fputs(".El\n", stdout);
+}
+
+/* The fields that NodeSpecConf may have. */
+static void print_settable(void)
+{
+    fputs(".Bl -tag -width VirtualMemory\n", stdout);
+    for (size_t i = 0; i < FIELDS; i++) {
+        const struct field_info *f = field_info((enum field)i);
+        if (!f->settable)
+            continue;
+        printf(".It Sy %s\n", f->name);
+        print_roff(f->what);
+        if (*f->unit)
+            printf(" (%s)", f->unit);
+        putchar('\n');
+    }
+    fputs(".El\n", stdout);
+}
+
+static void print_flags(void)
+{
+    fputs(".Bl -tag -width collect\n", stdout);
+#define FLAG(symbol, name, what) \
+    printf(".It Sy %s\n", name); \
+    print_sentence(what);
+#include "base/log.tbl"
+#undef FLAG
+    fputs(".El\n", stdout);
+}
+
+static void print_state(const char *name, const char *idle, const char *busy, const char *what)
+{
+    printf(".It Sy %s\n", name);
+    print_sentence(what);
+    if (strcmp(idle, busy) == 0)
+        printf("State: %s.\n", idle);
+    else
+        printf("State: %s, or %s while work runs.\n", idle, busy);
+}
+
+static void print_states(void)
+{
+    fputs(".Bl -tag -width available\n", stdout);
+#define LIFECYCLE(symbol, name, idle, busy, what) print_state(name, idle, busy, what);
+#include "node/lifecycle.tbl"
+#undef LIFECYCLE
+    fputs(".El\n", stdout);
+}
+
+static void print_claims(void)
+{
+    fputs(".Bl -tag -width silent\n", stdout);
+#define CLAIM(symbol, name, who, what) \
+    printf(".It Sy %s\n", name);       \
+    print_sentence(what);              \
+    printf("Made by %s.\n", who);
+#include "cluster/claim.tbl"
+#undef CLAIM
+    fputs(".El\n", stdout);
+}
+
+static void print_routes(void)
+{
+    fputs(".Bl -column \"POST\" \"/v1/certificates\" \"change\"\n", stdout);
+#define ROUTE(operation, method, path, who) \
+    printf(".It %s Ta %s Ta %s\n", #method, path, #who[0] == 'R' ? "reading" : "changing");
+#include "api/route.tbl"
+#undef ROUTE
+    fputs(".El\n", stdout);
+}
+
+/* The changes that the journal and the stream of events tell of. */
+static void print_changes(void)
+{
+    fputs(".Bl -tag -width node.admitted\n", stdout);
+#define COMMAND(symbol, name, who) \
+    printf(".It Sy %s\n", name);   \
+    print_sentence(who);
+#include "cluster/command.tbl"
+#undef COMMAND
+    fputs(".El\n", stdout);
+}
+
+static void print_errors(void)
+{
+    fputs(".Bl -column \"method_not_allowed\" \"HTTP status\"\n"
+          ".It Sy code Ta Sy HTTP status Ta Sy exit status\n",
+          stdout);
+#define ERR(code, name, http, exit) printf(".It %s Ta %d Ta %d\n", name, http, exit);
+#include "base/err.tbl"
+#undef ERR
     fputs(".El\n", stdout);
 }
 
@@ -155,7 +275,10 @@ static const struct {
     const char *name;
     void (*print)(void);
 } parts[] = {{"@synopsis@", print_synopsis}, {"@commands@", print_commands}, {"@options@", print_common},
-             {"@fields@", print_fields},     {"@exits@", print_exits},       {"@settings@", print_settings}};
+             {"@fields@", print_fields},     {"@exits@", print_exits},       {"@settings@", print_settings},
+             {"@settable@", print_settable}, {"@flags@", print_flags},       {"@states@", print_states},
+             {"@claims@", print_claims},     {"@routes@", print_routes},     {"@changes@", print_changes},
+             {"@errors@", print_errors}};
 
 static int fill(char *line)
 {

@@ -98,26 +98,6 @@ void fake_init(struct fake *f)
     fake_open(f);
 }
 
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
-{
-    return remove(path);
-}
-
-void fake_fini(struct fake *f)
-{
-    if (f->listener)
-        fake_close(f);
-    stream_abort_all(&f->loop);
-    uv_close((uv_handle_t *)&f->guard, NULL);
-    uv_run(&f->loop, UV_RUN_DEFAULT);
-    MUST(uv_loop_close(&f->loop) == 0);
-    for (int i = 0; i < f->n_frames; i++)
-        json_decref(f->frames[i].body);
-    tls_context_destroy(f->tls);
-    authority_close(f->ca);
-    nftw(f->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
 uint16_t fake_port(const struct fake *f)
 {
     return f->port;
@@ -137,6 +117,42 @@ bool fake_wait(struct fake *f, fake_cond_fn *cond, void *arg)
         uv_run(&f->loop, UV_RUN_ONCE);
     uv_timer_stop(&f->guard);
     return good;
+}
+
+static void count_handle(uv_handle_t *handle, void *arg)
+{
+    ++*(int *)arg;
+}
+
+/* Nothing but the guard is on the loop. */
+static bool is_idle(void *arg)
+{
+    struct fake *f = arg;
+    int handles = 0;
+    uv_walk(&f->loop, count_handle, &handles);
+    return handles <= 1;
+}
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
+{
+    return remove(path);
+}
+
+void fake_fini(struct fake *f)
+{
+    if (f->listener)
+        fake_close(f);
+    stream_abort_all(&f->loop);
+    if (!fake_wait(f, is_idle, f)) /* a test failed and left its agents behind */
+        return;
+    uv_close((uv_handle_t *)&f->guard, NULL);
+    uv_run(&f->loop, UV_RUN_DEFAULT);
+    MUST(uv_loop_close(&f->loop) == 0);
+    for (int i = 0; i < f->n_frames; i++)
+        json_decref(f->frames[i].body);
+    tls_context_destroy(f->tls);
+    authority_close(f->ca);
+    nftw(f->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 struct awaited {

@@ -40,7 +40,8 @@ struct fake {
 };
 
 void fake_init(struct fake *f);
-/* Runs the loop until nothing is left on it, removes the directory. */
+/* Runs the loop until nothing is left on it, removes the directory. A test that failed may have left
+ * something for good: then it gives up. */
 void fake_fini(struct fake *f);
 uint16_t fake_port(const struct fake *f);
 /* Stops and starts listening, on the same port. */

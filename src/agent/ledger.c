@@ -351,7 +351,7 @@ bool ledger_due(const struct ledger *l, struct mono now)
 
 bool ledger_has_news(const struct ledger *l)
 {
-    return l->gone || l->pending_bytes >= BODY_PART_BYTES_MAX;
+    return l->gone || l->pending_bytes > 0;
 }
 
 /* One frame being written: a list of nodes heard, then an array. */

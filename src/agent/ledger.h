@@ -66,8 +66,8 @@ void ledger_forget_told(struct ledger *l, struct mono now);
 /* When the next batch is due at the latest; it is due at once while nobody is missing. */
 struct mono ledger_deadline(const struct ledger *l);
 bool ledger_due(const struct ledger *l, struct mono now);
-/* Whether something is not to wait for the batch: a link that is gone (its node may be at the
- * controller's door already), or inventories that fill a frame. */
+/* Whether something is not to wait for the batch: an inventory, or a link that is gone, for its node
+ * may be at the controller's door already. */
 bool ledger_has_news(const struct ledger *l);
 
 /* Writes the batch as one or more BATCH bodies of at most FRAME_BODY_BYTES_MAX and begins the next

@@ -235,7 +235,7 @@ struct place {
 static int make_place(void **state)
 {
     struct place *p = mem_alloc(sizeof *p);
-    strcpy(p->directory, "/tmp/conf_test.XXXXXX");
+    snprintf(p->directory, sizeof p->directory, "/tmp/conf_test.XXXXXX");
     assert_non_null(mkdtemp(p->directory));
     snprintf(p->file, sizeof p->file, "%s/a.conf", p->directory);
     *state = p;

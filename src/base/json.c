@@ -83,8 +83,7 @@ int json_only_keys(const json_t *object, const char *const *keys, size_t n, stru
 {
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)object, key, value)
-    {
+    json_object_foreach ((json_t *)(uintptr_t)object, key, value) {
         bool known = false;
         for (size_t i = 0; i < n && !known; i++)
             known = strcmp(keys[i], key) == 0;
@@ -100,7 +99,8 @@ int json_only_keys(const json_t *object, const char *const *keys, size_t n, stru
 
 char *json_write(const json_t *value)
 {
-    char *s = json_dumps(value, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+    char *s =
+        json_dumps(value, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
     return s ? s : mem_dup("null");
 }
 

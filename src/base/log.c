@@ -33,13 +33,13 @@ static void put(int syslog_level, const char *word, const char *fmt, va_list ap)
     }
 }
 
-#define LOG_AT(name, level)                                                                                  \
-    void log_##name(const char *fmt, ...)                                                                    \
-    {                                                                                                        \
-        va_list ap;                                                                                          \
-        va_start(ap, fmt);                                                                                   \
-        put(level, #name, fmt, ap);                                                                          \
-        va_end(ap);                                                                                          \
+#define LOG_AT(name, level)               \
+    void log_##name(const char *fmt, ...) \
+    {                                     \
+        va_list ap;                       \
+        va_start(ap, fmt);                \
+        put(level, #name, fmt, ap);       \
+        va_end(ap);                       \
     }
 LOG_AT(error, 3)
 LOG_AT(warn, 4)
@@ -70,8 +70,8 @@ int log_parse_flags(const char *list, uint32_t *mask, struct err *e)
             i++;
         if (i == LOG_FLAGS) {
             const char *near = text_nearest(name, flag_names, LOG_FLAGS);
-            return err_set(e, -EINVAL, "unknown debug flag \"%s\"%s%s%s", name, near ? "; the nearest known is \"" : "",
-                           near ? near : "", near ? "\"" : "");
+            return err_set(e, -EINVAL, "unknown debug flag \"%s\"%s%s%s", name,
+                           near ? "; the nearest known is \"" : "", near ? near : "", near ? "\"" : "");
         }
         found |= UINT32_C(1) << i;
     }

@@ -60,11 +60,11 @@ void mem_cleanup_free(void *p);
 void text_cleanup(struct text *t);
 #define CLEANUP_FREE __attribute__((cleanup(mem_cleanup_free)))
 #define CLEANUP_TEXT __attribute__((cleanup(text_cleanup)))
-#define STEAL(p)                                                                                             \
-    __extension__({                                                                                          \
-        __typeof__(p) steal_ = (p);                                                                          \
-        (p) = NULL;                                                                                          \
-        steal_;                                                                                              \
+#define STEAL(p)                    \
+    __extension__({                 \
+        __typeof__(p) steal_ = (p); \
+        (p) = NULL;                 \
+        steal_;                     \
     })
 
 #endif

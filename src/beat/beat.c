@@ -33,8 +33,8 @@ int beat_open(struct beat *b, uint64_t instance, bool occupied, struct err *e)
 int beat_take(struct beat *b, struct mono now, uint64_t instance, uint64_t seq, struct err *e)
 {
     if (instance == 0 || instance != b->instance)
-        return err_set(e, -EBUSY, "a heartbeat of instance %016" PRIx64 " in a session of %016" PRIx64, instance,
-                       b->instance);
+        return err_set(e, -EBUSY, "a heartbeat of instance %016" PRIx64 " in a session of %016" PRIx64,
+                       instance, b->instance);
     if (seq <= b->seq)
         return err_set(e, -EALREADY, "heartbeat %" PRIu64 " again; the last was %" PRIu64, seq, b->seq);
     b->seq = seq;
@@ -61,7 +61,7 @@ void beat_excuse(struct beat *b, struct mono now)
 enum liveness beat_judge(const struct beat *b, struct mono now, const struct patience *p)
 {
     int64_t silence = mono_sub(now, b->heard).ns;
-    if (silence >= p->silent.ns)
+    if (silence >= p->silent.ns || b->liveness == LIVENESS_SILENT)
         return LIVENESS_SILENT;
     if (b->liveness == LIVENESS_UNHEARD)
         return LIVENESS_UNHEARD;

@@ -21,9 +21,9 @@
 enum { BEAT_FORMER_MAX = 4 }; /* replaced instances that are remembered */
 
 struct beat {
-    struct mono heard;  /* last time it counted; the start of listening before that */
-    uint64_t instance;  /* of the agent; 0 while none was heard */
-    uint64_t seq;       /* the last one that counted */
+    struct mono heard; /* last time it counted; the start of listening before that */
+    uint64_t instance; /* of the agent; 0 while none was heard */
+    uint64_t seq;      /* the last one that counted */
     uint64_t former[BEAT_FORMER_MAX];
     enum liveness liveness;
 };
@@ -54,7 +54,8 @@ void beat_vouch(struct beat *b, struct mono now);
  * for a lateness that it found. One that is silent already has no window left and stays silent. */
 void beat_excuse(struct beat *b, struct mono now);
 
-/* What its silence at `now` means. unheard stays unheard until the window is over. */
+/* What its silence at `now` means. unheard stays unheard until the window is over; silent stays
+ * silent until it is heard, also when its patience has grown. */
 enum liveness beat_judge(const struct beat *b, struct mono now, const struct patience *p);
 
 /* Reads 16 hex characters. False for anything else and for zero. */

@@ -202,7 +202,8 @@ static int journal_page(struct call *c, struct fettle *f, uint64_t *after, unsig
     const struct fettle_value *entries = fettle_value_find(fettle_answer_value(answer), "entries");
     uint64_t before = *after;
     *n = fettle_value_count(entries);
-    for (const struct fettle_value *i = fettle_value_first(entries); i; i = fettle_value_next(i)) {
+    unsigned left = limit; /* an answer holds whole revisions, and so may be longer */
+    for (const struct fettle_value *i = fettle_value_first(entries); i && left > 0; i = fettle_value_next(i), left--) {
         int64_t revision;
         if (fettle_get_number(i, "revision", &revision) == 0 && revision > 0 && (uint64_t)revision > *after)
             *after = (uint64_t)revision;

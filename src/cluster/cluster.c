@@ -64,8 +64,7 @@ void cluster_destroy(struct cluster *c)
         return;
     cluster_forget_records(c);
     struct member_slot *s, *next;
-    HASH_ITER(hh, c->members, s, next)
-    {
+    HASH_ITER (hh, c->members, s, next) {
         HASH_DEL(c->members, s);
         member_free(s);
     }
@@ -211,8 +210,7 @@ static void note_change(struct change **changes, const char *node, const char *s
 static void say_changes(struct change *changes, struct text *out)
 {
     struct change *g, *next;
-    HASH_ITER(hh, changes, g, next)
-    {
+    HASH_ITER (hh, changes, g, next) {
         if (out) {
             CLEANUP_FREE char *folded = hostlist_fold((const char *const *)g->nodes.names, g->nodes.n);
             text_printf(out, "node %s %s\n", folded, g->sentence);
@@ -235,7 +233,8 @@ static void describe_difference(const struct spec *was, const struct spec *is, s
         text_add(&a, "");
         text_add(&b, "");
         if (strcmp(a.s, b.s) != 0)
-            text_printf(t, "%s%s \"%s\" -> \"%s\"", t->len ? ", " : "", field_get((enum field)f)->name, a.s, b.s);
+            text_printf(t, "%s%s \"%s\" -> \"%s\"", t->len ? ", " : "", field_get((enum field)f)->name, a.s,
+                        b.s);
     }
 }
 
@@ -316,13 +315,12 @@ uint64_t cluster_digest(const struct cluster *c)
             sum += fnv(m->name, m->edit);
     }
     struct claim_slot *s, *next_claim;
-    HASH_ITER(hh, c->claims, s, next_claim)
-    {
+    HASH_ITER (hh, c->claims, s, next_claim) {
         CLEANUP_FREE char *record = claim_record(&s->c, NULL, NULL, false);
         sum += fnv(s->c.id, record);
     }
     struct token *t, *next_token;
-    HASH_ITER(hh, c->tokens, t, next_token)
-    sum += fnv(t->hash, t->value);
+    HASH_ITER (hh, c->tokens, t, next_token)
+        sum += fnv(t->hash, t->value);
     return sum;
 }

@@ -66,11 +66,11 @@ struct hold {
 struct member {
     uint32_t id; /* dense, from 0 */
     char *name;
-    bool listed;         /* the roster has it */
+    bool listed; /* the roster has it */
     bool admitted;
-    struct spec spec;    /* effective: the roster's with the edits over it */
+    struct spec spec;      /* effective: the roster's with the edits over it */
     struct spec *rostered; /* the roster's own, only while edits lie over it */
-    char *edit;          /* the edit record's "set" object as JSON, NULL without one */
+    char *edit;            /* the edit record's "set" object as JSON, NULL without one */
     size_t n_claims;
     struct hold *claims; /* in order of their ids */
 };
@@ -87,7 +87,7 @@ struct roster {
     struct roster_node {
         char *name;
         struct spec spec;
-    } *nodes;
+    } * nodes;
     size_t n_partitions;
     struct partition *partitions; /* named ones, by number */
     unsigned partition_max;
@@ -99,10 +99,10 @@ struct command {
     const char *actor;
     struct wall at;
     const struct hostlist *nodes; /* NULL or empty where none are named */
-    const char *claim;  /* DRAIN, DOWN, SILENT: the id of a new claim; UNDRAIN, UP: the one named, or NULL */
-    const char *reason; /* DRAIN, DOWN, SILENT */
-    const char *set;    /* SET: JSON object of strings and nulls */
-    const char *token;  /* TOKEN_*: its hash, lower-case hex */
+    const char *claim;   /* DRAIN, DOWN, SILENT: the id of a new claim; UNDRAIN, UP: the one named, or NULL */
+    const char *reason;  /* DRAIN, DOWN, SILENT */
+    const char *set;     /* SET: JSON object of strings and nulls */
+    const char *token;   /* TOKEN_*: its hash, lower-case hex */
     struct wall expires; /* TOKEN_CREATE */
 };
 
@@ -112,11 +112,11 @@ struct decision {
     struct {
         char *key;
         char *value; /* NULL deletes */
-    } *ops;
-    char *text;               /* the journal's sentence, NULL when nothing changes */
-    struct hostlist changed;  /* nodes that it changes */
-    char *claim;              /* the claim that now holds the nodes (DRAIN, DOWN), or NULL */
-    size_t next;              /* nodes from this index on were left for another batch */
+    } * ops;
+    char *text;              /* the journal's sentence, NULL when nothing changes */
+    struct hostlist changed; /* nodes that it changes */
+    char *claim;             /* the claim that now holds the nodes (DRAIN, DOWN), or NULL */
+    size_t next;             /* nodes from this index on were left for another batch */
 };
 void decision_fini(struct decision *d);
 
@@ -135,7 +135,8 @@ int cluster_put(struct cluster *c, const char *key, const char *value, struct er
  * 0, also when nothing needs to change (no ops). -ENOENT no such node, claim or token; -EACCES not
  * to be done by this actor or at all; -EBUSY the node's state forbids it; -EINVAL bad reason, field
  * or value. *d is empty on error. */
-int cluster_decide(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d, struct err *e);
+int cluster_decide(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
+                   struct err *e);
 
 /* Members: in the order of the roster, then the unlisted by name. */
 size_t cluster_count(const struct cluster *c);

@@ -70,7 +70,8 @@ static const struct claim *same_claim(const struct member *m, enum claim_kind ki
 {
     for (size_t i = 0; i < m->n_claims; i++) {
         const struct claim *claim = m->claims[i].claim;
-        if (claim->kind == kind && strcmp(claim->owner, cmd->actor) == 0 && strcmp(claim->reason, cmd->reason) == 0)
+        if (claim->kind == kind && strcmp(claim->owner, cmd->actor) == 0 &&
+            strcmp(claim->reason, cmd->reason) == 0)
             return claim;
     }
     return NULL;
@@ -78,7 +79,8 @@ static const struct claim *same_claim(const struct member *m, enum claim_kind ki
 
 /* Writes the record of a new claim on nodes. A node that another claim already drained of work is
  * drained under this one, too. */
-static void add_claim(struct decision *d, const struct command *cmd, enum claim_kind kind, const struct named *nodes)
+static void add_claim(struct decision *d, const struct command *cmd, enum claim_kind kind,
+                      const struct named *nodes)
 {
     CLEANUP_FREE char *all = members_fold(nodes->nodes, nodes->n);
     CLEANUP_FREE const char **drained = mem_alloc((nodes->n + 1) * sizeof *drained);
@@ -113,12 +115,13 @@ static int check_reason(const char *reason, struct err *e)
         return err_set(e, -EINVAL, "a reason has 1 to %d bytes; this one has %zu", REASON_BYTES_MAX, len);
     for (const char *p = reason; *p; p++)
         if ((unsigned char)*p < 0x20 || *p == 0x7f)
-            return err_set(e, -EINVAL, "the reason holds a control character (byte 0x%02x)", (unsigned char)*p);
+            return err_set(e, -EINVAL, "the reason holds a control character (byte 0x%02x)",
+                           (unsigned char)*p);
     return 0;
 }
 
-static int decide_hold(const struct cluster *c, const struct command *cmd, enum claim_kind kind, struct decision *d,
-                       struct err *e)
+static int decide_hold(const struct cluster *c, const struct command *cmd, enum claim_kind kind,
+                       struct decision *d, struct err *e)
 {
     struct named all, fresh = {0};
     int rc = find_named(c, cmd, 0, true, &all, e);
@@ -216,8 +219,8 @@ static bool add_selected(struct selection *s, const struct claim *claim)
 
 /* Selects over the named nodes until the batch is full; d->next says where it stopped. A node's
  * claims are taken all or none (it has fewer than fit). */
-static void select_claims(const struct command *cmd, const struct named *named, size_t from, selects_fn *selects,
-                          struct selection *s, struct decision *d)
+static void select_claims(const struct command *cmd, const struct named *named, size_t from,
+                          selects_fn *selects, struct selection *s, struct decision *d)
 {
     for (size_t i = 0; i < named->n; i++) {
         const struct member *m = named->nodes[i];
@@ -237,8 +240,8 @@ static void select_claims(const struct command *cmd, const struct named *named, 
 
 enum rewrite { REWRITE_RELEASE, REWRITE_DRAINED, REWRITE_DRAINING };
 
-static int rewrite_claims(const struct cluster *c, const struct command *cmd, size_t from, selects_fn *selects,
-                          enum rewrite how, struct decision *d, struct err *e)
+static int rewrite_claims(const struct cluster *c, const struct command *cmd, size_t from,
+                          selects_fn *selects, enum rewrite how, struct decision *d, struct err *e)
 {
     struct named named;
     int rc = find_named(c, cmd, from, false, &named, e);
@@ -252,9 +255,14 @@ static int rewrite_claims(const struct cluster *c, const struct command *cmd, si
     for (size_t i = 0; i < s.n; i++) {
         bool release = how == REWRITE_RELEASE;
         add_op(d, "claim/", s.claims[i]->id,
-               claim_record(s.claims[i], release ? s.nodes : NULL, release ? NULL : s.nodes, how == REWRITE_DRAINED));
+               claim_record(s.claims[i], release ? s.nodes : NULL, release ? NULL : s.nodes,
+                            how == REWRITE_DRAINED));
         if (i < 8)
-            text_printf(&t, "%s%s", i ? ", " : release ? "released from claim " : "under claim ", s.claims[i]->id);
+            text_printf(&t, "%s%s",
+                        i         ? ", "
+                        : release ? "released from claim "
+                                  : "under claim ",
+                        s.claims[i]->id);
     }
     if (s.n > 8)
         text_printf(&t, " and %zu more", s.n - 8);
@@ -265,7 +273,8 @@ static int rewrite_claims(const struct cluster *c, const struct command *cmd, si
 }
 
 /* A claim named by its id: it must be there, of the kind, and not Fettle's own business. */
-static int check_claim(const struct cluster *c, const struct command *cmd, enum claim_kind kind, struct err *e)
+static int check_claim(const struct cluster *c, const struct command *cmd, enum claim_kind kind,
+                       struct err *e)
 {
     if (!cmd->claim)
         return 0;
@@ -273,7 +282,8 @@ static int check_claim(const struct cluster *c, const struct command *cmd, enum 
     if (!claim)
         return err_set(e, -ENOENT, "no claim \"%s\"", cmd->claim);
     if (claim->kind == CLAIM_SILENT)
-        return err_set(e, -EACCES, "claim %s is for a node that fell silent; it goes when the node is heard", claim->id);
+        return err_set(e, -EACCES, "claim %s is for a node that fell silent; it goes when the node is heard",
+                       claim->id);
     if (claim->kind != kind)
         return err_set(e, -EINVAL, "claim %s is a %s claim", claim->id, claim_kind_name(claim->kind));
     return 0;
@@ -285,13 +295,14 @@ static int check_up(const struct cluster *c, const struct command *cmd, size_t f
     for (size_t i = from; i < cmd->nodes->n; i++) {
         const struct member *m = cluster_find(c, cmd->nodes->names[i]);
         if (m && member_held_by(m, CLAIM_SILENT) && !member_held_by(m, CLAIM_DOWN))
-            return err_set(e, -EBUSY, "node \"%s\" is down because it is silent; it is up when it is heard", m->name);
+            return err_set(e, -EBUSY, "node \"%s\" is down because it is silent; it is up when it is heard",
+                           m->name);
     }
     return 0;
 }
 
-static int decide_release(const struct cluster *c, const struct command *cmd, size_t from, enum claim_kind kind,
-                          struct decision *d, struct err *e)
+static int decide_release(const struct cluster *c, const struct command *cmd, size_t from,
+                          enum claim_kind kind, struct decision *d, struct err *e)
 {
     /* A claim that is gone after the first part of a long list was removed by that part. */
     int rc = from == 0 ? check_claim(c, cmd, kind, e) : 0;
@@ -299,8 +310,8 @@ static int decide_release(const struct cluster *c, const struct command *cmd, si
         rc = check_up(c, cmd, from, e);
     if (rc < 0)
         return rc;
-    return rewrite_claims(c, cmd, from, kind == CLAIM_DOWN ? selects_own_down : selects_own_drain, REWRITE_RELEASE, d,
-                          e);
+    return rewrite_claims(c, cmd, from, kind == CLAIM_DOWN ? selects_own_down : selects_own_drain,
+                          REWRITE_RELEASE, d, e);
 }
 
 /* --- nodes ----------------------------------------------------------------------------------- */
@@ -328,8 +339,7 @@ static int merge_edit(const struct member *m, const json_t *set, char **out, str
     CLEANUP_JSON json_t *now = m->edit ? json_read(m->edit, strlen(m->edit), NULL) : json_object();
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)set, key, value)
-    {
+    json_object_foreach ((json_t *)(uintptr_t)set, key, value) {
         enum field f;
         if (field_find(key, &f, e) < 0)
             return -EINVAL;
@@ -345,8 +355,8 @@ static int merge_edit(const struct member *m, const json_t *set, char **out, str
     return 0;
 }
 
-static int edit_node(const struct cluster *c, const struct member *m, const struct command *cmd, const json_t *set,
-                     struct decision *d, struct err *e)
+static int edit_node(const struct cluster *c, const struct member *m, const struct command *cmd,
+                     const json_t *set, struct decision *d, struct err *e)
 {
     CLEANUP_FREE char *merged = NULL;
     int rc = merge_edit(m, set, &merged, e);
@@ -374,7 +384,8 @@ static int edit_node(const struct cluster *c, const struct member *m, const stru
     return 0;
 }
 
-static int decide_set(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d, struct err *e)
+static int decide_set(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
+                      struct err *e)
 {
     CLEANUP_JSON json_t *set = json_read(cmd->set, strlen(cmd->set), e);
     if (!json_is_object(set) || json_object_size(set) == 0)
@@ -390,8 +401,9 @@ static int decide_set(const struct cluster *c, const struct command *cmd, size_t
         struct text t = {0};
         const char *key;
         json_t *value;
-        json_object_foreach(set, key, value) text_printf(&t, "%s%s=%s", t.len ? " " : "", key,
-                                                         json_is_null(value) ? "" : json_string_value(value));
+        json_object_foreach (set, key, value)
+            text_printf(&t, "%s%s=%s", t.len ? " " : "", key,
+                        json_is_null(value) ? "" : json_string_value(value));
         d->text = text_take(&t);
     }
     return rc;
@@ -425,7 +437,8 @@ static bool list_has(const struct hostlist *h, const char *name)
 
 /* nodes names the one machine that joins. One sentence for every refusal of the secret itself, so
  * that nobody learns which part was wrong. */
-static int decide_token_use(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e)
+static int decide_token_use(const struct cluster *c, const struct command *cmd, struct decision *d,
+                            struct err *e)
 {
     const struct token *t = cluster_token(c, cmd->token);
     if (!t)
@@ -448,7 +461,8 @@ static int decide_token_use(const struct cluster *c, const struct command *cmd, 
     return 0;
 }
 
-int cluster_decide(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d, struct err *e)
+int cluster_decide(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
+                   struct err *e)
 {
     int rc = -EINVAL;
     d->next = cmd->nodes ? cmd->nodes->n : 0;

@@ -120,7 +120,8 @@ static int take_time(const json_t *o, const char *key, uint64_t *out, struct err
     return 0;
 }
 
-static int claim_nodes(const struct claim_text *t, struct hostlist *nodes, struct hostlist *drained, struct err *e)
+static int claim_nodes(const struct claim_text *t, struct hostlist *nodes, struct hostlist *drained,
+                       struct err *e)
 {
     if (hostlist_parse(t->nodes, nodes, e) < 0 || hostlist_parse(t->drained, drained, e) < 0)
         return -EILSEQ;
@@ -132,7 +133,8 @@ static int claim_nodes(const struct claim_text *t, struct hostlist *nodes, struc
     return 0;
 }
 
-static void claim_fill(struct cluster *c, struct claim *claim, const struct hostlist *nodes, const struct hostlist *drained)
+static void claim_fill(struct cluster *c, struct claim *claim, const struct hostlist *nodes,
+                       const struct hostlist *drained)
 {
     claim->nodes = mem_alloc(nodes->n * sizeof *claim->nodes);
     claim->n = nodes->n;
@@ -190,8 +192,7 @@ int edit_apply(struct spec *s, const char *set, unsigned partition_max, struct e
         return err_set(e, -EINVAL, "an edit that is no object");
     const char *key;
     json_t *value;
-    json_object_foreach(o, key, value)
-    {
+    json_object_foreach (o, key, value) {
         enum field f;
         if (!json_is_string(value))
             return err_set(e, -EINVAL, "%s: the value is not a string", key);
@@ -368,9 +369,9 @@ char *claim_record(const struct claim *c, const bool *leave_out, const bool *set
 void cluster_forget_records(struct cluster *c)
 {
     struct claim_slot *s, *next_claim;
-    HASH_ITER(hh, c->claims, s, next_claim)
-    claim_drop(c, s->c.id);
+    HASH_ITER (hh, c->claims, s, next_claim)
+        claim_drop(c, s->c.id);
     struct token *t, *next_token;
-    HASH_ITER(hh, c->tokens, t, next_token)
-    put_token(c, t->hash, NULL, NULL);
+    HASH_ITER (hh, c->tokens, t, next_token)
+        put_token(c, t->hash, NULL, NULL);
 }

@@ -9,11 +9,15 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
 
-enum { WALK_A_TURN = 64, WALK_EVERY_MS = 20, HELLO_WITHIN_S = 10, WORK_ITEMS_MAX = 1024 };
+enum { WALK_A_TURN = 64, WALK_EVERY_MS = 20, HELLO_WITHIN_S = 10 };
+enum { WORK_ITEMS_MAX = 1024, WORK_BYTES_MAX = 255, VERSION_BYTES_MAX = 64 };
+enum { SECOND_MS = 500, STOOD_STILL_MS = 2 * SECOND_MS };
 
 void session_send(struct session *s, enum frame_type type, json_t *body)
 {
@@ -23,6 +27,17 @@ void session_send(struct session *s, enum frame_type type, json_t *body)
         peer_send(s->peer, type, 0, text, strlen(text));
 }
 
+void session_refuse(struct session *s, int code, const char *fmt, ...)
+{
+    char message[ERR_MSG_BYTES_MAX];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(message, sizeof message, fmt, ap);
+    va_end(ap);
+    if (s->peer)
+        peer_refuse(s->peer, code, "%s", message);
+}
+
 void agents_note(struct agents *a, const char *what, const char *nodes, const char *text)
 {
     log_info("%s %s: %s", what, nodes, text);
@@ -30,9 +45,15 @@ void agents_note(struct agents *a, const char *what, const char *nodes, const ch
     events_add(a->with.events, &e);
 }
 
-static void session_free(struct session *s)
+/* Sessions outlive agents_close: a peer has some seconds to say goodbye. */
+static void free_last(struct agents *a)
 {
-    free(s);
+    if (a->open_timers > 0 || a->n > 0)
+        return;
+    share_destroy(a->share);
+    hostlist_fini(&a->collectors);
+    free(a->sent);
+    free(a);
 }
 
 static void session_end(struct session *s)
@@ -42,12 +63,13 @@ static void session_end(struct session *s)
         a->walker = s->next;
     DL_DELETE(a->sessions, s);
     a->n--;
-    if (s->member && s->collects)
+    if (s->collects)
         collectors_lost(s);
     if (s->member)
         watch_close(a->with.watch, s->member, s);
     if (!s->waits)
-        session_free(s);
+        free(s);
+    free_last(a);
 }
 
 /* --- what an agent says ---------------------------------------------------------------------- */
@@ -65,15 +87,14 @@ static bool work_ok(const json_t *work)
         return false;
     size_t i;
     json_t *item;
-    json_array_foreach((json_t *)(uintptr_t)work, i, item)
-    {
-        if (!json_is_string(item) || json_string_length(item) > 255)
+    json_array_foreach ((json_t *)(uintptr_t)work, i, item) {
+        if (!json_is_string(item) || json_string_length(item) > WORK_BYTES_MAX)
             return false;
     }
     return true;
 }
 
-static int read_heartbeat(const json_t *body, struct heartbeat *h, struct err *e)
+int heartbeat_read(const json_t *body, struct heartbeat *h, struct err *e)
 {
     *h = (struct heartbeat){.boot = string_of(body, "boot", "")};
     if (!beat_parse_instance(string_of(body, "instance", ""), &h->instance))
@@ -86,8 +107,8 @@ static int read_heartbeat(const json_t *body, struct heartbeat *h, struct err *e
     return 0;
 }
 
-int session_open_member(struct session *s, struct member *m, const json_t *body, const struct member *collector,
-                        bool *want, struct err *e)
+int session_open_member(struct session *s, struct member *m, const json_t *body,
+                        const struct member *collector, bool *want, struct err *e)
 {
     struct agents *a = s->agents;
     struct hello h = {.name = m->name,
@@ -96,6 +117,8 @@ int session_open_member(struct session *s, struct member *m, const json_t *body,
                       .inventory = string_of(body, "inventory", "")};
     if (!beat_parse_instance(string_of(body, "instance", ""), &h.instance))
         return err_set(e, -EINVAL, "no instance");
+    if (strlen(h.version) > VERSION_BYTES_MAX)
+        return err_set(e, -EINVAL, "a version of more than %d bytes", VERSION_BYTES_MAX);
     void *old = NULL;
     int rc = watch_open(a->with.watch, mono_now(), m, &h, s, collector, want, &old, e);
     if (rc == 0 && old) {
@@ -103,6 +126,8 @@ int session_open_member(struct session *s, struct member *m, const json_t *body,
         if (before->member == m && before->peer)
             peer_close(before->peer); /* the same agent over a newer connection */
     }
+    if (rc == 0 && collector)
+        collectors_arrived(a, m);
     return rc;
 }
 
@@ -112,47 +137,58 @@ static void send_welcome(struct session *s, bool want)
     char instance[17];
     snprintf(instance, sizeof instance, "%016" PRIx64, a->with.instance);
     session_send(s, FRAME_WELCOME,
-                 json_pack("{s:I,s:I,s:I,s:s,s:b}", "interval_ms", (json_int_t)span_to_ms(a->interval), "spread_ms",
-                           (json_int_t)span_to_ms(a->spread), "term", (json_int_t)a->with.term, "controller", instance,
-                           "want", want));
+                 json_pack("{s:I,s:I,s:I,s:s,s:b}", "interval_ms", (json_int_t)span_to_ms(a->interval),
+                           "spread_ms", (json_int_t)span_to_ms(a->spread), "term", (json_int_t)a->with.term,
+                           "controller", instance, "want", want));
     s->told = a->told;
 }
 
-static void on_hello(struct session *s, const json_t *body)
+void session_hello(struct session *s, struct member *m, const json_t *body)
 {
-    const struct identity *who = stream_peer(peer_stream(s->peer));
-    const char *name = string_of(body, "name", "");
+    struct agents *a = s->agents;
     struct err e = {0};
-    if (who->kind != IDENTITY_NODE || strcmp(who->name, name) != 0 || !hostlist_name_ok(name)) {
-        log_warn("%s says that it is node \"%.64s\", its certificate says %s\"%.64s\"",
-                 stream_peer_address(peer_stream(s->peer)), name, who->kind == IDENTITY_NODE ? "node " : "", who->name);
-        peer_refuse(s->peer, -EACCES, "the certificate is not node \"%s\"'s", name);
-        return;
-    }
-    struct member *m = cluster_meet(s->agents->with.cluster, name);
+    bool want = false;
+    s->once = false;
     json_take_bool(body, "once", &s->once, NULL);
     s->member = m;
     if (!s->once && collectors_redirect(s)) {
         s->member = NULL;
         return;
     }
-    bool want = false;
     if (session_open_member(s, m, body, NULL, &want, &e) < 0) {
         s->member = NULL;
-        log_debug(LOG_LINK, "node %s is refused: %s", name, e.msg);
-        peer_refuse(s->peer, e.code, "%s", e.msg);
+        log_debug(LOG_LINK, "node %s is refused: %s", m->name, e.msg);
+        session_refuse(s, e.code, "%s", e.msg);
         return;
     }
     send_welcome(s, want);
-    if (share_is_collector(s->agents->share, m) && !s->once)
+    if (s->once)
+        return;
+    if (share_is_collector(a->share, m))
         collectors_hello(s, body);
+    else if (json_object_get(body, "collector"))
+        collectors_dismiss(s);
+}
+
+static void on_hello(struct session *s, const json_t *body)
+{
+    const struct identity *who = stream_peer(peer_stream(s->peer));
+    const char *name = string_of(body, "name", "");
+    if (who->kind != IDENTITY_NODE || strcmp(who->name, name) != 0 || !hostlist_name_ok(name)) {
+        log_warn("%s says that it is node \"%.64s\", its certificate says %s\"%.64s\"",
+                 stream_peer_address(peer_stream(s->peer)), name, who->kind == IDENTITY_NODE ? "node " : "",
+                 who->name);
+        session_refuse(s, -EACCES, "the certificate is not node \"%s\"'s", name);
+        return;
+    }
+    session_hello(s, cluster_meet(s->agents->with.cluster, name), body);
 }
 
 static void on_heartbeat(struct session *s, const json_t *body)
 {
     struct heartbeat h;
     struct err e = {0};
-    int rc = read_heartbeat(body, &h, &e);
+    int rc = heartbeat_read(body, &h, &e);
     if (rc == 0)
         rc = watch_heartbeat(s->agents->with.watch, mono_now(), wall_now(), s->member, &h, &e);
     if (rc == 0 || rc == -EALREADY) {
@@ -160,7 +196,7 @@ static void on_heartbeat(struct session *s, const json_t *body)
         return;
     }
     log_warn("node %s: %s", s->member->name, e.msg);
-    peer_refuse(s->peer, rc, "%s", e.msg);
+    session_refuse(s, rc, "%s", e.msg);
 }
 
 /* A shortfall is logged when it appears, changes or goes, with the difference. */
@@ -194,12 +230,14 @@ void session_inventory(struct session *s, struct member *m, const json_t *body)
 
 static void on_body(struct session *s, uint8_t type, const json_t *body)
 {
-    if (type == FRAME_HELLO && !s->member)
+    if (type == FRAME_HELLO && !s->member && !s->asked)
         on_hello(s, body);
-    else if (type == FRAME_JOIN && !s->member)
+    else if (type == FRAME_JOIN && !s->member && !s->asked)
         join_request(s, body);
+    else if (type == FRAME_HELLO || type == FRAME_JOIN)
+        session_refuse(s, -EPROTO, "HELLO or JOIN comes once");
     else if (!s->member)
-        peer_refuse(s->peer, -EPROTO, "the first frame is HELLO or JOIN");
+        session_refuse(s, -EPROTO, "the first frame is HELLO or JOIN");
     else if (type == FRAME_HEARTBEAT)
         on_heartbeat(s, body);
     else if (type == FRAME_INVENTORY)
@@ -210,39 +248,39 @@ static void on_body(struct session *s, uint8_t type, const json_t *body)
         join_renew(s, body);
 }
 
-static bool is_known(uint8_t type)
+void session_body(struct session *s, uint8_t type, const char *bytes, size_t len)
 {
-    return type >= FRAME_HELLO && type <= FRAME_WANT;
+    struct err e = {0};
+    char name[16];
+    CLEANUP_JSON json_t *body = json_read(bytes, len, &e);
+    if (!json_is_object(body))
+        session_refuse(s, -EINVAL, "%s: %s", frame_name(type, name),
+                       e.code ? e.msg : "the body is no object");
+    else
+        on_body(s, type, body);
 }
 
 static void on_frame(struct peer *p, void *arg, const struct frame *f)
 {
     struct session *s = arg;
     char name[16];
-    log_debug(LOG_MSG, "%s from %s, %zu bytes", frame_name(f->type, name), stream_peer_address(peer_stream(p)), f->len);
-    if (!is_known(f->type)) {
-        if (f->flags & FRAME_CRITICAL)
-            peer_refuse(p, -EOPNOTSUPP, "%s is not known here and marked critical", frame_name(f->type, name));
-        return;
-    }
-    struct err e = {0};
-    CLEANUP_JSON json_t *body = f->flags & FRAME_BINARY ? NULL : json_read(f->body, f->len, &e);
-    if (!json_is_object(body)) {
-        peer_refuse(p, -EINVAL, "%s: %s", frame_name(f->type, name), e.code ? e.msg : "the body is no object");
-        return;
-    }
-    on_body(s, f->type, body);
+    log_debug(LOG_MSG, "%s from %s, %zu bytes", frame_name(f->type, name),
+              stream_peer_address(peer_stream(p)), f->len);
+    session_body(s, f->type, f->body, f->len);
 }
 
 static void on_open(struct peer *p, void *arg)
 {
+    struct session *s = arg;
+    s->open = true;
+    s->came = mono_now();
 }
 
 static void on_close(struct peer *p, void *arg, const struct err *why)
 {
     struct session *s = arg;
-    log_debug(LOG_LINK, "%s %s: closed%s%s", stream_peer_address(peer_stream(p)), s->member ? s->member->name : "",
-              why ? ": " : "", why ? why->msg : "");
+    log_debug(LOG_LINK, "%s %s: closed%s%s", stream_peer_address(peer_stream(p)),
+              s->member ? s->member->name : "", why ? ": " : "", why ? why->msg : "");
     s->peer = NULL;
     session_end(s);
 }
@@ -254,7 +292,6 @@ static void on_connection(void *arg, int fd)
     struct agents *a = arg;
     struct session *s = mem_alloc(sizeof *s);
     s->agents = a;
-    s->came = mono_now();
     s->told = a->told;
     DL_APPEND(a->sessions, s);
     a->n++;
@@ -268,8 +305,8 @@ static void drop_strangers(struct agents *a, struct mono now)
     struct session *s, *tmp;
     DL_FOREACH_SAFE(a->sessions, s, tmp)
     {
-        if (!s->member && !s->waits && s->peer && mono_sub(now, s->came).ns > span_s(30 + HELLO_WITHIN_S).ns)
-            peer_refuse(s->peer, -ETIMEDOUT, "no HELLO within %d s", HELLO_WITHIN_S);
+        if (s->open && !s->member && !s->waits && mono_sub(now, s->came).ns > span_s(HELLO_WITHIN_S).ns)
+            session_refuse(s, -ETIMEDOUT, "no HELLO within %d s", HELLO_WITHIN_S);
     }
 }
 
@@ -277,6 +314,10 @@ static void on_second(uv_timer_t *t)
 {
     struct agents *a = t->data;
     struct mono now = mono_now();
+    bool stood_still = mono_sub(now, a->looked).ns > span_ms(STOOD_STILL_MS).ns;
+    a->looked = now;
+    if (stood_still) /* what came in meanwhile was not read yet: nobody is late */
+        return;
     drop_strangers(a, now);
     collectors_second(a, now);
 }
@@ -288,6 +329,7 @@ static void tell(struct session *s)
         return;
     if (s->told != a->told) {
         s->told = a->told;
+        s->batch = mono_now(); /* the new interval begins */
         session_send(s, FRAME_SETTINGS,
                      json_pack("{s:I,s:I}", "interval_ms", (json_int_t)span_to_ms(a->interval), "spread_ms",
                                (json_int_t)span_to_ms(a->spread)));
@@ -325,6 +367,9 @@ static void take_settings(struct agents *a, const struct config *conf)
     a->interval = (struct span){(int64_t)conf->number[SETTING_HEARTBEAT_INTERVAL]};
     a->spread = conf->watch.spread;
     a->certificate_life = (struct span){(int64_t)conf->number[SETTING_CERTIFICATE_LIFE]};
+    hostlist_fini(&a->collectors);
+    for (size_t i = 0; i < conf->collectors.n; i++)
+        hostlist_add(&a->collectors, conf->collectors.names[i]);
     share_configure(a->share, &conf->collectors);
 }
 
@@ -335,27 +380,28 @@ static struct span time_to_return(const struct agents *a)
     return (struct span){three < span_s(30).ns ? three : span_s(30).ns};
 }
 
-int agents_open(const struct agents_setup *setup, const struct config *conf, struct agents **out, struct err *e)
+int agents_open(const struct agents_setup *setup, const struct config *conf, struct agents **out,
+                struct err *e)
 {
     struct agents *a = mem_alloc(sizeof *a);
     a->with = *setup;
     a->share = share_create(setup->cluster);
     take_settings(a, conf);
     int rc = listener_open_tcp(setup->loop, conf->text[SETTING_MACH_STATUS_ADDRESS],
-                               (uint16_t)conf->number[SETTING_MACH_STATUS_PORT], on_connection, a, &a->listener, e);
+                               (uint16_t)conf->number[SETTING_MACH_STATUS_PORT], on_connection, a,
+                               &a->listener, e);
     if (rc < 0) {
-        share_destroy(a->share);
-        free(a);
+        free_last(a);
         return err_wrap(e, rc, "MachStatusPort");
     }
     struct mono now = mono_now();
     a->shares_from = mono_add(now, time_to_return(a));
-    a->balance_at = now;
+    a->balance_at = a->looked = now;
     uv_timer_init(setup->loop, &a->second);
     uv_timer_init(setup->loop, &a->walk);
     a->second.data = a->walk.data = a;
     a->open_timers = 2;
-    uv_timer_start(&a->second, on_second, 500, 500);
+    uv_timer_start(&a->second, on_second, SECOND_MS, SECOND_MS);
     *out = a;
     return 0;
 }
@@ -365,29 +411,15 @@ void agents_configure(struct agents *a, const struct config *conf)
     take_settings(a, conf);
     a->told++;
     a->balance_at = mono_now();
-    struct session *s, *tmp;
-    DL_FOREACH_SAFE(a->sessions, s, tmp)
-    {
-        bool collector = s->member && share_is_collector(a->share, s->member);
-        if (s->collects && !collector) {
-            session_send(s, FRAME_SHARE, json_pack("{s:I}", "epoch", (json_int_t)++a->epoch));
-            collectors_lost(s);
-            s->collects = false;
-        } else if (collector && !s->collects && !s->once) {
-            CLEANUP_JSON json_t *nothing = json_object();
-            collectors_hello(s, nothing);
-        }
-    }
+    collectors_configure(a);
     agents_walk(a);
 }
 
 static void on_timer_closed(uv_handle_t *h)
 {
     struct agents *a = h->data;
-    if (--a->open_timers > 0)
-        return;
-    share_destroy(a->share);
-    free(a);
+    a->open_timers--;
+    free_last(a);
 }
 
 void agents_close(struct agents *a)

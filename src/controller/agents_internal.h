@@ -10,57 +10,86 @@
 
 struct session {
     struct agents *agents;
-    struct peer *peer; /* NULL once it is closed */
+    struct peer *peer;     /* NULL once it is closed */
     struct member *member; /* NULL before HELLO */
     struct mono came;
-    bool once;       /* reports once and goes */
-    bool asked;      /* a token or certificate is on its way: one at a time */
-    bool waits;      /* for the commit of its token; frees itself then */
-    unsigned told;   /* generation of settings that it knows */
+    bool open;     /* the handshake is done, at `came` */
+    bool once;     /* reports once and goes */
+    bool asked;    /* a token or certificate is on its way: one at a time */
+    bool waits;    /* for the commit of its token; frees itself then */
+    unsigned told; /* generation of settings that it knows */
     /* As a collector: */
-    bool collects;       /* it was sent a share */
+    bool collects;       /* it was sent a share; then it is in agents.collecting */
     uint64_t epoch;      /* of the last SHARE */
     uint16_t port;       /* where it listens, 0 while unknown */
     struct mono batch;   /* when its last BATCH came */
     size_t foreign;      /* nodes that it spoke for without having been given them */
+    uint64_t complained; /* the epoch for which that was reported */
     struct session *prev, *next;
+    struct session *prev_collecting, *next_collecting;
+};
+
+/* Where a node was sent that was not heard from there yet. */
+struct sent {
+    const struct member *to; /* NULL when nowhere, or heard */
+    struct mono at;
 };
 
 struct agents {
     struct agents_setup with;
     struct listener *listener;
     struct share *share;
+    struct hostlist collectors; /* as configured */
     struct session *sessions;
     size_t n;
-    struct session *walker; /* next to be told something */
-    unsigned told;          /* generation of settings */
+    struct session *collecting; /* those of the sessions that collect, one for a collector */
+    struct session *walker;     /* next to be told something */
+    unsigned told;              /* generation of settings */
     bool walking;
     uv_timer_t second, walk;
     int open_timers;
     bool closing;
+    struct mono looked; /* when on_second last came */
     struct span interval, spread, certificate_life;
     struct mono shares_from; /* no new shares before, unless every collector responds */
     struct mono balance_at;  /* ns 0: nothing to balance */
     uint64_t epoch;
+    struct sent *sent; /* by member id */
+    size_t n_sent;
+    struct mono kept_at; /* when one was kept here that could not be heard where it was sent; ns 0: none */
 };
 
 /* Sends a JSON object and releases it. */
 void session_send(struct session *s, enum frame_type type, json_t *body);
+/* Sends REFUSE and closes. */
+void session_refuse(struct session *s, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* A frame's body. */
+void session_body(struct session *s, uint8_t type, const char *bytes, size_t len);
+/* The HELLO of a node whose certificate was looked at. */
+void session_hello(struct session *s, struct member *m, const json_t *body);
 void agents_note(struct agents *a, const char *what, const char *nodes, const char *text);
+int heartbeat_read(const json_t *body, struct heartbeat *h, struct err *e);
 /* An inventory of m from the session; asks for the whole when a change has nothing to change. */
 void session_inventory(struct session *s, struct member *m, const json_t *body);
-int session_open_member(struct session *s, struct member *m, const json_t *body, const struct member *collector,
-                        bool *want, struct err *e);
+int session_open_member(struct session *s, struct member *m, const json_t *body,
+                        const struct member *collector, bool *want, struct err *e);
 /* Walks over all sessions, some a turn, telling each what it does not know yet. */
 void agents_walk(struct agents *a);
 
 /* collectors.c */
+/* A collector came, or became one. */
 void collectors_hello(struct session *s, const json_t *body);
+/* Tells one that it is no collector (any more). */
+void collectors_dismiss(struct session *s);
 void collectors_batch(struct session *s, const json_t *body);
+/* A session that collects does so no longer. */
 void collectors_lost(struct session *s);
+void collectors_configure(struct agents *a);
 void collectors_second(struct agents *a, struct mono now);
 /* Sends the session to its collector and closes it; false when it is to stay. */
 bool collectors_redirect(struct session *s);
+/* The collector that m was sent to has heard it. */
+void collectors_arrived(struct agents *a, const struct member *m);
 
 /* join.c */
 void join_request(struct session *s, const json_t *body);

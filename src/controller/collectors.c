@@ -15,14 +15,18 @@
 #include <string.h>
 #include <utlist.h>
 
-enum { REBALANCE_AFTER_S = 3 }; /* a collector that only reconnects keeps its nodes */
+enum {
+    REBALANCE_AFTER_S = 3,     /* a collector that only reconnects keeps its nodes */
+    SEND_AGAIN_AFTER_S = 600,  /* a node that could not be heard where it was sent */
+    SHARE_BYTES_MAX = 60 << 10 /* below FRAME_BODY_BYTES_MAX */
+};
 
 static struct session *session_of(struct agents *a, const struct member *collector)
 {
     struct session *s;
-    DL_FOREACH(a->sessions, s)
+    DL_FOREACH2(a->collecting, s, next_collecting)
     {
-        if (s->member == collector && s->collects)
+        if (s->member == collector)
             return s;
     }
     return NULL;
@@ -34,8 +38,14 @@ static void send_share(struct session *s, struct member *const *nodes, size_t n)
     for (size_t i = 0; i < n; i++)
         names[i] = nodes[i]->name;
     CLEANUP_FREE char *folded = hostlist_fold(names, n);
+    for (; strlen(folded) > SHARE_BYTES_MAX; folded = hostlist_fold(names, n)) {
+        /* Those that are left out are sent away by the collector, and are then heard here. */
+        n -= n / 10 + 1;
+        free(folded);
+    }
     s->epoch = ++s->agents->epoch;
-    log_debug(LOG_COLLECT, "collector %s: share %llu has %zu nodes", s->member->name, (unsigned long long)s->epoch, n);
+    log_debug(LOG_COLLECT, "collector %s: share %llu has %zu nodes", s->member->name,
+              (unsigned long long)s->epoch, n);
     session_send(s, FRAME_SHARE, json_pack("{s:I,s:s}", "epoch", (json_int_t)s->epoch, "nodes", folded));
 }
 
@@ -69,6 +79,9 @@ static void responds(struct session *s, struct member *const *held, size_t n)
 void collectors_hello(struct session *s, const json_t *body)
 {
     struct agents *a = s->agents;
+    struct session *before = session_of(a, s->member);
+    if (before)
+        collectors_lost(before); /* the same agent over an older connection, which still has to end */
     const json_t *role = json_object_get(body, "collector");
     uint64_t port = 0;
     const char *held = "";
@@ -77,6 +90,7 @@ void collectors_hello(struct session *s, const json_t *body)
         json_take_string(role, "nodes", &held, NULL);
     }
     s->collects = true;
+    DL_APPEND2(a->collecting, s, prev_collecting, next_collecting);
     s->batch = mono_now();
     s->port = (uint16_t)port;
     size_t n = 0;
@@ -86,31 +100,59 @@ void collectors_hello(struct session *s, const json_t *body)
     send_share(s, nodes, n);
 }
 
+void collectors_dismiss(struct session *s)
+{
+    session_send(s, FRAME_SHARE, json_pack("{s:I}", "epoch", (json_int_t)++s->agents->epoch));
+}
+
+/* One that never responded has lost nobody: else one that comes and goes would excuse for ever. */
 void collectors_lost(struct session *s)
 {
     struct agents *a = s->agents;
     struct mono now = mono_now();
     size_t excused = 0;
+    s->collects = false;
+    DL_DELETE2(a->collecting, s, prev_collecting, next_collecting);
+    if (a->closing)
+        return;
     for (uint32_t id = 0; id < cluster_count(a->with.cluster); id++) {
         struct member *m = cluster_by_id(a->with.cluster, id);
         const struct observed *o = watch_observed(a->with.watch, m);
         if (o->session != s && share_collector_of(a->share, m) != s->member)
             continue;
-        if (m != s->member)
-            watch_close(a->with.watch, m, s);
-        if (o->beat.liveness == LIVENESS_LIVE || o->beat.liveness == LIVENESS_LATE) {
+        if (m == s->member)
+            continue;
+        watch_close(a->with.watch, m, s);
+        if (s->port && (o->beat.liveness == LIVENESS_LIVE || o->beat.liveness == LIVENESS_LATE)) {
             watch_excuse(a->with.watch, now, m);
             excused++;
         }
     }
-    if (a->closing)
-        return;
     share_respond(a->share, s->member, false, NULL, 0);
+    if (s->port == 0)
+        return;
     a->balance_at = mono_add(now, span_s(REBALANCE_AFTER_S));
     struct text t = {0};
     text_printf(&t, "does not respond; its %zu nodes move", excused);
     agents_note(a, "collector.lost", s->member->name, t.s);
     text_fini(&t);
+}
+
+void collectors_configure(struct agents *a)
+{
+    struct session *s, *tmp;
+    DL_FOREACH_SAFE2(a->collecting, s, tmp, next_collecting)
+    {
+        if (share_is_collector(a->share, s->member))
+            continue;
+        collectors_dismiss(s);
+        collectors_lost(s);
+    }
+    CLEANUP_JSON json_t *nothing = json_object();
+    DL_FOREACH (a->sessions, s) {
+        if (s->member && !s->collects && !s->once && share_is_collector(a->share, s->member))
+            collectors_hello(s, nothing);
+    }
 }
 
 /* --- shares ---------------------------------------------------------------------------------- */
@@ -131,16 +173,20 @@ static struct span batch_deadline(const struct agents *a)
 
 void collectors_second(struct agents *a, struct mono now)
 {
-    struct session *s, *tmp;
-    DL_FOREACH_SAFE(a->sessions, s, tmp)
+    struct session *s;
+    DL_FOREACH2(a->collecting, s, next_collecting)
     {
-        if (!s->collects || !s->peer || a->interval.ns == 0)
+        if (!s->peer || a->interval.ns == 0 || s->told != a->told)
             continue;
         if (mono_sub(now, s->batch).ns > batch_deadline(a).ns) {
             struct err why;
             err_set(&why, -ETIMEDOUT, "the collector sent no batch within 150 %% of the interval");
             stream_abort(peer_stream(s->peer), &why);
         }
+    }
+    if (a->kept_at.ns && mono_sub(now, a->kept_at).ns > span_s(SEND_AGAIN_AFTER_S).ns) {
+        a->kept_at.ns = 0;
+        agents_walk(a);
     }
     if (a->balance_at.ns == 0 || now.ns < a->balance_at.ns)
         return;
@@ -154,19 +200,60 @@ void collectors_second(struct agents *a, struct mono now)
     }
 }
 
+static struct sent *sent_of(struct agents *a, const struct member *m)
+{
+    if (m->id >= a->n_sent) {
+        size_t n = cluster_count(a->with.cluster);
+        a->sent = mem_grow(a->sent, n * sizeof *a->sent);
+        memset(a->sent + a->n_sent, 0, (n - a->n_sent) * sizeof *a->sent);
+        a->n_sent = n;
+    }
+    return &a->sent[m->id];
+}
+
+void collectors_arrived(struct agents *a, const struct member *m)
+{
+    if (m->id < a->n_sent)
+        a->sent[m->id].to = NULL;
+}
+
+/* True for one that was sent to this collector before and has come back unheard: there is no way
+ * between the two, so it is heard here for a while. */
+static bool came_back(struct agents *a, const struct member *m, const struct session *to, struct mono now)
+{
+    const struct sent *before = sent_of(a, m);
+    if (before->to != to->member || before->at.ns < to->came.ns ||
+        mono_sub(now, before->at).ns > span_s(SEND_AGAIN_AFTER_S).ns)
+        return false;
+    if (a->kept_at.ns == 0)
+        a->kept_at = now;
+    return true;
+}
+
+/* "192.0.2.7:6120" and "[2001:db8::7]:6120" without port and brackets. */
+static char *host_of(struct peer *p)
+{
+    const char *address = stream_peer_address(peer_stream(p));
+    const char *colon = strrchr(address, ':');
+    size_t len = colon ? (size_t)(colon - address) : strlen(address);
+    bool brackets = len > 2 && address[0] == '[' && address[len - 1] == ']';
+    return brackets ? mem_dup_len(address + 1, len - 2) : mem_dup_len(address, len);
+}
+
 bool collectors_redirect(struct session *s)
 {
     struct agents *a = s->agents;
+    struct mono now = mono_now();
     const struct member *collector = share_collector_of(a->share, s->member);
-    if (!collector || collector == s->member || !share_responds(a->share, collector))
+    if (!collector || share_is_collector(a->share, s->member) || !share_responds(a->share, collector))
         return false;
     struct session *to = session_of(a, collector);
-    if (!to || !to->peer || to->port == 0 || (a->balance_at.ns != 0 && mono_now().ns < a->shares_from.ns))
+    if (!to || !to->peer || to->port == 0 || (a->balance_at.ns != 0 && now.ns < a->shares_from.ns))
         return false;
-    CLEANUP_FREE char *host = mem_dup(stream_peer_address(peer_stream(to->peer)));
-    char *colon = strrchr(host, ':');
-    if (colon)
-        *colon = '\0';
+    if (came_back(a, s->member, to, now))
+        return false;
+    *sent_of(a, s->member) = (struct sent){collector, now};
+    CLEANUP_FREE char *host = host_of(to->peer);
     session_send(s, FRAME_REDIRECT,
                  json_pack("{s:{s:s,s:s,s:i}}", "collector", "name", collector->name, "host", host, "port",
                            (int)to->port));
@@ -177,13 +264,12 @@ bool collectors_redirect(struct session *s)
 json_t *agents_collectors(struct agents *a)
 {
     json_t *all = json_array();
-    for (uint32_t id = 0; id < cluster_count(a->with.cluster); id++) {
-        struct member *m = cluster_by_id(a->with.cluster, id);
+    for (size_t i = 0; i < a->collectors.n; i++) {
+        const struct member *m = cluster_find(a->with.cluster, a->collectors.names[i]);
         struct member *const *nodes;
-        if (share_is_collector(a->share, m))
-            json_array_append_new(all, json_pack("{s:s,s:b,s:I}", "name", m->name, "responds",
-                                                 share_responds(a->share, m), "nodes",
-                                                 (json_int_t)share_members(a->share, m, &nodes)));
+        json_array_append_new(all, json_pack("{s:s,s:b,s:I}", "name", m->name, "responds",
+                                             share_responds(a->share, m), "nodes",
+                                             (json_int_t)share_members(a->share, m, &nodes)));
     }
     return all;
 }
@@ -232,7 +318,8 @@ static void take_change(struct session *s, const json_t *change, struct hostlist
     if (!m)
         return;
     if (duplicate) {
-        agents_note(a, "node.duplicate", name, "a second agent claims the name at the collector and is refused");
+        agents_note(a, "node.duplicate", name,
+                    "a second agent claims the name at the collector and is refused");
         return;
     }
     if (gone) {
@@ -245,14 +332,9 @@ static void take_change(struct session *s, const json_t *change, struct hostlist
         log_debug(LOG_COLLECT, "collector %s: node %s: %s", s->member->name, name, e.msg);
         return;
     }
-    struct heartbeat h = {0};
-    h.boot = json_string_value(json_object_get(change, "boot"));
-    beat_parse_instance(json_string_value(json_object_get(change, "instance")), &h.instance);
-    json_take_u64(change, "seq", INT64_MAX, &h.seq, NULL);
-    json_take_u64(change, "uptime_s", UINT32_MAX, &h.uptime_s, NULL);
-    const json_t *work = json_object_get(change, "work");
-    h.work = json_is_array(work) && json_array_size(work) <= 1024 ? work : NULL;
-    watch_heartbeat(a->with.watch, mono_now(), wall_now(), m, &h, NULL);
+    struct heartbeat h;
+    if (heartbeat_read(change, &h, NULL) == 0)
+        watch_heartbeat(a->with.watch, mono_now(), wall_now(), m, &h, NULL);
     if (wanted)
         hostlist_add(want, name);
 }
@@ -261,8 +343,7 @@ static void take_inventories(struct session *s, const json_t *all, struct hostli
 {
     size_t i;
     json_t *item;
-    json_array_foreach((json_t *)(uintptr_t)all, i, item)
-    {
+    json_array_foreach ((json_t *)(uintptr_t)all, i, item) {
         const char *name = "";
         json_take_string(item, "name", &name, NULL);
         struct member *m = spoken_for(s, name);
@@ -280,7 +361,8 @@ static void take_inventories(struct session *s, const json_t *all, struct hostli
 static void complain_of_foreign(struct session *s, uint64_t epoch)
 {
     /* Nodes that were just taken from its share may still be in a batch on its way. */
-    if (s->foreign && epoch == s->epoch) {
+    if (s->foreign && epoch == s->epoch && s->complained != epoch) {
+        s->complained = epoch;
         struct text t = {0};
         text_printf(&t, "speaks for %zu nodes that it was not given; they are not believed", s->foreign);
         agents_note(s->agents, "collector.foreign", s->member->name, t.s);
@@ -305,7 +387,8 @@ void collectors_batch(struct session *s, const json_t *body)
     CLEANUP_HOSTLIST struct hostlist want = {0};
     size_t i;
     json_t *change;
-    json_array_foreach(json_object_get(body, "changed"), i, change) take_change(s, change, &want);
+    json_array_foreach (json_object_get(body, "changed"), i, change)
+        take_change(s, change, &want);
     take_inventories(s, json_object_get(body, "inventories"), &want);
     take_heard(s, heard);
     complain_of_foreign(s, epoch);

@@ -101,8 +101,11 @@ static void job_destroy(struct job *j)
 
 static void job_finish(struct committer *k, struct job *j, int rc, const struct err *why)
 {
-    struct outcome o = {
-        .rc = rc, .revision = k->revision, .changed = &j->changed, .claim = j->claim, .why = rc < 0 ? why : NULL};
+    struct outcome o = {.rc = rc,
+                        .revision = k->revision,
+                        .changed = &j->changed,
+                        .claim = j->claim,
+                        .why = rc < 0 ? why : NULL};
     j->fn(j->arg, &o);
     job_destroy(j);
 }
@@ -438,7 +441,8 @@ uint64_t committer_count(const struct committer *k, double *ms_max)
     return k->commits;
 }
 
-int committer_journal(struct committer *k, uint64_t after, size_t max, store_journal_fn *fn, void *arg, struct err *e)
+int committer_journal(struct committer *k, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
+                      struct err *e)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);

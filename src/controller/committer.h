@@ -42,6 +42,7 @@ uint64_t committer_revision(const struct committer *k);
 uint64_t committer_count(const struct committer *k, double *ms_max);
 
 /* Reads the journal between commits. -EAGAIN when the store has been busy for 20 ms. */
-int committer_journal(struct committer *k, uint64_t after, size_t max, store_journal_fn *fn, void *arg, struct err *e);
+int committer_journal(struct committer *k, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
+                      struct err *e);
 
 #endif

@@ -18,7 +18,7 @@ static const struct row {
     uint64_t min, max;
     const char *unit, *what;
 } rows[SETTINGS] = {
-#define SETTING(symbol, name, kind, def, min, max, unit, what)                                               \
+#define SETTING(symbol, name, kind, def, min, max, unit, what) \
     [SETTING_##symbol] = {name, IS_##kind, def, min, max, unit, what},
 #include "controller/setting.tbl"
 #undef SETTING
@@ -62,8 +62,8 @@ static int parse_span(const struct row *row, const char *value, uint64_t *out, s
     if (rc < 0)
         return rc;
     if ((uint64_t)s.ns < row->min * 1000000000 || (uint64_t)s.ns > row->max * 1000000000)
-        return err_set(e, -EINVAL, "\"%s\" is not from %llu to %llu seconds", value, (unsigned long long)row->min,
-                       (unsigned long long)row->max);
+        return err_set(e, -EINVAL, "\"%s\" is not from %llu to %llu seconds", value,
+                       (unsigned long long)row->min, (unsigned long long)row->max);
     *out = (uint64_t)s.ns;
     return 0;
 }
@@ -106,7 +106,8 @@ static int parse_value(struct config *c, enum setting s, struct err *e)
 
 /* --- fettle.conf ----------------------------------------------------------------------------- */
 
-static int find_setting(const struct conf *file, const struct conf_line *line, enum setting *out, struct err *e)
+static int find_setting(const struct conf *file, const struct conf_line *line, enum setting *out,
+                        struct err *e)
 {
     const char *names[SETTINGS];
     for (int i = 0; i < SETTINGS; i++) {
@@ -119,7 +120,8 @@ static int find_setting(const struct conf *file, const struct conf_line *line, e
     return conf_unknown_key(file, line, line->fields[0].key, names, SETTINGS, e);
 }
 
-static int take_parameter(struct config *c, const struct conf *file, const struct conf_line *line, struct err *e)
+static int take_parameter(struct config *c, const struct conf *file, const struct conf_line *line,
+                          struct err *e)
 {
     enum setting s = SETTINGS;
     int rc = find_setting(file, line, &s, e);
@@ -168,7 +170,8 @@ static int refuse_pair(const struct config *c, enum setting a, const char *how, 
     span_format((struct span){(int64_t)c->number[a]}, x);
     span_format((struct span){(int64_t)c->number[b]}, y);
     int line = c->given[a] ? c->line[a] : c->line[b];
-    return err_set(e, -EINVAL, "%s:%d: %s (%s) is %s %s (%s)", c->path, line, rows[a].name, x, how, rows[b].name, y);
+    return err_set(e, -EINVAL, "%s:%d: %s (%s) is %s %s (%s)", c->path, line, rows[a].name, x, how,
+                   rows[b].name, y);
 }
 
 static int set_patience(struct config *c, enum setting late, enum setting silent, uint64_t late_default,
@@ -203,7 +206,8 @@ static int set_policies(struct config *c, struct err *e)
     c->api.privileged_port = c->number[SETTING_API_PRIVILEGED_PORT];
     int rc = set_patience(c, SETTING_LATE_AFTER, SETTING_HEARTBEAT_TIMEOUT, 30, 60, &w->plain, e);
     if (rc == 0)
-        rc = set_patience(c, SETTING_SENSITIVE_LATE_AFTER, SETTING_SENSITIVE_TIMEOUT, 120, 300, &w->sensitive, e);
+        rc = set_patience(c, SETTING_SENSITIVE_LATE_AFTER, SETTING_SENSITIVE_TIMEOUT, 120, 300, &w->sensitive,
+                          e);
     if (rc == 0)
         rc = set_patience(c, SETTING_BORROWED_LATE_AFTER, SETTING_BORROWED_TIMEOUT, 30, 30, &w->borrowed, e);
     return rc;
@@ -219,7 +223,8 @@ static const struct conf_field *field_of(const struct conf_line *line, const cha
     return NULL;
 }
 
-static int unknown_node_key(const struct conf *file, const struct conf_line *line, const char *key, struct err *e)
+static int unknown_node_key(const struct conf *file, const struct conf_line *line, const char *key,
+                            struct err *e)
 {
     const char *known[FIELDS];
     size_t n = 0;
@@ -231,8 +236,8 @@ static int unknown_node_key(const struct conf *file, const struct conf_line *lin
 }
 
 /* Lays the keys of one record over a specification. */
-static int take_spec(const struct conf *file, const struct conf_line *line, unsigned partition_max, struct spec *s,
-                     struct err *e)
+static int take_spec(const struct conf *file, const struct conf_line *line, unsigned partition_max,
+                     struct spec *s, struct err *e)
 {
     for (size_t i = 0; i < line->n; i++) {
         const struct conf_field *kv = &line->fields[i];
@@ -272,8 +277,8 @@ static int refuse_duplicates(const struct conf *file, const struct roster *r, co
     return 0;
 }
 
-static int take_node_line(struct config *c, const struct conf *file, const struct conf_line *line, struct spec *defaults,
-                          int **lines, size_t *cap, struct err *e)
+static int take_node_line(struct config *c, const struct conf *file, const struct conf_line *line,
+                          struct spec *defaults, int **lines, size_t *cap, struct err *e)
 {
     unsigned partition_max = (unsigned)c->number[SETTING_MAX_PARTITION];
     const struct conf_field *name = field_of(line, "Name");
@@ -361,7 +366,8 @@ static struct roster_node *index_find(const struct node_index *index, char *name
     return at ? *at : NULL;
 }
 
-static int add_partition_nodes(const struct node_index *index, const char *list, unsigned number, struct err *e)
+static int add_partition_nodes(const struct node_index *index, const char *list, unsigned number,
+                               struct err *e)
 {
     CLEANUP_HOSTLIST struct hostlist names = {0};
     int rc = hostlist_parse(list, &names, e);
@@ -394,7 +400,8 @@ static int take_partition(struct config *c, const struct node_index *index, cons
         return err_wrap(e, -EINVAL, "%s:%d: Partition", file->path, line->number);
     struct roster *r = &c->roster;
     for (size_t i = 0; i < r->n_partitions; i++)
-        if (r->partitions[i].number == n || (name && *name->value && strcmp(r->partitions[i].name, name->value) == 0))
+        if (r->partitions[i].number == n ||
+            (name && *name->value && strcmp(r->partitions[i].name, name->value) == 0))
             return err_set(e, -EINVAL, "%s:%d: partition %s stands twice", file->path, line->number,
                            r->partitions[i].number == n ? number->value : name->value);
     r->partitions = mem_grow(r->partitions, (r->n_partitions + 1) * sizeof *r->partitions);
@@ -427,8 +434,8 @@ static int set_default_partition(struct config *c, struct err *e)
         }
     }
     if (!is_number)
-        return err_set(e, -EINVAL, "%s:%d: DefaultPartition: no partition \"%s\" in %s", c->path, c->line[SETTING_DEFAULT_PARTITION], want,
-                       c->text[SETTING_PARTITION_CONF]);
+        return err_set(e, -EINVAL, "%s:%d: DefaultPartition: no partition \"%s\" in %s", c->path,
+                       c->line[SETTING_DEFAULT_PARTITION], want, c->text[SETTING_PARTITION_CONF]);
     r->partitions = mem_grow(r->partitions, (r->n_partitions + 1) * sizeof *r->partitions);
     r->partitions[r->n_partitions++] =
         (struct partition){.number = (unsigned)number, .name = mem_dup(""), .is_default = true};

@@ -25,7 +25,7 @@ struct config {
     char *path;
     char *text[SETTINGS]; /* as written, or the default; "" for none */
     bool given[SETTINGS];
-    int line[SETTINGS];      /* of fettle.conf, where it is given */
+    int line[SETTINGS];        /* of fettle.conf, where it is given */
     uint64_t number[SETTINGS]; /* NUMBER, FLAG, CHOICE (index); SPAN in ns */
     struct hostlist collectors;
     uint32_t debug_flags;

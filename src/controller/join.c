@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { REQUEST_BYTES_MAX = 8 << 10 };
+
 static int sign(struct agents *a, const char *name, const char *request, char **pem, struct err *e)
 {
     struct identity id = {.kind = IDENTITY_NODE};
@@ -42,7 +44,8 @@ static void on_token_used(void *arg, const struct outcome *o)
     if (s->peer && rc == 0) {
         log_info("node %s joined from %s", j->name, stream_peer_address(peer_stream(s->peer)));
         session_send(s, FRAME_JOINED,
-                     json_pack("{s:s,s:s}", "certificate", pem, "authority", authority_pem(s->agents->with.authority)));
+                     json_pack("{s:s,s:s}", "certificate", pem, "authority",
+                               authority_pem(s->agents->with.authority)));
         peer_close(s->peer);
     } else if (s->peer) {
         log_warn("%s may not join as node %s: %s", stream_peer_address(peer_stream(s->peer)), j->name, e.msg);
@@ -61,11 +64,15 @@ void join_request(struct session *s, const json_t *body)
     struct err e = {0};
     if (json_take_string(body, "token", &token, &e) < 0 || json_take_string(body, "name", &name, &e) < 0 ||
         json_take_string(body, "request", &request, &e) < 0) {
-        peer_refuse(s->peer, -EINVAL, "%s", e.msg);
+        session_refuse(s, -EINVAL, "%s", e.msg);
         return;
     }
-    if (!hostlist_name_ok(name) || s->asked) {
-        peer_refuse(s->peer, -EINVAL, "\"%.64s\" is not the name of a node", name);
+    if (!hostlist_name_ok(name)) {
+        session_refuse(s, -EINVAL, "\"%.64s\" is not the name of a node", name);
+        return;
+    }
+    if (strlen(request) > REQUEST_BYTES_MAX) { /* anybody may ask, and it is kept until the commit */
+        session_refuse(s, -EINVAL, "a certificate request of more than %d bytes", REQUEST_BYTES_MAX);
         return;
     }
     s->asked = true;
@@ -90,7 +97,7 @@ void join_renew(struct session *s, const json_t *body)
     if (rc == 0)
         rc = sign(s->agents, s->member->name, request, &pem, &e);
     if (rc < 0) {
-        peer_refuse(s->peer, rc, "%s", e.msg);
+        session_refuse(s, rc, "%s", e.msg);
         return;
     }
     log_info("node %s has a new certificate", s->member->name);

@@ -19,7 +19,7 @@ static char dir[32];
 
 static int dir_make(void **state)
 {
-    strcpy(dir, "/tmp/fettle-ca-XXXXXX");
+    snprintf(dir, sizeof dir, "/tmp/fettle-ca-XXXXXX");
     return mkdtemp(dir) ? 0 : -1;
 }
 

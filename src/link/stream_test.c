@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -327,7 +328,7 @@ static char dir[32], path[64];
 
 static int local_setup(void **state)
 {
-    strcpy(dir, "/tmp/fettle-local-XXXXXX");
+    snprintf(dir, sizeof dir, "/tmp/fettle-local-XXXXXX");
     if (!mkdtemp(dir))
         return -1;
     snprintf(path, sizeof path, "%s/s", dir);
@@ -352,7 +353,7 @@ static void on_local(void *arg, int fd)
 static int local_dial(void)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
-    strcpy(at.sun_path, path);
+    snprintf(at.sun_path, sizeof at.sun_path, "%s", path);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (connect(fd, (struct sockaddr *)&at, sizeof at) == 0)
         return fd;
@@ -396,7 +397,7 @@ static void local_socket_knows_its_peer(void **state)
 static void stale_socket_file_is_replaced(void **state)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
-    strcpy(at.sun_path, path);
+    snprintf(at.sun_path, sizeof at.sun_path, "%s", path);
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
     close(fd);

@@ -7,7 +7,7 @@
 #include <strings.h>
 
 static const struct field_row rows[FIELDS] = {
-#define FIELD(symbol, name, kind, heading, unit, settable, what)                                             \
+#define FIELD(symbol, name, kind, heading, unit, settable, what) \
     [FIELD_##symbol] = {name, FIELD_IS_##kind, heading, unit, settable, what},
 #include "node/field.tbl"
 #undef FIELD

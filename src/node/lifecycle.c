@@ -84,7 +84,8 @@ bool lifecycle_schedulable(const struct fitness *f, struct text *why)
     if (f->claims && *f->claims)
         because(why, &fit, f->claims, NULL);
     if (f->agreed.listed && !f->agreed.admitted)
-        because(why, &fit, f->liveness == LIVENESS_LIVE ? "heard for the first time; being recorded" : "never heard",
+        because(why, &fit,
+                f->liveness == LIVENESS_LIVE ? "heard for the first time; being recorded" : "never heard",
                 NULL);
     else
         explain_silence(f, why, &fit);

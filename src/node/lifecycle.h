@@ -48,18 +48,18 @@ struct fitness {
     struct agreed agreed;
     enum liveness liveness;
     enum work work;
-    struct span silence;    /* since it was last heard */
-    const char *claims;     /* the claims in words */
-    const char *shortfall;  /* what it lacks */
-    bool reported;          /* its inventory is known */
+    struct span silence;   /* since it was last heard */
+    const char *claims;    /* the claims in words */
+    const char *shortfall; /* what it lacks */
+    bool reported;         /* its inventory is known */
 };
 
 /* True when new work may land. Otherwise says why not into `why` (emptied first; may be NULL):
  * every reason, the strongest first, joined by "; ". */
 bool lifecycle_schedulable(const struct fitness *f, struct text *why);
 
-const char *lifecycle_name(enum lifecycle l);                  /* "draining" */
-const char *lifecycle_word(enum lifecycle l, enum work w);     /* the 2001 word: "DRAINING" */
+const char *lifecycle_name(enum lifecycle l);              /* "draining" */
+const char *lifecycle_word(enum lifecycle l, enum work w); /* the 2001 word: "DRAINING" */
 const char *lifecycle_what(enum lifecycle l);
 const char *liveness_name(enum liveness l);
 const char *work_name(enum work w);

@@ -78,8 +78,7 @@ static int apply(json_t *inventory, const json_t *set, const json_t *unset, stru
         json_object_update(inventory, (json_t *)(uintptr_t)set);
     size_t i;
     json_t *key;
-    json_array_foreach((json_t *)(uintptr_t)unset, i, key)
-    {
+    json_array_foreach ((json_t *)(uintptr_t)unset, i, key) {
         if (!json_is_string(key))
             return err_set(e, -EINVAL, "an inventory whose \"unset\" holds something else than names");
         json_object_del(inventory, json_string_value(key));

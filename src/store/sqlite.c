@@ -23,8 +23,13 @@ static const char *const queries[QUERIES] = {
     [QUERY_RECORD_PUT] = "INSERT OR REPLACE INTO record(" RECORD_COLUMNS ") VALUES(?, ?, ?, ?)",
     [QUERY_RECORD_DELETE] = "DELETE FROM record WHERE key = ?",
     [QUERY_ENTRIES] = "SELECT " ENTRY_COLUMNS " FROM journal ORDER BY revision, n",
+    /* Up to the revision that the limit would cut in two, which is left for the next page: whoever
+     * goes on after the last revision of a page must not miss the rest of it. */
     [QUERY_ENTRIES_AFTER] =
-        "SELECT " ENTRY_COLUMNS " FROM journal WHERE revision > ? ORDER BY revision, n LIMIT ?",
+        "SELECT " ENTRY_COLUMNS " FROM journal WHERE revision > ?1 AND revision < max("
+        "ifnull((SELECT revision FROM journal WHERE revision > ?1 ORDER BY revision, n LIMIT 1 OFFSET ?2),"
+        " 9223372036854775807), (SELECT min(revision) + 1 FROM journal WHERE revision > ?1))"
+        " ORDER BY revision, n",
     [QUERY_ENTRY_PUT] = "INSERT INTO journal(" ENTRY_COLUMNS ") VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
 };
 

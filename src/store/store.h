@@ -75,7 +75,8 @@ int store_load(struct store *s, store_record_fn *fn, void *arg, uint64_t *revisi
 int store_commit(struct store *s, uint64_t term, const struct store_batch *b, uint64_t *revision,
                  struct err *e);
 
-/* Calls fn with the journal's entries with revision > after, oldest first, at most max of them. */
+/* Calls fn with the journal's entries with revision > after, oldest first: of whole revisions, one at
+ * least, and as many as have at most max entries. */
 typedef int store_journal_fn(void *arg, uint64_t revision, const struct store_entry *entry, struct err *e);
 int store_journal(struct store *s, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
                   struct err *e);

@@ -337,8 +337,10 @@ static void test_the_journal_is_told_after_a_revision_and_up_to_a_number(void **
         uint64_t after;
         size_t max, n;
         const char *first;
-    } cases[] = {{0, 8, 3, "first"}, {1, 8, 1, "third"}, {2, 8, 1, "third"},    {3, 8, 0, ""},
-                 {0, 2, 2, "first"}, {0, 0, 0, ""},      {UINT64_MAX, 8, 0, ""}};
+    } cases[] = {{0, 8, 3, "first"},     {1, 8, 1, "third"}, {2, 8, 1, "third"},
+                 {3, 8, 0, ""},          {0, 2, 2, "first"}, {1, 0, 1, "third"},
+                 {UINT64_MAX, 8, 0, ""}, {0, 1, 2, "first"}}; /* what was committed together is told together
+                                                               */
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct seen seen = {0};
         assert_int_equal(store_journal(t->store, cases[i].after, cases[i].max, seen_entry, &seen, &t->e), 0);

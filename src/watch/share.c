@@ -13,6 +13,7 @@ struct keeper {
     struct member *collector;
     bool responds;
     bool changed;
+    bool fresh; /* responds since the last balance: it knows nothing of its share */
     size_t n, measure;
     struct member **nodes; /* rebuilt by each balance */
 };
@@ -75,6 +76,7 @@ void share_configure(struct share *s, const struct hostlist *collectors)
         const struct keeper *was = find(s, now[i].collector);
         if (was) {
             now[i].responds = was->responds;
+            now[i].fresh = was->fresh;
             moved[was - s->keepers + 1] = (uint32_t)i + 1;
         }
     }
@@ -104,13 +106,14 @@ bool share_complete(const struct share *s)
     return true;
 }
 
-void share_respond(struct share *s, struct member *collector, bool responds, struct member *const *held, size_t n)
+void share_respond(struct share *s, struct member *collector, bool responds, struct member *const *held,
+                   size_t n)
 {
     struct keeper *k = find(s, collector);
     if (!k)
         return;
     grow(s);
-    k->responds = responds;
+    k->responds = k->fresh = responds;
     for (size_t i = 0; responds && i < n; i++) {
         uint32_t *of = &s->keeper_of[held[i]->id];
         if (*of == 0 || !s->keepers[*of - 1].responds)
@@ -161,7 +164,8 @@ static void set_measures(struct share *s, size_t nodes)
             over--;
         }
         k->n = 0;
-        k->changed = false;
+        k->changed = k->fresh;
+        k->fresh = false;
         k->nodes = mem_grow(k->nodes, k->measure * sizeof *k->nodes);
     }
 }

@@ -20,13 +20,14 @@ bool share_is_collector(const struct share *s, const struct member *m);
 
 /* A collector responds (or does not any more). held: members that it already collects for, which
  * stay with it unless somebody else that responds has them. Call share_balance afterwards. */
-void share_respond(struct share *s, struct member *collector, bool responds, struct member *const *held, size_t n);
+void share_respond(struct share *s, struct member *collector, bool responds, struct member *const *held,
+                   size_t n);
 bool share_responds(const struct share *s, const struct member *collector);
 /* True when every configured collector responds. */
 bool share_complete(const struct share *s);
 
-/* Divides anew. Calls fn for each collector whose share changed, with its members in configured
- * order. Returns the number of nodes that moved. */
+/* Divides anew. Calls fn for each collector whose share changed, or that responds anew and so does
+ * not know it, with its members in configured order. Returns the number of nodes that moved. */
 typedef void share_changed_fn(void *arg, struct member *collector, struct member *const *nodes, size_t n);
 size_t share_balance(struct share *s, share_changed_fn *fn, void *arg);
 

@@ -105,7 +105,8 @@ struct watch *watch_create(struct cluster *c, const struct watch_policy *p, stru
 
 static void findings_fini(struct findings *f)
 {
-    struct hostlist *lists[] = {&f->silent, &f->heard, &f->admit, &f->drained, &f->draining, &f->late, &f->live};
+    struct hostlist *lists[] = {&f->silent,   &f->heard, &f->admit, &f->drained,
+                                &f->draining, &f->late,  &f->live};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         hostlist_fini(lists[i]);
     *f = (struct findings){0};
@@ -173,7 +174,8 @@ int watch_open(struct watch *w, struct mono now, struct member *m, const struct 
     int rc = beat_open(&o->beat, h->instance, occupied, e);
     if (rc == -EBUSY || (rc == -EACCES && elsewhere)) {
         struct text t = {0};
-        text_printf(&t, "a second agent (instance %016" PRIx64 ") claims the name and is refused", h->instance);
+        text_printf(&t, "a second agent (instance %016" PRIx64 ") claims the name and is refused",
+                    h->instance);
         w->sink.notice(w->sink.arg, "node.duplicate", m->name, t.s);
         text_fini(&t);
     }
@@ -206,8 +208,8 @@ static void note_return(struct watch *w, const struct member *m, enum liveness w
         hostlist_add(&w->found.live, m->name);
 }
 
-int watch_heartbeat(struct watch *w, struct mono now, struct wall wall, struct member *m, const struct heartbeat *h,
-                    struct err *e)
+int watch_heartbeat(struct watch *w, struct mono now, struct wall wall, struct member *m,
+                    const struct heartbeat *h, struct err *e)
 {
     struct observed *o = observed(w, m);
     if (strcmp(h->boot, o->boot) != 0)
@@ -289,7 +291,8 @@ static void examine(struct watch *w, struct member *m, struct mono now)
         hostlist_add(&w->found.admit, m->name);
     if (is == LIVENESS_LIVE && a.silent)
         hostlist_add(&w->found.heard, m->name);
-    if (is == LIVENESS_SILENT && was == LIVENESS_SILENT && a.admitted && !a.silent && may_take_down(w, m, now))
+    if (is == LIVENESS_SILENT && was == LIVENESS_SILENT && a.admitted && !a.silent &&
+        may_take_down(w, m, now))
         hostlist_add(&w->found.silent, m->name);
     if (is == LIVENESS_LIVE && a.drain && !a.drained && o->work == WORK_IDLE)
         hostlist_add(&w->found.drained, m->name);
@@ -324,17 +327,62 @@ static void judge_alarm(struct watch *w)
     w->calm = awake(w, w->last_tick);
     struct text t = {0};
     if (many)
-        text_printf(&t, "%zu of %zu nodes are silent at once, more than %u %%: nobody is taken down until it is fewer",
-                    f->quiet, f->watched, w->policy.silent_share_percent);
+        text_printf(
+            &t,
+            "%zu of %zu nodes are silent at once, more than %u %%: nobody is taken down until it is fewer",
+            f->quiet, f->watched, w->policy.silent_share_percent);
     else
         text_printf(&t, "%zu of %zu nodes are silent; nodes are judged again", f->quiet, f->watched);
     w->sink.notice(w->sink.arg, many ? "alarm.silence" : "alarm.over", "", t.s);
     text_fini(&t);
 }
 
+/* A sweep lasts a second, and longer when the process stood still meanwhile: what was found at its
+ * beginning need not be so at its end. */
+typedef bool holds_fn(const struct observed *o);
+
+static bool is_live(const struct observed *o)
+{
+    return o->beat.liveness == LIVENESS_LIVE;
+}
+
+static bool is_silent(const struct observed *o)
+{
+    return o->beat.liveness == LIVENESS_SILENT;
+}
+
+static bool is_idle(const struct observed *o)
+{
+    return o->work == WORK_IDLE;
+}
+
+static bool is_busy(const struct observed *o)
+{
+    return o->work == WORK_BUSY;
+}
+
+static void confirm(struct watch *w, struct hostlist *nodes, holds_fn *holds)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < nodes->n; i++) {
+        const struct member *m = cluster_find(w->cluster, nodes->names[i]);
+        if (m->listed && holds(observed(w, m)))
+            nodes->names[kept++] = nodes->names[i];
+        else
+            free(nodes->names[i]);
+    }
+    nodes->n = kept;
+}
+
 static void end_sweep(struct watch *w)
 {
     struct findings *f = &w->found;
+    confirm(w, &f->admit, is_live);
+    confirm(w, &f->heard, is_live);
+    confirm(w, &f->silent, is_silent);
+    confirm(w, &f->drained, is_idle);
+    confirm(w, &f->draining, is_busy);
+    bool alarmed = w->alarm;
     judge_alarm(w);
     notice(w, "node.live", &f->live, "heard again");
     notice(w, "node.late", &f->late, "not heard of late; takes no new work");
@@ -342,7 +390,7 @@ static void end_sweep(struct watch *w)
     propose(w, COMMAND_HEARD, &f->heard, NULL);
     propose(w, COMMAND_DRAINED, &f->drained, NULL);
     propose(w, COMMAND_DRAINING, &f->draining, NULL);
-    if (!w->alarm)
+    if (!w->alarm && !alarmed)
         propose(w, COMMAND_SILENT, &f->silent, "silent past its grace");
     findings_fini(f);
 }

@@ -21,9 +21,9 @@
 
 struct watch_policy {
     struct patience plain, sensitive, borrowed;
-    struct span spread;             /* reconnects spread over this: added to the first window */
-    unsigned silent_share_percent;  /* more than this at once, and at least three: the alarm */
-    bool judge;                     /* false when heartbeats are not sent (interval 0) */
+    struct span spread;            /* reconnects spread over this: added to the first window */
+    unsigned silent_share_percent; /* more than this at once, and at least three: the alarm */
+    bool judge;                    /* false when heartbeats are not sent (interval 0) */
 };
 
 /* What was observed of one member. */
@@ -32,12 +32,12 @@ struct observed {
     struct report report;
     char boot[37];
     char *version;
-    char *running;         /* JSON array of the running work; NULL when unknown */
+    char *running; /* JSON array of the running work; NULL when unknown */
     enum work work;
-    uint64_t uptime_s;     /* as last said */
+    uint64_t uptime_s; /* as last said */
     struct mono uptime_at;
-    struct wall heard_wall;  /* for people only */
-    void *session;         /* the link that speaks for it, NULL when none; the shell's */
+    struct wall heard_wall;         /* for people only */
+    void *session;                  /* the link that speaks for it, NULL when none; the shell's */
     const struct member *collector; /* that vouches for it, NULL when it reports directly */
 };
 
@@ -87,8 +87,8 @@ int watch_open(struct watch *w, struct mono now, struct member *m, const struct 
 void watch_close(struct watch *w, struct member *m, void *session);
 
 /* A heartbeat of an open session, at `now` (and `wall`, for people). Errors as beat_take. */
-int watch_heartbeat(struct watch *w, struct mono now, struct wall wall, struct member *m, const struct heartbeat *h,
-                    struct err *e);
+int watch_heartbeat(struct watch *w, struct mono now, struct wall wall, struct member *m,
+                    const struct heartbeat *h, struct err *e);
 /* The collector that speaks for m has heard it. */
 void watch_vouch(struct watch *w, struct mono now, struct wall wall, struct member *m);
 /* The way to m was lost through no fault of its own. */

@@ -448,7 +448,7 @@ class Controller:
         return out if status in (0, 3) and not err else err
 
     def token(self, *nodes, valid=None):
-        out = self.fettle('token', 'create', *nodes, *(['--valid', valid] if valid else []), '--json')
+        out = self.fettle('token', 'create', *(['--nodes', ','.join(nodes)] if nodes else []), *(['--valid', valid] if valid else []), '--json')
         return json.loads(out)['token']
 
     def check_left(self):
@@ -494,6 +494,16 @@ class Agent:
         if os.path.isdir(self.home):
             odd = set(os.listdir(self.home)) - HOME_FILES
             check(not odd, f'agent {self.name} left {odd} in its home')
+
+
+def fake_root(world, name, boot):
+    """A root for fettle-agent -r, of a node with 2 GiB."""
+    root = world.path(name)
+    for path, text in (('proc/sys/kernel/random/boot_id', boot + '\n'), ('proc/uptime', '1234.56 2000.00\n'),
+                       ('proc/sys/kernel/hostname', name + '\n'),
+                       ('proc/meminfo', 'MemTotal:        2097152 kB\nSwapTotal:       1048576 kB\n')):
+        world.write(f'{name}/{path}', text)
+    return root
 
 
 def swarm(world, controller, nodes=None, keepers=None, script=None, within='0s', name='swarm', authority=None):

@@ -70,11 +70,12 @@ void fleet_lose_link(struct sim *s, int node, int64_t wait)
     n->next_try = s->now + wait + 1 + (int64_t)sim_random(s, (uint64_t)(s->unit / 2));
 }
 
-static bool lost_on_the_way(struct sim *s, int from, int to)
+/* A collector's batch is lost only together with its link: then its nodes are excused. */
+static bool lost_on_the_way(struct sim *s, int from, int to, enum message_kind kind)
 {
     if (!fleet_reaches(s, from) || (to >= 0 && s->nodes[to].cut_until > s->now))
         return true;
-    if (s->loss_per_mille && sim_random(s, 1000) < s->loss_per_mille) {
+    if (kind != MESSAGE_BATCH && s->loss_per_mille && sim_random(s, 1000) < s->loss_per_mille) {
         s->nodes[from].own_fault = true;
         return true;
     }
@@ -100,7 +101,7 @@ void fleet_send(struct sim *s, struct message *m)
 static void send_from(struct sim *s, int i, enum message_kind kind)
 {
     struct fleet_node *n = &s->nodes[i];
-    if (lost_on_the_way(s, i, n->to))
+    if (lost_on_the_way(s, i, n->to, kind))
         return;
     struct message *m = mem_alloc(sizeof *m);
     *m = (struct message){.kind = kind,
@@ -116,10 +117,12 @@ static void send_from(struct sim *s, int i, enum message_kind kind)
         m->items = mem_alloc(s->n * sizeof *m->items);
         for (size_t j = 0; j < s->n; j++) {
             struct ledger *l = &n->ledger[j];
-            if (l->heard || l->changed)
-                m->items[m->n++] = (struct batch_item){(int)j, l->heard, l->changed, l->open,
-                                                       l->instance, l->seq, l->boot, l->work};
-            l->heard = l->changed = false;
+            bool told = l->changed && (l->heard || !l->open); /* a state is told with its heartbeat */
+            if (l->heard || told)
+                m->items[m->n++] = (struct batch_item){(int)j,      l->heard, told,    l->open,
+                                                       l->instance, l->seq,   l->boot, l->work};
+            l->changed &= !told;
+            l->heard = false;
         }
     }
     fleet_send(s, m);
@@ -140,21 +143,33 @@ static void try_to_connect(struct sim *s, int i)
     send_from(s, i, MESSAGE_HELLO);
 }
 
+/* A batch is sent when every node of the share was heard, or when 150 % of the interval are over. */
+static bool batch_due(const struct sim *s, const struct fleet_node *n)
+{
+    int64_t since = s->now - n->last_batch;
+    bool missing = false;
+    for (size_t j = 0; j < s->n; j++)
+        missing |= n->given[j] && !n->ledger[j].heard;
+    return since >= n->interval * 3 / 2 || (!missing && since >= n->interval / 2);
+}
+
 static void collect(struct sim *s, int i)
 {
     struct fleet_node *n = &s->nodes[i];
     bool uplink = n->link == LINK_OPEN && n->to == CONTROLLER;
     if (uplink && n->uplink_lost) {
         n->uplink_lost = 0;
-        n->next_batch = s->now;
-        for (size_t j = 0; j < s->n; j++)
+        n->last_batch = s->now - 2 * n->interval;
+        for (size_t j = 0; j < s->n; j++) {
             n->ledger[j].changed = n->ledger[j].open;
+            n->ledger[j].heard = false; /* what was heard while nobody listened is old */
+        }
     }
     if (!uplink && !n->uplink_lost)
         n->uplink_lost = s->now;
-    if (uplink && s->now >= n->next_batch) {
+    if (uplink && batch_due(s, n)) {
         send_from(s, i, MESSAGE_BATCH);
-        n->next_batch = s->now + n->interval;
+        n->last_batch = s->now;
     }
     if (uplink || s->now - n->uplink_lost < 2 * n->interval)
         return;
@@ -175,13 +190,13 @@ static void live_on(struct sim *s, int i)
         fleet_lose_link(s, i, s->unit / 4);
     bool answered = n->to >= 0 ? fleet_collects(s, n->to) && s->nodes[n->to].ledger[i].conn == n->conn
                                : n->cut_until <= s->now;
-    if (answered)
+    if (answered && n->link == LINK_OPEN)
         n->deadline = s->now;
     else if (n->link == LINK_OPEN && s->now - n->deadline > patience)
         fleet_lose_link(s, i, 0);
     if (n->link == LINK_OPEN && s->now >= n->next_beat) {
         n->seq++;
-        if (!n->own_fault)
+        if (!n->own_fault && !n->mass && n->cut_until <= s->now)
             n->last_good = s->now;
         send_from(s, i, MESSAGE_BEAT);
         n->next_beat = s->now + n->interval;
@@ -202,6 +217,7 @@ void fleet_step(struct sim *s)
         }
         if (n->up && !n->agent && s->now >= n->agent_at)
             start_agent(s, (int)i);
+        n->own_fault |= !n->up || !n->agent; /* also when a message of before arrives late */
         if (!n->up || !n->agent)
             continue;
         if (n->cut_until > s->now)
@@ -225,7 +241,7 @@ static void stop_agent(struct sim *s, int i, bool orderly)
     if (n->to == CONTROLLER && n->link != LINK_NONE)
         shell_gone(s, i, s->now + linger);
     if (n->to >= 0 && orderly && s->nodes[n->to].ledger[i].conn == n->conn)
-        s->nodes[n->to].ledger[i].open = false;
+        s->nodes[n->to].ledger[i] = (struct ledger){.changed = true};
     n->link = LINK_NONE;
     n->conn = 0;
     n->to = NOBODY;
@@ -254,6 +270,8 @@ static void node_fault(struct sim *s, int i)
     int64_t until = s->now + fault_length(s);
     if (!n->up)
         return;
+    if (s->collector[i])
+        s->calm_at = until;
     switch (sim_random(s, 4)) {
     case 0:
         sim_say(s, "%s crashes%s", n->name, s->collector[i] ? ", a collector" : "");
@@ -280,12 +298,12 @@ static void node_fault(struct sim *s, int i)
 
 static void mass_fault(struct sim *s)
 {
-    s->mass_until = s->now + fault_length(s) * 2;
+    int64_t until = s->now + fault_length(s) * 2;
     uint64_t spared = sim_random(s, 4);
-    sim_say(s, "most nodes are cut off for %.1f s", (double)(s->mass_until - s->now) / 1e9);
+    sim_say(s, "most nodes are cut off for %.1f s", (double)(until - s->now) / 1e9);
     for (size_t i = 0; i < s->n; i++)
         if (sim_random(s, 10) >= spared)
-            cut(s, (int)i, s->mass_until, true);
+            cut(s, (int)i, until, true);
 }
 
 void fleet_faults(struct sim *s)

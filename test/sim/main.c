@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- *   sim --seed N [--steps M] [--trace]     one history
- *   sim --seeds A-B [--steps M]            many
+ *   sim --seed N [--steps M] [--trace] [--follow NODE]     one history; what is said of one node
+ *   sim --seeds A-B [--steps M]                            many
  *
  * Ends with 1 at the first seed that breaks an invariant, with the last events and the command that
  * plays it again.
@@ -47,17 +47,18 @@ void sim_fail(struct sim *s, const char *fmt, ...)
     va_end(ap);
     for (size_t i = traced > TRACE_LINES ? traced - TRACE_LINES : 0; i < traced && !s->verbose; i++)
         puts(trace[i % TRACE_LINES]);
-    printf("seed %" PRIu64 ", step %ld, %.1f s: %s\nplay it again: sim --seed %" PRIu64 " --steps %ld\n", s->seed,
-           s->step, (double)s->now / 1e9, why, s->seed, s->step + 1);
+    printf("seed %" PRIu64 ", step %ld, %.1f s: %s\nplay it again: sim --seed %" PRIu64 " --steps %ld\n",
+           s->seed, s->step, (double)s->now / 1e9, why, s->seed, s->step + 1);
     fflush(stdout);
     _exit(1);
 }
 
-static void play(uint64_t seed, long steps, bool verbose, struct sim *sums)
+static void play(uint64_t seed, long steps, bool verbose, int follow, struct sim *sums)
 {
     traced = 0;
     struct sim *s = sim_create(seed, steps);
     s->verbose = verbose;
+    s->follow = follow;
     while (s->step < steps)
         sim_step(s);
     sums->committed += s->committed;
@@ -72,13 +73,13 @@ static void play(uint64_t seed, long steps, bool verbose, struct sim *sums)
 
 static int usage(void)
 {
-    fputs("usage: sim --seed N | --seeds A-B [--steps M] [--trace]\n", stderr);
+    fputs("usage: sim --seed N | --seeds A-B [--steps M] [--trace] [--follow NODE]\n", stderr);
     return 2;
 }
 
 int main(int argc, char **argv)
 {
-    uint64_t first = 1, last = 1, steps = STEPS;
+    uint64_t first = 1, last = 1, steps = STEPS, follow = NODES_MAX;
     bool verbose = false;
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
@@ -89,6 +90,9 @@ int main(int argc, char **argv)
         }
         if (strcmp(argv[i], "--steps") == 0) {
             if (text_parse_u64(value, 1, 100000000, &steps, NULL) < 0)
+                return usage();
+        } else if (strcmp(argv[i], "--follow") == 0) {
+            if (text_parse_u64(value, 0, NODES_MAX, &follow, NULL) < 0)
                 return usage();
         } else if (strcmp(argv[i], "--seed") == 0) {
             if (text_parse_u64(value, 0, UINT64_MAX, &first, NULL) < 0)
@@ -106,10 +110,11 @@ int main(int argc, char **argv)
     }
     struct sim sums = {0};
     for (uint64_t seed = first; seed <= last; seed++)
-        play(seed, (long)steps, verbose, &sums);
-    printf("%" PRIu64 " seeds of %" PRIu64 " steps: %zu commits, %zu leaders (%zu crashed), %zu nodes down, %zu alarms, "
+        play(seed, (long)steps, verbose, (int)follow, &sums);
+    printf("%" PRIu64 " seeds of %" PRIu64
+           " steps: %zu commits, %zu leaders (%zu crashed), %zu nodes down, %zu alarms, "
            "%zu forged heartbeats and agents refused, %zu duplicates noticed\n",
-           last - first + 1, steps, sums.committed, sums.leads, sums.crashes, sums.downs, sums.alarms, sums.refused,
-           sums.duplicates);
+           last - first + 1, steps, sums.committed, sums.leads, sums.crashes, sums.downs, sums.alarms,
+           sums.refused, sums.duplicates);
     return 0;
 }

@@ -37,7 +37,7 @@ static struct patience patience(int64_t late, int64_t silent)
     return (struct patience){{late}, {silent}};
 }
 
-/* As the configuration makes it: 2001's ratio of 450 and 600 s to 300 s where the interval is long. */
+/* As the configuration makes it; the long interval stands for the 300 s of 2001. */
 void sim_policy(struct sim *s)
 {
     int64_t i = s->unit;
@@ -46,9 +46,9 @@ void sim_policy(struct sim *s)
     p->judge = true;
     p->silent_share_percent = 25;
     p->spread = (struct span){(int64_t)s->n * 1500000};
-    p->plain = s->slow ? patience(22 * i, 30 * i) : patience(3 * i, 9 * i);
+    p->plain = s->slow ? patience(22 * i, 40 * i) : patience(3 * i, 9 * i);
     p->sensitive = s->slow ? patience(22 * i, 50 * i) : patience(12 * i, 42 * i);
-    p->borrowed = s->slow ? patience(22 * i, 30 * i) : patience(3 * i, 6 * i);
+    p->borrowed = s->slow ? patience(22 * i, 40 * i) : patience(3 * i, 6 * i);
 }
 
 const struct patience *sim_patience(const struct sim *s, int node)

@@ -30,15 +30,15 @@ enum link { LINK_NONE, LINK_CONNECTING, LINK_OPEN };
 
 /* A node as it is. */
 struct fleet_node {
-    char name[16];
+    char name[24];
     bool up, agent, busy;
-    int64_t up_at, agent_at;       /* when it boots, when its agent starts again */
+    int64_t up_at, agent_at; /* when it boots, when its agent starts again */
     unsigned boot;
     uint64_t instance, seq;
-    int64_t cut_until;             /* the network loses what it sends and is sent */
-    bool mass;                     /* cut together with most others, and otherwise well */
+    int64_t cut_until; /* the network loses what it sends and is sent */
+    bool mass;         /* cut together with most others, and otherwise well */
     enum link link;
-    int to, redirect;              /* CONTROLLER, a collector, NOBODY */
+    int to, redirect; /* CONTROLLER, a collector, NOBODY */
     uint64_t conn;
     int64_t next_try, next_beat, deadline;
     int64_t interval;
@@ -52,17 +52,17 @@ struct fleet_node {
         int work;
         bool open, heard, changed;
     } ledger[NODES_MAX];
-    int64_t next_batch, uplink_lost;
+    int64_t last_batch, uplink_lost;
 
     /* Truth about it, for the checks. */
-    bool own_fault;                /* its silence is its own, until it is heard */
-    int64_t last_good;             /* last time it was heard, or would have been but for us */
-    int64_t quiet;                 /* time for which a listening controller heard nothing */
-    int64_t down_due;              /* time for which it should have been found silent */
-    int64_t well;                  /* time for which nothing at all was wrong */
-    int64_t heard_well;            /* the same, and it was live */
-    bool heard;                    /* since the controller began */
-    uint64_t former[FORMER_MAX];   /* instances that this controller saw replaced */
+    bool own_fault;              /* its silence is its own, until it is heard */
+    int64_t last_good;           /* last time it was heard, or would have been but for us */
+    int64_t quiet;               /* time for which a listening controller heard nothing */
+    int64_t down_due;            /* time for which it should have been found silent */
+    int64_t well;                /* time for which nothing at all was wrong */
+    int64_t heard_well;          /* the same, and it was live */
+    bool heard;                  /* since the controller began */
+    uint64_t former[FORMER_MAX]; /* instances that this controller saw replaced */
 };
 
 enum message_kind { MESSAGE_HELLO, MESSAGE_BEAT, MESSAGE_BATCH, MESSAGE_SHARE };
@@ -105,6 +105,7 @@ struct job {
     struct hostlist nodes;
     struct wall at;
     size_t from, next;
+    bool listed[NODES_MAX]; /* when it was decided */
     int64_t durable_at;
     bool durable, failed;
     struct decision decision;
@@ -129,6 +130,7 @@ struct sim {
     int64_t wall_step; /* of the controller's wall clock */
     long step, steps;
     bool verbose;
+    int follow; /* a node's number, or -1 */
 
     /* the fleet */
     size_t n;
@@ -137,11 +139,10 @@ struct sim {
     uint64_t conns, instances, orders;
     unsigned loss_per_mille;
     int64_t delay_max;
-    int64_t mass_until;
 
     /* the configuration */
-    int64_t unit;                 /* the short heartbeat interval; patience comes in multiples of it */
-    bool slow;                    /* the long interval is in force */
+    int64_t unit; /* the short heartbeat interval; patience comes in multiples of it */
+    bool slow;    /* the long interval is in force */
     struct watch_policy policy;
     int64_t interval;
     bool listed[NODES_MAX], sensitive[NODES_MAX], borrowed[NODES_MAX];
@@ -159,14 +160,15 @@ struct sim {
     struct session *sessions;
     bool proposed[COMMANDS];
     int64_t shares_from, balance_at, calm_at; /* calm_at: last time that anything but nodes was at fault */
-    int64_t store_bad_at;
+    int64_t patience_at; /* last time that somebody's patience was changed */
+    int64_t store_bad_at, alarm_at;           /* last time that the store failed; that the alarm stood */
     uint64_t epochs;
-    size_t duplicates, refused;   /* notices and refusals so far */
+    size_t duplicates, refused; /* notices and refusals so far */
 
     /* the store and the opinion */
     struct record *records;
     size_t n_records;
-    struct job *jobs;             /* the first one may be under way */
+    struct job *jobs; /* the first one may be under way */
     bool committing;
     uint64_t claims;
     int64_t full_until;

@@ -15,9 +15,9 @@ static void on_dial_timer(uv_timer_t *t)
 
 static json_t *change_of(struct keeper *k, const char *name)
 {
-    return json_pack("{s:s,s:s,s:s,s:I,s:[],s:i,s:s,s:s}", "name", name, "boot", k->boot, "instance", k->instance,
-                     "seq", (json_int_t)k->seq, "work", "uptime_s", 100, "version", "swarm", "inventory",
-                     k->swarm->inventory_hash);
+    return json_pack("{s:s,s:s,s:s,s:I,s:[],s:i,s:s,s:s}", "name", name, "boot", k->boot, "instance",
+                     k->instance, "seq", (json_int_t)k->seq, "work", "uptime_s", 100, "version", "swarm",
+                     "inventory", k->swarm->inventory_hash);
 }
 
 /* One batch: all nodes as heard, and as many of those not yet told as fit a frame. */
@@ -28,8 +28,8 @@ static void send_batch(struct keeper *k, bool heard)
         json_array_append_new(changed, change_of(k, k->nodes.names[k->told++]));
     CLEANUP_FREE char *all = hostlist_fold((const char *const *)k->nodes.names, heard ? k->nodes.n : 0);
     swarm_send(k->peer, FRAME_BATCH,
-               json_pack("{s:I,s:I,s:i,s:s,s:o}", "epoch", (json_int_t)k->epoch, "seq", (json_int_t)++k->seq, "port",
-                         9, "heard", all, "changed", changed));
+               json_pack("{s:I,s:I,s:i,s:s,s:o}", "epoch", (json_int_t)k->epoch, "seq", (json_int_t)++k->seq,
+                         "port", 9, "heard", all, "changed", changed));
     k->swarm->totals.batches++;
 }
 
@@ -72,8 +72,8 @@ static void on_want(struct keeper *k, const json_t *body)
             json_array_append_new(all, one);
         }
         swarm_send(k->peer, FRAME_BATCH,
-                   json_pack("{s:I,s:I,s:s,s:o}", "epoch", (json_int_t)k->epoch, "seq", (json_int_t)++k->seq, "heard",
-                             "", "inventories", all));
+                   json_pack("{s:I,s:I,s:s,s:o}", "epoch", (json_int_t)k->epoch, "seq", (json_int_t)++k->seq,
+                             "heard", "", "inventories", all));
     }
 }
 
@@ -103,11 +103,12 @@ static void on_open(struct peer *peer, void *arg)
     k->swarm->totals.connects++;
     CLEANUP_FREE char *held = hostlist_fold((const char *const *)k->nodes.names, k->nodes.n);
     json_t *hello =
-        json_pack("{s:i,s:s,s:s,s:s,s:s,s:s}", "protocol", 1, "name", k->name, "version", "swarm", "boot", k->boot,
-                  "instance", k->instance, "inventory", k->swarm->inventory_hash);
+        json_pack("{s:i,s:s,s:s,s:s,s:s,s:s}", "protocol", 1, "name", k->name, "version", "swarm", "boot",
+                  k->boot, "instance", k->instance, "inventory", k->swarm->inventory_hash);
     if (k->epoch)
-        json_object_set_new(hello, "collector",
-                            json_pack("{s:i,s:I,s:s}", "port", 9, "epoch", (json_int_t)k->epoch, "nodes", held));
+        json_object_set_new(
+            hello, "collector",
+            json_pack("{s:i,s:I,s:s}", "port", 9, "epoch", (json_int_t)k->epoch, "nodes", held));
     swarm_send(peer, FRAME_HELLO, hello);
 }
 

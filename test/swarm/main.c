@@ -12,11 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char usage[] =
-    "usage: swarm -c HOST:PORT -a DIRECTORY [-n NODES] [-k COLLECTORS] [-i INTERVAL] [-w SPAN] [-s SCRIPT] [-t SPAN]\n"
-    "  -a  directory with ca.pem and ca.key     -n  host list of agents to play\n"
-    "  -k  host list of collectors to play      -w  all connect within this time\n"
-    "  -s  script, see script.c                 -t  end after this time\n";
+static const char usage[] = "usage: swarm -c HOST:PORT -a DIRECTORY [-n NODES] [-k COLLECTORS] [-i INTERVAL] "
+                            "[-w SPAN] [-s SCRIPT] [-t SPAN]\n"
+                            "  -a  directory with ca.pem and ca.key     -n  host list of agents to play\n"
+                            "  -k  host list of collectors to play      -w  all connect within this time\n"
+                            "  -s  script, see script.c                 -t  end after this time\n";
 
 uint64_t swarm_random(struct swarm *s)
 {
@@ -57,7 +57,8 @@ json_t *swarm_inventory(struct swarm *s, const char *name, const char *instance)
 {
     json_t *set = json_copy(s->inventory);
     json_object_set_new(set, "Name", json_string(name));
-    return json_pack("{s:s,s:s,s:b,s:o}", "instance", instance, "hash", s->inventory_hash, "full", 1, "set", set);
+    return json_pack("{s:s,s:s,s:b,s:o}", "instance", instance, "hash", s->inventory_hash, "full", 1, "set",
+                     set);
 }
 
 void swarm_send(struct peer *p, enum frame_type type, json_t *body)
@@ -114,7 +115,10 @@ static int parse(int argc, char **argv, struct options *o, struct swarm *s, stru
     int rc = 0;
     for (int opt; rc == 0 && (opt = getopt(argc, argv, "c:a:n:k:i:w:s:t:")) != -1;) {
         switch (opt) {
-        case 'c': rc = split_address(s, optarg, e); o->controller = optarg; break;
+        case 'c':
+            rc = split_address(s, optarg, e);
+            o->controller = optarg;
+            break;
         case 'a': o->authority = optarg; break;
         case 'n': o->nodes = optarg; break;
         case 'k': o->collectors = optarg; break;

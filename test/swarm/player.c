@@ -23,8 +23,8 @@ static void dial_later(struct player *p)
 static void send_hello(struct player *p)
 {
     swarm_send(p->peer, FRAME_HELLO,
-               json_pack("{s:i,s:s,s:s,s:s,s:s,s:s}", "protocol", 1, "name", p->claims, "version", "swarm", "boot",
-                         p->boot, "instance", p->instance, "inventory", p->swarm->inventory_hash));
+               json_pack("{s:i,s:s,s:s,s:s,s:s,s:s}", "protocol", 1, "name", p->claims, "version", "swarm",
+                         "boot", p->boot, "instance", p->instance, "inventory", p->swarm->inventory_hash));
 }
 
 static void send_heartbeat(struct player *p)
@@ -122,8 +122,10 @@ static void dial(struct player *p)
     struct swarm *s = p->swarm;
     struct tls_context *tls = swarm_identity(s, p->name);
     CLEANUP_TEXT struct text expect = {0};
-    text_printf(&expect, *p->host ? "urn:fettle:node:%s" : "urn:fettle:controller:%s", *p->host ? p->collector : "");
-    p->peer = peer_dial(&s->loop, *p->host ? p->host : s->host, *p->host ? p->port : s->port, tls, expect.s, &calls, p);
+    text_printf(&expect, *p->host ? "urn:fettle:node:%s" : "urn:fettle:controller:%s",
+                *p->host ? p->collector : "");
+    p->peer = peer_dial(&s->loop, *p->host ? p->host : s->host, *p->host ? p->port : s->port, tls, expect.s,
+                        &calls, p);
     tls_context_destroy(tls);
 }
 
@@ -135,7 +137,10 @@ static void new_instance(struct player *p)
 
 void player_start(struct swarm *s, struct player *p, const char *name, struct span first_within)
 {
-    *p = (struct player){.swarm = s, .name = mem_dup(name), .claims = mem_dup(name), .work = mem_dup("[]"),
+    *p = (struct player){.swarm = s,
+                         .name = mem_dup(name),
+                         .claims = mem_dup(name),
+                         .work = mem_dup("[]"),
                          .spread = first_within};
     swarm_boot_id(s, p->boot);
     new_instance(p);
@@ -244,10 +249,10 @@ bool player_act(struct player *p, const char *action, const char *argument)
     static const struct {
         const char *name;
         void (*act)(struct player *p, const char *argument);
-    } actions[] = {{"silence", act_silence}, {"speak", act_speak},   {"delay", act_delay},
-                   {"loss", act_loss},       {"reboot", act_reboot}, {"restart", act_restart},
+    } actions[] = {{"silence", act_silence}, {"speak", act_speak},     {"delay", act_delay},
+                   {"loss", act_loss},       {"reboot", act_reboot},   {"restart", act_restart},
                    {"name", act_wrong_name}, {"garbage", act_garbage}, {"replay", act_replay},
-                   {"work", act_work},       {"close", act_close},   {"leave", act_leave},
+                   {"work", act_work},       {"close", act_close},     {"leave", act_leave},
                    {"come", act_come}};
     for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++) {
         if (strcmp(actions[i].name, action) == 0) {

@@ -26,7 +26,7 @@ struct totals {
 struct swarm {
     uv_loop_t loop;
     struct authority *authority;
-    char *key, *csr;  /* one key serves all: only the names differ */
+    char *key, *csr; /* one key serves all: only the names differ */
     char host[256];
     uint16_t port;
     struct span interval; /* ns 0: as the controller says */
@@ -60,7 +60,7 @@ struct player {
     struct span interval, spread, delay;
     unsigned loss_percent;
     bool welcome, silent, gone;
-    char *work; /* JSON array */
+    char *work;     /* JSON array */
     char host[256]; /* of the collector that it was sent to, "" for the controller */
     uint16_t port;
     char collector[256];

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who is not believed: names, certificates, old heartbeats, and people without a right."""
+import json
+import os
+import random
+import shutil
+import ssl
+
+from harness import (CALM, QUICK, Agent, Controller, Failed, Link, check, contains, equal, fake_root, main, need_root,
+                     program, swarm, wait)
+
+FIRST, SECOND = '11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'
+
+
+def test_two_agents_with_one_name(world):
+    """The second is refused and reported; the first stays, and is only followed when it is gone."""
+    c = Controller(world, 'Name=n01\n', **CALM)
+    first = Agent(world, c, 'n01', root=fake_root(world, 'one', FIRST))
+    c.wait_nodes('the first is heard', ['n01'], Boot=FIRST, State='IDLE')
+    events = c.events()
+    second = Agent(world, c, 'n01', root=fake_root(world, 'two', SECOND))
+    events.wait('node.duplicate', nodes='n01')
+    wait('the second is told', lambda: 'refuse' in second.process.log() or 'another' in second.process.log())
+    equal(c.node('n01')['Boot'], FIRST, 'whose boot is shown')
+    first.process.kill()
+    c.wait_nodes('the second follows', ['n01'], Boot=SECOND, Liveness='live')
+    first.start()
+    events.wait('node.duplicate', nodes='n01')
+    equal(c.node('n01')['Boot'], SECOND, 'whose boot is shown')
+    equal(c.suspected(), [], 'nodes that were suspected')
+    events.close()
+
+
+def test_old_heartbeats_revive_nobody(world):
+    c = Controller(world, 'Name=n01\nName=n02\n', **QUICK)
+    cert = Agent(world, c, 'n01', start=False).certificate()
+    one, other, wrong = '00000000000000a1', '00000000000000b2', '00000000000000c3'
+    link = Link(c.port, *cert)
+    link.hello('n01', one)
+    link.expect('WELCOME')
+    for seq in (1, 2, 3):
+        link.heartbeat(one, seq)
+    c.wait_nodes('it is heard', ['n01'], Liveness='live')
+
+    def replayed():
+        link.heartbeat(one, 3)
+        link.heartbeat(one, 1)
+        return c.node('n01')['State'] == 'DOWN'
+    wait('it is down, for all the old heartbeats', replayed)
+    link.heartbeat(one, 4)
+    c.wait_nodes('a new one counts', ['n01'], Liveness='live', State='IDLE')
+
+    link.heartbeat(wrong, 5)
+    equal(link.expect('REFUSE')['code'], 'conflict', 'a heartbeat of another instance')
+    link = Link(c.port, *cert)
+    link.hello('n01', one)
+    link.expect('WELCOME')
+    link.heartbeat(one, 6, boot=SECOND)
+    equal(link.expect('REFUSE')['code'], 'conflict', 'a heartbeat of another boot')
+
+    link = Link(c.port, *cert)
+    link.hello('n01', other)
+    link.expect('WELCOME')
+    link.heartbeat(other, 1)
+    ghost = Link(c.port, *cert)
+    ghost.hello('n01', one)
+    equal(ghost.expect('REFUSE')['code'] in ('forbidden', 'conflict'), True, 'an instance that was replaced')
+    for odd in ('', '0' * 16, 'xyz', 7):
+        strange = Link(c.port, *cert)
+        strange.hello('n01', odd)
+        equal(strange.next()[0], 'REFUSE', f'the answer to instance {odd!r}')
+        strange.close()
+    link.heartbeat(other, 2)
+    c.wait_nodes('the live one is not disturbed', ['n01'], Liveness='live')
+    for each in (link, ghost):
+        each.close()
+
+
+def test_wrong_names(world):
+    """A certificate speaks for its own node only."""
+    c = Controller(world, 'Name=n01\nName=n02\n', **CALM)
+    cert = Agent(world, c, 'n01', start=False).certificate()
+    for name in ('n02', '', 'n01 ', '../n01', 'x' * 300):
+        link = Link(c.port, *cert)
+        link.hello(name, '00000000000000a1')
+        equal(link.expect('REFUSE')['code'], 'forbidden', f'the answer to the name {name[:20]!r}')
+        equal(link.next()[0], None, 'after a refusal')
+        link.close()
+    link = Link(c.port)
+    link.hello('n01', '00000000000000a1')
+    equal(link.next()[0] in ('REFUSE', None), True, 'HELLO without a certificate')
+    link.close()
+    for kind in ('HEARTBEAT', 'BATCH', 'RENEW', 'INVENTORY'):
+        link = Link(c.port, *cert)
+        link.send(kind, boot=FIRST, instance='00000000000000a1', seq=1, heard='n02', request='x')
+        equal(link.next()[0], 'REFUSE', f'{kind} before HELLO')
+        link.close()
+    players = swarm(world, c, 'n01', script='500ms name n01 n02\n')
+    wait('it is seen', lambda: 'says that it is node "n02"' in c.log())
+    equal(c.node('n02')['Liveness'], 'unheard', 'the node whose name was taken')
+    players.stop()
+    equal(set(c.table()), {'n01', 'n02'}, 'nodes in the table')
+
+
+def test_a_plain_agent_is_no_collector(world):
+    """BATCH of a node that does not collect revives nobody, and a collector speaks for its share only."""
+    c = Controller(world, 'Name=k1\nName=n01\nName=n02\n', CollectorNodes='k1', **CALM)
+    certs = {n: Agent(world, c, n, start=False).certificate() for n in ('k1', 'n01')}
+    change = {'name': 'n02', 'boot': FIRST, 'instance': '00000000000000d4', 'seq': 1, 'work': [], 'uptime_s': 1,
+              'version': 'x', 'inventory': '0' * 16}
+    plain = Link(c.port, *certs['n01'])
+    plain.hello('n01', '00000000000000a1')
+    plain.expect('WELCOME')
+    plain.send('BATCH', epoch=1, seq=1, port=9, heard='n02', changed=[change])
+    plain.heartbeat('00000000000000a1', 1)
+    c.wait_nodes('the heartbeat behind it is read', ['n01'], Liveness='live')
+    equal(c.node('n02')['Liveness'], 'unheard', 'the node that was spoken for')
+
+    events = c.events()
+    keeper = Link(c.port, *certs['k1'])
+    keeper.hello('k1', '00000000000000b2')
+    keeper.expect('WELCOME')
+    share = keeper.expect('SHARE')
+    keeper.send('BATCH', epoch=share['epoch'], seq=1, heard='k1,n02', changed=[{**change, 'name': 'guest'}])
+    events.wait('collector.foreign', nodes='k1')
+    equal(c.node('n02')['Liveness'], 'unheard', 'a node that was not given to the collector')
+    check('guest' not in c.table(), 'a collector brought in a node of its own')
+    for each in (plain, keeper):
+        each.close()
+    events.close()
+
+
+def test_another_authority(world):
+    """Certificates that somebody else signed, on both ports, and a controller that is not the agent's."""
+    c = Controller(world, 'Name=n01\n', **CALM)
+    other = Controller(world, 'Name=n01\n', name='other', **CALM)
+    stranger = Agent(world, other, 'n01', start=False)
+    link = Link(c.port, *stranger.certificate())
+    link.hello('n01', '00000000000000a1')
+    equal(link.next()[0], None, 'a node of another authority')
+    link.close()
+    os.mkdir(world.path('foreign'))
+    status, out, err = other.fettle_run('cert', 'create', 'eve', '--role', 'admin', cwd=world.path('foreign'))
+    equal(status, 0, f'{out}{err}: the exit status')
+    cert = world.path('foreign', 'eve.pem'), world.path('foreign', 'eve.key')
+    try:
+        got = c.ask_https('GET', '/v1/nodes', cert=cert[0], key=cert[1])
+        raise Failed(f'an operator of another authority is answered {got}')
+    except (ssl.SSLError, ConnectionError):
+        pass
+    lost = Agent(world, c, 'n01', '-c', f'127.0.0.1:{other.port}', start=False)
+    lost.start()
+    wait('the agent does not believe the other controller', lambda: 'certificate' in lost.process.log())
+    equal(other.node('n01')['Liveness'], 'unheard', 'at the other controller')
+    equal(c.node('n01')['Liveness'], 'unheard', 'at the right controller')
+
+
+def operator(world, c, name, role, *options):
+    c.fettle('cert', 'create', name, '--role', role, *options)
+    return {'cert': world.path(f'{name}.pem'), 'key': world.path(f'{name}.key')}
+
+
+def test_who_may_do_what_over_https(world):
+    c = Controller(world, 'Name=n01\n', **CALM)
+    admin, reader = operator(world, c, 'ann', 'admin'), operator(world, c, 'bob', 'reader')
+    equal(os.stat(admin['key']).st_mode & 0o777, 0o600, 'mode of the key')
+    node = dict(zip(('cert', 'key'), Agent(world, c, 'n01', start=False).certificate()))
+    drain = {'nodes': 'n01', 'reason': 'x'}
+
+    def rights(who):
+        return (c.ask_https('GET', '/v1/nodes', **who)[0], c.ask_https('POST', '/v1/nodes/drain', drain, **who)[0])
+    table = {'nobody': (403, 401), 'certificate': (200, 401), 'anyone': (200, 200)}
+    for readers, (as_reader, as_none) in table.items():
+        c.write(ApiReaders=readers)
+        c.fettle('reload')
+        equal(rights(admin), (200, 200), f'ApiReaders {readers}: an admin')
+        equal(rights(reader), (as_reader, 403), f'ApiReaders {readers}: a reader')
+        equal(rights({}), (as_none, 401), f'ApiReaders {readers}: without a certificate')
+        equal(rights(node), (403, 403), f'ApiReaders {readers}: a node')
+    equal({x['owner'] for x in c.get('/v1/nodes/n01')['claims']}, {'ann'}, 'owners of claims')
+    status, out, err = world.run([program('fettle'), 'node', 'list', '--json', '-C', f'https://127.0.0.1:{c.https}', '--cert',
+                                  reader['cert'], '--key', reader['key'], '--ca', world.path('ca.pem')])
+    equal(status, 0, f'{out}{err}: the exit status of the tool over HTTPS')
+    equal(json.loads(out)[0]['Name'], 'n01', 'the table over HTTPS')
+    status, out, err = world.run([program('fettle'), 'node', 'drain', 'n01', '-r', 'x', '-C', f'https://127.0.0.1:{c.https}',
+                                  '--cert', reader['cert'], '--key', reader['key'], '--ca', world.path('ca.pem')])
+    equal(status, 5, f'{out}{err}: the exit status of a change by a reader')
+
+    short = operator(world, c, 'carl', 'admin', '--valid', '1s')
+
+    def expired():
+        try:
+            c.ask_https('GET', '/v1/status', **short)
+            return False
+        except (ssl.SSLError, ConnectionError):
+            return True
+    wait('a certificate expires', expired)
+
+
+def test_other_users(world):
+    """On the local socket anybody reads, and root changes."""
+    need_root()
+    c = Controller(world, 'Name=n01\n', **CALM)
+    tool = world.path('fettle')
+    shutil.copy(program('fettle'), tool)
+
+    def as_nobody(*words):
+        return world.run(['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups', tool, *words],
+                         env={'FETTLE_CONTROLLER': c.socket}, cwd='/')
+    status, out, err = as_nobody('node', 'list', '--json')
+    equal(status, 0, f'{out}{err}: reading')
+    equal(json.loads(out)[0]['Name'], 'n01', 'the table')
+    for words in (('node', 'drain', 'n01', '-r', 'x'), ('node', 'undrain', 'n01'), ('node', 'set', 'n01', 'CPUs=1'),
+                  ('reload',), ('token', 'create')):
+        status, out, err = as_nobody(*words)
+        equal(status, 5, f'{words} as nobody: {out}{err}: the exit status')
+        contains(err, 'root', f'{words} as nobody')
+    equal(c.journal(), [], 'the journal')
+
+
+def privileged_port():
+    return random.randrange(600, 1024)
+
+
+def test_privileged_ports(world):
+    """The rule of 2001 exists, and is off until it is wanted."""
+    need_root()
+    c = Controller(world, 'Name=n01\n', **CALM)
+    drain = {'nodes': 'n01', 'reason': 'x'}
+
+    def from_low_port():
+        for _ in range(50):
+            try:
+                return c.ask_https('POST', '/v1/nodes/drain', drain, source=('127.0.0.1', privileged_port()))[0]
+            except OSError as e:
+                last = e  # the port is taken
+        raise last
+    equal(from_low_port(), 401, 'a change from a low port, with the rule off')
+    c.write(ApiPrivilegedPort='yes')
+    c.fettle('reload')
+    equal(from_low_port(), 200, 'a change from a low port, with the rule on')
+    equal(c.ask_https('POST', '/v1/nodes/drain', drain)[0], 401, 'a change from a high port, with the rule on')
+
+
+main()

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What may happen to the state: a full disk, damage, and a kill right after it was made."""
+import contextlib
+import os
+import random
+import shutil
+import subprocess
+
+from harness import CALM, Agent, Controller, Failed, check, contains, equal, main, need_root, program, wait
+
+
+def fill(path):
+    """Takes all the space there is."""
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+    with contextlib.suppress(OSError):
+        while True:
+            os.write(fd, b'\0' * 4096)
+    os.close(fd)
+
+
+def small_disk(world, size):
+    need_root()
+    path = world.path('disk')
+    os.mkdir(path)
+    subprocess.run(['mount', '-t', 'tmpfs', '-o', f'size={size},mode=700', 'tmpfs', path], check=True)
+    world.cleanups.append(lambda: subprocess.run(['umount', path], check=True))
+    return path
+
+
+def claims(c):
+    return {x['reason'] for x in c.get('/v1/nodes/n01')['claims']}
+
+
+def test_full_disk(world):
+    """A change is refused in words, reads and heartbeats go on, nothing is half written, and with space
+    it works again."""
+    disk = small_disk(world, '2m')
+    c = Controller(world, 'Name=n01\n', state=os.path.join(disk, 'state'), **CALM)
+    Agent(world, c, 'n01')
+    c.wait_nodes('it is heard', ['n01'], State='IDLE')
+    events = c.events()
+    acknowledged = set()
+    fill(os.path.join(disk, 'ballast'))
+
+    status, answer = 200, None
+    for i in range(200):
+        status, answer = c.ask('POST', '/v1/nodes/drain', {'nodes': 'n01', 'reason': f'reason {i} ' + 'x' * 900})
+        if status != 200:
+            break
+        acknowledged.add(f'reason {i} ' + 'x' * 900)
+        c.post('/v1/nodes/undrain', {'nodes': 'n01'})
+        acknowledged.clear()
+    if status == 200:
+        raise Failed('200 changes found room on a full disk')
+    equal((status, answer['error']['code']), (507, 'no_space'), f'the answer {answer}')
+    check(len(answer['error']['message']) > 10, f'no words in {answer}')
+    contains(c.fettle('node', 'down', 'n01', '--reason', 'y' * 900, status=7), 'no space left', 'what the tool says')
+    events.wait('alarm.store')
+    equal(c.status()['store']['state'], 'failing', 'the state of the store')
+    contains(c.fettle('status'), 'failing', 'fettle status')
+    equal(c.table()['n01']['Liveness'], 'live', 'liveness while the disk is full')
+    before = claims(c)
+
+    os.unlink(os.path.join(disk, 'ballast'))
+
+    def works():
+        c.post('/v1/nodes/drain', {'nodes': 'n01', 'reason': 'there is space'})
+        return True
+    wait('it works again', works)
+    equal(c.status()['store']['state'], 'ok', 'the state of the store')
+    contains(claims(c), 'there is space', 'claims')
+    events.wait('alarm.over')
+    events.close()
+    after, digest = claims(c), c.status()['digest']
+    equal(after, before | {'there is space'}, 'claims after the trouble')
+    c.process.kill()
+    c.start()
+    equal((claims(c), c.status()['digest']), (after, digest), 'claims and digest after a restart')
+    c.wait_nodes('it is heard', ['n01'], Liveness='live')
+    equal(c.suspected(), [], 'nodes that were suspected')
+
+
+def test_full_disk_at_the_first_start(world):
+    """A state that cannot be made is not half made."""
+    disk = small_disk(world, '64k')
+    fill(os.path.join(disk, 'ballast'))
+    c = Controller(world, 'Name=n01\n', state=os.path.join(disk, 'state'), start=False)
+    c.launch()
+    equal(c.process.wait_end(), 1, 'the exit status')
+    contains(c.log(), ' error ', 'the log')
+    os.unlink(os.path.join(disk, 'ballast'))
+    subprocess.run(['mount', '-o', 'remount,size=8m', disk], check=True)
+    c.start()
+    c.fettle('node', 'drain', 'n01', '--reason', 'x')
+
+
+def refused(c, what):
+    """The controller does not start, says why, and leaves everything as it was."""
+    before = {f: os.stat(os.path.join(c.state, f)).st_size for f in os.listdir(c.state) if f.startswith('state.db')}
+    c.launch()
+    status = c.process.wait_end()
+    check(status not in (0, None) and status > 0, f'{what}: the exit status is {status}')
+    line = c.log().strip().splitlines()[-1]
+    check(' error ' in line and len(line) > 60, f'{what}: the log ends with {line!r}')
+    after = {f: os.stat(os.path.join(c.state, f)).st_size for f in os.listdir(c.state) if f.startswith('state.db')}
+    equal({f: n for f, n in after.items() if f in before}, before, f'{what}: sizes of the files')
+    return line
+
+
+def test_damage(world):
+    """Flipped bytes, a cut, an empty and a missing file: refused in words, never begun anew."""
+    c = Controller(world, 'Name=n[01-20]\n', **CALM)
+    for i in range(1, 21):
+        c.post('/v1/nodes/drain', {'nodes': f'n{i:02}', 'reason': f'reason {i}'})
+    digest = c.status()['digest']
+    c.process.stop()
+    keep, db = world.path('keep'), os.path.join(c.state, 'state.db')
+    shutil.copytree(c.state, keep)
+    size = os.path.getsize(db)
+
+    def damage(what, act, word=None):
+        shutil.rmtree(c.state)
+        shutil.copytree(keep, c.state)
+        act()
+        line = refused(c, what)
+        if word:
+            contains(line, word, what)
+
+    def flip(offset, length=1):
+        def act():
+            with open(db, 'r+b') as f:
+                f.seek(offset)
+                old = f.read(length)
+                f.seek(offset)
+                f.write(bytes(b ^ 0xff for b in old))
+        return act
+
+    def cut(length):
+        return lambda: os.truncate(db, length)
+
+    with open(db, 'rb') as f:
+        content = f.read()
+    at = content.index(b'reason 7')
+    damage('a byte of a claim', flip(at + 7), 'damaged')
+    damage('the header', flip(0, 16))
+    damage('a page', flip(4096 + 8, 64))
+    damage('cut in half', cut(size // 2 // 4096 * 4096))
+    damage('cut inside a page', cut(size - 1000))
+    damage('empty', cut(0))
+    damage('missing', lambda: os.unlink(db))
+    damage('a directory', lambda: (os.unlink(db), os.mkdir(db)))
+    damage('another program\'s file', lambda: shutil.copy('/bin/true', db))
+    damage('no authority\'s key', lambda: os.unlink(os.path.join(c.state, 'ca.key')))
+
+    shutil.rmtree(c.state)
+    shutil.copytree(keep, c.state)
+    c.start()
+    equal(c.status()['digest'], digest, 'the digest with the copy that was kept')
+
+
+def test_an_older_copy_is_noticed(world):
+    """state.db of yesterday beside the mark of today: what was acknowledged since is not forgotten in silence."""
+    c = Controller(world, 'Name=n01\n', **CALM)
+    c.fettle('node', 'drain', 'n01', '--reason', 'first')
+    c.process.stop()
+    old = world.path('old.db')
+    shutil.copy(os.path.join(c.state, 'state.db'), old)
+    c.start()
+    c.fettle('node', 'drain', 'n01', '--reason', 'second')
+    c.process.stop()
+    shutil.copy(old, os.path.join(c.state, 'state.db'))
+    for side in ('state.db-wal', 'state.db-shm'):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(os.path.join(c.state, side))
+    refused(c, 'an older copy')
+
+
+def test_killed_while_it_is_made(world):
+    """kill -9 at any instant of the first start: the next one works."""
+    rng = random.Random(1)
+    for i in range(12):
+        c = Controller(world, 'Name=n01\n', name=f'c{i}', start=False)
+        c.launch()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            c.process.popen.wait(rng.uniform(0, 0.12))
+        c.process.kill()
+        c.start()
+        c.fettle('node', 'drain', 'n01', '--reason', 'x')
+        c.process.kill()
+        c.start()
+        equal(c.node('n01')['Claims'], 1, 'claims')
+        c.process.stop()
+
+
+def test_state_is_private(world):
+    """Nobody else can read the state, and -D of another kind is refused."""
+    c = Controller(world, 'Name=n01\n')
+    equal(os.stat(c.state).st_mode & 0o077, 0, 'rights of others on the state directory')
+    equal(os.stat(os.path.join(c.state, 'ca.key')).st_mode & 0o077, 0, 'rights of others on ca.key')
+    status, _, err = world.run([program('fettled'), '-f', c.conf, '-D', c.conf])
+    check(status != 0 and err, 'a file as state directory is taken')
+
+
+main()

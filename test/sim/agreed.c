@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The model of the store: commands are decided one after the other against the committed state, are
+ * durable after a while, and only then applied and answered. A crash may come between any two of
+ * these. Beside it stands a naive opinion of what each command means, node by node; whatever the
+ * store holds must be what the opinion says.
+ */
+#include "sim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the store ------------------------------------------------------------------------------- */
+
+static void store_put(struct sim *s, const char *key, const char *value)
+{
+    for (size_t i = 0; i < s->n_records; i++) {
+        struct record *r = &s->records[i];
+        if (strcmp(r->key, key) != 0)
+            continue;
+        free(r->value);
+        r->value = mem_dup(value);
+        if (!value) {
+            free(r->key);
+            *r = s->records[--s->n_records];
+        }
+        return;
+    }
+    if (!value)
+        return;
+    s->records = mem_grow(s->records, (s->n_records + 1) * sizeof *s->records);
+    s->records[s->n_records++] = (struct record){mem_dup(key), mem_dup(value)};
+}
+
+/* In any order. */
+void agreed_load(struct sim *s, struct cluster *c)
+{
+    for (size_t i = s->n_records; i > 1; i--) {
+        size_t j = (size_t)sim_random(s, i);
+        struct record r = s->records[i - 1];
+        s->records[i - 1] = s->records[j];
+        s->records[j] = r;
+    }
+    for (size_t i = 0; i < s->n_records; i++) {
+        struct err e;
+        if (cluster_put(c, s->records[i].key, s->records[i].value, &e) < 0)
+            sim_fail(s, "a record of our own is refused: %s", e.msg);
+    }
+}
+
+/* --- the opinion ----------------------------------------------------------------------------- */
+
+static struct opinion *opinion_find(struct sim *s, int node, enum claim_kind kind, const char *owner,
+                                    const char *reason)
+{
+    for (size_t i = 0; i < s->n_opinions; i++) {
+        struct opinion *o = &s->opinions[i];
+        if (o->node == node && o->kind == kind && (!owner || strcmp(o->owner, owner) == 0) &&
+            (!reason || strcmp(o->reason, reason) == 0))
+            return o;
+    }
+    return NULL;
+}
+
+static void opinion_add(struct sim *s, int node, enum claim_kind kind, const struct job *j)
+{
+    if (opinion_find(s, node, kind, j->actor, j->reason))
+        return;
+    bool drained = kind == CLAIM_DRAIN, any = false;
+    for (size_t i = 0; i < s->n_opinions; i++) {
+        const struct opinion *o = &s->opinions[i];
+        if (o->node == node && o->kind == CLAIM_DRAIN) {
+            any = true;
+            drained &= o->drained;
+        }
+    }
+    if (s->n_opinions == s->cap_opinions) {
+        s->cap_opinions = s->cap_opinions ? 2 * s->cap_opinions : 64;
+        s->opinions = mem_grow(s->opinions, s->cap_opinions * sizeof *s->opinions);
+    }
+    struct opinion *o = &s->opinions[s->n_opinions++];
+    *o = (struct opinion){.kind = kind, .node = node, .drained = drained && any};
+    snprintf(o->id, sizeof o->id, "%s", j->claim);
+    snprintf(o->owner, sizeof o->owner, "%s", j->actor);
+    snprintf(o->reason, sizeof o->reason, "%s", j->reason);
+}
+
+static void opinion_release(struct sim *s, int node, enum claim_kind kind, const struct job *j)
+{
+    for (size_t i = s->n_opinions; i-- > 0;) {
+        const struct opinion *o = &s->opinions[i];
+        if (o->node != node || o->kind != kind)
+            continue;
+        if (j->named ? strcmp(o->id, j->claim) != 0 : kind != CLAIM_SILENT && strcmp(o->owner, j->actor) != 0)
+            continue;
+        s->opinions[i] = s->opinions[--s->n_opinions];
+    }
+}
+
+static void opinion_drained(struct sim *s, int node, bool drained)
+{
+    for (size_t i = 0; i < s->n_opinions; i++)
+        if (s->opinions[i].node == node && s->opinions[i].kind == CLAIM_DRAIN)
+            s->opinions[i].drained = drained;
+}
+
+static void opinion_set(struct sim *s, int node, const char *set)
+{
+    int cpus;
+    if (sscanf(set, "{\"CPUs\":\"%d\"}", &cpus) == 1)
+        s->edit_cpus[node] = cpus;
+    else if (strstr(set, "CPUs"))
+        s->edit_cpus[node] = -1;
+    else
+        s->edit_sensitive[node] = strstr(set, "yes") ? 1 : strstr(set, "no") ? 0 : -1;
+}
+
+static void opinion_take(struct sim *s, const struct job *j)
+{
+    for (size_t i = j->from; i < j->next; i++) {
+        int node = sim_index(s, j->nodes.names[i]);
+        switch (j->kind) {
+        case COMMAND_DRAIN: opinion_add(s, node, CLAIM_DRAIN, j); break;
+        case COMMAND_DOWN: opinion_add(s, node, CLAIM_DOWN, j); break;
+        case COMMAND_SILENT:
+            if (j->listed[node] && s->admitted[node] && !opinion_find(s, node, CLAIM_SILENT, NULL, NULL)) {
+                opinion_add(s, node, CLAIM_SILENT, j);
+                s->downs++;
+            }
+            break;
+        case COMMAND_UNDRAIN: opinion_release(s, node, CLAIM_DRAIN, j); break;
+        case COMMAND_UP: opinion_release(s, node, CLAIM_DOWN, j); break;
+        case COMMAND_HEARD: opinion_release(s, node, CLAIM_SILENT, j); break;
+        case COMMAND_DRAINED: opinion_drained(s, node, true); break;
+        case COMMAND_DRAINING: opinion_drained(s, node, false); break;
+        case COMMAND_ADMIT: s->admitted[node] |= j->listed[node]; break;
+        case COMMAND_SET: opinion_set(s, node, j->set); break;
+        case COMMAND_TOKEN_CREATE:
+        case COMMAND_TOKEN_USE:
+        case COMMANDS: break;
+        }
+    }
+}
+
+/* --- commits --------------------------------------------------------------------------------- */
+
+static void job_free(struct job *j)
+{
+    decision_fini(&j->decision);
+    hostlist_fini(&j->nodes);
+    free(j);
+}
+
+static void job_end(struct sim *s)
+{
+    struct job *j = s->jobs;
+    s->jobs = j->after;
+    s->committing = false;
+    if (strcmp(j->actor, "fettled") == 0)
+        s->proposed[j->kind] = false;
+    job_free(j);
+}
+
+void agreed_submit(struct sim *s, const struct command *cmd)
+{
+    struct job *j = mem_alloc(sizeof *j);
+    j->kind = cmd->kind;
+    j->at = cmd->at;
+    snprintf(j->actor, sizeof j->actor, "%s", cmd->actor);
+    snprintf(j->reason, sizeof j->reason, "%s", cmd->reason ? cmd->reason : "");
+    snprintf(j->set, sizeof j->set, "%s", cmd->set ? cmd->set : "");
+    if (cmd->claim)
+        snprintf(j->claim, sizeof j->claim, "%s", cmd->claim);
+    j->named = cmd->claim != NULL;
+    if (!cmd->claim &&
+        (cmd->kind == COMMAND_DRAIN || cmd->kind == COMMAND_DOWN || cmd->kind == COMMAND_SILENT))
+        snprintf(j->claim, sizeof j->claim, "%llu.%llu", (unsigned long long)s->term,
+                 (unsigned long long)++s->claims);
+    for (size_t i = 0; i < cmd->nodes->n; i++)
+        hostlist_add(&j->nodes, cmd->nodes->names[i]);
+    struct job **end = &s->jobs;
+    while (*end)
+        end = &(*end)->after;
+    *end = j;
+}
+
+static int decide(struct sim *s, struct job *j, struct err *e)
+{
+    const struct command cmd = {.kind = j->kind,
+                                .actor = j->actor,
+                                .at = j->at,
+                                .nodes = &j->nodes,
+                                .claim = *j->claim ? j->claim : NULL,
+                                .reason = j->reason,
+                                .set = j->set};
+    decision_fini(&j->decision);
+    memcpy(j->listed, s->listed, sizeof j->listed);
+    int rc = cluster_decide(s->cluster, &cmd, j->from, &j->decision, e);
+    j->next = j->decision.next;
+    return rc;
+}
+
+/* Decides the first job until one has something to commit. */
+static void begin(struct sim *s)
+{
+    while (s->jobs && !s->committing) {
+        struct job *j = s->jobs;
+        struct err e = {0};
+        int rc = decide(s, j, &e);
+        if (rc == 0 && j->decision.n_ops == 0) { /* nothing to do: the opinion must be the same */
+            opinion_take(s, j);
+            check_state(s, "a command that found nothing to do");
+        }
+        if (rc < 0 || j->decision.n_ops == 0) {
+            if (rc < 0)
+                sim_say(s, "%s by %s: %s", command_name(j->kind), j->actor, e.msg);
+            job_end(s);
+            continue;
+        }
+        s->committing = true;
+        j->durable = j->failed = false;
+        j->durable_at = s->now + (int64_t)sim_random(s, sim_random(s, 20) ? 100 : 8000) * 1000000;
+    }
+}
+
+static void make_durable(struct sim *s)
+{
+    struct job *j = s->jobs;
+    j->durable = true;
+    j->failed = s->full_until > s->now;
+    if (j->failed) {
+        s->store_bad_at = s->now;
+        return;
+    }
+    for (size_t i = 0; i < j->decision.n_ops; i++)
+        store_put(s, j->decision.ops[i].key, j->decision.ops[i].value);
+    opinion_take(s, j);
+    s->committed++;
+}
+
+static void answer(struct sim *s)
+{
+    struct job *j = s->jobs;
+    CLEANUP_FREE char *nodes =
+        hostlist_fold((const char *const *)j->decision.changed.names, j->decision.changed.n);
+    sim_say(s, "%s %s by %s%s%s: %s", command_name(j->kind), nodes, j->actor, *j->claim ? ", claim " : "",
+            j->claim, j->failed ? "the disk is full" : "committed");
+    for (size_t i = 0; i < j->decision.n_ops && !j->failed; i++)
+        if (cluster_put(s->cluster, j->decision.ops[i].key, j->decision.ops[i].value, NULL) < 0)
+            sim_fail(s, "a record of our own is refused");
+    s->acknowledged += !j->failed;
+    if (j->kind == COMMAND_SET)
+        s->patience_at = s->now;
+    if (!j->failed && j->next < j->nodes.n) {
+        j->from = j->next;
+        s->committing = false;
+    } else {
+        job_end(s);
+    }
+    check_state(s, "a commit");
+}
+
+void agreed_step(struct sim *s)
+{
+    if (s->jobs && s->committing && !s->jobs->durable && s->now >= s->jobs->durable_at)
+        make_durable(s); /* the disk works on while the loop stands still */
+    if (!shell_listens(s))
+        return;
+    if (s->jobs && s->committing && s->jobs->durable)
+        answer(s);
+    begin(s);
+}
+
+/* A crash: what is not durable is lost, and nobody was told otherwise. */
+void agreed_drop_jobs(struct sim *s)
+{
+    while (s->jobs) {
+        struct job *j = s->jobs;
+        s->jobs = j->after;
+        job_free(j);
+    }
+    s->committing = false;
+}
+
+void agreed_fini(struct sim *s)
+{
+    for (size_t i = 0; i < s->n_records; i++) {
+        free(s->records[i].key);
+        free(s->records[i].value);
+    }
+    free(s->records);
+    free(s->opinions);
+}
+
+/* --- people ---------------------------------------------------------------------------------- */
+
+static void choose_nodes(struct sim *s, struct hostlist *h)
+{
+    bool chosen[NODES_MAX] = {false};
+    size_t n = sim_random(s, 12) == 0 ? s->n : 1 + (size_t)sim_random(s, 3);
+    for (size_t i = 0; i < n; i++)
+        chosen[n == s->n ? i : (size_t)sim_random(s, s->n)] = true;
+    for (size_t i = 0; i < s->n; i++)
+        if (chosen[i] && cluster_find(s->cluster, s->nodes[i].name))
+            hostlist_add(h, s->nodes[i].name);
+}
+
+/* They release more than they make, or in the end nothing would be in service. */
+void agreed_operator(struct sim *s)
+{
+    static const char *const owners[OWNERS] = {"root", "ann", "bob"}, *const reasons[] = {"bad DIMM",
+                                                                                          "new kernel"};
+    static const char *const sets[] = {"{\"CPUs\":\"2\"}", "{\"CPUs\":\"8\"}", "{\"CPUs\":null}",
+                                       "{\"Sensitive\":\"yes\"}", "{\"Sensitive\":null}"};
+    static const enum command_kind kinds[] = {
+        COMMAND_DRAIN, COMMAND_DRAIN, COMMAND_UNDRAIN, COMMAND_UNDRAIN, COMMAND_UNDRAIN,
+        COMMAND_DOWN,  COMMAND_UP,    COMMAND_UP,      COMMAND_UP,      COMMAND_SET};
+    CLEANUP_HOSTLIST struct hostlist nodes = {0};
+    struct command cmd = {.kind = kinds[sim_random(s, 10)],
+                          .actor = owners[sim_random(s, OWNERS)],
+                          .at = {INT64_C(1700000000000000000) + s->now + s->wall_step},
+                          .nodes = &nodes,
+                          .reason = reasons[sim_random(s, 2)],
+                          .set = sets[sim_random(s, 5)]};
+    char id[CLAIM_ID_BYTES_MAX + 1];
+    bool releases = cmd.kind == COMMAND_UNDRAIN || cmd.kind == COMMAND_UP;
+    choose_nodes(s, &nodes);
+    if (releases && s->n_opinions && sim_random(s, 3) == 0) {
+        snprintf(id, sizeof id, "%s", s->opinions[sim_random(s, s->n_opinions)].id);
+        cmd.claim = id;
+    } else if (releases && sim_random(s, 2)) {
+        hostlist_fini(&nodes);
+        for (size_t i = 0; i < s->n; i++)
+            if (cluster_find(s->cluster, s->nodes[i].name))
+                hostlist_add(&nodes, s->nodes[i].name);
+    }
+    if (nodes.n)
+        agreed_submit(s, &cmd);
+}
