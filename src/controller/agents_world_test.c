@@ -156,8 +156,9 @@ char *world_certificate(const char *name)
 struct tls_context *world_tls(const char *certificate)
 {
     struct tls_context *tls = NULL;
-    assert_int_equal(tls_client_context(certificate, certificate ? w.key : NULL, authority_pem(w.authority), &tls, NULL),
-                     0);
+    assert_int_equal(
+        tls_client_context(certificate, certificate ? w.key : NULL, authority_pem(w.authority), &tls, NULL),
+        0);
     return tls;
 }
 
@@ -316,7 +317,8 @@ struct client *client_with(struct tls_context *tls)
     struct client *c = mem_alloc(sizeof *c);
     c->next = w.clients;
     w.clients = c;
-    c->peer = peer_dial(&w.loop, "127.0.0.1", agents_port(w.agents), tls, "urn:fettle:controller:", &calls, c);
+    c->peer =
+        peer_dial(&w.loop, "127.0.0.1", agents_port(w.agents), tls, "urn:fettle:controller:", &calls, c);
     tls_context_destroy(tls);
     run_until(c->open || c->closed);
     assert_true(c->open);
@@ -360,8 +362,9 @@ struct client *client_hello(const char *name, const char *instance)
 
 void client_heartbeat(struct client *c, const char *instance, unsigned seq)
 {
-    client_send(c, FRAME_HEARTBEAT, "{\"boot\":\"" BOOT "\",\"instance\":\"%s\",\"seq\":%u,\"work\":[],\"uptime_s\":9}",
-                instance, seq);
+    client_send(c, FRAME_HEARTBEAT,
+                "{\"boot\":\"" BOOT "\",\"instance\":\"%s\",\"seq\":%u,\"work\":[],\"uptime_s\":9}", instance,
+                seq);
 }
 
 struct client *collector_hello(const char *name, const char *instance, unsigned port, const char *nodes)

@@ -73,7 +73,8 @@ char *world_token(const char *nodes, int64_t expires_in_ms);
 /* A connection with the certificate of a node; NULL: with none. */
 struct client *client_new(const char *node);
 struct client *client_with(struct tls_context *tls);
-void client_send(struct client *c, enum frame_type type, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void client_send(struct client *c, enum frame_type type, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Comes as an agent and waits for the answer. */
 struct client *client_hello(const char *node, const char *instance);
 void client_heartbeat(struct client *c, const char *instance, unsigned seq);
@@ -99,12 +100,12 @@ void settle(struct client *c);
     } while (0)
 
 /* Waits for a refusal with the code. */
-#define assert_refused(c, code)                                                     \
-    do {                                                                            \
-        const struct client *refused_ = (c);                                        \
-        run_until(refused_->closed);                                                \
-        assert_int_equal(refused_->count[FRAME_REFUSE], 1);                         \
-        assert_string_equal(text_in(refused_, FRAME_REFUSE, "code"), (code));       \
+#define assert_refused(c, code)                                               \
+    do {                                                                      \
+        const struct client *refused_ = (c);                                  \
+        run_until(refused_->closed);                                          \
+        assert_int_equal(refused_->count[FRAME_REFUSE], 1);                   \
+        assert_string_equal(text_in(refused_, FRAME_REFUSE, "code"), (code)); \
     } while (0)
 
 #endif

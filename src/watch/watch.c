@@ -272,11 +272,6 @@ static void count_quiet(struct watch *w, const struct observed *o, const struct 
         w->found.quiet++;
 }
 
-static bool may_take_down(const struct watch *w, const struct member *m, struct mono now)
-{
-    return mono_sub(now, w->calm).ns >= patience_of(w, m)->silent.ns;
-}
-
 static void examine(struct watch *w, struct member *m, struct mono now)
 {
     struct observed *o = observed(w, m);
@@ -291,8 +286,7 @@ static void examine(struct watch *w, struct member *m, struct mono now)
         hostlist_add(&w->found.admit, m->name);
     if (is == LIVENESS_LIVE && a.silent)
         hostlist_add(&w->found.heard, m->name);
-    if (is == LIVENESS_SILENT && was == LIVENESS_SILENT && a.admitted && !a.silent &&
-        may_take_down(w, m, now))
+    if (is == LIVENESS_SILENT && was == LIVENESS_SILENT && a.admitted && !a.silent)
         hostlist_add(&w->found.silent, m->name);
     if (is == LIVENESS_LIVE && a.drain && !a.drained && o->work == WORK_IDLE)
         hostlist_add(&w->found.drained, m->name);
@@ -339,24 +333,31 @@ static void judge_alarm(struct watch *w)
 
 /* A sweep lasts a second, and longer when the process stood still meanwhile: what was found at its
  * beginning need not be so at its end. */
-typedef bool holds_fn(const struct observed *o);
+typedef bool holds_fn(const struct watch *w, const struct member *m, const struct observed *o);
 
-static bool is_live(const struct observed *o)
+/* By the patience of this moment, which may have grown since, and never within a window of an alarm. */
+static bool may_take_down(const struct watch *w, const struct member *m, const struct observed *o)
+{
+    struct mono since = o->beat.heard.ns > w->calm.ns ? o->beat.heard : w->calm;
+    return mono_sub(awake(w, w->last_tick), since).ns >= patience_of(w, m)->silent.ns;
+}
+
+static bool is_live(const struct watch *w, const struct member *m, const struct observed *o)
 {
     return o->beat.liveness == LIVENESS_LIVE;
 }
 
-static bool is_silent(const struct observed *o)
+static bool is_silent(const struct watch *w, const struct member *m, const struct observed *o)
 {
-    return o->beat.liveness == LIVENESS_SILENT;
+    return o->beat.liveness == LIVENESS_SILENT && may_take_down(w, m, o);
 }
 
-static bool is_idle(const struct observed *o)
+static bool is_idle(const struct watch *w, const struct member *m, const struct observed *o)
 {
     return o->work == WORK_IDLE;
 }
 
-static bool is_busy(const struct observed *o)
+static bool is_busy(const struct watch *w, const struct member *m, const struct observed *o)
 {
     return o->work == WORK_BUSY;
 }
@@ -366,7 +367,7 @@ static void confirm(struct watch *w, struct hostlist *nodes, holds_fn *holds)
     size_t kept = 0;
     for (size_t i = 0; i < nodes->n; i++) {
         const struct member *m = cluster_find(w->cluster, nodes->names[i]);
-        if (m->listed && holds(observed(w, m)))
+        if (m->listed && holds(w, m, observed(w, m)))
             nodes->names[kept++] = nodes->names[i];
         else
             free(nodes->names[i]);

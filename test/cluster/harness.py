@@ -118,9 +118,9 @@ class Process:
         except subprocess.TimeoutExpired:
             raise Failed(f'{self.name} did not end within {within} s') from None
 
-    def memory_kb(self):
+    def memory_kb(self, what='VmRSS'):
         with open(f'/proc/{self.pid}/status') as f:
-            return int(re.search(r'^VmRSS:\s+(\d+)', f.read(), re.M).group(1))
+            return int(re.search(rf'^{what}:\s+(\d+)', f.read(), re.M).group(1))
 
 
 def process_state(pid):

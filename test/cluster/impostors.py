@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who is not believed: names, certificates, old heartbeats, and people without a right."""
+import glob
 import json
 import os
 import random
 import shutil
 import ssl
 
-from harness import (CALM, QUICK, Agent, Controller, Failed, Link, check, contains, equal, fake_root, main, need_root,
+from harness import (BUILD, CALM, QUICK, Agent, Controller, Failed, Link, check, contains, equal, fake_root, main, need_root,
                      program, swarm, wait)
 
 FIRST, SECOND = '11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'
@@ -20,12 +21,12 @@ def test_two_agents_with_one_name(world):
     events = c.events()
     second = Agent(world, c, 'n01', root=fake_root(world, 'two', SECOND))
     events.wait('node.duplicate', nodes='n01')
-    wait('the second is told', lambda: 'refuse' in second.process.log() or 'another' in second.process.log())
+    wait('the second is told', lambda: 'another live agent' in second.process.log())
     equal(c.node('n01')['Boot'], FIRST, 'whose boot is shown')
     first.process.kill()
     c.wait_nodes('the second follows', ['n01'], Boot=SECOND, Liveness='live')
     first.start()
-    events.wait('node.duplicate', nodes='n01')
+    wait('the first is told', lambda: 'another live agent' in first.process.log())
     equal(c.node('n01')['Boot'], SECOND, 'whose boot is shown')
     equal(c.suspected(), [], 'nodes that were suspected')
     events.close()
@@ -96,7 +97,7 @@ def test_wrong_names(world):
         equal(link.next()[0], 'REFUSE', f'{kind} before HELLO')
         link.close()
     players = swarm(world, c, 'n01', script='500ms name n01 n02\n')
-    wait('it is seen', lambda: 'says that it is node "n02"' in c.log())
+    wait('it is seen', lambda: len(c.log_lines('says that it is node "n02"')) == 2)
     equal(c.node('n02')['Liveness'], 'unheard', 'the node whose name was taken')
     players.stop()
     equal(set(c.table()), {'n01', 'n02'}, 'nodes in the table')
@@ -202,11 +203,13 @@ def test_other_users(world):
     need_root()
     c = Controller(world, 'Name=n01\n', **CALM)
     tool = world.path('fettle')
-    shutil.copy(program('fettle'), tool)
+    shutil.copy(program('fettle'), tool)  # where the build may be, others need not get to
+    for library in glob.glob(os.path.join(BUILD, 'src/lib/libfettle.so.?')):
+        shutil.copy(library, world.dir)
 
     def as_nobody(*words):
         return world.run(['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups', tool, *words],
-                         env={'FETTLE_CONTROLLER': c.socket}, cwd='/')
+                         env={'FETTLE_CONTROLLER': c.socket, 'LD_LIBRARY_PATH': world.dir}, cwd='/')
     status, out, err = as_nobody('node', 'list', '--json')
     equal(status, 0, f'{out}{err}: reading')
     equal(json.loads(out)[0]['Name'], 'n01', 'the table')

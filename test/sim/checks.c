@@ -88,9 +88,9 @@ void check_proposal(struct sim *s, enum command_kind kind, const struct hostlist
         const struct fleet_node *n = &s->nodes[node];
         int64_t silent = sim_patience(s, node)->silent.ns;
         if (kind == COMMAND_SILENT) {
-            /* What a collector had heard and not told yet is lost with a fault that is not ours. */
-            int64_t untold = n->own_fault || n->mass ? s->interval + s->delay_max : 0;
-            if (s->now - n->last_good < silent - untold)
+            /* One with a fault of its own is silent; how long is asked below. */
+            int64_t untold = n->mass ? s->interval + s->delay_max : 0;
+            if (!n->own_fault && s->now - n->last_good < silent - untold)
                 sim_fail(s, "%s goes down, and it was silent through no fault of its own %.1f s ago (9)",
                          n->name, (double)(s->now - n->last_good) / 1e9);
             if (n->quiet < silent)
@@ -160,7 +160,8 @@ static void check_progress(struct sim *s, int i, const struct member *m)
     enum liveness live = watch_observed(s->watch, m)->beat.liveness;
     if (n->well > heard_within && live != LIVENESS_LIVE && s->loss_per_mille == 0)
         sim_fail(s, "%s sends for %.1f s and is %s", n->name, (double)n->well / 1e9, liveness_name(live));
-    bool held = live == LIVENESS_LIVE && a.silent && s->store_bad_at < s->now - span_s(20).ns && !s->jobs;
+    bool held =
+        live == LIVENESS_LIVE && a.silent && a.listed && s->store_bad_at < s->now - span_s(20).ns && !s->jobs;
     n->heard_well = held ? n->heard_well + STEP_NS : 0;
     if (n->heard_well > span_s(10).ns)
         sim_fail(s, "%s is heard for %.1f s and still held as silent", n->name, (double)n->heard_well / 1e9);

@@ -111,7 +111,6 @@ static void send_from(struct sim *s, int i, enum message_kind kind)
                           .instance = n->instance,
                           .seq = n->seq,
                           .boot = n->boot,
-                          .epoch = n->epoch,
                           .work = n->busy};
     if (kind == MESSAGE_BATCH) {
         m->items = mem_alloc(s->n * sizeof *m->items);
@@ -126,6 +125,21 @@ static void send_from(struct sim *s, int i, enum message_kind kind)
         }
     }
     fleet_send(s, m);
+}
+
+void fleet_take_share(struct sim *s, int collector, const bool given[static NODES_MAX])
+{
+    struct fleet_node *c = &s->nodes[collector];
+    memcpy(c->given, given, sizeof c->given);
+    for (size_t i = 0; i < s->n; i++) {
+        if (!c->ledger[i].open || c->given[i])
+            continue;
+        c->ledger[i] = (struct ledger){0};
+        if (s->nodes[i].to == collector && s->nodes[i].link != LINK_NONE) {
+            s->nodes[i].redirect = NOBODY;
+            fleet_lose_link(s, (int)i, s->unit / 8);
+        }
+    }
 }
 
 static void try_to_connect(struct sim *s, int i)

@@ -156,7 +156,7 @@ static struct session *session_of(const struct sim *s, int node, uint64_t conn)
 static struct session *session_collects(const struct sim *s, const struct member *m)
 {
     for (struct session *k = s->sessions; k; k = k->next)
-        if (k->collects && !k->close_at && member_of(s, k->node) == m)
+        if (k->collects && member_of(s, k->node) == m)
             return k;
     return NULL;
 }
@@ -213,12 +213,10 @@ static void session_end(struct sim *s, struct session *k)
 static void send_share(struct sim *s, struct session *k, struct member *const *nodes, size_t n)
 {
     struct message *m = mem_alloc(sizeof *m);
-    k->epoch = ++s->epochs;
     *m = (struct message){.kind = MESSAGE_SHARE,
                           .from = CONTROLLER,
                           .to = k->node,
                           .conn = k->conn,
-                          .epoch = k->epoch,
                           .items = mem_alloc((n + 1) * sizeof *m->items)};
     for (size_t i = 0; i < n; i++) {
         int node = sim_index(s, nodes[i]->name);
@@ -486,7 +484,9 @@ static void change_collectors(struct sim *s)
         bool collector = share_is_collector(s->share, member_of(s, k->node));
         k->batch_at = s->now;
         if (k->collects && !collector) {
-            send_share(s, k, NULL, 0);
+            const bool nobody[NODES_MAX] = {false};
+            if (fleet_reaches(s, k->node))
+                fleet_take_share(s, k->node, nobody);
             collector_lost(s, k);
             k->collects = false;
         } else if (collector && !k->collects) {

@@ -131,20 +131,10 @@ static void deliver_to_collector(struct sim *s, const struct message *m)
 
 static void deliver_share(struct sim *s, const struct message *m)
 {
-    struct fleet_node *c = &s->nodes[m->to];
-    memset(c->given, 0, sizeof c->given);
+    bool given[NODES_MAX] = {false};
     for (size_t i = 0; i < m->n; i++)
-        c->given[m->items[i].node] = true;
-    c->epoch = m->epoch;
-    for (size_t i = 0; i < s->n; i++) {
-        if (!c->ledger[i].open || c->given[i])
-            continue;
-        c->ledger[i] = (struct ledger){0};
-        if (s->nodes[i].to == m->to && s->nodes[i].link != LINK_NONE) {
-            s->nodes[i].redirect = NOBODY;
-            fleet_lose_link(s, (int)i, s->unit / 8);
-        }
-    }
+        given[m->items[i].node] = true;
+    fleet_take_share(s, m->to, given);
 }
 
 /* False: the message waits, because its receiver is stopped. */

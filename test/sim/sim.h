@@ -45,7 +45,6 @@ struct fleet_node {
 
     /* As a collector. */
     bool given[NODES_MAX];
-    uint64_t epoch;
     struct ledger {
         uint64_t conn, instance, seq;
         unsigned boot;
@@ -80,7 +79,7 @@ struct message {
     uint64_t order;
     enum message_kind kind;
     int from, to;
-    uint64_t conn, instance, seq, epoch;
+    uint64_t conn, instance, seq;
     unsigned boot;
     int work; /* -1 unknown, 0 idle, 1 busy */
     size_t n;
@@ -93,7 +92,6 @@ struct session {
     int node;
     uint64_t conn;
     bool collects;
-    uint64_t epoch;
     int64_t batch_at, close_at; /* close_at: when the controller learns that the other end is gone; 0 never */
     struct session *next;
 };
@@ -160,10 +158,9 @@ struct sim {
     struct session *sessions;
     bool proposed[COMMANDS];
     int64_t shares_from, balance_at, calm_at; /* calm_at: last time that anything but nodes was at fault */
-    int64_t patience_at; /* last time that somebody's patience was changed */
+    int64_t patience_at;                      /* last time that somebody's patience was changed */
     int64_t store_bad_at, alarm_at;           /* last time that the store failed; that the alarm stood */
-    uint64_t epochs;
-    size_t duplicates, refused; /* notices and refusals so far */
+    size_t duplicates, refused;               /* notices and refusals so far */
 
     /* the store and the opinion */
     struct record *records;
@@ -200,6 +197,7 @@ void fleet_step(struct sim *s);
 void fleet_faults(struct sim *s);
 bool fleet_reaches(const struct sim *s, int node);
 void fleet_lose_link(struct sim *s, int node, int64_t wait);
+void fleet_take_share(struct sim *s, int collector, const bool given[static NODES_MAX]);
 void fleet_send(struct sim *s, struct message *m);
 void fleet_boot_id(unsigned boot, int node, char buf[static 37]);
 bool fleet_collects(const struct sim *s, int collector);

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "beat/beat.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct patience patience = {{INT64_C(30000000000)}, {INT64_C(90000000000)}};
+
+static struct mono at(int64_t s)
+{
+    return (struct mono){s * 1000000000};
+}
+
+static struct beat opened(uint64_t instance)
+{
+    struct beat b;
+    beat_init(&b, at(0));
+    assert_int_equal(beat_open(&b, instance, false, NULL), 0);
+    return b;
+}
+
+static void test_silence_means_more_with_time(void **state)
+{
+    struct beat b = opened(1);
+    assert_int_equal(beat_take(&b, at(10), 1, 1, NULL), 0);
+    assert_int_equal(beat_judge(&b, at(39), &patience), LIVENESS_LIVE);
+    assert_int_equal(beat_judge(&b, at(40), &patience), LIVENESS_LATE);
+    assert_int_equal(beat_judge(&b, at(99), &patience), LIVENESS_LATE);
+    assert_int_equal(beat_judge(&b, at(100), &patience), LIVENESS_SILENT);
+}
+
+static void test_unheard_has_a_full_window(void **state)
+{
+    struct beat b;
+    beat_init(&b, at(1000));
+    assert_int_equal(b.liveness, LIVENESS_UNHEARD);
+    assert_int_equal(beat_judge(&b, at(1089), &patience), LIVENESS_UNHEARD);
+    assert_int_equal(beat_judge(&b, at(1090), &patience), LIVENESS_SILENT);
+}
+
+static void test_old_and_replayed_heartbeats(void **state)
+{
+    struct beat b = opened(1);
+    struct err e;
+    assert_int_equal(beat_take(&b, at(1), 1, 7, NULL), 0);
+    assert_int_equal(beat_take(&b, at(50), 1, 7, &e), -EALREADY);
+    assert_string_equal(e.msg, "heartbeat 7 again; the last was 7");
+    assert_int_equal(beat_take(&b, at(50), 1, 3, NULL), -EALREADY);
+    assert_int_equal(b.heard.ns, at(1).ns);
+    assert_int_equal(beat_take(&b, at(50), 1, 8, NULL), 0);
+    assert_int_equal(b.heard.ns, at(50).ns);
+}
+
+static void test_another_instance_is_not_believed(void **state)
+{
+    struct beat b = opened(1);
+    struct err e;
+    assert_int_equal(beat_take(&b, at(1), 2, 100, &e), -EBUSY);
+    assert_string_equal(e.msg, "a heartbeat of instance 0000000000000002 in a session of 0000000000000001");
+    assert_int_equal(b.liveness, LIVENESS_UNHEARD);
+}
+
+static void test_without_a_session_nothing_counts(void **state)
+{
+    struct beat b;
+    beat_init(&b, at(0));
+    assert_int_equal(beat_take(&b, at(1), 0, 1, NULL), -EBUSY);
+    assert_int_equal(beat_take(&b, at(1), 5, 1, NULL), -EBUSY);
+    assert_int_equal(b.liveness, LIVENESS_UNHEARD);
+}
+
+static void test_the_same_instance_goes_on(void **state)
+{
+    struct beat b = opened(1);
+    beat_take(&b, at(1), 1, 7, NULL);
+    assert_int_equal(beat_open(&b, 1, true, NULL), 0);
+    assert_int_equal(beat_take(&b, at(2), 1, 7, NULL), -EALREADY);
+    assert_int_equal(beat_take(&b, at(2), 1, 8, NULL), 0);
+}
+
+static void test_a_replaced_instance_never_counts_again(void **state)
+{
+    struct beat b = opened(1);
+    struct err e;
+    for (uint64_t next = 2; next <= 1 + BEAT_FORMER_MAX; next++) {
+        assert_int_equal(beat_open(&b, next, false, NULL), 0);
+        assert_int_equal(b.seq, 0);
+        for (uint64_t former = 1; former < next; former++) {
+            assert_int_equal(beat_open(&b, former, false, &e), -EACCES);
+            assert_int_equal(beat_take(&b, at(5), former, 1000, NULL), -EBUSY);
+        }
+    }
+    assert_string_equal(e.msg, "agent instance 0000000000000004 was replaced by a newer one");
+    assert_int_equal(b.instance, 1 + BEAT_FORMER_MAX);
+}
+
+static void test_two_live_agents(void **state)
+{
+    struct beat b = opened(1);
+    struct err e;
+    assert_int_equal(beat_open(&b, 2, true, &e), -EBUSY);
+    assert_string_equal(e.msg, "another live agent has this name (instance 0000000000000001)");
+    assert_int_equal(b.instance, 1);
+    assert_int_equal(beat_open(&b, 0, false, NULL), -EINVAL);
+    assert_int_equal(b.instance, 1);
+}
+
+static void test_an_excuse_is_a_window_and_no_heartbeat(void **state)
+{
+    struct beat b = opened(1);
+    beat_excuse(&b, at(50));
+    assert_int_equal(b.liveness, LIVENESS_UNHEARD);
+    assert_int_equal(beat_judge(&b, at(139), &patience), LIVENESS_UNHEARD);
+
+    beat_take(&b, at(60), 1, 1, NULL);
+    b.liveness = beat_judge(&b, at(95), &patience);
+    assert_int_equal(b.liveness, LIVENESS_LATE);
+    beat_excuse(&b, at(95));
+    assert_int_equal(b.liveness, LIVENESS_LIVE);
+    assert_int_equal(beat_judge(&b, at(184), &patience), LIVENESS_LATE);
+    beat_excuse(&b, at(10)); /* never takes away */
+    assert_int_equal(b.heard.ns, at(95).ns);
+}
+
+static void test_only_a_heartbeat_ends_silence(void **state)
+{
+    const struct patience more = {{INT64_C(1000000000000)}, {INT64_C(2000000000000)}};
+    struct beat b = opened(1);
+    b.liveness = beat_judge(&b, at(90), &patience);
+    assert_int_equal(b.liveness, LIVENESS_SILENT);
+    beat_excuse(&b, at(91));
+    assert_int_equal(beat_judge(&b, at(92), &patience), LIVENESS_SILENT);
+    assert_int_equal(beat_judge(&b, at(92), &more), LIVENESS_SILENT);
+    beat_vouch(&b, at(93));
+    assert_int_equal(beat_judge(&b, at(94), &patience), LIVENESS_LIVE);
+}
+
+static void test_an_instance_is_sixteen_hex_digits(void **state)
+{
+    uint64_t n = 0;
+    assert_true(beat_parse_instance("0123456789abcdef", &n));
+    assert_true(n == UINT64_C(0x0123456789abcdef));
+    assert_false(beat_parse_instance("0000000000000000", &n));
+    assert_false(beat_parse_instance("0123456789ABCDEF", &n));
+    assert_false(beat_parse_instance("123456789abcdef", &n));
+    assert_false(beat_parse_instance("0123456789abcdef0", &n));
+    assert_false(beat_parse_instance("", &n));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_silence_means_more_with_time),
+        cmocka_unit_test(test_unheard_has_a_full_window),
+        cmocka_unit_test(test_old_and_replayed_heartbeats),
+        cmocka_unit_test(test_another_instance_is_not_believed),
+        cmocka_unit_test(test_without_a_session_nothing_counts),
+        cmocka_unit_test(test_the_same_instance_goes_on),
+        cmocka_unit_test(test_a_replaced_instance_never_counts_again),
+        cmocka_unit_test(test_two_live_agents),
+        cmocka_unit_test(test_an_excuse_is_a_window_and_no_heartbeat),
+        cmocka_unit_test(test_only_a_heartbeat_ends_silence),
+        cmocka_unit_test(test_an_instance_is_sixteen_hex_digits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

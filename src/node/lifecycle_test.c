@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node/lifecycle.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct agreed agreed_of(unsigned bits)
+{
+    return (struct agreed){.listed = bits & 1,
+                           .admitted = bits & 2,
+                           .drain = bits & 4,
+                           .drained = bits & 8,
+                           .down = bits & 16,
+                           .silent = bits & 32};
+}
+
+/* Every combination, in the 2001 words: what changes a word shows here. */
+static void test_matrix(void **state)
+{
+    CLEANUP_TEXT struct text t = {0};
+    text_add(&t, "listed admitted drain drained down silent  lifecycle   unknown    idle       busy\n");
+    for (unsigned bits = 0; bits < 64; bits++) {
+        struct agreed a = agreed_of(bits);
+        enum lifecycle l = lifecycle_of(&a);
+        text_printf(&t, "%-6s %-8s %-5s %-7s %-4s %-6s  %-10s  %-9s  %-9s  %s\n", a.listed ? "yes" : "-",
+                    a.admitted ? "yes" : "-", a.drain ? "yes" : "-", a.drained ? "yes" : "-",
+                    a.down ? "yes" : "-", a.silent ? "yes" : "-", lifecycle_name(l),
+                    lifecycle_word(l, WORK_UNKNOWN), lifecycle_word(l, WORK_IDLE),
+                    lifecycle_word(l, WORK_BUSY));
+    }
+    const char *out = getenv("LIFECYCLE_OUT"); /* to write the golden file anew */
+    if (out) {
+        FILE *f = fopen(out, "w");
+        assert_non_null(f);
+        fputs(t.s, f);
+        fclose(f);
+    }
+    CLEANUP_FREE char *golden = mem_alloc(t.len + 4096);
+    FILE *f = fopen(TEST_DATA "/lifecycle.txt", "r");
+    assert_non_null(f);
+    golden[fread(golden, 1, t.len + 4095, f)] = '\0';
+    fclose(f);
+    assert_string_equal(t.s, golden);
+}
+
+static struct fitness fit(void)
+{
+    return (struct fitness){.agreed = {.listed = true, .admitted = true},
+                            .liveness = LIVENESS_LIVE,
+                            .work = WORK_IDLE,
+                            .reported = true};
+}
+
+static const char *why(const struct fitness *f)
+{
+    static char shown[600];
+    CLEANUP_TEXT struct text t = {0};
+    bool good = lifecycle_schedulable(f, &t);
+    assert_int_equal(good, t.len == 0);
+    assert_int_equal(good, lifecycle_schedulable(f, NULL));
+    snprintf(shown, sizeof shown, "%s", good ? "fit" : t.s);
+    return shown;
+}
+
+static void test_why(void **state)
+{
+    struct fitness f = fit();
+    assert_string_equal(why(&f), "fit");
+    f.work = WORK_BUSY;
+    assert_string_equal(why(&f), "fit");
+    f.shortfall = "CPUs 2 < 4";
+    assert_string_equal(why(&f), "less than specified: CPUs 2 < 4");
+    f.agreed.drain = true;
+    f.claims = "drain by root: bad DIMM";
+    f.liveness = LIVENESS_LATE;
+    f.silence = span_s(45);
+    assert_string_equal(why(&f),
+                        "drain by root: bad DIMM; late: not heard for 45s; less than specified: CPUs 2 < 4");
+
+    f = fit();
+    f.liveness = LIVENESS_SILENT;
+    f.silence = span_s(192);
+    f.agreed.silent = true;
+    assert_string_equal(why(&f), "silent for 3m12s");
+    f.liveness = LIVENESS_LIVE;
+    assert_string_equal(why(&f), "heard again; its return is being recorded");
+    f = fit();
+    f.liveness = LIVENESS_UNHEARD;
+    assert_string_equal(why(&f), "not heard since the controller started");
+    f.agreed.admitted = false;
+    assert_string_equal(why(&f), "never heard");
+    f.liveness = LIVENESS_LIVE;
+    assert_string_equal(why(&f), "heard for the first time; being recorded");
+    f = fit();
+    f.reported = false;
+    assert_string_equal(why(&f), "has not reported its inventory yet");
+    f = fit();
+    f.agreed.listed = false;
+    assert_string_equal(why(&f), "no configuration file names it");
+}
+
+/* Nothing that is not available, live and known is ever schedulable, whatever was said of it. */
+static void test_schedulable_only_in_service(void **state)
+{
+    size_t good = 0;
+    for (unsigned bits = 0; bits < 64; bits++) {
+        for (int live = LIVENESS_UNHEARD; live <= LIVENESS_SILENT; live++) {
+            for (int reported = 0; reported < 2; reported++) {
+                struct fitness f = {
+                    .agreed = agreed_of(bits), .liveness = (enum liveness)live, .reported = reported};
+                bool may = strcmp(why(&f), "fit") == 0;
+                good += may;
+                assert_true(!may || (lifecycle_of(&f.agreed) == LIFECYCLE_AVAILABLE &&
+                                     live == LIVENESS_LIVE && reported));
+            }
+        }
+    }
+    assert_true(good > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_matrix),
+        cmocka_unit_test(test_why),
+        cmocka_unit_test(test_schedulable_only_in_service),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The agent on its own: reports once, waits, outlives its controller, reads a root that it is given."""
+import os
+import socket
+import time
+
+from harness import CALM, SANITIZED, Agent, Controller, check, equal, fake_root, holds, main, program, wait
+
+BOOT = '33333333-3333-4333-8333-333333333333'
+
+
+def test_once(world):
+    """-i 0 reports once and ends; without a controller it says so."""
+    c = Controller(world, 'Name=n01\n', **CALM)
+    agent = Agent(world, c, 'n01', '-i', '0')
+    equal(agent.process.wait_end(), 0, 'the exit status')
+    wait('its report is there', lambda: c.node('n01')['RealMemory'] and c.node('n01')['Boot'])
+    wait('it was heard', lambda: c.node('n01')['LastResponse'])
+    agent.start()
+    equal(agent.process.wait_end(), 0, 'the exit status of a second report')
+    c.process.stop()
+    agent.start()
+    check(agent.process.wait_end() > 0, 'a report to nobody ended with 0')
+
+
+def test_interval_zero(world):
+    """HeartBeatInterval 0: agents report once and stay connected; nobody is judged. A reload wakes them."""
+    c = Controller(world, 'Name=n01\n', HeartBeatInterval=0, LateAfter='1s', HeartBeatTimeout='2s')
+    Agent(world, c, 'n01')
+    c.wait_nodes('it has reported', ['n01'], State='IDLE', Liveness='live')
+    last = c.node('n01')['LastResponse']
+    holds('nobody is judged', 4, lambda: c.node('n01')['State'] == 'IDLE')
+    equal(c.node('n01')['LastResponse'], last, 'the last response')
+    c.write(HeartBeatInterval='500ms', LateAfter='5s', HeartBeatTimeout='10s')
+    c.fettle('reload')
+    wait('it reports again', lambda: c.node('n01')['LastResponse'] > last)
+    c.write(HeartBeatInterval=0, LateAfter='1s', HeartBeatTimeout='2s')
+    c.fettle('reload')
+    holds('nobody is judged', 3, lambda: c.node('n01')['State'] == 'IDLE')
+    equal(c.suspected(), [], 'nodes that were suspected')
+
+
+def test_without_a_controller(world):
+    """It does not grow while nobody is there, comes back by itself, and reports what has changed."""
+    c = Controller(world, 'Name=n01\nName=n02\n', **CALM)
+    root = fake_root(world, 'n01', BOOT)
+    agent = Agent(world, c, 'n01', root=root)
+    c.wait_nodes('it is heard', ['n01'], State='IDLE', Work='idle')
+    before = agent.process.memory_kb('VmHWM')  # what a link takes; it gives some back while nothing happens
+    c.process.kill()
+    time.sleep(6)  # the time without a controller is what this is about
+    away = agent.process.memory_kb()
+    check(away - before < (4096 if SANITIZED else 512), f'it grew from {before} to {away} KiB in 6 s alone')
+    tries = agent.process.log().count('no link')
+    check(tries <= 4, f'{tries} lines about the same trouble')
+    world.write('n01/run/fettle/work/job.17', '')
+    c.start()
+    c.wait_nodes('it is back', ['n01'], Liveness='live', Work='busy', State='BUSY', Running=['job.17'])
+    check(agent.process.memory_kb() - before < (4096 if SANITIZED else 768), 'it grew by coming back')
+    c.fettle('node', 'drain', 'n01', '--reason', 'x')
+    c.wait_nodes('its work is awaited', ['n01'], State='DRAINING')
+    os.unlink(world.path('n01/run/fettle/work/job.17'))
+    c.wait_nodes('its work has ended', ['n01'], State='DRAINED', Work='idle')
+
+
+def test_several_controllers(world):
+    """Of the addresses that it was given it finds the one that answers."""
+    c = Controller(world, 'Name=n01\n', **CALM)
+    with socket.socket() as closed, socket.socket() as mute:
+        for s in (closed, mute):
+            s.bind(('127.0.0.1', 0))
+        dead = f'127.0.0.1:{closed.getsockname()[1]}'
+        agent = Agent(world, c, 'n01', '-c', dead, '-c', 'no.such.host.invalid:1', '-c', f'127.0.0.1:{c.port}')
+        c.wait_nodes('it is heard', ['n01'], State='IDLE')
+        agent.process.stop()
+
+
+def test_fixture_root(world):
+    """What it reports is below its root, and what is not there is not invented."""
+    c = Controller(world, 'Name=n01\n', **CALM)
+    root = fake_root(world, 'n01', BOOT)
+    world.write('n01/proc/sys/kernel/ostype', 'Linux\n')
+    world.write('n01/proc/sys/kernel/osrelease', '2.4.7-10\n')
+    world.write('n01/proc/cpuinfo', 'processor\t: 0\nmodel name\t: x\ncpu MHz\t\t: 863.863\n')
+    world.write('n01/sys/devices/system/cpu/online', '0-1\n')
+    Agent(world, c, 'n01', root=root)
+    c.wait_nodes('it is heard', ['n01'], State='IDLE', Boot=BOOT)
+    wait('its inventory', lambda: c.node('n01')['OS'])
+    node = c.node('n01')
+    equal((node['OS'], node['CPUs'], node['RealMemory'], node['VirtualMemory']), ('Linux.2.4.7-10', 2, 2048, 3072),
+          'OS, CPUs and memory')
+    equal((node['GPUs'] or 0, node['NICs'] or 0), (0, 0), 'devices that are not there')
+    equal(node['Uptime'] // 100, 12, 'hundreds of seconds of uptime')
+
+
+def test_stops_at_once(world):
+    """SIGTERM is a goodbye: it ends with 0, and the controller knows that nobody speaks for the node."""
+    c = Controller(world, 'Name=n01\n', **CALM)
+    agent = Agent(world, c, 'n01')
+    c.wait_nodes('it is heard', ['n01'], State='IDLE')
+    agent.process.stop()
+    wait('its connection is gone', lambda: c.status()['agents'] == 0)
+    agent.start()
+    c.wait_nodes('it is back', ['n01'], Liveness='live')
+    equal(c.suspected(), [], 'nodes that were suspected')
+    for words, status in ((['--version'], 0), (['--help'], 0), (['-x'], 2), (['-i', 'abc'], 2), (['-p', '70000'], 2),
+                          (['-d', 'everything'], 2), (['-c', 'host:0x'], 2), (['-i', '-1'], 2), (['join'], 2)):
+        got, out, err = world.run([program('fettle-agent'), *words])
+        equal(got, status, f'fettle-agent {words}: {out}{err}: the exit status')
+    got, _, err = world.run([program('fettle-agent'), '-D', world.path('nothing')])
+    check(got != 0 and 'join' in err, f'without an identity it says {err}')
+
+
+main()
