@@ -152,6 +152,10 @@ static void send_heartbeat(struct agent *a, const char *work)
 {
     uint64_t uptime_s = 0;
     CLEANUP_TEXT struct text body = {0};
+    if (uplink_is_deaf(a->uplink)) {
+        log_warn("the collector answers no heartbeat; asking a controller");
+        uplink_abandon(a->uplink);
+    }
     if (!uplink_is_up(a->uplink))
         return;
     (void)probe_uptime(a->root, &uptime_s, NULL);
@@ -466,7 +470,7 @@ static int on_settings(struct agent *a, const struct frame *f, struct err *e)
         uplink_set_spread(a->uplink, s.spread);
     if (s.has_interval) {
         set_interval(a, s.interval);
-        collect_settings(a->collect, s.interval, s.spread);
+        collect_settings(a->collect, s.interval);
     }
     return 0;
 }

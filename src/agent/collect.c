@@ -51,7 +51,7 @@ struct collect {
     size_t n_links;
     bool up;          /* the controller hears us */
     bool fresh_epoch; /* of this controller no epoch was seen yet */
-    struct span interval, spread;
+    struct span interval;
     uint64_t term;
     char controller[BODY_WORD_BYTES_MAX + 1];
     bool destroyed;
@@ -130,6 +130,20 @@ static void disown(struct link *k)
     k->name[0] = 0;
 }
 
+/* When this collector is lost its own nodes come to a controller, and nobody else's: 1.5 ms each. */
+static int64_t spread_ms(const struct collect *c)
+{
+    return (int64_t)ledger_count(c->ledger) * 3 / 2;
+}
+
+static void send_settings(struct link *k)
+{
+    CLEANUP_TEXT struct text body = {0};
+    text_printf(&body, "{\"interval_ms\":%" PRId64 ",\"spread_ms\":%" PRId64 "}", span_to_ms(k->c->interval),
+                spread_ms(k->c));
+    peer_send(k->peer, FRAME_SETTINGS, 0, body.s, body.len);
+}
+
 static void welcome(struct link *k)
 {
     const struct collect *c = k->c;
@@ -137,7 +151,7 @@ static void welcome(struct link *k)
     text_printf(&body,
                 "{\"interval_ms\":%" PRId64 ",\"spread_ms\":%" PRId64 ",\"term\":%" PRIu64
                 ",\"controller\":\"%s\"}",
-                span_to_ms(c->interval), span_to_ms(c->spread), c->term, c->controller);
+                span_to_ms(c->interval), spread_ms(c), c->term, c->controller);
     peer_send(k->peer, FRAME_WELCOME, 0, body.s, body.len);
 }
 
@@ -174,6 +188,8 @@ static int on_heartbeat(struct link *k, const struct frame *f, struct err *e)
     if (!r && !ledger_heartbeat(k->c->ledger, mono_now(), k->name, &h))
         log_debug(LOG_COLLECT, "%s: a heartbeat that is not new was dropped", k->name);
     free(h.work);
+    if (!r)
+        send_settings(k); /* by which the agent knows that it is heard (uplink_is_deaf) */
     return r;
 }
 
@@ -338,20 +354,16 @@ void collect_want(struct collect *c, const struct hostlist *nodes)
     ask_for_inventories(c);
 }
 
-void collect_settings(struct collect *c, struct span interval, struct span spread)
+void collect_settings(struct collect *c, struct span interval)
 {
     struct link *k;
     c->interval = interval;
-    c->spread = spread;
     if (!c->ledger)
         return;
     ledger_interval(c->ledger, interval);
-    CLEANUP_TEXT struct text body = {0};
-    text_printf(&body, "{\"interval_ms\":%" PRId64 ",\"spread_ms\":%" PRId64 "}", span_to_ms(interval),
-                span_to_ms(spread));
     DL_FOREACH (c->links, k)
         if (k->name[0])
-            peer_send(k->peer, FRAME_SETTINGS, 0, body.s, body.len);
+            send_settings(k);
     if (c->up)
         arm_batch(c);
 }
@@ -385,7 +397,7 @@ void collect_welcome(struct collect *c, const struct body_welcome *w)
         ledger_forget_told(c->ledger, mono_now());
         arm_batch(c);
     }
-    collect_settings(c, w->interval, w->spread);
+    collect_settings(c, w->interval);
 }
 
 static void on_away(uv_timer_t *timer)

@@ -34,7 +34,7 @@ int collect_share(struct collect *c, const struct body_share *share, struct tls_
 void collect_set_tls(struct collect *c, struct tls_context *tls);
 void collect_want(struct collect *c, const struct hostlist *nodes);
 /* The controller's settings, for the agents, too. */
-void collect_settings(struct collect *c, struct span interval, struct span spread);
+void collect_settings(struct collect *c, struct span interval);
 /* Sends all agents to a controller and stops. */
 void collect_stop(struct collect *c);
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-enum { WELCOME_MS = 30000 };
+enum { WELCOME_MS = 30000, UNANSWERED_MAX = 3 };
 
 struct uplink {
     struct course course;
@@ -22,7 +22,8 @@ struct uplink {
     struct peer *peer; /* NULL while there is none */
     bool hold, held_any;
     struct body_redirect held;
-    bool quiet; /* the present trouble is in the log already */
+    unsigned unanswered; /* heartbeats since the peer said anything */
+    bool quiet;          /* the present trouble is in the log already */
     bool finished;
     bool destroyed;
     bool timer_closed;
@@ -104,6 +105,7 @@ static void on_frame(struct peer *p, void *arg, const struct frame *f)
     if (u->course.state == COURSE_LEAVING || u->finished)
         return;
     log_debug(LOG_MSG, "received %s", frame_name(f->type, name));
+    u->unanswered = 0;
     if (f->type == FRAME_WELCOME)
         r = on_welcome(u, f, &e);
     else if (f->type == FRAME_REFUSE)
@@ -254,7 +256,13 @@ void uplink_send(struct uplink *u, enum frame_type type, const char *body, size_
     if (!uplink_is_up(u))
         return;
     log_debug(LOG_MSG, "sent %s, %zu bytes", frame_name((uint8_t)type, name), len);
+    u->unanswered += type == FRAME_HEARTBEAT;
     peer_send(u->peer, type, 0, body, len);
+}
+
+bool uplink_is_deaf(const struct uplink *u)
+{
+    return uplink_is_up(u) && u->course.to_collector && u->unanswered >= UNANSWERED_MAX;
 }
 
 void uplink_hold(struct uplink *u, bool hold)
@@ -270,6 +278,13 @@ void uplink_hold(struct uplink *u, bool hold)
 void uplink_go_home(struct uplink *u)
 {
     take_step(u, (struct course_event){.kind = COURSE_HOME});
+}
+
+void uplink_abandon(struct uplink *u)
+{
+    uplink_go_home(u);
+    if (u->peer)
+        stream_abort(peer_stream(u->peer), NULL);
 }
 
 void uplink_finish(struct uplink *u)

@@ -47,8 +47,13 @@ void uplink_send(struct uplink *u, enum frame_type type, const char *body, size_
 
 /* While held, a REDIRECT waits; the last one is followed when it is let go. */
 void uplink_hold(struct uplink *u, bool hold);
+/* True at a collector that has answered none of the last three heartbeats: the connection may stand
+ * while nobody reads (a process that was stopped), and silence would be laid to this node. */
+bool uplink_is_deaf(const struct uplink *u);
 /* Leaves whoever it is at and comes to a controller anew. */
 void uplink_go_home(struct uplink *u);
+/* The same at once, without waiting for a peer that reads nothing. */
+void uplink_abandon(struct uplink *u);
 /* Sends what is queued and ends for good; on_lost follows when there was a link. */
 void uplink_finish(struct uplink *u);
 /* After uplink_finish or at any time; calls nobody any more. */

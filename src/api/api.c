@@ -3,6 +3,7 @@
 
 #include "api/call.h"
 #include "api/caller.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <pwd.h>
@@ -123,7 +124,15 @@ void api_request(void *arg, struct http_request *r)
 {
     struct text answer = {0};
     struct err e = {0};
+    struct mono began = mono_now();
+    CLEANUP_FREE char *path = mem_dup(http_path(r));
+    CLEANUP_FREE char *from = mem_dup(stream_peer_address(http_stream(r)));
     int rc = carry_out(arg, r, &answer, &e);
+    log_debug(LOG_API, "%s %s from %s: %s, %lld us", http_method_name(r), path, from,
+              rc < 0    ? e.msg
+              : rc == 0 ? "answered"
+                        : "under way",
+              (long long)mono_sub(mono_now(), began).ns / 1000);
     if (rc == 0) {
         text_add_char(&answer, '\n');
         size_t len = answer.len;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -72,7 +73,7 @@ static int add_field(struct parser *p, const char *key, const char *value)
     if (line->n == CONF_LINE_FIELDS_MAX)
         return complain_of(p, "too many fields; the first too many is", key);
     for (size_t i = p->fields_n - line->n; i < p->fields_n; i++)
-        if (strcmp(p->fields[i].key, key) == 0)
+        if (strcasecmp(p->fields[i].key, key) == 0)
             return complain_of(p, "this record has two fields", key);
 
     if (p->fields_n == p->fields_cap) {

@@ -411,8 +411,27 @@ static int decide_set(const struct cluster *c, const struct command *cmd, size_t
 
 /* --- tokens ---------------------------------------------------------------------------------- */
 
-static int decide_token_create(const struct command *cmd, struct decision *d)
+static int64_t token_expires(const struct token *t)
 {
+    CLEANUP_JSON json_t *o = json_read(t->value, strlen(t->value), NULL);
+    const char *expires = "0";
+    uint64_t end = 0;
+    json_take_string(o, "expires", &expires, NULL);
+    text_parse_u64(expires, 0, INT64_MAX, &end, NULL);
+    return (int64_t)end;
+}
+
+/* Tokens that nobody used go when the next one is made. */
+static void drop_expired_tokens(const struct cluster *c, struct wall now, struct decision *d)
+{
+    for (const struct token *t = c->tokens; t && d->n_ops < OPS_MAX; t = t->hh.next)
+        if (token_expires(t) <= now.ns)
+            add_op(d, "token/", t->hash, NULL);
+}
+
+static int decide_token_create(const struct cluster *c, const struct command *cmd, struct decision *d)
+{
+    drop_expired_tokens(c, cmd->at, d);
     CLEANUP_FREE char *nodes = NULL;
     if (cmd->nodes)
         nodes = hostlist_fold((const char *const *)cmd->nodes->names, cmd->nodes->n);
@@ -444,12 +463,9 @@ static int decide_token_use(const struct cluster *c, const struct command *cmd, 
     if (!t)
         return err_set(e, -EACCES, "the token is not known, was used, or has expired");
     CLEANUP_JSON json_t *o = json_read(t->value, strlen(t->value), NULL);
-    const char *nodes = "", *expires = "0";
-    uint64_t end = 0;
+    const char *nodes = "";
     json_take_string(o, "nodes", &nodes, NULL);
-    json_take_string(o, "expires", &expires, NULL);
-    text_parse_u64(expires, 0, INT64_MAX, &end, NULL);
-    if ((int64_t)end <= cmd->at.ns)
+    if (token_expires(t) <= cmd->at.ns)
         return err_set(e, -EACCES, "the token is not known, was used, or has expired");
     CLEANUP_HOSTLIST struct hostlist allowed = {0};
     const char *name = cmd->nodes->names[0];
@@ -477,7 +493,7 @@ int cluster_decide(const struct cluster *c, const struct command *cmd, size_t fr
     case COMMAND_HEARD: rc = rewrite_claims(c, cmd, from, selects_silent, REWRITE_RELEASE, d, e); break;
     case COMMAND_DRAINED: rc = rewrite_claims(c, cmd, from, selects_draining, REWRITE_DRAINED, d, e); break;
     case COMMAND_DRAINING: rc = rewrite_claims(c, cmd, from, selects_drained, REWRITE_DRAINING, d, e); break;
-    case COMMAND_TOKEN_CREATE: rc = decide_token_create(cmd, d); break;
+    case COMMAND_TOKEN_CREATE: rc = decide_token_create(c, cmd, d); break;
     case COMMAND_TOKEN_USE: rc = decide_token_use(c, cmd, d, e); break;
     case COMMANDS: break;
     }

@@ -365,7 +365,8 @@ void agents_walk(struct agents *a)
 static void take_settings(struct agents *a, const struct config *conf)
 {
     a->interval = (struct span){(int64_t)conf->number[SETTING_HEARTBEAT_INTERVAL]};
-    a->spread = conf->watch.spread;
+    /* With collectors, it is they who come back after a restart, and their nodes stay with them. */
+    a->spread = conf->collectors.n ? config_spread(conf->collectors.n) : conf->watch.spread;
     a->certificate_life = (struct span){(int64_t)conf->number[SETTING_CERTIFICATE_LIFE]};
     hostlist_fini(&a->collectors);
     for (size_t i = 0; i < conf->collectors.n; i++)

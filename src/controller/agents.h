@@ -33,7 +33,8 @@ struct agents_setup {
 };
 
 /* Listens as the configuration says. */
-int agents_open(const struct agents_setup *setup, const struct config *conf, struct agents **out, struct err *e);
+int agents_open(const struct agents_setup *setup, const struct config *conf, struct agents **out,
+                struct err *e);
 /* Closes every connection and frees it when the loop has seen the last of them. */
 void agents_close(struct agents *a);
 

@@ -215,6 +215,16 @@ static int set_policies(struct config *c, struct err *e)
 
 /* --- NodeSpecConf ---------------------------------------------------------------------------- */
 
+/* A file with a bad line names itself; for one that cannot be read, who wanted it. */
+static int refuse_file(const struct config *c, enum setting s, int rc, struct err *e)
+{
+    if (rc == -EINVAL)
+        return rc;
+    if (!c->given[s])
+        return err_wrap(e, rc, "%s: %s, by default", c->path, rows[s].name);
+    return err_wrap(e, rc, "%s:%d: %s", c->path, c->line[s], rows[s].name);
+}
+
 static const struct conf_field *field_of(const struct conf_line *line, const char *key)
 {
     for (size_t i = 0; i < line->n; i++)
@@ -322,7 +332,7 @@ static int read_nodes(struct config *c, struct err *e)
     struct conf file;
     int rc = conf_read(c->text[SETTING_NODE_SPEC_CONF], CONF_RECORDS, &file, e);
     if (rc < 0)
-        return err_wrap(e, rc, "NodeSpecConf");
+        return refuse_file(c, SETTING_NODE_SPEC_CONF, rc, e);
     struct spec defaults;
     spec_init(&defaults);
     CLEANUP_FREE int *lines = NULL;
@@ -449,7 +459,7 @@ static int read_partitions(struct config *c, struct err *e)
     if (rc == -ENOENT && !c->given[SETTING_PARTITION_CONF])
         rc = 0; /* the document never describes this file: a site that names none has none */
     if (rc < 0)
-        return err_wrap(e, rc, "PartitionConf");
+        return refuse_file(c, SETTING_PARTITION_CONF, rc, e);
     struct node_index index;
     index_nodes(&c->roster, &index);
     for (size_t i = 0; rc == 0 && i < file.n; i++)

@@ -34,8 +34,8 @@ struct controller {
     bool ticking, deposed;
     uint64_t term, instance;
     struct mono began, last_tick, last_watchdog;
-    struct span watchdog; /* 0: nobody waits for it */
-    bool proposed[COMMANDS]; /* a proposal of this kind is on its way */
+    struct span watchdog;     /* 0: nobody waits for it */
+    bool proposed[COMMANDS];  /* a proposal of this kind is on its way */
     struct err store_trouble; /* code 0 while the store works */
     double lag_ms_max, lag_ms_before;
     struct mono lag_window;
@@ -178,15 +178,17 @@ static void shell_status(void *arg, json_t *status)
     uint64_t commits = committer_count(c->committer, &ms_max);
     snprintf(digest, sizeof digest, "%016llx", (unsigned long long)cluster_digest(c->cluster));
     double lag = c->lag_ms_max > c->lag_ms_before ? c->lag_ms_max : c->lag_ms_before;
-    json_t *more = json_pack(
-        "{s:s,s:s,s:s,s:s,s:I,s:I,s:s,s:I,s:I,s:o,s:{s:s,s:s,s:I,s:f},s:f,s:I,s:{s:i,s:i}}", "version", FETTLE_VERSION,
-        "controller", machine_name(c, host), "cluster", c->conf.text[SETTING_CONTROL_MACHINE], "role", "leader", "term",
-        (json_int_t)c->term, "revision", (json_int_t)committer_revision(c->committer), "digest", digest, "uptime_s",
-        (json_int_t)(mono_sub(mono_now(), c->began).ns / 1000000000), "agents", (json_int_t)agents_count(c->agents),
-        "collectors", agents_collectors(c->agents), "store", "state", c->store_trouble.code ? "failing" : "ok", "message",
-        c->store_trouble.msg, "commits", (json_int_t)commits, "commit_ms_max", ms_max, "loop_lag_ms_max", lag,
-        "memory_kb", (json_int_t)memory_kb(), "ports", "agents", (int)agents_port(c->agents), "api",
-        (int)http_server_port(c->http));
+    json_t *more =
+        json_pack("{s:s,s:s,s:s,s:s,s:I,s:I,s:s,s:I,s:I,s:o,s:{s:s,s:s,s:I,s:f},s:f,s:I,s:{s:i,s:i}}",
+                  "version", FETTLE_VERSION, "controller", machine_name(c, host), "cluster",
+                  c->conf.text[SETTING_CONTROL_MACHINE], "role", "leader", "term", (json_int_t)c->term,
+                  "revision", (json_int_t)committer_revision(c->committer), "digest", digest, "uptime_s",
+                  (json_int_t)(mono_sub(mono_now(), c->began).ns / 1000000000), "agents",
+                  (json_int_t)agents_count(c->agents), "collectors", agents_collectors(c->agents), "store",
+                  "state", c->store_trouble.code ? "failing" : "ok", "message", c->store_trouble.msg,
+                  "commits", (json_int_t)commits, "commit_ms_max", ms_max, "loop_lag_ms_max", lag,
+                  "memory_kb", (json_int_t)memory_kb(), "ports", "agents", (int)agents_port(c->agents), "api",
+                  (int)http_server_port(c->http));
     json_object_update(status, more);
     json_decref(more);
 }
@@ -197,7 +199,8 @@ static uint64_t shell_revision(void *arg)
     return committer_revision(c->committer);
 }
 
-static int shell_journal(void *arg, uint64_t after, size_t max, store_journal_fn *fn, void *fn_arg, struct err *e)
+static int shell_journal(void *arg, uint64_t after, size_t max, store_journal_fn *fn, void *fn_arg,
+                         struct err *e)
 {
     struct controller *c = arg;
     return committer_journal(c->committer, after, max, fn, fn_arg, e);
@@ -209,13 +212,14 @@ static int shell_make_token(void *arg, char **token, char **hash, char **command
     char host[256];
     join_make_token(c->agents, token, hash);
     struct text t = {0};
-    text_printf(&t, "fettle-agent join %s %s:%u", *token, machine_name(c, host), (unsigned)agents_port(c->agents));
+    text_printf(&t, "fettle-agent join %s %s:%u", *token, machine_name(c, host),
+                (unsigned)agents_port(c->agents));
     *command = text_take(&t);
     return 0;
 }
 
-static int shell_sign_operator(void *arg, const char *name, enum role role, const char *request, struct span valid,
-                               char **certificate, char **authority, struct err *e)
+static int shell_sign_operator(void *arg, const char *name, enum role role, const char *request,
+                               struct span valid, char **certificate, char **authority, struct err *e)
 {
     struct controller *c = arg;
     struct identity id = {.kind = IDENTITY_OPERATOR, .role = role};
@@ -321,8 +325,8 @@ static int open_api(struct controller *c, struct err *e)
     int rc = http_server_listen_local(c->http, c->conf.text[SETTING_API_SOCKET], e);
     if (rc < 0)
         return err_wrap(e, rc, "ApiSocket");
-    rc = http_server_listen_tls(c->http, c->conf.text[SETTING_API_ADDRESS], (uint16_t)c->conf.number[SETTING_API_PORT],
-                                c->api_tls, e);
+    rc = http_server_listen_tls(c->http, c->conf.text[SETTING_API_ADDRESS],
+                                (uint16_t)c->conf.number[SETTING_API_PORT], c->api_tls, e);
     return rc < 0 ? err_wrap(e, rc, "ApiPort") : 0;
 }
 
@@ -373,10 +377,14 @@ int controller_open(uv_loop_t *loop, const char *config_path, const char *state_
     int rc = config_read(config_path, &c->conf, e);
     if (rc == 0) {
         log_set_flags(c->conf.debug_flags);
+        log_debug(LOG_INIT, "%s is read: %zu nodes, %zu collectors", config_path, c->conf.roster.n,
+                  c->conf.collectors.n);
         rc = open_state(c, state_dir, &revision, e);
     }
-    if (rc == 0)
+    if (rc == 0) {
+        log_debug(LOG_INIT, "state in %s: revision %llu", state_dir, (unsigned long long)revision);
         rc = make_contexts(c, e);
+    }
     if (rc == 0) {
         open_decisions(c, revision);
         rc = open_agents(c, e);
@@ -388,10 +396,12 @@ int controller_open(uv_loop_t *loop, const char *config_path, const char *state_
         return rc;
     }
     start_ticking(c);
-    log_info("fettled " FETTLE_VERSION ": revision %llu, term %llu, %zu nodes; agents on port %u, HTTPS on port %u, "
+    log_info("fettled " FETTLE_VERSION
+             ": revision %llu, term %llu, %zu nodes; agents on port %u, HTTPS on port %u, "
              "local socket %s",
              (unsigned long long)revision, (unsigned long long)c->term, cluster_count(c->cluster),
-             (unsigned)agents_port(c->agents), (unsigned)http_server_port(c->http), c->conf.text[SETTING_API_SOCKET]);
+             (unsigned)agents_port(c->agents), (unsigned)http_server_port(c->http),
+             c->conf.text[SETTING_API_SOCKET]);
     *out = c;
     return 0;
 }

@@ -29,8 +29,8 @@ static int check_configuration(const char *path)
         fprintf(stderr, "fettled: %s\n", e.msg);
         return 1;
     }
-    printf("%s: %zu nodes, %zu partitions with a name or as default, %zu collectors; no mistakes\n", path, c.roster.n,
-           c.roster.n_partitions, c.collectors.n);
+    printf("%s: %zu nodes, %zu partitions with a name or as default, %zu collectors; no mistakes\n", path,
+           c.roster.n, c.roster.n_partitions, c.collectors.n);
     config_fini(&c);
     return 0;
 }
@@ -58,7 +58,8 @@ static void signals_start(struct signals *s, uv_loop_t *loop, struct controller 
         uv_signal_t *handle;
         uv_signal_cb cb;
         int signum;
-    } all[] = {{&s->hangup, on_hangup, SIGHUP}, {&s->interrupt, on_end, SIGINT}, {&s->terminate, on_end, SIGTERM}};
+    } all[] = {
+        {&s->hangup, on_hangup, SIGHUP}, {&s->interrupt, on_end, SIGINT}, {&s->terminate, on_end, SIGTERM}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         uv_signal_init(loop, all[i].handle);
         all[i].handle->data = c;

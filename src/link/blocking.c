@@ -158,6 +158,17 @@ ssize_t blocking_read(struct blocking *b, void *bytes, size_t n, struct mono unt
     }
 }
 
+/* A TLS 1.3 server judges the client after the client's handshake is over: a write may fail because
+ * the server is gone already, with its reason still waiting to be read. */
+static bool read_refusal(struct blocking *b)
+{
+    char byte;
+    size_t got;
+    ERR_clear_error();
+    return SSL_read_ex(b->ssl, &byte, 1, &got) != 1 &&
+           ERR_GET_REASON(ERR_peek_last_error()) >= SSL_AD_REASON_OFFSET;
+}
+
 ssize_t blocking_write(struct blocking *b, const void *bytes, size_t n, struct mono until, struct err *e)
 {
     for (;;) {
@@ -167,6 +178,8 @@ ssize_t blocking_write(struct blocking *b, const void *bytes, size_t n, struct m
         if (done == 1)
             return (ssize_t)put;
         int r = again(b, done, until, e);
+        if (r < 0 && r != -ETIMEDOUT && read_refusal(b))
+            return tls_fail(e, -EPERM, "the controller refuses this certificate");
         if (r == 1)
             return err_set(e, -ECONNREFUSED, "the connection was closed");
         if (r < 0)

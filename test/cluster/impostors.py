@@ -4,6 +4,7 @@ import glob
 import json
 import os
 import random
+import select
 import shutil
 import ssl
 
@@ -41,7 +42,7 @@ def test_old_heartbeats_revive_nobody(world):
     link.expect('WELCOME')
     for seq in (1, 2, 3):
         link.heartbeat(one, seq)
-    c.wait_nodes('it is heard', ['n01'], Liveness='live')
+    c.wait_nodes('it is in service', ['n01'], Liveness='live', State='IDLE')
 
     def replayed():
         link.heartbeat(one, 3)
@@ -117,18 +118,43 @@ def test_a_plain_agent_is_no_collector(world):
     c.wait_nodes('the heartbeat behind it is read', ['n01'], Liveness='live')
     equal(c.node('n02')['Liveness'], 'unheard', 'the node that was spoken for')
 
-    events = c.events()
     keeper = Link(c.port, *certs['k1'])
     keeper.hello('k1', '00000000000000b2')
     keeper.expect('WELCOME')
     share = keeper.expect('SHARE')
     keeper.send('BATCH', epoch=share['epoch'], seq=1, heard='k1,n02', changed=[{**change, 'name': 'guest'}])
-    events.wait('collector.foreign', nodes='k1')
+    wait('it is seen', lambda: c.log_lines('collector.foreign k1'))
     equal(c.node('n02')['Liveness'], 'unheard', 'a node that was not given to the collector')
     check('guest' not in c.table(), 'a collector brought in a node of its own')
     for each in (plain, keeper):
         each.close()
-    events.close()
+
+
+def test_a_collector_speaks_for_its_share(world):
+    """Nodes of another collector's share are not revived by this one."""
+    c = Controller(world, 'Name=k[1-2]\nName=n[1-4]\n', CollectorNodes='k[1-2]', **CALM)
+    links, shares = {}, {}
+    for i in (1, 2):
+        links[i] = Link(c.port, *Agent(world, c, f'k{i}', start=False).certificate())
+        links[i].hello(f'k{i}', f'00000000000000b{i}')
+        links[i].expect('WELCOME')
+        links[i].send('BATCH', epoch=links[i].expect('SHARE')['epoch'], seq=1, port=9, heard='', changed=[])
+    while not (len(shares) == 2 and all(n == 'n[1-2]' or n == 'n[3-4]' for _, n in shares.values())):
+        for i in (1, 2):
+            links[i].send('BATCH', epoch=0, seq=2, port=9, heard='', changed=[])
+            if select.select([links[i].sock], [], [], 0.5)[0] or links[i].sock.pending():
+                body = links[i].expect('SHARE')
+                shares[i] = body['epoch'], body['nodes']
+    change = {'boot': FIRST, 'instance': '00000000000000d4', 'seq': 1, 'work': [], 'uptime_s': 1, 'version': 'x',
+              'inventory': '0' * 16}
+    mine, theirs = ('n1', 'n3') if shares[1][1] == 'n[1-2]' else ('n3', 'n1')
+    links[1].send('BATCH', epoch=shares[1][0], seq=3, port=9, heard=f'{mine},{theirs}',
+                  changed=[{**change, 'name': mine}, {**change, 'name': theirs}])
+    c.wait_nodes('its own is heard', [mine], Liveness='live', Collector='k1')
+    equal(c.node(theirs)['Liveness'], 'unheard', 'a node of the other share')
+    equal(len(c.log_lines('collector.foreign k1')), 1, 'reports')
+    for link in links.values():
+        link.close()
 
 
 def test_another_authority(world):

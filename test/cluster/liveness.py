@@ -71,6 +71,22 @@ def test_the_controller_stood_still(world):
     contains(c.log(), 'the loop stood still', 'the log')
 
 
+def test_everything_stood_still(world):
+    """A machine that was suspended with all that runs on it: nobody could have been heard."""
+    c = Controller(world, 'Name=n[01-20]\n', HeartBeatInterval='1s', LateAfter='5s', HeartBeatTimeout='6s')
+    crowd = swarm(world, c, 'n[01-20]')
+    names = [f'n{i:02}' for i in range(1, 21)]
+    c.wait_nodes('all are heard', names, State='IDLE')
+    for process in (crowd, c.process):
+        process.pause()
+    time.sleep(8)  # longer than HeartBeatTimeout is what this is about
+    c.process.resume()
+    holds('nobody is suspected', 2, lambda: not c.suspected())
+    crowd.resume()
+    holds('nobody is suspected', 2, lambda: not c.suspected())
+    c.wait_nodes('all are live', names, State='IDLE', Liveness='live')
+
+
 def test_reboot(world):
     """A new boot of the same node is the same node: heard at once, with its new boot id."""
     boots = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222']

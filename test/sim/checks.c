@@ -146,7 +146,8 @@ static void check_progress(struct sim *s, int i, const struct member *m)
     int64_t slack = s->policy.spread.ns + s->delay_max + span_s(6).ns;
     size_t silent, all;
     bool alarm = watch_alarm(s->watch, &silent, &all);
-    if (alarm || s->store_bad_at > s->now - span_s(20).ns || !a.listed || !a.admitted || a.silent || s->jobs)
+    if (alarm || s->store_bad_at > s->now - span_s(20).ns || !a.listed || !a.admitted || a.silent ||
+        s->jobs || s->now - s->patience_at < slack)
         n->down_due = n->down_due > p->silent.ns ? p->silent.ns : n->down_due;
     if (alarm)
         n->down_due = 0;

@@ -358,6 +358,7 @@ void shell_batch(struct sim *s, const struct message *m)
             continue; /* a collector speaks for the nodes that it was given */
         if (it->changed && it->open && open_member(s, it->node, it->instance, it->boot, k, c, &e) < 0) {
             sim_say(s, "collector %s: %s is refused: %s", c->name, about->name, e.msg);
+            s->nodes[m->from].ledger[it->node].changed = true; /* it is asked to tell it again */
             continue;
         }
         if (it->changed && !it->open)
@@ -407,6 +408,29 @@ static void check_shares(struct sim *s)
         sim_fail(s, "one collector has %zu nodes, another %zu", most, least);
 }
 
+/* Whoever moves from one collector to another is told of by neither for a while, and excused; and what
+ * the one had is not in the other's way. */
+static void balance(struct sim *s)
+{
+    const struct member *before[NODES_MAX];
+    for (size_t i = 0; i < s->n; i++)
+        before[i] = share_collector_of(s->share, member_of(s, (int)i));
+    if (share_balance(s->share, on_share, s))
+        s->calm_at = s->now;
+    for (size_t i = 0; i < s->n; i++) {
+        struct member *m = member_of(s, (int)i);
+        const struct observed *o = watch_observed(s->watch, m);
+        if (!before[i] || share_collector_of(s->share, m) == before[i])
+            continue;
+        if (o->collector == before[i])
+            watch_close(s->watch, m, o->session);
+        if (o->beat.liveness == LIVENESS_SILENT)
+            continue;
+        watch_excuse(s->watch, mono(s), m);
+        excused(s, (int)i);
+    }
+}
+
 static void collectors(struct sim *s)
 {
     int64_t slack = s->interval / 4 < span_s(5).ns ? s->interval / 4 : span_s(5).ns;
@@ -418,8 +442,7 @@ static void collectors(struct sim *s)
     if (!s->balance_at || s->now < s->balance_at || (s->now < s->shares_from && !share_complete(s->share)))
         return;
     s->balance_at = 0;
-    if (share_balance(s->share, on_share, s))
-        s->calm_at = s->now;
+    balance(s);
     check_shares(s);
     for (size_t i = 0; i < s->n; i++) {
         struct session *k = session_of(s, (int)i, s->nodes[i].conn);

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/committer.h"
+
+#include "store/fixture_test.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include <cmocka.h>
+
+/* A committer over the real store; what it tells and answers is a log. */
+struct world {
+    uv_loop_t loop;
+    char *dir;
+    struct store *store;
+    struct cluster *c;
+    struct committer *k;
+    uint64_t term;
+    size_t answered;
+    struct text log;
+};
+
+static void on_entry(void *arg, const struct store_entry *e, uint64_t revision)
+{
+    struct world *x = arg;
+    assert_true(revision == committer_revision(x->k));
+    text_printf(&x->log, "entry %s %s %s\n", e->what, e->nodes, e->actor);
+}
+
+static void on_store(void *arg, const struct err *why)
+{
+    struct world *x = arg;
+    text_printf(&x->log, "store %s\n", why ? "fails" : "works");
+}
+
+static void on_deposed(void *arg, const struct err *why)
+{
+    struct world *x = arg;
+    text_add(&x->log, "deposed\n");
+}
+
+static int take(void *arg, const char *key, const char *value, struct err *e)
+{
+    return cluster_put(arg, key, value, e);
+}
+
+static void open_world(struct world *x)
+{
+    const struct committer_events events = {x, on_entry, on_store, on_deposed};
+    uint64_t revision;
+    struct roster r = {.partition_max = 31, .n = 300, .nodes = mem_alloc(300 * sizeof *r.nodes)};
+    x->store = fixture_open(x->dir);
+    assert_int_equal(store_campaign(x->store, &x->term, NULL), 0);
+    x->c = cluster_create();
+    assert_int_equal(store_load(x->store, take, x->c, &revision, NULL), 0);
+    for (size_t i = 0; i < r.n; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "lx%03zu", i + 1);
+        r.nodes[i].name = mem_dup(name);
+        spec_init(&r.nodes[i].spec);
+    }
+    cluster_configure(x->c, &r, NULL);
+    x->k = committer_create(&x->loop, x->c, x->store, x->term, revision, &events);
+}
+
+static void close_world(struct world *x)
+{
+    committer_destroy(x->k);
+    uv_run(&x->loop, UV_RUN_DEFAULT);
+    cluster_destroy(x->c);
+    store_close(x->store);
+}
+
+static int setup(void **state)
+{
+    struct world *x = mem_alloc(sizeof *x);
+    uv_loop_init(&x->loop);
+    x->dir = fixture_dir();
+    open_world(x);
+    *state = x;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *x = *state;
+    close_world(x);
+    assert_int_equal(uv_loop_close(&x->loop), 0);
+    fixture_remove(x->dir);
+    text_fini(&x->log);
+    free(x);
+    return 0;
+}
+
+struct question {
+    struct world *x;
+    char name[16];
+};
+
+static void on_outcome(void *arg, const struct outcome *o)
+{
+    struct question *q = arg;
+    CLEANUP_FREE char *changed = hostlist_fold((const char *const *)o->changed->names, o->changed->n);
+    text_printf(&q->x->log, "%s: ", q->name);
+    if (o->rc < 0)
+        text_printf(&q->x->log, "%s\n", o->why->msg);
+    else
+        text_printf(&q->x->log, "ok, changed %s%s%s\n", *changed ? changed : "nothing",
+                    o->claim ? ", claim " : "", o->claim ? o->claim : "");
+    q->x->answered++;
+    free(q);
+}
+
+static void ask(struct world *x, const char *name, enum command_kind kind, const char *actor,
+                const char *nodes, const char *reason)
+{
+    CLEANUP_HOSTLIST struct hostlist names = {0};
+    assert_int_equal(hostlist_parse(nodes, &names, NULL), 0);
+    struct question *q = mem_alloc(sizeof *q);
+    q->x = x;
+    snprintf(q->name, sizeof q->name, "%s", name);
+    const struct command cmd = {
+        .kind = kind, .actor = actor, .at = {1}, .nodes = &names, .reason = reason, .set = reason};
+    committer_submit(x->k, &cmd, on_outcome, q);
+}
+
+/* Runs the loop until n questions are answered; returns what happened since the last call. */
+static const char *wait_for(struct world *x, size_t n)
+{
+    static char shown[8192];
+    while (x->answered < n)
+        uv_run(&x->loop, UV_RUN_ONCE);
+    x->answered = 0;
+    snprintf(shown, sizeof shown, "%s", x->log.len ? x->log.s : "");
+    text_clear(&x->log);
+    return shown;
+}
+
+static size_t count(const char *text, const char *word)
+{
+    size_t n = 0;
+    for (const char *p = text; (p = strstr(p, word)); p++)
+        n++;
+    return n;
+}
+
+static void test_answered_after_the_stream_and_never_at_once(void **state)
+{
+    struct world *x = *state;
+    ask(x, "a", COMMAND_DRAIN, "root", "lx001", "x");
+    assert_int_equal(x->answered, 0);
+    assert_int_equal(cluster_find(x->c, "lx001")->n_claims, 0); /* nothing before the commit */
+    assert_string_equal(wait_for(x, 1), "entry node.drain lx001 root\na: ok, changed lx001, claim 1.1\n");
+    assert_int_equal(cluster_find(x->c, "lx001")->n_claims, 1);
+    assert_int_equal(committer_revision(x->k), 1);
+}
+
+static void test_what_waits_is_one_batch(void **state)
+{
+    struct world *x = *state;
+    double ms;
+    for (int i = 1; i <= 50; i++) {
+        char node[8];
+        snprintf(node, sizeof node, "lx%03d", i);
+        ask(x, node, COMMAND_DRAIN, "root", node, "x");
+    }
+    const char *log = wait_for(x, 50);
+    assert_int_equal(count(log, "entry"), 50);
+    assert_int_equal(count(log, ": ok"), 50);
+    assert_true(strstr(log, "lx001: ok") < strstr(log, "lx002: ok"));
+    assert_int_equal(committer_count(x->k, &ms), 1);
+}
+
+static void test_the_same_node_waits_for_the_next_batch(void **state)
+{
+    struct world *x = *state;
+    double ms;
+    ask(x, "a", COMMAND_DRAIN, "root", "lx[001-002]", "x");
+    ask(x, "b", COMMAND_UNDRAIN, "root", "lx001", NULL);
+    ask(x, "c", COMMAND_DRAIN, "root", "lx002", "x");
+    ask(x, "d", COMMAND_DRAIN, "root", "lx003", "x");
+    assert_string_equal(wait_for(x, 4),
+                        "entry node.drain lx[001-002] root\na: ok, changed lx[001-002], claim 1.1\n"
+                        "c: ok, changed nothing, claim 1.1\n"
+                        "entry node.undrain lx001 root\nentry node.drain lx003 root\n"
+                        "b: ok, changed lx001\nd: ok, changed lx003, claim 1.3\n" +
+                            0);
+    assert_int_equal(committer_count(x->k, &ms), 2);
+}
+
+static void test_the_same_record_waits_for_the_next_batch(void **state)
+{
+    struct world *x = *state;
+    ask(x, "a", COMMAND_DRAIN, "root", "lx[001-002]", "x");
+    wait_for(x, 1);
+    ask(x, "b", COMMAND_UNDRAIN, "root", "lx001", NULL);
+    ask(x, "c", COMMAND_UNDRAIN, "root", "lx002", NULL);
+    wait_for(x, 2);
+    assert_null(cluster_claim(x->c, "1.1"));
+}
+
+/* Nothing is committed for the first two, so nothing but the committer itself wakes the third. */
+static void test_commands_without_effect_leave_nobody_waiting(void **state)
+{
+    struct world *x = *state;
+    ask(x, "a", COMMAND_UNDRAIN, "root", "lx001", NULL);
+    ask(x, "b", COMMAND_UP, "root", "lx001", NULL);
+    ask(x, "c", COMMAND_DRAIN, "root", "lx001", "x");
+    assert_string_equal(wait_for(x, 3), "a: ok, changed nothing\nb: ok, changed nothing\n"
+                                        "entry node.drain lx001 root\nc: ok, changed lx001, claim 1.1\n");
+}
+
+static void test_a_refusal_has_a_sentence(void **state)
+{
+    struct world *x = *state;
+    ask(x, "a", COMMAND_DRAIN, "root", "nobody", "x");
+    ask(x, "b", COMMAND_DRAIN, "root", "lx001", "");
+    assert_string_equal(wait_for(x, 2),
+                        "a: no node \"nobody\"\nb: a reason has 1 to 1024 bytes; this one has 0\n");
+    assert_int_equal(committer_revision(x->k), 0);
+}
+
+static void test_a_long_command_goes_in_parts(void **state)
+{
+    struct world *x = *state;
+    ask(x, "a", COMMAND_ADMIT, "fettled", "lx[001-300]", NULL);
+    assert_string_equal(wait_for(x, 1), "entry node.admitted lx[001-100] fettled\n"
+                                        "entry node.admitted lx[101-200] fettled\n"
+                                        "entry node.admitted lx[201-300] fettled\n"
+                                        "a: ok, changed lx[001-300]\n");
+    assert_int_equal(committer_revision(x->k), 3);
+}
+
+static int show_entry(void *arg, uint64_t revision, const struct store_entry *e, struct err *err)
+{
+    text_printf(arg, "%d %s %s: %s; ", (int)revision, e->what, e->nodes, e->text);
+    return 0;
+}
+
+static void test_it_is_all_there_after_a_restart(void **state)
+{
+    struct world *x = *state;
+    CLEANUP_TEXT struct text journal = {0};
+    ask(x, "a", COMMAND_DRAIN, "root", "lx001", "x");
+    ask(x, "b", COMMAND_SET, "root", "lx002", "{\"CPUs\":\"4\"}");
+    wait_for(x, 2);
+    ask(x, "c", COMMAND_DOWN, "ann", "lx003", "fire");
+    wait_for(x, 1);
+    uint64_t digest = cluster_digest(x->c);
+    assert_int_equal(committer_journal(x->k, 0, 10, show_entry, &journal, NULL), 0);
+    assert_string_equal(journal.s, "1 node.drain lx001: x (claim 1.1); 1 node.set lx002: CPUs=4; "
+                                   "2 node.down lx003: fire (claim 1.2); ");
+    close_world(x);
+    open_world(x);
+    assert_true(cluster_digest(x->c) == digest);
+    ask(x, "d", COMMAND_DRAIN, "root", "lx004", "x");
+    assert_string_equal(wait_for(x, 1), "entry node.drain lx004 root\nd: ok, changed lx004, claim 2.1\n");
+}
+
+/* The limit of a file's size stands for the full disk. */
+static void test_a_full_disk_changes_nothing_and_passes(void **state)
+{
+    struct world *x = *state;
+    struct rlimit old, none = {4096, RLIM_INFINITY};
+    signal(SIGXFSZ, SIG_IGN);
+    ask(x, "a", COMMAND_DRAIN, "root", "lx001", "x");
+    wait_for(x, 1);
+    uint64_t digest = cluster_digest(x->c), revision = committer_revision(x->k);
+    getrlimit(RLIMIT_FSIZE, &old);
+    none.rlim_max = old.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+    ask(x, "b", COMMAND_DRAIN, "root", "lx002", "x");
+    const char *log = wait_for(x, 1);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    assert_ptr_equal(strstr(log, "store fails\nb: "), log);
+    assert_null(strstr(log, "entry"));
+    assert_null(strstr(log, "ok"));
+    assert_true(cluster_digest(x->c) == digest);
+    assert_int_equal(committer_revision(x->k), revision);
+    ask(x, "c", COMMAND_DRAIN, "root", "lx002", "x");
+    assert_string_equal(wait_for(x, 1),
+                        "entry node.drain lx002 root\nstore works\nc: ok, changed lx002, claim 1.3\n");
+}
+
+static void test_a_deposed_one_does_nothing_any_more(void **state)
+{
+    struct world *x = *state;
+    uint64_t term;
+    assert_int_equal(store_campaign(x->store, &term, NULL), 0); /* somebody else, over the same store */
+    ask(x, "a", COMMAND_DRAIN, "root", "lx001", "x");
+    ask(x, "b", COMMAND_DRAIN, "root", "lx001", "y");
+    const char *log = wait_for(x, 2);
+    assert_int_equal(count(log, "deposed\n"), 1);
+    assert_null(strstr(log, "entry"));
+    assert_null(strstr(log, "ok"));
+    assert_int_equal(cluster_find(x->c, "lx001")->n_claims, 0);
+    ask(x, "c", COMMAND_DRAIN, "root", "lx002", "x");
+    assert_string_equal(wait_for(x, 1), "c: another controller leads\n");
+}
+
+static void test_too_many_are_refused(void **state)
+{
+    enum { MANY = 10005 };
+    struct world *x = *state;
+    for (int i = 0; i < MANY; i++)
+        ask(x, "a", COMMAND_UNDRAIN, "root", "lx001", NULL);
+    while (x->answered < MANY)
+        uv_run(&x->loop, UV_RUN_ONCE);
+    assert_int_equal(count(x->log.s, "a: 10000 changes are waiting for the store\n"), 5);
+    assert_int_equal(count(x->log.s, "a: ok"), 10000);
+}
+
+static void test_what_waits_is_answered_at_the_end(void **state)
+{
+    struct world *x = *state;
+    for (int i = 0; i < 3; i++)
+        ask(x, "a", COMMAND_DRAIN, "root", "lx001", "x");
+    close_world(x);
+    assert_int_equal(x->answered, 3);
+    assert_int_equal(count(x->log.s, "a: the controller is stopping\n"), 3);
+    open_world(x);
+    assert_int_equal(cluster_find(x->c, "lx001")->n_claims, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_answered_after_the_stream_and_never_at_once),
+        TEST(test_what_waits_is_one_batch),
+        TEST(test_the_same_node_waits_for_the_next_batch),
+        TEST(test_the_same_record_waits_for_the_next_batch),
+        TEST(test_commands_without_effect_leave_nobody_waiting),
+        TEST(test_a_refusal_has_a_sentence),
+        TEST(test_a_long_command_goes_in_parts),
+        TEST(test_it_is_all_there_after_a_restart),
+        TEST(test_a_full_disk_changes_nothing_and_passes),
+        TEST(test_a_deposed_one_does_nothing_any_more),
+        TEST(test_too_many_are_refused),
+        TEST(test_what_waits_is_answered_at_the_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/config.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char dir[64];
+
+static int setup(void **state)
+{
+    snprintf(dir, sizeof dir, "/tmp/fettle-config-XXXXXX");
+    assert_non_null(mkdtemp(dir));
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    static const char *const files[] = {"fettle.conf", "nodes", "partitions"};
+    for (size_t i = 0; i < 3; i++) {
+        char path[128];
+        snprintf(path, sizeof path, "%s/%s", dir, files[i]);
+        unlink(path);
+    }
+    return rmdir(dir);
+}
+
+static void write_file(const char *name, const char *text)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+/* Writes the three files (the first gets the others' paths on its first two lines; NULL: no
+ * partitions) and reads them. The sentence's mention of the directory is left out. */
+static int read_config(const char *parameters, const char *nodes, const char *partitions, struct config *c,
+                       char why[512])
+{
+    CLEANUP_TEXT struct text t = {0};
+    char path[128];
+    struct err e = {0};
+    text_printf(&t, "NodeSpecConf = %s/nodes\n%s%s%s\n%s", dir, partitions ? "PartitionConf = " : "#",
+                partitions ? dir : "", partitions ? "/partitions" : "", parameters);
+    write_file("fettle.conf", t.s);
+    write_file("nodes", nodes);
+    if (partitions)
+        write_file("partitions", partitions);
+    snprintf(path, sizeof path, "%s/fettle.conf", dir);
+    int rc = config_read(path, c, &e);
+    why[0] = '\0';
+    for (const char *p = e.msg; rc < 0 && *p; p++) {
+        if (strncmp(p, dir, strlen(dir)) == 0)
+            p += strlen(dir) + 1;
+        size_t n = strlen(why);
+        snprintf(why + n, 512 - n, "%c", *p);
+    }
+    return rc;
+}
+
+static struct config good(const char *parameters, const char *nodes, const char *partitions)
+{
+    struct config c;
+    char why[512];
+    int rc = read_config(parameters, nodes, partitions, &c, why);
+    assert_string_equal(why, "");
+    assert_int_equal(rc, 0);
+    return c;
+}
+
+static const char *bad(const char *parameters, const char *nodes, const char *partitions)
+{
+    static char why[512];
+    struct config c;
+    if (read_config(parameters, nodes, partitions, &c, why) == 0)
+        fail_msg("this was taken: %s%s%s", parameters, nodes, partitions ? partitions : "");
+    assert_null(c.path);
+    assert_int_equal(c.roster.n, 0);
+    return why;
+}
+
+/* "lx01 CPUs=2 Partition=1; ...": what the roster says. Valid until the next call. */
+static const char *roster(const struct config *c)
+{
+    static char shown[4096];
+    CLEANUP_TEXT struct text t = {0};
+    text_add(&t, "");
+    for (size_t i = 0; i < c->roster.n; i++) {
+        text_printf(&t, "%s%s", i ? "; " : "", c->roster.nodes[i].name);
+        for (int f = 0; f < FIELDS; f++) {
+            if (!field_get((enum field)f)->settable || !spec_given(&c->roster.nodes[i].spec, (enum field)f))
+                continue;
+            text_printf(&t, " %s=", field_get((enum field)f)->name);
+            spec_format(&c->roster.nodes[i].spec, (enum field)f, &t);
+        }
+    }
+    snprintf(shown, sizeof shown, "%s", t.s);
+    return shown;
+}
+
+static char *slurp(const char *path)
+{
+    char *bytes = mem_alloc(65536);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    bytes[fread(bytes, 1, 65535, f)] = '\0';
+    fclose(f);
+    return bytes;
+}
+
+/* --- the samples ----------------------------------------------------------------------------- */
+
+static void test_the_document_s_samples(void **state)
+{
+    CLEANUP_FREE char *parameters = slurp(TEST_DATA "/2001/slurm.conf");
+    CLEANUP_FREE char *nodes = slurp(TEST_DATA "/2001/NodeSpecConf");
+    CLEANUP_TEXT struct text t = {0};
+    char path[128];
+    const char *rest = parameters, *at;
+    while ((at = strstr(rest, "/usr/local/SLURM/"))) { /* only the place of the two files is ours */
+        text_add_bytes(&t, rest, (size_t)(at - rest));
+        rest = at + strlen("/usr/local/SLURM/");
+        text_printf(&t, "%s/", dir);
+    }
+    text_add(&t, rest);
+    write_file("fettle.conf", t.s);
+    snprintf(path, sizeof path, "%s/NodeSpecConf", dir);
+    assert_int_equal(symlink(TEST_DATA "/2001/NodeSpecConf", path), 0);
+    char partitions[128];
+    snprintf(partitions, sizeof partitions, "%s/PartitionConf", dir);
+    FILE *f = fopen(partitions, "w");
+    assert_non_null(f);
+    fclose(f);
+
+    struct config c;
+    struct err e = {0};
+    char conf[128];
+    snprintf(conf, sizeof conf, "%s/fettle.conf", dir);
+    int rc = config_read(conf, &c, &e);
+    unlink(path);
+    unlink(partitions);
+    assert_string_equal(e.msg, "");
+    assert_int_equal(rc, 0);
+    assert_string_equal(c.text[SETTING_CONTROL_MACHINE], "lx_control");
+    assert_int_equal(c.collectors.n, 2);
+    assert_int_equal(c.number[SETTING_MACH_STATUS_PORT], 612);
+    assert_int_equal(c.debug_flags, 1 << LOG_INIT | 1 << LOG_MSG);
+    assert_int_equal(c.watch.plain.silent.ns, span_s(600).ns);
+    assert_int_equal(c.watch.plain.late.ns, span_s(450).ns);
+    assert_int_equal(c.number[SETTING_HEARTBEAT_INTERVAL], span_s(300).ns);
+#define COMMON " RealMemory=2048 VirtualMemory=4096 TmpDisk=16384 Partition=1"
+    assert_string_equal(
+        roster(&c),
+        "lx01 OS=Linux.2.4.7-10 CPUs=2 Speed=1" COMMON "; lx02 OS=Linux.2.4.7-10 CPUs=2 Speed=1" COMMON
+        "; lx03 OS=Linux.2.4.7-10 CPUs=2 Speed=1.5 RealMemory=3072 VirtualMemory=4096 TmpDisk=16384 "
+        "Partition=1,2; lx04 OS=Linux.2.4.7-10 CPUs=1 Speed=1.3" COMMON
+        ",3; lx05 OS=Linux.2.4.7-10 CPUs=2 Speed=1" COMMON "; lx06 OS=Linux.2.4.7-10 CPUs=2 Speed=1" COMMON);
+    config_fini(&c);
+}
+
+static void test_defaults(void **state)
+{
+    struct config c = good("", "Name=lx[01-64]\n", NULL);
+    assert_int_equal(c.roster.n, 64);
+    assert_int_equal(c.collectors.n, 0);
+    assert_int_equal(c.number[SETTING_MACH_STATUS_PORT], 6120);
+    assert_int_equal(c.number[SETTING_HEARTBEAT_INTERVAL], span_s(10).ns);
+    assert_int_equal(c.watch.plain.late.ns, span_s(30).ns);
+    assert_int_equal(c.watch.plain.silent.ns, span_s(90).ns);
+    assert_int_equal(c.watch.sensitive.late.ns, span_s(120).ns);
+    assert_int_equal(c.watch.sensitive.silent.ns, span_s(420).ns);
+    assert_int_equal(c.watch.borrowed.late.ns, span_s(30).ns);
+    assert_int_equal(c.watch.borrowed.silent.ns, span_s(60).ns);
+    assert_int_equal(c.watch.silent_share_percent, 25);
+    assert_int_equal(c.watch.spread.ns, span_ms(96).ns);
+    assert_true(c.watch.judge);
+    assert_int_equal(c.roster.partition_max, 31);
+    config_fini(&c);
+}
+
+/* --- parameters ------------------------------------------------------------------------------ */
+
+static void test_bad_parameters(void **state)
+{
+    static const struct {
+        const char *text, *why;
+    } mistakes[] = {
+        {"HeartBeatInterval = fast\n", "fettle.conf:3: HeartBeatInterval: \"fast\" is not a length of time "
+                                       "(90, 90s, 1500ms, 2m, 6h or 7d)"},
+        {"HeartBeatInterval = -5\n",
+         "fettle.conf:3: HeartBeatInterval: \"-5\" is not a length of time (90, 90s, 1500ms, 2m, 6h or 7d)"},
+        {"HeartBeatInterval = 100000\n",
+         "fettle.conf:3: HeartBeatInterval: \"100000\" is not from 0 to 86400 seconds"},
+        {"HeartBeatInterval =\n", "fettle.conf:3: HeartBeatInterval: a length of time is missing"},
+        {"HeartBeatTimeout = 0\n", "fettle.conf:3: HeartBeatTimeout: \"0\" is not from 1 to 604800 seconds"},
+        {"HeartBeatTimeout = 10\n",
+         "fettle.conf:3: HeartBeatTimeout (10s) is not longer than HeartBeatInterval (10s)"},
+        {"HeartBeatTimeout = 90\nHeartBeatInterval = 300\n",
+         "fettle.conf:3: HeartBeatTimeout (90s) is not longer than HeartBeatInterval (5m)"},
+        {"HeartBeatTimeout = 90\nLateAfter = 100\n",
+         "fettle.conf:4: LateAfter (100s) is longer than HeartBeatTimeout (90s)"},
+        {"LateAfter = 10\n", "fettle.conf:3: LateAfter (10s) is not longer than HeartBeatInterval (10s)"},
+        {"SensitiveTimeout = 60\nSensitiveLateAfter = 90\n",
+         "fettle.conf:4: SensitiveLateAfter (90s) is longer than SensitiveTimeout (1m)"},
+        {"MachStatusPort = 65536\n",
+         "fettle.conf:3: MachStatusPort: \"65536\" is not a number from 0 to 65535"},
+        {"MachStatusPort = ssh\n", "fettle.conf:3: MachStatusPort: \"ssh\" is not a number from 0 to 65535"},
+        {"MachStatusPort =\n", "fettle.conf:3: MachStatusPort: \"\" is not a number from 0 to 65535"},
+        {"MachStatusDaemon = daemon\n",
+         "fettle.conf:3: MachStatusDaemon: \"daemon\" is not an absolute path"},
+        {"MachStatusManager = /usr/local/\n",
+         "fettle.conf:3: MachStatusManager: \"/usr/local/\" names a directory, not a file"},
+        {"MachStatusDaemon =\n", "fettle.conf:3: MachStatusDaemon: \"\" is not an absolute path"},
+        {"HeartBeatIntervall = 5\n",
+         "fettle.conf:3: unknown key \"HeartBeatIntervall\"; the nearest known is \"HeartBeatInterval\""},
+        {"ControlMachine = a\ncontrolmachine = b\n", "fettle.conf:4: ControlMachine stands twice"},
+        {"CollectorNodes = lx[01-\n", NULL},
+        {"CollectorNodes = a/b\n", "fettle.conf:3: CollectorNodes: \"a/b\" is not the name of a node"},
+        {"MachStatusDebug = init,mgs\n", NULL},
+        {"MaxPartition = 256\n", "fettle.conf:3: MaxPartition: \"256\" is not a number from 0 to 255"},
+        {"MaxSilentShare = 0\n", "fettle.conf:3: MaxSilentShare: \"0\" is not a number from 1 to 100"},
+        {"ApiReaders = everyone\n",
+         "fettle.conf:3: ApiReaders: \"everyone\" is none of nobody,certificate,anyone"},
+        {"ApiPrivilegedPort = 3\n", "fettle.conf:3: ApiPrivilegedPort: \"3\" is neither yes nor no"},
+        {"DefaultPartition = batch\n", NULL},
+    };
+    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
+        const char *why = bad(mistakes[i].text, "Name=lx01\n", NULL);
+        if (mistakes[i].why)
+            assert_string_equal(why, mistakes[i].why);
+        else
+            assert_ptr_equal(strstr(why, "fettle.conf:3: "), why);
+    }
+}
+
+static void test_a_field_has_1024_characters(void **state)
+{
+    CLEANUP_TEXT struct text t = {0};
+    text_add(&t, "Name=lx01 OS=");
+    for (int i = 0; i < 1024; i++)
+        text_add_char(&t, 'x');
+    text_add_char(&t, '\n');
+    struct config c = good("", t.s, NULL);
+    config_fini(&c);
+    t.s[t.len - 1] = 'x';
+    const char *why = bad("", t.s, NULL);
+    assert_ptr_equal(strstr(why, "nodes:1:"), why);
+    assert_non_null(strstr(why, "1024"));
+}
+
+static void test_files_that_cannot_be_read(void **state)
+{
+    struct config c;
+    struct err e;
+    assert_int_equal(config_read("/nonexistent/fettle.conf", &c, &e), -ENOENT);
+    assert_non_null(strstr(e.msg, "/nonexistent/fettle.conf"));
+    const char *why = bad("PartitionConf = /nonexistent/partitions\n", "Name=lx01\n", NULL);
+    assert_ptr_equal(strstr(why, "fettle.conf:3: PartitionConf: "), why);
+    assert_non_null(strstr(why, "/nonexistent/partitions"));
+    write_file("fettle.conf", "NodeSpecConf = /nonexistent/nodes\n");
+    char path[128];
+    snprintf(path, sizeof path, "%s/fettle.conf", dir);
+    assert_int_equal(config_read(path, &c, &e), -ENOENT);
+    assert_non_null(strstr(e.msg, "fettle.conf:1: NodeSpecConf: /nonexistent/nodes"));
+    write_file("fettle.conf", "NodeSpecConf = /proc/self\n");
+    assert_true(config_read(path, &c, &e) < 0);
+}
+
+static void test_patience_follows_the_interval(void **state)
+{
+    struct config c = good("HeartBeatInterval = 60\nHeartBeatTimeout = 600\n", "Name=lx01\n", NULL);
+    assert_int_equal(c.watch.plain.late.ns, span_s(90).ns);
+    assert_int_equal(c.watch.borrowed.late.ns, span_s(90).ns);
+    assert_int_equal(c.watch.borrowed.silent.ns, span_s(120).ns);
+    config_fini(&c);
+    c = good("HeartBeatInterval = 300\n", "Name=lx01\n", NULL);
+    assert_int_equal(c.watch.plain.late.ns, span_s(450).ns);
+    assert_int_equal(c.watch.plain.silent.ns, span_s(600).ns);
+    config_fini(&c);
+    c = good("HeartBeatTimeout = 24\n", "Name=lx01\n", NULL); /* only the timeout was made short */
+    assert_int_equal(c.watch.plain.late.ns, span_s(18).ns);
+    config_fini(&c);
+    c = good("HeartBeatInterval = 0\n", "Name=lx01\n", NULL);
+    assert_false(c.watch.judge);
+    config_fini(&c);
+}
+
+/* --- nodes ----------------------------------------------------------------------------------- */
+
+static void test_default_records(void **state)
+{
+    struct config c = good("",
+                           "Name=lx00\n"
+                           "Name=DEFAULT CPUs=2 Partition=1,3\n"
+                           "Name=lx01\n"
+                           "Name=lx02 CPUs=8 Partition= \n"
+                           "Name=DEFAULT CPUs=4\n"
+                           "Name=lx[03-04]\n"
+                           "Name=DEFAULT CPUs= Partition=\n"
+                           "Name=lx05\n"
+                           "Name=DEFAULT CPUs=99\n",
+                           NULL);
+    assert_string_equal(roster(&c), "lx00; lx01 CPUs=2 Partition=1,3; lx02 CPUs=8 Partition=; "
+                                    "lx03 CPUs=4 Partition=1,3; lx04 CPUs=4 Partition=1,3; lx05 Partition=");
+    assert_true(partition_has(&c.roster.nodes[0].spec.partitions, 0));
+    assert_false(partition_has(&c.roster.nodes[5].spec.partitions, 0));
+    config_fini(&c);
+}
+
+static void test_nodes_keep_their_order(void **state)
+{
+    struct config c = good("", "Name=z\n\n# comment\nName=lx[10-11]\nName=a CPUs=1\nName=lx[01-02]\n", NULL);
+    assert_string_equal(roster(&c), "z; lx10; lx11; a CPUs=1; lx01; lx02");
+    config_fini(&c);
+}
+
+static void test_bad_nodes(void **state)
+{
+    static const struct {
+        const char *text, *why;
+    } mistakes[] = {
+        {"Name=lx01\nName=lx02 CPUs=two\n", "nodes:2: CPUs: \"two\" is not a number from 0 to 1000000000000"},
+        {"Name=DEFAULT CPUs=two\n", "nodes:1: CPUs: \"two\" is not a number from 0 to 1000000000000"},
+        {"Name=DEFAULT State=IDLE\n", NULL},
+        {"Name=lx01 CPU=2\n", "nodes:1: unknown key \"CPU\"; the nearest known is \"CPUs\""},
+        {"Name=lx01 Partition=1,32\n", "nodes:1: Partition: \"32\" is not a number from 0 to 31"},
+        {"CPUs=2\n", "nodes:1: a record without Name"},
+        {"Name= CPUs=2\n", "nodes:1: a record without Name"},
+        {"Name=lx[01-03]\nName=lx02\n", "nodes:2: node \"lx02\" is already on line 1"},
+        {"Name=-x\n", "nodes:1: \"-x\" is not the name of a node"},
+        {"Name=lx[3-1]\n", NULL},
+        {"Name=lx01 CPUs=1 CPUs=2\n", NULL},
+        {"lx01\n", NULL},
+    };
+    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
+        const char *why = bad("", mistakes[i].text, NULL);
+        if (mistakes[i].why)
+            assert_string_equal(why, mistakes[i].why);
+        else
+            assert_ptr_equal(strstr(why, "nodes:1: "), why);
+    }
+}
+
+/* --- partitions ------------------------------------------------------------------------------ */
+
+static void test_partitions(void **state)
+{
+    struct config c = good("DefaultPartition = batch\n", "Name=lx[01-03]\nName=lx04 Partition=5\n",
+                           "Partition=3 Name=batch Nodes=lx[01,04]\nPartition=1 Name=debug\n");
+    assert_string_equal(roster(&c), "lx01 Partition=3; lx02; lx03; lx04 Partition=3,5");
+    assert_int_equal(c.roster.n_partitions, 2);
+    assert_int_equal(c.roster.partitions[0].number, 1);
+    assert_string_equal(c.roster.partitions[1].name, "batch");
+    assert_true(c.roster.partitions[1].is_default && !c.roster.partitions[0].is_default);
+    config_fini(&c);
+    c = good("DefaultPartition = 7\n", "Name=lx01\n", NULL);
+    assert_int_equal(c.roster.n_partitions, 1);
+    assert_true(c.roster.partitions[0].is_default && c.roster.partitions[0].number == 7);
+    config_fini(&c);
+    c = good("MaxPartition = 200\n", "Name=lx01 Partition=200\n", NULL);
+    config_fini(&c);
+}
+
+static void test_bad_partitions(void **state)
+{
+    static const struct {
+        const char *text, *why;
+    } mistakes[] = {
+        {"Partition=32\n", "partitions:1: Partition: \"32\" is not a number from 0 to 31"},
+        {"Name=batch\n", "partitions:1: a record without Partition"},
+        {"Partition=1\nPartition=1\n", "partitions:2: partition 1 stands twice"},
+        {"Partition=1 Name=a\nPartition=2 Name=a\n", "partitions:2: partition a stands twice"},
+        {"Partition=1 Nodes=lx09\n", "partitions:1: Nodes: no node \"lx09\" in NodeSpecConf"},
+        {"Partition=1 Node=lx01\n", "partitions:1: unknown key \"Node\"; the nearest known is \"Nodes\""},
+    };
+    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++)
+        assert_string_equal(bad("", "Name=lx01\n", mistakes[i].text), mistakes[i].why);
+}
+
+static void test_a_large_partition_is_read_at_once(void **state)
+{
+    struct config c = good("", "Name=n[000001-100000]\n", "Partition=1 Nodes=n[000001-100000]\n");
+    assert_true(partition_has(&c.roster.nodes[99999].spec.partitions, 1));
+    config_fini(&c);
+}
+
+static void test_what_changed(void **state)
+{
+    CLEANUP_TEXT struct text t = {0};
+    struct config was = good("", "Name=lx01\n", NULL);
+    struct config is = good("HeartBeatInterval = 20\nApiPort = 7000\n", "Name=lx01\n", NULL);
+    config_compare(&was, &is, &t);
+    assert_string_equal(t.s, "HeartBeatInterval \"10\" -> \"20\"\n"
+                             "ApiPort \"6121\" -> \"7000\"; takes effect when fettled starts anew\n");
+    config_fini(&was);
+    config_fini(&is);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_the_document_s_samples),
+        TEST(test_defaults),
+        TEST(test_bad_parameters),
+        TEST(test_a_field_has_1024_characters),
+        TEST(test_files_that_cannot_be_read),
+        TEST(test_patience_follows_the_interval),
+        TEST(test_default_records),
+        TEST(test_nodes_keep_their_order),
+        TEST(test_bad_nodes),
+        TEST(test_partitions),
+        TEST(test_bad_partitions),
+        TEST(test_a_large_partition_is_read_at_once),
+        TEST(test_what_changed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
