@@ -203,7 +203,8 @@ static int journal_page(struct call *c, struct fettle *f, uint64_t *after, unsig
     uint64_t before = *after;
     *n = fettle_value_count(entries);
     unsigned left = limit; /* an answer holds whole revisions, and so may be longer */
-    for (const struct fettle_value *i = fettle_value_first(entries); i && left > 0; i = fettle_value_next(i), left--) {
+    for (const struct fettle_value *i = fettle_value_first(entries); i && left > 0;
+         i = fettle_value_next(i), left--) {
         int64_t revision;
         if (fettle_get_number(i, "revision", &revision) == 0 && revision > 0 && (uint64_t)revision > *after)
             *after = (uint64_t)revision;

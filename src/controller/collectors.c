@@ -76,6 +76,16 @@ static void responds(struct session *s, struct member *const *held, size_t n)
     text_fini(&t);
 }
 
+/* Of what it holds, what is its own: others may have been given the rest while it was away. */
+static size_t keep_own(const struct session *s, struct member **nodes, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (share_collector_of(s->agents->share, nodes[i]) == s->member)
+            nodes[kept++] = nodes[i];
+    return kept;
+}
+
 void collectors_hello(struct session *s, const json_t *body)
 {
     struct agents *a = s->agents;
@@ -97,7 +107,7 @@ void collectors_hello(struct session *s, const json_t *body)
     CLEANUP_FREE struct member **nodes = members_of(a, held, &n);
     if (port)
         responds(s, nodes, n);
-    send_share(s, nodes, n);
+    send_share(s, nodes, keep_own(s, nodes, n));
 }
 
 void collectors_dismiss(struct session *s)

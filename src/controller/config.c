@@ -495,8 +495,11 @@ int config_read(const char *path, struct config *c, struct err *e)
     if (rc == 0)
         rc = set_policies(c, e);
     c->roster.partition_max = (unsigned)c->number[SETTING_MAX_PARTITION];
-    if (rc < 0)
+    if (rc < 0) {
         config_fini(c);
+        if (rc != -ENOENT) /* whatever keeps a file from being read, the mistake is the configuration's */
+            rc = -EINVAL;
+    }
     return rc;
 }
 

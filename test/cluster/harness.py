@@ -15,6 +15,7 @@ import http.client
 import json
 import os
 import re
+import select
 import shutil
 import signal
 import socket
@@ -260,8 +261,8 @@ class Events:
 
     def __init__(self, controller, last_id=None):
         self.last_id, self.seen, self.buffer = last_id, [], b''
+        self.until = time.monotonic() + PATIENCE
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(PATIENCE)
         self.sock.connect(controller.socket)
         resume = f'Last-Event-ID: {last_id}\r\n' if last_id else ''
         self.sock.sendall(f'GET /v1/events HTTP/1.0\r\nHost: localhost\r\n{resume}\r\n'.encode())
@@ -270,14 +271,17 @@ class Events:
 
     def read_until(self, mark):
         while mark not in self.buffer:
+            left = self.until - time.monotonic()
+            check(left > 0 and select.select([self.sock], [], [], left)[0], 'no more events')
             more = self.sock.recv(65536)
             check(more, 'the event stream ended')
             self.buffer += more
         part, self.buffer = self.buffer.split(mark, 1)
         return part
 
-    def next(self):
+    def next(self, within=PATIENCE):
         """The next event: {'name', 'id', and the members of its data}."""
+        self.until = time.monotonic() + within
         while True:
             event = {}
             for line in self.read_until(b'\n\n').decode().split('\n'):
@@ -294,13 +298,10 @@ class Events:
         """The next event of this name, with these members; others are passed over."""
         until = time.monotonic() + within
         while True:
-            left = until - time.monotonic()
-            check(left > 0, f'no event {what} {members} within {within} s, but {self.seen[-5:]}')
-            self.sock.settimeout(left)
             try:
-                event = self.next()
-            except TimeoutError:
-                continue
+                event = self.next(until - time.monotonic())
+            except Failed as e:
+                raise Failed(f'no event {what} {members} within {within} s ({e}), but {self.seen[-5:]}') from None
             if event['name'] == what and all(event.get(k) == v for k, v in members.items()):
                 return event
 
@@ -366,8 +367,8 @@ class Controller:
         return [line for line in self.log().splitlines() if any(w in line for w in words)]
 
     def suspected(self):
-        """What the log says of nodes that were late or silent, ever."""
-        return self.log_lines(' node.late ', ' node.silent ')
+        """What the log says of nodes that were late or silent, ever, one by one or in masses."""
+        return self.log_lines(' node.late ', ' node.silent ', ' alarm.silence ')
 
     def connect(self, timeout=PATIENCE):
         return UnixHTTP(self.socket, timeout)
@@ -610,6 +611,7 @@ def run_one(name, test):
 
 def main():
     """Runs the test functions of the main module, or those that the arguments name."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # a test that is ended clears its world away, too
     module = sys.modules['__main__']
     tests = {n: f for n, f in vars(module).items() if n.startswith('test_')}
     chosen = ['test_' + a.removeprefix('test_') for a in sys.argv[1:]] or list(tests)

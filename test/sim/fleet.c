@@ -206,6 +206,8 @@ static void live_on(struct sim *s, int i)
                                : n->cut_until <= s->now;
     if (answered && n->link == LINK_OPEN)
         n->deadline = s->now;
+    else if (n->link == LINK_OPEN && n->to >= 0 && fleet_reaches(s, i) && fleet_collects(s, n->to))
+        fleet_lose_link(s, i, 0); /* a collector that started anew does not know the connection */
     else if (n->link == LINK_OPEN && s->now - n->deadline > patience)
         fleet_lose_link(s, i, 0);
     if (n->link == LINK_OPEN && s->now >= n->next_beat) {

@@ -294,6 +294,10 @@ void shell_hello(struct sim *s, const struct message *m)
 {
     struct fleet_node *n = &s->nodes[m->from];
     struct err e;
+    if (!share_is_collector(s->share, member_of(s, m->from))) {
+        const bool nobody[NODES_MAX] = {false};
+        fleet_take_share(s, m->from, nobody); /* it may have been one before */
+    }
     if (redirect(s, m->from))
         return;
     struct session *k = mem_alloc(sizeof *k);
