@@ -58,7 +58,7 @@ char *mem_dup_len(const char *s, size_t len);
 /* free() at the end of the scope:  CLEANUP_FREE char *s = ...; STEAL(s) gives it away. */
 void mem_cleanup_free(void *p);
 void text_cleanup(struct text *t);
-#define CLEANUP_FREE __attribute__((cleanup(mem_cleanup_free)))
+#define CLEANUP_FREE __attribute__((cleanup(mem_cleanup_free), unused)) /* its end is its use */
 #define CLEANUP_TEXT __attribute__((cleanup(text_cleanup)))
 #define STEAL(p)                    \
     __extension__({                 \
