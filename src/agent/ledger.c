@@ -303,8 +303,10 @@ void ledger_want(struct ledger *l, const struct hostlist *nodes)
 {
     for (size_t i = 0; i < nodes->n; i++) {
         struct row *r = find(l, nodes->names[i]);
-        if (r && r != l->self)
+        if (r && r != l->self) {
             r->wanted = true;
+            r->changed |= r->known; /* what was said of it may not have been taken */
+        }
     }
 }
 

@@ -151,7 +151,8 @@ void session_hello(struct session *s, struct member *m, const json_t *body)
     s->once = false;
     json_take_bool(body, "once", &s->once, NULL);
     s->member = m;
-    if (!s->once && collectors_redirect(s)) {
+    bool former = json_object_get(body, "collector") && !share_is_collector(a->share, m);
+    if (!s->once && !former && collectors_redirect(s)) {
         s->member = NULL;
         return;
     }
@@ -166,8 +167,10 @@ void session_hello(struct session *s, struct member *m, const json_t *body)
         return;
     if (share_is_collector(a->share, m))
         collectors_hello(s, body);
-    else if (json_object_get(body, "collector"))
+    if (former) { /* the nodes that it holds come to us before it goes where it belongs */
         collectors_dismiss(s);
+        collectors_redirect(s);
+    }
 }
 
 static void on_hello(struct session *s, const json_t *body)

@@ -120,7 +120,7 @@ void collectors_lost(struct session *s)
 {
     struct agents *a = s->agents;
     struct mono now = mono_now();
-    size_t excused = 0;
+    size_t heard = 0;
     s->collects = false;
     DL_DELETE2(a->collecting, s, prev_collecting, next_collecting);
     if (a->closing)
@@ -133,17 +133,16 @@ void collectors_lost(struct session *s)
         if (m == s->member)
             continue;
         watch_close(a->with.watch, m, s);
-        if (s->port && (o->beat.liveness == LIVENESS_LIVE || o->beat.liveness == LIVENESS_LATE)) {
+        heard += o->beat.liveness == LIVENESS_LIVE || o->beat.liveness == LIVENESS_LATE;
+        if (s->port && o->beat.liveness != LIVENESS_SILENT)
             watch_excuse(a->with.watch, now, m);
-            excused++;
-        }
     }
     share_respond(a->share, s->member, false, NULL, 0);
     if (s->port == 0)
         return;
     a->balance_at = mono_add(now, span_s(REBALANCE_AFTER_S));
     struct text t = {0};
-    text_printf(&t, "does not respond; its %zu nodes move", excused);
+    text_printf(&t, "does not respond; its %zu nodes move", heard);
     agents_note(a, "collector.lost", s->member->name, t.s);
     text_fini(&t);
 }
@@ -181,6 +180,22 @@ static struct span batch_deadline(const struct agents *a)
     return (struct span){a->interval.ns * 3 / 2 + slack};
 }
 
+/* Nodes that belong to somebody else now: the collector that spoke for them does so no more, and the
+ * way to the new one is none of their silence. */
+static void excuse_moved(struct agents *a, struct mono now)
+{
+    for (uint32_t id = 0; id < cluster_count(a->with.cluster); id++) {
+        struct member *m = cluster_by_id(a->with.cluster, id);
+        const struct observed *o = watch_observed(a->with.watch, m);
+        if (!o->collector || o->collector == share_collector_of(a->share, m))
+            continue;
+        if (o->session)
+            watch_close(a->with.watch, m, o->session);
+        if (o->beat.liveness != LIVENESS_SILENT)
+            watch_excuse(a->with.watch, now, m);
+    }
+}
+
 void collectors_second(struct agents *a, struct mono now)
 {
     struct session *s;
@@ -205,6 +220,7 @@ void collectors_second(struct agents *a, struct mono now)
     a->balance_at.ns = 0;
     size_t moved = share_balance(a->share, on_share, a);
     if (moved) {
+        excuse_moved(a, now);
         log_info("%zu nodes were given to other collectors", moved);
         agents_walk(a);
     }
@@ -340,6 +356,7 @@ static void take_change(struct session *s, const json_t *change, struct hostlist
     const struct member *by = m == s->member ? NULL : s->member;
     if (session_open_member(s, m, change, by, &wanted, &e) < 0) {
         log_debug(LOG_COLLECT, "collector %s: node %s: %s", s->member->name, name, e.msg);
+        hostlist_add(want, name); /* or the collector would take it as told */
         return;
     }
     struct heartbeat h;
