@@ -124,9 +124,9 @@ void text_printf(struct text *t, const char *fmt, ...)
         t->len += (size_t)n;
 }
 
-/* Length of the valid UTF-8 sequence at s, 0 when there is none (RFC 3629). */
-static size_t utf8_len(const unsigned char *s)
+size_t text_utf8(const char *bytes)
 {
+    const unsigned char *s = (const unsigned char *)bytes;
     if (s[0] < 0x80)
         return 1;
     if (s[0] < 0xc2 || s[0] > 0xf4)
@@ -147,7 +147,7 @@ void text_add_json(struct text *t, const char *s)
     const char *run = s;
     for (const char *p = s; *p;) {
         unsigned char c = (unsigned char)*p;
-        size_t n = utf8_len((const unsigned char *)p);
+        size_t n = text_utf8(p);
         if (n > 0 && c >= 0x20 && c != '"' && c != '\\') {
             p += n;
             continue;

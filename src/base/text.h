@@ -30,6 +30,8 @@ void text_add_u64(struct text *t, uint64_t n);
 void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Adds s as a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD. */
 void text_add_json(struct text *t, const char *s);
+/* Length of the valid UTF-8 sequence at s (RFC 3629), 0 when there is none. A zero byte is one. */
+size_t text_utf8(const char *s);
 /* Gives the string away (the caller frees it) and empties t. Never NULL. */
 char *text_take(struct text *t);
 /* Makes room for `more` bytes past len and returns where they go; the caller raises len. */

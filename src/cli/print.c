@@ -7,23 +7,16 @@
 
 /* ---- characters ---- */
 
-/* The character at s and its length in bytes; 0 when the bytes are not UTF-8 (RFC 3629). */
-static size_t decode(const unsigned char *s, uint32_t *c)
+/* The character at s and its length in bytes; 0 when the bytes are not UTF-8. */
+static size_t decode(const char *s, uint32_t *c)
 {
-    *c = s[0];
-    if (s[0] < 0x80)
-        return 1;
-    if (s[0] < 0xc2 || s[0] > 0xf4)
-        return 0;
-    size_t n = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-    *c = s[0] & (0xffU >> (n + 1));
-    for (size_t i = 1; i < n; i++) {
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-        *c = *c << 6 | (s[i] & 0x3f);
-    }
-    bool overlong = (n == 3 && *c < 0x800) || (n == 4 && *c < 0x10000);
-    return overlong || (*c >= 0xd800 && *c < 0xe000) || *c > 0x10ffff ? 0 : n;
+    size_t n = text_utf8(s);
+    *c = (unsigned char)s[0];
+    if (n > 1)
+        *c &= 0xffU >> (n + 1);
+    for (size_t i = 1; i < n; i++)
+        *c = *c << 6 | ((unsigned char)s[i] & 0x3f);
+    return n;
 }
 
 /* C0 and C1 controls and DEL; line and paragraph separators; marks that turn the direction. */
@@ -52,7 +45,7 @@ size_t print_safe(struct text *out, const char *s)
         if (!*s)
             break;
         uint32_t c;
-        size_t n = decode((const unsigned char *)s, &c);
+        size_t n = decode(s, &c);
         size_t before = out->len;
         if (n == 0)
             text_printf(out, "\\x%02x", (unsigned char)*s);
@@ -114,7 +107,7 @@ void print_json_string(struct text *out, const char *s)
         if (!*s)
             break;
         uint32_t c;
-        size_t n = decode((const unsigned char *)s, &c);
+        size_t n = decode(s, &c);
         add_json_character(out, s, n, c);
         s += n > 0 ? n : 1;
     }

@@ -11,6 +11,8 @@
  */
 #include "lib/value.h"
 
+#include "base/text.h"
+
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -147,21 +149,6 @@ static int read_escape(struct reader *r, char **to, struct err *e)
     return 0;
 }
 
-/* Length of the valid multi-byte UTF-8 sequence at s, 0 when there is none (RFC 3629). */
-static size_t utf8_len(const unsigned char *s)
-{
-    if (s[0] < 0xc2 || s[0] > 0xf4)
-        return 0;
-    size_t n = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-        (s[0] == 0xf4 && s[1] > 0x8f))
-        return 0;
-    return n;
-}
-
 static bool is_plain(char c)
 {
     return (unsigned char)c >= 0x20 && (unsigned char)c < 0x80 && c != '"' && c != '\\';
@@ -183,7 +170,7 @@ static int read_string(struct reader *r, const char **out, struct err *e)
             if (rc < 0)
                 return rc;
         } else {
-            size_t n = utf8_len((const unsigned char *)r->p);
+            size_t n = (unsigned char)*r->p < 0x80 ? 0 : text_utf8(r->p);
             if (n == 0)
                 return bad(
                     r, r->p == r->end ? "it ends inside a string" : "a byte that may not stand in a string",
