@@ -112,8 +112,9 @@ static void job_finish(struct committer *k, struct job *j, int rc, const struct 
 
 /* --- a batch is put together ----------------------------------------------------------------- */
 
-/* True when a node of the command is named by the batch already. */
-static bool names_overlap(struct committer *k, const struct job *j)
+/* True when the batch names one of the command's nodes before index `to` already: of a long command,
+ * those that this part of it is about. */
+static bool names_overlap(struct committer *k, const struct job *j, size_t to)
 {
     size_t n = cluster_count(k->cluster);
     if (n > k->n_marks) {
@@ -121,7 +122,7 @@ static bool names_overlap(struct committer *k, const struct job *j)
         memset(k->marks + k->n_marks, 0, (n - k->n_marks) * sizeof *k->marks);
         k->n_marks = n;
     }
-    for (size_t i = j->from; i < j->nodes.n; i++) {
+    for (size_t i = j->from; i < to; i++) {
         const struct member *m = cluster_find(k->cluster, j->nodes.names[i]);
         if (m && k->marks[m->id] == k->batch_number)
             return true;
@@ -131,7 +132,7 @@ static bool names_overlap(struct committer *k, const struct job *j)
 
 static void mark_names(struct committer *k, const struct job *j)
 {
-    for (size_t i = j->from; i < j->nodes.n; i++) {
+    for (size_t i = j->from; i < j->next; i++) {
         const struct member *m = cluster_find(k->cluster, j->nodes.names[i]);
         if (m)
             k->marks[m->id] = k->batch_number;
@@ -209,11 +210,13 @@ static void refuse_waiting(struct committer *k, const char *sentence)
 static bool take_first(struct committer *k)
 {
     struct job *j = k->waiting;
-    if (names_overlap(k, j))
-        return false;
     struct decision d = {0};
     struct err why = {0};
     int rc = cluster_decide(k->cluster, &j->cmd, j->from, &d, &why);
+    if (names_overlap(k, j, rc == 0 ? d.next : j->nodes.n)) {
+        decision_fini(&d);
+        return false; /* decided on what the batch is about to change: again, after it */
+    }
     if (rc == 0 && d.claim) {
         free(j->claim);
         j->claim = STEAL(d.claim);
