@@ -169,7 +169,7 @@ def test_unlisted(world):
 def test_samples_of_2001(world):
     """Both files of the document, as they stand."""
     command = [program('fettled'), '-n', '-f', '/usr/local/SLURM/slurm.conf']
-    if ROOT:
+    if ROOT and world.run(['unshare', '-m', 'true'])[0] == 0:  # not in a chroot, whose root is no mount
         script = ('mount -t tmpfs tmpfs /usr/local && mkdir /usr/local/SLURM && cp "$0"/* /usr/local/SLURM && '
                   ': >/usr/local/SLURM/PartitionConf && exec "$@"')
         status, out, err = world.run(['unshare', '-m', 'sh', '-c', script, SAMPLES, *command])
