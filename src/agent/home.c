@@ -184,6 +184,8 @@ int home_cert_name(const char *pem, char out[static 256], struct err *e)
 int home_load(const char *dir, struct home_identity *out, struct err *e)
 {
     *out = (struct home_identity){0};
+    if (access(dir, R_OK | X_OK) && errno != ENOENT)
+        return err_set(e, -errno, "%s: %s", dir, strerror(errno));
     int r = finish_replacing(dir, e);
     if (r)
         return r;
@@ -207,6 +209,20 @@ static int make_dir(const char *dir, struct err *e)
     if (mkdir(dir, 0700) && errno != EEXIST)
         return err_set(e, -errno, "%s: %s", dir, strerror(errno));
     return 0;
+}
+
+int home_try(const char *dir, struct err *e)
+{
+    static const char file[] = "try.new";
+    bool made = !exists(dir, ".");
+    int r = make_dir(dir, e);
+    if (r)
+        return r;
+    r = write_file(dir, file, 0600, "", e);
+    remove_file(dir, file);
+    if (made)
+        rmdir(dir);
+    return r;
 }
 
 int home_store(const char *dir, const char *key, const char *cert, const char *ca, struct err *e)

@@ -25,8 +25,11 @@ struct home_identity {
 
 void home_identity_fini(struct home_identity *id);
 
-/* -ENOENT with advice when the directory has no identity; -errno or -EILSEQ when it is damaged. */
+/* -ENOENT with advice when the directory has no identity; -errno or -EILSEQ when it is damaged or
+ * may not be read. */
 int home_load(const char *dir, struct home_identity *out, struct err *e);
+/* Whether an identity can be stored there: 0, or -errno. Leaves nothing behind. */
+int home_try(const char *dir, struct err *e);
 /* Stores a key and its certificate, and the authority when ca is not NULL. Makes the directory. */
 int home_store(const char *dir, const char *key, const char *cert, const char *ca, struct err *e);
 

@@ -76,6 +76,19 @@ static void an_empty_directory_has_no_identity(void **state)
     assert_non_null(strstr(e.msg, path));
 }
 
+static void a_directory_that_may_not_be_read_is_not_an_empty_one(void **state)
+{
+    struct fake *f = *state;
+    struct home_identity id;
+    struct err e = {0};
+    char path[512];
+    snprintf(path, sizeof path, "%s/file", f->dir);
+    fake_write(f->dir, "file", "");
+    strcat(path, "/home");
+    assert_int_equal(home_load(path, &id, &e), -ENOTDIR);
+    assert_non_null(strstr(e.msg, path));
+}
+
 static void damaged_files_are_refused_with_their_name(void **state)
 {
     struct fake *f = *state;
@@ -178,6 +191,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(stores_and_loads),
         T(an_empty_directory_has_no_identity),
+        T(a_directory_that_may_not_be_read_is_not_an_empty_one),
         T(damaged_files_are_refused_with_their_name),
         T(a_pair_is_replaced_whole_whenever_the_machine_stops),
         T(keeps_the_controllers),

@@ -53,11 +53,11 @@ static int check_home(const struct join_request *request, struct err *e)
     struct home_identity id;
     struct span left;
     if (request->again || home_load(request->home, &id, NULL))
-        return 0;
+        return home_try(request->home, e);
     bool valid = tls_cert_left(id.cert, &left, NULL) == 0 && left.ns > 0;
     int r = valid ? err_set(e, -EEXIST, "%s is the identity of \"%s\" already; --again replaces it",
                             request->home, id.name)
-                  : 0;
+                  : home_try(request->home, e);
     home_identity_fini(&id);
     return r;
 }
@@ -156,12 +156,28 @@ static void on_timer_closed(uv_handle_t *handle)
     free(j);
 }
 
+/* Dialling names the address itself; what came of the link afterwards does not. */
+static void tell_lost(struct join *j, const struct err *why)
+{
+    char at[ADDRESS_HOST_BYTES_MAX + 16];
+    address_format(j->request->controller, at);
+    if (!why)
+        err_set(&j->why, -EPROTO, "%s closed the link without an answer", at);
+    else if (why->code == -EPERM)
+        err_set(&j->why, why->code, "%s is not a controller of the cluster that made the token: %s", at,
+                why->msg);
+    else if (why->code == -EPROTO)
+        err_set(&j->why, why->code, "%s does not answer as the agents' port of a controller does: %s", at,
+                why->msg);
+    else
+        j->why = *why;
+}
+
 static void on_close(struct peer *p, void *arg, const struct err *why)
 {
     struct join *j = arg;
     if (!j->answered)
-        set_why(j, why ? why->code : -EPROTO, why ? "" : "the controller closed the link without an answer",
-                why);
+        tell_lost(j, why);
     uv_close((uv_handle_t *)&j->timer, on_timer_closed);
 }
 

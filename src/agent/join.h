@@ -26,7 +26,8 @@ struct join_request {
 typedef void join_done_fn(void *arg, const struct err *why);
 
 /* Checks the request; then dials, asks and stores. -EINVAL for a token or name of the wrong form,
- * -EEXIST when home has a valid identity; afterwards done is called once from the loop. The request
+ * -EEXIST when home has a valid identity, -errno when nothing can be stored there, so that no token
+ * is spent for nothing; afterwards done is called once from the loop. The request
  * and what it points to live until then. */
 int join_start(uv_loop_t *loop, const struct join_request *request, join_done_fn *done, void *arg,
                struct err *e);

@@ -140,7 +140,8 @@ static void never_shows_the_token_to_another_authority(void **state)
     j->token[8] = j->token[8] == '0' ? '1' : '0';
     start(j);
     assert_true(fake_wait(j->f, is_done, j));
-    assert_int_not_equal(j->why.code, 0);
+    assert_int_equal(j->why.code, -EPERM);
+    assert_non_null(strstr(j->why.msg, "is not a controller of the cluster that made the token"));
     assert_int_equal(j->f->n_frames, 0);
     assert_int_not_equal(access(j->home, F_OK), 0);
 }
@@ -164,6 +165,19 @@ static void takes_no_certificate_of_another_name(void **state)
     answer(j, 1, "lx08", span_s(3600));
     assert_int_equal(j->why.code, -EPROTO);
     assert_int_not_equal(access(j->home, F_OK), 0);
+}
+
+static void spends_no_token_when_nothing_can_be_stored(void **state)
+{
+    struct joining *j = *state;
+    struct err e = {0};
+    fake_write(j->f->dir, "file", "");
+    snprintf(j->home, sizeof j->home, "%s/file/home", j->f->dir);
+    assert_int_equal(join_start(&j->f->loop, &j->request, on_done, j, &e), -ENOTDIR);
+    assert_non_null(strstr(e.msg, j->home));
+    snprintf(j->home, sizeof j->home, "%s/none/home", j->f->dir);
+    assert_int_equal(join_start(&j->f->loop, &j->request, on_done, j, &e), -ENOENT);
+    assert_int_equal(j->f->n_frames, 0);
 }
 
 static void says_when_nobody_is_there(void **state)
@@ -202,10 +216,15 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, open_joining, close_joining)
     signal(SIGPIPE, SIG_IGN);
     const struct CMUnitTest tests[] = {
-        T(gets_an_identity_for_a_token), T(keeps_a_valid_identity),
-        T(replaces_an_expired_identity), T(never_shows_the_token_to_another_authority),
-        T(says_why_it_was_refused),      T(takes_no_certificate_of_another_name),
-        T(says_when_nobody_is_there),    T(refuses_what_is_no_token_or_no_name),
+        T(gets_an_identity_for_a_token),
+        T(keeps_a_valid_identity),
+        T(replaces_an_expired_identity),
+        T(never_shows_the_token_to_another_authority),
+        T(says_why_it_was_refused),
+        T(takes_no_certificate_of_another_name),
+        T(says_when_nobody_is_there),
+        T(spends_no_token_when_nothing_can_be_stored),
+        T(refuses_what_is_no_token_or_no_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,9 +117,12 @@ static int take_option(int option, struct agent_settings *s, struct address_list
     return r;
 }
 
-static int usage(void)
+/* getopt has said what is wrong with an option; else `what` says it. */
+static int usage(const char *what, const char *word)
 {
-    fputs(USAGE, stderr);
+    if (what)
+        fprintf(stderr, "fettle-agent: %s%s\n", what, word);
+    fputs("\"fettle-agent --help\" says what there is\n", stderr);
     return EXIT_USAGE;
 }
 
@@ -134,11 +137,11 @@ static int daemon_main(int argc, char **argv)
     struct err e = {0};
     for (int option; (option = getopt(argc, argv, "c:D:i:r:p:d:")) != -1;) {
         if (option == '?')
-            return usage();
+            return usage(NULL, NULL);
         if (take_option(option, &s, &controllers, &e))
             return complain(&e);
     }
-    return optind < argc ? usage() : run(&s);
+    return optind < argc ? usage("it does not know the word ", argv[optind]) : run(&s);
 }
 
 static void on_joined(void *arg, const struct err *why)
@@ -178,11 +181,11 @@ static int join_main(int argc, char **argv)
         case 'D': request.home = optarg; break;
         case NAME: request.name = optarg; break;
         case AGAIN: request.again = true; break;
-        default: return usage();
+        default: return usage(NULL, NULL);
         }
     }
     if (argc - optind != 2)
-        return usage();
+        return usage("join needs a TOKEN and a HOST[:PORT]", argc - optind > 2 ? ", and no more" : "");
     request.token = argv[optind];
     if (address_parse(argv[optind + 1], &controller, &e))
         return complain(&e);

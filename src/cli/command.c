@@ -30,7 +30,8 @@ const struct command commands[] = {
 };
 const size_t commands_n = sizeof commands / sizeof commands[0];
 
-static const uint32_t COMMAND_OPTIONS = OF(CONTROLLER) | OF(CERT) | OF(KEY) | OF(CA) | OF(TIMEOUT) | OF(HELP);
+static const uint32_t COMMAND_OPTIONS =
+    OF(CONTROLLER) | OF(CERT) | OF(KEY) | OF(CA) | OF(TIMEOUT) | OF(VERSION) | OF(HELP);
 
 const struct option_info *option_info(enum option o)
 {
@@ -229,11 +230,29 @@ static int check(const struct call *c, struct err *e)
     return 0;
 }
 
+/* What is said to the controller is UTF-8. */
+static int check_text(char **words, size_t n, struct err *e)
+{
+    for (size_t i = 0; i < n; i++)
+        for (const char *s = words[i]; *s; s += text_utf8(s))
+            if (text_utf8(s) == 0)
+                return err_set(e, -EINVAL, "\"%s\" is not UTF-8", words[i]);
+    return 0;
+}
+
 int call_parse(struct call *c, char **words, size_t n, struct err *e)
 {
-    int r = split(c, (struct words){words, n}, e);
+    int r = check_text(words, n, e);
+    if (r == 0)
+        r = split(c, (struct words){words, n}, e);
     if (r < 0)
         return r;
+    if (call_has(c, OPTION_VERSION)) {
+        static const char *const version[] = {"version"};
+        size_t none;
+        c->command = find_command(version, 1, &none);
+        return 0;
+    }
     if (c->n_args == 0 && !call_has(c, OPTION_HELP))
         return err_set(e, -EINVAL, "what to do? \"fettle help\" lists the commands");
     size_t used = 0;
@@ -281,8 +300,10 @@ struct fettle *call_controller(struct call *c, struct err *e)
         int r = span_parse(c->value[OPTION_TIMEOUT], &limit, e);
         if (r == 0 && (span_to_ms(limit) < 1 || span_to_ms(limit) > INT_MAX))
             r = err_set(e, -EINVAL, "\"%s\" is too short or too long to wait", c->value[OPTION_TIMEOUT]);
-        if (r < 0)
+        if (r < 0) {
+            err_wrap(e, r, "--timeout");
             return NULL;
+        }
         o.timeout_ms = (int)span_to_ms(limit);
     }
     struct fettle_error why;
@@ -330,12 +351,24 @@ static void write_all(struct text *out)
     text_add(out, "\n\"fettle help COMMAND\" says more about one; fettle(1) says all.\n");
 }
 
+/* The commands that begin with this word; false when there are none. */
+static bool write_group(struct text *out, const char *first)
+{
+    size_t len = strlen(first), before = out->len;
+    for (size_t i = 0; i < commands_n; i++)
+        if (strncmp(commands[i].path, first, len) == 0 && commands[i].path[len] == ' ')
+            text_printf(out, "  %-16s %s\n", commands[i].path, commands[i].what);
+    return out->len > before;
+}
+
 int help_write(struct text *out, const char *path, struct err *e)
 {
     if (!path) {
         write_all(out);
         return 0;
     }
+    if (write_group(out, path))
+        return 0;
     for (size_t i = 0; i < commands_n; i++) {
         const struct command *k = &commands[i];
         if (strcmp(k->path, path) != 0)

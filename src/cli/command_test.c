@@ -98,9 +98,10 @@ static void wrong_words_are_usage_errors(void **state)
         {"node set lx1 CPUs=4 --unset cpus", "the field CPUs is set twice"},
         {"node set CPUs=4", "which nodes?"},
         {"status --timeout soon", NULL},
-        {"status --timeout 0", "\"0\" is too short or too long to wait"},
+        {"status --timeout 0", "--timeout: \"0\" is too short or too long to wait"},
         {"-C ctl:1 status", "controller address \"ctl:1\" is neither a path nor https://HOST:PORT"},
-        {"journal --limit 0", NULL},
+        {"journal --limit 0", "--limit: \"0\" is not a number from 1 to 9223372036854775807"},
+        {"node drain lx1 --reason caf\xe9", "\"caf\\xe9\" is not UTF-8"},
         {"cert create ada", "which role? --role reader, or --role admin"},
         {"cert create a/b --role admin", "\"a/b\" cannot be the name of a certificate"},
         {"help node lst", "no command \"node lst\"; \"fettle help\" lists them"},
@@ -125,7 +126,10 @@ static void help_is_of_the_command(void **state)
     struct run same = run("help node drain", NULL);
     assert_string_equal(r.out, same.out);
     assert_non_null(strstr(run("--help", NULL).out, "usage: fettle COMMAND"));
+    assert_non_null(strstr(run("help node", NULL).out, "  node undrain     remove one's own drain"));
+    assert_null(strstr(run("help node", NULL).out, "partition"));
     assert_string_equal(run("version", NULL).out, "fettle " FETTLE_VERSION "\n");
+    assert_string_equal(run("--version", NULL).out, "fettle " FETTLE_VERSION "\n");
 }
 
 /* Every code of err.tbl is seen as its exit status. */

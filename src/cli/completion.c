@@ -96,7 +96,10 @@ int main(void)
         printf(" %s", field_info((enum field)i)->name);
     printf("\"\n        local had=\n"
            "        case $cur in *,*) had=${cur%%,*},; cur=${cur##*,} ;; esac\n"
-           "        COMPREPLY=($(compgen -P \"$had\" -W \"$words\" -- \"$cur\"))\n"
+           "        local field\n"
+           "        for field in $words; do # in any case, as the tool takes them\n"
+           "            [[ ${field,,} == \"${cur,,}\"* ]] && COMPREPLY+=(\"$had$field\")\n"
+           "        done\n"
            "        compopt -o nospace\n        return ;;\n"
            "    esac\n"
            "    if [[ -n $words ]]; then\n        :\n"
@@ -107,7 +110,7 @@ int main(void)
     printf("        esac\n    elif (( COMP_CWORD == 2 )) && [[ ${COMP_WORDS[1]} != help ]]; then\n"
            "        case ${COMP_WORDS[1]} in\n");
     print_seconds();
-    printf("        esac\n    elif [[ ${COMP_WORDS[1]} == help ]]; then\n"
+    printf("        esac\n    elif [[ ${COMP_WORDS[1]} == help ]] && (( COMP_CWORD == 2 )); then\n"
            "        words=\"");
     print_words(NULL);
     printf("\"\n    fi\n"

@@ -34,5 +34,6 @@ want "fettle status --js" "--json"
 want "fettle watch mx" "mx01"
 want "fettle cert create ada --role a" "admin"
 want "fettle node list -o Name,Sta" "Name,State"
+want "fettle node list -o name,sta" "name,State"
 want "fettle help par" "partition"
 exit $failed

@@ -222,8 +222,12 @@ int journal_list(struct call *c, struct err *e)
     int r = 0;
     if (call_has(c, OPTION_AFTER))
         r = text_parse_u64(c->value[OPTION_AFTER], 0, INT64_MAX, &after, e);
+    if (r < 0)
+        return err_wrap(e, r, "--after");
     if (r == 0 && call_has(c, OPTION_LIMIT))
         r = text_parse_u64(c->value[OPTION_LIMIT], 1, INT64_MAX, &left, e);
+    if (r < 0)
+        return err_wrap(e, r, "--limit");
     struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
     if (!f)
         return e->code;

@@ -123,6 +123,31 @@ static int parse_number(enum field f, const char *value, int64_t *milli, struct 
     return 0;
 }
 
+/* Where the values are words of a table, a misspelt one would find nothing and look like good news. */
+static int check_word(enum field f, const char *value, struct err *e)
+{
+    static const char *const states[] = {
+#define LIFECYCLE(symbol, name, idle, busy, what) idle, busy,
+#include "node/lifecycle.tbl"
+#undef LIFECYCLE
+    };
+    static const char *const lifecycles[] = {
+#define LIFECYCLE(symbol, name, idle, busy, what) name,
+#include "node/lifecycle.tbl"
+#undef LIFECYCLE
+    };
+    if (*value == '\0' || (f != FIELD_STATE && f != FIELD_LIFECYCLE))
+        return 0;
+    const char *const *words = f == FIELD_STATE ? states : lifecycles;
+    size_t n = f == FIELD_STATE ? sizeof states / sizeof *states : sizeof lifecycles / sizeof *lifecycles;
+    for (size_t i = 0; i < n; i++)
+        if (strcasecmp(words[i], value) == 0)
+            return 0;
+    const char *near = text_nearest(value, words, n);
+    return err_set(e, -EINVAL, "%s is never \"%s\"%s%s%s", field_info(f)->name, value,
+                   near ? "; the nearest known is \"" : "", near ? near : "", near ? "\"" : "");
+}
+
 static int add_value(struct filter *filter, enum field f, const char *value, size_t len, struct err *e)
 {
     if (filter->n == QUERY_VALUES_MAX)
@@ -137,7 +162,9 @@ static int add_value(struct filter *filter, enum field f, const char *value, siz
             return err_wrap(e, r, "%s", field_info(f)->name);
         *milli = yes;
     }
-    return is_numeric(f) && filter->compare != COMPARE_PART ? parse_number(f, copy, milli, e) : 0;
+    if (filter->compare == COMPARE_PART)
+        return 0;
+    return is_numeric(f) ? parse_number(f, copy, milli, e) : check_word(f, copy, e);
 }
 
 int query_filter(struct query *q, const char *text, struct err *e)

@@ -43,7 +43,8 @@ static int parse_host(struct address *a, const char *s, struct err *e)
     const char *after = s + host + (*s == '[' && s[host] == ']');
     size_t port = *after == ':' ? strspn(after + 1, "0123456789") : 0;
     const char *rest = after + 1 + port;
-    if (host == 0 || port == 0 || port > 5 || (strcmp(rest, "") != 0 && strcmp(rest, "/") != 0))
+    if (host == 0 || port == 0 || port > 5 || atoi(after + 1) > UINT16_MAX ||
+        (strcmp(rest, "") != 0 && strcmp(rest, "/") != 0))
         return err_set(e, -EINVAL, "controller address \"%s\" is not https://HOST:PORT", a->name);
     bool bracket = *s == '[';
     int r = copy(s + bracket, host - bracket, &a->host, e);
@@ -198,8 +199,9 @@ static int make_context(const struct address *a, struct tls_context **out, struc
         r = read_pem(a->cert, &cert, e);
     if (r == 0 && a->key)
         r = read_pem(a->key, &key, e);
-    if (r == 0)
-        r = tls_client_context(cert.s, key.s, ca.s, out, e);
+    if (r == 0 && (r = tls_client_context(cert.s, key.s, ca.s, out, e)) < 0)
+        err_wrap(e, r, "%s%s%s%s%s", a->ca, a->cert ? ", " : "", a->cert ? a->cert : "", a->key ? ", " : "",
+                 a->key ? a->key : "");
     if (key.s)
         explicit_bzero(key.s, key.cap);
     buffer_fini(&cert);

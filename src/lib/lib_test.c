@@ -38,9 +38,17 @@ static void an_address_is_a_path_or_https(void **state)
 {
     static const char *const good[] = {"/run/x.sock",       "unix:/run/x.sock",       "https://ctl:6121",
                                        "https://ctl:6121/", "https://127.0.0.1:6121", "https://[::1]:6121"};
-    static const char *const bad[] = {
-        "ctl:6121",      "http://ctl:6121",   "https://ctl",      "https://:1",    "unix:x.sock",
-        "https://c:1/x", "https://[::1:6121", "https://c:123456", "https://c:12x", "x"};
+    static const char *const bad[] = {"ctl:6121",
+                                      "http://ctl:6121",
+                                      "https://ctl",
+                                      "https://:1",
+                                      "unix:x.sock",
+                                      "https://c:1/x",
+                                      "https://[::1:6121",
+                                      "https://c:123456",
+                                      "https://c:65536",
+                                      "https://c:12x",
+                                      "x"};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         struct fettle_options o = {.controller = good[i]};
         struct fettle *f = NULL;
