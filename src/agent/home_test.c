@@ -82,9 +82,8 @@ static void a_directory_that_may_not_be_read_is_not_an_empty_one(void **state)
     struct home_identity id;
     struct err e = {0};
     char path[512];
-    snprintf(path, sizeof path, "%s/file", f->dir);
+    snprintf(path, sizeof path, "%s/file/home", f->dir);
     fake_write(f->dir, "file", "");
-    strcat(path, "/home");
     assert_int_equal(home_load(path, &id, &e), -ENOTDIR);
     assert_non_null(strstr(e.msg, path));
 }

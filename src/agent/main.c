@@ -207,7 +207,9 @@ int main(int argc, char **argv)
         fputs(USAGE, stdout);
         return EXIT_SUCCESS;
     }
-    if (argc > 1 && strcmp(argv[1], "join") == 0)
+    if (argc > 1 && strcmp(argv[1], "join") == 0) {
+        argv[1] = argv[0]; /* by which getopt begins its sentences */
         return join_main(argc - 1, argv + 1);
+    }
     return daemon_main(argc, argv);
 }

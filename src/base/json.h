@@ -31,7 +31,8 @@ int json_take_bool(const json_t *object, const char *key, bool *out, struct err 
  * the nearest known key. */
 int json_only_keys(const json_t *object, const char *const *keys, size_t n, struct err *e);
 
-/* Compact text, keys in their order of insertion. The caller frees it. */
+/* Compact text, keys in their order of insertion, decimals with 15 digits (so that 863.8 stays as it
+ * is). The caller frees it. */
 char *json_write(const json_t *value);
 
 /* The JSON kept in `json_t *x` is released at the end of the scope. */

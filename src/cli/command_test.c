@@ -101,7 +101,7 @@ static void wrong_words_are_usage_errors(void **state)
         {"status --timeout 0", "--timeout: \"0\" is too short or too long to wait"},
         {"-C ctl:1 status", "controller address \"ctl:1\" is neither a path nor https://HOST:PORT"},
         {"journal --limit 0", "--limit: \"0\" is not a number from 1 to 9223372036854775807"},
-        {"node drain lx1 --reason caf\xe9", "\"caf\\xe9\" is not UTF-8"},
+        {"node drain lx1 --reason caf\xe9", "\"caf\xe9\" is not UTF-8"},
         {"cert create ada", "which role? --role reader, or --role admin"},
         {"cert create a/b --role admin", "\"a/b\" cannot be the name of a certificate"},
         {"help node lst", "no command \"node lst\"; \"fettle help\" lists them"},

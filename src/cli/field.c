@@ -30,6 +30,12 @@ int field_parse(const char *name, size_t len, enum field *out, struct err *e)
             return 0;
         }
     }
+    for (size_t i = 0; i < FIELDS; i++) { /* what stands above the column, as a reader types it */
+        if (strlen(fields[i].heading) == len && strncasecmp(fields[i].heading, name, len) == 0) {
+            *out = (enum field)i;
+            return 0;
+        }
+    }
     CLEANUP_FREE char *word = mem_dup_len(name, len);
     const char *near = text_nearest(word, names, FIELDS);
     if (near)

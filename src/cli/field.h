@@ -31,7 +31,7 @@ struct field_info {
 };
 const struct field_info *field_info(enum field f);
 
-/* The field of this name, in any case. -EINVAL names the nearest that is known. */
+/* The field of this name or heading, in any case. -EINVAL names the nearest that is known. */
 int field_parse(const char *name, size_t len, enum field *out, struct err *e);
 
 /* True for what stands at the right of its column. */

@@ -119,6 +119,7 @@ static void filters_choose(void **state)
         {"Name<lx03", "lx01 lx02 lx2"},
         {"Name~lx0", "lx01 lx02 lx03 lx04"},
         {"Stat=DOWN", "unknown field \"Stat\"; the nearest known is \"State\""},
+        {"Last<1795207317", "lx02 lx03 lx2"},
         {"State=DWON", "State is never \"DWON\"; the nearest known is \"DOWN\""},
         {"Lifecycle!=idle", "Lifecycle is never \"idle\""},
         {"=DOWN", "\"=DOWN\" is not a filter: FIELD=VALUE, or one of != < <= > >= ~"},

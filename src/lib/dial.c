@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/dial.h"
 
+#include "base/text.h"
 #include "lib/buffer.h"
 #include "link/blocking.h"
 
@@ -43,12 +44,16 @@ static int parse_host(struct address *a, const char *s, struct err *e)
     const char *after = s + host + (*s == '[' && s[host] == ']');
     size_t port = *after == ':' ? strspn(after + 1, "0123456789") : 0;
     const char *rest = after + 1 + port;
-    if (host == 0 || port == 0 || port > 5 || atoi(after + 1) > UINT16_MAX ||
-        (strcmp(rest, "") != 0 && strcmp(rest, "/") != 0))
+    if (host == 0 || port == 0 || port > 5 || (strcmp(rest, "") != 0 && strcmp(rest, "/") != 0))
         return err_set(e, -EINVAL, "controller address \"%s\" is not https://HOST:PORT", a->name);
     bool bracket = *s == '[';
     int r = copy(s + bracket, host - bracket, &a->host, e);
-    return r < 0 ? r : copy(after + 1, port, &a->port, e);
+    if (r == 0)
+        r = copy(after + 1, port, &a->port, e);
+    uint64_t number;
+    if (r == 0 && text_parse_u64(a->port, 1, UINT16_MAX, &number, NULL) < 0)
+        r = err_set(e, -EINVAL, "controller address \"%s\" has no port from 1 to 65535", a->name);
+    return r;
 }
 
 static int parse_path(struct address *a, const char *path, struct err *e)
