@@ -40,7 +40,7 @@ void session_refuse(struct session *s, int code, const char *fmt, ...)
 
 void agents_note(struct agents *a, const char *what, const char *nodes, const char *text)
 {
-    log_info("%s %s: %s", what, nodes, text);
+    log_info("%s%s%s: %s", what, *nodes ? " " : "", nodes, text);
     const struct event e = {.at = wall_now(), .what = what, .actor = "fettled", .nodes = nodes, .text = text};
     events_add(a->with.events, &e);
 }

@@ -292,6 +292,14 @@ static int take_node_line(struct config *c, const struct conf *file, const struc
 {
     unsigned partition_max = (unsigned)c->number[SETTING_MAX_PARTITION];
     const struct conf_field *name = field_of(line, "Name");
+    if (!name) {
+        struct spec nothing; /* a misspelt Name is told by the keys, if it is that */
+        spec_init(&nothing);
+        int rc = take_spec(file, line, partition_max, &nothing, e);
+        spec_fini(&nothing);
+        if (rc < 0)
+            return rc;
+    }
     if (!name || *name->value == '\0')
         return err_set(e, -EINVAL, "%s:%d: a record without Name", file->path, line->number);
     if (strcmp(name->value, "DEFAULT") == 0)

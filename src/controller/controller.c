@@ -82,7 +82,7 @@ static bool propose(void *arg, enum command_kind kind, const struct hostlist *no
 static void notice(void *arg, const char *what, const char *nodes, const char *text)
 {
     struct controller *c = arg;
-    log_info("%s %s: %s", what, nodes, text);
+    log_info("%s%s%s: %s", what, *nodes ? " " : "", nodes, text);
     const struct event e = {.at = wall_now(), .what = what, .actor = "fettled", .nodes = nodes, .text = text};
     events_add(c->events, &e);
 }
@@ -92,7 +92,8 @@ static void notice(void *arg, const char *what, const char *nodes, const char *t
 static void on_entry(void *arg, const struct store_entry *entry, uint64_t revision)
 {
     struct controller *c = arg;
-    log_info("%s %s by %s: %s", entry->what, entry->nodes, entry->actor, entry->text);
+    log_info("%s%s%s by %s: %s", entry->what, *entry->nodes ? " " : "", entry->nodes, entry->actor,
+             entry->text);
     const struct event e = {.at = entry->at,
                             .what = entry->what,
                             .actor = entry->actor,

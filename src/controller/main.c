@@ -7,13 +7,14 @@
 #include "controller/config.h"
 #include "controller/controller.h"
 
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static const char usage[] = "usage: fettled [-n] [-f CONFIGURATION] [-D STATE_DIRECTORY]\n"
-                            "       fettled -V\n";
+                            "       fettled --help | --version\n";
 
 struct options {
     bool check;
@@ -102,7 +103,9 @@ static int serve(const struct options *o)
 int main(int argc, char **argv)
 {
     struct options o = {.config = "/etc/fettle/fettle.conf", .state = "/var/lib/fettle"};
-    for (int opt; (opt = getopt(argc, argv, "nf:D:Vh")) != -1;) {
+    static const struct option longs[] = {
+        {"version", no_argument, NULL, 'V'}, {"help", no_argument, NULL, 'h'}, {0}};
+    for (int opt; (opt = getopt_long(argc, argv, "nf:D:Vh", longs, NULL)) != -1;) {
         switch (opt) {
         case 'n': o.check = true; break;
         case 'f': o.config = optarg; break;
