@@ -368,7 +368,7 @@ class Controller:
 
     def suspected(self):
         """What the log says of nodes that were late or silent, ever, one by one or in masses."""
-        return self.log_lines(' node.late ', ' node.silent ', ' alarm.silence ')
+        return self.log_lines(' node.late ', ' node.silent ', ' alarm.silence: ')
 
     def connect(self, timeout=PATIENCE):
         return UnixHTTP(self.socket, timeout)
