@@ -62,16 +62,23 @@ static bool is_uuid(const char *s)
     return s[36] == '\0';
 }
 
-int probe_boot_id(const char *root, char out[static 37], struct err *e)
+/* The text of one small file below root, or the sentence that says why not. */
+static int read_below(const char *root, const char *path, char text[static SYS_TEXT_BYTES_MAX], struct err *e)
 {
-    static const char path[] = "proc/sys/kernel/random/boot_id";
     CLEANUP_FD int at = sys_open_root(root, e);
     if (at < 0)
         return at;
-    char text[SYS_TEXT_BYTES_MAX];
     int r = sys_text(at, path, text);
+    return r < 0 ? err_set(e, r, "%s/%s: %s", root, path, strerror(-r)) : 0;
+}
+
+int probe_boot_id(const char *root, char out[static 37], struct err *e)
+{
+    static const char path[] = "proc/sys/kernel/random/boot_id";
+    char text[SYS_TEXT_BYTES_MAX];
+    int r = read_below(root, path, text, e);
     if (r < 0)
-        return err_set(e, r, "%s/%s: %s", root, path, strerror(-r));
+        return r;
     if (!is_uuid(text))
         return err_set(e, -EINVAL, "%s/%s: no boot id", root, path);
     memcpy(out, text, 37);
@@ -81,13 +88,10 @@ int probe_boot_id(const char *root, char out[static 37], struct err *e)
 int probe_uptime(const char *root, uint64_t *seconds, struct err *e)
 {
     static const char path[] = "proc/uptime";
-    CLEANUP_FD int at = sys_open_root(root, e);
-    if (at < 0)
-        return at;
     char text[SYS_TEXT_BYTES_MAX];
-    int r = sys_text(at, path, text);
+    int r = read_below(root, path, text, e);
     if (r < 0)
-        return err_set(e, r, "%s/%s: %s", root, path, strerror(-r));
+        return r;
     text[strcspn(text, ". ")] = '\0';
     r = text_parse_u64(text, 0, INT64_MAX, seconds, e);
     return r < 0 ? err_wrap(e, r, "%s/%s", root, path) : 0;
