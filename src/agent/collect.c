@@ -422,11 +422,6 @@ void collect_self(struct collect *c)
     flush(c);
 }
 
-bool collect_is_active(const struct collect *c)
-{
-    return c->ledger != NULL;
-}
-
 void collect_add_hello(const struct collect *c, struct text *body)
 {
     if (!c->ledger)

@@ -44,7 +44,6 @@ void collect_lost(struct collect *c);
 /* This agent itself is alive: once an interval. */
 void collect_self(struct collect *c);
 
-bool collect_is_active(const struct collect *c);
 /* Adds the member `collector` of HELLO, with a comma before it, while it is active. */
 void collect_add_hello(const struct collect *c, struct text *body);
 

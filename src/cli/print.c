@@ -207,13 +207,6 @@ void table_fini(struct table *t)
     free(t->cells);
 }
 
-void table_clear(struct table *t)
-{
-    text_clear(&t->bytes);
-    memset(t->width, 0, sizeof t->width);
-    t->n = 0;
-}
-
 void table_add(struct table *t, const char *s)
 {
     if (t->n == t->cap) {

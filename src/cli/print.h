@@ -50,7 +50,6 @@ struct table {
 enum { TABLE_COLUMNS_MAX = 64 };
 
 void table_fini(struct table *t);
-void table_clear(struct table *t);
 /* Adds the next cell of the row, left to right. An empty one is shown as "-", but in the last
  * column as nothing. */
 void table_add(struct table *t, const char *s);

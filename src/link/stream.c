@@ -415,11 +415,6 @@ void stream_refused(struct stream *s, const struct err *why)
     end(s);
 }
 
-void stream_set_arg(struct stream *s, void *arg)
-{
-    s->arg = arg;
-}
-
 int stream_write(struct stream *s, const void *bytes, size_t n)
 {
     if (s->state > STREAM_OPEN)

@@ -48,8 +48,6 @@ struct stream *stream_dial(uv_loop_t *loop, const char *host, uint16_t port, str
                            const char *expect, size_t queue_bytes_max, const struct stream_events *events,
                            void *arg);
 
-void stream_set_arg(struct stream *s, void *arg);
-
 /* Queues bytes (copied). -ENOBUFS when the bound would be passed: nothing is queued then, and the
  * caller closes the stream. Writing to a stream that is closing is silently dropped. */
 int stream_write(struct stream *s, const void *bytes, size_t n);
