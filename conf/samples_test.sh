@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # fettled reads the samples as they stand, and with the lines that are commented out.
-# usage: samples_test.sh FETTLED FETTLE_CONF NODES_CONF
+# usage: samples_test.sh FETTLED FETTLE_CONF NODES_CONF CLASSES_CONF
 set -eu
 work=$(mktemp -d /tmp/fettle-samples-XXXXXX)
 trap 'rm -rf "$work"' EXIT
@@ -22,9 +22,12 @@ expect() {
 fettled=$1
 prepare "$2" ''
 prepare "$3" ''
+prepare "$4" ''
 expect ' 0 nodes'
 
 prepare "$2" 's/^#\([A-Z][A-Za-z]* *=\)/\1/'
 prepare "$3" 's/^#\([A-Z][A-Za-z]*=\)/\1/'
+prepare "$4" 's/^#\([A-Z][A-Za-z]*=\)/\1/'
 echo 'Partition=1 Name=large' >"$work/partitions.conf"
-expect ' 80 nodes'
+expect ' 112 nodes'
+expect ' 3 classes'

@@ -17,6 +17,7 @@
  *     -EBUSY         refused as things stand              -ECONNREFUSED  no controller there
  *     -ETIMEDOUT     no answer within the time limit      -EAGAIN        the controller is not ready
  *     -EPROTO        the answer is not Fettle's           -E2BIG         something is too large
+ *     -ENODEV        too few nodes fit                    -EMEDIUMTYPE   and they are not the same
  *     -ENOSPC, -EIO  the controller is in trouble         -ENOMEM        no memory here
  *
  * What the paths, parameters and answers mean is in the controller's description of its interface
@@ -128,6 +129,70 @@ FETTLE_API int fettle_status(struct fettle *f, struct fettle_answer **out, struc
  * `after`, oldest first, `limit` entries (1 to 1000; 0 leaves it to the controller). */
 FETTLE_API int fettle_journal(struct fettle *f, uint64_t after, unsigned limit, struct fettle_answer **out,
                               struct fettle_error *e);
+
+/* ---- conformance ---- */
+
+/* Which nodes are provably the same: {groups: [{class, cohort, fingerprint, count, nodes, standing,
+ * version}], alone: [{node, class, why}]}, largest group first. class NULL for all. */
+FETTLE_API int fettle_conform_groups(struct fettle *f, const char *class_name, struct fettle_answer **out,
+                                     struct fettle_error *e);
+/* What of a node is not as the baseline of its class says, or as the node `with` is (NULL: the
+ * baseline); `all`: what is the same, too. */
+FETTLE_API int fettle_conform_diff(struct fettle *f, const char *node, const char *with, bool all,
+                                   struct fettle_answer **out, struct fettle_error *e);
+/* {node, history: [{at, fingerprint, named, count}]}, newest first. */
+FETTLE_API int fettle_conform_history(struct fettle *f, const char *node, struct fettle_answer **out,
+                                      struct fettle_error *e);
+/* Has nodes read their fingerprints anew: {told}. Does not wait for them. */
+FETTLE_API int fettle_conform_recheck(struct fettle *f, const char *nodes, struct fettle_answer **out,
+                                      struct fettle_error *e);
+/* Takes back nodes that drifted and are verified to be right again; -EBUSY says of one that is not why.
+ * reason may be NULL. Answers as the changes below. */
+FETTLE_API int fettle_conform_approve(struct fettle *f, const char *nodes, const char *reason,
+                                      struct fettle_answer **out, struct fettle_error *e);
+
+/* {classes: [{name, nodes, count, conformant, drifted, unknown, baseline, rollout, ...}]} */
+FETTLE_API int fettle_class_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
+/* A baseline with its components, history and rollout; version 0 for the present one. */
+FETTLE_API int fettle_baseline_show(struct fettle *f, const char *class_name, unsigned version,
+                                    struct fettle_answer **out, struct fettle_error *e);
+/* What the node is, is right for its class from now on. note may be NULL. */
+FETTLE_API int fettle_baseline_accept(struct fettle *f, const char *node, const char *note,
+                                      struct fettle_answer **out, struct fettle_error *e);
+/* An earlier version is the baseline again; version 0: the one before. note may be NULL. */
+FETTLE_API int fettle_baseline_revert(struct fettle *f, const char *class_name, unsigned version,
+                                      const char *note, struct fettle_answer **out, struct fettle_error *e);
+/* Begins a rolling update of the class: until it ends, `nodes` may be what the node `to` is (or, with to
+ * NULL, what version `version` of the baseline was) as well as what the baseline says. deadline is a
+ * length of time ("24h"). note may be NULL. */
+FETTLE_API int fettle_rollout_start(struct fettle *f, const char *class_name, const char *to,
+                                    unsigned version, const char *nodes, const char *deadline,
+                                    const char *note, struct fettle_answer **out, struct fettle_error *e);
+/* Ends it: the new state is the baseline (accept), or the baseline stays (revert). */
+FETTLE_API int fettle_rollout_accept(struct fettle *f, const char *class_name, struct fettle_answer **out,
+                                     struct fettle_error *e);
+FETTLE_API int fettle_rollout_revert(struct fettle *f, const char *class_name, struct fettle_answer **out,
+                                     struct fettle_error *e);
+
+/* ---- placement ---- */
+
+struct fettle_place {
+    unsigned count;           /* nodes wanted, at least 1 */
+    const char *class_name;   /* NULL: of any class */
+    const char *policy;       /* "hpc", "ml", "service", "sensitive", "interactive"; NULL: hpc */
+    const char *nodes;        /* host list to choose from; NULL: all */
+    bool require_conformance; /* of one cohort, or none */
+};
+/* Chooses nodes, and changes nothing: {nodes, count, f9, groups, topology_groups, passed}. -ENODEV when
+ * fewer fit, -EMEDIUMTYPE when they are not of one cohort and that is required. */
+FETTLE_API int fettle_place(struct fettle *f, const struct fettle_place *ask, struct fettle_answer **out,
+                            struct fettle_error *e);
+/* Features and weights for Slurm: {nodes: [{nodes, features, weight}]}. nodes NULL for all. */
+FETTLE_API int fettle_slurm_features(struct fettle *f, const char *nodes, struct fettle_answer **out,
+                                     struct fettle_error *e);
+/* {constraint}: for sbatch, so that a job of `count` nodes runs within one cohort. */
+FETTLE_API int fettle_slurm_constraint(struct fettle *f, unsigned count, const char *class_name,
+                                       struct fettle_answer **out, struct fettle_error *e);
 
 /* ---- changing ---- */
 

@@ -140,6 +140,8 @@ static void print_form(const char *kind, unsigned long min, unsigned long max, c
 {
     static const char *const plain[][2] = {{"TEXT", "A text"},
                                            {"PATH", "An absolute path"},
+                                           {"FILE", "An absolute path, or empty for none"},
+                                           {"URL", "A URL, or empty for none"},
                                            {"HOSTS", "A host list"},
                                            {"FLAG", "Yes or no"},
                                            {"WORDS", "Words with commas between"}};
@@ -193,6 +195,43 @@ static void print_settable(void)
             printf(" (%s)", f->unit);
         putchar('\n');
     }
+    fputs(".El\n", stdout);
+}
+
+static void print_severities(void)
+{
+    fputs(".Bl -column \"package.*\" \"critical\"\n", stdout);
+#define COMPONENT(pattern, severity, what)   \
+    printf(".It Li %s Ta ", pattern);        \
+    for (const char *c = #severity; *c; c++) \
+        putchar(tolower((unsigned char)*c)); \
+    fputs(" Ta ", stdout);                   \
+    print_roff(what);                        \
+    putchar('\n');
+#include "conform/severity.tbl"
+#undef COMPONENT
+    fputs(".El\n", stdout);
+}
+
+static void print_policies(void)
+{
+    fputs(".Bl -tag -width interactive\n", stdout);
+#define PLACE_POLICY(symbol, name, weight, hard, what) \
+    printf(".It Li %s\n", name);                       \
+    print_sentence(what);
+#include "place/policy.tbl"
+#undef PLACE_POLICY
+    fputs(".El\n", stdout);
+}
+
+static void print_passes(void)
+{
+    fputs(".Bl -tag -width not_schedulable\n", stdout);
+#define PLACE_PASS(symbol, name, what) \
+    printf(".It Li %s\n", name);       \
+    print_sentence(what);
+#include "place/pass.tbl"
+#undef PLACE_PASS
     fputs(".El\n", stdout);
 }
 
@@ -271,14 +310,61 @@ static void print_errors(void)
     fputs(".El\n", stdout);
 }
 
+/* What is read of the kernel's settings without being named. */
+static void print_sysctls(void)
+{
+    const char *comma = "";
+#define SYSCTL(name)                 \
+    printf("%s.Li %s", comma, name); \
+    comma = " ,\n";
+#define SETTING(name, form, path)
+#include "survey/setting.tbl"
+#undef SYSCTL
+#undef SETTING
+    fputs(" .\n", stdout);
+}
+
+static void print_normal_rule(const char *where, const char *action, const char *match, const char *what)
+{
+    static const struct {
+        const char *where, *action, *text;
+    } forms[] = {
+        {"CMDLINE", "VALUE", "boot parameter %s="},     {"CMDLINE", "AFTER", "in boot parameters, after %s"},
+        {"CMDLINE", "SHAPE", "in boot parameters, %s"}, {"MOUNT", "VALUE", "mount option %s="},
+        {"MOUNT", "AFTER", "in mounts, after %s"},      {"MOUNT", "SHAPE", "in mounts, %s"},
+        {"MOUNT", "PATH", "mounts at %s and below"},    {"MOUNT", "TYPE", "mounts of type %s"}};
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        if (strcmp(forms[i].where, where) != 0 || strcmp(forms[i].action, action) != 0)
+            continue;
+        const char *at = strstr(forms[i].text, "%s");
+        printf(".It %.*s", (int)(at - forms[i].text), forms[i].text);
+        print_roff(match);
+        printf("%s Ta ", at + 2);
+        print_roff(what);
+        putchar('\n');
+    }
+}
+
+/* What is taken out because a node alone can have it. */
+static void print_normal(void)
+{
+    fputs(".Bl -column \"boot parameter spire_join_token=\" \"of people who are logged in\"\n", stdout);
+#define NORMAL(where, action, match, what) print_normal_rule(#where, #action, match, what);
+#include "survey/normal.tbl"
+#undef NORMAL
+    fputs(".El\n", stdout);
+}
+
 static const struct {
     const char *name;
     void (*print)(void);
-} parts[] = {{"@synopsis@", print_synopsis}, {"@commands@", print_commands}, {"@options@", print_common},
-             {"@fields@", print_fields},     {"@exits@", print_exits},       {"@settings@", print_settings},
-             {"@settable@", print_settable}, {"@flags@", print_flags},       {"@states@", print_states},
-             {"@claims@", print_claims},     {"@routes@", print_routes},     {"@changes@", print_changes},
-             {"@errors@", print_errors}};
+} parts[] = {
+    {"@synopsis@", print_synopsis}, {"@commands@", print_commands},     {"@options@", print_common},
+    {"@fields@", print_fields},     {"@exits@", print_exits},           {"@settings@", print_settings},
+    {"@settable@", print_settable}, {"@flags@", print_flags},           {"@states@", print_states},
+    {"@claims@", print_claims},     {"@routes@", print_routes},         {"@changes@", print_changes},
+    {"@errors@", print_errors},     {"@severities@", print_severities}, {"@sysctls@", print_sysctls},
+    {"@normal@", print_normal},     {"@policies@", print_policies},     {"@passes@", print_passes}};
 
 static int fill(char *line)
 {

@@ -7,6 +7,7 @@
 #include "agent/home.h"
 #include "agent/inventory.h"
 #include "agent/shrink.h"
+#include "agent/surveyor.h"
 #include "agent/uplink.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -28,6 +29,8 @@
  * Two tables of hashes stand for the inventory: what the node has, and what the other side was
  * told. A child reads the difference to `told` as it was when the child started; `generation`
  * counts the changes of `told` by others, and a report of an older one is not sent.
+ *
+ * The fingerprint is the surveyor's, which has children of its own.
  */
 
 enum {
@@ -53,6 +56,7 @@ struct agent {
     struct tls_context *tls, *server_tls;
     struct uplink *uplink;
     struct collect *collect;
+    struct surveyor *surveyor;
     struct child *work_child, *inventory_child;
     uv_timer_t beat, reread, renewal, answer;
     int handles;
@@ -107,6 +111,7 @@ static void end(struct agent *a)
     a->stopping = true;
     uplink_finish(a->uplink);
     collect_destroy(a->collect);
+    surveyor_destroy(a->surveyor);
     uplink_destroy(a->uplink);
     child_destroy(a->work_child);
     child_destroy(a->inventory_child);
@@ -132,8 +137,14 @@ static void fail(struct agent *a, const struct err *why)
 /* A single report ends when all that was owed is on its way. */
 static void end_if_told(struct agent *a)
 {
-    if (a->once && !a->owes_beat && !a->owes_inventory && uplink_is_up(a->uplink))
+    if (a->once && !a->owes_beat && !a->owes_inventory && !surveyor_owes(a->surveyor) &&
+        uplink_is_up(a->uplink))
         uplink_finish(a->uplink);
+}
+
+static void on_settled(void *arg)
+{
+    end_if_told(arg);
 }
 
 static int work_read(void *arg, struct text *out, struct err *e)
@@ -457,6 +468,7 @@ static void on_welcome(void *arg, const struct body_welcome *w)
     set_interval(a, welcome.interval);
     if (a->owes_inventory)
         send_whole_inventory(a);
+    surveyor_welcome(a->surveyor, &w->survey);
     beat_now(a);
 }
 
@@ -468,10 +480,11 @@ static int on_settings(struct agent *a, const struct frame *f, struct err *e)
         return r;
     if (s.has_spread)
         uplink_set_spread(a->uplink, s.spread);
-    if (s.has_interval) {
+    if (s.has_interval)
         set_interval(a, s.interval);
-        collect_settings(a->collect, s.interval);
-    }
+    surveyor_settings(a->surveyor, &s.survey);
+    collect_settings(a->collect, s.has_interval ? &s.interval : NULL, &s.survey);
+    body_survey_fini(&s.survey);
     return 0;
 }
 
@@ -491,18 +504,39 @@ static int on_share(struct agent *a, const struct frame *f, struct err *e)
     return 0;
 }
 
+static int read_want(const struct agent *a, const struct frame *f, struct body_want *want, struct err *e)
+{
+    int r = body_read_want(f, want, e);
+    for (size_t i = 0; !r && !want->own && i < want->nodes.n; i++)
+        want->own = strcmp(want->nodes.names[i], a->id.name) == 0;
+    return r;
+}
+
 static int on_want(struct agent *a, const struct frame *f, struct err *e)
 {
-    CLEANUP_HOSTLIST struct hostlist nodes = {0};
-    bool own;
-    int r = body_read_want(f, &own, &nodes, e);
+    struct body_want want;
+    int r = read_want(a, f, &want, e);
     if (r)
         return r;
-    for (size_t i = 0; !own && i < nodes.n; i++)
-        own = strcmp(nodes.names[i], a->id.name) == 0;
-    if (own)
+    if (want.own && want.components)
+        surveyor_want(a->surveyor, &want.fingerprint);
+    else if (want.own)
         send_whole_inventory(a);
-    collect_want(a->collect, &nodes);
+    collect_want(a->collect, &want);
+    hostlist_fini(&want.nodes);
+    return 0;
+}
+
+static int on_recheck(struct agent *a, const struct frame *f, struct err *e)
+{
+    struct body_want want;
+    int r = read_want(a, f, &want, e);
+    if (r)
+        return r;
+    if (want.own)
+        surveyor_recheck(a->surveyor);
+    collect_recheck(a->collect, &want.nodes);
+    hostlist_fini(&want.nodes);
     return 0;
 }
 
@@ -514,6 +548,8 @@ static int on_frame(void *arg, const struct frame *f, struct err *e)
         return on_settings(a, f, e);
     if (f->type == FRAME_WANT)
         return on_want(a, f, e);
+    if (f->type == FRAME_RECHECK)
+        return on_recheck(a, f, e);
     if (f->type == FRAME_SHARE && controller && !a->once)
         return on_share(a, f, e);
     if (f->type == FRAME_RENEWED && controller)
@@ -607,6 +643,8 @@ int agent_start(uv_loop_t *loop, const struct agent_settings *settings, agent_do
     a->collect = collect_create(loop, a->uplink, a->id.name, a->instance, settings->collect_port);
     a->work_child = child_create(loop, 2 * BODY_WORK_BYTES_MAX);
     a->inventory_child = child_create(loop, INVENTORY_REPORT_BYTES_MAX);
+    struct surveyor_settings survey = {a->root, a->id.name, a->boot, a->uplink, a->once, on_settled, a};
+    a->surveyor = surveyor_create(loop, &survey);
     uv_timer_start(&a->reread, on_reread, REREAD_MS, REREAD_MS);
     uv_timer_start(&a->renewal, on_renewal, RENEWAL_CHECK_MS, RENEWAL_CHECK_MS);
     read_inventory(a); /* its hash belongs into HELLO; the link is dialled when it is there */

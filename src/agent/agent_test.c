@@ -66,7 +66,7 @@ static void start_with(struct fake *f, struct node *n, const char *name, bool on
     struct address_list none = {0};
     struct err e = {0};
     *n = (struct node){.home = n->home ? n->home : fake_home(f, name, span_s(3600)),
-                       .root = fake_root(f, name)};
+                       .root = n->root ? n->root : fake_root(f, name)};
     struct agent_settings s = {.home = n->home,
                                .root = n->root,
                                .controllers = &none,
@@ -183,7 +183,8 @@ static void reports_once_and_ends(void **state)
     assert_true(json_is_true(json_object_get(frame(f, FRAME_HELLO, 0, 1, NULL), "once")));
     frame(f, FRAME_INVENTORY, 0, 1, NULL);
     frame(f, FRAME_HEARTBEAT, 0, 1, NULL);
-    assert_int_equal(f->n_frames, 3);
+    frame(f, FRAME_FINGERPRINT, 0, 1, NULL);
+    assert_int_equal(f->n_frames, 4);
     stop(f, &n);
 }
 
@@ -208,7 +209,10 @@ static void with_an_interval_of_zero_it_reports_once_and_waits(void **state)
     fake_send(f, 0, FRAME_WANT, "{}"); /* its answer comes, and no second heartbeat before it */
     int at;
     frame(f, FRAME_INVENTORY, 0, 1, &at);
-    assert_int_equal(at, 2);
+    for (int i = 0, beats = 0; i < at; i++) {
+        beats += f->frames[i].type == FRAME_HEARTBEAT;
+        assert_true(beats < 2);
+    }
     fake_send(f, 0, FRAME_SETTINGS, "{\"interval_ms\":50,\"spread_ms\":10}");
     frame(f, FRAME_HEARTBEAT, 0, 3, NULL);
     stop(f, &n);
@@ -439,6 +443,334 @@ static void a_collector_hears_its_own_nodes_only(void **state)
     stop(f, &one);
 }
 
+/* The components that the frames of a list hold; the caller frees them. *parts is how many came. */
+static void read_list(struct fake *f, int from, int peer, struct components *out, uint64_t *parts)
+{
+    uint64_t n = 1;
+    for (*parts = 0; *parts < n; ++*parts) {
+        int at;
+        json_t *part = frame(f, FRAME_COMPONENTS, from, 1, &at);
+        from = at + 1;
+        assert_int_equal(f->frames[at].peer, peer);
+        assert_int_equal(number_of(part, "part"), *parts);
+        n = number_of(part, "parts");
+        assert_int_equal(components_parse(out, part, NULL), 0);
+    }
+    assert_int_equal(components_sort(out, NULL), 0);
+}
+
+static const struct component *component(const struct components *c, const char *name)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->list[i].name, name) == 0)
+            return &c->list[i];
+    return NULL;
+}
+
+/* Asks for what is behind a FINGERPRINT; the list has to hash to it. */
+static void want_list(struct fake *f, int at, struct components *out)
+{
+    uint64_t parts;
+    char hex[FINGERPRINT_HEX + 1];
+    int from = f->n_frames, peer = f->frames[at].peer;
+    const char *said = string_of(f->frames[at].body, "fingerprint");
+    fake_send(f, peer, FRAME_WANT, "{\"components\":\"%s\"}", said);
+    read_list(f, from, peer, out, &parts);
+    struct fingerprint id = components_fingerprint(out);
+    assert_string_equal(fingerprint_format(&id, hex), said);
+}
+
+static void assert_value(const struct components *c, const char *name, const char *value)
+{
+    const struct component *found = component(c, name);
+    if (!found || found->state != COMPONENT_VALUE || strcmp(found->value, value) != 0)
+        fail_msg("%s is %s, not %s", name, found ? found->value : "not there", value);
+}
+
+static void says_its_fingerprint_and_what_is_behind_it(void **state)
+{
+    struct fake *f = *state;
+    struct node n;
+    struct components list = {0};
+    int at;
+    start(f, &n, "lx01");
+    json_t *said = frame(f, FRAME_FINGERPRINT, 0, 1, &at);
+    assert_string_equal(string_of(said, "boot"), "6e8f4a52-0c1e-4c1b-9d3a-2f60c2a1b7de");
+    assert_int_equal(strlen(string_of(said, "fingerprint")), FINGERPRINT_HEX);
+    want_list(f, at, &list);
+    assert_value(&list, "kernel.cmdline", "BOOT_IMAGE=/vmlinuz quiet");
+    components_fini(&list);
+    /* Asked for another one it says which it is. */
+    int from = f->n_frames;
+    fake_send(f, f->frames[at].peer, FRAME_WANT, "{\"components\":\"%064d\"}", 0);
+    assert_string_equal(string_of(frame(f, FRAME_FINGERPRINT, from, 1, NULL), "fingerprint"),
+                        string_of(said, "fingerprint"));
+    stop(f, &n);
+}
+
+static void reads_anew_on_request_and_says_the_same_in_21_bytes(void **state)
+{
+    struct fake *f = *state;
+    struct node n;
+    int at;
+    start(f, &n, "lx01");
+    frame(f, FRAME_FINGERPRINT, 0, 1, &at);
+    int from = f->n_frames;
+    fake_send(f, f->frames[at].peer, FRAME_RECHECK, "{}");
+    assert_true(json_is_true(json_object_get(frame(f, FRAME_FINGERPRINT, from, 1, &at), "same")));
+    assert_int_equal(f->frames[at].len + 8, 21);
+    /* A new link was told nothing. */
+    from = f->n_frames;
+    peer_close(f->peers[f->frames[at].peer]);
+    json_t *again = frame(f, FRAME_FINGERPRINT, from, 1, NULL);
+    assert_string_equal(string_of(again, "fingerprint"),
+                        string_of(frame(f, FRAME_FINGERPRINT, 0, 1, NULL), "fingerprint"));
+    stop(f, &n);
+}
+
+static void reads_anew_as_often_as_it_is_told(void **state)
+{
+    struct fake *f = *state;
+    struct node n;
+    f->welcome =
+        "{\"interval_ms\":60000,\"spread_ms\":10,\"term\":3,\"controller\":\"c1\",\"recheck_ms\":100}";
+    start(f, &n, "lx01");
+    frame(f, FRAME_FINGERPRINT, 0, 4, NULL);
+    stop(f, &n);
+}
+
+/* The index of the first fingerprint in full from here. */
+static int wait_new_fingerprint(struct fake *f, int from)
+{
+    int at;
+    do {
+        frame(f, FRAME_FINGERPRINT, from, 1, &at);
+        from = at + 1;
+    } while (!json_object_get(f->frames[at].body, "fingerprint"));
+    return at;
+}
+
+static void notices_what_changed_on_the_node(void **state)
+{
+    struct fake *f = *state;
+    struct node n;
+    struct components list = {0};
+    start(f, &n, "lx01");
+    frame(f, FRAME_FINGERPRINT, 0, 1, NULL);
+    int from = f->n_frames;
+    fake_write(n.root, "proc/cmdline", "BOOT_IMAGE=/vmlinuz mitigations=off\n");
+    want_list(f, wait_new_fingerprint(f, from), &list);
+    assert_value(&list, "kernel.cmdline", "BOOT_IMAGE=/vmlinuz mitigations=off");
+    components_fini(&list);
+    stop(f, &n);
+}
+
+static void watched_files_need_no_second(void **state)
+{
+    struct fake *f = *state;
+    struct node n = {.root = fake_root(f, "lx01")};
+    fake_write(n.root, "etc/fettle/fingerprint.conf", "File=/etc/gres.conf\n");
+    fake_write(n.root, "etc/gres.conf", "first\n");
+    start_with(f, &n, "lx01", false);
+    wait_new_fingerprint(f, 0);
+    int64_t fastest_ms = INT64_MAX;
+    for (int i = 0; i < 5; i++) {
+        char text[16];
+        struct mono before = mono_now();
+        int from = f->n_frames;
+        snprintf(text, sizeof text, "change %d\n", i);
+        fake_write(n.root, "etc/gres.conf", text);
+        wait_new_fingerprint(f, from);
+        int64_t ms = span_to_ms(mono_sub(mono_now(), before));
+        fastest_ms = ms < fastest_ms ? ms : fastest_ms;
+    }
+    /* A change just behind a look waits most of a second for the next one. */
+    assert_true(fastest_ms < 500);
+    stop(f, &n);
+}
+
+/* In its place, as editors and package managers do it. */
+static void replace(const char *root, const char *path, const char *text)
+{
+    char made[256], from[512], to[512];
+    snprintf(made, sizeof made, "%s.new", path);
+    fake_write(root, made, text);
+    snprintf(from, sizeof from, "%s/%s", root, made);
+    snprintf(to, sizeof to, "%s/%s", root, path);
+    assert_int_equal(rename(from, to), 0);
+}
+
+static void discard(const char *root, const char *path)
+{
+    char whole[512];
+    snprintf(whole, sizeof whole, "%s/%s", root, path);
+    assert_int_equal(unlink(whole), 0);
+}
+
+/* Waits less long than until the next look at files, so that events alone tell. */
+static void expect_news(struct fake *f, int *from)
+{
+    *from = wait_new_fingerprint(f, *from) + 1;
+}
+
+static void a_watched_file_may_be_replaced_and_rewritten(void **state)
+{
+    struct fake *f = *state;
+    struct node n = {.root = fake_root(f, "lx01")};
+    int from = 0;
+    fake_write(n.root, "etc/fettle/fingerprint.conf", "File=/etc/gres.conf\n");
+    fake_write(n.root, "etc/gres.conf", "first\n");
+    start_with(f, &n, "lx01", false);
+    expect_news(f, &from);
+    for (int i = 0; i < 2; i++) {
+        replace(n.root, "etc/gres.conf", i ? "replaced again\n" : "replaced\n");
+        expect_news(f, &from);
+        fake_write(n.root, "etc/gres.conf", i ? "rewritten again\n" : "rewritten\n");
+        expect_news(f, &from);
+    }
+    discard(n.root, "etc/gres.conf");
+    expect_news(f, &from);
+    fake_write(n.root, "etc/gres.conf", "here again\n");
+    expect_news(f, &from);
+    stop(f, &n);
+}
+
+static void a_named_file_may_come_later_with_its_directories(void **state)
+{
+    struct fake *f = *state;
+    struct node n = {.root = fake_root(f, "lx01")};
+    int from = 0;
+    fake_write(n.root, "etc/fettle/fingerprint.conf", "File=/opt/site/etc/a.conf\n");
+    start_with(f, &n, "lx01", false);
+    expect_news(f, &from);
+    replace(n.root, "opt/site/etc/a.conf", "there\n");
+    expect_news(f, &from);
+    replace(n.root, "opt/site/etc/a.conf", "another\n");
+    expect_news(f, &from);
+    stop(f, &n);
+}
+
+static void packages_are_watched(void **state)
+{
+    static const char one[] = "Package: a\nStatus: install ok installed\nArchitecture: all\nVersion: 1\n\n";
+    static const char two[] = "Package: a\nStatus: install ok installed\nArchitecture: all\nVersion: 2\n\n";
+    struct fake *f = *state;
+    struct node n = {.root = fake_root(f, "lx01")};
+    int from = 0;
+    start_with(f, &n, "lx01", false);
+    expect_news(f, &from);
+    replace(n.root, "var/lib/dpkg/status", one);
+    expect_news(f, &from);
+    replace(n.root, "var/lib/dpkg/status", two);
+    expect_news(f, &from);
+    fake_write(n.root, "var/lib/dpkg/status", one);
+    expect_news(f, &from);
+    stop(f, &n);
+}
+
+/* What is named from then on is looked at, too. */
+static void the_configuration_may_come_later(void **state)
+{
+    struct fake *f = *state;
+    struct node n = {.root = fake_root(f, "lx01")};
+    int from = 0;
+    fake_write(n.root, "proc/sys/vm/laptop_mode", "0\n");
+    start_with(f, &n, "lx01", false);
+    expect_news(f, &from);
+    fake_write(n.root, "etc/fettle/fingerprint.conf", "Sysctl=vm.laptop_mode\n");
+    expect_news(f, &from);
+    fake_write(n.root, "proc/sys/vm/laptop_mode", "5\n");
+    expect_news(f, &from);
+    stop(f, &n);
+}
+
+static void reads_what_the_controller_names_before_it_says_anything(void **state)
+{
+    struct fake *f = *state;
+    struct node n;
+    struct components list = {0};
+    f->welcome =
+        "{\"interval_ms\":60000,\"spread_ms\":10,\"term\":3,\"controller\":\"c1\",\"also\":[\"file./etc/"
+        "motd\"]}";
+    start(f, &n, "lx01");
+    int at = wait_new_fingerprint(f, 0);
+    want_list(f, at, &list);
+    assert_non_null(component(&list, "file./etc/motd"));
+    components_fini(&list);
+    /* The same again changes nothing, and less is read anew. */
+    int from = f->n_frames;
+    fake_send(f, f->frames[at].peer, FRAME_SETTINGS, "{\"also\":[\"file./etc/motd\"]}");
+    fake_send(f, f->frames[at].peer, FRAME_SETTINGS, "{\"also\":[]}");
+    at = wait_new_fingerprint(f, from);
+    want_list(f, at, &list);
+    assert_null(component(&list, "file./etc/motd"));
+    components_fini(&list);
+    stop(f, &n);
+}
+
+static void a_survey_that_hangs_delays_no_heartbeat(void **state)
+{
+    struct fake *f = *state;
+    struct node n = {.root = fake_root(f, "lx01")};
+    fake_write(n.root, "etc/fettle/fingerprint.conf", "Command=slow Run=\"exec sleep 300\" Deadline=50s\n");
+    f->welcome = WELCOME(50, true);
+    start_with(f, &n, "lx01", false);
+    frame(f, FRAME_HEARTBEAT, 0, 10, NULL);
+    frame(f, FRAME_INVENTORY, 0, 1, NULL);
+    for (int i = 0; i < f->n_frames; i++)
+        assert_int_not_equal(f->frames[i].type, FRAME_FINGERPRINT);
+    stop(f, &n);
+}
+
+static void a_survey_that_fails_is_unknown_and_comes_back(void **state)
+{
+    struct fake *f = *state;
+    struct node n = {.root = fake_root(f, "lx01")};
+    fake_write(n.root, "etc/fettle/fingerprint.conf", "Nonsense=1\n");
+    f->welcome = WELCOME(50, false);
+    start_with(f, &n, "lx01", false);
+    frame(f, FRAME_HEARTBEAT, 0, 5, NULL);
+    for (int i = 0; i < f->n_frames; i++)
+        assert_int_not_equal(f->frames[i].type, FRAME_FINGERPRINT);
+    fake_write(n.root, "etc/fettle/fingerprint.conf", "\n");
+    wait_new_fingerprint(f, 0);
+    stop(f, &n);
+}
+
+static void a_collector_hands_fingerprints_both_ways(void **state)
+{
+    struct fake *f = *state;
+    struct node one, two;
+    int peer;
+    struct components list = {0};
+    f->welcome =
+        "{\"interval_ms\":100,\"spread_ms\":10,\"term\":3,\"controller\":\"c1\",\"recheck_ms\":3600000,"
+        "\"also\":[\"file./etc/motd\"]}";
+    uint16_t port = start_collector(f, &one, "lx[02-03]", &peer);
+    int from = f->n_frames;
+    start(f, &two, "lx02");
+    redirect(f, from, port, 1);
+    int at = wait_batch(f, from, "\"fingerprints\":[{\"name\":\"lx02\"");
+    assert_int_equal(f->frames[at].peer, peer);
+    char *said = mem_dup(
+        string_of(json_array_get(json_object_get(f->frames[at].body, "fingerprints"), 0), "fingerprint"));
+    from = f->n_frames;
+    fake_send(f, peer, FRAME_WANT, "{\"nodes\":\"lx02\",\"components\":\"%s\"}", said);
+    at = wait_batch(f, from, "\"components\":[{\"name\":\"lx02\"");
+    json_t *part = json_array_get(json_object_get(f->frames[at].body, "components"), 0);
+    assert_string_equal(string_of(part, "fingerprint"), said);
+    assert_int_equal(number_of(part, "parts"), 1);
+    assert_int_equal(components_parse(&list, part, NULL), 0);
+    assert_non_null(component(&list, "file./etc/motd")); /* the collector handed that on */
+    components_fini(&list);
+    free(said);
+    from = f->n_frames;
+    fake_send(f, peer, FRAME_RECHECK, "{\"nodes\":\"lx[02-03]\"}");
+    wait_batch(f, from, "\"verified\":\"lx02\"");
+    stop(f, &two);
+    stop(f, &one);
+}
+
 static void renews_its_certificate_in_time(void **state)
 {
     struct fake *f = *state;
@@ -511,6 +843,19 @@ int main(void)
         T(a_collector_keeps_its_nodes_while_the_controller_is_away),
         T(a_collector_that_is_not_there_is_left_after_three_tries),
         T(a_collector_hears_its_own_nodes_only),
+        T(says_its_fingerprint_and_what_is_behind_it),
+        T(reads_anew_on_request_and_says_the_same_in_21_bytes),
+        T(reads_anew_as_often_as_it_is_told),
+        T(notices_what_changed_on_the_node),
+        T(watched_files_need_no_second),
+        T(a_watched_file_may_be_replaced_and_rewritten),
+        T(a_named_file_may_come_later_with_its_directories),
+        T(packages_are_watched),
+        T(the_configuration_may_come_later),
+        T(reads_what_the_controller_names_before_it_says_anything),
+        T(a_survey_that_hangs_delays_no_heartbeat),
+        T(a_survey_that_fails_is_unknown_and_comes_back),
+        T(a_collector_hands_fingerprints_both_ways),
         T(renews_its_certificate_in_time),
         T(does_not_start_without_an_identity_or_a_controller),
     };

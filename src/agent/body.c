@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,10 +70,11 @@ static int take_name(const json_t *body, const char *key, char *out, size_t size
     return hostlist_name_ok(out) ? 0 : err_set(e, -EINVAL, "\"%s\" is no name of a node", key);
 }
 
-static int take_time(const json_t *body, const char *key, bool *has, struct span *out, struct err *e)
+static int take_time(const json_t *body, const char *key, uint64_t ms_max, bool *has, struct span *out,
+                     struct err *e)
 {
     uint64_t ms = 0;
-    int r = json_take_u64(body, key, BODY_INTERVAL_MS_MAX, &ms, e);
+    int r = json_take_u64(body, key, ms_max, &ms, e);
     *has = r == 0;
     *out = span_ms((int64_t)ms);
     return r == -ENOENT ? 0 : r;
@@ -92,21 +94,58 @@ static int take_number(const json_t *body, const char *key, uint64_t *out, struc
     return r == -ENOENT ? 0 : r;
 }
 
+void body_survey_fini(struct body_survey *s)
+{
+    hostlist_fini(&s->also);
+}
+
+static int take_also(const json_t *body, struct body_survey *out, struct err *e)
+{
+    const json_t *also = json_object_get(body, "also");
+    size_t i, bytes = 0;
+    json_t *one;
+    if (!also)
+        return 0;
+    if (!json_is_array(also) || json_array_size(also) > BODY_ALSO_MAX)
+        return err_set(e, -EINVAL, "\"also\" is no array of at most %d names", BODY_ALSO_MAX);
+    json_array_foreach (also, i, one) {
+        const char *name = json_string_value(one);
+        if (!name || !*name || strlen(name) > COMPONENT_NAME_BYTES_MAX || !is_word(name))
+            return err_set(e, -EINVAL, "\"also\" has what is no name of a component");
+        bytes += strlen(name) + 3;
+    }
+    if (bytes > BODY_PART_BYTES_MAX) /* a collector hands it on, with more in the frame */
+        return err_set(e, -EINVAL, "\"also\" has more than %d bytes", BODY_PART_BYTES_MAX);
+    json_array_foreach (also, i, one)
+        hostlist_add(&out->also, json_string_value(one));
+    out->has_also = true;
+    return 0;
+}
+
+static int take_survey(const json_t *body, struct body_survey *out, struct err *e)
+{
+    *out = (struct body_survey){0};
+    int r = take_time(body, "recheck_ms", BODY_RECHECK_MS_MAX, &out->has_recheck, &out->recheck, e);
+    return r ? r : take_also(body, out, e);
+}
+
 int body_read_welcome(const struct frame *f, struct body_welcome *out, struct err *e)
 {
     CLEANUP_JSON json_t *body = read_object(f, e);
     bool has_spread;
     if (!body)
         return -EINVAL;
-    int r = take_time(body, "interval_ms", &out->has_interval, &out->interval, e);
+    int r = take_time(body, "interval_ms", BODY_INTERVAL_MS_MAX, &out->has_interval, &out->interval, e);
     if (!r)
-        r = take_time(body, "spread_ms", &has_spread, &out->spread, e);
+        r = take_time(body, "spread_ms", BODY_INTERVAL_MS_MAX, &has_spread, &out->spread, e);
     if (!r)
         r = take_number(body, "term", &out->term, e);
     if (!r)
         r = take_word(body, "controller", false, out->controller, e);
     if (!r)
         r = take_flag(body, "want", &out->want, e);
+    if (!r)
+        r = take_survey(body, &out->survey, e);
     return frame_wrap(f, r, e);
 }
 
@@ -115,9 +154,11 @@ int body_read_settings(const struct frame *f, struct body_settings *out, struct 
     CLEANUP_JSON json_t *body = read_object(f, e);
     if (!body)
         return -EINVAL;
-    int r = take_time(body, "interval_ms", &out->has_interval, &out->interval, e);
+    int r = take_time(body, "interval_ms", BODY_INTERVAL_MS_MAX, &out->has_interval, &out->interval, e);
     if (!r)
-        r = take_time(body, "spread_ms", &out->has_spread, &out->spread, e);
+        r = take_time(body, "spread_ms", BODY_INTERVAL_MS_MAX, &out->has_spread, &out->spread, e);
+    if (!r)
+        r = take_survey(body, &out->survey, e);
     return frame_wrap(f, r, e);
 }
 
@@ -200,15 +241,27 @@ int body_read_share(const struct frame *f, struct body_share *out, struct err *e
     return frame_wrap(f, r, e);
 }
 
-int body_read_want(const struct frame *f, bool *all, struct hostlist *nodes, struct err *e)
+static int take_fingerprint(const json_t *body, const char *key, struct fingerprint *out, struct err *e)
+{
+    const char *hex;
+    int r = json_take_string(body, key, &hex, e);
+    if (!r && !fingerprint_parse(hex, out))
+        r = err_set(e, -EINVAL, "\"%s\" is no fingerprint", key);
+    return r;
+}
+
+int body_read_want(const struct frame *f, struct body_want *out, struct err *e)
 {
     CLEANUP_JSON json_t *body = read_object(f, e);
     bool has = false;
-    *nodes = (struct hostlist){0};
+    *out = (struct body_want){0};
     if (!body)
         return -EINVAL;
-    int r = take_nodes(body, &has, nodes, e);
-    *all = !has;
+    int r = take_fingerprint(body, "components", &out->fingerprint, e);
+    out->components = r == 0;
+    if (!r || r == -ENOENT)
+        r = take_nodes(body, &has, &out->nodes, e);
+    out->own = !has;
     return frame_wrap(f, r, e);
 }
 
@@ -317,4 +370,58 @@ int body_read_inventory(const struct frame *f, struct body_inventory *out, struc
     if (!r)
         r = take_members(body, &out->members, e);
     return frame_wrap(f, r, e);
+}
+
+int body_read_fingerprint(const struct frame *f, struct body_fingerprint *out, struct err *e)
+{
+    CLEANUP_JSON json_t *body = read_object(f, e);
+    *out = (struct body_fingerprint){0};
+    if (!body)
+        return -EINVAL;
+    int r = take_flag(body, "same", &out->same, e);
+    if (!r && !out->same)
+        r = take_fingerprint(body, "fingerprint", &out->fingerprint, e);
+    if (!r && !out->same)
+        r = take_word(body, "boot", true, out->boot, e);
+    return frame_wrap(f, r, e);
+}
+
+/* A part is handed on as it came; whether it hashes to what it claims is for the controller. */
+static int take_part(const json_t *body, struct body_components *out, struct err *e)
+{
+    static const char *const keys[] = {"components", "absent", "unknown"};
+    struct fingerprint id;
+    char hex[FINGERPRINT_HEX + 1];
+    CLEANUP_TEXT struct text t = {0};
+    int r = take_fingerprint(body, "fingerprint", &id, e);
+    if (!r)
+        r = json_take_u64(body, "parts", BODY_PARTS_MAX, &out->parts, e);
+    if (!r)
+        r = json_take_u64(body, "part", BODY_PARTS_MAX, &out->part, e);
+    if (!r && out->part >= out->parts)
+        r = err_set(e, -EINVAL, "\"part\" is not below \"parts\"");
+    if (r)
+        return r;
+    text_printf(&t, "\"fingerprint\":\"%s\",\"part\":%" PRIu64 ",\"parts\":%" PRIu64,
+                fingerprint_format(&id, hex), out->part, out->parts);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const json_t *value = json_object_get(body, keys[i]);
+        if (!value)
+            continue;
+        if (i == 1 ? !json_is_array(value) : !json_is_object(value))
+            return err_set(e, -EINVAL, "\"%s\" is no %s", keys[i], i == 1 ? "array" : "object");
+        CLEANUP_FREE char *s = json_write(value);
+        text_printf(&t, ",\"%s\":%s", keys[i], s);
+    }
+    if (t.len > BODY_PART_BYTES_MAX)
+        return err_set(e, -EINVAL, "%zu bytes, more than a collector hands on", t.len);
+    out->members = text_take(&t);
+    return 0;
+}
+
+int body_read_components(const struct frame *f, struct body_components *out, struct err *e)
+{
+    CLEANUP_JSON json_t *body = read_object(f, e);
+    *out = (struct body_components){0};
+    return body ? frame_wrap(f, take_part(body, out, e), e) : -EINVAL;
 }

@@ -5,6 +5,7 @@
 #include "agent/course.h"
 #include "base/hostlist.h"
 #include "base/json.h"
+#include "conform/component.h"
 #include "link/frame.h"
 
 #include <stdbool.h>
@@ -21,8 +22,19 @@ enum {
     BODY_WORK_BYTES_MAX = 32 << 10,  /* of the list of running work, as JSON text */
     BODY_SHARE_NODES_MAX = 16 << 10, /* that one collector hears */
     BODY_PART_BYTES_MAX = 48 << 10,  /* of a frame before another one is begun */
-    BODY_INTERVAL_MS_MAX = 86400000
+    BODY_INTERVAL_MS_MAX = 86400000,
+    BODY_RECHECK_MS_MAX = INT32_MAX, /* 24 days */
+    BODY_ALSO_MAX = 1024,            /* components to read beside the usual ones */
+    BODY_PARTS_MAX = 512             /* of one list of components */
 };
+
+/* How fingerprints are to be read. What was not said stays as it is. */
+struct body_survey {
+    bool has_recheck, has_also;
+    struct span recheck;  /* zero: when something changed or somebody asks, no more */
+    struct hostlist also; /* plain words; names of components */
+};
+void body_survey_fini(struct body_survey *s);
 
 struct body_welcome {
     bool has_interval;
@@ -31,12 +43,16 @@ struct body_welcome {
     uint64_t term;
     char controller[BODY_WORD_BYTES_MAX + 1]; /* its instance */
     bool want;
+    struct body_survey survey;
 };
+/* Here and with SETTINGS the caller calls body_survey_fini after success; after failure there is nothing
+ * to free. */
 int body_read_welcome(const struct frame *f, struct body_welcome *out, struct err *e);
 
 struct body_settings {
     bool has_interval, has_spread;
     struct span interval, spread;
+    struct body_survey survey;
 };
 int body_read_settings(const struct frame *f, struct body_settings *out, struct err *e);
 
@@ -59,8 +75,14 @@ struct body_share {
     struct hostlist nodes;
 };
 int body_read_share(const struct frame *f, struct body_share *out, struct err *e);
-/* The nodes of a WANT; *all when it names none. nodes as above. */
-int body_read_want(const struct frame *f, bool *all, struct hostlist *nodes, struct err *e);
+/* WANT and RECHECK. nodes as above. */
+struct body_want {
+    bool own; /* it names no nodes: the receiver is meant */
+    struct hostlist nodes;
+    bool components; /* those behind this fingerprint are wanted, no inventories */
+    struct fingerprint fingerprint;
+};
+int body_read_want(const struct frame *f, struct body_want *out, struct err *e);
 
 /* The PEM in the member `key` of the body; the caller frees it. */
 int body_read_pem(const struct frame *f, const char *key, char **out, struct err *e);
@@ -90,5 +112,19 @@ struct body_inventory {
                       frees it */
 };
 int body_read_inventory(const struct frame *f, struct body_inventory *out, struct err *e);
+
+struct body_fingerprint {
+    bool same; /* the one that was said last; the rest means nothing */
+    struct fingerprint fingerprint;
+    char boot[BODY_WORD_BYTES_MAX + 1];
+};
+int body_read_fingerprint(const struct frame *f, struct body_fingerprint *out, struct err *e);
+
+struct body_components {
+    uint64_t part, parts;
+    char *members; /* JSON text of all members but `name`, "\"fingerprint\":...,\"part\":0,..."; the caller
+                      frees it */
+};
+int body_read_components(const struct frame *f, struct body_components *out, struct err *e);
 
 #endif

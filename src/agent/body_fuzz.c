@@ -25,6 +25,9 @@ static void fold(const struct frame *hello, const struct frame *f)
     struct body_hello h;
     struct body_heartbeat beat = {0};
     struct body_inventory inventory = {0};
+    struct body_fingerprint fingerprint = {0};
+    struct fingerprint wanted = {0};
+    struct body_components components = {0};
     struct hostlist nodes = {0};
     if (body_read_hello(hello, &h, NULL) == 0) {
         hostlist_add(&nodes, h.name);
@@ -34,10 +37,19 @@ static void fold(const struct frame *hello, const struct frame *f)
             (void)ledger_heartbeat(l, (struct mono){2}, h.name, &beat);
         if (f->type == FRAME_INVENTORY && body_read_inventory(f, &inventory, NULL) == 0)
             (void)ledger_inventory(l, h.name, &inventory);
+        if (f->type == FRAME_FINGERPRINT && body_read_fingerprint(f, &fingerprint, NULL) == 0)
+            (void)ledger_fingerprint(l, h.name, &fingerprint);
+        ledger_want_components(l, &nodes, &wanted);
+        (void)ledger_ask_components(l, (struct mono){2}, &wanted);
+        if (f->type == FRAME_COMPONENTS && body_read_components(f, &components, NULL) == 0)
+            (void)ledger_components(l, h.name, &components);
+        while (ledger_batch_components(l, 6120, emit, NULL))
+            ;
         ledger_batch(l, (struct mono){3}, 6120, emit, NULL);
     }
     free(beat.work);
     free(inventory.members);
+    free(components.members);
     hostlist_fini(&nodes);
     ledger_destroy(l);
 }
@@ -49,17 +61,18 @@ static void read_from_controller(const struct frame *f)
     struct body_refuse refuse;
     struct body_redirect redirect;
     struct body_share share;
-    struct hostlist nodes;
-    bool all;
+    struct body_want want;
     char *pem = NULL;
-    (void)body_read_welcome(f, &welcome, NULL);
-    (void)body_read_settings(f, &settings, NULL);
+    if (body_read_welcome(f, &welcome, NULL) == 0)
+        body_survey_fini(&welcome.survey);
+    if (body_read_settings(f, &settings, NULL) == 0)
+        body_survey_fini(&settings.survey);
     (void)body_read_refuse(f, &refuse, NULL);
     (void)body_read_redirect(f, &redirect, NULL);
     if (body_read_share(f, &share, NULL) == 0)
         hostlist_fini(&share.nodes);
-    if (body_read_want(f, &all, &nodes, NULL) == 0)
-        hostlist_fini(&nodes);
+    if (body_read_want(f, &want, NULL) == 0)
+        hostlist_fini(&want.nodes);
     if (body_read_pem(f, "certificate", &pem, NULL) == 0)
         free(pem);
 }
@@ -74,7 +87,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct frame hello = {.type = FRAME_HELLO, .body = lx02, .len = sizeof lx02 - 1};
     if (f.type == FRAME_HELLO)
         fold(&f, &f);
-    else if (f.type == FRAME_HEARTBEAT || f.type == FRAME_INVENTORY)
+    else if (f.type == FRAME_HEARTBEAT || f.type == FRAME_INVENTORY || f.type == FRAME_FINGERPRINT ||
+             f.type == FRAME_COMPONENTS)
         fold(&hello, &f);
     else
         read_from_controller(&f);

@@ -118,16 +118,123 @@ static void tells_an_empty_share_from_none(void **state)
     assert_int_equal(s.nodes.n, 0);
 }
 
+#define HEX "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+
 static void reads_whose_inventory_is_wanted(void **state)
 {
-    struct hostlist h;
-    bool all;
-    assert_int_equal(READ(body_read_want, FRAME_WANT, "{}", &all, &h, NULL), 0);
-    assert_true(all);
-    assert_int_equal(READ(body_read_want, FRAME_WANT, "{\"nodes\":\"a,b\"}", &all, &h, NULL), 0);
-    assert_false(all);
-    assert_int_equal(h.n, 2);
-    hostlist_fini(&h);
+    struct body_want w;
+    assert_int_equal(READ(body_read_want, FRAME_WANT, "{}", &w, NULL), 0);
+    assert_true(w.own && !w.components);
+    assert_int_equal(READ(body_read_want, FRAME_WANT, "{\"nodes\":\"a,b\"}", &w, NULL), 0);
+    assert_false(w.own);
+    assert_int_equal(w.nodes.n, 2);
+    hostlist_fini(&w.nodes);
+}
+
+static void reads_which_components_are_wanted(void **state)
+{
+    struct body_want w;
+    char hex[FINGERPRINT_HEX + 1];
+    assert_int_equal(
+        READ(body_read_want, FRAME_WANT, "{\"nodes\":\"a\",\"components\":\"" HEX "\"}", &w, NULL), 0);
+    assert_true(w.components && !w.own);
+    assert_string_equal(fingerprint_format(&w.fingerprint, hex), HEX);
+    hostlist_fini(&w.nodes);
+    assert_int_equal(READ(body_read_want, FRAME_WANT, "{\"components\":\"00\"}", &w, NULL), -EINVAL);
+    assert_int_equal(READ(body_read_want, FRAME_WANT, "{\"components\":true}", &w, NULL), -EINVAL);
+}
+
+static void reads_how_fingerprints_are_to_be_read(void **state)
+{
+    struct body_welcome w;
+    struct body_settings s;
+    assert_int_equal(READ(body_read_welcome, FRAME_WELCOME,
+                          "{\"recheck_ms\":21600000,\"also\":[\"sysctl.vm.swappiness\",\"file./etc/x\"]}", &w,
+                          NULL),
+                     0);
+    assert_true(w.survey.has_recheck && w.survey.has_also);
+    assert_int_equal(span_to_ms(w.survey.recheck), 21600000);
+    assert_int_equal(w.survey.also.n, 2);
+    assert_string_equal(w.survey.also.names[1], "file./etc/x");
+    body_survey_fini(&w.survey);
+    assert_int_equal(READ(body_read_settings, FRAME_SETTINGS, "{\"also\":[]}", &s, NULL), 0);
+    assert_true(s.survey.has_also && !s.survey.has_recheck);
+    assert_int_equal(s.survey.also.n, 0);
+    assert_int_equal(READ(body_read_settings, FRAME_SETTINGS, "{}", &s, NULL), 0);
+    assert_false(s.survey.has_also);
+}
+
+static void bounds_what_is_read_beside_the_usual(void **state)
+{
+    static const char *const bad[] = {"{\"also\":\"a\"}", "{\"also\":[1]}", "{\"also\":[\"\"]}",
+                                      "{\"also\":[\"a b\"]}", "{\"recheck_ms\":2147483648}"};
+    struct body_settings s;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(READ(body_read_settings, FRAME_SETTINGS, bad[i], &s, NULL), -EINVAL);
+    CLEANUP_TEXT struct text many = {0}, large = {0};
+    for (int i = 0; i <= BODY_ALSO_MAX; i++)
+        text_printf(&many, "%s\"a\"", i ? "," : "{\"also\":[");
+    text_add(&many, "]}");
+    assert_int_equal(READ(body_read_settings, FRAME_SETTINGS, many.s, &s, NULL), -EINVAL);
+    for (int i = 0; i < BODY_PART_BYTES_MAX / 255; i++)
+        text_printf(&large, "%s\"%0255d\"", i ? "," : "{\"also\":[", i);
+    text_add(&large, "]}");
+    assert_int_equal(READ(body_read_settings, FRAME_SETTINGS, large.s, &s, NULL), -EINVAL);
+}
+
+static void reads_fingerprints(void **state)
+{
+    struct body_fingerprint f;
+    char hex[FINGERPRINT_HEX + 1];
+    assert_int_equal(READ(body_read_fingerprint, FRAME_FINGERPRINT,
+                          "{\"fingerprint\":\"" HEX "\",\"boot\":\"b1\"}", &f, NULL),
+                     0);
+    assert_false(f.same);
+    assert_string_equal(fingerprint_format(&f.fingerprint, hex), HEX);
+    assert_string_equal(f.boot, "b1");
+    assert_int_equal(READ(body_read_fingerprint, FRAME_FINGERPRINT, "{\"same\":true}", &f, NULL), 0);
+    assert_true(f.same);
+    static const char *const bad[] = {
+        "{}",
+        "{\"same\":false}",
+        "{\"same\":1}",
+        "{\"fingerprint\":\"" HEX "\"}",
+        "{\"fingerprint\":\"0\",\"boot\":\"b1\"}",
+        "{\"fingerprint\":\"00112233445566778899AABBccddeeff00112233445566778899aabbccddeeff\",\"boot\":"
+        "\"b1\"}"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(READ(body_read_fingerprint, FRAME_FINGERPRINT, bad[i], &f, NULL), -EINVAL);
+}
+
+static void reads_components_as_they_are_handed_on(void **state)
+{
+    struct body_components c;
+    assert_int_equal(READ(body_read_components, FRAME_COMPONENTS,
+                          "{\"part\":1,\"parts\":3,\"fingerprint\":\"" HEX
+                          "\",\"unknown\":{\"b\":\"why\"},\"components\":{\"a\":\"1\"}}",
+                          &c, NULL),
+                     0);
+    assert_int_equal(c.part, 1);
+    assert_int_equal(c.parts, 3);
+    assert_string_equal(c.members, "\"fingerprint\":\"" HEX "\",\"part\":1,\"parts\":3,"
+                                   "\"components\":{\"a\":\"1\"},\"unknown\":{\"b\":\"why\"}");
+    free(c.members);
+    static const char *const bad[] = {"{\"fingerprint\":\"" HEX "\",\"part\":3,\"parts\":3}",
+                                      "{\"fingerprint\":\"" HEX "\",\"part\":0,\"parts\":0}",
+                                      "{\"fingerprint\":\"" HEX "\",\"part\":0,\"parts\":513}",
+                                      "{\"fingerprint\":\"" HEX "\",\"part\":0}",
+                                      "{\"part\":0,\"parts\":1}",
+                                      "{\"fingerprint\":\"" HEX
+                                      "\",\"part\":0,\"parts\":1,\"components\":[]}",
+                                      "{\"fingerprint\":\"" HEX "\",\"part\":0,\"parts\":1,\"absent\":{}}"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(READ(body_read_components, FRAME_COMPONENTS, bad[i], &c, NULL), -EINVAL);
+        assert_null(c.members);
+    }
+    CLEANUP_TEXT struct text t = {0};
+    text_printf(&t, "{\"fingerprint\":\"" HEX "\",\"part\":0,\"parts\":1,\"components\":{\"x\":\"%0*d\"}}",
+                BODY_PART_BYTES_MAX, 0);
+    assert_int_equal(READ(body_read_components, FRAME_COMPONENTS, t.s, &c, NULL), -EINVAL);
 }
 
 static void reads_hellos_of_its_protocol_only(void **state)
@@ -200,6 +307,11 @@ int main(void)
         cmocka_unit_test(reads_redirects),
         cmocka_unit_test(tells_an_empty_share_from_none),
         cmocka_unit_test(reads_whose_inventory_is_wanted),
+        cmocka_unit_test(reads_which_components_are_wanted),
+        cmocka_unit_test(reads_how_fingerprints_are_to_be_read),
+        cmocka_unit_test(bounds_what_is_read_beside_the_usual),
+        cmocka_unit_test(reads_fingerprints),
+        cmocka_unit_test(reads_components_as_they_are_handed_on),
         cmocka_unit_test(reads_hellos_of_its_protocol_only),
         cmocka_unit_test(reads_heartbeats_and_bounds_the_work),
         cmocka_unit_test(reads_inventories_as_they_are_handed_on),

@@ -17,12 +17,15 @@
  * connection of its parent open, and dies with its parent.
  */
 
+enum { LOW_FDS = 32 };
+
 struct child {
     uv_timer_t deadline;
     uv_signal_t ended; /* SIGCHLD */
     uv_poll_t readable;
     int handles; /* open ones; freed with the last when destroyed */
     int fd;      /* -1 while no pipe is open */
+    int kept;    /* -1 for none */
     pid_t pid;   /* 0 while none exists */
     bool answered;
     bool destroyed;
@@ -45,7 +48,30 @@ static void write_all(int fd, const char *bytes, size_t n)
     }
 }
 
-static _Noreturn void be_child(int fd, pid_t parent, const sigset_t *mask, child_work_fn *work, void *arg)
+/* Leaves the pipe as 3, what is kept as 4, and nothing else; programs that the child starts have
+ * neither, so that one which stays behind does not hold the pipe open.
+ *
+ * Low numbers that were in use go on as /dev/null. Two of them are a pipe of libuv's, which knows them by
+ * number and closes them in whatever process the child forks: they must not be anything else by then. */
+static bool settle(int fd, int kept)
+{
+    int high = kept < 0 ? -1 : fcntl(kept, F_DUPFD_CLOEXEC, LOW_FDS);
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null < 0 || dup2(fd, 3) < 0)
+        return false;
+    for (int low = CHILD_KEPT_FD; low < LOW_FDS; low++)
+        if (low != null && fcntl(low, F_GETFD) >= 0)
+            dup3(null, low, O_CLOEXEC);
+    if (high >= 0)
+        dup3(high, CHILD_KEPT_FD, O_CLOEXEC);
+    (void)fcntl(3, F_SETFL, 0);
+    (void)fcntl(3, F_SETFD, FD_CLOEXEC);
+    close_range(LOW_FDS, ~0U, 0);
+    return true;
+}
+
+static _Noreturn void be_child(int fd, int kept, pid_t parent, const sigset_t *mask, child_work_fn *work,
+                               void *arg)
 {
     static const int defaults[] = {SIGTERM, SIGINT, SIGHUP, SIGCHLD, SIGPIPE};
     struct text out = {0};
@@ -53,10 +79,8 @@ static _Noreturn void be_child(int fd, pid_t parent, const sigset_t *mask, child
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
         signal(defaults[i], SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent || dup2(fd, 3) < 0)
+    if (getppid() != parent || !settle(fd, kept))
         _exit(1);
-    (void)fcntl(3, F_SETFL, 0);
-    close_range(4, ~0U, 0);
     sigprocmask(SIG_SETMASK, mask, NULL);
     int r = work(arg, &out, &e);
     write_all(3, r ? "-" : "+", 1);
@@ -67,13 +91,18 @@ static _Noreturn void be_child(int fd, pid_t parent, const sigset_t *mask, child
 struct child *child_create(uv_loop_t *loop, size_t limit_bytes)
 {
     struct child *c = mem_alloc(sizeof *c);
-    c->fd = -1;
+    c->fd = c->kept = -1;
     c->limit_bytes = limit_bytes;
     uv_timer_init(loop, &c->deadline);
     uv_signal_init(loop, &c->ended);
     c->deadline.data = c->ended.data = c->readable.data = c;
     c->handles = 2;
     return c;
+}
+
+void child_keep(struct child *c, int fd)
+{
+    c->kept = fd;
 }
 
 static void on_handle_closed(uv_handle_t *handle)
@@ -181,7 +210,7 @@ static int start(struct child *c, int pipe_fds[2], child_work_fn *work, void *ar
     sigprocmask(SIG_SETMASK, &all, &mask); /* a handler of the parent must not run in the child */
     pid_t pid = fork();
     if (pid == 0)
-        be_child(pipe_fds[1], parent, &mask, work, arg);
+        be_child(pipe_fds[1], c->kept, parent, &mask, work, arg);
     int r = pid < 0 ? -errno : 0;
     sigprocmask(SIG_SETMASK, &mask, NULL);
     close(pipe_fds[1]);

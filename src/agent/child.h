@@ -18,6 +18,8 @@
 
 struct child;
 
+enum { CHILD_KEPT_FD = 4 }; /* see child_keep */
+
 /* In the child: writes to out, returns 0 or a negative errno with a sentence. */
 typedef int child_work_fn(void *arg, struct text *out, struct err *e);
 /* In the parent: text of len bytes and one zero byte, which it may change, until it returns; or
@@ -25,6 +27,9 @@ typedef int child_work_fn(void *arg, struct text *out, struct err *e);
 typedef void child_done_fn(void *arg, char *text, size_t len, const struct err *why);
 
 struct child *child_create(uv_loop_t *loop, size_t limit_bytes);
+/* Children from now on have this descriptor of the parent's as CHILD_KEPT_FD, while it is open. All
+ * others are closed there. */
+void child_keep(struct child *c, int fd);
 /* Kills what runs, calls nobody, frees when the loop has closed its handles. */
 void child_destroy(struct child *c);
 

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -179,6 +181,61 @@ static void holds_no_descriptor_of_its_parent(void **state)
     close(low);
 }
 
+static int write_to_the_kept(void *arg, struct text *out, struct err *e)
+{
+    const struct run *r = arg;
+    struct stat st;
+    bool kept = fstat(CHILD_KEPT_FD, &st) == 0 && S_ISFIFO(st.st_mode);
+    bool alone = fcntl(r->inherited, F_GETFD) < 0;
+    text_add(out, alone && kept && write(CHILD_KEPT_FD, "x", 1) == 1 ? "kept" : "not kept");
+    return 0;
+}
+
+static void keeps_one_descriptor_open_in_the_child(void **state)
+{
+    struct run *r = *state;
+    int fds[2];
+    char byte = 0;
+    assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+    r->inherited = fcntl(fds[1], F_DUPFD_CLOEXEC, 50);
+    child_keep(r->child, fds[1]);
+    run(r, span_s(20), write_to_the_kept);
+    assert_string_equal(r->text, "kept");
+    assert_int_equal(read(fds[0], &byte, 1), 1);
+    assert_int_equal(byte, 'x');
+    child_keep(r->child, -1);
+    run(r, span_s(20), write_to_the_kept);
+    assert_string_equal(r->text, "not kept");
+    close(r->inherited);
+    close(fds[0]);
+    close(fds[1]);
+}
+
+/* Handlers that libraries have put around fork know descriptors of the parent by their numbers. */
+static int fork_with_directories_open(void *arg, struct text *out, struct err *e)
+{
+    int fds[8], status;
+    for (int i = 0; i < 8; i++)
+        fds[i] = open("/", O_RDONLY | O_DIRECTORY);
+    pid_t pid = fork();
+    if (pid == 0) {
+        int good = 0;
+        for (int i = 0; i < 8; i++)
+            good += faccessat(fds[i], "tmp", F_OK, 0) == 0;
+        _exit(good);
+    }
+    waitpid(pid, &status, 0);
+    text_printf(out, "%d", WEXITSTATUS(status));
+    return 0;
+}
+
+static void what_a_child_opens_is_there_in_its_own_children(void **state)
+{
+    struct run *r = *state;
+    run(r, span_s(20), fork_with_directories_open);
+    assert_string_equal(r->text, "8");
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, open_run, close_run)
@@ -190,6 +247,8 @@ int main(void)
         T(there_is_one_at_a_time),
         T(bounds_the_text),
         T(holds_no_descriptor_of_its_parent),
+        T(keeps_one_descriptor_open_in_the_child),
+        T(what_a_child_opens_is_there_in_its_own_children),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ enum {
     SILENT_INTERVALS = 6,         /* after these a link is closed, at least after a minute */
     AWAY_MS = 600000,             /* without a controller until the agents are sent away */
     STRANGERS_MAX = 256,          /* links beyond one for each node */
-    QUEUED_BYTES_MAX = 256 << 10, /* in the uplink, before more is asked for */
+    QUEUED_BYTES_MAX = 256 << 10, /* in the uplink, before more is asked for or sent */
 };
 
 struct link {
@@ -52,6 +52,9 @@ struct collect {
     bool up;          /* the controller hears us */
     bool fresh_epoch; /* of this controller no epoch was seen yet */
     struct span interval;
+    bool has_recheck, has_also; /* the controller gave them */
+    struct span recheck;
+    struct hostlist also;
     uint64_t term;
     char controller[BODY_WORD_BYTES_MAX + 1];
     bool destroyed;
@@ -81,15 +84,40 @@ static struct link *find_link(const struct collect *c, const char *name)
     return NULL;
 }
 
-static void ask_for_inventories(struct collect *c)
+static void send_want(struct collect *c, const char *name, const char *body)
+{
+    struct link *k = find_link(c, name);
+    if (k)
+        peer_send(k->peer, FRAME_WANT, 0, body, strlen(body));
+}
+
+static bool uplink_has_room(const struct collect *c)
+{
+    return c->up && uplink_queued(c->uplink) < QUEUED_BYTES_MAX;
+}
+
+/* Asks the agents for what the controller wants of them. */
+static void ask(struct collect *c)
 {
     const char *name;
-    while (c->up && uplink_queued(c->uplink) < QUEUED_BYTES_MAX &&
-           (name = ledger_ask(c->ledger, mono_now()))) {
-        struct link *k = find_link(c, name);
-        if (k)
-            peer_send(k->peer, FRAME_WANT, 0, "{}", 2);
+    struct fingerprint wanted;
+    char hex[FINGERPRINT_HEX + 1];
+    while (uplink_has_room(c) && (name = ledger_ask(c->ledger, mono_now())))
+        send_want(c, name, "{}");
+    while (uplink_has_room(c) && (name = ledger_ask_components(c->ledger, mono_now(), &wanted))) {
+        CLEANUP_TEXT struct text body = {0};
+        text_printf(&body, "{\"components\":\"%s\"}", fingerprint_format(&wanted, hex));
+        send_want(c, name, body.s);
     }
+}
+
+/* Lists of components are large: no more at a time than the uplink takes. */
+static void send_components(struct collect *c)
+{
+    while (uplink_has_room(c) && ledger_batch_components(c->ledger, listener_port(c->listener), emit, c))
+        ;
+    if (c->up && ledger_has_components(c->ledger) && !uv_is_active((uv_handle_t *)&c->news))
+        uv_timer_start(&c->news, on_news, NEWS_MS, 0);
 }
 
 /* Sends what is due. */
@@ -104,7 +132,8 @@ static void flush(struct collect *c)
     } else if (ledger_has_news(c->ledger) && !uv_is_active((uv_handle_t *)&c->news)) {
         uv_timer_start(&c->news, on_news, NEWS_MS, 0);
     }
-    ask_for_inventories(c);
+    send_components(c);
+    ask(c);
 }
 
 static void on_news(uv_timer_t *timer)
@@ -112,8 +141,10 @@ static void on_news(uv_timer_t *timer)
     struct collect *c = timer->data;
     if (!c->up || !c->ledger)
         return;
-    ledger_batch_news(c->ledger, listener_port(c->listener), emit, c);
-    ask_for_inventories(c);
+    if (ledger_has_news(c->ledger))
+        ledger_batch_news(c->ledger, listener_port(c->listener), emit, c);
+    send_components(c);
+    ask(c);
 }
 
 static void on_batch(uv_timer_t *timer)
@@ -136,11 +167,30 @@ static int64_t spread_ms(const struct collect *c)
     return (int64_t)ledger_count(c->ledger) * 3 / 2;
 }
 
-static void send_settings(struct link *k)
+/* How fingerprints are to be read, as the controller said. */
+static void add_survey(const struct collect *c, struct text *body)
+{
+    if (c->has_recheck)
+        text_printf(body, ",\"recheck_ms\":%" PRId64, span_to_ms(c->recheck));
+    if (!c->has_also)
+        return;
+    text_add(body, ",\"also\":[");
+    for (size_t i = 0; i < c->also.n; i++) {
+        if (i)
+            text_add_char(body, ',');
+        text_add_json(body, c->also.names[i]);
+    }
+    text_add_char(body, ']');
+}
+
+static void send_settings(struct link *k, bool all)
 {
     CLEANUP_TEXT struct text body = {0};
-    text_printf(&body, "{\"interval_ms\":%" PRId64 ",\"spread_ms\":%" PRId64 "}", span_to_ms(k->c->interval),
+    text_printf(&body, "{\"interval_ms\":%" PRId64 ",\"spread_ms\":%" PRId64, span_to_ms(k->c->interval),
                 spread_ms(k->c));
+    if (all)
+        add_survey(k->c, &body);
+    text_add_char(&body, '}');
     peer_send(k->peer, FRAME_SETTINGS, 0, body.s, body.len);
 }
 
@@ -150,8 +200,10 @@ static void welcome(struct link *k)
     CLEANUP_TEXT struct text body = {0};
     text_printf(&body,
                 "{\"interval_ms\":%" PRId64 ",\"spread_ms\":%" PRId64 ",\"term\":%" PRIu64
-                ",\"controller\":\"%s\"}",
+                ",\"controller\":\"%s\"",
                 span_to_ms(c->interval), spread_ms(c), c->term, c->controller);
+    add_survey(c, &body);
+    text_add_char(&body, '}');
     peer_send(k->peer, FRAME_WELCOME, 0, body.s, body.len);
 }
 
@@ -189,7 +241,7 @@ static int on_heartbeat(struct link *k, const struct frame *f, struct err *e)
         log_debug(LOG_COLLECT, "%s: a heartbeat that is not new was dropped", k->name);
     free(h.work);
     if (!r)
-        send_settings(k); /* by which the agent knows that it is heard (uplink_is_deaf) */
+        send_settings(k, false); /* by which the agent knows that it is heard (uplink_is_deaf) */
     return r;
 }
 
@@ -200,6 +252,25 @@ static int on_inventory(struct link *k, const struct frame *f, struct err *e)
     if (!r && !ledger_inventory(k->c->ledger, k->name, &report))
         log_debug(LOG_COLLECT, "%s: an inventory was dropped", k->name);
     free(report.members);
+    return r;
+}
+
+static int on_fingerprint(struct link *k, const struct frame *f, struct err *e)
+{
+    struct body_fingerprint said;
+    int r = body_read_fingerprint(f, &said, e);
+    if (!r && !ledger_fingerprint(k->c->ledger, k->name, &said))
+        log_debug(LOG_COLLECT, "%s: a fingerprint of another boot, or of none, was dropped", k->name);
+    return r;
+}
+
+static int on_components(struct link *k, const struct frame *f, struct err *e)
+{
+    struct body_components part;
+    int r = body_read_components(f, &part, e);
+    if (!r && !ledger_components(k->c->ledger, k->name, &part))
+        log_debug(LOG_COLLECT, "%s: components were dropped", k->name);
+    free(part.members);
     return r;
 }
 
@@ -223,6 +294,10 @@ static void on_link_frame(struct peer *p, void *arg, const struct frame *f)
         r = on_heartbeat(k, f, &e);
     else if (f->type == FRAME_INVENTORY)
         r = on_inventory(k, f, &e);
+    else if (f->type == FRAME_FINGERPRINT)
+        r = on_fingerprint(k, f, &e);
+    else if (f->type == FRAME_COMPONENTS)
+        r = on_components(k, f, &e);
     if (r < 0) {
         log_debug(LOG_COLLECT, "%s is refused: %s", stream_peer_address(peer_stream(p)), e.msg);
         peer_refuse(p, r, "%s", e.msg);
@@ -233,8 +308,10 @@ static void on_link_frame(struct peer *p, void *arg, const struct frame *f)
 
 static void free_last(struct collect *c)
 {
-    if (c->destroyed && c->handles == 0 && !c->links)
-        free(c);
+    if (!c->destroyed || c->handles || c->links)
+        return;
+    hostlist_fini(&c->also);
+    free(c);
 }
 
 static void on_link_close(struct peer *p, void *arg, const struct err *why)
@@ -282,7 +359,7 @@ static void on_sweep(uv_timer_t *timer)
         if (stranger || silent)
             peer_close(k->peer);
     }
-    ask_for_inventories(c);
+    ask(c);
 }
 
 /* Where an agent is not in the share any more, or in none, it asks a controller. */
@@ -346,24 +423,54 @@ void collect_set_tls(struct collect *c, struct tls_context *tls)
     c->tls = tls;
 }
 
-void collect_want(struct collect *c, const struct hostlist *nodes)
+void collect_want(struct collect *c, const struct body_want *want)
 {
     if (!c->ledger)
         return;
-    ledger_want(c->ledger, nodes);
-    ask_for_inventories(c);
+    if (want->components)
+        ledger_want_components(c->ledger, &want->nodes, &want->fingerprint);
+    else
+        ledger_want(c->ledger, &want->nodes);
+    ask(c);
 }
 
-void collect_settings(struct collect *c, struct span interval)
+void collect_recheck(struct collect *c, const struct hostlist *nodes)
 {
     struct link *k;
-    c->interval = interval;
     if (!c->ledger)
         return;
-    ledger_interval(c->ledger, interval);
+    ledger_recheck(c->ledger, nodes);
+    DL_FOREACH (c->links, k)
+        if (k->name[0] && ledger_take_recheck(c->ledger, k->name))
+            peer_send(k->peer, FRAME_RECHECK, 0, "{}", 2);
+}
+
+static void keep_survey(struct collect *c, const struct body_survey *how)
+{
+    if (how->has_recheck) {
+        c->has_recheck = true;
+        c->recheck = how->recheck;
+    }
+    if (!how->has_also)
+        return;
+    c->has_also = true;
+    hostlist_fini(&c->also);
+    for (size_t i = 0; i < how->also.n; i++)
+        hostlist_add(&c->also, how->also.names[i]);
+}
+
+void collect_settings(struct collect *c, const struct span *interval, const struct body_survey *how)
+{
+    struct link *k;
+    if (interval)
+        c->interval = *interval;
+    keep_survey(c, how);
+    if (!c->ledger)
+        return;
+    ledger_interval(c->ledger, c->interval);
     DL_FOREACH (c->links, k)
         if (k->name[0])
-            send_settings(k);
+            send_settings(k, true);
     if (c->up)
         arm_batch(c);
 }
@@ -397,7 +504,7 @@ void collect_welcome(struct collect *c, const struct body_welcome *w)
         ledger_forget_told(c->ledger, mono_now());
         arm_batch(c);
     }
-    collect_settings(c, w->interval);
+    collect_settings(c, &w->interval, &w->survey);
 }
 
 static void on_away(uv_timer_t *timer)

@@ -32,9 +32,11 @@ void collect_destroy(struct collect *c);
 int collect_share(struct collect *c, const struct body_share *share, struct tls_context *tls, struct err *e);
 /* What it shows from now on; borrowed as above. */
 void collect_set_tls(struct collect *c, struct tls_context *tls);
-void collect_want(struct collect *c, const struct hostlist *nodes);
-/* The controller's settings, for the agents, too. */
-void collect_settings(struct collect *c, struct span interval);
+void collect_want(struct collect *c, const struct body_want *want);
+/* These nodes read their fingerprints anew. */
+void collect_recheck(struct collect *c, const struct hostlist *nodes);
+/* The controller's settings, for the agents, too. interval is NULL when it gave none. */
+void collect_settings(struct collect *c, const struct span *interval, const struct body_survey *how);
 /* Sends all agents to a controller and stops. */
 void collect_stop(struct collect *c);
 

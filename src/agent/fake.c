@@ -37,7 +37,7 @@ static void on_frame(struct peer *p, void *arg, const struct frame *frame)
     MUST(f->n_frames < FAKE_FRAMES_MAX);
     json_t *body = json_read(frame->body, frame->len, NULL);
     MUST(body);
-    f->frames[f->n_frames++] = (struct fake_frame){k->index, frame->type, body};
+    f->frames[f->n_frames++] = (struct fake_frame){k->index, frame->type, frame->len, body};
     if (frame->type == FRAME_HELLO && f->welcome)
         peer_send(p, FRAME_WELCOME, 0, f->welcome, strlen(f->welcome));
 }
@@ -239,6 +239,7 @@ char *fake_root(struct fake *f, const char *name)
     fake_write(dir.s, "proc/sys/kernel/random/boot_id", "6e8f4a52-0c1e-4c1b-9d3a-2f60c2a1b7de\n");
     fake_write(dir.s, "proc/uptime", "1234.56 2000.00\n");
     fake_write(dir.s, "proc/meminfo", "MemTotal:        2097152 kB\nSwapTotal:       1048576 kB\n");
+    fake_write(dir.s, "proc/cmdline", "BOOT_IMAGE=/vmlinuz quiet\n");
     fake_write(dir.s, "run/fettle/work/job.1", "");
     return text_take(&dir);
 }

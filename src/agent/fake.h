@@ -20,6 +20,7 @@ enum { FAKE_PEERS_MAX = 32, FAKE_FRAMES_MAX = 1024 };
 struct fake_frame {
     int peer; /* index of the link that it came over */
     uint8_t type;
+    size_t len; /* of the body as it came */
     json_t *body;
 };
 

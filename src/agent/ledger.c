@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/ledger.h"
 
+#include "agent/ledger_row.h"
 #include "base/text.h"
 
 #include <assert.h>
@@ -9,70 +10,47 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
-
-/*
- * A row per node of the share and one for the collector itself. A row says what was heard, and in
- * two bits what the controller has still to be told: `heard` since the last batch, and `changed`.
- * `missing` counts the rows that were not heard since then; at zero the batch is due.
- *
- * Rows are visited in the order of the share, so that equal events give equal bytes.
- */
 
 static const struct span PATIENCE = {10 * 1000000000LL}; /* in place of an interval of zero */
 static const struct span ASKED = {30 * 1000000000LL};    /* until one that does not answer is passed over */
 
-struct pending {
-    struct pending *next;
-    char hash[BODY_WORD_BYTES_MAX + 1];
-    char *members;
-};
-
-struct row {
-    char *name;
-    UT_hash_handle hh;
-    bool kept;    /* while a share is taken: it is in the new one */
-    bool known;   /* has said hello, ever */
-    bool live;    /* has a link now */
-    bool heard;   /* since the last batch */
-    bool changed; /* boot, instance, work or hash, since the last batch */
-    bool gone;    /* its link went since the last batch */
-    bool duplicate;
-    bool wanted; /* its inventory, and it was not asked yet */
-    bool asked;  /* and it has not answered */
-    struct mono last, asked_at;
-    uint64_t seq, uptime_s;
-    char boot[BODY_WORD_BYTES_MAX + 1];
-    char instance[BODY_WORD_BYTES_MAX + 1];
-    char version[BODY_WORD_BYTES_MAX + 1];
-    char hash[BODY_WORD_BYTES_MAX + 1];
-    char *work; /* NULL: no heartbeat yet */
-    struct pending *inventories;
-};
-
-struct ledger {
-    struct row *rows;
-    struct row *self;
-    uint64_t epoch, seq;
-    struct span interval;
-    struct mono last_batch;
-    bool began;
-    bool gone; /* some row's link is, since that was told */
-    size_t missing, asked, pending_bytes;
-};
-
-static void drop_pending(struct ledger *l, struct row *r)
+void queue_drop_first(struct queue *q)
 {
-    while (r->inventories) {
-        struct pending *p = r->inventories;
-        r->inventories = p->next;
-        l->pending_bytes -= strlen(p->members);
-        free(p->members);
-        free(p);
-    }
+    struct pending *p = q->first;
+    q->first = p->next;
+    *q->bytes -= strlen(p->members);
+    free(p->members);
+    free(p);
 }
 
-static void set_heard(struct ledger *l, struct row *r, bool heard)
+void queue_drop(struct queue *q)
+{
+    while (q->first)
+        queue_drop_first(q);
+}
+
+/* Takes members over, unless there are more than bytes_max then. */
+static bool queue_add(struct queue *q, char **members, size_t bytes_max)
+{
+    size_t bytes = strlen(*members);
+    if (*q->bytes + bytes > bytes_max)
+        return false;
+    struct pending *p = mem_alloc(sizeof *p), **end = &q->first;
+    p->members = STEAL(*members);
+    *q->bytes += bytes;
+    while (*end)
+        end = &(*end)->next;
+    *end = p;
+    return true;
+}
+
+static void drop_pending(struct row *r)
+{
+    queue_drop(&r->inventories);
+    queue_drop(&r->components);
+}
+
+void row_set_heard(struct ledger *l, struct row *r, bool heard)
 {
     if (r->heard && !heard)
         l->missing++;
@@ -81,13 +59,23 @@ static void set_heard(struct ledger *l, struct row *r, bool heard)
     r->heard = heard;
 }
 
-static void set_asked(struct ledger *l, struct row *r, bool asked)
+static void set_flag(bool *flag, bool value, size_t *count)
 {
-    if (asked && !r->asked)
-        l->asked++;
-    else if (!asked && r->asked)
-        l->asked--;
-    r->asked = asked;
+    if (value && !*flag)
+        ++*count;
+    else if (!value && *flag)
+        --*count;
+    *flag = value;
+}
+
+static void set_wanted(struct request *q, bool wanted)
+{
+    set_flag(&q->wanted, wanted, &q->all->wanted);
+}
+
+static void set_asked(struct request *q, bool asked)
+{
+    set_flag(&q->asked, asked, &q->all->asked);
 }
 
 static struct row *find(const struct ledger *l, const char *name)
@@ -97,20 +85,32 @@ static struct row *find(const struct ledger *l, const char *name)
     return r;
 }
 
+static void forget_asked(struct row *r)
+{
+    set_asked(&r->inventory, false);
+    set_asked(&r->list, false);
+}
+
 static struct row *add(struct ledger *l, const char *name)
 {
     struct row *r = mem_alloc(sizeof *r);
     r->name = mem_dup(name);
     HASH_ADD_KEYPTR(hh, l->rows, r->name, strlen(r->name), r);
+    r->inventories.bytes = &l->inventory_bytes;
+    r->components.bytes = &l->component_bytes;
+    r->inventory.all = &l->inventories;
+    r->list.all = &l->lists;
     l->missing++;
     return r;
 }
 
 static void remove_row(struct ledger *l, struct row *r)
 {
-    set_heard(l, r, true);
-    set_asked(l, r, false);
-    drop_pending(l, r);
+    row_set_heard(l, r, true);
+    forget_asked(r);
+    set_wanted(&r->inventory, false);
+    set_wanted(&r->list, false);
+    drop_pending(r);
     HASH_DEL(l->rows, r);
     free(r->work);
     free(r->name);
@@ -121,6 +121,8 @@ struct ledger *ledger_create(const char *self, const char *instance)
 {
     struct ledger *l = mem_alloc(sizeof *l);
     l->interval = PATIENCE;
+    l->inventories.asked_max = LEDGER_ASKED_MAX;
+    l->lists.asked_max = LEDGER_COMPONENTS_ASKED_MAX;
     l->self = add(l, self);
     l->self->live = true;
     snprintf(l->self->instance, sizeof l->self->instance, "%s", instance);
@@ -178,9 +180,8 @@ size_t ledger_count(const struct ledger *l)
     return HASH_COUNT(l->rows) - 1;
 }
 
-/* Names of the rows for which `which` holds, borrowed; the caller frees the array. */
-static const char **names_of(const struct ledger *l, bool which(const struct ledger *, const struct row *),
-                             size_t *n)
+const char **ledger_names(const struct ledger *l, bool which(const struct ledger *, const struct row *),
+                          size_t *n)
 {
     const char **names = mem_alloc(HASH_COUNT(l->rows) * sizeof *names);
     *n = 0;
@@ -195,15 +196,10 @@ static bool is_member(const struct ledger *l, const struct row *r)
     return r != l->self;
 }
 
-static bool is_heard(const struct ledger *l, const struct row *r)
-{
-    return r->heard;
-}
-
 char *ledger_nodes(const struct ledger *l)
 {
     size_t n;
-    const char **names = names_of(l, is_member, &n);
+    const char **names = ledger_names(l, is_member, &n);
     char *folded = hostlist_fold(names, n);
     free(names);
     return folded;
@@ -229,14 +225,16 @@ int ledger_hello(struct ledger *l, struct mono now, const struct body_hello *hel
     int replaces = r->live;
     if (!same) {
         r->seq = 0;
-        drop_pending(l, r);
+        drop_pending(r);
     }
+    if (strcmp(r->boot, hello->boot) != 0)
+        r->has_fingerprint = r->fingerprint_new = r->verified = false;
     if (!same || strcmp(r->boot, hello->boot) != 0 || strcmp(r->hash, hello->inventory) != 0 || r->gone)
         r->changed = true;
     r->known = r->live = true;
     r->gone = false;
     r->last = now;
-    set_asked(l, r, false);
+    forget_asked(r);
     memcpy(r->boot, hello->boot, sizeof r->boot);
     memcpy(r->instance, hello->instance, sizeof r->instance);
     memcpy(r->version, hello->version, sizeof r->version);
@@ -257,7 +255,7 @@ bool ledger_heartbeat(struct ledger *l, struct mono now, const char *name, struc
         r->changed = true;
     free(r->work);
     r->work = STEAL(h->work);
-    set_heard(l, r, true);
+    row_set_heard(l, r, true);
     return true;
 }
 
@@ -266,22 +264,50 @@ bool ledger_inventory(struct ledger *l, const char *name, struct body_inventory 
     struct row *r = find(l, name);
     if (!r || r == l->self || !r->live || strcmp(r->instance, report->instance) != 0)
         return false;
-    set_asked(l, r, false);
+    set_asked(&r->inventory, false);
     memcpy(r->hash, report->hash, sizeof r->hash);
-    size_t bytes = strlen(report->members);
-    if (l->pending_bytes + bytes > LEDGER_PENDING_BYTES_MAX) {
-        drop_pending(l, r); /* what was to come before it is of no use without it */
-        r->changed = true;  /* by the hash the controller knows that it lacks something */
+    struct text t = {0};
+    text_printf(&t, "\"instance\":\"%s\",\"hash\":\"%s\",%s", report->instance, report->hash,
+                report->members);
+    char *members = text_take(&t);
+    if (!queue_add(&r->inventories, &members, LEDGER_PENDING_BYTES_MAX)) {
+        free(members);
+        queue_drop(&r->inventories); /* what was to come before it is of no use without it */
+        r->changed = true;           /* by the hash the controller knows that it lacks something */
         return false;
     }
-    struct pending *p = mem_alloc(sizeof *p), **end = &r->inventories;
-    memcpy(p->hash, report->hash, sizeof p->hash);
-    p->members = STEAL(report->members);
-    l->pending_bytes += bytes;
-    while (*end)
-        end = &(*end)->next;
-    *end = p;
+    free(STEAL(report->members));
     return true;
+}
+
+bool ledger_fingerprint(struct ledger *l, const char *name, const struct body_fingerprint *f)
+{
+    struct row *r = find(l, name);
+    if (!r || r == l->self || !r->live || (f->same ? !r->has_fingerprint : strcmp(r->boot, f->boot) != 0))
+        return false;
+    set_asked(&r->list, false); /* it answers that it is another one now */
+    if (!f->same) {
+        r->has_fingerprint = r->fingerprint_new = true;
+        r->fingerprint = f->fingerprint;
+    }
+    r->verified = !r->fingerprint_new;
+    l->fingerprints |= !r->changed; /* else it goes with the batch that tells of the node */
+    return true;
+}
+
+bool ledger_components(struct ledger *l, const char *name, struct body_components *c)
+{
+    struct row *r = find(l, name);
+    if (!r || r == l->self || !r->live || !r->list.asked)
+        return false;
+    bool last = c->part + 1 == c->parts;
+    bool taken =
+        c->part == r->next_part++ && queue_add(&r->components, &c->members, LEDGER_COMPONENTS_BYTES_MAX);
+    if (!taken)
+        queue_drop(&r->components); /* a list without one of its parts is none */
+    if (!taken || last)
+        set_asked(&r->list, false);
+    return taken;
 }
 
 void ledger_gone(struct ledger *l, const char *name, const char *instance)
@@ -291,41 +317,108 @@ void ledger_gone(struct ledger *l, const char *name, const char *instance)
         return;
     r->live = false;
     r->gone = r->changed = l->gone = true;
-    set_asked(l, r, false);
+    forget_asked(r);
 }
 
 void ledger_self(struct ledger *l)
 {
-    set_heard(l, l->self, true);
+    row_set_heard(l, l->self, true);
+}
+
+/* The row of a node of the share, the collector's own excepted. */
+static struct row *find_member(const struct ledger *l, const char *name)
+{
+    struct row *r = find(l, name);
+    return r == l->self ? NULL : r;
 }
 
 void ledger_want(struct ledger *l, const struct hostlist *nodes)
 {
     for (size_t i = 0; i < nodes->n; i++) {
-        struct row *r = find(l, nodes->names[i]);
-        if (r && r != l->self) {
-            r->wanted = true;
-            r->changed |= r->known; /* what was said of it may not have been taken */
-        }
+        struct row *r = find_member(l, nodes->names[i]);
+        if (!r)
+            continue;
+        set_wanted(&r->inventory, true);
+        r->changed |= r->known; /* what was said of it may not have been taken */
     }
+}
+
+void ledger_want_components(struct ledger *l, const struct hostlist *nodes, const struct fingerprint *wanted)
+{
+    for (size_t i = 0; i < nodes->n; i++) {
+        struct row *r = find_member(l, nodes->names[i]);
+        if (!r)
+            continue;
+        set_wanted(&r->list, true);
+        r->list_wanted = *wanted;
+    }
+}
+
+static struct request *inventory_of(struct row *r)
+{
+    return &r->inventory;
+}
+
+static struct request *list_of(struct row *r)
+{
+    return &r->list;
+}
+
+static struct row *ask(struct ledger *l, struct mono now, struct request *which(struct row *),
+                       struct demand *all)
+{
+    if (!all->wanted)
+        return NULL;
+    for (struct row *r = l->rows; r; r = r->hh.next)
+        if (which(r)->asked && mono_sub(now, which(r)->at).ns >= ASKED.ns)
+            set_asked(which(r), false);
+    if (all->asked >= all->asked_max)
+        return NULL;
+    for (struct row *r = l->rows; r; r = r->hh.next) {
+        struct request *q = which(r);
+        if (!q->wanted || !r->live || q->asked)
+            continue;
+        set_wanted(q, false);
+        set_asked(q, true);
+        q->at = now;
+        return r;
+    }
+    return NULL;
 }
 
 const char *ledger_ask(struct ledger *l, struct mono now)
 {
-    for (struct row *r = l->rows; r; r = r->hh.next)
-        if (r->asked && mono_sub(now, r->asked_at).ns >= ASKED.ns)
-            set_asked(l, r, false);
-    if (l->asked >= LEDGER_ASKED_MAX)
+    const struct row *r = ask(l, now, inventory_of, &l->inventories);
+    return r ? r->name : NULL;
+}
+
+const char *ledger_ask_components(struct ledger *l, struct mono now, struct fingerprint *wanted)
+{
+    struct row *r = ask(l, now, list_of, &l->lists);
+    if (!r)
         return NULL;
-    for (struct row *r = l->rows; r; r = r->hh.next) {
-        if (!r->wanted || !r->live || r->asked)
-            continue;
-        r->wanted = false;
-        set_asked(l, r, true);
-        r->asked_at = now;
-        return r->name;
+    r->next_part = 0;
+    queue_drop(&r->components); /* of an answer that did not come to its end */
+    *wanted = r->list_wanted;
+    return r->name;
+}
+
+void ledger_recheck(struct ledger *l, const struct hostlist *nodes)
+{
+    for (size_t i = 0; i < nodes->n; i++) {
+        struct row *r = find_member(l, nodes->names[i]);
+        if (r)
+            r->recheck = r->live;
     }
-    return NULL;
+}
+
+bool ledger_take_recheck(struct ledger *l, const char *name)
+{
+    struct row *r = find_member(l, name);
+    bool recheck = r && r->recheck;
+    if (recheck)
+        r->recheck = false;
+    return recheck;
 }
 
 /* What was heard while nobody listened is old: it must revive no node. */
@@ -334,9 +427,13 @@ void ledger_forget_told(struct ledger *l, struct mono now)
     for (struct row *r = l->rows; r; r = r->hh.next) {
         r->changed |= r->known;
         r->gone = r->known && !r->live;
-        r->wanted = false;
-        set_heard(l, r, false);
-        drop_pending(l, r);
+        set_wanted(&r->inventory, false);
+        set_wanted(&r->list, false);
+        r->fingerprint_new = r->has_fingerprint;
+        r->verified = false;
+        forget_asked(r);
+        row_set_heard(l, r, false);
+        drop_pending(r);
     }
     l->last_batch = now;
 }
@@ -353,146 +450,10 @@ bool ledger_due(const struct ledger *l, struct mono now)
 
 bool ledger_has_news(const struct ledger *l)
 {
-    return l->gone || l->pending_bytes > 0;
+    return l->gone || l->fingerprints || l->inventory_bytes > 0;
 }
 
-/* One frame being written: a list of nodes heard, then an array. */
-struct part {
-    struct ledger *l;
-    uint16_t port;
-    ledger_emit_fn *emit;
-    void *arg;
-    char *heard;
-    const char *array; /* the member that is open; NULL while none is */
-    bool written;      /* a frame has gone out */
-    struct text body;
-};
-
-static void part_begin(struct part *p)
+bool ledger_has_components(const struct ledger *l)
 {
-    text_printf(&p->body, "{\"epoch\":%" PRIu64 ",\"seq\":%" PRIu64 ",\"port\":%u,\"heard\":", p->l->epoch,
-                ++p->l->seq, p->port);
-    text_add_json(&p->body, p->heard ? p->heard : "");
-    free(p->heard);
-    p->heard = NULL;
-}
-
-static void part_end(struct part *p)
-{
-    if (!p->body.len)
-        return;
-    text_add(&p->body, p->array ? "]}" : "}");
-    p->array = NULL;
-    p->emit(p->arg, p->body.s, p->body.len);
-    p->written = true;
-    text_clear(&p->body);
-}
-
-static void part_add(struct part *p, const char *array, const struct text *one)
-{
-    if (p->body.len && p->body.len + one->len > BODY_PART_BYTES_MAX)
-        part_end(p);
-    if (!p->body.len)
-        part_begin(p);
-    if (p->array && strcmp(p->array, array) == 0) {
-        text_add_char(&p->body, ',');
-    } else {
-        text_printf(&p->body, "%s,\"%s\":[", p->array ? "]" : "", array);
-        p->array = array;
-    }
-    text_add_bytes(&p->body, one->s, one->len);
-}
-
-/* Who was heard, in as many frames as it takes: a folded list is never longer than its names and a
- * comma for each. */
-static void add_heard(struct part *p)
-{
-    size_t n;
-    const char **names = names_of(p->l, is_heard, &n);
-    for (size_t from = 0, i = 0; i < n; from = i) {
-        part_end(p);
-        for (size_t bytes = 0; i < n && (i == from || bytes + strlen(names[i]) < BODY_PART_BYTES_MAX / 2);
-             i++)
-            bytes += strlen(names[i]) + 1;
-        p->heard = hostlist_fold(names + from, i - from);
-        part_begin(p);
-    }
-    free(names);
-}
-
-static void add_word(struct text *t, const char *key, const char *value)
-{
-    text_printf(t, ",\"%s\":\"%s\"", key, value);
-}
-
-static void add_state(struct part *p, struct row *r)
-{
-    CLEANUP_TEXT struct text one = {0};
-    text_printf(&one, "{\"name\":\"%s\"", r->name);
-    add_word(&one, "boot", r->boot);
-    add_word(&one, "instance", r->instance);
-    text_printf(&one, ",\"seq\":%" PRIu64, r->seq);
-    if (r->work)
-        text_printf(&one, ",\"work\":%s", r->work);
-    text_printf(&one, ",\"uptime_s\":%" PRIu64, r->uptime_s);
-    add_word(&one, "version", r->version);
-    if (r->hash[0])
-        add_word(&one, "inventory", r->hash);
-    text_add(&one, r->gone ? ",\"gone\":true}" : "}");
-    part_add(p, "changed", &one);
-    r->changed = r->gone = false;
-}
-
-/* A state is told with the heartbeat that it came with, or when the link is gone: hello alone does
- * not say that a node is well. */
-static void add_changed(struct part *p)
-{
-    for (struct row *r = p->l->rows; r; r = r->hh.next) {
-        if (r->gone || (r->changed && r->heard))
-            add_state(p, r);
-        if (!r->duplicate)
-            continue;
-        CLEANUP_TEXT struct text one = {0};
-        text_printf(&one, "{\"name\":\"%s\",\"duplicate\":true}", r->name);
-        part_add(p, "changed", &one);
-        r->duplicate = false;
-    }
-    p->l->gone = false;
-}
-
-static void add_inventories(struct part *p)
-{
-    for (struct row *r = p->l->rows; r; r = r->hh.next) {
-        for (const struct pending *i = r->inventories; i; i = i->next) {
-            CLEANUP_TEXT struct text one = {0};
-            text_printf(&one, "{\"name\":\"%s\",\"instance\":\"%s\",\"hash\":\"%s\",%s}", r->name,
-                        r->instance, i->hash, i->members);
-            part_add(p, "inventories", &one);
-        }
-        drop_pending(p->l, r);
-    }
-}
-
-void ledger_batch_news(struct ledger *l, uint16_t port, ledger_emit_fn *emit, void *arg)
-{
-    struct part p = {.l = l, .port = port, .emit = emit, .arg = arg};
-    add_changed(&p);
-    add_inventories(&p);
-    part_end(&p);
-    text_fini(&p.body);
-}
-
-void ledger_batch(struct ledger *l, struct mono now, uint16_t port, ledger_emit_fn *emit, void *arg)
-{
-    struct part p = {.l = l, .port = port, .emit = emit, .arg = arg};
-    add_heard(&p);
-    add_changed(&p);
-    add_inventories(&p);
-    if (!p.body.len && !p.written)
-        part_begin(&p); /* nobody was heard: that is news, too */
-    part_end(&p);
-    text_fini(&p.body);
-    for (struct row *r = l->rows; r; r = r->hh.next)
-        set_heard(l, r, false);
-    l->last_batch = now;
+    return l->component_bytes > 0;
 }

@@ -15,14 +15,17 @@
  *
  * Only the latest state of a node is kept, so that its size depends on the share and not on how
  * long the controller is away; changes of inventories waiting for a batch are bounded in sum, and
- * one that finds no room is forgotten: its hash tells the controller to ask again.
+ * one that finds no room is forgotten: its hash tells the controller to ask again. Of fingerprints the
+ * last one of each node is kept; lists of components only pass through.
  */
 
 struct ledger;
 
 enum {
-    LEDGER_PENDING_BYTES_MAX = 1 << 20, /* of inventories waiting for a batch */
-    LEDGER_ASKED_MAX = 16               /* nodes asked for their inventory at one time */
+    LEDGER_PENDING_BYTES_MAX = 1 << 20,    /* of inventories waiting for a batch */
+    LEDGER_ASKED_MAX = 16,                 /* nodes asked for their inventory at one time */
+    LEDGER_COMPONENTS_BYTES_MAX = 2 << 20, /* of lists of components waiting */
+    LEDGER_COMPONENTS_ASKED_MAX = 2        /* nodes asked for theirs at one time */
 };
 
 /* self is the collector's own name, which is always among the nodes heard; instance its own. */
@@ -49,6 +52,12 @@ int ledger_hello(struct ledger *l, struct mono now, const struct body_hello *hel
 bool ledger_heartbeat(struct ledger *l, struct mono now, const char *name, struct body_heartbeat *h);
 /* A change of an inventory; takes over r->members when it returns true. */
 bool ledger_inventory(struct ledger *l, const char *name, struct body_inventory *r);
+/* A fingerprint, or that it was read again. False: of another boot than said hello, or the same as
+ * none. */
+bool ledger_fingerprint(struct ledger *l, const char *name, const struct body_fingerprint *f);
+/* A part of a list; takes over c->members when it returns true. False: nobody asked for it, it is not
+ * the next one, or there is no room; then what came of the list before is forgotten, too. */
+bool ledger_components(struct ledger *l, const char *name, struct body_components *c);
 /* The link of this instance is gone. */
 void ledger_gone(struct ledger *l, const char *name, const char *instance);
 /* The collector itself is alive. */
@@ -59,6 +68,13 @@ void ledger_self(struct ledger *l);
 void ledger_want(struct ledger *l, const struct hostlist *nodes);
 const char *ledger_ask(struct ledger *l, struct mono now);
 
+/* The same for the components behind a fingerprint. */
+void ledger_want_components(struct ledger *l, const struct hostlist *nodes, const struct fingerprint *wanted);
+const char *ledger_ask_components(struct ledger *l, struct mono now, struct fingerprint *wanted);
+/* These nodes are to read their fingerprints anew. The second says it of one that is here, once. */
+void ledger_recheck(struct ledger *l, const struct hostlist *nodes);
+bool ledger_take_recheck(struct ledger *l, const char *name);
+
 /* The controller is another one, or knows nothing: say everything again, of each node with its next
  * heartbeat. */
 void ledger_forget_told(struct ledger *l, struct mono now);
@@ -66,8 +82,8 @@ void ledger_forget_told(struct ledger *l, struct mono now);
 /* When the next batch is due at the latest; it is due at once while nobody is missing. */
 struct mono ledger_deadline(const struct ledger *l);
 bool ledger_due(const struct ledger *l, struct mono now);
-/* Whether something is not to wait for the batch: an inventory, or a link that is gone, for its node
- * may be at the controller's door already. */
+/* Whether something is not to wait for the batch: an inventory, a fingerprint, or a link that is gone,
+ * for its node may be at the controller's door already. */
 bool ledger_has_news(const struct ledger *l);
 
 /* Writes the batch as one or more BATCH bodies of at most FRAME_BODY_BYTES_MAX and begins the next
@@ -76,5 +92,8 @@ typedef void ledger_emit_fn(void *arg, const char *body, size_t len);
 void ledger_batch(struct ledger *l, struct mono now, uint16_t port, ledger_emit_fn *emit, void *arg);
 /* Writes what is new alone; nobody counts as heard by it. */
 void ledger_batch_news(struct ledger *l, uint16_t port, ledger_emit_fn *emit, void *arg);
+/* Writes one frame of the lists of components that wait. False when none does. */
+bool ledger_has_components(const struct ledger *l);
+bool ledger_batch_components(struct ledger *l, uint16_t port, ledger_emit_fn *emit, void *arg);
 
 #endif

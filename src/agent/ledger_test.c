@@ -472,6 +472,268 @@ static void splits_long_lists_of_nodes(void **state)
     assert_true(b->largest <= BODY_PART_BYTES_MAX);
 }
 
+#define HEX_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define HEX_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+
+static struct fingerprint named(const char *hex)
+{
+    struct fingerprint f;
+    assert_true(fingerprint_parse(hex, &f));
+    return f;
+}
+
+/* hex NULL: the same. */
+static bool fingerprint_of(struct book *b, const char *name, const char *boot, const char *hex)
+{
+    struct body_fingerprint f = {.same = !hex};
+    snprintf(f.boot, sizeof f.boot, "%s", boot);
+    if (hex)
+        f.fingerprint = named(hex);
+    return ledger_fingerprint(b->l, name, &f);
+}
+
+static const char *news(struct book *b)
+{
+    text_clear(&b->sent);
+    b->largest = 0;
+    b->n = 0;
+    ledger_batch_news(b->l, PORT, emit, b);
+    return b->sent.s ? b->sent.s : "";
+}
+
+static void tells_a_fingerprint_once_and_at_once(void **state)
+{
+    struct book *b = *state;
+    all_say(b, 1);
+    batch(b);
+    assert_false(ledger_has_news(b->l));
+    assert_true(fingerprint_of(b, "lx02", "b1", HEX_A));
+    assert_true(ledger_has_news(b->l));
+    assert_string_equal(news(b), "{\"epoch\":1,\"seq\":2,\"port\":6120,\"heard\":\"\",\"fingerprints\":["
+                                 "{\"name\":\"lx02\",\"fingerprint\":\"" HEX_A "\",\"boot\":\"b1\"}]}\n");
+    assert_false(ledger_has_news(b->l));
+    all_say(b, 2);
+    assert_null(strstr(batch(b), "fingerprint"));
+}
+
+static void folds_who_read_the_same_again(void **state)
+{
+    struct book *b = *state;
+    all_say(b, 1);
+    fingerprint_of(b, "lx02", "b1", HEX_A);
+    fingerprint_of(b, "lx03", "b1", HEX_A);
+    assert_true(fingerprint_of(b, "lx03", "b1", NULL)); /* before anybody was told: that says it all */
+    assert_null(strstr(batch(b), "verified"));
+    assert_true(fingerprint_of(b, "lx02", "b1", NULL));
+    assert_true(fingerprint_of(b, "lx03", "b1", NULL));
+    assert_false(fingerprint_of(b, "lx04", "b1", NULL)); /* as what? */
+    assert_true(ledger_has_news(b->l));
+    assert_string_equal(news(b),
+                        "{\"epoch\":1,\"seq\":2,\"port\":6120,\"heard\":\"\",\"verified\":\"lx[02-03]\"}\n");
+    assert_string_equal(news(b), "");
+}
+
+static void a_fingerprint_counts_for_its_boot(void **state)
+{
+    struct book *b = *state;
+    all_say(b, 1);
+    assert_false(fingerprint_of(b, "lx02", "b0", HEX_A));
+    assert_true(fingerprint_of(b, "lx02", "b1", HEX_A));
+    ledger_gone(b->l, "lx02", "i1");
+    assert_false(fingerprint_of(b, "lx02", "b1", HEX_B));
+    assert_int_equal(hello_of(b, "lx02", "b2", "i2"), 0);
+    assert_false(fingerprint_of(b, "lx02", "b2", NULL)); /* nothing was said on this boot */
+    assert_null(strstr(batch(b), "fingerprint"));
+    assert_false(fingerprint_of(b, "lx09", "b1", HEX_A));
+    assert_false(fingerprint_of(b, "lx01", "b1", HEX_A));
+}
+
+static void tells_a_fingerprint_after_the_boot_that_it_counts_for(void **state)
+{
+    struct book *b = *state;
+    hello_of(b, "lx02", "b1", "i1");
+    fingerprint_of(b, "lx02", "b1", HEX_A);
+    assert_false(ledger_has_news(b->l));
+    assert_string_equal(news(b), "");
+    beat_of(b, "lx02", "i1", 1, "[]");
+    batch(b);
+    const char *changed = strstr(b->sent.s, "\"changed\""), *said = strstr(b->sent.s, "\"fingerprints\"");
+    assert_true(changed && said && changed < said);
+}
+
+static void tells_a_new_controller_the_fingerprints(void **state)
+{
+    struct book *b = *state;
+    all_say(b, 1);
+    fingerprint_of(b, "lx02", "b1", HEX_A);
+    fingerprint_of(b, "lx03", "b1", HEX_B);
+    batch(b);
+    ledger_gone(b->l, "lx03", "i1");
+    ledger_forget_told(b->l, b->now);
+    assert_null(strstr(news(b), "fingerprint")); /* nobody was heard yet */
+    beat_of(b, "lx02", "i1", 2, "[]");
+    batch(b);
+    assert_non_null(strstr(b->sent.s, "{\"name\":\"lx02\",\"fingerprint\":\"" HEX_A "\",\"boot\":\"b1\"}"));
+    assert_null(strstr(b->sent.s, HEX_B)); /* it is gone: it will say it anew */
+}
+
+static bool part_of(struct book *b, const char *name, uint64_t part, uint64_t parts, size_t bytes)
+{
+    struct body_components c = {.part = part, .parts = parts, .members = mem_alloc(bytes + 64)};
+    snprintf(c.members, bytes + 64, "\"part\":%d,\"components\":{\"x\":\"%0*d\"}", (int)part, (int)bytes, 0);
+    bool taken = ledger_components(b->l, name, &c);
+    free(c.members);
+    return taken;
+}
+
+static void want_components(struct book *b, const char *nodes)
+{
+    CLEANUP_HOSTLIST struct hostlist h = {0};
+    struct fingerprint f = named(HEX_A);
+    assert_int_equal(hostlist_parse(nodes, &h, NULL), 0);
+    ledger_want_components(b->l, &h, &f);
+}
+
+static const char *ask_components(struct book *b)
+{
+    struct fingerprint f, a = named(HEX_A);
+    const char *name = ledger_ask_components(b->l, b->now, &f);
+    if (name)
+        assert_true(fingerprint_equal(&f, &a));
+    return name;
+}
+
+/* Everything that waits, a frame each. */
+static const char *components(struct book *b)
+{
+    text_clear(&b->sent);
+    b->largest = 0;
+    b->n = 0;
+    while (ledger_batch_components(b->l, PORT, emit, b))
+        ;
+    return b->sent.s ? b->sent.s : "";
+}
+
+static void hands_lists_on_in_their_order(void **state)
+{
+    struct book *b = *state;
+    all_say(b, 1);
+    batch(b);
+    want_components(b, "lx02,lx09");
+    assert_string_equal(ask_components(b), "lx02");
+    assert_null(ask_components(b));
+    assert_true(part_of(b, "lx02", 0, 2, 1));
+    assert_true(part_of(b, "lx02", 1, 2, 1));
+    assert_true(ledger_has_components(b->l));
+    assert_false(ledger_has_news(b->l));
+    assert_string_equal(
+        components(b),
+        "{\"epoch\":1,\"seq\":2,\"port\":6120,\"heard\":\"\",\"components\":[{\"name\":\"lx02\","
+        "\"part\":0,\"components\":{\"x\":\"0\"}}]}\n"
+        "{\"epoch\":1,\"seq\":3,\"port\":6120,\"heard\":\"\",\"components\":[{\"name\":\"lx02\","
+        "\"part\":1,\"components\":{\"x\":\"0\"}}]}\n");
+    assert_false(ledger_has_components(b->l));
+}
+
+static void hands_no_list_on_that_nobody_asked_for(void **state)
+{
+    struct book *b = *state;
+    all_say(b, 1);
+    assert_false(part_of(b, "lx02", 0, 1, 1));
+    want_components(b, "lx02");
+    assert_string_equal(ask_components(b), "lx02");
+    assert_true(part_of(b, "lx02", 0, 1, 1));
+    assert_false(part_of(b, "lx02", 0, 1, 1)); /* it was the last part */
+    want_components(b, "lx02");
+    ask_components(b);
+    assert_true(part_of(b, "lx02", 0, 3, 1));
+    assert_false(part_of(b, "lx02", 2, 3, 1)); /* out of order: the list is lost */
+    assert_false(part_of(b, "lx02", 1, 3, 1));
+    assert_false(ledger_has_components(b->l));
+}
+
+static void bounds_waiting_lists(void **state)
+{
+    struct book *b = *state;
+    int taken = 0;
+    all_say(b, 1);
+    want_components(b, "lx02");
+    ask_components(b);
+    while (part_of(b, "lx02", (uint64_t)taken, 500, 40 << 10))
+        taken++;
+    assert_int_equal(taken, LEDGER_COMPONENTS_BYTES_MAX / ((40 << 10) + 33));
+    assert_false(ledger_has_components(b->l)); /* without one part the others are of no use */
+}
+
+static void asks_few_for_their_lists_at_a_time(void **state)
+{
+    struct book *b = *state;
+    all_say(b, 1);
+    want_components(b, "lx[02-04]");
+    assert_string_equal(ask_components(b), "lx02");
+    assert_string_equal(ask_components(b), "lx03");
+    assert_null(ask_components(b));
+    fingerprint_of(b, "lx02", "b1", HEX_B); /* it answers that it is another one */
+    assert_string_equal(ask_components(b), "lx04");
+    want_components(b, "lx02");
+    pass(b, 29999);
+    assert_null(ask_components(b));
+    pass(b, 1);
+    assert_string_equal(ask_components(b), "lx02");
+}
+
+static void forgets_what_a_lost_controller_wanted(void **state)
+{
+    struct book *b = *state;
+    all_say(b, 1);
+    want_components(b, "lx[02-04]");
+    ask_components(b);
+    part_of(b, "lx02", 0, 2, 1);
+    ledger_forget_told(b->l, b->now);
+    assert_false(ledger_has_components(b->l));
+    assert_false(part_of(b, "lx02", 1, 2, 1));
+    assert_null(ask_components(b));
+}
+
+static void says_once_who_is_to_read_anew(void **state)
+{
+    struct book *b = *state;
+    CLEANUP_HOSTLIST struct hostlist h = {0};
+    all_say(b, 1);
+    ledger_gone(b->l, "lx04", "i1");
+    assert_int_equal(hostlist_parse("lx[01-02],lx04,lx09", &h, NULL), 0);
+    ledger_recheck(b->l, &h);
+    assert_true(ledger_take_recheck(b->l, "lx02"));
+    assert_false(ledger_take_recheck(b->l, "lx02"));
+    assert_false(ledger_take_recheck(b->l, "lx03"));
+    assert_false(ledger_take_recheck(b->l, "lx04")); /* it reads when it comes back */
+    assert_false(ledger_take_recheck(b->l, "lx09"));
+}
+
+static void splits_long_lists_of_the_verified(void **state)
+{
+    struct book *b = *state;
+    CLEANUP_HOSTLIST struct hostlist h = {0};
+    for (unsigned i = 0; i < 6000; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "%c%x-%u-x", 'a' + (int)(i % 26), i * 2654435761U, i);
+        hostlist_add(&h, name);
+    }
+    ledger_share(b->l, b->now, 2, &h);
+    for (size_t i = 0; i < h.n; i++) {
+        hello_of(b, h.names[i], "b1", "i1");
+        beat_of(b, h.names[i], "i1", 1, "[]");
+        assert_true(fingerprint_of(b, h.names[i], "b1", HEX_A));
+    }
+    batch(b);
+    assert_true(b->largest <= FRAME_BODY_BYTES_MAX);
+    for (size_t i = 0; i < h.n; i++)
+        assert_true(fingerprint_of(b, h.names[i], "b1", NULL));
+    news(b);
+    assert_true(b->n > 1);
+    assert_true(b->largest <= BODY_PART_BYTES_MAX);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, open_book, close_book)
@@ -500,6 +762,18 @@ int main(void)
         T(asks_only_who_is_there),
         T(splits_what_does_not_fit_a_frame),
         T(splits_long_lists_of_nodes),
+        T(tells_a_fingerprint_once_and_at_once),
+        T(folds_who_read_the_same_again),
+        T(a_fingerprint_counts_for_its_boot),
+        T(tells_a_fingerprint_after_the_boot_that_it_counts_for),
+        T(tells_a_new_controller_the_fingerprints),
+        T(hands_lists_on_in_their_order),
+        T(hands_no_list_on_that_nobody_asked_for),
+        T(bounds_waiting_lists),
+        T(asks_few_for_their_lists_at_a_time),
+        T(forgets_what_a_lost_controller_wanted),
+        T(says_once_who_is_to_read_anew),
+        T(splits_long_lists_of_the_verified),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include "agent/agent.h"
 #include "agent/home.h"
 #include "agent/join.h"
+#include "agent/surveyor.h"
 #include "base/log.h"
 #include "base/notify.h"
 #include "base/text.h"
@@ -22,6 +23,7 @@ static const char USAGE[] =
     "usage: fettle-agent [-c HOST[:PORT]]... [-D STATE_DIR] [-i INTERVAL] [-r ROOT] [-p COLLECT_PORT] [-d "
     "FLAGS]\n"
     "       fettle-agent join TOKEN HOST[:PORT] [--name NAME] [-D STATE_DIR] [--again]\n"
+    "       fettle-agent fingerprint [--components] [-D STATE_DIR] [-r ROOT]\n"
     "       fettle-agent --help | --version\n";
 
 struct daemon {
@@ -192,6 +194,69 @@ static int join_main(int argc, char **argv)
     return join(&request);
 }
 
+/* As it was told when it joined, for its own name is taken out of what it reads. */
+static char *own_name(const char *home)
+{
+    struct home_identity id = {0};
+    char host[256] = "";
+    if (home_load(home, &id, NULL) == 0) {
+        char *name = mem_dup(id.name);
+        home_identity_fini(&id);
+        return name;
+    }
+    gethostname(host, sizeof host - 1);
+    host[strcspn(host, ".")] = 0;
+    return mem_dup(host);
+}
+
+static void print_components(const struct components *list)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const struct component *c = &list->list[i];
+        CLEANUP_TEXT struct text value = {0};
+        text_add_json(&value, c->value);
+        printf("%s %s %s\n", c->name, component_state_name(c->state), value.s);
+    }
+}
+
+static int print_fingerprint(const char *home, const char *root, bool components)
+{
+    CLEANUP_FREE char *name = own_name(home);
+    const struct hostlist also = {0};
+    struct survey_cache cache = {0};
+    struct components list = {0};
+    struct err e = {0};
+    char hex[FINGERPRINT_HEX + 1];
+    int r = surveyor_read(root, name, &also, &cache, &list, &e);
+    if (!r) {
+        struct fingerprint id = components_fingerprint(&list);
+        puts(fingerprint_format(&id, hex));
+        if (components)
+            print_components(&list);
+    }
+    survey_cache_fini(&cache);
+    components_fini(&list);
+    return r ? complain(&e) : EXIT_SUCCESS;
+}
+
+static int fingerprint_main(int argc, char **argv)
+{
+    enum { COMPONENTS = 256 };
+    static const struct option options[] = {{"components", no_argument, NULL, COMPONENTS}, {0}};
+    const char *home = HOME_DEFAULT, *root = "";
+    bool components = false;
+    for (int option; (option = getopt_long(argc, argv, "D:r:", options, NULL)) != -1;) {
+        switch (option) {
+        case 'D': home = optarg; break;
+        case 'r': root = optarg; break;
+        case COMPONENTS: components = true; break;
+        default: return usage(NULL, NULL);
+        }
+    }
+    return optind < argc ? usage("it does not know the word ", argv[optind])
+                         : print_fingerprint(home, root, components);
+}
+
 int main(int argc, char **argv)
 {
     /* The size of this process is a promise: one arena, and no threads but the one that looks up names. */
@@ -207,9 +272,14 @@ int main(int argc, char **argv)
         fputs(USAGE, stdout);
         return EXIT_SUCCESS;
     }
-    if (argc > 1 && strcmp(argv[1], "join") == 0) {
+    int (*command)(int argc, char **argv) = NULL;
+    if (argc > 1 && strcmp(argv[1], "join") == 0)
+        command = join_main;
+    else if (argc > 1 && strcmp(argv[1], "fingerprint") == 0)
+        command = fingerprint_main;
+    if (command) {
         argv[1] = argv[0]; /* by which getopt begins its sentences */
-        return join_main(argc - 1, argv + 1);
+        return command(argc - 1, argv + 1);
     }
     return daemon_main(argc, argv);
 }

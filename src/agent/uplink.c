@@ -49,21 +49,28 @@ static void on_open(struct peer *p, void *arg)
     take_step(arg, (struct course_event){.kind = COURSE_OPENED});
 }
 
-static int on_welcome(struct uplink *u, const struct frame *f, struct err *e)
+static void welcomed(struct uplink *u, const struct body_welcome *w)
 {
-    struct body_welcome w = {0};
     char name[ADDRESS_HOST_BYTES_MAX + 16];
-    int r = body_read_welcome(f, &w, e);
-    if (r || u->course.state != COURSE_GREETED)
-        return r;
-    take_step(u, (struct course_event){.kind = COURSE_WELCOME, .term = w.term, .spread = w.spread});
-    if (u->course.state != COURSE_WELCOMED)
-        return 0;
     uv_timer_stop(&u->timer);
     u->quiet = false;
     log_info("reports to %s %s", u->course.to_collector ? "collector" : "controller",
              address_format(course_target(&u->course), name));
-    u->events->on_welcome(u->arg, &w);
+    u->events->on_welcome(u->arg, w);
+}
+
+static int on_welcome(struct uplink *u, const struct frame *f, struct err *e)
+{
+    struct body_welcome w = {0};
+    int r = body_read_welcome(f, &w, e);
+    if (r)
+        return r;
+    if (u->course.state == COURSE_GREETED) {
+        take_step(u, (struct course_event){.kind = COURSE_WELCOME, .term = w.term, .spread = w.spread});
+        if (u->course.state == COURSE_WELCOMED)
+            welcomed(u, &w);
+    }
+    body_survey_fini(&w.survey);
     return 0;
 }
 

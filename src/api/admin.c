@@ -18,12 +18,28 @@ static json_t *alarms(const struct call *c)
                     silent, all);
         json_array_append_new(list, json_string(t.s));
     }
+    const struct classes *classes = cluster_classes(c->api->cluster);
+    for (size_t i = 0; i < classes->n; i++) {
+        if (watch_rollout_overrun(c->api->watch, (uint16_t)i)) {
+            CLEANUP_TEXT struct text t = {0};
+            text_printf(&t, "the rolling update of class %s is past its deadline", classes->list[i].name);
+            json_array_append_new(list, json_string(t.s));
+        }
+        if (!watch_drift_alarm(c->api->watch, (uint16_t)i))
+            continue;
+        CLEANUP_TEXT struct text t = {0};
+        text_printf(&t,
+                    "too many nodes of class %s drift at once; Fettle takes none of them down and reboots "
+                    "none for it",
+                    classes->list[i].name);
+        json_array_append_new(list, json_string(t.s));
+    }
     return list;
 }
 
 int call_status_show(struct call *c, struct text *t, struct err *e)
 {
-    struct view v = {.watch = c->api->watch, .now = c->now};
+    struct view v = {.cluster = c->api->cluster, .watch = c->api->watch, .now = c->now};
     struct tally tally = {0};
     for (size_t i = 0; i < cluster_count(c->api->cluster); i++) {
         view_set(&v, cluster_at(c->api->cluster, i));
@@ -58,22 +74,12 @@ static int add_entry(void *arg, uint64_t revision, const struct store_entry *ent
     return 0;
 }
 
-static int query_number(const struct call *c, const char *key, uint64_t min, uint64_t max, uint64_t *out,
-                        struct err *e)
-{
-    const char *value = http_query(c->request, key);
-    if (!value)
-        return 0;
-    int rc = text_parse_u64(value, min, max, out, e);
-    return rc < 0 ? err_wrap(e, rc, "\"%s\"", key) : 0;
-}
-
 int call_journal_list(struct call *c, struct text *t, struct err *e)
 {
     uint64_t after = 0, limit = JOURNAL_ENTRIES_MAX;
-    int rc = query_number(c, "after", 0, INT64_MAX, &after, e);
+    int rc = call_query_number(c, "after", 0, INT64_MAX, &after, e);
     if (rc == 0)
-        rc = query_number(c, "limit", 1, JOURNAL_ENTRIES_MAX, &limit, e);
+        rc = call_query_number(c, "limit", 1, JOURNAL_ENTRIES_MAX, &limit, e);
     if (rc < 0)
         return rc;
     text_add(t, "{\"entries\":[");

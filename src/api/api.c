@@ -39,6 +39,7 @@ struct api *api_create(struct cluster *c, struct watch *w, struct events *events
         .cluster = c, .watch = w, .events = events, .policy = *p, .shell = *shell, .own = geteuid()};
     a->root_name = user_name(0);
     a->own_name = user_name(a->own);
+    a->placer = placer_create();
     return a;
 }
 
@@ -48,6 +49,7 @@ void api_destroy(struct api *a)
         return;
     free(a->root_name);
     free(a->own_name);
+    placer_destroy(a->placer);
     free(a);
 }
 
@@ -69,6 +71,34 @@ int call_ask(struct call *c, struct ask *a, struct err *e)
     size_t len;
     const char *body = http_body(c->request, &len);
     return ask_parse(c->route, body, len, a, e);
+}
+
+int call_query_number(const struct call *c, const char *key, uint64_t min, uint64_t max, uint64_t *out,
+                      struct err *e)
+{
+    const char *value = http_query(c->request, key);
+    if (!value)
+        return 0;
+    int rc = text_parse_u64(value, min, max, out, e);
+    return rc < 0 ? err_wrap(e, rc, "\"%s\"", key) : 0;
+}
+
+int call_query_bool(const struct call *c, const char *key, bool *out, struct err *e)
+{
+    const char *value = http_query(c->request, key);
+    if (!value)
+        return 0;
+    int rc = text_parse_bool(value, out, e);
+    return rc < 0 ? err_wrap(e, rc, "\"%s\"", key) : 0;
+}
+
+int call_query_class(const struct call *c, int *out, struct err *e)
+{
+    const char *name = http_query(c->request, "class");
+    uint16_t class = 0;
+    int rc = name ? classes_find(cluster_classes(c->api->cluster), name, &class, e) : 0;
+    *out = name && rc == 0 ? class : -1;
+    return rc;
 }
 
 static int check_key(const char *key, const char *const *known, size_t n, bool *seen, struct err *e)

@@ -42,6 +42,9 @@ struct api_shell {
     void (*submit)(void *arg, const struct command *cmd, outcome_fn *fn, void *fn_arg);
     /* Reads the configuration anew. Sentences, one a line, into changes. */
     int (*reload)(void *arg, const char *actor, struct text *changes, struct err *e);
+    /* Tells the agents of these nodes (all known) to read their fingerprints anew; *told is how many
+     * could be told. */
+    int (*recheck)(void *arg, const struct hostlist *nodes, size_t *told, struct err *e);
     uint64_t (*revision)(void *arg); /* that the cluster stands at */
     /* Adds the members of Status that the api does not know itself (doc/openapi.yaml). */
     void (*status)(void *arg, json_t *status);

@@ -17,6 +17,8 @@
 
 #include <cmocka.h>
 
+enum { LARGE = 10000, LARGE_KINDS = 20, ALL_DIFFER = 1000, MODULES = 50 };
+
 /* A controller in small: what is submitted is decided and taken when commit() is called, at a time
  * that does not change, with a claim id that does not either. */
 struct stage {
@@ -35,6 +37,8 @@ struct stage {
     char actor[64];
     unsigned submitted;
     unsigned ended;
+    size_t rechecked; /* nodes that were to be told */
+    bool closed;      /* the wire is */
 };
 
 static void on_submit(void *arg, const struct command *cmd, outcome_fn *fn, void *fn_arg)
@@ -106,6 +110,14 @@ static int on_reload(void *arg, const char *actor, struct text *changes, struct 
     return 0;
 }
 
+static int on_recheck(void *arg, const struct hostlist *nodes, size_t *told, struct err *e)
+{
+    struct stage *s = arg;
+    s->rechecked = nodes->n;
+    *told = nodes->n - 1; /* one is not connected */
+    return 0;
+}
+
 static uint64_t on_revision(void *arg)
 {
     return ((struct stage *)arg)->revision;
@@ -147,38 +159,100 @@ static int on_sign(void *arg, const char *name, enum role role, const char *requ
     return 0;
 }
 
-static void stage_open(struct stage *s)
+static int stage_open(void **state, struct world (*make)(struct mono now), int age_s)
 {
     static const struct api_policy policy = {API_READERS_NOBODY, false};
+    struct stage *s = mem_alloc(sizeof *s);
+    *state = s;
     *s = (struct stage){.commits_at_once = true, .revision = 41};
-    s->world = world_make((struct mono){mono_now().ns - span_s(35).ns});
+    s->world = make((struct mono){mono_now().ns - span_s(age_s).ns});
     s->events = events_create(1);
-    struct api_shell shell = {s,         on_submit,  on_reload,     on_revision,
-                              on_status, on_journal, on_make_token, on_sign};
+    const struct api_shell shell = {.arg = s,
+                                    .submit = on_submit,
+                                    .reload = on_reload,
+                                    .recheck = on_recheck,
+                                    .revision = on_revision,
+                                    .status = on_status,
+                                    .journal = on_journal,
+                                    .make_token = on_make_token,
+                                    .sign_operator = on_sign};
     s->api = api_create(s->world.cluster, s->world.watch, s->events, &policy, &shell);
     wire_open(&s->wire, api_request, s->api);
     s->wire.each_turn = each_turn;
     s->wire.arg = s;
+    return 0;
 }
 
-static void stage_close(struct stage *s)
+static int open_plain(void **state)
 {
-    wire_close(&s->wire);
+    return stage_open(state, world_make, 35);
+}
+
+static struct world make_large(struct mono now)
+{
+    struct world w = world_make_large(LARGE, now);
+    world_show(&w, LARGE_KINDS, 0);
+    return w;
+}
+
+static struct world make_all_differ(struct mono now)
+{
+    struct world w = world_make_large(ALL_DIFFER, now);
+    world_show(&w, ALL_DIFFER, MODULES);
+    return w;
+}
+
+static int open_all_differ(void **state)
+{
+    return stage_open(state, make_all_differ, 1);
+}
+
+static int open_large(void **state)
+{
+    return stage_open(state, make_large, 1);
+}
+
+static int open_classes(void **state)
+{
+    return stage_open(state, world_make_classes, 3);
+}
+
+/* Also after a test that failed in the middle: a loop that is left behind would be found by the next
+ * test, whose own has the same address, and it would wait for what never comes. */
+static int stage_close(void **state)
+{
+    struct stage *s = *state;
+    if (!s->closed)
+        wire_close(&s->wire);
     api_destroy(s->api);
     events_destroy(s->events);
     world_destroy(&s->world);
+    free(s);
+    return 0;
 }
 
-/* What changes with time: numbers become 0, times too. */
+static void wait_submitted(struct stage *s)
+{
+    struct mono end = mono_add(mono_now(), span_s(30));
+    while (s->submitted == 0) {
+        wire_turn(&s->wire);
+        assert_true(mono_now().ns < end.ns);
+    }
+}
+
+/* What changes with time: numbers become 0, times too; null stays. */
 static void mask(struct text *t, const char *key)
 {
     CLEANUP_TEXT struct text out = {0};
     const char *rest = t->s;
-    for (const char *p; (p = strstr(rest, key)); rest += strcspn(rest, "\",}")) {
+    for (const char *p; (p = strstr(rest, key));) {
         p += strlen(key);
         text_add_bytes(&out, rest, (size_t)(p - rest));
-        text_add_char(&out, '0');
         rest = p;
+        if (*p < '0' || *p > '9')
+            continue;
+        text_add_char(&out, '0');
+        rest += strcspn(rest, "\",}");
     }
     text_add(&out, rest);
     text_clear(t);
@@ -193,6 +267,8 @@ static void transcribe(struct stage *s, const char *method, const char *target, 
     mask(&answer, "\"Silent\":");
     mask(&answer, "\"Uptime\":");
     mask(&answer, "\"expires\":\"");
+    mask(&answer, "\"verified_s\":");
+    mask(&answer, "\"deadline\":\"");
     text_printf(t, "%s %s %s\n%d %s\n", method, target, body ? body : "", status, answer.s);
 }
 
@@ -224,14 +300,12 @@ static void test_reads(void **state)
         "/v1/journal?after=-1",
         "/v1/node",
     };
-    struct stage s;
-    stage_open(&s);
+    struct stage *s = *state;
     CLEANUP_TEXT struct text t = {0};
     for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
-        transcribe(&s, "GET", targets[i], NULL, &t);
-    transcribe(&s, "DELETE", "/v1/nodes/lx01", NULL, &t);
+        transcribe(s, "GET", targets[i], NULL, &t);
+    transcribe(s, "DELETE", "/v1/nodes/lx01", NULL, &t);
     golden_check("reads.txt", &t);
-    stage_close(&s);
 }
 
 static void test_changes(void **state)
@@ -259,133 +333,340 @@ static void test_changes(void **state)
         {"/v1/certificates", "{\"name\":\"ann\",\"role\":\"reader\",\"request\":\"good\"}"},
         {"/v1/certificates", "{\"name\":\"ann\",\"role\":\"reader\",\"request\":\"bad\"}"},
     };
-    struct stage s;
-    stage_open(&s);
+    struct stage *s = *state;
     CLEANUP_TEXT struct text t = {0};
     for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++)
-        transcribe(&s, "POST", asked[i].target, asked[i].body, &t);
+        transcribe(s, "POST", asked[i].target, asked[i].body, &t);
     text_add(&t, "# the disk is full, the configuration is bad\n");
-    s.fails = -ENOSPC;
-    transcribe(&s, "POST", "/v1/nodes/drain", "{\"nodes\":\"lx03\",\"reason\":\"x\"}", &t);
-    transcribe(&s, "POST", "/v1/tokens", NULL, &t);
-    transcribe(&s, "POST", "/v1/reload", NULL, &t);
+    s->fails = -ENOSPC;
+    transcribe(s, "POST", "/v1/nodes/drain", "{\"nodes\":\"lx03\",\"reason\":\"x\"}", &t);
+    transcribe(s, "POST", "/v1/tokens", NULL, &t);
+    transcribe(s, "POST", "/v1/reload", NULL, &t);
     text_add(&t, "# another controller leads\n");
-    s.fails = -EPERM;
-    transcribe(&s, "POST", "/v1/nodes/drain", "{\"nodes\":\"lx03\",\"reason\":\"x\"}", &t);
+    s->fails = -EPERM;
+    transcribe(s, "POST", "/v1/nodes/drain", "{\"nodes\":\"lx03\",\"reason\":\"x\"}", &t);
     golden_check("changes.txt", &t);
-    stage_close(&s);
 }
 
 static void test_head(void **state)
 {
-    struct stage s;
-    stage_open(&s);
-    int fd = wire_connect(&s.wire, "HEAD /v1/status HTTP/1.1\r\nHost: h\r\n\r\n");
+    struct stage *s = *state;
+    int fd = wire_connect(&s->wire, "HEAD /v1/status HTTP/1.1\r\nHost: h\r\n\r\n");
     CLEANUP_TEXT struct text t = {0};
-    wire_read_until(&s.wire, fd, &t, "\r\n\r\n");
+    wire_read_until(&s->wire, fd, &t, "\r\n\r\n");
     assert_non_null(strstr(t.s, "HTTP/1.1 200 OK"));
     close(fd);
-    stage_close(&s);
 }
 
 /* The actor is the local user, by name. */
 static void test_actor(void **state)
 {
-    struct stage s;
-    stage_open(&s);
+    struct stage *s = *state;
     CLEANUP_TEXT struct text t = {0};
     assert_int_equal(
-        wire_ask(&s.wire, "POST", "/v1/nodes/drain", "{\"nodes\":\"lx03\",\"reason\":\"x\"}", &t), 200);
+        wire_ask(&s->wire, "POST", "/v1/nodes/drain", "{\"nodes\":\"lx03\",\"reason\":\"x\"}", &t), 200);
     const struct passwd *p = getpwuid(geteuid());
-    assert_string_equal(s.actor, p->pw_name);
-    stage_close(&s);
+    assert_string_equal(s->actor, p->pw_name);
 }
 
 /* A change is not answered before its commit. */
 static void test_answer_after_commit(void **state)
 {
-    struct stage s;
-    stage_open(&s);
-    s.commits_at_once = false;
-    int fd = wire_connect(&s.wire, "POST /v1/nodes/drain HTTP/1.1\r\nHost: h\r\nContent-Length: 29\r\n\r\n"
-                                   "{\"nodes\":\"lx03\",\"reason\":\"x\"}");
-    while (s.submitted == 0)
-        wire_turn(&s.wire);
+    struct stage *s = *state;
+    s->commits_at_once = false;
+    int fd = wire_connect(&s->wire, "POST /v1/nodes/drain HTTP/1.1\r\nHost: h\r\nContent-Length: 29\r\n\r\n"
+                                    "{\"nodes\":\"lx03\",\"reason\":\"x\"}");
+    wait_submitted(s);
     for (int i = 0; i < 10; i++)
-        wire_turn(&s.wire);
+        wire_turn(&s->wire);
     char byte;
     assert_int_equal(read(fd, &byte, 1), -1);
-    commit(&s);
+    commit(s);
     CLEANUP_TEXT struct text t = {0};
-    wire_read_until(&s.wire, fd, &t, "\"claim\":\"100\"");
+    wire_read_until(&s->wire, fd, &t, "\"claim\":\"100\"");
     close(fd);
-    stage_close(&s);
 }
 
 /* A client that goes away takes nothing with it: the command completes, and there is nobody to tell. */
 static void test_client_gone(void **state)
 {
-    struct stage s;
-    stage_open(&s);
-    s.commits_at_once = false;
-    int fd = wire_connect(&s.wire, "POST /v1/nodes/drain HTTP/1.1\r\nHost: h\r\nContent-Length: 29\r\n\r\n"
-                                   "{\"nodes\":\"lx03\",\"reason\":\"x\"}");
-    while (s.submitted == 0)
-        wire_turn(&s.wire);
+    struct stage *s = *state;
+    s->commits_at_once = false;
+    int fd = wire_connect(&s->wire, "POST /v1/nodes/drain HTTP/1.1\r\nHost: h\r\nContent-Length: 29\r\n\r\n"
+                                    "{\"nodes\":\"lx03\",\"reason\":\"x\"}");
+    wait_submitted(s);
     close(fd);
     for (int i = 0; i < 10; i++)
-        wire_turn(&s.wire);
-    commit(&s);
-    assert_int_equal(s.ended, 1);
-    assert_int_equal(cluster_find(s.world.cluster, "lx03")->n_claims, 1);
-    stage_close(&s);
+        wire_turn(&s->wire);
+    commit(s);
+    assert_int_equal(s->ended, 1);
+    assert_int_equal(cluster_find(s->world.cluster, "lx03")->n_claims, 1);
 }
 
 /* The same when the server goes away first. */
 static void test_server_gone(void **state)
 {
-    struct stage s;
-    stage_open(&s);
-    s.commits_at_once = false;
-    int fd = wire_connect(&s.wire, "POST /v1/tokens HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n");
-    while (s.submitted == 0)
-        wire_turn(&s.wire);
-    wire_close(&s.wire);
-    commit(&s);
-    assert_int_equal(s.ended, 1);
+    struct stage *s = *state;
+    s->commits_at_once = false;
+    int fd = wire_connect(&s->wire, "POST /v1/tokens HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n");
+    wait_submitted(s);
+    wire_close(&s->wire);
+    s->closed = true;
+    commit(s);
+    assert_int_equal(s->ended, 1);
     close(fd);
-    api_destroy(s.api);
-    events_destroy(s.events);
-    world_destroy(&s.world);
 }
 
 static void test_event_stream(void **state)
 {
-    struct stage s;
-    stage_open(&s);
-    int fd = wire_connect(&s.wire, "GET /v1/events HTTP/1.1\r\nHost: h\r\n\r\n");
+    struct stage *s = *state;
+    int fd = wire_connect(&s->wire, "GET /v1/events HTTP/1.1\r\nHost: h\r\n\r\n");
     CLEANUP_TEXT struct text t = {0};
-    wire_read_until(&s.wire, fd, &t, "text/event-stream");
-    events_add(s.events, &(struct event){{0}, "node.late", "fettled", "lx04", "late", 0});
-    wire_read_until(&s.wire, fd, &t,
+    wire_read_until(&s->wire, fd, &t, "text/event-stream");
+    events_add(s->events, &(struct event){{0}, "node.late", "fettled", "lx04", "late", 0});
+    wire_read_until(&s->wire, fd, &t,
                     "id: 0000000000000001.1\nevent: node.late\ndata: {\"at\":\"1970-01-01T00:00:00.000Z\","
                     "\"what\":\"node.late\",\"actor\":\"fettled\",\"nodes\":\"lx04\",\"text\":\"late\","
                     "\"revision\":null}\n");
     close(fd);
-    stage_close(&s);
+}
+
+/* --- conformance ------------------------------------------------------------------------------- */
+
+static void test_conform_reads(void **state)
+{
+    static const char *const targets[] = {
+        "/v1/nodes?fields=Name,Class,Cohort,Conformance,Drift,Schedulable,Why",
+        "/v1/conform/groups",
+        "/v1/conform/groups?class=cpu",
+        "/v1/conform/groups?class=gpus",
+        "/v1/conform/diff/gx1",
+        "/v1/conform/diff/gx3",
+        "/v1/conform/diff/gx3?all=yes",
+        "/v1/conform/diff/gx5",
+        "/v1/conform/diff/gx6",
+        "/v1/conform/diff/gx7",
+        "/v1/conform/diff/gx8",
+        "/v1/conform/diff/cx3",
+        "/v1/conform/diff/gx3?with=gx4",
+        "/v1/conform/diff/gx1?with=gx2",
+        "/v1/conform/diff/gx3?with=gx6",
+        "/v1/conform/diff/gx6?with=gx3",
+        "/v1/conform/diff/gx3?with=gx9",
+        "/v1/conform/diff/gx9",
+        "/v1/conform/diff/gx3?all=maybe",
+        "/v1/conform/history/gx3",
+        "/v1/conform/history/gx1",
+        "/v1/conform/history/gx6",
+        "/v1/classes",
+        "/v1/status",
+        "/v1/baselines/gpu",
+        "/v1/baselines/gpu?version=2",
+        "/v1/baselines/gpu?version=1",
+        "/v1/baselines/gpu?version=4",
+        "/v1/baselines/gpu?version=0",
+        "/v1/baselines/cpu",
+        "/v1/baselines/gpus",
+        "/v1/place?count=2",
+        "/v1/place?count=1&class=gpu&policy=sensitive",
+        "/v1/place?count=4&nodes=gx%5B1-8%5D,cx1",
+        "/v1/place?count=4&require=yes",
+        "/v1/place?count=99",
+        "/v1/place?count=0",
+        "/v1/place?class=gpu",
+        "/v1/place?count=2&policy=hcp",
+        "/v1/place?count=2&nodes=gx9",
+        "/v1/place?count=2&require=perhaps",
+        "/v1/place?count=2&number=3",
+        "/v1/slurm/features",
+        "/v1/slurm/features?nodes=gx%5B1-3%5D",
+        "/v1/slurm/features?nodes=gx9",
+        "/v1/slurm/constraint?count=1",
+        "/v1/slurm/constraint?count=2&class=cpu",
+        "/v1/slurm/constraint?count=2&class=gpu",
+        "/v1/slurm/constraint?count=50",
+        "/v1/slurm/constraint",
+    };
+    struct stage *s = *state;
+    CLEANUP_TEXT struct text t = {0};
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
+        transcribe(s, "GET", targets[i], NULL, &t);
+    golden_check("conform.txt", &t);
+}
+
+/* Changes of baselines and rollouts, and approvals, one after the other. */
+static void test_conform_changes(void **state)
+{
+    static const struct {
+        const char *target, *body;
+    } asked[] = {
+        {"/v1/conform/recheck", "{\"nodes\":\"gx[1-3]\"}"},
+        {"/v1/conform/recheck", "{\"nodes\":\"gx9\"}"},
+        {"/v1/conform/approve", "{\"nodes\":\"gx[3,7]\"}"},
+        {"/v1/conform/approve", "{\"nodes\":\"gx6\"}"},
+        {"/v1/conform/approve", "{\"nodes\":\"gx7\",\"reason\":\"looked at\"}"},
+        {"/v1/conform/approve", "{\"nodes\":\"gx7\"}"},
+        {"/v1/conform/approve", "{\"nodes\":\"cx1\",\"reason\":\"of a class without a baseline\"}"},
+        {"/v1/baselines/accept", "{\"node\":\"gx2\"}"},
+        {"/v1/rollouts/start", "{\"class\":\"gpu\",\"to\":\"gx8\",\"nodes\":\"gx1\",\"deadline\":\"24h\"}"},
+        {"/v1/rollouts/revert", "{\"class\":\"gpu\"}"},
+        {"/v1/rollouts/revert", "{\"class\":\"gpu\"}"},
+        {"/v1/baselines/accept", "{\"node\":\"gx5\"}"},
+        {"/v1/baselines/accept", "{\"node\":\"gx6\"}"},
+        {"/v1/baselines/accept", "{\"node\":\"gx9\"}"},
+        {"/v1/baselines/accept", "{\"node\":\"gx4\",\"reason\":\"as it should be\"}"},
+        {"/v1/baselines/revert", "{\"class\":\"gpu\"}"},
+        {"/v1/baselines/revert", "{\"class\":\"gpu\",\"version\":2}"},
+        {"/v1/baselines/revert", "{\"class\":\"gpu\",\"version\":77}"},
+        {"/v1/baselines/revert", "{\"class\":\"cpu\"}"},
+        {"/v1/baselines/accept", "{\"node\":\"cx1\"}"},
+        {"/v1/baselines/revert", "{\"class\":\"cpu\"}"},
+        {"/v1/rollouts/start",
+         "{\"class\":\"cpu\",\"to\":\"cx3\",\"nodes\":\"cx[1-4]\",\"deadline\":\"24h\"}"},
+        {"/v1/rollouts/start",
+         "{\"class\":\"cpu\",\"to\":\"cx3\",\"nodes\":\"cx[1-3]\",\"deadline\":\"24h\"}"},
+        {"/v1/rollouts/accept", "{\"class\":\"cpu\"}"},
+        {"/v1/rollouts/start", "{\"class\":\"cpu\",\"version\":1,\"nodes\":\"cx2\",\"deadline\":\"1h\"}"},
+        {"/v1/rollouts/accept", "{\"class\":\"none\"}"},
+    };
+    struct stage *s = *state;
+    CLEANUP_TEXT struct text t = {0};
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++)
+        transcribe(s, "POST", asked[i].target, asked[i].body, &t);
+    transcribe(s, "GET", "/v1/baselines/cpu", NULL, &t);
+    golden_check("conform-changes.txt", &t);
+}
+
+/* A person's word goes into the command; what a node is not now, nobody can approve. */
+static void test_approve_asks_first(void **state)
+{
+    struct stage *s = *state;
+    CLEANUP_TEXT struct text t = {0};
+    assert_int_equal(wire_ask(&s->wire, "POST", "/v1/conform/approve", "{\"nodes\":\"gx[3,7]\"}", &t), 409);
+    assert_int_equal(s->submitted, 0);
+    s->commits_at_once = false;
+    int fd =
+        wire_connect(&s->wire, "POST /v1/conform/approve HTTP/1.1\r\nHost: h\r\nContent-Length: 31\r\n\r\n"
+                               "{\"nodes\":\"gx7\",\"reason\":\"seen\"}");
+    wait_submitted(s);
+    assert_int_equal(s->cmd.kind, COMMAND_APPROVE);
+    assert_string_equal(s->cmd.reason, "seen");
+    commit(s);
+    close(fd);
+}
+
+/* The baseline is what the node is, never what it was a moment before. */
+static void test_accept_what_is_recorded(void **state)
+{
+    struct stage *s = *state;
+    CLEANUP_TEXT struct text t = {0};
+    world_change(&s->world, "cx2");
+    assert_int_equal(wire_ask(&s->wire, "POST", "/v1/baselines/accept", "{\"node\":\"cx2\"}", &t), 409);
+    assert_int_equal(s->submitted, 0);
+    text_clear(&t);
+    assert_int_equal(wire_ask(&s->wire, "POST", "/v1/baselines/accept", "{\"node\":\"cx1\"}", &t), 200);
+}
+
+/* What a rollout's command carries: an absolute deadline, and one target. */
+static void test_rollout_command(void **state)
+{
+    struct stage *s = *state;
+    s->commits_at_once = false;
+    struct wall before = wall_now();
+    int fd =
+        wire_connect(&s->wire, "POST /v1/rollouts/start HTTP/1.1\r\nHost: h\r\nContent-Length: 58\r\n\r\n"
+                               "{\"class\":\"gpu\",\"version\":2,\"nodes\":\"gx1\",\"deadline\":\"24h\"}");
+    wait_submitted(s);
+    CLEANUP_JSON json_t *set = json_read(s->cmd.set, strlen(s->cmd.set), NULL);
+    uint64_t version = 0, deadline = 0;
+    const char *text = "";
+    assert_int_equal(json_take_u64(set, "version", 9, &version, NULL), 0);
+    assert_int_equal(version, 2);
+    assert_null(json_object_get(set, "node"));
+    assert_int_equal(json_take_string(set, "deadline", &text, NULL), 0);
+    assert_int_equal(text_parse_u64(text, 0, INT64_MAX, &deadline, NULL), 0);
+    assert_in_range((int64_t)deadline - before.ns, span_s(86400).ns, span_s(86400 + 30).ns);
+    commit(s);
+    close(fd);
+}
+
+static json_t *ask_large(struct stage *s, const char *target)
+{
+    CLEANUP_TEXT struct text t = {0};
+    struct mono began = mono_now();
+    assert_int_equal(wire_ask(&s->wire, "GET", target, NULL, &t), 200);
+    print_message("%s of %zu nodes: %zu bytes in %lld ms\n", target, cluster_count(s->world.cluster), t.len,
+                  (long long)span_to_ms(mono_sub(mono_now(), began)));
+    json_t *answer = json_read(t.s, t.len, NULL);
+    assert_non_null(answer);
+    return answer;
+}
+
+static size_t count_of(const json_t *o, const char *key)
+{
+    return (size_t)json_integer_value(json_object_get(o, key));
+}
+
+/* Many nodes come out whole. How long it took is printed, not judged. */
+static void test_large(void **state)
+{
+    struct stage *s = *state;
+    CLEANUP_JSON json_t *groups = ask_large(s, "/v1/conform/groups");
+    assert_int_equal(json_array_size(json_object_get(groups, "groups")), LARGE_KINDS);
+    assert_int_equal(json_array_size(json_object_get(groups, "alone")), 0);
+    CLEANUP_JSON json_t *classes = ask_large(s, "/v1/classes");
+    assert_int_equal(count_of(json_array_get(json_object_get(classes, "classes"), 0), "unknown"), LARGE);
+    CLEANUP_JSON json_t *place = ask_large(s, "/v1/place?count=4096");
+    assert_int_equal(count_of(place, "count"), 4096);
+    CLEANUP_JSON json_t *features = ask_large(s, "/v1/slurm/features");
+    assert_int_equal(json_array_size(json_object_get(features, "nodes")), LARGE_KINDS);
+
+    CLEANUP_JSON json_t *diff = ask_large(s, "/v1/conform/diff/n00001?with=n00002");
+    const json_t *differences = json_object_get(diff, "differences");
+    assert_int_equal(json_array_size(differences), 1);
+    const json_t *one = json_array_get(differences, 0);
+    assert_int_equal(count_of(one, "also_count"), LARGE / LARGE_KINDS - 1);
+    CLEANUP_HOSTLIST struct hostlist also = {0};
+    assert_int_equal(hostlist_parse(json_string_value(json_object_get(one, "also")), &also, NULL), 0);
+    assert_int_equal(also.n, 256); /* of them, and no more */
+    assert_string_equal(also.names[0], "n00021");
+}
+
+/* Where every node is different in much, who else has a component is looked for as long as it is cheap;
+ * the differences are all there. */
+static void test_all_differ(void **state)
+{
+    struct stage *s = *state;
+    CLEANUP_JSON json_t *diff = ask_large(s, "/v1/conform/diff/n00001?with=n00002");
+    const json_t *differences = json_object_get(diff, "differences");
+    assert_int_equal(json_array_size(differences), MODULES + 1);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(differences, 0), "also")), "");
+    const json_t *last = json_array_get(differences, MODULES);
+    assert_string_equal(json_string_value(json_object_get(last, "kind")), "different");
+    assert_true(json_is_null(json_object_get(last, "also")));
+    assert_true(json_is_null(json_object_get(last, "also_count")));
 }
 
 int main(void)
 {
+#define PLAIN(test) cmocka_unit_test_setup_teardown(test, open_plain, stage_close)
+#define CLASSES(test) cmocka_unit_test_setup_teardown(test, open_classes, stage_close)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads),
-        cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_head),
-        cmocka_unit_test(test_actor),
-        cmocka_unit_test(test_answer_after_commit),
-        cmocka_unit_test(test_client_gone),
-        cmocka_unit_test(test_server_gone),
-        cmocka_unit_test(test_event_stream),
+        PLAIN(test_reads),
+        PLAIN(test_changes),
+        PLAIN(test_head),
+        PLAIN(test_actor),
+        PLAIN(test_answer_after_commit),
+        PLAIN(test_client_gone),
+        PLAIN(test_server_gone),
+        PLAIN(test_event_stream),
+        CLASSES(test_conform_reads),
+        CLASSES(test_conform_changes),
+        CLASSES(test_approve_asks_first),
+        CLASSES(test_accept_what_is_recorded),
+        CLASSES(test_rollout_command),
+        cmocka_unit_test_setup_teardown(test_large, open_large, stage_close),
+        cmocka_unit_test_setup_teardown(test_all_differ, open_all_differ, stage_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

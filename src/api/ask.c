@@ -19,6 +19,8 @@ void ask_fini(struct ask *a)
     free(a->set);
     free(a->name);
     free(a->request);
+    free(a->node);
+    free(a->class_name);
     *a = (struct ask){0};
 }
 
@@ -76,21 +78,25 @@ static int take_nodes(const json_t *o, struct ask *a, struct err *e)
     return rc < 0 ? rc : parse_nodes(list, &a->nodes, e);
 }
 
+/* A length of time. */
+static int parse_span(const char *key, const char *text, int64_t max_s, struct span *out, struct err *e)
+{
+    int rc = span_parse(text, out, e);
+    if (rc < 0)
+        return err_wrap(e, rc, "\"%s\"", key);
+    char max[32];
+    if (out->ns <= 0 || out->ns > span_s(max_s).ns)
+        return err_set(e, -EINVAL, "\"%s\" is \"%s\"; more than 0s and at most %s are allowed", key, text,
+                       span_format(span_s(max_s), max));
+    return 0;
+}
+
 static int take_valid(const json_t *o, int64_t usual_s, int64_t max_s, struct ask *a, struct err *e)
 {
     const char *text = NULL;
     a->valid = span_s(usual_s);
     int rc = allow_string(o, "valid", &text, e);
-    if (rc < 0 || !text)
-        return rc;
-    rc = span_parse(text, &a->valid, e);
-    if (rc < 0)
-        return err_wrap(e, rc, "\"valid\"");
-    char max[32];
-    if (a->valid.ns <= 0 || a->valid.ns > span_s(max_s).ns)
-        return err_set(e, -EINVAL, "\"valid\" is \"%s\"; more than 0s and at most %s are allowed", text,
-                       span_format(span_s(max_s), max));
-    return 0;
+    return rc < 0 || !text ? rc : parse_span("valid", text, max_s, &a->valid, e);
 }
 
 static int parse_hold(const json_t *o, struct ask *a, struct err *e)
@@ -202,7 +208,90 @@ static int parse_certificate(const json_t *o, struct ask *a, struct err *e)
     return take_valid(o, 90 * DAY_S, 365 * DAY_S, a, e);
 }
 
-enum { KEYS_MAX = 4 };
+static int allow_reason(const json_t *o, struct ask *a, struct err *e)
+{
+    return json_object_get(o, "reason") ? take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e) : 0;
+}
+
+static int parse_node(const json_t *o, const char *key, struct ask *a, struct err *e)
+{
+    const char *name;
+    int rc = want_string(o, key, &name, e);
+    if (rc < 0)
+        return rc;
+    if (!hostlist_name_ok(name))
+        return err_set(e, -EINVAL, "\"%s\" is not the name of one node", key);
+    a->node = mem_dup(name);
+    return 0;
+}
+
+static int allow_version(const json_t *o, struct ask *a, struct err *e)
+{
+    uint64_t version = 0;
+    if (!json_object_get(o, "version"))
+        return 0;
+    int rc = json_take_u64(o, "version", UINT32_MAX, &version, e);
+    if (rc == 0 && version == 0)
+        return err_set(e, -EINVAL, "\"version\" is 0; the first is 1");
+    a->version = (uint32_t)version;
+    return rc;
+}
+
+static int parse_class(const json_t *o, struct ask *a, struct err *e)
+{
+    return take_plain(o, "class", CLASS_NAME_BYTES_MAX, &a->class_name, e);
+}
+
+static int parse_recheck(const json_t *o, struct ask *a, struct err *e)
+{
+    return take_nodes(o, a, e);
+}
+
+static int parse_approve(const json_t *o, struct ask *a, struct err *e)
+{
+    int rc = take_nodes(o, a, e);
+    return rc < 0 ? rc : allow_reason(o, a, e);
+}
+
+static int parse_baseline(const json_t *o, struct ask *a, struct err *e)
+{
+    int rc = parse_node(o, "node", a, e);
+    return rc < 0 ? rc : allow_reason(o, a, e);
+}
+
+static int parse_revert(const json_t *o, struct ask *a, struct err *e)
+{
+    int rc = parse_class(o, a, e);
+    if (rc == 0)
+        rc = allow_version(o, a, e);
+    return rc < 0 ? rc : allow_reason(o, a, e);
+}
+
+/* What a rollout leads to: a node that shows it, or a version that was the baseline before. */
+static int parse_target(const json_t *o, struct ask *a, struct err *e)
+{
+    bool to = json_object_get(o, "to"), version = json_object_get(o, "version");
+    if (to == version)
+        return err_set(e, -EINVAL, "either \"to\" or \"version\" is needed%s", to ? ", not both" : "");
+    return to ? parse_node(o, "to", a, e) : allow_version(o, a, e);
+}
+
+static int parse_rollout(const json_t *o, struct ask *a, struct err *e)
+{
+    const char *deadline;
+    int rc = parse_class(o, a, e);
+    if (rc == 0)
+        rc = parse_target(o, a, e);
+    if (rc == 0)
+        rc = take_nodes(o, a, e);
+    if (rc == 0)
+        rc = want_string(o, "deadline", &deadline, e);
+    if (rc == 0)
+        rc = parse_span("deadline", deadline, ROLLOUT_DAYS_MAX * DAY_S, &a->deadline, e);
+    return rc < 0 ? rc : allow_reason(o, a, e);
+}
+
+enum { KEYS_MAX = 6 };
 
 static const struct {
     int (*parse)(const json_t *o, struct ask *a, struct err *e);
@@ -218,6 +307,16 @@ static const struct {
     [ROUTE_config_reload] = {parse_nothing, true, 0, {NULL}},
     [ROUTE_token_create] = {parse_token, true, 2, {"nodes", "valid"}},
     [ROUTE_certificate_create] = {parse_certificate, false, 4, {"name", "role", "request", "valid"}},
+    [ROUTE_conform_recheck] = {parse_recheck, false, 1, {"nodes"}},
+    [ROUTE_conform_approve] = {parse_approve, false, 2, {"nodes", "reason"}},
+    [ROUTE_baseline_accept] = {parse_baseline, false, 2, {"node", "reason"}},
+    [ROUTE_baseline_revert] = {parse_revert, false, 3, {"class", "version", "reason"}},
+    [ROUTE_rollout_start] = {parse_rollout,
+                             false,
+                             6,
+                             {"class", "to", "version", "nodes", "deadline", "reason"}},
+    [ROUTE_rollout_accept] = {parse_class, false, 1, {"class"}},
+    [ROUTE_rollout_revert] = {parse_class, false, 1, {"class"}},
 };
 
 int ask_parse(enum route r, const char *body, size_t len, struct ask *a, struct err *e)

@@ -11,7 +11,12 @@
  * exist is for later. Inside this folder.
  */
 
-enum { VALUE_BYTES_MAX = 1024, PEM_BYTES_MAX = 16 << 10, OPERATOR_NAME_BYTES_MAX = 64 };
+enum {
+    VALUE_BYTES_MAX = 1024,
+    PEM_BYTES_MAX = 16 << 10,
+    OPERATOR_NAME_BYTES_MAX = 64,
+    ROLLOUT_DAYS_MAX = 90
+};
 
 /* Members that the call does not have stay NULL or 0. Zero-initialise; ask_fini. */
 struct ask {
@@ -22,7 +27,11 @@ struct ask {
     char *name; /* of an operator */
     enum role role;
     char *request;
-    struct span valid; /* the route's own length of time when the body does not say */
+    struct span valid;    /* the route's own length of time when the body does not say */
+    char *node;           /* one name: that shows what is right */
+    char *class_name;     /* of nodes */
+    uint32_t version;     /* of a baseline */
+    struct span deadline; /* of a rollout */
 };
 
 /* Reads the body of a call of this route. -EINVAL with a sentence that names the key; *a is empty

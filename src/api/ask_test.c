@@ -88,6 +88,60 @@ static void test_reload(void **state)
     assert_int_equal(parse(ROUTE_config_reload, "{}", &a, NULL), 0);
 }
 
+static void test_conform(void **state)
+{
+    struct ask a;
+    assert_int_equal(parse(ROUTE_conform_recheck, "{\"nodes\":\"lx[1-3]\"}", &a, NULL), 0);
+    assert_int_equal(a.nodes.n, 3);
+    ask_fini(&a);
+    assert_int_equal(parse(ROUTE_conform_approve, "{\"nodes\":\"lx1\"}", &a, NULL), 0);
+    assert_null(a.reason);
+    ask_fini(&a);
+    assert_int_equal(parse(ROUTE_conform_approve, "{\"nodes\":\"lx1\",\"reason\":\"ok\"}", &a, NULL), 0);
+    assert_string_equal(a.reason, "ok");
+    ask_fini(&a);
+}
+
+static void test_baseline(void **state)
+{
+    struct ask a;
+    assert_int_equal(parse(ROUTE_baseline_accept, "{\"node\":\"lx1\",\"reason\":\"new\"}", &a, NULL), 0);
+    assert_string_equal(a.node, "lx1");
+    assert_string_equal(a.reason, "new");
+    ask_fini(&a);
+    assert_int_equal(parse(ROUTE_baseline_revert, "{\"class\":\"gpu\"}", &a, NULL), 0);
+    assert_string_equal(a.class_name, "gpu");
+    assert_int_equal(a.version, 0);
+    ask_fini(&a);
+    assert_int_equal(parse(ROUTE_baseline_revert, "{\"class\":\"gpu\",\"version\":4294967295}", &a, NULL), 0);
+    assert_int_equal(a.version, UINT32_MAX);
+    ask_fini(&a);
+}
+
+static void test_rollout(void **state)
+{
+    struct ask a;
+    assert_int_equal(parse(ROUTE_rollout_start,
+                           "{\"class\":\"gpu\",\"to\":\"lx9\",\"nodes\":\"lx[1-9]\",\"deadline\":\"90d\"}",
+                           &a, NULL),
+                     0);
+    assert_string_equal(a.node, "lx9");
+    assert_int_equal(a.version, 0);
+    assert_int_equal(a.nodes.n, 9);
+    assert_int_equal(a.deadline.ns, span_s(ROLLOUT_DAYS_MAX * 86400).ns);
+    ask_fini(&a);
+    assert_int_equal(parse(ROUTE_rollout_start,
+                           "{\"class\":\"gpu\",\"version\":2,\"nodes\":\"lx1\",\"deadline\":\"1h\"}", &a,
+                           NULL),
+                     0);
+    assert_null(a.node);
+    assert_int_equal(a.version, 2);
+    ask_fini(&a);
+    assert_int_equal(parse(ROUTE_rollout_accept, "{\"class\":\"gpu\"}", &a, NULL), 0);
+    assert_string_equal(a.class_name, "gpu");
+    ask_fini(&a);
+}
+
 /* A reason may have 1,024 bytes, and no more. */
 static void test_reason_length(void **state)
 {
@@ -153,6 +207,34 @@ static const struct {
     {ROUTE_certificate_create, "{\"name\":\"ann\",\"role\":\"none\",\"request\":\"x\"}"},
     {ROUTE_certificate_create, "{\"name\":\"ann\",\"role\":\"reader\",\"request\":\"\"}"},
     {ROUTE_certificate_create, "{\"name\":\"ann\",\"role\":\"reader\",\"request\":\"x\",\"valid\":\"366d\"}"},
+    {ROUTE_conform_recheck, ""},
+    {ROUTE_conform_recheck, "{}"},
+    {ROUTE_conform_recheck, "{\"nodes\":\"lx1\",\"reason\":\"x\"}"},
+    {ROUTE_conform_approve, "{\"nodes\":\"lx1\",\"reason\":\"\"}"},
+    {ROUTE_conform_approve, "{\"nodes\":\"lx1\",\"claim\":\"7\"}"},
+    {ROUTE_baseline_accept, "{}"},
+    {ROUTE_baseline_accept, "{\"node\":\"lx[1-2]\"}"},
+    {ROUTE_baseline_accept, "{\"node\":\"\"}"},
+    {ROUTE_baseline_accept, "{\"nodes\":\"lx1\"}"},
+    {ROUTE_baseline_accept, "{\"node\":\"lx1\",\"reason\":\"a\\nb\"}"},
+    {ROUTE_baseline_revert, "{\"version\":1}"},
+    {ROUTE_baseline_revert, "{\"class\":\"\"}"},
+    {ROUTE_baseline_revert, "{\"class\":\"gpu\",\"version\":0}"},
+    {ROUTE_baseline_revert, "{\"class\":\"gpu\",\"version\":4294967296}"},
+    {ROUTE_baseline_revert, "{\"class\":\"gpu\",\"version\":\"1\"}"},
+    {ROUTE_baseline_revert,
+     "{\"class\":\"1234567890123456789012345678901234567890123456789012345678901234\"}"},
+    {ROUTE_rollout_start, "{\"class\":\"gpu\",\"nodes\":\"lx1\",\"deadline\":\"1h\"}"},
+    {ROUTE_rollout_start,
+     "{\"class\":\"gpu\",\"to\":\"lx1\",\"version\":1,\"nodes\":\"lx1\",\"deadline\":\"1h\"}"},
+    {ROUTE_rollout_start, "{\"class\":\"gpu\",\"to\":\"lx1\",\"deadline\":\"1h\"}"},
+    {ROUTE_rollout_start, "{\"class\":\"gpu\",\"to\":\"lx1\",\"nodes\":\"lx1\"}"},
+    {ROUTE_rollout_start, "{\"class\":\"gpu\",\"to\":\"lx1\",\"nodes\":\"lx1\",\"deadline\":\"91d\"}"},
+    {ROUTE_rollout_start, "{\"class\":\"gpu\",\"to\":\"lx1\",\"nodes\":\"lx1\",\"deadline\":\"0s\"}"},
+    {ROUTE_rollout_start, "{\"class\":\"gpu\",\"to\":\"lx1\",\"nodes\":\"lx1\",\"deadline\":\"soon\"}"},
+    {ROUTE_rollout_start, "{\"class\":\"gpu\",\"to\":7,\"nodes\":\"lx1\",\"deadline\":\"1h\"}"},
+    {ROUTE_rollout_accept, "{\"class\":\"gpu\",\"reason\":\"x\"}"},
+    {ROUTE_rollout_revert, "{}"},
 };
 
 /* A bad body is refused as a whole, with a sentence; nothing is kept of it. */
@@ -190,6 +272,10 @@ static void test_routes(void **state)
         {HTTP_DELETE_, "DELETE", "/v1/nodes/lx01"},
         {HTTP_GET_, "GET", "/v1/reload"},
         {HTTP_OTHER_, "PATCH", "/v1/status"},
+        {HTTP_GET_, "GET", "/v1/conform/diff/"},
+        {HTTP_GET_, "GET", "/v1/conform/group"},
+        {HTTP_POST_, "POST", "/v1/baselines/gpu"},
+        {HTTP_DELETE_, "DELETE", "/v1/baselines/accept"},
     };
     CLEANUP_TEXT struct text t = {0};
     for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
@@ -213,6 +299,12 @@ static void test_route_parameter(void **state)
     assert_int_equal(route_find(HTTP_POST_, "POST", "/v1/nodes/drain", &r, &parameter, NULL), 0);
     assert_int_equal(r, ROUTE_node_drain);
     assert_null(parameter);
+    assert_int_equal(route_find(HTTP_POST_, "POST", "/v1/baselines/accept", &r, &parameter, NULL), 0);
+    assert_int_equal(r, ROUTE_baseline_accept);
+    assert_null(parameter);
+    assert_int_equal(route_find(HTTP_GET_, "GET", "/v1/baselines/accept", &r, &parameter, NULL), 0);
+    assert_int_equal(r, ROUTE_baseline_show);
+    assert_string_equal(parameter, "accept");
     for (int i = 0; i < ROUTES; i++) {
         const struct route_row *row = route_get((enum route)i);
         assert_int_equal(route_find(row->method, row->method_name, row->path, &r, &parameter, NULL), 0);
@@ -242,11 +334,19 @@ static void test_fields(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hold),          cmocka_unit_test(test_release),
-        cmocka_unit_test(test_set),           cmocka_unit_test(test_token),
-        cmocka_unit_test(test_certificate),   cmocka_unit_test(test_reload),
-        cmocka_unit_test(test_reason_length), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_routes),        cmocka_unit_test(test_route_parameter),
+        cmocka_unit_test(test_hold),
+        cmocka_unit_test(test_release),
+        cmocka_unit_test(test_set),
+        cmocka_unit_test(test_token),
+        cmocka_unit_test(test_certificate),
+        cmocka_unit_test(test_reload),
+        cmocka_unit_test(test_conform),
+        cmocka_unit_test(test_baseline),
+        cmocka_unit_test(test_rollout),
+        cmocka_unit_test(test_reason_length),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_routes),
+        cmocka_unit_test(test_route_parameter),
         cmocka_unit_test(test_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

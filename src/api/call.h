@@ -5,6 +5,7 @@
 #include "api/api.h"
 #include "api/ask.h"
 #include "api/route.h"
+#include "place/place.h"
 
 /*
  * One call: a request of somebody who may make it, on its way to the function of its route. Inside
@@ -19,6 +20,7 @@ struct api {
     struct api_shell shell;
     uid_t own; /* that this process runs as */
     char *root_name, *own_name;
+    struct placer *placer;
 };
 
 struct call {
@@ -43,8 +45,25 @@ enum { CALL_LATER = 1 };
 /* The body, read; ask_fini when done. */
 int call_ask(struct call *c, struct ask *a, struct err *e);
 
+/* A number of the query: *out stays as it is when the key is absent. */
+int call_query_number(const struct call *c, const char *key, uint64_t min, uint64_t max, uint64_t *out,
+                      struct err *e);
+/* A word for yes or no, likewise. */
+int call_query_bool(const struct call *c, const char *key, bool *out, struct err *e);
+/* The class that the query names: its number, or -1 when it names none. -ENOENT with the nearest. */
+int call_query_class(const struct call *c, int *out, struct err *e);
+
+/* Hands a command to the shell and answers after its commit: always CALL_LATER. Takes the nodes over,
+ * and puts them into the command. With a class the answer has the version of its baseline. */
+int call_submit(struct call *c, struct hostlist *nodes, struct command *cmd, const char *class_name);
+
 /* Members by name: *out has list->n of them, and the caller frees it. -ENOENT names those that
  * nobody knows. */
 int members_find(const struct cluster *c, const struct hostlist *list, struct member ***out, struct err *e);
+/* -ENOENT when nobody knows the name. */
+int member_get(const struct cluster *c, const char *name, struct member **out, struct err *e);
+/* Sets the byte of each member, by id, that the host list of a query names; `wanted` has
+ * cluster_count bytes. */
+int members_mark(const struct cluster *c, const char *list, uint8_t *wanted, struct err *e);
 
 #endif

@@ -43,13 +43,13 @@ static int status_of(const struct caller *c, enum route r, const struct api_poli
 
 static void add_matrix(const struct api_policy *p, struct text *t)
 {
-    text_printf(t, "\nApiReaders = %s, privileged port rule %s\n%-28s", readers[p->readers],
+    text_printf(t, "\nApiReaders = %s, privileged port rule %s\n%-31s", readers[p->readers],
                 p->privileged_port ? "on" : "off", "");
     for (int i = 0; i < CALLERS; i++)
         text_printf(t, " %10s", callers[i].name);
     for (int r = 0; r < ROUTES; r++) {
         const struct route_row *row = route_get((enum route)r);
-        text_printf(t, "\n%-4s %-23s", row->method_name, row->path);
+        text_printf(t, "\n%-4s %-26s", row->method_name, row->path);
         for (int i = 0; i < CALLERS; i++)
             text_printf(t, " %10d", status_of(&callers[i].caller, (enum route)r, p, NULL));
     }

@@ -8,12 +8,14 @@
 #include "api/render.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 struct pending {
     struct api *api;
     struct http_request *request; /* NULL once the client is gone */
     struct hostlist nodes;        /* that the call named */
+    char *class_name;             /* whose baseline's version is told, or NULL */
     char *token, *command;        /* of token_create */
     struct wall expires;
 };
@@ -21,6 +23,7 @@ struct pending {
 static void pending_destroy(struct pending *p)
 {
     hostlist_fini(&p->nodes);
+    free(p->class_name);
     free(p->token);
     free(p->command);
     free(p);
@@ -55,6 +58,9 @@ static void render_changed(const struct pending *p, const struct outcome *o, str
         text_add(t, ",\"claim\":");
         text_add_json(t, o->claim);
     }
+    const struct baseline *b = p->class_name ? cluster_baseline(p->api->cluster, p->class_name) : NULL;
+    if (b)
+        text_printf(t, ",\"version\":%" PRIu32, b->version);
     text_add(t, ",\"held\":");
     render_held(p, t);
     text_add(t, "}\n");
@@ -115,6 +121,17 @@ static void submit(struct pending *p, const struct command *cmd)
     p->api->shell.submit(p->api->shell.arg, cmd, on_outcome, p);
 }
 
+int call_submit(struct call *c, struct hostlist *nodes, struct command *cmd, const char *class_name)
+{
+    struct pending *p = pend(c, nodes);
+    p->class_name = mem_dup(class_name);
+    cmd->actor = c->actor;
+    cmd->at = c->wall;
+    cmd->nodes = &p->nodes;
+    submit(p, cmd);
+    return CALL_LATER;
+}
+
 static int change_nodes(struct call *c, enum command_kind kind, struct err *e)
 {
     struct ask a = {0};
@@ -123,13 +140,8 @@ static int change_nodes(struct call *c, enum command_kind kind, struct err *e)
     if (rc == 0)
         rc = members_find(c->api->cluster, &a.nodes, &members, e);
     if (rc == 0) {
-        struct pending *p = pend(c, &a.nodes);
-        struct command cmd = {.kind = kind, .actor = c->actor, .at = c->wall, .nodes = &p->nodes};
-        cmd.claim = a.claim;
-        cmd.reason = a.reason;
-        cmd.set = a.set;
-        submit(p, &cmd);
-        rc = CALL_LATER;
+        struct command cmd = {.kind = kind, .claim = a.claim, .reason = a.reason, .set = a.set};
+        rc = call_submit(c, &a.nodes, &cmd, NULL);
     }
     ask_fini(&a);
     return rc;

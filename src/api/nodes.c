@@ -26,8 +26,13 @@ int members_find(const struct cluster *c, const struct hostlist *list, struct me
     return 0;
 }
 
-/* Marks, by id, the members that a host list names. */
-static int mark_wanted(const struct cluster *c, const char *list, bool *wanted, struct err *e)
+int member_get(const struct cluster *c, const char *name, struct member **out, struct err *e)
+{
+    *out = cluster_find(c, name);
+    return *out ? 0 : err_set(e, -ENOENT, "no node \"%.100s\"", name);
+}
+
+int members_mark(const struct cluster *c, const char *list, uint8_t *wanted, struct err *e)
 {
     CLEANUP_HOSTLIST struct hostlist names = {0};
     int rc = hostlist_parse(list, &names, e);
@@ -38,13 +43,13 @@ static int mark_wanted(const struct cluster *c, const char *list, bool *wanted, 
     CLEANUP_FREE struct member **members = NULL;
     rc = members_find(c, &names, &members, e);
     for (size_t i = 0; rc == 0 && i < names.n; i++)
-        wanted[members[i]->id] = true;
+        wanted[members[i]->id] = 1;
     return rc;
 }
 
-static void render_table(struct call *c, const bool *wanted, const struct selection *s, struct text *t)
+static void render_table(struct call *c, const uint8_t *wanted, const struct selection *s, struct text *t)
 {
-    struct view v = {.watch = c->api->watch, .now = c->now};
+    struct view v = {.cluster = c->api->cluster, .watch = c->api->watch, .now = c->now};
     size_t n = cluster_count(c->api->cluster);
     bool any = false;
     for (size_t i = 0; i < n; i++) {
@@ -67,9 +72,9 @@ int call_node_list(struct call *c, struct text *t, struct err *e)
     if (rc < 0)
         return rc;
     const char *nodes = http_query(c->request, "nodes");
-    CLEANUP_FREE bool *wanted = nodes ? mem_alloc(cluster_count(c->api->cluster)) : NULL;
+    CLEANUP_FREE uint8_t *wanted = nodes ? mem_alloc(cluster_count(c->api->cluster)) : NULL;
     if (nodes)
-        rc = mark_wanted(c->api->cluster, nodes, wanted, e);
+        rc = members_mark(c->api->cluster, nodes, wanted, e);
     if (rc < 0)
         return rc;
     text_add(t, "{\"revision\":");
@@ -82,12 +87,13 @@ int call_node_list(struct call *c, struct text *t, struct err *e)
 
 int call_node_show(struct call *c, struct text *t, struct err *e)
 {
-    struct member *m = cluster_find(c->api->cluster, c->parameter);
-    if (!m)
-        return err_set(e, -ENOENT, "no node \"%.100s\"", c->parameter);
+    struct member *m;
+    int rc = member_get(c->api->cluster, c->parameter, &m, e);
+    if (rc < 0)
+        return rc;
     struct selection fields;
     selection_parse(NULL, &fields, NULL);
-    struct view v = {.watch = c->api->watch, .now = c->now};
+    struct view v = {.cluster = c->api->cluster, .watch = c->api->watch, .now = c->now};
     view_set(&v, m);
     text_add(t, "{\"node\":");
     render_node(&v, &fields, t);
@@ -123,7 +129,7 @@ static void group_add(struct group *g, struct view *v)
 
 static void collect_groups(struct call *c, struct group *groups)
 {
-    struct view v = {.watch = c->api->watch, .now = c->now};
+    struct view v = {.cluster = c->api->cluster, .watch = c->api->watch, .now = c->now};
     for (size_t i = 0; i < cluster_count(c->api->cluster); i++) {
         const struct member *m = cluster_at(c->api->cluster, i);
         view_set(&v, m);

@@ -60,7 +60,7 @@ for operation, (method, _, who) in routes.items():
 # The keys of each body, in the table of ask.c and in the document.
 taken = {}
 for operation, empty, keys in re.findall(
-        r"\[ROUTE_(\w+)\] = \{\w+, (true|false), \d+, \{([^}]*)\}\}", read("src/api/ask.c")):
+        r"\[ROUTE_(\w+)\] = \{\w+,\s+(true|false),\s+\d+,\s+\{([^}]*)\}\}", read("src/api/ask.c")):
     taken[operation] = (empty == "true", set(re.findall(r'"(\w+)"', keys)))
 same("calls with a body", {o for o, (_, _, who) in routes.items() if who == "CHANGE"}, set(taken))
 for operation, (may_be_empty, keys) in taken.items():
@@ -86,6 +86,18 @@ same("length of a reason", schemas["Hold"]["properties"]["reason"]["maxLength"],
 entries = int(re.search(r"JOURNAL_ENTRIES_MAX = (\d+)", read("src/api/admin.c"))[1])
 parameters = {p["name"]: p["schema"] for p in operations["journal_list"]["parameters"]}
 same("limit of the journal", parameters["limit"]["maximum"], entries)
+
+weights = re.search(r"WEIGHT_CONFORMANT = (\d+), WEIGHT_UNPROVEN = (\d+), WEIGHT_DRIFTED = (\d+)", read("src/api/slurm.c"))
+described_weights = re.search(r"(\d+) conformant, (\d+) unproven,\s+(\d+) drifted", operations["slurm_features"]["description"])
+same("weights for Slurm", described_weights.groups(), weights.groups())
+policies = re.findall(r'^PLACE_POLICY\(\w+, "(\w+)"', read("src/place/policy.tbl"), re.MULTILINE)
+placing = {p["name"]: p["schema"] for p in operations["place"]["parameters"]}
+same("policies of placing", placing["policy"]["enum"], policies)
+days = int(re.search(r"ROLLOUT_DAYS_MAX = (\d+)", read("src/api/ask.h"))[1])
+same("deadline of a rollout", f"{days}d at most" in str(operations["rollout_start"]["requestBody"]), True)
+named = int(re.search(r"ALSO_NAMES_MAX = (\d+)", read("src/api/also.h"))[1])
+difference = schemas["Diff"]["properties"]["differences"]["items"]["properties"]
+same("nodes with the same component", f"{named} at most" in difference["also"]["description"], True)
 
 event = re.search(r"void event_format\(.*?\n}", read("src/api/events.c"), re.DOTALL)[0]
 same("members of an event", set(schemas["Event"]["properties"]), set(re.findall(r'\\"(\w+)\\":', event)))

@@ -9,7 +9,11 @@
  */
 #include "api/render.h"
 
+#include "api/seen.h"
+
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,19 +86,65 @@ static void add_null(struct text *t)
     text_add_bytes(t, "null", 4);
 }
 
-static void add_word(struct text *t, const char *word)
+void render_word(struct text *t, const char *word)
 {
     text_add_char(t, '"');
     text_add(t, word);
     text_add_char(t, '"');
 }
 
-static void add_string(struct text *t, const char *s)
+void render_string(struct text *t, const char *s)
 {
     if (s)
         text_add_json(t, s);
     else
         add_null(t);
+}
+
+void render_time(struct text *t, struct wall at)
+{
+    char buf[32];
+    render_word(t, wall_format(at, buf));
+}
+
+void render_fingerprint(struct text *t, const struct fingerprint *f)
+{
+    char hex[FINGERPRINT_HEX + 1];
+    render_word(t, fingerprint_format(f, hex));
+}
+
+char *cohort_name(const struct fingerprint *f, char out[static COHORT_NAME_BYTES])
+{
+    char hex[FINGERPRINT_HEX + 1];
+    snprintf(out, COHORT_NAME_BYTES, "fp_%.12s", fingerprint_format(f, hex));
+    return out;
+}
+
+void render_cohort(struct text *t, const struct cohort *k)
+{
+    char name[COHORT_NAME_BYTES];
+    render_string(t, k ? cohort_name(&k->id, name) : NULL);
+}
+
+void render_fold(struct text *t, const char *const *names, size_t n)
+{
+    CLEANUP_FREE char *folded = hostlist_fold(names, n);
+    text_add_json(t, folded);
+}
+
+void render_suggestion(struct text *t, const struct cluster *c, const struct watch *w, uint16_t class)
+{
+    uint32_t share = 0, all = 0;
+    const struct member *m = cluster_baseline(c, cluster_classes(c)->list[class].name)
+                                 ? NULL
+                                 : watch_suggest(w, class, &share, &all);
+    if (!m) {
+        add_null(t);
+        return;
+    }
+    text_add(t, "{\"node\":");
+    text_add_json(t, m->name);
+    text_printf(t, ",\"share\":%" PRIu32 ",\"of\":%" PRIu32 "}", share, all);
 }
 
 static void add_text(struct text *t, const struct text *value)
@@ -150,7 +200,7 @@ static void value_NAME(struct view *v, struct text *t)
 
 static void value_OS(struct view *v, struct text *t)
 {
-    add_string(t, v->seen->report.os ? v->seen->report.os : v->member->spec.os);
+    render_string(t, v->seen->report.os ? v->seen->report.os : v->member->spec.os);
 }
 
 static void value_CPUS(struct view *v, struct text *t)
@@ -206,32 +256,32 @@ static void value_LAST_RESPONSE(struct view *v, struct text *t)
 
 static void value_STATE(struct view *v, struct text *t)
 {
-    add_word(t, lifecycle_word(lifecycle(v), v->seen->work));
+    render_word(t, lifecycle_word(lifecycle(v), v->seen->work));
 }
 
 static void value_LIFECYCLE(struct view *v, struct text *t)
 {
-    add_word(t, lifecycle_name(lifecycle(v)));
+    render_word(t, lifecycle_name(lifecycle(v)));
 }
 
 static void value_LIVENESS(struct view *v, struct text *t)
 {
-    add_word(t, liveness_name(v->seen->beat.liveness));
+    render_word(t, liveness_name(v->seen->beat.liveness));
 }
 
 static void value_HEALTH(struct view *v, struct text *t)
 {
-    add_word(t, "unknown");
+    render_word(t, "unknown");
 }
 
 static void value_CONFORMANCE(struct view *v, struct text *t)
 {
-    add_word(t, "unknown");
+    render_word(t, conformance_name(judge(v)->conformance));
 }
 
 static void value_WORK(struct view *v, struct text *t)
 {
-    add_word(t, work_name(v->seen->work));
+    render_word(t, work_name(v->seen->work));
 }
 
 /* It is kept as JSON. */
@@ -270,6 +320,44 @@ static void value_BORROWED(struct view *v, struct text *t)
     add_bool(t, v->member->spec.borrowed);
 }
 
+static void value_GROUP(struct view *v, struct text *t)
+{
+    text_add_u64(t, v->member->spec.group);
+}
+
+static void value_XNAME(struct view *v, struct text *t)
+{
+    text_add_json(t, v->member->spec.xname ? v->member->spec.xname : "");
+}
+
+static void value_CLASS(struct view *v, struct text *t)
+{
+    text_add_json(t, cluster_classes(v->cluster)->list[v->member->class].name);
+}
+
+static void value_COHORT(struct view *v, struct text *t)
+{
+    const struct cohort *k = cohorts_of(watch_cohorts(v->watch), v->member->id);
+    char name[COHORT_NAME_BYTES];
+    render_word(t, k ? cohort_name(&k->id, name) : "");
+}
+
+static void value_DRIFT(struct view *v, struct text *t)
+{
+    const struct drift *d = v->member->past ? v->member->past->drift : NULL;
+    CLEANUP_TEXT struct text words = {0};
+    uint32_t named = 0;
+    if (d) {
+        text_printf(&words, "%s: %s", severity_name(d->severity), d->named);
+        const char *list = d->named, *name;
+        while (seen_next_name(&list, &name) > 0)
+            named++;
+        if (d->count > named)
+            text_printf(&words, "%s%" PRIu32 " more", named ? ", " : "", d->count - named);
+    }
+    add_text(t, &words);
+}
+
 static void value_COLLECTOR(struct view *v, struct text *t)
 {
     text_add_json(t, v->seen->collector ? v->seen->collector->name : "");
@@ -295,12 +383,12 @@ static void value_UPTIME(struct view *v, struct text *t)
 
 static void value_BOOT(struct view *v, struct text *t)
 {
-    add_string(t, v->seen->boot[0] ? v->seen->boot : NULL);
+    render_string(t, v->seen->boot[0] ? v->seen->boot : NULL);
 }
 
 static void value_ARCH(struct view *v, struct text *t)
 {
-    add_string(t, v->seen->report.arch);
+    render_string(t, v->seen->report.arch);
 }
 
 static void value_SOCKETS(struct view *v, struct text *t)
@@ -346,7 +434,7 @@ static void value_REASON(struct view *v, struct text *t)
 
 static void value_AGENT(struct view *v, struct text *t)
 {
-    add_string(t, v->seen->version);
+    render_string(t, v->seen->version);
 }
 
 static const struct {
@@ -392,17 +480,16 @@ void render_specification(const struct spec *s, struct text *t)
 
 void render_claim(const struct claim *c, const char *nodes, struct text *t)
 {
-    char since[32];
     text_add(t, "{\"id\":");
     text_add_json(t, c->id);
     text_add(t, ",\"kind\":");
-    add_word(t, claim_kind_name(c->kind));
+    render_word(t, claim_kind_name(c->kind));
     text_add(t, ",\"owner\":");
     text_add_json(t, c->owner);
     text_add(t, ",\"reason\":");
     text_add_json(t, c->reason);
     text_add(t, ",\"since\":");
-    add_word(t, wall_format(c->since, since));
+    render_time(t, c->since);
     text_add(t, ",\"nodes\":");
     text_add_json(t, nodes);
     text_add_char(t, '}');
@@ -473,7 +560,7 @@ void render_states(const struct tally *y, struct text *t)
     for (size_t i = 0; i < n; i++) {
         if (i)
             text_add_char(t, ',');
-        add_word(t, words[i]);
+        render_word(t, words[i]);
         text_add_char(t, ':');
         text_add_u64(t, counts[i]);
     }

@@ -21,9 +21,10 @@ struct selection {
  * known (with the nearest) and one that is there twice. */
 int selection_parse(const char *text, struct selection *s, struct err *e);
 
-/* What is looked at while nodes are rendered, one after the other. Zero-initialise, with watch and
- * now; view_fini. */
+/* What is looked at while nodes are rendered, one after the other. Zero-initialise, with cluster,
+ * watch and now; view_fini. */
 struct view {
+    const struct cluster *cluster;
     const struct watch *watch;
     struct mono now;
     const struct member *member;
@@ -45,6 +46,21 @@ void render_specification(const struct spec *s, struct text *t);
 void render_claim(const struct claim *c, const char *nodes, struct text *t);
 /* Every claim that rests on any of the nodes, by id, each with those of them that it holds. */
 void render_claims(struct member *const *nodes, size_t n, struct text *t);
+
+/* Small pieces: a word that needs no escaping; a string, null for NULL; a time in RFC 3339; a
+ * fingerprint in hex; the short name of a cohort, null for NULL; names as a folded list. */
+void render_word(struct text *t, const char *word);
+void render_string(struct text *t, const char *s);
+void render_time(struct text *t, struct wall at);
+void render_fingerprint(struct text *t, const struct fingerprint *f);
+void render_cohort(struct text *t, const struct cohort *k);
+void render_fold(struct text *t, const char *const *names, size_t n);
+/* What might become the baseline of a class that has none: {"node","share","of"}, or null. */
+void render_suggestion(struct text *t, const struct cluster *c, const struct watch *w, uint16_t class);
+
+enum { COHORT_NAME_BYTES = 16 };
+/* "fp_0123456789ab": the fingerprint as people and schedulers see it. Returns out. */
+char *cohort_name(const struct fingerprint *f, char out[static COHORT_NAME_BYTES]);
 
 /* How many nodes are what. Zero-initialise. */
 struct tally {

@@ -19,7 +19,7 @@ static void render_all(const struct world *w, const char *fields, const char *be
 {
     struct selection s;
     assert_int_equal(selection_parse(fields, &s, NULL), 0);
-    struct view v = {.watch = w->watch, .now = w->now};
+    struct view v = {.cluster = w->cluster, .watch = w->watch, .now = w->now};
     for (size_t i = 0; i < cluster_count(w->cluster); i++) {
         view_set(&v, cluster_at(w->cluster, i));
         if (i)
@@ -35,7 +35,7 @@ static void test_every_field(void **state)
     struct world w = world_make((struct mono){INT64_C(1000) * 1000000000});
     CLEANUP_TEXT struct text t = {0};
     for (size_t i = 0; i < cluster_count(w.cluster); i++) {
-        struct view v = {.watch = w.watch, .now = w.now};
+        struct view v = {.cluster = w.cluster, .watch = w.watch, .now = w.now};
         view_set(&v, cluster_at(w.cluster, i));
         for (int f = 0; f < FIELDS; f++) {
             struct selection s = {.n = 1, .fields = {(enum field)f}};
@@ -115,7 +115,7 @@ static void test_specification(void **state)
 static void test_states(void **state)
 {
     struct world w = world_make((struct mono){INT64_C(1000) * 1000000000});
-    struct view v = {.watch = w.watch, .now = w.now};
+    struct view v = {.cluster = w.cluster, .watch = w.watch, .now = w.now};
     struct tally tally = {0};
     for (size_t i = 0; i < cluster_count(w.cluster); i++) {
         view_set(&v, cluster_at(w.cluster, i));

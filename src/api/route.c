@@ -19,6 +19,12 @@ static const struct {
 } queries[ROUTES] = {
     [ROUTE_node_list] = {2, {"nodes", "fields"}},
     [ROUTE_journal_list] = {2, {"after", "limit"}},
+    [ROUTE_conform_groups] = {1, {"class"}},
+    [ROUTE_conform_diff] = {2, {"with", "all"}},
+    [ROUTE_baseline_show] = {1, {"version"}},
+    [ROUTE_place] = {5, {"count", "class", "policy", "require", "nodes"}},
+    [ROUTE_slurm_features] = {1, {"nodes"}},
+    [ROUTE_slurm_constraint] = {2, {"count", "class"}},
 };
 
 size_t route_keys(enum route r, const char *const **keys)

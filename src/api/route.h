@@ -34,7 +34,7 @@ const struct route_row *route_get(enum route r);
 int route_find(enum http_method method, const char *method_name, const char *path, enum route *out,
                const char **parameter, struct err *e);
 
-enum { ROUTE_KEYS_MAX = 2 };
+enum { ROUTE_KEYS_MAX = 5 };
 
 /* The keys that the route's query may have, each once. */
 size_t route_keys(enum route r, const char *const **keys);

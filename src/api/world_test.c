@@ -20,10 +20,15 @@ static const struct watch_policy policy = {
     .sensitive = {{INT64_C(30) * 1000000000}, {INT64_C(210) * 1000000000}},
     .borrowed = {{INT64_C(30) * 1000000000}, {INT64_C(120) * 1000000000}},
     .silent_share_percent = 50,
+    .conform = {.stale = {INT64_C(25) * 3600 * 1000000000},
+                .timeout = {INT64_C(24) * 3600 * 1000000000},
+                .sensitive = {INT64_C(4) * 3600 * 1000000000},
+                .drift_share_percent = 25},
     .judge = true,
 };
 
-static bool on_propose(void *arg, enum command_kind kind, const struct hostlist *nodes, const char *reason)
+static bool on_propose(void *arg, enum command_kind kind, const struct hostlist *nodes, const char *reason,
+                       const char *set)
 {
     return true;
 }
@@ -105,7 +110,7 @@ static void pass(struct world *w, int seconds)
     for (int i = 0; i < seconds * 1000 / WATCH_TICK_MS; i++) {
         w->now = mono_add(w->now, span_ms(WATCH_TICK_MS));
         w->wall.ns += span_ms(WATCH_TICK_MS).ns;
-        watch_tick(w->watch, w->now);
+        watch_tick(w->watch, w->now, w->wall);
     }
 }
 
@@ -141,6 +146,7 @@ static void configure(struct world *w)
     add_partition(&r, 1, "batch", true);
     add_partition(&r, 3, "debug", false);
     add_partition(&r, 7, "empty", false);
+    classes_finish(&r.classes);
     cluster_configure(w->cluster, &r, NULL);
 }
 
@@ -186,6 +192,7 @@ struct world world_make_large(size_t n, struct mono now)
         text_printf(&name, "n%05zu", i + 1);
         specify(&r.nodes[i], name.s, "OS=Linux.6.1 CPUs=64 RealMemory=256000 Partition=1,2");
     }
+    classes_finish(&r.classes);
     cluster_configure(w.cluster, &r, NULL);
     world_watch(&w);
     for (size_t i = 0; i < n; i++) {
@@ -196,6 +203,254 @@ struct world world_make_large(size_t n, struct mono now)
         join(&w, name, NULL, "[]", "{\"OS\":\"Linux.6.1.0-13-amd64\",\"CPUs\":64,\"RealMemory\":257000}");
     }
     return w;
+}
+
+/* --- conformance ------------------------------------------------------------------------------- */
+
+struct part {
+    const char *name, *value; /* value NULL: unknown; "-": absent */
+};
+
+/* What is right, and what each other kind of node has in its place. */
+static const struct part right[] = {
+    {"bios.version", "2.1"},
+    {"gpu.0000:3b:00.0.vbios", "96.00"},
+    {"gpu.count", "1"},
+    {"gpu.driver", "550.54.14"},
+    {"kernel.release", "6.1.0-13"},
+    {"module.lustre", "2.15"},
+    {"package.slurm-wlm", "22.05"},
+    {"setting.smt", "off"},
+    {"sysctl.vm.swappiness", "10"},
+};
+enum { PARTS = sizeof right / sizeof right[0] };
+
+static const struct part older[] = {{"gpu.driver", "535.129.03"}, {NULL, NULL}};
+static const struct part drifted[] = {
+    {"gpu.driver", "535.129.03"}, {"module.lustre", "-"}, {"sysctl.vm.swappiness", "60"}, {NULL, NULL}};
+static const struct part also_drifted[] = {{"gpu.driver", "535.129.03"}, {"setting.smt", "on"}, {NULL, NULL}};
+static const struct part unreadable[] = {{"bios.version", NULL}, {"gpu.driver", "535.129.03"}, {NULL, NULL}};
+static const struct part newer[] = {
+    {"gpu.driver", "555.42.02"}, {"kernel.release", "6.1.0-20"}, {NULL, NULL}};
+
+struct made {
+    char hex[FINGERPRINT_HEX + 1];
+    struct text json; /* as components_format */
+};
+
+static void add_component(struct components *list, const struct part *p)
+{
+    enum component_state state = COMPONENT_VALUE;
+    const char *value = p->value;
+    if (!value) {
+        state = COMPONENT_UNKNOWN;
+        value = "permission \"denied\"";
+    } else if (strcmp(value, "-") == 0) {
+        state = COMPONENT_ABSENT;
+        value = "";
+    }
+    assert_int_equal(components_add(list, p->name, state, value, NULL), 0);
+}
+
+/* The list of a node that is right but for these, and has so many modules more of this version. */
+static struct made make_list(const struct part *instead, size_t modules, const char *version)
+{
+    struct components list = {0};
+    struct made made = {.hex = ""};
+    for (size_t i = 0; i < PARTS; i++) {
+        const struct part *p = &right[i];
+        for (const struct part *x = instead; x && x->name; x++)
+            if (strcmp(x->name, right[i].name) == 0)
+                p = x;
+        add_component(&list, p);
+    }
+    for (size_t i = 0; i < modules; i++) {
+        CLEANUP_TEXT struct text name = {0};
+        text_printf(&name, "module.m%03zu", i);
+        add_component(&list, &(struct part){name.s, version});
+    }
+    assert_int_equal(components_sort(&list, NULL), 0);
+    struct fingerprint id = components_fingerprint(&list);
+    fingerprint_format(&id, made.hex);
+    components_format(&list, &made.json);
+    components_fini(&list);
+    return made;
+}
+
+static void made_fini(struct made *m)
+{
+    text_fini(&m->json);
+}
+
+/* The node says what it is; who is asked sends the list, in one part. */
+static void show(struct world *w, const char *name, const struct made *made)
+{
+    struct member *m = cluster_find(w->cluster, name);
+    bool want;
+    assert_int_equal(watch_fingerprint(w->watch, w->now, m, made->hex, &want, NULL), 0);
+    if (!want)
+        return;
+    CLEANUP_JSON json_t *body = json_read(made->json.s, made->json.len, NULL);
+    json_object_set_new(body, "fingerprint", json_string(made->hex));
+    json_object_set_new(body, "part", json_integer(0));
+    json_object_set_new(body, "parts", json_integer(1));
+    assert_int_equal(watch_components(w->watch, w->now, m, body, NULL), 0);
+}
+
+static int64_t days_before(int days)
+{
+    return THEN.ns - span_s(INT64_C(86400) * days).ns;
+}
+
+static void put_seen(struct world *w, const char *name, const struct made *made, int days,
+                     const char *history)
+{
+    CLEANUP_TEXT struct text key = {0}, value = {0};
+    text_printf(&key, "seen/%s", name);
+    text_printf(&value, "{\"fingerprint\":\"%s\",\"since\":\"%lld\",\"history\":[%s]}", made->hex,
+                (long long)days_before(days), history);
+    put(w, key.s, value.s);
+}
+
+static void put_list(struct world *w, const struct made *made)
+{
+    CLEANUP_TEXT struct text key = {0};
+    text_printf(&key, "list/%s", made->hex);
+    put(w, key.s, made->json.s);
+}
+
+static void add_version(struct text *t, int version, const struct made *made, const char *node, int days,
+                        const char *note)
+{
+    text_printf(
+        t, "\"version\":%d,\"fingerprint\":\"%s\",\"node\":\"%s\",\"by\":\"root\",\"at\":\"%lld\",\"note\":",
+        version, made->hex, node, (long long)days_before(days));
+    text_add_json(t, note);
+}
+
+static void put_baseline(struct world *w, const struct made *now, const struct made *before,
+                         const struct made *rolled)
+{
+    CLEANUP_TEXT struct text t = {0};
+    text_add_char(&t, '{');
+    add_version(&t, 3, now, "gx1", 9, "after the \"big\" update");
+    text_add(&t, ",\"history\":[{");
+    add_version(&t, 2, before, "gx4", 100, "");
+    text_add(&t, "},{");
+    add_version(&t, 1, now, "gx1", 200, "first");
+    text_printf(
+        &t,
+        "}],\"rollout\":{\"fingerprint\":\"%s\",\"node\":\"gx8\",\"nodes\":\"gx[6-8]\",\"by\":\"ann\","
+        "\"at\":\"%lld\",\"deadline\":\"%lld\",\"note\":\"555\"}}",
+        rolled->hex, (long long)days_before(1), (long long)(days_before(0) + span_s(86400).ns));
+    put(w, "baseline/gpu", t.s);
+}
+
+static void put_drift(struct world *w, const char *name, const struct made *expected,
+                      const struct made *actual, const char *named, int count, const char *state)
+{
+    CLEANUP_TEXT struct text key = {0}, value = {0};
+    text_printf(&key, "drift/%s", name);
+    text_printf(
+        &value,
+        "{\"class\":\"gpu\",\"version\":3,\"expected\":\"%s\",\"actual\":\"%s\",\"severity\":\"major\","
+        "\"named\":\"%s\",\"count\":%d,\"since\":\"%lld\",\"boot\":\"" BOOT "\",\"state\":\"%s\"}",
+        expected->hex, actual->hex, named, count, (long long)days_before(0), state);
+    put(w, key.s, value.s);
+}
+
+static void add_class(struct roster *r, const char *name, const char *nodes)
+{
+    const struct class_key keys[] = {{"Class", name},
+                                     {"Nodes", nodes},
+                                     {"Ignore", "package.*"},
+                                     {"Drifted", "exclude"},
+                                     {"Reboot", "yes"}};
+    assert_int_equal(classes_add(&r->classes, keys, nodes ? 5 : 1, PARTITION_MAX, NULL), 0);
+}
+
+static void configure_classes(struct world *w)
+{
+    static const char *const names[] = {"gx1", "gx2", "gx3", "gx4", "gx5", "gx6",
+                                        "gx7", "gx8", "cx1", "cx2", "cx3"};
+    enum { NODES = sizeof names / sizeof names[0] };
+    struct roster r = {.n = NODES, .partition_max = PARTITION_MAX};
+    r.nodes = mem_alloc(NODES * sizeof *r.nodes);
+    for (size_t i = 0; i < NODES; i++)
+        specify(&r.nodes[i], names[i],
+                strcmp(names[i], "gx7") == 0 ? "CPUs=4 Partition=1 Sensitive=yes" : "CPUs=4 Partition=1");
+    add_class(&r, "gpu", "gx[1-8]");
+    add_class(&r, "cpu", "cx[1-3]");
+    classes_finish(&r.classes);
+    cluster_configure(w->cluster, &r, NULL);
+}
+
+struct world world_make_classes(struct mono now)
+{
+    struct world w = world_begin(now);
+    struct made good = make_list(NULL, 0, NULL), old = make_list(older, 0, NULL),
+                bad = make_list(drifted, 0, NULL), worse = make_list(also_drifted, 0, NULL),
+                dark = make_list(unreadable, 0, NULL), new = make_list(newer, 0, NULL);
+    const struct {
+        const char *name;
+        const struct made *is;
+    } shown[] = {{"gx1", &good}, {"gx2", &good}, {"gx3", &bad}, {"gx4", &worse}, {"gx5", &dark},
+                 {"gx7", &good}, {"gx8", &new},  {"cx1", &old}, {"cx2", &old},   {"cx3", &new}};
+    configure_classes(&w);
+    put_list(&w, &good);
+    put_list(&w, &old);
+    put_list(&w, &new);
+    put_baseline(&w, &good, &old, &new);
+    CLEANUP_TEXT struct text history = {0};
+    text_printf(
+        &history,
+        "{\"fingerprint\":\"%s\",\"since\":\"%lld\",\"named\":\"gpu.driver, module.lustre\",\"count\":2},"
+        "{\"fingerprint\":\"%s\",\"since\":\"%lld\",\"named\":\"sysctl.vm.swappiness\",\"count\":1}",
+        good.hex, (long long)days_before(30), old.hex, (long long)days_before(60));
+    for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
+        CLEANUP_TEXT struct text key = {0};
+        text_printf(&key, "node/%s", shown[i].name);
+        put(&w, key.s, "{\"admitted\":\"1\"}");
+        put_seen(&w, shown[i].name, shown[i].is, 3, i == 2 ? history.s : "");
+    }
+    put_drift(&w, "gx3", &good, &bad, "gpu.driver, module.lustre", 3, "open");
+    put_drift(&w, "gx7", &good, &worse, "gpu.driver, setting.smt", 2, "remedied");
+    put_claim(&w, "20", "drift", "fettled", "drifted: gpu.driver", "gx[3,7]");
+    world_watch(&w);
+    for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
+        join(&w, shown[i].name, NULL, strcmp(shown[i].name, "gx2") == 0 ? "[\"job 7\"]" : "[]",
+             "{\"OS\":\"Linux.6.1.0\",\"CPUs\":4}");
+        show(&w, shown[i].name, shown[i].is);
+    }
+    pass(&w, 3);
+    struct made *all[] = {&good, &old, &bad, &worse, &dark, &new};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        made_fini(all[i]);
+    return w;
+}
+
+void world_show(struct world *w, size_t kinds, size_t modules)
+{
+    struct made *all = mem_alloc(kinds * sizeof *all);
+    for (size_t i = 0; i < kinds; i++) {
+        CLEANUP_TEXT struct text version = {0};
+        text_printf(&version, "6.1.0-%zu", i);
+        const struct part instead[] = {{"kernel.release", version.s}, {NULL, NULL}};
+        all[i] = make_list(instead, modules, version.s);
+    }
+    for (size_t i = 0; i < cluster_count(w->cluster); i++)
+        show(w, cluster_at(w->cluster, i)->name, &all[i % kinds]);
+    pass(w, 1);
+    for (size_t i = 0; i < kinds; i++)
+        made_fini(&all[i]);
+    free(all);
+}
+
+void world_change(struct world *w, const char *name)
+{
+    struct made new = make_list(newer, 0, NULL);
+    show(w, name, &new);
+    made_fini(&new);
 }
 
 void world_destroy(struct world *w)

@@ -25,7 +25,26 @@ struct world {
 struct world world_make(struct mono now);
 void world_destroy(struct world *w);
 
-/* The same with n nodes n[1-...] alike, all heard and as specified. */
+/*
+ * Two classes; the baseline of "gpu" is at version 3, and a rollout leads gx[6-8] to what gx8 is:
+ *
+ *   gx1, gx2    conformant, the second one busy
+ *   gx3         drifted in three components, held for it; it was something else twice before
+ *   gx4         not what the baseline says, and not found yet; the driver is gx3's
+ *   gx5         a component could not be read; the driver is gx3's
+ *   gx6         never heard
+ *   gx7         sensitive, was drifted, is right again, waits for an approval
+ *   gx8         what the rollout leads to
+ *   cx[1-3]     class "cpu", without a baseline; cx3 differs from the others
+ */
+struct world world_make_classes(struct mono now);
+/* The node says that it is what gx8 is; no record says so yet. */
+void world_change(struct world *w, const char *name);
+
+/* As world_make, with n nodes n[1-...] alike, all heard and as specified. */
 struct world world_make_large(size_t n, struct mono now);
+/* Its nodes say what they are, in turn one of so many kinds that differ in their kernel, and in the
+ * version of so many modules. */
+void world_show(struct world *w, size_t kinds, size_t modules);
 
 #endif

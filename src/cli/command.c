@@ -168,29 +168,49 @@ static int split(struct call *c, struct words w, struct err *e)
 /* How many of the words are the command's path; 0 when they are not. */
 static size_t match(const struct command *k, const char *const *words, size_t n)
 {
-    size_t first = strcspn(k->path, " ");
-    if (n < 1 || strlen(words[0]) != first || strncmp(words[0], k->path, first) != 0)
-        return 0;
-    if (k->path[first] == '\0')
-        return 1;
-    return n > 1 && strcmp(words[1], k->path + first + 1) == 0 ? 2 : 0;
+    const char *path = k->path;
+    for (size_t i = 0; i < n; i++) {
+        size_t len = strcspn(path, " ");
+        if (strlen(words[i]) != len || strncmp(words[i], path, len) != 0)
+            return 0;
+        if (path[len] == '\0')
+            return i + 1;
+        path += len + 1;
+    }
+    return 0;
 }
 
-/* "node" alone, or with a word that is none of its own. */
+/* The path behind its first n words, when these are the given ones; NULL otherwise, or without more. */
+static const char *rest_of(const char *path, const char *const *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t len = strcspn(path, " ");
+        if (strlen(words[i]) != len || strncmp(words[i], path, len) != 0 || path[len] == '\0')
+            return NULL;
+        path += len + 1;
+    }
+    return path;
+}
+
+/* "node" alone, or with a word that is none of its own; "baseline rollout" likewise. */
 static int incomplete(const char *const *words, size_t n, struct err *e)
 {
-    CLEANUP_TEXT struct text list = {0};
-    for (size_t i = 0; i < commands_n; i++) {
-        size_t first = strcspn(commands[i].path, " ");
-        if (commands[i].path[first] && strlen(words[0]) == first &&
-            strncmp(words[0], commands[i].path, first) == 0)
-            text_printf(&list, "%s%s", list.len ? ", " : "", commands[i].path + first + 1);
-    }
+    CLEANUP_TEXT struct text list = {0}, path = {0};
+    size_t known = n < 2 ? n : 2; /* the longest beginning that some command has */
+    for (; known > 0 && list.len == 0; known--)
+        for (size_t i = 0; i < commands_n; i++) {
+            const char *rest = rest_of(commands[i].path, words, known);
+            if (rest)
+                text_printf(&list, "%s%s", list.len ? ", " : "", rest);
+        }
     if (list.len == 0)
         return 0;
-    if (n == 1)
-        return err_set(e, -EINVAL, "\"%s\" needs one of: %s", words[0], list.s);
-    return err_set(e, -EINVAL, "\"%s\" has no \"%s\", but: %s", words[0], words[1], list.s);
+    known++;
+    for (size_t i = 0; i < known; i++)
+        text_printf(&path, "%s%s", i ? " " : "", words[i]);
+    if (n == known)
+        return err_set(e, -EINVAL, "\"%s\" needs one of: %s", path.s, list.s);
+    return err_set(e, -EINVAL, "\"%s\" has no \"%s\", but: %s", path.s, words[known], list.s);
 }
 
 static int unknown(const char *const *words, size_t n, struct err *e)
@@ -261,7 +281,7 @@ int call_parse(struct call *c, char **words, size_t n, struct err *e)
         static const char *const help[] = {"help"};
         size_t none;
         c->command = find_command(help, 1, &none);
-        c->n_args = found ? used : c->n_args > 2 ? 2 : c->n_args;
+        c->n_args = found ? used : c->n_args > 3 ? 3 : c->n_args;
         return 0;
     }
     if (!found)
@@ -343,7 +363,7 @@ static void write_all(struct text *out)
 {
     text_add(out, "usage: fettle COMMAND [ARGUMENTS] [OPTIONS]\n\n");
     for (size_t i = 0; i < commands_n; i++)
-        text_printf(out, "  %-16s %s\n", commands[i].path, commands[i].what);
+        text_printf(out, "  %-24s %s\n", commands[i].path, commands[i].what);
     text_add(out, "\nOptions of every command:\n");
     for (size_t i = 0; i < OPTIONS; i++)
         if (COMMAND_OPTIONS & UINT32_C(1) << i)
@@ -357,7 +377,7 @@ static bool write_group(struct text *out, const char *first)
     size_t len = strlen(first), before = out->len;
     for (size_t i = 0; i < commands_n; i++)
         if (strncmp(commands[i].path, first, len) == 0 && commands[i].path[len] == ' ')
-            text_printf(out, "  %-16s %s\n", commands[i].path, commands[i].what);
+            text_printf(out, "  %-24s %s\n", commands[i].path, commands[i].what);
     return out->len > before;
 }
 
@@ -391,10 +411,9 @@ int help_show(struct call *c, struct err *e)
 {
     if (c->n_args == 0)
         return help_write(&c->out, NULL, e);
-    if (c->n_args == 1)
-        return help_write(&c->out, c->args[0], e);
     CLEANUP_TEXT struct text path = {0};
-    text_printf(&path, "%s %s", c->args[0], c->args[1]);
+    for (size_t i = 0; i < c->n_args; i++)
+        text_printf(&path, "%s%s", i ? " " : "", c->args[i]);
     return help_write(&c->out, path.s, e);
 }
 

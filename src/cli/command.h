@@ -80,6 +80,9 @@ int help_write(struct text *out, const char *path, struct err *e);
 
 command_fn node_list, node_show, node_drain, node_undrain, node_down, node_up, node_set, node_watch,
     partition_list, status_show, event_follow, journal_list, config_reload, token_create, cert_create,
-    version_show, help_show;
+    version_show, help_show, conform_groups, conform_diff, conform_history, conform_why_not, conform_recheck,
+    conform_approve, class_list, baseline_accept, baseline_show, baseline_diff, baseline_history,
+    baseline_revert, rollout_start, rollout_show, rollout_accept, rollout_revert, place_nodes, slurm_features,
+    slurm_constraint;
 
 #endif

@@ -4,6 +4,7 @@
  * status.
  */
 #include "cli/command.h"
+#include "cli/run_test.h"
 #include "lib/stub_test.h"
 
 #include <errno.h>
@@ -18,57 +19,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-enum { WORDS_MAX = 16 };
-
-/* One call, from its words (with blanks between; "_" stands for a blank in one) to its end. */
-struct run {
-    int status;
-    char out[4096];
-    char error[ERR_MSG_BYTES_MAX];
-};
-
-static struct run run(const char *line, const char *controller)
-{
-    struct run r = {0};
-    struct call c = {0};
-    struct err e = {0};
-    char *words[WORDS_MAX + 2];
-    size_t n = 0;
-    CLEANUP_FREE char *copy = mem_dup(line);
-    char *rest = copy;
-    if (controller) {
-        words[n++] = (char *)(uintptr_t) "-C";
-        words[n++] = (char *)(uintptr_t)controller;
-    }
-    for (char *word; n < WORDS_MAX + 2 && (word = strsep(&rest, " "));) {
-        for (char *p = word; *p; p++)
-            if (*p == '_')
-                *p = ' ';
-        words[n++] = word;
-    }
-    int status = call_parse(&c, words, n, &e);
-    if (status == 0)
-        status = c.command->run(&c, &e);
-    r.status = status < 0 ? err_exit(e.code) : status;
-    snprintf(r.error, sizeof r.error, "%s", e.msg);
-    snprintf(r.out, sizeof r.out, "%s", c.out.s ? c.out.s : "");
-    call_fini(&c);
-    return r;
-}
-
-/* The same with one answer, which says `status` and `body`; *body_sent is what was posted. */
-static struct run run_with(const char *line, int status, const char *body, char sent[static 4096])
-{
-    CLEANUP_FREE char *answer = stub_json(status, body);
-    struct stub_answer answers[] = {{.bytes = answer}};
-    struct stub *stub = stub_start(answers, 1);
-    struct run r = run(line, stub_path(stub));
-    stub_join(stub);
-    snprintf(sent, 4096, "%s", stub_requests(stub) ? stub_request(stub, 0) : "");
-    stub_stop(stub);
-    return r;
-}
 
 static void wrong_words_are_usage_errors(void **state)
 {
@@ -119,14 +69,14 @@ static void help_is_of_the_command(void **state)
     struct run r = run("help", NULL);
     assert_int_equal(r.status, 0);
     assert_non_null(
-        strstr(r.out, "\n  node undrain     remove one's own drain, or the claim that is named\n"));
+        strstr(r.out, "\n  node undrain             remove one's own drain, or the claim that is named\n"));
     r = run("node drain -h", NULL);
     assert_int_equal(r.status, 0);
     assert_non_null(strstr(r.out, "usage: fettle node drain NODES... --reason WORDS"));
     struct run same = run("help node drain", NULL);
     assert_string_equal(r.out, same.out);
     assert_non_null(strstr(run("--help", NULL).out, "usage: fettle COMMAND"));
-    assert_non_null(strstr(run("help node", NULL).out, "  node undrain     remove one's own drain"));
+    assert_non_null(strstr(run("help node", NULL).out, "  node undrain             remove one's own drain"));
     assert_null(strstr(run("help node", NULL).out, "partition"));
     assert_string_equal(run("version", NULL).out, "fettle " FETTLE_VERSION "\n");
     assert_string_equal(run("--version", NULL).out, "fettle " FETTLE_VERSION "\n");

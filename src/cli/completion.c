@@ -9,39 +9,51 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The words that may stand first, or second behind `first`, each once. */
-static void print_words(const char *first)
+/* How long the first n words of the path are; 0 when it has fewer than n, or none behind them. */
+static size_t prefix_of(const char *path, int n)
+{
+    size_t len = 0;
+    for (int i = 0; i < n; i++) {
+        len += strcspn(path + len, " ");
+        if (path[len] == '\0')
+            return 0;
+        len++;
+    }
+    return len;
+}
+
+/* The words that may follow what is the beginning of `like`, each once. Commands with a word in common
+ * stand together in the table. */
+static void print_next(const char *like, size_t len)
+{
+    const char *before = "";
+    size_t before_len = 0;
+    for (size_t i = 0; i < commands_n; i++) {
+        const char *next = commands[i].path + len;
+        if (strncmp(commands[i].path, like, len) != 0)
+            continue;
+        size_t next_len = strcspn(next, " ");
+        if (next_len != before_len || strncmp(next, before, next_len) != 0)
+            printf(" %.*s", (int)next_len, next);
+        before = next;
+        before_len = next_len;
+    }
+}
+
+/* A case for each beginning of a command that is n words long. */
+static void print_beginnings(int n)
 {
     const char *before = "";
     size_t before_len = 0;
     for (size_t i = 0; i < commands_n; i++) {
         const char *path = commands[i].path;
-        size_t len = strcspn(path, " ");
-        if (first) {
-            if (path[len] && strlen(first) == len && strncmp(path, first, len) == 0)
-                printf(" %s", path + len + 1);
-        } else if (len != before_len || strncmp(path, before, len) != 0) {
-            printf(" %.*s", (int)len, path);
-        }
+        size_t len = prefix_of(path, n);
+        if (len == 0 || (len == before_len && strncmp(path, before, len) == 0))
+            continue;
+        printf("    \"%.*s\") words=\"", (int)len, path);
+        print_next(path, len);
+        printf("\" ;;\n");
         before = path;
-        before_len = len;
-    }
-}
-
-static void print_seconds(void)
-{
-    const char *before = "";
-    size_t before_len = 0;
-    for (size_t i = 0; i < commands_n; i++) {
-        size_t len = strcspn(commands[i].path, " ");
-        if (commands[i].path[len] && (len != before_len || strncmp(commands[i].path, before, len) != 0)) {
-            char first[64];
-            snprintf(first, sizeof first, "%.*s", (int)len, commands[i].path);
-            printf("        %s) words=\"", first);
-            print_words(first);
-            printf("\" ;;\n");
-        }
-        before = commands[i].path;
         before_len = len;
     }
 }
@@ -64,7 +76,7 @@ static uint32_t common_options(void)
 static void print_options_of_commands(void)
 {
     for (size_t i = 0; i < commands_n; i++) {
-        printf("        \"%s\"%s) words=\"", commands[i].path, strchr(commands[i].path, ' ') ? "" : "*");
+        printf("        \"%s \"*) words=\"", commands[i].path);
         print_options(commands[i].options | common_options());
         printf("\" ;;\n");
     }
@@ -74,9 +86,9 @@ static void print_commands_of_nodes(void)
 {
     const char *bar = "";
     for (size_t i = 0; i < commands_n; i++) {
-        if (!strstr(commands[i].arguments, "NODES"))
+        if (!strstr(commands[i].arguments, "NODE"))
             continue;
-        printf("%s\"%s\"%s", bar, commands[i].path, strchr(commands[i].path, ' ') ? "" : "*");
+        printf("%s\"%s \"*", bar, commands[i].path);
         bar = " | ";
     }
 }
@@ -86,7 +98,7 @@ int main(void)
     printf("# Completion of fettle(1) for bash; made from the table of its commands.\n"
            "_fettle()\n{\n"
            "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]-} words=\n"
-           "    local path=\"${COMP_WORDS[1]-} ${COMP_WORDS[2]-}\"\n"
+           "    local path=\"${COMP_WORDS[*]:1:3} \" said=\"${COMP_WORDS[*]:1:COMP_CWORD-1}\"\n"
            "    COMPREPLY=()\n"
            "    case $prev in\n"
            "    --role) words=\"reader admin\" ;;\n"
@@ -103,17 +115,14 @@ int main(void)
            "        compopt -o nospace\n        return ;;\n"
            "    esac\n"
            "    if [[ -n $words ]]; then\n        :\n"
-           "    elif (( COMP_CWORD == 1 )); then\n        words=\"");
-    print_words(NULL);
-    printf("\"\n    elif [[ $cur == -* ]]; then\n        case $path in\n");
+           "    elif [[ $cur == -* ]]; then\n        case $path in\n");
     print_options_of_commands();
-    printf("        esac\n    elif (( COMP_CWORD == 2 )) && [[ ${COMP_WORDS[1]} != help ]]; then\n"
-           "        case ${COMP_WORDS[1]} in\n");
-    print_seconds();
-    printf("        esac\n    elif [[ ${COMP_WORDS[1]} == help ]] && (( COMP_CWORD == 2 )); then\n"
-           "        words=\"");
-    print_words(NULL);
-    printf("\"\n    fi\n"
+    printf("        esac\n    else\n        case \"${said#help}\" in\n        \"\") words=\"");
+    print_next("", 0);
+    printf("\" ;;\n        esac\n        case \"$said \" in\n");
+    print_beginnings(1);
+    print_beginnings(2);
+    printf("        esac\n    fi\n"
            "    case $path in\n    ");
     print_commands_of_nodes();
     printf(")\n        if [[ -z $words && $cur != -* ]]; then\n"

@@ -23,7 +23,12 @@ want()
 }
 
 want "fettle no" "node"
-want "fettle " "node partition status watch events journal reload token cert version help"
+want "fettle " "node partition status watch events journal reload token cert conform class baseline place slurm version help"
+want "fettle baseline ro" "rollout"
+want "fettle baseline rollout s" "start show"
+want "fettle baseline rollout start --dead" "--deadline"
+want "fettle conform diff mx" "mx01"
+want "fettle place --re" "--require-conformance"
 want "fettle node u" "undrain up"
 want "fettle cert " "create"
 want "fettle node drain lx" "lx01 lx02"

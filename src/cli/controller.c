@@ -120,6 +120,9 @@ static void write_status(struct text *out, const struct fettle_value *s)
     write_line(out, "Nodes", counts.s);
     write_line(out, "Schedulable", fettle_get_text(s, "schedulable"));
     write_line(out, "Agents", fettle_get_text(s, "agents"));
+    const struct fettle_value *conform = fettle_value_find(s, "conform");
+    write_line(out, "Cohorts", fettle_get_text(conform, "cohorts"));
+    write_line(out, "Drifted", fettle_get_text(conform, "drifted"));
     for (const struct fettle_value *i = fettle_value_first(alarms); i; i = fettle_value_next(i))
         write_line(out, "ALARM", fettle_value_text(i));
 }

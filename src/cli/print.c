@@ -37,7 +37,7 @@ static size_t run_of_plain(const char *s)
 size_t print_safe(struct text *out, const char *s)
 {
     size_t columns = 0;
-    while (*s) {
+    while (s && *s) {
         size_t plain = run_of_plain(s);
         text_add_bytes(out, s, plain);
         columns += plain;

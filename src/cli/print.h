@@ -14,7 +14,8 @@
  * characters that turn the direction of writing, and bytes that are not UTF-8 are shown escaped.
  */
 
-/* Adds s with such characters as "\x1b" or "\u202e". Returns how many columns it takes. */
+/* Adds s with such characters as "\x1b" or "\u202e". Returns how many columns it takes.
+ * NULL is nothing. */
 size_t print_safe(struct text *out, const char *s);
 
 /* Adds s as a field of comma-separated values: safe, and in quotes where RFC 4180 wants them. */

@@ -35,11 +35,15 @@ struct cluster *cluster_create(void)
 {
     struct cluster *c = mem_alloc(sizeof *c);
     c->partition_max = 31;
+    c->listings = listings_create();
+    classes_finish(&c->classes);
+    c->index = class_index_create(&c->classes);
     return c;
 }
 
-static void member_free(struct member_slot *s)
+static void member_free(struct cluster *c, struct member_slot *s)
 {
+    member_forget_conform(c, &s->m);
     spec_fini(&s->m.spec);
     if (s->m.rostered) {
         spec_fini(s->m.rostered);
@@ -66,9 +70,12 @@ void cluster_destroy(struct cluster *c)
     struct member_slot *s, *next;
     HASH_ITER (hh, c->members, s, next) {
         HASH_DEL(c->members, s);
-        member_free(s);
+        member_free(c, s);
     }
     partitions_free(c->partitions, c->n_partitions);
+    listings_destroy(c->listings);
+    class_index_destroy(c->index);
+    classes_fini(&c->classes);
     free(c->by_id);
     free(c->order);
     free(c);
@@ -82,6 +89,7 @@ void roster_fini(struct roster *r)
     }
     free(r->nodes);
     partitions_free(r->partitions, r->n_partitions);
+    classes_fini(&r->classes);
     *r = (struct roster){0};
 }
 
@@ -101,6 +109,7 @@ struct member *cluster_meet(struct cluster *c, const char *name)
     s->m.name = mem_dup(name);
     s->m.id = (uint32_t)c->n;
     spec_init(&s->m.spec);
+    member_classify(c, &s->m);
     if (c->n == c->cap) {
         c->cap = c->cap ? c->cap * 2 : 64;
         c->by_id = mem_grow(c->by_id, c->cap * sizeof *c->by_id);
@@ -112,6 +121,16 @@ struct member *cluster_meet(struct cluster *c, const char *name)
     c->order_stale = true;
     HASH_ADD_KEYPTR(hh, c->members, s->m.name, strlen(s->m.name), s);
     return &s->m;
+}
+
+void member_classify(const struct cluster *c, struct member *m)
+{
+    m->class = classes_match(&c->classes, c->index, m->name, &m->spec);
+}
+
+const struct node_class *member_class(const struct cluster *c, const struct member *m)
+{
+    return &c->classes.list[m->class];
 }
 
 size_t cluster_count(const struct cluster *c)
@@ -160,6 +179,21 @@ size_t cluster_partitions(const struct cluster *c, const struct partition **out)
     return c->n_partitions;
 }
 
+const struct classes *cluster_classes(const struct cluster *c)
+{
+    return &c->classes;
+}
+
+struct listings *cluster_listings(const struct cluster *c)
+{
+    return c->listings;
+}
+
+bool claim_drains(const struct claim *claim)
+{
+    return claim->kind == CLAIM_DRAIN || claim->kind == CLAIM_DRIFT;
+}
+
 struct agreed member_agreed(const struct member *m)
 {
     struct agreed a = {.listed = m->listed, .admitted = m->admitted, .drained = true};
@@ -167,8 +201,9 @@ struct agreed member_agreed(const struct member *m)
         const struct hold *hold = &m->claims[i];
         a.down |= hold->claim->kind == CLAIM_DOWN;
         a.silent |= hold->claim->kind == CLAIM_SILENT;
-        a.drain |= hold->claim->kind == CLAIM_DRAIN;
-        a.drained &= hold->claim->kind != CLAIM_DRAIN || hold->drained;
+        a.overdue |= hold->claim->kind == CLAIM_OVERDUE;
+        a.drain |= claim_drains(hold->claim);
+        a.drained &= !claim_drains(hold->claim) || hold->drained;
     }
     a.drained &= a.drain;
     return a;
@@ -252,9 +287,40 @@ static void take_node(struct cluster *c, const struct roster_node *r, struct cha
     member_set_spec(c, m, &r->spec);
 }
 
+/* The classes of the roster in the place of those before, which the caller owns from now on. */
+static struct classes take_classes(struct cluster *c, struct roster *r)
+{
+    struct classes before = c->classes;
+    class_index_destroy(c->index);
+    c->classes = r->classes;
+    r->classes = (struct classes){0};
+    classes_finish(&c->classes);
+    c->index = class_index_create(&c->classes);
+    return before;
+}
+
+/* The first n members had a class of `before`. */
+static void classify_all(struct cluster *c, const struct classes *before, size_t n, struct change **changes)
+{
+    for (uint32_t id = 0; id < c->n; id++) {
+        struct member *m = c->by_id[id];
+        const char *was = id < n ? before->list[m->class].name : NULL;
+        member_classify(c, m);
+        const char *is = member_class(c, m)->name;
+        if (!was || !m->listed || strcmp(was, is) == 0)
+            continue;
+        CLEANUP_TEXT struct text t = {0};
+        text_printf(&t, "class \"%s\" -> \"%s\"", was, is);
+        note_change(changes, m->name, t.s);
+    }
+}
+
 void cluster_configure(struct cluster *c, struct roster *r, struct text *changes)
 {
     struct change *groups = NULL;
+    size_t n_before = c->n;
+    struct classes classes_before = take_classes(c, r);
+    c->tells_ochami = r->tells_ochami;
     partitions_free(c->partitions, c->n_partitions);
     c->partitions = STEAL(r->partitions);
     c->n_partitions = r->n_partitions;
@@ -288,13 +354,15 @@ void cluster_configure(struct cluster *c, struct roster *r, struct text *changes
     }
     c->n_listed = r->n;
     c->order_stale = true;
+    classify_all(c, &classes_before, n_before, &groups);
+    classes_fini(&classes_before);
     say_changes(groups, changes);
     roster_fini(r);
 }
 
 /* --- digest ---------------------------------------------------------------------------------- */
 
-static uint64_t fnv(const char *key, const char *value)
+uint64_t record_sum(const char *key, const char *value)
 {
     uint64_t h = UINT64_C(0xcbf29ce484222325);
     for (const char *p = key; *p; p++)
@@ -306,21 +374,21 @@ static uint64_t fnv(const char *key, const char *value)
 
 uint64_t cluster_digest(const struct cluster *c)
 {
-    uint64_t sum = 0;
+    uint64_t sum = c->sum;
     for (size_t i = 0; i < c->n; i++) {
         const struct member *m = c->by_id[i];
         if (m->admitted)
-            sum += fnv("node/", m->name);
+            sum += record_sum("node/", m->name);
         if (m->edit)
-            sum += fnv(m->name, m->edit);
+            sum += record_sum(m->name, m->edit);
     }
     struct claim_slot *s, *next_claim;
     HASH_ITER (hh, c->claims, s, next_claim) {
         CLEANUP_FREE char *record = claim_record(&s->c, NULL, NULL, false);
-        sum += fnv(s->c.id, record);
+        sum += record_sum(s->c.id, record);
     }
     struct token *t, *next_token;
     HASH_ITER (hh, c->tokens, t, next_token)
-        sum += fnv(t->hash, t->value);
+        sum += record_sum(t->hash, t->value);
     return sum;
 }

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/hostlist.h"
 #include "base/text.h"
+#include "conform/class.h"
 #include "node/lifecycle.h"
 #include "node/spec.h"
 
@@ -26,6 +27,11 @@
  *   claim/ID     {"kind","owner","reason","since","nodes","drained"}
  *   edit/NAME    {"set":{"CPUs":"4"},"by","at"}           over what the file says
  *   token/HASH   {"nodes","by","expires"}                 one-time tokens, by their SHA-256
+ *   seen/NAME    {"fingerprint","since","history"}        what the node was last seen to be
+ *   drift/NAME   {"class","version","expected","actual","severity","named","count","since","boot","state"}
+ *   baseline/CLASS {"version","fingerprint","node","by","at","note","history","rollout"}
+ *   list/HASH    {"components","absent","unknown"}         the components of baselines
+ *   effect/KIND.NAME                                      the outbox: what drivers are to bring about
  */
 
 enum claim_kind {
@@ -71,8 +77,73 @@ struct member {
     struct spec spec;      /* effective: the roster's with the edits over it */
     struct spec *rostered; /* the roster's own, only while edits lie over it */
     char *edit;            /* the edit record's "set" object as JSON, NULL without one */
+    uint16_t class;        /* its node class, of cluster_classes */
+    struct listing *seen;  /* the fingerprint that it was last seen with, NULL before */
+    struct wall seen_since;
+    struct past *past; /* NULL for a node that never changed and did not drift */
     size_t n_claims;
     struct hold *claims; /* in order of their ids */
+};
+
+enum drift_state {
+    DRIFT_OPEN,     /* to be remedied */
+    DRIFT_PERSISTS, /* it came back from a boot and is still drifted */
+    DRIFT_OVERDUE,  /* not remedied in time: down */
+    DRIFT_REMEDIED  /* verified to be right again; waits for a person's approval */
+};
+const char *drift_state_name(enum drift_state s); /* "open" */
+
+enum { DRIFT_NAMED_MAX = 16, OCHAMI_STATUS_BYTES_MAX = 32 };
+enum { LIST_RECORD_BYTES_MAX = 1000 << 10 }; /* of a list of components as a record */
+
+/* A node that is not what its class's baseline says. */
+struct drift {
+    char *class;
+    uint32_t version;            /* of the baseline */
+    struct fingerprint expected; /* the baseline's */
+    struct fingerprint actual;   /* the node's */
+    enum severity severity;      /* the worst */
+    char *named;                 /* the components, worst first, at most 16, with ", " between */
+    uint32_t count;              /* of all that differ */
+    struct wall since;
+    char boot[37]; /* on which it was found, or last found to persist */
+    enum drift_state state;
+};
+
+enum { REBOOTS_A_WEEK_MAX = 3, REBOOTS_KEPT_MAX = 8 };
+
+/* Of a node that was to be rebooted: what its effect's record says. */
+struct reboots {
+    size_t n;
+    struct wall at[REBOOTS_KEPT_MAX]; /* when one was asked for, oldest first */
+    char boot[37];                    /* that is to end; "" when none is wanted */
+};
+
+/* What is remembered of a node that changed. */
+struct past {
+    char *history;       /* JSON array, newest first, at most 16: [{"fingerprint","since","named","count"}] */
+    struct drift *drift; /* NULL while it is not drifted */
+    struct reboots *reboots; /* NULL when none was ever asked for */
+};
+
+struct rollout {
+    struct listing *to;
+    char *node;                   /* that showed it */
+    char *nodes_text, *by, *note; /* the note may be "" */
+    struct hostlist nodes;
+    const char **by_name; /* the same, sorted: for rollout_has */
+    struct wall at, deadline;
+};
+
+/* The baseline of a class: what its nodes should be. */
+struct baseline {
+    char *class;
+    uint32_t version;        /* from 1 */
+    struct listing *listing; /* with its content */
+    char *node, *by, *note;  /* the note may be "" */
+    struct wall at;
+    char *history;           /* JSON array, newest first, at most 32: the versions before */
+    struct rollout *rollout; /* NULL while none is under way */
 };
 
 struct partition {
@@ -91,6 +162,8 @@ struct roster {
     size_t n_partitions;
     struct partition *partitions; /* named ones, by number */
     unsigned partition_max;
+    struct classes classes;
+    bool tells_ochami; /* drift makes an effect for OpenCHAMI */
 };
 void roster_fini(struct roster *r);
 
@@ -99,9 +172,11 @@ struct command {
     const char *actor;
     struct wall at;
     const struct hostlist *nodes; /* NULL or empty where none are named */
-    const char *claim;   /* DRAIN, DOWN, SILENT: the id of a new claim; UNDRAIN, UP: the one named, or NULL */
-    const char *reason;  /* DRAIN, DOWN, SILENT */
-    const char *set;     /* SET: JSON object of strings and nulls */
+    const char *claim;   /* DRAIN, DOWN, SILENT, DRIFT, PERSISTS, OVERDUE: the id of a new claim; UNDRAIN,
+                            UP: the one named, or NULL */
+    const char *reason;  /* DRAIN, DOWN, SILENT; APPROVE, BASELINE_*, ROLLOUT_*: a note, or NULL */
+    const char *set;     /* SET: JSON object of strings and nulls. What belongs to SEEN, DRIFT, PERSISTS,
+                            REBOOT, BASELINE_*, ROLLOUT_* and EFFECT, as decide_conform.c says at each */
     const char *token;   /* TOKEN_*: its hash, lower-case hex */
     struct wall expires; /* TOKEN_CREATE */
 };
@@ -134,7 +209,7 @@ int cluster_put(struct cluster *c, const char *key, const char *value, struct er
 /* Decides a command for nodes[from..]: at most 100 records, what is beyond is left to d->next.
  * 0, also when nothing needs to change (no ops). -ENOENT no such node, claim or token; -EACCES not
  * to be done by this actor or at all; -EBUSY the node's state forbids it; -EINVAL bad reason, field
- * or value. *d is empty on error. */
+ * or value; -E2BIG a list of components too large for a record. *d is empty on error. */
 int cluster_decide(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
                    struct err *e);
 
@@ -146,6 +221,33 @@ struct member *cluster_find(const struct cluster *c, const char *name); /* NULL 
 struct member *cluster_by_id(const struct cluster *c, uint32_t id);
 /* Finds or makes an unlisted one: for nodes that report without being configured. */
 struct member *cluster_meet(struct cluster *c, const char *name);
+
+/* The classes as configured; never empty. */
+const struct classes *cluster_classes(const struct cluster *c);
+/* The lists of components that anybody knows: the baselines', and what the watch adds. */
+struct listings *cluster_listings(const struct cluster *c);
+/* NULL for a class without one. */
+const struct baseline *cluster_baseline(const struct cluster *c, const char *class);
+/* Whether a drift of this severity takes the node out of service until it is remedied. */
+bool cluster_drift_drains(const struct cluster *c, const struct member *m, enum severity severity);
+/* OpenCHAMI is to be told of the node's drift and no effect says so: it was configured, or an xname was
+ * given, after the drift was found. A repeated DRIFT (PERSISTS) writes the effect, and it alone. */
+bool cluster_drift_untold(const struct cluster *c, const struct member *m);
+/* How often a reboot of the node was asked for within the 7 days before now. */
+unsigned cluster_reboots(const struct member *m, struct wall now);
+/* One is wanted of this boot now. */
+bool cluster_reboot_wanted(const struct member *m, const char *boot);
+/* Nothing says what the node should be: it is unlisted, or its class has no baseline. Its drift can end
+ * by a person's word alone. */
+bool cluster_is_unjudged(const struct cluster *c, const struct member *m);
+/* True when m may be what the rollout says as well as what the baseline says. */
+bool rollout_has(const struct rollout *r, const char *node);
+/* Called with each effect's record as it is put, NULL when it is gone; and at once with those that are
+ * there. For drivers. */
+typedef void cluster_effect_fn(void *arg, const char *key, const char *value);
+void cluster_on_effect(struct cluster *c, cluster_effect_fn *fn, void *arg);
+/* The node that an effect's key names, a part of it; NULL when it names none. */
+const char *effect_node(const char *key);
 
 const struct claim *cluster_claim(const struct cluster *c, const char *id); /* NULL when unknown */
 size_t cluster_partitions(const struct cluster *c, const struct partition **out);

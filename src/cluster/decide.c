@@ -8,15 +8,11 @@
  * records (ten thousand claims of one node each): what does not fit into a batch is left to the
  * next one by way of `next`, and the caller answers after the last.
  */
-#include "cluster/state.h"
-
-#include "base/json.h"
+#include "cluster/decide.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { OPS_MAX = 100 }; /* below STORE_OPS_MAX, so that a batch has room for a small one beside it */
 
 void decision_fini(struct decision *d)
 {
@@ -31,8 +27,7 @@ void decision_fini(struct decision *d)
     *d = (struct decision){0};
 }
 
-/* Takes value over. */
-static void add_op(struct decision *d, const char *prefix, const char *key, char *value)
+void decision_add(struct decision *d, const char *prefix, const char *key, char *value)
 {
     struct text t = {0};
     text_add(&t, prefix);
@@ -42,13 +37,16 @@ static void add_op(struct decision *d, const char *prefix, const char *key, char
     d->ops[d->n_ops++].value = value;
 }
 
-/* The members that a command names, from an index on. */
-struct named {
-    size_t n;
-    struct member **nodes;
-};
+void decision_note(struct decision *d, bool *marks, const struct member *m)
+{
+    if (marks && marks[m->id])
+        return;
+    if (marks)
+        marks[m->id] = true;
+    hostlist_add(&d->changed, m->name);
+}
 
-static int find_named(const struct cluster *c, const struct command *cmd, size_t from, bool must_be_listed,
+int decide_find_named(const struct cluster *c, const struct command *cmd, size_t from, bool must_be_listed,
                       struct named *out, struct err *e)
 {
     size_t n = cmd->nodes ? cmd->nodes->n : 0;
@@ -77,15 +75,14 @@ static const struct claim *same_claim(const struct member *m, enum claim_kind ki
     return NULL;
 }
 
-/* Writes the record of a new claim on nodes. A node that another claim already drained of work is
- * drained under this one, too. */
-static void add_claim(struct decision *d, const struct command *cmd, enum claim_kind kind,
-                      const struct named *nodes)
+void decide_claim(struct decision *d, const struct command *cmd, enum claim_kind kind, const char *reason,
+                  const struct named *nodes)
 {
     CLEANUP_FREE char *all = members_fold(nodes->nodes, nodes->n);
     CLEANUP_FREE const char **drained = mem_alloc((nodes->n + 1) * sizeof *drained);
     size_t n_drained = 0;
-    for (size_t i = 0; kind == CLAIM_DRAIN && i < nodes->n; i++)
+    bool drains = kind == CLAIM_DRAIN || kind == CLAIM_DRIFT;
+    for (size_t i = 0; drains && i < nodes->n; i++)
         if (member_agreed(nodes->nodes[i]).drained)
             drained[n_drained++] = nodes->nodes[i]->name;
     CLEANUP_FREE char *done = hostlist_fold(drained, n_drained);
@@ -94,21 +91,27 @@ static void add_claim(struct decision *d, const struct command *cmd, enum claim_
     text_printf(&t, "{\"kind\":\"%s\",\"owner\":", claim_kind_name(kind));
     text_add_json(&t, cmd->actor);
     text_add(&t, ",\"reason\":");
-    text_add_json(&t, cmd->reason);
+    text_add_json(&t, reason);
     text_printf(&t, ",\"since\":\"%lld\",\"nodes\":", (long long)cmd->at.ns);
     text_add_json(&t, all);
     text_add(&t, ",\"drained\":");
     text_add_json(&t, done);
     text_add_char(&t, '}');
-    add_op(d, "claim/", cmd->claim, text_take(&t));
+    decision_add(d, "claim/", cmd->claim, text_take(&t));
+}
+
+static void add_claim(struct decision *d, const struct command *cmd, enum claim_kind kind,
+                      const struct named *nodes)
+{
+    decide_claim(d, cmd, kind, cmd->reason, nodes);
     for (size_t i = 0; i < nodes->n; i++)
-        hostlist_add(&d->changed, nodes->nodes[i]->name);
-    t = (struct text){0};
+        decision_note(d, NULL, nodes->nodes[i]);
+    struct text t = {0};
     text_printf(&t, "%s (claim %s)", cmd->reason, cmd->claim);
     d->text = text_take(&t);
 }
 
-static int check_reason(const char *reason, struct err *e)
+int decide_check_reason(const char *reason, struct err *e)
 {
     size_t len = strlen(reason);
     if (len == 0 || len > REASON_BYTES_MAX)
@@ -120,14 +123,19 @@ static int check_reason(const char *reason, struct err *e)
     return 0;
 }
 
+int decide_check_note(const struct command *cmd, struct err *e)
+{
+    return cmd->reason && *cmd->reason ? decide_check_reason(cmd->reason, e) : 0;
+}
+
 static int decide_hold(const struct cluster *c, const struct command *cmd, enum claim_kind kind,
                        struct decision *d, struct err *e)
 {
     struct named all, fresh = {0};
-    int rc = find_named(c, cmd, 0, true, &all, e);
+    int rc = decide_find_named(c, cmd, 0, true, &all, e);
     CLEANUP_FREE struct member **all_nodes = all.nodes;
     if (rc == 0)
-        rc = check_reason(cmd->reason, e);
+        rc = decide_check_reason(cmd->reason, e);
     if (rc < 0)
         return rc;
     CLEANUP_FREE struct member **nodes = mem_alloc((all.n + 1) * sizeof *nodes);
@@ -191,22 +199,15 @@ static bool selects_silent(const struct command *cmd, const struct member *m, co
 
 static bool selects_draining(const struct command *cmd, const struct member *m, const struct hold *hold)
 {
-    return hold->claim->kind == CLAIM_DRAIN && !hold->drained;
+    return claim_drains(hold->claim) && !hold->drained;
 }
 
 static bool selects_drained(const struct command *cmd, const struct member *m, const struct hold *hold)
 {
-    return hold->claim->kind == CLAIM_DRAIN && hold->drained;
+    return claim_drains(hold->claim) && hold->drained;
 }
 
-/* The claims that rest on the named nodes and are selected, each once, and the nodes concerned. */
-struct selection {
-    size_t n;
-    const struct claim *claims[OPS_MAX];
-    bool *nodes; /* by member id */
-};
-
-static bool add_selected(struct selection *s, const struct claim *claim)
+bool selection_add(struct selection *s, const struct claim *claim)
 {
     for (size_t i = 0; i < s->n; i++)
         if (s->claims[i] == claim)
@@ -215,6 +216,20 @@ static bool add_selected(struct selection *s, const struct claim *claim)
         return false;
     s->claims[s->n++] = claim;
     return true;
+}
+
+void selection_say(const struct selection *s, struct text *t)
+{
+    for (size_t i = 0; i < s->n && i < 8; i++)
+        text_printf(t, "%s%s", i ? ", " : "", s->claims[i]->id);
+    if (s->n > 8)
+        text_printf(t, " and %zu more", s->n - 8);
+}
+
+void selection_release(const struct selection *s, struct decision *d)
+{
+    for (size_t i = 0; i < s->n; i++)
+        decision_add(d, "claim/", s->claims[i]->id, claim_record(s->claims[i], s->nodes, NULL, false));
 }
 
 /* Selects over the named nodes until the batch is full; d->next says where it stopped. A node's
@@ -229,7 +244,7 @@ static void select_claims(const struct command *cmd, const struct named *named, 
         bool any = false;
         for (size_t j = 0; j < m->n_claims; j++)
             if (selects(cmd, m, &m->claims[j]))
-                any |= add_selected(s, m->claims[j].claim);
+                any |= selection_add(s, m->claims[j].claim);
         if (any && !s->nodes[m->id]) {
             s->nodes[m->id] = true;
             hostlist_add(&d->changed, m->name);
@@ -244,31 +259,24 @@ static int rewrite_claims(const struct cluster *c, const struct command *cmd, si
                           selects_fn *selects, enum rewrite how, struct decision *d, struct err *e)
 {
     struct named named;
-    int rc = find_named(c, cmd, from, false, &named, e);
+    int rc = decide_find_named(c, cmd, from, false, &named, e);
     CLEANUP_FREE struct member **nodes = named.nodes;
     if (rc < 0)
         return rc;
     CLEANUP_FREE bool *marked = mem_alloc(c->n);
     struct selection s = {.nodes = marked};
     select_claims(cmd, &named, from, selects, &s, d);
+    if (s.n == 0)
+        return 0;
     struct text t = {0};
-    for (size_t i = 0; i < s.n; i++) {
-        bool release = how == REWRITE_RELEASE;
-        add_op(d, "claim/", s.claims[i]->id,
-               claim_record(s.claims[i], release ? s.nodes : NULL, release ? NULL : s.nodes,
-                            how == REWRITE_DRAINED));
-        if (i < 8)
-            text_printf(&t, "%s%s",
-                        i         ? ", "
-                        : release ? "released from claim "
-                                  : "under claim ",
-                        s.claims[i]->id);
-    }
-    if (s.n > 8)
-        text_printf(&t, " and %zu more", s.n - 8);
-    if (s.n)
-        d->text = text_take(&t);
-    text_fini(&t);
+    text_add(&t, how == REWRITE_RELEASE ? "released from claim " : "under claim ");
+    selection_say(&s, &t);
+    d->text = text_take(&t);
+    if (how == REWRITE_RELEASE)
+        selection_release(&s, d);
+    for (size_t i = 0; how != REWRITE_RELEASE && i < s.n; i++)
+        decision_add(d, "claim/", s.claims[i]->id,
+                     claim_record(s.claims[i], NULL, s.nodes, how == REWRITE_DRAINED));
     return 0;
 }
 
@@ -284,18 +292,29 @@ static int check_claim(const struct cluster *c, const struct command *cmd, enum 
     if (claim->kind == CLAIM_SILENT)
         return err_set(e, -EACCES, "claim %s is for a node that fell silent; it goes when the node is heard",
                        claim->id);
+    if (claim->kind == CLAIM_DRIFT || claim->kind == CLAIM_OVERDUE)
+        return err_set(e, -EACCES,
+                       "claim %s is for a node that drifted; `fettle conform approve` releases it when the "
+                       "node was verified to be right again",
+                       claim->id);
     if (claim->kind != kind)
         return err_set(e, -EINVAL, "claim %s is a %s claim", claim->id, claim_kind_name(claim->kind));
     return 0;
 }
 
-/* "Up" is for nodes that a person set down. A silent one is up when it is heard, not when told so. */
+/* "Up" is for nodes that a person set down. A silent one is up when it is heard, not when told so, and
+ * one whose drift was not remedied when it is right again. */
 static int check_up(const struct cluster *c, const struct command *cmd, size_t from, struct err *e)
 {
     for (size_t i = from; i < cmd->nodes->n; i++) {
         const struct member *m = cluster_find(c, cmd->nodes->names[i]);
         if (m && member_held_by(m, CLAIM_SILENT) && !member_held_by(m, CLAIM_DOWN))
             return err_set(e, -EBUSY, "node \"%s\" is down because it is silent; it is up when it is heard",
+                           m->name);
+        if (m && member_held_by(m, CLAIM_OVERDUE) && !member_held_by(m, CLAIM_DOWN))
+            return err_set(e, -EBUSY,
+                           "node \"%s\" is down because its drift was not remedied in time; `fettle conform "
+                           "approve` brings it back when it was verified to be right again",
                            m->name);
     }
     return 0;
@@ -325,7 +344,7 @@ static int decide_admit(const struct cluster *c, const struct command *cmd, size
             continue;
         struct text t = {0};
         text_printf(&t, "{\"admitted\":\"%lld\"}", (long long)cmd->at.ns);
-        add_op(d, "node/", m->name, text_take(&t));
+        decision_add(d, "node/", m->name, text_take(&t));
         hostlist_add(&d->changed, m->name);
     }
     if (d->n_ops)
@@ -379,7 +398,7 @@ static int edit_node(const struct cluster *c, const struct member *m, const stru
         text_add_json(&t, cmd->actor);
         text_printf(&t, ",\"at\":\"%lld\"}", (long long)cmd->at.ns);
     }
-    add_op(d, "edit/", m->name, merged ? text_take(&t) : NULL);
+    decision_add(d, "edit/", m->name, merged ? text_take(&t) : NULL);
     hostlist_add(&d->changed, m->name);
     return 0;
 }
@@ -391,7 +410,7 @@ static int decide_set(const struct cluster *c, const struct command *cmd, size_t
     if (!json_is_object(set) || json_object_size(set) == 0)
         return err_set(e, -EINVAL, "nothing to set");
     struct named named;
-    int rc = find_named(c, cmd, from, true, &named, e);
+    int rc = decide_find_named(c, cmd, from, true, &named, e);
     CLEANUP_FREE struct member **nodes = named.nodes;
     for (size_t i = 0; rc == 0 && i < named.n && d->n_ops < OPS_MAX; i++) {
         rc = edit_node(c, named.nodes[i], cmd, set, d, e);
@@ -426,7 +445,7 @@ static void drop_expired_tokens(const struct cluster *c, struct wall now, struct
 {
     for (const struct token *t = c->tokens; t && d->n_ops < OPS_MAX; t = t->hh.next)
         if (token_expires(t) <= now.ns)
-            add_op(d, "token/", t->hash, NULL);
+            decision_add(d, "token/", t->hash, NULL);
 }
 
 static int decide_token_create(const struct cluster *c, const struct command *cmd, struct decision *d)
@@ -441,7 +460,7 @@ static int decide_token_create(const struct cluster *c, const struct command *cm
     text_add(&t, ",\"by\":");
     text_add_json(&t, cmd->actor);
     text_printf(&t, ",\"expires\":\"%lld\"}", (long long)cmd->expires.ns);
-    add_op(d, "token/", cmd->token, text_take(&t));
+    decision_add(d, "token/", cmd->token, text_take(&t));
     d->text = mem_dup("a one-time token for joining");
     return 0;
 }
@@ -471,7 +490,7 @@ static int decide_token_use(const struct cluster *c, const struct command *cmd, 
     const char *name = cmd->nodes->names[0];
     if (*nodes && (hostlist_parse(nodes, &allowed, NULL) < 0 || !list_has(&allowed, name)))
         return err_set(e, -EACCES, "the token is not for node \"%s\"", name);
-    add_op(d, "token/", cmd->token, NULL);
+    decision_add(d, "token/", cmd->token, NULL);
     hostlist_add(&d->changed, name);
     d->text = mem_dup("joined with a one-time token");
     return 0;
@@ -495,6 +514,19 @@ int cluster_decide(const struct cluster *c, const struct command *cmd, size_t fr
     case COMMAND_DRAINING: rc = rewrite_claims(c, cmd, from, selects_drained, REWRITE_DRAINING, d, e); break;
     case COMMAND_TOKEN_CREATE: rc = decide_token_create(c, cmd, d); break;
     case COMMAND_TOKEN_USE: rc = decide_token_use(c, cmd, d, e); break;
+    case COMMAND_SEEN: rc = decide_seen(c, cmd, from, d, e); break;
+    case COMMAND_DRIFT:
+    case COMMAND_PERSISTS: rc = decide_drift(c, cmd, from, d, e); break;
+    case COMMAND_RESTORED: rc = decide_restored(c, cmd, from, d, e); break;
+    case COMMAND_OVERDUE: rc = decide_overdue(c, cmd, from, d, e); break;
+    case COMMAND_REBOOT: rc = decide_reboot(c, cmd, from, d, e); break;
+    case COMMAND_APPROVE: rc = decide_approve(c, cmd, from, d, e); break;
+    case COMMAND_BASELINE_ACCEPT:
+    case COMMAND_BASELINE_REVERT:
+    case COMMAND_ROLLOUT_START:
+    case COMMAND_ROLLOUT_ACCEPT:
+    case COMMAND_ROLLOUT_REVERT: rc = decide_baseline(c, cmd, d, e); break;
+    case COMMAND_EFFECT: rc = decide_effect(c, cmd, d, e); break;
     case COMMANDS: break;
     }
     if (rc < 0)

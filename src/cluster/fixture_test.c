@@ -9,6 +9,21 @@
 static int last_rc;
 static size_t last_parts;
 
+static void class_parse(char *words, struct roster *r)
+{
+    struct class_key keys[16];
+    struct err e;
+    size_t n = 0;
+    keys[n++] = (struct class_key){"Class", strsep(&words, " ")};
+    for (char *word; words && (word = strsep(&words, " "));) {
+        char *value = strchr(word, '=');
+        *value++ = '\0';
+        keys[n++] = (struct class_key){word, value};
+    }
+    if (classes_add(&r->classes, keys, n, 31, &e) < 0)
+        fprintf(stderr, "%s\n", e.msg), abort();
+}
+
 static void roster_parse(const char *text, struct roster *r)
 {
     CLEANUP_FREE char *copy = mem_dup(text);
@@ -21,6 +36,14 @@ static void roster_parse(const char *text, struct roster *r)
         CLEANUP_HOSTLIST struct hostlist names = {0};
         if (!*list)
             continue;
+        if (strcmp(list, "class") == 0) {
+            class_parse(fields, r);
+            continue;
+        }
+        if (strcmp(list, "ochami") == 0) {
+            r->tells_ochami = true;
+            continue;
+        }
         assert(hostlist_parse(list, &names, NULL) == 0);
         struct spec s;
         spec_init(&s);
@@ -40,6 +63,7 @@ static void roster_parse(const char *text, struct roster *r)
         }
         spec_fini(&s);
     }
+    classes_finish(&r->classes);
 }
 
 void world_configure(struct world *w, const char *roster, struct text *changes)
@@ -70,6 +94,7 @@ struct world *world_create(void)
 {
     struct world *w = mem_alloc(sizeof *w);
     w->c = cluster_create();
+    w->at = 1000;
     world_configure(w, "lx[01-06] CPUs=2", NULL);
     world_do(w, COMMAND_ADMIT, "fettled", "lx[01-06]", NULL, NULL);
     return w;
@@ -77,6 +102,11 @@ struct world *world_create(void)
 
 void world_destroy(struct world *w)
 {
+    for (size_t i = 0; i < w->n_lists; i++) {
+        listing_unref(cluster_listings(w->c), w->lists[i].listing);
+        free(w->lists[i].name);
+    }
+    free(w->lists);
     cluster_destroy(w->c);
     for (size_t i = 0; i < w->n; i++) {
         free(w->records[i].key);
@@ -114,31 +144,122 @@ static int one_part(struct world *w, const struct command *cmd, size_t *from, st
     return 0;
 }
 
-const char *world_do(struct world *w, enum command_kind kind, const char *actor, const char *nodes,
-                     const char *arg, const char *claim)
+/* Puts names in the place of fingerprints and of their first 12 digits. */
+static const char *readable(const struct world *w, const char *text)
 {
-    static char shown[65536];
+    static char shown[2][65536];
+    static int turn;
+    char *out = shown[turn ^= 1];
+    size_t n = 0;
+    while (*text && n < sizeof shown[0] - 1) {
+        size_t skip = 0;
+        for (size_t i = 0; i < w->n_lists && !skip; i++) {
+            char hex[FINGERPRINT_HEX + 1];
+            fingerprint_format(&w->lists[i].listing->id, hex);
+            if (strncmp(text, hex, 12) != 0)
+                continue;
+            skip = strncmp(text, hex, FINGERPRINT_HEX) == 0 ? FINGERPRINT_HEX : 12;
+            n += (size_t)snprintf(out + n, sizeof shown[0] - n, "%s", w->lists[i].name);
+        }
+        if (skip)
+            text += skip;
+        else
+            out[n++] = *text++;
+    }
+    out[n] = '\0';
+    return out;
+}
+
+static const char *run(struct world *w, struct command *cmd, const char *nodes)
+{
     CLEANUP_HOSTLIST struct hostlist names = {0};
     CLEANUP_TEXT struct text out = {0};
     assert(hostlist_parse(nodes, &names, NULL) == 0);
-    const struct command cmd = {.kind = kind,
-                                .actor = actor,
-                                .at = {1000},
-                                .nodes = &names,
-                                .claim = claim,
-                                .reason = arg,
-                                .set = arg,
-                                .token = arg,
-                                .expires = {2000}};
-    size_t from = 0;
+    size_t from = w->from;
+    cmd->nodes = &names;
+    cmd->at = (struct wall){w->at};
     text_add(&out, "");
     last_parts = 0;
     do {
-        last_rc = one_part(w, &cmd, &from, &out);
+        last_rc = one_part(w, cmd, &from, &out);
         last_parts++;
-    } while (last_rc == 0 && from < names.n);
-    snprintf(shown, sizeof shown, "%s", out.len ? out.s : "nothing");
-    return shown;
+    } while (last_rc == 0 && from < names.n && last_parts != w->parts_max);
+    return readable(w, out.len ? out.s : "nothing");
+}
+
+const char *world_do(struct world *w, enum command_kind kind, const char *actor, const char *nodes,
+                     const char *arg, const char *claim)
+{
+    struct command cmd = {.kind = kind,
+                          .actor = actor,
+                          .claim = claim,
+                          .reason = arg,
+                          .set = arg,
+                          .token = arg,
+                          .expires = {2000}};
+    return run(w, &cmd, nodes);
+}
+
+const char *world_tell(struct world *w, enum command_kind kind, const char *nodes, const char *set,
+                       const char *claim)
+{
+    struct command cmd = {.kind = kind, .actor = "fettled", .set = set, .claim = claim};
+    return run(w, &cmd, nodes);
+}
+
+const char *world_ask(struct world *w, enum command_kind kind, const char *actor, const char *nodes,
+                      const char *set, const char *note)
+{
+    struct command cmd = {.kind = kind, .actor = actor, .set = set, .reason = note};
+    return run(w, &cmd, nodes);
+}
+
+const char *world_list(struct world *w, const char *name, const char *components)
+{
+    CLEANUP_FREE char *copy = mem_dup(components);
+    struct components list = {0};
+    char *rest = copy;
+    for (char *word; (word = strsep(&rest, " "));) {
+        char *value = strchr(word, '=');
+        *value++ = '\0';
+        enum component_state s = strcmp(value, "?") == 0 ? COMPONENT_UNKNOWN : COMPONENT_VALUE;
+        assert(components_add(&list, word, s, s == COMPONENT_UNKNOWN ? "no such file" : value, NULL) == 0);
+    }
+    assert(components_sort(&list, NULL) == 0);
+    struct fingerprint id = components_fingerprint(&list);
+    struct listing *g = listings_get(cluster_listings(w->c), &id);
+    assert(listing_fill(cluster_listings(w->c), g, &list, NULL) == 0);
+    components_fini(&list);
+    w->lists = mem_grow(w->lists, (w->n_lists + 1) * sizeof *w->lists);
+    w->lists[w->n_lists].name = mem_dup(name);
+    w->lists[w->n_lists++].listing = g;
+    return world_hex(w, name);
+}
+
+const char *world_hex(const struct world *w, const char *name)
+{
+    static char hex[4][FINGERPRINT_HEX + 1];
+    static int turn;
+    size_t i = 0;
+    while (strcmp(w->lists[i].name, name) != 0)
+        i++;
+    turn = (turn + 1) % 4;
+    return fingerprint_format(&w->lists[i].listing->id, hex[turn]);
+}
+
+const char *world_seen(struct world *w, const char *nodes, const char *name)
+{
+    CLEANUP_TEXT struct text t = {0};
+    text_printf(&t, "{\"fingerprint\":\"%s\",\"named\":\"kernel.release\",\"count\":1}", world_hex(w, name));
+    return world_tell(w, COMMAND_SEEN, nodes, t.s, NULL);
+}
+
+const char *world_record(const struct world *w, const char *key)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (strcmp(w->records[i].key, key) == 0)
+            return readable(w, w->records[i].value);
+    return "none";
 }
 
 int world_rc(void)
@@ -177,4 +298,65 @@ struct cluster *world_reload(const struct world *w, const char *roster, size_t r
     }
     world_configure(&again, roster, NULL);
     return again.c;
+}
+
+/* --- conformance ----------------------------------------------------------------------------- */
+
+const struct found FOUND_MAJOR = {"gpu", 1, "A", "B", "major", "kernel.release", 1, "b1", false};
+const struct found FOUND_MINOR = {"gpu", 1, "A", "B", "minor", "module.x, module.y", 20, "b1", false};
+const struct found FOUND_DEFAULT = {"default", 1, "A", "B", "major", "kernel.release", 1, "b1", false};
+
+struct world *world_conform(void)
+{
+    struct world *w = world_create();
+    world_configure(w, CONFORM_ROSTER, NULL);
+    world_list(w, "A", "kernel.release=6.1 nic.count=2");
+    world_list(w, "B", "kernel.release=6.2 nic.count=2");
+    world_list(w, "C", "kernel.release=6.2 nic.count=1");
+    world_list(w, "U", "bmc.firmware=? kernel.release=6.1");
+    return w;
+}
+
+static void accept(struct world *w, const char *node)
+{
+    world_ask(w, COMMAND_BASELINE_ACCEPT, "root", node, NULL, NULL);
+    assert(world_rc() == 0);
+}
+
+void world_baselines(struct world *w)
+{
+    world_seen(w, "lx[01,05-06]", "A");
+    accept(w, "lx01");
+    accept(w, "lx06");
+}
+
+void world_ochami(struct world *w)
+{
+    world_configure(w, OCHAMI_ROSTER, NULL);
+    world_seen(w, "lx[01-02]", "A");
+    accept(w, "lx01");
+    accept(w, "lx02");
+}
+
+const char *world_found(struct world *w, enum command_kind kind, const char *nodes, const struct found *f,
+                        const char *claim)
+{
+    CLEANUP_HOSTLIST struct hostlist names = {0};
+    CLEANUP_TEXT struct text t = {0};
+    assert(hostlist_parse(nodes, &names, NULL) == 0);
+    text_printf(&t,
+                "{\"class\":\"%s\",\"version\":%u,\"expected\":\"%s\",\"actual\":\"%s\",\"severity\":\"%s\","
+                "\"named\":\"%s\",\"count\":%u,\"boots\":[",
+                f->class, f->version, world_hex(w, f->expected), world_hex(w, f->actual), f->severity,
+                f->named, f->count);
+    for (size_t i = 0; i < names.n; i++)
+        text_printf(&t, "%s\"%s\"", i ? "," : "", f->boot);
+    text_printf(&t, "]%s}", f->braked ? ",\"braked\":true" : "");
+    return world_tell(w, kind, nodes, t.s, claim);
+}
+
+const char *world_state(const struct world *w, const char *node)
+{
+    struct agreed a = member_agreed(cluster_find(w->c, node));
+    return lifecycle_name(lifecycle_of(&a));
 }

@@ -5,8 +5,6 @@
  */
 #include "cluster/state.h"
 
-#include "base/json.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,15 +102,14 @@ static int claim_members(const json_t *o, struct claim_text *t, struct err *e)
     return 0;
 }
 
-static int name_check(const char *name, struct err *e)
+int record_name_check(const char *name, struct err *e)
 {
     if (!hostlist_name_ok(name))
         return err_set(e, -EILSEQ, "\"%s\" is not the name of a node", name);
     return 0;
 }
 
-/* A record's time: a string, because JSON numbers lose nanoseconds. */
-static int take_time(const json_t *o, const char *key, uint64_t *out, struct err *e)
+int record_time(const json_t *o, const char *key, uint64_t *out, struct err *e)
 {
     const char *text;
     if (json_take_string(o, key, &text, e) < 0 || text_parse_u64(text, 0, INT64_MAX, out, e) < 0)
@@ -128,7 +125,7 @@ static int claim_nodes(const struct claim_text *t, struct hostlist *nodes, struc
     if (nodes->n == 0)
         return err_set(e, -EILSEQ, "a claim on no node");
     for (size_t i = 0; i < nodes->n; i++)
-        if (name_check(nodes->names[i], e) < 0)
+        if (record_name_check(nodes->names[i], e) < 0)
             return -EILSEQ;
     return 0;
 }
@@ -166,7 +163,7 @@ static int put_claim(struct cluster *c, const char *id, const char *value, struc
         return err_set(e, -EILSEQ, "an id of %zu bytes; it has 1 to %d", strlen(id), CLAIM_ID_BYTES_MAX);
     if (parse_kind(t.kind, &kind) < 0)
         return err_set(e, -EILSEQ, "\"%s\" is no kind of claim that this version knows", t.kind);
-    if (take_time(o, "since", &since, e) < 0)
+    if (record_time(o, "since", &since, e) < 0)
         return -EILSEQ;
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
     CLEANUP_HOSTLIST struct hostlist drained = {0};
@@ -249,7 +246,7 @@ static int check_edit(const char *set, struct err *e)
 static int put_edit(struct cluster *c, const char *name, const char *value, struct err *e)
 {
     CLEANUP_FREE char *set = NULL;
-    if (name_check(name, e) < 0)
+    if (record_name_check(name, e) < 0)
         return -EILSEQ;
     if (value) {
         CLEANUP_JSON json_t *o = json_read(value, strlen(value), e);
@@ -262,18 +259,20 @@ static int put_edit(struct cluster *c, const char *name, const char *value, stru
         if (check_edit(set, e) < 0)
             return -EILSEQ;
     }
-    member_lay_edit(c, cluster_meet(c, name), set);
+    struct member *m = cluster_meet(c, name);
+    member_lay_edit(c, m, set);
+    member_classify(c, m);
     return 0;
 }
 
 static int put_node(struct cluster *c, const char *name, const char *value, struct err *e)
 {
-    if (name_check(name, e) < 0)
+    if (record_name_check(name, e) < 0)
         return -EILSEQ;
     if (value) {
         uint64_t admitted;
         CLEANUP_JSON json_t *o = json_read(value, strlen(value), e);
-        if (!o || take_time(o, "admitted", &admitted, e) < 0)
+        if (!o || record_time(o, "admitted", &admitted, e) < 0)
             return -EILSEQ;
     }
     cluster_meet(c, name)->admitted = value != NULL;
@@ -287,7 +286,7 @@ static int put_token(struct cluster *c, const char *hash, const char *value, str
         const char *word;
         CLEANUP_JSON json_t *o = json_read(value, strlen(value), e);
         if (!o || json_take_string(o, "nodes", &word, e) < 0 || json_take_string(o, "by", &word, e) < 0 ||
-            take_time(o, "expires", &expires, e) < 0)
+            record_time(o, "expires", &expires, e) < 0)
             return -EILSEQ;
     }
     struct token *t;
@@ -312,7 +311,9 @@ int cluster_put(struct cluster *c, const char *key, const char *value, struct er
     static const struct {
         const char *prefix;
         int (*put)(struct cluster *c, const char *rest, const char *value, struct err *e);
-    } kinds[] = {{"node/", put_node}, {"claim/", put_claim}, {"edit/", put_edit}, {"token/", put_token}};
+    } kinds[] = {{"node/", put_node},   {"claim/", put_claim},   {"edit/", put_edit},
+                 {"token/", put_token}, {"seen/", put_seen},     {"drift/", put_drift},
+                 {"list/", put_list},   {"effect/", put_effect}, {"baseline/", put_baseline}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t len = strlen(kinds[i].prefix);
         if (strncmp(key, kinds[i].prefix, len) != 0)
@@ -374,4 +375,5 @@ void cluster_forget_records(struct cluster *c)
     struct token *t, *next_token;
     HASH_ITER (hh, c->tokens, t, next_token)
         put_token(c, t->hash, NULL, NULL);
+    conform_forget(c);
 }

@@ -4,6 +4,8 @@
 
 #include "cluster/cluster.h"
 
+#include "base/json.h"
+
 #include <uthash.h>
 
 /*
@@ -26,6 +28,34 @@ struct token {
     UT_hash_handle hh;
 };
 
+/* A list/ record. It keeps what the listing holds. */
+struct list_slot {
+    struct fingerprint id;
+    struct listing *listing;
+    UT_hash_handle hh;
+};
+
+struct effect {
+    char *key;
+    char *value; /* its record as it stands */
+    bool wants;  /* OpenCHAMI to say something */
+    UT_hash_handle hh;
+};
+
+enum { BASELINE_KEPT_MAX = 32, SEEN_KEPT_MAX = 16 };
+
+struct baseline_slot {
+    struct baseline b; /* first */
+    size_t n_kept;
+    struct kept {
+        uint32_t version;
+        struct listing *listing;
+        char *node;
+    } * kept; /* the versions of its history, newest first */
+    uint64_t sum;
+    UT_hash_handle hh;
+};
+
 struct cluster {
     size_t n, cap;
     struct member **by_id;
@@ -38,6 +68,16 @@ struct cluster {
     size_t n_partitions;
     struct partition *partitions;
     unsigned partition_max;
+    struct classes classes;
+    struct class_index *index;
+    bool tells_ochami;
+    struct listings *listings;
+    struct list_slot *lists;
+    struct baseline_slot *baselines;
+    struct effect *effects;
+    cluster_effect_fn *on_effect;
+    void *on_effect_arg;
+    uint64_t sum; /* of the records of conformance, for the digest */
 };
 
 /* One claim's record, without the nodes that leave_out marks (by member id; may be NULL), and with
@@ -51,6 +91,9 @@ const struct hold *member_hold(const struct member *m, const struct claim *claim
 /* Folded names of members. The caller frees it. */
 char *members_fold(struct member *const *nodes, size_t n);
 
+/* It lets no new work land, and asks whether the running work has ended. */
+bool claim_drains(const struct claim *claim);
+
 bool member_held_by(const struct member *m, enum claim_kind kind);
 
 const struct token *cluster_token(const struct cluster *c, const char *hash);
@@ -58,8 +101,45 @@ const struct token *cluster_token(const struct cluster *c, const char *hash);
 /* Gives a member the roster's specification, with its edit over it. */
 void member_set_spec(struct cluster *c, struct member *m, const struct spec *s);
 
-/* Drops all claims and tokens: for the end. */
+/* Drops all records but those of the members themselves: for the end. */
 void cluster_forget_records(struct cluster *c);
+void conform_forget(struct cluster *c);
+void member_forget_conform(struct cluster *c, struct member *m);
+
+/* Finds the class of a member anew: its specification or the classes changed. */
+void member_classify(const struct cluster *c, struct member *m);
+const struct node_class *member_class(const struct cluster *c, const struct member *m);
+/* NULL while it is not drifted. */
+const struct drift *member_drift(const struct member *m);
+
+/* A record's time: a string, because JSON numbers lose nanoseconds. */
+int record_time(const json_t *o, const char *key, uint64_t *out, struct err *e);
+int record_fingerprint(const json_t *o, const char *key, struct fingerprint *out, struct err *e);
+/* Names of components with ", " between, at most DRIFT_NAMED_MAX. */
+int record_named(const json_t *o, const char **out, struct err *e);
+int record_name_check(const char *name, struct err *e);
+/* Reads all of value as an object. NULL with a sentence. The caller owns it. */
+json_t *record_object(const char *value, struct err *e);
+uint64_t record_sum(const char *key, const char *value);
+
+/* What a drift record and the commands that find drift have in common: class, version, expected, actual,
+ * severity, named and count. *out is the caller's to give to drift_fini after success. */
+int drift_read(const json_t *o, struct drift *out, struct err *e);
+void drift_fini(struct drift *d);
+char *drift_record(const struct drift *d);
+bool boot_ok(const char *boot);
+
+int put_seen(struct cluster *c, const char *name, const char *value, struct err *e);
+int put_drift(struct cluster *c, const char *name, const char *value, struct err *e);
+int put_baseline(struct cluster *c, const char *class, const char *value, struct err *e);
+int put_list(struct cluster *c, const char *hex, const char *value, struct err *e);
+int put_effect(struct cluster *c, const char *rest, const char *value, struct err *e);
+
+const struct baseline_slot *baseline_slot(const struct cluster *c, const char *class);
+bool cluster_has_list(const struct cluster *c, const struct fingerprint *id);
+const struct effect *cluster_effect(const struct cluster *c, const char *key);
+/* Checks the object of an effect's record. key is without "effect/". */
+int effect_check(const char *key, const json_t *o, struct err *e);
 
 /* Lays an edit's set (JSON) over a specification. */
 int edit_apply(struct spec *s, const char *set, unsigned partition_max, struct err *e);

@@ -52,6 +52,7 @@ static void free_last(struct agents *a)
         return;
     share_destroy(a->share);
     hostlist_fini(&a->collectors);
+    json_decref(a->also);
     free(a->sent);
     free(a);
 }
@@ -131,15 +132,23 @@ int session_open_member(struct session *s, struct member *m, const json_t *body,
     return rc;
 }
 
+static json_t *settings(const struct agents *a)
+{
+    return json_pack("{s:I,s:I,s:I,s:O}", "interval_ms", (json_int_t)span_to_ms(a->interval), "spread_ms",
+                     (json_int_t)span_to_ms(a->spread), "recheck_ms", (json_int_t)span_to_ms(a->recheck),
+                     "also", a->also);
+}
+
 static void send_welcome(struct session *s, bool want)
 {
     struct agents *a = s->agents;
     char instance[17];
     snprintf(instance, sizeof instance, "%016" PRIx64, a->with.instance);
-    session_send(s, FRAME_WELCOME,
-                 json_pack("{s:I,s:I,s:I,s:s,s:b}", "interval_ms", (json_int_t)span_to_ms(a->interval),
-                           "spread_ms", (json_int_t)span_to_ms(a->spread), "term", (json_int_t)a->with.term,
-                           "controller", instance, "want", want));
+    json_t *body = settings(a);
+    json_object_set_new(body, "term", json_integer((json_int_t)a->with.term));
+    json_object_set_new(body, "controller", json_string(instance));
+    json_object_set_new(body, "want", json_boolean(want));
+    session_send(s, FRAME_WELCOME, body);
     s->told = a->told;
 }
 
@@ -247,6 +256,10 @@ static void on_body(struct session *s, uint8_t type, const json_t *body)
         session_inventory(s, s->member, body);
     else if (type == FRAME_BATCH && s->collects)
         collectors_batch(s, body);
+    else if (type == FRAME_FINGERPRINT)
+        fingerprints_said(s, body);
+    else if (type == FRAME_COMPONENTS)
+        fingerprints_components(s, body);
     else if (type == FRAME_RENEW)
         join_renew(s, body);
 }
@@ -323,6 +336,7 @@ static void on_second(uv_timer_t *t)
         return;
     drop_strangers(a, now);
     collectors_second(a, now);
+    fingerprints_second(a, now);
 }
 
 static void tell(struct session *s)
@@ -333,9 +347,11 @@ static void tell(struct session *s)
     if (s->told != a->told) {
         s->told = a->told;
         s->batch = mono_now(); /* the new interval begins */
-        session_send(s, FRAME_SETTINGS,
-                     json_pack("{s:I,s:I}", "interval_ms", (json_int_t)span_to_ms(a->interval), "spread_ms",
-                               (json_int_t)span_to_ms(a->spread)));
+        session_send(s, FRAME_SETTINGS, settings(a));
+    }
+    if (s->recheck) {
+        s->recheck = false;
+        session_send(s, FRAME_RECHECK, json_object());
     }
     collectors_redirect(s);
 }
@@ -371,6 +387,9 @@ static void take_settings(struct agents *a, const struct config *conf)
     /* With collectors, it is they who come back after a restart, and their nodes stay with them. */
     a->spread = conf->collectors.n ? config_spread(conf->collectors.n) : conf->watch.spread;
     a->certificate_life = (struct span){(int64_t)conf->number[SETTING_CERTIFICATE_LIFE]};
+    a->recheck = (struct span){(int64_t)conf->number[SETTING_FINGERPRINT_INTERVAL]};
+    json_decref(a->also);
+    a->also = fingerprints_also(a->with.cluster);
     hostlist_fini(&a->collectors);
     for (size_t i = 0; i < conf->collectors.n; i++)
         hostlist_add(&a->collectors, conf->collectors.names[i]);

@@ -38,8 +38,13 @@ int agents_open(const struct agents_setup *setup, const struct config *conf, str
 /* Closes every connection and frees it when the loop has seen the last of them. */
 void agents_close(struct agents *a);
 
-/* A configuration was taken: intervals, collectors. Told to all agents, some a turn. */
+/* A configuration was taken (the cluster has it already): intervals, collectors, what classes name.
+ * Told to all agents, some a turn. */
 void agents_configure(struct agents *a, const struct config *conf);
+
+/* Tells these nodes to read their fingerprints anew, directly or through their collectors. Returns how
+ * many have a connection to be told over. */
+size_t agents_recheck(struct agents *a, const struct hostlist *nodes);
 
 /* A new one-time token and its SHA-256, under which the store knows it. The caller frees both. */
 void join_make_token(const struct agents *a, char **token, char **hash);

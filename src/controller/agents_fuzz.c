@@ -37,7 +37,8 @@ static struct authority *authority_once(void)
     return a;
 }
 
-static bool on_propose(void *arg, enum command_kind kind, const struct hostlist *nodes, const char *reason)
+static bool on_propose(void *arg, enum command_kind kind, const struct hostlist *nodes, const char *reason,
+                       const char *set)
 {
     return true;
 }
@@ -68,6 +69,10 @@ static void agents_make(struct agents *a)
                                         .sensitive = {span_s(30), span_s(90)},
                                         .borrowed = {span_s(30), span_s(90)},
                                         .silent_share_percent = 25,
+                                        .conform = {.stale = span_s(3600),
+                                                    .timeout = span_s(60),
+                                                    .sensitive = span_s(60),
+                                                    .drift_share_percent = 25},
                                         .judge = true};
     const struct watch_sink sink = {NULL, on_propose, on_notice};
     roster_make(&roster);
@@ -81,6 +86,7 @@ static void agents_make(struct agents *a)
     hostlist_add(&a->collectors, name_of(1));
     share_configure(a->share, &a->collectors);
     a->certificate_life = span_s(3600);
+    a->also = json_array();
     a->walking = true; /* there is no timer to start */
 }
 
@@ -92,6 +98,7 @@ static void say(struct session *s, const char *name, uint8_t type, const char *b
     else if (s->member)
         session_body(s, type, body, len);
     collectors_second(s->agents, mono_now());
+    fingerprints_second(s->agents, mono_now());
 }
 
 static void agents_unmake(struct agents *a, struct session *sessions)
@@ -107,6 +114,7 @@ static void agents_unmake(struct agents *a, struct session *sessions)
     assert(cluster_count(a->with.cluster) == NODES); /* nobody is met by being spoken of */
     share_destroy(a->share);
     hostlist_fini(&a->collectors);
+    json_decref(a->also);
     free(a->sent);
     watch_destroy(a->with.watch);
     events_destroy(a->with.events);

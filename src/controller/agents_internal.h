@@ -5,7 +5,8 @@
 #include "controller/agents.h"
 
 /*
- * Shared by agents.c (sessions), collectors.c (shares and batches) and join.c (certificates).
+ * Shared by agents.c (sessions), collectors.c (shares and batches), fingerprints.c and join.c
+ * (certificates).
  */
 
 struct session {
@@ -13,11 +14,14 @@ struct session {
     struct peer *peer;     /* NULL once it is closed */
     struct member *member; /* NULL before HELLO */
     struct mono came;
-    bool open;     /* the handshake is done, at `came` */
-    bool once;     /* reports once and goes */
-    bool asked;    /* a token or certificate is on its way: one at a time */
-    bool waits;    /* for the commit of its token; frees itself then */
-    unsigned told; /* generation of settings that it knows */
+    bool open;                     /* the handshake is done, at `came` */
+    bool once;                     /* reports once and goes */
+    bool asked;                    /* a token or certificate is on its way: one at a time */
+    bool waits;                    /* for the commit of its token; frees itself then */
+    unsigned told;                 /* generation of settings that it knows */
+    bool recheck;                  /* it is to be told to read its fingerprint */
+    struct hostlist recheck_nodes; /* the same, of a collector, while agents_recheck runs */
+    struct mono warned;            /* when the log last had of it that a fingerprint is wrong; ns 0: never */
     /* As a collector: */
     bool collects;       /* it was sent a share; then it is in agents.collecting */
     uint64_t epoch;      /* of the last SHARE */
@@ -51,6 +55,8 @@ struct agents {
     bool closing;
     struct mono looked; /* when on_second last came */
     struct span interval, spread, certificate_life;
+    struct span recheck;     /* how often a fingerprint is read */
+    json_t *also;            /* array: what the classes name, to be read beside the usual */
     struct mono shares_from; /* no new shares before, unless every collector responds */
     struct mono balance_at;  /* ns 0: nothing to balance */
     uint64_t epoch;
@@ -90,6 +96,18 @@ void collectors_second(struct agents *a, struct mono now);
 bool collectors_redirect(struct session *s);
 /* The collector that m was sent to has heard it. */
 void collectors_arrived(struct agents *a, const struct member *m);
+/* The member of this name when it is for this collector to speak for it; else NULL, and counted. */
+struct member *collectors_spoken_for(struct session *s, const char *name);
+
+/* fingerprints.c */
+void fingerprints_said(struct session *s, const json_t *body);
+void fingerprints_components(struct session *s, const json_t *body);
+/* What a BATCH says of fingerprints, after what it says of sessions. */
+void fingerprints_batch(struct session *s, const json_t *body);
+/* Asks for components that the watch misses. */
+void fingerprints_second(struct agents *a, struct mono now);
+/* Array of the components that the classes name. The caller owns it. */
+json_t *fingerprints_also(const struct cluster *c);
 
 /* join.c */
 void join_request(struct session *s, const json_t *body);

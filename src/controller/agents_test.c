@@ -24,8 +24,8 @@ static void without_a_certificate_nobody_is_a_node(void **state)
 
 static void the_first_frame_is_hello_or_join(void **state)
 {
-    const enum frame_type types[] = {FRAME_HEARTBEAT, FRAME_INVENTORY, FRAME_BATCH, FRAME_RENEW,
-                                     FRAME_WELCOME};
+    const enum frame_type types[] = {FRAME_HEARTBEAT, FRAME_INVENTORY,   FRAME_BATCH,     FRAME_RENEW,
+                                     FRAME_WELCOME,   FRAME_FINGERPRINT, FRAME_COMPONENTS};
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         struct client *c = client_new("lx1");
         client_send(c, types[i], "{}");
@@ -81,6 +81,9 @@ static void welcome_says_what_holds(void **state)
     assert_int_equal(term, w.term);
     assert_true(want);
     assert_string_equal(text_in(c, FRAME_WELCOME, "controller"), "00000000000000c0");
+    assert_int_equal(json_take_u64(body, "recheck_ms", 100000000, &interval, NULL), 0);
+    assert_int_equal(interval, 6 * 3600 * 1000);
+    assert_int_equal(json_array_size(json_object_get(body, "also")), 0);
 }
 
 static void one_that_is_in_no_file_is_heard_too(void **state)
@@ -128,6 +131,11 @@ static const char *const wrong[] = {
     "{\"heard\":\"lx[01-99999999]\",\"changed\":[{\"name\":\"lx1\",\"boot\":1}],\"inventories\":[{\"name\":"
     "\"lx1\"}]}",
     "{\"changed\":[{\"name\":7,\"gone\":\"yes\"},{\"name\":\"lx1\",\"gone\":true,\"duplicate\":true}]}",
+    "{\"fingerprint\":7,\"boot\":[],\"same\":\"yes\"}",
+    "{\"fingerprint\":\"00\",\"boot\":\"" BOOT "\"}",
+    "{\"fingerprint\":\"" A_FINGERPRINT
+    "\",\"part\":0,\"parts\":1,\"components\":[],\"absent\":{},\"unknown\":7}",
+    "{\"fingerprint\":\"" A_FINGERPRINT "\",\"part\":4294967296,\"parts\":99999999,\"components\":{}}",
     "{\"token\":1,\"name\":2,\"request\":3}",
     "{\"token\":\"\",\"name\":\"../x\",\"request\":\"\"}",
     "{\"request\":\"-----BEGIN CERTIFICATE REQUEST-----\"}",
@@ -135,8 +143,9 @@ static const char *const wrong[] = {
 
 static void send_each_type(const char *body, bool hello)
 {
-    const enum frame_type types[] = {FRAME_HELLO, FRAME_HEARTBEAT, FRAME_INVENTORY, FRAME_BATCH,
-                                     FRAME_JOIN,  FRAME_RENEW,     FRAME_WANT};
+    const enum frame_type types[] = {FRAME_HELLO,   FRAME_HEARTBEAT, FRAME_INVENTORY,   FRAME_BATCH,
+                                     FRAME_JOIN,    FRAME_RENEW,     FRAME_FINGERPRINT, FRAME_COMPONENTS,
+                                     FRAME_RECHECK, FRAME_WANT};
     for (size_t i = hello ? 1 : 0; i < sizeof types / sizeof types[0]; i++) {
         struct client *c = hello ? client_hello("lx2", INSTANCE) : client_new("lx2");
         client_send(c, types[i], "%s", body);
@@ -376,6 +385,111 @@ static void a_certificate_is_renewed_for_the_same_name(void **state)
     assert_refused(again, "invalid");
 }
 
+/* --- fingerprints ---------------------------------------------------------------------------- */
+
+/* Waits for a WANT of components, and says of which. */
+static const char *wanted(struct client *c, unsigned before)
+{
+    run_until(c->closed || c->count[FRAME_WANT] > before);
+    return text_in(c, FRAME_WANT, "components");
+}
+
+static void ten_equal_nodes_are_asked_for_one_list(void **state)
+{
+    struct client *all[10];
+    char name[8];
+    unsigned asked = 0;
+    for (int i = 0; i < 10; i++) {
+        snprintf(name, sizeof name, "lx%d", i + 1);
+        all[i] = client_hello(name, INSTANCE);
+        client_fingerprint(all[i], A_FINGERPRINT, BOOT);
+    }
+    run_until(*fingerprint_of("lx10"));
+    assert_string_equal(wanted(all[0], 0), A_FINGERPRINT);
+    client_components(all[0], A_FINGERPRINT);
+    run_until(components_known("lx10")); /* by the word of the first */
+    for (int i = 0; i < 10; i++) {
+        asked += all[i]->count[FRAME_WANT];
+        snprintf(name, sizeof name, "lx%d", i + 1);
+        assert_string_equal(fingerprint_of(name), A_FINGERPRINT);
+    }
+    assert_int_equal(asked, 1);
+}
+
+static void when_one_does_not_answer_another_one_is_asked(void **state)
+{
+    struct client *one = client_hello("lx1", INSTANCE), *two = client_hello("lx2", INSTANCE);
+    client_fingerprint(one, A_FINGERPRINT, BOOT);
+    assert_string_equal(wanted(one, 0), A_FINGERPRINT);
+    client_cut(one);
+    client_heartbeat(two, INSTANCE, 1);
+    client_fingerprint(two, A_FINGERPRINT, BOOT);
+    assert_string_equal(wanted(two, 0), A_FINGERPRINT);
+}
+
+static void a_fingerprint_of_another_boot_counts_for_nothing(void **state)
+{
+    struct client *c = client_hello("lx1", INSTANCE);
+    client_fingerprint(c, A_FINGERPRINT, OTHER_BOOT);
+    client_send(c, FRAME_FINGERPRINT, "{\"fingerprint\":\"" A_FINGERPRINT "\"}");
+    settle(c);
+    assert_string_equal(fingerprint_of("lx1"), "");
+    assert_false(c->closed);
+}
+
+static void the_same_as_nothing_is_asked_for_anew(void **state)
+{
+    struct client *c = client_hello("lx1", INSTANCE);
+    client_send(c, FRAME_FINGERPRINT, "{\"same\":true}");
+    assert_string_equal(wanted(c, 0), "0000000000000000000000000000000000000000000000000000000000000000");
+    client_fingerprint(c, A_FINGERPRINT, BOOT);
+    assert_string_equal(wanted(c, 1), A_FINGERPRINT);
+    client_send(c, FRAME_FINGERPRINT, "{\"same\":true}");
+    settle(c);
+    assert_int_equal(c->count[FRAME_WANT], 3); /* the third is settle's */
+}
+
+static void a_list_that_is_a_lie_marks_the_node_alone(void **state)
+{
+    struct client *liar = client_hello("lx1", INSTANCE), *other = client_hello("lx2", INSTANCE);
+    client_fingerprint(liar, A_FINGERPRINT, BOOT);
+    assert_string_equal(wanted(liar, 0), A_FINGERPRINT);
+    client_heartbeat(other, INSTANCE, 1);
+    client_fingerprint(other, A_FINGERPRINT, BOOT);
+    client_send(liar, FRAME_COMPONENTS,
+                "{\"fingerprint\":\"" A_FINGERPRINT
+                "\",\"part\":0,\"parts\":1,\"components\":{\"kernel.release\":\"6.6.6\"}}");
+    run_until(standing_of("lx1").lies);
+    assert_true(world_logged("alarm.fingerprint lx1"));
+    assert_false(components_known("lx2"));
+    assert_false(standing_of("lx2").lies);
+    client_heartbeat(liar, INSTANCE, 1);
+    settle(liar);
+    assert_false(liar->closed); /* it goes on being heard */
+    assert_int_equal(seen("lx1")->beat.liveness, LIVENESS_LIVE);
+    world_log_clear();
+    for (int i = 0; i < 100; i++)
+        client_send(liar, FRAME_COMPONENTS, "{\"fingerprint\":\"x\",\"part\":0,\"parts\":1}");
+    settle(liar);
+    assert_false(world_logged("node lx1:")); /* the log has had it a moment ago */
+    assert_string_equal(wanted(other, 0), A_FINGERPRINT);
+    client_components(other, A_FINGERPRINT);
+    run_until(components_known("lx2"));
+}
+
+static void a_node_is_told_to_read_its_fingerprint(void **state)
+{
+    struct client *one = client_hello("lx1", INSTANCE), *two = client_hello("lx2", INSTANCE);
+    CLEANUP_HOSTLIST struct hostlist nodes = {0};
+    assert_int_equal(hostlist_parse("lx[1,3],nobody", &nodes, NULL), 0);
+    assert_int_equal(agents_recheck(w.agents, &nodes), 1);
+    run_until(one->count[FRAME_RECHECK]);
+    settle(one);
+    settle(two);
+    assert_int_equal(one->count[FRAME_RECHECK], 1);
+    assert_int_equal(two->count[FRAME_RECHECK], 0);
+}
+
 /* --- settings and the end -------------------------------------------------------------------- */
 
 static void a_reload_is_told_to_all(void **state)
@@ -394,6 +508,23 @@ static void a_reload_is_told_to_all(void **state)
         json_take_u64(all[i]->last[FRAME_SETTINGS], "interval_ms", 100000, &interval, NULL);
         assert_int_equal(interval, 7000);
     }
+}
+
+static void what_classes_name_is_told_to_all(void **state)
+{
+    struct client *c = client_hello("lx1", INSTANCE);
+    world_classes("Class=a Major=sysctl.vm.swappiness,gpu.driver,sysctl.*,file./etc/hosts\n");
+    char lines[128];
+    snprintf(lines, sizeof lines, "FingerprintInterval = 1h\nClassConf = %s/classes", w.dir);
+    world_reload(lines);
+    run_until(c->count[FRAME_SETTINGS]);
+    uint64_t recheck = 0;
+    json_take_u64(c->last[FRAME_SETTINGS], "recheck_ms", 100000000, &recheck, NULL);
+    assert_int_equal(recheck, 3600000);
+    CLEANUP_FREE char *also = json_write(json_object_get(c->last[FRAME_SETTINGS], "also"));
+    assert_string_equal(also, "[\"file./etc/hosts\",\"sysctl.vm.swappiness\"]");
+    struct client *later = client_hello("lx2", INSTANCE);
+    assert_int_equal(json_array_size(json_object_get(later->last[FRAME_WELCOME], "also")), 2);
 }
 
 static void it_ends_while_many_are_connected(void **state)
@@ -440,7 +571,14 @@ int main(void)
         TEST(join_comes_once_and_in_bounds),
         TEST(one_that_leaves_while_it_joins_is_forgotten),
         TEST(a_certificate_is_renewed_for_the_same_name),
+        TEST(ten_equal_nodes_are_asked_for_one_list),
+        TEST(when_one_does_not_answer_another_one_is_asked),
+        TEST(a_fingerprint_of_another_boot_counts_for_nothing),
+        TEST(the_same_as_nothing_is_asked_for_anew),
+        TEST(a_list_that_is_a_lie_marks_the_node_alone),
+        TEST(a_node_is_told_to_read_its_fingerprint),
         TEST(a_reload_is_told_to_all),
+        TEST(what_classes_name_is_told_to_all),
         TEST(it_ends_while_many_are_connected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

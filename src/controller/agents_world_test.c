@@ -41,6 +41,11 @@ static void write_configuration(const char *lines)
     text_fini(&t);
 }
 
+void world_classes(const char *text)
+{
+    write_file("classes", text);
+}
+
 static void read_configuration(struct config *conf)
 {
     char path[64];
@@ -101,7 +106,8 @@ static void remove_directory(void)
 
 /* --- the controller's side ------------------------------------------------------------------- */
 
-static bool on_propose(void *arg, enum command_kind kind, const struct hostlist *nodes, const char *reason)
+static bool on_propose(void *arg, enum command_kind kind, const struct hostlist *nodes, const char *reason,
+                       const char *set)
 {
     return true;
 }
@@ -128,7 +134,7 @@ static int on_record(void *arg, const char *key, const char *value, struct err *
 
 static void on_tick(uv_timer_t *timer)
 {
-    watch_tick(w.watch, mono_now());
+    watch_tick(w.watch, mono_now(), wall_now());
 }
 
 static void open_store(uint64_t *revision)
@@ -367,6 +373,23 @@ void client_heartbeat(struct client *c, const char *instance, unsigned seq)
                 seq);
 }
 
+void client_fingerprint(struct client *c, const char *fingerprint, const char *boot)
+{
+    client_send(c, FRAME_FINGERPRINT, "{\"fingerprint\":\"%s\",\"boot\":\"%s\"}", fingerprint, boot);
+}
+
+void client_components(struct client *c, const char *fingerprint)
+{
+    client_send(c, FRAME_COMPONENTS,
+                "{\"fingerprint\":\"%s\",\"part\":0,\"parts\":2,\"components\":{\"os.id\":\"debian\"}}",
+                fingerprint);
+    client_send(
+        c, FRAME_COMPONENTS,
+        "{\"fingerprint\":\"%s\",\"part\":1,\"parts\":2,\"components\":{\"kernel.release\":\"6.1.0\"},"
+        "\"absent\":[\"image.os\"]}",
+        fingerprint);
+}
+
 struct client *collector_hello(const char *name, const char *instance, unsigned port, const char *nodes)
 {
     struct client *c = client_new(name);
@@ -395,6 +418,26 @@ struct member *node(const char *name)
 const struct observed *seen(const char *name)
 {
     return watch_observed(w.watch, node(name));
+}
+
+struct standing standing_of(const char *name)
+{
+    struct standing s = {0};
+    watch_standing(w.watch, mono_now(), node(name), &s, NULL);
+    return s;
+}
+
+const char *fingerprint_of(const char *name)
+{
+    static char hex[FINGERPRINT_HEX + 1];
+    struct standing s = standing_of(name);
+    return s.listing ? fingerprint_format(&s.listing->id, hex) : "";
+}
+
+bool components_known(const char *name)
+{
+    struct standing s = standing_of(name);
+    return s.listing && s.listing->known;
 }
 
 const char *text_in(const struct client *c, enum frame_type type, const char *key)

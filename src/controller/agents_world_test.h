@@ -2,9 +2,9 @@
 #ifndef FETTLE_CONTROLLER_AGENTS_WORLD_TEST_H
 #define FETTLE_CONTROLLER_AGENTS_WORLD_TEST_H
 
+#include "base/digest.h"
 #include "base/json.h"
 #include "controller/agents_internal.h"
-#include "link/digest.h"
 #include "store/store.h"
 
 #include <setjmp.h>
@@ -26,6 +26,9 @@
 #define OTHER_BOOT "76543210-89ab-cdef-0123-456789abcdef"
 #define INSTANCE "00000000000000a1"
 #define OTHER_INSTANCE "00000000000000b2"
+/* A list of components and its fingerprint. */
+#define A_LIST "\"components\":{\"kernel.release\":\"6.1.0\",\"os.id\":\"debian\"},\"absent\":[\"image.os\"]"
+#define A_FINGERPRINT "29f8236fc0e547f33954b248265762ffe0186712643fe305f9bd3f6bb888145c"
 
 struct client {
     struct peer *peer; /* NULL once it is closed */
@@ -62,6 +65,8 @@ int world_teardown(void **state);
 void world_stop(void);
 /* Takes another configuration. */
 void world_reload(const char *lines);
+/* Writes DIR/classes, for ClassConf. */
+void world_classes(const char *text);
 /* True when the log so far holds the text; the log since the last world_log_clear. */
 bool world_logged(const char *text);
 void world_log_clear(void);
@@ -78,12 +83,20 @@ void client_send(struct client *c, enum frame_type type, const char *fmt, ...)
 /* Comes as an agent and waits for the answer. */
 struct client *client_hello(const char *node, const char *instance);
 void client_heartbeat(struct client *c, const char *instance, unsigned seq);
+void client_fingerprint(struct client *c, const char *fingerprint, const char *boot);
+/* A_LIST in two parts. */
+void client_components(struct client *c, const char *fingerprint);
 /* Comes as a collector that listens on the port and holds the nodes already. */
 struct client *collector_hello(const char *node, const char *instance, unsigned port, const char *nodes);
 void client_cut(struct client *c);
 
 struct member *node(const char *name);
 const struct observed *seen(const char *name);
+struct standing standing_of(const char *name);
+/* In hex, "" before it was said. Valid until the next call. */
+const char *fingerprint_of(const char *name);
+/* Whether the components behind it are known. */
+bool components_known(const char *name);
 const char *text_in(const struct client *c, enum frame_type type, const char *key);
 /* Waits for the server to have read all that the client sent. */
 void settle(struct client *c);

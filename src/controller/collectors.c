@@ -222,8 +222,8 @@ void collectors_second(struct agents *a, struct mono now)
     if (moved) {
         excuse_moved(a, now);
         log_info("%zu nodes were given to other collectors", moved);
-        agents_walk(a);
     }
+    agents_walk(a); /* also to those who came here while their collector was away for a moment */
 }
 
 static struct sent *sent_of(struct agents *a, const struct member *m)
@@ -303,7 +303,7 @@ json_t *agents_collectors(struct agents *a)
 /* --- batches --------------------------------------------------------------------------------- */
 
 /* A collector speaks for itself and for the nodes that it was given, and for nobody else. */
-static struct member *spoken_for(struct session *s, const char *name)
+struct member *collectors_spoken_for(struct session *s, const char *name)
 {
     struct agents *a = s->agents;
     struct member *m = cluster_find(a->with.cluster, name);
@@ -325,7 +325,7 @@ static void take_heard(struct session *s, const char *list)
         return;
     }
     for (size_t i = 0; i < heard.n; i++) {
-        struct member *m = spoken_for(s, heard.names[i]);
+        struct member *m = collectors_spoken_for(s, heard.names[i]);
         if (m && watch_observed(a->with.watch, m)->session == s)
             watch_vouch(a->with.watch, now, wall, m);
     }
@@ -340,7 +340,7 @@ static void take_change(struct session *s, const json_t *change, struct hostlist
     json_take_string(change, "name", &name, NULL);
     json_take_bool(change, "gone", &gone, NULL);
     json_take_bool(change, "duplicate", &duplicate, NULL);
-    struct member *m = spoken_for(s, name);
+    struct member *m = collectors_spoken_for(s, name);
     if (!m)
         return;
     if (duplicate) {
@@ -373,7 +373,7 @@ static void take_inventories(struct session *s, const json_t *all, struct hostli
     json_array_foreach ((json_t *)(uintptr_t)all, i, item) {
         const char *name = "";
         json_take_string(item, "name", &name, NULL);
-        struct member *m = spoken_for(s, name);
+        struct member *m = collectors_spoken_for(s, name);
         bool full = false;
         json_take_bool(item, "full", &full, NULL);
         if (!m)
@@ -418,6 +418,7 @@ void collectors_batch(struct session *s, const json_t *body)
         take_change(s, change, &want);
     take_inventories(s, json_object_get(body, "inventories"), &want);
     take_heard(s, heard);
+    fingerprints_batch(s, body);
     complain_of_foreign(s, epoch);
     if (want.n) {
         CLEANUP_FREE char *folded = hostlist_fold((const char *const *)want.names, want.n);

@@ -175,6 +175,16 @@ static void one_that_was_kept_is_sent_again_later(void **state)
     run_until(c->count[FRAME_REDIRECT]);
 }
 
+static void one_that_came_here_while_its_collector_was_away_is_sent_back(void **state)
+{
+    client_cut(only_collector());
+    run_until(!w.agents->sessions);
+    struct client *c = client_hello("lx5", INSTANCE);
+    assert_int_equal(c->count[FRAME_WELCOME], 1);
+    collector("lx1", ""); /* before its nodes were given to others */
+    run_until(c->count[FRAME_REDIRECT]);
+}
+
 static void a_collector_is_never_sent_away(void **state)
 {
     struct client *one = only_collector();
@@ -279,6 +289,9 @@ static void garbage_in_a_batch_is_passed_over(void **state)
         ",\"inventories\":[{\"name\":\"lx5\",\"full\":true},{\"name\":\"lx5\",\"full\":true,\"hash\":\"1\","
         "\"set\":3}]",
         ",\"heard\":\"lx[2-200000]\"",
+        ",\"fingerprints\":7,\"verified\":7,\"components\":7",
+        ",\"fingerprints\":[1,null,[],{},{\"name\":\"lx1\"},{\"name\":\"lx1\",\"fingerprint\":7,\"boot\":7}],"
+        "\"verified\":\"lx[\",\"components\":[1,null,[],{},{\"name\":\"lx1\",\"part\":-1}]",
     };
     struct client *c = only_collector();
     for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
@@ -287,6 +300,94 @@ static void garbage_in_a_batch_is_passed_over(void **state)
     }
     assert_null(seen("lx5")->report.json);
     assert_int_equal(seen("lx5")->beat.seq, 0);
+}
+
+/* --- fingerprints ---------------------------------------------------------------------------- */
+
+#define SAID(name, boot) "{\"name\":\"" name "\",\"fingerprint\":\"" A_FINGERPRINT "\",\"boot\":\"" boot "\"}"
+
+/* The newest WANT is of these components. */
+static bool wants_of(const struct client *c, const char *name)
+{
+    return c->last[FRAME_WANT] && strcmp(text_in(c, FRAME_WANT, "components"), A_FINGERPRINT) == 0 &&
+           strcmp(text_in(c, FRAME_WANT, "nodes"), name) == 0;
+}
+
+static void fingerprints_come_by_way_of_it(void **state)
+{
+    struct client *c = only_collector();
+    client_send(
+        c, FRAME_BATCH,
+        "{\"changed\":[" CHANGED("lx5", INSTANCE) "," CHANGED("lx6", INSTANCE) "],\"fingerprints\":[" SAID(
+            "lx5", BOOT) "," SAID("lx6", BOOT) "," SAID("lx1", BOOT) "]}");
+    run_until(wants_of(c, "lx5"));
+    assert_string_equal(fingerprint_of("lx6"), A_FINGERPRINT);
+    assert_string_equal(fingerprint_of("lx1"), A_FINGERPRINT); /* its own */
+    batch(c, ",\"components\":[{\"name\":\"lx5\",\"fingerprint\":\"" A_FINGERPRINT
+             "\",\"part\":0,\"parts\":1," A_LIST "}]");
+    assert_true(components_known("lx6"));
+    struct mono before = standing_of("lx6").verified, other = standing_of("lx5").verified;
+    batch(c, ",\"verified\":\"lx[6-7]\"");
+    assert_true(standing_of("lx6").verified.ns > before.ns);
+    assert_int_equal(standing_of("lx5").verified.ns, other.ns);
+}
+
+static void it_says_nothing_of_the_fingerprints_of_others(void **state)
+{
+    struct client *one = collector("lx1", "lx[3-11]"), *two = collector("lx2", "lx[12-20]");
+    run_until(!w.agents->balance_at.ns);
+    batch(one, ",\"changed\":[" CHANGED("lx3", INSTANCE) "],\"fingerprints\":[" SAID("lx3", BOOT) "]");
+    struct mono before = standing_of("lx3").verified;
+    world_log_clear();
+    batch(two,
+          ",\"fingerprints\":[" SAID("lx4", BOOT) "],\"verified\":\"lx3\",\"components\":[{\"name\":\"lx3\","
+                                                  "\"fingerprint\":\"" A_FINGERPRINT
+                                                  "\",\"part\":0,\"parts\":1,\"components\":{\"a\":\"b\"}}]");
+    assert_string_equal(fingerprint_of("lx4"), "");
+    assert_int_equal(standing_of("lx3").verified.ns, before.ns);
+    assert_false(standing_of("lx3").lies);
+    assert_true(world_logged("collector.foreign lx2: speaks for 3 nodes"));
+}
+
+static void a_fingerprint_is_of_a_session_and_of_its_boot(void **state)
+{
+    struct client *c = only_collector();
+    batch(c, ",\"fingerprints\":[" SAID("lx5", BOOT) "]"); /* nothing was said of lx5 yet */
+    assert_string_equal(fingerprint_of("lx5"), "");
+    batch(c, ",\"changed\":[" CHANGED("lx5", INSTANCE) "],\"fingerprints\":[" SAID("lx5", OTHER_BOOT) "]");
+    assert_string_equal(fingerprint_of("lx5"), "");
+    batch(c, ",\"changed\":[{\"name\":\"lx5\",\"gone\":true}],\"fingerprints\":[" SAID("lx5", BOOT) "]");
+    assert_string_equal(fingerprint_of("lx5"), "");
+    batch(c, ",\"changed\":[" CHANGED("lx5", INSTANCE) "],\"fingerprints\":[" SAID("lx5", BOOT) "]");
+    assert_string_equal(fingerprint_of("lx5"), A_FINGERPRINT);
+}
+
+static void a_lie_marks_its_node_and_not_the_collector(void **state)
+{
+    struct client *c = only_collector();
+    batch(c, ",\"changed\":[" CHANGED("lx5", INSTANCE) "],\"fingerprints\":[" SAID("lx5", BOOT) "]");
+    batch(c, ",\"components\":[{\"name\":\"lx5\",\"fingerprint\":\"" A_FINGERPRINT
+             "\",\"part\":0,\"parts\":1,\"components\":{\"a\":\"b\"}}]");
+    assert_true(standing_of("lx5").lies);
+    assert_false(standing_of("lx1").lies);
+    assert_true(world_logged("alarm.fingerprint lx5"));
+    assert_false(c->closed);
+}
+
+static void its_nodes_are_told_through_it_to_read_their_fingerprints(void **state)
+{
+    struct client *c = only_collector();
+    batch(c, ",\"changed\":[" CHANGED("lx5", INSTANCE) "," CHANGED("lx7", INSTANCE) "]");
+    CLEANUP_HOSTLIST struct hostlist nodes = {0};
+    assert_int_equal(hostlist_parse("lx[5-7]", &nodes, NULL), 0);
+    assert_int_equal(agents_recheck(w.agents, &nodes), 2);
+    run_until(c->count[FRAME_RECHECK]);
+    assert_string_equal(text_in(c, FRAME_RECHECK, "nodes"), "lx[5,7]");
+    hostlist_fini(&nodes);
+    assert_int_equal(hostlist_parse("lx1", &nodes, NULL), 0);
+    assert_int_equal(agents_recheck(w.agents, &nodes), 1);
+    run_until(c->count[FRAME_RECHECK] == 2);
+    assert_string_equal(text_in(c, FRAME_RECHECK, "nodes"), "(none)"); /* its own */
 }
 
 /* --- when it is lost ------------------------------------------------------------------------- */
@@ -417,6 +518,7 @@ int main(void)
         TEST(one_that_reports_once_stays, one),
         TEST(one_that_comes_back_unheard_is_heard_here, one),
         TEST(one_that_was_kept_is_sent_again_later, one),
+        TEST(one_that_came_here_while_its_collector_was_away_is_sent_back, one),
         TEST(a_collector_is_never_sent_away, one),
         TEST(it_speaks_for_its_own_nodes, one),
         TEST(it_speaks_for_nobody_elses, two),
@@ -425,6 +527,11 @@ int main(void)
         TEST(odd_work_in_a_batch_is_unknown, one),
         TEST(a_duplicate_at_the_collector_is_reported, one),
         TEST(garbage_in_a_batch_is_passed_over, one),
+        TEST(fingerprints_come_by_way_of_it, one),
+        TEST(it_says_nothing_of_the_fingerprints_of_others, two),
+        TEST(a_fingerprint_is_of_a_session_and_of_its_boot, one),
+        TEST(a_lie_marks_its_node_and_not_the_collector, one),
+        TEST(its_nodes_are_told_through_it_to_read_their_fingerprints, one),
         TEST(nodes_of_a_lost_collector_are_excused, one),
         TEST(one_that_never_responded_excuses_nobody, one),
         TEST(one_that_comes_back_before_it_was_missed_stays_a_collector, one),

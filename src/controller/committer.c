@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/committer.h"
 
+#include "base/json.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -29,6 +30,7 @@ struct job {
 
 struct batch {
     struct job *jobs;
+    bool judges, rules; /* a command in it rests on a baseline, or makes one */
     size_t n_ops, n_entries, bytes;
     struct store_op ops[STORE_OPS_MAX];
     struct store_entry entries[STORE_ENTRIES_MAX];
@@ -61,6 +63,15 @@ struct committer {
 
 /* --- jobs ------------------------------------------------------------------------------------ */
 
+/* The result of an effect is about the node that its key names. */
+static void name_effect_node(struct job *j)
+{
+    CLEANUP_JSON json_t *set = json_read(j->cmd.set, strlen(j->cmd.set), NULL);
+    const char *key;
+    if (json_take_string(set, "key", &key, NULL) == 0 && effect_node(key))
+        hostlist_add(&j->nodes, effect_node(key));
+}
+
 static struct job *job_create(const struct command *cmd, outcome_fn *fn, void *arg)
 {
     struct job *j = mem_alloc(sizeof *j);
@@ -72,6 +83,8 @@ static struct job *job_create(const struct command *cmd, outcome_fn *fn, void *a
     j->cmd.token = mem_dup(cmd->token);
     for (size_t i = 0; cmd->nodes && i < cmd->nodes->n; i++)
         hostlist_add(&j->nodes, cmd->nodes->names[i]);
+    if (cmd->kind == COMMAND_EFFECT && j->nodes.n == 0)
+        name_effect_node(j);
     j->cmd.nodes = &j->nodes;
     j->fn = fn;
     j->arg = arg;
@@ -112,9 +125,7 @@ static void job_finish(struct committer *k, struct job *j, int rc, const struct 
 
 /* --- a batch is put together ----------------------------------------------------------------- */
 
-/* True when the batch names one of the command's nodes before index `to` already: of a long command,
- * those that this part of it is about. */
-static bool names_overlap(struct committer *k, const struct job *j, size_t to)
+static void grow_marks(struct committer *k)
 {
     size_t n = cluster_count(k->cluster);
     if (n > k->n_marks) {
@@ -122,21 +133,64 @@ static bool names_overlap(struct committer *k, const struct job *j, size_t to)
         memset(k->marks + k->n_marks, 0, (n - k->n_marks) * sizeof *k->marks);
         k->n_marks = n;
     }
-    for (size_t i = j->from; i < to; i++) {
-        const struct member *m = cluster_find(k->cluster, j->nodes.names[i]);
-        if (m && k->marks[m->id] == k->batch_number)
+}
+
+static bool is_marked(const struct committer *k, const char *name)
+{
+    const struct member *m = cluster_find(k->cluster, name);
+    return m && k->marks[m->id] == k->batch_number;
+}
+
+static void mark(struct committer *k, const char *name)
+{
+    const struct member *m = cluster_find(k->cluster, name);
+    if (m)
+        k->marks[m->id] = k->batch_number;
+}
+
+/* True when the batch names one of the command's nodes before index `to` already: of a long command,
+ * those that this part of it is about; and those that it changes (a claim is made for all at once). */
+static bool names_overlap(struct committer *k, const struct job *j, size_t to, const struct hostlist *changed)
+{
+    grow_marks(k);
+    for (size_t i = j->from; i < to; i++)
+        if (is_marked(k, j->nodes.names[i]))
             return true;
-    }
+    for (size_t i = 0; i < changed->n; i++)
+        if (is_marked(k, changed->names[i]))
+            return true;
     return false;
 }
 
-static void mark_names(struct committer *k, const struct job *j)
+static void mark_names(struct committer *k, const struct job *j, const struct hostlist *changed)
 {
-    for (size_t i = j->from; i < j->next; i++) {
-        const struct member *m = cluster_find(k->cluster, j->nodes.names[i]);
-        if (m)
-            k->marks[m->id] = k->batch_number;
-    }
+    for (size_t i = j->from; i < j->next; i++)
+        mark(k, j->nodes.names[i]);
+    for (size_t i = 0; i < changed->n; i++)
+        mark(k, changed->names[i]);
+}
+
+/* Baselines say what a class's nodes should be, and their lists are shared among classes: one of these
+ * commands has a batch without any other, and without any that compares nodes with a baseline. */
+static bool makes_baseline(enum command_kind kind)
+{
+    return kind == COMMAND_BASELINE_ACCEPT || kind == COMMAND_BASELINE_REVERT ||
+           kind == COMMAND_ROLLOUT_START || kind == COMMAND_ROLLOUT_ACCEPT || kind == COMMAND_ROLLOUT_REVERT;
+}
+
+/* ROLLOUT_START names the node that shows what is right beside its nodes: so what changes what a node is
+ * seen to be counts, too, and what may change its class. */
+static bool rests_on_baseline(enum command_kind kind)
+{
+    return kind == COMMAND_SET || kind == COMMAND_SEEN || kind == COMMAND_DRIFT || kind == COMMAND_PERSISTS ||
+           kind == COMMAND_RESTORED || kind == COMMAND_OVERDUE;
+}
+
+static bool baselines_overlap(const struct batch *b, enum command_kind kind)
+{
+    if (makes_baseline(kind))
+        return b->rules || b->judges;
+    return rests_on_baseline(kind) && b->rules;
 }
 
 static bool fits(const struct batch *b, const struct decision *d, const char *nodes, size_t *bytes)
@@ -174,7 +228,9 @@ static void take_in(struct committer *k, struct job *j, struct decision *d, char
     for (size_t i = 0; i < d->changed.n; i++)
         hostlist_add(&j->changed, d->changed.names[i]);
     DL_APPEND2(b->jobs, j, prev_job, next_job);
-    mark_names(k, j);
+    b->rules |= makes_baseline(j->cmd.kind);
+    b->judges |= rests_on_baseline(j->cmd.kind);
+    mark_names(k, j, &d->changed);
 }
 
 static void leave_queue(struct committer *k, struct job *j)
@@ -213,7 +269,8 @@ static bool take_first(struct committer *k)
     struct decision d = {0};
     struct err why = {0};
     int rc = cluster_decide(k->cluster, &j->cmd, j->from, &d, &why);
-    if (names_overlap(k, j, rc == 0 ? d.next : j->nodes.n)) {
+    if (baselines_overlap(&k->batch, j->cmd.kind) ||
+        names_overlap(k, j, rc == 0 ? d.next : j->nodes.n, &d.changed)) {
         decision_fini(&d);
         return false; /* decided on what the batch is about to change: again, after it */
     }
@@ -293,6 +350,7 @@ static void batch_fini(struct batch *b)
         free((char *)(uintptr_t)b->ops[i].value);
     }
     b->n_ops = b->n_entries = b->bytes = 0;
+    b->judges = b->rules = false;
 }
 
 /* A job whose nodes were not all done goes on in the next batch, before all others. */
@@ -413,7 +471,8 @@ void committer_destroy(struct committer *k)
 
 static bool makes_claim(enum command_kind kind)
 {
-    return kind == COMMAND_DRAIN || kind == COMMAND_DOWN || kind == COMMAND_SILENT;
+    return kind == COMMAND_DRAIN || kind == COMMAND_DOWN || kind == COMMAND_SILENT || kind == COMMAND_DRIFT ||
+           kind == COMMAND_PERSISTS || kind == COMMAND_OVERDUE;
 }
 
 void committer_submit(struct committer *k, const struct command *cmd, outcome_fn *fn, void *arg)

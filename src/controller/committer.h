@@ -12,7 +12,8 @@
  * Commands to commits, in groups and off the loop: what arrives while one batch is written is the
  * next batch. A command is decided against the committed state only. One that touches a node or a
  * record of the batch that is being put together waits for the next, so that no decision rests on
- * something that may yet fail. The state changes, the stream hears of it and the caller is
+ * something that may yet fail; and one that makes a baseline or a rollout shares its batch with none
+ * that rests on one. The state changes, the stream hears of it and the caller is
  * answered after the commit, in this order; when a commit fails, nothing has changed.
  */
 

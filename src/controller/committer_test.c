@@ -238,6 +238,105 @@ static void test_a_long_command_goes_in_parts(void **state)
     assert_int_equal(committer_revision(x->k), 3);
 }
 
+/* --- conformance ----------------------------------------------------------------------------- */
+
+/* All nodes are sensitive, lx001 and lx002 were seen to be something, and that of lx001 is the baseline. */
+static void with_baseline(struct world *x, struct listing *shown[2])
+{
+    ask(x, "", COMMAND_SET, "root", "lx[001-300]", "{\"Sensitive\":\"yes\"}");
+    for (int i = 0; i < 2; i++) {
+        CLEANUP_TEXT struct text set = {0};
+        struct components list = {0};
+        char hex[FINGERPRINT_HEX + 1];
+        components_add(&list, "kernel.release", COMPONENT_VALUE, i ? "6.2" : "6.1", NULL);
+        components_sort(&list, NULL);
+        struct fingerprint id = components_fingerprint(&list);
+        shown[i] = listings_get(cluster_listings(x->c), &id);
+        assert_int_equal(listing_fill(cluster_listings(x->c), shown[i], &list, NULL), 0);
+        components_fini(&list);
+        text_printf(&set, "{\"fingerprint\":\"%s\",\"named\":\"\",\"count\":0}",
+                    fingerprint_format(&id, hex));
+        ask(x, "", COMMAND_SEEN, "fettled", i ? "lx002" : "lx001", set.s);
+    }
+    ask(x, "", COMMAND_BASELINE_ACCEPT, "root", "lx001", NULL);
+    wait_for(x, 4);
+    assert_int_equal(cluster_baseline(x->c, "default")->version, 1);
+}
+
+static void without_listings(struct world *x, struct listing *shown[2])
+{
+    for (int i = 0; i < 2; i++)
+        listing_unref(cluster_listings(x->c), shown[i]);
+}
+
+static void ask_drift(struct world *x, const char *name, const char *nodes, struct listing *const shown[2])
+{
+    CLEANUP_HOSTLIST struct hostlist names = {0};
+    CLEANUP_TEXT struct text t = {0};
+    char expected[FINGERPRINT_HEX + 1], actual[FINGERPRINT_HEX + 1];
+    hostlist_parse(nodes, &names, NULL);
+    text_printf(&t,
+                "{\"class\":\"default\",\"version\":1,\"expected\":\"%s\",\"actual\":\"%s\","
+                "\"severity\":\"minor\",\"named\":\"kernel.release\",\"count\":1,\"boots\":[",
+                fingerprint_format(&shown[0]->id, expected), fingerprint_format(&shown[1]->id, actual));
+    for (size_t i = 0; i < names.n; i++)
+        text_add(&t, i ? ",\"b\"" : "\"b\"");
+    text_add(&t, "]}");
+    ask(x, name, COMMAND_DRIFT, "fettled", nodes, t.s);
+}
+
+/* The first part of the first one holds all 300, long before lx300 has its own record. */
+static void test_a_claim_for_all_is_in_the_way_of_each(void **state)
+{
+    struct world *x = *state;
+    struct listing *shown[2];
+    with_baseline(x, shown);
+    ask_drift(x, "a", "lx[001-300]", shown);
+    ask_drift(x, "b", "lx300", shown);
+    ask(x, "c", COMMAND_OVERDUE, "fettled", "lx300", NULL);
+    const char *log = wait_for(x, 3);
+    assert_ptr_equal(strstr(log, "entry conform.drift lx[001-300] fettled\nentry conform.drift"), log);
+    assert_non_null(strstr(log, "b: ok, changed lx300\n"));
+    assert_non_null(strstr(log, "c: ok, changed lx300\n"));
+    assert_null(cluster_claim(x->c, "1.2")); /* b found lx300 held already */
+    const struct member *m = cluster_find(x->c, "lx300");
+    assert_int_equal(m->n_claims, 2);
+    assert_string_equal(m->claims[0].claim->id, "1.1"); /* given by the committer */
+    assert_int_equal(m->claims[1].claim->kind, CLAIM_OVERDUE);
+    without_listings(x, shown);
+}
+
+static void test_what_rests_on_a_baseline_waits_for_it(void **state)
+{
+    struct world *x = *state;
+    struct listing *shown[2];
+    with_baseline(x, shown);
+    uint64_t before = committer_revision(x->k);
+    ask(x, "a", COMMAND_BASELINE_ACCEPT, "root", "lx002", NULL);
+    ask_drift(x, "b", "lx003", shown); /* from the version that goes */
+    ask(x, "c", COMMAND_DRAIN, "root", "lx004", "x");
+    const char *log = wait_for(x, 3);
+    assert_non_null(strstr(log, "b: ok, changed nothing\n"));
+    assert_null(cluster_find(x->c, "lx003")->past);
+    assert_int_equal(cluster_baseline(x->c, "default")->version, 2);
+    ask_drift(x, "d", "lx003", shown);
+    ask(x, "e", COMMAND_BASELINE_REVERT, "root", "", "{\"class\":\"default\",\"version\":1}");
+    ask(x, "f", COMMAND_BASELINE_REVERT, "root", "", "{\"class\":\"default\",\"version\":2}");
+    wait_for(x, 3);
+    assert_int_equal(cluster_baseline(x->c, "default")->version, 4);
+    assert_int_equal(committer_revision(x->k), before + 4);
+    without_listings(x, shown);
+}
+
+static void test_a_result_waits_for_what_its_node_waits_for(void **state)
+{
+    struct world *x = *state;
+    ask(x, "a", COMMAND_DRAIN, "root", "lx001", "x");
+    ask(x, "b", COMMAND_EFFECT, "fettled", "", "{\"key\":\"effect/ochami.lx001\",\"done\":null}");
+    assert_string_equal(wait_for(x, 2), "entry node.drain lx001 root\na: ok, changed lx001, claim 1.1\n"
+                                        "b: ok, changed nothing\n");
+}
+
 static int show_entry(void *arg, uint64_t revision, const struct store_entry *e, struct err *err)
 {
     text_printf(arg, "%d %s %s: %s; ", (int)revision, e->what, e->nodes, e->text);
@@ -341,6 +440,9 @@ int main(void)
         TEST(test_commands_without_effect_leave_nobody_waiting),
         TEST(test_a_refusal_has_a_sentence),
         TEST(test_a_long_command_goes_in_parts),
+        TEST(test_a_claim_for_all_is_in_the_way_of_each),
+        TEST(test_what_rests_on_a_baseline_waits_for_it),
+        TEST(test_a_result_waits_for_what_its_node_waits_for),
         TEST(test_it_is_all_there_after_a_restart),
         TEST(test_a_full_disk_changes_nothing_and_passes),
         TEST(test_a_deposed_one_does_nothing_any_more),

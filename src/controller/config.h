@@ -6,10 +6,11 @@
 #include "base/clock.h"
 #include "base/hostlist.h"
 #include "cluster/cluster.h"
+#include "driver/ochami.h"
 #include "watch/watch.h"
 
 /*
- * The configuration: fettle.conf and the two files that it names, read to a new structure and
+ * The configuration: fettle.conf and the files that it names, read to a new structure and
  * checked whole before anything is taken. Every complaint names file, line and key, and for a key
  * or word that is not known the nearest that is.
  */
@@ -32,6 +33,11 @@ struct config {
     struct roster roster; /* emptied by cluster_configure */
     struct watch_policy watch;
     struct api_policy api;
+    struct ochami_conf ochami; /* its texts are those above */
+    size_t n_classes;          /* as written in ClassConf: what config_compare looks at */
+    struct class_text {
+        char *name, *keys;
+    } * classes;
 };
 
 /* Reads everything. On error *c is empty. */
@@ -39,7 +45,8 @@ int config_read(const char *path, struct config *c, struct err *e);
 void config_fini(struct config *c);
 
 /* One sentence a line for each parameter that differs: "HeartBeatInterval 10 -> 30". Adds for those
- * that are read at start only: "; takes effect when fettled starts anew". */
+ * that are read at start only: "; takes effect when fettled starts anew". And for each class:
+ * "class gpu added". */
 void config_compare(const struct config *was, const struct config *is, struct text *changes);
 
 /* Time over which n agents spread their first try to connect: 1.5 ms each. */

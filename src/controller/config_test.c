@@ -26,8 +26,8 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    static const char *const files[] = {"fettle.conf", "nodes", "partitions"};
-    for (size_t i = 0; i < 3; i++) {
+    static const char *const files[] = {"fettle.conf", "nodes", "partitions", "classes"};
+    for (size_t i = 0; i < 4; i++) {
         char path[128];
         snprintf(path, sizeof path, "%s/%s", dir, files[i]);
         unlink(path);
@@ -90,6 +90,15 @@ static const char *bad(const char *parameters, const char *nodes, const char *pa
     assert_null(c.path);
     assert_int_equal(c.roster.n, 0);
     return why;
+}
+
+/* The parameters with ClassConf before them, and its file. Valid until the next call. */
+static const char *with_classes(const char *parameters, const char *classes)
+{
+    static char text[4096];
+    snprintf(text, sizeof text, "ClassConf = %s/classes\n%s", dir, parameters);
+    write_file("classes", classes);
+    return text;
 }
 
 /* "lx01 CPUs=2 Partition=1; ...": what the roster says. Valid until the next call. */
@@ -234,6 +243,18 @@ static void test_bad_parameters(void **state)
         {"MaxSilentShare = 0\n", "fettle.conf:3: MaxSilentShare: \"0\" is not a number from 1 to 100"},
         {"ApiReaders = everyone\n",
          "fettle.conf:3: ApiReaders: \"everyone\" is none of nobody,certificate,anyone"},
+        {"ClassConf = classes\n", "fettle.conf:3: ClassConf: \"classes\" is not an absolute path"},
+        {"FingerprintInterval = 30\n",
+         "fettle.conf:3: FingerprintInterval: \"30\" is not from 60 to 604800 seconds"},
+        {"FingerprintInterval = 2h\nFingerprintStale = 2h\n",
+         "fettle.conf:4: FingerprintStale (2h) is not longer than FingerprintInterval (2h)"},
+        {"DriftTimeout = never\n",
+         "fettle.conf:3: DriftTimeout: \"never\" is not a length of time (90, 90s, 1500ms, 2m, 6h or 7d)"},
+        {"MaxDriftShare = 101\n", "fettle.conf:3: MaxDriftShare: \"101\" is not a number from 1 to 100"},
+        {"OpenChamiCA = ca.pem\n", "fettle.conf:3: OpenChamiCA: \"ca.pem\" is not an absolute path"},
+        {"OpenChamiToken = /etc/\n",
+         "fettle.conf:3: OpenChamiToken: \"/etc/\" names a directory, not a file"},
+        {"OpenChamiGroup = a/b\n", "fettle.conf:3: OpenChamiGroup: \"a/b\" is not the name of a group"},
         {"ApiPrivilegedPort = 3\n", "fettle.conf:3: ApiPrivilegedPort: \"3\" is neither yes nor no"},
         {"DefaultPartition = batch\n", NULL},
     };
@@ -244,6 +265,59 @@ static void test_bad_parameters(void **state)
         else
             assert_ptr_equal(strstr(why, "fettle.conf:3: "), why);
     }
+}
+
+static void test_urls(void **state)
+{
+    static const char *const mistakes[] = {"smd:27779/hsm/v2",  "ftp://smd/hsm/v2",   "https://",
+                                           "https:///hsm/v2",   "http://:80/hsm",     "https://smd/hsm v2",
+                                           "https://smd/hsm?x", "https://a:b@smd/v2", "HTTPS//smd"};
+    char text[256], want[256];
+    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
+        snprintf(text, sizeof text, "OpenChamiBSS = %s\n", mistakes[i]);
+        snprintf(want, sizeof want,
+                 "fettle.conf:3: OpenChamiBSS: \"%s\" is not a URL like https://smd:27779/hsm/v2",
+                 mistakes[i]);
+        assert_string_equal(bad(text, "Name=lx01\n", NULL), want);
+    }
+    struct config c =
+        good("OpenChamiSMD = https://smd:27779/hsm/v2//\nOpenChamiPCS = http://[2001:db8::1]:28007\n"
+             "OpenChamiToken = /etc/token\nOpenChamiGroup = not-right\n",
+             "Name=lx01\n", NULL);
+    assert_string_equal(c.ochami.smd, "https://smd:27779/hsm/v2"); /* without the slashes */
+    assert_string_equal(c.ochami.pcs, "http://[2001:db8::1]:28007");
+    assert_string_equal(c.ochami.token, "/etc/token");
+    assert_string_equal(c.ochami.group, "not-right");
+    assert_null(c.ochami.bss);
+    assert_null(c.ochami.ca);
+    assert_true(c.roster.tells_ochami);
+    config_fini(&c);
+    c = good("OpenChamiPCS = http://pcs\n", "Name=lx01\n", NULL);
+    assert_false(c.roster.tells_ochami); /* it is the State Manager that is told */
+    assert_string_equal(c.ochami.group, "drifted");
+    config_fini(&c);
+}
+
+static void test_how_long_a_fingerprint_counts(void **state)
+{
+    struct config c = good("", "Name=lx01\n", NULL);
+    assert_int_equal(c.number[SETTING_FINGERPRINT_INTERVAL], span_s(6 * 3600).ns);
+    assert_int_equal(c.watch.conform.stale.ns, span_s(13 * 3600).ns);
+    assert_int_equal(c.watch.conform.timeout.ns, span_s(24 * 3600).ns);
+    assert_int_equal(c.watch.conform.sensitive.ns, span_s(4 * 3600).ns);
+    assert_int_equal(c.watch.conform.drift_share_percent, 25);
+    config_fini(&c);
+    c = good(
+        "FingerprintInterval = 24h\nDriftTimeout = 2h\nSensitiveDriftTimeout = 10m\nMaxDriftShare = 10\n",
+        "Name=lx01\n", NULL);
+    assert_int_equal(c.watch.conform.stale.ns, span_s(49 * 3600).ns);
+    assert_int_equal(c.watch.conform.timeout.ns, span_s(7200).ns);
+    assert_int_equal(c.watch.conform.sensitive.ns, span_s(600).ns);
+    assert_int_equal(c.watch.conform.drift_share_percent, 10);
+    config_fini(&c);
+    c = good("FingerprintStale = 7h\n", "Name=lx01\n", NULL);
+    assert_int_equal(c.watch.conform.stale.ns, span_s(7 * 3600).ns);
+    config_fini(&c);
 }
 
 static void test_a_field_has_1024_characters(void **state)
@@ -327,6 +401,22 @@ static void test_nodes_keep_their_order(void **state)
     config_fini(&c);
 }
 
+static void test_names_of_others_for_the_nodes(void **state)
+{
+    struct config c = good("",
+                           "Name=DEFAULT Group=7\n"
+                           "Name=lx[01-02] Xname=x0c0s[0-1]b0n0\n"
+                           "Name=lx03 Xname=x9c0s0b0n0 Group=8\n"
+                           "Name=r[1-2]n[1-2] Xname=x[1-2]c0s[1-2]\n"
+                           "Name=lx04 Xname= Group=\n",
+                           NULL);
+    assert_string_equal(
+        roster(&c), "lx01 Group=7 Xname=x0c0s0b0n0; lx02 Group=7 Xname=x0c0s1b0n0; "
+                    "lx03 Group=8 Xname=x9c0s0b0n0; r1n1 Group=7 Xname=x1c0s1; r1n2 Group=7 Xname=x1c0s2; "
+                    "r2n1 Group=7 Xname=x2c0s1; r2n2 Group=7 Xname=x2c0s2; lx04");
+    config_fini(&c);
+}
+
 static void test_bad_nodes(void **state)
 {
     static const struct {
@@ -341,6 +431,16 @@ static void test_bad_nodes(void **state)
         {"Name= CPUs=2\n", "nodes:1: a record without Name"},
         {"Name=lx[01-03]\nName=lx02\n", "nodes:2: node \"lx02\" is already on line 1"},
         {"Name=-x\n", "nodes:1: \"-x\" is not the name of a node"},
+        {"Name=lx[1-3] Xname=x0c0s[0-1]b0n0\n", "nodes:1: Xname has 2 names, Name has 3"},
+        {"Name=lx1 Xname=x0,x1\n", "nodes:1: Xname has 2 names, Name has 1"},
+        {"Name=lx01 Xname=X0\n",
+         "nodes:1: Xname: \"X0\" is not an xname: lower-case letters and digits, as x1000c0s0b0n0"},
+        {"Name=lx01 Xname=x0\nName=lx02\nName=lx[03-04] Xname=x[0-1]\n",
+         "nodes:3: xname \"x0\" is already on line 1"},
+        {"Name=DEFAULT Xname=x0\n", "nodes:1: DEFAULT has an Xname, which belongs to one node"},
+        {"Name=lx01 Xname=x[\n", NULL},
+        {"Name=lx01 Group=65536\n", "nodes:1: Group: \"65536\" is not a number from 0 to 65535"},
+        {"Name=lx01 Groups=1\n", "nodes:1: unknown key \"Groups\"; the nearest known is \"Group\""},
         {"Name=lx[3-1]\n", NULL},
         {"Name=lx01 CPUs=1 CPUs=2\n", NULL},
         {"lx01\n", NULL},
@@ -397,6 +497,117 @@ static void test_a_large_partition_is_read_at_once(void **state)
     config_fini(&c);
 }
 
+/* --- classes --------------------------------------------------------------------------------- */
+
+static void test_classes(void **state)
+{
+    struct config c = good("", "Name=lx01\n", NULL);
+    assert_int_equal(c.roster.classes.n, 1); /* without a file, default alone */
+    assert_string_equal(c.roster.classes.list[0].name, "default");
+    config_fini(&c);
+    c = good(with_classes(
+                 "OpenChamiBSS = http://b\nOpenChamiPCS = http://p\n",
+                 "# GPU nodes\n"
+                 "Class=gpu Nodes=gx[01-16] critical=gpu.*.driver,gpu.driver Ignore=package.* "
+                 "Drifted=exclude Reboot=yes Kernel=/boot/k Params=\"quiet ro\"\n"
+                 "Class=regulated Sensitive=yes Major=sysctl.kernel.randomize_va_space,file./etc/hosts\n"),
+             "Name=lx01\n", NULL);
+    assert_int_equal(c.roster.classes.n, 3);
+    const struct node_class *gpu = &c.roster.classes.list[0];
+    assert_string_equal(gpu->name, "gpu");
+    assert_int_equal(gpu->nodes.n, 16);
+    assert_int_equal(class_severity(gpu, "gpu.driver"), SEVERITY_CRITICAL);
+    assert_int_equal(class_severity(gpu, "package.x"), SEVERITY_IGNORE);
+    assert_true(gpu->exclude && gpu->reboot);
+    assert_string_equal(gpu->params, "quiet ro");
+    assert_true(c.roster.classes.list[1].has_spec && c.roster.classes.list[1].spec.sensitive);
+    assert_string_equal(c.roster.classes.list[2].name, "default");
+    config_fini(&c);
+}
+
+static void test_bad_classes(void **state)
+{
+    static const struct {
+        const char *text, *why;
+    } mistakes[] = {
+        {"Class=gpu\nClass=a Nods=lx01\n", "classes:2: unknown key \"Nods\"; the nearest known is \"Nodes\""},
+        {"Clas=gpu\n", "classes:1: the record of a node class begins with Class=NAME"},
+        {"Nodes=lx01\n", NULL},
+        {"Class=gpu\n\nClass=gpu\n", NULL},
+        {"Class=gpu Drifted=maybe\n", NULL},
+        {"Class=gpu Reboot=3\n", NULL},
+        {"Class=gpu Nodes=lx[\n", NULL},
+        {"Class=gpu CPUs=two\n", NULL},
+        {"Class=gpu Partition=32\n", NULL},
+        {"Class=gpu Critical=a,,b\n", NULL},
+        {"Class=gpu Class=gpu\n", NULL},
+        {"Class=a/b\n", NULL},
+        {"gpu\n", NULL},
+    };
+    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
+        const char *why = bad(with_classes("", mistakes[i].text), "Name=lx01\n", NULL);
+        char line[32];
+        snprintf(line, sizeof line, "classes:%d: ", i == 0 ? 2 : strstr(mistakes[i].text, "\n\n") ? 3 : 1);
+        if (mistakes[i].why)
+            assert_string_equal(why, mistakes[i].why);
+        else if (strstr(why, line) != why || strlen(why) < strlen(line) + 10)
+            fail_msg("%s of %s", why, mistakes[i].text);
+    }
+}
+
+static void test_a_class_asks_for_what_there_is(void **state)
+{
+    const char *why = bad(with_classes("", "Class=gpu Reboot=yes\n"), "Name=lx01\n", NULL);
+    assert_string_equal(
+        why, "classes:1: class \"gpu\" has Reboot=yes, but there is no OpenChamiPCS in fettle.conf");
+    why = bad(with_classes("OpenChamiPCS = http://p\n", "Class=gpu Reboot=yes Initrd=/i\n"), "Name=lx01\n",
+              NULL);
+    assert_string_equal(
+        why, "classes:1: class \"gpu\" names an image, but there is no OpenChamiBSS in fettle.conf");
+}
+
+static void test_the_classes_file_is_wanted(void **state)
+{
+    const char *why = bad("ClassConf = /nonexistent/classes\n", "Name=lx01\n", NULL);
+    assert_ptr_equal(strstr(why, "fettle.conf:3: ClassConf: /nonexistent/classes"), why);
+}
+
+static void test_what_classes_name_fits_a_frame(void **state)
+{
+    CLEANUP_TEXT struct text t = {0};
+    for (int i = 0; i < 40; i++) { /* each names four files of 250 characters */
+        text_printf(&t, "Class=c%d Major=", i);
+        for (int k = 0; k < 4; k++)
+            text_printf(&t, "%sfile./%0240d", k ? "," : "", 4 * i + k);
+        text_add_char(&t, '\n');
+    }
+    const char *why = bad(with_classes("", t.s), "Name=lx01\n", NULL);
+    assert_string_equal(
+        why, "classes: the sysctls and files that the classes name are 39840 bytes together; at most "
+             "32768 can be told to the agents");
+}
+
+static void test_which_classes_changed(void **state)
+{
+    CLEANUP_TEXT struct text t = {0};
+    struct config was =
+        good(with_classes("", "Class=a\nClass=b Drifted=avoid\nClass=c\n"), "Name=lx01\n", NULL);
+    struct config is =
+        good(with_classes("", "Class=b Drifted=exclude\nClass=c\nClass=d\n"), "Name=lx01\n", NULL);
+    config_compare(&was, &is, &t);
+    assert_string_equal(t.s, "class b changed\nclass d added\nclass a removed\n");
+    config_fini(&was);
+    was = good(with_classes("", "Class=d\nClass=b Drifted=exclude\nClass=c\n"), "Name=lx01\n", NULL);
+    text_clear(&t);
+    config_compare(&was, &is, &t);
+    assert_string_equal(t.s, "the classes stand in another order\n");
+    text_clear(&t);
+    config_compare(&is, &is, &t);
+    assert_int_equal(t.len, 0);
+    config_fini(&was);
+    config_fini(&is);
+}
+
 static void test_what_changed(void **state)
 {
     CLEANUP_TEXT struct text t = {0};
@@ -417,15 +628,24 @@ int main(void)
         TEST(test_the_document_s_samples),
         TEST(test_defaults),
         TEST(test_bad_parameters),
+        TEST(test_urls),
+        TEST(test_how_long_a_fingerprint_counts),
         TEST(test_a_field_has_1024_characters),
         TEST(test_files_that_cannot_be_read),
         TEST(test_patience_follows_the_interval),
         TEST(test_default_records),
         TEST(test_nodes_keep_their_order),
+        TEST(test_names_of_others_for_the_nodes),
         TEST(test_bad_nodes),
         TEST(test_partitions),
         TEST(test_bad_partitions),
         TEST(test_a_large_partition_is_read_at_once),
+        TEST(test_classes),
+        TEST(test_bad_classes),
+        TEST(test_a_class_asks_for_what_there_is),
+        TEST(test_the_classes_file_is_wanted),
+        TEST(test_what_classes_name_fits_a_frame),
+        TEST(test_which_classes_changed),
         TEST(test_what_changed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,12 +2,14 @@
 #include "controller/controller.h"
 
 #include "api/api.h"
+#include "base/digest.h"
 #include "base/log.h"
 #include "base/notify.h"
 #include "controller/agents.h"
 #include "controller/committer.h"
 #include "controller/config.h"
-#include "link/digest.h"
+#include "controller/outbox.h"
+#include "controller/proposals.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,6 +27,8 @@ struct controller {
     struct watch *watch;
     struct events *events;
     struct committer *committer;
+    struct proposals *proposals;
+    struct outbox *outbox;
     struct authority *authority;
     struct tls_context *agents_tls, *api_tls;
     struct agents *agents;
@@ -35,7 +39,6 @@ struct controller {
     uint64_t term, instance;
     struct mono began, last_tick, last_watchdog;
     struct span watchdog;     /* 0: nobody waits for it */
-    bool proposed[COMMANDS];  /* a proposal of this kind is on its way */
     struct err store_trouble; /* code 0 while the store works */
     double lag_ms_max, lag_ms_before;
     struct mono lag_window;
@@ -53,30 +56,11 @@ static const char *machine_name(const struct controller *c, char buf[static 256]
 
 /* --- what the watch proposes and notices ----------------------------------------------------- */
 
-struct proposal {
-    struct controller *controller;
-    enum command_kind kind;
-};
-
-static void on_proposal_done(void *arg, const struct outcome *o)
-{
-    struct proposal *p = arg;
-    p->controller->proposed[p->kind] = false;
-    free(p);
-}
-
-static bool propose(void *arg, enum command_kind kind, const struct hostlist *nodes, const char *reason)
+static bool propose(void *arg, enum command_kind kind, const struct hostlist *nodes, const char *reason,
+                    const char *set)
 {
     struct controller *c = arg;
-    if (c->proposed[kind])
-        return false;
-    c->proposed[kind] = true;
-    struct proposal *p = mem_alloc(sizeof *p);
-    *p = (struct proposal){c, kind};
-    const struct command cmd = {
-        .kind = kind, .actor = "fettled", .at = wall_now(), .nodes = nodes, .reason = reason};
-    committer_submit(c->committer, &cmd, on_proposal_done, p);
-    return true;
+    return proposals_submit(c->proposals, kind, nodes, reason, set);
 }
 
 static void notice(void *arg, const char *what, const char *nodes, const char *text)
@@ -101,6 +85,9 @@ static void on_entry(void *arg, const struct store_entry *entry, uint64_t revisi
                             .text = entry->text,
                             .revision = revision};
     events_add(c->events, &e);
+    CLEANUP_HOSTLIST struct hostlist changed = {0};
+    if (hostlist_parse(entry->nodes, &changed, NULL) == 0)
+        watch_changed(c->watch, &changed);
 }
 
 static void on_store(void *arg, const struct err *why)
@@ -137,6 +124,7 @@ static void take_policies(struct controller *c)
     watch_set_policy(c->watch, &c->conf.watch);
     api_set_policy(c->api, &c->conf.api);
     agents_configure(c->agents, &c->conf);
+    outbox_configure(c->outbox, &c->conf.ochami);
 }
 
 static int reload(void *arg, const char *actor, struct text *changes, struct err *e)
@@ -171,6 +159,18 @@ static int64_t memory_kb(void)
     return u.ru_maxrss;
 }
 
+static json_t *conform_status(const struct controller *c)
+{
+    json_int_t drifted = 0;
+    for (uint32_t id = 0; id < cluster_count(c->cluster); id++) {
+        const struct past *past = cluster_by_id(c->cluster, id)->past;
+        drifted += past && past->drift;
+    }
+    return json_pack("{s:I,s:I,s:I,s:I}", "cohorts", (json_int_t)cohorts_count(watch_cohorts(c->watch)),
+                     "listings", (json_int_t)listings_count(cluster_listings(c->cluster)), "drifted", drifted,
+                     "effects_waiting", (json_int_t)outbox_waiting(c->outbox));
+}
+
 static void shell_status(void *arg, json_t *status)
 {
     struct controller *c = arg;
@@ -190,8 +190,16 @@ static void shell_status(void *arg, json_t *status)
                   "commits", (json_int_t)commits, "commit_ms_max", ms_max, "loop_lag_ms_max", lag,
                   "memory_kb", (json_int_t)memory_kb(), "ports", "agents", (int)agents_port(c->agents), "api",
                   (int)http_server_port(c->http));
+    json_object_set_new(more, "conform", conform_status(c));
     json_object_update(status, more);
     json_decref(more);
+}
+
+static int shell_recheck(void *arg, const struct hostlist *nodes, size_t *told, struct err *e)
+{
+    struct controller *c = arg;
+    *told = agents_recheck(c->agents, nodes);
+    return 0;
 }
 
 static uint64_t shell_revision(void *arg)
@@ -260,8 +268,9 @@ static void on_tick(uv_timer_t *t)
     struct controller *c = t->data;
     struct mono now = mono_now();
     note_lag(c, now);
-    watch_tick(c->watch, now);
+    watch_tick(c->watch, now, wall_now());
     events_turn(c->events);
+    outbox_turn(c->outbox, now);
     if (c->watchdog.ns && mono_sub(now, c->last_watchdog).ns >= c->watchdog.ns) {
         c->last_watchdog = now;
         notify_watchdog();
@@ -319,6 +328,7 @@ static int open_api(struct controller *c, struct err *e)
                                     .status = shell_status,
                                     .revision = shell_revision,
                                     .journal = shell_journal,
+                                    .recheck = shell_recheck,
                                     .make_token = shell_make_token,
                                     .sign_operator = shell_sign_operator};
     c->api = api_create(c->cluster, c->watch, c->events, &c->conf.api, &shell);
@@ -339,6 +349,14 @@ static void open_decisions(struct controller *c, uint64_t revision)
     cluster_configure(c->cluster, &c->conf.roster, NULL);
     c->watch = watch_create(c->cluster, &c->conf.watch, mono_now(), &sink);
     c->committer = committer_create(c->loop, c->cluster, c->store, c->term, revision, &events);
+    c->proposals = proposals_create(c->committer);
+    const struct outbox_setup setup = {.loop = c->loop,
+                                       .cluster = c->cluster,
+                                       .watch = c->watch,
+                                       .committer = c->committer,
+                                       .arg = c,
+                                       .notice = notice};
+    c->outbox = outbox_create(&setup, &c->conf.ochami);
 }
 
 static int open_agents(struct controller *c, struct err *e)
@@ -427,8 +445,11 @@ void controller_close(struct controller *c)
         uv_close((uv_handle_t *)&c->tick, NULL);
     http_server_destroy(c->http);
     agents_close(c->agents);
+    outbox_stop(c->outbox);
     committer_destroy(c->committer);
     uv_run(c->loop, UV_RUN_DEFAULT);
+    proposals_destroy(c->proposals);
+    outbox_destroy(c->outbox);
     api_destroy(c->api);
     watch_destroy(c->watch);
     events_destroy(c->events);

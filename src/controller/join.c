@@ -6,8 +6,8 @@
  */
 #include "controller/agents_internal.h"
 
+#include "base/digest.h"
 #include "base/log.h"
-#include "link/digest.h"
 
 #include <errno.h>
 #include <stdlib.h>

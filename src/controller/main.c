@@ -30,8 +30,9 @@ static int check_configuration(const char *path)
         fprintf(stderr, "fettled: %s\n", e.msg);
         return 1;
     }
-    printf("%s: %zu nodes, %zu partitions with a name or as default, %zu collectors; no mistakes\n", path,
-           c.roster.n, c.roster.n_partitions, c.collectors.n);
+    printf(
+        "%s: %zu nodes, %zu partitions with a name or as default, %zu classes, %zu collectors; no mistakes\n",
+        path, c.roster.n, c.roster.n_partitions, c.roster.classes.n, c.collectors.n);
     config_fini(&c);
     return 0;
 }

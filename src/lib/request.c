@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/call.h"
+#include "lib/request.h"
 
 #include <string.h>
 
-/* Adds "?key=value" or "&key=value". */
-static void add_query(struct buffer *path, const char *key, const char *value)
+void request_query(struct buffer *path, const char *key, const char *value)
 {
     if (!value)
         return;
@@ -14,8 +13,7 @@ static void add_query(struct buffer *path, const char *key, const char *value)
     buffer_add_url(path, value);
 }
 
-/* Adds {"key":"value" or ,"key":"value"; nothing when value is NULL. */
-static void add_member(struct buffer *body, const char *key, const char *value)
+void request_member(struct buffer *body, const char *key, const char *value)
 {
     if (!value)
         return;
@@ -25,7 +23,7 @@ static void add_member(struct buffer *body, const char *key, const char *value)
     buffer_add_json(body, value);
 }
 
-static void end_object(struct buffer *body)
+void request_end(struct buffer *body)
 {
     buffer_add(body, body->len == 0 ? "{}" : "}");
 }
@@ -35,8 +33,8 @@ int fettle_node_list(struct fettle *f, const char *nodes, const char *fields, st
 {
     struct buffer path = {0};
     buffer_add(&path, "/v1/nodes");
-    add_query(&path, "nodes", nodes);
-    add_query(&path, "fields", fields);
+    request_query(&path, "nodes", nodes);
+    request_query(&path, "fields", fields);
     return call_get(f, &path, out, e);
 }
 
@@ -76,9 +74,9 @@ static int change(struct fettle *f, const char *path, const char *nodes, const c
                   struct fettle_answer **out, struct fettle_error *e)
 {
     struct buffer body = {0};
-    add_member(&body, "nodes", nodes);
-    add_member(&body, key, value);
-    end_object(&body);
+    request_member(&body, "nodes", nodes);
+    request_member(&body, key, value);
+    request_end(&body);
     return call_post(f, path, &body, out, e);
 }
 
@@ -110,7 +108,7 @@ int fettle_node_set(struct fettle *f, const char *nodes, const struct fettle_set
                     struct fettle_answer **out, struct fettle_error *e)
 {
     struct buffer body = {0};
-    add_member(&body, "nodes", nodes);
+    request_member(&body, "nodes", nodes);
     buffer_add(&body, ",\"set\":{");
     for (size_t i = 0; i < n; i++) {
         buffer_add(&body, i > 0 ? "," : "");
@@ -122,7 +120,7 @@ int fettle_node_set(struct fettle *f, const char *nodes, const struct fettle_set
             buffer_add(&body, "null");
     }
     buffer_add(&body, "}");
-    end_object(&body);
+    request_end(&body);
     return call_post(f, "/v1/nodes/set", &body, out, e);
 }
 
@@ -135,9 +133,9 @@ int fettle_token_create(struct fettle *f, const char *nodes, const char *valid, 
                         struct fettle_error *e)
 {
     struct buffer body = {0};
-    add_member(&body, "nodes", nodes);
-    add_member(&body, "valid", valid);
-    end_object(&body);
+    request_member(&body, "nodes", nodes);
+    request_member(&body, "valid", valid);
+    request_end(&body);
     return call_post(f, "/v1/tokens", &body, out, e);
 }
 
@@ -145,10 +143,10 @@ int fettle_certificate_create(struct fettle *f, const char *name, const char *ro
                               const char *valid, struct fettle_answer **out, struct fettle_error *e)
 {
     struct buffer body = {0};
-    add_member(&body, "name", name);
-    add_member(&body, "role", role);
-    add_member(&body, "request", request);
-    add_member(&body, "valid", valid);
-    end_object(&body);
+    request_member(&body, "name", name);
+    request_member(&body, "role", role);
+    request_member(&body, "request", request);
+    request_member(&body, "valid", valid);
+    request_end(&body);
     return call_post(f, "/v1/certificates", &body, out, e);
 }

@@ -13,7 +13,7 @@ enum lifecycle lifecycle_of(const struct agreed *a)
 {
     if (!a->listed)
         return LIFECYCLE_UNLISTED;
-    if (a->down || a->silent)
+    if (a->down || a->silent || a->overdue)
         return LIFECYCLE_DOWN;
     if (!a->admitted)
         return LIFECYCLE_NEW;
@@ -47,6 +47,12 @@ const char *work_name(enum work w)
 {
     static const char *const names[] = {"unknown", "idle", "busy"};
     return names[w];
+}
+
+const char *conformance_name(enum conformance c)
+{
+    static const char *const names[] = {"unknown", "conformant", "drifted"};
+    return names[c];
 }
 
 static void because(struct text *why, bool *fit, const char *what, const char *more)
@@ -93,6 +99,8 @@ bool lifecycle_schedulable(const struct fitness *f, struct text *why)
         because(why, &fit, "less than specified: ", f->shortfall);
     if (f->agreed.admitted && f->liveness == LIVENESS_LIVE && !f->reported)
         because(why, &fit, "has not reported its inventory yet", NULL);
+    if (f->conformance == CONFORMANCE_DRIFTED && f->drift_excludes)
+        because(why, &fit, "drifted: ", f->drift ? f->drift : "");
     enum lifecycle l = lifecycle_of(&f->agreed);
     if (fit && l != LIFECYCLE_AVAILABLE)
         because(why, &fit, lifecycle_what(l), NULL);

@@ -29,6 +29,11 @@ enum liveness {
     LIVENESS_LATE,  /* takes no new work */
     LIVENESS_SILENT /* past its grace */
 };
+enum conformance {
+    CONFORMANCE_UNKNOWN,    /* not read, not comparable, stale, or nothing to compare with */
+    CONFORMANCE_CONFORMANT, /* provably what its class's baseline says */
+    CONFORMANCE_DRIFTED     /* provably something else */
+};
 enum work { WORK_UNKNOWN, WORK_IDLE, WORK_BUSY };
 
 /* What is agreed about a node. */
@@ -39,6 +44,7 @@ struct agreed {
     bool drained;  /* and its work has ended since */
     bool down;     /* a person's down claim rests on it */
     bool silent;   /* it was found silent past its grace */
+    bool overdue;  /* its drift was not remedied in time: counts as down */
 };
 
 enum lifecycle lifecycle_of(const struct agreed *a);
@@ -52,6 +58,9 @@ struct fitness {
     const char *claims;    /* the claims in words */
     const char *shortfall; /* what it lacks */
     bool reported;         /* its inventory is known */
+    enum conformance conformance;
+    bool drift_excludes; /* drifted, and its class lets no new work land on such */
+    const char *drift;   /* what drifted, in words; NULL without */
 };
 
 /* True when new work may land. Otherwise says why not into `why` (emptied first; may be NULL):
@@ -63,5 +72,6 @@ const char *lifecycle_word(enum lifecycle l, enum work w); /* the 2001 word: "DR
 const char *lifecycle_what(enum lifecycle l);
 const char *liveness_name(enum liveness l);
 const char *work_name(enum work w);
+const char *conformance_name(enum conformance c);
 
 #endif

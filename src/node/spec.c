@@ -13,7 +13,7 @@ static uint32_t bit(enum field f)
 {
     return UINT32_C(1) << f;
 }
-_Static_assert(FIELD_BORROWED < 32, "every settable field has a bit in spec.given");
+_Static_assert(FIELD_XNAME < 32, "every settable field has a bit in spec.given");
 
 void spec_init(struct spec *s)
 {
@@ -24,15 +24,18 @@ void spec_init(struct spec *s)
 void spec_fini(struct spec *s)
 {
     free(s->os);
+    free(s->xname);
     *s = (struct spec){0};
 }
 
 void spec_copy(struct spec *to, const struct spec *from)
 {
-    char *os = mem_dup(from->os);
+    char *os = mem_dup(from->os), *xname = mem_dup(from->xname);
     free(to->os);
+    free(to->xname);
     *to = *from;
     to->os = os;
+    to->xname = xname;
 }
 
 bool spec_equal(const struct spec *a, const struct spec *b)
@@ -40,6 +43,7 @@ bool spec_equal(const struct spec *a, const struct spec *b)
     return a->given == b->given && a->cpus == b->cpus && a->speed_milli == b->speed_milli &&
            a->real_memory_mb == b->real_memory_mb && a->virtual_memory_mb == b->virtual_memory_mb &&
            a->tmp_disk_mb == b->tmp_disk_mb && a->sensitive == b->sensitive && a->borrowed == b->borrowed &&
+           a->group == b->group && strcmp(a->xname ? a->xname : "", b->xname ? b->xname : "") == 0 &&
            memcmp(&a->partitions, &b->partitions, sizeof a->partitions) == 0 &&
            strcmp(a->os ? a->os : "", b->os ? b->os : "") == 0;
 }
@@ -90,6 +94,27 @@ static uint64_t *number_of(struct spec *s, enum field f)
     return NULL;
 }
 
+/* A component's name in OpenCHAMI stands in URLs as it is. */
+static int set_xname(struct spec *s, const char *value, struct err *e)
+{
+    size_t len = strlen(value);
+    if (len > XNAME_BYTES_MAX || strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789") != len)
+        return err_set(e, -EINVAL,
+                       "\"%.80s\" is not an xname: lower-case letters and digits, as x1000c0s0b0n0", value);
+    free(s->xname);
+    s->xname = mem_dup(value);
+    return 0;
+}
+
+static int set_group(struct spec *s, const char *value, struct err *e)
+{
+    uint64_t group;
+    int rc = text_parse_u64(value, 0, GROUP_MAX, &group, e);
+    if (rc == 0)
+        s->group = (uint16_t)group;
+    return rc;
+}
+
 static int set_value(struct spec *s, enum field f, const char *value, unsigned partition_max, struct err *e)
 {
     if (f == FIELD_PARTITION)
@@ -105,6 +130,10 @@ static int set_value(struct spec *s, enum field f, const char *value, unsigned p
         s->os = mem_dup(value);
         return 0;
     }
+    if (f == FIELD_XNAME)
+        return set_xname(s, value, e);
+    if (f == FIELD_GROUP)
+        return set_group(s, value, e);
     return text_parse_u64(value, 0, AMOUNT_MAX, number_of(s, f), e);
 }
 
@@ -117,6 +146,12 @@ static void unset(struct spec *s, enum field f)
         free(s->os);
         s->os = NULL;
     }
+    if (f == FIELD_XNAME) {
+        free(s->xname);
+        s->xname = NULL;
+    }
+    if (f == FIELD_GROUP)
+        s->group = 0;
     if (f == FIELD_SENSITIVE)
         s->sensitive = false;
     if (f == FIELD_BORROWED)
@@ -171,6 +206,10 @@ void spec_format(const struct spec *s, enum field f, struct text *t)
         format_partitions(&s->partitions, t);
     else if (f == FIELD_OS)
         text_add(t, s->os);
+    else if (f == FIELD_XNAME)
+        text_add(t, s->xname);
+    else if (f == FIELD_GROUP)
+        text_add_u64(t, s->group);
     else if (f == FIELD_SENSITIVE)
         text_add(t, s->sensitive ? "yes" : "no");
     else if (f == FIELD_BORROWED)

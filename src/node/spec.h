@@ -14,6 +14,7 @@
  * A node's specification: what it must have. A field that nobody specified asks for nothing.
  */
 
+enum { GROUP_MAX = 65535, XNAME_BYTES_MAX = 63 };
 enum { PARTITION_MAX = 255 }; /* the highest number that MaxPartition may allow */
 
 struct partition_set {
@@ -31,6 +32,8 @@ struct spec {
     struct partition_set partitions; /* partition 0 when not given */
     bool sensitive;
     bool borrowed;
+    uint16_t group; /* of the topology; 0: none */
+    char *xname;    /* OpenCHAMI's name for the node; NULL when not given */
 };
 
 /* Nothing specified, member of partition 0. */
@@ -42,7 +45,8 @@ bool spec_equal(const struct spec *a, const struct spec *b);
 bool spec_given(const struct spec *s, enum field f);
 
 /* Sets one settable field from its text in NodeSpecConf: numbers up to 10^12, Partition as "1,3"
- * or "" for none, an OS, a yes or no. An empty value puts any other field back to unspecified.
+ * or "" for none, an OS, a yes or no, a Group up to 65535,
+ * an Xname. An empty value puts any other field back to unspecified.
  * -EINVAL with a sentence that names the field, for a bad value or a field not settable. */
 int spec_set(struct spec *s, enum field f, const char *value, unsigned partition_max, struct err *e);
 

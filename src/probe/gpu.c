@@ -34,9 +34,14 @@ static bool is_gpu(unsigned class, unsigned vendor)
     return false;
 }
 
+bool gpu_is_one(int dir)
+{
+    return is_gpu(read_hex(dir, "class"), read_hex(dir, "vendor"));
+}
+
 static json_t *gpu_device(int dir, const char *name)
 {
-    if (!is_gpu(read_hex(dir, "class"), read_hex(dir, "vendor")))
+    if (!gpu_is_one(dir))
         return NULL;
     json_t *gpu = json_object();
     json_object_set_new(gpu, "pci", sys_string(name));

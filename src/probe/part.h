@@ -23,6 +23,9 @@ void nic_read(int root, json_t *into);                       /* NICs */
 void gpu_read(int root, json_t *into);                       /* GPUs */
 void dmi_read(int root, json_t *into);                       /* DMI */
 
+/* True when the PCI device of that directory counts as a GPU. */
+bool gpu_is_one(int dir);
+
 /* A set of processors: as many as the kernel can be built for. */
 enum { CPU_MAX = 8192 };
 struct cpu_set {

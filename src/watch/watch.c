@@ -15,40 +15,26 @@
  * A node is taken down in the sweep after the one that found it silent: nodes that fall silent in
  * the same moment are found by two sweeps, and the first of them alone may look like a few.
  */
-#include "watch/watch.h"
+#include "watch/inside.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What one sweep found. */
-struct findings {
-    struct hostlist silent, heard, admit, drained, draining, late, live;
-    size_t quiet; /* not heard for longer than `late`, and not held for it already */
-    size_t watched;
-};
-
-struct watch {
-    struct cluster *cluster;
-    struct watch_policy policy;
-    struct watch_sink sink;
-    struct observed *seen; /* by member id */
-    size_t n, cap;
-    struct mono began;
-    struct mono last_tick;
-    struct span stood_still;
-    uint32_t cursor;
-    unsigned slice;
-    struct findings found;
-    bool alarm;
-    struct mono calm; /* when the last alarm ended: nobody is taken down for a full window from then */
-    size_t alarm_quiet, alarm_watched;
-};
-
-static struct mono awake(const struct watch *w, struct mono now)
+struct mono watch_awake(const struct watch *w, struct mono now)
 {
     return (struct mono){now.ns - w->stood_still.ns};
+}
+
+struct mono watch_at(const struct watch *w, uint32_t ds)
+{
+    return mono_add(w->created, span_ms(INT64_C(100) * ds));
+}
+
+uint32_t watch_ds(const struct watch *w, struct mono at)
+{
+    return (uint32_t)(mono_sub(at, w->created).ns / span_ms(100).ns);
 }
 
 /* Takes a gap since the last tick that is no working loop's out of the time that counts. */
@@ -63,31 +49,41 @@ static void note_gap(struct watch *w, struct mono now)
 }
 
 /* A moment at which something was observed. */
-static struct mono observed_at(struct watch *w, struct mono now)
+struct mono watch_observed_at(struct watch *w, struct mono now)
 {
     note_gap(w, now);
-    return awake(w, now);
+    return watch_awake(w, now);
 }
 
 /* Members are met at any time; what is observed of them grows with them. */
-static struct observed *observed(struct watch *w, const struct member *m)
+struct observed *watch_of(struct watch *w, const struct member *m)
 {
     if (m->id >= w->n) {
         size_t n = cluster_count(w->cluster);
         if (n > w->cap) {
             w->cap = n + n / 4 + 16;
             w->seen = mem_grow(w->seen, w->cap * sizeof *w->seen);
+            w->known = mem_grow(w->known, w->cap * sizeof *w->known);
+            w->rows = mem_grow(w->rows, w->cap * sizeof *w->rows);
         }
-        struct mono from = awake(w, w->last_tick);
+        struct mono from = watch_awake(w, w->last_tick);
         if (from.ns < w->began.ns)
             from = w->began;
         for (size_t i = w->n; i < n; i++) {
             w->seen[i] = (struct observed){0};
             beat_init(&w->seen[i].beat, from);
         }
+        size_t before = w->n;
         w->n = n;
+        conformity_grow(w, before, n);
     }
     return &w->seen[m->id];
+}
+
+struct known *known_of(struct watch *w, const struct member *m)
+{
+    watch_of(w, m);
+    return &w->known[m->id];
 }
 
 struct watch *watch_create(struct cluster *c, const struct watch_policy *p, struct mono now,
@@ -97,9 +93,12 @@ struct watch *watch_create(struct cluster *c, const struct watch_policy *p, stru
     w->cluster = c;
     w->policy = *p;
     w->sink = *sink;
+    w->created = now;
     w->began = mono_add(now, p->spread);
     w->last_tick = now;
     w->calm = w->began;
+    w->news_left = UINT32_MAX;
+    conformity_create(w);
     return w;
 }
 
@@ -116,6 +115,10 @@ void watch_destroy(struct watch *w)
 {
     if (!w)
         return;
+    groups_drop(w);
+    spells_destroy(w);
+    gather_destroy(w);
+    conformity_destroy(w);
     for (size_t i = 0; i < w->n; i++) {
         report_fini(&w->seen[i].report);
         free(w->seen[i].version);
@@ -137,8 +140,21 @@ void watch_set_policy(struct watch *w, const struct watch_policy *p)
     bool stricter = (p->judge && !was->judge) || shorter(&p->plain, &was->plain) ||
                     shorter(&p->sensitive, &was->sensitive) || shorter(&p->borrowed, &was->borrowed);
     for (size_t i = 0; stricter && i < w->n; i++)
-        beat_excuse(&w->seen[i].beat, awake(w, w->last_tick));
+        beat_excuse(&w->seen[i].beat, watch_awake(w, w->last_tick));
     w->policy = *p;
+    conformity_reconfigure(w);
+}
+
+void watch_changed(struct watch *w, const struct hostlist *nodes)
+{
+    for (size_t i = 0; i < nodes->n; i++) {
+        const struct member *m = cluster_find(w->cluster, nodes->names[i]);
+        if (!m)
+            continue;
+        known_of(w, m)->flags |= KNOWN_DIRTY;
+        row_shortfall(w, m);
+        row_refresh(w, m);
+    }
 }
 
 static const struct patience *patience_of(const struct watch *w, const struct member *m)
@@ -165,11 +181,11 @@ static void set_work(struct observed *o, const json_t *work)
 int watch_open(struct watch *w, struct mono now, struct member *m, const struct hello *h, void *session,
                const struct member *collector, bool *want, void **old, struct err *e)
 {
-    struct observed *o = observed(w, m);
+    struct observed *o = watch_of(w, m);
     if (!boot_id_ok(h->boot))
         return err_set(e, -EINVAL, "\"%.40s\" is not a boot id", h->boot);
     bool elsewhere = o->session != NULL && o->session != session;
-    struct span silence = mono_sub(observed_at(w, now), o->beat.heard);
+    struct span silence = mono_sub(watch_observed_at(w, now), o->beat.heard);
     bool occupied = elsewhere && silence.ns < patience_of(w, m)->late.ns;
     int rc = beat_open(&o->beat, h->instance, occupied, e);
     if (rc == -EBUSY || (rc == -EACCES && elsewhere)) {
@@ -184,6 +200,7 @@ int watch_open(struct watch *w, struct mono now, struct member *m, const struct 
     if (strcmp(o->boot, h->boot) != 0) {
         memcpy(o->boot, h->boot, sizeof o->boot);
         set_work(o, NULL); /* what ran before the boot runs no more; what runs now is not known yet */
+        conformity_boot(w, watch_observed_at(w, now), m);
     }
     free(o->version);
     o->version = mem_dup(h->version);
@@ -191,14 +208,17 @@ int watch_open(struct watch *w, struct mono now, struct member *m, const struct 
     o->session = session;
     o->collector = collector;
     *want = !o->report.json || strcmp(o->report.hash, h->inventory) != 0;
+    row_refresh(w, m);
     return 0;
 }
 
 void watch_close(struct watch *w, struct member *m, void *session)
 {
-    struct observed *o = observed(w, m);
-    if (o->session == session)
-        o->session = NULL;
+    struct observed *o = watch_of(w, m);
+    if (o->session != session)
+        return;
+    o->session = NULL;
+    gather_forget(w, m);
 }
 
 /* Before it is taken as live: somebody who was missed is back, and the stream says so. */
@@ -211,11 +231,11 @@ static void note_return(struct watch *w, const struct member *m, enum liveness w
 int watch_heartbeat(struct watch *w, struct mono now, struct wall wall, struct member *m,
                     const struct heartbeat *h, struct err *e)
 {
-    struct observed *o = observed(w, m);
+    struct observed *o = watch_of(w, m);
     if (strcmp(h->boot, o->boot) != 0)
         return err_set(e, -EBUSY, "a heartbeat of another boot than the session's");
     enum liveness was = o->beat.liveness;
-    int rc = beat_take(&o->beat, observed_at(w, now), h->instance, h->seq, e);
+    int rc = beat_take(&o->beat, watch_observed_at(w, now), h->instance, h->seq, e);
     if (rc < 0)
         return rc;
     note_return(w, m, was);
@@ -223,25 +243,30 @@ int watch_heartbeat(struct watch *w, struct mono now, struct wall wall, struct m
     o->uptime_s = h->uptime_s;
     o->uptime_at = now;
     o->heard_wall = wall;
+    row_refresh(w, m);
     return 0;
 }
 
 void watch_vouch(struct watch *w, struct mono now, struct wall wall, struct member *m)
 {
-    struct observed *o = observed(w, m);
+    struct observed *o = watch_of(w, m);
     note_return(w, m, o->beat.liveness);
-    beat_vouch(&o->beat, observed_at(w, now));
+    beat_vouch(&o->beat, watch_observed_at(w, now));
     o->heard_wall = wall;
+    row_refresh(w, m);
 }
 
 void watch_excuse(struct watch *w, struct mono now, struct member *m)
 {
-    beat_excuse(&observed(w, m)->beat, observed_at(w, now));
+    beat_excuse(&watch_of(w, m)->beat, watch_observed_at(w, now));
 }
 
 int watch_inventory(struct watch *w, struct member *m, const json_t *message, struct err *e)
 {
-    return report_update(&observed(w, m)->report, message, e);
+    int rc = report_update(&watch_of(w, m)->report, message, e);
+    row_shortfall(w, m);
+    row_refresh(w, m);
+    return rc;
 }
 
 /* --- what follows ---------------------------------------------------------------------------- */
@@ -272,13 +297,20 @@ static void count_quiet(struct watch *w, const struct observed *o, const struct 
         w->found.quiet++;
 }
 
+enum { ROW_SWEEPS = 8 };
+
 static void examine(struct watch *w, struct member *m, struct mono now)
 {
-    struct observed *o = observed(w, m);
+    struct observed *o = watch_of(w, m);
     struct agreed a = member_agreed(m);
     enum liveness was = o->beat.liveness;
     enum liveness is = w->policy.judge ? beat_judge(&o->beat, now, patience_of(w, m)) : was;
     note_liveness(w, m, o, is);
+    bool judged = conformity_look(w, now, m, conformity_pressing(w, m));
+    if (a.listed)
+        drift_examine(w, now, m, judged);
+    if (is != was || (m->id + w->sweeps) % ROW_SWEEPS == 0)
+        row_refresh(w, m); /* else whoever changed something of it has done so */
     if (!a.listed)
         return;
     count_quiet(w, o, &a, now);
@@ -297,7 +329,7 @@ static void examine(struct watch *w, struct member *m, struct mono now)
 static void propose(struct watch *w, enum command_kind kind, const struct hostlist *nodes, const char *reason)
 {
     if (nodes->n)
-        w->sink.propose(w->sink.arg, kind, nodes, reason);
+        w->sink.propose(w->sink.arg, kind, nodes, reason, NULL);
 }
 
 static void notice(struct watch *w, const char *what, const struct hostlist *nodes, const char *text)
@@ -318,7 +350,7 @@ static void judge_alarm(struct watch *w)
     if (many == w->alarm)
         return;
     w->alarm = many;
-    w->calm = awake(w, w->last_tick);
+    w->calm = watch_awake(w, w->last_tick);
     struct text t = {0};
     if (many)
         text_printf(
@@ -339,7 +371,7 @@ typedef bool holds_fn(const struct watch *w, const struct member *m, const struc
 static bool may_take_down(const struct watch *w, const struct member *m, const struct observed *o)
 {
     struct mono since = o->beat.heard.ns > w->calm.ns ? o->beat.heard : w->calm;
-    return mono_sub(awake(w, w->last_tick), since).ns >= patience_of(w, m)->silent.ns;
+    return mono_sub(watch_awake(w, w->last_tick), since).ns >= patience_of(w, m)->silent.ns;
 }
 
 static bool is_live(const struct watch *w, const struct member *m, const struct observed *o)
@@ -367,7 +399,7 @@ static void confirm(struct watch *w, struct hostlist *nodes, holds_fn *holds)
     size_t kept = 0;
     for (size_t i = 0; i < nodes->n; i++) {
         const struct member *m = cluster_find(w->cluster, nodes->names[i]);
-        if (m->listed && holds(w, m, observed(w, m)))
+        if (m->listed && holds(w, m, watch_of(w, m)))
             nodes->names[kept++] = nodes->names[i];
         else
             free(nodes->names[i]);
@@ -394,19 +426,24 @@ static void end_sweep(struct watch *w)
     if (!w->alarm && !alarmed)
         propose(w, COMMAND_SILENT, &f->silent, "silent past its grace");
     findings_fini(f);
+    drift_end_sweep(w);
+    gather_sweep(w, watch_awake(w, w->last_tick));
 }
 
-void watch_tick(struct watch *w, struct mono now)
+void watch_tick(struct watch *w, struct mono now, struct wall wall)
 {
     note_gap(w, now);
     w->last_tick = now;
+    w->wall = wall;
+    conformity_tick(w);
     size_t n = cluster_count(w->cluster);
     w->slice++;
     size_t end = n * w->slice / WATCH_SLICES;
     for (; w->cursor < end; w->cursor++)
-        examine(w, cluster_by_id(w->cluster, w->cursor), awake(w, now));
+        examine(w, cluster_by_id(w->cluster, w->cursor), watch_awake(w, now));
     if (w->slice == WATCH_SLICES) {
         end_sweep(w);
+        w->sweeps++;
         w->slice = 0;
         w->cursor = 0;
     }
@@ -416,7 +453,7 @@ void watch_tick(struct watch *w, struct mono now)
 
 const struct observed *watch_observed(const struct watch *w, const struct member *m)
 {
-    return observed((struct watch *)(uintptr_t)w, m);
+    return watch_of((struct watch *)(uintptr_t)w, m);
 }
 
 void watch_fitness(const struct watch *w, struct mono now, const struct member *m, struct text *claims,
@@ -429,13 +466,17 @@ void watch_fitness(const struct watch *w, struct mono now, const struct member *
         member_claims(m, claims);
     if (o->report.json)
         spec_shortfall(&m->spec, &o->report, shortfall);
+    const struct drift *drift = drift_of(m);
     *f = (struct fitness){.agreed = member_agreed(m),
                           .liveness = o->beat.liveness,
                           .work = o->work,
-                          .silence = mono_sub(awake(w, now), o->beat.heard),
+                          .silence = mono_sub(watch_awake(w, now), o->beat.heard),
                           .claims = claims->s,
                           .shortfall = shortfall->s,
-                          .reported = o->report.json != NULL};
+                          .reported = o->report.json != NULL,
+                          .conformance = conformity_shown(w, m),
+                          .drift_excludes = class_of(w, m)->exclude,
+                          .drift = drift ? drift->named : "found just now"};
 }
 
 bool watch_alarm(const struct watch *w, size_t *silent, size_t *all)

@@ -6,6 +6,7 @@
 #include "beat/beat.h"
 #include "cluster/cluster.h"
 #include "node/report.h"
+#include "watch/conformity.h"
 
 /*
  * What only the leader knows: who was heard when, what they reported, what runs on them; and what
@@ -23,7 +24,8 @@ struct watch_policy {
     struct patience plain, sensitive, borrowed;
     struct span spread;            /* reconnects spread over this: added to the first window */
     unsigned silent_share_percent; /* more than this at once, and at least three: the alarm */
-    bool judge;                    /* false when heartbeats are not sent (interval 0) */
+    struct conformity_policy conform;
+    bool judge; /* false when heartbeats are not sent (interval 0) */
 };
 
 /* What was observed of one member. */
@@ -61,11 +63,15 @@ struct heartbeat {
 /* What comes out. The callee copies what it keeps. */
 struct watch_sink {
     void *arg;
-    /* A command to commit; nodes, reason and kind are set, the rest is the shell's. True when it
-     * was taken; false when the shell has no room, and it will be proposed again. */
-    bool (*propose)(void *arg, enum command_kind kind, const struct hostlist *nodes, const char *reason);
+    /* A command to commit; nodes, reason, set (may be NULL) and kind are given, the rest is the
+     * shell's. True when it was taken; false when the shell has no room (it takes one of a kind and set
+     * at a time), and it will be proposed again. */
+    bool (*propose)(void *arg, enum command_kind kind, const struct hostlist *nodes, const char *reason,
+                    const char *set);
     /* Something was observed that is no decision: "node.late", "node.live", "node.duplicate",
-     * "alarm.silence", "alarm.over". nodes is a folded list, may be "". */
+     * "alarm.silence", "alarm.over",
+     * "alarm.drift", "alarm.fingerprint" (somebody lies), "alarm.rollout" (past its deadline). nodes is a
+     * folded list, may be "". */
     void (*notice)(void *arg, const char *what, const char *nodes, const char *text);
 };
 
@@ -73,8 +79,11 @@ struct watch;
 struct watch *watch_create(struct cluster *c, const struct watch_policy *p, struct mono now,
                            const struct watch_sink *sink);
 void watch_destroy(struct watch *w);
-/* Where it shortens a patience, or begins to judge, everybody who is not silent has a full window. */
+/* To be called after each cluster_configure, too: classes are read anew. Where it shortens a patience,
+ * or begins to judge, everybody who is not silent has a full window. */
 void watch_set_policy(struct watch *w, const struct watch_policy *p);
+/* Something that is agreed of these nodes changed: a commit was put into the cluster. */
+void watch_changed(struct watch *w, const struct hostlist *nodes);
 
 /* An agent opens a session (directly: collector NULL; or known through a collector, then session is
  * the collector's). Errors as beat_open; -EINVAL for a bad boot id. *want says that its inventory
@@ -96,9 +105,10 @@ void watch_excuse(struct watch *w, struct mono now, struct member *m);
 /* An INVENTORY body. Errors as report_update. */
 int watch_inventory(struct watch *w, struct member *m, const json_t *message, struct err *e);
 
-/* Time passes: call it every WATCH_TICK_MS. Looks at a tenth of the members each time. */
+/* Time passes: call it every WATCH_TICK_MS. Looks at a tenth of the members each time. wall is for what
+ * records say of time; how long something lasts under this watch is measured by now. */
 enum { WATCH_TICK_MS = 100, WATCH_SLICES = 10 };
-void watch_tick(struct watch *w, struct mono now);
+void watch_tick(struct watch *w, struct mono now, struct wall wall);
 
 const struct observed *watch_observed(const struct watch *w, const struct member *m);
 /* All that decides whether work may land on m; the texts are put into claims and shortfall, which

@@ -35,7 +35,8 @@ static struct mono now_of(const struct world *x)
     return (struct mono){x->now_ms * 1000000};
 }
 
-static bool propose(void *arg, enum command_kind kind, const struct hostlist *nodes, const char *reason)
+static bool propose(void *arg, enum command_kind kind, const struct hostlist *nodes, const char *reason,
+                    const char *set)
 {
     struct world *x = arg;
     struct decision d = {0};
@@ -142,7 +143,7 @@ static void run(struct world *x, int64_t seconds)
         for (int i = 1; i < 32; i++)
             if (x->sends[i] && x->now_ms % 10000 == i * 100)
                 beat(x, i, (uint64_t)i, ++x->seq[i], BOOT, "[]");
-        watch_tick(x->w, now_of(x));
+        watch_tick(x->w, now_of(x), (struct wall){1});
     }
 }
 
@@ -255,7 +256,7 @@ static void test_time_in_which_it_stood_still_is_no_silence(void **state)
     run(x, 100);
     said(x);
     x->now_ms += 600000;
-    watch_tick(x->w, now_of(x));
+    watch_tick(x->w, now_of(x), (struct wall){1});
     for (int i = 1; i <= 10; i++)
         assert_int_equal(live(x, i), LIVENESS_LIVE);
     run(x, 60);

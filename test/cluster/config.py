@@ -29,6 +29,10 @@ PARAMETERS = [
     ('ApiPrivilegedPort', 'maybe', 'maybe'), ('CertificateLife', '1s', '1s'), ('ControlMachine', 'x' * 256, '256'),
     ('HeartBeatIntervall', '10', 'HeartBeatInterval'), ('ControlMachin', 'x', 'ControlMachine'),
     ('MachStatusAddress', 'y' * 1025, '1024'),
+    ('ClassConf', 'classes.conf', 'classes.conf'), ('ClassConf', '/nonexistent/classes.conf', '/nonexistent'),
+    ('FingerprintInterval', '1s', '1s'), ('FingerprintStale', '5h', 'FingerprintInterval'),
+    ('DriftTimeout', 'never', 'never'), ('MaxDriftShare', '0', '0'), ('OpenChamiSMD', 'smd:27779', 'smd:27779'),
+    ('OpenChamiBSS', 'ftp://bss', 'ftp://bss'), ('OpenChamiToken', 'token', 'token'), ('OpenChamiGroup', 'a b', 'a b'),
 ]
 # A line of NodeSpecConf, and what the complaint has to name.
 NODES = [
@@ -37,7 +41,8 @@ NODES = [
     ('Name=lx05 Partition=32', '32'), ('Name=lx05 Partition=1,,2', '""'), ('Name=lx05 CPUs=1 CPUs=2', 'CPUs'),
     ('Name=lx[09-05]', 'lx[09-05]'), ('Name=lx[', 'lx['), ('Name=lx05 loose', 'loose'), ('Name=lx05 State=IDLE', 'State'),
     ('Name=lx05 OS=' + 'z' * 1025, '1024'), ('Name=DEFAULT CPUs=x', 'CPUs'), ('Name=lx05 Sensitive=perhaps', 'perhaps'),
-    ('Name=../etc', '../etc'),
+    ('Name=../etc', '../etc'), ('Name=lx[05-06] Xname=x0c0', 'Xname has 1 names, Name has 2'),
+    ('Name=lx05 Xname=X0', 'X0'), ('Name=DEFAULT Xname=x0', 'Xname'), ('Name=lx05 Group=65536', '65536'),
 ]
 PARTITIONS = [
     ('Name=x', 'Partition'), ('Partition=32', '32'), ('Partition=one', 'one'), ('Partition=1', 'twice'),

@@ -442,9 +442,9 @@ class Controller:
         return self.world.run([program('fettle'), *words], env={'FETTLE_CONTROLLER': self.socket, **options.pop('env', {})},
                               **options)
 
-    def fettle(self, *words, status=0):
+    def fettle(self, *words, status=0, **options):
         """The tool's output; on failure expected, what it said on standard error."""
-        got, out, err = self.fettle_run(*words)
+        got, out, err = self.fettle_run(*words, **options)
         equal(got, status, f'fettle {" ".join(words)}: {out}{err}: the exit status')
         return out if status in (0, 3) and not err else err
 
@@ -507,11 +507,13 @@ def fake_root(world, name, boot):
     return root
 
 
-def swarm(world, controller, nodes=None, keepers=None, script=None, within='0s', name='swarm', authority=None):
-    """Starts a swarm; its script is text with times from now on."""
+def swarm(world, controller, nodes=None, keepers=None, script=None, within='0s', name='swarm', authority=None,
+          kinds=None):
+    """Starts a swarm; its script is text with times from now on. With kinds, nodes say fingerprints."""
     argv = [program('swarm'), '-c', f'127.0.0.1:{controller.port}', '-a', authority or controller.state, '-w', within]
     argv += ['-n', nodes] if nodes else []
     argv += ['-k', keepers] if keepers else []
+    argv += ['-f', str(kinds)] if kinds else []
     argv += ['-s', world.write(f'{name}.script', script)] if script else []
     return world.start(name, argv)
 
@@ -519,7 +521,8 @@ def swarm(world, controller, nodes=None, keepers=None, script=None, within='0s',
 # --- an agent by hand ----------------------------------------------------------------------------
 
 FRAMES = {'HELLO': 1, 'WELCOME': 2, 'REFUSE': 3, 'HEARTBEAT': 4, 'INVENTORY': 5, 'REDIRECT': 6, 'SHARE': 7,
-          'BATCH': 8, 'JOIN': 9, 'JOINED': 10, 'RENEW': 11, 'RENEWED': 12, 'SETTINGS': 13, 'WANT': 14}
+          'BATCH': 8, 'JOIN': 9, 'JOINED': 10, 'RENEW': 11, 'RENEWED': 12, 'SETTINGS': 13, 'WANT': 14,
+          'FINGERPRINT': 15, 'COMPONENTS': 16, 'RECHECK': 17}
 TYPES = {v: k for k, v in FRAMES.items()}
 BOOT = '6e8f4a52-0c1e-4c1b-9d3a-2f60c2a1b7de'
 

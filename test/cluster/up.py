@@ -5,7 +5,7 @@ import os
 import shutil
 import socket
 
-from harness import BUILD, PROGRAMS, Failed, check, contains, equal, main
+from harness import BUILD, PROGRAMS, Failed, check, contains, equal, main, wait
 
 TREE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../..')
 
@@ -62,6 +62,10 @@ def test_up_and_down(world):
 
     contains(make('up'), node, 'the table of a second make up')
     equal(pids(top), running, 'processes after a second make up')
+    wait('what the node is, is accepted', lambda: fettle('baseline', 'accept', node))
+    with open(os.path.join(top, 'run/etc/gres.conf'), 'a') as f:
+        f.write('Name=fpga\n')
+    wait('the change is named', lambda: 'run/etc/gres.conf' in fettle('conform', 'diff', node))
     fettle('node', 'drain', node, '--reason', 'bad DIMM')
 
     os.kill(running['agent.pid'], 9)

@@ -68,6 +68,13 @@ static void opinion_add(struct sim *s, int node, enum claim_kind kind, const str
     if (opinion_find(s, node, kind, j->actor, j->reason))
         return;
     bool drained = kind == CLAIM_DRAIN, any = false;
+    const struct member *m = cluster_find(s->cluster, s->nodes[node].name);
+    for (size_t i = 0; i < m->n_claims; i++) {
+        if (m->claims[i].claim->kind != CLAIM_DRIFT)
+            continue;
+        any = true;
+        drained &= m->claims[i].drained;
+    }
     for (size_t i = 0; i < s->n_opinions; i++) {
         const struct opinion *o = &s->opinions[i];
         if (o->node == node && o->kind == CLAIM_DRAIN) {
@@ -138,6 +145,19 @@ static void opinion_take(struct sim *s, const struct job *j)
         case COMMAND_SET: opinion_set(s, node, j->set); break;
         case COMMAND_TOKEN_CREATE:
         case COMMAND_TOKEN_USE:
+        case COMMAND_SEEN:
+        case COMMAND_DRIFT:
+        case COMMAND_PERSISTS:
+        case COMMAND_RESTORED:
+        case COMMAND_OVERDUE:
+        case COMMAND_REBOOT:
+        case COMMAND_APPROVE:
+        case COMMAND_BASELINE_ACCEPT:
+        case COMMAND_BASELINE_REVERT:
+        case COMMAND_ROLLOUT_START:
+        case COMMAND_ROLLOUT_ACCEPT:
+        case COMMAND_ROLLOUT_REVERT:
+        case COMMAND_EFFECT:
         case COMMANDS: break;
         }
     }
@@ -149,6 +169,7 @@ static void job_free(struct job *j)
 {
     decision_fini(&j->decision);
     hostlist_fini(&j->nodes);
+    free(j->set);
     free(j);
 }
 
@@ -169,12 +190,14 @@ void agreed_submit(struct sim *s, const struct command *cmd)
     j->at = cmd->at;
     snprintf(j->actor, sizeof j->actor, "%s", cmd->actor);
     snprintf(j->reason, sizeof j->reason, "%s", cmd->reason ? cmd->reason : "");
-    snprintf(j->set, sizeof j->set, "%s", cmd->set ? cmd->set : "");
+    j->reasoned = cmd->reason != NULL;
+    j->set = mem_dup(cmd->set);
     if (cmd->claim)
         snprintf(j->claim, sizeof j->claim, "%s", cmd->claim);
     j->named = cmd->claim != NULL;
     if (!cmd->claim &&
-        (cmd->kind == COMMAND_DRAIN || cmd->kind == COMMAND_DOWN || cmd->kind == COMMAND_SILENT))
+        (cmd->kind == COMMAND_DRAIN || cmd->kind == COMMAND_DOWN || cmd->kind == COMMAND_SILENT ||
+         cmd->kind == COMMAND_DRIFT || cmd->kind == COMMAND_PERSISTS || cmd->kind == COMMAND_OVERDUE))
         snprintf(j->claim, sizeof j->claim, "%llu.%llu", (unsigned long long)s->term,
                  (unsigned long long)++s->claims);
     for (size_t i = 0; i < cmd->nodes->n; i++)
@@ -192,10 +215,14 @@ static int decide(struct sim *s, struct job *j, struct err *e)
                                 .at = j->at,
                                 .nodes = &j->nodes,
                                 .claim = *j->claim ? j->claim : NULL,
-                                .reason = j->reason,
+                                .reason = j->reasoned ? j->reason : NULL,
                                 .set = j->set};
     decision_fini(&j->decision);
     memcpy(j->listed, s->listed, sizeof j->listed);
+    for (size_t i = 0; i < s->n; i++) {
+        const struct member *m = cluster_find(s->cluster, s->nodes[i].name);
+        j->sensitive[i] = m && m->spec.sensitive;
+    }
     int rc = cluster_decide(s->cluster, &cmd, j->from, &j->decision, e);
     j->next = j->decision.next;
     return rc;
@@ -246,9 +273,14 @@ static void answer(struct sim *s)
         hostlist_fold((const char *const *)j->decision.changed.names, j->decision.changed.n);
     sim_say(s, "%s %s by %s%s%s: %s", command_name(j->kind), nodes, j->actor, *j->claim ? ", claim " : "",
             j->claim, j->failed ? "the disk is full" : "committed");
+    conform_note_holds(s);
     for (size_t i = 0; i < j->decision.n_ops && !j->failed; i++)
         if (cluster_put(s->cluster, j->decision.ops[i].key, j->decision.ops[i].value, NULL) < 0)
             sim_fail(s, "a record of our own is refused");
+    if (!j->failed) {
+        watch_changed(s->watch, &j->decision.changed);
+        check_release(s, j);
+    }
     s->acknowledged += !j->failed;
     if (j->kind == COMMAND_SET)
         s->patience_at = s->now;
@@ -325,6 +357,13 @@ void agreed_operator(struct sim *s)
                           .set = sets[sim_random(s, 5)]};
     char id[CLAIM_ID_BYTES_MAX + 1];
     bool releases = cmd.kind == COMMAND_UNDRAIN || cmd.kind == COMMAND_UP;
+    CLEANUP_TEXT struct text set = {0};
+    if (sim_random(s, 3) == 0) {
+        conform_operator(s, &cmd, &nodes, &set);
+        if (nodes.n || set.len)
+            agreed_submit(s, &cmd);
+        return;
+    }
     choose_nodes(s, &nodes);
     if (releases && s->n_opinions && sim_random(s, 3) == 0) {
         snprintf(id, sizeof id, "%s", s->opinions[sim_random(s, s->n_opinions)].id);

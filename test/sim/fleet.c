@@ -111,15 +111,16 @@ static void send_from(struct sim *s, int i, enum message_kind kind)
                           .instance = n->instance,
                           .seq = n->seq,
                           .boot = n->boot,
-                          .work = n->busy};
+                          .work = n->busy,
+                          .made = n->made};
     if (kind == MESSAGE_BATCH) {
         m->items = mem_alloc(s->n * sizeof *m->items);
         for (size_t j = 0; j < s->n; j++) {
             struct ledger *l = &n->ledger[j];
             bool told = l->changed && (l->heard || !l->open); /* a state is told with its heartbeat */
             if (l->heard || told)
-                m->items[m->n++] = (struct batch_item){(int)j,      l->heard, told,    l->open,
-                                                       l->instance, l->seq,   l->boot, l->work};
+                m->items[m->n++] = (struct batch_item){(int)j, l->heard, told,    l->open, l->instance,
+                                                       l->seq, l->boot,  l->work, l->made};
             l->changed &= !told;
             l->heard = false;
         }
@@ -263,6 +264,19 @@ static void stop_agent(struct sim *s, int i, bool orderly)
     n->to = NOBODY;
 }
 
+void fleet_reboot(struct sim *s, int node)
+{
+    struct fleet_node *n = &s->nodes[node];
+    sim_say(s, "%s is rebooted", n->name);
+    if (!n->up || !n->agent)
+        return;
+    stop_agent(s, node, true);
+    n->up = false;
+    n->up_at = s->now + (int64_t)(1 + sim_random(s, 5)) * s->unit;
+    if (s->collector[node])
+        s->calm_at = n->up_at;
+}
+
 static int64_t fault_length(struct sim *s)
 {
     static const int64_t units[] = {1, 3, 8, 15, 60};
@@ -343,6 +357,7 @@ void fleet_faults(struct sim *s)
     }
     if (sim_chance(s, 400)) {
         s->wall_step = (int64_t)sim_random(s, 1000000) * 1000000000;
+        s->wall_at = s->now;
         sim_say(s, "the controller's wall clock steps");
     }
     if (sim_chance(s, 600) && shell_listens(s))

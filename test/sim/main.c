@@ -68,6 +68,13 @@ static void play(uint64_t seed, long steps, bool verbose, int follow, struct sim
     sums->duplicates += s->duplicates;
     sums->refused += s->refused;
     sums->leads += s->leads;
+    sums->drifts += s->drifts;
+    sums->restored += s->restored;
+    sums->persists += s->persists;
+    sums->overdue += s->overdue;
+    sums->reboots += s->reboots;
+    sums->approved += s->approved;
+    sums->liars += s->liars;
     sim_destroy(s);
 }
 
@@ -116,5 +123,9 @@ int main(int argc, char **argv)
            "%zu forged heartbeats and agents refused, %zu duplicates noticed\n",
            last - first + 1, steps, sums.committed, sums.leads, sums.crashes, sums.downs, sums.alarms,
            sums.refused, sums.duplicates);
+    printf("drift found %zu times, gone %zu, back from a boot with it %zu, overdue %zu; %zu reboots, %zu "
+           "approvals, "
+           "%zu liars\n",
+           sums.drifts, sums.restored, sums.persists, sums.overdue, sums.reboots, sums.approved, sums.liars);
     return 0;
 }

@@ -32,7 +32,8 @@ static struct mono mono(const struct sim *s)
 
 /* --- what the watch says --------------------------------------------------------------------- */
 
-static bool propose(void *arg, enum command_kind kind, const struct hostlist *nodes, const char *reason)
+static bool propose(void *arg, enum command_kind kind, const struct hostlist *nodes, const char *reason,
+                    const char *set)
 {
     struct sim *s = arg;
     check_proposal(s, kind, nodes);
@@ -40,7 +41,7 @@ static bool propose(void *arg, enum command_kind kind, const struct hostlist *no
         return false;
     s->proposed[kind] = true;
     const struct command cmd = {
-        .kind = kind, .actor = "fettled", .at = wall(s), .nodes = nodes, .reason = reason};
+        .kind = kind, .actor = "fettled", .at = wall(s), .nodes = nodes, .reason = reason, .set = set};
     agreed_submit(s, &cmd);
     return true;
 }
@@ -71,7 +72,11 @@ void shell_roster(struct sim *s, struct roster *r)
             spec_set(&n->spec, FIELD_SENSITIVE, "yes", 31, NULL);
         if (s->borrowed[i])
             spec_set(&n->spec, FIELD_BORROWED, "yes", 31, NULL);
+        char xname[32];
+        snprintf(xname, sizeof xname, "x1c0s%zub0n0", i);
+        spec_set(&n->spec, FIELD_XNAME, xname, 31, NULL);
     }
+    conform_classes(s, r);
 }
 
 static void configure_share(struct sim *s)
@@ -104,6 +109,7 @@ void shell_start(struct sim *s)
     s->balance_at = s->began = s->calm_at = s->now;
     memset(s->proposed, 0, sizeof s->proposed);
     s->running = true;
+    conform_begin(s);
     for (size_t i = 0; i < s->n; i++) {
         s->nodes[i].heard = false;
         s->nodes[i].quiet = s->nodes[i].down_due = 0;
@@ -275,10 +281,12 @@ static int open_member(struct sim *s, int node, uint64_t instance, unsigned boot
     const struct hello h = {
         .name = m->name, .version = "1", .boot = id, .instance = instance, .inventory = "0123456789abcdef"};
     uint64_t was = watch_observed(s->watch, m)->beat.instance;
+    bool anew = strcmp(watch_observed(s->watch, m)->boot, id) != 0;
     int rc = watch_open(s->watch, mono(s), m, &h, k, collector, &want, &old, e);
     if (rc < 0)
         return rc;
     note_instance(s, node, was, instance);
+    conform_opened(s, node, anew);
     struct session *before = old;
     if (before && before != k && before->node == node)
         session_end(s, before);
@@ -345,6 +353,7 @@ void shell_beat(struct sim *s, const struct message *m)
     if (take_beat(s, m->from, m->instance, m->seq, m->boot, m->work) < 0)
         sim_fail(s, "a heartbeat of %s in its own session is refused", s->nodes[m->from].name);
     was_heard(s, m->from);
+    conform_told(s, m->from, m->made, m->boot);
 }
 
 void shell_batch(struct sim *s, const struct message *m)
@@ -374,6 +383,7 @@ void shell_batch(struct sim *s, const struct message *m)
         if (it->heard) {
             watch_vouch(s->watch, mono(s), wall(s), about);
             was_heard(s, it->node);
+            conform_told(s, it->node, it->made, it->boot);
         }
     }
 }
@@ -461,7 +471,7 @@ void shell_tick(struct sim *s)
         s->nodes[i].quiet += STEP_NS;
         s->nodes[i].down_due += STEP_NS;
     }
-    watch_tick(s->watch, mono(s));
+    watch_tick(s->watch, mono(s), wall(s));
     for (struct session *k = s->sessions, *next; k; k = next) {
         next = k->next;
         if (k->close_at && s->now >= k->close_at) {
@@ -471,6 +481,7 @@ void shell_tick(struct sim *s)
     }
     if (s->step % 5 == 0)
         collectors(s);
+    conform_tick(s);
 }
 
 /* --- a reload -------------------------------------------------------------------------------- */
@@ -478,7 +489,8 @@ void shell_tick(struct sim *s)
 static void change_configuration(struct sim *s)
 {
     size_t i = (size_t)sim_random(s, s->n);
-    switch (sim_random(s, 5)) {
+    switch (sim_random(s, 6)) {
+    case 4: s->ignores = !s->ignores; break;
     case 0: s->listed[i] = !s->listed[i]; break;
     case 1: s->cpus[i] = 1 + (unsigned)sim_random(s, 8); break;
     case 2: s->slow = !s->slow; break;
@@ -531,7 +543,7 @@ void shell_reload(struct sim *s)
     shell_roster(s, &r);
     cluster_configure(s->cluster, &r, &changes);
     watch_set_policy(s->watch, &s->policy);
-    s->calm_at = s->now;
+    s->calm_at = s->judged_at = s->now;
     for (size_t i = 0; i < s->n && was_slow && !s->slow; i++)
         if (watch_observed(s->watch, member_of(s, (int)i))->beat.liveness != LIVENESS_SILENT)
             excused(s, (int)i);

@@ -49,6 +49,7 @@ void sim_policy(struct sim *s)
     p->plain = s->slow ? patience(22 * i, 40 * i) : patience(3 * i, 9 * i);
     p->sensitive = s->slow ? patience(22 * i, 50 * i) : patience(12 * i, 42 * i);
     p->borrowed = s->slow ? patience(22 * i, 40 * i) : patience(3 * i, 6 * i);
+    p->conform = (struct conformity_policy){{10 * s->interval}, {30 * i}, {12 * i}, 20};
 }
 
 const struct patience *sim_patience(const struct sim *s, int node)
@@ -118,12 +119,14 @@ static void deliver_to_collector(struct sim *s, const struct message *m)
         l->conn = m->conn;
         l->instance = m->instance;
         l->boot = m->boot;
+        l->made = m->made;
         l->open = true;
         n->link = LINK_OPEN;
         n->next_beat = s->now;
     } else if (l->open && l->conn == m->conn) {
         l->changed |= l->work != m->work;
         l->work = m->work;
+        l->made = m->made;
         l->seq = m->seq;
         l->heard = true;
     }
@@ -159,7 +162,9 @@ static bool deliver(struct sim *s, const struct message *m)
     }
     if (!shell_listens(s))
         return false;
-    if (m->kind == MESSAGE_HELLO)
+    if (m->kind == MESSAGE_LIST)
+        conform_list(s, m);
+    else if (m->kind == MESSAGE_HELLO)
         shell_hello(s, m);
     else if (m->kind == MESSAGE_BEAT)
         shell_beat(s, m);
@@ -192,6 +197,7 @@ void sim_step(struct sim *s)
     s->now += STEP_NS;
     s->step++;
     fleet_faults(s);
+    conform_faults(s);
     if (!s->running && s->now >= s->start_at)
         shell_start(s);
     fleet_step(s);

@@ -19,11 +19,12 @@
  *   agreed   the store, commits that take time, fail, or are durable before anybody hears of them;
  *            and a second, naive opinion of what each command should come to
  *   checks   the invariants, after every step
+ *   conform  what nodes are made of, and what follows
  *
  * Whom a node reports to: CONTROLLER or the index of a collector.
  */
 
-enum { NODES_MAX = 200, CONTROLLER = -1, NOBODY = -2, OWNERS = 3, FORMER_MAX = 3 };
+enum { NODES_MAX = 200, CONTROLLER = -1, NOBODY = -2, OWNERS = 3, FORMER_MAX = 3, VARIANTS = 6 };
 static const int64_t STEP_NS = WATCH_TICK_MS * INT64_C(1000000);
 
 enum link { LINK_NONE, LINK_CONNECTING, LINK_OPEN };
@@ -48,7 +49,7 @@ struct fleet_node {
     struct ledger {
         uint64_t conn, instance, seq;
         unsigned boot;
-        int work;
+        int work, made;
         bool open, heard, changed;
     } ledger[NODES_MAX];
     int64_t last_batch, uplink_lost;
@@ -62,16 +63,29 @@ struct fleet_node {
     int64_t heard_well;          /* the same, and it was live */
     bool heard;                  /* since the controller began */
     uint64_t former[FORMER_MAX]; /* instances that this controller saw replaced */
+
+    /* What it is made of. */
+    int made;                      /* variant */
+    int told;                      /* to this controller, of this boot; -1: nothing */
+    bool said;                     /* over this connection */
+    bool lies;                     /* caught, and has not shown a right list since */
+    int64_t told_at, verified_at;  /* last time that it was something new; that it was said to be so */
+    int64_t drift_since;           /* of its record */
+    int64_t record_due;            /* time for which its record should have followed */
+    int64_t hold_due;              /* time for which it should have been held */
+    enum conformance opinion;      /* for so long */
+    bool held_drift, held_overdue; /* before a commit */
+    bool reboot_asked;
 };
 
-enum message_kind { MESSAGE_HELLO, MESSAGE_BEAT, MESSAGE_BATCH, MESSAGE_SHARE };
+enum message_kind { MESSAGE_HELLO, MESSAGE_BEAT, MESSAGE_BATCH, MESSAGE_SHARE, MESSAGE_LIST };
 
 struct batch_item {
     int node;
     bool heard, changed, open;
     uint64_t instance, seq;
     unsigned boot;
-    int work;
+    int work, made;
 };
 
 struct message {
@@ -82,6 +96,8 @@ struct message {
     uint64_t conn, instance, seq;
     unsigned boot;
     int work; /* -1 unknown, 0 idle, 1 busy */
+    int made;
+    bool lie; /* LIST: it is another's */
     size_t n;
     struct batch_item *items; /* BATCH; SHARE: the nodes given */
     struct message *next;
@@ -98,12 +114,14 @@ struct session {
 
 struct job {
     enum command_kind kind;
-    char actor[16], reason[32], set[64], claim[CLAIM_ID_BYTES_MAX + 1];
+    char actor[16], reason[32], claim[CLAIM_ID_BYTES_MAX + 1];
+    char *set; /* NULL without */
+    bool reasoned;
     bool named; /* claim was named by the caller */
     struct hostlist nodes;
     struct wall at;
     size_t from, next;
-    bool listed[NODES_MAX]; /* when it was decided */
+    bool listed[NODES_MAX], sensitive[NODES_MAX]; /* when it was decided */
     int64_t durable_at;
     bool durable, failed;
     struct decision decision;
@@ -147,6 +165,7 @@ struct sim {
     unsigned cpus[NODES_MAX];
     bool collector[NODES_MAX];
     size_t n_collectors;
+    bool ignores; /* a class ignores some components */
 
     /* the controller */
     bool running;
@@ -161,6 +180,9 @@ struct sim {
     int64_t patience_at;                      /* last time that somebody's patience was changed */
     int64_t store_bad_at, alarm_at;           /* last time that the store failed; that the alarm stood */
     size_t duplicates, refused;               /* notices and refusals so far */
+    int64_t judged_at;                        /* last time that baselines or classes changed */
+    int64_t counted_at;                       /* nodes that were accounted for count again */
+    int64_t wall_at;                          /* last time that the wall clock was set */
 
     /* the store and the opinion */
     struct record *records;
@@ -175,6 +197,7 @@ struct sim {
     int edit_cpus[NODES_MAX], edit_sensitive[NODES_MAX]; /* -1: not edited */
     size_t committed, acknowledged, crashes;
     size_t downs, alarms, leads;
+    size_t drifts, restored, persists, overdue, reboots, approved, liars;
 };
 
 /* main.c: what happens, for the trace; and the end when something may not be. */
@@ -201,6 +224,7 @@ void fleet_take_share(struct sim *s, int collector, const bool given[static NODE
 void fleet_send(struct sim *s, struct message *m);
 void fleet_boot_id(unsigned boot, int node, char buf[static 37]);
 bool fleet_collects(const struct sim *s, int collector);
+void fleet_reboot(struct sim *s, int node);
 
 /* shell.c */
 void shell_start(struct sim *s);
@@ -223,6 +247,20 @@ void agreed_drop_jobs(struct sim *s);
 void agreed_load(struct sim *s, struct cluster *c);
 void agreed_operator(struct sim *s);
 void agreed_fini(struct sim *s);
+
+/* conform.c */
+void conform_begin(struct sim *s);
+void conform_classes(const struct sim *s, struct roster *r);
+void conform_faults(struct sim *s);
+void conform_tick(struct sim *s);
+void conform_opened(struct sim *s, int node, bool anew); /* a session; anew: on another boot */
+void conform_told(struct sim *s, int node, int made, unsigned boot);
+void conform_list(struct sim *s, const struct message *m);
+void conform_operator(struct sim *s, struct command *cmd, struct hostlist *nodes, struct text *set);
+void conform_note_holds(struct sim *s);
+void check_release(struct sim *s, const struct job *j);
+void check_conform(struct sim *s, int node, const struct member *m);
+void check_conform_proposal(struct sim *s, enum command_kind kind, const struct hostlist *nodes);
 
 /* checks.c */
 void check_step(struct sim *s);

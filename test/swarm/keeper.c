@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHANGES_A_FRAME = 150, INVENTORIES_A_FRAME = 40 };
+enum { CHANGES_A_FRAME = 120, INVENTORIES_A_FRAME = 40 };
 
 static void dial(struct keeper *k);
 
@@ -20,16 +20,29 @@ static json_t *change_of(struct keeper *k, const char *name)
                      "inventory", k->swarm->inventory_hash);
 }
 
+static json_t *fingerprint_of(struct keeper *k, const char *name)
+{
+    char hex[FINGERPRINT_HEX + 1];
+    fingerprint_format(kind_fingerprint(k->swarm, kind_of(k->swarm, name)), hex);
+    k->swarm->totals.fingerprints++;
+    return json_pack("{s:s,s:s,s:s}", "name", name, "fingerprint", hex, "boot", k->boot);
+}
+
 /* One batch: all nodes as heard, and as many of those not yet told as fit a frame. */
 static void send_batch(struct keeper *k, bool heard)
 {
-    json_t *changed = json_array();
-    for (int i = 0; i < CHANGES_A_FRAME && k->told < k->nodes.n; i++)
-        json_array_append_new(changed, change_of(k, k->nodes.names[k->told++]));
+    json_t *changed = json_array(), *fingerprints = json_array();
+    for (int i = 0; i < CHANGES_A_FRAME && k->told < k->nodes.n; i++) {
+        const char *name = k->nodes.names[k->told++];
+        json_array_append_new(changed, change_of(k, name));
+        if (k->swarm->kinds)
+            json_array_append_new(fingerprints, fingerprint_of(k, name));
+    }
     CLEANUP_FREE char *all = hostlist_fold((const char *const *)k->nodes.names, heard ? k->nodes.n : 0);
     swarm_send(k->peer, FRAME_BATCH,
-               json_pack("{s:I,s:I,s:i,s:s,s:o}", "epoch", (json_int_t)k->epoch, "seq", (json_int_t)++k->seq,
-                         "port", 9, "heard", all, "changed", changed));
+               json_pack("{s:I,s:I,s:i,s:s,s:o,s:o}", "epoch", (json_int_t)k->epoch, "seq",
+                         (json_int_t)++k->seq, "port", 9, "heard", all, "changed", changed, "fingerprints",
+                         fingerprints));
     k->swarm->totals.batches++;
 }
 
@@ -57,12 +70,43 @@ static void on_share(struct keeper *k, const json_t *body)
     on_beat_timer(&k->timer);
 }
 
+struct wanted {
+    struct keeper *keeper;
+    const char *name;
+};
+
+static void send_part(void *arg, json_t *part)
+{
+    const struct wanted *w = arg;
+    struct keeper *k = w->keeper;
+    json_object_set_new(part, "name", json_string(w->name));
+    swarm_send(k->peer, FRAME_BATCH,
+               json_pack("{s:I,s:I,s:s,s:[o]}", "epoch", (json_int_t)k->epoch, "seq", (json_int_t)++k->seq,
+                         "heard", "", "components", part));
+}
+
+static void on_recheck(struct keeper *k, const json_t *body)
+{
+    const char *list = "";
+    if (json_take_string(body, "nodes", &list, NULL) == 0)
+        swarm_send(k->peer, FRAME_BATCH,
+                   json_pack("{s:I,s:I,s:s,s:s}", "epoch", (json_int_t)k->epoch, "seq", (json_int_t)++k->seq,
+                             "heard", "", "verified", list));
+}
+
 static void on_want(struct keeper *k, const json_t *body)
 {
     const char *list = "";
     CLEANUP_HOSTLIST struct hostlist names = {0};
     if (json_take_string(body, "nodes", &list, NULL) == 0)
         hostlist_parse(list, &names, NULL);
+    if (json_object_get(body, "components")) {
+        for (size_t i = 0; i < names.n; i++) {
+            struct wanted w = {k, names.names[i]};
+            kind_answer(k->swarm, kind_of(k->swarm, w.name), LIE_NONE, send_part, &w);
+        }
+        return;
+    }
     k->swarm->totals.wants += names.n;
     for (size_t at = 0; at < names.n;) {
         json_t *all = json_array();
@@ -92,6 +136,8 @@ static void on_frame(struct peer *peer, void *arg, const struct frame *f)
         on_share(k, body);
     } else if (f->type == FRAME_WANT) {
         on_want(k, body);
+    } else if (f->type == FRAME_RECHECK) {
+        on_recheck(k, body);
     } else if (f->type == FRAME_REFUSE) {
         k->swarm->totals.refusals++;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test/swarm/swarm.h"
 
-#include "link/digest.h"
+#include "base/digest.h"
 #include "probe/probe.h"
 
 #include <errno.h>
@@ -13,10 +13,11 @@
 #include <unistd.h>
 
 static const char usage[] = "usage: swarm -c HOST:PORT -a DIRECTORY [-n NODES] [-k COLLECTORS] [-i INTERVAL] "
-                            "[-w SPAN] [-s SCRIPT] [-t SPAN]\n"
+                            "[-w SPAN] [-f KINDS] [-s SCRIPT] [-t SPAN]\n"
                             "  -a  directory with ca.pem and ca.key     -n  host list of agents to play\n"
                             "  -k  host list of collectors to play      -w  all connect within this time\n"
-                            "  -s  script, see script.c                 -t  end after this time\n";
+                            "  -s  script, see script.c                 -t  end after this time\n"
+                            "  -f  nodes say fingerprints, and are of so many kinds\n";
 
 uint64_t swarm_random(struct swarm *s)
 {
@@ -87,9 +88,10 @@ static void print_totals(const struct swarm *s)
     const struct totals *t = &s->totals;
     printf("{\"welcome\":%zu,\"connects\":%" PRIu64 ",\"welcomes\":%" PRIu64 ",\"heartbeats\":%" PRIu64
            ",\"refusals\":%" PRIu64 ",\"redirects\":%" PRIu64 ",\"closes\":%" PRIu64 ",\"wants\":%" PRIu64
-           ",\"batches\":%" PRIu64 ",\"shares\":%" PRIu64 "}\n",
+           ",\"batches\":%" PRIu64 ",\"shares\":%" PRIu64 ",\"fingerprints\":%" PRIu64 ",\"lists\":%" PRIu64
+           "}\n",
            welcome, t->connects, t->welcomes, t->heartbeats, t->refusals, t->redirects, t->closes, t->wants,
-           t->batches, t->shares);
+           t->batches, t->shares, t->fingerprints, t->lists);
 }
 
 static int split_address(struct swarm *s, const char *address, struct err *e)
@@ -113,7 +115,8 @@ struct options {
 static int parse(int argc, char **argv, struct options *o, struct swarm *s, struct err *e)
 {
     int rc = 0;
-    for (int opt; rc == 0 && (opt = getopt(argc, argv, "c:a:n:k:i:w:s:t:")) != -1;) {
+    uint64_t kinds;
+    for (int opt; rc == 0 && (opt = getopt(argc, argv, "c:a:n:k:i:w:f:s:t:")) != -1;) {
         switch (opt) {
         case 'c':
             rc = split_address(s, optarg, e);
@@ -124,6 +127,10 @@ static int parse(int argc, char **argv, struct options *o, struct swarm *s, stru
         case 'k': o->collectors = optarg; break;
         case 'i': rc = span_parse(optarg, &s->interval, e); break;
         case 'w': rc = span_parse(optarg, &o->within, e); break;
+        case 'f':
+            rc = text_parse_u64(optarg, 1, 100000, &kinds, e);
+            s->kinds = rc == 0 ? (unsigned)kinds : 0;
+            break;
         case 's': o->script = optarg; break;
         case 't': rc = span_parse(optarg, &o->end, e); break;
         default: return err_set(e, -EINVAL, "see the usage");

@@ -36,6 +36,40 @@ static void send_heartbeat(struct player *p)
     p->swarm->totals.heartbeats++;
 }
 
+static void send_fingerprint(struct player *p)
+{
+    char hex[FINGERPRINT_HEX + 1];
+    if (!p->swarm->kinds || !p->peer || !p->welcome)
+        return;
+    fingerprint_format(kind_fingerprint(p->swarm, p->kind), hex);
+    swarm_send(p->peer, FRAME_FINGERPRINT, json_pack("{s:s,s:s}", "fingerprint", hex, "boot", p->boot));
+    p->swarm->totals.fingerprints++;
+}
+
+static void send_same(struct player *p)
+{
+    if (p->swarm->kinds && p->peer && p->welcome)
+        swarm_send(p->peer, FRAME_FINGERPRINT, json_pack("{s:b}", "same", 1));
+}
+
+static void send_part(void *arg, json_t *part)
+{
+    struct player *p = arg;
+    swarm_send(p->peer, FRAME_COMPONENTS, part);
+}
+
+static void on_want(struct player *p, const json_t *body)
+{
+    const char *wanted;
+    char hex[FINGERPRINT_HEX + 1];
+    if (json_take_string(body, "components", &wanted, NULL) < 0)
+        swarm_send(p->peer, FRAME_INVENTORY, swarm_inventory(p->swarm, p->name, p->instance));
+    else if (strcmp(wanted, fingerprint_format(kind_fingerprint(p->swarm, p->kind), hex)) != 0)
+        send_fingerprint(p);
+    else
+        kind_answer(p->swarm, p->kind, p->lie, send_part, p);
+}
+
 static void on_beat_timer(uv_timer_t *t)
 {
     struct player *p = t->data;
@@ -61,6 +95,7 @@ static void on_welcome(struct player *p, const json_t *body)
     if (want)
         swarm_send(p->peer, FRAME_INVENTORY, swarm_inventory(p->swarm, p->name, p->instance));
     send_heartbeat(p);
+    send_fingerprint(p);
     uint64_t first = swarm_random(p->swarm) % ((uint64_t)span_to_ms(p->interval) + 1);
     uv_timer_start(&p->timer, on_beat_timer, first, 0);
 }
@@ -91,7 +126,9 @@ static void on_frame(struct peer *peer, void *arg, const struct frame *f)
     else if (f->type == FRAME_REFUSE)
         p->swarm->totals.refusals++;
     else if (f->type == FRAME_WANT)
-        swarm_send(peer, FRAME_INVENTORY, swarm_inventory(p->swarm, p->name, p->instance));
+        on_want(p, body);
+    else if (f->type == FRAME_RECHECK)
+        send_same(p);
 }
 
 static void on_open(struct peer *peer, void *arg)
@@ -141,6 +178,7 @@ void player_start(struct swarm *s, struct player *p, const char *name, struct sp
                          .name = mem_dup(name),
                          .claims = mem_dup(name),
                          .work = mem_dup("[]"),
+                         .kind = kind_of(s, name),
                          .spread = first_within};
     swarm_boot_id(s, p->boot);
     new_instance(p);
@@ -244,6 +282,25 @@ static void act_come(struct player *p, const char *argument)
         dial_later(p);
 }
 
+static void act_kind(struct player *p, const char *argument)
+{
+    uint64_t kind = 0;
+    text_parse_u64(argument, 0, 99999, &kind, NULL);
+    p->kind = (unsigned)kind;
+    send_fingerprint(p);
+}
+
+static void act_verify(struct player *p, const char *argument)
+{
+    send_same(p);
+}
+
+static void act_lie(struct player *p, const char *argument)
+{
+    if (!lie_parse(argument, &p->lie))
+        fprintf(stderr, "swarm: no lie \"%s\"\n", argument);
+}
+
 bool player_act(struct player *p, const char *action, const char *argument)
 {
     static const struct {
@@ -253,7 +310,8 @@ bool player_act(struct player *p, const char *action, const char *argument)
                    {"loss", act_loss},       {"reboot", act_reboot},   {"restart", act_restart},
                    {"name", act_wrong_name}, {"garbage", act_garbage}, {"replay", act_replay},
                    {"work", act_work},       {"close", act_close},     {"leave", act_leave},
-                   {"come", act_come}};
+                   {"come", act_come},       {"kind", act_kind},       {"verify", act_verify},
+                   {"lie", act_lie}};
     for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++) {
         if (strcmp(actions[i].name, action) == 0) {
             actions[i].act(p, argument);

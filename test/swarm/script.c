@@ -14,6 +14,10 @@
  *   20s  work     sw03 job.17        runs that; without an argument, nothing
  *   20s  close    sw03               cuts the connection
  *   20s  leave    sw03               cuts it and stays away, until `come`
+ *   20s  kind     sw03 7             is a node of kind 7 from now on, and says so (with -f)
+ *   20s  verify   sw03               says that its fingerprint is still the same
+ *   20s  lie      sw03 hash          how it answers for its components from now on: none, hash, order,
+ *                                    large, many, silent (enum lie)
  */
 #include "test/swarm/swarm.h"
 

@@ -6,6 +6,7 @@
 #include "base/hostlist.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "conform/component.h"
 #include "link/peer.h"
 #include "link/tls.h"
 
@@ -20,7 +21,8 @@
  */
 
 struct totals {
-    uint64_t connects, welcomes, heartbeats, refusals, redirects, closes, wants, batches, shares;
+    uint64_t connects, welcomes, heartbeats, refusals, redirects, closes, wants, batches, shares,
+        fingerprints, lists;
 };
 
 struct swarm {
@@ -37,6 +39,9 @@ struct swarm {
     uint64_t random;
     json_t *inventory; /* what every node reports, but for its name */
     char inventory_hash[17];
+    unsigned kinds; /* of nodes, each with a fingerprint; 0: nobody says any */
+    size_t n_fingerprints;
+    struct fingerprint *fingerprints; /* of kinds; zero until it was needed */
 };
 
 uint64_t swarm_random(struct swarm *s);
@@ -46,6 +51,24 @@ void swarm_hex(uint64_t n, char out[static 17]);
 void swarm_boot_id(struct swarm *s, char out[static 37]);
 json_t *swarm_inventory(struct swarm *s, const char *name, const char *instance);
 void swarm_send(struct peer *p, enum frame_type type, json_t *body);
+
+/* How a node answers when it is asked for the components behind its fingerprint. */
+enum lie {
+    LIE_NONE,
+    LIE_HASH,   /* a list that does not hash to it */
+    LIE_ORDER,  /* the last part first */
+    LIE_LARGE,  /* more bytes than a list may have */
+    LIE_MANY,   /* more components than a list may have */
+    LIE_SILENT, /* not at all */
+};
+bool lie_parse(const char *word, enum lie *out);
+
+/* The kind that a node of this name is at first: by the number at its end. */
+unsigned kind_of(const struct swarm *s, const char *name);
+const struct fingerprint *kind_fingerprint(struct swarm *s, unsigned kind);
+/* Calls emit for each part of the list, as the body of COMPONENTS; emit owns it then. */
+typedef void kind_emit_fn(void *arg, json_t *part);
+void kind_answer(struct swarm *s, unsigned kind, enum lie lie, kind_emit_fn *emit, void *arg);
 
 /* One agent. */
 struct player {
@@ -59,6 +82,8 @@ struct player {
     unsigned attempt;
     struct span interval, spread, delay;
     unsigned loss_percent;
+    unsigned kind;
+    enum lie lie;
     bool welcome, silent, gone;
     char *work;     /* JSON array */
     char host[256]; /* of the collector that it was sent to, "" for the controller */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "link/digest.h"
+#include "base/digest.h"
 
 #include <openssl/rand.h>
 #include <openssl/sha.h>
@@ -15,6 +15,11 @@ static void to_hex(const unsigned char *in, size_t n, char *out)
         out[2 * i + 1] = digits[in[i] & 15];
     }
     out[2 * n] = '\0';
+}
+
+void digest_sha256_bytes(const void *bytes, size_t len, unsigned char out[static 32])
+{
+    SHA256(bytes, len, out);
 }
 
 char *digest_sha256(const void *bytes, size_t len, char out[static 65])

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef FETTLE_LINK_DIGEST_H
-#define FETTLE_LINK_DIGEST_H
+#ifndef FETTLE_BASE_DIGEST_H
+#define FETTLE_BASE_DIGEST_H
 
 #include <stddef.h>
 
 /*
- * SHA-256 and random numbers for tokens and names of instances.
+ * SHA-256, and random numbers for tokens and names of instances.
  */
 
-/* The SHA-256 of bytes as lower-case hex. Returns out. */
+/* The SHA-256 of bytes. */
+void digest_sha256_bytes(const void *bytes, size_t len, unsigned char out[static 32]);
+
+/* The same as lower-case hex. Returns out. */
 char *digest_sha256(const void *bytes, size_t len, char out[static 65]);
 
 /* Random bytes fit for secrets. Ends the process when the system has none. */

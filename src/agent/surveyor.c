@@ -1,0 +1,573 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/surveyor.h"
+
+#include "agent/child.h"
+#include "agent/reading.h"
+#include "agent/uevent.h"
+#include "base/log.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdalign.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/*
+ * What lies in /proc and /sys, where nothing waits, is looked at here, in the loop (survey_look). The
+ * survey itself runs in a child, and so does whatever touches another path but that of the agent's own
+ * configuration, for it may lie on a server that is gone: the child of the survey also sets the inotify
+ * watches, on a descriptor that it shares with its parent. What inotify misses (a link that leads elsewhere,
+ * a file that is written and not closed) a second child finds by and by (survey_stamp).
+ *
+ * What happens within GATHER_MS is one reading. What happens during a reading is followed by another
+ * one, with a pause that doubles as long as that goes on, so that an upgrade of a hundred packages does
+ * not keep a processor busy.
+ *
+ * A reading that was begun before `also` changed is not said: it lacks what the controller compares.
+ */
+
+#define CONF_PATH "/etc/fettle/fingerprint.conf"
+
+enum {
+    ONCE_DEADLINE_MS = 5000,
+    LOOK_MS = 900, /* so that with the reading and its way a change is known within a second */
+    FILES_LOOK_MS = 30000,
+    MODULES_MS = 60000, /* that a module may take from its first event until it is live */
+    STAMP_DEADLINE_MS = 10000,
+    STAMP_BYTES_MAX = 64,
+    RECHECK_MS = 6 * 3600000, /* until the controller gives it */
+    GATHER_MS = 20,
+    PAUSE_MS_MAX = 1000,
+    RETRY_MS = 60000,             /* after a survey that failed */
+    SEND_MS = 20,                 /* until more of a list is sent */
+    QUEUED_BYTES_MAX = 256 << 10, /* in the uplink before that */
+    FILE_EVENTS = IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_MASK_ADD,
+    DIR_EVENTS = IN_CREATE | IN_DELETE | IN_MOVE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR | IN_MASK_ADD,
+    TIMERS = 4
+};
+
+/* A descriptor on the loop; closed with its handle. */
+struct source {
+    uv_poll_t poll;
+    struct surveyor *surveyor;
+    int fd; /* -1 for none */
+};
+
+struct surveyor {
+    uv_loop_t *loop;
+    struct surveyor_settings settings;
+    struct child *survey, *files_look;
+    uv_timer_t gather, looks, recheck, parts;
+    struct source files, kernel;
+    int handles;
+    bool destroyed;
+
+    struct survey_conf conf; /* as it was when the last reading was begun */
+    struct err conf_wrong;
+    struct hostlist watched;
+    struct survey_look *look;                                /* NULL: there is nothing to look at */
+    uint64_t files_due_ms, modules_due_ms, modules_until_ms; /* of the loop's clock */
+
+    struct reading reading;
+    uint64_t stamp; /* of the files, when something of them was last seen to be new */
+    struct span every;
+    struct hostlist also;
+    unsigned generation, read_generation; /* of also */
+    bool under_way, again, gave_up, quiet;
+    uint64_t pause_ms;
+
+    bool sending;
+    size_t sent; /* for reading_next_part */
+};
+
+static void begin(struct surveyor *s);
+static void on_part(uv_timer_t *timer);
+
+static char *below(const char *root, const char *path)
+{
+    struct text t = {0};
+    text_printf(&t, "%s%s", root, path);
+    return text_take(&t);
+}
+
+static int read_conf(const char *root, const struct hostlist *also, struct survey_conf *conf, struct err *e)
+{
+    CLEANUP_FREE char *path = below(root, CONF_PATH);
+    int r = survey_conf_read(path, conf, e);
+    for (size_t i = 0; !r && i < also->n; i++)
+        survey_conf_name(conf, also->names[i]);
+    return r;
+}
+
+/* What a tree of files cannot say is not said by this machine in its place. */
+static int no_driver(void *arg, const char *interface, char driver[static 33], char version[static 33],
+                     char firmware[static 33])
+{
+    return -EOPNOTSUPP;
+}
+
+static int read_components(const char *root, const char *node, const struct survey_conf *conf,
+                           struct survey_cache *cache, struct components *out, struct err *e)
+{
+    static const struct survey_calls none = {.driver = no_driver};
+    int r = survey_read(root, node, conf, *root ? &none : &survey_system, cache, out, e);
+    return r ? r : components_sort(out, e);
+}
+
+int surveyor_read(const char *root, const char *node, const struct hostlist *also, struct survey_cache *cache,
+                  struct components *out, struct err *e)
+{
+    struct survey_conf conf = {0};
+    int r = read_conf(root, also, &conf, e);
+    if (!r)
+        r = read_components(root, node, &conf, cache, out, e);
+    survey_conf_fini(&conf);
+    return r;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t n)
+{
+    return (hash ^ n) * 1099511628211U;
+}
+
+/* With the stamp of the configuration itself, which says what there is to look at. */
+static uint64_t stamp_of(const char *root, const struct survey_conf *conf)
+{
+    CLEANUP_FREE char *path = below(root, CONF_PATH);
+    uint64_t stamp = survey_stamp(root, conf);
+    struct stat st;
+    if (stat(path, &st))
+        return mix(stamp, 0);
+    stamp = mix(mix(stamp, st.st_ino), (uint64_t)st.st_size);
+    return mix(mix(stamp, (uint64_t)st.st_mtim.tv_sec), (uint64_t)st.st_mtim.tv_nsec);
+}
+
+/* The file, for what is done to it, and the nearest directory that is there, for what comes in its place
+ * or on the way to it. Watches that are there already stay. */
+static void watch(int inotify, const char *root, const char *path)
+{
+    CLEANUP_FREE char *whole = below(root, path);
+    char *first = whole + strlen(root), *slash;
+    (void)inotify_add_watch(inotify, whole, FILE_EVENTS);
+    do {
+        slash = strrchr(first, '/');
+        slash[slash == whole] = '\0'; /* of "/x" it leaves "/" */
+        if (inotify_add_watch(inotify, whole, DIR_EVENTS) >= 0)
+            return;
+    } while ((errno == ENOENT || errno == ENOTDIR) && slash > first);
+}
+
+static void watch_files(const struct surveyor *s)
+{
+    CLEANUP_HOSTLIST struct hostlist local = {0};
+    survey_local(s->settings.root, &s->watched, &local);
+    for (size_t i = 0; i < local.n; i++)
+        watch(CHILD_KEPT_FD, s->settings.root, local.names[i]);
+}
+
+static int survey_work(void *arg, struct text *out, struct err *e)
+{
+    const struct surveyor *s = arg;
+    struct survey_cache cache = {0};
+    struct components list = {0};
+    if (s->conf_wrong.code)
+        return err_set(e, s->conf_wrong.code, "%s", s->conf_wrong.msg);
+    if (s->files.fd >= 0)
+        watch_files(s);
+    uint64_t stamp = stamp_of(s->settings.root, &s->conf);
+    reading_packages(&s->reading, &cache);
+    int r = read_components(s->settings.root, s->settings.node, &s->conf, &cache, &list, e);
+    if (!r)
+        reading_report(&list, stamp, cache.packages_stamp, out);
+    return r;
+}
+
+static int stamp_work(void *arg, struct text *out, struct err *e)
+{
+    const struct surveyor *s = arg;
+    text_printf(out, "%016" PRIx64, stamp_of(s->settings.root, &s->conf));
+    return 0;
+}
+
+static void say(struct surveyor *s)
+{
+    CLEANUP_TEXT struct text body = {0};
+    if (uplink_is_up(s->settings.uplink) && reading_say(&s->reading, s->settings.boot, &body))
+        uplink_send(s->settings.uplink, FRAME_FINGERPRINT, body.s, body.len);
+}
+
+static void on_gathered(uv_timer_t *timer)
+{
+    begin(timer->data);
+}
+
+/* Reads within `ms`; later than that only when a reading is under way. */
+static void read_within(struct surveyor *s, uint64_t ms)
+{
+    if (s->under_way)
+        s->again = true;
+    else if (!uv_is_active((uv_handle_t *)&s->gather) || uv_timer_get_due_in(&s->gather) > ms)
+        uv_timer_start(&s->gather, on_gathered, ms, 0);
+}
+
+static void on_stamp(void *arg, char *text, size_t len, const struct err *why)
+{
+    struct surveyor *s = arg;
+    uint64_t stamp;
+    if (why || sscanf(text, "%16" SCNx64, &stamp) != 1) {
+        log_debug(LOG_PROBE, "no look at the files: %s", why ? why->msg : text);
+    } else if (stamp != s->stamp && !s->under_way) { /* else the reading sees it */
+        s->stamp = stamp;
+        log_debug(LOG_PROBE, "a file on the node is new");
+        read_within(s, GATHER_MS);
+    }
+}
+
+static bool is_due(const struct surveyor *s, uint64_t *due_ms, uint64_t every_ms)
+{
+    uint64_t now_ms = uv_now(s->loop);
+    if (now_ms < *due_ms)
+        return false;
+    *due_ms = now_ms + every_ms;
+    return true;
+}
+
+/* Every time while a module may be on its way in, or when nobody tells of them. */
+static bool look_at_modules(struct surveyor *s)
+{
+    bool told = s->kernel.fd >= 0 && uv_now(s->loop) >= s->modules_until_ms;
+    return is_due(s, &s->modules_due_ms, told ? FILES_LOOK_MS : 0);
+}
+
+/* Rarely: it takes a process, and inotify tells of nearly all. */
+static uint64_t files_every_ms(const struct surveyor *s)
+{
+    return s->files.fd >= 0 ? FILES_LOOK_MS : 0;
+}
+
+static void on_look(uv_timer_t *timer)
+{
+    struct surveyor *s = timer->data;
+    if (s->under_way) /* it has seen what is new, or the next look will */
+        return;
+    if (s->look && survey_look(s->look, look_at_modules(s))) {
+        log_debug(LOG_PROBE, "something on the node is new");
+        read_within(s, GATHER_MS);
+    }
+    if (is_due(s, &s->files_due_ms, files_every_ms(s)))
+        (void)child_run(s->files_look, span_ms(STAMP_DEADLINE_MS), stamp_work, on_stamp, s, NULL);
+}
+
+static void survey_failed(struct surveyor *s, const struct err *why)
+{
+    if (s->quiet)
+        log_debug(LOG_PROBE, "the fingerprint is unknown: %s", why->msg);
+    else
+        log_warn("the fingerprint is unknown: %s", why->msg);
+    s->quiet = s->gave_up = true;
+    reading_forget(&s->reading);
+    read_within(s, RETRY_MS);
+}
+
+static void survey_ended(struct surveyor *s, const struct err *why)
+{
+    if (s->read_generation != s->generation) {
+        reading_forget(&s->reading);
+        s->again = true;
+    } else if (why) {
+        survey_failed(s, why);
+    } else {
+        s->quiet = s->gave_up = false;
+        s->stamp = s->reading.stamp;
+        say(s);
+    }
+}
+
+static void on_survey(void *arg, char *text, size_t len, const struct err *why)
+{
+    struct surveyor *s = arg;
+    struct err e = {0};
+    struct fingerprint before = s->reading.fingerprint;
+    s->under_way = false;
+    if (!why && reading_take(&s->reading, text, len, &e))
+        why = &e;
+    if (!fingerprint_equal(&before, &s->reading.fingerprint))
+        s->sending = false; /* what is left of the old list is of no use */
+    survey_ended(s, why);
+    if (!s->settings.once && !uv_is_active((uv_handle_t *)&s->looks))
+        uv_timer_start(&s->looks, on_look, LOOK_MS, LOOK_MS);
+    s->pause_ms = s->again ? s->pause_ms * 2 : GATHER_MS;
+    if (s->pause_ms > PAUSE_MS_MAX)
+        s->pause_ms = PAUSE_MS_MAX;
+    if (s->again)
+        read_within(s, s->pause_ms);
+    s->again = false;
+    s->settings.on_settled(s->settings.arg); /* may end it all */
+}
+
+static struct span deadline(const struct surveyor *s)
+{
+    return s->settings.once ? span_ms(ONCE_DEADLINE_MS) : survey_deadline(&s->conf);
+}
+
+/* Before the reading, so that what changes during it is seen to be new after it. */
+static void prepare(struct surveyor *s)
+{
+    const char *root = s->settings.root;
+    if (s->files.fd >= 0)
+        watch(s->files.fd, root, CONF_PATH);
+    survey_conf_fini(&s->conf);
+    s->conf_wrong = (struct err){0};
+    (void)read_conf(root, &s->also, &s->conf, &s->conf_wrong);
+    hostlist_fini(&s->watched);
+    hostlist_add(&s->watched, CONF_PATH);
+    survey_watched(&s->conf, &s->watched);
+    if (s->settings.once)
+        return;
+    survey_look_close(s->look);
+    s->look = survey_look_open(root, &s->conf);
+    s->files_due_ms = uv_now(s->loop) + files_every_ms(s);
+}
+
+static void begin(struct surveyor *s)
+{
+    struct err e = {0};
+    uv_timer_stop(&s->gather);
+    if (s->under_way) {
+        s->again = true;
+        return;
+    }
+    prepare(s);
+    if (child_run(s->survey, deadline(s), survey_work, on_survey, s, &e)) {
+        survey_failed(s, &e);
+    } else {
+        s->under_way = true;
+        s->read_generation = s->generation;
+    }
+}
+
+static void on_recheck(uv_timer_t *timer)
+{
+    read_within(timer->data, 0);
+}
+
+void surveyor_recheck(struct surveyor *s)
+{
+    read_within(s, 0);
+}
+
+static void set_every(struct surveyor *s, struct span every)
+{
+    uint64_t ms = (uint64_t)span_to_ms(every);
+    if (every.ns == s->every.ns)
+        return;
+    s->every = every;
+    uv_timer_stop(&s->recheck);
+    if (ms)
+        uv_timer_start(&s->recheck, on_recheck, ms, ms);
+}
+
+static bool equal_lists(const struct hostlist *a, const struct hostlist *b)
+{
+    bool equal = a->n == b->n;
+    for (size_t i = 0; equal && i < a->n; i++)
+        equal = strcmp(a->names[i], b->names[i]) == 0;
+    return equal;
+}
+
+static void set_also(struct surveyor *s, const struct hostlist *also)
+{
+    if (equal_lists(&s->also, also))
+        return;
+    hostlist_fini(&s->also);
+    for (size_t i = 0; i < also->n; i++)
+        hostlist_add(&s->also, also->names[i]);
+    s->generation++;
+    reading_forget(&s->reading);
+    read_within(s, 0);
+}
+
+void surveyor_settings(struct surveyor *s, const struct body_survey *how)
+{
+    if (how->has_recheck)
+        set_every(s, how->recheck);
+    if (how->has_also)
+        set_also(s, &how->also);
+}
+
+void surveyor_welcome(struct surveyor *s, const struct body_survey *how)
+{
+    s->reading.told_any = false;
+    s->sending = false;
+    surveyor_settings(s, how);
+    say(s);
+}
+
+/* As much as the uplink takes; the rest follows. */
+static void send_parts(struct surveyor *s)
+{
+    struct uplink *u = s->settings.uplink;
+    const char *body;
+    size_t len;
+    while (s->sending && uplink_is_up(u) && uplink_queued(u) < QUEUED_BYTES_MAX) {
+        body = reading_next_part(&s->reading, &s->sent, &len);
+        if (body)
+            uplink_send(u, FRAME_COMPONENTS, body, len);
+        else
+            s->sending = false;
+    }
+    if (s->sending)
+        uv_timer_start(&s->parts, on_part, SEND_MS, 0);
+}
+
+static void on_part(uv_timer_t *timer)
+{
+    send_parts(timer->data);
+}
+
+void surveyor_want(struct surveyor *s, const struct fingerprint *wanted)
+{
+    if (!s->reading.known)
+        return;
+    if (!fingerprint_equal(wanted, &s->reading.fingerprint)) {
+        s->reading.told_any = false;
+        say(s);
+        return;
+    }
+    s->sending = true;
+    s->sent = 0;
+    send_parts(s);
+}
+
+bool surveyor_owes(const struct surveyor *s)
+{
+    return !s->gave_up && !(s->reading.known && s->reading.told_any);
+}
+
+/* Directories tell of all that is in them. */
+static bool on_the_way(const struct hostlist *paths, const char *name)
+{
+    size_t len = strlen(name);
+    for (size_t i = 0; i < paths->n; i++)
+        for (const char *p = strchr(paths->names[i], '/'); p; p = strchr(p + 1, '/'))
+            if (strncmp(p + 1, name, len) == 0 && (p[1 + len] == '/' || p[1 + len] == '\0'))
+                return true;
+    return false;
+}
+
+static bool event_matters(const struct surveyor *s, const struct inotify_event *event)
+{
+    if (event->mask & IN_IGNORED) /* a watch has ended; why was told before */
+        return false;
+    return event->len == 0 || on_the_way(&s->watched, event->name);
+}
+
+static void on_files(uv_poll_t *poll, int status, int events)
+{
+    struct source *source = poll->data;
+    alignas(struct inotify_event) char buffer[4096];
+    bool any = false;
+    for (ssize_t n; (n = read(source->fd, buffer, sizeof buffer)) > 0;)
+        for (const char *p = buffer; p < buffer + n;) {
+            const struct inotify_event *event = (const struct inotify_event *)p;
+            any |= event_matters(source->surveyor, event);
+            p += sizeof *event + event->len;
+        }
+    if (any)
+        read_within(source->surveyor, GATHER_MS);
+}
+
+static void on_kernel(uv_poll_t *poll, int status, int events)
+{
+    struct source *source = poll->data;
+    struct surveyor *s = source->surveyor;
+    if (!uevent_drain(source->fd))
+        return;
+    s->modules_due_ms = 0;
+    s->modules_until_ms = uv_now(s->loop) + MODULES_MS;
+    read_within(s, GATHER_MS);
+}
+
+/* Without a source its part is looked at every time. */
+static void open_source(struct surveyor *s, struct source *source, int fd, uv_poll_cb ready)
+{
+    source->surveyor = s;
+    source->fd = fd;
+    if (fd < 0)
+        return;
+    uv_poll_init(s->loop, &source->poll, fd);
+    source->poll.data = source;
+    s->handles++;
+    uv_poll_start(&source->poll, UV_READABLE, ready);
+}
+
+static void one_closed(struct surveyor *s)
+{
+    if (--s->handles > 0)
+        return;
+    reading_fini(&s->reading);
+    survey_look_close(s->look);
+    survey_conf_fini(&s->conf);
+    hostlist_fini(&s->watched);
+    hostlist_fini(&s->also);
+    free(s);
+}
+
+static void on_timer_closed(uv_handle_t *handle)
+{
+    one_closed(handle->data);
+}
+
+static void on_source_closed(uv_handle_t *handle)
+{
+    struct source *source = handle->data;
+    close(source->fd);
+    one_closed(source->surveyor);
+}
+
+static void close_source(struct source *source)
+{
+    if (source->fd >= 0)
+        uv_close((uv_handle_t *)&source->poll, on_source_closed);
+}
+
+struct surveyor *surveyor_create(uv_loop_t *loop, const struct surveyor_settings *settings)
+{
+    struct surveyor *s = mem_alloc(sizeof *s);
+    uv_timer_t *const timers[TIMERS] = {&s->gather, &s->looks, &s->recheck, &s->parts};
+    s->loop = loop;
+    s->settings = *settings;
+    s->pause_ms = GATHER_MS;
+    for (; s->handles < TIMERS; s->handles++) {
+        uv_timer_init(loop, timers[s->handles]);
+        timers[s->handles]->data = s;
+    }
+    s->survey = child_create(loop, READING_REPORT_BYTES_MAX);
+    s->files_look = child_create(loop, STAMP_BYTES_MAX);
+    open_source(s, &s->files, settings->once ? -1 : inotify_init1(IN_CLOEXEC | IN_NONBLOCK), on_files);
+    open_source(s, &s->kernel, settings->once || *settings->root ? -1 : uevent_open(), on_kernel);
+    child_keep(s->survey, s->files.fd);
+    set_every(s, span_ms(RECHECK_MS));
+    begin(s);
+    return s;
+}
+
+void surveyor_destroy(struct surveyor *s)
+{
+    if (!s || s->destroyed)
+        return;
+    s->destroyed = true;
+    child_destroy(s->survey);
+    child_destroy(s->files_look);
+    close_source(&s->files);
+    close_source(&s->kernel);
+    uv_close((uv_handle_t *)&s->gather, on_timer_closed);
+    uv_close((uv_handle_t *)&s->looks, on_timer_closed);
+    uv_close((uv_handle_t *)&s->recheck, on_timer_closed);
+    uv_close((uv_handle_t *)&s->parts, on_timer_closed);
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The commands about classes, baselines and rolling updates.
+ */
+#include "cli/choice.h"
+#include "cli/print.h"
+#include "cli/report.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* ---- classes ---- */
+
+static void write_alarms(struct text *out, const struct fettle_value *classes)
+{
+    REPORT_EACH(i, classes)
+    {
+        if (!fettle_get_true(i, "alarm"))
+            continue;
+        print_safe(out, fettle_get_text(i, "name"));
+        text_add(out,
+                 ": more than MaxDriftShare of it drift at once; none of them is taken down or rebooted\n");
+    }
+}
+
+int class_list(struct call *c, struct err *e)
+{
+    static const struct column columns[] = {{.heading = "CLASS"},
+                                            {.heading = "BASELINE", .right = true},
+                                            {.heading = "NODES", .right = true},
+                                            {.heading = "CONFORMANT", .right = true},
+                                            {.heading = "DRIFTED", .right = true},
+                                            {.heading = "UNKNOWN", .right = true},
+                                            {.heading = "ROLLOUT"},
+                                            {.heading = "LIST"}};
+    static const char *const keys[] = {"name",    "baseline", "count",   "conformant",
+                                       "drifted", "unknown",  "rollout", "nodes"};
+    struct table t = {.columns = columns, .n_columns = sizeof columns / sizeof columns[0]};
+    struct fettle_answer *answer = NULL;
+    struct fettle_error why;
+    struct fettle *f = call_controller(c, e);
+    if (!f)
+        return e->code;
+    int r = call_told(fettle_class_list(f, &answer, &why), &why, e);
+    if (r < 0)
+        return r;
+    const struct fettle_value *v = fettle_answer_value(answer);
+    REPORT_EACH(i, fettle_value_find(v, "classes"))
+    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
+        report_cell(&t, i, keys[k]);
+    report_table(c, &t, v);
+    if (!call_has(c, OPTION_JSON))
+        write_alarms(&c->out, fettle_value_find(v, "classes"));
+    fettle_answer_free(answer);
+    return 0;
+}
+
+/* ---- looking at a baseline ---- */
+
+static int parse_version(const char *text, unsigned *out, struct err *e)
+{
+    uint64_t n = 0;
+    int r = text ? text_parse_u64(text, 1, UINT32_MAX, &n, e) : 0;
+    if (r < 0)
+        return err_wrap(e, r, "the version of a baseline");
+    *out = (unsigned)n;
+    return 0;
+}
+
+static int fetch(struct call *c, const char *version, struct fettle_answer **answer, struct err *e)
+{
+    unsigned number = 0;
+    struct fettle_error why;
+    int r = parse_version(version, &number, e);
+    struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
+    if (!f)
+        return e->code;
+    return call_told(fettle_baseline_show(f, c->args[0], number, answer, &why), &why, e);
+}
+
+static void write_head(struct text *out, const struct fettle_value *v)
+{
+    static const char *const lines[][2] = {{"Class", "class"},
+                                           {"Version", "version"},
+                                           {"Node", "node"},
+                                           {"Accepted by", "by"},
+                                           {"At", "at"},
+                                           {"Note", "note"},
+                                           {"Fingerprint", "fingerprint"}};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        report_line(out, lines[i][0], fettle_get_text(v, lines[i][1]));
+}
+
+int baseline_show(struct call *c, struct err *e)
+{
+    static const struct column columns[] = {{.heading = "COMPONENT"}, {.heading = "VALUE"}};
+    struct table t = {.columns = columns, .n_columns = sizeof columns / sizeof columns[0]};
+    struct fettle_answer *answer = NULL;
+    int r = fetch(c, c->value[OPTION_VERSION_OF], &answer, e);
+    if (r < 0)
+        return r;
+    const struct fettle_value *v = fettle_answer_value(answer);
+    if (!call_has(c, OPTION_JSON)) {
+        write_head(&c->out, v);
+        text_add_char(&c->out, '\n');
+    }
+    REPORT_EACH(i, fettle_value_find(v, "components"))
+    {
+        table_add(&t, fettle_value_key(i));
+        table_add(&t, fettle_value_text(i));
+    }
+    REPORT_EACH(i, fettle_value_find(v, "absent"))
+    {
+        table_add(&t, fettle_value_text(i));
+        table_add(&t, "(absent)");
+    }
+    report_table(c, &t, v);
+    fettle_answer_free(answer);
+    return 0;
+}
+
+int baseline_history(struct call *c, struct err *e)
+{
+    static const struct column columns[] = {{.heading = "VERSION", .right = true},
+                                            {.heading = "AT"},
+                                            {.heading = "BY"},
+                                            {.heading = "NODE"},
+                                            {.heading = "NOTE"}};
+    static const char *const keys[] = {"version", "at", "by", "node", "note"};
+    struct table t = {.columns = columns, .n_columns = sizeof columns / sizeof columns[0]};
+    struct fettle_answer *answer = NULL;
+    int r = fetch(c, NULL, &answer, e);
+    if (r < 0)
+        return r;
+    const struct fettle_value *v = fettle_answer_value(answer);
+    REPORT_EACH(i, fettle_value_find(v, "history"))
+    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
+        report_cell(&t, i, keys[k]);
+    report_table(c, &t, v);
+    fettle_answer_free(answer);
+    return 0;
+}
+
+/* The value of a component in a baseline; "(absent)" when it has none. */
+static const char *value_in(const struct fettle_value *baseline, const char *component)
+{
+    const char *s = fettle_get_text(fettle_value_find(baseline, "components"), component);
+    return s ? s : "(absent)";
+}
+
+typedef void change_fn(void *arg, const struct report_pair *p);
+
+/* The components of a that are otherwise in b, then those that b alone has. */
+static void each_change(const struct call *c, const struct fettle_value *a, const struct fettle_value *b,
+                        change_fn *fn, void *arg)
+{
+    struct report_pair p = {.label = {c->args[1], c->args[2]}};
+    REPORT_EACH(i, fettle_value_find(a, "components"))
+    {
+        p.name = fettle_value_key(i);
+        p.value[0] = fettle_value_text(i);
+        p.value[1] = value_in(b, p.name);
+        if (p.value[0] && strcmp(p.value[0], p.value[1]) != 0)
+            fn(arg, &p);
+    }
+    REPORT_EACH(i, fettle_value_find(b, "components"))
+    {
+        p.name = fettle_value_key(i);
+        p.value[0] = "(absent)";
+        p.value[1] = fettle_value_text(i);
+        if (p.value[1] && !fettle_get_text(fettle_value_find(a, "components"), p.name))
+            fn(arg, &p);
+    }
+}
+
+static void add_change(void *arg, const struct report_pair *p)
+{
+    table_add(arg, p->name);
+    report_pair_cells(arg, p);
+}
+
+static void add_rest(void *arg, const struct report_pair *p)
+{
+    report_pair_rest(arg, p);
+}
+
+static void add_change_json(void *arg, const struct report_pair *p)
+{
+    static const char *const keys[] = {"component", "from", "to"};
+    const char *const values[] = {p->name, p->value[0], p->value[1]};
+    struct text *out = arg;
+    if (out->s[out->len - 1] == '}')
+        text_add_char(out, ',');
+    for (size_t k = 0; k < 3; k++) {
+        text_printf(out, "%s\"%s\":", k ? "," : "{", keys[k]);
+        print_json_string(out, values[k]);
+    }
+    text_add_char(out, '}');
+}
+
+static void write_changes(struct call *c, const struct fettle_value *a, const struct fettle_value *b)
+{
+    CLEANUP_TEXT struct text from = {0}, to = {0};
+    text_printf(&from, "VERSION %s", c->args[1]);
+    text_printf(&to, "VERSION %s", c->args[2]);
+    const struct column columns[] = {{.heading = "COMPONENT"}, {.heading = from.s}, {.heading = to.s}};
+    struct table t = {.columns = columns, .n_columns = sizeof columns / sizeof columns[0]};
+    each_change(c, a, b, add_change, &t);
+    report_table(c, &t, NULL);
+    each_change(c, a, b, add_rest, &c->out);
+}
+
+int baseline_diff(struct call *c, struct err *e)
+{
+    struct fettle_answer *a = NULL, *b = NULL;
+    int r = fetch(c, c->args[1], &a, e);
+    if (r == 0)
+        r = fetch(c, c->args[2], &b, e);
+    if (r == 0 && call_has(c, OPTION_JSON)) {
+        text_add(&c->out, "{\"differences\":[");
+        each_change(c, fettle_answer_value(a), fettle_answer_value(b), add_change_json, &c->out);
+        text_add(&c->out, "]}\n");
+    } else if (r == 0) {
+        write_changes(c, fettle_answer_value(a), fettle_answer_value(b));
+    }
+    fettle_answer_free(a);
+    fettle_answer_free(b);
+    return r;
+}
+
+/* ---- changing it ---- */
+
+/* The version that is the baseline after a change. */
+static const char *version_after(const struct fettle_answer *answer)
+{
+    const char *version = fettle_get_text(fettle_answer_value(answer), "version");
+    return version ? version : "?";
+}
+
+int baseline_accept(struct call *c, struct err *e)
+{
+    CLEANUP_TEXT struct text done = {0}, nothing = {0};
+    struct fettle_answer *answer = NULL;
+    struct fettle_error why;
+    struct fettle *f = call_controller(c, e);
+    if (!f)
+        return e->code;
+    int r = call_told(fettle_baseline_accept(f, c->args[0], c->value[OPTION_REASON], &answer, &why), &why, e);
+    if (r < 0)
+        return r;
+    text_printf(&done, "is the baseline of its class, version %s", version_after(answer));
+    text_printf(&nothing, "%s: is as the baseline of its class already, version %s", c->args[0],
+                version_after(answer));
+    return report_change(c, answer, done.s, nothing.s);
+}
+
+int baseline_revert(struct call *c, struct err *e)
+{
+    CLEANUP_TEXT struct text done = {0};
+    unsigned version = 0;
+    struct fettle_answer *answer = NULL;
+    struct fettle_error why;
+    int r = parse_version(c->value[OPTION_VERSION_OF], &version, e);
+    struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
+    if (!f)
+        return e->code;
+    r = call_told(fettle_baseline_revert(f, c->args[0], version, c->value[OPTION_REASON], &answer, &why),
+                  &why, e);
+    if (r < 0)
+        return r;
+    text_printf(&done, "%s: the baseline is version %s, which says what ", c->args[0], version_after(answer));
+    if (version)
+        text_printf(&done, "version %u says", version);
+    else
+        text_add(&done, "the one before said");
+    return report_change(c, answer, "", done.s);
+}
+
+/* ---- rolling updates ---- */
+
+int rollout_start(struct call *c, struct err *e)
+{
+    const char *to = c->value[OPTION_TO], *deadline = c->value[OPTION_DEADLINE];
+    bool is_version = to && *to && to[strspn(to, "0123456789")] == '\0';
+    unsigned version = 0;
+    CLEANUP_FREE char *nodes = NULL;
+    struct fettle_answer *answer = NULL;
+    struct fettle_error why;
+    int r = 0;
+    if (!to)
+        r = err_set(e, -EINVAL,
+                    "to what? --to NODE that shows the new state, or --to VERSION of the baseline");
+    else if (!call_has(c, OPTION_NODES))
+        r = err_set(e, -EINVAL, "which nodes are updated? --nodes NODES");
+    else if (!deadline)
+        r = err_set(e, -EINVAL, "until when? --deadline 24h");
+    if (r == 0)
+        r = choice_nodes(&c->value[OPTION_NODES], 1, &nodes, e);
+    if (r == 0 && is_version)
+        r = parse_version(to, &version, e);
+    struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
+    if (!f)
+        return e->code;
+    r = call_told(fettle_rollout_start(f, c->args[0], is_version ? NULL : to, version, nodes, deadline,
+                                       c->value[OPTION_REASON], &answer, &why),
+                  &why, e);
+    return r < 0 ? r : report_change(c, answer, "a rolling update has begun", "a rolling update has begun");
+}
+
+static void write_rollout(struct text *out, const struct fettle_value *rollout)
+{
+    static const char *const lines[][2] = {{"To", "node"},
+                                           {"Nodes", "nodes"},
+                                           {"Begun by", "by"},
+                                           {"At", "at"},
+                                           {"Deadline", "deadline"},
+                                           {"Note", "note"},
+                                           {"Fingerprint", "fingerprint"}};
+    static const char *const counts[][2] = {
+        {"Updated", "to"}, {"As before", "baseline"}, {"Neither", "neither"}, {"Unknown", "unknown"}};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        report_line(out, lines[i][0], fettle_get_text(rollout, lines[i][1]));
+    const struct fettle_value *progress = fettle_value_find(rollout, "progress");
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        report_line(out, counts[i][0], fettle_get_text(progress, counts[i][1]));
+}
+
+int rollout_show(struct call *c, struct err *e)
+{
+    struct fettle_answer *answer = NULL;
+    int r = fetch(c, NULL, &answer, e);
+    if (r < 0)
+        return r;
+    const struct fettle_value *rollout = fettle_value_find(fettle_answer_value(answer), "rollout");
+    if (call_has(c, OPTION_JSON))
+        report_json(c, rollout);
+    else if (fettle_value_kind(rollout) != FETTLE_OBJECT)
+        text_add(&c->out, "no rolling update is under way\n");
+    else
+        write_rollout(&c->out, rollout);
+    fettle_answer_free(answer);
+    return 0;
+}
+
+typedef int end_fn(struct fettle *f, const char *class_name, struct fettle_answer **out,
+                   struct fettle_error *e);
+
+static int end_rollout(struct call *c, end_fn *fn, const char *done, struct err *e)
+{
+    struct fettle_answer *answer = NULL;
+    struct fettle_error why;
+    struct fettle *f = call_controller(c, e);
+    if (!f)
+        return e->code;
+    int r = call_told(fn(f, c->args[0], &answer, &why), &why, e);
+    return r < 0 ? r : report_change(c, answer, done, done);
+}
+
+int rollout_accept(struct call *c, struct err *e)
+{
+    return end_rollout(c, fettle_rollout_accept, "the rolling update is over; the new state is the baseline",
+                       e);
+}
+
+int rollout_revert(struct call *c, struct err *e)
+{
+    return end_rollout(c, fettle_rollout_revert, "the rolling update is over; the baseline stays", e);
+}

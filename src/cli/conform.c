@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The commands about conformance: groups, differences, history; recheck and approval.
+ */
+#include "cli/choice.h"
+#include "cli/print.h"
+#include "cli/report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- groups ---- */
+
+static void add_group(struct table *t, const struct fettle_value *g)
+{
+    static const char *const keys[] = {"class", "cohort", "count", "standing", "version", "nodes"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        report_cell(t, g, keys[i]);
+}
+
+static bool is_of(const struct fettle_value *a, const char *class_name)
+{
+    const char *name = fettle_get_text(a, "class");
+    return strcmp(name ? name : "", class_name) == 0;
+}
+
+static void add_alone_of(struct table *t, const struct fettle_value *alone, const char *class_name)
+{
+    CLEANUP_HOSTLIST struct hostlist nodes = {0};
+    char count[24];
+    REPORT_EACH(i, alone)
+    {
+        const char *node = fettle_get_text(i, "node");
+        if (node && is_of(i, class_name))
+            hostlist_add(&nodes, node);
+    }
+    CLEANUP_FREE char *list = hostlist_fold((const char *const *)nodes.names, nodes.n);
+    snprintf(count, sizeof count, "%zu", nodes.n);
+    const char *const cells[] = {class_name, "", count, "alone", "", list};
+    for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++)
+        table_add(t, cells[i]);
+}
+
+/* Each is a group of one; after a restart that may be all, so those of a class have one line. */
+static void add_alone(struct table *t, const struct fettle_value *alone)
+{
+    CLEANUP_HOSTLIST struct hostlist classes = {0}; /* a plain list of words */
+    REPORT_EACH(i, alone)
+    {
+        size_t k = 0;
+        while (k < classes.n && !is_of(i, classes.names[k]))
+            k++;
+        const char *name = fettle_get_text(i, "class");
+        if (k == classes.n)
+            hostlist_add(&classes, name ? name : "");
+    }
+    for (size_t k = 0; k < classes.n; k++)
+        add_alone_of(t, alone, classes.names[k]);
+}
+
+int conform_groups(struct call *c, struct err *e)
+{
+    static const struct column columns[] = {{.heading = "CLASS"},
+                                            {.heading = "COHORT"},
+                                            {.heading = "COUNT", .right = true},
+                                            {.heading = "STANDING"},
+                                            {.heading = "BASELINE", .right = true},
+                                            {.heading = "NODES"}};
+    struct table t = {.columns = columns, .n_columns = sizeof columns / sizeof columns[0]};
+    struct fettle_answer *answer = NULL;
+    struct fettle_error why;
+    struct fettle *f = call_controller(c, e);
+    if (!f)
+        return e->code;
+    int r = call_told(fettle_conform_groups(f, c->value[OPTION_CLASS], &answer, &why), &why, e);
+    if (r < 0)
+        return r;
+    const struct fettle_value *v = fettle_answer_value(answer);
+    REPORT_EACH(i, fettle_value_find(v, "groups"))
+    add_group(&t, i);
+    add_alone(&t, fettle_value_find(v, "alone"));
+    report_table(c, &t, v);
+    fettle_answer_free(answer);
+    return 0;
+}
+
+/* ---- diff ---- */
+
+/* What a component is on one side, for a person: the value, "absent", or why it is not known. */
+static void side_text(const struct fettle_value *side, struct text *out)
+{
+    const char *state = fettle_get_text(side, "state"), *value = fettle_get_text(side, "value");
+    if (state && strcmp(state, "value") == 0)
+        text_add(out, value ? value : "");
+    else
+        text_printf(out, "(%s%s%s)", state ? state : "?", value && *value ? ": " : "", value ? value : "");
+}
+
+/* One component on both sides: what is expected and what is; or of two nodes the values of each, in the
+ * order in which the call names them. Also under the table, what the cells had no room for. */
+struct difference_sides {
+    struct text text[2];
+    struct report_pair pair;
+};
+
+static void take_sides(const struct call *c, const struct fettle_value *d, struct difference_sides *s)
+{
+    bool nodes = c->n_args > 1;
+    *s = (struct difference_sides){
+        .pair = {.name = fettle_get_text(d, "component"),
+                 .label = {nodes ? c->args[0] : "expected", nodes ? c->args[1] : "actual"}}};
+    side_text(fettle_value_find(d, nodes ? "actual" : "expected"), &s->text[0]);
+    side_text(fettle_value_find(d, nodes ? "expected" : "actual"), &s->text[1]);
+    for (size_t i = 0; i < 2; i++)
+        s->pair.value[i] = s->text[i].s ? s->text[i].s : "";
+}
+
+static void sides_fini(struct difference_sides *s)
+{
+    text_fini(&s->text[0]);
+    text_fini(&s->text[1]);
+}
+
+static bool is_same(const struct fettle_value *d)
+{
+    const char *kind = fettle_get_text(d, "kind");
+    return kind && strcmp(kind, "same") == 0;
+}
+
+static void add_difference(const struct call *c, struct table *t, const struct fettle_value *d)
+{
+    CLEANUP_TEXT struct text same = {0};
+    struct difference_sides sides;
+    const char *severity = fettle_get_text(d, "severity"), *kind = fettle_get_text(d, "kind");
+    text_printf(&same, "same (%s)", severity ? severity : "?");
+    take_sides(c, d, &sides);
+    report_cell(t, d, "component");
+    table_add(t, is_same(d) ? same.s : kind && strcmp(kind, "different") == 0 ? severity : kind);
+    report_pair_cells(t, &sides.pair);
+    report_cell(t, d, "since");
+    table_add(t, fettle_get_text(d, "also"));
+    sides_fini(&sides);
+}
+
+static void write_summary(struct text *out, const struct fettle_value *v, bool nodes)
+{
+    const struct fettle_value *against = fettle_value_find(v, "against");
+    const struct fettle_value *drift = fettle_value_find(v, "drift");
+    const struct fettle_value *suggestion = fettle_value_find(v, "suggestion");
+    CLEANUP_TEXT struct text t = {0};
+    report_line(out, "Node", fettle_get_text(v, "node"));
+    report_line(out, "Class", fettle_get_text(v, "class"));
+    if (fettle_get_text(against, "node"))
+        text_printf(&t, "%s %s", nodes ? "node" : "the rolling update to what is on",
+                    fettle_get_text(against, "node"));
+    else if (fettle_get_text(against, "baseline"))
+        text_printf(&t, "baseline %s", fettle_get_text(against, "baseline"));
+    report_line(out, "Against", t.s);
+    report_line(out, "Conformance", fettle_get_text(v, "conformance"));
+    report_line(out, "Why", fettle_get_text(v, "why"));
+    report_line(out, "Cohort", fettle_get_text(v, "cohort"));
+    report_line(out, "As it is since", fettle_get_text(v, "seen_since"));
+    if (fettle_get_text(drift, "state")) {
+        text_clear(&t);
+        if (strcmp(fettle_get_text(drift, "state"), "remedied") == 0)
+            text_printf(&t, "remedied; out of service until: fettle conform approve %s",
+                        fettle_get_text(v, "node"));
+        else
+            text_printf(&t, "%s since %s", fettle_get_text(drift, "state"), fettle_get_text(drift, "since"));
+        report_line(out, "Drift", t.s);
+    }
+    if (fettle_get_true(v, "flaps"))
+        report_line(out, "Flaps", "its drift came and went; it has to stay right for a while");
+    if (fettle_get_text(suggestion, "node")) {
+        text_clear(&t);
+        text_printf(&t, "fettle baseline accept %s; like it are %s of %s",
+                    fettle_get_text(suggestion, "node"), fettle_get_text(suggestion, "share"),
+                    fettle_get_text(suggestion, "of"));
+        report_line(out, "Suggestion", t.s);
+    }
+}
+
+/* What could not be read is often a thousand components for one reason: that stands there once. */
+static void write_rest(struct call *c, const struct fettle_value *list)
+{
+    CLEANUP_TEXT struct text last = {0};
+    REPORT_EACH(i, list)
+    {
+        struct difference_sides sides;
+        const char *kind = fettle_get_text(i, "kind"), *reason = NULL;
+        take_sides(c, i, &sides);
+        if (kind && strcmp(kind, "unknown") == 0)
+            reason =
+                strncmp(sides.pair.value[0], "(unknown", 8) == 0 ? sides.pair.value[0] : sides.pair.value[1];
+        if (!is_same(i) && (!reason || !last.s || strcmp(reason, last.s) != 0))
+            report_pair_rest(&c->out, &sides.pair);
+        text_clear(&last);
+        text_add(&last, reason ? reason : "");
+        sides_fini(&sides);
+    }
+}
+
+static void write_differences(struct call *c, const struct fettle_value *v)
+{
+    bool nodes = c->n_args > 1;
+    const struct column columns[] = {{.heading = "COMPONENT"},
+                                     {.heading = "SEVERITY"},
+                                     {.heading = nodes ? c->args[0] : "EXPECTED"},
+                                     {.heading = nodes ? c->args[1] : "ACTUAL"},
+                                     {.heading = "SINCE"},
+                                     {.heading = "ALSO"}};
+    struct table t = {.columns = columns, .n_columns = sizeof columns / sizeof columns[0]};
+    const struct fettle_value *list = fettle_value_find(v, "differences");
+    if (fettle_value_count(list) == 0) {
+        if (fettle_value_kind(fettle_value_find(v, "against")) == FETTLE_OBJECT)
+            report_line(&c->out, "Differences", "none");
+        return;
+    }
+    REPORT_EACH(i, list)
+    add_difference(c, &t, i);
+    text_add_char(&c->out, '\n');
+    report_table(c, &t, NULL);
+    write_rest(c, list);
+}
+
+static int diff(struct call *c, bool list, struct err *e)
+{
+    struct fettle_answer *answer = NULL;
+    struct fettle_error why;
+    const char *with = c->n_args > 1 ? c->args[1] : NULL;
+    struct fettle *f = call_controller(c, e);
+    if (!f)
+        return e->code;
+    int r =
+        call_told(fettle_conform_diff(f, c->args[0], with, call_has(c, OPTION_ALL), &answer, &why), &why, e);
+    if (r < 0)
+        return r;
+    const struct fettle_value *v = fettle_answer_value(answer);
+    if (call_has(c, OPTION_JSON)) {
+        report_json(c, v);
+    } else {
+        write_summary(&c->out, v, with != NULL);
+        if (list)
+            write_differences(c, v);
+    }
+    fettle_answer_free(answer);
+    return 0;
+}
+
+int conform_diff(struct call *c, struct err *e)
+{
+    return diff(c, true, e);
+}
+
+int conform_why_not(struct call *c, struct err *e)
+{
+    return diff(c, false, e);
+}
+
+/* ---- history ---- */
+
+static void add_entry(struct table *t, const struct fettle_value *h)
+{
+    /* Of everything that the node is; "fp_" is the name of a cohort, of what counts in a class. */
+    CLEANUP_TEXT struct text named = {0};
+    const char *fingerprint = fettle_get_text(h, "fingerprint");
+    const struct fettle_value *list = fettle_value_find(h, "named");
+    int64_t count = 0;
+    char name[20];
+    fettle_get_number(h, "count", &count);
+    REPORT_EACH(i, list)
+    text_printf(&named, "%s%s", named.len ? ", " : "", fettle_value_text(i));
+    if (count > (int64_t)fettle_value_count(list))
+        text_printf(&named, ", %lld more", (long long)(count - (int64_t)fettle_value_count(list)));
+    snprintf(name, sizeof name, "%.12s", fingerprint ? fingerprint : "");
+    report_cell(t, h, "at");
+    table_add(t, name);
+    table_add(t, named.s);
+}
+
+int conform_history(struct call *c, struct err *e)
+{
+    static const struct column columns[] = {
+        {.heading = "SINCE"}, {.heading = "FINGERPRINT"}, {.heading = "CHANGED"}};
+    struct table t = {.columns = columns, .n_columns = sizeof columns / sizeof columns[0]};
+    struct fettle_answer *answer = NULL;
+    struct fettle_error why;
+    struct fettle *f = call_controller(c, e);
+    if (!f)
+        return e->code;
+    int r = call_told(fettle_conform_history(f, c->args[0], &answer, &why), &why, e);
+    if (r < 0)
+        return r;
+    REPORT_EACH(i, fettle_value_find(fettle_answer_value(answer), "history"))
+    add_entry(&t, i);
+    report_table(c, &t, fettle_answer_value(answer));
+    fettle_answer_free(answer);
+    return 0;
+}
+
+/* ---- recheck and approve ---- */
+
+static void write_told(struct call *c, int64_t told, size_t asked)
+{
+    if (told == 0)
+        text_add(&c->out, "no node was told to read its fingerprint anew, for none of them is heard\n");
+    else if ((size_t)told < asked)
+        text_printf(&c->out,
+                    "%lld of %zu nodes were told to read their fingerprints anew; the others are not heard\n",
+                    (long long)told, asked);
+    else if (told == 1)
+        text_add(&c->out, "1 node was told to read its fingerprint anew\n");
+    else
+        text_printf(&c->out, "%lld nodes were told to read their fingerprints anew\n", (long long)told);
+}
+
+int conform_recheck(struct call *c, struct err *e)
+{
+    CLEANUP_HOSTLIST struct hostlist hosts = {0};
+    CLEANUP_FREE char *nodes = NULL;
+    struct fettle_answer *answer = NULL;
+    struct fettle_error why;
+    int r = choice_hosts(c->args, c->n_args, &hosts, e);
+    struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
+    if (!f)
+        return e->code;
+    nodes = hostlist_fold((const char *const *)hosts.names, hosts.n);
+    r = call_told(fettle_conform_recheck(f, nodes, &answer, &why), &why, e);
+    if (r < 0)
+        return r;
+    int64_t told = 0;
+    fettle_get_number(fettle_answer_value(answer), "told", &told);
+    if (call_has(c, OPTION_JSON))
+        report_json(c, fettle_answer_value(answer));
+    else
+        write_told(c, told, hosts.n);
+    fettle_answer_free(answer);
+    return told > 0 ? 0 : err_exit(EBUSY);
+}
+
+int conform_approve(struct call *c, struct err *e)
+{
+    CLEANUP_FREE char *nodes = NULL;
+    struct fettle_answer *answer = NULL;
+    struct fettle_error why;
+    int r = choice_nodes(c->args, c->n_args, &nodes, e);
+    struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
+    if (!f)
+        return e->code;
+    r = call_told(fettle_conform_approve(f, nodes, c->value[OPTION_REASON], &answer, &why), &why, e);
+    return r < 0 ? r : report_change(c, answer, "approved", "nothing had to change");
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/report.h"
+
+#include <string.h>
+
+/* Two of these, a component, two words and a time are a line of some 110 columns. */
+enum { CELL_BYTES_MAX = 26 };
+
+void report_line(struct text *out, const char *name, const char *value)
+{
+    if (!value || !*value)
+        return;
+    text_printf(out, "%-15s ", name);
+    print_safe(out, value);
+    text_add_char(out, '\n');
+}
+
+static void add_cut(struct table *t, const char *s)
+{
+    CLEANUP_TEXT struct text cut = {0};
+    size_t n = CELL_BYTES_MAX - 3;
+    if (strlen(s) <= CELL_BYTES_MAX) {
+        table_add(t, s);
+        return;
+    }
+    while (n > 0 && ((unsigned char)s[n] & 0xC0) == 0x80) /* not within a character */
+        n--;
+    text_printf(&cut, "%.*s...", (int)n, s);
+    table_add(t, cut.s);
+}
+
+void report_pair_cells(struct table *t, const struct report_pair *p)
+{
+    add_cut(t, p->value[0]);
+    add_cut(t, p->value[1]);
+}
+
+void report_pair_rest(struct text *out, const struct report_pair *p)
+{
+    if (strlen(p->value[0]) <= CELL_BYTES_MAX && strlen(p->value[1]) <= CELL_BYTES_MAX)
+        return;
+    text_add_char(out, '\n');
+    print_safe(out, p->name);
+    text_add_char(out, '\n');
+    for (size_t i = 0; i < 2; i++) {
+        text_printf(out, "  %-9s ", p->label[i]);
+        print_safe(out, p->value[i]);
+        text_add_char(out, '\n');
+    }
+}
+
+void report_cell(struct table *t, const struct fettle_value *object, const char *key)
+{
+    const struct fettle_value *v = fettle_value_find(object, key);
+    const char *s = fettle_value_text(v);
+    if (fettle_value_kind(v) == FETTLE_BOOL)
+        s = fettle_value_true(v) ? "yes" : "no";
+    table_add(t, s ? s : "");
+}
+
+void report_json(struct call *c, const struct fettle_value *v)
+{
+    print_json(&c->out, v);
+    text_add_char(&c->out, '\n');
+}
+
+void report_table(struct call *c, struct table *t, const struct fettle_value *v)
+{
+    if (v && call_has(c, OPTION_JSON))
+        report_json(c, v);
+    else
+        table_write(t, !call_has(c, OPTION_NO_HEADER), false, &c->out);
+    table_fini(t);
+}
+
+static void write_held(struct text *out, const struct fettle_value *held)
+{
+    REPORT_EACH(i, held)
+    {
+        const char *nodes = fettle_get_text(i, "nodes"), *kind = fettle_get_text(i, "kind");
+        const char *owner = fettle_get_text(i, "owner"), *reason = fettle_get_text(i, "reason");
+        print_safe(out, nodes ? nodes : "?");
+        text_add(out, ": held: ");
+        print_safe(out, kind ? kind : "?");
+        text_add(out, " by ");
+        print_safe(out, owner ? owner : "?");
+        text_add(out, ": ");
+        print_safe(out, reason ? reason : "?");
+        text_add_char(out, '\n');
+    }
+}
+
+int report_change(struct call *c, struct fettle_answer *answer, const char *done, const char *nothing)
+{
+    const struct fettle_value *v = fettle_answer_value(answer);
+    const char *changed = fettle_get_text(v, "changed");
+    if (call_has(c, OPTION_JSON)) {
+        report_json(c, v);
+    } else {
+        bool any = changed && *changed;
+        print_safe(&c->out, any ? changed : nothing);
+        text_printf(&c->out, "%s%s\n", any ? ": " : "", any ? done : "");
+        write_held(&c->out, fettle_value_find(v, "held"));
+    }
+    fettle_answer_free(answer);
+    return 0;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_CLI_REPORT_H
+#define FETTLE_CLI_REPORT_H
+
+#include "cli/command.h"
+#include "cli/print.h"
+
+/*
+ * Answers as a person reads them: lines of a name and a value, and tables; or the JSON as it came.
+ */
+
+/* "Name          value"; nothing when there is no value. */
+void report_line(struct text *out, const char *name, const char *value);
+/* What a row of a table says of one thing in two places. A table stays readable with values of a kilobyte:
+ * long ones are cut in it, and stand under it in full. */
+struct report_pair {
+    const char *name, *label[2], *value[2];
+};
+/* The next two cells: both values, the long ones cut. */
+void report_pair_cells(struct table *t, const struct report_pair *p);
+/* Under the table: the values of a pair of which one was cut. */
+void report_pair_rest(struct text *out, const struct report_pair *p);
+/* The next cell of the row: an object's member, flags as yes and no. */
+void report_cell(struct table *t, const struct fettle_value *object, const char *key);
+/* The table, with headings unless --no-header; or, where v is given and --json was said, v. Ends t. */
+void report_table(struct call *c, struct table *t, const struct fettle_value *v);
+void report_json(struct call *c, const struct fettle_value *v);
+/* What a change did to which nodes ("lx07: approved"), or `nothing` where it did not name any; and what
+ * still holds the nodes. Frees the answer. Returns the exit status. */
+int report_change(struct call *c, struct fettle_answer *answer, const char *done, const char *nothing);
+
+/* for each element of an array */
+#define REPORT_EACH(i, array) \
+    for (const struct fettle_value *i = fettle_value_first(array); i; i = fettle_value_next(i))
+
+#endif

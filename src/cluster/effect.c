@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The outbox: what drivers are to bring about, and what has come of it. One record of a kind for each
+ * node, so that what was not carried out is replaced by what is wanted now.
+ *
+ * A driver writes what it is about to do into the record before it does it (`done`, pending). So a record
+ * of which nothing is done can go at once, and one of which something is stays until the driver says that
+ * nothing is left.
+ */
+#include "cluster/decide.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REBOOTS_COUNT_S = 7 * 24 * 3600 };
+
+static bool digits(const char **p)
+{
+    size_t n = strspn(*p, "0123456789");
+    *p += n;
+    return n > 0;
+}
+
+/* As the State Manager names a node: x1000c0s0b0n0. */
+static bool is_xname(const char *name)
+{
+    for (const char *part = "xcsbn"; *part; part++)
+        if (*name++ != *part || !digits(&name))
+            return false;
+    return *name == '\0';
+}
+
+const char *member_xname(const struct member *m)
+{
+    if (m->spec.xname)
+        return m->spec.xname;
+    return is_xname(m->name) ? m->name : NULL;
+}
+
+static const struct effect *find_effect(const struct cluster *c, const char *kind, const struct member *m)
+{
+    CLEANUP_TEXT struct text key = {0};
+    text_printf(&key, "effect/%s%s", kind, m->name);
+    return cluster_effect(c, key.s);
+}
+
+static json_t *effect_object(const struct effect *f)
+{
+    return f ? json_read(f->value, strlen(f->value), NULL) : NULL;
+}
+
+static json_t *decimal(struct wall at)
+{
+    CLEANUP_TEXT struct text t = {0};
+    text_printf(&t, "%lld", (long long)at.ns);
+    return json_string(t.s);
+}
+
+static void set_id(json_t *o, struct wall at)
+{
+    json_object_set_new(o, "id", decimal(at));
+}
+
+static void add_effect(struct decision *d, const char *kind, const struct member *m, const json_t *o)
+{
+    CLEANUP_TEXT struct text prefix = {0};
+    text_printf(&prefix, "effect/%s", kind);
+    decision_add(d, prefix.s, m->name, o ? json_write(o) : NULL);
+}
+
+/* --- the State Manager ----------------------------------------------------------------------- */
+
+static json_t *flag_for(const struct drift *drift)
+{
+    char hex[FINGERPRINT_HEX + 1];
+    CLEANUP_TEXT struct text status = {0}, message = {0};
+    text_printf(&status, "drift:%s:%.12s", severity_name(drift->severity),
+                fingerprint_format(&drift->actual, hex));
+    text_printf(&message, "conformance_drift: baseline %s %u: ", drift->class, drift->version);
+    drift_summary(drift->named, drift->count, &message);
+    text_add(&message, "; expected=");
+    fingerprint_say(&drift->expected, &message);
+    text_add(&message, ", actual=");
+    fingerprint_say(&drift->actual, &message);
+    json_t *flag = json_object();
+    json_object_set_new(flag, "flag", json_string("Warning"));
+    json_object_set_new(flag, "status", json_string(status.s));
+    json_object_set_new(flag, "group", json_string("drifted"));
+    json_object_set_new(flag, "message", json_string(message.s));
+    return flag;
+}
+
+static void tell_of_drift(const struct cluster *c, const struct member *m, const struct drift *drift,
+                          struct wall at, struct decision *d)
+{
+    const char *xname = member_xname(m);
+    const struct effect *f = find_effect(c, "ochami.", m);
+    if (!c->tells_ochami || !xname)
+        return;
+    CLEANUP_JSON json_t *was = effect_object(f);
+    CLEANUP_JSON json_t *want = flag_for(drift);
+    const json_t *done = json_object_get(was, "done");
+    /* What stands under another name goes on there, so that it can be taken back. */
+    if (done && !json_is_null(done))
+        xname = json_string_value(json_object_get(was, "xname"));
+    if (was && json_equal(json_object_get(was, "want"), want) &&
+        strcmp(json_string_value(json_object_get(was, "xname")), xname) == 0)
+        return;
+    CLEANUP_JSON json_t *o = json_object();
+    set_id(o, at);
+    json_object_set_new(o, "xname", json_string(xname));
+    json_object_set(o, "want", want);
+    if (done)
+        json_object_set(o, "done", (json_t *)(uintptr_t)done);
+    else
+        json_object_set_new(o, "done", json_null());
+    add_effect(d, "ochami.", m, o);
+}
+
+static void tell_of_none(const struct cluster *c, const struct member *m, struct wall at, struct decision *d)
+{
+    CLEANUP_JSON json_t *o = effect_object(find_effect(c, "ochami.", m));
+    const json_t *want = json_object_get(o, "want");
+    if (!o || json_is_null(want))
+        return;
+    if (json_is_null(json_object_get(o, "done"))) {
+        add_effect(d, "ochami.", m, NULL);
+        return;
+    }
+    set_id(o, at);
+    json_object_set_new(o, "want", json_null());
+    add_effect(d, "ochami.", m, o);
+}
+
+void effect_tell(const struct cluster *c, const struct member *m, const struct drift *drift, struct wall at,
+                 struct decision *d)
+{
+    if (drift)
+        tell_of_drift(c, m, drift, at, d);
+    else
+        tell_of_none(c, m, at, d);
+}
+
+bool cluster_drift_untold(const struct cluster *c, const struct member *m)
+{
+    const struct drift *drift = member_drift(m);
+    if (!c->tells_ochami || !drift || drift->state == DRIFT_REMEDIED || !member_xname(m))
+        return false;
+    const struct effect *f = find_effect(c, "ochami.", m);
+    return !f || !f->wants;
+}
+
+/* --- reboots --------------------------------------------------------------------------------- */
+
+/* What comes after now counts, too: the clock was set. */
+unsigned cluster_reboots(const struct member *m, struct wall now)
+{
+    const struct reboots *r = m->past ? m->past->reboots : NULL;
+    unsigned n = 0;
+    for (size_t i = 0; r && i < r->n; i++)
+        n += r->at[i].ns > now.ns - REBOOTS_COUNT_S * INT64_C(1000000000);
+    return n;
+}
+
+bool cluster_reboot_wanted(const struct member *m, const char *boot)
+{
+    const struct reboots *r = m->past ? m->past->reboots : NULL;
+    return r && r->boot[0] && strcmp(r->boot, boot) == 0;
+}
+
+static json_t *times_with(const struct member *m, struct wall at)
+{
+    const struct reboots *r = m->past ? m->past->reboots : NULL;
+    json_t *times = json_array();
+    for (size_t i = r && r->n == REBOOTS_KEPT_MAX; r && i < r->n; i++)
+        json_array_append_new(times, decimal(r->at[i]));
+    json_array_append_new(times, decimal(at));
+    return times;
+}
+
+static json_t *text_or_null(const char *s)
+{
+    return s ? json_string(s) : json_null();
+}
+
+static json_t *image_of(const struct node_class *k)
+{
+    if (!k->kernel && !k->initrd && !k->params)
+        return json_null();
+    json_t *image = json_object();
+    json_object_set_new(image, "kernel", text_or_null(k->kernel));
+    json_object_set_new(image, "initrd", text_or_null(k->initrd));
+    json_object_set_new(image, "params", text_or_null(k->params));
+    return image;
+}
+
+void effect_reboot(const struct cluster *c, const struct member *m, const char *boot, struct wall at,
+                   struct decision *d)
+{
+    CLEANUP_JSON json_t *o = json_object();
+    set_id(o, at);
+    json_object_set_new(o, "xname", json_string(member_xname(m)));
+    json_object_set_new(o, "boot", json_string(boot));
+    json_object_set_new(o, "image", image_of(member_class(c, m)));
+    json_object_set_new(o, "times", times_with(m, at));
+    json_object_set_new(o, "done", json_null());
+    add_effect(d, "reboot.", m, o);
+}
+
+void effect_no_reboot(const struct cluster *c, const struct member *m, struct decision *d)
+{
+    CLEANUP_JSON json_t *o = effect_object(find_effect(c, "reboot.", m));
+    if (!o || json_is_null(json_object_get(o, "boot")))
+        return;
+    json_object_set_new(o, "boot", json_null());
+    add_effect(d, "reboot.", m, o);
+}
+
+/* --- what came of an effect ------------------------------------------------------------------ */
+
+const char *effect_node(const char *key)
+{
+    const char *dot = strncmp(key, "effect/", 7) == 0 ? strchr(key, '.') : NULL;
+    return dot ? dot + 1 : NULL;
+}
+
+static void say_result(const char *key, const json_t *done, struct text *t)
+{
+    const char *step = json_string_value(json_object_get(done, "step"));
+    const char *error = json_string_value(json_object_get(done, step ? "why" : "error"));
+    const char *detail = json_string_value(json_object_get(done, step ? "transition" : "status"));
+    if (strncmp(key, "reboot.", 7) == 0)
+        text_printf(t, "reboot: %s", step ? step : "not begun");
+    else if (json_is_null(done))
+        text_add(t, "OpenCHAMI: taken back");
+    else if (json_is_true(json_object_get(done, "pending")))
+        text_add(t, "OpenCHAMI is being told");
+    else
+        text_add(t, detail || !error ? "OpenCHAMI was told" : "OpenCHAMI was not told");
+    if (detail)
+        text_printf(t, ": %.256s", detail);
+    if (error)
+        text_printf(t, ": %.256s", error);
+}
+
+/* What came of the reboot before says nothing about this one. */
+static bool is_of_another(const json_t *o, const json_t *done)
+{
+    const json_t *id = json_object_get(done, "id");
+    return id && !json_equal(id, json_object_get(o, "id"));
+}
+
+int decide_effect(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e)
+{
+    CLEANUP_JSON json_t *set = record_object(cmd->set, e);
+    const char *key;
+    if (!set || json_take_string(set, "key", &key, e) < 0)
+        return -EINVAL;
+    json_t *done = json_object_get(set, "done");
+    if (!done)
+        return err_set(e, -EINVAL, "\"done\" is missing");
+    CLEANUP_JSON json_t *o = effect_object(cluster_effect(c, key));
+    if (!o || json_equal(json_object_get(o, "done"), done) || is_of_another(o, done))
+        return 0; /* it is gone, or known */
+    json_object_set(o, "done", done);
+    const char *rest = key + strlen("effect/");
+    if (effect_check(rest, o, e) < 0)
+        return -EINVAL;
+    bool over = json_is_null(done) && json_is_null(json_object_get(o, "want"));
+    decision_add(d, "", key, over ? NULL : json_write(o));
+    hostlist_add(&d->changed, effect_node(key));
+    struct text t = {0};
+    say_result(rest, done, &t);
+    d->text = text_take(&t);
+    return 0;
+}

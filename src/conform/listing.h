@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_CONFORM_LISTING_H
+#define FETTLE_CONFORM_LISTING_H
+
+#include "conform/component.h"
+
+/*
+ * Lists of components by their fingerprint: ten thousand equal nodes share one. A component that
+ * stands in many lists is kept once, so that lists which differ in a few things cost a pointer for
+ * each component. A listing may be known by name alone, until somebody sends what it holds.
+ *
+ * A listing lives while somebody holds a reference.
+ */
+
+enum { LISTINGS_BYTES_MAX = 512 << 20 }; /* of all contents; another one is refused then */
+
+struct listing {
+    struct fingerprint id;
+    bool known; /* n and components mean something */
+    uint32_t refs;
+    uint32_t n;
+    uint32_t n_unknown;                  /* components that could not be read */
+    const struct component **components; /* sorted by name; interned: equal pointers are equal */
+};
+
+struct listings;
+struct listings *listings_create(void);
+void listings_destroy(struct listings *l);
+
+/* The listing of this name with a reference for the caller, made (not known) when there is none. */
+struct listing *listings_get(struct listings *l, const struct fingerprint *id);
+/* NULL when nobody holds it. No reference. */
+struct listing *listings_find(const struct listings *l, const struct fingerprint *id);
+struct listing *listing_ref(struct listing *g);
+/* NULL is fine. */
+void listing_unref(struct listings *l, struct listing *g);
+
+/* Fills in what a listing holds; does nothing when it is known. c is sorted. -EBADMSG when c does not
+ * have the listing's fingerprint: somebody lies. -ENOSPC over LISTINGS_BYTES_MAX. */
+int listing_fill(struct listings *l, struct listing *g, const struct components *c, struct err *e);
+
+/* The component of this name of a known listing; NULL when it has none. */
+const struct component *listing_find(const struct listing *g, const char *name);
+/* What is known of a name: the component; or, when it has none, an unknown component "PREFIX.*" that
+ * covers it (nothing below PREFIX could be read); NULL: absent. */
+const struct component *listing_look(const struct listing *g, const char *name);
+/* As components_format. */
+void listing_format(const struct listing *g, struct text *t);
+
+size_t listings_count(const struct listings *l); /* known ones */
+size_t listings_bytes(const struct listings *l);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_CONTROLLER_CONFIG_INTERNAL_H
+#define FETTLE_CONTROLLER_CONFIG_INTERNAL_H
+
+#include "base/conf.h"
+#include "controller/config.h"
+
+/*
+ * Shared by config.c (fettle.conf) and the readers of the files that it names: node_conf.c,
+ * partition_conf.c, class_conf.c. Each takes its file into *c, or leaves a sentence.
+ */
+
+int config_read_nodes(struct config *c, struct err *e);
+/* After the nodes, which it puts into partitions. */
+int config_read_partitions(struct config *c, struct err *e);
+/* Also without a file: then every node is in the class default. */
+int config_read_classes(struct config *c, struct err *e);
+/* One sentence a line for each class that differs. */
+void config_compare_classes(const struct config *was, const struct config *is, struct text *changes);
+
+/* Says who wanted a file that cannot be read; a bad line (-EINVAL) has named itself. Returns rc. */
+int config_refuse_file(const struct config *c, enum setting s, int rc, struct err *e);
+/* The field of a record, in any case; NULL when it has none. */
+const struct conf_field *config_field(const struct conf_line *line, const char *key);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_DRIVER_ANSWER_H
+#define FETTLE_DRIVER_ANSWER_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * What OpenCHAMI's services answer, read from their bytes. What is not understood is -EPROTO with a
+ * sentence, and never taken for anything: an absent flag is not "OK", an unknown status not "over".
+ */
+
+enum { XNAME_BYTES_MAX = 63, TRANSITION_ID_BYTES_MAX = 63, DETAIL_BYTES_MAX = 255 };
+
+/* Letters and digits, as "x0c0s0b0n0": what may stand in a path. */
+bool xname_is_valid(const char *xname);
+/* Letters, digits and '-'. */
+bool transition_id_is_valid(const char *id);
+
+/* The sentence of a problem document (RFC 7807); false when these bytes are none. */
+bool problem_read(const char *bytes, size_t len, char detail[static DETAIL_BYTES_MAX + 1]);
+
+/* SMD, GET /State/Components/XNAME. */
+struct component {
+    char flag[16];   /* "OK", "Warning", ...; "" when there is none */
+    char status[64]; /* SoftwareStatus; "" when there is none */
+};
+int component_read(const char *bytes, size_t len, struct component *out, struct err *e);
+
+/* SMD, GET /memberships/XNAME: is the node in this group? */
+int membership_read(const char *bytes, size_t len, const char *group, bool *is_member, struct err *e);
+
+/* BSS, GET /bootparameters?name=XNAME. Each part may be NULL: not said. */
+struct boot_image {
+    char *kernel, *initrd, *params;
+};
+void boot_image_fini(struct boot_image *i);
+enum boot_found {
+    BOOT_NONE,  /* nothing of this node's own */
+    BOOT_OTHER, /* its own, and something else than the image says */
+    BOOT_SAME
+};
+int bootparameters_read(const char *bytes, size_t len, const char *xname, const struct boot_image *image,
+                        enum boot_found *out, struct err *e);
+
+/* PCS, POST /transitions. */
+int started_read(const char *bytes, size_t len, char id[static TRANSITION_ID_BYTES_MAX + 1], struct err *e);
+
+/* PCS, GET /transitions/ID: what became of it for this node. */
+enum transition_outcome { TRANSITION_UNDER_WAY, TRANSITION_COMPLETED, TRANSITION_FAILED };
+struct transition {
+    enum transition_outcome outcome;
+    bool has_node;                  /* a task of it is the node's */
+    char only[XNAME_BYTES_MAX + 1]; /* whose it is when it has one task; else "" */
+    char why[DETAIL_BYTES_MAX + 1]; /* TRANSITION_FAILED */
+};
+int transition_read(const char *bytes, size_t len, const char *xname, struct transition *out, struct err *e);
+
+/* PCS, GET /transitions: those that restart nodes. */
+struct transitions {
+    size_t n;
+    struct listed {
+        char id[TRANSITION_ID_BYTES_MAX + 1];
+        char created[40]; /* the server's clock, without the zone: comparable by strcmp */
+        bool is_over;
+    } * restarts;
+    char newest[40]; /* when the newest transition of any kind was made; "" when there is none */
+};
+void transitions_fini(struct transitions *t); /* empty afterwards */
+/* *out is empty on error. */
+int transitions_read(const char *bytes, size_t len, struct transitions *out, struct err *e);
+
+#endif

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A reboot into the right image: boot parameters in BSS, then a transition of PCS, then wait for its end.
+ *
+ * A transition has no name of ours that could be found again, and must not be asked for twice. So:
+ *
+ * - PCS's transitions are listed before. One that restarts this node and is under way is adopted, whoever
+ *   asked for it.
+ * - The time of the newest of them, by PCS's own clock, is in the record ("asking") before ours is asked
+ *   for. Whoever finds the record so (we, when the answer was lost; another driver, when this one was
+ *   killed) takes a restart of this node that is newer for ours, even if it has ended. Only when there is
+ *   none it is asked for again.
+ * - Right before it is asked for, the controller says whether the node may still be rebooted. What it
+ *   cannot say yet, as after a start before the node was heard, is asked again.
+ *
+ * The list has no nodes in it: each transition of it that may be meant is read, unless it is known to be
+ * another node's alone. One list serves all jobs that look within the time of a poll.
+ */
+#include "driver/job.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { KNOWN_MAX = 20000, TASK_MINUTES = 5 };
+
+static void transitions_know(struct ochami *o, const char *id, const char *xname)
+{
+    struct known *k;
+    HASH_FIND_STR(o->known, id, k);
+    if (k || !xname[0])
+        return;
+    if (HASH_COUNT(o->known) >= KNOWN_MAX)
+        transitions_forget(o);
+    k = mem_alloc(sizeof *k);
+    snprintf(k->id, sizeof k->id, "%s", id);
+    snprintf(k->xname, sizeof k->xname, "%s", xname);
+    HASH_ADD_STR(o->known, id, k);
+}
+
+void transitions_forget(struct ochami *o)
+{
+    struct known *k, *next;
+    HASH_ITER (hh, o->known, k, next) {
+        HASH_DEL(o->known, k);
+        free(k);
+    }
+    transitions_fini(&o->transitions);
+    o->listed_at = (struct mono){0};
+}
+
+static bool is_anothers(const struct job *j, const char *id)
+{
+    struct known *k;
+    HASH_FIND_STR(j->o->known, id, k);
+    return k && strcasecmp(k->xname, j->effect.xname) != 0;
+}
+
+/* The step is a result; it goes on when the record has it. */
+static void report(struct job *j, enum step step, const char *why)
+{
+    j->progress.step = step;
+    job_report(j, progress_write(&j->progress, j->effect.id, why), step != STEP_ASKING);
+}
+
+/* Where the record says that it is; -1 for the end. */
+static int phase_of(const struct job *j)
+{
+    switch (j->progress.step) {
+    case STEP_NONE: return j->effect.has_image ? PHASE_BOOT_LOOK : PHASE_LIST;
+    case STEP_IMAGE:
+    case STEP_ASKING: return PHASE_LIST;
+    case STEP_ASKED: return PHASE_POLL;
+    case STEP_COMPLETED:
+    case STEP_FAILED:
+    case STEP_REFUSED: break;
+    }
+    return -1;
+}
+
+enum job_phase reboot_again(const struct job *j)
+{
+    int phase = phase_of(j);
+    return phase < 0 ? PHASE_POLL : (enum job_phase)phase;
+}
+
+void reboot_begin(struct job *j)
+{
+    int phase = phase_of(j);
+    if (phase < 0 || !j->effect.boot) /* it is over, or not wanted any more */
+        job_drop(j);
+    else if (j->progress.step == STEP_ASKING &&
+             j->asked_at.ns == 0) /* somebody's request may be on its way */
+        job_sleep(j, PHASE_LIST, j->o->pace.poll);
+    else
+        job_queue(j, (enum job_phase)phase);
+}
+
+void reboot_on_recorded(struct job *j)
+{
+    if (j->progress.step == STEP_ASKING)
+        job_queue(j, PHASE_ASK);
+    else if (j->progress.step == STEP_ASKED)
+        job_sleep(j, PHASE_POLL, j->o->pace.poll);
+    else
+        reboot_begin(j);
+}
+
+static void look_at_image(struct job *j)
+{
+    CLEANUP_TEXT struct text path = {0};
+    text_printf(&path, "/bootparameters?name=%s", j->effect.xname);
+    job_call(j, "GET", path.s, NULL);
+}
+
+static void add_part(struct text *t, const char *key, const char *value)
+{
+    if (!value)
+        return;
+    text_printf(t, ",\"%s\":", key);
+    text_add_json(t, value);
+}
+
+/* PUT replaces all that BSS has of a node; PATCH changes what is named. */
+static void put_image(struct job *j, const char *method)
+{
+    CLEANUP_TEXT struct text body = {0};
+    const struct boot_image *i = &j->effect.image;
+    text_printf(&body, "{\"hosts\":[\"%s\"]", j->effect.xname);
+    add_part(&body, "kernel", i->kernel);
+    add_part(&body, "initrd", i->initrd);
+    add_part(&body, "params", i->params);
+    text_add(&body, "}");
+    j->phase = PHASE_BOOT_PUT;
+    job_call(j, method, "/bootparameters", body.s);
+}
+
+static void on_image(struct job *j, const struct answer *a)
+{
+    struct err e;
+    enum boot_found found = BOOT_NONE;
+    if (a->is_refused && a->status != 404) {
+        report(j, STEP_REFUSED, a->detail);
+    } else if (!a->is_refused &&
+               bootparameters_read(a->body, a->len, j->effect.xname, &j->effect.image, &found, &e) < 0) {
+        job_fault(j, PHASE_BOOT_LOOK, &e);
+    } else if (found == BOOT_SAME) {
+        report(j, STEP_IMAGE, NULL);
+    } else {
+        put_image(j, found == BOOT_NONE ? "PUT" : "PATCH");
+    }
+}
+
+static bool has_fresh_list(const struct job *j)
+{
+    const struct ochami *o = j->o;
+    return o->listed_at.ns && mono_sub(o->listed_at, j->asked_at).ns > 0 &&
+           mono_sub(mono_now(), o->listed_at).ns < o->pace.poll.ns;
+}
+
+static void ask(struct job *j)
+{
+    struct err e = {0};
+    const struct ochami_sink *sink = &j->o->sink;
+    int may = sink->may_reboot(sink->arg, j->node, j->effect.boot ? j->effect.boot : "", &e);
+    if (may == -EAGAIN) { /* somebody else may restart it meanwhile: the list says it */
+        job_sleep(j, PHASE_LIST, j->o->pace.poll);
+        return;
+    }
+    if (may != 0) {
+        report(j, STEP_REFUSED, e.msg);
+        return;
+    }
+    CLEANUP_TEXT struct text body = {0};
+    text_printf(
+        &body,
+        "{\"operation\":\"soft-restart\",\"taskDeadlineMinutes\":%d,\"location\":[{\"xname\":\"%s\"}]}",
+        TASK_MINUTES, j->effect.xname);
+    j->phase = PHASE_ASK;
+    j->asked_at = mono_now();
+    job_call(j, "POST", "/transitions", body.s);
+}
+
+static void read_transition(struct job *j, const char *id)
+{
+    CLEANUP_TEXT struct text path = {0};
+    text_printf(&path, "/transitions/%s", id);
+    job_call(j, "GET", path.s, NULL);
+}
+
+/* None of them is this node's: it is asked for, when the record says so. */
+static void next_candidate(struct job *j)
+{
+    if (j->n_candidates > 0) {
+        j->phase = PHASE_CANDIDATE;
+        read_transition(j, j->candidates[j->n_candidates - 1]);
+        return;
+    }
+    if (j->progress.step != STEP_ASKING)
+        snprintf(j->progress.after, sizeof j->progress.after, "%s", j->o->transitions.newest);
+    report(j, STEP_ASKING, NULL);
+}
+
+static void choose_candidates(struct job *j)
+{
+    const struct transitions *t = &j->o->transitions;
+    bool is_asking = j->progress.step == STEP_ASKING;
+    free(j->candidates);
+    j->candidates = mem_alloc((t->n + 1) * sizeof *j->candidates);
+    j->n_candidates = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        const struct listed *l = &t->restarts[i];
+        bool may_be_ours = is_asking && strcmp(l->created, j->progress.after) > 0;
+        if ((!l->is_over || may_be_ours) && !is_anothers(j, l->id))
+            memcpy(j->candidates[j->n_candidates++], l->id, sizeof l->id);
+    }
+    next_candidate(j);
+}
+
+static void list_transitions(struct job *j)
+{
+    if (has_fresh_list(j)) {
+        choose_candidates(j);
+        return;
+    }
+    j->list_asked_at = mono_now();
+    job_call(j, "GET", "/transitions", NULL);
+}
+
+static void on_list(struct job *j, const struct answer *a)
+{
+    struct err e;
+    struct transitions t;
+    if (a->is_refused) {
+        err_set(&e, -EPROTO, "%s", a->detail);
+        job_fault(j, PHASE_LIST, &e);
+    } else if (transitions_read(a->body, a->len, &t, &e) < 0) {
+        job_fault(j, PHASE_LIST, &e);
+    } else {
+        transitions_fini(&j->o->transitions);
+        j->o->transitions = t;
+        j->o->listed_at = j->list_asked_at;
+        choose_candidates(j);
+    }
+}
+
+static void take_transition(struct job *j, const char *id)
+{
+    snprintf(j->progress.transition, sizeof j->progress.transition, "%s", id);
+    report(j, STEP_ASKED, NULL);
+}
+
+static void on_candidate(struct job *j, const struct answer *a)
+{
+    struct err e;
+    struct transition t = {0};
+    const char *id = j->candidates[j->n_candidates - 1];
+    if (!a->is_refused && transition_read(a->body, a->len, j->effect.xname, &t, &e) < 0) {
+        job_fault(j, PHASE_LIST, &e);
+        return;
+    }
+    transitions_know(j->o, id, t.only);
+    if (t.has_node) {
+        take_transition(j, id);
+        return;
+    }
+    j->n_candidates--;
+    next_candidate(j);
+}
+
+static void on_asked(struct job *j, const struct answer *a)
+{
+    struct err e;
+    char id[TRANSITION_ID_BYTES_MAX + 1];
+    if (a->is_refused) {
+        report(j, STEP_REFUSED, a->detail);
+    } else if (started_read(a->body, a->len, id, &e) < 0) {
+        job_fault(j, PHASE_LIST, &e); /* it may have begun: the list says it */
+    } else {
+        transitions_know(j->o, id, j->effect.xname);
+        take_transition(j, id);
+    }
+}
+
+static void on_poll(struct job *j, const struct answer *a)
+{
+    struct err e;
+    struct transition t;
+    if (a->is_refused && a->status == 404) {
+        report(j, STEP_FAILED, "PCS does not know the transition any more");
+    } else if (a->is_refused) {
+        report(j, STEP_FAILED, a->detail);
+    } else if (transition_read(a->body, a->len, j->effect.xname, &t, &e) < 0) {
+        job_fault(j, PHASE_POLL, &e);
+    } else if (t.outcome == TRANSITION_UNDER_WAY) {
+        j->faults = 0;
+        transitions_know(j->o, j->progress.transition, t.only);
+        job_sleep(j, PHASE_POLL, j->o->pace.poll);
+    } else {
+        report(j, t.outcome == TRANSITION_COMPLETED ? STEP_COMPLETED : STEP_FAILED, t.why);
+    }
+}
+
+/* Why it cannot be tried at all; NULL when it can. */
+static const char *obstacle(const struct job *j)
+{
+    bool is_image = j->phase == PHASE_BOOT_LOOK || j->phase == PHASE_BOOT_PUT;
+    if (!j->effect.xname || !xname_is_valid(j->effect.xname))
+        return "the node has no xname that OpenCHAMI could know";
+    if (is_image && !job_has_service(j, SERVICE_BSS))
+        return "an image is to be set and no address of BSS is configured";
+    return job_has_service(j, SERVICE_PCS) ? NULL : "no address of PCS is configured";
+}
+
+void reboot_go(struct job *j)
+{
+    const char *why = obstacle(j);
+    if (why)
+        report(j, STEP_REFUSED, why);
+    else if (j->phase == PHASE_BOOT_LOOK || j->phase == PHASE_BOOT_PUT)
+        look_at_image(j);
+    else if (j->phase == PHASE_ASK)
+        ask(j);
+    else if (j->phase == PHASE_POLL)
+        read_transition(j, j->progress.transition);
+    else
+        list_transitions(j);
+}
+
+void reboot_on_answer(struct job *j, const struct answer *a)
+{
+    switch (j->phase) {
+    case PHASE_BOOT_LOOK: on_image(j, a); return;
+    case PHASE_BOOT_PUT: report(j, a->is_refused ? STEP_REFUSED : STEP_IMAGE, a->detail); return;
+    case PHASE_LIST: on_list(j, a); return;
+    case PHASE_CANDIDATE: on_candidate(j, a); return;
+    case PHASE_ASK: on_asked(j, a); return;
+    case PHASE_POLL: on_poll(j, a); return;
+    case PHASE_LOOK:
+    case PHASE_MEMBER:
+    case PHASE_PUT: break;
+    }
+}

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libcurl's multi interface on a libuv loop: libcurl says which sockets to watch and when to be called
+ * again, and libuv does that. No thread but libcurl's own for names.
+ *
+ * Everything that reports to a caller goes through on_timeout or on_socket, after libcurl was called and
+ * before the callback returns; a request that failed before it began waits in the same list as the others
+ * and is found by the timer. So nobody is called from within fetch_start.
+ *
+ * A callback may destroy what it was called by. So the finished requests are first taken out of libcurl,
+ * then told one by one, and `alive` on the stack says whether to go on.
+ */
+#include "fetch/fetch.h"
+
+#include "base/text.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utlist.h>
+
+struct request {
+    struct fetch *fetch;
+    CURL *easy; /* NULL: could not be started */
+    struct curl_slist *headers;
+    struct text body;
+    bool too_large;
+    int status;
+    struct err why;
+    char words[CURL_ERROR_SIZE];
+    fetch_done_fn *done;
+    void *arg;
+    struct request *prev, *next;
+};
+
+/* One socket of libcurl's that is watched. */
+struct watched {
+    uv_poll_t poll;
+    struct fetch *fetch;
+    curl_socket_t fd;
+};
+
+struct fetch {
+    uv_loop_t *loop;
+    uv_timer_t timer;
+    CURLM *multi;
+    char *ca, *token;
+    unsigned answered_ms;
+    struct request *open;     /* libcurl has them */
+    struct request *finished; /* to be told */
+    bool *alive;              /* of the callback that is telling; NULL outside */
+};
+
+static void request_free(struct request *r)
+{
+    curl_easy_cleanup(r->easy);
+    curl_slist_free_all(r->headers);
+    text_fini(&r->body);
+    free(r);
+}
+
+static void finish(struct request *r)
+{
+    struct fetch *f = r->fetch;
+    if (r->easy) {
+        DL_DELETE(f->open, r);
+        curl_multi_remove_handle(f->multi, r->easy);
+    }
+    DL_APPEND(f->finished, r);
+}
+
+static int errno_of(CURLcode code)
+{
+    if (code == CURLE_OPERATION_TIMEDOUT)
+        return -ETIMEDOUT;
+    if (code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST)
+        return -ECONNREFUSED;
+    return -EPROTO;
+}
+
+static void judge(struct request *r, CURLcode code)
+{
+    long status = 0;
+    if (r->too_large)
+        err_set(&r->why, -E2BIG, "the answer is longer than %d bytes", FETCH_BODY_BYTES_MAX);
+    else if (code != CURLE_OK)
+        err_set(&r->why, errno_of(code), "%s", r->words[0] ? r->words : curl_easy_strerror(code));
+    else if (curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE, &status) != CURLE_OK || status < 100)
+        err_set(&r->why, -EPROTO, "no HTTP answer");
+    else
+        r->status = (int)status;
+}
+
+/* Tells everybody whose request has ended. f may be gone afterwards. */
+static void tell(struct fetch *f)
+{
+    if (f->alive)
+        return; /* a callback is at it already */
+    bool alive = true;
+    f->alive = &alive;
+    CURLMsg *m;
+    for (int left; (m = curl_multi_info_read(f->multi, &left));) {
+        struct request *r = NULL;
+        if (m->msg != CURLMSG_DONE || curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &r) != CURLE_OK)
+            continue;
+        judge(r, m->data.result);
+        finish(r);
+    }
+    for (struct request *r; alive && (r = f->finished);) {
+        DL_DELETE(f->finished, r);
+        text_add(&r->body, "");
+        r->done(r->arg, r->status, r->status ? r->body.s : "", r->status ? r->body.len : 0, &r->why);
+        request_free(r);
+    }
+    if (alive)
+        f->alive = NULL;
+}
+
+static void on_timeout(uv_timer_t *timer)
+{
+    struct fetch *f = timer->data;
+    int running;
+    curl_multi_socket_action(f->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+    tell(f);
+}
+
+static int on_curl_timer(CURLM *multi, long ms, void *arg)
+{
+    struct fetch *f = arg;
+    if (f->finished)
+        ms = 0;
+    if (ms < 0)
+        uv_timer_stop(&f->timer);
+    else
+        uv_timer_start(&f->timer, on_timeout, (uint64_t)ms, 0);
+    return 0;
+}
+
+static void on_socket(uv_poll_t *poll, int status, int events)
+{
+    struct watched *w = poll->data;
+    struct fetch *f = w->fetch;
+    int flags = status < 0 ? CURL_CSELECT_ERR : 0;
+    flags |= events & UV_READABLE ? CURL_CSELECT_IN : 0;
+    flags |= events & UV_WRITABLE ? CURL_CSELECT_OUT : 0;
+    int running;
+    curl_multi_socket_action(f->multi, w->fd, flags, &running);
+    tell(f);
+}
+
+static void on_watched_closed(uv_handle_t *h)
+{
+    free(h->data);
+}
+
+static int on_curl_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *socket_arg)
+{
+    struct fetch *f = arg;
+    struct watched *w = socket_arg;
+    if (what == CURL_POLL_REMOVE) {
+        if (w) {
+            uv_poll_stop(&w->poll);
+            uv_close((uv_handle_t *)&w->poll, on_watched_closed);
+            curl_multi_assign(f->multi, fd, NULL);
+        }
+        return 0;
+    }
+    if (!w) {
+        w = mem_alloc(sizeof *w);
+        *w = (struct watched){.fetch = f, .fd = fd};
+        if (uv_poll_init(f->loop, &w->poll, fd) < 0) {
+            free(w);
+            return -1; /* the request fails */
+        }
+        w->poll.data = w;
+        curl_multi_assign(f->multi, fd, w);
+    }
+    int events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
+    return uv_poll_start(&w->poll, events, on_socket) < 0 ? -1 : 0;
+}
+
+struct fetch *fetch_create(uv_loop_t *loop, const struct fetch_options *o)
+{
+    static bool begun;
+    if (!begun)
+        curl_global_init(CURL_GLOBAL_DEFAULT);
+    begun = true;
+    struct fetch *f = mem_alloc(sizeof *f);
+    f->loop = loop;
+    f->ca = mem_dup(o->ca);
+    f->token = mem_dup(o->token);
+    f->answered_ms = o->answered_ms ? o->answered_ms : FETCH_ANSWERED_MS;
+    uv_timer_init(loop, &f->timer);
+    f->timer.data = f;
+    f->multi = curl_multi_init();
+    if (!f->multi)
+        abort();
+    curl_multi_setopt(f->multi, CURLMOPT_SOCKETFUNCTION, on_curl_socket);
+    curl_multi_setopt(f->multi, CURLMOPT_SOCKETDATA, f);
+    curl_multi_setopt(f->multi, CURLMOPT_TIMERFUNCTION, on_curl_timer);
+    curl_multi_setopt(f->multi, CURLMOPT_TIMERDATA, f);
+    return f;
+}
+
+static void on_timer_closed(uv_handle_t *h)
+{
+    free(h->data);
+}
+
+void fetch_destroy(struct fetch *f)
+{
+    if (!f)
+        return;
+    if (f->alive)
+        *f->alive = false;
+    for (struct request *r; (r = f->open);)
+        finish(r);
+    for (struct request *r; (r = f->finished);) {
+        DL_DELETE(f->finished, r);
+        request_free(r);
+    }
+    curl_multi_cleanup(f->multi); /* gives its sockets back through on_curl_socket */
+    free(f->ca);
+    free(f->token);
+    uv_timer_stop(&f->timer);
+    uv_close((uv_handle_t *)&f->timer, on_timer_closed);
+}
+
+static size_t on_body(char *bytes, size_t size, size_t n, void *arg)
+{
+    struct request *r = arg;
+    if (n > FETCH_BODY_BYTES_MAX - r->body.len) {
+        r->too_large = true;
+        return 0;
+    }
+    text_add_bytes(&r->body, bytes, n);
+    return n;
+}
+
+static int read_token(const char *path, struct text *out, struct err *e)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat st;
+    if (fd < 0)
+        return err_set(e, -errno, "%s: %s", path, strerror(errno));
+    ssize_t n = -1;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+        n = read(fd, text_room(out, FETCH_TOKEN_BYTES_MAX + 1), FETCH_TOKEN_BYTES_MAX + 1);
+    }
+    close(fd);
+    if (n < 0)
+        return err_set(e, -EIO, "%s: not a file that can be read", path);
+    if (n > FETCH_TOKEN_BYTES_MAX)
+        return err_set(e, -E2BIG, "%s: longer than %d bytes", path, FETCH_TOKEN_BYTES_MAX);
+    out->len = (size_t)n;
+    while (out->len && strchr(" \t\r\n", out->s[out->len - 1]))
+        out->len--;
+    for (size_t i = 0; i < out->len; i++) /* it goes into a header, as it is */
+        if (out->s[i] <= ' ' || out->s[i] > '~')
+            return err_set(e, -EINVAL, "%s: a byte that no token has", path);
+    if (out->len == 0)
+        return err_set(e, -EINVAL, "%s: no token in it", path);
+    return 0;
+}
+
+static void add_header(struct request *r, const char *line)
+{
+    struct curl_slist *longer = curl_slist_append(r->headers, line);
+    if (!longer)
+        abort();
+    r->headers = longer;
+}
+
+static int add_headers(struct request *r, bool has_body, struct err *e)
+{
+    add_header(r, "Accept: application/json");
+    add_header(r, "Expect:");
+    if (has_body)
+        add_header(r, "Content-Type: application/json");
+    if (!r->fetch->token)
+        return 0;
+    CLEANUP_TEXT struct text token = {0}, line = {0};
+    int rc = read_token(r->fetch->token, &token, e);
+    if (rc < 0)
+        return rc;
+    text_add(&line, "Authorization: Bearer ");
+    text_add_bytes(&line, token.s, token.len);
+    add_header(r, line.s);
+    return 0;
+}
+
+#define SET(option, value) (rc = rc ? rc : curl_easy_setopt(c, CURLOPT_##option, value))
+
+static CURLcode set_bounds(struct request *r, CURL *c)
+{
+    CURLcode rc = CURLE_OK;
+    SET(PROTOCOLS_STR, "http,https");
+    SET(FOLLOWLOCATION, 0L);
+    SET(PROXY, ""); /* these are addresses in the cluster: an environment's proxy is for others */
+    SET(DISALLOW_USERNAME_IN_URL, 1L);
+    SET(NOSIGNAL, 1L);
+    SET(QUICK_EXIT, 1L); /* else giving up waits, in the loop, for a name that is being looked up */
+    SET(CONNECTTIMEOUT_MS, (long)FETCH_CONNECTED_MS);
+    SET(TIMEOUT_MS, (long)r->fetch->answered_ms);
+    SET(SSL_VERIFYPEER, 1L);
+    SET(SSL_VERIFYHOST, 2L);
+    if (r->fetch->ca)
+        SET(CAINFO, r->fetch->ca);
+    SET(HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    return rc;
+}
+
+static CURLcode set_request(struct request *r, CURL *c, const char *method, const char *url, const char *body)
+{
+    CURLcode rc = set_bounds(r, c);
+    SET(URL, url);
+    SET(USERAGENT, "fettle/" FETTLE_VERSION);
+    SET(HTTPHEADER, r->headers);
+    if (body)
+        SET(COPYPOSTFIELDS, body);
+    SET(CUSTOMREQUEST, method);
+    /* On a connection that was used before, libcurl sends anew what may have been taken already. */
+    SET(FRESH_CONNECT, strcmp(method, "POST") == 0 ? 1L : 0L);
+    SET(WRITEFUNCTION, on_body);
+    SET(WRITEDATA, r);
+    SET(ERRORBUFFER, r->words);
+    SET(PRIVATE, r);
+    return rc;
+}
+
+void fetch_start(struct fetch *f, const char *method, const char *url, const char *body, fetch_done_fn *done,
+                 void *arg)
+{
+    struct request *r = mem_alloc(sizeof *r);
+    *r = (struct request){.fetch = f, .done = done, .arg = arg};
+    CURL *c = curl_easy_init();
+    if (!c)
+        abort();
+    CURLcode rc = CURLE_OK;
+    if (add_headers(r, body != NULL, &r->why) == 0) {
+        rc = set_request(r, c, method, url, body);
+        if (rc == CURLE_OK && curl_multi_add_handle(f->multi, c) == CURLM_OK) {
+            r->easy = c;
+            DL_APPEND(f->open, r);
+            return;
+        }
+        err_set(&r->why, -EPROTO, "%s", rc ? curl_easy_strerror(rc) : "the request could not be started");
+    }
+    curl_easy_cleanup(c);
+    finish(r);
+    uv_timer_start(&f->timer, on_timeout, 0, 0);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_FETCH_FETCH_H
+#define FETTLE_FETCH_FETCH_H
+
+#include "base/err.h"
+
+#include <stddef.h>
+#include <uv.h>
+
+/*
+ * HTTP requests to other systems, on the loop (libcurl, which is included here and nowhere else).
+ * Bounded: time, size of the answer, no redirects, no protocols but http and https, no proxy. A server's
+ * certificate is verified always. A request is sent once: one whose answer was lost is not repeated here.
+ */
+
+enum {
+    FETCH_BODY_BYTES_MAX = 4 << 20,
+    FETCH_TOKEN_BYTES_MAX = 16 << 10,
+    FETCH_ANSWERED_MS = 30000,
+    FETCH_CONNECTED_MS = 5000
+};
+
+struct fetch_options {
+    const char *ca;       /* file of authorities; NULL: the system's */
+    const char *token;    /* file with a bearer token, read at each request; NULL: none */
+    unsigned answered_ms; /* how long a request may take in all; 0: FETCH_ANSWERED_MS */
+};
+
+struct fetch;
+struct fetch *fetch_create(uv_loop_t *loop, const struct fetch_options *o);
+/* Ends all requests without calling anybody. The loop has to run on until its handles are closed. */
+void fetch_destroy(struct fetch *f);
+
+/* The answer: an HTTP status with its body (zero-terminated), or status 0 and why there is none.
+ * Borrowed until the callback returns, which may destroy f. */
+typedef void fetch_done_fn(void *arg, int status, const char *body, size_t len, const struct err *why);
+
+/* Starts a request; done is called later, once. body may be NULL, else it is JSON. */
+void fetch_start(struct fetch *f, const char *method, const char *url, const char *body, fetch_done_fn *done,
+                 void *arg);
+
+#endif

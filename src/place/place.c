@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One rule takes from groups: the largest first, among equals the one that comes first, until there
+ * are enough. A single group that is large enough is then the largest that fits; when none is, the
+ * largest whole ones are merged, which makes the largest share as large and the groups as few as they
+ * can be. The rule takes from cohorts, in order of their first row; and then, within the one cohort
+ * that is not taken whole, from topology groups, in order of their numbers.
+ *
+ * take_largest counts how many groups there are of each size instead of sorting them, so that the work
+ * grows with the rows alone, however they are divided.
+ *
+ * Rows that drifted are a second layer below the others: each cohort has a tally for both. Of the
+ * second something is taken only when the first is used up.
+ *
+ * Rows are looked at once, to sift them; without a branch that depends on the row, because whether a
+ * node is busy cannot be predicted. What follows walks over the rows that fit, in their order.
+ */
+#include "place/place.h"
+
+#include "base/text.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    uint32_t weight_milli;
+    bool hard;
+} policies[PLACE_POLICIES] = {
+#define PLACE_POLICY(symbol, name, weight_milli, hard, what) {name, weight_milli, hard},
+#include "place/policy.tbl"
+#undef PLACE_POLICY
+};
+
+const char *place_policy_name(enum place_policy p)
+{
+    return policies[p].name;
+}
+
+int place_policy_parse(const char *name, enum place_policy *out, struct err *e)
+{
+    CLEANUP_TEXT struct text words = {0};
+    for (int p = 0; p < PLACE_POLICIES; p++) {
+        if (strcmp(policies[p].name, name) == 0) {
+            *out = (enum place_policy)p;
+            return 0;
+        }
+        text_printf(&words, "%s%s", p ? ", " : "", policies[p].name);
+    }
+    return err_set(e, -EINVAL, "no policy \"%.80s\"; there are %s", name, words.s);
+}
+
+static const struct {
+    const char *name, *what;
+} passes[PASSES] = {
+#define PLACE_PASS(symbol, name, what) {name, what},
+#include "place/pass.tbl"
+#undef PLACE_PASS
+};
+
+const char *place_pass_name(enum place_pass p)
+{
+    return passes[p].name;
+}
+
+const char *place_pass_what(enum place_pass p)
+{
+    return passes[p].what;
+}
+
+void place_answer_fini(struct place_answer *a)
+{
+    free(a->nodes);
+    free(a->groups);
+    *a = (struct place_answer){0};
+}
+
+/* --- scratch --------------------------------------------------------------------------------------- */
+
+enum layer { PROPER, DRIFTED, LAYERS };
+enum { TOPOLOGY_GROUPS = 65536, NO_GROUP = 0 };
+static const uint32_t NO_SLOT = UINT32_MAX;
+
+/* What fits of a cohort, and what is to be taken of it. */
+struct tally {
+    uint32_t cohort;
+    uint32_t fit[LAYERS], take[LAYERS];
+    uint32_t chosen;
+};
+
+struct placer {
+    uint32_t *fits;  /* rows that fit, ascending */
+    uint32_t *slots; /* of each of them: twice its tally, and its layer */
+    size_t n_fits, rows_cap;
+    uint32_t *tally_of; /* by cohort number: its tally, 1 more; 0: none. All 0 between calls */
+    size_t tally_of_cap;
+    struct tally *tallies; /* by first row */
+    uint32_t n_tallies;
+    uint32_t *sizes, *quotas; /* for take_largest, of rows_cap or TOPOLOGY_GROUPS */
+    uint32_t *of_size;        /* groups of each size, of rows_cap + 1. All 0 between calls */
+    size_t groups_cap;
+    uint32_t *topology; /* by number: rows to take of this topology group */
+    bool *in_use;       /* by number: rows of it are taken whole */
+};
+
+struct placer *placer_create(void)
+{
+    struct placer *p = mem_alloc(sizeof *p);
+    p->topology = mem_alloc(TOPOLOGY_GROUPS * sizeof *p->topology);
+    p->in_use = mem_alloc(TOPOLOGY_GROUPS * sizeof *p->in_use);
+    return p;
+}
+
+void placer_destroy(struct placer *p)
+{
+    if (!p)
+        return;
+    free(p->fits);
+    free(p->slots);
+    free(p->tally_of);
+    free(p->tallies);
+    free(p->sizes);
+    free(p->quotas);
+    free(p->of_size);
+    free(p->topology);
+    free(p->in_use);
+    free(p);
+}
+
+static void make_room(struct placer *p, size_t n_rows)
+{
+    if (p->tallies && n_rows <= p->rows_cap)
+        return;
+    size_t groups = n_rows + 1 > TOPOLOGY_GROUPS ? n_rows + 1 : TOPOLOGY_GROUPS;
+    p->rows_cap = n_rows;
+    p->fits = mem_grow(p->fits, (n_rows + 1) * sizeof *p->fits);
+    p->slots = mem_grow(p->slots, n_rows * sizeof *p->slots);
+    p->tallies = mem_grow(p->tallies, (n_rows + 1) * sizeof *p->tallies);
+    p->sizes = mem_grow(p->sizes, groups * sizeof *p->sizes);
+    p->quotas = mem_grow(p->quotas, groups * sizeof *p->quotas);
+    free(p->of_size);
+    p->of_size = mem_alloc((n_rows + 1) * sizeof *p->of_size);
+}
+
+/* --- tallies --------------------------------------------------------------------------------------- */
+
+/* The first tally is of the rows without a cohort. */
+static void tallies_start(struct placer *p)
+{
+    for (uint32_t i = 1; i < p->n_tallies; i++)
+        p->tally_of[p->tallies[i].cohort] = 0;
+    p->tallies[0] = (struct tally){.cohort = 0};
+    p->n_tallies = 1;
+}
+
+static uint32_t tally_make(struct placer *p, uint32_t cohort)
+{
+    if (cohort >= p->tally_of_cap) {
+        size_t cap = (size_t)cohort + 1 + cohort / 2;
+        p->tally_of = mem_grow(p->tally_of, cap * sizeof *p->tally_of);
+        memset(p->tally_of + p->tally_of_cap, 0, (cap - p->tally_of_cap) * sizeof *p->tally_of);
+        p->tally_of_cap = cap;
+    }
+    p->tally_of[cohort] = p->n_tallies;
+    p->tallies[p->n_tallies] = (struct tally){.cohort = cohort};
+    return p->n_tallies++;
+}
+
+/* The number of a cohort's tally. */
+static uint32_t tally_get(struct placer *p, uint32_t cohort)
+{
+    if (cohort == 0)
+        return 0;
+    if (cohort < p->tally_of_cap && p->tally_of[cohort])
+        return p->tally_of[cohort];
+    return tally_make(p, cohort);
+}
+
+/* --- constraints ----------------------------------------------------------------------------------- */
+
+/* One call. */
+struct choice {
+    struct placer *p;
+    const struct place_row *rows;
+    const struct place_ask *ask;
+    bool hard;      /* conformant rows alone */
+    bool one_class; /* rows of this class alone */
+    uint8_t class;
+    bool same;            /* cohorts matter; otherwise all rows count as one group */
+    uint32_t fit[LAYERS]; /* rows that fit */
+    uint16_t group_max;   /* highest topology group among them */
+    uint32_t n;           /* wanted */
+    uint32_t split;       /* the slot of which not all rows are taken; NO_SLOT: there is none */
+};
+
+/* The reasons that hold, a bit for each. Whether work runs on a node and the like cannot be predicted, so
+ * nothing branches on it. */
+static uint32_t reasons(const struct choice *c, size_t i)
+{
+    const struct place_row *r = &c->rows[i];
+    const uint8_t *among = c->ask->among;
+    uint32_t bits = UINT32_C(1) << r->pass & ~(UINT32_C(1) << PASS_NONE);
+    bits |= (uint32_t)(among && !among[i]) << PASS_NOT_NAMED;
+    bits |= (uint32_t)(c->one_class & (r->class != c->class)) << PASS_OTHER_CLASS;
+    bits |= (uint32_t)(c->hard & r->drifted) << PASS_DRIFTED;
+    bits |= (uint32_t)(c->hard & r->unproven) << PASS_UNPROVEN;
+    return bits;
+}
+
+static void sift(struct choice *c, size_t n_rows, uint32_t *passed)
+{
+    uint32_t *fits = c->p->fits, n_passed[PASSES + 1] = {0};
+    size_t n = 0;
+    for (size_t i = 0; i < n_rows; i++) {
+        assert(c->rows[i].pass < PASSES);
+        uint32_t bits = reasons(c, i);
+        n_passed[__builtin_ctz(bits | UINT32_C(1) << PASSES)]++;
+        fits[n] = (uint32_t)i;
+        n += bits == 0;
+    }
+    c->p->n_fits = n;
+    memcpy(passed, n_passed, sizeof *passed * PASSES);
+    passed[PASS_NONE] = (uint32_t)n;
+}
+
+static void tally_fits(struct choice *c)
+{
+    struct placer *p = c->p;
+    tallies_start(p);
+    for (size_t i = 0; i < p->n_fits; i++) {
+        const struct place_row *r = &c->rows[p->fits[i]];
+        uint32_t t = tally_get(p, c->same ? r->cohort : 0);
+        p->slots[i] = t * LAYERS + (r->drifted ? DRIFTED : PROPER);
+        p->tallies[t].fit[r->drifted ? DRIFTED : PROPER]++;
+        c->group_max = r->group > c->group_max ? r->group : c->group_max;
+    }
+    for (uint32_t t = 0; t < p->n_tallies; t++)
+        for (int l = 0; l < LAYERS; l++)
+            c->fit[l] += p->tallies[t].fit[l];
+}
+
+static int refuse_number(const struct choice *c, const uint32_t *passed, struct err *e)
+{
+    CLEANUP_TEXT struct text why = {0};
+    for (int i = PASS_NONE + 1; i < PASSES; i++)
+        if (passed[i])
+            text_printf(&why, "%s%u %s", why.len ? ", " : "; passed over: ", passed[i], passes[i].name);
+    return err_set(e, -ENODEV, "%zu nodes are asked for and %u fit%s", c->ask->n, passed[PASS_NONE],
+                   why.len ? why.s : "");
+}
+
+/* --- cohorts --------------------------------------------------------------------------------------- */
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Fills quotas: of the n groups with these sizes, k rows from the largest, the first among equals. All
+ * when there are fewer. Returns how many are missing. */
+static uint32_t take_largest(struct placer *p, size_t n, uint32_t k)
+{
+    uint32_t size = 0;
+    for (size_t i = 0; i < n; i++) {
+        p->of_size[p->sizes[i]]++;
+        if (p->sizes[i] > size)
+            size = p->sizes[i];
+    }
+    for (; size > 0 && p->of_size[size] * size < k; size--)
+        k -= p->of_size[size] * size;
+    for (size_t i = 0; i < n; i++) {
+        p->of_size[p->sizes[i]] = 0;
+        p->quotas[i] = p->sizes[i] > size ? p->sizes[i] : p->sizes[i] == size ? least(size, k) : 0;
+        if (p->sizes[i] == size)
+            k -= p->quotas[i];
+    }
+    return k;
+}
+
+/* k rows of a layer from the cohorts whose size is in sizes, then from those without a cohort. */
+static void take_layer(struct placer *p, enum layer layer, uint32_t k)
+{
+    k = take_largest(p, p->n_tallies - 1, k);
+    for (uint32_t i = 1; i < p->n_tallies; i++)
+        p->tallies[i].take[layer] += p->quotas[i - 1];
+    p->tallies[0].take[layer] = least(p->tallies[0].fit[layer], k);
+}
+
+static uint32_t take_drifted(struct tally *t, uint32_t k)
+{
+    t->take[DRIFTED] = least(t->fit[DRIFTED], k);
+    return k - t->take[DRIFTED];
+}
+
+/* All others are taken, and k that drifted: first of the cohort that becomes the largest by it, then of
+ * cohorts that are taken anyway, then of the largest others. */
+static void add_drifted(struct placer *p, uint32_t k)
+{
+    struct tally *best = NULL;
+    for (uint32_t i = 1; i < p->n_tallies; i++) {
+        struct tally *t = &p->tallies[i];
+        if (!best ||
+            t->fit[PROPER] + least(t->fit[DRIFTED], k) > best->fit[PROPER] + least(best->fit[DRIFTED], k))
+            best = t;
+    }
+    if (best)
+        k = take_drifted(best, k);
+    for (uint32_t i = 1; i < p->n_tallies; i++) {
+        struct tally *t = &p->tallies[i];
+        if (t != best && t->fit[PROPER] > 0)
+            k = take_drifted(t, k);
+        p->sizes[i - 1] = t != best && t->fit[PROPER] == 0 ? t->fit[DRIFTED] : 0;
+    }
+    take_layer(p, DRIFTED, k);
+}
+
+static void take_same(struct choice *c)
+{
+    struct placer *p = c->p;
+    for (uint32_t i = 1; i < p->n_tallies; i++)
+        p->sizes[i - 1] = p->tallies[i].fit[PROPER];
+    take_layer(p, PROPER, c->n);
+    if (c->fit[PROPER] < c->n)
+        add_drifted(p, c->n - c->fit[PROPER]);
+}
+
+/* The cohort with the most rows that did not drift, of those that are large enough. */
+static int take_one_cohort(struct choice *c, struct err *e)
+{
+    struct placer *p = c->p;
+    struct tally *best = NULL;
+    uint32_t largest = 1;
+    for (uint32_t i = 1; i < p->n_tallies; i++) {
+        struct tally *t = &p->tallies[i];
+        uint32_t all = t->fit[PROPER] + t->fit[DRIFTED];
+        largest = all > largest ? all : largest;
+        if (all >= c->n && (!best || t->fit[PROPER] > best->fit[PROPER] ||
+                            (t->fit[PROPER] == best->fit[PROPER] && t->fit[DRIFTED] > best->fit[DRIFTED])))
+            best = t;
+    }
+    if (!best)
+        return err_set(
+            e, -EMEDIUMTYPE,
+            "%u nodes of one cohort are asked for; %zu nodes fit, at most %u of them of one cohort", c->n,
+            p->n_fits, largest);
+    best->take[PROPER] = least(best->fit[PROPER], c->n);
+    best->take[DRIFTED] = c->n - best->take[PROPER];
+    return 0;
+}
+
+/* --- topology -------------------------------------------------------------------------------------- */
+
+static uint32_t taken_of(const struct placer *p, uint32_t slot)
+{
+    return p->tallies[slot / LAYERS].take[slot % LAYERS];
+}
+
+static void find_split(struct choice *c)
+{
+    for (uint32_t slot = 0; slot < c->p->n_tallies * LAYERS; slot++) {
+        uint32_t taken = taken_of(c->p, slot);
+        if (taken == 0 || taken == c->p->tallies[slot / LAYERS].fit[slot % LAYERS])
+            continue;
+        assert(c->split == NO_SLOT);
+        c->split = slot;
+    }
+}
+
+/* Shares what is to be taken of the split cohort among the topology groups: those that are in use by
+ * whole cohorts, then the largest, at last rows without a group. */
+static void share_topology(struct choice *c)
+{
+    struct placer *p = c->p;
+    for (size_t i = 0; i < p->n_fits; i++) {
+        if (p->slots[i] == c->split)
+            p->topology[c->rows[p->fits[i]].group]++;
+        else if (taken_of(p, p->slots[i]) > 0)
+            p->in_use[c->rows[p->fits[i]].group] = true;
+    }
+    uint32_t k = taken_of(p, c->split);
+    for (uint32_t g = NO_GROUP + 1; g <= c->group_max; g++) {
+        p->sizes[g - 1] = p->in_use[g] ? 0 : p->topology[g];
+        p->topology[g] = p->in_use[g] ? least(p->topology[g], k) : 0;
+        k -= p->topology[g];
+    }
+    k = take_largest(p, c->group_max, k);
+    for (uint32_t g = NO_GROUP + 1; g <= c->group_max; g++)
+        p->topology[g] += p->quotas[g - 1];
+    p->topology[NO_GROUP] = k;
+}
+
+static bool is_taken(const struct choice *c, size_t i)
+{
+    struct placer *p = c->p;
+    if (p->slots[i] != c->split)
+        return taken_of(p, p->slots[i]) > 0;
+    uint32_t *left = &p->topology[c->rows[p->fits[i]].group];
+    bool taken = *left > 0;
+    *left -= taken;
+    return taken;
+}
+
+static void pick(struct choice *c, struct place_answer *out)
+{
+    struct placer *p = c->p;
+    out->nodes = mem_alloc(c->n * sizeof *out->nodes);
+    find_split(c);
+    if (c->split != NO_SLOT)
+        share_topology(c);
+    for (size_t i = 0; i < p->n_fits && out->n < c->n; i++) {
+        if (!is_taken(c, i))
+            continue;
+        out->nodes[out->n++] = p->fits[i];
+        p->in_use[c->rows[p->fits[i]].group] = true;
+    }
+    assert(out->n == c->n);
+    for (uint32_t g = NO_GROUP + 1; g <= c->group_max; g++)
+        out->n_topology += p->in_use[g];
+    memset(p->topology, 0, ((size_t)c->group_max + 1) * sizeof *p->topology);
+    memset(p->in_use, 0, ((size_t)c->group_max + 1) * sizeof *p->in_use);
+}
+
+/* --- the answer ------------------------------------------------------------------------------------ */
+
+/* Most nodes first, then by number; groups of one at the end. */
+static int by_rank(const void *a, const void *b)
+{
+    const struct place_group *x = a, *y = b;
+    if (!x->cohort != !y->cohort)
+        return x->cohort ? -1 : 1;
+    if (x->n != y->n)
+        return x->n > y->n ? -1 : 1;
+    return x->cohort < y->cohort ? -1 : x->cohort > y->cohort;
+}
+
+static void describe(const struct choice *c, struct place_answer *out)
+{
+    struct placer *p = c->p;
+    tallies_start(p);
+    for (size_t i = 0; i < out->n; i++)
+        p->tallies[tally_get(p, c->rows[out->nodes[i]].cohort)].chosen++;
+    out->groups = mem_alloc(p->n_tallies * sizeof *out->groups);
+    for (uint32_t i = 0; i < p->n_tallies; i++)
+        if (p->tallies[i].chosen > 0)
+            out->groups[out->n_groups++] = (struct place_group){p->tallies[i].cohort, p->tallies[i].chosen};
+    qsort(out->groups, out->n_groups, sizeof *out->groups, by_rank);
+    uint32_t largest = out->groups[0].cohort ? out->groups[0].n : 1;
+    out->f9_milli = (uint32_t)((uint64_t)largest * 1000 / c->n); /* no more were chosen than asked for */
+    out->passed[PASS_NONE] -= c->n;
+}
+
+int place_choose(struct placer *p, const struct place_row *rows, size_t n_rows, const struct place_ask *ask,
+                 struct place_answer *out, struct err *e)
+{
+    place_answer_fini(out);
+    if (ask->n == 0)
+        return err_set(e, -EINVAL, "no nodes are asked for");
+    bool many = ask->n > 1;
+    struct choice c = {
+        .p = p, .rows = rows, .ask = ask, .split = NO_SLOT, .hard = policies[ask->policy].hard};
+    c.same = many && (ask->require_conformance || policies[ask->policy].weight_milli > 0);
+    c.one_class = ask->class >= 0;
+    c.class = (uint8_t)(ask->class < UINT8_MAX ? ask->class : UINT8_MAX);
+    make_room(p, n_rows);
+    sift(&c, n_rows, out->passed);
+    if (ask->n > p->n_fits)
+        return refuse_number(&c, out->passed, e);
+    c.n = (uint32_t)ask->n;
+    tally_fits(&c);
+    int rc = 0;
+    if (many && ask->require_conformance)
+        rc = take_one_cohort(&c, e);
+    else
+        take_same(&c);
+    if (rc < 0)
+        return rc;
+    pick(&c, out);
+    describe(&c, out);
+    return 0;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_PLACE_PLACE_H
+#define FETTLE_PLACE_PLACE_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Which nodes for new work. What comes first decides; the rest chooses among what is left equal:
+ *
+ *   1. the constraints
+ *   2. as few drifted nodes as possible: none while the others suffice
+ *   3. sameness, where the policy gives it a weight: the largest cohort that fits; when none does, the
+ *      largest are merged until there are enough, so that the penalty weight * (1 - f9) is the least
+ *      and the cohorts are few. Nodes without a cohort come last
+ *   4. the topology: within the cohort that is not taken whole, groups that are in use anyway, then the
+ *      largest, at last nodes without a group
+ *   5. the order of the rows
+ *
+ * Nothing else costs anything here, so that every weight above zero gives the same nodes; with zero,
+ * and for one node, step 3 is left out. With require_conformance sameness comes before step 2.
+ * Deterministic: the same state gives the same nodes, in the same order.
+ *
+ * Conformance fitness (f9 of the Lattice documents): largest group among the chosen / requested, at
+ * most 1, and 1 for one node. A node without a cohort is a group of one.
+ */
+
+enum place_policy {
+#define PLACE_POLICY(symbol, name, weight_milli, hard, what) PLACE_##symbol,
+#include "place/policy.tbl"
+#undef PLACE_POLICY
+    PLACE_POLICIES
+};
+const char *place_policy_name(enum place_policy p); /* "hpc" */
+/* -EINVAL with the words that there are. */
+int place_policy_parse(const char *name, enum place_policy *out, struct err *e);
+
+/* Why a node is not taken, the first that holds. */
+enum place_pass {
+#define PLACE_PASS(symbol, name, what) PASS_##symbol,
+#include "place/pass.tbl"
+#undef PLACE_PASS
+    PASSES
+};
+const char *place_pass_name(enum place_pass p); /* "not_schedulable" */
+const char *place_pass_what(enum place_pass p);
+
+/* What placing looks at, a row a node: kept up to date by the leader, so that choosing costs one walk
+ * over dense memory. */
+struct place_row {
+    uint32_t cohort; /* COHORT_NONE: a group of one */
+    uint16_t group;  /* of the topology; 0: none */
+    uint8_t class;   /* number of the node's class, saturated at 255 */
+    uint8_t pass;    /* PASS_NONE, or why it takes no work whoever asks */
+    bool drifted;    /* less preferred; never for a hard policy */
+    bool unproven;   /* conformance unknown: never for a hard policy */
+};
+
+struct place_ask {
+    size_t n; /* nodes wanted, at least 1 */
+    enum place_policy policy;
+    bool require_conformance; /* one cohort, or nothing */
+    int class;                /* only nodes of this class; -1: any */
+    const uint8_t *among;     /* a byte for each row: not zero: may be taken; NULL: all */
+};
+
+struct place_group {
+    uint32_t cohort;
+    uint32_t n; /* chosen of it */
+};
+
+/* Zero-initialise; place_answer_fini. May be used again. */
+struct place_answer {
+    size_t n;
+    uint32_t *nodes;   /* row numbers, ascending */
+    uint32_t f9_milli; /* 1000: all the same */
+    size_t n_groups;
+    struct place_group
+        *groups; /* most nodes first, then by number; COHORT_NONE once, at the end, for all groups of one */
+    size_t n_topology; /* topology groups among the chosen */
+    uint32_t
+        passed[PASSES]; /* nodes passed over, by reason; those that fit and were not needed are PASS_NONE */
+};
+void place_answer_fini(struct place_answer *a);
+
+/* Scratch memory that is kept between calls. */
+struct placer;
+struct placer *placer_create(void);
+void placer_destroy(struct placer *p);
+
+/* Chooses. -EINVAL for n = 0; -ENODEV when fewer nodes fit (the sentence has the numbers; `passed` is
+ * filled); -EMEDIUMTYPE ("conformance_mismatch") when enough fit, but not of one cohort, and that is
+ * required. */
+int place_choose(struct placer *p, const struct place_row *rows, size_t n_rows, const struct place_ask *ask,
+                 struct place_answer *out, struct err *e);
+
+#endif

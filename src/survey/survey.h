@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_SURVEY_SURVEY_H
+#define FETTLE_SURVEY_SURVEY_H
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/hostlist.h"
+#include "conform/component.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Reads what a node is made of, from the live system, as the components of its fingerprint
+ * (doc/spec/fingerprint.md has the names). Below a root directory that tests can set; what only system
+ * calls can tell comes through `struct survey_calls`.
+ *
+ * A device that is not there is absent. What is there and cannot be read is unknown, with the reason;
+ * when not even the number of devices could be found, "KIND.*" is unknown. What only this node can
+ * have (addresses, UUIDs, its own name) is taken out by the rules of normal.tbl.
+ *
+ * Reading may hang, so it runs in a child process with a deadline; NVML, commands and package tools,
+ * which may hang by themselves, in children of that child.
+ */
+
+/* What the administrator adds on the node: fingerprint.conf. Records, one a line:
+ *   Sysctl=vm.swappiness
+ *   File=/etc/slurm/gres.conf
+ *   Command=ofed Run="/usr/bin/ofed_info -s" Deadline=5s
+ *   Ignore=module.*                        components that this node never reports
+ */
+struct survey_command {
+    char *name;
+    char *run; /* for /bin/sh -c */
+    int deadline_ms;
+};
+struct survey_conf {
+    struct hostlist sysctls, files, ignore; /* plain lists of words, in order */
+    size_t n_commands;
+    struct survey_command *commands;
+};
+/* An absent file is an empty configuration. -EINVAL with "PATH:LINE: ..." for a bad one. */
+int survey_conf_read(const char *path, struct survey_conf *c, struct err *e);
+void survey_conf_fini(struct survey_conf *c);
+/* Adds what the controller's classes name: "sysctl.NAME" or "file.PATH"; anything else is ignored. */
+void survey_conf_name(struct survey_conf *c, const char *component);
+
+/* The longest that survey_read may take before whoever runs it may think that it hangs. */
+struct span survey_deadline(const struct survey_conf *c);
+
+/* System calls that a tree of files cannot stand for. */
+struct survey_calls {
+    void *arg;
+    /* ethtool's driver information of an interface; 0 or -errno. */
+    int (*driver)(void *arg, const char *interface, char driver[static 33], char version[static 33],
+                  char firmware[static 33]);
+    const char *nvml;     /* the library's file name, for dlopen; NULL: do not ask NVML */
+    struct span patience; /* with each thing that may hang; zero: what is usual for it */
+};
+extern const struct survey_calls survey_system; /* this machine's */
+
+/* A part that costs much and seldom changes: kept by the caller from one reading to the next. */
+struct survey_cache {
+    uint64_t packages_stamp; /* of the package database's files; 0: none */
+    struct components packages;
+};
+void survey_cache_fini(struct survey_cache *c);
+
+/* Reads all components, sorted, into out (zero-initialised; the caller's). node is the node's own
+ * name, which is taken out of values. The cache is used when the package database did not change, and
+ * brought up to date. 0, or -errno when root is no directory. A component that cannot stand in a list
+ * (too long, too many) becomes unknown with the limit in words. */
+int survey_read(const char *root, const char *node, const struct survey_conf *conf,
+                const struct survey_calls *calls, struct survey_cache *cache, struct components *out,
+                struct err *e);
+
+/* --- whether to read everything anew ------------------------------------------------------------------ */
+
+/* What is looked at about once a second: loaded modules, sysctls, kernel settings, mounts; of a root that is
+ * not this machine's own also boot id and boot parameters, which a running kernel does not change. All of it
+ * lies in /proc and /sys, where nothing waits, so that a loop may do it. Descriptors there are kept open. */
+struct survey_look;
+/* Looks for the first time. NULL when root is no directory. */
+struct survey_look *survey_look_open(const char *root, const struct survey_conf *conf);
+void survey_look_close(struct survey_look *l);
+/* True when something is not what it was when it was last looked at. modules: also their list, which is
+ * long, and of which the kernel tells (uevents) whoever listens. */
+bool survey_look(struct survey_look *l, bool modules);
+
+/* A number that changes when the package database, a file that conf names or one of the system's own did:
+ * from who they are, their sizes and times. Files on servers are passed over. It may wait, for a link may
+ * lead to a server: not in a loop. */
+uint64_t survey_stamp(const char *root, const struct survey_conf *conf);
+/* The same files, also those that are not there: absolute, without root. Their change is to be noticed at
+ * once (inotify). */
+void survey_watched(const struct survey_conf *conf, struct hostlist *out);
+/* Adds those of the paths that are not on a server, as far as the list of mounts tells. */
+void survey_local(const char *root, const struct hostlist *paths, struct hostlist *out);
+
+#endif

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Nodes of one fingerprint and one class are one kind: its fingerprint in the class, and how it differs
+ * from the baseline and from a rollout, are reckoned once, however many nodes are of it. So judging a
+ * node is a few comparisons, and an event costs the same in a cluster of any size.
+ *
+ * A node is judged when something came in about it, and otherwise in the sweep: when its fingerprint
+ * became stale, and when baselines, rollouts or classes changed (the epoch). Comparing lists is work of
+ * which each tick has a share only; a node that finds none left keeps what was judged before and waits
+ * for the next sweep. Nothing is proposed for it meanwhile.
+ *
+ * What is proven (known.proof) follows from the fingerprint alone. What is shown follows from the
+ * record, too: drift that was found before is there until the opposite is proven, whoever leads.
+ */
+#include "watch/inside.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WORK_A_TICK = 4096,   /* components; about a millisecond */
+    PRESSING_WORK = 32768 /* beyond it, for sensitive nodes: work must not land on a drifted one */
+};
+
+const struct node_class *class_of(const struct watch *w, const struct member *m)
+{
+    return &cluster_classes(w->cluster)->list[m->class];
+}
+
+const struct baseline *baseline_of(const struct watch *w, const struct member *m)
+{
+    return cluster_baseline(w->cluster, class_of(w, m)->name);
+}
+
+const struct drift *drift_of(const struct member *m)
+{
+    return m->past ? m->past->drift : NULL;
+}
+
+static struct watch *writable(const struct watch *w)
+{
+    return (struct watch *)(uintptr_t)w; /* for what is only kept to be found sooner */
+}
+
+/* --- kinds ----------------------------------------------------------------------------------- */
+
+struct kind *kind_ref(struct kind *k)
+{
+    k->users++;
+    return k;
+}
+
+void kind_unref(struct watch *w, struct kind *k)
+{
+    if (!k || --k->users > 0)
+        return;
+    HASH_DEL(w->kinds, k);
+    listing_unref(cluster_listings(w->cluster), k->listing);
+    free(k);
+}
+
+static struct kind *kind_get(struct watch *w, const struct fingerprint *id, uint16_t class)
+{
+    const struct kind_key key = {*id, class};
+    struct kind *k;
+    HASH_FIND(hh, w->kinds, &key, sizeof key, k);
+    if (k)
+        return kind_ref(k);
+    k = mem_alloc(sizeof *k);
+    k->key = key;
+    k->listing = listings_get(cluster_listings(w->cluster), id);
+    k->users = 1;
+    HASH_ADD(hh, w->kinds, key, sizeof k->key, k);
+    return k;
+}
+
+void conformity_set_kind(struct watch *w, struct member *m, const struct fingerprint *id)
+{
+    struct known *k = known_of(w, m);
+    struct kind *is = kind_get(w, id, m->class);
+    kind_unref(w, k->kind);
+    k->kind = is;
+    k->flags |= KNOWN_DIRTY;
+}
+
+static bool may_work(const struct watch *w, bool must)
+{
+    return must || w->work_left > 0;
+}
+
+/* What counts of it in its class. False: not known yet, or work for another tick. */
+static bool kind_reckon(struct watch *w, struct kind *k, bool must)
+{
+    const struct classes *all = cluster_classes(w->cluster);
+    if (k->generation == w->generation)
+        return true;
+    if (!k->listing->known || k->key.class >= all->n || !may_work(w, must))
+        return false;
+    k->cohort = class_fingerprint(&all->list[k->key.class], k->listing, &k->unknown);
+    k->base.done = k->to.done = k->seen.done = false;
+    k->generation = w->generation;
+    w->work_left -= k->listing->n;
+    return true;
+}
+
+/* How a reckoned kind differs from a listing. NULL: work for another tick. */
+static const struct comparison *kind_versus(struct watch *w, struct kind *k, struct versus *v,
+                                            const struct listing *other, bool must)
+{
+    if (v->done && fingerprint_equal(&v->with, &other->id))
+        return &v->result;
+    if (!may_work(w, must))
+        return NULL;
+    v->result = class_count(&cluster_classes(w->cluster)->list[k->key.class], other, k->listing);
+    v->with = other->id;
+    v->done = true;
+    w->work_left -= k->listing->n + other->n;
+    return &v->result;
+}
+
+bool conformity_trifle(struct watch *w, struct kind *k, const struct listing *seen)
+{
+    uint32_t unknown;
+    if (!seen->known || k->generation != w->generation)
+        return false;
+    if (k->seen.done && fingerprint_equal(&k->seen.with, &seen->id))
+        return k->seen.same;
+    if (w->work_left <= 0)
+        return true;
+    const struct node_class *class = &cluster_classes(w->cluster)->list[k->key.class];
+    const struct fingerprint was = class_fingerprint(class, seen, &unknown);
+    k->seen.same = fingerprint_equal(&was, &k->cohort);
+    k->seen.with = seen->id;
+    k->seen.done = true;
+    w->work_left -= seen->n;
+    return k->seen.same;
+}
+
+/* --- judging --------------------------------------------------------------------------------- */
+
+bool conformity_fresh(const struct watch *w, struct mono now, const struct known *k)
+{
+    return mono_sub(now, watch_at(w, k->verified_ds)).ns < w->policy.conform.stale.ns;
+}
+
+static bool counts(const struct watch *w, struct mono now, const struct known *k)
+{
+    return k->kind && (k->flags & KNOWN_VERIFIED) && !(k->flags & KNOWN_LIES) && conformity_fresh(w, now, k);
+}
+
+static bool same(const struct comparison *c)
+{
+    return c->different == 0 && c->unknown == 0;
+}
+
+struct verdict {
+    enum conformance proof;
+    bool rolled;
+};
+
+/* What the components of a node that counts prove. False: work for another tick. */
+static bool prove(struct watch *w, const struct member *m, const struct known *k, bool must,
+                  struct verdict *v)
+{
+    const struct baseline *b = baseline_of(w, m);
+    *v = (struct verdict){CONFORMANCE_UNKNOWN, false};
+    if (!b)
+        return true;
+    const struct comparison *base = kind_versus(w, k->kind, &k->kind->base, b->listing, must);
+    if (!base)
+        return false;
+    if (same(base)) {
+        v->proof = CONFORMANCE_CONFORMANT;
+        return true;
+    }
+    bool drifted = base->different > 0;
+    if (b->rollout && (k->flags & KNOWN_ROLLS)) {
+        const struct comparison *to = kind_versus(w, k->kind, &k->kind->to, b->rollout->to, must);
+        if (!to)
+            return false;
+        v->rolled = same(to);
+        drifted = drifted && to->different > 0;
+    }
+    v->proof = v->rolled ? CONFORMANCE_CONFORMANT : drifted ? CONFORMANCE_DRIFTED : CONFORMANCE_UNKNOWN;
+    return true;
+}
+
+static void set_cohort(struct watch *w, const struct member *m, const struct fingerprint *id)
+{
+    const struct cohort *was = cohorts_of(w->cohorts, m->id);
+    if (was ? id && fingerprint_equal(&was->id, id) : !id)
+        return;
+    cohorts_set(w->cohorts, m->id, id);
+    w->rows[m->id].cohort = cohorts_number_of(w->cohorts, m->id);
+}
+
+static void settle(struct watch *w, struct mono now, const struct member *m, struct known *k, bool counted,
+                   const struct verdict *v)
+{
+    enum conformance was = (enum conformance)k->proof;
+    k->flags = (uint16_t)(k->flags & ~(KNOWN_DIRTY | KNOWN_COUNTS | KNOWN_ROLLED));
+    k->flags |= (uint16_t)((counted ? KNOWN_COUNTS : 0) | (v->rolled ? KNOWN_ROLLED : 0));
+    k->epoch = w->epoch;
+    k->proof = v->proof & 3;
+    set_cohort(w, m, counted && k->kind->unknown == 0 ? &k->kind->cohort : NULL);
+    if (was != v->proof)
+        spell_note(w, now, m, was, v->proof);
+    row_refresh(w, m);
+}
+
+void conformity_judge(struct watch *w, struct mono now, struct member *m, bool must)
+{
+    struct known *k = known_of(w, m);
+    struct verdict v = {CONFORMANCE_UNKNOWN, false};
+    if (k->kind && k->kind->key.class != m->class) {
+        const struct fingerprint id = k->kind->key.id; /* the kind may go with its last member */
+        conformity_set_kind(w, m, &id);
+    }
+    bool counted = counts(w, now, k) && k->kind->listing->known;
+    if (counted && (!kind_reckon(w, k->kind, must) || !prove(w, m, k, must, &v))) {
+        k->flags |= KNOWN_DIRTY;
+        return;
+    }
+    settle(w, now, m, k, counted, &v);
+    if (!counted && counts(w, now, k))
+        k->flags |= KNOWN_DIRTY; /* until the list is here */
+}
+
+bool conformity_look(struct watch *w, struct mono now, struct member *m, bool must)
+{
+    struct known *k = known_of(w, m);
+    bool counted = (k->flags & KNOWN_COUNTS) != 0;
+    if (k->epoch != w->epoch)
+        row_shortfall(w, m); /* what is specified may be something else, too */
+    if ((k->flags & KNOWN_DIRTY) || k->epoch != w->epoch || (k->kind && k->kind->key.class != m->class) ||
+        counted != counts(w, now, k))
+        conformity_judge(w, now, m, must);
+    return !(k->flags & KNOWN_DIRTY);
+}
+
+bool conformity_pressing(const struct watch *w, const struct member *m)
+{
+    return m->spec.sensitive && w->work_left > -PRESSING_WORK;
+}
+
+void conformity_boot(struct watch *w, struct mono now, struct member *m)
+{
+    struct known *k = known_of(w, m);
+    k->flags &= (uint16_t)~KNOWN_VERIFIED;
+    conformity_judge(w, now, m, true);
+}
+
+/* --- rows ------------------------------------------------------------------------------------ */
+
+enum conformance conformity_shown(const struct watch *w, const struct member *m)
+{
+    const struct known *k = known_of(writable(w), m);
+    const struct drift *d = drift_of(m);
+    bool proven = k->proof == CONFORMANCE_CONFORMANT && !(k->flags & KNOWN_FLAPS);
+    if (d && d->state != DRIFT_REMEDIED && !proven)
+        return CONFORMANCE_DRIFTED;
+    return (enum conformance)k->proof;
+}
+
+void row_shortfall(struct watch *w, const struct member *m)
+{
+    CLEANUP_TEXT struct text t = {0};
+    struct observed *o = watch_of(w, m);
+    if (o->report.json)
+        spec_shortfall(&m->spec, &o->report, &t);
+    struct known *k = &w->known[m->id];
+    k->flags = (uint16_t)(t.len ? k->flags | KNOWN_SHORT : k->flags & ~KNOWN_SHORT);
+}
+
+/* As watch_fitness, without words. */
+static bool takes_work(const struct watch *w, const struct member *m, const struct agreed *a,
+                       enum conformance shown)
+{
+    const struct observed *o = &w->seen[m->id];
+    const struct fitness f = {.agreed = *a,
+                              .liveness = o->beat.liveness,
+                              .work = o->work,
+                              .shortfall = w->known[m->id].flags & KNOWN_SHORT ? "short" : NULL,
+                              .reported = o->report.json != NULL,
+                              .conformance = shown,
+                              .drift_excludes = class_of(w, m)->exclude};
+    return lifecycle_schedulable(&f, NULL);
+}
+
+void row_refresh(struct watch *w, const struct member *m)
+{
+    struct observed *o = watch_of(w, m);
+    struct place_row *r = &w->rows[m->id];
+    struct agreed a = member_agreed(m);
+    enum conformance shown = conformity_shown(w, m);
+    r->group = m->spec.group;
+    r->class = (uint8_t)(m->class > UINT8_MAX ? UINT8_MAX : m->class);
+    r->drifted = shown == CONFORMANCE_DRIFTED;
+    r->unproven = shown == CONFORMANCE_UNKNOWN;
+    r->pass = (uint8_t)(!a.listed                      ? PASS_UNLISTED
+                        : !takes_work(w, m, &a, shown) ? PASS_UNSCHEDULABLE
+                        : o->work == WORK_BUSY         ? PASS_BUSY
+                        : o->work == WORK_UNKNOWN      ? PASS_WORK_UNKNOWN
+                                                       : PASS_NONE);
+}
+
+/* --- classes and rollouts -------------------------------------------------------------------- */
+
+bool conformity_rolls(const struct watch *w, struct mono now, const struct member *m)
+{
+    const struct class_state *c = &w->classes[m->class];
+    return (w->known[m->id].flags & KNOWN_ROLLS) && c->rolls && now.ns < c->rolls_until.ns;
+}
+
+/* Marks whom the rollout of a class names. */
+static void mark_rollout(struct watch *w, uint16_t class, const struct rollout *r)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (cluster_by_id(w->cluster, (uint32_t)i)->class == class)
+            w->known[i].flags &= (uint16_t)~KNOWN_ROLLS;
+    for (size_t i = 0; r && i < r->nodes.n; i++) {
+        const struct member *m = cluster_find(w->cluster, r->nodes.names[i]);
+        if (m && m->class == class)
+            known_of(w, m)->flags |= KNOWN_ROLLS;
+    }
+}
+
+static void note_class(struct watch *w, uint16_t class)
+{
+    struct class_state *s = &w->classes[class];
+    const struct baseline *b = cluster_baseline(w->cluster, s->name);
+    const struct rollout *r = b ? b->rollout : NULL;
+    uint32_t version = b ? b->version : 0;
+    bool rollout_is_new = s->rolls != (r != NULL) || (r && s->rollout_at.ns != r->at.ns);
+    if (version == s->version && !rollout_is_new)
+        return;
+    s->version = version;
+    w->epoch++;
+    if (!rollout_is_new)
+        return;
+    s->rolls = r != NULL;
+    if (r) {
+        s->rollout_at = r->at;
+        struct span left = {r->deadline.ns - w->wall.ns};
+        s->rolls_until = mono_add(watch_awake(w, w->last_tick), left);
+    }
+    mark_rollout(w, class, r);
+}
+
+/* What is remembered of a class goes by its name: numbers change with the file. */
+static void take_classes(struct watch *w)
+{
+    const struct classes *all = cluster_classes(w->cluster);
+    struct class_state *now = mem_alloc(all->n * sizeof *now);
+    for (size_t i = 0; i < all->n; i++) {
+        for (size_t j = 0; j < w->n_classes; j++)
+            if (strcmp(w->classes[j].name, all->list[i].name) == 0)
+                now[i] = w->classes[j];
+        memcpy(now[i].name, all->list[i].name, strlen(all->list[i].name) + 1);
+        now[i].version = 0; /* baseline and rollout are noted anew by the next tick */
+        now[i].rolls = now[i].suggested = false;
+    }
+    free(w->classes);
+    w->classes = now;
+    w->n_classes = all->n;
+}
+
+void conformity_reconfigure(struct watch *w)
+{
+    take_classes(w);
+    w->generation++;
+    w->epoch++;
+}
+
+void conformity_tick(struct watch *w)
+{
+    w->work_left = WORK_A_TICK;
+    if (cluster_count(w->cluster) > w->n)
+        watch_of(w, cluster_by_id(w->cluster, (uint32_t)w->n));
+    if (cluster_classes(w->cluster)->n != w->n_classes)
+        conformity_reconfigure(w);
+    for (size_t i = 0; i < w->n_classes; i++)
+        note_class(w, (uint16_t)i);
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+void conformity_create(struct watch *w)
+{
+    w->cohorts = cohorts_create();
+    conformity_reconfigure(w);
+}
+
+void conformity_grow(struct watch *w, size_t from, size_t n)
+{
+    for (size_t i = from; i < n; i++) {
+        w->known[i] = (struct known){.flags = KNOWN_DIRTY};
+        w->rows[i] = (struct place_row){0};
+    }
+    for (size_t i = from; i < n; i++) {
+        const struct member *m = cluster_by_id(w->cluster, (uint32_t)i);
+        if (m->class < w->n_classes && w->classes[m->class].rolls &&
+            rollout_has(baseline_of(w, m)->rollout, m->name))
+            w->known[i].flags |= KNOWN_ROLLS;
+        row_refresh(w, m);
+    }
+}
+
+void conformity_destroy(struct watch *w)
+{
+    for (size_t i = 0; i < w->n; i++)
+        kind_unref(w, w->known[i].kind);
+    cohorts_destroy(w->cohorts);
+    free(w->classes);
+    free(w->known);
+    free(w->rows);
+}
