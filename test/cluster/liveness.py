@@ -14,6 +14,7 @@ def test_late_and_back_then_down_and_back(world):
     c = Controller(world, 'Name=n01\n', **QUICK)
     agent = Agent(world, c, 'n01').process
     c.wait_nodes('it is heard', ['n01'], State='IDLE', Schedulable=True)
+    wait('what it is was recorded', lambda: any(e['what'] == 'conform.seen' for e in c.journal()))
     events, revision = c.events(), c.status()['revision']
 
     agent.pause()
