@@ -9,6 +9,7 @@
 #include "agent/shrink.h"
 #include "agent/surveyor.h"
 #include "agent/uplink.h"
+#include "base/digest.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -209,9 +210,7 @@ static void on_beat(uv_timer_t *timer)
 /* Each node has its own place in the interval, so that ten thousand do not speak at once. */
 static uint64_t first_beat_ms(const struct agent *a)
 {
-    uint64_t hash = 14695981039346656037U; /* FNV-1a */
-    for (const char *s = a->id.name; *s; s++)
-        hash = (hash ^ (unsigned char)*s) * 1099511628211U;
+    uint64_t hash = digest_fnv(DIGEST_FNV_START, a->id.name, strlen(a->id.name));
     uint64_t interval_ms = (uint64_t)span_to_ms(a->interval);
     uint64_t now_ms = (uint64_t)(mono_now().ns / 1000000);
     return interval_ms - (now_ms + hash % interval_ms) % interval_ms;

@@ -4,6 +4,7 @@
 #include "agent/child.h"
 #include "agent/reading.h"
 #include "agent/uevent.h"
+#include "base/digest.h"
 #include "base/log.h"
 #include "base/text.h"
 
@@ -132,7 +133,7 @@ int surveyor_read(const char *root, const char *node, const struct hostlist *als
 
 static uint64_t mix(uint64_t hash, uint64_t n)
 {
-    return (hash ^ n) * 1099511628211U;
+    return digest_fnv(hash, &n, sizeof n);
 }
 
 /* With the stamp of the configuration itself, which says what there is to look at. */

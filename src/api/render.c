@@ -113,17 +113,10 @@ void render_fingerprint(struct text *t, const struct fingerprint *f)
     render_word(t, fingerprint_format(f, hex));
 }
 
-char *cohort_name(const struct fingerprint *f, char out[static COHORT_NAME_BYTES])
-{
-    char hex[FINGERPRINT_HEX + 1];
-    snprintf(out, COHORT_NAME_BYTES, "fp_%.12s", fingerprint_format(f, hex));
-    return out;
-}
-
 void render_cohort(struct text *t, const struct cohort *k)
 {
-    char name[COHORT_NAME_BYTES];
-    render_string(t, k ? cohort_name(&k->id, name) : NULL);
+    char name[FINGERPRINT_SHORT_BYTES];
+    render_string(t, k ? fingerprint_short(&k->id, name) : NULL);
 }
 
 void render_fold(struct text *t, const char *const *names, size_t n)
@@ -338,8 +331,8 @@ static void value_CLASS(struct view *v, struct text *t)
 static void value_COHORT(struct view *v, struct text *t)
 {
     const struct cohort *k = cohorts_of(watch_cohorts(v->watch), v->member->id);
-    char name[COHORT_NAME_BYTES];
-    render_word(t, k ? cohort_name(&k->id, name) : "");
+    char name[FINGERPRINT_SHORT_BYTES];
+    render_word(t, k ? fingerprint_short(&k->id, name) : "");
 }
 
 static void value_DRIFT(struct view *v, struct text *t)

@@ -58,10 +58,6 @@ void render_fold(struct text *t, const char *const *names, size_t n);
 /* What might become the baseline of a class that has none: {"node","share","of"}, or null. */
 void render_suggestion(struct text *t, const struct cluster *c, const struct watch *w, uint16_t class);
 
-enum { COHORT_NAME_BYTES = 16 };
-/* "fp_0123456789ab": the fingerprint as people and schedulers see it. Returns out. */
-char *cohort_name(const struct fingerprint *f, char out[static COHORT_NAME_BYTES]);
-
 /* How many nodes are what. Zero-initialise. */
 struct tally {
     size_t nodes;

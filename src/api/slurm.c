@@ -168,9 +168,9 @@ int call_slurm_constraint(struct call *c, struct text *t, struct err *e)
                        largest);
     text_add(t, n > 1 ? "{\"constraint\":\"[" : "{\"constraint\":\"");
     for (size_t i = 0; i < n; i++) {
-        char name[COHORT_NAME_BYTES];
+        char name[FINGERPRINT_SHORT_BYTES];
         text_add(t, i ? "|" : "");
-        text_add(t, cohort_name(&list[i].cohort->id, name));
+        text_add(t, fingerprint_short(&list[i].cohort->id, name));
     }
     text_printf(t, n > 1 ? "]\",\"count\":%" PRIu64 "}" : "\",\"count\":%" PRIu64 "}", count);
     return 0;

@@ -3,7 +3,6 @@
 
 #include <openssl/rand.h>
 #include <openssl/sha.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,6 +27,13 @@ char *digest_sha256(const void *bytes, size_t len, char out[static 65])
     SHA256(bytes, len, hash);
     to_hex(hash, sizeof hash, out);
     return out;
+}
+
+uint64_t digest_fnv(uint64_t sum, const void *bytes, size_t len)
+{
+    for (const unsigned char *p = bytes; len > 0; p++, len--)
+        sum = (sum ^ *p) * UINT64_C(0x100000001b3);
+    return sum;
 }
 
 void digest_random(void *out, size_t len)

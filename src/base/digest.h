@@ -3,9 +3,11 @@
 #define FETTLE_BASE_DIGEST_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /*
- * SHA-256, and random numbers for tokens and names of instances.
+ * SHA-256, and random numbers for tokens and names of instances; and FNV-1a, where nobody is to be kept
+ * from making a second text with the same sum.
  */
 
 /* The SHA-256 of bytes. */
@@ -13,6 +15,10 @@ void digest_sha256_bytes(const void *bytes, size_t len, unsigned char out[static
 
 /* The same as lower-case hex. Returns out. */
 char *digest_sha256(const void *bytes, size_t len, char out[static 65]);
+
+/* 64-bit FNV-1a: the sum so far with these bytes. It begins with DIGEST_FNV_START. */
+#define DIGEST_FNV_START UINT64_C(0xcbf29ce484222325)
+uint64_t digest_fnv(uint64_t sum, const void *bytes, size_t len);
 
 /* Random bytes fit for secrets. Ends the process when the system has none. */
 void digest_random(void *out, size_t len);

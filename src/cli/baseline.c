@@ -37,11 +37,7 @@ int class_list(struct call *c, struct err *e)
                                        "drifted", "unknown",  "rollout", "nodes"};
     struct table t = {.columns = columns, .n_columns = sizeof columns / sizeof columns[0]};
     struct fettle_answer *answer = NULL;
-    struct fettle_error why;
-    struct fettle *f = call_controller(c, e);
-    if (!f)
-        return e->code;
-    int r = call_told(fettle_class_list(f, &answer, &why), &why, e);
+    int r = call_answer(c, fettle_class_list, &answer, e);
     if (r < 0)
         return r;
     const struct fettle_value *v = fettle_answer_value(answer);

@@ -331,6 +331,13 @@ struct fettle *call_controller(struct call *c, struct err *e)
     return c->fettle;
 }
 
+int call_answer(struct call *c, call_answer_fn *fn, struct fettle_answer **answer, struct err *e)
+{
+    struct fettle_error why;
+    struct fettle *f = call_controller(c, e);
+    return f ? call_told(fn(f, answer, &why), &why, e) : e->code;
+}
+
 int call_flush(struct call *c, int fd, struct err *e)
 {
     int r = 0;

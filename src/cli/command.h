@@ -71,6 +71,10 @@ struct fettle *call_controller(struct call *c, struct err *e);
 /* Takes over what libfettle had to say. Returns r. */
 int call_told(int r, const struct fettle_error *from, struct err *e);
 
+/* Asks what needs no words. */
+typedef int call_answer_fn(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
+int call_answer(struct call *c, call_answer_fn *fn, struct fettle_answer **answer, struct err *e);
+
 /* Writes c->out to fd and empties it. -EIO, or -ENOSPC, with a sentence. */
 int call_flush(struct call *c, int fd, struct err *e);
 

@@ -5,6 +5,7 @@
  */
 #include "cli/choice.h"
 #include "cli/print.h"
+#include "cli/report.h"
 
 #include "base/clock.h"
 #include "base/hostlist.h"
@@ -16,21 +17,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static void write_json_line(struct call *c, const struct fettle_value *v)
-{
-    print_json(&c->out, v);
-    text_add_char(&c->out, '\n');
-}
-
-typedef int ask_fn(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
-
-static int ask(struct call *c, ask_fn *fn, struct fettle_answer **answer, struct err *e)
-{
-    struct fettle_error why;
-    struct fettle *f = call_controller(c, e);
-    return f ? call_told(fn(f, answer, &why), &why, e) : e->code;
-}
 
 /* ---- partitions ---- */
 
@@ -47,13 +33,8 @@ static void add_partition(struct table *t, const struct fettle_value *p)
 {
     static const char *const keys[] = {"Partition", "Name", "Default", "Nodes", "Count", "Schedulable"};
     CLEANUP_TEXT struct text states = {0};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        const struct fettle_value *v = fettle_value_find(p, keys[i]);
-        const char *s = fettle_value_text(v);
-        if (fettle_value_kind(v) == FETTLE_BOOL)
-            s = fettle_value_true(v) ? "yes" : "no";
-        table_add(t, s ? s : "");
-    }
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        report_cell(t, p, keys[i]);
     write_counts(&states, fettle_value_find(p, "States"));
     table_add(t, states.s ? states.s : "");
 }
@@ -72,14 +53,14 @@ int partition_list(struct call *c, struct err *e)
     struct view view;
     int r = choice_view(c, &view, e);
     if (r == 0)
-        r = ask(c, fettle_partition_list, &answer, e);
+        r = call_answer(c, fettle_partition_list, &answer, e);
     if (r < 0)
         return r;
     const struct fettle_value *list = fettle_value_find(fettle_answer_value(answer), "partitions");
     for (const struct fettle_value *i = fettle_value_first(list); i; i = fettle_value_next(i))
         add_partition(&t, i);
     if (view.form == FORM_JSON)
-        write_json_line(c, list);
+        report_json(c, list);
     else if (view.form == FORM_CSV)
         table_write_csv(&t, view.header, &c->out);
     else
@@ -130,11 +111,11 @@ static void write_status(struct text *out, const struct fettle_value *s)
 int status_show(struct call *c, struct err *e)
 {
     struct fettle_answer *answer = NULL;
-    int r = ask(c, fettle_status, &answer, e);
+    int r = call_answer(c, fettle_status, &answer, e);
     if (r < 0)
         return r;
     if (call_has(c, OPTION_JSON))
-        write_json_line(c, fettle_answer_value(answer));
+        report_json(c, fettle_answer_value(answer));
     else
         write_status(&c->out, fettle_answer_value(answer));
     fettle_answer_free(answer);
@@ -148,7 +129,7 @@ static void write_event(struct call *c, const struct fettle_value *v)
     static const char *const keys[] = {"at", "what", "actor", "nodes", "text"};
     enum { KEYS = sizeof keys / sizeof keys[0] };
     if (call_has(c, OPTION_JSON)) {
-        write_json_line(c, v);
+        report_json(c, v);
         return;
     }
     for (size_t i = 0; i < KEYS; i++) {
@@ -248,12 +229,12 @@ int journal_list(struct call *c, struct err *e)
 int config_reload(struct call *c, struct err *e)
 {
     struct fettle_answer *answer = NULL;
-    int r = ask(c, fettle_reload, &answer, e);
+    int r = call_answer(c, fettle_reload, &answer, e);
     if (r < 0)
         return r;
     const struct fettle_value *changes = fettle_value_find(fettle_answer_value(answer), "changes");
     if (call_has(c, OPTION_JSON))
-        write_json_line(c, fettle_answer_value(answer));
+        report_json(c, fettle_answer_value(answer));
     else if (fettle_value_count(changes) == 0)
         text_add(&c->out, "nothing has changed\n");
     for (const struct fettle_value *i = fettle_value_first(changes); i && !call_has(c, OPTION_JSON);
@@ -285,7 +266,7 @@ int token_create(struct call *c, struct err *e)
     if (r < 0)
         return r;
     if (call_has(c, OPTION_JSON))
-        write_json_line(c, fettle_answer_value(answer));
+        report_json(c, fettle_answer_value(answer));
     else
         write_token(&c->out, fettle_answer_value(answer));
     fettle_answer_free(answer);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/choice.h"
 #include "cli/print.h"
+#include "cli/report.h"
 
 #include "base/hostlist.h"
 
@@ -103,8 +104,7 @@ static int show_one(struct call *c, const char *name, bool first, struct err *e)
     if (r < 0)
         return r;
     if (call_has(c, OPTION_JSON)) {
-        print_json(&c->out, fettle_answer_value(answer));
-        text_add_char(&c->out, '\n');
+        report_json(c, fettle_answer_value(answer));
     } else {
         text_add(&c->out, first ? "" : "\n");
         write_detail(&c->out, fettle_answer_value(answer));
@@ -144,8 +144,7 @@ static int write_change(struct call *c, const struct fettle_answer *answer, cons
     bool nothing = !changed || !*changed;
     int status = nothing && removes ? err_exit(EBUSY) : 0;
     if (call_has(c, OPTION_JSON)) {
-        print_json(&c->out, v);
-        text_add_char(&c->out, '\n');
+        report_json(c, v);
         return status;
     }
     if (nothing) {

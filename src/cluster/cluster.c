@@ -5,6 +5,8 @@
  */
 #include "cluster/state.h"
 
+#include "base/digest.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -364,12 +366,7 @@ void cluster_configure(struct cluster *c, struct roster *r, struct text *changes
 
 uint64_t record_sum(const char *key, const char *value)
 {
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    for (const char *p = key; *p; p++)
-        h = (h ^ (uint8_t)*p) * UINT64_C(0x100000001b3);
-    for (const char *p = value; *p; p++)
-        h = (h ^ (uint8_t)*p) * UINT64_C(0x100000001b3);
-    return h;
+    return digest_fnv(digest_fnv(DIGEST_FNV_START, key, strlen(key)), value, strlen(value));
 }
 
 uint64_t cluster_digest(const struct cluster *c)

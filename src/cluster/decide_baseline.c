@@ -136,12 +136,11 @@ static void drop_lists(const struct cluster *c, const struct proposal *p, bool i
 
 static int add_list(const struct cluster *c, const struct listing *g, struct decision *d, struct err *e)
 {
-    char hex[FINGERPRINT_HEX + 1];
-    fingerprint_format(&g->id, hex);
+    char hex[FINGERPRINT_HEX + 1], name[FINGERPRINT_SHORT_BYTES];
     if (cluster_has_list(c, &g->id))
         return 0;
     if (!g->known)
-        return err_set(e, -EBUSY, "the components of fp_%.12s are not known", hex);
+        return err_set(e, -EBUSY, "the components of %s are not known", fingerprint_short(&g->id, name));
     struct text t = {0};
     listing_format(g, &t);
     if (t.len > LIST_RECORD_BYTES_MAX) {
@@ -150,7 +149,7 @@ static int add_list(const struct cluster *c, const struct listing *g, struct dec
         text_fini(&t);
         return rc;
     }
-    decision_add(d, "list/", hex, text_take(&t));
+    decision_add(d, "list/", fingerprint_format(&g->id, hex), text_take(&t));
     return 0;
 }
 

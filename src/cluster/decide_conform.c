@@ -55,8 +55,8 @@ static void say_components(const char *named, uint32_t count, struct text *t)
 
 void fingerprint_say(const struct fingerprint *id, struct text *t)
 {
-    char hex[FINGERPRINT_HEX + 1];
-    text_printf(t, "fp_%.12s", fingerprint_format(id, hex));
+    char name[FINGERPRINT_SHORT_BYTES];
+    text_add(t, fingerprint_short(id, name));
 }
 
 /* --- seen ------------------------------------------------------------------------------------ */

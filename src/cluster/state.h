@@ -94,8 +94,6 @@ char *members_fold(struct member *const *nodes, size_t n);
 /* It lets no new work land, and asks whether the running work has ended. */
 bool claim_drains(const struct claim *claim);
 
-bool member_held_by(const struct member *m, enum claim_kind kind);
-
 const struct token *cluster_token(const struct cluster *c, const char *hash);
 
 /* Gives a member the roster's specification, with its edit over it. */

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,6 +194,13 @@ char *fingerprint_format(const struct fingerprint *f, char out[static FINGERPRIN
         out[2 * i + 1] = HEX[f->bytes[i] & 15];
     }
     out[FINGERPRINT_HEX] = '\0';
+    return out;
+}
+
+char *fingerprint_short(const struct fingerprint *f, char out[static FINGERPRINT_SHORT_BYTES])
+{
+    char hex[FINGERPRINT_HEX + 1];
+    snprintf(out, FINGERPRINT_SHORT_BYTES, "fp_%.12s", fingerprint_format(f, hex));
     return out;
 }
 

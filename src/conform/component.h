@@ -73,6 +73,9 @@ bool fingerprint_equal(const struct fingerprint *a, const struct fingerprint *b)
 int fingerprint_compare(const struct fingerprint *a, const struct fingerprint *b); /* by bytes */
 /* 64 lower-case hex characters. Returns out. */
 char *fingerprint_format(const struct fingerprint *f, char out[static FINGERPRINT_HEX + 1]);
+/* Its short name, "fp_" and 12 characters, for people and schedulers. Returns out. */
+enum { FINGERPRINT_SHORT_BYTES = 16 };
+char *fingerprint_short(const struct fingerprint *f, char out[static FINGERPRINT_SHORT_BYTES]);
 /* False for anything but 64 lower-case hex characters. */
 bool fingerprint_parse(const char *hex, struct fingerprint *out);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "probe/probe.h"
 
+#include "base/digest.h"
 #include "base/text.h"
 #include "probe/part.h"
 
@@ -25,16 +26,13 @@ int probe_inventory(const char *root, const char *tmp_dir, json_t **out, struct 
 
 static int add_bytes(const char *bytes, size_t n, void *hash)
 {
-    uint64_t h = *(uint64_t *)hash;
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
-    *(uint64_t *)hash = h;
+    *(uint64_t *)hash = digest_fnv(*(uint64_t *)hash, bytes, n);
     return 0;
 }
 
 void probe_hash(const json_t *inventory, char out[static 17])
 {
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    uint64_t h = DIGEST_FNV_START;
     json_dump_callback(inventory, add_bytes, &h, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
     snprintf(out, 17, "%016" PRIx64, h);
 }

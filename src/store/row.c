@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/row.h"
 
+#include "base/digest.h"
+
 #include <string.h>
 
 const char row_schema[] = "CREATE TABLE record(key TEXT PRIMARY KEY, value TEXT NOT NULL,"
@@ -12,43 +14,33 @@ const char row_schema[] = "CREATE TABLE record(key TEXT PRIMARY KEY, value TEXT 
                           "CREATE TABLE meta(id INTEGER PRIMARY KEY CHECK(id = 1),"
                           " term INTEGER NOT NULL, revision INTEGER NOT NULL, sum INTEGER NOT NULL) STRICT;";
 
-static const uint64_t sum_start = 0xcbf29ce484222325;
-
-/* FNV-1a, 64 bits: any one changed byte changes it. */
-static uint64_t sum_bytes(uint64_t sum, const void *bytes, size_t len)
-{
-    for (const unsigned char *p = bytes; len > 0; p++, len--)
-        sum = (sum ^ *p) * 0x100000001b3;
-    return sum;
-}
-
 static uint64_t sum_text(uint64_t sum, const char *s)
 {
-    return sum_bytes(sum, s, strlen(s) + 1);
+    return digest_fnv(sum, s, strlen(s) + 1);
 }
 
 static uint64_t sum_number(uint64_t sum, uint64_t n)
 {
     for (int i = 0; i < 8; i++) {
         unsigned char byte = (unsigned char)(n >> (8 * i));
-        sum = sum_bytes(sum, &byte, 1);
+        sum = digest_fnv(sum, &byte, 1);
     }
     return sum;
 }
 
 static uint64_t meta_sum(const struct meta_row *row)
 {
-    return sum_number(sum_number(sum_start, row->term), row->revision);
+    return sum_number(sum_number(DIGEST_FNV_START, row->term), row->revision);
 }
 
 static uint64_t record_sum(const struct record_row *row)
 {
-    return sum_number(sum_text(sum_text(sum_start, row->key), row->value), row->revision);
+    return sum_number(sum_text(sum_text(DIGEST_FNV_START, row->key), row->value), row->revision);
 }
 
 static uint64_t entry_sum(const struct entry_row *row)
 {
-    uint64_t sum = sum_number(sum_number(sum_start, row->revision), row->n);
+    uint64_t sum = sum_number(sum_number(DIGEST_FNV_START, row->revision), row->n);
     sum = sum_number(sum, (uint64_t)row->entry.at.ns);
     sum = sum_text(sum_text(sum, row->entry.actor), row->entry.what);
     return sum_text(sum_text(sum, row->entry.nodes), row->entry.text);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "survey/part.h"
 
+#include "base/digest.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -14,12 +16,7 @@
 
 uint64_t stamp_bytes(uint64_t stamp, const void *bytes, size_t n)
 {
-    const unsigned char *p = bytes;
-    if (stamp == 0)
-        stamp = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < n; i++)
-        stamp = (stamp ^ p[i]) * UINT64_C(0x100000001b3);
-    return stamp;
+    return digest_fnv(stamp ? stamp : DIGEST_FNV_START, bytes, n);
 }
 
 uint64_t stamp_number(uint64_t stamp, uint64_t n)

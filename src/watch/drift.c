@@ -31,18 +31,10 @@ static bool braked(const struct watch *w, const struct member *m)
     return w->classes[m->class].alarm;
 }
 
-static bool held_by(const struct member *m, enum claim_kind kind)
-{
-    for (size_t i = 0; i < m->n_claims; i++)
-        if (m->claims[i].claim->kind == kind)
-            return true;
-    return false;
-}
-
 /* Nobody is kept from work under the brake, nor while somebody updates it, but who is sensitive. */
 static bool lacks_claim(const struct watch *w, struct mono now, const struct member *m)
 {
-    return !held_by(m, CLAIM_DRIFT) &&
+    return !member_held_by(m, CLAIM_DRIFT) &&
            cluster_drift_drains(w->cluster, m, w->known[m->id].kind->base.result.worst) &&
            (m->spec.sensitive || !(braked(w, m) || conformity_rolls(w, now, m)));
 }
@@ -115,7 +107,7 @@ static bool calls_restored(struct watch *w, struct mono now, const struct member
     const struct drift *d = drift_of(m);
     const struct known *k = &w->known[m->id];
     bool left = d ? d->state != DRIFT_REMEDIED
-                  : held_by(m, CLAIM_DRIFT) && !m->spec.sensitive && !held_by(m, CLAIM_OVERDUE);
+                  : member_held_by(m, CLAIM_DRIFT) && !m->spec.sensitive && !member_held_by(m, CLAIM_OVERDUE);
     return left && k->proof == CONFORMANCE_CONFORMANT && !(k->flags & KNOWN_FLAPS);
 }
 

@@ -220,15 +220,15 @@ static int assemble(struct watch *w, struct mono now, struct assembly *a, const 
 static int lies(struct watch *w, struct mono now, struct member *m, struct err *e)
 {
     struct known *k = known_of(w, m);
-    char hex[FINGERPRINT_HEX + 1];
-    fingerprint_format(&k->kind->key.id, hex);
-    err_set(e, -EBADMSG, "what it sent as the components of %s hashes to something else", hex);
+    char hex[FINGERPRINT_HEX + 1], name[FINGERPRINT_SHORT_BYTES];
+    err_set(e, -EBADMSG, "what it sent as the components of %s hashes to something else",
+            fingerprint_format(&k->kind->key.id, hex));
     if (!(k->flags & KNOWN_LIES)) {
         struct text t = {0};
         text_printf(&t,
-                    "it claims the fingerprint fp_%.12s, and the components that it sent for it hash to "
+                    "it claims the fingerprint %s, and the components that it sent for it hash to "
                     "another: nothing of it is believed until it has shown a list that is right",
-                    hex);
+                    fingerprint_short(&k->kind->key.id, name));
         w->sink.notice(w->sink.arg, "alarm.fingerprint", m->name, t.s);
         text_fini(&t);
     }
