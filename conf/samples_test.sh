@@ -1,14 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # fettled reads the samples as they stand, and with the lines that are commented out.
-# usage: samples_test.sh FETTLED FETTLE_CONF NODES_CONF CLASSES_CONF
+# usage: samples_test.sh FETTLED FETTLE_CONF OTHER_CONF...
 set -eu
 work=$(mktemp -d /tmp/fettle-samples-XXXXXX)
 trap 'rm -rf "$work"' EXIT
 
-# The second argument takes away the comment sign of lines like "#Name = value" and "#Name=value ...".
+# The first argument takes away the comment sign of lines like "#Name = value" and "#Name=value ...".
 prepare() {
-    sed "$2;s|/etc/fettle|$work|" "$1" >"$work/$(basename "$1")"
+    edit=$1
+    shift
+    for file in "$@"; do
+        sed "$edit;s|/etc/fettle|$work|" "$file" >"$work/$(basename "$file")"
+    done
 }
 
 expect() {
@@ -20,14 +24,11 @@ expect() {
 }
 
 fettled=$1
-prepare "$2" ''
-prepare "$3" ''
-prepare "$4" ''
+shift
+prepare '' "$@"
 expect ' 0 nodes'
 
-prepare "$2" 's/^#\([A-Z][A-Za-z]* *=\)/\1/'
-prepare "$3" 's/^#\([A-Z][A-Za-z]*=\)/\1/'
-prepare "$4" 's/^#\([A-Z][A-Za-z]*=\)/\1/'
+prepare 's/^#\([A-Z][A-Za-z]* *=\)/\1/' "$@"
 echo 'Partition=1 Name=large' >"$work/partitions.conf"
 expect ' 112 nodes'
 expect ' 3 classes'

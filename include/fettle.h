@@ -174,6 +174,64 @@ FETTLE_API int fettle_rollout_accept(struct fettle *f, const char *class_name, s
 FETTLE_API int fettle_rollout_revert(struct fettle *f, const char *class_name, struct fettle_answer **out,
                                      struct fettle_error *e);
 
+/* ---- health and repair ---- */
+
+/* What every check says of a node, its incidents and its repair: {node, health, passed, missing, checks,
+ * open, past, repair}. */
+FETTLE_API int fettle_health_show(struct fettle *f, const char *node, struct fettle_answer **out,
+                                  struct fettle_error *e);
+/* {incidents, shared}: what is wrong with these nodes (NULL: all), and what many share. */
+FETTLE_API int fettle_incident_list(struct fettle *f, const char *nodes, struct fettle_answer **out,
+                                    struct fettle_error *e);
+/* {checks: [{check, record, probe, what, every_s, severity, observe, nodes}]}: nodes by result. */
+FETTLE_API int fettle_check_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
+/* What a check, a probe, or a code as "xid.79" means. */
+FETTLE_API int fettle_check_explain(struct fettle *f, const char *name, struct fettle_answer **out,
+                                    struct fettle_error *e);
+/* Has nodes run a check now, and waits: {results: [{node, verdict | error}]}. Nothing follows from it. */
+FETTLE_API int fettle_check_run(struct fettle *f, const char *nodes, const char *check,
+                                struct fettle_answer **out, struct fettle_error *e);
+/* {remedies: [{remedy, run, helps, confidence, because, ...}]} */
+FETTLE_API int fettle_remedy_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
+/* What would be done for a node now, and why: {open, chosen, why, person, candidates, repair}. Costs are in
+ * thousandths of a minute out of service, chances in millionths. */
+FETTLE_API int fettle_remedy_explain(struct fettle *f, const char *node, struct fettle_answer **out,
+                                     struct fettle_error *e);
+/* Moves nodes as ClusterWare does (Administrator's Guide, "Moving Nodes to and from the Work Queue"):
+ * "human_intervention" (from the work queue to provisioning), "manual_drain" (out of service and to the work
+ * queue, without a remedy); and "quarantine", "retire". The message is kept with the node. Here and in what
+ * follows each of several nodes is changed by itself: {changed, held, refused: [{node, error}]}; an error
+ * only when all are refused. */
+FETTLE_API int fettle_repair_move(struct fettle *f, const char *nodes, const char *transition,
+                                  const char *message, struct fettle_answer **out, struct fettle_error *e);
+/* Answers a remedy that waits for approval: -EBUSY when `remedy` is not the one that is proposed by now
+ * (NULL: whichever is). The comment may be NULL where it is approved. */
+FETTLE_API int fettle_repair_approve(struct fettle *f, const char *nodes, const char *remedy,
+                                     const char *comment, struct fettle_answer **out, struct fettle_error *e);
+FETTLE_API int fettle_repair_refuse(struct fettle *f, const char *nodes, const char *remedy,
+                                    const char *comment, struct fettle_answer **out, struct fettle_error *e);
+/* {hours, transitions, remediations, by_itself, queued, by_person}: of the last hours, 4 to 48; 0: 24.
+ * ClusterWare's overview ("Remediation Events" and its neighbours). -EAGAIN while the journal is still read.
+ */
+FETTLE_API int fettle_repair_numbers(struct fettle *f, unsigned hours, struct fettle_answer **out,
+                                     struct fettle_error *e);
+/* {queue: [{node, suggested, open, repair, ...}]}: nodes that wait for a person. */
+FETTLE_API int fettle_queue_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
+/* Says who sees to nodes of the work queue; or leaves a note with them. */
+FETTLE_API int fettle_queue_take(struct fettle *f, const char *nodes, struct fettle_answer **out,
+                                 struct fettle_error *e);
+FETTLE_API int fettle_queue_note(struct fettle *f, const char *nodes, const char *note,
+                                 struct fettle_answer **out, struct fettle_error *e);
+/* {switches, budgets}: what holds Fettle back. */
+FETTLE_API int fettle_brake_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
+/* "stop" (no remedy is begun while it is on), "latch" (tripped by a surge; a person lets go). */
+FETTLE_API int fettle_brake_set(struct fettle *f, const char *name, bool on, const char *reason,
+                                struct fettle_answer **out, struct fettle_error *e);
+/* The power of nodes, through their BMCs: "status", "on", "off", "cycle", "reset", "netboot":
+ * {results: [{node, answer | error}]}. */
+FETTLE_API int fettle_power(struct fettle *f, const char *nodes, const char *verb, struct fettle_answer **out,
+                            struct fettle_error *e);
+
 /* ---- placement ---- */
 
 struct fettle_place {

@@ -3,10 +3,13 @@
  * Fills a manual page: copies the template on standard input to standard output, and in place of a
  * line "@PART@" prints the part from the table that has the facts.
  */
+#include "base/clock.h"
 #include "cli/command.h"
 #include "cli/field.h"
 
 #include <ctype.h>
+#include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -355,16 +358,276 @@ static void print_normal(void)
     fputs(".El\n", stdout);
 }
 
+/* --- checks -------------------------------------------------------------------------------------- */
+
+static void print_check_key(const char *name, const char *form, const char *fallback, const char *what)
+{
+    printf(".It Sy %s", name);
+    if (*fallback)
+        printf(" = %s", fallback);
+    putchar('\n');
+    print_sentence(what);
+    print_sentence(form);
+}
+
+static void print_check_keys(void)
+{
+    fputs(".Bl -tag -width Ds\n", stdout);
+#define KEY(symbol, name, who, form, fallback, what) print_check_key(name, form, fallback, what);
+#include "health/key.tbl"
+#undef KEY
+    fputs(".El\n", stdout);
+}
+
+static void print_results(void)
+{
+    fputs(".Bl -tag -width unsupported\n", stdout);
+#define RESULT(symbol, name, what) \
+    printf(".It Li %s\n", name);   \
+    print_sentence(what);
+#include "health/result.tbl"
+#undef RESULT
+    fputs(".El\n", stdout);
+}
+
+/* "10s to 7d" of milliseconds. */
+static void print_times(int64_t least, int64_t most)
+{
+    char from[32], to[32];
+    printf("A time from %s to %s.\n", span_format(span_ms(least), from), span_format(span_ms(most), to));
+}
+
+static void print_argument_form(const char *form, int64_t least, int64_t most)
+{
+    static const char *const forms[][2] = {{"PATH", "An absolute path"},
+                                           {"PERCENT", "A number from 0 to 100 %"},
+                                           {"BYTES", "A number of bytes"},
+                                           {"SHARE", "A number from 0 to 100 %, or of bytes"}};
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
+        if (strcmp(form, forms[i][0]) == 0)
+            printf("%s.\n", forms[i][1]);
+    if (strcmp(form, "NUMBER") == 0)
+        printf("A number from %" PRId64 " to %" PRId64 ".\n", least, most);
+    else if (strcmp(form, "SPAN") == 0)
+        print_times(least, most);
+}
+
+/* The keys of a probe, in a list of their own. */
+static void print_arguments(const char *probe)
+{
+    static const struct {
+        const char *probe, *key, *form;
+        int64_t least, most;
+        const char *need, *what;
+    } rows[] = {
+#define ARGUMENT(probe, key, form, least, most, need, what) {probe, key, #form, least, most, #need, what},
+#include "health/argument.tbl"
+#undef ARGUMENT
+    };
+    bool any = false;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (strcmp(rows[i].probe, probe) != 0)
+            continue;
+        fputs(any ? "" : ".Bl -tag -width Ds\n", stdout);
+        any = true;
+        printf(".It Sy %s\n", rows[i].key);
+        print_sentence(rows[i].what);
+        print_argument_form(rows[i].form, rows[i].least, rows[i].most);
+        fputs(strcmp(rows[i].need, "MUST") == 0 ? "It has to be given.\n" : "", stdout);
+    }
+    fputs(any ? ".El\n" : "", stdout);
+}
+
+static void print_probe(const char *name, const char *how, int every_s, const char *severity,
+                        const char *what)
+{
+    char every[32];
+    printf(".It Li %s\n", name);
+    print_sentence(what);
+    printf("Every %s, ", span_format(span_s(every_s), every));
+    for (const char *c = severity; *c; c++)
+        putchar(tolower((unsigned char)*c));
+    fputs(" at worst.\n", stdout);
+    if (strcmp(how, "BENCH") == 0)
+        fputs("When is extensive,demand and Deadline is 2m by default.\n", stdout);
+    print_arguments(name);
+}
+
+static void print_probes(void)
+{
+    fputs(".Bl -tag -width Ds\n", stdout);
+#define PROBE(symbol, name, how, every, severity, keys, what, source) \
+    print_probe(name, #how, every, #severity, what);
+#include "health/probe.tbl"
+#undef PROBE
+    fputs(".El\n", stdout);
+}
+
+static void print_check_defaults(void)
+{
+    fputs(".Bl -tag -width Ds\n", stdout);
+#define DEFAULT(record, what)   \
+    fputs(".It Li \"", stdout); \
+    print_roff(record);         \
+    fputs("\"\n", stdout);      \
+    print_sentence(what);
+#include "health/default.tbl"
+#undef DEFAULT
+    fputs(".El\n", stdout);
+}
+
+/* Symbols of a table as the files have them: "DEFAULT" is nothing. */
+static void print_lower(const char *symbol)
+{
+    for (; *symbol; symbol++)
+        putchar(tolower((unsigned char)*symbol));
+}
+
+/* One argument of a macro, whatever is in it. */
+static void print_quoted(const char *s)
+{
+    putchar('"');
+    print_roff(s);
+    putchar('"');
+}
+
+static void print_acts(void)
+{
+    fputs(".Bl -tag -width hardware\n", stdout);
+#define ACT(symbol, name, result, stays, what) \
+    printf(".It Sy %s\n", name);               \
+    print_sentence(what);                      \
+    fputs("Without Result it is ", stdout);    \
+    print_lower(#result);                      \
+    fputs(stays ? "; only a remedy or a boot ends it.\n" : ".\n", stdout);
+#include "health/act.tbl"
+#undef ACT
+    fputs(".El\n", stdout);
+}
+
+/* A row of a column list: what it is of, what is done (unless the row has none), what it means, who says so.
+ */
+static void print_meaning(const char *of, const char *act, const char *result, const char *what,
+                          const char *source)
+{
+    fputs(".It ", stdout);
+    print_quoted(of);
+    fputs(" Ta ", stdout);
+    print_lower(act);
+    if (strcmp(result, "DEFAULT") != 0 && *result) {
+        fputs(", ", stdout);
+        print_lower(result);
+    }
+    fputs(" Ta \"", stdout);
+    print_roff(what);
+    fputs(" (", stdout);
+    print_roff(source);
+    fputs(")\"\n", stdout);
+}
+
+static const char *range(unsigned first, unsigned last)
+{
+    static char text[32];
+    if (first == last)
+        snprintf(text, sizeof text, "%u", first);
+    else
+        snprintf(text, sizeof text, "%u to %u", first, last);
+    return text;
+}
+
+static void print_xids(void)
+{
+    fputs(".Bl -column \"144 to 150\" \"reset, degraded\" \"what it means and who says so\"\n", stdout);
+#define XID(first, last, act, result, what, source) \
+    print_meaning(range(first, last), #act, #result, what, source);
+#define XID_SAYS(number, pattern, act, result, what, source) \
+    print_meaning(#number " " pattern, #act, #result, what, source);
+#include "health/xid.tbl"
+#undef XID
+#undef XID_SAYS
+    fputs(".El\n", stdout);
+}
+
+static void print_sxids(void)
+{
+    fputs(".Bl -column \"12024 to 12028\" \"watch, fatal: reset\" \"what it means and who says so\"\n",
+          stdout);
+#define SXID(first, last, fatal, nonfatal, what, source)                                                  \
+    print_meaning(range(first, last), #nonfatal, strcmp(#fatal, #nonfatal) ? "fatal: " #fatal : "", what, \
+                  source);
+#include "health/sxid.tbl"
+#undef SXID
+    fputs(".El\n", stdout);
+}
+
+static void print_kernel(void)
+{
+    fputs(".Bl -tag -width Ds\n", stdout);
+#define KERNEL(code, kind, pattern, act, result, what, source) \
+    fputs(".It Li ", stdout);                                  \
+    print_quoted(pattern);                                     \
+    printf("\n.Li %s :\n", code);                              \
+    print_lower(#act);                                         \
+    if (strcmp(#result, "DEFAULT") != 0) {                     \
+        fputs(", ", stdout);                                   \
+        print_lower(#result);                                  \
+    }                                                          \
+    fputs("; ", stdout);                                       \
+    print_roff(what);                                          \
+    printf(" (%s).\n", source);
+#define KERNEL_XID(number, pattern, source) \
+    fputs(".It Li ", stdout);               \
+    print_quoted(pattern);                  \
+    printf("\nAs Xid %d (%s).\n", number, source);
+#define CLOSES(code, kind, pattern, source) \
+    fputs(".It Li ", stdout);               \
+    print_quoted(pattern);                  \
+    printf("\nEnds\n.Li %s\n(%s).\n", code, source);
+#define OFTEN(code, times, within_s, result, source)                        \
+    printf(".Pp\n.Li %s\n%d times within %d s is ", code, times, within_s); \
+    print_lower(#result);                                                   \
+    printf(" (%s).\n", source);
+#define LASTS(code, warn_for_s, keep_s, source)                                                         \
+    printf(".Pp\n.Li %s\nis a warning until it has lasted for %d s, and over after %d s (%s).\n", code, \
+           warn_for_s, keep_s, source);
+#include "health/kernel.tbl"
+#undef KERNEL
+#undef KERNEL_XID
+#undef CLOSES
+#undef OFTEN
+#undef LASTS
+    fputs(".El\n", stdout);
+}
+
 static const struct {
     const char *name;
     void (*print)(void);
-} parts[] = {
-    {"@synopsis@", print_synopsis}, {"@commands@", print_commands},     {"@options@", print_common},
-    {"@fields@", print_fields},     {"@exits@", print_exits},           {"@settings@", print_settings},
-    {"@settable@", print_settable}, {"@flags@", print_flags},           {"@states@", print_states},
-    {"@claims@", print_claims},     {"@routes@", print_routes},         {"@changes@", print_changes},
-    {"@errors@", print_errors},     {"@severities@", print_severities}, {"@sysctls@", print_sysctls},
-    {"@normal@", print_normal},     {"@policies@", print_policies},     {"@passes@", print_passes}};
+} parts[] = {{"@synopsis@", print_synopsis},
+             {"@commands@", print_commands},
+             {"@options@", print_common},
+             {"@fields@", print_fields},
+             {"@exits@", print_exits},
+             {"@settings@", print_settings},
+             {"@settable@", print_settable},
+             {"@flags@", print_flags},
+             {"@states@", print_states},
+             {"@claims@", print_claims},
+             {"@routes@", print_routes},
+             {"@changes@", print_changes},
+             {"@errors@", print_errors},
+             {"@severities@", print_severities},
+             {"@sysctls@", print_sysctls},
+             {"@normal@", print_normal},
+             {"@policies@", print_policies},
+             {"@passes@", print_passes},
+             {"@acts@", print_acts},
+             {"@xids@", print_xids},
+             {"@sxids@", print_sxids},
+             {"@kernel@", print_kernel},
+             {"@check_keys@", print_check_keys},
+             {"@results@", print_results},
+             {"@probes@", print_probes},
+             {"@check_defaults@", print_check_defaults}};
 
 static int fill(char *line)
 {

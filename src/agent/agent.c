@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/agent.h"
 
+#include "agent/actor.h"
 #include "agent/body.h"
+#include "agent/checker.h"
 #include "agent/child.h"
 #include "agent/collect.h"
 #include "agent/home.h"
 #include "agent/inventory.h"
+#include "agent/prolog.h"
 #include "agent/shrink.h"
 #include "agent/surveyor.h"
 #include "agent/uplink.h"
@@ -31,7 +34,8 @@
  * told. A child reads the difference to `told` as it was when the child started; `generation`
  * counts the changes of `told` by others, and a report of an older one is not sent.
  *
- * The fingerprint is the surveyor's, which has children of its own.
+ * The fingerprint is the surveyor's, which has children of its own; checks are the checker's, operations the
+ * actor's. An agent that reports once has neither of these two.
  */
 
 enum {
@@ -58,6 +62,9 @@ struct agent {
     struct uplink *uplink;
     struct collect *collect;
     struct surveyor *surveyor;
+    struct checker *checker; /* these three: NULL of `once`; the last one also where nobody can listen */
+    struct actor *actor;
+    struct prolog *prolog;
     struct child *work_child, *inventory_child;
     uv_timer_t beat, reread, renewal, answer;
     int handles;
@@ -113,6 +120,9 @@ static void end(struct agent *a)
     uplink_finish(a->uplink);
     collect_destroy(a->collect);
     surveyor_destroy(a->surveyor);
+    prolog_destroy(a->prolog);
+    actor_destroy(a->actor);
+    checker_destroy(a->checker);
     uplink_destroy(a->uplink);
     child_destroy(a->work_child);
     child_destroy(a->inventory_child);
@@ -186,6 +196,8 @@ static void on_work(void *arg, char *text, size_t len, const struct err *why)
     struct agent *a = arg;
     if (why)
         log_debug(LOG_PROBE, "the running work could not be read: %s", why->msg);
+    if (a->checker)
+        checker_idle(a->checker, text && strcmp(text, "[]") == 0);
     send_heartbeat(a, text && len <= BODY_WORK_BYTES_MAX ? text : "null");
     if (a->shrinks && --a->shrinks == 0)
         shrink_memory();
@@ -444,8 +456,18 @@ static void hello(void *arg, struct text *body)
     a->visits = !a->once && !uplink_to_collector(a->uplink) && renewal_due(a);
     if (a->once || a->visits)
         text_add(body, ",\"once\":true");
+    if (a->checker && *checker_list(a->checker))
+        text_printf(body, ",\"checklist\":\"%s\"", checker_list(a->checker));
     collect_add_hello(a->collect, body);
     text_add_char(body, '}');
+}
+
+static void tell_checks(struct agent *a)
+{
+    if (!a->checker)
+        return;
+    checker_tell(a->checker);
+    actor_tell(a->actor);
 }
 
 static void on_welcome(void *arg, const struct body_welcome *w)
@@ -468,6 +490,7 @@ static void on_welcome(void *arg, const struct body_welcome *w)
     if (a->owes_inventory)
         send_whole_inventory(a);
     surveyor_welcome(a->surveyor, &w->survey);
+    tell_checks(a);
     beat_now(a);
 }
 
@@ -539,10 +562,58 @@ static int on_recheck(struct agent *a, const struct frame *f, struct err *e)
     return 0;
 }
 
+static int on_checklist(struct agent *a, const struct frame *f, struct err *e)
+{
+    struct body_checklist said;
+    struct checklist list;
+    struct err why = {0};
+    int r = body_read_checklist(f, &said, e);
+    if (r)
+        return r;
+    if (strcmp(said.hash, checker_list(a->checker)) != 0) {
+        checklist_take(&said, a->id.name, &list);
+        log_info("checks %zu things as the controller says", list.checks.n);
+        checker_set(a->checker, &list);
+        if (home_write(a->home, CHECKLIST_FILE, f->body, true, &why))
+            log_error("the checks are not kept: %s", why.msg);
+    }
+    collect_checklist(a->collect, said.hash, f->body, f->len);
+    body_checklist_fini(&said);
+    return 0;
+}
+
+static int on_act(struct agent *a, const struct frame *f, struct err *e)
+{
+    struct body_act act;
+    int r = body_read_act(f, &act, e);
+    if (!r && act.tell)
+        tell_checks(a);
+    else if (!r)
+        actor_act(a->actor, &act);
+    return r;
+}
+
+static int on_pass(struct agent *a, const struct frame *f, struct err *e)
+{
+    struct body_pass pass;
+    int r = body_read_pass(f, &pass, e);
+    if (r)
+        return r;
+    collect_pass(a->collect, &pass);
+    free(pass.body);
+    return 0;
+}
+
 static int on_frame(void *arg, const struct frame *f, struct err *e)
 {
     struct agent *a = arg;
     bool controller = uplink_at_controller(a->uplink);
+    if (f->type == FRAME_CHECKLIST && a->checker)
+        return on_checklist(a, f, e);
+    if (f->type == FRAME_ACT && a->actor)
+        return on_act(a, f, e);
+    if (f->type == FRAME_PASS && controller)
+        return on_pass(a, f, e);
     if (f->type == FRAME_SETTINGS)
         return on_settings(a, f, e);
     if (f->type == FRAME_WANT)
@@ -562,6 +633,8 @@ static void on_lost(void *arg, bool welcomed, const struct err *why)
     bool told = welcomed && !a->owes_beat && !a->owes_inventory;
     uv_timer_stop(&a->beat);
     collect_lost(a->collect);
+    if (a->checker) /* with nobody to report to, the work is not read */
+        checker_idle(a->checker, false);
     a->visits = false;
     if (a->next_key)
         end_renewal(a, false);
@@ -587,9 +660,11 @@ static int load(struct agent *a, struct address_list *controllers, struct err *e
         err_wrap(e, r, "%s", a->home);
     if (!r && getrandom(&random, sizeof random, 0) != sizeof random)
         r = err_set(e, -EIO, "no random numbers");
-    if (!r)
-        snprintf(a->instance, sizeof a->instance, "%016" PRIx64, random);
-    return r;
+    if (r)
+        return r;
+    snprintf(a->instance, sizeof a->instance, "%016" PRIx64, random);
+    setenv("FETTLE_NODE", a->id.name, 1); /* for plugins and for remedies' commands */
+    return 0;
 }
 
 static void free_unstarted(struct agent *a)
@@ -613,6 +688,48 @@ static void warn_if_expired(const struct agent *a)
     struct span left;
     if (!tls_cert_left(a->id.cert, &left, NULL) && left.ns < 0)
         log_warn("the certificate of \"%s\" has expired; join again", a->id.name);
+}
+
+static void say_checks(void *arg, const char *body, size_t len)
+{
+    struct agent *a = arg;
+    uplink_send(a->uplink, FRAME_CHECKS, body, len);
+}
+
+static void say_done(void *arg, const char *body, size_t len)
+{
+    struct agent *a = arg;
+    uplink_send(a->uplink, FRAME_DONE, body, len);
+}
+
+static void load_checklist(struct agent *a)
+{
+    struct checklist list = {0};
+    struct err e = {0};
+    CLEANUP_FREE char *body = NULL;
+    int r = checklist_load(a->home, a->root, a->id.name, &list, &body, &e);
+    if (r && r != -ENOENT)
+        log_error("nothing is checked until a controller says what: %s", e.msg);
+    if (r)
+        return;
+    if (body)
+        collect_checklist(a->collect, list.hash, body, strlen(body));
+    checker_set(a->checker, &list);
+}
+
+static void start_checks(struct agent *a)
+{
+    struct err e = {0};
+    struct checker_settings checks = {
+        .home = a->home, .root = a->root, .node = a->id.name, .boot = a->boot, .say = say_checks, .arg = a};
+    a->checker = checker_create(a->loop, &checks);
+    struct actor_settings acts = {
+        .home = a->home, .root = a->root, .boot = a->boot, .checker = a->checker, .say = say_done, .arg = a};
+    a->actor = actor_create(a->loop, &acts);
+    a->prolog = prolog_create(a->loop, a->root, a->checker, &e);
+    if (!a->prolog)
+        log_warn("prolog and epilog are not heard: %s", e.msg);
+    load_checklist(a);
 }
 
 int agent_start(uv_loop_t *loop, const struct agent_settings *settings, agent_done_fn *done, void *arg,
@@ -644,6 +761,8 @@ int agent_start(uv_loop_t *loop, const struct agent_settings *settings, agent_do
     a->inventory_child = child_create(loop, INVENTORY_REPORT_BYTES_MAX);
     struct surveyor_settings survey = {a->root, a->id.name, a->boot, a->uplink, a->once, on_settled, a};
     a->surveyor = surveyor_create(loop, &survey);
+    if (!a->once)
+        start_checks(a);
     uv_timer_start(&a->reread, on_reread, REREAD_MS, REREAD_MS);
     uv_timer_start(&a->renewal, on_renewal, RENEWAL_CHECK_MS, RENEWAL_CHECK_MS);
     read_inventory(a); /* its hash belongs into HELLO; the link is dialled when it is there */

@@ -826,6 +826,133 @@ static void does_not_start_without_an_identity_or_a_controller(void **state)
     assert_non_null(strstr(e.msg, "-c"));
 }
 
+/* --- checks and operations ------------------------------------------------------------------ */
+
+#define BOOT_ID "6e8f4a52-0c1e-4c1b-9d3a-2f60c2a1b7de"
+#define CHECKLIST(hash, run)                                                                      \
+    "{\"hash\":\"" hash "\",\"lines\":[\"Check=disk Probe=plugin Run=\\\"" run "\\\" Every=1d\"," \
+    "\"Check=not.here Probe=plugin Run=true Nodes=lx09\",\"Check=future Probe=unheard.of\"]}"
+#define ACT(id, run) \
+    "{\"id\":\"" id "\",\"term\":3,\"run\":\"" run "\",\"boot\":\"" BOOT_ID "\",\"deadline_ms\":20000}"
+
+struct awaited_text {
+    struct fake *f;
+    uint8_t type;
+    const char *part;
+    int from, at;
+};
+
+static bool has_text(void *arg)
+{
+    struct awaited_text *w = arg;
+    for (w->at = w->from; w->at < w->f->n_frames; w->at++) {
+        if (w->f->frames[w->at].type != w->type)
+            continue;
+        CLEANUP_FREE char *s = json_write(w->f->frames[w->at].body);
+        if (strstr(s, w->part))
+            return true;
+    }
+    return false;
+}
+
+/* Waits for a frame of the type with this in it. Its index. */
+static int wait_text(struct fake *f, uint8_t type, int from, const char *part)
+{
+    struct awaited_text w = {f, type, part, from, 0};
+    if (!fake_wait(f, has_text, &w))
+        fail_msg("no frame of type %d with %s", type, part);
+    return w.at;
+}
+
+static void checks_what_the_controller_says_and_remembers_it(void **state)
+{
+    struct fake *f = *state;
+    struct node n;
+    start(f, &n, "lx01");
+    json_t *hello = frame(f, FRAME_HELLO, 0, 1, NULL);
+    assert_null(json_object_get(hello, "checklist"));
+    frame(f, FRAME_HEARTBEAT, 0, 1, NULL);
+    fake_send(f, 0, FRAME_CHECKLIST, "%s", CHECKLIST("h1", "exit 1"));
+    json_t *first = frame(f, FRAME_CHECKS, 0, 1, NULL);
+    assert_true(json_is_true(json_object_get(first, "full")));
+    assert_string_equal(string_of(first, "list"), "h1");
+    assert_string_equal(string_of(first, "boot"), BOOT_ID);
+    assert_int_equal(json_array_size(json_object_get(first, "checks")), 1);
+    wait_text(f, FRAME_CHECKS, 0, "\"result\":\"warn\"");
+    agent_stop(n.agent);
+    assert_true(fake_wait(f, is_done, &n));
+    int from = f->n_frames;
+    start_with(f, &n, "lx01", false);
+    assert_string_equal(string_of(frame(f, FRAME_HELLO, from, 1, NULL), "checklist"), "h1");
+    wait_text(f, FRAME_CHECKS, from, "\"result\":\"warn\"");
+    stop(f, &n);
+}
+
+static void says_all_its_checks_on_each_link_and_when_asked(void **state)
+{
+    struct fake *f = *state;
+    struct node n;
+    int at;
+    start(f, &n, "lx01");
+    frame(f, FRAME_HEARTBEAT, 0, 1, NULL);
+    fake_send(f, 0, FRAME_CHECKLIST, "%s", CHECKLIST("h1", "exit 1"));
+    wait_text(f, FRAME_CHECKS, 0, "\"result\":\"warn\"");
+    peer_close(f->peers[0]);
+    frame(f, FRAME_HELLO, 0, 2, &at);
+    int again = wait_text(f, FRAME_CHECKS, at, "\"result\":\"warn\"");
+    assert_true(json_is_true(json_object_get(f->frames[again].body, "full")));
+    int from = f->n_frames;
+    fake_send(f, f->frames[at].peer, FRAME_ACT, "{\"tell\":true}");
+    assert_true(json_is_true(json_object_get(frame(f, FRAME_CHECKS, from, 1, NULL), "full")));
+    stop(f, &n);
+}
+
+static void carries_out_operations_and_tells_of_them_again(void **state)
+{
+    struct fake *f = *state;
+    struct node n;
+    int at;
+    start(f, &n, "lx01");
+    frame(f, FRAME_HEARTBEAT, 0, 1, NULL);
+    fake_send(f, 0, FRAME_ACT, "%s", ACT("c1", "node:echo hi"));
+    wait_text(f, FRAME_DONE, 0, "\"begun\"");
+    wait_text(f, FRAME_DONE, 0, "hi\\n");
+    peer_close(f->peers[0]);
+    frame(f, FRAME_HELLO, 0, 2, &at);
+    wait_text(f, FRAME_DONE, at, "hi\\n");
+    stop(f, &n);
+}
+
+static void a_collector_passes_checks_and_operations_on(void **state)
+{
+    struct fake *f = *state;
+    struct node one, two;
+    int peer, at;
+    f->welcome = WELCOME(100, false);
+    uint16_t port = start_collector(f, &one, "lx[02-03]", &peer);
+    fake_send(f, peer, FRAME_CHECKLIST, "%s", CHECKLIST("h1", "exit 1"));
+    wait_text(f, FRAME_CHECKS, 0, "\"list\":\"h1\"");
+    int from = f->n_frames;
+    start(f, &two, "lx02");
+    redirect(f, from, port, 1);
+    at = wait_text(f, FRAME_PASS, from, "\"result\":\"warn\""); /* the list came by the collector */
+    assert_int_equal(f->frames[at].peer, peer);
+    assert_string_equal(string_of(f->frames[at].body, "node"), "lx02");
+    assert_int_equal(number_of(f->frames[at].body, "type"), FRAME_CHECKS);
+    fake_send(f, peer, FRAME_PASS, "{\"node\":\"lx02\",\"type\":20,\"body\":%s}", ACT("c1", "node:echo hi"));
+    wait_text(f, FRAME_PASS, from, "hi\\n");
+    fake_send(f, peer, FRAME_CHECKLIST, "%s", CHECKLIST("h2", "exit 2"));
+    wait_text(f, FRAME_PASS, from, "\"result\":\"fatal\"");
+    /* Another link of the collector's knows nothing: everything is said again. */
+    from = f->n_frames;
+    peer_close(f->peers[peer]);
+    at = wait_text(f, FRAME_PASS, from, "\"result\":\"fatal\"");
+    assert_non_null(strstr(string_of(f->frames[at].body, "node"), "lx02"));
+    wait_text(f, FRAME_PASS, from, "hi\\n");
+    stop(f, &two);
+    stop(f, &one);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, open_fake, close_fake)
@@ -856,6 +983,10 @@ int main(void)
         T(a_survey_that_hangs_delays_no_heartbeat),
         T(a_survey_that_fails_is_unknown_and_comes_back),
         T(a_collector_hands_fingerprints_both_ways),
+        T(checks_what_the_controller_says_and_remembers_it),
+        T(says_all_its_checks_on_each_link_and_when_asked),
+        T(carries_out_operations_and_tells_of_them_again),
+        T(a_collector_passes_checks_and_operations_on),
         T(renews_its_certificate_in_time),
         T(does_not_start_without_an_identity_or_a_controller),
     };

@@ -296,6 +296,8 @@ int body_read_hello(const struct frame *f, struct body_hello *out, struct err *e
         r = take_word(body, "instance", true, out->instance, e);
     if (!r)
         r = take_word(body, "inventory", false, out->inventory, e);
+    if (!r)
+        r = take_word(body, "checklist", false, out->checklist, e);
     return frame_wrap(f, r, e);
 }
 
@@ -424,4 +426,118 @@ int body_read_components(const struct frame *f, struct body_components *out, str
     CLEANUP_JSON json_t *body = read_object(f, e);
     *out = (struct body_components){0};
     return body ? frame_wrap(f, take_part(body, out, e), e) : -EINVAL;
+}
+
+void body_checklist_fini(struct body_checklist *l)
+{
+    hostlist_fini(&l->lines);
+    hostlist_fini(&l->meanings);
+}
+
+/* Each is a record, so that one cannot be read for two. */
+static int take_lines(const json_t *body, const char *key, struct hostlist *out, struct err *e)
+{
+    const json_t *lines = json_object_get(body, key);
+    size_t i;
+    json_t *line;
+    if (lines && !json_is_array(lines))
+        return err_set(e, -EINVAL, "\"%s\" is no array", key);
+    json_array_foreach (lines, i, line) {
+        const char *s = json_string_value(line);
+        if (!s || strpbrk(s, "\r\n"))
+            return err_set(e, -EINVAL, "\"%s\" has what is no line", key);
+        hostlist_add(out, s);
+    }
+    return 0;
+}
+
+int body_read_checklist(const struct frame *f, struct body_checklist *out, struct err *e)
+{
+    CLEANUP_JSON json_t *body = read_object(f, e);
+    *out = (struct body_checklist){0};
+    if (!body)
+        return -EINVAL;
+    int r = take_word(body, "hash", true, out->hash, e);
+    if (!r)
+        r = take_lines(body, "lines", &out->lines, e);
+    if (!r)
+        r = take_lines(body, "meanings", &out->meanings, e);
+    if (r)
+        body_checklist_fini(out);
+    return frame_wrap(f, r, e);
+}
+
+static int take_operation(const json_t *body, struct body_act *out, struct err *e)
+{
+    uint64_t ms = 0;
+    int r = take_word(body, "id", true, out->id, e);
+    if (!r)
+        r = take_word(body, "boot", true, out->boot, e);
+    if (!r)
+        r = take_number(body, "term", &out->term, e);
+    if (!r)
+        r = json_take_u64(body, "deadline_ms", BODY_DEADLINE_MS_MAX, &ms, e);
+    if (!r && ms == 0)
+        r = err_set(e, -EINVAL, "\"deadline_ms\" is zero");
+    out->deadline = span_ms((int64_t)ms);
+    if (!r)
+        r = take_text(body, "run", true, out->run, sizeof out->run, e);
+    out->cures = json_object_get(body, "cures");
+    return r ? r : take_text(body, "cures", false, out->device, sizeof out->device, e);
+}
+
+int body_read_act(const struct frame *f, struct body_act *out, struct err *e)
+{
+    CLEANUP_JSON json_t *body = read_object(f, e);
+    *out = (struct body_act){0};
+    if (!body)
+        return -EINVAL;
+    int r = take_flag(body, "tell", &out->tell, e);
+    if (!r && !out->tell)
+        r = take_operation(body, out, e);
+    return frame_wrap(f, r, e);
+}
+
+static bool may_pass(uint64_t type)
+{
+    return type == FRAME_CHECKS || type == FRAME_ACT || type == FRAME_DONE;
+}
+
+int body_read_pass(const struct frame *f, struct body_pass *out, struct err *e)
+{
+    CLEANUP_JSON json_t *body = read_object(f, e);
+    uint64_t type = 0;
+    *out = (struct body_pass){0};
+    if (!body)
+        return -EINVAL;
+    const json_t *inner = json_object_get(body, "body");
+    int r = take_name(body, "node", out->node, sizeof out->node, e);
+    if (!r)
+        r = json_take_u64(body, "type", UINT8_MAX, &type, e);
+    if (!r && !may_pass(type))
+        r = err_set(e, -EINVAL, "frames of type %d are not passed on", (int)type);
+    if (!r && !json_is_object(inner))
+        r = err_set(e, -EINVAL, "\"body\" is not an object");
+    if (!r) {
+        out->type = (enum frame_type)type;
+        out->body = json_write(inner);
+    }
+    return frame_wrap(f, r, e);
+}
+
+/* Read before and after: what is passed on must be one object by itself, and not too deep with one around it.
+ */
+int body_write_pass(const char *node, const struct frame *f, struct text *out, struct err *e)
+{
+    CLEANUP_JSON json_t *body = read_object(f, e);
+    if (!body)
+        return -EINVAL;
+    text_clear(out);
+    text_printf(out, "{\"node\":\"%s\",\"type\":%d,\"body\":", node, f->type);
+    text_add_bytes(out, f->body, f->len);
+    text_add_char(out, '}');
+    if (out->len > FRAME_BODY_BYTES_MAX)
+        return frame_wrap(f, err_set(e, -EINVAL, "it is too long to be passed on"), e);
+    CLEANUP_JSON json_t *whole = json_read(out->s, out->len, e);
+    return whole ? 0 : frame_wrap(f, -EINVAL, e);
 }

@@ -5,6 +5,7 @@
 #include "agent/course.h"
 #include "base/hostlist.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "conform/component.h"
 #include "link/frame.h"
 
@@ -23,9 +24,11 @@ enum {
     BODY_SHARE_NODES_MAX = 16 << 10, /* that one collector hears */
     BODY_PART_BYTES_MAX = 48 << 10,  /* of a frame before another one is begun */
     BODY_INTERVAL_MS_MAX = 86400000,
-    BODY_RECHECK_MS_MAX = INT32_MAX, /* 24 days */
-    BODY_ALSO_MAX = 1024,            /* components to read beside the usual ones */
-    BODY_PARTS_MAX = 512             /* of one list of components */
+    BODY_RECHECK_MS_MAX = INT32_MAX,         /* 24 days */
+    BODY_ALSO_MAX = 1024,                    /* components to read beside the usual ones */
+    BODY_PARTS_MAX = 512,                    /* of one list of components */
+    BODY_RUN_BYTES_MAX = 4096,               /* of an operation */
+    BODY_DEADLINE_MS_MAX = 21 * 86400 * 1000 /* of an operation */
 };
 
 /* How fingerprints are to be read. What was not said stays as it is. */
@@ -93,6 +96,7 @@ struct body_hello {
     char boot[BODY_WORD_BYTES_MAX + 1];
     char instance[BODY_WORD_BYTES_MAX + 1];
     char inventory[BODY_WORD_BYTES_MAX + 1]; /* hash; "" when unknown */
+    char checklist[BODY_WORD_BYTES_MAX + 1]; /* hash of the one that it runs; "" for none */
 };
 int body_read_hello(const struct frame *f, struct body_hello *out, struct err *e);
 
@@ -126,5 +130,38 @@ struct body_components {
                       frees it */
 };
 int body_read_components(const struct frame *f, struct body_components *out, struct err *e);
+
+/* The checks that nodes run, as a controller says them; a collector hands them on as they came. */
+struct body_checklist {
+    char hash[BODY_WORD_BYTES_MAX + 1];
+    struct hostlist lines, meanings; /* records as text, without line ends */
+};
+/* The caller calls body_checklist_fini after success; after failure there is nothing to free. */
+int body_read_checklist(const struct frame *f, struct body_checklist *out, struct err *e);
+void body_checklist_fini(struct body_checklist *l);
+
+/* An operation on the node. */
+struct body_act {
+    bool tell; /* say all checks anew; the rest means nothing */
+    char id[BODY_WORD_BYTES_MAX + 1];
+    char boot[BODY_WORD_BYTES_MAX + 1];
+    uint64_t term;
+    struct span deadline;                 /* at least 1 ms */
+    bool cures;                           /* what the kernel said of this device is over when it is done */
+    char device[BODY_WORD_BYTES_MAX + 1]; /* "" for all */
+    char run[BODY_RUN_BYTES_MAX + 1];
+};
+int body_read_act(const struct frame *f, struct body_act *out, struct err *e);
+
+/* A frame for one of the collector's nodes. */
+struct body_pass {
+    char node[HOSTLIST_NAME_BYTES_MAX + 1];
+    enum frame_type type; /* ACT, CHECKS or DONE */
+    char *body;           /* JSON text of an object; the caller frees it */
+};
+int body_read_pass(const struct frame *f, struct body_pass *out, struct err *e);
+/* Writes the body of a PASS around a frame of this node. -EINVAL when the frame is no JSON object, or
+ * too long to be passed on. */
+int body_write_pass(const char *node, const struct frame *f, struct text *out, struct err *e);
 
 #endif

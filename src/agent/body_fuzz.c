@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/body.h"
+#include "agent/checklist.h"
 #include "agent/ledger.h"
 
 #include "base/text.h"
@@ -77,6 +78,37 @@ static void read_from_controller(const struct frame *f)
         free(pem);
 }
 
+/* What was passed on reads back as what it was. */
+static void pass_on(const struct frame *f)
+{
+    CLEANUP_TEXT struct text body = {0};
+    struct body_pass back;
+    if (body_write_pass("lx02", f, &body, NULL))
+        return;
+    struct frame pass = {.type = FRAME_PASS, .body = body.s, .len = body.len};
+    if (body_read_pass(&pass, &back, NULL) == 0)
+        free(back.body);
+    else if (f->type == FRAME_CHECKS)
+        abort();
+}
+
+static void read_of_checks(const struct frame *f)
+{
+    struct body_checklist list;
+    struct body_act act;
+    struct body_pass pass;
+    struct checklist own;
+    if (body_read_checklist(f, &list, NULL) == 0) {
+        checklist_take(&list, "lx02", &own);
+        checklist_fini(&own);
+        body_checklist_fini(&list);
+    }
+    (void)body_read_act(f, &act, NULL);
+    if (body_read_pass(f, &pass, NULL) == 0)
+        free(pass.body);
+    pass_on(f);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char lx02[] = "{\"protocol\":1,\"name\":\"lx02\",\"boot\":\"b1\",\"instance\":\"i1\"}";
@@ -90,6 +122,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     else if (f.type == FRAME_HEARTBEAT || f.type == FRAME_INVENTORY || f.type == FRAME_FINGERPRINT ||
              f.type == FRAME_COMPONENTS)
         fold(&hello, &f);
+    else if (f.type >= FRAME_CHECKLIST)
+        read_of_checks(&f);
     else
         read_from_controller(&f);
     return 0;

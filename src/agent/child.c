@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -125,6 +126,35 @@ static bool reap(struct child *c)
     return c->pid == 0;
 }
 
+/* A program that the child started leads a group of its own, and what it started is in there: it would
+ * outlive the child. */
+static void kill_programs(pid_t pid)
+{
+    char path[64], pids[512];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, pids, sizeof pids - 1);
+    if (fd >= 0)
+        close(fd);
+    pids[n > 0 ? n : 0] = 0;
+    for (char *at = pids, *end; *at; at = end) {
+        long program = strtol(at, &end, 10);
+        if (end == at)
+            return;
+        if (program > 1)
+            kill((pid_t)-program, SIGKILL);
+    }
+}
+
+void child_kill(struct child *c)
+{
+    if (!c->pid)
+        return;
+    kill(c->pid, SIGSTOP); /* it starts no other one meanwhile */
+    kill_programs(c->pid);
+    kill(c->pid, SIGKILL);
+}
+
 static void complete(struct child *c)
 {
     struct text text = c->text;
@@ -176,8 +206,7 @@ static void on_ended(uv_signal_t *signal, int number)
 static void on_deadline(uv_timer_t *timer)
 {
     struct child *c = timer->data;
-    if (c->pid)
-        kill(c->pid, SIGKILL);
+    child_kill(c);
     if (c->fd >= 0)
         close_pipe(c);
     else
@@ -197,8 +226,8 @@ static void on_readable(uv_poll_t *poll, int status, int events)
     if (n > 0 && c->text.len <= c->limit_bytes)
         return;
     c->answered = n == 0;
-    if (!c->answered && c->pid)
-        kill(c->pid, SIGKILL);
+    if (!c->answered)
+        child_kill(c);
     close_pipe(c);
 }
 
@@ -246,13 +275,17 @@ int child_run(struct child *c, struct span deadline, child_work_fn *work, child_
     return 0;
 }
 
+bool child_exists(struct child *c)
+{
+    return !reap(c) || c->fd >= 0;
+}
+
 void child_destroy(struct child *c)
 {
     if (!c || c->destroyed)
         return;
     c->destroyed = true;
-    if (c->pid)
-        kill(c->pid, SIGKILL);
+    child_kill(c);
     reap(c);
     close_pipe(c);
     uv_close((uv_handle_t *)&c->ended, on_handle_closed);

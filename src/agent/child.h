@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/text.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <uv.h>
 
@@ -13,7 +14,8 @@
  * Runs a function in a forked child and hands its text to the parent through a pipe: for all that
  * may hang or needs much memory. At most one child of each `struct child` exists. One that passes
  * its deadline is killed; one that cannot even be killed (a dead mount) stays the only one, and
- * child_run says -EBUSY until the kernel has let it go.
+ * child_run says -EBUSY until the kernel has let it go. Programs that it started and that lead a process
+ * group are killed with it.
  */
 
 struct child;
@@ -36,4 +38,9 @@ void child_destroy(struct child *c);
 /* Starts work; done comes from the loop. -EBUSY while the last one still exists. */
 int child_run(struct child *c, struct span deadline, child_work_fn *work, child_done_fn *done, void *arg,
               struct err *e);
+/* Kills what runs; done hears of it when it is gone, or at the deadline. */
+void child_kill(struct child *c);
+/* Whether a child exists: one that runs, or that could not be killed. */
+bool child_exists(struct child *c);
+
 #endif

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,6 +27,7 @@ enum {
     AWAY_MS = 600000,             /* without a controller until the agents are sent away */
     STRANGERS_MAX = 256,          /* links beyond one for each node */
     QUEUED_BYTES_MAX = 256 << 10, /* in the uplink, before more is asked for or sent */
+    TELLING_MAX = 8,              /* agents that say all their checks anew at one time */
 };
 
 struct link {
@@ -35,6 +37,9 @@ struct link {
     struct mono last;
     char name[HOSTLIST_NAME_BYTES_MAX + 1]; /* "" until HELLO */
     char instance[BODY_WORD_BYTES_MAX + 1];
+    char checklist[BODY_WORD_BYTES_MAX + 1]; /* the hash of what it was given, or had */
+    bool owes;                               /* its checks were said and the controller did not hear it */
+    bool tells;                              /* it was asked to say them anew */
 };
 
 struct collect {
@@ -57,6 +62,9 @@ struct collect {
     struct hostlist also;
     uint64_t term;
     char controller[BODY_WORD_BYTES_MAX + 1];
+    char checklist[BODY_WORD_BYTES_MAX + 1]; /* its hash; "" while there is none */
+    struct text checklist_body;
+    unsigned telling;
     bool destroyed;
 };
 
@@ -96,9 +104,32 @@ static bool uplink_has_room(const struct collect *c)
     return c->up && uplink_queued(c->uplink) < QUEUED_BYTES_MAX;
 }
 
+static void set_tells(struct link *k, bool tells)
+{
+    k->c->telling += (unsigned)tells - (unsigned)k->tells;
+    k->tells = tells;
+}
+
+/* A controller that is new to us has heard nothing of the checks; a few agents at a time say them anew. */
+static void ask_to_tell(struct collect *c)
+{
+    static const char tell[] = "{\"tell\":true}";
+    struct link *k;
+    DL_FOREACH (c->links, k) {
+        if (c->telling >= TELLING_MAX || !uplink_has_room(c))
+            return;
+        if (!k->name[0] || !k->owes || k->tells)
+            continue;
+        k->owes = false;
+        set_tells(k, true);
+        peer_send(k->peer, FRAME_ACT, 0, tell, sizeof tell - 1);
+    }
+}
+
 /* Asks the agents for what the controller wants of them. */
 static void ask(struct collect *c)
 {
+    ask_to_tell(c);
     const char *name;
     struct fingerprint wanted;
     char hex[FINGERPRINT_HEX + 1];
@@ -207,6 +238,15 @@ static void welcome(struct link *k)
     peer_send(k->peer, FRAME_WELCOME, 0, body.s, body.len);
 }
 
+static void send_checklist(struct link *k)
+{
+    struct collect *c = k->c;
+    if (!c->checklist[0] || strcmp(k->checklist, c->checklist) == 0)
+        return;
+    memcpy(k->checklist, c->checklist, sizeof k->checklist);
+    peer_send(k->peer, FRAME_CHECKLIST, 0, c->checklist_body.s, c->checklist_body.len);
+}
+
 static int on_hello(struct link *k, const struct frame *f, struct err *e)
 {
     struct collect *c = k->c;
@@ -228,8 +268,10 @@ static int on_hello(struct link *k, const struct frame *f, struct err *e)
     }
     memcpy(k->name, hello.name, sizeof k->name);
     memcpy(k->instance, hello.instance, sizeof k->instance);
+    memcpy(k->checklist, hello.checklist, sizeof k->checklist);
     log_debug(LOG_COLLECT, "hears %s", k->name);
     welcome(k);
+    send_checklist(k);
     return 0;
 }
 
@@ -274,6 +316,20 @@ static int on_components(struct link *k, const struct frame *f, struct err *e)
     return r;
 }
 
+/* What cannot wait for a batch, as it came. What finds no room is said anew when there is some. */
+static int on_passed(struct link *k, const struct frame *f, struct err *e)
+{
+    struct collect *c = k->c;
+    CLEANUP_TEXT struct text body = {0};
+    int r = body_write_pass(k->name, f, &body, e);
+    set_tells(k, false);
+    if (!r && uplink_has_room(c))
+        uplink_send(c->uplink, FRAME_PASS, body.s, body.len);
+    else
+        k->owes = true;
+    return r;
+}
+
 static void on_link_open(struct peer *p, void *arg)
 {
 }
@@ -298,6 +354,8 @@ static void on_link_frame(struct peer *p, void *arg, const struct frame *f)
         r = on_fingerprint(k, f, &e);
     else if (f->type == FRAME_COMPONENTS)
         r = on_components(k, f, &e);
+    else if (f->type == FRAME_CHECKS || f->type == FRAME_DONE)
+        r = on_passed(k, f, &e);
     if (r < 0) {
         log_debug(LOG_COLLECT, "%s is refused: %s", stream_peer_address(peer_stream(p)), e.msg);
         peer_refuse(p, r, "%s", e.msg);
@@ -311,6 +369,7 @@ static void free_last(struct collect *c)
     if (!c->destroyed || c->handles || c->links)
         return;
     hostlist_fini(&c->also);
+    text_fini(&c->checklist_body);
     free(c);
 }
 
@@ -322,6 +381,7 @@ static void on_link_close(struct peer *p, void *arg, const struct err *why)
               why ? why->msg : "orderly");
     if (k->name[0] && c->ledger)
         ledger_gone(c->ledger, k->name, k->instance);
+    set_tells(k, false);
     DL_DELETE(c->links, k);
     c->n_links--;
     free(k);
@@ -354,6 +414,7 @@ static void on_sweep(uv_timer_t *timer)
     struct link *k;
     DL_FOREACH (c->links, k) {
         int64_t silent_ms = span_to_ms(mono_sub(now, k->last));
+        set_tells(k, false); /* one that does not answer keeps no other waiting */
         bool stranger = !k->name[0] && silent_ms > GREET_MS;
         bool silent = c->interval.ns > 0 && silent_ms > (limit_ms > 60000 ? limit_ms : 60000);
         if (stranger || silent)
@@ -445,6 +506,26 @@ void collect_recheck(struct collect *c, const struct hostlist *nodes)
             peer_send(k->peer, FRAME_RECHECK, 0, "{}", 2);
 }
 
+void collect_checklist(struct collect *c, const char *hash, const char *body, size_t len)
+{
+    struct link *k;
+    snprintf(c->checklist, sizeof c->checklist, "%s", hash);
+    text_clear(&c->checklist_body);
+    text_add_bytes(&c->checklist_body, body, len);
+    DL_FOREACH (c->links, k)
+        if (k->name[0])
+            send_checklist(k);
+}
+
+void collect_pass(struct collect *c, const struct body_pass *pass)
+{
+    struct link *k = find_link(c, pass->node);
+    if (k && pass->type == FRAME_ACT)
+        peer_send(k->peer, pass->type, 0, pass->body, strlen(pass->body));
+    else
+        log_debug(LOG_COLLECT, "%s: a frame for it was dropped", pass->node);
+}
+
 static void keep_survey(struct collect *c, const struct body_survey *how)
 {
     if (how->has_recheck) {
@@ -495,8 +576,11 @@ void collect_stop(struct collect *c)
 
 void collect_welcome(struct collect *c, const struct body_welcome *w)
 {
+    struct link *k;
     c->up = true;
     c->fresh_epoch = true;
+    DL_FOREACH (c->links, k)
+        k->owes = true;
     c->term = w->term;
     memcpy(c->controller, w->controller, sizeof c->controller);
     uv_timer_stop(&c->away);

@@ -90,6 +90,8 @@ void fake_init(struct fake *f)
     MUST(mkdtemp(f->dir));
     uv_loop_init(&f->loop);
     uv_timer_init(&f->loop, &f->guard);
+    uv_prepare_init(&f->loop, &f->prepare);
+    f->prepare.data = f;
     f->guard.data = f;
     MUST(authority_open(f->dir, &f->ca, &e) == 0);
     make_certificate(f, (struct identity){.kind = IDENTITY_CONTROLLER, .name = "c1"}, span_s(3600), &key,
@@ -108,13 +110,25 @@ static void on_guard(uv_timer_t *timer)
     ((struct fake *)timer->data)->late = true;
 }
 
+/* A timer may have made it true in this turn of the loop, which would wait for the next event now. */
+static void on_prepare(uv_prepare_t *prepare)
+{
+    struct fake *f = prepare->data;
+    if (f->cond(f->cond_arg))
+        uv_stop(&f->loop);
+}
+
 bool fake_wait(struct fake *f, fake_cond_fn *cond, void *arg)
 {
     f->late = false;
+    f->cond = cond;
+    f->cond_arg = arg;
     uv_timer_start(&f->guard, on_guard, WAIT_MS, 0);
+    uv_prepare_start(&f->prepare, on_prepare);
     bool good;
     while (!(good = cond(arg)) && !f->late)
         uv_run(&f->loop, UV_RUN_ONCE);
+    uv_prepare_stop(&f->prepare);
     uv_timer_stop(&f->guard);
     return good;
 }
@@ -124,13 +138,13 @@ static void count_handle(uv_handle_t *handle, void *arg)
     ++*(int *)arg;
 }
 
-/* Nothing but the guard is on the loop. */
+/* Nothing but guard and prepare is on the loop. */
 static bool is_idle(void *arg)
 {
     struct fake *f = arg;
     int handles = 0;
     uv_walk(&f->loop, count_handle, &handles);
-    return handles <= 1;
+    return handles <= 2;
 }
 
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
@@ -146,6 +160,7 @@ void fake_fini(struct fake *f)
     if (!fake_wait(f, is_idle, f)) /* a test failed and left its agents behind */
         return;
     uv_close((uv_handle_t *)&f->guard, NULL);
+    uv_close((uv_handle_t *)&f->prepare, NULL);
     uv_run(&f->loop, UV_RUN_DEFAULT);
     MUST(uv_loop_close(&f->loop) == 0);
     for (int i = 0; i < f->n_frames; i++)

@@ -27,6 +27,9 @@ struct fake_frame {
 struct fake {
     uv_loop_t loop;
     uv_timer_t guard;
+    uv_prepare_t prepare;
+    bool (*cond)(void *arg); /* of fake_wait */
+    void *cond_arg;
     bool late;     /* a wait ran out */
     char dir[128]; /* everything is below */
     struct authority *ca;

@@ -47,7 +47,7 @@ static int sync_dir(const char *dir, struct err *e)
     return r ? err_set(e, r, "%s: %s", dir, strerror(-r)) : 0;
 }
 
-static int write_fd(int fd, const char *bytes)
+static int write_fd(int fd, const char *bytes, bool durable)
 {
     for (size_t n = strlen(bytes); n > 0;) {
         ssize_t w = write(fd, bytes, n);
@@ -58,27 +58,37 @@ static int write_fd(int fd, const char *bytes)
             n -= (size_t)w;
         }
     }
-    return fsync(fd) ? -errno : 0;
+    return durable && fsync(fd) ? -errno : 0;
 }
 
-static int write_file(const char *dir, const char *file, mode_t mode, const char *bytes, struct err *e)
+static int write_some(const char *dir, const char *file, mode_t mode, const char *bytes, bool durable,
+                      struct err *e)
 {
     CLEANUP_FREE char *path = path_of(dir, file);
     unlink(path); /* so that the mode is the one asked for */
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
-    int r = fd < 0 ? -errno : write_fd(fd, bytes);
+    int r = fd < 0 ? -errno : write_fd(fd, bytes, durable);
     if (fd >= 0)
         close(fd);
     return r ? err_set(e, r, "%s: %s", path, strerror(-r)) : 0;
 }
 
-static int move_file(const char *dir, const char *from, const char *to, struct err *e)
+static int write_file(const char *dir, const char *file, mode_t mode, const char *bytes, struct err *e)
+{
+    return write_some(dir, file, mode, bytes, true, e);
+}
+
+static int rename_file(const char *dir, const char *from, const char *to, struct err *e)
 {
     CLEANUP_FREE char *a = path_of(dir, from);
     CLEANUP_FREE char *b = path_of(dir, to);
-    if (rename(a, b))
-        return err_set(e, -errno, "%s: %s", b, strerror(errno));
-    return sync_dir(dir, e);
+    return rename(a, b) ? err_set(e, -errno, "%s: %s", b, strerror(errno)) : 0;
+}
+
+static int move_file(const char *dir, const char *from, const char *to, struct err *e)
+{
+    int r = rename_file(dir, from, to, e);
+    return r ? r : sync_dir(dir, e);
 }
 
 static int replace_file(const char *dir, const char *file, const char *bytes, struct err *e)
@@ -89,24 +99,30 @@ static int replace_file(const char *dir, const char *file, const char *bytes, st
     return r ? r : move_file(dir, next.s, file, e);
 }
 
-static int read_file(const char *dir, const char *file, char **out, struct wall *changed, struct err *e)
+static int read_some(const char *dir, const char *file, size_t bytes_max, char **out, struct wall *changed,
+                     struct err *e)
 {
     CLEANUP_FREE char *path = path_of(dir, file);
-    CLEANUP_FREE char *bytes = mem_alloc(FILE_BYTES_MAX + 1);
+    CLEANUP_FREE char *bytes = mem_alloc(bytes_max + 1);
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 || fstat(fd, &st) ? -1 : read(fd, bytes, FILE_BYTES_MAX);
+    ssize_t n = fd < 0 || fstat(fd, &st) ? -1 : read(fd, bytes, bytes_max);
     int r = n < 0 ? -errno : 0;
     if (fd >= 0)
         close(fd);
     if (r)
         return err_set(e, r, "%s: %s", path, strerror(-r));
-    if (strlen(bytes) != (size_t)n || n == FILE_BYTES_MAX)
+    if (strlen(bytes) != (size_t)n || (size_t)n == bytes_max)
         return err_set(e, -EILSEQ, "%s is damaged", path);
     if (changed)
         changed->ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
     *out = mem_dup(bytes);
     return 0;
+}
+
+static int read_file(const char *dir, const char *file, char **out, struct wall *changed, struct err *e)
+{
+    return read_some(dir, file, FILE_BYTES_MAX, out, changed, e);
 }
 
 static bool exists(const char *dir, const char *file)
@@ -269,4 +285,21 @@ bool home_renewal_due(struct span left, struct span age)
 {
     int64_t lived = age.ns > 0 ? age.ns : 0;
     return left.ns < lived / 2; /* left < (left + lived) / 3 */
+}
+
+int home_read(const char *dir, const char *file, size_t bytes_max, char **out, struct err *e)
+{
+    return read_some(dir, file, bytes_max, out, NULL, e);
+}
+
+int home_write(const char *dir, const char *file, const char *bytes, bool durable, struct err *e)
+{
+    CLEANUP_TEXT struct text next = {0};
+    text_printf(&next, "%s.new", file);
+    int r = write_some(dir, next.s, 0600, bytes, durable, e);
+    if (r)
+        remove_file(dir, next.s);
+    else
+        r = durable ? move_file(dir, next.s, file, e) : rename_file(dir, next.s, file, e);
+    return r;
 }

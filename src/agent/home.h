@@ -7,6 +7,7 @@
 #include "base/err.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /*
  * The agent's directory of state: node.key (0600), node.pem and ca.pem, which say who it is and
@@ -42,5 +43,11 @@ int home_cert_name(const char *pem, char out[static 256], struct err *e);
 
 /* Whether less than a third of a certificate's life is left that was stored `age` ago. */
 bool home_renewal_due(struct span left, struct span age);
+
+/* What else is kept there, each in a file of its own: checklist, operations, kernel-log. The caller frees
+ * *out. -ENOENT when there is none, -EILSEQ for what cannot be text or has bytes_max bytes or more. */
+int home_read(const char *dir, const char *file, size_t bytes_max, char **out, struct err *e);
+/* Replaces it whole; durable: when it returns, the machine may stop. */
+int home_write(const char *dir, const char *file, const char *bytes, bool durable, struct err *e);
 
 #endif

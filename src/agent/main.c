@@ -2,6 +2,8 @@
 #include "agent/agent.h"
 #include "agent/home.h"
 #include "agent/join.h"
+#include "agent/local.h"
+#include "agent/prolog.h"
 #include "agent/surveyor.h"
 #include "base/log.h"
 #include "base/notify.h"
@@ -24,6 +26,8 @@ static const char USAGE[] =
     "FLAGS]\n"
     "       fettle-agent join TOKEN HOST[:PORT] [--name NAME] [-D STATE_DIR] [--again]\n"
     "       fettle-agent fingerprint [--components] [-D STATE_DIR] [-r ROOT]\n"
+    "       fettle-agent check --local [--root ROOT] [--conf FILE] [-D STATE_DIR] [NAME]...\n"
+    "       fettle-agent prolog | epilog | task-prolog | task-epilog [-r ROOT]\n"
     "       fettle-agent --help | --version\n";
 
 struct daemon {
@@ -257,6 +261,55 @@ static int fingerprint_main(int argc, char **argv)
                          : print_fingerprint(home, root, components);
 }
 
+static int check_main(int argc, char **argv)
+{
+    enum { LOCAL = 256, CONF };
+    static const struct option options[] = {{"local", no_argument, NULL, LOCAL},
+                                            {"root", required_argument, NULL, 'r'},
+                                            {"conf", required_argument, NULL, CONF},
+                                            {0}};
+    struct local_request q = {.root = ""};
+    const char *home = HOME_DEFAULT;
+    struct err e = {0};
+    bool local = false;
+    int status = 0;
+    for (int option; (option = getopt_long(argc, argv, "D:r:", options, NULL)) != -1;) {
+        switch (option) {
+        case 'D': home = optarg; break;
+        case 'r': q.root = optarg; break;
+        case LOCAL: local = true; break;
+        case CONF: q.conf = optarg; break;
+        default: return usage(NULL, NULL);
+        }
+    }
+    if (!local)
+        return usage("check needs --local; with a controller it is \"fettle check run\"", "");
+    CLEANUP_FREE char *name = own_name(home);
+    q.node = name;
+    q.names = argv + optind;
+    q.n_names = (size_t)(argc - optind);
+    if (local_check(uv_default_loop(), &q, stdout, &status, &e) == 0)
+        return status;
+    complain(&e);
+    return err_exit(e.code) == EXIT_FAILURE ? EXIT_USAGE : err_exit(e.code); /* 1 says that something fails */
+}
+
+static bool is_prolog(const char *word)
+{
+    return strcmp(word, "prolog") == 0 || strcmp(word, "epilog") == 0 || strcmp(word, "task-prolog") == 0 ||
+           strcmp(word, "task-epilog") == 0;
+}
+
+/* Slurm gives it no arguments; a word that it does not know must keep no job away. */
+static int prolog_of(int argc, char **argv)
+{
+    const char *root = "";
+    for (int i = 2; i + 1 < argc; i++)
+        if (strcmp(argv[i], "-r") == 0)
+            root = argv[++i];
+    return prolog_main(argv[1], root);
+}
+
 int main(int argc, char **argv)
 {
     /* The size of this process is a promise: one arena, and no threads but the one that looks up names. */
@@ -264,11 +317,13 @@ int main(int argc, char **argv)
     mallopt(M_TRIM_THRESHOLD, 64 << 10);
     setenv("UV_THREADPOOL_SIZE", "1", 1);
     signal(SIGPIPE, SIG_IGN);
+    if (argc > 1 && is_prolog(argv[1]))
+        return prolog_of(argc, argv);
     if (argc > 1 && strcmp(argv[1], "--version") == 0) {
         puts("fettle-agent " FETTLE_VERSION);
         return EXIT_SUCCESS;
     }
-    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || (argc > 2 && strcmp(argv[2], "--help") == 0))) {
         fputs(USAGE, stdout);
         return EXIT_SUCCESS;
     }
@@ -277,6 +332,8 @@ int main(int argc, char **argv)
         command = join_main;
     else if (argc > 1 && strcmp(argv[1], "fingerprint") == 0)
         command = fingerprint_main;
+    else if (argc > 1 && strcmp(argv[1], "check") == 0)
+        command = check_main;
     if (command) {
         argv[1] = argv[0]; /* by which getopt begins its sentences */
         return command(argc - 1, argv + 1);

@@ -40,6 +40,7 @@ struct api *api_create(struct cluster *c, struct watch *w, struct events *events
     a->root_name = user_name(0);
     a->own_name = user_name(a->own);
     a->placer = placer_create();
+    a->numbers = numbers_create();
     return a;
 }
 
@@ -50,6 +51,7 @@ void api_destroy(struct api *a)
     free(a->root_name);
     free(a->own_name);
     placer_destroy(a->placer);
+    numbers_destroy(a->numbers);
     free(a);
 }
 

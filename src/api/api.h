@@ -33,7 +33,14 @@ enum api_readers { API_READERS_NOBODY, API_READERS_CERTIFICATE, API_READERS_ANYO
 struct api_policy {
     enum api_readers readers;
     bool privileged_port; /* 2001: a client below port 1024 that shows no certificate is root */
+    struct span drain_deadline, provision_deadline; /* of a step that a person asks for; 0: none */
+    const struct checks *checks;                    /* these three live as long as the policy */
+    const struct remedies *remedies;
+    const struct meanings *meanings;
 };
+
+typedef void shell_verdict_fn(void *arg, struct member *m, const json_t *verdict, const struct err *why);
+typedef void shell_answer_fn(void *arg, const char *answer, const struct err *why);
 
 struct api_shell {
     void *arg;
@@ -45,6 +52,13 @@ struct api_shell {
     /* Tells the agents of these nodes (all known) to read their fingerprints anew; *told is how many
      * could be told. */
     int (*recheck)(void *arg, const struct hostlist *nodes, size_t *told, struct err *e);
+    /* Has a node run a check now; fn is called once, later, with the verdict or with why there is none.
+     * -EAGAIN when the node has no connection. */
+    int (*check)(void *arg, struct member *m, const char *check, shell_verdict_fn *fn, void *fn_arg,
+                 struct err *e);
+    /* The node's power, for a person: status, on, off, cycle, reset, netboot. fn is called once, later. */
+    void (*power)(void *arg, const char *actor, const char *node, const char *verb, shell_answer_fn *fn,
+                  void *fn_arg);
     uint64_t (*revision)(void *arg); /* that the cluster stands at */
     /* Adds the members of Status that the api does not know itself (doc/openapi.yaml). */
     void (*status)(void *arg, json_t *status);

@@ -36,6 +36,9 @@ static void try_body(enum route r, const char *body, size_t len)
            (a.deadline.ns > 0 && a.deadline.ns <= span_s(ROLLOUT_DAYS_MAX * 86400).ns));
     assert(!a.claim || strlen(a.claim) <= CLAIM_ID_BYTES_MAX);
     assert(a.valid.ns >= 0);
+    assert(!a.word || is_plain(a.word));
+    assert(r != ROUTE_queue_ticket || a.gives || a.reason);
+    assert((r != ROUTE_repair_refuse && r != ROUTE_repair_transition && r != ROUTE_brake_set) || a.reason);
     ask_fini(&a);
 }
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/api.h"
+#include "api/stage_test.h"
 
 #include "api/golden_test.h"
-#include "api/wire_test.h"
-#include "api/world_test.h"
 
 #include <errno.h>
 #include <pwd.h>
@@ -18,170 +16,6 @@
 #include <cmocka.h>
 
 enum { LARGE = 10000, LARGE_KINDS = 20, ALL_DIFFER = 1000, MODULES = 50 };
-
-/* A controller in small: what is submitted is decided and taken when commit() is called, at a time
- * that does not change, with a claim id that does not either. */
-struct stage {
-    struct world world;
-    struct events *events;
-    struct api *api;
-    struct wire wire;
-    bool commits_at_once;
-    int fails; /* with this code, when not 0 */
-    uint64_t revision;
-
-    outcome_fn *fn;
-    void *fn_arg;
-    struct command cmd; /* strings are copies */
-    struct hostlist nodes;
-    char actor[64];
-    unsigned submitted;
-    unsigned ended;
-    size_t rechecked; /* nodes that were to be told */
-    bool closed;      /* the wire is */
-};
-
-static void on_submit(void *arg, const struct command *cmd, outcome_fn *fn, void *fn_arg)
-{
-    struct stage *s = arg;
-    assert_null(s->fn);
-    s->fn = fn;
-    s->fn_arg = fn_arg;
-    s->cmd = *cmd;
-    assert_true(cmd->at.ns > 0);
-    s->cmd.at = (struct wall){INT64_C(1794000000) * 1000000000};
-    s->cmd.claim = mem_dup(cmd->claim);
-    s->cmd.reason = mem_dup(cmd->reason);
-    s->cmd.set = mem_dup(cmd->set);
-    s->cmd.token = mem_dup(cmd->token);
-    snprintf(s->actor, sizeof s->actor, "%s", cmd->actor);
-    s->cmd.actor = "root"; /* whoever runs the tests */
-    for (size_t i = 0; i < cmd->nodes->n; i++)
-        hostlist_add(&s->nodes, cmd->nodes->names[i]);
-    s->cmd.nodes = &s->nodes;
-    s->submitted++;
-    if (cmd->kind == COMMAND_DRAIN || cmd->kind == COMMAND_DOWN) {
-        assert_null(cmd->claim);
-        s->cmd.claim = mem_dup("100");
-    }
-}
-
-static void forget_command(struct stage *s)
-{
-    free((char *)(uintptr_t)s->cmd.claim);
-    free((char *)(uintptr_t)s->cmd.reason);
-    free((char *)(uintptr_t)s->cmd.set);
-    free((char *)(uintptr_t)s->cmd.token);
-    hostlist_fini(&s->nodes);
-    s->cmd = (struct command){0};
-}
-
-static void commit(struct stage *s)
-{
-    struct err e = {0};
-    struct decision d = {0};
-    int rc =
-        s->fails ? err_set(&e, s->fails, "it is so") : cluster_decide(s->world.cluster, &s->cmd, 0, &d, &e);
-    for (size_t i = 0; i < d.n_ops; i++)
-        assert_int_equal(cluster_put(s->world.cluster, d.ops[i].key, d.ops[i].value, NULL), 0);
-    s->revision += d.n_ops > 0;
-    struct outcome o = {rc, s->revision, &d.changed, d.claim, &e};
-    outcome_fn *fn = s->fn;
-    s->fn = NULL;
-    s->ended++;
-    fn(s->fn_arg, &o);
-    decision_fini(&d);
-    forget_command(s);
-}
-
-static void each_turn(void *arg)
-{
-    struct stage *s = arg;
-    if (s->fn && s->commits_at_once)
-        commit(s);
-}
-
-static int on_reload(void *arg, const char *actor, struct text *changes, struct err *e)
-{
-    struct stage *s = arg;
-    if (s->fails)
-        return err_set(e, -EINVAL, "nodes.conf:12: unknown key \"CPU\"; the nearest known is \"CPUs\"");
-    text_add(changes, "node lx07 added\nHeartBeatInterval 10s -> \"5s\"\n");
-    return 0;
-}
-
-static int on_recheck(void *arg, const struct hostlist *nodes, size_t *told, struct err *e)
-{
-    struct stage *s = arg;
-    s->rechecked = nodes->n;
-    *told = nodes->n - 1; /* one is not connected */
-    return 0;
-}
-
-static uint64_t on_revision(void *arg)
-{
-    return ((struct stage *)arg)->revision;
-}
-
-static void on_status(void *arg, json_t *status)
-{
-    json_object_set_new(status, "version", json_string("0.1.0"));
-}
-
-static int on_journal(void *arg, uint64_t after, size_t max, store_journal_fn *fn, void *fn_arg,
-                      struct err *e)
-{
-    const struct store_entry entry = {
-        {INT64_C(1794000000) * 1000000000}, "root", "node.drain", "lx[01-02]", "bad \"DIMM\""};
-    for (uint64_t r = after + 1; r <= 3 && r - after <= max; r++)
-        assert_int_equal(fn(fn_arg, r, &entry, e), 0);
-    return 0;
-}
-
-static int on_make_token(void *arg, char **token, char **hash, char **command, struct err *e)
-{
-    *token = mem_dup("fettle1.a.b");
-    *hash = mem_dup("00ff");
-    *command = mem_dup("fettle-agent join --token fettle1.a.b");
-    return 0;
-}
-
-static int on_sign(void *arg, const char *name, enum role role, const char *request, struct span valid,
-                   char **certificate, char **authority, struct err *e)
-{
-    if (strcmp(request, "good") != 0)
-        return err_set(e, -EINVAL, "not a P-256 request");
-    struct text t = {0};
-    char buf[32];
-    text_printf(&t, "%s %s %s\n", name, role_name(role), span_format(valid, buf));
-    *certificate = text_take(&t);
-    *authority = mem_dup("authority\n");
-    return 0;
-}
-
-static int stage_open(void **state, struct world (*make)(struct mono now), int age_s)
-{
-    static const struct api_policy policy = {API_READERS_NOBODY, false};
-    struct stage *s = mem_alloc(sizeof *s);
-    *state = s;
-    *s = (struct stage){.commits_at_once = true, .revision = 41};
-    s->world = make((struct mono){mono_now().ns - span_s(age_s).ns});
-    s->events = events_create(1);
-    const struct api_shell shell = {.arg = s,
-                                    .submit = on_submit,
-                                    .reload = on_reload,
-                                    .recheck = on_recheck,
-                                    .revision = on_revision,
-                                    .status = on_status,
-                                    .journal = on_journal,
-                                    .make_token = on_make_token,
-                                    .sign_operator = on_sign};
-    s->api = api_create(s->world.cluster, s->world.watch, s->events, &policy, &shell);
-    wire_open(&s->wire, api_request, s->api);
-    s->wire.each_turn = each_turn;
-    s->wire.arg = s;
-    return 0;
-}
 
 static int open_plain(void **state)
 {
@@ -217,61 +51,6 @@ static int open_classes(void **state)
     return stage_open(state, world_make_classes, 3);
 }
 
-/* Also after a test that failed in the middle: a loop that is left behind would be found by the next
- * test, whose own has the same address, and it would wait for what never comes. */
-static int stage_close(void **state)
-{
-    struct stage *s = *state;
-    if (!s->closed)
-        wire_close(&s->wire);
-    api_destroy(s->api);
-    events_destroy(s->events);
-    world_destroy(&s->world);
-    free(s);
-    return 0;
-}
-
-static void wait_submitted(struct stage *s)
-{
-    struct mono end = mono_add(mono_now(), span_s(30));
-    while (s->submitted == 0) {
-        wire_turn(&s->wire);
-        assert_true(mono_now().ns < end.ns);
-    }
-}
-
-/* What changes with time: numbers become 0, times too; null stays. */
-static void mask(struct text *t, const char *key)
-{
-    CLEANUP_TEXT struct text out = {0};
-    const char *rest = t->s;
-    for (const char *p; (p = strstr(rest, key));) {
-        p += strlen(key);
-        text_add_bytes(&out, rest, (size_t)(p - rest));
-        rest = p;
-        if (*p < '0' || *p > '9')
-            continue;
-        text_add_char(&out, '0');
-        rest += strcspn(rest, "\",}");
-    }
-    text_add(&out, rest);
-    text_clear(t);
-    text_add(t, out.s);
-}
-
-static void transcribe(struct stage *s, const char *method, const char *target, const char *body,
-                       struct text *t)
-{
-    CLEANUP_TEXT struct text answer = {0};
-    int status = wire_ask(&s->wire, method, target, body, &answer);
-    mask(&answer, "\"Silent\":");
-    mask(&answer, "\"Uptime\":");
-    mask(&answer, "\"expires\":\"");
-    mask(&answer, "\"verified_s\":");
-    mask(&answer, "\"deadline\":\"");
-    text_printf(t, "%s %s %s\n%d %s\n", method, target, body ? body : "", status, answer.s);
-}
-
 static void test_reads(void **state)
 {
     static const char *const targets[] = {
@@ -303,8 +82,8 @@ static void test_reads(void **state)
     struct stage *s = *state;
     CLEANUP_TEXT struct text t = {0};
     for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
-        transcribe(s, "GET", targets[i], NULL, &t);
-    transcribe(s, "DELETE", "/v1/nodes/lx01", NULL, &t);
+        stage_transcribe(s, "GET", targets[i], NULL, &t);
+    stage_transcribe(s, "DELETE", "/v1/nodes/lx01", NULL, &t);
     golden_check("reads.txt", &t);
 }
 
@@ -336,15 +115,15 @@ static void test_changes(void **state)
     struct stage *s = *state;
     CLEANUP_TEXT struct text t = {0};
     for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++)
-        transcribe(s, "POST", asked[i].target, asked[i].body, &t);
+        stage_transcribe(s, "POST", asked[i].target, asked[i].body, &t);
     text_add(&t, "# the disk is full, the configuration is bad\n");
     s->fails = -ENOSPC;
-    transcribe(s, "POST", "/v1/nodes/drain", "{\"nodes\":\"lx03\",\"reason\":\"x\"}", &t);
-    transcribe(s, "POST", "/v1/tokens", NULL, &t);
-    transcribe(s, "POST", "/v1/reload", NULL, &t);
+    stage_transcribe(s, "POST", "/v1/nodes/drain", "{\"nodes\":\"lx03\",\"reason\":\"x\"}", &t);
+    stage_transcribe(s, "POST", "/v1/tokens", NULL, &t);
+    stage_transcribe(s, "POST", "/v1/reload", NULL, &t);
     text_add(&t, "# another controller leads\n");
     s->fails = -EPERM;
-    transcribe(s, "POST", "/v1/nodes/drain", "{\"nodes\":\"lx03\",\"reason\":\"x\"}", &t);
+    stage_transcribe(s, "POST", "/v1/nodes/drain", "{\"nodes\":\"lx03\",\"reason\":\"x\"}", &t);
     golden_check("changes.txt", &t);
 }
 
@@ -376,12 +155,12 @@ static void test_answer_after_commit(void **state)
     s->commits_at_once = false;
     int fd = wire_connect(&s->wire, "POST /v1/nodes/drain HTTP/1.1\r\nHost: h\r\nContent-Length: 29\r\n\r\n"
                                     "{\"nodes\":\"lx03\",\"reason\":\"x\"}");
-    wait_submitted(s);
+    stage_wait(s);
     for (int i = 0; i < 10; i++)
         wire_turn(&s->wire);
     char byte;
     assert_int_equal(read(fd, &byte, 1), -1);
-    commit(s);
+    stage_commit(s);
     CLEANUP_TEXT struct text t = {0};
     wire_read_until(&s->wire, fd, &t, "\"claim\":\"100\"");
     close(fd);
@@ -394,11 +173,11 @@ static void test_client_gone(void **state)
     s->commits_at_once = false;
     int fd = wire_connect(&s->wire, "POST /v1/nodes/drain HTTP/1.1\r\nHost: h\r\nContent-Length: 29\r\n\r\n"
                                     "{\"nodes\":\"lx03\",\"reason\":\"x\"}");
-    wait_submitted(s);
+    stage_wait(s);
     close(fd);
     for (int i = 0; i < 10; i++)
         wire_turn(&s->wire);
-    commit(s);
+    stage_commit(s);
     assert_int_equal(s->ended, 1);
     assert_int_equal(cluster_find(s->world.cluster, "lx03")->n_claims, 1);
 }
@@ -409,10 +188,10 @@ static void test_server_gone(void **state)
     struct stage *s = *state;
     s->commits_at_once = false;
     int fd = wire_connect(&s->wire, "POST /v1/tokens HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n");
-    wait_submitted(s);
+    stage_wait(s);
     wire_close(&s->wire);
     s->closed = true;
-    commit(s);
+    stage_commit(s);
     assert_int_equal(s->ended, 1);
     close(fd);
 }
@@ -490,7 +269,7 @@ static void test_conform_reads(void **state)
     struct stage *s = *state;
     CLEANUP_TEXT struct text t = {0};
     for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
-        transcribe(s, "GET", targets[i], NULL, &t);
+        stage_transcribe(s, "GET", targets[i], NULL, &t);
     golden_check("conform.txt", &t);
 }
 
@@ -532,8 +311,8 @@ static void test_conform_changes(void **state)
     struct stage *s = *state;
     CLEANUP_TEXT struct text t = {0};
     for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++)
-        transcribe(s, "POST", asked[i].target, asked[i].body, &t);
-    transcribe(s, "GET", "/v1/baselines/cpu", NULL, &t);
+        stage_transcribe(s, "POST", asked[i].target, asked[i].body, &t);
+    stage_transcribe(s, "GET", "/v1/baselines/cpu", NULL, &t);
     golden_check("conform-changes.txt", &t);
 }
 
@@ -548,10 +327,10 @@ static void test_approve_asks_first(void **state)
     int fd =
         wire_connect(&s->wire, "POST /v1/conform/approve HTTP/1.1\r\nHost: h\r\nContent-Length: 31\r\n\r\n"
                                "{\"nodes\":\"gx7\",\"reason\":\"seen\"}");
-    wait_submitted(s);
-    assert_int_equal(s->cmd.kind, COMMAND_APPROVE);
-    assert_string_equal(s->cmd.reason, "seen");
-    commit(s);
+    stage_wait(s);
+    assert_int_equal(s->waiting->cmd.kind, COMMAND_APPROVE);
+    assert_string_equal(s->waiting->cmd.reason, "seen");
+    stage_commit(s);
     close(fd);
 }
 
@@ -576,8 +355,8 @@ static void test_rollout_command(void **state)
     int fd =
         wire_connect(&s->wire, "POST /v1/rollouts/start HTTP/1.1\r\nHost: h\r\nContent-Length: 58\r\n\r\n"
                                "{\"class\":\"gpu\",\"version\":2,\"nodes\":\"gx1\",\"deadline\":\"24h\"}");
-    wait_submitted(s);
-    CLEANUP_JSON json_t *set = json_read(s->cmd.set, strlen(s->cmd.set), NULL);
+    stage_wait(s);
+    CLEANUP_JSON json_t *set = json_read(s->waiting->cmd.set, strlen(s->waiting->cmd.set), NULL);
     uint64_t version = 0, deadline = 0;
     const char *text = "";
     assert_int_equal(json_take_u64(set, "version", 9, &version, NULL), 0);
@@ -586,7 +365,7 @@ static void test_rollout_command(void **state)
     assert_int_equal(json_take_string(set, "deadline", &text, NULL), 0);
     assert_int_equal(text_parse_u64(text, 0, INT64_MAX, &deadline, NULL), 0);
     assert_in_range((int64_t)deadline - before.ns, span_s(86400).ns, span_s(86400 + 30).ns);
-    commit(s);
+    stage_commit(s);
     close(fd);
 }
 

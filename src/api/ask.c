@@ -21,6 +21,7 @@ void ask_fini(struct ask *a)
     free(a->request);
     free(a->node);
     free(a->class_name);
+    free(a->word);
     *a = (struct ask){0};
 }
 
@@ -291,6 +292,72 @@ static int parse_rollout(const json_t *o, struct ask *a, struct err *e)
     return rc < 0 ? rc : allow_reason(o, a, e);
 }
 
+/* --- health and repair --- */
+
+static int parse_check(const json_t *o, struct ask *a, struct err *e)
+{
+    int rc = take_nodes(o, a, e);
+    return rc < 0 ? rc : take_plain(o, "check", CHECK_NAME_BYTES_MAX, &a->word, e);
+}
+
+/* Approval or refusal, of the remedy that the caller saw. */
+static int parse_answer(const json_t *o, bool must_say_why, struct ask *a, struct err *e)
+{
+    int rc = take_nodes(o, a, e);
+    if (rc == 0 && json_object_get(o, "remedy"))
+        rc = take_plain(o, "remedy", REMEDY_NAME_BYTES_MAX, &a->word, e);
+    if (rc < 0)
+        return rc;
+    return must_say_why ? take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e) : allow_reason(o, a, e);
+}
+
+static int parse_yes(const json_t *o, struct ask *a, struct err *e)
+{
+    return parse_answer(o, false, a, e);
+}
+
+static int parse_no(const json_t *o, struct ask *a, struct err *e)
+{
+    return parse_answer(o, true, a, e);
+}
+
+static int parse_transition(const json_t *o, struct ask *a, struct err *e)
+{
+    int rc = take_nodes(o, a, e);
+    if (rc == 0)
+        rc = take_plain(o, "transition", VALUE_BYTES_MAX, &a->word, e);
+    return rc < 0 ? rc : take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e);
+}
+
+static int parse_ticket(const json_t *o, struct ask *a, struct err *e)
+{
+    int rc = take_nodes(o, a, e);
+    a->gives = json_object_get(o, "take");
+    if (rc == 0 && a->gives)
+        rc = json_take_bool(o, "take", &a->on, e);
+    if (rc == 0)
+        rc = allow_reason(o, a, e);
+    if (rc == 0 && !a->gives && !a->reason)
+        return err_set(e, -EINVAL, "either \"take\" or \"reason\", a note, is needed");
+    return rc;
+}
+
+static int parse_brake(const json_t *o, struct ask *a, struct err *e)
+{
+    int rc = take_plain(o, "name", VALUE_BYTES_MAX, &a->word, e);
+    if (rc == 0 && !json_object_get(o, "on"))
+        return err_set(e, -EINVAL, "\"on\" is missing");
+    if (rc == 0)
+        rc = json_take_bool(o, "on", &a->on, e);
+    return rc < 0 ? rc : take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e);
+}
+
+static int parse_power(const json_t *o, struct ask *a, struct err *e)
+{
+    int rc = take_nodes(o, a, e);
+    return rc < 0 ? rc : take_plain(o, "do", VALUE_BYTES_MAX, &a->word, e);
+}
+
 enum { KEYS_MAX = 6 };
 
 static const struct {
@@ -317,6 +384,13 @@ static const struct {
                              {"class", "to", "version", "nodes", "deadline", "reason"}},
     [ROUTE_rollout_accept] = {parse_class, false, 1, {"class"}},
     [ROUTE_rollout_revert] = {parse_class, false, 1, {"class"}},
+    [ROUTE_check_run] = {parse_check, false, 2, {"nodes", "check"}},
+    [ROUTE_repair_transition] = {parse_transition, false, 3, {"nodes", "transition", "reason"}},
+    [ROUTE_repair_approve] = {parse_yes, false, 3, {"nodes", "remedy", "reason"}},
+    [ROUTE_repair_refuse] = {parse_no, false, 3, {"nodes", "remedy", "reason"}},
+    [ROUTE_queue_ticket] = {parse_ticket, false, 3, {"nodes", "take", "reason"}},
+    [ROUTE_brake_set] = {parse_brake, false, 3, {"name", "on", "reason"}},
+    [ROUTE_power] = {parse_power, false, 2, {"nodes", "do"}},
 };
 
 int ask_parse(enum route r, const char *body, size_t len, struct ask *a, struct err *e)

@@ -32,6 +32,8 @@ struct ask {
     char *class_name;     /* of nodes */
     uint32_t version;     /* of a baseline */
     struct span deadline; /* of a rollout */
+    char *word;           /* a check, a transition, a remedy, a switch, or what to do to the power */
+    bool gives, on;       /* of a switch: on; of a node of the work queue: given, and taken or given back */
 };
 
 /* Reads the body of a call of this route. -EINVAL with a sentence that names the key; *a is empty

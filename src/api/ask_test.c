@@ -102,6 +102,52 @@ static void test_conform(void **state)
     ask_fini(&a);
 }
 
+static void test_repair(void **state)
+{
+    struct ask a;
+    assert_int_equal(parse(ROUTE_check_run, "{\"nodes\":\"lx[1-2]\",\"check\":\"fs.space\"}", &a, NULL), 0);
+    assert_string_equal(a.word, "fs.space");
+    ask_fini(&a);
+    assert_int_equal(parse(ROUTE_repair_transition,
+                           "{\"nodes\":\"lx1\",\"transition\":\"retire\",\"reason\":\"old\"}", &a, NULL),
+                     0);
+    assert_string_equal(a.word, "retire");
+    assert_string_equal(a.reason, "old");
+    ask_fini(&a);
+    assert_int_equal(parse(ROUTE_repair_approve, "{\"nodes\":\"lx1\"}", &a, NULL), 0);
+    assert_null(a.word);
+    assert_null(a.reason);
+    ask_fini(&a);
+    assert_int_equal(
+        parse(ROUTE_repair_refuse, "{\"nodes\":\"lx1\",\"remedy\":\"reboot\",\"reason\":\"no\"}", &a, NULL),
+        0);
+    assert_string_equal(a.word, "reboot");
+    assert_string_equal(a.reason, "no");
+    ask_fini(&a);
+}
+
+static void test_queue_brake_power(void **state)
+{
+    struct ask a;
+    assert_int_equal(parse(ROUTE_queue_ticket, "{\"nodes\":\"lx1\",\"take\":true}", &a, NULL), 0);
+    assert_true(a.gives && a.on);
+    ask_fini(&a);
+    assert_int_equal(parse(ROUTE_queue_ticket, "{\"nodes\":\"lx1\",\"take\":false}", &a, NULL), 0);
+    assert_true(a.gives && !a.on);
+    ask_fini(&a);
+    assert_int_equal(parse(ROUTE_queue_ticket, "{\"nodes\":\"lx1\",\"reason\":\"seen\"}", &a, NULL), 0);
+    assert_false(a.gives);
+    assert_string_equal(a.reason, "seen");
+    ask_fini(&a);
+    assert_int_equal(parse(ROUTE_brake_set, "{\"name\":\"stop\",\"on\":true,\"reason\":\"x\"}", &a, NULL), 0);
+    assert_true(a.on);
+    assert_string_equal(a.word, "stop");
+    ask_fini(&a);
+    assert_int_equal(parse(ROUTE_power, "{\"nodes\":\"lx1\",\"do\":\"cycle\"}", &a, NULL), 0);
+    assert_string_equal(a.word, "cycle");
+    ask_fini(&a);
+}
+
 static void test_baseline(void **state)
 {
     struct ask a;
@@ -235,6 +281,32 @@ static const struct {
     {ROUTE_rollout_start, "{\"class\":\"gpu\",\"to\":7,\"nodes\":\"lx1\",\"deadline\":\"1h\"}"},
     {ROUTE_rollout_accept, "{\"class\":\"gpu\",\"reason\":\"x\"}"},
     {ROUTE_rollout_revert, "{}"},
+    {ROUTE_check_run, "{\"nodes\":\"lx1\"}"},
+    {ROUTE_check_run, "{\"check\":\"fs.space\"}"},
+    {ROUTE_check_run, "{\"nodes\":\"lx1\",\"check\":\"ccccccccccccccccccccccccccccccccccccccccccccccccc\"}"},
+    {ROUTE_check_run, "{\"nodes\":\"lx1\",\"check\":7}"},
+    {ROUTE_repair_transition, "{\"nodes\":\"lx1\",\"transition\":\"retire\"}"},
+    {ROUTE_repair_transition, "{\"nodes\":\"lx1\",\"transition\":\"\",\"reason\":\"x\"}"},
+    {ROUTE_repair_transition,
+     "{\"nodes\":\"lx1\",\"transition\":\"retire\",\"reason\":\"x\",\"deadline_s\":1}"},
+    {ROUTE_repair_transition, "{\"nodes\":\"\",\"transition\":\"retire\",\"reason\":\"x\"}"},
+    {ROUTE_repair_approve, "{\"nodes\":\"lx1\",\"remedy\":\"\"}"},
+    {ROUTE_repair_approve, "{\"nodes\":\"lx1\",\"remedy\":null}"},
+    {ROUTE_repair_approve, "{\"remedy\":\"reboot\"}"},
+    {ROUTE_repair_refuse, "{\"nodes\":\"lx1\",\"remedy\":\"reboot\"}"},
+    {ROUTE_queue_ticket, "{\"nodes\":\"lx1\"}"},
+    {ROUTE_queue_ticket, "{\"nodes\":\"lx1\",\"take\":\"yes\"}"},
+    {ROUTE_queue_ticket, "{\"nodes\":\"lx1\",\"reason\":\"\"}"},
+    {ROUTE_queue_ticket, "{\"take\":true}"},
+    {ROUTE_brake_set, "{\"name\":\"stop\",\"reason\":\"x\"}"},
+    {ROUTE_brake_set, "{\"name\":\"stop\",\"on\":1,\"reason\":\"x\"}"},
+    {ROUTE_brake_set, "{\"name\":\"stop\",\"on\":true}"},
+    {ROUTE_brake_set, "{\"on\":true,\"reason\":\"x\"}"},
+    {ROUTE_brake_set, "{\"nodes\":\"lx1\",\"name\":\"stop\",\"on\":true,\"reason\":\"x\"}"},
+    {ROUTE_power, "{\"nodes\":\"lx1\"}"},
+    {ROUTE_power, "{\"do\":\"cycle\"}"},
+    {ROUTE_power, "{\"nodes\":\"lx1\",\"do\":\"a\\nb\"}"},
+    {ROUTE_power, ""},
 };
 
 /* A bad body is refused as a whole, with a sentence; nothing is kept of it. */
@@ -274,6 +346,11 @@ static void test_routes(void **state)
         {HTTP_OTHER_, "PATCH", "/v1/status"},
         {HTTP_GET_, "GET", "/v1/conform/diff/"},
         {HTTP_GET_, "GET", "/v1/conform/group"},
+        {HTTP_GET_, "GET", "/v1/health"},
+        {HTTP_GET_, "GET", "/v1/incident"},
+        {HTTP_GET_, "GET", "/v1/repairs/approve"},
+        {HTTP_POST_, "POST", "/v1/queue"},
+        {HTTP_GET_, "GET", "/v1/power"},
         {HTTP_POST_, "POST", "/v1/baselines/gpu"},
         {HTTP_DELETE_, "DELETE", "/v1/baselines/accept"},
     };
@@ -343,6 +420,8 @@ int main(void)
         cmocka_unit_test(test_conform),
         cmocka_unit_test(test_baseline),
         cmocka_unit_test(test_rollout),
+        cmocka_unit_test(test_repair),
+        cmocka_unit_test(test_queue_brake_power),
         cmocka_unit_test(test_reason_length),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_routes),

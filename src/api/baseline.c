@@ -92,20 +92,13 @@ static struct version present(const struct baseline *b)
     return (struct version){b->version, b->listing->id, b->node, b->by, b->note, b->at};
 }
 
-static const char *member_text(const json_t *o, const char *key)
-{
-    const char *s = json_string_value(json_object_get(o, key));
-    return s ? s : "";
-}
-
 static struct version read_version(const json_t *o)
 {
-    struct version v = {
-        .node = member_text(o, "node"), .by = member_text(o, "by"), .note = member_text(o, "note")};
+    struct version v = {.node = json_text(o, "node"), .by = json_text(o, "by"), .note = json_text(o, "note")};
     uint64_t number = 0, ns = 0;
     json_take_u64(o, "version", UINT32_MAX, &number, NULL);
-    text_parse_u64(member_text(o, "at"), 0, INT64_MAX, &ns, NULL);
-    fingerprint_parse(member_text(o, "fingerprint"), &v.fingerprint);
+    text_parse_u64(json_text(o, "at"), 0, INT64_MAX, &ns, NULL);
+    fingerprint_parse(json_text(o, "fingerprint"), &v.fingerprint);
     v.number = (uint32_t)number;
     v.at.ns = (int64_t)ns;
     return v;

@@ -4,6 +4,7 @@
 
 #include "api/api.h"
 #include "api/ask.h"
+#include "api/numbers.h"
 #include "api/route.h"
 #include "place/place.h"
 
@@ -21,6 +22,7 @@ struct api {
     uid_t own; /* that this process runs as */
     char *root_name, *own_name;
     struct placer *placer;
+    struct numbers *numbers;
 };
 
 struct call {
@@ -56,6 +58,14 @@ int call_query_class(const struct call *c, int *out, struct err *e);
 /* Hands a command to the shell and answers after its commit: always CALL_LATER. Takes the nodes over,
  * and puts them into the command. With a class the answer has the version of its baseline. */
 int call_submit(struct call *c, struct hostlist *nodes, struct command *cmd, const char *class_name);
+
+/* The same for commands that name one node each: one for every node. What one of them refuses is said beside
+ * what the others changed; when all do, the first refusal is the answer. -E2BIG for more nodes than
+ * NODES_AT_ONCE_MAX. */
+enum { NODES_AT_ONCE_MAX = 1000 };
+int call_submit_each(struct call *c, struct hostlist *nodes, struct command *cmd, struct err *e);
+/* -E2BIG for more nodes than NODES_AT_ONCE_MAX. */
+int call_check_number(const struct hostlist *nodes, struct err *e);
 
 /* Members by name: *out has list->n of them, and the caller frees it. -ENOENT names those that
  * nobody knows. */

@@ -66,7 +66,9 @@ static void test_matrix(void **state)
         "socket, the others come over HTTPS; -low is a client's port below 1024.\n");
     for (int reading = API_READERS_NOBODY; reading <= API_READERS_ANYONE; reading++)
         for (int privileged = 0; privileged < 2; privileged++)
-            add_matrix(&(struct api_policy){(enum api_readers)reading, privileged}, &t);
+            add_matrix(
+                &(struct api_policy){.readers = (enum api_readers)reading, .privileged_port = privileged},
+                &t);
     golden_check("authorisation.txt", &t);
 }
 
@@ -75,7 +77,7 @@ static void test_sentences(void **state)
 {
     CLEANUP_TEXT struct text t = {0};
     for (int reading = API_READERS_NOBODY; reading <= API_READERS_ANYONE; reading++) {
-        struct api_policy p = {(enum api_readers)reading, false};
+        struct api_policy p = {.readers = (enum api_readers)reading};
         for (int i = 0; i < CALLERS; i++) {
             for (int want = RIGHT_READ; want <= RIGHT_CHANGE; want++) {
                 struct err e = {0};
@@ -93,7 +95,7 @@ static void test_sentences(void **state)
 /* A port of zero is no port below 1024: it is a connection that has none. */
 static void test_no_port(void **state)
 {
-    struct api_policy p = {API_READERS_NOBODY, true};
+    struct api_policy p = {.readers = API_READERS_NOBODY, .privileged_port = true};
     struct caller c = {.port = 0};
     assert_int_equal(caller_may(&c, RIGHT_CHANGE, &p, OWN_UID, NULL), -EPERM);
     c.port = 1;

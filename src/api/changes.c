@@ -18,6 +18,7 @@ struct pending {
     char *class_name;             /* whose baseline's version is told, or NULL */
     char *token, *command;        /* of token_create */
     struct wall expires;
+    struct text refused; /* of commands for one node each: {"node","error"}, with commas between */
 };
 
 static void pending_destroy(struct pending *p)
@@ -26,6 +27,7 @@ static void pending_destroy(struct pending *p)
     free(p->class_name);
     free(p->token);
     free(p->command);
+    text_fini(&p->refused);
     free(p);
 }
 
@@ -63,6 +65,8 @@ static void render_changed(const struct pending *p, const struct outcome *o, str
         text_printf(t, ",\"version\":%" PRIu32, b->version);
     text_add(t, ",\"held\":");
     render_held(p, t);
+    if (p->refused.len)
+        text_printf(t, ",\"refused\":[%s]", p->refused.s);
     text_add(t, "}\n");
 }
 
@@ -131,6 +135,95 @@ int call_submit(struct call *c, struct hostlist *nodes, struct command *cmd, con
     submit(p, cmd);
     return CALL_LATER;
 }
+
+/* --- a command for each node ------------------------------------------------------------------ */
+
+struct several {
+    struct pending *call;
+    size_t n, open, n_refused;
+    uint64_t revision;
+    struct hostlist changed;
+    char *claim;    /* of a call that names one node */
+    struct err why; /* the first refusal */
+};
+
+struct one {
+    struct several *all;
+    const char *node; /* of call->nodes */
+};
+
+static void end_several(struct several *s)
+{
+    struct outcome o = {.revision = s->revision, .changed = &s->changed, .claim = s->claim, .why = &s->why};
+    if (s->n_refused == s->n)
+        o.rc = s->n == 1 ? s->why.code : err_wrap(&s->why, s->why.code, "none of %zu nodes", s->n);
+    on_outcome(s->call, &o);
+    hostlist_fini(&s->changed);
+    free(s->claim);
+    free(s);
+}
+
+static void refuse_one(struct one *one, const struct err *why, int rc)
+{
+    struct several *s = one->all;
+    struct text *t = &s->call->refused;
+    if (s->n_refused++ == 0) {
+        s->why = *why;
+        s->why.code = rc;
+    }
+    text_add(t, t->len ? ",{\"node\":" : "{\"node\":");
+    text_add_json(t, one->node);
+    text_add(t, ",\"error\":");
+    text_add_json(t, why->msg);
+    text_add_char(t, '}');
+}
+
+static void on_one(void *arg, const struct outcome *o)
+{
+    struct one *one = arg;
+    struct several *s = one->all;
+    if (o->rc < 0)
+        refuse_one(one, o->why, o->rc);
+    for (size_t i = 0; o->rc == 0 && o->changed && i < o->changed->n; i++)
+        hostlist_add(&s->changed, o->changed->names[i]);
+    if (o->rc == 0 && o->revision > s->revision)
+        s->revision = o->revision;
+    if (o->rc == 0 && s->n == 1)
+        s->claim = mem_dup(o->claim);
+    free(one);
+    if (--s->open == 0)
+        end_several(s);
+}
+
+int call_check_number(const struct hostlist *nodes, struct err *e)
+{
+    if (nodes->n > NODES_AT_ONCE_MAX)
+        return err_set(e, -E2BIG, "%zu nodes; at most %d at once", nodes->n, NODES_AT_ONCE_MAX);
+    return 0;
+}
+
+int call_submit_each(struct call *c, struct hostlist *nodes, struct command *cmd, struct err *e)
+{
+    int rc = call_check_number(nodes, e);
+    if (rc < 0)
+        return rc;
+    struct several *s = mem_alloc(sizeof *s);
+    s->call = pend(c, nodes);
+    s->n = s->open = s->call->nodes.n;
+    cmd->actor = c->actor;
+    cmd->at = c->wall;
+    for (size_t i = 0; i < s->n; i++) {
+        struct one *one = mem_alloc(sizeof *one);
+        *one = (struct one){s, s->call->nodes.names[i]};
+        CLEANUP_HOSTLIST struct hostlist name = {0};
+        hostlist_add(&name, one->node);
+        cmd->nodes = &name;
+        c->api->shell.submit(c->api->shell.arg, cmd, on_one, one);
+    }
+    return CALL_LATER;
+}
+
+/* --- nodes ------------------------------------------------------------------------------------ */
 
 static int change_nodes(struct call *c, enum command_kind kind, struct err *e)
 {

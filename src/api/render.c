@@ -264,7 +264,7 @@ static void value_LIVENESS(struct view *v, struct text *t)
 
 static void value_HEALTH(struct view *v, struct text *t)
 {
-    render_word(t, "unknown");
+    render_word(t, health_name(watch_health(v->watch, v->now, v->member)));
 }
 
 static void value_CONFORMANCE(struct view *v, struct text *t)

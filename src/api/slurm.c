@@ -106,14 +106,14 @@ int call_slurm_features(struct call *c, struct text *t, struct err *e)
 
 /* --- constraint ------------------------------------------------------------------------------ */
 
-struct candidate {
+struct choice_of {
     const struct cohort *cohort;
     uint32_t fit;
 };
 
 static int by_fit(const void *a, const void *b)
 {
-    const struct candidate *x = a, *y = b;
+    const struct choice_of *x = a, *y = b;
     if (x->fit != y->fit)
         return x->fit > y->fit ? -1 : 1;
     return fingerprint_compare(&x->cohort->id, &y->cohort->id);
@@ -127,7 +127,7 @@ static bool may_run(const struct place_row *r, int class)
 }
 
 /* Largest first; those with fewer than `least` nodes are left out. *largest is that of all. */
-static size_t candidates(struct call *c, int class, uint64_t least, struct candidate **out, uint32_t *largest)
+static size_t candidates(struct call *c, int class, uint64_t least, struct choice_of **out, uint32_t *largest)
 {
     const struct cohorts *cohorts = watch_cohorts(c->api->watch);
     size_t numbers = (size_t)cohorts_number_max(cohorts) + 1, n_rows, n = 0;
@@ -135,12 +135,12 @@ static size_t candidates(struct call *c, int class, uint64_t least, struct candi
     CLEANUP_FREE uint32_t *fit = mem_alloc(numbers * sizeof *fit);
     for (size_t i = 0; i < n_rows; i++)
         fit[rows[i].cohort] += may_run(&rows[i], class);
-    struct candidate *list = mem_alloc(numbers * sizeof *list);
+    struct choice_of *list = mem_alloc(numbers * sizeof *list);
     *largest = 0;
     for (uint32_t i = COHORT_NONE + 1; i < numbers; i++) {
         *largest = fit[i] > *largest ? fit[i] : *largest;
         if (fit[i] >= least)
-            list[n++] = (struct candidate){cohorts_by_number(cohorts, i), fit[i]};
+            list[n++] = (struct choice_of){cohorts_by_number(cohorts, i), fit[i]};
     }
     if (n > 0)
         qsort(list, n, sizeof *list, by_fit);
@@ -160,7 +160,7 @@ int call_slurm_constraint(struct call *c, struct text *t, struct err *e)
         rc = call_query_class(c, &class, e);
     if (rc < 0)
         return rc;
-    CLEANUP_FREE struct candidate *list = NULL;
+    CLEANUP_FREE struct choice_of *list = NULL;
     size_t n = candidates(c, class, count, &list, &largest);
     if (n == 0)
         return err_set(e, -EMEDIUMTYPE,

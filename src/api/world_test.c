@@ -24,6 +24,23 @@ static const struct watch_policy policy = {
                 .timeout = {INT64_C(24) * 3600 * 1000000000},
                 .sensitive = {INT64_C(4) * 3600 * 1000000000},
                 .drift_share_percent = 25},
+    .health = {.act = true,
+               .out_percent = 5,
+               .out_class_percent = 50,
+               .out_group_percent = 50,
+               .out_partition_percent = 50,
+               .surge = 10,
+               .surge_window = {INT64_C(600) * 1000000000},
+               .shared = 5,
+               .shared_window = {INT64_C(180) * 1000000000},
+               .group = {INT64_C(180) * 1000000000},
+               .examine_deadline = {INT64_C(4) * 3600 * 1000000000},
+               .provision_deadline = {INT64_C(1800) * 1000000000},
+               .inconclusive = 3,
+               .remedies_a_week = 5,
+               .fresh = {INT64_C(120) * 1000000000},
+               .override = {INT64_C(4) * 3600 * 1000000000},
+               .cost = {.minute = 1000, .disturb = 200, .person = 240000, .scarce = 100}},
     .judge = true,
 };
 
@@ -124,7 +141,11 @@ static struct world world_begin(struct mono now)
 static void world_watch(struct world *w)
 {
     struct watch_sink sink = {NULL, on_propose, on_notice};
-    w->watch = watch_create(w->cluster, &policy, w->now, &sink);
+    struct watch_policy p = policy;
+    p.health.checks = w->checks;
+    p.health.remedies = w->remedies;
+    p.health.meanings = w->meanings;
+    w->watch = watch_create(w->cluster, &p, w->now, &sink);
 }
 
 static void configure(struct world *w)
@@ -453,8 +474,203 @@ void world_change(struct world *w, const char *name)
     made_fini(&new);
 }
 
+/* --- health and repair ------------------------------------------------------------------------ */
+
+static const char CHECKS[] = "Check=fs.space Path=/ Free=10% Every=60s\n"
+                             "Check=kernel.log Severity=fatal\n"
+                             "Check=scratch Probe=fs.mounted Path=/scratch Severity=fatal Observe=yes\n"
+                             "Check=fs.mounted Path=/home Classes=cpu\n";
+static const char REMEDIES[] =
+    "Remedy=cycle Run=power.cycle Helps=xid.79,node.lost Confidence=65% Because=\"it came back in two of "
+    "three cases\" Takes=12m Approval=yes\n"
+    "Remedy=reboot Run=reboot Helps=*,!disk.* Confidence=50% Because=\"most software faults\" Takes=10m\n"
+    "Remedy=restart.slurmd Run=\"node:systemctl restart slurmd\" Helps=service.slurmd Classes=gpu "
+    "Confidence=70% Because=\"a \\\"quoted\\\" word\" Takes=30s Disturbs=0 Dry=yes\n"
+    "Remedy=renew Run=replace Helps=* Confidence=95% Because=\"a new machine\" Takes=1h\n";
+
+static void read_health(struct world *w)
+{
+    struct err e = {0};
+    w->checks = mem_alloc(sizeof *w->checks);
+    w->remedies = mem_alloc(sizeof *w->remedies);
+    w->meanings = meanings_read(NULL, &e);
+    if (!w->meanings || checks_parse("checks", CHECKS, strlen(CHECKS), w->checks, &e) < 0 ||
+        remedies_parse("remedies", REMEDIES, strlen(REMEDIES), w->remedies, &e) < 0)
+        fail_msg("%s", e.msg);
+}
+
+/* Single quotes for double ones. */
+static void put_quoted(struct world *w, const char *kind, const char *name, const char *value)
+{
+    CLEANUP_TEXT struct text key = {0};
+    CLEANUP_FREE char *copy = mem_dup(value);
+    text_printf(&key, "%s/%s", kind, name);
+    for (char *p = copy; *p; p++)
+        if (*p == '\'')
+            *p = '"';
+    put(w, key.s, copy);
+}
+
+#define INCIDENT(id, group, severity, act, closed, findings)                                           \
+    "{'id':'" id "','group':'" group "','severity':'" severity "','act':'" act                         \
+    "','since':'1793990000000000000','last':'1793990060000000000','closed':'" closed "','boot':'" BOOT \
+    "','count':2,'recurs':1,'observe':false,'findings':[" findings "]}"
+#define FINDING(check, result, device, code, text)                                                     \
+    "{'check':'" check "','result':'" result "','device':'" device "','code':'" code "','text':'" text \
+    "','at':'1793990060000000000'}"
+#define GPU_LOST FINDING("kernel.log", "fatal", "gpu 0000:9b:00", "xid.79", "GPU has fallen off the bus")
+#define FULL FINDING("fs.space", "fatal", "/", "", "97 % of / is used")
+#define ATTEMPT(remedy, done, text, verdict)                                                            \
+    "{'remedy':'" remedy "','fault':'xid.79','at':'1793991000000000000','ended':'1793991600000000000'," \
+    "'done':" done ",'text':'" text "','verdict':'" verdict "'}"
+
+static void put_ill(struct world *w, const char *name, const char *open, const char *past)
+{
+    CLEANUP_TEXT struct text t = {0};
+    text_printf(&t, "{'open':[%s],'past':[%s]}", open, past);
+    put_quoted(w, "health", name, t.s);
+}
+
+static void put_step(struct world *w, const char *name, const char *id, const char *step, const char *rest)
+{
+    CLEANUP_TEXT struct text t = {0};
+    text_printf(&t,
+                "{'id':'%s','step':'%s','began':'1793990100000000000','since':'1793990200000000000',"
+                "'deadline':'%s','boot':'" BOOT "','instance':'7','problem':'node_problem',"
+                "'why':'xid.79: GPU has fallen off the bus','operation':'','examined':'not',"
+                "'inconclusive':0,'manual':false,%s}",
+                id, step, strcmp(step, "provision") == 0 ? "1793992000000000000" : "0", rest);
+    put_quoted(w, "repair", name, t.s);
+    if (strcmp(step, "none") != 0)
+        put_claim(w, id, "repair", "fettled", "[node_problem] xid.79: GPU has fallen off the bus", name);
+}
+
+#define REST(remedy, approval, taken, attempts, notes)                                  \
+    "'remedy':'" remedy "','approval':'" approval "','approver':null,'taken_by':" taken \
+    ",'attempts':[" attempts "],'notes':[" notes "]"
+
+static void put_patients(struct world *w)
+{
+    const char *lost = INCIDENT("1.1.1", "gpu 0000:9b:00", "fatal", "reset", "0", GPU_LOST);
+    put_ill(w, "hx2", lost, "");
+    put_step(w, "hx2", "30", "isolate", REST("", "none", "null", "", ""));
+    put_ill(w, "hx3", INCIDENT("1.2.1", "gpu 0000:9b:00", "fatal", "hardware", "0", GPU_LOST "," FULL), "");
+    put_step(w, "hx3", "31", "queue",
+             REST("", "none", "'ann'",
+                  ATTEMPT("reboot", "true", "", "-") "," ATTEMPT("cycle", "false", "the BMC is silent", "0"),
+                  "{'at':'1793992000000000000','by':'ann','text':'a new GPU is ordered'}"));
+    put_ill(w, "hx4", lost, "");
+    put_step(w, "hx4", "32", "remedy", REST("cycle", "wanted", "null", "", ""));
+    put_step(w, "hx5", "33", "provision",
+             REST("reboot", "none", "null", ATTEMPT("reboot", "true", "", "?"), ""));
+    put_ill(w, "hx6", "", INCIDENT("1.3.1", "/", "fatal", "reboot", "1793990500000000000", FULL));
+    put_step(w, "hx6", "34", "none", REST("", "none", "null", ATTEMPT("reboot", "true", "", "+"), ""));
+    put_ill(w, "hx7", lost, "");
+    put_step(w, "hx7", "35", "replace", REST("renew", "wanted", "null", "", ""));
+    put_step(w, "hx8", "36", "quarantine", REST("", "none", "null", "", ""));
+    put_quoted(w, "shared", "fs.mounted mount /scratch",
+               "{'nodes':'hx[1-4]','why':'4 of 4 nodes of group 3 run it','since':'1793990000000000000',"
+               "'severity':'fatal'}");
+    put_quoted(w, "switch", "stop", "{'on':true,'by':'root','at':'1793990000000000000','why':'cooling'}");
+    put_quoted(w, "tally", "reboot", "{'counts':{'xid.79 gpu':[3,5]}}");
+}
+
+static void tell_checks(struct world *w, const char *name, const char *checks)
+{
+    CLEANUP_TEXT struct text t = {0};
+    bool want;
+    struct err e = {0};
+    text_printf(&t, "{\"boot\":\"" BOOT "\",\"list\":\"\",\"full\":true,\"checks\":%s}", checks);
+    CLEANUP_JSON json_t *body = json_read(t.s, t.len, NULL);
+    if (watch_checks(w->watch, w->now, w->wall, cluster_find(w->cluster, name), body, &want, &e) < 0)
+        fail_msg("%s", e.msg);
+}
+
+#define SAID(check, rest) "{\"check\":\"" check "\",\"age_ms\":0," rest "}"
+#define WELL "[" SAID("fs.space", "\"result\":\"ok\"") "," SAID("kernel.log", "\"result\":\"ok\"") "]"
+
+static void configure_patients(struct world *w, const char *prefix, size_t n, const char *class)
+{
+    struct roster r = {.n = n, .partition_max = PARTITION_MAX};
+    r.nodes = mem_alloc(n * sizeof *r.nodes);
+    CLEANUP_TEXT struct text all = {0};
+    for (size_t i = 0; i < n; i++) {
+        CLEANUP_TEXT struct text name = {0};
+        text_printf(&name, "%s%zu", prefix, i + 1);
+        specify(&r.nodes[i], name.s, "CPUs=4 Partition=1");
+    }
+    text_printf(&all, "%s[1-%zu]", prefix, n);
+    add_class(&r, class, all.s);
+    classes_finish(&r.classes);
+    cluster_configure(w->cluster, &r, NULL);
+}
+
+struct world world_make_ill(struct mono now)
+{
+    enum { PATIENTS = 9 };
+    struct world w = world_begin(now);
+    read_health(&w);
+    configure_patients(&w, "hx", PATIENTS, "gpu");
+    for (int i = 1; i <= PATIENTS; i++) {
+        char key[] = "node/hx0";
+        key[7] = (char)('0' + i);
+        put(&w, key, "{\"admitted\":\"1\"}");
+    }
+    put_patients(&w);
+    world_watch(&w);
+    for (int i = 1; i <= PATIENTS; i++) {
+        char name[] = "hx0";
+        name[2] = (char)('0' + i);
+        if (i == 6)
+            continue;
+        join(&w, name, NULL, i == 2 ? "[\"job 7\"]" : "[]", "{\"CPUs\":4}");
+        tell_checks(&w, name, WELL);
+    }
+    tell_checks(&w, "hx2",
+                "[" SAID("fs.space", "\"result\":\"ok\",\"text\":\"41 % of / is used\"") "," SAID(
+                    "kernel.log", "\"result\":\"fatal\",\"findings\":[{\"result\":\"fatal\",\"device\":"
+                                  "\"gpu 0000:9b:00\",\"code\":\"xid.79\",\"text\":\"GPU has fallen off "
+                                  "the bus\"}]") "]");
+    tell_checks(&w, "hx9",
+                "[" SAID("scratch", "\"result\":\"fatal\",\"findings\":[{\"result\":\"fatal\",\"text\":"
+                                    "\"/scratch is \\\"stale\\\"\"}]") "]");
+    pass(&w, 2);
+    return w;
+}
+
+struct world world_make_ill_large(size_t n, struct mono now)
+{
+    enum { ILL_ONE_IN = 100 };
+    struct world w = world_begin(now);
+    read_health(&w);
+    configure_patients(&w, "n", n, "gpu");
+    for (size_t i = 1; i <= n; i += ILL_ONE_IN) {
+        CLEANUP_TEXT struct text name = {0}, id = {0};
+        text_printf(&name, "n%zu", i);
+        text_printf(&id, "40.%zu", i);
+        put_ill(&w, name.s, INCIDENT("1.1.1", "gpu 0000:9b:00", "fatal", "reset", "0", GPU_LOST "," FULL),
+                "");
+        put_step(&w, name.s, id.s, "queue", REST("", "none", "null", "", ""));
+    }
+    world_watch(&w);
+    for (size_t i = 1; i <= n; i++) {
+        CLEANUP_TEXT struct text name = {0};
+        text_printf(&name, "n%zu", i);
+        join(&w, name.s, NULL, "[]", NULL);
+        tell_checks(&w, name.s, WELL);
+    }
+    return w;
+}
+
 void world_destroy(struct world *w)
 {
     watch_destroy(w->watch);
     cluster_destroy(w->cluster);
+    if (w->checks)
+        checks_fini(w->checks);
+    if (w->remedies)
+        remedies_fini(w->remedies);
+    free(w->checks);
+    free(w->remedies);
+    meanings_destroy(w->meanings);
 }

@@ -19,6 +19,9 @@
 struct world {
     struct cluster *cluster;
     struct watch *watch;
+    struct checks *checks; /* NULL in worlds without health */
+    struct remedies *remedies;
+    struct meanings *meanings;
     struct mono now;
     struct wall wall;
 };
@@ -40,6 +43,24 @@ void world_destroy(struct world *w);
 struct world world_make_classes(struct mono now);
 /* The node says that it is what gx8 is; no record says so yet. */
 void world_change(struct world *w, const char *name);
+
+/*
+ * Class "gpu", hx[1-9], with checks and remedies; a person has stopped all remedies, and hx[1-4] share a
+ * cause:
+ *
+ *   hx1    well
+ *   hx2    a GPU fell off the bus; drained, its work has not ended
+ *   hx3    in the work queue, taken by ann; two remedies were tried
+ *   hx4    a remedy waits for approval
+ *   hx5    repaired, proves itself
+ *   hx6    was repaired once, and is in service; not heard yet
+ *   hx7    replacing waits for approval
+ *   hx8    set aside
+ *   hx9    a check fails that is only observed
+ */
+struct world world_make_ill(struct mono now);
+/* n nodes, each hundredth of them in the work queue with an incident. */
+struct world world_make_ill_large(size_t n, struct mono now);
 
 /* As world_make, with n nodes n[1-...] alike, all heard and as specified. */
 struct world world_make_large(size_t n, struct mono now);

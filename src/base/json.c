@@ -56,6 +56,12 @@ int json_take_string(const json_t *object, const char *key, const char **out, st
     return 0;
 }
 
+const char *json_text(const json_t *object, const char *key)
+{
+    const char *s = json_string_value(json_object_get(object, key));
+    return s ? s : "";
+}
+
 int json_take_u64(const json_t *object, const char *key, uint64_t max, uint64_t *out, struct err *e)
 {
     const json_t *v = json_object_get(object, key);

@@ -27,6 +27,10 @@ int json_take_string(const json_t *object, const char *key, const char **out, st
 int json_take_u64(const json_t *object, const char *key, uint64_t max, uint64_t *out, struct err *e);
 int json_take_bool(const json_t *object, const char *key, bool *out, struct err *e);
 
+/* The string of this key; "" when the object has none, or is NULL. For what was checked before, and where
+ * absent and empty are the same. Borrowed. */
+const char *json_text(const json_t *object, const char *key);
+
 /* Refuses an object with a key that is not among `keys` (n of them): -EINVAL and a sentence with
  * the nearest known key. */
 int json_only_keys(const json_t *object, const char *const *keys, size_t n, struct err *e);

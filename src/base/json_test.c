@@ -125,16 +125,22 @@ static void text_is_compact_and_in_order(void **state)
     assert_string_equal(s, "{\"z\":1,\"a\":[true,null]}");
 }
 
+static void what_is_no_string_is_an_empty_text(void **state)
+{
+    CLEANUP_JSON json_t *o = read_text("{\"s\": \"x\", \"n\": 1}", NULL);
+    assert_string_equal(json_text(o, "s"), "x");
+    assert_string_equal(json_text(o, "n"), "");
+    assert_string_equal(json_text(o, "absent"), "");
+    assert_string_equal(json_text(NULL, "s"), "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(objects_and_arrays_are_read),
-        cmocka_unit_test(everything_else_is_refused),
-        cmocka_unit_test(depth_is_bounded),
-        cmocka_unit_test(brackets_in_strings_are_no_depth),
-        cmocka_unit_test(values_are_taken_by_type),
-        cmocka_unit_test(absent_keys_leave_the_default),
-        cmocka_unit_test(unknown_keys_are_named),
+        cmocka_unit_test(what_is_no_string_is_an_empty_text), cmocka_unit_test(objects_and_arrays_are_read),
+        cmocka_unit_test(everything_else_is_refused),         cmocka_unit_test(depth_is_bounded),
+        cmocka_unit_test(brackets_in_strings_are_no_depth),   cmocka_unit_test(values_are_taken_by_type),
+        cmocka_unit_test(absent_keys_leave_the_default),      cmocka_unit_test(unknown_keys_are_named),
         cmocka_unit_test(text_is_compact_and_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

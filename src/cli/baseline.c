@@ -338,17 +338,10 @@ int rollout_show(struct call *c, struct err *e)
     return 0;
 }
 
-typedef int end_fn(struct fettle *f, const char *class_name, struct fettle_answer **out,
-                   struct fettle_error *e);
-
-static int end_rollout(struct call *c, end_fn *fn, const char *done, struct err *e)
+static int end_rollout(struct call *c, call_about_fn *fn, const char *done, struct err *e)
 {
     struct fettle_answer *answer = NULL;
-    struct fettle_error why;
-    struct fettle *f = call_controller(c, e);
-    if (!f)
-        return e->code;
-    int r = call_told(fn(f, c->args[0], &answer, &why), &why, e);
+    int r = call_about(c, fn, &answer, e);
     return r < 0 ? r : report_change(c, answer, done, done);
 }
 

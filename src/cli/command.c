@@ -286,6 +286,11 @@ int call_parse(struct call *c, char **words, size_t n, struct err *e)
     }
     if (!found)
         return unknown(c->args, c->n_args, e);
+    if (c->n_args - used > found->most) { /* "queue", or was one of "queue take" and the others meant? */
+        r = incomplete(c->args, c->n_args, e);
+        if (r < 0)
+            return r;
+    }
     c->command = found;
     c->n_args -= used;
     memmove(c->args, c->args + used, c->n_args * sizeof *c->args);
@@ -336,6 +341,13 @@ int call_answer(struct call *c, call_answer_fn *fn, struct fettle_answer **answe
     struct fettle_error why;
     struct fettle *f = call_controller(c, e);
     return f ? call_told(fn(f, answer, &why), &why, e) : e->code;
+}
+
+int call_about(struct call *c, call_about_fn *fn, struct fettle_answer **answer, struct err *e)
+{
+    struct fettle_error why;
+    struct fettle *f = call_controller(c, e);
+    return f ? call_told(fn(f, c->args[0], answer, &why), &why, e) : e->code;
 }
 
 int call_flush(struct call *c, int fd, struct err *e)

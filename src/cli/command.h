@@ -75,6 +75,11 @@ int call_told(int r, const struct fettle_error *from, struct err *e);
 typedef int call_answer_fn(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
 int call_answer(struct call *c, call_answer_fn *fn, struct fettle_answer **answer, struct err *e);
 
+/* The same about what the first argument names. */
+typedef int call_about_fn(struct fettle *f, const char *name, struct fettle_answer **out,
+                          struct fettle_error *e);
+int call_about(struct call *c, call_about_fn *fn, struct fettle_answer **answer, struct err *e);
+
 /* Writes c->out to fd and empties it. -EIO, or -ENOSPC, with a sentence. */
 int call_flush(struct call *c, int fd, struct err *e);
 
@@ -87,6 +92,8 @@ command_fn node_list, node_show, node_drain, node_undrain, node_down, node_up, n
     version_show, help_show, conform_groups, conform_diff, conform_history, conform_why_not, conform_recheck,
     conform_approve, class_list, baseline_accept, baseline_show, baseline_diff, baseline_history,
     baseline_revert, rollout_start, rollout_show, rollout_accept, rollout_revert, place_nodes, slurm_features,
-    slurm_constraint;
+    slurm_constraint, check_list, check_show, check_explain, check_run, incident_list, remedy_list,
+    remedy_explain, repair_show, repair_move, repair_numbers, repair_approve, repair_refuse, queue_take,
+    queue_note, queue_resolve, queue_retire, queue_list, brake_stop, brake_release, brake_list, power_nodes;
 
 #endif

@@ -285,11 +285,7 @@ int conform_history(struct call *c, struct err *e)
         {.heading = "SINCE"}, {.heading = "FINGERPRINT"}, {.heading = "CHANGED"}};
     struct table t = {.columns = columns, .n_columns = sizeof columns / sizeof columns[0]};
     struct fettle_answer *answer = NULL;
-    struct fettle_error why;
-    struct fettle *f = call_controller(c, e);
-    if (!f)
-        return e->code;
-    int r = call_told(fettle_conform_history(f, c->args[0], &answer, &why), &why, e);
+    int r = call_about(c, fettle_conform_history, &answer, e);
     if (r < 0)
         return r;
     REPORT_EACH(i, fettle_value_find(fettle_answer_value(answer), "history"))

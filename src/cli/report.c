@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/report.h"
 
+#include "base/clock.h"
+
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* Two of these, a component, two words and a time are a line of some 110 columns. */
 enum { CELL_BYTES_MAX = 26 };
@@ -13,6 +18,26 @@ void report_line(struct text *out, const char *name, const char *value)
     text_printf(out, "%-15s ", name);
     print_safe(out, value);
     text_add_char(out, '\n');
+}
+
+const char *report_age(const char *time, char buf[static 32])
+{
+    struct tm tm = {0};
+    const char *rest = time ? strptime(time, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
+    if (!rest)
+        return "";
+    int64_t s = wall_now().ns / 1000000000 - timegm(&tm);
+    return span_human(span_s(s > 0 ? s : 0), buf);
+}
+
+void report_since(struct text *out, const char *name, const char *time)
+{
+    char age[32];
+    CLEANUP_TEXT struct text t = {0};
+    if (!time || !*time)
+        return;
+    text_printf(&t, "%s (%s ago)", time, report_age(time, age));
+    report_line(out, name, t.s);
 }
 
 static void add_cut(struct table *t, const char *s)
@@ -58,6 +83,21 @@ void report_cell(struct table *t, const struct fettle_value *object, const char 
     table_add(t, s ? s : "");
 }
 
+void report_span(struct table *t, const struct fettle_value *object, const char *key)
+{
+    char buf[32] = "";
+    int64_t s;
+    if (fettle_get_number(object, key, &s) == 0)
+        span_human(span_s(s), buf);
+    table_add(t, buf);
+}
+
+const char *report_text(const struct fettle_value *object, const char *key)
+{
+    const char *s = fettle_get_text(object, key);
+    return s ? s : "";
+}
+
 void report_json(struct call *c, const struct fettle_value *v)
 {
     print_json(&c->out, v);
@@ -90,6 +130,17 @@ static void write_held(struct text *out, const struct fettle_value *held)
     }
 }
 
+static void write_refused(struct text *out, const struct fettle_value *refused)
+{
+    REPORT_EACH(i, refused)
+    {
+        print_safe(out, report_text(i, "node"));
+        text_add(out, ": refused: ");
+        print_safe(out, report_text(i, "error"));
+        text_add_char(out, '\n');
+    }
+}
+
 int report_change(struct call *c, struct fettle_answer *answer, const char *done, const char *nothing)
 {
     const struct fettle_value *v = fettle_answer_value(answer);
@@ -100,8 +151,10 @@ int report_change(struct call *c, struct fettle_answer *answer, const char *done
         bool any = changed && *changed;
         print_safe(&c->out, any ? changed : nothing);
         text_printf(&c->out, "%s%s\n", any ? ": " : "", any ? done : "");
+        write_refused(&c->out, fettle_value_find(v, "refused"));
         write_held(&c->out, fettle_value_find(v, "held"));
     }
+    bool refused = fettle_value_count(fettle_value_find(v, "refused")) > 0;
     fettle_answer_free(answer);
-    return 0;
+    return refused ? err_exit(-EBUSY) : 0;
 }

@@ -11,6 +11,10 @@
 
 /* "Name          value"; nothing when there is no value. */
 void report_line(struct text *out, const char *name, const char *value);
+/* How long ago that was, by this machine's clock: "3m12s"; "" for what is no time. */
+const char *report_age(const char *time, char buf[static 32]);
+/* The same with the time before it: "Since         2026-11-20T20:41:57.123Z (3m12s ago)". */
+void report_since(struct text *out, const char *name, const char *time);
 /* What a row of a table says of one thing in two places. A table stays readable with values of a kilobyte:
  * long ones are cut in it, and stand under it in full. */
 struct report_pair {
@@ -22,11 +26,16 @@ void report_pair_cells(struct table *t, const struct report_pair *p);
 void report_pair_rest(struct text *out, const struct report_pair *p);
 /* The next cell of the row: an object's member, flags as yes and no. */
 void report_cell(struct table *t, const struct fettle_value *object, const char *key);
+/* Likewise, a number of seconds as people say it. */
+void report_span(struct table *t, const struct fettle_value *object, const char *key);
+/* A member's text, "" without one. */
+const char *report_text(const struct fettle_value *object, const char *key);
 /* The table, with headings unless --no-header; or, where v is given and --json was said, v. Ends t. */
 void report_table(struct call *c, struct table *t, const struct fettle_value *v);
 void report_json(struct call *c, const struct fettle_value *v);
 /* What a change did to which nodes ("lx07: approved"), or `nothing` where it did not name any; and what
- * still holds the nodes. Frees the answer. Returns the exit status. */
+ * still holds the nodes; and what was refused, which is the exit status of a conflict. Frees the answer.
+ * Returns the exit status. */
 int report_change(struct call *c, struct fettle_answer *answer, const char *done, const char *nothing);
 
 /* for each element of an array */

@@ -46,6 +46,7 @@ struct cluster *cluster_create(void)
 static void member_free(struct cluster *c, struct member_slot *s)
 {
     member_forget_conform(c, &s->m);
+    member_forget_health(c, &s->m);
     spec_fini(&s->m.spec);
     if (s->m.rostered) {
         spec_fini(s->m.rostered);
@@ -191,14 +192,21 @@ struct listings *cluster_listings(const struct cluster *c)
     return c->listings;
 }
 
+bool kind_drains(enum claim_kind kind)
+{
+    return kind == CLAIM_DRAIN || kind == CLAIM_DRIFT || kind == CLAIM_REPAIR;
+}
+
 bool claim_drains(const struct claim *claim)
 {
-    return claim->kind == CLAIM_DRAIN || claim->kind == CLAIM_DRIFT;
+    return kind_drains(claim->kind);
 }
 
 struct agreed member_agreed(const struct member *m)
 {
-    struct agreed a = {.listed = m->listed, .admitted = m->admitted, .drained = true};
+    const struct repair *r = member_repair(m);
+    struct agreed a = {
+        .listed = m->listed, .admitted = m->admitted, .drained = true, .step = r ? r->step : STEP_NONE};
     for (size_t i = 0; i < m->n_claims; i++) {
         const struct hold *hold = &m->claims[i];
         a.down |= hold->claim->kind == CLAIM_DOWN;

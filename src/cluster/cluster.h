@@ -7,8 +7,12 @@
 #include "base/hostlist.h"
 #include "base/text.h"
 #include "conform/class.h"
+#include "health/check.h"
+#include "health/finding.h"
+#include "health/meaning.h"
 #include "node/lifecycle.h"
 #include "node/spec.h"
+#include "remedy/remedy.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,6 +35,11 @@
  *   drift/NAME   {"class","version","expected","actual","severity","named","count","since","boot","state"}
  *   baseline/CLASS {"version","fingerprint","node","by","at","note","history","rollout"}
  *   list/HASH    {"components","absent","unknown"}         the components of baselines
+ *   health/NAME  {"open":[incident],"past":[incident]}    what is wrong with the node
+ *   repair/NAME  {"step","since","deadline",...}          its way back into service
+ *   shared/KEY   {"since","nodes","fault","why"}          one cause of findings on many nodes
+ *   tally/REMEDY {"counts":{"FAULT CLASS":[helped,failed]}}  what came of remedies
+ *   switch/NAME  {"on","by","at","why"}                   what stops everything
  *   effect/KIND.NAME                                      the outbox: what drivers are to bring about
  */
 
@@ -119,11 +128,100 @@ struct reboots {
     char boot[37];                    /* that is to end; "" when none is wanted */
 };
 
+/* --- health and repair: doc/spec/repair.md ---------------------------------------------------- */
+
+enum {
+    INCIDENTS_OPEN_MAX = 32,
+    INCIDENTS_PAST_MAX = 16,
+    INCIDENT_FINDINGS_MAX = 8,
+    ATTEMPTS_KEPT_MAX = 32,
+    NOTES_KEPT_MAX = 16,
+    EVIDENCE_KEPT_MAX = 8,
+    SHARED_KEY_BYTES_MAX = 200,
+    TALLIES_A_REMEDY_MAX = 1024,
+    EFFECT_TEXT_BYTES_MAX = 32 << 10 /* of an operation's result: a verdict may be in it */
+};
+
+/* Findings of one cause on one node: grouped by device and in time. */
+struct incident {
+    char id[CLAIM_ID_BYTES_MAX + 1];          /* of the command that opened it, with .N */
+    char group[FINDING_DEVICE_BYTES_MAX + 1]; /* the device; "" for the node itself */
+    enum result severity;                     /* the worst so far */
+    enum act act;                             /* what the worst of its findings asks for */
+    struct wall since, last;
+    struct wall closed; /* ns 0: open */
+    char boot[37];      /* on which it was found last */
+    uint32_t count;     /* of findings, the same one counted again when it came back */
+    unsigned recurs;    /* how many incidents of this group there were within 30 days before */
+    bool observe;       /* all of it from checks that are only observed */
+    size_t n;
+    struct incident_finding {
+        char check[CHECK_NAME_BYTES_MAX + 1];
+        struct finding f;
+        struct wall at;
+    } findings[INCIDENT_FINDINGS_MAX]; /* the worst, worst first */
+};
+
+struct ailment {
+    size_t n_open, n_past;
+    struct incident *open; /* in order of their coming */
+    struct incident *past; /* newest first; every one is closed */
+};
+
+enum approval { APPROVAL_NONE, APPROVAL_WANTED, APPROVAL_GIVEN, APPROVAL_REFUSED };
+enum examined { EXAMINED_NOT, EXAMINED_PASS, EXAMINED_FAIL, EXAMINED_INCONCLUSIVE };
+
+/* A node's way back into service. A claim of kind repair rests on it as long as there is one. */
+struct repair {
+    char id[CLAIM_ID_BYTES_MAX + 1]; /* of the claim */
+    enum step step;
+    struct wall began, since; /* the repair; this step */
+    struct wall deadline;     /* of this step; ns 0: none */
+    char boot[37];            /* the node's when this step began */
+    uint64_t instance;        /* of its agent then; 0: not known */
+    char problem[24];         /* "node_problem", "hardware_problem", "user_problem", "manual", "provision" */
+    char *why;                /* of this step, for people */
+    char remedy[REMEDY_NAME_BYTES_MAX + 1]; /* chosen; "" for none */
+    char operation[CLAIM_ID_BYTES_MAX + 1]; /* id of the effect that is under way; "" for none */
+    enum approval approval;                 /* of the remedy */
+    char *approver;                         /* who said so, and the comment: "ann: go ahead"; NULL */
+    enum examined examined;                 /* what the extensive stage came to last */
+    unsigned inconclusive;                  /* how often in a row */
+    bool manual;                            /* no remedy: to the work queue */
+    char *taken_by;                         /* of the work queue; NULL: nobody */
+    size_t n_attempts;
+    struct attempt_record {
+        char remedy[REMEDY_NAME_BYTES_MAX + 1];
+        char fault[FAULT_BYTES_MAX + 1]; /* what it was for, the worst first; several by commas, cut */
+        struct wall at, ended;           /* ended ns 0: under way */
+        bool done;                       /* it was carried out; whether it helped is judged later */
+        char *text;                      /* what came of it, in words; may be "" */
+        char verdict;                    /* '?' to be judged, '+' helped, '-' failed, '0' not counted */
+    } * attempts; /* of the node, also of repairs before: oldest first, ATTEMPTS_KEPT_MAX at most */
+    size_t n_notes;
+    struct note {
+        struct wall at;
+        char *by, *text;
+    } * notes; /* of this repair, oldest first, NOTES_KEPT_MAX at most */
+};
+
+/* One cause of findings on many nodes. It isolates nobody. */
+struct shared_cause {
+    char *key;   /* "fs.mounted mount /scratch" */
+    char *nodes; /* folded */
+    char *why;   /* what they share */
+    struct wall since;
+    enum result severity;
+};
+
 /* What is remembered of a node that changed. */
 struct past {
     char *history;       /* JSON array, newest first, at most 16: [{"fingerprint","since","named","count"}] */
     struct drift *drift; /* NULL while it is not drifted */
     struct reboots *reboots; /* NULL when none was ever asked for */
+    struct ailment *ailment; /* NULL when nothing was ever wrong */
+    struct repair
+        *repair; /* NULL when none is to be remembered; step NONE: over, what was tried in it stays */
 };
 
 struct rollout {
@@ -242,6 +340,24 @@ bool cluster_reboot_wanted(const struct member *m, const char *boot);
 bool cluster_is_unjudged(const struct cluster *c, const struct member *m);
 /* True when m may be what the rollout says as well as what the baseline says. */
 bool rollout_has(const struct rollout *r, const char *node);
+/* NULL while nothing was ever wrong with it. */
+const struct ailment *member_ailment(const struct member *m);
+/* NULL without one; a repair that is over is none. */
+const struct repair *member_repair(const struct member *m);
+/* What was tried on it, also when no repair is under way. */
+const struct repair *member_repairs(const struct member *m);
+/* The worst severity of its open incidents that are not only observed; OK without. */
+enum result member_severity(const struct member *m);
+struct outcomes cluster_outcomes(const struct cluster *c, const char *fault, const char *remedy,
+                                 const char *class);
+/* Calls fn for each shared cause, in order of their keys. */
+typedef void shared_fn(void *arg, const struct shared_cause *s);
+void cluster_each_shared(const struct cluster *c, shared_fn *fn, void *arg);
+const struct shared_cause *cluster_shared(const struct cluster *c, const char *key);
+/* "stop": no remedy is begun while it is on. NULL when it is off; else who and why, in words. */
+const char *cluster_switch(const struct cluster *c, const char *name);
+/* An effect's record as it stands; NULL when there is none. key with "effect/". */
+const char *cluster_effect_value(const struct cluster *c, const char *key);
 /* Called with each effect's record as it is put, NULL when it is gone; and at once with those that are
  * there. For drivers. */
 typedef void cluster_effect_fn(void *arg, const char *key, const char *value);

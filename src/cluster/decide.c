@@ -81,8 +81,7 @@ void decide_claim(struct decision *d, const struct command *cmd, enum claim_kind
     CLEANUP_FREE char *all = members_fold(nodes->nodes, nodes->n);
     CLEANUP_FREE const char **drained = mem_alloc((nodes->n + 1) * sizeof *drained);
     size_t n_drained = 0;
-    bool drains = kind == CLAIM_DRAIN || kind == CLAIM_DRIFT;
-    for (size_t i = 0; drains && i < nodes->n; i++)
+    for (size_t i = 0; kind_drains(kind) && i < nodes->n; i++)
         if (member_agreed(nodes->nodes[i]).drained)
             drained[n_drained++] = nodes->nodes[i]->name;
     CLEANUP_FREE char *done = hostlist_fold(drained, n_drained);
@@ -297,6 +296,12 @@ static int check_claim(const struct cluster *c, const struct command *cmd, enum 
                        "claim %s is for a node that drifted; `fettle conform approve` releases it when the "
                        "node was verified to be right again",
                        claim->id);
+    if (claim->kind == CLAIM_REPAIR)
+        return err_set(
+            e, -EACCES,
+            "claim %s is for a node that is being repaired and ends with its repair; `fettle repair` "
+            "shows it, and human_intervention takes the node out of the work queue",
+            claim->id);
     if (claim->kind != kind)
         return err_set(e, -EINVAL, "claim %s is a %s claim", claim->id, claim_kind_name(claim->kind));
     return 0;
@@ -316,6 +321,10 @@ static int check_up(const struct cluster *c, const struct command *cmd, size_t f
                            "node \"%s\" is down because its drift was not remedied in time; `fettle conform "
                            "approve` brings it back when it was verified to be right again",
                            m->name);
+        enum lifecycle repairing = m ? step_lifecycle(member_agreed(m).step) : LIFECYCLES;
+        if (repairing != LIFECYCLES && !member_held_by(m, CLAIM_DOWN))
+            return err_set(e, -EBUSY, "node \"%s\" is %s: %s; `fettle repair` shows its way back", m->name,
+                           lifecycle_name(repairing), lifecycle_what(repairing));
     }
     return 0;
 }
@@ -526,6 +535,16 @@ int cluster_decide(const struct cluster *c, const struct command *cmd, size_t fr
     case COMMAND_ROLLOUT_START:
     case COMMAND_ROLLOUT_ACCEPT:
     case COMMAND_ROLLOUT_REVERT: rc = decide_baseline(c, cmd, d, e); break;
+    case COMMAND_FINDINGS:
+    case COMMAND_SHARED:
+    case COMMAND_REPAIR:
+    case COMMAND_OUTCOME:
+    case COMMAND_OPERATE:
+    case COMMAND_TRANSITION:
+    case COMMAND_TICKET:
+    case COMMAND_REPAIR_APPROVE:
+    case COMMAND_REPAIR_REFUSE:
+    case COMMAND_SWITCH: rc = decide_health(c, cmd, d, e); break;
     case COMMAND_EFFECT: rc = decide_effect(c, cmd, d, e); break;
     case COMMANDS: break;
     }

@@ -62,6 +62,53 @@ int decide_approve(const struct cluster *c, const struct command *cmd, size_t fr
                    struct err *e);
 /* BASELINE_* and ROLLOUT_*. */
 int decide_baseline(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
+/* FINDINGS, SHARED, REPAIR, OUTCOME, OPERATE, TRANSITION, TICKET, REPAIR_*, SWITCH. */
+int decide_health(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
+/* REPAIR and OPERATE; set is the command's. */
+int decide_repair(const struct cluster *c, const struct command *cmd, const json_t *set, struct decision *d,
+                  struct err *e);
+/* What people say: TRANSITION, TICKET, REPAIR_APPROVE, REPAIR_REFUSE, SWITCH. */
+int decide_ticket(const struct cluster *c, const struct command *cmd, const json_t *set, struct decision *d,
+                  struct err *e);
+/* The one node that a command is about. */
+int decide_one(const struct cluster *c, const struct command *cmd, struct member **out, struct err *e);
+
+/* What a repair's step is begun with. */
+struct repair_wish {
+    enum step step;
+    const char *why;  /* borrowed */
+    char problem[24]; /* "": as it is, or what fits the step */
+    char boot[37];
+    uint64_t instance;
+    uint64_t deadline_s; /* 0: none */
+    bool manual;
+};
+/* The members why, problem and deadline_s of an object. */
+int repair_wish_read(const json_t *o, struct repair_wish *w, struct err *e);
+/* Adds the records of a new repair of m, which has none, and of its claim. */
+void repair_begin(const struct command *cmd, struct member *m, const struct repair_wish *w,
+                  struct decision *d);
+/* Into another step. Before it, repair_leave. */
+void repair_enter(struct repair *r, enum step to, struct wall at, uint64_t deadline_s, const char *why);
+/* What is under way in a step goes with it, and its attempt is ended. -EBUSY when it has begun, and nobody
+ * (by_person) takes the responsibility. */
+int repair_leave(const struct cluster *c, const struct member *m, struct repair *r, struct wall at,
+                 bool by_person, struct decision *d, struct err *e);
+void repair_note(struct repair *r, const struct command *cmd, const char *text);
+/* No attempt of this repair is judged any more. */
+void repair_disown(struct repair *r);
+/* Adds the repair's record as it is now. */
+void repair_put(const struct member *m, const struct repair *r, struct decision *d);
+/* Releases the repair's claim. */
+void repair_end(const struct cluster *c, const struct repair *r, struct decision *d);
+
+/* What the outbox says about the operation on a node. */
+struct operation {
+    json_t *record;           /* NULL: there is none. The caller's */
+    const char *state, *text; /* of its done; "" */
+    bool begun;               /* and not ended */
+};
+bool operation_begun(const struct cluster *c, const struct member *m);
 int decide_effect(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
 
 /* Adds the operation that makes the outbox say the drift (NULL: none), when it does not yet. */

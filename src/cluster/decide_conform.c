@@ -147,7 +147,7 @@ int decide_seen(const struct cluster *c, const struct command *cmd, size_t from,
 /* --- drift is found -------------------------------------------------------------------------- */
 
 /* A command's finding. */
-struct finding {
+struct found {
     struct drift drift;
     const json_t *boots;
     bool braked;
@@ -213,7 +213,7 @@ static void say_drift(const struct drift *d, struct text *t)
 }
 
 /* One claim for all nodes that the finding takes out of service and that are not held yet. */
-static void claim_drifted(const struct cluster *c, const struct command *cmd, const struct finding *f,
+static void claim_drifted(const struct cluster *c, const struct command *cmd, const struct found *f,
                           struct decision *d, bool *marks)
 {
     const struct drift *found = &f->drift;
@@ -260,7 +260,7 @@ static void put_drifted(const struct cluster *c, const struct member *m, const s
         decision_note(d, marks, m);
 }
 
-static void decide_found(const struct cluster *c, const struct command *cmd, const struct finding *f,
+static void decide_found(const struct cluster *c, const struct command *cmd, const struct found *f,
                          size_t from, struct decision *d)
 {
     CLEANUP_FREE bool *marks = mem_alloc(c->n);
@@ -283,7 +283,7 @@ int decide_drift(const struct cluster *c, const struct command *cmd, size_t from
                  struct err *e)
 {
     CLEANUP_JSON json_t *set = record_object(cmd->set, e);
-    struct finding f;
+    struct found f;
     if (!set || read_boots(set, cmd, &f.boots, e) < 0 || drift_read(set, &f.drift, e) < 0)
         return -EINVAL;
     f.braked = json_is_true(json_object_get(set, "braked"));

@@ -225,23 +225,53 @@ const char *effect_node(const char *key)
     return dot ? dot + 1 : NULL;
 }
 
-static void say_result(const char *key, const json_t *done, struct text *t)
+static void say_ochami(const json_t *done, struct text *t)
 {
-    const char *step = json_string_value(json_object_get(done, "step"));
-    const char *error = json_string_value(json_object_get(done, step ? "why" : "error"));
-    const char *detail = json_string_value(json_object_get(done, step ? "transition" : "status"));
-    if (strncmp(key, "reboot.", 7) == 0)
-        text_printf(t, "reboot: %s", step ? step : "not begun");
-    else if (json_is_null(done))
+    const char *status = json_string_value(json_object_get(done, "status"));
+    const char *error = json_string_value(json_object_get(done, "error"));
+    if (json_is_null(done))
         text_add(t, "OpenCHAMI: taken back");
     else if (json_is_true(json_object_get(done, "pending")))
         text_add(t, "OpenCHAMI is being told");
     else
-        text_add(t, detail || !error ? "OpenCHAMI was told" : "OpenCHAMI was not told");
-    if (detail)
-        text_printf(t, ": %.256s", detail);
+        text_add(t, status || !error ? "OpenCHAMI was told" : "OpenCHAMI was not told");
+    if (status)
+        text_printf(t, ": %.256s", status);
     if (error)
         text_printf(t, ": %.256s", error);
+}
+
+static void say_reboot(const json_t *done, struct text *t)
+{
+    const char *step = json_string_value(json_object_get(done, "step"));
+    const char *why = json_string_value(json_object_get(done, "why"));
+    const char *transition = json_string_value(json_object_get(done, "transition"));
+    text_printf(t, "reboot: %s", step ? step : "not begun");
+    if (transition)
+        text_printf(t, ": %.256s", transition);
+    if (why)
+        text_printf(t, ": %.256s", why);
+}
+
+/* The verdict of a check is JSON, and says itself in the repair. */
+static void say_operation(const json_t *o, struct text *t)
+{
+    const json_t *done = json_object_get(o, "done");
+    const char *run = json_string_value(json_object_get(o, "run"));
+    const char *text = json_string_value(json_object_get(done, "text"));
+    text_printf(t, "%s: %s", json_string_value(json_object_get(o, "of")),
+                json_string_value(json_object_get(done, "state")));
+    if (text && *text && strncmp(run, "check:", 6) != 0)
+        text_printf(t, ": %.256s", text);
+}
+
+static void say_slurm(const json_t *o, struct text *t)
+{
+    if (!o)
+        text_add(t, "Slurm: taken back");
+    else
+        text_printf(t, "Slurm: %s%s", json_string_value(json_object_get(o, "state")),
+                    json_is_true(json_object_get(o, "reservation")) ? ", reserved" : "");
 }
 
 /* What came of the reboot before says nothing about this one. */
@@ -251,9 +281,88 @@ static bool is_of_another(const json_t *o, const json_t *done)
     return id && !json_equal(id, json_object_get(o, "id"));
 }
 
+/* To OpenCHAMI. */
+static int take_told(const char *key, json_t *o, json_t *done, struct decision *d, struct text *said,
+                     struct err *e)
+{
+    const char *rest = key + strlen("effect/");
+    if (!o || json_equal(json_object_get(o, "done"), done) || is_of_another(o, done))
+        return 0; /* it is gone, or known */
+    json_object_set(o, "done", done);
+    if (effect_check(rest, o, e) < 0)
+        return -EINVAL;
+    bool over = json_is_null(done) && json_is_null(json_object_get(o, "want"));
+    decision_add(d, "", key, over ? NULL : json_write(o));
+    if (strncmp(rest, "reboot.", 7) == 0)
+        say_reboot(done, said);
+    else
+        say_ochami(done, said);
+    return 0;
+}
+
+/* A result that cannot be of this operation: it is of one before. What has ended has ended, and what nobody
+ * began can be refused, or fail to begin, but is not done. */
+static bool is_late(const json_t *o, const json_t *done)
+{
+    const char *was = json_string_value(json_object_get(json_object_get(o, "done"), "state"));
+    const char *is = json_string_value(json_object_get(done, "state"));
+    if (!is || (was && strcmp(was, "begun") != 0))
+        return true;
+    if (was)
+        return strcmp(is, "begun") == 0;
+    return strcmp(is, "done") == 0 || strcmp(is, "unknown") == 0;
+}
+
+static int take_operated(const char *key, json_t *o, json_t *done, struct decision *d, struct text *said,
+                         struct err *e)
+{
+    CLEANUP_JSON json_t *now = json_copy(o);
+    if (!o || is_of_another(o, done))
+        return 0;
+    json_object_set(now, "done", done);
+    if (effect_check(key + strlen("effect/"), now, e) < 0)
+        return -EINVAL;
+    if (is_late(o, done))
+        return 0;
+    decision_add(d, "", key, json_write(now));
+    say_operation(now, said);
+    return 0;
+}
+
+/* What Fettle has written into Slurm is known by its driver alone. */
+static int take_slurm(const char *key, const json_t *o, const json_t *done, struct wall at,
+                      struct decision *d, struct text *said, struct err *e)
+{
+    const char *rest = key + strlen("effect/");
+    if (json_is_null(done)) {
+        if (effect_check(rest, NULL, e) < 0)
+            return -EINVAL;
+        if (!o)
+            return 0;
+        decision_add(d, "", key, NULL);
+        say_slurm(NULL, said);
+        return 0;
+    }
+    CLEANUP_JSON json_t *now = json_object();
+    set_id(now, at);
+    if (o)
+        json_object_set(now, "id", json_object_get(o, "id"));
+    if (!json_is_object(done) || json_object_get(done, "id"))
+        return err_set(e, -EINVAL, "\"done\" is neither null nor an object without id");
+    json_object_update(now, (json_t *)(uintptr_t)done);
+    if (effect_check(rest, now, e) < 0)
+        return -EINVAL;
+    if (json_equal(o, now))
+        return 0;
+    decision_add(d, "", key, json_write(now));
+    say_slurm(now, said);
+    return 0;
+}
+
 int decide_effect(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e)
 {
     CLEANUP_JSON json_t *set = record_object(cmd->set, e);
+    CLEANUP_TEXT struct text said = {0};
     const char *key;
     if (!set || json_take_string(set, "key", &key, e) < 0)
         return -EINVAL;
@@ -261,17 +370,16 @@ int decide_effect(const struct cluster *c, const struct command *cmd, struct dec
     if (!done)
         return err_set(e, -EINVAL, "\"done\" is missing");
     CLEANUP_JSON json_t *o = effect_object(cluster_effect(c, key));
-    if (!o || json_equal(json_object_get(o, "done"), done) || is_of_another(o, done))
-        return 0; /* it is gone, or known */
-    json_object_set(o, "done", done);
-    const char *rest = key + strlen("effect/");
-    if (effect_check(rest, o, e) < 0)
-        return -EINVAL;
-    bool over = json_is_null(done) && json_is_null(json_object_get(o, "want"));
-    decision_add(d, "", key, over ? NULL : json_write(o));
-    hostlist_add(&d->changed, effect_node(key));
-    struct text t = {0};
-    say_result(rest, done, &t);
-    d->text = text_take(&t);
-    return 0;
+    int rc;
+    if (strncmp(key, "effect/slurm.", 13) == 0)
+        rc = take_slurm(key, o, done, cmd->at, d, &said, e);
+    else if (strncmp(key, "effect/operate.", 15) == 0)
+        rc = take_operated(key, o, done, d, &said, e);
+    else
+        rc = take_told(key, o, done, d, &said, e);
+    if (rc == 0 && d->n_ops) {
+        hostlist_add(&d->changed, effect_node(key));
+        d->text = text_take(&said);
+    }
+    return rc;
 }

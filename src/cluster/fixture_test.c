@@ -214,6 +214,13 @@ const char *world_ask(struct world *w, enum command_kind kind, const char *actor
     return run(w, &cmd, nodes);
 }
 
+const char *world_say(struct world *w, enum command_kind kind, const char *actor, const char *nodes,
+                      const char *set, const char *note)
+{
+    struct command cmd = {.kind = kind, .actor = actor, .set = set, .reason = note, .claim = "7.1"};
+    return run(w, &cmd, nodes);
+}
+
 const char *world_list(struct world *w, const char *name, const char *components)
 {
     CLEANUP_FREE char *copy = mem_dup(components);

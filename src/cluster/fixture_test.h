@@ -56,6 +56,9 @@ const char *world_tell(struct world *w, enum command_kind kind, const char *node
 /* The same of a person's, with a note (may be NULL). */
 const char *world_ask(struct world *w, enum command_kind kind, const char *actor, const char *nodes,
                       const char *set, const char *note);
+/* The same with an id for what it begins: "7.1". */
+const char *world_say(struct world *w, enum command_kind kind, const char *actor, const char *nodes,
+                      const char *set, const char *note);
 int world_rc(void); /* of the last command */
 size_t world_parts(void);
 

@@ -311,9 +311,11 @@ int cluster_put(struct cluster *c, const char *key, const char *value, struct er
     static const struct {
         const char *prefix;
         int (*put)(struct cluster *c, const char *rest, const char *value, struct err *e);
-    } kinds[] = {{"node/", put_node},   {"claim/", put_claim},   {"edit/", put_edit},
-                 {"token/", put_token}, {"seen/", put_seen},     {"drift/", put_drift},
-                 {"list/", put_list},   {"effect/", put_effect}, {"baseline/", put_baseline}};
+    } kinds[] = {{"node/", put_node},     {"claim/", put_claim},   {"edit/", put_edit},
+                 {"token/", put_token},   {"seen/", put_seen},     {"drift/", put_drift},
+                 {"list/", put_list},     {"effect/", put_effect}, {"baseline/", put_baseline},
+                 {"health/", put_health}, {"repair/", put_repair}, {"shared/", put_shared},
+                 {"tally/", put_tally},   {"switch/", put_switch}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t len = strlen(kinds[i].prefix);
         if (strncmp(key, kinds[i].prefix, len) != 0)
@@ -376,4 +378,5 @@ void cluster_forget_records(struct cluster *c)
     HASH_ITER (hh, c->tokens, t, next_token)
         put_token(c, t->hash, NULL, NULL);
     conform_forget(c);
+    health_forget(c);
 }

@@ -63,17 +63,17 @@ bool boot_ok(const char *boot)
            strspn(boot, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-") == len;
 }
 
-static struct past *member_past(struct member *m)
+struct past *member_past(struct member *m)
 {
     if (!m->past)
         m->past = mem_alloc(sizeof *m->past);
     return m->past;
 }
 
-/* Nodes that never changed, did not drift and were not to be rebooted have none. */
-static void past_trim(struct member *m)
+void past_trim(struct member *m)
 {
-    if (m->past && !m->past->history && !m->past->drift && !m->past->reboots) {
+    const struct past *p = m->past;
+    if (p && !p->history && !p->drift && !p->reboots && !p->ailment && !p->repair) {
         free(m->past);
         m->past = NULL;
     }
@@ -420,11 +420,19 @@ static int check_marks(const json_t *o, const char *key, size_t known, int kind,
     return 0;
 }
 
+/* When it was wanted, and how OpenCHAMI names the node. */
+static int check_order(const json_t *o, struct err *e)
+{
+    const char *xname;
+    uint64_t id;
+    return record_time(o, "id", &id, e) < 0 || json_take_string(o, "xname", &xname, e) < 0 ? -EINVAL : 0;
+}
+
 static int check_ochami(const json_t *o, struct err *e)
 {
     static const char *const keys[] = {"id", "xname", "want", "done"};
-    if (json_only_keys(o, keys, 4, e) < 0 || check_marks(o, "want", 4, TEXT, e) < 0 ||
-        check_marks(o, "done", 6, TEXT_OR_NULL, e) < 0)
+    if (check_order(o, e) < 0 || json_only_keys(o, keys, 4, e) < 0 ||
+        check_marks(o, "want", 4, TEXT, e) < 0 || check_marks(o, "done", 6, TEXT_OR_NULL, e) < 0)
         return -EINVAL;
     return 0;
 }
@@ -475,7 +483,8 @@ static int check_reboot(const json_t *o, struct err *e)
     const json_t *image = json_object_get(o, "image");
     const char *boot = NULL;
     bool is_wanted = !json_is_null(json_object_get(o, "boot"));
-    if (json_only_keys(o, keys, 6, e) < 0 || (is_wanted && json_take_string(o, "boot", &boot, e) < 0) ||
+    if (check_order(o, e) < 0 || json_only_keys(o, keys, 6, e) < 0 ||
+        (is_wanted && json_take_string(o, "boot", &boot, e) < 0) ||
         check_times(json_object_get(o, "times"), e) < 0 || check_step(json_object_get(o, "done"), e) < 0)
         return -EINVAL;
     if (is_wanted && !boot_ok(boot))
@@ -492,20 +501,17 @@ int effect_check(const char *key, const json_t *o, struct err *e)
     static const struct {
         const char *prefix;
         int (*check)(const json_t *o, struct err *e);
-    } kinds[] = {{"ochami.", check_ochami}, {"reboot.", check_reboot}};
+    } kinds[] = {{"ochami.", check_ochami},
+                 {"reboot.", check_reboot},
+                 {"operate.", check_operate},
+                 {"slurm.", check_slurm}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t len = strlen(kinds[i].prefix);
-        const char *word;
-        uint64_t id;
         if (strncmp(key, kinds[i].prefix, len) != 0)
             continue;
         if (record_name_check(key + len, e) < 0)
             return -EINVAL;
-        if (!o)
-            return 0;
-        if (record_time(o, "id", &id, e) < 0 || json_take_string(o, "xname", &word, e) < 0)
-            return -EINVAL;
-        return kinds[i].check(o, e);
+        return o ? kinds[i].check(o, e) : 0;
     }
     return err_set(e, -EINVAL, "\"%.80s\" is no kind of effect that this version knows", key);
 }
@@ -520,6 +526,12 @@ static struct effect *find_effect(const struct cluster *c, const char *key)
 const struct effect *cluster_effect(const struct cluster *c, const char *key)
 {
     return find_effect(c, key);
+}
+
+const char *cluster_effect_value(const struct cluster *c, const char *key)
+{
+    const struct effect *f = find_effect(c, key);
+    return f ? f->value : NULL;
 }
 
 static void effect_drop(struct cluster *c, struct effect *f)

@@ -5,16 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Records, as they stand in a store: a key and a value on each line, with a blank between. One that is
+/* Records, as they stand in a store: a key and a value on each line, with a blank between (a key
+ * may have some, a value begins with a brace). One that is
  * refused changes nothing; one that is taken can be put again and removed, and leaves nothing behind. */
+
+/* The value behind the key, which is ended; NULL when there is none. */
+static char *split(char *line)
+{
+    char *value = strstr(line, " {");
+    if (!value)
+        value = strchr(line, ' ');
+    if (value)
+        *value++ = '\0';
+    return value;
+}
 
 static void put(struct cluster *c, char *key)
 {
     struct err e = {0};
-    char *value = strchr(key, ' ');
+    char *value = split(key);
     uint64_t before = cluster_digest(c);
-    if (value)
-        *value++ = '\0';
     int rc = cluster_put(c, key, value, &e);
     if (rc < 0) {
         assert(e.code == rc && *e.msg && cluster_digest(c) == before);
@@ -27,9 +37,7 @@ static void put(struct cluster *c, char *key)
 
 static void remove_record(struct cluster *c, char *key)
 {
-    char *value = strchr(key, ' ');
-    if (value)
-        *value = '\0';
+    split(key);
     cluster_put(c, key, NULL, NULL);
 }
 

@@ -56,6 +56,30 @@ struct baseline_slot {
     UT_hash_handle hh;
 };
 
+struct shared_slot {
+    struct shared_cause s; /* first */
+    UT_hash_handle hh;
+};
+
+/* A tally/ record. */
+struct tally {
+    char *remedy;
+    size_t n;
+    struct tally_row {
+        char *key; /* "xid.79 gpu": a fault and a class */
+        struct outcomes of;
+    } * rows;
+    UT_hash_handle hh;
+};
+
+struct switch_slot {
+    char *name;
+    char *by, *why;
+    struct wall at;
+    char *words; /* "root: maintenance" */
+    UT_hash_handle hh;
+};
+
 struct cluster {
     size_t n, cap;
     struct member **by_id;
@@ -75,9 +99,12 @@ struct cluster {
     struct list_slot *lists;
     struct baseline_slot *baselines;
     struct effect *effects;
+    struct shared_slot *shared; /* in order of their keys */
+    struct tally *tallies;
+    struct switch_slot *switches;
     cluster_effect_fn *on_effect;
     void *on_effect_arg;
-    uint64_t sum; /* of the records of conformance, for the digest */
+    uint64_t sum; /* of the records of conformance, health and repair, for the digest */
 };
 
 /* One claim's record, without the nodes that leave_out marks (by member id; may be NULL), and with
@@ -92,6 +119,7 @@ const struct hold *member_hold(const struct member *m, const struct claim *claim
 char *members_fold(struct member *const *nodes, size_t n);
 
 /* It lets no new work land, and asks whether the running work has ended. */
+bool kind_drains(enum claim_kind kind);
 bool claim_drains(const struct claim *claim);
 
 const struct token *cluster_token(const struct cluster *c, const char *hash);
@@ -133,11 +161,64 @@ int put_baseline(struct cluster *c, const char *class, const char *value, struct
 int put_list(struct cluster *c, const char *hex, const char *value, struct err *e);
 int put_effect(struct cluster *c, const char *rest, const char *value, struct err *e);
 
+/* What a member is remembered for; made when there is nothing yet. */
+struct past *member_past(struct member *m);
+/* Nodes of which nothing is to be remembered have none. */
+void past_trim(struct member *m);
+
+/* --- health and repair ------------------------------------------------------------------------ */
+
+int put_health(struct cluster *c, const char *name, const char *value, struct err *e);
+int put_repair(struct cluster *c, const char *name, const char *value, struct err *e);
+int put_shared(struct cluster *c, const char *key, const char *value, struct err *e);
+int put_tally(struct cluster *c, const char *remedy, const char *value, struct err *e);
+int put_switch(struct cluster *c, const char *name, const char *value, struct err *e);
+void member_forget_health(struct cluster *c, struct member *m);
+void member_forget_repair(struct cluster *c, struct member *m);
+void health_forget(struct cluster *c); /* all that is not a member's */
+
+/* The text of a key, of at most `max` bytes and without control characters, into out. May be empty. */
+int record_word(const json_t *o, const char *key, char *out, size_t max, struct err *e);
+/* A clause for people: borrowed. */
+int record_clause(const json_t *o, const char *key, size_t max, const char **out, struct err *e);
+bool text_is_clean(const char *s); /* no control characters */
+int record_result(const json_t *o, const char *key, enum result *out, struct err *e);
+int record_act(const json_t *o, enum act *out, struct err *e);
+/* A boot id, or "" where none is known. */
+int record_boot(const json_t *o, char out[static 37], struct err *e);
+/* A number in up to 16 hex digits. */
+int record_hex(const json_t *o, const char *key, uint64_t *out, struct err *e);
+
+/* What an incident's record and FINDINGS have in common: {"check","result","device","code","text"}. */
+int finding_read(const json_t *o, struct incident_finding *out, struct err *e);
+/* As the record; the caller frees it. */
+char *ailment_record(const struct ailment *a);
+/* A finding's fault: its code, or the name of its check. */
+const char *finding_fault(const struct incident_finding *f);
+
+/* *out is the caller's to give to repair_fini after success. */
+int repair_read(const json_t *o, struct repair *out, struct err *e);
+char *repair_record(const struct repair *r);
+void repair_copy(struct repair *out, const struct repair *r);
+void repair_fini(struct repair *r);
+int approval_parse(const char *name, enum approval *out);
+int examined_parse(const char *name, enum examined *out);
+bool verdict_ok(const char *verdict); /* one of "?", "+", "-", "0" */
+
+char *shared_record(const struct shared_cause *s);
+char *switch_record(const char *by, struct wall at, const char *why);
+/* The tally of a remedy with one more outcome of each of these faults. */
+char *tally_with(const struct cluster *c, const char *remedy, const char *class, const char *const *faults,
+                 size_t n, bool helped);
+bool switch_known(const char *name);
+
 const struct baseline_slot *baseline_slot(const struct cluster *c, const char *class);
 bool cluster_has_list(const struct cluster *c, const struct fingerprint *id);
 const struct effect *cluster_effect(const struct cluster *c, const char *key);
 /* Checks the object of an effect's record. key is without "effect/". */
 int effect_check(const char *key, const json_t *o, struct err *e);
+int check_operate(const json_t *o, struct err *e);
+int check_slurm(const json_t *o, struct err *e);
 
 /* Lays an edit's set (JSON) over a specification. */
 int edit_apply(struct spec *s, const char *set, unsigned partition_max, struct err *e);

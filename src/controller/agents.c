@@ -53,6 +53,7 @@ static void free_last(struct agents *a)
     share_destroy(a->share);
     hostlist_fini(&a->collectors);
     json_decref(a->also);
+    free(a->checklist);
     free(a->sent);
     free(a);
 }
@@ -174,6 +175,8 @@ void session_hello(struct session *s, struct member *m, const json_t *body)
     send_welcome(s, want);
     if (s->once)
         return;
+    checklist_hello(s, body);
+    checklist_tell(s);
     if (share_is_collector(a->share, m))
         collectors_hello(s, body);
     if (former) { /* the nodes that it holds come to us before it goes where it belongs */
@@ -260,6 +263,10 @@ static void on_body(struct session *s, uint8_t type, const json_t *body)
         fingerprints_said(s, body);
     else if (type == FRAME_COMPONENTS)
         fingerprints_components(s, body);
+    else if (type == FRAME_CHECKS || type == FRAME_DONE)
+        checklist_said(s, type, body);
+    else if (type == FRAME_PASS && s->collects)
+        checklist_passed(s, body);
     else if (type == FRAME_RENEW)
         join_renew(s, body);
 }
@@ -337,6 +344,7 @@ static void on_second(uv_timer_t *t)
     drop_strangers(a, now);
     collectors_second(a, now);
     fingerprints_second(a, now);
+    checklist_second(a, now);
 }
 
 static void tell(struct session *s)
@@ -349,6 +357,7 @@ static void tell(struct session *s)
         s->batch = mono_now(); /* the new interval begins */
         session_send(s, FRAME_SETTINGS, settings(a));
     }
+    checklist_tell(s);
     if (s->recheck) {
         s->recheck = false;
         session_send(s, FRAME_RECHECK, json_object());
@@ -394,6 +403,7 @@ static void take_settings(struct agents *a, const struct config *conf)
     for (size_t i = 0; i < conf->collectors.n; i++)
         hostlist_add(&a->collectors, conf->collectors.names[i]);
     share_configure(a->share, &conf->collectors);
+    checklist_configure(a, conf);
 }
 
 /* Collectors that served the controller before have this long to come back with their nodes. */

@@ -20,8 +20,11 @@
 
 struct agents;
 
+struct actors;
+
 struct agents_setup {
     uv_loop_t *loop;
+    struct actors *actors; /* that hear what came of operations; may be NULL */
     struct cluster *cluster;
     struct watch *watch;
     struct committer *committer;
@@ -45,6 +48,10 @@ void agents_configure(struct agents *a, const struct config *conf);
 /* Tells these nodes to read their fingerprints anew, directly or through their collectors. Returns how
  * many have a connection to be told over. */
 size_t agents_recheck(struct agents *a, const struct hostlist *nodes);
+
+/* Says a frame to a node, directly or through its collector; takes the body. False when it has no connection.
+ */
+bool agents_send(struct agents *a, struct member *m, enum frame_type type, json_t *body);
 
 /* A new one-time token and its SHA-256, under which the store knows it. The caller frees both. */
 void join_make_token(const struct agents *a, char **token, char **hash);

@@ -5,8 +5,8 @@
 #include "controller/agents.h"
 
 /*
- * Shared by agents.c (sessions), collectors.c (shares and batches), fingerprints.c and join.c
- * (certificates).
+ * Shared by agents.c (sessions), collectors.c (shares and batches), fingerprints.c, checklist.c (checks) and
+ * join.c (certificates).
  */
 
 struct session {
@@ -19,6 +19,7 @@ struct session {
     bool asked;                    /* a token or certificate is on its way: one at a time */
     bool waits;                    /* for the commit of its token; frees itself then */
     unsigned told;                 /* generation of settings that it knows */
+    char checklist[17];            /* hash of the checks that it knows */
     bool recheck;                  /* it is to be told to read its fingerprint */
     struct hostlist recheck_nodes; /* the same, of a collector, while agents_recheck runs */
     struct mono warned;            /* when the log last had of it that a fingerprint is wrong; ns 0: never */
@@ -55,8 +56,10 @@ struct agents {
     bool closing;
     struct mono looked; /* when on_second last came */
     struct span interval, spread, certificate_life;
-    struct span recheck;     /* how often a fingerprint is read */
-    json_t *also;            /* array: what the classes name, to be read beside the usual */
+    struct span recheck; /* how often a fingerprint is read */
+    json_t *also;        /* array: what the classes name, to be read beside the usual */
+    char *checklist;     /* body of CHECKLIST */
+    char checklist_hash[17];
     struct mono shares_from; /* no new shares before, unless every collector responds */
     struct mono balance_at;  /* ns 0: nothing to balance */
     uint64_t epoch;
@@ -108,6 +111,22 @@ void fingerprints_batch(struct session *s, const json_t *body);
 void fingerprints_second(struct agents *a, struct mono now);
 /* Array of the components that the classes name. The caller owns it. */
 json_t *fingerprints_also(const struct cluster *c);
+
+/* Says what is wrong with what m said over s, not too often. */
+void session_warn(struct session *s, const struct member *m, const struct err *e);
+
+/* checklist.c */
+/* The checks are other ones, or the nodes that run them. */
+void checklist_configure(struct agents *a, const struct config *conf);
+void checklist_hello(struct session *s, const json_t *body);
+/* Tells the checks to an agent that does not know them. */
+void checklist_tell(struct session *s);
+/* CHECKS or DONE of the session's own node. */
+void checklist_said(struct session *s, uint8_t type, const json_t *body);
+/* Asks those whose word is out of date to say all anew. */
+void checklist_second(struct agents *a, struct mono now);
+/* PASS of a collector. */
+void checklist_passed(struct session *s, const json_t *body);
 
 /* join.c */
 void join_request(struct session *s, const json_t *body);

@@ -266,6 +266,14 @@ void world_reload(const char *lines)
     agents_configure(w.agents, &w.conf);
 }
 
+void world_checks(const char *lines, const char *text)
+{
+    CLEANUP_TEXT struct text t = {0};
+    write_file("checks", text);
+    text_printf(&t, "%s\nCheckConf = %s/checks", lines, w.dir);
+    world_reload(t.s);
+}
+
 static void on_token(void *arg, const struct outcome *o)
 {
     *(int *)arg = o->rc ? o->rc : 1;

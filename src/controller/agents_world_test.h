@@ -67,6 +67,8 @@ void world_stop(void);
 void world_reload(const char *lines);
 /* Writes DIR/classes, for ClassConf. */
 void world_classes(const char *text);
+/* Writes DIR/checks, and takes the lines with it as CheckConf. */
+void world_checks(const char *lines, const char *text);
 /* True when the log so far holds the text; the log since the last world_log_clear. */
 bool world_logged(const char *text);
 void world_log_clear(void);

@@ -30,7 +30,9 @@ struct job {
 
 struct batch {
     struct job *jobs;
-    bool judges, rules; /* a command in it rests on a baseline, or makes one */
+    bool judges, rules;      /* a command in it rests on a baseline, or makes one */
+    bool operates, switches; /* rests on the switches, or sets one */
+    bool shares;             /* is about a shared cause */
     size_t n_ops, n_entries, bytes;
     struct store_op ops[STORE_OPS_MAX];
     struct store_entry entries[STORE_ENTRIES_MAX];
@@ -186,10 +188,18 @@ static bool rests_on_baseline(enum command_kind kind)
            kind == COMMAND_RESTORED || kind == COMMAND_OVERDUE;
 }
 
-static bool baselines_overlap(const struct batch *b, enum command_kind kind)
+/* What is shared by nodes is not seen by their names: one that sets a switch waits for one before it, and so
+ * does what looks at the switches; and one about a shared cause for another. */
+static bool kinds_overlap(const struct batch *b, enum command_kind kind)
 {
     if (makes_baseline(kind))
         return b->rules || b->judges;
+    if (kind == COMMAND_SWITCH)
+        return b->switches || b->operates;
+    if (kind == COMMAND_OPERATE)
+        return b->switches;
+    if (kind == COMMAND_SHARED)
+        return b->shares;
     return rests_on_baseline(kind) && b->rules;
 }
 
@@ -230,6 +240,9 @@ static void take_in(struct committer *k, struct job *j, struct decision *d, char
     DL_APPEND2(b->jobs, j, prev_job, next_job);
     b->rules |= makes_baseline(j->cmd.kind);
     b->judges |= rests_on_baseline(j->cmd.kind);
+    b->operates |= j->cmd.kind == COMMAND_OPERATE;
+    b->switches |= j->cmd.kind == COMMAND_SWITCH;
+    b->shares |= j->cmd.kind == COMMAND_SHARED;
     mark_names(k, j, &d->changed);
 }
 
@@ -269,7 +282,7 @@ static bool take_first(struct committer *k)
     struct decision d = {0};
     struct err why = {0};
     int rc = cluster_decide(k->cluster, &j->cmd, j->from, &d, &why);
-    if (baselines_overlap(&k->batch, j->cmd.kind) ||
+    if (kinds_overlap(&k->batch, j->cmd.kind) ||
         names_overlap(k, j, rc == 0 ? d.next : j->nodes.n, &d.changed)) {
         decision_fini(&d);
         return false; /* decided on what the batch is about to change: again, after it */
@@ -350,7 +363,7 @@ static void batch_fini(struct batch *b)
         free((char *)(uintptr_t)b->ops[i].value);
     }
     b->n_ops = b->n_entries = b->bytes = 0;
-    b->judges = b->rules = false;
+    b->judges = b->rules = b->operates = b->switches = b->shares = false;
 }
 
 /* A job whose nodes were not all done goes on in the next batch, before all others. */
@@ -469,10 +482,12 @@ void committer_destroy(struct committer *k)
     uv_close((uv_handle_t *)&k->wake, on_wake_closed);
 }
 
+/* Or something else that is known by an id of its own: incidents, repairs, operations. */
 static bool makes_claim(enum command_kind kind)
 {
     return kind == COMMAND_DRAIN || kind == COMMAND_DOWN || kind == COMMAND_SILENT || kind == COMMAND_DRIFT ||
-           kind == COMMAND_PERSISTS || kind == COMMAND_OVERDUE;
+           kind == COMMAND_PERSISTS || kind == COMMAND_OVERDUE || kind == COMMAND_FINDINGS ||
+           kind == COMMAND_REPAIR || kind == COMMAND_OPERATE || kind == COMMAND_TRANSITION;
 }
 
 void committer_submit(struct committer *k, const struct command *cmd, outcome_fn *fn, void *arg)

@@ -13,8 +13,9 @@
  * next batch. A command is decided against the committed state only. One that touches a node or a
  * record of the batch that is being put together waits for the next, so that no decision rests on
  * something that may yet fail; and one that makes a baseline or a rollout shares its batch with none
- * that rests on one. The state changes, the stream hears of it and the caller is
- * answered after the commit, in this order; when a commit fails, nothing has changed.
+ * that rests on one, one that sets a switch with none that begins an operation. The state changes, the stream
+ * hears of it and the caller is answered after the commit, in this order; when a commit fails, nothing has
+ * changed.
  */
 
 struct committer;
@@ -34,8 +35,8 @@ struct committer *committer_create(uv_loop_t *loop, struct cluster *c, struct st
 /* Waits for the batch under way, answers what is left with -EAGAIN, and frees. */
 void committer_destroy(struct committer *k);
 
-/* Queues a command (copied). A new claim without an id gets one ("TERM.N", never used again). fn is
- * called once, later, with -EAGAIN when 10,000 were waiting already. */
+/* Queues a command (copied). A new claim (incident, repair, operation) without an id gets one ("TERM.N",
+ * never used again). fn is called once, later, with -EAGAIN when 10,000 were waiting already. */
 void committer_submit(struct committer *k, const struct command *cmd, outcome_fn *fn, void *arg);
 
 uint64_t committer_revision(const struct committer *k);

@@ -428,6 +428,85 @@ static void test_what_waits_is_answered_at_the_end(void **state)
     assert_int_equal(cluster_find(x->c, "lx001")->n_claims, 0);
 }
 
+/* --- repairs --------------------------------------------------------------------------------- */
+
+/* What has an id of its own gets it from here. */
+static void test_repairs_get_their_ids(void **state)
+{
+    struct world *x = *state;
+    ask(x, "a", COMMAND_FINDINGS, "fettled", "lx001",
+        "{\"boot\":\"b1\",\"isolate\":{\"problem\":\"node_problem\",\"why\":\"x\"}}");
+    ask(x, "b", COMMAND_REPAIR, "fettled", "lx001",
+        "{\"id\":\"1.1\",\"from\":\"isolate\",\"to\":\"remedy\",\"why\":\"x\",\"remedy\":\"fix\"}");
+    ask(x, "c", COMMAND_OPERATE, "fettled", "lx001",
+        "{\"id\":\"1.1\",\"step\":\"remedy\",\"run\":\"node:fix\",\"operation_of\":\"fix\",\"boot\":\"b1\","
+        "\"deadline_s\":9}");
+    assert_string_equal(wait_for(x, 3), "entry health.findings lx001 fettled\na: ok, changed lx001\n"
+                                        "entry repair.step lx001 fettled\nb: ok, changed lx001\n"
+                                        "entry repair.operate lx001 fettled\nc: ok, changed lx001\n");
+    assert_non_null(cluster_claim(x->c, "1.1"));
+    assert_string_equal(member_repair(cluster_find(x->c, "lx001"))->operation, "1.3");
+}
+
+/* The tally is one record for all nodes. */
+static void test_each_outcome_counts(void **state)
+{
+    struct world *x = *state;
+    for (int i = 1; i <= 3; i++) {
+        char key[32], node[8];
+        snprintf(node, sizeof node, "lx%03d", i);
+        snprintf(key, sizeof key, "repair/%s", node);
+        const char *repair = "{\"id\":\"1.1\",\"step\":\"none\",\"began\":\"1\",\"since\":\"1\",\"deadline\":"
+                             "\"0\",\"boot\":\"\","
+                             "\"instance\":\"0\",\"problem\":\"manual\",\"why\":\"\",\"remedy\":\"\","
+                             "\"operation\":\"\",\"approval\":"
+                             "\"none\",\"approver\":null,\"examined\":\"not\",\"inconclusive\":0,\"manual\":"
+                             "false,\"taken_by\":null,"
+                             "\"attempts\":[{\"remedy\":\"fix\",\"fault\":\"f\",\"at\":\"5\",\"ended\":\"6\","
+                             "\"done\":true,\"text\":"
+                             "\"\",\"verdict\":\"?\"}],\"notes\":[]}";
+        assert_int_equal(cluster_put(x->c, key, repair, NULL), 0);
+        ask(x, "a", COMMAND_OUTCOME, "fettled", node,
+            "{\"remedy\":\"fix\",\"at\":\"5\",\"faults\":[\"f\"],\"class\":\"gpu\",\"helped\":true}");
+    }
+    wait_for(x, 3);
+    assert_int_equal(cluster_outcomes(x->c, "f", "fix", "gpu").helped, 3);
+    assert_int_equal(committer_revision(x->k), 3);
+}
+
+/* "off" is not answered as if the "on" before it had not been said. */
+static void test_switches_wait_for_each_other(void **state)
+{
+    struct world *x = *state;
+    ask(x, "", COMMAND_FINDINGS, "fettled", "lx001",
+        "{\"boot\":\"b1\",\"isolate\":{\"problem\":\"node_problem\",\"why\":\"x\"}}");
+    ask(x, "", COMMAND_REPAIR, "fettled", "lx001",
+        "{\"id\":\"1.1\",\"from\":\"isolate\",\"to\":\"remedy\",\"why\":\"x\",\"remedy\":\"fix\"}");
+    wait_for(x, 2);
+    ask(x, "a", COMMAND_SWITCH, "root", "", "{\"name\":\"stop\",\"on\":true}");
+    ask(x, "b", COMMAND_OPERATE, "fettled", "lx001",
+        "{\"id\":\"1.1\",\"step\":\"remedy\",\"run\":\"node:fix\",\"operation_of\":\"fix\",\"boot\":\"b1\","
+        "\"deadline_s\":9}");
+    ask(x, "c", COMMAND_SWITCH, "root", "", "{\"name\":\"stop\",\"on\":false}");
+    const char *log = wait_for(x, 3);
+    assert_non_null(strstr(log, "b: all remedies are stopped by root"));
+    assert_non_null(strstr(log, "c: ok"));
+    assert_int_equal(count(log, "entry switch.set"), 2);
+    assert_null(cluster_switch(x->c, "stop"));
+}
+
+static void test_shared_causes_wait_for_each_other(void **state)
+{
+    struct world *x = *state;
+    ask(x, "a", COMMAND_SHARED, "fettled", "",
+        "{\"key\":\"k\",\"nodes\":\"lx[001-002]\",\"why\":\"one switch\",\"severity\":\"fatal\"}");
+    ask(x, "b", COMMAND_SHARED, "fettled", "",
+        "{\"key\":\"k\",\"nodes\":\"\",\"why\":\"\",\"severity\":\"fatal\"}");
+    wait_for(x, 2);
+    assert_null(cluster_shared(x->c, "k"));
+    assert_int_equal(committer_revision(x->k), 2);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -443,6 +522,10 @@ int main(void)
         TEST(test_a_claim_for_all_is_in_the_way_of_each),
         TEST(test_what_rests_on_a_baseline_waits_for_it),
         TEST(test_a_result_waits_for_what_its_node_waits_for),
+        TEST(test_repairs_get_their_ids),
+        TEST(test_each_outcome_counts),
+        TEST(test_switches_wait_for_each_other),
+        TEST(test_shared_causes_wait_for_each_other),
         TEST(test_it_is_all_there_after_a_restart),
         TEST(test_a_full_disk_changes_nothing_and_passes),
         TEST(test_a_deposed_one_does_nothing_any_more),

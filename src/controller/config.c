@@ -34,6 +34,8 @@ void config_fini(struct config *c)
     }
     free(c->classes);
     hostlist_fini(&c->collectors);
+    config_fini_health(c);
+    config_fini_broker(c);
     roster_fini(&c->roster);
     *c = (struct config){0};
 }
@@ -275,6 +277,12 @@ static int set_policies(struct config *c, struct err *e)
         rc = set_conform(c, e);
     if (rc == 0)
         rc = set_ochami(c, e);
+    if (rc == 0)
+        rc = config_set_broker(c, e);
+    if (rc == 0) {
+        config_set_health(c);
+        config_set_slurm(c);
+    }
     return rc;
 }
 
@@ -316,6 +324,8 @@ int config_read(const char *path, struct config *c, struct err *e)
         rc = config_read_partitions(c, e);
     if (rc == 0)
         rc = config_read_classes(c, e);
+    if (rc == 0)
+        rc = config_read_health(c, e);
     if (rc == 0)
         rc = check_collectors(c, e);
     if (rc == 0)

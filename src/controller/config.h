@@ -7,6 +7,7 @@
 #include "base/hostlist.h"
 #include "cluster/cluster.h"
 #include "driver/ochami.h"
+#include "driver/slurm.h"
 #include "watch/watch.h"
 
 /*
@@ -34,11 +35,24 @@ struct config {
     struct watch_policy watch;
     struct api_policy api;
     struct ochami_conf ochami; /* its texts are those above */
-    size_t n_classes;          /* as written in ClassConf: what config_compare looks at */
+    struct slurm_conf slurm;   /* likewise */
+    struct {
+        char host[256]; /* "" for none */
+        uint16_t port;
+        struct hostlist topics; /* of events */
+    } mqtt;
+    struct checks *checks;         /* never NULL; empty where health is off */
+    struct remedies *remedies;     /* likewise */
+    struct meanings *meanings;     /* the tables with MeaningConf over them */
+    struct hostlist meaning_lines; /* records of MeaningConf, one a line */
+    size_t n_classes;              /* as written in ClassConf: what config_compare looks at */
     struct class_text {
         char *name, *keys;
     } * classes;
 };
+
+/* The words of the parameter Health. */
+enum { HEALTH_OFF, HEALTH_OBSERVE, HEALTH_ACT };
 
 /* Reads everything. On error *c is empty. */
 int config_read(const char *path, struct config *c, struct err *e);

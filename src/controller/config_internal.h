@@ -7,7 +7,8 @@
 
 /*
  * Shared by config.c (fettle.conf) and the readers of the files that it names: node_conf.c,
- * partition_conf.c, class_conf.c. Each takes its file into *c, or leaves a sentence.
+ * partition_conf.c, class_conf.c, health_conf.c; and by broker_conf.c. Each takes its file into *c, or leaves
+ * a sentence.
  */
 
 int config_read_nodes(struct config *c, struct err *e);
@@ -15,6 +16,15 @@ int config_read_nodes(struct config *c, struct err *e);
 int config_read_partitions(struct config *c, struct err *e);
 /* Also without a file: then every node is in the class default. */
 int config_read_classes(struct config *c, struct err *e);
+/* Checks, meanings and remedies; after the classes, which they name. */
+int config_read_health(struct config *c, struct err *e);
+void config_fini_health(struct config *c);
+/* What the parameters of health, and of Slurm, come to. */
+void config_set_health(struct config *c);
+void config_set_slurm(struct config *c);
+/* Those of MQTT. */
+int config_set_broker(struct config *c, struct err *e);
+void config_fini_broker(struct config *c);
 /* One sentence a line for each class that differs. */
 void config_compare_classes(const struct config *was, const struct config *is, struct text *changes);
 

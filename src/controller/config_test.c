@@ -26,8 +26,9 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    static const char *const files[] = {"fettle.conf", "nodes", "partitions", "classes"};
-    for (size_t i = 0; i < 4; i++) {
+    static const char *const files[] = {"fettle.conf", "nodes",    "partitions", "classes",
+                                        "checks",      "meanings", "remedies",   "bmc"};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         char path[128];
         snprintf(path, sizeof path, "%s/%s", dir, files[i]);
         unlink(path);
@@ -255,6 +256,12 @@ static void test_bad_parameters(void **state)
         {"OpenChamiToken = /etc/\n",
          "fettle.conf:3: OpenChamiToken: \"/etc/\" names a directory, not a file"},
         {"OpenChamiGroup = a/b\n", "fettle.conf:3: OpenChamiGroup: \"a/b\" is not the name of a group"},
+        {"MqttBroker = a:b\n", "fettle.conf:3: MqttBroker: \"a:b\" does not end with a port"},
+        {"MqttBroker = ::1\n", "fettle.conf:3: MqttBroker: \"::1\" is not a broker like mqtt.example:1883"},
+        {"MqttPrefix = a/#\n",
+         "fettle.conf:3: MqttPrefix: \"a/#\" is not the beginning of a topic like site/fettle"},
+        {"MqttEvents = a/b, c/#/d\n", "fettle.conf:3: MqttEvents: \"c/#/d\" is no topic to subscribe to"},
+        {"MqttPasswordFile = /etc/secret\n", "fettle.conf:3: MqttPasswordFile: a password without MqttUser"},
         {"ApiPrivilegedPort = 3\n", "fettle.conf:3: ApiPrivilegedPort: \"3\" is neither yes nor no"},
         {"DefaultPartition = batch\n", NULL},
     };
@@ -608,6 +615,91 @@ static void test_which_classes_changed(void **state)
     config_fini(&is);
 }
 
+/* --- health ---------------------------------------------------------------------------------- */
+
+/* The parameters with one that names a file of this text. Valid until the next call. */
+static const char *with_file(const char *parameter, const char *name, const char *file,
+                             const char *parameters)
+{
+    static char text[1024];
+    snprintf(text, sizeof text, "%s = %s/%s\n%s", parameter, dir, name, parameters);
+    write_file(name, file);
+    return text;
+}
+
+#define CYCLE "Remedy=cycle Run=power.cycle Helps=* Confidence=50% Because=x Takes=1m\n"
+#define REPLACE "Remedy=replace Run=replace Helps=* Confidence=50% Because=x Takes=1m\n"
+#define A_BMC "Nodes=lx01 Driver=script Run=/bin/true\n"
+
+static void test_files_of_health(void **state)
+{
+    struct config c = good("", "Name=lx01\n", NULL); /* without files: the usual checks, no remedies */
+    assert_true(c.checks->n > 0);
+    assert_int_equal(c.remedies->n, 0);
+    assert_int_equal(c.meaning_lines.n, 0);
+    config_fini(&c);
+    c = good("Health = off\n", "Name=lx01\n", NULL);
+    assert_int_equal(c.checks->n, 0);
+    config_fini(&c);
+    c = good(with_file("CheckConf", "checks", "Check=a Probe=fs.space Path=/\n", ""), "Name=lx01\n", NULL);
+    assert_int_equal(c.checks->n, 1);
+    config_fini(&c);
+    c = good(with_file("MeaningConf", "meanings", "Xid=94 Act=job Because=\"a \\\"b\\\"\"\n", ""),
+             "Name=lx01\n", NULL);
+    assert_int_equal(c.meaning_lines.n, 1); /* as agents are told it */
+    assert_string_equal(c.meaning_lines.names[0], "Xid=\"94\" Act=\"job\" Because=\"a \\\"b\\\"\"");
+    config_fini(&c);
+    c = good(with_file("RemedyConf", "remedies", REPLACE, "ReplaceProgram = /bin/true\n"), "Name=lx01\n",
+             NULL);
+    assert_int_equal(c.remedies->n, 1);
+    config_fini(&c);
+    char bmc[128];
+    snprintf(bmc, sizeof bmc, "BmcConf = %s/bmc\n", dir);
+    write_file("bmc", A_BMC);
+    c = good(with_file("RemedyConf", "remedies", CYCLE, bmc), "Name=lx01\n", NULL);
+    assert_int_equal(c.remedies->n, 1);
+    config_fini(&c);
+}
+
+static void test_missing_files_of_health(void **state)
+{
+    static const char *const names[] = {"CheckConf", "MeaningConf", "RemedyConf", "BmcConf"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char line[64], wanted[96];
+        snprintf(line, sizeof line, "%s = /nonexistent/file\n", names[i]);
+        snprintf(wanted, sizeof wanted, "fettle.conf:3: %s: /nonexistent/file", names[i]);
+        const char *why = bad(line, "Name=lx01\n", NULL);
+        if (strstr(why, wanted) != why)
+            fail_msg("%s", why);
+    }
+}
+
+static void test_bad_files_of_health(void **state)
+{
+    static const struct {
+        const char *parameter, *name, *text, *why;
+    } mistakes[] = {
+        {"CheckConf", "checks", "Check=a Probe=fs.space Path=/\nCheck=b Probe=fs.spaec\n", "checks:2: "},
+        {"CheckConf", "checks", "Check=a Probe=fs.space Path=/ Classes=gpu\n", "checks: check a: Classes: "},
+        {"MeaningConf", "meanings", "Xid=94 Act=job\nXid=94 Act=jump\n", "meanings:2: "},
+        {"RemedyConf", "remedies", "Remedy=a Rum=reboot\n", "remedies:1: "},
+        {"RemedyConf", "remedies",
+         "Remedy=a Run=reboot Helps=* Confidence=50% Because=x Takes=1m Classes=gpu\n",
+         "remedies: remedy a: Classes: "},
+        {"RemedyConf", "remedies", CYCLE,
+         "remedies: remedy cycle has Run=power.cycle, but there is no BmcConf in fettle.conf"},
+        {"RemedyConf", "remedies", REPLACE,
+         "remedies: remedy replace has Run=replace, but there is no ReplaceProgram in fettle.conf"},
+        {"BmcConf", "bmc", A_BMC "Nodes=lx02 Driver=smoke\n", "bmc:2: "},
+    };
+    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
+        const char *why = bad(with_file(mistakes[i].parameter, mistakes[i].name, mistakes[i].text, ""),
+                              "Name=lx01\n", NULL);
+        if (strstr(why, mistakes[i].why) != why)
+            fail_msg("%s; expected %s", why, mistakes[i].why);
+    }
+}
+
 static void test_what_changed(void **state)
 {
     CLEANUP_TEXT struct text t = {0};
@@ -646,6 +738,9 @@ int main(void)
         TEST(test_the_classes_file_is_wanted),
         TEST(test_what_classes_name_fits_a_frame),
         TEST(test_which_classes_changed),
+        TEST(test_files_of_health),
+        TEST(test_missing_files_of_health),
+        TEST(test_bad_files_of_health),
         TEST(test_what_changed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

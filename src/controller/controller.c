@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/notify.h"
 #include "controller/agents.h"
+#include "controller/broker.h"
 #include "controller/committer.h"
 #include "controller/config.h"
 #include "controller/outbox.h"
@@ -29,6 +30,7 @@ struct controller {
     struct committer *committer;
     struct proposals *proposals;
     struct outbox *outbox;
+    struct broker *broker;
     struct authority *authority;
     struct tls_context *agents_tls, *api_tls;
     struct agents *agents;
@@ -71,6 +73,15 @@ static void notice(void *arg, const char *what, const char *nodes, const char *t
     events_add(c->events, &e);
 }
 
+static bool send_frame(void *arg, struct member *m, enum frame_type type, json_t *body)
+{
+    const struct controller *c = arg;
+    if (c->agents)
+        return agents_send(c->agents, m, type, body);
+    json_decref(body);
+    return false;
+}
+
 /* --- what the committer tells ---------------------------------------------------------------- */
 
 static void on_entry(void *arg, const struct store_entry *entry, uint64_t revision)
@@ -86,8 +97,11 @@ static void on_entry(void *arg, const struct store_entry *entry, uint64_t revisi
                             .revision = revision};
     events_add(c->events, &e);
     CLEANUP_HOSTLIST struct hostlist changed = {0};
-    if (hostlist_parse(entry->nodes, &changed, NULL) == 0)
+    if (hostlist_parse(entry->nodes, &changed, NULL) == 0) {
         watch_changed(c->watch, &changed);
+        outbox_changed(c->outbox, &changed);
+        broker_entry(c->broker, entry, revision, &changed);
+    }
 }
 
 static void on_store(void *arg, const struct err *why)
@@ -124,7 +138,8 @@ static void take_policies(struct controller *c)
     watch_set_policy(c->watch, &c->conf.watch);
     api_set_policy(c->api, &c->conf.api);
     agents_configure(c->agents, &c->conf);
-    outbox_configure(c->outbox, &c->conf.ochami);
+    outbox_configure(c->outbox, &c->conf);
+    broker_configure(c->broker, &c->conf);
 }
 
 static int reload(void *arg, const char *actor, struct text *changes, struct err *e)
@@ -139,9 +154,10 @@ static int reload(void *arg, const char *actor, struct text *changes, struct err
     text_clear(changes);
     config_compare(&c->conf, &fresh, changes);
     cluster_configure(c->cluster, &fresh.roster, changes);
-    config_fini(&c->conf);
+    struct config before = c->conf; /* whose checks and remedies count until the policies are taken */
     c->conf = fresh;
     take_policies(c);
+    config_fini(&before);
     struct text t = {0};
     text_printf(&t, "by %s; %s", actor, changes->len ? changes->s : "nothing changed");
     for (size_t i = 0; i < t.len; i++)
@@ -200,6 +216,27 @@ static int shell_recheck(void *arg, const struct hostlist *nodes, size_t *told, 
     struct controller *c = arg;
     *told = agents_recheck(c->agents, nodes);
     return 0;
+}
+
+enum { CHECK_WITHIN_S = 25 }; /* below the 30 s for which the tool waits */
+
+static int shell_check(void *arg, struct member *m, const char *check, shell_verdict_fn *fn, void *fn_arg,
+                       struct err *e)
+{
+    struct controller *c = arg;
+    return actors_check(outbox_actors(c->outbox), m, check, span_s(CHECK_WITHIN_S), fn, fn_arg, e);
+}
+
+static void shell_power(void *arg, const char *actor, const char *node, const char *verb, shell_answer_fn *fn,
+                        void *fn_arg)
+{
+    struct controller *c = arg;
+    if (strcmp(verb, "status") != 0) {
+        CLEANUP_TEXT struct text t = {0};
+        text_printf(&t, "%s by %s", verb, actor);
+        notice(c, "node.power", node, t.s);
+    }
+    operate_now(outbox_operate(c->outbox), node, verb, fn, fn_arg);
 }
 
 static uint64_t shell_revision(void *arg)
@@ -329,6 +366,8 @@ static int open_api(struct controller *c, struct err *e)
                                     .revision = shell_revision,
                                     .journal = shell_journal,
                                     .recheck = shell_recheck,
+                                    .check = shell_check,
+                                    .power = shell_power,
                                     .make_token = shell_make_token,
                                     .sign_operator = shell_sign_operator};
     c->api = api_create(c->cluster, c->watch, c->events, &c->conf.api, &shell);
@@ -354,14 +393,25 @@ static void open_decisions(struct controller *c, uint64_t revision)
                                        .cluster = c->cluster,
                                        .watch = c->watch,
                                        .committer = c->committer,
+                                       .term = c->term,
+                                       .instance = c->instance,
                                        .arg = c,
-                                       .notice = notice};
-    c->outbox = outbox_create(&setup, &c->conf.ochami);
+                                       .notice = notice,
+                                       .send = send_frame};
+    c->outbox = outbox_create(&setup, &c->conf);
+    const struct broker_setup mqtt = {.loop = c->loop,
+                                      .cluster = c->cluster,
+                                      .watch = c->watch,
+                                      .committer = c->committer,
+                                      .arg = c,
+                                      .notice = notice};
+    c->broker = broker_create(&mqtt, &c->conf);
 }
 
 static int open_agents(struct controller *c, struct err *e)
 {
     const struct agents_setup setup = {.loop = c->loop,
+                                       .actors = outbox_actors(c->outbox),
                                        .cluster = c->cluster,
                                        .watch = c->watch,
                                        .committer = c->committer,
@@ -446,10 +496,12 @@ void controller_close(struct controller *c)
     http_server_destroy(c->http);
     agents_close(c->agents);
     outbox_stop(c->outbox);
+    broker_stop(c->broker);
     committer_destroy(c->committer);
     uv_run(c->loop, UV_RUN_DEFAULT);
     proposals_destroy(c->proposals);
     outbox_destroy(c->outbox);
+    broker_destroy(c->broker);
     api_destroy(c->api);
     watch_destroy(c->watch);
     events_destroy(c->events);

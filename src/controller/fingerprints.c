@@ -39,7 +39,7 @@ void fingerprints_second(struct agents *a, struct mono now)
 }
 
 /* One that never stops must not fill the log. */
-static void warn(struct session *s, const struct member *m, const struct err *e)
+void session_warn(struct session *s, const struct member *m, const struct err *e)
 {
     struct mono now = mono_now();
     if (s->warned.ns && mono_sub(now, s->warned).ns < span_s(WARN_AGAIN_AFTER_S).ns) {
@@ -65,7 +65,7 @@ static void take_fingerprint(struct session *s, struct member *m, const json_t *
         return;
     }
     if (watch_fingerprint(w, mono_now(), m, hex, &want, &e) < 0)
-        warn(s, m, &e);
+        session_warn(s, m, &e);
     else if (want)
         want_components(s->agents, m, hex);
 }
@@ -81,7 +81,7 @@ static void take_components(struct session *s, struct member *m, const json_t *b
     struct err e = {0};
     int rc = watch_components(s->agents->with.watch, mono_now(), m, body, &e);
     if (rc < 0 && rc != -EAGAIN)
-        warn(s, m, &e);
+        session_warn(s, m, &e);
 }
 
 void fingerprints_said(struct session *s, const json_t *body)
@@ -130,7 +130,7 @@ void fingerprints_batch(struct session *s, const json_t *body)
     take_each(s, json_object_get(body, "fingerprints"), take_fingerprint);
     json_take_string(body, "verified", &list, NULL);
     if (hostlist_parse(list, &verified, &e) < 0)
-        warn(s, s->member, &e);
+        session_warn(s, s->member, &e);
     for (size_t i = 0; i < verified.n; i++) {
         struct member *m = told_of(s, verified.names[i]);
         if (m)

@@ -2,99 +2,68 @@
 #include "controller/outbox.h"
 
 #include "base/log.h"
+#include "controller/results.h"
+#include "controller/scheduler.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <utlist.h>
 
-enum { AGAIN_AFTER_S = 1 };
-
-/* What came of an effect, until it is committed. */
-struct result {
-    struct outbox *outbox;
-    char *key, *done;
-    bool submitted, newer; /* newer: than what was submitted */
-    struct mono again;
-    struct result *prev, *next;
-};
+enum driver { ALL_DRIVERS, ACTORS, OCHAMI, SLURM, OPERATE };
 
 struct outbox {
     struct outbox_setup with;
+    struct results *results;
+    struct actors *actors;
     struct ochami *ochami; /* NULL while no service is configured */
-    struct result *results;
+    struct slurm *slurm;   /* NULL without scontrol */
+    struct operate *operate;
+    enum driver only; /* who is told of effects */
+    bool *seen;       /* nodes of the reading of Slurm under way, by member id */
+    size_t n_seen;
+    bool any_known; /* it says something of anybody */
 };
-
-/* --- results --------------------------------------------------------------------------------- */
-
-static void result_destroy(struct result *r)
-{
-    DL_DELETE(r->outbox->results, r);
-    free(r->key);
-    free(r->done);
-    free(r);
-}
-
-static void submit(struct result *r);
-
-static void on_outcome(void *arg, const struct outcome *o)
-{
-    struct result *r = arg;
-    bool refused = o->rc == -ENOENT || o->rc == -EINVAL || o->rc == -EBUSY || o->rc == -EACCES;
-    r->submitted = false;
-    if (o->rc < 0)
-        log_debug(LOG_STORE, "%s: the result is not committed: %s", r->key, o->why->msg);
-    if (o->rc < 0 && !refused)
-        r->again = mono_add(mono_now(), span_s(AGAIN_AFTER_S));
-    else if (r->newer)
-        submit(r);
-    else
-        result_destroy(r); /* it is committed, or its effect is another one by now */
-}
-
-static void submit(struct result *r)
-{
-    CLEANUP_TEXT struct text set = {0};
-    text_add(&set, "{\"key\":");
-    text_add_json(&set, r->key);
-    text_printf(&set, ",\"done\":%s}", r->done);
-    r->submitted = true;
-    r->newer = false;
-    const struct command cmd = {.kind = COMMAND_EFFECT, .actor = "fettled", .at = wall_now(), .set = set.s};
-    committer_submit(r->outbox->with.committer, &cmd, on_outcome, r);
-}
 
 static void on_result(void *arg, const char *key, const char *done)
 {
-    struct outbox *o = arg;
-    struct result *r;
-    DL_FOREACH (o->results, r) {
-        if (strcmp(r->key, key) == 0)
-            break;
-    }
-    if (!r) {
-        r = mem_alloc(sizeof *r);
-        *r = (struct result){.outbox = o, .key = mem_dup(key)};
-        DL_APPEND(o->results, r);
-    }
-    free(r->done);
-    r->done = mem_dup(done);
-    r->newer = true;
-    if (!r->submitted)
-        submit(r);
+    const struct outbox *o = arg;
+    results_add(o->results, key, done);
 }
 
-void outbox_turn(struct outbox *o, struct mono now)
+static void notice(const struct outbox *o, const char *alarm, const char *service, const struct err *why)
 {
-    struct result *r, *next;
-    DL_FOREACH_SAFE(o->results, r, next)
-    {
-        if (!r->submitted && now.ns >= r->again.ns)
-            submit(r);
-    }
+    CLEANUP_TEXT struct text t = {0};
+    text_printf(&t, "%s%s%s", service, why ? ": " : " answers again", why ? why->msg : "");
+    o->with.notice(o->with.arg, why ? alarm : "alarm.over", "", t.s);
 }
 
-/* --- the driver ------------------------------------------------------------------------------ */
+static bool hears(const struct outbox *o, enum driver d)
+{
+    return o->only == ALL_DRIVERS || o->only == d;
+}
+
+static void on_effect(void *arg, const char *key, const char *value)
+{
+    const struct outbox *o = arg;
+    if (hears(o, ACTORS))
+        actors_effect(o->actors, key, value);
+    if (o->operate && hears(o, OPERATE))
+        operate_effect(o->operate, key, value);
+    if (o->slurm && hears(o, SLURM))
+        slurm_effect(o->slurm, key, value);
+    if (o->ochami && hears(o, OCHAMI))
+        ochami_effect(o->ochami, key, value);
+}
+
+/* A new driver is told of the effects that are there. */
+static void feed(struct outbox *o, enum driver d)
+{
+    o->only = d;
+    cluster_on_effect(o->with.cluster, on_effect, o);
+    o->only = ALL_DRIVERS;
+}
+
+/* --- OpenCHAMI ------------------------------------------------------------------------------- */
 
 static int may_reboot(void *arg, const char *node, const char *boot, struct err *e)
 {
@@ -105,58 +74,206 @@ static int may_reboot(void *arg, const char *node, const char *boot, struct err 
     return watch_may_reboot(o->with.watch, mono_now(), m, boot, e);
 }
 
-static void on_trouble(void *arg, const char *service, const struct err *why)
+static void on_ochami_trouble(void *arg, const char *service, const struct err *why)
 {
-    const struct outbox *o = arg;
-    CLEANUP_TEXT struct text t = {0};
-    text_printf(&t, "%s%s%s", service, why ? ": " : " answers again", why ? why->msg : "");
-    o->with.notice(o->with.arg, why ? "alarm.openchami" : "alarm.over", "", t.s);
+    notice(arg, "alarm.openchami", service, why);
 }
 
-static void on_effect(void *arg, const char *key, const char *value)
+static void configure_ochami(struct outbox *o, const struct ochami_conf *conf)
 {
-    const struct outbox *o = arg;
-    if (o->ochami)
-        ochami_effect(o->ochami, key, value);
-}
-
-void outbox_configure(struct outbox *o, const struct ochami_conf *conf)
-{
-    const struct ochami_sink sink = {o, on_result, may_reboot, on_trouble};
+    const struct ochami_sink sink = {o, on_result, may_reboot, on_ochami_trouble};
     if (!conf->smd && !conf->bss && !conf->pcs) {
-        outbox_stop(o);
+        ochami_destroy(STEAL(o->ochami));
     } else if (o->ochami) {
         ochami_configure(o->ochami, conf);
     } else {
         o->ochami = ochami_create(o->with.loop, conf, &sink);
-        cluster_on_effect(o->with.cluster, on_effect, o); /* and tells of those that are there */
+        feed(o, OCHAMI);
     }
 }
 
-struct outbox *outbox_create(const struct outbox_setup *setup, const struct ochami_conf *conf)
+/* --- Slurm ----------------------------------------------------------------------------------- */
+
+static void on_wanted(void *arg, const char *node, struct slurm_want *out)
+{
+    const struct outbox *o = arg;
+    const struct member *m = cluster_find(o->with.cluster, node);
+    *out = (struct slurm_want){0};
+    if (m)
+        scheduler_wanted(m, out);
+}
+
+/* A reading is over: nodes that it does not have are none of Slurm's. One that failed says nothing of
+ * anybody. */
+static void end_reading(struct outbox *o)
+{
+    for (uint32_t id = 0; o->any_known && id < cluster_count(o->with.cluster); id++)
+        if (id >= o->n_seen || !o->seen[id])
+            watch_unscheduled(o->with.watch, cluster_by_id(o->with.cluster, id));
+    free(STEAL(o->seen));
+    o->n_seen = 0;
+    o->any_known = false;
+}
+
+static void on_saw(void *arg, const struct slurm_node *n)
+{
+    struct outbox *o = arg;
+    const struct member *m = n ? cluster_find(o->with.cluster, n->name) : NULL;
+    if (!n) {
+        end_reading(o);
+        return;
+    }
+    o->any_known |= n->known;
+    if (!m)
+        return;
+    if (!o->seen) {
+        o->n_seen = cluster_count(o->with.cluster);
+        o->seen = mem_alloc(o->n_seen);
+    }
+    if (m->id < o->n_seen)
+        o->seen[m->id] = true;
+    scheduler_saw(o->with.watch, o->with.cluster, n);
+}
+
+static void on_overridden(void *arg, const char *node, const char *claim, const char *who)
+{
+    const struct outbox *o = arg;
+    struct member *m = cluster_find(o->with.cluster, node);
+    CLEANUP_TEXT struct text t = {0};
+    text_printf(&t, "%s took it back in Slurm, while claim %s rests on it", *who ? who : "somebody", claim);
+    o->with.notice(o->with.arg, "slurm.overridden", node, t.s);
+    if (m)
+        watch_overridden(o->with.watch, wall_now(), m, who);
+}
+
+static void on_slurm_trouble(void *arg, const char *service, const struct err *why)
+{
+    notice(arg, "alarm.slurm", service, why);
+}
+
+static void configure_slurm(struct outbox *o, const struct slurm_conf *conf)
+{
+    const struct slurm_sink sink = {o, on_wanted, on_result, on_saw, on_overridden, on_slurm_trouble};
+    if (!conf->scontrol) {
+        slurm_destroy(STEAL(o->slurm));
+        for (uint32_t id = 0; id < cluster_count(o->with.cluster); id++)
+            watch_unscheduled(o->with.watch, cluster_by_id(o->with.cluster, id));
+    } else if (o->slurm) {
+        scheduler_begin(o->with.watch, o->with.cluster);
+        slurm_configure(o->slurm, conf);
+    } else {
+        scheduler_begin(o->with.watch, o->with.cluster);
+        o->slurm = slurm_create(o->with.loop, conf, &sink);
+        feed(o, SLURM);
+    }
+}
+
+/* --- power ----------------------------------------------------------------------------------- */
+
+static int may_operate(void *arg, const char *node, const char *operation, struct err *e)
+{
+    const struct outbox *o = arg;
+    const struct member *m = cluster_find(o->with.cluster, node);
+    if (!m)
+        return err_set(e, -EBUSY, "no node \"%s\"", node);
+    return watch_may_operate(o->with.watch, mono_now(), m, operation, e);
+}
+
+/* The file was read when the configuration was checked; it is read again for the driver to have. */
+static struct bmcs *read_bmcs(const char *path)
+{
+    struct err e = {0};
+    struct bmcs *b = NULL;
+    if (*path && bmcs_read(path, &b, &e) < 0)
+        log_error("%s", e.msg);
+    return b;
+}
+
+static void configure_operate(struct outbox *o, const struct config *conf)
+{
+    const struct operate_sink sink = {o, on_result, may_operate};
+    const char *replace = conf->text[SETTING_REPLACE_PROGRAM];
+    if (o->operate) {
+        operate_configure(o->operate, read_bmcs(conf->text[SETTING_BMC_CONF]), *replace ? replace : NULL);
+        return;
+    }
+    o->operate = operate_create(o->with.loop, read_bmcs(conf->text[SETTING_BMC_CONF]),
+                                *replace ? replace : NULL, &sink);
+    feed(o, OPERATE);
+}
+
+/* --- all of them ----------------------------------------------------------------------------- */
+
+void outbox_configure(struct outbox *o, const struct config *conf)
+{
+    configure_ochami(o, &conf->ochami);
+    configure_slurm(o, &conf->slurm);
+    configure_operate(o, conf);
+}
+
+struct outbox *outbox_create(const struct outbox_setup *setup, const struct config *conf)
 {
     struct outbox *o = mem_alloc(sizeof *o);
     o->with = *setup;
+    o->results = results_create(setup->committer);
+    const struct actors_setup actors = {.cluster = setup->cluster,
+                                        .watch = setup->watch,
+                                        .term = setup->term,
+                                        .instance = setup->instance,
+                                        .arg = setup->arg,
+                                        .send = setup->send,
+                                        .result_arg = o,
+                                        .result = on_result};
+    o->actors = actors_create(&actors);
+    feed(o, ACTORS);
     outbox_configure(o, conf);
     return o;
 }
 
+void outbox_turn(struct outbox *o, struct mono now)
+{
+    results_turn(o->results, now);
+    actors_turn(o->actors, now, wall_now());
+}
+
+void outbox_changed(struct outbox *o, const struct hostlist *nodes)
+{
+    if (!o->slurm)
+        return;
+    scheduler_changed(o->with.watch, o->with.cluster, nodes);
+    slurm_changed(o->slurm, nodes);
+}
+
 size_t outbox_waiting(const struct outbox *o)
 {
-    return o->ochami ? ochami_waiting(o->ochami) : 0;
+    return (o->ochami ? ochami_waiting(o->ochami) : 0) + (o->slurm ? slurm_waiting(o->slurm) : 0);
+}
+
+struct actors *outbox_actors(const struct outbox *o)
+{
+    return o->actors;
+}
+
+struct operate *outbox_operate(const struct outbox *o)
+{
+    return o->operate;
 }
 
 void outbox_stop(struct outbox *o)
 {
-    if (o && o->ochami)
-        ochami_destroy(STEAL(o->ochami));
+    if (!o)
+        return;
+    ochami_destroy(STEAL(o->ochami));
+    slurm_destroy(STEAL(o->slurm));
+    operate_destroy(STEAL(o->operate));
 }
 
 void outbox_destroy(struct outbox *o)
 {
     if (!o)
         return;
-    while (o->results)
-        result_destroy(o->results);
+    actors_destroy(o->actors);
+    free(o->seen);
+    results_destroy(o->results);
     free(o);
 }

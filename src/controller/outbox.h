@@ -2,14 +2,16 @@
 #ifndef FETTLE_CONTROLLER_OUTBOX_H
 #define FETTLE_CONTROLLER_OUTBOX_H
 
+#include "controller/actors.h"
 #include "controller/committer.h"
-#include "driver/ochami.h"
+#include "controller/config.h"
+#include "driver/operate.h"
 #include "watch/watch.h"
 
 /*
- * The outbox: effects are records, which a driver carries out and whose results are committed. There
- * is a driver while the configuration names a service of OpenCHAMI; without one the records wait. A
- * result that cannot be committed is tried again each second, the newest of each record.
+ * The outbox: effects are records, which drivers carry out and whose results are committed. There is a driver
+ * of OpenCHAMI, of Slurm and of the nodes' power while the configuration names them; without one its records
+ * wait. What the nodes' own agents carry out is the actors'.
  */
 
 struct outbox;
@@ -19,17 +21,24 @@ struct outbox_setup {
     struct cluster *cluster;
     struct watch *watch;
     struct committer *committer;
+    uint64_t term, instance;
     void *arg;
-    /* As watch_sink's: "alarm.openchami" and "alarm.over". */
+    /* As watch_sink's: "alarm.openchami", "alarm.slurm" and "alarm.over". */
     void (*notice)(void *arg, const char *what, const char *nodes, const char *text);
+    /* Says a frame to a node; as actors_setup's. */
+    bool (*send)(void *arg, struct member *m, enum frame_type type, json_t *body);
 };
 
-struct outbox *outbox_create(const struct outbox_setup *setup, const struct ochami_conf *conf);
-void outbox_configure(struct outbox *o, const struct ochami_conf *conf);
+struct outbox *outbox_create(const struct outbox_setup *setup, const struct config *conf);
+void outbox_configure(struct outbox *o, const struct config *conf);
 /* Time passes: call it some times a second. */
 void outbox_turn(struct outbox *o, struct mono now);
+/* Something that is agreed of these nodes changed. */
+void outbox_changed(struct outbox *o, const struct hostlist *nodes);
 size_t outbox_waiting(const struct outbox *o); /* effects that are not carried out yet */
-/* Ends the driver; before the committer. */
+struct actors *outbox_actors(const struct outbox *o);
+struct operate *outbox_operate(const struct outbox *o);
+/* Ends the drivers; before the committer. */
 void outbox_stop(struct outbox *o);
 /* After the committer. */
 void outbox_destroy(struct outbox *o);

@@ -36,7 +36,7 @@ struct ochami *ochami_create(uv_loop_t *loop, const struct ochami_conf *conf, co
 
 void ochami_destroy(struct ochami *o)
 {
-    driver.exists = false;
+    driver.exists = driver.exists && !o;
 }
 
 void ochami_configure(struct ochami *o, const struct ochami_conf *conf)
@@ -55,6 +55,58 @@ void ochami_effect(struct ochami *o, const char *key, const char *value)
 size_t ochami_waiting(const struct ochami *o)
 {
     return 7;
+}
+
+static struct {
+    struct slurm_sink sink;
+    unsigned told, changed;
+} slurm;
+
+struct slurm *slurm_create(uv_loop_t *loop, const struct slurm_conf *conf, const struct slurm_sink *sink)
+{
+    slurm.sink = *sink;
+    return (struct slurm *)&slurm;
+}
+
+void slurm_destroy(struct slurm *s)
+{
+}
+
+void slurm_configure(struct slurm *s, const struct slurm_conf *conf)
+{
+}
+
+void slurm_effect(struct slurm *s, const char *key, const char *value)
+{
+    slurm.told++;
+}
+
+void slurm_changed(struct slurm *s, const struct hostlist *nodes)
+{
+    slurm.changed += (unsigned)nodes->n;
+}
+
+size_t slurm_waiting(const struct slurm *s)
+{
+    return 1;
+}
+
+struct operate *operate_create(uv_loop_t *loop, struct bmcs *bmcs, const char *replace,
+                               const struct operate_sink *sink)
+{
+    return (struct operate *)&driver;
+}
+
+void operate_configure(struct operate *o, struct bmcs *bmcs, const char *replace)
+{
+}
+
+void operate_destroy(struct operate *o)
+{
+}
+
+void operate_effect(struct operate *o, const char *key, const char *value)
+{
 }
 
 static struct {
@@ -88,6 +140,39 @@ int watch_may_reboot(const struct watch *w, struct mono now, const struct member
     return strcmp(boot, "right") == 0 ? 0 : err_set(e, -EBUSY, "node %s is busy", m->name);
 }
 
+int watch_may_operate(const struct watch *w, struct mono now, const struct member *m, const char *operation,
+                      struct err *e)
+{
+    return 0;
+}
+
+static struct observed observed; /* of every node */
+
+const struct observed *watch_observed(const struct watch *w, const struct member *m)
+{
+    return &observed;
+}
+
+static unsigned unscheduled;
+
+void watch_unscheduled(struct watch *w, struct member *m)
+{
+    unscheduled++;
+}
+
+static enum work seen_work;
+static char overrider[64];
+
+void watch_scheduler(struct watch *w, struct member *m, enum work work, bool completing)
+{
+    seen_work = work;
+}
+
+void watch_overridden(struct watch *w, struct wall wall, struct member *m, const char *who)
+{
+    snprintf(overrider, sizeof overrider, "%s %s", m->name, who);
+}
+
 static char noticed[256];
 
 static void on_notice(void *arg, const char *what, const char *nodes, const char *text)
@@ -97,8 +182,12 @@ static void on_notice(void *arg, const char *what, const char *nodes, const char
 
 /* --------------------------------------------------------------------------------------------- */
 
-static const struct ochami_conf none = {.group = "drifted"}, smd = {.smd = "http://smd", .group = "drifted"},
-                                other = {.smd = "http://other", .group = "drifted"};
+static char nothing[] = "";
+#define EMPTY .text = {[SETTING_BMC_CONF] = nothing, [SETTING_REPLACE_PROGRAM] = nothing}
+static const struct config none = {EMPTY, .ochami = {.group = "drifted"}},
+                           smd = {EMPTY, .ochami = {.smd = "http://smd", .group = "drifted"}},
+                           other = {EMPTY, .ochami = {.smd = "http://other", .group = "drifted"}},
+                           with_slurm = {EMPTY, .slurm = {.scontrol = "/usr/bin/scontrol"}};
 static struct cluster *cluster;
 static struct outbox *outbox;
 
@@ -109,6 +198,7 @@ static int setup(void **state)
     cluster = cluster_create();
     cluster_meet(cluster, "lx1");
     const struct outbox_setup with = {.cluster = cluster, .notice = on_notice};
+    memset(&slurm, 0, sizeof slurm);
     outbox = outbox_create(&with, *state ? *state : &smd);
     return 0;
 }
@@ -240,6 +330,155 @@ static void trouble_is_an_alarm_until_it_is_over(void **state)
     assert_string_equal(noticed, "alarm.over : SMD answers again");
 }
 
+static void slurm_is_told_and_asked(void **state)
+{
+    put(WANT);
+    outbox_configure(outbox, &with_slurm);
+    assert_int_equal(slurm.told, 1); /* the driver was made later than the record */
+    CLEANUP_HOSTLIST struct hostlist nodes = {0};
+    hostlist_add(&nodes, "lx1");
+    outbox_changed(outbox, &nodes);
+    assert_int_equal(slurm.changed, 1);
+    slurm.sink.overridden(slurm.sink.arg, "lx1", "1.2", "ann");
+    assert_string_equal(noticed,
+                        "slurm.overridden lx1: ann took it back in Slurm, while claim 1.2 rests on it");
+    assert_string_equal(overrider, "lx1 ann");
+}
+
+static void what_slurm_says_of_work_goes_to_the_watch(void **state)
+{
+    outbox_configure(outbox, &with_slurm);
+    cluster_find(cluster, "lx1")->listed = true;
+    struct slurm_node n = {.name = "lx1", .known = true, .busy = true};
+    slurm.sink.saw(slurm.sink.arg, &n);
+    assert_int_equal(seen_work, WORK_BUSY);
+    n.busy = false;
+    slurm.sink.saw(slurm.sink.arg, &n);
+    assert_int_equal(seen_work, WORK_IDLE);
+    n.known = false;
+    slurm.sink.saw(slurm.sink.arg, &n);
+    assert_int_equal(seen_work, WORK_UNKNOWN);
+    n.name = "nobody";
+    slurm.sink.saw(slurm.sink.arg, &n);
+    slurm.sink.saw(slurm.sink.arg, NULL);
+}
+
+static void wanted(const char *claim, struct slurm_want *out)
+{
+    struct err e = {0};
+    cluster_find(cluster, "lx1")->listed = true;
+    if (claim && cluster_put(cluster, "claim/1.7", claim, &e) < 0)
+        fail_msg("%s", e.msg);
+    slurm.sink.wanted(slurm.sink.arg, "lx1", out);
+}
+
+static void put_slurm(const char *record)
+{
+    struct err e = {0};
+    CLEANUP_TEXT struct text value = {0};
+    text_printf(&value,
+                "{\"id\":\"8\",\"claim\":\"1.7\",\"state\":\"%s\",\"at\":\"7\",\"reservation\":false}",
+                record);
+    if (cluster_put(cluster, "effect/slurm.lx1", value.s, &e) < 0)
+        fail_msg("%s", e.msg);
+}
+
+#define CLAIM_OF(kind)                                                                            \
+    "{\"kind\":\"" kind                                                                           \
+    "\",\"owner\":\"ann\",\"reason\":\"bad DIMM\",\"since\":\"7\",\"nodes\":\"lx1\",\"drained\":" \
+    "\"\"}"
+
+static void before_the_first_reading_nobody_knows_and_then_the_agent_s_word_counts_elsewhere(void **state)
+{
+    struct slurm_node n = {.name = "lx1"};
+    cluster_meet(cluster, "lx2");
+    cluster_find(cluster, "lx1")->listed = cluster_find(cluster, "lx2")->listed = true;
+    seen_work = WORK_BUSY;
+    outbox_configure(outbox, &with_slurm);
+    assert_int_equal(seen_work, WORK_UNKNOWN);
+    unscheduled = 0;
+    slurm.sink.saw(slurm.sink.arg, &n); /* a reading that failed */
+    slurm.sink.saw(slurm.sink.arg, NULL);
+    slurm.sink.saw(slurm.sink.arg, NULL); /* and one that has nobody */
+    assert_int_equal(unscheduled, 0);
+    n.known = true;
+    slurm.sink.saw(slurm.sink.arg, &n);
+    slurm.sink.saw(slurm.sink.arg, NULL);
+    assert_int_equal(unscheduled, 1); /* lx2 */
+}
+
+static void a_person_s_drain_is_wanted_in_slurm(void **state)
+{
+    struct slurm_want want;
+    outbox_configure(outbox, &with_slurm);
+    wanted(NULL, &want);
+    assert_false(want.drain);
+    wanted(CLAIM_OF("drain"), &want);
+    assert_true(want.drain);
+    assert_false(want.reserve);
+    assert_string_equal(want.claim, "1.7");
+    assert_string_equal(want.reason, "drain by ann: bad DIMM");
+}
+
+static void work_is_not_known_before_the_drain_stands(void **state)
+{
+    struct slurm_want want;
+    struct slurm_node n = {.name = "lx1", .known = true};
+    outbox_configure(outbox, &with_slurm);
+    wanted(CLAIM_OF("drain"), &want);
+    slurm.sink.saw(slurm.sink.arg, &n);
+    assert_int_equal(seen_work, WORK_UNKNOWN);
+    n.drain = true;
+    slurm.sink.saw(slurm.sink.arg, &n);
+    assert_int_equal(seen_work, WORK_IDLE);
+}
+
+/* Slurm gives work away until it has the drain. */
+static void no_work_counts_when_no_more_can_come(void **state)
+{
+    struct slurm_want want;
+    struct slurm_node n = {.name = "lx1", .known = true};
+    outbox_configure(outbox, &with_slurm);
+    wanted(CLAIM_OF("drain"), &want);
+    slurm.sink.saw(slurm.sink.arg, &n);
+    assert_int_equal(seen_work, WORK_UNKNOWN);
+    n.drain = n.busy = true;
+    slurm.sink.saw(slurm.sink.arg, &n);
+    assert_int_equal(seen_work, WORK_BUSY);
+    n.busy = false;
+    slurm.sink.saw(slurm.sink.arg, &n);
+    assert_int_equal(seen_work, WORK_IDLE);
+}
+
+static void what_was_seen_before_a_drain_is_wanted_counts_no_more(void **state)
+{
+    struct slurm_want want;
+    CLEANUP_HOSTLIST struct hostlist nodes = {0};
+    hostlist_add(&nodes, "lx1");
+    outbox_configure(outbox, &with_slurm);
+    observed = (struct observed){.scheduler = true, .scheduled = WORK_IDLE};
+    seen_work = WORK_IDLE;
+    wanted(NULL, &want);
+    outbox_changed(outbox, &nodes);
+    assert_int_equal(seen_work, WORK_IDLE);
+    wanted(CLAIM_OF("drain"), &want);
+    outbox_changed(outbox, &nodes);
+    assert_int_equal(seen_work, WORK_UNKNOWN);
+    seen_work = WORK_IDLE;
+    put_slurm("drained");
+    outbox_changed(outbox, &nodes);
+    assert_int_equal(seen_work, WORK_IDLE);
+    observed = (struct observed){0};
+}
+
+static void silence_is_none_of_slurm_s_business(void **state)
+{
+    struct slurm_want want;
+    outbox_configure(outbox, &with_slurm);
+    wanted(CLAIM_OF("silent"), &want);
+    assert_false(want.drain);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -256,6 +495,14 @@ int main(void)
         TEST(a_result_of_what_is_gone_is_dropped),
         TEST(who_may_reboot_is_asked_of_the_watch),
         TEST(trouble_is_an_alarm_until_it_is_over),
+        TEST(slurm_is_told_and_asked),
+        TEST(what_slurm_says_of_work_goes_to_the_watch),
+        TEST(before_the_first_reading_nobody_knows_and_then_the_agent_s_word_counts_elsewhere),
+        TEST(a_person_s_drain_is_wanted_in_slurm),
+        TEST(work_is_not_known_before_the_drain_stands),
+        TEST(no_work_counts_when_no_more_can_come),
+        TEST(what_was_seen_before_a_drain_is_wanted_counts_no_more),
+        TEST(silence_is_none_of_slurm_s_business),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -506,7 +506,8 @@ static void take_conf(struct ochami *o, const struct ochami_conf *conf)
         }
     }
     fetch_destroy(o->fetch);
-    o->fetch = fetch_create(o->loop, &(struct fetch_options){o->ca, o->token, o->pace.answered_ms});
+    const struct fetch_options options = {.ca = o->ca, .token = o->token, .answered_ms = o->pace.answered_ms};
+    o->fetch = fetch_create(o->loop, &options);
     transitions_forget(o);
     o->calling = 0;
 }
@@ -539,7 +540,8 @@ void ochami_set_pace(struct ochami *o, const struct ochami_pace *pace)
 {
     o->pace = *pace;
     fetch_destroy(o->fetch);
-    o->fetch = fetch_create(o->loop, &(struct fetch_options){o->ca, o->token, o->pace.answered_ms});
+    const struct fetch_options options = {.ca = o->ca, .token = o->token, .answered_ms = o->pace.answered_ms};
+    o->fetch = fetch_create(o->loop, &options);
 }
 
 void ochami_destroy(struct ochami *o)

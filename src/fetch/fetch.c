@@ -48,10 +48,11 @@ struct fetch {
     uv_loop_t *loop;
     uv_timer_t timer;
     CURLM *multi;
-    char *ca, *token;
+    char *ca, *token, *user, *password_file;
     unsigned answered_ms;
     struct request *open;     /* libcurl has them */
     struct request *finished; /* to be told */
+    struct request *told;     /* whose callback is at it */
     bool *alive;              /* of the callback that is telling; NULL outside */
 };
 
@@ -113,7 +114,10 @@ static void tell(struct fetch *f)
     for (struct request *r; alive && (r = f->finished);) {
         DL_DELETE(f->finished, r);
         text_add(&r->body, "");
+        f->told = r;
         r->done(r->arg, r->status, r->status ? r->body.s : "", r->status ? r->body.len : 0, &r->why);
+        if (alive)
+            f->told = NULL;
         request_free(r);
     }
     if (alive)
@@ -193,6 +197,8 @@ struct fetch *fetch_create(uv_loop_t *loop, const struct fetch_options *o)
     f->loop = loop;
     f->ca = mem_dup(o->ca);
     f->token = mem_dup(o->token);
+    f->user = mem_dup(o->user);
+    f->password_file = mem_dup(o->password_file);
     f->answered_ms = o->answered_ms ? o->answered_ms : FETCH_ANSWERED_MS;
     uv_timer_init(loop, &f->timer);
     f->timer.data = f;
@@ -226,6 +232,8 @@ void fetch_destroy(struct fetch *f)
     curl_multi_cleanup(f->multi); /* gives its sockets back through on_curl_socket */
     free(f->ca);
     free(f->token);
+    free(f->user);
+    free(f->password_file);
     uv_timer_stop(&f->timer);
     uv_close((uv_handle_t *)&f->timer, on_timer_closed);
 }
@@ -241,22 +249,30 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *arg)
     return n;
 }
 
-static int read_token(const char *path, struct text *out, struct err *e)
+/* The bytes of a small file. */
+static int read_secret(const char *path, struct text *out, struct err *e)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat st;
     if (fd < 0)
         return err_set(e, -errno, "%s: %s", path, strerror(errno));
     ssize_t n = -1;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
         n = read(fd, text_room(out, FETCH_TOKEN_BYTES_MAX + 1), FETCH_TOKEN_BYTES_MAX + 1);
-    }
     close(fd);
     if (n < 0)
         return err_set(e, -EIO, "%s: not a file that can be read", path);
     if (n > FETCH_TOKEN_BYTES_MAX)
         return err_set(e, -E2BIG, "%s: longer than %d bytes", path, FETCH_TOKEN_BYTES_MAX);
     out->len = (size_t)n;
+    return 0;
+}
+
+static int read_token(const char *path, struct text *out, struct err *e)
+{
+    int rc = read_secret(path, out, e);
+    if (rc < 0)
+        return rc;
     while (out->len && strchr(" \t\r\n", out->s[out->len - 1]))
         out->len--;
     for (size_t i = 0; i < out->len; i++) /* it goes into a header, as it is */
@@ -267,12 +283,43 @@ static int read_token(const char *path, struct text *out, struct err *e)
     return 0;
 }
 
+/* The first line, as it stands: a password may end with a blank. */
+static int read_password(const char *path, struct text *out, struct err *e)
+{
+    int rc = read_secret(path, out, e);
+    if (rc < 0)
+        return rc;
+    size_t len = 0;
+    while (len < out->len && out->s[len] != '\n' && out->s[len] != '\r')
+        len++;
+    if (len == 0 || memchr(out->s, '\0', len))
+        return err_set(e, -EINVAL, "%s: no password in its first line", path);
+    out->len = len;
+    out->s[len] = '\0';
+    return 0;
+}
+
 static void add_header(struct request *r, const char *line)
 {
     struct curl_slist *longer = curl_slist_append(r->headers, line);
     if (!longer)
         abort();
     r->headers = longer;
+}
+
+/* It is what a server said before; that it ends its line is not for it to say. */
+static int add_etag(struct request *r, const char *etag, struct err *e)
+{
+    CLEANUP_TEXT struct text line = {0};
+    if (strlen(etag) > FETCH_ETAG_BYTES_MAX)
+        return err_set(e, -E2BIG, "an ETag of more than %d bytes", FETCH_ETAG_BYTES_MAX);
+    for (const char *s = etag; *s; s++)
+        if (*s < ' ' || *s > '~')
+            return err_set(e, -EINVAL, "a byte that no ETag has");
+    text_printf(&line, "If-Match: %s", etag);
+    if (*etag)
+        add_header(r, line.s);
+    return 0;
 }
 
 static int add_headers(struct request *r, bool has_body, struct err *e)
@@ -314,6 +361,21 @@ static CURLcode set_bounds(struct request *r, CURL *c)
     return rc;
 }
 
+/* libcurl copies them. Over TLS, or to a server that the operator named with http. */
+static CURLcode set_user(struct request *r, CURL *c, struct err *e)
+{
+    CLEANUP_TEXT struct text password = {0};
+    CURLcode rc = CURLE_OK;
+    if (!r->fetch->user)
+        return CURLE_OK;
+    if (r->fetch->password_file && read_password(r->fetch->password_file, &password, e) < 0)
+        return CURLE_READ_ERROR;
+    SET(HTTPAUTH, (long)CURLAUTH_BASIC);
+    SET(USERNAME, r->fetch->user);
+    SET(PASSWORD, password.s ? password.s : "");
+    return rc;
+}
+
 static CURLcode set_request(struct request *r, CURL *c, const char *method, const char *url, const char *body)
 {
     CURLcode rc = set_bounds(r, c);
@@ -335,20 +397,37 @@ static CURLcode set_request(struct request *r, CURL *c, const char *method, cons
 void fetch_start(struct fetch *f, const char *method, const char *url, const char *body, fetch_done_fn *done,
                  void *arg)
 {
+    fetch_start_if(f, "", method, url, body, done, arg);
+}
+
+const char *fetch_header(const struct fetch *f, const char *name)
+{
+    struct curl_header *h;
+    if (!f->told || !f->told->easy ||
+        curl_easy_header(f->told->easy, name, 0, CURLH_HEADER, -1, &h) != CURLHE_OK)
+        return "";
+    return h->value;
+}
+
+void fetch_start_if(struct fetch *f, const char *etag, const char *method, const char *url, const char *body,
+                    fetch_done_fn *done, void *arg)
+{
     struct request *r = mem_alloc(sizeof *r);
     *r = (struct request){.fetch = f, .done = done, .arg = arg};
     CURL *c = curl_easy_init();
     if (!c)
         abort();
     CURLcode rc = CURLE_OK;
-    if (add_headers(r, body != NULL, &r->why) == 0) {
+    if (add_headers(r, body != NULL, &r->why) == 0 && add_etag(r, etag, &r->why) == 0) {
         rc = set_request(r, c, method, url, body);
+        rc = rc ? rc : set_user(r, c, &r->why);
         if (rc == CURLE_OK && curl_multi_add_handle(f->multi, c) == CURLM_OK) {
             r->easy = c;
             DL_APPEND(f->open, r);
             return;
         }
-        err_set(&r->why, -EPROTO, "%s", rc ? curl_easy_strerror(rc) : "the request could not be started");
+        if (!r->why.code)
+            err_set(&r->why, -EPROTO, "%s", rc ? curl_easy_strerror(rc) : "the request could not be started");
     }
     curl_easy_cleanup(c);
     finish(r);

@@ -16,13 +16,16 @@
 enum {
     FETCH_BODY_BYTES_MAX = 4 << 20,
     FETCH_TOKEN_BYTES_MAX = 16 << 10,
+    FETCH_ETAG_BYTES_MAX = 256,
     FETCH_ANSWERED_MS = 30000,
     FETCH_CONNECTED_MS = 5000
 };
 
 struct fetch_options {
-    const char *ca;       /* file of authorities; NULL: the system's */
-    const char *token;    /* file with a bearer token, read at each request; NULL: none */
+    const char *ca;    /* file of authorities; NULL: the system's */
+    const char *token; /* file with a bearer token, read at each request; NULL: none */
+    const char *user; /* HTTP Basic, with the first line of password_file, read at each request; NULL: none */
+    const char *password_file;
     unsigned answered_ms; /* how long a request may take in all; 0: FETCH_ANSWERED_MS */
 };
 
@@ -38,5 +41,10 @@ typedef void fetch_done_fn(void *arg, int status, const char *body, size_t len, 
 /* Starts a request; done is called later, once. body may be NULL, else it is JSON. */
 void fetch_start(struct fetch *f, const char *method, const char *url, const char *body, fetch_done_fn *done,
                  void *arg);
+/* The same, to be carried out only while the thing still has this ETag (If-Match); "" for any. */
+void fetch_start_if(struct fetch *f, const char *etag, const char *method, const char *url, const char *body,
+                    fetch_done_fn *done, void *arg);
+/* A header of the answer that done is being told; "" when it has none. Borrowed until done returns. */
+const char *fetch_header(const struct fetch *f, const char *name);
 
 #endif

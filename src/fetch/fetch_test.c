@@ -377,6 +377,43 @@ static void test_a_token_that_is_none_sends_nothing(void **state)
     assert_int_equal(w->n_requests, 0);
 }
 
+static void on_header(void *arg, int status, const char *body, size_t len, const struct err *why)
+{
+    struct world *w = arg;
+    assert_string_equal(fetch_header(w->fetch, "location"), "/ok");
+    assert_string_equal(fetch_header(w->fetch, "ETag"), "");
+    on_done(arg, status, body, len, why);
+}
+
+static void test_a_user_an_etag_and_a_header(void **state)
+{
+    struct world *w = *state;
+    CLEANUP_TEXT struct text url = {0};
+    char path[64];
+    snprintf(path, sizeof path, "%s/password", w->dir);
+    write_token(path, "two words\nmore", 14);
+    fetch_destroy(w->fetch);
+    const struct fetch_options o = {.user = "admin", .password_file = path, .answered_ms = ANSWERED_MS};
+    w->fetch = fetch_create(&w->loop, &o);
+    text_printf(&url, "http://127.0.0.1:%u/moved", w->port);
+    fetch_start_if(w->fetch, "W/\"1\"", "PATCH", url.s, "{}", on_header, w);
+    while (w->n_done == 0)
+        uv_run(&w->loop, UV_RUN_ONCE);
+    assert_int_equal(w->status, 302);
+    assert_non_null(strstr(w->asked.s, "\r\nAuthorization: Basic YWRtaW46dHdvIHdvcmRz\r\n"));
+    assert_non_null(strstr(w->asked.s, "\r\nIf-Match: W/\"1\"\r\n"));
+    assert_string_equal(fetch_header(w->fetch, "Location"), ""); /* only while it is told */
+    fetch_start_if(w->fetch, "a\r\nX: y", "GET", url.s, NULL, on_done, w);
+    while (w->n_done == 1)
+        uv_run(&w->loop, UV_RUN_ONCE);
+    assert_int_equal(w->why.code, -EINVAL);
+    write_token(path, "\n", 1);
+    assert_int_equal(ask(w, "GET", "/ok", NULL), 0);
+    assert_non_null(strstr(w->why.msg, "no password"));
+    assert_int_equal(w->n_requests, 1);
+    unlink(path);
+}
+
 /* A POST is sent once, on a connection of its own, even if the server hangs up on it. */
 static void test_a_post_is_sent_once(void **state)
 {
@@ -478,6 +515,7 @@ int main(void)
         TEST(test_no_proxy_of_the_environment),
         TEST(test_the_token_is_read_each_time),
         TEST(test_a_token_that_is_none_sends_nothing),
+        TEST(test_a_user_an_etag_and_a_header),
         TEST(test_a_post_is_sent_once),
         TEST(test_many_at_once),
         TEST(test_destroy_calls_nobody),

@@ -137,6 +137,79 @@ static void calls_become_requests(void **state)
     scene_close(&s);
 }
 
+static void calls_about_health_become_requests(void **state)
+{
+    CLEANUP_FREE char *answer = stub_json(200, "{}");
+    enum { CALLS = 23 };
+    struct stub_answer answers[CALLS];
+    for (size_t i = 0; i < CALLS; i++)
+        answers[i] = (struct stub_answer){.bytes = answer};
+    struct scene s = scene_open(answers, CALLS, 0);
+    struct fettle_answer *a[CALLS] = {0}, **next = a;
+    assert_int_equal(fettle_health_show(s.f, "lx/1", next++, &s.e), 0);
+    assert_int_equal(fettle_incident_list(s.f, NULL, next++, &s.e), 0);
+    assert_int_equal(fettle_incident_list(s.f, "lx[1-2]", next++, &s.e), 0);
+    assert_int_equal(fettle_check_list(s.f, next++, &s.e), 0);
+    assert_int_equal(fettle_check_explain(s.f, "xid.79", next++, &s.e), 0);
+    assert_int_equal(fettle_check_run(s.f, "lx1", "fs.space", next++, &s.e), 0);
+    assert_int_equal(fettle_remedy_list(s.f, next++, &s.e), 0);
+    assert_int_equal(fettle_remedy_explain(s.f, "lx1", next++, &s.e), 0);
+    assert_int_equal(fettle_repair_move(s.f, "lx1", "manual_drain", "a \"look\"", next++, &s.e), 0);
+    assert_int_equal(fettle_repair_approve(s.f, "lx1", NULL, NULL, next++, &s.e), 0);
+    assert_int_equal(fettle_repair_approve(s.f, "lx1", "reboot", "go", next++, &s.e), 0);
+    assert_int_equal(fettle_repair_refuse(s.f, "lx1", NULL, "no", next++, &s.e), 0);
+    assert_int_equal(fettle_repair_refuse(s.f, "lx1", "reboot", "no", next++, &s.e), 0);
+    assert_int_equal(fettle_repair_numbers(s.f, 0, next++, &s.e), 0);
+    assert_int_equal(fettle_repair_numbers(s.f, 48, next++, &s.e), 0);
+    assert_int_equal(fettle_queue_list(s.f, next++, &s.e), 0);
+    assert_int_equal(fettle_queue_take(s.f, "lx[1-2]", next++, &s.e), 0);
+    assert_int_equal(fettle_queue_note(s.f, "lx1", "ordered", next++, &s.e), 0);
+    assert_int_equal(fettle_brake_list(s.f, next++, &s.e), 0);
+    assert_int_equal(fettle_brake_set(s.f, "stop", true, "cooling", next++, &s.e), 0);
+    assert_int_equal(fettle_brake_set(s.f, "latch", false, "seen", next++, &s.e), 0);
+    assert_int_equal(fettle_power(s.f, "lx1", "cycle", next++, &s.e), 0);
+    assert_int_equal(fettle_power(s.f, "lx1", "status", next++, &s.e), 0);
+    for (size_t i = 0; i < CALLS; i++)
+        fettle_answer_free(a[i]);
+    stub_join(s.stub);
+    static const struct {
+        const char *line, *body;
+    } wanted[] = {
+        {"GET /v1/health/lx%2F1 HTTP/1.1\r\n", ""},
+        {"GET /v1/incidents HTTP/1.1\r\n", ""},
+        {"GET /v1/incidents?nodes=lx%5B1-2%5D HTTP/1.1\r\n", ""},
+        {"GET /v1/checks HTTP/1.1\r\n", ""},
+        {"GET /v1/explain/xid.79 HTTP/1.1\r\n", ""},
+        {"POST /v1/checks/run HTTP/1.1\r\n", "{\"nodes\":\"lx1\",\"check\":\"fs.space\"}"},
+        {"GET /v1/remedies HTTP/1.1\r\n", ""},
+        {"GET /v1/remedies/lx1 HTTP/1.1\r\n", ""},
+        {"POST /v1/repairs/transition HTTP/1.1\r\n",
+         "{\"nodes\":\"lx1\",\"transition\":\"manual_drain\",\"reason\":\"a \\\"look\\\"\"}"},
+        {"POST /v1/repairs/approve HTTP/1.1\r\n", "{\"nodes\":\"lx1\"}"},
+        {"POST /v1/repairs/approve HTTP/1.1\r\n",
+         "{\"nodes\":\"lx1\",\"remedy\":\"reboot\",\"reason\":\"go\"}"},
+        {"POST /v1/repairs/refuse HTTP/1.1\r\n", "{\"nodes\":\"lx1\",\"reason\":\"no\"}"},
+        {"POST /v1/repairs/refuse HTTP/1.1\r\n",
+         "{\"nodes\":\"lx1\",\"remedy\":\"reboot\",\"reason\":\"no\"}"},
+        {"GET /v1/repairs/numbers HTTP/1.1\r\n", ""},
+        {"GET /v1/repairs/numbers?hours=48 HTTP/1.1\r\n", ""},
+        {"GET /v1/queue HTTP/1.1\r\n", ""},
+        {"POST /v1/queue/ticket HTTP/1.1\r\n", "{\"nodes\":\"lx[1-2]\",\"take\":true}"},
+        {"POST /v1/queue/ticket HTTP/1.1\r\n", "{\"nodes\":\"lx1\",\"reason\":\"ordered\"}"},
+        {"GET /v1/brakes HTTP/1.1\r\n", ""},
+        {"POST /v1/brakes/set HTTP/1.1\r\n", "{\"name\":\"stop\",\"on\":true,\"reason\":\"cooling\"}"},
+        {"POST /v1/brakes/set HTTP/1.1\r\n", "{\"name\":\"latch\",\"on\":false,\"reason\":\"seen\"}"},
+        {"POST /v1/power HTTP/1.1\r\n", "{\"nodes\":\"lx1\",\"do\":\"cycle\"}"},
+        {"POST /v1/power HTTP/1.1\r\n", "{\"nodes\":\"lx1\",\"do\":\"status\"}"}};
+    assert_int_equal(stub_requests(s.stub), sizeof wanted / sizeof wanted[0]);
+    for (size_t i = 0; i < stub_requests(s.stub); i++) {
+        const char *request = stub_request(s.stub, i);
+        assert_memory_equal(request, wanted[i].line, strlen(wanted[i].line));
+        assert_string_equal(strstr(request, "\r\n\r\n") + 4, wanted[i].body);
+    }
+    scene_close(&s);
+}
+
 static void a_refusal_is_told_as_it_is(void **state)
 {
     CLEANUP_FREE char *missing =
@@ -399,6 +472,7 @@ int main(void)
         cmocka_unit_test(an_address_is_a_path_or_https),
         cmocka_unit_test(the_environment_names_the_controller),
         cmocka_unit_test(calls_become_requests),
+        cmocka_unit_test(calls_about_health_become_requests),
         cmocka_unit_test(a_refusal_is_told_as_it_is),
         cmocka_unit_test(a_raw_call_gives_status_and_text),
         cmocka_unit_test(nobody_there_is_said),

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/lifecycle.h"
 
+#include <string.h>
+
 static const struct {
     const char *name, *idle, *busy, *what;
 } rows[LIFECYCLES] = {
@@ -9,11 +11,72 @@ static const struct {
 #undef LIFECYCLE
 };
 
+static const struct {
+    const char *name;
+    enum lifecycle lifecycle;
+    const char *what;
+} steps[STEPS] = {
+#define LIFECYCLE_NONE LIFECYCLES
+#define STEP(symbol, name, lifecycle, what) [STEP_##symbol] = {name, LIFECYCLE_##lifecycle, what},
+#include "node/step.tbl"
+#undef STEP
+#undef LIFECYCLE_NONE
+};
+
+static const char *const moves[STEPS][STEPS] = {
+#define MOVE(from, to, who, when) [STEP_##from][STEP_##to] = who,
+#include "node/step_move.tbl"
+#undef MOVE
+};
+
+const char *step_name(enum step s)
+{
+    return steps[s].name;
+}
+
+const char *step_what(enum step s)
+{
+    return steps[s].what;
+}
+
+bool step_parse(const char *name, enum step *out)
+{
+    for (int s = 0; s < STEPS; s++) {
+        if (strcmp(name, steps[s].name) == 0) {
+            *out = (enum step)s;
+            return true;
+        }
+    }
+    return false;
+}
+
+enum lifecycle step_lifecycle(enum step s)
+{
+    return steps[s].lifecycle;
+}
+
+bool step_may(enum step from, enum step to)
+{
+    return moves[from][to] != NULL;
+}
+
+bool step_may_alone(enum step from, enum step to)
+{
+    return step_may(from, to) && strncmp(moves[from][to], "watch", 5) == 0;
+}
+
 enum lifecycle lifecycle_of(const struct agreed *a)
 {
     if (!a->listed)
         return LIFECYCLE_UNLISTED;
-    if (a->down || a->silent || a->overdue)
+    enum lifecycle repairing = steps[a->step].lifecycle;
+    if (repairing == LIFECYCLE_RETIRED || repairing == LIFECYCLE_QUARANTINED)
+        return repairing;
+    if (a->down || a->overdue)
+        return LIFECYCLE_DOWN;
+    if (repairing != LIFECYCLES)
+        return repairing;
+    if (a->silent)
         return LIFECYCLE_DOWN;
     if (!a->admitted)
         return LIFECYCLE_NEW;
@@ -101,6 +164,8 @@ bool lifecycle_schedulable(const struct fitness *f, struct text *why)
         because(why, &fit, "has not reported its inventory yet", NULL);
     if (f->conformance == CONFORMANCE_DRIFTED && f->drift_excludes)
         because(why, &fit, "drifted: ", f->drift ? f->drift : "");
+    if (f->health)
+        because(why, &fit, "health: ", f->health);
     enum lifecycle l = lifecycle_of(&f->agreed);
     if (fit && l != LIFECYCLE_AVAILABLE)
         because(why, &fit, lifecycle_what(l), NULL);

@@ -36,15 +36,34 @@ enum conformance {
 };
 enum work { WORK_UNKNOWN, WORK_IDLE, WORK_BUSY };
 
+/* Where a node is on its way back into service: the step of its repair. */
+enum step {
+#define STEP(symbol, name, lifecycle, what) STEP_##symbol,
+#include "node/step.tbl"
+#undef STEP
+    STEPS
+};
+const char *step_name(enum step s); /* "isolate" */
+const char *step_what(enum step s);
+bool step_parse(const char *name, enum step *out);
+/* The lifecycle while a repair is at this step; LIFECYCLES for those during which claims say it. */
+enum lifecycle step_lifecycle(enum step s);
+/* Whether a repair may go from one step to another; NONE is before its beginning and after its end. step.tbl
+ * and step_move.tbl are explained in doc/spec/repair.md. */
+bool step_may(enum step from, enum step to);
+/* The same without a person's word. */
+bool step_may_alone(enum step from, enum step to);
+
 /* What is agreed about a node. */
 struct agreed {
-    bool listed;   /* a configuration file names it */
-    bool admitted; /* it was heard at least once, ever */
-    bool drain;    /* a drain claim rests on it */
-    bool drained;  /* and its work has ended since */
-    bool down;     /* a person's down claim rests on it */
-    bool silent;   /* it was found silent past its grace */
-    bool overdue;  /* its drift was not remedied in time: counts as down */
+    bool listed;    /* a configuration file names it */
+    bool admitted;  /* it was heard at least once, ever */
+    bool drain;     /* a drain claim rests on it */
+    bool drained;   /* and its work has ended since */
+    bool down;      /* a person's down claim rests on it */
+    bool silent;    /* it was found silent past its grace */
+    bool overdue;   /* its drift was not remedied in time: counts as down */
+    enum step step; /* of its repair, NONE without one */
 };
 
 enum lifecycle lifecycle_of(const struct agreed *a);
@@ -61,6 +80,7 @@ struct fitness {
     enum conformance conformance;
     bool drift_excludes; /* drifted, and its class lets no new work land on such */
     const char *drift;   /* what drifted, in words; NULL without */
+    const char *health;  /* that it is ill, in a word ("fatal"), and takes no new work for it; NULL without */
 };
 
 /* True when new work may land. Otherwise says why not into `why` (emptied first; may be NULL):

@@ -20,6 +20,23 @@ static struct agreed agreed_of(unsigned bits)
                            .silent = bits & 32};
 }
 
+/* Compares with a golden file; LIFECYCLE_OUT and STEPS_OUT name where to write it anew. */
+static void compare(const struct text *t, const char *path, const char *out)
+{
+    if (out) {
+        FILE *f = fopen(out, "w");
+        assert_non_null(f);
+        fputs(t->s, f);
+        fclose(f);
+    }
+    CLEANUP_FREE char *golden = mem_alloc(t->len + 4096);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    golden[fread(golden, 1, t->len + 4095, f)] = '\0';
+    fclose(f);
+    assert_string_equal(t->s, golden);
+}
+
 /* Every combination, in the 2001 words: what changes a word shows here. */
 static void test_matrix(void **state)
 {
@@ -34,19 +51,59 @@ static void test_matrix(void **state)
                     lifecycle_word(l, WORK_UNKNOWN), lifecycle_word(l, WORK_IDLE),
                     lifecycle_word(l, WORK_BUSY));
     }
-    const char *out = getenv("LIFECYCLE_OUT"); /* to write the golden file anew */
-    if (out) {
-        FILE *f = fopen(out, "w");
-        assert_non_null(f);
-        fputs(t.s, f);
-        fclose(f);
+    compare(&t, TEST_DATA "/lifecycle.txt", getenv("LIFECYCLE_OUT"));
+}
+
+static const char *move_word(enum step from, enum step to)
+{
+    return !step_may(from, to) ? "-" : step_may_alone(from, to) ? "yes" : "person";
+}
+
+/* Where a repair may go from each step ("person": by a person's word alone), and what the node is meanwhile.
+ */
+static void test_steps(void **state)
+{
+    CLEANUP_TEXT struct text t = {0};
+    text_add(&t, "from \\ to   ");
+    for (int to = 0; to < STEPS; to++)
+        text_printf(&t, " %10s", step_name((enum step)to));
+    for (int from = 0; from < STEPS; from++) {
+        text_printf(&t, "\n%-12s", step_name((enum step)from));
+        for (int to = 0; to < STEPS; to++)
+            text_printf(&t, " %10s", move_word((enum step)from, (enum step)to));
     }
-    CLEANUP_FREE char *golden = mem_alloc(t.len + 4096);
-    FILE *f = fopen(TEST_DATA "/lifecycle.txt", "r");
-    assert_non_null(f);
-    golden[fread(golden, 1, t.len + 4095, f)] = '\0';
-    fclose(f);
-    assert_string_equal(t.s, golden);
+    text_add(&t, "\n\nstep           in service      drained       silent         down     unlisted\n");
+    for (int s = 0; s < STEPS; s++) {
+        const struct agreed each[] = {{.listed = true, .admitted = true},
+                                      {.listed = true, .admitted = true, .drain = true, .drained = true},
+                                      {.listed = true, .admitted = true, .silent = true},
+                                      {.listed = true, .admitted = true, .down = true},
+                                      {.admitted = true}};
+        text_printf(&t, "%-12s", step_name((enum step)s));
+        for (size_t i = 0; i < sizeof each / sizeof each[0]; i++) {
+            struct agreed a = each[i];
+            a.step = (enum step)s;
+            text_printf(&t, " %12s", lifecycle_name(lifecycle_of(&a)));
+        }
+        text_add(&t, "\n");
+    }
+    compare(&t, TEST_DATA "/node/steps.txt", getenv("STEPS_OUT"));
+}
+
+static void test_steps_by_name(void **state)
+{
+    for (int s = 0; s < STEPS; s++) {
+        enum step found = STEPS;
+        assert_true(step_parse(step_name((enum step)s), &found));
+        assert_int_equal(found, s);
+        assert_true(strlen(step_what((enum step)s)) > 0);
+        assert_true(!step_may_alone(STEP_QUEUE, (enum step)s)); /* a person alone ends the waiting */
+    }
+    enum step s = STEP_QUEUE;
+    assert_false(step_parse("Queue", &s));
+    assert_int_equal(s, STEP_QUEUE);
+    assert_int_equal(step_lifecycle(STEP_ISOLATE), LIFECYCLES);
+    assert_int_equal(step_lifecycle(STEP_EXAMINE), LIFECYCLE_EXAMINING);
 }
 
 static struct fitness fit(void)
@@ -111,13 +168,14 @@ static void test_schedulable_only_in_service(void **state)
     size_t good = 0;
     for (unsigned bits = 0; bits < 64; bits++) {
         for (int live = LIVENESS_UNHEARD; live <= LIVENESS_SILENT; live++) {
-            for (int reported = 0; reported < 2; reported++) {
+            for (int reported = 0; reported < 2 * STEPS; reported++) {
                 struct fitness f = {
-                    .agreed = agreed_of(bits), .liveness = (enum liveness)live, .reported = reported};
+                    .agreed = agreed_of(bits), .liveness = (enum liveness)live, .reported = reported % 2};
+                f.agreed.step = (enum step)(reported / 2);
                 bool may = strcmp(why(&f), "fit") == 0;
                 good += may;
                 assert_true(!may || (lifecycle_of(&f.agreed) == LIFECYCLE_AVAILABLE &&
-                                     live == LIVENESS_LIVE && reported));
+                                     live == LIVENESS_LIVE && reported % 2));
             }
         }
     }
@@ -128,6 +186,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_matrix),
+        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_steps_by_name),
         cmocka_unit_test(test_why),
         cmocka_unit_test(test_schedulable_only_in_service),
     };

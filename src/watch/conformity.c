@@ -154,17 +154,17 @@ static bool same(const struct comparison *c)
     return c->different == 0 && c->unknown == 0;
 }
 
-struct verdict {
+struct proof_of {
     enum conformance proof;
     bool rolled;
 };
 
 /* What the components of a node that counts prove. False: work for another tick. */
 static bool prove(struct watch *w, const struct member *m, const struct known *k, bool must,
-                  struct verdict *v)
+                  struct proof_of *v)
 {
     const struct baseline *b = baseline_of(w, m);
-    *v = (struct verdict){CONFORMANCE_UNKNOWN, false};
+    *v = (struct proof_of){CONFORMANCE_UNKNOWN, false};
     if (!b)
         return true;
     const struct comparison *base = kind_versus(w, k->kind, &k->kind->base, b->listing, must);
@@ -196,7 +196,7 @@ static void set_cohort(struct watch *w, const struct member *m, const struct fin
 }
 
 static void settle(struct watch *w, struct mono now, const struct member *m, struct known *k, bool counted,
-                   const struct verdict *v)
+                   const struct proof_of *v)
 {
     enum conformance was = (enum conformance)k->proof;
     k->flags = (uint16_t)(k->flags & ~(KNOWN_DIRTY | KNOWN_COUNTS | KNOWN_ROLLED));
@@ -212,7 +212,7 @@ static void settle(struct watch *w, struct mono now, const struct member *m, str
 void conformity_judge(struct watch *w, struct mono now, struct member *m, bool must)
 {
     struct known *k = known_of(w, m);
-    struct verdict v = {CONFORMANCE_UNKNOWN, false};
+    struct proof_of v = {CONFORMANCE_UNKNOWN, false};
     if (k->kind && k->kind->key.class != m->class) {
         const struct fingerprint id = k->kind->key.id; /* the kind may go with its last member */
         conformity_set_kind(w, m, &id);
@@ -278,19 +278,22 @@ static bool takes_work(const struct watch *w, const struct member *m, const stru
                        enum conformance shown)
 {
     const struct observed *o = &w->seen[m->id];
-    const struct fitness f = {.agreed = *a,
-                              .liveness = o->beat.liveness,
-                              .work = o->work,
-                              .shortfall = w->known[m->id].flags & KNOWN_SHORT ? "short" : NULL,
-                              .reported = o->report.json != NULL,
-                              .conformance = shown,
-                              .drift_excludes = class_of(w, m)->exclude};
+    const struct fitness f = {
+        .agreed = *a,
+        .liveness = o->beat.liveness,
+        .work = watch_work(w, m),
+        .shortfall = w->known[m->id].flags & KNOWN_SHORT ? "short" : NULL,
+        .reported = o->report.json != NULL,
+        .conformance = shown,
+        .drift_excludes = class_of(w, m)->exclude,
+        .health = health_worst(w, watch_awake(w, w->last_tick), m) >= RESULT_DEGRADED ? "ill" : NULL};
     return lifecycle_schedulable(&f, NULL);
 }
 
 void row_refresh(struct watch *w, const struct member *m)
 {
-    struct observed *o = watch_of(w, m);
+    watch_of(w, m);
+    enum work work = watch_work(w, m);
     struct place_row *r = &w->rows[m->id];
     struct agreed a = member_agreed(m);
     enum conformance shown = conformity_shown(w, m);
@@ -300,8 +303,8 @@ void row_refresh(struct watch *w, const struct member *m)
     r->unproven = shown == CONFORMANCE_UNKNOWN;
     r->pass = (uint8_t)(!a.listed                      ? PASS_UNLISTED
                         : !takes_work(w, m, &a, shown) ? PASS_UNSCHEDULABLE
-                        : o->work == WORK_BUSY         ? PASS_BUSY
-                        : o->work == WORK_UNKNOWN      ? PASS_WORK_UNKNOWN
+                        : work == WORK_BUSY            ? PASS_BUSY
+                        : work == WORK_UNKNOWN         ? PASS_WORK_UNKNOWN
                                                        : PASS_NONE);
 }
 

@@ -151,9 +151,11 @@ static int may_restart(struct watch *w, struct mono now, const struct member *m,
         return err_set(e, -EBUSY, "it was booted since its drift was found");
     if (!drained_for_drift(m))
         return err_set(e, -EAGAIN, "it is not drained");
-    if (o->work != WORK_IDLE)
+    if (member_repair(m))
+        return err_set(e, -EAGAIN, "a repair of it is under way");
+    if (watch_work(w, m) != WORK_IDLE)
         return err_set(e, -EAGAIN, "%s",
-                       o->work == WORK_BUSY ? "work runs on it" : "what runs on it is not known");
+                       watch_work(w, m) == WORK_BUSY ? "work runs on it" : "what runs on it is not known");
     if (o->beat.liveness != LIVENESS_LIVE)
         return err_set(e, -EAGAIN, "it is not heard");
     if (braked(w, m))

@@ -70,6 +70,66 @@ static void log_drift(struct world *x, const char *set)
         text_printf(&x->log, " (%s)", severity);
 }
 
+static const char *word(const json_t *o, const char *key)
+{
+    const char *s = json_string_value(json_object_get(o, key));
+    return s ? s : "";
+}
+
+static void log_findings(struct world *x, const json_t *o)
+{
+    size_t i, k;
+    json_t *one, *f;
+    json_array_foreach (json_object_get(o, "open"), i, one) {
+        bool known = json_is_string(json_object_get(one, "id"));
+        text_printf(&x->log, "; %s %s%s%s%s", known ? "more of" : "open", word(one, "severity"),
+                    json_is_true(json_object_get(one, "observe")) ? " (observed)" : "",
+                    *word(one, "group") ? " of " : "", word(one, "group"));
+        json_array_foreach (json_object_get(one, "findings"), k, f)
+            text_printf(&x->log, "%s%s %s%s%s", k ? ", " : ": ", word(f, "check"), word(f, "result"),
+                        *word(f, "code") ? " " : "", word(f, "code"));
+    }
+    json_array_foreach (json_object_get(o, "close"), i, one)
+        text_printf(&x->log, "; close: %s", word(one, "how"));
+    if (json_is_object(json_object_get(o, "isolate")))
+        text_printf(&x->log, "; isolate: %s", word(json_object_get(o, "isolate"), "why"));
+}
+
+static void log_repair(struct world *x, const json_t *o)
+{
+    const json_t *attempt = json_object_get(o, "attempt"), *examined = json_object_get(o, "examined");
+    text_printf(&x->log, ": %s -> %s%s%s%s (%s)", word(o, "from"), word(o, "to"),
+                *word(o, "remedy") ? " " : "", word(o, "remedy"),
+                json_is_true(json_object_get(o, "approval")) ? ", to be approved" : "", word(o, "why"));
+    if (examined)
+        text_printf(&x->log, " examined %s", json_string_value(examined));
+    if (json_is_object(attempt))
+        text_printf(&x->log, " [%s for %s: %s %s]", word(attempt, "remedy"), word(attempt, "fault"),
+                    word(attempt, "verdict"), word(attempt, "text"));
+}
+
+/* What a command of health or repair says. False for another kind. */
+static bool log_health(struct world *x, enum command_kind kind, const char *reason, const char *set)
+{
+    CLEANUP_JSON json_t *o = set ? json_read(set, strlen(set), NULL) : NULL;
+    if (kind == COMMAND_FINDINGS)
+        log_findings(x, o);
+    else if (kind == COMMAND_REPAIR)
+        log_repair(x, o);
+    else if (kind == COMMAND_OPERATE)
+        text_printf(&x->log, ": %s", word(o, "run"));
+    else if (kind == COMMAND_OUTCOME)
+        text_printf(&x->log, ": %s %s", word(o, "remedy"),
+                    json_is_true(json_object_get(o, "helped")) ? "helped" : "failed");
+    else if (kind == COMMAND_SHARED)
+        text_printf(&x->log, ": %s: \"%s\" (%s)", word(o, "key"), word(o, "nodes"), word(o, "why"));
+    else if (kind == COMMAND_EFFECT || kind == COMMAND_SWITCH || kind == COMMAND_TRANSITION)
+        text_printf(&x->log, ": %s%s%s", set, reason ? " " : "", reason ? reason : "");
+    else
+        return false;
+    return true;
+}
+
 static bool propose(void *arg, enum command_kind kind, const struct hostlist *nodes, const char *reason,
                     const char *set)
 {
@@ -88,7 +148,7 @@ static bool propose(void *arg, enum command_kind kind, const struct hostlist *no
                                 .set = set,
                                 .claim = id};
     text_printf(&x->log, "%lld: %s %s", (long long)(x->now_ms / 1000), command_name(kind), folded);
-    if (set && kind != COMMAND_RESTORED && kind != COMMAND_OVERDUE)
+    if (!log_health(x, kind, reason, set) && set && kind != COMMAND_RESTORED && kind != COMMAND_OVERDUE)
         log_drift(x, set);
     text_add_char(&x->log, '\n');
     if (commit(x, &cmd, &e) < 0)
@@ -182,8 +242,11 @@ static void beat(struct world *x, int i)
 {
     char boot[37];
     CLEANUP_JSON json_t *work = x->work[i] ? json_read(x->work[i], strlen(x->work[i]), NULL) : NULL;
-    const struct heartbeat h = {
-        .instance = (uint64_t)i, .seq = ++x->seq, .boot = world_boot(x, i, boot), .work = work};
+    const struct heartbeat h = {.instance = (uint64_t)i,
+                                .seq = ++x->seq,
+                                .boot = world_boot(x, i, boot),
+                                .work = work,
+                                .uptime_s = x->uptime_s};
     assert_int_equal(watch_heartbeat(x->w, world_now(x), world_wall(x), world_node(x, i), &h, NULL), 0);
 }
 
@@ -303,14 +366,25 @@ void world_run(struct world *x, int64_t seconds)
 
 int world_command(struct world *x, enum command_kind kind, const char *nodes, const char *set)
 {
+    return world_command_for(x, kind, nodes, NULL, set);
+}
+
+int world_command_for(struct world *x, enum command_kind kind, const char *nodes, const char *reason,
+                      const char *set)
+{
     CLEANUP_HOSTLIST struct hostlist h = {0};
     struct err e = {0};
     char id[16];
     if (*nodes)
         assert_int_equal(hostlist_parse(nodes, &h, NULL), 0);
     snprintf(id, sizeof id, "1.%u", ++x->claims);
-    const struct command cmd = {
-        .kind = kind, .actor = "root", .at = world_wall(x), .nodes = &h, .set = set, .claim = id};
+    const struct command cmd = {.kind = kind,
+                                .actor = "root",
+                                .at = world_wall(x),
+                                .nodes = &h,
+                                .reason = reason,
+                                .set = set,
+                                .claim = kind == COMMAND_UNDRAIN && reason == NULL ? NULL : id};
     int rc = commit(x, &cmd, &e);
     if (rc < 0)
         text_printf(&x->log, "%lld: root: %s\n", (long long)(x->now_ms / 1000), e.msg);

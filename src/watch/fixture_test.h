@@ -22,7 +22,7 @@ struct world {
     unsigned boot[NODES + 1];
     bool off[NODES + 1];
     const char *work[NODES + 1]; /* JSON; NULL unknown */
-    uint64_t seq;
+    uint64_t seq, uptime_s;      /* as all of them say */
     unsigned claims, wants;
     bool refuse; /* the shell has no room */
     struct text log;
@@ -64,6 +64,8 @@ void world_run(struct world *x, int64_t seconds);
 
 /* A person's command, on nodes ("" for none). Returns what cluster_decide does. */
 int world_command(struct world *x, enum command_kind kind, const char *nodes, const char *set);
+int world_command_for(struct world *x, enum command_kind kind, const char *nodes, const char *reason,
+                      const char *set);          /* the same with a reason */
 void world_says_nothing(struct world *x);        /* nothing was logged since */
 void world_said(struct world *x, const char *s); /* exactly these lines, without their times, since */
 /* "conformant", "drifted", "unknown"; and why not. */

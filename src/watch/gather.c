@@ -14,7 +14,7 @@
 
 enum {
     ASK_AGAIN_S = 5,
-    CHECKS_MAX = 8,
+    CHECKED_MAX = 8,
     FULL_REST_S = 60,      /* nobody is asked for so long when lists find no room */
     LOOK_A_CALL = 10000,   /* members that watch_wanted looks at */
     ASSEMBLY_IDLE_S = 30,  /* a list whose next part does not come is forgotten */
@@ -43,7 +43,7 @@ static bool may_check(const struct watch *w, struct mono now)
     size_t n = 0;
     for (size_t i = 0; i < ASKS_MAX; i++)
         n += w->asks[i].used && w->asks[i].check && within(now, w->asks[i].at, ASK_AGAIN_S);
-    return n < CHECKS_MAX;
+    return n < CHECKED_MAX;
 }
 
 /* Marks that m is asked for its list. False when somebody was asked for the same a moment ago, or when

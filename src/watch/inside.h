@@ -2,6 +2,7 @@
 #ifndef FETTLE_WATCH_INSIDE_H
 #define FETTLE_WATCH_INSIDE_H
 
+#include "health/recur.h"
 #include "watch/watch.h"
 
 #include <uthash.h>
@@ -16,6 +17,18 @@
  *   drift.c       what follows from it for what is agreed, and the brake
  *   spell.c       drift that comes and goes
  *   proposal.c    the commands that are proposed at the end of a sweep
+ *   health.c      what checks say, as they tell it
+ *   answer.c      what is answered about it
+ *   outside.c     what others' checks say of a node
+ *   incident.c    what of it is an incident, and when one is over
+ *   recur.c       what it means when it comes back
+ *   shared.c      one cause of the same fault on many nodes
+ *   repair.c      the next step of a repair
+ *   choose.c      which remedy
+ *   measure.c     whether a node is as fast as others of its class
+ *   outcome.c     what remedies came to
+ *   operation.c   what is to be done to a node, and how far it is
+ *   brake.c       what keeps a node from being isolated or operated on
  *
  * All moments in here are of the watch's own time (watch_awake), but where a name says otherwise.
  */
@@ -214,6 +227,272 @@ void drift_written(struct watch *w, struct mono now, const struct member *m, enu
 void drift_examine(struct watch *w, struct mono now, const struct member *m, bool judged);
 void drift_end_sweep(struct watch *w);
 
+/* --- health.c -------------------------------------------------------------------------------- */
+
+enum {
+    SAID_RESULT = 15,   /* enum result + 1; 0: nothing was said */
+    SAID_ASSIGNED = 16, /* the node runs the check */
+    SAID_ANSWERED = 32  /* of an extensive one: it ran in the present step */
+};
+
+/* What a check says that is not plainly ok. */
+struct saying {
+    uint16_t check;
+    struct mono since, told;
+    char *text;
+    unsigned more;
+    size_t n;
+    struct finding *findings;
+};
+
+/* What is known of one member's health, and of its repair beside the records. Of a node that never said
+ * anything and was never ill there is none. */
+struct vitals {
+    char boot[37];      /* of which all that is said is */
+    bool told;          /* everything was told in this session */
+    bool follow;        /* to be looked at in the next tick */
+    uint16_t class;     /* for which `said` knows what is assigned, */
+    uint32_t checks;    /* and of which generation of the records */
+    uint8_t *said;      /* by the check's place in the records */
+    int32_t *looked_ds; /* when each was looked at, in tenths of seconds since the watch was made */
+    size_t n_sayings;
+    struct saying *sayings;
+    size_t n_outside;
+    struct outside *outside;
+
+    bool asked; /* a command about it is under way, */
+    struct mono asked_at;
+    struct mono tell_at; /* when it was to tell everything anew last; ns 0: never */
+    bool patient;        /* it is among the watch's patients */
+    bool counted;        /* towards a surge, for what is wrong with it now */
+    bool isolating;      /* proposed, and the record is not here yet */
+    bool waits;          /* for room in a budget */
+    bool maintenance;
+    char *maintained;       /* by what */
+    struct wall overridden; /* ns 0: not */
+    struct wall stage;      /* the step's `since`, for which the next are; ns 0: none */
+    struct mono stage_at, stage_due;
+    bool stage_limited;
+    char operation[CLAIM_ID_BYTES_MAX + 1]; /* for which the next is */
+    struct mono operation_due;
+};
+
+void health_create(struct watch *w);
+void health_destroy(struct watch *w);
+/* The records of checks may be other ones now. */
+void health_reconfigure(struct watch *w);
+void health_open(struct watch *w, const struct member *m); /* a session began */
+void health_boot(struct watch *w, const struct member *m); /* it came up anew */
+/* In each sweep, and as soon as something changed: what m calls for is proposed. */
+void health_look(struct watch *w, struct mono now, const struct member *m);
+void health_tick(struct watch *w, struct mono now); /* those that something changed of */
+void health_end_sweep(struct watch *w, struct mono now);
+void health_changed(struct watch *w, const struct member *m);
+/* A command about m. Nothing else is proposed about it until it is decided, when the shell takes it. */
+void health_propose(struct watch *w, struct mono now, const struct member *m, enum command_kind kind,
+                    const char *reason, const json_t *set);
+
+struct vitals *vitals_find(const struct watch *w, const struct member *m); /* NULL when there are none */
+struct vitals *vitals_of(struct watch *w, const struct member *m);
+/* The place of a check's record; SIZE_MAX when there is none. */
+size_t check_place(const struct watch *w, const char *name);
+const struct check *check_at(const struct watch *w, size_t i);
+size_t check_count(const struct watch *w);
+/* What the check says of m now: UNKNOWN when nothing is known. */
+enum result said_now(const struct watch *w, struct mono now, const struct member *m, size_t i);
+bool was_said(const struct vitals *v, size_t i); /* anything, on this boot */
+void said_forget(struct vitals *v, size_t i);
+/* It runs by itself, not on demand or in the extensive stage alone. */
+bool check_repeats(const struct check *k);
+/* It is looked at again and again, whatever runs: what it said goes out of date. */
+bool check_ages(const struct check *k);
+bool check_runs(const struct watch *w, const struct member *m, size_t i); /* m runs this check */
+bool said_assigned(const struct vitals *v, size_t i); /* the same of a node of which something is known */
+/* The worst that its checks say, and its incidents are; OK without. */
+enum result health_worst(const struct watch *w, struct mono now, const struct member *m);
+const struct saying *saying_find(const struct vitals *v, size_t i); /* NULL: nothing but its result */
+/* Whether what it says is new enough for something that cannot be undone. */
+bool said_fresh(const struct watch *w, struct mono now, const struct vitals *v, size_t i);
+struct mono said_looked(const struct watch *w, const struct vitals *v, size_t i);
+/* An extensive check came to this, just now. */
+void said_note(struct watch *w, struct mono now, const struct member *m, size_t i, const struct verdict *x);
+bool watch_live(const struct watch *w, const struct member *m);
+
+/* One word of somebody's about m came in: what follows from it is proposed. */
+void health_heard(struct watch *w, struct mono now, struct wall wall, struct member *m);
+
+/* --- outside.c ------------------------------------------------------------------------------- */
+
+#define OUTSIDE_PREFIX "sensu."
+enum { OUTSIDE_MAX = 32 };
+
+/* What was said last of a check that others run. */
+struct outside {
+    char name[CHECK_NAME_BYTES_MAX + 1];
+    struct check record; /* nothing but the name, for whoever asks whose finding it is */
+    enum result result;
+    struct mono since, looked, told;
+    char *text;
+    unsigned more;
+    size_t n;
+    struct finding *findings;
+    struct outside *next;
+};
+
+/* A check that no record here has, and others may. */
+bool outside_is(const struct watch *w, const char *check);
+const struct outside *outside_find(const struct vitals *v, const char *check); /* NULL without */
+void outside_drop(struct vitals *v);
+/* In each sweep: forgets those of which nobody speaks any more. */
+void outside_look(struct mono now, const struct member *m, struct vitals *v);
+enum result outside_now(const struct watch *w, struct mono now, const struct member *m,
+                        const struct outside *x);
+bool outside_fresh(const struct watch *w, struct mono now, const struct outside *x);
+bool outside_ill(const struct vitals *v);
+enum result outside_worst(const struct watch *w, struct mono now, const struct member *m);
+/* As finding_gone. */
+bool outside_gone(const struct watch *w, struct mono now, const struct member *m, const char *check,
+                  const struct finding *f);
+/* It is said to be well, whatever the device. */
+bool outside_recovered(const struct watch *w, struct mono now, const struct member *m, const char *check);
+/* Nodes of which it was said; of a Group, but with 0. */
+unsigned outside_runners(const struct watch *w, const char *check, unsigned group);
+void outside_note_faults(struct watch *w, struct mono now, const struct member *m);
+void outside_each(const struct watch *w, struct mono now, const struct member *m, struct said *said,
+                  said_fn *fn, void *arg);
+
+/* --- incident.c ------------------------------------------------------------------------------ */
+
+/* The name of a finding's fault, for remedies. */
+const char *fault_of(const char *check, const struct finding *f);
+/* A finding of a check that says now that it is no more: not so while nothing is known. */
+bool finding_gone(const struct watch *w, struct mono now, const struct member *m, const char *check,
+                  const struct finding *f);
+/* An incident for which a node is kept out of service until it is over. */
+bool incident_counts(const struct incident *i);
+size_t incidents_open(const struct member *m); /* how many such there are */
+/* Proposes what is to be written down of m's incidents. True when something is. */
+bool incident_look(struct watch *w, struct mono now, const struct member *m);
+/* A finding of this incident is said now, and freshly. */
+bool incident_shown(const struct watch *w, struct mono now, const struct member *m, const struct incident *i);
+
+/* --- recur.c --------------------------------------------------------------------------------- */
+
+/* What a table says of this finding with all that was found on m before; NULL: nothing. known: the open
+ * incident that has it, or NULL. again: it is one time more than is written down. */
+const struct recur_row *recur_find(const struct member *m, const struct incident *known, const char *check,
+                                   const struct finding *f, bool observe, struct wall now, bool again);
+/* What follows from a group alone: how many incidents of it there were within 30 days, and how severe one
+ * more is. */
+unsigned recur_count(const struct member *m, const char *group, bool observe, struct wall now,
+                     enum result *severity);
+
+/* --- shared.c -------------------------------------------------------------------------------- */
+
+struct outbreak;
+/* m has this fault now. */
+void shared_note(struct watch *w, struct mono now, const struct member *m, const char *check,
+                 const struct finding *f);
+/* It has it for a cause that it shares with others. */
+bool shared_excuses(const struct watch *w, const struct member *m, const char *check,
+                    const struct finding *f);
+/* All for which it is kept out has such a cause. */
+bool shared_holds(const struct watch *w, const struct member *m);
+void shared_sweep(struct watch *w, struct mono now);
+void shared_load(struct watch *w, struct mono now); /* what is recorded, when the watch begins */
+void shared_destroy(struct watch *w);
+
+/* --- repair.c -------------------------------------------------------------------------------- */
+
+/* Before anything is looked at: takes note of the step that m's repair is at. */
+void repair_stage(struct watch *w, struct mono now, const struct member *m);
+/* Proposes the next step of m's repair, where there is one. True when something was proposed. */
+bool repair_look(struct watch *w, struct mono now, const struct member *m);
+/* A person took m back since its repair began. */
+bool repair_yields(const struct watch *w, const struct member *m);
+/* m has to pass through provisioning first, as it comes for the first time. */
+bool repair_admits(const struct watch *w, const struct member *m);
+
+/* --- measure.c -------------------------------------------------------------------------------- */
+
+struct measured;
+/* Holds what a benchmark came to against other nodes of m's class; one that is too slow fails. */
+void measure_judge(struct watch *w, const struct member *m, const struct check *k, struct verdict *x);
+void measures_destroy(struct watch *w);
+
+/* --- choose.c -------------------------------------------------------------------------------- */
+
+/* What would be done for m now. */
+void repair_choose(const struct watch *w, const struct member *m, struct choice *out);
+/* Something that is open is the hardware's, by the tables or because it came back. */
+bool is_hardware(const struct member *m);
+
+/* --- outcome.c ------------------------------------------------------------------------------- */
+
+/* Judges what remedies came to. True when something was proposed. */
+bool outcome_look(struct watch *w, struct mono now, const struct member *m);
+
+/* --- operation.c ----------------------------------------------------------------------------- */
+
+enum operation_state {
+    OPERATION_NONE,
+    OPERATION_WAITS,
+    OPERATION_BEGUN,
+    OPERATION_DONE,
+    OPERATION_FAILED,
+    OPERATION_REFUSED,
+    OPERATION_UNKNOWN
+};
+
+/* An effect as it stands. Zero-initialise; operation_fini. */
+struct operation {
+    enum operation_state state;
+    const char *id, *run, *of, *boot, *text; /* of `record` */
+    struct wall deadline;
+    json_t *record;
+};
+void operation_read(const struct watch *w, const struct member *m, struct operation *o);
+void operation_fini(struct operation *o);
+void operation_propose(struct watch *w, struct mono now, const struct member *m, const char *run,
+                       const char *of, struct span deadline);
+/* What came of it was seen by the watch, and whoever carries it out does not say so. */
+void operation_end(struct watch *w, struct mono now, const struct member *m, const struct operation *o,
+                   const char *state, const char *text);
+/* Whether its time is over, by the watch's own time; of one that is begun, long over. */
+bool operation_overdue(struct watch *w, struct mono now, const struct member *m, const struct operation *o);
+/* What comes up again on another boot when it has been done. */
+bool run_boots(const char *run);
+
+/* --- brake.c --------------------------------------------------------------------------------- */
+
+/* Whether m may be isolated now for what began at `since`; if not, whoever has to know is told. */
+bool brake_isolate(struct watch *w, struct mono now, const struct member *m, struct wall since);
+/* Whether remedies may be carried out at all: 0, or -EAGAIN with why not. */
+int brake_stopped(const struct watch *w, struct err *e);
+/* A person holds m, and has it. */
+bool person_holds(const struct member *m);
+/* A person took it back a while ago, from what is wrong now: an incident that is known, or a new one (NULL)
+ * of a group that was wrong then, as severe as it was. */
+bool overridden(const struct watch *w, const struct member *m, const struct incident *known,
+                const char *group, enum result severity);
+struct wall overridden_at(const struct watch *w, const struct member *m); /* ns 0: not within its time */
+/* It is to be replaced for its provider, who is asked for no evidence. */
+bool maintenance_wants(const struct watch *w, const struct member *m, const struct remedy *remedy);
+/* Whether this may be done to m now: 0; -EAGAIN, not now; -EBUSY, not any more. remedy NULL: a check. */
+int brake_operate(const struct watch *w, struct mono now, const struct member *m, const struct remedy *remedy,
+                  struct err *e);
+unsigned remedies_of_week(const struct watch *w, const struct member *m);
+void brake_sweep(struct watch *w);
+void brake_patient(struct watch *w, const struct member *m); /* its repair began, changed or is over */
+void brake_destroy(struct watch *w);
+
+/* Nodes that a budget is of; made when it is needed. */
+struct totals {
+    bool good;
+    size_t n_classes, n_groups;
+    uint32_t all, *classes, *groups, partitions[PARTITION_MAX + 1];
+};
+
 /* --- watch.c --------------------------------------------------------------------------------- */
 
 /* What one sweep found. */
@@ -262,6 +541,26 @@ struct watch {
     size_t grouped[COMMANDS]; /* nodes in them */
     uint32_t news_from;       /* members below may make no news in this sweep: it is the turn of the others */
     uint32_t news_left;       /* the first member whose news found no room, UINT32_MAX for none */
+
+    struct vitals **vitals; /* by member id */
+    size_t n_vitals;
+    char **check_names; /* as of the records that vitals know */
+    size_t n_checks;
+    uint32_t checks_generation;
+    size_t n_follow;
+    uint32_t *follow; /* members to look at in the next tick */
+    struct outbreak *outbreaks;
+    struct measured *measured;
+    bool health_began; /* what the records say is taken in */
+    uint32_t *runners; /* by check: nodes that run it; NULL: to be counted */
+    size_t n_patients;
+    uint32_t *patients; /* members that are out by Fettle's decision */
+    struct totals totals;
+    size_t n_surge;
+    struct mono *surge;    /* when each of the last came that would be isolated; at most policy's surge */
+    bool tripped, latched; /* the latch: proposed and not yet recorded; as seen last */
+    bool budget_alarm;     /* that nodes wait for room was told */
+    size_t waiting;        /* of them, in the sweep under way */
 };
 
 /* A moment that is kept in tenths of seconds since the watch was made. */

@@ -99,6 +99,7 @@ struct watch *watch_create(struct cluster *c, const struct watch_policy *p, stru
     w->calm = w->began;
     w->news_left = UINT32_MAX;
     conformity_create(w);
+    health_create(w);
     return w;
 }
 
@@ -119,6 +120,7 @@ void watch_destroy(struct watch *w)
     spells_destroy(w);
     gather_destroy(w);
     conformity_destroy(w);
+    health_destroy(w);
     for (size_t i = 0; i < w->n; i++) {
         report_fini(&w->seen[i].report);
         free(w->seen[i].version);
@@ -143,6 +145,7 @@ void watch_set_policy(struct watch *w, const struct watch_policy *p)
         beat_excuse(&w->seen[i].beat, watch_awake(w, w->last_tick));
     w->policy = *p;
     conformity_reconfigure(w);
+    health_reconfigure(w);
 }
 
 void watch_changed(struct watch *w, const struct hostlist *nodes)
@@ -153,6 +156,7 @@ void watch_changed(struct watch *w, const struct hostlist *nodes)
             continue;
         known_of(w, m)->flags |= KNOWN_DIRTY;
         row_shortfall(w, m);
+        health_changed(w, m);
         row_refresh(w, m);
     }
 }
@@ -201,7 +205,9 @@ int watch_open(struct watch *w, struct mono now, struct member *m, const struct 
         memcpy(o->boot, h->boot, sizeof o->boot);
         set_work(o, NULL); /* what ran before the boot runs no more; what runs now is not known yet */
         conformity_boot(w, watch_observed_at(w, now), m);
+        health_boot(w, m);
     }
+    health_open(w, m);
     free(o->version);
     o->version = mem_dup(h->version);
     *old = o->session != session ? o->session : NULL;
@@ -307,22 +313,24 @@ static void examine(struct watch *w, struct member *m, struct mono now)
     enum liveness is = w->policy.judge ? beat_judge(&o->beat, now, patience_of(w, m)) : was;
     note_liveness(w, m, o, is);
     bool judged = conformity_look(w, now, m, conformity_pressing(w, m));
+    enum work work = watch_work(w, m);
     if (a.listed)
         drift_examine(w, now, m, judged);
+    health_look(w, now, m);
     if (is != was || (m->id + w->sweeps) % ROW_SWEEPS == 0)
         row_refresh(w, m); /* else whoever changed something of it has done so */
     if (!a.listed)
         return;
     count_quiet(w, o, &a, now);
-    if (is == LIVENESS_LIVE && !a.admitted)
+    if (is == LIVENESS_LIVE && !a.admitted && !repair_admits(w, m))
         hostlist_add(&w->found.admit, m->name);
     if (is == LIVENESS_LIVE && a.silent)
         hostlist_add(&w->found.heard, m->name);
     if (is == LIVENESS_SILENT && was == LIVENESS_SILENT && a.admitted && !a.silent)
         hostlist_add(&w->found.silent, m->name);
-    if (is == LIVENESS_LIVE && a.drain && !a.drained && o->work == WORK_IDLE)
+    if (is == LIVENESS_LIVE && a.drain && !a.drained && work == WORK_IDLE)
         hostlist_add(&w->found.drained, m->name);
-    if (is == LIVENESS_LIVE && a.drained && o->work == WORK_BUSY)
+    if (is == LIVENESS_LIVE && a.drained && work == WORK_BUSY)
         hostlist_add(&w->found.draining, m->name);
 }
 
@@ -386,12 +394,12 @@ static bool is_silent(const struct watch *w, const struct member *m, const struc
 
 static bool is_idle(const struct watch *w, const struct member *m, const struct observed *o)
 {
-    return o->work == WORK_IDLE;
+    return watch_work(w, m) == WORK_IDLE;
 }
 
 static bool is_busy(const struct watch *w, const struct member *m, const struct observed *o)
 {
-    return o->work == WORK_BUSY;
+    return watch_work(w, m) == WORK_BUSY;
 }
 
 static void confirm(struct watch *w, struct hostlist *nodes, holds_fn *holds)
@@ -428,6 +436,7 @@ static void end_sweep(struct watch *w)
     findings_fini(f);
     drift_end_sweep(w);
     gather_sweep(w, watch_awake(w, w->last_tick));
+    health_end_sweep(w, watch_awake(w, w->last_tick));
 }
 
 void watch_tick(struct watch *w, struct mono now, struct wall wall)
@@ -436,6 +445,7 @@ void watch_tick(struct watch *w, struct mono now, struct wall wall)
     w->last_tick = now;
     w->wall = wall;
     conformity_tick(w);
+    health_tick(w, watch_awake(w, now));
     size_t n = cluster_count(w->cluster);
     w->slice++;
     size_t end = n * w->slice / WATCH_SLICES;
@@ -467,16 +477,18 @@ void watch_fitness(const struct watch *w, struct mono now, const struct member *
     if (o->report.json)
         spec_shortfall(&m->spec, &o->report, shortfall);
     const struct drift *drift = drift_of(m);
-    *f = (struct fitness){.agreed = member_agreed(m),
-                          .liveness = o->beat.liveness,
-                          .work = o->work,
-                          .silence = mono_sub(watch_awake(w, now), o->beat.heard),
-                          .claims = claims->s,
-                          .shortfall = shortfall->s,
-                          .reported = o->report.json != NULL,
-                          .conformance = conformity_shown(w, m),
-                          .drift_excludes = class_of(w, m)->exclude,
-                          .drift = drift ? drift->named : "found just now"};
+    *f = (struct fitness){
+        .agreed = member_agreed(m),
+        .liveness = o->beat.liveness,
+        .work = watch_work(w, m),
+        .silence = mono_sub(watch_awake(w, now), o->beat.heard),
+        .claims = claims->s,
+        .shortfall = shortfall->s,
+        .reported = o->report.json != NULL,
+        .conformance = conformity_shown(w, m),
+        .drift_excludes = class_of(w, m)->exclude,
+        .health = watch_health(w, now, m) >= HEALTH_DEGRADED ? health_name(watch_health(w, now, m)) : NULL,
+        .drift = drift ? drift->named : "found just now"};
 }
 
 bool watch_alarm(const struct watch *w, size_t *silent, size_t *all)

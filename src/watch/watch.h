@@ -7,6 +7,7 @@
 #include "cluster/cluster.h"
 #include "node/report.h"
 #include "watch/conformity.h"
+#include "watch/health.h"
 
 /*
  * What only the leader knows: who was heard when, what they reported, what runs on them; and what
@@ -25,6 +26,7 @@ struct watch_policy {
     struct span spread;            /* reconnects spread over this: added to the first window */
     unsigned silent_share_percent; /* more than this at once, and at least three: the alarm */
     struct conformity_policy conform;
+    struct health_policy health;
     bool judge; /* false when heartbeats are not sent (interval 0) */
 };
 
@@ -34,9 +36,11 @@ struct observed {
     struct report report;
     char boot[37];
     char *version;
-    char *running; /* JSON array of the running work; NULL when unknown */
-    enum work work;
-    uint64_t uptime_s; /* as last said */
+    char *running;       /* JSON array of the running work; NULL when unknown */
+    enum work work;      /* as its agent says */
+    enum work scheduled; /* as the scheduler says; */
+    bool scheduler;      /* it was asked since the watch began */
+    uint64_t uptime_s;   /* as last said */
     struct mono uptime_at;
     struct wall heard_wall;         /* for people only */
     void *session;                  /* the link that speaks for it, NULL when none; the shell's */
@@ -70,8 +74,9 @@ struct watch_sink {
                     const char *set);
     /* Something was observed that is no decision: "node.late", "node.live", "node.duplicate",
      * "alarm.silence", "alarm.over",
-     * "alarm.drift", "alarm.fingerprint" (somebody lies), "alarm.rollout" (past its deadline). nodes is a
-     * folded list, may be "". */
+     * "alarm.drift", "alarm.fingerprint" (somebody lies), "alarm.rollout" (past its deadline), "alarm.budget"
+     * (a node stays in service for want of room), "alarm.surge", "alarm.shared", "node.overridden". nodes is
+     * a folded list, may be "". */
     void (*notice)(void *arg, const char *what, const char *nodes, const char *text);
 };
 

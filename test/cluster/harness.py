@@ -35,7 +35,7 @@ PROGRAMS = {'fettled': 'src/controller/fettled', 'fettle-agent': 'src/agent/fett
             'fettle': 'src/cli/fettle', 'swarm': 'test/swarm/swarm'}
 MARK = 'FETTLE_TEST_WORLD'
 STATE_FILES = {'state.db', 'state.db-wal', 'state.db-shm', 'state.lock', 'ca.pem', 'ca.key'}
-HOME_FILES = {'node.key', 'node.pem', 'ca.pem', 'controllers'}
+HOME_FILES = {'checklist', 'operations', 'kernel-log', 'node.key', 'node.pem', 'ca.pem', 'controllers'}
 
 
 class Failed(Exception):
@@ -317,7 +317,8 @@ CALM = {'HeartBeatInterval': '1s', 'LateAfter': '30s', 'HeartBeatTimeout': '60s'
 
 class Controller:
     """A fettled with its configuration and state. Ports are the system's choice at the first start,
-    and stay for those that follow."""
+    and stay for those that follow. Its agents check nothing unless CheckConf says so: what this host has
+    installed, and what ails it, is nobody's business here."""
 
     def __init__(self, world, nodes, name='fettled', partitions='Partition=1 Name=batch\n', start=True, state=None,
                  **settings):
@@ -329,6 +330,7 @@ class Controller:
         self.process = None
         self.settings = {'ControlMachine': 'localhost', 'NodeSpecConf': os.path.join(self.dir, 'nodes.conf'),
                          'PartitionConf': os.path.join(self.dir, 'partitions.conf'),
+                         'CheckConf': os.path.join(self.dir, 'checks.conf'),
                          'MachStatusAddress': '127.0.0.1', 'MachStatusPort': 0, 'ApiPort': 0,
                          'ApiSocket': self.socket, **settings}
         os.mkdir(self.dir)
@@ -341,7 +343,7 @@ class Controller:
         """Writes the configuration; settings that are None are left out."""
         self.settings.update(settings)
         self.nodes = self.nodes if nodes is None else nodes
-        for file, text in (('nodes.conf', self.nodes), ('partitions.conf', self.partitions),
+        for file, text in (('nodes.conf', self.nodes), ('partitions.conf', self.partitions), ('checks.conf', ''),
                            ('fettle.conf', ''.join(f'{k} = {v}\n' for k, v in self.settings.items() if v is not None))):
             with open(os.path.join(self.dir, file), 'w') as f:
                 f.write(text)
@@ -524,6 +526,7 @@ FRAMES = {'HELLO': 1, 'WELCOME': 2, 'REFUSE': 3, 'HEARTBEAT': 4, 'INVENTORY': 5,
           'BATCH': 8, 'JOIN': 9, 'JOINED': 10, 'RENEW': 11, 'RENEWED': 12, 'SETTINGS': 13, 'WANT': 14,
           'FINGERPRINT': 15, 'COMPONENTS': 16, 'RECHECK': 17}
 TYPES = {v: k for k, v in FRAMES.items()}
+CHECKLIST = 18
 BOOT = '6e8f4a52-0c1e-4c1b-9d3a-2f60c2a1b7de'
 
 
@@ -560,10 +563,13 @@ class Link:
         return part
 
     def next(self):
-        """The next frame: (type, body); (None, why) when the link is closed."""
+        """The next frame but for what is to be checked: (type, body); (None, why) when the link is closed."""
         try:
-            length, kind, _, _ = struct.unpack('>IBBH', self.take(8))
-            return TYPES.get(kind, kind), json.loads(self.take(length) or 'null')
+            kind = CHECKLIST
+            while kind == CHECKLIST:
+                length, kind, _, _ = struct.unpack('>IBBH', self.take(8))
+                body = json.loads(self.take(length) or 'null')
+            return TYPES.get(kind, kind), body
         except (EOFError, OSError) as e:
             return None, e
 

@@ -70,7 +70,7 @@ static void opinion_add(struct sim *s, int node, enum claim_kind kind, const str
     bool drained = kind == CLAIM_DRAIN, any = false;
     const struct member *m = cluster_find(s->cluster, s->nodes[node].name);
     for (size_t i = 0; i < m->n_claims; i++) {
-        if (m->claims[i].claim->kind != CLAIM_DRIFT)
+        if (m->claims[i].claim->kind != CLAIM_DRIFT && m->claims[i].claim->kind != CLAIM_REPAIR)
             continue;
         any = true;
         drained &= m->claims[i].drained;
@@ -157,6 +157,16 @@ static void opinion_take(struct sim *s, const struct job *j)
         case COMMAND_ROLLOUT_START:
         case COMMAND_ROLLOUT_ACCEPT:
         case COMMAND_ROLLOUT_REVERT:
+        case COMMAND_FINDINGS:
+        case COMMAND_SHARED:
+        case COMMAND_REPAIR:
+        case COMMAND_OUTCOME:
+        case COMMAND_OPERATE:
+        case COMMAND_TRANSITION:
+        case COMMAND_TICKET:
+        case COMMAND_REPAIR_APPROVE:
+        case COMMAND_REPAIR_REFUSE:
+        case COMMAND_SWITCH:
         case COMMAND_EFFECT:
         case COMMANDS: break;
         }
@@ -178,8 +188,6 @@ static void job_end(struct sim *s)
     struct job *j = s->jobs;
     s->jobs = j->after;
     s->committing = false;
-    if (strcmp(j->actor, "fettled") == 0)
-        s->proposed[j->kind] = false;
     job_free(j);
 }
 
@@ -187,6 +195,7 @@ void agreed_submit(struct sim *s, const struct command *cmd)
 {
     struct job *j = mem_alloc(sizeof *j);
     j->kind = cmd->kind;
+    j->proposal = strcmp(cmd->actor, "fettled") == 0;
     j->at = cmd->at;
     snprintf(j->actor, sizeof j->actor, "%s", cmd->actor);
     snprintf(j->reason, sizeof j->reason, "%s", cmd->reason ? cmd->reason : "");
@@ -197,7 +206,9 @@ void agreed_submit(struct sim *s, const struct command *cmd)
     j->named = cmd->claim != NULL;
     if (!cmd->claim &&
         (cmd->kind == COMMAND_DRAIN || cmd->kind == COMMAND_DOWN || cmd->kind == COMMAND_SILENT ||
-         cmd->kind == COMMAND_DRIFT || cmd->kind == COMMAND_PERSISTS || cmd->kind == COMMAND_OVERDUE))
+         cmd->kind == COMMAND_DRIFT || cmd->kind == COMMAND_PERSISTS || cmd->kind == COMMAND_OVERDUE ||
+         cmd->kind == COMMAND_FINDINGS || cmd->kind == COMMAND_REPAIR || cmd->kind == COMMAND_OPERATE ||
+         cmd->kind == COMMAND_TRANSITION))
         snprintf(j->claim, sizeof j->claim, "%llu.%llu", (unsigned long long)s->term,
                  (unsigned long long)++s->claims);
     for (size_t i = 0; i < cmd->nodes->n; i++)
@@ -263,6 +274,7 @@ static void make_durable(struct sim *s)
     for (size_t i = 0; i < j->decision.n_ops; i++)
         store_put(s, j->decision.ops[i].key, j->decision.ops[i].value);
     opinion_take(s, j);
+    mend_durable(s, j);
     s->committed++;
 }
 
@@ -274,12 +286,15 @@ static void answer(struct sim *s)
     sim_say(s, "%s %s by %s%s%s: %s", command_name(j->kind), nodes, j->actor, *j->claim ? ", claim " : "",
             j->claim, j->failed ? "the disk is full" : "committed");
     conform_note_holds(s);
+    mend_before(s);
     for (size_t i = 0; i < j->decision.n_ops && !j->failed; i++)
         if (cluster_put(s->cluster, j->decision.ops[i].key, j->decision.ops[i].value, NULL) < 0)
             sim_fail(s, "a record of our own is refused");
     if (!j->failed) {
         watch_changed(s->watch, &j->decision.changed);
+        ill_changed(s, &j->decision.changed);
         check_release(s, j);
+        mend_after(s, j);
     }
     s->acknowledged += !j->failed;
     if (j->kind == COMMAND_SET)
@@ -358,6 +373,11 @@ void agreed_operator(struct sim *s)
     char id[CLAIM_ID_BYTES_MAX + 1];
     bool releases = cmd.kind == COMMAND_UNDRAIN || cmd.kind == COMMAND_UP;
     CLEANUP_TEXT struct text set = {0};
+    if (s->ill && sim_random(s, 3) == 0) {
+        if (repair_operator(s, &cmd, &nodes, &set))
+            agreed_submit(s, &cmd);
+        return;
+    }
     if (sim_random(s, 3) == 0) {
         conform_operator(s, &cmd, &nodes, &set);
         if (nodes.n || set.len)

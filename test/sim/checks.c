@@ -13,12 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Claims that are none of drift: those are held against what is proven (conform.c). */
+/* Claims that are none of drift or repair: those are held against what is proven (conform.c, mend.c). */
 static size_t people_claims(const struct member *m)
 {
     size_t n = 0;
     for (size_t i = 0; i < m->n_claims; i++)
-        n += m->claims[i].claim->kind != CLAIM_DRIFT && m->claims[i].claim->kind != CLAIM_OVERDUE;
+        n += m->claims[i].claim->kind != CLAIM_DRIFT && m->claims[i].claim->kind != CLAIM_OVERDUE &&
+             m->claims[i].claim->kind != CLAIM_REPAIR;
     return n;
 }
 
@@ -199,7 +200,9 @@ void check_step(struct sim *s)
     if (s->follow >= 0 && s->follow < (int)s->n && s->step % 10 == 0 && s->running)
         follow(s, s->follow);
     if (!shell_listens(s)) {
-        s->calm_at = s->now;
+        s->calm_at = s->quiet_since = s->now;
+        if (s->now - s->judged_at <= span_s(3).ns)
+            s->judged_at += STEP_NS; /* nor anybody judged */
         for (size_t i = 0; i < s->n; i++)
             s->nodes[i].verified_at += STEP_NS; /* time in which nobody listens makes nothing stale */
         return;

@@ -429,6 +429,8 @@ static void on_want(void *arg, struct member *m, const char *fingerprint)
 
 void conform_faults(struct sim *s)
 {
+    if (s->calm)
+        return;
     for (size_t i = 0; i < s->n; i++) {
         struct fleet_node *n = &s->nodes[i];
         if (!sim_chance(s, n->made == 0 ? 120 : 1500))

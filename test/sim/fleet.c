@@ -86,6 +86,7 @@ static bool lost_on_the_way(struct sim *s, int from, int to, enum message_kind k
 void fleet_send(struct sim *s, struct message *m)
 {
     m->at = s->now + (int64_t)sim_random(s, (uint64_t)s->delay_max);
+    m->at = m->at < m->not_before ? m->not_before : m->at;
     m->order = ++s->orders;
     struct message **at = &s->messages;
     for (struct message **p = &s->messages; *p; p = &(*p)->next) {
@@ -231,9 +232,10 @@ void fleet_step(struct sim *s)
             n->boot++;
             n->busy = false;
             n->agent_at = s->now;
+            ill_started(s, (int)i, true);
         }
         if (n->up && !n->agent && s->now >= n->agent_at)
-            start_agent(s, (int)i);
+            start_agent(s, (int)i), ill_started(s, (int)i, false);
         n->own_fault |= !n->up || !n->agent; /* also when a message of before arrives late */
         if (!n->up || !n->agent)
             continue;
@@ -243,7 +245,7 @@ void fleet_step(struct sim *s)
             n->last_good = s->now;
         live_on(s, (int)i);
         if (sim_chance(s, 3000))
-            n->busy = !n->busy;
+            n->busy = !n->busy && ill_may_work(s, (int)i);
     }
 }
 
@@ -338,6 +340,8 @@ static void mass_fault(struct sim *s)
 
 void fleet_faults(struct sim *s)
 {
+    if (s->calm)
+        return;
     unsigned rate = (unsigned)(s->seed % 3 + 1) * 40; /* per node and step, in millionths */
     for (size_t i = 0; i < s->n; i++)
         if (sim_chance(s, s->collector[i] ? rate * 6 : rate))

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TRACE_LINES = 60, TRACE_BYTES = 200, STEPS = 4000 };
+enum { TRACE_LINES = 60, TRACE_BYTES = 200, SIM_STEPS = 4000, CALM_STEPS = 15000, SETTLE_STEPS = 600 };
 
 static char trace[TRACE_LINES][TRACE_BYTES];
 static size_t traced;
@@ -48,9 +48,24 @@ void sim_fail(struct sim *s, const char *fmt, ...)
     for (size_t i = traced > TRACE_LINES ? traced - TRACE_LINES : 0; i < traced && !s->verbose; i++)
         puts(trace[i % TRACE_LINES]);
     printf("seed %" PRIu64 ", step %ld, %.1f s: %s\nplay it again: sim --seed %" PRIu64 " --steps %ld\n",
-           s->seed, s->step, (double)s->now / 1e9, why, s->seed, s->step + 1);
+           s->seed, s->step, (double)s->now / 1e9, why, s->seed, s->calm ? s->steps : s->step + 1);
     fflush(stdout);
     _exit(1);
+}
+
+/* Faults end: within so long everybody is back in service. */
+static void calm_down(struct sim *s)
+{
+    char why[200] = "";
+    if (!s->ill)
+        return;
+    ill_calm(s);
+    for (long left = CALM_STEPS; left > 0; left--) {
+        sim_step(s);
+        if (left % 10 == 0 && left < CALM_STEPS - SETTLE_STEPS && mend_all_well(s, why, sizeof why))
+            return;
+    }
+    sim_fail(s, "faults ended %d s ago, and %s", CALM_STEPS / 10, why);
 }
 
 static void play(uint64_t seed, long steps, bool verbose, int follow, struct sim *sums)
@@ -61,6 +76,7 @@ static void play(uint64_t seed, long steps, bool verbose, int follow, struct sim
     s->follow = follow;
     while (s->step < steps)
         sim_step(s);
+    calm_down(s);
     sums->committed += s->committed;
     sums->crashes += s->crashes;
     sums->downs += s->downs;
@@ -75,6 +91,13 @@ static void play(uint64_t seed, long steps, bool verbose, int follow, struct sim
     sums->reboots += s->reboots;
     sums->approved += s->approved;
     sums->liars += s->liars;
+    sums->isolations += s->isolations;
+    sums->returns += s->returns;
+    sums->operations += s->operations;
+    sums->queued += s->queued;
+    sums->shared_causes += s->shared_causes;
+    sums->latches += s->latches;
+    sums->helped += s->helped;
     sim_destroy(s);
 }
 
@@ -86,7 +109,7 @@ static int usage(void)
 
 int main(int argc, char **argv)
 {
-    uint64_t first = 1, last = 1, steps = STEPS, follow = NODES_MAX;
+    uint64_t first = 1, last = 1, steps = SIM_STEPS, follow = NODES_MAX;
     bool verbose = false;
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
@@ -127,5 +150,10 @@ int main(int argc, char **argv)
            "approvals, "
            "%zu liars\n",
            sums.drifts, sums.restored, sums.persists, sums.overdue, sums.reboots, sums.approved, sums.liars);
+    printf("%zu nodes isolated, %zu back, %zu times in the work queue, %zu operations, %zu helped; %zu "
+           "shared causes, "
+           "%zu surges\n",
+           sums.isolations, sums.returns, sums.queued, sums.operations, sums.helped, sums.shared_causes,
+           sums.latches);
     return 0;
 }

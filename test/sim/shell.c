@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PROPOSALS_MAX = 64 }; /* with a set, at once */
+
 bool shell_listens(const struct sim *s)
 {
     return s->running && s->stalled_until <= s->now;
@@ -32,14 +34,25 @@ static struct mono mono(const struct sim *s)
 
 /* --- what the watch says --------------------------------------------------------------------- */
 
+static bool is_under_way(const struct sim *s, enum command_kind kind, const char *set)
+{
+    size_t sets = 0;
+    for (const struct job *j = s->jobs; j; j = j->after) {
+        if (j->proposal && j->kind == kind && (j->set && set ? strcmp(j->set, set) == 0 : j->set == set))
+            return true;
+        sets += j->proposal && j->set;
+    }
+    return set && sets >= PROPOSALS_MAX;
+}
+
 static bool propose(void *arg, enum command_kind kind, const struct hostlist *nodes, const char *reason,
                     const char *set)
 {
     struct sim *s = arg;
     check_proposal(s, kind, nodes);
-    if (s->proposed[kind])
+    mend_proposal(s, kind, nodes, set);
+    if (is_under_way(s, kind, set))
         return false;
-    s->proposed[kind] = true;
     const struct command cmd = {
         .kind = kind, .actor = "fettled", .at = wall(s), .nodes = nodes, .reason = reason, .set = set};
     agreed_submit(s, &cmd);
@@ -51,6 +64,8 @@ static void notice(void *arg, const char *what, const char *nodes, const char *t
     struct sim *s = arg;
     s->duplicates += strcmp(what, "node.duplicate") == 0;
     s->alarms += strcmp(what, "alarm.silence") == 0;
+    s->shared_causes += strcmp(what, "alarm.shared") == 0;
+    s->latches += strcmp(what, "alarm.surge") == 0;
     sim_say(s, "%s %s: %s", what, nodes, text);
 }
 
@@ -75,6 +90,12 @@ void shell_roster(struct sim *s, struct roster *r)
         char xname[32];
         snprintf(xname, sizeof xname, "x1c0s%zub0n0", i);
         spec_set(&n->spec, FIELD_XNAME, xname, 31, NULL);
+        if (!s->ill)
+            continue;
+        snprintf(cpus, sizeof cpus, "%zu", 1 + i / 6);
+        spec_set(&n->spec, FIELD_GROUP, cpus, 31, NULL);
+        snprintf(cpus, sizeof cpus, "%zu", i % 3);
+        spec_set(&n->spec, FIELD_PARTITION, cpus, 31, NULL);
     }
     conform_classes(s, r);
 }
@@ -107,9 +128,9 @@ void shell_start(struct sim *s)
     int64_t three = 3 * s->interval;
     s->shares_from = s->now + (three < span_s(30).ns ? three : span_s(30).ns);
     s->balance_at = s->began = s->calm_at = s->now;
-    memset(s->proposed, 0, sizeof s->proposed);
     s->running = true;
     conform_begin(s);
+    ill_begin(s);
     for (size_t i = 0; i < s->n; i++) {
         s->nodes[i].heard = false;
         s->nodes[i].quiet = s->nodes[i].down_due = 0;
@@ -232,6 +253,16 @@ static void send_share(struct sim *s, struct session *k, struct member *const *n
     fleet_send(s, m);
 }
 
+/* Others may have been given some of them while it was away. */
+static size_t keep_own(const struct sim *s, const struct session *k, struct member **nodes, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (share_collector_of(s->share, nodes[i]) == member_of(s, k->node))
+            nodes[kept++] = nodes[i];
+    return kept;
+}
+
 /* A collector that comes says which nodes it has; they stay with it. */
 static void collector_hello(struct sim *s, struct session *k)
 {
@@ -244,7 +275,7 @@ static void collector_hello(struct sim *s, struct session *k)
     k->batch_at = s->now;
     share_respond(s->share, member_of(s, k->node), true, held, n);
     s->balance_at = s->now;
-    send_share(s, k, held, n);
+    send_share(s, k, held, keep_own(s, k, held, n));
 }
 
 /* The node is sent to its collector instead. */
@@ -287,6 +318,7 @@ static int open_member(struct sim *s, int node, uint64_t instance, unsigned boot
         return rc;
     note_instance(s, node, was, instance);
     conform_opened(s, node, anew);
+    ill_opened(s, node, anew);
     struct session *before = old;
     if (before && before != k && before->node == node)
         session_end(s, before);
@@ -482,6 +514,11 @@ void shell_tick(struct sim *s)
     if (s->step % 5 == 0)
         collectors(s);
     conform_tick(s);
+    if (s->ill) {
+        ill_scheduler(s);
+        repair_drivers(s);
+        ill_untold(s);
+    }
 }
 
 /* --- a reload -------------------------------------------------------------------------------- */
@@ -543,7 +580,7 @@ void shell_reload(struct sim *s)
     shell_roster(s, &r);
     cluster_configure(s->cluster, &r, &changes);
     watch_set_policy(s->watch, &s->policy);
-    s->calm_at = s->judged_at = s->now;
+    s->calm_at = s->judged_at = s->reload_at = s->now;
     for (size_t i = 0; i < s->n && was_slow && !s->slow; i++)
         if (watch_observed(s->watch, member_of(s, (int)i))->beat.liveness != LIVENESS_SILENT)
             excused(s, (int)i);
@@ -569,6 +606,10 @@ void shell_attack(struct sim *s)
     struct err e;
     int rc = -EINVAL;
     uint64_t attack = sim_random(s, 5);
+    if (s->ill && sim_random(s, 3) == 0) {
+        ill_attack(s, i);
+        return;
+    }
     if (before.beat.instance == 0)
         return;
     if (attack == 0) /* an old heartbeat again */

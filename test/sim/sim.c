@@ -49,6 +49,7 @@ void sim_policy(struct sim *s)
     p->plain = s->slow ? patience(22 * i, 40 * i) : patience(3 * i, 9 * i);
     p->sensitive = s->slow ? patience(22 * i, 50 * i) : patience(12 * i, 42 * i);
     p->borrowed = s->slow ? patience(22 * i, 40 * i) : patience(3 * i, 6 * i);
+    ill_policy(s);
     p->conform = (struct conformity_policy){{10 * s->interval}, {30 * i}, {12 * i}, 20};
 }
 
@@ -99,6 +100,7 @@ struct sim *sim_create(uint64_t seed, long steps)
     s->loss_per_mille = sim_random(s, 3) == 0 ? (unsigned)sim_random(s, 40) : 0;
     s->delay_max = (int64_t)(1 + sim_random(s, 1000)) * 1000000;
     choose_roles(s);
+    ill_create(s);
     sim_policy(s);
     fleet_create(s);
     shell_start(s);
@@ -143,6 +145,10 @@ static void deliver_share(struct sim *s, const struct message *m)
 /* False: the message waits, because its receiver is stopped. */
 static bool deliver(struct sim *s, const struct message *m)
 {
+    if (m->kind == MESSAGE_ACT) {
+        repair_act(s, m);
+        return true;
+    }
     if (m->kind == MESSAGE_SHARE) {
         if (s->nodes[m->to].agent && s->nodes[m->to].conn == m->conn)
             deliver_share(s, m);
@@ -156,6 +162,8 @@ static bool deliver(struct sim *s, const struct message *m)
             deliver_to_collector(s, m);
         return true;
     }
+    if (!s->running && (m->kind == MESSAGE_CHECKS || m->kind == MESSAGE_DONE))
+        return true;
     if (!s->running) {
         fleet_lose_link(s, m->from, (int64_t)sim_random(s, (uint64_t)s->unit));
         return true;
@@ -164,6 +172,10 @@ static bool deliver(struct sim *s, const struct message *m)
         return false;
     if (m->kind == MESSAGE_LIST)
         conform_list(s, m);
+    else if (m->kind == MESSAGE_CHECKS)
+        ill_checks(s, m);
+    else if (m->kind == MESSAGE_DONE)
+        repair_done(s, m);
     else if (m->kind == MESSAGE_HELLO)
         shell_hello(s, m);
     else if (m->kind == MESSAGE_BEAT)
@@ -186,6 +198,7 @@ static void deliver_due(struct sim *s)
             continue;
         }
         free(m->items);
+        free(m->words);
         free(m);
     }
     *end = s->messages;
@@ -201,6 +214,7 @@ void sim_step(struct sim *s)
     if (!s->running && s->now >= s->start_at)
         shell_start(s);
     fleet_step(s);
+    ill_step(s);
     bool first = s->wake_first && shell_listens(s);
     if (first)
         shell_tick(s); /* after a stop, either the timers or the sockets are served first */
@@ -221,8 +235,10 @@ void sim_destroy(struct sim *s)
         struct message *m = s->messages;
         s->messages = m->next;
         free(m->items);
+        free(m->words);
         free(m);
     }
+    ill_fini(s);
     free(s->nodes);
     free(s);
 }

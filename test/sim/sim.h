@@ -20,6 +20,9 @@
  *            and a second, naive opinion of what each command should come to
  *   checks   the invariants, after every step
  *   conform  what nodes are made of, and what follows
+ *   ill      what is wrong with nodes, what their checks say of it, the scheduler
+ *   repair   who carries out operations, and what people say in a repair
+ *   mend     the invariants of health and repair
  *
  * Whom a node reports to: CONTROLLER or the index of a collector.
  */
@@ -78,7 +81,89 @@ struct fleet_node {
     bool reboot_asked;
 };
 
-enum message_kind { MESSAGE_HELLO, MESSAGE_BEAT, MESSAGE_BATCH, MESSAGE_SHARE, MESSAGE_LIST };
+enum message_kind {
+    MESSAGE_HELLO,
+    MESSAGE_BEAT,
+    MESSAGE_BATCH,
+    MESSAGE_SHARE,
+    MESSAGE_LIST,
+    MESSAGE_CHECKS,
+    MESSAGE_ACT,
+    MESSAGE_DONE
+};
+
+/* What can be wrong with a node, and the checks that say so. The last two are of the extensive stage. */
+enum ail { AIL_SERVICE, AIL_MOUNT, AIL_GPU, AIL_LINK, AIL_WATCHED, AIL_DEEP, AIL_DEEPER, AILS };
+enum { DEEDS_KEPT = 16, OPERATIONS_KEPT = 64, OPERATION_RUN_MAX = 32 };
+
+/* A word of an agent about one check. */
+struct word {
+    enum ail check;
+    enum result result;
+    int64_t looked;
+};
+
+/* A node's health as it is, what its agent knows of it, and what is done to it. */
+struct patient {
+    struct {
+        bool on, flaps, hidden;
+        int64_t until;  /* it goes by itself; 0: not */
+        unsigned cures; /* bits of enum cure */
+        enum result worst;
+    } ails[AILS];
+    bool mute; /* a check cannot be looked at */
+
+    enum result is[AILS]; /* as last looked at on this boot */
+    int64_t looked[AILS];
+    int64_t bad_since; /* a check that runs by itself fails since; 0: none does */
+    bool told;         /* all, over this way */
+    uint64_t told_way;
+
+    struct deed {
+        char id[CLAIM_ID_BYTES_MAX + 1], run[OPERATION_RUN_MAX], verdict[160];
+        unsigned boot;
+        const char *state;
+    } deeds[DEEDS_KEPT];
+    size_t n_deeds;
+    struct {
+        bool on, hangs, fails;
+        int64_t ends, deadline;
+    } now; /* of the last deed */
+    struct {
+        bool on, fails, replaces;
+        int64_t ends;
+        char id[CLAIM_ID_BYTES_MAX + 1];
+    } power; /* by the driver */
+
+    /* The controller's hand. */
+    struct {
+        char id[CLAIM_ID_BYTES_MAX + 1];
+        int state; /* 0 waits, 1 begins, 2 begun */
+        bool own;  /* this controller began it */
+        int64_t next;
+    } actor;
+
+    /* The scheduler. */
+    bool drained_there;
+    int64_t drain_at, completing_until;
+
+    /* Opinion: what this controller was told of the present boot; what happened to the node. */
+    struct {
+        enum result result;
+        unsigned boot;
+        int64_t looked, told; /* told 0: never */
+    } heard[AILS];
+    enum work scheduled;
+    bool scheduler;
+    int64_t tried_at, passed_at, person_at, returned_at, kept_since, quiet_until;
+    char begun[OPERATIONS_KEPT][CLAIM_ID_BYTES_MAX + 1], done[OPERATIONS_KEPT][CLAIM_ID_BYTES_MAX + 1];
+    size_t n_begun, n_done;
+    bool lost;      /* when it was decided that the last one may be begun */
+    enum step step; /* before a commit */
+    bool manual;
+    enum approval approval;
+    char repair[CLAIM_ID_BYTES_MAX + 1];
+};
 
 struct batch_item {
     int node;
@@ -100,6 +185,11 @@ struct message {
     bool lie; /* LIST: it is another's */
     size_t n;
     struct batch_item *items; /* BATCH; SHARE: the nodes given */
+    struct word *words;       /* CHECKS */
+    bool full;
+    int64_t not_before;
+    struct deed deed; /* ACT, DONE */
+    int64_t deadline;
     struct message *next;
 };
 
@@ -118,6 +208,7 @@ struct job {
     char *set; /* NULL without */
     bool reasoned;
     bool named; /* claim was named by the caller */
+    bool proposal;
     struct hostlist nodes;
     struct wall at;
     size_t from, next;
@@ -175,7 +266,6 @@ struct sim {
     struct watch *watch;
     struct share *share;
     struct session *sessions;
-    bool proposed[COMMANDS];
     int64_t shares_from, balance_at, calm_at; /* calm_at: last time that anything but nodes was at fault */
     int64_t patience_at;                      /* last time that somebody's patience was changed */
     int64_t store_bad_at, alarm_at;           /* last time that the store failed; that the alarm stood */
@@ -197,6 +287,20 @@ struct sim {
     int edit_cpus[NODES_MAX], edit_sensitive[NODES_MAX]; /* -1: not edited */
     size_t committed, acknowledged, crashes;
     size_t downs, alarms, leads;
+
+    /* health */
+    bool ill;            /* this history has it */
+    bool calm;           /* faults have ended, and people answer */
+    bool slurm;          /* there is a scheduler */
+    int64_t quiet_since; /* last time that the controller stood still */
+    struct patient *patients;
+    int64_t server_until, broken_until, slurm_until; /* until when what all share is at fault */
+    int64_t raised_at, reload_at; /* last time that a person gave nodes back to Fettle; of a reload */
+    int64_t latch_at;
+    int64_t isolated[NODES_MAX];
+    size_t n_isolated;
+    bool stopped, latched; /* before a commit */
+    size_t isolations, returns, operations, queued, shared_causes, latches, helped;
     size_t drifts, restored, persists, overdue, reboots, approved, liars;
 };
 
@@ -261,6 +365,45 @@ void conform_note_holds(struct sim *s);
 void check_release(struct sim *s, const struct job *j);
 void check_conform(struct sim *s, int node, const struct member *m);
 void check_conform_proposal(struct sim *s, enum command_kind kind, const struct hostlist *nodes);
+
+/* ill.c */
+void ill_create(struct sim *s);
+void ill_policy(struct sim *s);
+void ill_begin(struct sim *s); /* a controller begins */
+void ill_step(struct sim *s);
+void ill_started(struct sim *s, int node, bool booted);
+bool ill_may_work(const struct sim *s, int node);
+void ill_opened(struct sim *s, int node, bool anew);
+void ill_checks(struct sim *s, const struct message *m);
+void ill_scheduler(struct sim *s);
+void ill_changed(struct sim *s, const struct hostlist *nodes);
+void ill_untold(struct sim *s);
+void ill_attack(struct sim *s, int node);
+void ill_calm(struct sim *s);
+void ill_cure(struct sim *s, int node, const char *run);
+enum result ill_truth(const struct sim *s, int node, enum ail check);
+void ill_fini(struct sim *s);
+const char *ill_check_name(enum ail check);
+json_t *ill_verdict(enum ail check, enum result r);
+
+/* repair.c */
+void repair_agent_step(struct sim *s, int node);
+void repair_agent_started(struct sim *s, int node, bool booted);
+void repair_tell(struct sim *s, int node);
+void repair_act(struct sim *s, const struct message *m);
+void repair_done(struct sim *s, const struct message *m);
+void repair_drivers(struct sim *s);
+bool repair_operator(struct sim *s, struct command *cmd, struct hostlist *nodes, struct text *set);
+void repair_people(struct sim *s);
+
+/* mend.c */
+void mend_proposal(struct sim *s, enum command_kind kind, const struct hostlist *nodes, const char *set);
+void mend_before(struct sim *s);
+void mend_after(struct sim *s, const struct job *j);
+void mend_durable(struct sim *s, const struct job *j);
+void mend_may(struct sim *s, int node, const char *run, const char *of);
+void mend_executed(struct sim *s, int node, const char *id, const char *run);
+bool mend_all_well(const struct sim *s, char *why, size_t size);
 
 /* checks.c */
 void check_step(struct sim *s);

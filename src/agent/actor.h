@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_AGENT_ACTOR_H
+#define FETTLE_AGENT_ACTOR_H
+
+#include "agent/body.h"
+#include "agent/checker.h"
+
+#include <uv.h>
+
+/*
+ * Carries out what a controller asks of the node (ACT) and says what came of it (DONE): a command, a reboot,
+ * one look at a check. One at a time, each id once, whatever happens to the agent meanwhile: that an
+ * operation begins is on the disk before it does.
+ */
+
+struct actor;
+
+struct actor_settings {
+    const char *home, *root, *boot; /* borrowed as long as it exists */
+    struct checker *checker;        /* outlives it */
+    /* The body of a DONE frame. */
+    void (*say)(void *arg, const char *body, size_t len);
+    void *arg;
+};
+
+/* What was begun before and has no end is unknown from now on; a reboot into another boot is done. */
+struct actor *actor_create(uv_loop_t *loop, const struct actor_settings *settings);
+/* Kills no command that runs; calls nobody any more. */
+void actor_destroy(struct actor *a);
+
+/* Says what came of the last operations: somebody listens who may not know. */
+void actor_tell(struct actor *a);
+/* An id that is known is told about again and not done again. Refused: another boot, a term older than one
+ * seen, a kind that is not known, something else under way, or nothing could be written down. */
+void actor_act(struct actor *a, const struct body_act *act);
+
+#endif

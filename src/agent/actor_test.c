@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/actor.h"
+
+#include "agent/deeds.h"
+#include "agent/fake.h"
+#include "base/json.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* Operations as a controller asks for them, and what becomes of them over the ends of agents. */
+
+#define BOOT "6e8f4a52-0c1e-4c1b-9d3a-2f60c2a1b7de"
+#define NEXT_BOOT "00000000-0c1e-4c1b-9d3a-2f60c2a1b7de"
+
+enum { SAID_MAX = 128 };
+
+struct node {
+    struct fake *f;
+    struct checker *checker;
+    struct actor *actor;
+    char *root;
+    json_t *said[SAID_MAX];
+    int n;
+};
+
+static void say(void *arg, const char *body, size_t len)
+{
+    struct node *n = arg;
+    assert_true(n->n < SAID_MAX && len <= FRAME_BODY_BYTES_MAX);
+    n->said[n->n] = json_read(body, len, NULL);
+    assert_non_null(n->said[n->n]);
+    n->n++;
+}
+
+static void say_checks(void *arg, const char *body, size_t len)
+{
+}
+
+static void start(struct node *n, const char *boot)
+{
+    static const char records[] = "Check=disk Probe=plugin Run=\"echo slow; exit 2\" When=extensive\n"
+                                  "Check=hangs Probe=plugin Run=\"sleep 1000\" When=extensive Deadline=1h\n";
+    struct checker_settings checks = {
+        .root = n->root, .node = "lx01", .boot = boot, .say = say_checks, .arg = n};
+    struct checklist list = {0};
+    list.meanings = meanings_read(NULL, NULL);
+    assert_int_equal(checks_parse("test", records, strlen(records), &list.checks, NULL), 0);
+    n->checker = checker_create(&n->f->loop, &checks);
+    checker_set(n->checker, &list);
+    struct actor_settings acts = {
+        .home = n->f->dir, .root = n->root, .boot = boot, .checker = n->checker, .say = say, .arg = n};
+    n->actor = actor_create(&n->f->loop, &acts);
+}
+
+static void stop(struct node *n)
+{
+    actor_destroy(n->actor);
+    checker_destroy(n->checker);
+    n->actor = NULL;
+    n->checker = NULL;
+}
+
+static int open_node(void **state)
+{
+    struct node *n = mem_alloc(sizeof *n);
+    n->f = mem_alloc(sizeof *n->f);
+    fake_init(n->f);
+    n->root = fake_root(n->f, "lx01");
+    start(n, BOOT);
+    *state = n;
+    return 0;
+}
+
+static int close_node(void **state)
+{
+    struct node *n = *state;
+    stop(n);
+    fake_fini(n->f);
+    for (int i = 0; i < n->n; i++)
+        json_decref(n->said[i]);
+    free(n->root);
+    free(n->f);
+    free(n);
+    return 0;
+}
+
+static struct body_act act_of(const char *id, const char *run)
+{
+    struct body_act act = {.term = 3, .deadline = span_s(60)};
+    snprintf(act.id, sizeof act.id, "%s", id);
+    snprintf(act.boot, sizeof act.boot, "%s", BOOT);
+    snprintf(act.run, sizeof act.run, "%s", run);
+    return act;
+}
+
+static void act(struct node *n, const char *id, const char *run)
+{
+    struct body_act a = act_of(id, run);
+    actor_act(n->actor, &a);
+}
+
+static const char *string_of(const json_t *o, const char *key)
+{
+    const char *s = json_string_value(json_object_get(o, key));
+    return s ? s : "";
+}
+
+static json_t *last_of(const struct node *n, const char *id)
+{
+    for (int i = n->n - 1; i >= 0; i--)
+        if (strcmp(string_of(n->said[i], "id"), id) == 0)
+            return n->said[i];
+    return NULL;
+}
+
+struct awaited {
+    struct node *n;
+    const char *id, *state;
+};
+
+static bool is_said(void *arg)
+{
+    const struct awaited *w = arg;
+    return strcmp(string_of(last_of(w->n, w->id), "state"), w->state) == 0;
+}
+
+static json_t *wait_said(struct node *n, const char *id, const char *state)
+{
+    struct awaited w = {n, id, state};
+    if (!fake_wait(n->f, is_said, &w))
+        fail_msg("%s is never %s", id, state);
+    return last_of(n, id);
+}
+
+static char *path_in(const struct node *n, const char *name, char out[static 256])
+{
+    snprintf(out, 256, "%s/%s", n->f->dir, name);
+    return out;
+}
+
+static void says_that_it_begins_and_what_came_of_it(void **state)
+{
+    struct node *n = *state;
+    act(n, "c1", "node:echo out; echo err >&2");
+    assert_int_equal(n->n, 1);
+    assert_string_equal(string_of(n->said[0], "state"), "begun");
+    assert_string_equal(string_of(n->said[0], "boot"), BOOT);
+    assert_string_equal(string_of(wait_said(n, "c1", "done"), "text"), "out\nerr\n");
+    act(n, "c2", "node:echo why; exit 3");
+    assert_string_equal(string_of(wait_said(n, "c2", "failed"), "text"), "exit status 3: why\n");
+    act(n, "c3", "node:kill -TERM $$");
+    assert_string_equal(string_of(wait_said(n, "c3", "failed"), "text"), "ended by signal 15");
+}
+
+static void keeps_the_end_of_much_output(void **state)
+{
+    struct node *n = *state;
+    act(n, "c1", "node:head -c 300000 /dev/zero | tr '\\0' x; echo; printf 'the\\001end'");
+    const char *text = string_of(wait_said(n, "c1", "done"), "text");
+    assert_int_equal(strlen(text), DEED_TEXT_BYTES_MAX);
+    assert_string_equal(text + strlen(text) - 8, "\nthe end");
+}
+
+static void on_wake(uv_timer_t *timer)
+{
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+}
+
+/* For what happens outside and wakes nobody here. */
+static bool wait_outside(struct node *n, fake_cond_fn *cond, void *arg)
+{
+    uv_timer_t wake;
+    uv_timer_init(&n->f->loop, &wake);
+    uv_timer_start(&wake, on_wake, 5, 5);
+    bool good = fake_wait(n->f, cond, arg);
+    uv_close((uv_handle_t *)&wake, on_closed);
+    uv_run(&n->f->loop, UV_RUN_NOWAIT);
+    return good;
+}
+
+static bool is_gone(void *arg)
+{
+    return kill(*(pid_t *)arg, 0) != 0 && errno == ESRCH;
+}
+
+static bool is_there(void *arg)
+{
+    return access(arg, F_OK) == 0;
+}
+
+static bool is_not_there(void *arg)
+{
+    return !is_there(arg);
+}
+
+static void what_takes_too_long_is_killed_with_all_that_it_started(void **state)
+{
+    struct node *n = *state;
+    char path[256], run[512];
+    int pid = 0;
+    snprintf(run, sizeof run, "node:sleep 1000 & echo $! > %s; wait", path_in(n, "pid", path));
+    struct body_act a = act_of("c1", run);
+    a.deadline = span_ms(1500);
+    actor_act(n->actor, &a);
+    const char *text = string_of(wait_said(n, "c1", "failed"), "text");
+    assert_non_null(strstr(text, "killed"));
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%d", &pid), 1);
+    fclose(file);
+    pid_t child = pid;
+    assert_true(wait_outside(n, is_gone, &child));
+    act(n, "c2", "node:true"); /* there is room for another one */
+    wait_said(n, "c2", "done");
+}
+
+static void refuses_what_may_not_be_done(void **state)
+{
+    struct node *n = *state;
+    struct body_act a = act_of("c1", "node:true");
+    snprintf(a.boot, sizeof a.boot, "%s", NEXT_BOOT);
+    actor_act(n->actor, &a);
+    assert_string_equal(string_of(last_of(n, "c1"), "state"), "refused");
+    act(n, "c1", "node:true"); /* what was refused is not done later */
+    assert_string_equal(string_of(last_of(n, "c1"), "state"), "refused");
+    static const char *const unknown[] = {"",          "node:", "check:", "check:nothing", "power.cycle",
+                                          "reboot now"};
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        char id[8];
+        snprintf(id, sizeof id, "u%zu", i);
+        act(n, id, unknown[i]);
+        assert_string_equal(string_of(last_of(n, id), "state"), "refused");
+    }
+    a = act_of("c2", "node:sleep 1000");
+    a.deadline = span_ms(500);
+    actor_act(n->actor, &a);
+    act(n, "c3", "node:true");
+    assert_string_equal(string_of(last_of(n, "c2"), "state"), "begun");
+    assert_string_equal(string_of(last_of(n, "c3"), "text"), "another operation is under way");
+    wait_said(n, "c2", "failed");
+}
+
+static void an_old_term_is_refused_and_the_next_one_may_ask_the_same(void **state)
+{
+    struct node *n = *state;
+    act(n, "c1", "node:true");
+    wait_said(n, "c1", "done");
+    struct body_act a = act_of("c2", "node:true");
+    a.term = 2;
+    actor_act(n->actor, &a);
+    assert_string_equal(string_of(last_of(n, "c2"), "state"), "refused");
+    stop(n);
+    start(n, BOOT); /* the term is remembered */
+    actor_act(n->actor, &a);
+    assert_string_equal(string_of(last_of(n, "c2"), "state"), "refused");
+    act(n, "c2", "node:true");
+    wait_said(n, "c2", "done");
+}
+
+static void nothing_is_done_twice(void **state)
+{
+    struct node *n = *state;
+    char path[256], run[512];
+    struct stat st;
+    snprintf(run, sizeof run, "node:echo x >> %s", path_in(n, "times", path));
+    act(n, "c1", run);
+    act(n, "c1", run); /* begun */
+    wait_said(n, "c1", "done");
+    act(n, "c1", run);
+    stop(n);
+    start(n, BOOT);
+    act(n, "c1", run);
+    assert_string_equal(string_of(last_of(n, "c1"), "state"), "done");
+    act(n, "c2", "node:true");
+    wait_said(n, "c2", "done");
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_size, 2);
+}
+
+static void what_an_agent_left_begun_is_unknown(void **state)
+{
+    struct node *n = *state;
+    char begun[256], go[256], run[1024];
+    path_in(n, "begun", begun);
+    path_in(n, "go", go);
+    snprintf(run, sizeof run, "node:touch %s; while ! test -e %s; do sleep 0.01; done; rm %s", begun, go,
+             begun);
+    act(n, "c1", run);
+    assert_true(wait_outside(n, is_there, begun));
+    stop(n);
+    start(n, BOOT);
+    actor_tell(n->actor);
+    assert_string_equal(string_of(last_of(n, "c1"), "state"), "unknown");
+    int said = n->n;
+    act(n, "c1", run);
+    assert_int_equal(n->n, said + 1);
+    assert_string_equal(string_of(last_of(n, "c1"), "state"), "unknown");
+    fake_write(n->f->dir, "go", ""); /* it went on without its agent, and ends now */
+    assert_true(wait_outside(n, is_not_there, begun));
+}
+
+static void reboot(struct node *n, const char *script)
+{
+    char path[512];
+    fake_write(n->root, "sbin/reboot", script);
+    snprintf(path, sizeof path, "%s/sbin/reboot", n->root);
+    chmod(path, 0755);
+    act(n, "c1", "reboot");
+}
+
+static void a_reboot_is_done_when_the_boot_is_another_one(void **state)
+{
+    struct node *n = *state;
+    char path[256], script[512];
+    snprintf(script, sizeof script, "#!/bin/sh\ntouch %s\n", path_in(n, "rebooted", path));
+    reboot(n, script);
+    assert_string_equal(string_of(last_of(n, "c1"), "state"), "begun");
+    assert_true(wait_outside(n, is_there, path));
+    stop(n);
+    start(n, NEXT_BOOT);
+    actor_tell(n->actor);
+    assert_string_equal(string_of(last_of(n, "c1"), "state"), "done");
+    assert_string_equal(string_of(last_of(n, "c1"), "boot"), BOOT);
+}
+
+static void a_reboot_that_fails_or_does_not_come_says_so(void **state)
+{
+    struct node *n = *state;
+    reboot(n, "#!/bin/sh\necho no; exit 1\n");
+    assert_string_equal(string_of(wait_said(n, "c1", "failed"), "text"), "exit status 1: no\n");
+    fake_write(n->root, "sbin/reboot", "#!/bin/sh\n");
+    struct body_act a = act_of("c2", "reboot");
+    a.deadline = span_ms(300);
+    actor_act(n->actor, &a);
+    wait_said(n, "c2", "unknown");
+    stop(n);
+    start(n, BOOT);
+    actor_tell(n->actor);
+    assert_string_equal(string_of(last_of(n, "c2"), "state"), "unknown");
+}
+
+static void a_check_is_run_and_its_verdict_told(void **state)
+{
+    struct node *n = *state;
+    act(n, "c1", "check:disk");
+    json_t *done = wait_said(n, "c1", "done");
+    assert_string_equal(string_of(done, "text"), "fatal");
+    CLEANUP_FREE char *verdict = json_write(json_object_get(done, "verdict"));
+    assert_non_null(strstr(verdict, "\"result\":\"fatal\""));
+    assert_non_null(strstr(verdict, "slow"));
+    struct body_act a = act_of("c2", "check:hangs");
+    a.deadline = span_s(1);
+    actor_act(n->actor, &a);
+    done = wait_said(n, "c2", "done"); /* that it hangs is what it came to */
+    assert_string_equal(string_of(done, "text"), "unknown");
+    stop(n);
+    start(n, BOOT);
+    actor_tell(n->actor);
+    assert_non_null(json_object_get(last_of(n, "c1"), "verdict"));
+}
+
+static void what_cannot_be_written_down_is_not_begun(void **state)
+{
+    struct node *n = *state;
+    char path[256];
+    actor_destroy(n->actor);
+    struct actor_settings acts = {
+        .home = "/nonexistent", .root = n->root, .boot = BOOT, .checker = n->checker, .say = say, .arg = n};
+    n->actor = actor_create(&n->f->loop, &acts);
+    char run[512];
+    snprintf(run, sizeof run, "node:touch %s", path_in(n, "done", path));
+    act(n, "c1", run);
+    assert_string_equal(string_of(last_of(n, "c1"), "state"), "refused");
+    assert_false(is_there(path));
+}
+
+/* --- what is kept --------------------------------------------------------------------------- */
+
+static void keeps_the_last_sixteen(void **state)
+{
+    struct deeds d = {0}, back = {0};
+    CLEANUP_TEXT struct text all = {0};
+    for (int i = 0; i < 20; i++) {
+        char id[8];
+        snprintf(id, sizeof id, "c%d", i);
+        deed_set(deeds_add(&d, id, BOOT, i == 19, DEED_BEGUN), DEED_DONE, "a \"text\"\n", i ? NULL : "{}");
+    }
+    d.term = 7;
+    assert_int_equal(d.n, DEEDS_MAX);
+    assert_null(deeds_find(&d, "c3"));
+    deeds_format(&d, &all);
+    assert_int_equal(deeds_parse(&back, all.s, NULL), 0);
+    assert_int_equal(back.term, 7);
+    assert_int_equal(back.n, DEEDS_MAX);
+    assert_string_equal(deeds_find(&back, "c4")->text, "a \"text\"\n");
+    assert_true(deeds_find(&back, "c19")->reboot);
+    deeds_fini(&d);
+    deeds_fini(&back);
+}
+
+/* However many others were asked for meanwhile, and refused. */
+static void what_is_under_way_is_not_forgotten(void **state)
+{
+    struct deeds d = {0};
+    deeds_add(&d, "long", BOOT, false, DEED_BEGUN);
+    for (int i = 0; i < 40; i++) {
+        char id[8];
+        snprintf(id, sizeof id, "c%d", i);
+        deed_set(deeds_add(&d, id, BOOT, false, DEED_REFUSED), DEED_REFUSED, "", NULL);
+    }
+    assert_non_null(deeds_find(&d, "long"));
+    assert_non_null(deeds_find(&d, "c39"));
+    assert_int_equal(d.n, DEEDS_MAX);
+    deeds_fini(&d);
+}
+
+static void what_is_damaged_is_refused(void **state)
+{
+    static const char *const wrong[] = {
+        "",
+        "[]",
+        "{}",
+        "{\"term\":1}",
+        "{\"term\":1,\"operations\":{}}",
+        "{\"term\":1,\"operations\":[1]}",
+        "{\"term\":1,\"operations\":[{\"id\":\"\",\"boot\":\"b\",\"state\":\"done\",\"text\":\"\",\"reboot\":"
+        "true}]}",
+        "{\"term\":1,\"operations\":[{\"id\":\"c\",\"boot\":\"b\",\"state\":\"odd\",\"text\":\"\",\"reboot\":"
+        "true}]}",
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct deeds d = {0};
+        struct err e = {0};
+        assert_int_equal(deeds_parse(&d, wrong[i], &e), -EILSEQ);
+        assert_int_equal(d.n, 0);
+        assert_int_not_equal(e.msg[0], 0);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_node, close_node)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(says_that_it_begins_and_what_came_of_it),
+        TEST(keeps_the_end_of_much_output),
+        TEST(what_takes_too_long_is_killed_with_all_that_it_started),
+        TEST(refuses_what_may_not_be_done),
+        TEST(an_old_term_is_refused_and_the_next_one_may_ask_the_same),
+        TEST(nothing_is_done_twice),
+        TEST(what_an_agent_left_begun_is_unknown),
+        TEST(a_reboot_is_done_when_the_boot_is_another_one),
+        TEST(a_reboot_that_fails_or_does_not_come_says_so),
+        TEST(a_check_is_run_and_its_verdict_told),
+        TEST(what_cannot_be_written_down_is_not_begun),
+        cmocka_unit_test(keeps_the_last_sixteen),
+        cmocka_unit_test(what_is_under_way_is_not_forgotten),
+        cmocka_unit_test(what_is_damaged_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/checker.h"
+
+#include "agent/checker_said.h"
+#include "agent/fake.h"
+#include "base/json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* Checks on a tree of files: the quick ones read it, plugins stand for what may hang. */
+
+#define BOOT "6e8f4a52-0c1e-4c1b-9d3a-2f60c2a1b7de"
+#define PLUGIN(name, run, rest) "Check=" name " Probe=plugin Run=\"" run "\" " rest "\n"
+
+enum { SAID_MAX = 256 };
+
+struct node {
+    struct fake *f;
+    struct checker *checker;
+    char *root;
+    json_t *said[SAID_MAX];
+    int n;
+};
+
+static int open_node(void **state)
+{
+    struct node *n = mem_alloc(sizeof *n);
+    n->f = mem_alloc(sizeof *n->f);
+    fake_init(n->f);
+    n->root = fake_root(n->f, "lx01");
+    *state = n;
+    return 0;
+}
+
+static int close_node(void **state)
+{
+    struct node *n = *state;
+    checker_destroy(n->checker);
+    fake_fini(n->f);
+    for (int i = 0; i < n->n; i++)
+        json_decref(n->said[i]);
+    free(n->root);
+    free(n->f);
+    free(n);
+    return 0;
+}
+
+static void say(void *arg, const char *body, size_t len)
+{
+    struct node *n = arg;
+    assert_true(n->n < SAID_MAX && len <= FRAME_BODY_BYTES_MAX);
+    n->said[n->n] = json_read(body, len, NULL);
+    assert_non_null(n->said[n->n]);
+    n->n++;
+}
+
+static void start_at(struct node *n, const char *root)
+{
+    struct checker_settings s = {
+        .home = n->f->dir, .root = root, .node = "lx01", .boot = BOOT, .say = say, .arg = n};
+    n->checker = checker_create(&n->f->loop, &s);
+}
+
+static void start(struct node *n)
+{
+    start_at(n, n->root);
+}
+
+static void set_list(struct node *n, const char *hash, const char *records)
+{
+    struct checklist list = {0};
+    struct err e = {0};
+    snprintf(list.hash, sizeof list.hash, "%s", hash);
+    list.meanings = meanings_read(NULL, &e);
+    if (!list.meanings || checks_parse("test", records, strlen(records), &list.checks, &e))
+        fail_msg("%s", e.msg);
+    checker_set(n->checker, &list);
+}
+
+/* What was said last of a check since the index; NULL when nothing was. */
+static json_t *last_of(const struct node *n, int from, const char *check)
+{
+    for (int i = n->n - 1; i >= from; i--) {
+        size_t at;
+        json_t *one;
+        json_array_foreach (json_object_get(n->said[i], "checks"), at, one)
+            if (strcmp(json_string_value(json_object_get(one, "check")), check) == 0)
+                return one;
+    }
+    return NULL;
+}
+
+static bool has_result(const json_t *one, const char *result)
+{
+    return one && strcmp(json_string_value(json_object_get(one, "result")), result) == 0;
+}
+
+struct awaited {
+    struct node *n;
+    int from;
+    const char *check, *result;
+};
+
+static bool is_said(void *arg)
+{
+    const struct awaited *w = arg;
+    return has_result(last_of(w->n, w->from, w->check), w->result);
+}
+
+static json_t *wait_said(struct node *n, int from, const char *check, const char *result)
+{
+    struct awaited w = {n, from, check, result};
+    if (!fake_wait(n->f, is_said, &w))
+        fail_msg("%s is never said to be %s", check, result);
+    return last_of(n, from, check);
+}
+
+static const struct check *parse(struct checks *c, const char *record)
+{
+    assert_int_equal(checks_parse("test", record, strlen(record), c, NULL), 0);
+    return &c->list[0];
+}
+
+static void is_due_on_a_grid_of_the_node_and_spread_over_nodes(void **state)
+{
+    struct checks c = {0}, d = {0};
+    const struct check *k = parse(&c, PLUGIN("a", "true", "Every=60s"));
+    const struct check *other = parse(&d, PLUGIN("b", "true", "Every=60s"));
+    struct mono first = checker_due("lx01", k, (struct mono){0});
+    assert_true(first.ns > 0 && first.ns <= span_s(60).ns);
+    for (int64_t s = 0; s < 60; s++) {
+        struct mono due = checker_due("lx01", k, (struct mono){span_s(s).ns + 1});
+        assert_true(due.ns == first.ns || due.ns == first.ns + span_s(60).ns);
+        assert_true(due.ns > span_s(s).ns + 1);
+    }
+    assert_int_equal(checker_due("lx01", k, first).ns, first.ns + span_s(60).ns);
+    /* Checks of a node share their wake-ups; nodes share nothing. */
+    struct mono second = checker_due("lx01", other, (struct mono){0});
+    assert_int_equal((second.ns - first.ns) % span_s(1).ns, 0);
+    int seconds[60] = {0}, most = 0;
+    for (int i = 0; i < 600; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "lx%03d", i);
+        int64_t at = (checker_due(name, k, (struct mono){0}).ns - 1) / span_s(1).ns;
+        most = ++seconds[at] > most ? seconds[at] : most;
+    }
+    assert_true(most < 40);
+    checks_fini(&c);
+    checks_fini(&d);
+}
+
+static void says_nothing_without_a_list_and_all_when_asked(void **state)
+{
+    struct node *n = *state;
+    start(n);
+    checker_tell(n->checker);
+    assert_int_equal(n->n, 0);
+    set_list(n, "h1", PLUGIN("a", "echo fine", "Every=1d") PLUGIN("extra", "exit 0", "When=demand"));
+    assert_int_equal(n->n, 1);
+    assert_true(json_is_true(json_object_get(n->said[0], "full")));
+    assert_string_equal(json_string_value(json_object_get(n->said[0], "list")), "h1");
+    assert_string_equal(json_string_value(json_object_get(n->said[0], "boot")), BOOT);
+    assert_true(has_result(last_of(n, 0, "a"), "unknown")); /* it was not looked at yet */
+    assert_null(last_of(n, 0, "extra"));                    /* which does not run by itself */
+    json_t *ok = wait_said(n, 1, "a", "ok");
+    assert_null(json_object_get(n->said[1], "full"));
+    assert_true(json_is_integer(json_object_get(ok, "age_ms")));
+}
+
+static void what_fails_is_said_as_often_as_the_record_wants_it(void **state)
+{
+    struct node *n = *state;
+    start(n);
+    set_list(n, "h1",
+             PLUGIN("once", "echo broken; exit 2", "Every=1d")
+                 PLUGIN("thrice", "exit 2", "Every=1s Fails=3"));
+    json_t *one = wait_said(n, 1, "once", "fatal");
+    CLEANUP_FREE char *text = json_write(one);
+    assert_non_null(strstr(text, "broken"));
+    struct mono began = mono_now();
+    wait_said(n, 1, "thrice", "fatal");
+    assert_true(mono_sub(mono_now(), began).ns >= span_s(1).ns); /* two more looks, on the grid */
+}
+
+static void what_hangs_is_unknown_and_holds_nobody_up(void **state)
+{
+    struct node *n = *state;
+    start(n);
+    set_list(n, "h1",
+             PLUGIN("hangs", "sleep 1000", "Every=1d Deadline=1s") PLUGIN("runs", "exit 1", "Every=1d"));
+    wait_said(n, 1, "runs", "warn");
+    int from = n->n;
+    json_t *one = wait_said(n, from, "hangs", "unknown");
+    assert_non_null(json_object_get(one, "text"));
+}
+
+static void more_than_a_few_children_wait_for_each_other(void **state)
+{
+    struct node *n = *state;
+    struct text list = {0};
+    start(n);
+    for (int i = 0; i < 20; i++)
+        text_printf(&list, "Check=c%d Probe=plugin Run=\"exit 1\" Every=1d\n", i);
+    set_list(n, "h1", list.s);
+    for (int i = 0; i < 20; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "c%d", i);
+        wait_said(n, 1, name, "warn");
+    }
+    text_fini(&list);
+}
+
+struct looked {
+    bool done;
+    enum result result;
+};
+
+static void on_looked(void *arg, const struct verdict *v, struct span took)
+{
+    *(struct looked *)arg = (struct looked){true, v->result};
+}
+
+static bool is_looked(void *arg)
+{
+    return ((struct looked *)arg)->done;
+}
+
+static void looks_when_asked_and_tells_what_it_saw(void **state)
+{
+    struct node *n = *state;
+    struct looked l = {0};
+    struct err e = {0};
+    start(n);
+    set_list(n, "h1", PLUGIN("extra", "exit 2", "When=demand Fails=3"));
+    assert_int_equal(checker_look(n->checker, "nothing", span_s(9), on_looked, &l, &e), -ENOENT);
+    assert_int_equal(checker_look(n->checker, "extra", span_s(9), on_looked, &l, &e), 0);
+    assert_true(fake_wait(n->f, is_looked, &l));
+    assert_int_equal(l.result, RESULT_FATAL); /* the look, before it is steadied */
+    assert_int_equal(n->n, 1);                /* the answer comes before the news */
+    wait_said(n, 1, "extra", "unknown");
+}
+
+static void checks_that_stay_keep_what_they_know(void **state)
+{
+    struct node *n = *state;
+    start(n);
+    set_list(n, "h1", PLUGIN("stays", "exit 1", "Every=1d") PLUGIN("changes", "exit 1", "Every=1d"));
+    wait_said(n, 1, "stays", "warn");
+    wait_said(n, 1, "changes", "warn");
+    int from = n->n;
+    set_list(n, "h2", PLUGIN("stays", "exit 1", "Every=1d") PLUGIN("changes", "exit 0", "Every=1d"));
+    assert_int_equal(n->n, from + 1);
+    assert_string_equal(checker_list(n->checker), "h2");
+    assert_true(has_result(last_of(n, from, "stays"), "warn"));
+    assert_true(has_result(last_of(n, from, "changes"), "unknown"));
+    wait_said(n, from, "changes", "ok");
+}
+
+static bool is_there(void *arg)
+{
+    return access(arg, F_OK) == 0;
+}
+
+static void idle_checks_wait_for_an_idle_node_and_end_when_a_job_begins(void **state)
+{
+    struct node *n = *state;
+    char path[256], list[512];
+    struct looked never = {0};
+    snprintf(path, sizeof path, "%s/ran", n->f->dir);
+    snprintf(list, sizeof list,
+             "Check=rare Probe=plugin Run=\"touch %s; sleep 1000\" When=idle Every=1s Deadline=1h\n"
+             "Check=other Probe=plugin Run=\"exit 1\" Every=1s\n",
+             path);
+    start(n);
+    set_list(n, "h1", list);
+    wait_said(n, 1, "other", "warn");
+    assert_int_not_equal(access(path, F_OK), 0); /* whether work runs is not known yet */
+    checker_idle(n->checker, true);
+    assert_true(fake_wait(n->f, is_there, path));
+    unlink(path);
+    checker_job(n->checker, "7", true); /* it ends, and waits */
+    int from = n->n;
+    checker_tell(n->checker);
+    assert_true(has_result(last_of(n, from, "rare"), "unknown"));
+    checker_job(n->checker, "8", true);
+    checker_job(n->checker, "7", false);
+    checker_idle(n->checker, true); /* job 8 is not seen yet, and runs all the same */
+    assert_int_equal(checker_look(n->checker, "other", span_s(9), on_looked, &never, NULL), 0);
+    assert_true(fake_wait(n->f, is_looked, &never));
+    assert_int_not_equal(access(path, F_OK), 0);
+    checker_job(n->checker, "8", false);
+    assert_true(fake_wait(n->f, is_there, path));
+}
+
+struct answer {
+    bool done;
+    char why_not[512];
+};
+
+static void on_answer(void *arg, const char *why_not)
+{
+    struct answer *a = arg;
+    a->done = true;
+    snprintf(a->why_not, sizeof a->why_not, "%s", why_not);
+}
+
+static bool is_answered(void *arg)
+{
+    return ((struct answer *)arg)->done;
+}
+
+static struct answer ask(struct node *n, unsigned when, bool fresh)
+{
+    struct answer a = {0};
+    struct span within;
+    (void)checker_ask(n->checker, when, fresh, on_answer, &a, &within);
+    assert_true(fake_wait(n->f, is_answered, &a));
+    return a;
+}
+
+static void before_a_job_what_is_old_is_looked_at_and_what_fails_says_no(void **state)
+{
+    struct node *n = *state;
+    char path[256], list[1024];
+    struct span within;
+    struct answer a = {0};
+    snprintf(path, sizeof path, "%s/good", n->f->dir);
+    fake_write(n->f->dir, "good", "");
+    snprintf(list, sizeof list,
+             "Check=gate Probe=plugin Run=\"echo no good; test -e %s || exit 2\" When=prolog Every=1d\n"
+             "Check=seen Probe=plugin Run=\"exit 2\" When=prolog Observe=yes\n"
+             "Check=blind Probe=plugin Run=\"exit 3\" When=prolog\n"
+             "Check=after Probe=plugin Run=\"echo late; exit 2\" When=epilog\n",
+             path);
+    start(n);
+    set_list(n, "h1", list);
+    assert_true(
+        checker_ask(n->checker, CHECK_PROLOG, false, on_answer, &a, &within)); /* as far as is known */
+    assert_string_equal(a.why_not, "");
+    assert_false(checker_ask(n->checker, CHECK_PROLOG, true, on_answer, &a, &within));
+    assert_int_equal(span_to_ms(within), 10000); /* the deadline of a look */
+    checker_cancel(n->checker, &a);
+    assert_string_equal(ask(n, CHECK_PROLOG, true).why_not, "");
+    unlink(path);
+    assert_string_equal(ask(n, CHECK_PROLOG, true).why_not, ""); /* looked at today */
+    struct looked l = {0};
+    assert_int_equal(checker_look(n->checker, "gate", span_s(9), on_looked, &l, NULL), 0);
+    assert_true(fake_wait(n->f, is_looked, &l));
+    assert_string_equal(ask(n, CHECK_PROLOG, true).why_not, "gate: no good");
+    assert_string_equal(ask(n, CHECK_PROLOG, false).why_not, "gate: no good");
+    assert_string_equal(ask(n, CHECK_EPILOG, true).why_not, "after: late");
+}
+
+static void append(const struct node *n, const char *line)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/dev/kmsg", n->root);
+    FILE *file = fopen(path, "a");
+    assert_non_null(file);
+    fprintf(file, "%s\n", line);
+    fclose(file);
+}
+
+static void a_line_of_the_kernel_is_told_and_survives_the_agent(void **state)
+{
+    struct node *n = *state;
+    static const char list[] = "Check=log Probe=kernel.log Every=1d\n";
+    fake_write(n->root, "dev/kmsg", "6,1,1000000,-;Linux version 6.1.0\n");
+    start(n);
+    set_list(n, "h1", list);
+    wait_said(n, 1, "log", "ok");
+    append(n, "3,2,2000000,-;NVRM: Xid (PCI:0000:9b:00): 79, pid=1, GPU has fallen off the bus.");
+    json_t *one = wait_said(n, 1, "log", "lost");
+    CLEANUP_FREE char *text = json_write(one);
+    assert_non_null(strstr(text, "xid.79"));
+    /* The next agent knows it without the line, which is gone by then. */
+    checker_destroy(n->checker);
+    fake_write(n->root, "dev/kmsg", "6,3,3000000,-;something else\n");
+    int from = n->n;
+    start(n);
+    set_list(n, "h1", list);
+    wait_said(n, from, "log", "lost");
+    /* A remedy ends it. */
+    checker_cured(n->checker, "gpu 0000:9b:00");
+    wait_said(n, n->n, "log", "ok");
+    /* So does one of the whole node. */
+    append(n, "3,4,4000000,-;NVRM: Xid (PCI:0000:9b:00): 79, pid=1, GPU has fallen off the bus.");
+    wait_said(n, n->n, "log", "lost");
+    checker_cured(n->checker, "");
+    wait_said(n, n->n, "log", "ok");
+}
+
+static void the_end_of_a_service_is_told_at_once(void **state)
+{
+    struct node *n = *state;
+    char path[256], list[256], command[16];
+    snprintf(command, sizeof command, "fettle-%d", getpid() % 1000000);
+    snprintf(path, sizeof path, "%s/%s", n->f->dir, command);
+    assert_int_equal(symlink("/bin/sleep", path), 0);
+    int begun[2];
+    assert_int_equal(pipe2(begun, O_CLOEXEC), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        execl(path, command, "1000", (char *)NULL);
+        _exit(127);
+    }
+    close(begun[1]);
+    assert_int_equal(read(begun[0], &(char){0}, 1), 0); /* closed by the start of the program */
+    close(begun[0]);
+    snprintf(list, sizeof list, "Check=service Name=it Command=%s Every=1h\n", command);
+    start_at(n, "");
+    set_list(n, "h1", list);
+    wait_said(n, 0, "service", "ok");
+    int from = n->n;
+    kill(pid, SIGKILL);
+    struct mono began = mono_now();
+    wait_said(n, from, "service", "fatal"); /* an hour before it would be looked at */
+    assert_true(mono_sub(mono_now(), began).ns < span_s(20).ns);
+    waitpid(pid, NULL, 0);
+}
+
+/* --- frames --------------------------------------------------------------------------------- */
+
+static void what_does_not_fit_one_frame_goes_in_several(void **state)
+{
+    struct node *n = *state;
+    struct checks c = {0};
+    struct steady steady = {.any = true};
+    const struct check *k = parse(&c, PLUGIN("a", "true", ""));
+    verdict_clear(&steady.said);
+    for (int i = 0; i < FINDINGS_A_CHECK_MAX; i++)
+        verdict_add(&steady.said, RESULT_WARN, "device", "code", "%0200d", i);
+    struct said s = {k, &steady, "", true, {0}};
+    struct said_frame f = {.boot = BOOT, .list = "h1", .full = true, .emit = say, .arg = n};
+    for (int i = 0; i < 40; i++)
+        said_add(&f, &s, (struct mono){span_s(2).ns});
+    said_end(&f);
+    size_t all = 0;
+    assert_true(n->n > 2);
+    for (int i = 0; i < n->n; i++) {
+        assert_int_equal(json_is_true(json_object_get(n->said[i], "full")), i == 0);
+        all += json_array_size(json_object_get(n->said[i], "checks"));
+    }
+    assert_int_equal(all, 40);
+    checks_fini(&c);
+}
+
+static void what_cannot_be_seen_any_more_says_so_beside_what_was_seen(void **state)
+{
+    struct node *n = *state;
+    struct checks c = {0};
+    struct steady steady = {.any = true, .looked = {span_s(1).ns}};
+    verdict_clear(&steady.said);
+    struct said s = {parse(&c, PLUGIN("a", "true", "")), &steady, "probe.stuck: /a", true, {span_s(3).ns}};
+    struct said_frame f = {.boot = BOOT, .list = "", .emit = say, .arg = n};
+    said_add(&f, &s, (struct mono){span_s(4).ns});
+    said_end(&f);
+    json_t *one = last_of(n, 0, "a");
+    assert_true(has_result(one, "ok"));
+    assert_string_equal(json_string_value(json_object_get(one, "blind")), "probe.stuck: /a");
+    assert_int_equal(json_integer_value(json_object_get(one, "age_ms")), 3000);
+    checks_fini(&c);
+}
+
+static void a_full_report_of_nothing_is_a_report(void **state)
+{
+    struct node *n = *state;
+    struct said_frame f = {.boot = BOOT, .list = "h1", .full = true, .emit = say, .arg = n};
+    said_end(&f);
+    assert_int_equal(n->n, 1);
+    assert_true(json_is_true(json_object_get(n->said[0], "full")));
+    struct said_frame g = {.boot = BOOT, .list = "h1", .emit = say, .arg = n};
+    said_end(&g);
+    assert_int_equal(n->n, 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_node, close_node)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(is_due_on_a_grid_of_the_node_and_spread_over_nodes),
+        TEST(says_nothing_without_a_list_and_all_when_asked),
+        TEST(what_fails_is_said_as_often_as_the_record_wants_it),
+        TEST(what_hangs_is_unknown_and_holds_nobody_up),
+        TEST(more_than_a_few_children_wait_for_each_other),
+        TEST(looks_when_asked_and_tells_what_it_saw),
+        TEST(checks_that_stay_keep_what_they_know),
+        TEST(idle_checks_wait_for_an_idle_node_and_end_when_a_job_begins),
+        TEST(before_a_job_what_is_old_is_looked_at_and_what_fails_says_no),
+        TEST(a_line_of_the_kernel_is_told_and_survives_the_agent),
+        TEST(the_end_of_a_service_is_told_at_once),
+        TEST(what_does_not_fit_one_frame_goes_in_several),
+        TEST(what_cannot_be_seen_any_more_says_so_beside_what_was_seen),
+        TEST(a_full_report_of_nothing_is_a_report),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

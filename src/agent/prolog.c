@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/prolog.h"
+
+#include "base/log.h"
+#include "base/text.h"
+#include "link/stream.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utlist.h>
+
+/*
+ * A job's start may not depend on who else speaks here: users have a few places of their own, and whoever
+ * does not ask within a second loses his.
+ */
+
+enum { LINE_BYTES_MAX = 128, ANSWER_BYTES_MAX = 512, ASK_MS = 1000, USERS_MAX = 16, ALL_MAX = 128 };
+
+struct caller {
+    struct caller *prev, *next;
+    struct prolog *p;
+    uv_pipe_t pipe;
+    uv_timer_t timer;
+    int handles;
+    bool root; /* or who the agent itself is */
+    bool asked, waits, ending;
+    uv_write_t write, last;
+    char line[LINE_BYTES_MAX], early[32], answer[ANSWER_BYTES_MAX];
+    size_t len;
+};
+
+struct prolog {
+    uv_loop_t *loop;
+    struct checker *checker;
+    struct listener *listener;
+    struct caller *callers;
+    unsigned users, all;
+};
+
+static const struct {
+    const char *word;
+    unsigned when;
+    bool task, begins, ends;
+} kinds[] = {{"prolog", CHECK_PROLOG, false, true, false},
+             {"epilog", CHECK_EPILOG, false, false, true},
+             {"task-prolog", CHECK_PROLOG, true, false, false},
+             {"task-epilog", CHECK_EPILOG, true, false, false}};
+
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct caller *k = handle->data;
+    if (--k->handles == 0)
+        free(k);
+}
+
+static void end(struct caller *k)
+{
+    if (k->ending)
+        return;
+    k->ending = true;
+    if (k->p) {
+        checker_cancel(k->p->checker, k);
+        DL_DELETE(k->p->callers, k);
+        k->p->users -= !k->root;
+        k->p->all--;
+    }
+    uv_close((uv_handle_t *)&k->pipe, on_closed);
+    uv_close((uv_handle_t *)&k->timer, on_closed);
+}
+
+static void on_written(uv_write_t *write, int status)
+{
+    end(write->data);
+}
+
+static void on_answer(void *arg, const char *why_not)
+{
+    struct caller *k = arg;
+    k->waits = false;
+    snprintf(k->answer, sizeof k->answer, *why_not ? "no %s\n" : "ok\n", why_not);
+    uv_buf_t buf = uv_buf_init(k->answer, (unsigned)strlen(k->answer));
+    k->last.data = k;
+    if (uv_write(&k->last, (uv_stream_t *)&k->pipe, &buf, 1, on_written))
+        end(k);
+}
+
+static void on_late(uv_timer_t *timer)
+{
+    end(timer->data);
+}
+
+static void on_early(uv_write_t *write, int status)
+{
+}
+
+static void tell_wait(struct caller *k, struct span within)
+{
+    int64_t ms = span_to_ms(within) + ASK_MS;
+    snprintf(k->early, sizeof k->early, "wait %" PRId64 "\n", ms);
+    uv_buf_t buf = uv_buf_init(k->early, (unsigned)strlen(k->early));
+    uv_timer_start(&k->timer, on_late, (uint64_t)ms + ASK_MS, 0);
+    if (uv_write(&k->write, (uv_stream_t *)&k->pipe, &buf, 1, on_early))
+        end(k);
+}
+
+static bool ask(struct caller *k, const char *word, const char *job)
+{
+    struct checker *c = k->p->checker;
+    struct span within;
+    for (int i = 0; i < KINDS; i++) {
+        if (strcmp(word, kinds[i].word) != 0)
+            continue;
+        if (!kinds[i].task && !k->root)
+            return false;
+        if (*job && (kinds[i].begins || kinds[i].ends))
+            checker_job(c, job, kinds[i].begins);
+        if (!checker_ask(c, kinds[i].when, !kinds[i].task, on_answer, k, &within))
+            tell_wait(k, within);
+        return true;
+    }
+    return false;
+}
+
+static void on_room(uv_handle_t *handle, size_t wanted, uv_buf_t *buf)
+{
+    struct caller *k = handle->data;
+    *buf = uv_buf_init(k->line + k->len, (unsigned)(sizeof k->line - 1 - k->len));
+}
+
+static void on_line(struct caller *k)
+{
+    char *blank = strchr(k->line, ' ');
+    if (blank)
+        *blank = 0;
+    k->asked = true;
+    if (!ask(k, k->line, blank ? blank + 1 : ""))
+        end(k);
+}
+
+static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+{
+    struct caller *k = stream->data;
+    if (n == 0)
+        return;
+    if (n < 0 || k->asked || k->len + (size_t)n >= sizeof k->line - 1) {
+        end(k); /* also when the caller of a look goes away */
+        return;
+    }
+    k->len += (size_t)n;
+    k->line[k->len] = 0;
+    char *newline = strchr(k->line, '\n');
+    if (!newline)
+        return;
+    *newline = 0;
+    on_line(k);
+}
+
+/* Who is at the other end; false when that cannot be said. */
+static bool is_root(int fd, bool *root)
+{
+    struct ucred who;
+    socklen_t len = sizeof who;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len))
+        return false;
+    *root = who.uid == 0 || who.uid == geteuid();
+    return true;
+}
+
+static void on_connection(void *arg, int fd)
+{
+    struct prolog *p = arg;
+    bool root = false;
+    if (!is_root(fd, &root) || p->all >= ALL_MAX || (!root && p->users >= USERS_MAX)) {
+        close(fd);
+        return;
+    }
+    struct caller *k = mem_alloc(sizeof *k);
+    k->p = p;
+    k->root = root;
+    uv_pipe_init(p->loop, &k->pipe, 0);
+    uv_timer_init(p->loop, &k->timer);
+    k->pipe.data = k->timer.data = k;
+    k->handles = 2;
+    DL_APPEND(p->callers, k);
+    p->all++;
+    p->users += !root;
+    uv_timer_start(&k->timer, on_late, ASK_MS, 0);
+    if (uv_pipe_open(&k->pipe, fd)) {
+        close(fd);
+        end(k);
+    } else if (uv_read_start((uv_stream_t *)&k->pipe, on_room, on_read)) {
+        end(k);
+    }
+}
+
+static void make_dirs(const char *path)
+{
+    CLEANUP_FREE char *copy = mem_dup(path);
+    for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        mkdir(copy, 0755);
+        *slash = '/';
+    }
+}
+
+struct prolog *prolog_create(uv_loop_t *loop, const char *root, struct checker *checker, struct err *e)
+{
+    struct prolog *p = mem_alloc(sizeof *p);
+    CLEANUP_TEXT struct text path = {0};
+    p->loop = loop;
+    p->checker = checker;
+    text_printf(&path, "%s%s", root, PROLOG_SOCKET);
+    make_dirs(path.s);
+    if (listener_open_local(loop, path.s, on_connection, p, &p->listener, e)) {
+        free(p);
+        return NULL;
+    }
+    return p;
+}
+
+void prolog_destroy(struct prolog *p)
+{
+    struct caller *k, *next;
+    if (!p)
+        return;
+    listener_close(p->listener);
+    DL_FOREACH_SAFE(p->callers, k, next)
+    end(k);
+    free(p);
+}

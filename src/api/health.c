@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What checks say, what incidents there are, what a check or a code means; and a check that is run now. */
+#include "api/call.h"
+#include "api/ill.h"
+#include "api/render.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- one node -------------------------------------------------------------------------------- */
+
+struct saying {
+    struct text *t;
+    struct mono now;
+    bool any;
+};
+
+static void add_seconds_since(struct text *t, const char *key, struct mono now, struct mono then)
+{
+    text_printf(t, ",\"%s\":", key);
+    if (then.ns)
+        text_printf(t, "%" PRId64, mono_sub(now, then).ns / 1000000000);
+    else
+        text_add(t, "null");
+}
+
+static void render_said(void *arg, const struct said *s)
+{
+    struct saying *y = arg;
+    text_add(y->t, y->any ? "," : "");
+    y->any = true;
+    text_add(y->t, "{\"check\":");
+    text_add_json(y->t, s->check->name);
+    text_printf(y->t, ",\"observe\":%s,\"severity\":", s->check->observe ? "true" : "false");
+    render_word(y->t, result_name(s->check->severity));
+    add_seconds_since(y->t, "since_s", y->now, s->since);
+    add_seconds_since(y->t, "looked_s", y->now, s->looked);
+    text_add(y->t, ",\"verdict\":");
+    verdict_write(&s->verdict, y->t);
+    text_add_char(y->t, '}');
+}
+
+int call_health_show(struct call *c, struct text *t, struct err *e)
+{
+    struct member *m;
+    int rc = member_get(c->api->cluster, c->parameter, &m, e);
+    if (rc < 0)
+        return rc;
+    CLEANUP_TEXT struct text why = {0};
+    struct saying y = {.t = t, .now = c->now};
+    text_add(t, "{\"node\":");
+    text_add_json(t, m->name);
+    text_add(t, ",\"health\":");
+    render_word(t, health_name(watch_health(c->api->watch, c->now, m)));
+    bool passed = watch_provisioned(c->api->watch, c->now, m, &why);
+    text_printf(t, ",\"passed\":%s,\"missing\":", passed ? "true" : "false");
+    text_add_json(t, passed || !why.len ? "" : why.s);
+    text_add(t, ",\"checks\":[");
+    watch_each_check(c->api->watch, c->now, m, render_said, &y);
+    text_add(t, "],");
+    render_ailment(m, t);
+    text_add(t, ",\"repair\":");
+    render_repair(m, t);
+    text_add_char(t, '}');
+    return 0;
+}
+
+/* --- incidents ------------------------------------------------------------------------------- */
+
+static void render_shared(void *arg, const struct shared_cause *s)
+{
+    struct saying *y = arg;
+    text_add(y->t, y->any ? "," : "");
+    y->any = true;
+    text_add(y->t, "{\"key\":");
+    text_add_json(y->t, s->key);
+    text_add(y->t, ",\"nodes\":");
+    text_add_json(y->t, s->nodes);
+    text_add(y->t, ",\"why\":");
+    text_add_json(y->t, s->why);
+    text_add(y->t, ",\"severity\":");
+    render_word(y->t, result_name(s->severity));
+    text_add(y->t, ",\"since\":");
+    render_time(y->t, s->since);
+    text_add_char(y->t, '}');
+}
+
+int call_incident_list(struct call *c, struct text *t, struct err *e)
+{
+    const char *list = http_query(c->request, "nodes");
+    size_t n = cluster_count(c->api->cluster);
+    CLEANUP_FREE uint8_t *wanted = mem_alloc(n + 1);
+    int rc = list ? members_mark(c->api->cluster, list, wanted, e) : 0;
+    if (rc < 0)
+        return rc;
+    const char *comma = "";
+    text_add(t, "{\"incidents\":[");
+    for (size_t i = 0; i < n; i++) {
+        const struct member *m = cluster_at(c->api->cluster, i);
+        const struct ailment *ill = member_ailment(m);
+        for (size_t j = 0; ill && j < ill->n_open && (!list || wanted[m->id]); j++) {
+            text_add(t, comma);
+            comma = ",";
+            render_incident(m, &ill->open[j], t);
+        }
+    }
+    struct saying y = {.t = t};
+    text_add(t, "],\"shared\":[");
+    cluster_each_shared(c->api->cluster, render_shared, &y);
+    text_add(t, "]}");
+    return 0;
+}
+
+/* --- records --------------------------------------------------------------------------------- */
+
+struct counting {
+    const struct checks *checks;
+    uint32_t (*results)[RESULTS]; /* of each check */
+};
+
+static void count_result(void *arg, const struct check *k, enum result r)
+{
+    struct counting *all = arg;
+    size_t i = (size_t)(k - all->checks->list); /* the watch has the same records */
+    assert(i < all->checks->n);
+    all->results[i][r]++;
+}
+
+static void render_check(const struct check *k, const uint32_t *results, struct text *t)
+{
+    CLEANUP_TEXT struct text line = {0};
+    check_format(k, NULL, &line);
+    text_add(t, "{\"check\":");
+    text_add_json(t, k->name);
+    text_add(t, ",\"record\":");
+    text_add_json(t, line.s);
+    text_add(t, ",\"probe\":");
+    text_add_json(t, probe_row(k->probe)->name);
+    text_add(t, ",\"what\":");
+    text_add_json(t, probe_row(k->probe)->what);
+    text_printf(t, ",\"every_s\":%" PRId64 ",\"severity\":", k->every.ns / 1000000000);
+    render_word(t, result_name(k->severity));
+    text_printf(t, ",\"observe\":%s,\"nodes\":{", k->observe ? "true" : "false");
+    const char *comma = "";
+    for (int r = 0; r < RESULTS; r++) {
+        if (!results[r])
+            continue;
+        text_printf(t, "%s\"%s\":%" PRIu32, comma, result_name((enum result)r), results[r]);
+        comma = ",";
+    }
+    text_add(t, "}}");
+}
+
+int call_check_list(struct call *c, struct text *t, struct err *e)
+{
+    const struct checks *all = c->api->policy.checks;
+    CLEANUP_FREE void *counts = mem_alloc((all->n + 1) * sizeof(uint32_t[RESULTS]));
+    struct counting counting = {all, counts};
+    for (uint32_t id = 0; id < cluster_count(c->api->cluster); id++)
+        watch_each_result(c->api->watch, c->now, cluster_by_id(c->api->cluster, id), count_result, &counting);
+    text_add(t, "{\"checks\":[");
+    for (size_t i = 0; i < all->n; i++) {
+        text_add(t, i ? "," : "");
+        render_check(&all->list[i], counting.results[i], t);
+    }
+    text_add(t, "]}");
+    return 0;
+}
+
+static void explain_meaning(const struct meaning *m, struct text *t)
+{
+    text_add(t, "{\"kind\":\"meaning\",\"name\":");
+    text_add_json(t, m->code);
+    text_add(t, ",\"what\":");
+    text_add_json(t, m->what ? m->what : "");
+    text_add(t, ",\"severity\":");
+    render_word(t, result_name(m->result));
+    text_add(t, ",\"act\":");
+    render_word(t, act_name(m->act));
+    text_add(t, ",\"source\":");
+    text_add_json(t, m->source ? m->source : "");
+    text_add_char(t, '}');
+}
+
+static void explain_probe(const struct check *k, const struct probe_row *row, struct text *t)
+{
+    CLEANUP_TEXT struct text line = {0};
+    text_printf(t, "{\"kind\":\"%s\",\"name\":", k ? "check" : "probe");
+    text_add_json(t, k ? k->name : row->name);
+    if (k) {
+        check_format(k, NULL, &line);
+        text_add(t, ",\"record\":");
+        text_add_json(t, line.s);
+    }
+    text_add(t, ",\"probe\":");
+    text_add_json(t, row->name);
+    text_add(t, ",\"what\":");
+    text_add_json(t, row->what);
+    text_add(t, ",\"severity\":");
+    render_word(t, result_name(k ? k->severity : row->severity));
+    text_add(t, ",\"keys\":");
+    text_add_json(t, row->keys);
+    text_add(t, ",\"source\":");
+    text_add_json(t, row->source);
+    text_add_char(t, '}');
+}
+
+static int refuse_check(const struct checks *all, const char *name, bool or_probe, struct err *e)
+{
+    const char *names[CHECKS_MAX + PROBES];
+    size_t n = 0;
+    for (size_t i = 0; i < all->n; i++)
+        names[n++] = all->list[i].name;
+    for (int p = 0; or_probe && p < PROBES; p++)
+        names[n++] = probe_row((enum probe)p)->name;
+    const char *near = text_nearest(name, names, n), *what = or_probe ? "check, probe or code" : "check";
+    if (near)
+        return err_set(e, -ENOENT, "no %s \"%.100s\"; the nearest known is \"%s\"", what, name, near);
+    return err_set(e, -ENOENT, "no %s \"%.100s\"", what, name);
+}
+
+int call_check_explain(struct call *c, struct text *t, struct err *e)
+{
+    const struct check *k = checks_find(c->api->policy.checks, c->parameter);
+    struct meaning m;
+    enum probe p;
+    if (k)
+        explain_probe(k, probe_row(k->probe), t);
+    else if (probe_find(c->parameter, &p))
+        explain_probe(NULL, probe_row(p), t);
+    else if (meaning_find(c->api->policy.meanings, c->parameter, &m))
+        explain_meaning(&m, t);
+    else
+        return refuse_check(c->api->policy.checks, c->parameter, true, e);
+    return 0;
+}
+
+/* --- run now --------------------------------------------------------------------------------- */
+
+/* A check that runs on some nodes; it is answered when the last has answered. */
+struct running {
+    struct http_request *request; /* NULL once the client is gone */
+    size_t open;
+    struct text t;
+};
+
+static void on_client_gone(void *arg)
+{
+    ((struct running *)arg)->request = NULL;
+}
+
+static void add_result(struct running *r, const char *node, const json_t *verdict, const struct err *why)
+{
+    if (r->t.s[r->t.len - 1] != '[')
+        text_add_char(&r->t, ',');
+    text_add(&r->t, "{\"node\":");
+    text_add_json(&r->t, node);
+    if (verdict) {
+        CLEANUP_FREE char *text = json_write(verdict);
+        text_printf(&r->t, ",\"verdict\":%s}", text);
+    } else {
+        text_add(&r->t, ",\"error\":");
+        text_add_json(&r->t, why->msg);
+        text_add_char(&r->t, '}');
+    }
+}
+
+static void end_one(struct running *r)
+{
+    if (--r->open > 0)
+        return;
+    text_add(&r->t, "]}\n");
+    size_t len = r->t.len;
+    if (r->request)
+        http_answer_take(r->request, 200, NULL, text_take(&r->t), len);
+    text_fini(&r->t);
+    free(r);
+}
+
+static void on_verdict(void *arg, struct member *m, const json_t *verdict, const struct err *why)
+{
+    add_result(arg, m ? m->name : "", verdict, why);
+    end_one(arg);
+}
+
+static void run_on(struct call *c, const char *check, struct member *const *members, size_t n)
+{
+    struct running *r = mem_alloc(sizeof *r);
+    r->request = c->request;
+    r->open = n + 1;
+    text_add(&r->t, "{\"results\":[");
+    http_set_arg(c->request, r, on_client_gone);
+    for (size_t i = 0; i < n; i++) {
+        struct err why = {0};
+        if (c->api->shell.check(c->api->shell.arg, members[i], check, on_verdict, r, &why) == 0)
+            continue;
+        add_result(r, members[i]->name, NULL, &why);
+        r->open--;
+    }
+    end_one(r);
+}
+
+int call_check_run(struct call *c, struct text *t, struct err *e)
+{
+    struct ask a = {0};
+    CLEANUP_FREE struct member **members = NULL;
+    int rc = call_ask(c, &a, e);
+    if (rc == 0)
+        rc = call_check_number(&a.nodes, e);
+    if (rc == 0)
+        rc = members_find(c->api->cluster, &a.nodes, &members, e);
+    if (rc == 0 && !checks_find(c->api->policy.checks, a.word))
+        rc = refuse_check(c->api->policy.checks, a.word, false, e);
+    if (rc == 0) {
+        run_on(c, a.word, members, a.nodes.n);
+        rc = CALL_LATER;
+    }
+    ask_fini(&a);
+    return rc;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/ill.h"
+
+#include "api/render.h"
+
+#include <inttypes.h>
+
+static void add_string(struct text *t, const char *key, const char *value)
+{
+    text_printf(t, ",\"%s\":", key);
+    render_string(t, value);
+}
+
+/* null for none. */
+static void add_time(struct text *t, const char *key, struct wall at)
+{
+    text_printf(t, ",\"%s\":", key);
+    if (at.ns)
+        render_time(t, at);
+    else
+        text_add(t, "null");
+}
+
+/* --- incidents ------------------------------------------------------------------------------- */
+
+static void render_finding(const struct incident_finding *f, struct text *t)
+{
+    text_add(t, "{\"check\":");
+    text_add_json(t, f->check);
+    add_string(t, "result", result_name(f->f.result));
+    add_string(t, "device", f->f.device);
+    add_string(t, "code", f->f.code);
+    add_string(t, "text", f->f.text);
+    add_time(t, "at", f->at);
+    text_add_char(t, '}');
+}
+
+void render_incident(const struct member *m, const struct incident *i, struct text *t)
+{
+    text_add(t, "{\"id\":");
+    text_add_json(t, i->id);
+    add_string(t, "node", m->name);
+    add_string(t, "group", i->group);
+    add_string(t, "severity", result_name(i->severity));
+    add_string(t, "act", act_name(i->act));
+    add_time(t, "since", i->since);
+    add_time(t, "last", i->last);
+    add_time(t, "closed", i->closed);
+    add_string(t, "boot", i->boot);
+    text_printf(t, ",\"count\":%" PRIu32 ",\"recurs\":%u,\"observe\":%s,\"findings\":[", i->count, i->recurs,
+                i->observe ? "true" : "false");
+    for (size_t k = 0; k < i->n; k++) {
+        text_add(t, k ? "," : "");
+        render_finding(&i->findings[k], t);
+    }
+    text_add(t, "]}");
+}
+
+static void render_incidents(const struct member *m, const char *key, const struct incident *list, size_t n,
+                             struct text *t)
+{
+    text_printf(t, "\"%s\":[", key);
+    for (size_t i = 0; i < n; i++) {
+        text_add(t, i ? "," : "");
+        render_incident(m, &list[i], t);
+    }
+    text_add_char(t, ']');
+}
+
+void render_ailment(const struct member *m, struct text *t)
+{
+    const struct ailment *ill = member_ailment(m);
+    render_incidents(m, "open", ill ? ill->open : NULL, ill ? ill->n_open : 0, t);
+    text_add_char(t, ',');
+    render_incidents(m, "past", ill ? ill->past : NULL, ill ? ill->n_past : 0, t);
+}
+
+/* --- repairs --------------------------------------------------------------------------------- */
+
+static const char *verdict_word(char verdict)
+{
+    return verdict == '+'   ? "helped"
+           : verdict == '-' ? "failed"
+           : verdict == '?' ? "to be judged"
+                            : "not counted";
+}
+
+static void render_attempts(const struct repair *r, struct text *t)
+{
+    text_add(t, ",\"attempts\":[");
+    for (size_t i = 0; i < r->n_attempts; i++) {
+        const struct attempt_record *a = &r->attempts[i];
+        text_add(t, i ? ",{\"remedy\":" : "{\"remedy\":");
+        text_add_json(t, a->remedy);
+        add_string(t, "fault", a->fault);
+        add_time(t, "at", a->at);
+        add_time(t, "ended", a->ended);
+        text_printf(t, ",\"done\":%s", a->done ? "true" : "false");
+        add_string(t, "text", a->text ? a->text : "");
+        add_string(t, "verdict", verdict_word(a->verdict));
+        text_add_char(t, '}');
+    }
+    text_add_char(t, ']');
+}
+
+static void render_notes(const struct repair *r, struct text *t)
+{
+    text_add(t, ",\"notes\":[");
+    for (size_t i = 0; i < r->n_notes; i++) {
+        text_add(t, i ? ",{\"by\":" : "{\"by\":");
+        text_add_json(t, r->notes[i].by);
+        add_time(t, "at", r->notes[i].at);
+        add_string(t, "text", r->notes[i].text);
+        text_add_char(t, '}');
+    }
+    text_add_char(t, ']');
+}
+
+void render_repair(const struct member *m, struct text *t)
+{
+    static const char *const approvals[] = {"none", "wanted", "given", "refused"};
+    static const char *const examined[] = {"not", "pass", "fail", "inconclusive"};
+    const struct repair *r = member_repairs(m);
+    if (!r) {
+        text_add(t, "null");
+        return;
+    }
+    text_add(t, "{\"id\":");
+    text_add_json(t, r->id);
+    add_string(t, "step", step_name(r->step));
+    add_string(t, "what", step_what(r->step));
+    add_string(t, "problem", r->problem);
+    add_string(t, "why", r->why ? r->why : "");
+    add_time(t, "began", r->began);
+    add_time(t, "since", r->since);
+    add_time(t, "deadline", r->deadline);
+    add_string(t, "remedy", r->remedy);
+    add_string(t, "operation", r->operation);
+    add_string(t, "approval", approvals[r->approval]);
+    add_string(t, "approver", r->approver);
+    add_string(t, "examined", examined[r->examined]);
+    text_printf(t, ",\"manual\":%s", r->manual ? "true" : "false");
+    add_string(t, "taken_by", r->taken_by);
+    render_attempts(r, t);
+    render_notes(r, t);
+    text_add_char(t, '}');
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_API_ILL_H
+#define FETTLE_API_ILL_H
+
+#include "cluster/cluster.h"
+
+/*
+ * Incidents and repairs as JSON. Inside this folder.
+ */
+
+/* {"id","node","group","severity",...,"findings":[...]} */
+void render_incident(const struct member *m, const struct incident *i, struct text *t);
+/* "open":[...],"past":[...] */
+void render_ailment(const struct member *m, struct text *t);
+/* {"step",...,"attempts":[...],"notes":[...]}, null when there was never one. */
+void render_repair(const struct member *m, struct text *t);
+
+#endif

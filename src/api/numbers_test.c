@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is counted are the sentences that commands really come to: each step here is decided by the cluster.
+ */
+#include "api/numbers.h"
+
+#include "cluster/fixture_test.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { NOW_S = 1800000000, ENTRIES_MAX = 64 };
+
+static struct {
+    struct world *world;
+    struct numbers *numbers;
+    size_t n;
+    struct store_entry entries[ENTRIES_MAX]; /* their revisions are 1 and so on */
+} t;
+
+static int setup(void **state)
+{
+    memset(&t, 0, sizeof t);
+    t.world = world_create();
+    t.world->at = span_s(NOW_S).ns;
+    t.numbers = numbers_create();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    for (size_t i = 0; i < t.n; i++) {
+        free((char *)(uintptr_t)t.entries[i].nodes);
+        free((char *)(uintptr_t)t.entries[i].text);
+    }
+    numbers_destroy(t.numbers);
+    world_destroy(t.world);
+    return 0;
+}
+
+static uint64_t revision(void *arg)
+{
+    return t.n;
+}
+
+static int journal(void *arg, uint64_t after, size_t limit, store_journal_fn *fn, void *fn_arg, struct err *e)
+{
+    int rc = 0;
+    for (size_t i = (size_t)after; rc == 0 && i < t.n && i < after + limit; i++)
+        rc = fn(fn_arg, i + 1, &t.entries[i], e);
+    return rc;
+}
+
+/* The last line of what the fixture shows is the journal's: "lx01: sentence". */
+static void keep(enum command_kind kind, const char *shown)
+{
+    if (world_rc() < 0)
+        fail_msg("%s", shown);
+    CLEANUP_FREE char *copy = mem_dup(shown);
+    copy[strlen(copy) - 1] = '\0';
+    char *line = strrchr(copy, '\n');
+    line = line ? line + 1 : copy;
+    char *colon = strstr(line, ": ");
+    assert_non_null(colon);
+    assert_true(t.n < ENTRIES_MAX);
+    t.entries[t.n++] = (struct store_entry){.at = {t.world->at},
+                                            .actor = "fettled",
+                                            .what = command_name(kind),
+                                            .nodes = mem_dup_len(line, (size_t)(colon - line)),
+                                            .text = mem_dup(colon + 2)};
+}
+
+/* With " in the place of '. */
+static char *q(const char *text)
+{
+    char *out = mem_dup(text);
+    for (char *p = out; *p; p++)
+        if (*p == '\'')
+            *p = '"';
+    return out;
+}
+
+static void tell(enum command_kind kind, const char *node, const char *set, const char *claim)
+{
+    CLEANUP_FREE char *quoted = q(set);
+    keep(kind, world_tell(t.world, kind, node, quoted, claim));
+}
+
+static void say(enum command_kind kind, const char *node, const char *set)
+{
+    CLEANUP_FREE char *quoted = q(set);
+    keep(kind, world_say(t.world, kind, "ann", node, quoted, "because"));
+}
+
+#define FINDINGS(isolate)                                                                                 \
+    "{'boot':'b1','open':[{'id':null,'group':'','severity':'fatal','act':'reset','recurs':0,'observe':"   \
+    "false,'findings':[{'check':'scratch','result':'fatal','device':'','code':'','text':''}]}],'isolate'" \
+    ":" isolate "}"
+#define ISOLATE "{'problem':'node_problem','why':'scratch','deadline_s':60}"
+#define MOVE(id, from, to, more) "{'id':'" id "','from':'" from "','to':'" to "','why':'because'" more "}"
+
+static void expect(uint64_t transitions, uint64_t by_itself, uint64_t queued, uint64_t by_person)
+{
+    const struct api_shell shell = {.revision = revision, .journal = journal};
+    struct wall now = {t.world->at};
+    assert_int_equal(numbers_read(t.numbers, &shell, now, NULL), 0);
+    struct numbers_sum sum = numbers_of(t.numbers, now, NUMBERS_HOURS_MIN);
+    assert_int_equal(sum.transitions, transitions);
+    assert_int_equal(sum.by_itself, by_itself);
+    assert_int_equal(sum.queued, queued);
+    assert_int_equal(sum.by_person, by_person);
+}
+
+static void isolate(const char *node, const char *id)
+{
+    tell(COMMAND_FINDINGS, node, FINDINGS(ISOLATE), id);
+}
+
+static void test_fettle_by_itself(void **state)
+{
+    isolate("lx01", "1.1");
+    expect(1, 0, 0, 0);
+    tell(COMMAND_REPAIR, "lx01", MOVE("1.1", "isolate", "examine", ""), "1.2");
+    tell(COMMAND_REPAIR, "lx01", MOVE("1.1", "examine", "provision", ""), "1.3");
+    tell(COMMAND_REPAIR, "lx01", MOVE("1.1", "provision", "none", ""), "1.4");
+    expect(4, 1, 0, 0);
+}
+
+static void test_what_is_found_and_isolates_nobody(void **state)
+{
+    tell(COMMAND_FINDINGS, "lx01", FINDINGS("null"), "1.1");
+    expect(0, 0, 0, 0);
+}
+
+static void test_a_new_node_was_not_repaired(void **state)
+{
+    tell(COMMAND_REPAIR, "lx01", "{'id':null,'from':'none','to':'provision','why':'new'}", "1.1");
+    tell(COMMAND_REPAIR, "lx01", MOVE("1.1", "provision", "none", ""), "1.2");
+    expect(2, 0, 0, 0);
+}
+
+static void test_a_person_had_a_part_in_it(void **state)
+{
+    isolate("lx01", "1.1");
+    tell(COMMAND_REPAIR, "lx01", MOVE("1.1", "isolate", "queue", ""), "1.2");
+    expect(2, 0, 1, 0);
+    say(COMMAND_TRANSITION, "lx01", "{'transition':'human_intervention'}");
+    tell(COMMAND_REPAIR, "lx01", MOVE("1.1", "provision", "none", ""), "1.3");
+    expect(4, 0, 1, 1);
+}
+
+static void test_a_remedy_that_is_refused(void **state)
+{
+    isolate("lx01", "1.1");
+    tell(COMMAND_REPAIR, "lx01", MOVE("1.1", "isolate", "remedy", ",'remedy':'fix','approval':true"), "1.2");
+    say(COMMAND_REPAIR_REFUSE, "lx01", "{}");
+    expect(3, 0, 1, 0);
+}
+
+static void test_moves_by_hand(void **state)
+{
+    say(COMMAND_TRANSITION, "lx01", "{'transition':'manual_drain'}");
+    tell(COMMAND_REPAIR, "lx01", MOVE("7.1", "isolate", "queue", ""), "1.2");
+    expect(2, 0, 1, 0);
+    say(COMMAND_TRANSITION, "lx01", "{'transition':'retire'}");
+    expect(3, 0, 1, 1);
+    isolate("lx02", "1.3");
+    say(COMMAND_TRANSITION, "lx02", "{'transition':'quarantine'}");
+    expect(5, 0, 1, 2);
+    isolate("lx03", "1.4");
+    tell(COMMAND_REPAIR, "lx03", MOVE("1.4", "isolate", "remedy", ",'remedy':'fix'"), "1.5");
+    say(COMMAND_TRANSITION, "lx03", "{'transition':'manual_drain'}");
+    expect(8, 0, 2, 2);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_fettle_by_itself),
+        TEST(test_what_is_found_and_isolates_nobody),
+        TEST(test_a_new_node_was_not_repaired),
+        TEST(test_a_person_had_a_part_in_it),
+        TEST(test_a_remedy_that_is_refused),
+        TEST(test_moves_by_hand),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

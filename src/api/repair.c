@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Repairs: what would be done and why, the work queue, what people say to it, and what holds Fettle back. */
+#include "api/call.h"
+#include "api/ill.h"
+#include "api/render.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- remedies -------------------------------------------------------------------------------- */
+
+static void add_string(struct text *t, const char *key, const char *value)
+{
+    text_printf(t, ",\"%s\":", key);
+    render_string(t, value);
+}
+
+static void render_words(struct text *t, const char *key, const struct hostlist *words)
+{
+    text_printf(t, ",\"%s\":[", key);
+    for (size_t i = 0; i < words->n; i++) {
+        text_add(t, i ? "," : "");
+        text_add_json(t, words->names[i]);
+    }
+    text_add_char(t, ']');
+}
+
+static void render_remedy(const struct remedy *r, struct text *t)
+{
+    text_add(t, "{\"remedy\":");
+    text_add_json(t, r->name);
+    add_string(t, "run", r->run);
+    render_words(t, "helps", &r->helps);
+    render_words(t, "classes", &r->classes);
+    text_printf(t, ",\"confidence\":%u", r->confidence);
+    add_string(t, "because", r->because ? r->because : "");
+    text_printf(t, ",\"takes_s\":%" PRId64 ",\"disturbs\":%u,\"tries\":%u,\"window_s\":%" PRId64,
+                r->takes.ns / 1000000000, r->disturbs, r->tries, r->window.ns / 1000000000);
+    text_printf(t, ",\"approval\":%s,\"dry\":%s}", r->approval ? "true" : "false", r->dry ? "true" : "false");
+}
+
+int call_remedy_list(struct call *c, struct text *t, struct err *e)
+{
+    const struct remedies *all = c->api->policy.remedies;
+    text_add(t, "{\"remedies\":[");
+    for (size_t i = 0; i < all->n; i++) {
+        text_add(t, i ? "," : "");
+        render_remedy(&all->list[i], t);
+    }
+    text_add(t, "]}");
+    return 0;
+}
+
+static void render_candidate(const struct candidate *k, struct text *t)
+{
+    text_add(t, "{\"remedy\":");
+    text_add_json(t, k->remedy->name);
+    text_printf(t,
+                ",\"possible\":%s,\"chance_ppm\":%" PRIu32 ",\"covers\":%" PRIu32 ",\"helped\":%" PRIu32
+                ",\"failed\":%" PRIu32 ",\"own\":%" PRId64 ",\"next\":%" PRId64 ",\"expected\":%" PRId64,
+                k->possible ? "true" : "false", k->chance, k->covers, k->helped, k->failed, k->own, k->next,
+                k->expected);
+    add_string(t, "because", k->remedy->because ? k->remedy->because : "");
+    add_string(t, "why", k->why);
+    text_printf(t, ",\"approval\":%s,\"dry\":%s}", k->remedy->approval ? "true" : "false",
+                k->remedy->dry ? "true" : "false");
+}
+
+static void render_choice(const struct choice *k, struct text *t)
+{
+    add_string(t, "chosen", k->chosen ? k->chosen->name : NULL);
+    add_string(t, "why", k->why);
+    text_printf(t, ",\"waits\":%s", k->waits ? "true" : "false");
+    text_printf(t, ",\"explored\":%s,\"person\":%" PRId64 ",\"candidates\":[", k->explored ? "true" : "false",
+                k->person);
+    for (size_t i = 0; i < k->n; i++) {
+        text_add(t, i ? "," : "");
+        render_candidate(&k->candidates[i], t);
+    }
+    text_add_char(t, ']');
+}
+
+int call_remedy_explain(struct call *c, struct text *t, struct err *e)
+{
+    struct member *m;
+    int rc = member_get(c->api->cluster, c->parameter, &m, e);
+    if (rc < 0)
+        return rc;
+    CLEANUP_FREE struct choice *choice = mem_alloc(sizeof *choice);
+    watch_choice(c->api->watch, c->now, m, choice);
+    text_add(t, "{\"node\":");
+    text_add_json(t, m->name);
+    text_add_char(t, ',');
+    render_ailment(m, t);
+    render_choice(choice, t);
+    text_add(t, ",\"repair\":");
+    render_repair(m, t);
+    text_add_char(t, '}');
+    return 0;
+}
+
+/* --- the work queue -------------------------------------------------------------------------- */
+
+static void render_ticket(struct call *c, const struct member *m, struct text *t)
+{
+    CLEANUP_FREE struct choice *choice = mem_alloc(sizeof *choice);
+    watch_choice(c->api->watch, c->now, m, choice);
+    text_add(t, "{\"node\":");
+    text_add_json(t, m->name);
+    add_string(t, "suggested", choice->chosen ? choice->chosen->name : NULL);
+    add_string(t, "suggested_why", choice->why);
+    text_add_char(t, ',');
+    render_ailment(m, t);
+    text_add(t, ",\"repair\":");
+    render_repair(m, t);
+    text_add_char(t, '}');
+}
+
+static bool waits_for_person(const struct repair *r)
+{
+    if (!r)
+        return false;
+    bool asks = r->step == STEP_REMEDY || r->step == STEP_REPLACE;
+    return r->step == STEP_QUEUE || (asks && r->approval == APPROVAL_WANTED);
+}
+
+int call_queue_list(struct call *c, struct text *t, struct err *e)
+{
+    const char *comma = "";
+    text_add(t, "{\"queue\":[");
+    for (size_t i = 0; i < cluster_count(c->api->cluster); i++) {
+        const struct member *m = cluster_at(c->api->cluster, i);
+        const struct repair *r = member_repair(m);
+        if (!waits_for_person(r))
+            continue;
+        text_add(t, comma);
+        comma = ",";
+        render_ticket(c, m, t);
+    }
+    text_add(t, "]}");
+    return 0;
+}
+
+int call_repair_numbers(struct call *c, struct text *t, struct err *e)
+{
+    uint64_t hours = 24;
+    int rc = call_query_number(c, "hours", NUMBERS_HOURS_MIN, NUMBERS_HOURS_MAX, &hours, e);
+    if (rc == 0)
+        rc = numbers_read(c->api->numbers, &c->api->shell, c->wall, e);
+    if (rc < 0)
+        return rc;
+    struct numbers_sum n = numbers_of(c->api->numbers, c->wall, (unsigned)hours);
+    text_printf(t,
+                "{\"hours\":%" PRIu64 ",\"transitions\":%" PRIu64 ",\"remediations\":%" PRIu64
+                ",\"by_itself\":%" PRIu64 ",\"queued\":%" PRIu64 ",\"by_person\":%" PRIu64 "}",
+                hours, n.transitions, n.by_itself + n.queued, n.by_itself, n.queued, n.by_person);
+    return 0;
+}
+
+/* --- what people say ------------------------------------------------------------------------- */
+
+static int change(struct call *c, enum command_kind kind, const char *set, struct ask *a, struct err *e)
+{
+    CLEANUP_FREE struct member **members = NULL;
+    int rc = members_find(c->api->cluster, &a->nodes, &members, e);
+    if (rc < 0)
+        return rc;
+    struct command cmd = {.kind = kind, .reason = a->reason, .set = set};
+    return call_submit_each(c, &a->nodes, &cmd, e);
+}
+
+/* Of the step that the transition leads to. */
+static int64_t deadline_s(const struct api_policy *p, const char *transition)
+{
+    struct span s = strcmp(transition, "human_intervention") == 0 ? p->provision_deadline
+                    : strcmp(transition, "manual_drain") == 0     ? p->drain_deadline
+                                                                  : (struct span){0};
+    return s.ns / 1000000000;
+}
+
+int call_repair_transition(struct call *c, struct text *t, struct err *e)
+{
+    struct ask a = {0};
+    CLEANUP_TEXT struct text set = {0};
+    int rc = call_ask(c, &a, e);
+    if (rc == 0) {
+        text_add(&set, "{\"transition\":");
+        text_add_json(&set, a.word);
+        text_printf(&set, ",\"deadline_s\":%" PRId64 "}", deadline_s(&c->api->policy, a.word));
+        rc = change(c, COMMAND_TRANSITION, set.s, &a, e);
+    }
+    ask_fini(&a);
+    return rc;
+}
+
+static int answer_remedy(struct call *c, enum command_kind kind, struct err *e)
+{
+    struct ask a = {0};
+    CLEANUP_TEXT struct text set = {0};
+    int rc = call_ask(c, &a, e);
+    if (rc == 0 && a.word) {
+        text_add(&set, "{\"remedy\":");
+        text_add_json(&set, a.word);
+        text_add_char(&set, '}');
+    }
+    if (rc == 0)
+        rc = change(c, kind, a.word ? set.s : "{}", &a, e);
+    ask_fini(&a);
+    return rc;
+}
+
+int call_repair_approve(struct call *c, struct text *t, struct err *e)
+{
+    return answer_remedy(c, COMMAND_REPAIR_APPROVE, e);
+}
+
+int call_repair_refuse(struct call *c, struct text *t, struct err *e)
+{
+    return answer_remedy(c, COMMAND_REPAIR_REFUSE, e);
+}
+
+int call_queue_ticket(struct call *c, struct text *t, struct err *e)
+{
+    struct ask a = {0};
+    int rc = call_ask(c, &a, e);
+    if (rc == 0)
+        rc = change(c, COMMAND_TICKET,
+                    !a.gives ? "{}"
+                    : a.on   ? "{\"take\":true}"
+                             : "{\"take\":false}",
+                    &a, e);
+    ask_fini(&a);
+    return rc;
+}
+
+/* --- what holds Fettle back ------------------------------------------------------------------ */
+
+static void render_budget(void *arg, const struct budget *b)
+{
+    struct text *t = arg;
+    if (t->s[t->len - 1] != '[')
+        text_add_char(t, ',');
+    text_add(t, "{\"scope\":");
+    text_add_json(t, b->scope);
+    text_printf(t, ",\"out\":%u,\"limit\":%u,\"nodes\":%u}", b->out, b->limit, b->nodes);
+}
+
+static void render_switch(struct call *c, const char *name, struct text *t)
+{
+    const char *why = cluster_switch(c->api->cluster, name);
+    text_add(t, "{\"name\":");
+    text_add_json(t, name);
+    text_printf(t, ",\"on\":%s", why ? "true" : "false");
+    add_string(t, "why", why ? why : "");
+    text_add_char(t, '}');
+}
+
+int call_brake_list(struct call *c, struct text *t, struct err *e)
+{
+    text_add(t, "{\"switches\":[");
+    render_switch(c, "stop", t);
+    text_add_char(t, ',');
+    render_switch(c, "latch", t);
+    text_add(t, "],\"budgets\":[");
+    watch_each_budget(c->api->watch, render_budget, t);
+    text_add(t, "]}");
+    return 0;
+}
+
+int call_brake_set(struct call *c, struct text *t, struct err *e)
+{
+    struct ask a = {0};
+    CLEANUP_TEXT struct text set = {0};
+    int rc = call_ask(c, &a, e);
+    if (rc == 0) {
+        struct hostlist nobody = {0};
+        text_add(&set, "{\"name\":");
+        text_add_json(&set, a.word);
+        text_printf(&set, ",\"on\":%s}", a.on ? "true" : "false");
+        struct command cmd = {.kind = COMMAND_SWITCH, .reason = a.reason, .set = set.s};
+        rc = call_submit(c, &nobody, &cmd, NULL);
+    }
+    ask_fini(&a);
+    return rc;
+}
+
+/* --- power ----------------------------------------------------------------------------------- */
+
+/* What is done to the power of some nodes; it is answered when the last is done. */
+struct powering {
+    struct http_request *request; /* NULL once the client is gone */
+    size_t open;
+    struct text t;
+};
+
+struct powered {
+    struct powering *all;
+    char *node;
+};
+
+static void on_client_gone(void *arg)
+{
+    ((struct powering *)arg)->request = NULL;
+}
+
+static void end_one(struct powering *p)
+{
+    if (--p->open > 0)
+        return;
+    text_add(&p->t, "]}\n");
+    size_t len = p->t.len;
+    if (p->request)
+        http_answer_take(p->request, 200, NULL, text_take(&p->t), len);
+    text_fini(&p->t);
+    free(p);
+}
+
+static void on_power(void *arg, const char *answer, const struct err *why)
+{
+    struct powered *one = arg;
+    struct text *t = &one->all->t;
+    if (t->s[t->len - 1] != '[')
+        text_add_char(t, ',');
+    text_add(t, "{\"node\":");
+    text_add_json(t, one->node);
+    add_string(t, why ? "error" : "answer", why ? why->msg : answer);
+    text_add_char(t, '}');
+    end_one(one->all);
+    free(one->node);
+    free(one);
+}
+
+static int check_verb(const char *verb, struct err *e)
+{
+    static const char *const verbs[] = {"status", "on", "off", "cycle", "reset", "netboot"};
+    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
+        if (strcmp(verb, verbs[i]) == 0)
+            return 0;
+    return err_set(e, -EINVAL, "\"%.40s\" is none of status, on, off, cycle, reset, netboot", verb);
+}
+
+static void power(struct call *c, const char *verb, struct member *const *members, size_t n)
+{
+    struct powering *p = mem_alloc(sizeof *p);
+    p->request = c->request;
+    p->open = n + 1;
+    text_add(&p->t, "{\"results\":[");
+    http_set_arg(c->request, p, on_client_gone);
+    for (size_t i = 0; i < n; i++) {
+        struct powered *one = mem_alloc(sizeof *one);
+        *one = (struct powered){p, mem_dup(members[i]->name)};
+        c->api->shell.power(c->api->shell.arg, c->actor, members[i]->name, verb, on_power, one);
+    }
+    end_one(p);
+}
+
+int call_power(struct call *c, struct text *t, struct err *e)
+{
+    struct ask a = {0};
+    CLEANUP_FREE struct member **members = NULL;
+    int rc = call_ask(c, &a, e);
+    if (rc == 0)
+        rc = call_check_number(&a.nodes, e);
+    if (rc == 0)
+        rc = members_find(c->api->cluster, &a.nodes, &members, e);
+    if (rc == 0)
+        rc = check_verb(a.word, e);
+    if (rc == 0) {
+        power(c, a.word, members, a.nodes.n);
+        rc = CALL_LATER;
+    }
+    ask_fini(&a);
+    return rc;
+}

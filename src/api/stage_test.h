@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_API_STAGE_TEST_H
+#define FETTLE_API_STAGE_TEST_H
+
+#include "api/api.h"
+#include "api/wire_test.h"
+#include "api/world_test.h"
+
+/*
+ * The interface over one of the worlds, with a shell that decides at once and commits into memory. Tests ask
+ * it over its socket.
+ */
+
+/* What is submitted is decided and taken when stage_commit is called, at a time that does not change, with a
+ * claim id that does not either. */
+struct stage {
+    struct world world;
+    struct events *events;
+    struct api *api;
+    struct wire wire;
+    bool commits_at_once;
+    int fails; /* with this code, when not 0 */
+    uint64_t revision;
+
+    struct submitted {
+        outcome_fn *fn;
+        void *fn_arg;
+        struct command cmd; /* strings are copies */
+        struct hostlist nodes;
+        struct submitted *prev, *next;
+    } * waiting; /* oldest first */
+    char actor[64];
+    unsigned submitted;
+    unsigned ended;
+    size_t rechecked;           /* nodes that were to be told */
+    shell_verdict_fn *checking; /* of the check that was asked for last, until the test answers it */
+    void *checking_arg;
+    size_t journal;              /* entries that there are beside the three of 2026 */
+    struct store_entry *entries; /* their revisions are 4 and so on */
+    bool closed;                 /* the wire is */
+};
+
+/* Begins with a world that is age_s seconds old, and that lets nobody read over HTTPS. */
+int stage_open(void **state, struct world (*make)(struct mono now), int age_s);
+int stage_close(void **state);
+/* Takes the oldest command that waits. */
+void stage_commit(struct stage *s);
+/* Runs until a command waits. */
+void stage_wait(struct stage *s);
+/* The request, its status and the answer, times and numbers that change masked. */
+void stage_transcribe(struct stage *s, const char *method, const char *target, const char *body,
+                      struct text *t);
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check/part.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * amd.gpu     "gpu ADDRESS" for each device of the driver amdgpu, "errors ADDRESS BLOCK UNCORRECTED
+ * CORRECTED" for each block that its RAS counts, "pages ADDRESS RETIRED PENDING FAILED" of its memory
+ * intel.gpu   "gpu ADDRESS HEALTH" for each device of the driver xe that says it
+ *
+ * The counters are asked of the card, which may be busy with a reset.
+ */
+
+/* "0000:9b:00" of "0000:9b:00.0": as the kernel log names GPUs. */
+static void device_of(char device[static FINDING_DEVICE_BYTES_MAX + 1], const char *address)
+{
+    snprintf(device, FINDING_DEVICE_BYTES_MAX + 1, "gpu %.*s", (int)strcspn(address, "."), address);
+}
+
+/* Entries of a driver's directory that are devices: "0000:9b:00.0". */
+static bool is_address(const char *name)
+{
+    unsigned domain, bus, device, function;
+    char end;
+    return sscanf(name, "%8x:%2x:%2x.%1x%c", &domain, &bus, &device, &function, &end) == 4;
+}
+
+/* --- amd.gpu -------------------------------------------------------------------------------- */
+
+struct block {
+    uint64_t ue, ce;
+    bool has_ue, has_ce;
+};
+
+/* "ue: 0" and "ce: 12". */
+static bool on_count(const char *line, void *arg)
+{
+    struct block *b = arg;
+    struct words w;
+    words_of(line, &w);
+    if (strcmp(w.w[0], "ue:") == 0)
+        b->has_ue = word_u64(&w, 1, &b->ue);
+    else if (strcmp(w.w[0], "ce:") == 0)
+        b->has_ce = word_u64(&w, 1, &b->ce);
+    return true;
+}
+
+static void add_block(int ras, const char *address, const char *file, struct text *out)
+{
+    static const char ending[] = "_err_count";
+    size_t n = strlen(file);
+    struct block b = {0};
+    if (n <= strlen(ending) || strcmp(file + n - strlen(ending), ending) != 0)
+        return;
+    int r = sys_each_line(ras, file, on_count, &b);
+    if (r < 0 || !b.has_ue || !b.has_ce)
+        fact(out, "unknown", "ras/%s of %s: %s", file, address, r < 0 ? strerror(-r) : "not understood");
+    else
+        fact(out, "errors", "%s %.*s %" PRIu64 " %" PRIu64, address, (int)(n - strlen(ending)), file, b.ue,
+             b.ce);
+}
+
+struct pages {
+    uint64_t retired, pending, failed;
+};
+
+/* "0x00000001 : 0x00001000 : R": retired, P: will be, F: could not be. */
+static bool on_page(const char *line, void *arg)
+{
+    struct pages *p = arg;
+    size_t n = strlen(line);
+    char kind = n > 0 ? line[n - 1] : '\0';
+    p->retired += kind == 'R';
+    p->pending += kind == 'P';
+    p->failed += kind == 'F';
+    return true;
+}
+
+static void add_ras(int dir, const char *address, struct text *out)
+{
+    struct sys_names names = {0};
+    struct pages pages = {0};
+    CLEANUP_FD int ras = sys_open_dir(dir, "ras");
+    if (ras < 0)
+        return;
+    sys_names_read(&names, ras);
+    sys_names_sort(&names);
+    for (size_t i = 0; i < names.n; i++)
+        add_block(ras, address, names.names[i], out);
+    sys_names_fini(&names);
+    if (sys_each_line(ras, "gpu_vram_bad_pages", on_page, &pages) == 0)
+        fact(out, "pages", "%s %" PRIu64 " %" PRIu64 " %" PRIu64, address, pages.retired, pages.pending,
+             pages.failed);
+}
+
+static void add_amd(int dir, const char *name, struct text *out)
+{
+    if (!is_address(name))
+        return;
+    fact(out, "gpu", "%s", name);
+    add_ras(dir, name, out);
+}
+
+static void gather_driver(const struct look *l, const char *driver, entry_fn *fn, struct text *out)
+{
+    char path[64];
+    CLEANUP_FD int root = look_root(l, out);
+    if (root < 0)
+        return;
+    snprintf(path, sizeof path, "sys/bus/pci/drivers/%s", driver);
+    int r = each_entry(root, path, fn, out);
+    bool expected = check_arg(l->check, "Count"), absent = r == -ENOENT && sys_mounted(root);
+    if (r < 0 && !(expected && absent))
+        fact_cannot(root, out, path, r);
+    else if (out->len == 0 && !expected)
+        fact(out, "unsupported", "there is no device of the driver %s", driver);
+    else if (out->len == 0)
+        fact(out, "none", "0");
+}
+
+void gather_AMD_GPU(const struct look *l, struct text *out)
+{
+    gather_driver(l, "amdgpu", add_amd, out);
+}
+
+static void judge_errors(struct look *l, const struct words *w, int64_t limit, struct verdict *v)
+{
+    uint64_t ue, ce;
+    char what[160], device[FINDING_DEVICE_BYTES_MAX + 1];
+    if (!word_u64(w, 2, &ue) || !word_u64(w, 3, &ce))
+        return;
+    device_of(device, w->w[0]);
+    snprintf(what, sizeof what, "ce %.100s", w->w[1]);
+    uint64_t minute = grown_within(l, what, w->w[0], ce, span_s(600)) / 10;
+    if (ue > 0)
+        verdict_add(v, RESULT_FATAL, device, "",
+                    "%" PRIu64 " uncorrected errors in %s since the driver was loaded", ue, w->w[1]);
+    else if (minute >= (uint64_t)limit)
+        verdict_add(v, RESULT_WARN, device, "",
+                    "%" PRIu64 " corrected errors a minute in %s, of fewer than %" PRId64, minute, w->w[1],
+                    limit);
+}
+
+static void judge_pages(const struct words *w, struct verdict *v)
+{
+    uint64_t pending, failed;
+    char device[FINDING_DEVICE_BYTES_MAX + 1];
+    if (!word_u64(w, 2, &pending) || !word_u64(w, 3, &failed))
+        return;
+    device_of(device, w->w[0]);
+    if (failed > 0)
+        verdict_add(v, RESULT_FATAL, device, "", "%" PRIu64 " bad pages of its memory could not be retired",
+                    failed);
+    else if (pending > 0)
+        verdict_add(v, RESULT_DEGRADED, device, "",
+                    "%" PRIu64 " bad pages of its memory wait for a reset to be retired", pending);
+}
+
+void judge_AMD_GPU(struct look *l, const char *facts, struct verdict *v)
+{
+    int64_t count, limit, n = 0;
+    struct fact_line line;
+    if (!want_number(l, "Count", 0, &count, v) || !want_number(l, "Corrected", 10, &limit, v))
+        return;
+    for (const char *at = facts; fact_next(&at, &line);) {
+        struct words w;
+        words_of(line.value, &w);
+        n += strcmp(line.key, "gpu") == 0;
+        if (strcmp(line.key, "errors") == 0)
+            judge_errors(l, &w, limit, v);
+        else if (strcmp(line.key, "pages") == 0)
+            judge_pages(&w, v);
+    }
+    if (n < count)
+        verdict_add(v, RESULT_FATAL, "gpu", "", "%" PRId64 " GPUs have the driver amdgpu, of %" PRId64, n,
+                    count);
+}
+
+/* --- intel.gpu ------------------------------------------------------------------------------ */
+
+static void add_intel(int dir, const char *name, struct text *out)
+{
+    char health[SYS_TEXT_BYTES_MAX];
+    if (is_address(name) && sys_text(dir, "gpu_health", health) == 0)
+        fact(out, "gpu", "%s %s", name, health);
+}
+
+void gather_INTEL_GPU(const struct look *l, struct text *out)
+{
+    gather_driver(l, "xe", add_intel, out);
+}
+
+void judge_INTEL_GPU(struct look *l, const char *facts, struct verdict *v)
+{
+    (void)l;
+    struct fact_line line;
+    for (const char *at = facts; fact_next(&at, &line);) {
+        struct words w;
+        char device[FINDING_DEVICE_BYTES_MAX + 1];
+        words_of(line.value, &w);
+        if (strcmp(line.key, "gpu") != 0)
+            continue;
+        device_of(device, w.w[0]);
+        if (strcmp(w.w[1], "critical") == 0)
+            verdict_add(v, RESULT_FATAL, device, "", "its driver says that its health is critical");
+        else if (strcmp(w.w[1], "warning") == 0)
+            verdict_add(v, RESULT_WARN, device, "", "its driver says that its health is a warning");
+        else if (strcmp(w.w[1], "ok") != 0)
+            verdict_add(v, RESULT_INFO, device, "", "its driver says of its health \"%s\"", w.w[1]);
+    }
+}

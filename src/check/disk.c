@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check/part.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * disk   "disk NAME SECTORS RO STATE DONE WAITING" of each that has a device and no removable medium: the
+ * state that the bus says or "-", requests done since the boot, requests on the way nvme   "nvme NAME STATE"
+ * raid   "array NAME LEVEL STATE MISSING ACTION"
+ *
+ * The kernel answers all of it without asking the device.
+ */
+
+/* reads, their merges, sectors, ms, writes, ..., requests on the way */
+static bool read_requests(int dir, uint64_t *done, uint64_t *waiting)
+{
+    char text[512];
+    struct words w;
+    uint64_t reads, writes;
+    if (sys_read(dir, "stat", text, sizeof text) < 0)
+        return false;
+    text[strcspn(text, "\n")] = '\0';
+    words_of(text, &w);
+    if (!word_u64(&w, 0, &reads) || !word_u64(&w, 4, &writes) || !word_u64(&w, 8, waiting))
+        return false;
+    *done = reads + writes;
+    return true;
+}
+
+static void add_disk(int dir, const char *name, struct text *out)
+{
+    char device[SYS_TEXT_BYTES_MAX], state[SYS_TEXT_BYTES_MAX] = "";
+    uint64_t removable = 0, size, ro, done, waiting;
+    sys_u64(dir, "removable", &removable);
+    if (removable || sys_link(dir, "device", device) < 0)
+        return;
+    if (sys_u64(dir, "size", &size) < 0 || sys_u64(dir, "ro", &ro) < 0 ||
+        !read_requests(dir, &done, &waiting)) {
+        fact(out, "unknown", "%s is not understood", name);
+        return;
+    }
+    sys_text(dir, "device/state", state);
+    state[strcspn(state, " ")] = '\0';
+    fact(out, "disk", "%s %" PRIu64 " %" PRIu64 " %s %" PRIu64 " %" PRIu64, name, size, ro,
+         *state ? state : "-", done, waiting);
+}
+
+/* None at all is a finding where the record says how many there should be. */
+static void gather_class(const struct look *l, const char *path, entry_fn *fn, const char *without,
+                         struct text *out)
+{
+    CLEANUP_FD int root = look_root(l, out);
+    if (root < 0)
+        return;
+    bool counted = check_arg(l->check, "Count");
+    int r = each_entry(root, path, fn, out);
+    if (r < 0 && !(r == -ENOENT && counted && sys_mounted(root)))
+        fact_cannot(root, out, path, r);
+    else if (out->len == 0)
+        fact(out, counted ? "none" : "unsupported", "%s", without);
+}
+
+void gather_DISK(const struct look *l, struct text *out)
+{
+    gather_class(l, "sys/block", add_disk, "there is no disk", out);
+}
+
+static void judge_count(struct look *l, size_t n, const char *what, struct verdict *v)
+{
+    int64_t least;
+    if (want_number(l, "Count", 0, &least, v) && (int64_t)n < least)
+        verdict_add(v, RESULT_FATAL, "", "", "%zu %s, of at least %" PRId64, n, what, least);
+}
+
+/* What waits while nothing is done, look after look, waits for a disk that does not answer. */
+static void judge_requests(struct look *l, const char *device, const struct words *w, struct verdict *v)
+{
+    uint64_t done, waiting;
+    if (!word_u64(w, 4, &done) || !word_u64(w, 5, &waiting))
+        return;
+    int64_t *before = memory_number(l->memory, device);
+    int64_t now = (int64_t)(done % INT64_MAX) + 1; /* 0: not known */
+    int64_t looks = in_a_row(l, "waiting", device, waiting > 0 && *before == now);
+    *before = now;
+    if (looks >= 3)
+        verdict_add(v, RESULT_DEGRADED, device, "",
+                    "%" PRIu64 " requests wait and none was done in %" PRId64 " looks", waiting, looks);
+}
+
+static void judge_disk(struct look *l, const struct words *w, struct verdict *v)
+{
+    char device[FINDING_DEVICE_BYTES_MAX + 1], name[128];
+    uint64_t size = 0, ro = 0;
+    snprintf(device, sizeof device, "disk %s", w->w[0]);
+    word_u64(w, 1, &size);
+    word_u64(w, 2, &ro);
+    if (strcmp(w->w[3], "offline") == 0 || strcmp(w->w[3], "transport-offline") == 0 ||
+        strcmp(w->w[3], "dead") == 0)
+        verdict_add(v, RESULT_FATAL, device, "", "its state is %s", w->w[3]);
+    else if (size == 0)
+        verdict_add(v, RESULT_FATAL, device, "", "its size is 0");
+    snprintf(name, sizeof name, "written %s", device);
+    int64_t *written = memory_number(l->memory, name);
+    if (ro && *written)
+        verdict_add(v, RESULT_FATAL, device, "", "it is read-only, which it was not before");
+    if (!ro)
+        *written = 1;
+    judge_requests(l, device, w, v);
+}
+
+void judge_DISK(struct look *l, const char *facts, struct verdict *v)
+{
+    struct fact_line line;
+    size_t n = 0;
+    for (const char *at = facts; fact_next(&at, &line);) {
+        struct words w;
+        if (strcmp(line.key, "disk") != 0)
+            continue;
+        words_of(line.value, &w);
+        judge_disk(l, &w, v);
+        n++;
+    }
+    judge_count(l, n, "disks", v);
+}
+
+/* --- nvme ----------------------------------------------------------------------------------- */
+
+static void add_nvme(int dir, const char *name, struct text *out)
+{
+    char state[SYS_TEXT_BYTES_MAX];
+    int r = sys_text(dir, "state", state);
+    if (r < 0 || !*state)
+        fact(out, "unknown", "the state of %s", name);
+    else
+        fact(out, "nvme", "%s %s", name, state);
+}
+
+void gather_NVME(const struct look *l, struct text *out)
+{
+    gather_class(l, "sys/class/nvme", add_nvme, "there is no NVMe controller", out);
+}
+
+/* A reset now and then is soon over. */
+void judge_NVME(struct look *l, const char *facts, struct verdict *v)
+{
+    struct fact_line line;
+    size_t n = 0;
+    for (const char *at = facts; fact_next(&at, &line);) {
+        struct words w;
+        char device[FINDING_DEVICE_BYTES_MAX + 1];
+        if (strcmp(line.key, "nvme") != 0)
+            continue;
+        words_of(line.value, &w);
+        snprintf(device, sizeof device, "nvme %s", w.w[0]);
+        bool live = strcmp(w.w[1], "live") == 0, dead = strcmp(w.w[1], "dead") == 0;
+        int64_t looks = in_a_row(l, "not live", device, !live);
+        n += live;
+        if (dead)
+            verdict_add(v, RESULT_FATAL, device, "", "its state is dead");
+        else if (looks > 0)
+            verdict_add(v, looks >= 3 ? RESULT_DEGRADED : RESULT_WARN, device, "",
+                        "its state is %s, not live, in %" PRId64 " looks in a row", w.w[1], looks);
+    }
+    judge_count(l, n, "NVMe controllers are live", v);
+}
+
+/* --- raid ----------------------------------------------------------------------------------- */
+
+static void add_array(int dir, const char *name, struct text *out)
+{
+    char level[SYS_TEXT_BYTES_MAX], state[SYS_TEXT_BYTES_MAX], action[SYS_TEXT_BYTES_MAX] = "";
+    uint64_t missing = 0;
+    if (strncmp(name, "md", 2) != 0 || sys_text(dir, "md/level", level) == -ENOENT)
+        return;
+    int r = sys_u64(dir, "md/degraded", &missing); /* raid0 has none */
+    if (sys_text(dir, "md/array_state", state) < 0 || (r < 0 && r != -ENOENT)) {
+        fact(out, "unknown", "the array %s is not understood", name);
+        return;
+    }
+    sys_text(dir, "md/sync_action", action);
+    fact(out, "array", "%s %s %s %" PRIu64 " %s", name, *level ? level : "-", *state ? state : "-", missing,
+         *action ? action : "-");
+}
+
+void gather_RAID(const struct look *l, struct text *out)
+{
+    gather_class(l, "sys/block", add_array, "there is no array of disks", out);
+}
+
+void judge_RAID(struct look *l, const char *facts, struct verdict *v)
+{
+    struct fact_line line;
+    for (const char *at = facts; fact_next(&at, &line);) {
+        struct words w;
+        uint64_t missing;
+        char device[FINDING_DEVICE_BYTES_MAX + 1];
+        if (strcmp(line.key, "array") != 0)
+            continue;
+        words_of(line.value, &w);
+        snprintf(device, sizeof device, "array %s", w.w[0]);
+        if (strcmp(w.w[2], "broken") == 0)
+            verdict_add(v, RESULT_FATAL, device, "", "its state is broken (%s)", w.w[1]);
+        else if (word_u64(&w, 3, &missing) && missing > 0)
+            verdict_add(v, RESULT_DEGRADED, device, "",
+                        "%" PRIu64 " disks are missing of an array of %s (%s, %s)", missing, w.w[1], w.w[2],
+                        w.w[4]);
+    }
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check/part.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+int look_root(const struct look *l, struct text *out)
+{
+    struct err e = {0};
+    int root = sys_open_root(l->root, &e);
+    if (root < 0)
+        fact(out, "unknown", "%s", e.msg);
+    return root;
+}
+
+void fact_cannot(int root, struct text *out, const char *path, int r)
+{
+    bool absent = r == -ENOENT || r == -ENOTDIR || r == -ENXIO;
+    if (absent && strncmp(path, "sys/", 4) == 0 && !sys_mounted(root))
+        fact(out, "unknown", "/sys is not mounted");
+    else if (absent)
+        fact(out, "unsupported", "there is no /%s", path);
+    else
+        fact(out, "unknown", "/%s: %s", path, strerror(-r));
+}
+
+int fact_file_u64(struct text *out, const char *key, int at, const char *path)
+{
+    uint64_t n;
+    int r = sys_u64(at, path, &n);
+    if (r == 0)
+        fact(out, key, "%" PRIu64, n);
+    return r;
+}
+
+int each_entry(int root, const char *path, entry_fn *fn, struct text *out)
+{
+    CLEANUP_FD int dir = sys_open_dir(root, path);
+    if (dir < 0)
+        return dir;
+    struct sys_names names = {0};
+    int r = sys_names_read(&names, dir);
+    sys_names_sort(&names);
+    for (size_t i = 0; i < names.n; i++) {
+        CLEANUP_FD int entry = sys_open_dir(dir, names.names[i]);
+        if (entry >= 0)
+            fn(entry, names.names[i], out);
+    }
+    sys_names_fini(&names);
+    return r;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check/trial_test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static void add(struct trial *t, const char *driver, const char *address, const char *file, const char *text)
+{
+    char path[160];
+    snprintf(path, sizeof path, "sys/bus/pci/drivers/%s/%s/%s", driver, address, file);
+    trial_add(t, path, text);
+}
+
+static void add_amd(struct trial *t, const char *file, const char *text)
+{
+    add(t, "amdgpu", "0000:c1:00.0", file, text);
+}
+
+static void test_amd_count(void **state)
+{
+    struct trial *t = *state;
+    trial_expect(t, "Probe=amd.gpu", "unsupported there is no /sys/bus/pci/drivers/amdgpu");
+    trial_expect(t, "Probe=amd.gpu Count=2", "fatal gpu: 0 GPUs have the driver amdgpu, of 2");
+    trial_add(t, "sys/bus/pci/drivers/amdgpu/module/", "");
+    trial_expect(t, "Probe=amd.gpu", "unsupported there is no device of the driver amdgpu");
+    trial_expect(t, "Probe=amd.gpu Count=2", "fatal gpu: 0 GPUs have the driver amdgpu, of 2");
+    add_amd(t, "gpu_busy_percent", "0\n");
+    trial_expect(t, "Probe=amd.gpu", "ok");
+    trial_expect(t, "Probe=amd.gpu Count=1", "ok");
+    trial_expect(t, "Probe=amd.gpu Count=2", "fatal gpu: 1 GPUs have the driver amdgpu, of 2");
+}
+
+static void test_amd_errors(void **state)
+{
+    struct trial *t = *state;
+    add_amd(t, "ras/umc_err_count", "ue: 0\nce: 500\n");
+    add_amd(t, "ras/gfx_err_count", "ue: 0\nce: 0\nde: 0\n");
+    add_amd(t, "ras/features", "feature mask: 0x2a\n");
+    trial_expect(t, "Probe=amd.gpu", "ok");
+    add_amd(t, "ras/umc_err_count", "ue: 0\nce: 600\n");
+    trial_expect(t, "Probe=amd.gpu Corrected=11", "ok");
+    trial_expect(t, "Probe=amd.gpu",
+                 "warn gpu 0000:c1:00: 10 corrected errors a minute in umc, of fewer than 10");
+    add_amd(t, "ras/umc_err_count", "ue: 2\nce: 600\n");
+    trial_expect(t, "Probe=amd.gpu",
+                 "fatal gpu 0000:c1:00: 2 uncorrected errors in umc since the driver was loaded");
+    add_amd(t, "ras/umc_err_count", "rubbish\n");
+    trial_expect(t, "Probe=amd.gpu", "unknown ras/umc_err_count of 0000:c1:00.0: not understood");
+}
+
+static void test_amd_pages(void **state)
+{
+    struct trial *t = *state;
+    add_amd(t, "ras/gpu_vram_bad_pages", "0x00000001 : 0x00001000 : R\n");
+    trial_expect(t, "Probe=amd.gpu", "ok");
+    add_amd(t, "ras/gpu_vram_bad_pages", "0x00000001 : 0x00001000 : R\n0x00000002 : 0x00001000 : P\n");
+    trial_expect(t, "Probe=amd.gpu",
+                 "degraded gpu 0000:c1:00: 1 bad pages of its memory wait for a reset to be retired");
+    add_amd(t, "ras/gpu_vram_bad_pages", "0x00000002 : 0x00001000 : P\n0x00000003 : 0x00001000 : F\n");
+    trial_expect(t, "Probe=amd.gpu", "fatal gpu 0000:c1:00: 1 bad pages of its memory could not be retired");
+}
+
+static void test_intel(void **state)
+{
+    struct trial *t = *state;
+    trial_expect(t, "Probe=intel.gpu", "unsupported there is no /sys/bus/pci/drivers/xe");
+    add(t, "xe", "0000:03:00.0", "vendor", "0x8086\n"); /* an older driver says nothing */
+    trial_expect(t, "Probe=intel.gpu", "unsupported there is no device of the driver xe");
+    add(t, "xe", "0000:03:00.0", "gpu_health", "ok\n");
+    trial_expect(t, "Probe=intel.gpu", "ok");
+    add(t, "xe", "0000:03:00.0", "gpu_health", "warning\n");
+    trial_expect(t, "Probe=intel.gpu", "warn gpu 0000:03:00: its driver says that its health is a warning");
+    add(t, "xe", "0000:03:00.0", "gpu_health", "critical\n");
+    trial_expect(t, "Probe=intel.gpu", "fatal gpu 0000:03:00: its driver says that its health is critical");
+    add(t, "xe", "0000:03:00.0", "gpu_health", "sleepy\n");
+    trial_expect(t, "Probe=intel.gpu", "info gpu 0000:03:00: its driver says of its health \"sleepy\"");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_TRIAL(test_amd_count),
+        IN_TRIAL(test_amd_errors),
+        IN_TRIAL(test_amd_pages),
+        IN_TRIAL(test_intel),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check/part.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+void words_of(const char *value, struct words *out)
+{
+    snprintf(out->text, sizeof out->text, "%s", value);
+    out->n = 0;
+    for (char *rest = out->text, *word; out->n < WORDS_MAX && (word = strsep(&rest, " "));)
+        if (*word)
+            out->w[out->n++] = word;
+    for (size_t i = out->n; i < WORDS_MAX; i++)
+        out->w[i] = "";
+}
+
+bool word_u64(const struct words *w, size_t i, uint64_t *out)
+{
+    return i < w->n && text_parse_u64(w->w[i], 0, UINT64_MAX, out, NULL) == 0;
+}
+
+bool fact_find(const char *facts, const char *key, struct fact_line *out)
+{
+    for (const char *at = facts; fact_next(&at, out);)
+        if (strcmp(out->key, key) == 0)
+            return true;
+    return false;
+}
+
+bool fact_u64(const char *facts, const char *key, uint64_t *out)
+{
+    struct fact_line line;
+    return fact_find(facts, key, &line) && text_parse_u64(line.value, 0, UINT64_MAX, out, NULL) == 0;
+}
+
+bool fact_i64(const char *facts, const char *key, int64_t *out)
+{
+    struct fact_line line;
+    uint64_t n;
+    if (!fact_find(facts, key, &line))
+        return false;
+    bool negative = line.value[0] == '-';
+    if (text_parse_u64(line.value + negative, 0, INT64_MAX, &n, NULL) < 0)
+        return false;
+    *out = negative ? -(int64_t)n : (int64_t)n;
+    return true;
+}
+
+/* --- arguments ------------------------------------------------------------------------------ */
+
+static bool taken(int r, const struct err *e, struct verdict *v)
+{
+    if (r < 0)
+        verdict_cannot(v, RESULT_UNKNOWN, "%s", e->msg);
+    return r == 0;
+}
+
+bool want_number(const struct look *l, const char *key, int64_t fallback, int64_t *out, struct verdict *v)
+{
+    struct err e = {0};
+    return taken(check_arg_number(l->check, key, fallback, out, &e), &e, v);
+}
+
+bool want_percent(const struct look *l, const char *key, unsigned fallback, unsigned *out, struct verdict *v)
+{
+    struct err e = {0};
+    return taken(check_arg_percent(l->check, key, fallback, out, &e), &e, v);
+}
+
+bool want_bytes(const struct look *l, const char *key, uint64_t fallback, uint64_t *out, struct verdict *v)
+{
+    struct err e = {0};
+    return taken(check_arg_bytes(l->check, key, fallback, out, &e), &e, v);
+}
+
+bool want_span(const struct look *l, const char *key, struct span fallback, struct span *out,
+               struct verdict *v)
+{
+    struct err e = {0};
+    return taken(check_arg_span(l->check, key, fallback, out, &e), &e, v);
+}
+
+/* --- what was before ------------------------------------------------------------------------ */
+
+static void name_of(char *out, size_t size, const char *what, const char *device)
+{
+    snprintf(out, size, "%s %s", what, device);
+}
+
+uint64_t grown(struct look *l, const char *what, const char *device, uint64_t value)
+{
+    char name[256];
+    name_of(name, sizeof name, what, device);
+    uint64_t growth;
+    struct span in;
+    return counter_take(memory_counter(l->memory, name), l->now, value, &growth, &in) ? growth : 0;
+}
+
+uint64_t grown_within(struct look *l, const char *what, const char *device, uint64_t value,
+                      struct span window)
+{
+    char name[256];
+    name_of(name, sizeof name, what, device);
+    return memory_window(l->memory, name, l->now, window, grown(l, what, device, value));
+}
+
+int64_t in_a_row(struct look *l, const char *what, const char *device, bool so)
+{
+    char name[256];
+    name_of(name, sizeof name, what, device);
+    int64_t *n = memory_number(l->memory, name);
+    *n = so ? *n + 1 : 0;
+    return *n;
+}
+
+unsigned percent_of(uint64_t part, uint64_t whole)
+{
+    if (whole == 0)
+        return 0;
+    unsigned __int128 percent = (unsigned __int128)part * 100 / whole;
+    return percent > UINT_MAX ? UINT_MAX : (unsigned)percent;
+}

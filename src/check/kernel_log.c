@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check/kernel_log.h"
+
+#include "base/text.h"
+#include "check/part.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Findings are kept in the order in which they were found, one for each code and device. Their facts are
+ *
+ *   finding SAID SINCE COUNT ACT RESULT WARN KEEP CODE|DEVICE|TEXT
+ *
+ * with SAID and SINCE in nanoseconds of the monotonic clock, by the kernel's own time of the line, and WARN
+ * and KEEP in seconds, 0 for none. DEVICE and TEXT may have blanks; a bar in a device is written as a slash.
+ * In what is saved a line "cursor NEXT BOOT" comes first. When a finding is over is for the judge to say.
+ */
+
+enum { KEEP_S = 600, KEEP_S_MAX = 86400 };
+
+static const char CODE_GAP[] = "kernel.gap";
+
+struct kept {
+    struct finding finding;
+    enum act act;
+    struct mono since, said; /* when it was said first and last */
+    unsigned count;
+    struct span warn_for, keep;   /* of the meaning; 0: none */
+    unsigned n_times;             /* seen by this process */
+    struct mono times[OFTEN_MAX]; /* the last of them, a ring; for what is worse when it is often */
+};
+
+struct kernel_log {
+    const struct meanings *meanings;
+    size_t n;
+    struct kept list[KERNEL_LOG_FINDINGS_MAX];
+};
+
+struct kernel_log *kernel_log_create(const struct meanings *meanings)
+{
+    struct kernel_log *k = mem_alloc(sizeof *k);
+    k->meanings = meanings;
+    return k;
+}
+
+void kernel_log_destroy(struct kernel_log *k)
+{
+    free(k);
+}
+
+void kernel_log_mean(struct kernel_log *k, const struct meanings *meanings)
+{
+    k->meanings = meanings;
+}
+
+/* --- what is kept ------------------------------------------------------------------------------------ */
+
+static struct kept *find(struct kernel_log *k, const struct finding *f)
+{
+    for (size_t i = 0; i < k->n; i++)
+        if (strcmp(k->list[i].finding.code, f->code) == 0 &&
+            strcmp(k->list[i].finding.device, f->device) == 0)
+            return &k->list[i];
+    return NULL;
+}
+
+static void drop(struct kernel_log *k, struct kept *one)
+{
+    size_t at = (size_t)(one - k->list);
+    k->n--;
+    memmove(one, one + 1, (k->n - at) * sizeof *one);
+}
+
+/* Which of two has to go first. */
+static bool weaker(const struct kept *a, const struct kept *b)
+{
+    if (a->finding.result != b->finding.result)
+        return a->finding.result < b->finding.result;
+    return a->said.ns < b->said.ns;
+}
+
+/* Room for one more; NULL when all that are there are worse than it. */
+static struct kept *add(struct kernel_log *k, const struct finding *f, struct mono at)
+{
+    struct kept one = {.finding = *f, .since = at, .said = at};
+    if (k->n == KERNEL_LOG_FINDINGS_MAX) {
+        struct kept *least = &k->list[0];
+        for (size_t i = 1; i < k->n; i++)
+            if (weaker(&k->list[i], least))
+                least = &k->list[i];
+        if (!weaker(least, &one))
+            return NULL;
+        drop(k, least);
+    }
+    k->list[k->n] = one;
+    return &k->list[k->n++];
+}
+
+/* Whether the last `often` times lie within the meaning's window. */
+static bool is_often(const struct kept *one, const struct meaning *m)
+{
+    if (!m->often || m->often > OFTEN_MAX || one->n_times < m->often)
+        return false;
+    struct mono first = one->times[(one->n_times - m->often) % OFTEN_MAX];
+    return mono_sub(one->said, first).ns <= m->often_within.ns;
+}
+
+/* It is begun anew: the first minute of an outage is not that of last week's. */
+static bool is_over(const struct kept *one, struct mono now)
+{
+    return one->keep.ns && mono_sub(now, one->said).ns > one->keep.ns;
+}
+
+static bool keep_finding(struct kernel_log *k, struct mono at, const struct finding *f,
+                         const struct meaning *m)
+{
+    struct kept *one = find(k, f);
+    if (one && is_over(one, at)) {
+        drop(k, one);
+        one = NULL;
+    }
+    enum result worst = one && act_stays(one->act) ? one->finding.result : RESULT_OK;
+    enum act act = worst > f->result ? one->act : m->act;
+    one = one ? one : add(k, f, at);
+    if (!one)
+        return false;
+    one->finding = *f;
+    one->act = act;
+    one->warn_for = m->warn_for;
+    one->keep = m->keep;
+    one->said = at;
+    one->count++;
+    one->times[one->n_times++ % OFTEN_MAX] = at;
+    if (worst > f->result)
+        one->finding.result = worst;
+    if (is_often(one, m))
+        one->finding.result = m->often_result;
+    return true;
+}
+
+static void keep_gap(struct kernel_log *k, struct mono at, uint64_t lost)
+{
+    struct finding f = {.result = RESULT_WARN};
+    struct meaning m = {.act = ACT_WATCH, .result = RESULT_WARN};
+    snprintf(f.code, sizeof f.code, "%s", CODE_GAP);
+    snprintf(f.text, sizeof f.text,
+             "%" PRIu64 " lines of the kernel's log were overwritten before they were read", lost);
+    keep_finding(k, at, &f, &m);
+}
+
+static struct mono time_of(const struct kmsg *r, struct mono now)
+{
+    uint64_t limit = (uint64_t)(now.ns > 0 ? now.ns : 0) / 1000;
+    return r->at_us < limit ? (struct mono){(int64_t)r->at_us * 1000} : now;
+}
+
+bool kernel_log_take(struct kernel_log *k, struct mono now, const struct kmsg *r, uint64_t lost)
+{
+    struct finding f;
+    struct meaning m;
+    struct mono at = time_of(r, now);
+    if (lost > 0)
+        keep_gap(k, at, lost);
+    if (!r->from_kernel || !meaning_of(k->meanings, r->text, &f, &m))
+        return lost > 0;
+    if (m.result != RESULT_OK)
+        return keep_finding(k, at, &f, &m) || lost > 0;
+    struct kept *closed = find(k, &f);
+    if (closed)
+        drop(k, closed);
+    return closed || lost > 0;
+}
+
+bool kernel_log_forget(struct kernel_log *k, const char *device)
+{
+    size_t before = k->n;
+    for (size_t i = k->n; i-- > 0;)
+        if (!device || strcmp(k->list[i].finding.device, device) == 0)
+            drop(k, &k->list[i]);
+    return k->n < before;
+}
+
+/* --- facts ------------------------------------------------------------------------------------------ */
+
+enum { WORD_SAID, WORD_SINCE, WORD_COUNT, WORD_ACT, WORD_RESULT, WORD_WARN, WORD_KEEP, FACT_WORDS };
+
+static void write_kept(const struct kept *one, struct text *out)
+{
+    char device[sizeof one->finding.device];
+    memcpy(device, one->finding.device, sizeof device);
+    for (char *c = device; *c; c++)
+        *c = (char)(*c == '|' ? '/' : *c);
+    fact(out, "finding", "%" PRId64 " %" PRId64 " %u %s %s %" PRId64 " %" PRId64 " %s|%s|%s", one->said.ns,
+         one->since.ns, one->count, act_name(one->act), result_name(one->finding.result),
+         one->warn_for.ns / span_s(1).ns, one->keep.ns / span_s(1).ns, one->finding.code, device,
+         one->finding.text);
+}
+
+static bool take_field(char **rest, char *out, size_t size)
+{
+    const char *field = strsep(rest, "|");
+    return field && (size_t)snprintf(out, size, "%s", field) < size;
+}
+
+static bool read_number(const char *word, uint64_t max, uint64_t *out)
+{
+    return text_parse_u64(word, 0, max, out, NULL) == 0;
+}
+
+/* False for a value that write_kept did not write. */
+static bool read_kept(char *value, struct kept *out)
+{
+    char *words[FACT_WORDS], *rest = value;
+    uint64_t said, since, count, warn, keep;
+    *out = (struct kept){0};
+    for (size_t i = 0; i < FACT_WORDS; i++) {
+        words[i] = strsep(&rest, " ");
+        if (!rest)
+            return false;
+    }
+    if (!read_number(words[WORD_SAID], INT64_MAX, &said) ||
+        !read_number(words[WORD_SINCE], INT64_MAX, &since) ||
+        !read_number(words[WORD_COUNT], UINT32_MAX, &count) ||
+        !read_number(words[WORD_WARN], UINT32_MAX, &warn) ||
+        !read_number(words[WORD_KEEP], UINT32_MAX, &keep) || !act_parse(words[WORD_ACT], &out->act) ||
+        !result_parse(words[WORD_RESULT], &out->finding.result))
+        return false;
+    out->said = (struct mono){(int64_t)said};
+    out->since = (struct mono){(int64_t)since};
+    out->count = (unsigned)count;
+    out->warn_for = span_s((int64_t)warn);
+    out->keep = span_s((int64_t)keep);
+    struct finding *f = &out->finding;
+    if (!take_field(&rest, f->code, sizeof f->code) || !take_field(&rest, f->device, sizeof f->device) ||
+        !rest)
+        return false;
+    return (size_t)snprintf(f->text, sizeof f->text, "%s", rest) < sizeof f->text;
+}
+
+/* Whether it still counts, where the check keeps findings for so long. */
+static bool still_so(const struct kept *one, struct mono now, struct span keep)
+{
+    struct span limit = one->keep.ns ? one->keep : keep;
+    return act_stays(one->act) || mono_sub(now, one->said).ns <= limit.ns;
+}
+
+void kernel_log_facts(const struct kernel_log *k, struct mono now, struct text *out)
+{
+    for (size_t i = 0; i < k->n; i++)
+        if (still_so(&k->list[i], now, span_s(KEEP_S_MAX)))
+            write_kept(&k->list[i], out);
+}
+
+void kernel_log_save(const struct kernel_log *k, struct mono now, const struct kmsg_cursor *cursor,
+                     struct text *out)
+{
+    fact(out, "cursor", "%" PRIu64 " %s", cursor->next, cursor->boot);
+    kernel_log_facts(k, now, out);
+}
+
+static bool read_cursor(const struct fact_line *line, struct kmsg_cursor *out)
+{
+    char next[32];
+    const char *blank = strchr(line->value, ' ');
+    size_t len = blank ? (size_t)(blank - line->value) : sizeof next;
+    if (strcmp(line->key, "cursor") != 0 || len >= sizeof next)
+        return false;
+    snprintf(next, sizeof next, "%.*s", (int)len, line->value);
+    return read_number(next, UINT64_MAX, &out->next) &&
+           (size_t)snprintf(out->boot, sizeof out->boot, "%s", blank + 1) < sizeof out->boot;
+}
+
+static bool load(struct kernel_log *k, const char *text, const char *boot, struct kmsg_cursor *cursor)
+{
+    struct fact_line line;
+    const char *at = text;
+    if (!fact_next(&at, &line) || !read_cursor(&line, cursor) || !*boot || strcmp(cursor->boot, boot) != 0)
+        return false;
+    while (fact_next(&at, &line)) {
+        if (k->n == KERNEL_LOG_FINDINGS_MAX || strcmp(line.key, "finding") != 0 ||
+            !read_kept(line.value, &k->list[k->n]) || find(k, &k->list[k->n].finding))
+            return false;
+        k->n++;
+    }
+    return true;
+}
+
+void kernel_log_load(struct kernel_log *k, const char *text, const char *boot, struct kmsg_cursor *cursor)
+{
+    k->n = 0;
+    *cursor = (struct kmsg_cursor){0};
+    if (load(k, text, boot, cursor))
+        return;
+    k->n = 0;
+    *cursor = (struct kmsg_cursor){0};
+}
+
+/* --- a look by hand --------------------------------------------------------------------------------- */
+
+static int read_all(struct kernel_log *k, struct kmsg_follow *f, struct mono now, struct err *e)
+{
+    struct kmsg record;
+    uint64_t before, lost;
+    int r;
+    do {
+        before = kmsg_cursor(f)->next;
+        while ((r = kmsg_next(f, &record, &lost, e)) > 0)
+            kernel_log_take(k, now, &record, lost);
+    } while (r == 0 && kmsg_cursor(f)->next != before);
+    return r;
+}
+
+void kernel_log_gather(const struct look *l, struct text *out)
+{
+    struct err e = {0};
+    struct kmsg_follow *f = kmsg_open(l->root, NULL, &e);
+    struct meanings *m = f ? meanings_read(check_arg(l->check, "Meanings"), &e) : NULL;
+    struct kernel_log *k = m ? kernel_log_create(m) : NULL;
+    if (k && read_all(k, f, l->now, &e) == 0)
+        kernel_log_facts(k, l->now, out);
+    else
+        fact(out, e.code == -ENOENT && !f ? "unsupported" : "unknown", "%s", e.msg);
+    kernel_log_destroy(k);
+    meanings_destroy(m);
+    kmsg_close(f);
+}
+
+/* --- judging ------------------------------------------------------------------------------------------ */
+
+static void judge_one(const struct kept *one, struct mono now, struct verdict *v)
+{
+    const struct finding *f = &one->finding;
+    bool young = mono_sub(now, one->since).ns < one->warn_for.ns;
+    enum result result = young && f->result > RESULT_WARN ? RESULT_WARN : f->result;
+    if (one->count > 1)
+        verdict_add(v, result, f->device, f->code, "%u times: %s", one->count, f->text);
+    else
+        verdict_add(v, result, f->device, f->code, "%s", f->text);
+}
+
+void judge_KERNEL_LOG(struct look *l, const char *facts, struct verdict *v)
+{
+    struct span keep;
+    struct fact_line line;
+    struct kept one;
+    if (!want_span(l, "Keep", span_s(KEEP_S), &keep, v))
+        return;
+    while (fact_next(&facts, &line))
+        if (strcmp(line.key, "finding") == 0 && read_kept(line.value, &one) && still_so(&one, l->now, keep))
+            judge_one(&one, l->now, v);
+}

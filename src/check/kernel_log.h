@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_CHECK_KERNEL_LOG_H
+#define FETTLE_CHECK_KERNEL_LOG_H
+
+#include "check/kmsg_follow.h"
+#include "check/look.h"
+#include "health/meaning.h"
+
+/*
+ * What the kernel said and what is still true of it: the findings behind the check kernel.log. Whoever
+ * follows the log tells it each record; it has the facts that judge_KERNEL_LOG judges.
+ *
+ * How long a finding stays:
+ *   - what a person or a remedy has to put right (reset, reboot, hardware, lost): until the next boot, or
+ *     until kernel_log_forget says that a remedy was applied. That nothing more is said proves nothing;
+ *   - what another line ends (an NFS server that answers again): until that line, an hour at most; it is a
+ *     warning until it has lasted for a minute;
+ *   - everything else: for the check's Keep (10m, a day at most) after it was last said.
+ * What was said very often is worse than what was said once; the tables say of what.
+ *
+ * At most 128 findings, of one code and device each; of more, the mildest and oldest go.
+ */
+
+enum { KERNEL_LOG_FINDINGS_MAX = 128 };
+
+struct kernel_log;
+/* meanings are borrowed, and may be another's later (kernel_log_mean). */
+struct kernel_log *kernel_log_create(const struct meanings *meanings);
+void kernel_log_destroy(struct kernel_log *k);
+void kernel_log_mean(struct kernel_log *k, const struct meanings *meanings);
+
+/* Takes a record. Its own time counts, but no later one than now. lost: as kmsg_next says. True when a
+ * finding came, went, or was said again. */
+bool kernel_log_take(struct kernel_log *k, struct mono now, const struct kmsg *r, uint64_t lost);
+
+/* A remedy was applied to this device, or (NULL) to all: what was found before is over. True when there was
+ * anything. A GPU is reset together with its neighbours: call it for each of them. */
+bool kernel_log_forget(struct kernel_log *k, const char *device);
+
+/* The facts, for look_judge. */
+void kernel_log_facts(const struct kernel_log *k, struct mono now, struct text *out);
+
+/* Facts and cursor as a text to be kept over a restart of the agent, and back from it. What is of another
+ * boot than `boot`, or is no such text, leaves *k and *cursor empty: everything is read anew. */
+void kernel_log_save(const struct kernel_log *k, struct mono now, const struct kmsg_cursor *cursor,
+                     struct text *out);
+void kernel_log_load(struct kernel_log *k, const char *text, const char *boot, struct kmsg_cursor *cursor);
+
+/* As a gatherer: all that is in the log below l->root, with the check's Meanings, read in one go. For a
+ * look by hand, where nobody follows. */
+void kernel_log_gather(const struct look *l, struct text *out);
+
+#endif

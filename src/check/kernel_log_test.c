@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check/kernel_log.h"
+
+#include "probe/tree_test.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char XID_79[] = "NVRM: Xid (PCI:0000:9b:00): 79, pid=1, GPU has fallen off the bus.";
+static const char XID_95[] = "NVRM: Xid (PCI:0000:3b:00): 95, pid=1, Uncontained";
+static const char SOFT[] = "nfs: server a not responding, timed out";
+static const char NFS_BAD[] = "nfs: server nfs01 not responding, still trying";
+static const char NFS_GOOD[] = "nfs: server nfs01 OK";
+static const char HUNG[] = "INFO: task x:1 blocked for more than 120 seconds.";
+
+struct world {
+    struct meanings *meanings;
+    struct kernel_log *log;
+    struct checks checks;
+    struct memory *memory;
+    struct verdict v;
+};
+
+static int setup(void **state)
+{
+    struct world *w = mem_alloc(sizeof *w);
+    w->meanings = meanings_read(NULL, NULL);
+    w->log = kernel_log_create(w->meanings);
+    w->memory = memory_create();
+    static const char conf[] = "Check=kernel.log\nCheck=short Probe=kernel.log Keep=30s\n";
+    struct err e = {0};
+    assert_int_equal(checks_parse("checks.conf", conf, sizeof conf - 1, &w->checks, &e), 0);
+    *state = w;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *w = *state;
+    kernel_log_destroy(w->log);
+    meanings_destroy(w->meanings);
+    checks_fini(&w->checks);
+    memory_destroy(w->memory);
+    free(w);
+    return 0;
+}
+
+static struct mono at(int64_t s)
+{
+    return (struct mono){s * 1000000000};
+}
+
+/* The kernel says a line, s seconds after its boot. */
+static bool say(struct world *w, int64_t s, const char *line)
+{
+    struct kmsg r = {.at_us = (uint64_t)s * 1000000, .from_kernel = true};
+    snprintf(r.text, sizeof r.text, "%s", line);
+    return kernel_log_take(w->log, at(s), &r, 0);
+}
+
+/* What check says at s: "code result" of all findings, by commas. */
+static void expect_of(struct world *w, const char *check, int64_t s, const char *said)
+{
+    CLEANUP_TEXT struct text facts = {0}, got = {0};
+    struct look l = {.check = checks_find(&w->checks, check), .root = "", .now = at(s), .memory = w->memory};
+    text_add(&facts, "");
+    text_add(&got, "");
+    kernel_log_facts(w->log, at(s), &facts);
+    look_judge(&l, facts.s, &w->v);
+    for (size_t i = 0; i < w->v.n; i++)
+        text_printf(&got, "%s%s %s", i ? ", " : "", w->v.findings[i].code,
+                    result_name(w->v.findings[i].result));
+    assert_string_equal(got.s, said);
+}
+
+static void expect(struct world *w, int64_t s, const char *said)
+{
+    expect_of(w, "kernel.log", s, said);
+}
+
+static void nothing_said_is_ok(void **state)
+{
+    struct world *w = *state;
+    expect(w, 1, "");
+    assert_int_equal(w->v.result, RESULT_OK);
+    assert_false(say(w, 1, "Linux version 6.1"));
+    expect(w, 1, "");
+}
+
+static void a_line_becomes_a_finding(void **state)
+{
+    struct world *w = *state;
+    assert_true(say(w, 5, XID_79));
+    expect(w, 6, "xid.79 lost");
+    assert_string_equal(w->v.findings[0].device, "gpu 0000:9b:00");
+    assert_non_null(strstr(w->v.findings[0].text, "the GPU is gone from the bus: NVRM: Xid"));
+    assert_int_equal(w->v.result, RESULT_LOST);
+    assert_true(say(w, 7, XID_79));
+    expect(w, 8, "xid.79 lost");
+    assert_non_null(strstr(w->v.findings[0].text, "2 times: "));
+}
+
+static void a_users_line_is_none(void **state)
+{
+    struct world *w = *state;
+    struct kmsg r = {.at_us = 1, .facility = 1, .from_kernel = false};
+    memcpy(r.text, XID_79, sizeof XID_79);
+    assert_false(kernel_log_take(w->log, at(1), &r, 0));
+    expect(w, 1, "");
+}
+
+static void what_only_a_remedy_ends_stays(void **state)
+{
+    struct world *w = *state;
+    say(w, 5, XID_79);
+    say(w, 5, SOFT);
+    expect(w, 5 + 600, "xid.79 lost, nfs.timeout warn");
+    expect(w, 5 + 601, "xid.79 lost");
+    expect_of(w, "short", 35, "xid.79 lost, nfs.timeout warn");
+    expect_of(w, "short", 36, "xid.79 lost");
+    expect(w, 30 * 86400, "xid.79 lost");
+}
+
+static void a_line_that_is_said_again_lives_on(void **state)
+{
+    struct world *w = *state;
+    say(w, 5, SOFT);
+    say(w, 500, SOFT);
+    expect(w, 1100, "nfs.timeout warn");
+    expect(w, 1101, "");
+}
+
+static void a_remedy_ends_what_was_found_of_its_device(void **state)
+{
+    struct world *w = *state;
+    say(w, 5, XID_79);
+    say(w, 5, XID_95);
+    assert_false(kernel_log_forget(w->log, "gpu 0000:01:00"));
+    assert_true(kernel_log_forget(w->log, "gpu 0000:9b:00"));
+    expect(w, 6, "xid.95 fatal");
+    assert_true(kernel_log_forget(w->log, NULL));
+    expect(w, 6, "");
+    assert_false(kernel_log_forget(w->log, NULL));
+}
+
+static void a_closing_line_ends_a_finding_at_once(void **state)
+{
+    struct world *w = *state;
+    say(w, 5, NFS_BAD);
+    expect(w, 6, "nfs.server warn");
+    assert_false(say(w, 7, "nfs: server other OK"));
+    assert_true(say(w, 7, NFS_GOOD));
+    expect(w, 7, "");
+    assert_false(say(w, 8, NFS_GOOD));
+}
+
+/* An outage is a warning for a minute, and over after an hour, because who unmounts hears of no end. */
+static void an_outage_counts_when_it_lasts(void **state)
+{
+    struct world *w = *state;
+    say(w, 100, NFS_BAD);
+    expect(w, 159, "nfs.server warn");
+    expect(w, 160, "nfs.server degraded");
+    say(w, 500, NFS_BAD);
+    expect(w, 501, "nfs.server degraded");
+    expect(w, 500 + 3600, "nfs.server degraded");
+    expect(w, 500 + 3601, "");
+    say(w, 9000, NFS_BAD); /* another one */
+    expect(w, 9001, "nfs.server warn");
+}
+
+static void a_gpu_that_asks_for_nothing_any_more_is_well(void **state)
+{
+    struct world *w = *state;
+    say(w, 1,
+        "NVRM: Xid (PCI:0000:9b:00): 154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset "
+        "Required)");
+    expect(w, 2, "xid.154 fatal");
+    say(w, 3,
+        "NVRM: Xid (PCI:0000:9b:00): 154, GPU recovery action changed from 0x1 (GPU Reset Required) to "
+        "0x0 (None)");
+    expect(w, 4, "");
+}
+
+static void what_is_said_often_is_worse(void **state)
+{
+    struct world *w = *state;
+    say(w, 1, HUNG);
+    say(w, 2, HUNG);
+    expect(w, 3, "kernel.hung_task warn");
+    say(w, 601, HUNG);
+    expect(w, 602, "kernel.hung_task fatal"); /* three within ten minutes */
+    say(w, 603, HUNG);
+    expect(w, 604, "kernel.hung_task warn"); /* the last three are not */
+}
+
+static void a_milder_line_does_not_lower_what_stays(void **state)
+{
+    struct world *w = *state;
+    say(w, 1, "NVRM: Xid (PCI:0000:9b:00): 149, X Fatal XC0 i0 Link 01 (0x00400000 0x0)");
+    say(w, 2, "NVRM: Xid (PCI:0000:9b:00): 149, X Nonfatal XC0 i0 Link 01 (0x00400000 0x0)");
+    expect(w, 5000, "xid.149.4 fatal");
+}
+
+static void a_gap_is_a_finding(void **state)
+{
+    struct world *w = *state;
+    struct kmsg r = {.at_us = 1000000, .from_kernel = true, .text = "Linux"};
+    assert_true(kernel_log_take(w->log, at(1), &r, 17));
+    expect(w, 2, "kernel.gap warn");
+    assert_string_equal(w->v.findings[0].text,
+                        "17 lines of the kernel's log were overwritten before they were read");
+    expect(w, 700, "");
+}
+
+/* A line of this boot that is read late is as old as the kernel says; none is of the future. */
+static void a_record_counts_from_its_own_time(void **state)
+{
+    struct world *w = *state;
+    struct kmsg r = {.at_us = 10000000, .from_kernel = true};
+    memcpy(r.text, SOFT, sizeof SOFT);
+    kernel_log_take(w->log, at(1000), &r, 0);
+    expect(w, 1000, "");
+    r.at_us = 99999000000;
+    kernel_log_take(w->log, at(1000), &r, 0);
+    expect(w, 1600, "nfs.timeout warn");
+    expect(w, 1601, "");
+}
+
+static void of_too_many_the_mildest_go(void **state)
+{
+    struct world *w = *state;
+    char line[64];
+    say(w, 1, XID_79);
+    for (int i = 0; i < 2 * KERNEL_LOG_FINDINGS_MAX; i++) {
+        snprintf(line, sizeof line, "nfs: server n%d not responding, timed out", i);
+        say(w, 2 + i, line);
+    }
+    CLEANUP_TEXT struct text said = {0};
+    text_add(&said, "xid.79 lost");
+    for (int i = 1; i < FINDINGS_A_CHECK_MAX; i++)
+        text_add(&said, ", nfs.timeout warn");
+    expect(w, 300, said.s);
+    assert_int_equal(w->v.more, KERNEL_LOG_FINDINGS_MAX - FINDINGS_A_CHECK_MAX);
+}
+
+/* --- over a restart of the agent ---------------------------------------------------------------- */
+
+static void what_was_found_outlives_the_agent(void **state)
+{
+    struct world *w = *state;
+    CLEANUP_TEXT struct text saved = {0};
+    struct kmsg_cursor then = {.boot = "boot-1", .next = 77}, now;
+    say(w, 5, XID_79);
+    say(w, 5, NFS_BAD);
+    kernel_log_save(w->log, at(6), &then, &saved);
+    kernel_log_forget(w->log, NULL);
+    kernel_log_load(w->log, saved.s, "boot-1", &now);
+    assert_string_equal(now.boot, "boot-1");
+    assert_int_equal(now.next, 77);
+    expect(w, 100, "xid.79 lost, nfs.server degraded");
+    say(w, 101, NFS_GOOD);
+    expect(w, 102, "xid.79 lost");
+    kernel_log_load(w->log, saved.s, "boot-2", &now);
+    assert_string_equal(now.boot, "");
+    expect(w, 100, "");
+}
+
+static void what_is_no_saved_text_is_nothing(void **state)
+{
+    struct world *w = *state;
+    static const char *const bad[] = {
+        "",
+        "cursor",
+        "cursor x b",
+        "finding 1",
+        "cursor 1 b\nfinding 1 2 3\n",
+        "cursor 1 b\nfinding 1 1 1 lost lost 0 0 xid.79|gpu\n",
+        "cursor 1 b\nfinding 1 1 1 lost bad 0 0 xid.79|gpu|text\n",
+        "cursor 1 b\nfinding 1 1 1 lost lost 0 0 a|b|c\nfinding 1 1 1 lost lost 0 0 "
+        "a|b|c\n",
+        "cursor 1 b\nother 1\n"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct kmsg_cursor c;
+        say(w, 1, XID_79);
+        kernel_log_load(w->log, bad[i], "b", &c);
+        assert_string_equal(c.boot, "");
+        assert_int_equal(c.next, 0);
+        expect(w, 2, "");
+    }
+}
+
+static void a_look_by_hand_reads_all_that_is_there(void **state)
+{
+    struct world *w = *state;
+    struct tree *t = NULL;
+    tree_setup((void **)&t);
+    tree_add(t, "dev/kmsg",
+             "6,1,1000000,-;NVRM: Xid (PCI:0000:9b:00): 79, x\n"
+             "12,2,1000000,-;NVRM: Xid (PCI:0000:3b:00): 79, x\n");
+    CLEANUP_TEXT struct text facts = {0};
+    struct look l = {.check = &w->checks.list[0], .root = t->root, .now = at(100), .memory = w->memory};
+    kernel_log_gather(&l, &facts);
+    look_judge(&l, facts.s, &w->v);
+    assert_int_equal(w->v.n, 1);
+    assert_int_equal(w->v.result, RESULT_LOST);
+    text_clear(&facts);
+    l.root = "/nonexistent";
+    kernel_log_gather(&l, &facts);
+    look_judge(&l, facts.s, &w->v);
+    assert_int_equal(w->v.result, RESULT_UNSUPPORTED);
+    tree_teardown((void **)&t);
+}
+
+#define IN_WORLD(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_WORLD(nothing_said_is_ok),
+        IN_WORLD(a_line_becomes_a_finding),
+        IN_WORLD(a_users_line_is_none),
+        IN_WORLD(what_only_a_remedy_ends_stays),
+        IN_WORLD(a_line_that_is_said_again_lives_on),
+        IN_WORLD(a_remedy_ends_what_was_found_of_its_device),
+        IN_WORLD(a_closing_line_ends_a_finding_at_once),
+        IN_WORLD(an_outage_counts_when_it_lasts),
+        IN_WORLD(a_gpu_that_asks_for_nothing_any_more_is_well),
+        IN_WORLD(what_is_said_often_is_worse),
+        IN_WORLD(a_milder_line_does_not_lower_what_stays),
+        IN_WORLD(a_gap_is_a_finding),
+        IN_WORLD(a_record_counts_from_its_own_time),
+        IN_WORLD(of_too_many_the_mildest_go),
+        IN_WORLD(what_was_found_outlives_the_agent),
+        IN_WORLD(what_is_no_saved_text_is_nothing),
+        IN_WORLD(a_look_by_hand_reads_all_that_is_there),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

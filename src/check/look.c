@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check/kernel_log.h"
+#include "check/part.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CODE_READ(symbol)               \
+    {                                   \
+        gather_##symbol, judge_##symbol \
+    }
+#define CODE_LOCAL(symbol) CODE_READ(symbol)
+#define CODE_APART(symbol) CODE_READ(symbol)
+#define CODE_BENCH(symbol) CODE_READ(symbol)
+#define CODE_FOLLOW(symbol)  \
+    {                        \
+        NULL, judge_##symbol \
+    }
+
+static const struct probe_code codes[PROBES] = {
+#define PROBE(symbol, name, how, every, severity, keys, what, source) [PROBE_##symbol] = CODE_##how(symbol),
+#include "health/probe.tbl"
+#undef PROBE
+};
+
+const struct probe_code *probe_code(enum probe p)
+{
+    return &codes[p];
+}
+
+/* --- facts ---------------------------------------------------------------------------------- */
+
+void fact(struct text *out, const char *key, const char *fmt, ...)
+{
+    char value[sizeof((struct fact_line *)NULL)->value];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(value, sizeof value, fmt, args);
+    va_end(args);
+    for (char *p = value; *p; p++)
+        if ((unsigned char)*p < 0x20 || *p == 0x7f)
+            *p = ' ';
+    text_printf(out, "%s %s\n", key, value);
+}
+
+static void copy(char *to, size_t size, const char *from, size_t len)
+{
+    if (len > size - 1)
+        len = size - 1;
+    memcpy(to, from, len);
+    to[len] = '\0';
+}
+
+bool fact_next(const char **at, struct fact_line *out)
+{
+    while (**at == '\n')
+        (*at)++;
+    if (!**at)
+        return false;
+    const char *line = *at;
+    size_t len = strcspn(line, "\n"), key = strcspn(line, " \n");
+    copy(out->key, sizeof out->key, line, key);
+    copy(out->value, sizeof out->value, line + key + (key < len), len - key - (key < len));
+    *at = line + len;
+    return true;
+}
+
+/* --- looks ---------------------------------------------------------------------------------- */
+
+static bool is_word(const struct fact_line *line, const char *word)
+{
+    return strcmp(line->key, word) == 0;
+}
+
+void look_judge(struct look *l, const char *facts, struct verdict *v)
+{
+    struct fact_line line, unknown = {.key = ""};
+    bool any = false;
+    verdict_clear(v);
+    for (const char *at = facts; fact_next(&at, &line);) {
+        if (is_word(&line, "unsupported")) {
+            verdict_cannot(v, RESULT_UNSUPPORTED, "%s", line.value);
+            return;
+        }
+        if (!is_word(&line, "unknown"))
+            any = true;
+        else if (!*unknown.key)
+            unknown = line;
+    }
+    const struct probe_code *code = probe_code(l->check->probe);
+    bool told = !code->gather && !*unknown.key; /* of whom nobody told anything, nothing is wrong */
+    if (!any && !told) {
+        verdict_cannot(v, RESULT_UNKNOWN, "%s", *unknown.key ? unknown.value : "nothing was read");
+        return;
+    }
+    code->judge(l, facts, v);
+    memory_turn(l->memory);
+    if (*unknown.key && v->result < RESULT_WARN)
+        verdict_cannot(v, RESULT_UNKNOWN, "%s", unknown.value);
+    verdict_cap(v, l->check->severity);
+}
+
+static bool walks(enum probe p)
+{
+    return p == PROBE_ZOMBIES || p == PROBE_DSTATE;
+}
+
+bool look_apart(const struct look *l)
+{
+    enum probe p = l->check->probe;
+    enum probe_how how = probe_row(p)->how;
+    if (how != PROBE_LOCAL && !walks(p))
+        return how == PROBE_APART || how == PROBE_BENCH;
+    CLEANUP_FD int root = sys_open_root(l->root, NULL);
+    if (walks(p))
+        return root >= 0 && processes_many(root);
+    const char *path = check_arg(l->check, "Path");
+    struct mounted m;
+    return root < 0 || mounts_find(root, path ? path : "/", &m) < 0 || !type_local(m.type);
+}
+
+void look_now(struct look *l, struct verdict *v)
+{
+    const struct probe_code *code = probe_code(l->check->probe);
+    CLEANUP_TEXT struct text facts = {0};
+    struct memory *memory = l->memory;
+    l->memory = NULL;
+    if (code->gather)
+        code->gather(l, &facts);
+    else
+        kernel_log_gather(l, &facts);
+    l->memory = memory;
+    look_judge(l, facts.s ? facts.s : "", v);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_CHECK_LOOK_H
+#define FETTLE_CHECK_LOOK_H
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "health/check.h"
+#include "health/finding.h"
+#include "health/steady.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/timex.h>
+
+/*
+ * The probes behind the checks, in two halves. The first gathers: it reads below a root that tests can set
+ * ("" for the real one) and writes facts, a line each; it may run in a child that is killed when it hangs.
+ * The second judges the facts, in the process that remembers: it reads nothing and waits for nothing.
+ *
+ *   gather_SYMBOL(look, out)          "KEY VALUE\n" lines, as the probe's file says
+ *   judge_SYMBOL(look, facts, v)      *v is ok and empty when it is called
+ *
+ * A gatherer that finds no such device, library or file writes "unsupported WHY"; one that could not read
+ * what is there writes "unknown WHY". With nothing but these, judging is not asked. A part that is unknown
+ * beside others that are not makes the whole unknown, unless something is bad all the same.
+ */
+
+/* What a check remembers between two looks: counters by name. One for each check. What a look that was judged
+ * did not ask for is forgotten at its end: a device that went away begins anew when it comes back. Pointers
+ * live until then. */
+struct memory;
+struct memory *memory_create(void);
+void memory_destroy(struct memory *m);
+/* The counter of this name; made when there is none. At most 4,096; beyond, always a new one. */
+struct counter *memory_counter(struct memory *m, const char *name);
+/* A number of the probe's own, 0 at first. */
+int64_t *memory_number(struct memory *m, const char *name);
+/* The sum of what grew within the window until now, to an eighth of it; growth is added first. */
+uint64_t memory_window(struct memory *m, const char *name, struct mono now, struct span window,
+                       uint64_t growth);
+/* Of the last boot nothing counts: call it when the boot id changed. */
+void memory_forget(struct memory *m);
+
+/* System calls that a tree of files cannot stand for. */
+struct look_calls {
+    void *arg;
+    /* adjtimex(2) that changes nothing; the state of the clock, or -errno. */
+    int (*clock)(void *arg, struct timex *out);
+};
+
+struct look {
+    const struct check *check;
+    const char *root;
+    struct mono now;
+    struct memory *memory;          /* NULL while gathering */
+    const struct look_calls *calls; /* NULL: this machine's */
+};
+
+typedef void gather_fn(const struct look *l, struct text *out);
+typedef void judge_fn(struct look *l, const char *facts, struct verdict *v);
+struct probe_code {
+    gather_fn *gather; /* NULL: FOLLOW, whose facts kernel_log_facts writes */
+    judge_fn *judge;
+};
+const struct probe_code *probe_code(enum probe p);
+
+/* Judges what was gathered: unsupported, unknown, or what the probe says, and no worse than the record's
+ * Severity. */
+void look_judge(struct look *l, const char *facts, struct verdict *v);
+/* Whether it has to be gathered in a child: APART, BENCH, LOCAL on a path that may hang, and what walks
+ * through the processes where there are more than a loop may wait for. It may be another answer each time. */
+bool look_apart(const struct look *l);
+/* Gathers in this process, and judges; also what is otherwise followed. May hang where look_apart says so. */
+void look_now(struct look *l, struct verdict *v);
+
+/* --- for probes ---------------------------------------------------------------------------- */
+
+/* A line; control characters become blanks. */
+void fact(struct text *out, const char *key, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* The next line's key and value; false at the end. *at is moved on. Borrowed until the next call. */
+struct fact_line {
+    char key[128], value[512]; /* cut */
+};
+bool fact_next(const char **at, struct fact_line *out);
+
+#endif

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check/trial_test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static void test_facts_read_back(void **state)
+{
+    CLEANUP_TEXT struct text t = {0};
+    struct fact_line line;
+    fact(&t, "a", "%d two", 1);
+    fact(&t, "b", "tab\there\nand there");
+    fact(&t, "c", "%s", "");
+    const char *at = t.s;
+    assert_true(fact_next(&at, &line));
+    assert_string_equal(line.key, "a");
+    assert_string_equal(line.value, "1 two");
+    assert_true(fact_next(&at, &line));
+    assert_string_equal(line.value, "tab here and there");
+    assert_true(fact_next(&at, &line));
+    assert_string_equal(line.key, "c");
+    assert_string_equal(line.value, "");
+    assert_false(fact_next(&at, &line));
+}
+
+static void test_facts_too_long_are_cut(void **state)
+{
+    CLEANUP_TEXT struct text t = {0};
+    struct fact_line line;
+    for (int i = 0; i < 300; i++)
+        text_add(&t, "key");
+    text_add_char(&t, ' ');
+    for (int i = 0; i < 1000; i++)
+        text_add(&t, "value");
+    const char *at = t.s;
+    assert_true(fact_next(&at, &line));
+    assert_int_equal(strlen(line.key), sizeof line.key - 1);
+    assert_int_equal(strlen(line.value), sizeof line.value - 1);
+    assert_false(fact_next(&at, &line));
+}
+
+static void test_unsupported_and_unknown_come_before_judging(void **state)
+{
+    assert_string_equal(trial_judge(*state, "Probe=zombies", "unsupported no such thing\nzombies 5000\n"),
+                        "unsupported no such thing");
+    assert_string_equal(trial_judge(*state, "Probe=zombies", "unknown not to be read\n"),
+                        "unknown not to be read");
+    assert_string_equal(trial_judge(*state, "Probe=zombies", ""), "unknown nothing was read");
+    assert_string_equal(trial_judge(*state, "Probe=zombies", "zombies 3\n"), "ok");
+}
+
+/* A part that cannot be read hides neither what is bad nor that it is unknown. */
+static void test_unknown_beside_others(void **state)
+{
+    assert_string_equal(trial_judge(*state, "Probe=nvme", "nvme nvme0 live\nunknown the state of nvme1\n"),
+                        "unknown the state of nvme1");
+    assert_string_equal(trial_judge(*state, "Probe=nvme", "nvme nvme0 dead\nunknown the state of nvme1\n"),
+                        "fatal nvme nvme0: its state is dead");
+}
+
+static void test_severity_is_the_worst(void **state)
+{
+    assert_string_equal(trial_judge(*state, "Probe=nvme Severity=warn", "nvme nvme0 dead\n"),
+                        "warn nvme nvme0: its state is dead");
+}
+
+static void test_argument_that_is_wrong(void **state)
+{
+    assert_string_equal(
+        trial_judge(*state, "Probe=pcie.link Speed=perhaps", "link 0000:00:00.0 gpu 16 16 D0 1 1\n"),
+        "unknown Speed: \"perhaps\" is neither yes nor no");
+}
+
+static void test_every_probe_has_code(void **state)
+{
+    for (int p = 0; p < PROBES; p++) {
+        const struct probe_code *code = probe_code((enum probe)p);
+        assert_non_null(code->judge);
+        assert_int_equal(!code->gather, probe_row((enum probe)p)->how == PROBE_FOLLOW);
+    }
+}
+
+static bool is_apart(struct trial *t, const char *record)
+{
+    CLEANUP_TEXT struct text line = {0};
+    struct checks checks = {0};
+    text_printf(&line, "Check=tried %s\n", record);
+    assert_int_equal(checks_parse("trial", line.s, line.len, &checks, NULL), 0);
+    struct look l = {.check = &checks.list[0], .root = t->tree->root};
+    bool apart = look_apart(&l);
+    checks_fini(&checks);
+    return apart;
+}
+
+static void test_apart(void **state)
+{
+    struct trial *t = *state;
+    assert_true(is_apart(t, "Probe=plugin Run=true"));
+    assert_false(is_apart(t, "Probe=zombies"));
+    assert_true(is_apart(t, "Probe=fs.space Path=/")); /* no list of mounts */
+    trial_add(t, "proc/1/mountinfo",
+              "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n"
+              "2 1 0:9 / /home rw - nfs4 server:/home rw\n"
+              "3 1 8:2 / /home/local rw - xfs /dev/sdb rw\n"
+              "4 1 0:7 / /new rw - novelfs x rw\n"
+              "5 1 0:8 / /auto rw - autofs x rw\n");
+    assert_false(is_apart(t, "Probe=fs.space Path=/"));
+    assert_false(is_apart(t, "Probe=fs.space Path=/homes"));
+    assert_true(is_apart(t, "Probe=fs.space Path=/home"));
+    assert_true(is_apart(t, "Probe=fs.space Path=/home/x"));
+    assert_false(is_apart(t, "Probe=fs.space Path=/home/local/x"));
+    assert_true(is_apart(t, "Probe=fs.space Path=/new"));
+    assert_true(is_apart(t, "Probe=fs.space Path=/auto"));
+}
+
+static void test_apart_of_many_processes(void **state)
+{
+    struct trial *t = *state;
+    char path[32];
+    for (int pid = 1; pid < 300; pid++) {
+        snprintf(path, sizeof path, "proc/%d/", pid);
+        trial_add(t, path, "");
+    }
+    assert_false(is_apart(t, "Probe=zombies"));
+    assert_false(is_apart(t, "Probe=dstate"));
+    for (int pid = 300; pid < 500; pid++) {
+        snprintf(path, sizeof path, "proc/%d/", pid);
+        trial_add(t, path, "");
+    }
+    assert_true(is_apart(t, "Probe=zombies"));
+    assert_true(is_apart(t, "Probe=dstate"));
+    assert_false(is_apart(t, "Probe=load"));
+}
+
+/* --- memory --------------------------------------------------------------------------------- */
+
+static void test_memory_keeps_what_was_asked_for(void **state)
+{
+    struct memory *m = memory_create();
+    *memory_number(m, "a") = 7;
+    *memory_number(m, "b") = 8;
+    memory_turn(m);
+    assert_int_equal(*memory_number(m, "a"), 7);
+    memory_turn(m);
+    assert_int_equal(*memory_number(m, "a"), 7);
+    assert_int_equal(*memory_number(m, "b"), 0);
+    memory_forget(m);
+    assert_int_equal(*memory_number(m, "a"), 0);
+    memory_destroy(m);
+    memory_destroy(NULL);
+}
+
+static void test_memory_is_bounded(void **state)
+{
+    struct memory *m = memory_create();
+    char name[16];
+    for (int i = 0; i < 4096; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        *memory_number(m, name) = 1;
+    }
+    *memory_number(m, "beyond") = 1;
+    assert_int_equal(*memory_number(m, "beyond"), 0);
+    assert_int_equal(*memory_number(m, "4095"), 1);
+    memory_destroy(m);
+}
+
+static void test_window(void **state)
+{
+    struct memory *m = memory_create();
+    struct span window = span_s(800);
+    struct mono now = {.ns = 0};
+    assert_int_equal(memory_window(m, "w", now, window, 5), 5);
+    assert_int_equal(memory_window(m, "w", mono_add(now, span_s(50)), window, 2), 7);
+    assert_int_equal(memory_window(m, "w", mono_add(now, span_s(700)), window, 1), 8);
+    assert_int_equal(memory_window(m, "w", mono_add(now, span_s(800)), window, 0), 1);
+    assert_int_equal(memory_window(m, "w", mono_add(now, span_s(5000)), window, 3), 3);
+    assert_int_equal(memory_window(m, "w", mono_add(now, span_s(5000)), window, UINT64_MAX), UINT64_MAX);
+    memory_destroy(m);
+}
+
+/* --- mounts and processes ------------------------------------------------------------------- */
+
+static void test_mount_lines(void **state)
+{
+    struct mounted m;
+    assert_true(mounted_parse(
+        "36 35 98:0 /a /b\\040c rw,noatime master:1 shared:2 - ext3 /dev/root rw,errors=continue", &m));
+    assert_string_equal(m.path, "/b c");
+    assert_string_equal(m.type, "ext3");
+    assert_string_equal(m.source, "/dev/root");
+    assert_string_equal(m.options, "rw,noatime");
+    assert_string_equal(m.super, "rw,errors=continue");
+    assert_true(mounted_parse("36 35 98:0 / / rw - tmpfs - rw", &m));
+    assert_string_equal(m.source, "-");
+    static const char *const wrong[] = {"",
+                                        "36",
+                                        "36 35 98:0 / / rw",
+                                        "36 35 98:0 / / rw -",
+                                        "36 35 98:0 / / rw - ext4",
+                                        "36 35 98:0 / x rw - ext4 /dev/sda"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_false(mounted_parse(wrong[i], &m));
+}
+
+static void test_process_lines(void **state)
+{
+    struct process p;
+    assert_true(process_parse("12 (a (name) S) Z 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 777 20\n", &p));
+    assert_int_equal(p.pid, 12);
+    assert_int_equal(p.ppid, 1);
+    assert_int_equal(p.started, 777);
+    assert_int_equal(p.state, 'Z');
+    assert_string_equal(p.name, "a (name) S");
+    static const char *const wrong[] = {"",
+                                        "12",
+                                        "12 (x",
+                                        "12 x) S 1",
+                                        "12 (x)",
+                                        "12 (x) S",
+                                        "12 (x) SS 1 2",
+                                        "x (x) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 777 20",
+                                        "12 (x) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_false(process_parse(wrong[i], &p));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_facts_read_back),
+        cmocka_unit_test(test_facts_too_long_are_cut),
+        IN_TRIAL(test_unsupported_and_unknown_come_before_judging),
+        IN_TRIAL(test_unknown_beside_others),
+        IN_TRIAL(test_severity_is_the_worst),
+        IN_TRIAL(test_argument_that_is_wrong),
+        cmocka_unit_test(test_every_probe_has_code),
+        IN_TRIAL(test_apart),
+        IN_TRIAL(test_apart_of_many_processes),
+        cmocka_unit_test(test_memory_keeps_what_was_asked_for),
+        cmocka_unit_test(test_memory_is_bounded),
+        cmocka_unit_test(test_window),
+        cmocka_unit_test(test_mount_lines),
+        cmocka_unit_test(test_process_lines),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check/part.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * What follows from what NVML says; nvml.c has the facts. That a GPU is lost, or has to be reset, each of the
+ * checks says: the site may have one of them alone. What the driver asks for has a code that
+ * remedies can name: gpu.lost, gpu.reset, gpu.reboot.
+ */
+
+enum { DRIVER_NOT_LOADED = 9, GPU_IS_LOST = 15, RESET_REQUIRED = 16, VERSION_MISMATCH = 18 };
+
+struct line {
+    const char *key;
+    struct words w;
+    char device[FINDING_DEVICE_BYTES_MAX + 1];
+};
+typedef void line_fn(struct look *l, const struct line *line, struct verdict *v);
+
+/* "gpu 0000:9b:00" of "0000:9b:00.0", as the kernel log names it; "gpu" of one that has no name. */
+static void device_of(char device[static FINDING_DEVICE_BYTES_MAX + 1], const char *address)
+{
+    bool named = strcmp(address, "-") != 0;
+    snprintf(device, FINDING_DEVICE_BYTES_MAX + 1, "gpu%s%.*s", named ? " " : "",
+             named ? (int)strcspn(address, ".") : 0, address);
+}
+
+static void say_lost(const char *device, struct verdict *v)
+{
+    verdict_add(v, RESULT_LOST, device, "gpu.lost", "NVML says that the GPU is lost");
+}
+
+static void say_reset(const char *device, struct verdict *v)
+{
+    verdict_add(v, RESULT_FATAL, device, "gpu.reset", "NVML says that the GPU has to be reset");
+}
+
+/* The library does not start; "CODE TEXT". */
+static void judge_failed(const char *value, struct verdict *v)
+{
+    struct words w;
+    uint64_t code;
+    words_of(value, &w);
+    if (!word_u64(&w, 0, &code))
+        code = 0;
+    const char *text = value + strcspn(value, " ");
+    if (code == GPU_IS_LOST)
+        say_lost("gpu", v);
+    else if (code == RESET_REQUIRED)
+        say_reset("gpu", v);
+    else if (code == DRIVER_NOT_LOADED)
+        verdict_cannot(v, RESULT_UNSUPPORTED, "NVML:%s", text);
+    else
+        verdict_cannot(v, RESULT_UNKNOWN, "NVML:%s", text);
+}
+
+static void judge_lines(struct look *l, const char *facts, line_fn *fn, struct verdict *v)
+{
+    struct fact_line failed, at_line;
+    if (fact_find(facts, "failed", &failed)) {
+        judge_failed(failed.value, v);
+        return;
+    }
+    for (const char *at = facts; fact_next(&at, &at_line);) {
+        struct line line = {.key = at_line.key};
+        words_of(at_line.value, &line.w);
+        device_of(line.device, line.w.w[0]);
+        if (strcmp(line.key, "lost") == 0)
+            say_lost(line.device, v);
+        else if (strcmp(line.key, "reset") == 0)
+            say_reset(line.device, v);
+        else
+            fn(l, &line, v);
+    }
+}
+
+static bool is(const struct line *line, const char *key)
+{
+    return strcmp(line->key, key) == 0;
+}
+
+/* A number of the line; 0 for what is none. */
+static uint64_t number(const struct line *line, size_t i)
+{
+    uint64_t n;
+    return word_u64(&line->w, i, &n) ? n : 0;
+}
+
+static uint64_t a_minute(struct look *l, const char *what, const struct line *line, uint64_t value)
+{
+    return grown_within(l, what, line->w.w[0], value, span_s(600)) / 10;
+}
+
+/* --- count ---------------------------------------------------------------------------------- */
+
+static size_t count_lines(const char *facts, const char *key)
+{
+    size_t n = 0;
+    struct fact_line line;
+    for (const char *at = facts; fact_next(&at, &line);)
+        n += strcmp(line.key, key) == 0;
+    return n;
+}
+
+static bool has_line(const char *facts, const char *key, const char *value)
+{
+    struct fact_line line;
+    for (const char *at = facts; fact_next(&at, &line);)
+        if (strcmp(line.key, key) == 0 && strcmp(line.value, value) == 0)
+            return true;
+    return false;
+}
+
+/* NVML does not say the address of a GPU that is lost. It has the GPUs in the order of the bus: those that it
+ * does not name are the lost ones, in turn. */
+static void judge_missing(const char *facts, struct verdict *v)
+{
+    size_t lost = count_lines(facts, "lost"), reset = count_lines(facts, "reset");
+    bool unread = count_lines(facts, "unknown") > 0;
+    struct fact_line line;
+    for (const char *at = facts; fact_next(&at, &line);) {
+        char device[FINDING_DEVICE_BYTES_MAX + 1];
+        if (strcmp(line.key, "pci") != 0 || has_line(facts, "gpu", line.value))
+            continue;
+        device_of(device, line.value);
+        if (lost > 0)
+            say_lost(device, v);
+        else if (reset > 0)
+            say_reset(device, v);
+        else if (!unread)
+            verdict_add(v, RESULT_FATAL, device, "", "it is on the PCI bus, and NVML does not have it");
+        if (lost > 0)
+            lost--;
+        else if (reset > 0)
+            reset--;
+    }
+    if (lost > 0)
+        say_lost("gpu", v);
+    if (reset > 0)
+        say_reset("gpu", v);
+}
+
+static void judge_not_started(const char *value, bool expected, struct verdict *v)
+{
+    uint64_t code = 0;
+    struct words w;
+    words_of(value, &w);
+    word_u64(&w, 0, &code);
+    if (code == DRIVER_NOT_LOADED && expected)
+        verdict_add(v, RESULT_FATAL, "gpu", "", "NVML:%s", value + strcspn(value, " "));
+    else if (code == VERSION_MISMATCH) /* no program can use a GPU until a boot */
+        verdict_add(v, RESULT_DEGRADED, "gpu", "", "NVML:%s", value + strcspn(value, " "));
+    else
+        judge_failed(value, v);
+}
+
+void judge_NVIDIA_COUNT(struct look *l, const char *facts, struct verdict *v)
+{
+    int64_t want;
+    struct fact_line failed;
+    if (!want_number(l, "Count", 0, &want, v))
+        return;
+    if (fact_find(facts, "failed", &failed)) {
+        judge_not_started(failed.value, want > 0, v);
+        return;
+    }
+    size_t gpus = count_lines(facts, "gpu"), bus = count_lines(facts, "pci");
+    size_t there = gpus > bus ? gpus : bus;
+    judge_missing(facts, v);
+    if (there < (uint64_t)want)
+        verdict_add(v, RESULT_FATAL, "gpu", "", "%zu NVIDIA GPUs have their driver, of %" PRId64, there,
+                    want);
+    else if (there == 0 && v->n == 0)
+        verdict_cannot(v, RESULT_UNSUPPORTED, "there is no NVIDIA GPU");
+}
+
+/* --- memory --------------------------------------------------------------------------------- */
+
+static void judge_ecc(struct look *l, const struct line *line, struct verdict *v)
+{
+    int64_t limit;
+    if (!is(line, "ecc") || !want_number(l, "Corrected", 10, &limit, v))
+        return;
+    uint64_t bad = number(line, 2), mild = a_minute(l, "corrected", line, number(line, 1));
+    if (bad > 0)
+        verdict_add(v, RESULT_FATAL, line->device, "", "%" PRIu64 " uncorrected ECC errors since its reset",
+                    bad);
+    else if (mild >= (uint64_t)limit)
+        verdict_add(v, RESULT_WARN, line->device, "",
+                    "%" PRIu64 " corrected ECC errors a minute, of fewer than %" PRId64, mild, limit);
+}
+
+void judge_NVIDIA_ECC(struct look *l, const char *facts, struct verdict *v)
+{
+    judge_lines(l, facts, judge_ecc, v);
+}
+
+static void judge_rows(const struct line *line, uint64_t limit, struct verdict *v)
+{
+    uint64_t rows = number(line, 1);
+    if (number(line, 3) > 0)
+        verdict_add(v, RESULT_FATAL, line->device, "", "a row of its memory could not be remapped");
+    else if (number(line, 2) > 0)
+        verdict_add(v, RESULT_DEGRADED, line->device, "gpu.reset",
+                    "a row of its memory is remapped when the GPU is reset");
+    else if (rows >= limit)
+        verdict_add(v, RESULT_DEGRADED, line->device, "",
+                    "%" PRIu64 " rows were remapped after uncorrected errors, of fewer than %" PRIu64, rows,
+                    limit);
+}
+
+/* What GPUs before A100 have; the numbers are DCGM's. */
+static void judge_pages(const struct line *line, struct verdict *v)
+{
+    enum { PAGES_MOST = 63, UNCORRECTED_MOST = 15 };
+    uint64_t single = number(line, 1), twice = number(line, 2);
+    if (single + twice >= PAGES_MOST)
+        verdict_add(v, RESULT_FATAL, line->device, "",
+                    "%" PRIu64 " pages of its memory are retired, of fewer than %d", single + twice,
+                    PAGES_MOST);
+    else if (twice >= UNCORRECTED_MOST)
+        verdict_add(v, RESULT_DEGRADED, line->device, "",
+                    "%" PRIu64 " pages of its memory are retired after uncorrected errors, of fewer than %d",
+                    twice, UNCORRECTED_MOST);
+    else if (number(line, 3) > 0)
+        verdict_add(v, RESULT_DEGRADED, line->device, "gpu.reset",
+                    "a page of its memory is retired when the GPU is reset");
+}
+
+static void judge_remap(struct look *l, const struct line *line, struct verdict *v)
+{
+    int64_t limit;
+    if (!want_number(l, "Rows", 512, &limit, v))
+        return;
+    if (is(line, "rows"))
+        judge_rows(line, (uint64_t)limit, v);
+    else if (is(line, "pages"))
+        judge_pages(line, v);
+    else if (is(line, "banks") && number(line, 1) > 0)
+        verdict_add(v, RESULT_WARN, line->device, "", "%" PRIu64 " banks of its memory have no spare row",
+                    number(line, 1));
+}
+
+void judge_NVIDIA_REMAP(struct look *l, const char *facts, struct verdict *v)
+{
+    judge_lines(l, facts, judge_remap, v);
+}
+
+/* --- heat and power ------------------------------------------------------------------------- */
+
+/* The slowdown itself is what the driver does about it, and no more than degraded. */
+static void judge_temperature(struct look *l, const struct line *line, struct verdict *v)
+{
+    (void)l;
+    if (!is(line, "temperature"))
+        return;
+    uint64_t now = number(line, 1), slowdown = number(line, 2), most = number(line, 3);
+    uint64_t memory = number(line, 4), memory_most = number(line, 5);
+    if (slowdown > 0 && now >= slowdown)
+        verdict_add(v, RESULT_DEGRADED, line->device, "",
+                    "%" PRIu64 " C; from %" PRIu64 " C on it slows itself down", now, slowdown);
+    else if (most > 0 && now > most)
+        verdict_add(v, RESULT_WARN, line->device, "", "%" PRIu64 " C, of at most %" PRIu64 " C", now, most);
+    if (memory_most > 0 && memory > memory_most)
+        verdict_add(v, RESULT_WARN, line->device, "",
+                    "its memory has %" PRIu64 " C, of at most %" PRIu64 " C", memory, memory_most);
+}
+
+void judge_NVIDIA_TEMPERATURE(struct look *l, const char *facts, struct verdict *v)
+{
+    judge_lines(l, facts, judge_temperature, v);
+}
+
+/* Bits of nvmlClocksEventReasons. That a power limit of software is reached is usual. */
+static const struct {
+    uint64_t bit;
+    const char *what;
+} brakes[] = {{0x80, "a power supply that is not enough (HW power brake)"},
+              {0x40, "heat (HW thermal slowdown)"},
+              {0x08, "heat or power (HW slowdown)"},
+              {0x20, "heat (SW thermal slowdown)"}};
+
+static void judge_slowdown(struct look *l, const struct line *line, struct verdict *v)
+{
+    int64_t limit;
+    const char *what = NULL;
+    if (!is(line, "reasons") || !want_number(l, "Looks", 6, &limit, v))
+        return;
+    for (size_t i = 0; !what && i < sizeof brakes / sizeof *brakes; i++)
+        if (number(line, 1) & brakes[i].bit)
+            what = brakes[i].what;
+    char name[64];
+    snprintf(name, sizeof name, "slow %.48s", line->w.w[0]);
+    uint64_t looks = memory_window(l->memory, name, l->now, span_s(600), what != NULL);
+    if (what)
+        verdict_add(v, looks >= (uint64_t)limit ? RESULT_DEGRADED : RESULT_WARN, line->device, "",
+                    "slowed down by %s, in %" PRIu64 " looks within 10 minutes; %" PRId64 " are too many",
+                    what, looks, limit);
+}
+
+void judge_NVIDIA_SLOWDOWN(struct look *l, const char *facts, struct verdict *v)
+{
+    judge_lines(l, facts, judge_slowdown, v);
+}
+
+/* --- links ---------------------------------------------------------------------------------- */
+
+/* The speed rises with the work: two looks in a row tell a slow link from one that just wakes. */
+static void judge_pcie_link(struct look *l, const struct line *line, struct verdict *v)
+{
+    uint64_t generation = number(line, 1), most = number(line, 2);
+    uint64_t lanes = number(line, 3), most_lanes = number(line, 4);
+    bool slow = number(line, 5) == 1 && generation < most;
+    int64_t looks = in_a_row(l, "generation", line->w.w[0], slow);
+    if (lanes < most_lanes)
+        verdict_add(v, RESULT_DEGRADED, line->device, "", "its PCIe link has %" PRIu64 " lanes, of %" PRIu64,
+                    lanes, most_lanes);
+    else if (looks >= 2)
+        verdict_add(v, RESULT_DEGRADED, line->device, "",
+                    "its PCIe link works at generation %" PRIu64 ", of %" PRIu64, generation, most);
+}
+
+static void judge_pcie(struct look *l, const struct line *line, struct verdict *v)
+{
+    int64_t limit;
+    if (!want_number(l, "Replays", 8, &limit, v))
+        return;
+    if (is(line, "pcie"))
+        judge_pcie_link(l, line, v);
+    if (!is(line, "replays"))
+        return;
+    uint64_t replays = a_minute(l, "replays", line, number(line, 1));
+    if (replays > (uint64_t)limit)
+        verdict_add(v, RESULT_WARN, line->device, "",
+                    "%" PRIu64 " PCIe replays a minute, of at most %" PRId64, replays, limit);
+}
+
+void judge_NVIDIA_PCIE(struct look *l, const char *facts, struct verdict *v)
+{
+    judge_lines(l, facts, judge_pcie, v);
+}
+
+/* The most active links that a GPU of this node has. */
+static uint64_t most_links(const char *facts)
+{
+    uint64_t most = 0, n;
+    struct fact_line line;
+    for (const char *at = facts; fact_next(&at, &line);) {
+        struct words w;
+        words_of(line.value, &w);
+        if (strcmp(line.key, "links") == 0 && word_u64(&w, 1, &n) && n > most)
+            most = n;
+    }
+    return most;
+}
+
+/* A card without a bridge has links that are never active: it is compared with itself and its neighbours. */
+static void judge_links(struct look *l, const struct line *line, uint64_t neighbours, struct verdict *v)
+{
+    int64_t want;
+    if (!want_number(l, "Links", -1, &want, v))
+        return;
+    char name[64];
+    snprintf(name, sizeof name, "links %.48s", line->w.w[0]);
+    int64_t *had = memory_number(l->memory, name);
+    uint64_t active = number(line, 1);
+    if (active > (uint64_t)*had && active <= INT64_MAX)
+        *had = (int64_t)active;
+    uint64_t should = want >= 0 ? (uint64_t)want : neighbours > (uint64_t)*had ? neighbours : (uint64_t)*had;
+    if (active < should)
+        verdict_add(v, RESULT_FATAL, line->device, "", "%" PRIu64 " NVLinks are active, of %" PRIu64, active,
+                    should);
+}
+
+static void judge_link_errors(struct look *l, const struct line *line, struct verdict *v)
+{
+    enum { CRC_MOST = 100 }; /* a second */
+    char link[80];
+    snprintf(link, sizeof link, "%.40s/%.30s", line->w.w[0], line->w.w[1]);
+    uint64_t again = grown_within(l, "replay", link, number(line, 2), span_s(3600)) +
+                     grown_within(l, "recovery", link, number(line, 3), span_s(3600));
+    uint64_t crc = grown_within(l, "crc", link, number(line, 4), span_s(600));
+    if (again > 0)
+        verdict_add(v, RESULT_DEGRADED, line->device, "",
+                    "%" PRIu64 " replays and recoveries of its NVLink %s within an hour", again,
+                    line->w.w[1]);
+    else if (crc > 0)
+        verdict_add(v, crc / 600 >= CRC_MOST ? RESULT_DEGRADED : RESULT_WARN, line->device, "",
+                    "%" PRIu64 " CRC errors of its NVLink %s within 10 minutes", crc, line->w.w[1]);
+}
+
+static void judge_other(struct look *l, const struct line *line, struct verdict *v)
+{
+    if (is(line, "errors"))
+        judge_link_errors(l, line, v);
+}
+
+void judge_NVIDIA_NVLINK(struct look *l, const char *facts, struct verdict *v)
+{
+    struct fact_line at_line;
+    uint64_t neighbours = most_links(facts);
+    judge_lines(l, facts, judge_other, v);
+    for (const char *at = facts; fact_next(&at, &at_line);) {
+        struct line line = {.key = at_line.key};
+        words_of(at_line.value, &line.w);
+        device_of(line.device, line.w.w[0]);
+        if (is(&line, "links"))
+            judge_links(l, &line, neighbours, v);
+    }
+}
+
+/* --- fabric --------------------------------------------------------------------------------- */
+
+/* Two bits each of the health mask: 1 is so, 2 is not so. */
+static const struct {
+    unsigned shift;
+    enum result result;
+    const char *what;
+} ailments[] = {{4, RESULT_FATAL, "a route of its NVLink fabric is unhealthy"},
+                {0, RESULT_DEGRADED, "its NVLink fabric has less bandwidth"},
+                {2, RESULT_WARN, "a route of its NVLink fabric is recovering"},
+                {6, RESULT_WARN, "its NVLink fabric recovers from a timeout"}};
+
+static void judge_fabric_health(const struct line *line, struct verdict *v)
+{
+    enum { UNHEALTHY = 2, LIMITED = 3 };
+    uint64_t health = number(line, 3), summary = number(line, 4);
+    for (size_t i = 0; i < sizeof ailments / sizeof *ailments; i++)
+        if ((health >> ailments[i].shift & 3) == 1) {
+            verdict_add(v, ailments[i].result, line->device, "", "%s", ailments[i].what);
+            return;
+        }
+    if (summary == UNHEALTHY)
+        verdict_add(v, RESULT_FATAL, line->device, "", "its NVLink fabric is unhealthy");
+    else if (summary == LIMITED)
+        verdict_add(v, RESULT_DEGRADED, line->device, "", "its NVLink fabric has limited capacity");
+}
+
+/* Fabric Manager takes its time after a boot. */
+static void judge_fabric(struct look *l, const struct line *line, struct verdict *v)
+{
+    enum { NOT_STARTED = 1, COMPLETED = 3 };
+    int64_t limit;
+    if (!is(line, "fabric") || !want_number(l, "Looks", 3, &limit, v))
+        return;
+    uint64_t state = number(line, 1), status = number(line, 2);
+    int64_t looks = in_a_row(l, "fabric", line->w.w[0], state != COMPLETED);
+    if (looks >= limit)
+        verdict_add(v, RESULT_FATAL, line->device, "", "%s",
+                    state == NOT_STARTED ? "it is not registered with its NVLink fabric"
+                                         : "it is still being registered with its NVLink fabric");
+    else if (state == COMPLETED && status != 0)
+        verdict_add(v, RESULT_FATAL, line->device, "",
+                    "it was registered with its NVLink fabric with error %" PRIu64, status);
+    else if (state == COMPLETED)
+        judge_fabric_health(line, v);
+}
+
+void judge_NVIDIA_FABRIC(struct look *l, const char *facts, struct verdict *v)
+{
+    judge_lines(l, facts, judge_fabric, v);
+}
+
+/* --- the rest ------------------------------------------------------------------------------- */
+
+static void judge_persistence(struct look *l, const struct line *line, struct verdict *v)
+{
+    (void)l;
+    if (is(line, "persistence") && strcmp(line->w.w[1], "0") == 0)
+        verdict_add(v, RESULT_WARN, line->device, "", "persistence mode is off");
+}
+
+void judge_NVIDIA_PERSISTENCE(struct look *l, const char *facts, struct verdict *v)
+{
+    judge_lines(l, facts, judge_persistence, v);
+}
+
+/* nvmlDeviceGpuRecoveryAction_t, and how bad it is to DCGM. */
+static const struct {
+    enum result result;
+    const char *code, *what;
+} actions[] = {{RESULT_OK, "", ""},
+               {RESULT_FATAL, "gpu.reset", "to reset the GPU"},
+               {RESULT_FATAL, "gpu.reboot", "to reboot the node"},
+               {RESULT_WARN, "", "to drain peer-to-peer work"},
+               {RESULT_FATAL, "gpu.reset", "to drain the GPU and to reset it"}};
+
+static void judge_recovery(struct look *l, const struct line *line, struct verdict *v)
+{
+    (void)l;
+    uint64_t action = number(line, 1);
+    if (!is(line, "recovery"))
+        return;
+    if (action < sizeof actions / sizeof *actions)
+        verdict_add(v, actions[action].result, line->device, actions[action].code, "the driver asks %s",
+                    actions[action].what);
+    else
+        verdict_add(v, RESULT_WARN, line->device, "", "the driver asks for recovery action %" PRIu64, action);
+}
+
+void judge_NVIDIA_RECOVERY(struct look *l, const char *facts, struct verdict *v)
+{
+    judge_lines(l, facts, judge_recovery, v);
+}

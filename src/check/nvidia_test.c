@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check/trial_test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+/* A look through the stand-in, which says this. */
+static void expect_of(struct trial *t, const char *library, const char *record, const char *says,
+                      const char *want)
+{
+    char line[256];
+    snprintf(line, sizeof line, "Probe=nvidia.%s Library=%s", record, library);
+    setenv("STAND_IN_SAYS", says, 1);
+    trial_expect(t, line, want);
+}
+
+static void expect(struct trial *t, const char *record, const char *says, const char *want)
+{
+    expect_of(t, STAND_IN, record, says, want);
+}
+
+static const char *const probes[] = {"count", "ecc",    "remap",  "temperature", "slowdown",
+                                     "pcie",  "nvlink", "fabric", "persistence", "recovery"};
+enum { PROBES_N = sizeof probes / sizeof *probes };
+
+static void test_healthy(void **state)
+{
+    for (size_t i = 0; i < PROBES_N; i++)
+        expect(*state, probes[i], "", "ok");
+}
+
+static void test_no_library(void **state)
+{
+    for (size_t i = 0; i < PROBES_N; i++)
+        expect_of(*state, "/nonexistent/libnvidia-ml.so.1", probes[i], "",
+                  "unsupported there is no NVML library that can be used");
+}
+
+/* What an older driver does not have, or a GPU does not support, is no failure. */
+static void test_functions_that_are_not_there(void **state)
+{
+    expect_of(*state, STAND_IN_OLD, probes[0], "", "ok");
+    for (size_t i = 1; i < PROBES_N; i++)
+        expect_of(*state, STAND_IN_OLD, probes[i], "", "unsupported no NVIDIA GPU says it");
+    expect(*state, "ecc", "corrected=!3", "unsupported no NVIDIA GPU says it");
+    expect(*state, "fabric", "fabric=0", "unsupported no NVIDIA GPU says it");
+    expect(*state, "ecc", "1.corrected=!3", "ok"); /* the other one does */
+}
+
+/* --- errors of NVML ------------------------------------------------------------------------- */
+
+static void test_errors(void **state)
+{
+    struct trial *t = *state;
+    expect(t, "ecc", "1.uncorrected=!15", "lost gpu 0000:28:00: NVML says that the GPU is lost");
+    expect(t, "temperature", "temperature=!16 gpus=1",
+           "fatal gpu 0000:18:00: NVML says that the GPU has to be reset");
+    expect(t, "ecc", "1.uncorrected=!4", "unknown NVML: ECC errors of the GPU 0000:28:00.0: error 4");
+    expect(t, "nvlink", "0.links=!10", "unknown NVML: NVLink of the GPU 0000:18:00.0: error 10");
+    /* Another GPU's error hides nothing. */
+    expect(t, "ecc", "0.uncorrected=!10 1.uncorrected=3",
+           "fatal gpu 0000:28:00: 3 uncorrected ECC errors since its reset");
+    expect(t, "ecc", "1.handle=!15", "lost gpu: NVML says that the GPU is lost");
+}
+
+static void test_library_that_does_not_start(void **state)
+{
+    struct trial *t = *state;
+    expect(t, "ecc", "init=!9", "unsupported NVML: error 9");
+    expect(t, "ecc", "init=!18", "unknown NVML: error 18");
+    expect(t, "ecc", "init=!4", "unknown NVML: error 4");
+    expect(t, "ecc", "init=!10", "unknown NVML: error 10");
+    expect(t, "ecc", "init=!15", "lost gpu: NVML says that the GPU is lost");
+    expect(t, "ecc", "gpus=!999", "unknown NVML: error 999");
+    expect(t, "ecc", "gpus=0", "unsupported no NVIDIA GPU says it");
+    expect(t, "count", "init=!9", "unsupported NVML: error 9");
+    expect(t, "count Count=2", "init=!9", "fatal gpu: NVML: error 9");
+    expect(t, "count", "init=!18", "degraded gpu: NVML: error 18");
+    expect(t, "count Count=2", "init=!10", "unknown NVML: error 10");
+}
+
+/* --- count ---------------------------------------------------------------------------------- */
+
+static void add_pci(struct trial *t, const char *address, const char *vendor, const char *driver)
+{
+    char path[128];
+    snprintf(path, sizeof path, "sys/bus/pci/devices/%s/class", address);
+    trial_add(t, path, "0x030200\n");
+    snprintf(path, sizeof path, "sys/bus/pci/devices/%s/vendor", address);
+    trial_add(t, path, vendor);
+    snprintf(path, sizeof path, "sys/bus/pci/devices/%s/driver@", address);
+    trial_add(t, path, driver);
+}
+
+static void test_count(void **state)
+{
+    struct trial *t = *state;
+    static const char nvidia[] = "../../../bus/pci/drivers/nvidia";
+    expect(t, "count", "gpus=0", "unsupported there is no NVIDIA GPU");
+    add_pci(t, "0000:18:00.0", "0x10de\n", nvidia);
+    add_pci(t, "0000:28:00.0", "0x10de\n", nvidia);
+    add_pci(t, "0000:58:00.0", "0x10de\n", "../../../bus/pci/drivers/vfio-pci"); /* given away */
+    add_pci(t, "0000:68:00.0", "0x1a03\n", nvidia);
+    expect(t, "count", "", "ok");
+    expect(t, "count Count=2", "", "ok");
+    expect(t, "count Count=8", "", "fatal gpu: 2 NVIDIA GPUs have their driver, of 8");
+    expect(t, "count", "gpus=1", "fatal gpu 0000:28:00: it is on the PCI bus, and NVML does not have it");
+}
+
+/* Which one is lost is what the bus has and NVML does not name. */
+static void test_lost(void **state)
+{
+    struct trial *t = *state;
+    static const char nvidia[] = "../../../bus/pci/drivers/nvidia";
+    add_pci(t, "0000:18:00.0", "0x10de\n", nvidia);
+    add_pci(t, "0000:28:00.0", "0x10de\n", nvidia);
+    expect(t, "count", "0.handle=!15", "lost gpu 0000:18:00: NVML says that the GPU is lost");
+    expect(t, "count", "1.handle=!16", "fatal gpu 0000:28:00: NVML says that the GPU has to be reset");
+    expect(t, "count", "1.handle=!4", "unknown NVML: address of the GPU -: error 4");
+    expect(t, "count Severity=degraded", "1.handle=!15",
+           "degraded gpu 0000:28:00: NVML says that the GPU is lost");
+}
+
+/* --- memory --------------------------------------------------------------------------------- */
+
+static void test_ecc(void **state)
+{
+    struct trial *t = *state;
+    expect(t, "ecc", "corrected=5000", "ok"); /* from before */
+    expect(t, "ecc", "corrected=5099", "ok");
+    expect(t, "ecc", "corrected=5100 0.corrected=!3",
+           "warn gpu 0000:28:00: 10 corrected ECC errors a minute, of fewer than 10");
+    expect(t, "ecc Corrected=11", "corrected=5100 0.corrected=!3", "ok");
+    t->now_s += 600;
+    expect(t, "ecc", "corrected=0", "ok"); /* the GPU was reset */
+}
+
+static void test_remap(void **state)
+{
+    struct trial *t = *state;
+    expect(t, "remap", "0.rows_failed=1", "fatal gpu 0000:18:00: a row of its memory could not be remapped");
+    expect(t, "remap", "0.rows_pending=1",
+           "degraded gpu 0000:18:00: a row of its memory is remapped when the GPU is reset");
+    expect(t, "remap", "0.rows=511", "ok");
+    expect(t, "remap", "0.rows=512",
+           "degraded gpu 0000:18:00: 512 rows were remapped after uncorrected errors, of fewer than 512");
+    expect(t, "remap Rows=600", "0.rows=512", "ok");
+    expect(t, "remap", "1.banks=2", "warn gpu 0000:28:00: 2 banks of its memory have no spare row");
+}
+
+static void test_retired_pages(void **state)
+{
+    struct trial *t = *state;
+    expect(t, "remap", "rows=!3 pages_single=48 pages_double=14", "ok");
+    expect(t, "remap", "rows=!3 0.pages_single=48 0.pages_double=15",
+           "fatal gpu 0000:18:00: 63 pages of its memory are retired, of fewer than 63");
+    expect(t, "remap", "rows=!3 0.pages_double=15",
+           "degraded gpu 0000:18:00: 15 pages of its memory are retired after uncorrected errors, of fewer "
+           "than 15");
+    expect(t, "remap", "rows=!3 0.pages_pending=1",
+           "degraded gpu 0000:18:00: a page of its memory is retired when the GPU is reset");
+}
+
+/* --- heat, power and links ------------------------------------------------------------------ */
+
+static void test_temperature(void **state)
+{
+    struct trial *t = *state;
+    expect(t, "temperature", "temperature=87 field82=95", "ok");
+    expect(t, "temperature", "0.temperature=88", "warn gpu 0000:18:00: 88 C, of at most 87 C");
+    expect(t, "temperature", "0.temperature=89",
+           "degraded gpu 0000:18:00: 89 C; from 89 C on it slows itself down");
+    expect(t, "temperature", "1.field82=96", "warn gpu 0000:28:00: its memory has 96 C, of at most 95 C");
+    /* A threshold of 0 is none. */
+    expect(t, "temperature", "temperature=99 slowdown=0 most=!3 memory_most=0 field82=99", "ok");
+    expect(t, "temperature", "temperature=!3 0.temperature_v=88",
+           "warn gpu 0000:18:00: 88 C, of at most 87 C");
+}
+
+static void test_slowdown(void **state)
+{
+    struct trial *t = *state;
+    char want[160];
+    expect(t, "slowdown", "reasons=4", "ok"); /* a power limit of software */
+    for (int i = 1; i <= 6; i++) {
+        snprintf(want, sizeof want,
+                 "%s gpu 0000:18:00: slowed down by heat (HW thermal slowdown), in %d looks within 10 "
+                 "minutes; 6 are too many",
+                 i < 6 ? "warn" : "degraded", i);
+        expect(t, "slowdown", "0.reasons=72", want);
+    }
+    expect(t, "slowdown", "", "ok");
+    t->now_s += 600;
+    expect(t, "slowdown Looks=1", "1.reasons=128",
+           "degraded gpu 0000:28:00: slowed down by a power supply that is not enough (HW power brake), in 1 "
+           "looks within 10 minutes; 1 are too many");
+}
+
+static void test_pcie(void **state)
+{
+    struct trial *t = *state;
+    expect(t, "pcie", "generation=1", "ok"); /* it idles */
+    expect(t, "pcie", "0.generation=4 reasons=0", "ok");
+    expect(t, "pcie", "0.generation=4 reasons=0",
+           "degraded gpu 0000:18:00: its PCIe link works at generation 4, of 5");
+    expect(t, "pcie", "1.lanes=8", "degraded gpu 0000:28:00: its PCIe link has 8 lanes, of 16");
+    expect(t, "pcie", "1.replays=93", "ok");
+    expect(t, "pcie", "1.replays=94", "warn gpu 0000:28:00: 9 PCIe replays a minute, of at most 8");
+    expect(t, "pcie Replays=9", "1.replays=94", "ok");
+}
+
+static void test_nvlink(void **state)
+{
+    struct trial *t = *state;
+    expect(t, "nvlink", "links=0", "ok"); /* cards without a bridge */
+    expect(t, "nvlink Links=18", "0.links=17", "fatal gpu 0000:18:00: 17 NVLinks are active, of 18");
+    expect(t, "nvlink", "0.links=17", "fatal gpu 0000:18:00: 17 NVLinks are active, of 18");
+    expect(t, "nvlink", "links=17", "fatal gpu 0000:28:00: 17 NVLinks are active, of 18"); /* it had more */
+    expect(t, "nvlink Links=17", "links=17", "ok");
+}
+
+static void test_nvlink_errors(void **state)
+{
+    struct trial *t = *state;
+    expect(t, "nvlink", "replay=9 recovery=9 crc=9", "ok");
+    expect(t, "nvlink", "replay=9 recovery=9 crc=9 0.crc=20",
+           "warn gpu 0000:18:00: 11 CRC errors of its NVLink 0 within 10 minutes");
+    expect(t, "nvlink", "replay=9 recovery=9 crc=9 0.crc=60020",
+           "degraded gpu 0000:18:00: 60011 CRC errors of its NVLink 0 within 10 minutes");
+    t->now_s += 600;
+    expect(t, "nvlink", "replay=9 recovery=9 crc=9 1.recovery=10",
+           "degraded gpu 0000:28:00: 1 replays and recoveries of its NVLink 0 within an hour");
+    trial_forget(t);
+    /* A newer GPU. What a link has counted when it comes back is nothing new. */
+    expect(t, "nvlink Links=0", "replay=!3 field161=4", "ok");
+    expect(t, "nvlink Links=0", "replay=!3 field161=4 0.links=0", "ok");
+    expect(t, "nvlink Links=0", "replay=!3 field161=4 0.links=1", "ok");
+    expect(t, "nvlink Links=0", "replay=!3 field161=4 0.links=1 0.field161=5",
+           "degraded gpu 0000:18:00: 1 replays and recoveries of its NVLink 0 within an hour");
+}
+
+static void test_fabric(void **state)
+{
+    struct trial *t = *state;
+    expect(t, "fabric", "0.fabric=2", "ok");
+    expect(t, "fabric", "0.fabric=2", "ok");
+    expect(t, "fabric", "0.fabric=2",
+           "fatal gpu 0000:18:00: it is still being registered with its NVLink fabric");
+    expect(t, "fabric", "", "ok");
+    expect(t, "fabric Looks=1", "1.fabric=1",
+           "fatal gpu 0000:28:00: it is not registered with its NVLink fabric");
+    expect(t, "fabric", "1.fabric_status=999",
+           "fatal gpu 0000:28:00: it was registered with its NVLink fabric with error 999");
+    expect(t, "fabric", "1.fabric_health=16",
+           "fatal gpu 0000:28:00: a route of its NVLink fabric is unhealthy");
+    expect(t, "fabric", "1.fabric_health=1", "degraded gpu 0000:28:00: its NVLink fabric has less bandwidth");
+    expect(t, "fabric", "1.fabric_summary=2", "fatal gpu 0000:28:00: its NVLink fabric is unhealthy");
+    expect(t, "fabric", "fabric_version=2 1.fabric_summary=2 1.fabric_health=4",
+           "warn gpu 0000:28:00: a route of its NVLink fabric is recovering");
+}
+
+static void test_rest(void **state)
+{
+    struct trial *t = *state;
+    expect(t, "persistence", "1.persistence=0", "warn gpu 0000:28:00: persistence mode is off");
+    expect(t, "recovery", "1.field230=1", "fatal gpu 0000:28:00: the driver asks to reset the GPU");
+    expect(t, "recovery", "1.field230=2", "fatal gpu 0000:28:00: the driver asks to reboot the node");
+    expect(t, "recovery", "1.field230=3", "warn gpu 0000:28:00: the driver asks to drain peer-to-peer work");
+    expect(t, "recovery", "1.field230=9", "warn gpu 0000:28:00: the driver asks for recovery action 9");
+    expect(t, "recovery", "field230=!3", "unsupported no NVIDIA GPU says it");
+}
+
+/* What the driver asks for is named alike, whoever noticed. */
+static void test_codes(void **state)
+{
+    static const struct {
+        const char *record, *facts, *code;
+    } rows[] = {
+        {"Check=nvidia.count\n", "lost -\n", "gpu.lost"},
+        {"Check=nvidia.ecc\n", "reset 0000:18:00.0\n", "gpu.reset"},
+        {"Check=nvidia.ecc\n", "ecc 0000:18:00.0 0 1\n", ""},
+        {"Check=nvidia.remap\n", "rows 0000:18:00.0 0 1 0\n", "gpu.reset"},
+        {"Check=nvidia.remap\n", "pages 0000:18:00.0 0 0 1\n", "gpu.reset"},
+        {"Check=nvidia.recovery\n", "recovery 0000:18:00.0 1\n", "gpu.reset"},
+        {"Check=nvidia.recovery\n", "recovery 0000:18:00.0 2\n", "gpu.reboot"},
+        {"Check=nvidia.recovery\n", "recovery 0000:18:00.0 4\n", "gpu.reset"},
+    };
+    struct trial *t = *state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct checks checks = {0};
+        struct verdict v;
+        assert_int_equal(checks_parse("f", rows[i].record, strlen(rows[i].record), &checks, NULL), 0);
+        struct look l = {.check = &checks.list[0], .root = t->tree->root, .memory = t->memory};
+        look_judge(&l, rows[i].facts, &v);
+        assert_int_equal(v.n, 1);
+        assert_string_equal(v.findings[0].code, rows[i].code);
+        checks_fini(&checks);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_TRIAL(test_healthy),     IN_TRIAL(test_no_library),
+        IN_TRIAL(test_errors),      IN_TRIAL(test_functions_that_are_not_there),
+        IN_TRIAL(test_count),       IN_TRIAL(test_library_that_does_not_start),
+        IN_TRIAL(test_lost),        IN_TRIAL(test_ecc),
+        IN_TRIAL(test_remap),       IN_TRIAL(test_retired_pages),
+        IN_TRIAL(test_temperature), IN_TRIAL(test_slowdown),
+        IN_TRIAL(test_pcie),        IN_TRIAL(test_nvlink),
+        IN_TRIAL(test_fabric),      IN_TRIAL(test_nvlink_errors),
+        IN_TRIAL(test_rest),        IN_TRIAL(test_codes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

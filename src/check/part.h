@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_CHECK_PART_H
+#define FETTLE_CHECK_PART_H
+
+#include "check/look.h"
+#include "probe/sys.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What the probes share, for the files of this folder and their tests. Nothing here waits: /proc and /sys
+ * alone are read, and of a process its stat and comm alone, because its command line may hang.
+ */
+
+#define PROBE_DECLARE_READ(symbol) \
+    gather_fn gather_##symbol;     \
+    judge_fn judge_##symbol;
+#define PROBE_DECLARE_LOCAL(symbol) PROBE_DECLARE_READ(symbol)
+#define PROBE_DECLARE_APART(symbol) PROBE_DECLARE_READ(symbol)
+#define PROBE_DECLARE_BENCH(symbol) PROBE_DECLARE_READ(symbol)
+#define PROBE_DECLARE_FOLLOW(symbol) judge_fn judge_##symbol;
+#define PROBE(symbol, name, how, every, severity, keys, what, source) PROBE_DECLARE_##how(symbol)
+#include "health/probe.tbl"
+#undef PROBE
+
+/* Forgets what was not asked for since the last turn. */
+void memory_turn(struct memory *m);
+
+/* --- gathering ------------------------------------------------------------------------------ */
+
+/* The root's descriptor; -errno when there is none, and then "unknown" was written. */
+int look_root(const struct look *l, struct text *out);
+/* Writes that path could not be read: "unsupported" where it does not exist, else "unknown". */
+void fact_cannot(int root, struct text *out, const char *path, int r);
+/* "KEY NUMBER" of a file that has one; r as sys_u64, and then nothing is written. */
+int fact_file_u64(struct text *out, const char *key, int at, const char *path);
+/* Runs fn for each entry of a directory below root, opened, in order. r < 0 when there is no directory. */
+typedef void entry_fn(int dir, const char *name, struct text *out);
+int each_entry(int root, const char *path, entry_fn *fn, struct text *out);
+
+/* A line of the machine's list of mounts, with \040 and its like undone; texts are cut. */
+struct mounted {
+    char path[512], type[64], source[256];
+    char options[256], super[256]; /* of the mount, of the file system */
+};
+typedef bool mounted_fn(const struct mounted *m, void *arg);
+/* Until fn has enough. The list is that of the first process, because the reader's own may be that of a
+ * sandbox in which all is mounted read-only. 0, -ENODATA without a list, -errno. */
+int mounts_each(int root, mounted_fn *fn, void *arg);
+/* False for a line that is none. */
+bool mounted_parse(const char *line, struct mounted *m);
+/* The mount on which path lies; -ENOENT when there is none, -errno. */
+int mounts_find(int root, const char *path, struct mounted *m);
+/* No file system of this type waits for a server. Of those that nobody knows that is not said. */
+bool type_local(const char *type);
+/* It keeps its files on a disk of this machine. */
+bool type_disk(const char *type);
+/* Whether the list "rw,noatime" has this word. */
+bool options_have(const char *options, const char *word, size_t len);
+
+/* Whether anybody on this machine listens on the TCP port; -errno when the kernel does not say. */
+int port_listened(uint16_t port);
+
+/* What /proc/PID/stat says. */
+struct process {
+    uint64_t pid, ppid, started; /* ticks after the boot */
+    char state;
+    char name[64];
+};
+bool process_parse(const char *stat, struct process *p);
+int process_read(int root, const char *pid, struct process *p);
+typedef bool process_fn(const struct process *p, void *arg);
+/* There are so many that a walk through them takes longer than a loop may be held up: about 10 µs each. */
+bool processes_many(int root);
+/* All of them, until fn has enough. Those that end meanwhile are passed over. */
+int processes_each(int root, process_fn *fn, void *arg);
+
+/* --- judging -------------------------------------------------------------------------------- */
+
+/* A value's words, between blanks. */
+enum { WORDS_MAX = 16 };
+struct words {
+    size_t n;
+    const char *w[WORDS_MAX]; /* "" beyond n */
+    char text[512];
+};
+void words_of(const char *value, struct words *out);
+/* The word as a number; false when it is none. */
+bool word_u64(const struct words *w, size_t i, uint64_t *out);
+/* The line with this key. */
+bool fact_find(const char *facts, const char *key, struct fact_line *out);
+bool fact_u64(const char *facts, const char *key, uint64_t *out);
+bool fact_i64(const char *facts, const char *key, int64_t *out);
+
+/* Arguments of the record. False when one is wrong: then *v is unknown and says so. */
+bool want_number(const struct look *l, const char *key, int64_t fallback, int64_t *out, struct verdict *v);
+bool want_percent(const struct look *l, const char *key, unsigned fallback, unsigned *out, struct verdict *v);
+bool want_bytes(const struct look *l, const char *key, uint64_t fallback, uint64_t *out, struct verdict *v);
+bool want_span(const struct look *l, const char *key, struct span fallback, struct span *out,
+               struct verdict *v);
+
+/* How many processors the kernel's list ("0-3,8") has; false when it is none. */
+bool cpus_count(const char *list, uint64_t *n);
+
+/* How much the counter of this device grew since the last look; 0 for the first one and after a reset. */
+uint64_t grown(struct look *l, const char *what, const char *device, uint64_t value);
+/* The same within a window. */
+uint64_t grown_within(struct look *l, const char *what, const char *device, uint64_t value,
+                      struct span window);
+/* In how many looks in a row this was so; 0 when it is not so now. */
+int64_t in_a_row(struct look *l, const char *what, const char *device, bool so);
+/* part of whole in percent, rounded down; 0 of nothing. */
+unsigned percent_of(uint64_t part, uint64_t whole);
+
+#endif

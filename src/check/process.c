@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check/part.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/*
+ * zombies   "zombies N", "first PID NAME"
+ * dstate    "stuck PID STARTED NAME" for each process that waits without being able to be interrupted,
+ *           "processes N"
+ *
+ * A line of /proc/PID/stat is "12 (a name (of any) kind) S 1 ..."; the name ends at the last bracket.
+ */
+
+bool process_parse(const char *stat, struct process *p)
+{
+    *p = (struct process){.state = '\0'};
+    const char *open = strchr(stat, '('), *close = strrchr(stat, ')');
+    if (!open || !close || close < open)
+        return false;
+    struct words before, after;
+    char pid[24];
+    snprintf(pid, sizeof pid, "%.*s", (int)(open - stat), stat);
+    words_of(pid, &before);
+    snprintf(p->name, sizeof p->name, "%.*s", (int)(close - open - 1), open + 1);
+    /* Of what follows, the state is the first, the parent the second, the start the 20th. */
+    const char *start = close + 1 + strspn(close + 1, " ");
+    for (int field = 0; *start && field < 19; field++) {
+        start += strcspn(start, " ");
+        start += strspn(start, " ");
+    }
+    char number[24];
+    snprintf(number, sizeof number, "%.*s", (int)strcspn(start, " \n"), start);
+    words_of(close + 1, &after);
+    p->state = *after.w[0];
+    return p->state && !after.w[0][1] && word_u64(&before, 0, &p->pid) && word_u64(&after, 1, &p->ppid) &&
+           text_parse_u64(number, 0, UINT64_MAX, &p->started, NULL) == 0;
+}
+
+int process_read(int root, const char *pid, struct process *p)
+{
+    char path[64], stat[1024];
+    snprintf(path, sizeof path, "proc/%s/stat", pid);
+    int r = sys_read(root, path, stat, sizeof stat);
+    if (r < 0)
+        return r;
+    return process_parse(stat, p) ? 0 : -EINVAL;
+}
+
+/* The kernel counts each as a link to /proc. */
+bool processes_many(int root)
+{
+    enum { PROCESSES_MAX = 400 };
+    struct stat st;
+    return fstatat(root, "proc", &st, 0) == 0 && st.st_nlink > PROCESSES_MAX;
+}
+
+int processes_each(int root, process_fn *fn, void *arg)
+{
+    int fd = sys_open_dir(root, "proc");
+    if (fd < 0)
+        return fd;
+    DIR *dir = fdopendir(fd);
+    if (!dir) {
+        int r = -errno;
+        close(fd);
+        return r;
+    }
+    size_t seen = 0;
+    bool more = true;
+    for (const struct dirent *entry; more && (entry = readdir(dir));) {
+        struct process p;
+        if (!isdigit((unsigned char)entry->d_name[0]) || process_read(root, entry->d_name, &p) < 0)
+            continue;
+        seen++;
+        more = fn(&p, arg);
+    }
+    closedir(dir);
+    return seen > 0 ? 0 : -ENODATA; /* whoever reads is one */
+}
+
+/* --- zombies -------------------------------------------------------------------------------- */
+
+struct count {
+    uint64_t n;
+    struct process first;
+    struct text *out;
+};
+
+static bool count_zombie(const struct process *p, void *arg)
+{
+    struct count *c = arg;
+    if (p->state == 'Z' && c->n++ == 0)
+        c->first = *p;
+    return true;
+}
+
+void gather_ZOMBIES(const struct look *l, struct text *out)
+{
+    CLEANUP_FD int root = look_root(l, out);
+    if (root < 0)
+        return;
+    struct count c = {.n = 0};
+    int r = processes_each(root, count_zombie, &c);
+    if (r < 0) {
+        fact(out, "unknown", "/proc: %s", strerror(-r));
+        return;
+    }
+    fact(out, "zombies", "%" PRIu64, c.n);
+    if (c.n > 0)
+        fact(out, "first", "%" PRIu64 " %s, child of %" PRIu64, c.first.pid, c.first.name, c.first.ppid);
+}
+
+void judge_ZOMBIES(struct look *l, const char *facts, struct verdict *v)
+{
+    uint64_t n;
+    int64_t warn, degraded;
+    if (!want_number(l, "Warn", 1000, &warn, v) || !want_number(l, "Degraded", 2000, &degraded, v))
+        return;
+    if (!fact_u64(facts, "zombies", &n)) {
+        verdict_cannot(v, RESULT_UNKNOWN, "zombies were not counted");
+        return;
+    }
+    bool bad = n >= (uint64_t)degraded;
+    if (!bad && n < (uint64_t)warn)
+        return;
+    struct fact_line first;
+    verdict_add(v, bad ? RESULT_DEGRADED : RESULT_WARN, "", "",
+                "%" PRIu64 " zombies, of at most %" PRId64 "; one is %s", n, bad ? degraded : warn,
+                fact_find(facts, "first", &first) ? first.value : "not known");
+}
+
+/* --- those that nothing wakes --------------------------------------------------------------- */
+
+static bool add_stuck(const struct process *p, void *arg)
+{
+    struct count *c = arg;
+    c->n++;
+    if (p->state == 'D')
+        fact(c->out, "stuck", "%" PRIu64 " %" PRIu64 " %s", p->pid, p->started, p->name);
+    return true;
+}
+
+void gather_DSTATE(const struct look *l, struct text *out)
+{
+    CLEANUP_FD int root = look_root(l, out);
+    if (root < 0)
+        return;
+    struct count c = {.out = out};
+    int r = processes_each(root, add_stuck, &c);
+    if (r < 0)
+        fact(out, "unknown", "/proc: %s", strerror(-r));
+    else
+        fact(out, "processes", "%" PRIu64, c.n);
+}
+
+/* Every process waits so now and then; the same one in each look does not get on. */
+void judge_DSTATE(struct look *l, const char *facts, struct verdict *v)
+{
+    int64_t limit, longest = 0;
+    uint64_t stuck = 0;
+    char one[192] = "";
+    struct fact_line line;
+    if (!want_number(l, "Looks", 5, &limit, v))
+        return;
+    for (const char *at = facts; fact_next(&at, &line);) {
+        struct words w;
+        char who[64];
+        if (strcmp(line.key, "stuck") != 0)
+            continue;
+        words_of(line.value, &w);
+        snprintf(who, sizeof who, "%.20s %.20s", w.w[0], w.w[1]);
+        int64_t looks = in_a_row(l, "stuck", who, true);
+        stuck += looks >= limit;
+        if (looks >= limit && looks > longest) {
+            longest = looks;
+            snprintf(one, sizeof one, "%.20s %.64s", w.w[0], w.w[2]);
+        }
+    }
+    if (stuck > 0)
+        verdict_add(v, RESULT_DEGRADED, "", "",
+                    "%" PRIu64 " processes wait and cannot be interrupted, in %" PRId64
+                    " looks in a row and more; one is "
+                    "%s, for %" PRId64 " looks",
+                    stuck, limit, one, longest);
+}

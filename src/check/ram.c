@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check/part.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * memory.size        "total KIB", "node NAME KIB CPUS" for each NUMA node, with its list of processors or "-"
+ * memory.available   "available KIB"
+ * memory.poison      "poisoned KIB"
+ * swap               "swap FREE TOTAL" in KiB
+ * oom                "kills N"
+ * pressure           "memory MILLI", "io MILLI": thousandths of a percent of the last minute in which
+ *                    everything waited for it
+ */
+
+struct search {
+    const char *key, *colon;
+    uint64_t value;
+    bool found;
+};
+
+/* "KEY: NUMBER" and "KEY NUMBER", with anything after it; in a NUMA node "Node 0 KEY: NUMBER". */
+static bool on_line(const char *line, void *arg)
+{
+    struct search *s = arg;
+    struct words w;
+    words_of(line, &w);
+    size_t first = strcmp(w.w[0], "Node") == 0 ? 2 : 0, len = strlen(s->key);
+    const char *key = first < w.n ? w.w[first] : "";
+    if (strncmp(key, s->key, len) != 0 || strcmp(key + len, s->colon) != 0)
+        return true;
+    s->found = word_u64(&w, first + 1, &s->value);
+    return false;
+}
+
+static int number_of(int at, const char *path, const char *key, const char *colon, uint64_t *out)
+{
+    struct search s = {.key = key, .colon = colon};
+    int r = sys_each_line(at, path, on_line, &s);
+    if (r < 0)
+        return r;
+    *out = s.value;
+    return s.found ? 0 : -EINVAL;
+}
+
+static int fact_number(const struct look *l, const char *path, const char *key, const char *colon,
+                       const char *as, struct text *out)
+{
+    CLEANUP_FD int root = look_root(l, out);
+    if (root < 0)
+        return root;
+    uint64_t n;
+    int r = number_of(root, path, key, colon, &n);
+    if (r < 0)
+        fact_cannot(root, out, path, r);
+    else
+        fact(out, as, "%" PRIu64, n);
+    return r;
+}
+
+static const char meminfo[] = "proc/meminfo";
+
+/* --- memory.size ---------------------------------------------------------------------------- */
+
+static void add_node(int dir, const char *name, struct text *out)
+{
+    char cpus[SYS_TEXT_BYTES_MAX] = "";
+    uint64_t kb;
+    if (strncmp(name, "node", 4) != 0 || number_of(dir, "meminfo", "MemTotal", ":", &kb) < 0)
+        return;
+    sys_text(dir, "cpulist", cpus);
+    fact(out, "node", "%s %" PRIu64 " %s", name, kb, *cpus ? cpus : "-");
+}
+
+void gather_MEMORY_SIZE(const struct look *l, struct text *out)
+{
+    if (fact_number(l, meminfo, "MemTotal", ":", "total", out) < 0)
+        return;
+    CLEANUP_FD int root = look_root(l, out);
+    if (root >= 0)
+        each_entry(root, "sys/devices/system/node", add_node, out);
+}
+
+/* The kernel keeps some of it for itself: Fudge= is how much may be missing. */
+static void judge_total(struct look *l, const char *facts, struct verdict *v)
+{
+    uint64_t size, total;
+    unsigned fudge;
+    if (!want_bytes(l, "Size", 0, &size, v) || !want_percent(l, "Fudge", 5, &fudge, v))
+        return;
+    if (!fact_u64(facts, "total", &total)) {
+        verdict_cannot(v, RESULT_UNKNOWN, "the size of memory is not understood");
+        return;
+    }
+    uint64_t least = (uint64_t)((unsigned __int128)size * (fudge < 100 ? 100 - fudge : 0) / 100);
+    if (total < least / 1024)
+        verdict_add(v, RESULT_FATAL, "memory", "", "%" PRIu64 " MB of memory, of at least %" PRIu64 " MB",
+                    total / 1000, least / 1000000);
+}
+
+void judge_MEMORY_SIZE(struct look *l, const char *facts, struct verdict *v)
+{
+    struct fact_line line;
+    judge_total(l, facts, v);
+    for (const char *at = facts; fact_next(&at, &line);) {
+        struct words w;
+        uint64_t kb;
+        if (strcmp(line.key, "node") != 0)
+            continue;
+        words_of(line.value, &w);
+        if (word_u64(&w, 1, &kb) && kb == 0 && strcmp(w.w[2], "-") != 0)
+            verdict_add(v, RESULT_FATAL, w.w[0], "", "%s has processors (%s) and no memory", w.w[0], w.w[2]);
+    }
+}
+
+/* --- memory.available ----------------------------------------------------------------------- */
+
+void gather_MEMORY_AVAILABLE(const struct look *l, struct text *out)
+{
+    fact_number(l, meminfo, "MemAvailable", ":", "available", out);
+}
+
+void judge_MEMORY_AVAILABLE(struct look *l, const char *facts, struct verdict *v)
+{
+    uint64_t least, kb;
+    if (!want_bytes(l, "Least", 100 * 1000 * 1000, &least, v))
+        return;
+    if (!fact_u64(facts, "available", &kb))
+        verdict_cannot(v, RESULT_UNKNOWN, "the available memory is not understood");
+    else if (kb < least / 1024)
+        verdict_add(v, RESULT_WARN, "memory", "",
+                    "%" PRIu64 " KiB of memory are available, of at least %" PRIu64 " KiB", kb, least / 1024);
+}
+
+/* --- memory.poison -------------------------------------------------------------------------- */
+
+void gather_MEMORY_POISON(const struct look *l, struct text *out)
+{
+    CLEANUP_FD int root = look_root(l, out);
+    uint64_t kb;
+    int r = root < 0 ? root : number_of(root, meminfo, "HardwareCorrupted", ":", &kb);
+    if (root < 0)
+        return;
+    if (r == -EINVAL)
+        fact(out, "unsupported", "this kernel does not say how much memory is poisoned");
+    else if (r < 0)
+        fact_cannot(root, out, meminfo, r);
+    else
+        fact(out, "poisoned", "%" PRIu64, kb);
+}
+
+void judge_MEMORY_POISON(struct look *l, const char *facts, struct verdict *v)
+{
+    uint64_t kb;
+    int64_t pages;
+    if (!want_number(l, "Degraded", 10, &pages, v))
+        return;
+    if (!fact_u64(facts, "poisoned", &kb))
+        verdict_cannot(v, RESULT_UNKNOWN, "the poisoned memory is not understood");
+    else if (kb > 0)
+        verdict_add(v, kb / 4 >= (uint64_t)pages ? RESULT_DEGRADED : RESULT_WARN, "memory", "",
+                    "%" PRIu64 " KiB of memory are poisoned and out of use; %" PRId64 " pages are too many",
+                    kb, pages);
+}
+
+/* --- swap ----------------------------------------------------------------------------------- */
+
+void gather_SWAP(const struct look *l, struct text *out)
+{
+    CLEANUP_FD int root = look_root(l, out);
+    uint64_t total, left;
+    if (root < 0)
+        return;
+    int r = number_of(root, meminfo, "SwapTotal", ":", &total);
+    if (r == 0)
+        r = number_of(root, meminfo, "SwapFree", ":", &left);
+    if (r < 0)
+        fact_cannot(root, out, meminfo, r);
+    else if (total == 0)
+        fact(out, "unsupported", "this machine has no swap");
+    else
+        fact(out, "swap", "%" PRIu64 " %" PRIu64, left, total);
+}
+
+void judge_SWAP(struct look *l, const char *facts, struct verdict *v)
+{
+    struct fact_line line;
+    struct words w;
+    uint64_t left, total;
+    unsigned most;
+    if (!want_percent(l, "Warn", 50, &most, v))
+        return;
+    words_of(fact_find(facts, "swap", &line) ? line.value : "", &w);
+    if (!word_u64(&w, 0, &left) || !word_u64(&w, 1, &total) || left > total) {
+        verdict_cannot(v, RESULT_UNKNOWN, "the use of swap is not understood");
+        return;
+    }
+    unsigned used = percent_of(total - left, total);
+    if (used > most)
+        verdict_add(v, RESULT_WARN, "swap", "", "%u %% of %" PRIu64 " MB of swap are used, of at most %u %%",
+                    used, total / 1000, most);
+}
+
+/* --- oom ------------------------------------------------------------------------------------ */
+
+void gather_OOM(const struct look *l, struct text *out)
+{
+    fact_number(l, "proc/vmstat", "oom_kill", "", "kills", out);
+}
+
+/* Most of them are a job's own limit, which is nothing of the node's; many are worth a look. */
+void judge_OOM(struct look *l, const char *facts, struct verdict *v)
+{
+    uint64_t kills;
+    int64_t warn;
+    struct span window;
+    char about[32];
+    if (!want_number(l, "Warn", 10, &warn, v) || !want_span(l, "Window", span_s(3600), &window, v))
+        return;
+    if (!fact_u64(facts, "kills", &kills)) {
+        verdict_cannot(v, RESULT_UNKNOWN, "the number of killed processes is not understood");
+        return;
+    }
+    uint64_t grew = grown_within(l, "kills", "", kills, window);
+    if (grew > 0)
+        verdict_add(v, grew >= (uint64_t)warn ? RESULT_WARN : RESULT_INFO, "memory", "",
+                    "%" PRIu64 " processes were killed for want of memory within %s; %" PRId64 " are many",
+                    grew, span_human(window, about), warn);
+}
+
+/* --- pressure ------------------------------------------------------------------------------- */
+
+/* "full avg10=0.00 avg60=1.53 avg300=0.22 total=5312" */
+static bool on_pressure(const char *line, void *arg)
+{
+    struct search *s = arg;
+    struct words w;
+    words_of(line, &w);
+    if (strcmp(w.w[0], "full") != 0 || strncmp(w.w[2], "avg60=", 6) != 0)
+        return true;
+    s->found = text_parse_milli(w.w[2] + 6, &s->value, NULL) == 0;
+    return false;
+}
+
+void gather_PRESSURE(const struct look *l, struct text *out)
+{
+    static const char *const kinds[] = {"memory", "io"};
+    CLEANUP_FD int root = look_root(l, out);
+    if (root < 0)
+        return;
+    for (size_t i = 0; i < 2; i++) {
+        char path[32];
+        struct search s = {.found = false};
+        snprintf(path, sizeof path, "proc/pressure/%s", kinds[i]);
+        int r = sys_each_line(root, path, on_pressure, &s);
+        if (r == -EOPNOTSUPP)
+            fact(out, "unsupported", "this kernel was told not to measure pressure");
+        else if (r < 0 || !s.found)
+            fact_cannot(root, out, path, r < 0 ? r : -EINVAL);
+        else
+            fact(out, kinds[i], "%" PRIu64, s.value);
+    }
+}
+
+static void judge_stall(struct look *l, const char *facts, const char *kind, const char *key,
+                        unsigned fallback, struct verdict *v)
+{
+    unsigned most;
+    uint64_t milli;
+    if (!want_percent(l, key, fallback, &most, v) || !fact_u64(facts, kind, &milli))
+        return;
+    if (milli > (uint64_t)most * 1000)
+        verdict_add(v, RESULT_WARN, kind, "",
+                    "all work waited for %s for %" PRIu64 " %% of a minute, of at most %u %%", kind,
+                    milli / 1000, most);
+}
+
+void judge_PRESSURE(struct look *l, const char *facts, struct verdict *v)
+{
+    judge_stall(l, facts, "memory", "Memory", 10, v);
+    judge_stall(l, facts, "io", "IO", 80, v);
+}

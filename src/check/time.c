@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check/part.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * time   "synchronised 0|1", "offset NS" (what the clock is being corrected by), "error NS" (estimated)
+ */
+
+/* The estimate that a kernel begins with, and keeps where nobody estimates (NTP_PHASE_LIMIT). */
+#define NOBODY_NS 16000000000
+
+static int system_clock(void *arg, struct timex *out)
+{
+    *out = (struct timex){.modes = 0};
+    int state = adjtimex(out);
+    return state < 0 ? -errno : state;
+}
+
+void gather_TIME(const struct look *l, struct text *out)
+{
+    struct timex t = {.modes = 0};
+    int state = l->calls && l->calls->clock ? l->calls->clock(l->calls->arg, &t) : system_clock(NULL, &t);
+    if (state < 0) {
+        fact(out, "unknown", "adjtimex: %s", strerror(-state));
+        return;
+    }
+    int64_t unit = t.status & STA_NANO ? 1 : 1000;
+    fact(out, "synchronised", "%d", state != TIME_ERROR && !(t.status & STA_UNSYNC));
+    fact(out, "offset", "%" PRId64, (int64_t)t.offset * unit);
+    fact(out, "error", "%" PRId64, (int64_t)t.esterror * 1000);
+}
+
+/* An unsynchronised clock is judged by how long it has been so: after a boot each one is. */
+static void judge_unsynced(struct look *l, bool synced, struct verdict *v)
+{
+    struct span patience;
+    char is[32], most[32];
+    int64_t *since = memory_number(l->memory, "unsynced since");
+    if (!want_span(l, "Unsynced", span_s(3600), &patience, v))
+        return;
+    if (synced || *since == 0)
+        *since = synced ? 0 : l->now.ns;
+    if (synced || mono_sub(l->now, (struct mono){*since}).ns < patience.ns)
+        return;
+    verdict_add(v, RESULT_WARN, "clock", "", "not synchronised for %s, of at most %s",
+                span_human(mono_sub(l->now, (struct mono){*since}), is), span_human(patience, most));
+}
+
+void judge_TIME(struct look *l, const char *facts, struct verdict *v)
+{
+    uint64_t synced;
+    int64_t offset, error;
+    struct span degraded, fatal;
+    if (!fact_u64(facts, "synchronised", &synced) || !fact_i64(facts, "offset", &offset) ||
+        !fact_i64(facts, "error", &error)) {
+        verdict_cannot(v, RESULT_UNKNOWN, "the state of the clock is not understood");
+        return;
+    }
+    if (!want_span(l, "Offset", span_ms(500), &degraded, v) || !want_span(l, "Fatal", span_s(2), &fatal, v))
+        return;
+    int64_t wrong = offset < 0 ? -offset : offset;
+    if (synced && error > wrong && error < NOBODY_NS)
+        wrong = error;
+    if (wrong > fatal.ns || wrong > degraded.ns)
+        verdict_add(v, wrong > fatal.ns ? RESULT_FATAL : RESULT_DEGRADED, "clock", "",
+                    "wrong by %" PRId64 " ms, of at most %" PRId64 " ms", wrong / 1000000,
+                    span_to_ms(wrong > fatal.ns ? fatal : degraded));
+    judge_unsynced(l, synced, v);
+}

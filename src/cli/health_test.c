@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The commands about checks, incidents, remedies, repairs, the work queue, brakes and power: what is asked,
+ * and how the answer reads.
+ */
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/run_test.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* "@" in an answer stands for a moment three days, four hours and a half ago. */
+static void expect(const char *line, const char *answer, const char *asked, const char *printed)
+{
+    char sent[4096], then[32];
+    CLEANUP_TEXT struct text t = {0};
+    wall_format((struct wall){wall_now().ns - span_s(3 * 86400 + 4 * 3600 + 1800).ns}, then);
+    for (const char *p = answer; *p; p++) {
+        if (*p == '@')
+            text_add(&t, then);
+        else
+            text_add_char(&t, *p);
+    }
+    struct run r = run_with(line, 200, t.s, sent);
+    assert_string_equal(r.error, "");
+    assert_int_equal(r.status, 0);
+    if (!strstr(sent, asked))
+        fail_msg("asked: %s", sent);
+    assert_string_equal(r.out, printed);
+}
+
+static void wrong_words_are_told_before_anybody_is_asked(void **state)
+{
+    static const struct {
+        const char *line, *error;
+    } cases[] = {
+        {"queue tkae n1", "\"queue\" has no \"tkae\", but: take, note, resolve, retire"},
+        {"queue take", "usage: fettle queue take NODES..."},
+        {"queue note n1", "why? \"fettle queue note\" needs --reason"},
+        {"queue resolve n1 --reason _", "why? \"fettle queue resolve\" needs --reason"},
+        {"queue retire -r old n1", "which nodes? name them before --reason, which takes the words after it"},
+        {"repair move quarantien n1 -r x", "\"quarantien\" is no transition; the nearest is \"quarantine\""},
+        {"repair move away n1 -r x",
+         "\"away\" is no transition: human_intervention, manual_drain, quarantine, retire"},
+        {"repair move retire n1", "why? \"fettle repair move\" needs --reason"},
+        {"repair numbers 3", "HOURS: \"3\" is not a number from 4 to 48"},
+        {"repair", "\"repair\" needs one of: show, move, numbers"},
+        {"refuse n1", "why? \"fettle refuse\" needs --reason"},
+        {"approve n1 --remdy x", "unknown option \"--remdy\"; the nearest known is \"--remedy\""},
+        {"aprove n1", "unknown command \"aprove\"; the nearest known is \"approve\""},
+        {"power cylce n1", "\"cylce\" is no verb; the nearest is \"cycle\""},
+        {"power n1 cycle", "\"n1\" is no verb: status, on, off, cycle, reset, netboot"},
+        {"brake stop", "why? \"fettle brake stop\" needs --reason"},
+        {"check run fs.space", "usage: fettle check run CHECK NODES..."},
+        {"check shwo n1", "\"check\" has no \"shwo\", but: list, show, explain, run"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct run r = run(cases[i].line, "/nowhere");
+        if (r.status != 2 || strcmp(r.error, cases[i].error) != 0)
+            fail_msg("%s: %d, %s", cases[i].line, r.status, r.error);
+    }
+}
+
+static void the_checks_of_a_node_are_a_table_with_its_incidents_under_it(void **state)
+{
+    expect(
+        "check show n1",
+        "{\"node\":\"n1\",\"health\":\"fatal\",\"passed\":false,\"missing\":\"kernel.log: fatal\","
+        "\"checks\":[{\"check\":\"fs.space\",\"looked_s\":75,\"verdict\":{\"result\":\"ok\",\"text\":\"41 "
+        "%\"}},"
+        "{\"check\":\"kernel.log\",\"looked_s\":null,\"verdict\":{\"result\":\"fatal\",\"findings\":["
+        "{\"result\":\"fatal\",\"device\":\"gpu 0\",\"text\":\"off the bus\"},"
+        "{\"result\":\"warn\",\"device\":\"gpu 1\",\"text\":\"hot\"}]}}],"
+        "\"open\":[{\"severity\":\"fatal\",\"group\":\"gpu 0\",\"since\":\"@\",\"closed\":null,\"findings\":["
+        "{\"check\":\"kernel.log\",\"code\":\"xid.79\",\"text\":\"off the \\u001b[31mbus\"}]}],"
+        "\"past\":[{\"severity\":\"warn\"}],"
+        "\"repair\":{\"step\":\"queue\",\"what\":\"it waits for a person\"}}",
+        "GET /v1/health/n1 ",
+        "Node            n1\n"
+        "Health          fatal\n"
+        "Missing         kernel.log: fatal\n"
+        "Repair          queue: it waits for a person\n"
+        "CHECK       RESULT    AGO  DEVICE  WHAT\n"
+        "fs.space    ok      1m15s  -       41 %\n"
+        "kernel.log  fatal       -  gpu 0   off the bus\n"
+        "-           warn        -  gpu 1   hot\n"
+        "Open incidents\n"
+        "  fatal gpu 0, since 3d04h ago\n"
+        "    kernel.log xid.79: off the \\x1b[31mbus\n");
+}
+
+static void checks_are_counted_by_result(void **state)
+{
+    expect("check list",
+           "{\"checks\":[{\"check\":\"fs.space\",\"probe\":\"fs.space\",\"every_s\":90,\"severity\":\"warn\","
+           "\"observe\":true,\"nodes\":{\"ok\":12,\"warn\":1}}]}",
+           "GET /v1/checks ",
+           "CHECK     PROBE     EVERY  SEVERITY  OBSERVE  NODES\n"
+           "fs.space  fs.space  1m30s  warn      yes      ok 12, warn 1\n");
+}
+
+static void a_check_that_was_run_says_what_it_found_on_each_node(void **state)
+{
+    expect("check run fs.space n[1-2]",
+           "{\"results\":[{\"node\":\"n1\",\"verdict\":{\"result\":\"ok\",\"text\":\"41 %\"}},"
+           "{\"node\":\"n2\",\"error\":\"no answer in time\"}]}",
+           "{\"nodes\":\"n[1-2]\",\"check\":\"fs.space\"}",
+           "NODE  RESULT  DEVICE  WHAT\n"
+           "n1    ok      -       41 %\n"
+           "n2    -       -       no answer in time\n");
+}
+
+static void incidents_are_a_table_and_a_shared_cause_is_said(void **state)
+{
+    expect("incident list n1",
+           "{\"incidents\":[{\"node\":\"n1\",\"severity\":\"fatal\",\"group\":\"gpu 0\",\"since\":\"@\","
+           "\"count\":3,\"findings\":[{\"check\":\"kernel.log\",\"code\":\"xid.79\",\"text\":\"off the "
+           "bus\"}]}],"
+           "\"shared\":[{\"key\":\"fs.mounted mount /scratch\",\"nodes\":\"n[1-9]\",\"why\":\"all of group "
+           "3\"}]}",
+           "GET /v1/incidents?nodes=n1 ",
+           "NODE  SEVERITY  DEVICE  FAULT     FOR  COUNT  WHAT\n"
+           "n1    fatal     gpu 0   xid.79  3d04h      3  off the bus\n"
+           "n[1-9]: one cause: fs.mounted mount /scratch: all of group 3; nobody is taken out of service for "
+           "it\n");
+}
+
+static void the_queue_says_what_is_wanted_tried_and_suggested(void **state)
+{
+    expect(
+        "queue",
+        "{\"queue\":[{\"node\":\"n1\",\"suggested\":\"renew\",\"open\":[{\"findings\":[{\"text\":\"off the "
+        "bus\"}]}],\"repair\":{\"step\":\"queue\",\"began\":\"2026-11-20T00:00:00.000Z\",\"since\":\"@\","
+        "\"approval\":\"none\",\"taken_by\":\"ann\",\"why\":\"none is left\",\"attempts\":["
+        "{\"remedy\":\"cycle\",\"at\":\"2026-11-01T00:00:00.000Z\"},"
+        "{\"remedy\":\"reboot\",\"at\":\"2026-11-20T01:00:00.000Z\"},"
+        "{\"remedy\":\"reset\",\"at\":\"2026-11-20T02:00:00.000Z\"},"
+        "{\"remedy\":\"reboot\",\"at\":\"2026-11-20T03:00:00.000Z\"}]}},"
+        "{\"node\":\"n2\",\"suggested\":\"reboot\",\"open\":[],\"repair\":{\"step\":\"replace\",\"since\":\"@"
+        "\","
+        "\"approval\":\"wanted\",\"remedy\":\"renew\",\"taken_by\":null,\"why\":\"worn out\"}}]}",
+        "GET /v1/queue ",
+        "NODE  WANTED      FOR  TAKEN  TRIED             SUGGESTED  WHAT\n"
+        "n1    repair    3d04h  ann    reboot x2, reset  renew      off the bus\n"
+        "n2    approval  3d04h  -      -                 renew      worn out\n");
+}
+
+static void a_repair_is_told_with_what_was_tried_and_noted(void **state)
+{
+    char sent[4096];
+    struct run r = run_with("repair show n1", 200, "{\"repair\":null}", sent);
+    assert_string_equal(r.out, "never repaired\n");
+    r = run_with(
+        "repair show n1", 200,
+        "{\"repair\":{\"step\":\"queue\",\"what\":\"it waits for a person\",\"approval\":\"none\","
+        "\"began\":null,\"attempts\":[{\"at\":\"T\",\"remedy\":\"reboot\",\"fault\":\"xid.79\",\"done\":"
+        "true,\"text\":\"\",\"verdict\":\"failed\"}],\"notes\":[{\"at\":\"T\",\"by\":\"ann\",\"text\":"
+        "\"ordered\"}]}}",
+        sent);
+    assert_string_equal(r.out, "Step            queue\n"
+                               "What            it waits for a person\n"
+                               "Tried           T reboot for xid.79: done; failed\n"
+                               "Note            T ann: ordered\n");
+}
+
+static void what_was_refused_on_some_nodes_is_told(void **state)
+{
+    static const char answer[] =
+        "{\"revision\":7,\"changed\":\"n1\",\"held\":[],\"refused\":[{\"node\":\"n2\","
+        "\"error\":\"it waits for nobody\"}]}";
+    char sent[4096];
+    struct run r = run_with("queue take n[1-2]", 200, answer, sent);
+    assert_string_equal(r.out, "n1: taken\nn2: refused: it waits for nobody\n");
+    assert_int_equal(r.status, 3);
+    assert_non_null(strstr(sent, "{\"nodes\":\"n[1-2]\",\"take\":true}"));
+}
+
+static void people_s_words_are_sent(void **state)
+{
+    static const struct {
+        const char *line, *asked, *printed;
+    } cases[] = {
+        {"approve n1 --remedy reboot -r go ahead",
+         "{\"nodes\":\"n1\",\"remedy\":\"reboot\",\"reason\":\"go ahead\"}", "n1: approved\n"},
+        {"approve n1", "{\"nodes\":\"n1\"}", "n1: approved\n"},
+        {"refuse n1 -r no spare", "{\"nodes\":\"n1\",\"reason\":\"no spare\"}",
+         "n1: refused; in the work queue\n"},
+        {"queue note n1 -r ordered", "{\"nodes\":\"n1\",\"reason\":\"ordered\"}", "n1: noted\n"},
+        {"queue resolve n1 -r new GPU",
+         "{\"nodes\":\"n1\",\"transition\":\"human_intervention\",\"reason\":\"new GPU\"}",
+         "n1: will be tested, and taken back\n"},
+        {"queue retire n1 -r old", "{\"nodes\":\"n1\",\"transition\":\"retire\",\"reason\":\"old\"}",
+         "n1: retired\n"},
+        {"repair move quarantine n1 -r a look",
+         "{\"nodes\":\"n1\",\"transition\":\"quarantine\",\"reason\":\"a look\"}", "n1: quarantine\n"},
+        {"brake stop -r cooling", "{\"name\":\"stop\",\"on\":true,\"reason\":\"cooling\"}",
+         "n1: no remedy is begun any more\n"},
+        {"brake release latch -r seen", "{\"name\":\"latch\",\"on\":false,\"reason\":\"seen\"}",
+         "n1: released\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        expect(cases[i].line, "{\"revision\":7,\"changed\":\"n1\",\"held\":[]}", cases[i].asked,
+               cases[i].printed);
+}
+
+static void the_choice_shows_counts_and_costs(void **state)
+{
+    expect("remedy explain n1",
+           "{\"node\":\"n1\",\"open\":[{\"severity\":\"fatal\",\"group\":\"gpu 0\",\"findings\":[{\"check\":"
+           "\"kernel.log\",\"code\":\"xid.79\",\"text\":\"off the bus\"}]}],\"chosen\":null,\"waits\":true,"
+           "\"why\":\"work "
+           "runs\",\"candidates\":[{\"remedy\":\"reboot\",\"possible\":false,\"chance_ppm\":512345,"
+           "\"helped\":3,\"failed\":5,\"own\":10500,\"next\":96000,\"expected\":106500,\"because\":\"x\","
+           "\"why\":"
+           "\"work runs\"}]}",
+           "GET /v1/remedies/n1 ",
+           "Node            n1\n"
+           "Open            fatal xid.79 gpu 0: off the bus\n"
+           "Chosen          nothing yet\n"
+           "Why             work runs\n"
+           "Costs are minutes out of service.\n"
+           "REMEDY  POSSIBLE  CHANCE  HELPED  FAILED   OWN  NEXT  EXPECTED  WHY\n"
+           "reboot  no         51.2%       3       5  10.5  96.0     106.5  work runs\n");
+}
+
+static void brakes_and_power_and_numbers(void **state)
+{
+    expect(
+        "brake list",
+        "{\"switches\":[{\"name\":\"stop\",\"on\":true,\"why\":\"root: cooling\"},{\"name\":\"latch\",\"on\":"
+        "false}],\"budgets\":[{\"scope\":\"cluster\",\"out\":1,\"limit\":5,\"nodes\":100}]}",
+        "GET /v1/brakes ",
+        "stop is on: root: cooling\n"
+        "SCOPE    OUT  LIMIT  NODES\n"
+        "cluster    1      5    100\n");
+    expect("power status n[1-2]",
+           "{\"results\":[{\"node\":\"n1\",\"answer\":\"on\"},{\"node\":\"n2\",\"error\":\"the BMC is "
+           "silent\"}]}",
+           "{\"nodes\":\"n[1-2]\",\"do\":\"status\"}",
+           "NODE  ANSWER\n"
+           "n1    on\n"
+           "n2    the BMC is silent\n");
+    expect(
+        "repair numbers 48",
+        "{\"hours\":48,\"transitions\":10,\"remediations\":2,\"by_itself\":1,\"queued\":1,\"by_person\":0}",
+        "GET /v1/repairs/numbers?hours=48 ",
+        "Of              the last 48 hours\n"
+        "Transitions     10\n"
+        "Remediations    2\n"
+        "Fixed by itself 1\n"
+        "To the queue    1\n"
+        "By a person     0\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wrong_words_are_told_before_anybody_is_asked),
+        cmocka_unit_test(the_checks_of_a_node_are_a_table_with_its_incidents_under_it),
+        cmocka_unit_test(checks_are_counted_by_result),
+        cmocka_unit_test(a_check_that_was_run_says_what_it_found_on_each_node),
+        cmocka_unit_test(incidents_are_a_table_and_a_shared_cause_is_said),
+        cmocka_unit_test(the_queue_says_what_is_wanted_tried_and_suggested),
+        cmocka_unit_test(a_repair_is_told_with_what_was_tried_and_noted),
+        cmocka_unit_test(what_was_refused_on_some_nodes_is_told),
+        cmocka_unit_test(people_s_words_are_sent),
+        cmocka_unit_test(the_choice_shows_counts_and_costs),
+        cmocka_unit_test(brakes_and_power_and_numbers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The commands about remedies, repairs, the work queue, brakes and power.
+ */
+#include "cli/choice.h"
+#include "cli/print.h"
+#include "cli/report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- remedies ---- */
+
+int remedy_list(struct call *c, struct err *e)
+{
+    static const struct column columns[] = {{.heading = "REMEDY"},
+                                            {.heading = "RUN"},
+                                            {.heading = "CONFIDENCE", .right = true},
+                                            {.heading = "TAKES", .right = true},
+                                            {.heading = "DISTURBS", .right = true},
+                                            {.heading = "APPROVAL"},
+                                            {.heading = "DRY"},
+                                            {.heading = "BECAUSE"}};
+    static const char *const keys[] = {"remedy",   "run",      "confidence", "takes_s",
+                                       "disturbs", "approval", "dry",        "because"};
+    struct table t = {.columns = columns, .n_columns = sizeof columns / sizeof columns[0]};
+    struct fettle_answer *answer = NULL;
+    int r = call_answer(c, fettle_remedy_list, &answer, e);
+    if (r < 0)
+        return r;
+    const struct fettle_value *v = fettle_answer_value(answer);
+    REPORT_EACH(i, fettle_value_find(v, "remedies"))
+    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+        if (strcmp(keys[k], "takes_s") == 0)
+            report_span(&t, i, keys[k]);
+        else
+            report_cell(&t, i, keys[k]);
+    }
+    report_table(c, &t, v);
+    fettle_answer_free(answer);
+    return 0;
+}
+
+/* Thousandths of a minute as minutes, millionths as percent: with one digit. */
+static void add_scaled(struct table *t, const struct fettle_value *v, const char *key, int64_t unit,
+                       const char *sign)
+{
+    char buf[40] = "";
+    int64_t n;
+    if (fettle_get_number(v, key, &n) == 0)
+        snprintf(buf, sizeof buf, "%lld.%lld%s", (long long)(n / unit), (long long)(n % unit * 10 / unit),
+                 sign);
+    table_add(t, buf);
+}
+
+enum { MINUTE = 1000, PERCENT = 10000 };
+
+static void add_candidate(struct table *t, const struct fettle_value *k)
+{
+    table_add(t, report_text(k, "remedy"));
+    report_cell(t, k, "possible");
+    add_scaled(t, k, "chance_ppm", PERCENT, "%");
+    report_cell(t, k, "helped");
+    report_cell(t, k, "failed");
+    add_scaled(t, k, "own", MINUTE, "");
+    add_scaled(t, k, "next", MINUTE, "");
+    add_scaled(t, k, "expected", MINUTE, "");
+    table_add(t, *report_text(k, "why") ? report_text(k, "why") : report_text(k, "because"));
+}
+
+static void write_choice(struct call *c, const struct fettle_value *v)
+{
+    static const struct column columns[] = {{.heading = "REMEDY"},
+                                            {.heading = "POSSIBLE"},
+                                            {.heading = "CHANCE", .right = true},
+                                            {.heading = "HELPED", .right = true},
+                                            {.heading = "FAILED", .right = true},
+                                            {.heading = "OWN", .right = true},
+                                            {.heading = "NEXT", .right = true},
+                                            {.heading = "EXPECTED", .right = true},
+                                            {.heading = "WHY"}};
+    struct table t = {.columns = columns, .n_columns = sizeof columns / sizeof columns[0]};
+    report_line(&c->out, "Node", fettle_get_text(v, "node"));
+    REPORT_EACH(i, fettle_value_find(v, "open"))
+    {
+        CLEANUP_TEXT struct text line = {0};
+        const struct fettle_value *worst = fettle_value_first(fettle_value_find(i, "findings"));
+        text_printf(&line, "%s %s %s: %s", report_text(i, "severity"),
+                    *report_text(worst, "code") ? report_text(worst, "code") : report_text(worst, "check"),
+                    report_text(i, "group"), report_text(worst, "text"));
+        report_line(&c->out, "Open", line.s);
+    }
+    const char *chosen = fettle_get_text(v, "chosen");
+    report_line(&c->out, "Chosen",
+                chosen                        ? chosen
+                : fettle_get_true(v, "waits") ? "nothing yet"
+                                              : "a person");
+    report_line(&c->out, "Why", fettle_get_text(v, "why"));
+    text_add(&c->out, "Costs are minutes out of service.\n");
+    REPORT_EACH(i, fettle_value_find(v, "candidates"))
+    add_candidate(&t, i);
+    table_write(&t, !call_has(c, OPTION_NO_HEADER), false, &c->out);
+    table_fini(&t);
+}
+
+int remedy_explain(struct call *c, struct err *e)
+{
+    struct fettle_answer *answer = NULL;
+    int r = call_about(c, fettle_remedy_explain, &answer, e);
+    if (r < 0)
+        return r;
+    if (call_has(c, OPTION_JSON))
+        report_json(c, fettle_answer_value(answer));
+    else
+        write_choice(c, fettle_answer_value(answer));
+    fettle_answer_free(answer);
+    return 0;
+}
+
+/* ---- repairs ---- */
+
+static void write_repair(struct text *out, const struct fettle_value *r)
+{
+    static const char *const lines[][2] = {
+        {"Step", "step"},         {"What", "what"},        {"Why", "why"},           {"Problem", "problem"},
+        {"Deadline", "deadline"}, {"Remedy", "remedy"},    {"Approval", "approval"}, {"Answered", "approver"},
+        {"Examined", "examined"}, {"Taken by", "taken_by"}};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        const char *value = fettle_get_text(r, lines[i][1]);
+        bool nothing = strcmp(lines[i][1], "approval") == 0 && value && strcmp(value, "none") == 0;
+        report_line(out, lines[i][0], nothing ? NULL : value);
+    }
+    report_since(out, "Began", fettle_get_text(r, "began"));
+    report_since(out, "Step since", fettle_get_text(r, "since"));
+    REPORT_EACH(i, fettle_value_find(r, "attempts"))
+    {
+        CLEANUP_TEXT struct text line = {0};
+        text_printf(&line, "%s %s for %s: %s; %s", report_text(i, "at"), report_text(i, "remedy"),
+                    report_text(i, "fault"),
+                    *report_text(i, "text")      ? report_text(i, "text")
+                    : fettle_get_true(i, "done") ? "done"
+                                                 : "under way",
+                    report_text(i, "verdict"));
+        report_line(out, "Tried", line.s);
+    }
+    REPORT_EACH(i, fettle_value_find(r, "notes"))
+    {
+        CLEANUP_TEXT struct text line = {0};
+        text_printf(&line, "%s %s: %s", report_text(i, "at"), report_text(i, "by"), report_text(i, "text"));
+        report_line(out, "Note", line.s);
+    }
+}
+
+int repair_show(struct call *c, struct err *e)
+{
+    struct fettle_answer *answer = NULL;
+    int r = call_about(c, fettle_health_show, &answer, e);
+    if (r < 0)
+        return r;
+    const struct fettle_value *v = fettle_value_find(fettle_answer_value(answer), "repair");
+    if (call_has(c, OPTION_JSON))
+        report_json(c, v);
+    else if (fettle_value_kind(v) != FETTLE_OBJECT)
+        text_add(&c->out, "never repaired\n");
+    else
+        write_repair(&c->out, v);
+    fettle_answer_free(answer);
+    return 0;
+}
+
+/* ---- what people say ---- */
+
+static int need_reason(struct call *c, struct err *e)
+{
+    const char *reason = c->value[OPTION_REASON];
+    if (reason && reason[strspn(reason, " \t")] != '\0')
+        return 0;
+    return err_set(e, -EINVAL, "why? \"fettle %s\" needs --reason", c->command->path);
+}
+
+/* The controller knows them, too; but a slip of the finger is told here, before it is asked. */
+static int check_word(const char *word, const char *what, const char *const *known, size_t n, struct err *e)
+{
+    CLEANUP_TEXT struct text list = {0};
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(word, known[i]) == 0)
+            return 0;
+        text_printf(&list, "%s%s", i ? ", " : "", known[i]);
+    }
+    const char *near = text_nearest(word, known, n);
+    if (near)
+        return err_set(e, -EINVAL, "\"%s\" is no %s; the nearest is \"%s\"", word, what, near);
+    return err_set(e, -EINVAL, "\"%s\" is no %s: %s", word, what, list.s);
+}
+
+static int move(struct call *c, const char *transition, size_t from, const char *done, struct err *e)
+{
+    CLEANUP_FREE char *nodes = NULL;
+    struct fettle_answer *answer = NULL;
+    struct fettle_error why;
+    int r = need_reason(c, e);
+    if (r == 0)
+        r = choice_nodes(c->args + from, c->n_args - from, &nodes, e);
+    struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
+    if (!f)
+        return e->code;
+    r = call_told(fettle_repair_move(f, nodes, transition, c->value[OPTION_REASON], &answer, &why), &why, e);
+    return r < 0 ? r : report_change(c, answer, done, "nothing changed");
+}
+
+int repair_move(struct call *c, struct err *e)
+{
+    static const char *const known[] = {"human_intervention", "manual_drain", "quarantine", "retire"};
+    int r = check_word(c->args[0], "transition", known, sizeof known / sizeof known[0], e);
+    return r < 0 ? r : move(c, c->args[0], 1, c->args[0], e);
+}
+
+int queue_resolve(struct call *c, struct err *e)
+{
+    return move(c, "human_intervention", 0, "will be tested, and taken back", e);
+}
+
+int queue_retire(struct call *c, struct err *e)
+{
+    return move(c, "retire", 0, "retired", e);
+}
+
+enum { NUMBERS_TRIES = 50 };
+
+int repair_numbers(struct call *c, struct err *e)
+{
+    static const char *const lines[][2] = {{"Transitions", "transitions"},
+                                           {"Remediations", "remediations"},
+                                           {"Fixed by itself", "by_itself"},
+                                           {"To the queue", "queued"},
+                                           {"By a person", "by_person"}};
+    uint64_t hours = 0;
+    struct fettle_answer *answer = NULL;
+    struct fettle_error why;
+    int r = c->n_args ? text_parse_u64(c->args[0], 4, 48, &hours, e) : 0;
+    if (r < 0)
+        return err_wrap(e, r, "HOURS");
+    struct fettle *f = call_controller(c, e);
+    if (!f)
+        return e->code;
+    /* A controller that has just started reads its journal, a part for each question. */
+    for (int i = 0; i == 0 || (r == -EAGAIN && i < NUMBERS_TRIES); i++)
+        r = fettle_repair_numbers(f, (unsigned)hours, &answer, &why);
+    r = call_told(r, &why, e);
+    if (r < 0)
+        return r;
+    const struct fettle_value *v = fettle_answer_value(answer);
+    if (call_has(c, OPTION_JSON)) {
+        report_json(c, v);
+    } else {
+        CLEANUP_TEXT struct text last = {0};
+        text_printf(&last, "the last %s hours", report_text(v, "hours"));
+        report_line(&c->out, "Of", last.s);
+        for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+            report_line(&c->out, lines[i][0], fettle_get_text(v, lines[i][1]));
+    }
+    fettle_answer_free(answer);
+    return 0;
+}
+
+typedef int say_fn(struct fettle *f, const char *nodes, const char *word, const char *words,
+                   struct fettle_answer **out, struct fettle_error *e);
+
+static int say(struct call *c, say_fn *fn, const char *done, struct err *e)
+{
+    CLEANUP_FREE char *nodes = NULL;
+    struct fettle_answer *answer = NULL;
+    struct fettle_error why;
+    int r = choice_nodes(c->args, c->n_args, &nodes, e);
+    struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
+    if (!f)
+        return e->code;
+    r = call_told(fn(f, nodes, c->value[OPTION_REMEDY], c->value[OPTION_REASON], &answer, &why), &why, e);
+    return r < 0 ? r : report_change(c, answer, done, "nothing changed");
+}
+
+int repair_approve(struct call *c, struct err *e)
+{
+    return say(c, fettle_repair_approve, "approved", e);
+}
+
+int repair_refuse(struct call *c, struct err *e)
+{
+    int r = need_reason(c, e);
+    return r < 0 ? r : say(c, fettle_repair_refuse, "refused; in the work queue", e);
+}
+
+static int note(struct fettle *f, const char *nodes, const char *word, const char *words,
+                struct fettle_answer **out, struct fettle_error *e)
+{
+    return fettle_queue_note(f, nodes, words, out, e);
+}
+
+int queue_note(struct call *c, struct err *e)
+{
+    int r = need_reason(c, e);
+    return r < 0 ? r : say(c, note, "noted", e);
+}
+
+static int take(struct fettle *f, const char *nodes, const char *word, const char *words,
+                struct fettle_answer **out, struct fettle_error *e)
+{
+    return fettle_queue_take(f, nodes, out, e);
+}
+
+int queue_take(struct call *c, struct err *e)
+{
+    return say(c, take, "taken", e);
+}
+
+/* ---- the work queue ---- */
+
+/* "reboot x2, cycle": what was tried in this repair. */
+static void write_tried(struct text *out, const struct fettle_value *repair)
+{
+    const char *began = report_text(repair, "began");
+    const struct fettle_value *attempts = fettle_value_find(repair, "attempts");
+    REPORT_EACH(i, attempts)
+    {
+        const char *remedy = report_text(i, "remedy");
+        int before = 0, all = 0;
+        bool past = false;
+        REPORT_EACH(k, attempts)
+        {
+            past |= k == i;
+            bool same =
+                strcmp(report_text(k, "remedy"), remedy) == 0 && strcmp(report_text(k, "at"), began) >= 0;
+            all += same;
+            before += same && !past;
+        }
+        if (all == 0 || before > 0 || strcmp(report_text(i, "at"), began) < 0)
+            continue;
+        text_printf(out, "%s%s", out->len ? ", " : "", remedy);
+        if (all > 1)
+            text_printf(out, " x%d", all);
+    }
+}
+
+static void add_ticket(struct table *t, const struct fettle_value *q)
+{
+    const struct fettle_value *repair = fettle_value_find(q, "repair");
+    const struct fettle_value *incident = fettle_value_first(fettle_value_find(q, "open"));
+    const struct fettle_value *worst = fettle_value_first(fettle_value_find(incident, "findings"));
+    CLEANUP_TEXT struct text tried = {0};
+    char age[32];
+    bool asks = strcmp(report_text(repair, "approval"), "wanted") == 0;
+    write_tried(&tried, repair);
+    const char *const cells[] = {report_text(q, "node"),
+                                 asks ? "approval" : "repair",
+                                 report_age(fettle_get_text(repair, "since"), age),
+                                 report_text(repair, "taken_by"),
+                                 tried.len ? tried.s : "",
+                                 asks ? report_text(repair, "remedy") : report_text(q, "suggested"),
+                                 *report_text(worst, "text") ? report_text(worst, "text")
+                                                             : report_text(repair, "why")};
+    for (size_t k = 0; k < sizeof cells / sizeof cells[0]; k++)
+        table_add(t, cells[k]);
+}
+
+int queue_list(struct call *c, struct err *e)
+{
+    static const struct column columns[] = {
+        {.heading = "NODE"},  {.heading = "WANTED"}, {.heading = "FOR", .right = true},
+        {.heading = "TAKEN"}, {.heading = "TRIED"},  {.heading = "SUGGESTED"},
+        {.heading = "WHAT"}};
+    struct table t = {.columns = columns, .n_columns = sizeof columns / sizeof columns[0]};
+    struct fettle_answer *answer = NULL;
+    int r = call_answer(c, fettle_queue_list, &answer, e);
+    if (r < 0)
+        return r;
+    const struct fettle_value *v = fettle_answer_value(answer);
+    REPORT_EACH(i, fettle_value_find(v, "queue"))
+    add_ticket(&t, i);
+    report_table(c, &t, v);
+    fettle_answer_free(answer);
+    return 0;
+}
+
+/* ---- brakes ---- */
+
+static int set_brake(struct call *c, const char *name, bool on, const char *done, struct err *e)
+{
+    struct fettle_answer *answer = NULL;
+    struct fettle_error why;
+    int r = need_reason(c, e);
+    struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
+    if (!f)
+        return e->code;
+    r = call_told(fettle_brake_set(f, name, on, c->value[OPTION_REASON], &answer, &why), &why, e);
+    return r < 0 ? r : report_change(c, answer, done, done);
+}
+
+int brake_stop(struct call *c, struct err *e)
+{
+    return set_brake(c, "stop", true, "no remedy is begun any more", e);
+}
+
+int brake_release(struct call *c, struct err *e)
+{
+    return set_brake(c, c->n_args ? c->args[0] : "stop", false, "released", e);
+}
+
+int brake_list(struct call *c, struct err *e)
+{
+    static const struct column columns[] = {{.heading = "SCOPE"},
+                                            {.heading = "OUT", .right = true},
+                                            {.heading = "LIMIT", .right = true},
+                                            {.heading = "NODES", .right = true}};
+    static const char *const keys[] = {"scope", "out", "limit", "nodes"};
+    struct table t = {.columns = columns, .n_columns = sizeof columns / sizeof columns[0]};
+    struct fettle_answer *answer = NULL;
+    int r = call_answer(c, fettle_brake_list, &answer, e);
+    if (r < 0)
+        return r;
+    const struct fettle_value *v = fettle_answer_value(answer);
+    REPORT_EACH(i, fettle_value_find(v, "budgets"))
+    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
+        report_cell(&t, i, keys[k]);
+    REPORT_EACH(i, fettle_value_find(v, "switches"))
+    {
+        if (!call_has(c, OPTION_JSON) && fettle_get_true(i, "on")) {
+            text_printf(&c->out, "%s is on: ", report_text(i, "name"));
+            print_safe(&c->out, report_text(i, "why"));
+            text_add_char(&c->out, '\n');
+        }
+    }
+    report_table(c, &t, v);
+    fettle_answer_free(answer);
+    return 0;
+}
+
+/* ---- power ---- */
+
+int power_nodes(struct call *c, struct err *e)
+{
+    static const struct column columns[] = {{.heading = "NODE"}, {.heading = "ANSWER"}};
+    struct table t = {.columns = columns, .n_columns = sizeof columns / sizeof columns[0]};
+    static const char *const verbs[] = {"status", "on", "off", "cycle", "reset", "netboot"};
+    CLEANUP_FREE char *nodes = NULL;
+    struct fettle_answer *answer = NULL;
+    struct fettle_error why;
+    int r = check_word(c->args[0], "verb", verbs, sizeof verbs / sizeof verbs[0], e);
+    if (r == 0)
+        r = choice_nodes(c->args + 1, c->n_args - 1, &nodes, e);
+    struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
+    if (!f)
+        return e->code;
+    r = call_told(fettle_power(f, nodes, c->args[0], &answer, &why), &why, e);
+    if (r < 0)
+        return r;
+    const struct fettle_value *v = fettle_answer_value(answer);
+    REPORT_EACH(i, fettle_value_find(v, "results"))
+    {
+        table_add(&t, report_text(i, "node"));
+        table_add(&t, *report_text(i, "answer") ? report_text(i, "answer") : report_text(i, "error"));
+    }
+    report_table(c, &t, v);
+    fettle_answer_free(answer);
+    return 0;
+}

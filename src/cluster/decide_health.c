@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the checks found becomes incidents; what remedies came to is counted.
+ *
+ * FINDINGS works on a copy of what is known of the node: incidents are closed first, then findings are laid
+ * into those that are open, or open new ones. The node is isolated in the same decision, so that there is no
+ * moment at which a fatal incident is agreed upon and its node is in service.
+ */
+#include "cluster/decide.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    GIVEN_MAX = 256,      /* findings of one incident in a command */
+    SAID_BYTES_MAX = 900, /* of the journal's sentence */
+    FORGET_AFTER_S = 90 * 24 * 3600
+};
+
+/* --- findings --------------------------------------------------------------------------------- */
+
+struct edit {
+    const struct command *cmd;
+    char boot[37];
+    struct ailment a;
+    unsigned n_new;
+    bool changed;
+    struct text said;
+};
+
+struct given {
+    const char *id;    /* NULL: a new one */
+    struct incident i; /* without id and findings */
+    size_t n;
+    struct incident_finding findings[GIVEN_MAX];
+};
+
+static void say(struct edit *x, const char *what, const struct incident *i, const char *more)
+{
+    if (x->said.len > SAID_BYTES_MAX)
+        return;
+    text_printf(&x->said, "%s%s %s", x->said.len ? "; " : "", what, i->id);
+    if (i->group[0])
+        text_printf(&x->said, " (%s)", i->group);
+    if (more && *more)
+        text_printf(&x->said, ": %s", more);
+}
+
+static void say_worst(struct edit *x, const char *what, const struct incident *i)
+{
+    CLEANUP_TEXT struct text t = {0};
+    const struct incident_finding *f = &i->findings[0];
+    text_printf(&t, "%s %s", result_name(i->severity), finding_fault(f));
+    if (f->f.text[0])
+        text_printf(&t, ": %s", f->f.text);
+    say(x, what, i, t.s);
+}
+
+static struct incident *find_open(struct ailment *a, const char *id)
+{
+    for (size_t i = 0; i < a->n_open; i++)
+        if (strcmp(a->open[i].id, id) == 0)
+            return &a->open[i];
+    return NULL;
+}
+
+static struct incident_finding *find_finding(struct incident *i, const struct incident_finding *like)
+{
+    for (size_t k = 0; k < i->n; k++) {
+        struct incident_finding *f = &i->findings[k];
+        if (strcmp(f->check, like->check) == 0 && strcmp(f->f.device, like->f.device) == 0 &&
+            strcmp(f->f.code, like->f.code) == 0)
+            return f;
+    }
+    return NULL;
+}
+
+/* The worst first, of equal ones the older first. */
+static void sort_findings(struct incident *i)
+{
+    for (size_t k = 1; k < i->n; k++) {
+        struct incident_finding f = i->findings[k];
+        size_t at = k;
+        for (; at > 0 && i->findings[at - 1].f.result < f.f.result; at--)
+            i->findings[at] = i->findings[at - 1];
+        i->findings[at] = f;
+    }
+}
+
+static void lay_finding(struct incident *i, const struct incident_finding *f)
+{
+    struct incident_finding *place = find_finding(i, f);
+    if (!place && i->n < INCIDENT_FINDINGS_MAX)
+        place = &i->findings[i->n++];
+    else if (!place && i->findings[i->n - 1].f.result < f->f.result)
+        place = &i->findings[i->n - 1];
+    if (place)
+        *place = *f;
+    sort_findings(i);
+}
+
+static void lay_findings(struct incident *i, const struct given *g)
+{
+    for (size_t k = 0; k < g->n; k++)
+        lay_finding(i, &g->findings[k]);
+    i->count += (uint32_t)g->n;
+}
+
+/* The incident has all of these findings. */
+static bool has_all(struct incident *i, const struct given *g)
+{
+    for (size_t k = 0; k < g->n; k++)
+        if (!find_finding(i, &g->findings[k]))
+            return false;
+    return true;
+}
+
+/* And they say what it says already. */
+static bool says_nothing_new(struct edit *x, struct incident *i, const struct given *g)
+{
+    for (size_t k = 0; k < g->n; k++) {
+        const struct incident_finding *f = find_finding(i, &g->findings[k]);
+        if (f->f.result != g->findings[k].f.result || strcmp(f->f.text, g->findings[k].f.text) != 0)
+            return false;
+    }
+    return strcmp(i->boot, x->boot) == 0 && g->i.severity <= i->severity && g->i.recurs <= i->recurs;
+}
+
+static void merge(struct edit *x, struct incident *i, const struct given *g)
+{
+    lay_findings(i, g);
+    if (g->i.severity >= i->severity) {
+        i->severity = g->i.severity;
+        i->act = g->i.act;
+    }
+    i->recurs = g->i.recurs > i->recurs ? g->i.recurs : i->recurs;
+    i->observe &= g->i.observe;
+    i->last = x->cmd->at;
+    memcpy(i->boot, x->boot, sizeof x->boot);
+    x->changed = true;
+    say_worst(x, "more of", i);
+}
+
+static void move_to_past(struct edit *x, struct incident *i)
+{
+    struct ailment *a = &x->a;
+    size_t n = a->n_past < INCIDENTS_PAST_MAX ? a->n_past : INCIDENTS_PAST_MAX - 1;
+    memmove(a->past + 1, a->past, n * sizeof *a->past);
+    a->past[0] = *i;
+    a->past[0].closed = x->cmd->at;
+    a->n_past = n + 1;
+    size_t at = (size_t)(i - a->open);
+    memmove(i, i + 1, (--a->n_open - at) * sizeof *i);
+    x->changed = true;
+}
+
+/* Of a node with too many incidents the worst count. False when this one is none of them. */
+static bool make_room(struct edit *x, const struct given *g)
+{
+    if (x->a.n_open < INCIDENTS_OPEN_MAX)
+        return true;
+    struct incident *mildest = &x->a.open[0];
+    for (size_t i = 1; i < x->a.n_open; i++)
+        if (x->a.open[i].severity < mildest->severity)
+            mildest = &x->a.open[i];
+    if (mildest->severity >= g->i.severity)
+        return false;
+    say(x, "closed", mildest, "too many worse ones");
+    move_to_past(x, mildest);
+    return true;
+}
+
+static void open_new(struct edit *x, const struct given *g)
+{
+    for (size_t k = 0; k < x->a.n_open; k++) {
+        struct incident *i = &x->a.open[k];
+        if (strcmp(i->group, g->i.group) != 0 || !has_all(i, g))
+            continue;
+        if (!says_nothing_new(x, i, g))
+            merge(x, i, g);
+        return; /* the command is repeated, or comes late */
+    }
+    if (!make_room(x, g))
+        return;
+    struct incident *i = &x->a.open[x->a.n_open++];
+    *i = g->i;
+    CLEANUP_TEXT struct text id = {0};
+    text_printf(&id, "%.40s.%u", x->cmd->claim, ++x->n_new);
+    memcpy(i->id, id.s, id.len + 1);
+    i->since = i->last = x->cmd->at;
+    memcpy(i->boot, x->boot, sizeof x->boot);
+    lay_findings(i, g);
+    x->changed = true;
+    say_worst(x, "opened", i);
+}
+
+static int read_given(const struct edit *x, const json_t *o, struct given *g, struct err *e)
+{
+    static const char *const keys[] = {"id", "group", "severity", "act", "recurs", "observe", "findings"};
+    const json_t *list = json_object_get(o, "findings");
+    uint64_t recurs;
+    *g = (struct given){0};
+    if (!json_is_object(o))
+        return err_set(e, -EINVAL, "no object");
+    if (json_only_keys(o, keys, 7, e) < 0 ||
+        (!json_is_null(json_object_get(o, "id")) && json_take_string(o, "id", &g->id, e) < 0) ||
+        record_word(o, "group", g->i.group, FINDING_DEVICE_BYTES_MAX, e) < 0 ||
+        record_result(o, "severity", &g->i.severity, e) < 0 || record_act(o, &g->i.act, e) < 0 ||
+        json_take_u64(o, "recurs", UINT32_MAX, &recurs, e) < 0 ||
+        json_take_bool(o, "observe", &g->i.observe, e) < 0)
+        return -EINVAL;
+    g->i.recurs = (unsigned)recurs;
+    if (!json_is_array(list) || json_array_size(list) == 0 || json_array_size(list) > GIVEN_MAX)
+        return err_set(e, -EINVAL, "\"findings\" is no array of 1 to %d", GIVEN_MAX);
+    for (; g->n < json_array_size(list); g->n++) {
+        if (finding_read(json_array_get(list, g->n), &g->findings[g->n], e) < 0)
+            return err_wrap(e, -EINVAL, "finding %zu", g->n + 1);
+        g->findings[g->n].at = x->cmd->at;
+    }
+    return 0;
+}
+
+static int open_all(struct edit *x, const json_t *list, bool listed, struct err *e)
+{
+    CLEANUP_FREE struct given *g = mem_alloc(sizeof *g);
+    for (size_t k = 0; k < json_array_size(list); k++) {
+        if (read_given(x, json_array_get(list, k), g, e) < 0)
+            return err_wrap(e, -EINVAL, "open %zu", k + 1);
+        struct incident *known = g->id ? find_open(&x->a, g->id) : NULL;
+        if (known)
+            merge(x, known, g);
+        else if (!g->id && listed)
+            open_new(x, g);
+    }
+    return 0;
+}
+
+static int close_all(struct edit *x, const json_t *list, struct err *e)
+{
+    for (size_t k = 0; k < json_array_size(list); k++) {
+        const json_t *o = json_array_get(list, k);
+        const char *id, *how;
+        if (json_take_string(o, "id", &id, e) < 0 || record_clause(o, "how", REASON_BYTES_MAX, &how, e) < 0)
+            return err_wrap(e, -EINVAL, "close %zu", k + 1);
+        struct incident *i = find_open(&x->a, id);
+        if (!i)
+            continue;
+        say(x, "closed", i, how);
+        move_to_past(x, i);
+    }
+    return 0;
+}
+
+/* A copy, with room for what the command adds. */
+static void edit_init(struct edit *x, const struct member *m, const struct command *cmd, size_t n_open,
+                      size_t n_close)
+{
+    const struct ailment *was = member_ailment(m);
+    x->cmd = cmd;
+    size_t was_open = was ? was->n_open : 0, was_past = was ? was->n_past : 0;
+    x->a.open = mem_alloc((was_open + n_open + 1) * sizeof *x->a.open);
+    x->a.past = mem_alloc((was_past + was_open + n_open + n_close + 1) * sizeof *x->a.past);
+    if (was_open)
+        memcpy(x->a.open, was->open, was_open * sizeof *was->open);
+    x->a.n_open = was_open;
+    for (size_t i = 0; i < was_past; i++)
+        if (cmd->at.ns - was->past[i].closed.ns < FORGET_AFTER_S * INT64_C(1000000000))
+            x->a.past[x->a.n_past++] = was->past[i];
+}
+
+static int isolate(const struct cluster *c, const struct command *cmd, struct member *m, const json_t *o,
+                   struct edit *x, struct decision *d, struct err *e)
+{
+    struct repair_wish w = {.step = STEP_ISOLATE};
+    if (!o || json_is_null(o))
+        return 0;
+    if (repair_wish_read(o, &w, e) < 0)
+        return err_wrap(e, -EINVAL, "isolate");
+    if (member_repair(m) || !m->listed)
+        return 0;
+    memcpy(w.boot, x->boot, sizeof w.boot);
+    repair_begin(cmd, m, &w, d);
+    text_printf(&x->said, "%sisolated: %s (claim %s)", x->said.len ? "; " : "", w.why, cmd->claim);
+    return 0;
+}
+
+static int lay_all(const struct cluster *c, const struct command *cmd, const json_t *set, struct member *m,
+                   struct edit *x, struct decision *d, struct err *e)
+{
+    const json_t *open = json_object_get(set, "open"), *close = json_object_get(set, "close");
+    if ((open && !json_is_array(open)) || (close && !json_is_array(close)))
+        return err_set(e, -EINVAL, "\"open\" and \"close\" are arrays");
+    edit_init(x, m, cmd, json_array_size(open), json_array_size(close));
+    if (record_boot(set, x->boot, e) < 0 || close_all(x, close, e) < 0 ||
+        open_all(x, open, m->listed, e) < 0 ||
+        isolate(c, cmd, m, json_object_get(set, "isolate"), x, d, e) < 0)
+        return -EINVAL;
+    if (x->changed)
+        decision_add(d, "health/", m->name, x->a.n_open + x->a.n_past ? ailment_record(&x->a) : NULL);
+    return 0;
+}
+
+static int decide_findings(const struct cluster *c, const struct command *cmd, const json_t *set,
+                           struct decision *d, struct err *e)
+{
+    static const char *const keys[] = {"boot", "open", "close", "isolate"};
+    struct member *m;
+    struct edit x = {0};
+    int rc = decide_one(c, cmd, &m, e);
+    if (rc < 0 || json_only_keys(set, keys, 4, e) < 0)
+        return rc < 0 ? rc : -EINVAL;
+    rc = lay_all(c, cmd, set, m, &x, d, e);
+    if (rc == 0 && d->n_ops) {
+        d->text = text_take(&x.said);
+        hostlist_add(&d->changed, m->name);
+    }
+    free(x.a.open);
+    free(x.a.past);
+    text_fini(&x.said);
+    return rc;
+}
+
+/* --- shared causes ---------------------------------------------------------------------------- */
+
+static bool is_key(const char *key, size_t max)
+{
+    size_t len = strlen(key);
+    for (size_t i = 0; i < len; i++)
+        if (key[i] < 0x20 || key[i] > 0x7e)
+            return false;
+    return len > 0 && len <= max;
+}
+
+static int end_shared(const struct cluster *c, const char *key, struct decision *d)
+{
+    const struct shared_cause *was = cluster_shared(c, key);
+    if (!was)
+        return 0;
+    hostlist_parse(was->nodes, &d->changed, NULL);
+    decision_add(d, "shared/", key, NULL);
+    struct text t = {0};
+    text_printf(&t, "no shared cause any more: %s", key);
+    d->text = text_take(&t);
+    return 0;
+}
+
+static int decide_shared(const struct cluster *c, const struct command *cmd, const json_t *set,
+                         struct decision *d, struct err *e)
+{
+    static const char *const keys[] = {"key", "nodes", "why", "severity"};
+    const char *key, *nodes, *why;
+    if (json_only_keys(set, keys, 4, e) < 0 || json_take_string(set, "key", &key, e) < 0 ||
+        json_take_string(set, "nodes", &nodes, e) < 0)
+        return -EINVAL;
+    if (!is_key(key, SHARED_KEY_BYTES_MAX))
+        return err_set(e, -EINVAL, "the key of a shared cause has 1 to %d printable ASCII characters",
+                       SHARED_KEY_BYTES_MAX);
+    if (*nodes == '\0')
+        return end_shared(c, key, d);
+    const struct shared_cause *was = cluster_shared(c, key);
+    struct shared_cause now = {.since = was ? was->since : cmd->at};
+    if (record_clause(set, "why", REASON_BYTES_MAX, &why, e) < 0 ||
+        record_result(set, "severity", &now.severity, e) < 0 || hostlist_parse(nodes, &d->changed, e) < 0)
+        return -EINVAL;
+    CLEANUP_FREE char *folded = hostlist_fold((const char *const *)d->changed.names, d->changed.n);
+    if (d->changed.n == 0)
+        return err_set(e, -EINVAL, "a shared cause on no node");
+    if (was && strcmp(was->nodes, folded) == 0 && strcmp(was->why, why) == 0 &&
+        was->severity == now.severity) {
+        hostlist_fini(&d->changed);
+        return 0;
+    }
+    CLEANUP_FREE char *reason = mem_dup(why);
+    now.nodes = folded;
+    now.why = reason;
+    decision_add(d, "shared/", key, shared_record(&now));
+    struct text t = {0};
+    text_printf(&t, "one cause on %zu nodes: %s (%s)", d->changed.n, key, why);
+    d->text = text_take(&t);
+    return 0;
+}
+
+/* --- outcomes --------------------------------------------------------------------------------- */
+
+struct outcome_of {
+    const char *remedy, *class;
+    uint64_t at;
+    char verdict;
+    size_t n;
+    const char *faults[FAULTS_MAX];
+};
+
+static int read_faults(const json_t *list, struct outcome_of *out, struct err *e)
+{
+    if (!json_is_array(list) || json_array_size(list) > FAULTS_MAX)
+        return err_set(e, -EINVAL, "\"faults\" is no array of at most %d", FAULTS_MAX);
+    for (; out->n < json_array_size(list); out->n++) {
+        const char *fault = json_string_value(json_array_get(list, out->n));
+        if (!fault || !is_key(fault, FAULT_BYTES_MAX) || strchr(fault, ' '))
+            return err_set(e, -EINVAL, "fault %zu is none", out->n + 1);
+        out->faults[out->n] = fault;
+    }
+    return 0;
+}
+
+static int read_outcome(const json_t *set, struct outcome_of *out, struct err *e)
+{
+    static const char *const keys[] = {"remedy", "at", "faults", "class", "helped"};
+    const json_t *helped = json_object_get(set, "helped");
+    *out = (struct outcome_of){0};
+    if (json_only_keys(set, keys, 5, e) < 0 || json_take_string(set, "remedy", &out->remedy, e) < 0 ||
+        record_time(set, "at", &out->at, e) < 0 ||
+        record_clause(set, "class", CLASS_NAME_BYTES_MAX, &out->class, e) < 0 ||
+        read_faults(json_object_get(set, "faults"), out, e) < 0)
+        return -EINVAL;
+    if (!is_key(out->remedy, REMEDY_NAME_BYTES_MAX) || strchr(out->remedy, ' '))
+        return err_set(e, -EINVAL, "\"%.80s\" is not the name of a remedy", out->remedy);
+    if (!json_is_boolean(helped) && !json_is_null(helped))
+        return err_set(e, -EINVAL, "\"helped\" is neither true nor false nor null");
+    out->verdict = json_is_true(helped) ? '+' : json_is_false(helped) ? '-' : '0';
+    return 0;
+}
+
+static struct attempt_record *find_attempt(struct repair *r, const struct outcome_of *o)
+{
+    for (size_t i = 0; i < r->n_attempts; i++) {
+        struct attempt_record *a = &r->attempts[i];
+        if (a->verdict == '?' && a->at.ns == (int64_t)o->at && strcmp(a->remedy, o->remedy) == 0)
+            return a;
+    }
+    return NULL;
+}
+
+static char *say_outcome(const struct outcome_of *o)
+{
+    struct text t = {0};
+    text_printf(&t, "%s %s", o->remedy,
+                o->verdict == '+'   ? "helped against"
+                : o->verdict == '-' ? "did not help against"
+                                    : "is not judged for");
+    for (size_t i = 0; i < o->n && i < 8; i++)
+        text_printf(&t, "%s %s", i ? "," : "", o->faults[i]);
+    return text_take(&t);
+}
+
+/* Once for each attempt: one that has its verdict, or is forgotten, counts no more. */
+static int decide_outcome(const struct cluster *c, const struct command *cmd, const json_t *set,
+                          struct decision *d, struct err *e)
+{
+    struct member *m;
+    struct outcome_of o;
+    int rc = decide_one(c, cmd, &m, e);
+    if (rc < 0 || read_outcome(set, &o, e) < 0)
+        return rc < 0 ? rc : -EINVAL;
+    if (!member_repairs(m))
+        return 0;
+    struct repair r;
+    repair_copy(&r, member_repairs(m));
+    struct attempt_record *a = find_attempt(&r, &o);
+    if (a) {
+        a->verdict = o.verdict;
+        if (o.verdict != '0' && o.n)
+            decision_add(d, "tally/", o.remedy,
+                         tally_with(c, o.remedy, o.class, o.faults, o.n, o.verdict == '+'));
+        decision_add(d, "repair/", m->name, repair_record(&r));
+        hostlist_add(&d->changed, m->name);
+        d->text = say_outcome(&o);
+    }
+    repair_fini(&r);
+    return 0;
+}
+
+int decide_health(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e)
+{
+    CLEANUP_JSON json_t *set = cmd->set ? record_object(cmd->set, e) : json_object();
+    if (!set)
+        return -EINVAL;
+    if (cmd->kind == COMMAND_FINDINGS)
+        return decide_findings(c, cmd, set, d, e);
+    if (cmd->kind == COMMAND_SHARED)
+        return decide_shared(c, cmd, set, d, e);
+    if (cmd->kind == COMMAND_OUTCOME)
+        return decide_outcome(c, cmd, set, d, e);
+    if (cmd->kind == COMMAND_REPAIR || cmd->kind == COMMAND_OPERATE)
+        return decide_repair(c, cmd, set, d, e);
+    return decide_ticket(c, cmd, set, d, e);
+}

@@ -1,0 +1,571 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The steps of a repair, as the watch proposes them, and the operations in them.
+ *
+ * A proposal names the step that it leaves, so that one that comes late, or twice, changes nothing. An
+ * operation is a record of the outbox and goes with its step; but one that is begun is not forgotten: the
+ * step stands until somebody says what came of it, or a person ends it.
+ */
+#include "cluster/decide.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    RUN_BYTES_MAX = 2048,
+    DEADLINE_S_MAX = 366 * 24 * 3600,
+    SAID_BYTES_MAX = 900 /* of the journal's sentence */
+};
+
+int decide_one(const struct cluster *c, const struct command *cmd, struct member **out, struct err *e)
+{
+    if (!cmd->nodes || cmd->nodes->n != 1)
+        return err_set(e, -EINVAL, "%s names one node", command_name(cmd->kind));
+    *out = cluster_find(c, cmd->nodes->names[0]);
+    return *out ? 0 : err_set(e, -ENOENT, "no node \"%s\"", cmd->nodes->names[0]);
+}
+
+/* --- a repair is changed ---------------------------------------------------------------------- */
+
+static struct wall after_s(struct wall at, uint64_t s)
+{
+    return (struct wall){s ? at.ns + (int64_t)s * INT64_C(1000000000) : 0};
+}
+
+static bool problem_ok(const char *problem)
+{
+    return *problem && strspn(problem, "abcdefghijklmnopqrstuvwxyz_") == strlen(problem);
+}
+
+int repair_wish_read(const json_t *o, struct repair_wish *w, struct err *e)
+{
+    if (record_clause(o, "why", REASON_BYTES_MAX, &w->why, e) < 0)
+        return -EINVAL;
+    if (json_object_get(o, "problem") && !json_is_null(json_object_get(o, "problem"))) {
+        if (record_word(o, "problem", w->problem, sizeof w->problem - 1, e) < 0)
+            return -EINVAL;
+        if (!problem_ok(w->problem))
+            return err_set(e, -EINVAL, "\"%s\" is no kind of problem", w->problem);
+    }
+    if (json_object_get(o, "deadline_s") &&
+        json_take_u64(o, "deadline_s", DEADLINE_S_MAX, &w->deadline_s, e) < 0)
+        return -EINVAL;
+    return 0;
+}
+
+/* All that belongs to one step begins anew. */
+void repair_enter(struct repair *r, enum step to, struct wall at, uint64_t deadline_s, const char *why)
+{
+    char *reason = mem_dup(why);
+    free(r->why);
+    r->why = reason;
+    r->step = to;
+    r->since = at;
+    r->deadline = after_s(at, deadline_s);
+    r->remedy[0] = r->operation[0] = '\0';
+    r->approval = APPROVAL_NONE;
+    free(STEAL(r->approver));
+    if (to != STEP_QUEUE)
+        free(STEAL(r->taken_by));
+}
+
+static void repair_claim(const struct command *cmd, struct member *m, const struct repair *r,
+                         struct decision *d)
+{
+    const struct named nodes = {1, &m};
+    CLEANUP_TEXT struct text reason = {0};
+    text_printf(&reason, "[%s] %s", r->problem, r->why);
+    decide_claim(d, cmd, CLAIM_REPAIR, reason.s, &nodes);
+}
+
+void repair_begin(const struct command *cmd, struct member *m, const struct repair_wish *w,
+                  struct decision *d)
+{
+    struct repair before = {0}, r = {0};
+    if (member_repairs(m))
+        repair_copy(&before, member_repairs(m));
+    r.attempts = STEAL(before.attempts);
+    r.n_attempts = before.n_attempts;
+    before.n_attempts = 0;
+    repair_fini(&before);
+    memcpy(r.id, cmd->claim, strlen(cmd->claim) + 1);
+    memcpy(r.boot, w->boot, sizeof r.boot);
+    memcpy(r.problem, w->problem, sizeof r.problem);
+    if (!*r.problem)
+        snprintf(r.problem, sizeof r.problem, "%s", w->step == STEP_PROVISION ? "provision" : "node_problem");
+    r.instance = w->instance;
+    r.began = cmd->at;
+    r.manual = w->manual;
+    repair_enter(&r, w->step, cmd->at, w->deadline_s, w->why);
+    if (w->manual)
+        repair_note(&r, cmd, w->why);
+    repair_claim(cmd, m, &r, d);
+    decision_add(d, "repair/", m->name, repair_record(&r));
+    repair_fini(&r);
+}
+
+void repair_note(struct repair *r, const struct command *cmd, const char *text)
+{
+    if (r->n_notes == NOTES_KEPT_MAX) {
+        free(r->notes[0].by);
+        free(r->notes[0].text);
+        memmove(r->notes, r->notes + 1, --r->n_notes * sizeof *r->notes);
+    }
+    r->notes = mem_grow(r->notes, (r->n_notes + 1) * sizeof *r->notes);
+    r->notes[r->n_notes++] = (struct note){cmd->at, mem_dup(cmd->actor), mem_dup(text)};
+}
+
+/* One that is over, and in which nothing was tried, is not remembered. */
+void repair_put(const struct member *m, const struct repair *r, struct decision *d)
+{
+    bool forget = r->step == STEP_NONE && r->n_attempts == 0 && r->n_notes == 0;
+    decision_add(d, "repair/", m->name, forget ? NULL : repair_record(r));
+}
+
+void repair_end(const struct cluster *c, const struct repair *r, struct decision *d)
+{
+    const struct claim *claim = cluster_claim(c, r->id);
+    if (claim && claim->kind == CLAIM_REPAIR)
+        decision_add(d, "claim/", claim->id, NULL);
+}
+
+/* --- attempts --------------------------------------------------------------------------------- */
+
+static struct attempt_record *attempt_open(struct repair *r)
+{
+    struct attempt_record *last = r->n_attempts ? &r->attempts[r->n_attempts - 1] : NULL;
+    return last && last->ended.ns == 0 ? last : NULL;
+}
+
+static struct attempt_record *attempt_add(struct repair *r, struct wall at, const char *remedy,
+                                          const char *fault)
+{
+    if (r->n_attempts == ATTEMPTS_KEPT_MAX) {
+        free(r->attempts[0].text);
+        memmove(r->attempts, r->attempts + 1, --r->n_attempts * sizeof *r->attempts);
+    }
+    r->attempts = mem_grow(r->attempts, (r->n_attempts + 1) * sizeof *r->attempts);
+    struct attempt_record *a = &r->attempts[r->n_attempts++];
+    *a = (struct attempt_record){.at = at, .verdict = '?', .text = mem_dup("")};
+    memcpy(a->remedy, remedy, strlen(remedy) + 1);
+    memcpy(a->fault, fault, strlen(fault) + 1);
+    return a;
+}
+
+static void attempt_end(struct attempt_record *a, struct wall at, bool done, const char *text, char verdict)
+{
+    size_t len = 0;
+    for (size_t n; text[len] && (n = text_utf8(text + len)) > 0 && len + n <= REASON_BYTES_MAX;)
+        len += n;
+    char *kept = mem_dup_len(text, len);
+    for (char *p = kept; *p; p++)
+        if ((unsigned char)*p < 0x20 || *p == 0x7f)
+            *p = ' ';
+    free(a->text);
+    a->text = kept;
+    a->ended = at;
+    a->done = done;
+    a->verdict = verdict;
+}
+
+void repair_disown(struct repair *r)
+{
+    for (size_t i = 0; i < r->n_attempts; i++)
+        if (r->attempts[i].verdict == '?' && r->attempts[i].at.ns >= r->began.ns)
+            r->attempts[i].verdict = '0';
+}
+
+/* --- operations ------------------------------------------------------------------------------- */
+
+static void operation_of(const struct cluster *c, const struct member *m, struct operation *o)
+{
+    CLEANUP_TEXT struct text key = {0};
+    text_printf(&key, "effect/operate.%s", m->name);
+    const char *value = cluster_effect_value(c, key.s);
+    *o = (struct operation){.record = value ? json_read(value, strlen(value), NULL) : NULL};
+    const json_t *done = json_object_get(o->record, "done");
+    const char *state = json_string_value(json_object_get(done, "state"));
+    const char *text = json_string_value(json_object_get(done, "text"));
+    o->state = state ? state : "";
+    o->text = text ? text : "";
+    o->begun = strcmp(o->state, "begun") == 0;
+}
+
+bool operation_begun(const struct cluster *c, const struct member *m)
+{
+    struct operation o;
+    operation_of(c, m, &o);
+    json_decref(o.record);
+    return o.begun;
+}
+
+/* What the record of the operation says of an attempt that nobody has ended. */
+static void attempt_end_by(struct attempt_record *a, const struct operation *o, struct wall at)
+{
+    if (o->begun)
+        attempt_end(a, at, false, "given up when it had begun: what came of it is not known", '0');
+    else if (strcmp(o->state, "done") == 0)
+        attempt_end(a, at, true, o->text, '?');
+    else if (strcmp(o->state, "failed") == 0)
+        attempt_end(a, at, false, o->text, '-');
+    else if (*o->state)
+        attempt_end(a, at, false, o->text, '0');
+    else
+        attempt_end(a, at, false, "not begun", '0');
+}
+
+int repair_leave(const struct cluster *c, const struct member *m, struct repair *r, struct wall at,
+                 bool by_person, struct decision *d, struct err *e)
+{
+    struct operation o;
+    operation_of(c, m, &o);
+    if (o.begun && !by_person) {
+        json_decref(o.record);
+        return err_set(e, -EBUSY, "what is done to node \"%s\" has begun, and its end is not known yet",
+                       m->name);
+    }
+    struct attempt_record *a = attempt_open(r);
+    if (a)
+        attempt_end_by(a, &o, at);
+    if (o.record)
+        decision_add(d, "effect/operate.", m->name, NULL);
+    json_decref(o.record);
+    r->operation[0] = '\0';
+    return 0;
+}
+
+/* --- REPAIR ----------------------------------------------------------------------------------- */
+
+struct move {
+    const char *id;
+    enum step from;
+    struct repair_wish wish;
+    bool has_boot, has_instance;
+    const char *remedy;
+    bool approval;
+    bool renewed; /* another machine has the name now */
+    const json_t *examined, *inconclusive, *attempt;
+};
+
+static int read_step(const json_t *o, const char *key, enum step *out, struct err *e)
+{
+    const char *name;
+    if (json_take_string(o, key, &name, e) < 0)
+        return -EINVAL;
+    return step_parse(name, out) ? 0 : err_set(e, -EINVAL, "%s: \"%.40s\" is no step", key, name);
+}
+
+static bool is_given(const json_t *o, const char *key)
+{
+    const json_t *value = json_object_get(o, key);
+    return value && !json_is_null(value);
+}
+
+static int read_move(const json_t *set, struct move *v, struct err *e)
+{
+    static const char *const keys[] = {"id",       "from",         "to",         "why",    "problem",
+                                       "boot",     "instance",     "deadline_s", "remedy", "approval",
+                                       "examined", "inconclusive", "attempt",    "renewed"};
+    *v = (struct move){.remedy = ""};
+    v->has_boot = is_given(set, "boot");
+    v->has_instance = is_given(set, "instance");
+    v->examined = json_object_get(set, "examined");
+    v->inconclusive = json_object_get(set, "inconclusive");
+    v->attempt = is_given(set, "attempt") ? json_object_get(set, "attempt") : NULL;
+    if (json_only_keys(set, keys, sizeof keys / sizeof keys[0], e) < 0 ||
+        (is_given(set, "id") && json_take_string(set, "id", &v->id, e) < 0) ||
+        read_step(set, "from", &v->from, e) < 0 || read_step(set, "to", &v->wish.step, e) < 0 ||
+        repair_wish_read(set, &v->wish, e) < 0 || (v->has_boot && record_boot(set, v->wish.boot, e) < 0) ||
+        (v->has_instance && record_hex(set, "instance", &v->wish.instance, e) < 0) ||
+        (is_given(set, "remedy") && record_clause(set, "remedy", REMEDY_NAME_BYTES_MAX, &v->remedy, e) < 0) ||
+        (is_given(set, "approval") && json_take_bool(set, "approval", &v->approval, e) < 0) ||
+        (is_given(set, "renewed") && json_take_bool(set, "renewed", &v->renewed, e) < 0))
+        return -EINVAL;
+    if (v->renewed && (v->from != STEP_REPLACE || v->wish.step != STEP_PROVISION))
+        return err_set(e, -EINVAL, "a node is not replaced from %s to %s", step_name(v->from),
+                       step_name(v->wish.step));
+    if (!step_may_alone(v->from, v->wish.step))
+        return err_set(e, -EINVAL, "a repair does not go from %s to %s by itself", step_name(v->from),
+                       step_name(v->wish.step));
+    if (v->wish.step == STEP_REMEDY && *v->remedy == '\0')
+        return err_set(e, -EINVAL, "no remedy is named");
+    return 0;
+}
+
+/* {"remedy","fault","done","text","verdict"}: what came of the attempt that is under way, or of one that
+ * needed no operation. */
+static int take_attempt(const json_t *o, struct wall at, struct repair *r, struct err *e)
+{
+    static const char *const keys[] = {"remedy", "fault", "done", "text", "verdict"};
+    const char *remedy, *fault, *text, *verdict;
+    bool done;
+    if (!json_is_object(o))
+        return err_set(e, -EINVAL, "\"attempt\" is neither null nor an object");
+    if (json_only_keys(o, keys, 5, e) < 0 ||
+        record_clause(o, "remedy", REMEDY_NAME_BYTES_MAX, &remedy, e) < 0 ||
+        record_clause(o, "fault", FAULT_BYTES_MAX, &fault, e) < 0 ||
+        json_take_bool(o, "done", &done, e) < 0 || json_take_string(o, "text", &text, e) < 0 ||
+        json_take_string(o, "verdict", &verdict, e) < 0)
+        return err_wrap(e, -EINVAL, "attempt");
+    if (!verdict_ok(verdict))
+        return err_set(e, -EINVAL, "attempt: \"%.40s\" is no verdict", verdict);
+    struct attempt_record *a = attempt_open(r);
+    if (!a || strcmp(a->remedy, remedy) != 0)
+        a = attempt_add(r, at, remedy, fault);
+    if (*fault)
+        memcpy(a->fault, fault, strlen(fault) + 1);
+    attempt_end(a, at, done, text, *verdict);
+    return 0;
+}
+
+static int take_examined(const struct move *v, struct repair *r, struct err *e)
+{
+    const char *name = json_string_value(v->examined);
+    if (name && examined_parse(name, &r->examined) < 0)
+        return err_set(e, -EINVAL, "examined: \"%.40s\" is nothing that an examination comes to", name);
+    if (json_is_integer(v->inconclusive) && json_integer_value(v->inconclusive) >= 0)
+        r->inconclusive = (unsigned)json_integer_value(v->inconclusive);
+    return 0;
+}
+
+/* A new machine under an old name inherits nothing. How often the name was replaced stays: that is not of the
+ * machine, keeps replacing from going on for ever, and is to be judged. */
+static void forget_machine(const struct member *m, const char *remedy, struct repair *r, struct decision *d)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < r->n_attempts; i++) {
+        if (strcmp(r->attempts[i].remedy, remedy) == 0)
+            r->attempts[kept++] = r->attempts[i];
+        else
+            free(r->attempts[i].text);
+    }
+    r->n_attempts = kept;
+    for (size_t i = 0; i < r->n_notes; i++) {
+        free(r->notes[i].by);
+        free(r->notes[i].text);
+    }
+    r->n_notes = 0;
+    r->examined = EXAMINED_NOT;
+    r->inconclusive = 0;
+    if (member_ailment(m))
+        decision_add(d, "health/", m->name, NULL);
+}
+
+static int make_move(const struct cluster *c, const struct command *cmd, const struct member *m,
+                     const struct move *v, struct repair *r, struct decision *d, struct err *e)
+{
+    enum step to = v->wish.step;
+    int rc = 0;
+    if (v->attempt)
+        rc = take_attempt(v->attempt, cmd->at, r, e);
+    if (rc == 0)
+        rc = take_examined(v, r, e);
+    if (rc == 0)
+        rc = repair_leave(c, m, r, cmd->at, false, d, e);
+    if (rc < 0)
+        return rc;
+    if (v->renewed)
+        forget_machine(m, r->remedy, r, d);
+    repair_enter(r, to, cmd->at, v->wish.deadline_s, v->wish.why);
+    if (v->wish.problem[0])
+        memcpy(r->problem, v->wish.problem, sizeof r->problem);
+    if (v->has_boot)
+        memcpy(r->boot, v->wish.boot, sizeof r->boot);
+    if (v->has_instance)
+        r->instance = v->wish.instance;
+    if (to == STEP_REMEDY || to == STEP_REPLACE) {
+        memcpy(r->remedy, v->remedy, strlen(v->remedy) + 1);
+        r->approval = v->approval ? APPROVAL_WANTED : APPROVAL_NONE;
+    }
+    if (to == STEP_NONE)
+        repair_end(c, r, d);
+    repair_put(m, r, d);
+    return 0;
+}
+
+static int check_at(const struct member *m, const struct repair *r, const char *id, enum step step,
+                    struct err *e)
+{
+    enum step is = r ? r->step : STEP_NONE;
+    if (is != step || (r && (!id || strcmp(r->id, id) != 0)))
+        return err_set(e, -EBUSY, "the repair of node \"%s\" is at %s, and another one than meant", m->name,
+                       step_name(is));
+    return 0;
+}
+
+static void say_move(const struct command *cmd, const struct member *m, const struct move *v,
+                     struct decision *d)
+{
+    const struct ailment *a = member_ailment(m);
+    struct text t = {0};
+    if (v->wish.step == STEP_NONE)
+        text_printf(&t, "back in service: %s", v->wish.why);
+    else if (v->from == STEP_NONE)
+        text_printf(&t, "%s: %s (claim %s)", step_name(v->wish.step), v->wish.why, cmd->claim);
+    else
+        text_printf(&t, "%s -> %s%s%s: %s", step_name(v->from), step_name(v->wish.step),
+                    *v->remedy ? " " : "", v->remedy, v->wish.why);
+    for (size_t i = 0; v->renewed && a && i < a->n_open && t.len < SAID_BYTES_MAX; i++)
+        text_printf(&t, "; closed %s: replaced", a->open[i].id);
+    d->text = text_take(&t);
+}
+
+static int decide_move(const struct cluster *c, const struct command *cmd, const json_t *set,
+                       struct decision *d, struct err *e)
+{
+    struct member *m;
+    struct move v;
+    int rc = decide_one(c, cmd, &m, e);
+    if (rc < 0 || read_move(set, &v, e) < 0)
+        return rc < 0 ? rc : -EINVAL;
+    const struct repair *is = member_repair(m);
+    rc = check_at(m, is, v.id, v.from, e);
+    if (rc < 0)
+        return rc;
+    if (is && is->manual && v.wish.step != STEP_QUEUE)
+        return err_set(e, -EBUSY, "node \"%s\" was drained by hand: it goes to the work queue", m->name);
+    if (!is && !m->listed)
+        return err_set(e, -EBUSY, "node \"%s\" is in no configuration file", m->name);
+    if (is) {
+        struct repair r;
+        repair_copy(&r, is);
+        rc = make_move(c, cmd, m, &v, &r, d, e);
+        repair_fini(&r);
+    } else {
+        repair_begin(cmd, m, &v.wish, d);
+    }
+    if (rc < 0)
+        return rc;
+    hostlist_add(&d->changed, m->name);
+    say_move(cmd, m, &v, d);
+    return 0;
+}
+
+/* --- OPERATE ---------------------------------------------------------------------------------- */
+
+struct operation_wish {
+    const char *id, *run, *of;
+    enum step step;
+    char boot[37];
+    uint64_t deadline_s;
+};
+
+static int read_operation(const json_t *set, struct operation_wish *w, struct err *e)
+{
+    static const char *const keys[] = {"id", "step", "run", "operation_of", "boot", "deadline_s"};
+    *w = (struct operation_wish){0};
+    if (json_only_keys(set, keys, 6, e) < 0 || json_take_string(set, "id", &w->id, e) < 0 ||
+        read_step(set, "step", &w->step, e) < 0 || record_clause(set, "run", RUN_BYTES_MAX, &w->run, e) < 0 ||
+        record_clause(set, "operation_of", REMEDY_NAME_BYTES_MAX, &w->of, e) < 0 ||
+        record_boot(set, w->boot, e) < 0 ||
+        json_take_u64(set, "deadline_s", DEADLINE_S_MAX, &w->deadline_s, e) < 0)
+        return -EINVAL;
+    bool checks = strncmp(w->run, "check:", 6) == 0;
+    if (*w->run == '\0' || *w->of == '\0')
+        return err_set(e, -EINVAL, "nothing to do");
+    if (checks ? w->step != STEP_EXAMINE : w->step != STEP_REMEDY && w->step != STEP_REPLACE)
+        return err_set(e, -EINVAL, "\"%.80s\" is not done in step %s", w->run, step_name(w->step));
+    return 0;
+}
+
+/* What has to be so for anything to be done to a node. */
+static int check_operation(const struct cluster *c, const struct member *m, const struct repair *r,
+                           const struct operation_wish *w, struct err *e)
+{
+    struct operation o;
+    operation_of(c, m, &o);
+    bool again = w->step == STEP_EXAMINE && *o.state && !o.begun; /* one check after another */
+    bool standing = o.record && !again;
+    json_decref(o.record);
+    const char *stop = cluster_switch(c, "stop");
+    if (standing)
+        return err_set(e, -EBUSY, "an operation on node \"%s\" stands already", m->name);
+    if (stop)
+        return err_set(e, -EBUSY, "all remedies are stopped by %s", stop);
+    if (!m->listed)
+        return err_set(e, -EBUSY, "node \"%s\" is in no configuration file", m->name);
+    if (r->manual)
+        return err_set(e, -EBUSY, "node \"%s\" was drained by hand: nothing is done to it", m->name);
+    if (r->approval == APPROVAL_WANTED || r->approval == APPROVAL_REFUSED)
+        return err_set(e, -EBUSY, "%s on node \"%s\" is not approved", r->remedy, m->name);
+    if (r->boot[0] && strcmp(r->boot, w->boot) != 0)
+        return err_set(e, -EBUSY, "node \"%s\" has booted since this step began", m->name);
+    if (w->step == STEP_REMEDY && strcmp(r->remedy, w->of) != 0)
+        return err_set(e, -EBUSY, "the remedy of node \"%s\" is %s", m->name, r->remedy);
+    return 0;
+}
+
+/* The faults of its open incidents, the worst first, by commas; those that fit. */
+static void say_faults(const struct member *m, char out[static FAULT_BYTES_MAX + 1])
+{
+    const struct ailment *a = member_ailment(m);
+    CLEANUP_TEXT struct text t = {0}, all = {0};
+    for (int severity = RESULTS - 1; severity > RESULT_OK; severity--) {
+        for (size_t i = 0; a && i < a->n_open; i++) {
+            const char *fault = finding_fault(&a->open[i].findings[0]);
+            CLEANUP_TEXT struct text word = {0};
+            text_printf(&word, ",%s,", fault);
+            text_add(&all, "");
+            if (a->open[i].observe || (int)a->open[i].severity != severity || strstr(all.s, word.s) ||
+                t.len + (t.len > 0) + strlen(fault) > FAULT_BYTES_MAX)
+                continue;
+            text_printf(&t, "%s%s", t.len ? "," : "", fault);
+            text_add(&all, word.s);
+        }
+    }
+    memcpy(out, t.len ? t.s : "", t.len + 1);
+}
+
+static char *operation_record(const struct command *cmd, const struct repair *r,
+                              const struct operation_wish *w)
+{
+    struct text t = {0};
+    text_add(&t, "{\"id\":");
+    text_add_json(&t, cmd->claim);
+    text_add(&t, ",\"run\":");
+    text_add_json(&t, w->run);
+    text_add(&t, ",\"of\":");
+    text_add_json(&t, w->of);
+    text_printf(&t, ",\"boot\":\"%s\",\"instance\":\"%llx\",\"deadline\":\"%lld\",\"done\":null}", w->boot,
+                (unsigned long long)r->instance, (long long)after_s(cmd->at, w->deadline_s).ns);
+    return text_take(&t);
+}
+
+static int decide_operate(const struct cluster *c, const struct command *cmd, const json_t *set,
+                          struct decision *d, struct err *e)
+{
+    struct member *m;
+    struct operation_wish w;
+    int rc = decide_one(c, cmd, &m, e);
+    if (rc < 0 || read_operation(set, &w, e) < 0)
+        return rc < 0 ? rc : -EINVAL;
+    const struct repair *is = member_repair(m);
+    rc = check_at(m, is, w.id, w.step, e);
+    if (rc == 0)
+        rc = check_operation(c, m, is, &w, e);
+    if (rc < 0)
+        return rc;
+    struct repair r;
+    char faults[FAULT_BYTES_MAX + 1];
+    repair_copy(&r, is);
+    memcpy(r.operation, cmd->claim, strlen(cmd->claim) + 1);
+    say_faults(m, faults);
+    if (w.step != STEP_EXAMINE)
+        attempt_add(&r, cmd->at, w.of, faults);
+    decision_add(d, "effect/operate.", m->name, operation_record(cmd, &r, &w));
+    repair_put(m, &r, d);
+    repair_fini(&r);
+    hostlist_add(&d->changed, m->name);
+    struct text t = {0};
+    text_printf(&t, "%s: %.256s", w.of, w.run);
+    d->text = text_take(&t);
+    return 0;
+}
+
+int decide_repair(const struct cluster *c, const struct command *cmd, const json_t *set, struct decision *d,
+                  struct err *e)
+{
+    return cmd->kind == COMMAND_REPAIR ? decide_move(c, cmd, set, d, e) : decide_operate(c, cmd, set, d, e);
+}

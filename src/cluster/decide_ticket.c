@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What people say in a repair: moves by hand, tickets of the work queue, approval, and the switches. What a
+ * person does is not counted for or against a remedy.
+ */
+#include "cluster/decide.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void say(struct decision *d, const struct member *m, const char *what, const char *reason)
+{
+    struct text t = {0};
+    text_add(&t, what);
+    if (reason && *reason)
+        text_printf(&t, ": %s", reason);
+    d->text = text_take(&t);
+    hostlist_add(&d->changed, m->name);
+}
+
+static int refuse_step(const struct member *m, const char *what, struct err *e)
+{
+    const struct repair *r = member_repair(m);
+    enum step s = r ? r->step : STEP_NONE;
+    return err_set(e, -EBUSY, "%s: node \"%s\" is in step %s: %s", what, m->name, step_name(s), step_what(s));
+}
+
+/* --- moves by hand ---------------------------------------------------------------------------- */
+
+/* A person moves the repair; what was under way is given up. */
+static int move_by_hand(const struct cluster *c, const struct command *cmd, const struct member *m,
+                        enum step to, uint64_t deadline_s, bool manual, struct decision *d, struct err *e)
+{
+    struct repair r;
+    repair_copy(&r, member_repair(m));
+    struct wall since = r.since, deadline = r.deadline;
+    bool stays = r.step == to;
+    CLEANUP_TEXT struct text said = {0};
+    text_printf(&said, "%s%s%s", step_name(r.step), stays ? ", drained by hand" : " -> ",
+                stays ? "" : step_name(to));
+    int rc = repair_leave(c, m, &r, cmd->at, true, d, e);
+    if (rc == 0) {
+        repair_disown(&r);
+        repair_enter(&r, to, cmd->at, deadline_s, cmd->reason);
+        repair_note(&r, cmd, cmd->reason);
+        if (stays) {
+            r.since = since;
+            r.deadline = deadline;
+        }
+        r.boot[0] = '\0'; /* a person need not have rebooted it */
+        r.manual = manual;
+        r.inconclusive = 0;
+        repair_put(m, &r, d);
+        say(d, m, said.s, cmd->reason);
+    }
+    repair_fini(&r);
+    return rc;
+}
+
+static int human_intervention(const struct cluster *c, const struct command *cmd, struct member *m,
+                              uint64_t deadline_s, struct decision *d, struct err *e)
+{
+    const struct repair *r = member_repair(m);
+    if (!r || (r->step != STEP_QUEUE && r->step != STEP_QUARANTINE && r->step != STEP_RETIRED))
+        return refuse_step(m, "human_intervention is for nodes that wait for a person", e);
+    return move_by_hand(c, cmd, m, STEP_PROVISION, deadline_s, false, d, e);
+}
+
+static int begin_by_hand(const struct command *cmd, struct member *m, uint64_t deadline_s, struct decision *d,
+                         struct err *e)
+{
+    if (!m->listed)
+        return err_set(e, -ENOENT, "node \"%s\" is in no configuration file", m->name);
+    struct repair_wish w = {.step = STEP_ISOLATE,
+                            .why = cmd->reason,
+                            .problem = "manual",
+                            .manual = true,
+                            .deadline_s = deadline_s};
+    repair_begin(cmd, m, &w, d);
+    d->claim = mem_dup(cmd->claim);
+    struct text t = {0};
+    text_printf(&t, "isolate: %s (claim %s)", cmd->reason, cmd->claim);
+    d->text = text_take(&t);
+    hostlist_add(&d->changed, m->name);
+    return 0;
+}
+
+/* Where a repair goes whose node a person wants to have out: first its work ends. */
+static enum step out_of(enum step s)
+{
+    if (s == STEP_EXAMINE || s == STEP_PROVISION)
+        return STEP_ISOLATE;
+    return s == STEP_REMEDY || s == STEP_REPLACE ? STEP_QUEUE : s;
+}
+
+static int manual_drain(const struct cluster *c, const struct command *cmd, struct member *m,
+                        uint64_t deadline_s, struct decision *d, struct err *e)
+{
+    const struct repair *r = member_repair(m);
+    if (!r)
+        return begin_by_hand(cmd, m, deadline_s, d, e);
+    if (r->step == STEP_QUEUE || r->step == STEP_QUARANTINE || r->step == STEP_RETIRED)
+        return refuse_step(m, "it waits for a person already", e);
+    if (r->manual)
+        return 0;
+    if (operation_begun(c, m))
+        return err_set(e, -EBUSY, "what is done to node \"%s\" has begun, and its end is not known yet",
+                       m->name);
+    enum step to = out_of(r->step);
+    return move_by_hand(c, cmd, m, to, to == STEP_QUEUE ? 0 : deadline_s, true, d, e); /* a person has time */
+}
+
+static int put_away(const struct cluster *c, const struct command *cmd, struct member *m, enum step to,
+                    struct decision *d, struct err *e)
+{
+    const struct repair *r = member_repair(m);
+    if (r && r->step == to)
+        return 0;
+    if (!r || !step_may(r->step, to))
+        return refuse_step(m,
+                           to == STEP_RETIRED ? "only what waits for a person is retired"
+                                              : "only what is out of service is set aside",
+                           e);
+    return move_by_hand(c, cmd, m, to, 0, false, d, e);
+}
+
+static int decide_transition(const struct cluster *c, const struct command *cmd, const json_t *set,
+                             struct member *m, struct decision *d, struct err *e)
+{
+    static const char *const keys[] = {"transition", "deadline_s"};
+    const char *name;
+    uint64_t deadline_s = 0;
+    if (json_only_keys(set, keys, 2, e) < 0 || json_take_string(set, "transition", &name, e) < 0 ||
+        (json_object_get(set, "deadline_s") &&
+         json_take_u64(set, "deadline_s", UINT32_MAX, &deadline_s, e) < 0))
+        return -EINVAL;
+    if (decide_check_reason(cmd->reason ? cmd->reason : "", e) < 0)
+        return -EINVAL;
+    if (strcmp(name, "human_intervention") == 0)
+        return human_intervention(c, cmd, m, deadline_s, d, e);
+    if (strcmp(name, "manual_drain") == 0)
+        return manual_drain(c, cmd, m, deadline_s, d, e);
+    if (strcmp(name, "quarantine") == 0)
+        return put_away(c, cmd, m, STEP_QUARANTINE, d, e);
+    if (strcmp(name, "retire") == 0)
+        return put_away(c, cmd, m, STEP_RETIRED, d, e);
+    return err_set(e, -EINVAL,
+                   "\"%.40s\" is no transition: human_intervention, manual_drain, quarantine, retire", name);
+}
+
+/* --- the work queue --------------------------------------------------------------------------- */
+
+static int check_take(const struct member *m, const struct repair *r, const struct command *cmd, bool take,
+                      struct err *e)
+{
+    if (r->step != STEP_QUEUE)
+        return refuse_step(m, "only what waits in the work queue is taken", e);
+    if (take && r->taken_by && strcmp(r->taken_by, cmd->actor) != 0)
+        return err_set(e, -EBUSY, "node \"%s\" was taken by %s", m->name, r->taken_by);
+    return 0;
+}
+
+static int decide_note(const struct cluster *c, const struct command *cmd, const json_t *set,
+                       struct member *m, struct decision *d, struct err *e)
+{
+    static const char *const keys[] = {"take"};
+    const struct repair *is = member_repair(m);
+    bool has_note = cmd->reason && *cmd->reason, has_take = json_object_get(set, "take") != NULL,
+         take = false;
+    if (json_only_keys(set, keys, 1, e) < 0 || (has_take && json_take_bool(set, "take", &take, e) < 0) ||
+        decide_check_note(cmd, e) < 0)
+        return -EINVAL;
+    if (!is)
+        return refuse_step(m, "nothing to take or note", e);
+    if (!has_note && !has_take)
+        return err_set(e, -EINVAL, "nothing to note");
+    int rc = has_take ? check_take(m, is, cmd, take, e) : 0;
+    if (rc < 0)
+        return rc;
+    bool retakes = has_take && take == (is->taken_by != NULL);
+    if (retakes && !has_note)
+        return 0;
+    struct repair r;
+    repair_copy(&r, is);
+    if (has_take) {
+        free(r.taken_by);
+        r.taken_by = take ? mem_dup(cmd->actor) : NULL;
+    }
+    if (has_note)
+        repair_note(&r, cmd, cmd->reason);
+    repair_put(m, &r, d);
+    repair_fini(&r);
+    say(d, m, !has_take || retakes ? "noted" : take ? "taken" : "given back", cmd->reason);
+    return 0;
+}
+
+/* --- approval --------------------------------------------------------------------------------- */
+
+static void sign(struct repair *r, const struct command *cmd)
+{
+    struct text t = {0};
+    text_add(&t, cmd->actor);
+    if (cmd->reason && *cmd->reason)
+        text_printf(&t, ": %s", cmd->reason);
+    free(r->approver);
+    r->approver = text_take(&t);
+}
+
+static int refuse_remedy(const struct cluster *c, const struct command *cmd, const struct member *m,
+                         struct repair *r, struct decision *d, struct err *e)
+{
+    CLEANUP_TEXT struct text why = {0};
+    text_printf(&why, "%s refused %s", cmd->actor, r->remedy);
+    if (cmd->reason && *cmd->reason)
+        text_printf(&why, ": %s", cmd->reason);
+    int rc = repair_leave(c, m, r, cmd->at, true, d, e);
+    if (rc < 0)
+        return rc;
+    if (why.len > REASON_BYTES_MAX) { /* the comment alone is that long at most */
+        text_clear(&why);
+        text_add(&why, cmd->reason);
+    }
+    repair_enter(r, STEP_QUEUE, cmd->at, 0, why.s);
+    r->approval = APPROVAL_REFUSED;
+    sign(r, cmd);
+    return 0;
+}
+
+static int decide_approval(const struct cluster *c, const struct command *cmd, const json_t *set,
+                           struct member *m, struct decision *d, struct err *e)
+{
+    static const char *const keys[] = {"remedy"};
+    const struct repair *is = member_repair(m);
+    const char *remedy = is ? is->remedy : "";
+    bool gives = cmd->kind == COMMAND_REPAIR_APPROVE;
+    if (json_only_keys(set, keys, 1, e) < 0 ||
+        (json_object_get(set, "remedy") && json_take_string(set, "remedy", &remedy, e) < 0) ||
+        decide_check_note(cmd, e) < 0)
+        return -EINVAL;
+    if (!is || (is->step != STEP_REMEDY && is->step != STEP_REPLACE))
+        return refuse_step(m, "no remedy waits for approval", e);
+    if (strcmp(remedy, is->remedy) != 0)
+        return err_set(e, -EBUSY, "the remedy of node \"%s\" is %s by now", m->name, is->remedy);
+    if (gives && is->approval == APPROVAL_GIVEN)
+        return 0;
+    if (is->approval != APPROVAL_WANTED)
+        return err_set(e, -EBUSY, "%s on node \"%s\" waits for nobody's approval", is->remedy, m->name);
+    struct repair r;
+    repair_copy(&r, is);
+    int rc = 0;
+    if (gives) {
+        r.approval = APPROVAL_GIVEN;
+        sign(&r, cmd);
+    } else {
+        rc = refuse_remedy(c, cmd, m, &r, d, e);
+    }
+    if (rc == 0) {
+        CLEANUP_TEXT struct text said = {0};
+        text_printf(&said, "%s %s", is->remedy, gives ? "approved" : "refused");
+        repair_put(m, &r, d);
+        say(d, m, said.s, cmd->reason);
+    }
+    repair_fini(&r);
+    return rc;
+}
+
+/* --- switches --------------------------------------------------------------------------------- */
+
+static int decide_switch(const struct cluster *c, const struct command *cmd, const json_t *set,
+                         struct decision *d, struct err *e)
+{
+    static const char *const keys[] = {"name", "on"};
+    const char *name;
+    bool on;
+    if (json_only_keys(set, keys, 2, e) < 0 || json_take_string(set, "name", &name, e) < 0 ||
+        json_take_bool(set, "on", &on, e) < 0)
+        return -EINVAL;
+    if (!switch_known(name))
+        return err_set(e, -EINVAL, "\"%.40s\" is no switch: stop, latch", name);
+    if (on ? decide_check_reason(cmd->reason ? cmd->reason : "", e) < 0 : decide_check_note(cmd, e) < 0)
+        return -EINVAL;
+    if (on == (cluster_switch(c, name) != NULL))
+        return 0;
+    decision_add(d, "switch/", name, on ? switch_record(cmd->actor, cmd->at, cmd->reason) : NULL);
+    struct text t = {0};
+    text_printf(&t, "%s %s", name, on ? "on" : "off");
+    if (cmd->reason && *cmd->reason)
+        text_printf(&t, ": %s", cmd->reason);
+    d->text = text_take(&t);
+    return 0;
+}
+
+int decide_ticket(const struct cluster *c, const struct command *cmd, const json_t *set, struct decision *d,
+                  struct err *e)
+{
+    struct member *m;
+    if (cmd->kind == COMMAND_SWITCH)
+        return decide_switch(c, cmd, set, d, e);
+    int rc = decide_one(c, cmd, &m, e);
+    if (rc < 0)
+        return rc;
+    if (cmd->kind == COMMAND_TRANSITION)
+        return decide_transition(c, cmd, set, m, d, e);
+    if (cmd->kind == COMMAND_TICKET)
+        return decide_note(c, cmd, set, m, d, e);
+    return decide_approval(c, cmd, set, m, d, e);
+}

@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/fixture_test.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int setup(void **state)
+{
+    *state = world_create();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    world_destroy(*state);
+    return 0;
+}
+
+/* With " in the place of '. */
+static const char *q(const char *text)
+{
+    static char shown[4][16384];
+    static int turn;
+    char *out = shown[turn = (turn + 1) % 4];
+    snprintf(out, sizeof shown[0], "%s", text);
+    for (char *p = out; *p; p++)
+        if (*p == '\'')
+            *p = '"';
+    return out;
+}
+
+#define FINDING(check, result, device, code, text) \
+    "{'check':'" check "','result':'" result "','device':'" device "','code':'" code "','text':'" text "'}"
+#define OPEN(id, group, severity, findings)                                                         \
+    "{'id':" id ",'group':'" group "','severity':'" severity "','act':'reset','recurs':0,'observe'" \
+    ":false,'findings':[" findings "]}"
+#define ISOLATE "{'problem':'node_problem','why':'xid.79 gpu 0: off the bus','deadline_s':60}"
+#define SET(open, close, isolate) "{'boot':'b1','open':[" open "],'close':[" close "],'isolate':" isolate "}"
+#define XID FINDING("kernel.gpu", "fatal", "gpu 0", "xid.79", "off the bus")
+#define ECC FINDING("gpu.ecc", "warn", "gpu 0", "", "3 errors")
+
+static const char *find(struct world *w, const char *set, const char *claim)
+{
+    return world_tell(w, COMMAND_FINDINGS, "lx01", q(set), claim);
+}
+
+#define X1                                                                                     \
+    "{'check':'kernel.gpu','result':'fatal','device':'gpu 0','code':'xid.79','text':'off the " \
+    "bus','at':'1000'}"
+#define E1 "{'check':'gpu.ecc','result':'warn','device':'gpu 0','code':'','text':'3 errors','at':'1000'}"
+
+static void test_an_incident_is_opened(void **state)
+{
+    struct world *w = *state;
+    assert_null(member_ailment(cluster_find(w->c, "lx01")));
+    assert_string_equal(
+        find(w, SET(OPEN("null", "gpu 0", "fatal", ECC "," XID), "", "null"), "1.5"),
+        q("health/lx01 = {'open':[{'id':'1.5.1','group':'gpu 0','severity':'fatal','act':'reset',"
+          "'since':'1000','last':'1000','closed':'0','boot':'b1','count':2,'recurs':0,'observe':false,"
+          "'findings':[" X1 "," E1 "]}],'past':[]}\n"
+          "lx01: opened 1.5.1 (gpu 0): fatal xid.79: off the bus\n"));
+    const struct ailment *a = member_ailment(cluster_find(w->c, "lx01"));
+    assert_int_equal(a->n_open, 1);
+    assert_string_equal(a->open[0].findings[0].f.code, "xid.79");
+    assert_int_equal(member_severity(cluster_find(w->c, "lx01")), RESULT_FATAL);
+    assert_string_equal(world_state(w, "lx01"), "available"); /* nothing follows by itself */
+}
+
+static void test_each_incident_has_an_id(void **state)
+{
+    struct world *w = *state;
+    find(w, SET(OPEN("null", "gpu 0", "fatal", XID) "," OPEN("null", "", "warn", ECC), "", "null"), "1.5");
+    const struct ailment *a = member_ailment(cluster_find(w->c, "lx01"));
+    assert_string_equal(a->open[0].id, "1.5.1");
+    assert_string_equal(a->open[1].id, "1.5.2");
+}
+
+static void test_a_repeated_command_changes_nothing(void **state)
+{
+    struct world *w = *state;
+    find(w, SET(OPEN("null", "gpu 0", "fatal", XID), "", ISOLATE), "1.5");
+    w->at = 2000;
+    assert_string_equal(find(w, SET(OPEN("null", "gpu 0", "fatal", XID), "", ISOLATE), "1.6"), "nothing");
+}
+
+static void test_findings_are_merged(void **state)
+{
+    struct world *w = *state;
+    find(w, SET(OPEN("null", "gpu 0", "warn", ECC), "", "null"), "1.5");
+    w->at = 2000;
+    assert_string_equal(
+        find(w, SET(OPEN("'1.5.1'", "gpu 0", "fatal", XID), "", "null"), "1.6"),
+        q("health/lx01 = {'open':[{'id':'1.5.1','group':'gpu 0','severity':'fatal','act':'reset',"
+          "'since':'1000','last':'2000','closed':'0','boot':'b1','count':2,'recurs':0,"
+          "'observe':false,'findings':[{'check':'kernel.gpu','result':'fatal','device':'gpu 0',"
+          "'code':'xid.79','text':'off the bus','at':'2000'}," E1
+          "]}],'past':[]}\nlx01: more of 1.5.1 (gpu 0): fatal xid.79: off the bus\n"));
+    w->at = 3000; /* the same again counts, and what is milder takes nothing back */
+    find(w,
+         SET(OPEN("'1.5.1'", "gpu 0", "info", FINDING("kernel.gpu", "info", "gpu 0", "xid.79", "again")), "",
+             "null"),
+         "1.7");
+    const struct incident *i = member_ailment(cluster_find(w->c, "lx01"))->open;
+    assert_int_equal(i->n, 2);
+    assert_int_equal(i->count, 3);
+    assert_int_equal(i->severity, RESULT_FATAL);
+    assert_string_equal(i->findings[0].check, "gpu.ecc"); /* the worse one now */
+    assert_string_equal(i->findings[1].f.text, "again");
+    assert_int_equal(i->findings[1].at.ns, 3000);
+}
+
+static void test_the_worst_findings_are_kept(void **state)
+{
+    struct world *w = *state;
+    CLEANUP_TEXT struct text t = {0};
+    for (int i = 0; i < 12; i++)
+        text_printf(&t, "%s{'check':'c%d','result':'%s','device':'','code':'','text':''}", i ? "," : "", i,
+                    i == 11 ? "fatal"
+                    : i % 2 ? "degraded"
+                            : "warn");
+    CLEANUP_TEXT struct text set = {0};
+    text_printf(&set,
+                "{'boot':'','open':[{'id':null,'group':'','severity':'fatal','act':'watch','recurs':2,"
+                "'observe':false,'findings':[%s]}]}",
+                t.s);
+    find(w, set.s, "1.5");
+    const struct incident *i = member_ailment(cluster_find(w->c, "lx01"))->open;
+    assert_int_equal(i->n, INCIDENT_FINDINGS_MAX);
+    assert_int_equal(i->count, 12);
+    assert_int_equal(i->recurs, 2);
+    assert_string_equal(i->findings[0].check, "c11");
+    for (size_t k = 1; k < i->n; k++)
+        assert_true(i->findings[k].f.result <= i->findings[k - 1].f.result);
+    assert_int_equal(i->findings[7].f.result, RESULT_WARN);
+}
+
+static void test_closing_moves_to_the_past(void **state)
+{
+    struct world *w = *state;
+    find(w, SET(OPEN("null", "gpu 0", "fatal", XID), "", "null"), "1.5");
+    w->at = 2000;
+    const char *said = find(w, SET("", "{'id':'1.5.1','how':'ok again'}", "null"), "1.6");
+    assert_non_null(strstr(said, q("health/lx01 = {'open':[],'past':[{'id':'1.5.1',")));
+    assert_non_null(strstr(said, q("'closed':'2000'")));
+    assert_non_null(strstr(said, "lx01: closed 1.5.1 (gpu 0): ok again\n"));
+    assert_int_equal(member_severity(cluster_find(w->c, "lx01")), RESULT_OK);
+    assert_string_equal(find(w, SET("", "{'id':'1.5.1','how':'ok again'}", "null"), "1.7"), "nothing");
+    /* findings for it come too late */
+    assert_string_equal(find(w, SET(OPEN("'1.5.1'", "gpu 0", "fatal", XID), "", "null"), "1.8"), "nothing");
+}
+
+static void open_many(struct world *w, int n, const char *severity)
+{
+    for (int i = 0; i < n; i++) {
+        CLEANUP_TEXT struct text set = {0}, claim = {0};
+        text_printf(&set,
+                    "{'boot':'b1','open':[{'id':null,'group':'d%d','severity':'%s','act':'watch','recurs':0,"
+                    "'observe':false,'findings':[{'check':'c','result':'warn','device':'d%d','code':'',"
+                    "'text':''}]}]}",
+                    i, severity, i);
+        text_printf(&claim, "3.%d", i);
+        find(w, set.s, claim.s);
+    }
+}
+
+static void test_the_past_is_short(void **state)
+{
+    struct world *w = *state;
+    const struct member *m = cluster_find(w->c, "lx01");
+    open_many(w, 20, "warn");
+    for (int i = 0; i < 20; i++) {
+        char set[100];
+        snprintf(set, sizeof set, "{'boot':'b1','close':[{'id':'3.%d.1','how':'ok'}]}", i);
+        w->at += 1000;
+        find(w, set, "4.1");
+    }
+    assert_int_equal(member_ailment(m)->n_past, INCIDENTS_PAST_MAX);
+    assert_string_equal(member_ailment(m)->past[0].id, "3.19.1"); /* newest first */
+    assert_string_equal(member_ailment(m)->past[15].id, "3.4.1");
+    w->at += INT64_C(91) * 24 * 3600 * 1000000000; /* and forgets */
+    find(w, SET(OPEN("null", "", "warn", ECC), "", "null"), "5.1");
+    assert_int_equal(member_ailment(m)->n_past, 0);
+    assert_int_equal(member_ailment(m)->n_open, 1);
+}
+
+/* Too many: a worse one takes the place of the mildest, a mild one is not taken. */
+static void test_open_incidents_are_bounded(void **state)
+{
+    struct world *w = *state;
+    const struct member *m = cluster_find(w->c, "lx01");
+    open_many(w, 40, "warn");
+    assert_int_equal(member_ailment(m)->n_open, INCIDENTS_OPEN_MAX);
+    assert_string_equal(member_ailment(m)->open[31].id, "3.31.1");
+    find(w, SET(OPEN("null", "gpu 0", "fatal", XID), "", "null"), "5.1");
+    assert_int_equal(member_ailment(m)->n_open, INCIDENTS_OPEN_MAX);
+    assert_string_equal(member_ailment(m)->open[31].id, "5.1.1");
+    assert_string_equal(member_ailment(m)->past[0].id, "3.0.1");
+    assert_int_equal(member_severity(m), RESULT_FATAL);
+}
+
+static void test_isolating_is_one_decision(void **state)
+{
+    struct world *w = *state;
+    const char *said = find(w, SET(OPEN("null", "gpu 0", "fatal", XID), "", ISOLATE), "1.5");
+    assert_non_null(strstr(said, "; isolated: xid.79 gpu 0: off the bus (claim 1.5)\n"));
+    assert_int_equal(world_parts(), 1);
+    assert_string_equal(
+        world_record(w, "claim/1.5"),
+        q("{'kind':'repair','owner':'fettled','reason':'[node_problem] xid.79 gpu 0: off the bus',"
+          "'since':'1000','nodes':'lx01','drained':''}"));
+    assert_string_equal(
+        world_record(w, "repair/lx01"),
+        q("{'id':'1.5','step':'isolate','began':'1000','since':'1000','deadline':'60000001000','boot':'b1',"
+          "'instance':'0','problem':'node_problem','why':'xid.79 gpu 0: off the "
+          "bus','remedy':'','operation':'',"
+          "'approval':'none','approver':null,'examined':'not','inconclusive':0,'manual':false,'taken_by':"
+          "null,"
+          "'attempts':[],'notes':[]}"));
+    assert_string_equal(world_state(w, "lx01"), "draining");
+    world_do(w, COMMAND_DRAINED, "fettled", "lx01", NULL, NULL);
+    assert_string_equal(world_state(w, "lx01"), "drained");
+    world_do(w, COMMAND_DRAINING, "fettled", "lx01", NULL, NULL);
+    assert_string_equal(world_state(w, "lx01"), "draining");
+}
+
+static void test_isolated_once(void **state)
+{
+    struct world *w = *state;
+    find(w, SET(OPEN("null", "gpu 0", "fatal", XID), "", ISOLATE), "1.5");
+    find(w, SET(OPEN("null", "gpu 1", "fatal", XID), "", ISOLATE), "1.6");
+    assert_string_equal(world_claims(w, "lx01"),
+                        "1.5 repair by fettled: [node_problem] xid.79 gpu 0: off the bus");
+    assert_int_equal(member_ailment(cluster_find(w->c, "lx01"))->n_open, 2);
+}
+
+/* One that no file names is touched by nobody. */
+static void test_unlisted_nodes_are_left_alone(void **state)
+{
+    struct world *w = *state;
+    find(w, SET(OPEN("null", "gpu 0", "fatal", XID), "", "null"), "1.5");
+    world_configure(w, "lx[02-06] CPUs=2", NULL);
+    assert_string_equal(find(w, SET(OPEN("null", "gpu 1", "fatal", XID), "", ISOLATE), "1.6"), "nothing");
+    assert_int_equal(member_ailment(cluster_find(w->c, "lx01"))->n_open, 1); /* and its records are kept */
+    assert_string_not_equal(find(w, SET("", "{'id':'1.5.1','how':'ok'}", "null"), "1.7"), "nothing");
+}
+
+static void test_observed_incidents_count_for_nothing(void **state)
+{
+    struct world *w = *state;
+    find(w,
+         "{'boot':'b1','open':[{'id':null,'group':'','severity':'fatal','act':'watch','recurs':0,'observe':"
+         "true,"
+         "'findings':[" XID "]}]}",
+         "1.5");
+    assert_int_equal(member_severity(cluster_find(w->c, "lx01")), RESULT_OK);
+}
+
+static void test_bad_findings_are_refused(void **state)
+{
+    static const struct {
+        const char *set, *why;
+    } bad[] = {
+        {"{'boot':'b 1'}", "\"b 1\" is no boot id"},
+        {"{'boot':'b1','opne':[]}", "unknown key \"opne\""},
+        {"{'boot':'b1','open':{}}", "\"open\" and \"close\" are arrays"},
+        {"{'boot':'b1','open':[7]}", "open 1: no object"},
+        {"{'boot':'b1','close':[{'id':'1.1'}]}", "close 1: \"how\" is missing"},
+        {SET(OPEN("null", "", "ok", XID), "", "null"),
+         "open 1: severity: \"ok\" is nothing that a check finds"},
+        {SET(OPEN("null", "", "warn", ""), "", "null"), "open 1: \"findings\" is no array of 1 to 256"},
+        {SET(OPEN("null", "", "warn", FINDING("", "warn", "", "", "")), "", "null"),
+         "open 1: finding 1: a finding of no check"},
+        {SET("", "", "{'problem':'Bad One','why':'x'}"), "isolate: \"Bad One\" is no kind of problem"},
+    };
+    struct world *w = *state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        const char *said = find(w, bad[i].set, "1.5");
+        assert_non_null(strstr(said, bad[i].why));
+        assert_int_equal(world_rc(), -EINVAL);
+    }
+    world_tell(w, COMMAND_FINDINGS, "lx[01-02]", q(SET("", "", "null")), "1.5");
+    assert_int_equal(world_rc(), -EINVAL);
+    world_tell(w, COMMAND_FINDINGS, "lx99", q(SET("", "", "null")), "1.5");
+    assert_int_equal(world_rc(), -ENOENT);
+}
+
+/* --- shared causes ---------------------------------------------------------------------------- */
+
+#define SHARED(nodes, why, severity) \
+    "{'key':'fs.mounted mount /x','nodes':'" nodes "','why':'" why "','severity':'" severity "'}"
+
+static const char *share(struct world *w, const char *set)
+{
+    return world_tell(w, COMMAND_SHARED, "", q(set), NULL);
+}
+
+static void each(void *arg, const struct shared_cause *s)
+{
+    text_printf(arg, "%s: %s; ", s->key, s->nodes);
+}
+
+static void test_shared_causes(void **state)
+{
+    struct world *w = *state;
+    assert_string_equal(
+        share(w, SHARED("lx02,lx01", "one server", "fatal")),
+        q("shared/fs.mounted mount /x = {'nodes':'lx[01-02]','why':'one server','since':'1000',"
+          "'severity':'fatal'}\nlx[01-02]: one cause on 2 nodes: fs.mounted mount /x (one "
+          "server)\n"));
+    assert_string_equal(share(w, SHARED("lx[01-02]", "one server", "fatal")), "nothing");
+    w->at = 2000; /* it grows, and began when it began */
+    share(w, SHARED("lx[01-03]", "one server", "fatal"));
+    assert_int_equal(cluster_shared(w->c, "fs.mounted mount /x")->since.ns, 1000);
+    share(w, "{'key':'a','nodes':'lx04','why':'Group 3','severity':'warn'}");
+    CLEANUP_TEXT struct text t = {0};
+    cluster_each_shared(w->c, each, &t);
+    assert_string_equal(t.s, "a: lx04; fs.mounted mount /x: lx[01-03]; ");
+    assert_string_equal(share(w, SHARED("", "", "warn")),
+                        "shared/fs.mounted mount /x = gone\nlx[01-03]: no shared cause any more: fs.mounted "
+                        "mount /x\n");
+    assert_string_equal(share(w, SHARED("", "", "warn")), "nothing");
+    assert_null(cluster_shared(w->c, "fs.mounted mount /x"));
+    assert_string_equal(world_state(w, "lx01"), "available"); /* it isolates nobody */
+    share(w, "{'key':'f\303\244','nodes':'lx04','why':'x','severity':'warn'}");
+    assert_int_equal(world_rc(), -EINVAL);
+    share(w, SHARED("lx[01", "x", "warn"));
+    assert_int_equal(world_rc(), -EINVAL);
+}
+
+/* --- outcomes --------------------------------------------------------------------------------- */
+
+static void attempt(struct world *w, const char *at, const char *verdict)
+{
+    CLEANUP_TEXT struct text t = {0};
+    text_printf(&t,
+                "{'id':'1.1','step':'none','began':'1','since':'1','deadline':'0','boot':'','instance':'0',"
+                "'problem':'manual','why':'','remedy':'','operation':'','approval':'none','approver':null,"
+                "'examined':'not','inconclusive':0,'manual':false,'taken_by':null,'attempts':[{'remedy':"
+                "'reboot','fault':'xid.79','at':'%s','ended':'6','done':true,'text':'','verdict':'%s'}],"
+                "'notes':[]}",
+                at, verdict);
+    assert_int_equal(cluster_put(w->c, "repair/lx01", q(t.s), NULL), 0);
+}
+
+static const char *judge(struct world *w, const char *helped)
+{
+    CLEANUP_TEXT struct text t = {0};
+    text_printf(&t, "{'remedy':'reboot','at':'5','faults':['xid.79','scratch'],'class':'gpu','helped':%s}",
+                helped);
+    return world_tell(w, COMMAND_OUTCOME, "lx01", q(t.s), NULL);
+}
+
+static void test_outcomes_are_counted_once(void **state)
+{
+    struct world *w = *state;
+    assert_string_equal(judge(w, "true"), "nothing"); /* nothing was tried */
+    attempt(w, "5", "?");
+    const char *said = judge(w, "true");
+    assert_non_null(strstr(
+        said, q("tally/reboot = {'counts':{'scratch gpu':[1,0],'xid.79 gpu':[1,0]}}\nrepair/lx01 = ")));
+    assert_non_null(strstr(said, "lx01: reboot helped against xid.79, scratch\n"));
+    assert_string_equal(judge(w, "true"), "nothing");
+    assert_string_equal(judge(w, "false"), "nothing");
+    attempt(w, "5", "?");
+    assert_non_null(strstr(judge(w, "false"), "did not help"));
+    struct outcomes o = cluster_outcomes(w->c, "xid.79", "reboot", "gpu");
+    assert_int_equal(o.helped, 1);
+    assert_int_equal(o.failed, 1);
+    assert_int_equal(cluster_outcomes(w->c, "xid.79", "reboot", "cpu").helped, 0);
+    assert_int_equal(cluster_outcomes(w->c, "xid.79", "cycle", "gpu").helped, 0);
+    attempt(w, "4", "?"); /* another one than was judged */
+    assert_string_equal(judge(w, "true"), "nothing");
+}
+
+static void test_what_counts_for_nobody(void **state)
+{
+    struct world *w = *state;
+    attempt(w, "5", "?");
+    const char *said = judge(w, "null");
+    assert_null(strstr(said, "tally/"));
+    assert_int_equal(member_repairs(cluster_find(w->c, "lx01"))->attempts[0].verdict, '0');
+    assert_null(member_repair(cluster_find(w->c, "lx01")));
+    world_tell(w, COMMAND_OUTCOME, "lx01",
+               q("{'remedy':'re boot','at':'5','faults':[],'class':'','helped':true}"), NULL);
+    assert_int_equal(world_rc(), -EINVAL);
+    world_tell(w, COMMAND_OUTCOME, "lx01",
+               q("{'remedy':'reboot','at':'5','faults':['a b'],'class':'','helped':true}"), NULL);
+    assert_int_equal(world_rc(), -EINVAL);
+}
+
+/* --- records ---------------------------------------------------------------------------------- */
+
+#define INCIDENT(closed)                                                                                     \
+    "{'id':'1.5.1','group':'','severity':'warn','act':'watch','since':'1','last':'1','closed':'" closed      \
+    "','boot':'','count':1,'recurs':0,'observe':false,'findings':[{'check':'c','result':'warn','device':''," \
+    "'code':'','text':'','at':'1'}]}"
+
+static void test_damaged_records_are_refused(void **state)
+{
+    static const struct {
+        const char *key, *value, *why;
+    } bad[] = {
+        {"health/lx01", "{'open':[]}", "record health/lx01: \"past\" is no array of at most 16"},
+        {"health/lx01", "{'open':[" INCIDENT("7") "],'past':[]}", "open 1 is closed"},
+        {"health/lx01", "{'open':[],'past':[" INCIDENT("0") "]}", "past 1 is open"},
+        {"health/lx01", "{'open':[{'id':'1'}],'past':[]}", "open 1: \"group\" is missing"},
+        {"health/lx[01]", "{'open':[],'past':[]}", "is not the name of a node"},
+        {"health/lx01", "[]", "no object"},
+        {"shared/", "{'nodes':'lx01','why':'','since':'1','severity':'warn'}", "a key of 0 bytes"},
+        {"shared/a", "{'nodes':'','why':'','since':'1','severity':'warn'}", "a shared cause on no node"},
+        {"shared/a", "{'nodes':'lx01','why':'','since':'x','severity':'warn'}", "since"},
+        {"tally/reboot", "{'counts':{'xid.79':[1,2]}}", "\"xid.79\" is no fault and class"},
+        {"tally/reboot", "{'counts':{'xid.79 gpu':[1]}}", "xid.79 gpu: not two counts"},
+        {"tally/reboot", "{'counts':{'xid.79 gpu':[1,-1]}}", "xid.79 gpu: not two counts"},
+        {"tally/", "{'counts':{}}", "the name of a remedy"},
+        {"switch/stop", "{'on':false,'by':'root','at':'1','why':''}", "a switch that is off has no record"},
+        {"switch/go", "{'on':true,'by':'root','at':'1','why':''}", "\"go\" is no switch"},
+        {"switch/stop", "{'on':true,'by':'root','at':'1','why':'a\\u0007'}", "why: a control character"},
+    };
+    struct world *w = *state;
+    uint64_t before = cluster_digest(w->c);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct err e = {0};
+        assert_int_equal(cluster_put(w->c, bad[i].key, q(bad[i].value), &e), -EILSEQ);
+        if (!strstr(e.msg, bad[i].why))
+            fail_msg("%s: %s", bad[i].key, e.msg);
+        assert_true(cluster_digest(w->c) == before);
+    }
+}
+
+/* The same records in any order are the same state, and each counts for the digest. */
+static void test_reload(void **state)
+{
+    struct world *w = *state;
+    find(w, SET(OPEN("null", "gpu 0", "fatal", XID), "", ISOLATE), "1.5");
+    attempt(w, "5", "?");
+    world_tell(w, COMMAND_SWITCH, "", q("{'name':'latch','on':false}"), NULL);
+    share(w, SHARED("lx[01-02]", "one server", "fatal"));
+    world_say(w, COMMAND_SWITCH, "root", "", q("{'name':'stop','on':true}"), "work on the cooling");
+    world_tell(w, COMMAND_REPAIR, "lx02",
+               q("{'id':null,'from':'none','to':'provision','why':'new','boot':'b2','instance':'ff'}"),
+               "1.6");
+    judge(w, "true");
+    uint64_t digest = cluster_digest(w->c);
+    for (size_t k = 0; k < w->n; k++) {
+        struct cluster *again = world_reload(w, "lx[01-06] CPUs=2", k, k % 2);
+        assert_true(cluster_digest(again) == digest);
+        assert_string_equal(cluster_switch(again, "stop"), "root: work on the cooling");
+        cluster_destroy(again);
+        cluster_put(w->c, w->records[k].key, NULL, NULL);
+        assert_true(cluster_digest(w->c) != digest);
+        assert_int_equal(cluster_put(w->c, w->records[k].key, w->records[k].value, NULL), 0);
+        assert_true(cluster_digest(w->c) == digest);
+    }
+}
+
+static void test_healthy_nodes_cost_nothing(void **state)
+{
+    struct world *w = *state;
+    const struct member *m = cluster_find(w->c, "lx01");
+    world_tell(w, COMMAND_REPAIR, "lx01", q("{'id':null,'from':'none','to':'provision','why':'new'}"), "1.6");
+    assert_non_null(m->past);
+    world_tell(w, COMMAND_REPAIR, "lx01", q("{'id':'1.6','from':'provision','to':'none','why':'passed'}"),
+               "1.7");
+    assert_null(m->past);
+    assert_string_equal(world_record(w, "repair/lx01"), "none");
+    assert_string_equal(world_record(w, "claim/1.6"), "none");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_an_incident_is_opened),
+        TEST(test_each_incident_has_an_id),
+        TEST(test_a_repeated_command_changes_nothing),
+        TEST(test_findings_are_merged),
+        TEST(test_the_worst_findings_are_kept),
+        TEST(test_closing_moves_to_the_past),
+        TEST(test_the_past_is_short),
+        TEST(test_open_incidents_are_bounded),
+        TEST(test_isolating_is_one_decision),
+        TEST(test_isolated_once),
+        TEST(test_unlisted_nodes_are_left_alone),
+        TEST(test_observed_incidents_count_for_nothing),
+        TEST(test_bad_findings_are_refused),
+        TEST(test_shared_causes),
+        TEST(test_outcomes_are_counted_once),
+        TEST(test_what_counts_for_nobody),
+        TEST(test_damaged_records_are_refused),
+        TEST(test_reload),
+        TEST(test_healthy_nodes_cost_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * health/NAME: the incidents of a node, open and past. A record is read whole before anything changes.
+ */
+#include "cluster/state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- what several records have ---------------------------------------------------------------- */
+
+bool text_is_clean(const char *s)
+{
+    for (; *s; s++)
+        if ((unsigned char)*s < 0x20 || *s == 0x7f)
+            return false;
+    return true;
+}
+
+int record_clause(const json_t *o, const char *key, size_t max, const char **out, struct err *e)
+{
+    if (json_take_string(o, key, out, e) < 0)
+        return -EINVAL;
+    if (strlen(*out) > max)
+        return err_set(e, -EINVAL, "%s: %zu bytes; it has %zu at most", key, strlen(*out), max);
+    if (!text_is_clean(*out))
+        return err_set(e, -EINVAL, "%s: a control character", key);
+    return 0;
+}
+
+int record_word(const json_t *o, const char *key, char *out, size_t max, struct err *e)
+{
+    const char *word;
+    if (record_clause(o, key, max, &word, e) < 0)
+        return -EINVAL;
+    memcpy(out, word, strlen(word) + 1);
+    return 0;
+}
+
+int record_result(const json_t *o, const char *key, enum result *out, struct err *e)
+{
+    const char *name;
+    if (json_take_string(o, key, &name, e) < 0)
+        return -EINVAL;
+    if (!result_parse(name, out) || *out <= RESULT_OK)
+        return err_set(e, -EINVAL, "%s: \"%.40s\" is nothing that a check finds", key, name);
+    return 0;
+}
+
+int record_act(const json_t *o, enum act *out, struct err *e)
+{
+    const char *name;
+    if (json_take_string(o, "act", &name, e) < 0)
+        return -EINVAL;
+    for (int a = ACT_IGNORE; a <= ACT_LOST; a++) {
+        if (strcmp(name, act_name((enum act)a)) == 0) {
+            *out = (enum act)a;
+            return 0;
+        }
+    }
+    return err_set(e, -EINVAL, "act: \"%.40s\" is none that this version knows", name);
+}
+
+int record_boot(const json_t *o, char out[static 37], struct err *e)
+{
+    const char *boot;
+    if (json_take_string(o, "boot", &boot, e) < 0)
+        return -EINVAL;
+    if (*boot && !boot_ok(boot))
+        return err_set(e, -EINVAL, "\"%.80s\" is no boot id", boot);
+    memcpy(out, boot, strlen(boot) + 1);
+    return 0;
+}
+
+int record_hex(const json_t *o, const char *key, uint64_t *out, struct err *e)
+{
+    const char *hex;
+    if (json_take_string(o, key, &hex, e) < 0)
+        return -EINVAL;
+    size_t len = strlen(hex);
+    if (len == 0 || len > 16 || strspn(hex, "0123456789abcdef") != len)
+        return err_set(e, -EINVAL, "%s: \"%.40s\" is no number in hex", key, hex);
+    *out = strtoull(hex, NULL, 16);
+    return 0;
+}
+
+/* --- findings and incidents ------------------------------------------------------------------- */
+
+const char *finding_fault(const struct incident_finding *f)
+{
+    return f->f.code[0] ? f->f.code : f->check;
+}
+
+int finding_read(const json_t *o, struct incident_finding *out, struct err *e)
+{
+    *out = (struct incident_finding){0};
+    if (!json_is_object(o))
+        return err_set(e, -EINVAL, "a finding is no object");
+    if (record_word(o, "check", out->check, CHECK_NAME_BYTES_MAX, e) < 0 ||
+        record_result(o, "result", &out->f.result, e) < 0 ||
+        record_word(o, "device", out->f.device, FINDING_DEVICE_BYTES_MAX, e) < 0 ||
+        record_word(o, "code", out->f.code, FINDING_CODE_BYTES_MAX, e) < 0 ||
+        record_word(o, "text", out->f.text, FINDING_TEXT_BYTES_MAX, e) < 0)
+        return -EINVAL;
+    if (out->check[0] == '\0')
+        return err_set(e, -EINVAL, "a finding of no check");
+    return 0;
+}
+
+static int read_kept_finding(const json_t *o, struct incident_finding *out, struct err *e)
+{
+    static const char *const keys[] = {"check", "result", "device", "code", "text", "at"};
+    uint64_t at;
+    if (finding_read(o, out, e) < 0 || json_only_keys(o, keys, 6, e) < 0 || record_time(o, "at", &at, e) < 0)
+        return -EINVAL;
+    out->at = (struct wall){(int64_t)at};
+    return 0;
+}
+
+static int read_times(const json_t *o, struct incident *out, struct err *e)
+{
+    uint64_t since, last, closed;
+    if (record_time(o, "since", &since, e) < 0 || record_time(o, "last", &last, e) < 0 ||
+        record_time(o, "closed", &closed, e) < 0)
+        return -EINVAL;
+    out->since.ns = (int64_t)since;
+    out->last.ns = (int64_t)last;
+    out->closed.ns = (int64_t)closed;
+    return 0;
+}
+
+static int read_findings(const json_t *list, struct incident *out, struct err *e)
+{
+    size_t n = json_array_size(list);
+    if (!json_is_array(list) || n == 0 || n > INCIDENT_FINDINGS_MAX)
+        return err_set(e, -EINVAL, "\"findings\" is no array of 1 to %d", INCIDENT_FINDINGS_MAX);
+    for (; out->n < n; out->n++)
+        if (read_kept_finding(json_array_get(list, out->n), &out->findings[out->n], e) < 0)
+            return err_wrap(e, -EINVAL, "finding %zu", out->n + 1);
+    return 0;
+}
+
+static int incident_read(const json_t *o, struct incident *out, struct err *e)
+{
+    static const char *const keys[] = {"id",     "group", "severity", "act",    "since",   "last",
+                                       "closed", "boot",  "count",    "recurs", "observe", "findings"};
+    uint64_t count, recurs;
+    *out = (struct incident){0};
+    if (!json_is_object(o))
+        return err_set(e, -EINVAL, "an incident is no object");
+    if (json_only_keys(o, keys, sizeof keys / sizeof keys[0], e) < 0 ||
+        record_word(o, "id", out->id, CLAIM_ID_BYTES_MAX, e) < 0 ||
+        record_word(o, "group", out->group, FINDING_DEVICE_BYTES_MAX, e) < 0 ||
+        record_result(o, "severity", &out->severity, e) < 0 || record_act(o, &out->act, e) < 0 ||
+        read_times(o, out, e) < 0 || record_boot(o, out->boot, e) < 0 ||
+        json_take_u64(o, "count", UINT32_MAX, &count, e) < 0 ||
+        json_take_u64(o, "recurs", UINT32_MAX, &recurs, e) < 0 ||
+        json_take_bool(o, "observe", &out->observe, e) < 0)
+        return -EINVAL;
+    if (out->id[0] == '\0')
+        return err_set(e, -EINVAL, "an incident without id");
+    out->count = (uint32_t)count;
+    out->recurs = (unsigned)recurs;
+    return read_findings(json_object_get(o, "findings"), out, e);
+}
+
+static int read_list(const json_t *o, const char *key, size_t max, bool closed, struct incident **out,
+                     size_t *n, struct err *e)
+{
+    const json_t *list = json_object_get(o, key);
+    if (!json_is_array(list) || json_array_size(list) > max)
+        return err_set(e, -EINVAL, "\"%s\" is no array of at most %zu", key, max);
+    if (json_array_size(list) == 0)
+        return 0;
+    *out = mem_alloc(json_array_size(list) * sizeof **out);
+    for (; *n < json_array_size(list); ++*n) {
+        struct incident *i = &(*out)[*n];
+        if (incident_read(json_array_get(list, *n), i, e) < 0)
+            return err_wrap(e, -EINVAL, "%s %zu", key, *n + 1);
+        if ((i->closed.ns != 0) != closed)
+            return err_set(e, -EINVAL, "%s %zu is %s", key, *n + 1, closed ? "open" : "closed");
+    }
+    return 0;
+}
+
+static void ailment_free(struct ailment *a)
+{
+    if (!a)
+        return;
+    free(a->open);
+    free(a->past);
+    free(a);
+}
+
+static struct ailment *ailment_read(const json_t *o, struct err *e)
+{
+    static const char *const keys[] = {"open", "past"};
+    struct ailment *a = mem_alloc(sizeof *a);
+    if (json_only_keys(o, keys, 2, e) < 0 ||
+        read_list(o, "open", INCIDENTS_OPEN_MAX, false, &a->open, &a->n_open, e) < 0 ||
+        read_list(o, "past", INCIDENTS_PAST_MAX, true, &a->past, &a->n_past, e) < 0) {
+        ailment_free(a);
+        return NULL;
+    }
+    return a;
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+static void write_finding(const struct incident_finding *f, struct text *t)
+{
+    text_add(t, "{\"check\":");
+    text_add_json(t, f->check);
+    text_printf(t, ",\"result\":\"%s\",\"device\":", result_name(f->f.result));
+    text_add_json(t, f->f.device);
+    text_add(t, ",\"code\":");
+    text_add_json(t, f->f.code);
+    text_add(t, ",\"text\":");
+    text_add_json(t, f->f.text);
+    text_printf(t, ",\"at\":\"%lld\"}", (long long)f->at.ns);
+}
+
+static void write_incident(const struct incident *i, struct text *t)
+{
+    text_add(t, "{\"id\":");
+    text_add_json(t, i->id);
+    text_add(t, ",\"group\":");
+    text_add_json(t, i->group);
+    text_printf(
+        t,
+        ",\"severity\":\"%s\",\"act\":\"%s\",\"since\":\"%lld\",\"last\":\"%lld\",\"closed\":\"%lld\","
+        "\"boot\":\"%s\",\"count\":%u,\"recurs\":%u,\"observe\":%s,\"findings\":[",
+        result_name(i->severity), act_name(i->act), (long long)i->since.ns, (long long)i->last.ns,
+        (long long)i->closed.ns, i->boot, i->count, i->recurs, i->observe ? "true" : "false");
+    for (size_t k = 0; k < i->n; k++) {
+        text_add(t, k ? "," : "");
+        write_finding(&i->findings[k], t);
+    }
+    text_add(t, "]}");
+}
+
+char *ailment_record(const struct ailment *a)
+{
+    struct text t = {0};
+    text_add(&t, "{\"open\":[");
+    for (size_t i = 0; i < a->n_open; i++) {
+        text_add(&t, i ? "," : "");
+        write_incident(&a->open[i], &t);
+    }
+    text_add(&t, "],\"past\":[");
+    for (size_t i = 0; i < a->n_past; i++) {
+        text_add(&t, i ? "," : "");
+        write_incident(&a->past[i], &t);
+    }
+    text_add(&t, "]}");
+    return text_take(&t);
+}
+
+/* --- of members ------------------------------------------------------------------------------- */
+
+const struct ailment *member_ailment(const struct member *m)
+{
+    return m->past ? m->past->ailment : NULL;
+}
+
+enum result member_severity(const struct member *m)
+{
+    const struct ailment *a = member_ailment(m);
+    enum result worst = RESULT_OK;
+    for (size_t i = 0; a && i < a->n_open; i++)
+        if (!a->open[i].observe && a->open[i].severity > worst)
+            worst = a->open[i].severity;
+    return worst;
+}
+
+static uint64_t ailment_sum(const struct member *m)
+{
+    if (!member_ailment(m))
+        return 0;
+    CLEANUP_FREE char *record = ailment_record(member_ailment(m));
+    return record_sum(m->name, record);
+}
+
+/* Takes a over. */
+static void take_ailment(struct cluster *c, struct member *m, struct ailment *a)
+{
+    c->sum -= ailment_sum(m);
+    if (m->past)
+        ailment_free(STEAL(m->past->ailment));
+    if (a)
+        member_past(m)->ailment = a;
+    past_trim(m);
+    c->sum += ailment_sum(m);
+}
+
+int put_health(struct cluster *c, const char *name, const char *value, struct err *e)
+{
+    if (record_name_check(name, e) < 0)
+        return -EILSEQ;
+    if (!value) {
+        struct member *m = cluster_find(c, name);
+        if (m)
+            take_ailment(c, m, NULL);
+        return 0;
+    }
+    CLEANUP_JSON json_t *o = record_object(value, e);
+    struct ailment *a = o ? ailment_read(o, e) : NULL;
+    if (!a)
+        return -EILSEQ;
+    take_ailment(c, cluster_meet(c, name), a);
+    return 0;
+}
+
+void member_forget_health(struct cluster *c, struct member *m)
+{
+    take_ailment(c, m, NULL);
+    member_forget_repair(c, m);
+}

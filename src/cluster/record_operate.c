@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * effect/operate.NAME and effect/slurm.NAME, checked: what is to be done to a node, and what Fettle has
+ * written into Slurm.
+ */
+#include "cluster/state.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { RUN_BYTES_MAX = 2048, SLURM_START_BYTES_MAX = 63 };
+
+static int check_id(const json_t *o, const char *key, bool needed, struct err *e)
+{
+    char id[CLAIM_ID_BYTES_MAX + 1];
+    if (record_word(o, key, id, CLAIM_ID_BYTES_MAX, e) < 0)
+        return -EINVAL;
+    return *id || !needed ? 0 : err_set(e, -EINVAL, "\"%s\" is empty", key);
+}
+
+static const struct {
+    const char *name;
+    bool at, text; /* what it has beside its name and id */
+} operate_states[] = {{"begun", true, false},
+                      {"done", false, true},
+                      {"failed", false, true},
+                      {"refused", false, true},
+                      {"unknown", false, true}};
+
+static int check_operate_done(const json_t *done, struct err *e)
+{
+    const char *state, *text;
+    uint64_t at;
+    if (json_is_null(done))
+        return 0;
+    if (!json_is_object(done))
+        return err_set(e, -EINVAL, "\"done\" is neither null nor an object");
+    if (json_take_string(done, "state", &state, e) < 0 ||
+        (json_object_get(done, "id") && check_id(done, "id", true, e) < 0))
+        return -EINVAL;
+    for (size_t i = 0; i < sizeof operate_states / sizeof operate_states[0]; i++) {
+        bool has_text = operate_states[i].text;
+        const char *const keys[] = {"state", "id", has_text ? "text" : "at"};
+        if (strcmp(state, operate_states[i].name) != 0)
+            continue;
+        if (json_only_keys(done, keys, 3, e) < 0)
+            return -EINVAL;
+        return has_text ? record_clause(done, "text", EFFECT_TEXT_BYTES_MAX, &text, e)
+                        : record_time(done, "at", &at, e);
+    }
+    return err_set(e, -EINVAL, "\"%.40s\" is no state of an operation that this version knows", state);
+}
+
+int check_operate(const json_t *o, struct err *e)
+{
+    static const char *const keys[] = {"id", "run", "of", "boot", "instance", "deadline", "done"};
+    const char *run, *of;
+    char boot[37];
+    uint64_t instance, deadline;
+    if (json_only_keys(o, keys, 7, e) < 0 || check_id(o, "id", true, e) < 0 ||
+        record_clause(o, "run", RUN_BYTES_MAX, &run, e) < 0 ||
+        record_clause(o, "of", REMEDY_NAME_BYTES_MAX, &of, e) < 0 || record_boot(o, boot, e) < 0 ||
+        record_hex(o, "instance", &instance, e) < 0 || record_time(o, "deadline", &deadline, e) < 0)
+        return -EINVAL;
+    return check_operate_done(json_object_get(o, "done"), e);
+}
+
+int check_slurm(const json_t *o, struct err *e)
+{
+    static const char *const keys[] = {"id", "claim", "state", "at", "reservation", "slurmctld"};
+    static const char *const states[] = {"draining",   "drained",    "foreign",
+                                         "overridden", "undraining", "reserved"};
+    const char *state, *start;
+    uint64_t id, at;
+    bool reservation;
+    if (json_only_keys(o, keys, 6, e) < 0 || record_time(o, "id", &id, e) < 0 ||
+        check_id(o, "claim", false, e) < 0 || json_take_string(o, "state", &state, e) < 0 ||
+        record_time(o, "at", &at, e) < 0 || json_take_bool(o, "reservation", &reservation, e) < 0 ||
+        (json_object_get(o, "slurmctld") &&
+         record_clause(o, "slurmctld", SLURM_START_BYTES_MAX, &start, e) < 0))
+        return -EINVAL;
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++)
+        if (strcmp(state, states[i]) == 0)
+            return 0;
+    return err_set(e, -EINVAL, "\"%.40s\" is nothing in Slurm that this version knows", state);
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/actors.h"
+
+#include "base/log.h"
+#include "health/finding.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+enum {
+    ASK_AGAIN_MS = 500,              /* whether it may be begun */
+    TELL_AGAIN_S = 5,                /* the agent, until it says what came of it */
+    RESULT_AGAIN_S = 30,             /* until the record has it */
+    AFTER_DEADLINE_S = 60,           /* an agent that says nothing for so long more will not */
+    LEFT_MS_MAX = 21 * 86400 * 1000, /* an agent takes no longer one */
+    ID_BYTES_MAX = 63
+};
+
+enum state { WAITS, BEGINS, BEGUN };
+
+/* One operation: of a repair, or (with fn) a check that a person asked for. */
+struct actor {
+    char *node, *run;
+    char id[ID_BYTES_MAX + 1], boot[37];
+    struct wall deadline; /* as the record has it */
+    struct mono due;      /* the same; 0 until it was looked at. A clock that is set moves it no more */
+    enum state state;
+    bool forbidden; /* since it was said to begin, which may be on its way into the record */
+    struct mono next;
+    actors_verdict_fn *fn;
+    void *arg;
+    struct actor *prev, *next_one;
+};
+
+struct actors {
+    struct actors_setup with;
+    struct actor *list;
+    uint64_t asked; /* checks that persons asked for */
+};
+
+struct actors *actors_create(const struct actors_setup *setup)
+{
+    struct actors *a = mem_alloc(sizeof *a);
+    a->with = *setup;
+    return a;
+}
+
+static void drop(struct actors *a, struct actor *o)
+{
+    DL_DELETE2(a->list, o, prev, next_one);
+    free(o->node);
+    free(o->run);
+    free(o);
+}
+
+/* Tells whoever asked for a check. */
+static void answer(struct actors *a, struct actor *o, const json_t *verdict, const struct err *why)
+{
+    actors_verdict_fn *fn = o->fn;
+    void *arg = o->arg;
+    struct member *m = cluster_find(a->with.cluster, o->node);
+    drop(a, o);
+    fn(arg, m, verdict, why);
+}
+
+void actors_destroy(struct actors *a)
+{
+    if (!a)
+        return;
+    struct err why = {0};
+    err_set(&why, -EAGAIN, "the controller ends");
+    while (a->list) {
+        if (a->list->fn)
+            answer(a, a->list, NULL, &why);
+        else
+            drop(a, a->list);
+    }
+    free(a);
+}
+
+/* What a command printed, as a record may have it: one line, not too long. */
+static char *clause(const char *text)
+{
+    char *s = mem_dup(text);
+    size_t n = 0;
+    for (size_t len; s[n] && n + (len = text_utf8(s + n)) <= EFFECT_TEXT_BYTES_MAX;) {
+        if ((unsigned char)s[n] < 0x20 || s[n] == 0x7f || len == 0)
+            s[n] = ' ';
+        n += len ? len : 1;
+    }
+    s[n] = '\0';
+    return s;
+}
+
+static void result(struct actors *a, const struct actor *o, const char *state, const char *text,
+                   struct wall at)
+{
+    CLEANUP_TEXT struct text key = {0}, done = {0};
+    text_printf(&key, "effect/operate.%s", o->node);
+    text_printf(&done, "{\"state\":\"%s\",\"id\":", state);
+    text_add_json(&done, o->id);
+    if (at.ns)
+        text_printf(&done, ",\"at\":\"%lld\"", (long long)at.ns);
+    if (text) {
+        CLEANUP_FREE char *clean = clause(text);
+        text_add(&done, ",\"text\":");
+        text_add_json(&done, clean);
+    }
+    text_add_char(&done, '}');
+    a->with.result(a->with.result_arg, key.s, done.s);
+}
+
+/* --- records --------------------------------------------------------------------------------- */
+
+static bool is_ours(const char *run)
+{
+    return strncmp(run, "node:", 5) == 0 || strncmp(run, "check:", 6) == 0 || strcmp(run, "reboot") == 0;
+}
+
+static struct actor *find(struct actors *a, const char *node)
+{
+    struct actor *o;
+    DL_FOREACH2(a->list, o, next_one)
+    {
+        if (!o->fn && strcmp(o->node, node) == 0)
+            return o;
+    }
+    return NULL;
+}
+
+static struct wall time_of(const json_t *o, const char *key)
+{
+    uint64_t ns = 0;
+    text_parse_u64(json_text(o, key), 0, INT64_MAX, &ns, NULL);
+    return (struct wall){(int64_t)ns};
+}
+
+static void take_record(struct actors *a, const char *node, const json_t *o)
+{
+    struct actor *was = find(a, node);
+    const char *id = json_text(o, "id"), *state = json_text(json_object_get(o, "done"), "state");
+    bool open = !*state || strcmp(state, "begun") == 0;
+    if (was && (strcmp(was->id, id) != 0 || !open)) {
+        drop(a, was);
+        was = NULL;
+    }
+    if (!open || !is_ours(json_text(o, "run")))
+        return;
+    if (!was) {
+        was = mem_alloc(sizeof *was);
+        was->node = mem_dup(node);
+        was->run = mem_dup(json_text(o, "run"));
+        snprintf(was->id, sizeof was->id, "%s", id);
+        snprintf(was->boot, sizeof was->boot, "%s", json_text(o, "boot"));
+        was->deadline = time_of(o, "deadline");
+        DL_APPEND2(a->list, was, prev, next_one);
+    }
+    if (*state && was->state != BEGUN) {
+        was->state = BEGUN;
+        was->next = (struct mono){0};
+    }
+}
+
+void actors_effect(struct actors *a, const char *key, const char *value)
+{
+    const char *prefix = "effect/operate.";
+    if (strncmp(key, prefix, strlen(prefix)) != 0)
+        return;
+    const char *node = key + strlen(prefix);
+    CLEANUP_JSON json_t *o = value ? json_read(value, strlen(value), NULL) : NULL;
+    struct actor *was = find(a, node);
+    if (o)
+        take_record(a, node, o);
+    else if (was)
+        drop(a, was);
+}
+
+/* --- carrying out ---------------------------------------------------------------------------- */
+
+static struct mono due_of(const struct actor *o, struct mono now, struct wall wall)
+{
+    int64_t left_ns = o->deadline.ns - wall.ns, most_ns = span_ms(LEFT_MS_MAX).ns;
+    return (struct mono){now.ns + (left_ns < most_ns ? left_ns : most_ns)};
+}
+
+static bool tell(struct actors *a, struct member *m, const struct actor *o, struct mono now)
+{
+    int64_t left_ms = span_to_ms(mono_sub(o->due, now));
+    json_t *body = json_pack("{s:s,s:I,s:s,s:s,s:I}", "id", o->id, "term", (json_int_t)a->with.term, "run",
+                             o->run, "boot", o->boot, "deadline_ms", (json_int_t)(left_ms > 1 ? left_ms : 1));
+    if (strncmp(o->run, "check:", 6) != 0) /* what the kernel said before a remedy is judged anew after it */
+        json_object_set_new(body, "cures", json_string(""));
+    return a->with.send(a->with.arg, m, FRAME_ACT, body);
+}
+
+static void begin(struct actors *a, struct actor *o, struct mono now, struct wall wall)
+{
+    struct err e = {0};
+    const struct member *m = cluster_find(a->with.cluster, o->node);
+    int rc = err_set(&e, -EBUSY, "its time is over");
+    if (!m)
+        err_set(&e, rc, "there is no such node any more");
+    else if (now.ns < o->due.ns)
+        rc = watch_may_operate(a->with.watch, now, m, o->id, &e);
+    o->forbidden = rc < 0;
+    if (rc == -EAGAIN) {
+        o->next = mono_add(now, span_ms(ASK_AGAIN_MS));
+        return;
+    }
+    o->next = mono_add(now, span_s(RESULT_AGAIN_S));
+    o->state = BEGINS;
+    if (rc == 0)
+        result(a, o, "begun", NULL, wall);
+    else
+        result(a, o, "refused", e.msg, (struct wall){0});
+}
+
+/* The agent may be behind a connection that is lost; its record of ids makes telling again harmless. When its
+ * time is over it is asked only what it did: one that does not know the operation would begin it. */
+static void follow(struct actors *a, struct actor *o, struct mono now)
+{
+    struct member *m = cluster_find(a->with.cluster, o->node);
+    o->next = mono_add(now, span_s(RESULT_AGAIN_S));
+    if (o->forbidden) {
+        result(a, o, "failed", "it was not done: it may not be any more", (struct wall){0});
+        return;
+    }
+    if (mono_sub(now, o->due).ns > span_s(AFTER_DEADLINE_S).ns) {
+        result(a, o, "unknown", "the agent did not say what came of it", (struct wall){0});
+        return;
+    }
+    if (m && now.ns < o->due.ns)
+        tell(a, m, o, now);
+    else if (m)
+        a->with.send(a->with.arg, m, FRAME_ACT, json_pack("{s:b}", "tell", 1));
+    o->next = mono_add(now, span_s(TELL_AGAIN_S));
+}
+
+static void follow_check(struct actors *a, struct actor *o, struct mono now)
+{
+    struct err why = {0};
+    if (now.ns <= o->due.ns)
+        return;
+    err_set(&why, -ETIMEDOUT, "no answer in time");
+    answer(a, o, NULL, &why);
+}
+
+void actors_turn(struct actors *a, struct mono now, struct wall wall)
+{
+    struct actor *o, *next;
+    DL_FOREACH_SAFE2(a->list, o, next, next_one)
+    {
+        if (o->due.ns == 0)
+            o->due = due_of(o, now, wall);
+        if (o->fn)
+            follow_check(a, o, now);
+        else if (now.ns < o->next.ns)
+            continue;
+        else if (o->state == BEGUN)
+            follow(a, o, now);
+        else
+            begin(a, o, now, wall);
+    }
+}
+
+/* --- what came of it ------------------------------------------------------------------------- */
+
+static void take_end(struct actors *a, struct actor *o, const json_t *body)
+{
+    const char *state = json_text(body, "state");
+    static const char *const ends[] = {"done", "failed", "refused", "unknown"};
+    const json_t *verdict = json_object_get(body, "verdict");
+    CLEANUP_FREE char *text =
+        json_is_object(verdict) ? json_write(verdict) : mem_dup(json_text(body, "text"));
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        if (strcmp(state, ends[i]) != 0)
+            continue;
+        o->next = mono_add(mono_now(), span_s(RESULT_AGAIN_S));
+        result(a, o, ends[i], text, (struct wall){0});
+    }
+}
+
+static void take_verdict(struct actors *a, struct actor *o, const json_t *body)
+{
+    const json_t *verdict = json_object_get(body, "verdict");
+    struct verdict read;
+    struct err why = {0};
+    int rc = 0;
+    if (strcmp(json_text(body, "state"), "begun") == 0)
+        return;
+    if (!verdict)
+        rc = err_set(&why, -EIO, "%s: %.200s", json_text(body, "state"), json_text(body, "text"));
+    else if (verdict_read(verdict, &read, &why) < 0)
+        rc = err_wrap(&why, -EPROTO, "the agent's verdict");
+    answer(a, o, rc < 0 ? NULL : verdict, rc < 0 ? &why : NULL);
+}
+
+void actors_take(struct actors *a, struct member *m, const json_t *body)
+{
+    const char *id = json_text(body, "id");
+    struct actor *o;
+    DL_FOREACH2(a->list, o, next_one)
+    {
+        if (strcmp(o->node, m->name) == 0 && strcmp(o->id, id) == 0)
+            break;
+    }
+    if (!o)
+        return; /* of an operation that is over: agents tell the last ones again */
+    if (o->fn)
+        take_verdict(a, o, body);
+    else if (o->state == BEGUN)
+        take_end(a, o, body);
+}
+
+int actors_check(struct actors *a, struct member *m, const char *check, struct span deadline,
+                 actors_verdict_fn *fn, void *arg, struct err *e)
+{
+    struct actor *o = mem_alloc(sizeof *o);
+    struct text run = {0};
+    text_printf(&run, "check:%s", check);
+    o->node = mem_dup(m->name);
+    o->run = text_take(&run);
+    snprintf(o->id, sizeof o->id, "asked.%016" PRIx64 ".%" PRIu64, a->with.instance, ++a->asked);
+    snprintf(o->boot, sizeof o->boot, "%s", watch_observed(a->with.watch, m)->boot);
+    struct mono now = mono_now();
+    o->due = mono_add(now, deadline);
+    o->fn = fn;
+    o->arg = arg;
+    DL_APPEND2(a->list, o, prev, next_one);
+    if (tell(a, m, o, now))
+        return 0;
+    drop(a, o);
+    return err_set(e, -EAGAIN, "node \"%s\" has no connection", m->name);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_CONTROLLER_ACTORS_H
+#define FETTLE_CONTROLLER_ACTORS_H
+
+#include "controller/agents.h"
+
+/*
+ * Operations that agents carry out: a command on the node, a reboot, a check. Those of a repair are effects
+ * of the outbox (effect/operate.NAME); before the agent is told, the record says that it is begun, and the
+ * agent, which knows the id for as long as it matters, does each once, however often it is told. Checks that
+ * a person asks for are no effects: nothing follows from them.
+ */
+
+struct actors;
+
+struct actors_setup {
+    struct cluster *cluster;
+    struct watch *watch;
+    uint64_t term, instance;
+    void *arg;
+    /* Says a frame to a node, directly or through its collector; takes the body. False: it has no connection.
+     */
+    bool (*send)(void *arg, struct member *m, enum frame_type type, json_t *body);
+    void *result_arg;
+    /* As a driver's result. */
+    void (*result)(void *arg, const char *key, const char *done);
+};
+
+struct actors *actors_create(const struct actors_setup *setup);
+void actors_destroy(struct actors *a);
+/* An effect's record, new or changed; value NULL: it is gone. Others are ignored. */
+void actors_effect(struct actors *a, const char *key, const char *value);
+/* A DONE body of m. */
+void actors_take(struct actors *a, struct member *m, const json_t *body);
+/* Time passes: call it some times a second. */
+void actors_turn(struct actors *a, struct mono now, struct wall wall);
+
+/* Has m run a check now. fn is called once, later: with the verdict, or with why there is none. -EAGAIN when
+ * the node has no connection. */
+typedef void actors_verdict_fn(void *arg, struct member *m, const json_t *verdict, const struct err *why);
+int actors_check(struct actors *a, struct member *m, const char *check, struct span deadline,
+                 actors_verdict_fn *fn, void *arg, struct err *e);
+
+#endif

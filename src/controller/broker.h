@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_CONTROLLER_BROKER_H
+#define FETTLE_CONTROLLER_BROKER_H
+
+#include "controller/committer.h"
+#include "controller/config.h"
+#include "watch/watch.h"
+
+/*
+ * Between an MQTT broker and what is agreed (doc/spec/mqtt.md). In: what Sensu's checks say of nodes goes to
+ * the watch, and transitions that people ask for become commands, where the configuration allows it. Out: the
+ * state of each node, retained, and the log of what is done to nodes. A broker that is away is no harm:
+ * nothing waits for it, the log loses its oldest lines, and states are published anew when it is back.
+ */
+
+struct broker;
+
+struct broker_setup {
+    uv_loop_t *loop;
+    struct cluster *cluster;
+    struct watch *watch;
+    struct committer *committer;
+    void *arg;
+    /* As watch_sink's: "alarm.mqtt" and "alarm.over". */
+    void (*notice)(void *arg, const char *what, const char *nodes, const char *text);
+};
+
+/* Without a broker in the configuration it does nothing until one is. */
+struct broker *broker_create(const struct broker_setup *setup, const struct config *conf);
+void broker_configure(struct broker *b, const struct config *conf);
+/* Something was committed; changed: the nodes of it. */
+void broker_entry(struct broker *b, const struct store_entry *entry, uint64_t revision,
+                  const struct hostlist *changed);
+/* Leaves the broker; before the committer. */
+void broker_stop(struct broker *b);
+/* After the committer. */
+void broker_destroy(struct broker *b);
+
+#endif

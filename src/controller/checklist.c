@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The checks that nodes run, as agents are told them, and what the checks say. One list for all: each record
+ * names the nodes that run it, so that a collector can give it on as it is. What an agent behind a collector
+ * says, and what is said to it, comes and goes in a frame around the frame (PASS).
+ */
+#include "controller/actors.h"
+#include "controller/agents_internal.h"
+
+#include "base/digest.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LIST_BYTES_MAX = 60 << 10 /* below FRAME_BODY_BYTES_MAX */ };
+
+/* --- the list -------------------------------------------------------------------------------- */
+
+static bool is_restricted(const struct check *k)
+{
+    return k->classes.n || k->nodes.n || k->canary_percent < 100;
+}
+
+/* Who runs it, of those that are configured. */
+static void find_nodes(const struct cluster *c, const struct check *k, struct hostlist *out)
+{
+    for (size_t i = 0; i < cluster_count(c); i++) {
+        const struct member *m = cluster_at(c, i);
+        if (m->listed && check_applies(k, cluster_classes(c)->list[m->class].name, m->name))
+            hostlist_add(out, m->name);
+    }
+}
+
+static void add_check(const struct cluster *c, const struct check *k, struct text *t)
+{
+    CLEANUP_HOSTLIST struct hostlist nodes = {0};
+    CLEANUP_TEXT struct text line = {0};
+    if (is_restricted(k))
+        find_nodes(c, k, &nodes);
+    if (is_restricted(k) && nodes.n == 0)
+        return;
+    check_format(k, &nodes, &line);
+    if (t->s[t->len - 1] != '[')
+        text_add_char(t, ',');
+    text_add_json(t, line.s);
+}
+
+void checklist_configure(struct agents *a, const struct config *conf)
+{
+    struct text t = {0};
+    text_add(&t, "\"lines\":[");
+    for (size_t i = 0; i < conf->checks->n; i++)
+        add_check(a->with.cluster, &conf->checks->list[i], &t);
+    text_add(&t, "],\"meanings\":[");
+    for (size_t i = 0; i < conf->meaning_lines.n; i++) {
+        text_add(&t, i ? "," : "");
+        text_add_json(&t, conf->meaning_lines.names[i]);
+    }
+    text_add(&t, "]}");
+    if (t.len > LIST_BYTES_MAX) { /* the old one stays in force */
+        log_error("the list of checks is %zu bytes with the nodes that run them; at most %d can be told to "
+                  "the agents",
+                  t.len, LIST_BYTES_MAX);
+        text_fini(&t);
+        return;
+    }
+    snprintf(a->checklist_hash, sizeof a->checklist_hash, "%016" PRIx64,
+             digest_fnv(DIGEST_FNV_START, t.s, t.len));
+    struct text body = {0};
+    text_printf(&body, "{\"hash\":\"%s\",%s", a->checklist_hash, t.s);
+    text_fini(&t);
+    free(a->checklist);
+    a->checklist = text_take(&body);
+}
+
+void checklist_tell(struct session *s)
+{
+    struct agents *a = s->agents;
+    if (!a->checklist || strcmp(s->checklist, a->checklist_hash) == 0 || !s->peer)
+        return;
+    memcpy(s->checklist, a->checklist_hash, sizeof s->checklist);
+    peer_send(s->peer, FRAME_CHECKLIST, 0, a->checklist, strlen(a->checklist));
+}
+
+void checklist_hello(struct session *s, const json_t *body)
+{
+    const char *hash = "";
+    json_take_string(body, "checklist", &hash, NULL);
+    snprintf(s->checklist, sizeof s->checklist, "%.16s", hash);
+}
+
+/* --- to one node ----------------------------------------------------------------------------- */
+
+bool agents_send(struct agents *a, struct member *m, enum frame_type type, json_t *body)
+{
+    struct session *s = watch_observed(a->with.watch, m)->session;
+    if (!s || !s->peer || s->once) {
+        json_decref(body);
+        return false;
+    }
+    if (s->member != m) {
+        body = json_pack("{s:s,s:i,s:o}", "node", m->name, "type", (int)type, "body", body);
+        type = FRAME_PASS;
+    }
+    session_send(s, type, body);
+    return true;
+}
+
+/* --- what is said ---------------------------------------------------------------------------- */
+
+static void ask(void *arg, struct member *m)
+{
+    agents_send(arg, m, FRAME_ACT, json_pack("{s:b}", "tell", 1));
+}
+
+void checklist_second(struct agents *a, struct mono now)
+{
+    watch_untold(a->with.watch, now, ask, a);
+}
+
+static void take_checks(struct session *s, struct member *m, const json_t *body)
+{
+    struct agents *a = s->agents;
+    struct err e = {0};
+    bool want = false;
+    if (watch_checks(a->with.watch, mono_now(), wall_now(), m, body, &want, &e) < 0)
+        session_warn(s, m, &e);
+    else if (want)
+        ask(a, m);
+}
+
+/* A frame of m, over a session that may speak for it. */
+static void take(struct session *s, struct member *m, uint64_t type, const json_t *body)
+{
+    if (type == FRAME_CHECKS)
+        take_checks(s, m, body);
+    else if (type == FRAME_DONE && s->agents->with.actors)
+        actors_take(s->agents->with.actors, m, body);
+}
+
+void checklist_said(struct session *s, uint8_t type, const json_t *body)
+{
+    take(s, s->member, type, body);
+}
+
+void checklist_passed(struct session *s, const json_t *body)
+{
+    const char *name = "";
+    uint64_t type = 0;
+    const json_t *inner = json_object_get(body, "body");
+    json_take_string(body, "node", &name, NULL);
+    json_take_u64(body, "type", UINT8_MAX, &type, NULL);
+    struct member *m = collectors_spoken_for(s, name);
+    if (m && json_is_object(inner) && watch_observed(s->agents->with.watch, m)->session == s)
+        take(s, m, type, inner);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * CheckConf, MeaningConf, RemedyConf, BmcConf, and the parameters of health. What a record says is for
+ * src/health and src/remedy to judge; that they fit together is judged here.
+ */
+#include "controller/config_internal.h"
+#include "driver/operate.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MEANINGS_BYTES_MAX = 16 << 10 }; /* of a file's records: they stand in one frame with the checks */
+
+static int check_classes(const struct config *c, const char *path, const char *what, const char *name,
+                         const struct hostlist *classes, struct err *e)
+{
+    for (size_t i = 0; i < classes->n; i++) {
+        uint16_t number;
+        if (classes_find(&c->roster.classes, classes->names[i], &number, e) < 0)
+            return err_wrap(e, -EINVAL, "%s: %s %s: Classes", path, what, name);
+    }
+    return 0;
+}
+
+static int read_checks(struct config *c, struct err *e)
+{
+    const char *path = c->text[SETTING_CHECK_CONF];
+    c->checks = mem_alloc(sizeof *c->checks);
+    if (c->number[SETTING_HEALTH] == HEALTH_OFF)
+        return 0;
+    if (!*path) {
+        checks_default(c->checks);
+        return 0;
+    }
+    int rc = checks_read(path, c->checks, e);
+    if (rc < 0)
+        return config_refuse_file(c, SETTING_CHECK_CONF, rc, e);
+    for (size_t i = 0; i < c->checks->n; i++) {
+        const struct check *k = &c->checks->list[i];
+        if (check_classes(c, path, "check", k->name, &k->classes, e) < 0)
+            return -EINVAL;
+    }
+    return 0;
+}
+
+/* A record as it stands in the file, every value in quotes. */
+static void format_record(const struct conf_line *line, struct text *t)
+{
+    for (size_t i = 0; i < line->n; i++) {
+        text_printf(t, "%s%s=\"", i ? " " : "", line->fields[i].key);
+        for (const char *p = line->fields[i].value; *p; p++) {
+            if (*p == '"' || *p == '\\')
+                text_add_char(t, '\\');
+            text_add_char(t, *p);
+        }
+        text_add_char(t, '"');
+    }
+}
+
+/* Agents are told the records, with the checks. */
+static int keep_meanings(struct config *c, const char *path, struct err *e)
+{
+    struct conf file;
+    size_t bytes = 0;
+    int rc = conf_read(path, CONF_RECORDS, &file, e);
+    for (size_t i = 0; rc == 0 && i < file.n; i++) {
+        CLEANUP_TEXT struct text line = {0};
+        format_record(&file.lines[i], &line);
+        hostlist_add(&c->meaning_lines, line.s);
+        bytes += line.len;
+    }
+    if (rc == 0)
+        conf_fini(&file);
+    if (rc == 0 && bytes > MEANINGS_BYTES_MAX)
+        return err_set(e, -EINVAL, "%s: its records are %zu bytes; at most %d can be told to the agents",
+                       path, bytes, MEANINGS_BYTES_MAX);
+    return rc;
+}
+
+static int read_meanings(struct config *c, struct err *e)
+{
+    const char *path = c->text[SETTING_MEANING_CONF];
+    struct err why = {0};
+    c->meanings = meanings_read(*path ? path : NULL, &why);
+    if (!c->meanings) {
+        int rc = err_set(e, why.code, "%s", why.msg);
+        return config_refuse_file(c, SETTING_MEANING_CONF, rc, e);
+    }
+    return *path ? keep_meanings(c, path, e) : 0;
+}
+
+static int read_remedies(struct config *c, struct err *e)
+{
+    const char *path = c->text[SETTING_REMEDY_CONF];
+    c->remedies = mem_alloc(sizeof *c->remedies);
+    int rc = *path ? remedies_read(path, c->remedies, e) : 0;
+    if (rc < 0)
+        return config_refuse_file(c, SETTING_REMEDY_CONF, rc, e);
+    for (size_t i = 0; i < c->remedies->n; i++) {
+        const struct remedy *r = &c->remedies->list[i];
+        if (check_classes(c, path, "remedy", r->name, &r->classes, e) < 0)
+            return -EINVAL;
+        if (strcmp(r->run, "replace") == 0 && !*c->text[SETTING_REPLACE_PROGRAM])
+            return err_set(e, -EINVAL, "%s: remedy %s has Run=replace, but there is no ReplaceProgram in %s",
+                           path, r->name, c->path);
+        if (strncmp(r->run, "power.", 6) == 0 && !*c->text[SETTING_BMC_CONF])
+            return err_set(e, -EINVAL, "%s: remedy %s has Run=%s, but there is no BmcConf in %s", path,
+                           r->name, r->run, c->path);
+    }
+    return 0;
+}
+
+static int read_bmcs(const struct config *c, struct err *e)
+{
+    const char *path = c->text[SETTING_BMC_CONF];
+    struct bmcs *b = NULL;
+    int rc = *path ? bmcs_read(path, &b, e) : 0;
+    bmcs_destroy(b);
+    return rc < 0 ? config_refuse_file(c, SETTING_BMC_CONF, rc, e) : 0;
+}
+
+int config_read_health(struct config *c, struct err *e)
+{
+    int rc = read_checks(c, e);
+    if (rc == 0)
+        rc = read_meanings(c, e);
+    if (rc == 0)
+        rc = read_bmcs(c, e);
+    return rc == 0 ? read_remedies(c, e) : rc;
+}
+
+void config_fini_health(struct config *c)
+{
+    if (c->checks)
+        checks_fini(c->checks);
+    if (c->remedies)
+        remedies_fini(c->remedies);
+    free(c->checks);
+    free(c->remedies);
+    hostlist_fini(&c->meaning_lines);
+    meanings_destroy(c->meanings);
+}
+
+static struct span span_of(const struct config *c, enum setting s)
+{
+    return (struct span){(int64_t)c->number[s]};
+}
+
+void config_set_health(struct config *c)
+{
+    struct health_policy *p = &c->watch.health;
+    const uint64_t *n = c->number;
+    *p = (struct health_policy){.act = n[SETTING_HEALTH] == HEALTH_ACT,
+                                .out_percent = (unsigned)n[SETTING_MAX_OUT],
+                                .out_class_percent = (unsigned)n[SETTING_MAX_OUT_CLASS],
+                                .out_group_percent = (unsigned)n[SETTING_MAX_OUT_GROUP],
+                                .out_partition_percent = (unsigned)n[SETTING_MAX_OUT_PARTITION],
+                                .surge = (unsigned)n[SETTING_SURGE_NODES],
+                                .surge_window = span_of(c, SETTING_SURGE_WINDOW),
+                                .shared = (unsigned)n[SETTING_SHARED_NODES],
+                                .shared_window = span_of(c, SETTING_SHARED_WINDOW),
+                                .group = span_of(c, SETTING_INCIDENT_WINDOW),
+                                .drain_deadline = span_of(c, SETTING_DRAIN_DEADLINE),
+                                .examine_deadline = span_of(c, SETTING_EXAMINE_DEADLINE),
+                                .provision_deadline = span_of(c, SETTING_PROVISION_DEADLINE),
+                                .inconclusive = (unsigned)n[SETTING_INCONCLUSIVE_TRIES],
+                                .remedies_a_week = (unsigned)n[SETTING_REMEDIES_A_WEEK],
+                                .fresh = span_of(c, SETTING_EVIDENCE_AGE),
+                                .override = span_of(c, SETTING_OVERRIDE_TIME),
+                                .provision_new = n[SETTING_PROVISION_NEW],
+                                .checks = c->checks,
+                                .remedies = c->remedies,
+                                .meanings = c->meanings};
+    c->api.drain_deadline = p->drain_deadline;
+    c->api.provision_deadline = p->provision_deadline;
+    c->api.checks = c->checks;
+    c->api.remedies = c->remedies;
+    c->api.meanings = c->meanings;
+    enum { MINUTE = 1000, DISTURB = 200 };
+    p->cost = (struct cost_policy){.minute = MINUTE,
+                                   .disturb = DISTURB,
+                                   .person = (uint32_t)(n[SETTING_PERSON_COST] / 60000000000u * MINUTE),
+                                   .scarce = 100,
+                                   .explore = (unsigned)n[SETTING_EXPLORE]};
+}
+
+void config_set_slurm(struct config *c)
+{
+    const char *scontrol = c->text[SETTING_SLURM_SCONTROL], *conf = c->text[SETTING_SLURM_CONF];
+    c->slurm = (struct slurm_conf){.scontrol = *scontrol ? scontrol : NULL,
+                                   .conf_file = *conf ? conf : NULL,
+                                   .every = span_of(c, SETTING_SLURM_INTERVAL),
+                                   .deadline = span_s(10),
+                                   .user = c->text[SETTING_SLURM_USER]};
+}

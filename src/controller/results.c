@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/results.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+enum { AGAIN_AFTER_S = 1 };
+
+/* What came of an effect, until it is committed. */
+struct effect_result {
+    struct results *all;
+    char *key, *done;
+    bool submitted, newer; /* newer: than what was submitted */
+    struct mono again;
+    struct effect_result *prev, *next;
+};
+
+struct results {
+    struct committer *committer;
+    struct effect_result *list;
+};
+
+static void result_destroy(struct effect_result *r)
+{
+    DL_DELETE(r->all->list, r);
+    free(r->key);
+    free(r->done);
+    free(r);
+}
+
+static void submit(struct effect_result *r);
+
+static void on_outcome(void *arg, const struct outcome *o)
+{
+    struct effect_result *r = arg;
+    bool refused = o->rc == -ENOENT || o->rc == -EINVAL || o->rc == -EBUSY || o->rc == -EACCES;
+    r->submitted = false;
+    if (o->rc < 0)
+        log_debug(LOG_STORE, "%s: the result is not committed: %s", r->key, o->why->msg);
+    if (o->rc < 0 && !refused)
+        r->again = mono_add(mono_now(), span_s(AGAIN_AFTER_S));
+    else if (r->newer)
+        submit(r);
+    else
+        result_destroy(r); /* it is committed, or its effect is another one by now */
+}
+
+static void submit(struct effect_result *r)
+{
+    CLEANUP_TEXT struct text set = {0};
+    text_add(&set, "{\"key\":");
+    text_add_json(&set, r->key);
+    text_printf(&set, ",\"done\":%s}", r->done);
+    r->submitted = true;
+    r->newer = false;
+    const struct command cmd = {.kind = COMMAND_EFFECT, .actor = "fettled", .at = wall_now(), .set = set.s};
+    committer_submit(r->all->committer, &cmd, on_outcome, r);
+}
+
+void results_add(struct results *all, const char *key, const char *done)
+{
+    struct effect_result *r;
+    DL_FOREACH (all->list, r) {
+        if (strcmp(r->key, key) == 0)
+            break;
+    }
+    if (!r) {
+        r = mem_alloc(sizeof *r);
+        *r = (struct effect_result){.all = all, .key = mem_dup(key)};
+        DL_APPEND(all->list, r);
+    }
+    free(r->done);
+    r->done = mem_dup(done);
+    r->newer = true;
+    if (!r->submitted)
+        submit(r);
+}
+
+void results_turn(struct results *all, struct mono now)
+{
+    struct effect_result *r, *next;
+    DL_FOREACH_SAFE(all->list, r, next)
+    {
+        if (!r->submitted && now.ns >= r->again.ns)
+            submit(r);
+    }
+}
+
+struct results *results_create(struct committer *k)
+{
+    struct results *all = mem_alloc(sizeof *all);
+    all->committer = k;
+    return all;
+}
+
+void results_destroy(struct results *all)
+{
+    if (!all)
+        return;
+    while (all->list)
+        result_destroy(all->list);
+    free(all);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_CONTROLLER_RESULTS_H
+#define FETTLE_CONTROLLER_RESULTS_H
+
+#include "controller/committer.h"
+
+/*
+ * What came of effects, on its way into their records. A result that cannot be committed is tried again each
+ * second, the newest of each record.
+ */
+
+struct results;
+struct results *results_create(struct committer *k);
+/* After the committer. */
+void results_destroy(struct results *r);
+/* key of the record, done the JSON of its new `done`. */
+void results_add(struct results *r, const char *key, const char *done);
+/* Time passes: call it some times a second. */
+void results_turn(struct results *r, struct mono now);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/scheduler.h"
+
+#include "base/text.h"
+#include "driver/slurm_plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool drains(enum claim_kind kind)
+{
+    return kind != CLAIM_SILENT;
+}
+
+/* The claim that Slurm is told of: a repair's before others, then the oldest. */
+static const struct claim *find_claim(const struct member *m)
+{
+    const struct claim *found = NULL;
+    for (size_t i = 0; i < m->n_claims; i++) {
+        const struct claim *claim = m->claims[i].claim;
+        if (drains(claim->kind) && (!found || (claim->kind == CLAIM_REPAIR && found->kind != CLAIM_REPAIR)))
+            found = claim;
+    }
+    return found;
+}
+
+/* Into a field that has no room for all: cut at a character. */
+static void put(char *out, size_t size, const char *text)
+{
+    size_t n = strlen(text);
+    if (n >= size) {
+        n = size - 1;
+        while (n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80)
+            n--;
+    }
+    memcpy(out, text, n);
+    out[n] = '\0';
+}
+
+/* A repair's claim has the problem as it began before its words; that of now is said. */
+static const char *words_of(const struct claim *claim)
+{
+    const char *end = claim->reason[0] == '[' ? strstr(claim->reason, "] ") : NULL;
+    return end ? end + 2 : claim->reason;
+}
+
+static void say_reason(const struct claim *claim, const struct repair *r, char *out, size_t size)
+{
+    CLEANUP_TEXT struct text t = {0};
+    if (claim->kind == CLAIM_REPAIR && r)
+        text_printf(&t, "[%s] %s", r->problem, words_of(claim));
+    else
+        text_printf(&t, "%s by %s: %s", claim_kind_name(claim->kind), claim->owner, claim->reason);
+    put(out, size, t.s);
+}
+
+void scheduler_wanted(const struct member *m, struct slurm_want *out)
+{
+    const struct claim *claim = m->listed ? find_claim(m) : NULL;
+    const struct repair *r = member_repair(m);
+    *out = (struct slurm_want){0};
+    if (!claim)
+        return;
+    out->drain = true;
+    put(out->claim, sizeof out->claim, claim->id);
+    say_reason(claim, r, out->reason, sizeof out->reason);
+    out->reserve = r && r->step == STEP_EXAMINE && m->n_claims == 1;
+}
+
+/* What the scheduler says runs on a node that is to be drained counts when no more can come: it gives work
+ * away until it has the drain, or for an examination the reservation. */
+void scheduler_saw(struct watch *w, const struct cluster *c, const struct slurm_node *n)
+{
+    struct member *m = cluster_find(c, n->name);
+    struct slurm_want want;
+    if (!m || !m->listed)
+        return;
+    scheduler_wanted(m, &want);
+    bool held = n->drain || n->down || (want.reserve && n->reserved);
+    enum work work = !n->known ? WORK_UNKNOWN : n->busy ? WORK_BUSY : WORK_IDLE;
+    watch_scheduler(w, m, work == WORK_IDLE && want.drain && !held ? WORK_UNKNOWN : work, n->completing);
+}
+
+static bool is_held(const struct cluster *c, const struct member *m, const struct slurm_want *want)
+{
+    CLEANUP_TEXT struct text key = {0};
+    struct slurm_record r = {0};
+    struct err e;
+    text_printf(&key, "effect/slurm.%s", m->name);
+    const char *value = cluster_effect_value(c, key.s);
+    if (!value || slurm_record_read(value, &r, &e) < 0)
+        return false;
+    return r.state == RECORD_DRAINED || r.state == RECORD_FOREIGN ||
+           (r.state == RECORD_RESERVED && want->reserve);
+}
+
+void scheduler_changed(struct watch *w, const struct cluster *c, const struct hostlist *nodes)
+{
+    for (size_t i = 0; i < nodes->n; i++) {
+        struct member *m = cluster_find(c, nodes->names[i]);
+        struct slurm_want want;
+        if (!m || !m->listed || !watch_observed(w, m)->scheduler)
+            continue;
+        scheduler_wanted(m, &want);
+        if (want.drain && watch_observed(w, m)->scheduled == WORK_IDLE && !is_held(c, m, &want))
+            watch_scheduler(w, m, WORK_UNKNOWN, false);
+    }
+}
+
+void scheduler_begin(struct watch *w, const struct cluster *c)
+{
+    for (size_t i = 0; i < cluster_count(c); i++) {
+        struct member *m = cluster_at(c, i);
+        if (m->listed && !watch_observed(w, m)->scheduler)
+            watch_scheduler(w, m, WORK_UNKNOWN, false);
+    }
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "driver/power.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct bmcs *read_all(const char *text)
+{
+    struct err e = {0};
+    struct bmcs *b = NULL;
+    if (bmcs_parse("bmc.conf", text, strlen(text), &b, &e) < 0)
+        fail_msg("%s", e.msg);
+    return b;
+}
+
+static void test_a_record_is_read(void **state)
+{
+    struct bmcs *b =
+        read_all("# comment\n"
+                 "Nodes=lx[01-02] Driver=ipmi Address=bmc-{node}:623 User=admin PasswordFile=/s Cipher=3\n"
+                 "Nodes=gx1 Driver=redfish Address=https://{node}.{node}/ User=u PasswordFile=/p "
+                 "CaFile=/ca System=1\n"
+                 "nodes=vm1 driver=SCRIPT run=\"/etc/power it\"\n");
+    struct bmc one;
+    assert_int_equal(b->n, 3);
+    assert_null(bmcs_find(b, "lx03"));
+    assert_null(bmcs_find(NULL, "lx01"));
+    assert_ptr_equal(bmcs_find(b, "lx02"), &b->list[0]);
+    bmc_copy(bmcs_find(b, "lx02"), "lx02", &one);
+    assert_int_equal(one.driver, BMC_IPMI);
+    assert_string_equal(one.address, "bmc-lx02:623");
+    assert_string_equal(one.cipher, "3");
+    bmc_fini(&one);
+    bmc_copy(bmcs_find(b, "gx1"), "gx1", &one);
+    assert_string_equal(one.address, "https://gx1.gx1/");
+    assert_string_equal(one.ca_file, "/ca");
+    assert_string_equal(one.system, "1");
+    assert_string_equal(one.user, "u");
+    bmc_fini(&one);
+    assert_int_equal(b->list[2].driver, BMC_SCRIPT);
+    assert_string_equal(b->list[2].run, "/etc/power it");
+    bmcs_destroy(b);
+}
+
+static void refused(const char *line, const char *why)
+{
+    struct err e = {0};
+    struct bmcs *b = NULL;
+    assert_int_equal(bmcs_parse("bmc.conf", line, strlen(line), &b, &e), -22);
+    assert_null(b);
+    assert_string_equal(e.msg, why);
+}
+
+static void test_what_is_wrong_is_said_with_its_line(void **state)
+{
+    refused("\nDriver=ipmi Address=a\n", "bmc.conf:2: Nodes is missing");
+    refused("Nodes=a Address=a\n", "bmc.conf:1: Driver is none of ipmi, redfish, script");
+    refused("Nodes=a Driver=x\n", "bmc.conf:1: Driver is none of ipmi, redfish, script");
+    refused("Nodes=a Driver=ipmi\n", "bmc.conf:1: Driver=ipmi needs Address");
+    refused("Nodes=a Driver=script\n", "bmc.conf:1: Driver=script needs Run");
+    refused("Nodes=a Driver=script Run=x\n", "bmc.conf:1: Run: \"x\" is not an absolute path");
+    refused("Nodes=a Driver=script Run=/x Address=a\n", "bmc.conf:1: Address is not for Driver=script");
+    refused("Nodes=a Driver=script Run=/x User=a\n",
+            "bmc.conf:1: User and PasswordFile are not for Driver=script");
+    refused("Nodes=a Driver=ipmi Address=a Run=/x\n", "bmc.conf:1: Run is not for Driver=ipmi");
+    refused("Nodes=a Driver=ipmi Address=a System=1\n",
+            "bmc.conf:1: System and CaFile are not for Driver=ipmi");
+    refused("Nodes=a Driver=ipmi Address=a Cipher=99\n",
+            "bmc.conf:1: Cipher: \"99\" is not a number from 0 to 17");
+    refused("Nodes=a Driver=redfish Address=https://a Cipher=3\n",
+            "bmc.conf:1: Cipher is not for Driver=redfish");
+    refused("Nodes=a Driver=redfish Address=bmc\n",
+            "bmc.conf:1: Address: \"bmc\" is no URL like https://bmc-{node}");
+    refused("Nodes=a Driver=ipmi Address=-v\n", "bmc.conf:1: Address: \"-v\" begins with a minus");
+    refused("Nodes=a Driver=ipmi Address=a Nope=1\n",
+            "bmc.conf:1: unknown key \"Nope\"; the nearest known is \"Nodes\"");
+    refused("Nodes=a[1-2] Driver=script Run=/x\nNodes=a2 Driver=script Run=/x\n",
+            "bmc.conf:2: node \"a2\" has a BMC in an earlier line");
+}
+
+static void test_a_password_is_the_first_line(void **state)
+{
+    char path[] = "/tmp/fettle-bmc-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    struct bmc b = {.password_file = path};
+    static const struct {
+        const char *bytes, *password;
+    } cases[] = {{"s3cret\n", "s3cret"},
+                 {"with blank \r\nmore", "with blank "},
+                 {"x", "x"},
+                 {"", NULL},
+                 {"\nx", NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CLEANUP_TEXT struct text t = {0};
+        struct err e = {0};
+        assert_int_equal(ftruncate(fd, 0), 0);
+        assert_int_equal(pwrite(fd, cases[i].bytes, strlen(cases[i].bytes), 0), strlen(cases[i].bytes));
+        if (cases[i].password) {
+            assert_int_equal(bmc_password(&b, &t, &e), 0);
+            assert_string_equal(t.s, cases[i].password);
+        } else {
+            assert_int_equal(bmc_password(&b, &t, &e), -22);
+            assert_non_null(strstr(e.msg, path));
+        }
+    }
+    close(fd);
+    unlink(path);
+    CLEANUP_TEXT struct text none = {0};
+    assert_int_equal(bmc_password(&b, &none, NULL), -2);
+    path[0] = '\0';
+    assert_int_equal(bmc_password(&b, &none, NULL), 0);
+    assert_int_equal(none.len, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_record_is_read),
+        cmocka_unit_test(test_what_is_wrong_is_said_with_its_line),
+        cmocka_unit_test(test_a_password_is_the_first_line),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

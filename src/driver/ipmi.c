@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * IPMI over the network, by ipmitool. "cycle" of a node that is off is no command to most BMCs: it is
+ * switched on then. What a command should lead to is looked at until it is so.
+ */
+#include "driver/power.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEP_LOOK, STEP_BOOTDEV, STEP_DO, STEP_VERIFY };
+
+static void next(struct power *p);
+
+static void on_ended(void *arg, char *text, size_t len, const struct err *why)
+{
+    struct power *p = arg;
+    p->program = NULL;
+    bool looked = p->step == STEP_LOOK || p->step == STEP_VERIFY;
+    struct err e = {0};
+    if (!why && looked && !strstr(text, "Power is on") && !strstr(text, "Power is off")) {
+        err_set(&e, -EPROTO, "ipmitool does not say whether the power is on");
+        why = &e;
+    }
+    if (why) {
+        power_end(p, NULL, why);
+        return;
+    }
+    if (looked)
+        p->is_on = strstr(text, "Power is on") != NULL;
+    next(p);
+}
+
+/* host:port of the address; the port is IPMI's own without one. */
+static void split_address(char *address, const char **host, const char **port)
+{
+    char *colon = strrchr(address, ':');
+    *host = address;
+    *port = "623";
+    if (colon && strchr(address, ':') == colon) {
+        *colon = '\0';
+        *port = colon + 1;
+    }
+}
+
+/* What changes something is sent once: a second one after an answer that was lost could be a second cycle.
+ * Its answer may take longer instead. */
+static void call(struct power *p, bool changes, const char *const *words)
+{
+    CLEANUP_FREE char *address = mem_dup(p->bmc.address);
+    CLEANUP_TEXT struct text secret = {0};
+    struct err e = {0};
+    const char *host, *port;
+    const char *argv[24] = {"ipmitool",          "-I", "lanplus",           "-N",
+                            changes ? "8" : "2", "-R", changes ? "1" : "3", "-H"};
+    size_t n = 8;
+    split_address(address, &host, &port);
+    text_add(&secret, "IPMITOOL_PASSWORD=");
+    int rc = bmc_password(&p->bmc, &secret, &e);
+    argv[n++] = host;
+    argv[n++] = "-p";
+    argv[n++] = port;
+    argv[n++] = "-U";
+    argv[n++] = p->bmc.user;
+    argv[n++] = "-E"; /* the password is in the environment, where only root sees it */
+    if (*p->bmc.cipher) {
+        argv[n++] = "-C";
+        argv[n++] = p->bmc.cipher;
+    }
+    while (*words)
+        argv[n++] = *words++;
+    const char *const set[] = {secret.s, NULL};
+    const struct program_run run = {
+        .argv = argv, .set = set, .deadline = span_s(POWER_CALL_S), .limit_bytes = 64 << 10};
+    if (rc == 0)
+        rc = program_start(p->loop, &run, on_ended, p, &p->program, &e);
+    if (rc < 0)
+        power_end(p, NULL, &e);
+}
+
+static void look(struct power *p)
+{
+    static const char *const words[] = {"chassis", "power", "status", NULL};
+    call(p, false, words);
+}
+
+static void act(struct power *p)
+{
+    bool restarts = p->verb == VERB_CYCLE || p->verb == VERB_RESET || p->verb == VERB_NETBOOT;
+    const char *verb = restarts && !p->is_on ? "on" : p->verb == VERB_NETBOOT ? "cycle" : verb_name(p->verb);
+    const char *const words[] = {"chassis", "power", verb, NULL};
+    call(p, true, words);
+}
+
+static void set_bootdev(struct power *p)
+{
+    static const char *const words[] = {"chassis", "bootdev", "pxe", NULL};
+    call(p, true, words);
+}
+
+/* A step has ended. */
+static void next(struct power *p)
+{
+    if (p->step == STEP_LOOK && p->verb == VERB_STATUS) {
+        power_end(p, p->is_on ? "on" : "off", NULL);
+    } else if (p->step == STEP_LOOK && p->verb == VERB_NETBOOT) {
+        p->step = STEP_BOOTDEV;
+        set_bootdev(p);
+    } else if (p->step < STEP_DO) {
+        p->step = STEP_DO;
+        act(p);
+    } else if (p->step == STEP_DO) {
+        p->step = STEP_VERIFY;
+        power_later(p, POWER_SETTLE_MS, look);
+    } else {
+        power_settle(p, look);
+    }
+}
+
+void ipmi_begin(struct power *p)
+{
+    p->step = STEP_LOOK;
+    look(p);
+}

@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An operation's way: it waits until it may be begun; "begun" is said, with the time; when the record says so
+ * with this time, it was us, and nobody else will do it: now it is done. A record that says begun with
+ * another time is of somebody who ended in the middle.
+ *
+ * Results are said again until the record has them. What is begun goes on though its record goes.
+ */
+#include "driver/operate.h"
+
+#include "base/json.h"
+#include "driver/power.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+enum {
+    TICK_MS = 250,
+    ASK_AGAIN_MS = 500,  /* whether it may be begun */
+    RESULT_AGAIN_S = 30, /* until the record has it */
+    ID_BYTES_MAX = 63,
+    LEFT_S_MAX = 366 * 86400,
+    TEXT_BYTES_MAX = 2 << 10,
+    PRINTED_BYTES_MAX = 1 << 20
+};
+
+enum state { WAITS, BEGINS, RUNS, LOOKS, ENDED };
+
+struct operation {
+    struct operate *o;
+    char *node, *run;
+    char id[ID_BYTES_MAX + 1];
+    struct mono deadline; /* a clock that is set moves it no more */
+    struct wall begun;    /* as we said it; 0 as long as we did not */
+    enum state state;
+    struct mono next, said;
+    bool is_gone; /* its record */
+    struct power *power;
+    struct program *program;
+    char *result; /* what is said until the record has it */
+    struct operation *prev, *next_one;
+};
+
+/* A person's own. */
+struct wish {
+    struct operate *o;
+    char *node;
+    bool changes; /* is no mere look */
+    struct power *power;
+    struct err why; /* it cannot be: told from the loop */
+    operate_done_fn *done;
+    void *arg;
+    struct wish *prev, *next;
+};
+
+struct operate {
+    uv_loop_t *loop;
+    uv_timer_t timer;
+    struct bmcs *bmcs;
+    char *replace;
+    struct operate_sink sink;
+    struct span result_again;
+    struct operation *list;
+    struct wish *wishes;
+};
+
+static void on_tick(uv_timer_t *t);
+
+static void wake(struct operate *o)
+{
+    uv_timer_start(&o->timer, on_tick, 0, TICK_MS);
+}
+
+/* --- results --------------------------------------------------------------------------------- */
+
+static void drop(struct operation *op)
+{
+    DL_DELETE2(op->o->list, op, prev, next_one);
+    power_cancel(op->power);
+    program_kill(op->program);
+    free(op->node);
+    free(op->run);
+    free(op->result);
+    free(op);
+}
+
+/* What a command printed, as a record may have it: one line, not too long. */
+static char *clause(const char *said)
+{
+    struct text t = {0};
+    size_t len;
+    for (const char *s = said; *s && t.len + (len = text_utf8(s)) < TEXT_BYTES_MAX; s += len ? len : 1) {
+        bool clean = len > 0 && (unsigned char)*s >= 0x20 && *s != 0x7f;
+        if (clean)
+            text_add_bytes(&t, s, len);
+        else
+            text_add_char(&t, ' ');
+    }
+    while (t.len && t.s[t.len - 1] == ' ')
+        t.s[--t.len] = '\0';
+    return text_take(&t);
+}
+
+static void say(struct operation *op, struct mono now)
+{
+    CLEANUP_TEXT struct text key = {0};
+    text_printf(&key, "effect/operate.%s", op->node);
+    op->next = mono_add(now, op->o->result_again);
+    op->o->sink.result(op->o->sink.arg, key.s, op->result);
+}
+
+static void say_begun(struct operation *op, struct mono now)
+{
+    struct text t = {0};
+    text_add(&t, "{\"state\":\"begun\",\"id\":");
+    text_add_json(&t, op->id);
+    text_printf(&t, ",\"at\":\"%lld\"}", (long long)op->begun.ns);
+    free(op->result);
+    op->result = text_take(&t);
+    say(op, now);
+}
+
+static void end(struct operation *op, const char *state, const char *words)
+{
+    CLEANUP_FREE char *clean = clause(words);
+    struct text t = {0};
+    if (op->is_gone) {
+        drop(op);
+        return;
+    }
+    text_printf(&t, "{\"state\":\"%s\",\"id\":", state);
+    text_add_json(&t, op->id);
+    text_add(&t, ",\"text\":");
+    text_add_json(&t, clean);
+    text_add_char(&t, '}');
+    free(op->result);
+    op->result = text_take(&t);
+    op->state = ENDED;
+    say(op, mono_now());
+}
+
+/* --- carrying out ---------------------------------------------------------------------------- */
+
+/* The verb of "power.VERB". */
+static bool power_verb(const char *run, enum verb *out)
+{
+    return strncmp(run, "power.", 6) == 0 && verb_find(run + 6, out) && *out != VERB_STATUS;
+}
+
+static bool is_ours(const char *run)
+{
+    enum verb v;
+    return power_verb(run, &v) || strncmp(run, "script:", 7) == 0 || strcmp(run, "replace") == 0;
+}
+
+int operate_can(const struct operate *o, const char *node, const char *run, struct err *e)
+{
+    enum verb v;
+    if (power_verb(run, &v) && !bmcs_find(o->bmcs, node))
+        return err_set(e, -ENOENT, "node \"%s\" has no BMC in bmc.conf", node);
+    if (strcmp(run, "replace") == 0 && !o->replace)
+        return err_set(e, -ENOENT, "no ReplaceProgram is set");
+    return is_ours(run) ? 0 : err_set(e, -ENOENT, "no driver knows \"%.100s\"", run);
+}
+
+static void on_power(void *arg, const char *answer, const struct err *why)
+{
+    struct operation *op = arg;
+    op->power = NULL;
+    end(op, why ? "failed" : "done", why ? why->msg : answer);
+}
+
+static void on_program(void *arg, char *text, size_t len, const struct err *why)
+{
+    struct operation *op = arg;
+    op->program = NULL;
+    end(op, why ? "failed" : "done", why ? why->msg : text);
+}
+
+static void start_program(struct operation *op, const char *const *argv)
+{
+    CLEANUP_TEXT struct text node = {0}, operation = {0};
+    struct err e = {0};
+    text_printf(&node, "FETTLE_NODE=%s", op->node);
+    text_printf(&operation, "FETTLE_OPERATION=%s", op->id);
+    const char *const set[] = {node.s, operation.s, NULL};
+    int64_t left_ns = mono_sub(op->deadline, mono_now()).ns;
+    const struct program_run run = {.argv = argv,
+                                    .set = set,
+                                    .deadline = {left_ns > 1000000 ? left_ns : 1000000},
+                                    .limit_bytes = PRINTED_BYTES_MAX};
+    if (program_start(op->o->loop, &run, on_program, op, &op->program, &e) < 0)
+        end(op, "failed", e.msg);
+}
+
+static void carry_out(struct operation *op)
+{
+    struct err e = {0};
+    enum verb v;
+    op->state = RUNS;
+    if (operate_can(op->o, op->node, op->run, &e) < 0) { /* by now */
+        end(op, "failed", e.msg);
+    } else if (power_verb(op->run, &v)) {
+        op->power = power_start(op->o->loop, bmcs_find(op->o->bmcs, op->node), op->node, v, on_power, op);
+    } else if (strcmp(op->run, "replace") == 0) {
+        const char *const argv[] = {op->o->replace, op->node, NULL};
+        start_program(op, argv);
+    } else {
+        const char *const argv[] = {"/bin/sh", "-c", op->run + strlen("script:"), NULL};
+        start_program(op, argv);
+    }
+}
+
+/* Somebody else's that is begun: where the power is says what came of on and off. */
+static void on_look(void *arg, const char *answer, const struct err *why)
+{
+    struct operation *op = arg;
+    CLEANUP_TEXT struct text words = {0};
+    op->power = NULL;
+    if (why) {
+        text_printf(&words, "the controller ended in the middle, and the BMC does not say: %s", why->msg);
+        end(op, "unknown", words.s);
+        return;
+    }
+    bool is_there = strcmp(answer, op->run + strlen("power.")) == 0;
+    text_printf(&words, "the controller ended in the middle; the power is %s", answer);
+    end(op, is_there ? "done" : "failed", words.s);
+}
+
+static void look(struct operation *op)
+{
+    enum verb v = VERB_STATUS;
+    const struct bmc *b = bmcs_find(op->o->bmcs, op->node);
+    op->state = LOOKS;
+    if (b && power_verb(op->run, &v) && (v == VERB_ON || v == VERB_OFF))
+        op->power = power_start(op->o->loop, b, op->node, VERB_STATUS, on_look, op);
+    else
+        end(op, "unknown", "the controller ended in the middle of it");
+}
+
+/* --- records --------------------------------------------------------------------------------- */
+
+static struct wall time_of(const json_t *o, const char *key)
+{
+    uint64_t ns = 0;
+    text_parse_u64(json_text(o, key), 0, INT64_MAX, &ns, NULL);
+    return (struct wall){(int64_t)ns};
+}
+
+/* The same in this machine's time. */
+static struct mono due_of(struct wall deadline)
+{
+    int64_t left_ns = deadline.ns - wall_now().ns, most_ns = span_s(LEFT_S_MAX).ns;
+    return (struct mono){mono_now().ns + (left_ns < most_ns ? left_ns : most_ns)};
+}
+
+static struct operation *find(const struct operate *o, const char *node)
+{
+    struct operation *op;
+    DL_FOREACH2(o->list, op, next_one)
+    {
+        if (!op->is_gone && strcmp(op->node, node) == 0)
+            return op;
+    }
+    return NULL;
+}
+
+/* Its record is gone, or has an end. */
+static void let_go(struct operation *op)
+{
+    op->is_gone = true;
+    if (op->state != RUNS)
+        drop(op);
+}
+
+static struct operation *add(struct operate *o, const char *node, const json_t *record)
+{
+    struct operation *op = mem_alloc(sizeof *op);
+    op->o = o;
+    op->node = mem_dup(node);
+    op->run = mem_dup(json_text(record, "run"));
+    snprintf(op->id, sizeof op->id, "%s", json_text(record, "id"));
+    op->deadline = due_of(time_of(record, "deadline"));
+    DL_APPEND2(o->list, op, prev, next_one);
+    return op;
+}
+
+/* Ours is done now; but an answer that took long is of another time than the one for which it was allowed. */
+static void on_begun(struct operation *op, struct wall at)
+{
+    if (op->state != WAITS && op->state != BEGINS)
+        return;
+    if (op->begun.ns == 0 || op->begun.ns != at.ns)
+        look(op);
+    else if (mono_sub(mono_now(), op->said).ns > op->o->result_again.ns)
+        end(op, "failed", "it was not done: to write down that it begins took too long");
+    else
+        carry_out(op);
+}
+
+static void take_record(struct operate *o, const char *node, const json_t *record)
+{
+    struct operation *op = find(o, node);
+    const json_t *done = json_object_get(record, "done");
+    const char *state = json_text(done, "state");
+    bool is_open = !*state || strcmp(state, "begun") == 0;
+    if (op && (!is_open || strcmp(op->id, json_text(record, "id")) != 0)) {
+        let_go(op);
+        op = NULL;
+    }
+    if (!is_open || !is_ours(json_text(record, "run")))
+        return;
+    if (!op)
+        op = add(o, node, record);
+    if (*state)
+        on_begun(op, time_of(done, "at"));
+    wake(o);
+}
+
+void operate_effect(struct operate *o, const char *key, const char *value)
+{
+    static const char prefix[] = "effect/operate.";
+    if (strncmp(key, prefix, strlen(prefix)) != 0)
+        return;
+    const char *node = key + strlen(prefix);
+    CLEANUP_JSON json_t *record = value ? json_read(value, strlen(value), NULL) : NULL;
+    struct operation *op = find(o, node);
+    if (record)
+        take_record(o, node, record);
+    else if (op)
+        let_go(op);
+}
+
+/* --- time ------------------------------------------------------------------------------------ */
+
+/* Something else is being done to the node: an operation whose record is gone, or a person's wish. */
+static bool is_taken(const struct operate *o, const char *node)
+{
+    const struct operation *op;
+    const struct wish *w;
+    DL_FOREACH2(o->list, op, next_one)
+    {
+        if (op->state == RUNS && strcmp(op->node, node) == 0)
+            return true;
+    }
+    DL_FOREACH (o->wishes, w) {
+        if (w->power && w->changes && strcmp(w->node, node) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void begin(struct operation *op, struct mono now, struct wall wall)
+{
+    struct err e = {0};
+    const struct operate *o = op->o;
+    int rc = is_taken(o, op->node) ? -EAGAIN : operate_can(o, op->node, op->run, &e);
+    if (rc == 0 && now.ns > op->deadline.ns)
+        rc = err_set(&e, -EBUSY, "its time is over");
+    if (rc == 0)
+        rc = o->sink.may(o->sink.arg, op->node, op->id, &e);
+    if (rc == -EAGAIN) {
+        op->next = mono_add(now, span_ms(ASK_AGAIN_MS));
+    } else if (rc < 0) {
+        end(op, "refused", e.msg);
+    } else {
+        op->state = BEGINS;
+        op->begun = wall;
+        op->said = now;
+        say_begun(op, now);
+    }
+}
+
+static void turn(struct operation *op, struct mono now, struct wall wall)
+{
+    if (op->state == RUNS && now.ns > op->deadline.ns && op->power) {
+        power_cancel(STEAL(op->power));
+        end(op, "failed", "it did not end in time");
+    } else if (now.ns < op->next.ns) {
+        return;
+    } else if (op->state == WAITS) {
+        begin(op, now, wall);
+    } else if (op->result && (op->state == BEGINS || op->state == ENDED)) {
+        say(op, now);
+    }
+}
+
+static void tell(struct wish *w, const char *answer, const struct err *why)
+{
+    operate_done_fn *done = w->done;
+    void *arg = w->arg;
+    DL_DELETE(w->o->wishes, w);
+    free(w->node);
+    struct err copy = why ? *why : (struct err){0};
+    free(w);
+    done(arg, answer, why ? &copy : NULL);
+}
+
+static void on_tick(uv_timer_t *t)
+{
+    struct operate *o = t->data;
+    struct operation *op, *next;
+    struct wish *w, *after;
+    struct mono now = mono_now();
+    struct wall wall = wall_now();
+    DL_FOREACH_SAFE2(o->list, op, next, next_one)
+    {
+        turn(op, now, wall);
+    }
+    DL_FOREACH_SAFE(o->wishes, w, after)
+    {
+        if (w->why.code)
+            tell(w, NULL, &w->why);
+    }
+    if (!o->list)
+        uv_timer_stop(&o->timer);
+}
+
+/* --- a person's wish ------------------------------------------------------------------------- */
+
+static void on_wish(void *arg, const char *answer, const struct err *why)
+{
+    struct wish *w = arg;
+    w->power = NULL;
+    tell(w, answer, why);
+}
+
+static bool is_operated(const struct operate *o, const char *node)
+{
+    const struct operation *op = find(o, node);
+    return is_taken(o, node) || (op && op->state == BEGINS);
+}
+
+void operate_now(struct operate *o, const char *node, const char *verb, operate_done_fn *done, void *arg)
+{
+    struct wish *w = mem_alloc(sizeof *w);
+    const struct bmc *b = bmcs_find(o->bmcs, node);
+    enum verb v = VERB_STATUS;
+    *w = (struct wish){.o = o, .node = mem_dup(node), .done = done, .arg = arg};
+    if (!verb_find(verb, &v))
+        err_set(&w->why, -EINVAL, "\"%.40s\" is none of status, on, off, cycle, reset, netboot", verb);
+    else if (!b)
+        err_set(&w->why, -ENOENT, "node \"%s\" has no BMC in bmc.conf", node);
+    else if (v != VERB_STATUS && is_operated(o, node))
+        err_set(&w->why, -EBUSY, "an operation on node \"%s\" is under way", node);
+    w->changes = v != VERB_STATUS;
+    DL_APPEND(o->wishes, w);
+    if (w->why.code)
+        wake(o);
+    else
+        w->power = power_start(o->loop, b, node, v, on_wish, w);
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+struct operate *operate_create(uv_loop_t *loop, struct bmcs *bmcs, const char *replace,
+                               const struct operate_sink *sink)
+{
+    struct operate *o = mem_alloc(sizeof *o);
+    *o = (struct operate){.loop = loop,
+                          .bmcs = bmcs,
+                          .replace = mem_dup(replace),
+                          .sink = *sink,
+                          .result_again = span_s(RESULT_AGAIN_S)};
+    uv_timer_init(loop, &o->timer);
+    o->timer.data = o;
+    return o;
+}
+
+void operate_configure(struct operate *o, struct bmcs *bmcs, const char *replace)
+{
+    bmcs_destroy(o->bmcs);
+    free(o->replace);
+    o->bmcs = bmcs;
+    o->replace = mem_dup(replace);
+}
+
+void operate_set_pace(struct operate *o, struct span result_again)
+{
+    o->result_again = result_again;
+}
+
+static void on_closed(uv_handle_t *h)
+{
+    free(h->data);
+}
+
+void operate_destroy(struct operate *o)
+{
+    struct err why = {0};
+    if (!o)
+        return;
+    err_set(&why, -EAGAIN, "the controller ends");
+    while (o->list)
+        drop(o->list);
+    while (o->wishes) {
+        power_cancel(STEAL(o->wishes->power));
+        tell(o->wishes, NULL, &why);
+    }
+    bmcs_destroy(o->bmcs);
+    free(o->replace);
+    uv_close((uv_handle_t *)&o->timer, on_closed);
+}

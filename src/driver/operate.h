@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_DRIVER_OPERATE_H
+#define FETTLE_DRIVER_OPERATE_H
+
+#include "base/clock.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <uv.h>
+
+/*
+ * Carries out operations on nodes that are not the agent's own: through the BMC (IPMI by ipmitool, Redfish by
+ * HTTPS) or a script of the site. An operation is a record of the outbox, effect/operate.NAME
+ * (doc/spec/repair.md); one a node. Before anything is done the record says that it is begun; one that is
+ * found begun after a restart is never done a second time: its end is looked for (power status), or it is
+ * reported as not known.
+ *
+ * BMCs are records, one a line (bmc.conf(5)):
+ *   Nodes=lx[01-64] Driver=ipmi Address=bmc-{node}:623 User=admin PasswordFile=/etc/fettle/bmc.secret
+ *   Nodes=gx[001-016] Driver=redfish Address=https://bmc-{node} User=admin PasswordFile=... System=1
+ *   Nodes=vm[1-9] Driver=script Run=/etc/fettle/power.sh
+ */
+
+struct bmcs;
+/* -EINVAL "PATH:LINE: ..." */
+int bmcs_read(const char *path, struct bmcs **out, struct err *e);
+void bmcs_destroy(struct bmcs *b);
+
+struct operate_sink {
+    void *arg;
+    void (*result)(void *arg, const char *key, const char *done);
+    /* Asked right before it is begun: 0, -EAGAIN or -EBUSY with why. */
+    int (*may)(void *arg, const char *node, const char *operation, struct err *e);
+};
+
+struct operate;
+/* Takes bmcs over (may be NULL). replace: the provider's script, or NULL. */
+struct operate *operate_create(uv_loop_t *loop, struct bmcs *bmcs, const char *replace,
+                               const struct operate_sink *sink);
+void operate_configure(struct operate *o, struct bmcs *bmcs, const char *replace);
+void operate_destroy(struct operate *o);
+/* An effect's record, new or changed; value NULL: it is gone, and what is not begun is dropped. Operations
+ * whose run is the agent's (node:, reboot, check:) are ignored. */
+void operate_effect(struct operate *o, const char *key, const char *value);
+
+/* Whether a driver knows how to do this to the node: 0, or -ENOENT with why not. */
+int operate_can(const struct operate *o, const char *node, const char *run, struct err *e);
+/* A person's own wish, outside of any repair: status, on, off, cycle, reset, netboot. done is called once
+ * from the loop with the answer in words, or why not. */
+typedef void operate_done_fn(void *arg, const char *answer, const struct err *why);
+void operate_now(struct operate *o, const char *node, const char *verb, operate_done_fn *done, void *arg);
+
+#endif

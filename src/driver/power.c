@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One thing done to a node's power, and the site's own script. A BMC says "done" when it has understood: that
+ * the power is as it should be is looked at afterwards, by the drivers that can.
+ */
+#include "driver/power.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const verbs[VERBS] = {"status", "on", "off", "cycle", "reset", "netboot"};
+
+const char *verb_name(enum verb v)
+{
+    return verbs[v];
+}
+
+bool verb_find(const char *name, enum verb *out)
+{
+    for (int v = 0; v < VERBS; v++) {
+        if (strcmp(name, verbs[v]) == 0) {
+            *out = (enum verb)v;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+static void on_closed(uv_handle_t *h)
+{
+    struct power *p = h->data;
+    redfish_free(p->redfish);
+    bmc_fini(&p->bmc);
+    free(p->node);
+    free(p);
+}
+
+void power_cancel(struct power *p)
+{
+    if (!p || p->is_ending)
+        return;
+    p->is_ending = true;
+    program_kill(p->program);
+    fetch_destroy(p->fetch);
+    uv_close((uv_handle_t *)&p->timer, on_closed);
+}
+
+void power_end(struct power *p, const char *answer, const struct err *why)
+{
+    operate_done_fn *done = p->done;
+    void *arg = p->arg;
+    CLEANUP_FREE char *words = mem_dup(answer);
+    struct err copy = why ? *why : (struct err){0};
+    power_cancel(p);
+    done(arg, why ? NULL : words, why ? &copy : NULL);
+}
+
+static void on_timer(uv_timer_t *t)
+{
+    struct power *p = t->data;
+    power_step_fn *step = p->next;
+    step(p);
+}
+
+void power_later(struct power *p, int ms, power_step_fn *step)
+{
+    p->next = step;
+    uv_timer_start(&p->timer, on_timer, (uint64_t)ms, 0);
+}
+
+void power_wait(struct power *p, power_step_fn *look)
+{
+    struct err e = {0};
+    if (++p->tries < POWER_SETTLE_TRIES) {
+        power_later(p, POWER_SETTLE_MS, look);
+        return;
+    }
+    err_set(&e, -ETIMEDOUT, "the power is still %s", p->is_on ? "on" : "off");
+    power_end(p, NULL, &e);
+}
+
+void power_settle(struct power *p, power_step_fn *look)
+{
+    bool wanted = p->verb != VERB_OFF;
+    if (p->is_on == wanted)
+        power_end(p, wanted ? "on" : "off", NULL);
+    else
+        power_wait(p, look);
+}
+
+/* --- the site's script ----------------------------------------------------------------------- */
+
+static void on_script(void *arg, char *text, size_t len, const struct err *why)
+{
+    struct power *p = arg;
+    p->program = NULL;
+    if (text)
+        text[strcspn(text, "\n")] = '\0';
+    power_end(p, text && *text ? text : verb_name(p->verb), why);
+}
+
+static void script_begin(struct power *p)
+{
+    CLEANUP_TEXT struct text node = {0};
+    struct err e = {0};
+    text_printf(&node, "FETTLE_NODE=%s", p->node);
+    const char *const argv[] = {p->bmc.run, verb_name(p->verb), p->node, NULL};
+    const char *const set[] = {node.s, NULL};
+    const struct program_run run = {
+        .argv = argv, .set = set, .deadline = span_s(3 * POWER_CALL_S), .limit_bytes = 64 << 10};
+    if (program_start(p->loop, &run, on_script, p, &p->program, &e) < 0)
+        power_end(p, NULL, &e);
+}
+
+struct power *power_start(uv_loop_t *loop, const struct bmc *b, const char *node, enum verb verb,
+                          operate_done_fn *done, void *arg)
+{
+    static power_step_fn *const begins[] = {
+        [BMC_IPMI] = ipmi_begin, [BMC_REDFISH] = redfish_begin, [BMC_SCRIPT] = script_begin};
+    struct power *p = mem_alloc(sizeof *p);
+    *p = (struct power){.loop = loop, .node = mem_dup(node), .verb = verb, .done = done, .arg = arg};
+    bmc_copy(b, node, &p->bmc);
+    uv_timer_init(loop, &p->timer);
+    p->timer.data = p;
+    power_later(p, 0, begins[b->driver]);
+    return p;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A run has three ends: the child's exit and the ends of its two pipes. When all three came, or the deadline
+ * passed, its caller is told. At the deadline the group is killed, which brings all three; a pipe that some
+ * grandchild holds open after the child is gone is closed here.
+ */
+#include "driver/program.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORDS_BYTES_MAX = 400, READ_BYTES = 64 << 10, LINGER_MS = 200 };
+
+extern char **environ;
+
+struct program {
+    char *name; /* for sentences */
+    uv_process_t process;
+    uv_pipe_t out, err;
+    uv_timer_t deadline;
+    size_t limit_bytes;
+    struct text printed, words;
+    bool is_spawned, has_exited, out_ended, err_ended, is_late, is_long;
+    unsigned open; /* handles */
+    int64_t status;
+    int signal;
+    program_done_fn *done; /* NULL: was told, or is to hear nothing */
+    program_gone_fn *gone; /* likewise */
+    void *arg;
+};
+
+static void kill_group(const struct program *r)
+{
+    if (r->is_spawned)
+        (void)kill(-r->process.pid, SIGKILL);
+}
+
+static int judge(const struct program *r, struct err *e)
+{
+    if (r->is_late)
+        return err_set(e, -ETIMEDOUT, "%s did not end in time", r->name);
+    if (r->is_long)
+        return err_set(e, -EPROTO, "%s printed more than %zu bytes", r->name, r->limit_bytes);
+    if (r->signal)
+        return err_set(e, -EIO, "%s was killed by signal %d", r->name, r->signal);
+    if (r->status != 0) {
+        const char *words = r->words.len ? r->words.s : r->printed.len ? r->printed.s : "";
+        return err_set(e, -EIO, "%s ended with %d%s%.*s", r->name, (int)r->status, *words ? ": " : "",
+                       (int)strcspn(words, "\n"), words);
+    }
+    return 0;
+}
+
+/* Once; a child that cannot be killed is not waited for. */
+static void report(struct program *r)
+{
+    struct err e = {0};
+    int rc = judge(r, &e);
+    program_done_fn *done = STEAL(r->done);
+    text_add_bytes(&r->printed, "", 0);
+    if (done)
+        done(r->arg, rc < 0 ? NULL : r->printed.s, r->printed.len, rc < 0 ? &e : NULL);
+}
+
+static void on_closed(uv_handle_t *h)
+{
+    struct program *r = h->data;
+    if (--r->open > 0)
+        return;
+    if (r->gone)
+        r->gone(r->arg);
+    report(r);
+    text_fini(&r->printed);
+    text_fini(&r->words);
+    free(r->name);
+    free(r);
+}
+
+static void close_all(struct program *r)
+{
+    uv_handle_t *const handles[] = {(uv_handle_t *)&r->out, (uv_handle_t *)&r->err,
+                                    (uv_handle_t *)&r->deadline, (uv_handle_t *)&r->process};
+    for (size_t i = 0; i < sizeof handles / sizeof *handles; i++)
+        if (!uv_is_closing(handles[i]))
+            uv_close(handles[i], on_closed);
+}
+
+static void end_if_over(struct program *r)
+{
+    if (r->has_exited && r->out_ended && r->err_ended)
+        close_all(r);
+}
+
+static void on_linger(uv_timer_t *t)
+{
+    struct program *r = t->data;
+    kill_group(r);
+    close_all(r);
+}
+
+static void on_ended(uv_process_t *p, int64_t status, int sig)
+{
+    struct program *r = p->data;
+    r->has_exited = true;
+    r->status = status;
+    r->signal = sig;
+    if (!uv_is_closing((uv_handle_t *)&r->deadline))
+        uv_timer_start(&r->deadline, on_linger, LINGER_MS, 0);
+    end_if_over(r);
+}
+
+static void on_deadline(uv_timer_t *t)
+{
+    struct program *r = t->data;
+    r->is_late = true;
+    kill_group(r);
+    report(r);
+}
+
+static void on_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *buf)
+{
+    struct program *r = h->data;
+    struct text *t = h == (uv_handle_t *)&r->out ? &r->printed : &r->words;
+    buf->base = text_room(t, READ_BYTES);
+    buf->len = READ_BYTES - 1; /* and a zero byte behind it */
+}
+
+static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *buf)
+{
+    struct program *r = s->data;
+    bool is_out = s == (uv_stream_t *)&r->out;
+    struct text *t = is_out ? &r->printed : &r->words;
+    if (n < 0) {
+        *(is_out ? &r->out_ended : &r->err_ended) = true;
+        uv_read_stop(s);
+        end_if_over(r);
+        return;
+    }
+    t->len += (size_t)n;
+    t->s[t->len] = '\0';
+    if (!is_out && t->len > WORDS_BYTES_MAX) { /* the rest is read and dropped */
+        t->len = WORDS_BYTES_MAX;
+        t->s[t->len] = '\0';
+    }
+    if (is_out && t->len > r->limit_bytes && !r->is_long) {
+        r->is_long = true;
+        kill_group(r);
+    }
+    if (r->is_long)
+        text_clear(t);
+}
+
+/* --- starting -------------------------------------------------------------------------------- */
+
+static bool names(const char *variable, const char *const *list)
+{
+    for (; list && *list; list++) {
+        size_t n = strcspn(*list, "=");
+        if (strncmp(variable, *list, n) == 0 && variable[n] == '=')
+            return true;
+    }
+    return false;
+}
+
+/* This process's environment without what is set or unset, and then what is set. */
+static char **make_environment(const struct program_run *run)
+{
+    size_t n = 0, m = 0;
+    while (environ[n])
+        n++;
+    while (run->set && run->set[m])
+        m++;
+    char **all = mem_alloc((n + m + 1) * sizeof *all), **to = all;
+    for (size_t i = 0; i < n; i++)
+        if (!names(environ[i], run->set) && !names(environ[i], run->unset))
+            *to++ = mem_dup(environ[i]);
+    for (size_t i = 0; i < m; i++)
+        *to++ = mem_dup(run->set[i]);
+    return all;
+}
+
+static void free_environment(char **all)
+{
+    for (char **s = all; *s; s++)
+        free(*s);
+    free(all);
+}
+
+static int spawn(uv_loop_t *loop, struct program *r, const struct program_run *run)
+{
+    char **env = make_environment(run);
+    uv_stdio_container_t stdio[3] = {
+        {.flags = UV_IGNORE},
+        {.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t *)&r->out},
+        {.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t *)&r->err}};
+    const uv_process_options_t options = {
+        .file = run->argv[0],
+        .args = (char **)(uintptr_t)run->argv,
+        .env = env,
+        .stdio = stdio,
+        .stdio_count = 3,
+        .flags = UV_PROCESS_DETACHED,
+        .exit_cb = on_ended,
+    };
+    int rc = uv_spawn(loop, &r->process, &options);
+    free_environment(env);
+    return rc;
+}
+
+/* What stands behind the last slash. */
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+int program_start(uv_loop_t *loop, const struct program_run *run, program_done_fn *done, void *arg,
+                  struct program **out, struct err *e)
+{
+    struct program *r = mem_alloc(sizeof *r);
+    *r = (struct program){.name = mem_dup(name_of(run->argv[0])),
+                          .limit_bytes = run->limit_bytes,
+                          .open = 4,
+                          .done = done,
+                          .gone = run->gone,
+                          .arg = arg};
+    uv_pipe_init(loop, &r->out, 0);
+    uv_pipe_init(loop, &r->err, 0);
+    uv_timer_init(loop, &r->deadline);
+    r->out.data = r->err.data = r->deadline.data = r;
+    int rc = spawn(loop, r, run);
+    r->process.data = r; /* uv_spawn makes the handle, also when it fails */
+    if (rc < 0) {
+        r->done = NULL;
+        r->gone = NULL;
+        close_all(r);
+        return err_set(e, rc, "%s: %s", run->argv[0], uv_strerror(rc));
+    }
+    r->is_spawned = true;
+    uv_timer_start(&r->deadline, on_deadline, (uint64_t)span_to_ms(run->deadline), 0);
+    uv_read_start((uv_stream_t *)&r->out, on_alloc, on_read);
+    uv_read_start((uv_stream_t *)&r->err, on_alloc, on_read);
+    *out = r;
+    return 0;
+}
+
+void program_kill(struct program *r)
+{
+    if (!r)
+        return;
+    r->done = NULL;
+    r->gone = NULL;
+    kill_group(r);
+    close_all(r);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Redfish, over HTTPS with the user's password. From the root the links lead to the system, for no two
+ * vendors name it alike; what it may be asked to do stands in it, or in the action's own info.
+ *
+ * Where neither PowerCycle nor ForceRestart is allowed, a cycle is ForceOff, and On when the power is off.
+ *
+ * What changes something is sent once: a second one after an answer that was lost could be a second cycle.
+ */
+#include "driver/power.h"
+#include "driver/redfish_read.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum at { AT_ROOT, AT_SYSTEMS, AT_SYSTEM, AT_INFO, AT_BOOT, AT_RESET, AT_TASK, AT_SETTLE };
+
+struct redfish {
+    char *base; /* the address without a slash at its end */
+    enum at at;
+    redfish_path system, task;
+    struct redfish_system state;
+    bool is_boot_set, is_boot_anew;
+    bool is_half; /* of a cycle in two: it is switched on when it is off */
+};
+
+static void on_answer(void *arg, int status, const char *body, size_t len, const struct err *why);
+
+static void ask(struct power *p, enum at at, const char *method, const char *path, const char *body)
+{
+    CLEANUP_TEXT struct text url = {0};
+    struct redfish *r = p->redfish;
+    r->at = at;
+    text_printf(&url, "%s%s", r->base, path);
+    fetch_start_if(p->fetch, at == AT_BOOT ? r->state.etag : "", method, url.s, body, on_answer, p);
+}
+
+static void look(struct power *p)
+{
+    ask(p, AT_SETTLE, "GET", p->redfish->system, NULL);
+}
+
+static void look_at_task(struct power *p)
+{
+    ask(p, AT_TASK, "GET", p->redfish->task, NULL);
+}
+
+static void settle(struct power *p)
+{
+    p->tries = 0;
+    power_later(p, POWER_SETTLE_MS, look);
+}
+
+/* --- what is asked for ----------------------------------------------------------------------- */
+
+static void reset(struct power *p, enum reset_type type)
+{
+    CLEANUP_TEXT struct text body = {0};
+    text_printf(&body, "{\"ResetType\":\"%s\"}", reset_name(type));
+    ask(p, AT_RESET, "POST", p->redfish->state.target, body.s);
+}
+
+/* The first of the two that it allows; one that does not say what it allows is asked for the first. 0: none.
+ */
+static enum reset_type choose(const struct redfish *r, enum reset_type first, enum reset_type second)
+{
+    unsigned allowed = r->state.allowed;
+    return !allowed || allowed & first ? first : allowed & second ? second : (enum reset_type)0;
+}
+
+static void act(struct power *p)
+{
+    struct redfish *r = p->redfish;
+    enum reset_type type;
+    if (p->verb == VERB_OFF)
+        type = RESET_FORCE_OFF;
+    else if (p->verb == VERB_ON || !p->is_on)
+        type = RESET_ON;
+    else if (p->verb == VERB_RESET)
+        type = choose(r, RESET_FORCE_RESTART, RESET_POWER_CYCLE);
+    else
+        type = choose(r, RESET_POWER_CYCLE, RESET_FORCE_RESTART);
+    r->is_half = type == 0;
+    reset(p, type ? type : RESET_FORCE_OFF);
+}
+
+static void set_boot(struct power *p)
+{
+    static const char *const body =
+        "{\"Boot\":{\"BootSourceOverrideEnabled\":\"Once\",\"BootSourceOverrideTarget\":\"Pxe\"}}";
+    ask(p, AT_BOOT, "PATCH", p->redfish->system, body);
+}
+
+static void begin_to_act(struct power *p)
+{
+    if (p->verb == VERB_NETBOOT && !p->redfish->is_boot_set)
+        set_boot(p);
+    else
+        act(p);
+}
+
+/* --- what is answered ------------------------------------------------------------------------ */
+
+static void take_system(struct power *p, const char *body, size_t len)
+{
+    struct redfish *r = p->redfish;
+    struct err e = {0};
+    const char *etag = fetch_header(p->fetch, "ETag");
+    if (redfish_read_system(body, len, &r->state, &e) < 0) {
+        power_end(p, NULL, &e);
+        return;
+    }
+    if (*etag && strlen(etag) <= REDFISH_ETAG_BYTES_MAX)
+        snprintf(r->state.etag, sizeof r->state.etag, "%s", etag);
+    p->is_on = r->state.is_on;
+    bool is_there = (p->verb == VERB_ON && p->is_on) || (p->verb == VERB_OFF && !p->is_on);
+    if (p->verb == VERB_STATUS || is_there)
+        power_end(p, p->is_on ? "on" : "off", NULL);
+    else if (!r->state.allowed && *r->state.action_info)
+        ask(p, AT_INFO, "GET", r->state.action_info, NULL);
+    else
+        begin_to_act(p);
+}
+
+static void take_info(struct power *p, const char *body, size_t len)
+{
+    struct err e = {0};
+    if (redfish_read_action_info(body, len, &p->redfish->state.allowed, &e) < 0)
+        power_end(p, NULL, &e);
+    else
+        begin_to_act(p);
+}
+
+static void take_state(struct power *p, const char *body, size_t len)
+{
+    struct redfish *r = p->redfish;
+    struct redfish_system now;
+    struct err e = {0};
+    if (redfish_read_system(body, len, &now, &e) < 0) {
+        power_end(p, NULL, &e);
+        return;
+    }
+    p->is_on = now.is_on;
+    if (r->is_half && !p->is_on) {
+        r->is_half = false;
+        reset(p, RESET_ON);
+    } else if (r->is_half) {
+        power_wait(p, look);
+    } else {
+        power_settle(p, look);
+    }
+}
+
+/* What was asked for goes on behind a task, when it says 202. */
+static void take_reset(struct power *p, int status, const char *body, size_t len)
+{
+    struct redfish *r = p->redfish;
+    const char *location = fetch_header(p->fetch, "Location");
+    r->task[0] = '\0';
+    if (status == 202 && !redfish_take_path(r->base, location, r->task))
+        redfish_read_id(body, len, r->task);
+    if (*r->task)
+        power_wait(p, look_at_task);
+    else
+        settle(p);
+}
+
+static void take_task(struct power *p, int status, const char *body, size_t len)
+{
+    CLEANUP_TEXT struct text words = {0};
+    struct err e = {0};
+    enum redfish_task t = status == 202 ? TASK_RUNS : redfish_read_task(body, len, &words);
+    if (t == TASK_FAILED) {
+        err_set(&e, -EIO, "%s", words.s);
+        power_end(p, NULL, &e);
+    } else if (t == TASK_RUNS) {
+        power_wait(p, look_at_task);
+    } else {
+        settle(p);
+    }
+}
+
+static void take(struct power *p, int status, const char *body, size_t len)
+{
+    struct redfish *r = p->redfish;
+    struct err e = {0};
+    redfish_path path;
+    int rc = 0;
+    switch (r->at) {
+    case AT_ROOT:
+        rc = redfish_read_root(body, len, path, &e);
+        if (rc == 0)
+            ask(p, AT_SYSTEMS, "GET", path, NULL);
+        break;
+    case AT_SYSTEMS:
+        rc = redfish_read_systems(body, len, p->bmc.system, r->system, &e);
+        if (rc == 0)
+            ask(p, AT_SYSTEM, "GET", r->system, NULL);
+        break;
+    case AT_SYSTEM: take_system(p, body, len); break;
+    case AT_INFO: take_info(p, body, len); break;
+    case AT_BOOT:
+        r->is_boot_set = true;
+        act(p);
+        break;
+    case AT_RESET: take_reset(p, status, body, len); break;
+    case AT_TASK: take_task(p, status, body, len); break;
+    case AT_SETTLE: take_state(p, body, len); break;
+    }
+    if (rc < 0)
+        power_end(p, NULL, &e);
+}
+
+/* A task that is over may be forgotten; a system that changed since it was looked at is looked at once more.
+ */
+static void take_refusal(struct power *p, int status, const char *body, size_t len)
+{
+    struct redfish *r = p->redfish;
+    CLEANUP_TEXT struct text words = {0};
+    struct err e = {0};
+    if (r->at == AT_TASK && status == 404) {
+        settle(p);
+    } else if (r->at == AT_BOOT && status == 412 && !r->is_boot_anew) {
+        r->is_boot_anew = true;
+        ask(p, AT_SYSTEM, "GET", r->system, NULL);
+    } else {
+        redfish_read_error(body, len, &words);
+        err_set(&e, -EIO, "the BMC answers %d%s%s", status, words.len ? ": " : "", words.len ? words.s : "");
+        power_end(p, NULL, &e);
+    }
+}
+
+/* A BMC that is busy with the power may be away for a while: by then it was asked already. */
+static void on_answer(void *arg, int status, const char *body, size_t len, const struct err *why)
+{
+    struct power *p = arg;
+    bool looks = p->redfish->at == AT_SETTLE || p->redfish->at == AT_TASK;
+    if (status == 0 && looks && ++p->tries < POWER_SETTLE_TRIES)
+        power_later(p, POWER_SETTLE_MS, p->redfish->at == AT_TASK ? look_at_task : look);
+    else if (status == 0)
+        power_end(p, NULL, why);
+    else if (status >= 200 && status < 300)
+        take(p, status, body, len);
+    else
+        take_refusal(p, status, body, len);
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+void redfish_free(struct redfish *r)
+{
+    if (r)
+        free(r->base);
+    free(r);
+}
+
+void redfish_begin(struct power *p)
+{
+    struct redfish *r = mem_alloc(sizeof *r);
+    const struct bmc *b = &p->bmc;
+    const struct fetch_options options = {.ca = *b->ca_file ? b->ca_file : NULL,
+                                          .user = *b->user ? b->user : NULL,
+                                          .password_file = *b->password_file ? b->password_file : NULL,
+                                          .answered_ms = POWER_CALL_S * 1000};
+    size_t n = strlen(b->address);
+    while (n && b->address[n - 1] == '/')
+        n--;
+    r->base = mem_dup_len(b->address, n);
+    p->redfish = r;
+    p->fetch = fetch_create(p->loop, &options);
+    ask(p, AT_ROOT, "GET", "/redfish/v1/", NULL);
+}

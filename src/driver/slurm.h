@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_DRIVER_SLURM_H
+#define FETTLE_DRIVER_SLURM_H
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/hostlist.h"
+
+#include <stdbool.h>
+#include <uv.h>
+
+/*
+ * The driver of Slurm: the one writer. It reads all nodes with one `scontrol -o show node`, compares with
+ * what is agreed, and writes what differs with one scontrol for all nodes that need the same; before it
+ * writes it reads again, and after it. What Fettle wants of a node is asked for each time (sink.wanted);
+ * what Fettle has written there is a record, effect/slurm.NAME, which says so before the write. A driver
+ * that was killed at any moment finds out from both what is left to do.
+ *
+ * The rules (doc/spec/slurm.md):
+ * - A reason of Fettle's begins with "fettle:CLAIM " and is known by it, whatever Slurm appends.
+ * - Nothing is written over somebody else's reason; the node is co-claimed, and stays out.
+ * - UNDRAIN takes back, never RESUME; and only a drain whose reason is Fettle's.
+ * - A node that a person resumed is not drained again for the same claim (sink.overridden).
+ * - An answer that is empty, cut off, late, an error, or has a state that is not known is no answer:
+ *   nothing is written and the work is unknown.
+ * - What Fettle once wrote and wants no more (an orphan of a crash) is taken back.
+ */
+
+struct slurm_conf {
+    const char *scontrol;  /* path of the program; "" or NULL: no Slurm */
+    const char *conf_file; /* SLURM_CONF for it; NULL: the environment's */
+    struct span every;     /* between two readings when nothing happens; 5 s */
+    struct span deadline;  /* of one call; 10 s */
+    const char *user;      /* for whom reservations are; "root" */
+};
+
+/* What is wanted of a node. */
+struct slurm_want {
+    bool drain;
+    char claim[48];   /* whose it is */
+    char reason[200]; /* "[node_problem] xid.79 gpu 0000:9b:00: GPU has fallen off the bus"; printable, no
+                         quotes */
+    bool reserve;     /* the reservation suspicious-node-NAME is to keep other work out; the node is not
+                         drained then, or nothing could run in it */
+    bool lost;        /* may be set DOWN, which ends its jobs */
+};
+
+/* What Slurm says of a node. */
+struct slurm_node {
+    const char *name;
+    bool known; /* every word of its state was understood */
+    bool drain, busy, completing, down, responding, reserved, rebooting, powering;
+    const char *state;  /* as it stands, "IDLE+DRAIN" */
+    const char *reason; /* "" for none, with Slurm's "[root@2026-...]" cut off */
+    const char *by;     /* who set the reason; "" */
+};
+
+struct slurm_sink {
+    void *arg;
+    void (*wanted)(void *arg, const char *node, struct slurm_want *out);
+    /* As ochami_sink's result: key "effect/slurm.NAME", done its new value, "null" when nothing of Fettle's
+     * is there any more. */
+    void (*result)(void *arg, const char *key, const char *done);
+    /* A reading: each node of it in turn; then once with NULL. A reading that failed: known false for all. */
+    void (*saw)(void *arg, const struct slurm_node *n);
+    /* A person took back what Fettle had drained for this claim. who: "", scontrol does not say. */
+    void (*overridden)(void *arg, const char *node, const char *claim, const char *who);
+    void (*trouble)(void *arg, const char *service, const struct err *why);
+};
+
+struct slurm;
+struct slurm *slurm_create(uv_loop_t *loop, const struct slurm_conf *conf, const struct slurm_sink *sink);
+/* Kills the calls that are under way. */
+void slurm_destroy(struct slurm *s);
+void slurm_configure(struct slurm *s, const struct slurm_conf *conf);
+/* An effect's record, new or changed; value NULL: it is gone. Other keys are ignored. */
+void slurm_effect(struct slurm *s, const char *key, const char *value);
+/* What is wanted of these nodes may have changed: look now, not at the next turn. */
+void slurm_changed(struct slurm *s, const struct hostlist *nodes);
+size_t slurm_waiting(const struct slurm *s); /* nodes of which Slurm does not say yet what is wanted */
+
+#endif

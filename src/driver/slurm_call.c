@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "driver/slurm_call.h"
+
+#include "base/text.h"
+#include "driver/program.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+enum { OUTPUT_BYTES_MAX = 64 << 20, ARGS_MAX = 16 };
+
+struct slurm_call {
+    uv_loop_t *loop;
+    struct program *run; /* NULL: none */
+    slurm_call_done_fn *done;
+    void *arg;
+};
+
+struct slurm_call *slurm_call_create(uv_loop_t *loop)
+{
+    struct slurm_call *c = mem_alloc(sizeof *c);
+    c->loop = loop;
+    return c;
+}
+
+bool slurm_call_is_busy(const struct slurm_call *c)
+{
+    return c->run != NULL;
+}
+
+/* Before on_done, so that it may start the next; of one that cannot be killed perhaps never: it stays the
+ * only one. */
+static void on_gone(void *arg)
+{
+    struct slurm_call *c = arg;
+    c->run = NULL;
+}
+
+static void on_done(void *arg, char *text, size_t len, const struct err *why)
+{
+    const struct slurm_call *c = arg;
+    c->done(c->arg, text, len, why);
+}
+
+int slurm_call_start(struct slurm_call *c, const char *program, const char *const *args,
+                     const char *conf_file, struct span deadline, slurm_call_done_fn *done, void *arg,
+                     struct err *e)
+{
+    /* Of Slurm's own variables it inherits only what says where and who. */
+    static const char *const unset[] = {"SLURM_CLUSTERS", NULL};
+    const char *argv[ARGS_MAX + 1] = {program};
+    CLEANUP_TEXT struct text conf = {0};
+    if (c->run)
+        return err_set(e, -EBUSY, "scontrol still runs");
+    for (size_t i = 1; args[i]; i++) {
+        assert(i < ARGS_MAX);
+        argv[i] = args[i];
+    }
+    text_printf(&conf, "SLURM_CONF=%s", conf_file ? conf_file : "");
+    const char *const set[] = {"SLURM_TIME_FORMAT=standard", conf_file ? conf.s : NULL, NULL};
+    const struct program_run run = {.argv = argv,
+                                    .set = set,
+                                    .unset = unset,
+                                    .deadline = deadline,
+                                    .limit_bytes = OUTPUT_BYTES_MAX,
+                                    .gone = on_gone};
+    c->done = done;
+    c->arg = arg;
+    return program_start(c->loop, &run, on_done, c, &c->run, e);
+}
+
+void slurm_call_destroy(struct slurm_call *c)
+{
+    if (!c)
+        return;
+    program_kill(c->run);
+    free(c);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two rules make it safe to be killed anywhere. What is about to be written stands in the record first
+ * (draining, undraining, reservation), so that whoever takes over knows whose it is. And a step is taken back
+ * or finished by looking at Slurm, never by remembering.
+ *
+ * Between drain and reservation there is never a gap in which work could start: a drain is only taken back
+ * for an examination when the reservation was seen, and a reservation is only deleted when the drain was
+ * seen, or nothing is wanted any more.
+ */
+#include "driver/slurm_plan.h"
+
+#include "base/json.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+static const struct slurm_step nothing = {.act = ACT_NOTHING}, wait = {.act = ACT_WAIT};
+
+static struct slurm_step act(enum slurm_act a)
+{
+    return (struct slurm_step){.act = a};
+}
+
+/* The record becomes this, or is so already and `then` follows. */
+static struct slurm_step note(const struct slurm_case *c, enum slurm_record_state state,
+                              struct slurm_step then)
+{
+    if (c->record == state && c->is_claim)
+        return then;
+    return (struct slurm_step){.act = ACT_NOTE, .record = state, .has_guard = c->has_guard};
+}
+
+static struct slurm_step note_guard(const struct slurm_case *c, bool has_guard)
+{
+    enum slurm_record_state state = c->record == RECORD_NONE ? RECORD_RESERVED : c->record;
+    return (struct slurm_step){.act = ACT_NOTE, .record = state, .has_guard = has_guard, .keeps_claim = true};
+}
+
+/* The reservation is not wanted (any more). */
+static struct slurm_step lift_guard(const struct slurm_case *c)
+{
+    if (c->guard == GUARD_OURS)
+        return act(ACT_UNRESERVE);
+    if (c->has_guard)
+        return c->guard == GUARD_UNREAD ? wait : note_guard(c, false);
+    return nothing;
+}
+
+/* Fettle's drain is to go. */
+static struct slurm_step take_back(const struct slurm_case *c)
+{
+    if (c->ground == GROUND_MOVING)
+        return wait;
+    struct slurm_step then = act(c->ground == GROUND_DOWN ? ACT_RETURN : ACT_UNDRAIN);
+    if (c->record == RECORD_UNDRAINING)
+        return then;
+    return (struct slurm_step){
+        .act = ACT_NOTE, .record = RECORD_UNDRAINING, .has_guard = c->has_guard, .keeps_claim = true};
+}
+
+static bool is_ours(const struct slurm_case *c)
+{
+    return c->hold == HOLD_WANTED || c->hold == HOLD_STALE || c->hold == HOLD_REST;
+}
+
+static struct slurm_step plan_release(const struct slurm_case *c)
+{
+    struct slurm_step guard = lift_guard(c);
+    if (guard.act == ACT_UNRESERVE)
+        return guard;
+    if (is_ours(c))
+        return take_back(c);
+    if (guard.act == ACT_WAIT)
+        return guard;
+    if (c->record != RECORD_NONE)
+        return (struct slurm_step){.act = ACT_NOTE, .record = RECORD_NONE};
+    return nothing;
+}
+
+static struct slurm_step plan_reserve(const struct slurm_case *c)
+{
+    if (c->guard == GUARD_UNREAD || c->guard == GUARD_FOREIGN)
+        return wait;
+    if (!c->has_guard)
+        return note_guard(c, true);
+    if (c->guard == GUARD_NONE)
+        return act(ACT_RESERVE);
+    if (is_ours(c))
+        return take_back(c);
+    return note(c, c->hold == HOLD_FOREIGN ? RECORD_FOREIGN : RECORD_RESERVED, nothing);
+}
+
+static struct slurm_step plan_held(const struct slurm_case *c)
+{
+    /* A slurmctld that started anew and has the drain: from now on it is measured by that one. */
+    if (c->record == RECORD_DRAINED && c->is_claim && c->is_another_slurmctld)
+        return (struct slurm_step){.act = ACT_NOTE, .record = RECORD_DRAINED, .has_guard = c->has_guard};
+    bool ends_jobs = c->wish == WISH_DOWN && c->is_silent && c->ground == GROUND_UP;
+    return note(c, RECORD_DRAINED, ends_jobs ? act(ACT_DOWN) : lift_guard(c));
+}
+
+static struct slurm_step plan_drain(const struct slurm_case *c)
+{
+    if (c->hold == HOLD_WANTED)
+        return plan_held(c);
+    if (c->record == RECORD_OVERRIDDEN && c->is_claim)
+        return lift_guard(c);
+    if (c->hold == HOLD_FOREIGN)
+        return note(c, RECORD_FOREIGN, lift_guard(c));
+    /* It stood, and nothing but a slurmctld that lost its state could have lost it: somebody took it back. */
+    bool is_gone = c->hold == HOLD_NONE || c->hold == HOLD_REST;
+    if (is_gone && c->record == RECORD_DRAINED && c->is_claim && !c->is_another_slurmctld)
+        return (struct slurm_step){
+            .act = ACT_NOTE, .record = RECORD_OVERRIDDEN, .has_guard = c->has_guard, .is_overridden = true};
+    return note(c, RECORD_DRAINING, act(ACT_DRAIN));
+}
+
+struct slurm_step slurm_plan(const struct slurm_case *c)
+{
+    if (!c->is_known)
+        return wait;
+    switch (c->wish) {
+    case WISH_DRAIN:
+    case WISH_DOWN: return plan_drain(c);
+    case WISH_RESERVE: return plan_reserve(c);
+    case WISH_NOTHING: break;
+    }
+    return plan_release(c);
+}
+
+/* --- the record ------------------------------------------------------------------------------ */
+
+static const char *const record_names[] = {
+    [RECORD_NONE] = "none",         [RECORD_DRAINING] = "draining",     [RECORD_DRAINED] = "drained",
+    [RECORD_FOREIGN] = "foreign",   [RECORD_OVERRIDDEN] = "overridden", [RECORD_UNDRAINING] = "undraining",
+    [RECORD_RESERVED] = "reserved",
+};
+
+const char *slurm_record_name(enum slurm_record_state s)
+{
+    return record_names[s];
+}
+
+const char *slurm_act_name(enum slurm_act a)
+{
+    static const char *const names[] = {
+        [ACT_NOTE] = "note",       [ACT_DRAIN] = "drain",         [ACT_DOWN] = "down",
+        [ACT_RESERVE] = "reserve", [ACT_UNRESERVE] = "unreserve", [ACT_UNDRAIN] = "undrain",
+        [ACT_RETURN] = "return",   [ACT_WAIT] = "wait",           [ACT_NOTHING] = "-",
+    };
+    return names[a];
+}
+
+static int read_members(const json_t *o, struct slurm_record *out, struct err *e)
+{
+    const char *claim = NULL, *state = NULL, *boot = "";
+    bool has_guard = false;
+    int r = json_take_string(o, "claim", &claim, e);
+    if (r == 0)
+        r = json_take_string(o, "state", &state, e);
+    if (r == 0)
+        r = json_take_bool(o, "reservation", &has_guard, e);
+    if (r < 0)
+        return -EINVAL;
+    if (json_object_get(o, "slurmctld") && json_take_string(o, "slurmctld", &boot, e) < 0)
+        return -EINVAL;
+    if (strlen(claim) >= sizeof out->claim || strlen(boot) >= sizeof out->boot)
+        return err_set(e, -EINVAL, "a claim or start that is too long");
+    for (unsigned i = RECORD_DRAINING; i <= RECORD_RESERVED; i++)
+        if (strcmp(record_names[i], state) == 0)
+            out->state = (enum slurm_record_state)i;
+    if (out->state == RECORD_NONE)
+        return err_set(e, -EINVAL, "no state is called \"%s\"", state);
+    memcpy(out->claim, claim, strlen(claim) + 1);
+    memcpy(out->boot, boot, strlen(boot) + 1);
+    out->has_guard = has_guard;
+    return 0;
+}
+
+int slurm_record_read(const char *value, struct slurm_record *out, struct err *e)
+{
+    *out = (struct slurm_record){0};
+    CLEANUP_JSON json_t *o = json_read(value, strlen(value), e);
+    return o ? read_members(o, out, e) : -EINVAL;
+}
+
+char *slurm_record_write(const struct slurm_record *r, int64_t at_ns)
+{
+    struct text t = {0};
+    if (r->state == RECORD_NONE) {
+        text_add(&t, "null");
+        return text_take(&t);
+    }
+    text_add(&t, "{\"claim\":");
+    text_add_json(&t, r->claim);
+    text_printf(&t, ",\"state\":\"%s\",\"at\":\"%" PRId64 "\",\"reservation\":%s", record_names[r->state],
+                at_ns, r->has_guard ? "true" : "false");
+    if (r->boot[0]) {
+        text_add(&t, ",\"slurmctld\":");
+        text_add_json(&t, r->boot);
+    }
+    text_add_char(&t, '}');
+    return text_take(&t);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_DRIVER_SLURM_PLAN_H
+#define FETTLE_DRIVER_SLURM_PLAN_H
+
+#include "base/err.h"
+#include "driver/slurm_read.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * What follows of a node, from what is wanted, what its record says and what Slurm says: one step. It is
+ * carried out and looked at again, until there is nothing left to do; a driver that is killed between two
+ * steps goes on with the next. Pure.
+ */
+
+enum slurm_wish {
+    WISH_NOTHING,
+    WISH_DRAIN,
+    WISH_DOWN,
+    WISH_RESERVE
+}; /* WISH_DOWN: drained, and its jobs ended */
+
+/* The state in effect/slurm.NAME (doc/spec/slurm.md). */
+enum slurm_record_state {
+    RECORD_NONE, /* there is no record */
+    RECORD_DRAINING,
+    RECORD_DRAINED,
+    RECORD_FOREIGN,
+    RECORD_OVERRIDDEN,
+    RECORD_UNDRAINING,
+    RECORD_RESERVED /* not drained; only the reservation */
+};
+
+/* What holds the node out of Slurm's hands. */
+enum slurm_hold {
+    HOLD_NONE,
+    HOLD_WANTED, /* drained, with a reason of Fettle's for the claim that wants it */
+    HOLD_STALE,  /* drained, with a reason of Fettle's for another claim, or with another problem */
+    HOLD_REST,   /* down, not drained any more, with a reason of Fettle's */
+    HOLD_FOREIGN /* drained, down or failing, with a reason of somebody else's */
+};
+
+enum slurm_ground {
+    GROUND_UP,
+    GROUND_MOVING,
+    GROUND_DOWN
+}; /* below the drain; moving: booting, on or off, unknown */
+
+enum slurm_guard { GUARD_UNREAD, GUARD_NONE, GUARD_OURS, GUARD_FOREIGN }; /* suspicious-node-NAME */
+
+struct slurm_case {
+    enum slurm_wish wish;
+    enum slurm_record_state record;
+    bool is_claim;  /* the record is of the claim that wants something now */
+    bool has_guard; /* the record's `reservation` */
+    bool is_known;
+    enum slurm_hold hold;
+    enum slurm_ground ground;
+    bool is_silent; /* slurmd does not respond */
+    enum slurm_guard guard;
+    bool is_another_slurmctld; /* it started anew since the drain stood last, as the record has it */
+};
+
+/* The order is the order in which they are carried out. */
+enum slurm_act {
+    ACT_NOTE, /* the record becomes `record`, `has_guard`; nothing is written into Slurm */
+    ACT_DRAIN,
+    ACT_DOWN,
+    ACT_RESERVE,
+    ACT_UNRESERVE,
+    ACT_UNDRAIN,
+    ACT_RETURN, /* undrain a node that is down: its reason becomes Slurm's own "Not responding" again */
+    ACT_WAIT,   /* something is to be done that cannot be done now */
+    ACT_NOTHING /* Slurm says what is wanted, or somebody who may say otherwise */
+};
+
+struct slurm_step {
+    enum slurm_act act;
+    enum slurm_record_state record; /* ACT_NOTE: RECORD_NONE, it goes */
+    bool has_guard;
+    bool keeps_claim;   /* the record's claim stays; else it is the one that wants something */
+    bool is_overridden; /* a person took the drain back: to be told */
+};
+
+struct slurm_step slurm_plan(const struct slurm_case *c);
+
+/* effect/slurm.NAME. */
+struct slurm_record {
+    enum slurm_record_state state;
+    char claim[SLURM_CLAIM_BYTES];
+    bool has_guard;
+    char boot[SLURM_BOOT_BYTES]; /* slurmctld's start when the drain stood last; "" when it was not looked at
+                                  */
+};
+
+/* -EINVAL with a sentence; *out is RECORD_NONE then. */
+int slurm_record_read(const char *value, struct slurm_record *out, struct err *e);
+/* The text of a `done`, "null" for RECORD_NONE; the caller frees it. at_ns: now, since 1970. */
+char *slurm_record_write(const struct slurm_record *r, int64_t at_ns);
+
+/* The names of the enums, for the record, logs and tests. */
+const char *slurm_record_name(enum slurm_record_state s);
+const char *slurm_act_name(enum slurm_act a);
+
+#endif

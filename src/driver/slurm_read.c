@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The text of scontrol is the only form that every version from 22.05 on writes; its JSON came later and has
+ * another shape in each release. The text has no quoting. A line is "Key=Value Key=Value", and the values of
+ * Reason, Comment, Extra and OS may have blanks and more "Key=" in them. What is read here stands in front of
+ * those that people can write (State before Reason, Reason before Comment and Extra); where a key in question
+ * is there twice, the line is not understood.
+ */
+#include "driver/slurm_read.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const bases[] = {
+#define BASE(symbol, word) word,
+#define FLAG(word, mean)
+#define MARK(character, mean)
+#include "driver/slurm_state.tbl"
+#undef BASE
+#undef FLAG
+#undef MARK
+};
+
+static const struct {
+    const char *word;
+    unsigned mean;
+} flags[] = {
+#define BASE(symbol, word)
+#define FLAG(word, mean) {word, mean},
+#define MARK(character, mean)
+#include "driver/slurm_state.tbl"
+#undef BASE
+#undef FLAG
+#undef MARK
+};
+
+static const struct {
+    char character;
+    unsigned mean;
+} marks[] = {
+#define BASE(symbol, word)
+#define FLAG(word, mean)
+#define MARK(character, mean) {character, mean},
+#include "driver/slurm_state.tbl"
+#undef BASE
+#undef FLAG
+#undef MARK
+};
+
+/* --- the state ------------------------------------------------------------------------------- */
+
+static bool is_word(const char *s, size_t len, const char *word)
+{
+    return strlen(word) == len && memcmp(s, word, len) == 0;
+}
+
+static bool read_base(const char *s, size_t len, struct slurm_state *out)
+{
+    for (unsigned i = 0; i < SLURM_BASES; i++) {
+        out->base = (enum slurm_base)i;
+        if (is_word(s, len, bases[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool read_flag(const char *s, size_t len, struct slurm_state *out)
+{
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        if (!is_word(s, len, flags[i].word))
+            continue;
+        out->flags |= flags[i].mean;
+        return true;
+    }
+    return false;
+}
+
+/* How long the word is without the marks behind it, which it takes. */
+static size_t read_marks(const char *s, size_t len, struct slurm_state *out)
+{
+    for (; len > 0; len--) {
+        size_t i = 0, n = sizeof marks / sizeof *marks;
+        while (i < n && marks[i].character != s[len - 1])
+            i++;
+        if (i == n)
+            break;
+        out->flags |= marks[i].mean;
+    }
+    return len;
+}
+
+struct slurm_state slurm_read_state(const char *text)
+{
+    struct slurm_state out = {.known = true};
+    bool is_first = true;
+    for (const char *s = text;; is_first = false) {
+        size_t whole = strcspn(s, "+"), len = read_marks(s, whole, &out);
+        out.known &= is_first ? read_base(s, len, &out) : read_flag(s, len, &out);
+        if (!s[whole])
+            break;
+        s += whole + 1;
+    }
+    return out.known ? out : (struct slurm_state){0};
+}
+
+/* --- lines ----------------------------------------------------------------------------------- */
+
+static int check_whole(const char *text, size_t len, struct err *e)
+{
+    if (len == 0)
+        return err_set(e, -EPROTO, "scontrol said nothing");
+    if (text[len - 1] != '\n')
+        return err_set(e, -EPROTO, "scontrol's answer is cut off");
+    if (memchr(text, '\0', len))
+        return err_set(e, -EPROTO, "scontrol's answer has zero bytes in it");
+    return 0;
+}
+
+/* The next line that is not blank, ended by a zero byte; NULL at the end. */
+static char *next_line(char **rest)
+{
+    while (**rest) {
+        char *line = *rest, *end = strchr(line, '\n');
+        *rest = end ? end + 1 : line + strlen(line);
+        if (end)
+            *end = '\0';
+        if (line[strspn(line, " \t\r")])
+            return line;
+    }
+    return NULL;
+}
+
+/* Ends the value at the blank behind it. */
+static char *cut_value(char *value)
+{
+    value[strcspn(value, " ")] = '\0';
+    return value;
+}
+
+/* Where " [who@2026-11-21T22:31:19]" begins, which Slurm puts behind a reason; NULL for none. */
+static char *find_stamp(char *s, char **who)
+{
+    for (char *at = strstr(s, " ["); at; at = strstr(at + 1, " [")) {
+        char *at_sign = at + 2 + strcspn(at + 2, " []@");
+        if (*at_sign != '@')
+            continue;
+        size_t stamp = strspn(at_sign + 1, "0123456789-:T");
+        if (stamp == 0 || at_sign[1 + stamp] != ']')
+            continue;
+        *who = at + 2;
+        *at_sign = '\0';
+        return at;
+    }
+    return NULL;
+}
+
+static void read_reason(char *reason, struct slurm_line *out)
+{
+    char *who = NULL, *end = find_stamp(reason, &who);
+    out->by = end ? who : "";
+    if (!end)
+        end = strstr(reason, " Comment=");
+    if (!end)
+        end = reason + strlen(reason);
+    while (end > reason && end[-1] == ' ')
+        end--;
+    *end = '\0';
+    out->reason = reason;
+}
+
+/* Where what people write begins. */
+static char *free_text(char *s)
+{
+    static const char *const keys[] = {" Reason=", " Comment=", " Extra="};
+    char *first = s + strlen(s);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        char *at = strstr(s, keys[i]);
+        if (at && at < first)
+            first = at;
+    }
+    return first;
+}
+
+static const char name_key[] = "NodeName=", state_key[] = " State=", reason_key[] = " Reason=";
+
+static int read_node(char *line, struct slurm_line *out, struct err *e)
+{
+    if (strncmp(line, name_key, sizeof name_key - 1) != 0)
+        return err_set(e, -EPROTO, "scontrol's answer has a line that is no node's: %.60s", line);
+    char *name = line + sizeof name_key - 1, *state = strstr(line, state_key);
+    if (!state || !*name || *name == ' ')
+        return err_set(e, -EPROTO, "scontrol's answer has a node without name or state: %.60s", line);
+    char *reason = strstr(state, reason_key), *again = strstr(state + 1, state_key);
+    bool is_twice = again && again < free_text(state);
+    out->reason = out->by = "";
+    if (reason)
+        read_reason(reason + sizeof reason_key - 1, out);
+    out->name = cut_value(name);
+    out->state_text = cut_value(state + sizeof state_key - 1);
+    out->state = is_twice ? (struct slurm_state){0} : slurm_read_state(out->state_text);
+    return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct slurm_line *const *x = a, *const *y = b;
+    return strcmp((*x)->name, (*y)->name);
+}
+
+/* In the order of their names, as is usual: then none is there twice. */
+static bool is_ascending(const struct slurm_lines *l)
+{
+    for (size_t i = 1; i < l->n; i++)
+        if (strcmp(l->lines[i - 1].name, l->lines[i].name) >= 0)
+            return false;
+    return true;
+}
+
+/* A node that is there twice: nobody can say which is right. */
+static void find_twins(struct slurm_lines *l)
+{
+    if (is_ascending(l))
+        return;
+    struct slurm_line **sorted = mem_alloc((l->n ? l->n : 1) * sizeof *sorted);
+    for (size_t i = 0; i < l->n; i++)
+        sorted[i] = &l->lines[i];
+    qsort(sorted, l->n, sizeof *sorted, by_name);
+    for (size_t i = 1; i < l->n; i++)
+        if (strcmp(sorted[i - 1]->name, sorted[i]->name) == 0)
+            sorted[i - 1]->state = sorted[i]->state = (struct slurm_state){0};
+    free(sorted);
+}
+
+static void *room(void *list, size_t n, size_t size)
+{
+    bool is_full = (n & (n - 1)) == 0; /* it doubles */
+    return is_full ? mem_grow(list, (n ? 2 * n : 1) * size) : list;
+}
+
+void slurm_lines_fini(struct slurm_lines *l)
+{
+    free(l->lines);
+    *l = (struct slurm_lines){0};
+}
+
+int slurm_read_nodes(char *text, size_t len, struct slurm_lines *out, struct err *e)
+{
+    *out = (struct slurm_lines){0};
+    int r = check_whole(text, len, e);
+    for (char *line, *rest = text; r == 0 && (line = next_line(&rest));) {
+        out->lines = room(out->lines, out->n, sizeof *out->lines);
+        r = read_node(line, &out->lines[out->n++], e);
+    }
+    if (r == 0 && out->n == 0)
+        r = err_set(e, -EPROTO, "scontrol knows no node");
+    if (r == 0)
+        find_twins(out);
+    else
+        slurm_lines_fini(out);
+    return r;
+}
+
+/* --- reservations, slurmctld's start --------------------------------------------------------- */
+
+/* The value of a key in a line, cut; "" when it is not there. Pieces of the line before it may be cut
+ * already. */
+static const char *take_value(char *line, char *end, const char *key)
+{
+    size_t len = strlen(key);
+    for (char *at = line; at < end; at++)
+        if ((at == line || at[-1] == ' ' || at[-1] == '\0') && strncmp(at, key, len) == 0)
+            return cut_value(at + len);
+    return "";
+}
+
+void slurm_reservations_fini(struct slurm_reservations *r)
+{
+    free(r->list);
+    *r = (struct slurm_reservations){0};
+}
+
+int slurm_read_reservations(char *text, size_t len, struct slurm_reservations *out, struct err *e)
+{
+    static const char none[] = "No reservations in the system", key[] = "ReservationName=";
+    *out = (struct slurm_reservations){0};
+    int r = check_whole(text, len, e);
+    for (char *line, *rest = text; r == 0 && (line = next_line(&rest));) {
+        if (strncmp(line, none, sizeof none - 1) == 0)
+            continue;
+        if (strncmp(line, key, sizeof key - 1) != 0) {
+            r = err_set(e, -EPROTO, "scontrol's answer has a line that is no reservation's: %.60s", line);
+            break;
+        }
+        char *end = line + strlen(line);
+        out->list = room(out->list, out->n, sizeof *out->list);
+        out->list[out->n++] = (struct slurm_reservation){
+            .name = take_value(line, end, key),
+            .nodes = take_value(line, end, "Nodes="),
+            .flags = take_value(line, end, "Flags="),
+            .users = take_value(line, end, "Users="),
+        };
+    }
+    if (r < 0)
+        slurm_reservations_fini(out);
+    return r;
+}
+
+bool slurm_has_word(const char *list, const char *word)
+{
+    for (const char *s = list; *s;) {
+        size_t len = strcspn(s, ",");
+        if (is_word(s, len, word))
+            return true;
+        s += len + (s[len] == ',');
+    }
+    return false;
+}
+
+int slurm_read_boot(const char *text, size_t len, char out[static SLURM_BOOT_BYTES], struct err *e)
+{
+    int r = check_whole(text, len, e);
+    if (r < 0)
+        return r;
+    const char *at = strstr(text, "BOOT_TIME");
+    at = at ? at + strlen("BOOT_TIME") : "";
+    at += strspn(at, " =");
+    size_t n = strcspn(at, " \n");
+    if (n == 0 || n >= SLURM_BOOT_BYTES)
+        return err_set(e, -EPROTO, "scontrol does not say since when slurmctld runs");
+    memcpy(out, at, n);
+    out[n] = '\0';
+    return 0;
+}
+
+/* --- reasons --------------------------------------------------------------------------------- */
+
+static const char token[] = "fettle:";
+
+bool slurm_read_claim(const char *reason, char out[static SLURM_CLAIM_BYTES])
+{
+    if (strncmp(reason, token, sizeof token - 1) != 0)
+        return false;
+    const char *claim = reason + sizeof token - 1;
+    size_t n = strspn(claim, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_");
+    if (n == 0 || n >= SLURM_CLAIM_BYTES || (claim[n] && claim[n] != ' '))
+        return false;
+    memcpy(out, claim, n);
+    out[n] = '\0';
+    return true;
+}
+
+/* One character of a reason: what Slurm or a shell could take for something else becomes harmless. */
+static void add_safe(struct text *t, const char *s, size_t len)
+{
+    unsigned char c = (unsigned char)*s;
+    if (len == 0)
+        text_add_char(t, '?'); /* no UTF-8 */
+    else if (len > 1)
+        text_add_bytes(t, s, len);
+    else if (c < 0x20 || c == 0x7f)
+        text_add_char(t, ' ');
+    else if (!strchr("\"'`\\", c))
+        text_add_char(t, (char)c);
+}
+
+void slurm_write_reason(const char *claim, const char *words, char out[static SLURM_REASON_BYTES])
+{
+    CLEANUP_TEXT struct text t = {0};
+    text_printf(&t, "%s%s ", token, claim);
+    for (const char *s = words; *s;) {
+        size_t len = text_utf8(s), before = t.len;
+        add_safe(&t, s, len);
+        if (t.len >= SLURM_REASON_BYTES) { /* never half a character */
+            t.len = before;
+            break;
+        }
+        s += len ? len : 1;
+    }
+    while (t.len > 0 && t.s[t.len - 1] == ' ')
+        t.len--;
+    memcpy(out, t.s, t.len);
+    out[t.len] = '\0';
+}

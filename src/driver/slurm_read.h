@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_DRIVER_SLURM_READ_H
+#define FETTLE_DRIVER_SLURM_READ_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * What scontrol prints, read: `scontrol -o show node`, `-o show reservation`, and slurmctld's start out of
+ * `show config`. An answer that is empty, cut off or of another shape is -EPROTO with a sentence, and nothing
+ * of it counts. A node whose line has a word that is not known, or that is there twice, is there and not
+ * known.
+ *
+ * The readers cut the text in place: what they return points into it, and it must outlive them.
+ */
+
+enum slurm_base {
+#define BASE(symbol, word) SLURM_##symbol,
+#define FLAG(word, mean)
+#define MARK(character, mean)
+#include "driver/slurm_state.tbl"
+#undef BASE
+#undef FLAG
+#undef MARK
+    SLURM_BASES
+};
+
+enum slurm_flag {
+    SLURM_DRAIN = 1,
+    SLURM_FAIL = 2,
+    SLURM_COMPLETING = 4,
+    SLURM_SILENT = 8, /* slurmd does not respond */
+    SLURM_RESERVED = 16,
+    SLURM_REBOOT = 32, /* asked for or under way */
+    SLURM_POWER = 64   /* off, or on its way there or back */
+};
+
+struct slurm_state {
+    bool known; /* every word was understood; base and flags hold nothing otherwise */
+    enum slurm_base base;
+    unsigned flags;
+};
+
+/* Reads "IDLE+DRAIN" or "DOWN*+DRAIN". */
+struct slurm_state slurm_read_state(const char *text);
+
+struct slurm_line {
+    const char *name;
+    struct slurm_state state;
+    const char *state_text, *reason, *by; /* "" for none; the reason without "[by@time]" */
+};
+
+struct slurm_lines {
+    struct slurm_line *lines;
+    size_t n;
+};
+void slurm_lines_fini(struct slurm_lines *l);
+
+/* text has len bytes and a zero byte behind them. */
+int slurm_read_nodes(char *text, size_t len, struct slurm_lines *out, struct err *e);
+
+struct slurm_reservation {
+    const char *name, *nodes, *users, *flags; /* "" where scontrol does not say */
+};
+
+struct slurm_reservations {
+    struct slurm_reservation *list;
+    size_t n;
+};
+void slurm_reservations_fini(struct slurm_reservations *r);
+int slurm_read_reservations(char *text, size_t len, struct slurm_reservations *out, struct err *e);
+
+/* Whether one of the words between the commas of `list` is `word`. */
+bool slurm_has_word(const char *list, const char *word);
+
+/* When slurmctld started, as it says it; text is compared and never counted with. */
+enum { SLURM_BOOT_BYTES = 40 };
+int slurm_read_boot(const char *text, size_t len, char out[static SLURM_BOOT_BYTES], struct err *e);
+
+/* The claim in a reason of Fettle's, whatever is behind it: "fettle:12.1 [node_problem] ..." is 12.1. False
+ * when the reason is somebody else's. */
+enum { SLURM_CLAIM_BYTES = 48 };
+bool slurm_read_claim(const char *reason, char out[static SLURM_CLAIM_BYTES]);
+
+/* Makes a reason: at most 250 bytes of UTF-8, no quotes, no control characters. */
+enum { SLURM_REASON_BYTES = 251 };
+void slurm_write_reason(const char *claim, const char *words, char out[static SLURM_REASON_BYTES]);
+
+#endif

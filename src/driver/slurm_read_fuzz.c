@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "driver/slurm_plan.h"
+#include "driver/slurm_read.h"
+
+#include "base/text.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void try_nodes(const char *bytes, size_t size)
+{
+    char *copy = mem_dup_len(bytes, size), claim[SLURM_CLAIM_BYTES];
+    struct slurm_lines l;
+    if (slurm_read_nodes(copy, size, &l, NULL) == 0 && l.n == 0)
+        abort();
+    for (size_t i = 0; i < l.n; i++) {
+        if (!l.lines[i].name[0] || strpbrk(l.lines[i].name, " \n"))
+            abort();
+        if (slurm_read_claim(l.lines[i].reason, claim) && strlen(claim) >= sizeof claim)
+            abort();
+    }
+    slurm_lines_fini(&l);
+    free(copy);
+}
+
+static void try_reservations(const char *bytes, size_t size)
+{
+    char *copy = mem_dup_len(bytes, size);
+    struct slurm_reservations r;
+    size_t sum = 0;
+    slurm_read_reservations(copy, size, &r, NULL);
+    for (size_t i = 0; i < r.n; i++)
+        sum += strlen(r.list[i].name) + strlen(r.list[i].nodes) + strlen(r.list[i].users) +
+               strlen(r.list[i].flags);
+    if (sum > size)
+        abort();
+    slurm_reservations_fini(&r);
+    free(copy);
+}
+
+/* Whatever words are given: what is written is read as Fettle's own, and is one harmless line. */
+static void try_reason(const char *words)
+{
+    char reason[SLURM_REASON_BYTES], claim[SLURM_CLAIM_BYTES];
+    slurm_write_reason("12.1", words, reason);
+    if (!slurm_read_claim(reason, claim) || strcmp(claim, "12.1") != 0 || strpbrk(reason, "\n\r\"'`\\"))
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const char *bytes = (const char *)data;
+    char boot[SLURM_BOOT_BYTES], *text = mem_dup_len(bytes, size);
+    struct slurm_record record;
+    try_nodes(bytes, size);
+    try_reservations(bytes, size);
+    slurm_read_boot(text, size, boot, NULL);
+    slurm_read_state(text);
+    try_reason(text);
+    if (slurm_record_read(text, &record, NULL) == 0) {
+        char *again = slurm_record_write(&record, 1);
+        if (slurm_record_read(again, &record, NULL) < 0)
+            abort();
+        free(again);
+    }
+    free(text);
+    return 0;
+}

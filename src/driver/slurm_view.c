@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "driver/slurm_view.h"
+
+#include <string.h>
+
+/* "fettle:1.1 [node_problem] xid.79 ..." has the problem in brackets: another one is written anew, while
+ * other words behind it are not worth it. */
+static bool is_same_problem(const char *reason, const struct slurm_want *want)
+{
+    char ours[SLURM_REASON_BYTES];
+    slurm_write_reason(want->claim, want->reason, ours);
+    const char *problem = strchr(ours, ' '),
+               *end = problem && problem[1] == '[' ? strchr(problem, ']') : NULL;
+    return !end || strncmp(reason, ours, (size_t)(end - ours) + 1) == 0;
+}
+
+static enum slurm_ground find_ground(const struct slurm_state *state)
+{
+    if (state->base == SLURM_DOWN || state->base == SLURM_ERROR)
+        return GROUND_DOWN;
+    bool is_up = state->base == SLURM_IDLE || state->base == SLURM_ALLOCATED || state->base == SLURM_MIXED;
+    return is_up && !(state->flags & (SLURM_REBOOT | SLURM_POWER)) ? GROUND_UP : GROUND_MOVING;
+}
+
+static enum slurm_hold find_hold(const struct slurm_line *l, const struct slurm_want *want)
+{
+    char claim[SLURM_CLAIM_BYTES];
+    bool is_drained = l->state.flags & SLURM_DRAIN, is_down = find_ground(&l->state) == GROUND_DOWN;
+    if (slurm_read_claim(l->reason, claim)) {
+        if (!is_drained)
+            return is_down ? HOLD_REST : HOLD_NONE;
+        bool is_wanted = want->drain && strcmp(claim, want->claim) == 0 && is_same_problem(l->reason, want);
+        return is_wanted ? HOLD_WANTED : HOLD_STALE;
+    }
+    if (is_drained)
+        return HOLD_FOREIGN;
+    /* Slurm's own word for a node that is silent is nobody's reason, and none is nobody's, either. */
+    bool is_somebodys = l->reason[0] && strcmp(l->reason, "Not responding") != 0;
+    bool is_held = is_down || (l->state.flags & SLURM_FAIL);
+    return is_held && is_somebodys ? HOLD_FOREIGN : HOLD_NONE;
+}
+
+enum slurm_wish slurm_wish_of(const struct slurm_want *w)
+{
+    if (w->reserve)
+        return WISH_RESERVE;
+    if (w->drain)
+        return w->lost ? WISH_DOWN : WISH_DRAIN;
+    return WISH_NOTHING;
+}
+
+struct slurm_case slurm_view(const struct slurm_want *want, const struct slurm_record *record,
+                             const struct slurm_line *line, enum slurm_guard guard, const char *boot)
+{
+    return (struct slurm_case){
+        .wish = slurm_wish_of(want),
+        .record = record->state,
+        .is_claim = strcmp(record->claim, want->claim) == 0,
+        .has_guard = record->has_guard,
+        .is_known = line->state.known,
+        .hold = find_hold(line, want),
+        .ground = find_ground(&line->state),
+        .is_silent = line->state.flags & SLURM_SILENT,
+        .guard = guard,
+        .is_another_slurmctld = !record->boot[0] || strcmp(record->boot, boot) != 0,
+    };
+}
+
+struct slurm_node slurm_view_node(const struct slurm_line *line)
+{
+    const struct slurm_state *s = &line->state;
+    struct slurm_node out = {.name = line->name,
+                             .state = line->state_text,
+                             .reason = line->reason,
+                             .by = line->by,
+                             .known = s->known};
+    if (!s->known)
+        return out;
+    out.drain = s->flags & SLURM_DRAIN;
+    out.busy = s->base == SLURM_ALLOCATED || s->base == SLURM_MIXED;
+    out.completing = s->flags & SLURM_COMPLETING;
+    out.down = find_ground(s) == GROUND_DOWN;
+    out.responding = !(s->flags & SLURM_SILENT);
+    out.reserved = s->flags & SLURM_RESERVED;
+    out.rebooting = s->flags & SLURM_REBOOT;
+    out.powering = s->flags & SLURM_POWER;
+    return out;
+}
+
+bool slurm_is_our_guard(const struct slurm_reservation *r, const char *node, const char *user)
+{
+    return strcmp(r->nodes, node) == 0 && strcmp(r->users, user) == 0 && slurm_has_word(r->flags, "MAINT") &&
+           slurm_has_word(r->flags, "IGNORE_JOBS");
+}
+
+void slurm_write_list(const char *const *names, size_t n, struct text *t)
+{
+    CLEANUP_FREE char *folded = hostlist_fold(names, n);
+    bool is_inside = false;
+    unsigned pairs = 0, most = 0;
+    for (const char *c = folded; *c; c++) {
+        is_inside = *c == '[' || (is_inside && *c != ']');
+        pairs = *c == ',' && !is_inside ? 0 : pairs + (*c == '[');
+        most = pairs > most ? pairs : most;
+    }
+    if (most <= 1) {
+        text_add(t, folded);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        text_printf(t, "%s%s", i ? "," : "", names[i]);
+}

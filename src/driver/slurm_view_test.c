@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "driver/slurm_view.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct slurm_want want = {.drain = true, .claim = "1.1", .reason = "[node_problem] x"};
+
+static struct slurm_case seen(const char *state, const char *reason)
+{
+    static const struct slurm_record none;
+    const struct slurm_line l = {.name = "c1", .state = slurm_read_state(state), .reason = reason, .by = ""};
+    return slurm_view(&want, &none, &l, GUARD_NONE, "2026");
+}
+
+static void hold_is(const char *state, const char *reason, enum slurm_hold hold)
+{
+    if (seen(state, reason).hold != hold)
+        print_error("%s, %s: %u\n", state, reason, seen(state, reason).hold);
+    assert_int_equal(seen(state, reason).hold, hold);
+}
+
+static void test_who_holds_a_node(void **state)
+{
+    hold_is("IDLE+DRAIN", "fettle:1.1 [node_problem] x", HOLD_WANTED);
+    hold_is("IDLE+DRAIN", "fettle:1.1 [node_problem] other words : reboot issued", HOLD_WANTED);
+    hold_is("IDLE+DRAIN", "fettle:1.1 [hardware_problem] x", HOLD_STALE);
+    hold_is("IDLE+DRAIN", "fettle:1.2 [node_problem] x", HOLD_STALE);
+    hold_is("IDLE+DRAIN", "fettle:1.10 [node_problem] x", HOLD_STALE);
+    hold_is("IDLE+DRAIN", "new memory", HOLD_FOREIGN);
+    hold_is("IDLE+DRAIN", "see fettle:1.1 [node_problem] x", HOLD_FOREIGN);
+    hold_is("IDLE+DRAIN", "", HOLD_FOREIGN);
+    hold_is("IDLE+DRAIN", "Not responding", HOLD_FOREIGN);
+    hold_is("IDLE", "fettle:1.1 [node_problem] x", HOLD_NONE); /* what an undrain leaves behind */
+    hold_is("IDLE", "a note", HOLD_NONE);
+    hold_is("DOWN+NOT_RESPONDING", "Not responding", HOLD_NONE);
+    hold_is("DOWN", "", HOLD_NONE);
+    hold_is("DOWN", "broken fan", HOLD_FOREIGN);
+    hold_is("DOWN", "Node unexpectedly rebooted", HOLD_FOREIGN);
+    hold_is("DOWN", "fettle:1.1 [node_problem] x", HOLD_REST);
+    hold_is("IDLE+FAIL", "fan", HOLD_FOREIGN);
+}
+
+static void test_a_reason_that_has_to_be_made_safe_is_known_again(void **state)
+{
+    char reason[SLURM_REASON_BYTES];
+    const struct slurm_want odd = {.drain = true, .claim = "1.1", .reason = "[node \"problem\"\n] x"};
+    static const struct slurm_record none;
+    slurm_write_reason(odd.claim, odd.reason, reason);
+    const struct slurm_line l = {.state = slurm_read_state("IDLE+DRAIN"), .reason = reason};
+    assert_int_equal(slurm_view(&odd, &none, &l, GUARD_NONE, "").hold, HOLD_WANTED);
+}
+
+static void test_what_a_node_stands_on(void **state)
+{
+    assert_int_equal(seen("MIXED+DRAIN+COMPLETING", "").ground, GROUND_UP);
+    assert_int_equal(seen("IDLE+PLANNED", "").ground, GROUND_UP);
+    assert_int_equal(seen("DOWN+DRAIN", "").ground, GROUND_DOWN);
+    assert_int_equal(seen("UNKNOWN+DRAIN", "").ground, GROUND_MOVING);
+    assert_int_equal(seen("IDLE+DRAIN+REBOOT_ISSUED", "").ground, GROUND_MOVING);
+    assert_int_equal(seen("IDLE+POWERING_UP", "").ground, GROUND_MOVING);
+    assert_false(seen("IDLE+LEVITATING", "").is_known);
+}
+
+static void test_what_the_sink_sees(void **state)
+{
+    const struct slurm_line l = {.name = "c1",
+                                 .state = slurm_read_state("MIXED*+DRAIN"),
+                                 .state_text = "MIXED*+DRAIN",
+                                 .reason = "r",
+                                 .by = "b"};
+    struct slurm_node n = slurm_view_node(&l);
+    assert_true(n.known && n.drain && n.busy && !n.responding && !n.completing && !n.down && !n.reserved);
+    const struct slurm_line odd = {.name = "c1", .state = slurm_read_state("ODD"), .state_text = "ODD"};
+    n = slurm_view_node(&odd);
+    assert_false(n.known || n.drain || n.busy || n.responding);
+    assert_string_equal(n.state, "ODD");
+}
+
+static void test_whose_a_reservation_is(void **state)
+{
+    struct slurm_reservation r = {.nodes = "c1", .users = "root", .flags = "MAINT,IGNORE_JOBS,SPEC_NODES"};
+    assert_true(slurm_is_our_guard(&r, "c1", "root"));
+    assert_false(slurm_is_our_guard(&r, "c2", "root") || slurm_is_our_guard(&r, "c1", "ann"));
+    r.flags = "MAINT,SPEC_NODES";
+    assert_false(slurm_is_our_guard(&r, "c1", "root"));
+}
+
+static void test_lists_are_such_as_slurm_reads(void **state)
+{
+    static const char *const flat[] = {"c1", "c2", "c10", "d7"}, *const deep[] = {"r1n1", "r1n2", "r2n1",
+                                                                                  "r2n2"};
+    CLEANUP_TEXT struct text t = {0}, u = {0};
+    slurm_write_list(flat, 4, &t);
+    assert_string_equal(t.s, "c[1-2,10],d7");
+    slurm_write_list(deep, 4, &u);
+    assert_string_equal(u.s, "r1n1,r1n2,r2n1,r2n2");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_who_holds_a_node),
+        cmocka_unit_test(test_a_reason_that_has_to_be_made_safe_is_known_again),
+        cmocka_unit_test(test_what_a_node_stands_on),
+        cmocka_unit_test(test_what_the_sink_sees),
+        cmocka_unit_test(test_whose_a_reservation_is),
+        cmocka_unit_test(test_lists_are_such_as_slurm_reads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

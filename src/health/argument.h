@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_HEALTH_ARGUMENT_H
+#define FETTLE_HEALTH_ARGUMENT_H
+
+#include "health/check.h"
+
+/*
+ * Inside of check.h: the keys that belong to probes (probe.tbl), and the forms of their values
+ * (argument.tbl).
+ */
+
+enum argument_form {
+    ARGUMENT_TEXT,
+    ARGUMENT_PATH,
+    ARGUMENT_NUMBER,
+    ARGUMENT_PERCENT,
+    ARGUMENT_BYTES,
+    ARGUMENT_SHARE,
+    ARGUMENT_SPAN
+};
+
+enum { ARGUMENT_KEY_BYTES_MAX = 31 };
+
+struct argument {
+    char key[ARGUMENT_KEY_BYTES_MAX + 1]; /* as in probe.tbl */
+    enum argument_form form;              /* TEXT for a key that argument.tbl does not have */
+    int64_t least, most;                  /* of a NUMBER; of a SPAN in milliseconds */
+    bool must;                            /* stand in the record */
+    const char *what;
+};
+
+/* The probe's i-th key in the order of probe.tbl; false behind the last. */
+bool argument_at(enum probe p, size_t i, struct argument *out);
+/* The probe's key of this name, without regard to case; false when there is none. */
+bool argument_find(enum probe p, const char *key, struct argument *out);
+/* Whether a value has the form and lies within the bounds; -EINVAL with a clause. */
+int argument_check(const struct argument *a, const char *value, struct err *e);
+
+/* "10%" or "10", 0 to 100. */
+int argument_percent(const char *value, unsigned *out, struct err *e);
+/* "1024", "500MB", "4GiB", "2T". */
+int argument_bytes(const char *value, uint64_t *out, struct err *e);
+/* A whole number with or without a sign. */
+int argument_number(const char *value, int64_t *out, struct err *e);
+
+#endif

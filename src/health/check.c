@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "health/check.h"
+
+#include "base/digest.h"
+#include "health/argument.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct probe_row rows[PROBES] = {
+#define PROBE(symbol, name, how, every, severity, keys, what, source) \
+    [PROBE_##symbol] = {name, PROBE_##how, every, RESULT_##severity, keys, what, source},
+#include "health/probe.tbl"
+#undef PROBE
+};
+
+const struct probe_row *probe_row(enum probe p)
+{
+    return &rows[p];
+}
+
+bool probe_find(const char *name, enum probe *out)
+{
+    for (int p = 0; p < PROBES; p++) {
+        if (strcmp(name, rows[p].name) == 0) {
+            *out = (enum probe)p;
+            return true;
+        }
+    }
+    return false;
+}
+
+const struct check *checks_find(const struct checks *c, const char *name)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->list[i].name, name) == 0)
+            return &c->list[i];
+    return NULL;
+}
+
+/* --- who runs it --------------------------------------------------------------------------------- */
+
+static int compare(const void *name, const void *other)
+{
+    return strcmp(name, *(const char *const *)other);
+}
+
+static bool has(const struct hostlist *sorted, const char *name)
+{
+    return sorted->n == 0 || bsearch(name, sorted->names, sorted->n, sizeof *sorted->names, compare) != NULL;
+}
+
+/* FNV-1a of names that differ in a last digit differs in its low bits by little: mixed, every percentage has
+ * its share. */
+static uint64_t mix(uint64_t sum)
+{
+    sum = (sum ^ sum >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    sum = (sum ^ sum >> 27) * UINT64_C(0x94d049bb133111eb);
+    return sum ^ sum >> 31;
+}
+
+bool check_has_canary(const struct check *k, const char *node)
+{
+    uint64_t sum = digest_fnv(DIGEST_FNV_START, k->name, strlen(k->name) + 1);
+    return mix(digest_fnv(sum, node, strlen(node))) % 100 < k->canary_percent;
+}
+
+bool check_applies(const struct check *k, const char *class, const char *node)
+{
+    return has(&k->classes, class) && has(&k->nodes, node) && check_has_canary(k, node);
+}
+
+/* --- arguments ----------------------------------------------------------------------------------- */
+
+const char *check_arg(const struct check *k, const char *key)
+{
+    for (size_t i = 0; i < k->n_args; i++)
+        if (strcasecmp(k->args[i].key, key) == 0)
+            return k->args[i].value;
+    return NULL;
+}
+
+static int wrong(const struct check *k, const char *key, struct err *e)
+{
+    return err_wrap(e, -EINVAL, "check %s: %s", k->name, key);
+}
+
+int check_arg_percent(const struct check *k, const char *key, unsigned fallback, unsigned *out, struct err *e)
+{
+    const char *value = check_arg(k, key);
+    *out = fallback;
+    return value && argument_percent(value, out, e) < 0 ? wrong(k, key, e) : 0;
+}
+
+int check_arg_bytes(const struct check *k, const char *key, uint64_t fallback, uint64_t *out, struct err *e)
+{
+    const char *value = check_arg(k, key);
+    *out = fallback;
+    return value && argument_bytes(value, out, e) < 0 ? wrong(k, key, e) : 0;
+}
+
+int check_arg_number(const struct check *k, const char *key, int64_t fallback, int64_t *out, struct err *e)
+{
+    const char *value = check_arg(k, key);
+    *out = fallback;
+    return value && argument_number(value, out, e) < 0 ? wrong(k, key, e) : 0;
+}
+
+int check_arg_span(const struct check *k, const char *key, struct span fallback, struct span *out,
+                   struct err *e)
+{
+    const char *value = check_arg(k, key);
+    *out = fallback;
+    return value && span_parse(value, out, e) < 0 ? wrong(k, key, e) : 0;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * For each result R, worst first: has it been so bad for long enough, or, when it was said to be, has it not
+ * been better for long enough? Both are nested: what is as bad as R is as bad as everything milder, and what
+ * is better than R is better than everything worse. So the first R that holds is what is said.
+ */
+#include "health/steady.h"
+
+#include <string.h>
+
+static void count(struct steady *s, struct mono now, enum result r)
+{
+    s->looks[s->n % STEADY_LOOKS_MAX].at = now;
+    s->looks[s->n % STEADY_LOOKS_MAX].result = r;
+    s->n++;
+    for (enum result level = RESULT_INFO; level < RESULTS; level++) {
+        bool bad = r >= level;
+        s->bad[level] = bad ? s->bad[level] + 1 : 0;
+        s->good[level] = bad ? 0 : s->good[level] + 1;
+        if (bad)
+            s->seen[level] = now;
+    }
+}
+
+/* Whether fail_percent of the looks for which the window has room, or of those that are in it when they are
+ * more, were so bad. */
+static bool too_often(const struct steady *s, const struct check *k, struct mono now, enum result level)
+{
+    uint64_t bad = 0, in = 0, room = (uint64_t)(k->window.ns / k->every.ns);
+    if (k->fail_percent == 0)
+        return false;
+    for (unsigned i = 0; i < s->n && i < STEADY_LOOKS_MAX; i++) {
+        if (mono_sub(now, s->looks[i].at).ns >= k->window.ns)
+            continue;
+        in++;
+        bad += s->looks[i].result >= level;
+    }
+    uint64_t of = in > room ? in : room;
+    return bad > 0 && bad * 100 >= k->fail_percent * of;
+}
+
+/* Whether it is still as bad as was said. */
+static bool stays(const struct steady *s, const struct check *k, struct mono now, enum result level)
+{
+    return s->any && s->said.result >= level &&
+           (s->good[level] < k->passes || mono_sub(now, s->seen[level]).ns < k->sticky.ns);
+}
+
+static enum result steadied(const struct steady *s, const struct check *k, struct mono now)
+{
+    for (enum result level = RESULTS - 1; level > RESULT_OK; level--)
+        if (s->bad[level] >= k->fails || too_often(s, k, now, level) || stays(s, k, now, level))
+            return level;
+    return RESULT_OK;
+}
+
+/* --- what is said -------------------------------------------------------------------------------- */
+
+static bool has_finding(const struct verdict *v, const struct finding *f)
+{
+    for (size_t i = 0; i < v->n; i++)
+        if (v->findings[i].result == f->result && strcmp(v->findings[i].device, f->device) == 0 &&
+            strcmp(v->findings[i].code, f->code) == 0)
+            return true;
+    return false;
+}
+
+static bool has_all(const struct verdict *v, const struct verdict *of)
+{
+    for (size_t i = 0; i < of->n; i++)
+        if (!has_finding(v, &of->findings[i]))
+            return false;
+    return true;
+}
+
+/* Takes v as what is said; true when that is news. */
+static bool say(struct steady *s, struct mono now, const struct verdict *v, bool first)
+{
+    bool other = first || s->said.result != v->result;
+    bool news = other || !has_all(&s->said, v) || !has_all(v, &s->said);
+    if (other)
+        s->since = now;
+    s->said = *v;
+    return news;
+}
+
+/* What is said of a look when it is steadied to r: the look itself where it is as bad; where it is worse, its
+ * findings as mild as that; where it is better, what was said stays. */
+static bool say_as(struct steady *s, const struct check *k, struct mono now, const struct verdict *v,
+                   enum result r, bool first)
+{
+    struct verdict mild = *v;
+    if (r == RESULT_OK && v->result > RESULT_OK && !s->any) {
+        verdict_cannot(&mild, RESULT_UNKNOWN, "%u of %u looks found something: %s", s->bad[RESULT_INFO],
+                       k->fails, v->n > 0 ? v->findings[0].text : v->text);
+        return say(s, now, &mild, first);
+    }
+    s->any = true;
+    if (v->result < r)
+        mild = s->said;
+    else if (r == RESULT_OK && v->result > RESULT_OK)
+        verdict_clear(&mild);
+    verdict_cap(&mild, r);
+    return say(s, now, &mild, first);
+}
+
+bool steady_look(struct steady *s, const struct check *k, struct mono now, const struct verdict *v)
+{
+    bool first = s->n == 0 && s->blind == 0;
+    if (v->result < RESULT_OK) {
+        s->blind++;
+        return s->any ? false : say(s, now, v, first);
+    }
+    s->blind = 0;
+    s->looked = now;
+    count(s, now, v->result);
+    return say_as(s, k, now, v, steadied(s, k, now), first);
+}
+
+bool counter_take(struct counter *c, struct mono now, uint64_t value, uint64_t *growth, struct span *in)
+{
+    bool grown = c->known && value >= c->last;
+    if (grown) {
+        *growth = value - c->last;
+        *in = mono_sub(now, c->at);
+    }
+    *c = (struct counter){.known = true, .last = value, .at = now};
+    return grown;
+}

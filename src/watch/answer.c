@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is answered about the health of a node, and of whom more is to be heard before it can be.
+ */
+#include "watch/inside.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { TELL_REST_S = 10 }; /* between two requests to tell everything */
+
+const char *health_name(enum health h)
+{
+    static const char *const names[] = {"unknown", "ok", "degraded", "fatal", "lost"};
+    return names[h];
+}
+
+static enum health health_of_result(enum result r)
+{
+    return r == RESULT_LOST       ? HEALTH_LOST
+           : r == RESULT_FATAL    ? HEALTH_FATAL
+           : r == RESULT_DEGRADED ? HEALTH_DEGRADED
+                                  : HEALTH_OK;
+}
+
+enum result health_worst(const struct watch *w, struct mono now, const struct member *m)
+{
+    const struct vitals *v = vitals_find(w, m);
+    enum result worst = member_severity(m), outside = outside_worst(w, now, m);
+    worst = outside > worst ? outside : worst;
+    for (size_t k = 0; v && k < v->n_sayings; k++) {
+        size_t i = v->sayings[k].check;
+        enum result r = said_assigned(v, i) && !check_at(w, i)->observe ? said_now(w, now, m, i) : RESULT_OK;
+        worst = r > worst ? r : worst;
+    }
+    return worst;
+}
+
+enum health watch_health(const struct watch *w, struct mono now, const struct member *m)
+{
+    const struct vitals *v = vitals_find(w, m);
+    struct mono at = watch_awake(w, now);
+    if (!watch_live(w, m))
+        return HEALTH_UNKNOWN;
+    enum result worst = health_worst(w, at, m);
+    if (worst >= RESULT_DEGRADED)
+        return health_of_result(worst);
+    size_t n = 0, known = 0;
+    for (size_t i = 0; v && v->said && i < w->n_checks; i++) {
+        if (!said_assigned(v, i) || !check_repeats(check_at(w, i)) || check_at(w, i)->observe)
+            continue;
+        enum result r = said_now(w, at, m, i);
+        n++;
+        known += r != RESULT_UNKNOWN || (was_said(v, i) && (check_at(w, i)->when & CHECK_IDLE));
+    }
+    return n && known == n ? HEALTH_OK : HEALTH_UNKNOWN;
+}
+
+static void say(const struct watch *w, struct mono now, const struct member *m, size_t i, struct said *out)
+{
+    const struct vitals *v = vitals_find(w, m);
+    enum result r = said_now(w, now, m, i);
+    const struct saying *s = v ? saying_find(v, i) : NULL;
+    out->check = check_at(w, i);
+    verdict_clear(&out->verdict);
+    out->since = out->looked = now;
+    if (was_said(v, i))
+        out->since = out->looked = said_looked(w, v, i);
+    if (s)
+        out->since = s->since;
+    bool own = was_said(v, i) && (enum result)((v->said[i] & SAID_RESULT) - 1) == r;
+    if (!own) {
+        verdict_cannot(&out->verdict, RESULT_UNKNOWN, "%s",
+                       !was_said(v, i)     ? "it has said nothing on this boot"
+                       : !watch_live(w, m) ? "the node is not heard"
+                                           : "what it said is out of date");
+        return;
+    }
+    out->verdict.result = r;
+    if (!s)
+        return;
+    if (s->text)
+        snprintf(out->verdict.text, sizeof out->verdict.text, "%s", s->text);
+    out->verdict.more = s->more;
+    out->verdict.n = s->n;
+    memcpy(out->verdict.findings, s->findings, s->n * sizeof *s->findings);
+}
+
+void watch_each_check(const struct watch *w, struct mono now, const struct member *m, said_fn *fn, void *arg)
+{
+    CLEANUP_FREE struct said *said = mem_alloc(sizeof *said);
+    for (size_t i = 0; i < w->n_checks; i++) {
+        if (!check_runs(w, m, i))
+            continue;
+        say(w, watch_awake(w, now), m, i, said);
+        fn(arg, said);
+    }
+    outside_each(w, watch_awake(w, now), m, said, fn, arg);
+}
+
+void watch_each_result(const struct watch *w, struct mono now, const struct member *m, result_fn *fn,
+                       void *arg)
+{
+    struct mono at = watch_awake(w, now);
+    for (size_t i = 0; i < w->n_checks; i++)
+        if (check_runs(w, m, i))
+            fn(arg, check_at(w, i), said_now(w, at, m, i));
+}
+
+bool watch_provisioned(const struct watch *w, struct mono now, const struct member *m, struct text *why)
+{
+    const struct vitals *v = vitals_find(w, m);
+    struct mono at = watch_awake(w, now);
+    size_t missing = 0;
+    text_clear(why);
+    if (!watch_live(w, m)) {
+        text_add(why, "it is not heard");
+        return false;
+    }
+    for (size_t i = 0; i < w->n_checks; i++) {
+        const struct check *k = check_at(w, i);
+        if (!check_repeats(k) || k->observe || !check_runs(w, m, i))
+            continue;
+        enum result r = said_now(w, at, m, i);
+        if (r != RESULT_UNKNOWN && !result_fails(r))
+            continue;
+        if (missing++ < 8)
+            text_printf(why, "%s%s %s", why->len ? ", " : "", k->name,
+                        r != RESULT_UNKNOWN ? result_name(r)
+                        : was_said(v, i)    ? "unknown"
+                                            : "has said nothing");
+    }
+    if (missing > 8)
+        text_printf(why, ", %zu more", missing - 8);
+    return !missing;
+}
+
+/* A node of which something is out of date, or waits for a look after its step began. */
+static bool untold(const struct watch *w, struct mono now, const struct member *m, const struct vitals *v)
+{
+    if (!v->said || !watch_live(w, m))
+        return false;
+    const struct repair *r = member_repair(m);
+    bool waits = r && (r->step == STEP_EXAMINE || r->step == STEP_PROVISION || r->step == STEP_REMEDY ||
+                       r->step == STEP_REPLACE);
+    for (size_t i = 0; i < w->n_checks; i++) {
+        if (!said_assigned(v, i) || !check_repeats(check_at(w, i)))
+            continue;
+        if (!was_said(v, i) || (check_ages(check_at(w, i)) && said_now(w, now, m, i) == RESULT_UNKNOWN) ||
+            ((v->said[i] & SAID_RESULT) > RESULT_WARN + 1 && !said_fresh(w, now, v, i)) ||
+            (waits && said_now(w, now, m, i) != RESULT_OK))
+            return true;
+    }
+    return false;
+}
+
+void watch_untold(struct watch *w, struct mono now, tell_fn *fn, void *arg)
+{
+    struct mono at = watch_awake(w, now);
+    for (size_t id = 0; id < w->n_vitals; id++) {
+        struct vitals *v = w->vitals[id];
+        struct member *m = cluster_by_id(w->cluster, (uint32_t)id);
+        if (!v || (v->tell_at.ns && within(at, v->tell_at, TELL_REST_S)) || !untold(w, at, m, v))
+            continue;
+        v->tell_at = at;
+        fn(arg, m);
+    }
+}

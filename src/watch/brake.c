@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The brakes: what keeps a node in service although something is wrong with it, and an operation from being
+ * begun. Asked before a node is isolated and again right before anything is done to it. Whoever is kept in
+ * service by a brake is marked in its health, and takes no new work.
+ *
+ * Who is out counts from the proposal on, not from the record: ten findings of the same moment see each
+ * other.
+ */
+#include "watch/inside.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WEEK_S = 7 * 86400,
+    ISOLATING_S = 300 /* a store that is slow may still write it down: until then it has its room */
+};
+
+/* --- people ----------------------------------------------------------------------------------- */
+
+bool person_holds(const struct member *m)
+{
+    return member_held_by(m, CLAIM_DRAIN) || member_held_by(m, CLAIM_DOWN);
+}
+
+/* As the driver of Slurm wrote it down. */
+static struct wall override_recorded(const struct watch *w, const struct member *m)
+{
+    CLEANUP_TEXT struct text key = {0};
+    text_printf(&key, "effect/slurm.%s", m->name);
+    const char *value = cluster_effect_value(w->cluster, key.s);
+    if (!value || !strstr(value, "\"overridden\""))
+        return (struct wall){0};
+    CLEANUP_JSON json_t *o = json_read(value, strlen(value), NULL);
+    const char *state = "", *at = "";
+    uint64_t ns = 0;
+    if (o && json_take_string(o, "state", &state, NULL) == 0 && strcmp(state, "overridden") == 0 &&
+        json_take_string(o, "at", &at, NULL) == 0)
+        text_parse_u64(at, 0, INT64_MAX, &ns, NULL);
+    return (struct wall){(int64_t)ns};
+}
+
+struct wall overridden_at(const struct watch *w, const struct member *m)
+{
+    const struct vitals *v = vitals_find(w, m);
+    struct wall at = override_recorded(w, m);
+    if (v && v->overridden.ns > at.ns)
+        at = v->overridden;
+    return at.ns && w->wall.ns - at.ns < w->policy.health.override.ns ? at : (struct wall){0};
+}
+
+/* The worst that was found by then. */
+static enum result severity_by(const struct incident *i, struct wall at)
+{
+    enum result r = RESULT_OK;
+    for (size_t k = 0; k < i->n; k++)
+        if (i->findings[k].at.ns <= at.ns && i->findings[k].f.result > r)
+            r = i->findings[k].f.result;
+    return r;
+}
+
+static bool stood_at(const struct incident *i, struct wall at)
+{
+    return i->since.ns <= at.ns && (!i->closed.ns || i->closed.ns >= at.ns);
+}
+
+bool overridden(const struct watch *w, const struct member *m, const struct incident *known,
+                const char *group, enum result severity)
+{
+    struct wall at = overridden_at(w, m);
+    const struct ailment *a = member_ailment(m);
+    if (!at.ns)
+        return false;
+    if (known && known->since.ns <= at.ns) {
+        enum result then = severity_by(known, at);
+        return severity <= (then > RESULT_FATAL ? then : RESULT_FATAL);
+    }
+    for (size_t i = 0; a && i < a->n_open + a->n_past; i++) {
+        const struct incident *one = i < a->n_open ? &a->open[i] : &a->past[i - a->n_open];
+        if (strcmp(one->group, group) == 0 && stood_at(one, at) && one->severity >= severity)
+            return true;
+    }
+    return false;
+}
+
+/* --- who is out ------------------------------------------------------------------------------- */
+
+static bool is_out(const struct watch *w, const struct member *m)
+{
+    const struct repair *r = member_repair(m);
+    const struct vitals *v = vitals_find(w, m);
+    if (!r)
+        return v && v->isolating;
+    return !r->manual && r->step != STEP_QUARANTINE && r->step != STEP_RETIRED &&
+           strcmp(r->problem, "provision") != 0;
+}
+
+void brake_patient(struct watch *w, const struct member *m)
+{
+    struct vitals *v = vitals_of(w, m);
+    if (member_repair(m))
+        v->isolating = false;
+    bool out = is_out(w, m);
+    if (out == v->patient)
+        return;
+    v->patient = out;
+    if (out) {
+        w->patients = mem_grow(w->patients, (w->n_patients + 1) * sizeof *w->patients);
+        w->patients[w->n_patients++] = m->id;
+        return;
+    }
+    for (size_t i = 0; i < w->n_patients; i++)
+        if (w->patients[i] == m->id)
+            w->patients[i] = w->patients[--w->n_patients];
+}
+
+/* --- budgets ---------------------------------------------------------------------------------- */
+
+enum scope { SCOPE_CLUSTER, SCOPE_CLASS, SCOPE_GROUP, SCOPE_PARTITION };
+
+static void totals_drop(struct totals *t)
+{
+    free(t->classes);
+    free(t->groups);
+    *t = (struct totals){0};
+}
+
+static void count_partitions(struct totals *t, const struct partition_set *p)
+{
+    for (unsigned word = 0; word < sizeof p->bits / sizeof p->bits[0]; word++)
+        for (uint64_t bits = p->bits[word]; bits; bits &= bits - 1)
+            t->partitions[word * 64 + (unsigned)__builtin_ctzll(bits)]++;
+}
+
+static const struct totals *totals_of(struct watch *w)
+{
+    struct totals *t = &w->totals;
+    if (t->good)
+        return t;
+    totals_drop(t);
+    *t = (struct totals){.good = true,
+                         .n_classes = w->n_classes,
+                         .n_groups = GROUP_MAX + 1,
+                         .classes = mem_alloc((w->n_classes + 1) * sizeof *t->classes),
+                         .groups = mem_alloc((GROUP_MAX + 1) * sizeof *t->groups)};
+    for (size_t i = 0; i < cluster_count(w->cluster); i++) {
+        const struct member *m = cluster_by_id(w->cluster, (uint32_t)i);
+        if (!m->listed)
+            continue;
+        t->all++;
+        t->classes[m->class]++;
+        t->groups[m->spec.group]++;
+        count_partitions(t, &m->spec.partitions);
+    }
+    return t;
+}
+
+static bool in_scope(const struct member *m, enum scope s, unsigned number)
+{
+    switch (s) {
+    case SCOPE_CLUSTER: return true;
+    case SCOPE_CLASS: return m->class == number;
+    case SCOPE_GROUP: return m->spec.group == number;
+    case SCOPE_PARTITION: return partition_has(&m->spec.partitions, number);
+    }
+    return false;
+}
+
+static unsigned limit_of(const struct watch *w, enum scope s, unsigned nodes)
+{
+    const struct health_policy *p = &w->policy.health;
+    const unsigned percent[] = {p->out_percent, p->out_class_percent, p->out_group_percent,
+                                p->out_partition_percent};
+    unsigned limit = (unsigned)((uint64_t)nodes * percent[s] / 100);
+    return limit ? limit : 1;
+}
+
+static void budget_of(struct watch *w, enum scope s, unsigned number, struct budget *b)
+{
+    const struct totals *t = totals_of(w);
+    const char *const names[] = {"cluster", "class", "group", "partition"};
+    *b = (struct budget){0};
+    b->nodes = s == SCOPE_CLUSTER ? t->all
+               : s == SCOPE_CLASS ? t->classes[number]
+               : s == SCOPE_GROUP ? t->groups[number]
+                                  : t->partitions[number];
+    b->limit = limit_of(w, s, b->nodes);
+    for (size_t i = 0; i < w->n_patients; i++)
+        b->out += in_scope(cluster_by_id(w->cluster, w->patients[i]), s, number);
+    if (s == SCOPE_CLUSTER)
+        snprintf(b->scope, sizeof b->scope, "cluster");
+    else if (s == SCOPE_CLASS)
+        snprintf(b->scope, sizeof b->scope, "class %.50s", w->classes[number].name);
+    else
+        snprintf(b->scope, sizeof b->scope, "%s %u", names[s], number);
+}
+
+/* False when there is no room for `more` nodes beside those that are out; *b says where. */
+static bool has_room(struct watch *w, const struct member *m, unsigned more, struct budget *b)
+{
+    budget_of(w, SCOPE_CLUSTER, 0, b);
+    if (b->out + more > b->limit)
+        return false;
+    budget_of(w, SCOPE_CLASS, m->class, b);
+    if (b->out + more > b->limit)
+        return false;
+    if (m->spec.group) {
+        budget_of(w, SCOPE_GROUP, m->spec.group, b);
+        if (b->out + more > b->limit)
+            return false;
+    }
+    for (unsigned p = 0; p <= PARTITION_MAX; p++) {
+        if (!partition_has(&m->spec.partitions, p))
+            continue;
+        budget_of(w, SCOPE_PARTITION, p, b);
+        if (b->out + more > b->limit)
+            return false;
+    }
+    return true;
+}
+
+void watch_each_budget(const struct watch *w, budget_fn *fn, void *arg)
+{
+    struct watch *own = (struct watch *)(uintptr_t)w;
+    const struct totals *t = totals_of(own);
+    struct budget b;
+    budget_of(own, SCOPE_CLUSTER, 0, &b);
+    fn(arg, &b);
+    for (unsigned i = 0; i < t->n_classes; i++) {
+        budget_of(own, SCOPE_CLASS, i, &b);
+        if (b.nodes)
+            fn(arg, &b);
+    }
+    for (unsigned i = 1; i < t->n_groups; i++) {
+        if (!t->groups[i])
+            continue;
+        budget_of(own, SCOPE_GROUP, i, &b);
+        fn(arg, &b);
+    }
+    for (unsigned i = 0; i <= PARTITION_MAX; i++) {
+        if (!t->partitions[i])
+            continue;
+        budget_of(own, SCOPE_PARTITION, i, &b);
+        fn(arg, &b);
+    }
+}
+
+static void tell_budget(struct watch *w, const struct member *m, const struct budget *b)
+{
+    CLEANUP_TEXT struct text t = {0};
+    struct vitals *v = vitals_of(w, m);
+    w->waiting++;
+    v->waits = true;
+    if (w->budget_alarm)
+        return;
+    w->budget_alarm = true;
+    text_printf(&t, "stays in service: %u of %u nodes of %s%s are out, and at most %u may be", b->out,
+                b->nodes, strcmp(b->scope, "cluster") == 0 ? "the " : "", b->scope, b->limit);
+    w->sink.notice(w->sink.arg, "alarm.budget", m->name, t.s);
+}
+
+/* --- the latch -------------------------------------------------------------------------------- */
+
+bool watch_latched(const struct watch *w)
+{
+    return w->tripped || cluster_switch(w->cluster, "latch");
+}
+
+static void propose_latch(struct watch *w)
+{
+    const struct hostlist nobody = {0};
+    CLEANUP_TEXT struct text t = {0};
+    char window[32];
+    text_printf(&t, "%u nodes would have been isolated within %s", w->policy.health.surge,
+                span_human(w->policy.health.surge_window, window));
+    w->sink.propose(w->sink.arg, COMMAND_SWITCH, &nobody, t.s, "{\"name\":\"latch\",\"on\":true}");
+}
+
+/* Each node counts once for what is wrong with it, also when it has to wait. */
+static void count_surge(struct watch *w, struct mono now, const struct member *m, struct wall since)
+{
+    struct vitals *v = vitals_of(w, m);
+    const struct health_policy *p = &w->policy.health;
+    if (v->counted || !p->surge || w->wall.ns - since.ns >= p->surge_window.ns)
+        return;
+    v->counted = true;
+    if (watch_latched(w))
+        return;
+    size_t kept = 0;
+    for (size_t i = 0; i < w->n_surge; i++)
+        if (mono_sub(now, w->surge[i]).ns < p->surge_window.ns)
+            w->surge[kept++] = w->surge[i];
+    w->surge = mem_grow(w->surge, (kept + 1) * sizeof *w->surge);
+    w->surge[kept++] = now;
+    w->n_surge = kept;
+    if (kept < p->surge)
+        return;
+    CLEANUP_TEXT struct text t = {0};
+    char window[32];
+    text_printf(&t, "%zu nodes would be isolated within %s: nobody is until a person lets go of the latch",
+                kept, span_human(p->surge_window, window));
+    w->tripped = true;
+    w->sink.notice(w->sink.arg, "alarm.surge", m->name, t.s);
+    propose_latch(w);
+}
+
+/* What was counted before a person let go counts no more. */
+static void follow_latch(struct watch *w)
+{
+    bool on = cluster_switch(w->cluster, "latch") != NULL;
+    if (on)
+        w->tripped = false;
+    else if (w->tripped)
+        propose_latch(w);
+    if (w->latched && !on)
+        w->n_surge = 0;
+    w->latched = on;
+}
+
+/* --- before a node is isolated ---------------------------------------------------------------- */
+
+int brake_stopped(const struct watch *w, struct err *e)
+{
+    const char *stop = cluster_switch(w->cluster, "stop"), *latch = cluster_switch(w->cluster, "latch");
+    if (!w->policy.health.act)
+        return err_set(e, -EAGAIN, "health is only observed");
+    if (stop)
+        return err_set(e, -EAGAIN, "everything is stopped: %s", stop);
+    if (latch || w->tripped)
+        return err_set(e, -EAGAIN, "the latch is on%s%s", latch ? ": " : "", latch ? latch : "");
+    return 0;
+}
+
+bool brake_isolate(struct watch *w, struct mono now, const struct member *m, struct wall since)
+{
+    struct vitals *v = vitals_of(w, m);
+    struct budget full;
+    if (!w->policy.health.act || member_repair(m) || person_holds(m))
+        return false;
+    count_surge(w, now, m, since);
+    if (brake_stopped(w, NULL) < 0) {
+        w->waiting += v->waits;
+        return false;
+    }
+    if (!v->isolating && !has_room(w, m, 1, &full)) {
+        tell_budget(w, m, &full);
+        return false;
+    }
+    v->waits = false;
+    v->isolating = true;
+    brake_patient(w, m);
+    return true;
+}
+
+/* --- before something is done ----------------------------------------------------------------- */
+
+unsigned remedies_of_week(const struct watch *w, const struct member *m)
+{
+    const struct repair *r = member_repairs(m);
+    unsigned n = 0;
+    for (size_t i = 0; r && i < r->n_attempts; i++)
+        n += r->attempts[i].verdict != '0' && w->wall.ns - r->attempts[i].at.ns < span_s(WEEK_S).ns;
+    return n;
+}
+
+/* What it is done for is still so, and was seen a moment ago. */
+static int check_evidence(const struct watch *w, struct mono now, const struct member *m, struct err *e)
+{
+    const struct ailment *a = member_ailment(m);
+    size_t open = 0;
+    for (size_t i = 0; a && i < a->n_open; i++) {
+        if (!incident_counts(&a->open[i]))
+            continue;
+        open++;
+        if (incident_shown(w, now, m, &a->open[i]))
+            return 0;
+    }
+    return open ? err_set(e, -EAGAIN, "nothing was seen a moment ago of what is wrong with it")
+                : err_set(e, -EBUSY, "what was wrong with it is over");
+}
+
+bool maintenance_wants(const struct watch *w, const struct member *m, const struct remedy *remedy)
+{
+    const struct vitals *v = vitals_find(w, m);
+    return v && v->maintenance && strcmp(remedy->run, "replace") == 0;
+}
+
+static bool needs_idle(const struct member *m, const struct remedy *remedy)
+{
+    return !remedy || (remedy->needs == NEEDS_IDLE && member_severity(m) != RESULT_LOST);
+}
+
+int brake_operate(const struct watch *w, struct mono now, const struct member *m, const struct remedy *remedy,
+                  struct err *e)
+{
+    struct budget full;
+    int rc = brake_stopped(w, e);
+    if (rc < 0)
+        return rc;
+    if (person_holds(m))
+        return err_set(e, -EAGAIN, "a person holds it");
+    if (!watch_live(w, m))
+        return err_set(e, -EAGAIN, "it is not heard");
+    if (repair_yields(w, m))
+        return err_set(e, -EBUSY, "a person took it back");
+    if (needs_idle(m, remedy) && watch_work(w, m) != WORK_IDLE)
+        return err_set(e, -EAGAIN, "%s",
+                       watch_work(w, m) == WORK_BUSY ? "work runs on it" : "what runs on it is not known");
+    if (!remedy)
+        return 0;
+    if (remedy->dry)
+        return err_set(e, -EBUSY, "the remedy is a dry run");
+    if (shared_holds(w, m))
+        return err_set(e, -EAGAIN, "what is wrong has a cause that it shares with others");
+    if (!has_room((struct watch *)(uintptr_t)w, m, 0, &full))
+        return err_set(e, -EAGAIN, "%s: %u of %u nodes are out, at most %u may be", full.scope, full.out,
+                       full.nodes, full.limit);
+    return maintenance_wants(w, m, remedy) ? 0 : check_evidence(w, now, m, e);
+}
+
+static int may_operate(const struct watch *w, struct mono now, const struct member *m, const struct repair *r,
+                       const struct operation *o, struct err *e)
+{
+    const char *boot = watch_observed(w, m)->boot;
+    if (r->approval == APPROVAL_WANTED)
+        return err_set(e, -EAGAIN, "nobody approved of it yet");
+    if (r->approval == APPROVAL_REFUSED)
+        return err_set(e, -EBUSY, "it was refused");
+    if (!*boot)
+        return err_set(e, -EAGAIN, "it was not heard since this controller began");
+    if (strcmp(boot, o->boot) != 0)
+        return err_set(e, -EBUSY, "it was booted since");
+    if (strncmp(o->run, "check:", 6) == 0)
+        return brake_operate(w, now, m, NULL, e);
+    const struct remedies *all = w->policy.health.remedies;
+    const struct remedy *remedy = all ? remedies_find(all, o->of) : NULL;
+    if (!remedy)
+        return err_set(e, -EBUSY, "there is no remedy \"%s\" any more", o->of);
+    if (remedies_of_week(w, m) > w->policy.health.remedies_a_week)
+        return err_set(e, -EBUSY, "it had %u remedies within a week", remedies_of_week(w, m) - 1);
+    return brake_operate(w, now, m, remedy, e);
+}
+
+int watch_may_operate(const struct watch *w, struct mono now, const struct member *m, const char *operation,
+                      struct err *e)
+{
+    const struct repair *r = member_repair(m);
+    struct operation o;
+    operation_read(w, m, &o);
+    int rc = !r || strcmp(r->operation, operation) != 0 || !o.id || strcmp(o.id, operation) != 0
+                 ? err_set(e, -EBUSY, "it is not wanted any more")
+                 : may_operate(w, watch_awake(w, now), m, r, &o, e);
+    operation_fini(&o);
+    return rc;
+}
+
+/* --- the sweep -------------------------------------------------------------------------------- */
+
+void brake_sweep(struct watch *w)
+{
+    follow_latch(w);
+    if (w->budget_alarm && !w->waiting) {
+        w->budget_alarm = false;
+        w->sink.notice(w->sink.arg, "alarm.over", "", "no node waits for room in a budget any more");
+    }
+    w->waiting = 0;
+    w->totals.good = false;
+    for (size_t i = w->n_patients; i-- > 0;) {
+        const struct member *m = cluster_by_id(w->cluster, w->patients[i]);
+        struct vitals *v = vitals_of(w, m);
+        if (v->isolating && !within(watch_awake(w, w->last_tick), v->asked_at, ISOLATING_S)) {
+            v->isolating = false;
+            brake_patient(w, m);
+        }
+    }
+}
+
+void brake_destroy(struct watch *w)
+{
+    totals_drop(&w->totals);
+    free(w->patients);
+    free(w->surge);
+}

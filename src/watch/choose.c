@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which remedy: what is open and what was tried is put before the choice by cost (remedy.h), and what is the
+ * hardware's is kept from it.
+ */
+#include "watch/inside.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct outcomes outcomes_of(void *arg, const char *fault, const char *remedy, const char *class)
+{
+    const struct watch *w = arg;
+    return cluster_outcomes(w->cluster, fault, remedy, class);
+}
+
+/* The fault of this group among the first n; n when it is none of them. Of what has no group each is a cause
+ * of its own, and the same one on the node itself is one. */
+static size_t fault_place(const struct fault *faults, size_t n, const char *fault, const char *group)
+{
+    size_t at = 0;
+    while (at < n && (strcmp(faults[at].fault, fault) != 0 || strcmp(faults[at].group, group) != 0))
+        at++;
+    return at;
+}
+
+/* The open faults, each once for each group, with its worst. One more than the choice takes is enough for it
+ * to say so. */
+static size_t collect_faults(const struct member *m, struct fault faults[static FAULTS_MAX + 1])
+{
+    const struct ailment *a = member_ailment(m);
+    size_t n = 0;
+    for (size_t i = 0; a && i < a->n_open; i++) {
+        for (size_t k = 0; incident_counts(&a->open[i]) && k < a->open[i].n; k++) {
+            const struct incident_finding *f = &a->open[i].findings[k];
+            const char *fault = fault_of(f->check, &f->f);
+            size_t at = fault_place(faults, n, fault, a->open[i].group);
+            if (at < n)
+                faults[at].severity = f->f.result > faults[at].severity ? f->f.result : faults[at].severity;
+            else if (n <= FAULTS_MAX)
+                faults[n++] = (struct fault){fault, f->f.result, a->open[i].group};
+        }
+    }
+    return n;
+}
+
+/* An open incident that is the hardware's, by the tables or because it came back; NULL without. */
+static const struct incident *hardware_of(const struct member *m)
+{
+    const struct ailment *a = member_ailment(m);
+    for (size_t i = 0; a && i < a->n_open; i++)
+        if (incident_counts(&a->open[i]) && a->open[i].act == ACT_HARDWARE)
+            return &a->open[i];
+    return NULL;
+}
+
+bool is_hardware(const struct member *m)
+{
+    return hardware_of(m) != NULL;
+}
+
+/* What is the hardware's is for a replacement, or a person: whatever else might help is not tried. */
+static void choose_hardware(const struct incident *i, struct choice *out)
+{
+    const struct remedy *found = NULL;
+    for (size_t k = 0; k < out->n && !found; k++)
+        if (out->candidates[k].possible && strcmp(out->candidates[k].remedy->run, "replace") == 0)
+            found = out->candidates[k].remedy;
+    out->chosen = found;
+    out->waits = out->explored = false;
+    snprintf(out->why, sizeof out->why, "it is the hardware: %.40s %.60s",
+             fault_of(i->findings[0].check, &i->findings[0].f), i->group);
+}
+
+/* The same for the same repair and the attempts before it, and another one each time. */
+static uint64_t draw_of(const struct member *m, const struct repair *r)
+{
+    uint64_t sum = UINT64_C(14695981039346656037);
+    const char *const texts[] = {m->name, r ? r->id : ""};
+    for (size_t i = 0; i < 2; i++)
+        for (const char *p = texts[i]; *p; p++)
+            sum = (sum ^ (unsigned char)*p) * UINT64_C(1099511628211);
+    return (sum ^ (r ? r->n_attempts : 0)) * UINT64_C(1099511628211);
+}
+
+void repair_choose(const struct watch *w, const struct member *m, struct choice *out)
+{
+    static const struct remedies none;
+    struct fault faults[FAULTS_MAX + 1];
+    struct attempt attempts[ATTEMPTS_KEPT_MAX];
+    const struct repair *r = member_repairs(m);
+    size_t n = 0;
+    for (size_t i = 0; r && i < r->n_attempts; i++)
+        if (r->attempts[i].verdict != '0')
+            attempts[n++] = (struct attempt){r->attempts[i].remedy, r->attempts[i].fault, r->attempts[i].at};
+    struct choice_input in = {.remedies = w->policy.health.remedies ? w->policy.health.remedies : &none,
+                              .class = class_of(w, m)->name,
+                              .faults = faults,
+                              .n_attempts = n,
+                              .attempts = attempts,
+                              .now = w->wall,
+                              .busy = watch_work(w, m) != WORK_IDLE && member_severity(m) != RESULT_LOST,
+                              .draw = draw_of(m, r),
+                              .policy = w->policy.health.cost,
+                              .outcomes = outcomes_of,
+                              .outcomes_arg = (void *)(uintptr_t)w};
+    in.n_faults = collect_faults(m, faults);
+    remedy_choose(&in, out);
+    if (hardware_of(m))
+        choose_hardware(hardware_of(m), out);
+}
+
+void watch_choice(const struct watch *w, struct mono now, const struct member *m, struct choice *out)
+{
+    repair_choose(w, m, out);
+}

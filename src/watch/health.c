@@ -1,0 +1,613 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What checks say of each node. Of a check that is ok a byte and a moment are kept, of others what they
+ * found. A result counts as long as the node is live, on the boot of which it is, and not older than its
+ * check's own time allows: whoever asks gets unknown otherwise.
+ *
+ * Findings are proposed as they come, and again in each sweep until the records say so. While a command about
+ * a node is under way no other one is proposed for it: each is reckoned from the records, and the next from
+ * those that the one before leaves.
+ */
+#include "watch/inside.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    STALE_MIN_S = 120,
+    ASKED_S = 10, /* a command of which nothing is heard for so long is taken as lost */
+    AGE_MAX_MS = 1000000000
+};
+
+/* --- records of checks ------------------------------------------------------------------------ */
+
+size_t check_count(const struct watch *w)
+{
+    return w->n_checks;
+}
+
+const struct check *check_at(const struct watch *w, size_t i)
+{
+    return &w->policy.health.checks->list[i];
+}
+
+size_t check_place(const struct watch *w, const char *name)
+{
+    for (size_t i = 0; i < w->n_checks; i++)
+        if (strcmp(w->check_names[i], name) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+bool check_repeats(const struct check *k)
+{
+    return (k->when & (CHECK_BOOT | CHECK_PERIODIC)) != 0;
+}
+
+bool check_runs(const struct watch *w, const struct member *m, size_t i)
+{
+    return check_applies(check_at(w, i), class_of(w, m)->name, m->name);
+}
+
+/* --- what is known of a node ------------------------------------------------------------------ */
+
+struct vitals *vitals_find(const struct watch *w, const struct member *m)
+{
+    return m->id < w->n_vitals ? w->vitals[m->id] : NULL;
+}
+
+struct vitals *vitals_of(struct watch *w, const struct member *m)
+{
+    if (m->id >= w->n_vitals) {
+        size_t n = cluster_count(w->cluster);
+        w->vitals = mem_grow(w->vitals, n * sizeof *w->vitals);
+        for (; w->n_vitals < n; w->n_vitals++)
+            w->vitals[w->n_vitals] = NULL;
+    }
+    struct vitals **v = &w->vitals[m->id];
+    if (!*v) {
+        *v = mem_alloc(sizeof **v);
+        memcpy((*v)->boot, watch_of(w, m)->boot, sizeof(*v)->boot);
+    }
+    return *v;
+}
+
+static void saying_fini(struct saying *s)
+{
+    free(s->text);
+    free(s->findings);
+}
+
+static void sayings_drop(struct vitals *v)
+{
+    for (size_t i = 0; i < v->n_sayings; i++)
+        saying_fini(&v->sayings[i]);
+    v->n_sayings = 0;
+}
+
+static void vitals_destroy(struct vitals *v)
+{
+    if (!v)
+        return;
+    sayings_drop(v);
+    outside_drop(v);
+    free(v->sayings);
+    free(v->said);
+    free(v->looked_ds);
+    free(v->maintained);
+    free(v);
+}
+
+/* Finds out anew which checks the node runs; what was said stays. */
+static void assign(struct watch *w, const struct member *m, struct vitals *v)
+{
+    if (v->said && v->checks == w->checks_generation && v->class == m->class)
+        return;
+    if (!v->said) {
+        v->said = mem_alloc(w->n_checks + 1);
+        v->looked_ds = mem_alloc((w->n_checks + 1) * sizeof *v->looked_ds);
+    }
+    for (size_t i = 0; i < w->n_checks; i++)
+        v->said[i] = (uint8_t)((v->said[i] & ~SAID_ASSIGNED) | (check_runs(w, m, i) ? SAID_ASSIGNED : 0));
+    v->checks = w->checks_generation;
+    v->class = m->class;
+}
+
+const struct saying *saying_find(const struct vitals *v, size_t i)
+{
+    for (size_t k = 0; k < v->n_sayings; k++)
+        if (v->sayings[k].check == i)
+            return &v->sayings[k];
+    return NULL;
+}
+
+static void saying_remove(struct vitals *v, size_t i)
+{
+    for (size_t k = 0; k < v->n_sayings; k++) {
+        if (v->sayings[k].check == i) {
+            saying_fini(&v->sayings[k]);
+            v->sayings[k] = v->sayings[--v->n_sayings];
+            return;
+        }
+    }
+}
+
+void said_forget(struct vitals *v, size_t i)
+{
+    v->said[i] &= SAID_ASSIGNED;
+    saying_remove(v, i);
+}
+
+/* What was said before the records changed, in the places of their checks now. */
+static void rearrange(struct watch *w, struct vitals *v, const size_t *place, size_t was)
+{
+    uint8_t *said = mem_alloc(w->n_checks + 1);
+    int32_t *looked = mem_alloc((w->n_checks + 1) * sizeof *looked);
+    for (size_t i = 0; v->said && i < was; i++) {
+        if (place[i] != SIZE_MAX) {
+            said[place[i]] = v->said[i];
+            looked[place[i]] = v->looked_ds[i];
+        }
+    }
+    size_t kept = 0;
+    for (size_t k = 0; k < v->n_sayings; k++) {
+        size_t to = place[v->sayings[k].check];
+        if (to == SIZE_MAX) {
+            saying_fini(&v->sayings[k]);
+            continue;
+        }
+        v->sayings[kept] = v->sayings[k];
+        v->sayings[kept++].check = (uint16_t)to;
+    }
+    v->n_sayings = kept;
+    free(v->said);
+    free(v->looked_ds);
+    v->said = said;
+    v->looked_ds = looked;
+}
+
+void health_reconfigure(struct watch *w)
+{
+    const struct checks *c = w->policy.health.checks;
+    size_t n = c ? c->n : 0, was = w->n_checks;
+    char **names = mem_alloc((n + 1) * sizeof *names);
+    for (size_t i = 0; i < n; i++)
+        names[i] = mem_dup(c->list[i].name);
+    CLEANUP_FREE size_t *place = mem_alloc((was + 1) * sizeof *place);
+    char **before = w->check_names;
+    w->check_names = names;
+    w->n_checks = n;
+    for (size_t i = 0; i < was; i++) {
+        place[i] = check_place(w, before[i]);
+        free(before[i]);
+    }
+    free(before);
+    for (size_t id = 0; id < w->n_vitals; id++)
+        if (w->vitals[id])
+            rearrange(w, w->vitals[id], place, was);
+    w->checks_generation++;
+    shared_destroy(w); /* classes may have other numbers now: what is recorded is taken in anew */
+    w->health_began = false;
+    free(w->runners);
+    w->runners = NULL;
+    w->totals.good = false;
+}
+
+void health_create(struct watch *w)
+{
+    health_reconfigure(w);
+}
+
+void health_destroy(struct watch *w)
+{
+    for (size_t i = 0; i < w->n_vitals; i++)
+        vitals_destroy(w->vitals[i]);
+    for (size_t i = 0; i < w->n_checks; i++)
+        free(w->check_names[i]);
+    free(w->check_names);
+    free(w->vitals);
+    free(w->follow);
+    free(w->runners);
+    shared_destroy(w);
+    measures_destroy(w);
+    brake_destroy(w);
+}
+
+void health_open(struct watch *w, const struct member *m)
+{
+    struct vitals *v = vitals_find(w, m);
+    if (v)
+        v->told = false;
+}
+
+void health_boot(struct watch *w, const struct member *m)
+{
+    struct vitals *v = vitals_find(w, m);
+    if (!v)
+        return;
+    memcpy(v->boot, watch_of(w, m)->boot, sizeof v->boot);
+    v->told = false;
+    sayings_drop(v);
+    outside_drop(v);
+    for (size_t i = 0; v->said && i < w->n_checks; i++)
+        v->said[i] &= SAID_ASSIGNED;
+    health_changed(w, m);
+}
+
+/* --- what counts ------------------------------------------------------------------------------ */
+
+bool watch_live(const struct watch *w, const struct member *m)
+{
+    return watch_observed(w, m)->beat.liveness == LIVENESS_LIVE;
+}
+
+static struct span longest_age(const struct check *k)
+{
+    int64_t ns = 3 * k->every.ns + k->deadline.ns;
+    return ns > span_s(STALE_MIN_S).ns ? (struct span){ns} : span_s(STALE_MIN_S);
+}
+
+bool check_ages(const struct check *k)
+{
+    return (k->when & CHECK_PERIODIC) && !(k->when & CHECK_IDLE) && probe_row(k->probe)->how != PROBE_FOLLOW;
+}
+
+struct mono said_looked(const struct watch *w, const struct vitals *v, size_t i)
+{
+    return mono_add(w->created, span_ms(INT64_C(100) * v->looked_ds[i]));
+}
+
+bool was_said(const struct vitals *v, size_t i)
+{
+    return v && v->said && (v->said[i] & SAID_RESULT) != 0;
+}
+
+bool said_assigned(const struct vitals *v, size_t i)
+{
+    return (v->said[i] & SAID_ASSIGNED) != 0;
+}
+
+enum result said_now(const struct watch *w, struct mono now, const struct member *m, size_t i)
+{
+    const struct vitals *v = vitals_find(w, m);
+    if (!was_said(v, i) || !watch_live(w, m) || strcmp(v->boot, watch_observed(w, m)->boot) != 0)
+        return RESULT_UNKNOWN;
+    if (check_ages(check_at(w, i)) && mono_sub(now, said_looked(w, v, i)).ns > longest_age(check_at(w, i)).ns)
+        return RESULT_UNKNOWN;
+    return (enum result)((v->said[i] & SAID_RESULT) - 1);
+}
+
+/* What the kernel has said on this boot stays said: of it, how old it was when it was told counts. */
+bool said_fresh(const struct watch *w, struct mono now, const struct vitals *v, size_t i)
+{
+    const struct check *k = check_at(w, i);
+    const struct saying *s = saying_find(v, i);
+    int64_t own = k->every.ns + k->deadline.ns, limit = w->policy.health.fresh.ns;
+    struct mono at = s && !check_ages(k) ? s->told : now;
+    return mono_sub(at, said_looked(w, v, i)).ns <= (own > limit ? own : limit);
+}
+
+enum work watch_work(const struct watch *w, const struct member *m)
+{
+    const struct observed *o = watch_observed(w, m);
+    if (!o->scheduler)
+        return o->work;
+    if (o->work == WORK_BUSY || o->scheduled == WORK_BUSY)
+        return WORK_BUSY;
+    return o->work == WORK_IDLE && o->scheduled == WORK_IDLE ? WORK_IDLE : WORK_UNKNOWN;
+}
+
+void watch_scheduler(struct watch *w, struct member *m, enum work work, bool completing)
+{
+    struct observed *o = watch_of(w, m);
+    enum work is = completing && work != WORK_UNKNOWN ? WORK_BUSY : work;
+    if (o->scheduler && o->scheduled == is)
+        return;
+    o->scheduler = true;
+    o->scheduled = is;
+    row_refresh(w, m);
+    if (member_repair(m))
+        health_changed(w, m);
+}
+
+void watch_unscheduled(struct watch *w, struct member *m)
+{
+    struct observed *o = watch_of(w, m);
+    if (!o->scheduler)
+        return;
+    o->scheduler = false;
+    row_refresh(w, m);
+    if (member_repair(m))
+        health_changed(w, m);
+}
+
+/* --- CHECKS ----------------------------------------------------------------------------------- */
+
+/* One check's word, read and not yet believed. */
+struct heard {
+    size_t place;
+    enum result result;
+    int64_t age_ms;
+    struct saying saying;
+};
+
+struct heard_all {
+    size_t n;
+    struct heard *list;
+};
+
+static void heard_fini(struct heard_all *h)
+{
+    for (size_t i = 0; i < h->n; i++)
+        saying_fini(&h->list[i].saying);
+    free(h->list);
+}
+
+static void keep(const struct verdict *v, struct heard *h)
+{
+    struct saying *s = &h->saying;
+    h->result = v->result;
+    s->text = *v->text ? mem_dup(v->text) : NULL;
+    s->more = v->more;
+    s->n = v->n;
+    s->findings = mem_alloc((s->n + 1) * sizeof *s->findings);
+    for (size_t i = 0; i < v->n; i++)
+        s->findings[i] = v->findings[i];
+}
+
+static int read_one(const struct watch *w, const json_t *one, struct heard_all *out, struct verdict *v,
+                    struct err *e)
+{
+    const char *name;
+    uint64_t age = 0;
+    if (!json_is_object(one))
+        return err_set(e, -EINVAL, "a check is no object");
+    int rc = json_take_string(one, "check", &name, e);
+    if (rc == 0)
+        rc = json_take_u64(one, "age_ms", UINT64_MAX >> 1, &age, e);
+    if (rc < 0)
+        return -EINVAL;
+    rc = verdict_read(one, v, e);
+    if (rc < 0)
+        return err_wrap(e, rc, "check \"%.48s\"", name);
+    size_t place = out->n ? out->list[out->n - 1].place + 1 : 0; /* they come in order of the records */
+    if (place >= w->n_checks || strcmp(w->check_names[place], name) != 0)
+        place = check_place(w, name);
+    if (place == SIZE_MAX)
+        return 0; /* of records that are not ours any more, or not yet */
+    verdict_cap(v, check_at(w, place)->severity);
+    struct heard *h = &out->list[out->n++];
+    h->place = place;
+    h->age_ms = (int64_t)(age < AGE_MAX_MS ? age : AGE_MAX_MS);
+    keep(v, h);
+    return 0;
+}
+
+static int read_all(const struct watch *w, const json_t *list, struct heard_all *out, struct err *e)
+{
+    CLEANUP_FREE struct verdict *v = mem_alloc(sizeof *v);
+    size_t n = json_array_size(list);
+    if (!json_is_array(list) || n > CHECKS_MAX)
+        return err_set(e, -EINVAL, "checks is no array of at most %d", CHECKS_MAX);
+    out->list = mem_alloc((n + 1) * sizeof *out->list);
+    for (size_t i = 0; i < n; i++)
+        if (read_one(w, json_array_get(list, i), out, v, e) < 0)
+            return -EINVAL;
+    return 0;
+}
+
+static bool same_findings(const struct saying *a, const struct saying *b)
+{
+    if (a->n != b->n)
+        return false;
+    for (size_t i = 0; i < a->n; i++)
+        if (a->findings[i].result != b->findings[i].result ||
+            strcmp(a->findings[i].device, b->findings[i].device) != 0 ||
+            strcmp(a->findings[i].code, b->findings[i].code) != 0)
+            return false;
+    return true;
+}
+
+static bool is_plain(enum result r, const struct saying *s)
+{
+    return r == RESULT_OK && !s->text && !s->n && !s->more;
+}
+
+/* Takes over what was heard of one check. */
+static void believe(struct watch *w, struct mono now, struct vitals *v, struct heard *h)
+{
+    const struct saying *was = saying_find(v, h->place);
+    uint8_t said = (uint8_t)(h->result + 1);
+    int64_t ds = mono_sub(now, w->created).ns / span_ms(100).ns - h->age_ms / 100;
+    struct mono since = now;
+    if (was && (v->said[h->place] & SAID_RESULT) == said && same_findings(was, &h->saying))
+        since = was->since;
+    saying_remove(v, h->place);
+    v->said[h->place] = (uint8_t)((v->said[h->place] & ~SAID_RESULT) | said);
+    v->looked_ds[h->place] = (int32_t)ds;
+    if (is_plain(h->result, &h->saying))
+        return;
+    v->sayings = mem_grow(v->sayings, (v->n_sayings + 1) * sizeof *v->sayings);
+    struct saying *s = &v->sayings[v->n_sayings++];
+    *s = h->saying;
+    s->check = (uint16_t)h->place;
+    s->since = since;
+    s->told = now;
+    h->saying = (struct saying){0};
+}
+
+static bool is_among(const struct heard_all *h, size_t place)
+{
+    if (place < h->n && h->list[place].place == place)
+        return true;
+    for (size_t i = 0; i < h->n; i++)
+        if (h->list[i].place == place)
+            return true;
+    return false;
+}
+
+/* Of a check that is not among all nothing is said. The extensive ones are told by their operations. */
+static void forget_others(struct watch *w, struct vitals *v, const struct heard_all *h)
+{
+    for (size_t i = 0; i < w->n_checks; i++) {
+        if (is_among(h, i) || !check_repeats(check_at(w, i)))
+            continue;
+        said_forget(v, i);
+    }
+}
+
+/* What a watch that begins on records finds in them, before anything follows from what is said. */
+static void begin(struct watch *w, struct mono now)
+{
+    if (w->health_began)
+        return;
+    w->health_began = true;
+    for (size_t i = 0; i < cluster_count(w->cluster); i++)
+        if (member_repair(cluster_by_id(w->cluster, (uint32_t)i)))
+            brake_patient(w, cluster_by_id(w->cluster, (uint32_t)i));
+    shared_load(w, now);
+}
+
+void health_heard(struct watch *w, struct mono now, struct wall wall, struct member *m)
+{
+    w->wall = wall;
+    begin(w, now);
+    health_look(w, now, m);
+    row_refresh(w, m);
+}
+
+/* What an extensive look found before a person, or a new instance, answered for it, told once more. */
+static bool is_answered(const struct watch *w, struct wall wall, const struct member *m,
+                        const struct heard *h)
+{
+    const struct repair *r = member_repairs(m);
+    return r && (r->step == STEP_PROVISION || r->step == STEP_NONE) &&
+           !check_repeats(check_at(w, h->place)) && wall.ns - span_ms(h->age_ms).ns < r->since.ns;
+}
+
+int watch_checks(struct watch *w, struct mono now, struct wall wall, struct member *m, const json_t *body,
+                 bool *want, struct err *e)
+{
+    const char *boot;
+    bool full = false;
+    *want = false;
+    int rc = json_take_string(body, "boot", &boot, e);
+    if (rc == 0 && json_take_bool(body, "full", &full, e) == -EINVAL)
+        rc = -EINVAL;
+    struct heard_all h __attribute__((cleanup(heard_fini))) = {0};
+    if (rc == 0)
+        rc = read_all(w, json_object_get(body, "checks"), &h, e);
+    if (rc < 0)
+        return -EINVAL;
+    struct mono at = watch_observed_at(w, now);
+    if (strcmp(boot, watch_of(w, m)->boot) != 0)
+        return 0; /* what was found before the last boot says nothing of this one */
+    struct vitals *v = vitals_of(w, m);
+    assign(w, m, v);
+    if (full)
+        forget_others(w, v, &h);
+    for (size_t i = 0; i < h.n; i++)
+        if (!is_answered(w, wall, m, &h.list[i]))
+            believe(w, at, v, &h.list[i]);
+    v->told |= full;
+    *want = !v->told;
+    health_heard(w, at, wall, m);
+    return 0;
+}
+
+void said_note(struct watch *w, struct mono now, const struct member *m, size_t i, const struct verdict *x)
+{
+    struct vitals *v = vitals_of(w, m);
+    struct heard h = {.place = i};
+    assign(w, m, v);
+    keep(x, &h);
+    believe(w, now, v, &h);
+    saying_fini(&h.saying);
+}
+
+/* --- the sweep -------------------------------------------------------------------------------- */
+
+void health_propose(struct watch *w, struct mono now, const struct member *m, enum command_kind kind,
+                    const char *reason, const json_t *set)
+{
+    CLEANUP_FREE char *text = json_write(set);
+    CLEANUP_HOSTLIST struct hostlist one = {0};
+    struct vitals *v = vitals_of(w, m);
+    hostlist_add(&one, m->name);
+    v->asked = true; /* before: it may be decided at once */
+    v->asked_at = now;
+    if (!w->sink.propose(w->sink.arg, kind, &one, reason, text))
+        v->asked = false;
+}
+
+void health_changed(struct watch *w, const struct member *m)
+{
+    struct vitals *v = vitals_find(w, m);
+    if (!v && !member_ailment(m) && !member_repairs(m))
+        return;
+    v = vitals_of(w, m);
+    v->asked = false;
+    brake_patient(w, m);
+    if (v->follow)
+        return;
+    v->follow = true;
+    w->follow = mem_grow(w->follow, (w->n_follow + 1) * sizeof *w->follow);
+    w->follow[w->n_follow++] = m->id;
+}
+
+/* What of it is bad goes to whoever looks for shared causes. */
+static void note_faults(struct watch *w, struct mono now, const struct member *m, const struct vitals *v)
+{
+    for (size_t i = 0; i < v->n_sayings; i++) {
+        const struct check *k = check_at(w, v->sayings[i].check);
+        if (k->observe || said_now(w, now, m, v->sayings[i].check) < RESULT_DEGRADED)
+            continue;
+        for (size_t n = 0; n < v->sayings[i].n; n++)
+            if (v->sayings[i].findings[n].result >= RESULT_DEGRADED)
+                shared_note(w, now, m, k->name, &v->sayings[i].findings[n]);
+    }
+}
+
+void health_look(struct watch *w, struct mono now, const struct member *m)
+{
+    struct vitals *v = vitals_find(w, m);
+    const struct ailment *a = member_ailment(m);
+    bool ill = (v && (v->n_sayings || outside_ill(v))) || (a && a->n_open) || member_repairs(m);
+    if (!m->listed || (!ill && !repair_admits(w, m)))
+        return;
+    v = vitals_of(w, m);
+    assign(w, m, v);
+    note_faults(w, now, m, v);
+    outside_note_faults(w, now, m);
+    if (v->asked && within(now, v->asked_at, ASKED_S))
+        return;
+    v->asked = false;
+    repair_stage(w, now, m);
+    outside_look(now, m, v);
+    if (incident_look(w, now, m) || repair_look(w, now, m))
+        return;
+    outcome_look(w, now, m);
+}
+
+void health_tick(struct watch *w, struct mono now)
+{
+    begin(w, now);
+    size_t n = w->n_follow;
+    CLEANUP_FREE uint32_t *list = STEAL(w->follow);
+    w->n_follow = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct member *m = cluster_by_id(w->cluster, list[i]);
+        vitals_of(w, m)->follow = false;
+        health_look(w, now, m);
+    }
+}
+
+void health_end_sweep(struct watch *w, struct mono now)
+{
+    shared_sweep(w, now);
+    brake_sweep(w);
+    free(w->runners);
+    w->runners = NULL;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_WATCH_HEALTH_H
+#define FETTLE_WATCH_HEALTH_H
+
+#include "cluster/cluster.h"
+#include "health/check.h"
+#include "remedy/remedy.h"
+
+/*
+ * What only the leader knows of health: what each check says on each node now, and what follows from it for
+ * what is agreed: incidents are opened and closed, nodes are isolated, examined, remedied and returned, one
+ * step after another, each a command. Part of the watch, which owns it.
+ *
+ * Nothing follows from what is not known: a result of another boot, of a node that is not live, or older
+ * than the check's own time allows counts as unknown; an incident closes only when its checks say ok again,
+ * or on another boot. After a restart every node's checks are unknown until its agent has told them all.
+ */
+
+struct health_policy {
+    bool act;                       /* false: observe only; incidents are recorded, nothing else follows */
+    unsigned out_percent;           /* of the cluster that may be out by Fettle's own decision at once; 5 */
+    unsigned out_class_percent;     /* likewise of a class, and at least one node; 10 */
+    unsigned out_group_percent;     /* likewise of a rack (Group); 25 */
+    unsigned out_partition_percent; /* likewise of a partition; 10 */
+    unsigned surge; /* so many nodes that would be isolated within surge_window trip the latch; 10 */
+    struct span surge_window;  /* 10 min */
+    unsigned shared;           /* the same fault on so many nodes within shared_window is a shared cause; 5 */
+    struct span shared_window; /* 3 min */
+    struct span group;         /* findings of one device within so long are one incident; 3 min */
+    struct span drain_deadline; /* running work has ended by then, or a person is called; 0: none */
+    struct span examine_deadline, provision_deadline; /* 4 h; 30 min */
+    unsigned inconclusive;                            /* so often in a row, then a person; 3 */
+    unsigned remedies_a_week;                         /* of a node, then a person; 5 */
+    struct span fresh;    /* evidence is not older when something destructive follows; 2 min */
+    struct span override; /* after a person's resume in Slurm nothing isolates for the same; 4 h */
+    bool provision_new;   /* nodes that come for the first time pass through provisioning */
+    struct cost_policy cost;
+    const struct checks *checks; /* borrowed, as the next two: live as long as the policy; may be NULL */
+    const struct remedies *remedies;
+    const struct meanings *meanings;
+};
+
+/* What a check says of a node now. */
+struct said {
+    const struct check *check;
+    struct verdict verdict;    /* unknown with the reason when nothing is known */
+    struct mono since, looked; /* of what is ok, since is when it was looked at */
+};
+
+struct watch;
+/* --- observations ----------------------------------------------------------------------------- */
+
+/* A CHECKS body of m's open session (doc/spec/link.md). *want: what it says cannot be joined to what was said
+ * before: ask for all. -EINVAL with a sentence for a body that is none; nothing of it counts then. */
+int watch_checks(struct watch *w, struct mono now, struct wall wall, struct member *m, const json_t *body,
+                 bool *want, struct err *e);
+/* What a check of somebody else's says of m, as it was `age` ago; check begins with "sensu.". It counts until
+ * something else is said, the node boots, or a day is over; 32 such checks a node. -EINVAL: no such name, or
+ * one of a record here; -ENOENT: no file names m; -EAGAIN: m was not heard yet; -ESTALE: it is of before m's
+ * boot, or something newer was said; -ENOSPC: no room. */
+int watch_event(struct watch *w, struct mono now, struct wall wall, struct member *m, const char *check,
+                const struct verdict *v, struct span age, struct err *e);
+/* Nodes that are to tell all their checks anew: what they said is out of date, or something waits for a newer
+ * look. Each at most once in ten seconds; for the shell's timer. */
+typedef void tell_fn(void *arg, struct member *m);
+void watch_untold(struct watch *w, struct mono now, tell_fn *fn, void *arg);
+/* What the scheduler says runs on m: WORK_UNKNOWN when it cannot be asked. Work counts as idle only when both
+ * the agent and the scheduler say so; while there is no scheduler, this is never called. */
+void watch_scheduler(struct watch *w, struct member *m, enum work work, bool completing);
+/* The scheduler does not have m: the agent's word alone counts. */
+void watch_unscheduled(struct watch *w, struct member *m);
+/* A person took the node back in the scheduler's own way while Fettle held it. */
+void watch_overridden(struct watch *w, struct wall wall, struct member *m, const char *who);
+/* A maintenance event of the provider (begins, or is over). */
+void watch_maintenance(struct watch *w, struct wall wall, struct member *m, bool on, const char *what);
+
+/* --- answers ---------------------------------------------------------------------------------- */
+
+enum health { HEALTH_UNKNOWN, HEALTH_OK, HEALTH_DEGRADED, HEALTH_FATAL, HEALTH_LOST };
+const char *health_name(enum health h);
+/* What runs on it: idle only when everybody who can say so does, the agent and the scheduler. */
+enum work watch_work(const struct watch *w, const struct member *m);
+/* Unknown while it is not heard; else its worst, when that is bad; else unknown until every check assigned to
+ * it has said something on this boot. A node without checks is unknown. */
+enum health watch_health(const struct watch *w, struct mono now, const struct member *m);
+/* Calls fn for each check assigned to m, in order of the records; then for those of others. */
+typedef void said_fn(void *arg, const struct said *s);
+void watch_each_check(const struct watch *w, struct mono now, const struct member *m, said_fn *fn, void *arg);
+/* The results alone, likewise: for counts of many nodes. */
+typedef void result_fn(void *arg, const struct check *k, enum result r);
+void watch_each_result(const struct watch *w, struct mono now, const struct member *m, result_fn *fn,
+                       void *arg);
+/* Whether every check assigned to it passed on this boot; else what is missing, in words. */
+bool watch_provisioned(const struct watch *w, struct mono now, const struct member *m, struct text *why);
+
+/* What would be done for m now and why: all candidates, with counts and costs. Also when it has no repair. */
+void watch_choice(const struct watch *w, struct mono now, const struct member *m, struct choice *out);
+/* Asked right before an operation is carried out: still its repair, this step and this id, approved, not
+ * stopped, on this boot, fresh evidence, no work where that matters, within the budgets. 0; -EAGAIN, not now;
+ * -EBUSY, not any more. Both with why. */
+int watch_may_operate(const struct watch *w, struct mono now, const struct member *m, const char *operation,
+                      struct err *e);
+/* What keeps nodes from being isolated: the budgets as they stand, for people. */
+struct budget {
+    char scope[64]; /* "cluster", "class gpu", "group 3", "partition 1" */
+    unsigned out, limit, nodes;
+};
+typedef void budget_fn(void *arg, const struct budget *b);
+void watch_each_budget(const struct watch *w, budget_fn *fn, void *arg);
+/* The latch: tripped by a surge, until a person lets go (SWITCH "latch" off). */
+bool watch_latched(const struct watch *w);
+
+#endif

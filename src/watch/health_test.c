@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "watch/fixture_test.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char CHECKS[] = "Check=space Probe=fs.space Path=/ Every=60s\n"
+                             "Check=mounts Probe=fs.mounted Path=/scratch Every=60s\n"
+                             "Check=stress Probe=plugin Run=/bin/true When=extensive\n";
+
+struct ward {
+    struct world *x;
+    struct checks checks;
+};
+
+static struct ward *ward_create(size_t n)
+{
+    struct ward *d = mem_alloc(sizeof *d);
+    assert_int_equal(checks_parse("checks", CHECKS, sizeof CHECKS - 1, &d->checks, NULL), 0);
+    d->x = world_create(n);
+    d->x->policy.health = (struct health_policy){.act = true,
+                                                 .out_percent = 10,
+                                                 .out_class_percent = 50,
+                                                 .out_group_percent = 25,
+                                                 .out_partition_percent = 10,
+                                                 .group = span_s(180),
+                                                 .fresh = span_s(120),
+                                                 .override = span_s(4 * 3600),
+                                                 .remedies_a_week = 5,
+                                                 .checks = &d->checks};
+    watch_set_policy(d->x->w, &d->x->policy);
+    return d;
+}
+
+static void ward_destroy(struct ward *d)
+{
+    world_destroy(d->x);
+    checks_fini(&d->checks);
+    free(d);
+}
+
+/* The body's checks as JSON; boot NULL: the node's. */
+static int tell(struct ward *d, int i, const char *boot, bool full, const char *checks, bool *want,
+                struct err *e)
+{
+    char own[37];
+    CLEANUP_TEXT struct text t = {0};
+    text_printf(&t, "{\"boot\":\"%s\",\"list\":\"00\",\"full\":%s,\"checks\":%s}",
+                boot ? boot : world_boot(d->x, i, own), full ? "true" : "false", checks);
+    CLEANUP_JSON json_t *body = json_read(t.s, t.len, NULL);
+    return watch_checks(d->x->w, world_now(d->x), world_wall(d->x), world_node(d->x, i), body, want, e);
+}
+
+static const char WELL[] = "[{\"check\":\"space\",\"result\":\"ok\",\"age_ms\":0},"
+                           "{\"check\":\"mounts\",\"result\":\"ok\",\"age_ms\":0}]",
+                  ILL[] = "[{\"check\":\"space\",\"result\":\"fatal\",\"age_ms\":0,"
+                          "\"findings\":[{\"result\":\"fatal\",\"text\":\"full\"}]}]";
+
+static void tells(struct ward *d, int i, bool full, const char *checks)
+{
+    bool want;
+    struct err e;
+    if (tell(d, i, NULL, full, checks, &want, &e) < 0)
+        fail_msg("%s", e.msg);
+}
+
+static enum health health_of(struct ward *d, int i)
+{
+    return watch_health(d->x->w, world_now(d->x), world_node(d->x, i));
+}
+
+static void test_a_body_that_is_none_is_refused_whole(void **state)
+{
+    static const char *const bad[] = {"7",
+                                      "[7]",
+                                      "[{\"check\":\"space\"}]",
+                                      "[{\"check\":\"space\",\"result\":\"sick\",\"age_ms\":0}]",
+                                      "[{\"result\":\"ok\",\"age_ms\":0}]",
+                                      "[{\"check\":\"space\",\"result\":\"ok\",\"age_ms\":-1}]",
+                                      "[{\"check\":\"space\",\"result\":\"ok\",\"age_ms\":0},{\"check\":7}]"};
+    struct ward *d = ward_create(2);
+    bool want;
+    struct err e;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_int_equal(tell(d, 1, NULL, true, bad[i], &want, &e), -EINVAL);
+    assert_int_equal(health_of(d, 1), HEALTH_UNKNOWN);
+    ward_destroy(d);
+}
+
+static void test_what_cannot_be_joined_is_asked_for(void **state)
+{
+    struct ward *d = ward_create(2);
+    bool want;
+    assert_int_equal(tell(d, 1, NULL, false, WELL, &want, NULL), 0);
+    assert_true(want);
+    assert_int_equal(tell(d, 1, NULL, true, WELL, &want, NULL), 0);
+    assert_false(want);
+    assert_int_equal(health_of(d, 1), HEALTH_OK);
+    world_reboot(d->x, 1);
+    assert_int_equal(health_of(d, 1), HEALTH_UNKNOWN);
+    assert_int_equal(tell(d, 1, NULL, false, "[]", &want, NULL), 0);
+    assert_true(want);
+    ward_destroy(d);
+}
+
+static void test_what_is_of_another_boot_says_nothing(void **state)
+{
+    struct ward *d = ward_create(2);
+    bool want;
+    assert_int_equal(tell(d, 1, "11111111-0000-4000-8000-000000000001", true, ILL, &want, NULL), 0);
+    world_run(d->x, 5);
+    world_says_nothing(d->x);
+    assert_int_equal(health_of(d, 1), HEALTH_UNKNOWN);
+    ward_destroy(d);
+}
+
+static void test_a_check_of_other_records_is_passed_over(void **state)
+{
+    struct ward *d = ward_create(2);
+    tells(d, 1, true,
+          "[{\"check\":\"else\",\"result\":\"lost\",\"age_ms\":0,"
+          "\"findings\":[{\"result\":\"lost\",\"text\":\"gone\"}]}]");
+    world_run(d->x, 5);
+    world_says_nothing(d->x);
+    ward_destroy(d);
+}
+
+static void test_what_is_out_of_date_or_not_heard_is_unknown(void **state)
+{
+    struct ward *d = ward_create(2);
+    CLEANUP_TEXT struct text why = {0};
+    tells(d, 1, true, WELL);
+    assert_true(watch_provisioned(d->x->w, world_now(d->x), world_node(d->x, 1), &why));
+    world_run(d->x, 200);
+    assert_int_equal(health_of(d, 1), HEALTH_UNKNOWN);
+    assert_false(watch_provisioned(d->x->w, world_now(d->x), world_node(d->x, 1), &why));
+    assert_string_equal(why.s, "space unknown, mounts unknown");
+    tells(d, 1, true, "[{\"check\":\"space\",\"result\":\"unsupported\",\"age_ms\":0}]");
+    assert_false(watch_provisioned(d->x->w, world_now(d->x), world_node(d->x, 1), &why));
+    assert_string_equal(why.s, "mounts has said nothing");
+    d->x->off[1] = true;
+    world_run(d->x, 60);
+    assert_false(watch_provisioned(d->x->w, world_now(d->x), world_node(d->x, 1), &why));
+    assert_string_equal(why.s, "it is not heard");
+    ward_destroy(d);
+}
+
+static void count(void *arg, struct member *m)
+{
+    ++*(unsigned *)arg;
+}
+
+static void test_who_is_out_of_date_is_to_tell_again_now_and_then(void **state)
+{
+    struct ward *d = ward_create(2);
+    unsigned n = 0;
+    tells(d, 1, true, WELL);
+    watch_untold(d->x->w, world_now(d->x), count, &n);
+    assert_int_equal(n, 0);
+    world_run(d->x, 200);
+    watch_untold(d->x->w, world_now(d->x), count, &n);
+    watch_untold(d->x->w, world_now(d->x), count, &n);
+    assert_int_equal(n, 1);
+    ward_destroy(d);
+}
+
+static void test_work_is_idle_only_when_both_say_so(void **state)
+{
+    struct ward *d = ward_create(2);
+    struct member *m = world_node(d->x, 1);
+    assert_int_equal(watch_work(d->x->w, m), WORK_IDLE);
+    watch_scheduler(d->x->w, m, WORK_UNKNOWN, false);
+    assert_int_equal(watch_work(d->x->w, m), WORK_UNKNOWN);
+    watch_scheduler(d->x->w, m, WORK_IDLE, true);
+    assert_int_equal(watch_work(d->x->w, m), WORK_BUSY);
+    watch_scheduler(d->x->w, m, WORK_IDLE, false);
+    assert_int_equal(watch_work(d->x->w, m), WORK_IDLE);
+    d->x->work[1] = NULL;
+    world_run(d->x, 10);
+    assert_int_equal(watch_work(d->x->w, m), WORK_UNKNOWN);
+    watch_scheduler(d->x->w, m, WORK_BUSY, false);
+    assert_int_equal(watch_work(d->x->w, m), WORK_BUSY);
+    ward_destroy(d);
+}
+
+static void test_records_of_checks_that_change_keep_what_was_said(void **state)
+{
+    static const char other[] =
+        "Check=mounts Probe=fs.mounted Path=/scratch Every=60s\n"
+        "Check=ntp Probe=time Every=60s\nCheck=space Probe=fs.space Path=/ Every=60s\n";
+    struct ward *d = ward_create(2);
+    struct checks now = {0};
+    CLEANUP_TEXT struct text why = {0};
+    tells(d, 1, true, WELL);
+    tells(d, 1, false, ILL);
+    assert_int_equal(checks_parse("checks", other, sizeof other - 1, &now, NULL), 0);
+    d->x->policy.health.checks = &now;
+    watch_set_policy(d->x->w, &d->x->policy);
+    checks_fini(&d->checks);
+    d->checks = now;
+    assert_int_equal(health_of(d, 1), HEALTH_FATAL);
+    world_run(d->x, 2);
+    watch_provisioned(d->x->w, world_now(d->x), world_node(d->x, 1), &why);
+    assert_string_equal(why.s, "ntp has said nothing, space fatal");
+    ward_destroy(d);
+}
+
+static void test_an_incident_whose_check_is_taken_away_is_over(void **state)
+{
+    static const char other[] = "Check=mounts Probe=fs.mounted Path=/scratch Every=60s\n";
+    struct ward *d = ward_create(4);
+    struct checks now = {0};
+    tells(d, 1, true, ILL);
+    assert_int_equal(member_ailment(world_node(d->x, 1))->n_open, 1);
+    assert_int_equal(checks_parse("checks", other, sizeof other - 1, &now, NULL), 0);
+    d->x->policy.health.checks = &now;
+    watch_set_policy(d->x->w, &d->x->policy);
+    checks_fini(&d->checks);
+    d->checks = now;
+    world_run(d->x, 2);
+    assert_int_equal(member_ailment(world_node(d->x, 1))->n_open, 0);
+    ward_destroy(d);
+}
+
+static void test_what_the_shell_refuses_is_proposed_again(void **state)
+{
+    struct ward *d = ward_create(4);
+    d->x->refuse = true;
+    tells(d, 1, true, ILL);
+    assert_null(member_repair(world_node(d->x, 1)));
+    d->x->refuse = false;
+    world_run(d->x, 2);
+    assert_non_null(member_repair(world_node(d->x, 1)));
+    ward_destroy(d);
+}
+
+static void say_budget(void *arg, const struct budget *b)
+{
+    text_printf(arg, "%s %u/%u of %u\n", b->scope, b->out, b->limit, b->nodes);
+}
+
+static void test_budgets_as_they_stand(void **state)
+{
+    struct ward *d = ward_create(20);
+    CLEANUP_TEXT struct text t = {0};
+    tells(d, 1, true, ILL);
+    watch_each_budget(d->x->w, say_budget, &t);
+    assert_string_equal(t.s, "cluster 1/2 of 20\nclass default 1/10 of 20\npartition 0 1/2 of 20\n");
+    ward_destroy(d);
+}
+
+/* As long as the store may still write it down. */
+static void test_who_was_proposed_has_its_room_although_nothing_is_heard_of_it(void **state)
+{
+    struct ward *d = ward_create(10);
+    d->x->refuse = true; /* as one that is under way already */
+    tells(d, 1, true, ILL);
+    tells(d, 1, true, WELL);
+    world_run(d->x, 60);
+    d->x->refuse = false;
+    tells(d, 2, true, ILL);
+    world_run(d->x, 60);
+    assert_null(member_repair(world_node(d->x, 2)));
+    world_run(d->x, 200);
+    tells(d, 2, true, ILL);
+    world_run(d->x, 5);
+    assert_non_null(member_repair(world_node(d->x, 2)));
+    ward_destroy(d);
+}
+
+static void say_check(void *arg, const struct said *s)
+{
+    text_printf(arg, "%s %s: %s\n", s->check->name, result_name(s->verdict.result), s->verdict.text);
+}
+
+static void test_each_check_is_told_with_why_nothing_is_known(void **state)
+{
+    struct ward *d = ward_create(2);
+    CLEANUP_TEXT struct text t = {0};
+    tells(d, 1, true, WELL);
+    watch_each_check(d->x->w, world_now(d->x), world_node(d->x, 1), say_check, &t);
+    world_run(d->x, 200);
+    watch_each_check(d->x->w, world_now(d->x), world_node(d->x, 1), say_check, &t);
+    assert_string_equal(
+        t.s, "space ok: \nmounts ok: \nstress unknown: it has said nothing on this boot\n"
+             "space unknown: what it said is out of date\nmounts unknown: what it said is out of date\n"
+             "stress unknown: it has said nothing on this boot\n");
+    ward_destroy(d);
+}
+
+static void test_who_comes_for_the_first_time_is_provisioned_before_it_is_admitted(void **state)
+{
+    struct ward *d = ward_create(2);
+    struct world *x = d->x;
+    x->policy.health.provision_new = true;
+    x->n = 3;
+    x->boot[3] = 1;
+    x->work[3] = "[]";
+    world_configure(x, NULL, 0, "");
+    world_open(x, 3, 3);
+    world_run(x, 3);
+    assert_int_equal(member_repair(world_node(x, 3))->step, STEP_PROVISION);
+    assert_false(health_of(d, 3) == HEALTH_OK);
+    tells(d, 3, true, WELL);
+    world_run(x, 3);
+    assert_null(member_repair(world_node(x, 3)));
+    assert_true(world_node(x, 3)->admitted);
+    ward_destroy(d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_body_that_is_none_is_refused_whole),
+        cmocka_unit_test(test_what_cannot_be_joined_is_asked_for),
+        cmocka_unit_test(test_what_is_of_another_boot_says_nothing),
+        cmocka_unit_test(test_a_check_of_other_records_is_passed_over),
+        cmocka_unit_test(test_what_is_out_of_date_or_not_heard_is_unknown),
+        cmocka_unit_test(test_who_is_out_of_date_is_to_tell_again_now_and_then),
+        cmocka_unit_test(test_work_is_idle_only_when_both_say_so),
+        cmocka_unit_test(test_records_of_checks_that_change_keep_what_was_said),
+        cmocka_unit_test(test_an_incident_whose_check_is_taken_away_is_over),
+        cmocka_unit_test(test_what_the_shell_refuses_is_proposed_again),
+        cmocka_unit_test(test_budgets_as_they_stand),
+        cmocka_unit_test(test_who_was_proposed_has_its_room_although_nothing_is_heard_of_it),
+        cmocka_unit_test(test_who_comes_for_the_first_time_is_provisioned_before_it_is_admitted),
+        cmocka_unit_test(test_each_check_is_told_with_why_nothing_is_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Incidents: what checks say now is compared with what is written down, and the difference is proposed. So
+ * nothing is lost when a proposal is, and a watch that begins anew goes on from the records.
+ *
+ * Findings of checks that are only observed make incidents of their own: what nothing follows from must not
+ * make anything follow by standing beside something else.
+ */
+#include "watch/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *fault_of(const char *check, const struct finding *f)
+{
+    return *f->code ? f->code : check;
+}
+
+bool incident_counts(const struct incident *i)
+{
+    return !i->observe && i->severity >= RESULT_DEGRADED;
+}
+
+size_t incidents_open(const struct member *m)
+{
+    const struct ailment *a = member_ailment(m);
+    size_t n = 0;
+    for (size_t i = 0; a && i < a->n_open; i++)
+        n += incident_counts(&a->open[i]);
+    return n;
+}
+
+/* --- what is said now ------------------------------------------------------------------------- */
+
+struct evidence {
+    const struct check *check;
+    const struct finding *f;
+    size_t place;                  /* of its record; */
+    const struct outside *outside; /* or NULL */
+    size_t of; /* 1 + the place of the first that belongs to the same incident; 0: not yet known */
+};
+
+struct evidence_list {
+    size_t n;
+    struct evidence *list;
+};
+
+static void gather_evidence(const struct watch *w, struct mono now, const struct member *m,
+                            struct evidence_list *out)
+{
+    const struct vitals *v = vitals_find(w, m);
+    *out = (struct evidence_list){0};
+    for (size_t i = 0; v && i < v->n_sayings; i++) {
+        const struct saying *s = &v->sayings[i];
+        if (!(v->said[s->check] & SAID_ASSIGNED) || said_now(w, now, m, s->check) < RESULT_WARN)
+            continue;
+        out->list = mem_grow(out->list, (out->n + s->n + 1) * sizeof *out->list);
+        for (size_t k = 0; k < s->n; k++)
+            if (s->findings[k].result >= RESULT_WARN)
+                out->list[out->n++] =
+                    (struct evidence){check_at(w, s->check), &s->findings[k], s->check, NULL, 0};
+    }
+    for (const struct outside *x = v ? v->outside : NULL; x; x = x->next) {
+        if (outside_now(w, now, m, x) < RESULT_WARN)
+            continue;
+        out->list = mem_grow(out->list, (out->n + x->n + 1) * sizeof *out->list);
+        for (size_t k = 0; k < x->n; k++)
+            if (x->findings[k].result >= RESULT_WARN)
+                out->list[out->n++] = (struct evidence){&x->record, &x->findings[k], SIZE_MAX, x, 0};
+    }
+}
+
+static bool same_finding(const char *check, const struct finding *a, const char *other,
+                         const struct finding *b)
+{
+    return strcmp(check, other) == 0 && strcmp(a->device, b->device) == 0 && strcmp(a->code, b->code) == 0;
+}
+
+bool finding_gone(const struct watch *w, struct mono now, const struct member *m, const char *check,
+                  const struct finding *f)
+{
+    const struct vitals *v = vitals_find(w, m);
+    if (outside_is(w, check))
+        return outside_gone(w, now, m, check, f);
+    size_t i = check_place(w, check);
+    if (i == SIZE_MAX || (v && v->said && !(v->said[i] & SAID_ASSIGNED)))
+        return w->n_checks > 0; /* a person took the check away */
+    const struct repair *r = member_repair(m);
+    if (r && r->step == STEP_PROVISION && !check_repeats(check_at(w, i)) && !was_said(v, i))
+        return true; /* examined no more: a person, or a new instance, answers for it */
+    if (!v || said_now(w, now, m, i) < RESULT_OK)
+        return false;
+    const struct saying *s = saying_find(v, i);
+    for (size_t k = 0; s && k < s->n; k++)
+        if (s->findings[k].result >= RESULT_WARN && same_finding(check, &s->findings[k], check, f))
+            return false;
+    return !s || !s->more;
+}
+
+/* The check says now, and freshly, that something is wrong. */
+static bool check_complains(const struct watch *w, struct mono now, const struct member *m, const char *check)
+{
+    const struct vitals *v = vitals_find(w, m);
+    const struct outside *x = outside_find(v, check);
+    size_t at = check_place(w, check);
+    if (outside_is(w, check))
+        return x && outside_now(w, now, m, x) >= RESULT_WARN && outside_fresh(w, now, x);
+    return at != SIZE_MAX && said_now(w, now, m, at) >= RESULT_WARN && said_fresh(w, now, v, at);
+}
+
+bool incident_shown(const struct watch *w, struct mono now, const struct member *m, const struct incident *i)
+{
+    for (size_t k = 0; vitals_find(w, m) && k < i->n; k++)
+        if (check_complains(w, now, m, i->findings[k].check) &&
+            !finding_gone(w, now, m, i->findings[k].check, &i->findings[k].f))
+            return true;
+    return false;
+}
+
+/* --- which incident it belongs to ------------------------------------------------------------- */
+
+/* The finding as the incident has it; NULL when it has it not, and there is room to write it down. */
+static const struct incident_finding *held(const struct incident *i, const struct evidence *ev)
+{
+    for (size_t k = 0; k < i->n; k++)
+        if (same_finding(i->findings[k].check, &i->findings[k].f, ev->check->name, ev->f))
+            return &i->findings[k];
+    return NULL;
+}
+
+static bool in_group(const struct incident *i, const struct evidence *ev)
+{
+    return i->observe == ev->check->observe && strcmp(i->group, ev->f->device) == 0;
+}
+
+static const struct incident *incident_of(const struct watch *w, const struct ailment *a,
+                                          const struct evidence *ev)
+{
+    for (size_t i = 0; a && i < a->n_open; i++)
+        if (in_group(&a->open[i], ev) && held(&a->open[i], ev))
+            return &a->open[i];
+    for (size_t i = 0; a && i < a->n_open; i++)
+        if (in_group(&a->open[i], ev) && w->wall.ns - a->open[i].last.ns < w->policy.health.group.ns)
+            return &a->open[i];
+    return NULL;
+}
+
+/* Whether the record is to say more than it does. */
+static bool is_news(const struct incident *i, const struct evidence *ev, const char *boot)
+{
+    const struct incident_finding *has = held(i, ev);
+    if (strcmp(i->boot, boot) != 0)
+        return true;
+    if (has)
+        return has->f.result < ev->f->result;
+    return i->n < INCIDENT_FINDINGS_MAX || i->findings[i->n - 1].f.result < ev->f->result;
+}
+
+/* --- what is proposed ------------------------------------------------------------------------- */
+
+/* What one command about a node's incidents will say. */
+struct proposal {
+    struct watch *w;
+    struct mono now;
+    const struct member *m;
+    const struct ailment *ailment;
+    struct evidence_list all;
+    json_t *open, *close;
+    const struct evidence *isolates; /* the worst for which the node is isolated; NULL: none */
+    enum result worst;               /* of the incidents for which it is */
+    struct wall since;               /* of the earliest of them */
+    const struct recur_row *recurs;  /* something of it came back; NULL: nothing, or nothing that matters */
+};
+
+static enum act act_of(const struct watch *w, const struct evidence *ev)
+{
+    struct meaning known;
+    if (w->policy.health.meanings && *ev->f->code &&
+        meaning_find(w->policy.health.meanings, ev->f->code, &known))
+        return known.act;
+    return ev->f->result == RESULT_LOST ? ACT_LOST : ACT_WATCH;
+}
+
+static json_t *finding_json(const struct evidence *ev)
+{
+    return json_pack("{s:s,s:s,s:s,s:s,s:s}", "check", ev->check->name, "result", result_name(ev->f->result),
+                     "device", ev->f->device, "code", ev->f->code, "text", ev->f->text);
+}
+
+/* What the table of recurrences says of the worst of what belongs to the incident that begins at `first`. */
+static const struct recur_row *row_of(const struct proposal *p, const struct incident *known, size_t first)
+{
+    const struct recur_row *worst = NULL;
+    for (size_t i = first; i < p->all.n; i++) {
+        const struct evidence *ev = &p->all.list[i];
+        if (ev->of != first + 1)
+            continue;
+        bool again = !known || is_news(known, ev, watch_of(p->w, p->m)->boot);
+        const struct recur_row *row =
+            recur_find(p->m, known, ev->check->name, ev->f, ev->check->observe, p->w->wall, again);
+        if (row && (!worst || row->result > worst->result))
+            worst = row;
+    }
+    return worst;
+}
+
+/* A row that asks for less than the finding itself says nothing; but that it is the hardware is never taken
+ * back. */
+static enum act act_with(const struct proposal *p, const struct incident *known, const struct recur_row *row,
+                         const struct evidence *worst)
+{
+    enum act own = act_of(p->w, worst);
+    if ((row && row->act == ACT_HARDWARE) || (known && known->act == ACT_HARDWARE))
+        return ACT_HARDWARE;
+    return row && row->act > own ? row->act : own;
+}
+
+static bool evidence_fresh(const struct proposal *p, const struct evidence *ev)
+{
+    if (ev->outside)
+        return outside_fresh(p->w, p->now, ev->outside);
+    return said_fresh(p->w, p->now, vitals_find(p->w, p->m), ev->place);
+}
+
+/* Whether this evidence is enough to take the node out for an incident of this severity. */
+static bool evidence_isolates(const struct proposal *p, const struct evidence *ev, enum result severity)
+{
+    if (ev->check->observe || severity < RESULT_FATAL || !evidence_fresh(p, ev))
+        return false;
+    if (ev->f->result < RESULT_FATAL && severity > RESULT_FATAL)
+        return false; /* what is lost is another finding */
+    return severity == RESULT_LOST || !shared_excuses(p->w, p->m, ev->check->name, ev->f);
+}
+
+static void note_isolation(struct proposal *p, const struct evidence *ev, enum result severity,
+                           struct wall since)
+{
+    if (!evidence_isolates(p, ev, severity))
+        return;
+    if (!p->isolates || ev->f->result > p->isolates->f->result)
+        p->isolates = ev;
+    if (severity > p->worst)
+        p->worst = severity;
+    if (!p->since.ns || since.ns < p->since.ns)
+        p->since = since;
+}
+
+/* One that opens or goes on: what of the evidence from `first` on belongs to it. id NULL: a new one. */
+static void add_open(struct proposal *p, const struct incident *known, size_t first)
+{
+    const struct evidence *head = &p->all.list[first], *worst = head;
+    CLEANUP_JSON json_t *findings = json_array();
+    for (size_t i = first; i < p->all.n; i++) {
+        struct evidence *ev = &p->all.list[i];
+        bool mine = known
+                        ? incident_of(p->w, p->ailment, ev) == known
+                        : !incident_of(p->w, p->ailment, ev) && ev->check->observe == head->check->observe &&
+                              strcmp(ev->f->device, head->f->device) == 0;
+        if (ev->of || !mine)
+            continue;
+        ev->of = first + 1;
+        worst = ev->f->result > worst->f->result ? ev : worst;
+        if (!known || is_news(known, ev, watch_of(p->w, p->m)->boot))
+            json_array_append_new(findings, finding_json(ev));
+    }
+    enum result severity = worst->f->result;
+    unsigned recurs = known ? known->recurs
+                            : recur_count(p->m, head->f->device, head->check->observe, p->w->wall, &severity);
+    const struct recur_row *row = row_of(p, known, first);
+    severity = row && row->result > severity ? row->result : severity;
+    severity = known && known->severity > severity ? known->severity : severity;
+    if (row)
+        p->recurs = row;
+    for (size_t i = first; i < p->all.n && !overridden(p->w, p->m, known, head->f->device, severity); i++)
+        if (p->all.list[i].of == first + 1)
+            note_isolation(p, &p->all.list[i], severity, known ? known->since : p->w->wall);
+    bool full = !known && p->ailment && p->ailment->n_open + json_array_size(p->open) >= INCIDENTS_OPEN_MAX;
+    if (json_array_size(findings) == 0 || full)
+        return;
+    json_array_append_new(p->open,
+                          json_pack("{s:s?,s:s,s:s,s:s,s:i,s:b,s:O}", "id", known ? known->id : NULL, "group",
+                                    head->f->device, "severity", result_name(severity), "act",
+                                    act_name(act_with(p, known, row, worst)), "recurs", (int)recurs,
+                                    "observe", (int)head->check->observe, "findings", findings));
+}
+
+static void add_closes(struct proposal *p)
+{
+    for (size_t i = 0; p->ailment && i < p->ailment->n_open; i++) {
+        const struct incident *one = &p->ailment->open[i];
+        bool gone = one->n > 0;
+        for (size_t k = 0; k < one->n; k++)
+            gone = gone && finding_gone(p->w, p->now, p->m, one->findings[k].check, &one->findings[k].f);
+        for (size_t k = 0; k < p->all.n; k++)
+            gone = gone && incident_of(p->w, p->ailment, &p->all.list[k]) != one;
+        if (gone)
+            json_array_append_new(p->close,
+                                  json_pack("{s:s,s:s}", "id", one->id, "how", "its checks say ok"));
+    }
+}
+
+static json_t *isolation(struct proposal *p)
+{
+    CLEANUP_TEXT struct text why = {0};
+    if (!p->isolates || !brake_isolate(p->w, p->now, p->m, p->since))
+        return json_null();
+    const struct finding *f = p->isolates->f;
+    text_add(&why, fault_of(p->isolates->check->name, f));
+    if (*f->device)
+        text_printf(&why, " %s", f->device);
+    if (*f->text)
+        text_printf(&why, ": %s", f->text);
+    if (p->recurs)
+        text_printf(&why, " (%s)", p->recurs->what);
+    return json_pack("{s:s,s:s,s:I}", "problem", "node_problem", "why", why.s, "deadline_s",
+                     (json_int_t)(p->w->policy.health.drain_deadline.ns / span_s(1).ns));
+}
+
+/* Nobody is told that it waits for room, nor counted, who does not want to be isolated any more. */
+static void note_calm(struct proposal *p)
+{
+    struct vitals *v = vitals_of(p->w, p->m);
+    if (p->isolates)
+        return;
+    v->counted = v->waits = false;
+}
+
+bool incident_look(struct watch *w, struct mono now, const struct member *m)
+{
+    struct proposal p = {.w = w, .now = now, .m = m, .ailment = member_ailment(m)};
+    gather_evidence(w, now, m, &p.all);
+    CLEANUP_FREE struct evidence *list = p.all.list;
+    CLEANUP_JSON json_t *set = json_object();
+    json_object_set_new(set, "boot", json_string(watch_of(w, m)->boot));
+    json_object_set_new(set, "open", p.open = json_array());
+    json_object_set_new(set, "close", p.close = json_array());
+    for (size_t i = 0; i < p.all.n; i++)
+        if (!list[i].of)
+            add_open(&p, incident_of(w, p.ailment, &list[i]), i);
+    add_closes(&p);
+    note_calm(&p);
+    json_t *isolate = isolation(&p);
+    json_object_set_new(set, "isolate", isolate);
+    if (json_is_null(isolate) && !json_array_size(p.open) && !json_array_size(p.close))
+        return false;
+    health_propose(w, now, m, COMMAND_FINDINGS, NULL, set);
+    return true;
+}

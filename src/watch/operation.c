@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is to be done to a node is an effect's record: it says how far it is, also to a watch that began in
+ * between. What is begun is waited for and never proposed a second time.
+ */
+#include "watch/inside.h"
+
+#include <string.h>
+
+enum { GIVEN_UP_S = 300 }; /* after its deadline: whoever carried it out would have said so by then */
+
+static enum operation_state state_of(const json_t *done)
+{
+    static const char *const names[] = {"", "", "begun", "done", "failed", "refused", "unknown"};
+    if (json_is_null(done))
+        return OPERATION_WAITS;
+    for (int s = OPERATION_BEGUN; s <= OPERATION_UNKNOWN; s++)
+        if (strcmp(json_text(done, "state"), names[s]) == 0)
+            return (enum operation_state)s;
+    return OPERATION_UNKNOWN;
+}
+
+void operation_read(const struct watch *w, const struct member *m, struct operation *o)
+{
+    CLEANUP_TEXT struct text key = {0};
+    text_printf(&key, "effect/operate.%s", m->name);
+    const char *value = cluster_effect_value(w->cluster, key.s);
+    uint64_t deadline = 0;
+    *o = (struct operation){.record = value ? json_read(value, strlen(value), NULL) : NULL};
+    if (!o->record)
+        return;
+    const json_t *done = json_object_get(o->record, "done");
+    o->id = json_text(o->record, "id");
+    o->run = json_text(o->record, "run");
+    o->of = json_text(o->record, "of");
+    o->boot = json_text(o->record, "boot");
+    o->text = json_text(done, "text");
+    o->state = state_of(done);
+    text_parse_u64(json_text(o->record, "deadline"), 0, INT64_MAX, &deadline, NULL);
+    o->deadline = (struct wall){(int64_t)deadline};
+}
+
+void operation_fini(struct operation *o)
+{
+    json_decref(o->record);
+    *o = (struct operation){0};
+}
+
+void operation_propose(struct watch *w, struct mono now, const struct member *m, const char *run,
+                       const char *of, struct span deadline)
+{
+    const struct repair *r = member_repair(m);
+    CLEANUP_JSON json_t *set = json_pack("{s:s,s:s,s:s,s:s,s:s,s:I}", "id", r->id, "step", step_name(r->step),
+                                         "run", run, "operation_of", of, "boot", watch_of(w, m)->boot,
+                                         "deadline_s", (json_int_t)(deadline.ns / span_s(1).ns + 1));
+    health_propose(w, now, m, COMMAND_OPERATE, NULL, set);
+}
+
+void operation_end(struct watch *w, struct mono now, const struct member *m, const struct operation *o,
+                   const char *state, const char *text)
+{
+    CLEANUP_TEXT struct text key = {0};
+    text_printf(&key, "effect/operate.%s", m->name);
+    CLEANUP_JSON json_t *set =
+        json_pack("{s:s,s:{s:s,s:s,s:s}}", "key", key.s, "done", "id", o->id, "state", state, "text", text);
+    health_propose(w, now, m, COMMAND_EFFECT, NULL, set);
+}
+
+bool operation_overdue(struct watch *w, struct mono now, const struct member *m, const struct operation *o)
+{
+    struct vitals *v = vitals_of(w, m);
+    if (strcmp(v->operation, o->id) != 0) {
+        int64_t left = o->deadline.ns - w->wall.ns;
+        snprintf(v->operation, sizeof v->operation, "%s", o->id);
+        v->operation_due = (struct mono){now.ns + (left > 0 ? left : 0)};
+    }
+    int64_t grace = o->state == OPERATION_BEGUN ? span_s(GIVEN_UP_S).ns : 0;
+    return now.ns >= v->operation_due.ns + grace;
+}
+
+bool run_boots(const char *run)
+{
+    static const char *const boots[] = {"reboot", "power.cycle", "power.reset", "power.netboot", "replace"};
+    for (size_t i = 0; i < sizeof boots / sizeof boots[0]; i++)
+        if (strcmp(run, boots[i]) == 0)
+            return true;
+    return false;
+}

@@ -1,0 +1,618 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The next step of a repair: a function for each step, which looks at the records and at what is known now,
+ * and proposes at most one command. A step is left by a REPAIR that names it, so that one that comes late
+ * changes nothing; a watch that begins anew finds the step in the record and goes on.
+ *
+ * How long a step lasts is measured by the watch's own time from when it saw the step first, up to the time
+ * that the record leaves: a clock that is set ends no step.
+ */
+#include "watch/inside.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHECK_MARGIN_S = 30 };
+
+/* What a REPAIR says beside what follows from the node. */
+struct move {
+    enum step to;
+    const char *why, *problem;
+    const struct remedy *remedy;
+    struct span deadline;
+    const char *examined; /* NULL: as it was */
+    unsigned inconclusive;
+    const char *attempt; /* what came of the attempt under way; NULL: nothing is said of it */
+    bool done;
+    char verdict;
+    bool renewed; /* what comes back is another machine: nothing that is known is of it */
+};
+
+struct turn {
+    struct watch *w;
+    struct mono now;
+    const struct member *m;
+    const struct repair *r;
+    struct vitals *v;
+    bool late; /* the step's deadline is over */
+};
+
+/* --- moves ------------------------------------------------------------------------------------ */
+
+static const struct attempt_record *attempt_under_way(const struct repair *r)
+{
+    const struct attempt_record *a = r->n_attempts ? &r->attempts[r->n_attempts - 1] : NULL;
+    return a && a->ended.ns == 0 ? a : NULL;
+}
+
+static json_t *attempt_json(const struct turn *t, const struct move *v)
+{
+    const struct attempt_record *a = attempt_under_way(t->r);
+    char verdict[2] = {v->verdict, '\0'};
+    if (!v->attempt || !a)
+        return json_null();
+    return json_pack("{s:s,s:s,s:b,s:s,s:s}", "remedy", a->remedy, "fault", a->fault, "done", (int)v->done,
+                     "text", v->attempt, "verdict", verdict);
+}
+
+static void go(const struct turn *t, const struct move *v)
+{
+    const struct observed *o = watch_of(t->w, t->m);
+    const char *boot = *o->boot ? o->boot : t->r ? t->r->boot : "";
+    char instance[20];
+    snprintf(instance, sizeof instance, "%016" PRIx64,
+             o->beat.instance ? o->beat.instance
+             : t->r           ? t->r->instance
+                              : 0);
+    CLEANUP_JSON json_t *set =
+        json_pack("{s:s?,s:s,s:s,s:s,s:s?,s:s?,s:s,s:I}", "id", t->r ? t->r->id : NULL, "from",
+                  step_name(t->r ? t->r->step : STEP_NONE), "to", step_name(v->to), "why", v->why, "problem",
+                  v->problem, "boot", *boot ? boot : NULL, "instance", instance, "deadline_s",
+                  (json_int_t)(v->deadline.ns / span_s(1).ns));
+    if (v->remedy) {
+        json_object_set_new(set, "remedy", json_string(v->remedy->name));
+        json_object_set_new(set, "approval", json_boolean(v->remedy->approval));
+    }
+    if (v->examined) {
+        json_object_set_new(set, "examined", json_string(v->examined));
+        json_object_set_new(set, "inconclusive", json_integer(v->inconclusive));
+    }
+    if (t->r)
+        json_object_set_new(set, "attempt", attempt_json(t, v));
+    if (v->renewed)
+        json_object_set_new(set, "renewed", json_true());
+    health_propose(t->w, t->now, t->m, COMMAND_REPAIR, NULL, set);
+}
+
+static struct span deadline_of(const struct turn *t, enum step to)
+{
+    const struct health_policy *p = &t->w->policy.health;
+    return to == STEP_EXAMINE     ? p->examine_deadline
+           : to == STEP_PROVISION ? p->provision_deadline
+           : to == STEP_ISOLATE   ? p->drain_deadline
+                                  : (struct span){0};
+}
+
+static bool to_step(const struct turn *t, struct move v, enum step to, const char *why)
+{
+    v.to = to;
+    v.why = why;
+    v.deadline = deadline_of(t, to);
+    go(t, &v);
+    return true;
+}
+
+/* --- what there is to know -------------------------------------------------------------------- */
+
+static const struct check *extensive_at(const struct turn *t, size_t i)
+{
+    const struct check *k = check_at(t->w, i);
+    return (k->when & CHECK_EXTENSIVE) && (t->v->said[i] & SAID_ASSIGNED) ? k : NULL;
+}
+
+static bool has_extensive(const struct turn *t)
+{
+    for (size_t i = 0; i < check_count(t->w); i++)
+        if (extensive_at(t, i))
+            return true;
+    return false;
+}
+
+/* --- the choice ------------------------------------------------------------------------------- */
+
+static bool to_remedy(const struct turn *t, struct move v, const struct remedy *remedy, const char *why)
+{
+    CLEANUP_TEXT struct text dry = {0};
+    bool replaces = strcmp(remedy->run, "replace") == 0;
+    if (remedy->dry) {
+        text_printf(&dry, "%s would be done (dry run): %s", remedy->name, why);
+        return to_step(t, v, STEP_QUEUE, dry.s);
+    }
+    v.remedy = remedy;
+    v.to = replaces ? STEP_REPLACE : STEP_REMEDY;
+    v.why = why;
+    v.deadline = remedy->approval ? (struct span){0} : t->w->policy.health.examine_deadline;
+    go(t, &v);
+    return true;
+}
+
+/* What is to be done, over all that is open. */
+static bool by_choice(const struct turn *t, struct move v)
+{
+    CLEANUP_FREE struct choice *c = mem_alloc(sizeof *c);
+    CLEANUP_TEXT struct text why = {0};
+    unsigned week = remedies_of_week(t->w, t->m);
+    if (t->r->step == STEP_REPLACE)
+        return to_step(t, v, STEP_QUEUE, v.attempt ? v.attempt : "it could not be replaced");
+    if (week >= t->w->policy.health.remedies_a_week) {
+        text_printf(&why, "it had %u remedies within a week", week);
+        return to_step(t, v, STEP_QUEUE, why.s);
+    }
+    repair_choose(t->w, t->m, c);
+    if (is_hardware(t->m))
+        v.problem = "hardware_problem";
+    if (c->waits && !t->late)
+        return false; /* what runs ends, and is no reason to call a person */
+    if (!c->chosen)
+        return to_step(t, v, STEP_QUEUE, *c->why ? c->why : "no remedy is left");
+    return to_remedy(t, v, c->chosen, *c->why ? c->why : "chosen");
+}
+
+/* Nothing is open: what is left of the way back. */
+static bool on_the_way(const struct turn *t, struct move v, const char *why)
+{
+    return to_step(t, v,
+                   has_extensive(t) && t->r->step != STEP_EXAMINE && t->r->step != STEP_REPLACE
+                       ? STEP_EXAMINE
+                       : STEP_PROVISION,
+                   why);
+}
+
+static bool by_maintenance(const struct turn *t, struct move v)
+{
+    const struct remedies *all = t->w->policy.health.remedies;
+    CLEANUP_TEXT struct text why = {0};
+    text_printf(&why, "maintenance: %s", t->v->maintained ? t->v->maintained : "of its provider");
+    for (size_t i = 0; all && i < all->n; i++) {
+        const struct remedy *one = &all->list[i];
+        bool fits = one->classes.n == 0;
+        for (size_t k = 0; k < one->classes.n; k++)
+            fits = fits || strcmp(one->classes.names[k], class_of(t->w, t->m)->name) == 0;
+        if (fits && strcmp(one->run, "replace") == 0)
+            return to_remedy(t, v, one, why.s);
+    }
+    return to_step(t, v, STEP_QUEUE, why.s);
+}
+
+/* --- isolate ---------------------------------------------------------------------------------- */
+
+static bool is_empty(const struct turn *t)
+{
+    return watch_live(t->w, t->m) && watch_work(t->w, t->m) == WORK_IDLE;
+}
+
+static bool in_isolate(const struct turn *t)
+{
+    struct move v = {0};
+    bool lost = member_severity(t->m) == RESULT_LOST;
+    if (t->late && !is_empty(t) && !lost)
+        return to_step(t, v, STEP_QUEUE, "its work did not end in time");
+    if (!is_empty(t) && !lost)
+        return false;
+    if (t->r->manual)
+        return to_step(t, v, STEP_QUEUE, t->r->why);
+    if (person_holds(t->m) || shared_holds(t->w, t->m) || brake_stopped(t->w, NULL) < 0)
+        return false;
+    if (t->v->maintenance)
+        return by_maintenance(t, v);
+    if (is_empty(t) && has_extensive(t) && t->r->examined == EXAMINED_NOT)
+        return to_step(t, v, STEP_EXAMINE, t->r->why);
+    if (!incidents_open(t->m))
+        return to_step(t, v, STEP_PROVISION, "what was wrong is gone");
+    return by_choice(t, v);
+}
+
+/* --- examine ---------------------------------------------------------------------------------- */
+
+static bool inconclusive(const struct turn *t, const char *why)
+{
+    struct move v = {.examined = "inconclusive", .inconclusive = t->r->inconclusive + 1};
+    return to_step(t, v, v.inconclusive >= t->w->policy.health.inconclusive ? STEP_QUEUE : STEP_EXAMINE, why);
+}
+
+/* Takes in what the check under way came to. False while it is not known. */
+static bool take_check(const struct turn *t)
+{
+    struct operation o;
+    struct verdict *x = mem_alloc(sizeof *x);
+    struct err e;
+    operation_read(t->w, t->m, &o);
+    size_t i = o.id && strncmp(o.run, "check:", 6) == 0 ? check_place(t->w, o.run + 6) : SIZE_MAX;
+    bool over = o.state != OPERATION_WAITS && o.state != OPERATION_BEGUN;
+    bool on_this_boot = o.id && strcmp(o.boot, watch_of(t->w, t->m)->boot) == 0;
+    if (!over && o.id && operation_overdue(t->w, t->now, t->m, &o)) {
+        if (o.state == OPERATION_BEGUN)
+            operation_end(t->w, t->now, t->m, &o, "unknown", "nobody said what came of it");
+        over = o.state != OPERATION_BEGUN;
+    }
+    if (over && i != SIZE_MAX && on_this_boot && !(t->v->said[i] & SAID_ANSWERED)) {
+        CLEANUP_JSON json_t *said = json_read(o.text, strlen(o.text), NULL);
+        if (o.state != OPERATION_DONE || !said || verdict_read(said, x, &e) < 0)
+            verdict_cannot(x, RESULT_UNKNOWN, "%s", *o.text ? o.text : "it was not carried out");
+        measure_judge(t->w, t->m, check_at(t->w, i), x);
+        said_note(t->w, t->now, t->m, i, x);
+        t->v->said[i] |= SAID_ANSWERED;
+    }
+    free(x);
+    operation_fini(&o);
+    return over;
+}
+
+/* How it stands: what was asked and answered. */
+struct examination {
+    const struct check *next; /* that has not run; NULL: all have */
+    bool fails, unknown;
+    const char *what; /* that fails, or is unknown */
+};
+
+static struct examination examination_of(const struct turn *t)
+{
+    struct examination x = {0};
+    for (size_t i = 0; i < check_count(t->w); i++) {
+        const struct check *k = extensive_at(t, i);
+        if (!k)
+            continue;
+        if (!(t->v->said[i] & SAID_ANSWERED)) {
+            x.next = x.next ? x.next : k;
+            continue;
+        }
+        enum result r = (enum result)((t->v->said[i] & SAID_RESULT) - 1);
+        if (result_fails(r) && !k->observe) {
+            x.fails = true;
+            x.what = k->name;
+        } else if (r == RESULT_UNKNOWN && !x.fails) {
+            x.unknown = true;
+            x.what = k->name;
+        }
+    }
+    return x;
+}
+
+static bool run_check(const struct turn *t, const struct check *k)
+{
+    CLEANUP_TEXT struct text run = {0};
+    if (brake_operate(t->w, t->now, t->m, NULL, NULL) < 0)
+        return false;
+    text_printf(&run, "check:%s", k->name);
+    operation_propose(t->w, t->now, t->m, run.s, k->name,
+                      (struct span){k->deadline.ns + span_s(CHECK_MARGIN_S).ns});
+    return true;
+}
+
+/* After a remedy: what fails was looked at since the step began. What was said before says nothing of it. */
+static bool seen_since(const struct turn *t)
+{
+    const struct repair *r = t->r;
+    bool tried = r->n_attempts && r->attempts[r->n_attempts - 1].ended.ns >= r->began.ns;
+    for (size_t i = 0; tried && i < check_count(t->w); i++) {
+        const struct check *k = check_at(t->w, i);
+        if (!k->observe && check_repeats(k) && (t->v->said[i] & SAID_ASSIGNED) &&
+            said_now(t->w, t->now, t->m, i) >= RESULT_DEGRADED &&
+            said_looked(t->w, t->v, i).ns < t->v->stage_at.ns)
+            return false;
+    }
+    return true;
+}
+
+static bool in_examine(const struct turn *t)
+{
+    CLEANUP_TEXT struct text why = {0};
+    struct move v = {0};
+    if (!take_check(t))
+        return t->v->asked;
+    if (t->v->maintenance)
+        return by_maintenance(t, v);
+    if (t->late)
+        return inconclusive(t, "it was not examined in time");
+    if (watch_live(t->w, t->m) && *t->r->boot && strcmp(t->r->boot, watch_of(t->w, t->m)->boot) != 0)
+        return to_step(t, v, STEP_EXAMINE, "it was booted meanwhile");
+    struct examination x = examination_of(t);
+    if (!x.fails && x.next)
+        return run_check(t, x.next);
+    if (incident_look(t->w, t->now, t->m))
+        return true; /* what was found is written down before it is chosen by */
+    if (x.fails) {
+        v.examined = "fail";
+        v.problem = "hardware_problem";
+        return by_choice(t, v);
+    }
+    if (x.unknown) {
+        text_printf(&why, "%s came to no answer", x.what);
+        return inconclusive(t, why.s);
+    }
+    v.examined = "pass";
+    if (incidents_open(t->m) && !seen_since(t))
+        return false;
+    if (incidents_open(t->m))
+        return shared_holds(t->w, t->m) ? false : by_choice(t, v);
+    return on_the_way(t, v, "it passed, and nothing is open");
+}
+
+/* --- remedy and replace ----------------------------------------------------------------------- */
+
+static const struct remedy *remedy_of(const struct turn *t)
+{
+    const struct remedies *all = t->w->policy.health.remedies;
+    return all ? remedies_find(all, t->r->remedy) : NULL;
+}
+
+/* What it is to be done for was found by extensive checks alone, and by this watch not at all: as the node
+ * does not say it by itself, nobody would ever see it again. */
+static bool found_by_another(const struct turn *t)
+{
+    const struct ailment *a = member_ailment(t->m);
+    bool found = false;
+    for (size_t i = 0; a && i < a->n_open; i++) {
+        for (size_t k = 0; incident_counts(&a->open[i]) && k < a->open[i].n; k++) {
+            const struct incident_finding *f = &a->open[i].findings[k];
+            size_t at = check_place(t->w, f->check);
+            if (finding_gone(t->w, t->now, t->m, f->check, &f->f))
+                continue;
+            if (at == SIZE_MAX || check_repeats(check_at(t->w, at)) || was_said(t->v, at))
+                return false;
+            found = true;
+        }
+    }
+    return found && watch_live(t->w, t->m);
+}
+
+static bool begin_operation(const struct turn *t)
+{
+    const struct remedy *remedy = remedy_of(t);
+    struct err e = {0};
+    struct move v = {0};
+    if (!remedy)
+        return to_step(t, v, STEP_QUEUE, "its remedy is not configured any more");
+    const char *boot = watch_of(t->w, t->m)->boot;
+    if (watch_live(t->w, t->m) && *t->r->boot && strcmp(t->r->boot, boot) != 0)
+        return to_step(t, v, has_extensive(t) && t->r->step == STEP_REMEDY ? STEP_EXAMINE : STEP_PROVISION,
+                       "it was booted before the remedy was begun");
+    if (t->late)
+        return to_step(t, v, STEP_QUEUE, "the remedy could not be begun in time");
+    int rc = brake_operate(t->w, t->now, t->m, remedy, &e);
+    if (rc == 0)
+        operation_propose(t->w, t->now, t->m, remedy->run, remedy->name, remedy->deadline);
+    else if (maintenance_wants(t->w, t->m, remedy))
+        return false;
+    else if (!incidents_open(t->m))
+        return on_the_way(t, v, "what was wrong is gone");
+    else if (found_by_another(t))
+        return to_step(t, v, has_extensive(t) && t->r->step == STEP_REMEDY ? STEP_EXAMINE : STEP_QUEUE,
+                       "what was found has to be found again");
+    return rc == 0;
+}
+
+static void maintenance_over(struct vitals *v)
+{
+    free(v->maintained);
+    v->maintained = NULL;
+    v->maintenance = false;
+}
+
+static bool carried_out(const struct turn *t, const struct operation *o)
+{
+    const struct remedy *remedy = remedy_of(t);
+    struct move v = {.attempt = *o->text ? o->text : "carried out", .done = true, .verdict = '?'};
+    v.renewed = t->r->step == STEP_REPLACE && o->state == OPERATION_DONE;
+    const struct remedies *all = t->w->policy.health.remedies;
+    const struct remedy *after =
+        remedy && remedy->after && *remedy->after ? remedies_find(all, remedy->after) : NULL;
+    if (after && t->r->step == STEP_REMEDY)
+        return to_remedy(t, v, after, "it has to follow");
+    if (v.renewed) {
+        t->v->overridden = (struct wall){0};
+        maintenance_over(t->v);
+    }
+    return on_the_way(t, v, "carried out");
+}
+
+static bool not_carried_out(const struct turn *t, const struct operation *o, const char *why)
+{
+    bool says = *o->text && o->state != OPERATION_DONE;
+    struct move v = {.attempt = says ? o->text : why, .done = false};
+    v.verdict = o->state == OPERATION_REFUSED || o->state == OPERATION_WAITS ? '0' : '?';
+    if (!incidents_open(t->m) && o->state == OPERATION_REFUSED)
+        return on_the_way(t, v, "what was wrong is gone");
+    return by_choice(t, v);
+}
+
+/* What boots the node has been done when it is here on another boot: nobody else can say so. */
+static bool came_back(const struct turn *t, const struct operation *o)
+{
+    const char *boot = watch_of(t->w, t->m)->boot;
+    return watch_live(t->w, t->m) && *boot && strcmp(boot, o->boot) != 0;
+}
+
+static bool follow_operation(const struct turn *t, const struct operation *o)
+{
+    bool boots = run_boots(o->run), back = came_back(t, o);
+    bool overdue = operation_overdue(t->w, t->now, t->m, o);
+    switch (o->state) {
+    case OPERATION_NONE:
+    case OPERATION_WAITS: return overdue && not_carried_out(t, o, "nobody carried it out");
+    case OPERATION_BEGUN:
+        if (boots && back && strcmp(o->run, "replace") != 0)
+            operation_end(t->w, t->now, t->m, o, "done", "it came back on another boot");
+        else if (overdue)
+            operation_end(t->w, t->now, t->m, o, "unknown", "nobody said what came of it");
+        return t->v->asked;
+    case OPERATION_DONE:
+        if (!boots || back)
+            return carried_out(t, o);
+        return overdue && not_carried_out(t, o, "it did not come back on another boot");
+    case OPERATION_UNKNOWN:
+        if (boots && back)
+            return carried_out(t, o);
+        return not_carried_out(t, o, "what came of it is not known");
+    case OPERATION_FAILED:
+    case OPERATION_REFUSED: return not_carried_out(t, o, "not carried out");
+    }
+    return false;
+}
+
+static bool in_remedy(const struct turn *t)
+{
+    struct operation o;
+    if (t->r->approval == APPROVAL_WANTED)
+        return false;
+    if (t->r->approval == APPROVAL_REFUSED)
+        return to_step(t, (struct move){0}, STEP_QUEUE, t->r->approver ? t->r->approver : "refused");
+    operation_read(t->w, t->m, &o);
+    bool did = *t->r->operation && o.id && strcmp(o.id, t->r->operation) == 0 ? follow_operation(t, &o)
+                                                                              : begin_operation(t);
+    operation_fini(&o);
+    return did;
+}
+
+/* --- provision -------------------------------------------------------------------------------- */
+
+/* A look since the step began says so: what was said before may be out of date. */
+static const struct check *fails_again(const struct turn *t)
+{
+    for (size_t i = 0; i < check_count(t->w); i++) {
+        const struct check *k = check_at(t->w, i);
+        if (!k->observe && (t->v->said[i] & SAID_ASSIGNED) &&
+            said_now(t->w, t->now, t->m, i) >= RESULT_FATAL &&
+            said_looked(t->w, t->v, i).ns >= t->v->stage_at.ns)
+            return k;
+    }
+    return NULL;
+}
+
+static bool in_provision(const struct turn *t)
+{
+    CLEANUP_TEXT struct text why = {0}, said = {0};
+    struct move v = {0};
+    if (repair_yields(t->w, t->m))
+        return to_step(t, v, STEP_NONE, "a person took it back");
+    const struct check *fails = fails_again(t);
+    if (fails && !shared_holds(t->w, t->m)) {
+        text_printf(&said, "%s fails", fails->name);
+        return to_step(t, v, STEP_ISOLATE, said.s);
+    }
+    if (t->late) {
+        watch_provisioned(t->w, mono_add(t->now, t->w->stood_still), t->m, &why);
+        text_printf(&said, "not in time: %s", why.len ? why.s : "an incident is open");
+        return to_step(t, v, STEP_QUEUE, said.s);
+    }
+    if (incidents_open(t->m) || !watch_provisioned(t->w, mono_add(t->now, t->w->stood_still), t->m, &why))
+        return false;
+    return to_step(t, v, STEP_NONE, "every check passed");
+}
+
+/* --- turns ------------------------------------------------------------------------------------ */
+
+/* Notes that the step is another one than before, and how long it may last. What the extensive stage found
+ * before a person, or a new instance, answered for it counts no more. */
+void repair_stage(struct watch *w, struct mono now, const struct member *m)
+{
+    const struct repair *r = member_repair(m);
+    struct vitals *v = vitals_of(w, m);
+    if (!r || v->stage.ns == r->since.ns)
+        return;
+    int64_t all = r->deadline.ns - r->since.ns, left = r->deadline.ns - w->wall.ns;
+    v->stage = r->since;
+    v->stage_at = now;
+    v->stage_limited = r->deadline.ns != 0;
+    v->stage_due = (struct mono){now.ns + (left < 0 ? 0 : left > all ? all : left)};
+    for (size_t i = 0; i < check_count(w); i++) {
+        v->said[i] &= (uint8_t)~SAID_ANSWERED;
+        if (r->step == STEP_PROVISION && !check_repeats(check_at(w, i)))
+            said_forget(v, i);
+    }
+}
+
+bool repair_yields(const struct watch *w, const struct member *m)
+{
+    const struct repair *r = member_repair(m);
+    struct wall at = overridden_at(w, m);
+    return r && !r->manual && at.ns && r->began.ns <= at.ns;
+}
+
+/* A person took the node back: what is not begun is not done, and what is wrong is his. */
+static bool yield_to_person(const struct turn *t)
+{
+    struct operation o;
+    struct move v = {0};
+    if (!repair_yields(t->w, t->m))
+        return false;
+    operation_read(t->w, t->m, &o);
+    bool begun = o.state == OPERATION_BEGUN;
+    operation_fini(&o);
+    if (begun || t->r->step == STEP_PROVISION || t->r->step == STEP_QUARANTINE || t->r->step == STEP_RETIRED)
+        return false;
+    if (t->r->step == STEP_QUEUE) {
+        CLEANUP_JSON json_t *set = json_pack("{s:s}", "transition", "human_intervention");
+        health_propose(t->w, t->now, t->m, COMMAND_TRANSITION, "a person took it back", set);
+        return true;
+    }
+    v.attempt = "a person took it back";
+    v.verdict = '0';
+    return to_step(t, v, STEP_PROVISION, "a person took it back");
+}
+
+bool repair_admits(const struct watch *w, const struct member *m)
+{
+    return w->policy.health.act && w->policy.health.provision_new && m->listed && !m->admitted &&
+           !member_repair(m) && watch_live(w, m);
+}
+
+bool repair_look(struct watch *w, struct mono now, const struct member *m)
+{
+    struct turn t = {w, now, m, member_repair(m), vitals_of(w, m), false};
+    brake_patient(w, m);
+    if (repair_admits(w, m)) {
+        return to_step(&t, (struct move){.problem = "provision"}, STEP_PROVISION,
+                       "it comes for the first time");
+    }
+    if (!t.r || !w->policy.health.act)
+        return false;
+    t.late = t.v->stage_limited && now.ns >= t.v->stage_due.ns;
+    if (yield_to_person(&t))
+        return true;
+    switch (t.r->step) {
+    case STEP_ISOLATE: return in_isolate(&t);
+    case STEP_EXAMINE: return in_examine(&t);
+    case STEP_REMEDY:
+    case STEP_REPLACE: return in_remedy(&t);
+    case STEP_PROVISION: return in_provision(&t);
+    case STEP_NONE:
+    case STEP_QUEUE:
+    case STEP_QUARANTINE:
+    case STEP_RETIRED:
+    case STEPS: return false;
+    }
+    return false;
+}
+
+/* --- from outside ----------------------------------------------------------------------------- */
+
+void watch_overridden(struct watch *w, struct wall wall, struct member *m, const char *who)
+{
+    CLEANUP_TEXT struct text t = {0};
+    vitals_of(w, m)->overridden = wall;
+    text_printf(&t, "%s took it back in the scheduler", who);
+    w->sink.notice(w->sink.arg, "node.overridden", m->name, t.s);
+    health_changed(w, m);
+}
+
+void watch_maintenance(struct watch *w, struct wall wall, struct member *m, bool on, const char *what)
+{
+    struct vitals *v = vitals_of(w, m);
+    maintenance_over(v);
+    v->maintenance = on;
+    v->maintained = on ? mem_dup(what) : NULL;
+    health_changed(w, m);
+}

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Shared causes. Who has the same fault is one outbreak, once for the fault and once for the fault and the
+ * device by name: a server that many mount has the same name everywhere. When enough of those that came
+ * within the window share something (the device's name, a Group, a class), that is the cause of all of them:
+ * nobody is isolated for it. It is over when few have it still, who are then ill by themselves.
+ *
+ * Those that were isolated before the others came are out already: they wait, and nothing is done to them.
+ */
+#include "watch/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHARE_PERCENT = 5, OUTBREAK_KEY_MAX = FAULT_BYTES_MAX + FINDING_DEVICE_BYTES_MAX + 2 };
+
+/* A node that has the fault. */
+struct carrier {
+    uint32_t member;
+    struct mono came;
+    UT_hash_handle hh;
+};
+
+enum sharing { SHARING_DEVICE, SHARING_GROUP, SHARING_CLASS };
+
+struct cause {
+    char key[OUTBREAK_KEY_MAX + 64];
+    enum sharing sharing;
+    unsigned number; /* of the Group or class */
+    enum result severity;
+    bool dirty; /* who has it is not as it was proposed last */
+    struct cause *next;
+};
+
+struct outbreak {
+    char key[OUTBREAK_KEY_MAX];           /* the fault, or fault and device */
+    char check[CHECK_NAME_BYTES_MAX + 1]; /* that finds it; "" not known yet */
+    char fault[FAULT_BYTES_MAX + 1];
+    struct finding f; /* device and code; the worst result */
+    bool by_device;
+    struct carrier *carriers;
+    struct cause *causes;
+    UT_hash_handle hh;
+};
+
+static struct outbreak *outbreak_find(const struct watch *w, const char *key)
+{
+    struct outbreak *o;
+    HASH_FIND_STR(w->outbreaks, key, o);
+    return o;
+}
+
+static void outbreak_key(char out[static OUTBREAK_KEY_MAX], const char *fault, const char *device)
+{
+    snprintf(out, OUTBREAK_KEY_MAX, "%.*s%s%.*s", FAULT_BYTES_MAX, fault, *device ? " " : "",
+             FINDING_DEVICE_BYTES_MAX, device);
+}
+
+static struct outbreak *outbreak_of(struct watch *w, const char *fault, const char *device)
+{
+    char key[OUTBREAK_KEY_MAX];
+    outbreak_key(key, fault, device);
+    struct outbreak *o = outbreak_find(w, key);
+    if (o)
+        return o;
+    o = mem_alloc(sizeof *o);
+    memcpy(o->key, key, sizeof key);
+    snprintf(o->fault, sizeof o->fault, "%s", fault);
+    snprintf(o->f.device, sizeof o->f.device, "%s", device);
+    o->by_device = *device != '\0';
+    HASH_ADD_STR(w->outbreaks, key, o);
+    return o;
+}
+
+static void outbreak_drop(struct watch *w, struct outbreak *o)
+{
+    struct carrier *c, *next;
+    HASH_ITER (hh, o->carriers, c, next) {
+        HASH_DEL(o->carriers, c);
+        free(c);
+    }
+    while (o->causes) {
+        struct cause *one = o->causes;
+        o->causes = one->next;
+        free(one);
+    }
+    HASH_DEL(w->outbreaks, o);
+    free(o);
+}
+
+void shared_destroy(struct watch *w)
+{
+    struct outbreak *o, *next;
+    HASH_ITER (hh, w->outbreaks, o, next)
+        outbreak_drop(w, o);
+}
+
+/* --- who shares what -------------------------------------------------------------------------- */
+
+static bool belongs(const struct member *m, enum sharing s, unsigned number)
+{
+    return s == SHARING_DEVICE || (s == SHARING_GROUP ? m->spec.group == number : m->class == number);
+}
+
+/* Those that came within the window, as long as there is no cause; then all. */
+static unsigned count_carriers(const struct watch *w, struct mono now, const struct outbreak *o,
+                               enum sharing s, unsigned number, bool all)
+{
+    unsigned n = 0;
+    const struct carrier *c, *next;
+    HASH_ITER (hh, o->carriers, c, next)
+        n += belongs(cluster_by_id(w->cluster, c->member), s, number) &&
+             (all || mono_sub(now, c->came).ns <= w->policy.health.shared_window.ns);
+    return n;
+}
+
+static unsigned count_runners(const struct watch *w, size_t check, unsigned group)
+{
+    unsigned n = 0;
+    for (size_t id = 0; id < w->n_vitals; id++) {
+        const struct vitals *v = w->vitals[id];
+        if (v && v->said && (v->said[check] & SAID_ASSIGNED))
+            n += !group || cluster_by_id(w->cluster, (uint32_t)id)->spec.group == group;
+    }
+    return n;
+}
+
+static unsigned all_runners(struct watch *w, size_t check)
+{
+    if (!w->runners)
+        w->runners = mem_alloc((w->n_checks + 1) * sizeof *w->runners);
+    if (!w->runners[check])
+        w->runners[check] = count_runners(w, check, 0);
+    return w->runners[check];
+}
+
+static struct cause *cause_find(const struct outbreak *o, const struct member *m)
+{
+    for (struct cause *c = o->causes; c; c = c->next)
+        if (belongs(m, c->sharing, c->number))
+            return c;
+    return NULL;
+}
+
+static struct cause *cause_add(const struct watch *w, struct outbreak *o, enum sharing s, unsigned number)
+{
+    struct cause *c = mem_alloc(sizeof *c);
+    c->sharing = s;
+    c->number = number;
+    c->dirty = true;
+    if (s == SHARING_DEVICE)
+        snprintf(c->key, sizeof c->key, "%s", o->key);
+    else if (s == SHARING_GROUP)
+        snprintf(c->key, sizeof c->key, "%s group %u", o->key, number);
+    else
+        snprintf(c->key, sizeof c->key, "%.*s class %s",
+                 (int)(sizeof c->key - sizeof " class " - CLASS_NAME_BYTES_MAX - 1), o->key,
+                 w->classes[number].name);
+    c->next = o->causes;
+    o->causes = c;
+    return c;
+}
+
+/* --- commands --------------------------------------------------------------------------------- */
+
+static char *carriers_fold(const struct watch *w, const struct outbreak *o, const struct cause *cause)
+{
+    size_t n = 0;
+    CLEANUP_FREE const char **names = mem_alloc((HASH_COUNT(o->carriers) + 1) * sizeof *names);
+    const struct carrier *c, *next;
+    HASH_ITER (hh, o->carriers, c, next) {
+        const struct member *m = cluster_by_id(w->cluster, c->member);
+        if (belongs(m, cause->sharing, cause->number))
+            names[n++] = m->name;
+    }
+    return hostlist_fold(names, n);
+}
+
+static void why_of(const struct watch *w, const struct outbreak *o, const struct cause *c, struct text *t)
+{
+    if (c->sharing == SHARING_DEVICE)
+        text_printf(t, "%s on all of them: %s", o->fault, o->f.device);
+    else if (c->sharing == SHARING_GROUP)
+        text_printf(t, "%s on nodes of group %u", o->fault, c->number);
+    else
+        text_printf(t, "%s on nodes of class %s", o->fault, w->classes[c->number].name);
+}
+
+static bool propose_cause(struct watch *w, const struct outbreak *o, const struct cause *c, const char *nodes)
+{
+    const struct hostlist nobody = {0};
+    CLEANUP_TEXT struct text why = {0};
+    why_of(w, o, c, &why);
+    CLEANUP_JSON json_t *set = json_pack("{s:s,s:s,s:s,s:s}", "key", c->key, "nodes", nodes, "why", why.s,
+                                         "severity", result_name(c->severity));
+    CLEANUP_FREE char *text = json_write(set);
+    return w->sink.propose(w->sink.arg, COMMAND_SHARED, &nobody, NULL, text);
+}
+
+static void declare(struct watch *w, struct outbreak *o, struct cause *c)
+{
+    CLEANUP_TEXT struct text t = {0};
+    CLEANUP_FREE char *nodes = carriers_fold(w, o, c);
+    c->severity = o->f.result;
+    text_add(&t, "one cause: ");
+    why_of(w, o, c, &t);
+    text_add(&t, "; nobody is isolated for it");
+    w->sink.notice(w->sink.arg, "alarm.shared", nodes, t.s);
+    c->dirty = !propose_cause(w, o, c, nodes);
+}
+
+/* --- as it comes ------------------------------------------------------------------------------ */
+
+static bool enough(struct watch *w, struct mono now, const struct outbreak *o, const struct member *m,
+                   enum sharing s, unsigned number)
+{
+    unsigned n = count_carriers(w, now, o, s, number, false);
+    size_t check = check_place(w, o->check);
+    bool outside = outside_is(w, o->check);
+    if (n < w->policy.health.shared || (check == SIZE_MAX && !outside))
+        return false;
+    unsigned all = outside ? outside_runners(w, o->check, 0) : all_runners(w, check);
+    if ((uint64_t)n * 100 >= (uint64_t)all * SHARE_PERCENT)
+        return true;
+    unsigned in_group = count_carriers(w, now, o, SHARING_GROUP, m->spec.group, false);
+    return m->spec.group && in_group >= w->policy.health.shared &&
+           in_group * 2 >= (outside ? outside_runners(w, o->check, m->spec.group)
+                                    : count_runners(w, check, m->spec.group));
+}
+
+static void consider(struct watch *w, struct mono now, struct outbreak *o, const struct member *m)
+{
+    struct cause *c = cause_find(o, m);
+    if (c) {
+        c->dirty = true;
+        return;
+    }
+    if (o->by_device) {
+        if (enough(w, now, o, m, SHARING_DEVICE, 0))
+            declare(w, o, cause_add(w, o, SHARING_DEVICE, 0));
+    } else if (m->spec.group && enough(w, now, o, m, SHARING_GROUP, m->spec.group)) {
+        declare(w, o, cause_add(w, o, SHARING_GROUP, m->spec.group));
+    } else if (enough(w, now, o, m, SHARING_CLASS, m->class)) {
+        declare(w, o, cause_add(w, o, SHARING_CLASS, m->class));
+    }
+}
+
+static void carry(struct watch *w, struct mono now, struct outbreak *o, const struct member *m,
+                  const char *check, const struct finding *f)
+{
+    struct carrier *c;
+    snprintf(o->check, sizeof o->check, "%s", check);
+    memcpy(o->f.code, f->code, sizeof o->f.code);
+    if (f->result > o->f.result)
+        o->f.result = f->result;
+    HASH_FIND(hh, o->carriers, &m->id, sizeof m->id, c);
+    if (c)
+        return;
+    c = mem_alloc(sizeof *c);
+    c->member = m->id;
+    c->came = now;
+    HASH_ADD(hh, o->carriers, member, sizeof c->member, c);
+    if (o->by_device || !shared_excuses(w, m, check, f)) /* the device's name says more */
+        consider(w, now, o, m);
+}
+
+void shared_note(struct watch *w, struct mono now, const struct member *m, const char *check,
+                 const struct finding *f)
+{
+    const char *fault = fault_of(check, f);
+    if (!w->policy.health.shared)
+        return;
+    if (*f->device)
+        carry(w, now, outbreak_of(w, fault, f->device), m, check, f);
+    carry(w, now, outbreak_of(w, fault, ""), m, check, f);
+}
+
+/* --- what follows ----------------------------------------------------------------------------- */
+
+static bool carries(const struct watch *w, const char *key, const struct member *m)
+{
+    const struct outbreak *o = outbreak_find(w, key);
+    const struct carrier *c = NULL;
+    if (o && cause_find(o, m))
+        HASH_FIND(hh, o->carriers, &m->id, sizeof m->id, c);
+    return c != NULL;
+}
+
+bool shared_excuses(const struct watch *w, const struct member *m, const char *check, const struct finding *f)
+{
+    char key[OUTBREAK_KEY_MAX];
+    outbreak_key(key, fault_of(check, f), f->device);
+    if (carries(w, key, m))
+        return true;
+    outbreak_key(key, fault_of(check, f), "");
+    return carries(w, key, m);
+}
+
+bool shared_holds(const struct watch *w, const struct member *m)
+{
+    const struct ailment *a = member_ailment(m);
+    size_t n = 0;
+    for (size_t i = 0; a && i < a->n_open; i++) {
+        const struct incident *one = &a->open[i];
+        if (!incident_counts(one))
+            continue;
+        n++;
+        if (one->severity == RESULT_LOST)
+            return false;
+        for (size_t k = 0; k < one->n; k++)
+            if (one->findings[k].f.result >= RESULT_DEGRADED &&
+                !shared_excuses(w, m, one->findings[k].check, &one->findings[k].f))
+                return false;
+    }
+    return n > 0;
+}
+
+/* --- the sweep -------------------------------------------------------------------------------- */
+
+/* As a node's record has it: for an outbreak that is known from the records alone. */
+static void learn_check(struct outbreak *o, const struct member *m)
+{
+    const struct ailment *a = member_ailment(m);
+    for (size_t i = 0; a && !*o->check && i < a->n_open; i++)
+        for (size_t k = 0; k < a->open[i].n; k++)
+            if (strcmp(fault_of(a->open[i].findings[k].check, &a->open[i].findings[k].f), o->fault) == 0) {
+                memcpy(o->check, a->open[i].findings[k].check, sizeof o->check);
+                memcpy(o->f.code, a->open[i].findings[k].f.code, sizeof o->f.code);
+            }
+}
+
+/* Whether the node says that it has it no more. Of the fault alone: on no device. */
+static bool recovered(const struct watch *w, struct mono now, const struct outbreak *o,
+                      const struct member *m)
+{
+    if (o->by_device || !*o->check)
+        return *o->check && finding_gone(w, now, m, o->check, &o->f);
+    const struct vitals *v = vitals_find(w, m);
+    size_t i = check_place(w, o->check);
+    if (outside_is(w, o->check))
+        return outside_recovered(w, now, m, o->check);
+    if (i == SIZE_MAX)
+        return true;
+    if (!v || said_now(w, now, m, i) < RESULT_OK)
+        return false;
+    const struct saying *s = saying_find(v, i);
+    for (size_t k = 0; s && k < s->n; k++)
+        if (s->findings[k].result >= RESULT_DEGRADED &&
+            strcmp(fault_of(o->check, &s->findings[k]), o->fault) == 0)
+            return false;
+    return true;
+}
+
+static void drop_recovered(struct watch *w, struct mono now, struct outbreak *o)
+{
+    struct carrier *c, *next;
+    HASH_ITER (hh, o->carriers, c, next) {
+        const struct member *m = cluster_by_id(w->cluster, c->member);
+        if (!*o->check)
+            learn_check(o, m);
+        if (m->listed && !recovered(w, now, o, m))
+            continue;
+        struct cause *of = cause_find(o, m);
+        if (of)
+            of->dirty = true;
+        HASH_DEL(o->carriers, c);
+        free(c);
+    }
+}
+
+/* True when it is over. */
+static bool cause_sweep(struct watch *w, struct mono now, struct outbreak *o, struct cause *c)
+{
+    const struct shared_cause *is = cluster_shared(w->cluster, c->key);
+    if (count_carriers(w, now, o, c->sharing, c->number, true) * 2 < w->policy.health.shared) {
+        if (!is)
+            return true;
+        propose_cause(w, o, c, "");
+        return false;
+    }
+    if (is && !c->dirty && is->severity >= o->f.result)
+        return false;
+    CLEANUP_FREE char *nodes = carriers_fold(w, o, c);
+    c->severity = o->f.result;
+    if (is && strcmp(is->nodes, nodes) == 0 && is->severity == c->severity)
+        c->dirty = false;
+    else
+        propose_cause(w, o, c, nodes);
+    return false;
+}
+
+void shared_sweep(struct watch *w, struct mono now)
+{
+    struct outbreak *o, *next;
+    HASH_ITER (hh, w->outbreaks, o, next) {
+        drop_recovered(w, now, o);
+        for (struct cause **at = &o->causes; *at;) {
+            struct cause *c = *at;
+            if (!cause_sweep(w, now, o, c)) {
+                at = &c->next;
+                continue;
+            }
+            *at = c->next;
+            free(c);
+        }
+        if (!o->carriers && !o->causes)
+            outbreak_drop(w, o);
+    }
+}
+
+/* --- from the records ------------------------------------------------------------------------- */
+
+struct loading {
+    struct watch *w;
+    struct mono now;
+};
+
+/* "FAULT DEVICE", "FAULT group N" or "FAULT class NAME": what follows the fault is what they share. */
+static struct cause *cause_parse(struct watch *w, const char *key, struct outbreak **out)
+{
+    CLEANUP_FREE char *fault = mem_dup(key);
+    char *what = strchr(fault, ' ');
+    uint64_t number;
+    if (what)
+        *what++ = '\0';
+    if (what && strncmp(what, "group ", 6) == 0 &&
+        text_parse_u64(what + 6, 1, GROUP_MAX, &number, NULL) == 0) {
+        *out = outbreak_of(w, fault, "");
+        return cause_add(w, *out, SHARING_GROUP, (unsigned)number);
+    }
+    for (size_t i = 0; what && i < w->n_classes; i++) {
+        if (strncmp(what, "class ", 6) == 0 && strcmp(what + 6, w->classes[i].name) == 0) {
+            *out = outbreak_of(w, fault, "");
+            return cause_add(w, *out, SHARING_CLASS, (unsigned)i);
+        }
+    }
+    *out = outbreak_of(w, fault, what ? what : "");
+    return cause_add(w, *out, SHARING_DEVICE, 0);
+}
+
+static void load_one(void *arg, const struct shared_cause *s)
+{
+    const struct loading *l = arg;
+    struct outbreak *o;
+    CLEANUP_HOSTLIST struct hostlist nodes = {0};
+    struct cause *c = cause_parse(l->w, s->key, &o);
+    snprintf(c->key, sizeof c->key, "%s", s->key);
+    c->severity = o->f.result = s->severity;
+    c->dirty = false;
+    if (hostlist_parse(s->nodes, &nodes, NULL) < 0)
+        return;
+    for (size_t i = 0; i < nodes.n; i++) {
+        const struct member *m = cluster_find(l->w->cluster, nodes.names[i]);
+        struct carrier *known = NULL;
+        if (m)
+            HASH_FIND(hh, o->carriers, &m->id, sizeof m->id, known);
+        if (!m || known)
+            continue;
+        struct carrier *one = mem_alloc(sizeof *one);
+        one->member = m->id;
+        one->came = l->now;
+        HASH_ADD(hh, o->carriers, member, sizeof one->member, one);
+    }
+}
+
+void shared_load(struct watch *w, struct mono now)
+{
+    struct loading l = {w, now};
+    cluster_each_shared(w->cluster, load_one, &l);
+}

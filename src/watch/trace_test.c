@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whole repairs in virtual time, as files: test/data/watch/NAME.trace has what happens in lines that begin
+ * with "> ", and after each what the watch says. The records are decided and put by the real cluster. Run
+ * with FETTLE_GOLDEN=write to write anew what is said.
+ */
+#include "watch/fixture_test.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { TELL_EVERY_S = 30, CHECKS_HERE = 8 };
+
+struct trace {
+    struct world *x;
+    struct text checks_conf, remedies_conf;
+    struct checks checks;
+    struct remedies remedies;
+    char *said[NODES + 1][CHECKS_HERE]; /* verdict as JSON; NULL: ok */
+    int64_t age_s;
+    struct text out;
+    int64_t told_s;
+};
+
+/* --- agents ----------------------------------------------------------------------------------- */
+
+static void send_checks(struct trace *t, int i, bool full, size_t only)
+{
+    char boot[37];
+    bool want;
+    struct err e;
+    CLEANUP_JSON json_t *list = json_array();
+    for (size_t k = 0; k < t->checks.n; k++) {
+        if ((full ? !(t->checks.list[k].when & CHECK_PERIODIC) : k != only))
+            continue;
+        const char *verdict = t->said[i][k] ? t->said[i][k] : "{\"result\":\"ok\"}";
+        json_t *one = json_read(verdict, strlen(verdict), NULL);
+        json_object_set_new(one, "check", json_string(t->checks.list[k].name));
+        json_object_set_new(one, "age_ms", json_integer(t->age_s * 1000));
+        json_array_append_new(list, one);
+    }
+    CLEANUP_JSON json_t *body =
+        json_pack("{s:s,s:b,s:O}", "boot", world_boot(t->x, i, boot), "full", (int)full, "checks", list);
+    if (watch_checks(t->x->w, world_now(t->x), world_wall(t->x), world_node(t->x, i), body, &want, &e) < 0)
+        fail_msg("%s", e.msg);
+}
+
+static void tell_all(struct trace *t)
+{
+    for (size_t i = 1; i <= t->x->n; i++)
+        if (!t->x->off[i])
+            send_checks(t, (int)i, true, 0);
+}
+
+static void run_for(struct trace *t, int64_t seconds)
+{
+    for (int64_t s = 0; s < seconds; s++) {
+        world_run(t->x, 1);
+        if (t->x->now_ms / 1000 - t->told_s >= TELL_EVERY_S) {
+            t->told_s = t->x->now_ms / 1000;
+            tell_all(t);
+        }
+    }
+}
+
+/* "CHECK=RESULT[:CODE][@DEVICE]", words of a device with _ between. */
+static void says_one(struct trace *t, int i, const char *word)
+{
+    char name[64] = "", result[16] = "", rest[128] = "";
+    sscanf(word, "%63[^=]=%15[a-z]%127s", name, result, rest);
+    size_t k = 0;
+    while (k < t->checks.n && strcmp(t->checks.list[k].name, name) != 0)
+        k++;
+    assert_in_range(k, 0, t->checks.n - 1);
+    char *device = strchr(rest, '@');
+    if (device)
+        *device++ = '\0';
+    for (char *p = device; p && *p; p++)
+        *p = *p == '_' ? ' ' : *p;
+    CLEANUP_JSON json_t *o = json_pack("{s:s}", "result", result);
+    enum result r;
+    assert_true(result_parse(result, &r));
+    if (r > RESULT_OK) {
+        json_t *f = json_pack("{s:s,s:s}", "result", result, "text", "as the trace says");
+        if (device)
+            json_object_set_new(f, "device", json_string(device));
+        if (*rest == ':')
+            json_object_set_new(f, "code", json_string(rest + 1));
+        json_object_set_new(o, "findings", json_pack("[o]", f));
+    }
+    free(t->said[i][k]);
+    t->said[i][k] = json_write(o);
+    if (!t->x->off[i])
+        send_checks(t, i, false, k);
+}
+
+/* --- the script ------------------------------------------------------------------------------- */
+
+static void configure(struct trace *t)
+{
+    struct err e;
+    if (checks_parse("checks", t->checks_conf.s, t->checks_conf.len, &t->checks, &e) < 0)
+        fail_msg("%s", e.msg);
+    if (t->remedies_conf.len &&
+        remedies_parse("remedies", t->remedies_conf.s, t->remedies_conf.len, &t->remedies, &e) < 0)
+        fail_msg("%s", e.msg);
+}
+
+static void set_policy(struct trace *t, const char *key, unsigned value)
+{
+    struct health_policy *p = &t->x->policy.health;
+    const struct {
+        const char *key;
+        unsigned *value;
+    } all[] = {{"out", &p->out_percent},
+               {"out_class", &p->out_class_percent},
+               {"surge", &p->surge},
+               {"shared", &p->shared},
+               {"week", &p->remedies_a_week},
+               {"inconclusive", &p->inconclusive},
+               {"out_partition", &p->out_partition_percent},
+               {"out_group", &p->out_group_percent}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (strcmp(all[i].key, key) == 0)
+            *all[i].value = value;
+    if (strcmp(key, "act") == 0)
+        p->act = value;
+    if (strcmp(key, "provision_new") == 0)
+        p->provision_new = value;
+    if (strcmp(key, "drain_deadline") == 0)
+        p->drain_deadline = span_s(value);
+    watch_set_policy(t->x->w, &t->x->policy);
+}
+
+static void begin(struct trace *t, int nodes)
+{
+    configure(t);
+    t->x = world_create((size_t)nodes);
+    t->x->policy.health = (struct health_policy){.act = true,
+                                                 .out_percent = 100,
+                                                 .out_class_percent = 100,
+                                                 .out_group_percent = 100,
+                                                 .out_partition_percent = 100,
+                                                 .surge_window = span_s(600),
+                                                 .shared_window = span_s(180),
+                                                 .group = span_s(180),
+                                                 .examine_deadline = span_s(4 * 3600),
+                                                 .provision_deadline = span_s(1800),
+                                                 .inconclusive = 2,
+                                                 .remedies_a_week = 5,
+                                                 .fresh = span_s(120),
+                                                 .override = span_s(4 * 3600),
+                                                 .cost = {1000, 200, 240000, 100, 0},
+                                                 .checks = &t->checks,
+                                                 .remedies = &t->remedies};
+    watch_set_policy(t->x->w, &t->x->policy);
+    tell_all(t);
+    run_for(t, 2);
+    text_clear(&t->x->log);
+}
+
+static void effect(struct trace *t, int i, const char *state, const char *text)
+{
+    CLEANUP_TEXT struct text key = {0};
+    text_printf(&key, "effect/operate.%s", world_node(t->x, i)->name);
+    const char *value = cluster_effect_value(t->x->c, key.s);
+    if (!value) {
+        text_printf(&t->x->log, "no operation\n");
+        return;
+    }
+    CLEANUP_JSON json_t *o = json_read(value, strlen(value), NULL);
+    bool begins = strcmp(state, "begun") == 0 || strcmp(state, "refused") == 0;
+    if (!begins && json_is_null(json_object_get(o, "done")))
+        effect(t, i, "begun", "");
+    CLEANUP_JSON json_t *done = json_pack("{s:s,s:O}", "state", state, "id", json_object_get(o, "id"));
+    if (strcmp(state, "begun") == 0)
+        json_object_set_new(done, "at", json_string("1800000000000000000"));
+    else
+        json_object_set_new(done, "text", json_string(text));
+    CLEANUP_JSON json_t *set = json_pack("{s:s,s:O}", "key", key.s, "done", done);
+    CLEANUP_FREE char *json = json_write(set);
+    world_command(t->x, COMMAND_EFFECT, "", json);
+}
+
+static void stands(struct trace *t, int i)
+{
+    const struct member *m = world_node(t->x, i);
+    const struct repair *r = member_repair(m);
+    CLEANUP_TEXT struct text claims = {0}, shortfall = {0}, why = {0};
+    struct fitness f;
+    watch_fitness(t->x->w, world_now(t->x), m, &claims, &shortfall, &f);
+    bool fit = lifecycle_schedulable(&f, &why);
+    text_printf(&t->x->log, "%s: %s, step %s, health %s, %s\n", m->name,
+                lifecycle_name(lifecycle_of(&f.agreed)), step_name(r ? r->step : STEP_NONE),
+                health_name(watch_health(t->x->w, world_now(t->x), m)), fit ? "schedulable" : why.s);
+}
+
+static void may(struct trace *t, int i)
+{
+    const struct repair *r = member_repair(world_node(t->x, i));
+    struct err e = {0};
+    int rc = watch_may_operate(t->x->w, world_now(t->x), world_node(t->x, i), r ? r->operation : "", &e);
+    text_printf(&t->x->log, "%s: %s\n",
+                rc == 0         ? "it may"
+                : rc == -EAGAIN ? "not now"
+                                : "not any more",
+                rc ? e.msg : "");
+}
+
+static void lead_anew(struct trace *t)
+{
+    world_lead_anew(t->x);
+    world_open(t->x, 1, (int)t->x->n);
+    run_for(t, 2);
+    tell_all(t);
+}
+
+static void person(struct trace *t, const char *what, const char *node)
+{
+    struct world *x = t->x;
+    CLEANUP_TEXT struct text set = {0};
+    text_printf(&set, "{\"transition\":\"%s\"}", what);
+    if (strcmp(what, "drain") == 0)
+        world_command_for(x, COMMAND_DRAIN, node, "bad DIMM", NULL);
+    else if (strcmp(what, "undrain") == 0)
+        world_command(x, COMMAND_UNDRAIN, node, NULL);
+    else if (strcmp(what, "approve") == 0)
+        world_command_for(x, COMMAND_REPAIR_APPROVE, node, "go ahead", NULL);
+    else if (strcmp(what, "refuse") == 0)
+        world_command_for(x, COMMAND_REPAIR_REFUSE, node, "not now", NULL);
+    else if (strcmp(what, "stop") == 0)
+        world_command_for(x, COMMAND_SWITCH, "", "maintenance window", "{\"name\":\"stop\",\"on\":true}");
+    else if (strcmp(what, "go") == 0)
+        world_command_for(x, COMMAND_SWITCH, "", NULL, "{\"name\":\"stop\",\"on\":false}");
+    else if (strcmp(what, "unlatch") == 0)
+        world_command_for(x, COMMAND_SWITCH, "", NULL, "{\"name\":\"latch\",\"on\":false}");
+    else
+        world_command_for(x, COMMAND_TRANSITION, node, "looked at it", set.s);
+}
+
+/* A line that is about one node, or several ("2-6"). */
+static void node_line(struct trace *t, const char *verb, int i, char *rest)
+{
+    char word[64] = "";
+    int at = 0;
+    sscanf(rest, "%63s %n", word, &at);
+    if (strcmp(verb, "says") == 0) {
+        for (char *save, *one = strtok_r(rest, " ", &save); one; one = strtok_r(NULL, " ", &save))
+            says_one(t, i, one);
+    } else if (strcmp(verb, "work") == 0) {
+        t->x->work[i] = strcmp(word, "busy") == 0 ? "[\"7\"]" : strcmp(word, "idle") == 0 ? "[]" : NULL;
+        run_for(t, 10);
+    } else if (strcmp(verb, "slurm") == 0) {
+        watch_scheduler(t->x->w, world_node(t->x, i),
+                        strcmp(word, "busy") == 0                                      ? WORK_BUSY
+                        : strcmp(word, "idle") == 0 || strcmp(word, "completing") == 0 ? WORK_IDLE
+                                                                                       : WORK_UNKNOWN,
+                        strcmp(word, "completing") == 0);
+    } else if (strcmp(verb, "reboot") == 0) {
+        world_reboot(t->x, i);
+        world_run(t->x, 2);
+        send_checks(t, i, true, 0);
+    } else if (strcmp(verb, "off") == 0) {
+        t->x->off[i] = true;
+    } else if (strcmp(verb, "on") == 0) {
+        t->x->off[i] = false;
+    } else if (strcmp(verb, "effect") == 0) {
+        effect(t, i, word, rest + at);
+    } else if (strcmp(verb, "stands") == 0) {
+        stands(t, i);
+    } else if (strcmp(verb, "may") == 0) {
+        may(t, i);
+    } else if (strcmp(verb, "root") == 0) {
+        person(t, word, world_node(t->x, i)->name);
+    } else if (strcmp(verb, "resumed") == 0) {
+        watch_overridden(t->x->w, world_wall(t->x), world_node(t->x, i), "ann");
+    } else if (strcmp(verb, "maintenance") == 0) {
+        watch_maintenance(t->x->w, world_wall(t->x), world_node(t->x, i), strcmp(word, "off") != 0,
+                          "host retires");
+    } else {
+        fail_msg("no such verb: %s", verb);
+    }
+}
+
+static int number(const char *text)
+{
+    uint64_t n;
+    assert_int_equal(text_parse_u64(text, 0, INT32_MAX, &n, NULL), 0);
+    return (int)n;
+}
+
+static void script_line(struct trace *t, const char *line)
+{
+    char verb[32] = "", key[32] = "", rest[256] = "";
+    int at = 0, first = 0, last = 0;
+    unsigned value = 0;
+    sscanf(line, "%31s %n", verb, &at);
+    snprintf(rest, sizeof rest, "%s", line + at);
+    if (strcmp(verb, "check") == 0) {
+        text_printf(&t->checks_conf, "Check=%s\n", rest);
+    } else if (strcmp(verb, "remedy") == 0) {
+        text_printf(&t->remedies_conf, "Remedy=%s\n", rest);
+    } else if (strcmp(verb, "nodes") == 0) {
+        begin(t, number(rest));
+    } else if (strcmp(verb, "set") == 0 && sscanf(rest, "%31s %u", key, &value) == 2) {
+        set_policy(t, key, value);
+    } else if (strcmp(verb, "run") == 0) {
+        run_for(t, number(rest));
+    } else if (strcmp(verb, "age") == 0) {
+        t->age_s = number(rest);
+    } else if (strcmp(verb, "lead") == 0) {
+        lead_anew(t);
+    } else if (verb[0] != '#') {
+        at = 0;
+        if (sscanf(rest, "%d-%d %n", &first, &last, &at) < 2) {
+            assert_int_equal(sscanf(rest, "%d %n", &first, &at), 1);
+            last = first;
+        }
+        for (int i = first; i <= last; i++) {
+            char copy[256];
+            snprintf(copy, sizeof copy, "%s", rest + at);
+            node_line(t, verb, i, copy);
+        }
+    }
+}
+
+static void read_file(const char *path, struct text *t)
+{
+    FILE *f = fopen(path, "re");
+    char buf[4096];
+    assert_non_null(f);
+    text_add(t, "");
+    for (size_t n; (n = fread(buf, 1, sizeof buf, f)) > 0;)
+        text_add_bytes(t, buf, n);
+    fclose(f);
+}
+
+static void finish(struct trace *t)
+{
+    for (size_t i = 0; i <= NODES; i++)
+        for (size_t k = 0; k < CHECKS_HERE; k++)
+            free(t->said[i][k]);
+    if (t->x)
+        world_destroy(t->x);
+    checks_fini(&t->checks);
+    remedies_fini(&t->remedies);
+    text_fini(&t->checks_conf);
+    text_fini(&t->remedies_conf);
+    text_fini(&t->out);
+}
+
+static void walk(void **state)
+{
+    CLEANUP_TEXT struct text path = {0}, file = {0}, copy = {0};
+    struct trace *t = mem_alloc(sizeof *t);
+    text_printf(&path, "%s/%s.trace", TEST_DATA, (const char *)*state);
+    read_file(path.s, &file);
+    text_add(&copy, file.s);
+    for (char *save, *line = strtok_r(copy.s, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        if (line[0] != '>')
+            continue;
+        text_printf(&t->out, "%s\n", line);
+        script_line(t, line + 2);
+        if (t->x && t->x->log.len)
+            text_add(&t->out, t->x->log.s);
+        if (t->x)
+            text_clear(&t->x->log);
+    }
+    const char *mode = getenv("FETTLE_GOLDEN");
+    bool write = mode && strcmp(mode, "write") == 0, same = strcmp(t->out.s, file.s) == 0;
+    if (write) {
+        FILE *f = fopen(path.s, "we");
+        fwrite(t->out.s, 1, t->out.len, f);
+        fclose(f);
+    } else if (!same) {
+        print_error("%s differs; it is now:\n%s\n", path.s, t->out.s);
+    }
+    finish(t);
+    free(t);
+    assert_true(write || same);
+}
+
+int main(void)
+{
+    static const char *const names[] = {
+#define TRACE(name) #name,
+#include "watch/trace_test.tbl"
+#undef TRACE
+    };
+    enum { N = sizeof names / sizeof names[0] };
+    struct CMUnitTest tests[N];
+    for (size_t i = 0; i < N; i++)
+        tests[i] = (struct CMUnitTest){names[i], walk, NULL, NULL, (void *)(uintptr_t)names[i]};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a finding to the node's return: named, drained, explained, repaired, tested."""
+import json
+import os
+
+from fleet import entries, reboot
+from harness import contains, equal, holds, main, wait
+from ward import (CHECKS, ROOT_MOUNT, SCRATCH, health, incidents, kernel_says, left, mount, repair, step, steps,
+                  unmount, wait_health, wait_step, ward)
+
+REMEDY = 'Remedy=mount.scratch MOUNT Confidence=80% Because="it is there, and only not mounted" Takes=5s Disturbs=0'
+
+
+def test_a_lost_mount_is_named_drained_repaired_and_the_node_is_back(world):
+    c, _ = ward(world, ['n1', 'n2'], remedy=REMEDY)
+    unmount(world, 'n1')
+    wait('it was repaired', lambda: any('back in service' in s for s in steps(c, 'n1')))
+    c.wait_nodes('it is back', ['n1'], Lifecycle='available', Schedulable=True, Health='ok')
+    kinds = [e['what'] for e in c.journal() if e['nodes'] == 'n1']
+    contains(' '.join(kinds), 'health.findings', 'what the journal says')
+    r = repair(c, 'n1')
+    equal(r['step'], 'none', 'the step')
+    equal([a['remedy'] for a in r['attempts']], ['mount.scratch'], 'what was tried')
+    equal(r['attempts'][0]['done'], True, 'whether it was carried out')
+    past = health(c, 'n1')['past']
+    equal([f['check'] for i in past for f in i['findings']], ['scratch'], 'what the incident was of')
+    equal(c.node('n2')['Lifecycle'], 'available', 'the other one')
+
+
+def test_without_a_remedy_it_waits_for_a_person_with_the_evidence(world):
+    c, _ = ward(world, ['n1'])
+    unmount(world, 'n1')
+    wait_step(c, 'n1', 'queue')
+    c.wait_nodes('it is in the work queue', ['n1'], Lifecycle='work_queue', Schedulable=False)
+    queue = json.loads(c.fettle('queue', '--json'))['queue']
+    equal([q['node'] for q in queue], ['n1'], 'the queue')
+    contains(c.fettle('queue'), '/scratch', 'what is wrong')
+    c.fettle('queue', 'take', 'n1')
+    c.fettle('queue', 'note', 'n1', '--reason', 'new cable ordered')
+    equal(repair(c, 'n1')['taken_by'], 'root', 'who sees to it')
+    equal(repair(c, 'n1')['notes'][-1]['text'], 'new cable ordered', 'the note')
+    contains(c.fettle('node', 'undrain', 'n1', '--claim', repair(c, 'n1')['id'], status=5), 'human_intervention',
+             'undraining it')
+    mount(world, 'n1')
+    holds('it stays, for a person has it', 2, lambda: step(c, 'n1') == 'queue')
+    c.fettle('queue', 'resolve', 'n1', '--reason', 'cable replaced')
+    c.wait_nodes('it was tested and is back', ['n1'], Lifecycle='available', Schedulable=True)
+
+
+def test_work_ends_first_and_nothing_is_done_before(world):
+    c, _ = ward(world, ['n1'], remedy=REMEDY.replace('Needs=nothing', 'Needs=idle'))
+    job = world.write('n1/run/fettle/work/job.7', '')
+    c.wait_nodes('it works', ['n1'], State='BUSY')
+    world.write('remedies.conf', open(world.path('remedies.conf'), encoding='utf-8').read()
+                .replace('Needs=nothing', 'Needs=idle'))
+    c.fettle('reload')
+    unmount(world, 'n1')
+    c.wait_nodes('it is draining', ['n1'], State='DRAINING', Schedulable=False)
+    holds('the work goes on, nothing is done', 2, lambda: step(c, 'n1') == 'isolate')
+    os.remove(job)
+    c.wait_nodes('it is back', ['n1'], Lifecycle='available', Health='ok')
+    equal(len(repair(c, 'n1')['attempts']), 1, 'attempts')
+
+
+def test_observing_records_and_does_nothing(world):
+    c, _ = ward(world, ['n1'], remedy=REMEDY, Health='observe')
+    unmount(world, 'n1')
+    wait('the incident is recorded', lambda: incidents(c, 'n1'))
+    holds('nothing follows', 2, lambda: c.node('n1')['Lifecycle'] == 'available' and repair(c, 'n1') is None)
+    mount(world, 'n1')
+    wait('it is closed', lambda: not incidents(c, 'n1'))
+
+
+def test_a_check_that_is_only_observed_isolates_nobody(world):
+    c, _ = ward(world, ['n1'], checks=CHECKS.replace('Every=1s', 'Every=1s Observe=yes'), remedy=REMEDY)
+    unmount(world, 'n1')
+    wait('the incident is recorded', lambda: incidents(c, 'n1'))
+    equal(incidents(c, 'n1')[0]['observe'], True, 'observed')
+    holds('nothing follows', 2, lambda: c.node('n1')['Lifecycle'] == 'available')
+
+
+def test_an_xid_of_the_kernel_counts_and_one_of_a_user_does_not(world):
+    c, _ = ward(world, ['n1'])
+    line = 'NVRM: Xid (PCI:0000:9b:00): 79, pid=4711, name=python3, GPU has fallen off the bus.'
+    kernel_says(world, 'n1', line, facility=1)
+    holds('a line of a user means nothing', 2, lambda: not incidents(c, 'n1'))
+    kernel_says(world, 'n1', line)
+    wait('the incident is recorded', lambda: incidents(c, 'n1'))
+    i = incidents(c, 'n1')[0]
+    equal((i['severity'], i['group'], i['findings'][0]['code']), ('lost', 'gpu 0000:9b:00', 'xid.79'), 'what it is')
+    wait_health(c, ['n1'], 'lost')
+    contains(c.fettle('check', 'explain', 'xid.79'), 'bus', 'what it means')
+    wait_step(c, 'n1', 'queue')
+
+
+def test_approval_is_asked_for_and_waited_for(world):
+    c, _ = ward(world, ['n1', 'n2'], remedy=REMEDY + ' Approval=yes')
+    unmount(world, 'n1')
+    wait('it waits for approval', lambda: (repair(c, 'n1') or {}).get('approval') == 'wanted')
+    holds('it waits', 2, lambda: step(c, 'n1') == 'remedy' and not repair(c, 'n1')['operation'])
+    contains(c.fettle('queue'), 'approval', 'the queue')
+    c.fettle('approve', 'n1', '--reason', 'go ahead')
+    wait('it was repaired', lambda: any('back in service' in s for s in steps(c, 'n1')))
+    c.wait_nodes('it is back', ['n1'], Lifecycle='available', Health='ok')
+    contains(json.dumps(entries(c, 'repair.approve')), 'go ahead', 'the journal')
+    unmount(world, 'n2')
+    wait('it waits for approval', lambda: (repair(c, 'n2') or {}).get('approval') == 'wanted')
+    c.fettle('refuse', 'n2', '--reason', 'not this week')
+    wait_step(c, 'n2', 'queue')
+
+
+def test_the_stop_switch_stops_remedies(world):
+    c, _ = ward(world, ['n1'], remedy=REMEDY)
+    c.fettle('brake', 'stop', '--reason', 'something is wrong here')
+    contains(c.fettle('brake', 'list'), 'something is wrong here', 'the brakes')
+    unmount(world, 'n1')
+    wait('the incident is recorded', lambda: incidents(c, 'n1'))
+    holds('no remedy is begun', 3, lambda: not (repair(c, 'n1') or {}).get('attempts'))
+    c.fettle('brake', 'release', '--reason', 'found it')
+    wait('it was repaired', lambda: any('back in service' in s for s in steps(c, 'n1')))
+    c.wait_nodes('it is back', ['n1'], Lifecycle='available', Health='ok', Schedulable=True)
+
+
+def test_the_choice_is_explained(world):
+    c, _ = ward(world, ['n1'], remedy=[
+        REMEDY, 'Remedy=again Run="node:false" Helps=scratch Confidence=10% Because="a try" Takes=1h Disturbs=0'])
+    c.fettle('brake', 'stop', '--reason', 'to look')
+    unmount(world, 'n1')
+    wait('the incident is recorded', lambda: incidents(c, 'n1'))
+    said = json.loads(c.fettle('remedy', 'explain', 'n1', '--json'))
+    equal(said['chosen'], 'mount.scratch', 'the choice')
+    equal([k['remedy'] for k in said['candidates']], ['mount.scratch', 'again'], 'the candidates')
+    equal(said['candidates'][0]['chance_ppm'], 800000, 'the chance without a record')
+    contains(c.fettle('remedy', 'explain', 'n1'), 'it is there, and only not mounted', 'in words')
+
+
+def test_the_extensive_stage_has_three_outcomes(world):
+    """Pass returns the node, fail makes it a hardware problem, and what cannot be said goes to a person."""
+    deep = CHECKS + f'Check=deep Probe=plugin Run="sh {world.path()}/$FETTLE_NODE.deep" When=extensive Deadline=10s\n'
+    for node, script in (('n1', 'echo fine; exit 0'), ('n2', 'echo "DEEP CRITICAL - 3 links are slow"; exit 2'),
+                         ('n3', 'echo "no idea"; exit 3')):
+        world.write(f'{node}.deep', f'echo . >>{world.path()}/{node}.ran; {script}\n')
+    c, _ = ward(world, ['n1', 'n2', 'n3'], checks=deep, remedy=REMEDY, InconclusiveTries=2)
+    for node in ('n1', 'n2', 'n3'):
+        unmount(world, node)
+    wait('the one that passes is back', lambda: any('back in service' in s for s in steps(c, 'n1')))
+    c.wait_nodes('and takes work', ['n1'], Lifecycle='available', Health='ok', Schedulable=True)
+    contains(' '.join(steps(c, 'n1')), 'examine', 'the steps of it')
+    wait_step(c, 'n2', 'queue')
+    equal(repair(c, 'n2')['problem'], 'hardware_problem', 'what it is, of the one that fails')
+    contains(json.dumps(incidents(c, 'n2')), '3 links are slow', 'the evidence')
+    wait_step(c, 'n3', 'queue')
+    contains(repair(c, 'n3')['why'], 'no answer', 'why, of the one that says nothing')
+    with open(world.path('n3.ran'), encoding='utf-8') as f:
+        equal(len(f.read().split()), 2, 'how often it was tried')
+
+
+def test_a_reboot_is_judged_by_the_boot(world):
+    """The agent is killed in it, like the node; what counts is that the node is back on another boot."""
+    c, agents = ward(world, ['n1'], remedy='Remedy=boot Run=reboot Helps=* Confidence=60% Because="often" Takes=1m')
+    world.write('n1/sbin/reboot', f'#!/bin/sh\ntouch {world.path()}/n1.rebooted\n')
+    os.chmod(world.path('n1', 'sbin/reboot'), 0o755)
+    unmount(world, 'n1')
+    wait('the node was told to reboot', lambda: left(world.path('n1.rebooted')))
+    reboot(world, agents['n1'], proc__self__mountinfo=ROOT_MOUNT + SCRATCH)
+    c.wait_nodes('it is back', ['n1'], Lifecycle='available', Health='ok', Schedulable=True)
+    attempt = repair(c, 'n1')['attempts'][-1]
+    equal((attempt['remedy'], attempt['done']), ('boot', True), 'the attempt')
+
+
+def test_a_check_is_run_by_hand(world):
+    c, _ = ward(world, ['n1', 'n2'])
+    equal([r['verdict']['result'] for r in json.loads(c.fettle('check', 'run', 'scratch', 'n[1-2]', '--json'))['results']],
+          ['ok', 'ok'], 'both')
+    contains(c.fettle('check', 'run', 'scratsh', 'n1', status=4), 'scratch', 'one that there is not')
+    contains(c.fettle('check', 'list'), 'fs.mounted', 'the list')
+
+
+main()

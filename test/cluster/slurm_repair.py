@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Repairs in a real Slurm with real jobs: who is drained, when the repair goes on, what a person may do meanwhile."""
+import os
+import signal
+import time
+
+from fleet import entries
+from harness import check, contains, equal, holds, main, wait
+from slurm_ward import (began, calls, cancel, is_drained, job_state, let_exam_end, set_mode, slurm_ward, submit,
+                        wait_drained, wait_job, wait_released)
+from ward import MOUNT, incidents, kernel_says, mount, repair, step, unmount, wait_health, wait_step
+
+REMEDY = 'Remedy=mount.scratch MOUNT Confidence=80% Because="it is there, and only not mounted" Takes=5s Disturbs=0'
+XID = 'NVRM: Xid (PCI:0000:9b:00): 79, pid=4711, name=python3, GPU has fallen off the bus.'
+
+
+def idle_remedy(world):
+    """mount.scratch, for which the node has to be idle."""
+    return REMEDY.replace('MOUNT', MOUNT.format(world.dir, world.dir).replace('Needs=nothing', 'Needs=idle'))
+
+
+def wait_back(c, l, node):
+    c.wait_nodes('it is back', [node], Lifecycle='available', Schedulable=True)
+    wait_released(l, node)
+
+
+def test_work_ends_first_as_both_say(world):
+    l, c, _ = slurm_ward(world, remedy=idle_remedy(world))
+    jobs = {n: submit(l, n) for n in l.nodes}
+    words = {n: world.write(f'{n}/run/fettle/work/job.{jobs[n]}', '') for n in l.nodes}
+    for n in l.nodes:
+        wait_job(l, jobs[n], 'RUNNING')
+    c.wait_nodes('they work', l.nodes, State='BUSY')
+    for n in l.nodes:
+        unmount(world, n)
+    for n in l.nodes:
+        reason = wait_drained(l, n)
+        check(reason.startswith(f'fettle:{repair(c, n)["id"]} [node_problem] '), reason)
+        contains(reason, '/scratch', 'what Slurm shows')
+    holds('the work goes on, nothing is done', 2, lambda: all(
+        step(c, n) == 'isolate' and job_state(l, jobs[n]) == 'RUNNING' for n in l.nodes))
+    os.remove(words['c1'])  # Slurm's word is left
+    cancel(l, jobs['c2'])   # the agent's word is left
+    wait_job(l, jobs['c2'], 'CANCELLED')
+    holds('one word is not enough', 4, lambda: all(step(c, n) == 'isolate' for n in l.nodes))
+    os.remove(words['c2'])
+    cancel(l, jobs['c1'])
+    for n in l.nodes:
+        wait_back(c, l, n)
+        equal(len(repair(c, n)['attempts']), 1, 'attempts')
+
+
+def test_a_job_that_began_since_the_last_look_counts(world):
+    l, c, _ = slurm_ward(world, remedy=idle_remedy(world), SlurmInterval='20s')
+    job = submit(l, 'c1')
+    wait_job(l, job, 'RUNNING')
+    unmount(world, 'c1')
+    wait_drained(l, 'c1')
+    holds('the job goes on, nothing is done', 3, lambda: step(c, 'c1') == 'isolate' and job_state(l, job) == 'RUNNING')
+    equal(repair(c, 'c1')['attempts'], [], 'attempts')
+    cancel(l, job)
+    wait_back(c, l, 'c1')
+
+
+def test_the_extensive_stage_keeps_other_work_out(world):
+    l, c, _ = slurm_ward(world, remedy=idle_remedy(world), exam=True)
+    unmount(world, 'c1')
+    wait('the extensive check runs', lambda: began(world))
+    equal(step(c, 'c1'), 'examine', 'the step')
+    wait('it is reserved and not drained', lambda: l.reservations() == ['suspicious-node-c1'] and not is_drained(l, 'c1'))
+    job = submit(l, 'c1')
+    other = submit(l, 'c2')
+    wait_job(l, other, 'RUNNING')
+    holds('no other work starts', 3, lambda: job_state(l, job) == 'PENDING')
+    cancel(l, other)
+    let_exam_end(world)
+    wait_job(l, job, 'RUNNING')
+    equal(l.reservations(), [], 'reservations')
+    check(not is_drained(l, 'c1'), 'c1 is drained')
+    c.wait_nodes('it is back', ['c1'], Lifecycle='available')
+    cancel(l, job)
+
+
+def test_a_failing_extensive_check_is_a_hardware_problem(world):
+    l, c, _ = slurm_ward(world, remedy=idle_remedy(world), exam=True)
+    let_exam_end(world, '2 the memory is half as fast as it should be')
+    unmount(world, 'c1')
+    wait_step(c, 'c1', 'queue')
+    reason = wait_drained(l, 'c1', 'hardware_problem')
+    check(reason.startswith(f'fettle:{repair(c, "c1")["id"]} '), reason)
+    wait('the reservation is gone', lambda: not l.reservations())
+    equal(began(world), 1, 'how often it was examined')
+    let_exam_end(world)
+    mount(world, 'c1')
+    c.fettle('queue', 'resolve', 'c1', '--reason', 'new memory')
+    wait_back(c, l, 'c1')
+
+
+def test_a_persons_drain_is_never_overwritten(world):
+    l, c, _ = slurm_ward(world, nodes=3, remedy=REMEDY + ' Approval=yes')
+    l.scontrol('update', 'NodeName=c1', 'State=DRAIN', 'Reason=new memory, Ann')
+    for n in ('c1', 'c2', 'c3'):
+        unmount(world, n)
+        wait(f'{n} waits for approval', lambda n=n: (repair(c, n) or {}).get('approval') == 'wanted')
+    for n in ('c2', 'c3'):
+        wait_drained(l, n)
+    l.scontrol('update', 'NodeName=c2', 'Reason=mine by now, Bob')
+    holds('their words stay', 3, lambda: l.reason('c1') == 'new memory, Ann' and l.reason('c2') == 'mine by now, Bob')
+    c.fettle('approve', 'c1,c2,c3', '--reason', 'go ahead')
+    c.wait_nodes('they are well', ['c1', 'c2', 'c3'], Lifecycle='available', Health='ok')
+    wait('c3 is released', lambda: not is_drained(l, 'c3'))
+    holds('their drains stay', 2, lambda: is_drained(l, 'c1') and is_drained(l, 'c2'))
+    equal((l.reason('c1'), l.reason('c2')), ('new memory, Ann', 'mine by now, Bob'), 'the reasons')
+    equal(calls(world, 'update', 'c1'), [], 'what was written of c1')
+    equal(len(calls(world, 'State=UNDRAIN')), 1, 'drains that were taken back')
+
+
+def test_who_resumes_is_right_for_a_while(world):
+    l, c, _ = slurm_ward(world, OverrideTime='1h')
+    for n in ('c1', 'c2'):
+        unmount(world, n)
+        wait_step(c, n, 'queue')
+        wait_drained(l, n)
+    for n in ('c1', 'c2'):
+        l.scontrol('update', f'NodeName={n}', 'State=RESUME')
+    c.wait_nodes('they are in service, as the person wants it', ['c1', 'c2'], Lifecycle='available')
+    holds('they stay in service', 4, lambda: not is_drained(l, 'c1') and not is_drained(l, 'c2'))
+    check(entries(c, 'node.overridden') or c.log_lines('node.overridden', 'slurm.overridden'), 'nobody was told of it')
+    kernel_says(world, 'c1', XID)  # worse than what the person knew of
+    wait_drained(l, 'c1')
+    check(not is_drained(l, 'c2'), 'c2 was drained for what the person knew of')
+    c.write(OverrideTime='1s')
+    c.fettle('reload')
+    wait_drained(l, 'c2')  # the time is over
+    for n in ('c1', 'c2'):
+        equal(len(calls(world, f'NodeName={n} ', 'State=DRAIN')), 2, f'drains of {n}')
+
+
+def test_slurmctld_is_killed_in_the_middle(world):
+    l, c, _ = slurm_ward(world, remedy=idle_remedy(world), exam=True)
+
+    def kill():
+        os.kill(l.pid('slurmctld'), signal.SIGKILL)
+        wait('it is noticed', lambda: c.log_lines('alarm.slurm'))
+        l.start_controller()
+    jobs = {n: submit(l, n) for n in l.nodes}
+    for n in l.nodes:
+        wait_job(l, jobs[n], 'RUNNING')
+    now = time.time()
+    wait('slurmctld saved that', lambda: os.stat(f'{l.dir}/state/job_state').st_mtime > now)
+    for n in l.nodes:
+        unmount(world, n)
+        wait_drained(l, n)
+    kill()
+    for n in l.nodes:
+        wait_drained(l, n)
+        equal(job_state(l, jobs[n]), 'RUNNING', 'the job')
+        cancel(l, jobs[n])
+    wait('both are examined', lambda: began(world) == 2)
+    wait('they are reserved', lambda: len(l.reservations()) == 2)
+    kill()
+    wait('they are reserved', lambda: len(l.reservations()) == 2)
+    let_exam_end(world)
+    for n in ('c1', 'c2'):
+        c.wait_nodes('it is back', [n], Lifecycle='available', Schedulable=True)
+    wait('nothing is left in Slurm', lambda: not l.reservations() and not is_drained(l, 'c1') and not is_drained(l, 'c2'))
+    equal(c.log_lines('overridden'), [], 'what was taken for a person')
+    for n in ('c1', 'c2'):
+        equal(len(repair(c, n)['attempts']), 1, f'attempts on {n}')
+
+
+def broken_slurm(world, mode):
+    l, c, _ = slurm_ward(world, remedy=idle_remedy(world))
+    before = len(calls(world))
+    set_mode(world, mode)
+    wait('it is noticed', lambda: c.log_lines('alarm.slurm'))
+    unmount(world, 'c1')
+    wait('the incident is recorded', lambda: incidents(c, 'c1'))
+    wait_step(c, 'c1', 'isolate')
+    holds('nothing is done to it', 4, lambda: step(c, 'c1') == 'isolate')
+    equal(len(calls(world)) - before, 0, 'what was written')
+    check(not is_drained(l, 'c1'), 'drained')
+    equal(repair(c, 'c1')['attempts'], [], 'attempts')
+    set_mode(world, 'fine')
+    wait_back(c, l, 'c1')
+    equal(len(repair(c, 'c1')['attempts']), 1, 'attempts')
+
+
+def test_scontrol_that_hangs(world):
+    broken_slurm(world, 'hangs')
+
+
+def test_scontrol_that_prints_garbage(world):
+    broken_slurm(world, 'noise')
+
+
+def test_scontrol_that_stops_half_way(world):
+    broken_slurm(world, 'half')
+
+
+def test_scontrol_that_says_nothing(world):
+    broken_slurm(world, 'nothing')
+
+
+def test_scontrol_that_fails(world):
+    broken_slurm(world, 'fails')
+
+
+def remove_node(l, node):
+    """As an administrator does it: out of slurm.conf, and slurmctld anew."""
+    with open(f'{l.dir}/slurm.conf', encoding='utf-8') as f:
+        lines = [line for line in f if not line.startswith(f'NodeName={node} ')]
+    rest = ','.join(n for n in l.nodes if n != node)
+    text = ''.join(f'PartitionName=all Nodes={rest} Default=YES MaxTime=INFINITE State=UP\n'
+                   if line.startswith('PartitionName') else line for line in lines)
+    l.end(f'slurmd.{node}')
+    l.end('slurmctld')
+    with open(f'{l.dir}/slurm.conf', 'w', encoding='utf-8') as f:
+        f.write(text)
+    l.start_controller()
+    l.nodes.remove(node)
+
+
+def test_a_node_is_removed_from_slurm(world):
+    l, c, _ = slurm_ward(world, nodes=3)
+    unmount(world, 'c3')
+    wait_step(c, 'c3', 'queue')
+    wait_drained(l, 'c3')
+    remove_node(l, 'c3')
+    unmount(world, 'c1')  # the others are as they were
+    wait_drained(l, 'c1')
+    mount(world, 'c1')
+    mount(world, 'c3')
+    wait_health(c, ['c1', 'c3'], 'ok')
+    c.fettle('queue', 'resolve', 'c1,c3', '--reason', 'mounted')
+    c.wait_nodes('they are back', ['c1', 'c3'], Lifecycle='available')
+    wait('c1 is released', lambda: not is_drained(l, 'c1'))
+    equal(c.log_lines('overridden'), [], 'what was taken for a person')
+    equal(len(calls(world, 'c3')), 1, 'what was written of c3')
+
+
+ODD = '"It\'s \\broken\\" $(reboot) `x` \t\x01 <b> é€日本 %s %n = Reason=x State=RESUME '
+
+
+def test_odd_words_of_a_plugin_arrive_safely(world):
+    plugin = world.write('odd', f'#!/bin/sh\ntest -e {world.dir}/$FETTLE_NODE.odd || exit 0\n'
+                                f'cat {world.dir}/odd.text\nexit 2\n')
+    os.chmod(plugin, 0o755)
+    world.write('odd.text', ODD + 'ü' * 150 + '\nmore\nlines\n')
+    l, c, _ = slurm_ward(world, checks=f'Check=odd Probe=plugin Run={plugin} Every=1s\n')
+    world.write('c1.odd', '')
+    reason = wait_drained(l, 'c1')
+    check(reason.startswith(f'fettle:{repair(c, "c1")["id"]} [node_problem] '), reason)
+    check(len(reason.encode()) <= 250 and not set('"\\\n\t\x01') & set(reason), reason)
+    contains(reason, 'é€日本', 'the reason')
+    contains(l.scontrol('-o', 'show', 'node', 'c1'), 'State=IDLE+DRAIN', 'its state')
+    wait_step(c, 'c1', 'queue')
+    holds('it is known again, and not written anew', 3, lambda: len(calls(world, 'update')) == 1)
+    os.remove(world.path('c1.odd'))
+    c.fettle('queue', 'resolve', 'c1', '--reason', 'it says "yes" again: é')
+    wait_back(c, l, 'c1')
+
+
+def test_a_persons_drain_in_fettle_is_one_in_slurm(world):
+    l, c, _ = slurm_ward(world)
+    job = submit(l, 'c1')
+    wait_job(l, job, 'RUNNING')
+    c.fettle('node', 'drain', 'c1,c2', '--reason', 'new "memory" for both: é')
+    for n in ('c1', 'c2'):
+        wait(f'{n} is drained', lambda n=n: is_drained(l, n))
+        check(l.reason(n).startswith('fettle:'), l.reason(n))
+        contains(l.reason(n), 'new memory for both: é', 'the reason')
+    equal(job_state(l, job), 'RUNNING', 'the job')
+    c.fettle('node', 'undrain', 'c1,c2')
+    wait('both are back', lambda: not is_drained(l, 'c1') and not is_drained(l, 'c2'))
+    equal(job_state(l, job), 'RUNNING', 'the job')
+    cancel(l, job)
+
+
+main()

@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is wrong with nodes: faults that come, go, flap, or stay until a remedy; a node that is ill again and
+ * again; a server that all need, and a check that is broken everywhere. Agents look at it and say what they
+ * see, late when they were cut off, again when they are asked; a scheduler says what runs where, or for long
+ * nothing.
+ */
+#include "sim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char CHECKS_CONF[] =
+    "Check=service Probe=plugin Run=/bin/s Every=2s Deadline=1s\n"
+    "Check=mount Probe=plugin Run=/bin/m Every=2s Deadline=1s\n"
+    "Check=kernel.log\n"
+    "Check=link Probe=plugin Run=/bin/l Every=3s Deadline=1s Severity=degraded\n"
+    "Check=watched Probe=plugin Run=/bin/w Every=3s Deadline=1s Observe=yes\n"
+    "Check=deep Probe=plugin Run=/bin/d When=extensive Deadline=5s Classes=gpu\n"
+    "Check=deeper Probe=plugin Run=/bin/e When=extensive Deadline=5s "
+    "Classes=gpu\n";
+static const char REMEDIES_CONF[] =
+    "Remedy=restart Run=node:restart Helps=service,mount Confidence=70% Because=\"it often does\" Takes=2s "
+    "Deadline=8s Settle=20s\n"
+    "Remedy=reset Run=node:reset Helps=xid.79,link Confidence=60% Because=\"it may\" Takes=3s Deadline=8s "
+    "Settle=20s Disturbs=20 Needs=idle\n"
+    "Remedy=reboot Run=reboot Helps=*,!deep Confidence=50% Because=\"it often does\" Takes=12s Deadline=40s "
+    "Settle=30s\n"
+    "Remedy=cycle Run=power.cycle Helps=* Confidence=40% Because=\"it may\" Takes=20s Deadline=40s "
+    "Settle=30s Approval=yes\n"
+    "Remedy=swap Run=replace Helps=deep,deeper Classes=gpu Confidence=80% Because=\"another one\" Takes=30s "
+    "Deadline=60s Settle=30s\n";
+
+enum cure { CURE_RESTART = 1, CURE_RESET = 2, CURE_REBOOT = 4, CURE_CYCLE = 8, CURE_REPLACE = 16 };
+
+static struct checks checks;
+static struct remedies remedies;
+
+const char *ill_check_name(enum ail check)
+{
+    return checks.list[check].name;
+}
+
+/* --- the configuration ------------------------------------------------------------------------ */
+
+static void read_records(void)
+{
+    struct err e;
+    if (checks.n)
+        return;
+    if (checks_parse("checks", CHECKS_CONF, sizeof CHECKS_CONF - 1, &checks, &e) < 0 ||
+        remedies_parse("remedies", REMEDIES_CONF, sizeof REMEDIES_CONF - 1, &remedies, &e) < 0) {
+        puts(e.msg);
+        abort();
+    }
+}
+
+void ill_create(struct sim *s)
+{
+    s->ill = s->seed % 3 != 0;
+    if (!s->ill)
+        return;
+    read_records();
+    s->patients = mem_alloc(s->n * sizeof *s->patients);
+    s->slurm = s->seed % 5 != 0;
+}
+
+void ill_policy(struct sim *s)
+{
+    static const struct cost_policy cost = {1000, 200, 240000, 100, 0};
+    uint64_t x = s->seed;
+    if (!s->ill)
+        return;
+    s->policy.health = (struct health_policy){.act = true,
+                                              .out_percent = 10 + (unsigned)(x % 4) * 30,
+                                              .out_class_percent = 10 + (unsigned)(x / 4 % 4) * 30,
+                                              .out_group_percent = 25 + (unsigned)(x / 16 % 4) * 25,
+                                              .out_partition_percent = 20 + (unsigned)(x / 2 % 4) * 25,
+                                              .surge = x % 2 ? 2 + (unsigned)(x / 3 % 5) : 0,
+                                              .surge_window = span_s(30),
+                                              .shared = 3 + (unsigned)(x / 7 % 3),
+                                              .shared_window = span_s(10),
+                                              .group = span_s(5),
+                                              .drain_deadline = span_s(x / 11 % 2 ? 60 : 0),
+                                              .examine_deadline = span_s(60),
+                                              .provision_deadline = span_s(60),
+                                              .inconclusive = 2,
+                                              .remedies_a_week = 1 + (unsigned)(x / 5 % 4),
+                                              .fresh = span_s(8),
+                                              .override = span_s(60),
+                                              .provision_new = x / 13 % 2,
+                                              .cost = cost,
+                                              .checks = &checks,
+                                              .remedies = &remedies};
+}
+
+void ill_fini(struct sim *s)
+{
+    free(s->patients);
+}
+
+/* --- what is wrong ---------------------------------------------------------------------------- */
+
+static void fall_ill(struct sim *s, int i, enum ail what)
+{
+    static const unsigned cures[AILS] = {CURE_RESTART | CURE_REBOOT | CURE_CYCLE | CURE_REPLACE,
+                                         CURE_RESTART | CURE_REBOOT | CURE_CYCLE | CURE_REPLACE,
+                                         CURE_RESET | CURE_REBOOT | CURE_CYCLE | CURE_REPLACE,
+                                         CURE_RESET | CURE_REBOOT | CURE_CYCLE | CURE_REPLACE,
+                                         CURE_RESTART | CURE_REBOOT,
+                                         CURE_CYCLE | CURE_REPLACE,
+                                         CURE_REPLACE};
+    struct patient *p = &s->patients[i];
+    uint64_t how = sim_random(s, 4);
+    p->ails[what].on = true;
+    p->ails[what].hidden = false;
+    p->ails[what].flaps = how == 0;
+    p->ails[what].until = how < 2 ? s->now + (int64_t)(1 + sim_random(s, 60)) * INT64_C(1000000000) : 0;
+    p->ails[what].cures = cures[what] & (unsigned)sim_random(s, 32);
+    p->ails[what].worst = what == AIL_LINK                           ? RESULT_DEGRADED
+                          : what == AIL_GPU && sim_random(s, 2) == 0 ? RESULT_LOST
+                                                                     : RESULT_FATAL;
+    sim_say(s, "%s falls ill: %s%s%s", s->nodes[i].name, ill_check_name(what), how == 0 ? ", flapping" : "",
+            p->ails[what].until ? ", for a while" : "");
+}
+
+static void ail_on(struct sim *s, int i)
+{
+    struct patient *p = &s->patients[i];
+    for (int k = 0; k < AILS; k++) {
+        if (p->ails[k].on && p->ails[k].until && s->now >= p->ails[k].until)
+            p->ails[k].on = false;
+        if (p->ails[k].flaps && sim_chance(s, 40000))
+            p->ails[k].hidden = !p->ails[k].hidden;
+    }
+    bool lemon = (s->seed / 2 + (uint64_t)i) % 13 == 0;
+    if (sim_chance(s, lemon ? 4000 : 400))
+        fall_ill(s, i, (enum ail)sim_random(s, AILS));
+    if (sim_chance(s, 300))
+        p->mute = !p->mute;
+    if (p->mute && sim_chance(s, 5000))
+        p->mute = false;
+}
+
+static void for_all(struct sim *s)
+{
+    int64_t while_ = (int64_t)(1 + sim_random(s, 90)) * INT64_C(1000000000);
+    switch (sim_random(s, 4)) {
+    case 0:
+        s->server_until = s->now + while_;
+        sim_say(s, "the server of /a is down for %.0f s", (double)while_ / 1e9);
+        break;
+    case 1:
+        s->broken_until = s->now + while_;
+        sim_say(s, "a broken check is rolled out for %.0f s", (double)while_ / 1e9);
+        break;
+    case 2:
+        s->slurm_until = s->now + while_ * 2;
+        sim_say(s, "the scheduler does not answer for %.0f s", (double)while_ * 2 / 1e9);
+        break;
+    default:
+        sim_say(s, "many fall ill at once");
+        for (size_t i = 0; i < s->n; i++)
+            if (sim_random(s, 3) == 0)
+                fall_ill(s, (int)i, (enum ail)sim_random(s, AILS));
+        break;
+    }
+}
+
+enum result ill_truth(const struct sim *s, int i, enum ail check)
+{
+    const struct patient *p = &s->patients[i];
+    bool ails = p->ails[check].on && !p->ails[check].hidden;
+    if (p->mute && (check == AIL_SERVICE || check == AIL_DEEP))
+        return RESULT_UNKNOWN;
+    if (ails)
+        return p->ails[check].worst;
+    if ((check == AIL_MOUNT && s->server_until > s->now && i % 4 != 3) ||
+        (check == AIL_SERVICE && s->broken_until > s->now))
+        return RESULT_FATAL;
+    return RESULT_OK;
+}
+
+void ill_cure(struct sim *s, int i, const char *run)
+{
+    unsigned by = strcmp(run, "node:restart") == 0  ? CURE_RESTART
+                  : strcmp(run, "node:reset") == 0  ? CURE_RESET
+                  : strcmp(run, "reboot") == 0      ? CURE_REBOOT
+                  : strcmp(run, "power.cycle") == 0 ? CURE_CYCLE
+                                                    : CURE_REPLACE;
+    for (int k = 0; k < AILS; k++)
+        if (s->patients[i].ails[k].cures & by)
+            s->patients[i].ails[k].on = false;
+}
+
+/* --- agents ----------------------------------------------------------------------------------- */
+
+void ill_started(struct sim *s, int i, bool booted)
+{
+    if (!s->ill)
+        return;
+    struct patient *p = &s->patients[i];
+    for (int k = 0; k < AILS; k++)
+        p->is[k] = RESULT_UNKNOWN, p->looked[k] = 0;
+    p->told = false;
+    p->bad_since = 0;
+    repair_agent_started(s, i, booted);
+}
+
+static bool repeats(enum ail k)
+{
+    return k < AIL_DEEP;
+}
+
+/* The way by which its words come to the controller: its own connection and its collector's. 0: none. */
+static uint64_t way_of(const struct sim *s, int i)
+{
+    const struct fleet_node *n = &s->nodes[i];
+    if (n->link != LINK_OPEN)
+        return 0;
+    if (n->to == CONTROLLER)
+        return n->conn;
+    const struct fleet_node *c = &s->nodes[n->to];
+    return c->link == LINK_OPEN && c->to == CONTROLLER && fleet_reaches(s, n->to) ? n->conn ^ c->conn << 32
+                                                                                  : 0;
+}
+
+static void say(struct sim *s, int i, bool full, const bool changed[static AILS])
+{
+    struct fleet_node *n = &s->nodes[i];
+    const struct patient *p = &s->patients[i];
+    struct message *m = mem_alloc(sizeof *m);
+    *m = (struct message){.kind = MESSAGE_CHECKS,
+                          .from = i,
+                          .to = CONTROLLER,
+                          .conn = n->conn,
+                          .boot = n->boot,
+                          .full = full,
+                          .words = mem_alloc(AILS * sizeof *m->words)};
+    for (int k = 0; k < AILS; k++)
+        if (repeats((enum ail)k) && (full || changed[k]))
+            m->words[m->n++] = (struct word){(enum ail)k, p->is[k], s->now - p->looked[k]};
+    m->not_before = n->cut_until; /* what was said to a network that loses it comes later, or never */
+    fleet_send(s, m);
+}
+
+static void look(struct sim *s, int i)
+{
+    static const int64_t every[AILS] = {2, 2, 0, 3, 3, 0, 0};
+    struct patient *p = &s->patients[i];
+    bool changed[AILS] = {false}, any = false, bad = false;
+    for (int k = 0; k < AIL_DEEP; k++) {
+        enum result r = ill_truth(s, i, (enum ail)k);
+        bad |= r >= RESULT_DEGRADED && k != AIL_WATCHED;
+        if (p->looked[k] && s->now - p->looked[k] < every[k] * INT64_C(1000000000))
+            continue;
+        changed[k] = p->is[k] != r;
+        any |= changed[k];
+        p->is[k] = r;
+        if (k != AIL_GPU || changed[k] || !p->looked[k] || r == RESULT_OK)
+            p->looked[k] = s->now;
+    }
+    p->bad_since = !bad ? 0 : p->bad_since ? p->bad_since : s->now;
+    uint64_t way = way_of(s, i);
+    if (!way || (way == p->told_way && p->told && !any))
+        return;
+    bool full = way != p->told_way || !p->told;
+    p->told = true;
+    p->told_way = way;
+    say(s, i, full, changed);
+}
+
+void ill_step(struct sim *s)
+{
+    if (!s->ill)
+        return;
+    for (size_t i = 0; i < s->n; i++) {
+        if (!s->calm)
+            ail_on(s, (int)i);
+        if (!s->nodes[i].up || !s->nodes[i].agent)
+            continue;
+        look(s, (int)i);
+        repair_agent_step(s, (int)i);
+    }
+    if (!s->calm && sim_chance(s, 500))
+        for_all(s);
+    if (s->calm && s->step % 10 == 0 && shell_listens(s))
+        repair_people(s);
+}
+
+/* Faults have ended, and everything answers. */
+void ill_calm(struct sim *s)
+{
+    sim_say(s, "faults end");
+    s->calm = true;
+    s->server_until = s->broken_until = s->slurm_until = s->stalled_until = s->full_until = 0;
+    s->wake_first = false;
+    s->loss_per_mille = 0;
+    for (struct message *m = s->messages; m; m = m->next)
+        m->at = m->at > s->now + s->delay_max ? s->now + s->delay_max : m->at;
+    for (size_t i = 0; i < s->n; i++) {
+        s->nodes[i].cut_until = s->nodes[i].well = 0;
+        s->nodes[i].up_at = s->nodes[i].up_at > s->now ? s->now : s->nodes[i].up_at;
+        s->nodes[i].agent_at = s->nodes[i].agent_at > s->now ? s->now : s->nodes[i].agent_at;
+        s->patients[i].mute = false;
+        for (int k = 0; k < AILS; k++)
+            s->patients[i].ails[k].on = false;
+    }
+}
+
+/* --- at the controller ------------------------------------------------------------------------ */
+
+void ill_begin(struct sim *s)
+{
+    s->n_isolated = 0;
+    for (size_t i = 0; s->ill && i < s->n; i++) {
+        struct patient *p = &s->patients[i];
+        memset(p->heard, 0, sizeof p->heard);
+        memset(&p->actor, 0, sizeof p->actor);
+        p->scheduler = s->slurm;
+        p->scheduled = WORK_UNKNOWN;
+        if (s->slurm)
+            watch_scheduler(s->watch, cluster_meet(s->cluster, s->nodes[i].name), WORK_UNKNOWN, false);
+        p->power.on &= p->power.on; /* what the BMC does goes on */
+    }
+}
+
+void ill_opened(struct sim *s, int i, bool anew)
+{
+    if (s->ill && anew)
+        memset(s->patients[i].heard, 0, sizeof s->patients[i].heard);
+}
+
+static json_t *finding(enum ail k, enum result r)
+{
+    json_t *f = json_pack("{s:s,s:s}", "result", result_name(r), "text", "it is so");
+    if (k == AIL_MOUNT)
+        json_object_set_new(f, "device", json_string("mount /a"));
+    if (k == AIL_GPU) {
+        json_object_set_new(f, "device", json_string("gpu 0"));
+        json_object_set_new(f, "code", json_string("xid.79"));
+    }
+    return f;
+}
+
+json_t *ill_verdict(enum ail k, enum result r)
+{
+    json_t *one = json_pack("{s:s}", "result", result_name(r));
+    if (r > RESULT_OK)
+        json_object_set_new(one, "findings", json_pack("[o]", finding(k, r)));
+    return one;
+}
+
+static int take(struct sim *s, int i, unsigned boot, bool full, const struct word *words, size_t n,
+                bool *want)
+{
+    char id[37];
+    struct err e;
+    CLEANUP_JSON json_t *list = json_array();
+    for (size_t k = 0; k < n; k++) {
+        json_t *one = ill_verdict(words[k].check, words[k].result);
+        json_object_set_new(one, "check", json_string(ill_check_name(words[k].check)));
+        json_object_set_new(one, "age_ms", json_integer(words[k].looked / 1000000));
+        json_array_append_new(list, one);
+    }
+    fleet_boot_id(boot, i, id);
+    CLEANUP_JSON json_t *body = json_pack("{s:s,s:b,s:O}", "boot", id, "full", (int)full, "checks", list);
+    struct wall wall = {INT64_C(1700000000000000000) + s->now + s->wall_step};
+    int rc = watch_checks(s->watch, (struct mono){s->now}, wall, cluster_meet(s->cluster, s->nodes[i].name),
+                          body, want, &e);
+    if (rc < 0)
+        sim_fail(s, "what %s says is refused: %s", s->nodes[i].name, e.msg);
+    return rc;
+}
+
+void ill_checks(struct sim *s, const struct message *m)
+{
+    struct patient *p = &s->patients[m->from];
+    const struct observed *o = watch_observed(s->watch, cluster_meet(s->cluster, s->nodes[m->from].name));
+    char id[37];
+    bool want;
+    const struct session *k = o->session;
+    if (!k || (!o->collector && k->conn != m->conn)) {
+        p->told = false; /* it has to be told again over a session */
+        return;
+    }
+    fleet_boot_id(m->boot, m->from, id);
+    if (strcmp(id, o->boot) == 0) {
+        for (size_t w = 0; w < m->n; w++) {
+            p->heard[m->words[w].check].result = m->words[w].result;
+            p->heard[m->words[w].check].boot = m->boot;
+            p->heard[m->words[w].check].looked = s->now - m->words[w].looked; /* as it can be known */
+            p->heard[m->words[w].check].told = s->now;
+        }
+    } else {
+        p->told = false;
+    }
+    take(s, m->from, m->boot, m->full, m->words, m->n, &want);
+    p->told &= !want;
+}
+
+static void on_untold(void *arg, struct member *m)
+{
+    struct sim *s = arg;
+    int i = sim_index(s, m->name);
+    if (i >= 0) {
+        s->patients[i].told = false;
+        repair_tell(s, i);
+    }
+}
+
+void ill_untold(struct sim *s)
+{
+    if (s->step % 10 == 0)
+        watch_untold(s->watch, (struct mono){s->now}, on_untold, s);
+}
+
+/* What was found before the last boot, and what is told of nobody's session, changes nothing. */
+void ill_attack(struct sim *s, int i)
+{
+    struct member *m = cluster_meet(s->cluster, s->nodes[i].name);
+    const struct observed *o = watch_observed(s->watch, m);
+    const struct word words[] = {{AIL_SERVICE, RESULT_FATAL, 0}, {AIL_GPU, RESULT_LOST, 0}};
+    char id[37];
+    bool want;
+    unsigned boot = s->nodes[i].boot + 7;
+    fleet_boot_id(boot, i, id);
+    size_t jobs = 0, after = 0;
+    if (!*o->boot)
+        return;
+    for (const struct job *j = s->jobs; j; j = j->after)
+        jobs++;
+    enum health was = watch_health(s->watch, (struct mono){s->now}, m);
+    take(s, i, boot, true, words, 2, &want);
+    for (const struct job *j = s->jobs; j; j = j->after)
+        after++;
+    if (after != jobs || watch_health(s->watch, (struct mono){s->now}, m) != was)
+        sim_fail(s, "%s: what was found on another boot counted (5)", s->nodes[i].name);
+    s->refused++;
+}
+
+/* --- the scheduler ---------------------------------------------------------------------------- */
+
+bool ill_may_work(const struct sim *s, int i)
+{
+    return !s->ill || !s->slurm || !s->patients[i].drained_there;
+}
+
+/* Who is to be drained now, and is not yet, may be given work: that it was idle says nothing any more. */
+void ill_changed(struct sim *s, const struct hostlist *nodes)
+{
+    for (size_t k = 0; s->ill && s->slurm && k < nodes->n; k++) {
+        int i = sim_index(s, nodes->names[k]);
+        struct member *m = cluster_find(s->cluster, nodes->names[k]);
+        struct patient *p = i < 0 ? NULL : &s->patients[i];
+        if (!m || !p || !p->scheduler || p->scheduled != WORK_IDLE || !m->n_claims || p->drained_there)
+            continue;
+        p->scheduled = WORK_UNKNOWN;
+        watch_scheduler(s->watch, m, WORK_UNKNOWN, false);
+    }
+}
+
+void ill_scheduler(struct sim *s)
+{
+    for (size_t i = 0; i < s->n && s->slurm; i++) {
+        struct patient *p = &s->patients[i];
+        struct member *m = cluster_meet(s->cluster, s->nodes[i].name);
+        bool bad = s->slurm_until > s->now;
+        bool wanted = m->n_claims > 0;
+        if (s->nodes[i].busy)
+            p->completing_until = s->now + 20 * STEP_NS;
+        if (wanted == p->drained_there || bad)
+            p->drain_at = s->now + (int64_t)sim_random(s, 8) * STEP_NS;
+        else if (s->now >= p->drain_at)
+            p->drained_there = wanted;
+        if ((s->step + (long)i) % 15 != 0)
+            continue;
+        bool idle_counts = !wanted || p->drained_there; /* until then more work may come */
+        enum work is = bad ? WORK_UNKNOWN : s->nodes[i].busy ? WORK_BUSY : WORK_IDLE;
+        is = is == WORK_IDLE && !idle_counts ? WORK_UNKNOWN : is;
+        bool completing = !bad && p->completing_until > s->now;
+        p->scheduler = true;
+        p->scheduled = is == WORK_IDLE && completing ? WORK_BUSY : is;
+        watch_scheduler(s->watch, m, is, completing);
+    }
+}

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The invariants of health and repair, against what is true and what this controller was told.
+ *
+ *   4  a person's word stays: what he drained, set aside, stopped or has to approve   mend_after
+ *   5  nothing is done to a node but from fresh evidence of its present boot, without work, with the
+ *      approval that is wanted, unstopped                                             mend_may
+ *   6  budgets, the latch and the switch                               mend_proposal, mend_after
+ *   7  attempts for a fault, and within a week                                        mend_after
+ *   8  back in service only with every check passed on the present boot, and the extensive ones after
+ *      the last remedy                                                                mend_proposal
+ *   9  nobody is isolated but from a finding that he said on this boot                mend_proposal
+ *   each operation begins once and is carried out once, and only what is begun    mend_durable, mend_executed
+ *   a repair has one claim, and its operation belongs to its step                             mend_after
+ *   in the end everybody is back                                                      mend_all_well
+ */
+#include "sim.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const int64_t SECOND = INT64_C(1000000000);
+
+static const struct member *member_of(const struct sim *s, int i)
+{
+    return cluster_find(s->cluster, s->nodes[i].name);
+}
+
+static bool is_gpu(const struct member *m, const struct sim *s)
+{
+    return strcmp(cluster_classes(s->cluster)->list[m->class].name, "gpu") == 0;
+}
+
+/* --- evidence --------------------------------------------------------------------------------- */
+
+/* The worst that the node said of itself on its present boot, and freshly. */
+static enum result evidence(const struct sim *s, int i)
+{
+    const struct patient *p = &s->patients[i];
+    const struct observed *o = watch_observed(s->watch, member_of(s, i));
+    enum result worst = RESULT_UNSUPPORTED;
+    for (int k = 0; k < AILS; k++) {
+        char id[37];
+        bool deep = k >= AIL_DEEP;
+        if (k == AIL_WATCHED)
+            continue;
+        fleet_boot_id(p->heard[k].boot, i, id);
+        int64_t age = (k == AIL_GPU ? p->heard[k].told : s->now) - p->heard[k].looked;
+        int64_t limit = s->policy.health.fresh.ns + 20 * STEP_NS;
+        if (!p->heard[k].told || strcmp(id, o->boot) != 0 || (age > limit && !deep))
+            continue;
+        worst = p->heard[k].result > worst ? p->heard[k].result : worst;
+    }
+    return worst;
+}
+
+static bool stood_still(const struct sim *s)
+{
+    return s->quiet_since > s->now - 30 * SECOND;
+}
+
+/* --- proposals -------------------------------------------------------------------------------- */
+
+static void check_stopped(struct sim *s, int i, const char *what)
+{
+    if (cluster_switch(s->cluster, "stop") || cluster_switch(s->cluster, "latch"))
+        sim_fail(s, "%s is %s while everything is stopped (6)", s->nodes[i].name, what);
+}
+
+static void check_isolation(struct sim *s, int i, const json_t *set)
+{
+    const struct member *m = member_of(s, i);
+    if (!json_is_object(json_object_get(set, "isolate")))
+        return;
+    check_stopped(s, i, "isolated");
+    if (member_held_by(m, CLAIM_DRAIN) || member_held_by(m, CLAIM_DOWN))
+        sim_fail(s, "%s is isolated, and a person has it (4)", m->name);
+    enum result said = evidence(s, i);
+    if (said < RESULT_DEGRADED && !stood_still(s))
+        sim_fail(s, "%s is isolated, and the worst that it said of this boot is %s (9)", m->name,
+                 result_name(said));
+}
+
+static void check_return(struct sim *s, int i, const json_t *set)
+{
+    const struct member *m = member_of(s, i);
+    const struct repair *r = member_repair(m);
+    struct patient *p = &s->patients[i];
+    const struct observed *o = watch_observed(s->watch, m);
+    const char *to = json_string_value(json_object_get(set, "to"));
+    const char *why = json_string_value(json_object_get(set, "why"));
+    if (!r || !to || strcmp(to, "none") != 0)
+        return;
+    if (strcmp(why, "a person took it back") == 0) {
+        if (p->person_at == 0)
+            sim_fail(s, "%s returns by a person's word, and nobody said anything (8)", m->name);
+        return;
+    }
+    if (o->beat.liveness != LIVENESS_LIVE)
+        sim_fail(s, "%s returns and is %s (8)", m->name, liveness_name(o->beat.liveness));
+    for (int k = 0; k < AIL_DEEP; k++) {
+        char id[37];
+        fleet_boot_id(p->heard[k].boot, i, id);
+        if (k == AIL_WATCHED)
+            continue;
+        if (!p->heard[k].told || strcmp(id, o->boot) != 0)
+            sim_fail(s, "%s returns, and %s said nothing on this boot (8)", m->name,
+                     ill_check_name((enum ail)k));
+        if (p->heard[k].result < RESULT_OK || p->heard[k].result > RESULT_WARN)
+            sim_fail(s, "%s returns, and %s says %s (8)", m->name, ill_check_name((enum ail)k),
+                     result_name(p->heard[k].result));
+    }
+    int64_t slack = 5 * SECOND + 4 * s->delay_max + sim_patience(s, i)->late.ns; /* until it is not live */
+    bool in_touch = s->now - s->nodes[i].cut_until > slack && s->now - s->calm_at > slack;
+    if (p->bad_since && s->now - p->bad_since > slack && in_touch && !stood_still(s))
+        sim_fail(s, "%s returns, and is ill for %.1f s (8)", m->name, (double)(s->now - p->bad_since) / 1e9);
+    if (is_gpu(m, s) && r->examined == EXAMINED_FAIL && p->person_at < p->passed_at)
+        return; /* replaced */
+    if (is_gpu(m, s) && p->tried_at > p->passed_at && p->person_at < p->tried_at &&
+        s->judged_at < p->tried_at && p->kept_since && p->tried_at > p->kept_since && !p->power.replaces)
+        sim_fail(s, "%s returns, and was not examined after its last remedy (8)", m->name);
+}
+
+void mend_proposal(struct sim *s, enum command_kind kind, const struct hostlist *nodes, const char *text)
+{
+    if (!s->ill || !text || nodes->n != 1)
+        return;
+    CLEANUP_JSON json_t *set = json_read(text, strlen(text), NULL);
+    int i = sim_index(s, nodes->names[0]);
+    if (kind == COMMAND_FINDINGS)
+        check_isolation(s, i, set);
+    if (kind == COMMAND_OPERATE)
+        check_stopped(s, i, "operated on");
+    if (kind == COMMAND_REPAIR)
+        check_return(s, i, set);
+}
+
+/* --- before and after a commit ---------------------------------------------------------------- */
+
+void mend_before(struct sim *s)
+{
+    for (size_t i = 0; s->ill && i < s->n; i++) {
+        struct patient *p = &s->patients[i];
+        const struct member *m = member_of(s, (int)i);
+        const struct repair *r = m ? member_repair(m) : NULL;
+        p->step = r ? r->step : STEP_NONE;
+        p->manual = r && r->manual;
+        p->approval = r ? r->approval : APPROVAL_NONE;
+        snprintf(p->repair, sizeof p->repair, "%s", r ? r->id : "");
+    }
+    s->stopped = s->cluster && cluster_switch(s->cluster, "stop");
+    s->latched = s->cluster && cluster_switch(s->cluster, "latch");
+}
+
+static bool is_by_person(const struct job *j)
+{
+    return !j->proposal && strcmp(j->actor, "driver") != 0;
+}
+
+static void check_move(struct sim *s, int i, const struct repair *r, const struct job *j)
+{
+    struct patient *p = &s->patients[i];
+    const char *name = s->nodes[i].name;
+    enum step to = r ? r->step : STEP_NONE;
+    bool person = is_by_person(j) || (j->kind == COMMAND_TRANSITION && p->person_at);
+    if (is_by_person(j) && (to != p->step || (r && r->manual != p->manual)))
+        p->person_at = s->raised_at = s->now;
+    if (to == p->step)
+        return;
+    if (!step_may(p->step, to))
+        sim_fail(s, "%s goes from %s to %s", name, step_name(p->step), step_name(to));
+    if (!person && !step_may_alone(p->step, to))
+        sim_fail(s, "%s goes from %s to %s without a person's word (4)", name, step_name(p->step),
+                 step_name(to));
+    if (!person && p->manual && to != STEP_QUEUE)
+        sim_fail(s, "%s was drained by hand and goes to %s (4)", name, step_name(to));
+    s->returns += to == STEP_NONE;
+    s->queued += to == STEP_QUEUE;
+    if (p->step == STEP_NONE)
+        p->kept_since = s->now;
+    if (to == STEP_NONE)
+        p->returned_at = s->now, p->kept_since = 0;
+}
+
+/* Its claim, and its operation. */
+static void check_form(struct sim *s, int i, const struct member *m, const struct repair *r)
+{
+    size_t claims = 0;
+    for (size_t k = 0; k < m->n_claims; k++) {
+        const struct claim *c = m->claims[k].claim;
+        claims += c->kind == CLAIM_REPAIR;
+        if (c->kind == CLAIM_REPAIR && (!r || strcmp(c->id, r->id) != 0))
+            sim_fail(s, "%s has a claim %s of no repair", m->name, c->id);
+    }
+    if (claims != (r != NULL))
+        sim_fail(s, "%s has %zu claims for its repair", m->name, claims);
+    CLEANUP_TEXT struct text key = {0};
+    text_printf(&key, "effect/operate.%s", s->nodes[i].name);
+    const char *effect = cluster_effect_value(s->cluster, key.s);
+    if (effect && (!r || !*r->operation || !strstr(effect, r->operation)))
+        sim_fail(s, "%s has an operation of no step: %s", m->name, effect);
+    if (r && *r->operation && !effect)
+        sim_fail(s, "%s waits for an operation that is not there", m->name);
+}
+
+static unsigned tries_of(const struct sim *s, const char *name)
+{
+    const struct remedy *r = remedies_find(s->policy.health.remedies, name);
+    return r ? r->tries : UINT32_MAX;
+}
+
+static void check_attempts(struct sim *s, const struct member *m)
+{
+    const struct repair *r = member_repairs(m);
+    unsigned all = 0;
+    for (size_t i = 0; r && i < r->n_attempts; i++) {
+        const struct attempt_record *a = &r->attempts[i];
+        unsigned same = 0;
+        all += a->verdict != '0';
+        for (size_t k = 0; k <= i; k++)
+            same += r->attempts[k].verdict != '0' && strcmp(r->attempts[k].remedy, a->remedy) == 0 &&
+                    strcmp(r->attempts[k].fault, a->fault) == 0;
+        if (*a->fault && a->verdict != '0' && same > tries_of(s, a->remedy) && !s->wall_at)
+            sim_fail(s, "%s had %s %u times for %s (7)", m->name, a->remedy, same, a->fault);
+    }
+    if (all > s->policy.health.remedies_a_week && !s->wall_at)
+        sim_fail(s, "%s had %u remedies within a week (7)", m->name, all);
+}
+
+/* --- budgets ---------------------------------------------------------------------------------- */
+
+static bool is_out(const struct sim *s, int i)
+{
+    const struct member *m = member_of(s, i);
+    const struct repair *r = m ? member_repair(m) : NULL;
+    return r && !r->manual && r->step != STEP_QUARANTINE && r->step != STEP_RETIRED &&
+           strcmp(r->problem, "provision") != 0;
+}
+
+/* What these nodes share with node `of`. */
+static bool shares(const struct sim *s, int scope, int i, int of)
+{
+    const struct member *a = member_of(s, i), *b = member_of(s, of);
+    return scope == 0   ? true
+           : scope == 1 ? a->class == b->class
+           : scope == 2 ? a->spec.group == b->spec.group
+                        : i % 3 == of % 3;
+}
+
+static void check_budgets(struct sim *s, int of)
+{
+    static const char *const names[] = {"cluster", "class", "group", "partition"};
+    const struct health_policy *h = &s->policy.health;
+    const unsigned percent[] = {h->out_percent, h->out_class_percent, h->out_group_percent,
+                                h->out_partition_percent};
+    if (s->now - s->raised_at < 15 * SECOND || s->now - s->reload_at < 15 * SECOND)
+        return;
+    for (int scope = 0; scope < 4; scope++) {
+        size_t all = 0, out = 0;
+        for (size_t i = 0; i < s->n; i++) {
+            if (!member_of(s, (int)i) || !shares(s, scope, (int)i, of))
+                continue;
+            all += s->listed[i];
+            out += is_out(s, (int)i);
+        }
+        size_t limit = all * percent[scope] / 100;
+        if (out > (limit ? limit : 1))
+            sim_fail(s, "%s is isolated: %zu of %zu nodes of its %s are out (6)", s->nodes[of].name, out, all,
+                     names[scope]);
+    }
+}
+
+static void check_surge(struct sim *s, int i)
+{
+    const struct health_policy *h = &s->policy.health;
+    const struct ailment *a = member_ailment(member_of(s, i));
+    int64_t wall = INT64_C(1700000000000000000) + s->now + s->wall_step;
+    bool young = false;
+    size_t n = 0;
+    for (size_t k = 0; a && k < a->n_open; k++)
+        young |= wall - a->open[k].since.ns < 2 * SECOND && a->open[k].severity >= RESULT_FATAL;
+    if (!h->surge || !young || s->wall_at > s->now - h->surge_window.ns)
+        return;
+    s->isolated[s->n_isolated++ % NODES_MAX] = s->now;
+    for (size_t k = 0; k < s->n_isolated && k < NODES_MAX; k++)
+        n += s->now - s->isolated[k] < h->surge_window.ns - 2 * SECOND;
+    if (n > h->surge)
+        sim_fail(s, "%zu nodes are isolated within %.0f s, and the latch is off (6)", n,
+                 (double)h->surge_window.ns / 1e9);
+}
+
+void mend_after(struct sim *s, const struct job *j)
+{
+    if (!s->ill)
+        return;
+    bool person = is_by_person(j);
+    if ((s->stopped && !cluster_switch(s->cluster, "stop") && !person) ||
+        (s->latched && !cluster_switch(s->cluster, "latch") && !person))
+        sim_fail(s, "a switch is let go by %s (4)", j->actor);
+    if (s->latched && !cluster_switch(s->cluster, "latch"))
+        s->n_isolated = 0;
+    s->helped += j->kind == COMMAND_OUTCOME && strstr(j->set, "\"helped\":true");
+    for (size_t i = 0; i < s->n; i++) {
+        struct patient *p = &s->patients[i];
+        const struct member *m = member_of(s, (int)i);
+        if (!m)
+            continue;
+        const struct repair *r = member_repair(m);
+        if (r && r->approval == APPROVAL_GIVEN && p->approval != APPROVAL_GIVEN &&
+            j->kind != COMMAND_REPAIR_APPROVE)
+            sim_fail(s, "%s: %s is approved by %s (4)", m->name, r->remedy, j->actor);
+        check_move(s, (int)i, r, j);
+        check_form(s, (int)i, m, r);
+        if (j->kind == COMMAND_OPERATE)
+            check_attempts(s, m);
+        if (j->kind == COMMAND_FINDINGS && r && p->step == STEP_NONE) {
+            s->isolations++;
+            check_budgets(s, (int)i);
+            check_surge(s, (int)i);
+        }
+    }
+}
+
+/* --- operations ------------------------------------------------------------------------------- */
+
+static bool kept(const char (*list)[CLAIM_ID_BYTES_MAX + 1], size_t n, const char *id)
+{
+    for (size_t i = 0; i < n && i < OPERATIONS_KEPT; i++)
+        if (strcmp(list[i], id) == 0)
+            return true;
+    return false;
+}
+
+/* Extensive checks say by their operations what they found. */
+static void note_verdict(struct sim *s, int i, const json_t *done)
+{
+    struct patient *p = &s->patients[i];
+    const char *text = json_string_value(json_object_get(done, "text"));
+    CLEANUP_JSON json_t *v = text ? json_read(text, strlen(text), NULL) : NULL;
+    const char *result = json_string_value(json_object_get(v, "result"));
+    enum result r;
+    if (!result || !result_parse(result, &r))
+        return;
+    p->heard[AIL_DEEP].result = r; /* of whichever */
+    p->heard[AIL_DEEP].boot = s->nodes[i].boot;
+    p->heard[AIL_DEEP].looked = p->heard[AIL_DEEP].told = s->now;
+}
+
+void mend_durable(struct sim *s, const struct job *j)
+{
+    if (!s->ill || j->kind != COMMAND_EFFECT || j->nodes.n != 1)
+        return;
+    int i = sim_index(s, j->nodes.names[0]);
+    struct patient *p = &s->patients[i];
+    CLEANUP_JSON json_t *set = json_read(j->set, strlen(j->set), NULL);
+    const json_t *done = json_object_get(set, "done");
+    const char *state = json_string_value(json_object_get(done, "state"));
+    const char *id = json_string_value(json_object_get(done, "id"));
+    if (state && strcmp(state, "done") == 0)
+        note_verdict(s, i, done);
+    if (!state || strcmp(state, "begun") != 0)
+        return;
+    if (kept(p->begun, p->n_begun, id))
+        sim_fail(s, "%s: operation %s is begun a second time", s->nodes[i].name, id);
+    snprintf(p->begun[p->n_begun++ % OPERATIONS_KEPT], CLAIM_ID_BYTES_MAX + 1, "%s", id);
+}
+
+void mend_may(struct sim *s, int i, const char *run, const char *of)
+{
+    const struct member *m = member_of(s, i);
+    const struct repair *r = member_repair(m);
+    const struct observed *o = watch_observed(s->watch, m);
+    struct patient *p = &s->patients[i];
+    bool checks = strncmp(run, "check:", 6) == 0, lost = !checks && member_severity(m) == RESULT_LOST;
+    p->lost = lost;
+    const struct remedy *remedy = remedies_find(s->policy.health.remedies, of);
+    check_stopped(s, i, "begun to be operated on");
+    if (!r || r->manual || member_held_by(m, CLAIM_DRAIN) || member_held_by(m, CLAIM_DOWN))
+        sim_fail(s, "%s: %s is begun, and a person has it (4)", m->name, run);
+    if (!checks && remedy->approval && r->approval != APPROVAL_GIVEN)
+        sim_fail(s, "%s: %s is begun, and nobody approved of it (4)", m->name, of);
+    if (o->beat.liveness != LIVENESS_LIVE)
+        sim_fail(s, "%s: %s is begun, and it is %s (5)", m->name, run, liveness_name(o->beat.liveness));
+    bool idle = o->work == WORK_IDLE && (!p->scheduler || p->scheduled == WORK_IDLE);
+    if ((checks || remedy->needs == NEEDS_IDLE) && !lost && !idle)
+        sim_fail(s, "%s: %s is begun, and its work is %s and, as the scheduler says, %s (5)", m->name, run,
+                 work_name(o->work), work_name(p->scheduled));
+    if (!checks && strcmp(run, "replace") != 0 && evidence(s, i) < RESULT_DEGRADED && !stood_still(s))
+        sim_fail(s, "%s: %s is begun, and the worst that it said a moment ago is %s (5)", m->name, run,
+                 result_name(evidence(s, i)));
+}
+
+void mend_executed(struct sim *s, int i, const char *id, const char *run)
+{
+    struct patient *p = &s->patients[i];
+    if (!kept(p->begun, p->n_begun, id))
+        sim_fail(s, "%s: operation %s (%s) is carried out and was not begun", s->nodes[i].name, id, run);
+    if (kept(p->done, p->n_done, id))
+        sim_fail(s, "%s: operation %s (%s) is carried out a second time", s->nodes[i].name, id, run);
+    snprintf(p->done[p->n_done++ % OPERATIONS_KEPT], CLAIM_ID_BYTES_MAX + 1, "%s", id);
+    s->operations++;
+    if (s->slurm && s->nodes[i].busy && strcmp(run, "node:restart") != 0 && !p->lost)
+        sim_fail(s, "%s: %s is carried out while work runs (5)", s->nodes[i].name, run);
+}
+
+/* --- in the end ------------------------------------------------------------------------------- */
+
+bool mend_all_well(const struct sim *s, char *why, size_t size)
+{
+    if (!s->running) {
+        snprintf(why, size, "no controller");
+        return false;
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        const struct member *m = member_of(s, (int)i);
+        const struct repair *r = m && s->listed[i] ? member_repair(m) : NULL;
+        if (!r)
+            continue;
+        const struct ailment *a = member_ailment(m);
+        const struct incident *open = a && a->n_open ? &a->open[0] : NULL;
+        snprintf(why, size, "%s is in %s: %s%s%s; %zu incidents open%s%s", m->name, step_name(r->step),
+                 r->why, *r->operation ? ", operation " : "", r->operation, a ? a->n_open : 0,
+                 open ? ", the first of " : "", open ? open->findings[0].check : "");
+        return false;
+    }
+    return true;
+}

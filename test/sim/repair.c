@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who carries out operations: the controller's hand, which asks before it begins and writes down that it does
+ * (as src/controller/actors.c and src/driver/operate.c); agents, which do each id once and remember it; and
+ * the drivers of power. All of them succeed, fail, hang, and are killed in between. And what people say in a
+ * repair.
+ */
+#include "sim.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WAITS, BEGINS, BEGUN };
+
+static const int64_t SECOND = INT64_C(1000000000);
+
+/* --- agents ----------------------------------------------------------------------------------- */
+
+static struct deed *last_deed(struct patient *p)
+{
+    return p->n_deeds ? &p->deeds[p->n_deeds - 1] : NULL;
+}
+
+static struct deed *find_deed(struct patient *p, const char *id)
+{
+    for (size_t i = 0; i < p->n_deeds; i++)
+        if (strcmp(p->deeds[i].id, id) == 0)
+            return &p->deeds[i];
+    return NULL;
+}
+
+static struct deed *add_deed(struct patient *p, const struct deed *asked, const char *state)
+{
+    if (p->n_deeds == DEEDS_KEPT)
+        memmove(p->deeds, p->deeds + 1, --p->n_deeds * sizeof *p->deeds);
+    struct deed *d = &p->deeds[p->n_deeds++];
+    *d = *asked;
+    d->state = state;
+    return d;
+}
+
+static void say_deed(struct sim *s, int i, const struct deed *d)
+{
+    struct fleet_node *n = &s->nodes[i];
+    if (n->link != LINK_OPEN || !fleet_reaches(s, i))
+        return;
+    struct message *m = mem_alloc(sizeof *m);
+    *m = (struct message){
+        .kind = MESSAGE_DONE, .from = i, .to = CONTROLLER, .conn = n->conn, .boot = n->boot, .deed = *d};
+    fleet_send(s, m);
+}
+
+void repair_tell(struct sim *s, int i)
+{
+    for (size_t k = 0; k < s->patients[i].n_deeds; k++)
+        say_deed(s, i, &s->patients[i].deeds[k]);
+}
+
+static void end_deed(struct sim *s, int i, const char *state)
+{
+    struct patient *p = &s->patients[i];
+    struct deed *d = last_deed(p);
+    p->now.on = false;
+    d->state = state;
+    sim_say(s, "%s: operation %s (%s): %s", s->nodes[i].name, d->id, d->run, state);
+    say_deed(s, i, d);
+}
+
+/* Found begun by a new agent. */
+void repair_agent_started(struct sim *s, int i, bool booted)
+{
+    struct patient *p = &s->patients[i];
+    struct deed *d = last_deed(p);
+    p->now.on = false;
+    if (d && strcmp(d->state, "begun") == 0)
+        d->state = strcmp(d->run, "reboot") == 0 && d->boot != s->nodes[i].boot ? "done" : "unknown";
+}
+
+static void finish_reboot(struct sim *s, int i)
+{
+    struct patient *p = &s->patients[i];
+    if (p->now.fails) {
+        end_deed(s, i, "failed");
+        return;
+    }
+    p->now.on = false;
+    ill_cure(s, i, "reboot");
+    p->tried_at = s->now;
+    fleet_reboot(s, i);
+}
+
+static void finish_check(struct sim *s, int i)
+{
+    struct patient *p = &s->patients[i];
+    struct deed *d = last_deed(p);
+    enum ail k = strcmp(d->run, "check:deep") == 0 ? AIL_DEEP : AIL_DEEPER;
+    enum result r = p->now.fails ? RESULT_UNKNOWN : ill_truth(s, i, k);
+    CLEANUP_JSON json_t *verdict = ill_verdict(k, r);
+    CLEANUP_FREE char *text = json_write(verdict);
+    snprintf(d->verdict, sizeof d->verdict, "%s", text);
+    if (r == RESULT_OK)
+        p->passed_at = s->now;
+    end_deed(s, i, "done");
+}
+
+void repair_agent_step(struct sim *s, int i)
+{
+    struct patient *p = &s->patients[i];
+    if (!p->now.on)
+        return;
+    const struct deed *d = last_deed(p);
+    if (s->now >= p->now.deadline) {
+        end_deed(s, i,
+                 strcmp(d->run, "reboot") == 0 || strncmp(d->run, "check:", 6) == 0 ? "unknown" : "failed");
+        return;
+    }
+    if (s->now < p->now.ends || p->now.hangs)
+        return;
+    if (strncmp(d->run, "check:", 6) == 0) {
+        finish_check(s, i);
+    } else if (strcmp(d->run, "reboot") == 0) {
+        finish_reboot(s, i);
+    } else {
+        if (!p->now.fails)
+            ill_cure(s, i, d->run);
+        p->tried_at = s->now;
+        end_deed(s, i, p->now.fails ? "failed" : "done");
+    }
+}
+
+void repair_act(struct sim *s, const struct message *m)
+{
+    struct fleet_node *n = &s->nodes[m->to];
+    struct patient *p = &s->patients[m->to];
+    if (!fleet_reaches(s, m->to) || n->link != LINK_OPEN || n->conn != m->conn)
+        return;
+    struct deed *known = find_deed(p, m->deed.id);
+    if (known) {
+        say_deed(s, m->to, known);
+        return;
+    }
+    if (p->now.on || m->deed.boot != n->boot) {
+        say_deed(s, m->to, add_deed(p, &m->deed, "refused"));
+        return;
+    }
+    mend_executed(s, m->to, m->deed.id, m->deed.run);
+    struct deed *d = add_deed(p, &m->deed, "begun");
+    p->now.on = true;
+    p->now.hangs = !s->calm && sim_random(s, 10) == 0;
+    p->now.fails = !s->calm && sim_random(s, 5) == 0;
+    p->now.ends = s->now + (int64_t)(1 + sim_random(s, 40)) * STEP_NS;
+    p->now.deadline = s->now + m->deadline;
+    say_deed(s, m->to, d);
+}
+
+/* --- the controller's hand -------------------------------------------------------------------- */
+
+static struct wall wall(const struct sim *s)
+{
+    return (struct wall){INT64_C(1700000000000000000) + s->now + s->wall_step};
+}
+
+static void result(struct sim *s, int i, const char *state, const char *text)
+{
+    struct patient *p = &s->patients[i];
+    CLEANUP_HOSTLIST struct hostlist nodes = {0};
+    CLEANUP_TEXT struct text key = {0};
+    text_printf(&key, "effect/operate.%s", s->nodes[i].name);
+    CLEANUP_JSON json_t *set =
+        json_pack("{s:s,s:{s:s,s:s}}", "key", key.s, "done", "state", state, "id", p->actor.id);
+    json_t *done = json_object_get(set, "done");
+    CLEANUP_TEXT struct text at = {0};
+    text_printf(&at, "%lld", (long long)wall(s).ns);
+    if (strcmp(state, "begun") == 0)
+        json_object_set_new(done, "at", json_string(at.s));
+    else
+        json_object_set_new(done, "text", json_string(text));
+    CLEANUP_FREE char *json = json_write(set);
+    hostlist_add(&nodes, s->nodes[i].name);
+    const struct command cmd = {
+        .kind = COMMAND_EFFECT, .actor = "driver", .at = wall(s), .nodes = &nodes, .set = json};
+    agreed_submit(s, &cmd);
+}
+
+static void tell(struct sim *s, int i, const char *run, const char *boot, int64_t left)
+{
+    struct fleet_node *n = &s->nodes[i];
+    unsigned of;
+    if (n->link != LINK_OPEN || n->cut_until > s->now || sscanf(boot, "%8x", &of) != 1)
+        return;
+    struct message *m = mem_alloc(sizeof *m);
+    *m = (struct message){.kind = MESSAGE_ACT,
+                          .from = CONTROLLER,
+                          .to = i,
+                          .conn = n->conn,
+                          .deadline = left > SECOND / 1000 ? left : SECOND / 1000};
+    m->deed.boot = of;
+    snprintf(m->deed.run, sizeof m->deed.run, "%s", run);
+    snprintf(m->deed.id, sizeof m->deed.id, "%s", s->patients[i].actor.id);
+    fleet_send(s, m);
+}
+
+static bool is_the_agents(const char *run)
+{
+    return strncmp(run, "node:", 5) == 0 || strncmp(run, "check:", 6) == 0 || strcmp(run, "reboot") == 0;
+}
+
+static void begin(struct sim *s, int i, const char *run, const char *of)
+{
+    struct patient *p = &s->patients[i];
+    struct err e = {0};
+    struct member *m = cluster_find(s->cluster, s->nodes[i].name);
+    int rc = watch_may_operate(s->watch, (struct mono){s->now}, m, p->actor.id, &e);
+    if (rc == -EAGAIN) {
+        p->actor.next = s->now + SECOND / 2;
+        return;
+    }
+    if (rc == 0)
+        mend_may(s, i, run, of);
+    p->actor.next = s->now + 30 * SECOND;
+    p->actor.state = BEGINS;
+    p->actor.own = rc == 0;
+    result(s, i, rc == 0 ? "begun" : "refused", e.msg);
+}
+
+/* What the record says is begun, and by this process: otherwise nobody knows what came of it. */
+static void power(struct sim *s, int i, const char *run)
+{
+    struct patient *p = &s->patients[i];
+    if (!p->actor.own) {
+        result(s, i, "unknown", "somebody else began it");
+        p->actor.next = s->now + 30 * SECOND;
+        return;
+    }
+    if (strcmp(p->power.id, p->actor.id) == 0) {
+        if (!p->power.on)
+            result(s, i, p->power.fails ? "failed" : "done", "the BMC says so");
+        p->actor.next = s->now + 5 * SECOND;
+        return;
+    }
+    mend_executed(s, i, p->actor.id, run);
+    snprintf(p->power.id, sizeof p->power.id, "%s", p->actor.id);
+    p->power.on = true;
+    p->power.fails = !s->calm && sim_random(s, 5) == 0;
+    p->power.replaces = strcmp(run, "replace") == 0;
+    p->power.ends = s->now + (int64_t)sim_random(s, 50) * STEP_NS;
+    p->actor.next = s->now + 2 * SECOND;
+}
+
+static void power_step(struct sim *s, int i)
+{
+    struct patient *p = &s->patients[i];
+    if (!p->power.on || s->now < p->power.ends)
+        return;
+    p->power.on = false;
+    if (p->power.fails)
+        return;
+    ill_cure(s, i, p->power.replaces ? "replace" : "power.cycle");
+    p->tried_at = s->now;
+    fleet_reboot(s, i);
+}
+
+static const char *word(const json_t *o, const char *key)
+{
+    const char *t = json_string_value(json_object_get(o, key));
+    return t ? t : "";
+}
+
+static void turn(struct sim *s, int i)
+{
+    struct patient *p = &s->patients[i];
+    CLEANUP_TEXT struct text key = {0};
+    text_printf(&key, "effect/operate.%s", s->nodes[i].name);
+    const char *value = cluster_effect_value(s->cluster, key.s);
+    CLEANUP_JSON json_t *o = value ? json_read(value, strlen(value), NULL) : NULL;
+    const char *state = word(json_object_get(o, "done"), "state"), *run = word(o, "run");
+    bool open = o && (!*state || strcmp(state, "begun") == 0);
+    if (!open) {
+        memset(&p->actor, 0, sizeof p->actor);
+        return;
+    }
+    if (strcmp(p->actor.id, word(o, "id")) != 0) {
+        memset(&p->actor, 0, sizeof p->actor);
+        snprintf(p->actor.id, sizeof p->actor.id, "%s", word(o, "id"));
+    }
+    if (*state && p->actor.state != BEGUN) {
+        p->actor.state = BEGUN;
+        p->actor.next = 0;
+    }
+    if (s->now < p->actor.next)
+        return;
+    uint64_t deadline = 0;
+    text_parse_u64(word(o, "deadline"), 0, INT64_MAX, &deadline, NULL);
+    int64_t left = (int64_t)deadline - wall(s).ns;
+    if (p->actor.state != BEGUN) {
+        begin(s, i, run, word(o, "of"));
+    } else if (!is_the_agents(run)) {
+        power(s, i, run);
+    } else if (left < -60 * SECOND) {
+        p->actor.next = s->now + 30 * SECOND;
+        result(s, i, "unknown", "the agent did not say what came of it");
+    } else {
+        tell(s, i, run, word(o, "boot"), left);
+        p->actor.next = s->now + 5 * SECOND;
+    }
+}
+
+void repair_drivers(struct sim *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const struct member *m = cluster_find(s->cluster, s->nodes[i].name);
+        const struct repair *r = m ? member_repair(m) : NULL;
+        power_step(s, (int)i);
+        if ((r && *r->operation) || *s->patients[i].actor.id)
+            turn(s, (int)i);
+    }
+}
+
+void repair_done(struct sim *s, const struct message *m)
+{
+    struct patient *p = &s->patients[m->from];
+    const struct observed *o = watch_observed(s->watch, cluster_meet(s->cluster, s->nodes[m->from].name));
+    if (!o->session || strcmp(p->actor.id, m->deed.id) != 0 || p->actor.state != BEGUN ||
+        strcmp(m->deed.state, "begun") == 0)
+        return;
+    p->actor.next = s->now + 30 * SECOND;
+    result(s, m->from, m->deed.state, m->deed.verdict);
+}
+
+/* --- people ----------------------------------------------------------------------------------- */
+
+static int any_in_repair(struct sim *s, enum step step)
+{
+    for (int tries = 0; tries < 20; tries++) {
+        int i = (int)sim_random(s, s->n);
+        const struct member *m = cluster_find(s->cluster, s->nodes[i].name);
+        const struct repair *r = m ? member_repair(m) : NULL;
+        if (r && (step == STEPS || r->step == step))
+            return i;
+    }
+    return (int)sim_random(s, s->n);
+}
+
+static void override(struct sim *s)
+{
+    int i = any_in_repair(s, STEPS);
+    struct member *m = cluster_find(s->cluster, s->nodes[i].name);
+    if (!m || !member_repair(m))
+        return;
+    sim_say(s, "%s is resumed in the scheduler", m->name);
+    s->patients[i].person_at = s->now;
+    watch_overridden(s->watch, wall(s), m, "ann");
+}
+
+/* False when nothing is to be committed. */
+bool repair_operator(struct sim *s, struct command *cmd, struct hostlist *nodes, struct text *set)
+{
+    static const char *const moves[] = {"human_intervention", "human_intervention", "human_intervention",
+                                        "manual_drain",       "manual_drain",       "quarantine"};
+    const char *move = sim_random(s, 20) ? moves[sim_random(s, 6)] : "retire";
+    int i = any_in_repair(s, STEPS);
+    cmd->claim = NULL;
+    switch (sim_random(s, 8)) {
+    case 0:
+    case 1:
+        cmd->kind = COMMAND_TRANSITION;
+        i = strcmp(move, "manual_drain") == 0 ? (int)sim_random(s, s->n) : any_in_repair(s, STEP_QUEUE);
+        text_printf(set, "{\"transition\":\"%s\"}", move);
+        break;
+    case 2:
+    case 3:
+        cmd->kind = sim_random(s, 4) ? COMMAND_REPAIR_APPROVE : COMMAND_REPAIR_REFUSE;
+        i = any_in_repair(s, STEP_REMEDY);
+        text_add(set, "{}");
+        break;
+    case 4:
+        cmd->kind = COMMAND_SWITCH;
+        text_printf(set, "{\"name\":\"%s\",\"on\":%s}", sim_random(s, 3) ? "latch" : "stop",
+                    sim_random(s, 4) ? "false" : "true");
+        break;
+    case 5:
+        cmd->kind = COMMAND_TICKET;
+        i = any_in_repair(s, STEP_QUEUE);
+        text_printf(set, "{\"take\":%s}", sim_random(s, 2) ? "true" : "false");
+        break;
+    case 6: override(s); return false;
+    default:
+        watch_maintenance(s->watch, wall(s), cluster_meet(s->cluster, s->nodes[i].name),
+                          sim_random(s, 4) == 0, "new power supply");
+        return false;
+    }
+    cmd->set = set->s;
+    if (cmd->kind != COMMAND_SWITCH && !cluster_find(s->cluster, s->nodes[i].name))
+        return false;
+    if (cmd->kind != COMMAND_SWITCH)
+        hostlist_add(nodes, s->nodes[i].name);
+    return true;
+}
+
+static void person_says(struct sim *s, enum command_kind kind, int i, const char *set, const char *claim)
+{
+    CLEANUP_HOSTLIST struct hostlist nodes = {0};
+    if (i >= 0)
+        hostlist_add(&nodes, s->nodes[i].name);
+    const struct command cmd = {.kind = kind,
+                                .actor = "root",
+                                .at = wall(s),
+                                .nodes = &nodes,
+                                .claim = claim,
+                                .reason = "looked at",
+                                .set = set};
+    agreed_submit(s, &cmd);
+}
+
+/* In the end they answer whatever waits for them. */
+void repair_people(struct sim *s)
+{
+    if (s->jobs)
+        return;
+    if (cluster_switch(s->cluster, "stop"))
+        person_says(s, COMMAND_SWITCH, -1, "{\"name\":\"stop\",\"on\":false}", NULL);
+    if (cluster_switch(s->cluster, "latch"))
+        person_says(s, COMMAND_SWITCH, -1, "{\"name\":\"latch\",\"on\":false}", NULL);
+    for (size_t k = 0; k < s->n_opinions && k < 10; k++)
+        if (s->opinions[k].kind != CLAIM_SILENT)
+            person_says(s, s->opinions[k].kind == CLAIM_DRAIN ? COMMAND_UNDRAIN : COMMAND_UP,
+                        s->opinions[k].node, NULL, s->opinions[k].id);
+    for (size_t i = 0; i < s->n; i++) {
+        struct member *m = cluster_find(s->cluster, s->nodes[i].name);
+        const struct repair *r = m ? member_repair(m) : NULL;
+        if (!r || !s->listed[i])
+            continue;
+        watch_maintenance(s->watch, wall(s), m, false, "");
+        if (r->step == STEP_QUEUE || r->step == STEP_QUARANTINE || r->step == STEP_RETIRED)
+            person_says(s, COMMAND_TRANSITION, (int)i, "{\"transition\":\"human_intervention\"}", NULL);
+        else if (r->approval == APPROVAL_WANTED)
+            person_says(s, COMMAND_REPAIR_APPROVE, (int)i, "{}", NULL);
+    }
+}

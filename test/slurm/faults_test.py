@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Slurm that answers nothing, late, half or nonsense: nothing is written by it, the work is unknown, one line of
+trouble is told; and when it answers again, everything goes on."""
+import os
+import signal
+import subprocess
+import time
+
+import lab
+
+PROBLEM = "[node_problem] disk: io errors"
+# $1 is what scontrol was asked; only reading is broken, so that anything written would be seen in the calls.
+WRAPPER = """#!/bin/sh
+echo "$*" >> {0}/calls
+mode=$(cat {0}/mode)
+case "$mode $*" in
+"fine "*) exec scontrol "$@" ;;
+"hangs "*) echo $$ >> {0}/hung; sleep 600 & sleep 600 ;;
+"fails "*) echo "slurm_load_node error: Unable to contact slurm controller (connect failure)" >&2; exit 1 ;;
+"standby "*) echo "slurm_update error: Slurm backup controller in standby mode" >&2; exit 1 ;;
+"nothing "*) exit 0 ;;
+"half "*) scontrol "$@" | head -c 700; exit 0 ;;
+"lines "*show*) scontrol "$@" | head -n 1; exit 0 ;;
+"word "*show\\ node*) scontrol "$@" | sed 's/State=[^ ]*/State=IDLE+LEVITATING/' ;;
+"noise "*show*) head -c 100000 /dev/urandom ;;
+"endless "*show*) exec yes "NodeName=c1 State=IDLE Reason=x" ;;
+"refuses "*update*|"refuses "*create*) echo "slurm_update error: Invalid user id" >&2; exit 1 ;;
+"deaf "*update*|"deaf "*create*) exit 0 ;;
+"slow "*) sleep 0.4; exec scontrol "$@" ;;
+*) exec scontrol "$@" ;;
+esac
+"""
+
+
+def put(path, text):
+    with open(path, "w") as f:
+        f.write(text)
+
+
+def calls(home):
+    try:
+        with open(f"{home}/calls") as f:
+            return f.read().splitlines()
+    except FileNotFoundError:
+        return []
+
+
+def writes(home):
+    return [c for c in calls(home) if not c.split(" ")[0].startswith("-") and not c.startswith("show")]
+
+
+def no_answer(l, d, home, mode):
+    put(f"{home}/mode", mode)
+    troubles, at = d.count("trouble"), len(d.lines)
+    d.until_line("trouble Slurm", troubles + 1)
+    before = len(writes(home))
+    d.want(c1=("drain", f"1.{mode}", PROBLEM))
+    lab.until("three failures", lambda: sum(x.startswith("saw 0 ") for x in d.lines[at:]) >= 3)
+    assert any(x.startswith("saw 0 2 ") for x in d.lines[at:]), d.lines[at:]
+    assert len(writes(home)) == before and d.record("c1") is None, d.lines[at:]
+    assert d.count("trouble") == troubles + 1, d.lines[at:]
+    back_again(l, d, home, mode)
+    assert d.count("trouble") == troubles + 2 and d.count("trouble Slurm over") == (troubles + 2) // 2
+
+
+def back_again(l, d, home, mode):
+    put(f"{home}/mode", "fine")
+    d.until_record("c1", "drained")
+    assert "DRAIN" in l.state("c1")
+    d.want(c1=None)
+    d.until_record("c1", None)
+    d.settle()
+
+
+def an_unknown_word(l, d, home):
+    """The reading is one; of nodes whose state nobody knows nothing follows."""
+    put(f"{home}/mode", "word")
+    d.readings(3)
+    before, troubles = len(writes(home)), d.count("trouble")
+    d.want(c1=("drain", "1.word", PROBLEM))
+    d.readings(3)
+    assert len(writes(home)) == before and d.lines[-1].startswith("saw 0 2"), d.lines[-3:]
+    assert d.count("trouble") == troubles
+    back_again(l, d, home, "word")
+
+
+def a_list_cut_between_two_lines(l, d, home):
+    """c2's drain stands, and the reading has no c2: that is no override."""
+    d.want(c2=("drain", "1.lines", PROBLEM))
+    d.until_record("c2", "drained")
+    put(f"{home}/mode", "lines")
+    d.readings(4)
+    put(f"{home}/mode", "fine")
+    d.readings(3)
+    assert d.has("c2", "drained") and d.count("overridden") == 0
+    d.want(c2=None)
+    d.until_record("c2", None)
+
+
+def refused(l, d, home, mode):
+    """What is refused, or taken and not done, is tried again, ever less often, and told once."""
+    put(f"{home}/mode", mode)
+    before, troubles = len(writes(home)), d.count("trouble")
+    began = time.monotonic()
+    d.want(c1=("drain", f"1.{mode}", PROBLEM), c2=("drain", f"2.{mode}", PROBLEM))
+    d.until_line("trouble", troubles + 1)
+    d.readings(6)
+    count = len(writes(home)) - before
+    assert count <= 2 * (2 + (time.monotonic() - began) / 2), count
+    assert d.count("trouble") == troubles + 1
+    put(f"{home}/mode", "fine")
+    d.until_record("c1", "drained")
+    d.until_record("c2", "drained")
+    d.until_line("trouble Slurm over", 1)
+    d.want(c1=None, c2=None)
+    d.until_record("c1", None)
+    d.until_record("c2", None)
+    d.settle()
+
+
+def slow(l, d, home):
+    put(f"{home}/mode", "slow")
+    d.want(c1=("drain", "1.slow", PROBLEM))
+    d.until_record("c1", "drained")
+    put(f"{home}/mode", "fine")
+    d.want(c1=None)
+    d.until_record("c1", None)
+
+
+def slurmctld_away(l, d, home):
+    d.want(c1=("drain", "1.away", PROBLEM))
+    d.until_record("c1", "drained")
+    d.settle()
+    troubles = d.count("trouble")
+    l.end("slurmctld")
+    d.until_line("trouble", troubles + 1)
+    l.start_controller()
+    d.until_line("trouble", troubles + 2)
+    d.settle()
+    assert d.has("c1", "drained") and d.count("overridden") == 0
+    l.until_state("c1", "IDLE", "DRAIN")
+    d.want(c1=None)
+    d.until_record("c1", None)
+
+
+with lab.Lab(nodes=2) as l:
+    home = f"{l.dir}/wrapper"
+    os.mkdir(home)
+    put(f"{home}/scontrol", WRAPPER.format(home))
+    put(f"{home}/mode", "fine")
+    os.chmod(f"{home}/scontrol", 0o755)
+    with lab.Driver(l, f"{home}/scontrol", every=200, deadline=700) as d:
+        d.settle()
+        for mode in ("fails", "standby", "nothing", "half", "noise", "endless", "hangs"):
+            began = time.monotonic()
+            no_answer(l, d, home, mode)
+            print(f"{mode}: {time.monotonic() - began:.1f} s", flush=True)
+        for test in (an_unknown_word, a_list_cut_between_two_lines, slow, slurmctld_away):
+            test(l, d, home)
+            print(test.__name__, flush=True)
+        for mode in ("refuses", "deaf"):
+            refused(l, d, home, mode)
+            print(mode, flush=True)
+        put(f"{home}/mode", "hangs")  # and it ends in the middle of one
+        d.until_line("trouble", d.count("trouble") + 1)
+    with open(f"{home}/hung") as f:
+        hung = f.read().split()
+    for pid in hung:
+        lab.until(f"the end of {pid}", lambda: not lab.is_alive(pid), 5)
+        left = subprocess.run(["pgrep", "-g", pid], capture_output=True, text=True).stdout.split()
+        assert not [p for p in left if lab.is_alive(p)], left

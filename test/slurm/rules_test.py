@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rules of doc/spec/slurm.md, one after the other, against a real Slurm with real jobs."""
+import os
+import re
+import signal
+import subprocess
+import time
+
+import lab
+
+PROBLEM = "[node_problem] xid.79 gpu: GPU has fallen off the bus"
+
+
+def drained_and_taken_back(l, d):
+    began = time.monotonic()
+    d.want(c1=("drain", "1.1", PROBLEM))
+    lab.until("the drain", lambda: "DRAIN" in l.state("c1"))
+    print(f"  drained after {1000 * (time.monotonic() - began):.0f} ms")
+    assert l.reason("c1") == f"fettle:1.1 {PROBLEM}", l.reason("c1")
+    d.until_record("c1", "drained")
+    d.settle()
+    d.want(c1=None)
+    l.until_state("c1", "IDLE")
+    d.until_record("c1", None)
+
+
+def a_reason_is_made_safe(l, d):
+    d.want(c1=("drain", "1.2", '[node_problem] "quoted" \'x\' \x01tab\tä ' + "é" * 300))
+    d.until_record("c1", "drained")
+    reason = l.reason("c1")
+    assert reason.startswith("fettle:1.2 [node_problem] quoted x"), reason
+    assert len(reason.encode()) <= 250 and "\n" not in reason and '"' not in reason, reason
+    d.settle()  # and it is known again
+    d.want(c1=None)
+    d.until_record("c1", None)
+
+
+def what_slurm_appends_changes_nothing(l, d):
+    d.want(c1=("drain", "1.3", PROBLEM))
+    d.until_record("c1", "drained")
+    l.scontrol("update", "NodeName=c1", f"Reason=fettle:1.3 {PROBLEM} : reboot issued")
+    d.readings()
+    assert l.reason("c1").endswith("reboot issued") and d.has("c1", "drained")
+    d.want(c1=None)
+    d.until_record("c1", None)
+    l.until_state("c1", "IDLE")
+
+
+def nothing_over_somebody_elses_reason(l, d):
+    l.scontrol("update", "NodeName=c1", "State=DRAIN", "Reason=new memory, Ann")
+    d.want(c1=("drain", "1.4", PROBLEM))
+    d.until_record("c1", "foreign")
+    d.readings()
+    assert l.reason("c1") == "new memory, Ann"
+    l.scontrol("update", "NodeName=c1", "State=RESUME")  # hers is gone, ours still wanted
+    d.until_record("c1", "drained")
+    assert l.reason("c1").startswith("fettle:1.4 ")
+    l.scontrol("update", "NodeName=c1", "Reason=mine now, Ann")  # she takes it over
+    d.until_record("c1", "foreign")
+    d.want(c1=None)
+    d.until_record("c1", None)
+    d.readings()
+    assert l.state("c1") == {"IDLE", "DRAIN"} and l.reason("c1") == "mine now, Ann"
+    l.scontrol("update", "NodeName=c1", "State=UNDRAIN")
+    l.until_state("c1", "IDLE")
+
+
+def who_resumes_is_right(l, d):
+    d.want(c1=("drain", "1.5", PROBLEM))
+    d.until_record("c1", "drained")
+    before = d.count("overridden")
+    l.scontrol("update", "NodeName=c1", "State=RESUME")
+    d.until_record("c1", "overridden")
+    assert d.count("overridden c1 1.5") == 1 and d.count("overridden") == before + 1
+    d.readings(3)
+    l.until_state("c1", "IDLE")
+    d.want(c1=("drain", "1.6", PROBLEM))  # another claim is another matter
+    d.until_record("c1", "drained")
+    d.want(c1=None)
+    d.until_record("c1", None)
+
+
+def a_slurmctld_that_forgot_is_no_person(l, d):
+    """It acknowledges from memory: killed right after, it comes back without the drain. Where it was quick enough
+    to save, the drain is there, and nothing is to be done."""
+    time_of_save = f"{l.dir}/state/node_state"
+    l.scontrol("update", "NodeName=c3", "Weight=2")  # a save from now on is after this
+    lab.until("a save", lambda: os.path.exists(time_of_save))
+    saved = os.stat(time_of_save).st_mtime_ns
+    lab.until("a save", lambda: os.stat(time_of_save).st_mtime_ns != saved)
+    before = d.count("overridden")
+    d.want(c1=("drain", "1.7", PROBLEM))
+    d.until_record("c1", "drained")
+    os.kill(l.pid("slurmctld"), signal.SIGKILL)
+    d.until_line("trouble Slurm", d.count("trouble Slurm") + 1)
+    l.start_controller()
+    print(f"  slurmctld came back with {' '.join(sorted(l.state('c1')))}")
+    lab.until("the drain", lambda: "DRAIN" in l.state("c1"))
+    d.settle()
+    assert d.has("c1", "drained") and d.count("overridden") == before
+    l.until_state("c1", "IDLE", "DRAIN")  # slurmd has registered
+    d.settle()
+    l.scontrol("update", "NodeName=c1", "State=UNDRAIN")  # and now it is a person
+    d.until_record("c1", "overridden")
+    d.want(c1=None)
+    d.until_record("c1", None)
+
+
+def work_ends_first(l, d):
+    job = re.search(r"\d+", l.run("sbatch", "-w", "c2", "-o", "/dev/null", "--wrap", "sleep 300")).group()
+    l.until_state("c2", "MIXED")
+    d.want(c2=("drain", "2.1", PROBLEM))
+    d.until_record("c2", "drained")
+    assert l.state("c2") == {"MIXED", "DRAIN"}
+    l.run("scancel", job)
+    l.until_state("c2", "IDLE", "DRAIN")
+    d.want(c2=None)
+    d.until_record("c2", None)
+    l.until_state("c2", "IDLE")
+
+
+def no_gap_around_an_examination(l, d):
+    """Work that waits for the node never gets it: not when the drain goes, not when the reservation goes."""
+    d.want(c2=("drain", "2.2", PROBLEM))
+    d.until_record("c2", "drained")
+    job = re.search(r"\d+", l.run("sbatch", "-w", "c2", "-o", "/dev/null", "--wrap", "true")).group()
+    d.want(c2=("reserve", "2.2", PROBLEM))
+    d.until_record("c2", "reserved")
+    assert l.reservations() == ["suspicious-node-c2"] and "DRAIN" not in l.state("c2")
+    lab.until("c2 to answer", lambda: "NOT_RESPONDING" not in l.scontrol("-o", "show", "node", "c2"))
+    l.run("srun", "--reservation=suspicious-node-c2", "-w", "c2", "true")  # the examination
+    d.want(c2=("drain", "2.2", "[hardware_problem] memory"))
+    d.until_record("c2", "drained")
+    lab.until("no reservation", lambda: l.reservations() == [])
+    d.settle()
+    assert l.reason("c2") == "fettle:2.2 [hardware_problem] memory"
+    assert "PENDING" in l.scontrol("-o", "show", "job", job)
+    d.want(c2=None)
+    lab.until("the job", lambda: "COMPLETED" in l.scontrol("-o", "show", "job", job))
+    d.until_record("c2", None)
+
+
+def somebody_elses_reservation_stays(l, d):
+    l.scontrol("create", "reservation", "ReservationName=suspicious-node-c2", "Nodes=c2,c3", "Users=root",
+               "StartTime=now", "Duration=10", "Flags=MAINT,IGNORE_JOBS")
+    d.want(c2=("reserve", "2.3", PROBLEM))
+    d.until_line("trouble Slurm the reservation suspicious-node-c2 is somebody else's")
+    d.want(c2=None)
+    d.readings()
+    assert l.reservations() == ["suspicious-node-c2"] and d.record("c2") is None
+    l.scontrol("delete", "ReservationName=suspicious-node-c2")
+    d.readings()
+
+
+def orphans_are_taken_back(l, d):
+    l.scontrol("update", "NodeName=c1", "State=DRAIN", "Reason=fettle:0.1 [node_problem] of a crash")
+    l.scontrol("create", "reservation", "ReservationName=suspicious-node-c3", "Nodes=c3", "Users=root",
+               "StartTime=now", "Duration=infinite", "Flags=MAINT,IGNORE_JOBS")
+    lab.until("no orphans", lambda: l.reservations() == [] and "DRAIN" not in l.state("c1"))
+    d.until_record("c1", None)
+
+
+def a_node_that_was_down_comes_back(l, d):
+    """ReturnToService=1 lets a node back whose reason is Slurm's own; ours stood over that."""
+    l.end("slurmd.c3")
+    lab.until("c3 down", lambda: "DOWN" in l.state("c3"))
+    d.want(c3=("drain", "3.1", "[hardware_problem] no contact"))
+    d.until_record("c3", "drained")
+    l.start_node("c3")
+    lab.until("c3 registers", lambda: "NOT_RESPONDING" not in l.scontrol("-o", "show", "node", "c3"))
+    assert l.state("c3") == {"DOWN", "DRAIN"}
+    d.want(c3=None)
+    d.until_record("c3", None)
+    l.until_state("c3", "IDLE")
+
+
+def only_who_is_lost_is_set_down(l, d):
+    d.want(c3=("lost", "3.2", PROBLEM))
+    d.until_record("c3", "drained")
+    d.readings()
+    assert l.state("c3") == {"IDLE", "DRAIN"}  # it answers
+    job = re.search(r"\d+", l.run("sbatch", "--no-requeue", "-w", "c2", "-o", "/dev/null", "--wrap", "sleep 300")).group()
+    l.until_state("c2", "MIXED")
+    os.kill(l.pid("slurmd.c2"), signal.SIGKILL)
+    d.want(c2=("lost", "3.3", PROBLEM), c3=None)
+    lab.until("c2 down", lambda: {"DOWN", "DRAIN"} <= l.state("c2"))
+    lab.until("the job's end", lambda: "NODE_FAIL" in l.scontrol("-o", "show", "job", job))
+    assert l.reason("c2").startswith("fettle:3.3 ")
+    l.start_node("c2")
+    d.want(c2=None)
+    d.until_record("c2", None)
+    l.until_state("c2", "IDLE")
+
+
+def one_call_for_many_nodes(l, d):
+    before = int(subprocess.run(["wc", "-l", f"{l.dir}/calls"], capture_output=True, text=True).stdout.split()[0])
+    d.want(**{n: ("drain", "4.1", PROBLEM) for n in l.nodes})
+    for n in l.nodes:
+        d.until_record(n, "drained")
+    with open(f"{l.dir}/calls") as f:
+        writes = [line for line in f.readlines()[before:] if line.startswith("update")]
+    assert len(writes) == 1 and "NodeName=c[1-3]" in writes[0], writes
+    d.want(**{n: None for n in l.nodes})
+    for n in l.nodes:
+        d.until_record(n, None)
+        l.until_state(n, "IDLE")
+
+
+def a_node_slurm_does_not_know(l, d):
+    before = d.count("trouble")
+    d.want(nosuch=("drain", "5.1", PROBLEM))
+    d.readings(3)
+    assert d.count("trouble") == before and d.record("nosuch") is None
+    d.want(nosuch=None)
+
+
+with lab.Lab() as l:
+    wrapper = f"{l.dir}/counted"
+    with open(wrapper, "w") as f:
+        f.write(f'#!/bin/sh\necho "$*" >> {l.dir}/calls\nexec scontrol "$@"\n')
+    os.chmod(wrapper, 0o755)
+    with lab.Driver(l, wrapper) as d:
+        for test in (drained_and_taken_back, a_reason_is_made_safe, what_slurm_appends_changes_nothing,
+                     nothing_over_somebody_elses_reason, who_resumes_is_right, work_ends_first,
+                     no_gap_around_an_examination, somebody_elses_reservation_stays, orphans_are_taken_back,
+                     one_call_for_many_nodes, a_node_slurm_does_not_know, a_node_that_was_down_comes_back,
+                     only_who_is_lost_is_set_down, a_slurmctld_that_forgot_is_no_person):
+            began = time.monotonic()
+            test(l, d)
+            print(f"{test.__name__}: {time.monotonic() - began:.1f} s", flush=True)
+    with open(f"{l.dir}/calls") as f:
+        assert "RESUME" not in f.read()
