@@ -70,6 +70,8 @@ int call_check_number(const struct hostlist *nodes, struct err *e);
 /* Members by name: *out has list->n of them, and the caller frees it. -ENOENT names those that
  * nobody knows. */
 int members_find(const struct cluster *c, const struct hostlist *list, struct member ***out, struct err *e);
+/* call_ask, and the members that its nodes name. */
+int call_ask_members(struct call *c, struct ask *a, struct member ***members, struct err *e);
 /* -ENOENT when nobody knows the name. */
 int member_get(const struct cluster *c, const char *name, struct member **out, struct err *e);
 /* Sets the byte of each member, by id, that the host list of a query names; `wanted` has

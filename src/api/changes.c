@@ -229,9 +229,7 @@ static int change_nodes(struct call *c, enum command_kind kind, struct err *e)
 {
     struct ask a = {0};
     CLEANUP_FREE struct member **members = NULL;
-    int rc = call_ask(c, &a, e);
-    if (rc == 0)
-        rc = members_find(c->api->cluster, &a.nodes, &members, e);
+    int rc = call_ask_members(c, &a, &members, e);
     if (rc == 0) {
         struct command cmd = {.kind = kind, .claim = a.claim, .reason = a.reason, .set = a.set};
         rc = call_submit(c, &a.nodes, &cmd, NULL);

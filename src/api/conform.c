@@ -244,9 +244,7 @@ int call_conform_recheck(struct call *c, struct text *t, struct err *e)
     struct ask a = {0};
     CLEANUP_FREE struct member **members = NULL;
     size_t told = 0;
-    int rc = call_ask(c, &a, e);
-    if (rc == 0)
-        rc = members_find(c->api->cluster, &a.nodes, &members, e);
+    int rc = call_ask_members(c, &a, &members, e);
     if (rc == 0)
         rc = c->api->shell.recheck(c->api->shell.arg, &a.nodes, &told, e);
     ask_fini(&a);
@@ -276,9 +274,7 @@ int call_conform_approve(struct call *c, struct text *t, struct err *e)
 {
     struct ask a = {0};
     CLEANUP_FREE struct member **members = NULL;
-    int rc = call_ask(c, &a, e);
-    if (rc == 0)
-        rc = members_find(c->api->cluster, &a.nodes, &members, e);
+    int rc = call_ask_members(c, &a, &members, e);
     if (rc == 0)
         rc = check_conformant(c, members, a.nodes.n, e);
     if (rc == 0) {

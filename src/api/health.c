@@ -307,11 +307,9 @@ int call_check_run(struct call *c, struct text *t, struct err *e)
 {
     struct ask a = {0};
     CLEANUP_FREE struct member **members = NULL;
-    int rc = call_ask(c, &a, e);
+    int rc = call_ask_members(c, &a, &members, e);
     if (rc == 0)
         rc = call_check_number(&a.nodes, e);
-    if (rc == 0)
-        rc = members_find(c->api->cluster, &a.nodes, &members, e);
     if (rc == 0 && !checks_find(c->api->policy.checks, a.word))
         rc = refuse_check(c->api->policy.checks, a.word, false, e);
     if (rc == 0) {

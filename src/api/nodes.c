@@ -26,6 +26,12 @@ int members_find(const struct cluster *c, const struct hostlist *list, struct me
     return 0;
 }
 
+int call_ask_members(struct call *c, struct ask *a, struct member ***members, struct err *e)
+{
+    int rc = call_ask(c, a, e);
+    return rc == 0 ? members_find(c->api->cluster, &a->nodes, members, e) : rc;
+}
+
 int member_get(const struct cluster *c, const char *name, struct member **out, struct err *e)
 {
     *out = cluster_find(c, name);

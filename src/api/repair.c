@@ -360,11 +360,9 @@ int call_power(struct call *c, struct text *t, struct err *e)
 {
     struct ask a = {0};
     CLEANUP_FREE struct member **members = NULL;
-    int rc = call_ask(c, &a, e);
+    int rc = call_ask_members(c, &a, &members, e);
     if (rc == 0)
         rc = call_check_number(&a.nodes, e);
-    if (rc == 0)
-        rc = members_find(c->api->cluster, &a.nodes, &members, e);
     if (rc == 0)
         rc = check_verb(a.word, e);
     if (rc == 0) {

@@ -141,6 +141,50 @@ size_t text_utf8(const char *bytes)
     return n;
 }
 
+/* Of a character of `width` bytes, 0 for one that is no UTF-8: C0, DEL and C1. */
+static bool is_control(const char *c, size_t width)
+{
+    bool c1 = width == 2 && c[0] == '\xc2' && (unsigned char)c[1] < 0xa0;
+    return c1 || (width == 1 && ((unsigned char)*c < ' ' || *c == 0x7f));
+}
+
+size_t text_line(char *out, size_t size, const char *s)
+{
+    size_t n = 0;
+    for (size_t width; *s; s += width ? width : 1) {
+        width = text_utf8(s);
+        const char *kept = width == 0 ? "?" : is_control(s, width) ? " " : s;
+        size_t len = kept == s ? width : 1;
+        if (n + len >= size)
+            break;
+        memcpy(out + n, kept, len);
+        n += len;
+    }
+    while (n > 0 && out[n - 1] == ' ')
+        n--;
+    out[n] = '\0';
+    return n;
+}
+
+char *mem_line(const char *s, size_t most)
+{
+    size_t len = strlen(s), size = (len < most ? len : most) + 1;
+    char *line = mem_alloc(size);
+    text_line(line, size, s);
+    return line;
+}
+
+int text_check_line(const char *s, struct err *e)
+{
+    for (size_t i = 0, width; s[i]; i += width) {
+        if ((width = text_utf8(s + i)) == 0)
+            return err_set(e, -EINVAL, "not UTF-8 at byte %zu", i);
+        if (is_control(s + i, width))
+            return err_set(e, -EINVAL, "a control character at byte %zu", i);
+    }
+    return 0;
+}
+
 void text_add_json(struct text *t, const char *s)
 {
     text_add_char(t, '"');

@@ -32,6 +32,13 @@ void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(pri
 void text_add_json(struct text *t, const char *s);
 /* Length of the valid UTF-8 sequence at s (RFC 3629), 0 when there is none. A zero byte is one. */
 size_t text_utf8(const char *s);
+/* Copies s as one line for people: control characters become blanks, bytes that are not UTF-8 '?'. What does
+ * not fit into size bytes is cut before a character; blanks at the end go. Returns the length. */
+size_t text_line(char *out, size_t size, const char *s);
+/* The same in memory of its own, with `most` bytes at most. Never NULL. */
+char *mem_line(const char *s, size_t most);
+/* Whether s is one line of text: -EINVAL names the byte that is not UTF-8, or that is a control character. */
+int text_check_line(const char *s, struct err *e);
 /* Gives the string away (the caller frees it) and empties t. Never NULL. */
 char *text_take(struct text *t);
 /* Makes room for `more` bytes past len and returns where they go; the caller raises len. */

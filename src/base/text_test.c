@@ -188,6 +188,32 @@ static void memory_is_zeroed_and_copied(void **state)
     free(given);
 }
 
+static void lines_are_for_people(void **state)
+{
+    char out[8];
+    assert_int_equal(text_line(out, sizeof out, "a\nb \x7f "), 3);
+    assert_string_equal(out, "a b");
+    text_line(out, sizeof out, "\xff\xc2\x85x");
+    assert_string_equal(out, "? x");
+    text_line(out, sizeof out, "123456\xc3\xa9"); /* no room for both bytes of the last */
+    assert_string_equal(out, "123456");
+    text_line(out, sizeof out, " \t");
+    assert_string_equal(out, "");
+    CLEANUP_FREE char *all = mem_line("what it said\n", 100), *cut = mem_line("what it said", 5);
+    assert_string_equal(all, "what it said");
+    assert_string_equal(cut, "what");
+}
+
+static void a_line_is_text(void **state)
+{
+    struct err e = {0};
+    assert_int_equal(text_check_line("\xc3\xa9 = e", &e), 0);
+    assert_int_equal(text_check_line("a\nb", &e), -EINVAL);
+    assert_string_equal(e.msg, "a control character at byte 1");
+    assert_int_equal(text_check_line("ab\xff", &e), -EINVAL);
+    assert_string_equal(e.msg, "not UTF-8 at byte 2");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +223,8 @@ int main(void)
         cmocka_unit_test(room_is_for_the_caller),
         cmocka_unit_test(json_strings_are_escaped),
         cmocka_unit_test(what_is_not_utf8_is_replaced),
+        cmocka_unit_test(lines_are_for_people),
+        cmocka_unit_test(a_line_is_text),
         cmocka_unit_test(numbers_are_read_whole_and_in_bounds),
         cmocka_unit_test(decimals_are_read_in_thousandths),
         cmocka_unit_test(yes_and_no_in_every_case),

@@ -42,8 +42,7 @@ int class_list(struct call *c, struct err *e)
         return r;
     const struct fettle_value *v = fettle_answer_value(answer);
     REPORT_EACH(i, fettle_value_find(v, "classes"))
-    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
-        report_cell(&t, i, keys[k]);
+    report_cells(&t, i, keys, sizeof keys / sizeof keys[0]);
     report_table(c, &t, v);
     if (!call_has(c, OPTION_JSON))
         write_alarms(&c->out, fettle_value_find(v, "classes"));
@@ -130,8 +129,7 @@ int baseline_history(struct call *c, struct err *e)
         return r;
     const struct fettle_value *v = fettle_answer_value(answer);
     REPORT_EACH(i, fettle_value_find(v, "history"))
-    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
-        report_cell(&t, i, keys[k]);
+    report_cells(&t, i, keys, sizeof keys / sizeof keys[0]);
     report_table(c, &t, v);
     fettle_answer_free(answer);
     return 0;

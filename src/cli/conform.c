@@ -15,8 +15,7 @@
 static void add_group(struct table *t, const struct fettle_value *g)
 {
     static const char *const keys[] = {"class", "cohort", "count", "standing", "version", "nodes"};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        report_cell(t, g, keys[i]);
+    report_cells(t, g, keys, sizeof keys / sizeof keys[0]);
 }
 
 static bool is_of(const struct fettle_value *a, const char *class_name)

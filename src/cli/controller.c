@@ -33,8 +33,7 @@ static void add_partition(struct table *t, const struct fettle_value *p)
 {
     static const char *const keys[] = {"Partition", "Name", "Default", "Nodes", "Count", "Schedulable"};
     CLEANUP_TEXT struct text states = {0};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        report_cell(t, p, keys[i]);
+    report_cells(t, p, keys, sizeof keys / sizeof keys[0]);
     write_counts(&states, fettle_value_find(p, "States"));
     table_add(t, states.s ? states.s : "");
 }

@@ -36,12 +36,7 @@ int check_list(struct call *c, struct err *e)
     const struct fettle_value *v = fettle_answer_value(answer);
     REPORT_EACH(i, fettle_value_find(v, "checks"))
     {
-        for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
-            if (strcmp(keys[k], "every_s") == 0)
-                report_span(&t, i, keys[k]);
-            else
-                report_cell(&t, i, keys[k]);
-        }
+        report_cells(&t, i, keys, sizeof keys / sizeof keys[0]);
         add_counts(&t, fettle_value_find(i, "nodes"));
     }
     report_table(c, &t, v);

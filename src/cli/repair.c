@@ -31,12 +31,7 @@ int remedy_list(struct call *c, struct err *e)
         return r;
     const struct fettle_value *v = fettle_answer_value(answer);
     REPORT_EACH(i, fettle_value_find(v, "remedies"))
-    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
-        if (strcmp(keys[k], "takes_s") == 0)
-            report_span(&t, i, keys[k]);
-        else
-            report_cell(&t, i, keys[k]);
-    }
+    report_cells(&t, i, keys, sizeof keys / sizeof keys[0]);
     report_table(c, &t, v);
     fettle_answer_free(answer);
     return 0;
@@ -420,8 +415,7 @@ int brake_list(struct call *c, struct err *e)
         return r;
     const struct fettle_value *v = fettle_answer_value(answer);
     REPORT_EACH(i, fettle_value_find(v, "budgets"))
-    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
-        report_cell(&t, i, keys[k]);
+    report_cells(&t, i, keys, sizeof keys / sizeof keys[0]);
     REPORT_EACH(i, fettle_value_find(v, "switches"))
     {
         if (!call_has(c, OPTION_JSON) && fettle_get_true(i, "on")) {

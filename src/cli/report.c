@@ -83,13 +83,24 @@ void report_cell(struct table *t, const struct fettle_value *object, const char 
     table_add(t, s ? s : "");
 }
 
-void report_span(struct table *t, const struct fettle_value *object, const char *key)
+static void add_span(struct table *t, const struct fettle_value *object, const char *key)
 {
     char buf[32] = "";
     int64_t s;
     if (fettle_get_number(object, key, &s) == 0)
         span_human(span_s(s), buf);
     table_add(t, buf);
+}
+
+void report_cells(struct table *t, const struct fettle_value *object, const char *const *keys, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t len = strlen(keys[i]);
+        if (len > 2 && strcmp(keys[i] + len - 2, "_s") == 0)
+            add_span(t, object, keys[i]);
+        else
+            report_cell(t, object, keys[i]);
+    }
 }
 
 const char *report_text(const struct fettle_value *object, const char *key)

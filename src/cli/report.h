@@ -26,8 +26,8 @@ void report_pair_cells(struct table *t, const struct report_pair *p);
 void report_pair_rest(struct text *out, const struct report_pair *p);
 /* The next cell of the row: an object's member, flags as yes and no. */
 void report_cell(struct table *t, const struct fettle_value *object, const char *key);
-/* Likewise, a number of seconds as people say it. */
-void report_span(struct table *t, const struct fettle_value *object, const char *key);
+/* One for each of n keys; the value of one that ends in "_s" is a number of seconds, as people say it. */
+void report_cells(struct table *t, const struct fettle_value *object, const char *const *keys, size_t n);
 /* A member's text, "" without one. */
 const char *report_text(const struct fettle_value *object, const char *key);
 /* The table, with headings unless --no-header; or, where v is given and --json was said, v. Ends t. */

@@ -156,15 +156,8 @@ static struct attempt_record *attempt_add(struct repair *r, struct wall at, cons
 
 static void attempt_end(struct attempt_record *a, struct wall at, bool done, const char *text, char verdict)
 {
-    size_t len = 0;
-    for (size_t n; text[len] && (n = text_utf8(text + len)) > 0 && len + n <= REASON_BYTES_MAX;)
-        len += n;
-    char *kept = mem_dup_len(text, len);
-    for (char *p = kept; *p; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7f)
-            *p = ' ';
     free(a->text);
-    a->text = kept;
+    a->text = mem_line(text, REASON_BYTES_MAX);
     a->ended = at;
     a->done = done;
     a->verdict = verdict;

@@ -81,20 +81,6 @@ void actors_destroy(struct actors *a)
     free(a);
 }
 
-/* What a command printed, as a record may have it: one line, not too long. */
-static char *clause(const char *text)
-{
-    char *s = mem_dup(text);
-    size_t n = 0;
-    for (size_t len; s[n] && n + (len = text_utf8(s + n)) <= EFFECT_TEXT_BYTES_MAX;) {
-        if ((unsigned char)s[n] < 0x20 || s[n] == 0x7f || len == 0)
-            s[n] = ' ';
-        n += len ? len : 1;
-    }
-    s[n] = '\0';
-    return s;
-}
-
 static void result(struct actors *a, const struct actor *o, const char *state, const char *text,
                    struct wall at)
 {
@@ -105,7 +91,7 @@ static void result(struct actors *a, const struct actor *o, const char *state, c
     if (at.ns)
         text_printf(&done, ",\"at\":\"%lld\"", (long long)at.ns);
     if (text) {
-        CLEANUP_FREE char *clean = clause(text);
+        CLEANUP_FREE char *clean = mem_line(text, EFFECT_TEXT_BYTES_MAX);
         text_add(&done, ",\"text\":");
         text_add_json(&done, clean);
     }

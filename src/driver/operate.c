@@ -87,23 +87,6 @@ static void drop(struct operation *op)
     free(op);
 }
 
-/* What a command printed, as a record may have it: one line, not too long. */
-static char *clause(const char *said)
-{
-    struct text t = {0};
-    size_t len;
-    for (const char *s = said; *s && t.len + (len = text_utf8(s)) < TEXT_BYTES_MAX; s += len ? len : 1) {
-        bool clean = len > 0 && (unsigned char)*s >= 0x20 && *s != 0x7f;
-        if (clean)
-            text_add_bytes(&t, s, len);
-        else
-            text_add_char(&t, ' ');
-    }
-    while (t.len && t.s[t.len - 1] == ' ')
-        t.s[--t.len] = '\0';
-    return text_take(&t);
-}
-
 static void say(struct operation *op, struct mono now)
 {
     CLEANUP_TEXT struct text key = {0};
@@ -125,7 +108,7 @@ static void say_begun(struct operation *op, struct mono now)
 
 static void end(struct operation *op, const char *state, const char *words)
 {
-    CLEANUP_FREE char *clean = clause(words);
+    CLEANUP_FREE char *clean = mem_line(words, TEXT_BYTES_MAX);
     struct text t = {0};
     if (op->is_gone) {
         drop(op);

@@ -2,6 +2,7 @@
 #include "driver/redfish_read.h"
 
 #include "base/json.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -148,14 +149,8 @@ int redfish_read_action_info(const char *body, size_t len, unsigned *allowed, st
 /* Adds what people may read of it, in one line. */
 static void add_words(struct text *words, const char *said)
 {
-    size_t n = 0;
-    for (size_t len; said[n] && n + (len = text_utf8(said + n)) <= REDFISH_WORDS_BYTES_MAX;
-         n += len ? len : 1) {
-        if ((unsigned char)said[n] < 0x20 || said[n] == 0x7f || len == 0)
-            text_add_char(words, ' ');
-        else
-            text_add_bytes(words, said + n, len);
-    }
+    char line[REDFISH_WORDS_BYTES_MAX + 1];
+    text_add_bytes(words, line, text_line(line, sizeof line, said));
 }
 
 static const char *message_of(const json_t *list)

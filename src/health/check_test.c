@@ -222,8 +222,8 @@ static void test_a_bad_value_is_named_with_its_key(void **state)
     bad_value("Nodes=a!a", "Nodes: \"a!a\" names no node");
     bad_value("Nodes=n[1-2", "Nodes: \"n[1-2\": a bracket is not closed");
     bad_value("Path=scratch", "Path: \"scratch\" is no absolute path");
-    bad_value("Path=/a\x01", "Path: byte 2 is neither UTF-8 nor anything that can be printed");
-    bad_value("Path=/\xff", "Path: byte 1 is neither UTF-8 nor anything that can be printed");
+    bad_value("Path=/a\x01", "Path: a control character at byte 2");
+    bad_value("Path=/\xff", "Path: not UTF-8 at byte 1");
     bad_value("Free=lots", "Free: \"lots\" is not a number of bytes (1024, 500MB or 4GiB)");
     bad_value("Free=101%", "Free: \"101%\" is not a number from 0 to 100 %");
     bad_value("FailPercent=10% Every=1s",

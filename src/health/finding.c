@@ -6,6 +6,8 @@
  */
 #include "health/finding.h"
 
+#include "base/text.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -13,36 +15,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of a character of `width` bytes, 0 for one that is no UTF-8: what is kept instead, or 0 to keep it. */
-static char replaced(const char *c, size_t width)
-{
-    if (width == 0)
-        return '?';
-    bool c1 = width == 2 && c[0] == '\xc2' && (unsigned char)c[1] < 0xa0;
-    return c1 || (unsigned char)*c < ' ' || *c == 127 ? ' ' : '\0';
-}
-
-/* Copies src as far as it fits; control characters become blanks, and bytes that are no UTF-8 '?'. */
-static void take_text(char *dst, size_t size, const char *src)
-{
-    size_t n = 0;
-    for (size_t width; *src; src += width ? width : 1) {
-        width = text_utf8(src);
-        char other = replaced(src, width);
-        size_t len = other ? 1 : width;
-        if (n + len >= size)
-            break;
-        memcpy(dst + n, other ? &other : src, len);
-        n += len;
-    }
-    dst[n] = '\0';
-}
-
 static void take_format(char dst[static FINDING_TEXT_BYTES_MAX + 1], const char *fmt, va_list args)
 {
     char whole[4 * FINDING_TEXT_BYTES_MAX];
     vsnprintf(whole, sizeof whole, fmt, args);
-    take_text(dst, FINDING_TEXT_BYTES_MAX + 1, whole);
+    text_line(dst, FINDING_TEXT_BYTES_MAX + 1, whole);
 }
 
 void verdict_clear(struct verdict *v)
@@ -73,8 +50,8 @@ void verdict_add(struct verdict *v, enum result r, const char *device, const cha
     if (!f)
         return;
     f->result = r;
-    take_text(f->device, sizeof f->device, device);
-    take_text(f->code, sizeof f->code, code);
+    text_line(f->device, sizeof f->device, device);
+    text_line(f->code, sizeof f->code, code);
     va_list args;
     va_start(args, fmt);
     take_format(f->text, fmt, args);
@@ -154,7 +131,7 @@ static int read_text(const json_t *o, const char *key, char *out, size_t size, s
         return rc;
     if (strlen(value) >= size)
         return err_set(e, -EINVAL, "\"%s\" has %zu bytes; %zu are allowed", key, strlen(value), size - 1);
-    take_text(out, size, value);
+    text_line(out, size, value);
     if (strcmp(out, value) != 0)
         return err_set(e, -EINVAL, "\"%s\" has a control character", key);
     return 0;

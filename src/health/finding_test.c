@@ -73,7 +73,7 @@ static void test_texts_are_cut_at_a_character_and_have_no_control(void **state)
     verdict_add(&v, RESULT_WARN, "a\nb", "c\x1b\x7f", "%s", text);
     assert_int_equal(strlen(v.findings[0].text), FINDING_TEXT_BYTES_MAX - 1);
     assert_string_equal(v.findings[0].device, "a b");
-    assert_string_equal(v.findings[0].code, "c  ");
+    assert_string_equal(v.findings[0].code, "c");
     verdict_add(&v, RESULT_WARN, "", "", "\xc2\x9b\xff\xe2\x82\xac\xe2\x82");
     assert_string_equal(v.findings[1].text, " ?\xe2\x82\xac??");
 }

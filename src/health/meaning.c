@@ -422,33 +422,14 @@ static bool number_means(const struct meanings *all, const struct numbered *n, s
 
 /* --- lines ----------------------------------------------------------------------------------------- */
 
-/* Text that can stand on a screen: no control characters, UTF-8, cut at a character. */
-static void put_text(char *out, size_t size, const char *s)
-{
-    size_t n = 0;
-    for (size_t step; *s; s += step) {
-        step = text_utf8(s);
-        bool plain = step > 1 || (step == 1 && *s >= ' ' && *s != 0x7f);
-        if (n + (plain ? step : 1) >= size)
-            break;
-        if (plain)
-            memcpy(out + n, s, step);
-        else
-            out[n] = step ? ' ' : '?';
-        n += plain ? step : 1;
-        step = step ? step : 1;
-    }
-    out[n] = '\0';
-}
-
 static void make_finding(const struct meaning *m, const char *device, const char *line, struct finding *f)
 {
     char text[2048];
     snprintf(text, sizeof text, "%s: %s", m->what, line);
     *f = (struct finding){.result = m->result};
     memcpy(f->code, m->code, sizeof f->code);
-    put_text(f->device, sizeof f->device, device);
-    put_text(f->text, sizeof f->text, text);
+    text_line(f->device, sizeof f->device, device);
+    text_line(f->text, sizeof f->text, text);
 }
 
 static void device_of(const struct line_rule *rule, const char *dev, size_t len, char *out, size_t size)

@@ -104,14 +104,10 @@ static int check_code(const char *code, struct err *e)
     return 0;
 }
 
-static int check_utf8(const char *key, const char *value, struct err *e)
+static int check_line(const char *key, const char *value, struct err *e)
 {
-    for (size_t i = 0, step; value[i]; i += step) {
-        step = text_utf8(value + i);
-        if (step == 0 || (step == 1 && (value[i] < ' ' || value[i] == 0x7f)))
-            return err_set(e, -EINVAL, "%s has a byte that is no text, at %zu", key, i);
-    }
-    return 0;
+    int rc = text_check_line(value, e);
+    return rc < 0 ? err_wrap(e, rc, "%s", key) : 0;
 }
 
 /* --- the three kinds of record ----------------------------------------------------------------------- */
@@ -158,7 +154,7 @@ static int take_line(struct meanings *all, const struct record *r, struct err *e
     struct line_rule rule = {.m = r->m};
     int rc = pattern_check(r->value[LINE], e);
     if (rc == 0)
-        rc = check_utf8("Device", r->value[DEVICE] ? r->value[DEVICE] : "", e);
+        rc = check_line("Device", r->value[DEVICE] ? r->value[DEVICE] : "", e);
     if (rc == 0 && r->value[DEVICE] && strlen(r->value[DEVICE]) > FINDING_DEVICE_BYTES_MAX / 2)
         rc = err_set(e, -EINVAL, "Device has more than %d bytes", FINDING_DEVICE_BYTES_MAX / 2);
     if (rc < 0)
@@ -201,7 +197,7 @@ static int take_record(struct meanings *all, struct record *r, struct err *e)
     if (rc == 0 && r->value[CODE])
         rc = check_code(r->value[CODE], e);
     if (rc == 0 && r->value[BECAUSE])
-        rc = check_utf8("Because", r->value[BECAUSE], e);
+        rc = check_line("Because", r->value[BECAUSE], e);
     if (rc < 0)
         return rc;
     read_source(all, r);

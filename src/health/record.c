@@ -111,14 +111,7 @@ static int begin(struct check *k, const struct conf_line *line, struct err *e)
 
 static int check_text(const char *value, struct err *e)
 {
-    if (*value == '\0')
-        return err_set(e, -EINVAL, "the value is empty");
-    for (size_t i = 0, step; value[i]; i += step) {
-        step = text_utf8(value + i);
-        if (step == 0 || (unsigned char)value[i] < ' ' || value[i] == 127)
-            return err_set(e, -EINVAL, "byte %zu is neither UTF-8 nor anything that can be printed", i);
-    }
-    return 0;
+    return *value ? text_check_line(value, e) : err_set(e, -EINVAL, "the value is empty");
 }
 
 /* The probes that have this key, with commas between. */

@@ -117,18 +117,6 @@ static int take_after(struct remedy *r, const char *value, struct err *e)
     return rc;
 }
 
-/* One line of text for people and shells. */
-static int check_text(const char *value, struct err *e)
-{
-    for (size_t i = 0, step; value[i]; i += step) {
-        if ((step = text_utf8(value + i)) == 0)
-            return err_set(e, -EINVAL, "not UTF-8 at byte %zu", i);
-        if ((unsigned char)value[i] < ' ' || value[i] == 0x7f)
-            return err_set(e, -EINVAL, "a control character at byte %zu", i);
-    }
-    return 0;
-}
-
 static bool is_command(const char *run)
 {
     return strncmp(run, "node:", 5) == 0 || strncmp(run, "script:", 7) == 0;
@@ -147,7 +135,7 @@ static int take_run(struct remedy *r, const char *value, struct err *e)
             "\"%.80s\" is none of node:COMMAND, script:COMMAND, reboot, power.cycle, power.reset, power.off, "
             "power.on, power.netboot, replace",
             value);
-    int rc = check_text(value, e);
+    int rc = text_check_line(value, e);
     if (rc == 0)
         r->run = mem_dup(value);
     return rc;
@@ -155,7 +143,7 @@ static int take_run(struct remedy *r, const char *value, struct err *e)
 
 static int take_because(struct remedy *r, const char *value, struct err *e)
 {
-    int rc = check_text(value, e);
+    int rc = text_check_line(value, e);
     if (rc == 0)
         r->because = mem_dup(value);
     return rc;
