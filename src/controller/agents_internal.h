@@ -38,6 +38,7 @@ struct session {
 struct sent {
     const struct member *to; /* NULL when nowhere, or heard */
     struct mono at;
+    bool early; /* what it said was passed on before its collector told of it */
 };
 
 struct agents {
@@ -98,7 +99,9 @@ void collectors_second(struct agents *a, struct mono now);
 /* Sends the session to its collector and closes it; false when it is to stay. */
 bool collectors_redirect(struct session *s);
 /* The collector that m was sent to has heard it. */
-void collectors_arrived(struct agents *a, const struct member *m);
+void collectors_arrived(struct agents *a, struct member *m);
+/* What m said came before the word that it is there: it is asked for it when it is. */
+void collectors_early(struct agents *a, const struct member *m);
 /* The member of this name when it is for this collector to speak for it; else NULL, and counted. */
 struct member *collectors_spoken_for(struct session *s, const char *name);
 
@@ -125,6 +128,8 @@ void checklist_tell(struct session *s);
 void checklist_said(struct session *s, uint8_t type, const json_t *body);
 /* Asks those whose word is out of date to say all anew. */
 void checklist_second(struct agents *a, struct mono now);
+/* Asks m to say all anew. */
+void checklist_ask(struct agents *a, struct member *m);
 /* PASS of a collector. */
 void checklist_passed(struct session *s, const json_t *body);
 

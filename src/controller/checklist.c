@@ -111,14 +111,19 @@ bool agents_send(struct agents *a, struct member *m, enum frame_type type, json_
 
 /* --- what is said ---------------------------------------------------------------------------- */
 
-static void ask(void *arg, struct member *m)
+void checklist_ask(struct agents *a, struct member *m)
 {
-    agents_send(arg, m, FRAME_ACT, json_pack("{s:b}", "tell", 1));
+    agents_send(a, m, FRAME_ACT, json_pack("{s:b}", "tell", 1));
+}
+
+static void on_untold(void *arg, struct member *m)
+{
+    checklist_ask(arg, m);
 }
 
 void checklist_second(struct agents *a, struct mono now)
 {
-    watch_untold(a->with.watch, now, ask, a);
+    watch_untold(a->with.watch, now, on_untold, a);
 }
 
 static void take_checks(struct session *s, struct member *m, const json_t *body)
@@ -129,7 +134,7 @@ static void take_checks(struct session *s, struct member *m, const json_t *body)
     if (watch_checks(a->with.watch, mono_now(), wall_now(), m, body, &want, &e) < 0)
         session_warn(s, m, &e);
     else if (want)
-        ask(a, m);
+        checklist_ask(a, m);
 }
 
 /* A frame of m, over a session that may speak for it. */
@@ -154,6 +159,10 @@ void checklist_passed(struct session *s, const json_t *body)
     json_take_string(body, "node", &name, NULL);
     json_take_u64(body, "type", UINT8_MAX, &type, NULL);
     struct member *m = collectors_spoken_for(s, name);
-    if (m && json_is_object(inner) && watch_observed(s->agents->with.watch, m)->session == s)
+    if (!m || !json_is_object(inner))
+        return;
+    if (watch_observed(s->agents->with.watch, m)->session == s)
         take(s, m, type, inner);
+    else
+        collectors_early(s->agents, m);
 }

@@ -183,6 +183,23 @@ static void it_says_nothing_for_nodes_of_others(void **state)
     assert_int_equal(result_of("lx3", "a"), RESULT_FATAL);
 }
 
+/* A collector that comes back passes on at once what its nodes say, and tells of them with its next batch. */
+static void what_came_too_early_is_asked_for_again(void **state)
+{
+    world_checks(COLLECTORS_ONE, TWO);
+    struct client *c = collector_hello("lx1", INSTANCE, 4711, "lx[2-20]");
+    run_until(c->count[FRAME_SHARE]);
+    pass(c, "lx5", SAYS(FULL, "a", BAD));
+    assert_int_equal(c->count[FRAME_PASS], 0);
+    client_send(c, FRAME_BATCH,
+                "{\"changed\":[{\"name\":\"lx5\",\"boot\":\"" BOOT "\",\"instance\":\"" INSTANCE
+                "\",\"seq\":1,\"work\":[]}]}");
+    run_until(c->count[FRAME_PASS]);
+    assert_string_equal(text_in(c, FRAME_PASS, "node"), "lx5");
+    assert_true(json_is_true(json_object_get(json_object_get(c->last[FRAME_PASS], "body"), "tell")));
+    assert_int_equal(c->count[FRAME_PASS], 1);
+}
+
 static void one_that_is_no_collector_passes_nothing(void **state)
 {
     world_checks("", TWO);
@@ -224,6 +241,7 @@ int main(void)
         TEST(garbage_is_no_check),
         TEST(a_collector_passes_on_what_its_nodes_say),
         TEST(it_says_nothing_for_nodes_of_others),
+        TEST(what_came_too_early_is_asked_for_again),
         TEST(one_that_is_no_collector_passes_nothing),
         TEST(what_is_said_to_a_node_goes_the_way_it_came),
     };

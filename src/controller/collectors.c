@@ -237,10 +237,21 @@ static struct sent *sent_of(struct agents *a, const struct member *m)
     return &a->sent[m->id];
 }
 
-void collectors_arrived(struct agents *a, const struct member *m)
+void collectors_arrived(struct agents *a, struct member *m)
 {
-    if (m->id < a->n_sent)
-        a->sent[m->id].to = NULL;
+    if (m->id >= a->n_sent)
+        return;
+    struct sent *s = &a->sent[m->id];
+    s->to = NULL;
+    if (!s->early)
+        return;
+    s->early = false;
+    checklist_ask(a, m);
+}
+
+void collectors_early(struct agents *a, const struct member *m)
+{
+    sent_of(a, m)->early = true;
 }
 
 /* True for one that was sent to this collector before and has come back unheard: there is no way
@@ -278,7 +289,7 @@ bool collectors_redirect(struct session *s)
         return false;
     if (came_back(a, s->member, to, now))
         return false;
-    *sent_of(a, s->member) = (struct sent){collector, now};
+    *sent_of(a, s->member) = (struct sent){.to = collector, .at = now};
     CLEANUP_FREE char *host = host_of(to->peer);
     session_send(s, FRAME_REDIRECT,
                  json_pack("{s:{s:s,s:s,s:i}}", "collector", "name", collector->name, "host", host, "port",
