@@ -378,6 +378,19 @@ void actor_act(struct actor *a, const struct body_act *act)
         begin(a, act);
 }
 
+void actor_ask(struct actor *a, const struct body_act *act, const char *nonce)
+{
+    const struct deed *known = deeds_find(&a->deeds, act->id);
+    CLEANUP_TEXT struct text body = {0};
+    if (known) {
+        say(a, known);
+        return;
+    }
+    text_printf(&body, "{\"id\":\"%s\",\"boot\":\"%s\",\"state\":\"asks\",\"nonce\":\"%s\"}", act->id,
+                act->boot, nonce);
+    a->settings.say(a->settings.arg, body.s, body.len);
+}
+
 void actor_tell(struct actor *a)
 {
     for (size_t i = 0; i < a->deeds.n; i++)

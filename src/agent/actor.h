@@ -33,5 +33,8 @@ void actor_tell(struct actor *a);
 /* An id that is known is told about again and not done again. Refused: another boot, a term older than one
  * seen, a kind that is not known, something else under way, or nothing could be written down. */
 void actor_act(struct actor *a, const struct body_act *act);
+/* Somebody who is not believed says that there is this to do: asks for the order with the nonce, or says what
+ * came of it when it is known. */
+void actor_ask(struct actor *a, const struct body_act *act, const char *nonce);
 
 #endif

@@ -372,6 +372,23 @@ static void a_check_is_run_and_its_verdict_told(void **state)
     assert_non_null(json_object_get(last_of(n, "c1"), "verdict"));
 }
 
+static void hearsay_is_asked_for_and_not_done(void **state)
+{
+    struct node *n = *state;
+    char path[256], run[512];
+    snprintf(run, sizeof run, "node:touch %s", path_in(n, "done", path));
+    struct body_act a = act_of("c1", run);
+    actor_ask(n->actor, &a, "0123456789abcdef0123456789abcdef");
+    assert_string_equal(string_of(last_of(n, "c1"), "state"), "asks");
+    assert_string_equal(string_of(last_of(n, "c1"), "nonce"), "0123456789abcdef0123456789abcdef");
+    assert_string_equal(string_of(last_of(n, "c1"), "boot"), BOOT);
+    actor_act(n->actor, &a);
+    wait_said(n, "c1", "done");
+    assert_true(is_there(path));
+    actor_ask(n->actor, &a, "0123456789abcdef0123456789abcdef"); /* it is known what came of it */
+    assert_string_equal(string_of(last_of(n, "c1"), "state"), "done");
+}
+
 static void what_cannot_be_written_down_is_not_begun(void **state)
 {
     struct node *n = *state;
@@ -465,6 +482,7 @@ int main(void)
         TEST(a_reboot_is_done_when_the_boot_is_another_one),
         TEST(a_reboot_that_fails_or_does_not_come_says_so),
         TEST(a_check_is_run_and_its_verdict_told),
+        TEST(hearsay_is_asked_for_and_not_done),
         TEST(what_cannot_be_written_down_is_not_begun),
         cmocka_unit_test(keeps_the_last_sixteen),
         cmocka_unit_test(what_is_under_way_is_not_forgotten),

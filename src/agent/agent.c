@@ -8,6 +8,7 @@
 #include "agent/collect.h"
 #include "agent/home.h"
 #include "agent/inventory.h"
+#include "agent/orders.h"
 #include "agent/prolog.h"
 #include "agent/shrink.h"
 #include "agent/surveyor.h"
@@ -45,8 +46,9 @@ enum {
     RENEWAL_CHECK_MS = 86400000,
     RENEWAL_RETRY_MS = 3600000,
     RENEWAL_ANSWER_MS = 30000,
-    SHRINK_AFTER = 2, /* heartbeats of a new link: then the inventory is through, too */
-    ONCE_TRIES = 3    /* of a single report, before it gives up */
+    SHRINK_AFTER = 2, /* heartbeats of a new link, when the inventory is through, too; or after an order */
+    ONCE_TRIES = 3,   /* of a single report, before it gives up */
+    WARN_AGAIN_S = 60 /* of what is not believed */
 };
 
 struct agent {
@@ -68,6 +70,10 @@ struct agent {
     struct child *work_child, *inventory_child;
     uv_timer_t beat, reread, renewal, answer;
     int handles;
+
+    struct orders orders;
+    uint64_t list_revision, survey_revision; /* of what holds */
+    struct mono warned;                      /* of an order that was not believed; ns 0: never */
 
     char instance[17], boot[37];
     uint64_t seq;
@@ -470,12 +476,71 @@ static void tell_checks(struct agent *a)
     actor_tell(a->actor);
 }
 
+/* The connection goes on: a collector that says what it should not still says whether this node is heard,
+ * and leaving it for a controller would only lead back to it. */
+static void disbelieve(struct agent *a, uint8_t type, const struct err *why)
+{
+    char name[16], peer[UPLINK_PEER_BYTES];
+    struct mono now = mono_now();
+    if (a->warned.ns && mono_sub(now, a->warned).ns < span_s(WARN_AGAIN_S).ns)
+        return;
+    a->warned = now;
+    log_warn("%s from %s is not believed, and nothing is done: %s", frame_name(type, name),
+             uplink_peer(a->uplink, peer), why->msg);
+}
+
+/* What a controller signed; its bytes live as long as the order. */
+static bool open_order(struct agent *a, uint8_t type, const json_t *order, struct frame *out)
+{
+    struct err why = {0};
+    a->shrinks = SHRINK_AFTER; /* reading certificates touches 2 MiB of OpenSSL */
+    if (orders_open(&a->orders, type, order, out, &why) == 0)
+        return true;
+    disbelieve(a, type, &why);
+    return false;
+}
+
+/* A controller's own word holds, also when its clock was set back or its state was lost. */
+static bool is_newer(struct agent *a, uint8_t type, uint64_t revision, uint64_t *last)
+{
+    struct err why = {0};
+    if (revision < *last && !uplink_at_controller(a->uplink)) {
+        err_set(&why, -EALREADY, "it is older than what holds");
+        disbelieve(a, type, &why);
+        return false;
+    }
+    *last = revision;
+    return true;
+}
+
+/* False: there is none, or it does not count, and *out is empty. */
+static bool take_survey(struct agent *a, const json_t *order, struct body_survey *out)
+{
+    struct frame f;
+    struct err why = {0};
+    *out = (struct body_survey){0};
+    if (!order || !open_order(a, FRAME_SETTINGS, order, &f))
+        return false;
+    if (body_read_survey(&f, out, &why) < 0) {
+        disbelieve(a, FRAME_SETTINGS, &why);
+        return false;
+    }
+    if (is_newer(a, FRAME_SETTINGS, out->revision, &a->survey_revision))
+        return true;
+    body_survey_fini(out);
+    *out = (struct body_survey){0};
+    return false;
+}
+
 static void on_welcome(void *arg, const struct body_welcome *w)
 {
     struct agent *a = arg;
     struct body_welcome welcome = *w;
+    struct body_survey survey;
     if (!w->has_interval)
         welcome.interval = a->default_interval;
+    if (!take_survey(a, w->survey, &survey))
+        welcome.survey = NULL;
     a->tries = 0;
     a->shrinks = SHRINK_AFTER;
     a->owes_beat = true;
@@ -489,7 +554,8 @@ static void on_welcome(void *arg, const struct body_welcome *w)
     set_interval(a, welcome.interval);
     if (a->owes_inventory)
         send_whole_inventory(a);
-    surveyor_welcome(a->surveyor, &w->survey);
+    surveyor_welcome(a->surveyor, &survey);
+    body_survey_fini(&survey);
     tell_checks(a);
     beat_now(a);
 }
@@ -497,16 +563,19 @@ static void on_welcome(void *arg, const struct body_welcome *w)
 static int on_settings(struct agent *a, const struct frame *f, struct err *e)
 {
     struct body_settings s;
+    struct body_survey survey;
     int r = body_read_settings(f, &s, e);
     if (r)
         return r;
+    bool taken = take_survey(a, s.survey, &survey);
     if (s.has_spread)
         uplink_set_spread(a->uplink, s.spread);
     if (s.has_interval)
         set_interval(a, s.interval);
-    surveyor_settings(a->surveyor, &s.survey);
-    collect_settings(a->collect, s.has_interval ? &s.interval : NULL, &s.survey);
-    body_survey_fini(&s.survey);
+    surveyor_settings(a->surveyor, &survey);
+    collect_settings(a->collect, s.has_interval ? &s.interval : NULL, taken ? s.survey : NULL);
+    body_survey_fini(&survey);
+    json_decref(s.survey);
     return 0;
 }
 
@@ -562,35 +631,76 @@ static int on_recheck(struct agent *a, const struct frame *f, struct err *e)
     return 0;
 }
 
-static int on_checklist(struct agent *a, const struct frame *f, struct err *e)
+static void use_checklist(struct agent *a, const struct body_checklist *said, const char *body)
 {
-    struct body_checklist said;
     struct checklist list;
     struct err why = {0};
-    int r = body_read_checklist(f, &said, e);
-    if (r)
-        return r;
-    if (strcmp(said.hash, checker_list(a->checker)) != 0) {
-        checklist_take(&said, a->id.name, &list);
+    if (strcmp(said->hash, checker_list(a->checker)) != 0) {
+        checklist_take(said, a->id.name, &list);
         log_info("checks %zu things as the controller says", list.checks.n);
         checker_set(a->checker, &list);
-        if (home_write(a->home, CHECKLIST_FILE, f->body, true, &why))
-            log_error("the checks are not kept: %s", why.msg);
     }
-    collect_checklist(a->collect, said.hash, f->body, f->len);
+    if (home_write(a->home, CHECKLIST_FILE, body, true, &why))
+        log_error("the checks are not kept: %s", why.msg);
+    collect_checklist(a->collect, said->hash, body, strlen(body));
+}
+
+static int on_checklist(struct agent *a, const struct frame *f, struct err *e)
+{
+    struct frame order;
+    struct body_checklist said;
+    CLEANUP_JSON json_t *body = json_read(f->body, f->len, e);
+    if (!body)
+        return -EINVAL;
+    if (!open_order(a, f->type, body, &order))
+        return 0;
+    int r = body_read_checklist(&order, &said, e);
+    if (r)
+        return r;
+    if (is_newer(a, f->type, said.revision, &a->list_revision))
+        use_checklist(a, &said, f->body);
     body_checklist_fini(&said);
+    return 0;
+}
+
+/* Signed for us, and lately. */
+static int on_order(struct agent *a, const json_t *order, struct err *e)
+{
+    struct frame f;
+    struct body_act act;
+    struct err why = {0};
+    if (!open_order(a, FRAME_ACT, order, &f))
+        return 0;
+    int r = body_read_act(&f, &act, e);
+    if (r)
+        return r;
+    if (orders_asked(&a->orders, mono_now(), act.nonce)) {
+        actor_act(a->actor, &act);
+        return 0;
+    }
+    err_set(&why, -EALREADY, "operation %s was not asked for, or too long ago", act.id);
+    disbelieve(a, FRAME_ACT, &why);
     return 0;
 }
 
 static int on_act(struct agent *a, const struct frame *f, struct err *e)
 {
     struct body_act act;
+    CLEANUP_JSON json_t *body = json_read(f->body, f->len, e);
+    if (!body)
+        return -EINVAL;
+    if (order_is(body))
+        return on_order(a, body, e);
     int r = body_read_act(f, &act, e);
-    if (!r && act.tell)
+    if (r)
+        return r;
+    if (act.tell)
         tell_checks(a);
-    else if (!r)
+    else if (uplink_at_controller(a->uplink))
         actor_act(a->actor, &act);
-    return r;
+    else
+        actor_ask(a->actor, &act, orders_ask(&a->orders, mono_now()));
+    return 0;
 }
 
 static int on_pass(struct agent *a, const struct frame *f, struct err *e)
@@ -714,6 +824,7 @@ static void load_checklist(struct agent *a)
         return;
     if (body)
         collect_checklist(a->collect, list.hash, body, strlen(body));
+    a->list_revision = list.revision;
     checker_set(a->checker, &list);
 }
 
@@ -751,6 +862,7 @@ int agent_start(uv_loop_t *loop, const struct agent_settings *settings, agent_do
         return r;
     }
     warn_if_expired(a);
+    a->orders = (struct orders){.ca = a->id.ca, .node = a->id.name};
     add_timer(a, &a->beat);
     add_timer(a, &a->reread);
     add_timer(a, &a->renewal);

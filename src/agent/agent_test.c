@@ -528,12 +528,35 @@ static void reads_anew_on_request_and_says_the_same_in_21_bytes(void **state)
     stop(f, &n);
 }
 
+static char *survey_order(struct fake *f, int revision, const char *members)
+{
+    CLEANUP_TEXT struct text t = {0};
+    text_printf(&t, "{\"type\":%d,\"revision\":%d,%s}", (int)FRAME_SETTINGS, revision, members);
+    return fake_order(f, t.s);
+}
+
+/* A WELCOME that says how fingerprints are read, of revision 1. The caller frees it. */
+static char *welcome_with(struct fake *f, int interval_ms, const char *members)
+{
+    struct text t = {0};
+    CLEANUP_FREE char *survey = survey_order(f, 1, members);
+    text_printf(&t, "{\"interval_ms\":%d,\"spread_ms\":10,\"term\":3,\"controller\":\"c1\",\"survey\":%s}",
+                interval_ms, survey);
+    return text_take(&t);
+}
+
+static void send_survey(struct fake *f, int peer, int revision, const char *members)
+{
+    CLEANUP_FREE char *survey = survey_order(f, revision, members);
+    fake_send(f, peer, FRAME_SETTINGS, "{\"survey\":%s}", survey);
+}
+
 static void reads_anew_as_often_as_it_is_told(void **state)
 {
     struct fake *f = *state;
     struct node n;
-    f->welcome =
-        "{\"interval_ms\":60000,\"spread_ms\":10,\"term\":3,\"controller\":\"c1\",\"recheck_ms\":100}";
+    CLEANUP_FREE char *welcome = welcome_with(f, 60000, "\"recheck_ms\":100");
+    f->welcome = welcome;
     start(f, &n, "lx01");
     frame(f, FRAME_FINGERPRINT, 0, 4, NULL);
     stop(f, &n);
@@ -689,9 +712,8 @@ static void reads_what_the_controller_names_before_it_says_anything(void **state
     struct fake *f = *state;
     struct node n;
     struct components list = {0};
-    f->welcome =
-        "{\"interval_ms\":60000,\"spread_ms\":10,\"term\":3,\"controller\":\"c1\",\"also\":[\"file./etc/"
-        "motd\"]}";
+    CLEANUP_FREE char *welcome = welcome_with(f, 60000, "\"also\":[\"file./etc/motd\"]");
+    f->welcome = welcome;
     start(f, &n, "lx01");
     int at = wait_new_fingerprint(f, 0);
     want_list(f, at, &list);
@@ -699,8 +721,8 @@ static void reads_what_the_controller_names_before_it_says_anything(void **state
     components_fini(&list);
     /* The same again changes nothing, and less is read anew. */
     int from = f->n_frames;
-    fake_send(f, f->frames[at].peer, FRAME_SETTINGS, "{\"also\":[\"file./etc/motd\"]}");
-    fake_send(f, f->frames[at].peer, FRAME_SETTINGS, "{\"also\":[]}");
+    send_survey(f, f->frames[at].peer, 2, "\"also\":[\"file./etc/motd\"]");
+    send_survey(f, f->frames[at].peer, 3, "\"also\":[]");
     at = wait_new_fingerprint(f, from);
     want_list(f, at, &list);
     assert_null(component(&list, "file./etc/motd"));
@@ -743,9 +765,8 @@ static void a_collector_hands_fingerprints_both_ways(void **state)
     struct node one, two;
     int peer;
     struct components list = {0};
-    f->welcome =
-        "{\"interval_ms\":100,\"spread_ms\":10,\"term\":3,\"controller\":\"c1\",\"recheck_ms\":3600000,"
-        "\"also\":[\"file./etc/motd\"]}";
+    CLEANUP_FREE char *welcome = welcome_with(f, 100, "\"recheck_ms\":3600000,\"also\":[\"file./etc/motd\"]");
+    f->welcome = welcome;
     uint16_t port = start_collector(f, &one, "lx[02-03]", &peer);
     int from = f->n_frames;
     start(f, &two, "lx02");
@@ -829,11 +850,19 @@ static void does_not_start_without_an_identity_or_a_controller(void **state)
 /* --- checks and operations ------------------------------------------------------------------ */
 
 #define BOOT_ID "6e8f4a52-0c1e-4c1b-9d3a-2f60c2a1b7de"
-#define CHECKLIST(hash, run)                                                                      \
-    "{\"hash\":\"" hash "\",\"lines\":[\"Check=disk Probe=plugin Run=\\\"" run "\\\" Every=1d\"," \
+#define CHECKLIST(hash, revision, run)                                        \
+    "{\"type\":18,\"revision\":" #revision ",\"hash\":\"" hash                \
+    "\",\"lines\":[\"Check=disk Probe=plugin Run=\\\"" run "\\\" Every=1d\"," \
     "\"Check=not.here Probe=plugin Run=true Nodes=lx09\",\"Check=future Probe=unheard.of\"]}"
 #define ACT(id, run) \
     "{\"id\":\"" id "\",\"term\":3,\"run\":\"" run "\",\"boot\":\"" BOOT_ID "\",\"deadline_ms\":20000}"
+
+/* What the controller signs. */
+static void send_order(struct fake *f, int peer, enum frame_type type, const char *text)
+{
+    CLEANUP_FREE char *order = fake_order(f, text);
+    fake_send(f, peer, type, "%s", order);
+}
 
 struct awaited_text {
     struct fake *f;
@@ -872,7 +901,7 @@ static void checks_what_the_controller_says_and_remembers_it(void **state)
     json_t *hello = frame(f, FRAME_HELLO, 0, 1, NULL);
     assert_null(json_object_get(hello, "checklist"));
     frame(f, FRAME_HEARTBEAT, 0, 1, NULL);
-    fake_send(f, 0, FRAME_CHECKLIST, "%s", CHECKLIST("h1", "exit 1"));
+    send_order(f, 0, FRAME_CHECKLIST, CHECKLIST("h1", 1, "exit 1"));
     json_t *first = frame(f, FRAME_CHECKS, 0, 1, NULL);
     assert_true(json_is_true(json_object_get(first, "full")));
     assert_string_equal(string_of(first, "list"), "h1");
@@ -895,7 +924,7 @@ static void says_all_its_checks_on_each_link_and_when_asked(void **state)
     int at;
     start(f, &n, "lx01");
     frame(f, FRAME_HEARTBEAT, 0, 1, NULL);
-    fake_send(f, 0, FRAME_CHECKLIST, "%s", CHECKLIST("h1", "exit 1"));
+    send_order(f, 0, FRAME_CHECKLIST, CHECKLIST("h1", 1, "exit 1"));
     wait_text(f, FRAME_CHECKS, 0, "\"result\":\"warn\"");
     peer_close(f->peers[0]);
     frame(f, FRAME_HELLO, 0, 2, &at);
@@ -923,6 +952,19 @@ static void carries_out_operations_and_tells_of_them_again(void **state)
     stop(f, &n);
 }
 
+/* Answers the question in what the collector passed on, with what is signed for the node. */
+static void pass_order(struct fake *f, int peer, const char *node, const json_t *passed, const char *id,
+                       const char *run)
+{
+    CLEANUP_TEXT struct text t = {0};
+    text_printf(&t,
+                "{\"type\":20,\"node\":\"%s\",\"nonce\":\"%s\",\"id\":\"%s\",\"term\":3,\"run\":\"%s\","
+                "\"boot\":\"" BOOT_ID "\",\"deadline_ms\":20000}",
+                node, json_text(json_object_get(passed, "body"), "nonce"), id, run);
+    CLEANUP_FREE char *order = fake_order(f, t.s);
+    fake_send(f, peer, FRAME_PASS, "{\"node\":\"%s\",\"type\":20,\"body\":%s}", node, order);
+}
+
 static void a_collector_passes_checks_and_operations_on(void **state)
 {
     struct fake *f = *state;
@@ -930,7 +972,7 @@ static void a_collector_passes_checks_and_operations_on(void **state)
     int peer, at;
     f->welcome = WELCOME(100, false);
     uint16_t port = start_collector(f, &one, "lx[02-03]", &peer);
-    fake_send(f, peer, FRAME_CHECKLIST, "%s", CHECKLIST("h1", "exit 1"));
+    send_order(f, peer, FRAME_CHECKLIST, CHECKLIST("h1", 1, "exit 1"));
     wait_text(f, FRAME_CHECKS, 0, "\"list\":\"h1\"");
     int from = f->n_frames;
     start(f, &two, "lx02");
@@ -940,8 +982,10 @@ static void a_collector_passes_checks_and_operations_on(void **state)
     assert_string_equal(string_of(f->frames[at].body, "node"), "lx02");
     assert_int_equal(number_of(f->frames[at].body, "type"), FRAME_CHECKS);
     fake_send(f, peer, FRAME_PASS, "{\"node\":\"lx02\",\"type\":20,\"body\":%s}", ACT("c1", "node:echo hi"));
+    at = wait_text(f, FRAME_PASS, from, "\"asks\"");
+    pass_order(f, peer, "lx02", f->frames[at].body, "c1", "node:echo hi");
     wait_text(f, FRAME_PASS, from, "hi\\n");
-    fake_send(f, peer, FRAME_CHECKLIST, "%s", CHECKLIST("h2", "exit 2"));
+    send_order(f, peer, FRAME_CHECKLIST, CHECKLIST("h2", 2, "exit 2"));
     wait_text(f, FRAME_PASS, from, "\"result\":\"fatal\"");
     /* Another link of the collector's knows nothing: everything is said again. */
     from = f->n_frames;

@@ -122,17 +122,35 @@ static int take_also(const json_t *body, struct body_survey *out, struct err *e)
     return 0;
 }
 
-static int take_survey(const json_t *body, struct body_survey *out, struct err *e)
+int body_read_survey(const struct frame *f, struct body_survey *out, struct err *e)
 {
+    CLEANUP_JSON json_t *body = read_object(f, e);
     *out = (struct body_survey){0};
-    int r = take_time(body, "recheck_ms", BODY_RECHECK_MS_MAX, &out->has_recheck, &out->recheck, e);
-    return r ? r : take_also(body, out, e);
+    if (!body)
+        return -EINVAL;
+    int r = take_number(body, "revision", &out->revision, e);
+    if (!r)
+        r = take_time(body, "recheck_ms", BODY_RECHECK_MS_MAX, &out->has_recheck, &out->recheck, e);
+    if (!r)
+        r = take_also(body, out, e);
+    return frame_wrap(f, r, e);
+}
+
+/* Whether it is to be believed is seen when it is opened. */
+static int take_survey(const json_t *body, json_t **out, struct err *e)
+{
+    json_t *survey = json_object_get(body, "survey");
+    if (survey && !json_is_object(survey))
+        return err_set(e, -EINVAL, "\"survey\" is not an object");
+    *out = json_incref(survey);
+    return 0;
 }
 
 int body_read_welcome(const struct frame *f, struct body_welcome *out, struct err *e)
 {
     CLEANUP_JSON json_t *body = read_object(f, e);
     bool has_spread;
+    out->survey = NULL;
     if (!body)
         return -EINVAL;
     int r = take_time(body, "interval_ms", BODY_INTERVAL_MS_MAX, &out->has_interval, &out->interval, e);
@@ -152,6 +170,7 @@ int body_read_welcome(const struct frame *f, struct body_welcome *out, struct er
 int body_read_settings(const struct frame *f, struct body_settings *out, struct err *e)
 {
     CLEANUP_JSON json_t *body = read_object(f, e);
+    out->survey = NULL;
     if (!body)
         return -EINVAL;
     int r = take_time(body, "interval_ms", BODY_INTERVAL_MS_MAX, &out->has_interval, &out->interval, e);
@@ -459,6 +478,8 @@ int body_read_checklist(const struct frame *f, struct body_checklist *out, struc
         return -EINVAL;
     int r = take_word(body, "hash", true, out->hash, e);
     if (!r)
+        r = take_number(body, "revision", &out->revision, e);
+    if (!r)
         r = take_lines(body, "lines", &out->lines, e);
     if (!r)
         r = take_lines(body, "meanings", &out->meanings, e);
@@ -473,6 +494,8 @@ static int take_operation(const json_t *body, struct body_act *out, struct err *
     int r = take_word(body, "id", true, out->id, e);
     if (!r)
         r = take_word(body, "boot", true, out->boot, e);
+    if (!r)
+        r = take_word(body, "nonce", false, out->nonce, e);
     if (!r)
         r = take_number(body, "term", &out->term, e);
     if (!r)

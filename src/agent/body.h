@@ -31,12 +31,15 @@ enum {
     BODY_DEADLINE_MS_MAX = 21 * 86400 * 1000 /* of an operation */
 };
 
-/* How fingerprints are to be read. What was not said stays as it is. */
+/* How fingerprints are to be read, as a controller signed it. What was not said stays as it is. */
 struct body_survey {
+    uint64_t revision; /* which of two is newer */
     bool has_recheck, has_also;
     struct span recheck;  /* zero: when something changed or somebody asks, no more */
     struct hostlist also; /* plain words; names of components */
 };
+/* The caller calls body_survey_fini after success; after failure there is nothing to free. */
+int body_read_survey(const struct frame *f, struct body_survey *out, struct err *e);
 void body_survey_fini(struct body_survey *s);
 
 struct body_welcome {
@@ -46,16 +49,15 @@ struct body_welcome {
     uint64_t term;
     char controller[BODY_WORD_BYTES_MAX + 1]; /* its instance */
     bool want;
-    struct body_survey survey;
+    json_t *survey; /* an order, as it came; NULL: none. Here and with SETTINGS the caller releases it after
+                       success; after failure there is nothing to release */
 };
-/* Here and with SETTINGS the caller calls body_survey_fini after success; after failure there is nothing
- * to free. */
 int body_read_welcome(const struct frame *f, struct body_welcome *out, struct err *e);
 
 struct body_settings {
     bool has_interval, has_spread;
     struct span interval, spread;
-    struct body_survey survey;
+    json_t *survey;
 };
 int body_read_settings(const struct frame *f, struct body_settings *out, struct err *e);
 
@@ -131,8 +133,9 @@ struct body_components {
 };
 int body_read_components(const struct frame *f, struct body_components *out, struct err *e);
 
-/* The checks that nodes run, as a controller says them; a collector hands them on as they came. */
+/* The checks that nodes run, as a controller signed them. */
 struct body_checklist {
+    uint64_t revision; /* which of two is newer */
     char hash[BODY_WORD_BYTES_MAX + 1];
     struct hostlist lines, meanings; /* records as text, without line ends */
 };
@@ -145,6 +148,7 @@ struct body_act {
     bool tell; /* say all checks anew; the rest means nothing */
     char id[BODY_WORD_BYTES_MAX + 1];
     char boot[BODY_WORD_BYTES_MAX + 1];
+    char nonce[BODY_WORD_BYTES_MAX + 1]; /* with which this agent asked for it; "" for none */
     uint64_t term;
     struct span deadline;                 /* at least 1 ms */
     bool cures;                           /* what the kernel said of this device is over when it is done */

@@ -59,15 +59,18 @@ static void read_from_controller(const struct frame *f)
 {
     struct body_welcome welcome;
     struct body_settings settings;
+    struct body_survey survey;
     struct body_refuse refuse;
     struct body_redirect redirect;
     struct body_share share;
     struct body_want want;
     char *pem = NULL;
     if (body_read_welcome(f, &welcome, NULL) == 0)
-        body_survey_fini(&welcome.survey);
+        json_decref(welcome.survey);
     if (body_read_settings(f, &settings, NULL) == 0)
-        body_survey_fini(&settings.survey);
+        json_decref(settings.survey);
+    if (body_read_survey(f, &survey, NULL) == 0)
+        body_survey_fini(&survey);
     (void)body_read_refuse(f, &refuse, NULL);
     (void)body_read_redirect(f, &redirect, NULL);
     if (body_read_share(f, &share, NULL) == 0)

@@ -146,40 +146,57 @@ static void reads_which_components_are_wanted(void **state)
 
 static void reads_how_fingerprints_are_to_be_read(void **state)
 {
+    struct body_survey s;
+    assert_int_equal(READ(body_read_survey, FRAME_SETTINGS,
+                          "{\"revision\":5,\"recheck_ms\":21600000,\"also\":[\"sysctl.vm.swappiness\","
+                          "\"file./etc/x\"]}",
+                          &s, NULL),
+                     0);
+    assert_true(s.has_recheck && s.has_also);
+    assert_int_equal(s.revision, 5);
+    assert_int_equal(span_to_ms(s.recheck), 21600000);
+    assert_int_equal(s.also.n, 2);
+    assert_string_equal(s.also.names[1], "file./etc/x");
+    body_survey_fini(&s);
+    assert_int_equal(READ(body_read_survey, FRAME_SETTINGS, "{\"also\":[]}", &s, NULL), 0);
+    assert_true(s.has_also && !s.has_recheck);
+    assert_int_equal(s.also.n, 0);
+    assert_int_equal(READ(body_read_survey, FRAME_SETTINGS, "{}", &s, NULL), 0);
+    assert_false(s.has_also);
+}
+
+static void takes_an_order_for_the_survey_as_it_came(void **state)
+{
     struct body_welcome w;
     struct body_settings s;
-    assert_int_equal(READ(body_read_welcome, FRAME_WELCOME,
-                          "{\"recheck_ms\":21600000,\"also\":[\"sysctl.vm.swappiness\",\"file./etc/x\"]}", &w,
-                          NULL),
-                     0);
-    assert_true(w.survey.has_recheck && w.survey.has_also);
-    assert_int_equal(span_to_ms(w.survey.recheck), 21600000);
-    assert_int_equal(w.survey.also.n, 2);
-    assert_string_equal(w.survey.also.names[1], "file./etc/x");
-    body_survey_fini(&w.survey);
-    assert_int_equal(READ(body_read_settings, FRAME_SETTINGS, "{\"also\":[]}", &s, NULL), 0);
-    assert_true(s.survey.has_also && !s.survey.has_recheck);
-    assert_int_equal(s.survey.also.n, 0);
-    assert_int_equal(READ(body_read_settings, FRAME_SETTINGS, "{}", &s, NULL), 0);
-    assert_false(s.survey.has_also);
+    assert_int_equal(READ(body_read_welcome, FRAME_WELCOME, "{\"survey\":{\"signed\":\"x\"}}", &w, NULL), 0);
+    assert_string_equal(json_text(w.survey, "signed"), "x");
+    json_decref(w.survey);
+    assert_int_equal(READ(body_read_settings, FRAME_SETTINGS, "{\"survey\":{\"a\":1}}", &s, NULL), 0);
+    assert_non_null(s.survey);
+    json_decref(s.survey);
+    /* What nobody signed is no survey. */
+    assert_int_equal(READ(body_read_settings, FRAME_SETTINGS, "{\"also\":[\"file./etc/x\"]}", &s, NULL), 0);
+    assert_null(s.survey);
+    assert_int_equal(READ(body_read_settings, FRAME_SETTINGS, "{\"survey\":\"x\"}", &s, NULL), -EINVAL);
 }
 
 static void bounds_what_is_read_beside_the_usual(void **state)
 {
     static const char *const bad[] = {"{\"also\":\"a\"}", "{\"also\":[1]}", "{\"also\":[\"\"]}",
                                       "{\"also\":[\"a b\"]}", "{\"recheck_ms\":2147483648}"};
-    struct body_settings s;
+    struct body_survey s;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_int_equal(READ(body_read_settings, FRAME_SETTINGS, bad[i], &s, NULL), -EINVAL);
+        assert_int_equal(READ(body_read_survey, FRAME_SETTINGS, bad[i], &s, NULL), -EINVAL);
     CLEANUP_TEXT struct text many = {0}, large = {0};
     for (int i = 0; i <= BODY_ALSO_MAX; i++)
         text_printf(&many, "%s\"a\"", i ? "," : "{\"also\":[");
     text_add(&many, "]}");
-    assert_int_equal(READ(body_read_settings, FRAME_SETTINGS, many.s, &s, NULL), -EINVAL);
+    assert_int_equal(READ(body_read_survey, FRAME_SETTINGS, many.s, &s, NULL), -EINVAL);
     for (int i = 0; i < BODY_PART_BYTES_MAX / 255; i++)
         text_printf(&large, "%s\"%0255d\"", i ? "," : "{\"also\":[", i);
     text_add(&large, "]}");
-    assert_int_equal(READ(body_read_settings, FRAME_SETTINGS, large.s, &s, NULL), -EINVAL);
+    assert_int_equal(READ(body_read_survey, FRAME_SETTINGS, large.s, &s, NULL), -EINVAL);
 }
 
 static void reads_fingerprints(void **state)
@@ -387,6 +404,7 @@ int main(void)
         cmocka_unit_test(reads_whose_inventory_is_wanted),
         cmocka_unit_test(reads_which_components_are_wanted),
         cmocka_unit_test(reads_how_fingerprints_are_to_be_read),
+        cmocka_unit_test(takes_an_order_for_the_survey_as_it_came),
         cmocka_unit_test(bounds_what_is_read_beside_the_usual),
         cmocka_unit_test(reads_fingerprints),
         cmocka_unit_test(reads_components_as_they_are_handed_on),

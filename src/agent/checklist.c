@@ -4,6 +4,7 @@
 #include "agent/home.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "link/order.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -59,6 +60,7 @@ void checklist_take(const struct body_checklist *said, const char *node, struct 
 {
     *out = (struct checklist){0};
     memcpy(out->hash, said->hash, sizeof out->hash);
+    out->revision = said->revision;
     for (size_t i = 0; i < said->lines.n; i++) {
         const char *line = said->lines.names[i];
         struct checks one = {0};
@@ -73,15 +75,15 @@ void checklist_take(const struct body_checklist *said, const char *node, struct 
 
 static int load_copy(const char *home, const char *node, struct checklist *out, char **body, struct err *e)
 {
-    struct frame f = {.type = FRAME_CHECKLIST};
     struct body_checklist said;
     CLEANUP_FREE char *text = NULL;
     int r = home_read(home, CHECKLIST_FILE, FRAME_BODY_BYTES_MAX + 2, &text, e);
     if (r)
         return r;
-    f.body = text;
-    f.len = strlen(text);
-    r = body_read_checklist(&f, &said, e);
+    CLEANUP_JSON json_t *order = json_read(text, strlen(text), e);
+    const char *list = order_text(order);
+    const struct frame f = {.type = FRAME_CHECKLIST, .body = list, .len = list ? strlen(list) : 0};
+    r = list ? body_read_checklist(&f, &said, e) : err_set(e, -EILSEQ, "it is no list that was signed");
     if (r)
         return err_wrap(e, r, "%s/%s", home, CHECKLIST_FILE);
     checklist_take(&said, node, out);

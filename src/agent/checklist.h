@@ -18,6 +18,7 @@
 /* Zero-initialise; checklist_fini. */
 struct checklist {
     char hash[BODY_WORD_BYTES_MAX + 1]; /* "" for the node's own file */
+    uint64_t revision;                  /* of the controller's; 0 for the node's own file */
     struct checks checks;               /* their lists of nodes are empty */
     struct meanings *meanings;          /* never NULL once it was read */
 };
@@ -27,7 +28,8 @@ void checklist_fini(struct checklist *l);
 /* Those of what the controller said that this node runs. */
 void checklist_take(const struct body_checklist *said, const char *node, struct checklist *out);
 /* The copy in home, or the file below root. -ENOENT when there is neither; else -errno with a sentence.
- * *body is the copy as it came, NULL when it is not from there; the caller frees it. */
+ * *body is the copy as it came, signed (it was believed then), NULL when it is not from there; the caller
+ * frees it. */
 int checklist_load(const char *home, const char *root, const char *node, struct checklist *out, char **body,
                    struct err *e);
 /* A file of checks, all of which are this node's; checks_default when path is NULL. */

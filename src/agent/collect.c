@@ -57,9 +57,7 @@ struct collect {
     bool up;          /* the controller hears us */
     bool fresh_epoch; /* of this controller no epoch was seen yet */
     struct span interval;
-    bool has_recheck, has_also; /* the controller gave them */
-    struct span recheck;
-    struct hostlist also;
+    char *survey; /* the controller's order how fingerprints are read, as it came; NULL: none */
     uint64_t term;
     char controller[BODY_WORD_BYTES_MAX + 1];
     char checklist[BODY_WORD_BYTES_MAX + 1]; /* its hash; "" while there is none */
@@ -198,20 +196,11 @@ static int64_t spread_ms(const struct collect *c)
     return (int64_t)ledger_count(c->ledger) * 3 / 2;
 }
 
-/* How fingerprints are to be read, as the controller said. */
+/* How fingerprints are to be read, as the controller signed it. */
 static void add_survey(const struct collect *c, struct text *body)
 {
-    if (c->has_recheck)
-        text_printf(body, ",\"recheck_ms\":%" PRId64, span_to_ms(c->recheck));
-    if (!c->has_also)
-        return;
-    text_add(body, ",\"also\":[");
-    for (size_t i = 0; i < c->also.n; i++) {
-        if (i)
-            text_add_char(body, ',');
-        text_add_json(body, c->also.names[i]);
-    }
-    text_add_char(body, ']');
+    if (c->survey)
+        text_printf(body, ",\"survey\":%s", c->survey);
 }
 
 static void send_settings(struct link *k, bool all)
@@ -368,7 +357,7 @@ static void free_last(struct collect *c)
 {
     if (!c->destroyed || c->handles || c->links)
         return;
-    hostlist_fini(&c->also);
+    free(c->survey);
     text_fini(&c->checklist_body);
     free(c);
 }
@@ -526,26 +515,15 @@ void collect_pass(struct collect *c, const struct body_pass *pass)
         log_debug(LOG_COLLECT, "%s: a frame for it was dropped", pass->node);
 }
 
-static void keep_survey(struct collect *c, const struct body_survey *how)
-{
-    if (how->has_recheck) {
-        c->has_recheck = true;
-        c->recheck = how->recheck;
-    }
-    if (!how->has_also)
-        return;
-    c->has_also = true;
-    hostlist_fini(&c->also);
-    for (size_t i = 0; i < how->also.n; i++)
-        hostlist_add(&c->also, how->also.names[i]);
-}
-
-void collect_settings(struct collect *c, const struct span *interval, const struct body_survey *how)
+void collect_settings(struct collect *c, const struct span *interval, const json_t *survey)
 {
     struct link *k;
     if (interval)
         c->interval = *interval;
-    keep_survey(c, how);
+    if (survey) {
+        free(c->survey);
+        c->survey = json_write(survey);
+    }
     if (!c->ledger)
         return;
     ledger_interval(c->ledger, c->interval);
@@ -588,7 +566,7 @@ void collect_welcome(struct collect *c, const struct body_welcome *w)
         ledger_forget_told(c->ledger, mono_now());
         arm_batch(c);
     }
-    collect_settings(c, &w->interval, &w->survey);
+    collect_settings(c, &w->interval, w->survey);
 }
 
 static void on_away(uv_timer_t *timer)

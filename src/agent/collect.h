@@ -35,9 +35,10 @@ void collect_set_tls(struct collect *c, struct tls_context *tls);
 void collect_want(struct collect *c, const struct body_want *want);
 /* These nodes read their fingerprints anew. */
 void collect_recheck(struct collect *c, const struct hostlist *nodes);
-/* The controller's settings, for the agents, too. interval is NULL when it gave none. */
-void collect_settings(struct collect *c, const struct span *interval, const struct body_survey *how);
-/* The controller's checks, for the agents: the body of a CHECKLIST and its hash. Copied. */
+/* The controller's settings, for the agents, too: interval is NULL when it gave none, survey the order how
+ * fingerprints are read, NULL likewise. */
+void collect_settings(struct collect *c, const struct span *interval, const json_t *survey);
+/* The controller's checks, for the agents: the body of a CHECKLIST, an order, and its hash. Copied. */
 void collect_checklist(struct collect *c, const char *hash, const char *body, size_t len);
 /* A frame of the controller's for one of the nodes; lost when the node is not here. */
 void collect_pass(struct collect *c, const struct body_pass *pass);

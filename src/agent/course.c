@@ -51,7 +51,8 @@ static struct course_effects on_welcome(struct course *c, const struct course_ev
     }
     c->state = COURSE_WELCOMED;
     c->welcomed = ev->now;
-    c->term = ev->term;
+    if (!c->to_collector) /* one that says a term of its own would keep us from every controller */
+        c->term = ev->term;
     c->spread = ev->spread;
     c->tries = 0;
     c->conflict_told = false;

@@ -42,7 +42,7 @@ struct course {
     unsigned attempt; /* to connect since a link last held */
     struct mono welcomed;
     struct span spread;
-    uint64_t term;         /* the highest seen */
+    uint64_t term;         /* the highest that a controller said */
     bool conflict_told;    /* that another agent has the name, once until it ends */
     bool refused;          /* by this link's peer */
     bool unwelcome_target; /* leave this target when the link is closed */

@@ -147,6 +147,19 @@ static void leaves_a_controller_with_an_older_term(void **state)
     connect(&w, 8);
 }
 
+static void a_collector_says_no_term_for_controllers(void **state)
+{
+    struct walk w = begin("a");
+    connect(&w, 7);
+    redirect(&w, &LX09);
+    go(&w, COURSE_CLOSED);
+    connect(&w, UINT64_MAX);
+    redirect(&w, NULL);
+    go(&w, COURSE_CLOSED);
+    assert_string_equal(course_target(&w.c)->host, "a");
+    connect(&w, 7);
+}
+
 static void follows_a_redirect_and_returns_after_three_tries(void **state)
 {
     struct walk w = begin("a");
@@ -284,6 +297,7 @@ int main(void)
         cmocka_unit_test(comes_back_within_the_spread_after_a_link_that_held),
         cmocka_unit_test(a_link_that_does_not_hold_does_not_end_the_backoff),
         cmocka_unit_test(leaves_a_controller_with_an_older_term),
+        cmocka_unit_test(a_collector_says_no_term_for_controllers),
         cmocka_unit_test(follows_a_redirect_and_returns_after_three_tries),
         cmocka_unit_test(a_collector_that_refuses_or_is_silent_counts_as_a_try),
         cmocka_unit_test(a_collector_that_welcomed_gets_its_tries_anew),

@@ -97,6 +97,7 @@ void fake_init(struct fake *f)
     make_certificate(f, (struct identity){.kind = IDENTITY_CONTROLLER, .name = "c1"}, span_s(3600), &key,
                      &cert);
     MUST(tls_server_context(cert, key, authority_pem(f->ca), TLS_PEER_OPTIONAL, &f->tls, &e) == 0);
+    MUST(signer_create(cert, key, &f->signer, &e) == 0);
     fake_open(f);
 }
 
@@ -166,6 +167,7 @@ void fake_fini(struct fake *f)
     for (int i = 0; i < f->n_frames; i++)
         json_decref(f->frames[i].body);
     tls_context_destroy(f->tls);
+    signer_destroy(f->signer);
     authority_close(f->ca);
     nftw(f->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
@@ -203,6 +205,14 @@ void fake_send(struct fake *f, int peer, enum frame_type type, const char *fmt, 
     peer_send(f->peers[peer], type, 0, body, (size_t)n);
 }
 
+char *fake_order(const struct fake *f, const char *text)
+{
+    CLEANUP_JSON json_t *order = NULL;
+    struct err e = {0};
+    MUST(order_sign(f->signer, text, &order, &e) == 0);
+    return json_write(order);
+}
+
 char *fake_home(struct fake *f, const char *node, struct span valid)
 {
     struct text dir = {0};
@@ -219,6 +229,19 @@ char *fake_home(struct fake *f, const char *node, struct span valid)
     MUST(home_store(dir.s, key, cert, authority_pem(f->ca), &e) == 0);
     MUST(home_store_controllers(dir.s, &list, &e) == 0);
     return text_take(&dir);
+}
+
+struct signer *fake_node_signer(struct fake *f, const char *node)
+{
+    struct identity id = {.kind = IDENTITY_NODE};
+    struct err e = {0};
+    struct signer *signer;
+    CLEANUP_FREE char *key = NULL;
+    CLEANUP_FREE char *cert = NULL;
+    snprintf(id.name, sizeof id.name, "%s", node);
+    make_certificate(f, id, span_s(3600), &key, &cert);
+    MUST(signer_create(cert, key, &signer, &e) == 0);
+    return signer;
 }
 
 struct tls_context *fake_node_tls(struct fake *f, const char *node)

@@ -4,6 +4,7 @@
 
 #include "agent/home.h"
 #include "base/json.h"
+#include "link/order.h"
 #include "link/peer.h"
 #include "link/tls.h"
 
@@ -33,6 +34,7 @@ struct fake {
     bool late;     /* a wait ran out */
     char dir[128]; /* everything is below */
     struct authority *ca;
+    struct signer *signer; /* of this controller */
     struct tls_context *tls;
     struct listener *listener;
     uint16_t port;
@@ -59,11 +61,14 @@ bool fake_wait(struct fake *f, fake_cond_fn *cond, void *arg);
 int fake_wait_frame(struct fake *f, uint8_t type, int from, int n);
 void fake_send(struct fake *f, int peer, enum frame_type type, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+/* The text as an order of this controller. The caller frees it. */
+char *fake_order(const struct fake *f, const char *text);
 
 /* A directory of state for a node, its certificate valid for `valid`; the caller frees the path. */
 char *fake_home(struct fake *f, const char *node, struct span valid);
 /* What a node shows and believes; the caller destroys it. */
 struct tls_context *fake_node_tls(struct fake *f, const char *node);
+struct signer *fake_node_signer(struct fake *f, const char *node);
 /* A root with what the probe reads; the caller frees the path. */
 char *fake_root(struct fake *f, const char *name);
 void fake_write(const char *dir, const char *path, const char *text);

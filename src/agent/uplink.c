@@ -70,7 +70,7 @@ static int on_welcome(struct uplink *u, const struct frame *f, struct err *e)
         if (u->course.state == COURSE_WELCOMED)
             welcomed(u, &w);
     }
-    body_survey_fini(&w.survey);
+    json_decref(w.survey);
     return 0;
 }
 
@@ -245,6 +245,15 @@ bool uplink_at_controller(const struct uplink *u)
 bool uplink_to_collector(const struct uplink *u)
 {
     return u->course.to_collector;
+}
+
+const char *uplink_peer(const struct uplink *u, char buf[static UPLINK_PEER_BYTES])
+{
+    if (u->course.to_collector)
+        snprintf(buf, UPLINK_PEER_BYTES, "collector %s", u->course.collector.name);
+    else
+        snprintf(buf, UPLINK_PEER_BYTES, "the controller");
+    return buf;
 }
 
 const struct address *uplink_target(const struct uplink *u)

@@ -39,6 +39,9 @@ void uplink_set_spread(struct uplink *u, struct span spread);
 bool uplink_is_up(const struct uplink *u);         /* welcomed */
 bool uplink_at_controller(const struct uplink *u); /* welcomed by a controller */
 bool uplink_to_collector(const struct uplink *u);  /* turned to a collector, welcomed or not */
+/* "collector k1", or "the controller". Returns buf. */
+enum { UPLINK_PEER_BYTES = ADDRESS_HOST_BYTES_MAX + 16 };
+const char *uplink_peer(const struct uplink *u, char buf[static UPLINK_PEER_BYTES]);
 const struct address *uplink_target(const struct uplink *u);
 /* Bytes that wait to be sent. */
 size_t uplink_queued(const struct uplink *u);

@@ -30,6 +30,7 @@ struct actor {
     enum state state;
     bool forbidden; /* since it was said to begin, which may be on its way into the record */
     struct mono next;
+    char nonce[ORDER_NONCE_HEX + 1]; /* of an agent behind a collector that asks for the order; "": of none */
     actors_verdict_fn *fn;
     void *arg;
     struct actor *prev, *next_one;
@@ -172,13 +173,17 @@ static struct mono due_of(const struct actor *o, struct mono now, struct wall wa
     return (struct mono){now.ns + (left_ns < most_ns ? left_ns : most_ns)};
 }
 
-static bool tell(struct actors *a, struct member *m, const struct actor *o, struct mono now)
+/* With a nonce it is the order of an agent that asked for it, and good for once. */
+static bool tell(struct actors *a, struct member *m, struct actor *o, struct mono now)
 {
     int64_t left_ms = span_to_ms(mono_sub(o->due, now));
     json_t *body = json_pack("{s:s,s:I,s:s,s:s,s:I}", "id", o->id, "term", (json_int_t)a->with.term, "run",
                              o->run, "boot", o->boot, "deadline_ms", (json_int_t)(left_ms > 1 ? left_ms : 1));
     if (strncmp(o->run, "check:", 6) != 0) /* what the kernel said before a remedy is judged anew after it */
         json_object_set_new(body, "cures", json_string(""));
+    if (*o->nonce)
+        json_object_set_new(body, "nonce", json_string(o->nonce));
+    *o->nonce = '\0';
     return a->with.send(a->with.arg, m, FRAME_ACT, body);
 }
 
@@ -228,8 +233,12 @@ static void follow(struct actors *a, struct actor *o, struct mono now)
 static void follow_check(struct actors *a, struct actor *o, struct mono now)
 {
     struct err why = {0};
-    if (now.ns <= o->due.ns)
+    struct member *m = cluster_find(a->with.cluster, o->node);
+    if (now.ns <= o->due.ns) {
+        if (m && *o->nonce)
+            tell(a, m, o, now);
         return;
+    }
     err_set(&why, -ETIMEDOUT, "no answer in time");
     answer(a, o, NULL, &why);
 }
@@ -284,6 +293,16 @@ static void take_verdict(struct actors *a, struct actor *o, const json_t *body)
     answer(a, o, rc < 0 ? NULL : verdict, rc < 0 ? &why : NULL);
 }
 
+/* An agent behind a collector heard of it, and acts on what is signed. It is told with the next turn. */
+static void take_question(struct actor *o, const char *nonce)
+{
+    bool told = o->fn || o->state == BEGUN;
+    if (!told || strlen(nonce) != ORDER_NONCE_HEX || strspn(nonce, "0123456789abcdef") != ORDER_NONCE_HEX)
+        return;
+    memcpy(o->nonce, nonce, sizeof o->nonce);
+    o->next = (struct mono){0};
+}
+
 void actors_take(struct actors *a, struct member *m, const json_t *body)
 {
     const char *id = json_text(body, "id");
@@ -295,7 +314,9 @@ void actors_take(struct actors *a, struct member *m, const json_t *body)
     }
     if (!o)
         return; /* of an operation that is over: agents tell the last ones again */
-    if (o->fn)
+    if (strcmp(json_text(body, "state"), "asks") == 0)
+        take_question(o, json_text(body, "nonce"));
+    else if (o->fn)
         take_verdict(a, o, body);
     else if (o->state == BEGUN)
         take_end(a, o, body);

@@ -125,6 +125,33 @@ static void an_agent_is_told_until_it_says_what_came_of_it(void **state)
     assert_int_equal(sent, 2);
 }
 
+static void an_agent_that_asks_is_told_what_is_good_for_now(void **state)
+{
+    const char *asks = "{\"id\":\"3.1\",\"state\":\"asks\",\"nonce\":\"0123456789abcdef0123456789abcdef\"}";
+    actors_effect(actors, KEY, RECORD("node:true", "null"));
+    turn(10);
+    say(asks); /* nobody told it yet */
+    turn(11);
+    assert_int_equal(sent, 0);
+    actors_effect(actors, KEY, RECORD("node:true", "{\"state\":\"begun\",\"at\":\"1\"}"));
+    turn(12);
+    assert_int_equal(sent, 1);
+    say("{\"id\":\"3.1\",\"state\":\"asks\",\"nonce\":\"x\"}");
+    say("{\"id\":\"3.1\",\"state\":\"asks\",\"nonce\":\"0123456789abcdef0123456789abcde\\\"\"}");
+    turn(13);
+    assert_int_equal(sent, 1);
+    say(asks);
+    turn(14);
+    assert_int_equal(sent, 2);
+    assert_non_null(strstr(said, "\"nonce\":\"0123456789abcdef0123456789abcdef\""));
+    turn(19); /* and again without: it was good for once */
+    assert_int_equal(sent, 3);
+    assert_null(strstr(said, "nonce"));
+    say(asks);
+    turn(100); /* its time is over */
+    assert_string_equal(said, "lx1 {\"tell\":true}");
+}
+
 static void what_a_check_said_is_its_verdict(void **state)
 {
     actors_effect(actors, KEY, RECORD("check:disk", "{\"state\":\"begun\",\"at\":\"1\"}"));
@@ -246,6 +273,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_record_says_begun_before_the_agent_hears_of_it),
         TEST(an_agent_is_told_until_it_says_what_came_of_it),
+        TEST(an_agent_that_asks_is_told_what_is_good_for_now),
         TEST(what_a_check_said_is_its_verdict),
         TEST(not_now_is_asked_again_and_not_any_more_is_refused),
         TEST(an_agent_that_never_answers_leaves_it_unknown),

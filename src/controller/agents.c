@@ -52,7 +52,7 @@ static void free_last(struct agents *a)
         return;
     share_destroy(a->share);
     hostlist_fini(&a->collectors);
-    json_decref(a->also);
+    json_decref(a->survey);
     free(a->checklist);
     free(a->sent);
     free(a);
@@ -133,11 +133,24 @@ int session_open_member(struct session *s, struct member *m, const json_t *body,
     return rc;
 }
 
+/* Revisions are the time, so that they go on growing when a state was lost or brought back from long ago. */
+json_t *agents_order(struct agents *a, enum frame_type type, const char *members)
+{
+    CLEANUP_TEXT struct text t = {0};
+    struct err e = {0};
+    json_t *order = NULL;
+    uint64_t now_ms = (uint64_t)(wall_now().ns / 1000000);
+    a->revision = now_ms > a->revision ? now_ms : a->revision + 1;
+    text_printf(&t, "{\"type\":%d,\"revision\":%" PRIu64 ",%s}", (int)type, a->revision, members);
+    if (order_sign(a->with.signer, t.s, &order, &e) < 0)
+        log_error("what agents are to do is not told: %s", e.msg);
+    return order;
+}
+
 static json_t *settings(const struct agents *a)
 {
-    return json_pack("{s:I,s:I,s:I,s:O}", "interval_ms", (json_int_t)span_to_ms(a->interval), "spread_ms",
-                     (json_int_t)span_to_ms(a->spread), "recheck_ms", (json_int_t)span_to_ms(a->recheck),
-                     "also", a->also);
+    return json_pack("{s:I,s:I,s:O*}", "interval_ms", (json_int_t)span_to_ms(a->interval), "spread_ms",
+                     (json_int_t)span_to_ms(a->spread), "survey", a->survey);
 }
 
 static void send_welcome(struct session *s, bool want)
@@ -390,15 +403,26 @@ void agents_walk(struct agents *a)
 
 /* --- life ------------------------------------------------------------------------------------ */
 
+static void take_survey(struct agents *a, struct span recheck)
+{
+    CLEANUP_JSON json_t *also = fingerprints_also(a->with.cluster);
+    CLEANUP_FREE char *names = json_write(also);
+    CLEANUP_TEXT struct text t = {0};
+    text_printf(&t, "\"recheck_ms\":%" PRId64 ",\"also\":%s", span_to_ms(recheck), names);
+    json_t *order = agents_order(a, FRAME_SETTINGS, t.s);
+    if (!order)
+        return;
+    json_decref(a->survey);
+    a->survey = order;
+}
+
 static void take_settings(struct agents *a, const struct config *conf)
 {
     a->interval = (struct span){(int64_t)conf->number[SETTING_HEARTBEAT_INTERVAL]};
     /* With collectors, it is they who come back after a restart, and their nodes stay with them. */
     a->spread = conf->collectors.n ? config_spread(conf->collectors.n) : conf->watch.spread;
     a->certificate_life = (struct span){(int64_t)conf->number[SETTING_CERTIFICATE_LIFE]};
-    a->recheck = (struct span){(int64_t)conf->number[SETTING_FINGERPRINT_INTERVAL]};
-    json_decref(a->also);
-    a->also = fingerprints_also(a->with.cluster);
+    take_survey(a, (struct span){(int64_t)conf->number[SETTING_FINGERPRINT_INTERVAL]});
     hostlist_fini(&a->collectors);
     for (size_t i = 0; i < conf->collectors.n; i++)
         hostlist_add(&a->collectors, conf->collectors.names[i]);

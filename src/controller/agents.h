@@ -6,6 +6,7 @@
 #include "cluster/cluster.h"
 #include "controller/committer.h"
 #include "controller/config.h"
+#include "link/order.h"
 #include "link/peer.h"
 #include "link/tls.h"
 #include "watch/share.h"
@@ -30,6 +31,7 @@ struct agents_setup {
     struct committer *committer;
     struct events *events;
     struct authority *authority;
+    const struct signer *signer; /* of what collectors pass on */
     struct tls_context *tls;
     uint64_t term;
     uint64_t instance; /* of this controller's process */
@@ -49,8 +51,8 @@ void agents_configure(struct agents *a, const struct config *conf);
  * many have a connection to be told over. */
 size_t agents_recheck(struct agents *a, const struct hostlist *nodes);
 
-/* Says a frame to a node, directly or through its collector; takes the body. False when it has no connection.
- */
+/* Says a frame to a node, directly or through its collector; takes the body. Through a collector a body with
+ * a `nonce` is signed for the node. False when it has no connection. */
 bool agents_send(struct agents *a, struct member *m, enum frame_type type, json_t *body);
 
 /* A new one-time token and its SHA-256, under which the store knows it. The caller frees both. */

@@ -86,7 +86,6 @@ static void agents_make(struct agents *a)
     hostlist_add(&a->collectors, name_of(1));
     share_configure(a->share, &a->collectors);
     a->certificate_life = span_s(3600);
-    a->also = json_array();
     a->walking = true; /* there is no timer to start */
 }
 
@@ -114,7 +113,6 @@ static void agents_unmake(struct agents *a, struct session *sessions)
     assert(cluster_count(a->with.cluster) == NODES); /* nobody is met by being spoken of */
     share_destroy(a->share);
     hostlist_fini(&a->collectors);
-    json_decref(a->also);
     free(a->sent);
     watch_destroy(a->with.watch);
     events_destroy(a->with.events);

@@ -57,9 +57,9 @@ struct agents {
     bool closing;
     struct mono looked; /* when on_second last came */
     struct span interval, spread, certificate_life;
-    struct span recheck; /* how often a fingerprint is read */
-    json_t *also;        /* array: what the classes name, to be read beside the usual */
-    char *checklist;     /* body of CHECKLIST */
+    uint64_t revision; /* of the last order for all */
+    json_t *survey;    /* order: how fingerprints are read */
+    char *checklist;   /* body of CHECKLIST, an order */
     char checklist_hash[17];
     struct mono shares_from; /* no new shares before, unless every collector responds */
     struct mono balance_at;  /* ns 0: nothing to balance */
@@ -78,6 +78,9 @@ void session_body(struct session *s, uint8_t type, const char *bytes, size_t len
 /* The HELLO of a node whose certificate was looked at. */
 void session_hello(struct session *s, struct member *m, const json_t *body);
 void agents_note(struct agents *a, const char *what, const char *nodes, const char *text);
+/* Signs an order for all nodes: the type, a revision above the one before, and these members. NULL when it
+ * cannot be signed, which is logged. The caller owns it. */
+json_t *agents_order(struct agents *a, enum frame_type type, const char *members);
 int heartbeat_read(const json_t *body, struct heartbeat *h, struct err *e);
 /* An inventory of m from the session; asks for the whole when a change has nothing to change. */
 void session_inventory(struct session *s, struct member *m, const json_t *body);

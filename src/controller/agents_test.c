@@ -81,9 +81,11 @@ static void welcome_says_what_holds(void **state)
     assert_int_equal(term, w.term);
     assert_true(want);
     assert_string_equal(text_in(c, FRAME_WELCOME, "controller"), "00000000000000c0");
-    assert_int_equal(json_take_u64(body, "recheck_ms", 100000000, &interval, NULL), 0);
+    CLEANUP_JSON json_t *survey = opened(json_object_get(body, "survey"));
+    assert_int_equal(json_integer_value(json_object_get(survey, "type")), FRAME_SETTINGS);
+    assert_int_equal(json_take_u64(survey, "recheck_ms", 100000000, &interval, NULL), 0);
     assert_int_equal(interval, 6 * 3600 * 1000);
-    assert_int_equal(json_array_size(json_object_get(body, "also")), 0);
+    assert_int_equal(json_array_size(json_object_get(survey, "also")), 0);
 }
 
 static void one_that_is_in_no_file_is_heard_too(void **state)
@@ -510,6 +512,11 @@ static void a_reload_is_told_to_all(void **state)
     }
 }
 
+static json_int_t revision_of(const json_t *order)
+{
+    return json_integer_value(json_object_get(order, "revision"));
+}
+
 static void what_classes_name_is_told_to_all(void **state)
 {
     struct client *c = client_hello("lx1", INSTANCE);
@@ -519,12 +526,17 @@ static void what_classes_name_is_told_to_all(void **state)
     world_reload(lines);
     run_until(c->count[FRAME_SETTINGS]);
     uint64_t recheck = 0;
-    json_take_u64(c->last[FRAME_SETTINGS], "recheck_ms", 100000000, &recheck, NULL);
+    CLEANUP_JSON json_t *before = opened(json_object_get(c->last[FRAME_WELCOME], "survey"));
+    CLEANUP_JSON json_t *survey = opened(json_object_get(c->last[FRAME_SETTINGS], "survey"));
+    json_take_u64(survey, "recheck_ms", 100000000, &recheck, NULL);
     assert_int_equal(recheck, 3600000);
-    CLEANUP_FREE char *also = json_write(json_object_get(c->last[FRAME_SETTINGS], "also"));
+    CLEANUP_FREE char *also = json_write(json_object_get(survey, "also"));
     assert_string_equal(also, "[\"file./etc/hosts\",\"sysctl.vm.swappiness\"]");
     struct client *later = client_hello("lx2", INSTANCE);
-    assert_int_equal(json_array_size(json_object_get(later->last[FRAME_WELCOME], "also")), 2);
+    CLEANUP_JSON json_t *again = opened(json_object_get(later->last[FRAME_WELCOME], "survey"));
+    assert_int_equal(json_array_size(json_object_get(again, "also")), 2);
+    assert_true(revision_of(survey) > revision_of(before));
+    assert_int_equal(revision_of(again), revision_of(survey));
 }
 
 static void it_ends_while_many_are_connected(void **state)

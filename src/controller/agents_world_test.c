@@ -174,6 +174,7 @@ static void make_tls(void)
     CLEANUP_FREE char *pem = certificate_for(IDENTITY_CONTROLLER, "one");
     assert_int_equal(
         tls_server_context(pem, w.key, authority_pem(w.authority), TLS_PEER_OPTIONAL, &w.tls, NULL), 0);
+    assert_int_equal(signer_create(pem, w.key, &w.signer, NULL), 0);
 }
 
 int world_setup(void **state)
@@ -203,6 +204,7 @@ int world_setup(void **state)
                                        .committer = w.committer,
                                        .events = w.events,
                                        .authority = w.authority,
+                                       .signer = w.signer,
                                        .tls = w.tls,
                                        .term = w.term,
                                        .instance = 0xc0};
@@ -244,6 +246,7 @@ int world_teardown(void **state)
     watch_destroy(w.watch);
     events_destroy(w.events);
     tls_context_destroy(w.tls);
+    signer_destroy(w.signer);
     authority_close(w.authority);
     cluster_destroy(w.cluster);
     store_close(w.store);
@@ -308,12 +311,23 @@ static void on_open(struct peer *p, void *arg)
     c->open = true;
 }
 
+json_t *opened(const json_t *order)
+{
+    const char *text = NULL;
+    struct err e = {0};
+    if (order_open(authority_pem(w.authority), order, &text, &e) < 0)
+        fail_msg("%s", e.msg);
+    return json_read(text, strlen(text), NULL);
+}
+
 static void on_frame(struct peer *p, void *arg, const struct frame *f)
 {
     struct client *c = arg;
+    json_t *body = json_read(f->body, f->len, NULL);
+    assert_non_null(body);
     json_decref(c->last[f->type]);
-    c->last[f->type] = json_read(f->body, f->len, NULL);
-    assert_non_null(c->last[f->type]);
+    c->last[f->type] = order_is(body) ? opened(body) : json_incref(body);
+    json_decref(body);
     c->count[f->type]++;
 }
 

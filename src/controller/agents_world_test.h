@@ -49,6 +49,7 @@ struct world {
     struct events *events;
     struct authority *authority;
     struct tls_context *tls;
+    struct signer *signer;
     struct agents *agents;
     uint64_t term;
     uv_timer_t tick;
@@ -99,6 +100,9 @@ struct standing standing_of(const char *name);
 const char *fingerprint_of(const char *name);
 /* Whether the components behind it are known. */
 bool components_known(const char *name);
+/* What is signed in an order of this controller's. The caller owns it. */
+json_t *opened(const json_t *order);
+/* Of the last frame of this type; of an order, of what is signed. */
 const char *text_in(const struct client *c, enum frame_type type, const char *key);
 /* Waits for the server to have read all that the client sent. */
 void settle(struct client *c);

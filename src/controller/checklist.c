@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The checks that nodes run, as agents are told them, and what the checks say. One list for all: each record
- * names the nodes that run it, so that a collector can give it on as it is. What an agent behind a collector
- * says, and what is said to it, comes and goes in a frame around the frame (PASS).
+ * names the nodes that run it, and it is signed, so that a collector can give it on as it is. What an agent
+ * behind a collector says, and what is said to it, comes and goes in a frame around the frame (PASS).
  */
 #include "controller/actors.h"
 #include "controller/agents_internal.h"
@@ -14,8 +14,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { LIST_BYTES_MAX = 60 << 10 /* below FRAME_BODY_BYTES_MAX */ };
 
 /* --- the list -------------------------------------------------------------------------------- */
 
@@ -48,9 +46,27 @@ static void add_check(const struct cluster *c, const struct check *k, struct tex
     text_add_json(t, line.s);
 }
 
+/* The list as a body, when it can be told. */
+static char *sign_list(struct agents *a, const char *hash, const char *list)
+{
+    CLEANUP_TEXT struct text members = {0};
+    text_printf(&members, "\"hash\":\"%s\",%s", hash, list);
+    CLEANUP_JSON json_t *order = agents_order(a, FRAME_CHECKLIST, members.s);
+    if (!order)
+        return NULL;
+    CLEANUP_FREE char *body = json_write(order);
+    if (strlen(body) <= FRAME_BODY_BYTES_MAX)
+        return STEAL(body);
+    log_error("the list of checks is %zu bytes with the nodes that run them; at most %d can be told to "
+              "the agents",
+              strlen(body), FRAME_BODY_BYTES_MAX);
+    return NULL;
+}
+
 void checklist_configure(struct agents *a, const struct config *conf)
 {
-    struct text t = {0};
+    CLEANUP_TEXT struct text t = {0};
+    char hash[sizeof a->checklist_hash];
     text_add(&t, "\"lines\":[");
     for (size_t i = 0; i < conf->checks->n; i++)
         add_check(a->with.cluster, &conf->checks->list[i], &t);
@@ -59,21 +75,14 @@ void checklist_configure(struct agents *a, const struct config *conf)
         text_add(&t, i ? "," : "");
         text_add_json(&t, conf->meaning_lines.names[i]);
     }
-    text_add(&t, "]}");
-    if (t.len > LIST_BYTES_MAX) { /* the old one stays in force */
-        log_error("the list of checks is %zu bytes with the nodes that run them; at most %d can be told to "
-                  "the agents",
-                  t.len, LIST_BYTES_MAX);
-        text_fini(&t);
+    text_add(&t, "]");
+    snprintf(hash, sizeof hash, "%016" PRIx64, digest_fnv(DIGEST_FNV_START, t.s, t.len));
+    char *body = sign_list(a, hash, t.s);
+    if (!body) /* the old one stays in force */
         return;
-    }
-    snprintf(a->checklist_hash, sizeof a->checklist_hash, "%016" PRIx64,
-             digest_fnv(DIGEST_FNV_START, t.s, t.len));
-    struct text body = {0};
-    text_printf(&body, "{\"hash\":\"%s\",%s", a->checklist_hash, t.s);
-    text_fini(&t);
+    memcpy(a->checklist_hash, hash, sizeof hash);
     free(a->checklist);
-    a->checklist = text_take(&body);
+    a->checklist = body;
 }
 
 void checklist_tell(struct session *s)
@@ -94,6 +103,20 @@ void checklist_hello(struct session *s, const json_t *body)
 
 /* --- to one node ----------------------------------------------------------------------------- */
 
+/* A body as an order for this node alone; takes the body. NULL when it cannot be signed. */
+static json_t *sign_for(const struct agents *a, const struct member *m, enum frame_type type, json_t *body)
+{
+    struct err e = {0};
+    json_t *order = NULL;
+    json_object_set_new(body, "type", json_integer((json_int_t)type));
+    json_object_set_new(body, "node", json_string(m->name));
+    CLEANUP_FREE char *text = json_write(body);
+    json_decref(body);
+    if (order_sign(a->with.signer, text, &order, &e) < 0)
+        log_error("node %s is not told what to do: %s", m->name, e.msg);
+    return order;
+}
+
 bool agents_send(struct agents *a, struct member *m, enum frame_type type, json_t *body)
 {
     struct session *s = watch_observed(a->with.watch, m)->session;
@@ -102,6 +125,8 @@ bool agents_send(struct agents *a, struct member *m, enum frame_type type, json_
         return false;
     }
     if (s->member != m) {
+        if (json_object_get(body, "nonce") && !(body = sign_for(a, m, type, body)))
+            return false;
         body = json_pack("{s:s,s:i,s:o}", "node", m->name, "type", (int)type, "body", body);
         type = FRAME_PASS;
     }

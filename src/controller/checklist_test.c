@@ -220,12 +220,53 @@ static void what_is_said_to_a_node_goes_the_way_it_came(void **state)
     assert_string_equal(text_in(c, FRAME_PASS, "node"), "lx5");
     assert_int_equal(type, FRAME_ACT);
     const json_t *body = json_object_get(c->last[FRAME_PASS], "body");
+    assert_false(order_is(body)); /* only notice: the node asks for the order */
     assert_string_equal(json_string_value(json_object_get(body, "id")), "1.2");
     unsigned acts = c->count[FRAME_ACT];
     assert_true(agents_send(w.agents, node("lx1"), FRAME_ACT, json_pack("{s:s}", "id", "1.3")));
     run_until(c->count[FRAME_ACT] > acts);
     assert_string_equal(text_in(c, FRAME_ACT, "id"), "1.3");
     assert_false(agents_send(w.agents, node("lx6"), FRAME_ACT, json_object()));
+}
+
+static void an_order_for_a_node_behind_a_collector_is_signed(void **state)
+{
+    world_checks(COLLECTORS_ONE, TWO);
+    struct client *c = collector("lx1", "", "lx5");
+    assert_true(
+        agents_send(w.agents, node("lx5"), FRAME_ACT,
+                    json_pack("{s:s,s:s}", "id", "1.2", "nonce", "0123456789abcdef0123456789abcdef")));
+    run_until(c->count[FRAME_PASS]);
+    CLEANUP_JSON json_t *order = opened(json_object_get(c->last[FRAME_PASS], "body"));
+    assert_int_equal(json_integer_value(json_object_get(order, "type")), FRAME_ACT);
+    assert_string_equal(json_text(order, "node"), "lx5");
+    assert_string_equal(json_text(order, "id"), "1.2");
+    assert_string_equal(json_text(order, "nonce"), "0123456789abcdef0123456789abcdef");
+}
+
+static void the_list_says_what_it_is_and_which_is_newer(void **state)
+{
+    struct client *c = hello_with("lx1", "");
+    json_int_t before = json_integer_value(json_object_get(c->last[FRAME_CHECKLIST], "revision"));
+    assert_int_equal(json_integer_value(json_object_get(c->last[FRAME_CHECKLIST], "type")), FRAME_CHECKLIST);
+    world_checks("", TWO);
+    run_until(c->count[FRAME_CHECKLIST] == 2);
+    assert_true(json_integer_value(json_object_get(c->last[FRAME_CHECKLIST], "revision")) > before);
+}
+
+static void a_list_that_fits_no_frame_is_not_taken(void **state)
+{
+    struct client *c = hello_with("lx1", "");
+    struct text many = {0};
+    for (int i = 0; i < 250; i++)
+        text_printf(&many, "Check=c%d Probe=fs.space Path=/%0300d\n", i, i);
+    CLEANUP_FREE char *before = mem_dup(w.agents->checklist);
+    world_checks("", many.s);
+    text_fini(&many);
+    settle(c);
+    assert_true(world_logged("the list of checks is"));
+    assert_string_equal(w.agents->checklist, before);
+    assert_int_equal(c->count[FRAME_CHECKLIST], 1);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
@@ -244,6 +285,9 @@ int main(void)
         TEST(what_came_too_early_is_asked_for_again),
         TEST(one_that_is_no_collector_passes_nothing),
         TEST(what_is_said_to_a_node_goes_the_way_it_came),
+        TEST(an_order_for_a_node_behind_a_collector_is_signed),
+        TEST(the_list_says_what_it_is_and_which_is_newer),
+        TEST(a_list_that_fits_no_frame_is_not_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

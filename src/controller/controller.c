@@ -33,6 +33,7 @@ struct controller {
     struct broker *broker;
     struct authority *authority;
     struct tls_context *agents_tls, *api_tls;
+    struct signer *signer;
     struct agents *agents;
     struct http_server *http;
     struct api *api;
@@ -353,6 +354,8 @@ static int make_contexts(struct controller *c, struct err *e)
     rc = tls_server_context(chain.s, key, ca, TLS_PEER_OPTIONAL, &c->agents_tls, e);
     if (rc == 0)
         rc = tls_server_context(chain.s, key, ca, TLS_PEER_OPTIONAL, &c->api_tls, e);
+    if (rc == 0)
+        rc = signer_create(pem, key, &c->signer, e);
     text_fini(&chain);
     return rc;
 }
@@ -417,6 +420,7 @@ static int open_agents(struct controller *c, struct err *e)
                                        .committer = c->committer,
                                        .events = c->events,
                                        .authority = c->authority,
+                                       .signer = c->signer,
                                        .tls = c->agents_tls,
                                        .term = c->term,
                                        .instance = c->instance};
@@ -507,6 +511,7 @@ void controller_close(struct controller *c)
     events_destroy(c->events);
     tls_context_destroy(c->agents_tls);
     tls_context_destroy(c->api_tls);
+    signer_destroy(c->signer);
     authority_close(c->authority);
     cluster_destroy(c->cluster);
     store_close(c->store);

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """None, one and many collectors, and what happens when they go and come."""
+import os
+
 from harness import Agent, Controller, check, equal, main, swarm, wait
 
 # Long enough for a node to try its dead collector three times before it turns to the controller.
@@ -111,6 +113,42 @@ def test_stands_still(world):
     k.real['k1'].process.resume()
     k.wait_balanced('shares are balanced again', k.keepers)
     k.check_undisturbed('k1')
+
+
+def test_orders(world):
+    """What is to be checked and done is told through a real collector, before and after the controller has a new
+    certificate, which each start gives it."""
+    looks, mended = world.path('looks'), world.path('mended')
+
+    checks = world.write('mark.conf', f'Check=mark Probe=plugin Run="echo $FETTLE_NODE >>{looks}" Every=1d\n')
+    remedies = world.write('remedies.conf', f'Remedy=mend Run="node:touch {mended}" Helps=file Needs=nothing '
+                           'Confidence=80% Because="it is only missing" Takes=5s Disturbs=0\n')
+    c = Controller(world, 'Name=k1\nName=a1\n', CollectorNodes='k1', CheckConf=checks, RemedyConf=remedies, Health='act',
+                   MaxOut=100, MaxOutClass=100, MaxOutPartition=100, MaxOutGroup=100, **PATIENT)
+    real = {name: Agent(world, c, name) for name in ('k1', 'a1')}
+
+    def looked():
+        with open(looks) as f:
+            return f.read().split().count('a1')
+
+    def run_here(what):
+        c.wait_nodes(what, ['a1'], Collector='k1', Liveness='live', Health='ok')
+        before = looked()
+        wait('a1 runs its check', lambda: c.fettle_run('check', 'run', 'mark', 'a1')[0] == 0 and looked() > before)
+    run_here('a1 reports to its collector')
+    c.restart()
+    run_here('the controller has a new certificate')
+    world.write('mark.conf', f'Check=file Probe=plugin Run="test -f {mended} || exit 2" Every=1s Fails=1 Passes=1 '
+                'Nodes=a1\n')
+    c.fettle('reload')
+    wait('what is missing there is mended through the collector', lambda: os.path.exists(mended))
+    c.wait_nodes('it is well again', ['a1'], Collector='k1', Health='ok', Lifecycle='available')
+    real['a1'].process.kill()
+    real['a1'].start()
+    wait('it comes back', lambda: real['a1'].process.log().count('reports to collector') == 2)
+    c.wait_nodes('it is well', ['a1'], Collector='k1', Liveness='live', Health='ok')
+    for agent in real.values():
+        check('is not believed' not in agent.process.log(), agent.process.log())
 
 
 main()
