@@ -8,8 +8,9 @@
 /*
  * Looks that may hang, in children. A child costs more than most of what it does, so what is due at the same
  * time and has the same target goes into one: ten checks of the GPUs load their library once. Where one of
- * them hangs, the others would have waited for it anyway. What somebody asked for goes alone, and so do
- * plugins and what measures the machine, which take their own time.
+ * them hangs, the others would have waited for it anyway. What somebody asked for shares with nothing but
+ * what was asked for as well, as all that a prolog wants to know; plugins and what measures the machine,
+ * which take their own time, go alone.
  */
 
 enum { NEXT_ITEM = '\f' }; /* between the facts of two; no fact has a control character */
@@ -32,15 +33,18 @@ const char *check_target(const struct check *k, char buf[static CHECKER_TARGET_B
 
 static int gather_apart(void *arg, struct text *out, struct err *e)
 {
+    struct look_shared shared = {.nvml = NULL};
     for (struct item *k = arg; k; k = k->with) {
         struct look l = item_look(k, mono_now());
         l.memory = NULL;
+        l.shared = &shared;
         if (k != arg)
             text_add_char(out, NEXT_ITEM);
         CLEANUP_TEXT struct text facts = {0}; /* of this one alone: what finds none says so */
         probe_code(k->check->probe)->gather(&l, &facts);
         text_add(out, facts.s ? facts.s : "");
     }
+    look_shared_fini(&shared);
     return 0;
 }
 
@@ -75,16 +79,17 @@ static void on_gathered(void *arg, char *text, size_t len, const struct err *why
 static bool may_share(const struct item *k)
 {
     enum probe_how how = probe_row(k->check->probe)->how;
-    return !k->asked && k->check->probe != PROBE_PLUGIN && (how == PROBE_APART || how == PROBE_LOCAL);
+    return k->check->probe != PROBE_PLUGIN && (how == PROBE_APART || how == PROBE_LOCAL);
 }
 
 static bool shares(struct item *k, const struct item *leader, const char *target)
 {
     char buf[CHECKER_TARGET_BYTES];
     struct look l = item_look(k, leader->began);
-    return k != leader && !k->under_way && k->due.ns <= leader->began.ns && may_share(k) &&
-           k->deadline.ns == leader->deadline.ns && strcmp(check_target(k->check, buf), target) == 0 &&
-           (!(k->check->when & CHECK_IDLE) || checker_is_idle(k->c)) && look_apart(&l);
+    return k != leader && !k->under_way && k->asked == leader->asked && k->due.ns <= leader->began.ns &&
+           may_share(k) && k->deadline.ns == leader->deadline.ns &&
+           strcmp(check_target(k->check, buf), target) == 0 &&
+           (k->asked || !(k->check->when & CHECK_IDLE) || checker_is_idle(k->c)) && look_apart(&l);
 }
 
 static void gather_group(struct item *leader, const char *target)

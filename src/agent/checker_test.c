@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -250,6 +251,63 @@ static void looks_when_asked_and_tells_what_it_saw(void **state)
     assert_int_equal(l.result, RESULT_FATAL); /* the look, before it is steadied */
     assert_int_equal(n->n, 1);                /* the answer comes before the news */
     wait_said(n, 1, "extra", "unknown");
+}
+
+static long size_of(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 ? (long)st.st_size : 0;
+}
+
+/* What is asked for together shares a child, and a library in it: what starts it says "i". */
+static void those_of_one_target_share_a_child(void **state)
+{
+    struct node *n = *state;
+    struct looked l[3] = {{0}};
+    char path[256];
+    snprintf(path, sizeof path, "%s/counts", n->f->dir);
+    setenv("STAND_IN_COUNTS", path, 1);
+    start(n);
+    set_list(n, "h1",
+             "Check=nvidia.ecc When=demand Library=" STAND_IN "\n"
+             "Check=nvidia.pcie When=demand Library=" STAND_IN "\n"
+             "Check=nvidia.remap When=demand Deadline=5s Library=" STAND_IN "\n");
+    assert_int_equal(checker_look(n->checker, "nvidia.ecc", span_s(9), on_looked, &l[0], NULL), 0);
+    assert_int_equal(checker_look(n->checker, "nvidia.pcie", span_s(9), on_looked, &l[1], NULL), 0);
+    assert_int_equal(checker_look(n->checker, "nvidia.remap", span_s(9), on_looked, &l[2], NULL), 0);
+    for (int i = 0; i < 3; i++) {
+        assert_true(fake_wait(n->f, is_looked, &l[i]));
+        assert_int_equal(l[i].result, RESULT_OK);
+    }
+    assert_int_equal(size_of(path), strlen("isis")); /* another deadline is another child */
+    unsetenv("STAND_IN_COUNTS");
+}
+
+/* However many look at it, a library that hangs is one child, and the others look on. */
+static void a_library_that_hangs_is_one_child(void **state)
+{
+    struct node *n = *state;
+    struct looked l[3] = {{0}};
+    static const char *const names[] = {"nvidia.ecc", "nvidia.pcie", "other"};
+    char path[256];
+    snprintf(path, sizeof path, "%s/counts", n->f->dir);
+    setenv("STAND_IN_COUNTS", path, 1);
+    setenv("STAND_IN_SAYS", "hang=1", 1);
+    start(n);
+    set_list(n, "h1",
+             "Check=nvidia.ecc When=demand Deadline=1s Library=" STAND_IN "\n"
+             "Check=nvidia.pcie When=demand Deadline=1s Library=" STAND_IN
+             "\n" PLUGIN("other", "exit 0", "When=demand"));
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(checker_look(n->checker, names[i], span_s(9), on_looked, &l[i], NULL), 0);
+    for (int i = 0; i < 3; i++)
+        assert_true(fake_wait(n->f, is_looked, &l[i]));
+    assert_int_equal(l[0].result, RESULT_UNKNOWN);
+    assert_int_equal(l[1].result, RESULT_UNKNOWN);
+    assert_int_equal(l[2].result, RESULT_OK);
+    assert_true(size_of(path) <= (long)strlen("i"));
+    unsetenv("STAND_IN_SAYS");
+    unsetenv("STAND_IN_COUNTS");
 }
 
 static void checks_that_stay_keep_what_they_know(void **state)
@@ -498,6 +556,8 @@ int main(void)
         TEST(what_hangs_is_unknown_and_holds_nobody_up),
         TEST(more_than_a_few_children_wait_for_each_other),
         TEST(looks_when_asked_and_tells_what_it_saw),
+        TEST(those_of_one_target_share_a_child),
+        TEST(a_library_that_hangs_is_one_child),
         TEST(checks_that_stay_keep_what_they_know),
         TEST(idle_checks_wait_for_an_idle_node_and_end_when_a_job_begins),
         TEST(before_a_job_what_is_old_is_looked_at_and_what_fails_says_no),

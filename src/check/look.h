@@ -48,12 +48,20 @@ struct look_calls {
     int (*clock)(void *arg, struct timex *out);
 };
 
+/* What looks at one target that are gathered one after another share: NVML is loaded and started once for all
+ * of them. Zero-initialise; look_shared_fini lets it go. */
+struct look_shared {
+    struct nvml *nvml;
+};
+void look_shared_fini(struct look_shared *s);
+
 struct look {
     const struct check *check;
     const char *root;
     struct mono now;
     struct memory *memory;          /* NULL while gathering */
     const struct look_calls *calls; /* NULL: this machine's */
+    struct look_shared *shared;     /* NULL: it is gathered alone */
 };
 
 typedef void gather_fn(const struct look *l, struct text *out);

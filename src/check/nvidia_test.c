@@ -53,6 +53,44 @@ static void test_functions_that_are_not_there(void **state)
     expect(*state, "ecc", "1.corrected=!3", "ok"); /* the other one does */
 }
 
+static void expect_counts(const struct trial *t, const char *want)
+{
+    char path[64], is[32] = "";
+    snprintf(path, sizeof path, "%s/counts", t->tree->root);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    assert_non_null(fgets(is, sizeof is, f));
+    fclose(f);
+    assert_string_equal(is, want);
+}
+
+/* To start the library takes longer than to ask it. */
+static void test_shared_library(void **state)
+{
+    struct trial *t = *state;
+    struct look_shared shared = {.nvml = NULL};
+    char path[64];
+    snprintf(path, sizeof path, "%s/counts", t->tree->root);
+    setenv("STAND_IN_COUNTS", path, 1);
+    expect(t, "ecc", "", "ok");
+    expect(t, "pcie", "", "ok");
+    expect_counts(t, "isis"); /* each by itself */
+    t->shared = &shared;
+    for (size_t i = 0; i < PROBES_N; i++)
+        expect(t, probes[i], "", "ok");
+    expect_counts(t, "isisi");
+    expect_of(t, STAND_IN_OLD, "count", "", "ok"); /* another library is another start */
+    expect_counts(t, "isisisi");
+    expect_of(t, "/nonexistent/libnvidia-ml.so.1", "ecc", "",
+              "unsupported there is no NVML library that can be used");
+    expect_counts(t, "isisisis");
+    expect(t, "ecc", "init=!10", "unknown NVML: error 10");
+    expect(t, "pcie", "init=!10", "unknown NVML: error 10"); /* it is not tried again */
+    look_shared_fini(&shared);
+    expect_counts(t, "isisisisi"); /* what did not start does not end */
+    unsetenv("STAND_IN_COUNTS");
+}
+
 /* --- errors of NVML ------------------------------------------------------------------------- */
 
 static void test_errors(void **state)
@@ -307,15 +345,16 @@ static void test_codes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_TRIAL(test_healthy),     IN_TRIAL(test_no_library),
-        IN_TRIAL(test_errors),      IN_TRIAL(test_functions_that_are_not_there),
-        IN_TRIAL(test_count),       IN_TRIAL(test_library_that_does_not_start),
-        IN_TRIAL(test_lost),        IN_TRIAL(test_ecc),
-        IN_TRIAL(test_remap),       IN_TRIAL(test_retired_pages),
-        IN_TRIAL(test_temperature), IN_TRIAL(test_slowdown),
-        IN_TRIAL(test_pcie),        IN_TRIAL(test_nvlink),
-        IN_TRIAL(test_fabric),      IN_TRIAL(test_nvlink_errors),
-        IN_TRIAL(test_rest),        IN_TRIAL(test_codes),
+        IN_TRIAL(test_healthy),        IN_TRIAL(test_no_library),
+        IN_TRIAL(test_errors),         IN_TRIAL(test_functions_that_are_not_there),
+        IN_TRIAL(test_count),          IN_TRIAL(test_library_that_does_not_start),
+        IN_TRIAL(test_lost),           IN_TRIAL(test_ecc),
+        IN_TRIAL(test_remap),          IN_TRIAL(test_retired_pages),
+        IN_TRIAL(test_temperature),    IN_TRIAL(test_slowdown),
+        IN_TRIAL(test_pcie),           IN_TRIAL(test_nvlink),
+        IN_TRIAL(test_fabric),         IN_TRIAL(test_nvlink_errors),
+        IN_TRIAL(test_rest),           IN_TRIAL(test_codes),
+        IN_TRIAL(test_shared_library),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

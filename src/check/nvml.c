@@ -7,15 +7,17 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /*
  * What NVIDIA's management library says of its GPUs. The library is not there when Fettle is built, nor on
  * most machines, so its functions are declared here as NVIDIA's NVML API Reference documents them, and are
- * found when a check looks: each look loads it, asks and lets it go, in a child that is killed when the
- * driver hangs. Functions that a driver does not have yet, or no more, count as those that a GPU does not
- * support: of what is not said there is no fact.
+ * found when a check looks: it is loaded, asked and let go, in a child that is killed when the driver hangs.
+ * Looks that share a child share the library, too: to start it takes longer than to ask it, seconds where
+ * persistence mode is off. Functions that a driver does not have yet, or no more, count as those that a GPU
+ * does not support: of what is not said there is no fact.
  *
  * Any of the probes:     "lost ADDRESS" and "reset ADDRESS": the GPU is gone, or has to be reset, with "-"
  *                        where it could not be said which; "failed CODE TEXT": the library does not start
@@ -106,6 +108,9 @@ _Static_assert(sizeof(struct nvml_fabric) == 40, "as nvml.h has it");
 _Static_assert(sizeof(struct nvml_temperature) == 12, "as nvml.h has it");
 
 struct nvml {
+    char *library;
+    bool usable; /* all of the first group is there */
+    int started; /* what its start came to */
     void *so;
     /* Without these there is nothing to ask. */
     int (*init)(void);
@@ -140,7 +145,7 @@ struct nvml {
 /* A function that is missing is not found. */
 #define ASK(function, ...) ((function) ? (function)(__VA_ARGS__) : NVML_ERROR_FUNCTION_NOT_FOUND)
 
-static bool load(const char *library, struct nvml *v)
+static bool load(struct nvml *v)
 {
     const struct {
         const char *symbol;
@@ -171,16 +176,43 @@ static bool load(const char *library, struct nvml *v)
                 {"nvmlDeviceGetGpuFabricInfoV", (void **)&v->fabric},
                 {"nvmlDeviceGetPersistenceMode", (void **)&v->persistence},
                 {"nvmlDeviceGetFieldValues", (void **)&v->fields}};
-    v->so = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    v->so = dlopen(v->library, RTLD_NOW | RTLD_LOCAL);
     for (size_t i = 0; v->so && i < sizeof rows / sizeof *rows; i++)
         *rows[i].to = dlsym(v->so, rows[i].symbol);
     return v->so && v->init && v->shutdown && v->error && v->count && v->handle && v->pci;
 }
 
+void look_shared_fini(struct look_shared *s)
+{
+    struct nvml *v = STEAL(s->nvml);
+    if (!v)
+        return;
+    if (v->usable && v->started == NVML_SUCCESS)
+        v->shutdown();
+    if (v->so)
+        dlclose(v->so);
+    free(v->library);
+    free(v);
+}
+
+/* The library of this name, as the look before left it. */
+static const struct nvml *start(struct look_shared *s, const char *library)
+{
+    if (s->nvml && strcmp(s->nvml->library, library) == 0)
+        return s->nvml;
+    look_shared_fini(s);
+    struct nvml *v = s->nvml = mem_alloc(sizeof *v);
+    v->library = mem_dup(library);
+    v->usable = load(v);
+    if (v->usable)
+        v->started = v->init();
+    return v;
+}
+
 /* --- asking a GPU --------------------------------------------------------------------------- */
 
 struct asked {
-    struct nvml v;
+    const struct nvml *v;
     void *gpu;
     char address[32];
     struct text *out;
@@ -200,14 +232,14 @@ static bool said(const struct asked *a, const char *what, int r)
     else if (r == NVML_ERROR_RESET_REQUIRED)
         fact(a->out, "reset", "%s", a->address);
     else if (r != NVML_SUCCESS && !not_there(r))
-        fact(a->out, "unknown", "NVML: %s of the GPU %s: %s", what, a->address, a->v.error(r));
+        fact(a->out, "unknown", "NVML: %s of the GPU %s: %s", what, a->address, a->v->error(r));
     return r == NVML_SUCCESS;
 }
 
 static int field(const struct asked *a, unsigned id, unsigned scope, uint64_t *out)
 {
     struct nvml_field f = {.id = id, .scope = scope};
-    int r = ASK(a->v.fields, a->gpu, 1, &f);
+    int r = ASK(a->v->fields, a->gpu, 1, &f);
     if (r == NVML_SUCCESS)
         r = f.result;
     switch (f.type) {
@@ -230,8 +262,8 @@ static void ask_count(const struct asked *a)
 static void ask_ecc(const struct asked *a)
 {
     unsigned long long corrected, uncorrected;
-    if (said(a, "ECC errors", ASK(a->v.ecc, a->gpu, 0, 0, &corrected)) &&
-        said(a, "ECC errors", ASK(a->v.ecc, a->gpu, 1, 0, &uncorrected)))
+    if (said(a, "ECC errors", ASK(a->v->ecc, a->gpu, 0, 0, &corrected)) &&
+        said(a, "ECC errors", ASK(a->v->ecc, a->gpu, 1, 0, &uncorrected)))
         fact(a->out, "ecc", "%s %llu %llu", a->address, corrected, uncorrected);
 }
 
@@ -239,7 +271,7 @@ static void ask_ecc(const struct asked *a)
 static int count_pages(const struct asked *a, int cause, unsigned *n)
 {
     *n = 0;
-    int r = ASK(a->v.pages, a->gpu, cause, n, NULL);
+    int r = ASK(a->v->pages, a->gpu, cause, n, NULL);
     return r == NVML_ERROR_INSUFFICIENT_SIZE ? NVML_SUCCESS : r;
 }
 
@@ -249,7 +281,7 @@ static void ask_pages(const struct asked *a)
     int pending;
     if (said(a, "retired pages", count_pages(a, 0, &single)) &&
         said(a, "retired pages", count_pages(a, 1, &twice)) &&
-        said(a, "retired pages", ASK(a->v.pages_pending, a->gpu, &pending)))
+        said(a, "retired pages", ASK(a->v->pages_pending, a->gpu, &pending)))
         fact(a->out, "pages", "%s %u %u %d", a->address, single, twice, pending != 0);
 }
 
@@ -257,30 +289,30 @@ static void ask_remap(const struct asked *a)
 {
     unsigned corrected, uncorrected, pending, failed;
     struct nvml_histogram h;
-    int r = ASK(a->v.rows, a->gpu, &corrected, &uncorrected, &pending, &failed);
+    int r = ASK(a->v->rows, a->gpu, &corrected, &uncorrected, &pending, &failed);
     if (not_there(r)) {
         ask_pages(a);
         return;
     }
     if (said(a, "remapped rows", r))
         fact(a->out, "rows", "%s %u %u %u", a->address, uncorrected, pending, failed);
-    if (r == NVML_SUCCESS && said(a, "spare rows", ASK(a->v.histogram, a->gpu, &h)))
+    if (r == NVML_SUCCESS && said(a, "spare rows", ASK(a->v->histogram, a->gpu, &h)))
         fact(a->out, "banks", "%s %u", a->address, h.none);
 }
 
 static unsigned threshold(const struct asked *a, int which)
 {
     unsigned degrees = 0;
-    return ASK(a->v.threshold, a->gpu, which, &degrees) == NVML_SUCCESS ? degrees : 0;
+    return ASK(a->v->threshold, a->gpu, which, &degrees) == NVML_SUCCESS ? degrees : 0;
 }
 
 static int temperature(const struct asked *a, unsigned *degrees)
 {
-    int r = ASK(a->v.temperature, a->gpu, 0, degrees);
+    int r = ASK(a->v->temperature, a->gpu, 0, degrees);
     struct nvml_temperature t = {.version = TEMPERATURE_V1};
     if (r != NVML_ERROR_FUNCTION_NOT_FOUND && r != NVML_ERROR_NOT_SUPPORTED)
         return r;
-    r = ASK(a->v.temperature_v, a->gpu, &t);
+    r = ASK(a->v->temperature_v, a->gpu, &t);
     *degrees = t.degrees > 0 ? (unsigned)t.degrees : 0;
     return r;
 }
@@ -300,8 +332,8 @@ static void ask_temperature(const struct asked *a)
 
 static int reasons(const struct asked *a, unsigned long long *bits)
 {
-    int r = ASK(a->v.reasons, a->gpu, bits);
-    return r == NVML_ERROR_FUNCTION_NOT_FOUND ? ASK(a->v.old_reasons, a->gpu, bits) : r;
+    int r = ASK(a->v->reasons, a->gpu, bits);
+    return r == NVML_ERROR_FUNCTION_NOT_FOUND ? ASK(a->v->old_reasons, a->gpu, bits) : r;
 }
 
 static void ask_slowdown(const struct asked *a)
@@ -317,12 +349,12 @@ static void ask_pcie(const struct asked *a)
     unsigned generation, most, lanes, most_lanes, replays;
     unsigned long long bits;
     bool works = reasons(a, &bits) == NVML_SUCCESS && !(bits & REASON_IDLE);
-    if (said(a, "PCIe", ASK(a->v.link_generation, a->gpu, &generation)) &&
-        said(a, "PCIe", ASK(a->v.max_link_generation, a->gpu, &most)) &&
-        said(a, "PCIe", ASK(a->v.link_width, a->gpu, &lanes)) &&
-        said(a, "PCIe", ASK(a->v.max_link_width, a->gpu, &most_lanes)))
+    if (said(a, "PCIe", ASK(a->v->link_generation, a->gpu, &generation)) &&
+        said(a, "PCIe", ASK(a->v->max_link_generation, a->gpu, &most)) &&
+        said(a, "PCIe", ASK(a->v->link_width, a->gpu, &lanes)) &&
+        said(a, "PCIe", ASK(a->v->max_link_width, a->gpu, &most_lanes)))
         fact(a->out, "pcie", "%s %u %u %u %u %d", a->address, generation, most, lanes, most_lanes, works);
-    if (said(a, "PCIe replays", ASK(a->v.replays, a->gpu, &replays)))
+    if (said(a, "PCIe replays", ASK(a->v->replays, a->gpu, &replays)))
         fact(a->out, "replays", "%s %u", a->address, replays);
 }
 
@@ -338,7 +370,7 @@ static void ask_link_errors(const struct asked *a, unsigned link)
     bool any = false;
     for (size_t i = 0; i < 3; i++) {
         unsigned long long n = 0;
-        int r = ASK(a->v.nvlink_errors, a->gpu, link, which[i].counter, &n);
+        int r = ASK(a->v->nvlink_errors, a->gpu, link, which[i].counter, &n);
         values[i] = n;
         if (not_there(r))
             r = field(a, which[i].field, link, &values[i]);
@@ -356,7 +388,7 @@ static void ask_nvlink(const struct asked *a)
 {
     unsigned all = 0, up = 0;
     for (unsigned link = 0; link < LINKS_MAX; link++) {
-        int active = 0, r = ASK(a->v.nvlink, a->gpu, link, &active);
+        int active = 0, r = ASK(a->v->nvlink, a->gpu, link, &active);
         if (r != NVML_SUCCESS && !not_there(r)) {
             said(a, "NVLink", r);
             return;
@@ -373,10 +405,10 @@ static void ask_nvlink(const struct asked *a)
 static void ask_fabric(const struct asked *a)
 {
     struct nvml_fabric f = {.version = FABRIC_V3};
-    int r = ASK(a->v.fabric, a->gpu, &f);
+    int r = ASK(a->v->fabric, a->gpu, &f);
     if (r == NVML_ERROR_ARGUMENT_VERSION_MISMATCH || r == NVML_ERROR_INVALID_ARGUMENT) {
         f = (struct nvml_fabric){.version = FABRIC_V2};
-        r = ASK(a->v.fabric, a->gpu, &f);
+        r = ASK(a->v->fabric, a->gpu, &f);
         f.summary = 0;
     }
     if (said(a, "fabric", r) && f.state != 0)
@@ -386,7 +418,7 @@ static void ask_fabric(const struct asked *a)
 static void ask_persistence(const struct asked *a)
 {
     int on;
-    if (said(a, "persistence mode", ASK(a->v.persistence, a->gpu, &on)))
+    if (said(a, "persistence mode", ASK(a->v->persistence, a->gpu, &on)))
         fact(a->out, "persistence", "%s %d", a->address, on != 0);
 }
 
@@ -417,11 +449,11 @@ static void ask_gpu(struct asked *a, unsigned index, ask_fn *ask)
 {
     struct nvml_pci pci = {.domain = 0};
     snprintf(a->address, sizeof a->address, "-");
-    int r = a->v.handle(index, &a->gpu);
+    int r = a->v->handle(index, &a->gpu);
     if (r == NVML_SUCCESS)
-        r = a->v.pci(a->gpu, &pci);
+        r = a->v->pci(a->gpu, &pci);
     if (not_there(r))
-        fact(a->out, "unknown", "NVML: GPU %u: %s", index, a->v.error(r));
+        fact(a->out, "unknown", "NVML: GPU %u: %s", index, a->v->error(r));
     else if (said(a, "address", r) && address_of(pci.bus_id, a->address))
         ask(a);
 }
@@ -429,30 +461,24 @@ static void ask_gpu(struct asked *a, unsigned index, ask_fn *ask)
 static void ask_gpus(struct asked *a, ask_fn *ask)
 {
     unsigned n = 0;
-    int r = a->v.init();
-    if (r != NVML_SUCCESS) {
-        fact(a->out, "failed", "%d %s", r, a->v.error(r));
-        return;
-    }
-    r = a->v.count(&n);
+    int r = a->v->started == NVML_SUCCESS ? a->v->count(&n) : a->v->started;
     if (r != NVML_SUCCESS)
-        fact(a->out, "failed", "%d %s", r, a->v.error(r));
-    for (unsigned i = 0; i < n && i < GPUS_MAX; i++)
+        fact(a->out, "failed", "%d %s", r, a->v->error(r));
+    for (unsigned i = 0; r == NVML_SUCCESS && i < n && i < GPUS_MAX; i++)
         ask_gpu(a, i, ask);
-    a->v.shutdown();
 }
 
 /* Writes "unsupported" where there is no library. */
 static void ask_library(const struct look *l, ask_fn *ask, struct text *out)
 {
     const char *named = check_arg(l->check, "Library");
-    struct asked a = {.out = out};
-    if (load(named ? named : "libnvidia-ml.so.1", &a.v))
+    struct look_shared alone = {.nvml = NULL}, *shared = l->shared ? l->shared : &alone;
+    struct asked a = {.v = start(shared, named ? named : "libnvidia-ml.so.1"), .out = out};
+    if (a.v->usable)
         ask_gpus(&a, ask);
     else
         fact(out, "unsupported", "there is no NVML library that can be used");
-    if (a.v.so)
-        dlclose(a.v.so);
+    look_shared_fini(&alone);
 }
 
 static void gather(const struct look *l, ask_fn *ask, struct text *out)

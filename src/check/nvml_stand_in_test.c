@@ -3,11 +3,14 @@
  * A stand-in for NVIDIA's libnvidia-ml, for tests. STAND_IN_SAYS in the environment has words "NAME=VALUE"
  * for each GPU, or "GPU.NAME=VALUE" for one of them; "NAME=!CODE" is an error of NVML. Without a word a
  * healthy machine with two GPUs answers. Built with OLD, it has only the functions that every driver has.
+ * Each start adds an "i" to the file that STAND_IN_COUNTS names, and each end an "s". With "hang=1" it never
+ * comes back from its start.
  */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { OK = 0, NOT_SUPPORTED = 3, INSUFFICIENT_SIZE = 7, VERSION_MISMATCH = 25 };
 
@@ -51,16 +54,30 @@ static int say_unsigned(void *gpu, const char *name, long long usual, unsigned *
     return r;
 }
 
+static void count(char what)
+{
+    const char *path = getenv("STAND_IN_COUNTS");
+    FILE *f = path ? fopen(path, "a") : NULL;
+    if (!f)
+        return;
+    fputc(what, f);
+    fclose(f);
+}
+
 int nvmlInit_v2(void);
 int nvmlInit_v2(void)
 {
     long long none;
+    count('i');
+    while (find("hang"))
+        pause();
     return say(NULL, "init", &none);
 }
 
 int nvmlShutdown(void);
 int nvmlShutdown(void)
 {
+    count('s');
     return OK;
 }
 

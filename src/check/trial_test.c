@@ -59,7 +59,8 @@ static void look(struct trial *t, const char *record, const char *facts)
                      .root = t->tree->root,
                      .now = {t->now_s * 1000000000},
                      .memory = t->memory,
-                     .calls = t->calls};
+                     .calls = t->calls,
+                     .shared = t->shared};
     if (facts)
         look_judge(&l, facts, &v);
     else
