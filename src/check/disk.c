@@ -7,9 +7,12 @@
 #include <string.h>
 
 /*
- * disk   "disk NAME SECTORS RO STATE DONE WAITING" of each that has a device and no removable medium: the
- * state that the bus says or "-", requests done since the boot, requests on the way nvme   "nvme NAME STATE"
- * raid   "array NAME LEVEL STATE MISSING ACTION"
+ * disk        "disk NAME SECTORS RO STATE DONE WAITING" of each that has a device and no removable medium:
+ *             the state that the bus says or "-", requests done since the boot, requests on the way
+ * nvme        "nvme NAME STATE"
+ * raid        "array NAME LEVEL STATE MISSING ACTION"
+ * multipath   "map NAME WORKING ALL LOST" of each device with several paths: how many work, of how many, and
+ *             the name of one that does not or "-"
  *
  * The kernel answers all of it without asking the device.
  */
@@ -207,5 +210,80 @@ void judge_RAID(struct look *l, const char *facts, struct verdict *v)
             verdict_add(v, RESULT_DEGRADED, device, "",
                         "%" PRIu64 " disks are missing of an array of %s (%s, %s)", missing, w.w[1], w.w[2],
                         w.w[4]);
+    }
+}
+
+/* --- multipath ------------------------------------------------------------------------------ */
+
+/* A path that the kernel has given up says so; one that dm alone avoids is still running. */
+static bool works(int slaves, const char *disk)
+{
+    char path[SYS_TEXT_BYTES_MAX + 16], state[SYS_TEXT_BYTES_MAX];
+    snprintf(path, sizeof path, "%.120s/device/state", disk);
+    return sys_text(slaves, path, state) < 0 || strcmp(state, "running") == 0 || strcmp(state, "live") == 0;
+}
+
+static void add_map(int dir, const char *name, struct text *out)
+{
+    char uuid[SYS_TEXT_BYTES_MAX], map[SYS_TEXT_BYTES_MAX];
+    const char *lost = "-";
+    struct sys_names names = {0};
+    uint64_t working = 0;
+    if (sys_text(dir, "dm/uuid", uuid) < 0 || strncmp(uuid, "mpath-", 6) != 0)
+        return;
+    if (sys_text(dir, "dm/name", map) < 0 || !*map)
+        snprintf(map, sizeof map, "%s", name);
+    CLEANUP_FD int slaves = sys_open_dir(dir, "slaves");
+    if (slaves < 0) {
+        fact(out, "unknown", "the paths of %s: %s", map, strerror(-slaves));
+        return;
+    }
+    sys_names_read(&names, slaves);
+    sys_names_sort(&names);
+    for (size_t i = 0; i < names.n; i++) {
+        bool good = works(slaves, names.names[i]);
+        working += good;
+        lost = good ? lost : names.names[i];
+    }
+    fact(out, "map", "%s %" PRIu64 " %zu %s", map, working, names.n, lost);
+    sys_names_fini(&names);
+}
+
+void gather_MULTIPATH(const struct look *l, struct text *out)
+{
+    gather_class(l, "sys/block", add_map, "there is no multipath device", out);
+}
+
+/* A path that is gone altogether is missed by the number that there was. */
+static void judge_map(struct look *l, const struct words *w, int64_t want, struct verdict *v)
+{
+    uint64_t working, all;
+    char device[FINDING_DEVICE_BYTES_MAX + 1];
+    if (!word_u64(w, 1, &working) || !word_u64(w, 2, &all))
+        return;
+    snprintf(device, sizeof device, "multipath %.50s", w->w[0]);
+    int64_t *had = memory_number(l->memory, device);
+    if (all > (uint64_t)*had && all <= INT64_MAX)
+        *had = (int64_t)all;
+    int64_t should = want > 0 ? want : *had;
+    bool named = strcmp(w->w[3], "-") != 0;
+    if (working == 0)
+        verdict_add(v, RESULT_FATAL, device, "", "none of its paths works");
+    else if (working < (uint64_t)should)
+        verdict_add(v, RESULT_WARN, device, "", "%" PRIu64 " of its paths work, of %" PRId64 "%s%s", working,
+                    should, named ? "; one that does not is " : "", named ? w->w[3] : "");
+}
+
+void judge_MULTIPATH(struct look *l, const char *facts, struct verdict *v)
+{
+    struct fact_line line;
+    int64_t want;
+    if (!want_number(l, "Paths", 0, &want, v))
+        return;
+    for (const char *at = facts; fact_next(&at, &line);) {
+        struct words w;
+        words_of(line.value, &w);
+        if (strcmp(line.key, "map") == 0)
+            judge_map(l, &w, want, v);
     }
 }

@@ -41,11 +41,13 @@ uint64_t memory_window(struct memory *m, const char *name, struct mono now, stru
 /* Of the last boot nothing counts: call it when the boot id changed. */
 void memory_forget(struct memory *m);
 
-/* System calls that a tree of files cannot stand for. */
+/* System calls that a tree of files cannot stand for; NULL: the system's. */
 struct look_calls {
     void *arg;
     /* adjtimex(2) that changes nothing; the state of the clock, or -errno. */
     int (*clock)(void *arg, struct timex *out);
+    /* ioctl(2) on a device below root: what it returns, or -errno. */
+    int (*control)(void *arg, int fd, unsigned long request, void *what);
 };
 
 /* What looks at one target that are gathered one after another share: NVML is loaded and started once for all

@@ -77,6 +77,11 @@ bool processes_many(int root);
 /* All of them, until fn has enough. Those that end meanwhile are passed over. */
 int processes_each(int root, process_fn *fn, void *arg);
 
+/* What a disk answered, as facts: the NVMe health log, and the sense data of SMART RETURN STATUS. */
+enum { SMART_PAGE_BYTES = 512 };
+void smart_nvme(const char *name, const uint8_t page[static SMART_PAGE_BYTES], struct text *out);
+void smart_ata(const char *name, const uint8_t *sense, size_t n, struct text *out);
+
 /* --- judging -------------------------------------------------------------------------------- */
 
 /* A value's words, between blanks. */

@@ -283,6 +283,42 @@ static void test_nvme(void **state)
     trial_expect(t, "Probe=nvme", "unknown the state of nvme1");
 }
 
+static void add_path(struct trial *t, const char *disk, const char *state)
+{
+    char path[128];
+    snprintf(path, sizeof path, "sys/block/dm-0/slaves/%s/device/state", disk);
+    trial_add(t, path, state);
+}
+
+static void test_multipath(void **state)
+{
+    struct trial *t = *state;
+    trial_begins(t, "Probe=multipath", "unsupported");
+    trial_add(t, "sys/block/dm-1/dm/uuid", "LVM-abc\n");
+    trial_expect(t, "Probe=multipath", "unsupported there is no multipath device");
+    trial_add(t, "sys/block/dm-0/dm/uuid", "mpath-3600508b4\n");
+    trial_expect(t, "Probe=multipath", "unknown the paths of dm-0: No such file or directory");
+    trial_add(t, "sys/block/dm-0/dm/name", "mpatha\n");
+    trial_add(t, "sys/block/dm-0/slaves/", "");
+    trial_expect(t, "Probe=multipath", "fatal multipath mpatha: none of its paths works");
+    add_path(t, "sda", "running\n");
+    add_path(t, "sdb", "running\n");
+    add_path(t, "sdc", "running\n");
+    trial_expect(t, "Probe=multipath", "ok");
+    add_path(t, "sdb", "transport-offline\n");
+    trial_expect(t, "Probe=multipath",
+                 "warn multipath mpatha: 2 of its paths work, of 3; one that does not is sdb");
+    trial_expect(t, "Probe=multipath Paths=2", "ok");
+    trial_remove(t, "sys/block/dm-0/slaves/sdb/device/state");
+    trial_remove(t, "sys/block/dm-0/slaves/sdb/device");
+    trial_remove(t, "sys/block/dm-0/slaves/sdb");
+    trial_expect(t, "Probe=multipath", "warn multipath mpatha: 2 of its paths work, of 3"); /* removed */
+    trial_expect(t, "Probe=multipath Paths=4", "warn multipath mpatha: 2 of its paths work, of 4");
+    add_path(t, "sda", "offline\n");
+    add_path(t, "sdc", "blocked\n");
+    trial_expect(t, "Probe=multipath Paths=4", "fatal multipath mpatha: none of its paths works");
+}
+
 static void test_raid(void **state)
 {
     struct trial *t = *state;
@@ -324,6 +360,7 @@ int main(void)
         IN_TRIAL(test_disk),
         IN_TRIAL(test_disk_that_does_not_answer),
         IN_TRIAL(test_nvme),
+        IN_TRIAL(test_multipath),
         IN_TRIAL(test_raid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
