@@ -21,13 +21,7 @@ enum { STATE_ACTIVE = 4, PHYSICAL_DISABLED = 3 };
 
 /* What must not grow, and what may grow so much within a time. Those without a number in the tables of the
  * field have that of port_rcv_errors. The first window is as long as the finding is said. */
-static const struct limit {
-    const char *name;
-    bool hw;
-    uint64_t most;
-    int window_s;
-    enum result result;
-} limits[] = {
+static const struct limit limits[] = {
     {"link_downed", false, 0, 3600, RESULT_FATAL},
     {"excessive_buffer_overrun_errors", false, 0, 3600, RESULT_FATAL},
     {"local_link_integrity_errors", false, 0, 3600, RESULT_FATAL},
@@ -107,25 +101,25 @@ static void each_port(int device, const char *name, port_fn *counters, struct te
     sys_names_fini(&names);
 }
 
-static void add_counter(int dir, const char *port, const char *name, bool hw, struct text *out)
+void fact_counter(struct text *out, const char *device, int dir, const char *name, bool hw)
 {
     char path[96];
     uint64_t n;
     snprintf(path, sizeof path, "%s/%s", hw ? "hw_counters" : "counters", name);
     if (sys_u64(dir, path, &n) == 0)
-        fact(out, "counter", "%s %s %" PRIu64, port, name, n);
+        fact(out, "counter", "%s %s %" PRIu64, device, name, n);
 }
 
 static void add_downed(int dir, const char *port, struct text *out)
 {
-    add_counter(dir, port, "link_downed", false, out);
+    fact_counter(out, port, dir, "link_downed", false);
 }
 
 static void add_counters(int dir, const char *port, struct text *out)
 {
     for (size_t i = 0; i < LIMITS; i++)
         if (i == 0 || strcmp(limits[i].name, limits[i - 1].name) != 0)
-            add_counter(dir, port, limits[i].name, limits[i].hw, out);
+            fact_counter(out, port, dir, limits[i].name, limits[i].hw);
 }
 
 static void on_port(int dir, const char *name, struct text *out)
@@ -312,14 +306,14 @@ static void key_of(char out[static 256], const char *what, const char *port)
 }
 
 /* What grew within the window; a port that is not active has no value, and keeps what it had. */
-static uint64_t grown_kept(struct look *l, const char *what, const char *facts, const struct port *p,
+static uint64_t grown_kept(struct look *l, const char *what, const char *facts, const char *port,
                            const char *counter, struct span window)
 {
     char key[256];
     uint64_t value;
-    if (counter_of(facts, p->name, counter, &value))
-        return grown_within(l, what, p->name, value, window);
-    key_of(key, what, p->name);
+    if (counter_of(facts, port, counter, &value))
+        return grown_within(l, what, port, value, window);
+    key_of(key, what, port);
     return memory_window(l->memory, key, l->now, window, 0);
 }
 
@@ -348,7 +342,7 @@ void judge_IB_FLAP(struct look *l, const char *facts, struct verdict *v)
     for (const char *at = facts; fact_next(&at, &line);) {
         if (!port_of(l, &line, &p))
             continue;
-        uint64_t flaps = grown_kept(l, "downed", facts, &p, "link_downed", window);
+        uint64_t flaps = grown_kept(l, "downed", facts, p.name, "link_downed", window);
         uint64_t seen = came_back(l, &p, window);
         flaps = seen > flaps ? seen : flaps;
         if (flaps > 0)
@@ -360,16 +354,16 @@ void judge_IB_FLAP(struct look *l, const char *facts, struct verdict *v)
 
 /* --- counters ------------------------------------------------------------------------------- */
 
-static void judge_limit(struct look *l, const char *facts, const struct port *p, const struct limit *limit,
-                        struct verdict *v)
+void judge_limit(struct look *l, const char *facts, const char *device, const char *named,
+                 const struct limit *limit, struct verdict *v)
 {
     char what[64], about[32];
     struct span window = span_s(limit->window_s);
     snprintf(what, sizeof what, "%s %d", limit->name, limit->window_s);
-    uint64_t grew = grown_kept(l, what, facts, p, limit->name, window);
+    uint64_t grew = grown_kept(l, what, facts, device, limit->name, window);
     if (grew > limit->most)
-        verdict_add(v, limit->result, p->device, "",
-                    "%s of %s grew by %" PRIu64 " within %s, of at most %" PRIu64, limit->name, p->name, grew,
+        verdict_add(v, limit->result, named, "",
+                    "%s of %s grew by %" PRIu64 " within %s, of at most %" PRIu64, limit->name, device, grew,
                     span_human(window, about), limit->most);
 }
 
@@ -380,7 +374,7 @@ void judge_IB_COUNTERS(struct look *l, const char *facts, struct verdict *v)
     for (const char *at = facts; fact_next(&at, &line);)
         if (port_of(l, &line, &p))
             for (size_t i = 0; i < LIMITS; i++)
-                judge_limit(l, facts, &p, &limits[i], v);
+                judge_limit(l, facts, p.name, p.device, &limits[i], v);
 }
 
 /* --- device files --------------------------------------------------------------------------- */

@@ -211,6 +211,61 @@ static void test_device_files(void **state)
     trial_expect(t, "Probe=ib.device", "ok");
 }
 
+/* --- EFA ------------------------------------------------------------------------------------ */
+
+static void add_efa(struct trial *t, const char *file, const char *text)
+{
+    char path[160];
+    snprintf(path, sizeof path, "sys/class/infiniband/rdmap0s31/%s", file);
+    trial_add(t, path, text);
+}
+
+static void test_efa(void **state)
+{
+    struct trial *t = *state;
+    trial_expect(t, "Probe=efa", "unsupported there is no /sys/class/infiniband");
+    trial_expect(t, "Probe=efa Count=1", "fatal efa: 0 EFA adapters, of 1");
+    add_port(t, "mlx5_0/1", true);
+    trial_expect(t, "Probe=efa", "unsupported there is no EFA adapter");
+    add_efa(t, "device/driver@", "../../../bus/pci/drivers/efa");
+    add_efa(t, "ports/1/state", "4: ACTIVE\n");
+    trial_expect(t, "Probe=efa Count=1", "ok");
+    trial_expect(t, "Probe=efa Count=2", "fatal efa: 1 EFA adapters, of 2");
+    add_efa(t, "ports/1/state", "1: DOWN\n");
+    trial_expect(t, "Probe=efa", "fatal efa rdmap0s31/1: the state of rdmap0s31/1 is DOWN, not ACTIVE");
+    trial_remove(t, "sys/class/infiniband/rdmap0s31/ports/1/state");
+    trial_expect(t, "Probe=efa", "unknown the state of rdmap0s31/1: No such file or directory");
+}
+
+static void test_efa_counters(void **state)
+{
+    struct trial *t = *state;
+    add_efa(t, "device/driver@", "../../../bus/pci/drivers/efa");
+    add_efa(t, "ports/1/state", "4: ACTIVE\n");
+    add_efa(t, "hw_counters/no_completion_cmds", "7\n"); /* from before */
+    add_efa(t, "hw_counters/cmds_err", "30\n");
+    add_efa(t, "ports/1/hw_counters/rx_drops", "100000\n");
+    add_efa(t, "ports/1/hw_counters/unresponsive_remote_events", "5\n");
+    trial_expect(t, "Probe=efa", "ok");
+    add_efa(t, "ports/1/hw_counters/rx_drops", "106000\n");
+    add_efa(t, "hw_counters/cmds_err", "40\n");
+    trial_expect(t, "Probe=efa", "ok");
+    add_efa(t, "ports/1/hw_counters/rx_drops", "112001\n");
+    trial_expect(t, "Probe=efa",
+                 "warn efa rdmap0s31/1: rx_drops of rdmap0s31/1 grew by 6001 within 1m00s, of at most 6000");
+    add_efa(t, "ports/1/hw_counters/rx_drops", "0\n"); /* a reset */
+    add_efa(t, "ports/1/hw_counters/unresponsive_remote_events", "66\n");
+    trial_expect(
+        t, "Probe=efa",
+        "warn efa rdmap0s31/1: unresponsive_remote_events of rdmap0s31/1 grew by 61 within 1m00s, of at "
+        "most 60");
+    add_efa(t, "hw_counters/no_completion_cmds", "8\n");
+    trial_expect(t, "Probe=efa",
+                 "fatal efa rdmap0s31: no_completion_cmds of rdmap0s31 grew by 1 within 1h00m, of at most 0");
+    t->now_s += 3600;
+    trial_expect(t, "Probe=efa", "ok");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -225,6 +280,8 @@ int main(void)
         IN_TRIAL(test_counters_of_a_port_that_is_down_are_not_read),
         IN_TRIAL(test_counters_are_not_read_often),
         IN_TRIAL(test_device_files),
+        IN_TRIAL(test_efa),
+        IN_TRIAL(test_efa_counters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

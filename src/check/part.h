@@ -28,6 +28,22 @@
 /* Forgets what was not asked for since the last turn. */
 void memory_turn(struct memory *m);
 
+/* --- counters of RDMA devices --------------------------------------------------------------- */
+
+struct limit {
+    const char *name;   /* of the counter */
+    bool hw;            /* in hw_counters, not counters */
+    uint64_t most;      /* that it may grow */
+    int window_s;       /* within so long */
+    enum result result; /* of more */
+};
+/* "counter DEVICE NAME VALUE" of a directory with counters below it; nothing where there is no such one. */
+void fact_counter(struct text *out, const char *device, int dir, const char *name, bool hw);
+/* Judges the device's counter; named is the device as findings have it. One that is not told keeps what it
+ * had. */
+void judge_limit(struct look *l, const char *facts, const char *device, const char *named,
+                 const struct limit *limit, struct verdict *v);
+
 /* --- gathering ------------------------------------------------------------------------------ */
 
 /* The root's descriptor; -errno when there is none, and then "unknown" was written. */
