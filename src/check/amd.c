@@ -4,14 +4,19 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
  * amd.gpu     "gpu ADDRESS" for each device of the driver amdgpu, "errors ADDRESS BLOCK UNCORRECTED
- * CORRECTED" for each block that its RAS counts, "pages ADDRESS RETIRED PENDING FAILED" of its memory
- * intel.gpu   "gpu ADDRESS HEALTH" for each device of the driver xe that says it
+ * CORRECTED" for each block that its RAS counts (the links between GPUs are the block xgmi_wafl), "pages
+ * ADDRESS RETIRED PENDING FAILED" of its memory, "hive ADDRESS MODEL HIVE LINKS": which GPUs it is linked
+ * with by xGMI, and by how many links, or "-" intel.gpu   "gpu ADDRESS HEALTH" for each device of the driver
+ * xe that says it
  *
- * The counters are asked of the card, which may be busy with a reset.
+ * The counters are asked of the card, which may be busy with a reset. Not read is xgmi_error: who reads it
+ * clears it for everybody else, and where it is off, the driver writes an error into the kernel's log each
+ * time.
  */
 
 /* "0000:9b:00" of "0000:9b:00.0": as the kernel log names GPUs. */
@@ -96,12 +101,41 @@ static void add_ras(int dir, const char *address, struct text *out)
              pages.failed);
 }
 
+/* "00 01 01 02 ", a number in hex for each GPU of the hive. */
+static bool read_links(int dir, unsigned *links)
+{
+    char text[SYS_TEXT_BYTES_MAX], *end = text;
+    *links = 0;
+    if (sys_text(dir, "xgmi_num_links", text) < 0)
+        return false;
+    for (const char *at = text; *at; at = end) {
+        *links += (unsigned)(strtoul(at, &end, 16) & 0xff);
+        if (end == at)
+            return false;
+    }
+    return true;
+}
+
+static void add_hive(int dir, const char *address, struct text *out)
+{
+    char model[SYS_TEXT_BYTES_MAX], hive[SYS_TEXT_BYTES_MAX], number[16] = "-";
+    unsigned links;
+    if (sys_text(dir, "device", model) < 0 || !*model)
+        return;
+    if (sys_text(dir, "xgmi_hive_info/xgmi_hive_id", hive) < 0 || !*hive)
+        snprintf(hive, sizeof hive, "-");
+    if (read_links(dir, &links))
+        snprintf(number, sizeof number, "%u", links);
+    fact(out, "hive", "%s %s %s %s", address, model, hive, number);
+}
+
 static void add_amd(int dir, const char *name, struct text *out)
 {
     if (!is_address(name))
         return;
     fact(out, "gpu", "%s", name);
     add_ras(dir, name, out);
+    add_hive(dir, name, out);
 }
 
 static void gather_driver(const struct look *l, const char *driver, entry_fn *fn, struct text *out)
@@ -159,11 +193,46 @@ static void judge_pages(const struct words *w, struct verdict *v)
                     "%" PRIu64 " bad pages of its memory wait for a reset to be retired", pending);
 }
 
+/* Another GPU of this model is in a hive. */
+static bool others_are_in_a_hive(const char *facts, const char *model)
+{
+    struct fact_line line;
+    for (const char *at = facts; fact_next(&at, &line);) {
+        struct words w;
+        words_of(line.value, &w);
+        if (strcmp(line.key, "hive") == 0 && strcmp(w.w[1], model) == 0 && strcmp(w.w[2], "-") != 0)
+            return true;
+    }
+    return false;
+}
+
+static void judge_hive(struct look *l, const char *facts, const struct words *w, int64_t want,
+                       struct verdict *v)
+{
+    uint64_t links;
+    char device[FINDING_DEVICE_BYTES_MAX + 1], name[64];
+    device_of(device, w->w[0]);
+    snprintf(name, sizeof name, "links %.48s", w->w[0]);
+    if (strcmp(w->w[2], "-") == 0 && others_are_in_a_hive(facts, w->w[1]))
+        verdict_add(v, RESULT_DEGRADED, device, "",
+                    "no xGMI links it with other GPUs; others like it are linked");
+    if (!word_u64(w, 3, &links))
+        return;
+    int64_t *had = memory_number(l->memory, name);
+    if (links > (uint64_t)*had && links <= INT64_MAX)
+        *had = (int64_t)links;
+    uint64_t should = (uint64_t)(want >= 0 ? want : *had);
+    if (links < should)
+        verdict_add(v, RESULT_DEGRADED, device, "", "it has %" PRIu64 " xGMI links, of %" PRIu64, links,
+                    should);
+}
+
 void judge_AMD_GPU(struct look *l, const char *facts, struct verdict *v)
 {
-    int64_t count, limit, n = 0;
+    int64_t count, limit, links, n = 0;
     struct fact_line line;
-    if (!want_number(l, "Count", 0, &count, v) || !want_number(l, "Corrected", 10, &limit, v))
+    if (!want_number(l, "Count", 0, &count, v) || !want_number(l, "Corrected", 10, &limit, v) ||
+        !want_number(l, "Links", -1, &links, v))
         return;
     for (const char *at = facts; fact_next(&at, &line);) {
         struct words w;
@@ -173,6 +242,8 @@ void judge_AMD_GPU(struct look *l, const char *facts, struct verdict *v)
             judge_errors(l, &w, limit, v);
         else if (strcmp(line.key, "pages") == 0)
             judge_pages(&w, v);
+        else if (strcmp(line.key, "hive") == 0)
+            judge_hive(l, facts, &w, links, v);
     }
     if (n < count)
         verdict_add(v, RESULT_FATAL, "gpu", "", "%" PRId64 " GPUs have the driver amdgpu, of %" PRId64, n,

@@ -66,6 +66,40 @@ static void test_amd_pages(void **state)
     trial_expect(t, "Probe=amd.gpu", "fatal gpu 0000:c1:00: 1 bad pages of its memory could not be retired");
 }
 
+static void add_linked(struct trial *t, const char *address, const char *model, const char *hive,
+                       const char *links)
+{
+    add(t, "amdgpu", address, "device", model);
+    if (hive)
+        add(t, "amdgpu", address, "xgmi_hive_info/xgmi_hive_id", hive);
+    if (links)
+        add(t, "amdgpu", address, "xgmi_num_links", links);
+}
+
+static void test_amd_links(void **state)
+{
+    struct trial *t = *state;
+    add_linked(t, "0000:c1:00.0", "0x74a1\n", "16045690984833335023\n", "00 01 01 \n");
+    add_linked(t, "0000:c2:00.0", "0x74a1\n", "16045690984833335023\n", "01 00 0a \n");
+    add_linked(t, "0000:03:00.0", "0x73bf\n", NULL, NULL); /* another model, which has no links */
+    trial_expect(t, "Probe=amd.gpu", "ok");
+    trial_expect(t, "Probe=amd.gpu Links=2", "ok");
+    trial_expect(t, "Probe=amd.gpu Links=3", "degraded gpu 0000:c1:00: it has 2 xGMI links, of 3");
+    trial_expect(t, "Probe=amd.gpu Links=12",
+                 "degraded gpu 0000:c1:00: it has 2 xGMI links, of 12\n"
+                 "degraded gpu 0000:c2:00: it has 11 xGMI links, of 12");
+    add_linked(t, "0000:c3:00.0", "0x74a1\n", NULL, NULL);
+    trial_expect(t, "Probe=amd.gpu",
+                 "degraded gpu 0000:c3:00: no xGMI links it with other GPUs; others like it are linked");
+    add_linked(t, "0000:c3:00.0", "0x74a1\n", "16045690984833335023\n", "rubbish\n");
+    trial_expect(t, "Probe=amd.gpu", "ok");
+    add_linked(t, "0000:c1:00.0", "0x74a1\n", NULL, "00 01 00 \n"); /* fewer than there were */
+    trial_expect(t, "Probe=amd.gpu", "degraded gpu 0000:c1:00: it has 1 xGMI links, of 2");
+    add_amd(t, "ras/xgmi_wafl_err_count", "ue: 1\nce: 0\n");
+    trial_expect(t, "Probe=amd.gpu Links=0",
+                 "fatal gpu 0000:c1:00: 1 uncorrected errors in xgmi_wafl since the driver was loaded");
+}
+
 static void test_intel(void **state)
 {
     struct trial *t = *state;
@@ -85,10 +119,8 @@ static void test_intel(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_TRIAL(test_amd_count),
-        IN_TRIAL(test_amd_errors),
-        IN_TRIAL(test_amd_pages),
-        IN_TRIAL(test_intel),
+        IN_TRIAL(test_amd_count), IN_TRIAL(test_amd_errors), IN_TRIAL(test_amd_pages),
+        IN_TRIAL(test_amd_links), IN_TRIAL(test_intel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
