@@ -448,6 +448,8 @@ static void print_probe(const char *name, const char *how, int every_s, const ch
     for (const char *c = severity; *c; c++)
         putchar(tolower((unsigned char)*c));
     fputs(" at worst.\n", stdout);
+    if (strcmp(how, "IDLE") == 0)
+        fputs("When is idle by default.\n", stdout);
     if (strcmp(how, "BENCH") == 0)
         fputs("When is extensive,demand and Deadline is 2m by default.\n", stdout);
     print_arguments(name);

@@ -79,7 +79,7 @@ static void on_gathered(void *arg, char *text, size_t len, const struct err *why
 static bool may_share(const struct item *k)
 {
     enum probe_how how = probe_row(k->check->probe)->how;
-    return k->check->probe != PROBE_PLUGIN && (how == PROBE_APART || how == PROBE_LOCAL);
+    return k->check->probe != PROBE_PLUGIN && (how == PROBE_APART || how == PROBE_IDLE || how == PROBE_LOCAL);
 }
 
 static bool shares(struct item *k, const struct item *leader, const char *target)

@@ -8,11 +8,14 @@
 #include <string.h>
 
 /*
- * amd.gpu     "gpu ADDRESS" for each device of the driver amdgpu, "errors ADDRESS BLOCK UNCORRECTED
- * CORRECTED" for each block that its RAS counts (the links between GPUs are the block xgmi_wafl), "pages
- * ADDRESS RETIRED PENDING FAILED" of its memory, "hive ADDRESS MODEL HIVE LINKS": which GPUs it is linked
- * with by xGMI, and by how many links, or "-" intel.gpu   "gpu ADDRESS HEALTH" for each device of the driver
- * xe that says it
+ * amd.gpu     "gpu ADDRESS" for each device of the driver amdgpu;
+ *             "errors ADDRESS BLOCK UNCORRECTED CORRECTED" for each block that its RAS counts, of which the
+ *             links between GPUs are one, xgmi_wafl;
+ *             "pages ADDRESS RETIRED PENDING FAILED" of its memory;
+ *             "hive ADDRESS MODEL HIVE LINKS": which GPUs xGMI links it with, and by how many links, or "-"
+ * amd.idle    "use ADDRESS BYTES" of each device, memory in use; "process PID" of each that computes on any
+ *             of them; "work N"
+ * intel.gpu   "gpu ADDRESS HEALTH" for each device of the driver xe that says it
  *
  * The counters are asked of the card, which may be busy with a reset. Not read is xgmi_error: who reads it
  * clears it for everybody else, and where it is off, the driver writes an error into the kernel's log each
@@ -248,6 +251,68 @@ void judge_AMD_GPU(struct look *l, const char *facts, struct verdict *v)
     if (n < count)
         verdict_add(v, RESULT_FATAL, "gpu", "", "%" PRId64 " GPUs have the driver amdgpu, of %" PRId64, n,
                     count);
+}
+
+/* --- amd.idle ------------------------------------------------------------------------------- */
+
+static void add_use(int dir, const char *name, struct text *out)
+{
+    uint64_t bytes;
+    if (is_address(name) && sys_u64(dir, "mem_info_vram_used", &bytes) == 0)
+        fact(out, "use", "%s %" PRIu64, name, bytes);
+}
+
+static void add_process(int dir, const char *name, struct text *out)
+{
+    fact(out, "process", "%s", name);
+}
+
+void gather_AMD_IDLE(const struct look *l, struct text *out)
+{
+    gather_driver(l, "amdgpu", add_use, out);
+    CLEANUP_FD int root = look_root(l, out);
+    if (root < 0)
+        return;
+    each_entry(root, "sys/class/kfd/kfd/proc", add_process, out);
+    fact_work(l, out);
+}
+
+/* Which of the GPUs a process has is not said. */
+static uint64_t judge_processes(struct look *l, const char *facts, int64_t limit, struct verdict *v)
+{
+    uint64_t n = 0;
+    struct fact_line line, first;
+    for (const char *at = facts; fact_next(&at, &line);)
+        n += strcmp(line.key, "process") == 0;
+    int64_t looks = in_a_row(l, "held", "", n > 0);
+    if (looks >= limit && fact_find(facts, "process", &first))
+        verdict_add(v, RESULT_DEGRADED, "gpu", "",
+                    "%" PRIu64 " processes compute on AMD GPUs while no work runs, in %" PRId64
+                    " looks in a row; one is %s",
+                    n, looks, first.value);
+    return n;
+}
+
+void judge_AMD_IDLE(struct look *l, const char *facts, struct verdict *v)
+{
+    int64_t limit;
+    uint64_t most, bytes;
+    struct fact_line line;
+    if (!want_number(l, "Looks", 3, &limit, v) || !want_bytes(l, "Memory", 1 << 30, &most, v) ||
+        !facts_idle(facts, v))
+        return;
+    uint64_t processes = judge_processes(l, facts, limit, v);
+    for (const char *at = facts; fact_next(&at, &line);) {
+        struct words w;
+        char device[FINDING_DEVICE_BYTES_MAX + 1];
+        words_of(line.value, &w);
+        if (strcmp(line.key, "use") != 0 || !word_u64(&w, 1, &bytes))
+            continue;
+        device_of(device, w.w[0]);
+        int64_t looks = in_a_row(l, "used", w.w[0], processes == 0 && bytes > most);
+        if (looks >= limit)
+            verdict_add(v, RESULT_WARN, device, "", LEFT_MEMORY, bytes / 1000000, most / 1000000, looks);
+    }
 }
 
 /* --- intel.gpu ------------------------------------------------------------------------------ */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "check/part.h"
+#include "probe/probe.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -49,4 +50,15 @@ int each_entry(int root, const char *path, entry_fn *fn, struct text *out)
     }
     sys_names_fini(&names);
     return r;
+}
+
+void fact_work(const struct look *l, struct text *out)
+{
+    json_t *work = NULL;
+    struct err e = {0};
+    if (probe_work(l->root, &work, &e) < 0)
+        fact(out, "unknown", "the work that runs: %s", e.msg);
+    else
+        fact(out, "work", "%zu", json_array_size(work));
+    json_decref(work);
 }

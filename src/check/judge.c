@@ -48,6 +48,16 @@ bool fact_i64(const char *facts, const char *key, int64_t *out)
     return true;
 }
 
+bool facts_idle(const char *facts, struct verdict *v)
+{
+    uint64_t n;
+    if (!fact_u64(facts, "work", &n))
+        return false;
+    if (n > 0)
+        verdict_note(v, "work runs");
+    return n == 0;
+}
+
 /* --- arguments ------------------------------------------------------------------------------ */
 
 static bool taken(int r, const struct err *e, struct verdict *v)

@@ -13,6 +13,7 @@
     }
 #define CODE_LOCAL(symbol) CODE_READ(symbol)
 #define CODE_APART(symbol) CODE_READ(symbol)
+#define CODE_IDLE(symbol) CODE_READ(symbol)
 #define CODE_BENCH(symbol) CODE_READ(symbol)
 #define CODE_FOLLOW(symbol)  \
     {                        \
@@ -112,7 +113,7 @@ bool look_apart(const struct look *l)
     enum probe p = l->check->probe;
     enum probe_how how = probe_row(p)->how;
     if (how != PROBE_LOCAL && !walks(p))
-        return how == PROBE_APART || how == PROBE_BENCH;
+        return how == PROBE_APART || how == PROBE_IDLE || how == PROBE_BENCH;
     CLEANUP_FD int root = sys_open_root(l->root, NULL);
     if (walks(p))
         return root >= 0 && processes_many(root);

@@ -77,7 +77,7 @@ const struct probe_code *probe_code(enum probe p);
 /* Judges what was gathered: unsupported, unknown, or what the probe says, and no worse than the record's
  * Severity. */
 void look_judge(struct look *l, const char *facts, struct verdict *v);
-/* Whether it has to be gathered in a child: APART, BENCH, LOCAL on a path that may hang, and what walks
+/* Whether it has to be gathered in a child: APART, IDLE, BENCH, LOCAL on a path that may hang, and what walks
  * through the processes where there are more than a loop may wait for. It may be another answer each time. */
 bool look_apart(const struct look *l);
 /* Gathers in this process, and judges; also what is otherwise followed. May hang where look_apart says so. */

@@ -102,6 +102,7 @@ static void test_apart(void **state)
 {
     struct trial *t = *state;
     assert_true(is_apart(t, "Probe=plugin Run=true"));
+    assert_true(is_apart(t, "Probe=orphans"));
     assert_false(is_apart(t, "Probe=zombies"));
     assert_true(is_apart(t, "Probe=fs.space Path=/")); /* no list of mounts */
     trial_add(t, "proc/1/mountinfo",

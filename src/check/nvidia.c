@@ -505,3 +505,34 @@ void judge_NVIDIA_RECOVERY(struct look *l, const char *facts, struct verdict *v)
 {
     judge_lines(l, facts, judge_recovery, v);
 }
+
+/* --- while no work runs --------------------------------------------------------------------- */
+
+static void judge_use(struct look *l, const struct line *line, struct verdict *v)
+{
+    int64_t limit;
+    uint64_t most;
+    if (!is(line, "use") || !want_number(l, "Looks", 3, &limit, v) ||
+        !want_bytes(l, "Memory", 15 << 20, &most, v))
+        return;
+    uint64_t bytes = number(line, 1), processes = number(line, 2);
+    int64_t held = in_a_row(l, "held", line->w.w[0], processes > 0);
+    int64_t used = in_a_row(l, "used", line->w.w[0], processes == 0 && bytes > most);
+    if (held >= limit)
+        verdict_add(v, RESULT_DEGRADED, line->device, "",
+                    "%" PRIu64 " processes compute on it while no work runs, in %" PRId64
+                    " looks in a row; one is %" PRIu64,
+                    processes, held, number(line, 3));
+    else if (used >= limit)
+        verdict_add(v, RESULT_WARN, line->device, "", LEFT_MEMORY, bytes / 1000000, most / 1000000, used);
+}
+
+/* That a GPU is lost is said whether work runs or not. */
+static void judge_no_use(struct look *l, const struct line *line, struct verdict *v)
+{
+}
+
+void judge_NVIDIA_IDLE(struct look *l, const char *facts, struct verdict *v)
+{
+    judge_lines(l, facts, facts_idle(facts, v) ? judge_use : judge_no_use, v);
+}

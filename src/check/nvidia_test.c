@@ -25,8 +25,8 @@ static void expect(struct trial *t, const char *record, const char *says, const 
     expect_of(t, STAND_IN, record, says, want);
 }
 
-static const char *const probes[] = {"count", "ecc",    "remap",  "temperature", "slowdown",
-                                     "pcie",  "nvlink", "fabric", "persistence", "recovery"};
+static const char *const probes[] = {"count",  "ecc",    "remap",       "temperature", "slowdown", "pcie",
+                                     "nvlink", "fabric", "persistence", "recovery",    "idle"};
 enum { PROBES_N = sizeof probes / sizeof *probes };
 
 static void test_healthy(void **state)
@@ -314,6 +314,34 @@ static void test_rest(void **state)
     expect(t, "recovery", "field230=!3", "unsupported no NVIDIA GPU says it");
 }
 
+static void test_idle(void **state)
+{
+    struct trial *t = *state;
+    expect(t, "idle Looks=1", "memory=15728640", "ok");
+    for (int i = 0; i < 2; i++)
+        expect(t, "idle", "0.memory=2000000000 1.processes=2", "ok");
+    expect(
+        t, "idle", "0.memory=2000000000 1.processes=2",
+        "warn gpu 0000:18:00: 2000 MB of its memory are in use and no process has them, of at most 15 MB, in "
+        "3 looks in a row\n"
+        "degraded gpu 0000:28:00: 2 processes compute on it while no work runs, in 3 looks in a row; one is "
+        "4000");
+    expect(t, "idle Memory=2GB", "0.memory=2000000000", "ok");
+    expect(
+        t, "idle Looks=1", "0.memory=2000000000 0.processes=65",
+        "degraded gpu 0000:18:00: 65 processes compute on it while no work runs, in 1 looks in a row; one is "
+        "0"); /* more than it was asked for */
+    trial_forget(t);
+    expect(t, "idle Looks=2", "memory=2000000000 processes=1", "ok");
+    expect(t, "idle Looks=2", "memory=2000000000", "ok"); /* its processes just ended */
+    trial_begins(t, "Probe=nvidia.idle Looks=2 Library=" STAND_IN, "warn gpu 0000:18:00: 2000 MB");
+    expect(t, "idle", "memory=!3", "unsupported no NVIDIA GPU says it");
+    expect(t, "idle", "1.processes=!10", "unknown NVML: processes of the GPU 0000:28:00.0: error 10");
+    trial_add(t, "run/fettle/work/job", "");
+    expect(t, "idle Looks=1", "memory=2000000000 processes=2", "ok work runs");
+    expect(t, "idle Looks=1", "0.handle=!15", " work runslost gpu: NVML says that the GPU is lost");
+}
+
 /* What the driver asks for is named alike, whoever noticed. */
 static void test_codes(void **state)
 {
@@ -354,7 +382,7 @@ int main(void)
         IN_TRIAL(test_pcie),           IN_TRIAL(test_nvlink),
         IN_TRIAL(test_fabric),         IN_TRIAL(test_nvlink_errors),
         IN_TRIAL(test_rest),           IN_TRIAL(test_codes),
-        IN_TRIAL(test_shared_library),
+        IN_TRIAL(test_shared_library), IN_TRIAL(test_idle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

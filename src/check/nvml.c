@@ -33,6 +33,8 @@
  * nvidia.fabric          "fabric ADDRESS STATE STATUS HEALTH SUMMARY" of GPUs that belong to one
  * nvidia.persistence     "persistence ADDRESS ON"
  * nvidia.recovery        "recovery ADDRESS ACTION"
+ * nvidia.idle            "use ADDRESS BYTES PROCESSES PID": memory in use, processes that compute and the
+ *                        first of them; "work N"
  */
 
 enum {
@@ -102,10 +104,25 @@ struct nvml_temperature { /* nvmlTemperature_v1_t */
 };
 enum { TEMPERATURE_V1 = 12 | 1 << 24 };
 
+struct nvml_memory { /* nvmlMemory_v2_t */
+    unsigned version;
+    unsigned long long total, reserved, free, used;
+};
+enum { MEMORY_V2 = 40 | 2 << 24 };
+
+struct nvml_process { /* nvmlProcessInfo_t as of nvmlDeviceGetComputeRunningProcesses_v3 */
+    unsigned pid;
+    unsigned long long memory;
+    unsigned gpu_instance, compute_instance;
+};
+enum { PROCESSES_MAX = 64 };
+
 _Static_assert(sizeof(struct nvml_pci) == 68, "as nvml.h has it");
 _Static_assert(sizeof(struct nvml_field) == 40, "as nvml.h has it");
 _Static_assert(sizeof(struct nvml_fabric) == 40, "as nvml.h has it");
 _Static_assert(sizeof(struct nvml_temperature) == 12, "as nvml.h has it");
+_Static_assert(sizeof(struct nvml_memory) == 40, "as nvml.h has it");
+_Static_assert(sizeof(struct nvml_process) == 24, "as nvml.h has it");
 
 struct nvml {
     char *library;
@@ -140,6 +157,8 @@ struct nvml {
     int (*fabric)(void *, struct nvml_fabric *);
     int (*persistence)(void *, int *);
     int (*fields)(void *, int, struct nvml_field *);
+    int (*memory)(void *, struct nvml_memory *);
+    int (*processes)(void *, unsigned *, struct nvml_process *);
 };
 
 /* A function that is missing is not found. */
@@ -175,7 +194,9 @@ static bool load(struct nvml *v)
                 {"nvmlDeviceGetNvLinkErrorCounter", (void **)&v->nvlink_errors},
                 {"nvmlDeviceGetGpuFabricInfoV", (void **)&v->fabric},
                 {"nvmlDeviceGetPersistenceMode", (void **)&v->persistence},
-                {"nvmlDeviceGetFieldValues", (void **)&v->fields}};
+                {"nvmlDeviceGetFieldValues", (void **)&v->fields},
+                {"nvmlDeviceGetMemoryInfo_v2", (void **)&v->memory},
+                {"nvmlDeviceGetComputeRunningProcesses_v3", (void **)&v->processes}};
     v->so = dlopen(v->library, RTLD_NOW | RTLD_LOCAL);
     for (size_t i = 0; v->so && i < sizeof rows / sizeof *rows; i++)
         *rows[i].to = dlsym(v->so, rows[i].symbol);
@@ -429,6 +450,22 @@ static void ask_recovery(const struct asked *a)
         fact(a->out, "recovery", "%s %" PRIu64, a->address, action);
 }
 
+/* Without what the driver keeps for itself, which the older function counts as used. */
+static void ask_use(const struct asked *a)
+{
+    struct nvml_memory m = {.version = MEMORY_V2};
+    struct nvml_process processes[PROCESSES_MAX] = {{0}};
+    unsigned n = PROCESSES_MAX;
+    if (!said(a, "memory", ASK(a->v->memory, a->gpu, &m)))
+        return;
+    int r = ASK(a->v->processes, a->gpu, &n, processes);
+    if (r != NVML_ERROR_INSUFFICIENT_SIZE && !said(a, "processes", r))
+        return;
+    unsigned long long kept = m.reserved + m.free;
+    fact(a->out, "use", "%s %llu %u %u", a->address, m.total > kept ? m.total - kept : 0, n,
+         processes[0].pid);
+}
+
 /* --- the GPUs ------------------------------------------------------------------------------- */
 
 typedef void ask_fn(const struct asked *a);
@@ -554,4 +591,10 @@ void gather_NVIDIA_PERSISTENCE(const struct look *l, struct text *out)
 void gather_NVIDIA_RECOVERY(const struct look *l, struct text *out)
 {
     gather(l, ask_recovery, out);
+}
+
+void gather_NVIDIA_IDLE(const struct look *l, struct text *out)
+{
+    gather(l, ask_use, out);
+    fact_work(l, out);
 }

@@ -11,7 +11,7 @@
 
 /*
  * What the probes share, for the files of this folder and their tests. Nothing here waits: /proc and /sys
- * alone are read, and of a process its stat and comm alone, because its command line may hang.
+ * alone are read, and of a process its stat, comm and status alone, because its command line may hang.
  */
 
 #define PROBE_DECLARE_READ(symbol) \
@@ -19,6 +19,7 @@
     judge_fn judge_##symbol;
 #define PROBE_DECLARE_LOCAL(symbol) PROBE_DECLARE_READ(symbol)
 #define PROBE_DECLARE_APART(symbol) PROBE_DECLARE_READ(symbol)
+#define PROBE_DECLARE_IDLE(symbol) PROBE_DECLARE_READ(symbol)
 #define PROBE_DECLARE_BENCH(symbol) PROBE_DECLARE_READ(symbol)
 #define PROBE_DECLARE_FOLLOW(symbol) judge_fn judge_##symbol;
 #define PROBE(symbol, name, how, every, severity, keys, what, source) PROBE_DECLARE_##how(symbol)
@@ -55,6 +56,9 @@ int fact_file_u64(struct text *out, const char *key, int at, const char *path);
 /* Runs fn for each entry of a directory below root, opened, in order. r < 0 when there is no directory. */
 typedef void entry_fn(int dir, const char *name, struct text *out);
 int each_entry(int root, const char *path, entry_fn *fn, struct text *out);
+
+/* "work N": how much runs on this machine, as probe_work sees it. */
+void fact_work(const struct look *l, struct text *out);
 
 /* A line of the machine's list of mounts, with \040 and its like undone; texts are cut. */
 struct mounted {
@@ -121,6 +125,14 @@ bool want_percent(const struct look *l, const char *key, unsigned fallback, unsi
 bool want_bytes(const struct look *l, const char *key, uint64_t fallback, uint64_t *out, struct verdict *v);
 bool want_span(const struct look *l, const char *key, struct span fallback, struct span *out,
                struct verdict *v);
+
+/* Of a GPU on which nothing runs: MB in use, MB at most, looks. */
+#define LEFT_MEMORY                                                                        \
+    "%" PRIu64 " MB of its memory are in use and no process has them, of at most %" PRIu64 \
+    " MB, in %" PRId64 " looks in a row"
+
+/* Whether it was told that no work runs; where it does, *v says so. */
+bool facts_idle(const char *facts, struct verdict *v);
 
 /* How many processors the kernel's list ("0-3,8") has; false when it is none. */
 bool cpus_count(const char *list, uint64_t *n);

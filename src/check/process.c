@@ -15,6 +15,7 @@
  * zombies   "zombies N", "first PID NAME"
  * dstate    "stuck PID STARTED NAME" for each process that waits without being able to be interrupted,
  *           "processes N"
+ * orphans   "work N", "process PID STARTED USER NAME" of each process of a user, "processes N" of them
  *
  * A line of /proc/PID/stat is "12 (a name (of any) kind) S 1 ..."; the name ends at the last bracket.
  */
@@ -190,4 +191,142 @@ void judge_DSTATE(struct look *l, const char *facts, struct verdict *v)
                     " looks in a row and more; one is "
                     "%s, for %" PRId64 " looks",
                     stuck, limit, one, longest);
+}
+
+/* --- those of users whose work is over ------------------------------------------------------ */
+
+enum { ALLOWED_MAX = 64, ORPHANS_MAX = 256 /* that are named */ };
+
+struct users {
+    int root;
+    uint64_t allowed[ALLOWED_MAX], n_allowed, processes;
+    struct text *out;
+};
+
+struct entry {
+    const char *name;
+    uint64_t number;
+    bool found;
+};
+
+/* "name:x:1001:..." of /etc/passwd. No name service is asked: it may hang, and its server is not this node.
+ */
+static bool on_user(const char *line, void *arg)
+{
+    struct entry *e = arg;
+    size_t len = strlen(e->name);
+    if (strncmp(line, e->name, len) != 0 || line[len] != ':')
+        return true;
+    const char *number = line + len + 1 + strcspn(line + len + 1, ":");
+    number += *number == ':';
+    char text[24];
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(number, ":"), number);
+    e->found = text_parse_u64(text, 0, UINT32_MAX, &e->number, NULL) == 0;
+    return false;
+}
+
+static void allow(struct users *u, const char *name)
+{
+    struct entry e = {.name = name};
+    if (text_parse_u64(name, 0, UINT32_MAX, &e.number, NULL) == 0)
+        e.found = true;
+    else
+        sys_each_line(u->root, "etc/passwd", on_user, &e);
+    if (!e.found)
+        fact(u->out, "unknown", "/etc/passwd has no user \"%s\"", name);
+    else if (u->n_allowed < ALLOWED_MAX)
+        u->allowed[u->n_allowed++] = e.number;
+}
+
+static void allow_all(struct users *u, const char *names)
+{
+    char name[64];
+    for (; *names; names += strcspn(names, ","), names += strspn(names, ",")) {
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(names, ","), names);
+        if (*name)
+            allow(u, name);
+    }
+}
+
+/* "Uid:\t1001\t1001\t1001\t1001", the real one first. */
+static bool on_status(const char *line, void *arg)
+{
+    struct entry *e = arg;
+    char text[24];
+    if (strncmp(line, "Uid:", 4) != 0)
+        return true;
+    line += 4 + strspn(line + 4, " \t");
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(line, " \t"), line);
+    e->found = text_parse_u64(text, 0, UINT32_MAX, &e->number, NULL) == 0;
+    return false;
+}
+
+/* Users from 1000 on, but the kernel's and systemd's own (systemd's UIDS-GIDS.md). */
+static bool is_person(uint64_t user)
+{
+    return user >= 1000 && (user < 61184 || user > 65535) && user < UINT32_MAX - 1;
+}
+
+static bool add_orphan(const struct process *p, void *arg)
+{
+    struct users *u = arg;
+    struct entry e = {.found = false};
+    char path[64];
+    snprintf(path, sizeof path, "proc/%" PRIu64 "/status", p->pid);
+    bool gone = p->state == 'Z' || p->state == 'X' || sys_each_line(u->root, path, on_status, &e) < 0;
+    if (gone || !e.found || !is_person(e.number))
+        return true;
+    for (size_t i = 0; i < u->n_allowed; i++)
+        if (u->allowed[i] == e.number)
+            return true;
+    if (u->processes++ < ORPHANS_MAX)
+        fact(u->out, "process", "%" PRIu64 " %" PRIu64 " %" PRIu64 " %s", p->pid, p->started, e.number,
+             p->name);
+    return true;
+}
+
+void gather_ORPHANS(const struct look *l, struct text *out)
+{
+    const char *allowed = check_arg(l->check, "Users");
+    CLEANUP_FD int root = look_root(l, out);
+    struct users u = {.root = root, .out = out};
+    if (root < 0)
+        return;
+    fact_work(l, out);
+    allow_all(&u, allowed ? allowed : "");
+    int r = processes_each(root, add_orphan, &u);
+    if (r < 0)
+        fact(out, "unknown", "/proc: %s", strerror(-r));
+    else
+        fact(out, "processes", "%" PRIu64, u.processes);
+}
+
+/* A job's last processes take a moment to end; those that are still there in the next look do not. */
+void judge_ORPHANS(struct look *l, const char *facts, struct verdict *v)
+{
+    int64_t limit;
+    uint64_t named = 0, all;
+    char one[192] = "";
+    struct fact_line line;
+    if (!want_number(l, "Looks", 2, &limit, v) || !facts_idle(facts, v))
+        return;
+    for (const char *at = facts; fact_next(&at, &line);) {
+        struct words w;
+        char who[64];
+        if (strcmp(line.key, "process") != 0)
+            continue;
+        words_of(line.value, &w);
+        snprintf(who, sizeof who, "%.20s %.20s", w.w[0], w.w[1]);
+        if (in_a_row(l, "orphan", who, true) < limit)
+            continue;
+        if (named++ == 0)
+            snprintf(one, sizeof one, "%.20s %.64s of user %.20s", w.w[0], w.w[3], w.w[2]);
+    }
+    if (named == ORPHANS_MAX && fact_u64(facts, "processes", &all) && all > named)
+        named = all;
+    if (named > 0)
+        verdict_add(v, RESULT_WARN, "", "",
+                    "%" PRIu64 " processes of users are there while no work runs, in %" PRId64
+                    " looks in a row and more; one is %s",
+                    named, limit, one);
 }

@@ -9,6 +9,7 @@
 /*
  * memory.size        "total KIB", "node NAME KIB CPUS" for each NUMA node, with its list of processors or "-"
  * memory.available   "available KIB"
+ * memory.idle        "total KIB", "available KIB", "pages KIB" (huge ones that are kept), "work N"
  * memory.poison      "poisoned KIB"
  * swap               "swap FREE TOTAL" in KiB
  * oom                "kills N"
@@ -133,6 +134,45 @@ void judge_MEMORY_AVAILABLE(struct look *l, const char *facts, struct verdict *v
     else if (kb < least / 1024)
         verdict_add(v, RESULT_WARN, "memory", "",
                     "%" PRIu64 " KiB of memory are available, of at least %" PRIu64 " KiB", kb, least / 1024);
+}
+
+/* --- memory.idle ---------------------------------------------------------------------------- */
+
+void gather_MEMORY_IDLE(const struct look *l, struct text *out)
+{
+    uint64_t pages;
+    if (fact_number(l, meminfo, "MemTotal", ":", "total", out) < 0 ||
+        fact_number(l, meminfo, "MemAvailable", ":", "available", out) < 0)
+        return;
+    CLEANUP_FD int root = look_root(l, out);
+    if (root >= 0 && number_of(root, meminfo, "Hugetlb", ":", &pages) == 0)
+        fact(out, "pages", "%" PRIu64, pages);
+    fact_work(l, out);
+}
+
+/* What jobs leave behind: processes, files of /dev/shm, what the kernel lost. Pages that the site set aside
+ * are in use without anybody's doing. */
+void judge_MEMORY_IDLE(struct look *l, const char *facts, struct verdict *v)
+{
+    unsigned most;
+    int64_t limit;
+    uint64_t total, available, pages;
+    if (!want_percent(l, "Used", 20, &most, v) || !want_number(l, "Looks", 3, &limit, v) ||
+        !facts_idle(facts, v))
+        return;
+    if (!fact_u64(facts, "pages", &pages))
+        pages = 0;
+    if (!fact_u64(facts, "total", &total) || !fact_u64(facts, "available", &available)) {
+        verdict_cannot(v, RESULT_UNKNOWN, "the use of memory is not understood");
+        return;
+    }
+    uint64_t free = available < UINT64_MAX - pages ? available + pages : available;
+    unsigned used = percent_of(total > free ? total - free : 0, total);
+    int64_t looks = in_a_row(l, "used", "", used > most);
+    if (looks >= limit)
+        verdict_add(v, RESULT_DEGRADED, "memory", "",
+                    "%u %% are in use while no work runs, of at most %u %%, in %" PRId64 " looks in a row",
+                    used, most, looks);
 }
 
 /* --- memory.poison -------------------------------------------------------------------------- */

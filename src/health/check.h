@@ -29,7 +29,7 @@ enum probe {
 #undef PROBE
     PROBES
 };
-enum probe_how { PROBE_READ, PROBE_LOCAL, PROBE_APART, PROBE_BENCH, PROBE_FOLLOW };
+enum probe_how { PROBE_READ, PROBE_LOCAL, PROBE_APART, PROBE_IDLE, PROBE_BENCH, PROBE_FOLLOW };
 struct probe_row {
     const char *name;
     enum probe_how how;
@@ -62,8 +62,8 @@ enum {
 struct check {
     char *name; /* [a-z0-9._-], a letter or digit first; of a probe, when Probe= is not given */
     enum probe probe;
-    unsigned when;     /* of enum check_when; BOOT and PERIODIC by default, of a BENCH EXTENSIVE and DEMAND.
-                          IDLE has PERIODIC beside it */
+    unsigned when;     /* of enum check_when; BOOT and PERIODIC by default, of an IDLE probe IDLE, of a BENCH
+                          EXTENSIVE and DEMAND. IDLE has PERIODIC beside it */
     struct span every; /* 1 s to 7 d */
     struct span deadline;    /* after which a child is killed and the result is unknown; 100 ms to 1 d, 10 s,
                                 2 min of a BENCH */

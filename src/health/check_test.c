@@ -145,6 +145,19 @@ static void test_a_record_says_everything_of_a_check(void **state)
     checks_fini(&c);
 }
 
+/* What should not be there while no work runs is looked at then alone. */
+static void test_a_probe_of_idle_nodes_waits_for_one(void **state)
+{
+    struct checks c = {0};
+    parse("Check=orphans\nCheck=memory.idle When=boot,idle\nCheck=nvidia.idle When=periodic\n", &c);
+    assert_int_equal(c.list[0].when, CHECK_PERIODIC | CHECK_IDLE);
+    assert_int_equal(c.list[1].when, CHECK_BOOT | CHECK_PERIODIC | CHECK_IDLE);
+    assert_int_equal(c.list[2].when, CHECK_PERIODIC);
+    checks_fini(&c);
+    line_is("Check=orphans When=idle", "Check=orphans");
+    line_is("Check=orphans When=periodic", "Check=orphans When=periodic");
+}
+
 static void test_nodes_run_a_check_together_where_no_work_runs(void **state)
 {
     struct checks c = {0};
@@ -635,6 +648,7 @@ int main(void)
         cmocka_unit_test(test_the_tables_agree),
         cmocka_unit_test(test_a_record_that_says_nothing_is_as_its_probe),
         cmocka_unit_test(test_a_record_says_everything_of_a_check),
+        cmocka_unit_test(test_a_probe_of_idle_nodes_waits_for_one),
         cmocka_unit_test(test_nodes_run_a_check_together_where_no_work_runs),
         cmocka_unit_test(test_a_bad_key_is_named_with_the_nearest),
         cmocka_unit_test(test_a_key_of_another_probe_is_an_error),

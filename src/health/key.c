@@ -11,8 +11,10 @@
 
 static unsigned default_when(enum probe p)
 {
-    bool bench = probe_row(p)->how == PROBE_BENCH;
-    return bench ? CHECK_DEMAND | CHECK_EXTENSIVE : CHECK_BOOT | CHECK_PERIODIC;
+    enum probe_how how = probe_row(p)->how;
+    if (how == PROBE_BENCH)
+        return CHECK_DEMAND | CHECK_EXTENSIVE;
+    return CHECK_PERIODIC | (how == PROBE_IDLE ? CHECK_IDLE : CHECK_BOOT);
 }
 
 static struct span default_deadline(enum probe p)
