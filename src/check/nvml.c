@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "check/nvml.h"
 #include "check/part.h"
 
 #include "probe/part.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /*
- * What NVIDIA's management library says of its GPUs. The library is not there when Fettle is built, nor on
- * most machines, so its functions are declared here as NVIDIA's NVML API Reference documents them, and are
- * found when a check looks: it is loaded, asked and let go, in a child that is killed when the driver hangs.
- * Looks that share a child share the library, too: to start it takes longer than to ask it, seconds where
- * persistence mode is off. Functions that a driver does not have yet, or no more, count as those that a GPU
- * does not support: of what is not said there is no fact.
+ * What NVIDIA's management library says of its GPUs: it is loaded, asked and let go, in a child that is
+ * killed when the driver hangs. Looks that share a child share the library, too: to start it takes longer
+ * than to ask it, seconds where persistence mode is off. Functions that a driver does not have yet, or no
+ * more, count as those that a GPU does not support: of what is not said there is no fact.
  *
  * Any of the probes:     "lost ADDRESS" and "reset ADDRESS": the GPU is gone, or has to be reset, with "-"
  *                        where it could not be said which; "failed CODE TEXT": the library does not start
@@ -37,198 +34,10 @@
  *                        first of them; "work N"
  */
 
-enum {
-    NVML_SUCCESS = 0,
-    NVML_ERROR_INVALID_ARGUMENT = 2,
-    NVML_ERROR_NOT_SUPPORTED = 3,
-    NVML_ERROR_INSUFFICIENT_SIZE = 7,
-    NVML_ERROR_DRIVER_NOT_LOADED = 9,
-    NVML_ERROR_FUNCTION_NOT_FOUND = 13,
-    NVML_ERROR_GPU_IS_LOST = 15,
-    NVML_ERROR_RESET_REQUIRED = 16,
-    NVML_ERROR_NO_DATA = 21,
-    NVML_ERROR_ARGUMENT_VERSION_MISMATCH = 25,
-};
-
-enum {
-    FIELD_MEMORY_TEMP = 82,
-    FIELD_NVLINK_REPLAY = 161,
-    FIELD_NVLINK_RECOVERY = 162,
-    FIELD_NVLINK_CRC = 163,
-    FIELD_RECOVERY_ACTION = 230,
-};
-enum { THRESHOLD_SLOWDOWN = 1, THRESHOLD_MEMORY_MAX = 2, THRESHOLD_GPU_MAX = 3 };
-enum { LINKS_MAX = 36, GPUS_MAX = 64, REASON_IDLE = 1 };
-
-struct nvml_pci { /* nvmlPciInfo_t as of nvmlDeviceGetPciInfo_v3, 68 bytes */
-    char legacy_bus_id[16];
-    unsigned domain, bus, device, pci_device, pci_subsystem;
-    char bus_id[32];
-};
-
-struct nvml_field { /* nvmlFieldValue_t */
-    unsigned id, scope;
-    long long timestamp, latency_us;
-    unsigned type; /* of the value, below */
-    int result;
-    union {
-        double d;
-        unsigned ui;
-        unsigned long ul;
-        unsigned long long ull;
-        long long sll;
-        int si;
-        unsigned short us;
-    } value;
-};
-enum { TYPE_UINT = 1, TYPE_ULONG = 2, TYPE_ULLONG = 3, TYPE_SLLONG = 4, TYPE_SINT = 5, TYPE_USHORT = 6 };
-
-struct nvml_fabric { /* nvmlGpuFabricInfoV_t: 36 bytes as of v2, 40 as of v3 */
-    unsigned version;
-    unsigned char cluster[16];
-    int status;
-    unsigned clique;
-    unsigned char state;
-    unsigned health;
-    unsigned char summary; /* v3 */
-};
-enum { FABRIC_V2 = 36 | 2 << 24, FABRIC_V3 = 40 | 3 << 24 };
-
-struct nvml_histogram { /* nvmlRowRemapperHistogramValues_t: banks by what spare rows they have */
-    unsigned max, high, partial, low, none;
-};
-
-struct nvml_temperature { /* nvmlTemperature_v1_t */
-    unsigned version;
-    int sensor, degrees;
-};
-enum { TEMPERATURE_V1 = 12 | 1 << 24 };
-
-struct nvml_memory { /* nvmlMemory_v2_t */
-    unsigned version;
-    unsigned long long total, reserved, free, used;
-};
-enum { MEMORY_V2 = 40 | 2 << 24 };
-
-struct nvml_process { /* nvmlProcessInfo_t as of nvmlDeviceGetComputeRunningProcesses_v3 */
-    unsigned pid;
-    unsigned long long memory;
-    unsigned gpu_instance, compute_instance;
-};
-enum { PROCESSES_MAX = 64 };
-
-_Static_assert(sizeof(struct nvml_pci) == 68, "as nvml.h has it");
-_Static_assert(sizeof(struct nvml_field) == 40, "as nvml.h has it");
-_Static_assert(sizeof(struct nvml_fabric) == 40, "as nvml.h has it");
-_Static_assert(sizeof(struct nvml_temperature) == 12, "as nvml.h has it");
-_Static_assert(sizeof(struct nvml_memory) == 40, "as nvml.h has it");
-_Static_assert(sizeof(struct nvml_process) == 24, "as nvml.h has it");
-
-struct nvml {
-    char *library;
-    bool usable; /* all of the first group is there */
-    int started; /* what its start came to */
-    void *so;
-    /* Without these there is nothing to ask. */
-    int (*init)(void);
-    int (*shutdown)(void);
-    const char *(*error)(int);
-    int (*count)(unsigned *);
-    int (*handle)(unsigned, void **);
-    int (*pci)(void *, struct nvml_pci *);
-    /* Each of these may be missing. */
-    int (*ecc)(void *, int, int, unsigned long long *);
-    int (*rows)(void *, unsigned *, unsigned *, unsigned *, unsigned *);
-    int (*histogram)(void *, struct nvml_histogram *);
-    int (*pages)(void *, int, unsigned *, unsigned long long *);
-    int (*pages_pending)(void *, int *);
-    int (*temperature)(void *, int, unsigned *);
-    int (*temperature_v)(void *, struct nvml_temperature *);
-    int (*threshold)(void *, int, unsigned *);
-    int (*reasons)(void *, unsigned long long *);
-    int (*old_reasons)(void *, unsigned long long *);
-    int (*link_generation)(void *, unsigned *);
-    int (*max_link_generation)(void *, unsigned *);
-    int (*link_width)(void *, unsigned *);
-    int (*max_link_width)(void *, unsigned *);
-    int (*replays)(void *, unsigned *);
-    int (*nvlink)(void *, unsigned, int *);
-    int (*nvlink_errors)(void *, unsigned, int, unsigned long long *);
-    int (*fabric)(void *, struct nvml_fabric *);
-    int (*persistence)(void *, int *);
-    int (*fields)(void *, int, struct nvml_field *);
-    int (*memory)(void *, struct nvml_memory *);
-    int (*processes)(void *, unsigned *, struct nvml_process *);
-};
+enum { LINKS_MAX = 36, GPUS_MAX = 64, PROCESSES_MAX = 64 };
 
 /* A function that is missing is not found. */
 #define ASK(function, ...) ((function) ? (function)(__VA_ARGS__) : NVML_ERROR_FUNCTION_NOT_FOUND)
-
-static bool load(struct nvml *v)
-{
-    const struct {
-        const char *symbol;
-        void **to;
-    } rows[] = {{"nvmlInit_v2", (void **)&v->init},
-                {"nvmlShutdown", (void **)&v->shutdown},
-                {"nvmlErrorString", (void **)&v->error},
-                {"nvmlDeviceGetCount_v2", (void **)&v->count},
-                {"nvmlDeviceGetHandleByIndex_v2", (void **)&v->handle},
-                {"nvmlDeviceGetPciInfo_v3", (void **)&v->pci},
-                {"nvmlDeviceGetTotalEccErrors", (void **)&v->ecc},
-                {"nvmlDeviceGetRemappedRows", (void **)&v->rows},
-                {"nvmlDeviceGetRowRemapperHistogram", (void **)&v->histogram},
-                {"nvmlDeviceGetRetiredPages", (void **)&v->pages},
-                {"nvmlDeviceGetRetiredPagesPendingStatus", (void **)&v->pages_pending},
-                {"nvmlDeviceGetTemperature", (void **)&v->temperature},
-                {"nvmlDeviceGetTemperatureV", (void **)&v->temperature_v},
-                {"nvmlDeviceGetTemperatureThreshold", (void **)&v->threshold},
-                {"nvmlDeviceGetCurrentClocksEventReasons", (void **)&v->reasons},
-                {"nvmlDeviceGetCurrentClocksThrottleReasons", (void **)&v->old_reasons},
-                {"nvmlDeviceGetCurrPcieLinkGeneration", (void **)&v->link_generation},
-                {"nvmlDeviceGetMaxPcieLinkGeneration", (void **)&v->max_link_generation},
-                {"nvmlDeviceGetCurrPcieLinkWidth", (void **)&v->link_width},
-                {"nvmlDeviceGetMaxPcieLinkWidth", (void **)&v->max_link_width},
-                {"nvmlDeviceGetPcieReplayCounter", (void **)&v->replays},
-                {"nvmlDeviceGetNvLinkState", (void **)&v->nvlink},
-                {"nvmlDeviceGetNvLinkErrorCounter", (void **)&v->nvlink_errors},
-                {"nvmlDeviceGetGpuFabricInfoV", (void **)&v->fabric},
-                {"nvmlDeviceGetPersistenceMode", (void **)&v->persistence},
-                {"nvmlDeviceGetFieldValues", (void **)&v->fields},
-                {"nvmlDeviceGetMemoryInfo_v2", (void **)&v->memory},
-                {"nvmlDeviceGetComputeRunningProcesses_v3", (void **)&v->processes}};
-    v->so = dlopen(v->library, RTLD_NOW | RTLD_LOCAL);
-    for (size_t i = 0; v->so && i < sizeof rows / sizeof *rows; i++)
-        *rows[i].to = dlsym(v->so, rows[i].symbol);
-    return v->so && v->init && v->shutdown && v->error && v->count && v->handle && v->pci;
-}
-
-void look_shared_fini(struct look_shared *s)
-{
-    struct nvml *v = STEAL(s->nvml);
-    if (!v)
-        return;
-    if (v->usable && v->started == NVML_SUCCESS)
-        v->shutdown();
-    if (v->so)
-        dlclose(v->so);
-    free(v->library);
-    free(v);
-}
-
-/* The library of this name, as the look before left it. */
-static const struct nvml *start(struct look_shared *s, const char *library)
-{
-    if (s->nvml && strcmp(s->nvml->library, library) == 0)
-        return s->nvml;
-    look_shared_fini(s);
-    struct nvml *v = s->nvml = mem_alloc(sizeof *v);
-    v->library = mem_dup(library);
-    v->usable = load(v);
-    if (v->usable)
-        v->started = v->init();
-    return v;
-}
 
 /* --- asking a GPU --------------------------------------------------------------------------- */
 
@@ -510,7 +319,7 @@ static void ask_library(const struct look *l, ask_fn *ask, struct text *out)
 {
     const char *named = check_arg(l->check, "Library");
     struct look_shared alone = {.nvml = NULL}, *shared = l->shared ? l->shared : &alone;
-    struct asked a = {.v = start(shared, named ? named : "libnvidia-ml.so.1"), .out = out};
+    struct asked a = {.v = nvml_start(shared, named ? named : "libnvidia-ml.so.1"), .out = out};
     if (a.v->usable)
         ask_gpus(&a, ask);
     else

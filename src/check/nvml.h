@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_CHECK_NVML_H
+#define FETTLE_CHECK_NVML_H
+
+#include "check/look.h"
+
+#include <stdbool.h>
+
+/*
+ * NVIDIA's management library. It is not there when Fettle is built, nor on most machines, so what is used of
+ * it is declared here as NVIDIA's NVML API Reference documents it, and found at run time. Numbers and
+ * structures have the names of nvml.h in comments.
+ */
+
+enum {
+    NVML_SUCCESS = 0,
+    NVML_ERROR_INVALID_ARGUMENT = 2,
+    NVML_ERROR_NOT_SUPPORTED = 3,
+    NVML_ERROR_INSUFFICIENT_SIZE = 7,
+    NVML_ERROR_DRIVER_NOT_LOADED = 9,
+    NVML_ERROR_FUNCTION_NOT_FOUND = 13,
+    NVML_ERROR_GPU_IS_LOST = 15,
+    NVML_ERROR_RESET_REQUIRED = 16,
+    NVML_ERROR_NO_DATA = 21,
+    NVML_ERROR_ARGUMENT_VERSION_MISMATCH = 25,
+};
+
+enum {
+    FIELD_MEMORY_TEMP = 82,
+    FIELD_NVLINK_REPLAY = 161,
+    FIELD_NVLINK_RECOVERY = 162,
+    FIELD_NVLINK_CRC = 163,
+    FIELD_RECOVERY_ACTION = 230,
+};
+enum { THRESHOLD_SLOWDOWN = 1, THRESHOLD_MEMORY_MAX = 2, THRESHOLD_GPU_MAX = 3 };
+enum { REASON_IDLE = 1 };
+
+struct nvml_pci { /* nvmlPciInfo_t as of nvmlDeviceGetPciInfo_v3, 68 bytes */
+    char legacy_bus_id[16];
+    unsigned domain, bus, device, pci_device, pci_subsystem;
+    char bus_id[32];
+};
+
+struct nvml_field { /* nvmlFieldValue_t */
+    unsigned id, scope;
+    long long timestamp, latency_us;
+    unsigned type; /* of the value, below */
+    int result;
+    union {
+        double d;
+        unsigned ui;
+        unsigned long ul;
+        unsigned long long ull;
+        long long sll;
+        int si;
+        unsigned short us;
+    } value;
+};
+enum { TYPE_UINT = 1, TYPE_ULONG = 2, TYPE_ULLONG = 3, TYPE_SLLONG = 4, TYPE_SINT = 5, TYPE_USHORT = 6 };
+
+struct nvml_fabric { /* nvmlGpuFabricInfoV_t: 36 bytes as of v2, 40 as of v3 */
+    unsigned version;
+    unsigned char cluster[16];
+    int status;
+    unsigned clique;
+    unsigned char state;
+    unsigned health;
+    unsigned char summary; /* v3 */
+};
+enum { FABRIC_V2 = 36 | 2 << 24, FABRIC_V3 = 40 | 3 << 24 };
+
+struct nvml_histogram { /* nvmlRowRemapperHistogramValues_t: banks by what spare rows they have */
+    unsigned max, high, partial, low, none;
+};
+
+struct nvml_temperature { /* nvmlTemperature_v1_t */
+    unsigned version;
+    int sensor, degrees;
+};
+enum { TEMPERATURE_V1 = 12 | 1 << 24 };
+
+struct nvml_memory { /* nvmlMemory_v2_t */
+    unsigned version;
+    unsigned long long total, reserved, free, used;
+};
+enum { MEMORY_V2 = 40 | 2 << 24 };
+
+struct nvml_process { /* nvmlProcessInfo_t as of nvmlDeviceGetComputeRunningProcesses_v3 */
+    unsigned pid;
+    unsigned long long memory;
+    unsigned gpu_instance, compute_instance;
+};
+
+struct nvml {
+    char *library;
+    bool usable; /* all of the first group is there */
+    int started; /* what its start came to */
+    void *so;
+    /* Without these there is nothing to ask. */
+    int (*init)(void);
+    int (*shutdown)(void);
+    const char *(*error)(int);
+    int (*count)(unsigned *);
+    int (*handle)(unsigned, void **);
+    int (*pci)(void *, struct nvml_pci *);
+    /* Each of these may be missing. */
+    int (*ecc)(void *, int, int, unsigned long long *);
+    int (*rows)(void *, unsigned *, unsigned *, unsigned *, unsigned *);
+    int (*histogram)(void *, struct nvml_histogram *);
+    int (*pages)(void *, int, unsigned *, unsigned long long *);
+    int (*pages_pending)(void *, int *);
+    int (*temperature)(void *, int, unsigned *);
+    int (*temperature_v)(void *, struct nvml_temperature *);
+    int (*threshold)(void *, int, unsigned *);
+    int (*reasons)(void *, unsigned long long *);
+    int (*old_reasons)(void *, unsigned long long *);
+    int (*link_generation)(void *, unsigned *);
+    int (*max_link_generation)(void *, unsigned *);
+    int (*link_width)(void *, unsigned *);
+    int (*max_link_width)(void *, unsigned *);
+    int (*replays)(void *, unsigned *);
+    int (*nvlink)(void *, unsigned, int *);
+    int (*nvlink_errors)(void *, unsigned, int, unsigned long long *);
+    int (*fabric)(void *, struct nvml_fabric *);
+    int (*persistence)(void *, int *);
+    int (*fields)(void *, int, struct nvml_field *);
+    int (*memory)(void *, struct nvml_memory *);
+    int (*processes)(void *, unsigned *, struct nvml_process *);
+};
+
+/* Loads and starts it, unless a look before did: then it is as that one left it. library is a name for
+ * dlopen(3). Nothing of it may be called but where it is usable, and no GPU be asked for but where it
+ * started. Borrowed from s. */
+const struct nvml *nvml_start(struct look_shared *s, const char *library);
+
+#endif
