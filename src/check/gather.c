@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 int look_root(const struct look *l, struct text *out)
 {
@@ -61,4 +62,12 @@ void fact_work(const struct look *l, struct text *out)
     else
         fact(out, "work", "%zu", json_array_size(work));
     json_decref(work);
+}
+
+int device_control(const struct look *l, int fd, unsigned long request, void *what)
+{
+    if (l->calls && l->calls->control)
+        return l->calls->control(l->calls->arg, fd, request, what);
+    int r = ioctl(fd, request, what);
+    return r < 0 ? -errno : r;
 }

@@ -57,6 +57,8 @@ int fact_file_u64(struct text *out, const char *key, int at, const char *path);
 typedef void entry_fn(int dir, const char *name, struct text *out);
 int each_entry(int root, const char *path, entry_fn *fn, struct text *out);
 
+/* ioctl(2), or what stands for it: what it returns, or -errno. */
+int device_control(const struct look *l, int fd, unsigned long request, void *what);
 /* "work N": how much runs on this machine, as probe_work sees it. */
 void fact_work(const struct look *l, struct text *out);
 
@@ -101,6 +103,12 @@ int processes_each(int root, process_fn *fn, void *arg);
 enum { SMART_PAGE_BYTES = 512 };
 void smart_nvme(const char *name, const uint8_t page[static SMART_PAGE_BYTES], struct text *out);
 void smart_ata(const char *name, const uint8_t *sense, size_t n, struct text *out);
+
+/* An entry of a BMC's event log, and what it says as a fact; now is the BMC's time. */
+struct sel_record {
+    uint8_t bytes[16];
+};
+void sel_fact(const struct sel_record *r, uint32_t now, struct text *out);
 
 /* --- judging -------------------------------------------------------------------------------- */
 

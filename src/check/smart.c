@@ -23,14 +23,6 @@
 
 enum { WAITS_NOT = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC };
 
-static int control(const struct look *l, int fd, unsigned long request, void *what)
-{
-    if (l->calls && l->calls->control)
-        return l->calls->control(l->calls->arg, fd, request, what);
-    int r = ioctl(fd, request, what);
-    return r < 0 ? -errno : r;
-}
-
 /* --- NVMe ----------------------------------------------------------------------------------- */
 
 static uint64_t little(const uint8_t *bytes, size_t n)
@@ -68,7 +60,7 @@ static int read_log(const struct look *l, int fd, uint8_t page[static SMART_PAGE
                                      .addr = (uintptr_t)page,
                                      .data_len = SMART_PAGE_BYTES,
                                      .cdw10 = HEALTH | (DWORDS - 1) << 16};
-    return control(l, fd, NVME_IOCTL_ADMIN_CMD, &command);
+    return device_control(l, fd, NVME_IOCTL_ADMIN_CMD, &command);
 }
 
 static void ask_nvme(const struct look *l, int dir, int fd, const char *name, struct text *out)
@@ -129,7 +121,7 @@ static void ask_ata(const struct look *l, int dir, int fd, const char *name, str
                           .mx_sb_len = sizeof sense,
                           .sbp = sense};
     (void)dir;
-    int r = control(l, fd, SG_IO, &h);
+    int r = device_control(l, fd, SG_IO, &h);
     size_t n = h.sb_len_wr < sizeof sense ? h.sb_len_wr : sizeof sense;
     if (r < 0 && r != -ENOTTY)
         fact(out, "unknown", "SMART of %s: %s", name, strerror(-r));
