@@ -213,7 +213,7 @@ void checker_try_waiting(struct checker *c)
 static void begin(struct item *k, struct mono now)
 {
     struct look l = item_look(k, now);
-    if (k->check->when & CHECK_IDLE && !k->asked && !checker_is_idle(k->c)) {
+    if (k->check->when & CHECK_IDLE && !k->asked && !checker_is_quiet(k->c)) {
         item_rest(k, now);
     } else if (look_apart(&l)) {
         item_begin_apart(k);

@@ -89,7 +89,7 @@ static bool shares(struct item *k, const struct item *leader, const char *target
     return k != leader && !k->under_way && k->asked == leader->asked && k->due.ns <= leader->began.ns &&
            may_share(k) && k->deadline.ns == leader->deadline.ns &&
            strcmp(check_target(k->check, buf), target) == 0 &&
-           (k->asked || !(k->check->when & CHECK_IDLE) || checker_is_idle(k->c)) && look_apart(&l);
+           (k->asked || !(k->check->when & CHECK_IDLE) || checker_is_quiet(k->c)) && look_apart(&l);
 }
 
 static void gather_group(struct item *leader, const char *target)

@@ -104,6 +104,9 @@ void checker_answer_questions(struct checker *c);
 
 /* --- checker_work.c */
 bool checker_is_idle(const struct checker *c);
+/* It is idle, and nothing is under way that runs on demand or in the extensive stage alone: what tests the
+ * machine is work to those who look at an idle one. */
+bool checker_is_quiet(const struct checker *c);
 void checker_forget_jobs(struct checker *c);
 
 #endif

@@ -388,6 +388,45 @@ static struct answer ask(struct node *n, unsigned when, bool fresh)
     return a;
 }
 
+struct growing {
+    const char *path;
+    long least;
+};
+
+static bool has_grown(void *arg)
+{
+    const struct growing *g = arg;
+    return size_of(g->path) >= g->least;
+}
+
+/* A test of the GPUs computes on them, and no job does. */
+static void idle_checks_wait_while_the_node_is_tested(void **state)
+{
+    struct node *n = *state;
+    char ran[256], began[256], end[256], ticks[256], list[2048];
+    struct looked looked = {0};
+    snprintf(ran, sizeof ran, "%s/ran", n->f->dir);
+    snprintf(began, sizeof began, "%s/began", n->f->dir);
+    snprintf(end, sizeof end, "%s/end", n->f->dir);
+    snprintf(ticks, sizeof ticks, "%s/ticks", n->f->dir);
+    snprintf(list, sizeof list,
+             "Check=rare Probe=plugin Run=\"touch %s\" When=idle Every=1s\n"
+             "Check=test Probe=plugin Run=\"touch %s; until test -e %s; do sleep 0.05; done\" When=extensive "
+             "Deadline=1h\n"
+             "Check=other Probe=plugin Run=\"echo -n x >>%s\" Every=1s\n",
+             ran, began, end, ticks);
+    start(n);
+    set_list(n, "h1", list);
+    assert_int_equal(checker_look(n->checker, "test", span_s(3600), on_looked, &looked, NULL), 0);
+    assert_true(fake_wait(n->f, is_there, began));
+    checker_idle(n->checker, true);
+    assert_true(fake_wait(n->f, has_grown, &(struct growing){ticks, size_of(ticks) + 3}));
+    assert_int_not_equal(access(ran, F_OK), 0);
+    close(open(end, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+    assert_true(fake_wait(n->f, is_looked, &looked));
+    assert_true(fake_wait(n->f, is_there, ran));
+}
+
 static void before_a_job_what_is_old_is_looked_at_and_what_fails_says_no(void **state)
 {
     struct node *n = *state;
@@ -560,6 +599,7 @@ int main(void)
         TEST(a_library_that_hangs_is_one_child),
         TEST(checks_that_stay_keep_what_they_know),
         TEST(idle_checks_wait_for_an_idle_node_and_end_when_a_job_begins),
+        TEST(idle_checks_wait_while_the_node_is_tested),
         TEST(before_a_job_what_is_old_is_looked_at_and_what_fails_says_no),
         TEST(a_line_of_the_kernel_is_told_and_survives_the_agent),
         TEST(the_end_of_a_service_is_told_at_once),
