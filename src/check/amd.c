@@ -143,19 +143,10 @@ static void add_amd(int dir, const char *name, struct text *out)
 
 static void gather_driver(const struct look *l, const char *driver, entry_fn *fn, struct text *out)
 {
-    char path[64];
-    CLEANUP_FD int root = look_root(l, out);
-    if (root < 0)
-        return;
+    char path[64], without[64];
     snprintf(path, sizeof path, "sys/bus/pci/drivers/%s", driver);
-    int r = each_entry(root, path, fn, out);
-    bool expected = check_arg(l->check, "Count"), absent = r == -ENOENT && sys_mounted(root);
-    if (r < 0 && !(expected && absent))
-        fact_cannot(root, out, path, r);
-    else if (out->len == 0 && !expected)
-        fact(out, "unsupported", "there is no device of the driver %s", driver);
-    else if (out->len == 0)
-        fact(out, "none", "0");
+    snprintf(without, sizeof without, "there is no device of the driver %s", driver);
+    gather_each(l, path, fn, without, out);
 }
 
 void gather_AMD_GPU(const struct look *l, struct text *out)

@@ -51,24 +51,9 @@ static void add_disk(int dir, const char *name, struct text *out)
          *state ? state : "-", done, waiting);
 }
 
-/* None at all is a finding where the record says how many there should be. */
-static void gather_class(const struct look *l, const char *path, entry_fn *fn, const char *without,
-                         struct text *out)
-{
-    CLEANUP_FD int root = look_root(l, out);
-    if (root < 0)
-        return;
-    bool counted = check_arg(l->check, "Count");
-    int r = each_entry(root, path, fn, out);
-    if (r < 0 && !(r == -ENOENT && counted && sys_mounted(root)))
-        fact_cannot(root, out, path, r);
-    else if (out->len == 0)
-        fact(out, counted ? "none" : "unsupported", "%s", without);
-}
-
 void gather_DISK(const struct look *l, struct text *out)
 {
-    gather_class(l, "sys/block", add_disk, "there is no disk", out);
+    gather_each(l, "sys/block", add_disk, "there is no disk", out);
 }
 
 static void judge_count(struct look *l, size_t n, const char *what, struct verdict *v)
@@ -143,7 +128,7 @@ static void add_nvme(int dir, const char *name, struct text *out)
 
 void gather_NVME(const struct look *l, struct text *out)
 {
-    gather_class(l, "sys/class/nvme", add_nvme, "there is no NVMe controller", out);
+    gather_each(l, "sys/class/nvme", add_nvme, "there is no NVMe controller", out);
 }
 
 /* A reset now and then is soon over. */
@@ -190,7 +175,7 @@ static void add_array(int dir, const char *name, struct text *out)
 
 void gather_RAID(const struct look *l, struct text *out)
 {
-    gather_class(l, "sys/block", add_array, "there is no array of disks", out);
+    gather_each(l, "sys/block", add_array, "there is no array of disks", out);
 }
 
 void judge_RAID(struct look *l, const char *facts, struct verdict *v)
@@ -251,7 +236,7 @@ static void add_map(int dir, const char *name, struct text *out)
 
 void gather_MULTIPATH(const struct look *l, struct text *out)
 {
-    gather_class(l, "sys/block", add_map, "there is no multipath device", out);
+    gather_each(l, "sys/block", add_map, "there is no multipath device", out);
 }
 
 /* A path that is gone altogether is missed by the number that there was. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "check/part.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +30,7 @@ static void add_counters(int dir, const char *device, struct text *out)
         fact_counter(out, device, dir, limits[i].name, limits[i].hw);
 }
 
-static void add_port(int dir, const char *port, struct text *out)
+static void add_port(int dir, int device, const char *port, struct text *out)
 {
     char state[SYS_TEXT_BYTES_MAX];
     int r = sys_text(dir, "state", state);
@@ -42,24 +41,6 @@ static void add_port(int dir, const char *port, struct text *out)
     add_counters(dir, port, out);
 }
 
-static void add_ports(int device, const char *name, struct text *out)
-{
-    struct sys_names names = {0};
-    CLEANUP_FD int ports = sys_open_dir(device, "ports");
-    if (ports < 0)
-        return;
-    sys_names_read(&names, ports);
-    sys_names_sort(&names);
-    for (size_t i = 0; i < names.n; i++) {
-        char port[SYS_TEXT_BYTES_MAX];
-        CLEANUP_FD int dir = sys_open_dir(ports, names.names[i]);
-        snprintf(port, sizeof port, "%.64s/%.16s", name, names.names[i]);
-        if (dir >= 0)
-            add_port(dir, port, out);
-    }
-    sys_names_fini(&names);
-}
-
 /* Its name tells nothing: udev calls it rdmap0s31. */
 static void add_efa(int dir, const char *name, struct text *out)
 {
@@ -68,21 +49,12 @@ static void add_efa(int dir, const char *name, struct text *out)
         return;
     fact(out, "device", "%s", name);
     add_counters(dir, name, out);
-    add_ports(dir, name, out);
+    each_port(dir, name, add_port, out);
 }
 
 void gather_EFA(const struct look *l, struct text *out)
 {
-    static const char path[] = "sys/class/infiniband";
-    CLEANUP_FD int root = look_root(l, out);
-    if (root < 0)
-        return;
-    int r = each_entry(root, path, add_efa, out);
-    bool counted = check_arg(l->check, "Count");
-    if (r < 0 && !(r == -ENOENT && counted && sys_mounted(root)))
-        fact_cannot(root, out, path, r);
-    else if (out->len == 0)
-        fact(out, counted ? "none" : "unsupported", "there is no EFA adapter");
+    gather_each(l, "sys/class/infiniband", add_efa, "there is no EFA adapter", out);
 }
 
 /* --- judging -------------------------------------------------------------------------------- */

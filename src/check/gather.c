@@ -53,6 +53,19 @@ int each_entry(int root, const char *path, entry_fn *fn, struct text *out)
     return r;
 }
 
+void gather_each(const struct look *l, const char *path, entry_fn *fn, const char *without, struct text *out)
+{
+    CLEANUP_FD int root = look_root(l, out);
+    if (root < 0)
+        return;
+    bool counted = check_arg(l->check, "Count");
+    int r = each_entry(root, path, fn, out);
+    if (r < 0 && !(r == -ENOENT && counted && sys_mounted(root)))
+        fact_cannot(root, out, path, r);
+    else if (out->len == 0)
+        fact(out, counted ? "none" : "unsupported", "%s", without);
+}
+
 void fact_work(const struct look *l, struct text *out)
 {
     json_t *work = NULL;

@@ -43,8 +43,6 @@ enum { LIMITS = sizeof limits / sizeof *limits };
 
 /* --- gathering ------------------------------------------------------------------------------ */
 
-typedef void port_fn(int dir, const char *port, struct text *out);
-
 /* A word of its own; "-" for what is not said. */
 static void word_of(int dir, const char *path, char out[static SYS_TEXT_BYTES_MAX])
 {
@@ -62,11 +60,13 @@ static uint64_t rate_of(int dir)
     return text_parse_milli(text, &mb, NULL) == 0 ? mb : 0;
 }
 
-static bool add_port(int dir, const char *port, const char *board, struct text *out)
+static bool add_port(int dir, int device, const char *port, struct text *out)
 {
+    char board[SYS_TEXT_BYTES_MAX];
     char layer[SYS_TEXT_BYTES_MAX], state[SYS_TEXT_BYTES_MAX], physical[SYS_TEXT_BYTES_MAX];
     char lid[SYS_TEXT_BYTES_MAX], master[SYS_TEXT_BYTES_MAX];
     uint64_t n;
+    word_of(device, "board_id", board);
     word_of(dir, "link_layer", layer);
     word_of(dir, "state", state);
     word_of(dir, "phys_state", physical);
@@ -81,22 +81,20 @@ static bool add_port(int dir, const char *port, const char *board, struct text *
     return n == STATE_ACTIVE;
 }
 
-static void each_port(int device, const char *name, port_fn *counters, struct text *out)
+void each_port(int device, const char *name, port_fn *fn, struct text *out)
 {
-    char board[SYS_TEXT_BYTES_MAX];
     struct sys_names names = {0};
     CLEANUP_FD int ports = sys_open_dir(device, "ports");
     if (ports < 0)
         return;
-    word_of(device, "board_id", board);
     sys_names_read(&names, ports);
     sys_names_sort(&names);
     for (size_t i = 0; i < names.n; i++) {
         char port[SYS_TEXT_BYTES_MAX];
         CLEANUP_FD int dir = sys_open_dir(ports, names.names[i]);
         snprintf(port, sizeof port, "%.64s/%.16s", name, names.names[i]);
-        if (dir >= 0 && add_port(dir, port, board, out) && counters)
-            counters(dir, port, out);
+        if (dir >= 0)
+            fn(dir, device, port, out);
     }
     sys_names_fini(&names);
 }
@@ -110,13 +108,21 @@ void fact_counter(struct text *out, const char *device, int dir, const char *nam
         fact(out, "counter", "%s %s %" PRIu64, device, name, n);
 }
 
-static void add_downed(int dir, const char *port, struct text *out)
+static void port_alone(int dir, int device, const char *port, struct text *out)
 {
-    fact_counter(out, port, dir, "link_downed", false);
+    add_port(dir, device, port, out);
 }
 
-static void add_counters(int dir, const char *port, struct text *out)
+static void port_and_downed(int dir, int device, const char *port, struct text *out)
 {
+    if (add_port(dir, device, port, out))
+        fact_counter(out, port, dir, "link_downed", false);
+}
+
+static void port_and_counters(int dir, int device, const char *port, struct text *out)
+{
+    if (!add_port(dir, device, port, out))
+        return;
     for (size_t i = 0; i < LIMITS; i++)
         if (i == 0 || strcmp(limits[i].name, limits[i - 1].name) != 0)
             fact_counter(out, port, dir, limits[i].name, limits[i].hw);
@@ -124,30 +130,22 @@ static void add_counters(int dir, const char *port, struct text *out)
 
 static void on_port(int dir, const char *name, struct text *out)
 {
-    each_port(dir, name, NULL, out);
+    each_port(dir, name, port_alone, out);
 }
 
 static void on_flap(int dir, const char *name, struct text *out)
 {
-    each_port(dir, name, add_downed, out);
+    each_port(dir, name, port_and_downed, out);
 }
 
 static void on_counters(int dir, const char *name, struct text *out)
 {
-    each_port(dir, name, add_counters, out);
+    each_port(dir, name, port_and_counters, out);
 }
 
 static void gather_ports(const struct look *l, entry_fn *fn, struct text *out)
 {
-    static const char path[] = "sys/class/infiniband";
-    CLEANUP_FD int root = look_root(l, out);
-    if (root < 0)
-        return;
-    int r = each_entry(root, path, fn, out);
-    if (r < 0)
-        fact_cannot(root, out, path, r);
-    else if (out->len == 0)
-        fact(out, "unsupported", "there is no InfiniBand port");
+    gather_each(l, "sys/class/infiniband", fn, "there is no InfiniBand port", out);
 }
 
 void gather_IB_PORT(const struct look *l, struct text *out)

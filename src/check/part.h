@@ -29,7 +29,7 @@
 /* Forgets what was not asked for since the last turn. */
 void memory_turn(struct memory *m);
 
-/* --- counters of RDMA devices --------------------------------------------------------------- */
+/* --- ports and counters of RDMA devices ----------------------------------------------------- */
 
 struct limit {
     const char *name;   /* of the counter */
@@ -38,6 +38,9 @@ struct limit {
     int window_s;       /* within so long */
     enum result result; /* of more */
 };
+/* Each port of a device, opened, in order, by the name "DEVICE/PORT". */
+typedef void port_fn(int dir, int device, const char *port, struct text *out);
+void each_port(int device, const char *name, port_fn *fn, struct text *out);
 /* "counter DEVICE NAME VALUE" of a directory with counters below it; nothing where there is no such one. */
 void fact_counter(struct text *out, const char *device, int dir, const char *name, bool hw);
 /* Judges the device's counter; named is the device as findings have it. One that is not told keeps what it
@@ -56,6 +59,9 @@ int fact_file_u64(struct text *out, const char *key, int at, const char *path);
 /* Runs fn for each entry of a directory below root, opened, in order. r < 0 when there is no directory. */
 typedef void entry_fn(int dir, const char *name, struct text *out);
 int each_entry(int root, const char *path, entry_fn *fn, struct text *out);
+/* The same below the look's root, as all of a gatherer: without is what is said when fn wrote nothing. None
+ * at all is a fact, and may be a finding, where the record has Count=. */
+void gather_each(const struct look *l, const char *path, entry_fn *fn, const char *without, struct text *out);
 
 /* ioctl(2), or what stands for it: what it returns, or -errno. */
 int device_control(const struct look *l, int fd, unsigned long request, void *what);
