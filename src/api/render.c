@@ -249,7 +249,7 @@ static void value_LAST_RESPONSE(struct view *v, struct text *t)
 
 static void value_STATE(struct view *v, struct text *t)
 {
-    render_word(t, lifecycle_word(lifecycle(v), v->seen->work));
+    render_word(t, lifecycle_word(lifecycle(v), watch_work(v->watch, v->member)));
 }
 
 static void value_LIFECYCLE(struct view *v, struct text *t)
@@ -274,7 +274,17 @@ static void value_CONFORMANCE(struct view *v, struct text *t)
 
 static void value_WORK(struct view *v, struct text *t)
 {
+    render_word(t, work_name(watch_work(v->watch, v->member)));
+}
+
+static void value_AGENT_WORK(struct view *v, struct text *t)
+{
     render_word(t, work_name(v->seen->work));
+}
+
+static void value_SCHEDULER_WORK(struct view *v, struct text *t)
+{
+    render_word(t, v->seen->scheduler ? work_name(v->seen->scheduled) : "");
 }
 
 /* It is kept as JSON. */
@@ -530,7 +540,7 @@ void tally_add(struct tally *y, struct view *v)
     judge(v);
     y->nodes++;
     y->schedulable += v->fit;
-    y->states[lifecycle(v)][v->seen->work == WORK_BUSY]++;
+    y->states[lifecycle(v)][judge(v)->work == WORK_BUSY]++;
 }
 
 void render_states(const struct tally *y, struct text *t)
