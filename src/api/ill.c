@@ -133,7 +133,7 @@ void render_repair(const struct member *m, struct text *t)
     add_string(t, "why", r->why ? r->why : "");
     add_time(t, "began", r->began);
     add_time(t, "since", r->since);
-    add_time(t, "deadline", r->deadline);
+    add_time(t, "deadline", r->approval == APPROVAL_WANTED ? (struct wall){0} : r->deadline);
     add_string(t, "remedy", r->remedy);
     add_string(t, "operation", r->operation);
     add_string(t, "approval", approvals[r->approval]);

@@ -90,6 +90,8 @@ void repair_begin(const struct command *cmd, struct member *m, const struct repa
                   struct decision *d);
 /* Into another step. Before it, repair_leave. */
 void repair_enter(struct repair *r, enum step to, struct wall at, uint64_t deadline_s, const char *why);
+/* The step's time begins anew. */
+void repair_restart(struct repair *r, struct wall at);
 /* What is under way in a step goes with it, and its attempt is ended. -EBUSY when it has begun, and nobody
  * (by_person) takes the responsibility. */
 int repair_leave(const struct cluster *c, const struct member *m, struct repair *r, struct wall at,

@@ -71,6 +71,13 @@ void repair_enter(struct repair *r, enum step to, struct wall at, uint64_t deadl
         free(STEAL(r->taken_by));
 }
 
+void repair_restart(struct repair *r, struct wall at)
+{
+    if (r->deadline.ns)
+        r->deadline.ns += at.ns - r->since.ns;
+    r->since = at;
+}
+
 static void repair_claim(const struct command *cmd, struct member *m, const struct repair *r,
                          struct decision *d)
 {

@@ -251,6 +251,7 @@ static int decide_approval(const struct cluster *c, const struct command *cmd, c
     int rc = 0;
     if (gives) {
         r.approval = APPROVAL_GIVEN;
+        repair_restart(&r, cmd->at);
         sign(&r, cmd);
     } else {
         rc = refuse_remedy(c, cmd, m, &r, d, e);

@@ -619,7 +619,9 @@ static void test_approval(void **state)
     move(w, MOVE("isolate", "remedy", ",'remedy':'fix'"));
     assert_non_null(
         strstr(world_ask(w, COMMAND_REPAIR_APPROVE, "ann", "lx01", NULL, NULL), "nobody's approval"));
-    move(w, MOVE("remedy", "remedy", ",'remedy':'fix','approval':true"));
+    move(w, MOVE("remedy", "remedy", ",'remedy':'fix','approval':true,'deadline_s':600"));
+    struct wall asked = repair(w)->since;
+    w->at += span_s(86400).ns;
     world_ask(w, COMMAND_REPAIR_APPROVE, "ann", "lx01", q("{'remedy':'cut'}"), NULL);
     assert_int_equal(world_rc(), -EBUSY); /* another one than she saw */
     assert_non_null(
@@ -627,6 +629,8 @@ static void test_approval(void **state)
                "lx01: fix approved: go ahead\n"));
     assert_string_equal(repair(w)->approver, "ann: go ahead");
     assert_int_equal(repair(w)->approval, APPROVAL_GIVEN);
+    assert_int_equal(repair(w)->deadline.ns - repair(w)->since.ns, span_s(600).ns); /* from now on */
+    assert_int_equal(repair(w)->since.ns - asked.ns, span_s(86400).ns);
     assert_string_equal(world_ask(w, COMMAND_REPAIR_APPROVE, "ann", "lx01", NULL, NULL), "nothing");
     move(w, MOVE("remedy", "remedy", ",'remedy':'cut','approval':true")); /* the next one needs its own */
     assert_int_equal(repair(w)->approval, APPROVAL_WANTED);

@@ -133,7 +133,7 @@ static bool to_remedy(const struct turn *t, struct move v, const struct remedy *
     v.remedy = remedy;
     v.to = replaces ? STEP_REPLACE : STEP_REMEDY;
     v.why = why;
-    v.deadline = remedy->approval ? (struct span){0} : t->w->policy.health.examine_deadline;
+    v.deadline = t->w->policy.health.examine_deadline; /* to begin it, once it may be */
     go(t, &v);
     return true;
 }
@@ -368,6 +368,17 @@ static bool found_by_another(const struct turn *t)
     return found && watch_live(t->w, t->m);
 }
 
+/* Its time is over, which runs from the approval where one was asked for. */
+static bool not_begun(const struct turn *t, const struct remedy *remedy, const char *because)
+{
+    CLEANUP_TEXT struct text why = {0};
+    text_printf(&why, "%s%s could not be begun in time", remedy->name,
+                t->r->approval == APPROVAL_GIVEN ? " was approved and" : "");
+    if (because)
+        text_printf(&why, ": %s", because);
+    return to_step(t, (struct move){0}, STEP_QUEUE, why.s);
+}
+
 static bool begin_operation(const struct turn *t)
 {
     const struct remedy *remedy = remedy_of(t);
@@ -379,9 +390,9 @@ static bool begin_operation(const struct turn *t)
     if (watch_live(t->w, t->m) && *t->r->boot && strcmp(t->r->boot, boot) != 0)
         return to_step(t, v, has_extensive(t) && t->r->step == STEP_REMEDY ? STEP_EXAMINE : STEP_PROVISION,
                        "it was booted before the remedy was begun");
-    if (t->late)
-        return to_step(t, v, STEP_QUEUE, "the remedy could not be begun in time");
     int rc = brake_operate(t->w, t->now, t->m, remedy, &e);
+    if (t->late)
+        return not_begun(t, remedy, rc < 0 ? e.msg : NULL);
     if (rc == 0)
         operation_propose(t->w, t->now, t->m, remedy->run, remedy->name, remedy->deadline);
     else if (maintenance_wants(t->w, t->m, remedy))
