@@ -40,6 +40,7 @@ struct controller {
     uv_timer_t tick;
     bool ticking, deposed;
     uint64_t term, instance;
+    char owner[13]; /* which Fettle this is, in other systems: the head of the authority's fingerprint */
     struct mono began, last_tick, last_watchdog;
     struct span watchdog;     /* 0: nobody waits for it */
     struct err store_trouble; /* code 0 while the store works */
@@ -331,6 +332,8 @@ static int open_state(struct controller *c, const char *dir, uint64_t *revision,
         rc = store_load(c->store, on_record, c->cluster, revision, e);
     if (rc == 0)
         rc = authority_open(dir, &c->authority, e);
+    if (rc == 0)
+        snprintf(c->owner, sizeof c->owner, "%.12s", authority_fingerprint(c->authority));
     return rc;
 }
 
@@ -398,6 +401,7 @@ static void open_decisions(struct controller *c, uint64_t revision)
                                        .committer = c->committer,
                                        .term = c->term,
                                        .instance = c->instance,
+                                       .owner = c->owner,
                                        .arg = c,
                                        .notice = notice,
                                        .send = send_frame};

@@ -151,20 +151,38 @@ static void on_slurm_trouble(void *arg, const char *service, const struct err *w
     notice(arg, "alarm.slurm", service, why);
 }
 
-static void configure_slurm(struct outbox *o, const struct slurm_conf *conf)
+/* Who is wanted out of service already: Slurm is asked for each of them by name, if need be. */
+static void tell_wanted(const struct outbox *o)
 {
+    struct hostlist wanted = {0};
+    for (uint32_t id = 0; id < cluster_count(o->with.cluster); id++) {
+        const struct member *m = cluster_by_id(o->with.cluster, id);
+        struct slurm_want want;
+        scheduler_wanted(m, &want);
+        if (want.drain)
+            hostlist_add(&wanted, m->name);
+    }
+    slurm_changed(o->slurm, &wanted);
+    hostlist_fini(&wanted);
+}
+
+static void configure_slurm(struct outbox *o, const struct slurm_conf *read)
+{
+    struct slurm_conf conf = *read;
+    conf.owner = o->with.owner;
     const struct slurm_sink sink = {o, on_wanted, on_result, on_saw, on_overridden, on_slurm_trouble};
-    if (!conf->scontrol) {
+    if (!conf.scontrol) {
         slurm_destroy(STEAL(o->slurm));
         for (uint32_t id = 0; id < cluster_count(o->with.cluster); id++)
             watch_unscheduled(o->with.watch, cluster_by_id(o->with.cluster, id));
     } else if (o->slurm) {
         scheduler_begin(o->with.watch, o->with.cluster);
-        slurm_configure(o->slurm, conf);
+        slurm_configure(o->slurm, &conf);
     } else {
         scheduler_begin(o->with.watch, o->with.cluster);
-        o->slurm = slurm_create(o->with.loop, conf, &sink);
+        o->slurm = slurm_create(o->with.loop, &conf, &sink);
         feed(o, SLURM);
+        tell_wanted(o);
     }
 }
 
@@ -240,7 +258,9 @@ void outbox_changed(struct outbox *o, const struct hostlist *nodes)
 {
     if (!o->slurm)
         return;
-    scheduler_changed(o->with.watch, o->with.cluster, nodes);
+    for (size_t i = 0; i < nodes->n; i++)
+        if (!slurm_lacks(o->slurm, nodes->names[i]))
+            scheduler_changed(o->with.watch, o->with.cluster, nodes->names[i]);
     slurm_changed(o->slurm, nodes);
 }
 

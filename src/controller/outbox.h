@@ -22,6 +22,7 @@ struct outbox_setup {
     struct watch *watch;
     struct committer *committer;
     uint64_t term, instance;
+    const char *owner; /* by which Slurm's driver knows what this Fettle wrote there; lives as long */
     void *arg;
     /* As watch_sink's: "alarm.openchami", "alarm.slurm" and "alarm.over". */
     void (*notice)(void *arg, const char *what, const char *nodes, const char *text);

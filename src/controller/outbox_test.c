@@ -60,11 +60,14 @@ size_t ochami_waiting(const struct ochami *o)
 static struct {
     struct slurm_sink sink;
     unsigned told, changed;
+    bool lacks;
+    char owner[20];
 } slurm;
 
 struct slurm *slurm_create(uv_loop_t *loop, const struct slurm_conf *conf, const struct slurm_sink *sink)
 {
     slurm.sink = *sink;
+    snprintf(slurm.owner, sizeof slurm.owner, "%s", conf->owner);
     return (struct slurm *)&slurm;
 }
 
@@ -84,6 +87,11 @@ void slurm_effect(struct slurm *s, const char *key, const char *value)
 void slurm_changed(struct slurm *s, const struct hostlist *nodes)
 {
     slurm.changed += (unsigned)nodes->n;
+}
+
+bool slurm_lacks(const struct slurm *s, const char *node)
+{
+    return slurm.lacks;
 }
 
 size_t slurm_waiting(const struct slurm *s)
@@ -197,7 +205,7 @@ static int setup(void **state)
     memset(&submitted, 0, sizeof submitted);
     cluster = cluster_create();
     cluster_meet(cluster, "lx1");
-    const struct outbox_setup with = {.cluster = cluster, .notice = on_notice};
+    const struct outbox_setup with = {.cluster = cluster, .notice = on_notice, .owner = "0123456789ab"};
     memset(&slurm, 0, sizeof slurm);
     outbox = outbox_create(&with, *state ? *state : &smd);
     return 0;
@@ -335,6 +343,7 @@ static void slurm_is_told_and_asked(void **state)
     put(WANT);
     outbox_configure(outbox, &with_slurm);
     assert_int_equal(slurm.told, 1); /* the driver was made later than the record */
+    assert_string_equal(slurm.owner, "0123456789ab");
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
     hostlist_add(&nodes, "lx1");
     outbox_changed(outbox, &nodes);
@@ -471,6 +480,33 @@ static void what_was_seen_before_a_drain_is_wanted_counts_no_more(void **state)
     observed = (struct observed){0};
 }
 
+/* That the last reading had no such node may be its own fault; only Slurm's word that there is none counts.
+ */
+static void who_is_not_listed_is_not_known_until_slurm_says_that_it_has_no_such_node(void **state)
+{
+    struct slurm_want want;
+    CLEANUP_HOSTLIST struct hostlist nodes = {0};
+    hostlist_add(&nodes, "lx1");
+    outbox_configure(outbox, &with_slurm);
+    wanted(CLAIM_OF("drain"), &want);
+    seen_work = WORK_BUSY;
+    slurm.lacks = true;
+    outbox_changed(outbox, &nodes);
+    assert_int_equal(seen_work, WORK_BUSY); /* nothing was said to the watch */
+    slurm.lacks = false;
+    outbox_changed(outbox, &nodes);
+    assert_int_equal(seen_work, WORK_UNKNOWN);
+}
+
+static void a_new_driver_asks_for_all_that_are_wanted(void **state)
+{
+    struct err e = {0};
+    cluster_find(cluster, "lx1")->listed = true;
+    assert_int_equal(cluster_put(cluster, "claim/1.7", CLAIM_OF("drain"), &e), 0);
+    outbox_configure(outbox, &with_slurm);
+    assert_int_equal(slurm.changed, 1);
+}
+
 static void silence_is_none_of_slurm_s_business(void **state)
 {
     struct slurm_want want;
@@ -502,6 +538,8 @@ int main(void)
         TEST(work_is_not_known_before_the_drain_stands),
         TEST(no_work_counts_when_no_more_can_come),
         TEST(what_was_seen_before_a_drain_is_wanted_counts_no_more),
+        TEST(who_is_not_listed_is_not_known_until_slurm_says_that_it_has_no_such_node),
+        TEST(a_new_driver_asks_for_all_that_are_wanted),
         TEST(silence_is_none_of_slurm_s_business),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

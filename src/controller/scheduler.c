@@ -94,17 +94,16 @@ static bool is_held(const struct cluster *c, const struct member *m, const struc
            (r.state == RECORD_RESERVED && want->reserve);
 }
 
-void scheduler_changed(struct watch *w, const struct cluster *c, const struct hostlist *nodes)
+void scheduler_changed(struct watch *w, const struct cluster *c, const char *node)
 {
-    for (size_t i = 0; i < nodes->n; i++) {
-        struct member *m = cluster_find(c, nodes->names[i]);
-        struct slurm_want want;
-        if (!m || !m->listed || !watch_observed(w, m)->scheduler)
-            continue;
-        scheduler_wanted(m, &want);
-        if (want.drain && watch_observed(w, m)->scheduled == WORK_IDLE && !is_held(c, m, &want))
-            watch_scheduler(w, m, WORK_UNKNOWN, false);
-    }
+    struct member *m = cluster_find(c, node);
+    struct slurm_want want;
+    if (!m || !m->listed)
+        return;
+    const struct observed *o = watch_observed(w, m);
+    scheduler_wanted(m, &want);
+    if (want.drain && (!o->scheduler || o->scheduled == WORK_IDLE) && !is_held(c, m, &want))
+        watch_scheduler(w, m, WORK_UNKNOWN, false);
 }
 
 void scheduler_begin(struct watch *w, const struct cluster *c)

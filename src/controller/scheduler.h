@@ -19,8 +19,8 @@ void scheduler_saw(struct watch *w, const struct cluster *c, const struct slurm_
 /* Nobody knows yet what the scheduler runs on the nodes: it was not read since this controller began, or
  * since they were configured. */
 void scheduler_begin(struct watch *w, const struct cluster *c);
-/* What is agreed about these nodes changed: of one that is to be drained by now, and is not yet, nobody knows
- * what runs there. Before the watch looks at them. */
-void scheduler_changed(struct watch *w, const struct cluster *c, const struct hostlist *nodes);
+/* What is agreed about a node changed, of which Slurm did not say that it has none such: when it is to be
+ * drained by now, and is not yet, nobody knows what runs there. Before the watch looks at it. */
+void scheduler_changed(struct watch *w, const struct cluster *c, const char *node);
 
 #endif

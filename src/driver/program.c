@@ -55,6 +55,11 @@ static int judge(const struct program *r, struct err *e)
     return 0;
 }
 
+static bool has_ended(const struct program *r)
+{
+    return !r->is_late && !r->is_long && !r->signal;
+}
+
 /* Once; a child that cannot be killed is not waited for. */
 static void report(struct program *r)
 {
@@ -63,7 +68,7 @@ static void report(struct program *r)
     program_done_fn *done = STEAL(r->done);
     text_add_bytes(&r->printed, "", 0);
     if (done)
-        done(r->arg, rc < 0 ? NULL : r->printed.s, r->printed.len, rc < 0 ? &e : NULL);
+        done(r->arg, has_ended(r) ? r->printed.s : NULL, r->printed.len, rc < 0 ? &e : NULL);
 }
 
 static void on_closed(uv_handle_t *h)

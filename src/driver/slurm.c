@@ -9,6 +9,12 @@
  * reservations, where one is ours or wanted. The regular reading has all three. What is written goes by a
  * reading that is at most FRESH_MS old, or there is another one first.
  *
+ * slurmctld compares nothing when it is written to. So right before a node is written it is read once more by
+ * itself, and written only when the same still follows of it.
+ *
+ * A list that lacks a node may have lost it. Of one that is wanted out of service Slurm is asked by name;
+ * only when it says that there is no such node, there is none.
+ *
  * All nodes that need the same are one call. At most one call is under way, and at most one write in
  * WRITE_GAP_MS. A write that did not bring about what it should is tried again later and alone, so that one
  * node that Slurm refuses does not keep back the others.
@@ -38,7 +44,7 @@ enum {
     LIST_BYTES_MAX = 96 << 10,
 };
 
-static const char key_prefix[] = "effect/slurm.", guard_prefix[] = SLURM_GUARD, service[] = "Slurm";
+static const char key_prefix[] = "effect/slurm.", service[] = "Slurm";
 
 struct node {
     char *name;
@@ -52,17 +58,18 @@ struct node {
     enum slurm_act act, tried; /* what is to be done; what was done last */
     unsigned tries;            /* how often without success */
     struct mono not_before;
-    bool is_marked, was_seen,
-        is_written; /* wants may have changed; in the reading before; since the reading */
+    bool is_marked;  /* wants may have changed */
+    bool was_seen;   /* in the reading before */
+    bool is_written; /* since the reading */
+    bool is_same;    /* since: right before a write, the same still follows of it */
+    bool is_absent;  /* Slurm said that it has no such node, and no reading had it or failed since */
 };
-
-enum part { PART_NODES, PART_BOOT, PART_GUARDS };
 
 struct slurm {
     uv_loop_t *loop;
     struct slurm_sink sink;
     struct {
-        char *scontrol, *conf_file, *user;
+        char *scontrol, *conf_file, *user, *owner;
         struct span every, deadline;
     } conf;
     struct slurm_call *call;
@@ -77,8 +84,9 @@ struct slurm {
     bool is_regular; /* the reading under way has all parts */
     bool is_stale;   /* something was written, or is to be looked at anew */
     bool has_read, has_marks, is_away, is_planning;
-    struct err why; /* of the last write that failed */
-    enum part part;
+    struct err why;      /* of the last write that failed */
+    struct node **batch; /* what is about to be written alike, or asked for by name */
+    size_t n_batch;
 };
 
 /* --- the nodes ------------------------------------------------------------------------------- */
@@ -114,7 +122,7 @@ static bool ask_wanted(struct slurm *s, struct node *n)
 {
     struct slurm_want w = {0};
     s->sink.wanted(s->sink.arg, n->name, &w);
-    bool is_other = w.drain != n->want.drain || w.reserve != n->want.reserve || w.lost != n->want.lost ||
+    bool is_other = w.drain != n->want.drain || w.reserve != n->want.reserve ||
                     strcmp(w.claim, n->want.claim) != 0 || strcmp(w.reason, n->want.reason) != 0;
     n->want = w;
     return is_other;
@@ -138,7 +146,8 @@ static void take_note(struct slurm *s, struct node *n, const struct slurm_step *
     r.has_guard = step->has_guard;
     if (!step->keeps_claim)
         memcpy(r.claim, n->want.claim, sizeof r.claim);
-    else if (!r.claim[0] && !slurm_read_claim(n->line->reason, r.claim)) /* an orphan's is in its reason */
+    else if (!r.claim[0] &&
+             !slurm_read_claim(n->line->reason, s->conf.owner, r.claim)) /* an orphan's is in its reason */
         memcpy(r.claim, n->want.claim, sizeof r.claim);
     if (r.state == RECORD_DRAINED && !step->keeps_claim)
         memcpy(r.boot, s->boot, sizeof r.boot);
@@ -174,7 +183,7 @@ static void judge_trouble(struct slurm *s)
     struct err e = {0};
     for (struct node *n = s->nodes; n; n = n->hh.next) {
         if (n->want.reserve && n->line && n->guard == GUARD_FOREIGN)
-            err_set(&e, -EBUSY, "the reservation %s%s is somebody else's", guard_prefix, n->name);
+            err_set(&e, -EBUSY, "somebody changed the reservation of %s", n->name);
         else if (n->tries > 1 || (n->tries == 1 && s->why.code))
             err_set(&e, -EIO, "%s: %s: %s", n->name, slurm_act_name(n->tried),
                     s->why.code ? s->why.msg : "Slurm does not show what it was told");
@@ -200,12 +209,17 @@ static void settle_tries(struct node *n)
     n->tried = ACT_NOTHING;
 }
 
+static struct slurm_step step_of(const struct slurm *s, const struct node *n, const struct slurm_line *line)
+{
+    const struct slurm_case c = slurm_view(s->conf.owner, &n->want, &n->record, line, n->guard, s->boot);
+    return slurm_plan(&c);
+}
+
 static void plan_one(struct slurm *s, struct node *n)
 {
     if (n->said || n->is_written || !n->line)
         return;
-    const struct slurm_case c = slurm_view(&n->want, &n->record, n->line, n->guard, s->boot);
-    struct slurm_step step = slurm_plan(&c);
+    struct slurm_step step = step_of(s, n, n->line);
     n->act = step.act;
     if (step.act == ACT_NOTE)
         take_note(s, n, &step);
@@ -244,21 +258,25 @@ static bool may_write(const struct slurm *s, const struct node *n, struct mono n
     return n->line && !n->said && !n->is_written && is_write(n->act) && write_time(s, n).ns <= now.ns;
 }
 
-static void make_reason(const struct node *n, char out[static SLURM_REASON_BYTES])
+static void make_reason(const struct slurm *s, const struct node *n, char out[static SLURM_REASON_BYTES])
 {
-    if (n->act == ACT_DRAIN || n->act == ACT_DOWN)
-        slurm_write_reason(n->want.claim, n->want.reason, out);
+    if (n->act == ACT_DRAIN)
+        slurm_write_reason(s->conf.owner, n->want.claim, n->want.reason, out);
     else
         snprintf(out, SLURM_REASON_BYTES, "%s", n->act == ACT_RETURN ? "Not responding" : "");
+}
+
+static bool is_guard(enum slurm_act a)
+{
+    return a == ACT_RESERVE || a == ACT_UNRESERVE;
 }
 
 /* The same call does for both. */
 static bool is_alike(const struct node *a, const struct node *b)
 {
-    bool has_list = a->act != ACT_RESERVE && a->act != ACT_UNRESERVE;
     if (a == b)
         return true;
-    return has_list && a->act == b->act && !a->tries && !b->tries &&
+    return !is_guard(a->act) && a->act == b->act && !a->tries && !b->tries &&
            strcmp(a->want.claim, b->want.claim) == 0 && strcmp(a->want.reason, b->want.reason) == 0;
 }
 
@@ -279,26 +297,99 @@ static int run(struct slurm *s, const char *const *args, slurm_call_done_fn *don
     return slurm_call_start(s->call, s->conf.scontrol, args, s->conf.conf_file, s->conf.deadline, done, s, e);
 }
 
-static int write_nodes(struct slurm *s, const struct node *first, const char *list, struct err *e)
+/* --- a batch: nodes that one call is for */
+
+/* False: it is full. */
+static bool batch_add(struct slurm *s, struct node *n, size_t *bytes)
 {
-    static const char *const states[] = {[ACT_DRAIN] = "State=DRAIN",
-                                         [ACT_DOWN] = "State=DOWN",
-                                         [ACT_UNDRAIN] = "State=UNDRAIN",
-                                         [ACT_RETURN] = "State=UNDRAIN"};
+    if (s->n_batch == LIST_NODES_MAX || *bytes >= LIST_BYTES_MAX)
+        return false;
+    if (!s->batch)
+        s->batch = mem_alloc(LIST_NODES_MAX * sizeof *s->batch);
+    s->batch[s->n_batch++] = n;
+    *bytes += strlen(n->name) + 1;
+    return true;
+}
+
+static void batch_write(const struct slurm *s, struct text *t)
+{
+    CLEANUP_FREE const char **names = mem_alloc(LIST_NODES_MAX * sizeof *names);
+    for (size_t i = 0; i < s->n_batch; i++)
+        names[i] = s->batch[i]->name;
+    slurm_write_list(names, s->n_batch, t);
+}
+
+static int batch_read(struct slurm *s, slurm_call_done_fn *done, struct err *e)
+{
+    CLEANUP_TEXT struct text list = {0};
+    batch_write(s, &list);
+    const char *const args[] = {"scontrol", "-o", "-a", "show", "node", list.s, NULL};
+    return run(s, args, done, e);
+}
+
+static void log_act(const struct node *n, const char *nodes)
+{
+    log_info("slurm: %s %s%s%s", slurm_act_name(n->act), nodes, n->want.claim[0] ? " for " : "",
+             n->want.claim);
+}
+
+static int write_nodes(struct slurm *s, struct err *e)
+{
+    static const char *const states[] = {
+        [ACT_DRAIN] = "State=DRAIN", [ACT_UNDRAIN] = "State=UNDRAIN", [ACT_RETURN] = "State=UNDRAIN"};
+    const struct node *first = s->batch[0];
     char reason[SLURM_REASON_BYTES];
-    CLEANUP_TEXT struct text names = {0}, because = {0};
-    make_reason(first, reason);
-    text_printf(&names, "NodeName=%s", list);
+    CLEANUP_TEXT struct text list = {0}, names = {0}, because = {0};
+    make_reason(s, first, reason);
+    batch_write(s, &list);
+    text_printf(&names, "NodeName=%s", list.s);
     text_printf(&because, "Reason=%s", reason);
     const char *const args[] = {
         "scontrol", "update", names.s, states[first->act], reason[0] ? because.s : NULL, NULL};
+    log_act(first, list.s);
     return run(s, args, on_written, e);
+}
+
+/* Keeps those of the batch of which the same still follows; whether any is left. */
+static bool keep_unchanged(struct slurm *s, const struct slurm_lines *now)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->n_batch; i++)
+        s->batch[i]->is_same = false;
+    for (size_t i = 0; i < now->n; i++) {
+        struct node *n = find_node(s, now->lines[i].name);
+        if (n && !n->said && step_of(s, n, &now->lines[i]).act == n->act)
+            n->is_same = true;
+    }
+    for (size_t i = 0; i < s->n_batch; i++)
+        if (s->batch[i]->is_same)
+            s->batch[kept++] = s->batch[i];
+    s->n_batch = kept;
+    return kept > 0;
+}
+
+static void on_looked(void *arg, char *text, size_t len, const struct err *why)
+{
+    struct slurm *s = arg;
+    struct err e = {0};
+    struct slurm_lines now = {0};
+    int r = why ? why->code : slurm_read_nodes(text, len, &now, &e);
+    if (why)
+        e = *why;
+    if (r == 0 && keep_unchanged(s, &now))
+        r = write_nodes(s, &e);
+    slurm_lines_fini(&now);
+    if (r < 0)
+        s->why = e;
+    if (!slurm_call_is_busy(s->call))
+        turn(s);
 }
 
 static int write_guard(struct slurm *s, const struct node *n, struct err *e)
 {
     CLEANUP_TEXT struct text name = {0}, nodes = {0}, users = {0};
-    text_printf(&name, "ReservationName=%s%s", guard_prefix, n->name);
+    text_add(&name, "ReservationName=");
+    slurm_write_guard(n->name, s->conf.owner, &name);
     text_printf(&nodes, "Nodes=%s", n->name);
     text_printf(&users, "Users=%s", s->conf.user);
     const char *const make[] = {"scontrol",
@@ -312,6 +403,7 @@ static int write_guard(struct slurm *s, const struct node *n, struct err *e)
                                 "Duration=infinite",
                                 NULL};
     const char *const drop[] = {"scontrol", "delete", name.s, NULL};
+    log_act(n, n->name);
     return run(s, n->act == ACT_RESERVE ? make : drop, on_written, e);
 }
 
@@ -327,26 +419,19 @@ static void mark_written(struct slurm *s, struct node *n, struct mono now)
 static bool write_next(struct slurm *s, struct mono now)
 {
     struct node *first = choose(s, now);
+    struct err e = {0};
+    size_t bytes = 0;
     if (!first)
         return false;
-    CLEANUP_FREE const char **names = mem_alloc(LIST_NODES_MAX * sizeof *names);
-    CLEANUP_TEXT struct text list = {0};
-    size_t count = 0, bytes = 0;
     bool is_retry = first->tries > 0;
-    for (struct node *n = s->nodes; n && count < LIST_NODES_MAX && bytes < LIST_BYTES_MAX; n = n->hh.next) {
-        if (n != first && (!may_write(s, n, now) || !is_alike(first, n)))
-            continue;
-        names[count++] = n->name;
-        bytes += strlen(n->name) + 1;
-    }
-    slurm_write_list(names, count, &list);
-    struct err e = {0};
-    bool is_guard = first->act == ACT_RESERVE || first->act == ACT_UNRESERVE;
-    log_info("slurm: %s %s%s%s", slurm_act_name(first->act), list.s, first->want.claim[0] ? " for " : "",
-             first->want.claim);
-    int r = is_guard ? write_guard(s, first, &e) : write_nodes(s, first, list.s, &e);
-    for (size_t i = 0; i < count; i++)
-        mark_written(s, find_node(s, names[i]), now);
+    s->n_batch = 0;
+    batch_add(s, first, &bytes);
+    for (struct node *n = s->nodes; n; n = n->hh.next)
+        if (n != first && may_write(s, n, now) && is_alike(first, n) && !batch_add(s, n, &bytes))
+            break;
+    int r = is_guard(first->act) ? write_guard(s, first, &e) : batch_read(s, on_looked, &e);
+    for (size_t i = 0; i < s->n_batch; i++)
+        mark_written(s, s->batch[i], now);
     s->is_stale = true;
     s->next_write = mono_add(now, span_ms(WRITE_GAP_MS));
     if (is_retry)
@@ -366,12 +451,23 @@ static void on_written(void *arg, char *text, size_t len, const struct err *why)
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-static void tell_unknown(struct slurm *s)
+static bool is_wanted(const struct node *n)
+{
+    return slurm_wish_of(&n->want) != WISH_NOTHING;
+}
+
+static void tell_unknown(struct slurm *s, const struct node *n)
+{
+    const struct slurm_node out = {.name = n->name, .state = "", .reason = "", .by = ""};
+    s->sink.saw(s->sink.arg, &out);
+}
+
+static void tell_failed(struct slurm *s)
 {
     for (struct node *n = s->nodes; n; n = n->hh.next) {
-        const struct slurm_node out = {.name = n->name, .state = "", .reason = "", .by = ""};
-        if (n->was_seen)
-            s->sink.saw(s->sink.arg, &out);
+        n->is_absent = false;
+        if (n->was_seen || is_wanted(n))
+            tell_unknown(s, n);
     }
     s->sink.saw(s->sink.arg, NULL);
 }
@@ -394,13 +490,15 @@ static void on_failed(struct slurm *s, const struct err *why)
         now, s->conf.every.ns < backoff(s->failed_readings).ns ? s->conf.every : backoff(s->failed_readings));
     s->is_stale = true;
     set_trouble(s, why);
-    tell_unknown(s);
+    tell_failed(s);
     turn(s);
 }
 
 static void tell_seen(struct slurm *s)
 {
     for (struct node *n = s->nodes; n; n = n->hh.next) {
+        if (!n->line && is_wanted(n) && !n->is_absent)
+            tell_unknown(s, n);
         if (!n->line)
             continue;
         const struct slurm_node out = slurm_view_node(n->line);
@@ -417,7 +515,7 @@ static void sweep(struct slurm *s)
         if (n->line)
             continue;
         n->was_seen = false;
-        bool is_over = slurm_wish_of(&n->want) == WISH_NOTHING;
+        bool is_over = !is_wanted(n);
         if (is_over && n->record.state != RECORD_NONE && !n->said) { /* with the node went what stood there */
             n->said = mem_dup("null");
             say(s, n);
@@ -460,9 +558,8 @@ static void on_guards(void *arg, char *text, size_t len, const struct err *why)
         n->guard = GUARD_NONE;
     for (size_t i = 0; i < list.n; i++) {
         const struct slurm_reservation *r = &list.list[i];
-        if (strncmp(r->name, guard_prefix, sizeof guard_prefix - 1) != 0)
-            continue;
-        struct node *n = find_node(s, r->name + sizeof guard_prefix - 1);
+        CLEANUP_FREE char *name = slurm_guarded_node(r->name, s->conf.owner);
+        struct node *n = name ? find_node(s, name) : NULL;
         if (n)
             n->guard = slurm_is_our_guard(r, n->name, s->conf.user) ? GUARD_OURS : GUARD_FOREIGN;
     }
@@ -516,6 +613,45 @@ static bool needs_boot(const struct slurm *s)
     return s->is_regular || !s->boot[0];
 }
 
+static void read_rest(struct slurm *s)
+{
+    static const char *const args[] = {"scontrol", "show", "config", NULL};
+    if (needs_boot(s))
+        read_part(s, args, on_boot);
+    else
+        read_guards(s);
+}
+
+static void on_named(void *arg, char *text, size_t len, const struct err *why)
+{
+    struct slurm *s = arg;
+    bool any = false;
+    for (size_t i = 0; i < s->n_batch; i++) {
+        struct node *n = s->batch[i];
+        n->is_absent = text && slurm_says_not_found(text, n->name);
+        any |= n->is_absent;
+    }
+    if (why && !any)
+        on_failed(s, why);
+    else
+        read_rest(s);
+}
+
+/* Asks by name for those that are wanted and were not listed. */
+static void read_missing(struct slurm *s)
+{
+    struct err e;
+    size_t bytes = 0;
+    s->n_batch = 0;
+    for (struct node *n = s->nodes; n; n = n->hh.next)
+        if (!n->line && is_wanted(n) && !n->is_absent && !batch_add(s, n, &bytes))
+            break; /* the rest is asked for the next time */
+    if (s->n_batch == 0)
+        read_rest(s);
+    else if (batch_read(s, on_named, &e) < 0)
+        on_failed(s, &e);
+}
+
 static void take_lines(struct slurm *s)
 {
     for (struct node *n = s->nodes; n; n = n->hh.next)
@@ -524,6 +660,7 @@ static void take_lines(struct slurm *s)
         struct node *n = get_node(s, s->lines.lines[i].name);
         n->line = &s->lines.lines[i];
         n->was_seen = true;
+        n->is_absent = false;
     }
     for (struct node *n = s->nodes; n; n = n->hh.next)
         ask_wanted(s, n);
@@ -531,7 +668,6 @@ static void take_lines(struct slurm *s)
 
 static void on_nodes(void *arg, char *text, size_t len, const struct err *why)
 {
-    static const char *const args[] = {"scontrol", "show", "config", NULL};
     struct slurm *s = arg;
     struct err e;
     forget_reading(s);
@@ -541,10 +677,7 @@ static void on_nodes(void *arg, char *text, size_t len, const struct err *why)
         return;
     }
     take_lines(s);
-    if (needs_boot(s))
-        read_part(s, args, on_boot);
-    else
-        read_guards(s);
+    read_missing(s);
 }
 
 static void read_all(struct slurm *s, struct mono now)
@@ -644,9 +777,11 @@ static void take_conf(struct slurm *s, const struct slurm_conf *conf)
     free(s->conf.scontrol);
     free(s->conf.conf_file);
     free(s->conf.user);
+    free(s->conf.owner);
     s->conf.scontrol = conf->scontrol && conf->scontrol[0] ? mem_dup(conf->scontrol) : NULL;
     s->conf.conf_file = mem_dup(conf->conf_file);
     s->conf.user = mem_dup(conf->user ? conf->user : "root");
+    s->conf.owner = mem_dup(conf->owner);
     s->conf.every = conf->every.ns > 0 ? conf->every : span_s(5);
     s->conf.deadline = conf->deadline.ns > 0 ? conf->deadline : span_s(10);
 }
@@ -675,6 +810,8 @@ void slurm_destroy(struct slurm *s)
     free(s->conf.scontrol);
     free(s->conf.conf_file);
     free(s->conf.user);
+    free(s->conf.owner);
+    free(s->batch);
     free(s);
 }
 
@@ -703,13 +840,24 @@ void slurm_effect(struct slurm *s, const char *key, const char *value)
 void slurm_changed(struct slurm *s, const struct hostlist *nodes)
 {
     for (size_t i = 0; i < nodes->n; i++) {
+        struct slurm_want want = {0};
         struct node *n = find_node(s, nodes->names[i]);
-        if (!n) /* Slurm does not have it, or was not read yet */
-            continue;
+        if (!n) { /* Slurm does not have it, or was not read yet */
+            s->sink.wanted(s->sink.arg, nodes->names[i], &want);
+            if (slurm_wish_of(&want) == WISH_NOTHING)
+                continue;
+            n = get_node(s, nodes->names[i]);
+        }
         n->is_marked = s->has_marks = true;
     }
     if (s->has_marks)
         wake_at(s, mono_now());
+}
+
+bool slurm_lacks(const struct slurm *s, const char *node)
+{
+    const struct node *n = find_node(s, node);
+    return n && n->is_absent;
 }
 
 size_t slurm_waiting(const struct slurm *s)

@@ -17,7 +17,7 @@
  * that was killed at any moment finds out from both what is left to do.
  *
  * The rules (doc/spec/slurm.md):
- * - A reason of Fettle's begins with "fettle:CLAIM " and is known by it, whatever Slurm appends.
+ * - A reason of this Fettle's begins with "fettle:OWNER:CLAIM " and is known by it, whatever Slurm appends.
  * - Nothing is written over somebody else's reason; the node is co-claimed, and stays out.
  * - UNDRAIN takes back, never RESUME; and only a drain whose reason is Fettle's.
  * - A node that a person resumed is not drained again for the same claim (sink.overridden).
@@ -32,6 +32,8 @@ struct slurm_conf {
     struct span every;     /* between two readings when nothing happens; 5 s */
     struct span deadline;  /* of one call; 10 s */
     const char *user;      /* for whom reservations are; "root" */
+    const char *owner; /* which Fettle this is: letters and digits, 12 at most; by it a reason or reservation
+                          of this one is told from another Fettle's */
 };
 
 /* What is wanted of a node. */
@@ -40,9 +42,8 @@ struct slurm_want {
     char claim[48];   /* whose it is */
     char reason[200]; /* "[node_problem] xid.79 gpu 0000:9b:00: GPU has fallen off the bus"; printable, no
                          quotes */
-    bool reserve;     /* the reservation suspicious-node-NAME is to keep other work out; the node is not
+    bool reserve;     /* the reservation suspicious-node-NAME.OWNER is to keep other work out; the node is not
                          drained then, or nothing could run in it */
-    bool lost;        /* may be set DOWN, which ends its jobs */
 };
 
 /* What Slurm says of a node. */
@@ -61,7 +62,9 @@ struct slurm_sink {
     /* As ochami_sink's result: key "effect/slurm.NAME", done its new value, "null" when nothing of Fettle's
      * is there any more. */
     void (*result)(void *arg, const char *key, const char *done);
-    /* A reading: each node of it in turn; then once with NULL. A reading that failed: known false for all. */
+    /* A reading: each node of it in turn; then once with NULL. A reading that failed: known false for all.
+     * A node of which something is wanted, and that the reading does not have, is not known, until Slurm says
+     * in so many words that it has no such node. */
     void (*saw)(void *arg, const struct slurm_node *n);
     /* A person took back what Fettle had drained for this claim. who: "", scontrol does not say. */
     void (*overridden)(void *arg, const char *node, const char *claim, const char *who);
@@ -77,6 +80,8 @@ void slurm_configure(struct slurm *s, const struct slurm_conf *conf);
 void slurm_effect(struct slurm *s, const char *key, const char *value);
 /* What is wanted of these nodes may have changed: look now, not at the next turn. */
 void slurm_changed(struct slurm *s, const struct hostlist *nodes);
+/* Slurm was asked for this node by name, and said that it has no such node. */
+bool slurm_lacks(const struct slurm *s, const char *node);
 size_t slurm_waiting(const struct slurm *s); /* nodes of which Slurm does not say yet what is wanted */
 
 #endif

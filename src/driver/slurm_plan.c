@@ -98,8 +98,7 @@ static struct slurm_step plan_held(const struct slurm_case *c)
     /* A slurmctld that started anew and has the drain: from now on it is measured by that one. */
     if (c->record == RECORD_DRAINED && c->is_claim && c->is_another_slurmctld)
         return (struct slurm_step){.act = ACT_NOTE, .record = RECORD_DRAINED, .has_guard = c->has_guard};
-    bool ends_jobs = c->wish == WISH_DOWN && c->is_silent && c->ground == GROUND_UP;
-    return note(c, RECORD_DRAINED, ends_jobs ? act(ACT_DOWN) : lift_guard(c));
+    return note(c, RECORD_DRAINED, lift_guard(c));
 }
 
 static struct slurm_step plan_drain(const struct slurm_case *c)
@@ -123,8 +122,7 @@ struct slurm_step slurm_plan(const struct slurm_case *c)
     if (!c->is_known)
         return wait;
     switch (c->wish) {
-    case WISH_DRAIN:
-    case WISH_DOWN: return plan_drain(c);
+    case WISH_DRAIN: return plan_drain(c);
     case WISH_RESERVE: return plan_reserve(c);
     case WISH_NOTHING: break;
     }
@@ -147,9 +145,9 @@ const char *slurm_record_name(enum slurm_record_state s)
 const char *slurm_act_name(enum slurm_act a)
 {
     static const char *const names[] = {
-        [ACT_NOTE] = "note",       [ACT_DRAIN] = "drain",         [ACT_DOWN] = "down",
-        [ACT_RESERVE] = "reserve", [ACT_UNRESERVE] = "unreserve", [ACT_UNDRAIN] = "undrain",
-        [ACT_RETURN] = "return",   [ACT_WAIT] = "wait",           [ACT_NOTHING] = "-",
+        [ACT_NOTE] = "note",           [ACT_DRAIN] = "drain",     [ACT_RESERVE] = "reserve",
+        [ACT_UNRESERVE] = "unreserve", [ACT_UNDRAIN] = "undrain", [ACT_RETURN] = "return",
+        [ACT_WAIT] = "wait",           [ACT_NOTHING] = "-",
     };
     return names[a];
 }

@@ -14,12 +14,7 @@
  * steps goes on with the next. Pure.
  */
 
-enum slurm_wish {
-    WISH_NOTHING,
-    WISH_DRAIN,
-    WISH_DOWN,
-    WISH_RESERVE
-}; /* WISH_DOWN: drained, and its jobs ended */
+enum slurm_wish { WISH_NOTHING, WISH_DRAIN, WISH_RESERVE };
 
 /* The state in effect/slurm.NAME (doc/spec/slurm.md). */
 enum slurm_record_state {
@@ -47,7 +42,7 @@ enum slurm_ground {
     GROUND_DOWN
 }; /* below the drain; moving: booting, on or off, unknown */
 
-enum slurm_guard { GUARD_UNREAD, GUARD_NONE, GUARD_OURS, GUARD_FOREIGN }; /* suspicious-node-NAME */
+enum slurm_guard { GUARD_UNREAD, GUARD_NONE, GUARD_OURS, GUARD_FOREIGN }; /* suspicious-node-NAME.OWNER */
 
 struct slurm_case {
     enum slurm_wish wish;
@@ -57,7 +52,6 @@ struct slurm_case {
     bool is_known;
     enum slurm_hold hold;
     enum slurm_ground ground;
-    bool is_silent; /* slurmd does not respond */
     enum slurm_guard guard;
     bool is_another_slurmctld; /* it started anew since the drain stood last, as the record has it */
 };
@@ -66,7 +60,6 @@ struct slurm_case {
 enum slurm_act {
     ACT_NOTE, /* the record becomes `record`, `has_guard`; nothing is written into Slurm */
     ACT_DRAIN,
-    ACT_DOWN,
     ACT_RESERVE,
     ACT_UNRESERVE,
     ACT_UNDRAIN,

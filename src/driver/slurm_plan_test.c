@@ -18,12 +18,12 @@
 
 #include <cmocka.h>
 
-static const char *const wishes[] = {"nothing", "drain", "drain, lost", "reserve"};
+static const char *const wishes[] = {"nothing", "drain", "reserve"};
 static const char *const holds[] = {"in service", "ours, wanted", "ours, other", "ours, down", "foreign"};
 static const char *const grounds[] = {"up", "moving", "down"};
 static const char *const guards[] = {"not read", "none", "ours", "foreign"};
 
-enum { WISHES = 4, RECORDS = 7, HOLDS = 5, GROUNDS = 3, GUARDS = 4 };
+enum { WISHES = 3, RECORDS = 7, HOLDS = 5, GROUNDS = 3, GUARDS = 4 };
 
 static void add_cell(struct text *t, const struct slurm_case *c)
 {
@@ -71,8 +71,8 @@ static void add_rows(struct text *t, struct slurm_case c)
 
 static void add_section(struct text *t, struct slurm_case c)
 {
-    text_printf(t, "\nwanted: %s; node: %s%s; reservation: %s%s\n", wishes[c.wish], grounds[c.ground],
-                c.is_silent ? ", silent" : "", guards[c.guard], c.has_guard ? ", in the record" : "");
+    text_printf(t, "\nwanted: %s; node: %s; reservation: %s%s\n", wishes[c.wish], grounds[c.ground],
+                guards[c.guard], c.has_guard ? ", in the record" : "");
     text_printf(t, "  %-24s", "record");
     for (unsigned i = 0; i < HOLDS; i++)
         text_printf(t, i + 1 < HOLDS ? "%-17s" : "%s\n", holds[i]);
@@ -108,7 +108,6 @@ static void test_the_table(void **state)
         "goes; \"+res\", with the reservation. \"wait\": not now. \"-\": there is nothing to do.\n");
     for (unsigned wish = 0; wish < WISHES; wish++) {
         struct slurm_case c = {.wish = (enum slurm_wish)wish, .is_known = true, .guard = GUARD_NONE};
-        c.is_silent = wish == WISH_DOWN;
         add_section(&t, c);
         for (unsigned guard = 0; guard < GUARDS; guard++) {
             c.guard = (enum slurm_guard)guard;
@@ -133,7 +132,7 @@ typedef void each_fn(struct slurm_case c);
 static void for_each_case(each_fn *each)
 {
     struct slurm_case c = {.is_known = true};
-    for (unsigned i = 0; i < WISHES * RECORDS * HOLDS * GROUNDS * GUARDS * 16; i++) {
+    for (unsigned i = 0; i < WISHES * RECORDS * HOLDS * GROUNDS * GUARDS * 8; i++) {
         unsigned n = i;
         c.wish = (enum slurm_wish)(n % WISHES);
         n /= WISHES;
@@ -147,10 +146,8 @@ static void for_each_case(each_fn *each)
         n /= GUARDS;
         c.is_claim = n & 1;
         c.has_guard = n & 2;
-        c.is_silent = n & 4;
-        c.is_another_slurmctld = n & 8;
-        bool is_wanted = c.wish == WISH_DRAIN || c.wish == WISH_DOWN;
-        if (c.hold == HOLD_WANTED && !is_wanted) /* there is no such thing */
+        c.is_another_slurmctld = n & 4;
+        if (c.hold == HOLD_WANTED && c.wish != WISH_DRAIN) /* there is no such thing */
             continue;
         if (c.hold == HOLD_REST && c.ground != GROUND_DOWN)
             continue;
@@ -168,8 +165,8 @@ static bool is_write(enum slurm_act a)
 static void each_is_safe(struct slurm_case c)
 {
     enum slurm_act act = slurm_plan(&c).act;
-    bool is_foreign = c.hold == HOLD_FOREIGN, wants_drain = c.wish == WISH_DRAIN || c.wish == WISH_DOWN;
-    bool is_reason = act == ACT_DRAIN || act == ACT_DOWN || act == ACT_UNDRAIN || act == ACT_RETURN;
+    bool is_foreign = c.hold == HOLD_FOREIGN, wants_drain = c.wish == WISH_DRAIN;
+    bool is_reason = act == ACT_DRAIN || act == ACT_UNDRAIN || act == ACT_RETURN;
     assert_false(is_foreign && is_reason); /* nothing over somebody else's */
     if (act == ACT_DRAIN)                  /* the record knew it before */
         assert_true(wants_drain && c.record == RECORD_DRAINING && c.is_claim);
@@ -179,8 +176,6 @@ static void each_is_safe(struct slurm_case c)
         assert_true(c.ground == (act == ACT_RETURN ? GROUND_DOWN : GROUND_UP));
         assert_true(c.wish == WISH_NOTHING || c.guard == GUARD_OURS); /* examined behind its guard */
     }
-    if (act == ACT_DOWN)
-        assert_true(c.wish == WISH_DOWN && c.is_silent && c.hold == HOLD_WANTED);
     if (act == ACT_RESERVE)
         assert_true(c.wish == WISH_RESERVE && c.guard == GUARD_NONE && c.has_guard);
     if (act == ACT_UNRESERVE) /* never somebody else's; no gap before the drain */
@@ -208,7 +203,6 @@ static void carry_out(struct slurm_case *c, const struct slurm_step *s)
         c->is_another_slurmctld = c->is_another_slurmctld && s->record != RECORD_DRAINED;
         break;
     case ACT_DRAIN: c->hold = HOLD_WANTED; break;
-    case ACT_DOWN: c->ground = GROUND_DOWN; break;
     case ACT_RESERVE: c->guard = GUARD_OURS; break;
     case ACT_UNRESERVE: c->guard = GUARD_NONE; break;
     case ACT_UNDRAIN:

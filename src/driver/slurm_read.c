@@ -263,6 +263,16 @@ int slurm_read_nodes(char *text, size_t len, struct slurm_lines *out, struct err
     return r;
 }
 
+bool slurm_says_not_found(const char *text, const char *name)
+{
+    CLEANUP_TEXT struct text line = {0};
+    text_printf(&line, "Node %s not found\n", name);
+    for (const char *at = text; (at = strstr(at, line.s)); at++)
+        if (at == text || at[-1] == '\n')
+            return true;
+    return false;
+}
+
 /* --- reservations, slurmctld's start --------------------------------------------------------- */
 
 /* The value of a key in a line, cut; "" when it is not there. Pieces of the line before it may be cut
@@ -339,11 +349,15 @@ int slurm_read_boot(const char *text, size_t len, char out[static SLURM_BOOT_BYT
 
 static const char token[] = "fettle:";
 
-bool slurm_read_claim(const char *reason, char out[static SLURM_CLAIM_BYTES])
+bool slurm_read_claim(const char *reason, const char *owner, char out[static SLURM_CLAIM_BYTES])
 {
+    size_t len = strlen(owner);
     if (strncmp(reason, token, sizeof token - 1) != 0)
         return false;
-    const char *claim = reason + sizeof token - 1;
+    reason += sizeof token - 1;
+    if (strncmp(reason, owner, len) != 0 || reason[len] != ':')
+        return false;
+    const char *claim = reason + len + 1;
     size_t n = strspn(claim, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_");
     if (n == 0 || n >= SLURM_CLAIM_BYTES || (claim[n] && claim[n] != ' '))
         return false;
@@ -366,10 +380,11 @@ static void add_safe(struct text *t, const char *s, size_t len)
         text_add_char(t, (char)c);
 }
 
-void slurm_write_reason(const char *claim, const char *words, char out[static SLURM_REASON_BYTES])
+void slurm_write_reason(const char *owner, const char *claim, const char *words,
+                        char out[static SLURM_REASON_BYTES])
 {
     CLEANUP_TEXT struct text t = {0};
-    text_printf(&t, "%s%s ", token, claim);
+    text_printf(&t, "%s%s:%s ", token, owner, claim);
     for (const char *s = words; *s;) {
         size_t len = text_utf8(s), before = t.len;
         add_safe(&t, s, len);

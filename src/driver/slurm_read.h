@@ -61,6 +61,9 @@ void slurm_lines_fini(struct slurm_lines *l);
 /* text has len bytes and a zero byte behind them. */
 int slurm_read_nodes(char *text, size_t len, struct slurm_lines *out, struct err *e);
 
+/* Whether scontrol says in so many words that Slurm has no node of this name. */
+bool slurm_says_not_found(const char *text, const char *name);
+
 struct slurm_reservation {
     const char *name, *nodes, *users, *flags; /* "" where scontrol does not say */
 };
@@ -79,13 +82,14 @@ bool slurm_has_word(const char *list, const char *word);
 enum { SLURM_BOOT_BYTES = 40 };
 int slurm_read_boot(const char *text, size_t len, char out[static SLURM_BOOT_BYTES], struct err *e);
 
-/* The claim in a reason of Fettle's, whatever is behind it: "fettle:12.1 [node_problem] ..." is 12.1. False
- * when the reason is somebody else's. */
+/* The claim in a reason of this Fettle's, whatever is behind it: "fettle:OWNER:12.1 [node_problem] ..." is
+ * 12.1. False when the reason is somebody else's, another Fettle's too. */
 enum { SLURM_CLAIM_BYTES = 48 };
-bool slurm_read_claim(const char *reason, char out[static SLURM_CLAIM_BYTES]);
+bool slurm_read_claim(const char *reason, const char *owner, char out[static SLURM_CLAIM_BYTES]);
 
 /* Makes a reason: at most 250 bytes of UTF-8, no quotes, no control characters. */
 enum { SLURM_REASON_BYTES = 251 };
-void slurm_write_reason(const char *claim, const char *words, char out[static SLURM_REASON_BYTES]);
+void slurm_write_reason(const char *owner, const char *claim, const char *words,
+                        char out[static SLURM_REASON_BYTES]);
 
 #endif

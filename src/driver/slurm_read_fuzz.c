@@ -19,7 +19,7 @@ static void try_nodes(const char *bytes, size_t size)
     for (size_t i = 0; i < l.n; i++) {
         if (!l.lines[i].name[0] || strpbrk(l.lines[i].name, " \n"))
             abort();
-        if (slurm_read_claim(l.lines[i].reason, claim) && strlen(claim) >= sizeof claim)
+        if (slurm_read_claim(l.lines[i].reason, "a1", claim) && strlen(claim) >= sizeof claim)
             abort();
     }
     slurm_lines_fini(&l);
@@ -45,8 +45,8 @@ static void try_reservations(const char *bytes, size_t size)
 static void try_reason(const char *words)
 {
     char reason[SLURM_REASON_BYTES], claim[SLURM_CLAIM_BYTES];
-    slurm_write_reason("12.1", words, reason);
-    if (!slurm_read_claim(reason, claim) || strcmp(claim, "12.1") != 0 || strpbrk(reason, "\n\r\"'`\\"))
+    slurm_write_reason("a1", "12.1", words, reason);
+    if (!slurm_read_claim(reason, "a1", claim) || strcmp(claim, "12.1") != 0 || strpbrk(reason, "\n\r\"'`\\"))
         abort();
 }
 
@@ -59,6 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     try_reservations(bytes, size);
     slurm_read_boot(text, size, boot, NULL);
     slurm_read_state(text);
+    slurm_says_not_found(text, "c1");
     try_reason(text);
     if (slurm_record_read(text, &record, NULL) == 0) {
         char *again = slurm_record_write(&record, 1);

@@ -109,6 +109,17 @@ static void test_no_answer(void **state)
     assert_int_equal(slurm_read_nodes(zero, sizeof zero - 1, &l, NULL), -71);
 }
 
+static void test_who_is_not_there(void **state)
+{
+    static const char said[] = "NodeName=c1 State=IDLE\n\nNode c3 not found\nNode c10 not found\n";
+    assert_true(slurm_says_not_found(said, "c3") && slurm_says_not_found(said, "c10"));
+    assert_false(slurm_says_not_found(said, "c1") || slurm_says_not_found(said, "c"));
+    assert_true(slurm_says_not_found("Node c3 not found\n", "c3"));
+    assert_false(slurm_says_not_found("Node c3 not found", "c3")); /* cut off */
+    assert_false(slurm_says_not_found("x Node c3 not found\n", "c3"));
+    assert_false(slurm_says_not_found("", "c3"));
+}
+
 static void test_reservations(void **state)
 {
     char text[] = "ReservationName=suspicious-node-c2 StartTime=2026 Nodes=c2 NodeCnt=1 Features=(null) "
@@ -149,47 +160,53 @@ static void test_the_start_of_slurmctld(void **state)
 static void claim_is(const char *reason, const char *expected)
 {
     char claim[SLURM_CLAIM_BYTES] = "";
-    assert_int_equal(slurm_read_claim(reason, claim), expected != NULL);
+    assert_int_equal(slurm_read_claim(reason, "a1", claim), expected != NULL);
     assert_string_equal(claim, expected ? expected : "");
 }
 
 static void test_whose_a_reason_is(void **state)
 {
-    claim_is("fettle:12.1 [node_problem] x : reboot issued", "12.1");
-    claim_is("fettle:12.1", "12.1");
+    claim_is("fettle:a1:12.1 [node_problem] x : reboot issued", "12.1");
+    claim_is("fettle:a1:12.1", "12.1");
     claim_is("fettle:", NULL);
-    claim_is("fettle: 12.1", NULL);
-    claim_is(" fettle:12.1", NULL);
-    claim_is("see fettle:12.1 x", NULL);
-    claim_is("fettle:12.1,x", NULL);
-    claim_is("fettle:1234567890123456789012345678901234567890123456789 x", NULL);
+    claim_is("fettle:a1", NULL);
+    claim_is("fettle:a1:", NULL);
+    claim_is("fettle:a1: 12.1", NULL);
+    claim_is(" fettle:a1:12.1", NULL);
+    claim_is("see fettle:a1:12.1 x", NULL);
+    claim_is("fettle:a1:12.1,x", NULL);
+    claim_is("fettle:a1:1234567890123456789012345678901234567890123456789 x", NULL);
+    claim_is("fettle:12.1 x", NULL);
+    claim_is("fettle:a2:12.1 x", NULL); /* another Fettle's */
+    claim_is("fettle:a12:12.1 x", NULL);
+    claim_is("fettle:a:12.1 x", NULL);
     claim_is("", NULL);
 }
 
 static void reason_is(const char *words, const char *expected)
 {
     char reason[SLURM_REASON_BYTES];
-    slurm_write_reason("1.2", words, reason);
+    slurm_write_reason("a1", "1.2", words, reason);
     assert_string_equal(reason, expected);
 }
 
 static void test_a_reason_is_harmless(void **state)
 {
-    reason_is("[node_problem] x", "fettle:1.2 [node_problem] x");
-    reason_is("", "fettle:1.2");
+    reason_is("[node_problem] x", "fettle:a1:1.2 [node_problem] x");
+    reason_is("", "fettle:a1:1.2");
     reason_is("a\nb\tc\x01"
               "d \"e\" 'f' `g` \\h",
-              "fettle:1.2 a b c d e f g h");
-    reason_is("caf\xc3\xa9 \xff\xc3", "fettle:1.2 caf\xc3\xa9 ??");
+              "fettle:a1:1.2 a b c d e f g h");
+    reason_is("caf\xc3\xa9 \xff\xc3", "fettle:a1:1.2 caf\xc3\xa9 ??");
     char longest[600], reason[SLURM_REASON_BYTES];
     for (size_t i = 0; i < sizeof longest - 2; i += 2)
         memcpy(longest + i, "\xc3\xa9", 3);
-    slurm_write_reason("1.2", longest, reason);
-    assert_int_equal(strlen(reason), 249); /* no half of a character */
+    slurm_write_reason("a1", "1.2", longest, reason);
+    assert_int_equal(strlen(reason), 250);
     longest[0] = 'x';
     memmove(longest + 1, longest + 2, strlen(longest + 2) + 1);
-    slurm_write_reason("1.2", longest, reason);
-    assert_int_equal(strlen(reason), 250);
+    slurm_write_reason("a1", "1.2", longest, reason);
+    assert_int_equal(strlen(reason), 249); /* no half of a character */
 }
 
 int main(void)
@@ -200,6 +217,7 @@ int main(void)
         cmocka_unit_test(test_nodes),
         cmocka_unit_test(test_who_is_there_twice_is_not_known),
         cmocka_unit_test(test_no_answer),
+        cmocka_unit_test(test_who_is_not_there),
         cmocka_unit_test(test_reservations),
         cmocka_unit_test(test_the_start_of_slurmctld),
         cmocka_unit_test(test_whose_a_reason_is),

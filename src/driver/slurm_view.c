@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-/* "fettle:1.1 [node_problem] xid.79 ..." has the problem in brackets: another one is written anew, while
- * other words behind it are not worth it. */
-static bool is_same_problem(const char *reason, const struct slurm_want *want)
+/* "fettle:OWNER:1.1 [node_problem] xid.79 ..." has the problem in brackets: another one is written anew,
+ * while other words behind it are not worth it. */
+static bool is_same_problem(const char *reason, const char *owner, const struct slurm_want *want)
 {
     char ours[SLURM_REASON_BYTES];
-    slurm_write_reason(want->claim, want->reason, ours);
+    slurm_write_reason(owner, want->claim, want->reason, ours);
     const char *problem = strchr(ours, ' '),
                *end = problem && problem[1] == '[' ? strchr(problem, ']') : NULL;
     return !end || strncmp(reason, ours, (size_t)(end - ours) + 1) == 0;
@@ -22,14 +22,15 @@ static enum slurm_ground find_ground(const struct slurm_state *state)
     return is_up && !(state->flags & (SLURM_REBOOT | SLURM_POWER)) ? GROUND_UP : GROUND_MOVING;
 }
 
-static enum slurm_hold find_hold(const struct slurm_line *l, const struct slurm_want *want)
+static enum slurm_hold find_hold(const struct slurm_line *l, const char *owner, const struct slurm_want *want)
 {
     char claim[SLURM_CLAIM_BYTES];
     bool is_drained = l->state.flags & SLURM_DRAIN, is_down = find_ground(&l->state) == GROUND_DOWN;
-    if (slurm_read_claim(l->reason, claim)) {
+    if (slurm_read_claim(l->reason, owner, claim)) {
         if (!is_drained)
             return is_down ? HOLD_REST : HOLD_NONE;
-        bool is_wanted = want->drain && strcmp(claim, want->claim) == 0 && is_same_problem(l->reason, want);
+        bool is_wanted =
+            want->drain && strcmp(claim, want->claim) == 0 && is_same_problem(l->reason, owner, want);
         return is_wanted ? HOLD_WANTED : HOLD_STALE;
     }
     if (is_drained)
@@ -44,13 +45,12 @@ enum slurm_wish slurm_wish_of(const struct slurm_want *w)
 {
     if (w->reserve)
         return WISH_RESERVE;
-    if (w->drain)
-        return w->lost ? WISH_DOWN : WISH_DRAIN;
-    return WISH_NOTHING;
+    return w->drain ? WISH_DRAIN : WISH_NOTHING;
 }
 
-struct slurm_case slurm_view(const struct slurm_want *want, const struct slurm_record *record,
-                             const struct slurm_line *line, enum slurm_guard guard, const char *boot)
+struct slurm_case slurm_view(const char *owner, const struct slurm_want *want,
+                             const struct slurm_record *record, const struct slurm_line *line,
+                             enum slurm_guard guard, const char *boot)
 {
     return (struct slurm_case){
         .wish = slurm_wish_of(want),
@@ -58,9 +58,8 @@ struct slurm_case slurm_view(const struct slurm_want *want, const struct slurm_r
         .is_claim = strcmp(record->claim, want->claim) == 0,
         .has_guard = record->has_guard,
         .is_known = line->state.known,
-        .hold = find_hold(line, want),
+        .hold = find_hold(line, owner, want),
         .ground = find_ground(&line->state),
-        .is_silent = line->state.flags & SLURM_SILENT,
         .guard = guard,
         .is_another_slurmctld = !record->boot[0] || strcmp(record->boot, boot) != 0,
     };
@@ -85,6 +84,23 @@ struct slurm_node slurm_view_node(const struct slurm_line *line)
     out.rebooting = s->flags & SLURM_REBOOT;
     out.powering = s->flags & SLURM_POWER;
     return out;
+}
+
+static const char guard_prefix[] = "suspicious-node-";
+
+void slurm_write_guard(const char *node, const char *owner, struct text *t)
+{
+    text_printf(t, "%s%s.%s", guard_prefix, node, owner);
+}
+
+char *slurm_guarded_node(const char *name, const char *owner)
+{
+    size_t prefix = sizeof guard_prefix - 1, suffix = strlen(owner) + 1, len = strlen(name);
+    if (len <= prefix + suffix || strncmp(name, guard_prefix, prefix) != 0)
+        return NULL;
+    const char *end = name + len - suffix;
+    return *end == '.' && strcmp(end + 1, owner) == 0 ? mem_dup_len(name + prefix, len - prefix - suffix)
+                                                      : NULL;
 }
 
 bool slurm_is_our_guard(const struct slurm_reservation *r, const char *node, const char *user)

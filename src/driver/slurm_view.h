@@ -12,20 +12,22 @@
  * in which Slurm is told. Pure.
  */
 
-/* The name of a reservation is this and the node's. */
-#define SLURM_GUARD "suspicious-node-"
-
 enum slurm_wish slurm_wish_of(const struct slurm_want *w);
 
-/* boot: the start of the slurmctld that said so. */
-struct slurm_case slurm_view(const struct slurm_want *want, const struct slurm_record *record,
-                             const struct slurm_line *line, enum slurm_guard guard, const char *boot);
+/* owner: which Fettle this is; boot: the start of the slurmctld that said so. */
+struct slurm_case slurm_view(const char *owner, const struct slurm_want *want,
+                             const struct slurm_record *record, const struct slurm_line *line,
+                             enum slurm_guard guard, const char *boot);
 
 /* For the sink; points into the line. */
 struct slurm_node slurm_view_node(const struct slurm_line *line);
 
-/* Whether a reservation of that name is Fettle's: by its shape, since scontrol of 22.05 takes no comment for
- * it. */
+/* The name of this Fettle's reservation of a node, "suspicious-node-NAME.OWNER": scontrol of 22.05 takes no
+ * comment for one, so its name says whose it is. */
+void slurm_write_guard(const char *node, const char *owner, struct text *t);
+/* The node that a reservation's name is for; NULL when it is not this Fettle's. The caller frees it. */
+char *slurm_guarded_node(const char *name, const char *owner);
+/* Whether one of that name is as Fettle made it: a person may have made something else of it. */
 bool slurm_is_our_guard(const struct slurm_reservation *r, const char *node, const char *user);
 
 /* Adds "c[1-4],d7". Slurm knows one pair of brackets a name; other lists are written in full. */

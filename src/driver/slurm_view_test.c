@@ -16,7 +16,7 @@ static struct slurm_case seen(const char *state, const char *reason)
 {
     static const struct slurm_record none;
     const struct slurm_line l = {.name = "c1", .state = slurm_read_state(state), .reason = reason, .by = ""};
-    return slurm_view(&want, &none, &l, GUARD_NONE, "2026");
+    return slurm_view("a1", &want, &none, &l, GUARD_NONE, "2026");
 }
 
 static void hold_is(const char *state, const char *reason, enum slurm_hold hold)
@@ -28,22 +28,24 @@ static void hold_is(const char *state, const char *reason, enum slurm_hold hold)
 
 static void test_who_holds_a_node(void **state)
 {
-    hold_is("IDLE+DRAIN", "fettle:1.1 [node_problem] x", HOLD_WANTED);
-    hold_is("IDLE+DRAIN", "fettle:1.1 [node_problem] other words : reboot issued", HOLD_WANTED);
-    hold_is("IDLE+DRAIN", "fettle:1.1 [hardware_problem] x", HOLD_STALE);
-    hold_is("IDLE+DRAIN", "fettle:1.2 [node_problem] x", HOLD_STALE);
-    hold_is("IDLE+DRAIN", "fettle:1.10 [node_problem] x", HOLD_STALE);
+    hold_is("IDLE+DRAIN", "fettle:a1:1.1 [node_problem] x", HOLD_WANTED);
+    hold_is("IDLE+DRAIN", "fettle:a1:1.1 [node_problem] other words : reboot issued", HOLD_WANTED);
+    hold_is("IDLE+DRAIN", "fettle:a1:1.1 [hardware_problem] x", HOLD_STALE);
+    hold_is("IDLE+DRAIN", "fettle:a1:1.2 [node_problem] x", HOLD_STALE);
+    hold_is("IDLE+DRAIN", "fettle:a1:1.10 [node_problem] x", HOLD_STALE);
     hold_is("IDLE+DRAIN", "new memory", HOLD_FOREIGN);
-    hold_is("IDLE+DRAIN", "see fettle:1.1 [node_problem] x", HOLD_FOREIGN);
+    hold_is("IDLE+DRAIN", "fettle:b2:1.1 [node_problem] x", HOLD_FOREIGN); /* another Fettle's */
+    hold_is("DOWN", "fettle:b2:1.1 [node_problem] x", HOLD_FOREIGN);
+    hold_is("IDLE+DRAIN", "see fettle:a1:1.1 [node_problem] x", HOLD_FOREIGN);
     hold_is("IDLE+DRAIN", "", HOLD_FOREIGN);
     hold_is("IDLE+DRAIN", "Not responding", HOLD_FOREIGN);
-    hold_is("IDLE", "fettle:1.1 [node_problem] x", HOLD_NONE); /* what an undrain leaves behind */
+    hold_is("IDLE", "fettle:a1:1.1 [node_problem] x", HOLD_NONE); /* what an undrain leaves behind */
     hold_is("IDLE", "a note", HOLD_NONE);
     hold_is("DOWN+NOT_RESPONDING", "Not responding", HOLD_NONE);
     hold_is("DOWN", "", HOLD_NONE);
     hold_is("DOWN", "broken fan", HOLD_FOREIGN);
     hold_is("DOWN", "Node unexpectedly rebooted", HOLD_FOREIGN);
-    hold_is("DOWN", "fettle:1.1 [node_problem] x", HOLD_REST);
+    hold_is("DOWN", "fettle:a1:1.1 [node_problem] x", HOLD_REST);
     hold_is("IDLE+FAIL", "fan", HOLD_FOREIGN);
 }
 
@@ -52,9 +54,9 @@ static void test_a_reason_that_has_to_be_made_safe_is_known_again(void **state)
     char reason[SLURM_REASON_BYTES];
     const struct slurm_want odd = {.drain = true, .claim = "1.1", .reason = "[node \"problem\"\n] x"};
     static const struct slurm_record none;
-    slurm_write_reason(odd.claim, odd.reason, reason);
+    slurm_write_reason("a1", odd.claim, odd.reason, reason);
     const struct slurm_line l = {.state = slurm_read_state("IDLE+DRAIN"), .reason = reason};
-    assert_int_equal(slurm_view(&odd, &none, &l, GUARD_NONE, "").hold, HOLD_WANTED);
+    assert_int_equal(slurm_view("a1", &odd, &none, &l, GUARD_NONE, "").hold, HOLD_WANTED);
 }
 
 static void test_what_a_node_stands_on(void **state)
@@ -83,8 +85,26 @@ static void test_what_the_sink_sees(void **state)
     assert_string_equal(n.state, "ODD");
 }
 
+static void guards(const char *name, const char *node)
+{
+    CLEANUP_FREE char *is = slurm_guarded_node(name, "a1");
+    assert_int_equal(is != NULL, node != NULL);
+    assert_string_equal(is ? is : "", node ? node : "");
+}
+
 static void test_whose_a_reservation_is(void **state)
 {
+    CLEANUP_TEXT struct text name = {0};
+    slurm_write_guard("c1.rack.2", "a1", &name);
+    assert_string_equal(name.s, "suspicious-node-c1.rack.2.a1");
+    guards(name.s, "c1.rack.2");
+    guards("suspicious-node-c1.a1", "c1");
+    guards("suspicious-node-c1.b2", NULL);
+    guards("suspicious-node-c1", NULL);
+    guards("suspicious-node-.a1", NULL);
+    guards("suspicious-node-a1", NULL);
+    guards("my-suspicious-node-c1.a1", NULL);
+    guards("", NULL);
     struct slurm_reservation r = {.nodes = "c1", .users = "root", .flags = "MAINT,IGNORE_JOBS,SPEC_NODES"};
     assert_true(slurm_is_our_guard(&r, "c1", "root"));
     assert_false(slurm_is_our_guard(&r, "c2", "root") || slurm_is_our_guard(&r, "c1", "ann"));

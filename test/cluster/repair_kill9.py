@@ -22,6 +22,8 @@ REMEDY = ('Remedy=mend Run=node:{}/mend Helps=scratch Needs=idle Confidence=80% 
           'mounted" Takes=5s Deadline=2m Disturbs=0')
 # What one repair with an extensive stage before and after the remedy writes into Slurm.
 ONCE = {'State=DRAIN': 3, 'State=UNDRAIN': 3, 'create reservation': 2, 'delete Res': 2}
+# The same when every check passed after the last stage before that stage's drain could be written.
+ONCE_QUICKLY = {**ONCE, 'State=DRAIN': 2, 'State=UNDRAIN': 2}
 RANDOM_S = 25
 
 
@@ -44,7 +46,8 @@ def mended(world, node='c1'):
 def is_back(l, c, node):
     n = c.node(node)
     return (n['Lifecycle'], n['Health'], n['Claims']) == ('available', 'ok', 0) and (repair(c, node) or {}).get(
-        'attempts') and not is_drained(l, node) and f'suspicious-node-{node}' not in l.reservations()
+        'attempts') and not is_drained(l, node) and not any(
+            r.startswith(f'suspicious-node-{node}.') for r in l.reservations())
 
 
 def again(c, agents):
@@ -134,9 +137,10 @@ def test_it_is_killed_before_and_after_every_write(world):
         check(time.monotonic() < until, 'it is not back')
         time.sleep(0.05)
     check_once(world, l, c)
-    equal({w: len(calls(world, w)) for w in ONCE}, ONCE, 'what was written into Slurm')
+    written = {w: len(calls(world, w)) for w in ONCE}
+    check(written in (ONCE, ONCE_QUICKLY), f'what was written into Slurm: {written}')
     with open(f'{home}/kills', encoding='utf-8') as f:
-        equal(len(f.readlines()), 2 * sum(ONCE.values()), 'kills')
+        equal(len(f.readlines()), 2 * sum(written.values()), 'kills')
     c.process.wanted = True
 
 

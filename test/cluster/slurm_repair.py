@@ -5,9 +5,9 @@ import signal
 import time
 
 from fleet import entries
-from harness import check, contains, equal, holds, main, wait
-from slurm_ward import (began, calls, cancel, is_drained, job_state, let_exam_end, set_mode, slurm_ward, submit,
-                        wait_drained, wait_job, wait_released)
+from harness import Controller, check, contains, equal, holds, main, wait
+from slurm_ward import (began, calls, cancel, is_drained, job_state, let_exam_end, owner, set_mode, slurm_ward, submit,
+                        token, wait_drained, wait_job, wait_released)
 from ward import MOUNT, incidents, kernel_says, mount, repair, step, unmount, wait_health, wait_step
 
 REMEDY = 'Remedy=mount.scratch MOUNT Confidence=80% Because="it is there, and only not mounted" Takes=5s Disturbs=0'
@@ -35,7 +35,7 @@ def test_work_ends_first_as_both_say(world):
         unmount(world, n)
     for n in l.nodes:
         reason = wait_drained(l, n)
-        check(reason.startswith(f'fettle:{repair(c, n)["id"]} [node_problem] '), reason)
+        check(reason.startswith(token(c, repair(c, n)["id"]) + '[node_problem] '), reason)
         contains(reason, '/scratch', 'what Slurm shows')
     holds('the work goes on, nothing is done', 2, lambda: all(
         step(c, n) == 'isolate' and job_state(l, jobs[n]) == 'RUNNING' for n in l.nodes))
@@ -67,7 +67,7 @@ def test_the_extensive_stage_keeps_other_work_out(world):
     unmount(world, 'c1')
     wait('the extensive check runs', lambda: began(world))
     equal(step(c, 'c1'), 'examine', 'the step')
-    wait('it is reserved and not drained', lambda: l.reservations() == ['suspicious-node-c1'] and not is_drained(l, 'c1'))
+    wait('it is reserved and not drained', lambda: l.reservations() == [f'suspicious-node-c1.{owner(c)}'] and not is_drained(l, 'c1'))
     job = submit(l, 'c1')
     other = submit(l, 'c2')
     wait_job(l, other, 'RUNNING')
@@ -87,7 +87,7 @@ def test_a_failing_extensive_check_is_a_hardware_problem(world):
     unmount(world, 'c1')
     wait_step(c, 'c1', 'queue')
     reason = wait_drained(l, 'c1', 'hardware_problem')
-    check(reason.startswith(f'fettle:{repair(c, "c1")["id"]} '), reason)
+    check(reason.startswith(token(c, repair(c, "c1")["id"])), reason)
     wait('the reservation is gone', lambda: not l.reservations())
     equal(began(world), 1, 'how often it was examined')
     let_exam_end(world)
@@ -239,6 +239,76 @@ def test_a_node_is_removed_from_slurm(world):
     equal(len(calls(world, 'c3')), 1, 'what was written of c3')
 
 
+def test_a_node_is_removed_from_slurm_before_its_drain_stood_there(world):
+    """No scheduler knows it: no work comes from there, and the agent's word decides. But a list that merely lacks the
+    node says no such thing."""
+    l, c, _ = slurm_ward(world, nodes=3, remedy=idle_remedy(world))
+    job = submit(l, 'c3')
+    wait_job(l, job, 'RUNNING')
+    c.wait_nodes('Slurm says so', ['c3'], Work='busy', AgentWork='idle', SchedulerWork='busy', State='BUSY')
+    set_mode(world, 'first')
+    unmount(world, 'c3')
+    wait_step(c, 'c3', 'isolate')
+    c.wait_nodes('nobody knows what runs there', ['c3'], Work='unknown', AgentWork='idle', SchedulerWork='unknown')
+    holds('nothing is done', 4, lambda: step(c, 'c3') == 'isolate' and job_state(l, job) == 'RUNNING')
+    remove_node(l, 'c3')
+    holds('nobody said that it is gone', 3, lambda: step(c, 'c3') == 'isolate')
+    set_mode(world, 'fine')
+    c.wait_nodes('it is back', ['c3'], Lifecycle='available', Schedulable=True, Work='idle', SchedulerWork='')
+    equal(len(repair(c, 'c3')['attempts']), 1, 'attempts')
+    equal(calls(world, 'c3'), [], 'what was written of c3')
+
+
+def test_a_node_is_removed_from_slurm_while_it_is_examined(world):
+    l, c, _ = slurm_ward(world, nodes=3, remedy=idle_remedy(world), exam=True)
+    unmount(world, 'c3')
+    wait('the extensive check runs', lambda: began(world))
+    wait('it is reserved', lambda: l.reservations() == [f'suspicious-node-c3.{owner(c)}'])
+    remove_node(l, 'c3')
+    let_exam_end(world)
+    c.wait_nodes('it is back', ['c3'], Lifecycle='available', Schedulable=True)
+    unmount(world, 'c1')  # the others are as they were
+    c.wait_nodes('it was mended', ['c1'], Lifecycle='available', Health='ok')
+    equal(c.log_lines('overridden'), [], 'what was taken for a person')
+
+
+def test_the_words_of_a_drain_are_edited_in_the_middle_of_a_repair(world):
+    """They are still Fettle's while the token is there; with another one at their head they are a person's."""
+    l, c, _ = slurm_ward(world)
+    for n in l.nodes:
+        unmount(world, n)
+        wait_step(c, n, 'queue')
+        wait_drained(l, n)
+    edited = l.reason('c1') + ', ticket "4711": é日'
+    l.scontrol('update', 'NodeName=c1', f'Reason={edited}')
+    l.scontrol('update', 'NodeName=c2', f'Reason=kept for Ann; {l.reason("c2")}')
+    holds('nothing is written over them', 3, lambda: l.reason('c1') == edited and l.reason('c2').startswith('kept'))
+    for n in l.nodes:
+        mount(world, n)
+    wait_health(c, l.nodes, 'ok')
+    c.fettle('queue', 'resolve', 'c1,c2', '--reason', 'mounted')
+    wait_back(c, l, 'c1')
+    c.wait_nodes('Fettle is through with it', ['c2'], Lifecycle='available')
+    holds('hers stays', 3, lambda: is_drained(l, 'c2') and l.reason('c2').startswith('kept for Ann'))
+    equal(c.log_lines('overridden'), [], 'what was taken back')
+
+
+def test_two_fettles_on_one_slurm(world):
+    """What one drained is a person's to the other; a state that was lost with its authority is another Fettle."""
+    l, c, _ = slurm_ward(world)
+    unmount(world, 'c1')
+    wait_step(c, 'c1', 'queue')
+    reason = wait_drained(l, 'c1')
+    other = Controller(world, 'Name=c1\nName=c2\n', name='other', SlurmScontrol=l.wrapper,
+                       SlurmConf=f'{l.dir}/slurm.conf', SlurmInterval='1s')
+    other.fettle('node', 'drain', 'c2', '--reason', 'the other one wants it')
+    wait('it is drained', lambda: l.reason('c2').startswith(f'fettle:{owner(other)}:'))
+    holds('both stand', 4, lambda: l.reason('c1') == reason and is_drained(l, 'c2'))
+    other.fettle('node', 'undrain', 'c2')
+    wait('it is taken back', lambda: not is_drained(l, 'c2'))
+    holds('the first one stands', 2, lambda: l.reason('c1') == reason)
+
+
 ODD = '"It\'s \\broken\\" $(reboot) `x` \t\x01 <b> é€日本 %s %n = Reason=x State=RESUME '
 
 
@@ -250,7 +320,7 @@ def test_odd_words_of_a_plugin_arrive_safely(world):
     l, c, _ = slurm_ward(world, checks=f'Check=odd Probe=plugin Run={plugin} Every=1s\n')
     world.write('c1.odd', '')
     reason = wait_drained(l, 'c1')
-    check(reason.startswith(f'fettle:{repair(c, "c1")["id"]} [node_problem] '), reason)
+    check(reason.startswith(token(c, repair(c, "c1")["id"]) + '[node_problem] '), reason)
     check(len(reason.encode()) <= 250 and not set('"\\\n\t\x01') & set(reason), reason)
     contains(reason, 'é€日本', 'the reason')
     contains(l.scontrol('-o', 'show', 'node', 'c1'), 'State=IDLE+DRAIN', 'its state')
@@ -268,7 +338,7 @@ def test_a_persons_drain_in_fettle_is_one_in_slurm(world):
     c.fettle('node', 'drain', 'c1,c2', '--reason', 'new "memory" for both: é')
     for n in ('c1', 'c2'):
         wait(f'{n} is drained', lambda n=n: is_drained(l, n))
-        check(l.reason(n).startswith('fettle:'), l.reason(n))
+        check(l.reason(n).startswith(f'fettle:{owner(c)}:'), l.reason(n))
         contains(l.reason(n), 'new memory for both: é', 'the reason')
     equal(job_state(l, job), 'RUNNING', 'the job')
     c.fettle('node', 'undrain', 'c1,c2')

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of repairs in a real Slurm share: a ward whose nodes are a Slurm's, scontrol behind a wrapper that
 writes down what it is called for and breaks when it is told to, and jobs."""
+import hashlib
 import os
 import re
 import shutil
+import ssl
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'slurm'))
@@ -19,6 +21,10 @@ hangs) exec sleep 600 ;;
 fails) echo "slurm_load_node error: Unable to contact slurm controller (connect failure)" >&2; exit 1 ;;
 noise) exec head -c 100000 /dev/urandom ;;
 half) {1} "$@" | head -c 500; exit 0 ;;
+first) case "$*" in
+  "-o -a show node") {1} "$@" | head -n 1; exit 0 ;;
+  *"show node"*) exit 1 ;;
+  esac ;;
 nothing) exit 0 ;;
 esac
 exec {1} "$@"
@@ -72,6 +78,18 @@ def calls(world, *words):
 
 def is_drained(l, node):
     return 'DRAIN' in l.state(node)
+
+
+def owner(c):
+    """Which Fettle it is, in Slurm: the head of its authority's fingerprint."""
+    with open(f'{c.state}/ca.pem', encoding='ascii') as f:
+        der = ssl.PEM_cert_to_DER_cert(f.read())
+    return hashlib.sha256(der).hexdigest()[:12]
+
+
+def token(c, claim):
+    """Of a reason that is this Fettle's."""
+    return f'fettle:{owner(c)}:{claim} '
 
 
 def wait_drained(l, node, problem='node_problem'):

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The driver of Slurm by itself, for the tests of this folder: what is wanted stands in the file WANTS, each
- * line "NODE drain|lost|reserve CLAIM WORDS"; records are files in the directory RECORDS. A result is a file
+ * line "NODE drain|reserve CLAIM WORDS"; records are files in the directory RECORDS. A result is a file
  * that is moved into place and comes back as a record, so that this program can be killed at any moment and
  * be started again. It says what happens, one line each, and ends with its standard input. A line there: look
  * at WANTS now.
  *
- *     drive SCONTROL WANTS RECORDS EVERY_MS DEADLINE_MS [CRASH_AT]      killed right before its CRASH_ATth
- * commit
+ *     drive SCONTROL WANTS RECORDS EVERY_MS DEADLINE_MS OWNER [CRASH_AT]
+ *
+ * It is killed right before its CRASH_ATth commit.
  */
 #include "base/text.h"
 #include "driver/slurm.h"
@@ -46,7 +47,6 @@ static void on_wanted(void *arg, const char *node, struct slurm_want *out)
             continue;
         out->reserve = strcmp(kind, "reserve") == 0;
         out->drain = !out->reserve;
-        out->lost = strcmp(kind, "lost") == 0;
         snprintf(out->claim, sizeof out->claim, "%s", claim);
         snprintf(out->reason, sizeof out->reason, "%s", line + at);
     }
@@ -179,12 +179,12 @@ static void close_handle(uv_handle_t *h, void *arg)
 
 int main(int argc, char **argv)
 {
-    if (argc < 6)
+    if (argc < 7)
         return 2;
     setvbuf(stdout, NULL, _IOLBF, 0);
     world.wants = argv[2];
     world.records = argv[3];
-    world.crash_at = argc > 6 ? (unsigned)atoi(argv[6]) : 0;
+    world.crash_at = argc > 7 ? (unsigned)atoi(argv[7]) : 0;
     uv_loop_init(&world.loop);
     uv_pipe_init(&world.loop, &world.in, 0);
     uv_pipe_open(&world.in, STDIN_FILENO);
@@ -192,7 +192,8 @@ int main(int argc, char **argv)
     const struct slurm_conf conf = {.scontrol = argv[1],
                                     .every = span_ms(atoi(argv[4])),
                                     .deadline = span_ms(atoi(argv[5])),
-                                    .user = "root"};
+                                    .user = "root",
+                                    .owner = argv[6]};
     const struct slurm_sink sink = {.wanted = on_wanted,
                                     .result = on_result,
                                     .saw = on_saw,

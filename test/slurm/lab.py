@@ -19,6 +19,7 @@ import time
 NEEDED = ("slurmctld", "slurmd", "scontrol", "munged")
 SBIN = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
 SKIPPED = 77
+OWNER = "0123456789ab"  # which Fettle the driver is
 
 
 def need_slurm():
@@ -216,13 +217,13 @@ class Lab:
 class Driver:
     """drive.c beside a lab. Everything it says is in .lines; scontrol may be a wrapper."""
 
-    def __init__(self, lab, scontrol=None, every=1000, deadline=3000):
+    def __init__(self, lab, scontrol=None, every=1000, deadline=3000, owner=OWNER):
         self.lab = lab
         self.home = tempfile.mkdtemp(prefix="driver-", dir=lab.dir)
         self.wants, self.records = f"{self.home}/wants", f"{self.home}/records"
         os.mkdir(self.records)
         self.args = [os.environ["SLURM_DRIVE"], scontrol or shutil.which("scontrol", path=SBIN), self.wants,
-                     self.records, str(every), str(deadline)]
+                     self.records, str(every), str(deadline), owner]
         self.lines = []
         self.process = None
         self.wanted = {}
