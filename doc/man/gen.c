@@ -299,6 +299,8 @@ static void print_changes(void)
     print_sentence(who);
 #include "cluster/command.tbl"
 #undef COMMAND
+    fputs(".It Sy state.made\n", stdout);
+    print_sentence("the first controller in a new state: what the state is called");
     fputs(".El\n", stdout);
 }
 

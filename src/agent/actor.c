@@ -364,11 +364,13 @@ static void begin(struct actor *a, const struct body_act *act)
 void actor_act(struct actor *a, const struct body_act *act)
 {
     const struct deed *known = deeds_find(&a->deeds, act->id);
-    if (act->term < a->deeds.term) {
+    bool is_same_state = strcmp(act->origin, a->deeds.origin) == 0;
+    if (is_same_state && act->term < a->deeds.term) {
         refuse(a, act, false, "a controller of a later term was heard");
         return;
     }
     a->deeds.term = act->term;
+    memcpy(a->deeds.origin, act->origin, sizeof act->origin);
     const char *why = why_not(a, act);
     if (known)
         say(a, known);

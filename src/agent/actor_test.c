@@ -270,6 +270,32 @@ static void an_old_term_is_refused_and_the_next_one_may_ask_the_same(void **stat
     wait_said(n, "c2", "done");
 }
 
+/* Terms of a controller whose state was lost begin anew; what was asked for before stays what it is. */
+static void terms_count_within_one_state_of_a_controller(void **state)
+{
+    struct node *n = *state;
+    struct body_act a = act_of("s1.1.1", "node:true");
+    snprintf(a.origin, sizeof a.origin, "s1");
+    actor_act(n->actor, &a);
+    wait_said(n, "s1.1.1", "done");
+    struct body_act b = act_of("s2.1.1", "node:true");
+    snprintf(b.origin, sizeof b.origin, "s2");
+    b.term = 1;
+    actor_act(n->actor, &b);
+    wait_said(n, "s2.1.1", "done");
+    b = act_of("s2.0.1", "node:true");
+    snprintf(b.origin, sizeof b.origin, "s2");
+    b.term = 0;
+    stop(n);
+    start(n, BOOT); /* both are remembered */
+    actor_act(n->actor, &b);
+    assert_string_equal(string_of(last_of(n, "s2.0.1"), "state"), "refused");
+    a.term = 1; /* whoever asks for it under the old id, it is not done again */
+    snprintf(a.run, sizeof a.run, "node:false");
+    actor_act(n->actor, &a);
+    assert_string_equal(string_of(last_of(n, "s1.1.1"), "state"), "done");
+}
+
 static void nothing_is_done_twice(void **state)
 {
     struct node *n = *state;
@@ -416,11 +442,13 @@ static void keeps_the_last_sixteen(void **state)
         deed_set(deeds_add(&d, id, BOOT, i == 19, DEED_BEGUN), DEED_DONE, "a \"text\"\n", i ? NULL : "{}");
     }
     d.term = 7;
+    snprintf(d.origin, sizeof d.origin, "0123456789abcdef");
     assert_int_equal(d.n, DEEDS_MAX);
     assert_null(deeds_find(&d, "c3"));
     deeds_format(&d, &all);
     assert_int_equal(deeds_parse(&back, all.s, NULL), 0);
     assert_int_equal(back.term, 7);
+    assert_string_equal(back.origin, "0123456789abcdef");
     assert_int_equal(back.n, DEEDS_MAX);
     assert_string_equal(deeds_find(&back, "c4")->text, "a \"text\"\n");
     assert_true(deeds_find(&back, "c19")->reboot);
@@ -452,6 +480,8 @@ static void what_is_damaged_is_refused(void **state)
         "{}",
         "{\"term\":1}",
         "{\"term\":1,\"operations\":{}}",
+        "{\"term\":1,\"origin\":1,\"operations\":[]}",
+        "{\"term\":1,\"origin\":\"a b\",\"operations\":[]}",
         "{\"term\":1,\"operations\":[1]}",
         "{\"term\":1,\"operations\":[{\"id\":\"\",\"boot\":\"b\",\"state\":\"done\",\"text\":\"\",\"reboot\":"
         "true}]}",
@@ -477,6 +507,7 @@ int main(void)
         TEST(what_takes_too_long_is_killed_with_all_that_it_started),
         TEST(refuses_what_may_not_be_done),
         TEST(an_old_term_is_refused_and_the_next_one_may_ask_the_same),
+        TEST(terms_count_within_one_state_of_a_controller),
         TEST(nothing_is_done_twice),
         TEST(what_an_agent_left_begun_is_unknown),
         TEST(a_reboot_is_done_when_the_boot_is_another_one),

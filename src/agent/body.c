@@ -159,6 +159,8 @@ int body_read_welcome(const struct frame *f, struct body_welcome *out, struct er
     if (!r)
         r = take_number(body, "term", &out->term, e);
     if (!r)
+        r = take_word(body, "origin", false, out->origin, e);
+    if (!r)
         r = take_word(body, "controller", false, out->controller, e);
     if (!r)
         r = take_flag(body, "want", &out->want, e);
@@ -498,6 +500,8 @@ static int take_operation(const json_t *body, struct body_act *out, struct err *
         r = take_word(body, "nonce", false, out->nonce, e);
     if (!r)
         r = take_number(body, "term", &out->term, e);
+    if (!r)
+        r = take_word(body, "origin", false, out->origin, e);
     if (!r)
         r = json_take_u64(body, "deadline_ms", BODY_DEADLINE_MS_MAX, &ms, e);
     if (!r && ms == 0)

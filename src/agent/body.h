@@ -47,6 +47,7 @@ struct body_welcome {
     struct span interval; /* zero: report once and wait */
     struct span spread;
     uint64_t term;
+    char origin[BODY_WORD_BYTES_MAX + 1]; /* the state in which the term counts; "" when it was not said */
     char controller[BODY_WORD_BYTES_MAX + 1]; /* its instance */
     bool want;
     json_t *survey; /* an order, as it came; NULL: none. Here and with SETTINGS the caller releases it after
@@ -150,6 +151,7 @@ struct body_act {
     char boot[BODY_WORD_BYTES_MAX + 1];
     char nonce[BODY_WORD_BYTES_MAX + 1]; /* with which this agent asked for it; "" for none */
     uint64_t term;
+    char origin[BODY_WORD_BYTES_MAX + 1]; /* as in WELCOME */
     struct span deadline;                 /* at least 1 ms */
     bool cures;                           /* what the kernel said of this device is over when it is done */
     char device[BODY_WORD_BYTES_MAX + 1]; /* "" for all */

@@ -26,15 +26,17 @@ static struct frame frame_of(enum frame_type type, const char *body)
 static void reads_a_welcome(void **state)
 {
     struct body_welcome w;
-    assert_int_equal(READ(body_read_welcome, FRAME_WELCOME,
-                          "{\"interval_ms\":10000,\"spread_ms\":1500,\"term\":7,\"controller\":\"c1\","
-                          "\"want\":true,\"new\":[]}",
-                          &w, NULL),
-                     0);
+    assert_int_equal(
+        READ(body_read_welcome, FRAME_WELCOME,
+             "{\"interval_ms\":10000,\"spread_ms\":1500,\"term\":7,\"origin\":\"0a\",\"controller\":\"c1\","
+             "\"want\":true,\"new\":[]}",
+             &w, NULL),
+        0);
     assert_true(w.has_interval && w.want);
     assert_int_equal(span_to_ms(w.interval), 10000);
     assert_int_equal(span_to_ms(w.spread), 1500);
     assert_int_equal(w.term, 7);
+    assert_string_equal(w.origin, "0a");
     assert_string_equal(w.controller, "c1");
     assert_int_equal(READ(body_read_welcome, FRAME_WELCOME, "{}", &w, NULL), 0);
     assert_false(w.has_interval);
@@ -335,8 +337,9 @@ static void reads_checklists_line_by_line(void **state)
         assert_int_equal(READ(body_read_checklist, FRAME_CHECKLIST, wrong[i], &l, NULL), -EINVAL);
 }
 
-#define ACT(deadline, more) \
-    "{\"id\":\"c1\",\"term\":3,\"run\":\"reboot\",\"boot\":\"b1\",\"deadline_ms\":" deadline more "}"
+#define ACT(deadline, more)                                                                      \
+    "{\"id\":\"c1\",\"term\":3,\"origin\":\"0a\",\"run\":\"reboot\",\"boot\":\"b1\",\"deadline_" \
+    "ms\":" deadline more "}"
 
 static void reads_operations(void **state)
 {
@@ -353,6 +356,7 @@ static void reads_operations(void **state)
     assert_string_equal(a.run, "reboot");
     assert_string_equal(a.boot, "b1");
     assert_int_equal(a.term, 3);
+    assert_string_equal(a.origin, "0a");
     assert_int_equal(span_to_ms(a.deadline), 5000);
     assert_int_equal(READ(body_read_act, FRAME_ACT, ACT("5000", ",\"cures\":\"gpu 0000:9b:00\""), &a, NULL),
                      0);

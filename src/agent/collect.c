@@ -59,6 +59,7 @@ struct collect {
     struct span interval;
     char *survey; /* the controller's order how fingerprints are read, as it came; NULL: none */
     uint64_t term;
+    char origin[BODY_WORD_BYTES_MAX + 1];
     char controller[BODY_WORD_BYTES_MAX + 1];
     char checklist[BODY_WORD_BYTES_MAX + 1]; /* its hash; "" while there is none */
     struct text checklist_body;
@@ -220,8 +221,8 @@ static void welcome(struct link *k)
     CLEANUP_TEXT struct text body = {0};
     text_printf(&body,
                 "{\"interval_ms\":%" PRId64 ",\"spread_ms\":%" PRId64 ",\"term\":%" PRIu64
-                ",\"controller\":\"%s\"",
-                span_to_ms(c->interval), spread_ms(c), c->term, c->controller);
+                ",\"origin\":\"%s\",\"controller\":\"%s\"",
+                span_to_ms(c->interval), spread_ms(c), c->term, c->origin, c->controller);
     add_survey(c, &body);
     text_add_char(&body, '}');
     peer_send(k->peer, FRAME_WELCOME, 0, body.s, body.len);
@@ -560,6 +561,7 @@ void collect_welcome(struct collect *c, const struct body_welcome *w)
     DL_FOREACH (c->links, k)
         k->owes = true;
     c->term = w->term;
+    memcpy(c->origin, w->origin, sizeof c->origin);
     memcpy(c->controller, w->controller, sizeof c->controller);
     uv_timer_stop(&c->away);
     if (c->ledger) {

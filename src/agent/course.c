@@ -5,6 +5,8 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 /* A link that held this long starts the backoff anew; a shorter one does not, so that a peer that
  * welcomes and drops, or two that send us to each other, are not dialled in a tight loop. */
@@ -43,7 +45,8 @@ static struct course_effects wait_for(struct course *c, unsigned attempt, uint64
 
 static struct course_effects on_welcome(struct course *c, const struct course_event *ev)
 {
-    if (ev->term < c->term) {
+    const char *origin = ev->origin ? ev->origin : "";
+    if (strcmp(origin, c->origin) == 0 && ev->term < c->term) {
         c->unwelcome_target = true;
         struct course_effects out = leave(c);
         out.old_term = true;
@@ -51,8 +54,10 @@ static struct course_effects on_welcome(struct course *c, const struct course_ev
     }
     c->state = COURSE_WELCOMED;
     c->welcomed = ev->now;
-    if (!c->to_collector) /* one that says a term of its own would keep us from every controller */
+    if (!c->to_collector) { /* one that says a term of its own would keep us from every controller */
         c->term = ev->term;
+        snprintf(c->origin, sizeof c->origin, "%s", origin);
+    }
     c->spread = ev->spread;
     c->tries = 0;
     c->conflict_told = false;

@@ -14,10 +14,10 @@
  *
  * It never gives up. Controllers are tried in turn with exponential backoff and jitter; a collector
  * gets three tries, then a controller is asked again. A controller whose term is older than one
- * seen before has been deposed and is left.
+ * seen before of the same state has been deposed and is left.
  */
 
-enum { COURSE_COLLECTOR_TRIES = 3 };
+enum { COURSE_COLLECTOR_TRIES = 3, COURSE_ORIGIN_BYTES_MAX = 64 };
 
 struct course_collector {
     char name[ADDRESS_HOST_BYTES_MAX + 1];
@@ -42,7 +42,8 @@ struct course {
     unsigned attempt; /* to connect since a link last held */
     struct mono welcomed;
     struct span spread;
-    uint64_t term;         /* the highest that a controller said */
+    uint64_t term; /* the highest that a controller of this state said: */
+    char origin[COURSE_ORIGIN_BYTES_MAX + 1];
     bool conflict_told;    /* that another agent has the name, once until it ends */
     bool refused;          /* by this link's peer */
     bool unwelcome_target; /* leave this target when the link is closed */
@@ -52,7 +53,7 @@ enum course_event_kind {
     COURSE_START,
     COURSE_DUE,      /* the wait is over */
     COURSE_OPENED,   /* the link stands */
-    COURSE_WELCOME,  /* term and spread */
+    COURSE_WELCOME,  /* term, origin and spread */
     COURSE_REFUSE,   /* code */
     COURSE_REDIRECT, /* collector, or NULL */
     COURSE_HOME,     /* come to a controller anew, whoever we are at */
@@ -65,6 +66,7 @@ struct course_event {
     struct mono now;
     uint64_t random;
     uint64_t term;
+    const char *origin; /* NULL as "" */
     struct span spread;
     int code;
     const struct course_collector *collector;

@@ -133,6 +133,24 @@ static void a_link_that_does_not_hold_does_not_end_the_backoff(void **state)
     assert_true(longest > 10000);
 }
 
+/* Its state was made anew: its terms are others. */
+static void a_controller_of_another_state_begins_its_terms_anew(void **state)
+{
+    struct walk w = begin("a");
+    struct course_event other = {
+        .kind = COURSE_WELCOME, .term = 2, .origin = "other", .spread = span_ms(500)};
+    connect(&w, 7);
+    go(&w, COURSE_CLOSED);
+    go(&w, COURSE_DUE);
+    go(&w, COURSE_OPENED);
+    assert_true(step(&w, other).welcomed);
+    go(&w, COURSE_CLOSED);
+    go(&w, COURSE_DUE);
+    go(&w, COURSE_OPENED);
+    other.term = 1;
+    assert_true(step(&w, other).old_term);
+}
+
 static void leaves_a_controller_with_an_older_term(void **state)
 {
     struct walk w = begin("a,b");
@@ -298,6 +316,7 @@ int main(void)
         cmocka_unit_test(a_link_that_does_not_hold_does_not_end_the_backoff),
         cmocka_unit_test(leaves_a_controller_with_an_older_term),
         cmocka_unit_test(a_collector_says_no_term_for_controllers),
+        cmocka_unit_test(a_controller_of_another_state_begins_its_terms_anew),
         cmocka_unit_test(follows_a_redirect_and_returns_after_three_tries),
         cmocka_unit_test(a_collector_that_refuses_or_is_silent_counts_as_a_try),
         cmocka_unit_test(a_collector_that_welcomed_gets_its_tries_anew),

@@ -119,7 +119,10 @@ void deed_write(const struct deed *k, struct text *out)
 
 void deeds_format(const struct deeds *d, struct text *out)
 {
-    text_printf(out, "{\"term\":%" PRIu64 ",\"operations\":[", d->term);
+    text_printf(out, "{\"term\":%" PRIu64, d->term);
+    if (*d->origin)
+        text_printf(out, ",\"origin\":\"%s\"", d->origin);
+    text_add(out, ",\"operations\":[");
     for (size_t i = 0; i < d->n; i++) {
         text_add(out, i ? ",\n" : "\n");
         add_members(&d->list[i], out);
@@ -171,6 +174,15 @@ static int parse_deed(struct deeds *d, const json_t *o, struct err *e)
     return 0;
 }
 
+static int take_origin(struct deeds *d, const json_t *o, struct err *e)
+{
+    const char *origin;
+    int r = take_word(o, "origin", &origin, e);
+    if (!r)
+        snprintf(d->origin, sizeof d->origin, "%s", origin);
+    return r;
+}
+
 int deeds_parse(struct deeds *d, const char *text, struct err *e)
 {
     CLEANUP_JSON json_t *all = json_read(text, strlen(text), e);
@@ -180,6 +192,8 @@ int deeds_parse(struct deeds *d, const char *text, struct err *e)
     if (!all)
         return -EILSEQ;
     int r = json_take_u64(all, "term", INT64_MAX, &d->term, e);
+    if (!r && json_object_get(all, "origin"))
+        r = take_origin(d, all, e);
     const json_t *list = json_object_get(all, "operations");
     if (!r && !json_is_array(list))
         r = err_set(e, -EILSEQ, "\"operations\" is no array");

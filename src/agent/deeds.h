@@ -28,7 +28,8 @@ struct deed {
 
 /* Zero-initialise; deeds_fini. */
 struct deeds {
-    uint64_t term; /* the highest that asked */
+    uint64_t term; /* the highest that asked, of this state of a controller: */
+    char origin[BODY_WORD_BYTES_MAX + 1];
     size_t n;
     struct deed list[DEEDS_MAX]; /* oldest first */
 };

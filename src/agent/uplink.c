@@ -66,7 +66,8 @@ static int on_welcome(struct uplink *u, const struct frame *f, struct err *e)
     if (r)
         return r;
     if (u->course.state == COURSE_GREETED) {
-        take_step(u, (struct course_event){.kind = COURSE_WELCOME, .term = w.term, .spread = w.spread});
+        take_step(u, (struct course_event){
+                         .kind = COURSE_WELCOME, .term = w.term, .origin = w.origin, .spread = w.spread});
         if (u->course.state == COURSE_WELCOMED)
             welcomed(u, &w);
     }

@@ -374,6 +374,11 @@ bool member_held_by(const struct member *m, enum claim_kind kind);
 /* The claims of people in words: "drain by root: bad DIMM; down by ann: ...", into t. */
 void member_claims(const struct member *m, struct text *t);
 
+/* What this state is called since it was made, 16 hex digits; "" before it has a name. Terms and ids count
+ * within it. */
+enum { ORIGIN_BYTES = 8 };
+const char *cluster_origin(const struct cluster *c);
+
 /* The sum of each record's 64-bit FNV-1a: equal states have equal digests. */
 uint64_t cluster_digest(const struct cluster *c);
 

@@ -306,6 +306,42 @@ static int put_token(struct cluster *c, const char *hash, const char *value, str
     return 0;
 }
 
+/* --- the state itself ------------------------------------------------------------------------ */
+
+static int check_origin(const struct cluster *c, const char *id, const char *value, struct err *e)
+{
+    static const char *const keys[] = {"at"};
+    CLEANUP_JSON json_t *o = json_read(value, strlen(value), e);
+    uint64_t at;
+    if (!o || json_only_keys(o, keys, 1, e) < 0 || record_time(o, "at", &at, e) < 0)
+        return -EILSEQ;
+    if (strlen(id) != 2 * ORIGIN_BYTES || strspn(id, "0123456789abcdef") != 2 * ORIGIN_BYTES)
+        return err_set(e, -EILSEQ, "it is no name of a state");
+    if (*c->origin && strcmp(c->origin, id) != 0)
+        return err_set(e, -EILSEQ, "the state is called %s already", c->origin);
+    return 0;
+}
+
+static int put_origin(struct cluster *c, const char *id, const char *value, struct err *e)
+{
+    if (value && check_origin(c, id, value, e) < 0)
+        return -EILSEQ;
+    if (*c->origin && (value || strcmp(c->origin, id) == 0)) {
+        c->sum -= record_sum("origin/", c->origin);
+        *c->origin = '\0';
+    }
+    if (value) {
+        memcpy(c->origin, id, 2 * ORIGIN_BYTES);
+        c->sum += record_sum("origin/", id);
+    }
+    return 0;
+}
+
+const char *cluster_origin(const struct cluster *c)
+{
+    return c->origin;
+}
+
 int cluster_put(struct cluster *c, const char *key, const char *value, struct err *e)
 {
     static const struct {
@@ -315,7 +351,7 @@ int cluster_put(struct cluster *c, const char *key, const char *value, struct er
                  {"token/", put_token},   {"seen/", put_seen},     {"drift/", put_drift},
                  {"list/", put_list},     {"effect/", put_effect}, {"baseline/", put_baseline},
                  {"health/", put_health}, {"repair/", put_repair}, {"shared/", put_shared},
-                 {"tally/", put_tally},   {"switch/", put_switch}};
+                 {"tally/", put_tally},   {"switch/", put_switch}, {"origin/", put_origin}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t len = strlen(kinds[i].prefix);
         if (strncmp(key, kinds[i].prefix, len) != 0)

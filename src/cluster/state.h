@@ -104,6 +104,7 @@ struct cluster {
     struct switch_slot *switches;
     cluster_effect_fn *on_effect;
     void *on_effect_arg;
+    char origin[2 * ORIGIN_BYTES + 1];
     uint64_t sum; /* of the records of conformance, health and repair, for the digest */
 };
 

@@ -16,7 +16,7 @@ enum {
     RESULT_AGAIN_S = 30,             /* until the record has it */
     AFTER_DEADLINE_S = 60,           /* an agent that says nothing for so long more will not */
     LEFT_MS_MAX = 21 * 86400 * 1000, /* an agent takes no longer one */
-    ID_BYTES_MAX = 63
+    ID_BYTES_MAX = 47
 };
 
 enum state { WAITS, BEGINS, BEGUN };
@@ -173,12 +173,21 @@ static struct mono due_of(const struct actor *o, struct mono now, struct wall wa
     return (struct mono){now.ns + (left_ns < most_ns ? left_ns : most_ns)};
 }
 
+/* Ids begin anew with a state that is made anew, and the agent remembers those of the one before. */
+static void add_id(const struct actors *a, const struct actor *o, struct text *t)
+{
+    text_printf(t, "%s.%s", cluster_origin(a->with.cluster), o->id);
+}
+
 /* With a nonce it is the order of an agent that asked for it, and good for once. */
 static bool tell(struct actors *a, struct member *m, struct actor *o, struct mono now)
 {
     int64_t left_ms = span_to_ms(mono_sub(o->due, now));
-    json_t *body = json_pack("{s:s,s:I,s:s,s:s,s:I}", "id", o->id, "term", (json_int_t)a->with.term, "run",
-                             o->run, "boot", o->boot, "deadline_ms", (json_int_t)(left_ms > 1 ? left_ms : 1));
+    CLEANUP_TEXT struct text id = {0};
+    add_id(a, o, &id);
+    json_t *body = json_pack("{s:s,s:I,s:s,s:s,s:s,s:I}", "id", id.s, "term", (json_int_t)a->with.term,
+                             "origin", cluster_origin(a->with.cluster), "run", o->run, "boot", o->boot,
+                             "deadline_ms", (json_int_t)(left_ms > 1 ? left_ms : 1));
     if (strncmp(o->run, "check:", 6) != 0) /* what the kernel said before a remedy is judged anew after it */
         json_object_set_new(body, "cures", json_string(""));
     if (*o->nonce)
@@ -309,7 +318,9 @@ void actors_take(struct actors *a, struct member *m, const json_t *body)
     struct actor *o;
     DL_FOREACH2(a->list, o, next_one)
     {
-        if (strcmp(o->node, m->name) == 0 && strcmp(o->id, id) == 0)
+        CLEANUP_TEXT struct text told = {0};
+        add_id(a, o, &told);
+        if (strcmp(o->node, m->name) == 0 && strcmp(told.s, id) == 0)
             break;
     }
     if (!o)

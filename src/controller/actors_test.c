@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#define ORIGIN "0123456789abcdef"
 #define KEY "effect/operate.lx1"
 #define BOOT "01234567-89ab-cdef-0123-456789abcdef"
 #define RECORD(run, done)                                               \
@@ -66,6 +67,7 @@ static int setup(void **state)
     *said = *done = '\0';
     cluster = cluster_create();
     cluster_meet(cluster, "lx1");
+    assert_int_equal(cluster_put(cluster, "origin/" ORIGIN, "{\"at\":\"1\"}", NULL), 0);
     const struct actors_setup with = {
         .cluster = cluster, .term = 7, .instance = 0xa, .send = on_send, .result = result};
     actors = actors_create(&with);
@@ -102,7 +104,8 @@ static void the_record_says_begun_before_the_agent_hears_of_it(void **state)
     actors_effect(actors, KEY, RECORD("node:true", "{\"state\":\"begun\",\"at\":\"1\"}"));
     turn(12);
     assert_int_equal(sent, 1);
-    assert_string_equal(said, "lx1 {\"id\":\"3.1\",\"term\":7,\"run\":\"node:true\",\"boot\":\"" BOOT
+    assert_string_equal(said, "lx1 {\"id\":\"" ORIGIN ".3.1\",\"term\":7,\"origin\":\"" ORIGIN
+                              "\",\"run\":\"node:true\",\"boot\":\"" BOOT
                               "\",\"deadline_ms\":88000,\"cures\":\"\"}");
 }
 
@@ -114,11 +117,11 @@ static void an_agent_is_told_until_it_says_what_came_of_it(void **state)
     assert_int_equal(sent, 1);
     turn(15);
     assert_int_equal(sent, 2);
-    say("{\"id\":\"3.1\",\"state\":\"begun\",\"boot\":\"" BOOT "\"}");
+    say("{\"id\":\"" ORIGIN ".3.1\",\"state\":\"begun\",\"boot\":\"" BOOT "\"}");
     assert_int_equal(results, 0);
-    say("{\"id\":\"3.0\",\"state\":\"done\",\"text\":\"another\"}");
+    say("{\"id\":\"" ORIGIN ".3.0\",\"state\":\"done\",\"text\":\"another\"}");
     assert_int_equal(results, 0);
-    say("{\"id\":\"3.1\",\"state\":\"failed\",\"text\":\"exit status 1\"}");
+    say("{\"id\":\"" ORIGIN ".3.1\",\"state\":\"failed\",\"text\":\"exit status 1\"}");
     assert_string_equal(done, "{\"state\":\"failed\",\"id\":\"3.1\",\"text\":\"exit status 1\"}");
     actors_effect(actors, KEY, RECORD("reboot", "{\"state\":\"failed\",\"text\":\"exit status 1\"}"));
     turn(99);
@@ -155,7 +158,7 @@ static void an_agent_that_asks_is_told_what_is_good_for_now(void **state)
 static void what_a_check_said_is_its_verdict(void **state)
 {
     actors_effect(actors, KEY, RECORD("check:disk", "{\"state\":\"begun\",\"at\":\"1\"}"));
-    say("{\"id\":\"3.1\",\"state\":\"done\",\"text\":\"\",\"verdict\":{\"result\":\"ok\"}}");
+    say("{\"id\":\"" ORIGIN ".3.1\",\"state\":\"done\",\"text\":\"\",\"verdict\":{\"result\":\"ok\"}}");
     assert_string_equal(done, "{\"state\":\"done\",\"id\":\"3.1\",\"text\":\"{\\\"result\\\":\\\"ok\\\"}\"}");
 }
 
@@ -250,7 +253,8 @@ static void a_person_s_check_is_no_effect(void **state)
     struct member *m = cluster_find(cluster, "lx1");
     assert_int_equal(actors_check(actors, m, "disk", span_s(20), on_verdict, NULL, &e), 0);
     assert_non_null(strstr(said, "\"run\":\"check:disk\""));
-    say("{\"id\":\"asked.000000000000000a.1\",\"state\":\"done\",\"verdict\":{\"result\":\"ok\"}}");
+    say("{\"id\":\"" ORIGIN
+        ".asked.000000000000000a.1\",\"state\":\"done\",\"verdict\":{\"result\":\"ok\"}}");
     assert_string_equal(verdict, "lx1 {\"result\":\"ok\"}");
     assert_int_equal(results, 0);
     assert_int_equal(actors_check(actors, m, "disk", span_s(20), on_verdict, NULL, &e), 0);
@@ -259,7 +263,8 @@ static void a_person_s_check_is_no_effect(void **state)
     actors_turn(actors, mono_add(mono_now(), span_s(21)), wall_now());
     assert_string_equal(verdict, "lx1 no answer in time");
     assert_int_equal(actors_check(actors, m, "disk", span_s(20), on_verdict, NULL, &e), 0);
-    say("{\"id\":\"asked.000000000000000a.3\",\"state\":\"done\",\"verdict\":{\"result\":\"ok\",\"more\":[1]}"
+    say("{\"id\":\"" ORIGIN
+        ".asked.000000000000000a.3\",\"state\":\"done\",\"verdict\":{\"result\":\"ok\",\"more\":[1]}"
         "}");
     assert_non_null(strstr(verdict, "the agent's verdict: "));
     connected = false;

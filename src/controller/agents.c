@@ -160,6 +160,7 @@ static void send_welcome(struct session *s, bool want)
     snprintf(instance, sizeof instance, "%016" PRIx64, a->with.instance);
     json_t *body = settings(a);
     json_object_set_new(body, "term", json_integer((json_int_t)a->with.term));
+    json_object_set_new(body, "origin", json_string(cluster_origin(a->with.cluster)));
     json_object_set_new(body, "controller", json_string(instance));
     json_object_set_new(body, "want", json_boolean(want));
     session_send(s, FRAME_WELCOME, body);

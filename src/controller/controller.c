@@ -323,6 +323,27 @@ static int on_record(void *arg, const char *key, const char *value, struct err *
     return cluster_put(arg, key, value, e);
 }
 
+/* A state that is made anew gets a name, by which whoever remembers terms and ids tells it from another one.
+ */
+static int name_state(struct controller *c, uint64_t *revision, struct err *e)
+{
+    char id[2 * ORIGIN_BYTES + 1];
+    CLEANUP_TEXT struct text key = {0}, value = {0}, said = {0};
+    struct wall now = wall_now();
+    if (*cluster_origin(c->cluster))
+        return 0;
+    digest_random_hex(id, ORIGIN_BYTES);
+    text_printf(&key, "origin/%s", id);
+    text_printf(&value, "{\"at\":\"%lld\"}", (long long)now.ns);
+    text_printf(&said, "a new state: %s", id);
+    const struct store_op op = {key.s, value.s};
+    const struct store_entry entry = {
+        .at = now, .actor = "fettled", .what = "state.made", .nodes = "", .text = said.s};
+    const struct store_batch batch = {.n_ops = 1, .ops = &op, .n_entries = 1, .entries = &entry};
+    int rc = store_commit(c->store, c->term, &batch, revision, e);
+    return rc < 0 ? rc : cluster_put(c->cluster, op.key, op.value, e);
+}
+
 static int open_state(struct controller *c, const char *dir, uint64_t *revision, struct err *e)
 {
     int rc = store_open_sqlite(dir, &c->store, e);
@@ -330,6 +351,8 @@ static int open_state(struct controller *c, const char *dir, uint64_t *revision,
         rc = store_campaign(c->store, &c->term, e);
     if (rc == 0)
         rc = store_load(c->store, on_record, c->cluster, revision, e);
+    if (rc == 0)
+        rc = name_state(c, revision, e);
     if (rc == 0)
         rc = authority_open(dir, &c->authority, e);
     if (rc == 0)
