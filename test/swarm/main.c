@@ -13,11 +13,13 @@
 #include <unistd.h>
 
 static const char usage[] = "usage: swarm -c HOST:PORT -a DIRECTORY [-n NODES] [-k COLLECTORS] [-i INTERVAL] "
-                            "[-w SPAN] [-f KINDS] [-s SCRIPT] [-t SPAN]\n"
+                            "[-w SPAN] [-f KINDS] [-l] [-s SCRIPT] [-S SCRIPT] [-t SPAN]\n"
                             "  -a  directory with ca.pem and ca.key     -n  host list of agents to play\n"
                             "  -k  host list of collectors to play      -w  all connect within this time\n"
                             "  -s  script, see script.c                 -t  end after this time\n"
-                            "  -f  nodes say fingerprints, and are of so many kinds\n";
+                            "  -f  nodes say fingerprints, and are of so many kinds\n"
+                            "  -S  script that begins at SIGUSR1\n"
+                            "  -l  nodes say what the checks of their list come to\n";
 
 uint64_t swarm_random(struct swarm *s)
 {
@@ -80,6 +82,14 @@ static void on_signal(uv_signal_t *sig, int signum)
     uv_stop(sig->loop);
 }
 
+static void on_begin(uv_signal_t *sig, int signum)
+{
+    struct err e;
+    uv_signal_stop(sig);
+    if (script_start(sig->loop->data, sig->data, &e) < 0)
+        fprintf(stderr, "swarm: %s\n", e.msg);
+}
+
 static void print_totals(const struct swarm *s)
 {
     size_t welcome = 0;
@@ -89,9 +99,9 @@ static void print_totals(const struct swarm *s)
     printf("{\"welcome\":%zu,\"connects\":%" PRIu64 ",\"welcomes\":%" PRIu64 ",\"heartbeats\":%" PRIu64
            ",\"refusals\":%" PRIu64 ",\"redirects\":%" PRIu64 ",\"closes\":%" PRIu64 ",\"wants\":%" PRIu64
            ",\"batches\":%" PRIu64 ",\"shares\":%" PRIu64 ",\"fingerprints\":%" PRIu64 ",\"lists\":%" PRIu64
-           "}\n",
+           ",\"checks\":%" PRIu64 ",\"ills\":%" PRIu64 ",\"operations\":%" PRIu64 "}\n",
            welcome, t->connects, t->welcomes, t->heartbeats, t->refusals, t->redirects, t->closes, t->wants,
-           t->batches, t->shares, t->fingerprints, t->lists);
+           t->batches, t->shares, t->fingerprints, t->lists, t->checks, t->ills, t->operations);
 }
 
 static int split_address(struct swarm *s, const char *address, struct err *e)
@@ -108,7 +118,7 @@ static int split_address(struct swarm *s, const char *address, struct err *e)
 }
 
 struct options {
-    const char *controller, *authority, *nodes, *collectors, *script;
+    const char *controller, *authority, *nodes, *collectors, *script, *later;
     struct span within, end;
 };
 
@@ -116,7 +126,7 @@ static int parse(int argc, char **argv, struct options *o, struct swarm *s, stru
 {
     int rc = 0;
     uint64_t kinds;
-    for (int opt; rc == 0 && (opt = getopt(argc, argv, "c:a:n:k:i:w:f:s:t:")) != -1;) {
+    for (int opt; rc == 0 && (opt = getopt(argc, argv, "c:a:n:k:i:w:f:ls:S:t:")) != -1;) {
         switch (opt) {
         case 'c':
             rc = split_address(s, optarg, e);
@@ -131,7 +141,9 @@ static int parse(int argc, char **argv, struct options *o, struct swarm *s, stru
             rc = text_parse_u64(optarg, 1, 100000, &kinds, e);
             s->kinds = rc == 0 ? (unsigned)kinds : 0;
             break;
+        case 'l': s->has_checks = true; break;
         case 's': o->script = optarg; break;
+        case 'S': o->later = optarg; break;
         case 't': rc = span_parse(optarg, &o->end, e); break;
         default: return err_set(e, -EINVAL, "see the usage");
         }
@@ -186,6 +198,11 @@ int main(int argc, char **argv)
     uv_signal_t terminate;
     uv_signal_init(&s->loop, &terminate);
     uv_signal_start(&terminate, on_signal, SIGTERM);
+    uv_signal_t begin = {.data = (void *)(uintptr_t)o.later};
+    s->loop.data = s;
+    uv_signal_init(&s->loop, &begin);
+    if (o.later)
+        uv_signal_start(&begin, on_begin, SIGUSR1);
     uv_timer_t end;
     uv_timer_init(&s->loop, &end);
     if (o.end.ns)

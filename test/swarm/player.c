@@ -5,11 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { DIALS_A_TURN = 10, DIAL_LATER_MS = 3000 };
+
 static void dial(struct player *p);
 
+/* To dial is expensive: of thousands that are due some do it, and then the connections have their turn. */
 static void on_dial_timer(uv_timer_t *t)
 {
-    dial(t->data);
+    struct player *p = t->data;
+    struct swarm *s = p->swarm;
+    if (s->dialled_at != uv_now(t->loop)) {
+        s->dialled_at = uv_now(t->loop);
+        s->dialled = 0;
+    }
+    if (s->dialled++ < DIALS_A_TURN)
+        dial(p);
+    else
+        uv_timer_start(t, on_dial_timer, 1 + swarm_random(s) % DIAL_LATER_MS, 0);
 }
 
 static void dial_later(struct player *p)
@@ -129,6 +141,12 @@ static void on_frame(struct peer *peer, void *arg, const struct frame *f)
         on_want(p, body);
     else if (f->type == FRAME_RECHECK)
         send_same(p);
+    else if (f->type == FRAME_ACT)
+        player_operate(p, body);
+    else if (f->type == FRAME_CHECKLIST && p->swarm->has_checks) {
+        swarm_take_checklist(p->swarm, body);
+        player_say_checks(p);
+    }
 }
 
 static void on_open(struct peer *peer, void *arg)
@@ -295,6 +313,11 @@ static void act_verify(struct player *p, const char *argument)
     send_same(p);
 }
 
+static void act_ill(struct player *p, const char *argument)
+{
+    player_fall_ill(p, argument);
+}
+
 static void act_lie(struct player *p, const char *argument)
 {
     if (!lie_parse(argument, &p->lie))
@@ -311,7 +334,7 @@ bool player_act(struct player *p, const char *action, const char *argument)
                    {"name", act_wrong_name}, {"garbage", act_garbage}, {"replay", act_replay},
                    {"work", act_work},       {"close", act_close},     {"leave", act_leave},
                    {"come", act_come},       {"kind", act_kind},       {"verify", act_verify},
-                   {"lie", act_lie}};
+                   {"lie", act_lie},         {"ill", act_ill}};
     for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++) {
         if (strcmp(actions[i].name, action) == 0) {
             actions[i].act(p, argument);

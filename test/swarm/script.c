@@ -16,7 +16,8 @@
  *   20s  leave    sw03               cuts it and stays away, until `come`
  *   20s  kind     sw03 7             is a node of kind 7 from now on, and says so (with -f)
  *   20s  verify   sw03               says that its fingerprint is still the same
- *   20s  lie      sw03 hash          how it answers for its components from now on: none, hash, order,
+ *   20s  ill      sw03 disk          its check "disk" finds something, until it is told to do anything (with
+ * -l) 20s  lie      sw03 hash          how it answers for its components from now on: none, hash, order,
  *                                    large, many, silent (enum lie)
  */
 #include "test/swarm/swarm.h"

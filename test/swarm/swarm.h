@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "conform/component.h"
+#include "health/check.h"
 #include "link/peer.h"
 #include "link/tls.h"
 
@@ -22,7 +23,7 @@
 
 struct totals {
     uint64_t connects, welcomes, heartbeats, refusals, redirects, closes, wants, batches, shares,
-        fingerprints, lists;
+        fingerprints, lists, checks, ills, operations;
 };
 
 struct swarm {
@@ -37,11 +38,16 @@ struct swarm {
     struct keeper *keepers;
     struct totals totals;
     uint64_t random;
+    uint64_t dialled_at; /* the turn of the loop in which so many players dialled */
+    unsigned dialled;
     json_t *inventory; /* what every node reports, but for its name */
     char inventory_hash[17];
     unsigned kinds; /* of nodes, each with a fingerprint; 0: nobody says any */
     size_t n_fingerprints;
     struct fingerprint *fingerprints; /* of kinds; zero until it was needed */
+    bool has_checks;                  /* nodes say what their checks come to */
+    char checklist[17];               /* the hash of the list; "": there was none yet */
+    struct checks checks;             /* on it */
 };
 
 uint64_t swarm_random(struct swarm *s);
@@ -84,6 +90,8 @@ struct player {
     unsigned loss_percent;
     unsigned kind;
     enum lie lie;
+    char *ill;     /* the check that finds something; NULL: none */
+    char done[64]; /* the last operation; "": none */
     bool welcome, silent, gone;
     char *work;     /* JSON array */
     char host[256]; /* of the collector that it was sent to, "" for the controller */
@@ -94,6 +102,15 @@ struct player {
 void player_start(struct swarm *s, struct player *p, const char *name, struct span first_within);
 /* Carries out one scripted action. False when it is not known. */
 bool player_act(struct player *p, const char *action, const char *argument);
+
+/* What is to be checked, as CHECKLIST has it. All players run all of it. */
+void swarm_take_checklist(struct swarm *s, const json_t *body);
+/* Says all checks. */
+void player_say_checks(struct player *p);
+/* From now on this check finds something, until the player is told to do something about it. */
+void player_fall_ill(struct player *p, const char *check);
+/* Carries out an ACT. */
+void player_operate(struct player *p, const json_t *body);
 
 /* One collector that plays its nodes. */
 struct keeper {
