@@ -110,6 +110,27 @@ static void test_its_environment(void **state)
     unsetenv("FETTLE_TEST_LONGER");
 }
 
+static void test_it_leads_its_session_and_no_signal_is_kept_from_it(void **state)
+{
+    struct world *w = *state;
+    sigset_t some, before;
+    sigemptyset(&some);
+    sigaddset(&some, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &some, &before);
+    signal(SIGPIPE, SIG_IGN);
+    run(w,
+        "read -r pid name state parent group session rest </proc/$$/stat; test $$ = $session && test $$ = "
+        "$group",
+        LONG_MS);
+    assert_int_equal(w->why.code, 0);
+    run(w, "kill -PIPE $$", LONG_MS);
+    assert_string_equal(w->why.msg, "sh was killed by signal 13");
+    run(w, "kill -TERM $$", LONG_MS);
+    assert_string_equal(w->why.msg, "sh was killed by signal 15");
+    signal(SIGPIPE, SIG_DFL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 static void test_another_status_has_its_words(void **state)
 {
     struct world *w = *state;
@@ -195,6 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_what_it_prints_is_told),
         TEST(test_its_environment),
+        TEST(test_it_leads_its_session_and_no_signal_is_kept_from_it),
         TEST(test_another_status_has_its_words),
         TEST(test_at_its_deadline_it_is_killed_with_its_children),
         TEST(test_too_much_is_not_kept),
