@@ -7,7 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TELL_REST_S = 10 }; /* between two requests to tell everything */
+enum {
+    TELL_REST_S = 10,  /* between two requests to tell everything */
+    UNTOLD_SHARE = 10, /* so many calls look at every node that is well, */
+    UNTOLD_MIN = 100   /* but at this many in each */
+};
 
 const char *health_name(enum health h)
 {
@@ -46,10 +50,11 @@ enum health watch_health(const struct watch *w, struct mono now, const struct me
     if (worst >= RESULT_DEGRADED)
         return health_of_result(worst);
     size_t n = 0, known = 0;
+    bool counts = speaks(w, m, v);
     for (size_t i = 0; v && v->said && i < w->n_checks; i++) {
-        if (!said_assigned(v, i) || !check_repeats(check_at(w, i)) || check_at(w, i)->observe)
+        if (!(v->said[i] & SAID_ASSIGNED) || !w->rules[i].repeats || check_at(w, i)->observe)
             continue;
-        enum result r = said_now(w, at, m, i);
+        enum result r = counts ? said_of(w, at, v, i) : RESULT_UNKNOWN;
         n++;
         known += r != RESULT_UNKNOWN || (was_said(v, i) && (check_at(w, i)->when & CHECK_IDLE));
     }
@@ -141,14 +146,16 @@ static bool untold(const struct watch *w, struct mono now, const struct member *
     if (!v->said || !watch_live(w, m))
         return false;
     const struct repair *r = member_repair(m);
+    bool counts = speaks(w, m, v);
     bool waits = r && (r->step == STEP_EXAMINE || r->step == STEP_PROVISION || r->step == STEP_REMEDY ||
                        r->step == STEP_REPLACE);
     for (size_t i = 0; i < w->n_checks; i++) {
-        if (!said_assigned(v, i) || !check_repeats(check_at(w, i)))
+        if (!(v->said[i] & SAID_ASSIGNED) || !w->rules[i].repeats)
             continue;
-        if (!was_said(v, i) || (check_ages(check_at(w, i)) && said_now(w, now, m, i) == RESULT_UNKNOWN) ||
-            ((v->said[i] & SAID_RESULT) > RESULT_WARN + 1 && !said_fresh(w, now, v, i)) ||
-            (waits && said_now(w, now, m, i) != RESULT_OK))
+        uint8_t said = v->said[i] & SAID_RESULT;
+        enum result now_is = counts ? said_of(w, now, v, i) : RESULT_UNKNOWN;
+        if (!said || (now_is == RESULT_UNKNOWN && w->rules[i].age_max_ns < INT64_MAX) ||
+            (said > RESULT_WARN + 1 && !said_fresh(w, now, v, i)) || (waits && now_is != RESULT_OK))
             return true;
     }
     return false;
@@ -157,12 +164,16 @@ static bool untold(const struct watch *w, struct mono now, const struct member *
 void watch_untold(struct watch *w, struct mono now, tell_fn *fn, void *arg)
 {
     struct mono at = watch_awake(w, now);
-    for (size_t id = 0; id < w->n_vitals; id++) {
+    size_t n = w->n_vitals, share = n / UNTOLD_SHARE > UNTOLD_MIN ? n / UNTOLD_SHARE : UNTOLD_MIN;
+    for (size_t id = 0; id < n; id++) {
         struct vitals *v = w->vitals[id];
         struct member *m = cluster_by_id(w->cluster, (uint32_t)id);
-        if (!v || (v->tell_at.ns && within(at, v->tell_at, TELL_REST_S)) || !untold(w, at, m, v))
+        bool turn = (id + n - w->untold_from) % n < share;
+        if (!v || !(turn || v->n_sayings || member_repair(m)) ||
+            (v->tell_at.ns && within(at, v->tell_at, TELL_REST_S)) || !untold(w, at, m, v))
             continue;
         v->tell_at = at;
         fn(arg, m);
     }
+    w->untold_from = n ? (w->untold_from + share) % n : 0;
 }

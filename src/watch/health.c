@@ -168,6 +168,14 @@ static void rearrange(struct watch *w, struct vitals *v, const size_t *place, si
     v->looked_ds = looked;
 }
 
+static struct check_rule rule_of(const struct check *k)
+{
+    int64_t age_ns = 3 * k->every.ns + k->deadline.ns;
+    if (age_ns < span_s(STALE_MIN_S).ns)
+        age_ns = span_s(STALE_MIN_S).ns;
+    return (struct check_rule){check_ages(k) ? age_ns : INT64_MAX, check_repeats(k)};
+}
+
 void health_reconfigure(struct watch *w)
 {
     const struct checks *c = w->policy.health.checks;
@@ -179,6 +187,9 @@ void health_reconfigure(struct watch *w)
     char **before = w->check_names;
     w->check_names = names;
     w->n_checks = n;
+    w->rules = mem_grow(w->rules, (n + 1) * sizeof *w->rules);
+    for (size_t i = 0; i < n; i++)
+        w->rules[i] = rule_of(&c->list[i]);
     for (size_t i = 0; i < was; i++) {
         place[i] = check_place(w, before[i]);
         free(before[i]);
@@ -207,6 +218,7 @@ void health_destroy(struct watch *w)
     for (size_t i = 0; i < w->n_checks; i++)
         free(w->check_names[i]);
     free(w->check_names);
+    free(w->rules);
     free(w->vitals);
     free(w->follow);
     free(w->runners);
@@ -243,12 +255,6 @@ bool watch_live(const struct watch *w, const struct member *m)
     return watch_observed(w, m)->beat.liveness == LIVENESS_LIVE;
 }
 
-static struct span longest_age(const struct check *k)
-{
-    int64_t ns = 3 * k->every.ns + k->deadline.ns;
-    return ns > span_s(STALE_MIN_S).ns ? (struct span){ns} : span_s(STALE_MIN_S);
-}
-
 bool check_ages(const struct check *k)
 {
     return (k->when & CHECK_PERIODIC) && !(k->when & CHECK_IDLE) && probe_row(k->probe)->how != PROBE_FOLLOW;
@@ -269,14 +275,15 @@ bool said_assigned(const struct vitals *v, size_t i)
     return (v->said[i] & SAID_ASSIGNED) != 0;
 }
 
+bool speaks(const struct watch *w, const struct member *m, const struct vitals *v)
+{
+    return v && v->said && watch_live(w, m) && strcmp(v->boot, watch_observed(w, m)->boot) == 0;
+}
+
 enum result said_now(const struct watch *w, struct mono now, const struct member *m, size_t i)
 {
     const struct vitals *v = vitals_find(w, m);
-    if (!was_said(v, i) || !watch_live(w, m) || strcmp(v->boot, watch_observed(w, m)->boot) != 0)
-        return RESULT_UNKNOWN;
-    if (check_ages(check_at(w, i)) && mono_sub(now, said_looked(w, v, i)).ns > longest_age(check_at(w, i)).ns)
-        return RESULT_UNKNOWN;
-    return (enum result)((v->said[i] & SAID_RESULT) - 1);
+    return was_said(v, i) && speaks(w, m, v) ? said_of(w, now, v, i) : RESULT_UNKNOWN;
 }
 
 /* What the kernel has said on this boot stays said: of it, how old it was when it was told counts. */

@@ -61,7 +61,8 @@ int watch_checks(struct watch *w, struct mono now, struct wall wall, struct memb
 int watch_event(struct watch *w, struct mono now, struct wall wall, struct member *m, const char *check,
                 const struct verdict *v, struct span age, struct err *e);
 /* Nodes that are to tell all their checks anew: what they said is out of date, or something waits for a newer
- * look. Each at most once in ten seconds; for the shell's timer. */
+ * look. Each at most once in ten seconds; of many that are well a tenth is looked at in each call, for the
+ * shell's timer of a second. */
 typedef void tell_fn(void *arg, struct member *m);
 void watch_untold(struct watch *w, struct mono now, tell_fn *fn, void *arg);
 /* What the scheduler says runs on m: WORK_UNKNOWN when it cannot be asked. Work counts as idle only when both

@@ -171,6 +171,32 @@ static void test_who_is_out_of_date_is_to_tell_again_now_and_then(void **state)
     ward_destroy(d);
 }
 
+static void mark(void *arg, struct member *m)
+{
+    bool *asked = arg;
+    asked[m->id] = true;
+}
+
+static void test_of_many_who_is_well_is_asked_in_turn_and_who_is_ill_at_once(void **state)
+{
+    struct ward *d = ward_create(NODES);
+    bool asked[NODES] = {0};
+    unsigned n = 0;
+    for (int i = 1; i <= NODES; i++)
+        tells(d, i, true, WELL);
+    tells(d, NODES, false, ILL);
+    world_run(d->x, 200);
+    watch_untold(d->x->w, world_now(d->x), mark, asked);
+    assert_true(asked[world_node(d->x, NODES)->id]);
+    for (int i = 0; i < NODES; i++)
+        n += asked[i];
+    assert_int_equal(n, 101);
+    watch_untold(d->x->w, world_now(d->x), mark, asked);
+    for (int i = 0; i < NODES; i++)
+        assert_true(asked[i]);
+    ward_destroy(d);
+}
+
 static void test_work_is_idle_only_when_both_say_so(void **state)
 {
     struct ward *d = ward_create(2);
@@ -324,6 +350,7 @@ int main(void)
         cmocka_unit_test(test_a_check_of_other_records_is_passed_over),
         cmocka_unit_test(test_what_is_out_of_date_or_not_heard_is_unknown),
         cmocka_unit_test(test_who_is_out_of_date_is_to_tell_again_now_and_then),
+        cmocka_unit_test(test_of_many_who_is_well_is_asked_in_turn_and_who_is_ill_at_once),
         cmocka_unit_test(test_work_is_idle_only_when_both_say_so),
         cmocka_unit_test(test_records_of_checks_that_change_keep_what_was_said),
         cmocka_unit_test(test_an_incident_whose_check_is_taken_away_is_over),

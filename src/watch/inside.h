@@ -247,6 +247,12 @@ struct saying {
 
 /* What is known of one member's health, and of its repair beside the records. Of a node that never said
  * anything and was never ill there is none. */
+/* What is asked most often of a check's record. */
+struct check_rule {
+    int64_t age_max_ns; /* what it said is out of date then; INT64_MAX: never */
+    bool repeats;
+};
+
 struct vitals {
     char boot[37];      /* of which all that is said is */
     bool told;          /* everything was told in this session */
@@ -300,6 +306,8 @@ const struct check *check_at(const struct watch *w, size_t i);
 size_t check_count(const struct watch *w);
 /* What the check says of m now: UNKNOWN when nothing is known. */
 enum result said_now(const struct watch *w, struct mono now, const struct member *m, size_t i);
+/* Whether anything that it said counts: it is live, and has said it on this boot. */
+bool speaks(const struct watch *w, const struct member *m, const struct vitals *v);
 bool was_said(const struct vitals *v, size_t i); /* anything, on this boot */
 void said_forget(struct vitals *v, size_t i);
 /* It runs by itself, not on demand or in the extensive stage alone. */
@@ -545,6 +553,7 @@ struct watch {
     struct vitals **vitals; /* by member id */
     size_t n_vitals;
     char **check_names; /* as of the records that vitals know */
+    struct check_rule *rules;
     size_t n_checks;
     uint32_t checks_generation;
     size_t n_follow;
@@ -560,8 +569,17 @@ struct watch {
     struct mono *surge;    /* when each of the last came that would be isolated; at most policy's surge */
     bool tripped, latched; /* the latch: proposed and not yet recorded; as seen last */
     bool budget_alarm;     /* that nodes wait for room was told */
+    size_t untold_from;    /* of the nodes that are well, the first that watch_untold looks at next */
     size_t waiting;        /* of them, in the sweep under way */
 };
+
+/* said_now of a node that speaks: for those who ask about all checks of all nodes. */
+static inline enum result said_of(const struct watch *w, struct mono now, const struct vitals *v, size_t i)
+{
+    int64_t age_ns = now.ns - w->created.ns - INT64_C(100000000) * v->looked_ds[i];
+    uint8_t said = v->said[i] & SAID_RESULT;
+    return !said || age_ns > w->rules[i].age_max_ns ? RESULT_UNKNOWN : (enum result)(said - 1);
+}
 
 /* A moment that is kept in tenths of seconds since the watch was made. */
 struct mono watch_at(const struct watch *w, uint32_t ds);
