@@ -164,7 +164,8 @@ static void on_settled(void *arg)
     end_if_told(arg);
 }
 
-static int work_read(void *arg, struct text *out, struct err *e)
+/* In a child that stays: it reads a few directories, each time from anew. */
+static int work_read(void *arg, const char *question, struct text *out, struct err *e)
 {
     const struct agent *a = arg;
     CLEANUP_JSON json_t *work = NULL;
@@ -214,7 +215,7 @@ static void beat_now(struct agent *a)
     struct err e = {0};
     if (!uplink_is_up(a->uplink))
         return;
-    if (child_run(a->work_child, span_ms(WORK_DEADLINE_MS), work_read, on_work, a, &e)) {
+    if (child_ask(a->work_child, span_ms(WORK_DEADLINE_MS), work_read, a, "work", on_work, a, &e)) {
         log_debug(LOG_PROBE, "the running work could not be read: %s", e.msg);
         send_heartbeat(a, "null");
     }

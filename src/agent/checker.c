@@ -303,7 +303,7 @@ struct checker *checker_create(uv_loop_t *loop, const struct checker_settings *s
     c->loop = loop;
     c->settings = *settings;
     c->work = true; /* until somebody has looked */
-    c->workers = workers_create(loop);
+    c->workers = workers_create(loop, checker_answer, c);
     uv_timer_init(loop, &c->turn);
     uv_timer_init(loop, &c->tell);
     c->turn.data = c->tell.data = c;

@@ -11,6 +11,9 @@
  * them hangs, the others would have waited for it anyway. What somebody asked for shares with nothing but
  * what was asked for as well, as all that a prolog wants to know; plugins and what measures the machine,
  * which take their own time, go alone.
+ *
+ * What reads files is asked of a child that stays. What loads a library, which then holds devices open, what
+ * runs a program and what takes all memory is done in a child of its own.
  */
 
 enum { NEXT_ITEM = '\f' }; /* between the facts of two; no fact has a control character */
@@ -31,18 +34,48 @@ const char *check_target(const struct check *k, char buf[static CHECKER_TARGET_B
     return buf;
 }
 
+static void gather_one(struct item *k, struct look_shared *shared, struct text *out)
+{
+    struct look l = item_look(k, mono_now());
+    l.memory = NULL;
+    l.shared = shared;
+    CLEANUP_TEXT struct text facts = {0}; /* of this one alone: what finds none says so */
+    probe_code(k->check->probe)->gather(&l, &facts);
+    text_add(out, facts.s ? facts.s : "");
+}
+
 static int gather_apart(void *arg, struct text *out, struct err *e)
 {
     struct look_shared shared = {.nvml = NULL};
     for (struct item *k = arg; k; k = k->with) {
-        struct look l = item_look(k, mono_now());
-        l.memory = NULL;
-        l.shared = &shared;
         if (k != arg)
             text_add_char(out, NEXT_ITEM);
-        CLEANUP_TEXT struct text facts = {0}; /* of this one alone: what finds none says so */
-        probe_code(k->check->probe)->gather(&l, &facts);
-        text_add(out, facts.s ? facts.s : "");
+        gather_one(k, &shared, out);
+    }
+    look_shared_fini(&shared);
+    return 0;
+}
+
+/* The places of the group's checks in the list. */
+static void write_question(const struct item *leader, struct text *out)
+{
+    const struct checker *c = leader->c;
+    for (const struct item *k = leader; k; k = k->with)
+        text_printf(out, "%s%zu", k == leader ? "" : " ", (size_t)(k->check - c->list.checks.list));
+}
+
+int checker_answer(void *arg, const char *question, struct text *out, struct err *e)
+{
+    const struct checker *c = arg;
+    struct look_shared shared = {.nvml = NULL};
+    CLEANUP_FREE char *words = mem_dup(question);
+    uint64_t i;
+    for (char *rest = words, *word; (word = strsep(&rest, " "));) {
+        if (text_parse_u64(word, 0, c->list.checks.n - 1, &i, e))
+            return -EINVAL;
+        if (word != words)
+            text_add_char(out, NEXT_ITEM);
+        gather_one(c->items[i], &shared, out);
     }
     look_shared_fini(&shared);
     return 0;
@@ -109,6 +142,24 @@ static void gather_group(struct item *leader, const char *target)
     }
 }
 
+/* What only reads and writes files leaves nothing behind in its process. */
+static bool may_stay(const struct check *k)
+{
+    const struct probe_row *row = probe_row(k->probe);
+    bool loads = strstr(row->keys, "Library") != NULL;
+    return k->probe != PROBE_PLUGIN && row->how != PROBE_BENCH && !loads;
+}
+
+static int begin_group(struct item *k, const char *target, struct err *e)
+{
+    struct workers *w = k->c->workers;
+    CLEANUP_TEXT struct text question = {0};
+    if (!may_stay(k->check))
+        return workers_run(w, target, k->deadline, gather_apart, on_gathered, k, e);
+    write_question(k, &question);
+    return workers_ask(w, target, k->deadline, question.s, on_gathered, k, e);
+}
+
 void item_begin_apart(struct item *k)
 {
     struct err e = {0};
@@ -116,7 +167,7 @@ void item_begin_apart(struct item *k)
     const char *target = check_target(k->check, buf);
     k->began = mono_now();
     gather_group(k, target);
-    int r = workers_run(k->c->workers, target, k->deadline, gather_apart, on_gathered, k, &e);
+    int r = begin_group(k, target, &e);
     for (struct item *i = k, *next; i; i = next) {
         next = r ? let_go(i) : i->with;
         if (r == -EAGAIN)

@@ -93,6 +93,8 @@ void item_cannot(struct item *k, const char *what, const char *why);
 enum { CHECKER_TARGET_BYTES = 32 };
 /* What the check touches, if that may hang; else its own name. It may lie in buf. */
 const char *check_target(const struct check *k, char buf[static CHECKER_TARGET_BYTES]);
+/* For workers_create, with the checker: the facts of the checks in the question. */
+int checker_answer(void *arg, const char *question, struct text *out, struct err *e);
 /* Looks in a child, or waits for one. */
 void item_begin_apart(struct item *k);
 /* Ends the look that is under way; others who shared the child are due at once. */

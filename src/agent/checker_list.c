@@ -119,6 +119,7 @@ void checker_set(struct checker *c, struct checklist *list)
         c->items[i]->check = record;
     }
     c->any_list = true;
+    workers_renew(c->workers);
     for (size_t i = 0; i < n_old; i++)
         if (old[i])
             drop_item(c, old[i]);

@@ -207,6 +207,22 @@ static void what_hangs_is_unknown_and_holds_nobody_up(void **state)
     assert_non_null(json_object_get(one, "text"));
 }
 
+/* A child that stayed from before knows the old list. */
+static void a_new_list_is_looked_at_by_who_knows_it(void **state)
+{
+    struct node *n = *state;
+    fake_write(n->root, "there/x", "");
+    start(n);
+    set_list(n, "h1", "Check=w Probe=fs.write Path=/there Every=1s\n");
+    wait_said(n, 1, "w", "ok");
+    int from = n->n;
+    set_list(n, "h2", "Check=w Probe=fs.write Path=/not/there Every=1s\n");
+    wait_said(n, from + 1, "w", "unsupported");
+    from = n->n;
+    set_list(n, "h3", "Check=w Probe=fs.write Path=/there Every=1s\n");
+    wait_said(n, from + 1, "w", "ok");
+}
+
 static void more_than_a_few_children_wait_for_each_other(void **state)
 {
     struct node *n = *state;
@@ -593,6 +609,7 @@ int main(void)
         TEST(says_nothing_without_a_list_and_all_when_asked),
         TEST(what_fails_is_said_as_often_as_the_record_wants_it),
         TEST(what_hangs_is_unknown_and_holds_nobody_up),
+        TEST(a_new_list_is_looked_at_by_who_knows_it),
         TEST(more_than_a_few_children_wait_for_each_other),
         TEST(looks_when_asked_and_tells_what_it_saw),
         TEST(those_of_one_target_share_a_child),

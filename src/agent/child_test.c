@@ -236,6 +236,143 @@ static void what_a_child_opens_is_there_in_its_own_children(void **state)
     assert_string_equal(r->text, "8");
 }
 
+/* --- one that stays ------------------------------------------------------------------------- */
+
+static int answer(void *arg, const char *question, struct text *out, struct err *e)
+{
+    const struct run *r = arg;
+    if (strcmp(question, "die") == 0)
+        raise(SIGKILL);
+    if (strcmp(question, "die in the middle") == 0) {
+        assert_int_equal(write(3, "+half", 5), 5);
+        raise(SIGKILL);
+    }
+    if (strcmp(question, "hang") == 0)
+        return hang(NULL, out, e);
+    if (strcmp(question, "much") == 0)
+        return say_much(NULL, out, e);
+    if (strcmp(question, "fail") == 0)
+        return err_set(e, -ENOENT, "no such thing");
+    text_printf(out, "%s %d %d", question, (int)getpid(), r->inherited);
+    return 0;
+}
+
+static void ask_within(struct run *r, const char *question, struct span deadline)
+{
+    int before = r->done, busy;
+    r->why = (struct err){0};
+    while ((busy = child_ask(r->child, deadline, answer, r, question, on_done, r, NULL)) == -EBUSY)
+        uv_run(&r->loop, UV_RUN_ONCE);
+    assert_int_equal(busy, 0);
+    while (r->done == before)
+        uv_run(&r->loop, UV_RUN_ONCE);
+}
+
+static void ask(struct run *r, const char *question)
+{
+    ask_within(r, question, span_s(20));
+}
+
+/* Who answered; 0 for nobody. */
+static int who(struct run *r, const char *question)
+{
+    int pid = 0;
+    ask(r, question);
+    if (r->text)
+        assert_int_equal(sscanf(r->text + strlen(question), "%d", &pid), 1);
+    return pid;
+}
+
+static void one_may_stay_for_the_next_question(void **state)
+{
+    struct run *r = *state;
+    int first = who(r, "first");
+    assert_memory_equal(r->text, "first ", 6);
+    assert_true(child_waits(r->child));
+    assert_int_equal(who(r, "and another"), first);
+    assert_memory_equal(r->text, "and another ", 12);
+    assert_int_equal(who(r, "fail"), 0);
+    assert_string_equal(r->why.msg, "no such thing");
+    assert_int_equal(who(r, "third"), first);
+}
+
+static void one_that_stays_knows_what_was_when_it_was_started(void **state)
+{
+    struct run *r = *state;
+    r->inherited = 7;
+    ask(r, "x");
+    r->inherited = 8;
+    ask(r, "x");
+    assert_string_equal(strrchr(r->text, ' '), " 7");
+    child_destroy(r->child);
+    r->child = child_create(&r->loop, LIMIT);
+    ask(r, "x");
+    assert_string_equal(strrchr(r->text, ' '), " 8");
+}
+
+static void when_one_that_stays_ends_another_comes(void **state)
+{
+    static const char *const ends[] = {"die", "die in the middle", "much"};
+    struct run *r = *state;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        int before = who(r, "x");
+        assert_int_equal(who(r, ends[i]), 0);
+        assert_int_not_equal(r->why.code, 0);
+        assert_false(child_waits(r->child));
+        int after = who(r, "x");
+        assert_true(after != 0 && after != before);
+    }
+}
+
+static void one_that_stays_ends_while_nobody_asks(void **state)
+{
+    struct run *r = *state;
+    int before = who(r, "x");
+    kill(before, SIGKILL);
+    while (child_exists(r->child))
+        uv_run(&r->loop, UV_RUN_ONCE);
+    assert_false(child_waits(r->child));
+    int after = who(r, "x");
+    assert_true(after != 0 && after != before);
+    assert_int_equal(r->why.code, 0);
+}
+
+static void one_that_stays_has_a_deadline_for_each_question(void **state)
+{
+    struct run *r = *state;
+    int before = who(r, "x");
+    ask_within(r, "hang", span_ms(20));
+    assert_int_equal(r->why.code, -ETIMEDOUT);
+    assert_false(child_waits(r->child));
+    assert_int_not_equal(who(r, "x"), before);
+}
+
+static void one_that_stays_is_asked_one_thing_at_a_time_and_nothing_long(void **state)
+{
+    struct run *r = *state;
+    static char much[CHILD_QUESTION_BYTES_MAX + 1];
+    memset(much, 'x', CHILD_QUESTION_BYTES_MAX);
+    assert_int_equal(child_ask(r->child, span_s(20), answer, r, much, on_done, r, NULL), -E2BIG);
+    much[CHILD_QUESTION_BYTES_MAX - 1] = '\0';
+    ask(r, much);
+    assert_memory_equal(r->text, much, CHILD_QUESTION_BYTES_MAX - 1);
+    assert_int_equal(child_ask(r->child, span_s(20), answer, r, "hang", on_done, r, NULL), 0);
+    assert_int_equal(child_ask(r->child, span_s(20), answer, r, "x", on_done, r, NULL), -EBUSY);
+    assert_int_equal(child_run(r->child, span_s(20), say_hello, on_done, r, NULL), -EBUSY);
+}
+
+static void after_many_questions_another_comes(void **state)
+{
+    struct run *r = *state;
+    int first = who(r, "x"), last = first;
+    for (int i = 1; i < CHILD_QUESTIONS_MAX; i++)
+        last = who(r, "x");
+    assert_int_equal(last, first);
+    assert_false(child_waits(r->child));
+    int next = who(r, "x");
+    assert_true(next != 0 && next != first);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, open_run, close_run)
@@ -249,6 +386,13 @@ int main(void)
         T(holds_no_descriptor_of_its_parent),
         T(keeps_one_descriptor_open_in_the_child),
         T(what_a_child_opens_is_there_in_its_own_children),
+        T(one_may_stay_for_the_next_question),
+        T(one_that_stays_knows_what_was_when_it_was_started),
+        T(when_one_that_stays_ends_another_comes),
+        T(one_that_stays_ends_while_nobody_asks),
+        T(one_that_stays_has_a_deadline_for_each_question),
+        T(one_that_stays_is_asked_one_thing_at_a_time_and_nothing_long),
+        T(after_many_questions_another_comes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

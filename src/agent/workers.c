@@ -9,7 +9,8 @@
 struct worker {
     struct worker *next;
     struct workers *all;
-    char *target;
+    char *target; /* NULL: it has answered, and waits for the next question or ends */
+    bool stale;   /* it is not asked again */
     struct child *child;
     bool running;      /* its done is still to be called */
     struct mono since; /* its child was started */
@@ -20,14 +21,18 @@ struct worker {
 
 struct workers {
     uv_loop_t *loop;
+    child_answer_fn *answer;
+    void *answer_arg;
     struct worker *list;
     unsigned running;
 };
 
-struct workers *workers_create(uv_loop_t *loop)
+struct workers *workers_create(uv_loop_t *loop, child_answer_fn *answer, void *arg)
 {
     struct workers *w = mem_alloc(sizeof *w);
     w->loop = loop;
+    w->answer = answer;
+    w->answer_arg = arg;
     return w;
 }
 
@@ -54,16 +59,24 @@ static struct worker *find(const struct workers *w, const char *target)
 {
     struct worker *k;
     LL_FOREACH (w->list, k)
-        if (strcmp(k->target, target) == 0)
+        if (k->target && strcmp(k->target, target) == 0)
             return k;
     return NULL;
 }
 
-static struct worker *add(struct workers *w, const char *target)
+static struct worker *find_waiting(const struct workers *w)
+{
+    struct worker *k;
+    LL_FOREACH (w->list, k)
+        if (!k->target && child_waits(k->child))
+            return k;
+    return NULL;
+}
+
+static struct worker *add(struct workers *w)
 {
     struct worker *k = mem_alloc(sizeof *k);
     k->all = w;
-    k->target = mem_dup(target);
     k->child = child_create(w->loop, WORKERS_BYTES_MAX);
     LL_PREPEND(w->list, k);
     return k;
@@ -75,12 +88,18 @@ static int work(void *arg, struct text *out, struct err *e)
     return k->work(k->arg, out, e);
 }
 
-/* A worker whose child has gone is of no more use: the next look at the target makes a new one. */
+/* One is enough to stay. A worker whose child has gone is of no more use: the next
+ * look at the target makes a new one. */
 static void on_done(void *arg, char *text, size_t len, const struct err *why)
 {
     struct worker *k = arg;
     k->running = false;
     k->all->running--;
+    if (child_waits(k->child)) {
+        if (k->stale || find_waiting(k->all))
+            child_dismiss(k->child);
+        free(STEAL(k->target));
+    }
     k->done(k->arg, text, len, why);
 }
 
@@ -92,31 +111,70 @@ static void remove_idle(struct workers *w)
         remove_worker(k);
 }
 
-int workers_run(struct workers *w, const char *target, struct span deadline, child_work_fn *fn,
-                child_done_fn *done, void *arg, struct err *e)
+/* NULL: there can be none now. */
+static struct worker *take_free(struct workers *w, const char *target, bool question, int *r, struct err *e)
 {
     char since[32];
     struct mono now = mono_now();
     remove_idle(w);
     struct worker *k = find(w, target);
     if (k && !k->running)
-        return err_set(e, -EBUSY, "%s still hanging since %s", target,
-                       span_human(mono_sub(now, k->since), since));
-    if (k || w->running >= WORKERS_AT_ONCE)
-        return err_set(e, -EAGAIN, "as many looks are under way as may be");
-    k = add(w, target);
-    k->work = fn;
-    k->done = done;
-    k->arg = arg;
+        *r = err_set(e, -EBUSY, "%s still hanging since %s", target,
+                     span_human(mono_sub(now, k->since), since));
+    else if (k || w->running >= WORKERS_AT_ONCE)
+        *r = err_set(e, -EAGAIN, "as many looks are under way as may be");
+    if (*r)
+        return NULL;
+    k = question ? find_waiting(w) : NULL;
+    k = k ? k : add(w);
+    k->target = mem_dup(target);
     k->since = now;
-    int r = child_run(k->child, deadline, work, on_done, k, e);
+    return k;
+}
+
+static int began(struct worker *k, int r)
+{
     if (r) {
         remove_worker(k);
         return r == -EBUSY || r == -EAGAIN ? -ENOMEM : r; /* which mean something else here */
     }
     k->running = true;
-    w->running++;
+    k->all->running++;
     return 0;
+}
+
+int workers_run(struct workers *w, const char *target, struct span deadline, child_work_fn *fn,
+                child_done_fn *done, void *arg, struct err *e)
+{
+    int r = 0;
+    struct worker *k = take_free(w, target, false, &r, e);
+    if (!k)
+        return r;
+    k->work = fn;
+    k->done = done;
+    k->arg = arg;
+    return began(k, child_run(k->child, deadline, work, on_done, k, e));
+}
+
+int workers_ask(struct workers *w, const char *target, struct span deadline, const char *question,
+                child_done_fn *done, void *arg, struct err *e)
+{
+    int r = 0;
+    struct worker *k = take_free(w, target, true, &r, e);
+    if (!k)
+        return r;
+    k->done = done;
+    k->arg = arg;
+    return began(k, child_ask(k->child, deadline, w->answer, w->answer_arg, question, on_done, k, e));
+}
+
+void workers_renew(struct workers *w)
+{
+    struct worker *k;
+    LL_FOREACH (w->list, k) {
+        k->stale = true;
+        child_dismiss(k->child);
+    }
 }
 
 void workers_cancel(struct workers *w, const void *arg, child_done_fn *done, void *done_arg)

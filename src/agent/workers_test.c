@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,14 +17,22 @@
 struct run {
     uv_loop_t loop;
     struct workers *workers;
-    int done, ended;
+    int done, ended, pid;
 };
+
+static int answer(void *arg, const char *question, struct text *out, struct err *e)
+{
+    while (strcmp(question, "hang") == 0)
+        pause();
+    text_printf(out, "%d", (int)getpid());
+    return 0;
+}
 
 static int open_run(void **state)
 {
     struct run *r = mem_alloc(sizeof *r);
     uv_loop_init(&r->loop);
-    r->workers = workers_create(&r->loop);
+    r->workers = workers_create(&r->loop, answer, r);
     *state = r;
     return 0;
 }
@@ -84,12 +94,89 @@ static void nothing_is_left_of_one_that_is_cancelled(void **state)
     assert_int_equal(errno, ECHILD);
 }
 
+static void on_answer(void *arg, char *text, size_t len, const struct err *why)
+{
+    struct run *r = arg;
+    uint64_t pid;
+    r->pid = text && text_parse_u64(text, 1, INT32_MAX, &pid, NULL) == 0 ? (int)pid : -1;
+}
+
+/* Who answers. */
+static int ask(struct run *r, const char *target)
+{
+    r->pid = 0;
+    assert_int_equal(workers_ask(r->workers, target, span_s(20), "x", on_answer, r, NULL), 0);
+    while (r->pid == 0)
+        uv_run(&r->loop, UV_RUN_ONCE);
+    return r->pid;
+}
+
+static void one_that_has_answered_is_asked_again_of_any_target(void **state)
+{
+    struct run *r = *state;
+    int first = ask(r, "/scratch");
+    assert_true(first > 0);
+    assert_int_equal(ask(r, "/home"), first);
+    assert_int_equal(ask(r, "/scratch"), first);
+}
+
+static void of_two_that_have_answered_one_stays(void **state)
+{
+    struct run *r = *state;
+    struct run other = {.workers = r->workers};
+    assert_int_equal(workers_ask(r->workers, "/a", span_s(20), "x", on_answer, r, NULL), 0);
+    assert_int_equal(workers_ask(r->workers, "/a", span_s(20), "x", on_answer, &other, NULL), -EAGAIN);
+    assert_int_equal(workers_ask(r->workers, "/b", span_s(20), "x", on_answer, &other, NULL), 0);
+    while (!r->pid || !other.pid)
+        uv_run(&r->loop, UV_RUN_ONCE);
+    int first = r->pid;
+    assert_int_not_equal(first, other.pid);
+    int stayed = ask(r, "/c");
+    assert_true(stayed == other.pid || stayed == first);
+    while (kill(first, 0) == 0 && kill(other.pid, 0) == 0)
+        uv_run(&r->loop, UV_RUN_NOWAIT);
+    assert_int_equal(kill(stayed, 0), 0);
+}
+
+static void one_that_hangs_holds_nobody_else_up(void **state)
+{
+    struct run *r = *state;
+    struct run other = {.workers = r->workers};
+    int first = ask(r, "/scratch");
+    assert_int_equal(workers_ask(r->workers, "/a", span_ms(50), "hang", on_answer, &other, NULL), 0);
+    assert_int_not_equal(ask(r, "/b"), first);
+    while (other.pid == 0)
+        uv_run(&r->loop, UV_RUN_ONCE);
+    assert_int_equal(other.pid, -1);
+    assert_true(ask(r, "/scratch") > 0);
+}
+
+static void none_that_knows_what_was_before_is_asked(void **state)
+{
+    struct run *r = *state;
+    int first = ask(r, "/scratch");
+    workers_renew(r->workers);
+    int second = ask(r, "/scratch");
+    assert_true(second > 0 && second != first);
+    assert_int_equal(workers_ask(r->workers, "/a", span_s(20), "x", on_answer, r, NULL), 0);
+    workers_renew(r->workers); /* while it is at work */
+    r->pid = 0;
+    while (r->pid == 0)
+        uv_run(&r->loop, UV_RUN_ONCE);
+    int late = r->pid;
+    assert_int_not_equal(ask(r, "/scratch"), late);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, open_run, close_run)
     const struct CMUnitTest tests[] = {
         T(nothing_is_left_of_one_that_is_cancelled),
         T(one_that_is_cancelled_is_the_only_one_until_it_is_gone),
+        T(one_that_has_answered_is_asked_again_of_any_target),
+        T(of_two_that_have_answered_one_stays),
+        T(one_that_hangs_holds_nobody_else_up),
+        T(none_that_knows_what_was_before_is_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
