@@ -238,7 +238,8 @@ static bool is_due(const struct surveyor *s, uint64_t *due_ms, uint64_t every_ms
     return true;
 }
 
-/* Every time while a module may be on its way in, or when nobody tells of them. */
+/* Modules, and what comes with them: every time while one may be on its way in, or when nobody tells of them.
+ */
 static bool look_at_modules(struct surveyor *s)
 {
     bool told = s->kernel.fd >= 0 && uv_now(s->loop) >= s->modules_until_ms;

@@ -2,29 +2,48 @@
 #include "check/part.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <net/if_arp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /*
  * ethernet   "interface NAME DEVICE UP SPEED CHANGES" for each Ethernet interface but loopback: whether there
  *            is a device behind it, whether it has a carrier and is up, Mb/s or 0, changes of the carrier;
  *            "counter NAME COUNTER VALUE"
+ *
+ * The kernel is asked for all of them at once; sysfs has the same, of a tree of files and where nobody may
+ * ask, and alone has devices and speeds. The speed is asked of the card, so only where Speed= wants to know.
  */
 
-static const char *const counters[] = {"rx_errors", "tx_errors", "rx_crc_errors", "tx_carrier_errors",
-                                       "rx_missed_errors"};
+enum { OPER_UNKNOWN = 0, OPER_UP = 6 }; /* of linux/if.h, which net/if.h does not bear */
+enum { COUNTERS = 5 };
+static const char *const counters[COUNTERS] = {"rx_errors", "tx_errors", "rx_crc_errors", "tx_carrier_errors",
+                                               "rx_missed_errors"};
 
-enum { TYPE_ETHERNET = 1 };
+static void fact_interface(struct text *out, const char *name, bool device, bool up, uint64_t speed,
+                           uint64_t changes)
+{
+    fact(out, "interface", "%s %d %d %" PRIu64 " %" PRIu64, name, device, up, speed, changes);
+}
+
+static void fact_statistic(struct text *out, const char *name, size_t i, uint64_t n)
+{
+    fact(out, "counter", "%s %s %" PRIu64, name, counters[i], n);
+}
+
+/* --- of sysfs ------------------------------------------------------------------------------- */
 
 static void add_counters(int dir, const char *name, struct text *out)
 {
-    for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {
+    for (size_t i = 0; i < COUNTERS; i++) {
         char path[64];
         uint64_t n;
         snprintf(path, sizeof path, "statistics/%s", counters[i]);
         if (sys_u64(dir, path, &n) == 0)
-            fact(out, "counter", "%s %s %" PRIu64, name, counters[i], n);
+            fact_statistic(out, name, i, n);
     }
 }
 
@@ -33,7 +52,7 @@ static void add_interface(int dir, const char *name, struct text *out)
 {
     char state[SYS_TEXT_BYTES_MAX] = "", device[SYS_TEXT_BYTES_MAX];
     uint64_t type, carrier = 0, speed = 0, changes = 0;
-    if (sys_u64(dir, "type", &type) < 0 || type != TYPE_ETHERNET)
+    if (sys_u64(dir, "type", &type) < 0 || type != ARPHRD_ETHER)
         return;
     if (sys_text(dir, "operstate", state) < 0) {
         fact(out, "unknown", "the state of %s", name);
@@ -44,17 +63,74 @@ static void add_interface(int dir, const char *name, struct text *out)
     if (sys_u64(dir, "speed", &speed) < 0)
         speed = 0;
     bool up = carrier == 1 && (strcmp(state, "up") == 0 || strcmp(state, "unknown") == 0);
-    fact(out, "interface", "%s %d %d %" PRIu64 " %" PRIu64, name, sys_link(dir, "device", device) == 0, up,
-         speed, changes);
+    fact_interface(out, name, sys_link(dir, "device", device) == 0, up, speed, changes);
     add_counters(dir, name, out);
 }
+
+/* --- of the kernel -------------------------------------------------------------------------- */
+
+struct asked {
+    int root;
+    bool devices, speeds;
+    bool blind; /* of one nobody knows whether there is a device behind it */
+    struct text facts;
+};
+
+static bool has_device(struct asked *a, const struct link *l)
+{
+    char path[IFNAMSIZ + 32];
+    struct stat st;
+    if (l->device || l->software)
+        return l->device;
+    snprintf(path, sizeof path, "sys/class/net/%s/device", l->name);
+    bool there = fstatat(a->root, path, &st, AT_SYMLINK_NOFOLLOW) == 0;
+    a->blind |= !there && !sys_mounted(a->root);
+    return there;
+}
+
+static uint64_t speed_of(int root, const char *name)
+{
+    char path[IFNAMSIZ + 32];
+    uint64_t speed;
+    snprintf(path, sizeof path, "sys/class/net/%s/speed", name);
+    return sys_u64(root, path, &speed) < 0 ? 0 : speed;
+}
+
+static void add_link(const struct link *l, void *arg)
+{
+    struct asked *a = arg;
+    const uint64_t values[COUNTERS] = {l->stats.rx_errors, l->stats.tx_errors, l->stats.rx_crc_errors,
+                                       l->stats.tx_carrier_errors, l->stats.rx_missed_errors};
+    bool up = l->carrier && (l->state == OPER_UP || l->state == OPER_UNKNOWN);
+    if (l->type != ARPHRD_ETHER)
+        return;
+    fact_interface(&a->facts, l->name, a->devices && has_device(a, l), up,
+                   a->speeds && up ? speed_of(a->root, l->name) : 0, l->changes);
+    for (size_t i = 0; i < COUNTERS; i++)
+        fact_statistic(&a->facts, l->name, i, values[i]);
+}
+
+/* False when nobody answered, or not as it was in one moment. Where there is no /sys, devices are not known.
+ */
+static bool ask_kernel(const struct look *l, int root, struct text *out)
+{
+    struct asked a = {
+        .root = root, .devices = !check_arg(l->check, "Interface"), .speeds = check_arg(l->check, "Speed")};
+    bool answered = links_each(add_link, &a) == 0 && !a.blind;
+    if (answered && a.facts.s)
+        text_add(out, a.facts.s);
+    text_fini(&a.facts);
+    return answered;
+}
+
+/* -------------------------------------------------------------------------------------------- */
 
 void gather_ETHERNET(const struct look *l, struct text *out)
 {
     CLEANUP_FD int root = look_root(l, out);
     if (root < 0)
         return;
-    int r = each_entry(root, "sys/class/net", add_interface, out);
+    int r = *l->root || !ask_kernel(l, root, out) ? each_entry(root, "sys/class/net", add_interface, out) : 0;
     if (r < 0)
         fact_cannot(root, out, "sys/class/net", r);
     else if (out->len == 0 && !check_arg(l->check, "Interface"))

@@ -119,7 +119,7 @@ bool look_apart(const struct look *l)
         return root >= 0 && processes_many(root);
     const char *path = check_arg(l->check, "Path");
     struct mounted m;
-    return root < 0 || mounts_find(root, path ? path : "/", &m) < 0 || !type_local(m.type);
+    return root < 0 || mounts_find(root, path ? path : "/", false, &m) < 0 || !type_local(m.type);
 }
 
 void look_now(struct look *l, struct verdict *v)

@@ -34,7 +34,7 @@ void gather_FS_MOUNTED(const struct look *l, struct text *out)
         fact(out, "unknown", "the record has no Path");
         return;
     }
-    int r = mounts_find(root, path, &m);
+    int r = mounts_find(root, path, check_arg(l->check, "Options"), &m);
     if (r < 0 && r != -ENOENT)
         fact(out, "unknown", "the list of mounts: %s", strerror(-r));
     else if (r < 0 || strcmp(m.path, path) != 0)
@@ -122,7 +122,7 @@ void gather_FS_READONLY(const struct look *l, struct text *out)
         return;
     struct gathering g = {.out = out};
     struct mounted m;
-    int r = path ? mounts_find(root, path, &m) : mounts_each(root, add_disk, &g);
+    int r = path ? mounts_find(root, path, true, &m) : mounts_each(root, add_disk, &g);
     if (r < 0)
         fact(out, "unknown", "the list of mounts: %s", strerror(-r));
     else if (path && strcmp(m.path, path) != 0)

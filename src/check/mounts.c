@@ -17,9 +17,9 @@
  *
  * with any number of words before the dash. Where something is mounted over a mount, the last line counts.
  *
- * Several checks want the list in the same moment, so that of /proc is kept for a while as it was read. When
- * something is mounted or unmounted the kernel says so (POLLPRI); that a file system became read-only after
- * an error it does not say, so the while is short.
+ * Several checks want the list in the same moment and one each second, so that of /proc is kept as it was
+ * read. When something is mounted or unmounted the kernel says so (POLLPRI). That a file system became
+ * read-only after an error it does not say, so for those who ask about that it is kept for a short while.
  */
 
 enum { PATH = 4, OPTIONS = 5, LEAST = 6 }; /* words from the first */
@@ -92,7 +92,7 @@ static struct {
     struct text lines;
 } kept = {.fd = -1};
 
-enum { KEPT_MS = 100, KEPT_BYTES_MAX = 64 << 10 };
+enum { KEPT_MS = 30000, STATES_KEPT_MS = 100, KEPT_BYTES_MAX = 64 << 10 };
 
 static bool keep_line(const char *line, void *arg)
 {
@@ -102,12 +102,18 @@ static bool keep_line(const char *line, void *arg)
     return kept.whole;
 }
 
-static bool is_current(const struct stat *root)
+/* The descriptor is of this process and of this root's list. */
+static bool is_open(const struct stat *root)
+{
+    return kept.fd >= 0 && kept.pid == getpid() && kept.root.st_dev == root->st_dev &&
+           kept.root.st_ino == root->st_ino;
+}
+
+static bool is_current(bool states)
 {
     struct pollfd p = {.fd = kept.fd, .events = POLLPRI};
-    return kept.fd >= 0 && kept.pid == getpid() && kept.root.st_dev == root->st_dev &&
-           kept.root.st_ino == root->st_ino && mono_sub(mono_now(), kept.at).ns < span_ms(KEPT_MS).ns &&
-           poll(&p, 1, 0) == 0;
+    int64_t for_ms = states ? STATES_KEPT_MS : KEPT_MS;
+    return poll(&p, 1, 0) == 0 && mono_sub(mono_now(), kept.at).ns < span_ms(for_ms).ns;
 }
 
 static void forget(void)
@@ -132,29 +138,46 @@ static int open_list(int root, const char *path)
     return -1;
 }
 
-/* The descriptor is opened before the list is read: what happens in between is a change. */
-static bool keep(int root)
+static void open_kept(int root, const struct stat *st)
+{
+    forget();
+    for (size_t i = 0; i < sizeof places / sizeof *places && kept.fd < 0; i++)
+        kept.fd = open_list(root, places[i]);
+    kept.pid = getpid();
+    kept.root = *st;
+    kept.at = (struct mono){INT64_MIN / 2};
+}
+
+/* Whether all of it could be read, and is not too long. */
+static bool read_kept(void)
+{
+    char bytes[SYS_LINE_BYTES_MAX];
+    struct sys_lines lines = {.len = 0};
+    ssize_t n = 0;
+    text_clear(&kept.lines);
+    kept.at = mono_now();
+    kept.whole = true;
+    for (off_t at = 0; kept.whole && (n = pread(kept.fd, bytes, sizeof bytes, at)) > 0; at += n)
+        sys_lines_feed(&lines, bytes, (size_t)n, keep_line, NULL);
+    kept.whole &= n == 0;
+    return kept.whole;
+}
+
+/* What changes while it is read is told of afterwards. */
+static bool keep(int root, bool states)
 {
     struct stat st;
     if (fstat(root, &st) < 0)
         return false;
-    if (is_current(&st))
-        return kept.whole;
-    forget();
-    const char *path = places[0];
-    if ((kept.fd = open_list(root, path)) < 0)
-        kept.fd = open_list(root, path = places[1]);
-    kept.pid = getpid();
-    kept.root = st;
-    kept.at = mono_now();
-    kept.whole = false;
-    return kept.fd >= 0 && sys_each_line(root, path, keep_line, NULL) == 0 && kept.whole;
+    if (!is_open(&st))
+        open_kept(root, &st);
+    return kept.fd >= 0 && (is_current(states) ? kept.whole : read_kept());
 }
 
-static int list_each(int root, sys_line_fn *fn, void *arg)
+static int list_each(int root, bool states, sys_line_fn *fn, void *arg)
 {
     struct sys_lines lines = {.len = 0};
-    if (keep(root)) {
+    if (keep(root, states)) {
         sys_lines_feed(&lines, kept.lines.s, kept.lines.len, fn, arg);
         return 0;
     }
@@ -165,7 +188,7 @@ static int list_each(int root, sys_line_fn *fn, void *arg)
 int mounts_each(int root, mounted_fn *fn, void *arg)
 {
     struct reading reading = {.fn = fn, .arg = arg};
-    int r = list_each(root, on_line, &reading);
+    int r = list_each(root, true, on_line, &reading);
     if (r < 0)
         return r == -ENOENT ? -ENODATA : r;
     return reading.n > 0 ? 0 : -EINVAL; /* there is always a root */
@@ -204,10 +227,10 @@ static bool nearer(const char *line, void *arg)
     return true;
 }
 
-int mounts_find(int root, const char *path, struct mounted *m)
+int mounts_find(int root, const char *path, bool states, struct mounted *m)
 {
     struct search s = {.path = path, .found = m};
-    int r = list_each(root, nearer, &s);
+    int r = list_each(root, states, nearer, &s);
     if (r < 0)
         return r == -ENOENT ? -ENODATA : r;
     if (s.best > 0)

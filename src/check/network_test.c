@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "check/trial_test.h"
 
+#include <fcntl.h>
+#include <linux/if_tun.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <setjmp.h>
@@ -104,6 +109,148 @@ static void test_errors(void **state)
     trial_expect(t, "Probe=ethernet", "ok");
 }
 
+/* --- this machine's own --------------------------------------------------------------------- */
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The facts of a root in the order of their bytes, without counters: those go on meanwhile. */
+static char *interfaces_of(const char *root)
+{
+    struct checks c = {0};
+    static const char record[] = "Check=e Probe=ethernet Speed=1";
+    CLEANUP_TEXT struct text facts = {0};
+    struct text sorted = {0};
+    char *lines[256];
+    size_t n = 0;
+    assert_int_equal(checks_parse("test", record, strlen(record), &c, NULL), 0);
+    struct look l = {.check = c.list, .root = root};
+    gather_ETHERNET(&l, &facts);
+    for (char *rest = facts.s, *line; n < 256 && (line = strsep(&rest, "\n"));)
+        if (strncmp(line, "counter", 7) != 0)
+            lines[n++] = line;
+    qsort(lines, n, sizeof *lines, by_text);
+    for (size_t i = 0; i < n; i++)
+        text_printf(&sorted, "%s\n", lines[i]);
+    checks_fini(&c);
+    return text_take(&sorted);
+}
+
+static void the_kernel_says_what_sysfs_says(void **state)
+{
+    for (int tries = 0;; tries++) { /* something may change in between */
+        CLEANUP_FREE char *kernel = interfaces_of(""), *sysfs = interfaces_of("/");
+        if (strcmp(kernel, sysfs) == 0)
+            return;
+        if (tries == 10)
+            assert_string_equal(kernel, sysfs);
+    }
+}
+
+struct wanted_link {
+    const char *name;
+    int n;
+    struct link is;
+};
+
+static void find_link(const struct link *l, void *arg)
+{
+    struct wanted_link *w = arg;
+    if (strcmp(l->name, w->name) != 0)
+        return;
+    w->n++;
+    w->is = *l;
+}
+
+static int links_named(const char *name, struct link *out)
+{
+    struct wanted_link w = {.name = name};
+    if (links_each(find_link, &w))
+        return -1;
+    *out = w.is;
+    return w.n;
+}
+
+static int make_tap(const char *name)
+{
+    struct ifreq of = {.ifr_flags = IFF_TAP | IFF_NO_PI};
+    int fd = open("/dev/net/tun", O_RDWR | O_CLOEXEC);
+    snprintf(of.ifr_name, sizeof of.ifr_name, "%s", name);
+    if (fd < 0 || ioctl(fd, TUNSETIFF, &of))
+        _exit(77);
+    return fd;
+}
+
+static void set_up(const char *name)
+{
+    struct ifreq of = {.ifr_flags = IFF_UP};
+    CLEANUP_FD int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    snprintf(of.ifr_name, sizeof of.ifr_name, "%s", name);
+    if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &of))
+        _exit(77);
+}
+
+#define EXPECT(what)                  \
+    do {                              \
+        if (!(what))                  \
+            _exit(__LINE__ % 70 + 1); \
+    } while (0)
+
+/* In a network of its own, so that nothing is left. */
+static void watch_a_link(void)
+{
+    struct link l;
+    int off = 0, on = 1;
+    if (unshare(CLONE_NEWNET))
+        _exit(77);
+    EXPECT(links_named("tap7", &l) == 0);
+    int tap = make_tap("tap7");
+    EXPECT(links_named("tap7", &l) == 1 && l.type == 1 && !l.device && l.software && l.state == 2);
+    set_up("tap7");
+    EXPECT(links_named("tap7", &l) == 1 && l.carrier && l.state != 2);
+    uint32_t changes = l.changes;
+    if (ioctl(tap, TUNSETCARRIER, &off))
+        _exit(77);
+    EXPECT(links_named("tap7", &l) == 1 && !l.carrier && l.changes == changes + 1);
+    EXPECT(ioctl(tap, TUNSETCARRIER, &on) == 0);
+    EXPECT(links_named("tap7", &l) == 1 && l.carrier && l.changes == changes + 2);
+    close(tap);
+    EXPECT(links_named("tap7", &l) == 0);
+    tap = make_tap("tap7"); /* the same name again is another one */
+    EXPECT(links_named("tap7", &l) == 1 && l.changes < changes + 2);
+    pid_t child = fork();
+    if (child == 0) { /* which has a socket of its own */
+        close_range(3, ~0U, 0);
+        (void)open("/dev/null", O_RDWR | O_CLOEXEC);
+        _exit(links_named("tap7", &l) == 1 ? 0 : 1);
+    }
+    int status = 1;
+    EXPECT(waitpid(child, &status, 0) == child && status == 0);
+    EXPECT(links_named("tap7", &l) == 1);
+    for (int fd = 3; fd < 64; fd++) /* somebody closes it: it costs one look */
+        if (fd != tap)
+            close(fd);
+    EXPECT(links_named("tap7", &l) == -1);
+    EXPECT(links_named("tap7", &l) == 1);
+}
+
+static void an_interface_comes_and_goes(void **state)
+{
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        watch_a_link();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 77)
+        skip();
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static void test_bond(void **state)
 {
     struct trial *t = *state;
@@ -169,8 +316,14 @@ static void test_reach(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_TRIAL(test_link), IN_TRIAL(test_flaps),     IN_TRIAL(test_errors),
-        IN_TRIAL(test_bond), IN_TRIAL(test_conntrack), IN_TRIAL(test_reach),
+        IN_TRIAL(test_link),
+        IN_TRIAL(test_flaps),
+        IN_TRIAL(test_errors),
+        cmocka_unit_test(the_kernel_says_what_sysfs_says),
+        cmocka_unit_test(an_interface_comes_and_goes),
+        IN_TRIAL(test_bond),
+        IN_TRIAL(test_conntrack),
+        IN_TRIAL(test_reach),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

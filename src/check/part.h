@@ -5,6 +5,8 @@
 #include "check/look.h"
 #include "probe/sys.h"
 
+#include <linux/if_link.h>
+#include <net/if.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -79,14 +81,30 @@ typedef bool mounted_fn(const struct mounted *m, void *arg);
 int mounts_each(int root, mounted_fn *fn, void *arg);
 /* False for a line that is none. */
 bool mounted_parse(const char *line, struct mounted *m);
-/* The mount on which path lies; -ENOENT when there is none, -errno. */
-int mounts_find(int root, const char *path, struct mounted *m);
+/* The mount on which path lies; -ENOENT when there is none, -errno. With states false, options may be those
+ * of some seconds ago. */
+int mounts_find(int root, const char *path, bool states, struct mounted *m);
 /* No file system of this type waits for a server. Of those that nobody knows that is not said. */
 bool type_local(const char *type);
 /* It keeps its files on a disk of this machine. */
 bool type_disk(const char *type);
 /* Whether the list "rw,noatime" has this word. */
 bool options_have(const char *options, const char *word, size_t len);
+
+/* A network interface of this machine, as the kernel has it at this moment. */
+struct link {
+    char name[IFNAMSIZ];
+    unsigned type; /* ARPHRD_ETHER, ... */
+    uint8_t state; /* IF_OPER_UP, ... */
+    bool carrier;
+    bool device;      /* there is one behind it; older kernels do not say so */
+    bool software;    /* of a kind that the kernel makes by itself: a bridge, a tunnel */
+    uint32_t changes; /* of the carrier */
+    struct rtnl_link_stats64 stats;
+};
+typedef void link_fn(const struct link *l, void *arg);
+/* Each of them. -EINTR when some came or went meanwhile, and some were perhaps left out; -errno. */
+int links_each(link_fn *fn, void *arg);
 
 /* Whether anybody on this machine listens on the TCP port; -errno when the kernel does not say. */
 int port_listened(uint16_t port);

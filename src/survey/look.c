@@ -23,6 +23,7 @@ enum { LEAF_BYTES_MAX = 1024, LEAVES_KEPT_MAX = 256 };
 struct leaf {
     const char *path; /* below root */
     int fd;           /* -1: not kept */
+    bool absent;      /* when last looked */
 };
 
 struct survey_look {
@@ -65,12 +66,23 @@ static ssize_t read_leaf(const struct survey_look *l, struct leaf *leaf, char te
     return n;
 }
 
-static uint64_t leaves_stamp(const struct survey_look *l)
+/* To find that something is not there costs more than to read what is. */
+static ssize_t look_at_leaf(const struct survey_look *l, struct leaf *leaf, bool seldom,
+                            char text[static LEAF_BYTES_MAX])
+{
+    if (leaf->absent && !seldom)
+        return -ENOENT;
+    ssize_t n = read_leaf(l, leaf, text);
+    leaf->absent = n == -ENOENT;
+    return n;
+}
+
+static uint64_t leaves_stamp(const struct survey_look *l, bool seldom)
 {
     char text[LEAF_BYTES_MAX];
     uint64_t stamp = 0;
     for (size_t i = 0; i < l->paths.n; i++) {
-        ssize_t n = read_leaf(l, &l->leaves[i], text);
+        ssize_t n = look_at_leaf(l, &l->leaves[i], seldom, text);
         stamp = stamp_number(stamp, (uint64_t)n);
         if (n > 0)
             stamp = stamp_bytes(stamp, text, (size_t)n);
@@ -145,9 +157,9 @@ struct survey_look *survey_look_open(const char *root, const struct survey_conf 
     }
     l->leaves = mem_alloc(l->paths.n * sizeof *l->leaves);
     for (size_t i = 0; i < l->paths.n; i++)
-        l->leaves[i] = (struct leaf){l->paths.names[i], -1};
+        l->leaves[i] = (struct leaf){l->paths.names[i], -1, false};
     watch_mounts(l);
-    l->leaves_stamp = leaves_stamp(l);
+    l->leaves_stamp = leaves_stamp(l, true);
     l->mounts_stamp = mounts_stamp(l);
     l->modules_stamp = modules_stamp(l);
     return l;
@@ -160,12 +172,12 @@ static bool renew(uint64_t *stamp, uint64_t now)
     return other;
 }
 
-bool survey_look(struct survey_look *l, bool modules)
+bool survey_look(struct survey_look *l, bool seldom)
 {
-    bool other = renew(&l->leaves_stamp, leaves_stamp(l));
+    bool other = renew(&l->leaves_stamp, leaves_stamp(l, seldom));
     if (mounts_may_be_new(l))
         other |= renew(&l->mounts_stamp, mounts_stamp(l));
-    if (modules)
+    if (seldom)
         other |= renew(&l->modules_stamp, modules_stamp(l));
     return other;
 }

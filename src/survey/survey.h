@@ -83,9 +83,10 @@ struct survey_look;
 /* Looks for the first time. NULL when root is no directory. */
 struct survey_look *survey_look_open(const char *root, const struct survey_conf *conf);
 void survey_look_close(struct survey_look *l);
-/* True when something is not what it was when it was last looked at. modules: also their list, which is
- * long, and of which the kernel tells (uevents) whoever listens. */
-bool survey_look(struct survey_look *l, bool modules);
+/* True when something is not what it was when it was last looked at. seldom: also the list of modules, which
+ * is long, and files that were not there, which mostly come with modules. Of those the kernel tells (uevents)
+ * whoever listens. */
+bool survey_look(struct survey_look *l, bool seldom);
 
 /* A number that changes when the package database, a file that conf names or one of the system's own did:
  * from who they are, their sizes and times. Files on servers are passed over. It may wait, for a link may

@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/if_tun.h>
+#include <net/if.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -15,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -385,6 +388,69 @@ static void modules_are_looked_at_on_request(void **state)
     survey_look_close(look);
 }
 
+/* To find that it is not there costs more than to read it. */
+static void what_was_not_there_is_looked_for_on_request(void **state)
+{
+    struct tree *t = *state;
+    struct survey_conf conf = {0};
+    survey_conf_name(&conf, "sysctl.vm.named");
+    machine_add(t, "gpu.tree");
+    struct survey_look *look = survey_look_open(t->root, &conf);
+    tree_add(t, "proc/sys/vm/named", "1\n");
+    assert_false(survey_look(look, false));
+    assert_true(survey_look(look, true));
+    tree_add(t, "proc/sys/vm/named", "2\n");
+    assert_true(survey_look(look, false)); /* now it is there */
+    char path[256];
+    snprintf(path, sizeof path, "%s/proc/sys/vm/named", t->root);
+    unlink(path);
+    assert_true(survey_look(look, false));
+    assert_false(survey_look(look, true));
+    survey_look_close(look);
+    survey_conf_fini(&conf);
+}
+
+static void make_tap(int *fd)
+{
+    struct ifreq of = {.ifr_name = "tap7", .ifr_flags = IFF_TAP | IFF_NO_PI};
+    *fd = open("/dev/net/tun", O_RDWR | O_CLOEXEC);
+    if (*fd < 0 || ioctl(*fd, TUNSETIFF, &of))
+        _exit(77);
+}
+
+/* In a network of its own: the sysctls of an interface go with it, under a descriptor that is kept. */
+static void look_at_what_vanishes(void *arg)
+{
+    struct survey_conf conf = {0};
+    int tap;
+    if (unshare(CLONE_NEWNET))
+        _exit(77);
+    make_tap(&tap);
+    survey_conf_name(&conf, "sysctl.net.ipv4.conf.tap7.forwarding");
+    struct survey_look *look = survey_look_open("/", &conf);
+    bool still = !survey_look(look, false);
+    close(tap);
+    bool gone = survey_look(look, false) && !survey_look(look, false);
+    make_tap(&tap);
+    bool back = survey_look(look, true) && !survey_look(look, false);
+    apart_say("still", COMPONENT_VALUE, still ? "yes" : "no");
+    apart_say("gone", COMPONENT_VALUE, gone ? "yes" : "no");
+    apart_say("back", COMPONENT_VALUE, back ? "yes" : "no");
+    survey_look_close(look);
+}
+
+static void a_sysctl_that_vanishes_is_seen(void **state)
+{
+    CLEANUP_NOTES struct notes said = {0};
+    struct err why = {0};
+    apart_notes(-1, span_s(20), look_at_what_vanishes, NULL, &said, &why);
+    if (why.code == -EIO)
+        skip();
+    assert_int_equal(said.n, 3);
+    for (size_t i = 0; i < said.n; i++)
+        assert_string_equal(said.list[i].value, "yes");
+}
+
 static void write_shmmni(const char *text)
 {
     int fd = open("/proc/sys/kernel/shmmni", O_WRONLY);
@@ -574,6 +640,8 @@ int main(void)
         IN_TREE(the_stamp_changes_with_files),
         IN_TREE(a_look_passes_over_what_comes_and_goes),
         IN_TREE(modules_are_looked_at_on_request),
+        IN_TREE(what_was_not_there_is_looked_for_on_request),
+        cmocka_unit_test(a_sysctl_that_vanishes_is_seen),
         cmocka_unit_test(a_look_sees_this_machine),
         cmocka_unit_test(the_mounts_are_the_machine_s_own),
         cmocka_unit_test(a_look_sees_what_is_mounted),
