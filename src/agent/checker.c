@@ -103,7 +103,10 @@ static void say(struct checker *c, bool full)
 
 static void on_tell(uv_timer_t *timer)
 {
-    say(timer->data, false);
+    struct checker *c = timer->data;
+    say(c, false);
+    if (c->boot_news)
+        checker_keep_boot(c);
 }
 
 void checker_tell(struct checker *c)
@@ -111,14 +114,28 @@ void checker_tell(struct checker *c)
     uv_timer_stop(&c->tell);
     if (c->any_list)
         say(c, true);
+    if (c->boot_news)
+        checker_keep_boot(c);
+}
+
+static void tell_soon(struct checker *c)
+{
+    if (!uv_is_active((uv_handle_t *)&c->tell))
+        uv_timer_start(&c->tell, on_tell, GATHER_MS, 0);
 }
 
 static void is_news(struct item *k)
 {
-    struct checker *c = k->c;
     k->news = true;
-    if (!uv_is_active((uv_handle_t *)&c->tell))
-        uv_timer_start(&c->tell, on_tell, GATHER_MS, 0);
+    tell_soon(k->c);
+}
+
+static void keep_soon(struct item *k)
+{
+    if (!k->c->settings.home || !check_once_a_boot(k->check) || !k->steady.any)
+        return;
+    k->c->boot_news = true;
+    tell_soon(k->c);
 }
 
 /* --- looks ---------------------------------------------------------------------------------- */
@@ -134,6 +151,7 @@ static void take(struct item *k, const struct verdict *v)
     bool news = steady_look(&k->steady, k->check, now, v);
     if (news || first || was_blind != (k->blind[0] != 0))
         is_news(k);
+    keep_soon(k);
     item_rest(k, now);
     checker_answer_waiters(k, v, mono_sub(now, k->began));
     checker_answer_questions(k->c);
@@ -323,6 +341,8 @@ void checker_destroy(struct checker *c)
     if (!c || c->destroyed)
         return;
     c->destroyed = true;
+    if (c->boot_news)
+        checker_keep_boot(c);
     while (c->waiters)
         checker_cancel(c, c->waiters->arg);
     while (c->questions)

@@ -55,6 +55,7 @@ struct checker {
     struct checklist list;
     struct item **items; /* as many as list.checks has */
     bool any_list;
+    bool boot_news; /* what checks said that run once a boot is not kept yet */
     struct workers *workers;
     struct kernel *kernel;         /* NULL while no check is of it */
     struct meanings *own_meanings; /* of a check that names a file; NULL */
@@ -99,6 +100,14 @@ int checker_answer(void *arg, const char *question, struct text *out, struct err
 void item_begin_apart(struct item *k);
 /* Ends the look that is under way; others who shared the child are due at once. */
 void item_end_apart(struct item *k);
+
+/* --- checker_boot.c */
+/* It runs when the agent starts, and not by itself later. */
+bool check_once_a_boot(const struct check *k);
+/* Those of the first n items that are new here and were looked at in this boot already say the same again. */
+void checker_resume(struct checker *c, struct item *const *fresh, size_t n);
+/* Keeps what they say. */
+void checker_keep_boot(struct checker *c);
 
 /* --- checker_ask.c */
 void checker_answer_waiters(struct item *k, const struct verdict *v, struct span took);

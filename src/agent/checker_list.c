@@ -104,6 +104,20 @@ static void follow_mounts(struct checker *c)
         c->mounts = mount_hint_create(c->loop, on_mounts, c);
 }
 
+static void make_items(struct checker *c, struct item **old, size_t n_old)
+{
+    size_t n = c->list.checks.n, n_fresh = 0;
+    CLEANUP_FREE struct item **fresh = mem_alloc((n + 1) * sizeof *fresh);
+    c->items = mem_alloc((n + 1) * sizeof *c->items);
+    for (size_t i = 0; i < n; i++) {
+        const struct check *record = &c->list.checks.list[i];
+        struct item *same = take_same(old, n_old, record);
+        c->items[i] = same ? same : (fresh[n_fresh++] = item_create(c, record));
+        c->items[i]->check = record;
+    }
+    checker_resume(c, fresh, n_fresh);
+}
+
 void checker_set(struct checker *c, struct checklist *list)
 {
     struct item **old = c->items;
@@ -111,13 +125,7 @@ void checker_set(struct checker *c, struct checklist *list)
     size_t n_old = before.checks.n;
     c->list = *list;
     *list = (struct checklist){0};
-    c->items = mem_alloc((c->list.checks.n + 1) * sizeof *c->items);
-    for (size_t i = 0; i < c->list.checks.n; i++) {
-        const struct check *record = &c->list.checks.list[i];
-        struct item *same = take_same(old, n_old, record);
-        c->items[i] = same ? same : item_create(c, record);
-        c->items[i]->check = record;
-    }
+    make_items(c, old, n_old);
     c->any_list = true;
     workers_renew(c->workers);
     for (size_t i = 0; i < n_old; i++)

@@ -3,6 +3,7 @@
 
 #include "agent/checker_said.h"
 #include "agent/fake.h"
+#include "agent/home.h"
 #include "base/json.h"
 
 #include <errno.h>
@@ -193,6 +194,89 @@ static void what_fails_is_said_as_often_as_the_record_wants_it(void **state)
     struct mono began = mono_now();
     wait_said(n, 1, "thrice", "fatal");
     assert_true(mono_sub(mono_now(), began).ns >= span_s(1).ns); /* two more looks, on the grid */
+}
+
+/* As when the agent is killed and started again. */
+static void start_again(struct node *n, const char *boot)
+{
+    struct checker_settings s = {
+        .home = n->f->dir, .root = n->root, .node = "lx01", .boot = boot, .say = say, .arg = n};
+    checker_destroy(n->checker);
+    n->checker = checker_create(&n->f->loop, &s);
+}
+
+static int lines_of(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    int n = 0;
+    for (int c; f && (c = getc(f)) != EOF;)
+        n += c == '\n';
+    if (f)
+        fclose(f);
+    return n;
+}
+
+struct kept_file {
+    const struct node *n;
+    const char *has;
+};
+
+static bool is_kept(void *arg)
+{
+    const struct kept_file *k = arg;
+    CLEANUP_FREE char *text = NULL;
+    return home_read(k->n->f->dir, "boot-checks", 64 << 10, &text, NULL) == 0 && strstr(text, k->has);
+}
+
+static void runs_once_a_boot_what_is_for_boots(void **state)
+{
+    struct node *n = *state;
+    char records[512], path[256];
+    snprintf(path, sizeof path, "%s/looks", n->root);
+    snprintf(records, sizeof records,
+             "Check=once Probe=plugin Run=\"echo x >>%s; echo broken; exit 2\" When=boot\n"
+             "Check=blind Probe=plugin Run=\"exit 3\" When=boot\n",
+             path);
+    start(n);
+    set_list(n, "h1", records);
+    wait_said(n, 1, "once", "fatal");
+    struct kept_file kept = {n, "broken"};
+    assert_true(fake_wait(n->f, is_kept, &kept));
+    assert_int_equal(lines_of(path), 1);
+
+    start_again(n, BOOT);
+    int from = n->n;
+    set_list(n, "h1", records);
+    json_t *old = last_of(n, from, "once"); /* at once, with its text and its age */
+    assert_true(has_result(old, "fatal"));
+    CLEANUP_FREE char *text = json_write(old);
+    assert_non_null(strstr(text, "broken"));
+    wait_said(n, from + 1, "blind", "unknown"); /* which said nothing and is asked again */
+    assert_int_equal(lines_of(path), 1);
+    assert_true(has_result(last_of(n, from, "once"), "fatal"));
+
+    start_again(n, "11111111-0c1e-4c1b-9d3a-2f60c2a1b7de");
+    from = n->n;
+    set_list(n, "h1", records);
+    assert_true(has_result(last_of(n, from, "once"), "unknown"));
+    wait_said(n, from + 1, "once", "fatal");
+    assert_int_equal(lines_of(path), 2);
+}
+
+static void looks_again_when_what_is_kept_is_damaged_or_another_record(void **state)
+{
+    struct node *n = *state;
+    fake_write(n->f->dir, "boot-checks", "{\"boot\":\"" BOOT "\",\"checks\":[{\"record\":1}");
+    start(n);
+    set_list(n, "h1", PLUGIN("once", "exit 2", "When=boot"));
+    wait_said(n, 1, "once", "fatal");
+    struct kept_file kept = {n, "fatal"};
+    assert_true(fake_wait(n->f, is_kept, &kept));
+    start_again(n, BOOT);
+    int from = n->n;
+    set_list(n, "h2", PLUGIN("once", "exit 1", "When=boot"));
+    assert_true(has_result(last_of(n, from, "once"), "unknown"));
+    wait_said(n, from + 1, "once", "warn");
 }
 
 static void what_hangs_is_unknown_and_holds_nobody_up(void **state)
@@ -608,6 +692,8 @@ int main(void)
         TEST(is_due_on_a_grid_of_the_node_and_spread_over_nodes),
         TEST(says_nothing_without_a_list_and_all_when_asked),
         TEST(what_fails_is_said_as_often_as_the_record_wants_it),
+        TEST(runs_once_a_boot_what_is_for_boots),
+        TEST(looks_again_when_what_is_kept_is_damaged_or_another_record),
         TEST(what_hangs_is_unknown_and_holds_nobody_up),
         TEST(a_new_list_is_looked_at_by_who_knows_it),
         TEST(more_than_a_few_children_wait_for_each_other),

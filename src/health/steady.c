@@ -117,6 +117,12 @@ bool steady_look(struct steady *s, const struct check *k, struct mono now, const
     return say_as(s, k, now, v, steadied(s, k, now), first);
 }
 
+void steady_resume(struct steady *s, struct mono at, const struct verdict *said)
+{
+    *s = (struct steady){.said = *said, .any = true, .since = at, .looked = at};
+    count(s, at, said->result);
+}
+
 bool counter_take(struct counter *c, struct mono now, uint64_t value, uint64_t *growth, struct span *in)
 {
     bool grown = c->known && value >= c->last;

@@ -44,6 +44,9 @@ struct steady {
  * s->said all the same. */
 bool steady_look(struct steady *s, const struct check *k, struct mono now, const struct verdict *v);
 
+/* As after looks by another process that ended with this being said: an answer, looked at last at `at`. */
+void steady_resume(struct steady *s, struct mono at, const struct verdict *said);
+
 /* Counters of a device, of which only the growth says something. The first reading of a boot is the
  * baseline; a smaller value than before is a reset, and a new baseline. */
 struct counter {

@@ -204,6 +204,30 @@ static void test_a_smaller_value_is_a_reset(void **state)
     assert_false(counter_take(&c, (struct mono){3}, 5, &growth, &in));
 }
 
+/* By an agent that was started again. */
+static void test_what_was_said_before_goes_on(void **state)
+{
+    struct checks c = {0};
+    static const char record[] = "Check=a Probe=plugin Run=\"exit 0\" Fails=3 Passes=2 Sticky=1h\n";
+    assert_int_equal(checks_parse("test", record, sizeof record - 1, &c, NULL), 0);
+    struct steady s = {0};
+    struct verdict bad, good;
+    verdict_clear(&good);
+    verdict_clear(&bad);
+    verdict_add(&bad, RESULT_FATAL, "gpu 1", "", "it is gone");
+    steady_resume(&s, (struct mono){1000}, &bad);
+    assert_true(s.any);
+    assert_int_equal(s.said.result, RESULT_FATAL);
+    assert_int_equal(s.looked.ns, 1000);
+    assert_false(steady_look(&s, &c.list[0], (struct mono){2000}, &bad)); /* no news */
+    assert_false(steady_look(&s, &c.list[0], (struct mono){3000}, &good));
+    assert_false(steady_look(&s, &c.list[0], (struct mono){4000}, &good)); /* it is sticky */
+    assert_int_equal(s.said.result, RESULT_FATAL);
+    assert_true(steady_look(&s, &c.list[0], (struct mono){span_s(3601).ns}, &good));
+    assert_int_equal(s.said.result, RESULT_OK);
+    checks_fini(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +238,7 @@ int main(void)
         cmocka_unit_test(test_a_percentage_after_many_looks),
         cmocka_unit_test(test_the_first_reading_is_the_baseline),
         cmocka_unit_test(test_a_smaller_value_is_a_reset),
+        cmocka_unit_test(test_what_was_said_before_goes_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -176,4 +176,17 @@ def test_a_check_is_run_by_hand(world):
     contains(c.fettle('check', 'list'), 'fs.mounted', 'the list')
 
 
+def test_what_is_for_boots_is_not_run_again_by_an_agent_that_was_killed(world):
+    once, often = world.path('once'), world.path('often')
+    c, agents = ward(world, ['n1'], checks=f'Check=once Probe=plugin Run="echo x >>{once}; echo it was fine" When=boot\n'
+                     f'Check=often Probe=plugin Run="echo x >>{often}" Every=1s\n' + CHECKS)
+    wait('it is kept', lambda: os.path.exists(agents['n1'].home + '/boot-checks'))
+    agents['n1'].process.kill()
+    before = os.path.getsize(often)
+    agents['n1'].start()
+    wait('it looks at the others', lambda: os.path.getsize(often) >= before + 6)
+    equal(os.path.getsize(once), 2, 'how much was written in one look')
+    contains(c.fettle('check', 'show', 'n1'), 'it was fine', 'what is said of it')
+
+
 main()
