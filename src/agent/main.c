@@ -4,6 +4,7 @@
 #include "agent/join.h"
 #include "agent/local.h"
 #include "agent/prolog.h"
+#include "agent/prolog_line.h"
 #include "agent/surveyor.h"
 #include "base/log.h"
 #include "base/notify.h"
@@ -294,12 +295,6 @@ static int check_main(int argc, char **argv)
     return err_exit(e.code) == EXIT_FAILURE ? EXIT_USAGE : err_exit(e.code); /* 1 says that something fails */
 }
 
-static bool is_prolog(const char *word)
-{
-    return strcmp(word, "prolog") == 0 || strcmp(word, "epilog") == 0 || strcmp(word, "task-prolog") == 0 ||
-           strcmp(word, "task-epilog") == 0;
-}
-
 /* Slurm gives it no arguments; a word that it does not know must keep no job away. */
 static int prolog_of(int argc, char **argv)
 {
@@ -317,7 +312,7 @@ int main(int argc, char **argv)
     mallopt(M_TRIM_THRESHOLD, 64 << 10);
     setenv("UV_THREADPOOL_SIZE", "1", 1);
     signal(SIGPIPE, SIG_IGN);
-    if (argc > 1 && is_prolog(argv[1]))
+    if (argc > 1 && prolog_kind_find(argv[1]))
         return prolog_of(argc, argv);
     if (argc > 1 && strcmp(argv[1], "--version") == 0) {
         puts("fettle-agent " FETTLE_VERSION);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/prolog.h"
 
+#include "agent/prolog_line.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "link/stream.h"
@@ -20,7 +21,7 @@
  * does not ask within a second loses his.
  */
 
-enum { LINE_BYTES_MAX = 128, ANSWER_BYTES_MAX = 512, ASK_MS = 1000, USERS_MAX = 16, ALL_MAX = 128 };
+enum { ANSWER_BYTES_MAX = 512, ASK_MS = 1000, USERS_MAX = 16, ALL_MAX = 128 };
 
 struct caller {
     struct caller *prev, *next;
@@ -31,7 +32,7 @@ struct caller {
     bool root; /* or who the agent itself is */
     bool asked, waits, ending;
     uv_write_t write, last;
-    char line[LINE_BYTES_MAX], early[32], answer[ANSWER_BYTES_MAX];
+    char line[PROLOG_QUESTION_BYTES_MAX], early[32], answer[ANSWER_BYTES_MAX];
     size_t len;
 };
 
@@ -42,17 +43,6 @@ struct prolog {
     struct caller *callers;
     unsigned users, all;
 };
-
-static const struct {
-    const char *word;
-    unsigned when;
-    bool task, begins, ends;
-} kinds[] = {{"prolog", CHECK_PROLOG, false, true, false},
-             {"epilog", CHECK_EPILOG, false, false, true},
-             {"task-prolog", CHECK_PROLOG, true, false, false},
-             {"task-epilog", CHECK_EPILOG, true, false, false}};
-
-enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static void on_closed(uv_handle_t *handle)
 {
@@ -111,22 +101,17 @@ static void tell_wait(struct caller *k, struct span within)
         end(k);
 }
 
-static bool ask(struct caller *k, const char *word, const char *job)
+static bool ask(struct caller *k, const struct prolog_question *q)
 {
     struct checker *c = k->p->checker;
     struct span within;
-    for (int i = 0; i < KINDS; i++) {
-        if (strcmp(word, kinds[i].word) != 0)
-            continue;
-        if (!kinds[i].task && !k->root)
-            return false;
-        if (*job && (kinds[i].begins || kinds[i].ends))
-            checker_job(c, job, kinds[i].begins);
-        if (!checker_ask(c, kinds[i].when, !kinds[i].task, on_answer, k, &within))
-            tell_wait(k, within);
-        return true;
-    }
-    return false;
+    if (!q->kind->task && !k->root)
+        return false;
+    if (*q->job && (q->kind->begins || q->kind->ends))
+        checker_job(c, q->job, q->kind->begins);
+    if (!checker_ask(c, q->kind->when, !q->kind->task, on_answer, k, &within))
+        tell_wait(k, within);
+    return true;
 }
 
 static void on_room(uv_handle_t *handle, size_t wanted, uv_buf_t *buf)
@@ -137,11 +122,9 @@ static void on_room(uv_handle_t *handle, size_t wanted, uv_buf_t *buf)
 
 static void on_line(struct caller *k)
 {
-    char *blank = strchr(k->line, ' ');
-    if (blank)
-        *blank = 0;
+    struct prolog_question q;
     k->asked = true;
-    if (!ask(k, k->line, blank ? blank + 1 : ""))
+    if (!prolog_question_read(k->line, &q) || !ask(k, &q))
         end(k);
 }
 

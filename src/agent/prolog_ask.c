@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/prolog.h"
 
+#include "agent/prolog_line.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -17,12 +18,12 @@
  * calls nothing of Slurm's, for a thousand nodes would do it at once.
  */
 
-enum { ANSWER_MS = 1000, LINE_BYTES = 1024 };
+enum { ANSWER_MS = 1000 };
 
 struct call {
     int fd;
     struct mono until;
-    char text[LINE_BYTES]; /* what came and was not taken yet */
+    char text[PROLOG_ANSWER_BYTES_MAX]; /* what came and was not taken yet */
     size_t len;
 };
 
@@ -70,7 +71,7 @@ static int put_line(struct call *c, const char *line, struct err *e)
     return 0;
 }
 
-static int get_line(struct call *c, char out[static LINE_BYTES], struct err *e)
+static int get_line(struct call *c, char out[static PROLOG_ANSWER_BYTES_MAX], struct err *e)
 {
     char *newline;
     while (!(newline = memchr(c->text, '\n', c->len))) {
@@ -93,23 +94,26 @@ static int get_line(struct call *c, char out[static LINE_BYTES], struct err *e)
     return 0;
 }
 
-static int ask(struct call *c, const char *what, const char *root, char answer[static LINE_BYTES],
-               struct err *e)
+/* *why is borrowed from line. */
+static int ask(struct call *c, const char *what, const char *root, char line[static PROLOG_ANSWER_BYTES_MAX],
+               enum prolog_answer *answer, const char **why, struct err *e)
 {
     const char *job = getenv("SLURM_JOB_ID");
-    char line[128];
+    char question[PROLOG_QUESTION_BYTES_MAX];
     uint64_t ms;
     int r = dial(c, root, e);
-    snprintf(line, sizeof line, "%s %.40s\n", what, job ? job : "");
+    prolog_question_write(what, job ? job : "", question);
     if (!r)
-        r = put_line(c, line, e);
+        r = put_line(c, question, e);
     if (!r)
-        r = get_line(c, answer, e);
-    if (r || strncmp(answer, "wait ", 5) != 0)
+        r = get_line(c, line, e);
+    *answer = r ? PROLOG_NONE : prolog_answer_read(line, why, &ms);
+    if (*answer != PROLOG_WAIT)
         return r;
-    r = text_parse_u64(answer + 5, 0, 3600000, &ms, e);
     c->until = mono_add(mono_now(), span_ms((int64_t)ms));
-    return r ? r : get_line(c, answer, e);
+    r = get_line(c, line, e);
+    *answer = r ? PROLOG_NONE : prolog_answer_read(line, why, &ms);
+    return r;
 }
 
 /* Of a task's prolog Slurm takes what is to be printed where the task prints. */
@@ -126,14 +130,16 @@ static int say_no(const char *what, const char *why)
 int prolog_main(const char *what, const char *root)
 {
     struct call c = {.fd = -1, .until = mono_add(mono_now(), span_ms(ANSWER_MS))};
-    char answer[LINE_BYTES];
+    char line[PROLOG_ANSWER_BYTES_MAX];
+    enum prolog_answer answer;
+    const char *why;
     struct err e = {0};
-    int r = ask(&c, what, root, answer, &e);
+    int r = ask(&c, what, root, line, &answer, &why, &e);
     if (c.fd >= 0)
         close(c.fd);
-    if (!r && strncmp(answer, "no ", 3) == 0)
-        return say_no(what, answer + 3);
-    if (!r && strcmp(answer, "ok") != 0)
+    if (answer == PROLOG_NO)
+        return say_no(what, why);
+    if (!r && answer != PROLOG_OK)
         err_set(&e, -EPROTO, "the agent's answer is none");
     if (e.code)
         fprintf(stderr, "fettle: the node's fitness is unknown: %s\n", e.msg);

@@ -214,7 +214,8 @@ static bool is_closed(void *arg)
 
 static void who_asks_nothing_or_nonsense_is_sent_away(void **state)
 {
-    static const char *const wrong[] = {"", "dance 7\n", "\n", "prologue\n"};
+    static const char *const wrong[] = {"",           "dance 7\n",    "\n",
+                                        "prologue\n", "prolog 7 8\n", "epilog \033[2J\n"};
     struct node *n = *state;
     char much[4096];
     memset(much, 'x', sizeof much);
