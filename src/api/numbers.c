@@ -110,8 +110,8 @@ static void take_step(struct numbers *n, struct numbers_sum *sum, const struct s
     sum->transitions++;
     if (starts(e->text, "back in service")) {
         sum->by_itself += !count_again(n, e->nodes);
-    } else if (starts(e->text, "provision: ")) {
-        set_apart(n, e->nodes); /* a new node: nothing was wrong with it */
+    } else if (starts(e->text, "provision: ") || starts(e->text, "isolate: ")) {
+        set_apart(n, e->nodes); /* a new node, or a maintenance event: nothing was wrong with it */
     } else if (read_move(e->text, &from, &to)) {
         sum->queued += to == STEP_QUEUE;
         if (from == STEP_PROVISION)
@@ -119,9 +119,20 @@ static void take_step(struct numbers *n, struct numbers_sum *sum, const struct s
     }
 }
 
+/* Another machine has the name: its tests are a step, but no remediation. */
+static void take_instance(struct numbers *n, struct numbers_sum *sum, const struct store_entry *e)
+{
+    if (!strstr(e->text, "; provision (claim ") && !strstr(e->text, " -> provision"))
+        return;
+    sum->transitions++;
+    set_apart(n, e->nodes);
+}
+
 static void take_transition(struct numbers *n, struct numbers_sum *sum, const struct store_entry *e)
 {
     enum step from, to;
+    if (starts(e->text, "maintenance"))
+        return; /* what follows from it are steps */
     sum->transitions++;
     set_apart(n, e->nodes);
     if (!read_move(e->text, &from, &to))
@@ -141,6 +152,8 @@ static int take_entry(void *arg, uint64_t revision, const struct store_entry *e,
         take_step(n, sum, e);
     else if (strcmp(e->what, command_name(COMMAND_TRANSITION)) == 0)
         take_transition(n, sum, e);
+    else if (strcmp(e->what, command_name(COMMAND_INSTANCE)) == 0)
+        take_instance(n, sum, e);
     else if (strcmp(e->what, command_name(COMMAND_FINDINGS)) == 0)
         sum->transitions += strstr(e->text, "isolated: ") != NULL;
     else if (strcmp(e->what, command_name(COMMAND_REPAIR_REFUSE)) == 0) {

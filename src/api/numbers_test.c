@@ -144,6 +144,32 @@ static void test_a_new_node_was_not_repaired(void **state)
     expect(2, 0, 0, 0);
 }
 
+static void test_another_machine_was_not_repaired(void **state)
+{
+    tell(COMMAND_MACHINE, "lx[01-02]",
+         "{'machines':{'lx01':{'machine':'serial N01'},'lx02':{'machine':'serial N02'}}}", NULL);
+#define INSTANCE(was, act)                                                                               \
+    "{'was':'serial " was "','is':'serial N09','act':" act ",'boot':'b2','instance':'1','deadline_s':0," \
+    "'keep':[]}"
+    tell(COMMAND_INSTANCE, "lx01", INSTANCE("N01", "true"), "1.1");
+    expect(1, 0, 0, 0);
+    tell(COMMAND_REPAIR, "lx01", MOVE("1.1", "provision", "none", ""), "1.2");
+    expect(2, 0, 0, 0);
+    tell(COMMAND_INSTANCE, "lx02", INSTANCE("N02", "false"), "1.3");
+    expect(2, 0, 0, 0);
+}
+
+static void test_a_maintenance_event_was_no_illness(void **state)
+{
+    say(COMMAND_TRANSITION, "lx01", "{'transition':'maintenance'}");
+    expect(0, 0, 0, 0);
+    tell(COMMAND_REPAIR, "lx01", "{'id':null,'from':'none','to':'isolate','why':'maintenance: fan'}", "1.1");
+    tell(COMMAND_REPAIR, "lx01", MOVE("1.1", "isolate", "replace", ",'remedy':'swap'"), "1.2");
+    tell(COMMAND_REPAIR, "lx01", MOVE("1.1", "replace", "provision", ",'renewed':true"), "1.3");
+    tell(COMMAND_REPAIR, "lx01", MOVE("1.1", "provision", "none", ""), "1.4");
+    expect(4, 0, 0, 0);
+}
+
 static void test_a_person_had_a_part_in_it(void **state)
 {
     isolate("lx01", "1.1");
@@ -186,6 +212,8 @@ int main(void)
         TEST(test_fettle_by_itself),
         TEST(test_what_is_found_and_isolates_nobody),
         TEST(test_a_new_node_was_not_repaired),
+        TEST(test_another_machine_was_not_repaired),
+        TEST(test_a_maintenance_event_was_no_illness),
         TEST(test_a_person_had_a_part_in_it),
         TEST(test_a_remedy_that_is_refused),
         TEST(test_moves_by_hand),

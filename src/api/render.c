@@ -328,6 +328,21 @@ static void value_GROUP(struct view *v, struct text *t)
     text_add_u64(t, v->member->spec.group);
 }
 
+static void value_MACHINE(struct view *v, struct text *t)
+{
+    const struct machine_record *i = member_machine(v->member);
+    text_add_json(t, i ? i->machine : "");
+}
+
+static void value_MAINTENANCE(struct view *v, struct text *t)
+{
+    const struct maintenance *x = member_maintenance(v->member);
+    CLEANUP_TEXT struct text words = {0};
+    if (x)
+        text_printf(&words, "%s: %s", x->by, x->why);
+    text_add_json(t, words.len ? words.s : "");
+}
+
 static void value_XNAME(struct view *v, struct text *t)
 {
     text_add_json(t, v->member->spec.xname ? v->member->spec.xname : "");

@@ -11,6 +11,7 @@
 #include "health/finding.h"
 #include "health/meaning.h"
 #include "node/lifecycle.h"
+#include "node/machine.h"
 #include "node/spec.h"
 #include "remedy/remedy.h"
 
@@ -29,6 +30,8 @@
  *
  *   node/NAME    {"admitted":"TIME"}                     heard at least once
  *   claim/ID     {"kind","owner","reason","since","nodes","drained"}
+ *   machine/NAME {"machine","since","before"}           which machine has the name
+ *   maintenance/NAME {"by","at","why"}                   somebody is about to work on it
  *   edit/NAME    {"set":{"CPUs":"4"},"by","at"}           over what the file says
  *   token/HASH   {"nodes","by","expires"}                 one-time tokens, by their SHA-256
  *   seen/NAME    {"fingerprint","since","history"}        what the node was last seen to be
@@ -83,11 +86,13 @@ struct member {
     char *name;
     bool listed; /* the roster has it */
     bool admitted;
-    struct spec spec;      /* effective: the roster's with the edits over it */
-    struct spec *rostered; /* the roster's own, only while edits lie over it */
-    char *edit;            /* the edit record's "set" object as JSON, NULL without one */
-    uint16_t class;        /* its node class, of cluster_classes */
-    struct listing *seen;  /* the fingerprint that it was last seen with, NULL before */
+    struct wall admitted_at;        /* ns 0 while it is not */
+    struct machine_record *machine; /* NULL while nothing tells its machine from another */
+    struct spec spec;               /* effective: the roster's with the edits over it */
+    struct spec *rostered;          /* the roster's own, only while edits lie over it */
+    char *edit;                     /* the edit record's "set" object as JSON, NULL without one */
+    uint16_t class;                 /* its node class, of cluster_classes */
+    struct listing *seen;           /* the fingerprint that it was last seen with, NULL before */
     struct wall seen_since;
     struct past *past; /* NULL for a node that never changed and did not drift */
     size_t n_claims;
@@ -179,7 +184,8 @@ struct repair {
     struct wall deadline;     /* of this step; ns 0: none */
     char boot[37];            /* the node's when this step began */
     uint64_t instance;        /* of its agent then; 0: not known */
-    char problem[24];         /* "node_problem", "hardware_problem", "user_problem", "manual", "provision" */
+    char problem[24];         /* "node_problem", "hardware_problem", "user_problem", "manual", "provision",
+                                 "new_instance", "maintenance" */
     char *why;                /* of this step, for people */
     char remedy[REMEDY_NAME_BYTES_MAX + 1]; /* chosen; "" for none */
     char operation[CLAIM_ID_BYTES_MAX + 1]; /* id of the effect that is under way; "" for none */
@@ -205,6 +211,27 @@ struct repair {
     } * notes; /* of this repair, oldest first, NOTES_KEPT_MAX at most */
 };
 
+enum { MACHINES_KEPT_MAX = 4 };
+
+/* Which machine has the name, by the surest that tells it from another. */
+struct machine_record {
+    char machine[MACHINE_NAME_BYTES_MAX + 1]; /* as machine_surest says it */
+    struct wall since;
+    size_t n_before;
+    struct {
+        char machine[MACHINE_NAME_BYTES_MAX + 1];
+        struct wall until;
+    } before[MACHINES_KEPT_MAX]; /* the latest first */
+};
+
+/* Somebody is about to work on the machine, or to take it away: no extensive check goes on, and it is
+ * replaced, or waits for a person. */
+struct maintenance {
+    char *by;
+    struct wall at;
+    char *why;
+};
+
 /* One cause of findings on many nodes. It isolates nobody. */
 struct shared_cause {
     char *key;   /* "fs.mounted mount /scratch" */
@@ -222,6 +249,7 @@ struct past {
     struct ailment *ailment; /* NULL when nothing was ever wrong */
     struct repair
         *repair; /* NULL when none is to be remembered; step NONE: over, what was tried in it stays */
+    struct maintenance *maintenance; /* NULL without */
 };
 
 struct rollout {
@@ -346,6 +374,15 @@ const struct ailment *member_ailment(const struct member *m);
 const struct repair *member_repair(const struct member *m);
 /* What was tried on it, also when no repair is under way. */
 const struct repair *member_repairs(const struct member *m);
+/* NULL while nothing tells its machine from another. */
+const struct machine_record *member_machine(const struct member *m);
+/* That it is this machine now is no news but two machines (or more) with one name: it was this one within the
+ * last hour already, or MACHINES_KEPT_MAX others. */
+bool machine_restless(const struct machine_record *i, const char *machine, struct wall now);
+/* NULL without a maintenance event. */
+const struct maintenance *member_maintenance(const struct member *m);
+/* Its repair began before it was ever in service. */
+bool member_is_new(const struct member *m);
 /* The worst severity of its open incidents that are not only observed; OK without. */
 enum result member_severity(const struct member *m);
 struct outcomes cluster_outcomes(const struct cluster *c, const char *fault, const char *remedy,

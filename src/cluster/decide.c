@@ -352,7 +352,10 @@ static int decide_admit(const struct cluster *c, const struct command *cmd, size
         if (!m || !m->listed || m->admitted)
             continue;
         struct text t = {0};
-        text_printf(&t, "{\"admitted\":\"%lld\"}", (long long)cmd->at.ns);
+        /* a repair that is under way began before, whenever the commands were given */
+        const struct repair *r = member_repair(m);
+        int64_t at = r && r->began.ns > cmd->at.ns ? r->began.ns : cmd->at.ns;
+        text_printf(&t, "{\"admitted\":\"%lld\"}", (long long)at);
         decision_add(d, "node/", m->name, text_take(&t));
         hostlist_add(&d->changed, m->name);
     }
@@ -517,6 +520,8 @@ int cluster_decide(const struct cluster *c, const struct command *cmd, size_t fr
     case COMMAND_UP: rc = decide_release(c, cmd, from, CLAIM_DOWN, d, e); break;
     case COMMAND_SET: rc = decide_set(c, cmd, from, d, e); break;
     case COMMAND_ADMIT: rc = decide_admit(c, cmd, from, d); break;
+    case COMMAND_MACHINE: rc = decide_machine(c, cmd, from, d, e); break;
+    case COMMAND_INSTANCE: rc = decide_instance(c, cmd, d, e); break;
     case COMMAND_SILENT: rc = decide_silent(c, cmd, d); break;
     case COMMAND_HEARD: rc = rewrite_claims(c, cmd, from, selects_silent, REWRITE_RELEASE, d, e); break;
     case COMMAND_DRAINED: rc = rewrite_claims(c, cmd, from, selects_draining, REWRITE_DRAINED, d, e); break;

@@ -70,6 +70,9 @@ int decide_repair(const struct cluster *c, const struct command *cmd, const json
 /* What people say: TRANSITION, TICKET, REPAIR_APPROVE, REPAIR_REFUSE, SWITCH. */
 int decide_ticket(const struct cluster *c, const struct command *cmd, const json_t *set, struct decision *d,
                   struct err *e);
+int decide_machine(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
+                   struct err *e);
+int decide_instance(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
 /* The one node that a command is about. */
 int decide_one(const struct cluster *c, const struct command *cmd, struct member **out, struct err *e);
 
@@ -85,15 +88,27 @@ struct repair_wish {
 };
 /* The members why, problem and deadline_s of an object. */
 int repair_wish_read(const json_t *o, struct repair_wish *w, struct err *e);
+/* A step's deadline_s, which may be absent: 0. */
+int repair_deadline_read(const json_t *o, uint64_t *out, struct err *e);
 /* Adds the records of a new repair of m, which has none, and of its claim. */
 void repair_begin(const struct command *cmd, struct member *m, const struct repair_wish *w,
                   struct decision *d);
+/* The same, with what is to be remembered of repairs before in place of what is. */
+void repair_begin_with(const struct command *cmd, struct member *m, const struct repair_wish *w,
+                       const struct repair *before, struct decision *d);
+/* Of the machine that had the name nothing is left in *r but attempts with the remedies that `keep` (an
+ * array) names: how often a name was replaced is not of the machine, keeps replacing from going on for ever,
+ * and is to be judged. */
+void repair_forget(struct repair *r, const json_t *keep);
+void repair_forget_notes(struct repair *r);
+/* Its incidents and its maintenance event go, and `said` has which were open. */
+void forget_ailment(const struct member *m, const char *how, struct text *said, struct decision *d);
 /* Into another step. Before it, repair_leave. */
 void repair_enter(struct repair *r, enum step to, struct wall at, uint64_t deadline_s, const char *why);
 /* The step's time begins anew. */
 void repair_restart(struct repair *r, struct wall at);
 /* What is under way in a step goes with it, and its attempt is ended. -EBUSY when it has begun, and nobody
- * (by_person) takes the responsibility. */
+ * (by_person) takes the responsibility; but a check that is given up leaves nothing undone. */
 int repair_leave(const struct cluster *c, const struct member *m, struct repair *r, struct wall at,
                  bool by_person, struct decision *d, struct err *e);
 void repair_note(struct repair *r, const struct command *cmd, const char *text);
@@ -109,6 +124,7 @@ struct operation {
     json_t *record;           /* NULL: there is none. The caller's */
     const char *state, *text; /* of its done; "" */
     bool begun;               /* and not ended */
+    bool checks;              /* it only looks: nothing is left undone by it */
 };
 bool operation_begun(const struct cluster *c, const struct member *m);
 int decide_effect(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);

@@ -277,7 +277,7 @@ static int isolate(const struct cluster *c, const struct command *cmd, struct me
         return 0;
     if (repair_wish_read(o, &w, e) < 0)
         return err_wrap(e, -EINVAL, "isolate");
-    if (member_repair(m) || !m->listed)
+    if (member_repair(m) || !m->listed || !m->admitted)
         return 0;
     memcpy(w.boot, x->boot, sizeof w.boot);
     repair_begin(cmd, m, &w, d);

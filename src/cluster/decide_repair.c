@@ -39,6 +39,11 @@ static bool problem_ok(const char *problem)
     return *problem && strspn(problem, "abcdefghijklmnopqrstuvwxyz_") == strlen(problem);
 }
 
+int repair_deadline_read(const json_t *o, uint64_t *out, struct err *e)
+{
+    return json_object_get(o, "deadline_s") ? json_take_u64(o, "deadline_s", DEADLINE_S_MAX, out, e) : 0;
+}
+
 int repair_wish_read(const json_t *o, struct repair_wish *w, struct err *e)
 {
     if (record_clause(o, "why", REASON_BYTES_MAX, &w->why, e) < 0)
@@ -49,10 +54,7 @@ int repair_wish_read(const json_t *o, struct repair_wish *w, struct err *e)
         if (!problem_ok(w->problem))
             return err_set(e, -EINVAL, "\"%s\" is no kind of problem", w->problem);
     }
-    if (json_object_get(o, "deadline_s") &&
-        json_take_u64(o, "deadline_s", DEADLINE_S_MAX, &w->deadline_s, e) < 0)
-        return -EINVAL;
-    return 0;
+    return repair_deadline_read(o, &w->deadline_s, e);
 }
 
 /* All that belongs to one step begins anew. */
@@ -90,13 +92,16 @@ static void repair_claim(const struct command *cmd, struct member *m, const stru
 void repair_begin(const struct command *cmd, struct member *m, const struct repair_wish *w,
                   struct decision *d)
 {
-    struct repair before = {0}, r = {0};
-    if (member_repairs(m))
-        repair_copy(&before, member_repairs(m));
-    r.attempts = STEAL(before.attempts);
-    r.n_attempts = before.n_attempts;
-    before.n_attempts = 0;
-    repair_fini(&before);
+    static const struct repair nothing;
+    repair_begin_with(cmd, m, w, member_repairs(m) ? member_repairs(m) : &nothing, d);
+}
+
+void repair_begin_with(const struct command *cmd, struct member *m, const struct repair_wish *w,
+                       const struct repair *before, struct decision *d)
+{
+    struct repair r;
+    const struct repair tried = {.attempts = before->attempts, .n_attempts = before->n_attempts};
+    repair_copy(&r, &tried);
     memcpy(r.id, cmd->claim, strlen(cmd->claim) + 1);
     memcpy(r.boot, w->boot, sizeof r.boot);
     memcpy(r.problem, w->problem, sizeof r.problem);
@@ -191,6 +196,8 @@ static void operation_of(const struct cluster *c, const struct member *m, struct
     o->state = state ? state : "";
     o->text = text ? text : "";
     o->begun = strcmp(o->state, "begun") == 0;
+    const char *run = json_string_value(json_object_get(o->record, "run"));
+    o->checks = run && strncmp(run, "check:", 6) == 0;
 }
 
 bool operation_begun(const struct cluster *c, const struct member *m)
@@ -221,7 +228,7 @@ int repair_leave(const struct cluster *c, const struct member *m, struct repair 
 {
     struct operation o;
     operation_of(c, m, &o);
-    if (o.begun && !by_person) {
+    if (o.begun && !by_person && !o.checks) {
         json_decref(o.record);
         return err_set(e, -EBUSY, "what is done to node \"%s\" has begun, and its end is not known yet",
                        m->name);
@@ -330,31 +337,59 @@ static int take_examined(const struct move *v, struct repair *r, struct err *e)
     return 0;
 }
 
-/* A new machine under an old name inherits nothing. How often the name was replaced stays: that is not of the
- * machine, keeps replacing from going on for ever, and is to be judged. */
-static void forget_machine(const struct member *m, const char *remedy, struct repair *r, struct decision *d)
+void repair_forget(struct repair *r, const json_t *keep)
 {
     size_t kept = 0;
     for (size_t i = 0; i < r->n_attempts; i++) {
-        if (strcmp(r->attempts[i].remedy, remedy) == 0)
+        bool stays = false;
+        for (size_t k = 0; k < json_array_size(keep); k++) {
+            const char *remedy = json_string_value(json_array_get(keep, k));
+            stays = stays || (remedy && strcmp(r->attempts[i].remedy, remedy) == 0);
+        }
+        if (stays)
             r->attempts[kept++] = r->attempts[i];
         else
             free(r->attempts[i].text);
     }
     r->n_attempts = kept;
+    r->examined = EXAMINED_NOT;
+    r->inconclusive = 0;
+}
+
+void repair_forget_notes(struct repair *r)
+{
     for (size_t i = 0; i < r->n_notes; i++) {
         free(r->notes[i].by);
         free(r->notes[i].text);
     }
     r->n_notes = 0;
-    r->examined = EXAMINED_NOT;
-    r->inconclusive = 0;
-    if (member_ailment(m))
+}
+
+void forget_ailment(const struct member *m, const char *how, struct text *said, struct decision *d)
+{
+    const struct ailment *a = member_ailment(m);
+    if (a)
         decision_add(d, "health/", m->name, NULL);
+    if (member_maintenance(m))
+        decision_add(d, "maintenance/", m->name, NULL);
+    for (size_t i = 0; a && i < a->n_open && said->len < SAID_BYTES_MAX; i++)
+        text_printf(said, "; closed %s: %s", a->open[i].id, how);
+}
+
+/* A replacement of Fettle's own came: which machine it is will be said. */
+static void forget_machine(const struct member *m, struct repair *r, struct text *said, struct decision *d)
+{
+    CLEANUP_JSON json_t *keep = json_pack("[s]", r->remedy);
+    repair_forget(r, keep);
+    repair_forget_notes(r);
+    forget_ailment(m, "replaced", said, d);
+    if (m->machine)
+        decision_add(d, "machine/", m->name, NULL);
 }
 
 static int make_move(const struct cluster *c, const struct command *cmd, const struct member *m,
-                     const struct move *v, struct repair *r, struct decision *d, struct err *e)
+                     const struct move *v, struct repair *r, struct text *gone, struct decision *d,
+                     struct err *e)
 {
     enum step to = v->wish.step;
     int rc = 0;
@@ -367,7 +402,7 @@ static int make_move(const struct cluster *c, const struct command *cmd, const s
     if (rc < 0)
         return rc;
     if (v->renewed)
-        forget_machine(m, r->remedy, r, d);
+        forget_machine(m, r, gone, d);
     repair_enter(r, to, cmd->at, v->wish.deadline_s, v->wish.why);
     if (v->wish.problem[0])
         memcpy(r->problem, v->wish.problem, sizeof r->problem);
@@ -395,10 +430,9 @@ static int check_at(const struct member *m, const struct repair *r, const char *
     return 0;
 }
 
-static void say_move(const struct command *cmd, const struct member *m, const struct move *v,
+static void say_move(const struct command *cmd, const struct move *v, const struct text *gone,
                      struct decision *d)
 {
-    const struct ailment *a = member_ailment(m);
     struct text t = {0};
     if (v->wish.step == STEP_NONE)
         text_printf(&t, "back in service: %s", v->wish.why);
@@ -407,8 +441,8 @@ static void say_move(const struct command *cmd, const struct member *m, const st
     else
         text_printf(&t, "%s -> %s%s%s: %s", step_name(v->from), step_name(v->wish.step),
                     *v->remedy ? " " : "", v->remedy, v->wish.why);
-    for (size_t i = 0; v->renewed && a && i < a->n_open && t.len < SAID_BYTES_MAX; i++)
-        text_printf(&t, "; closed %s: replaced", a->open[i].id);
+    if (gone->len)
+        text_add(&t, gone->s);
     d->text = text_take(&t);
 }
 
@@ -417,6 +451,7 @@ static int decide_move(const struct cluster *c, const struct command *cmd, const
 {
     struct member *m;
     struct move v;
+    CLEANUP_TEXT struct text gone = {0};
     int rc = decide_one(c, cmd, &m, e);
     if (rc < 0 || read_move(set, &v, e) < 0)
         return rc < 0 ? rc : -EINVAL;
@@ -431,7 +466,7 @@ static int decide_move(const struct cluster *c, const struct command *cmd, const
     if (is) {
         struct repair r;
         repair_copy(&r, is);
-        rc = make_move(c, cmd, m, &v, &r, d, e);
+        rc = make_move(c, cmd, m, &v, &r, &gone, d, e);
         repair_fini(&r);
     } else {
         repair_begin(cmd, m, &v.wish, d);
@@ -439,7 +474,7 @@ static int decide_move(const struct cluster *c, const struct command *cmd, const
     if (rc < 0)
         return rc;
     hostlist_add(&d->changed, m->name);
-    say_move(cmd, m, &v, d);
+    say_move(cmd, &v, &gone, d);
     return 0;
 }
 

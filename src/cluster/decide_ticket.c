@@ -125,6 +125,22 @@ static int put_away(const struct cluster *c, const struct command *cmd, struct m
     return move_by_hand(c, cmd, m, to, 0, false, d, e);
 }
 
+/* --- maintenance ------------------------------------------------------------------------------ */
+
+static int set_maintenance(const struct command *cmd, const struct member *m, bool on, struct decision *d,
+                           struct err *e)
+{
+    const struct maintenance *is = member_maintenance(m);
+    if (on && !m->listed)
+        return err_set(e, -ENOENT, "node \"%s\" is in no configuration file", m->name);
+    if (on ? is && strcmp(is->why, cmd->reason) == 0 : !is)
+        return 0;
+    decision_add(d, "maintenance/", m->name,
+                 on ? maintenance_record(cmd->actor, cmd->at, cmd->reason) : NULL);
+    say(d, m, on ? "maintenance" : "maintenance is over", cmd->reason);
+    return 0;
+}
+
 static int decide_transition(const struct cluster *c, const struct command *cmd, const json_t *set,
                              struct member *m, struct decision *d, struct err *e)
 {
@@ -145,8 +161,14 @@ static int decide_transition(const struct cluster *c, const struct command *cmd,
         return put_away(c, cmd, m, STEP_QUARANTINE, d, e);
     if (strcmp(name, "retire") == 0)
         return put_away(c, cmd, m, STEP_RETIRED, d, e);
+    if (strcmp(name, "maintenance") == 0)
+        return set_maintenance(cmd, m, true, d, e);
+    if (strcmp(name, "maintenance_over") == 0)
+        return set_maintenance(cmd, m, false, d, e);
     return err_set(e, -EINVAL,
-                   "\"%.40s\" is no transition: human_intervention, manual_drain, quarantine, retire", name);
+                   "\"%.40s\" is no transition: human_intervention, manual_drain, quarantine, retire, "
+                   "maintenance, maintenance_over",
+                   name);
 }
 
 /* --- the work queue --------------------------------------------------------------------------- */

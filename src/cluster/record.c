@@ -269,13 +269,15 @@ static int put_node(struct cluster *c, const char *name, const char *value, stru
 {
     if (record_name_check(name, e) < 0)
         return -EILSEQ;
+    uint64_t admitted = 0;
     if (value) {
-        uint64_t admitted;
         CLEANUP_JSON json_t *o = json_read(value, strlen(value), e);
         if (!o || record_time(o, "admitted", &admitted, e) < 0)
             return -EILSEQ;
     }
-    cluster_meet(c, name)->admitted = value != NULL;
+    struct member *m = cluster_meet(c, name);
+    m->admitted = value != NULL;
+    m->admitted_at.ns = (int64_t)admitted;
     return 0;
 }
 
@@ -347,11 +349,15 @@ int cluster_put(struct cluster *c, const char *key, const char *value, struct er
     static const struct {
         const char *prefix;
         int (*put)(struct cluster *c, const char *rest, const char *value, struct err *e);
-    } kinds[] = {{"node/", put_node},     {"claim/", put_claim},   {"edit/", put_edit},
-                 {"token/", put_token},   {"seen/", put_seen},     {"drift/", put_drift},
-                 {"list/", put_list},     {"effect/", put_effect}, {"baseline/", put_baseline},
-                 {"health/", put_health}, {"repair/", put_repair}, {"shared/", put_shared},
-                 {"tally/", put_tally},   {"switch/", put_switch}, {"origin/", put_origin}};
+    } kinds[] = {{"node/", put_node},         {"claim/", put_claim},
+                 {"edit/", put_edit},         {"token/", put_token},
+                 {"seen/", put_seen},         {"drift/", put_drift},
+                 {"list/", put_list},         {"effect/", put_effect},
+                 {"baseline/", put_baseline}, {"health/", put_health},
+                 {"repair/", put_repair},     {"shared/", put_shared},
+                 {"tally/", put_tally},       {"switch/", put_switch},
+                 {"machine/", put_machine},   {"maintenance/", put_maintenance},
+                 {"origin/", put_origin}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t len = strlen(kinds[i].prefix);
         if (strncmp(key, kinds[i].prefix, len) != 0)

@@ -305,6 +305,12 @@ const struct repair *member_repair(const struct member *m)
     return r && r->step != STEP_NONE ? r : NULL;
 }
 
+bool member_is_new(const struct member *m)
+{
+    const struct repair *r = member_repair(m);
+    return r && (strcmp(r->problem, "provision") == 0 || !m->admitted || m->admitted_at.ns >= r->began.ns);
+}
+
 static uint64_t repair_sum(const struct member *m)
 {
     if (!member_repairs(m))

@@ -487,7 +487,8 @@ static bool makes_claim(enum command_kind kind)
 {
     return kind == COMMAND_DRAIN || kind == COMMAND_DOWN || kind == COMMAND_SILENT || kind == COMMAND_DRIFT ||
            kind == COMMAND_PERSISTS || kind == COMMAND_OVERDUE || kind == COMMAND_FINDINGS ||
-           kind == COMMAND_REPAIR || kind == COMMAND_OPERATE || kind == COMMAND_TRANSITION;
+           kind == COMMAND_REPAIR || kind == COMMAND_OPERATE || kind == COMMAND_TRANSITION ||
+           kind == COMMAND_INSTANCE;
 }
 
 void committer_submit(struct committer *k, const struct command *cmd, outcome_fn *fn, void *arg)

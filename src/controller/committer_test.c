@@ -434,6 +434,7 @@ static void test_what_waits_is_answered_at_the_end(void **state)
 static void test_repairs_get_their_ids(void **state)
 {
     struct world *x = *state;
+    assert_int_equal(cluster_put(x->c, "node/lx001", "{\"admitted\":\"1\"}", NULL), 0);
     ask(x, "a", COMMAND_FINDINGS, "fettled", "lx001",
         "{\"boot\":\"b1\",\"isolate\":{\"problem\":\"node_problem\",\"why\":\"x\"}}");
     ask(x, "b", COMMAND_REPAIR, "fettled", "lx001",
@@ -478,6 +479,7 @@ static void test_each_outcome_counts(void **state)
 static void test_switches_wait_for_each_other(void **state)
 {
     struct world *x = *state;
+    assert_int_equal(cluster_put(x->c, "node/lx001", "{\"admitted\":\"1\"}", NULL), 0);
     ask(x, "", COMMAND_FINDINGS, "fettled", "lx001",
         "{\"boot\":\"b1\",\"isolate\":{\"problem\":\"node_problem\",\"why\":\"x\"}}");
     ask(x, "", COMMAND_REPAIR, "fettled", "lx001",

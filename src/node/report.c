@@ -12,6 +12,7 @@ void report_fini(struct report *r)
     free(r->json);
     free(r->os);
     free(r->arch);
+    machine_fini(&r->machine);
     *r = (struct report){0};
 }
 
@@ -52,7 +53,7 @@ static char *word(const json_t *o, const char *key)
 
 static struct report derive(const json_t *inventory)
 {
-    return (struct report){
+    struct report r = {
         .json = json_write(inventory),
         .os = word(inventory, "OS"),
         .arch = word(inventory, "Arch"),
@@ -68,6 +69,8 @@ static struct report derive(const json_t *inventory)
         .nics = count(inventory, "NICs"),
         .disks = count(inventory, "Disks"),
     };
+    machine_read(inventory, &r.machine);
+    return r;
 }
 
 static int apply(json_t *inventory, const json_t *set, const json_t *unset, struct err *e)

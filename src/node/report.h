@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "node/machine.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,6 +31,7 @@ struct report {
     struct maybe speed_milli;
     struct maybe real_memory_mb, virtual_memory_mb, tmp_disk_mb;
     struct maybe gpus, nics, disks;
+    struct machine machine;
 };
 
 void report_fini(struct report *r);

@@ -192,6 +192,8 @@ static const struct leaf dmi[] = {
     {"sys/class/dmi/id/bios_version", "2.1\n"},
     {"sys/class/dmi/id/bios_date", "01/30/2024\n"},
     {"sys/class/dmi/id/board_name", "X13DEG-OAD\n"},
+    {"sys/class/dmi/id/board_serial", "UM238S000123\n"},
+    {"sys/class/dmi/id/product_uuid", "4c4c4544-0039-3510-8052-b4c04f4e3332\n"},
 };
 
 static void test_dmi(void **state)
@@ -201,7 +203,8 @@ static void test_dmi(void **state)
     tree_expect(t, "DMI",
                 "{'vendor':'Supermicro','product':'SYS-821GE-TNHR','serial':'A123456X4700001',"
                 "'bios_vendor':'American Megatrends International, LLC.','bios_version':'2.1',"
-                "'bios_date':'01/30/2024','board':'X13DEG-OAD'}");
+                "'bios_date':'01/30/2024','board':'X13DEG-OAD','board_serial':'UM238S000123',"
+                "'uuid':'4c4c4544-0039-3510-8052-b4c04f4e3332'}");
 }
 
 /* As another user than root sees it. */

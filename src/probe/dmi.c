@@ -8,10 +8,10 @@ static const struct member {
 } members[] = {
     {"vendor", "sys_vendor"},       {"product", "product_name"},      {"serial", "product_serial"},
     {"bios_vendor", "bios_vendor"}, {"bios_version", "bios_version"}, {"bios_date", "bios_date"},
-    {"board", "board_name"},
+    {"board", "board_name"},        {"board_serial", "board_serial"}, {"uuid", "product_uuid"},
 };
 
-/* A machine without DMI has an empty object; the serial number can be read by root alone. */
+/* A machine without DMI has an empty object; serial numbers and UUID can be read by root alone. */
 void dmi_read(int root, json_t *into)
 {
     CLEANUP_FD int dir = sys_open_dir(root, "sys/class/dmi/id");

@@ -49,6 +49,9 @@ struct wall overridden_at(const struct watch *w, const struct member *m)
     struct wall at = override_recorded(w, m);
     if (v && v->overridden.ns > at.ns)
         at = v->overridden;
+    const struct machine_record *i = member_machine(m);
+    if (i && i->n_before && at.ns <= i->since.ns)
+        return (struct wall){0}; /* it was another machine that was taken back */
     return at.ns && w->wall.ns - at.ns < w->policy.health.override.ns ? at : (struct wall){0};
 }
 
@@ -94,8 +97,7 @@ static bool is_out(const struct watch *w, const struct member *m)
     const struct vitals *v = vitals_find(w, m);
     if (!r)
         return v && v->isolating;
-    return !r->manual && r->step != STEP_QUARANTINE && r->step != STEP_RETIRED &&
-           strcmp(r->problem, "provision") != 0;
+    return !r->manual && r->step != STEP_QUARANTINE && r->step != STEP_RETIRED && !member_is_new(m);
 }
 
 void brake_patient(struct watch *w, const struct member *m)
@@ -334,13 +336,17 @@ int brake_stopped(const struct watch *w, struct err *e)
     return 0;
 }
 
-bool brake_isolate(struct watch *w, struct mono now, const struct member *m, struct wall since)
+/* Nobody but Fettle wants it out, and it may be that it is taken out. */
+static bool is_held_by_nobody(const struct watch *w, const struct member *m)
+{
+    return w->policy.health.act && m->admitted && !member_repair(m) && !person_holds(m);
+}
+
+/* There is room for m among those that are out; it has it from now on. */
+static bool take_room(struct watch *w, const struct member *m)
 {
     struct vitals *v = vitals_of(w, m);
     struct budget full;
-    if (!w->policy.health.act || member_repair(m) || person_holds(m))
-        return false;
-    count_surge(w, now, m, since);
     if (brake_stopped(w, NULL) < 0) {
         w->waiting += v->waits;
         return false;
@@ -353,6 +359,19 @@ bool brake_isolate(struct watch *w, struct mono now, const struct member *m, str
     v->isolating = true;
     brake_patient(w, m);
     return true;
+}
+
+bool brake_isolate(struct watch *w, struct mono now, const struct member *m, struct wall since)
+{
+    if (!is_held_by_nobody(w, m))
+        return false;
+    count_surge(w, now, m, since);
+    return take_room(w, m);
+}
+
+bool brake_maintain(struct watch *w, const struct member *m)
+{
+    return is_held_by_nobody(w, m) && take_room(w, m);
 }
 
 /* --- before something is done ----------------------------------------------------------------- */
@@ -382,10 +401,9 @@ static int check_evidence(const struct watch *w, struct mono now, const struct m
                 : err_set(e, -EBUSY, "what was wrong with it is over");
 }
 
-bool maintenance_wants(const struct watch *w, const struct member *m, const struct remedy *remedy)
+bool maintenance_wants(const struct member *m, const struct remedy *remedy)
 {
-    const struct vitals *v = vitals_find(w, m);
-    return v && v->maintenance && strcmp(remedy->run, "replace") == 0;
+    return member_maintenance(m) && strcmp(remedy->run, "replace") == 0;
 }
 
 static bool needs_idle(const struct member *m, const struct remedy *remedy)
@@ -418,7 +436,7 @@ int brake_operate(const struct watch *w, struct mono now, const struct member *m
     if (!has_room((struct watch *)(uintptr_t)w, m, 0, &full))
         return err_set(e, -EAGAIN, "%s: %u of %u nodes are out, at most %u may be", full.scope, full.out,
                        full.nodes, full.limit);
-    return maintenance_wants(w, m, remedy) ? 0 : check_evidence(w, now, m, e);
+    return maintenance_wants(m, remedy) ? 0 : check_evidence(w, now, m, e);
 }
 
 static int may_operate(const struct watch *w, struct mono now, const struct member *m, const struct repair *r,

@@ -123,7 +123,14 @@ static bool log_health(struct world *x, enum command_kind kind, const char *reas
                     json_is_true(json_object_get(o, "helped")) ? "helped" : "failed");
     else if (kind == COMMAND_SHARED)
         text_printf(&x->log, ": %s: \"%s\" (%s)", word(o, "key"), word(o, "nodes"), word(o, "why"));
-    else if (kind == COMMAND_EFFECT || kind == COMMAND_SWITCH || kind == COMMAND_TRANSITION)
+    else if (kind == COMMAND_INSTANCE)
+        text_printf(&x->log, ": %s -> %s", word(o, "was"), word(o, "is"));
+    else if (kind == COMMAND_MACHINE) {
+        const char *node;
+        json_t *one;
+        json_object_foreach ((json_t *)(uintptr_t)json_object_get(o, "machines"), node, one)
+            text_printf(&x->log, "; %s", word(one, "machine"));
+    } else if (kind == COMMAND_EFFECT || kind == COMMAND_SWITCH || kind == COMMAND_TRANSITION)
         text_printf(&x->log, ": %s%s%s", set, reason ? " " : "", reason ? reason : "");
     else
         return false;
@@ -266,7 +273,8 @@ void world_open(struct world *x, int first, int last)
             fail_msg("%s", e.msg);
         x->off[i] = false;
         CLEANUP_JSON json_t *report =
-            json_pack("{s:b,s:s,s:{s:i}}", "full", 1, "hash", "0123456789abcdef", "set", "CPUs", 4);
+            json_pack("{s:b,s:s,s:{s:i,s:{s:s}}}", "full", 1, "hash", "0123456789abcdef", "set", "CPUs", 4,
+                      "DMI", "serial", x->serial[i]);
         assert_int_equal(watch_inventory(x->w, world_node(x, i), report, NULL), 0);
         beat(x, i);
     }

@@ -22,6 +22,7 @@ struct world {
     unsigned boot[NODES + 1];
     bool off[NODES + 1];
     const char *work[NODES + 1]; /* JSON; NULL unknown */
+    char serial[NODES + 1][32];  /* of the machine; "" unknown */
     uint64_t seq, uptime_s;      /* as all of them say */
     unsigned claims, wants;
     bool refuse; /* the shell has no room */

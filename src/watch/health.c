@@ -96,7 +96,6 @@ static void vitals_destroy(struct vitals *v)
     free(v->sayings);
     free(v->said);
     free(v->looked_ds);
-    free(v->maintained);
     free(v);
 }
 
@@ -549,10 +548,15 @@ void health_propose(struct watch *w, struct mono now, const struct member *m, en
         v->asked = false;
 }
 
+bool health_asked(const struct vitals *v, struct mono now)
+{
+    return v->asked && within(now, v->asked_at, ASKED_S);
+}
+
 void health_changed(struct watch *w, const struct member *m)
 {
     struct vitals *v = vitals_find(w, m);
-    if (!v && !member_ailment(m) && !member_repairs(m))
+    if (!v && !member_ailment(m) && !member_repairs(m) && !member_maintenance(m))
         return;
     v = vitals_of(w, m);
     v->asked = false;
@@ -581,14 +585,15 @@ void health_look(struct watch *w, struct mono now, const struct member *m)
 {
     struct vitals *v = vitals_find(w, m);
     const struct ailment *a = member_ailment(m);
-    bool ill = (v && (v->n_sayings || outside_ill(v))) || (a && a->n_open) || member_repairs(m);
+    bool ill = (v && (v->n_sayings || outside_ill(v))) || (a && a->n_open) || member_repairs(m) ||
+               member_maintenance(m);
     if (!m->listed || (!ill && !repair_admits(w, m)))
         return;
     v = vitals_of(w, m);
     assign(w, m, v);
     note_faults(w, now, m, v);
     outside_note_faults(w, now, m);
-    if (v->asked && within(now, v->asked_at, ASKED_S))
+    if (health_asked(v, now))
         return;
     v->asked = false;
     repair_stage(w, now, m);

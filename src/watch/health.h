@@ -72,8 +72,6 @@ void watch_scheduler(struct watch *w, struct member *m, enum work work, bool com
 void watch_unscheduled(struct watch *w, struct member *m);
 /* A person took the node back in the scheduler's own way while Fettle held it. */
 void watch_overridden(struct watch *w, struct wall wall, struct member *m, const char *who);
-/* A maintenance event of the provider (begins, or is over). */
-void watch_maintenance(struct watch *w, struct wall wall, struct member *m, bool on, const char *what);
 
 /* --- answers ---------------------------------------------------------------------------------- */
 

@@ -321,6 +321,41 @@ static void test_each_check_is_told_with_why_nothing_is_known(void **state)
     ward_destroy(d);
 }
 
+static void take_cluster(void *arg, const struct budget *b)
+{
+    if (strcmp(b->scope, "cluster") == 0)
+        *(unsigned *)arg = b->out;
+}
+
+static unsigned out(const struct ward *d)
+{
+    unsigned n = 0;
+    watch_each_budget(d->x->w, take_cluster, &n);
+    return n;
+}
+
+static void becomes(struct world *x, int i, const char *serial)
+{
+    snprintf(x->serial[i], sizeof x->serial[i], "%s", serial);
+    world_reboot(x, i);
+    world_run(x, 3);
+}
+
+/* Its name was in service; that of one that is new was not. */
+static void test_a_swapped_machine_counts_as_out(void **state)
+{
+    struct ward *d = ward_create(2);
+    tells(d, 1, true, WELL);
+    d->x->policy.health.act = true;
+    watch_set_policy(d->x->w, &d->x->policy);
+    becomes(d->x, 1, "SN-1");
+    assert_int_equal(out(d), 0);
+    becomes(d->x, 1, "SN-2");
+    assert_int_equal(member_repair(world_node(d->x, 1))->step, STEP_PROVISION);
+    assert_int_equal(out(d), 1);
+    ward_destroy(d);
+}
+
 static void test_who_comes_for_the_first_time_is_provisioned_before_it_is_admitted(void **state)
 {
     struct ward *d = ward_create(2);
@@ -333,6 +368,7 @@ static void test_who_comes_for_the_first_time_is_provisioned_before_it_is_admitt
     world_open(x, 3, 3);
     world_run(x, 3);
     assert_int_equal(member_repair(world_node(x, 3))->step, STEP_PROVISION);
+    assert_int_equal(out(d), 0); /* it never was in service */
     assert_false(health_of(d, 3) == HEALTH_OK);
     tells(d, 3, true, WELL);
     world_run(x, 3);
@@ -357,6 +393,7 @@ int main(void)
         cmocka_unit_test(test_what_the_shell_refuses_is_proposed_again),
         cmocka_unit_test(test_budgets_as_they_stand),
         cmocka_unit_test(test_who_was_proposed_has_its_room_although_nothing_is_heard_of_it),
+        cmocka_unit_test(test_a_swapped_machine_counts_as_out),
         cmocka_unit_test(test_who_comes_for_the_first_time_is_provisioned_before_it_is_admitted),
         cmocka_unit_test(test_each_check_is_told_with_why_nothing_is_known),
     };

@@ -28,6 +28,7 @@
  *   measure.c     whether a node is as fast as others of its class
  *   outcome.c     what remedies came to
  *   operation.c   what is to be done to a node, and how far it is
+ *   machine.c     which machine answers by a name
  *   brake.c       what keeps a node from being isolated or operated on
  *
  * All moments in here are of the watch's own time (watch_awake), but where a name says otherwise.
@@ -268,13 +269,12 @@ struct vitals {
 
     bool asked; /* a command about it is under way, */
     struct mono asked_at;
-    struct mono tell_at; /* when it was to tell everything anew last; ns 0: never */
-    bool patient;        /* it is among the watch's patients */
-    bool counted;        /* towards a surge, for what is wrong with it now */
-    bool isolating;      /* proposed, and the record is not here yet */
-    bool waits;          /* for room in a budget */
-    bool maintenance;
-    char *maintained;       /* by what */
+    struct mono tell_at;    /* when it was to tell everything anew last; ns 0: never */
+    bool patient;           /* it is among the watch's patients */
+    bool counted;           /* towards a surge, for what is wrong with it now */
+    bool isolating;         /* proposed, and the record is not here yet */
+    bool waits;             /* for room in a budget */
+    struct mono restless;   /* that two machines answer by its name was told; ns 0: never */
     struct wall overridden; /* ns 0: not */
     struct wall stage;      /* the step's `since`, for which the next are; ns 0: none */
     struct mono stage_at, stage_due;
@@ -297,6 +297,8 @@ void health_changed(struct watch *w, const struct member *m);
 /* A command about m. Nothing else is proposed about it until it is decided, when the shell takes it. */
 void health_propose(struct watch *w, struct mono now, const struct member *m, enum command_kind kind,
                     const char *reason, const json_t *set);
+
+bool health_asked(const struct vitals *v, struct mono now); /* such a one is under way */
 
 struct vitals *vitals_find(const struct watch *w, const struct member *m); /* NULL when there are none */
 struct vitals *vitals_of(struct watch *w, const struct member *m);
@@ -484,8 +486,10 @@ bool person_holds(const struct member *m);
 bool overridden(const struct watch *w, const struct member *m, const struct incident *known,
                 const char *group, enum result severity);
 struct wall overridden_at(const struct watch *w, const struct member *m); /* ns 0: not within its time */
+/* Whether m may be taken out now for a maintenance event: as brake_isolate, but that is no surge. */
+bool brake_maintain(struct watch *w, const struct member *m);
 /* It is to be replaced for its provider, who is asked for no evidence. */
-bool maintenance_wants(const struct watch *w, const struct member *m, const struct remedy *remedy);
+bool maintenance_wants(const struct member *m, const struct remedy *remedy);
 /* Whether this may be done to m now: 0; -EAGAIN, not now; -EBUSY, not any more. remedy NULL: a check. */
 int brake_operate(const struct watch *w, struct mono now, const struct member *m, const struct remedy *remedy,
                   struct err *e);
@@ -500,6 +504,13 @@ struct totals {
     size_t n_classes, n_groups;
     uint32_t all, *classes, *groups, partitions[PARTITION_MAX + 1];
 };
+
+/* --- machine.c ------------------------------------------------------------------------------- */
+
+/* In each sweep, for a listed member: notes which machine it is, and proposes what follows from another one.
+ */
+void machine_look(struct watch *w, struct mono now, const struct member *m);
+void machines_end_sweep(struct watch *w);
 
 /* --- watch.c --------------------------------------------------------------------------------- */
 
@@ -549,6 +560,8 @@ struct watch {
     size_t grouped[COMMANDS]; /* nodes in them */
     uint32_t news_from;       /* members below may make no news in this sweep: it is the turn of the others */
     uint32_t news_left;       /* the first member whose news found no room, UINT32_MAX for none */
+
+    json_t *machines; /* that are to be written down at the end of the sweep; NULL for none */
 
     struct vitals **vitals; /* by member id */
     size_t n_vitals;

@@ -170,11 +170,16 @@ static bool on_the_way(const struct turn *t, struct move v, const char *why)
                    why);
 }
 
+static void say_maintenance(const struct turn *t, struct text *why)
+{
+    text_printf(why, "maintenance: %s", member_maintenance(t->m)->why);
+}
+
 static bool by_maintenance(const struct turn *t, struct move v)
 {
     const struct remedies *all = t->w->policy.health.remedies;
     CLEANUP_TEXT struct text why = {0};
-    text_printf(&why, "maintenance: %s", t->v->maintained ? t->v->maintained : "of its provider");
+    say_maintenance(t, &why);
     for (size_t i = 0; all && i < all->n; i++) {
         const struct remedy *one = &all->list[i];
         bool fits = one->classes.n == 0;
@@ -205,7 +210,7 @@ static bool in_isolate(const struct turn *t)
         return to_step(t, v, STEP_QUEUE, t->r->why);
     if (person_holds(t->m) || shared_holds(t->w, t->m) || brake_stopped(t->w, NULL) < 0)
         return false;
-    if (t->v->maintenance)
+    if (member_maintenance(t->m))
         return by_maintenance(t, v);
     if (is_empty(t) && has_extensive(t) && t->r->examined == EXAMINED_NOT)
         return to_step(t, v, STEP_EXAMINE, t->r->why);
@@ -310,10 +315,10 @@ static bool in_examine(const struct turn *t)
 {
     CLEANUP_TEXT struct text why = {0};
     struct move v = {0};
+    if (member_maintenance(t->m))
+        return by_maintenance(t, v); /* whatever a check that is under way comes to */
     if (!take_check(t))
         return t->v->asked;
-    if (t->v->maintenance)
-        return by_maintenance(t, v);
     if (t->late)
         return inconclusive(t, "it was not examined in time");
     if (watch_live(t->w, t->m) && *t->r->boot && strcmp(t->r->boot, watch_of(t->w, t->m)->boot) != 0)
@@ -395,7 +400,7 @@ static bool begin_operation(const struct turn *t)
         return not_begun(t, remedy, rc < 0 ? e.msg : NULL);
     if (rc == 0)
         operation_propose(t->w, t->now, t->m, remedy->run, remedy->name, remedy->deadline);
-    else if (maintenance_wants(t->w, t->m, remedy))
+    else if (maintenance_wants(t->m, remedy))
         return false;
     else if (!incidents_open(t->m))
         return on_the_way(t, v, "what was wrong is gone");
@@ -403,13 +408,6 @@ static bool begin_operation(const struct turn *t)
         return to_step(t, v, has_extensive(t) && t->r->step == STEP_REMEDY ? STEP_EXAMINE : STEP_QUEUE,
                        "what was found has to be found again");
     return rc == 0;
-}
-
-static void maintenance_over(struct vitals *v)
-{
-    free(v->maintained);
-    v->maintained = NULL;
-    v->maintenance = false;
 }
 
 static bool carried_out(const struct turn *t, const struct operation *o)
@@ -422,10 +420,8 @@ static bool carried_out(const struct turn *t, const struct operation *o)
         remedy && remedy->after && *remedy->after ? remedies_find(all, remedy->after) : NULL;
     if (after && t->r->step == STEP_REMEDY)
         return to_remedy(t, v, after, "it has to follow");
-    if (v.renewed) {
+    if (v.renewed)
         t->v->overridden = (struct wall){0};
-        maintenance_over(t->v);
-    }
     return on_the_way(t, v, "carried out");
 }
 
@@ -508,6 +504,10 @@ static bool in_provision(const struct turn *t)
     struct move v = {0};
     if (repair_yields(t->w, t->m))
         return to_step(t, v, STEP_NONE, "a person took it back");
+    if (member_maintenance(t->m)) {
+        say_maintenance(t, &said);
+        return to_step(t, v, STEP_ISOLATE, said.s);
+    }
     const struct check *fails = fails_again(t);
     if (fails && !shared_holds(t->w, t->m)) {
         text_printf(&said, "%s fails", fails->name);
@@ -580,6 +580,19 @@ bool repair_admits(const struct watch *w, const struct member *m)
            !member_repair(m) && watch_live(w, m);
 }
 
+/* A node in service that its provider will take: it is drained first, as far as the budgets go. A person who
+ * took it back since has it. */
+static bool begin_maintenance(const struct turn *t)
+{
+    const struct maintenance *x = member_maintenance(t->m);
+    CLEANUP_TEXT struct text why = {0};
+    if (!x || !watch_live(t->w, t->m) || overridden_at(t->w, t->m).ns > x->at.ns ||
+        !brake_maintain(t->w, t->m))
+        return false;
+    say_maintenance(t, &why);
+    return to_step(t, (struct move){.problem = "maintenance"}, STEP_ISOLATE, why.s);
+}
+
 bool repair_look(struct watch *w, struct mono now, const struct member *m)
 {
     struct turn t = {w, now, m, member_repair(m), vitals_of(w, m), false};
@@ -588,7 +601,9 @@ bool repair_look(struct watch *w, struct mono now, const struct member *m)
         return to_step(&t, (struct move){.problem = "provision"}, STEP_PROVISION,
                        "it comes for the first time");
     }
-    if (!t.r || !w->policy.health.act)
+    if (!t.r)
+        return begin_maintenance(&t);
+    if (!w->policy.health.act)
         return false;
     t.late = t.v->stage_limited && now.ns >= t.v->stage_due.ns;
     if (yield_to_person(&t))
@@ -616,14 +631,5 @@ void watch_overridden(struct watch *w, struct wall wall, struct member *m, const
     vitals_of(w, m)->overridden = wall;
     text_printf(&t, "%s took it back in the scheduler", who);
     w->sink.notice(w->sink.arg, "node.overridden", m->name, t.s);
-    health_changed(w, m);
-}
-
-void watch_maintenance(struct watch *w, struct wall wall, struct member *m, bool on, const char *what)
-{
-    struct vitals *v = vitals_of(w, m);
-    maintenance_over(v);
-    v->maintenance = on;
-    v->maintained = on ? mem_dup(what) : NULL;
     health_changed(w, m);
 }

@@ -202,6 +202,23 @@ static void stands(struct trace *t, int i)
                 health_name(watch_health(t->x->w, world_now(t->x), m)), fit ? "schedulable" : why.s);
 }
 
+static void remembered(struct trace *t, int i)
+{
+    const struct member *m = world_node(t->x, i);
+    const struct ailment *a = member_ailment(m);
+    const struct repair *r = member_repairs(m);
+    const struct machine_record *is = member_machine(m);
+    text_printf(&t->x->log, "%s: %s, %zu before; %zu open, %zu past; tried", m->name,
+                is ? is->machine : "any machine", is ? is->n_before : 0, a ? a->n_open : 0,
+                a ? a->n_past : 0);
+    for (size_t k = 0; r && k < r->n_attempts; k++)
+        text_printf(&t->x->log, " %s", r->attempts[k].remedy);
+    text_printf(&t->x->log, "; noted");
+    for (size_t k = 0; r && k < r->n_notes; k++)
+        text_printf(&t->x->log, " \"%s\"", r->notes[k].text);
+    text_add_char(&t->x->log, '\n');
+}
+
 static void may(struct trace *t, int i)
 {
     const struct repair *r = member_repair(world_node(t->x, i));
@@ -267,6 +284,11 @@ static void node_line(struct trace *t, const char *verb, int i, char *rest)
         world_reboot(t->x, i);
         world_run(t->x, 2);
         send_checks(t, i, true, 0);
+    } else if (strcmp(verb, "machine") == 0) {
+        snprintf(t->x->serial[i], sizeof t->x->serial[i], "%s", strcmp(word, "-") == 0 ? "" : word);
+        world_reboot(t->x, i);
+        world_run(t->x, 2);
+        send_checks(t, i, true, 0);
     } else if (strcmp(verb, "off") == 0) {
         t->x->off[i] = true;
     } else if (strcmp(verb, "on") == 0) {
@@ -275,6 +297,8 @@ static void node_line(struct trace *t, const char *verb, int i, char *rest)
         effect(t, i, word, rest + at);
     } else if (strcmp(verb, "stands") == 0) {
         stands(t, i);
+    } else if (strcmp(verb, "remembered") == 0) {
+        remembered(t, i);
     } else if (strcmp(verb, "may") == 0) {
         may(t, i);
     } else if (strcmp(verb, "root") == 0) {
@@ -282,8 +306,9 @@ static void node_line(struct trace *t, const char *verb, int i, char *rest)
     } else if (strcmp(verb, "resumed") == 0) {
         watch_overridden(t->x->w, world_wall(t->x), world_node(t->x, i), "ann");
     } else if (strcmp(verb, "maintenance") == 0) {
-        watch_maintenance(t->x->w, world_wall(t->x), world_node(t->x, i), strcmp(word, "off") != 0,
-                          "host retires");
+        world_command_for(t->x, COMMAND_TRANSITION, world_node(t->x, i)->name, "host retires",
+                          strcmp(word, "off") == 0 ? "{\"transition\":\"maintenance_over\"}"
+                                                   : "{\"transition\":\"maintenance\"}");
     } else {
         fail_msg("no such verb: %s", verb);
     }

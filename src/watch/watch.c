@@ -127,6 +127,7 @@ void watch_destroy(struct watch *w)
         free(w->seen[i].running);
     }
     findings_fini(&w->found);
+    json_decref(w->machines);
     free(w->seen);
     free(w);
 }
@@ -214,6 +215,7 @@ int watch_open(struct watch *w, struct mono now, struct member *m, const struct 
     o->session = session;
     o->collector = collector;
     *want = !o->report.json || strcmp(o->report.hash, h->inventory) != 0;
+    o->inventoried = !*want;
     row_refresh(w, m);
     return 0;
 }
@@ -269,7 +271,9 @@ void watch_excuse(struct watch *w, struct mono now, struct member *m)
 
 int watch_inventory(struct watch *w, struct member *m, const json_t *message, struct err *e)
 {
-    int rc = report_update(&watch_of(w, m)->report, message, e);
+    struct observed *o = watch_of(w, m);
+    int rc = report_update(&o->report, message, e);
+    o->inventoried |= rc == 0;
     row_shortfall(w, m);
     row_refresh(w, m);
     return rc;
@@ -314,8 +318,10 @@ static void examine(struct watch *w, struct member *m, struct mono now)
     note_liveness(w, m, o, is);
     bool judged = conformity_look(w, now, m, conformity_pressing(w, m));
     enum work work = watch_work(w, m);
-    if (a.listed)
+    if (a.listed) {
         drift_examine(w, now, m, judged);
+        machine_look(w, now, m);
+    }
     health_look(w, now, m);
     if (is != was || (m->id + w->sweeps) % ROW_SWEEPS == 0)
         row_refresh(w, m); /* else whoever changed something of it has done so */
@@ -434,6 +440,7 @@ static void end_sweep(struct watch *w)
     if (!w->alarm && !alarmed)
         propose(w, COMMAND_SILENT, &f->silent, "silent past its grace");
     findings_fini(f);
+    machines_end_sweep(w);
     drift_end_sweep(w);
     gather_sweep(w, watch_awake(w, w->last_tick));
     health_end_sweep(w, watch_awake(w, w->last_tick));

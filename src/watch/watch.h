@@ -34,6 +34,7 @@ struct watch_policy {
 struct observed {
     struct beat beat;
     struct report report;
+    bool inventoried; /* the report is of the open session */
     char boot[37];
     char *version;
     char *running;       /* JSON array of the running work; NULL when unknown */

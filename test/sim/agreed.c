@@ -145,6 +145,8 @@ static void opinion_take(struct sim *s, const struct job *j)
         case COMMAND_SET: opinion_set(s, node, j->set); break;
         case COMMAND_TOKEN_CREATE:
         case COMMAND_TOKEN_USE:
+        case COMMAND_MACHINE:
+        case COMMAND_INSTANCE:
         case COMMAND_SEEN:
         case COMMAND_DRIFT:
         case COMMAND_PERSISTS:
@@ -208,7 +210,7 @@ void agreed_submit(struct sim *s, const struct command *cmd)
         (cmd->kind == COMMAND_DRAIN || cmd->kind == COMMAND_DOWN || cmd->kind == COMMAND_SILENT ||
          cmd->kind == COMMAND_DRIFT || cmd->kind == COMMAND_PERSISTS || cmd->kind == COMMAND_OVERDUE ||
          cmd->kind == COMMAND_FINDINGS || cmd->kind == COMMAND_REPAIR || cmd->kind == COMMAND_OPERATE ||
-         cmd->kind == COMMAND_TRANSITION))
+         cmd->kind == COMMAND_TRANSITION || cmd->kind == COMMAND_INSTANCE))
         snprintf(j->claim, sizeof j->claim, "%llu.%llu", (unsigned long long)s->term,
                  (unsigned long long)++s->claims);
     for (size_t i = 0; i < cmd->nodes->n; i++)

@@ -48,7 +48,10 @@ static enum result evidence(const struct sim *s, int i)
             continue;
         fleet_boot_id(p->heard[k].boot, i, id);
         int64_t age = (k == AIL_GPU ? p->heard[k].told : s->now) - p->heard[k].looked;
-        int64_t limit = s->policy.health.fresh.ns + 20 * STEP_NS;
+        const struct check *check = checks_find(s->policy.health.checks, ill_check_name((enum ail)k));
+        int64_t own = check && k == AIL_GPU ? check->every.ns + check->deadline.ns : 0; /* what it allows */
+        int64_t fresh = s->policy.health.fresh.ns;
+        int64_t limit = (own > fresh ? own : fresh) + 20 * STEP_NS;
         if (!p->heard[k].told || strcmp(id, o->boot) != 0 || (age > limit && !deep))
             continue;
         worst = p->heard[k].result > worst ? p->heard[k].result : worst;
@@ -235,8 +238,7 @@ static bool is_out(const struct sim *s, int i)
 {
     const struct member *m = member_of(s, i);
     const struct repair *r = m ? member_repair(m) : NULL;
-    return r && !r->manual && r->step != STEP_QUARANTINE && r->step != STEP_RETIRED &&
-           strcmp(r->problem, "provision") != 0;
+    return r && !r->manual && r->step != STEP_QUARANTINE && r->step != STEP_RETIRED && !member_is_new(m);
 }
 
 /* What these nodes share with node `of`. */

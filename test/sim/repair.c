@@ -387,9 +387,9 @@ bool repair_operator(struct sim *s, struct command *cmd, struct hostlist *nodes,
         break;
     case 6: override(s); return false;
     default:
-        watch_maintenance(s->watch, wall(s), cluster_meet(s->cluster, s->nodes[i].name),
-                          sim_random(s, 4) == 0, "new power supply");
-        return false;
+        cmd->kind = COMMAND_TRANSITION;
+        text_printf(set, "{\"transition\":\"%s\"}", sim_random(s, 4) ? "maintenance_over" : "maintenance");
+        break;
     }
     cmd->set = set->s;
     if (cmd->kind != COMMAND_SWITCH && !cluster_find(s->cluster, s->nodes[i].name))
@@ -432,7 +432,7 @@ void repair_people(struct sim *s)
         const struct repair *r = m ? member_repair(m) : NULL;
         if (!r || !s->listed[i])
             continue;
-        watch_maintenance(s->watch, wall(s), m, false, "");
+        person_says(s, COMMAND_TRANSITION, (int)i, "{\"transition\":\"maintenance_over\"}", NULL);
         if (r->step == STEP_QUEUE || r->step == STEP_QUARANTINE || r->step == STEP_RETIRED)
             person_says(s, COMMAND_TRANSITION, (int)i, "{\"transition\":\"human_intervention\"}", NULL);
         else if (r->approval == APPROVAL_WANTED)

@@ -305,10 +305,11 @@ static int open_member(struct sim *s, int node, uint64_t instance, unsigned boot
                        const struct member *collector, struct err *e)
 {
     struct member *m = member_of(s, node);
-    char id[37];
+    char id[37], serial[32];
     void *old = NULL;
     bool want;
     fleet_boot_id(boot, node, id);
+    snprintf(serial, sizeof serial, "SN-%s", m->name);
     const struct hello h = {
         .name = m->name, .version = "1", .boot = id, .instance = instance, .inventory = "0123456789abcdef"};
     uint64_t was = watch_observed(s->watch, m)->beat.instance;
@@ -324,7 +325,8 @@ static int open_member(struct sim *s, int node, uint64_t instance, unsigned boot
         session_end(s, before);
     if (want) {
         CLEANUP_JSON json_t *report =
-            json_pack("{s:b,s:s,s:{s:i}}", "full", 1, "hash", "0123456789abcdef", "set", "CPUs", 4);
+            json_pack("{s:b,s:s,s:{s:i,s:{s:s}}}", "full", 1, "hash", "0123456789abcdef", "set", "CPUs", 4,
+                      "DMI", "serial", serial);
         watch_inventory(s->watch, m, report, NULL);
     }
     return 0;
