@@ -130,7 +130,8 @@ static void an_agent_is_told_until_it_says_what_came_of_it(void **state)
 
 static void an_agent_that_asks_is_told_what_is_good_for_now(void **state)
 {
-    const char *asks = "{\"id\":\"3.1\",\"state\":\"asks\",\"nonce\":\"0123456789abcdef0123456789abcdef\"}";
+    const char *asks =
+        "{\"id\":\"" ORIGIN ".3.1\",\"state\":\"asks\",\"nonce\":\"0123456789abcdef0123456789abcdef\"}";
     actors_effect(actors, KEY, RECORD("node:true", "null"));
     turn(10);
     say(asks); /* nobody told it yet */
@@ -139,8 +140,8 @@ static void an_agent_that_asks_is_told_what_is_good_for_now(void **state)
     actors_effect(actors, KEY, RECORD("node:true", "{\"state\":\"begun\",\"at\":\"1\"}"));
     turn(12);
     assert_int_equal(sent, 1);
-    say("{\"id\":\"3.1\",\"state\":\"asks\",\"nonce\":\"x\"}");
-    say("{\"id\":\"3.1\",\"state\":\"asks\",\"nonce\":\"0123456789abcdef0123456789abcde\\\"\"}");
+    say("{\"id\":\"" ORIGIN ".3.1\",\"state\":\"asks\",\"nonce\":\"x\"}");
+    say("{\"id\":\"" ORIGIN ".3.1\",\"state\":\"asks\",\"nonce\":\"0123456789abcdef0123456789abcde\\\"\"}");
     turn(13);
     assert_int_equal(sent, 1);
     say(asks);
