@@ -48,6 +48,7 @@ static void member_free(struct cluster *c, struct member_slot *s)
     member_forget_conform(c, &s->m);
     member_forget_health(c, &s->m);
     member_forget_machine(c, &s->m);
+    member_forget_trial(c, &s->m);
     spec_fini(&s->m.spec);
     if (s->m.rostered) {
         spec_fini(s->m.rostered);
@@ -195,7 +196,7 @@ struct listings *cluster_listings(const struct cluster *c)
 
 bool kind_drains(enum claim_kind kind)
 {
-    return kind == CLAIM_DRAIN || kind == CLAIM_DRIFT || kind == CLAIM_REPAIR;
+    return kind == CLAIM_DRAIN || kind == CLAIM_DRIFT || kind == CLAIM_REPAIR || kind == CLAIM_TRIAL;
 }
 
 bool claim_drains(const struct claim *claim)

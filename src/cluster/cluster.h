@@ -40,6 +40,7 @@
  *   list/HASH    {"components","absent","unknown"}         the components of baselines
  *   health/NAME  {"open":[incident],"past":[incident]}    what is wrong with the node
  *   repair/NAME  {"step","since","deadline",...}          its way back into service
+ *   trial/NAME   {"now","last"}                          checks that it is, and was, held for
  *   shared/KEY   {"since","nodes","fault","why"}          one cause of findings on many nodes
  *   tally/REMEDY {"counts":{"FAULT CLASS":[helped,failed]}}  what came of remedies
  *   switch/NAME  {"on","by","at","why"}                   what stops everything
@@ -232,6 +233,21 @@ struct maintenance {
     char *why;
 };
 
+enum { TRIAL_NODES_MAX = 96 /* one commit has a record of each */, TRIALS_KEPT_MAX = CHECKS_SCHEDULED_MAX };
+
+/* Checks for which a node is held while they run (doc/spec/trial.md). */
+struct trial_record {
+    char claim[CLAIM_ID_BYTES_MAX + 1]; /* of the one under way; "": none is */
+    char check[CHECK_NAME_BYTES_MAX + 1];
+    struct wall began, deadline;
+    size_t n_last;
+    struct tried {
+        char check[CHECK_NAME_BYTES_MAX + 1];
+        struct wall at;
+        enum result result;
+    } * last; /* when each check ran last, and what it came to: the latest first, TRIALS_KEPT_MAX at most */
+};
+
 /* One cause of findings on many nodes. It isolates nobody. */
 struct shared_cause {
     char *key;   /* "fs.mounted mount /scratch" */
@@ -245,8 +261,9 @@ struct shared_cause {
 struct past {
     char *history;       /* JSON array, newest first, at most 16: [{"fingerprint","since","named","count"}] */
     struct drift *drift; /* NULL while it is not drifted */
-    struct reboots *reboots; /* NULL when none was ever asked for */
-    struct ailment *ailment; /* NULL when nothing was ever wrong */
+    struct reboots *reboots;    /* NULL when none was ever asked for */
+    struct ailment *ailment;    /* NULL when nothing was ever wrong */
+    struct trial_record *trial; /* NULL when none ever was */
     struct repair
         *repair; /* NULL when none is to be remembered; step NONE: over, what was tried in it stays */
     struct maintenance *maintenance; /* NULL without */
@@ -298,8 +315,8 @@ struct command {
     const char *actor;
     struct wall at;
     const struct hostlist *nodes; /* NULL or empty where none are named */
-    const char *claim;   /* DRAIN, DOWN, SILENT, DRIFT, PERSISTS, OVERDUE: the id of a new claim; UNDRAIN,
-                            UP: the one named, or NULL */
+    const char *claim;   /* DRAIN, DOWN, SILENT, DRIFT, PERSISTS, OVERDUE, TRIAL_BEGIN: the id of a new claim;
+                            UNDRAIN, UP: the one named, or NULL */
     const char *reason;  /* DRAIN, DOWN, SILENT; APPROVE, BASELINE_*, ROLLOUT_*: a note, or NULL */
     const char *set;     /* SET: JSON object of strings and nulls. What belongs to SEEN, DRIFT, PERSISTS,
                             REBOOT, BASELINE_*, ROLLOUT_* and EFFECT, as decide_conform.c says at each */
@@ -383,6 +400,10 @@ bool machine_restless(const struct machine_record *i, const char *machine, struc
 const struct maintenance *member_maintenance(const struct member *m);
 /* Its repair began before it was ever in service. */
 bool member_is_new(const struct member *m);
+/* NULL when no check was ever scheduled on it. */
+const struct trial_record *member_trial(const struct member *m);
+/* When a check ran last on it in a trial; NULL: never. */
+const struct tried *trial_last(const struct trial_record *t, const char *check);
 /* The worst severity of its open incidents that are not only observed; OK without. */
 enum result member_severity(const struct member *m);
 struct outcomes cluster_outcomes(const struct cluster *c, const char *fault, const char *remedy,

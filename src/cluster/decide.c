@@ -181,6 +181,8 @@ static bool selects_own_drain(const struct command *cmd, const struct member *m,
 {
     if (cmd->claim)
         return strcmp(hold->claim->id, cmd->claim) == 0;
+    if (hold->claim->kind == CLAIM_TRIAL)
+        return true; /* whoever wants the node in service may end a check */
     return hold->claim->kind == CLAIM_DRAIN && strcmp(hold->claim->owner, cmd->actor) == 0;
 }
 
@@ -302,7 +304,7 @@ static int check_claim(const struct cluster *c, const struct command *cmd, enum 
             "claim %s is for a node that is being repaired and ends with its repair; `fettle repair` "
             "shows it, and human_intervention takes the node out of the work queue",
             claim->id);
-    if (claim->kind != kind)
+    if (claim->kind != kind && !(claim->kind == CLAIM_TRIAL && kind == CLAIM_DRAIN))
         return err_set(e, -EINVAL, "claim %s is a %s claim", claim->id, claim_kind_name(claim->kind));
     return 0;
 }
@@ -550,6 +552,8 @@ int cluster_decide(const struct cluster *c, const struct command *cmd, size_t fr
     case COMMAND_REPAIR_APPROVE:
     case COMMAND_REPAIR_REFUSE:
     case COMMAND_SWITCH: rc = decide_health(c, cmd, d, e); break;
+    case COMMAND_TRIAL_BEGIN:
+    case COMMAND_TRIAL_END: rc = decide_trial(c, cmd, d, e); break;
     case COMMAND_EFFECT: rc = decide_effect(c, cmd, d, e); break;
     case COMMANDS: break;
     }

@@ -73,7 +73,8 @@ struct past *member_past(struct member *m)
 void past_trim(struct member *m)
 {
     const struct past *p = m->past;
-    if (p && !p->history && !p->drift && !p->reboots && !p->ailment && !p->repair && !p->maintenance) {
+    if (p && !p->history && !p->drift && !p->reboots && !p->ailment && !p->repair && !p->maintenance &&
+        !p->trial) {
         free(m->past);
         m->past = NULL;
     }

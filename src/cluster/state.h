@@ -184,6 +184,9 @@ int put_tally(struct cluster *c, const char *remedy, const char *value, struct e
 int put_switch(struct cluster *c, const char *name, const char *value, struct err *e);
 void member_forget_health(struct cluster *c, struct member *m);
 void member_forget_repair(struct cluster *c, struct member *m);
+int put_trial(struct cluster *c, const char *name, const char *value, struct err *e);
+void member_forget_trial(struct cluster *c, struct member *m);
+char *trial_record(const struct trial_record *t);
 void health_forget(struct cluster *c); /* all that is not a member's */
 
 /* The text of a key, of at most `max` bytes and without control characters, into out. May be empty. */

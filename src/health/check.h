@@ -43,18 +43,21 @@ bool probe_find(const char *name, enum probe *out);
 
 /* When a check runs. */
 enum check_when {
-    CHECK_BOOT = 1,      /* when the agent starts, once a boot */
-    CHECK_PERIODIC = 2,  /* every `every` */
-    CHECK_IDLE = 4,      /* of the periodic ones: only while no work runs */
-    CHECK_PROLOG = 8,    /* before a job; its last result is used when it is younger than `every` */
-    CHECK_EPILOG = 16,   /* after a job, likewise */
-    CHECK_DEMAND = 32,   /* when somebody asks */
-    CHECK_EXTENSIVE = 64 /* in the extensive stage, on a node that has no work */
+    CHECK_BOOT = 1,       /* when the agent starts, once a boot */
+    CHECK_PERIODIC = 2,   /* every `every` */
+    CHECK_IDLE = 4,       /* of the periodic ones: only while no work runs */
+    CHECK_PROLOG = 8,     /* before a job; its last result is used when it is younger than `every` */
+    CHECK_EPILOG = 16,    /* after a job, likewise */
+    CHECK_DEMAND = 32,    /* when somebody asks */
+    CHECK_EXTENSIVE = 64, /* in the extensive stage, on a node that has no work */
+    CHECK_SCHEDULED = 128 /* by the controller, every `every`, on an idle node that it holds for it */
 };
 
 enum {
     CHECK_NAME_BYTES_MAX = 48,
     CHECKS_MAX = 256,
+    CHECKS_SCHEDULED_MAX = 64,
+    CHECK_GROUP_MAX = 64,
     CHECKS_NODES_MAX = 1 << 20, /* names in the host lists of all checks together */
     CHECK_ARGS_MAX = 16
 };
@@ -64,7 +67,7 @@ struct check {
     enum probe probe;
     unsigned when;     /* of enum check_when; BOOT and PERIODIC by default, of an IDLE probe IDLE, of a BENCH
                           EXTENSIVE and DEMAND. IDLE has PERIODIC beside it */
-    struct span every; /* 1 s to 7 d */
+    struct span every; /* 1 s to 7 d; of a SCHEDULED one 1 min to 30 d, a day by default */
     struct span deadline;    /* after which a child is killed and the result is unknown; 100 ms to 1 d, 10 s,
                                 2 min of a BENCH */
     enum result severity;    /* the worst that it says, INFO to LOST; what is worse is lowered to it */
@@ -74,8 +77,8 @@ struct check {
     struct span sticky;      /* a failure stays for at least so long after it was last seen; 0 to 7 d */
     bool observe;            /* recorded and shown; nothing follows from it */
     unsigned canary_percent; /* of the nodes run it, 1 to 100; 100: all */
-    unsigned group;          /* so many nodes at once, 1: each by itself; 2: pairs; 1,024 at most. More than 1
-                                only where `when` has nothing but EXTENSIVE and DEMAND */
+    unsigned group;          /* so many nodes at once, 1: each by itself; 2: pairs; CHECK_GROUP_MAX at most.
+                                More than 1 only where `when` has nothing but SCHEDULED and DEMAND */
     struct hostlist classes; /* node classes that run it; empty: all. Sorted by strcmp, each once */
     struct hostlist nodes;   /* and of these, which; empty: all. Likewise. As sent to agents: who runs it */
     size_t n_args;           /* in the order of the probe's keys */

@@ -161,11 +161,47 @@ static void test_a_probe_of_idle_nodes_waits_for_one(void **state)
 static void test_nodes_run_a_check_together_where_no_work_runs(void **state)
 {
     struct checks c = {0};
-    parse("Check=pair Probe=plugin Run=/x When=extensive,demand Group=2", &c);
+    parse("Check=pair Probe=plugin Run=/x When=scheduled,demand Group=2", &c);
     assert_int_equal(c.list[0].group, 2);
     checks_fini(&c);
     refused("Check=pair Probe=plugin Run=/x Group=2",
-            "checks.conf:1: Group: nodes run a check together only with When=extensive or demand");
+            "checks.conf:1: Group: nodes run a check together only with When=scheduled or demand");
+    refused("Check=pair Probe=plugin Run=/x When=extensive Group=2",
+            "checks.conf:1: Group: nodes run a check together only with When=scheduled or demand");
+}
+
+static void test_what_the_controller_schedules_has_times_of_its_own(void **state)
+{
+    struct checks c = {0};
+    parse("Check=burn Probe=plugin Every=30d Run=/x When=scheduled,extensive\n"
+          "Check=all-reduce Probe=plugin Run=/x When=scheduled",
+          &c);
+    assert_int_equal(c.list[0].every.ns, span_s(30 * 86400).ns);
+    assert_int_equal(c.list[1].every.ns, span_s(86400).ns);
+    assert_int_equal(c.list[1].when, CHECK_SCHEDULED);
+    checks_fini(&c);
+    refused(
+        "Check=x Probe=plugin Run=/x When=scheduled,idle",
+        "checks.conf:1: When: what is scheduled by the controller has nothing beside it but extensive and "
+        "demand; idle is for the node's own times");
+    refused("Check=x Probe=plugin Run=/x When=scheduled Every=59s",
+            "checks.conf:1: Every: what is scheduled takes the node from work; it takes 1m at least");
+    refused("Check=x Probe=plugin Run=/x Every=8d",
+            "checks.conf:1: Every: more than 7d is for When=scheduled");
+    refused("Check=kernel.log When=scheduled",
+            "checks.conf:1: When: probe kernel.log is told of what it finds, and cannot be scheduled");
+}
+
+static void test_there_are_so_many_scheduled_ones_at_most(void **state)
+{
+    CLEANUP_TEXT struct text t = {0};
+    struct checks c = {0};
+    for (int i = 0; i < CHECKS_SCHEDULED_MAX; i++)
+        text_printf(&t, "Check=c%d Probe=plugin Run=/x When=scheduled\n", i);
+    parse(t.s, &c);
+    checks_fini(&c);
+    text_add(&t, "Check=more Probe=plugin Run=/x When=scheduled\n");
+    refused(t.s, "checks.conf:65: check \"more\" is one too many with When=scheduled; there are 64 at most");
 }
 
 static void test_a_bad_key_is_named_with_the_nearest(void **state)
@@ -213,8 +249,8 @@ static void bad_value(const char *field, const char *sentence)
 
 static void test_a_bad_value_is_named_with_its_key(void **state)
 {
-    bad_value("Every=999ms", "Every: \"999ms\" is not a time from 1s to 7d");
-    bad_value("Every=8d", "Every: \"8d\" is not a time from 1s to 7d");
+    bad_value("Every=999ms", "Every: \"999ms\" is not a time from 1s to 30d");
+    bad_value("Every=31d", "Every: \"31d\" is not a time from 1s to 30d");
     bad_value("Every=", "Every: the value is empty");
     bad_value("Deadline=99ms", "Deadline: \"99ms\" is not a time from 100ms to 1d");
     bad_value("Deadline=25h", "Deadline: \"25h\" is not a time from 100ms to 1d");
@@ -226,11 +262,12 @@ static void test_a_bad_value_is_named_with_its_key(void **state)
     bad_value("Sticky=8d", "Sticky: \"8d\" is not a time from 0s to 7d");
     bad_value("Observe=maybe", "Observe: \"maybe\" is neither yes nor no");
     bad_value("Canary=0%", "Canary: \"0%\" is not a number from 1 to 100 %");
-    bad_value("Group=0", "Group: \"0\" is not a number from 1 to 1024");
-    bad_value("When=boot,often",
-              "When: \"often\" is none of boot, periodic, idle, prolog, epilog, demand and extensive");
+    bad_value("Group=0", "Group: \"0\" is not a number from 1 to 64");
+    bad_value(
+        "When=boot,often",
+        "When: \"often\" is none of boot, periodic, idle, prolog, epilog, demand, extensive and scheduled");
     bad_value("When=boot,",
-              "When: \"\" is none of boot, periodic, idle, prolog, epilog, demand and extensive");
+              "When: \"\" is none of boot, periodic, idle, prolog, epilog, demand, extensive and scheduled");
     bad_value("Classes=a,-b", "Classes: \"-b\" is no name of a class");
     bad_value("Nodes=a!a", "Nodes: \"a!a\" names no node");
     bad_value("Nodes=n[1-2", "Nodes: \"n[1-2\": a bracket is not closed");
@@ -387,7 +424,7 @@ static void put_argument(const struct argument *a, unsigned *seed, struct text *
     }
 }
 
-static void put_common(unsigned *seed, struct text *t)
+static void put_common(unsigned *seed, enum probe p, struct text *t)
 {
     static const char *const some[] = {
         "When=boot",        "When=epilog,prolog", "When=idle",
@@ -396,13 +433,14 @@ static void put_common(unsigned *seed, struct text *t)
         "Severity=info",    "Severity=lost",      "FailPercent=5% FailWindow=7d Every=7d",
         "Sticky=5ms",       "Observe=yes",        "Canary=1",
         "Classes=b,a,b,c1", "Nodes=n[1-3]",       "Nodes=r[1-2]n[01-16],x",
+        "When=scheduled",
     };
     enum { SOME = sizeof some / sizeof some[0] };
     bool seen[256] = {false};
     for (unsigned i = draw(seed, 8); i > 0; i--) {
         const char *field = some[draw(seed, SOME)];
         int kind = strstr(field, "Every=") ? 0 : (field[0] ^ field[1] << 1) & 0xff;
-        if (seen[kind])
+        if (seen[kind] || (strcmp(field, "When=scheduled") == 0 && probe_row(p)->how == PROBE_FOLLOW))
             continue;
         seen[kind] = true;
         text_printf(t, " %s", field);
@@ -418,7 +456,7 @@ static void put_record(unsigned *seed, struct text *t)
     for (size_t i = 0; argument_at(p, i, &a); i++)
         if (a.must || draw(seed, 2))
             put_argument(&a, seed, t);
-    put_common(seed, t);
+    put_common(seed, p, t);
 }
 
 static void same(const struct check *a, const struct check *b)
@@ -662,6 +700,8 @@ int main(void)
         cmocka_unit_test(test_a_line_is_always_the_same),
         cmocka_unit_test(test_nodes_replace_who_runs_it),
         cmocka_unit_test(test_many_nodes_go_on_in_further_keys),
+        cmocka_unit_test(test_what_the_controller_schedules_has_times_of_its_own),
+        cmocka_unit_test(test_there_are_so_many_scheduled_ones_at_most),
         cmocka_unit_test(test_every_line_reads_back_as_the_same),
         cmocka_unit_test(test_an_argument_that_is_not_there_is_the_fallback),
         cmocka_unit_test(test_numbers_of_bytes),

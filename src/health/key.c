@@ -17,6 +17,12 @@ static unsigned default_when(enum probe p)
     return CHECK_PERIODIC | (how == PROBE_IDLE ? CHECK_IDLE : CHECK_BOOT);
 }
 
+static struct span default_every(const struct check *k)
+{
+    enum { DAY_S = 86400 };
+    return span_s(k->when & CHECK_SCHEDULED ? DAY_S : probe_row(k->probe)->every_s);
+}
+
 static struct span default_deadline(enum probe p)
 {
     return span_s(probe_row(p)->how == PROBE_BENCH ? 120 : 10);
@@ -26,12 +32,17 @@ void key_defaults(struct check *k)
 {
     const struct probe_row *row = probe_row(k->probe);
     k->when = default_when(k->probe);
-    k->every = span_s(row->every_s);
     k->deadline = default_deadline(k->probe);
     k->severity = row->severity;
     k->fails = k->passes = k->group = 1;
     k->window = span_s(600);
     k->canary_percent = 100;
+}
+
+void key_finish(struct check *k)
+{
+    if (k->every.ns == 0)
+        k->every = default_every(k);
 }
 
 /* --- forms of values ----------------------------------------------------------------------------- */
@@ -93,9 +104,9 @@ static void put_percent(unsigned n, unsigned fallback, struct text *value)
 static const struct {
     const char *name;
     unsigned when;
-} whens[] = {{"boot", CHECK_BOOT},          {"periodic", CHECK_PERIODIC}, {"idle", CHECK_IDLE},
-             {"prolog", CHECK_PROLOG},      {"epilog", CHECK_EPILOG},     {"demand", CHECK_DEMAND},
-             {"extensive", CHECK_EXTENSIVE}};
+} whens[] = {{"boot", CHECK_BOOT},           {"periodic", CHECK_PERIODIC},  {"idle", CHECK_IDLE},
+             {"prolog", CHECK_PROLOG},       {"epilog", CHECK_EPILOG},      {"demand", CHECK_DEMAND},
+             {"extensive", CHECK_EXTENSIVE}, {"scheduled", CHECK_SCHEDULED}};
 enum { WHENS = sizeof whens / sizeof whens[0] };
 
 static int take_when_word(struct check *k, const char *word, struct err *e)
@@ -106,8 +117,9 @@ static int take_when_word(struct check *k, const char *word, struct err *e)
             return 0;
         }
     }
-    return err_set(e, -EINVAL,
-                   "\"%.80s\" is none of boot, periodic, idle, prolog, epilog, demand and extensive", word);
+    return err_set(
+        e, -EINVAL,
+        "\"%.80s\" is none of boot, periodic, idle, prolog, epilog, demand, extensive and scheduled", word);
 }
 
 static int take_when(struct check *k, const char *value, struct err *e)
@@ -130,16 +142,16 @@ static void put_when(const struct check *k, struct text *value)
             text_printf(value, "%s%s", value->len > 0 ? "," : "", whens[i].name);
 }
 
-static const struct span WEEK = {INT64_C(604800000000000)};
+static const struct span WEEK = {INT64_C(604800000000000)}, MONTH = {INT64_C(2592000000000000)};
 
 static int take_every(struct check *k, const char *value, struct err *e)
 {
-    return take_span(value, span_s(1), WEEK, &k->every, e);
+    return take_span(value, span_s(1), MONTH, &k->every, e);
 }
 
 static void put_every(const struct check *k, struct text *value)
 {
-    put_span(k->every, span_s(probe_row(k->probe)->every_s), value);
+    put_span(k->every, default_every(k), value);
 }
 
 static int take_deadline(struct check *k, const char *value, struct err *e)
@@ -240,7 +252,7 @@ static void put_canary(const struct check *k, struct text *value)
 
 static int take_group(struct check *k, const char *value, struct err *e)
 {
-    return take_number(value, 1, 1024, &k->group, e);
+    return take_number(value, 1, CHECK_GROUP_MAX, &k->group, e);
 }
 
 static void put_group(const struct check *k, struct text *value)

@@ -21,5 +21,7 @@ extern const size_t keys_n;
 const struct key *key_find(const char *key);
 /* What a check of this probe is where its record says nothing. */
 void key_defaults(struct check *k);
+/* What the record does not say and follows from what it says. */
+void key_finish(struct check *k);
 
 #endif

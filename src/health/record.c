@@ -181,6 +181,24 @@ static int keep_arguments(struct check *k, const struct conf_line *line, struct 
     return 0;
 }
 
+static int check_scheduled(const struct check *k, struct err *e)
+{
+    enum { MINUTE_S = 60, WEEK_S = 7 * 86400 };
+    bool scheduled = k->when & CHECK_SCHEDULED;
+    if (scheduled && (k->when & ~(unsigned)(CHECK_SCHEDULED | CHECK_EXTENSIVE | CHECK_DEMAND)))
+        return err_set(e, -EINVAL,
+                       "When: what is scheduled by the controller has nothing beside it but extensive and "
+                       "demand; idle is for the node's own times");
+    if (scheduled && probe_row(k->probe)->how == PROBE_FOLLOW)
+        return err_set(e, -EINVAL, "When: probe %s is told of what it finds, and cannot be scheduled",
+                       probe_row(k->probe)->name);
+    if (scheduled && k->every.ns < span_s(MINUTE_S).ns)
+        return err_set(e, -EINVAL, "Every: what is scheduled takes the node from work; it takes 1m at least");
+    if (!scheduled && k->every.ns > span_s(WEEK_S).ns)
+        return err_set(e, -EINVAL, "Every: more than 7d is for When=scheduled");
+    return 0;
+}
+
 /* What no key alone can say. */
 static int check_together(const struct check *k, struct err *e)
 {
@@ -193,9 +211,9 @@ static int check_together(const struct check *k, struct err *e)
     if (counters && k->every.ns < span_s(30).ns)
         return err_set(e, -EINVAL,
                        "Every: the counters of InfiniBand ports are asked of firmware, each 30s at most");
-    if (k->group > 1 && (k->when & ~(unsigned)(CHECK_EXTENSIVE | CHECK_DEMAND)))
-        return err_set(e, -EINVAL, "Group: nodes run a check together only with When=extensive or demand");
-    return 0;
+    if (k->group > 1 && (k->when & ~(unsigned)(CHECK_SCHEDULED | CHECK_DEMAND)))
+        return err_set(e, -EINVAL, "Group: nodes run a check together only with When=scheduled or demand");
+    return check_scheduled(k, e);
 }
 
 static int read_check(struct check *k, const struct conf_line *line, struct err *e)
@@ -203,6 +221,7 @@ static int read_check(struct check *k, const struct conf_line *line, struct err 
     int rc = begin(k, line, e);
     for (size_t i = 0; rc == 0 && i < line->n; i++)
         rc = take_field(k, &line->fields[i], e);
+    key_finish(k);
     sort_names(&k->classes);
     sort_names(&k->nodes);
     if (rc == 0)
@@ -214,13 +233,18 @@ static int read_check(struct check *k, const struct conf_line *line, struct err 
 
 static int check_beside(const struct checks *c, const struct check *k, struct err *e)
 {
-    size_t names = k->nodes.n;
-    for (size_t i = 0; i < c->n; i++)
+    size_t names = k->nodes.n, scheduled = (k->when & CHECK_SCHEDULED) != 0;
+    for (size_t i = 0; i < c->n; i++) {
         names += c->list[i].nodes.n;
+        scheduled += (c->list[i].when & CHECK_SCHEDULED) != 0;
+    }
     if (checks_find(c, k->name))
         return err_set(e, -EINVAL, "check \"%s\" is there already", k->name);
     if (c->n == CHECKS_MAX)
         return err_set(e, -EINVAL, "check \"%s\" is one too many; there are %d at most", k->name, CHECKS_MAX);
+    if (scheduled > CHECKS_SCHEDULED_MAX)
+        return err_set(e, -EINVAL, "check \"%s\" is one too many with When=scheduled; there are %d at most",
+                       k->name, CHECKS_SCHEDULED_MAX);
     if (names > CHECKS_NODES_MAX)
         return err_set(e, -EINVAL, "with check \"%s\" the checks name %zu nodes; %d are allowed", k->name,
                        names, CHECKS_NODES_MAX);

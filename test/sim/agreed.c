@@ -70,7 +70,8 @@ static void opinion_add(struct sim *s, int node, enum claim_kind kind, const str
     bool drained = kind == CLAIM_DRAIN, any = false;
     const struct member *m = cluster_find(s->cluster, s->nodes[node].name);
     for (size_t i = 0; i < m->n_claims; i++) {
-        if (m->claims[i].claim->kind != CLAIM_DRIFT && m->claims[i].claim->kind != CLAIM_REPAIR)
+        if (m->claims[i].claim->kind != CLAIM_DRIFT && m->claims[i].claim->kind != CLAIM_REPAIR &&
+            m->claims[i].claim->kind != CLAIM_TRIAL)
             continue;
         any = true;
         drained &= m->claims[i].drained;
@@ -169,6 +170,8 @@ static void opinion_take(struct sim *s, const struct job *j)
         case COMMAND_REPAIR_APPROVE:
         case COMMAND_REPAIR_REFUSE:
         case COMMAND_SWITCH:
+        case COMMAND_TRIAL_BEGIN:
+        case COMMAND_TRIAL_END:
         case COMMAND_EFFECT:
         case COMMANDS: break;
         }
@@ -210,7 +213,8 @@ void agreed_submit(struct sim *s, const struct command *cmd)
         (cmd->kind == COMMAND_DRAIN || cmd->kind == COMMAND_DOWN || cmd->kind == COMMAND_SILENT ||
          cmd->kind == COMMAND_DRIFT || cmd->kind == COMMAND_PERSISTS || cmd->kind == COMMAND_OVERDUE ||
          cmd->kind == COMMAND_FINDINGS || cmd->kind == COMMAND_REPAIR || cmd->kind == COMMAND_OPERATE ||
-         cmd->kind == COMMAND_TRANSITION || cmd->kind == COMMAND_INSTANCE))
+         cmd->kind == COMMAND_TRANSITION || cmd->kind == COMMAND_INSTANCE ||
+         cmd->kind == COMMAND_TRIAL_BEGIN))
         snprintf(j->claim, sizeof j->claim, "%llu.%llu", (unsigned long long)s->term,
                  (unsigned long long)++s->claims);
     for (size_t i = 0; i < cmd->nodes->n; i++)

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Trials: nodes are held for a check, and let go when it has run. Held are all or none, by one claim; they
+ * are let go one by one or together. What holds a node is the claim, and what it is held for stands in its
+ * record; whichever of the two is left alone, by a person who took the claim back, goes by the same
+ * TRIAL_END.
+ */
+#include "cluster/decide.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRIAL_DEADLINE_S_MAX = 366 * 24 * 3600, SAID_NODES_MAX = 8 };
+
+static int take_check(const json_t *set, const char **check, struct err *e)
+{
+    if (record_clause(set, "check", CHECK_NAME_BYTES_MAX, check, e) < 0)
+        return -EINVAL;
+    return **check ? 0 : err_set(e, -EINVAL, "a trial of no check");
+}
+
+static int find_nodes(const struct cluster *c, const struct command *cmd, struct named *out, struct err *e)
+{
+    int rc = decide_find_named(c, cmd, 0, false, out, e);
+    if (rc == 0 && (out->n == 0 || out->n > TRIAL_NODES_MAX))
+        rc = err_set(e, -EINVAL, "a trial has 1 to %d nodes", TRIAL_NODES_MAX);
+    return rc;
+}
+
+/* Without the trial under way, where there is one. The lists are the caller's to free. */
+static void copy_without(const struct member *m, struct trial_record *out)
+{
+    const struct trial_record *is = member_trial(m);
+    *out = (struct trial_record){.n_last = is ? is->n_last : 0};
+    out->last = mem_alloc((out->n_last + 1) * sizeof *out->last);
+    if (is)
+        memcpy(out->last, is->last, out->n_last * sizeof *out->last);
+}
+
+static void put_back(const struct member *m, const struct trial_record *r, struct decision *d)
+{
+    bool forget = !*r->claim && r->n_last == 0;
+    decision_add(d, "trial/", m->name, forget ? NULL : trial_record(r));
+    hostlist_add(&d->changed, m->name);
+}
+
+/* --- TRIAL_BEGIN ------------------------------------------------------------------------------ */
+
+static int check_free(const struct member *m, struct err *e)
+{
+    const struct agreed a = member_agreed(m);
+    const struct trial_record *t = member_trial(m);
+    if (m->n_claims || (t && *t->claim))
+        return err_set(e, -EBUSY, "node \"%s\" is held already", m->name);
+    if (lifecycle_of(&a) != LIFECYCLE_AVAILABLE)
+        return err_set(e, -EBUSY, "node \"%s\" is %s", m->name, lifecycle_name(lifecycle_of(&a)));
+    return 0;
+}
+
+static int decide_begin(const struct command *cmd, const json_t *set, const struct named *nodes,
+                        struct decision *d, struct err *e)
+{
+    static const char *const keys[] = {"check", "deadline_s"};
+    CLEANUP_TEXT struct text why = {0};
+    const char *check;
+    uint64_t deadline_s;
+    if (json_only_keys(set, keys, 2, e) < 0 || take_check(set, &check, e) < 0 ||
+        json_take_u64(set, "deadline_s", TRIAL_DEADLINE_S_MAX, &deadline_s, e) < 0)
+        return -EINVAL;
+    for (size_t i = 0; i < nodes->n; i++) {
+        int rc = check_free(nodes->nodes[i], e);
+        if (rc < 0)
+            return rc;
+    }
+    text_printf(&why, "check %s", check);
+    decide_claim(d, cmd, CLAIM_TRIAL, why.s, nodes);
+    for (size_t i = 0; i < nodes->n; i++) {
+        struct trial_record r;
+        copy_without(nodes->nodes[i], &r);
+        snprintf(r.claim, sizeof r.claim, "%s", cmd->claim);
+        snprintf(r.check, sizeof r.check, "%s", check);
+        r.began = cmd->at;
+        r.deadline.ns = cmd->at.ns + (int64_t)deadline_s * INT64_C(1000000000);
+        put_back(nodes->nodes[i], &r, d);
+        free(r.last);
+    }
+    struct text t = {0};
+    text_printf(&t, "%s (claim %s)", why.s, cmd->claim);
+    d->text = text_take(&t);
+    return 0;
+}
+
+/* --- TRIAL_END -------------------------------------------------------------------------------- */
+
+struct ending {
+    const char *claim, *check, *why;
+    const json_t *results; /* by node; null: it came to nothing that counts as a run */
+};
+
+static int read_ending(const json_t *set, struct ending *out, struct err *e)
+{
+    static const char *const keys[] = {"claim", "check", "why", "results"};
+    const char *node;
+    json_t *one;
+    if (json_only_keys(set, keys, 4, e) < 0 ||
+        record_clause(set, "claim", CLAIM_ID_BYTES_MAX, &out->claim, e) < 0 ||
+        take_check(set, &out->check, e) < 0 || record_clause(set, "why", REASON_BYTES_MAX, &out->why, e) < 0)
+        return -EINVAL;
+    out->results = json_object_get(set, "results");
+    if (!json_is_object(out->results))
+        return err_set(e, -EINVAL, "\"results\" is no object");
+    json_object_foreach ((json_t *)(uintptr_t)out->results, node, one) {
+        enum result r;
+        if (!json_is_null(one) && (!json_is_string(one) || !result_parse(json_string_value(one), &r)))
+            return err_set(e, -EINVAL, "results: %.80s has none", node);
+    }
+    return 0;
+}
+
+/* The check's last run is this one now; of too many the oldest is forgotten. */
+static void note_run(struct trial_record *r, const char *check, struct wall at, enum result result)
+{
+    size_t i = 0;
+    while (i < r->n_last && strcmp(r->last[i].check, check) != 0)
+        i++;
+    if (i == r->n_last && r->n_last < TRIALS_KEPT_MAX)
+        r->n_last++;
+    if (i == r->n_last)
+        i--;
+    memmove(r->last + 1, r->last, i * sizeof *r->last);
+    r->last[0] = (struct tried){.at = at, .result = result};
+    snprintf(r->last[0].check, sizeof r->last[0].check, "%s", check);
+}
+
+/* False when nothing of this trial is left with it. */
+static bool end_one(const struct command *cmd, struct member *m, const struct ending *x, bool *leaves,
+                    struct decision *d)
+{
+    const struct trial_record *is = member_trial(m);
+    const char *result = json_string_value(json_object_get(x->results, m->name));
+    bool runs = is && strcmp(is->claim, x->claim) == 0, holds = false;
+    for (size_t i = 0; i < m->n_claims; i++)
+        holds |= strcmp(m->claims[i].claim->id, x->claim) == 0 && m->claims[i].claim->kind == CLAIM_TRIAL;
+    if (!runs && !holds)
+        return false;
+    leaves[m->id] = holds;
+    if (!runs) {
+        hostlist_add(&d->changed, m->name);
+        return true;
+    }
+    struct trial_record r;
+    enum result came = RESULT_UNKNOWN;
+    copy_without(m, &r);
+    if (result && result_parse(result, &came))
+        note_run(&r, x->check, cmd->at, came);
+    put_back(m, &r, d);
+    free(r.last);
+    return true;
+}
+
+static void say_end(const struct ending *x, const struct named *nodes, struct decision *d)
+{
+    struct text t = {0};
+    size_t said = 0;
+    text_printf(&t, "%s: ", x->check);
+    for (size_t i = 0; i < nodes->n; i++) {
+        const char *name = nodes->nodes[i]->name;
+        const char *result = json_string_value(json_object_get(x->results, name));
+        if (!result || strcmp(result, result_name(RESULT_OK)) == 0)
+            continue;
+        if (said++ < SAID_NODES_MAX)
+            text_printf(&t, "%s %s, ", name, result);
+    }
+    if (said > SAID_NODES_MAX)
+        text_printf(&t, "%zu more, ", said - SAID_NODES_MAX);
+    text_printf(&t, "%.256s (claim %s)", x->why, x->claim);
+    d->text = text_take(&t);
+}
+
+static int decide_end(const struct cluster *c, const struct command *cmd, const json_t *set,
+                      const struct named *nodes, struct decision *d, struct err *e)
+{
+    struct ending x;
+    if (read_ending(set, &x, e) < 0)
+        return -EINVAL;
+    CLEANUP_FREE bool *leaves = mem_alloc(c->n + 1);
+    bool any = false, released = false;
+    for (size_t i = 0; i < nodes->n; i++) {
+        any |= end_one(cmd, nodes->nodes[i], &x, leaves, d);
+        released |= leaves[nodes->nodes[i]->id];
+    }
+    const struct claim *claim = cluster_claim(c, x.claim);
+    if (claim && released)
+        decision_add(d, "claim/", claim->id, claim_record(claim, leaves, NULL, false));
+    if (any)
+        say_end(&x, nodes, d);
+    return 0;
+}
+
+int decide_trial(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e)
+{
+    CLEANUP_JSON json_t *set = cmd->set ? record_object(cmd->set, e) : NULL;
+    struct named nodes = {0};
+    int rc = set ? find_nodes(c, cmd, &nodes, e) : -EINVAL;
+    if (rc == 0 && cmd->kind == COMMAND_TRIAL_BEGIN)
+        rc = decide_begin(cmd, set, &nodes, d, e);
+    else if (rc == 0)
+        rc = decide_end(c, cmd, set, &nodes, d, e);
+    free(nodes.nodes);
+    return rc;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/fixture_test.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int setup(void **state)
+{
+    *state = world_create();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    world_destroy(*state);
+    return 0;
+}
+
+/* With " in the place of '. */
+static const char *q(const char *text)
+{
+    static char shown[4][4096];
+    static int turn;
+    char *out = shown[turn = (turn + 1) % 4];
+    snprintf(out, sizeof shown[0], "%s", text);
+    for (char *p = out; *p; p++)
+        if (*p == '\'')
+            *p = '"';
+    return out;
+}
+
+static void begin(struct world *w, const char *nodes, const char *claim)
+{
+    world_tell(w, COMMAND_TRIAL_BEGIN, nodes, q("{'check':'pair','deadline_s':600}"), claim);
+}
+
+static const char *end(struct world *w, const char *nodes, const char *claim, const char *results)
+{
+    char set[1024];
+    snprintf(set, sizeof set, "{'claim':'%s','check':'pair','why':'it ran','results':%s}", claim, results);
+    return world_tell(w, COMMAND_TRIAL_END, nodes, q(set), NULL);
+}
+
+static const struct trial_record *trial(const struct world *w, const char *node)
+{
+    return member_trial(cluster_find(w->c, node));
+}
+
+static void test_nodes_are_held_by_one_claim_and_it_says_for_what(void **state)
+{
+    struct world *w = *state;
+    begin(w, "lx[01-03]", "7.1");
+    assert_int_equal(world_rc(), 0);
+    assert_string_equal(world_claims(w, "lx02"), "7.1 trial by fettled: check pair");
+    assert_string_equal(world_state(w, "lx02"), "draining");
+    assert_string_equal(trial(w, "lx03")->claim, "7.1");
+    assert_string_equal(trial(w, "lx03")->check, "pair");
+    assert_int_equal(trial(w, "lx03")->deadline.ns - trial(w, "lx03")->began.ns, INT64_C(600000000000));
+}
+
+static void test_all_or_none_are_held(void **state)
+{
+    struct world *w = *state;
+    world_do(w, COMMAND_DRAIN, "root", "lx02", "bad DIMM", "1.9");
+    begin(w, "lx[01-03]", "7.1");
+    assert_int_equal(world_rc(), -EBUSY);
+    assert_null(trial(w, "lx01"));
+    world_configure(w, "lx[02-06] CPUs=2", NULL);
+    begin(w, "lx01", "7.2");
+    assert_int_equal(world_rc(), -EBUSY);
+    begin(w, "lx03", "7.3");
+    begin(w, "lx03", "7.4");
+    assert_int_equal(world_rc(), -EBUSY);
+    assert_string_equal(trial(w, "lx03")->claim, "7.3");
+    begin(w, "lx99", "7.5");
+    assert_int_equal(world_rc(), -ENOENT);
+}
+
+static void test_nodes_leave_one_by_one_and_what_came_of_it_stays(void **state)
+{
+    struct world *w = *state;
+    begin(w, "lx[01-03]", "7.1");
+    assert_non_null(
+        strstr(end(w, "lx01", "7.1", "{'lx01':'fatal'}"), "pair: lx01 fatal, it ran (claim 7.1)"));
+    assert_string_equal(world_claims(w, "lx01"), "");
+    assert_string_equal(world_claims(w, "lx02"), "7.1 trial by fettled: check pair");
+    assert_string_equal(trial(w, "lx01")->claim, "");
+    assert_int_equal(trial_last(trial(w, "lx01"), "pair")->result, RESULT_FATAL);
+    assert_null(trial_last(trial(w, "lx01"), "other"));
+    end(w, "lx[02-03]", "7.1", "{'lx02':'ok','lx03':null}");
+    assert_null(cluster_claim(w->c, "7.1"));
+    assert_int_equal(trial_last(trial(w, "lx02"), "pair")->result, RESULT_OK);
+    assert_null(trial(w, "lx03")); /* nothing ran: nothing is remembered */
+    assert_string_equal(end(w, "lx[01-03]", "7.1", "{}"), "nothing");
+}
+
+static void test_a_claim_that_a_person_took_back_leaves_nothing(void **state)
+{
+    struct world *w = *state;
+    begin(w, "lx[01-02]", "7.1");
+    world_do(w, COMMAND_UNDRAIN, "ann", "lx01", NULL, "7.1");
+    assert_int_equal(world_rc(), 0);
+    world_do(w, COMMAND_UNDRAIN, "ann", "lx02", NULL, NULL);
+    assert_int_equal(world_rc(), 0);
+    assert_null(cluster_claim(w->c, "7.1"));
+    end(w, "lx[01-02]", "7.1", "{}");
+    assert_null(trial(w, "lx01"));
+    assert_null(trial(w, "lx02"));
+}
+
+static void test_a_claim_without_a_record_goes_as_well(void **state)
+{
+    struct world *w = *state;
+    begin(w, "lx01", "7.1");
+    cluster_put(w->c, "trial/lx01", NULL, NULL);
+    end(w, "lx01", "7.1", "{}");
+    assert_null(cluster_claim(w->c, "7.1"));
+}
+
+static void test_a_persons_drain_stays_when_the_trial_ends(void **state)
+{
+    struct world *w = *state;
+    begin(w, "lx01", "7.1");
+    world_do(w, COMMAND_DRAIN, "root", "lx01", "bad DIMM", "7.2");
+    end(w, "lx01", "7.1", "{'lx01':null}");
+    assert_string_equal(world_claims(w, "lx01"), "7.2 drain by root: bad DIMM");
+    world_do(w, COMMAND_DRAIN, "root", "lx02", "new disk", "7.3");
+    assert_string_equal(end(w, "lx02", "7.3", "{}"), "nothing"); /* no trial's claim */
+    assert_string_equal(world_claims(w, "lx02"), "7.3 drain by root: new disk");
+}
+
+static void test_a_bad_command_is_refused(void **state)
+{
+    struct world *w = *state;
+    static const char *const begins[] = {"{}", "{'check':'','deadline_s':1}", "{'check':'x'}",
+                                         "{'check':'x','deadline_s':1,'more':1}"};
+    static const char *const ends[] = {"{'claim':'7.1','check':'x','why':'','results':[]}",
+                                       "{'claim':'7.1','check':'x','why':'','results':{'lx01':'great'}}",
+                                       "{'claim':'7.1','check':'x'}"};
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
+        world_tell(w, COMMAND_TRIAL_BEGIN, "lx01", q(begins[i]), "7.1");
+        assert_int_equal(world_rc(), -EINVAL);
+    }
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        world_tell(w, COMMAND_TRIAL_END, "lx01", q(ends[i]), NULL);
+        assert_int_equal(world_rc(), -EINVAL);
+    }
+}
+
+static void test_of_too_many_checks_the_oldest_is_forgotten(void **state)
+{
+    struct world *w = *state;
+    for (int i = 0; i < TRIALS_KEPT_MAX + 3; i++) {
+        char set[256];
+        w->at += 1000;
+        snprintf(set, sizeof set, "{'check':'c%d','deadline_s':600}", i);
+        world_tell(w, COMMAND_TRIAL_BEGIN, "lx01", q(set), "7.1");
+        snprintf(set, sizeof set, "{'claim':'7.1','check':'c%d','why':'it ran','results':{'lx01':'ok'}}", i);
+        world_tell(w, COMMAND_TRIAL_END, "lx01", q(set), NULL);
+        assert_int_equal(world_rc(), 0);
+    }
+    assert_int_equal(trial(w, "lx01")->n_last, TRIALS_KEPT_MAX);
+    assert_null(trial_last(trial(w, "lx01"), "c2"));
+    assert_non_null(trial_last(trial(w, "lx01"), "c3"));
+}
+
+static void test_damaged_records_are_refused(void **state)
+{
+    struct world *w = *state;
+    static const char *const bad[] = {
+        "{}",
+        "{'now':null}",
+        "{'now':null,'last':[]}",
+        "{'now':{},'last':{}}",
+        "{'now':{'claim':'','check':'x','began':'1','deadline':'2'},'last':{}}",
+        "{'now':{'claim':'1.1','check':'x','began':1,'deadline':'2'},'last':{}}",
+        "{'now':null,'last':{'x':{'at':'1','result':'great'}}}",
+        "{'now':null,'last':{'':{'at':'1','result':'ok'}}}",
+        "{'now':null,'last':{'x':{'at':'-1','result':'ok'}}}",
+        "{'now':null,'last':{'x':{'at':'1','result':'ok','more':1}}}",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct err e = {0};
+        assert_int_equal(cluster_put(w->c, "trial/lx01", q(bad[i]), &e), -EILSEQ);
+        assert_non_null(strstr(e.msg, "record trial/lx01"));
+    }
+    const char *good = "{'now':{'claim':'1.1','check':'x','began':'1','deadline':'2'},"
+                       "'last':{'y':{'at':'9','result':'warn'},'x':{'at':'4','result':'unknown'}}}";
+    assert_int_equal(cluster_put(w->c, "trial/lx01", q(good), NULL), 0);
+    assert_int_equal(trial_last(trial(w, "lx01"), "x")->at.ns, 4);
+}
+
+static void test_what_was_held_is_there_after_a_restart(void **state)
+{
+    struct world *w = *state;
+    begin(w, "lx[01-02]", "7.1");
+    end(w, "lx02", "7.1", "{'lx02':'degraded'}");
+    struct cluster *again = world_reload(w, "lx[01-06] CPUs=2", 3, true);
+    assert_int_equal(cluster_digest(again), cluster_digest(w->c));
+    assert_string_equal(member_trial(cluster_find(again, "lx01"))->claim, "7.1");
+    cluster_destroy(again);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_nodes_are_held_by_one_claim_and_it_says_for_what),
+        TEST(test_all_or_none_are_held),
+        TEST(test_nodes_leave_one_by_one_and_what_came_of_it_stays),
+        TEST(test_a_claim_that_a_person_took_back_leaves_nothing),
+        TEST(test_a_claim_without_a_record_goes_as_well),
+        TEST(test_a_persons_drain_stays_when_the_trial_ends),
+        TEST(test_a_bad_command_is_refused),
+        TEST(test_of_too_many_checks_the_oldest_is_forgotten),
+        TEST(test_damaged_records_are_refused),
+        TEST(test_what_was_held_is_there_after_a_restart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
