@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -39,6 +40,7 @@ struct operation {
     bool cures;
     char device[BODY_WORD_BYTES_MAX + 1];
     char id[BODY_WORD_BYTES_MAX + 1];
+    char check[CHECK_NAME_BYTES_MAX + 1]; /* that is looked at; "" for another kind */
     struct text tail;
     char buffer[READ_BYTES];
 };
@@ -293,10 +295,12 @@ static void on_no_look(uv_timer_t *timer)
     finish(o, DEED_UNKNOWN, "it was not looked at in time", NULL);
 }
 
-static void run_check(struct operation *o, const char *name)
+static void run_check(struct operation *o, const struct body_act *act, const char *name)
 {
     struct err e = {0};
-    if (checker_look(o->a->settings.checker, name, o->deadline, on_looked, o, &e))
+    const struct company with = {act->nodes[0] ? act->nodes : NULL, act->rank};
+    snprintf(o->check, sizeof o->check, "%s", name);
+    if (checker_look(o->a->settings.checker, name, o->deadline, &with, on_looked, o, &e))
         finish(o, DEED_FAILED, e.msg, NULL);
     else /* its own deadline is this one at most; a look that waits for another one has none */
         uv_timer_start(&o->timer, on_no_look, (uint64_t)span_to_ms(o->deadline) + KILLED_MS, 0);
@@ -358,7 +362,7 @@ static void begin(struct actor *a, const struct body_act *act)
     else if ((what = after(act->run, "node:")))
         run_command(a->now, what);
     else if ((what = after(act->run, "check:")))
-        run_check(a->now, what);
+        run_check(a->now, act, what);
 }
 
 void actor_act(struct actor *a, const struct body_act *act)
@@ -391,6 +395,16 @@ void actor_ask(struct actor *a, const struct body_act *act, const char *nonce)
     text_printf(&body, "{\"id\":\"%s\",\"boot\":\"%s\",\"state\":\"asks\",\"nonce\":\"%s\"}", act->id,
                 act->boot, nonce);
     a->settings.say(a->settings.arg, body.s, body.len);
+}
+
+void actor_end(struct actor *a, uint64_t term, const char *check)
+{
+    struct operation *o = a->now;
+    if (!o || term < a->deeds.term || strcmp(o->check, check) != 0)
+        return;
+    checker_cancel(a->settings.checker, o);
+    checker_end(a->settings.checker, check);
+    finish(o, DEED_UNKNOWN, "it was ended: it is not wanted any more", NULL);
 }
 
 void actor_tell(struct actor *a)

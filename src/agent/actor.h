@@ -36,5 +36,8 @@ void actor_act(struct actor *a, const struct body_act *act);
 /* Somebody who is not believed says that there is this to do: asks for the order with the nonce, or says what
  * came of it when it is known. */
 void actor_ask(struct actor *a, const struct body_act *act, const char *nonce);
+/* The look at this check that is under way for somebody who asked is ended, and said to be unknown. Nothing
+ * where there is none, or a later term was seen. */
+void actor_end(struct actor *a, uint64_t term, const char *check);
 
 #endif

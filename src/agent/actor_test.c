@@ -49,7 +49,9 @@ static void say_checks(void *arg, const char *body, size_t len)
 static void start(struct node *n, const char *boot)
 {
     static const char records[] = "Check=disk Probe=plugin Run=\"echo slow; exit 2\" When=extensive\n"
-                                  "Check=hangs Probe=plugin Run=\"sleep 1000\" When=extensive Deadline=1h\n";
+                                  "Check=hangs Probe=plugin Run=\"sleep 1000\" When=extensive Deadline=1h\n"
+                                  "Check=pair Probe=plugin When=scheduled Group=2 "
+                                  "Run=\"echo ${FETTLE_NODES:-alone} ${FETTLE_RANK:-} ${FETTLE_COUNT:-}\"\n";
     struct checker_settings checks = {
         .root = n->root, .node = "lx01", .boot = boot, .say = say_checks, .arg = n};
     struct checklist list = {0};
@@ -415,6 +417,39 @@ static void hearsay_is_asked_for_and_not_done(void **state)
     assert_string_equal(string_of(last_of(n, "c1"), "state"), "done");
 }
 
+static void a_check_knows_with_whom_it_runs(void **state)
+{
+    struct node *n = *state;
+    struct body_act a = act_of("c1", "check:pair");
+    snprintf(a.nodes, sizeof a.nodes, "lx07,lx01,lx09");
+    a.rank = 1;
+    actor_act(n->actor, &a);
+    CLEANUP_FREE char *verdict = json_write(json_object_get(wait_said(n, "c1", "done"), "verdict"));
+    assert_non_null(strstr(verdict, "lx07,lx01,lx09 1 3"));
+    act(n, "c2", "check:pair"); /* what was asked for before is not for this one */
+    CLEANUP_FREE char *alone = json_write(json_object_get(wait_said(n, "c2", "done"), "verdict"));
+    assert_non_null(strstr(alone, "alone"));
+}
+
+static void a_check_that_is_not_wanted_any_more_is_ended(void **state)
+{
+    struct node *n = *state;
+    act(n, "c1", "check:hangs");
+    assert_non_null(wait_said(n, "c1", "begun"));
+    actor_end(n->actor, 3, "disk");  /* another one */
+    actor_end(n->actor, 2, "hangs"); /* an old controller's word */
+    assert_string_equal(string_of(last_of(n, "c1"), "state"), "begun");
+    actor_end(n->actor, 3, "hangs");
+    assert_string_equal(string_of(last_of(n, "c1"), "state"), "unknown");
+    actor_end(n->actor, 3, "hangs"); /* nothing runs */
+    act(n, "c2", "check:disk");
+    wait_said(n, "c2", "done");
+    struct body_act a = act_of("c3", "check:hangs"); /* its child is gone: it can be looked at again */
+    a.deadline = span_s(1);
+    actor_act(n->actor, &a);
+    assert_string_equal(string_of(wait_said(n, "c3", "done"), "text"), "unknown");
+}
+
 static void what_cannot_be_written_down_is_not_begun(void **state)
 {
     struct node *n = *state;
@@ -514,6 +549,8 @@ int main(void)
         TEST(a_reboot_that_fails_or_does_not_come_says_so),
         TEST(a_check_is_run_and_its_verdict_told),
         TEST(hearsay_is_asked_for_and_not_done),
+        TEST(a_check_knows_with_whom_it_runs),
+        TEST(a_check_that_is_not_wanted_any_more_is_ended),
         TEST(what_cannot_be_written_down_is_not_begun),
         cmocka_unit_test(keeps_the_last_sixteen),
         cmocka_unit_test(what_is_under_way_is_not_forgotten),

@@ -697,6 +697,8 @@ static int on_act(struct agent *a, const struct frame *f, struct err *e)
         return r;
     if (act.tell)
         tell_checks(a);
+    else if (act.end[0])
+        actor_end(a->actor, act.term, act.end);
     else if (uplink_at_controller(a->uplink))
         actor_act(a->actor, &act);
     else

@@ -490,6 +490,16 @@ int body_read_checklist(const struct frame *f, struct body_checklist *out, struc
     return frame_wrap(f, r, e);
 }
 
+static int take_company(const json_t *body, struct body_act *out, struct err *e)
+{
+    uint64_t rank = 0;
+    int r = take_text(body, "nodes", false, out->nodes, sizeof out->nodes, e);
+    if (!r)
+        r = json_take_u64(body, "rank", UINT16_MAX, &rank, e);
+    out->rank = (unsigned)rank;
+    return r == -ENOENT ? 0 : r;
+}
+
 static int take_operation(const json_t *body, struct body_act *out, struct err *e)
 {
     uint64_t ms = 0;
@@ -499,8 +509,6 @@ static int take_operation(const json_t *body, struct body_act *out, struct err *
     if (!r)
         r = take_word(body, "nonce", false, out->nonce, e);
     if (!r)
-        r = take_number(body, "term", &out->term, e);
-    if (!r)
         r = take_word(body, "origin", false, out->origin, e);
     if (!r)
         r = json_take_u64(body, "deadline_ms", BODY_DEADLINE_MS_MAX, &ms, e);
@@ -509,6 +517,8 @@ static int take_operation(const json_t *body, struct body_act *out, struct err *
     out->deadline = span_ms((int64_t)ms);
     if (!r)
         r = take_text(body, "run", true, out->run, sizeof out->run, e);
+    if (!r)
+        r = take_company(body, out, e);
     out->cures = json_object_get(body, "cures");
     return r ? r : take_text(body, "cures", false, out->device, sizeof out->device, e);
 }
@@ -520,7 +530,11 @@ int body_read_act(const struct frame *f, struct body_act *out, struct err *e)
     if (!body)
         return -EINVAL;
     int r = take_flag(body, "tell", &out->tell, e);
-    if (!r && !out->tell)
+    if (!r)
+        r = take_word(body, "end", false, out->end, e);
+    if (!r)
+        r = take_number(body, "term", &out->term, e);
+    if (!r && !out->tell && !out->end[0])
         r = take_operation(body, out, e);
     return frame_wrap(f, r, e);
 }

@@ -28,6 +28,7 @@ enum {
     BODY_ALSO_MAX = 1024,                    /* components to read beside the usual ones */
     BODY_PARTS_MAX = 512,                    /* of one list of components */
     BODY_RUN_BYTES_MAX = 4096,               /* of an operation */
+    BODY_NODES_BYTES_MAX = 8 << 10,          /* of those that run a check together */
     BODY_DEADLINE_MS_MAX = 21 * 86400 * 1000 /* of an operation */
 };
 
@@ -156,6 +157,10 @@ struct body_act {
     bool cures;                           /* what the kernel said of this device is over when it is done */
     char device[BODY_WORD_BYTES_MAX + 1]; /* "" for all */
     char run[BODY_RUN_BYTES_MAX + 1];
+    char nodes[BODY_NODES_BYTES_MAX + 1]; /* of a check that several run together: all of them; "" for none */
+    unsigned rank;                        /* the node's place in them */
+    char end[BODY_WORD_BYTES_MAX + 1];    /* the look at this check that was asked for is not wanted any more:
+                                             the rest but `term` means nothing; "" for none */
 };
 int body_read_act(const struct frame *f, struct body_act *out, struct err *e);
 

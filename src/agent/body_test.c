@@ -348,6 +348,9 @@ static void reads_operations(void **state)
                                         ACT("0", ""),
                                         ACT("1814400001", ""),
                                         ACT("5", ",\"cures\":1"),
+                                        ACT("5", ",\"nodes\":7"),
+                                        ACT("5", ",\"rank\":65536"),
+                                        "{\"end\":\"a b\"}",
                                         "{\"id\":\"a b\"}"};
     struct body_act a;
     assert_int_equal(READ(body_read_act, FRAME_ACT, ACT("5000", ""), &a, NULL), 0);
@@ -364,6 +367,13 @@ static void reads_operations(void **state)
     assert_string_equal(a.device, "gpu 0000:9b:00");
     assert_int_equal(READ(body_read_act, FRAME_ACT, "{\"tell\":true}", &a, NULL), 0);
     assert_true(a.tell);
+    assert_int_equal(READ(body_read_act, FRAME_ACT, ACT("5000", ",\"nodes\":\"a,b\",\"rank\":1"), &a, NULL),
+                     0);
+    assert_string_equal(a.nodes, "a,b");
+    assert_int_equal(a.rank, 1);
+    assert_int_equal(READ(body_read_act, FRAME_ACT, "{\"end\":\"pair\",\"term\":7}", &a, NULL), 0);
+    assert_string_equal(a.end, "pair");
+    assert_int_equal(a.term, 7);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_int_equal(READ(body_read_act, FRAME_ACT, wrong[i], &a, NULL), -EINVAL);
 }

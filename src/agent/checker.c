@@ -63,6 +63,7 @@ void item_rest(struct item *k, struct mono now)
     k->due = by_itself ? checker_due(k->c->settings.node, k->check, now) : (struct mono){CHECKER_NEVER};
     k->deadline = k->check->deadline;
     k->asked = false;
+    free(STEAL(k->nodes));
 }
 
 void item_make_due(struct item *k, struct mono at)
@@ -159,7 +160,11 @@ static void take(struct item *k, const struct verdict *v)
 
 struct look item_look(struct item *k, struct mono now)
 {
-    return (struct look){.check = k->check, .root = k->c->settings.root, .now = now, .memory = k->memory};
+    return (struct look){.check = k->check,
+                         .company = {k->nodes, k->rank},
+                         .root = k->c->settings.root,
+                         .now = now,
+                         .memory = k->memory};
 }
 
 void item_judge(struct item *k, const char *facts)
@@ -310,6 +315,7 @@ void item_destroy(struct item *k)
 {
     process_hint_destroy(k->process);
     memory_destroy(k->memory);
+    free(k->nodes);
     free(k);
 }
 

@@ -4,6 +4,7 @@
 
 #include "agent/checklist.h"
 #include "base/text.h"
+#include "check/look.h"
 #include "health/finding.h"
 
 #include <stdbool.h>
@@ -50,11 +51,13 @@ void checker_idle(struct checker *c, bool idle);
 /* A job begins or ends here: sooner and surer than the node can be read to know. */
 void checker_job(struct checker *c, const char *id, bool begins);
 
-/* One look at this check, whatever its time; what was seen goes the usual way, too. fn is called from the
- * loop. -ENOENT: the node runs no such check. */
+/* One look at this check, whatever its time, together with others (borrowed for the call); what was seen goes
+ * the usual way, too. fn is called from the loop. -ENOENT: the node runs no such check. */
 typedef void checker_look_fn(void *arg, const struct verdict *v, struct span took);
-int checker_look(struct checker *c, const char *name, struct span deadline, checker_look_fn *fn, void *arg,
-                 struct err *e);
+int checker_look(struct checker *c, const char *name, struct span deadline, const struct company *with,
+                 checker_look_fn *fn, void *arg, struct err *e);
+/* Ends the look at this check that is under way; nothing is said of it. */
+void checker_end(struct checker *c, const char *name);
 
 /* What the checks of a kind (CHECK_PROLOG, CHECK_EPILOG) say. Those whose last look is older than they are
  * to be looked at are looked at first. fn has "" or "CHECK: why not"; unknown is no reason, and neither is

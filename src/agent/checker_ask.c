@@ -71,8 +71,8 @@ static struct item *find_item(const struct checker *c, const char *name)
     return NULL;
 }
 
-int checker_look(struct checker *c, const char *name, struct span deadline, checker_look_fn *fn, void *arg,
-                 struct err *e)
+int checker_look(struct checker *c, const char *name, struct span deadline, const struct company *with,
+                 checker_look_fn *fn, void *arg, struct err *e)
 {
     struct item *k = find_item(c, name);
     if (!k)
@@ -83,10 +83,23 @@ int checker_look(struct checker *c, const char *name, struct span deadline, chec
     if (!k->under_way) {
         k->deadline = deadline.ns < k->check->deadline.ns ? deadline : k->check->deadline;
         k->asked = true;
+        free(k->nodes);
+        k->nodes = mem_dup(with->nodes);
+        k->rank = with->rank;
         item_make_due(k, mono_now());
         checker_arm(c);
     }
     return 0;
+}
+
+void checker_end(struct checker *c, const char *name)
+{
+    struct item *k = find_item(c, name);
+    if (!k)
+        return;
+    item_end_apart(k);
+    item_rest(k, mono_now());
+    checker_arm(c);
 }
 
 static void look_for(struct checker *c, const struct question *q, struct span *within)

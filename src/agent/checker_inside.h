@@ -30,7 +30,9 @@ struct item {
     bool under_way;             /* in a child */
     struct item *leader, *with; /* who share the child, from the leader on */
     bool waits;
-    bool asked; /* by somebody: whether it is idle does not matter */
+    bool asked;  /* by somebody: whether it is idle does not matter */
+    char *nodes; /* as in struct company, for the look that was asked for */
+    unsigned rank;
     char blind[FINDING_TEXT_BYTES_MAX + 1];
 };
 

@@ -345,8 +345,10 @@ static void looks_when_asked_and_tells_what_it_saw(void **state)
     struct err e = {0};
     start(n);
     set_list(n, "h1", PLUGIN("extra", "exit 2", "When=demand Fails=3"));
-    assert_int_equal(checker_look(n->checker, "nothing", span_s(9), on_looked, &l, &e), -ENOENT);
-    assert_int_equal(checker_look(n->checker, "extra", span_s(9), on_looked, &l, &e), 0);
+    assert_int_equal(checker_look(n->checker, "nothing", span_s(9), &(struct company){0}, on_looked, &l, &e),
+                     -ENOENT);
+    assert_int_equal(checker_look(n->checker, "extra", span_s(9), &(struct company){0}, on_looked, &l, &e),
+                     0);
     assert_true(fake_wait(n->f, is_looked, &l));
     assert_int_equal(l.result, RESULT_FATAL); /* the look, before it is steadied */
     assert_int_equal(n->n, 1);                /* the answer comes before the news */
@@ -455,7 +457,8 @@ static void idle_checks_wait_for_an_idle_node_and_end_when_a_job_begins(void **s
     checker_job(n->checker, "8", true);
     checker_job(n->checker, "7", false);
     checker_idle(n->checker, true); /* job 8 is not seen yet, and runs all the same */
-    assert_int_equal(checker_look(n->checker, "other", span_s(9), on_looked, &never, NULL), 0);
+    assert_int_equal(
+        checker_look(n->checker, "other", span_s(9), &(struct company){0}, on_looked, &never, NULL), 0);
     assert_true(fake_wait(n->f, is_looked, &never));
     assert_int_not_equal(access(path, F_OK), 0);
     checker_job(n->checker, "8", false);
@@ -553,7 +556,8 @@ static void before_a_job_what_is_old_is_looked_at_and_what_fails_says_no(void **
     unlink(path);
     assert_string_equal(ask(n, CHECK_PROLOG, true).why_not, ""); /* looked at today */
     struct looked l = {0};
-    assert_int_equal(checker_look(n->checker, "gate", span_s(9), on_looked, &l, NULL), 0);
+    assert_int_equal(checker_look(n->checker, "gate", span_s(9), &(struct company){0}, on_looked, &l, NULL),
+                     0);
     assert_true(fake_wait(n->f, is_looked, &l));
     assert_string_equal(ask(n, CHECK_PROLOG, true).why_not, "gate: no good");
     assert_string_equal(ask(n, CHECK_PROLOG, false).why_not, "gate: no good");

@@ -60,7 +60,8 @@ static int read_list(const struct local_request *q, struct checklist *list, stru
 static int ask(struct local *l, struct row *r, const char *name, struct err *e)
 {
     r->local = l;
-    int bad = checker_look(l->checker, name, span_s(DEADLINE_H * 3600), on_looked, r, e);
+    int bad =
+        checker_look(l->checker, name, span_s(DEADLINE_H * 3600), &(struct company){0}, on_looked, r, e);
     if (!bad)
         r->check = checks_find(checker_checks(l->checker), name);
     return bad;

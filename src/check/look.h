@@ -57,8 +57,15 @@ struct look_shared {
 };
 void look_shared_fini(struct look_shared *s);
 
+/* With whom a node runs a check of a group. */
+struct company {
+    const char *nodes; /* all that run it, in order, with commas between; NULL: it runs it by itself */
+    unsigned rank;     /* the node's own place in them, from 0 */
+};
+
 struct look {
     const struct check *check;
+    struct company company;
     const char *root;
     struct mono now;
     struct memory *memory;          /* NULL while gathering */

@@ -24,8 +24,29 @@
 
 enum { OUTPUT_BYTES_MAX = 8192, PIECE_BYTES = 500, RESERVE_MS = 200 };
 
-static void become(const char *run, int output)
+/* With whom it runs: FETTLE_NODES, FETTLE_COUNT, FETTLE_RANK. Of a check that a node runs by itself none of
+ * them is there. */
+static void tell_company(const struct company *with)
 {
+    char number[16];
+    unsigned n = 1;
+    unsetenv("FETTLE_NODES");
+    unsetenv("FETTLE_COUNT");
+    unsetenv("FETTLE_RANK");
+    if (!with->nodes)
+        return;
+    for (const char *c = with->nodes; *c; c++)
+        n += *c == ',';
+    setenv("FETTLE_NODES", with->nodes, 1);
+    snprintf(number, sizeof number, "%u", n);
+    setenv("FETTLE_COUNT", number, 1);
+    snprintf(number, sizeof number, "%u", with->rank);
+    setenv("FETTLE_RANK", number, 1);
+}
+
+static void become(const struct look *l, const char *run, int output)
+{
+    tell_company(&l->company);
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     sigset_t none;
@@ -41,7 +62,7 @@ static void become(const char *run, int output)
     _exit(127);
 }
 
-static pid_t start(const char *run, int *output)
+static pid_t start(const struct look *l, const char *run, int *output)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0)
@@ -49,7 +70,7 @@ static pid_t start(const char *run, int *output)
     pid_t pid = fork();
     int r = errno;
     if (pid == 0)
-        become(run, ends[1]);
+        become(l, run, ends[1]);
     close(ends[1]);
     if (pid < 0) {
         close(ends[0]);
@@ -127,7 +148,7 @@ void gather_PLUGIN(const struct look *l, struct text *out)
     struct mono until = mono_add(mono_now(), l->check->deadline);
     until.ns -= span_ms(RESERVE_MS).ns;
     int fd = -1, status = 0;
-    pid_t pid = start(run, &fd);
+    pid_t pid = start(l, run, &fd);
     if (pid < 0) {
         fact(out, "unknown", "no process for it: %s", strerror(-pid));
         return;

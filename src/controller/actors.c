@@ -21,9 +21,11 @@ enum {
 
 enum state { WAITS, BEGINS, BEGUN };
 
-/* One operation: of a repair, or (with fn) a check that a person asked for. */
+/* One operation: of a repair, or (with fn) a check that a person or a trial asked for. */
 struct actor {
     char *node, *run;
+    char *nodes; /* that run the check together; NULL: it alone does */
+    unsigned rank;
     char id[ID_BYTES_MAX + 1], boot[37];
     struct wall deadline; /* as the record has it */
     struct mono due;      /* the same; 0 until it was looked at. A clock that is set moves it no more */
@@ -54,6 +56,7 @@ static void drop(struct actors *a, struct actor *o)
     DL_DELETE2(a->list, o, prev, next_one);
     free(o->node);
     free(o->run);
+    free(o->nodes);
     free(o);
 }
 
@@ -190,6 +193,10 @@ static bool tell(struct actors *a, struct member *m, struct actor *o, struct mon
                              "deadline_ms", (json_int_t)(left_ms > 1 ? left_ms : 1));
     if (strncmp(o->run, "check:", 6) != 0) /* what the kernel said before a remedy is judged anew after it */
         json_object_set_new(body, "cures", json_string(""));
+    if (o->nodes) {
+        json_object_set_new(body, "nodes", json_string(o->nodes));
+        json_object_set_new(body, "rank", json_integer(o->rank));
+    }
     if (*o->nonce)
         json_object_set_new(body, "nonce", json_string(o->nonce));
     *o->nonce = '\0';
@@ -333,18 +340,26 @@ void actors_take(struct actors *a, struct member *m, const json_t *body)
         take_end(a, o, body);
 }
 
-int actors_check(struct actors *a, struct member *m, const char *check, struct span deadline,
-                 actors_verdict_fn *fn, void *arg, struct err *e)
+void actors_end(struct actors *a, struct member *m, const char *check)
+{
+    a->with.send(a->with.arg, m, FRAME_ACT,
+                 json_pack("{s:s,s:I}", "end", check, "term", (json_int_t)a->with.term));
+}
+
+int actors_check(struct actors *a, struct member *m, const struct actors_ask *ask, actors_verdict_fn *fn,
+                 void *arg, struct err *e)
 {
     struct actor *o = mem_alloc(sizeof *o);
     struct text run = {0};
-    text_printf(&run, "check:%s", check);
+    text_printf(&run, "check:%s", ask->check);
     o->node = mem_dup(m->name);
     o->run = text_take(&run);
+    o->nodes = mem_dup(ask->nodes);
+    o->rank = ask->rank;
     snprintf(o->id, sizeof o->id, "asked.%016" PRIx64 ".%" PRIu64, a->with.instance, ++a->asked);
     snprintf(o->boot, sizeof o->boot, "%s", watch_observed(a->with.watch, m)->boot);
     struct mono now = mono_now();
-    o->due = mono_add(now, deadline);
+    o->due = mono_add(now, ask->deadline);
     o->fn = fn;
     o->arg = arg;
     DL_APPEND2(a->list, o, prev, next_one);

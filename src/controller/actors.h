@@ -35,10 +35,19 @@ void actors_take(struct actors *a, struct member *m, const json_t *body);
 /* Time passes: call it some times a second. */
 void actors_turn(struct actors *a, struct mono now, struct wall wall);
 
+/* A check as somebody asks for it. */
+struct actors_ask {
+    const char *check;
+    struct span deadline; /* it is answered by then */
+    const char *nodes;    /* that run it together, in order, with commas between; NULL: the node by itself */
+    unsigned rank;        /* the node's place in them */
+};
 /* Has m run a check now. fn is called once, later: with the verdict, or with why there is none. -EAGAIN when
  * the node has no connection. */
 typedef void actors_verdict_fn(void *arg, struct member *m, const json_t *verdict, const struct err *why);
-int actors_check(struct actors *a, struct member *m, const char *check, struct span deadline,
-                 actors_verdict_fn *fn, void *arg, struct err *e);
+int actors_check(struct actors *a, struct member *m, const struct actors_ask *ask, actors_verdict_fn *fn,
+                 void *arg, struct err *e);
+/* Has m end the look at this check that somebody asked for, whoever it was. */
+void actors_end(struct actors *a, struct member *m, const char *check);
 
 #endif

@@ -252,24 +252,38 @@ static void a_person_s_check_is_no_effect(void **state)
 {
     struct err e = {0};
     struct member *m = cluster_find(cluster, "lx1");
-    assert_int_equal(actors_check(actors, m, "disk", span_s(20), on_verdict, NULL, &e), 0);
+    const struct actors_ask disk = {.check = "disk", .deadline = span_s(20)};
+    assert_int_equal(actors_check(actors, m, &disk, on_verdict, NULL, &e), 0);
     assert_non_null(strstr(said, "\"run\":\"check:disk\""));
     say("{\"id\":\"" ORIGIN
         ".asked.000000000000000a.1\",\"state\":\"done\",\"verdict\":{\"result\":\"ok\"}}");
     assert_string_equal(verdict, "lx1 {\"result\":\"ok\"}");
     assert_int_equal(results, 0);
-    assert_int_equal(actors_check(actors, m, "disk", span_s(20), on_verdict, NULL, &e), 0);
+    assert_int_equal(actors_check(actors, m, &disk, on_verdict, NULL, &e), 0);
     actors_turn(actors, mono_now(), (struct wall){INT64_MAX});
     assert_string_equal(verdict, "lx1 {\"result\":\"ok\"}");
     actors_turn(actors, mono_add(mono_now(), span_s(21)), wall_now());
     assert_string_equal(verdict, "lx1 no answer in time");
-    assert_int_equal(actors_check(actors, m, "disk", span_s(20), on_verdict, NULL, &e), 0);
+    assert_int_equal(actors_check(actors, m, &disk, on_verdict, NULL, &e), 0);
     say("{\"id\":\"" ORIGIN
         ".asked.000000000000000a.3\",\"state\":\"done\",\"verdict\":{\"result\":\"ok\",\"more\":[1]}"
         "}");
     assert_non_null(strstr(verdict, "the agent's verdict: "));
     connected = false;
-    assert_int_equal(actors_check(actors, m, "disk", span_s(20), on_verdict, NULL, &e), -EAGAIN);
+    assert_int_equal(actors_check(actors, m, &disk, on_verdict, NULL, &e), -EAGAIN);
+}
+
+static void those_who_run_it_together_are_told_with_whom(void **state)
+{
+    struct member *m = cluster_find(cluster, "lx1");
+    const struct actors_ask pair = {"pair", span_s(20), "lx1,lx2", 1};
+    assert_int_equal(actors_check(actors, m, &pair, on_verdict, NULL, NULL), 0);
+    assert_non_null(strstr(said, "\"nodes\":\"lx1,lx2\""));
+    assert_non_null(strstr(said, "\"rank\":1"));
+    actors_end(actors, m, "pair");
+    assert_non_null(strstr(said, "\"end\":\"pair\""));
+    say("{\"id\":\"asked.000000000000000a.1\",\"state\":\"unknown\",\"text\":\"it was ended\"}");
+    assert_string_equal(verdict, "lx1 unknown: it was ended");
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -289,6 +303,7 @@ int main(void)
         TEST(what_is_not_allowed_any_more_is_not_told),
         TEST(an_effect_that_is_gone_and_those_of_others_are_nobody_s),
         TEST(a_person_s_check_is_no_effect),
+        TEST(those_who_run_it_together_are_told_with_whom),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

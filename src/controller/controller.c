@@ -226,7 +226,8 @@ static int shell_check(void *arg, struct member *m, const char *check, shell_ver
                        struct err *e)
 {
     struct controller *c = arg;
-    return actors_check(outbox_actors(c->outbox), m, check, span_s(CHECK_WITHIN_S), fn, fn_arg, e);
+    const struct actors_ask ask = {.check = check, .deadline = span_s(CHECK_WITHIN_S)};
+    return actors_check(outbox_actors(c->outbox), m, &ask, fn, fn_arg, e);
 }
 
 static void shell_power(void *arg, const char *actor, const char *node, const char *verb, shell_answer_fn *fn,
