@@ -183,6 +183,10 @@ FETTLE_API int fettle_health_show(struct fettle *f, const char *node, struct fet
 /* {incidents, shared}: what is wrong with these nodes (NULL: all), and what many share. */
 FETTLE_API int fettle_incident_list(struct fettle *f, const char *nodes, struct fettle_answer **out,
                                     struct fettle_error *e);
+/* {trials: [{node, check, now, last}]}: the scheduled checks for which nodes are held now, or were, and what
+ * they came to last; check and nodes NULL: all. */
+FETTLE_API int fettle_trial_list(struct fettle *f, const char *check, const char *nodes,
+                                 struct fettle_answer **out, struct fettle_error *e);
 /* {checks: [{check, record, probe, what, every_s, severity, observe, nodes}]}: nodes by result. */
 FETTLE_API int fettle_check_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
 /* What a check, a probe, or a code as "xid.79" means. */

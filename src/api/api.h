@@ -39,6 +39,12 @@ struct api_policy {
     const struct meanings *meanings;
 };
 
+/* A check as a person asks for it. */
+struct shell_check {
+    const char *check;
+    const char *nodes; /* that run it together, in order, with commas between; NULL: each by itself */
+    unsigned rank;     /* the node's place in them, from 0 */
+};
 typedef void shell_verdict_fn(void *arg, struct member *m, const json_t *verdict, const struct err *why);
 typedef void shell_answer_fn(void *arg, const char *answer, const struct err *why);
 
@@ -54,8 +60,8 @@ struct api_shell {
     int (*recheck)(void *arg, const struct hostlist *nodes, size_t *told, struct err *e);
     /* Has a node run a check now; fn is called once, later, with the verdict or with why there is none.
      * -EAGAIN when the node has no connection. */
-    int (*check)(void *arg, struct member *m, const char *check, shell_verdict_fn *fn, void *fn_arg,
-                 struct err *e);
+    int (*check)(void *arg, struct member *m, const struct shell_check *ask, shell_verdict_fn *fn,
+                 void *fn_arg, struct err *e);
     /* The node's power, for a person: status, on, off, cycle, reset, netboot. fn is called once, later. */
     void (*power)(void *arg, const char *actor, const char *node, const char *verb, shell_answer_fn *fn,
                   void *fn_arg);

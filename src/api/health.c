@@ -62,7 +62,9 @@ int call_health_show(struct call *c, struct text *t, struct err *e)
     watch_each_check(c->api->watch, c->now, m, render_said, &y);
     text_add(t, "],");
     render_ailment(m, t);
-    text_add(t, ",\"repair\":");
+    text_add(t, ",\"trials\":[");
+    render_trials(m, NULL, &(const char *){""}, t);
+    text_add(t, "],\"repair\":");
     render_repair(m, t);
     text_add_char(t, '}');
     return 0;
@@ -110,6 +112,43 @@ int call_incident_list(struct call *c, struct text *t, struct err *e)
     struct saying y = {.t = t};
     text_add(t, "],\"shared\":[");
     cluster_each_shared(c->api->cluster, render_shared, &y);
+    text_add(t, "]}");
+    return 0;
+}
+
+static int refuse_check(const struct checks *all, const char *name, bool or_probe, struct err *e)
+{
+    const char *names[CHECKS_MAX + PROBES];
+    size_t n = 0;
+    for (size_t i = 0; i < all->n; i++)
+        names[n++] = all->list[i].name;
+    for (int p = 0; or_probe && p < PROBES; p++)
+        names[n++] = probe_row((enum probe)p)->name;
+    const char *near = text_nearest(name, names, n), *what = or_probe ? "check, probe or code" : "check";
+    if (near)
+        return err_set(e, -ENOENT, "no %s \"%.100s\"; the nearest known is \"%s\"", what, name, near);
+    return err_set(e, -ENOENT, "no %s \"%.100s\"", what, name);
+}
+
+/* --- trials ---------------------------------------------------------------------------------- */
+
+int call_trial_list(struct call *c, struct text *t, struct err *e)
+{
+    const char *list = http_query(c->request, "nodes"), *check = http_query(c->request, "check");
+    size_t n = cluster_count(c->api->cluster);
+    CLEANUP_FREE uint8_t *wanted = mem_alloc(n + 1);
+    int rc = list ? members_mark(c->api->cluster, list, wanted, e) : 0;
+    if (rc < 0)
+        return rc;
+    if (check && !checks_find(c->api->policy.checks, check))
+        return refuse_check(c->api->policy.checks, check, false, e);
+    const char *comma = "";
+    text_add(t, "{\"trials\":[");
+    for (size_t i = 0; i < n; i++) {
+        const struct member *m = cluster_at(c->api->cluster, i);
+        if (!list || wanted[m->id])
+            render_trials(m, check, &comma, t);
+    }
     text_add(t, "]}");
     return 0;
 }
@@ -208,20 +247,6 @@ static void explain_probe(const struct check *k, const struct probe_row *row, st
     text_add_char(t, '}');
 }
 
-static int refuse_check(const struct checks *all, const char *name, bool or_probe, struct err *e)
-{
-    const char *names[CHECKS_MAX + PROBES];
-    size_t n = 0;
-    for (size_t i = 0; i < all->n; i++)
-        names[n++] = all->list[i].name;
-    for (int p = 0; or_probe && p < PROBES; p++)
-        names[n++] = probe_row((enum probe)p)->name;
-    const char *near = text_nearest(name, names, n), *what = or_probe ? "check, probe or code" : "check";
-    if (near)
-        return err_set(e, -ENOENT, "no %s \"%.100s\"; the nearest known is \"%s\"", what, name, near);
-    return err_set(e, -ENOENT, "no %s \"%.100s\"", what, name);
-}
-
 int call_check_explain(struct call *c, struct text *t, struct err *e)
 {
     const struct check *k = checks_find(c->api->policy.checks, c->parameter);
@@ -286,16 +311,27 @@ static void on_verdict(void *arg, struct member *m, const json_t *verdict, const
     end_one(arg);
 }
 
-static void run_on(struct call *c, const char *check, struct member *const *members, size_t n)
+/* Those who run a check of a group do it together, in the order of the list. */
+static void say_company(struct member *const *members, size_t n, struct text *out)
 {
+    for (size_t i = 0; i < n; i++)
+        text_printf(out, "%s%s", i ? "," : "", members[i]->name);
+}
+
+static void run_on(struct call *c, const struct check *k, struct member *const *members, size_t n)
+{
+    CLEANUP_TEXT struct text company = {0};
     struct running *r = mem_alloc(sizeof *r);
+    if (k->group > 1)
+        say_company(members, n, &company);
     r->request = c->request;
     r->open = n + 1;
     text_add(&r->t, "{\"results\":[");
     http_set_arg(c->request, r, on_client_gone);
     for (size_t i = 0; i < n; i++) {
         struct err why = {0};
-        if (c->api->shell.check(c->api->shell.arg, members[i], check, on_verdict, r, &why) == 0)
+        const struct shell_check ask = {k->name, company.s, (unsigned)i};
+        if (c->api->shell.check(c->api->shell.arg, members[i], &ask, on_verdict, r, &why) == 0)
             continue;
         add_result(r, members[i]->name, NULL, &why);
         r->open--;
@@ -310,10 +346,13 @@ int call_check_run(struct call *c, struct text *t, struct err *e)
     int rc = call_ask_members(c, &a, &members, e);
     if (rc == 0)
         rc = call_check_number(&a.nodes, e);
-    if (rc == 0 && !checks_find(c->api->policy.checks, a.word))
+    const struct check *k = rc == 0 ? checks_find(c->api->policy.checks, a.word) : NULL;
+    if (rc == 0 && !k)
         rc = refuse_check(c->api->policy.checks, a.word, false, e);
+    if (rc == 0 && k->group > 1 && (a.nodes.n < 2 || a.nodes.n > CHECK_GROUP_MAX))
+        rc = err_set(e, -EINVAL, "2 to %d nodes run check \"%s\" together", CHECK_GROUP_MAX, k->name);
     if (rc == 0) {
-        run_on(c, a.word, members, a.nodes.n);
+        run_on(c, k, members, a.nodes.n);
         rc = CALL_LATER;
     }
     ask_fini(&a);

@@ -4,6 +4,7 @@
 #include "api/render.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static void add_string(struct text *t, const char *key, const char *value)
 {
@@ -73,6 +74,43 @@ void render_ailment(const struct member *m, struct text *t)
     render_incidents(m, "open", ill ? ill->open : NULL, ill ? ill->n_open : 0, t);
     text_add_char(t, ',');
     render_incidents(m, "past", ill ? ill->past : NULL, ill ? ill->n_past : 0, t);
+}
+
+/* --- trials ---------------------------------------------------------------------------------- */
+
+static void render_tried(const struct member *m, const struct trial_record *r, const char *check,
+                         const struct tried *last, const char **comma, struct text *t)
+{
+    text_printf(t, "%s{\"node\":", *comma);
+    *comma = ",";
+    text_add_json(t, m->name);
+    add_string(t, "check", check);
+    if (*r->claim && strcmp(r->check, check) == 0) {
+        text_add(t, ",\"now\":{\"claim\":");
+        text_add_json(t, r->claim);
+        add_time(t, "began", r->began);
+        add_time(t, "deadline", r->deadline);
+        text_add_char(t, '}');
+    } else {
+        text_add(t, ",\"now\":null");
+    }
+    if (last) {
+        text_printf(t, ",\"last\":{\"result\":\"%s\"", result_name(last->result));
+        add_time(t, "at", last->at);
+        text_add(t, "}}");
+    } else {
+        text_add(t, ",\"last\":null}");
+    }
+}
+
+void render_trials(const struct member *m, const char *check, const char **comma, struct text *t)
+{
+    const struct trial_record *r = member_trial(m);
+    if (r && *r->claim && !trial_last(r, r->check) && (!check || strcmp(check, r->check) == 0))
+        render_tried(m, r, r->check, NULL, comma, t);
+    for (size_t i = 0; r && i < r->n_last; i++)
+        if (!check || strcmp(check, r->last[i].check) == 0)
+            render_tried(m, r, r->last[i].check, &r->last[i], comma, t);
 }
 
 /* --- repairs --------------------------------------------------------------------------------- */

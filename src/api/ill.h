@@ -5,13 +5,16 @@
 #include "cluster/cluster.h"
 
 /*
- * Incidents and repairs as JSON. Inside this folder.
+ * Incidents, trials and repairs as JSON. Inside this folder.
  */
 
 /* {"id","node","group","severity",...,"findings":[...]} */
 void render_incident(const struct member *m, const struct incident *i, struct text *t);
 /* "open":[...],"past":[...] */
 void render_ailment(const struct member *m, struct text *t);
+/* {"node","check","now":{...}|null,"last":{...}|null} for each check for which m is or was held; check NULL:
+ * for all. Before each *comma, which is a comma from then on. */
+void render_trials(const struct member *m, const char *check, const char **comma, struct text *t);
 /* {"step",...,"attempts":[...],"notes":[...]}, null when there was never one. */
 void render_repair(const struct member *m, struct text *t);
 

@@ -31,6 +31,18 @@ static int open_large(void **state)
     return stage_open(state, make_large, 1);
 }
 
+static void put_trials(struct stage *s)
+{
+    static const char runs[] =
+        "{\"now\":{\"claim\":\"7.1\",\"check\":\"scratch\",\"began\":\"1795211336596711822\","
+        "\"deadline\":\"1795211436596711822\"},\"last\":{}}",
+                      ran[] =
+                          "{\"now\":null,\"last\":{\"scratch\":{\"at\":\"1795211336596711822\",\"result\":"
+                          "\"warn\"},\"gone\":{\"at\":\"1795211336596711820\",\"result\":\"ok\"}}}";
+    assert_int_equal(cluster_put(s->world.cluster, "trial/hx5", runs, NULL), 0);
+    assert_int_equal(cluster_put(s->world.cluster, "trial/hx2", ran, NULL), 0);
+}
+
 static void test_reads(void **state)
 {
     static const char *const targets[] = {
@@ -48,6 +60,11 @@ static void test_reads(void **state)
         "/v1/incidents?nodes=hx10",
         "/v1/incidents?nodes=",
         "/v1/incidents?node=hx1",
+        "/v1/trials",
+        "/v1/trials?check=scratch&nodes=hx%5B1-2%5D",
+        "/v1/trials?check=scratsh",
+        "/v1/trials?nodes=hx10",
+        "/v1/health/hx5",
         "/v1/checks",
         "/v1/explain/fs.space",
         "/v1/explain/scratch",
@@ -67,6 +84,7 @@ static void test_reads(void **state)
     };
     struct stage *s = *state;
     CLEANUP_TEXT struct text t = {0};
+    put_trials(s);
     for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
         stage_transcribe(s, "GET", targets[i], NULL, &t);
     golden_check("health.txt", &t);

@@ -24,6 +24,7 @@ static const struct {
     [ROUTE_baseline_show] = {1, {"version"}},
     [ROUTE_place] = {5, {"count", "class", "policy", "require", "nodes"}},
     [ROUTE_incident_list] = {1, {"nodes"}},
+    [ROUTE_trial_list] = {2, {"check", "nodes"}},
     [ROUTE_repair_numbers] = {1, {"hours"}},
     [ROUTE_slurm_features] = {1, {"nodes"}},
     [ROUTE_slurm_constraint] = {2, {"count", "class"}},

@@ -114,8 +114,8 @@ static int on_journal(void *arg, uint64_t after, size_t max, store_journal_fn *f
     return 0;
 }
 
-static int on_check(void *arg, struct member *m, const char *check, shell_verdict_fn *fn, void *fn_arg,
-                    struct err *e)
+static int on_check(void *arg, struct member *m, const struct shell_check *ask, shell_verdict_fn *fn,
+                    void *fn_arg, struct err *e)
 {
     struct stage *s = arg;
     if (strcmp(m->name, "hx6") == 0)

@@ -92,8 +92,9 @@ command_fn node_list, node_show, node_drain, node_undrain, node_down, node_up, n
     version_show, help_show, conform_groups, conform_diff, conform_history, conform_why_not, conform_recheck,
     conform_approve, class_list, baseline_accept, baseline_show, baseline_diff, baseline_history,
     baseline_revert, rollout_start, rollout_show, rollout_accept, rollout_revert, place_nodes, slurm_features,
-    slurm_constraint, check_list, check_show, check_explain, check_run, incident_list, remedy_list,
-    remedy_explain, repair_show, repair_move, repair_numbers, repair_approve, repair_refuse, queue_take,
-    queue_note, queue_resolve, queue_retire, queue_list, brake_stop, brake_release, brake_list, power_nodes;
+    slurm_constraint, check_list, check_show, check_explain, check_run, check_trials, incident_list,
+    remedy_list, remedy_explain, repair_show, repair_move, repair_numbers, repair_approve, repair_refuse,
+    queue_take, queue_note, queue_resolve, queue_retire, queue_list, brake_stop, brake_release, brake_list,
+    power_nodes;
 
 #endif

@@ -86,6 +86,20 @@ static void write_step(struct text *out, const struct fettle_value *repair)
     report_line(out, "Repair", t.s);
 }
 
+static void write_trial(struct text *out, const struct fettle_value *trials)
+{
+    REPORT_EACH(i, trials)
+    {
+        CLEANUP_TEXT struct text t = {0};
+        char age[32];
+        const char *began = fettle_get_text(fettle_value_find(i, "now"), "began");
+        if (!began)
+            continue;
+        text_printf(&t, "%s, for %s", report_text(i, "check"), report_age(began, age));
+        report_line(out, "Trial", t.s);
+    }
+}
+
 static void write_said(struct call *c, const struct fettle_value *v)
 {
     struct table t = {.columns = said_columns, .n_columns = sizeof said_columns / sizeof said_columns[0]};
@@ -93,6 +107,7 @@ static void write_said(struct call *c, const struct fettle_value *v)
     report_line(&c->out, "Health", fettle_get_text(v, "health"));
     report_line(&c->out, "Missing", fettle_get_text(v, "missing"));
     write_step(&c->out, fettle_value_find(v, "repair"));
+    write_trial(&c->out, fettle_value_find(v, "trials"));
     REPORT_EACH(i, fettle_value_find(v, "checks"))
     {
         char ago[32] = "";
@@ -194,6 +209,45 @@ int check_run(struct call *c, struct err *e)
         else
             add_said(&t, node, NULL, fettle_value_find(i, "verdict"));
     }
+    report_table(c, &t, v);
+    fettle_answer_free(answer);
+    return 0;
+}
+
+/* ---- trials ---- */
+
+static void add_trial(struct table *t, const struct fettle_value *i)
+{
+    const struct fettle_value *now = fettle_value_find(i, "now"), *last = fettle_value_find(i, "last");
+    char for_[32], ago[32];
+    table_add(t, report_text(i, "node"));
+    table_add(t, report_text(i, "check"));
+    table_add(t, fettle_get_text(now, "began") ? report_age(fettle_get_text(now, "began"), for_) : "");
+    table_add(t, report_text(last, "result"));
+    table_add(t, fettle_get_text(last, "at") ? report_age(fettle_get_text(last, "at"), ago) : "");
+}
+
+int check_trials(struct call *c, struct err *e)
+{
+    static const struct column columns[] = {{.heading = "NODE"},
+                                            {.heading = "CHECK"},
+                                            {.heading = "RUNS", .right = true},
+                                            {.heading = "LAST"},
+                                            {.heading = "AGO", .right = true}};
+    struct table t = {.columns = columns, .n_columns = sizeof columns / sizeof columns[0]};
+    CLEANUP_FREE char *nodes = NULL;
+    struct fettle_answer *answer = NULL;
+    struct fettle_error why;
+    int r = c->n_args > 1 ? choice_nodes(c->args + 1, c->n_args - 1, &nodes, e) : 0;
+    struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
+    if (!f)
+        return e->code;
+    r = call_told(fettle_trial_list(f, c->n_args ? c->args[0] : NULL, nodes, &answer, &why), &why, e);
+    if (r < 0)
+        return r;
+    const struct fettle_value *v = fettle_answer_value(answer);
+    REPORT_EACH(i, fettle_value_find(v, "trials"))
+    add_trial(&t, i);
     report_table(c, &t, v);
     fettle_answer_free(answer);
     return 0;

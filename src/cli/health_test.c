@@ -60,7 +60,7 @@ static void wrong_words_are_told_before_anybody_is_asked(void **state)
         {"power n1 cycle", "\"n1\" is no verb: status, on, off, cycle, reset, netboot"},
         {"brake stop", "why? \"fettle brake stop\" needs --reason"},
         {"check run fs.space", "usage: fettle check run CHECK NODES..."},
-        {"check shwo n1", "\"check\" has no \"shwo\", but: list, show, explain, run"},
+        {"check shwo n1", "\"check\" has no \"shwo\", but: list, show, explain, run, trials"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct run r = run(cases[i].line, "/nowhere");
@@ -116,6 +116,18 @@ static void a_check_that_was_run_says_what_it_found_on_each_node(void **state)
            "NODE  RESULT  DEVICE  WHAT\n"
            "n1    ok      -       41 %\n"
            "n2    -       -       no answer in time\n");
+}
+
+static void trials_are_a_table(void **state)
+{
+    expect("check trials pair n[1-2]",
+           "{\"trials\":[{\"node\":\"n1\",\"check\":\"pair\",\"now\":{\"claim\":\"1.7\",\"began\":\"@\","
+           "\"deadline\":\"@\"},\"last\":null},{\"node\":\"n2\",\"check\":\"pair\",\"now\":null,"
+           "\"last\":{\"result\":\"warn\",\"at\":\"@\"}}]}",
+           "GET /v1/trials?check=pair&nodes=n%5B1-2%5D ",
+           "NODE  CHECK   RUNS  LAST    AGO\n"
+           "n1    pair   3d04h  -         -\n"
+           "n2    pair       -  warn  3d04h\n");
 }
 
 static void incidents_are_a_table_and_a_shared_cause_is_said(void **state)
@@ -270,6 +282,7 @@ int main(void)
         cmocka_unit_test(the_checks_of_a_node_are_a_table_with_its_incidents_under_it),
         cmocka_unit_test(checks_are_counted_by_result),
         cmocka_unit_test(a_check_that_was_run_says_what_it_found_on_each_node),
+        cmocka_unit_test(trials_are_a_table),
         cmocka_unit_test(incidents_are_a_table_and_a_shared_cause_is_said),
         cmocka_unit_test(the_queue_says_what_is_wanted_tried_and_suggested),
         cmocka_unit_test(a_repair_is_told_with_what_was_tried_and_noted),

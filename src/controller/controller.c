@@ -222,12 +222,12 @@ static int shell_recheck(void *arg, const struct hostlist *nodes, size_t *told, 
 
 enum { CHECK_WITHIN_S = 25 }; /* below the 30 s for which the tool waits */
 
-static int shell_check(void *arg, struct member *m, const char *check, shell_verdict_fn *fn, void *fn_arg,
-                       struct err *e)
+static int shell_check(void *arg, struct member *m, const struct shell_check *ask, shell_verdict_fn *fn,
+                       void *fn_arg, struct err *e)
 {
     struct controller *c = arg;
-    const struct actors_ask ask = {.check = check, .deadline = span_s(CHECK_WITHIN_S)};
-    return actors_check(outbox_actors(c->outbox), m, &ask, fn, fn_arg, e);
+    const struct actors_ask as = {ask->check, span_s(CHECK_WITHIN_S), ask->nodes, ask->rank};
+    return actors_check(outbox_actors(c->outbox), m, &as, fn, fn_arg, e);
 }
 
 static void shell_power(void *arg, const char *actor, const char *node, const char *verb, shell_answer_fn *fn,

@@ -36,6 +36,16 @@ int fettle_incident_list(struct fettle *f, const char *nodes, struct fettle_answ
     return call_get(f, &path, out, e);
 }
 
+int fettle_trial_list(struct fettle *f, const char *check, const char *nodes, struct fettle_answer **out,
+                      struct fettle_error *e)
+{
+    struct buffer path = {0};
+    buffer_add(&path, "/v1/trials");
+    request_query(&path, "check", check);
+    request_query(&path, "nodes", nodes);
+    return call_get(f, &path, out, e);
+}
+
 int fettle_check_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e)
 {
     return call_ask(f, "GET", "/v1/checks", NULL, out, e);

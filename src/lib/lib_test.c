@@ -140,7 +140,7 @@ static void calls_become_requests(void **state)
 static void calls_about_health_become_requests(void **state)
 {
     CLEANUP_FREE char *answer = stub_json(200, "{}");
-    enum { CALLS = 23 };
+    enum { CALLS = 25 };
     struct stub_answer answers[CALLS];
     for (size_t i = 0; i < CALLS; i++)
         answers[i] = (struct stub_answer){.bytes = answer};
@@ -149,6 +149,8 @@ static void calls_about_health_become_requests(void **state)
     assert_int_equal(fettle_health_show(s.f, "lx/1", next++, &s.e), 0);
     assert_int_equal(fettle_incident_list(s.f, NULL, next++, &s.e), 0);
     assert_int_equal(fettle_incident_list(s.f, "lx[1-2]", next++, &s.e), 0);
+    assert_int_equal(fettle_trial_list(s.f, NULL, NULL, next++, &s.e), 0);
+    assert_int_equal(fettle_trial_list(s.f, "pair", "lx[1-2]", next++, &s.e), 0);
     assert_int_equal(fettle_check_list(s.f, next++, &s.e), 0);
     assert_int_equal(fettle_check_explain(s.f, "xid.79", next++, &s.e), 0);
     assert_int_equal(fettle_check_run(s.f, "lx1", "fs.space", next++, &s.e), 0);
@@ -178,6 +180,8 @@ static void calls_about_health_become_requests(void **state)
         {"GET /v1/health/lx%2F1 HTTP/1.1\r\n", ""},
         {"GET /v1/incidents HTTP/1.1\r\n", ""},
         {"GET /v1/incidents?nodes=lx%5B1-2%5D HTTP/1.1\r\n", ""},
+        {"GET /v1/trials HTTP/1.1\r\n", ""},
+        {"GET /v1/trials?check=pair&nodes=lx%5B1-2%5D HTTP/1.1\r\n", ""},
         {"GET /v1/checks HTTP/1.1\r\n", ""},
         {"GET /v1/explain/xid.79 HTTP/1.1\r\n", ""},
         {"POST /v1/checks/run HTTP/1.1\r\n", "{\"nodes\":\"lx1\",\"check\":\"fs.space\"}"},
