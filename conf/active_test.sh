@@ -32,11 +32,11 @@ tool() {
 }
 
 n=0
-for name in $(sed -n 's/^#Check=\([^ ]*\) .*When=extensive,demand.* Run=.*/\1/p' "$conf"); do
+for name in $(sed -n 's/^#Check=\([^ ]*\) .*When=[a-z]*,demand.* Run=.*/\1/p' "$conf"); do
     expect "$name" 127 ''
     n=$((n + 1))
 done
-[ "$n" -ge 11 ] || { echo "only $n active checks"; exit 1; }
+[ "$n" -ge 13 ] || { echo "only $n active checks"; exit 1; }
 
 echo 'GPU 0: NVIDIA H100' | tool nvidia-smi
 tool sleep </dev/null
@@ -104,3 +104,23 @@ printf ' #bytes #iterations BW peak[Gb/sec] BW average[Gb/sec] MsgRate[Mpps]\n 6
 expect ib-write 0 'bandwidth 393.2 Gb/s'
 printf ' 65536 5000 194.01 193.2 0.37\n' | tool ib_write_bw
 expect ib-write 2 'bandwidth 193.2 Gb/s'
+
+# Of two nodes: what each of them comes to.
+export FETTLE_NODES=n1,n2 FETTLE_RANK=1
+expect ib-write-pair 2 'bandwidth 193.2 Gb/s'
+printf ' 65536 5000 394.01 393.2 0.75\n' | tool ib_write_bw
+expect ib-write-pair 0 'bandwidth 393.2 Gb/s'
+tool ib_write_bw 1 </dev/null
+expect ib-write-pair 2 'no result'
+FETTLE_RANK=0
+expect ib-write-pair 2 ''
+tool ib_write_bw </dev/null
+expect ib-write-pair 0 served
+echo '# Avg bus bandwidth    : 381.5' | tool mpirun
+expect all-reduce-pair 0 'bandwidth 381.5 GB/s'
+echo '# Avg bus bandwidth    : 81.5' | tool mpirun
+expect all-reduce-pair 2 'bandwidth 81.5 GB/s'
+echo 'no route to n2' | tool mpirun 1
+expect all-reduce-pair 2 'no result'
+FETTLE_RANK=1
+expect all-reduce-pair 0 ''

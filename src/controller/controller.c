@@ -11,6 +11,7 @@
 #include "controller/config.h"
 #include "controller/outbox.h"
 #include "controller/proposals.h"
+#include "controller/trials.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@ struct controller {
     struct committer *committer;
     struct proposals *proposals;
     struct outbox *outbox;
+    struct trials *trials;
     struct broker *broker;
     struct authority *authority;
     struct tls_context *agents_tls, *api_tls;
@@ -311,6 +313,7 @@ static void on_tick(uv_timer_t *t)
     watch_tick(c->watch, now, wall_now());
     events_turn(c->events);
     outbox_turn(c->outbox, now);
+    trials_turn(c->trials, now);
     if (c->watchdog.ns && mono_sub(now, c->last_watchdog).ns >= c->watchdog.ns) {
         c->last_watchdog = now;
         notify_watchdog();
@@ -430,6 +433,7 @@ static void open_decisions(struct controller *c, uint64_t revision)
                                        .notice = notice,
                                        .send = send_frame};
     c->outbox = outbox_create(&setup, &c->conf);
+    c->trials = trials_create(c->watch, outbox_actors(c->outbox));
     const struct broker_setup mqtt = {.loop = c->loop,
                                       .cluster = c->cluster,
                                       .watch = c->watch,
@@ -533,6 +537,7 @@ void controller_close(struct controller *c)
     uv_run(c->loop, UV_RUN_DEFAULT);
     proposals_destroy(c->proposals);
     outbox_destroy(c->outbox);
+    trials_destroy(c->trials);
     broker_destroy(c->broker);
     api_destroy(c->api);
     watch_destroy(c->watch);

@@ -156,6 +156,7 @@ void config_set_health(struct config *c)
                                 .out_class_percent = (unsigned)n[SETTING_MAX_OUT_CLASS],
                                 .out_group_percent = (unsigned)n[SETTING_MAX_OUT_GROUP],
                                 .out_partition_percent = (unsigned)n[SETTING_MAX_OUT_PARTITION],
+                                .trials_percent = (unsigned)n[SETTING_MAX_TRIALS],
                                 .surge = (unsigned)n[SETTING_SURGE_NODES],
                                 .surge_window = span_of(c, SETTING_SURGE_WINDOW),
                                 .shared = (unsigned)n[SETTING_SHARED_NODES],

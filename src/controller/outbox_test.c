@@ -176,6 +176,13 @@ void watch_scheduler(struct watch *w, struct member *m, enum work work, bool com
     seen_work = work;
 }
 
+static bool seen_away;
+
+void watch_away(struct watch *w, struct member *m, bool away)
+{
+    seen_away = away;
+}
+
 void watch_overridden(struct watch *w, struct wall wall, struct member *m, const char *who)
 {
     snprintf(overrider, sizeof overrider, "%s %s", m->name, who);
@@ -364,6 +371,11 @@ static void what_slurm_says_of_work_goes_to_the_watch(void **state)
     n.busy = false;
     slurm.sink.saw(slurm.sink.arg, &n);
     assert_int_equal(seen_work, WORK_IDLE);
+    assert_false(seen_away);
+    n.drain = true; /* by somebody else: Fettle wants nothing of it */
+    slurm.sink.saw(slurm.sink.arg, &n);
+    assert_true(seen_away);
+    n.drain = false;
     n.known = false;
     slurm.sink.saw(slurm.sink.arg, &n);
     assert_int_equal(seen_work, WORK_UNKNOWN);

@@ -77,6 +77,7 @@ void scheduler_saw(struct watch *w, const struct cluster *c, const struct slurm_
         return;
     scheduler_wanted(m, &want);
     bool held = n->drain || n->down || (want.reserve && n->reserved);
+    watch_away(w, m, !want.drain && n->known && (held || n->reserved || n->rebooting || n->powering));
     enum work work = !n->known ? WORK_UNKNOWN : n->busy ? WORK_BUSY : WORK_IDLE;
     watch_scheduler(w, m, work == WORK_IDLE && want.drain && !held ? WORK_UNKNOWN : work, n->completing);
 }

@@ -95,6 +95,8 @@ static bool is_out(const struct watch *w, const struct member *m)
 {
     const struct repair *r = member_repair(m);
     const struct vitals *v = vitals_find(w, m);
+    if (trial_holds(w, m))
+        return true;
     if (!r)
         return v && v->isolating;
     return !r->manual && r->step != STEP_QUARANTINE && r->step != STEP_RETIRED && !member_is_new(m);
@@ -224,6 +226,17 @@ static bool has_room(struct watch *w, const struct member *m, unsigned more, str
     return true;
 }
 
+unsigned brake_listed(struct watch *w)
+{
+    return totals_of(w)->all;
+}
+
+bool brake_room(struct watch *w, const struct member *m)
+{
+    struct budget full;
+    return has_room(w, m, vitals_of(w, m)->patient ? 0 : 1, &full);
+}
+
 void watch_each_budget(const struct watch *w, budget_fn *fn, void *arg)
 {
     struct watch *own = (struct watch *)(uintptr_t)w;
@@ -351,7 +364,8 @@ static bool take_room(struct watch *w, const struct member *m)
         w->waiting += v->waits;
         return false;
     }
-    if (!v->isolating && !has_room(w, m, 1, &full)) {
+    if (!v->isolating && !has_room(w, m, v->patient ? 0 : 1, &full)) {
+        trials_yield(w);
         tell_budget(w, m, &full);
         return false;
     }

@@ -108,6 +108,17 @@ static void log_repair(struct world *x, const json_t *o)
                     word(attempt, "verdict"), word(attempt, "text"));
 }
 
+static void log_trial(struct world *x, enum command_kind kind, const json_t *o)
+{
+    const char *node;
+    json_t *result;
+    text_printf(&x->log, ": %s", word(o, "check"));
+    json_object_foreach (json_object_get(o, "results"), node, result)
+        text_printf(&x->log, ", %s %s", node, json_is_string(result) ? json_string_value(result) : "-");
+    if (kind == COMMAND_TRIAL_END)
+        text_printf(&x->log, " (%s)", word(o, "why"));
+}
+
 /* What a command of health or repair says. False for another kind. */
 static bool log_health(struct world *x, enum command_kind kind, const char *reason, const char *set)
 {
@@ -121,6 +132,8 @@ static bool log_health(struct world *x, enum command_kind kind, const char *reas
     else if (kind == COMMAND_OUTCOME)
         text_printf(&x->log, ": %s %s", word(o, "remedy"),
                     json_is_true(json_object_get(o, "helped")) ? "helped" : "failed");
+    else if (kind == COMMAND_TRIAL_BEGIN || kind == COMMAND_TRIAL_END)
+        log_trial(x, kind, o);
     else if (kind == COMMAND_SHARED)
         text_printf(&x->log, ": %s: \"%s\" (%s)", word(o, "key"), word(o, "nodes"), word(o, "why"));
     else if (kind == COMMAND_INSTANCE)

@@ -165,6 +165,7 @@ static void rearrange(struct watch *w, struct vitals *v, const size_t *place, si
     free(v->looked_ds);
     v->said = said;
     v->looked_ds = looked;
+    v->trial_known = false;
 }
 
 static struct check_rule rule_of(const struct check *k)
@@ -203,6 +204,7 @@ void health_reconfigure(struct watch *w)
     free(w->runners);
     w->runners = NULL;
     w->totals.good = false;
+    trial_reconfigure(w);
 }
 
 void health_create(struct watch *w)
@@ -223,6 +225,7 @@ void health_destroy(struct watch *w)
     free(w->runners);
     shared_destroy(w);
     measures_destroy(w);
+    trials_fini(w);
     brake_destroy(w);
 }
 
@@ -318,12 +321,17 @@ void watch_scheduler(struct watch *w, struct member *m, enum work work, bool com
         health_changed(w, m);
 }
 
+void watch_away(struct watch *w, struct member *m, bool away)
+{
+    watch_of(w, m)->away = away;
+}
+
 void watch_unscheduled(struct watch *w, struct member *m)
 {
     struct observed *o = watch_of(w, m);
     if (!o->scheduler)
         return;
-    o->scheduler = false;
+    o->scheduler = o->away = false;
     row_refresh(w, m);
     if (member_repair(m))
         health_changed(w, m);
@@ -471,7 +479,8 @@ static void begin(struct watch *w, struct mono now)
         return;
     w->health_began = true;
     for (size_t i = 0; i < cluster_count(w->cluster); i++)
-        if (member_repair(cluster_by_id(w->cluster, (uint32_t)i)))
+        if (member_repair(cluster_by_id(w->cluster, (uint32_t)i)) ||
+            trial_holds(w, cluster_by_id(w->cluster, (uint32_t)i)))
             brake_patient(w, cluster_by_id(w->cluster, (uint32_t)i));
     shared_load(w, now);
 }
@@ -515,7 +524,7 @@ int watch_checks(struct watch *w, struct mono now, struct wall wall, struct memb
     if (full)
         forget_others(w, v, &h);
     for (size_t i = 0; i < h.n; i++)
-        if (!is_answered(w, wall, m, &h.list[i]))
+        if (!is_answered(w, wall, m, &h.list[i]) && !trial_says(w, m, h.list[i].place))
             believe(w, at, v, &h.list[i]);
     v->told |= full;
     *want = !v->told;
@@ -619,6 +628,7 @@ void health_tick(struct watch *w, struct mono now)
 void health_end_sweep(struct watch *w, struct mono now)
 {
     shared_sweep(w, now);
+    trial_end_sweep(w, now);
     brake_sweep(w);
     free(w->runners);
     w->runners = NULL;

@@ -22,6 +22,7 @@ struct health_policy {
     unsigned out_class_percent;     /* likewise of a class, and at least one node; 10 */
     unsigned out_group_percent;     /* likewise of a rack (Group); 25 */
     unsigned out_partition_percent; /* likewise of a partition; 10 */
+    unsigned trials_percent;        /* of the cluster whose idle nodes may be held for checks at once; 1 */
     unsigned surge; /* so many nodes that would be isolated within surge_window trip the latch; 10 */
     struct span surge_window;  /* 10 min */
     unsigned shared;           /* the same fault on so many nodes within shared_window is a shared cause; 5 */
@@ -68,10 +69,31 @@ void watch_untold(struct watch *w, struct mono now, tell_fn *fn, void *arg);
 /* What the scheduler says runs on m: WORK_UNKNOWN when it cannot be asked. Work counts as idle only when both
  * the agent and the scheduler say so; while there is no scheduler, this is never called. */
 void watch_scheduler(struct watch *w, struct member *m, enum work work, bool completing);
+/* Whether the scheduler keeps work from m by its own, or by somebody else's word than Fettle's: out, down,
+ * reserved, on its way to another state. Nothing is scheduled there. */
+void watch_away(struct watch *w, struct member *m, bool away);
 /* The scheduler does not have m: the agent's word alone counts. */
 void watch_unscheduled(struct watch *w, struct member *m);
 /* A person took the node back in the scheduler's own way while Fettle held it. */
 void watch_overridden(struct watch *w, struct wall wall, struct member *m, const char *who);
+
+/* --- trials: checks that the controller schedules on idle nodes (doc/spec/trial.md) ------------- */
+
+/* What a node is to do now. */
+struct trial_run {
+    uint64_t run;         /* by which watch_tried knows it */
+    const char *check;    /* borrowed, as nodes */
+    struct span deadline; /* it has answered by then */
+    const char *nodes;    /* that run it together, in order, with commas between; NULL: by itself */
+    unsigned rank;        /* its own place in them, from 0 */
+    bool stop;            /* what runs of this check is not wanted any more; nothing is to be begun */
+};
+typedef void trial_run_fn(void *arg, struct member *m, const struct trial_run *r);
+/* Calls fn for what is to be begun or ended now, each once; for the shell's timer. That the node is held and
+ * free was looked at right before. */
+void watch_trials(struct watch *w, struct mono now, trial_run_fn *fn, void *arg);
+/* What a run came to; v NULL: nothing, for this reason. What nobody waits for any more is dropped. */
+void watch_tried(struct watch *w, uint64_t run, const struct verdict *v, const char *why);
 
 /* --- answers ---------------------------------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
 #ifndef FETTLE_WATCH_INSIDE_H
 #define FETTLE_WATCH_INSIDE_H
 
+#include "health/group.h"
 #include "health/recur.h"
 #include "watch/watch.h"
 
@@ -29,6 +30,9 @@
  *   outcome.c     what remedies came to
  *   operation.c   what is to be done to a node, and how far it is
  *   machine.c     which machine answers by a name
+ *   trial.c       checks for which idle nodes are held: those under way
+ *   trial_begin.c who is due, and who is held
+ *   trial_group.c what a check that several run together came to
  *   brake.c       what keeps a node from being isolated or operated on
  *
  * All moments in here are of the watch's own time (watch_awake), but where a name says otherwise.
@@ -267,6 +271,12 @@ struct vitals {
     size_t n_outside;
     struct outside *outside;
 
+    struct trial *trial;   /* in which it takes part; NULL: in none */
+    struct wall trial_due; /* the earliest moment at which a check is to run on it again, */
+    uint16_t trial_check;  /* and which, when the next is true */
+    bool trial_known;
+    struct mono trial_rest; /* none is begun before */
+
     bool asked; /* a command about it is under way, */
     struct mono asked_at;
     struct mono tell_at;    /* when it was to tell everything anew last; ns 0: never */
@@ -430,6 +440,96 @@ struct measured;
 void measure_judge(struct watch *w, const struct member *m, const struct check *k, struct verdict *x);
 void measures_destroy(struct watch *w);
 
+/* --- trial.c --------------------------------------------------------------------------------- */
+
+enum seat_state {
+    SEAT_WAITS,  /* for the hold, or for its next run */
+    SEAT_CALLED, /* its run is to be begun, by the shell */
+    SEAT_RUNS,
+    SEAT_HEARD, /* its run is over */
+    SEAT_OVER,  /* it takes part no more, and is to be let go */
+    SEAT_LEFT   /* it was */
+};
+
+/* One node's part in a trial. */
+struct seat {
+    uint32_t member;
+    enum seat_state state;
+    size_t of;     /* a group's: its run, of the grouping */
+    uint64_t run;  /* by which the shell knows what it began; */
+    char boot[37]; /* and the boot on which */
+    bool stop;     /* what it runs is not wanted any more, and its agent was not told */
+    bool ran;      /* over, and this is what it came to */
+    enum result result;
+    char *why;              /* over */
+    struct verdict *said;   /* what its last run said; NULL: nothing */
+    struct mono told, wait; /* its end was proposed; what came of it was noted */
+};
+
+/* A check for which nodes are held. */
+struct trial {
+    char claim[CLAIM_ID_BYTES_MAX + 1]; /* "" until it is recorded */
+    char check[CHECK_NAME_BYTES_MAX + 1];
+    unsigned group;
+    struct mono began, due;
+    struct wall began_wall;
+    size_t n;
+    struct seat *seats;        /* in order of their members */
+    struct grouping *grouping; /* of their places; NULL: each runs it by itself */
+    unsigned rounds;
+    bool called; /* the first round was begun */
+    struct trial *next;
+};
+
+enum { TRIAL_HOLD_S = 120, TRIAL_MARGIN_S = 30, TRIAL_ROUNDS_MAX = 16 };
+
+/* In each sweep, for every member: one that is held for nothing is let go; one that is due is noted. */
+void trial_look(struct watch *w, struct mono now, const struct member *m);
+void trial_tick(struct watch *w, struct mono now);
+/* Something that is agreed of m changed. */
+void trial_changed(struct watch *w, const struct member *m);
+/* It is out of service for a check, or about to be. */
+bool trial_holds(const struct watch *w, const struct member *m);
+/* What m says of this check is not to be believed by itself: a trial says it. */
+bool trial_says(const struct watch *w, const struct member *m, size_t check);
+/* An ill node needs the room: all that are under way end. */
+void trials_yield(struct watch *w);
+void trials_fini(struct watch *w);
+/* It takes part no more; ran: with this result. */
+void seat_end(struct watch *w, struct mono now, struct seat *s, bool ran, enum result r, const char *why);
+/* Notes what the check says of its node now, and ends its part with that. */
+void seat_conclude(struct watch *w, struct mono now, const struct trial *t, struct seat *s,
+                   struct verdict *x);
+/* Whether it is held and free, now. */
+bool seat_ready(const struct watch *w, const struct trial *t, const struct seat *s);
+void seat_call(struct watch *w, struct seat *s, size_t run);
+const struct member *seat_member(const struct watch *w, const struct seat *s);
+struct trial *trial_add(struct watch *w, struct mono now, const char *check, unsigned group,
+                        struct span limit);
+struct seat *trial_seat(struct watch *w, struct trial *t, const struct member *m);
+void trial_drop(struct watch *w, struct trial *t);
+
+/* --- trial_begin.c --------------------------------------------------------------------------- */
+
+/* A node on which a check may run. */
+struct trial_due {
+    int64_t due_ns;
+    uint16_t check;
+    uint32_t member;
+};
+
+void trial_reconfigure(struct watch *w);
+/* Notes m, which is in no trial, when it is due. */
+void trial_note_due(struct watch *w, struct mono now, const struct member *m);
+void trial_end_sweep(struct watch *w, struct mono now);
+
+/* --- trial_group.c --------------------------------------------------------------------------- */
+
+/* Goes on with a trial of a group. */
+void trial_group_go(struct watch *w, struct mono now, struct trial *t, const struct check *k);
+/* The key of a shared cause that a trial found. */
+bool trial_is_shared(const char *key);
+
 /* --- choose.c -------------------------------------------------------------------------------- */
 
 /* What would be done for m now. */
@@ -494,6 +594,9 @@ bool maintenance_wants(const struct member *m, const struct remedy *remedy);
 int brake_operate(const struct watch *w, struct mono now, const struct member *m, const struct remedy *remedy,
                   struct err *e);
 unsigned remedies_of_week(const struct watch *w, const struct member *m);
+unsigned brake_listed(struct watch *w); /* nodes that a configuration file names */
+/* There is room for m among those that may be out. */
+bool brake_room(struct watch *w, const struct member *m);
 void brake_sweep(struct watch *w);
 void brake_patient(struct watch *w, const struct member *m); /* its repair began, changed or is over */
 void brake_destroy(struct watch *w);
@@ -573,6 +676,16 @@ struct watch {
     uint32_t *follow; /* members to look at in the next tick */
     struct outbreak *outbreaks;
     struct measured *measured;
+
+    size_t n_scheduled;
+    uint16_t *scheduled; /* places of the checks that are scheduled */
+    struct trial *trials;
+    uint64_t trial_runs;      /* begun so far */
+    bool trials_may;          /* more may be begun, as the last sweep found */
+    struct mono trials_yield; /* their room was needed; ns 0: never */
+    size_t n_candidates, candidates_cap;
+    struct trial_due *candidates; /* of the sweep under way */
+
     bool health_began; /* what the records say is taken in */
     uint32_t *runners; /* by check: nodes that run it; NULL: to be counted */
     size_t n_patients;

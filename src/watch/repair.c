@@ -106,10 +106,23 @@ static bool to_step(const struct turn *t, struct move v, enum step to, const cha
 
 /* --- what there is to know -------------------------------------------------------------------- */
 
+/* Something that is open was found by it. */
+static bool found_something(const struct turn *t, const struct check *k)
+{
+    const struct ailment *a = member_ailment(t->m);
+    for (size_t i = 0; a && i < a->n_open; i++)
+        for (size_t n = 0; n < a->open[i].n; n++)
+            if (strcmp(a->open[i].findings[n].check, k->name) == 0)
+                return true;
+    return false;
+}
+
+/* What is scheduled runs on idle nodes alone; where it found what is wrong, it has to say that it is over. */
 static const struct check *extensive_at(const struct turn *t, size_t i)
 {
     const struct check *k = check_at(t->w, i);
-    return (k->when & CHECK_EXTENSIVE) && (t->v->said[i] & SAID_ASSIGNED) ? k : NULL;
+    bool again = (k->when & CHECK_SCHEDULED) && k->group == 1 && found_something(t, k);
+    return ((k->when & CHECK_EXTENSIVE) || again) && (t->v->said[i] & SAID_ASSIGNED) ? k : NULL;
 }
 
 static bool has_extensive(const struct turn *t)

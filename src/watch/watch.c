@@ -158,6 +158,7 @@ void watch_changed(struct watch *w, const struct hostlist *nodes)
         known_of(w, m)->flags |= KNOWN_DIRTY;
         row_shortfall(w, m);
         health_changed(w, m);
+        trial_changed(w, m);
         row_refresh(w, m);
     }
 }
@@ -323,6 +324,7 @@ static void examine(struct watch *w, struct member *m, struct mono now)
         machine_look(w, now, m);
     }
     health_look(w, now, m);
+    trial_look(w, now, m);
     if (is != was || (m->id + w->sweeps) % ROW_SWEEPS == 0)
         row_refresh(w, m); /* else whoever changed something of it has done so */
     if (!a.listed)
@@ -453,6 +455,7 @@ void watch_tick(struct watch *w, struct mono now, struct wall wall)
     w->wall = wall;
     conformity_tick(w);
     health_tick(w, watch_awake(w, now));
+    trial_tick(w, watch_awake(w, now));
     size_t n = cluster_count(w->cluster);
     w->slice++;
     size_t end = n * w->slice / WATCH_SLICES;

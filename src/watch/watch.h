@@ -41,6 +41,7 @@ struct observed {
     enum work work;      /* as its agent says */
     enum work scheduled; /* as the scheduler says; */
     bool scheduler;      /* it was asked since the watch began */
+    bool away;           /* it gives the node no work, by somebody else's word */
     uint64_t uptime_s;   /* as last said */
     struct mono uptime_at;
     struct wall heard_wall;         /* for people only */

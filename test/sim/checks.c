@@ -13,13 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Claims that are none of drift or repair: those are held against what is proven (conform.c, mend.c). */
+/* Claims that are none of drift, repair or trials: those are held against what is proven (conform.c, mend.c,
+ * trial.c). */
 static size_t people_claims(const struct member *m)
 {
     size_t n = 0;
     for (size_t i = 0; i < m->n_claims; i++)
         n += m->claims[i].claim->kind != CLAIM_DRIFT && m->claims[i].claim->kind != CLAIM_OVERDUE &&
-             m->claims[i].claim->kind != CLAIM_REPAIR;
+             m->claims[i].claim->kind != CLAIM_REPAIR && m->claims[i].claim->kind != CLAIM_TRIAL;
     return n;
 }
 

@@ -19,7 +19,9 @@ static const char CHECKS_CONF[] =
     "Check=watched Probe=plugin Run=/bin/w Every=3s Deadline=1s Observe=yes\n"
     "Check=deep Probe=plugin Run=/bin/d When=extensive Deadline=5s Classes=gpu\n"
     "Check=deeper Probe=plugin Run=/bin/e When=extensive Deadline=5s "
-    "Classes=gpu\n";
+    "Classes=gpu\n"
+    "Check=burn Probe=plugin Run=/bin/b When=scheduled Every=1m Deadline=5s Observe=yes\n"
+    "Check=pair Probe=plugin Run=/bin/p When=scheduled Every=2m Deadline=5s Observe=yes Group=2\n";
 static const char REMEDIES_CONF[] =
     "Remedy=restart Run=node:restart Helps=service,mount Confidence=70% Because=\"it often does\" Takes=2s "
     "Deadline=8s Settle=20s\n"
@@ -77,6 +79,7 @@ void ill_policy(struct sim *s)
                                               .out_class_percent = 10 + (unsigned)(x / 4 % 4) * 30,
                                               .out_group_percent = 25 + (unsigned)(x / 16 % 4) * 25,
                                               .out_partition_percent = 20 + (unsigned)(x / 2 % 4) * 25,
+                                              .trials_percent = (unsigned)(x / 2 % 3) * 10,
                                               .surge = x % 2 ? 2 + (unsigned)(x / 3 % 5) : 0,
                                               .surge_window = span_s(30),
                                               .shared = 3 + (unsigned)(x / 7 % 3),
@@ -304,6 +307,7 @@ void ill_calm(struct sim *s)
         s->nodes[i].up_at = s->nodes[i].up_at > s->now ? s->now : s->nodes[i].up_at;
         s->nodes[i].agent_at = s->nodes[i].agent_at > s->now ? s->now : s->nodes[i].agent_at;
         s->patients[i].mute = false;
+        s->patients[i].trial.hangs = false;
         for (int k = 0; k < AILS; k++)
             s->patients[i].ails[k].on = false;
     }
@@ -318,6 +322,7 @@ void ill_begin(struct sim *s)
         struct patient *p = &s->patients[i];
         memset(p->heard, 0, sizeof p->heard);
         memset(&p->actor, 0, sizeof p->actor);
+        memset(&p->trial, 0, sizeof p->trial);
         p->scheduler = s->slurm;
         p->scheduled = WORK_UNKNOWN;
         if (s->slurm)
@@ -328,8 +333,10 @@ void ill_begin(struct sim *s)
 
 void ill_opened(struct sim *s, int i, bool anew)
 {
-    if (s->ill && anew)
-        memset(s->patients[i].heard, 0, sizeof s->patients[i].heard);
+    if (!s->ill || !anew)
+        return;
+    memset(s->patients[i].heard, 0, sizeof s->patients[i].heard);
+    mend_opened(s, i);
 }
 
 static json_t *finding(enum ail k, enum result r)

@@ -98,6 +98,8 @@ static void play(uint64_t seed, long steps, bool verbose, int follow, struct sim
     sums->shared_causes += s->shared_causes;
     sums->latches += s->latches;
     sums->helped += s->helped;
+    sums->trials += s->trials;
+    sums->tried += s->tried;
     sim_destroy(s);
 }
 
@@ -152,8 +154,8 @@ int main(int argc, char **argv)
            sums.drifts, sums.restored, sums.persists, sums.overdue, sums.reboots, sums.approved, sums.liars);
     printf("%zu nodes isolated, %zu back, %zu times in the work queue, %zu operations, %zu helped; %zu "
            "shared causes, "
-           "%zu surges\n",
+           "%zu surges; %zu trials, %zu runs\n",
            sums.isolations, sums.returns, sums.queued, sums.operations, sums.helped, sums.shared_causes,
-           sums.latches);
+           sums.latches, sums.trials, sums.tried);
     return 0;
 }

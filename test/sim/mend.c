@@ -238,6 +238,8 @@ static bool is_out(const struct sim *s, int i)
 {
     const struct member *m = member_of(s, i);
     const struct repair *r = m ? member_repair(m) : NULL;
+    if (m && member_held_by(m, CLAIM_TRIAL))
+        return true;
     return r && !r->manual && r->step != STEP_QUARANTINE && r->step != STEP_RETIRED && !member_is_new(m);
 }
 
@@ -251,7 +253,7 @@ static bool shares(const struct sim *s, int scope, int i, int of)
                         : i % 3 == of % 3;
 }
 
-static void check_budgets(struct sim *s, int of)
+void mend_budgets(struct sim *s, int of)
 {
     static const char *const names[] = {"cluster", "class", "group", "partition"};
     const struct health_policy *h = &s->policy.health;
@@ -269,8 +271,8 @@ static void check_budgets(struct sim *s, int of)
         }
         size_t limit = all * percent[scope] / 100;
         if (out > (limit ? limit : 1))
-            sim_fail(s, "%s is isolated: %zu of %zu nodes of its %s are out (6)", s->nodes[of].name, out, all,
-                     names[scope]);
+            sim_fail(s, "%s is taken out: %zu of %zu nodes of its %s are out (6)", s->nodes[of].name, out,
+                     all, names[scope]);
     }
 }
 
@@ -303,6 +305,7 @@ void mend_after(struct sim *s, const struct job *j)
         sim_fail(s, "a switch is let go by %s (4)", j->actor);
     if (s->latched && !cluster_switch(s->cluster, "latch"))
         s->n_isolated = 0;
+    trial_after(s, j);
     s->helped += j->kind == COMMAND_OUTCOME && strstr(j->set, "\"helped\":true");
     for (size_t i = 0; i < s->n; i++) {
         struct patient *p = &s->patients[i];
@@ -319,7 +322,7 @@ void mend_after(struct sim *s, const struct job *j)
             check_attempts(s, m);
         if (j->kind == COMMAND_FINDINGS && r && p->step == STEP_NONE) {
             s->isolations++;
-            check_budgets(s, (int)i);
+            mend_budgets(s, (int)i);
             check_surge(s, (int)i);
         }
     }
@@ -348,6 +351,25 @@ static void note_verdict(struct sim *s, int i, const json_t *done)
     p->heard[AIL_DEEP].result = r; /* of whichever */
     p->heard[AIL_DEEP].boot = s->nodes[i].boot;
     p->heard[AIL_DEEP].looked = p->heard[AIL_DEEP].told = s->now;
+}
+
+/* What stands in the record of a check that has ended on this boot is as if it was said to a new controller.
+ */
+void mend_opened(struct sim *s, int i)
+{
+    CLEANUP_TEXT struct text key = {0};
+    text_printf(&key, "effect/operate.%s", s->nodes[i].name);
+    const char *value = cluster_effect_value(s->cluster, key.s);
+    CLEANUP_JSON json_t *o = value ? json_read(value, strlen(value), NULL) : NULL;
+    const json_t *done = json_object_get(o, "done");
+    const char *run = json_string_value(json_object_get(o, "run"));
+    const char *state = json_string_value(json_object_get(done, "state"));
+    char boot[37];
+    fleet_boot_id(s->nodes[i].boot, i, boot);
+    const char *of = json_string_value(json_object_get(o, "boot"));
+    bool mine = of && strcmp(of, boot) == 0;
+    if (mine && run && strncmp(run, "check:", 6) == 0 && state && strcmp(state, "done") == 0)
+        note_verdict(s, i, done);
 }
 
 void mend_durable(struct sim *s, const struct job *j)
@@ -415,6 +437,8 @@ bool mend_all_well(const struct sim *s, char *why, size_t size)
         snprintf(why, size, "no controller");
         return false;
     }
+    if (!trial_all_well(s, why, size))
+        return false;
     for (size_t i = 0; i < s->n; i++) {
         const struct member *m = member_of(s, (int)i);
         const struct repair *r = m && s->listed[i] ? member_repair(m) : NULL;

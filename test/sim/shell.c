@@ -519,6 +519,7 @@ void shell_tick(struct sim *s)
     if (s->ill) {
         ill_scheduler(s);
         repair_drivers(s);
+        trial_turn(s);
         ill_untold(s);
     }
 }

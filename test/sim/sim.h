@@ -143,6 +143,13 @@ struct patient {
         int64_t next;
     } actor;
 
+    /* What it runs in a trial, as the controller's hand waits for it. */
+    struct {
+        bool on, hangs;
+        uint64_t run;
+        int64_t ends, deadline;
+    } trial;
+
     /* The scheduler. */
     bool drained_there;
     int64_t drain_at, completing_until;
@@ -300,6 +307,7 @@ struct sim {
     int64_t isolated[NODES_MAX];
     size_t n_isolated;
     bool stopped, latched; /* before a commit */
+    size_t trials, tried;
     size_t isolations, returns, operations, queued, shared_causes, latches, helped;
     size_t drifts, restored, persists, overdue, reboots, approved, liars;
 };
@@ -352,6 +360,11 @@ void agreed_load(struct sim *s, struct cluster *c);
 void agreed_operator(struct sim *s);
 void agreed_fini(struct sim *s);
 
+/* trial.c */
+void trial_turn(struct sim *s);
+void trial_after(struct sim *s, const struct job *j);
+bool trial_all_well(const struct sim *s, char *why, size_t size);
+
 /* conform.c */
 void conform_begin(struct sim *s);
 void conform_classes(const struct sim *s, struct roster *r);
@@ -398,6 +411,9 @@ void repair_people(struct sim *s);
 
 /* mend.c */
 void mend_proposal(struct sim *s, enum command_kind kind, const struct hostlist *nodes, const char *set);
+void mend_opened(struct sim *s, int i);
+/* Those who are out, when node `of` is one of them now, are no more than may be. */
+void mend_budgets(struct sim *s, int of);
 void mend_before(struct sim *s);
 void mend_after(struct sim *s, const struct job *j);
 void mend_durable(struct sim *s, const struct job *j);

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Trials that are under way. What holds a node is its record and the claim; what runs where is this watch's
+ * memory alone. So a trial that this watch did not begin, or has forgotten, is ended: a check changes
+ * nothing, and is due again. Whatever happens to a node in a trial (work, a person, a repair, silence) ends
+ * its part, and the clean-up is the same for all: the agent is told to end what runs, then the node is let
+ * go, again and again until its record says so.
+ *
+ * A run begins when the node is held and free at that very moment, which with a scheduler means that the
+ * scheduler was read and says so.
+ */
+#include "watch/inside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ASKED_S = 10, /* a command of which nothing is heard for so long is taken as lost */
+    REST_S = 600  /* after a trial that came to nothing, before the next on the same node */
+};
+
+const struct member *seat_member(const struct watch *w, const struct seat *s)
+{
+    return cluster_by_id(w->cluster, s->member);
+}
+
+static bool has_left(const struct seat *s)
+{
+    return s->state == SEAT_LEFT;
+}
+
+/* --- their lives ------------------------------------------------------------------------------ */
+
+struct trial *trial_add(struct watch *w, struct mono now, const char *check, unsigned group,
+                        struct span limit)
+{
+    struct trial *t = mem_alloc(sizeof *t);
+    snprintf(t->check, sizeof t->check, "%s", check);
+    t->group = group;
+    t->began = now;
+    t->began_wall = w->wall;
+    t->due = mono_add(now, limit);
+    t->next = w->trials;
+    w->trials = t;
+    return t;
+}
+
+struct seat *trial_seat(struct watch *w, struct trial *t, const struct member *m)
+{
+    t->seats = mem_grow(t->seats, (t->n + 1) * sizeof *t->seats);
+    struct seat *s = &t->seats[t->n++];
+    *s = (struct seat){.member = m->id};
+    vitals_of(w, m)->trial = t;
+    brake_patient(w, m);
+    return s;
+}
+
+static void seat_leave(struct watch *w, struct seat *s)
+{
+    if (has_left(s))
+        return;
+    const struct member *m = seat_member(w, s);
+    struct vitals *v = vitals_of(w, m);
+    v->trial = NULL;
+    v->trial_known = false;
+    brake_patient(w, m);
+    s->state = SEAT_LEFT;
+}
+
+static void trial_free(struct trial *t)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        free(t->seats[i].why);
+        free(t->seats[i].said);
+    }
+    free(t->seats);
+    grouping_destroy(t->grouping);
+    free(t);
+}
+
+void trial_drop(struct watch *w, struct trial *t)
+{
+    struct trial **at = &w->trials;
+    for (size_t i = 0; i < t->n; i++)
+        seat_leave(w, &t->seats[i]);
+    while (*at != t)
+        at = &(*at)->next;
+    *at = t->next;
+    trial_free(t);
+}
+
+void trials_fini(struct watch *w)
+{
+    while (w->trials) {
+        struct trial *t = w->trials;
+        w->trials = t->next;
+        trial_free(t);
+    }
+    free(w->candidates);
+    free(w->scheduled);
+}
+
+/* --- whom it holds ---------------------------------------------------------------------------- */
+
+static bool is_held(const struct member *m, const char *claim)
+{
+    for (size_t i = 0; i < m->n_claims; i++)
+        if (m->claims[i].claim->kind == CLAIM_TRIAL && strcmp(m->claims[i].claim->id, claim) == 0)
+            return true;
+    return false;
+}
+
+static bool is_recorded(const struct member *m, const char *claim)
+{
+    const struct trial_record *r = member_trial(m);
+    return r && strcmp(r->claim, claim) == 0;
+}
+
+bool trial_holds(const struct watch *w, const struct member *m)
+{
+    const struct vitals *v = vitals_find(w, m);
+    return (v && v->trial) || member_held_by(m, CLAIM_TRIAL);
+}
+
+static struct seat *seat_find(const struct trial *t, const struct member *m)
+{
+    for (size_t i = 0; t && i < t->n; i++)
+        if (t->seats[i].member == m->id && !has_left(&t->seats[i]))
+            return &t->seats[i];
+    return NULL;
+}
+
+bool trial_says(const struct watch *w, const struct member *m, size_t check)
+{
+    const struct vitals *v = vitals_find(w, m);
+    const struct seat *s = v ? seat_find(v->trial, m) : NULL;
+    if (check_at(w, check)->group > 1)
+        return true;
+    return s && s->state >= SEAT_RUNS && strcmp(v->trial->check, check_at(w, check)->name) == 0;
+}
+
+void trial_changed(struct watch *w, const struct member *m)
+{
+    struct vitals *v = vitals_find(w, m);
+    if (v)
+        v->trial_known = false;
+    if (v || trial_holds(w, m))
+        brake_patient(w, m);
+}
+
+void trials_yield(struct watch *w)
+{
+    if (w->trials)
+        w->trials_yield = watch_awake(w, w->last_tick);
+}
+
+/* --- seats ------------------------------------------------------------------------------------ */
+
+void seat_end(struct watch *w, struct mono now, struct seat *s, bool ran, enum result r, const char *why)
+{
+    if (!ran)
+        vitals_of(w, seat_member(w, s))->trial_rest = mono_add(now, span_s(REST_S));
+    s->stop |= s->state == SEAT_RUNS;
+    s->state = SEAT_OVER;
+    s->ran = ran;
+    s->result = r;
+    char *copy = mem_dup(why);
+    free(s->why);
+    s->why = copy;
+    s->wait = now;
+}
+
+void seat_conclude(struct watch *w, struct mono now, const struct trial *t, struct seat *s, struct verdict *x)
+{
+    const struct member *m = seat_member(w, s);
+    size_t place = check_place(w, t->check);
+    seat_end(w, now, s, true, x->result, "it ran");
+    said_note(w, now, m, place, x);
+    health_heard(w, now, w->wall, (struct member *)(uintptr_t)m);
+}
+
+bool seat_ready(const struct watch *w, const struct trial *t, const struct seat *s)
+{
+    const struct member *m = seat_member(w, s);
+    return is_held(m, t->claim) && watch_live(w, m) && watch_work(w, m) == WORK_IDLE;
+}
+
+void seat_call(struct watch *w, struct seat *s, size_t run)
+{
+    s->state = SEAT_CALLED;
+    s->of = run;
+    s->run = ++w->trial_runs;
+    memcpy(s->boot, watch_of(w, seat_member(w, s))->boot, sizeof s->boot);
+    free(STEAL(s->said));
+}
+
+/* --- what ends it ----------------------------------------------------------------------------- */
+
+/* Somebody else's drain stands in Slurm. */
+static bool is_foreign(const struct watch *w, const struct member *m)
+{
+    CLEANUP_TEXT struct text key = {0};
+    text_printf(&key, "effect/slurm.%s", m->name);
+    const char *value = cluster_effect_value(w->cluster, key.s);
+    return value && strstr(value, "\"state\":\"foreign\"");
+}
+
+/* Why this node takes part no more; NULL: nothing is wrong with it. */
+static const char *disturbed(struct watch *w, struct mono now, const struct trial *t, const struct seat *s)
+{
+    const struct member *m = seat_member(w, s);
+    if (!m->listed)
+        return "no configuration file names it any more";
+    if (member_repair(m))
+        return "it is ill, and being repaired";
+    if (!is_held(m, t->claim) || overridden_at(w, m).ns >= t->began_wall.ns)
+        return "a person took it back";
+    if (m->n_claims > 1 || is_foreign(w, m))
+        return "it is held for something else";
+    if (!watch_live(w, m))
+        return "it is not heard";
+    if (watch_work(w, m) == WORK_BUSY)
+        return "work runs on it";
+    if (s->state != SEAT_WAITS && strcmp(s->boot, watch_of(w, m)->boot) != 0)
+        return "it was booted";
+    if (s->state == SEAT_WAITS && !t->called && !within(now, t->began, TRIAL_HOLD_S))
+        return "it was not free in time";
+    return NULL;
+}
+
+/* Why the whole of it ends. */
+static const char *stopped(const struct watch *w, struct mono now, const struct trial *t, struct err *e)
+{
+    size_t place = check_place(w, t->check);
+    const struct check *k = place == SIZE_MAX ? NULL : check_at(w, place);
+    if (brake_stopped(w, e) < 0)
+        return e->msg;
+    if (!k || !(k->when & CHECK_SCHEDULED) || k->group != t->group)
+        return "the check is not what it was any more";
+    if (w->trials_yield.ns && w->trials_yield.ns >= t->began.ns)
+        return "its room is needed for a node that is ill";
+    return now.ns >= t->due.ns ? "it was not over in time" : NULL;
+}
+
+static void look_for_ends(struct watch *w, struct mono now, struct trial *t)
+{
+    struct err e = {0};
+    const char *all = stopped(w, now, t, &e);
+    for (size_t i = 0; i < t->n; i++) {
+        struct seat *s = &t->seats[i];
+        if (has_left(s) || s->state == SEAT_OVER)
+            continue;
+        const char *why = all ? all : disturbed(w, now, t, s);
+        if (why)
+            seat_end(w, now, s, false, RESULT_UNKNOWN, why);
+    }
+}
+
+/* --- letting go ------------------------------------------------------------------------------- */
+
+/* The agent is to be told to end what it runs, for as long as there is somebody to tell. What follows from
+ * what was found comes before. */
+static bool may_go(const struct watch *w, struct mono now, const struct trial *t, const struct seat *s)
+{
+    const struct member *m = seat_member(w, s);
+    const struct vitals *v = vitals_find(w, m);
+    bool may_run_on = now.ns < mono_add(t->due, span_s(TRIAL_MARGIN_S)).ns;
+    bool can_be_told = watch_observed(w, m)->beat.liveness != LIVENESS_SILENT && may_run_on;
+    if (s->stop && can_be_told)
+        return false;
+    return !(s->ran && v->asked && within(now, s->wait, ASKED_S));
+}
+
+/* Those that end for the same reason go together. False when there are none, or the shell has no room. */
+static bool let_go(struct watch *w, struct mono now, struct trial *t)
+{
+    CLEANUP_HOSTLIST struct hostlist nodes = {0};
+    CLEANUP_JSON json_t *set = json_object();
+    json_t *results = json_object();
+    const char *why = NULL;
+    for (size_t i = 0; i < t->n; i++) {
+        struct seat *s = &t->seats[i];
+        bool asked = s->told.ns && within(now, s->told, ASKED_S);
+        if (has_left(s) || s->state != SEAT_OVER || asked || !may_go(w, now, t, s) ||
+            (why && strcmp(why, s->why) != 0))
+            continue;
+        why = s->why;
+        s->told = now;
+        hostlist_add(&nodes, seat_member(w, s)->name);
+        json_object_set_new(results, seat_member(w, s)->name,
+                            s->ran ? json_string(result_name(s->result)) : json_null());
+    }
+    json_object_set_new(set, "claim", json_string(t->claim));
+    json_object_set_new(set, "check", json_string(t->check));
+    json_object_set_new(set, "why", json_string(why ? why : ""));
+    json_object_set_new(set, "results", results);
+    CLEANUP_FREE char *text = json_write(set);
+    return nodes.n && w->sink.propose(w->sink.arg, COMMAND_TRIAL_END, &nodes, NULL, text);
+}
+
+/* Those whose record says that they are held no more. True when somebody is left. */
+static bool see_off(struct watch *w, struct trial *t)
+{
+    bool any = false;
+    for (size_t i = 0; i < t->n; i++) {
+        struct seat *s = &t->seats[i];
+        if (has_left(s))
+            continue;
+        const struct member *m = seat_member(w, s);
+        if (s->state == SEAT_OVER && !is_held(m, t->claim) && !is_recorded(m, t->claim))
+            seat_leave(w, s);
+        else
+            any = true;
+    }
+    return any;
+}
+
+/* --- going on --------------------------------------------------------------------------------- */
+
+/* The record says which claim it has. */
+static bool find_claim(const struct watch *w, struct trial *t)
+{
+    const struct trial_record *r = t->n ? member_trial(seat_member(w, &t->seats[0])) : NULL;
+    if (!*t->claim && r && *r->claim && strcmp(r->check, t->check) == 0)
+        memcpy(t->claim, r->claim, sizeof t->claim);
+    return *t->claim;
+}
+
+static void go_singly(struct watch *w, struct mono now, struct trial *t, const struct check *k)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        struct seat *s = &t->seats[i];
+        if (has_left(s))
+            continue;
+        if (s->state == SEAT_WAITS && seat_ready(w, t, s))
+            seat_call(w, s, 0);
+        if (s->state != SEAT_HEARD)
+            continue;
+        measure_judge(w, seat_member(w, s), k, s->said);
+        seat_conclude(w, now, t, s, s->said);
+    }
+}
+
+/* False when it is over. */
+static bool trial_go(struct watch *w, struct mono now, struct trial *t)
+{
+    if (!find_claim(w, t))
+        return within(now, t->began, ASKED_S);
+    look_for_ends(w, now, t);
+    size_t place = check_place(w, t->check);
+    if (place != SIZE_MAX && t->grouping)
+        trial_group_go(w, now, t, check_at(w, place));
+    else if (place != SIZE_MAX)
+        go_singly(w, now, t, check_at(w, place));
+    while (let_go(w, now, t))
+        ;
+    return see_off(w, t);
+}
+
+void trial_tick(struct watch *w, struct mono now)
+{
+    for (struct trial *t = w->trials, *next; t; t = next) {
+        next = t->next;
+        if (!trial_go(w, now, t))
+            trial_drop(w, t);
+    }
+}
+
+/* --- what nobody here began ------------------------------------------------------------------- */
+
+static const char *claim_of(const struct member *m)
+{
+    const struct trial_record *r = member_trial(m);
+    if (r && *r->claim)
+        return r->claim;
+    for (size_t i = 0; i < m->n_claims; i++)
+        if (m->claims[i].claim->kind == CLAIM_TRIAL)
+            return m->claims[i].claim->id;
+    return NULL;
+}
+
+/* It is ended, and its agent told first: for as long as the check may run, it may run still. */
+static void end_orphan(struct watch *w, struct mono now, const struct member *m, const char *claim)
+{
+    const struct trial_record *r = member_trial(m);
+    bool known = r && *r->claim;
+    struct span left = {known ? r->deadline.ns - r->began.ns : 0};
+    struct trial *t = trial_add(w, now, known ? r->check : "unknown", 1, left);
+    struct seat *s = trial_seat(w, t, m);
+    snprintf(t->claim, sizeof t->claim, "%s", claim);
+    seat_end(w, now, s, false, RESULT_UNKNOWN, "no controller waits for it any more");
+    vitals_of(w, m)->trial_rest = (struct mono){0};
+    s->stop = known;
+}
+
+void trial_look(struct watch *w, struct mono now, const struct member *m)
+{
+    const struct vitals *v = vitals_find(w, m);
+    const char *claim = v && v->trial ? NULL : claim_of(m);
+    if (claim)
+        end_orphan(w, now, m, claim);
+    else if (w->trials_may && v && !v->trial)
+        trial_note_due(w, now, m);
+}
+
+/* --- the shell -------------------------------------------------------------------------------- */
+
+static void begin_run(struct watch *w, const struct trial *t, struct seat *s, trial_run_fn *fn, void *arg)
+{
+    const struct check *k = check_at(w, check_place(w, t->check));
+    struct member *m = cluster_by_id(w->cluster, s->member);
+    CLEANUP_TEXT struct text nodes = {0};
+    struct trial_run r = {.run = s->run, .check = t->check};
+    r.deadline = (struct span){k->deadline.ns + span_s(TRIAL_MARGIN_S).ns};
+    const struct run *with = t->grouping ? grouping_run(t->grouping, s->of) : NULL;
+    for (size_t i = 0; with && i < with->n; i++) {
+        const struct seat *one = &t->seats[with->nodes[i]];
+        text_printf(&nodes, "%s%s", i ? "," : "", seat_member(w, one)->name);
+        if (one == s)
+            r.rank = (unsigned)i;
+    }
+    r.nodes = nodes.s;
+    s->state = SEAT_RUNS;
+    fn(arg, m, &r);
+}
+
+void watch_trials(struct watch *w, struct mono now, trial_run_fn *fn, void *arg)
+{
+    bool may = w->trials && brake_stopped(w, NULL) == 0;
+    for (struct trial *t = w->trials; t; t = t->next) {
+        for (size_t i = 0; i < t->n; i++) {
+            struct seat *s = &t->seats[i];
+            if (has_left(s))
+                continue;
+            if (s->stop && watch_live(w, seat_member(w, s))) {
+                const struct trial_run r = {.check = t->check, .stop = true};
+                s->stop = false;
+                fn(arg, cluster_by_id(w->cluster, s->member), &r);
+            }
+            if (s->state == SEAT_CALLED && may && check_place(w, t->check) != SIZE_MAX && seat_ready(w, t, s))
+                begin_run(w, t, s, fn, arg);
+        }
+    }
+}
+
+void watch_tried(struct watch *w, uint64_t run, const struct verdict *v, const char *why)
+{
+    for (struct trial *t = w->trials; t; t = t->next) {
+        for (size_t i = 0; i < t->n; i++) {
+            struct seat *s = &t->seats[i];
+            if (has_left(s) || s->state != SEAT_RUNS || s->run != run)
+                continue;
+            s->said = mem_alloc(sizeof *s->said);
+            if (v)
+                *s->said = *v;
+            else
+                verdict_cannot(s->said, RESULT_UNKNOWN, "%s", why);
+            s->state = SEAT_HEARD;
+        }
+    }
+}

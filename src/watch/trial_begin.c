@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who is held for which check. In a sweep every node that is due and looks free is noted, which costs a
+ * comparison for one that is not; at its end the longest overdue are looked at in full and held, as many as
+ * there is room for.
+ */
+#include "watch/inside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CANDIDATES_MAX = 4096, /* of a sweep, the longest overdue; twice as many while it lasts */
+    TRIES_MAX = 32,        /* to begin one, of a sweep */
+    LOOKS_MAX = 512,       /* at candidates in full, of a sweep */
+    AGAIN_S = 30,          /* before one that may not, or finds no company, is looked at again */
+    YIELD_REST_S = 60      /* after ill nodes needed the room */
+};
+
+void trial_reconfigure(struct watch *w)
+{
+    free(w->scheduled);
+    w->scheduled = mem_alloc((w->n_checks + 1) * sizeof *w->scheduled);
+    w->n_scheduled = 0;
+    w->n_candidates = 0;
+    w->trials_may = false;
+    for (size_t i = 0; i < w->n_checks; i++)
+        if (check_at(w, i)->when & CHECK_SCHEDULED)
+            w->scheduled[w->n_scheduled++] = (uint16_t)i;
+}
+
+/* --- who is due ------------------------------------------------------------------------------- */
+
+static int64_t due_of(const struct member *m, const struct check *k)
+{
+    const struct tried *last = trial_last(member_trial(m), k->name);
+    if (!last)
+        return 0;
+    /* Who failed and is back in service has to show that it is well. */
+    return last->result >= RESULT_FATAL ? last->at.ns : last->at.ns + k->every.ns;
+}
+
+static void find_due(const struct watch *w, const struct member *m, struct vitals *v)
+{
+    v->trial_known = true;
+    v->trial_due.ns = INT64_MAX;
+    for (size_t i = 0; i < w->n_scheduled; i++) {
+        int64_t due = check_runs(w, m, w->scheduled[i]) ? due_of(m, check_at(w, w->scheduled[i])) : INT64_MAX;
+        if (due >= v->trial_due.ns)
+            continue;
+        v->trial_due.ns = due;
+        v->trial_check = w->scheduled[i];
+    }
+}
+
+static int longest_overdue(const void *a, const void *b)
+{
+    const struct trial_due *x = a, *y = b;
+    if (x->due_ns != y->due_ns)
+        return x->due_ns < y->due_ns ? -1 : 1;
+    if (x->check != y->check)
+        return x->check < y->check ? -1 : 1;
+    return x->member < y->member ? -1 : x->member > y->member;
+}
+
+static void sort_candidates(struct watch *w)
+{
+    if (w->n_candidates)
+        qsort(w->candidates, w->n_candidates, sizeof *w->candidates, longest_overdue);
+    if (w->n_candidates > CANDIDATES_MAX)
+        w->n_candidates = CANDIDATES_MAX;
+}
+
+static void add_candidate(struct watch *w, const struct member *m, const struct vitals *v)
+{
+    if (w->n_candidates == w->candidates_cap) {
+        if (w->n_candidates == 2 * CANDIDATES_MAX)
+            sort_candidates(w);
+        else
+            w->candidates_cap = w->candidates_cap ? 2 * w->candidates_cap : 64;
+        w->candidates = mem_grow(w->candidates, w->candidates_cap * sizeof *w->candidates);
+    }
+    w->candidates[w->n_candidates++] = (struct trial_due){v->trial_due.ns, v->trial_check, m->id};
+}
+
+void trial_note_due(struct watch *w, struct mono now, const struct member *m)
+{
+    struct vitals *v = vitals_find(w, m);
+    if (!v->trial_known)
+        find_due(w, m, v);
+    if (w->wall.ns < v->trial_due.ns || now.ns < v->trial_rest.ns)
+        return;
+    if (m->listed && !m->n_claims && watch_live(w, m) && watch_work(w, m) == WORK_IDLE &&
+        !watch_observed(w, m)->away)
+        add_candidate(w, m, v);
+}
+
+/* --- who may ---------------------------------------------------------------------------------- */
+
+/* The worst that is known of m but for what this check found. */
+static enum result worst_beside(const struct watch *w, struct mono now, const struct member *m, size_t check)
+{
+    const struct vitals *v = vitals_find(w, m);
+    const struct ailment *a = member_ailment(m);
+    enum result worst = outside_worst(w, now, m);
+    for (size_t k = 0; k < v->n_sayings; k++) {
+        size_t i = v->sayings[k].check;
+        enum result r = i != check && said_assigned(v, i) && !check_at(w, i)->observe ? said_now(w, now, m, i)
+                                                                                      : RESULT_OK;
+        worst = r > worst ? r : worst;
+    }
+    for (size_t i = 0; a && i < a->n_open; i++)
+        for (size_t k = 0; !a->open[i].observe && k < a->open[i].n; k++)
+            if (strcmp(a->open[i].findings[k].check, check_at(w, check)->name) != 0 &&
+                a->open[i].findings[k].f.result > worst)
+                worst = a->open[i].findings[k].f.result;
+    return worst;
+}
+
+/* One of which this check itself said that it is ill is tried again, in its time. */
+static bool is_well(const struct watch *w, struct mono now, const struct member *m, size_t check)
+{
+    const struct tried *last = trial_last(member_trial(m), check_at(w, check)->name);
+    bool early = last && w->wall.ns < last->at.ns + check_at(w, check)->every.ns;
+    enum result worst = early ? health_worst(w, now, m) : worst_beside(w, now, m, check);
+    return worst < RESULT_DEGRADED;
+}
+
+static bool may_run(const struct watch *w, struct mono now, const struct member *m, size_t check)
+{
+    CLEANUP_TEXT struct text claims = {0}, shortfall = {0};
+    const struct vitals *v = vitals_find(w, m);
+    struct fitness f;
+    if (v->trial || v->asked || v->isolating || m->n_claims || member_repair(m) || overridden_at(w, m).ns ||
+        watch_work(w, m) != WORK_IDLE || !is_well(w, now, m, check))
+        return false;
+    watch_fitness(w, mono_add(now, w->stood_still), m, &claims, &shortfall, &f);
+    f.health = NULL; /* judged above */
+    return lifecycle_of(&f.agreed) == LIFECYCLE_AVAILABLE && lifecycle_schedulable(&f, NULL);
+}
+
+/* --- holding ---------------------------------------------------------------------------------- */
+
+static unsigned held_nodes(const struct watch *w)
+{
+    unsigned n = 0;
+    for (const struct trial *t = w->trials; t; t = t->next)
+        for (size_t i = 0; i < t->n; i++)
+            n += t->seats[i].state != SEAT_LEFT;
+    return n;
+}
+
+/* So many may be held for a check: its share, and one group with those who can tell whose fault it is. */
+static unsigned most_for(struct watch *w, const struct check *k)
+{
+    unsigned percent = w->policy.health.trials_percent, least = 1;
+    unsigned share = (unsigned)((uint64_t)brake_listed(w) * percent / 100);
+    if (k->group > 1)
+        least = k->group + GROUP_WITNESSES;
+    return !percent ? 0 : share > least ? share : least;
+}
+
+static bool goes_with(const struct watch *w, const struct trial_due *first, const struct trial_due *c)
+{
+    const struct member *a = cluster_by_id(w->cluster, first->member);
+    const struct member *b = cluster_by_id(w->cluster, c->member);
+    if (c->check != first->check)
+        return false;
+    return check_at(w, c->check)->group == 1 || (a->class == b->class && a->spec.group == b->spec.group);
+}
+
+static int by_member(const void *a, const void *b)
+{
+    const struct seat *x = a, *y = b;
+    return x->member < y->member ? -1 : x->member > y->member;
+}
+
+static struct span limit_of(const struct check *k)
+{
+    int64_t rounds = k->group > 1 ? TRIAL_ROUNDS_MAX : 1;
+    return (struct span){span_s(TRIAL_HOLD_S).ns + rounds * (k->deadline.ns + span_s(TRIAL_MARGIN_S).ns)};
+}
+
+static bool propose(struct watch *w, const struct trial *t, struct span limit)
+{
+    CLEANUP_HOSTLIST struct hostlist nodes = {0};
+    CLEANUP_JSON json_t *set =
+        json_pack("{s:s,s:I}", "check", t->check, "deadline_s", (json_int_t)(limit.ns / span_s(1).ns));
+    CLEANUP_FREE char *text = json_write(set);
+    for (size_t i = 0; i < t->n; i++)
+        hostlist_add(&nodes, seat_member(w, &t->seats[i])->name);
+    return w->sink.propose(w->sink.arg, COMMAND_TRIAL_BEGIN, &nodes, NULL, text);
+}
+
+/* Whether m takes part; one that may not is not asked again at once. */
+static bool takes_part(struct watch *w, struct mono now, const struct member *m, size_t check)
+{
+    if (!brake_room(w, m))
+        return false;
+    if (may_run(w, now, m, check))
+        return true;
+    vitals_of(w, m)->trial_rest = mono_add(now, span_s(AGAIN_S));
+    return false;
+}
+
+/* Holds the candidate and those that go with it; none when they are too few. */
+static void begin_with(struct watch *w, struct mono now, const struct trial_due *first, unsigned room,
+                       unsigned *looks)
+{
+    const struct check *k = check_at(w, first->check);
+    struct trial *t = trial_add(w, now, k->name, k->group, limit_of(k));
+    const struct trial_due *end = w->candidates + w->n_candidates;
+    for (const struct trial_due *c = first; c < end && *looks && t->n < room && t->n < TRIAL_NODES_MAX; c++) {
+        const struct member *m = cluster_by_id(w->cluster, c->member);
+        if (!goes_with(w, first, c))
+            continue;
+        --*looks;
+        if (takes_part(w, now, m, c->check))
+            trial_seat(w, t, m);
+    }
+    if (t->n)
+        qsort(t->seats, t->n, sizeof *t->seats, by_member);
+    if (k->group > 1 && t->n >= k->group)
+        t->grouping = grouping_create(t->n, k->group);
+    bool few = t->n < k->group;
+    if (few || !propose(w, t, limit_of(k)))
+        trial_drop(w, t);
+    if (few)
+        vitals_of(w, cluster_by_id(w->cluster, first->member))->trial_rest = mono_add(now, span_s(AGAIN_S));
+}
+
+static bool may_begin(const struct watch *w, struct mono now)
+{
+    bool yields = w->trials_yield.ns && within(now, w->trials_yield, YIELD_REST_S);
+    return w->n_scheduled && w->policy.health.trials_percent && brake_stopped(w, NULL) == 0 && !w->waiting &&
+           !yields;
+}
+
+/* More may be held for some check. */
+static bool any_share_left(struct watch *w, unsigned held)
+{
+    for (size_t i = 0; i < w->n_scheduled; i++)
+        if (held < most_for(w, check_at(w, w->scheduled[i])))
+            return true;
+    return false;
+}
+
+void trial_end_sweep(struct watch *w, struct mono now)
+{
+    bool may = may_begin(w, now);
+    unsigned tries = TRIES_MAX, looks = LOOKS_MAX, held = held_nodes(w);
+    sort_candidates(w);
+    for (size_t i = 0; may && tries && looks && i < w->n_candidates; i++) {
+        const struct trial_due *c = &w->candidates[i];
+        unsigned most = most_for(w, check_at(w, c->check));
+        if (held >= most || vitals_find(w, cluster_by_id(w->cluster, c->member))->trial)
+            continue;
+        tries--;
+        begin_with(w, now, c, most - held, &looks);
+        held = held_nodes(w);
+    }
+    w->n_candidates = 0;
+    w->trials_may = may && (!w->trials || any_share_left(w, held)); /* else nobody has to be noted */
+}

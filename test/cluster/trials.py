@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that the controller schedules on idle nodes: by themselves, in pairs, and what ends them."""
+import json
+import os
+
+from harness import contains, equal, holds, main, wait
+from ward import CHECKS, incidents, repair, steps, wait_step, ward
+
+# A plugin that says who runs it with whom, waits while NODE.wait is there, and does what NODE.does says; with
+# others also what stands between two nodes, in A,B.does.
+PLUGIN = """#!/bin/sh
+echo "${{FETTLE_NODES:-$FETTLE_NODE}} ${{FETTLE_RANK:--}} ${{FETTLE_COUNT:--}}" >>{0}/$FETTLE_NODE.ran
+while test -e {0}/$FETTLE_NODE.wait; do sleep 0.05; done
+for f in $FETTLE_NODE $FETTLE_NODES; do
+    test ! -e {0}/$f.does || . {0}/$f.does
+done
+echo fine
+"""
+CHECK = 'Check={1} Probe=plugin Run={0}/plugin When=scheduled Deadline=20s Every=30d {2}\n'
+FAILS = 'echo "PAIR CRITICAL - 3 GB/s"; exit 2\n'
+
+
+def trial_ward(world, names, check='burn', more='', begin=True, **settings):
+    """A ward in which the check is scheduled when all are there; what MaxTrials says counts from then on."""
+    os.chmod(world.write('plugin', PLUGIN.format(world.dir)), 0o755)
+    most = settings.pop('MaxTrials', 100)
+    c, agents = ward(world, names, checks=CHECKS + CHECK.format(world.dir, check, more), MaxTrials=0, **settings)
+    if begin:
+        go(c, most)
+    return c, agents
+
+
+def go(c, most=100):
+    c.write(MaxTrials=most)
+    c.fettle('reload')
+
+
+def does(world, name, what):
+    world.write(f'{name}.does', what)
+
+
+def ran(world, node):
+    """With whom it ran it, each time."""
+    try:
+        with open(world.path(f'{node}.ran'), encoding='utf-8') as f:
+            return f.read().splitlines()
+    except FileNotFoundError:
+        return []
+
+
+def wait_ran(world, names, times=1):
+    wait(f'it ran on {names}', lambda: all(len(ran(world, n)) >= times for n in names))
+
+
+def held(c):
+    return [n for n, v in c.table('Name,Why').items() if 'trial by' in (v['Why'] or '')]
+
+
+def wait_over(c, names):
+    wait('the trials are over', lambda: all(n['Schedulable'] for n in c.table('Name,Schedulable').values()))
+    equal(held(c), [], 'who is held')
+
+
+def ends(c):
+    return [e['text'] for e in c.journal() if e['what'] == 'trial.end']
+
+
+def test_a_scheduled_check_runs_once_on_each_idle_node(world):
+    names = ['n1', 'n2', 'n3']
+    c, _ = trial_ward(world, names)
+    wait_ran(world, names)
+    wait_over(c, names)
+    holds('it does not run again', 3, lambda: all(len(ran(world, n)) == 1 for n in names))
+    equal(ran(world, 'n1'), ['n1 - -'], 'who runs it')
+    equal([e['nodes'] for e in c.journal() if e['what'] == 'trial.begin'], ['n[1-3]'], 'who was held')
+    rows = json.loads(c.fettle('check', 'trials', 'burn', '--json'))['trials']
+    equal([(r['node'], r['now'], r['last']['result']) for r in rows], [(n, None, 'ok') for n in names], 'what came of it')
+
+
+def test_one_that_fails_is_isolated_with_what_was_found(world):
+    c, _ = trial_ward(world, ['n1', 'n2'], begin=False)
+    does(world, 'n2', FAILS)
+    go(c)
+    wait_step(c, 'n2', 'queue')
+    contains(json.dumps(incidents(c, 'n2')), '3 GB/s', 'the evidence')
+    wait('the other one is back', lambda: c.node('n1')['Schedulable'])
+    equal(held(c), [], 'who is held')
+    contains(' '.join(ends(c)), 'n2 fatal', 'the journal')
+    contains(' '.join(steps(c, 'n2')), 'examine', 'its steps')
+    holds('it was tried once more, in the examination', 2, lambda: len(ran(world, 'n2')) == 2)
+
+
+def test_a_missing_tool_is_no_failure_and_counts_as_run(world):
+    c, _ = trial_ward(world, ['n1', 'n2'], begin=False)
+    does(world, 'n1', 'exit 127\n')
+    go(c)
+    wait_ran(world, ['n1', 'n2'])
+    wait_over(c, ['n1', 'n2'])
+    contains(' '.join(ends(c)), 'n1 unsupported', 'the journal')
+    holds('it does not run again', 2, lambda: len(ran(world, 'n1')) == 1)
+    equal((incidents(c, 'n1'), c.node('n1')['Health']), ([], 'ok'), 'what follows')
+
+
+def test_a_busy_node_is_left_alone_and_work_ends_a_trial(world):
+    c, _ = trial_ward(world, ['n1', 'n2'], begin=False)
+    world.write('n1/run/fettle/work/job.7', '')
+    c.wait_nodes('it works', ['n1'], State='BUSY')
+    world.write('n2.wait', '')
+    go(c)
+    wait_ran(world, ['n2'])
+    holds('the busy one is not touched', 2, lambda: not ran(world, 'n1') and c.node('n1')['State'] == 'BUSY')
+    world.write('n2/run/fettle/work/job.8', '')
+    wait('the trial ends', lambda: not held(c))
+    contains(' '.join(ends(c)), 'work runs on it', 'why')
+    holds('it is left alone', 2, lambda: len(ran(world, 'n2')) == 1)
+
+
+def test_a_person_ends_a_trial_and_may_hold_the_node(world):
+    c, _ = trial_ward(world, ['n1', 'n2'], begin=False)
+    for n in ('n1', 'n2'):
+        world.write(f'{n}.wait', '')
+    go(c)
+    wait_ran(world, ['n1', 'n2'])
+    contains(c.node('n1')['Why'], 'trial by fettled: check burn', 'why it is held')
+    contains(c.fettle('check', 'show', 'n1'), 'burn, for', 'what is said of it')
+    contains(c.fettle('check', 'trials'), 'burn', 'what runs')
+    c.fettle('node', 'drain', 'n1', '--reason', 'bad DIMM')
+    c.fettle('node', 'undrain', 'n2')
+    wait('nobody is held for it', lambda: not held(c))
+    contains(c.node('n1')['Why'], 'bad DIMM', 'why it is held now')
+    wait('the other is back', lambda: c.node('n2')['Schedulable'])
+    wait('what ran is ended', lambda: c.log_lines('a person took it back', 'held for something else'))
+    holds('nobody is held again', 2, lambda: not held(c))
+
+
+def test_kill_9_in_a_trial_leaves_nothing_held(world):
+    names = ['n1', 'n2']
+    c, _ = trial_ward(world, names, begin=False)
+    for n in names:
+        world.write(f'{n}.wait', '')
+    go(c)
+    wait_ran(world, names)
+    equal(sorted(held(c)), names, 'who is held')
+    c.process.kill()
+    c.start()
+    wait('they are let go', lambda: sum('no controller waits' in text for text in ends(c)) >= 2)
+    wait_ran(world, names, 2)   # it is due again, and nothing of the old run stands in its way
+    for n in names:
+        os.remove(world.path(f'{n}.wait'))
+    wait_over(c, names)
+    equal([n for n in names if len(ran(world, n)) != 2], [], 'who ran it more often')
+
+
+def test_everything_stopped_ends_trials(world):
+    c, _ = trial_ward(world, ['n1'], begin=False)
+    world.write('n1.wait', '')
+    go(c)
+    wait_ran(world, ['n1'])
+    c.fettle('brake', 'stop', '--reason', 'something is wrong here')
+    wait('nobody is held', lambda: not held(c) and c.node('n1')['Schedulable'])
+    holds('nobody is held again', 2, lambda: not held(c))
+
+
+PAIRS = ['n1', 'n2', 'n3', 'n4', 'n5', 'n6']
+
+
+def test_pairs_that_pass_run_it_once_together(world):
+    c, _ = trial_ward(world, PAIRS[:4], check='pair', more='Group=2')
+    wait_ran(world, PAIRS[:4])
+    wait_over(c, PAIRS[:4])
+    equal([ran(world, n) for n in PAIRS[:4]], [['n1,n2 0 2'], ['n1,n2 1 2'], ['n3,n4 0 2'], ['n3,n4 1 2']],
+          'who ran it with whom')
+
+
+def test_a_person_has_nodes_run_it_together(world):
+    c, _ = trial_ward(world, PAIRS[:3], check='pair', more='Group=2', begin=False)
+    does(world, 'n1,n3', FAILS)
+    results = json.loads(c.fettle('check', 'run', 'pair', 'n1,n3', '--json'))['results']
+    equal({r['node']: r['verdict']['result'] for r in results}, {'n1': 'fatal', 'n3': 'fatal'}, 'what they said')
+    equal((ran(world, 'n1'), ran(world, 'n3'), ran(world, 'n2')), (['n1,n3 0 2'], ['n1,n3 1 2'], []), 'who ran it')
+    holds('nothing follows from it', 2, lambda: not incidents(c, 'n1') and not incidents(c, 'n3'))
+    contains(c.fettle('check', 'run', 'pair', 'n1', status=2), '2 to 64 nodes', 'one by itself')
+
+
+def test_a_bad_node_of_a_pair_is_named(world):
+    c, _ = trial_ward(world, PAIRS, check='pair', more='Group=2', begin=False)
+    # Whoever runs it with n3 fails, too: they cannot know whose fault it is.
+    for n in PAIRS:
+        does(world, n, f'case ",$FETTLE_NODES," in *,n3,*) {FAILS.strip()};; esac\n')
+    go(c)
+    wait_step(c, 'n3', 'queue')
+    found = json.dumps(incidents(c, 'n3'))
+    contains(found, 'failed with n4 and n', 'the evidence')
+    contains(found, 'which passed with others: PAIR CRITICAL - 3 GB/s', 'the evidence')
+    others = [n for n in PAIRS if n != 'n3']
+    wait('the others are back', lambda: all(c.node(n)['Schedulable'] for n in others))
+    equal([n for n in others if incidents(c, n) or repair(c, n)], [], 'who else is blamed')
+    equal(held(c), [], 'who is held')
+
+
+def test_a_bad_link_is_shared_and_blames_nobody(world):
+    c, _ = trial_ward(world, PAIRS, check='pair', more='Group=2', begin=False)
+    does(world, 'n3,n4', FAILS)
+    go(c)
+    wait('it is said what is wrong', lambda: json.loads(c.fettle('incident', 'list', '--json'))['shared'])
+    shared = json.loads(c.fettle('incident', 'list', '--json'))['shared'][0]
+    equal((shared['nodes'], shared['severity']), ('n[3-4]', 'fatal'), 'the shared cause')
+    contains(shared['why'], 'between n3 and n4', 'where it lies')
+    wait_over(c, PAIRS)
+    equal([n for n in PAIRS if incidents(c, n) or repair(c, n)], [], 'who is blamed')
+    c.restart()
+    holds('it is remembered', 2, lambda: json.loads(c.fettle('incident', 'list', '--json'))['shared'])
+
+
+main()

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Trials: the controller's hand, which has nodes run what the watch says and tells it what came of it, late
+ * or never; and what has to hold of them:
+ *
+ *   whoever is held for a check has a record that says for which             trial_after
+ *   no more are held than may be, beside those who are out otherwise (6)     trial_after, mend_budgets
+ *   nothing is begun while work runs, or on what is not held (5)             on_run
+ *   in the end nobody is held for long                                       trial_all_well
+ */
+#include "sim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const int64_t SECOND = INT64_C(1000000000);
+
+enum { LONGEST_S = 600 /* twice what the longest trial here may take */ };
+
+/* --- the controller's hand -------------------------------------------------------------------- */
+
+static void on_run(void *arg, struct member *m, const struct trial_run *r)
+{
+    struct sim *s = arg;
+    int i = sim_index(s, m->name);
+    struct patient *p = &s->patients[i];
+    if (r->stop) {
+        p->trial.on = false;
+        return;
+    }
+    s->tried++;
+    if (!member_held_by(m, CLAIM_TRIAL))
+        sim_fail(s, "%s runs %s, and is not held for it (5)", m->name, r->check);
+    if (s->slurm && s->nodes[i].busy)
+        sim_fail(s, "%s runs %s while work runs (5)", m->name, r->check);
+    if (cluster_switch(s->cluster, "stop") || cluster_switch(s->cluster, "latch"))
+        sim_fail(s, "%s runs %s while everything is stopped (6)", m->name, r->check);
+    p->trial.on = true;
+    p->trial.hangs = !s->calm && sim_random(s, 10) == 0;
+    p->trial.run = r->run;
+    p->trial.ends = s->now + (int64_t)(1 + sim_random(s, 60)) * STEP_NS;
+    p->trial.deadline = s->now + r->deadline.ns;
+}
+
+static void answer(struct sim *s, struct patient *p)
+{
+    static const enum result results[] = {RESULT_OK,    RESULT_OK,      RESULT_OK,
+                                          RESULT_FATAL, RESULT_UNKNOWN, RESULT_UNSUPPORTED};
+    struct verdict v;
+    verdict_clear(&v);
+    enum result r = results[sim_random(s, sizeof results / sizeof results[0])];
+    if (r == RESULT_FATAL)
+        verdict_add(&v, r, "", "", "slow");
+    else if (r != RESULT_OK)
+        verdict_cannot(&v, r, "no idea");
+    p->trial.on = false;
+    watch_tried(s->watch, p->trial.run, &v, "");
+}
+
+void trial_turn(struct sim *s)
+{
+    watch_trials(s->watch, (struct mono){s->now}, on_run, s);
+    for (size_t i = 0; i < s->n; i++) {
+        struct patient *p = &s->patients[i];
+        if (!p->trial.on)
+            continue;
+        if (s->now >= p->trial.deadline) {
+            p->trial.on = false;
+            watch_tried(s->watch, p->trial.run, NULL, "no answer in time");
+        } else if (s->now >= p->trial.ends && !p->trial.hangs) {
+            answer(s, p);
+        }
+    }
+}
+
+/* --- what has to hold ------------------------------------------------------------------------- */
+
+static const struct claim *trial_claim(const struct member *m)
+{
+    for (size_t i = 0; m && i < m->n_claims; i++)
+        if (m->claims[i].claim->kind == CLAIM_TRIAL)
+            return m->claims[i].claim;
+    return NULL;
+}
+
+static void check_number(struct sim *s)
+{
+    size_t held = 0, listed = 0;
+    if (s->now - s->reload_at < 15 * SECOND)
+        return;
+    for (size_t i = 0; i < s->n; i++) {
+        held += trial_claim(cluster_find(s->cluster, s->nodes[i].name)) != NULL;
+        listed += s->listed[i];
+    }
+    size_t share = listed * s->policy.health.trials_percent / 100, least = 4; /* a pair and two witnesses */
+    size_t most = !s->policy.health.trials_percent ? 0 : share > least ? share : least;
+    if (held > most)
+        sim_fail(s, "%zu nodes are held for checks, and %zu may be (6)", held, most);
+}
+
+void trial_after(struct sim *s, const struct job *j)
+{
+    bool begins = j->kind == COMMAND_TRIAL_BEGIN;
+    s->trials += begins;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct member *m = cluster_find(s->cluster, s->nodes[i].name);
+        const struct claim *c = trial_claim(m);
+        if (!c)
+            continue;
+        const struct trial_record *r = member_trial(m);
+        if (!r || strcmp(r->claim, c->id) != 0)
+            sim_fail(s, "%s has a claim %s of no trial", m->name, c->id);
+        if (begins && strcmp(c->id, j->claim) == 0)
+            mend_budgets(s, (int)i);
+    }
+    if (begins)
+        check_number(s);
+}
+
+bool trial_all_well(const struct sim *s, char *why, size_t size)
+{
+    int64_t now = INT64_C(1700000000000000000) + s->now + s->wall_step;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct member *m = cluster_find(s->cluster, s->nodes[i].name);
+        const struct claim *c = trial_claim(m);
+        if (!c || now - c->since.ns < LONGEST_S * SECOND)
+            continue;
+        snprintf(why, size, "%s is held for %s since %.0f s", m->name, c->reason,
+                 (double)(now - c->since.ns) / 1e9);
+        return false;
+    }
+    return true;
+}
