@@ -374,9 +374,12 @@ static void those_of_one_target_share_a_child(void **state)
              "Check=nvidia.ecc When=demand Library=" STAND_IN "\n"
              "Check=nvidia.pcie When=demand Library=" STAND_IN "\n"
              "Check=nvidia.remap When=demand Deadline=5s Library=" STAND_IN "\n");
-    assert_int_equal(checker_look(n->checker, "nvidia.ecc", span_s(9), on_looked, &l[0], NULL), 0);
-    assert_int_equal(checker_look(n->checker, "nvidia.pcie", span_s(9), on_looked, &l[1], NULL), 0);
-    assert_int_equal(checker_look(n->checker, "nvidia.remap", span_s(9), on_looked, &l[2], NULL), 0);
+    assert_int_equal(
+        checker_look(n->checker, "nvidia.ecc", span_s(9), &(struct company){0}, on_looked, &l[0], NULL), 0);
+    assert_int_equal(
+        checker_look(n->checker, "nvidia.pcie", span_s(9), &(struct company){0}, on_looked, &l[1], NULL), 0);
+    assert_int_equal(
+        checker_look(n->checker, "nvidia.remap", span_s(9), &(struct company){0}, on_looked, &l[2], NULL), 0);
     for (int i = 0; i < 3; i++) {
         assert_true(fake_wait(n->f, is_looked, &l[i]));
         assert_int_equal(l[i].result, RESULT_OK);
@@ -401,7 +404,8 @@ static void a_library_that_hangs_is_one_child(void **state)
              "Check=nvidia.pcie When=demand Deadline=1s Library=" STAND_IN
              "\n" PLUGIN("other", "exit 0", "When=demand"));
     for (int i = 0; i < 3; i++)
-        assert_int_equal(checker_look(n->checker, names[i], span_s(9), on_looked, &l[i], NULL), 0);
+        assert_int_equal(
+            checker_look(n->checker, names[i], span_s(9), &(struct company){0}, on_looked, &l[i], NULL), 0);
     for (int i = 0; i < 3; i++)
         assert_true(fake_wait(n->f, is_looked, &l[i]));
     assert_int_equal(l[0].result, RESULT_UNKNOWN);
@@ -520,7 +524,8 @@ static void idle_checks_wait_while_the_node_is_tested(void **state)
              ran, began, end, ticks);
     start(n);
     set_list(n, "h1", list);
-    assert_int_equal(checker_look(n->checker, "test", span_s(3600), on_looked, &looked, NULL), 0);
+    assert_int_equal(
+        checker_look(n->checker, "test", span_s(3600), &(struct company){0}, on_looked, &looked, NULL), 0);
     assert_true(fake_wait(n->f, is_there, began));
     checker_idle(n->checker, true);
     assert_true(fake_wait(n->f, has_grown, &(struct growing){ticks, size_of(ticks) + 3}));

@@ -282,7 +282,7 @@ static void those_who_run_it_together_are_told_with_whom(void **state)
     assert_non_null(strstr(said, "\"rank\":1"));
     actors_end(actors, m, "pair");
     assert_non_null(strstr(said, "\"end\":\"pair\""));
-    say("{\"id\":\"asked.000000000000000a.1\",\"state\":\"unknown\",\"text\":\"it was ended\"}");
+    say("{\"id\":\"" ORIGIN ".asked.000000000000000a.1\",\"state\":\"unknown\",\"text\":\"it was ended\"}");
     assert_string_equal(verdict, "lx1 unknown: it was ended");
 }
 
