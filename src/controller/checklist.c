@@ -6,6 +6,7 @@
  */
 #include "controller/actors.h"
 #include "controller/agents_internal.h"
+#include "controller/check_lines.h"
 
 #include "base/digest.h"
 #include "base/log.h"
@@ -17,33 +18,12 @@
 
 /* --- the list -------------------------------------------------------------------------------- */
 
-static bool is_restricted(const struct check *k)
+static const char *member_at(const void *arg, size_t i, const char **class)
 {
-    return k->classes.n || k->nodes.n || k->canary_percent < 100;
-}
-
-/* Who runs it, of those that are configured. */
-static void find_nodes(const struct cluster *c, const struct check *k, struct hostlist *out)
-{
-    for (size_t i = 0; i < cluster_count(c); i++) {
-        const struct member *m = cluster_at(c, i);
-        if (m->listed && check_applies(k, cluster_classes(c)->list[m->class].name, m->name))
-            hostlist_add(out, m->name);
-    }
-}
-
-static void add_check(const struct cluster *c, const struct check *k, struct text *t)
-{
-    CLEANUP_HOSTLIST struct hostlist nodes = {0};
-    CLEANUP_TEXT struct text line = {0};
-    if (is_restricted(k))
-        find_nodes(c, k, &nodes);
-    if (is_restricted(k) && nodes.n == 0)
-        return;
-    check_format(k, &nodes, &line);
-    if (t->s[t->len - 1] != '[')
-        text_add_char(t, ',');
-    text_add_json(t, line.s);
+    const struct cluster *c = arg;
+    const struct member *m = cluster_at(c, i);
+    *class = cluster_classes(c)->list[m->class].name;
+    return m->listed ? m->name : NULL;
 }
 
 /* The list as a body, when it can be told. */
@@ -67,15 +47,8 @@ void checklist_configure(struct agents *a, const struct config *conf)
 {
     CLEANUP_TEXT struct text t = {0};
     char hash[sizeof a->checklist_hash];
-    text_add(&t, "\"lines\":[");
-    for (size_t i = 0; i < conf->checks->n; i++)
-        add_check(a->with.cluster, &conf->checks->list[i], &t);
-    text_add(&t, "],\"meanings\":[");
-    for (size_t i = 0; i < conf->meaning_lines.n; i++) {
-        text_add(&t, i ? "," : "");
-        text_add_json(&t, conf->meaning_lines.names[i]);
-    }
-    text_add(&t, "]");
+    const struct cluster *c = a->with.cluster;
+    check_lines(conf->checks, &conf->meaning_lines, member_at, c, cluster_count(c), &t);
     snprintf(hash, sizeof hash, "%016" PRIx64, digest_fnv(DIGEST_FNV_START, t.s, t.len));
     char *body = sign_list(a, hash, t.s);
     if (!body) /* the old one stays in force */

@@ -700,6 +700,23 @@ static void test_bad_files_of_health(void **state)
     }
 }
 
+static void test_more_checks_than_can_be_told(void **state)
+{
+    CLEANUP_TEXT struct text records = {0}, nodes = {0};
+    for (int i = 0; i < 110; i++)
+        text_printf(&records, "Check=c%d Probe=plugin Run=\"/bin/%0600d\" Classes=default\n", i, i);
+    const char *why = bad(with_file("CheckConf", "checks", records.s, ""), "Name=lx[01-02]\n", NULL);
+    assert_non_null(strstr(why, "checks: the records are "));
+    assert_non_null(strstr(why, "61440 can be told to agents"));
+
+    text_clear(&records);
+    text_add(&records, "Check=time Classes=default\n"); /* short, with a long list of irregular names */
+    for (int i = 0; i < 9000; i++)
+        text_printf(&nodes, "Name=n%d\n", i * 7919);
+    why = bad(with_file("CheckConf", "checks", records.s, ""), nodes.s, NULL);
+    assert_non_null(strstr(why, "with the nodes that run them"));
+}
+
 static void test_what_changed(void **state)
 {
     CLEANUP_TEXT struct text t = {0};
@@ -741,6 +758,7 @@ int main(void)
         TEST(test_files_of_health),
         TEST(test_missing_files_of_health),
         TEST(test_bad_files_of_health),
+        TEST(test_more_checks_than_can_be_told),
         TEST(test_what_changed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

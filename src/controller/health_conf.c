@@ -3,14 +3,19 @@
  * CheckConf, MeaningConf, RemedyConf, BmcConf, and the parameters of health. What a record says is for
  * src/health and src/remedy to judge; that they fit together is judged here.
  */
+#include "controller/check_lines.h"
 #include "controller/config_internal.h"
 #include "driver/operate.h"
+#include "link/frame.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEANINGS_BYTES_MAX = 16 << 10 }; /* of a file's records: they stand in one frame with the checks */
+enum {
+    MEANINGS_BYTES_MAX = 16 << 10, /* of a file's records: they stand in one frame with the checks */
+    LIST_BYTES_MAX = FRAME_BODY_BYTES_MAX - (4 << 10) /* beside them signature and certificate */
+};
 
 static int check_classes(const struct config *c, const char *path, const char *what, const char *name,
                          const struct hostlist *classes, struct err *e)
@@ -120,11 +125,44 @@ static int read_bmcs(const struct config *c, struct err *e)
     return rc < 0 ? config_refuse_file(c, SETTING_BMC_CONF, rc, e) : 0;
 }
 
+struct roll {
+    const struct roster *roster;
+    struct class_index *index;
+};
+
+static const char *node_at(const void *arg, size_t i, const char **class)
+{
+    const struct roll *r = arg;
+    const struct classes *classes = &r->roster->classes;
+    const struct roster_node *n = &r->roster->nodes[i];
+    *class = classes->list[classes_match(classes, r->index, n->name, &n->spec)].name;
+    return n->name;
+}
+
+/* All agents are told all of them in one frame: signed, and as a string in it. */
+static int check_room(const struct config *c, struct err *e)
+{
+    CLEANUP_TEXT struct text lines = {0}, told = {0};
+    struct roll r = {&c->roster, class_index_create(&c->roster.classes)};
+    check_lines(c->checks, &c->meaning_lines, node_at, &r, c->roster.n, &lines);
+    class_index_destroy(r.index);
+    text_add_json(&told, lines.s);
+    if (told.len <= LIST_BYTES_MAX)
+        return 0;
+    return err_set(
+        e, -EINVAL,
+        "%s: the records are %zu bytes with the nodes that run them and those of MeaningConf; %d can "
+        "be told to agents: shorten them, or name classes that have whole ranges of nodes",
+        c->text[SETTING_CHECK_CONF], told.len, LIST_BYTES_MAX);
+}
+
 int config_read_health(struct config *c, struct err *e)
 {
     int rc = read_checks(c, e);
     if (rc == 0)
         rc = read_meanings(c, e);
+    if (rc == 0)
+        rc = check_room(c, e);
     if (rc == 0)
         rc = read_bmcs(c, e);
     return rc == 0 ? read_remedies(c, e) : rc;
