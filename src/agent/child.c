@@ -158,14 +158,19 @@ static void on_handle_closed(uv_handle_t *handle)
     free(c);
 }
 
+/* Whoever waits for an answer hears of the end from on_ended. */
+static void rest(struct child *c)
+{
+    if (!c->pid && !c->done && !c->destroyed)
+        uv_signal_stop(&c->ended);
+}
+
 static bool reap(struct child *c)
 {
     int status;
-    if (c->pid && waitpid(c->pid, &status, WNOHANG) == c->pid) {
+    if (c->pid && waitpid(c->pid, &status, WNOHANG) == c->pid)
         c->pid = 0;
-        if (!c->destroyed)
-            uv_signal_stop(&c->ended);
-    }
+    rest(c);
     return c->pid == 0;
 }
 
@@ -206,6 +211,7 @@ static void complete(struct child *c)
     uv_timer_stop(&c->deadline);
     c->text = (struct text){0};
     c->done = NULL;
+    rest(c);
     if (c->answered && text.len > 0 && text.s[0] == '+') {
         c->answered = false;
         done(c->arg, text.s + 1, text.len - 1, NULL);
@@ -313,7 +319,7 @@ static int start(struct child *c, int ends[2], child_work_fn *work, void *arg, s
 static int begin(struct child *c, child_answer_fn *answer, child_work_fn *work, void *arg, struct err *e)
 {
     int ends[2];
-    if (!reap(c) || c->fd >= 0)
+    if (child_exists(c))
         return err_set(e, -EBUSY, "the last reading has not ended");
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends))
         return err_set(e, -errno, "no socket: %s", strerror(errno));
@@ -377,7 +383,7 @@ int child_ask(struct child *c, struct span deadline, child_answer_fn *answer, vo
 
 bool child_exists(struct child *c)
 {
-    return !reap(c) || c->fd >= 0;
+    return !reap(c) || c->fd >= 0 || c->done;
 }
 
 void child_destroy(struct child *c)

@@ -78,6 +78,15 @@ static int hang(void *arg, struct text *out, struct err *e)
     return 0;
 }
 
+/* Its answer is whole some time before it ends. */
+static int answer_and_linger(void *arg, struct text *out, struct err *e)
+{
+    dprintf(3, "+early");
+    close(3);
+    usleep(200000);
+    return 0;
+}
+
 static int die(void *arg, struct text *out, struct err *e)
 {
     raise(SIGKILL);
@@ -152,6 +161,24 @@ static void ends_at_the_deadline(void **state)
     assert_int_equal(busy, 0);
     while (r->done < 2)
         uv_run(&r->loop, UV_RUN_ONCE);
+    assert_string_equal(r->text, "hello from below");
+}
+
+/* That it has ended is seen by who wants the next one, before the loop tells of it. */
+static void an_answer_is_nobody_elses(void **state)
+{
+    struct run *r = *state;
+    assert_int_equal(child_run(r->child, span_s(20), answer_and_linger, on_done, r, NULL), 0);
+    for (int i = 0; i < 100; i++) { /* the answer is read, and the child is still there */
+        uv_run(&r->loop, UV_RUN_NOWAIT);
+        usleep(1000);
+    }
+    usleep(400000);
+    assert_int_equal(child_run(r->child, span_s(20), say_hello, on_done, r, NULL), -EBUSY);
+    while (r->done < 1)
+        uv_run(&r->loop, UV_RUN_ONCE);
+    assert_string_equal(r->text, "early");
+    run(r, span_s(20), say_hello);
     assert_string_equal(r->text, "hello from below");
 }
 
@@ -381,6 +408,7 @@ int main(void)
         T(a_new_run_may_start_when_one_is_done),
         T(hands_on_why_it_failed),
         T(ends_at_the_deadline),
+        T(an_answer_is_nobody_elses),
         T(there_is_one_at_a_time),
         T(bounds_the_text),
         T(holds_no_descriptor_of_its_parent),
