@@ -141,16 +141,21 @@ static void keep_soon(struct item *k)
 
 /* --- looks ---------------------------------------------------------------------------------- */
 
+static bool is_stuck(const struct item *k)
+{
+    return strncmp(k->blind, CHECKER_STUCK, strlen(CHECKER_STUCK)) == 0;
+}
+
 static void take(struct item *k, const struct verdict *v)
 {
     struct mono now = mono_now();
     const char *blind = v->result <= RESULT_UNKNOWN ? v->text : "";
-    bool first = !k->any_look, was_blind = k->blind[0] != 0;
+    bool first = !k->any_look, was_blind = k->blind[0] != 0, was_stuck = is_stuck(k);
     k->any_look = true;
     k->looked = now;
     snprintf(k->blind, sizeof k->blind, "%s", blind);
     bool news = steady_look(&k->steady, k->check, now, v);
-    if (news || first || was_blind != (k->blind[0] != 0))
+    if (news || first || was_blind != (k->blind[0] != 0) || was_stuck != is_stuck(k))
         is_news(k);
     keep_soon(k);
     item_rest(k, now);

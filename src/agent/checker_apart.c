@@ -173,7 +173,7 @@ void item_begin_apart(struct item *k)
         if (r == -EAGAIN)
             i->waits = true;
         else if (r)
-            item_cannot(i, r == -EBUSY ? "probe.stuck: " : "", e.msg);
+            item_cannot(i, r == -EBUSY ? CHECKER_STUCK : "", e.msg);
         else
             i->due = (struct mono){CHECKER_NEVER};
     }

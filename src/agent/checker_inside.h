@@ -16,6 +16,8 @@
 enum { CHECKER_JOBS_MAX = 256, CHECKER_HINT_MS = 10 /* a hundred mounts are one look, or a few */ };
 
 static const int64_t CHECKER_NEVER = INT64_MAX;
+/* How it is said that a child could not be killed. */
+#define CHECKER_STUCK "probe.stuck: "
 
 struct item {
     struct checker *c;

@@ -175,10 +175,11 @@ static bool reap(struct child *c)
 }
 
 /* A program that the child started leads a group of its own, and what it started is in there: it would
- * outlive the child. */
-static void kill_programs(pid_t pid)
+ * outlive the child. What has lost its leader is a child of its own by now. Whether there is any. */
+static bool kill_programs(pid_t pid)
 {
     char path[64], pids[512];
+    bool any = false;
     snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? 0 : read(fd, pids, sizeof pids - 1);
@@ -188,19 +189,20 @@ static void kill_programs(pid_t pid)
     for (char *at = pids, *end; *at; at = end) {
         long program = strtol(at, &end, 10);
         if (end == at)
-            return;
-        if (program > 1)
-            kill((pid_t)-program, SIGKILL);
+            break;
+        if (program > 1 && (kill((pid_t)-program, SIGKILL) == 0 || kill((pid_t)program, SIGKILL) == 0))
+            any = true;
     }
+    return any;
 }
 
+/* A child whose programs were killed waits for their end, and with it for one that cannot be killed. */
 void child_kill(struct child *c)
 {
     if (!c->pid)
         return;
     kill(c->pid, SIGSTOP); /* it starts no other one meanwhile */
-    kill_programs(c->pid);
-    kill(c->pid, SIGKILL);
+    kill(c->pid, kill_programs(c->pid) ? SIGCONT : SIGKILL);
 }
 
 static void complete(struct child *c)

@@ -14,8 +14,8 @@
  * Runs a function in a forked child and hands its text to the parent through a socket: for all that
  * may hang or needs much memory. At most one child of each `struct child` exists. One that passes
  * its deadline is killed; one that cannot even be killed (a dead mount) stays the only one, and
- * child_run says -EBUSY until the kernel has let it go. Programs that it started and that lead a process
- * group are killed with it.
+ * child_run says -EBUSY until the kernel has let it go. Of a child that has programs which lead a process
+ * group these are killed in its place: it has to wait for their end, and then to end.
  *
  * To fork costs the parent more than most of what a child does, so one may stay for the next question. It
  * knows the parent's memory as it was when it was started: who asks of something newer destroys it first.

@@ -143,7 +143,9 @@ static void begin(struct kernel *k)
     }
     k->poll.data = k;
     k->handles++;
-    uv_poll_start(&k->poll, UV_READABLE, on_readable);
+    /* Where the ring has overrun us the kernel says POLLERR and POLLPRI, which libuv takes for the end of the
+     * device and polls it no more, unless POLLPRI is asked for. */
+    uv_poll_start(&k->poll, UV_READABLE | UV_PRIORITIZED, on_readable);
 }
 
 static void load(struct kernel *k)

@@ -3,9 +3,13 @@
 #include "check/part.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define CODE_READ(symbol)               \
     {                                   \
@@ -108,6 +112,36 @@ static bool walks(enum probe p)
     return p == PROBE_ZOMBIES || p == PROBE_DSTATE;
 }
 
+/* Whether the list of mounts says where path leads: a link on the way may lead to a server, and so may "..".
+ */
+static bool is_plain(int root, const char *path)
+{
+    struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
+    const char *below = path + strspn(path, "/");
+    if (strstr(path, "//") || strstr(path, "/."))
+        return false;
+    CLEANUP_FD int fd = (int)syscall(SYS_openat2, root, *below ? below : ".", &how, sizeof how);
+    return fd >= 0 || errno == ENOENT || errno == ENOTDIR;
+}
+
+/* Of a disk that is mounted below what a server has, the way there asks the server. That way is not asked
+ * about below the root itself, without which nothing here works. */
+static bool is_local(int root, const char *path)
+{
+    struct mounted m;
+    if (mounts_find(root, path, false, &m) < 0 || !type_local(m.type))
+        return false;
+    char *slash = strrchr(m.path, '/');
+    while (slash != m.path) {
+        CLEANUP_FREE char *above = mem_dup(m.path);
+        above[slash - m.path] = '\0';
+        if (mounts_find(root, above, false, &m) < 0 || (m.path[1] && !type_local(m.type)))
+            return false;
+        slash = strrchr(m.path, '/');
+    }
+    return true;
+}
+
 bool look_apart(const struct look *l)
 {
     enum probe p = l->check->probe;
@@ -117,9 +151,8 @@ bool look_apart(const struct look *l)
     CLEANUP_FD int root = sys_open_root(l->root, NULL);
     if (walks(p))
         return root >= 0 && processes_many(root);
-    const char *path = check_arg(l->check, "Path");
-    struct mounted m;
-    return root < 0 || mounts_find(root, path ? path : "/", false, &m) < 0 || !type_local(m.type);
+    const char *given = check_arg(l->check, "Path"), *path = given ? given : "/";
+    return root < 0 || !is_local(root, path) || !is_plain(root, path);
 }
 
 void look_now(struct look *l, struct verdict *v)

@@ -18,8 +18,9 @@
  * plugin   "exit STATUS", "output LINE" for each line, and "more REST" where it is longer than a fact
  *
  * The plugin leads a process group, which is killed when it has ended, so that what it left there goes as
- * well, and shortly before the record's deadline, at which whoever runs this is killed. What it says beyond
- * a limit is read and dropped: it does not hang on a full pipe.
+ * well, and shortly before the record's deadline. All of the group is waited for: what cannot be killed keeps
+ * this process, too, and whoever runs it starts no other one meanwhile. What the plugin says beyond a limit
+ * is read and dropped: it does not hang on a full pipe.
  */
 
 enum { OUTPUT_BYTES_MAX = 8192, PIECE_BYTES = 500, RESERVE_MS = 200 };
@@ -104,14 +105,18 @@ static bool read_output(int fd, struct mono until, struct text *said)
 static bool wait_for(pid_t pid, struct mono until, int *status)
 {
     while (waitpid(pid, status, WNOHANG) == 0) {
-        if (mono_sub(until, mono_now()).ns <= 0) {
-            kill(-pid, SIGKILL);
-            waitpid(pid, status, 0);
+        if (mono_sub(until, mono_now()).ns <= 0)
             return false;
-        }
         poll(NULL, 0, 2);
     }
     return true;
+}
+
+static void end_group(pid_t pid)
+{
+    kill(-pid, SIGKILL);
+    while (waitpid(-pid, NULL, 0) > 0 || errno == EINTR)
+        ;
 }
 
 static void fact_line(const char *line, size_t len, struct text *out)
@@ -148,6 +153,7 @@ void gather_PLUGIN(const struct look *l, struct text *out)
     struct mono until = mono_add(mono_now(), l->check->deadline);
     until.ns -= span_ms(RESERVE_MS).ns;
     int fd = -1, status = 0;
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* of what loses its parent in the group */
     pid_t pid = start(l, run, &fd);
     if (pid < 0) {
         fact(out, "unknown", "no process for it: %s", strerror(-pid));
@@ -159,7 +165,7 @@ void gather_PLUGIN(const struct look *l, struct text *out)
     if (!ended)
         until.ns = 0;
     ended = wait_for(pid, until, &status) && ended;
-    kill(-pid, SIGKILL); /* what it left behind */
+    end_group(pid);
     if (!ended)
         fact(out, "unknown", "it did not end in time");
     else if (!WIFEXITED(status))

@@ -78,6 +78,7 @@ static void say(const struct watch *w, struct mono now, const struct member *m, 
         verdict_cannot(&out->verdict, RESULT_UNKNOWN, "%s",
                        !was_said(v, i)     ? "it has said nothing on this boot"
                        : !watch_live(w, m) ? "the node is not heard"
+                       : s && s->blind     ? s->text
                                            : "what it said is out of date");
         return;
     }

@@ -192,8 +192,10 @@ static void budget_of(struct watch *w, enum scope s, unsigned number, struct bud
                : s == SCOPE_GROUP ? t->groups[number]
                                   : t->partitions[number];
     b->limit = limit_of(w, s, b->nodes);
-    for (size_t i = 0; i < w->n_patients; i++)
-        b->out += in_scope(cluster_by_id(w->cluster, w->patients[i]), s, number);
+    for (size_t i = 0; i < w->n_patients; i++) {
+        const struct member *m = cluster_by_id(w->cluster, w->patients[i]);
+        b->out += m->listed && in_scope(m, s, number); /* who left the configuration takes nobody's room */
+    }
     if (s == SCOPE_CLUSTER)
         snprintf(b->scope, sizeof b->scope, "cluster");
     else if (s == SCOPE_CLASS)

@@ -371,6 +371,19 @@ static void keep(const struct verdict *v, struct heard *h)
         s->findings[i] = v->findings[i];
 }
 
+static int take_blind(const json_t *one, struct saying *s, struct err *e)
+{
+    const char *why = json_text(one, "blind");
+    if (strlen(why) > FINDING_TEXT_BYTES_MAX)
+        return err_set(e, -EINVAL, "\"blind\" has more than %d bytes", FINDING_TEXT_BYTES_MAX);
+    if (!*why)
+        return 0;
+    free(s->text);
+    s->text = mem_dup(why);
+    s->blind = true;
+    return 0;
+}
+
 static int read_one(const struct watch *w, const json_t *one, struct heard_all *out, struct verdict *v,
                     struct err *e)
 {
@@ -396,7 +409,7 @@ static int read_one(const struct watch *w, const json_t *one, struct heard_all *
     h->place = place;
     h->age_ms = (int64_t)(age < AGE_MAX_MS ? age : AGE_MAX_MS);
     keep(v, h);
-    return 0;
+    return take_blind(one, &h->saying, e);
 }
 
 static int read_all(const struct watch *w, const json_t *list, struct heard_all *out, struct err *e)

@@ -152,6 +152,36 @@ static void test_what_is_out_of_date_or_not_heard_is_unknown(void **state)
     ward_destroy(d);
 }
 
+static void put_space(void *arg, const struct said *s)
+{
+    if (strcmp(s->check->name, "space") == 0)
+        text_printf(arg, "%s %s", result_name(s->verdict.result), s->verdict.text);
+}
+
+static void space_is(struct ward *d, const char *text)
+{
+    CLEANUP_TEXT struct text t = {0};
+    watch_each_check(d->x->w, world_now(d->x), world_node(d->x, 1), put_space, &t);
+    assert_string_equal(t.s, text);
+}
+
+/* An older answer counts as long as any does; why there is no other one is said all the time. */
+static void test_a_look_without_an_answer_says_why(void **state)
+{
+    struct ward *d = ward_create(2);
+    tells(d, 1, true, WELL);
+    tells(d, 1, false,
+          "[{\"check\":\"space\",\"result\":\"ok\",\"blind\":\"probe.stuck: / hangs\",\"age_ms\":0}]");
+    assert_int_equal(health_of(d, 1), HEALTH_OK);
+    space_is(d, "ok probe.stuck: / hangs");
+    world_run(d->x, 200);
+    space_is(d, "unknown probe.stuck: / hangs");
+    world_says_nothing(d->x);
+    tells(d, 1, true, WELL);
+    space_is(d, "ok ");
+    ward_destroy(d);
+}
+
 static void count(void *arg, struct member *m)
 {
     ++*(unsigned *)arg;
@@ -385,6 +415,7 @@ int main(void)
         cmocka_unit_test(test_what_is_of_another_boot_says_nothing),
         cmocka_unit_test(test_a_check_of_other_records_is_passed_over),
         cmocka_unit_test(test_what_is_out_of_date_or_not_heard_is_unknown),
+        cmocka_unit_test(test_a_look_without_an_answer_says_why),
         cmocka_unit_test(test_who_is_out_of_date_is_to_tell_again_now_and_then),
         cmocka_unit_test(test_of_many_who_is_well_is_asked_in_turn_and_who_is_ill_at_once),
         cmocka_unit_test(test_work_is_idle_only_when_both_say_so),

@@ -245,6 +245,7 @@ struct saying {
     uint16_t check;
     struct mono since, told;
     char *text;
+    bool blind; /* text is why the last look had no answer: the result is that of an older one */
     unsigned more;
     size_t n;
     struct finding *findings;

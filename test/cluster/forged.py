@@ -157,6 +157,8 @@ class Played:
         self.agents = {n: Agent(world, self.c, n, root=fake_root(world, n, BOOT)) for n in ('a1', 'a2')}
         self.come('a1')
         self.come('a2')
+        self.k.wait('the controller knows of both', lambda: all(
+            self.c.node(n)['Liveness'] == 'live' and self.c.node(n)['Lifecycle'] == 'available' for n in self.agents))
         self.a1 = self.agents['a1']
 
     def record(self, n):

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is wrong with nodes: faults that come, go, flap, or stay until a remedy; a node that is ill again and
- * again; a server that all need, and a check that is broken everywhere. Agents look at it and say what they
- * see, late when they were cut off, again when they are asked; a scheduler says what runs where, or for long
- * nothing.
+ * again, whatever helps; a server that all need, a check that is broken everywhere, and many nodes one after
+ * the other. Agents look at it and say what they see, late when they were cut off, again when they are asked;
+ * a scheduler says what runs where, or for long nothing.
  */
 #include "sim.h"
 
@@ -89,7 +89,7 @@ void ill_policy(struct sim *s)
                                               .examine_deadline = span_s(60),
                                               .provision_deadline = span_s(60),
                                               .inconclusive = 2,
-                                              .remedies_a_week = 1 + (unsigned)(x / 5 % 4),
+                                              .remedies_a_week = 1 + (unsigned)(x / 5 % 3),
                                               .fresh = span_s(8),
                                               .override = span_s(60),
                                               .provision_new = x / 13 % 2,
@@ -128,6 +128,40 @@ static void fall_ill(struct sim *s, int i, enum ail what)
             p->ails[what].until ? ", for a while" : "");
 }
 
+/* Of something that stays until it is repaired, by whatever it is. */
+static void fall_plainly_ill(struct sim *s, int i, enum ail what)
+{
+    struct patient *p = &s->patients[i];
+    p->ails[what].on = true;
+    p->ails[what].flaps = p->ails[what].hidden = false;
+    p->ails[what].until = 0;
+    p->ails[what].cures = CURE_RESTART | CURE_RESET | CURE_REBOOT | CURE_CYCLE | CURE_REPLACE;
+    p->ails[what].worst = RESULT_FATAL;
+    sim_say(s, "%s falls ill: %s, plainly", s->nodes[i].name, ill_check_name(what));
+}
+
+static bool is_well(const struct sim *s, int i)
+{
+    for (int k = 0; k < AILS; k++)
+        if (s->patients[i].ails[k].on)
+            return false;
+    return s->nodes[i].up && s->nodes[i].agent;
+}
+
+/* One after the other, and so seldom of the same that it is no shared cause. */
+static void wave_on(struct sim *s)
+{
+    static const enum ail of[] = {AIL_SERVICE, AIL_MOUNT, AIL_GPU};
+    if (s->now >= s->wave_until || s->now < s->wave_next)
+        return;
+    size_t i = sim_random(s, s->n);
+    for (size_t k = 0; k < s->n && !is_well(s, (int)i); k++)
+        i = (i + 1) % s->n;
+    if (is_well(s, (int)i))
+        fall_plainly_ill(s, (int)i, of[s->waves++ % 3]);
+    s->wave_next = s->now + INT64_C(1800000000);
+}
+
 static void ail_on(struct sim *s, int i)
 {
     struct patient *p = &s->patients[i];
@@ -137,8 +171,10 @@ static void ail_on(struct sim *s, int i)
         if (p->ails[k].flaps && sim_chance(s, 40000))
             p->ails[k].hidden = !p->ails[k].hidden;
     }
-    bool lemon = (s->seed / 2 + (uint64_t)i) % 13 == 0;
-    if (sim_chance(s, lemon ? 4000 : 400))
+    bool lemon = (uint64_t)i == s->seed % s->n;
+    if (lemon && is_well(s, i) && sim_chance(s, 8000))
+        fall_plainly_ill(s, i, AIL_SERVICE);
+    if (sim_chance(s, 400))
         fall_ill(s, i, (enum ail)sim_random(s, AILS));
     if (sim_chance(s, 300))
         p->mute = !p->mute;
@@ -149,7 +185,7 @@ static void ail_on(struct sim *s, int i)
 static void for_all(struct sim *s)
 {
     int64_t while_ = (int64_t)(1 + sim_random(s, 90)) * INT64_C(1000000000);
-    switch (sim_random(s, 4)) {
+    switch (sim_random(s, 6)) {
     case 0:
         s->server_until = s->now + while_;
         sim_say(s, "the server of /a is down for %.0f s", (double)while_ / 1e9);
@@ -161,6 +197,11 @@ static void for_all(struct sim *s)
     case 2:
         s->slurm_until = s->now + while_ * 2;
         sim_say(s, "the scheduler does not answer for %.0f s", (double)while_ * 2 / 1e9);
+        break;
+    case 3:
+    case 4:
+        s->wave_until = s->now + INT64_C(30000000000);
+        sim_say(s, "one after the other falls ill");
         break;
     default:
         sim_say(s, "many fall ill at once");
@@ -288,6 +329,8 @@ void ill_step(struct sim *s)
     }
     if (!s->calm && sim_chance(s, 500))
         for_all(s);
+    if (!s->calm)
+        wave_on(s);
     if (s->calm && s->step % 10 == 0 && shell_listens(s))
         repair_people(s);
 }
@@ -317,7 +360,7 @@ void ill_calm(struct sim *s)
 
 void ill_begin(struct sim *s)
 {
-    s->n_isolated = 0;
+    memset(s->isolating, 0, sizeof s->isolating);
     for (size_t i = 0; s->ill && i < s->n; i++) {
         struct patient *p = &s->patients[i];
         memset(p->heard, 0, sizeof p->heard);

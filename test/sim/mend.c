@@ -6,7 +6,7 @@
  *   5  nothing is done to a node but from fresh evidence of its present boot, without work, with the
  *      approval that is wanted, unstopped                                             mend_may
  *   6  budgets, the latch and the switch                               mend_proposal, mend_after
- *   7  attempts for a fault, and within a week                                        mend_after
+ *   7  attempts for a fault, and within a week                              mend_after, mend_may
  *   8  back in service only with every check passed on the present boot, and the extensive ones after
  *      the last remedy                                                                mend_proposal
  *   9  nobody is isolated but from a finding that he said on this boot                mend_proposal
@@ -49,7 +49,7 @@ static enum result evidence(const struct sim *s, int i)
         fleet_boot_id(p->heard[k].boot, i, id);
         int64_t age = (k == AIL_GPU ? p->heard[k].told : s->now) - p->heard[k].looked;
         const struct check *check = checks_find(s->policy.health.checks, ill_check_name((enum ail)k));
-        int64_t own = check && k == AIL_GPU ? check->every.ns + check->deadline.ns : 0; /* what it allows */
+        int64_t own = check ? check->every.ns + check->deadline.ns : 0; /* what it allows */
         int64_t fresh = s->policy.health.fresh.ns;
         int64_t limit = (own > fresh ? own : fresh) + 20 * STEP_NS;
         if (!p->heard[k].told || strcmp(id, o->boot) != 0 || (age > limit && !deep))
@@ -72,12 +72,32 @@ static void check_stopped(struct sim *s, int i, const char *what)
         sim_fail(s, "%s is %s while everything is stopped (6)", s->nodes[i].name, what);
 }
 
+/* Of those who are isolated for what began a moment ago each was counted just now, so that the one with whom
+ * they are a surge may not be among them. */
+static void check_surge(struct sim *s, int i)
+{
+    const struct health_policy *h = &s->policy.health;
+    size_t n = 0;
+    for (int k = 0; k < AILS; k++)
+        if (s->patients[i].ails[k].on && s->patients[i].ails[k].flaps)
+            return; /* it may have been counted for what it had before */
+    if (!h->surge || !s->patients[i].bad_since || s->now - s->patients[i].bad_since > 2 * SECOND)
+        return;
+    s->isolating[i] = s->now;
+    for (size_t k = 0; k < s->n; k++)
+        n += s->isolating[k] && s->now - s->isolating[k] < h->surge_window.ns - 2 * SECOND;
+    if (n >= h->surge)
+        sim_fail(s, "%zu nodes are isolated within %.0f s, and the latch is off (6)", n,
+                 (double)h->surge_window.ns / 1e9);
+}
+
 static void check_isolation(struct sim *s, int i, const json_t *set)
 {
     const struct member *m = member_of(s, i);
     if (!json_is_object(json_object_get(set, "isolate")))
         return;
     check_stopped(s, i, "isolated");
+    check_surge(s, i);
     if (member_held_by(m, CLAIM_DRAIN) || member_held_by(m, CLAIM_DOWN))
         sim_fail(s, "%s is isolated, and a person has it (4)", m->name);
     enum result said = evidence(s, i);
@@ -214,22 +234,30 @@ static unsigned tries_of(const struct sim *s, const char *name)
     return r ? r->tries : UINT32_MAX;
 }
 
+/* A week is one of the wall clock, which may have been set since the remedy was chosen, but not since now. */
+static void check_week(struct sim *s, const struct member *m)
+{
+    const int64_t week = 7 * 86400 * SECOND, now = INT64_C(1700000000000000000) + s->now + s->wall_step;
+    const struct repair *r = member_repairs(m);
+    unsigned all = 0;
+    for (size_t i = 0; r && i < r->n_attempts; i++)
+        all += r->attempts[i].verdict != '0' && now - r->attempts[i].at.ns < week;
+    if (all > s->policy.health.remedies_a_week)
+        sim_fail(s, "%s has its %u. remedy within a week (7)", m->name, all);
+}
+
 static void check_attempts(struct sim *s, const struct member *m)
 {
     const struct repair *r = member_repairs(m);
-    unsigned all = 0;
     for (size_t i = 0; r && i < r->n_attempts; i++) {
         const struct attempt_record *a = &r->attempts[i];
         unsigned same = 0;
-        all += a->verdict != '0';
         for (size_t k = 0; k <= i; k++)
             same += r->attempts[k].verdict != '0' && strcmp(r->attempts[k].remedy, a->remedy) == 0 &&
                     strcmp(r->attempts[k].fault, a->fault) == 0;
         if (*a->fault && a->verdict != '0' && same > tries_of(s, a->remedy) && !s->wall_at)
             sim_fail(s, "%s had %s %u times for %s (7)", m->name, a->remedy, same, a->fault);
     }
-    if (all > s->policy.health.remedies_a_week && !s->wall_at)
-        sim_fail(s, "%s had %u remedies within a week (7)", m->name, all);
 }
 
 /* --- budgets ---------------------------------------------------------------------------------- */
@@ -267,32 +295,13 @@ void mend_budgets(struct sim *s, int of)
             if (!member_of(s, (int)i) || !shares(s, scope, (int)i, of))
                 continue;
             all += s->listed[i];
-            out += is_out(s, (int)i);
+            out += s->listed[i] && is_out(s, (int)i);
         }
         size_t limit = all * percent[scope] / 100;
         if (out > (limit ? limit : 1))
             sim_fail(s, "%s is taken out: %zu of %zu nodes of its %s are out (6)", s->nodes[of].name, out,
                      all, names[scope]);
     }
-}
-
-static void check_surge(struct sim *s, int i)
-{
-    const struct health_policy *h = &s->policy.health;
-    const struct ailment *a = member_ailment(member_of(s, i));
-    int64_t wall = INT64_C(1700000000000000000) + s->now + s->wall_step;
-    bool young = false;
-    size_t n = 0;
-    for (size_t k = 0; a && k < a->n_open; k++)
-        young |= wall - a->open[k].since.ns < 2 * SECOND && a->open[k].severity >= RESULT_FATAL;
-    if (!h->surge || !young || s->wall_at > s->now - h->surge_window.ns)
-        return;
-    s->isolated[s->n_isolated++ % NODES_MAX] = s->now;
-    for (size_t k = 0; k < s->n_isolated && k < NODES_MAX; k++)
-        n += s->now - s->isolated[k] < h->surge_window.ns - 2 * SECOND;
-    if (n > h->surge)
-        sim_fail(s, "%zu nodes are isolated within %.0f s, and the latch is off (6)", n,
-                 (double)h->surge_window.ns / 1e9);
 }
 
 void mend_after(struct sim *s, const struct job *j)
@@ -304,7 +313,7 @@ void mend_after(struct sim *s, const struct job *j)
         (s->latched && !cluster_switch(s->cluster, "latch") && !person))
         sim_fail(s, "a switch is let go by %s (4)", j->actor);
     if (s->latched && !cluster_switch(s->cluster, "latch"))
-        s->n_isolated = 0;
+        memset(s->isolating, 0, sizeof s->isolating);
     trial_after(s, j);
     s->helped += j->kind == COMMAND_OUTCOME && strstr(j->set, "\"helped\":true");
     for (size_t i = 0; i < s->n; i++) {
@@ -323,7 +332,6 @@ void mend_after(struct sim *s, const struct job *j)
         if (j->kind == COMMAND_FINDINGS && r && p->step == STEP_NONE) {
             s->isolations++;
             mend_budgets(s, (int)i);
-            check_surge(s, (int)i);
         }
     }
 }
@@ -401,6 +409,8 @@ void mend_may(struct sim *s, int i, const char *run, const char *of)
     p->lost = lost;
     const struct remedy *remedy = remedies_find(s->policy.health.remedies, of);
     check_stopped(s, i, "begun to be operated on");
+    if (!checks)
+        check_week(s, m);
     if (!r || r->manual || member_held_by(m, CLAIM_DRAIN) || member_held_by(m, CLAIM_DOWN))
         sim_fail(s, "%s: %s is begun, and a person has it (4)", m->name, run);
     if (!checks && remedy->approval && r->approval != APPROVAL_GIVEN)

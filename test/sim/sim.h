@@ -304,8 +304,9 @@ struct sim {
     int64_t server_until, broken_until, slurm_until; /* until when what all share is at fault */
     int64_t raised_at, reload_at; /* last time that a person gave nodes back to Fettle; of a reload */
     int64_t latch_at;
-    int64_t isolated[NODES_MAX];
-    size_t n_isolated;
+    int64_t wave_until, wave_next; /* nodes fall ill one after the other, of different things */
+    unsigned waves;
+    int64_t isolating[NODES_MAX]; /* when that was proposed of each for something new; 0: not */
     bool stopped, latched; /* before a commit */
     size_t trials, tried;
     size_t isolations, returns, operations, queued, shared_causes, latches, helped;

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Remedies beyond the plain way: one that is tried to learn of it, one that has to follow another, nodes that a person
+takes out of the configuration meanwhile, and findings that are hours old."""
+import os
+
+from harness import BOOT, CALM, Agent, Controller, Link, contains, equal, holds, main, wait
+from ward import (CHECKS, RULES, incidents, kernel_says, repair, step, steps, unmount, wait_step,
+                  ward)
+
+QUIET = {'SurgeNodes': 1000, 'SharedNodes': 1000}
+XID = 'NVRM: Xid (PCI:0000:9b:00): 79, pid=4711, name=python3, GPU has fallen off the bus.'
+CHECKS_FRAME = 19
+HOURS_MS = 5 * 3600 * 1000
+
+
+def wait_mended(c, nodes, tries):
+    c.wait_nodes('they are back', nodes, Lifecycle='available', Health='ok', Schedulable=True)
+    wait('each had its remedy', lambda: all(len((repair(c, n) or {}).get('attempts', [])) >= tries for n in nodes))
+
+
+def test_what_little_is_known_of_is_tried_now_and_then(world):
+    nodes = [f'n{i:02}' for i in range(1, 7)]
+    known = 'Remedy=known MOUNT Confidence=90% Because="it always did" Takes=1s Disturbs=0 Tries=32 Settle=1s'
+    other = known.replace('=known', '=other').replace('90%', '20%')
+    c, _ = ward(world, nodes, remedy=[known, other], Explore=50, RemediesAWeek=30, **QUIET)
+
+    def tried(name):
+        return {n for n in nodes for a in repair(c, n)['attempts'] if a['remedy'] == name}
+    for rounds in range(1, 6):  # which it is has no rule that a test could know
+        for n in nodes:
+            unmount(world, n)
+        wait_mended(c, nodes, rounds)
+        wait('all helped', lambda: all(a['verdict'] == 'helped' for n in nodes for a in repair(c, n)['attempts']))
+        if tried('other'):
+            break
+    equal(len(tried('known')), len(nodes), 'who had what is known to help')
+    contains(' '.join(s for n in nodes for s in steps(c, n)), 'to learn of it', 'why one was taken')
+
+
+def test_what_has_to_follow_follows_at_once(world):
+    """Both are carried out in their order, and the first did not fail because another one came."""
+    log = world.path('done')
+    c, _ = ward(world, ['n1'], remedy=[
+        f'Remedy=firmware Run="node:echo firmware >>{log}" Helps=scratch Needs=nothing Confidence=90% Because="it is '
+        'old" Takes=1s Disturbs=0 After=reset Settle=1s',
+        f'Remedy=reset Run="node:echo reset >>{log}; cp {world.dir}/n1.mounted {world.dir}/n1/proc/self/mountinfo" '
+        'Helps=nothing Needs=nothing Confidence=10% Because="it follows" Takes=1s Disturbs=0 Settle=1s'])
+    unmount(world, 'n1')
+    wait('both are judged', lambda: [a['verdict'] for a in (repair(c, 'n1') or {}).get('attempts', [])]
+         == ['helped', 'helped'])
+    with open(log, encoding='utf-8') as f:
+        equal(f.read().split(), ['firmware', 'reset'], 'what was done')
+    equal([(a['remedy'], a['done']) for a in repair(c, 'n1')['attempts']], [('firmware', True), ('reset', True)],
+          'the attempts')
+    wait_mended(c, ['n1'], 2)
+
+
+def test_nodes_that_are_taken_out_of_the_configuration(world):
+    """In each step: nothing is done to them, and when they are back their repair goes on where it was."""
+    mend = world.write('mend', f'#!/bin/sh\necho . >>{world.dir}/$FETTLE_NODE.count\n'
+                               f'while test -e {world.dir}/hold; do sleep 0.05; done\n'
+                               f'cp {world.dir}/$FETTLE_NODE.mounted {world.dir}/$FETTLE_NODE/proc/self/mountinfo\n')
+    os.chmod(mend, 0o755)
+    hold = world.write('hold', '')
+    nodes = {'n1': 'isolate', 'n2': 'remedy', 'n3': 'queue', 'n4': 'none'}
+    line = (f'Remedy=mend Run="node:{mend}" Helps=scratch Needs=idle Confidence=80% Because="it is there" Takes=1s '
+            'Deadline=5m Disturbs=0 Tries=1')
+    c, _ = ward(world, list(nodes), remedy=line, **QUIET)
+    job = world.write('n1/run/fettle/work/job.7', '')
+    c.wait_nodes('it works', ['n1'], State='BUSY')
+    for n in ('n1', 'n2'):
+        unmount(world, n)
+    kernel_says(world, 'n3', XID)
+    wait('n2 is being mended', lambda: os.path.exists(world.path('n2.count')))
+    for n, word in nodes.items():
+        wait_step(c, n, word)
+    c.write(nodes='Name=n4\n')
+    c.fettle('reload')
+    os.remove(job)
+    os.remove(hold)
+    unmount(world, 'n4')  # who is left is seen to
+    wait_mended(c, ['n4'], 1)
+    equal(os.path.exists(world.path('n1.count')), False, 'something was done to who is in no configuration')
+    equal(step(c, 'n1'), 'isolate', 'the step')
+    c.process.kill()
+    c.start()
+    c.write(nodes=''.join(f'Name={n}\n' for n in nodes))
+    c.fettle('reload')
+    wait_mended(c, ['n1', 'n2', 'n4'], 1)
+    wait_step(c, 'n3', 'queue')
+    for n in ('n1', 'n2', 'n4'):
+        with open(world.path(f'{n}.count'), encoding='utf-8') as f:
+            equal(f.read().split(), ['.'], f'how often {n} was mended')
+
+
+def test_what_is_hours_old_takes_no_node_out(world):
+    """From a queue that was cut off: it is written down, and a fresh look has to say the same."""
+    c = Controller(world, 'Name=n1\n', **{**CALM, **RULES, 'CheckConf': world.write('checks.conf', CHECKS)})
+    agent = Agent(world, c, 'n1', start=False)
+    link = Link(c.port, *agent.certificate())
+    link.hello('n1', '0123456789abcdef')
+    link.expect('WELCOME')
+
+    def says(result, age_ms, full=False):
+        finding = {'findings': [{'result': result, 'device': 'mount /scratch', 'text': 'it is gone'}]}
+        link.heartbeat('0123456789abcdef', says.seq)
+        says.seq += 1
+        link.send(CHECKS_FRAME, boot=BOOT, list='', full=full, checks=[
+            {'check': 'scratch', 'result': result, 'age_ms': age_ms, **(finding if result != 'ok' else {})},
+            {'check': 'kernel', 'result': 'ok', 'age_ms': 0}])
+    says.seq = 1
+    says('fatal', HOURS_MS, full=True)
+    c.wait_nodes('it is heard', ['n1'], Liveness='live', Lifecycle='available')
+    holds('it stays in service', 3, lambda: (says('fatal', HOURS_MS), c.node('n1')['Lifecycle'] == 'available')[1])
+    equal(repair(c, 'n1'), None, 'its repair')
+    says('fatal', 0)
+    wait_step(c, 'n1', 'queue')
+    equal(len(incidents(c, 'n1')), 1, 'incidents')
+    link.close()
+
+
+main()

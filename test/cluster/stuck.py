@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Processes that kill -9 does not end, because the kernel waits for a server that is gone: the agent goes on, and no
+second one is sent after the first."""
+import contextlib
+import os
+
+from fleet import change
+from fuse import Hanging, own_mounts
+from harness import contains, equal, main, need_root, process_state, wait
+from ward import CHECKS, MOUNTINFO, ROOT_MOUNT, SCRATCH, health, incidents, repair, wait_step, ward
+
+NFS = '41 22 0:51 / /nfs rw,relatime shared:9 - nfs4 server:/export rw\n'
+EVERY = 'Every=1s Deadline=1s Fails=1 Passes=1\n'
+SPACE = f'Check=space Probe=fs.space Path={{}} {EVERY}'
+# Another one whose looks are children, and that counts them.
+PULSE = 'Check=pulse Probe=plugin Run="echo . >>{}/pulse" Every=1s\n'
+
+
+def clinic(world, checks, **options):
+    """A node with /nfs, which hangs from now on."""
+    need_root()
+    own_mounts()
+    nfs = Hanging(world, world.path('n1', 'nfs'))
+    c, agents = ward(world, ['n1'], checks=CHECKS + PULSE.format(world.dir) + checks, **options)
+    change(world, 'n1', MOUNTINFO, ROOT_MOUNT + SCRATCH + NFS)
+    world.write('n1.mounted', ROOT_MOUNT + SCRATCH + NFS)
+    nfs.hang()
+    return nfs, c, agents['n1']
+
+
+def stuck(world):
+    """Processes of the agents that were killed, and are still there."""
+    found = []
+    for pid in world.marked():
+        with contextlib.suppress(OSError, ProcessLookupError):
+            with open(f'/proc/{pid}/status', encoding='utf-8') as f:
+                pending = [int(line.split()[1], 16) for line in f if line.startswith(('SigPnd:', 'ShdPnd:'))]
+            if process_state(pid) == 'D' and any(p & 1 << 8 for p in pending):
+                found.append(pid)
+    return found
+
+
+def pulses(world):
+    with contextlib.suppress(FileNotFoundError):
+        return os.stat(world.path('pulse')).st_size // 2
+    return 0
+
+
+def verdict(c, name):
+    return next(r['verdict'] for r in health(c, 'n1')['checks'] if r['check'] == name)
+
+
+def is_alone_while_others_go_on(world, c, name):
+    wait('a process cannot be killed', lambda: stuck(world))
+    wait('it is said so', lambda: 'probe.stuck' in verdict(c, name).get('text', ''))
+    first, before = stuck(world), pulses(world)
+    wait('many periods are over', lambda: pulses(world) >= before + 4)
+    equal(stuck(world), first, 'processes that cannot be killed')
+    equal(len(first), 1, 'how many')
+    equal((c.node('n1')['Lifecycle'], incidents(c, 'n1')), ('available', []), 'what is not known takes no node out')
+
+
+def recovers(world, nfs, c, name):
+    nfs.end()
+    wait('nobody waits any more', lambda: not stuck(world))
+    again = Hanging(world, nfs.path)
+    wait('it is looked at again', lambda: verdict(c, name) == {'result': 'ok'})
+    again.end()
+
+
+def test_a_look_that_cannot_be_killed(world):
+    nfs, c, agent = clinic(world, SPACE.format('/nfs'))
+    is_alone_while_others_go_on(world, c, 'space')
+    change(world, 'n1', MOUNTINFO, ROOT_MOUNT + NFS)
+    wait('another fault is found', lambda: incidents(c, 'n1'))
+    change(world, 'n1', MOUNTINFO, ROOT_MOUNT + SCRATCH + NFS)
+    wait('and its end', lambda: not incidents(c, 'n1'))
+    agent.process.stop()  # though its child cannot
+    equal(len(stuck(world)), 1, 'processes that cannot be killed')
+    agent.start()
+    c.wait_nodes('the node is live', ['n1'], Liveness='live')
+    recovers(world, nfs, c, 'space')
+    equal(c.suspected(), [], 'nodes that were suspected')
+
+
+def test_a_link_leads_there(world):
+    """No list of mounts says so."""
+    os.makedirs(world.path('n1'))
+    os.symlink('nfs', world.path('n1', 'data'))
+    nfs, c, _ = clinic(world, SPACE.format('/data'))
+    is_alone_while_others_go_on(world, c, 'space')
+    recovers(world, nfs, c, 'space')
+    equal(c.suspected(), [], 'nodes that were suspected')
+
+
+def test_a_plugin_that_cannot_be_killed(world):
+    """Nor can what it started; the shell that did can."""
+    nfs, c, _ = clinic(world, f'Check=plug Probe=plugin Run="stat -f {world.dir}/n1/nfs >/dev/null && exit 0" {EVERY}')
+    is_alone_while_others_go_on(world, c, 'plug')
+    recovers(world, nfs, c, 'plug')
+    equal(c.suspected(), [], 'nodes that were suspected')
+
+
+def test_a_remedy_that_cannot_be_killed(world):
+    nfs, c, agent = clinic(world, '', remedy=(
+        f'Remedy=ask Run="node:exec stat -f {world.dir}/n1/nfs" Helps=scratch Needs=nothing Confidence=80% '
+        'Because="a try" Takes=1s Deadline=2s Disturbs=0 Tries=1'))
+    change(world, 'n1', MOUNTINFO, ROOT_MOUNT + NFS)
+    wait_step(c, 'n1', 'queue')
+    attempt = repair(c, 'n1')['attempts'][-1]
+    equal(attempt['done'], False, 'whether it was carried out')
+    contains(attempt['text'], 'could not be killed', 'what is said of it')
+    equal(len(stuck(world)), 1, 'processes that cannot be killed')
+    change(world, 'n1', MOUNTINFO, ROOT_MOUNT + SCRATCH + NFS)
+    c.fettle('queue', 'resolve', 'n1', '--reason', 'mounted by hand')
+    c.wait_nodes('it is back', ['n1'], Lifecycle='available', Health='ok')
+    agent.process.stop()
+    nfs.end()
+
+
+main()
