@@ -78,13 +78,13 @@ static int hang(void *arg, struct text *out, struct err *e)
     return 0;
 }
 
-/* Its answer is whole some time before it ends. */
+/* Its answer is whole before it ends, which it does when it is told. */
 static int answer_and_linger(void *arg, struct text *out, struct err *e)
 {
+    char told;
     dprintf(3, "+early");
     close(3);
-    usleep(200000);
-    return 0;
+    return read(CHILD_KEPT_FD, &told, 1) == 1 ? 0 : err_set(e, -EIO, "nobody told it");
 }
 
 static int die(void *arg, struct text *out, struct err *e)
@@ -164,22 +164,39 @@ static void ends_at_the_deadline(void **state)
     assert_string_equal(r->text, "hello from below");
 }
 
+static void count_polls(uv_handle_t *handle, void *arg)
+{
+    *(int *)arg += handle->type == UV_POLL;
+}
+
+static int polls(struct run *r)
+{
+    int n = 0;
+    uv_walk(&r->loop, count_polls, &n);
+    return n;
+}
+
 /* That it has ended is seen by who wants the next one, before the loop tells of it. */
 static void an_answer_is_nobody_elses(void **state)
 {
     struct run *r = *state;
+    siginfo_t ended;
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    child_keep(r->child, ends[0]);
     assert_int_equal(child_run(r->child, span_s(20), answer_and_linger, on_done, r, NULL), 0);
-    for (int i = 0; i < 100; i++) { /* the answer is read, and the child is still there */
-        uv_run(&r->loop, UV_RUN_NOWAIT);
-        usleep(1000);
-    }
-    usleep(400000);
+    while (polls(r) > 0) /* the answer is read, and the child is still there */
+        uv_run(&r->loop, UV_RUN_ONCE);
+    assert_int_equal(write(ends[1], "x", 1), 1);
+    assert_int_equal(waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT), 0);
     assert_int_equal(child_run(r->child, span_s(20), say_hello, on_done, r, NULL), -EBUSY);
     while (r->done < 1)
         uv_run(&r->loop, UV_RUN_ONCE);
     assert_string_equal(r->text, "early");
     run(r, span_s(20), say_hello);
     assert_string_equal(r->text, "hello from below");
+    close(ends[0]);
+    close(ends[1]);
 }
 
 static void there_is_one_at_a_time(void **state)

@@ -254,21 +254,6 @@ static void the_list_says_what_it_is_and_which_is_newer(void **state)
     assert_true(json_integer_value(json_object_get(c->last[FRAME_CHECKLIST], "revision")) > before);
 }
 
-static void a_list_that_fits_no_frame_is_not_taken(void **state)
-{
-    struct client *c = hello_with("lx1", "");
-    struct text many = {0};
-    for (int i = 0; i < 250; i++)
-        text_printf(&many, "Check=c%d Probe=fs.space Path=/%0300d\n", i, i);
-    CLEANUP_FREE char *before = mem_dup(w.agents->checklist);
-    world_checks("", many.s);
-    text_fini(&many);
-    settle(c);
-    assert_true(world_logged("the list of checks is"));
-    assert_string_equal(w.agents->checklist, before);
-    assert_int_equal(c->count[FRAME_CHECKLIST], 1);
-}
-
 #define TEST(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
 
 int main(void)
@@ -287,7 +272,6 @@ int main(void)
         TEST(what_is_said_to_a_node_goes_the_way_it_came),
         TEST(an_order_for_a_node_behind_a_collector_is_signed),
         TEST(the_list_says_what_it_is_and_which_is_newer),
-        TEST(a_list_that_fits_no_frame_is_not_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

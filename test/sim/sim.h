@@ -307,7 +307,7 @@ struct sim {
     int64_t wave_until, wave_next; /* nodes fall ill one after the other, of different things */
     unsigned waves;
     int64_t isolating[NODES_MAX]; /* when that was proposed of each for something new; 0: not */
-    bool stopped, latched; /* before a commit */
+    bool stopped, latched;        /* before a commit */
     size_t trials, tried;
     size_t isolations, returns, operations, queued, shared_causes, latches, helped;
     size_t drifts, restored, persists, overdue, reboots, approved, liars;
