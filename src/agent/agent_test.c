@@ -39,14 +39,6 @@ static int open_fake(void **state)
     return 0;
 }
 
-static int close_fake(void **state)
-{
-    struct fake *f = *state;
-    fake_fini(f);
-    free(f);
-    return 0;
-}
-
 static void on_done(void *arg, const struct err *why)
 {
     struct node *n = arg;
@@ -999,7 +991,7 @@ static void a_collector_passes_checks_and_operations_on(void **state)
 
 int main(void)
 {
-#define T(f) cmocka_unit_test_setup_teardown(f, open_fake, close_fake)
+#define T(f) cmocka_unit_test_setup_teardown(f, open_fake, fake_teardown)
     signal(SIGPIPE, SIG_IGN);
     const struct CMUnitTest tests[] = {
         T(says_who_it_is_what_it_has_and_what_runs),

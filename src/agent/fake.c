@@ -172,6 +172,22 @@ void fake_fini(struct fake *f)
     nftw(f->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+int fake_setup(void **state)
+{
+    struct fake *f = mem_alloc(sizeof *f);
+    fake_init(f);
+    *state = f;
+    return 0;
+}
+
+int fake_teardown(void **state)
+{
+    struct fake *f = *state;
+    fake_fini(f);
+    free(f);
+    return 0;
+}
+
 struct awaited {
     struct fake *f;
     uint8_t type;

@@ -49,6 +49,9 @@ void fake_init(struct fake *f);
 /* Runs the loop until nothing is left on it, removes the directory. A test that failed may have left
  * something for good: then it gives up. */
 void fake_fini(struct fake *f);
+/* For cmocka: *state is one of its own. */
+int fake_setup(void **state);
+int fake_teardown(void **state);
 uint16_t fake_port(const struct fake *f);
 /* Stops and starts listening, on the same port. */
 void fake_close(struct fake *f);

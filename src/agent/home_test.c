@@ -15,22 +15,6 @@
 
 #include <cmocka.h>
 
-static int open_fake(void **state)
-{
-    struct fake *f = mem_alloc(sizeof *f);
-    fake_init(f);
-    *state = f;
-    return 0;
-}
-
-static int close_fake(void **state)
-{
-    struct fake *f = *state;
-    fake_fini(f);
-    free(f);
-    return 0;
-}
-
 static bool exists(const char *dir, const char *file)
 {
     char path[512];
@@ -186,7 +170,7 @@ static void renews_in_the_last_third(void **state)
 
 int main(void)
 {
-#define T(f) cmocka_unit_test_setup_teardown(f, open_fake, close_fake)
+#define T(f) cmocka_unit_test_setup_teardown(f, fake_setup, fake_teardown)
     const struct CMUnitTest tests[] = {
         T(stores_and_loads),
         T(an_empty_directory_has_no_identity),

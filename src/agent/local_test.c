@@ -21,22 +21,6 @@
     "Check=blind Probe=plugin Run=\"exit 3\" When=demand\n" \
     "Check=other Probe=plugin Run=\"exit 2\" Nodes=lx09\n"
 
-static int open_fake(void **state)
-{
-    struct fake *f = mem_alloc(sizeof *f);
-    fake_init(f);
-    *state = f;
-    return 0;
-}
-
-static int close_fake(void **state)
-{
-    struct fake *f = *state;
-    fake_fini(f);
-    free(f);
-    return 0;
-}
-
 static int check(struct fake *f, char *name, char **printed, int *status, struct err *e)
 {
     CLEANUP_FREE char *root = fake_root(f, "lx01");
@@ -153,12 +137,12 @@ static void plugins_of_debian_are_checks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(prints_a_line_for_each_check_of_this_node, open_fake, close_fake),
-        cmocka_unit_test_setup_teardown(what_is_unknown_is_no_failure, open_fake, close_fake),
-        cmocka_unit_test_setup_teardown(a_check_that_there_is_not_is_an_error, open_fake, close_fake),
-        cmocka_unit_test_setup_teardown(without_a_root_or_a_check_there_is_nothing_to_say, open_fake,
-                                        close_fake),
-        cmocka_unit_test_setup_teardown(plugins_of_debian_are_checks, open_fake, close_fake),
+        cmocka_unit_test_setup_teardown(prints_a_line_for_each_check_of_this_node, fake_setup, fake_teardown),
+        cmocka_unit_test_setup_teardown(what_is_unknown_is_no_failure, fake_setup, fake_teardown),
+        cmocka_unit_test_setup_teardown(a_check_that_there_is_not_is_an_error, fake_setup, fake_teardown),
+        cmocka_unit_test_setup_teardown(without_a_root_or_a_check_there_is_nothing_to_say, fake_setup,
+                                        fake_teardown),
+        cmocka_unit_test_setup_teardown(plugins_of_debian_are_checks, fake_setup, fake_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,22 +13,6 @@
 
 #include <cmocka.h>
 
-static int open_fake(void **state)
-{
-    struct fake *f = mem_alloc(sizeof *f);
-    fake_init(f);
-    *state = f;
-    return 0;
-}
-
-static int close_fake(void **state)
-{
-    struct fake *f = *state;
-    fake_fini(f);
-    free(f);
-    return 0;
-}
-
 static struct orders orders_of(struct fake *f)
 {
     return (struct orders){.ca = authority_pem(f->ca), .node = "lx01"};
@@ -129,7 +113,7 @@ static void asks_with_another_number_after_a_while(void **state)
 
 int main(void)
 {
-#define T(f) cmocka_unit_test_setup_teardown(f, open_fake, close_fake)
+#define T(f) cmocka_unit_test_setup_teardown(f, fake_setup, fake_teardown)
     const struct CMUnitTest tests[] = {
         T(believes_what_is_for_this_node_or_for_all),
         T(refuses_what_is_for_another_node_or_of_another_type),

@@ -11,18 +11,6 @@
 
 #include <cmocka.h>
 
-static int setup(void **state)
-{
-    *state = world_create();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    world_destroy(*state);
-    return 0;
-}
-
 static const char *state_of(const struct world *w, const char *node)
 {
     struct agreed a = member_agreed(cluster_find(w->c, node));
@@ -539,7 +527,7 @@ static void test_removing_what_is_not_there(void **state)
     assert_true(cluster_digest(w->c) == before);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
 int main(void)
 {

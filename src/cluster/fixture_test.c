@@ -116,6 +116,30 @@ void world_destroy(struct world *w)
     free(w);
 }
 
+int world_setup(void **state)
+{
+    *state = world_create();
+    return 0;
+}
+
+int world_teardown(void **state)
+{
+    world_destroy(*state);
+    return 0;
+}
+
+const char *quoted(const char *text)
+{
+    static char shown[4][16384];
+    static int turn;
+    char *out = shown[turn = (turn + 1) % 4];
+    snprintf(out, sizeof shown[0], "%s", text);
+    for (char *p = out; *p; p++)
+        if (*p == '\'')
+            *p = '"';
+    return out;
+}
+
 /* One part: decided, shown, committed. */
 static int one_part(struct world *w, const struct command *cmd, size_t *from, struct text *out)
 {

@@ -40,6 +40,12 @@ void world_baselines(struct world *w);
 /* The same with OCHAMI_ROSTER. */
 void world_ochami(struct world *w);
 void world_destroy(struct world *w);
+/* For cmocka: *state is a world_create. */
+int world_setup(void **state);
+int world_teardown(void **state);
+
+/* With " in the place of '; valid until the fourth call after it. */
+const char *quoted(const char *text);
 
 /* Takes what a configuration would: "lx[01-03] CPUs=2; lx04 Partition=1,3; class gpu Nodes=lx[01-02]
  * Reboot=yes; ochami". */

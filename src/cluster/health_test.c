@@ -11,31 +11,6 @@
 
 #include <cmocka.h>
 
-static int setup(void **state)
-{
-    *state = world_create();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    world_destroy(*state);
-    return 0;
-}
-
-/* With " in the place of '. */
-static const char *q(const char *text)
-{
-    static char shown[4][16384];
-    static int turn;
-    char *out = shown[turn = (turn + 1) % 4];
-    snprintf(out, sizeof shown[0], "%s", text);
-    for (char *p = out; *p; p++)
-        if (*p == '\'')
-            *p = '"';
-    return out;
-}
-
 #define FINDING(check, result, device, code, text) \
     "{'check':'" check "','result':'" result "','device':'" device "','code':'" code "','text':'" text "'}"
 #define OPEN(id, group, severity, findings)                                                         \
@@ -48,7 +23,7 @@ static const char *q(const char *text)
 
 static const char *find(struct world *w, const char *set, const char *claim)
 {
-    return world_tell(w, COMMAND_FINDINGS, "lx01", q(set), claim);
+    return world_tell(w, COMMAND_FINDINGS, "lx01", quoted(set), claim);
 }
 
 #define X1                                                                                     \
@@ -62,10 +37,10 @@ static void test_an_incident_is_opened(void **state)
     assert_null(member_ailment(cluster_find(w->c, "lx01")));
     assert_string_equal(
         find(w, SET(OPEN("null", "gpu 0", "fatal", ECC "," XID), "", "null"), "1.5"),
-        q("health/lx01 = {'open':[{'id':'1.5.1','group':'gpu 0','severity':'fatal','act':'reset',"
-          "'since':'1000','last':'1000','closed':'0','boot':'b1','count':2,'recurs':0,'observe':false,"
-          "'findings':[" X1 "," E1 "]}],'past':[]}\n"
-          "lx01: opened 1.5.1 (gpu 0): fatal xid.79: off the bus\n"));
+        quoted("health/lx01 = {'open':[{'id':'1.5.1','group':'gpu 0','severity':'fatal','act':'reset',"
+               "'since':'1000','last':'1000','closed':'0','boot':'b1','count':2,'recurs':0,'observe':false,"
+               "'findings':[" X1 "," E1 "]}],'past':[]}\n"
+               "lx01: opened 1.5.1 (gpu 0): fatal xid.79: off the bus\n"));
     const struct ailment *a = member_ailment(cluster_find(w->c, "lx01"));
     assert_int_equal(a->n_open, 1);
     assert_string_equal(a->open[0].findings[0].f.code, "xid.79");
@@ -97,11 +72,11 @@ static void test_findings_are_merged(void **state)
     w->at = 2000;
     assert_string_equal(
         find(w, SET(OPEN("'1.5.1'", "gpu 0", "fatal", XID), "", "null"), "1.6"),
-        q("health/lx01 = {'open':[{'id':'1.5.1','group':'gpu 0','severity':'fatal','act':'reset',"
-          "'since':'1000','last':'2000','closed':'0','boot':'b1','count':2,'recurs':0,"
-          "'observe':false,'findings':[{'check':'kernel.gpu','result':'fatal','device':'gpu 0',"
-          "'code':'xid.79','text':'off the bus','at':'2000'}," E1
-          "]}],'past':[]}\nlx01: more of 1.5.1 (gpu 0): fatal xid.79: off the bus\n"));
+        quoted("health/lx01 = {'open':[{'id':'1.5.1','group':'gpu 0','severity':'fatal','act':'reset',"
+               "'since':'1000','last':'2000','closed':'0','boot':'b1','count':2,'recurs':0,"
+               "'observe':false,'findings':[{'check':'kernel.gpu','result':'fatal','device':'gpu 0',"
+               "'code':'xid.79','text':'off the bus','at':'2000'}," E1
+               "]}],'past':[]}\nlx01: more of 1.5.1 (gpu 0): fatal xid.79: off the bus\n"));
     w->at = 3000; /* the same again counts, and what is milder takes nothing back */
     find(w,
          SET(OPEN("'1.5.1'", "gpu 0", "info", FINDING("kernel.gpu", "info", "gpu 0", "xid.79", "again")), "",
@@ -147,8 +122,8 @@ static void test_closing_moves_to_the_past(void **state)
     find(w, SET(OPEN("null", "gpu 0", "fatal", XID), "", "null"), "1.5");
     w->at = 2000;
     const char *said = find(w, SET("", "{'id':'1.5.1','how':'ok again'}", "null"), "1.6");
-    assert_non_null(strstr(said, q("health/lx01 = {'open':[],'past':[{'id':'1.5.1',")));
-    assert_non_null(strstr(said, q("'closed':'2000'")));
+    assert_non_null(strstr(said, quoted("health/lx01 = {'open':[],'past':[{'id':'1.5.1',")));
+    assert_non_null(strstr(said, quoted("'closed':'2000'")));
     assert_non_null(strstr(said, "lx01: closed 1.5.1 (gpu 0): ok again\n"));
     assert_int_equal(member_severity(cluster_find(w->c, "lx01")), RESULT_OK);
     assert_string_equal(find(w, SET("", "{'id':'1.5.1','how':'ok again'}", "null"), "1.7"), "nothing");
@@ -213,16 +188,17 @@ static void test_isolating_is_one_decision(void **state)
     assert_int_equal(world_parts(), 1);
     assert_string_equal(
         world_record(w, "claim/1.5"),
-        q("{'kind':'repair','owner':'fettled','reason':'[node_problem] xid.79 gpu 0: off the bus',"
-          "'since':'1000','nodes':'lx01','drained':''}"));
+        quoted("{'kind':'repair','owner':'fettled','reason':'[node_problem] xid.79 gpu 0: off the bus',"
+               "'since':'1000','nodes':'lx01','drained':''}"));
     assert_string_equal(
         world_record(w, "repair/lx01"),
-        q("{'id':'1.5','step':'isolate','began':'1000','since':'1000','deadline':'60000001000','boot':'b1',"
-          "'instance':'0','problem':'node_problem','why':'xid.79 gpu 0: off the "
-          "bus','remedy':'','operation':'',"
-          "'approval':'none','approver':null,'examined':'not','inconclusive':0,'manual':false,'taken_by':"
-          "null,"
-          "'attempts':[],'notes':[]}"));
+        quoted(
+            "{'id':'1.5','step':'isolate','began':'1000','since':'1000','deadline':'60000001000','boot':'b1',"
+            "'instance':'0','problem':'node_problem','why':'xid.79 gpu 0: off the "
+            "bus','remedy':'','operation':'',"
+            "'approval':'none','approver':null,'examined':'not','inconclusive':0,'manual':false,'taken_by':"
+            "null,"
+            "'attempts':[],'notes':[]}"));
     assert_string_equal(world_state(w, "lx01"), "draining");
     world_do(w, COMMAND_DRAINED, "fettled", "lx01", NULL, NULL);
     assert_string_equal(world_state(w, "lx01"), "drained");
@@ -285,9 +261,9 @@ static void test_bad_findings_are_refused(void **state)
         assert_non_null(strstr(said, bad[i].why));
         assert_int_equal(world_rc(), -EINVAL);
     }
-    world_tell(w, COMMAND_FINDINGS, "lx[01-02]", q(SET("", "", "null")), "1.5");
+    world_tell(w, COMMAND_FINDINGS, "lx[01-02]", quoted(SET("", "", "null")), "1.5");
     assert_int_equal(world_rc(), -EINVAL);
-    world_tell(w, COMMAND_FINDINGS, "lx99", q(SET("", "", "null")), "1.5");
+    world_tell(w, COMMAND_FINDINGS, "lx99", quoted(SET("", "", "null")), "1.5");
     assert_int_equal(world_rc(), -ENOENT);
 }
 
@@ -298,7 +274,7 @@ static void test_bad_findings_are_refused(void **state)
 
 static const char *share(struct world *w, const char *set)
 {
-    return world_tell(w, COMMAND_SHARED, "", q(set), NULL);
+    return world_tell(w, COMMAND_SHARED, "", quoted(set), NULL);
 }
 
 static void each(void *arg, const struct shared_cause *s)
@@ -311,9 +287,9 @@ static void test_shared_causes(void **state)
     struct world *w = *state;
     assert_string_equal(
         share(w, SHARED("lx02,lx01", "one server", "fatal")),
-        q("shared/fs.mounted mount /x = {'nodes':'lx[01-02]','why':'one server','since':'1000',"
-          "'severity':'fatal'}\nlx[01-02]: one cause on 2 nodes: fs.mounted mount /x (one "
-          "server)\n"));
+        quoted("shared/fs.mounted mount /x = {'nodes':'lx[01-02]','why':'one server','since':'1000',"
+               "'severity':'fatal'}\nlx[01-02]: one cause on 2 nodes: fs.mounted mount /x (one "
+               "server)\n"));
     assert_string_equal(share(w, SHARED("lx[01-02]", "one server", "fatal")), "nothing");
     w->at = 2000; /* it grows, and began when it began */
     share(w, SHARED("lx[01-03]", "one server", "fatal"));
@@ -346,7 +322,7 @@ static void attempt(struct world *w, const char *at, const char *verdict)
                 "'reboot','fault':'xid.79','at':'%s','ended':'6','done':true,'text':'','verdict':'%s'}],"
                 "'notes':[]}",
                 at, verdict);
-    assert_int_equal(cluster_put(w->c, "repair/lx01", q(t.s), NULL), 0);
+    assert_int_equal(cluster_put(w->c, "repair/lx01", quoted(t.s), NULL), 0);
 }
 
 static const char *judge(struct world *w, const char *helped)
@@ -354,7 +330,7 @@ static const char *judge(struct world *w, const char *helped)
     CLEANUP_TEXT struct text t = {0};
     text_printf(&t, "{'remedy':'reboot','at':'5','faults':['xid.79','scratch'],'class':'gpu','helped':%s}",
                 helped);
-    return world_tell(w, COMMAND_OUTCOME, "lx01", q(t.s), NULL);
+    return world_tell(w, COMMAND_OUTCOME, "lx01", quoted(t.s), NULL);
 }
 
 static void test_outcomes_are_counted_once(void **state)
@@ -364,7 +340,7 @@ static void test_outcomes_are_counted_once(void **state)
     attempt(w, "5", "?");
     const char *said = judge(w, "true");
     assert_non_null(strstr(
-        said, q("tally/reboot = {'counts':{'scratch gpu':[1,0],'xid.79 gpu':[1,0]}}\nrepair/lx01 = ")));
+        said, quoted("tally/reboot = {'counts':{'scratch gpu':[1,0],'xid.79 gpu':[1,0]}}\nrepair/lx01 = ")));
     assert_non_null(strstr(said, "lx01: reboot helped against xid.79, scratch\n"));
     assert_string_equal(judge(w, "true"), "nothing");
     assert_string_equal(judge(w, "false"), "nothing");
@@ -388,10 +364,10 @@ static void test_what_counts_for_nobody(void **state)
     assert_int_equal(member_repairs(cluster_find(w->c, "lx01"))->attempts[0].verdict, '0');
     assert_null(member_repair(cluster_find(w->c, "lx01")));
     world_tell(w, COMMAND_OUTCOME, "lx01",
-               q("{'remedy':'re boot','at':'5','faults':[],'class':'','helped':true}"), NULL);
+               quoted("{'remedy':'re boot','at':'5','faults':[],'class':'','helped':true}"), NULL);
     assert_int_equal(world_rc(), -EINVAL);
     world_tell(w, COMMAND_OUTCOME, "lx01",
-               q("{'remedy':'reboot','at':'5','faults':['a b'],'class':'','helped':true}"), NULL);
+               quoted("{'remedy':'reboot','at':'5','faults':['a b'],'class':'','helped':true}"), NULL);
     assert_int_equal(world_rc(), -EINVAL);
 }
 
@@ -428,7 +404,7 @@ static void test_damaged_records_are_refused(void **state)
     uint64_t before = cluster_digest(w->c);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct err e = {0};
-        assert_int_equal(cluster_put(w->c, bad[i].key, q(bad[i].value), &e), -EILSEQ);
+        assert_int_equal(cluster_put(w->c, bad[i].key, quoted(bad[i].value), &e), -EILSEQ);
         if (!strstr(e.msg, bad[i].why))
             fail_msg("%s: %s", bad[i].key, e.msg);
         assert_true(cluster_digest(w->c) == before);
@@ -441,11 +417,11 @@ static void test_reload(void **state)
     struct world *w = *state;
     find(w, SET(OPEN("null", "gpu 0", "fatal", XID), "", ISOLATE), "1.5");
     attempt(w, "5", "?");
-    world_tell(w, COMMAND_SWITCH, "", q("{'name':'latch','on':false}"), NULL);
+    world_tell(w, COMMAND_SWITCH, "", quoted("{'name':'latch','on':false}"), NULL);
     share(w, SHARED("lx[01-02]", "one server", "fatal"));
-    world_say(w, COMMAND_SWITCH, "root", "", q("{'name':'stop','on':true}"), "work on the cooling");
+    world_say(w, COMMAND_SWITCH, "root", "", quoted("{'name':'stop','on':true}"), "work on the cooling");
     world_tell(w, COMMAND_REPAIR, "lx02",
-               q("{'id':null,'from':'none','to':'provision','why':'new','boot':'b2','instance':'ff'}"),
+               quoted("{'id':null,'from':'none','to':'provision','why':'new','boot':'b2','instance':'ff'}"),
                "1.6");
     judge(w, "true");
     uint64_t digest = cluster_digest(w->c);
@@ -465,16 +441,17 @@ static void test_healthy_nodes_cost_nothing(void **state)
 {
     struct world *w = *state;
     const struct member *m = cluster_find(w->c, "lx01");
-    world_tell(w, COMMAND_REPAIR, "lx01", q("{'id':null,'from':'none','to':'provision','why':'new'}"), "1.6");
+    world_tell(w, COMMAND_REPAIR, "lx01", quoted("{'id':null,'from':'none','to':'provision','why':'new'}"),
+               "1.6");
     assert_non_null(m->past);
-    world_tell(w, COMMAND_REPAIR, "lx01", q("{'id':'1.6','from':'provision','to':'none','why':'passed'}"),
-               "1.7");
+    world_tell(w, COMMAND_REPAIR, "lx01",
+               quoted("{'id':'1.6','from':'provision','to':'none','why':'passed'}"), "1.7");
     assert_null(m->past);
     assert_string_equal(world_record(w, "repair/lx01"), "none");
     assert_string_equal(world_record(w, "claim/1.6"), "none");
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
 
 int main(void)
 {

@@ -11,31 +11,6 @@
 
 #include <cmocka.h>
 
-static int setup(void **state)
-{
-    *state = world_create();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    world_destroy(*state);
-    return 0;
-}
-
-/* With " in the place of '. */
-static const char *q(const char *text)
-{
-    static char shown[4][4096];
-    static int turn;
-    char *out = shown[turn = (turn + 1) % 4];
-    snprintf(out, sizeof shown[0], "%s", text);
-    for (char *p = out; *p; p++)
-        if (*p == '\'')
-            *p = '"';
-    return out;
-}
-
 static struct member *lx01(const struct world *w)
 {
     return cluster_find(w->c, "lx01");
@@ -49,7 +24,7 @@ static const char *step(const struct world *w)
 
 static const char *known(struct world *w, const char *nodes, const char *set)
 {
-    return world_tell(w, COMMAND_MACHINE, nodes, q(set), NULL);
+    return world_tell(w, COMMAND_MACHINE, nodes, quoted(set), NULL);
 }
 
 #define INSTANCE(was, is, act)                                                                  \
@@ -58,7 +33,7 @@ static const char *known(struct world *w, const char *nodes, const char *set)
 
 static const char *becomes(struct world *w, const char *set)
 {
-    return world_tell(w, COMMAND_INSTANCE, "lx01", q(set), "1.9");
+    return world_tell(w, COMMAND_INSTANCE, "lx01", quoted(set), "1.9");
 }
 
 static const char *transition(struct world *w, const char *name, const char *why)
@@ -74,10 +49,10 @@ static void isolate(struct world *w)
     known(w, "lx01", "{'machines':{'lx01':{'machine':'serial AAA'}}}");
     world_tell(
         w, COMMAND_FINDINGS, "lx01",
-        q("{'boot':'b1','open':[{'id':null,'group':'gpu 0','severity':'fatal','act':'reset','recurs':0,"
-          "'observe':false,'findings':[{'check':'kernel.gpu','result':'fatal','device':'gpu 0','code':"
-          "'xid.79','text':'off the bus'}]}],'isolate':{'problem':'node_problem','why':'xid.79',"
-          "'deadline_s':60}}"),
+        quoted("{'boot':'b1','open':[{'id':null,'group':'gpu 0','severity':'fatal','act':'reset','recurs':0,"
+               "'observe':false,'findings':[{'check':'kernel.gpu','result':'fatal','device':'gpu 0','code':"
+               "'xid.79','text':'off the bus'}]}],'isolate':{'problem':'node_problem','why':'xid.79',"
+               "'deadline_s':60}}"),
         "1.5");
     transition(w, "maintenance", "host retires");
     assert_string_equal(step(w), "isolate");
@@ -114,7 +89,7 @@ static void test_it_is_written_down_once(void **state)
     w->at = 3000;
     known(w, "lx02", "{'machines':{'lx02':{'machine':'serial CCC','was':'board BBB'}}}");
     assert_string_equal(world_record(w, "machine/lx02"),
-                        q("{'machine':'serial CCC','since':'2000','before':[]}"));
+                        quoted("{'machine':'serial CCC','since':'2000','before':[]}"));
     known(w, "lx02", "{'machines':{'lx02':{'machine':'AAA'}}}");
     assert_int_equal(world_rc(), -EINVAL);
     known(w, "lx02", "{'machines':[]}");
@@ -148,7 +123,7 @@ static void test_another_machine_inherits_nothing(void **state)
     assert_null(member_maintenance(lx01(w)));
     assert_string_equal(
         world_record(w, "machine/lx01"),
-        q("{'machine':'serial BBB','since':'5000','before':[{'machine':'serial AAA','until':'5000'}]}"));
+        quoted("{'machine':'serial BBB','since':'5000','before':[{'machine':'serial AAA','until':'5000'}]}"));
     assert_string_equal(becomes(w, INSTANCE("AAA", "BBB", "true")), "nothing");
     becomes(w, INSTANCE("AAA", "CCC", "true")); /* that was before */
     assert_int_equal(world_rc(), -EBUSY);
@@ -187,7 +162,7 @@ static void test_what_a_person_did_stays(void **state)
     assert_string_equal(step(w), "isolate");
     assert_true(member_repair(lx01(w))->manual);
     world_tell(w, COMMAND_REPAIR, "lx01",
-               q("{'id':'1.5','from':'isolate','to':'queue','why':'drained by hand'}"), "1.6");
+               quoted("{'id':'1.5','from':'isolate','to':'queue','why':'drained by hand'}"), "1.6");
     becomes(w, INSTANCE("BBB", "CCC", "true"));
     assert_string_equal(step(w), "queue");
     transition(w, moves[1], "mine");
@@ -206,11 +181,11 @@ static void test_within_a_replacement_it_is_that_replacement(void **state)
     struct world *w = *state;
     isolate(w);
     world_tell(w, COMMAND_REPAIR, "lx01",
-               q("{'id':'1.5','from':'isolate','to':'replace','why':'w','remedy':'swap'}"), "1.6");
+               quoted("{'id':'1.5','from':'isolate','to':'replace','why':'w','remedy':'swap'}"), "1.6");
     becomes(w, INSTANCE("AAA", "BBB", "true"));
     assert_int_equal(world_rc(), -EBUSY);
     world_tell(w, COMMAND_REPAIR, "lx01",
-               q("{'id':'1.5','from':'replace','to':'provision','why':'w','renewed':true}"), "1.7");
+               quoted("{'id':'1.5','from':'replace','to':'provision','why':'w','renewed':true}"), "1.7");
     assert_null(member_machine(lx01(w))); /* that it is BBB will be said */
     assert_null(member_maintenance(lx01(w)));
 }
@@ -248,7 +223,7 @@ static void test_maintenance_is_recorded_until_it_is_over(void **state)
     assert_non_null(
         strstr(transition(w, "maintenance", "new power supply"), "lx01: maintenance: new power supply\n"));
     assert_string_equal(world_record(w, "maintenance/lx01"),
-                        q("{'by':'ann','at':'4000','why':'new power supply'}"));
+                        quoted("{'by':'ann','at':'4000','why':'new power supply'}"));
     w->at = 5000;
     assert_string_equal(transition(w, "maintenance", "new power supply"), "nothing");
     transition(w, "maintenance", "and a new fan");
@@ -286,7 +261,7 @@ static void test_damaged_records_are_refused(void **state)
     uint64_t before = cluster_digest(w->c);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct err e = {0};
-        assert_int_equal(cluster_put(w->c, bad[i].key, q(bad[i].value), &e), -EILSEQ);
+        assert_int_equal(cluster_put(w->c, bad[i].key, quoted(bad[i].value), &e), -EILSEQ);
         if (!strstr(e.msg, bad[i].why))
             fail_msg("%s", e.msg);
         assert_true(cluster_digest(w->c) == before);
@@ -296,7 +271,7 @@ static void test_damaged_records_are_refused(void **state)
     cluster_destroy(again);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
 
 int main(void)
 {

@@ -11,31 +11,6 @@
 
 #include <cmocka.h>
 
-static int setup(void **state)
-{
-    *state = world_create();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    world_destroy(*state);
-    return 0;
-}
-
-/* With " in the place of '. */
-static const char *q(const char *text)
-{
-    static char shown[4][16384];
-    static int turn;
-    char *out = shown[turn = (turn + 1) % 4];
-    snprintf(out, sizeof shown[0], "%s", text);
-    for (char *p = out; *p; p++)
-        if (*p == '\'')
-            *p = '"';
-    return out;
-}
-
 static const struct repair *repair(struct world *w)
 {
     return member_repair(cluster_find(w->c, "lx01"));
@@ -57,11 +32,12 @@ static void isolate(struct world *w)
 {
     world_tell(
         w, COMMAND_FINDINGS, "lx01",
-        q("{'boot':'b1','open':[{'id':null,'group':'gpu 0','severity':'fatal','act':'reset','recurs':0,"
-          "'observe':false,'findings':[{'check':'kernel.gpu','result':'fatal','device':'gpu 0','code':"
-          "'xid.79','text':'off the bus'}]},{'id':null,'group':'','severity':'warn','act':'watch','recurs':"
-          "0,'observe':false,'findings':[{'check':'scratch','result':'warn','device':'','code':'','text':"
-          "''}]}],'isolate':{'problem':'node_problem','why':'xid.79','deadline_s':60}}"),
+        quoted(
+            "{'boot':'b1','open':[{'id':null,'group':'gpu 0','severity':'fatal','act':'reset','recurs':0,"
+            "'observe':false,'findings':[{'check':'kernel.gpu','result':'fatal','device':'gpu 0','code':"
+            "'xid.79','text':'off the bus'}]},{'id':null,'group':'','severity':'warn','act':'watch','recurs':"
+            "0,'observe':false,'findings':[{'check':'scratch','result':'warn','device':'','code':'','text':"
+            "''}]}],'isolate':{'problem':'node_problem','why':'xid.79','deadline_s':60}}"),
         "1.5");
     assert_string_equal(step(w), "isolate");
 }
@@ -70,29 +46,30 @@ static void isolate(struct world *w)
 
 static const char *move(struct world *w, const char *set)
 {
-    return world_tell(w, COMMAND_REPAIR, "lx01", q(set), "1.6");
+    return world_tell(w, COMMAND_REPAIR, "lx01", quoted(set), "1.6");
 }
 
 static const char *operate(struct world *w, const char *claim)
 {
-    return world_tell(w, COMMAND_OPERATE, "lx01",
-                      q("{'id':'1.5','step':'remedy','run':'node:fix it','operation_of':'fix','boot':'b1',"
-                        "'deadline_s':30}"),
-                      claim);
+    return world_tell(
+        w, COMMAND_OPERATE, "lx01",
+        quoted("{'id':'1.5','step':'remedy','run':'node:fix it','operation_of':'fix','boot':'b1',"
+               "'deadline_s':30}"),
+        claim);
 }
 
 static const char *effect(struct world *w, const char *done)
 {
     CLEANUP_TEXT struct text t = {0};
     text_printf(&t, "{'key':'effect/operate.lx01','done':%s}", done);
-    return world_tell(w, COMMAND_EFFECT, "", q(t.s), NULL);
+    return world_tell(w, COMMAND_EFFECT, "", quoted(t.s), NULL);
 }
 
 static const char *hand(struct world *w, const char *transition)
 {
     CLEANUP_TEXT struct text t = {0};
     text_printf(&t, "{'transition':'%s'}", transition);
-    return world_say(w, COMMAND_TRANSITION, "ann", "lx01", q(t.s), "new cable");
+    return world_say(w, COMMAND_TRANSITION, "ann", "lx01", quoted(t.s), "new cable");
 }
 
 /* A remedy was chosen and is begun, when begun is true. */
@@ -117,12 +94,14 @@ static void test_a_step(void **state)
                      ",'remedy':'fix','approval':true,'boot':'b2','instance':'ff','deadline_s':1,'examined':'"
                      "fail',"
                      "'inconclusive':1,'problem':'hardware_problem'")),
-        q("repair/lx01 = {'id':'1.5','step':'remedy','began':'1000','since':'2000','deadline':'1000002000',"
-          "'boot':'b2','instance':'ff','problem':'hardware_problem','why':'because','remedy':'fix','"
-          "operation':'',"
-          "'approval':'wanted','approver':null,'examined':'fail','inconclusive':1,'manual':false,'taken_by':"
-          "null,"
-          "'attempts':[],'notes':[]}\nlx01: isolate -> remedy fix: because\n"));
+        quoted(
+            "repair/lx01 = {'id':'1.5','step':'remedy','began':'1000','since':'2000','deadline':'1000002000',"
+            "'boot':'b2','instance':'ff','problem':'hardware_problem','why':'because','remedy':'fix','"
+            "operation':'',"
+            "'approval':'wanted','approver':null,'examined':'fail','inconclusive':1,'manual':false,'taken_by'"
+            ":"
+            "null,"
+            "'attempts':[],'notes':[]}\nlx01: isolate -> remedy fix: because\n"));
     assert_string_equal(world_state(w, "lx01"), "remediating");
     /* repeated, late, of another repair */
     assert_non_null(strstr(move(w, MOVE("isolate", "remedy", ",'remedy':'fix'")), "is at remedy"));
@@ -131,7 +110,7 @@ static void test_a_step(void **state)
     assert_int_equal(world_rc(), -EBUSY);
     move(w, "{'id':null,'from':'none','to':'isolate','why':'x'}");
     assert_int_equal(world_rc(), -EBUSY);
-    world_tell(w, COMMAND_REPAIR, "lx02", q(MOVE("isolate", "queue", "")), "1.6");
+    world_tell(w, COMMAND_REPAIR, "lx02", quoted(MOVE("isolate", "queue", "")), "1.6");
     assert_int_equal(world_rc(), -EBUSY);
 }
 
@@ -150,7 +129,7 @@ static void test_only_the_moves_of_the_table(void **state)
                 step_name((enum step)from));
             text_printf(&set, "{'id':%s,'from':'%s','to':'%s','why':'x','remedy':'fix'}",
                         from ? "'1.5'" : "null", step_name((enum step)from), step_name((enum step)to));
-            assert_int_equal(cluster_put(w->c, "repair/lx01", from ? q(record.s) : NULL, NULL), 0);
+            assert_int_equal(cluster_put(w->c, "repair/lx01", from ? quoted(record.s) : NULL, NULL), 0);
             move(w, set.s);
             assert_int_equal(world_rc(), step_may_alone((enum step)from, (enum step)to) ? 0 : -EINVAL);
             cluster_put(w->c, "claim/1.6", NULL, NULL);
@@ -165,10 +144,10 @@ static void test_a_repair_begins_and_ends(void **state)
     world_do(w, COMMAND_DRAINED, "fettled", "lx01", NULL, NULL);
     const char *said = world_tell(
         w, COMMAND_REPAIR, "lx01",
-        q("{'id':null,'from':'none','to':'provision','why':'new','boot':'b1','instance':'a'}"), "1.5");
+        quoted("{'id':null,'from':'none','to':'provision','why':'new','boot':'b1','instance':'a'}"), "1.5");
     assert_non_null(
-        strstr(said, q("claim/1.5 = {'kind':'repair','owner':'fettled','reason':'[provision] new',"
-                       "'since':'1000','nodes':'lx01','drained':'lx01'}\n")));
+        strstr(said, quoted("claim/1.5 = {'kind':'repair','owner':'fettled','reason':'[provision] new',"
+                            "'since':'1000','nodes':'lx01','drained':'lx01'}\n")));
     assert_non_null(strstr(said, "lx01: provision: new (claim 1.5)\n"));
     assert_int_equal(repair(w)->instance, 10);
     assert_string_equal(world_state(w, "lx01"), "provisioning");
@@ -195,7 +174,7 @@ static void test_attempts_are_remembered(void **state)
     assert_true(r->attempts[0].done);
     assert_int_equal(r->attempts[0].verdict, '?');
     world_tell(w, COMMAND_FINDINGS, "lx01",
-               q("{'boot':'b1','isolate':{'problem':'node_problem','why':'again'}}"), "2.1");
+               quoted("{'boot':'b1','isolate':{'problem':'node_problem','why':'again'}}"), "2.1");
     assert_int_equal(repair(w)->n_attempts, 1);
     assert_string_equal(repair(w)->id, "2.1");
     assert_int_equal(repair(w)->deadline.ns, 0);
@@ -230,7 +209,8 @@ static void test_another_machine_inherits_nothing(void **state)
     move(w, MOVE("examine", "replace", ",'remedy':'new','examined':'fail','inconclusive':2"));
     world_tell(
         w, COMMAND_OPERATE, "lx01",
-        q("{'id':'1.5','step':'replace','run':'replace','operation_of':'new','boot':'b1','deadline_s':30}"),
+        quoted(
+            "{'id':'1.5','step':'replace','run':'replace','operation_of':'new','boot':'b1','deadline_s':30}"),
         "1.8");
     effect(w, "{'state':'begun','at':'1','id':'1.8'}");
     effect(w, "{'state':'done','text':'replaced','id':'1.8'}");
@@ -288,8 +268,8 @@ static void test_an_operation(void **state)
     w->at = 3000;
     const char *said = operate(w, "1.7");
     assert_non_null(
-        strstr(said, q("effect/operate.lx01 = {'id':'1.7','run':'node:fix it','of':'fix','boot':'b1',"
-                       "'instance':'beef','deadline':'30000003000','done':null}\n")));
+        strstr(said, quoted("effect/operate.lx01 = {'id':'1.7','run':'node:fix it','of':'fix','boot':'b1',"
+                            "'instance':'beef','deadline':'30000003000','done':null}\n")));
     assert_non_null(strstr(said, "lx01: fix: node:fix it\n"));
     assert_string_equal(repair(w)->operation, "1.7");
     assert_string_equal(last_attempt(w)->remedy, "fix");
@@ -312,26 +292,26 @@ static void test_brakes_of_an_operation(void **state)
     move(w, MOVE("isolate", "remedy", ",'remedy':'fix','approval':true"));
     assert_string_equal(operate(w, "1.7"), "fix on node \"lx01\" is not approved");
     world_ask(w, COMMAND_REPAIR_APPROVE, "ann", "lx01", NULL, NULL);
-    world_ask(w, COMMAND_SWITCH, "root", "", q("{'name':'stop','on':true}"), "cooling");
+    world_ask(w, COMMAND_SWITCH, "root", "", quoted("{'name':'stop','on':true}"), "cooling");
     assert_string_equal(operate(w, "1.7"), "all remedies are stopped by root: cooling");
     assert_int_equal(world_rc(), -EBUSY);
-    world_ask(w, COMMAND_SWITCH, "root", "", q("{'name':'stop','on':false}"), NULL);
+    world_ask(w, COMMAND_SWITCH, "root", "", quoted("{'name':'stop','on':false}"), NULL);
     world_configure(w, "lx[02-06]", NULL);
     assert_string_equal(operate(w, "1.7"), "node \"lx01\" is in no configuration file");
     world_configure(w, "lx[01-06]", NULL);
     world_tell(
         w, COMMAND_OPERATE, "lx01",
-        q("{'id':'1.5','step':'remedy','run':'node:x','operation_of':'fix','boot':'b2','deadline_s':1}"),
+        quoted("{'id':'1.5','step':'remedy','run':'node:x','operation_of':'fix','boot':'b2','deadline_s':1}"),
         "1.7");
     assert_int_equal(world_rc(), -EBUSY); /* it has booted since */
     world_tell(
         w, COMMAND_OPERATE, "lx01",
-        q("{'id':'1.5','step':'remedy','run':'node:x','operation_of':'cut','boot':'b1','deadline_s':1}"),
+        quoted("{'id':'1.5','step':'remedy','run':'node:x','operation_of':'cut','boot':'b1','deadline_s':1}"),
         "1.7");
     assert_int_equal(world_rc(), -EBUSY); /* another remedy */
     world_tell(
         w, COMMAND_OPERATE, "lx01",
-        q("{'id':'1.5','step':'remedy','run':'check:x','operation_of':'x','boot':'b1','deadline_s':1}"),
+        quoted("{'id':'1.5','step':'remedy','run':'check:x','operation_of':'x','boot':'b1','deadline_s':1}"),
         "1.7");
     assert_int_equal(world_rc(), -EINVAL);
     operate(w, "1.7");
@@ -346,17 +326,17 @@ static void test_an_examination(void **state)
     const char *set =
         "{'id':'1.5','step':'examine','run':'check:nccl','operation_of':'nccl','boot':'b1','deadline_s'"
         ":30}";
-    world_tell(w, COMMAND_OPERATE, "lx01", q(set), "1.7");
+    world_tell(w, COMMAND_OPERATE, "lx01", quoted(set), "1.7");
     assert_int_equal(world_rc(), 0);
     assert_int_equal(repair(w)->n_attempts, 0); /* it is no remedy */
     effect(w, "{'state':'begun','at':'1'}");
     assert_string_equal(
         effect(w, "{'state':'done','text':'{}'}"),
-        q("effect/operate.lx01 = {'id':'1.7','run':'check:nccl','of':'nccl','boot':'b1','instance':"
-          "'0','deadline':'30000001000','done':{'state':'done','text':'{}'}}\nlx01: nccl: done\n"));
+        quoted("effect/operate.lx01 = {'id':'1.7','run':'check:nccl','of':'nccl','boot':'b1','instance':"
+               "'0','deadline':'30000001000','done':{'state':'done','text':'{}'}}\nlx01: nccl: done\n"));
     move(w, MOVE("examine", "examine", "")); /* the next one */
     assert_string_equal(world_record(w, "effect/operate.lx01"), "none");
-    world_tell(w, COMMAND_OPERATE, "lx01", q(set), "1.8");
+    world_tell(w, COMMAND_OPERATE, "lx01", quoted(set), "1.8");
     assert_int_equal(world_rc(), 0);
 }
 
@@ -439,31 +419,35 @@ static void test_slurm(void **state)
     const char *drained =
         "{'key':'effect/slurm.lx01','done':{'claim':'1.5','state':'drained','at':'7','reservation'"
         ":false}}";
-    assert_string_equal(world_tell(w, COMMAND_EFFECT, "", q("{'key':'effect/slurm.lx01','done':null}"), NULL),
-                        "nothing");
     assert_string_equal(
-        world_tell(w, COMMAND_EFFECT, "", q(drained), NULL),
-        q("effect/slurm.lx01 = {'id':'1000','claim':'1.5','state':'drained','at':'7','reservation':"
-          "false}\nlx01: Slurm: drained\n"));
+        world_tell(w, COMMAND_EFFECT, "", quoted("{'key':'effect/slurm.lx01','done':null}"), NULL),
+        "nothing");
+    assert_string_equal(
+        world_tell(w, COMMAND_EFFECT, "", quoted(drained), NULL),
+        quoted("effect/slurm.lx01 = {'id':'1000','claim':'1.5','state':'drained','at':'7','reservation':"
+               "false}\nlx01: Slurm: drained\n"));
     w->at = 2000;
-    assert_string_equal(world_tell(w, COMMAND_EFFECT, "", q(drained), NULL), "nothing");
+    assert_string_equal(world_tell(w, COMMAND_EFFECT, "", quoted(drained), NULL), "nothing");
     assert_string_equal(cluster_effect_value(w->c, "effect/slurm.lx01"),
                         world_record(w, "effect/slurm.lx01"));
     world_tell(
         w, COMMAND_EFFECT, "",
-        q("{'key':'effect/slurm.lx01','done':{'claim':'1.5','state':'gone','at':'7','reservation':false}}"),
+        quoted(
+            "{'key':'effect/slurm.lx01','done':{'claim':'1.5','state':'gone','at':'7','reservation':false}}"),
         NULL);
     assert_int_equal(world_rc(), -EINVAL);
-    world_tell(w, COMMAND_EFFECT, "", q("{'key':'effect/slurm.lx[1]','done':null}"), NULL);
+    world_tell(w, COMMAND_EFFECT, "", quoted("{'key':'effect/slurm.lx[1]','done':null}"), NULL);
     assert_int_equal(world_rc(), -EINVAL);
     world_tell(
         w, COMMAND_EFFECT, "",
-        q("{'key':'effect/slurm.lx01','done':{'claim':'1.5','state':'reserved','at':'7','reservation':true,"
-          "'slurmctld':'2026-11-21T20:00:00'}}"),
+        quoted(
+            "{'key':'effect/slurm.lx01','done':{'claim':'1.5','state':'reserved','at':'7','reservation':true,"
+            "'slurmctld':'2026-11-21T20:00:00'}}"),
         NULL);
     assert_int_equal(world_rc(), 0);
-    assert_string_equal(world_tell(w, COMMAND_EFFECT, "", q("{'key':'effect/slurm.lx01','done':null}"), NULL),
-                        "effect/slurm.lx01 = gone\nlx01: Slurm: taken back\n");
+    assert_string_equal(
+        world_tell(w, COMMAND_EFFECT, "", quoted("{'key':'effect/slurm.lx01','done':null}"), NULL),
+        "effect/slurm.lx01 = gone\nlx01: Slurm: taken back\n");
     assert_null(cluster_effect_value(w->c, "effect/slurm.lx01"));
 }
 
@@ -514,8 +498,8 @@ static void test_manual_drain_in_a_repair(void **state)
         text_printf(&t, "{'id':'1.5','from':'isolate','to':'%s','why':'x','remedy':'fix'}", ways[i].way);
         move(w, t.s);
         assert_string_equal(step(w), ways[i].way);
-        world_say(w, COMMAND_TRANSITION, "ann", "lx01", q("{'transition':'manual_drain','deadline_s':60}"),
-                  "new cable");
+        world_say(w, COMMAND_TRANSITION, "ann", "lx01",
+                  quoted("{'transition':'manual_drain','deadline_s':60}"), "new cable");
         assert_string_equal(step(w), ways[i].to);
         assert_true(repair(w)->manual);
         bool queued = strcmp(ways[i].to, "queue") == 0; /* there is nothing to drain any more */
@@ -536,7 +520,7 @@ static void test_human_intervention(void **state)
     assert_non_null(strstr(hand(w, "human_intervention"), "lx01: queue -> provision: new cable\n"));
     assert_string_equal(repair(w)->notes[0].by, "ann");
     assert_string_equal(repair(w)->boot, "");
-    world_say(w, COMMAND_TRANSITION, "ann", "lx01", q("{'transition':'quarantine'}"), "smoke");
+    world_say(w, COMMAND_TRANSITION, "ann", "lx01", quoted("{'transition':'quarantine'}"), "smoke");
     assert_string_equal(world_state(w, "lx01"), "quarantined");
     assert_string_equal(hand(w, "quarantine"), "nothing");
     hand(w, "retire");
@@ -556,11 +540,11 @@ static void test_bad_transitions(void **state)
     assert_int_equal(world_rc(), -EBUSY);
     hand(w, "resume");
     assert_int_equal(world_rc(), -EINVAL);
-    world_say(w, COMMAND_TRANSITION, "ann", "lx01", q("{'transition':'quarantine'}"), "two\nlines");
+    world_say(w, COMMAND_TRANSITION, "ann", "lx01", quoted("{'transition':'quarantine'}"), "two\nlines");
     assert_int_equal(world_rc(), -EINVAL);
-    world_say(w, COMMAND_TRANSITION, "ann", "lx01", q("{'transition':'quarantine'}"), NULL);
+    world_say(w, COMMAND_TRANSITION, "ann", "lx01", quoted("{'transition':'quarantine'}"), NULL);
     assert_int_equal(world_rc(), -EINVAL);
-    world_say(w, COMMAND_TRANSITION, "ann", "lx99", q("{'transition':'quarantine'}"), "x");
+    world_say(w, COMMAND_TRANSITION, "ann", "lx99", quoted("{'transition':'quarantine'}"), "x");
     assert_int_equal(world_rc(), -ENOENT);
     world_configure(w, "lx[02-06]", NULL); /* the node goes, and people can still say so */
     hand(w, "quarantine");
@@ -582,30 +566,31 @@ static void test_interference_is_not_judged(void **state)
 static void test_tickets(void **state)
 {
     struct world *w = *state;
-    assert_non_null(
-        strstr(world_ask(w, COMMAND_TICKET, "ann", "lx01", q("{'take':true}"), NULL), "is in step none"));
+    assert_non_null(strstr(world_ask(w, COMMAND_TICKET, "ann", "lx01", quoted("{'take':true}"), NULL),
+                           "is in step none"));
     isolate(w);
-    world_ask(w, COMMAND_TICKET, "ann", "lx01", q("{'take':true}"), NULL);
+    world_ask(w, COMMAND_TICKET, "ann", "lx01", quoted("{'take':true}"), NULL);
     assert_int_equal(world_rc(), -EBUSY); /* not in the queue */
     assert_non_null(
         strstr(world_ask(w, COMMAND_TICKET, "ann", "lx01", NULL, "smells"), "lx01: noted: smells\n"));
     move(w, MOVE("isolate", "queue", ""));
     assert_non_null(
-        strstr(world_ask(w, COMMAND_TICKET, "ann", "lx01", q("{'take':true}"), NULL), "lx01: taken\n"));
-    assert_string_equal(world_ask(w, COMMAND_TICKET, "ann", "lx01", q("{'take':true}"), NULL), "nothing");
-    assert_string_equal(world_ask(w, COMMAND_TICKET, "bob", "lx01", q("{'take':true}"), NULL),
+        strstr(world_ask(w, COMMAND_TICKET, "ann", "lx01", quoted("{'take':true}"), NULL), "lx01: taken\n"));
+    assert_string_equal(world_ask(w, COMMAND_TICKET, "ann", "lx01", quoted("{'take':true}"), NULL),
+                        "nothing");
+    assert_string_equal(world_ask(w, COMMAND_TICKET, "bob", "lx01", quoted("{'take':true}"), NULL),
                         "node \"lx01\" was taken by ann");
     assert_string_equal(repair(w)->taken_by, "ann");
-    world_ask(w, COMMAND_TICKET, "bob", "lx01", q("{'take':false}"), "she is ill");
+    world_ask(w, COMMAND_TICKET, "bob", "lx01", quoted("{'take':false}"), "she is ill");
     assert_null(repair(w)->taken_by);
     assert_int_equal(repair(w)->n_notes, 2);
-    world_ask(w, COMMAND_TICKET, "ann", "lx01", q("{}"), NULL);
+    world_ask(w, COMMAND_TICKET, "ann", "lx01", quoted("{}"), NULL);
     assert_int_equal(world_rc(), -EINVAL);
     for (int i = 0; i < 20; i++)
-        world_ask(w, COMMAND_TICKET, "ann", "lx01", q("{}"), i == 19 ? "the last" : "x");
+        world_ask(w, COMMAND_TICKET, "ann", "lx01", quoted("{}"), i == 19 ? "the last" : "x");
     assert_int_equal(repair(w)->n_notes, NOTES_KEPT_MAX);
     assert_string_equal(repair(w)->notes[15].text, "the last");
-    world_ask(w, COMMAND_TICKET, "ann", "lx01", q("{'take':true}"), NULL);
+    world_ask(w, COMMAND_TICKET, "ann", "lx01", quoted("{'take':true}"), NULL);
     hand(w, "human_intervention");
     assert_null(repair(w)->taken_by);
 }
@@ -622,10 +607,10 @@ static void test_approval(void **state)
     move(w, MOVE("remedy", "remedy", ",'remedy':'fix','approval':true,'deadline_s':600"));
     struct wall asked = repair(w)->since;
     w->at += span_s(86400).ns;
-    world_ask(w, COMMAND_REPAIR_APPROVE, "ann", "lx01", q("{'remedy':'cut'}"), NULL);
+    world_ask(w, COMMAND_REPAIR_APPROVE, "ann", "lx01", quoted("{'remedy':'cut'}"), NULL);
     assert_int_equal(world_rc(), -EBUSY); /* another one than she saw */
     assert_non_null(
-        strstr(world_ask(w, COMMAND_REPAIR_APPROVE, "ann", "lx01", q("{'remedy':'fix'}"), "go ahead"),
+        strstr(world_ask(w, COMMAND_REPAIR_APPROVE, "ann", "lx01", quoted("{'remedy':'fix'}"), "go ahead"),
                "lx01: fix approved: go ahead\n"));
     assert_string_equal(repair(w)->approver, "ann: go ahead");
     assert_int_equal(repair(w)->approval, APPROVAL_GIVEN);
@@ -647,17 +632,17 @@ static void test_switches(void **state)
     struct world *w = *state;
     assert_null(cluster_switch(w->c, "stop"));
     assert_string_equal(
-        world_ask(w, COMMAND_SWITCH, "root", "", q("{'name':'stop','on':true}"), "cooling"),
-        q("switch/stop = {'on':true,'by':'root','at':'1000','why':'cooling'}\n: stop on: cooling\n"));
-    assert_string_equal(world_ask(w, COMMAND_SWITCH, "bob", "", q("{'name':'stop','on':true}"), "too"),
+        world_ask(w, COMMAND_SWITCH, "root", "", quoted("{'name':'stop','on':true}"), "cooling"),
+        quoted("switch/stop = {'on':true,'by':'root','at':'1000','why':'cooling'}\n: stop on: cooling\n"));
+    assert_string_equal(world_ask(w, COMMAND_SWITCH, "bob", "", quoted("{'name':'stop','on':true}"), "too"),
                         "nothing");
     assert_string_equal(cluster_switch(w->c, "stop"), "root: cooling");
     assert_null(cluster_switch(w->c, "latch"));
-    assert_string_equal(world_ask(w, COMMAND_SWITCH, "bob", "", q("{'name':'stop','on':false}"), NULL),
+    assert_string_equal(world_ask(w, COMMAND_SWITCH, "bob", "", quoted("{'name':'stop','on':false}"), NULL),
                         "switch/stop = gone\n: stop off\n");
-    world_ask(w, COMMAND_SWITCH, "bob", "", q("{'name':'stop','on':true}"), NULL);
+    world_ask(w, COMMAND_SWITCH, "bob", "", quoted("{'name':'stop','on':true}"), NULL);
     assert_int_equal(world_rc(), -EINVAL);
-    world_ask(w, COMMAND_SWITCH, "bob", "", q("{'name':'go','on':true}"), "x");
+    world_ask(w, COMMAND_SWITCH, "bob", "", quoted("{'name':'go','on':true}"), "x");
     assert_int_equal(world_rc(), -EINVAL);
 }
 
@@ -725,17 +710,17 @@ static void test_damaged_records_are_refused(void **state)
         const char *at = strstr(bad[i].record, bad[i].from);
         text_add_bytes(&t, bad[i].record, (size_t)(at - bad[i].record));
         text_printf(&t, "%s%s", bad[i].to, at + strlen(bad[i].from));
-        assert_int_equal(cluster_put(w->c, "repair/lx01", q(t.s), &e), -EILSEQ);
+        assert_int_equal(cluster_put(w->c, "repair/lx01", quoted(t.s), &e), -EILSEQ);
         if (!strstr(e.msg, bad[i].why))
             fail_msg("%s", e.msg);
         assert_true(cluster_digest(w->c) == before);
     }
-    assert_int_equal(cluster_put(w->c, "repair/lx01", q(bad[0].record), NULL), 0);
+    assert_int_equal(cluster_put(w->c, "repair/lx01", quoted(bad[0].record), NULL), 0);
     assert_int_equal(cluster_put(w->c, "effect/operate.lx01", "{\"id\":\"1\"}", NULL), -EILSEQ);
     assert_int_equal(cluster_put(w->c, "effect/slurm.lx01", "{\"id\":\"1\"}", NULL), -EILSEQ);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
 
 int main(void)
 {

@@ -11,41 +11,16 @@
 
 #include <cmocka.h>
 
-static int setup(void **state)
-{
-    *state = world_create();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    world_destroy(*state);
-    return 0;
-}
-
-/* With " in the place of '. */
-static const char *q(const char *text)
-{
-    static char shown[4][4096];
-    static int turn;
-    char *out = shown[turn = (turn + 1) % 4];
-    snprintf(out, sizeof shown[0], "%s", text);
-    for (char *p = out; *p; p++)
-        if (*p == '\'')
-            *p = '"';
-    return out;
-}
-
 static void begin(struct world *w, const char *nodes, const char *claim)
 {
-    world_tell(w, COMMAND_TRIAL_BEGIN, nodes, q("{'check':'pair','deadline_s':600}"), claim);
+    world_tell(w, COMMAND_TRIAL_BEGIN, nodes, quoted("{'check':'pair','deadline_s':600}"), claim);
 }
 
 static const char *end(struct world *w, const char *nodes, const char *claim, const char *results)
 {
     char set[1024];
     snprintf(set, sizeof set, "{'claim':'%s','check':'pair','why':'it ran','results':%s}", claim, results);
-    return world_tell(w, COMMAND_TRIAL_END, nodes, q(set), NULL);
+    return world_tell(w, COMMAND_TRIAL_END, nodes, quoted(set), NULL);
 }
 
 static const struct trial_record *trial(const struct world *w, const char *node)
@@ -145,11 +120,11 @@ static void test_a_bad_command_is_refused(void **state)
                                        "{'claim':'7.1','check':'x','why':'','results':{'lx01':'great'}}",
                                        "{'claim':'7.1','check':'x'}"};
     for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
-        world_tell(w, COMMAND_TRIAL_BEGIN, "lx01", q(begins[i]), "7.1");
+        world_tell(w, COMMAND_TRIAL_BEGIN, "lx01", quoted(begins[i]), "7.1");
         assert_int_equal(world_rc(), -EINVAL);
     }
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-        world_tell(w, COMMAND_TRIAL_END, "lx01", q(ends[i]), NULL);
+        world_tell(w, COMMAND_TRIAL_END, "lx01", quoted(ends[i]), NULL);
         assert_int_equal(world_rc(), -EINVAL);
     }
 }
@@ -161,9 +136,9 @@ static void test_of_too_many_checks_the_oldest_is_forgotten(void **state)
         char set[256];
         w->at += 1000;
         snprintf(set, sizeof set, "{'check':'c%d','deadline_s':600}", i);
-        world_tell(w, COMMAND_TRIAL_BEGIN, "lx01", q(set), "7.1");
+        world_tell(w, COMMAND_TRIAL_BEGIN, "lx01", quoted(set), "7.1");
         snprintf(set, sizeof set, "{'claim':'7.1','check':'c%d','why':'it ran','results':{'lx01':'ok'}}", i);
-        world_tell(w, COMMAND_TRIAL_END, "lx01", q(set), NULL);
+        world_tell(w, COMMAND_TRIAL_END, "lx01", quoted(set), NULL);
         assert_int_equal(world_rc(), 0);
     }
     assert_int_equal(trial(w, "lx01")->n_last, TRIALS_KEPT_MAX);
@@ -188,12 +163,12 @@ static void test_damaged_records_are_refused(void **state)
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct err e = {0};
-        assert_int_equal(cluster_put(w->c, "trial/lx01", q(bad[i]), &e), -EILSEQ);
+        assert_int_equal(cluster_put(w->c, "trial/lx01", quoted(bad[i]), &e), -EILSEQ);
         assert_non_null(strstr(e.msg, "record trial/lx01"));
     }
     const char *good = "{'now':{'claim':'1.1','check':'x','began':'1','deadline':'2'},"
                        "'last':{'y':{'at':'9','result':'warn'},'x':{'at':'4','result':'unknown'}}}";
-    assert_int_equal(cluster_put(w->c, "trial/lx01", q(good), NULL), 0);
+    assert_int_equal(cluster_put(w->c, "trial/lx01", quoted(good), NULL), 0);
     assert_int_equal(trial_last(trial(w, "lx01"), "x")->at.ns, 4);
 }
 
@@ -208,7 +183,7 @@ static void test_what_was_held_is_there_after_a_restart(void **state)
     cluster_destroy(again);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
 int main(void)
 {
