@@ -45,7 +45,7 @@ class Hanging:
             self.fd = os.open('/dev/fuse', os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK)
         except OSError as e:
             raise Skipped(f'/dev/fuse: {e}') from None
-        world.cleanups.append(self.end)
+        world.releases.append(self.end)
         os.makedirs(path, exist_ok=True)
         options = f'fd={self.fd},rootmode=40000,user_id=0,group_id=0,allow_other'
         call('mount', b'hanging', path.encode(), b'fuse', 0, options.encode())

@@ -168,6 +168,7 @@ class World:
         self.env['LC_ALL'] = 'C.UTF-8'
         self.processes, self.controllers, self.agents = [], [], []
         self.cleanups = []  # called last of all, newest first
+        self.releases = []  # called before what still runs is killed: without them that would not end
 
     def path(self, *parts):
         return os.path.join(self.dir, *parts)
@@ -220,6 +221,8 @@ class World:
 
     def abandon(self):
         """After a failure: ends what was started, by pid."""
+        for release in self.releases:
+            release()
         for p in self.processes:
             if p.status() is None:
                 p.popen.kill()
