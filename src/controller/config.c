@@ -349,4 +349,5 @@ void config_compare(const struct config *was, const struct config *is, struct te
                     at_start ? "; takes effect when fettled starts anew" : "");
     }
     config_compare_classes(was, is, changes);
+    config_compare_health(was, is, changes);
 }

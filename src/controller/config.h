@@ -23,6 +23,8 @@ enum setting {
     SETTINGS
 };
 
+enum { HEALTH_FILES = 4 }; /* CheckConf, MeaningConf, RemedyConf, BmcConf */
+
 struct config {
     char *path;
     char *text[SETTINGS]; /* as written, or the default; "" for none */
@@ -45,7 +47,8 @@ struct config {
     struct remedies *remedies;     /* likewise */
     struct meanings *meanings;     /* the tables with MeaningConf over them */
     struct hostlist meaning_lines; /* records of MeaningConf, one a line */
-    size_t n_classes;              /* as written in ClassConf: what config_compare looks at */
+    uint64_t health_sums[HEALTH_FILES];
+    size_t n_classes; /* as written in ClassConf: what config_compare looks at */
     struct class_text {
         char *name, *keys;
     } * classes;
@@ -59,8 +62,8 @@ int config_read(const char *path, struct config *c, struct err *e);
 void config_fini(struct config *c);
 
 /* One sentence a line for each parameter that differs: "HeartBeatInterval 10 -> 30". Adds for those
- * that are read at start only: "; takes effect when fettled starts anew". And for each class:
- * "class gpu added". */
+ * that are read at start only: "; takes effect when fettled starts anew". For each class: "class gpu added".
+ * And for each file of health: "the records of CheckConf changed". */
 void config_compare(const struct config *was, const struct config *is, struct text *changes);
 
 /* Time over which n agents spread their first try to connect: 1.5 ms each. */

@@ -19,6 +19,8 @@ int config_read_classes(struct config *c, struct err *e);
 /* Checks, meanings and remedies; after the classes, which they name. */
 int config_read_health(struct config *c, struct err *e);
 void config_fini_health(struct config *c);
+/* One sentence a line for each of its files whose records differ. */
+void config_compare_health(const struct config *was, const struct config *is, struct text *changes);
 /* What the parameters of health, and of Slurm, come to. */
 void config_set_health(struct config *c);
 void config_set_slurm(struct config *c);

@@ -727,6 +727,18 @@ static void test_what_changed(void **state)
                              "ApiPort \"6121\" -> \"7000\"; takes effect when fettled starts anew\n");
     config_fini(&was);
     config_fini(&is);
+
+    text_clear(&t);
+    was = good(with_file("CheckConf", "checks", "Check=time\n", ""), "Name=lx01\n", NULL);
+    is = good(with_file("CheckConf", "checks", "# the clock\nCheck=time\n", ""), "Name=lx01\n", NULL);
+    config_compare(&was, &is, &t);
+    assert_int_equal(t.len, 0);
+    config_fini(&is);
+    is = good(with_file("CheckConf", "checks", "Check=time Fails=3\n", ""), "Name=lx01\n", NULL);
+    config_compare(&was, &is, &t);
+    assert_string_equal(t.s, "the records of CheckConf changed\n");
+    config_fini(&was);
+    config_fini(&is);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -3,6 +3,7 @@
  * CheckConf, MeaningConf, RemedyConf, BmcConf, and the parameters of health. What a record says is for
  * src/health and src/remedy to judge; that they fit together is judged here.
  */
+#include "base/digest.h"
 #include "controller/check_lines.h"
 #include "controller/config_internal.h"
 #include "driver/operate.h"
@@ -61,6 +62,41 @@ static void format_record(const struct conf_line *line, struct text *t)
         }
         text_add_char(t, '"');
     }
+}
+
+static const struct {
+    enum setting setting;
+    const char *name;
+} files[HEALTH_FILES] = {{SETTING_CHECK_CONF, "CheckConf"},
+                         {SETTING_MEANING_CONF, "MeaningConf"},
+                         {SETTING_REMEDY_CONF, "RemedyConf"},
+                         {SETTING_BMC_CONF, "BmcConf"}};
+
+/* What config_compare knows of files that were read before: comments and blanks are no change. */
+static int sum_files(struct config *c, struct err *e)
+{
+    for (size_t i = 0; i < HEALTH_FILES; i++) {
+        struct conf file = {0};
+        CLEANUP_TEXT struct text t = {0};
+        int rc =
+            *c->text[files[i].setting] ? conf_read(c->text[files[i].setting], CONF_RECORDS, &file, e) : 0;
+        if (rc < 0)
+            return config_refuse_file(c, files[i].setting, rc, e);
+        for (size_t k = 0; k < file.n; k++) {
+            format_record(&file.lines[k], &t);
+            text_add_char(&t, '\n');
+        }
+        c->health_sums[i] = digest_fnv(DIGEST_FNV_START, t.len ? t.s : "", t.len);
+        conf_fini(&file);
+    }
+    return 0;
+}
+
+void config_compare_health(const struct config *was, const struct config *is, struct text *changes)
+{
+    for (size_t i = 0; i < HEALTH_FILES; i++)
+        if (was->health_sums[i] != is->health_sums[i])
+            text_printf(changes, "the records of %s changed\n", files[i].name);
 }
 
 /* Agents are told the records, with the checks. */
@@ -165,7 +201,9 @@ int config_read_health(struct config *c, struct err *e)
         rc = check_room(c, e);
     if (rc == 0)
         rc = read_bmcs(c, e);
-    return rc == 0 ? read_remedies(c, e) : rc;
+    if (rc == 0)
+        rc = read_remedies(c, e);
+    return rc == 0 ? sum_files(c, e) : rc;
 }
 
 void config_fini_health(struct config *c)
