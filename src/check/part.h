@@ -120,8 +120,9 @@ int process_read(int root, const char *pid, struct process *p);
 typedef bool process_fn(const struct process *p, void *arg);
 /* There are so many that a walk through them takes longer than a loop may be held up: about 10 µs each. */
 bool processes_many(int root);
-/* All of them, until fn has enough. Those that end meanwhile are passed over. */
-int processes_each(int root, process_fn *fn, void *arg);
+/* All of them, until fn has enough. Those that end meanwhile are passed over. False when they could not be
+ * read, which is then a fact of its own. */
+bool processes_each(int root, process_fn *fn, void *arg, struct text *out);
 
 /* What a disk answered, as facts: the NVMe health log, and the sense data of SMART RETURN STATUS. */
 enum { SMART_PAGE_BYTES = 512 };

@@ -63,7 +63,7 @@ bool processes_many(int root)
     return fstatat(root, "proc", &st, 0) == 0 && st.st_nlink > PROCESSES_MAX;
 }
 
-int processes_each(int root, process_fn *fn, void *arg)
+static int walk(int root, process_fn *fn, void *arg)
 {
     int fd = sys_open_dir(root, "proc");
     if (fd < 0)
@@ -85,6 +85,14 @@ int processes_each(int root, process_fn *fn, void *arg)
     }
     closedir(dir);
     return seen > 0 ? 0 : -ENODATA; /* whoever reads is one */
+}
+
+bool processes_each(int root, process_fn *fn, void *arg, struct text *out)
+{
+    int r = walk(root, fn, arg);
+    if (r < 0)
+        fact(out, "unknown", "/proc: %s", strerror(-r));
+    return r == 0;
 }
 
 /* --- zombies -------------------------------------------------------------------------------- */
@@ -109,11 +117,8 @@ void gather_ZOMBIES(const struct look *l, struct text *out)
     if (root < 0)
         return;
     struct count c = {.n = 0};
-    int r = processes_each(root, count_zombie, &c);
-    if (r < 0) {
-        fact(out, "unknown", "/proc: %s", strerror(-r));
+    if (!processes_each(root, count_zombie, &c, out))
         return;
-    }
     fact(out, "zombies", "%" PRIu64, c.n);
     if (c.n > 0)
         fact(out, "first", "%" PRIu64 " %s, child of %" PRIu64, c.first.pid, c.first.name, c.first.ppid);
@@ -155,10 +160,7 @@ void gather_DSTATE(const struct look *l, struct text *out)
     if (root < 0)
         return;
     struct count c = {.out = out};
-    int r = processes_each(root, add_stuck, &c);
-    if (r < 0)
-        fact(out, "unknown", "/proc: %s", strerror(-r));
-    else
+    if (processes_each(root, add_stuck, &c, out))
         fact(out, "processes", "%" PRIu64, c.n);
 }
 
@@ -294,10 +296,7 @@ void gather_ORPHANS(const struct look *l, struct text *out)
         return;
     fact_work(l, out);
     allow_all(&u, allowed ? allowed : "");
-    int r = processes_each(root, add_orphan, &u);
-    if (r < 0)
-        fact(out, "unknown", "/proc: %s", strerror(-r));
-    else
+    if (processes_each(root, add_orphan, &u, out))
         fact(out, "processes", "%" PRIu64, u.processes);
 }
 

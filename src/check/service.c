@@ -67,11 +67,8 @@ static void find_process(const struct look *l, int root, const char *command, st
     snprintf(pid, sizeof pid, "%" PRIu64, hint->pid);
     if (hint->pid == 0 || process_read(root, pid, &p) < 0 || !runs(&p, command)) {
         struct search s = {.command = command};
-        int r = processes_each(root, on_process, &s);
-        if (r < 0) {
-            fact(out, "unknown", "/proc: %s", strerror(-r));
+        if (!processes_each(root, on_process, &s, out))
             return;
-        }
         hint->pid = s.pid;
     }
     fact(out, "process", "%" PRIu64, hint->pid);
