@@ -32,7 +32,7 @@ tool() {
 }
 
 n=0
-for name in $(sed -n 's/^#Check=\([^ ]*\) .*When=[a-z]*,demand.* Run=.*/\1/p' "$conf"); do
+for name in $(sed -n 's/^#Check=\([^ ]*\) .*When=[a-z,]*demand.* Run=.*/\1/p' "$conf"); do
     expect "$name" 127 ''
     n=$((n + 1))
 done

@@ -59,23 +59,55 @@ static int check_free(const struct member *m, struct err *e)
     return 0;
 }
 
+/* Its repair holds it, and nobody else does. */
+static int check_examined(const struct member *m, struct err *e)
+{
+    const struct repair *r = member_repair(m);
+    const struct trial_record *t = member_trial(m);
+    if (!r || r->step != STEP_EXAMINE)
+        return err_set(e, -EBUSY, "node \"%s\" is not examined", m->name);
+    if (m->n_claims != 1 || (t && *t->claim))
+        return err_set(e, -EBUSY, "node \"%s\" is held for something else, too", m->name);
+    return 0;
+}
+
+/* All but the one that is examined; there is room in *held for all. */
+static int find_held(const struct named *nodes, const char *examined, struct named *held, struct err *e)
+{
+    for (size_t i = 0; i < nodes->n; i++) {
+        struct member *m = nodes->nodes[i];
+        bool is_examined = strcmp(m->name, examined) == 0;
+        int rc = is_examined ? check_examined(m, e) : check_free(m, e);
+        if (rc < 0)
+            return rc;
+        if (!is_examined)
+            held->nodes[held->n++] = m;
+    }
+    if (held->n == 0 || (*examined && held->n == nodes->n))
+        return err_set(e, -EINVAL, "\"%s\" is examined alone, or is none of the nodes", examined);
+    return 0;
+}
+
 static int decide_begin(const struct command *cmd, const json_t *set, const struct named *nodes,
                         struct decision *d, struct err *e)
 {
-    static const char *const keys[] = {"check", "deadline_s"};
+    static const char *const keys[] = {"check", "deadline_s", "examines"};
     CLEANUP_TEXT struct text why = {0};
-    const char *check;
+    const char *check, *examined = "";
     uint64_t deadline_s;
-    if (json_only_keys(set, keys, 2, e) < 0 || take_check(set, &check, e) < 0 ||
-        json_take_u64(set, "deadline_s", TRIAL_DEADLINE_S_MAX, &deadline_s, e) < 0)
+    if (json_only_keys(set, keys, 3, e) < 0 || take_check(set, &check, e) < 0 ||
+        json_take_u64(set, "deadline_s", TRIAL_DEADLINE_S_MAX, &deadline_s, e) < 0 ||
+        (json_object_get(set, "examines") && json_take_string(set, "examines", &examined, e) < 0))
         return -EINVAL;
-    for (size_t i = 0; i < nodes->n; i++) {
-        int rc = check_free(nodes->nodes[i], e);
-        if (rc < 0)
-            return rc;
-    }
+    CLEANUP_FREE struct member **members = mem_alloc(nodes->n * sizeof *members);
+    struct named held = {0, members};
+    int rc = find_held(nodes, examined, &held, e);
+    if (rc < 0)
+        return rc;
     text_printf(&why, "check %s", check);
-    decide_claim(d, cmd, CLAIM_TRIAL, why.s, nodes);
+    if (*examined)
+        text_printf(&why, ", to examine %s", examined);
+    decide_claim(d, cmd, CLAIM_TRIAL, why.s, &held);
     for (size_t i = 0; i < nodes->n; i++) {
         struct trial_record r;
         copy_without(nodes->nodes[i], &r);

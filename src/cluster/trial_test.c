@@ -58,6 +58,61 @@ static void test_all_or_none_are_held(void **state)
     assert_int_equal(world_rc(), -ENOENT);
 }
 
+/* A node that is examined, under the claim of its repair. */
+static void examine(struct world *w, const char *node)
+{
+    world_tell(w, COMMAND_REPAIR, node,
+               quoted("{'id':null,'from':'none','to':'isolate','why':'full','deadline_s':0}"), "6.1");
+    world_tell(w, COMMAND_REPAIR, node,
+               quoted("{'id':'6.1','from':'isolate','to':'examine','why':'full','deadline_s':600}"), NULL);
+    assert_int_equal(world_rc(), 0);
+}
+
+static void test_one_that_is_examined_takes_part_and_its_repair_alone_holds_it(void **state)
+{
+    struct world *w = *state;
+    const char *set = "{'check':'pair','deadline_s':600,'examines':'lx02'}";
+    examine(w, "lx02");
+    world_tell(w, COMMAND_TRIAL_BEGIN, "lx[01-03]", quoted(set), "7.1");
+    assert_int_equal(world_rc(), 0);
+    assert_string_equal(world_claims(w, "lx01"), "7.1 trial by fettled: check pair, to examine lx02");
+    assert_string_equal(world_claims(w, "lx02"), "6.1 repair by fettled: [node_problem] full");
+    assert_string_equal(world_state(w, "lx02"), "examining");
+    assert_string_equal(trial(w, "lx02")->claim, "7.1");
+    struct cluster *again = world_reload(w, "lx[01-06] CPUs=2", 3, true);
+    assert_int_equal(cluster_digest(again), cluster_digest(w->c));
+    cluster_destroy(again);
+    end(w, "lx[01-03]", "7.1", "{'lx01':'ok','lx02':'fatal','lx03':null}");
+    assert_null(cluster_claim(w->c, "7.1"));
+    assert_string_equal(world_claims(w, "lx02"), "6.1 repair by fettled: [node_problem] full");
+    assert_string_equal(trial(w, "lx02")->claim, "");
+    assert_int_equal(trial_last(trial(w, "lx02"), "pair")->result, RESULT_FATAL);
+}
+
+static void test_who_is_not_examined_or_held_for_more_is_no_guest_of_a_trial(void **state)
+{
+    struct world *w = *state;
+    const char *set = "{'check':'pair','deadline_s':600,'examines':'lx02'}";
+    world_tell(w, COMMAND_TRIAL_BEGIN, "lx[01-03]", quoted(set), "7.1");
+    assert_int_equal(world_rc(), -EBUSY); /* it is in service */
+    examine(w, "lx02");
+    world_tell(w, COMMAND_TRIAL_BEGIN, "lx02", quoted(set), "7.1");
+    assert_int_equal(world_rc(), -EINVAL); /* alone */
+    world_tell(w, COMMAND_TRIAL_BEGIN, "lx[03-04]", quoted(set), "7.1");
+    assert_int_equal(world_rc(), -EINVAL); /* not there */
+    begin(w, "lx[01-02]", "7.1");
+    assert_int_equal(world_rc(), -EBUSY); /* it is nobody's partner */
+    world_do(w, COMMAND_DRAIN, "root", "lx02", "bad DIMM", "1.9");
+    world_tell(w, COMMAND_TRIAL_BEGIN, "lx[01-03]", quoted(set), "7.1");
+    assert_int_equal(world_rc(), -EBUSY);
+    world_do(w, COMMAND_UNDRAIN, "root", "lx02", NULL, "1.9");
+    world_tell(w, COMMAND_TRIAL_BEGIN, "lx[01-03]", quoted(set), "7.1");
+    assert_int_equal(world_rc(), 0);
+    world_tell(w, COMMAND_TRIAL_BEGIN, "lx[02,04]", quoted(set), "7.2");
+    assert_int_equal(world_rc(), -EBUSY);
+    assert_null(trial(w, "lx04"));
+}
+
 static void test_nodes_leave_one_by_one_and_what_came_of_it_stays(void **state)
 {
     struct world *w = *state;
@@ -115,7 +170,8 @@ static void test_a_bad_command_is_refused(void **state)
 {
     struct world *w = *state;
     static const char *const begins[] = {"{}", "{'check':'','deadline_s':1}", "{'check':'x'}",
-                                         "{'check':'x','deadline_s':1,'more':1}"};
+                                         "{'check':'x','deadline_s':1,'more':1}",
+                                         "{'check':'x','deadline_s':1,'examines':7}"};
     static const char *const ends[] = {"{'claim':'7.1','check':'x','why':'','results':[]}",
                                        "{'claim':'7.1','check':'x','why':'','results':{'lx01':'great'}}",
                                        "{'claim':'7.1','check':'x'}"};
@@ -190,6 +246,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_nodes_are_held_by_one_claim_and_it_says_for_what),
         TEST(test_all_or_none_are_held),
+        TEST(test_one_that_is_examined_takes_part_and_its_repair_alone_holds_it),
+        TEST(test_who_is_not_examined_or_held_for_more_is_no_guest_of_a_trial),
         TEST(test_nodes_leave_one_by_one_and_what_came_of_it_stays),
         TEST(test_a_claim_that_a_person_took_back_leaves_nothing),
         TEST(test_a_claim_without_a_record_goes_as_well),

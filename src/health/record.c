@@ -211,8 +211,9 @@ static int check_together(const struct check *k, struct err *e)
     if (counters && k->every.ns < span_s(30).ns)
         return err_set(e, -EINVAL,
                        "Every: the counters of InfiniBand ports are asked of firmware, each 30s at most");
-    if (k->group > 1 && (k->when & ~(unsigned)(CHECK_SCHEDULED | CHECK_DEMAND)))
-        return err_set(e, -EINVAL, "Group: nodes run a check together only with When=scheduled or demand");
+    if (k->group > 1 && (k->when & ~(unsigned)(CHECK_SCHEDULED | CHECK_EXTENSIVE | CHECK_DEMAND)))
+        return err_set(e, -EINVAL,
+                       "Group: nodes run a check together only with When=scheduled, extensive or demand");
     return check_scheduled(k, e);
 }
 

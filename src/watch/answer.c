@@ -73,10 +73,12 @@ static void say(const struct watch *w, struct mono now, const struct member *m, 
         out->since = out->looked = said_looked(w, v, i);
     if (s)
         out->since = s->since;
+    bool waits = (out->check->when & CHECK_EXTENSIVE) && trial_waits(w, m, i);
     bool own = was_said(v, i) && (enum result)((v->said[i] & SAID_RESULT) - 1) == r;
     if (!own) {
         verdict_cannot(&out->verdict, RESULT_UNKNOWN, "%s",
-                       !was_said(v, i)     ? "it has said nothing on this boot"
+                       !was_said(v, i)     ? waits ? "it waits for idle nodes to run it with"
+                                                   : "it has said nothing on this boot"
                        : !watch_live(w, m) ? "the node is not heard"
                        : s && s->blind     ? s->text
                                            : "what it said is out of date");

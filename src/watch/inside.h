@@ -472,10 +472,12 @@ struct trial {
     char claim[CLAIM_ID_BYTES_MAX + 1]; /* "" until it is recorded */
     char check[CHECK_NAME_BYTES_MAX + 1];
     unsigned group;
+    bool examines;     /* the first seat's node, which its repair keeps, and whose partners the others are; */
+    struct wall stage; /* in the step that began then */
     struct mono began, due;
     struct wall began_wall;
     size_t n;
-    struct seat *seats;        /* in order of their members */
+    struct seat *seats;        /* who is examined, then in order of their members */
     struct grouping *grouping; /* of their places; NULL: each runs it by itself */
     unsigned rounds;
     bool called; /* the first round was begun */
@@ -489,7 +491,7 @@ void trial_look(struct watch *w, struct mono now, const struct member *m);
 void trial_tick(struct watch *w, struct mono now);
 /* Something that is agreed of m changed. */
 void trial_changed(struct watch *w, const struct member *m);
-/* It is out of service for a check, or about to be. */
+/* It is out of service for a check, or about to be; not so for one that is examined. */
 bool trial_holds(const struct watch *w, const struct member *m);
 /* What m says of this check is not to be believed by itself: a trial says it. */
 bool trial_says(const struct watch *w, const struct member *m, size_t check);
@@ -498,9 +500,12 @@ void trials_yield(struct watch *w);
 void trials_fini(struct watch *w);
 /* It takes part no more; ran: with this result. */
 void seat_end(struct watch *w, struct mono now, struct seat *s, bool ran, enum result r, const char *why);
-/* Notes what the check says of its node now, and ends its part with that. */
+/* Notes what the check says of its node now, and ends its part with that. Of one that is examined it is what
+ * its examination wanted to know; where it is unknown, that counts as no run. */
 void seat_conclude(struct watch *w, struct mono now, const struct trial *t, struct seat *s,
                    struct verdict *x);
+/* It came to nothing, for which its node can do nothing. */
+void seat_fail(struct watch *w, struct mono now, const struct trial *t, struct seat *s, const char *why);
 /* Whether it is held and free, now. */
 bool seat_ready(const struct watch *w, const struct trial *t, const struct seat *s);
 void seat_call(struct watch *w, struct seat *s, size_t run);
@@ -519,7 +524,25 @@ struct trial_due {
     uint32_t member;
 };
 
+enum { PARTNERS_MAX = 2 * (CHECK_GROUP_MAX + GROUP_WITNESSES) };
+
+/* An examination that wants partners for a check of several nodes. */
+struct trial_wish {
+    bool wanted, noting; /* noting: since a sweep began */
+    uint32_t member;
+    uint16_t check;
+    size_t n;
+    uint32_t partners[PARTNERS_MAX]; /* that look free, as they were met */
+};
+
 void trial_reconfigure(struct watch *w);
+/* m, which is in the examination, is to run this check with others: they are looked for, unless it has them,
+ * or had some a moment ago. To be called again until it is answered. */
+void trial_ask(struct watch *w, struct mono now, const struct member *m, size_t check);
+/* m is examined, and nobody was found yet to run this check with. */
+bool trial_waits(const struct watch *w, const struct member *m, size_t check);
+/* Notes m, which is in no trial, as a partner of who asked for some. */
+void trial_note_partner(struct watch *w, struct mono now, const struct member *m);
 /* Notes m, which is in no trial, when it is due. */
 void trial_note_due(struct watch *w, struct mono now, const struct member *m);
 void trial_end_sweep(struct watch *w, struct mono now);
@@ -686,6 +709,7 @@ struct watch {
     struct mono trials_yield; /* their room was needed; ns 0: never */
     size_t n_candidates, candidates_cap;
     struct trial_due *candidates; /* of the sweep under way */
+    struct trial_wish wish;
 
     bool health_began; /* what the records say is taken in */
     uint32_t *runners; /* by check: nodes that run it; NULL: to be counted */

@@ -117,11 +117,11 @@ static bool found_something(const struct turn *t, const struct check *k)
     return false;
 }
 
-/* What is scheduled runs on idle nodes alone; where it found what is wrong, it has to say that it is over. */
+/* What is scheduled runs on idle nodes; where it found what is wrong, it has to say that it is over. */
 static const struct check *extensive_at(const struct turn *t, size_t i)
 {
     const struct check *k = check_at(t->w, i);
-    bool again = (k->when & CHECK_SCHEDULED) && k->group == 1 && found_something(t, k);
+    bool again = (k->when & CHECK_SCHEDULED) && found_something(t, k);
     return ((k->when & CHECK_EXTENSIVE) || again) && (t->v->said[i] & SAID_ASSIGNED) ? k : NULL;
 }
 
@@ -270,7 +270,7 @@ static bool take_check(const struct turn *t)
 
 /* How it stands: what was asked and answered. */
 struct examination {
-    const struct check *next; /* that has not run; NULL: all have */
+    const struct check *next; /* that has not run, those that need partners last; NULL: all have */
     bool fails, unknown;
     const char *what; /* that fails, or is unknown */
 };
@@ -283,7 +283,8 @@ static struct examination examination_of(const struct turn *t)
         if (!k)
             continue;
         if (!(t->v->said[i] & SAID_ANSWERED)) {
-            x.next = x.next ? x.next : k;
+            if (!x.next || (x.next->group > 1 && k->group == 1))
+                x.next = k;
             continue;
         }
         enum result r = (enum result)((t->v->said[i] & SAID_RESULT) - 1);
@@ -298,11 +299,25 @@ static struct examination examination_of(const struct turn *t)
     return x;
 }
 
+static bool not_in_time(const struct turn *t)
+{
+    CLEANUP_TEXT struct text why = {0};
+    const struct check *k = examination_of(t).next;
+    text_add(&why, "it was not examined in time");
+    if (k && trial_waits(t->w, t->m, check_place(t->w, k->name)))
+        text_printf(&why, ": nobody was free to run %s with it", k->name);
+    return inconclusive(t, why.s);
+}
+
 static bool run_check(const struct turn *t, const struct check *k)
 {
     CLEANUP_TEXT struct text run = {0};
     if (brake_operate(t->w, t->now, t->m, NULL, NULL) < 0)
         return false;
+    if (k->group > 1) {
+        trial_ask(t->w, t->now, t->m, check_place(t->w, k->name));
+        return false;
+    }
     text_printf(&run, "check:%s", k->name);
     operation_propose(t->w, t->now, t->m, run.s, k->name,
                       (struct span){k->deadline.ns + span_s(CHECK_MARGIN_S).ns});
@@ -333,7 +348,7 @@ static bool in_examine(const struct turn *t)
     if (!take_check(t))
         return t->v->asked;
     if (t->late)
-        return inconclusive(t, "it was not examined in time");
+        return not_in_time(t);
     if (watch_live(t->w, t->m) && *t->r->boot && strcmp(t->r->boot, watch_of(t->w, t->m)->boot) != 0)
         return to_step(t, v, STEP_EXAMINE, "it was booted meanwhile");
     struct examination x = examination_of(t);

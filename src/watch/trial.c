@@ -16,8 +16,9 @@
 #include <string.h>
 
 enum {
-    ASKED_S = 10, /* a command of which nothing is heard for so long is taken as lost */
-    REST_S = 600  /* after a trial that came to nothing, before the next on the same node */
+    ASKED_S = 10,  /* a command of which nothing is heard for so long is taken as lost, */
+    BEGUN_S = 300, /* but one that holds nodes when it could be: a slow store may still write it down */
+    REST_S = 600   /* after a trial that came to nothing, before the next on the same node */
 };
 
 const struct member *seat_member(const struct watch *w, const struct seat *s)
@@ -117,10 +118,28 @@ static bool is_recorded(const struct member *m, const char *claim)
     return r && strcmp(r->claim, claim) == 0;
 }
 
+/* Its repair keeps it, and has to be where it was when the trial began. */
+static bool is_examined(const struct trial *t, const struct member *m)
+{
+    const struct repair *r = member_repair(m);
+    return r && r->step == STEP_EXAMINE && r->since.ns == t->stage.ns;
+}
+
+static bool examines(const struct trial *t, const struct seat *s)
+{
+    return t->examines && s == t->seats;
+}
+
+static bool is_kept(const struct trial *t, const struct seat *s, const struct member *m)
+{
+    return examines(t, s) ? is_examined(t, m) : is_held(m, t->claim);
+}
+
 bool trial_holds(const struct watch *w, const struct member *m)
 {
     const struct vitals *v = vitals_find(w, m);
-    return (v && v->trial) || member_held_by(m, CLAIM_TRIAL);
+    const struct trial *t = v ? v->trial : NULL;
+    return (t && !(t->examines && t->seats[0].member == m->id)) || member_held_by(m, CLAIM_TRIAL);
 }
 
 static struct seat *seat_find(const struct trial *t, const struct member *m)
@@ -175,15 +194,29 @@ void seat_conclude(struct watch *w, struct mono now, const struct trial *t, stru
 {
     const struct member *m = seat_member(w, s);
     size_t place = check_place(w, t->check);
-    seat_end(w, now, s, true, x->result, "it ran");
+    bool ran = !examines(t, s) || x->result != RESULT_UNKNOWN;
+    seat_end(w, now, s, ran, x->result, ran ? "it ran" : "it came to no answer");
     said_note(w, now, m, place, x);
+    if (examines(t, s))
+        vitals_of(w, m)->said[place] |= SAID_ANSWERED;
     health_heard(w, now, w->wall, (struct member *)(uintptr_t)m);
+}
+
+void seat_fail(struct watch *w, struct mono now, const struct trial *t, struct seat *s, const char *why)
+{
+    CLEANUP_FREE struct verdict *x = mem_alloc(sizeof *x);
+    if (!examines(t, s)) {
+        seat_end(w, now, s, false, RESULT_UNKNOWN, why);
+        return;
+    }
+    verdict_cannot(x, RESULT_UNKNOWN, "%s", why);
+    seat_conclude(w, now, t, s, x);
 }
 
 bool seat_ready(const struct watch *w, const struct trial *t, const struct seat *s)
 {
     const struct member *m = seat_member(w, s);
-    return is_held(m, t->claim) && watch_live(w, m) && watch_work(w, m) == WORK_IDLE;
+    return is_kept(t, s, m) && watch_live(w, m) && watch_work(w, m) == WORK_IDLE;
 }
 
 void seat_call(struct watch *w, struct seat *s, size_t run)
@@ -212,9 +245,11 @@ static const char *disturbed(struct watch *w, struct mono now, const struct tria
     const struct member *m = seat_member(w, s);
     if (!m->listed)
         return "no configuration file names it any more";
-    if (member_repair(m))
+    if (examines(t, s) && !is_examined(t, m))
+        return "its examination is over";
+    if (!examines(t, s) && member_repair(m))
         return "it is ill, and being repaired";
-    if (!is_held(m, t->claim) || overridden_at(w, m).ns >= t->began_wall.ns)
+    if (!is_kept(t, s, m) || overridden_at(w, m).ns >= t->began_wall.ns)
         return "a person took it back";
     if (m->n_claims > 1 || is_foreign(w, m))
         return "it is held for something else";
@@ -236,17 +271,21 @@ static const char *stopped(const struct watch *w, struct mono now, const struct 
     const struct check *k = place == SIZE_MAX ? NULL : check_at(w, place);
     if (brake_stopped(w, e) < 0)
         return e->msg;
-    if (!k || !(k->when & CHECK_SCHEDULED) || k->group != t->group)
+    unsigned when = CHECK_SCHEDULED | (t->examines ? CHECK_EXTENSIVE : 0);
+    if (!k || !(k->when & when) || k->group != t->group)
         return "the check is not what it was any more";
+    if (t->examines && t->seats[0].state >= SEAT_OVER)
+        return "who was examined takes part no more";
     if (w->trials_yield.ns && w->trials_yield.ns >= t->began.ns)
         return "its room is needed for a node that is ill";
-    return now.ns >= t->due.ns ? "it was not over in time" : NULL;
+    return NULL;
 }
 
 static void look_for_ends(struct watch *w, struct mono now, struct trial *t)
 {
     struct err e = {0};
     const char *all = stopped(w, now, t, &e);
+    bool late = !all && now.ns >= t->due.ns;
     for (size_t i = 0; i < t->n; i++) {
         struct seat *s = &t->seats[i];
         if (has_left(s) || s->state == SEAT_OVER)
@@ -254,6 +293,8 @@ static void look_for_ends(struct watch *w, struct mono now, struct trial *t)
         const char *why = all ? all : disturbed(w, now, t, s);
         if (why)
             seat_end(w, now, s, false, RESULT_UNKNOWN, why);
+        else if (late)
+            seat_fail(w, now, t, s, "it was not over in time");
     }
 }
 
@@ -327,6 +368,18 @@ static bool find_claim(const struct watch *w, struct trial *t)
     return *t->claim;
 }
 
+/* Its record may still come. Where a node is not free any more, the command is refused. */
+static bool may_come(const struct watch *w, struct mono now, const struct trial *t)
+{
+    for (size_t i = 0; i < t->n && !within(now, t->began, ASKED_S); i++) {
+        const struct member *m = seat_member(w, &t->seats[i]);
+        bool examined = examines(t, &t->seats[i]);
+        if (m->n_claims != examined || (examined && !is_examined(t, m)))
+            return false;
+    }
+    return within(now, t->began, BEGUN_S);
+}
+
 static void go_singly(struct watch *w, struct mono now, struct trial *t, const struct check *k)
 {
     for (size_t i = 0; i < t->n; i++) {
@@ -346,7 +399,7 @@ static void go_singly(struct watch *w, struct mono now, struct trial *t, const s
 static bool trial_go(struct watch *w, struct mono now, struct trial *t)
 {
     if (!find_claim(w, t))
-        return within(now, t->began, ASKED_S);
+        return may_come(w, now, t);
     look_for_ends(w, now, t);
     size_t place = check_place(w, t->check);
     if (place != SIZE_MAX && t->grouping)
@@ -400,7 +453,10 @@ void trial_look(struct watch *w, struct mono now, const struct member *m)
     const char *claim = v && v->trial ? NULL : claim_of(m);
     if (claim)
         end_orphan(w, now, m, claim);
-    else if (w->trials_may && v && !v->trial)
+    if (claim || !v || v->trial)
+        return;
+    trial_note_partner(w, now, m);
+    if (w->trials_may)
         trial_note_due(w, now, m);
 }
 

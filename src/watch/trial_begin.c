@@ -20,6 +20,7 @@ enum {
 
 void trial_reconfigure(struct watch *w)
 {
+    w->wish.wanted = w->wish.noting = false;
     free(w->scheduled);
     w->scheduled = mem_alloc((w->n_checks + 1) * sizeof *w->scheduled);
     w->n_scheduled = 0;
@@ -84,15 +85,18 @@ static void add_candidate(struct watch *w, const struct member *m, const struct 
     w->candidates[w->n_candidates++] = (struct trial_due){v->trial_due.ns, v->trial_check, m->id};
 }
 
+static bool looks_free(const struct watch *w, struct mono now, const struct member *m)
+{
+    return now.ns >= vitals_find(w, m)->trial_rest.ns && m->listed && !m->n_claims && watch_live(w, m) &&
+           watch_work(w, m) == WORK_IDLE && !watch_observed(w, m)->away;
+}
+
 void trial_note_due(struct watch *w, struct mono now, const struct member *m)
 {
     struct vitals *v = vitals_find(w, m);
     if (!v->trial_known)
         find_due(w, m, v);
-    if (w->wall.ns < v->trial_due.ns || now.ns < v->trial_rest.ns)
-        return;
-    if (m->listed && !m->n_claims && watch_live(w, m) && watch_work(w, m) == WORK_IDLE &&
-        !watch_observed(w, m)->away)
+    if (w->wall.ns >= v->trial_due.ns && looks_free(w, now, m))
         add_candidate(w, m, v);
 }
 
@@ -146,7 +150,7 @@ static unsigned held_nodes(const struct watch *w)
 {
     unsigned n = 0;
     for (const struct trial *t = w->trials; t; t = t->next)
-        for (size_t i = 0; i < t->n; i++)
+        for (size_t i = t->examines; i < t->n; i++)
             n += t->seats[i].state != SEAT_LEFT;
     return n;
 }
@@ -161,13 +165,11 @@ static unsigned most_for(struct watch *w, const struct check *k)
     return !percent ? 0 : share > least ? share : least;
 }
 
-static bool goes_with(const struct watch *w, const struct trial_due *first, const struct trial_due *c)
+/* Those who run a check together are of one class and one topology group. */
+static bool goes_with(const struct watch *w, size_t check, uint32_t first, const struct member *m)
 {
-    const struct member *a = cluster_by_id(w->cluster, first->member);
-    const struct member *b = cluster_by_id(w->cluster, c->member);
-    if (c->check != first->check)
-        return false;
-    return check_at(w, c->check)->group == 1 || (a->class == b->class && a->spec.group == b->spec.group);
+    const struct member *a = cluster_by_id(w->cluster, first);
+    return check_at(w, check)->group == 1 || (a->class == m->class && a->spec.group == m->spec.group);
 }
 
 static int by_member(const void *a, const void *b)
@@ -187,6 +189,8 @@ static bool propose(struct watch *w, const struct trial *t, struct span limit)
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
     CLEANUP_JSON json_t *set =
         json_pack("{s:s,s:I}", "check", t->check, "deadline_s", (json_int_t)(limit.ns / span_s(1).ns));
+    if (t->examines)
+        json_object_set_new(set, "examines", json_string(seat_member(w, &t->seats[0])->name));
     CLEANUP_FREE char *text = json_write(set);
     for (size_t i = 0; i < t->n; i++)
         hostlist_add(&nodes, seat_member(w, &t->seats[i])->name);
@@ -204,7 +208,21 @@ static bool takes_part(struct watch *w, struct mono now, const struct member *m,
     return false;
 }
 
-/* Holds the candidate and those that go with it; none when they are too few. */
+/* Holds those who have a seat; none when they are too few for `first`, who asks again later. */
+static void hold(struct watch *w, struct mono now, struct trial *t, const struct check *k, uint32_t first)
+{
+    bool few = t->n < k->group;
+    if (t->n > t->examines)
+        qsort(t->seats + t->examines, t->n - t->examines, sizeof *t->seats, by_member);
+    if (k->group > 1 && !few)
+        t->grouping = grouping_create(t->n, k->group);
+    if (few || !propose(w, t, limit_of(k)))
+        trial_drop(w, t);
+    if (few)
+        vitals_of(w, cluster_by_id(w->cluster, first))->trial_rest = mono_add(now, span_s(AGAIN_S));
+}
+
+/* Holds the candidate and those that go with it. */
 static void begin_with(struct watch *w, struct mono now, const struct trial_due *first, unsigned room,
                        unsigned *looks)
 {
@@ -213,28 +231,98 @@ static void begin_with(struct watch *w, struct mono now, const struct trial_due 
     const struct trial_due *end = w->candidates + w->n_candidates;
     for (const struct trial_due *c = first; c < end && *looks && t->n < room && t->n < TRIAL_NODES_MAX; c++) {
         const struct member *m = cluster_by_id(w->cluster, c->member);
-        if (!goes_with(w, first, c))
+        if (c->check != first->check || !goes_with(w, c->check, first->member, m))
             continue;
         --*looks;
         if (takes_part(w, now, m, c->check))
             trial_seat(w, t, m);
     }
-    if (t->n)
-        qsort(t->seats, t->n, sizeof *t->seats, by_member);
-    if (k->group > 1 && t->n >= k->group)
-        t->grouping = grouping_create(t->n, k->group);
-    bool few = t->n < k->group;
-    if (few || !propose(w, t, limit_of(k)))
-        trial_drop(w, t);
-    if (few)
-        vitals_of(w, cluster_by_id(w->cluster, first->member))->trial_rest = mono_add(now, span_s(AGAIN_S));
+    hold(w, now, t, k, first->member);
 }
 
-static bool may_begin(const struct watch *w, struct mono now)
+/* Anybody may be held. */
+static bool may_hold(const struct watch *w, struct mono now)
 {
     bool yields = w->trials_yield.ns && within(now, w->trials_yield, YIELD_REST_S);
-    return w->n_scheduled && w->policy.health.trials_percent && brake_stopped(w, NULL) == 0 && !w->waiting &&
-           !yields;
+    return w->policy.health.trials_percent && brake_stopped(w, NULL) == 0 && !w->waiting && !yields;
+}
+
+/* --- for one that is examined ----------------------------------------------------------------- */
+
+void trial_ask(struct watch *w, struct mono now, const struct member *m, size_t check)
+{
+    const struct vitals *v = vitals_of(w, m);
+    if (!w->wish.wanted && !v->trial && now.ns >= v->trial_rest.ns)
+        w->wish = (struct trial_wish){.wanted = true, .member = m->id, .check = (uint16_t)check};
+}
+
+bool trial_waits(const struct watch *w, const struct member *m, size_t check)
+{
+    const struct vitals *v = vitals_find(w, m);
+    const struct repair *r = member_repair(m);
+    return r && r->step == STEP_EXAMINE && v && !v->trial && v->said && !(v->said[check] & SAID_ANSWERED) &&
+           check_at(w, check)->group > 1;
+}
+
+void trial_note_partner(struct watch *w, struct mono now, const struct member *m)
+{
+    struct trial_wish *x = &w->wish;
+    if (x->noting && x->n < PARTNERS_MAX && m->id != x->member && looks_free(w, now, m) &&
+        goes_with(w, x->check, x->member, m) && check_runs(w, m, x->check))
+        x->partners[x->n++] = m->id;
+}
+
+/* So many partners can tell whose fault it is. */
+static unsigned partners_wanted(const struct check *k)
+{
+    return k->group + GROUP_WITNESSES - 1;
+}
+
+static void begin_examination(struct watch *w, struct mono now)
+{
+    const struct trial_wish *x = &w->wish;
+    const struct check *k = check_at(w, x->check);
+    const struct member *m = cluster_by_id(w->cluster, x->member);
+    struct trial *t = trial_add(w, now, k->name, k->group, limit_of(k));
+    t->examines = true;
+    t->stage = member_repair(m)->since;
+    trial_seat(w, t, m);
+    for (size_t i = 0; i < x->n && t->n <= partners_wanted(k); i++) {
+        const struct member *partner = cluster_by_id(w->cluster, x->partners[i]);
+        if (!vitals_find(w, partner)->trial && takes_part(w, now, partner, x->check))
+            trial_seat(w, t, partner);
+    }
+    hold(w, now, t, k, x->member);
+}
+
+static bool is_wanted(const struct watch *w, struct mono now, const struct trial_wish *x)
+{
+    const struct member *m = cluster_by_id(w->cluster, x->member);
+    return trial_waits(w, m, x->check) && !health_asked(vitals_find(w, m), now) &&
+           brake_operate(w, now, m, NULL, NULL) == 0;
+}
+
+/* Partners are noted for a whole sweep, then held. True while they wait for room: what is scheduled is not to
+ * take it. */
+static bool grant(struct watch *w, struct mono now)
+{
+    struct trial_wish *x = &w->wish;
+    if (!x->wanted || !may_hold(w, now) || !is_wanted(w, now, x)) {
+        x->wanted = x->noting = false;
+        return false;
+    }
+    if (!x->noting) {
+        x->noting = true;
+        return false;
+    }
+    const struct check *k = check_at(w, x->check);
+    if (held_nodes(w) + partners_wanted(k) > most_for(w, k)) {
+        x->n = 0;
+        return true;
+    }
+    begin_examination(w, now);
+    x->wanted = x->noting = false;
+    return false;
 }
 
 /* More may be held for some check. */
@@ -248,7 +336,7 @@ static bool any_share_left(struct watch *w, unsigned held)
 
 void trial_end_sweep(struct watch *w, struct mono now)
 {
-    bool may = may_begin(w, now);
+    bool may = !grant(w, now) && w->n_scheduled && may_hold(w, now);
     unsigned tries = TRIES_MAX, looks = LOOKS_MAX, held = held_nodes(w);
     sort_candidates(w);
     for (size_t i = 0; may && tries && looks && i < w->n_candidates; i++) {

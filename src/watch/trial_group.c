@@ -53,7 +53,7 @@ static void leave_unsupported(struct watch *w, struct mono now, struct trial *t)
     for (size_t i = 0; i < t->n; i++) {
         struct seat *s = &t->seats[i];
         if (!is_out(s) && s->state == SEAT_HEARD && s->said->result == RESULT_UNSUPPORTED)
-            seat_end(w, now, s, true, RESULT_UNSUPPORTED, "it ran");
+            seat_conclude(w, now, t, s, s->said);
     }
 }
 
@@ -146,6 +146,11 @@ static void judge(const struct watch *w, const struct trial *t, size_t place, co
                     *words ? ": " : "", words);
         break;
     case NODE_SUSPECT:
+        if (t->examines) { /* nobody is warned of who was ill before */
+            verdict_cannot(x, RESULT_UNKNOWN, "failed with %s, and too few others can tell whose fault it is",
+                           with.s);
+            break;
+        }
         verdict_add(x, k->severity < RESULT_WARN ? k->severity : RESULT_WARN, "", "",
                     "failed with %s, and too few others can tell whose fault it is%s%s", with.s,
                     *words ? ": " : "", words);
@@ -284,7 +289,7 @@ static void give_up(struct watch *w, struct mono now, struct trial *t)
 {
     for (size_t i = 0; i < t->n; i++)
         if (!is_out(&t->seats[i]))
-            seat_end(w, now, &t->seats[i], false, RESULT_UNKNOWN, "too few are left to run it together");
+            seat_fail(w, now, t, &t->seats[i], "too few are left to run it together");
 }
 
 void trial_group_go(struct watch *w, struct mono now, struct trial *t, const struct check *k)

@@ -16,6 +16,9 @@ static const char CHECKS[] = "Check=space Probe=fs.space Path=/ Every=60s\n"
 static const char PAIR[] =
     "Check=pair Probe=plugin Run=/bin/true When=scheduled Group=2 Every=1h Deadline=60s\n";
 
+static const char EXAM[] = "Check=space Probe=fs.space Path=/ Every=60s\n"
+                           "Check=pair Probe=plugin Run=/bin/true When=extensive Group=2 Deadline=60s\n";
+
 /* Nodes that run what they are told to, and what came of it. */
 struct ward {
     struct world *x;
@@ -80,6 +83,9 @@ static struct ward *ward_create(size_t n, const char *checks)
                                                  .trials_percent = 100,
                                                  .group = span_s(180),
                                                  .fresh = span_s(120),
+                                                 .examine_deadline = span_s(3600),
+                                                 .provision_deadline = span_s(1800),
+                                                 .inconclusive = 3,
                                                  .override = span_s(4 * 3600),
                                                  .remedies_a_week = 5,
                                                  .checks = &d->checks};
@@ -636,6 +642,339 @@ static void test_a_group_is_of_one_class(void **state)
     ward_destroy(d);
 }
 
+/* --- with one that is examined ---------------------------------------------------------------- */
+
+/* lx01 is ill of something else, and in the extensive stage. */
+static struct ward *exam_create(size_t n)
+{
+    struct ward *d = ward_create(n, EXAM);
+    d->says[1] = ILL;
+    tell(d, 1, ILL);
+    return d;
+}
+
+static const struct repair *repair_of(struct ward *d, int i)
+{
+    return member_repair(world_node(d->x, i));
+}
+
+static void wait_step(struct ward *d, int i, enum step step)
+{
+    for (int t = 0; t < 30 && (!repair_of(d, i) || repair_of(d, i)->step != step); t++)
+        run(d, 1);
+    assert_int_equal(repair_of(d, i)->step, step);
+}
+
+/* Nobody is held for anything, and nothing is left of it. */
+static void assert_free(struct ward *d)
+{
+    assert_int_equal(count_held(d), 0);
+    for (int i = 1; i <= (int)d->x->n; i++)
+        assert_true(!member_trial(world_node(d->x, i)) || !*member_trial(world_node(d->x, i))->claim);
+}
+
+static void test_one_that_is_examined_runs_it_with_idle_partners(void **state)
+{
+    struct ward *d = exam_create(8);
+    d->hangs[1] = true;
+    run(d, 10);
+    /* A pair, and two who can tell whose fault it is; no claim but its repair's is on who is examined. */
+    assert_true(held(d, 2) && held(d, 3) && held(d, 4) && !held(d, 1));
+    assert_int_equal(count_held(d), 3);
+    assert_int_equal(world_node(d->x, 1)->n_claims, 1);
+    assert_string_equal(d->with[1], "lx01,lx02 0");
+    assert_string_equal(d->with[2], "lx01,lx02 1");
+    assert_string_equal(d->with[4], "lx03,lx04 1");
+    assert_string_equal(world_node(d->x, 2)->claims[0].claim->reason, "check pair, to examine lx01");
+    d->says[1] = NULL;
+    tell(d, 1, WELL);
+    run(d, 20);
+    assert_int_equal(repair_of(d, 1)->step, STEP_EXAMINE);
+    d->hangs[1] = false;
+    run(d, 10);
+    assert_null(repair_of(d, 1));
+    assert_int_equal(last(d, 1, "pair")->result, RESULT_OK);
+    assert_int_equal(d->ran[1], 1);
+    assert_free(d);
+    ward_destroy(d);
+}
+
+static void test_one_that_fails_with_all_its_partners_is_at_fault(void **state)
+{
+    struct ward *d = exam_create(8);
+    d->answer[1] = FATAL;
+    wait_step(d, 1, STEP_QUEUE);
+    assert_string_equal(repair_of(d, 1)->problem, "hardware_problem");
+    assert_int_equal(repair_of(d, 1)->examined, EXAMINED_FAIL);
+    assert_non_null(strstr(d->x->log.s, "lx01; more of fatal: pair fatal"));
+    run(d, 5);
+    for (int i = 2; i <= 8; i++)
+        assert_true(!incident_of(d, i) && !repair_of(d, i));
+    assert_free(d);
+    ward_destroy(d);
+}
+
+static void test_a_partner_that_is_bad_is_named_and_who_is_examined_passes(void **state)
+{
+    struct ward *d = exam_create(8);
+    d->answer[2] = FATAL;
+    run(d, 20);
+    assert_int_equal(repair_of(d, 1)->examined, EXAMINED_PASS);
+    assert_true(world_held(d->x, 2, CLAIM_REPAIR));
+    assert_non_null(strstr(incident_of(d, 2)->findings[0].f.text, "which passed with others"));
+    ward_destroy(d);
+}
+
+static void test_a_bad_link_to_a_partner_is_nobodys_failure(void **state)
+{
+    struct ward *d = exam_create(8);
+    d->bad_link[0] = 1;
+    d->bad_link[1] = 2;
+    run(d, 20);
+    assert_int_equal(repair_of(d, 1)->examined, EXAMINED_PASS);
+    assert_non_null(cluster_shared(d->x->c, "trial:pair lx[01-02]"));
+    assert_null(incident_of(d, 2));
+    assert_free(d);
+    ward_destroy(d);
+}
+
+static void test_without_partners_in_time_it_is_inconclusive(void **state)
+{
+    struct ward *d = ward_create(3, EXAM);
+    d->x->work[2] = "[\"job.7\"]";
+    world_command_for(d->x, COMMAND_DRAIN, "lx03", "bad DIMM", NULL);
+    run(d, 15);
+    d->says[1] = ILL;
+    tell(d, 1, ILL);
+    run(d, 3550);
+    assert_int_equal(repair_of(d, 1)->examined, EXAMINED_NOT);
+    run(d, 100);
+    assert_int_equal(repair_of(d, 1)->examined, EXAMINED_INCONCLUSIVE);
+    assert_string_equal(repair_of(d, 1)->why,
+                        "it was not examined in time: nobody was free to run pair with it");
+    assert_int_equal(d->ran[1] + d->ran[2] + d->ran[3], 0);
+    /* With the next one that is idle it goes on. */
+    d->x->work[2] = "[]";
+    run(d, 60);
+    assert_string_equal(d->with[1], "lx01,lx02 0");
+    assert_int_equal(repair_of(d, 1)->examined, EXAMINED_PASS);
+    assert_free(d);
+    ward_destroy(d);
+}
+
+static void test_too_few_partners_can_tell_nothing_and_are_not_warned_of(void **state)
+{
+    struct ward *d = exam_create(2);
+    d->answer[1] = FATAL;
+    run(d, 20);
+    assert_int_equal(repair_of(d, 1)->step, STEP_EXAMINE);
+    assert_int_equal(repair_of(d, 1)->examined, EXAMINED_INCONCLUSIVE);
+    assert_int_equal(repair_of(d, 1)->inconclusive, 1);
+    assert_null(incident_of(d, 2));
+    assert_free(d);
+    run(d, 500);
+    assert_int_equal(d->ran[1], 1); /* not at once again */
+    run(d, 900);
+    assert_int_equal(repair_of(d, 1)->step, STEP_QUEUE);
+    assert_string_equal(repair_of(d, 1)->why, "pair came to no answer");
+    assert_int_equal(d->ran[1], 3);
+    assert_free(d);
+    ward_destroy(d);
+}
+
+static void test_a_group_that_is_broken_up_is_inconclusive(void **state)
+{
+    struct ward *d = exam_create(2);
+    d->hangs[1] = d->hangs[2] = true;
+    run(d, 10);
+    assert_int_equal(d->ran[1], 1);
+    world_command(d->x, COMMAND_UNDRAIN, "lx02", NULL);
+    run(d, 5);
+    assert_int_equal(repair_of(d, 1)->examined, EXAMINED_INCONCLUSIVE);
+    assert_true(d->stopped[1] == 1 && d->stopped[2] == 1);
+    assert_free(d);
+    ward_destroy(d);
+}
+
+static void test_partners_are_let_go_when_the_stage_ends(void **state)
+{
+    static const struct {
+        enum command_kind kind;
+        const char *set;
+    } ends[] = {{COMMAND_TRANSITION, "{\"transition\":\"maintenance\"}"},
+                {COMMAND_TRANSITION, "{\"transition\":\"manual_drain\"}"},
+                {COMMAND_TRANSITION, "{\"transition\":\"quarantine\"}"},
+                {COMMAND_DRAIN, NULL}};
+    for (size_t k = 0; k < sizeof ends / sizeof ends[0]; k++) {
+        struct ward *d = exam_create(4);
+        for (int i = 1; i <= 4; i++)
+            d->hangs[i] = true;
+        run(d, 10);
+        assert_int_equal(count_held(d), 3);
+        assert_int_equal(world_command_for(d->x, ends[k].kind, "lx01", "mine", ends[k].set), 0);
+        run(d, 5);
+        assert_free(d);
+        for (int i = 1; i <= 4; i++)
+            assert_int_equal(d->stopped[i], 1);
+        assert_int_not_equal(repair_of(d, 1)->examined, EXAMINED_PASS);
+        ward_destroy(d);
+    }
+}
+
+static void test_partners_are_let_go_at_the_stages_deadline_and_who_is_booted_runs_nothing(void **state)
+{
+    struct ward *d = exam_create(4);
+    d->x->policy.health.examine_deadline = span_s(60);
+    watch_set_policy(d->x->w, &d->x->policy);
+    d->hangs[1] = true;
+    run(d, 75);
+    assert_int_equal(repair_of(d, 1)->inconclusive, 1);
+    assert_free(d);
+    d->hangs[1] = false;
+    d->n_open = 0;
+    run(d, 5);
+    world_reboot(d->x, 1);
+    all_well(d);
+    run(d, 5);
+    assert_free(d);
+    ward_destroy(d);
+}
+
+static void test_what_is_stopped_is_no_answer_and_goes_on_after(void **state)
+{
+    struct ward *d = exam_create(4);
+    d->hangs[1] = true;
+    run(d, 10);
+    world_command_for(d->x, COMMAND_SWITCH, "", "smoke", "{\"name\":\"stop\",\"on\":true}");
+    run(d, 5);
+    assert_free(d);
+    assert_int_equal(d->stopped[1], 1);
+    assert_int_equal(repair_of(d, 1)->examined, EXAMINED_NOT);
+    d->hangs[1] = false;
+    d->n_open = 0;
+    world_command_for(d->x, COMMAND_SWITCH, "", NULL, "{\"name\":\"stop\",\"on\":false}");
+    run(d, 620);
+    assert_int_equal(repair_of(d, 1)->examined, EXAMINED_PASS);
+    ward_destroy(d);
+}
+
+static void test_another_controller_ends_an_examination_with_partners_and_begins_anew(void **state)
+{
+    struct ward *d = exam_create(5);
+    for (int i = 1; i <= 5; i++)
+        d->hangs[i] = true;
+    run(d, 10);
+    assert_int_equal(count_held(d), 3);
+    world_lead_anew(d->x);
+    world_open(d->x, 1, 5);
+    all_well(d);
+    for (int i = 1; i <= 5; i++)
+        d->hangs[i] = false;
+    d->n_open = 0;
+    run(d, 2);
+    for (int i = 1; i <= 4; i++)
+        assert_int_equal(d->stopped[i], 1); /* also on who is examined: what it runs would be in the way */
+    run(d, 20);
+    assert_int_equal(d->ran[1], 2);
+    assert_int_equal(repair_of(d, 1)->examined, EXAMINED_PASS);
+    assert_free(d);
+    ward_destroy(d);
+}
+
+static void test_partners_are_no_more_than_trials_may_hold_and_come_before_what_is_scheduled(void **state)
+{
+    struct ward *d = ward_create(20, EXAM);
+    d->x->policy.health.trials_percent = 1;
+    watch_set_policy(d->x->w, &d->x->policy);
+    take_checks(d, "Check=space Probe=fs.space Path=/ Every=60s\n"
+                   "Check=burn Probe=plugin Run=/bin/true When=scheduled Every=1h Deadline=60s\n"
+                   "Check=pair Probe=plugin Run=/bin/true When=extensive Group=2 Deadline=60s\n");
+    for (int i = 1; i <= 20; i++)
+        d->hangs[i] = true;
+    d->says[19] = d->says[20] = ILL;
+    tell(d, 19, ILL);
+    tell(d, 20, ILL);
+    run(d, 15);
+    assert_int_equal(count_held(d), 3);
+    assert_true(d->ran[19] == 1 && d->ran[20] == 0); /* for the other there is no room yet */
+    for (int i = 1; i <= 20; i++)
+        d->hangs[i] = false;
+    run(d, 30);
+    assert_int_equal(repair_of(d, 19)->examined, EXAMINED_PASS);
+    assert_int_equal(repair_of(d, 20)->examined, EXAMINED_PASS);
+    const char *both = strstr(d->x->log.s, "lx20 ok"), *scheduled = strstr(d->x->log.s, ": burn");
+    assert_true(both && scheduled && both < scheduled);
+    ward_destroy(d);
+}
+
+static void test_where_no_trials_may_be_nobody_is_held_for_one_that_is_examined(void **state)
+{
+    struct ward *d = exam_create(8);
+    d->x->policy.health.trials_percent = 0;
+    watch_set_policy(d->x->w, &d->x->policy);
+    run(d, 60);
+    assert_int_equal(d->ran[1] + d->ran[2], 0);
+    assert_free(d);
+    ward_destroy(d);
+}
+
+static void test_nobody_who_is_ill_himself_is_a_partner(void **state)
+{
+    struct ward *d = exam_create(3);
+    d->says[2] = ILL;
+    d->says[3] = "[{\"check\":\"space\",\"result\":\"degraded\",\"age_ms\":0,\"findings\":[{\"result\":"
+                 "\"degraded\",\"text\":\"full\"}]}]";
+    tell(d, 2, ILL);
+    tell(d, 3, d->says[3]);
+    run(d, 120);
+    assert_int_equal(d->ran[1] + d->ran[2] + d->ran[3], 0);
+    assert_int_equal(count_held(d), 0);
+    ward_destroy(d);
+}
+
+static void test_a_group_of_another_class_or_with_another_check_is_no_partner(void **state)
+{
+    static const struct class_lines classes[] = {{"gpu", {{"Nodes", "lx[01,03-04]"}}}};
+    struct ward *d =
+        ward_create(5, "Check=space Probe=fs.space Path=/ Every=60s\n"
+                       "Check=pair Probe=plugin Run=/bin/true When=extensive Group=2 Deadline=60s "
+                       "Nodes=lx[01-03,05]\n");
+    world_configure(d->x, classes, 1, "");
+    all_well(d);
+    d->says[1] = ILL;
+    tell(d, 1, ILL);
+    run(d, 20);
+    assert_string_equal(d->with[1], "lx01,lx03 0");
+    assert_int_equal(d->ran[2] + d->ran[4] + d->ran[5], 0);
+    ward_destroy(d);
+}
+
+static void test_what_nobody_can_run_is_no_failure_of_who_is_examined(void **state)
+{
+    struct ward *d = exam_create(4);
+    for (int i = 1; i <= 4; i++)
+        d->answer[i] = "{\"result\":\"unsupported\",\"text\":\"no such tool\"}";
+    run(d, 20);
+    assert_int_equal(repair_of(d, 1)->examined, EXAMINED_PASS);
+    assert_free(d);
+    ward_destroy(d);
+}
+
+static void test_what_a_scheduled_group_found_has_to_pass_with_partners(void **state)
+{
+    struct ward *d = ward_create(8, PAIR);
+    d->answer[3] = FATAL;
+    wait_step(d, 3, STEP_EXAMINE);
+    unsigned before = d->ran[3];
+    d->answer[3] = NULL;
+    run(d, 60);
+    assert_int_equal(d->ran[3], before + 1);
+    assert_null(repair_of(d, 3));
+    assert_null(incident_of(d, 3));
+    assert_free(d);
+    ward_destroy(d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -668,6 +1007,23 @@ int main(void)
         cmocka_unit_test(test_one_that_leaves_before_it_began_holds_nobody_up),
         cmocka_unit_test(test_one_group_and_its_witnesses_have_room_in_a_small_share),
         cmocka_unit_test(test_a_group_is_of_one_class),
+        cmocka_unit_test(test_one_that_is_examined_runs_it_with_idle_partners),
+        cmocka_unit_test(test_one_that_fails_with_all_its_partners_is_at_fault),
+        cmocka_unit_test(test_a_partner_that_is_bad_is_named_and_who_is_examined_passes),
+        cmocka_unit_test(test_a_bad_link_to_a_partner_is_nobodys_failure),
+        cmocka_unit_test(test_without_partners_in_time_it_is_inconclusive),
+        cmocka_unit_test(test_too_few_partners_can_tell_nothing_and_are_not_warned_of),
+        cmocka_unit_test(test_a_group_that_is_broken_up_is_inconclusive),
+        cmocka_unit_test(test_partners_are_let_go_when_the_stage_ends),
+        cmocka_unit_test(test_partners_are_let_go_at_the_stages_deadline_and_who_is_booted_runs_nothing),
+        cmocka_unit_test(test_what_is_stopped_is_no_answer_and_goes_on_after),
+        cmocka_unit_test(test_another_controller_ends_an_examination_with_partners_and_begins_anew),
+        cmocka_unit_test(test_partners_are_no_more_than_trials_may_hold_and_come_before_what_is_scheduled),
+        cmocka_unit_test(test_where_no_trials_may_be_nobody_is_held_for_one_that_is_examined),
+        cmocka_unit_test(test_nobody_who_is_ill_himself_is_a_partner),
+        cmocka_unit_test(test_a_group_of_another_class_or_with_another_check_is_no_partner),
+        cmocka_unit_test(test_what_nobody_can_run_is_no_failure_of_who_is_examined),
+        cmocka_unit_test(test_what_a_scheduled_group_found_has_to_pass_with_partners),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,17 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char CHECKS_CONF[] =
-    "Check=service Probe=plugin Run=/bin/s Every=2s Deadline=1s\n"
-    "Check=mount Probe=plugin Run=/bin/m Every=2s Deadline=1s\n"
-    "Check=kernel.log\n"
-    "Check=link Probe=plugin Run=/bin/l Every=3s Deadline=1s Severity=degraded\n"
-    "Check=watched Probe=plugin Run=/bin/w Every=3s Deadline=1s Observe=yes\n"
-    "Check=deep Probe=plugin Run=/bin/d When=extensive Deadline=5s Classes=gpu\n"
-    "Check=deeper Probe=plugin Run=/bin/e When=extensive Deadline=5s "
-    "Classes=gpu\n"
-    "Check=burn Probe=plugin Run=/bin/b When=scheduled Every=1m Deadline=5s Observe=yes\n"
-    "Check=pair Probe=plugin Run=/bin/p When=scheduled Every=2m Deadline=5s Observe=yes Group=2\n";
+#define CHECKS_CONF                                                                        \
+    "Check=service Probe=plugin Run=/bin/s Every=2s Deadline=1s\n"                         \
+    "Check=mount Probe=plugin Run=/bin/m Every=2s Deadline=1s\n"                           \
+    "Check=kernel.log\n"                                                                   \
+    "Check=link Probe=plugin Run=/bin/l Every=3s Deadline=1s Severity=degraded\n"          \
+    "Check=watched Probe=plugin Run=/bin/w Every=3s Deadline=1s Observe=yes\n"             \
+    "Check=deep Probe=plugin Run=/bin/d When=extensive Deadline=5s Classes=gpu\n"          \
+    "Check=deeper Probe=plugin Run=/bin/e When=extensive Deadline=5s Classes=gpu\n"        \
+    "Check=burn Probe=plugin Run=/bin/b When=scheduled Every=1m Deadline=5s Observe=yes\n" \
+    "Check=pair Probe=plugin Run=/bin/p When=scheduled Every=2m Deadline=5s Observe=yes Group=2\n"
+static const char ALONE_CONF[] = CHECKS_CONF;
+/* In some histories the extensive stage has a check that takes partners. */
+static const char PARTNERS_CONF[] =
+    CHECKS_CONF "Check=both Probe=plugin Run=/bin/t When=extensive Deadline=5s Observe=yes Group=2\n";
 static const char REMEDIES_CONF[] =
     "Remedy=restart Run=node:restart Helps=service,mount Confidence=70% Because=\"it often does\" Takes=2s "
     "Deadline=8s Settle=20s\n"
@@ -36,7 +39,7 @@ static const char REMEDIES_CONF[] =
 
 enum cure { CURE_RESTART = 1, CURE_RESET = 2, CURE_REBOOT = 4, CURE_CYCLE = 8, CURE_REPLACE = 16 };
 
-static struct checks checks;
+static struct checks checks, with_partners;
 static struct remedies remedies;
 
 const char *ill_check_name(enum ail check)
@@ -51,7 +54,8 @@ static void read_records(void)
     struct err e;
     if (checks.n)
         return;
-    if (checks_parse("checks", CHECKS_CONF, sizeof CHECKS_CONF - 1, &checks, &e) < 0 ||
+    if (checks_parse("checks", ALONE_CONF, sizeof ALONE_CONF - 1, &checks, &e) < 0 ||
+        checks_parse("checks", PARTNERS_CONF, sizeof PARTNERS_CONF - 1, &with_partners, &e) < 0 ||
         remedies_parse("remedies", REMEDIES_CONF, sizeof REMEDIES_CONF - 1, &remedies, &e) < 0) {
         puts(e.msg);
         abort();
@@ -66,6 +70,14 @@ void ill_create(struct sim *s)
     read_records();
     s->patients = mem_alloc(s->n * sizeof *s->patients);
     s->slurm = s->seed % 5 != 0;
+}
+
+/* Room for those who are examined and for their partners, which other histories seldom have. */
+static void allow_partners(struct health_policy *h)
+{
+    h->out_percent = h->out_class_percent = h->out_group_percent = h->out_partition_percent = 100;
+    h->trials_percent += 10;
+    h->checks = &with_partners;
 }
 
 void ill_policy(struct sim *s)
@@ -96,6 +108,8 @@ void ill_policy(struct sim *s)
                                               .cost = cost,
                                               .checks = &checks,
                                               .remedies = &remedies};
+    if (x % 4 == 3)
+        allow_partners(&s->policy.health);
 }
 
 void ill_fini(struct sim *s)

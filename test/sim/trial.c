@@ -5,8 +5,8 @@
  *
  *   whoever is held for a check has a record that says for which             trial_after
  *   no more are held than may be, beside those who are out otherwise (6)     trial_after, mend_budgets
- *   nothing is begun while work runs, or on what is not held (5)             on_run
- *   in the end nobody is held for long                                       trial_all_well
+ *   nothing is begun while work runs, or on what is not held or examined (5) on_run
+ *   in the end nobody is held for long, and no record says so                trial_all_well
  */
 #include "sim.h"
 
@@ -20,6 +20,13 @@ enum { LONGEST_S = 600 /* twice what the longest trial here may take */ };
 
 /* --- the controller's hand -------------------------------------------------------------------- */
 
+/* In the extensive stage, which has it to itself. */
+static bool is_examined(const struct member *m)
+{
+    const struct repair *r = member_repair(m);
+    return r && r->step == STEP_EXAMINE && m->n_claims == 1 && member_trial(m) && *member_trial(m)->claim;
+}
+
 static void on_run(void *arg, struct member *m, const struct trial_run *r)
 {
     struct sim *s = arg;
@@ -30,7 +37,8 @@ static void on_run(void *arg, struct member *m, const struct trial_run *r)
         return;
     }
     s->tried++;
-    if (!member_held_by(m, CLAIM_TRIAL))
+    s->examined += is_examined(m);
+    if (!member_held_by(m, CLAIM_TRIAL) && !is_examined(m))
         sim_fail(s, "%s runs %s, and is not held for it (5)", m->name, r->check);
     if (s->slurm && s->nodes[i].busy)
         sim_fail(s, "%s runs %s while work runs (5)", m->name, r->check);
@@ -124,10 +132,12 @@ bool trial_all_well(const struct sim *s, char *why, size_t size)
     for (size_t i = 0; i < s->n; i++) {
         const struct member *m = cluster_find(s->cluster, s->nodes[i].name);
         const struct claim *c = trial_claim(m);
-        if (!c || now - c->since.ns < LONGEST_S * SECOND)
+        const struct trial_record *r = m ? member_trial(m) : NULL;
+        int64_t since = c ? c->since.ns : r && *r->claim ? r->began.ns : now;
+        if (now - since < LONGEST_S * SECOND)
             continue;
-        snprintf(why, size, "%s is held for %s since %.0f s", m->name, c->reason,
-                 (double)(now - c->since.ns) / 1e9);
+        snprintf(why, size, "%s is held for %s since %.0f s", m->name, c ? c->reason : r->check,
+                 (double)(now - since) / 1e9);
         return false;
     }
     return true;
