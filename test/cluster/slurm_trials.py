@@ -3,8 +3,8 @@
 import os
 
 from harness import contains, equal, holds, main, wait
-from slurm_ward import calls, cancel, is_drained, slurm_ward, submit, wait_job, wait_released
-from ward import CHECKS
+from slurm_ward import calls, cancel, is_drained, owner, slurm_ward, submit, wait_job, wait_released
+from ward import CHECKS, MOUNT, incidents, repair, step, unmount
 
 PLUGIN = """#!/bin/sh
 echo . >>{0}/$FETTLE_NODE.ran
@@ -109,6 +109,39 @@ def test_kill_9_in_a_trial_leaves_no_drain(world):
         wait_released(l, n)
     c.wait_nodes('they are back', l.nodes, Lifecycle='available', Schedulable=True)
     equal(held(c), [], 'who is held')
+
+
+def test_partners_of_one_that_is_examined_are_drained_and_given_back_also_after_kill_9(world):
+    """The examined one is in its reservation alone; a controller that is killed in mid-run leaves nobody drained."""
+    os.chmod(world.write('plugin', PLUGIN.format(world.dir)), 0o755)
+    for n in ('c1', 'c2', 'c3', 'c4'):
+        world.write(f'{n}.wait', '')
+    pair = CHECK.format(world.dir).replace('burn', 'pair').replace('scheduled', 'extensive').replace('30d', '1d Group=2')
+    mounts = MOUNT.format(world.dir, world.dir).replace('Needs=nothing', 'Needs=idle')
+    l, c, _ = slurm_ward(world, nodes=5, checks=CHECKS + pair, MaxTrials=100, remedy=(
+        f'Remedy=mount.scratch {mounts} Confidence=80% Because="it is only not mounted" Takes=5s Disturbs=0'))
+    job = submit(l, 'c5')
+    wait_job(l, job, 'RUNNING')
+    c.wait_nodes('it works', ['c5'], State='BUSY')
+    unmount(world, 'c1')
+    wait('it runs on all of them', lambda: all(ran(world, n) for n in ('c1', 'c2', 'c3', 'c4')))
+    equal((l.reservations(), is_drained(l, 'c1')), ([f'suspicious-node-c1.{owner(c)}'], False), 'the examined one')
+    for n in ('c2', 'c3', 'c4'):
+        equal(is_drained(l, n), True, f'{n} is drained in Slurm while it runs')
+        contains(l.reason(n), 'trial by fettled: check pair, to examine c1', 'what Slurm shows')
+    c.process.kill()
+    c.write(MaxTrials=0)
+    c.start()
+    wait('the partners are given back', lambda: not any(is_drained(l, n) for n in l.nodes))
+    equal((held(c), step(c, 'c1'), l.reservations()), ([], 'examine', [f'suspicious-node-c1.{owner(c)}']), 'who is held')
+    for n in ('c1', 'c2', 'c3', 'c4'):
+        let_end(world, n)
+    go(c)
+    wait('it is examined and mended', lambda: (repair(c, 'c1') or {}).get('attempts'), 90)
+    for n in l.nodes[:4]:
+        wait_released(l, n)
+    c.wait_nodes('they are back', l.nodes[:4], Lifecycle='available', Schedulable=True)
+    equal((incidents(c, 'c1'), held(c), calls(world, 'NodeName=c5', 'DRAIN')), ([], [], []), 'what is left')
 
 
 main()

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that the controller schedules on idle nodes: by themselves, in pairs, and what ends them."""
+"""Checks that the controller schedules on idle nodes: by themselves, in pairs, with one that is examined, and what
+ends them."""
 import json
 import os
 
 from harness import contains, equal, holds, main, wait
-from ward import CHECKS, incidents, repair, steps, wait_step, ward
+from ward import CHECKS, incidents, repair, step, steps, unmount, wait_step, ward
 
 # A plugin that says who runs it with whom, waits while NODE.wait is there, and does what NODE.does says; with
 # others also what stands between two nodes, in A,B.does.
@@ -17,6 +18,8 @@ done
 echo fine
 """
 CHECK = 'Check={1} Probe=plugin Run={0}/plugin When=scheduled Deadline=20s Every=30d {2}\n'
+EXAM = 'Check=pair Probe=plugin Run={}/plugin When=extensive Deadline=20s Group=2\n'
+MOUNTS = 'Remedy=mount.scratch MOUNT Confidence=80% Because="it is only not mounted" Takes=5s Disturbs=0'
 FAILS = 'echo "PAIR CRITICAL - 3 GB/s"; exit 2\n'
 
 
@@ -210,6 +213,123 @@ def test_a_bad_link_is_shared_and_blames_nobody(world):
     equal([n for n in PAIRS if incidents(c, n) or repair(c, n)], [], 'who is blamed')
     c.restart()
     holds('it is remembered', 2, lambda: json.loads(c.fettle('incident', 'list', '--json'))['shared'])
+
+
+def exam_ward(world, names, waits=(), **settings):
+    """The extensive stage of n1, which is ill, has a check of two nodes."""
+    os.chmod(world.write('plugin', PLUGIN.format(world.dir)), 0o755)
+    for n in waits:
+        world.write(f'{n}.wait', '')
+    return ward(world, names, checks=CHECKS + EXAM.format(world.dir), remedy=MOUNTS, MaxTrials=100, **settings)
+
+
+def said(c, node):
+    return c.fettle('check', 'show', node)
+
+
+def nothing_left(c, names):
+    """No claim, and no record of a trial under way."""
+    rows = json.loads(c.fettle('check', 'trials', '--json'))['trials']
+    return not held(c) and not any(r['now'] for r in rows) and all(
+        n['Schedulable'] for name, n in c.table('Name,Schedulable').items() if name in names)
+
+
+def wait_nothing_left(c, names):
+    wait('nobody is held, and no record says so', lambda: nothing_left(c, names))
+
+
+def test_one_that_is_examined_runs_it_with_idle_nodes(world):
+    c, _ = exam_ward(world, PAIRS, waits=['n1'])
+    world.write('n2/run/fettle/work/job.7', '')
+    c.wait_nodes('it works', ['n2'], State='BUSY')
+    unmount(world, 'n1')
+    wait_ran(world, ['n1', 'n3', 'n4', 'n5'])
+    equal((ran(world, 'n1'), ran(world, 'n3')), (['n1,n3 0 2'], ['n1,n3 1 2']), 'who runs it with whom')
+    equal((sorted(held(c)), ran(world, 'n2')), (['n3', 'n4', 'n5'], []), 'who is held')
+    contains(c.node('n3')['Why'], 'check pair, to examine n1', 'why it is held')
+    equal(c.node('n1')['Claims'], 1, 'what holds the one that is examined')
+    os.remove(world.path('n1.wait'))
+    wait('it is back', lambda: any('back in service' in s for s in steps(c, 'n1')))
+    wait_nothing_left(c, [n for n in PAIRS if n != 'n2'])
+    equal(len(ran(world, 'n1')), 2, 'how often: before the remedy and after it')
+    equal([n for n in PAIRS if incidents(c, n)], [], 'who is blamed')
+
+
+def test_one_that_fails_with_all_of_them_is_a_hardware_problem(world):
+    c, _ = exam_ward(world, PAIRS)
+    does(world, 'n1', FAILS)
+    for n in PAIRS[1:]:
+        does(world, n, f'case ",$FETTLE_NODES," in *,n1,*) {FAILS.strip()};; esac\n')
+    unmount(world, 'n1')
+    wait_step(c, 'n1', 'queue')
+    equal(repair(c, 'n1')['problem'], 'hardware_problem', 'what it is')
+    contains(json.dumps(incidents(c, 'n1')), 'failed with n2 and n', 'the evidence')
+    wait_nothing_left(c, PAIRS[1:])
+    equal([n for n in PAIRS[1:] if incidents(c, n) or repair(c, n)], [], 'who else is blamed')
+
+
+def test_a_bad_link_to_a_partner_is_not_its_failure(world):
+    c, _ = exam_ward(world, PAIRS)
+    does(world, 'n1,n2', FAILS)
+    unmount(world, 'n1')
+    wait('it is back', lambda: any('back in service' in s for s in steps(c, 'n1')))
+    contains(json.loads(c.fettle('incident', 'list', '--json'))['shared'][0]['why'], 'between n1 and n2', 'where it lies')
+    wait_nothing_left(c, PAIRS)
+    equal([n for n in PAIRS if incidents(c, n)], [], 'who is blamed')
+
+
+def test_without_partners_it_is_said_and_then_inconclusive(world):
+    c, _ = exam_ward(world, ['n1', 'n2'], ExamineDeadline='6s', InconclusiveTries=2)
+    world.write('n2/run/fettle/work/job.7', '')
+    c.wait_nodes('it works', ['n2'], State='BUSY')
+    unmount(world, 'n1')
+    wait('it is said what it waits for', lambda: 'waits for idle nodes to run it with' in said(c, 'n1'))
+    wait_step(c, 'n1', 'queue')
+    contains(repair(c, 'n1')['why'], 'nobody was free to run pair with it', 'why')
+    equal((repair(c, 'n1')['examined'], ran(world, 'n1') + ran(world, 'n2'), held(c)), ('inconclusive', [], []),
+          'what came of it')
+
+
+def test_maintenance_and_people_let_the_partners_go(world):
+    c, _ = exam_ward(world, PAIRS, waits=['n1', 'n2'])
+    unmount(world, 'n1')
+    wait_ran(world, ['n1', 'n2'])
+    world.write('n2/run/fettle/work/job.8', '')  # one that leaves holds up nobody else, and is no answer
+    wait('it is let go', lambda: 'n2' not in held(c))
+    c.fettle('repair', 'move', 'maintenance', 'n1', '--reason', 'the provider takes it')
+    wait_step(c, 'n1', 'queue')
+    wait_nothing_left(c, PAIRS[2:])
+    contains(' '.join(ends(c)), 'work runs on it', 'why the one was let go')
+
+
+def kill(c):
+    c.process.kill()
+    c.start()
+
+
+def test_kill_9_at_every_step_of_an_examination_with_partners(world):
+    """Before anybody is held, when they are, in mid-run, when the answers come, and when they are let go."""
+    c, _ = exam_ward(world, PAIRS, waits=PAIRS)
+    unmount(world, 'n1')
+    wait_step(c, 'n1', 'examine')
+    kill(c)
+    wait('partners are held', lambda: held(c))
+    kill(c)
+    wait_ran(world, ['n1', 'n2'])
+    kill(c)
+    wait('what nobody waits for is ended', lambda: any('no controller waits' in text for text in ends(c)))
+    times = len(ran(world, 'n1'))
+    wait_ran(world, ['n1', 'n2'], times + 1)
+    equal((step(c, 'n1'), c.node('n1')['Claims']), ('examine', 1), 'the one that is examined')
+    for n in PAIRS:
+        os.remove(world.path(f'{n}.wait'))
+    kill(c)
+    wait('it passed', lambda: (repair(c, 'n1') or {}).get('examined') == 'pass')
+    kill(c)
+    wait('it is back', lambda: any('back in service' in s for s in steps(c, 'n1')), 90)
+    wait_nothing_left(c, PAIRS)
+    equal([n for n in PAIRS if incidents(c, n)], [], 'who is blamed')
+    equal([e['nodes'] for e in c.journal() if e['what'] == 'health.findings' and e['nodes'] != 'n1'], [], 'what was found')
 
 
 main()
