@@ -58,11 +58,16 @@ static void test_all_or_none_are_held(void **state)
     assert_int_equal(world_rc(), -ENOENT);
 }
 
-/* A node that is examined, under the claim of its repair. */
-static void examine(struct world *w, const char *node)
+/* Under the claim of its repair. */
+static void isolate(struct world *w, const char *node)
 {
     world_tell(w, COMMAND_REPAIR, node,
                quoted("{'id':null,'from':'none','to':'isolate','why':'full','deadline_s':0}"), "6.1");
+    assert_int_equal(world_rc(), 0);
+}
+
+static void examine(struct world *w, const char *node)
+{
     world_tell(w, COMMAND_REPAIR, node,
                quoted("{'id':'6.1','from':'isolate','to':'examine','why':'full','deadline_s':600}"), NULL);
     assert_int_equal(world_rc(), 0);
@@ -72,6 +77,7 @@ static void test_one_that_is_examined_takes_part_and_its_repair_alone_holds_it(v
 {
     struct world *w = *state;
     const char *set = "{'check':'pair','deadline_s':600,'examines':'lx02'}";
+    isolate(w, "lx02");
     examine(w, "lx02");
     world_tell(w, COMMAND_TRIAL_BEGIN, "lx[01-03]", quoted(set), "7.1");
     assert_int_equal(world_rc(), 0);
@@ -95,6 +101,9 @@ static void test_who_is_not_examined_or_held_for_more_is_no_guest_of_a_trial(voi
     const char *set = "{'check':'pair','deadline_s':600,'examines':'lx02'}";
     world_tell(w, COMMAND_TRIAL_BEGIN, "lx[01-03]", quoted(set), "7.1");
     assert_int_equal(world_rc(), -EBUSY); /* it is in service */
+    isolate(w, "lx02");
+    world_tell(w, COMMAND_TRIAL_BEGIN, "lx[01-03]", quoted(set), "7.1");
+    assert_int_equal(world_rc(), -EBUSY); /* not in this step */
     examine(w, "lx02");
     world_tell(w, COMMAND_TRIAL_BEGIN, "lx02", quoted(set), "7.1");
     assert_int_equal(world_rc(), -EINVAL); /* alone */
