@@ -714,6 +714,29 @@ static void test_one_that_fails_with_all_its_partners_is_at_fault(void **state)
     ward_destroy(d);
 }
 
+static void test_larger_groups_find_who_is_examined_or_clear_him(void **state)
+{
+    for (int group = 3; group <= 8; group++) {
+        for (int bad = 1; bad <= 2; bad++) {
+            CLEANUP_TEXT struct text checks = {0};
+            text_printf(&checks,
+                        "Check=space Probe=fs.space Path=/ Every=60s\n"
+                        "Check=pair Probe=plugin Run=/bin/true When=extensive Group=%d Deadline=60s\n",
+                        group);
+            struct ward *d = ward_create(12, checks.s);
+            d->says[1] = ILL;
+            tell(d, 1, ILL);
+            d->answer[bad] = FATAL;
+            run(d, 40);
+            assert_int_equal(repair_of(d, 1)->examined, bad == 1 ? EXAMINED_FAIL : EXAMINED_PASS);
+            assert_true(world_held(d->x, 2, CLAIM_REPAIR) == (bad == 2));
+            for (int i = 3; i <= 12; i++)
+                assert_null(incident_of(d, i));
+            ward_destroy(d);
+        }
+    }
+}
+
 static void test_a_partner_that_is_bad_is_named_and_who_is_examined_passes(void **state)
 {
     struct ward *d = exam_create(8);
@@ -1009,6 +1032,7 @@ int main(void)
         cmocka_unit_test(test_a_group_is_of_one_class),
         cmocka_unit_test(test_one_that_is_examined_runs_it_with_idle_partners),
         cmocka_unit_test(test_one_that_fails_with_all_its_partners_is_at_fault),
+        cmocka_unit_test(test_larger_groups_find_who_is_examined_or_clear_him),
         cmocka_unit_test(test_a_partner_that_is_bad_is_named_and_who_is_examined_passes),
         cmocka_unit_test(test_a_bad_link_to_a_partner_is_nobodys_failure),
         cmocka_unit_test(test_without_partners_in_time_it_is_inconclusive),
