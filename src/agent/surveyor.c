@@ -2,6 +2,7 @@
 #include "agent/surveyor.h"
 
 #include "agent/child.h"
+#include "agent/hint.h"
 #include "agent/reading.h"
 #include "agent/uevent.h"
 #include "base/digest.h"
@@ -19,11 +20,12 @@
 #include <unistd.h>
 
 /*
- * What lies in /proc and /sys, where nothing waits, is looked at here, in the loop (survey_look). The
- * survey itself runs in a child, and so does whatever touches another path but that of the agent's own
- * configuration, for it may lie on a server that is gone: the child of the survey also sets the inotify
- * watches, on a descriptor that it shares with its parent. What inotify misses (a link that leads elsewhere,
- * a file that is written and not closed) a second child finds by and by (survey_stamp).
+ * What lies in /proc and /sys, where nothing waits, is looked at here, in the loop (survey_look): when
+ * inotify says that somebody wrote there, when something was mounted, and by and by. The survey itself runs
+ * in a child, and so does whatever touches another path but that of the agent's own configuration, for it may
+ * lie on a server that is gone: the child of the survey also sets the inotify watches, on a descriptor that
+ * it shares with its parent. What inotify misses (a link that leads elsewhere, a file that is written and not
+ * closed) a second child finds by and by (survey_stamp).
  *
  * What happens within GATHER_MS is one reading. What happens during a reading is followed by another
  * one, with a pause that doubles as long as that goes on, so that an upgrade of a hundred packages does
@@ -36,7 +38,8 @@
 
 enum {
     ONCE_DEADLINE_MS = 5000,
-    LOOK_MS = 900, /* so that with the reading and its way a change is known within a second */
+    LOOK_MS = 5000,      /* for what nobody tells of */
+    LOOK_OFTEN_MS = 900, /* where nobody tells of anything: with the reading and its way that is a second */
     FILES_LOOK_MS = 30000,
     MODULES_MS = 60000, /* that a module may take from its first event until it is live */
     STAMP_DEADLINE_MS = 10000,
@@ -64,7 +67,8 @@ struct surveyor {
     struct surveyor_settings settings;
     struct child *survey, *files_look;
     uv_timer_t gather, looks, recheck, parts;
-    struct source files, kernel;
+    struct source files, kernel, written; /* written: what is looked at */
+    struct mount_hint *mounts;            /* NULL: nobody tells */
     int handles;
     bool destroyed;
 
@@ -80,6 +84,7 @@ struct surveyor {
     struct hostlist also;
     unsigned generation, read_generation; /* of also */
     bool under_way, again, gave_up, quiet;
+    bool look_missed; /* there was a reason for one while a reading was under way */
     uint64_t pause_ms;
 
     bool sending;
@@ -238,12 +243,17 @@ static bool is_due(const struct surveyor *s, uint64_t *due_ms, uint64_t every_ms
     return true;
 }
 
+/* A module that an event told of may still be on its way in. */
+static bool module_may_come(const struct surveyor *s)
+{
+    return s->kernel.fd < 0 || uv_now(s->loop) < s->modules_until_ms;
+}
+
 /* Modules, and what comes with them: every time while one may be on its way in, or when nobody tells of them.
  */
 static bool look_at_modules(struct surveyor *s)
 {
-    bool told = s->kernel.fd >= 0 && uv_now(s->loop) >= s->modules_until_ms;
-    return is_due(s, &s->modules_due_ms, told ? FILES_LOOK_MS : 0);
+    return is_due(s, &s->modules_due_ms, module_may_come(s) ? 0 : FILES_LOOK_MS);
 }
 
 /* Rarely: it takes a process, and inotify tells of nearly all. */
@@ -252,17 +262,36 @@ static uint64_t files_every_ms(const struct surveyor *s)
     return s->files.fd >= 0 ? FILES_LOOK_MS : 0;
 }
 
+static void on_look(uv_timer_t *timer);
+
+static void arm_looks(struct surveyor *s)
+{
+    bool told = s->look && survey_look_told(s->look) && s->mounts && files_every_ms(s);
+    if (!s->settings.once)
+        uv_timer_start(&s->looks, on_look, told && !module_may_come(s) ? LOOK_MS : LOOK_OFTEN_MS, 0);
+}
+
+static void look(struct surveyor *s)
+{
+    s->look_missed = s->under_way;
+    if (s->under_way || !s->look || !survey_look(s->look, look_at_modules(s)))
+        return;
+    log_debug(LOG_PROBE, "something on the node is new");
+    read_within(s, GATHER_MS);
+}
+
 static void on_look(uv_timer_t *timer)
 {
     struct surveyor *s = timer->data;
-    if (s->under_way) /* it has seen what is new, or the next look will */
-        return;
-    if (s->look && survey_look(s->look, look_at_modules(s))) {
-        log_debug(LOG_PROBE, "something on the node is new");
-        read_within(s, GATHER_MS);
-    }
-    if (is_due(s, &s->files_due_ms, files_every_ms(s)))
+    look(s);
+    if (!s->under_way && is_due(s, &s->files_due_ms, files_every_ms(s)))
         (void)child_run(s->files_look, span_ms(STAMP_DEADLINE_MS), stamp_work, on_stamp, s, NULL);
+    arm_looks(s);
+}
+
+static void on_mounts(void *arg)
+{
+    look(arg);
 }
 
 static void survey_failed(struct surveyor *s, const struct err *why)
@@ -301,8 +330,9 @@ static void on_survey(void *arg, char *text, size_t len, const struct err *why)
     if (!fingerprint_equal(&before, &s->reading.fingerprint))
         s->sending = false; /* what is left of the old list is of no use */
     survey_ended(s, why);
-    if (!s->settings.once && !uv_is_active((uv_handle_t *)&s->looks))
-        uv_timer_start(&s->looks, on_look, LOOK_MS, LOOK_MS);
+    if (s->look_missed)
+        look(s);
+    arm_looks(s);
     s->pause_ms = s->again ? s->pause_ms * 2 : GATHER_MS;
     if (s->pause_ms > PAUSE_MS_MAX)
         s->pause_ms = PAUSE_MS_MAX;
@@ -332,7 +362,7 @@ static void prepare(struct surveyor *s)
     if (s->settings.once)
         return;
     survey_look_close(s->look);
-    s->look = survey_look_open(root, &s->conf);
+    s->look = survey_look_open(root, &s->conf, s->written.fd);
     s->files_due_ms = uv_now(s->loop) + files_every_ms(s);
 }
 
@@ -492,7 +522,18 @@ static void on_kernel(uv_poll_t *poll, int status, int events)
         return;
     s->modules_due_ms = 0;
     s->modules_until_ms = uv_now(s->loop) + MODULES_MS;
+    arm_looks(s);
     read_within(s, GATHER_MS);
+}
+
+/* Which file it was does not matter: a look finds out whether it says something else now. */
+static void on_written(uv_poll_t *poll, int status, int events)
+{
+    struct source *source = poll->data;
+    alignas(struct inotify_event) char buffer[4096];
+    while (read(source->fd, buffer, sizeof buffer) > 0)
+        continue;
+    look(source->surveyor);
 }
 
 /* Without a source its part is looked at every time. */
@@ -552,6 +593,8 @@ struct surveyor *surveyor_create(uv_loop_t *loop, const struct surveyor_settings
     s->survey = child_create(loop, READING_REPORT_BYTES_MAX);
     s->files_look = child_create(loop, STAMP_BYTES_MAX);
     open_source(s, &s->files, settings->once ? -1 : inotify_init1(IN_CLOEXEC | IN_NONBLOCK), on_files);
+    open_source(s, &s->written, settings->once ? -1 : inotify_init1(IN_CLOEXEC | IN_NONBLOCK), on_written);
+    s->mounts = settings->once || *settings->root ? NULL : mount_hint_create(loop, on_mounts, s);
     open_source(s, &s->kernel, settings->once || *settings->root ? -1 : uevent_open(), on_kernel);
     child_keep(s->survey, s->files.fd);
     set_every(s, span_ms(RECHECK_MS));
@@ -568,6 +611,8 @@ void surveyor_destroy(struct surveyor *s)
     child_destroy(s->files_look);
     close_source(&s->files);
     close_source(&s->kernel);
+    close_source(&s->written);
+    mount_hint_destroy(s->mounts);
     uv_close((uv_handle_t *)&s->gather, on_timer_closed);
     uv_close((uv_handle_t *)&s->looks, on_timer_closed);
     uv_close((uv_handle_t *)&s->recheck, on_timer_closed);

@@ -5,17 +5,23 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 /*
- * What is looked at once a second has to cost next to nothing. To read a file of /proc or /sys again through
- * a descriptor takes a fifth of what it takes to open, read and close it, so those descriptors are kept; of a
- * descriptor of another file system, that of a tree of files, nobody knows whether it still is the file
- * of that name. The list of mounts is read when the kernel says that it changed: poll tells the one who
+ * What is looked at again and again has to cost next to nothing. To read a file of /proc or /sys again
+ * through a descriptor takes a fifth of what it takes to open, read and close it, so those descriptors are
+ * kept; of a descriptor of another file system, that of a tree of files, nobody knows whether it still is the
+ * file of that name. The list of mounts is read when the kernel says that it changed: poll tells the one who
  * asks, once for each change.
+ *
+ * Who writes to a file of /proc or /sys is told of by inotify like any writer, for as long as the file is
+ * open here, since it is one file only so long. It is not told of what the kernel changes by itself, nor of
+ * what is written through another mount of /proc, a container's; for that one looks.
  */
 
 enum { LEAF_BYTES_MAX = 1024, LEAVES_KEPT_MAX = 256 };
@@ -24,6 +30,7 @@ struct leaf {
     const char *path; /* below root */
     int fd;           /* -1: not kept */
     bool absent;      /* when last looked */
+    bool untold;      /* it can be read, and nobody tells of it */
 };
 
 struct survey_look {
@@ -31,18 +38,33 @@ struct survey_look {
     struct sys_names paths;
     struct leaf *leaves; /* one for each path */
     int mounts;          /* kept to be asked for changes; -1: nobody can tell */
+    int inotify;         /* the caller's; -1: none */
     uint64_t leaves_stamp, mounts_stamp, modules_stamp;
 };
 
 static bool of_the_kernel(int fd)
 {
+    static const unsigned long magics[] = {PROC_SUPER_MAGIC, SYSFS_MAGIC, SELINUX_MAGIC, SECURITYFS_MAGIC};
     struct statfs fs;
-    return fstatfs(fd, &fs) == 0 && (fs.f_type == PROC_SUPER_MAGIC || fs.f_type == SYSFS_MAGIC);
+    bool any = false;
+    if (fstatfs(fd, &fs) < 0)
+        return false;
+    for (size_t i = 0; i < sizeof magics / sizeof *magics; i++)
+        any |= (unsigned long)fs.f_type == magics[i];
+    return any;
 }
 
 static int open_leaf(int root, const char *path)
 {
     return openat(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+/* Watched through the descriptor, so that it is this very file. */
+static bool watch_leaf(int inotify, int fd)
+{
+    char self[40];
+    snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+    return inotify >= 0 && inotify_add_watch(inotify, self, IN_MODIFY) >= 0;
 }
 
 /* What was kept may be of a device that has gone, and come again, since. */
@@ -54,15 +76,19 @@ static ssize_t read_leaf(const struct survey_look *l, struct leaf *leaf, char te
     if (leaf->fd >= 0)
         close(leaf->fd);
     leaf->fd = -1;
+    leaf->untold = false;
     int fd = open_leaf(l->root, leaf->path);
     if (fd < 0)
         return -errno;
     n = pread(fd, text, LEAF_BYTES_MAX, 0);
     n = n < 0 ? -errno : n;
-    if (n >= 0 && leaf < l->leaves + LEAVES_KEPT_MAX && of_the_kernel(fd))
+    leaf->untold = n >= 0;
+    if (n >= 0 && leaf < l->leaves + LEAVES_KEPT_MAX && of_the_kernel(fd)) {
         leaf->fd = fd;
-    else
+        leaf->untold = !watch_leaf(l->inotify, fd);
+    } else {
         close(fd);
+    }
     return n;
 }
 
@@ -143,13 +169,14 @@ static void watch_mounts(struct survey_look *l)
 /* --- the look ---------------------------------------------------------------------------------------------
  */
 
-struct survey_look *survey_look_open(const char *root, const struct survey_conf *conf)
+struct survey_look *survey_look_open(const char *root, const struct survey_conf *conf, int inotify)
 {
     int at = sys_open_root(root, NULL);
     if (at < 0)
         return NULL;
     struct survey_look *l = mem_alloc(sizeof *l);
     l->root = at;
+    l->inotify = inotify;
     setting_paths(conf, &l->paths);
     if (*root && strcmp(root, "/") != 0) {
         sys_names_add(&l->paths, "proc/cmdline");
@@ -157,7 +184,7 @@ struct survey_look *survey_look_open(const char *root, const struct survey_conf 
     }
     l->leaves = mem_alloc(l->paths.n * sizeof *l->leaves);
     for (size_t i = 0; i < l->paths.n; i++)
-        l->leaves[i] = (struct leaf){l->paths.names[i], -1, false};
+        l->leaves[i] = (struct leaf){.path = l->paths.names[i], .fd = -1};
     watch_mounts(l);
     l->leaves_stamp = leaves_stamp(l, true);
     l->mounts_stamp = mounts_stamp(l);
@@ -180,6 +207,14 @@ bool survey_look(struct survey_look *l, bool seldom)
     if (seldom)
         other |= renew(&l->modules_stamp, modules_stamp(l));
     return other;
+}
+
+bool survey_look_told(const struct survey_look *l)
+{
+    bool told = l->mounts >= 0;
+    for (size_t i = 0; told && i < l->paths.n; i++)
+        told = !l->leaves[i].untold;
+    return told;
 }
 
 void survey_look_close(struct survey_look *l)

@@ -76,13 +76,18 @@ int survey_read(const char *root, const char *node, const struct survey_conf *co
 
 /* --- whether to read everything anew ------------------------------------------------------------------ */
 
-/* What is looked at about once a second: loaded modules, sysctls, kernel settings, mounts; of a root that is
- * not this machine's own also boot id and boot parameters, which a running kernel does not change. All of it
- * lies in /proc and /sys, where nothing waits, so that a loop may do it. Descriptors there are kept open. */
+/* What is looked at again and again: loaded modules, sysctls, kernel settings, mounts; of a root that is not
+ * this machine's own also boot id and boot parameters, which a running kernel does not change. All of it lies
+ * in /proc and /sys, where nothing waits, so that a loop may do it. Descriptors there are kept open. */
 struct survey_look;
-/* Looks for the first time. NULL when root is no directory. */
-struct survey_look *survey_look_open(const char *root, const struct survey_conf *conf);
+/* Looks for the first time. inotify, a descriptor of the caller's or -1, becomes readable when somebody wrote
+ * to one of the files. NULL when root is no directory. */
+struct survey_look *survey_look_open(const char *root, const struct survey_conf *conf, int inotify);
 void survey_look_close(struct survey_look *l);
+/* Whether inotify and the list of mounts tell of all that is there, so that it need not be looked at often:
+ * what remains is changed by the kernel itself, or from within a container that has a /proc of its own. False
+ * for a tree of files. */
+bool survey_look_told(const struct survey_look *l);
 /* True when something is not what it was when it was last looked at. seldom: also the list of modules, which
  * is long, and files that were not there, which mostly come with modules. Of those the kernel tells (uevents)
  * whoever listens. */

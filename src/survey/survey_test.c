@@ -286,7 +286,7 @@ static void this_machine_reads_the_same_twice(void **state)
     struct survey_cache cache = {0};
     struct fingerprint f[2];
     struct err e = {0};
-    struct survey_look *look = survey_look_open("/", &NOTHING);
+    struct survey_look *look = survey_look_open("/", &NOTHING, -1);
     uint64_t stamp = survey_stamp("/", &NOTHING);
     for (int i = 0; i < 2; i++) {
         struct components c = {0};
@@ -324,7 +324,7 @@ static void a_look_sees_what_the_kernel_shows(void **state)
     struct survey_conf conf = {0};
     survey_conf_name(&conf, "sysctl.vm.named");
     machine_add(t, "gpu.tree");
-    struct survey_look *look = survey_look_open(t->root, &conf);
+    struct survey_look *look = survey_look_open(t->root, &conf, -1);
     assert_false(survey_look(look, true));
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         char path[256];
@@ -367,7 +367,7 @@ static void a_look_passes_over_what_comes_and_goes(void **state)
 {
     struct tree *t = *state;
     machine_add(t, "gpu.tree");
-    struct survey_look *look = survey_look_open(t->root, &NOTHING);
+    struct survey_look *look = survey_look_open(t->root, &NOTHING, -1);
     tree_add(t, "proc/modules",
              "nvidia 56717312 99 nvidia_uvm,nvidia_modeset, Live 0xffffffffc0a00000 (POE)\n"
              "mlx5_core 2338816 7 mlx5_ib, Live 0xffffffffc05f6000\n"
@@ -381,7 +381,7 @@ static void modules_are_looked_at_on_request(void **state)
 {
     struct tree *t = *state;
     machine_add(t, "gpu.tree");
-    struct survey_look *look = survey_look_open(t->root, &NOTHING);
+    struct survey_look *look = survey_look_open(t->root, &NOTHING, -1);
     tree_add(t, "proc/modules", "nvidia 1 0 - Live 0x0\n");
     assert_false(survey_look(look, false));
     assert_true(survey_look(look, true));
@@ -395,7 +395,7 @@ static void what_was_not_there_is_looked_for_on_request(void **state)
     struct survey_conf conf = {0};
     survey_conf_name(&conf, "sysctl.vm.named");
     machine_add(t, "gpu.tree");
-    struct survey_look *look = survey_look_open(t->root, &conf);
+    struct survey_look *look = survey_look_open(t->root, &conf, -1);
     tree_add(t, "proc/sys/vm/named", "1\n");
     assert_false(survey_look(look, false));
     assert_true(survey_look(look, true));
@@ -427,7 +427,7 @@ static void look_at_what_vanishes(void *arg)
         _exit(77);
     make_tap(&tap);
     survey_conf_name(&conf, "sysctl.net.ipv4.conf.tap7.forwarding");
-    struct survey_look *look = survey_look_open("/", &conf);
+    struct survey_look *look = survey_look_open("/", &conf, -1);
     bool still = !survey_look(look, false);
     close(tap);
     bool gone = survey_look(look, false) && !survey_look(look, false);
@@ -463,7 +463,7 @@ static void look_at_this_machine(void *arg)
 {
     if (unshare(CLONE_NEWIPC)) /* which has settings of its own, so that nothing is left */
         _exit(77);
-    struct survey_look *look = survey_look_open("/", &NOTHING);
+    struct survey_look *look = survey_look_open("/", &NOTHING, -1);
     for (int i = 0; i < 3; i++) {
         write_shmmni(i % 2 ? "4000" : "4001");
         apart_say("look", COMPONENT_VALUE, survey_look(look, false) ? "new" : "old");
@@ -492,7 +492,7 @@ static void mount_in_a_sandbox(void *arg)
     int own = open("/proc/self/mountinfo", O_RDONLY);
     struct pollfd p = {.fd = own, .events = POLLPRI};
     bool still = poll(&p, 1, 0) == 0;
-    struct survey_look *look = survey_look_open("/", &NOTHING);
+    struct survey_look *look = survey_look_open("/", &NOTHING, -1);
     if (mount("tmpfs", "/mnt", "tmpfs", 0, NULL))
         _exit(77);
     /* What the sandbox mounts is no change of the machine. */
@@ -523,7 +523,7 @@ static void mount_as_the_machine(void *arg)
     }
     if (mount("proc", "/proc", "proc", 0, NULL))
         _exit(77);
-    struct survey_look *look = survey_look_open("/", &NOTHING);
+    struct survey_look *look = survey_look_open("/", &NOTHING, -1);
     apart_say("before", COMPONENT_VALUE, survey_look(look, false) ? "new" : "old");
     if (mount("tmpfs", "/mnt", "tmpfs", 0, NULL))
         _exit(77);
