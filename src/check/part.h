@@ -91,9 +91,11 @@ bool type_disk(const char *type);
 /* Whether the list "rw,noatime" has this word. */
 bool options_have(const char *options, const char *word, size_t len);
 
-/* A network interface of this machine, as the kernel has it at this moment. */
+/* A network interface of this machine: its counters as they are, the rest as the kernel told of it last,
+ * within a second of a change. */
 struct link {
     char name[IFNAMSIZ];
+    int index;
     unsigned type; /* ARPHRD_ETHER, ... */
     uint8_t state; /* IF_OPER_UP, ... */
     bool carrier;
