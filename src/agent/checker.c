@@ -219,6 +219,7 @@ static void gather(struct item *k)
     struct look l = item_look(k, now);
     const struct probe_code *code = probe_code(k->check->probe);
     l.memory = NULL;
+    l.shared = &c->shared;
     text_clear(&c->facts);
     if (code->gather)
         code->gather(&l, &c->facts);
@@ -274,6 +275,8 @@ static void on_turn(uv_timer_t *timer)
         begin(k, now);
         now = mono_now();
     }
+    if (!k || k->due.ns > began.ns) /* else the next turn goes on with this one's */
+        look_shared_fini(&c->shared);
     c->in_turn = false;
     checker_arm(c);
 }
@@ -368,6 +371,7 @@ void checker_destroy(struct checker *c)
     checklist_fini(&c->list);
     checker_forget_jobs(c);
     text_fini(&c->facts);
+    look_shared_fini(&c->shared);
     uv_close((uv_handle_t *)&c->turn, on_closed);
     uv_close((uv_handle_t *)&c->tell, on_closed);
 }

@@ -19,13 +19,16 @@
 enum { NEXT_ITEM = '\f' }; /* between the facts of two; no fact has a control character */
 
 /* What hangs together: two checks of one path are one target, and so are those of one library or of one kind
- * of device, which are the probes whose names begin alike ("nvidia.ecc", "nvidia.pcie"). What measures the
+ * of device, which are the probes whose names begin alike ("nvidia.ecc", "nvidia.pcie"). What walks through
+ * the processes is one, so that it walks once. What measures the
  * machine is one, because two at once would measure each other. A plugin is one by itself, whatever it looks
  * at. */
 const char *check_target(const struct check *k, char buf[static CHECKER_TARGET_BYTES])
 {
     const struct probe_row *row = probe_row(k->probe);
     const char *path = check_arg(k, "Path");
+    if (look_walks(k->probe))
+        return "processes";
     if (k->probe == PROBE_PLUGIN || row->how == PROBE_READ || row->how == PROBE_FOLLOW)
         return k->name;
     if (path && row->how != PROBE_BENCH)
@@ -112,7 +115,8 @@ static void on_gathered(void *arg, char *text, size_t len, const struct err *why
 static bool may_share(const struct item *k)
 {
     enum probe_how how = probe_row(k->check->probe)->how;
-    return k->check->probe != PROBE_PLUGIN && (how == PROBE_APART || how == PROBE_IDLE || how == PROBE_LOCAL);
+    return k->check->probe != PROBE_PLUGIN &&
+           (how == PROBE_APART || how == PROBE_IDLE || how == PROBE_LOCAL || look_walks(k->check->probe));
 }
 
 static bool shares(struct item *k, const struct item *leader, const char *target)

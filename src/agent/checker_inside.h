@@ -73,7 +73,8 @@ struct checker {
     struct mono job_at;
     struct waiter *waiters;
     struct question *questions;
-    struct text facts; /* of the present look */
+    struct text facts;         /* of the present look */
+    struct look_shared shared; /* of those that are due together */
 };
 
 /* --- checker.c */

@@ -38,7 +38,7 @@
 
 enum {
     ONCE_DEADLINE_MS = 5000,
-    LOOK_MS = 5000,      /* for what nobody tells of */
+    LOOK_MS = 10000,     /* for what nobody tells of */
     LOOK_OFTEN_MS = 900, /* where nobody tells of anything: with the reading and its way that is a second */
     FILES_LOOK_MS = 30000,
     MODULES_MS = 60000, /* that a module may take from its first event until it is live */
@@ -193,7 +193,7 @@ static int survey_work(void *arg, struct text *out, struct err *e)
     return r;
 }
 
-static int stamp_work(void *arg, struct text *out, struct err *e)
+static int stamp_answer(void *arg, const char *question, struct text *out, struct err *e)
 {
     const struct surveyor *s = arg;
     text_printf(out, "%016" PRIx64, stamp_of(s->settings.root, &s->conf));
@@ -285,7 +285,7 @@ static void on_look(uv_timer_t *timer)
     struct surveyor *s = timer->data;
     look(s);
     if (!s->under_way && is_due(s, &s->files_due_ms, files_every_ms(s)))
-        (void)child_run(s->files_look, span_ms(STAMP_DEADLINE_MS), stamp_work, on_stamp, s, NULL);
+        (void)child_ask(s->files_look, span_ms(STAMP_DEADLINE_MS), stamp_answer, s, "", on_stamp, s, NULL);
     arm_looks(s);
 }
 
@@ -364,6 +364,7 @@ static void prepare(struct surveyor *s)
     survey_look_close(s->look);
     s->look = survey_look_open(root, &s->conf, s->written.fd);
     s->files_due_ms = uv_now(s->loop) + files_every_ms(s);
+    child_dismiss(s->files_look); /* which knows the configuration of before */
 }
 
 static void begin(struct surveyor *s)

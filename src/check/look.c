@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "check/kernel_log.h"
+#include "check/nvml.h"
 #include "check/part.h"
 
 #include <errno.h>
@@ -107,7 +108,13 @@ void look_judge(struct look *l, const char *facts, struct verdict *v)
     verdict_cap(v, l->check->severity);
 }
 
-static bool walks(enum probe p)
+void look_shared_fini(struct look_shared *s)
+{
+    nvml_end(s);
+    processes_free(STEAL(s->processes));
+}
+
+bool look_walks(enum probe p)
 {
     return p == PROBE_ZOMBIES || p == PROBE_DSTATE;
 }
@@ -146,10 +153,10 @@ bool look_apart(const struct look *l)
 {
     enum probe p = l->check->probe;
     enum probe_how how = probe_row(p)->how;
-    if (how != PROBE_LOCAL && !walks(p))
+    if (how != PROBE_LOCAL && !look_walks(p))
         return how == PROBE_APART || how == PROBE_IDLE || how == PROBE_BENCH;
     CLEANUP_FD int root = sys_open_root(l->root, NULL);
-    if (walks(p))
+    if (look_walks(p))
         return root >= 0 && processes_many(root);
     const char *given = check_arg(l->check, "Path"), *path = given ? given : "/";
     return root < 0 || !is_local(root, path) || !is_plain(root, path);

@@ -50,10 +50,12 @@ struct look_calls {
     int (*control)(void *arg, int fd, unsigned long request, void *what);
 };
 
-/* What looks at one target that are gathered one after another share: NVML is loaded and started once for all
- * of them. Zero-initialise; look_shared_fini lets it go. */
+/* What looks that are gathered one after another, in one turn or in one child, share: NVML is loaded and
+ * started once for all of them, and one walk goes through the processes. Zero-initialise; look_shared_fini
+ * lets it go. */
 struct look_shared {
     struct nvml *nvml;
+    struct processes *processes;
 };
 void look_shared_fini(struct look_shared *s);
 
@@ -84,6 +86,8 @@ const struct probe_code *probe_code(enum probe p);
 /* Judges what was gathered: unsupported, unknown, or what the probe says, and no worse than the record's
  * Severity. */
 void look_judge(struct look *l, const char *facts, struct verdict *v);
+/* Whether the probe walks through all processes, as others do that are due at the same time. */
+bool look_walks(enum probe p);
 /* Whether it has to be gathered in a child: APART, IDLE, BENCH, LOCAL on a path that may hang, and what walks
  * through the processes where there are more than a loop may wait for. It may be another answer each time. */
 bool look_apart(const struct look *l);

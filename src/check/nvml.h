@@ -132,5 +132,6 @@ struct nvml {
  * dlopen(3). Nothing of it may be called but where it is usable, and no GPU be asked for but where it
  * started. Borrowed from s. */
 const struct nvml *nvml_start(struct look_shared *s, const char *library);
+void nvml_end(struct look_shared *s);
 
 #endif

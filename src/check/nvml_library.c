@@ -51,7 +51,7 @@ static bool load(struct nvml *v)
     return v->so && v->init && v->shutdown && v->error && v->count && v->handle && v->pci;
 }
 
-void look_shared_fini(struct look_shared *s)
+void nvml_end(struct look_shared *s)
 {
     struct nvml *v = STEAL(s->nvml);
     if (!v)
@@ -68,7 +68,7 @@ const struct nvml *nvml_start(struct look_shared *s, const char *library)
 {
     if (s->nvml && strcmp(s->nvml->library, library) == 0)
         return s->nvml;
-    look_shared_fini(s);
+    nvml_end(s);
     struct nvml *v = s->nvml = mem_alloc(sizeof *v);
     v->library = mem_dup(library);
     v->usable = load(v);

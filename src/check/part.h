@@ -125,6 +125,7 @@ bool processes_many(int root);
 /* All of them, until fn has enough. Those that end meanwhile are passed over. False when they could not be
  * read, which is then a fact of its own. */
 bool processes_each(int root, process_fn *fn, void *arg, struct text *out);
+void processes_free(struct processes *p);
 
 /* What a disk answered, as facts: the NVMe health log, and the sense data of SMART RETURN STATUS. */
 enum { SMART_PAGE_BYTES = 512 };

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -49,7 +50,7 @@ int process_read(int root, const char *pid, struct process *p)
 {
     char path[64], stat[1024];
     snprintf(path, sizeof path, "proc/%s/stat", pid);
-    int r = sys_read(root, path, stat, sizeof stat);
+    int r = sys_line(root, path, stat, sizeof stat);
     if (r < 0)
         return r;
     return process_parse(stat, p) ? 0 : -EINVAL;
@@ -87,41 +88,71 @@ static int walk(int root, process_fn *fn, void *arg)
     return seen > 0 ? 0 : -ENODATA; /* whoever reads is one */
 }
 
-bool processes_each(int root, process_fn *fn, void *arg, struct text *out)
+static bool were_read(int r, struct text *out)
 {
-    int r = walk(root, fn, arg);
     if (r < 0)
         fact(out, "unknown", "/proc: %s", strerror(-r));
     return r == 0;
 }
 
-/* --- zombies -------------------------------------------------------------------------------- */
+bool processes_each(int root, process_fn *fn, void *arg, struct text *out)
+{
+    return were_read(walk(root, fn, arg), out);
+}
 
-struct count {
-    uint64_t n;
-    struct process first;
-    struct text *out;
+/* --- what several want to know of all ---------------------------------------------------------- */
+
+struct processes {
+    int failed;
+    uint64_t n, zombies;
+    struct process zombie; /* the first */
+    struct text stuck;     /* facts */
 };
 
-static bool count_zombie(const struct process *p, void *arg)
+static bool add_process(const struct process *p, void *arg)
 {
-    struct count *c = arg;
-    if (p->state == 'Z' && c->n++ == 0)
-        c->first = *p;
+    struct processes *all = arg;
+    all->n++;
+    if (p->state == 'Z' && all->zombies++ == 0)
+        all->zombie = *p;
+    if (p->state == 'D')
+        fact(&all->stuck, "stuck", "%" PRIu64 " %" PRIu64 " %s", p->pid, p->started, p->name);
     return true;
 }
 
-void gather_ZOMBIES(const struct look *l, struct text *out)
+void processes_free(struct processes *p)
 {
+    if (p)
+        text_fini(&p->stuck);
+    free(p);
+}
+
+/* NULL when they could not be read, which is then a fact. */
+static const struct processes *processes_of(const struct look *l, struct look_shared *alone, struct text *out)
+{
+    struct look_shared *shared = l->shared ? l->shared : alone;
     CLEANUP_FD int root = look_root(l, out);
     if (root < 0)
-        return;
-    struct count c = {.n = 0};
-    if (!processes_each(root, count_zombie, &c, out))
-        return;
-    fact(out, "zombies", "%" PRIu64, c.n);
-    if (c.n > 0)
-        fact(out, "first", "%" PRIu64 " %s, child of %" PRIu64, c.first.pid, c.first.name, c.first.ppid);
+        return NULL;
+    if (!shared->processes) {
+        shared->processes = mem_alloc(sizeof *shared->processes);
+        shared->processes->failed = walk(root, add_process, shared->processes);
+    }
+    return were_read(shared->processes->failed, out) ? shared->processes : NULL;
+}
+
+/* --- zombies -------------------------------------------------------------------------------- */
+
+void gather_ZOMBIES(const struct look *l, struct text *out)
+{
+    struct look_shared alone = {.processes = NULL};
+    const struct processes *all = processes_of(l, &alone, out);
+    if (all)
+        fact(out, "zombies", "%" PRIu64, all->zombies);
+    if (all && all->zombies > 0)
+        fact(out, "first", "%" PRIu64 " %s, child of %" PRIu64, all->zombie.pid, all->zombie.name,
+             all->zombie.ppid);
+    look_shared_fini(&alone);
 }
 
 void judge_ZOMBIES(struct look *l, const char *facts, struct verdict *v)
@@ -145,23 +176,15 @@ void judge_ZOMBIES(struct look *l, const char *facts, struct verdict *v)
 
 /* --- those that nothing wakes --------------------------------------------------------------- */
 
-static bool add_stuck(const struct process *p, void *arg)
-{
-    struct count *c = arg;
-    c->n++;
-    if (p->state == 'D')
-        fact(c->out, "stuck", "%" PRIu64 " %" PRIu64 " %s", p->pid, p->started, p->name);
-    return true;
-}
-
 void gather_DSTATE(const struct look *l, struct text *out)
 {
-    CLEANUP_FD int root = look_root(l, out);
-    if (root < 0)
-        return;
-    struct count c = {.out = out};
-    if (processes_each(root, add_stuck, &c, out))
-        fact(out, "processes", "%" PRIu64, c.n);
+    struct look_shared alone = {.processes = NULL};
+    const struct processes *all = processes_of(l, &alone, out);
+    if (all && all->stuck.s)
+        text_add(out, all->stuck.s);
+    if (all)
+        fact(out, "processes", "%" PRIu64, all->n);
+    look_shared_fini(&alone);
 }
 
 /* Every process waits so now and then; the same one in each look does not get on. */

@@ -22,12 +22,11 @@ int sys_open_dir(int at, const char *path)
     return fd < 0 ? -errno : fd;
 }
 
+/* It only leads to others, and is opened many times a second. */
 int sys_open_root(const char *root, struct err *e)
 {
-    int fd = sys_open_dir(AT_FDCWD, *root ? root : "/");
-    if (fd < 0)
-        err_set(e, fd, "%s: %s", *root ? root : "/", strerror(-fd));
-    return fd;
+    int fd = open(*root ? root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 ? err_set(e, -errno, "%s: %s", *root ? root : "/", strerror(errno)) : fd;
 }
 
 /* Without O_NONBLOCK the opening of a pipe would wait for its writer. */
@@ -37,11 +36,11 @@ static int open_file(int at, const char *path)
     return fd < 0 ? -errno : fd;
 }
 
-/* Reads until the end or until size bytes are there. */
-static int read_up_to(int fd, char *out, size_t size)
+/* Reads until the end or until size bytes are there; with line, no further than to where a line has ended. */
+static int read_up_to(int fd, char *out, size_t size, bool line)
 {
     size_t have = 0;
-    while (have < size) {
+    while (have < size && !(line && memchr(out, '\n', have))) {
         ssize_t n = read(fd, out + have, size - have);
         if (n < 0 && errno == EINTR)
             continue;
@@ -85,7 +84,7 @@ int sys_text(int at, const char *path, char out[static SYS_TEXT_BYTES_MAX])
     CLEANUP_FD int fd = open_file(at, path);
     if (fd < 0)
         return fd;
-    int n = read_up_to(fd, out, SYS_TEXT_BYTES_MAX - 1);
+    int n = read_up_to(fd, out, SYS_TEXT_BYTES_MAX - 1, true);
     if (n < 0)
         return n;
     clean(out, (size_t)n, n == SYS_TEXT_BYTES_MAX - 1);
@@ -99,18 +98,28 @@ int sys_u64(int at, const char *path, uint64_t *out)
     return r < 0 ? r : text_parse_u64(text, 0, UINT64_MAX, out, NULL);
 }
 
-int sys_read(int at, const char *path, char *out, size_t size)
+static int read_text(int at, const char *path, char *out, size_t size, bool line)
 {
     CLEANUP_FD int fd = open_file(at, path);
     if (fd < 0)
         return fd;
-    int n = read_up_to(fd, out, size);
+    int n = read_up_to(fd, out, size, line);
     if (n < 0)
         return n;
     if ((size_t)n == size)
         return -E2BIG;
     out[n] = '\0';
     return 0;
+}
+
+int sys_read(int at, const char *path, char *out, size_t size)
+{
+    return read_text(at, path, out, size, false);
+}
+
+int sys_line(int at, const char *path, char *out, size_t size)
+{
+    return read_text(at, path, out, size, true);
 }
 
 int sys_link(int at, const char *path, char out[static SYS_TEXT_BYTES_MAX])
@@ -152,7 +161,7 @@ int sys_each_line(int at, const char *path, sys_line_fn *fn, void *arg)
     struct sys_lines lines = {.len = 0};
     char bytes[SYS_LINE_BYTES_MAX];
     for (size_t total = 0; total < SYS_STREAM_BYTES_MAX;) {
-        int n = read_up_to(fd, bytes, sizeof bytes);
+        int n = read_up_to(fd, bytes, sizeof bytes, false);
         if (n < 0)
             return n;
         if (n == 0) {

@@ -33,7 +33,8 @@ void sys_cleanup_fd(int *fd);
 
 /* A descriptor of a directory, or -errno. `path` is relative to the directory `at`. */
 int sys_open_dir(int at, const char *path);
-/* The same for the directory `root` of the file system; "" is "/". Sets a sentence. */
+/* The same for the directory `root` of the file system, to open others below it; "" is "/". Sets a sentence.
+ */
 int sys_open_root(const char *root, struct err *e);
 
 /* The file's first line: up to a newline or NUL, control bytes as blanks, trimmed, cut. */
@@ -42,6 +43,8 @@ int sys_text(int at, const char *path, char out[static SYS_TEXT_BYTES_MAX]);
 int sys_u64(int at, const char *path, uint64_t *out);
 /* The whole file, zero-terminated, into size bytes; -E2BIG when it is longer. */
 int sys_read(int at, const char *path, char *out, size_t size);
+/* The same of a file that is one line: its end is not looked for beyond. */
+int sys_line(int at, const char *path, char *out, size_t size);
 /* The last component of what a symbolic link points to, cleaned like text. */
 int sys_link(int at, const char *path, char out[static SYS_TEXT_BYTES_MAX]);
 
