@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /*
  * Looks that may hang, in children. A child costs more than most of what it does, so what is due at the same
@@ -12,7 +13,7 @@
  * what was asked for as well, as all that a prolog wants to know; plugins and what measures the machine,
  * which take their own time, go alone.
  *
- * What reads files is asked of a child that stays. What loads a library, which then holds devices open, what
+ * What reads files is asked of a child that stays. What loads a library that holds devices open, what
  * runs a program and what takes all memory is done in a child of its own.
  */
 
@@ -146,19 +147,22 @@ static void gather_group(struct item *leader, const char *target)
     }
 }
 
-/* What only reads and writes files leaves nothing behind in its process. */
-static bool may_stay(const struct check *k)
+/* What only reads and writes files leaves nothing behind in its process, and neither does a library that
+ * finds no driver. */
+static bool may_stay(const struct item *k)
 {
-    const struct probe_row *row = probe_row(k->probe);
-    bool loads = strstr(row->keys, "Library") != NULL;
-    return k->probe != PROBE_PLUGIN && row->how != PROBE_BENCH && !loads;
+    const struct probe_row *row = probe_row(k->check->probe);
+    CLEANUP_TEXT struct text driver = {0};
+    text_printf(&driver, "%s/proc/driver/nvidia", k->c->settings.root);
+    bool holds = strstr(row->keys, "Library") && access(driver.s, F_OK) == 0;
+    return k->check->probe != PROBE_PLUGIN && row->how != PROBE_BENCH && !holds;
 }
 
 static int begin_group(struct item *k, const char *target, struct err *e)
 {
     struct workers *w = k->c->workers;
     CLEANUP_TEXT struct text question = {0};
-    if (!may_stay(k->check))
+    if (!may_stay(k))
         return workers_run(w, target, k->deadline, gather_apart, on_gathered, k, e);
     write_question(k, &question);
     return workers_ask(w, target, k->deadline, question.s, on_gathered, k, e);

@@ -48,7 +48,10 @@ void fact(struct text *out, const char *key, const char *fmt, ...)
     for (char *p = value; *p; p++)
         if ((unsigned char)*p < 0x20 || *p == 0x7f)
             *p = ' ';
-    text_printf(out, "%s %s\n", key, value);
+    text_add(out, key);
+    text_add_char(out, ' ');
+    text_add(out, value);
+    text_add_char(out, '\n');
 }
 
 static void copy(char *to, size_t size, const char *from, size_t len)

@@ -176,9 +176,13 @@ static bool keep(int root, bool states)
 
 static int list_each(int root, bool states, sys_line_fn *fn, void *arg)
 {
-    struct sys_lines lines = {.len = 0};
     if (keep(root, states)) {
-        sys_lines_feed(&lines, kept.lines.s, kept.lines.len, fn, arg);
+        bool more = kept.lines.s != NULL;
+        for (char *line = kept.lines.s, *end; more && (end = strchr(line, '\n')); line = end + 1) {
+            *end = '\0';
+            more = fn(line, arg);
+            *end = '\n';
+        }
         return 0;
     }
     int r = sys_each_line(root, places[0], fn, arg);
