@@ -12,7 +12,7 @@
 /*
  * Keeps the node's fingerprint and says it over the uplink. It is read in a child: at once, in the
  * interval that the controller gave, on request, and when something changed: the kernel said so, a
- * watched file did, or what is cheap to look at is not what it was a second before. A survey that fails
+ * watched file did, or what is cheap to look at is not what it was. A survey that fails
  * or hangs costs the fingerprint, which is unknown then, and nothing else.
  */
 
