@@ -336,10 +336,11 @@ static void value_MACHINE(struct view *v, struct text *t)
 
 static void value_MAINTENANCE(struct view *v, struct text *t)
 {
-    const struct maintenance *x = member_maintenance(v->member);
+    const struct maintenance *const all[] = {member_maintenance(v->member), member_window(v->member)};
     CLEANUP_TEXT struct text words = {0};
-    if (x)
-        text_printf(&words, "%s: %s", x->by, x->why);
+    for (size_t i = 0; i < 2; i++)
+        if (all[i])
+            text_printf(&words, "%s%s: %s", words.len ? "; " : "", all[i]->by, all[i]->why);
     text_add_json(t, words.len ? words.s : "");
 }
 

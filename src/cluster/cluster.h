@@ -32,6 +32,7 @@
  *   claim/ID     {"kind","owner","reason","since","nodes","drained"}
  *   machine/NAME {"machine","since","before"}           which machine has the name
  *   maintenance/NAME {"by","at","why"}                   somebody is about to work on it
+ *   window/NAME  {"by","at","why"}                       it lies in a maintenance window of the scheduler's
  *   edit/NAME    {"set":{"CPUs":"4"},"by","at"}           over what the file says
  *   token/HASH   {"nodes","by","expires"}                 one-time tokens, by their SHA-256
  *   seen/NAME    {"fingerprint","since","history"}        what the node was last seen to be
@@ -226,7 +227,7 @@ struct machine_record {
 };
 
 /* Somebody is about to work on the machine, or to take it away: no extensive check goes on, and it is
- * replaced, or waits for a person. */
+ * replaced, or waits for a person. Or it lies in a window: hands off until that is over. */
 struct maintenance {
     char *by;
     struct wall at;
@@ -267,6 +268,7 @@ struct past {
     struct repair
         *repair; /* NULL when none is to be remembered; step NONE: over, what was tried in it stays */
     struct maintenance *maintenance; /* NULL without */
+    struct maintenance *window;      /* NULL without */
 };
 
 struct rollout {
@@ -398,6 +400,8 @@ const struct machine_record *member_machine(const struct member *m);
 bool machine_restless(const struct machine_record *i, const char *machine, struct wall now);
 /* NULL without a maintenance event. */
 const struct maintenance *member_maintenance(const struct member *m);
+/* The maintenance window of the scheduler's that it lies in, as it is recorded; NULL without. */
+const struct maintenance *member_window(const struct member *m);
 /* Its repair began before it was ever in service. */
 bool member_is_new(const struct member *m);
 /* NULL when no check was ever scheduled on it. */

@@ -523,6 +523,7 @@ int cluster_decide(const struct cluster *c, const struct command *cmd, size_t fr
     case COMMAND_SET: rc = decide_set(c, cmd, from, d, e); break;
     case COMMAND_ADMIT: rc = decide_admit(c, cmd, from, d); break;
     case COMMAND_MACHINE: rc = decide_machine(c, cmd, from, d, e); break;
+    case COMMAND_WINDOW: rc = decide_window(c, cmd, from, d, e); break;
     case COMMAND_INSTANCE: rc = decide_instance(c, cmd, d, e); break;
     case COMMAND_SILENT: rc = decide_silent(c, cmd, d); break;
     case COMMAND_HEARD: rc = rewrite_claims(c, cmd, from, selects_silent, REWRITE_RELEASE, d, e); break;

@@ -74,6 +74,8 @@ int decide_ticket(const struct cluster *c, const struct command *cmd, const json
                   struct err *e);
 int decide_machine(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
                    struct err *e);
+int decide_window(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
+                  struct err *e);
 int decide_instance(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
 /* The one node that a command is about. */
 int decide_one(const struct cluster *c, const struct command *cmd, struct member **out, struct err *e);

@@ -234,6 +234,50 @@ static void test_maintenance_is_recorded_until_it_is_over(void **state)
     assert_string_equal(step(w), "none"); /* what follows from it is for the watch to say */
 }
 
+static const char *window(struct world *w, const char *nodes, const char *set)
+{
+    return world_tell(w, COMMAND_WINDOW, nodes, quoted(set), NULL);
+}
+
+static void test_a_window_is_recorded_beside_what_a_person_said(void **state)
+{
+    struct world *w = *state;
+    static const char in[] = "{'by':'Slurm','why':'reservation root_1'}",
+                      over[] = "{'by':'Slurm','why':null}";
+    transition(w, "maintenance", "new fan");
+    w->at = 4000;
+    assert_non_null(
+        strstr(window(w, "lx[01-02]", in), "lx[01-02]: in maintenance: Slurm: reservation root_1\n"));
+    assert_string_equal(world_record(w, "window/lx01"),
+                        quoted("{'by':'Slurm','at':'4000','why':'reservation root_1'}"));
+    w->at = 5000;
+    assert_string_equal(window(w, "lx[01-02]", in), "nothing");
+    window(w, "lx02", "{'by':'Slurm','why':'reservation fan'}");
+    assert_string_equal(member_window(cluster_find(w->c, "lx02"))->why, "reservation fan");
+    assert_non_null(strstr(window(w, "lx[01-02]", over), "lx[01-02]: Slurm: its maintenance is over\n"));
+    assert_string_equal(world_record(w, "window/lx01"), "none");
+    assert_null(member_window(lx01(w)));
+    assert_string_equal(member_maintenance(lx01(w))->why, "new fan"); /* hers stays */
+    assert_string_equal(window(w, "lx[01-02]", over), "nothing");
+    window(w, "lx01", "{'why':'x'}");
+    assert_int_equal(world_rc(), -EINVAL);
+    window(w, "lx01", "{'by':'Slurm','why':7}");
+    assert_int_equal(world_rc(), -EINVAL);
+    window(w, "lx01", in);
+    transition(w, "maintenance_over", "done"); /* nor does hers end the other */
+    assert_null(member_maintenance(lx01(w)));
+    assert_non_null(member_window(lx01(w)));
+}
+
+static void test_one_that_is_not_listed_any_more_lies_in_no_window(void **state)
+{
+    struct world *w = *state;
+    window(w, "lx06", "{'by':'Slurm','why':'reservation root_1'}");
+    world_configure(w, "lx[01-05] CPUs=2", NULL);
+    window(w, "lx06", "{'by':'Slurm','why':'reservation root_1'}");
+    assert_string_equal(world_record(w, "window/lx06"), "none");
+}
+
 /* --- records ---------------------------------------------------------------------------------- */
 
 static void test_damaged_records_are_refused(void **state)
@@ -254,10 +298,13 @@ static void test_damaged_records_are_refused(void **state)
         {"maintenance/lx01", "{'by':'ann','at':'1','why':'a\\u0007b'}", "why"},
         {"maintenance/lx01", "{'by':7,'at':'1','why':'w'}", "by"},
         {"maintenance/lx01", "[]", ""},
+        {"window/lx01", "{'by':'Slurm','at':'1'}", "why"},
+        {"window/", "{'by':'Slurm','at':'1','why':'x'}", ""},
     };
     struct world *w = *state;
     known(w, "lx01", "{'machines':{'lx01':{'machine':'serial AAA'}}}");
     transition(w, "maintenance", "host retires");
+    window(w, "lx01", "{'by':'Slurm','why':'host retires'}");
     uint64_t before = cluster_digest(w->c);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct err e = {0};
@@ -276,10 +323,16 @@ static void test_damaged_records_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_it_is_written_down_once),       TEST(test_another_machine_inherits_nothing),
-        TEST(test_one_in_service_is_provisioned), TEST(test_who_only_observes_forgets_and_says_so),
-        TEST(test_what_a_person_did_stays),       TEST(test_within_a_replacement_it_is_that_replacement),
-        TEST(test_it_does_not_change_for_ever),   TEST(test_maintenance_is_recorded_until_it_is_over),
+        TEST(test_it_is_written_down_once),
+        TEST(test_another_machine_inherits_nothing),
+        TEST(test_one_in_service_is_provisioned),
+        TEST(test_who_only_observes_forgets_and_says_so),
+        TEST(test_what_a_person_did_stays),
+        TEST(test_within_a_replacement_it_is_that_replacement),
+        TEST(test_it_does_not_change_for_ever),
+        TEST(test_maintenance_is_recorded_until_it_is_over),
+        TEST(test_a_window_is_recorded_beside_what_a_person_said),
+        TEST(test_one_that_is_not_listed_any_more_lies_in_no_window),
         TEST(test_damaged_records_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -357,7 +357,8 @@ int cluster_put(struct cluster *c, const char *key, const char *value, struct er
                  {"repair/", put_repair},     {"shared/", put_shared},
                  {"tally/", put_tally},       {"switch/", put_switch},
                  {"machine/", put_machine},   {"maintenance/", put_maintenance},
-                 {"origin/", put_origin},     {"trial/", put_trial}};
+                 {"origin/", put_origin},     {"trial/", put_trial},
+                 {"window/", put_window}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t len = strlen(kinds[i].prefix);
         if (strncmp(key, kinds[i].prefix, len) != 0)

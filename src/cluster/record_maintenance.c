@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * maintenance/NAME: somebody is about to work on the machine, or to take it away.
+ * maintenance/NAME: somebody is about to work on the machine, or to take it away. window/NAME: it lies in a
+ * maintenance window that somebody else keeps, as a reservation of Slurm's. Both have the same members, and
+ * neither knows of the other.
  */
 #include "cluster/state.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+enum kind { MAINTENANCE, WINDOW };
 
 char *maintenance_record(const char *by, struct wall at, const char *why)
 {
@@ -32,33 +36,47 @@ const struct maintenance *member_maintenance(const struct member *m)
     return m->past ? m->past->maintenance : NULL;
 }
 
-static uint64_t maintenance_sum(const struct member *m)
+const struct maintenance *member_window(const struct member *m)
 {
-    const struct maintenance *x = member_maintenance(m);
+    return m->past ? m->past->window : NULL;
+}
+
+/* Of the record's whole key: the same words of both kinds are not the same. */
+static uint64_t maintenance_sum(const struct member *m, enum kind k, const struct maintenance *x)
+{
+    CLEANUP_TEXT struct text key = {0};
     if (!x)
         return 0;
     CLEANUP_FREE char *record = maintenance_record(x->by, x->at, x->why);
-    return record_sum(m->name, record);
+    text_printf(&key, "%s/%s", k == WINDOW ? "window" : "maintenance", m->name);
+    return record_sum(key.s, record);
+}
+
+static struct maintenance **slot(struct past *p, enum kind k)
+{
+    return k == WINDOW ? &p->window : &p->maintenance;
 }
 
 /* Takes x over. */
-static void take_maintenance(struct cluster *c, struct member *m, struct maintenance *x)
+static void take(struct cluster *c, struct member *m, enum kind k, struct maintenance *x)
 {
-    c->sum -= maintenance_sum(m);
-    if (m->past)
-        maintenance_free(STEAL(m->past->maintenance));
-    if (x)
-        member_past(m)->maintenance = x;
+    if (!m->past && !x)
+        return;
+    struct maintenance **at = slot(member_past(m), k);
+    c->sum -= maintenance_sum(m, k, *at);
+    maintenance_free(*at);
+    *at = x;
+    c->sum += maintenance_sum(m, k, x);
     past_trim(m);
-    c->sum += maintenance_sum(m);
 }
 
 void member_forget_maintenance(struct cluster *c, struct member *m)
 {
-    take_maintenance(c, m, NULL);
+    take(c, m, MAINTENANCE, NULL);
+    take(c, m, WINDOW, NULL);
 }
 
-int put_maintenance(struct cluster *c, const char *name, const char *value, struct err *e)
+static int put(struct cluster *c, enum kind k, const char *name, const char *value, struct err *e)
 {
     static const char *const keys[] = {"by", "at", "why"};
     if (record_name_check(name, e) < 0)
@@ -66,7 +84,7 @@ int put_maintenance(struct cluster *c, const char *name, const char *value, stru
     if (!value) {
         struct member *m = cluster_find(c, name);
         if (m)
-            take_maintenance(c, m, NULL);
+            take(c, m, k, NULL);
         return 0;
     }
     CLEANUP_JSON json_t *o = record_object(value, e);
@@ -77,6 +95,16 @@ int put_maintenance(struct cluster *c, const char *name, const char *value, stru
         return -EILSEQ;
     struct maintenance *x = mem_alloc(sizeof *x);
     *x = (struct maintenance){mem_dup(by), {(int64_t)at}, mem_dup(why)};
-    take_maintenance(c, cluster_meet(c, name), x);
+    take(c, cluster_meet(c, name), k, x);
     return 0;
+}
+
+int put_maintenance(struct cluster *c, const char *name, const char *value, struct err *e)
+{
+    return put(c, MAINTENANCE, name, value, e);
+}
+
+int put_window(struct cluster *c, const char *name, const char *value, struct err *e)
+{
+    return put(c, WINDOW, name, value, e);
 }

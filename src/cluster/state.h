@@ -171,11 +171,13 @@ void past_trim(struct member *m);
 
 int put_machine(struct cluster *c, const char *name, const char *value, struct err *e);
 int put_maintenance(struct cluster *c, const char *name, const char *value, struct err *e);
+int put_window(struct cluster *c, const char *name, const char *value, struct err *e);
 void member_forget_machine(struct cluster *c, struct member *m);
 void member_forget_maintenance(struct cluster *c, struct member *m);
 char *machine_record_write(const struct machine_record *i);
 /* Another machine has the name from `at` on. */
 void machine_record_change(struct machine_record *i, const char *machine, struct wall at);
+/* Of a window, too. */
 char *maintenance_record(const char *by, struct wall at, const char *why);
 int put_health(struct cluster *c, const char *name, const char *value, struct err *e);
 int put_repair(struct cluster *c, const char *name, const char *value, struct err *e);

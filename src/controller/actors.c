@@ -154,6 +154,15 @@ static void take_record(struct actors *a, const char *node, const json_t *o)
     }
 }
 
+/* It was taken away before its end: a check that runs is not wanted any more. */
+static void give_up(struct actors *a, struct actor *o)
+{
+    struct member *m = cluster_find(a->with.cluster, o->node);
+    if (m && o->state == BEGUN && strncmp(o->run, "check:", 6) == 0)
+        actors_end(a, m, o->run + 6);
+    drop(a, o);
+}
+
 void actors_effect(struct actors *a, const char *key, const char *value)
 {
     const char *prefix = "effect/operate.";
@@ -165,7 +174,7 @@ void actors_effect(struct actors *a, const char *key, const char *value)
     if (o)
         take_record(a, node, o);
     else if (was)
-        drop(a, was);
+        give_up(a, was);
 }
 
 /* --- carrying out ---------------------------------------------------------------------------- */

@@ -163,6 +163,21 @@ static void what_a_check_said_is_its_verdict(void **state)
     assert_string_equal(done, "{\"state\":\"done\",\"id\":\"3.1\",\"text\":\"{\\\"result\\\":\\\"ok\\\"}\"}");
 }
 
+static void a_check_that_is_given_up_is_ended(void **state)
+{
+    actors_effect(actors, KEY, RECORD("check:disk", "null"));
+    actors_effect(actors, KEY, NULL); /* it was not begun */
+    actors_effect(actors, KEY, RECORD("node:true", "{\"state\":\"begun\",\"at\":\"1\"}"));
+    actors_effect(actors, KEY, NULL); /* that is no look */
+    actors_effect(actors, KEY, RECORD("check:disk", "{\"state\":\"begun\",\"at\":\"1\"}"));
+    actors_effect(actors, KEY, RECORD("check:disk", "{\"state\":\"done\",\"text\":\"\"}"));
+    actors_effect(actors, KEY, NULL); /* it has ended */
+    assert_int_equal(sent, 0);
+    actors_effect(actors, KEY, RECORD("check:disk", "{\"state\":\"begun\",\"at\":\"1\"}"));
+    actors_effect(actors, KEY, NULL);
+    assert_string_equal(said, "lx1 {\"end\":\"disk\",\"term\":7}");
+}
+
 static void not_now_is_asked_again_and_not_any_more_is_refused(void **state)
 {
     may = -EAGAIN;
@@ -295,6 +310,7 @@ int main(void)
         TEST(an_agent_is_told_until_it_says_what_came_of_it),
         TEST(an_agent_that_asks_is_told_what_is_good_for_now),
         TEST(what_a_check_said_is_its_verdict),
+        TEST(a_check_that_is_given_up_is_ended),
         TEST(not_now_is_asked_again_and_not_any_more_is_refused),
         TEST(an_agent_that_never_answers_leaves_it_unknown),
         TEST(a_clock_that_is_set_ends_nothing),

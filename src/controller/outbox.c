@@ -135,6 +135,12 @@ static void on_saw(void *arg, const struct slurm_node *n)
     scheduler_saw(o->with.watch, o->with.cluster, n);
 }
 
+static void on_maintained(void *arg, const struct slurm_maintenance *list, size_t n)
+{
+    const struct outbox *o = arg;
+    scheduler_maintained(o->with.watch, o->with.cluster, list, n);
+}
+
 static void on_overridden(void *arg, const char *node, const char *claim, const char *who)
 {
     const struct outbox *o = arg;
@@ -170,11 +176,13 @@ static void configure_slurm(struct outbox *o, const struct slurm_conf *read)
 {
     struct slurm_conf conf = *read;
     conf.owner = o->with.owner;
-    const struct slurm_sink sink = {o, on_wanted, on_result, on_saw, on_overridden, on_slurm_trouble};
+    const struct slurm_sink sink = {
+        o, on_wanted, on_result, on_saw, on_maintained, on_overridden, on_slurm_trouble};
     if (!conf.scontrol) {
         slurm_destroy(STEAL(o->slurm));
         for (uint32_t id = 0; id < cluster_count(o->with.cluster); id++)
             watch_unscheduled(o->with.watch, cluster_by_id(o->with.cluster, id));
+        scheduler_maintained(o->with.watch, o->with.cluster, NULL, 0);
     } else if (o->slurm) {
         scheduler_begin(o->with.watch, o->with.cluster);
         slurm_configure(o->slurm, &conf);

@@ -183,6 +183,14 @@ void watch_away(struct watch *w, struct member *m, bool away)
     seen_away = away;
 }
 
+static char windows[128]; /* what was said of each node, in turn */
+
+void watch_window(struct watch *w, struct member *m, const char *why)
+{
+    size_t len = strlen(windows);
+    snprintf(windows + len, sizeof windows - len, "%s %s; ", m->name, why ? why : "in none");
+}
+
 void watch_overridden(struct watch *w, struct wall wall, struct member *m, const char *who)
 {
     snprintf(overrider, sizeof overrider, "%s %s", m->name, who);
@@ -384,6 +392,26 @@ static void what_slurm_says_of_work_goes_to_the_watch(void **state)
     slurm.sink.saw(slurm.sink.arg, NULL);
 }
 
+static void who_lies_in_a_maintenance_reservation_goes_to_the_watch(void **state)
+{
+    struct slurm_maintenance list[] = {{.name = "fan"}, {.name = "all"}};
+    cluster_meet(cluster, "lx2");
+    cluster_meet(cluster, "lx3");
+    outbox_configure(outbox, &with_slurm);
+    hostlist_add(&list[0].nodes, "lx2");
+    hostlist_add(&list[0].nodes, "nobody");
+    hostlist_add(&list[1].nodes, "lx1");
+    hostlist_add(&list[1].nodes, "lx2");
+    windows[0] = '\0';
+    slurm.sink.maintained(slurm.sink.arg, list, 2);
+    assert_string_equal(windows, "lx1 reservation all; lx2 reservation fan; lx3 in none; ");
+    hostlist_fini(&list[0].nodes);
+    hostlist_fini(&list[1].nodes);
+    windows[0] = '\0';
+    outbox_configure(outbox, &smd); /* without Slurm there is none */
+    assert_string_equal(windows, "lx1 in none; lx2 in none; lx3 in none; ");
+}
+
 static void wanted(const char *claim, struct slurm_want *out)
 {
     struct err e = {0};
@@ -439,6 +467,15 @@ static void a_person_s_drain_is_wanted_in_slurm(void **state)
     assert_false(want.reserve);
     assert_string_equal(want.claim, "1.7");
     assert_string_equal(want.reason, "drain by ann: bad DIMM");
+    assert_false(want.own);
+}
+
+static void what_fettle_decided_is_its_own(void **state)
+{
+    struct slurm_want want;
+    outbox_configure(outbox, &with_slurm);
+    wanted(CLAIM_OF("drift"), &want);
+    assert_true(want.drain && want.own);
 }
 
 static void work_is_not_known_before_the_drain_stands(void **state)
@@ -545,8 +582,10 @@ int main(void)
         TEST(trouble_is_an_alarm_until_it_is_over),
         TEST(slurm_is_told_and_asked),
         TEST(what_slurm_says_of_work_goes_to_the_watch),
+        TEST(who_lies_in_a_maintenance_reservation_goes_to_the_watch),
         TEST(before_the_first_reading_nobody_knows_and_then_the_agent_s_word_counts_elsewhere),
         TEST(a_person_s_drain_is_wanted_in_slurm),
+        TEST(what_fettle_decided_is_its_own),
         TEST(work_is_not_known_before_the_drain_stands),
         TEST(no_work_counts_when_no_more_can_come),
         TEST(what_was_seen_before_a_drain_is_wanted_counts_no_more),

@@ -64,6 +64,7 @@ void scheduler_wanted(const struct member *m, struct slurm_want *out)
     out->drain = true;
     put(out->claim, sizeof out->claim, claim->id);
     say_reason(claim, r, out->reason, sizeof out->reason);
+    out->own = claim->kind != CLAIM_DRAIN && claim->kind != CLAIM_DOWN && !(r && r->manual);
     out->reserve = r && r->step == STEP_EXAMINE && m->n_claims == 1;
 }
 
@@ -80,6 +81,26 @@ void scheduler_saw(struct watch *w, const struct cluster *c, const struct slurm_
     watch_away(w, m, !want.drain && n->known && (held || n->reserved || n->rebooting || n->powering));
     enum work work = !n->known ? WORK_UNKNOWN : n->busy ? WORK_BUSY : WORK_IDLE;
     watch_scheduler(w, m, work == WORK_IDLE && want.drain && !held ? WORK_UNKNOWN : work, n->completing);
+}
+
+void scheduler_maintained(struct watch *w, const struct cluster *c, const struct slurm_maintenance *list,
+                          size_t n)
+{
+    size_t members = cluster_count(c);
+    CLEANUP_FREE const char **in = mem_alloc((members + 1) * sizeof *in);
+    for (size_t i = n; i-- > 0;) { /* of several the first */
+        for (size_t k = 0; k < list[i].nodes.n; k++) {
+            const struct member *m = cluster_find(c, list[i].nodes.names[k]);
+            if (m)
+                in[m->id] = list[i].name;
+        }
+    }
+    for (uint32_t id = 0; id < members; id++) {
+        CLEANUP_TEXT struct text why = {0};
+        if (in[id])
+            text_printf(&why, "reservation %s", in[id]);
+        watch_window(w, cluster_by_id(c, id), why.s);
+    }
 }
 
 static bool is_held(const struct cluster *c, const struct member *m, const struct slurm_want *want)

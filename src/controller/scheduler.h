@@ -16,6 +16,9 @@ void scheduler_wanted(const struct member *m, struct slurm_want *out);
 /* What Slurm says of a node goes to the watch: what runs there. That nothing does counts, of a node that is
  * to be drained, from the reading on that shows it held: until then work may come. */
 void scheduler_saw(struct watch *w, const struct cluster *c, const struct slurm_node *n);
+/* Who lies in which maintenance reservation, of all there are. */
+void scheduler_maintained(struct watch *w, const struct cluster *c, const struct slurm_maintenance *list,
+                          size_t n);
 /* Nobody knows yet what the scheduler runs on the nodes: it was not read since this controller began, or
  * since they were configured. */
 void scheduler_begin(struct watch *w, const struct cluster *c);

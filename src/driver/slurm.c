@@ -6,8 +6,8 @@
  *
  * A reading is three calls: the nodes; slurmctld's start, where it is needed to tell a drain that somebody
  * took back from one that slurmctld lost (it acknowledges from memory, and saves every few seconds); the
- * reservations, where one is ours or wanted. The regular reading has all three. What is written goes by a
- * reading that is at most FRESH_MS old, or there is another one first.
+ * reservations, where one is ours or wanted, or a drain is about to begin. The regular reading has all three.
+ * What is written goes by a reading that is at most FRESH_MS old, or there is another one first.
  *
  * slurmctld compares nothing when it is written to. So right before a node is written it is read once more by
  * itself, and written only when the same still follows of it.
@@ -62,6 +62,7 @@ struct node {
     bool was_seen;   /* in the reading before */
     bool is_written; /* since the reading */
     bool is_same;    /* since: right before a write, the same still follows of it */
+    bool is_kept;    /* in a maintenance reservation of somebody else's, as last read */
     bool is_absent;  /* Slurm said that it has no such node, and no reading had it or failed since */
 };
 
@@ -122,7 +123,7 @@ static bool ask_wanted(struct slurm *s, struct node *n)
 {
     struct slurm_want w = {0};
     s->sink.wanted(s->sink.arg, n->name, &w);
-    bool is_other = w.drain != n->want.drain || w.reserve != n->want.reserve ||
+    bool is_other = w.drain != n->want.drain || w.reserve != n->want.reserve || w.own != n->want.own ||
                     strcmp(w.claim, n->want.claim) != 0 || strcmp(w.reason, n->want.reason) != 0;
     n->want = w;
     return is_other;
@@ -211,7 +212,8 @@ static void settle_tries(struct node *n)
 
 static struct slurm_step step_of(const struct slurm *s, const struct node *n, const struct slurm_line *line)
 {
-    const struct slurm_case c = slurm_view(s->conf.owner, &n->want, &n->record, line, n->guard, s->boot);
+    struct slurm_case c = slurm_view(s->conf.owner, &n->want, &n->record, line, n->guard, s->boot);
+    c.is_kept = n->is_kept && n->want.own;
     return slurm_plan(&c);
 }
 
@@ -545,6 +547,54 @@ static void finish(struct slurm *s)
     turn(s);
 }
 
+struct windows {
+    struct slurm_maintenance *list;
+    size_t n;
+};
+
+static void windows_fini(struct windows *w)
+{
+    for (size_t i = 0; i < w->n; i++)
+        hostlist_fini(&w->list[i].nodes);
+    free(w->list);
+}
+
+/* False: one of them is not understood, and nobody can say who lies in none. */
+static bool find_windows(const struct slurm *s, const struct slurm_reservations *r, struct windows *out)
+{
+    out->list = mem_alloc((r->n + 1) * sizeof *out->list);
+    for (size_t i = 0; i < r->n; i++) {
+        enum slurm_window is = slurm_is_window(&r->list[i], s->conf.owner);
+        if (is == WINDOW_UNKNOWN)
+            return false;
+        if (is == WINDOW_NOT)
+            continue;
+        struct slurm_maintenance *one = &out->list[out->n++];
+        one->name = r->list[i].name;
+        if (strcmp(r->list[i].nodes, "(null)") != 0 &&
+            hostlist_parse(r->list[i].nodes, &one->nodes, NULL) < 0)
+            return false;
+    }
+    return true;
+}
+
+static void take_windows(struct slurm *s, const struct slurm_reservations *r)
+{
+    struct windows w __attribute__((cleanup(windows_fini))) = {0};
+    if (!find_windows(s, r, &w))
+        return;
+    for (struct node *n = s->nodes; n; n = n->hh.next)
+        n->is_kept = false;
+    for (size_t i = 0; i < w.n; i++) {
+        for (size_t k = 0; k < w.list[i].nodes.n; k++) {
+            struct node *n = find_node(s, w.list[i].nodes.names[k]);
+            if (n)
+                n->is_kept = true;
+        }
+    }
+    s->sink.maintained(s->sink.arg, w.list, w.n);
+}
+
 static void on_guards(void *arg, char *text, size_t len, const struct err *why)
 {
     struct slurm *s = arg;
@@ -563,14 +613,22 @@ static void on_guards(void *arg, char *text, size_t len, const struct err *why)
         if (n)
             n->guard = slurm_is_our_guard(r, n->name, s->conf.user) ? GUARD_OURS : GUARD_FOREIGN;
     }
+    take_windows(s, &list);
     slurm_reservations_fini(&list);
     finish(s);
+}
+
+/* Before a drain begins it is to be known whether the node lies in somebody's maintenance: what its state
+ * says of that is seconds late. */
+static bool begins(const struct node *n)
+{
+    return n->want.own && n->line && (n->record.state == RECORD_NONE || n->record.state == RECORD_FOREIGN);
 }
 
 static bool needs_guards(const struct slurm *s)
 {
     for (const struct node *n = s->nodes; n; n = n->hh.next)
-        if (n->want.reserve || n->record.has_guard || (n->guard == GUARD_OURS && n->line))
+        if (n->want.reserve || n->record.has_guard || (n->guard == GUARD_OURS && n->line) || begins(n))
             return true;
     return s->is_regular;
 }

@@ -24,6 +24,7 @@
  * - An answer that is empty, cut off, late, an error, or has a state that is not known is no answer:
  *   nothing is written and the work is unknown.
  * - What Fettle once wrote and wants no more (an orphan of a crash) is taken back.
+ * - A node in a maintenance reservation of somebody else's is not drained by Fettle's own decision.
  */
 
 struct slurm_conf {
@@ -42,6 +43,7 @@ struct slurm_want {
     char claim[48];   /* whose it is */
     char reason[200]; /* "[node_problem] xid.79 gpu 0000:9b:00: GPU has fallen off the bus"; printable, no
                          quotes */
+    bool own;         /* Fettle's own decision: in somebody's maintenance window it waits */
     bool reserve;     /* the reservation suspicious-node-NAME.OWNER is to keep other work out; the node is not
                          drained then, or nothing could run in it */
 };
@@ -56,6 +58,12 @@ struct slurm_node {
     const char *by;     /* who set the reason; "" */
 };
 
+/* A reservation with the flag MAINT that is active and not this Fettle's. */
+struct slurm_maintenance {
+    const char *name;
+    struct hostlist nodes;
+};
+
 struct slurm_sink {
     void *arg;
     void (*wanted)(void *arg, const char *node, struct slurm_want *out);
@@ -66,6 +74,8 @@ struct slurm_sink {
      * A node of which something is wanted, and that the reading does not have, is not known, until Slurm says
      * in so many words that it has no such node. */
     void (*saw)(void *arg, const struct slurm_node *n);
+    /* All such reservations, of each reading in which they could be read in full. */
+    void (*maintained)(void *arg, const struct slurm_maintenance *list, size_t n);
     /* A person took back what Fettle had drained for this claim. who: "", scontrol does not say. */
     void (*overridden)(void *arg, const char *node, const char *claim, const char *who);
     void (*trouble)(void *arg, const char *service, const struct err *why);

@@ -114,6 +114,9 @@ static struct slurm_step plan_drain(const struct slurm_case *c)
     if (is_gone && c->record == RECORD_DRAINED && c->is_claim && !c->is_another_slurmctld)
         return (struct slurm_step){
             .act = ACT_NOTE, .record = RECORD_OVERRIDDEN, .has_guard = c->has_guard, .is_overridden = true};
+    /* What Fettle has begun it ends: a drain that an examination took back comes again. */
+    if (c->is_kept && (c->record == RECORD_NONE || c->record == RECORD_FOREIGN))
+        return wait;
     return note(c, RECORD_DRAINING, act(ACT_DRAIN));
 }
 

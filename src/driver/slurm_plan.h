@@ -53,6 +53,7 @@ struct slurm_case {
     enum slurm_hold hold;
     enum slurm_ground ground;
     enum slurm_guard guard;
+    bool is_kept; /* in somebody's maintenance reservation, and it is Fettle that wants to drain it */
     bool is_another_slurmctld; /* it started anew since the drain stood last, as the record has it */
 };
 

@@ -71,8 +71,9 @@ static void add_rows(struct text *t, struct slurm_case c)
 
 static void add_section(struct text *t, struct slurm_case c)
 {
-    text_printf(t, "\nwanted: %s; node: %s; reservation: %s%s\n", wishes[c.wish], grounds[c.ground],
-                guards[c.guard], c.has_guard ? ", in the record" : "");
+    text_printf(t, "\nwanted: %s; node: %s; reservation: %s%s%s\n", wishes[c.wish], grounds[c.ground],
+                guards[c.guard], c.has_guard ? ", in the record" : "",
+                c.is_kept ? "; in somebody's maintenance" : "");
     text_printf(t, "  %-24s", "record");
     for (unsigned i = 0; i < HOLDS; i++)
         text_printf(t, i + 1 < HOLDS ? "%-17s" : "%s\n", holds[i]);
@@ -122,6 +123,8 @@ static void test_the_table(void **state)
         for (c.ground = GROUND_MOVING; c.ground <= GROUND_DOWN; c.ground++)
             add_section(&t, c);
     }
+    struct slurm_case kept = {.wish = WISH_DRAIN, .is_known = true, .guard = GUARD_NONE, .is_kept = true};
+    add_section(&t, kept);
     compare(&t, TEST_DATA "/plan.txt");
 }
 
@@ -183,6 +186,11 @@ static void each_is_safe(struct slurm_case c)
                                               c.record == RECORD_OVERRIDDEN));
     if (c.record == RECORD_OVERRIDDEN && c.is_claim && wants_drain)
         assert_int_not_equal(act, ACT_DRAIN); /* a person's word stands */
+    c.is_kept = true;                         /* nothing begins, and what stands is not let go for it */
+    enum slurm_act then = slurm_plan(&c).act;
+    if (c.record == RECORD_NONE)
+        assert_true(c.hold != HOLD_NONE || c.wish != WISH_DRAIN || then == ACT_WAIT);
+    assert_true(then == act || (then == ACT_WAIT && wants_drain));
     c.is_known = false;
     assert_int_equal(slurm_plan(&c).act, ACT_WAIT);
 }

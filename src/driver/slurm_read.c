@@ -311,6 +311,7 @@ int slurm_read_reservations(char *text, size_t len, struct slurm_reservations *o
             .nodes = take_value(line, end, "Nodes="),
             .flags = take_value(line, end, "Flags="),
             .users = take_value(line, end, "Users="),
+            .state = take_value(line, end, "State="),
         };
     }
     if (r < 0)

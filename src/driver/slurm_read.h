@@ -65,7 +65,7 @@ int slurm_read_nodes(char *text, size_t len, struct slurm_lines *out, struct err
 bool slurm_says_not_found(const char *text, const char *name);
 
 struct slurm_reservation {
-    const char *name, *nodes, *users, *flags; /* "" where scontrol does not say */
+    const char *name, *nodes, *users, *flags, *state; /* "" where scontrol does not say */
 };
 
 struct slurm_reservations {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "driver/slurm_plan.h"
 #include "driver/slurm_read.h"
+#include "driver/slurm_view.h"
 
 #include "base/text.h"
 
@@ -32,9 +33,11 @@ static void try_reservations(const char *bytes, size_t size)
     struct slurm_reservations r;
     size_t sum = 0;
     slurm_read_reservations(copy, size, &r, NULL);
-    for (size_t i = 0; i < r.n; i++)
+    for (size_t i = 0; i < r.n; i++) {
+        slurm_is_window(&r.list[i], "a1");
         sum += strlen(r.list[i].name) + strlen(r.list[i].nodes) + strlen(r.list[i].users) +
-               strlen(r.list[i].flags);
+               strlen(r.list[i].flags) + strlen(r.list[i].state);
+    }
     if (sum > size)
         abort();
     slurm_reservations_fini(&r);

@@ -133,6 +133,8 @@ static void test_reservations(void **state)
     assert_string_equal(r.list[0].users, "root");
     assert_true(slurm_has_word(r.list[0].flags, "MAINT") && slurm_has_word(r.list[0].flags, "SPEC_NODES"));
     assert_false(slurm_has_word(r.list[0].flags, "SPEC") || slurm_has_word("", "MAINT"));
+    assert_string_equal(r.list[0].state, "ACTIVE");
+    assert_string_equal(r.list[1].state, "");
     assert_string_equal(r.list[1].name, "other");
     assert_string_equal(r.list[1].nodes, "");
     slurm_reservations_fini(&r);

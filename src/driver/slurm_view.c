@@ -109,6 +109,18 @@ bool slurm_is_our_guard(const struct slurm_reservation *r, const char *node, con
            slurm_has_word(r->flags, "IGNORE_JOBS");
 }
 
+enum slurm_window slurm_is_window(const struct slurm_reservation *r, const char *owner)
+{
+    CLEANUP_FREE char *ours = slurm_guarded_node(r->name, owner);
+    if (ours)
+        return WINDOW_NOT;
+    if (!r->flags[0] || !r->state[0])
+        return WINDOW_UNKNOWN;
+    if (!slurm_has_word(r->flags, "MAINT") || strcmp(r->state, "INACTIVE") == 0)
+        return WINDOW_NOT;
+    return strcmp(r->state, "ACTIVE") == 0 ? WINDOW_IS : WINDOW_UNKNOWN;
+}
+
 void slurm_write_list(const char *const *names, size_t n, struct text *t)
 {
     CLEANUP_FREE char *folded = hostlist_fold(names, n);

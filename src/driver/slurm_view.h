@@ -30,6 +30,10 @@ char *slurm_guarded_node(const char *name, const char *owner);
 /* Whether one of that name is as Fettle made it: a person may have made something else of it. */
 bool slurm_is_our_guard(const struct slurm_reservation *r, const char *node, const char *user);
 
+/* Whether somebody else keeps its nodes for maintenance now: the flag MAINT, and the state ACTIVE. */
+enum slurm_window { WINDOW_NOT, WINDOW_IS, WINDOW_UNKNOWN };
+enum slurm_window slurm_is_window(const struct slurm_reservation *r, const char *owner);
+
 /* Adds "c[1-4],d7". Slurm knows one pair of brackets a name; other lists are written in full. */
 void slurm_write_list(const char *const *names, size_t n, struct text *t);
 

@@ -112,6 +112,40 @@ static void test_whose_a_reservation_is(void **state)
     assert_false(slurm_is_our_guard(&r, "c1", "root"));
 }
 
+/* As scontrol 22.05 prints them. */
+static enum slurm_window window(const char *name, const char *flags, const char *state)
+{
+    CLEANUP_TEXT struct text line = {0};
+    struct slurm_reservations r;
+    text_printf(&line,
+                "ReservationName=%s StartTime=2026-11-22T06:00:00 EndTime=2026-11-22T07:00:00 "
+                "Duration=01:00:00 Nodes=c[1-2] NodeCnt=2 CoreCnt=4 Features=(null) PartitionName=all%s "
+                "TRES=cpu=4 Users=root Groups=(null) Accounts=(null) Licenses=(null)%s BurstBuffer=(null) "
+                "Watts=n/a MaxStartDelay=(null)\n",
+                name, flags, state);
+    assert_int_equal(slurm_read_reservations(line.s, line.len, &r, NULL), 0);
+    enum slurm_window is = slurm_is_window(&r.list[0], "a1");
+    assert_string_equal(r.list[0].nodes, "c[1-2]");
+    slurm_reservations_fini(&r);
+    return is;
+}
+
+static void test_what_is_somebody_s_maintenance(void **state)
+{
+    assert_int_equal(window("root_1", " Flags=MAINT,SPEC_NODES", " State=ACTIVE"), WINDOW_IS);
+    assert_int_equal(window("root_1", " Flags=DAILY,MAINT", " State=ACTIVE"), WINDOW_IS);
+    assert_int_equal(window("root_1", " Flags=MAINT,SPEC_NODES", " State=INACTIVE"), WINDOW_NOT);
+    assert_int_equal(window("root_1", " Flags=IGNORE_JOBS,SPEC_NODES", " State=ACTIVE"), WINDOW_NOT);
+    assert_int_equal(window("root_1", " Flags=NO_MAINT", " State=ACTIVE"), WINDOW_NOT);
+    assert_int_equal(window("suspicious-node-c1.a1", " Flags=MAINT,IGNORE_JOBS", " State=ACTIVE"),
+                     WINDOW_NOT);
+    /* another Fettle examines it */
+    assert_int_equal(window("suspicious-node-c1.b2", " Flags=MAINT,IGNORE_JOBS", " State=ACTIVE"), WINDOW_IS);
+    assert_int_equal(window("root_1", " Flags=MAINT", ""), WINDOW_UNKNOWN);
+    assert_int_equal(window("root_1", "", " State=ACTIVE"), WINDOW_UNKNOWN);
+    assert_int_equal(window("root_1", " Flags=MAINT", " State=LEVITATING"), WINDOW_UNKNOWN);
+}
+
 static void test_lists_are_such_as_slurm_reads(void **state)
 {
     static const char *const flat[] = {"c1", "c2", "c10", "d7"}, *const deep[] = {"r1n1", "r1n2", "r2n1",
@@ -131,6 +165,7 @@ int main(void)
         cmocka_unit_test(test_what_a_node_stands_on),
         cmocka_unit_test(test_what_the_sink_sees),
         cmocka_unit_test(test_whose_a_reservation_is),
+        cmocka_unit_test(test_what_is_somebody_s_maintenance),
         cmocka_unit_test(test_lists_are_such_as_slurm_reads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -158,6 +158,8 @@ bool lifecycle_schedulable(const struct fitness *f, struct text *why)
                 NULL);
     else
         explain_silence(f, why, &fit);
+    if (f->window)
+        because(why, &fit, "in maintenance: Slurm's ", f->window);
     if (f->shortfall && *f->shortfall)
         because(why, &fit, "less than specified: ", f->shortfall);
     if (f->agreed.admitted && f->liveness == LIVENESS_LIVE && !f->reported)

@@ -80,6 +80,7 @@ struct fitness {
     enum conformance conformance;
     bool drift_excludes; /* drifted, and its class lets no new work land on such */
     const char *drift;   /* what drifted, in words; NULL without */
+    const char *window;  /* the maintenance window of the scheduler's that it lies in; NULL without */
     const char *health;  /* that it is ill, in a word ("fatal"), and takes no new work for it; NULL without */
 };
 

@@ -351,10 +351,10 @@ int brake_stopped(const struct watch *w, struct err *e)
     return 0;
 }
 
-/* Nobody but Fettle wants it out, and it may be that it is taken out. */
+/* Nobody but Fettle wants it out or works on it, and it may be that it is taken out. */
 static bool is_held_by_nobody(const struct watch *w, const struct member *m)
 {
-    return w->policy.health.act && m->admitted && !member_repair(m) && !person_holds(m);
+    return w->policy.health.act && m->admitted && !member_repair(m) && !person_holds(m) && !window_of(w, m);
 }
 
 /* There is room for m among those that are out; it has it from now on. */
@@ -436,6 +436,8 @@ int brake_operate(const struct watch *w, struct mono now, const struct member *m
         return rc;
     if (person_holds(m))
         return err_set(e, -EAGAIN, "a person holds it");
+    if (window_of(w, m))
+        return err_set(e, -EAGAIN, "it is in maintenance: Slurm's %s", window_of(w, m));
     if (!watch_live(w, m))
         return err_set(e, -EAGAIN, "it is not heard");
     if (repair_yields(w, m))

@@ -113,4 +113,10 @@ void repair_choose(const struct watch *w, const struct member *m, struct choice 
 void watch_choice(const struct watch *w, struct mono now, const struct member *m, struct choice *out)
 {
     repair_choose(w, m, out);
+    if (!window_of(w, m))
+        return;
+    out->chosen = NULL;
+    out->waits = true;
+    out->explored = false;
+    snprintf(out->why, sizeof out->why, "in maintenance: Slurm's %.100s", window_of(w, m));
 }

@@ -81,17 +81,23 @@ static bool calls_seen(struct watch *w, struct mono now, const struct member *m)
     return !conformity_trifle(w, k->kind, m->seen);
 }
 
+/* Who is worked on is judged when that is over. */
+static bool is_drifted(const struct watch *w, const struct member *m)
+{
+    return w->known[m->id].proof == CONFORMANCE_DRIFTED && !window_of(w, m);
+}
+
 static bool calls_persists(struct watch *w, struct mono now, const struct member *m)
 {
     const struct drift *d = drift_of(m);
-    return w->known[m->id].proof == CONFORMANCE_DRIFTED && d && d->state != DRIFT_REMEDIED &&
-           strcmp(d->boot, w->seen[m->id].boot) != 0 && lasts(w, now, m);
+    return is_drifted(w, m) && d && d->state != DRIFT_REMEDIED && strcmp(d->boot, w->seen[m->id].boot) != 0 &&
+           lasts(w, now, m);
 }
 
 static bool calls_drift(struct watch *w, struct mono now, const struct member *m)
 {
     const struct drift *d = drift_of(m);
-    if (w->known[m->id].proof != CONFORMANCE_DRIFTED || calls_persists(w, now, m) || !lasts(w, now, m))
+    if (!is_drifted(w, m) || calls_persists(w, now, m) || !lasts(w, now, m))
         return false;
     if (!d || d->state == DRIFT_REMEDIED || differs_much(w, m, d))
         return true;
@@ -114,8 +120,8 @@ static bool calls_restored(struct watch *w, struct mono now, const struct member
 static bool calls_overdue(struct watch *w, struct mono now, const struct member *m)
 {
     const struct drift *d = drift_of(m);
-    if (!d || w->known[m->id].proof != CONFORMANCE_DRIFTED || d->state == DRIFT_OVERDUE ||
-        d->state == DRIFT_REMEDIED || braked(w, m) || conformity_rolls(w, now, m))
+    if (!d || !is_drifted(w, m) || d->state == DRIFT_OVERDUE || d->state == DRIFT_REMEDIED || braked(w, m) ||
+        conformity_rolls(w, now, m))
         return false;
     const struct spell *s = spell_of(w, m);
     const struct conformity_policy *p = &w->policy.conform;
@@ -153,6 +159,8 @@ static int may_restart(struct watch *w, struct mono now, const struct member *m,
         return err_set(e, -EAGAIN, "it is not drained");
     if (member_repair(m))
         return err_set(e, -EAGAIN, "a repair of it is under way");
+    if (window_of(w, m))
+        return err_set(e, -EAGAIN, "it is in maintenance: Slurm's %s", window_of(w, m));
     if (watch_work(w, m) != WORK_IDLE)
         return err_set(e, -EAGAIN, "%s",
                        watch_work(w, m) == WORK_BUSY ? "work runs on it" : "what runs on it is not known");

@@ -108,6 +108,28 @@ static void test_drift_and_its_end(void **state)
     world_destroy(x);
 }
 
+/* Whoever works on a node may change it. */
+static void test_who_is_in_maintenance_is_judged_when_it_is_over(void **state)
+{
+    struct world *x = conformant(5, NULL, "");
+    for (int i = 3; i <= 4; i++)
+        watch_window(x->w, world_node(x, i), "reservation root_1");
+    world_says(x, 3, 4, C);
+    world_run(x, 60);
+    world_said(x, "node.maintenance lx[03-04]: reservation root_1\n"
+                  "conform.seen lx[03-04]: kernel.release, package.bash\n");
+    world_says(x, 4, 4, A);
+    for (int i = 3; i <= 4; i++)
+        watch_window(x->w, world_node(x, i), NULL);
+    world_run(x, 2);
+    world_said(x, "node.maintenance lx[03-04]: over\n"
+                  "conform.seen lx04: kernel.release, package.bash\n"
+                  "conform.drift lx03: kernel.release, package.bash (major)\n");
+    assert_non_null(world_drift(x, 3));
+    assert_null(world_drift(x, 4));
+    world_destroy(x);
+}
+
 static void test_what_drifted_is_kept_up_to_date(void **state)
 {
     struct world *x = conformant(2, NULL, "");
@@ -897,6 +919,7 @@ int main(void)
         cmocka_unit_test(test_a_fingerprint_whose_components_nobody_knows_is_not_written_down),
         cmocka_unit_test(test_changes_of_the_same_moment_are_written_down_now_and_then),
         cmocka_unit_test(test_drift_and_its_end),
+        cmocka_unit_test(test_who_is_in_maintenance_is_judged_when_it_is_over),
         cmocka_unit_test(test_what_drifted_is_kept_up_to_date),
         cmocka_unit_test(test_a_new_baseline_judges_everybody_anew),
         cmocka_unit_test(test_nobody_is_compared_where_there_is_no_baseline),

@@ -136,6 +136,8 @@ static bool log_health(struct world *x, enum command_kind kind, const char *reas
         log_trial(x, kind, o);
     else if (kind == COMMAND_SHARED)
         text_printf(&x->log, ": %s: \"%s\" (%s)", word(o, "key"), word(o, "nodes"), word(o, "why"));
+    else if (kind == COMMAND_WINDOW)
+        text_printf(&x->log, ": %s", json_is_null(json_object_get(o, "why")) ? "over" : word(o, "why"));
     else if (kind == COMMAND_INSTANCE)
         text_printf(&x->log, ": %s -> %s", word(o, "was"), word(o, "is"));
     else if (kind == COMMAND_MACHINE) {

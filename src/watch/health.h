@@ -72,6 +72,9 @@ void watch_scheduler(struct watch *w, struct member *m, enum work work, bool com
 /* Whether the scheduler keeps work from m by its own, or by somebody else's word than Fettle's: out, down,
  * reserved, on its way to another state. Nothing is scheduled there. */
 void watch_away(struct watch *w, struct member *m, bool away);
+/* m lies in a maintenance window that somebody keeps in the scheduler, in these words ("reservation root_1"),
+ * or in none (NULL). To be called only with what was read in full; what is not known leaves what was said. */
+void watch_window(struct watch *w, struct member *m, const char *why);
 /* The scheduler does not have m: the agent's word alone counts. */
 void watch_unscheduled(struct watch *w, struct member *m);
 /* A person took the node back in the scheduler's own way while Fettle held it. */
@@ -114,7 +117,8 @@ void watch_each_result(const struct watch *w, struct mono now, const struct memb
 /* Whether every check assigned to it passed on this boot; else what is missing, in words. */
 bool watch_provisioned(const struct watch *w, struct mono now, const struct member *m, struct text *why);
 
-/* What would be done for m now and why: all candidates, with counts and costs. Also when it has no repair. */
+/* What would be done for m now and why: all candidates, with counts and costs. Also when it has no repair. In
+ * a maintenance window of the scheduler's that is nothing. */
 void watch_choice(const struct watch *w, struct mono now, const struct member *m, struct choice *out);
 /* Asked right before an operation is carried out: still its repair, this step and this id, approved, not
  * stopped, on this boot, fresh evidence, no work where that matters, within the budgets. 0; -EAGAIN, not now;

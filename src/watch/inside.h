@@ -30,6 +30,7 @@
  *   outcome.c     what remedies came to
  *   operation.c   what is to be done to a node, and how far it is
  *   machine.c     which machine answers by a name
+ *   window.c      maintenance windows that the scheduler keeps
  *   trial.c       checks for which idle nodes are held: those under way
  *   trial_begin.c who is due, and who is held
  *   trial_group.c what a check that several run together came to
@@ -429,6 +430,8 @@ void shared_destroy(struct watch *w);
 void repair_stage(struct watch *w, struct mono now, const struct member *m);
 /* Proposes the next step of m's repair, where there is one. True when something was proposed. */
 bool repair_look(struct watch *w, struct mono now, const struct member *m);
+/* Proposes that m, in no repair, goes through provisioning. */
+void repair_provision(struct watch *w, struct mono now, const struct member *m, const char *why);
 /* A person took m back since its repair began. */
 bool repair_yields(const struct watch *w, const struct member *m);
 /* m has to pass through provisioning first, as it comes for the first time. */
@@ -639,6 +642,14 @@ struct totals {
 void machine_look(struct watch *w, struct mono now, const struct member *m);
 void machines_end_sweep(struct watch *w);
 
+/* --- window.c -------------------------------------------------------------------------------- */
+
+/* The maintenance window of the scheduler's that m lies in, in words: hands off. NULL: in none. Borrowed. */
+const char *window_of(const struct watch *w, const struct member *m);
+/* In each sweep, for every member: notes what is to be written down. */
+void window_look(struct watch *w, struct mono now, const struct member *m);
+void windows_end_sweep(struct watch *w);
+
 /* --- watch.c --------------------------------------------------------------------------------- */
 
 /* What one sweep found. */
@@ -688,6 +699,7 @@ struct watch {
     uint32_t news_from;       /* members below may make no news in this sweep: it is the turn of the others */
     uint32_t news_left;       /* the first member whose news found no room, UINT32_MAX for none */
 
+    json_t *windows;  /* by their words, nodes of which it is to be written down; NULL for none */
     json_t *machines; /* that are to be written down at the end of the sweep; NULL for none */
 
     struct vitals **vitals; /* by member id */

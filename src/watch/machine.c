@@ -64,8 +64,8 @@ static void tell_restless(struct watch *w, struct mono now, const struct member 
 static void look_at_another(struct watch *w, struct mono now, const struct member *m, const char *name)
 {
     const struct repair *r = member_repair(m);
-    if (r && r->step == STEP_REPLACE)
-        return;
+    if ((r && r->step == STEP_REPLACE) || window_of(w, m))
+        return; /* it is being replaced, or somebody works on it */
     if (machine_restless(member_machine(m), name, w->wall))
         tell_restless(w, now, m, name);
     else if (!health_asked(vitals_of(w, m), now))

@@ -215,6 +215,8 @@ static bool in_isolate(const struct turn *t)
 {
     struct move v = {0};
     bool lost = member_severity(t->m) == RESULT_LOST;
+    if (window_of(t->w, t->m) && !t->r->manual)
+        return false;
     if (t->late && !is_empty(t) && !lost)
         return to_step(t, v, STEP_QUEUE, "its work did not end in time");
     if (!is_empty(t) && !lost)
@@ -343,6 +345,10 @@ static bool in_examine(const struct turn *t)
 {
     CLEANUP_TEXT struct text why = {0};
     struct move v = {0};
+    if (window_of(t->w, t->m)) {
+        text_printf(&why, "interrupted by maintenance: Slurm's %s", window_of(t->w, t->m));
+        return to_step(t, v, STEP_ISOLATE, why.s);
+    }
     if (member_maintenance(t->m))
         return by_maintenance(t, v); /* whatever a check that is under way comes to */
     if (!take_check(t))
@@ -505,8 +511,9 @@ static bool in_remedy(const struct turn *t)
     if (t->r->approval == APPROVAL_REFUSED)
         return to_step(t, (struct move){0}, STEP_QUEUE, t->r->approver ? t->r->approver : "refused");
     operation_read(t->w, t->m, &o);
-    bool did = *t->r->operation && o.id && strcmp(o.id, t->r->operation) == 0 ? follow_operation(t, &o)
-                                                                              : begin_operation(t);
+    bool is_its = *t->r->operation && o.id && strcmp(o.id, t->r->operation) == 0, did = false;
+    if (!window_of(t->w, t->m) || (is_its && o.state != OPERATION_WAITS))
+        did = is_its ? follow_operation(t, &o) : begin_operation(t);
     operation_fini(&o);
     return did;
 }
@@ -532,6 +539,8 @@ static bool in_provision(const struct turn *t)
     struct move v = {0};
     if (repair_yields(t->w, t->m))
         return to_step(t, v, STEP_NONE, "a person took it back");
+    if (window_of(t->w, t->m))
+        return false;
     if (member_maintenance(t->m)) {
         say_maintenance(t, &said);
         return to_step(t, v, STEP_ISOLATE, said.s);
@@ -606,6 +615,12 @@ bool repair_admits(const struct watch *w, const struct member *m)
 {
     return w->policy.health.act && w->policy.health.provision_new && m->listed && !m->admitted &&
            !member_repair(m) && watch_live(w, m);
+}
+
+void repair_provision(struct watch *w, struct mono now, const struct member *m, const char *why)
+{
+    const struct turn t = {w, now, m, NULL, vitals_of(w, m), false};
+    to_step(&t, (struct move){.problem = "maintenance"}, STEP_PROVISION, why);
 }
 
 /* A node in service that its provider will take: it is drained first, as far as the budgets go. A person who

@@ -284,6 +284,9 @@ static void node_line(struct trace *t, const char *verb, int i, char *rest)
         world_reboot(t->x, i);
         world_run(t->x, 2);
         send_checks(t, i, true, 0);
+    } else if (strcmp(verb, "boots") == 0) { /* and its checks say nothing yet */
+        world_reboot(t->x, i);
+        world_run(t->x, 2);
     } else if (strcmp(verb, "machine") == 0) {
         snprintf(t->x->serial[i], sizeof t->x->serial[i], "%s", strcmp(word, "-") == 0 ? "" : word);
         world_reboot(t->x, i);
@@ -305,6 +308,8 @@ static void node_line(struct trace *t, const char *verb, int i, char *rest)
         person(t, word, world_node(t->x, i)->name);
     } else if (strcmp(verb, "resumed") == 0) {
         watch_overridden(t->x->w, world_wall(t->x), world_node(t->x, i), "ann");
+    } else if (strcmp(verb, "window") == 0) {
+        watch_window(t->x->w, world_node(t->x, i), strcmp(word, "none") == 0 ? NULL : rest);
     } else if (strcmp(verb, "maintenance") == 0) {
         world_command_for(t->x, COMMAND_TRANSITION, world_node(t->x, i)->name, "host retires",
                           strcmp(word, "off") == 0 ? "{\"transition\":\"maintenance_over\"}"

@@ -251,6 +251,8 @@ static const char *disturbed(struct watch *w, struct mono now, const struct tria
         return "it is ill, and being repaired";
     if (!is_kept(t, s, m) || overridden_at(w, m).ns >= t->began_wall.ns)
         return "a person took it back";
+    if (window_of(w, m))
+        return "it is in maintenance";
     if (m->n_claims > 1 || is_foreign(w, m))
         return "it is held for something else";
     if (!watch_live(w, m))

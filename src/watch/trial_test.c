@@ -348,6 +348,24 @@ static void test_work_ends_it_and_the_node_has_rest(void **state)
     ward_destroy(d);
 }
 
+static void test_maintenance_ends_it_and_none_begins_in_it(void **state)
+{
+    struct ward *d = ward_create(1, CHECKS);
+    begin_one(d, 1);
+    watch_window(d->x->w, world_node(d->x, 1), "reservation root_1");
+    run(d, 2);
+    assert_false(held(d, 1));
+    assert_int_equal(d->stopped[1], 1);
+    assert_null(last(d, 1, "burn"));
+    d->hangs[1] = false;
+    run(d, 2000);
+    assert_int_equal(d->ran[1], 1);
+    watch_window(d->x->w, world_node(d->x, 1), NULL);
+    run(d, 40);
+    assert_int_equal(d->ran[1], 2);
+    ward_destroy(d);
+}
+
 static void test_people_end_it(void **state)
 {
     struct ward *d = ward_create(3, CHECKS);
@@ -1010,6 +1028,7 @@ int main(void)
         cmocka_unit_test(test_one_that_somebody_else_keeps_from_work_is_left_alone),
         cmocka_unit_test(test_one_that_is_not_free_in_time_is_let_go),
         cmocka_unit_test(test_work_ends_it_and_the_node_has_rest),
+        cmocka_unit_test(test_maintenance_ends_it_and_none_begins_in_it),
         cmocka_unit_test(test_people_end_it),
         cmocka_unit_test(test_the_switch_ends_all),
         cmocka_unit_test(test_nothing_is_held_where_health_is_only_observed),

@@ -125,9 +125,11 @@ void watch_destroy(struct watch *w)
         report_fini(&w->seen[i].report);
         free(w->seen[i].version);
         free(w->seen[i].running);
+        free(w->seen[i].window);
     }
     findings_fini(&w->found);
     json_decref(w->machines);
+    json_decref(w->windows);
     free(w->seen);
     free(w);
 }
@@ -323,6 +325,7 @@ static void examine(struct watch *w, struct member *m, struct mono now)
         drift_examine(w, now, m, judged);
         machine_look(w, now, m);
     }
+    window_look(w, now, m);
     health_look(w, now, m);
     trial_look(w, now, m);
     if (is != was || (m->id + w->sweeps) % ROW_SWEEPS == 0)
@@ -443,6 +446,7 @@ static void end_sweep(struct watch *w)
         propose(w, COMMAND_SILENT, &f->silent, "silent past its grace");
     findings_fini(f);
     machines_end_sweep(w);
+    windows_end_sweep(w);
     drift_end_sweep(w);
     gather_sweep(w, watch_awake(w, w->last_tick));
     health_end_sweep(w, watch_awake(w, w->last_tick));
@@ -498,6 +502,7 @@ void watch_fitness(const struct watch *w, struct mono now, const struct member *
         .conformance = conformity_shown(w, m),
         .drift_excludes = class_of(w, m)->exclude,
         .health = watch_health(w, now, m) >= HEALTH_DEGRADED ? health_name(watch_health(w, now, m)) : NULL,
+        .window = window_of(w, m),
         .drift = drift ? drift->named : "found just now"};
 }
 

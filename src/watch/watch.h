@@ -42,6 +42,8 @@ struct observed {
     enum work scheduled; /* as the scheduler says; */
     bool scheduler;      /* it was asked since the watch began */
     bool away;           /* it gives the node no work, by somebody else's word */
+    bool window_known;   /* the next was read since the watch began */
+    char *window;        /* the maintenance window of the scheduler's that it lies in; NULL: in none */
     uint64_t uptime_s;   /* as last said */
     struct mono uptime_at;
     struct wall heard_wall;         /* for people only */

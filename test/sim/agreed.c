@@ -147,6 +147,7 @@ static void opinion_take(struct sim *s, const struct job *j)
         case COMMAND_TOKEN_CREATE:
         case COMMAND_TOKEN_USE:
         case COMMAND_MACHINE:
+        case COMMAND_WINDOW:
         case COMMAND_INSTANCE:
         case COMMAND_SEEN:
         case COMMAND_DRIFT:

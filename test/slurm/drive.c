@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The driver of Slurm by itself, for the tests of this folder: what is wanted stands in the file WANTS, each
- * line "NODE drain|reserve CLAIM WORDS"; records are files in the directory RECORDS. A result is a file
+ * line "NODE drain|own|reserve CLAIM WORDS"; records are files in the directory RECORDS. A result is a file
  * that is moved into place and comes back as a record, so that this program can be killed at any moment and
  * be started again. It says what happens, one line each, and ends with its standard input. A line there: look
  * at WANTS now.
@@ -46,6 +46,7 @@ static void on_wanted(void *arg, const char *node, struct slurm_want *out)
         if (sscanf(line, "%99s %19s %47s %n", name, kind, claim, &at) < 3 || strcmp(name, node) != 0)
             continue;
         out->reserve = strcmp(kind, "reserve") == 0;
+        out->own = strcmp(kind, "own") == 0;
         out->drain = !out->reserve;
         snprintf(out->claim, sizeof out->claim, "%s", claim);
         snprintf(out->reason, sizeof out->reason, "%s", line + at);
@@ -130,6 +131,16 @@ static void on_saw(void *arg, const struct slurm_node *n)
     world.known = world.unknown = 0;
 }
 
+static void on_maintained(void *arg, const struct slurm_maintenance *list, size_t n)
+{
+    printf("maintained");
+    for (size_t i = 0; i < n; i++) {
+        CLEANUP_FREE char *nodes = hostlist_fold((const char *const *)list[i].nodes.names, list[i].nodes.n);
+        printf(" %s:%s", list[i].name, nodes);
+    }
+    printf("\n");
+}
+
 static void on_overridden(void *arg, const char *node, const char *claim, const char *who)
 {
     printf("overridden %s %s\n", node, claim);
@@ -197,6 +208,7 @@ int main(int argc, char **argv)
     const struct slurm_sink sink = {.wanted = on_wanted,
                                     .result = on_result,
                                     .saw = on_saw,
+                                    .maintained = on_maintained,
                                     .overridden = on_overridden,
                                     .trouble = on_trouble};
     world.slurm = slurm_create(&world.loop, &conf, &sink);

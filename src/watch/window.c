@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Maintenance windows that the scheduler keeps: while a node lies in one, somebody works on it, and Fettle
+ * keeps its hands off. What the scheduler said last counts at once; it is written down so that it counts
+ * after a restart, too, until the scheduler was read. What could not be read changes nothing.
+ *
+ * When it is over, a node that waited in a repair goes on. One that is in service goes through provisioning
+ * first, as far as the budgets go, where its checks have not all passed on its present boot: whoever worked
+ * on it may have left it in any state.
+ */
+#include "watch/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char by[] = "Slurm";
+
+const char *window_of(const struct watch *w, const struct member *m)
+{
+    const struct observed *o = watch_observed(w, m);
+    const struct maintenance *is = member_window(m);
+    return o->window_known ? o->window : is ? is->why : NULL;
+}
+
+/* The time of the step that waited begins anew. */
+static void restart_step(struct watch *w, const struct member *m)
+{
+    const struct repair *r = member_repair(m);
+    struct vitals *v = vitals_find(w, m);
+    if (r && v && v->stage_limited)
+        v->stage_due = (struct mono){watch_awake(w, w->last_tick).ns + r->deadline.ns - r->since.ns};
+}
+
+void watch_window(struct watch *w, struct member *m, const char *why)
+{
+    struct observed *o = watch_of(w, m);
+    bool was = window_of(w, m) != NULL;
+    o->window_known = true;
+    if (!o->window || !why || strcmp(o->window, why) != 0) {
+        free(o->window);
+        o->window = mem_dup(why);
+    }
+    if (was == (why != NULL))
+        return;
+    if (was)
+        restart_step(w, m);
+    row_refresh(w, m);
+    health_changed(w, m);
+}
+
+/* Nodes that call for the same words, until the end of the sweep. */
+static void note(struct watch *w, const struct member *m, const char *why)
+{
+    if (!w->windows)
+        w->windows = json_object();
+    json_t *nodes = json_object_get(w->windows, why ? why : "");
+    if (!nodes) {
+        nodes = json_array();
+        json_object_set_new(w->windows, why ? why : "", nodes);
+    }
+    json_array_append_new(nodes, json_string(m->name));
+}
+
+/* It is over, and nobody can say of m that it is well. */
+static void provision(struct watch *w, struct mono now, const struct member *m)
+{
+    CLEANUP_TEXT struct text missing = {0}, why = {0};
+    if (member_repair(m) || overridden_at(w, m).ns || health_asked(vitals_of(w, m), now) ||
+        !watch_live(w, m) || watch_provisioned(w, mono_add(now, w->stood_still), m, &missing) ||
+        !brake_maintain(w, m))
+        return;
+    text_printf(&why, "its maintenance is over: %s", missing.s);
+    repair_provision(w, now, m, why.s);
+}
+
+void window_look(struct watch *w, struct mono now, const struct member *m)
+{
+    const struct observed *o = watch_of(w, m);
+    const struct maintenance *is = member_window(m);
+    const char *why = m->listed ? o->window : NULL;
+    if (!o->window_known || (why ? is && strcmp(is->why, why) == 0 : !is))
+        return;
+    if (!why && m->listed)
+        provision(w, now, m);
+    note(w, m, why);
+}
+
+void windows_end_sweep(struct watch *w)
+{
+    CLEANUP_JSON json_t *all = STEAL(w->windows);
+    const char *why;
+    json_t *names, *name;
+    size_t i;
+    json_object_foreach (all, why, names) {
+        CLEANUP_HOSTLIST struct hostlist nodes = {0};
+        CLEANUP_JSON json_t *set = json_pack("{s:s,s:s?}", "by", by, "why", *why ? why : NULL);
+        CLEANUP_FREE char *text = json_write(set);
+        json_array_foreach (names, i, name)
+            hostlist_add(&nodes, json_string_value(name));
+        w->sink.propose(w->sink.arg, COMMAND_WINDOW, &nodes, NULL, text);
+    }
+}
