@@ -461,6 +461,8 @@ static int connect_to(struct broker *b, const struct config *conf, struct err *e
                           .user = given(conf, SETTING_MQTT_USER),
                           .password = path ? password : NULL,
                           .ca = given(conf, SETTING_MQTT_CA),
+                          .certificate = given(conf, SETTING_MQTT_CERTIFICATE),
+                          .key = given(conf, SETTING_MQTT_KEY),
                           .topics = topics};
     topics[m.n_topics++] = events.s;
     topics[m.n_topics++] = transitions.s;
@@ -472,8 +474,9 @@ static int connect_to(struct broker *b, const struct config *conf, struct err *e
 
 static char *connection_of(const struct config *conf)
 {
-    static const enum setting all[] = {SETTING_MQTT_BROKER, SETTING_MQTT_USER,   SETTING_MQTT_PASSWORD_FILE,
-                                       SETTING_MQTT_CA,     SETTING_MQTT_PREFIX, SETTING_MQTT_EVENTS};
+    static const enum setting all[] = {
+        SETTING_MQTT_BROKER,      SETTING_MQTT_USER, SETTING_MQTT_PASSWORD_FILE, SETTING_MQTT_CA,
+        SETTING_MQTT_CERTIFICATE, SETTING_MQTT_KEY,  SETTING_MQTT_PREFIX,        SETTING_MQTT_EVENTS};
     struct text t = {0};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         text_printf(&t, "%s\n", conf->text[all[i]]);

@@ -65,6 +65,19 @@ static int read_topics(struct config *c, const char *list, struct err *e)
     return 0;
 }
 
+/* A certificate is shown in TLS, and its key proves that it is ours. */
+static int check_certificate(const struct config *c, struct err *e)
+{
+    bool certificate = *c->text[SETTING_MQTT_CERTIFICATE], key = *c->text[SETTING_MQTT_KEY];
+    if (certificate && !(key && *c->text[SETTING_MQTT_CA]))
+        return err_set(e, -EINVAL, "%s:%d: MqttCertificate: a certificate without MqttKey and MqttCA",
+                       c->path, c->line[SETTING_MQTT_CERTIFICATE]);
+    if (key && !certificate)
+        return err_set(e, -EINVAL, "%s:%d: MqttKey: a key without MqttCertificate", c->path,
+                       c->line[SETTING_MQTT_KEY]);
+    return 0;
+}
+
 int config_set_broker(struct config *c, struct err *e)
 {
     struct err why = {0};
@@ -78,7 +91,7 @@ int config_set_broker(struct config *c, struct err *e)
     if (*c->text[SETTING_MQTT_PASSWORD_FILE] && !*c->text[SETTING_MQTT_USER])
         return err_set(e, -EINVAL, "%s:%d: MqttPasswordFile: a password without MqttUser", c->path,
                        c->line[SETTING_MQTT_PASSWORD_FILE]);
-    return 0;
+    return check_certificate(c, e);
 }
 
 void config_fini_broker(struct config *c)

@@ -445,15 +445,40 @@ int mqtt_filter_check(const char *filter, struct err *e)
     return 0;
 }
 
+/* Nobody is there who could be asked. */
+static int no_passphrase(char *buf, int size, int rwflag, void *userdata)
+{
+    return -1;
+}
+
+static int check_readable(const char *path, struct err *e)
+{
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return err_set(e, -EINVAL, "our own certificate: %s: %s", path, strerror(errno));
+    fclose(f);
+    return 0;
+}
+
+static int configure_tls(struct mqtt *m, const struct mqtt_conf *conf, struct err *e)
+{
+    const char *const own[] = {conf->certificate, conf->key};
+    for (size_t i = 0; i < 2; i++)
+        if (own[i] && check_readable(own[i], e) < 0)
+            return -EINVAL;
+    int rc = mosquitto_tls_set(m->client, conf->ca, NULL, conf->certificate, conf->key, no_passphrase);
+    if (rc != MOSQ_ERR_SUCCESS)
+        return err_set(e, -EINVAL, "the broker's authority %s: %s", conf->ca, mosquitto_strerror(rc));
+    return 0;
+}
+
 static int configure(struct mqtt *m, const struct mqtt_conf *conf, struct err *e)
 {
     int rc = mosquitto_username_pw_set(m->client, conf->user, conf->password);
     if (rc != MOSQ_ERR_SUCCESS)
         return err_set(e, -EINVAL, "user and password of the broker: %s", mosquitto_strerror(rc));
-    if (conf->ca)
-        rc = mosquitto_tls_set(m->client, conf->ca, NULL, NULL, NULL, NULL);
-    if (rc != MOSQ_ERR_SUCCESS)
-        return err_set(e, -EINVAL, "the broker's authority %s: %s", conf->ca, mosquitto_strerror(rc));
+    if (conf->ca && configure_tls(m, conf, e) < 0)
+        return -EINVAL;
     for (size_t i = 0; i < conf->n_topics; i++)
         if (mqtt_filter_check(conf->topics[i], e) < 0)
             return -EINVAL;

@@ -35,6 +35,8 @@ struct mqtt_conf {
     const char *user;     /* NULL for none */
     const char *password; /* NULL for none */
     const char *ca;       /* file with the authority of the broker's certificate; NULL: no TLS */
+    const char *certificate,
+        *key; /* files of our own, with `ca`, without a passphrase; NULL: none is shown */
     size_t n_topics;
     const char *const *topics; /* filters to subscribe to at each connection */
 };

@@ -111,6 +111,11 @@ static void test_a_configuration_that_cannot_be_is_refused(void **state)
     uv_loop_init(&loop);
     assert_int_equal(mqtt_create(&loop, &conf, &sink, &m, &e), -EINVAL);
     assert_non_null(strstr(e.msg, "/nonexistent/ca.pem"));
+    conf.ca = "/etc/passwd"; /* which can be read */
+    conf.certificate = "/etc/passwd";
+    conf.key = "/nonexistent/own.key";
+    assert_int_equal(mqtt_create(&loop, &conf, &sink, &m, &e), -EINVAL);
+    assert_string_equal(e.msg, "our own certificate: /nonexistent/own.key: No such file or directory");
     conf = (struct mqtt_conf){.host = "127.0.0.1", .port = 1, .n_topics = 1, .topics = topics};
     assert_int_equal(mqtt_create(&loop, &conf, &sink, &m, &e), -EINVAL);
     assert_non_null(strstr(e.msg, "a/#/b"));

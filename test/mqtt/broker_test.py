@@ -22,12 +22,12 @@ def free_port():
 class Broker:
     """Debian's mosquitto on the loopback, and clients of it."""
 
-    def __init__(self, world, tls=False):
+    def __init__(self, world, tls=False, asks=False):
         self.exe = shutil.which('mosquitto', path=os.environ['PATH'] + ':/usr/sbin')
         if not self.exe or not shutil.which('mosquitto_rr'):
             trouble = Failed if os.environ.get('FETTLE_MQTT') == 'required' else Skipped
             raise trouble('mosquitto and mosquitto-clients are not installed')
-        self.world, self.port, self.tls, self.process = world, free_port(), tls, None
+        self.world, self.port, self.tls, self.asks, self.process = world, free_port(), tls, asks, None
         passwords = world.write('passwords', '')
         os.chmod(passwords, 0o600)
         world.run(['mosquitto_passwd', '-b', passwords, 'fettle', PASSWORD])
@@ -39,20 +39,28 @@ class Broker:
             self.certify()
             lines += [f'cafile {world.path("ca.crt")}', f'certfile {world.path("broker.crt")}',
                       f'keyfile {world.path("broker.key")}']
+        lines += ['require_certificate true'] if asks else []
         world.write('mosquitto.conf', '\n'.join(lines) + '\n')
 
     def certify(self):
-        """An authority, and a certificate of localhost by it."""
+        """An authority, and certificates of localhost and of a client by it."""
         at = self.world.path
         self.world.write('ext', 'subjectAltName=DNS:localhost,IP:127.0.0.1\n')
-        for argv in (['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', at('ca.key'), '-out', at('ca.crt'),
-                      '-subj', '/CN=authority', '-days', '2'],
-                     ['req', '-newkey', 'rsa:2048', '-nodes', '-keyout', at('broker.key'), '-out', at('broker.csr'),
-                      '-subj', '/CN=localhost'],
-                     ['x509', '-req', '-in', at('broker.csr'), '-CA', at('ca.crt'), '-CAkey', at('ca.key'),
-                      '-CAcreateserial', '-out', at('broker.crt'), '-days', '2', '-extfile', at('ext')]):
-            status, _, said = self.world.run(['openssl', *argv])
-            equal(status, 0, f'openssl {argv[0]}: {said}')
+        self.openssl('req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', at('ca.key'), '-out', at('ca.crt'),
+                     '-subj', '/CN=authority', '-days', '2')
+        self.sign('broker', 'localhost', '-extfile', at('ext'))
+        self.sign('own', 'fettle')
+
+    def sign(self, name, subject, *options):
+        at = self.world.path
+        self.openssl('req', '-newkey', 'rsa:2048', '-nodes', '-keyout', at(f'{name}.key'), '-out', at(f'{name}.csr'),
+                     '-subj', f'/CN={subject}')
+        self.openssl('x509', '-req', '-in', at(f'{name}.csr'), '-CA', at('ca.crt'), '-CAkey', at('ca.key'),
+                     '-CAcreateserial', '-out', at(f'{name}.crt'), '-days', '2', *options)
+
+    def openssl(self, *words):
+        status, _, said = self.world.run(['openssl', *words])
+        equal(status, 0, f'openssl {words[0]}: {said}')
 
     def start(self):
         self.process = self.world.start(f'mosquitto{time.monotonic_ns()}',
@@ -65,6 +73,7 @@ class Broker:
 
     def options(self):
         tls = ['--cafile', self.world.path('ca.crt')] if self.tls else []
+        tls += ['--cert', self.world.path('own.crt'), '--key', self.world.path('own.key')] if self.asks else []
         return ['-h', 'localhost' if self.tls else '127.0.0.1', '-p', str(self.port), '-u', 'fettle', '-P', PASSWORD,
                 *tls]
 
@@ -88,7 +97,8 @@ class Broker:
         return json.loads(out) if status == 0 and out.strip() else None
 
     def settings(self):
-        return {'MqttBroker': f'localhost:{self.port}', 'MqttUser': 'fettle',
+        own = {'MqttCertificate': self.world.path('own.crt'), 'MqttKey': self.world.path('own.key')} if self.asks else {}
+        return {**own, 'MqttBroker': f'localhost:{self.port}', 'MqttUser': 'fettle',
                 'MqttPasswordFile': self.world.write('mqtt.secret', PASSWORD + '\n'),
                 'MqttCA': self.world.path('ca.crt') if self.tls else None}
 
@@ -100,8 +110,8 @@ def event(node, status, check='check-ntp', age=0):
                                  'executed': int(time.time() - age), 'metadata': {'name': check}}})
 
 
-def place(world, tls=False, names=('n1', 'n2'), **settings):
-    b = Broker(world, tls)
+def place(world, tls=False, names=('n1', 'n2'), asks=False, **settings):
+    b = Broker(world, tls, asks)
     b.start()
     c, _ = ward(world, list(names), **b.settings(), **settings)
     for n in names:
@@ -202,6 +212,24 @@ def test_tls(world):
     for i in range(3):
         b.publish('fettle/v1/events', event('n2', 1, f'c{i}') + ' ' * 100000)  # more than a record of TLS
     wait('all are heard', lambda: sorted(found(c, 'n2')) == ['sensu.c0', 'sensu.c1', 'sensu.c2'])
+
+
+def test_a_broker_that_asks_for_a_certificate(world):
+    b, c = place(world, tls=True, asks=True, MqttTransitions='yes')
+    b.publish('fettle/v1/events', event('n1', 1))
+    wait('it is heard', lambda: found(c, 'n1') == ['sensu.check-ntp'])
+    if ROOT:
+        equal(world.run([MQTTPUB, '-f', c.conf, 'n2', 'manual_drain', 'new fan'])[0::2], (0, ''), 'what it answers')
+        wait_step(c, 'n2', 'queue')
+    b.openssl('rsa', '-in', world.path('own.key'), '-aes128', '-passout', 'pass:secret', '-out', world.path('shut.key'))
+    for settings in ({'MqttCertificate': None, 'MqttKey': None}, {'MqttKey': world.path('shut.key')}):
+        before = len(c.log_lines('alarm.mqtt'))
+        c.write(**settings)
+        c.fettle('reload')
+        wait(f'the alarm is raised with {settings}', lambda before=before: len(c.log_lines('alarm.mqtt')) > before)
+        c.write(**b.settings())
+        c.fettle('reload')
+        wait('it is there again', lambda before=before: len(c.log_lines('alarm.over')) > before)
 
 
 def test_a_broker_of_another_authority_is_not_believed(world):
