@@ -235,12 +235,13 @@ static void the_choice_shows_counts_and_costs(void **state)
            "runs\",\"candidates\":[{\"remedy\":\"reboot\",\"possible\":false,\"chance_ppm\":512345,"
            "\"helped\":3,\"failed\":5,\"own\":10500,\"next\":96000,\"expected\":106500,\"because\":\"x\","
            "\"why\":"
-           "\"work runs\"}]}",
+           "\"work runs\"}],\"repair\":{\"step\":\"isolate\",\"why\":\"xid.79 gpu 0: off the bus\"}}",
            "GET /v1/remedies/n1 ",
            "Node            n1\n"
            "Open            fatal xid.79 gpu 0: off the bus\n"
            "Chosen          nothing yet\n"
            "Why             work runs\n"
+           "Repair          isolate: xid.79 gpu 0: off the bus\n"
            "Costs are minutes out of service.\n"
            "REMEDY  POSSIBLE  CHANCE  HELPED  FAILED   OWN  NEXT  EXPECTED  WHY\n"
            "reboot  no         51.2%       3       5  10.5  96.0     106.5  work runs\n");

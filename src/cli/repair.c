@@ -92,6 +92,11 @@ static void write_choice(struct call *c, const struct fettle_value *v)
                 : fettle_get_true(v, "waits") ? "nothing yet"
                                               : "a person");
     report_line(&c->out, "Why", fettle_get_text(v, "why"));
+    const struct fettle_value *r = fettle_value_find(v, "repair");
+    CLEANUP_TEXT struct text repair = {0};
+    if (*report_text(r, "step"))
+        text_printf(&repair, "%s: %s", report_text(r, "step"), report_text(r, "why"));
+    report_line(&c->out, "Repair", repair.s);
     text_add(&c->out, "Costs are minutes out of service.\n");
     REPORT_EACH(i, fettle_value_find(v, "candidates"))
     add_candidate(&t, i);

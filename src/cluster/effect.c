@@ -270,8 +270,10 @@ static void say_slurm(const json_t *o, struct text *t)
     if (!o)
         text_add(t, "Slurm: taken back");
     else
-        text_printf(t, "Slurm: %s%s", json_string_value(json_object_get(o, "state")),
-                    json_is_true(json_object_get(o, "reservation")) ? ", reserved" : "");
+        text_printf(t, "Slurm: %s%s%s", json_string_value(json_object_get(o, "state")),
+                    json_is_true(json_object_get(o, "reservation")) ? ", reserved" : "",
+                    json_is_true(json_object_get(o, "refused")) ? ", its reservation deleted by a person"
+                                                                : "");
 }
 
 /* What came of the reboot before says nothing about this one. */

@@ -445,6 +445,12 @@ static void test_slurm(void **state)
             "'slurmctld':'2026-11-21T20:00:00'}}"),
         NULL);
     assert_int_equal(world_rc(), 0);
+    assert_non_null(strstr(
+        world_tell(w, COMMAND_EFFECT, "",
+                   quoted("{'key':'effect/slurm.lx01','done':{'claim':'1.5','state':'reserved','at':'7',"
+                          "'reservation':false,'refused':true}}"),
+                   NULL),
+        "lx01: Slurm: reserved, its reservation deleted by a person\n"));
     assert_string_equal(
         world_tell(w, COMMAND_EFFECT, "", quoted("{'key':'effect/slurm.lx01','done':null}"), NULL),
         "effect/slurm.lx01 = gone\nlx01: Slurm: taken back\n");

@@ -152,6 +152,19 @@ static void on_overridden(void *arg, const char *node, const char *claim, const 
         watch_overridden(o->with.watch, wall_now(), m, who);
 }
 
+/* The watch sees it in the record. */
+static void on_refused(void *arg, const char *node, const char *claim)
+{
+    const struct outbox *o = arg;
+    CLEANUP_TEXT struct text t = {0};
+    text_printf(
+        &t,
+        "somebody deleted its reservation in Slurm, while claim %s rests on it: it is not examined, and "
+        "stays drained",
+        claim);
+    o->with.notice(o->with.arg, "slurm.overridden", node, t.s);
+}
+
 static void on_slurm_trouble(void *arg, const char *service, const struct err *why)
 {
     notice(arg, "alarm.slurm", service, why);
@@ -177,7 +190,7 @@ static void configure_slurm(struct outbox *o, const struct slurm_conf *read)
     struct slurm_conf conf = *read;
     conf.owner = o->with.owner;
     const struct slurm_sink sink = {
-        o, on_wanted, on_result, on_saw, on_maintained, on_overridden, on_slurm_trouble};
+        o, on_wanted, on_result, on_saw, on_maintained, on_overridden, on_refused, on_slurm_trouble};
     if (!conf.scontrol) {
         slurm_destroy(STEAL(o->slurm));
         for (uint32_t id = 0; id < cluster_count(o->with.cluster); id++)

@@ -367,6 +367,10 @@ static void slurm_is_told_and_asked(void **state)
     assert_string_equal(noticed,
                         "slurm.overridden lx1: ann took it back in Slurm, while claim 1.2 rests on it");
     assert_string_equal(overrider, "lx1 ann");
+    overrider[0] = '\0';
+    slurm.sink.refused(slurm.sink.arg, "lx1", "1.2");
+    assert_non_null(strstr(noticed, "slurm.overridden lx1: somebody deleted its reservation in Slurm"));
+    assert_string_equal(overrider, ""); /* the node is not the person's for it */
 }
 
 static void what_slurm_says_of_work_goes_to_the_watch(void **state)

@@ -4,9 +4,9 @@
  * written, write, read again. A step counts when the next reading shows it. So there is one state, Slurm's;
  * nothing is remembered of a write but that it was tried.
  *
- * A reading is three calls: the nodes; slurmctld's start, where it is needed to tell a drain that somebody
- * took back from one that slurmctld lost (it acknowledges from memory, and saves every few seconds); the
- * reservations, where one is ours or wanted, or a drain is about to begin. The regular reading has all three.
+ * A reading is three calls: the nodes; the reservations, where one is ours or wanted, or a drain is about to
+ * begin; slurmctld's start, where it is needed to tell what somebody took back from what slurmctld lost (it
+ * acknowledges from memory, and saves every few seconds). The regular reading has all three.
  * What is written goes by a reading that is at most FRESH_MS old, or there is another one first.
  *
  * slurmctld compares nothing when it is written to. So right before a node is written it is read once more by
@@ -140,6 +140,18 @@ static void say(struct slurm *s, struct node *n)
     s->sink.result(s->sink.arg, key.s, done); /* which may bring the record at once */
 }
 
+/* The slurmctld in which what the record has was seen to stand. */
+static void note_boot(const struct slurm *s, const struct node *n, const struct slurm_step *step,
+                      struct slurm_record *r)
+{
+    static const char none[SLURM_BOOT_BYTES];
+    bool is_guard = r->state == RECORD_RESERVED || r->state == RECORD_FOREIGN;
+    if (is_guard)
+        memcpy(r->boot, r->has_guard && n->guard == GUARD_OURS ? s->boot : none, sizeof r->boot);
+    else if (r->state == RECORD_DRAINED && !step->keeps_claim)
+        memcpy(r->boot, s->boot, sizeof r->boot);
+}
+
 static void take_note(struct slurm *s, struct node *n, const struct slurm_step *step)
 {
     struct slurm_record r = n->record;
@@ -150,12 +162,15 @@ static void take_note(struct slurm *s, struct node *n, const struct slurm_step *
     else if (!r.claim[0] &&
              !slurm_read_claim(n->line->reason, s->conf.owner, r.claim)) /* an orphan's is in its reason */
         memcpy(r.claim, n->want.claim, sizeof r.claim);
-    if (r.state == RECORD_DRAINED && !step->keeps_claim)
-        memcpy(r.boot, s->boot, sizeof r.boot);
+    note_boot(s, n, step, &r);
+    bool is_refused = step->is_refused && !n->record.is_refused;
+    r.is_refused = step->is_refused;
     free(n->said);
     n->said = slurm_record_write(&r, wall_now().ns);
     if (step->is_overridden)
         s->sink.overridden(s->sink.arg, n->name, n->want.claim, "");
+    if (is_refused)
+        s->sink.refused(s->sink.arg, n->name, n->want.claim);
     say(s, n);
 }
 
@@ -547,6 +562,46 @@ static void finish(struct slurm *s)
     turn(s);
 }
 
+static void read_part(struct slurm *s, const char *const *args, slurm_call_done_fn *done)
+{
+    struct err e;
+    if (run(s, args, done, &e) < 0)
+        on_failed(s, &e);
+}
+
+static void on_boot(void *arg, char *text, size_t len, const struct err *why)
+{
+    struct slurm *s = arg;
+    struct err e;
+    if (why || slurm_read_boot(text, len, s->boot, &e) < 0)
+        on_failed(s, why ? why : &e);
+    else
+        finish(s);
+}
+
+/* Somebody took a drain back or deleted a reservation, or slurmctld lost it, or one is seen for the first
+ * time. */
+static bool needs_boot(const struct slurm *s)
+{
+    for (const struct node *n = s->nodes; n; n = n->hh.next) {
+        bool is_undrained =
+            n->record.state == RECORD_DRAINED && n->line && !(n->line->state.flags & SLURM_DRAIN);
+        if (is_undrained || (n->line && n->record.has_guard && n->guard == GUARD_NONE))
+            return true;
+    }
+    return s->is_regular || !s->boot[0];
+}
+
+/* After the rest: what a slurmctld that started anew lost in between is known to be lost with it. */
+static void read_boot(struct slurm *s)
+{
+    static const char *const args[] = {"scontrol", "show", "config", NULL};
+    if (needs_boot(s))
+        read_part(s, args, on_boot);
+    else
+        finish(s);
+}
+
 struct windows {
     struct slurm_maintenance *list;
     size_t n;
@@ -615,7 +670,7 @@ static void on_guards(void *arg, char *text, size_t len, const struct err *why)
     }
     take_windows(s, &list);
     slurm_reservations_fini(&list);
-    finish(s);
+    read_boot(s);
 }
 
 /* Before a drain begins it is to be known whether the node lies in somebody's maintenance: what its state
@@ -633,51 +688,16 @@ static bool needs_guards(const struct slurm *s)
     return s->is_regular;
 }
 
-static void read_part(struct slurm *s, const char *const *args, slurm_call_done_fn *done)
-{
-    struct err e;
-    if (run(s, args, done, &e) < 0)
-        on_failed(s, &e);
-}
-
-static void read_guards(struct slurm *s)
-{
-    static const char *const args[] = {"scontrol", "-o", "-a", "show", "reservation", NULL};
-    if (!needs_guards(s)) {
-        for (struct node *n = s->nodes; n; n = n->hh.next)
-            n->guard = GUARD_UNREAD;
-        finish(s);
-        return;
-    }
-    read_part(s, args, on_guards);
-}
-
-static void on_boot(void *arg, char *text, size_t len, const struct err *why)
-{
-    struct slurm *s = arg;
-    struct err e;
-    if (why || slurm_read_boot(text, len, s->boot, &e) < 0)
-        on_failed(s, why ? why : &e);
-    else
-        read_guards(s);
-}
-
-/* Somebody took a drain back, or slurmctld lost it, or a drain is seen for the first time. */
-static bool needs_boot(const struct slurm *s)
-{
-    for (const struct node *n = s->nodes; n; n = n->hh.next)
-        if (n->line && n->record.state == RECORD_DRAINED && !(n->line->state.flags & SLURM_DRAIN))
-            return true;
-    return s->is_regular || !s->boot[0];
-}
-
 static void read_rest(struct slurm *s)
 {
-    static const char *const args[] = {"scontrol", "show", "config", NULL};
-    if (needs_boot(s))
-        read_part(s, args, on_boot);
-    else
-        read_guards(s);
+    static const char *const args[] = {"scontrol", "-o", "-a", "show", "reservation", NULL};
+    if (needs_guards(s)) {
+        read_part(s, args, on_guards);
+        return;
+    }
+    for (struct node *n = s->nodes; n; n = n->hh.next)
+        n->guard = GUARD_UNREAD;
+    read_boot(s);
 }
 
 static void on_named(void *arg, char *text, size_t len, const struct err *why)

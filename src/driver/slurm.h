@@ -21,6 +21,7 @@
  * - Nothing is written over somebody else's reason; the node is co-claimed, and stays out.
  * - UNDRAIN takes back, never RESUME; and only a drain whose reason is Fettle's.
  * - A node that a person resumed is not drained again for the same claim (sink.overridden).
+ * - A reservation that a person deleted is not made again for the same examination.
  * - An answer that is empty, cut off, late, an error, or has a state that is not known is no answer:
  *   nothing is written and the work is unknown.
  * - What Fettle once wrote and wants no more (an orphan of a crash) is taken back.
@@ -39,7 +40,7 @@ struct slurm_conf {
 
 /* What is wanted of a node. */
 struct slurm_want {
-    bool drain;
+    bool drain;       /* also with reserve: what is wanted where there is no reservation */
     char claim[48];   /* whose it is */
     char reason[200]; /* "[node_problem] xid.79 gpu 0000:9b:00: GPU has fallen off the bus"; printable, no
                          quotes */
@@ -78,6 +79,8 @@ struct slurm_sink {
     void (*maintained)(void *arg, const struct slurm_maintenance *list, size_t n);
     /* A person took back what Fettle had drained for this claim. who: "", scontrol does not say. */
     void (*overridden)(void *arg, const char *node, const char *claim, const char *who);
+    /* A person deleted the reservation of the examination for this claim: the node is drained again. */
+    void (*refused)(void *arg, const char *node, const char *claim);
     void (*trouble)(void *arg, const char *service, const struct err *why);
 };
 

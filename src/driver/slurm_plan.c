@@ -80,19 +80,6 @@ static struct slurm_step plan_release(const struct slurm_case *c)
     return nothing;
 }
 
-static struct slurm_step plan_reserve(const struct slurm_case *c)
-{
-    if (c->guard == GUARD_UNREAD || c->guard == GUARD_FOREIGN)
-        return wait;
-    if (!c->has_guard)
-        return note_guard(c, true);
-    if (c->guard == GUARD_NONE)
-        return act(ACT_RESERVE);
-    if (is_ours(c))
-        return take_back(c);
-    return note(c, c->hold == HOLD_FOREIGN ? RECORD_FOREIGN : RECORD_RESERVED, nothing);
-}
-
 static struct slurm_step plan_held(const struct slurm_case *c)
 {
     /* A slurmctld that started anew and has the drain: from now on it is measured by that one. */
@@ -120,16 +107,60 @@ static struct slurm_step plan_drain(const struct slurm_case *c)
     return note(c, RECORD_DRAINING, act(ACT_DRAIN));
 }
 
+/* It was seen to stand, and nobody but a person, or a slurmctld that lost its state, deletes it. */
+static bool is_deleted(const struct slurm_case *c)
+{
+    bool stood = c->record == RECORD_RESERVED || c->record == RECORD_FOREIGN;
+    return c->guard == GUARD_NONE && stood && c->has_guard && c->is_claim && !c->is_another_slurmctld;
+}
+
+/* The guard stands, and the node is not drained by Fettle: from now on it is known that it stood. */
+static struct slurm_step note_stands(const struct slurm_case *c)
+{
+    enum slurm_record_state state = c->hold == HOLD_FOREIGN ? RECORD_FOREIGN : RECORD_RESERVED;
+    if (c->record == state && c->is_claim && !c->is_another_slurmctld)
+        return nothing;
+    return (struct slurm_step){.act = ACT_NOTE, .record = state, .has_guard = true};
+}
+
+static struct slurm_step plan_reserve(const struct slurm_case *c)
+{
+    if (c->guard == GUARD_UNREAD || c->guard == GUARD_FOREIGN)
+        return wait;
+    if (!c->has_guard)
+        return note_guard(c, true);
+    if (is_deleted(c)) /* a person's word: it stays drained, and is not examined */
+        return (struct slurm_step){
+            .act = ACT_NOTE, .record = c->record, .is_refused = true, .keeps_claim = true};
+    if (c->guard == GUARD_NONE)
+        return act(ACT_RESERVE);
+    if (is_ours(c))
+        return take_back(c);
+    return note_stands(c);
+}
+
+/* The examination whose reservation was deleted is over: the next one may have one. */
+static struct slurm_step forget_refusal(const struct slurm_case *c, struct slurm_step then)
+{
+    if (!c->is_refused || then.act != ACT_NOTHING)
+        return then;
+    return (struct slurm_step){
+        .act = ACT_NOTE, .record = c->record, .has_guard = c->has_guard, .keeps_claim = true};
+}
+
 struct slurm_step slurm_plan(const struct slurm_case *c)
 {
     if (!c->is_known)
         return wait;
-    switch (c->wish) {
-    case WISH_DRAIN: return plan_drain(c);
-    case WISH_RESERVE: return plan_reserve(c);
-    case WISH_NOTHING: break;
-    }
-    return plan_release(c);
+    if (c->wish == WISH_NOTHING)
+        return plan_release(c);
+    if (c->wish == WISH_DRAIN)
+        return forget_refusal(c, plan_drain(c));
+    if (!c->is_refused || !c->is_claim)
+        return plan_reserve(c);
+    struct slurm_step s = plan_drain(c);
+    s.is_refused = true;
+    return s;
 }
 
 /* --- the record ------------------------------------------------------------------------------ */
@@ -158,13 +189,15 @@ const char *slurm_act_name(enum slurm_act a)
 static int read_members(const json_t *o, struct slurm_record *out, struct err *e)
 {
     const char *claim = NULL, *state = NULL, *boot = "";
-    bool has_guard = false;
+    bool has_guard = false, is_refused = false;
     int r = json_take_string(o, "claim", &claim, e);
     if (r == 0)
         r = json_take_string(o, "state", &state, e);
     if (r == 0)
         r = json_take_bool(o, "reservation", &has_guard, e);
     if (r < 0)
+        return -EINVAL;
+    if (json_object_get(o, "refused") && json_take_bool(o, "refused", &is_refused, e) < 0)
         return -EINVAL;
     if (json_object_get(o, "slurmctld") && json_take_string(o, "slurmctld", &boot, e) < 0)
         return -EINVAL;
@@ -178,6 +211,7 @@ static int read_members(const json_t *o, struct slurm_record *out, struct err *e
     memcpy(out->claim, claim, strlen(claim) + 1);
     memcpy(out->boot, boot, strlen(boot) + 1);
     out->has_guard = has_guard;
+    out->is_refused = is_refused;
     return 0;
 }
 
@@ -199,6 +233,8 @@ char *slurm_record_write(const struct slurm_record *r, int64_t at_ns)
     text_add_json(&t, r->claim);
     text_printf(&t, ",\"state\":\"%s\",\"at\":\"%" PRId64 "\",\"reservation\":%s", record_names[r->state],
                 at_ns, r->has_guard ? "true" : "false");
+    if (r->is_refused)
+        text_add(&t, ",\"refused\":true");
     if (r->boot[0]) {
         text_add(&t, ",\"slurmctld\":");
         text_add_json(&t, r->boot);

@@ -47,14 +47,17 @@ enum slurm_guard { GUARD_UNREAD, GUARD_NONE, GUARD_OURS, GUARD_FOREIGN }; /* sus
 struct slurm_case {
     enum slurm_wish wish;
     enum slurm_record_state record;
-    bool is_claim;  /* the record is of the claim that wants something now */
-    bool has_guard; /* the record's `reservation` */
+    bool is_claim;   /* the record is of the claim that wants something now */
+    bool has_guard;  /* the record's `reservation` */
+    bool is_refused; /* the record's `refused`: a person deleted the reservation of this examination */
     bool is_known;
     enum slurm_hold hold;
     enum slurm_ground ground;
     enum slurm_guard guard;
     bool is_kept; /* in somebody's maintenance reservation, and it is Fettle that wants to drain it */
-    bool is_another_slurmctld; /* it started anew since the drain stood last, as the record has it */
+    /* It started anew since what the record has (the drain, the reservation) stood last, or that was never
+     * seen to stand. */
+    bool is_another_slurmctld;
 };
 
 /* The order is the order in which they are carried out. */
@@ -72,7 +75,7 @@ enum slurm_act {
 struct slurm_step {
     enum slurm_act act;
     enum slurm_record_state record; /* ACT_NOTE: RECORD_NONE, it goes */
-    bool has_guard;
+    bool has_guard, is_refused;
     bool keeps_claim;   /* the record's claim stays; else it is the one that wants something */
     bool is_overridden; /* a person took the drain back: to be told */
 };
@@ -83,9 +86,9 @@ struct slurm_step slurm_plan(const struct slurm_case *c);
 struct slurm_record {
     enum slurm_record_state state;
     char claim[SLURM_CLAIM_BYTES];
-    bool has_guard;
-    char boot[SLURM_BOOT_BYTES]; /* slurmctld's start when the drain stood last; "" when it was not looked at
-                                  */
+    bool has_guard, is_refused;
+    char boot[SLURM_BOOT_BYTES]; /* slurmctld's start when the drain, or in `reserved` and `foreign` the
+                                    reservation, stood last; "" when it was not looked at */
 };
 
 /* -EINVAL with a sentence; *out is RECORD_NONE then. */

@@ -30,17 +30,25 @@ static void add_cell(struct text *t, const struct slurm_case *c)
     struct slurm_step s = slurm_plan(c);
     CLEANUP_TEXT struct text cell = {0};
     if (s.act == ACT_NOTE)
-        text_printf(&cell, "%s%s", slurm_record_name(s.record), s.has_guard ? "+res" : "");
+        text_printf(&cell, "%s%s%s", slurm_record_name(s.record), s.has_guard ? "+res" : "",
+                    s.is_refused ? "!" : "");
     else
         text_printf(&cell, "%s%s", s.act == ACT_NOTHING || s.act == ACT_WAIT ? "" : "> ",
                     slurm_act_name(s.act));
     text_printf(t, "%-17s", cell.s);
 }
 
+/* Whether it is told apart in which slurmctld it stood. */
+static bool tells_boot(const struct slurm_case *c)
+{
+    bool is_guard = c->record == RECORD_RESERVED || c->record == RECORD_FOREIGN;
+    return c->record == RECORD_DRAINED || (is_guard && c->wish == WISH_RESERVE && c->has_guard);
+}
+
 static void add_row(struct text *t, struct slurm_case c)
 {
     bool has_claim = c.record != RECORD_NONE && c.wish != WISH_NOTHING;
-    bool has_boot = c.record == RECORD_DRAINED && c.is_claim;
+    bool has_boot = tells_boot(&c) && c.is_claim;
     CLEANUP_TEXT struct text name = {0};
     text_printf(&name, "%s%s%s", slurm_record_name(c.record), has_claim && !c.is_claim ? ", other claim" : "",
                 has_boot && c.is_another_slurmctld ? ", restarted" : "");
@@ -56,14 +64,15 @@ static void add_row(struct text *t, struct slurm_case c)
 
 static void add_rows(struct text *t, struct slurm_case c)
 {
-    for (unsigned record = c.has_guard ? RECORD_DRAINING : RECORD_NONE; record < RECORDS; record++) {
+    for (unsigned record = c.has_guard || c.is_refused ? RECORD_DRAINING : RECORD_NONE; record < RECORDS;
+         record++) {
         c.record = (enum slurm_record_state)record;
         for (int claim = 1; claim >= 0; claim--)
             for (int boot = 0; boot < 2; boot++) {
                 c.is_claim = claim;
                 c.is_another_slurmctld = boot;
                 bool tells = c.wish != WISH_NOTHING && record != RECORD_NONE;
-                if ((tells || claim) && (!boot || (claim && record == RECORD_DRAINED && tells)))
+                if ((tells || claim) && (!boot || (claim && tells_boot(&c) && tells)))
                     add_row(t, c);
             }
     }
@@ -71,9 +80,9 @@ static void add_rows(struct text *t, struct slurm_case c)
 
 static void add_section(struct text *t, struct slurm_case c)
 {
-    text_printf(t, "\nwanted: %s; node: %s; reservation: %s%s%s\n", wishes[c.wish], grounds[c.ground],
+    text_printf(t, "\nwanted: %s; node: %s; reservation: %s%s%s%s\n", wishes[c.wish], grounds[c.ground],
                 guards[c.guard], c.has_guard ? ", in the record" : "",
-                c.is_kept ? "; in somebody's maintenance" : "");
+                c.is_refused ? ", deleted by a person" : "", c.is_kept ? "; in somebody's maintenance" : "");
     text_printf(t, "  %-24s", "record");
     for (unsigned i = 0; i < HOLDS; i++)
         text_printf(t, i + 1 < HOLDS ? "%-17s" : "%s\n", holds[i]);
@@ -106,7 +115,8 @@ static void test_the_table(void **state)
         &t,
         "What follows of a node (slurm_plan). A column says what holds the node in Slurm, a row what its\n"
         "record says. \"> drain\": written into Slurm. \"draining\": the record becomes this; \"none\", it\n"
-        "goes; \"+res\", with the reservation. \"wait\": not now. \"-\": there is nothing to do.\n");
+        "goes; \"+res\", with the reservation; \"!\", which a person deleted. \"wait\": not now. \"-\": "
+        "there is nothing to do.\n");
     for (unsigned wish = 0; wish < WISHES; wish++) {
         struct slurm_case c = {.wish = (enum slurm_wish)wish, .is_known = true, .guard = GUARD_NONE};
         add_section(&t, c);
@@ -125,6 +135,11 @@ static void test_the_table(void **state)
     }
     struct slurm_case kept = {.wish = WISH_DRAIN, .is_known = true, .guard = GUARD_NONE, .is_kept = true};
     add_section(&t, kept);
+    struct slurm_case refused = {.is_known = true, .guard = GUARD_NONE, .is_refused = true};
+    for (unsigned wish = WISH_DRAIN; wish < WISHES; wish++) {
+        refused.wish = (enum slurm_wish)wish;
+        add_section(&t, refused);
+    }
     compare(&t, TEST_DATA "/plan.txt");
 }
 
@@ -135,7 +150,7 @@ typedef void each_fn(struct slurm_case c);
 static void for_each_case(each_fn *each)
 {
     struct slurm_case c = {.is_known = true};
-    for (unsigned i = 0; i < WISHES * RECORDS * HOLDS * GROUNDS * GUARDS * 8; i++) {
+    for (unsigned i = 0; i < WISHES * RECORDS * HOLDS * GROUNDS * GUARDS * 16; i++) {
         unsigned n = i;
         c.wish = (enum slurm_wish)(n % WISHES);
         n /= WISHES;
@@ -150,11 +165,12 @@ static void for_each_case(each_fn *each)
         c.is_claim = n & 1;
         c.has_guard = n & 2;
         c.is_another_slurmctld = n & 4;
-        if (c.hold == HOLD_WANTED && c.wish != WISH_DRAIN) /* there is no such thing */
+        c.is_refused = n & 8;
+        if (c.hold == HOLD_WANTED && c.wish == WISH_NOTHING) /* there is no such thing */
             continue;
         if (c.hold == HOLD_REST && c.ground != GROUND_DOWN)
             continue;
-        if (c.record == RECORD_NONE && c.has_guard)
+        if (c.record == RECORD_NONE && (c.has_guard || c.is_refused))
             continue;
         each(c);
     }
@@ -165,22 +181,28 @@ static bool is_write(enum slurm_act a)
     return a > ACT_NOTE && a < ACT_WAIT;
 }
 
+/* What is wanted is a reservation, and a person deleted it: as if a drain were wanted. */
+static bool is_refused(const struct slurm_case *c)
+{
+    return c->wish == WISH_RESERVE && c->is_refused && c->is_claim;
+}
+
 static void each_is_safe(struct slurm_case c)
 {
     enum slurm_act act = slurm_plan(&c).act;
-    bool is_foreign = c.hold == HOLD_FOREIGN, wants_drain = c.wish == WISH_DRAIN;
+    bool is_foreign = c.hold == HOLD_FOREIGN, wants_drain = c.wish == WISH_DRAIN || is_refused(&c);
     bool is_reason = act == ACT_DRAIN || act == ACT_UNDRAIN || act == ACT_RETURN;
     assert_false(is_foreign && is_reason); /* nothing over somebody else's */
     if (act == ACT_DRAIN)                  /* the record knew it before */
         assert_true(wants_drain && c.record == RECORD_DRAINING && c.is_claim);
     if (act == ACT_UNDRAIN || act == ACT_RETURN) {
         assert_true(c.record == RECORD_UNDRAINING && !wants_drain);
-        assert_true(c.hold == HOLD_STALE || c.hold == HOLD_REST);
+        assert_true(c.hold != HOLD_NONE && c.hold != HOLD_FOREIGN);
         assert_true(c.ground == (act == ACT_RETURN ? GROUND_DOWN : GROUND_UP));
         assert_true(c.wish == WISH_NOTHING || c.guard == GUARD_OURS); /* examined behind its guard */
     }
     if (act == ACT_RESERVE)
-        assert_true(c.wish == WISH_RESERVE && c.guard == GUARD_NONE && c.has_guard);
+        assert_true(c.wish == WISH_RESERVE && !wants_drain && c.guard == GUARD_NONE && c.has_guard);
     if (act == ACT_UNRESERVE) /* never somebody else's; no gap before the drain */
         assert_true(c.guard == GUARD_OURS && (c.wish == WISH_NOTHING || c.hold == HOLD_WANTED || is_foreign ||
                                               c.record == RECORD_OVERRIDDEN));
@@ -189,7 +211,7 @@ static void each_is_safe(struct slurm_case c)
     c.is_kept = true;                         /* nothing begins, and what stands is not let go for it */
     enum slurm_act then = slurm_plan(&c).act;
     if (c.record == RECORD_NONE)
-        assert_true(c.hold != HOLD_NONE || c.wish != WISH_DRAIN || then == ACT_WAIT);
+        assert_true(c.hold != HOLD_NONE || !wants_drain || then == ACT_WAIT);
     assert_true(then == act || (then == ACT_WAIT && wants_drain));
     c.is_known = false;
     assert_int_equal(slurm_plan(&c).act, ACT_WAIT);
@@ -201,6 +223,13 @@ static void test_no_combination_writes_what_it_must_not(void **state)
 }
 
 /* What a Slurm that does as it is told, and an outbox that commits, make of a step. */
+static bool is_unseen(const struct slurm_case *c, const struct slurm_step *s)
+{
+    if (s->record == RECORD_RESERVED || s->record == RECORD_FOREIGN)
+        return !(s->has_guard && c->guard == GUARD_OURS);
+    return c->is_another_slurmctld && s->record != RECORD_DRAINED;
+}
+
 static void carry_out(struct slurm_case *c, const struct slurm_step *s)
 {
     switch (s->act) {
@@ -208,7 +237,8 @@ static void carry_out(struct slurm_case *c, const struct slurm_step *s)
         c->record = s->record;
         c->has_guard = s->has_guard;
         c->is_claim = c->is_claim || !s->keeps_claim;
-        c->is_another_slurmctld = c->is_another_slurmctld && s->record != RECORD_DRAINED;
+        c->is_refused = s->is_refused;
+        c->is_another_slurmctld = is_unseen(c, s);
         break;
     case ACT_DRAIN: c->hold = HOLD_WANTED; break;
     case ACT_RESERVE: c->guard = GUARD_OURS; break;
@@ -231,13 +261,13 @@ static void check_end(const struct slurm_case *c)
     if (c->wish == WISH_NOTHING) {
         assert_true(c->hold == HOLD_NONE || c->hold == HOLD_FOREIGN);
         assert_int_equal(c->record, RECORD_NONE);
-    } else if (c->wish == WISH_RESERVE) {
+    } else if (c->wish == WISH_RESERVE && !is_refused(c)) {
         assert_true(c->guard == GUARD_OURS && c->has_guard);
         assert_true(c->hold == HOLD_NONE || is_persons);
     } else {
         assert_true(is_persons || (c->hold == HOLD_WANTED && c->record == RECORD_DRAINED));
     }
-    if (c->wish != WISH_RESERVE)
+    if (c->wish != WISH_RESERVE || is_refused(c))
         assert_true(c->guard != GUARD_OURS && !c->has_guard);
 }
 
@@ -269,8 +299,10 @@ static void test_every_combination_comes_to_its_end(void **state)
 static void test_a_record_reads_as_it_was_written(void **state)
 {
     for (unsigned s = RECORD_DRAINING; s < RECORDS; s++) {
-        struct slurm_record again,
-            r = {.state = (enum slurm_record_state)s, .claim = "12.1", .has_guard = s & 1};
+        struct slurm_record again, r = {.state = (enum slurm_record_state)s,
+                                        .claim = "12.1",
+                                        .has_guard = s & 1,
+                                        .is_refused = s & 4};
         if (s & 2)
             snprintf(r.boot, sizeof r.boot, "2026-11-21T22:31:18");
         CLEANUP_FREE char *text = slurm_record_write(&r, 17);
@@ -289,6 +321,7 @@ static void test_what_is_no_record_is_refused(void **state)
         "[]",
         "{}",
         "{\"claim\":\"1\",\"state\":\"asleep\",\"reservation\":false}",
+        "{\"claim\":\"1\",\"state\":\"drained\",\"reservation\":false,\"refused\":1}",
         "{\"claim\":1,\"state\":\"drained\",\"reservation\":false}",
         "{\"claim\":\"1\",\"state\":\"drained\",\"reservation\":false,\"slurmctld\":1}",
         "{\"claim\":\"123456789012345678901234567890123456789012345678\",\"state\":\"drained\","

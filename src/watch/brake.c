@@ -26,12 +26,16 @@ bool person_holds(const struct member *m)
     return member_held_by(m, CLAIM_DRAIN) || member_held_by(m, CLAIM_DOWN);
 }
 
-/* As the driver of Slurm wrote it down. */
-static struct wall override_recorded(const struct watch *w, const struct member *m)
+const char *slurm_recorded(const struct watch *w, const struct member *m)
 {
     CLEANUP_TEXT struct text key = {0};
     text_printf(&key, "effect/slurm.%s", m->name);
-    const char *value = cluster_effect_value(w->cluster, key.s);
+    return cluster_effect_value(w->cluster, key.s);
+}
+
+static struct wall override_recorded(const struct watch *w, const struct member *m)
+{
+    const char *value = slurm_recorded(w, m);
     if (!value || !strstr(value, "\"overridden\""))
         return (struct wall){0};
     CLEANUP_JSON json_t *o = json_read(value, strlen(value), NULL);

@@ -606,6 +606,8 @@ bool run_boots(const char *run);
 bool brake_isolate(struct watch *w, struct mono now, const struct member *m, struct wall since);
 /* Whether remedies may be carried out at all: 0, or -EAGAIN with why not. */
 int brake_stopped(const struct watch *w, struct err *e);
+/* What Fettle has written of m into Slurm, as its driver recorded it; NULL: nothing. Borrowed. */
+const char *slurm_recorded(const struct watch *w, const struct member *m);
 /* A person holds m, and has it. */
 bool person_holds(const struct member *m);
 /* A person took it back a while ago, from what is wrong now: an incident that is known, or a new one (NULL)

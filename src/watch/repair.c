@@ -341,6 +341,15 @@ static bool seen_since(const struct turn *t)
     return true;
 }
 
+/* A person deleted the reservation that this examination had in Slurm. */
+static bool is_refused(const struct turn *t)
+{
+    CLEANUP_TEXT struct text claim = {0};
+    const char *value = slurm_recorded(t->w, t->m);
+    text_printf(&claim, "\"claim\":\"%s\"", t->r->id);
+    return value && strstr(value, "\"refused\":true") && strstr(value, claim.s);
+}
+
 static bool in_examine(const struct turn *t)
 {
     CLEANUP_TEXT struct text why = {0};
@@ -351,6 +360,8 @@ static bool in_examine(const struct turn *t)
     }
     if (member_maintenance(t->m))
         return by_maintenance(t, v); /* whatever a check that is under way comes to */
+    if (is_refused(t))
+        return to_step(t, v, STEP_QUEUE, "somebody deleted its reservation in Slurm: it is not examined");
     if (!take_check(t))
         return t->v->asked;
     if (t->late)

@@ -233,9 +233,7 @@ void seat_call(struct watch *w, struct seat *s, size_t run)
 /* Somebody else's drain stands in Slurm. */
 static bool is_foreign(const struct watch *w, const struct member *m)
 {
-    CLEANUP_TEXT struct text key = {0};
-    text_printf(&key, "effect/slurm.%s", m->name);
-    const char *value = cluster_effect_value(w->cluster, key.s);
+    const char *value = slurm_recorded(w, m);
     return value && strstr(value, "\"state\":\"foreign\"");
 }
 

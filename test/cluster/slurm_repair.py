@@ -136,6 +136,27 @@ def test_who_resumes_is_right_for_a_while(world):
         equal(len(calls(world, f'NodeName={n} ', 'State=DRAIN')), 2, f'drains of {n}')
 
 
+def test_who_deletes_the_reservation_ends_the_examination(world):
+    l, c, _ = slurm_ward(world, remedy=idle_remedy(world), exam=True)
+    unmount(world, 'c1')
+    wait('it is examined', lambda: began(world))
+    name = f'suspicious-node-c1.{owner(c)}'
+    wait('it is reserved', lambda: l.reservations() == [name] and not is_drained(l, 'c1'))
+    wait('that is known', lambda: c.log_lines('Slurm: reserved, reserved'))
+    l.scontrol('delete', f'ReservationName={name}')
+    wait_step(c, 'c1', 'queue')
+    reason = wait_drained(l, 'c1')
+    check(reason.startswith(token(c, repair(c, 'c1')['id'])), reason)
+    holds('it is not made again', 4, lambda: not l.reservations() and is_drained(l, 'c1') and began(world) == 1)
+    contains(repair(c, 'c1')['why'], 'somebody deleted its reservation in Slurm', 'why')
+    contains(c.fettle('remedy', 'explain', 'c1'), 'somebody deleted its reservation in Slurm', 'the explanation')
+    check(c.log_lines('slurm.overridden', 'deleted its reservation'), 'nobody was told of it')
+    mount(world, 'c1')
+    wait_health(c, ['c1'], 'ok')
+    c.fettle('queue', 'resolve', 'c1', '--reason', 'mounted')
+    wait_back(c, l, 'c1')
+
+
 def test_slurmctld_is_killed_in_the_middle(world):
     l, c, _ = slurm_ward(world, remedy=idle_remedy(world), exam=True)
 

@@ -47,7 +47,7 @@ static void on_wanted(void *arg, const char *node, struct slurm_want *out)
             continue;
         out->reserve = strcmp(kind, "reserve") == 0;
         out->own = strcmp(kind, "own") == 0;
-        out->drain = !out->reserve;
+        out->drain = true; /* with reserve, too: as the controller wants it */
         snprintf(out->claim, sizeof out->claim, "%s", claim);
         snprintf(out->reason, sizeof out->reason, "%s", line + at);
     }
@@ -146,6 +146,11 @@ static void on_overridden(void *arg, const char *node, const char *claim, const 
     printf("overridden %s %s\n", node, claim);
 }
 
+static void on_refused(void *arg, const char *node, const char *claim)
+{
+    printf("refused %s %s\n", node, claim);
+}
+
 static void on_trouble(void *arg, const char *service, const struct err *why)
 {
     printf("trouble %s %s\n", service, why ? why->msg : "over");
@@ -210,6 +215,7 @@ int main(int argc, char **argv)
                                     .saw = on_saw,
                                     .maintained = on_maintained,
                                     .overridden = on_overridden,
+                                    .refused = on_refused,
                                     .trouble = on_trouble};
     world.slurm = slurm_create(&world.loop, &conf, &sink);
     load_records();

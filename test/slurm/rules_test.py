@@ -154,6 +154,41 @@ def somebody_elses_reservation_stays(l, d):
     d.readings()
 
 
+def who_deletes_the_reservation_is_right(l, d):
+    """For this examination; but a slurmctld that lost it is no person, and the next examination has one again."""
+    before = d.count("refused")
+    for kind in ("drain", "reserve"):
+        d.want(c2=(kind, "2.5", PROBLEM))
+        d.until_record("c2", kind + "d" if kind == "reserve" else "drained")
+    d.settle()
+    l.end("slurmctld")
+    for name in ("resv_state", "resv_state.old"):
+        if os.path.exists(f"{l.dir}/state/{name}"):
+            os.remove(f"{l.dir}/state/{name}")
+    l.start_controller()
+    lab.until("the reservation", lambda: l.reservations() == [GUARD_C2])
+    l.until_state("c2", "IDLE", "MAINTENANCE", "RESERVED")
+    d.settle()
+    assert d.has("c2", "reserved") and d.count("refused") == before
+    l.scontrol("delete", f"ReservationName={GUARD_C2}")
+    d.until_line("refused c2 2.5", before + 1)
+    lab.until("the drain", lambda: "DRAIN" in l.state("c2"))
+    d.settle()
+    assert d.has("c2", "drained") and '"refused":true' in d.record("c2") and l.reservations() == []
+    d.kill()  # and who takes over knows it
+    d.start()
+    d.readings()
+    assert l.reservations() == [] and l.reason("c2").startswith(f"fettle:{lab.OWNER}:2.5 ")
+    d.want(c2=("drain", "2.5", PROBLEM))
+    lab.until("the examination is over", lambda: "refused" not in d.record("c2"))
+    d.want(c2=("reserve", "2.5", PROBLEM))
+    d.until_record("c2", "reserved")
+    assert l.reservations() == [GUARD_C2] and "DRAIN" not in l.state("c2")
+    d.want(c2=None)
+    d.until_record("c2", None)
+    assert l.reservations() == [] and d.count("refused") == before + 1
+
+
 def orphans_are_taken_back(l, d):
     l.scontrol("update", "NodeName=c1", "State=DRAIN", f"Reason=fettle:{lab.OWNER}:0.1 [node_problem] of a crash")
     l.scontrol("create", "reservation", f"ReservationName=suspicious-node-c3.{lab.OWNER}", "Nodes=c3", "Users=root",
@@ -294,7 +329,8 @@ with lab.Lab() as l:
     with lab.Driver(l, wrapper) as d:
         for test in (drained_and_taken_back, a_reason_is_made_safe, what_slurm_appends_changes_nothing,
                      nothing_over_somebody_elses_reason, who_resumes_is_right, work_ends_first,
-                     no_gap_around_an_examination, somebody_elses_reservation_stays, orphans_are_taken_back,
+                     no_gap_around_an_examination, somebody_elses_reservation_stays,
+                     who_deletes_the_reservation_is_right, orphans_are_taken_back,
                      one_call_for_many_nodes, a_node_slurm_does_not_know, a_node_that_was_down_comes_back,
                      slurmctld_sets_a_silent_node_down_by_itself,
                      two_fettles_leave_each_other_alone, words_edited_behind_the_token_change_nothing,
