@@ -230,8 +230,8 @@ static void log_selected(struct broker *b, const struct member *m, struct wall a
 /* What the journal says of health and repair is the log's as it stands. */
 static void log_entry(struct broker *b, const struct store_entry *entry, uint64_t revision)
 {
-    static const char *const whats[] = {"repair.", "remedy.", "queue.",
-                                        "health.", "switch.", "node.instance"};
+    static const char *const whats[] = {"repair.", "remedy.",       "queue.",          "health.",
+                                        "switch.", "node.instance", "node.maintenance"};
     bool is_ours = false;
     CLEANUP_TEXT struct text t = {0};
     for (size_t i = 0; i < sizeof whats / sizeof whats[0]; i++)
