@@ -84,6 +84,7 @@ struct slurm {
     unsigned failed_readings;
     bool is_regular; /* the reading under way has all parts */
     bool is_stale;   /* something was written, or is to be looked at anew */
+    bool is_vague;   /* of the reservations one was not understood, as last read */
     bool has_read, has_marks, is_away, is_planning;
     struct err why;      /* of the last write that failed */
     struct node **batch; /* what is about to be written alike, or asked for by name */
@@ -197,6 +198,8 @@ static struct span backoff(unsigned tries)
 static void judge_trouble(struct slurm *s)
 {
     struct err e = {0};
+    if (s->is_vague)
+        err_set(&e, -EPROTO, "a reservation is not understood: nobody knows who is in maintenance");
     for (struct node *n = s->nodes; n; n = n->hh.next) {
         if (n->want.reserve && n->line && n->guard == GUARD_FOREIGN)
             err_set(&e, -EBUSY, "somebody changed the reservation of %s", n->name);
@@ -636,7 +639,8 @@ static bool find_windows(const struct slurm *s, const struct slurm_reservations 
 static void take_windows(struct slurm *s, const struct slurm_reservations *r)
 {
     struct windows w __attribute__((cleanup(windows_fini))) = {0};
-    if (!find_windows(s, r, &w))
+    s->is_vague = !find_windows(s, r, &w);
+    if (s->is_vague)
         return;
     for (struct node *n = s->nodes; n; n = n->hh.next)
         n->is_kept = false;

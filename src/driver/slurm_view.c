@@ -115,11 +115,12 @@ enum slurm_window slurm_is_window(const struct slurm_reservation *r, const char 
     CLEANUP_FREE char *ours = slurm_guarded_node(r->name, owner);
     if (ours)
         return WINDOW_NOT;
-    if (!r->flags[0] || !r->state[0])
-        return WINDOW_UNKNOWN;
-    if (!slurm_has_word(r->flags, "MAINT") || strcmp(r->state, "INACTIVE") == 0)
+    bool is_maint = slurm_has_word(r->flags, "MAINT");
+    if ((r->flags[0] && !is_maint) || strcmp(r->state, "INACTIVE") == 0)
         return WINDOW_NOT;
-    return strcmp(r->state, "ACTIVE") == 0 ? WINDOW_IS : WINDOW_UNKNOWN;
+    if (strcmp(r->state, "ACTIVE") != 0)
+        return WINDOW_UNKNOWN;
+    return is_maint ? WINDOW_IS : WINDOW_NOT; /* some have no flag at all: "Flags=" */
 }
 
 void slurm_write_list(const char *const *names, size_t n, struct text *t)

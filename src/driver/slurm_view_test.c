@@ -142,7 +142,8 @@ static void test_what_is_somebody_s_maintenance(void **state)
     /* another Fettle examines it */
     assert_int_equal(window("suspicious-node-c1.b2", " Flags=MAINT,IGNORE_JOBS", " State=ACTIVE"), WINDOW_IS);
     assert_int_equal(window("root_1", " Flags=MAINT", ""), WINDOW_UNKNOWN);
-    assert_int_equal(window("root_1", "", " State=ACTIVE"), WINDOW_UNKNOWN);
+    assert_int_equal(window("root_1", "", ""), WINDOW_UNKNOWN);
+    assert_int_equal(window("root_1", " Flags=", " State=ACTIVE"), WINDOW_NOT);
     assert_int_equal(window("root_1", " Flags=MAINT", " State=LEVITATING"), WINDOW_UNKNOWN);
 }
 

@@ -24,6 +24,8 @@ def test_hands_off_while_it_lasts(world):
     l, c, _ = slurm_ward(world, nodes=3)
     reserve(l, 'later', 'c3', start='now+3hours')
     reserve(l, 'team', 'c3', flags='IGNORE_JOBS')
+    l.scontrol('create', 'reservation', 'ReservationName=any', 'StartTime=now', 'Duration=60', 'Users=root', 'NodeCnt=1',
+               'PartitionName=all')  # which has no flag at all
     reserve(l, 'fans', 'c[1-2]')
     for n in ('c1', 'c2'):
         wait_maintenance(c, n, 'Slurm: reservation fans')
@@ -37,8 +39,9 @@ def test_hands_off_while_it_lasts(world):
     holds('nothing follows from it', 4, lambda: step(c, 'c1') == 'none' and not is_drained(l, 'c1'))
     contains(c.fettle('remedy', 'explain', 'c1'), "in maintenance: Slurm's reservation fans", 'the explanation')
     contains(c.node('c1')['Why'], "in maintenance: Slurm's reservation fans", 'why no work is placed on it')
-    for mode in ('fails', 'nothing', 'half', 'noise'):  # of which nothing follows
+    for mode in ('odd', 'fails', 'nothing', 'half', 'noise'):  # of which nothing follows
         set_mode(world, mode)
+        wait('it is noticed', lambda mode=mode: c.log_lines('alarm.slurm' if mode != 'odd' else 'is not understood'))
         holds(f'scontrol {mode}', 3, lambda: maintenance(c, 'c1') and step(c, 'c1') == 'none')
     c.restart()  # and nobody has read it
     c.wait_nodes('they are heard', ['c1', 'c2'], Liveness='live')
