@@ -201,6 +201,47 @@ static void test_oom(void **state)
     trial_begins(t, "Probe=oom", "unknown");
 }
 
+/* As Linux 6.18 wrote it on a machine with 4 KiB pages. */
+#define BUDDYINFO                                                                                        \
+    "Node 0, zone      DMA      0      0      0      0      0      0      0      0      1      1      3 \n"  \
+    "Node 0, zone    DMA32      1      2      4      2      5      4      3      3      4      2    752 \n"
+
+static void test_fragmentation(void **state)
+{
+    struct trial *t = *state;
+    trial_begins(t, "Probe=memory.fragmentation", "unsupported there is no /proc/buddyinfo");
+    trial_add(t, "proc/buddyinfo", "rubbish\n");
+    trial_begins(t, "Probe=memory.fragmentation", "unknown /proc/buddyinfo");
+    trial_add(t, "proc/buddyinfo",
+              BUDDYINFO "Node 0, zone   Normal  34123  14601   9156   6171   4148   3167   1366    807    367    "
+                        "201    937 \n");
+    trial_expect(t, "Probe=memory.fragmentation Looks=1", "ok");
+    trial_add(t, "proc/buddyinfo",
+              BUDDYINFO "Node 1, zone   Normal   1000   1000   1000   1000   1000      0      0      0      0      "
+                        "0      0 \n");
+    trial_expect(t, "Probe=memory.fragmentation Looks=2", "ok");
+    trial_expect(t, "Probe=memory.fragmentation Looks=2",
+                 "warn node1: 0 % of its 124 MB of free memory lie in pieces of 2 MiB or more, of at least 5 %, "
+                 "in 2 looks in a row");
+    trial_expect(t, "Probe=memory.fragmentation Large=0% Looks=1", "ok");
+    trial_add(t, "proc/buddyinfo", "Node 0, zone   Normal 0 0 0 0 0 0 0 0 0 0 0\n"); /* nothing is free */
+    trial_expect(t, "Probe=memory.fragmentation Looks=1", "ok");
+}
+
+static void test_compaction(void **state)
+{
+    struct trial *t = *state;
+    trial_add(t, "proc/buddyinfo", BUDDYINFO);
+    trial_add(t, "proc/vmstat", "compact_stall 9\ncompact_fail 70000\n");
+    trial_expect(t, "Probe=memory.fragmentation", "ok");
+    trial_add(t, "proc/vmstat", "compact_stall 9\ncompact_fail 73005\n");
+    trial_expect(t, "Probe=memory.fragmentation",
+                 "warn memory: 601 compactions a minute were waited for in vain, of at most 600");
+    trial_expect(t, "Probe=memory.fragmentation Failed=601", "ok");
+    t->now_s += 600;
+    trial_expect(t, "Probe=memory.fragmentation", "ok");
+}
+
 static void test_pressure(void **state)
 {
     struct trial *t = *state;
@@ -481,6 +522,8 @@ int main(void)
         IN_TRIAL(test_memory_poison),
         IN_TRIAL(test_swap),
         IN_TRIAL(test_oom),
+        IN_TRIAL(test_fragmentation),
+        IN_TRIAL(test_compaction),
         IN_TRIAL(test_pressure),
         IN_TRIAL(test_memory_ecc),
         IN_TRIAL(test_memory_ecc_names_the_module),

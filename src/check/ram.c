@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /*
  * memory.size        "total KIB", "node NAME KIB CPUS" for each NUMA node, with its list of processors or "-"
@@ -13,6 +14,8 @@
  * memory.poison      "poisoned KIB"
  * swap               "swap FREE TOTAL" in KiB
  * oom                "kills N"
+ * memory.fragmentation   "free NODE KIB LARGE" of each NUMA node: free memory, and what of it lies in pieces of 2 MiB
+ *                    or more; "failed N" compactions that a process waited for
  * pressure           "memory MILLI", "io MILLI": thousandths of a percent of the last minute in which
  *                    everything waited for it
  */
@@ -322,4 +325,105 @@ void judge_PRESSURE(struct look *l, const char *facts, struct verdict *v)
 {
     judge_stall(l, facts, "memory", "Memory", 10, v);
     judge_stall(l, facts, "io", "IO", 80, v);
+}
+
+/* --- memory.fragmentation ------------------------------------------------------------------- */
+
+struct pieces {
+    uint64_t node, kib, large; /* of the present node, its zones together */
+    uint64_t page_kib;
+    bool any;
+    struct text *out;
+};
+
+static void put_node(const struct pieces *p)
+{
+    if (p->any)
+        fact(p->out, "free", "node%" PRIu64 " %" PRIu64 " %" PRIu64, p->node, p->kib, p->large);
+}
+
+/* "Node 0, zone   Normal  34123  14601   9156": free pieces of one page, of two, of four and so on. */
+static bool on_zone(const char *line, void *arg)
+{
+    enum { LARGE_KIB = 2048, ORDERS_MAX = 32 };
+    struct pieces *p = arg;
+    unsigned long node;
+    int at = 0;
+    if (sscanf(line, "Node %4lu, zone %*s%n", &node, &at) != 1 || at == 0)
+        return true;
+    if (p->any && p->node != node) {
+        put_node(p);
+        p->kib = p->large = 0;
+    }
+    p->any = true;
+    p->node = node;
+    const char *count = line + at;
+    for (int order = 0; order < ORDERS_MAX && *(count += strspn(count, " ")); order++) {
+        char digits[24];
+        uint64_t n, each = p->page_kib << order;
+        size_t len = strcspn(count, " ");
+        snprintf(digits, sizeof digits, "%.*s", (int)len, count);
+        if (text_parse_u64(digits, 0, UINT32_MAX, &n, NULL) < 0)
+            return true;
+        p->kib += n * each;
+        p->large += each >= LARGE_KIB ? n * each : 0;
+        count += len;
+    }
+    return true;
+}
+
+void gather_FRAGMENTATION(const struct look *l, struct text *out)
+{
+    static const char path[] = "proc/buddyinfo";
+    CLEANUP_FD int root = look_root(l, out);
+    if (root < 0)
+        return;
+    struct pieces p = {.page_kib = (uint64_t)sysconf(_SC_PAGESIZE) / 1024, .out = out};
+    uint64_t failed;
+    int r = sys_each_line(root, path, on_zone, &p);
+    put_node(&p);
+    if (r < 0 || !p.any)
+        fact_cannot(root, out, path, r < 0 ? r : -EINVAL);
+    else if (number_of(root, "proc/vmstat", "compact_fail", "", &failed) == 0)
+        fact(out, "failed", "%" PRIu64, failed);
+}
+
+static void judge_pieces(struct look *l, const struct words *w, unsigned least, int64_t limit,
+                         struct verdict *v)
+{
+    uint64_t kib, large;
+    if (!word_u64(w, 1, &kib) || !word_u64(w, 2, &large))
+        return;
+    unsigned share = percent_of(large, kib);
+    int64_t looks = in_a_row(l, "pieces", w->w[0], kib > 0 && share < least);
+    if (looks >= limit)
+        verdict_add(v, RESULT_WARN, w->w[0], "",
+                    "%u %% of its %" PRIu64 " MB of free memory lie in pieces of 2 MiB or more, of at least %u "
+                    "%%, in %" PRId64 " looks in a row",
+                    share, kib / 1000, least, looks);
+}
+
+/* Pieces are joined when somebody needs a large one. That this fails says that it is too late. */
+void judge_FRAGMENTATION(struct look *l, const char *facts, struct verdict *v)
+{
+    struct fact_line line;
+    unsigned least;
+    int64_t limit, most;
+    uint64_t failed;
+    if (!want_percent(l, "Large", 5, &least, v) || !want_number(l, "Looks", 5, &limit, v) ||
+        !want_number(l, "Failed", 600, &most, v))
+        return;
+    for (const char *at = facts; fact_next(&at, &line);) {
+        struct words w;
+        words_of(line.value, &w);
+        if (strcmp(line.key, "free") == 0)
+            judge_pieces(l, &w, least, limit, v);
+    }
+    if (!fact_u64(facts, "failed", &failed))
+        return;
+    uint64_t a_minute = grown_within(l, "failed", "", failed, span_s(300)) / 5;
+    if (a_minute > (uint64_t)most)
+        verdict_add(v, RESULT_WARN, "memory", "",
+                    "%" PRIu64 " compactions a minute were waited for in vain, of at most %" PRId64, a_minute,
+                    most);
 }
