@@ -64,6 +64,7 @@ void item_rest(struct item *k, struct mono now)
     k->deadline = k->check->deadline;
     k->asked = false;
     free(STEAL(k->nodes));
+    parts_destroy(STEAL(k->parts));
 }
 
 void item_make_due(struct item *k, struct mono at)
@@ -245,7 +246,10 @@ static void begin(struct item *k, struct mono now)
     if (k->check->when & CHECK_IDLE && !k->asked && !checker_is_quiet(k->c)) {
         item_rest(k, now);
     } else if (look_apart(&l)) {
-        item_begin_apart(k);
+        if (item_has_parts(k))
+            item_begin_parts(k);
+        else
+            item_begin_apart(k);
     } else {
         k->began = now;
         gather(k);
@@ -324,6 +328,7 @@ void item_destroy(struct item *k)
     process_hint_destroy(k->process);
     memory_destroy(k->memory);
     free(k->nodes);
+    parts_destroy(k->parts);
     free(k);
 }
 

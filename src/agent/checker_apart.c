@@ -38,11 +38,12 @@ const char *check_target(const struct check *k, char buf[static CHECKER_TARGET_B
     return buf;
 }
 
-static void gather_one(struct item *k, struct look_shared *shared, struct text *out)
+static void gather_one(struct item *k, const char *part, struct look_shared *shared, struct text *out)
 {
     struct look l = item_look(k, mono_now());
     l.memory = NULL;
     l.shared = shared;
+    l.part = part;
     CLEANUP_TEXT struct text facts = {0}; /* of this one alone: what finds none says so */
     probe_code(k->check->probe)->gather(&l, &facts);
     text_add(out, facts.s ? facts.s : "");
@@ -54,7 +55,7 @@ static int gather_apart(void *arg, struct text *out, struct err *e)
     for (struct item *k = arg; k; k = k->with) {
         if (k != arg)
             text_add_char(out, NEXT_ITEM);
-        gather_one(k, &shared, out);
+        gather_one(k, NULL, &shared, out);
     }
     look_shared_fini(&shared);
     return 0;
@@ -75,11 +76,14 @@ int checker_answer(void *arg, const char *question, struct text *out, struct err
     CLEANUP_FREE char *words = mem_dup(question);
     uint64_t i;
     for (char *rest = words, *word; (word = strsep(&rest, " "));) {
+        char *part = strchr(word, CHECKER_PART);
+        if (part)
+            *part++ = '\0';
         if (text_parse_u64(word, 0, c->list.checks.n - 1, &i, e))
             return -EINVAL;
         if (word != words)
             text_add_char(out, NEXT_ITEM);
-        gather_one(c->items[i], &shared, out);
+        gather_one(c->items[i], part, &shared, out);
     }
     look_shared_fini(&shared);
     return 0;

@@ -9,8 +9,9 @@
 #include "check/look.h"
 
 /*
- * What the files of the checker share: checker.c looks, checker_apart.c in children, checker_list.c says at
- * what, checker_ask.c answers those who ask, checker_work.c knows of the node's work.
+ * What the files of the checker share: checker.c looks, checker_apart.c in children, checker_parts.c in one
+ * after another for each device, checker_list.c says at what, checker_ask.c answers those who ask,
+ * checker_work.c knows of the node's work.
  */
 
 enum { CHECKER_JOBS_MAX = 256, CHECKER_HINT_MS = 10 /* a hundred mounts are one look, or a few */ };
@@ -18,6 +19,8 @@ enum { CHECKER_JOBS_MAX = 256, CHECKER_HINT_MS = 10 /* a hundred mounts are one 
 static const int64_t CHECKER_NEVER = INT64_MAX;
 /* How it is said that a child could not be killed. */
 #define CHECKER_STUCK "probe.stuck: "
+/* In a question, between the check's place in the list and the device. */
+enum { CHECKER_PART = '@' };
 
 struct item {
     struct checker *c;
@@ -31,6 +34,7 @@ struct item {
     bool any_look, news;
     bool under_way;             /* in a child */
     struct item *leader, *with; /* who share the child, from the leader on */
+    struct parts *parts;        /* of the look that is under way, or waits; NULL */
     bool waits;
     bool asked;  /* by somebody: whether it is idle does not matter */
     char *nodes; /* as in struct company, for the look that was asked for */
@@ -105,6 +109,13 @@ int checker_answer(void *arg, const char *question, struct text *out, struct err
 void item_begin_apart(struct item *k);
 /* Ends the look that is under way; others who shared the child are due at once. */
 void item_end_apart(struct item *k);
+
+/* --- checker_parts.c */
+void parts_destroy(struct parts *p);
+/* It is looked at one device after another; began is set where that begins. */
+bool item_has_parts(struct item *k);
+/* Goes on with the next device, or waits, or judges. */
+void item_begin_parts(struct item *k);
 
 /* --- checker_boot.c */
 /* It runs when the agent starts, and not by itself later. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/checker.h"
 
+#include "agent/checker_inside.h"
 #include "agent/checker_said.h"
 #include "agent/fake.h"
 #include "agent/home.h"
@@ -326,11 +327,14 @@ static void more_than_a_few_children_wait_for_each_other(void **state)
 struct looked {
     bool done;
     enum result result;
+    char text[FINDING_TEXT_BYTES_MAX + 1];
 };
 
 static void on_looked(void *arg, const struct verdict *v, struct span took)
 {
-    *(struct looked *)arg = (struct looked){true, v->result};
+    struct looked *l = arg;
+    *l = (struct looked){true, v->result, ""};
+    snprintf(l->text, sizeof l->text, "%s", v->text);
 }
 
 static bool is_looked(void *arg)
@@ -414,6 +418,65 @@ static void a_library_that_hangs_is_one_child(void **state)
     assert_true(size_of(path) <= (long)strlen("i"));
     unsetenv("STAND_IN_SAYS");
     unsetenv("STAND_IN_COUNTS");
+}
+
+static int never_answers(void *arg, struct text *out, struct err *e)
+{
+    while (pause() < 0)
+        continue;
+    return 0;
+}
+
+static void on_room(void *arg, char *text, size_t len, const struct err *why)
+{
+    checker_try_waiting(arg);
+}
+
+static bool waits_for_room(void *arg)
+{
+    return ((const struct node *)arg)->checker->items[0]->waits;
+}
+
+static void add_disk(const struct node *n, const char *name)
+{
+    char path[64];
+    snprintf(path, sizeof path, "sys/block/%s/device/vendor", name);
+    fake_write(n->root, path, "ATA     \n");
+}
+
+/* Of three disks the first is no device and says nothing, a child is at the second, and the third is not
+ * there. */
+static void goes_from_one_disk_to_the_next(void **state)
+{
+    struct node *n = *state;
+    struct looked l = {0};
+    fake_write(n->root, "dev/sda", "");
+    add_disk(n, "sda");
+    add_disk(n, "sdb");
+    add_disk(n, "sdc");
+    start(n);
+    set_list(n, "h1", "Check=smart When=demand\n");
+    fake_write(n->root, "dev/sdb", "");
+    assert_int_equal(
+        workers_run(n->checker->workers, "/dev/sdb", span_s(60), never_answers, on_room, n->checker, NULL),
+        0);
+    assert_int_equal(checker_look(n->checker, "smart", span_s(9), &(struct company){0}, on_looked, &l, NULL),
+                     0);
+    assert_true(fake_wait(n->f, waits_for_room, n));
+    assert_false(l.done);
+    workers_cancel(n->checker->workers, n->checker, on_room, n->checker);
+    assert_true(fake_wait(n->f, is_looked, &l));
+    assert_int_equal(l.result, RESULT_UNKNOWN);
+    assert_string_equal(l.text, "/dev/sdc: No such file or directory");
+    /* Nothing is left of a look that is ended on its way. */
+    l = (struct looked){0};
+    assert_int_equal(
+        workers_run(n->checker->workers, "/dev/sdb", span_s(60), never_answers, on_room, n->checker, NULL),
+        0);
+    checker_look(n->checker, "smart", span_s(9), &(struct company){0}, on_looked, &l, NULL);
+    assert_true(fake_wait(n->f, waits_for_room, n));
+    checker_end(n->checker, "smart");
+    assert_null(n->checker->items[0]->parts);
 }
 
 static void checks_that_stay_keep_what_they_know(void **state)
@@ -709,6 +772,7 @@ int main(void)
         TEST(looks_when_asked_and_tells_what_it_saw),
         TEST(those_of_one_target_share_a_child),
         TEST(a_library_that_hangs_is_one_child),
+        TEST(goes_from_one_disk_to_the_next),
         TEST(checks_that_stay_keep_what_they_know),
         TEST(idle_checks_wait_for_an_idle_node_and_end_when_a_job_begins),
         TEST(idle_checks_wait_while_the_node_is_tested),

@@ -202,8 +202,8 @@ static void test_oom(void **state)
 }
 
 /* As Linux 6.18 wrote it on a machine with 4 KiB pages. */
-#define BUDDYINFO                                                                                        \
-    "Node 0, zone      DMA      0      0      0      0      0      0      0      0      1      1      3 \n"  \
+#define BUDDYINFO                                                                                           \
+    "Node 0, zone      DMA      0      0      0      0      0      0      0      0      1      1      3 \n" \
     "Node 0, zone    DMA32      1      2      4      2      5      4      3      3      4      2    752 \n"
 
 static void test_fragmentation(void **state)
@@ -213,16 +213,19 @@ static void test_fragmentation(void **state)
     trial_add(t, "proc/buddyinfo", "rubbish\n");
     trial_begins(t, "Probe=memory.fragmentation", "unknown /proc/buddyinfo");
     trial_add(t, "proc/buddyinfo",
-              BUDDYINFO "Node 0, zone   Normal  34123  14601   9156   6171   4148   3167   1366    807    367    "
-                        "201    937 \n");
+              BUDDYINFO
+              "Node 0, zone   Normal  34123  14601   9156   6171   4148   3167   1366    807    367    "
+              "201    937 \n");
     trial_expect(t, "Probe=memory.fragmentation Looks=1", "ok");
     trial_add(t, "proc/buddyinfo",
-              BUDDYINFO "Node 1, zone   Normal   1000   1000   1000   1000   1000      0      0      0      0      "
-                        "0      0 \n");
+              BUDDYINFO
+              "Node 1, zone   Normal   1000   1000   1000   1000   1000      0      0      0      0      "
+              "0      0 \n");
     trial_expect(t, "Probe=memory.fragmentation Looks=2", "ok");
-    trial_expect(t, "Probe=memory.fragmentation Looks=2",
-                 "warn node1: 0 % of its 124 MB of free memory lie in pieces of 2 MiB or more, of at least 5 %, "
-                 "in 2 looks in a row");
+    trial_expect(
+        t, "Probe=memory.fragmentation Looks=2",
+        "warn node1: 0 % of its 124 MB of free memory lie in pieces of 2 MiB or more, of at least 5 %, "
+        "in 2 looks in a row");
     trial_expect(t, "Probe=memory.fragmentation Large=0% Looks=1", "ok");
     trial_add(t, "proc/buddyinfo", "Node 0, zone   Normal 0 0 0 0 0 0 0 0 0 0 0\n"); /* nothing is free */
     trial_expect(t, "Probe=memory.fragmentation Looks=1", "ok");

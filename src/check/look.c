@@ -165,6 +165,12 @@ bool look_apart(const struct look *l)
     return root < 0 || !is_local(root, path) || !is_plain(root, path);
 }
 
+void look_parts(const struct look *l, struct text *out)
+{
+    if (l->check->probe == PROBE_SMART && !check_arg(l->check, "Path"))
+        parts_SMART(l, out);
+}
+
 void look_now(struct look *l, struct verdict *v)
 {
     const struct probe_code *code = probe_code(l->check->probe);

@@ -73,6 +73,7 @@ struct look {
     struct memory *memory;          /* NULL while gathering */
     const struct look_calls *calls; /* NULL: this machine's */
     struct look_shared *shared;     /* NULL: it is gathered alone */
+    const char *part;               /* of look_parts, to which gathering is limited; NULL: all */
 };
 
 typedef void gather_fn(const struct look *l, struct text *out);
@@ -91,6 +92,10 @@ bool look_walks(enum probe p);
 /* Whether it has to be gathered in a child: APART, IDLE, BENCH, LOCAL on a path that may hang, and what walks
  * through the processes where there are more than a loop may wait for. It may be another answer each time. */
 bool look_apart(const struct look *l);
+/* The devices at which it is looked one after another, each apart from the others, so that one that hangs
+ * holds up no other: their paths, a line each. What was gathered of all is judged together. Nothing: it is
+ * looked at all at once. */
+void look_parts(const struct look *l, struct text *out);
 /* Gathers in this process, and judges; also what is otherwise followed. May hang where look_apart says so. */
 void look_now(struct look *l, struct verdict *v);
 

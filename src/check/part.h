@@ -28,6 +28,9 @@
 #include "health/probe.tbl"
 #undef PROBE
 
+/* look_parts, of the probes that have some. */
+void parts_SMART(const struct look *l, struct text *out);
+
 /* Forgets what was not asked for since the last turn. */
 void memory_turn(struct memory *m);
 
@@ -127,10 +130,12 @@ bool processes_many(int root);
 bool processes_each(int root, process_fn *fn, void *arg, struct text *out);
 void processes_free(struct processes *p);
 
-/* What a disk answered, as facts: the NVMe health log, and the sense data of SMART RETURN STATUS. */
+/* What a disk answered, as facts: the NVMe health log, the sense data of SMART RETURN STATUS, and the page of
+ * informational exceptions of LOG SENSE. */
 enum { SMART_PAGE_BYTES = 512 };
 void smart_nvme(const char *name, const uint8_t page[static SMART_PAGE_BYTES], struct text *out);
 void smart_ata(const char *name, const uint8_t *sense, size_t n, struct text *out);
+void smart_scsi(const char *name, const uint8_t *page, size_t n, struct text *out);
 
 /* An entry of a BMC's event log, and what it says as a fact; now is the BMC's time. */
 struct sel_record {

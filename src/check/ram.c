@@ -14,10 +14,9 @@
  * memory.poison      "poisoned KIB"
  * swap               "swap FREE TOTAL" in KiB
  * oom                "kills N"
- * memory.fragmentation   "free NODE KIB LARGE" of each NUMA node: free memory, and what of it lies in pieces of 2 MiB
- *                    or more; "failed N" compactions that a process waited for
- * pressure           "memory MILLI", "io MILLI": thousandths of a percent of the last minute in which
- *                    everything waited for it
+ * memory.fragmentation   "free NODE KIB LARGE" of each NUMA node: free memory, and what of it lies in pieces
+ * of 2 MiB or more; "failed N" compactions that a process waited for pressure           "memory MILLI", "io
+ * MILLI": thousandths of a percent of the last minute in which everything waited for it
  */
 
 struct search {
@@ -398,7 +397,8 @@ static void judge_pieces(struct look *l, const struct words *w, unsigned least, 
     int64_t looks = in_a_row(l, "pieces", w->w[0], kib > 0 && share < least);
     if (looks >= limit)
         verdict_add(v, RESULT_WARN, w->w[0], "",
-                    "%u %% of its %" PRIu64 " MB of free memory lie in pieces of 2 MiB or more, of at least %u "
+                    "%u %% of its %" PRIu64
+                    " MB of free memory lie in pieces of 2 MiB or more, of at least %u "
                     "%%, in %" PRId64 " looks in a row",
                     share, kib / 1000, least, looks);
 }

@@ -4,8 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* What a disk answers: a health log, and the sense data behind it. What comes of it are facts that are
- * judged. */
+/* What a disk answers: a health log, and the sense data or the page of exceptions behind it. What comes of it
+ * are facts that are judged. */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -22,6 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     smart_nvme("nvme0", page, &facts);
     smart_ata("sda", data + n, size - n, &facts);
     smart_ata("sdb", data, n, &facts);
+    smart_scsi("sdc", data, n, &facts);
     struct memory *memory = memory_create();
     struct look l = {.check = &k, .root = "", .memory = memory};
     look_judge(&l, facts.s, &v);

@@ -19,6 +19,8 @@
 struct disks {
     int answer; /* to whatever is asked; with 0 the file's text */
     int host_status;
+    unsigned sense_key; /* of a SCSI disk, in place of the page */
+    int attentions;     /* that it first gives notice of */
 };
 
 static int answer_nvme(const struct disks *d, int fd, const struct nvme_admin_cmd *command)
@@ -44,13 +46,33 @@ static int answer_ata(const struct disks *d, int fd, struct sg_io_hdr *h)
     return d->answer;
 }
 
+static int answer_scsi(struct disks *d, int fd, struct sg_io_hdr *h)
+{
+    static const uint8_t log_sense[] = {0x4d, 0, 0x6f, 0, 0, 0, 0, 0, 252, 0};
+    assert_int_equal(h->cmd_len, sizeof log_sense);
+    assert_memory_equal(h->cmdp, log_sense, sizeof log_sense);
+    assert_int_equal(h->dxfer_direction, SG_DXFER_FROM_DEV);
+    unsigned key = d->attentions > 0 ? 6 : d->sense_key;
+    d->attentions--;
+    if (key) {
+        h->status = 2;
+        h->sbp[0] = 0x70;
+        h->sbp[2] = (unsigned char)key;
+        h->sb_len_wr = 18;
+        return d->answer;
+    }
+    h->resid = (int)h->dxfer_len - (int)pread(fd, h->dxferp, h->dxfer_len, 0);
+    return d->answer;
+}
+
 static int control(void *arg, int fd, unsigned long request, void *what)
 {
-    const struct disks *d = arg;
+    struct disks *d = arg;
     if (request == NVME_IOCTL_ADMIN_CMD)
         return answer_nvme(d, fd, what);
     assert_int_equal(request, SG_IO);
-    return answer_ata(d, fd, what);
+    struct sg_io_hdr *h = what;
+    return h->cmdp[0] == 0x4d ? answer_scsi(d, fd, h) : answer_ata(d, fd, h);
 }
 
 /* --- NVMe ----------------------------------------------------------------------------------- */
@@ -216,8 +238,96 @@ static void test_ata(void **state)
     ata_is(t, sense, sizeof sense, "unknown SMART of sda: the host adapter's status is 0x7");
     disks.answer = -EIO;
     ata_is(t, sense, sizeof sense, "unknown SMART of sda: Input/output error");
-    trial_add(t, "sys/block/sda/device/vendor", "SEAGATE\n"); /* SAS */
+}
+
+/* --- SCSI ----------------------------------------------------------------------------------- */
+
+static void add_scsi(struct trial *t, const char *name, const void *page, size_t n)
+{
+    char path[64];
+    snprintf(path, sizeof path, "sys/block/%s/device/vendor", name);
+    trial_add(t, path, "SEAGATE \n");
+    snprintf(path, sizeof path, "sys/block/%s/device/type", name);
+    trial_add(t, path, "0\n");
+    snprintf(path, sizeof path, "sys/block/%s/removable", name);
+    trial_add(t, path, "0\n");
+    snprintf(path, sizeof path, "dev/%s", name);
+    tree_add_bytes(t->tree, path, page, n);
+}
+
+static void scsi_is(struct trial *t, const void *page, size_t n, const char *want)
+{
+    add_scsi(t, "sda", page, n);
+    trial_expect(t, "Probe=smart", want);
+}
+
+/* As Linux's scsi_debug answers, whose disk can be told to test the prediction of a failure. */
+#define EXCEPTIONS(asc, ascq)                                \
+    {                                                        \
+        0x2f, 0, 0, 7, 0x0, 0x0, 0x3, 0x3, (asc), (ascq), 38 \
+    }
+
+static void test_scsi(void **state)
+{
+    struct trial *t = *state;
+    struct disks disks = {0};
+    struct look_calls calls = {.arg = &disks, .control = control};
+    const uint8_t fine[] = EXCEPTIONS(0, 0), test[] = EXCEPTIONS(0x5d, 0xff), ill[] = EXCEPTIONS(0x5d, 0x10);
+    const uint8_t hot[] = EXCEPTIONS(0x0b, 0x01), other[] = EXCEPTIONS(0x0b, 0x02);
+    t->calls = &calls;
+    scsi_is(t, fine, sizeof fine, "ok");
+    scsi_is(t, ill, sizeof ill, "fatal disk sda: it predicts its own failure (SMART, 5d/10)");
+    scsi_is(t, test, sizeof test, "info disk sda: it was told to predict its failure, as a test");
+    scsi_is(t, hot, sizeof hot,
+            "warn disk sda: it warns (0b/01): its temperature is beyond a limit of its own");
+    scsi_is(t, other, sizeof other, "warn disk sda: it warns (0b/02)");
+    disks.attentions = 2; /* it was reset, and tells so first */
+    scsi_is(t, ill, sizeof ill, "fatal disk sda: it predicts its own failure (SMART, 5d/10)");
+    disks.attentions = 3;
+    scsi_is(t, ill, sizeof ill, "unknown SMART of sda: its status is 0x2, its sense key 0x6");
+    disks.attentions = 0;
+    scsi_is(t, fine, sizeof fine - 2, "unsupported no disk says how it is"); /* cut */
+    disks.sense_key = 5;                                                     /* it has no such page */
+    scsi_is(t, ill, sizeof ill, "unsupported no disk says how it is");
+    disks.sense_key = 4; /* hardware error */
+    scsi_is(t, ill, sizeof ill, "unknown SMART of sda: its status is 0x2, its sense key 0x4");
+    disks.sense_key = 0;
+    trial_add(t, "sys/block/sda/device/type", "5\n"); /* an optical drive */
     trial_expect(t, "Probe=smart", "unsupported no disk says how it is");
+    trial_add(t, "sys/block/sda/device/type", "0\n");
+    trial_add(t, "sys/block/sda/removable", "1\n");
+    trial_expect(t, "Probe=smart", "unsupported no disk says how it is");
+}
+
+/* --- one after another ---------------------------------------------------------------------- */
+
+static void test_parts(void **state)
+{
+    struct trial *t = *state;
+    struct disks disks = {.answer = -EIO};
+    struct look_calls calls = {.arg = &disks, .control = control};
+    struct checks checks = {0};
+    struct page p = HEALTHY;
+    CLEANUP_TEXT struct text parts = {0}, facts = {0};
+    static const char records[] = "Check=smart\nCheck=one Probe=smart Path=/dev/sda\n";
+    assert_int_equal(checks_parse("test", records, strlen(records), &checks, NULL), 0);
+    struct look l = {.check = &checks.list[0], .root = t->tree->root, .calls = &calls};
+    look_parts(&l, &parts);
+    assert_int_equal(parts.len, 0);
+    add_nvme(t, "nvme1", &p);
+    add_scsi(t, "sda", "", 0);
+    add_scsi(t, "sdb", "", 0);
+    trial_add(t, "sys/block/sdb/device/vendor", "ATA     \n");
+    look_parts(&l, &parts);
+    assert_string_equal(parts.s, "/dev/nvme1\n/dev/sdb\n/dev/sda\n");
+    l.part = "/dev/sda";
+    probe_code(PROBE_SMART)->gather(&l, &facts);
+    assert_string_equal(facts.s, "unknown SMART of sda: Input/output error\n");
+    text_clear(&parts);
+    l = (struct look){.check = &checks.list[1], .root = t->tree->root};
+    look_parts(&l, &parts);
+    assert_int_equal(parts.len, 0); /* the record names the one */
+    checks_fini(&checks);
 }
 
 /* Without calls of its own it asks the file, which is no device. */
@@ -235,6 +345,8 @@ int main(void)
         IN_TRIAL(test_one_of_several),
         IN_TRIAL(test_nvme_that_does_not_answer),
         IN_TRIAL(test_ata),
+        IN_TRIAL(test_scsi),
+        IN_TRIAL(test_parts),
         IN_TRIAL(test_system_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,12 +14,12 @@ from harness import Skipped
 
 CLONE_NEWNS, MS_REC, MS_PRIVATE, MNT_FORCE, MNT_DETACH = 0x20000, 0x4000, 0x40000, 1, 2
 # linux/fuse.h
-LOOKUP, GETATTR, STATFS, INIT, OPENDIR, READDIR, RELEASEDIR, INTERRUPT, FORGET, BATCH_FORGET = (
-    1, 3, 17, 26, 27, 28, 29, 36, 2, 42)
+LOOKUP, GETATTR, STATFS, INIT, OPENDIR, READDIR, RELEASEDIR, INTERRUPT, FORGET, BATCH_FORGET, IOCTL = (
+    1, 3, 17, 26, 27, 28, 29, 36, 2, 42, 39)
 SILENT = (INTERRUPT, FORGET, BATCH_FORGET)  # are not answered
 ATTRIBUTES = struct.pack('<QIIQQQQQQIIIIIIIIII', 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0o40755, 2, 0, 0, 0, 4096, 0)
 ANSWERS = {INIT: struct.pack('<IIIIHHIIHH32x', 7, 31, 0, 0, 16, 12, 4096, 1, 1, 0), GETATTR: ATTRIBUTES,
-           STATFS: struct.pack('<QQQQQIIII24x', 1000, 900, 900, 100, 90, 4096, 255, 4096, 0)}
+           OPENDIR: bytes(16), STATFS: struct.pack('<QQQQQIIII24x', 1000, 900, 900, 100, 90, 4096, 255, 4096, 0)}
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -78,5 +78,6 @@ class Hanging:
             self.waiting += 1  # it was sent: from now on nothing but an answer, or our end, wakes who asked
             return
         body = ANSWERS.get(opcode, b'')
-        error = 0 if body or opcode in (OPENDIR, RELEASEDIR, READDIR) else -errno.ENOENT
+        no = errno.ENOTTY if opcode == IOCTL else errno.ENOENT
+        error = 0 if body or opcode in (RELEASEDIR, READDIR) else -no
         os.write(self.fd, struct.pack('<IiQ', 16 + len(body), error, unique) + body)

@@ -83,6 +83,33 @@ def test_a_look_that_cannot_be_killed(world):
     equal(c.suspected(), [], 'nodes that were suspected')
 
 
+def test_a_disk_that_cannot_be_killed(world):
+    """The others are asked all the same, and another check of it waits for the same process."""
+    for disk in ('sda', 'sdb', 'sdc'):
+        world.write(f'n1/sys/block/{disk}/device/vendor', 'ATA')
+    for disk in ('sda', 'sdc'):
+        world.write(f'n1/dev/{disk}', '')
+    need_root()
+    own_mounts()
+    disk = Hanging(world, world.path('n1', 'dev', 'sdb'))
+    c, _ = ward(world, ['n1'], checks=CHECKS + PULSE.format(world.dir) +
+                f'Check=smart {EVERY}Check=second Probe=smart Path=/dev/sdb {EVERY}')
+    disk.hang()
+    wait('a process cannot be killed', lambda: stuck(world))
+    wait('it is said so', lambda: '/dev/sdb' in verdict(c, 'second').get('text', ''))
+    first, before = stuck(world), pulses(world)
+    wait('many periods are over', lambda: pulses(world) >= before + 4)
+    equal((stuck(world), len(first)), (first, 1), 'processes that cannot be killed')
+    wait('that is all', lambda: 'probe.stuck: /dev/sdb' in verdict(c, 'smart').get('text', ''))
+    os.remove(world.path('n1', 'dev', 'sda'))
+    os.remove(world.path('n1', 'dev', 'sdc'))
+    wait('another is asked', lambda: '/dev/sda: No such file' in verdict(c, 'smart').get('text', ''))
+    equal(stuck(world), first, 'processes that cannot be killed')
+    disk.end()
+    wait('nobody waits any more', lambda: not stuck(world))
+    equal(c.suspected(), [], 'nodes that were suspected')
+
+
 def test_a_link_leads_there(world):
     """No list of mounts says so."""
     os.makedirs(world.path('n1'))
