@@ -77,6 +77,14 @@ void fact_work(const struct look *l, struct text *out)
     json_decref(work);
 }
 
+uint64_t little(const uint8_t *bytes, size_t n)
+{
+    uint64_t number = 0;
+    while (n-- > 0)
+        number = number << 8 | bytes[n];
+    return number;
+}
+
 int device_control(const struct look *l, int fd, unsigned long request, void *what)
 {
     if (l->calls && l->calls->control)

@@ -68,6 +68,8 @@ int each_entry(int root, const char *path, entry_fn *fn, struct text *out);
  * at all is a fact, and may be a finding, where the record has Count=. */
 void gather_each(const struct look *l, const char *path, entry_fn *fn, const char *without, struct text *out);
 
+/* A number of n bytes, 8 at most, the least first. */
+uint64_t little(const uint8_t *bytes, size_t n);
 /* ioctl(2), or what stands for it: what it returns, or -errno. */
 int device_control(const struct look *l, int fd, unsigned long request, void *what);
 /* "work N": how much runs on this machine, as probe_work sees it. */
@@ -136,6 +138,41 @@ enum { SMART_PAGE_BYTES = 512 };
 void smart_nvme(const char *name, const uint8_t page[static SMART_PAGE_BYTES], struct text *out);
 void smart_ata(const char *name, const uint8_t *sense, size_t n, struct text *out);
 void smart_scsi(const char *name, const uint8_t *page, size_t n, struct text *out);
+
+/* The BMC of this machine. IPMI 2.0 numbers its functions, commands and completion codes. */
+enum { BMC_SENSOR = 0x04, BMC_STORAGE = 0x0a };
+enum { BMC_COMPLETED = 0x00, BMC_NOT_PRESENT = 0xcb, BMC_REPLY_BYTES = 272 };
+struct bmc_reply {
+    uint8_t bytes[BMC_REPLY_BYTES]; /* the completion code, then data */
+    size_t n;
+};
+/* A descriptor, or -errno, and then "unsupported" or "unknown" was written. */
+int bmc_open(const struct look *l, struct text *out);
+/* The completion code, or -errno. */
+int bmc_ask(const struct look *l, int fd, uint8_t function, uint8_t lun, uint8_t command, uint8_t *data,
+            size_t n, struct bmc_reply *out);
+/* Writes that it could not be asked for this, by what bmc_ask returned. */
+void bmc_failed(const char *what, int code, struct text *out);
+/* What it means that a sensor of this type, whose offsets count such a kind (IPMI's event/reading type), is
+ * in a state; NULL for nothing bad. */
+struct bmc_meaning {
+    enum result result;
+    const char *what;
+    bool lasts; /* the sensor says so as long as it is so */
+};
+const struct bmc_meaning *bmc_meaning(uint64_t type, uint64_t kind, uint64_t offset);
+
+/* One of a BMC's sensors, as a record of its list has it. */
+struct sensor {
+    uint8_t lun, number, type, kind;
+    uint16_t known; /* states that it tells; of limits a bit for each */
+    char name[33];  /* "" for none that can be read */
+};
+/* False for what is no sensor of the BMC's own. */
+bool sensor_parse(const uint8_t *sdr, size_t n, struct sensor *out);
+/* The events that began what it is in, a bit for each offset, by the answer to Get Sensor Reading. */
+uint16_t sensor_states(const struct sensor *s, const uint8_t *reading, size_t n);
+void sensor_fact(const struct sensor *s, uint16_t states, struct text *out);
 
 /* An entry of a BMC's event log, and what it says as a fact; now is the BMC's time. */
 struct sel_record {

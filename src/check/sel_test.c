@@ -13,9 +13,15 @@
 
 #include <cmocka.h>
 
-/* A BMC that has a log, behind the system calls of its driver. */
+/* A BMC that has a log and sensors, behind the system calls of its driver. */
 
-enum { LOG_MAX = 64, NOW = 0x68000000, NOT_PRESENT = 0xcb };
+enum { LOG_MAX = 64, SENSORS_MAX = 8, NOW = 0x68000000, NOT_PRESENT = 0xcb };
+
+struct sdr {
+    uint8_t bytes[64], reading[4]; /* the reading behind the completion code */
+    size_t n;
+    int bad; /* the completion code of its reading */
+};
 
 struct bmc {
     struct sel_record log[LOG_MAX]; /* of which the last is the newest; the numbers stand in them */
@@ -23,9 +29,14 @@ struct bmc {
     uint32_t now;
     int bad;       /* -errno of each request, or its completion code */
     bool stranger; /* an answer to somebody else comes first */
+    struct sdr sensors[SENSORS_MAX];
+    size_t n_sensors;
+    bool in_pieces; /* whole records are refused */
+    int taken;      /* so often somebody else takes the reservation */
+    uint8_t reservation;
     size_t breaks; /* at this request of a look; 0: none */
     long asked;
-    uint8_t reply[64];
+    uint8_t reply[80];
     size_t reply_len, requests;
 };
 
@@ -42,18 +53,76 @@ static const struct sel_record *find(const struct bmc *b, unsigned id)
     return NULL;
 }
 
+static void give(struct bmc *b, const void *bytes, size_t n)
+{
+    b->reply[0] = 0;
+    memcpy(b->reply + 1, bytes, n);
+    b->reply_len = 1 + n;
+}
+
+static void refuse(struct bmc *b, uint8_t code)
+{
+    b->reply[0] = code;
+    b->reply_len = 1;
+}
+
+static void answer_record(struct bmc *b, const uint8_t *data)
+{
+    unsigned id = data[2] | (unsigned)data[3] << 8;
+    const struct sdr *s = &b->sensors[id];
+    size_t n = data[5] == 0xff ? s->n : data[5];
+    uint8_t bytes[66] = {(uint8_t)(id + 1)};
+    if (id + 1 == b->n_sensors)
+        bytes[0] = bytes[1] = 0xff;
+    assert_true(id < b->n_sensors && (data[5] == 0xff || n <= 16) && (data[4] == 0 || data[4] + n <= s->n));
+    if (data[4] > 0 && (data[0] != b->reservation || b->taken-- > 0)) {
+        refuse(b, 0xc5);
+    } else if (data[5] == 0xff && b->in_pieces) {
+        refuse(b, 0xca);
+    } else {
+        memcpy(bytes + 2, s->bytes + data[4], n);
+        give(b, bytes, 2 + n);
+    }
+}
+
+static void answer_reading(struct bmc *b, uint8_t number)
+{
+    for (size_t i = 0; i < b->n_sensors; i++)
+        if (b->sensors[i].bytes[7] == number && b->sensors[i].bad)
+            refuse(b, (uint8_t)b->sensors[i].bad);
+        else if (b->sensors[i].bytes[7] == number)
+            give(b, b->sensors[i].reading, 4);
+}
+
+/* False for what is no command of these. */
+static bool answer_sensors(struct bmc *b, const struct ipmi_req *q)
+{
+    uint8_t reservation[2] = {b->reservation};
+    if (q->msg.cmd == 0x22)
+        reservation[0] = ++b->reservation;
+    if (q->msg.cmd == 0x22)
+        give(b, reservation, 2);
+    else if (q->msg.cmd == 0x23)
+        answer_record(b, q->msg.data);
+    else if (q->msg.cmd == 0x2d)
+        answer_reading(b, q->msg.data[0]);
+    assert_int_equal(q->msg.netfn, q->msg.cmd == 0x2d ? 0x04 : 0x0a);
+    return q->msg.cmd == 0x22 || q->msg.cmd == 0x23 || q->msg.cmd == 0x2d;
+}
+
 static int answer(struct bmc *b, const struct ipmi_req *q)
 {
     b->asked = q->msgid;
     b->requests = q->msg.cmd == 0x48 ? 1 : b->requests + 1;
     if (b->requests == b->breaks)
         return -EIO;
-    assert_int_equal(q->msg.netfn, 0x0a);
     memset(b->reply, 0, sizeof b->reply);
     b->reply[0] = b->bad > 0 ? (uint8_t)b->bad : 0;
     b->reply_len = b->bad ? 1 : 5;
     if (b->bad)
         return b->bad < 0 ? b->bad : 0;
+    if (answer_sensors(b, q))
+        return 0;
     if (q->msg.cmd == 0x48) {
         memcpy(b->reply + 1, &b->now, 4);
         return 0;
@@ -247,6 +316,125 @@ static void test_clock_that_is_lost(void **state)
                  "fatal bmc 0x03: a parity error of memory, some time ago (entry 3)");
 }
 
+/* --- sensors -------------------------------------------------------------------------------- */
+
+/* The record of a temperature as a BMC of Supermicro's had it (with a head before it), from what the project
+ * gebn/bmc keeps for its tests. */
+static const uint8_t cpu_temp[] = {0x01, 0x00, 0x51, 0x01, 0x33, 0x20, 0x00, 0x01, 0x03, 0x01, 0x7f, 0x68,
+                                   0x01, 0x01, 0x00, 0x72, 0x00, 0x72, 0x3f, 0x3f, 0x80, 0x01, 0x00, 0x00,
+                                   0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x07, 0x28, 0x59, 0xfc, 0x7f, 0x80,
+                                   0x64, 0x64, 0x5f, 0x00, 0x00, 0x00, 0x02, 0x02, 0x00, 0x00, 0x00, 0xc8,
+                                   'C',  'P',  'U',  ' ',  'T',  'e',  'm',  'p'};
+
+static struct sdr *add_sensor(struct bmc *b, const uint8_t *record, size_t n)
+{
+    struct sdr *s = &b->sensors[b->n_sensors++];
+    *s = (struct sdr){.reading = {40, 0xc0, 0xc0, 0}, .n = n}; /* bits that are reserved are set */
+    memcpy(s->bytes, record, n);
+    return s;
+}
+
+static struct sdr *add_temperature(struct bmc *b)
+{
+    return add_sensor(b, cpu_temp, sizeof cpu_temp);
+}
+
+/* A compact record, after IPMI 2.0, table 43-2: a sensor with states of its own. */
+static struct sdr *add_states(struct bmc *b, uint8_t number, uint8_t type, uint8_t kind)
+{
+    uint8_t record[35] = {2,    0,    0x51, 0x02, 30,   0x20, 0,    number, 0x0a, 1,
+                          0x67, 0x40, type, kind, 0xff, 0,    0xff, 0,      0xff, 0};
+    record[31] = 0xc3;
+    memcpy(record + 32, "PS1", 3);
+    return add_sensor(b, record, sizeof record);
+}
+
+static void test_sensors(void **state)
+{
+    struct bmc *b = start(*state);
+    struct sdr *temperature = add_temperature(b), *supply = add_states(b, 0x42, 0x08, 0x6f);
+    supply->reading[2] = 1; /* it is there */
+    trial_expect(*state, "Probe=bmc.sensor", "ok");
+    temperature->reading[2] = 0xc0 | 0x08; /* not critical */
+    trial_expect(*state, "Probe=bmc.sensor", "ok");
+    temperature->reading[2] = 0xc0 | 0x18;
+    trial_expect(*state, "Probe=bmc.sensor",
+                 "warn bmc 0x01: CPU Temp: a sensor rose above its critical limit");
+    temperature->reading[2] = 0xc0 | 0x04;
+    trial_expect(*state, "Probe=bmc.sensor",
+                 "degraded bmc 0x01: CPU Temp: a sensor fell below its last limit");
+    temperature->bytes[15] = 0x32; /* that one is not told */
+    supply->reading[2] = 1 | 2 | 8;
+    trial_expect(*state, "Probe=bmc.sensor",
+                 "degraded bmc 0x42: PS1: a power supply failed\n"
+                 "degraded bmc 0x42: PS1: a power supply has no input");
+}
+
+/* What is set for ever once it happened is the log's to tell. */
+static void test_states_that_do_not_last(void **state)
+{
+    struct bmc *b = start(*state);
+    add_states(b, 1, 0x0c, 0x6f)->reading[2] = 0x02; /* an uncorrectable error, some day */
+    add_states(b, 2, 0x07, 0x6f)->reading[3] = 0x01; /* a processor that is not there */
+    add_states(b, 3, 0x08, 0x0b)->reading[2] = 0x02;
+    trial_expect(*state, "Probe=bmc.sensor", "warn bmc 0x03: PS1: redundancy is lost");
+}
+
+static void test_sensors_that_say_nothing(void **state)
+{
+    struct bmc *b = start(*state);
+    add_temperature(b)->bytes[5] = 0x2c; /* of another controller */
+    trial_expect(*state, "Probe=bmc.sensor", "unsupported the BMC has no sensor of its own that can be read");
+    struct sdr *s = add_temperature(b);
+    s->reading[2] = 0x3f;
+    s->reading[1] = 0x80; /* not scanned */
+    trial_expect(*state, "Probe=bmc.sensor", "ok");
+    s->reading[1] = 0x60; /* nothing to read now */
+    trial_expect(*state, "Probe=bmc.sensor", "ok");
+    s->bad = NOT_PRESENT;
+    trial_expect(*state, "Probe=bmc.sensor", "unsupported the BMC has no sensor of its own that can be read");
+    b->sensors[0].bytes[3] = 0x11; /* no sensor */
+    s->bad = 0;
+    s->reading[1] = 0x40;
+    trial_begins(*state, "Probe=bmc.sensor",
+                 "warn bmc 0x01: CPU Temp: a sensor fell below its critical limit");
+    s->bytes[47] = 0x48; /* a name in a code of four bits */
+    trial_begins(*state, "Probe=bmc.sensor", "warn bmc 0x01: a sensor fell below its critical limit");
+}
+
+static void test_list_in_pieces(void **state)
+{
+    struct bmc *b = start(*state);
+    b->in_pieces = true;
+    add_temperature(b)->reading[2] = 0x10;
+    add_states(b, 0x42, 0x08, 0x6f)->reading[2] = 2;
+    trial_expect(*state, "Probe=bmc.sensor",
+                 "warn bmc 0x01: CPU Temp: a sensor rose above its critical limit\n"
+                 "degraded bmc 0x42: PS1: a power supply failed");
+    b->taken = 1;
+    trial_begins(*state, "Probe=bmc.sensor", "warn bmc 0x01: CPU Temp");
+    b->taken = 100;
+    trial_expect(*state, "Probe=bmc.sensor", "unknown the BMC's sensors: its completion code is 0xc5");
+}
+
+static void test_sensors_of_a_bmc_that_does_not_answer(void **state)
+{
+    trial_expect(*state, "Probe=bmc.sensor", "unsupported there is no /dev/ipmi0");
+    struct bmc *b = start(*state);
+    add_temperature(b);
+    b->bad = -EIO;
+    trial_expect(*state, "Probe=bmc.sensor", "unknown the BMC's sensors: Input/output error");
+    b->bad = 0xc1;
+    trial_expect(*state, "Probe=bmc.sensor", "unsupported the BMC has no list of its sensors");
+    b->bad = 0;
+    b->breaks = 1;
+    b->requests = 0;
+    trial_expect(*state, "Probe=bmc.sensor", "unknown the BMC's sensors: Input/output error");
+    b->breaks = 0;
+    b->stranger = true;
+    trial_expect(*state, "Probe=bmc.sensor", "ok");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +446,11 @@ int main(void)
         IN_TRIAL(test_long_log),
         IN_TRIAL(test_bmc_that_does_not_answer),
         IN_TRIAL(test_clock_that_is_lost),
+        IN_TRIAL(test_sensors),
+        IN_TRIAL(test_states_that_do_not_last),
+        IN_TRIAL(test_sensors_that_say_nothing),
+        IN_TRIAL(test_list_in_pieces),
+        IN_TRIAL(test_sensors_of_a_bmc_that_does_not_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

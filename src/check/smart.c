@@ -27,14 +27,6 @@ enum { WAITS_NOT = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC };
 
 /* --- NVMe ----------------------------------------------------------------------------------- */
 
-static uint64_t little(const uint8_t *bytes, size_t n)
-{
-    uint64_t number = 0;
-    while (n-- > 0)
-        number = number << 8 | bytes[n];
-    return number;
-}
-
 /* NVM Express Base Specification, "SMART / Health Information" log page (02h). */
 void smart_nvme(const char *name, const uint8_t page[static SMART_PAGE_BYTES], struct text *out)
 {

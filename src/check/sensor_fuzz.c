@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check/part.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* What a BMC answers: the first byte is the length of a record of its list of sensors, behind which stands
+ * what the sensor says. */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static char name[] = "fuzzed";
+    struct check k = {.name = name, .probe = PROBE_BMC_SENSOR, .severity = RESULT_LOST};
+    CLEANUP_TEXT struct text facts = {0};
+    struct sensor s;
+    struct verdict v;
+    if (size == 0)
+        return 0;
+    size_t n = data[0] < size - 1 ? data[0] : size - 1;
+    fact(&facts, "sensors", "1");
+    if (sensor_parse(data + 1, n, &s)) {
+        assert(strlen(s.name) < sizeof s.name);
+        sensor_fact(&s, sensor_states(&s, data + 1 + n, size - 1 - n), &facts);
+    }
+    struct memory *memory = memory_create();
+    struct look l = {.check = &k, .root = "", .memory = memory};
+    look_judge(&l, facts.s, &v);
+    assert(v.result >= RESULT_OK && v.n <= FINDINGS_A_CHECK_MAX);
+    memory_destroy(memory);
+    return 0;
+}
