@@ -306,6 +306,40 @@ void judge_NVIDIA_SLOWDOWN(struct look *l, const char *facts, struct verdict *v)
     judge_lines(l, facts, judge_slowdown, v);
 }
 
+/* What the counters of violations are of; of how much a GPU may be held back by its power limit the site
+ * alone knows. */
+static const struct {
+    const char *name, *key, *what;
+    unsigned most; /* percent of ten minutes; beyond 100: never */
+} violations[] = {{"power", "Power", "its power limit", 101},
+                  {"heat", "Share", "heat", 10},
+                  {"board", "Share", "what its board may draw", 10},
+                  {"reliability", "Share", "its reliability voltage", 10}};
+
+static void judge_power(struct look *l, const struct line *line, struct verdict *v)
+{
+    enum { WINDOW_S = 600 };
+    if (!is(line, "violations"))
+        return;
+    for (size_t i = 0; i < sizeof violations / sizeof *violations; i++) {
+        uint64_t ns;
+        unsigned most = 0;
+        if (!word_u64(&line->w, 1 + i, &ns) ||
+            !want_percent(l, violations[i].key, violations[i].most, &most, v))
+            continue;
+        uint64_t s = grown_within(l, violations[i].name, line->w.w[0], ns, span_s(WINDOW_S)) / 1000000000;
+        if (percent_of(s, WINDOW_S) > most)
+            verdict_add(v, RESULT_WARN, line->device, "",
+                        "its clocks were kept down by %s for %" PRIu64 " s of ten minutes, of at most %u %%",
+                        violations[i].what, s, most);
+    }
+}
+
+void judge_NVIDIA_POWER(struct look *l, const char *facts, struct verdict *v)
+{
+    judge_lines(l, facts, judge_power, v);
+}
+
 /* --- links ---------------------------------------------------------------------------------- */
 
 /* The speed rises with the work: two looks in a row tell a slow link from one that just wakes. */

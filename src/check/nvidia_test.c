@@ -25,8 +25,8 @@ static void expect(struct trial *t, const char *record, const char *says, const 
     expect_of(t, STAND_IN, record, says, want);
 }
 
-static const char *const probes[] = {"count",  "ecc",    "remap",       "temperature", "slowdown", "pcie",
-                                     "nvlink", "fabric", "persistence", "recovery",    "idle"};
+static const char *const probes[] = {"count", "ecc",    "remap",  "temperature", "slowdown", "power",
+                                     "pcie",  "nvlink", "fabric", "persistence", "recovery", "idle"};
 enum { PROBES_N = sizeof probes / sizeof *probes };
 
 static void test_healthy(void **state)
@@ -240,6 +240,51 @@ static void test_slowdown(void **state)
            "looks within 10 minutes; 1 are too many");
 }
 
+static void test_power(void **state)
+{
+    struct trial *t = *state;
+    /* What was counted before is nothing new. */
+    expect(t, "power Power=50%", "violation_power=900000000000 violation_thermal=900000000000", "ok");
+    expect(t, "power", "violation_power=1260000000000 violation_thermal=960000000000", "ok");
+    expect(t, "power",
+           "violation_power=1260000000000 violation_thermal=960000000000 0.violation_thermal=966000000000",
+           "warn gpu 0000:18:00: its clocks were kept down by heat for 66 s of ten minutes, of at most 10 %");
+    expect(t, "power Share=11% Power=59%", "violation_power=1260000000000 0.violation_thermal=966000000000",
+           "warn gpu 0000:18:00: its clocks were kept down by its power limit for 360 s of ten minutes, of "
+           "at most 59 "
+           "%\n"
+           "warn gpu 0000:28:00: its clocks were kept down by its power limit for 360 s of ten minutes, of "
+           "at most 59 "
+           "%");
+    t->now_s += 600;
+    expect(t, "power", "violation_thermal=!3 violation_board=1", "ok");
+    expect(t, "power", "violation_thermal=!3 1.violation_board=66000000001",
+           "warn gpu 0000:28:00: its clocks were kept down by what its board may draw for 66 s of ten "
+           "minutes, of at "
+           "most 10 %");
+    expect(t, "power", "violation_power=!3 violation_thermal=!3 violation_board=!3 violation_reliability=!3",
+           "unsupported no NVIDIA GPU says it");
+    expect(t, "power", "1.violation_power=!15", "lost gpu 0000:28:00: NVML says that the GPU is lost");
+}
+
+static void test_imex(void **state)
+{
+    struct trial *t = *state;
+    static const char nodes[] = "etc/nvidia-imex/nodes_config.cfg", imex[] = "Probe=nvidia.imex";
+    trial_expect(t, imex, "unsupported there is no /etc/nvidia-imex/nodes_config.cfg");
+    trial_add(t, nodes, "# started by the prolog of a job\n\n");
+    trial_add(t, "proc/7/stat", "7 (sh) S 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 5 0\n");
+    trial_expect(t, imex, "ok");
+    trial_add(t, nodes, "10.0.0.1\n10.0.0.2\n");
+    trial_expect(t, imex,
+                 "warn imex: no nvidia-imex runs, and 2 nodes stand in its configuration\n"
+                 "warn imex: there is no channel in /dev/nvidia-caps-imex-channels");
+    trial_add(t, "proc/8/stat", "8 (nvidia-imex) S 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 5 0\n");
+    trial_expect(t, imex, "warn imex: there is no channel in /dev/nvidia-caps-imex-channels");
+    trial_add(t, "dev/nvidia-caps-imex-channels/channel0", "");
+    trial_expect(t, imex, "ok");
+}
+
 static void test_pcie(void **state)
 {
     struct trial *t = *state;
@@ -382,6 +427,7 @@ int main(void)
         IN_TRIAL(test_pcie),           IN_TRIAL(test_nvlink),
         IN_TRIAL(test_fabric),         IN_TRIAL(test_nvlink_errors),
         IN_TRIAL(test_rest),           IN_TRIAL(test_codes),
+        IN_TRIAL(test_power),          IN_TRIAL(test_imex),
         IN_TRIAL(test_shared_library), IN_TRIAL(test_idle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,11 +24,11 @@
  *                        "pages ADDRESS SINGLE DOUBLE PENDING" on GPUs that do not remap
  * nvidia.temperature     "temperature ADDRESS NOW SLOWDOWN MOST MEMORY MEMORY-MOST" in degrees; 0: not said
  * nvidia.slowdown        "reasons ADDRESS BITS"
- * nvidia.pcie            "pcie ADDRESS GENERATION MOST LANES MOST WORKING", "replays ADDRESS N"
- * nvidia.nvlink          "links ADDRESS ACTIVE ALL", "errors ADDRESS LINK REPLAY RECOVERY CRC" of each
- *                        that is active
- * nvidia.fabric          "fabric ADDRESS STATE STATUS HEALTH SUMMARY" of GPUs that belong to one
- * nvidia.persistence     "persistence ADDRESS ON"
+ * nvidia.power           "violations ADDRESS POWER HEAT BOARD RELIABILITY": for how long each kept its clocks
+ * down, in ns since the driver was loaded; "-" for one that is not said nvidia.pcie            "pcie ADDRESS
+ * GENERATION MOST LANES MOST WORKING", "replays ADDRESS N" nvidia.nvlink          "links ADDRESS ACTIVE ALL",
+ * "errors ADDRESS LINK REPLAY RECOVERY CRC" of each that is active nvidia.fabric          "fabric ADDRESS
+ * STATE STATUS HEALTH SUMMARY" of GPUs that belong to one nvidia.persistence     "persistence ADDRESS ON"
  * nvidia.recovery        "recovery ADDRESS ACTION"
  * nvidia.idle            "use ADDRESS BYTES PROCESSES PID": memory in use, processes that compute and the
  *                        first of them; "work N"
@@ -171,6 +171,33 @@ static void ask_slowdown(const struct asked *a)
     unsigned long long bits;
     if (said(a, "clocks", reasons(a, &bits)))
         fact(a->out, "reasons", "%s %llu", a->address, bits);
+}
+
+/* False when something else went wrong than that it does not say. */
+static bool put_violation(const struct asked *a, int policy, struct text *values, bool *any)
+{
+    struct nvml_violation t = {.violation_ns = 0};
+    int r = ASK(a->v->violation, a->gpu, policy, &t);
+    if (!not_there(r) && !said(a, "violations", r))
+        return false;
+    if (r == NVML_SUCCESS)
+        text_printf(values, " %llu", t.violation_ns);
+    else
+        text_add(values, " -");
+    *any |= r == NVML_SUCCESS;
+    return true;
+}
+
+static void ask_power(const struct asked *a)
+{
+    static const int policies[] = {POLICY_POWER, POLICY_THERMAL, POLICY_BOARD, POLICY_RELIABILITY};
+    CLEANUP_TEXT struct text values = {0};
+    bool any = false;
+    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++)
+        if (!put_violation(a, policies[i], &values, &any))
+            return;
+    if (any)
+        fact(a->out, "violations", "%s%s", a->address, values.s);
 }
 
 /* A GPU that idles lowers the speed of its link. */
@@ -375,6 +402,11 @@ void gather_NVIDIA_TEMPERATURE(const struct look *l, struct text *out)
 void gather_NVIDIA_SLOWDOWN(const struct look *l, struct text *out)
 {
     gather(l, ask_slowdown, out);
+}
+
+void gather_NVIDIA_POWER(const struct look *l, struct text *out)
+{
+    gather(l, ask_power, out);
 }
 
 void gather_NVIDIA_PCIE(const struct look *l, struct text *out)

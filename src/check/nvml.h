@@ -91,6 +91,11 @@ struct nvml_process { /* nvmlProcessInfo_t as of nvmlDeviceGetComputeRunningProc
     unsigned gpu_instance, compute_instance;
 };
 
+struct nvml_violation { /* nvmlViolationTime_t */
+    unsigned long long reference_us, violation_ns;
+};
+enum { POLICY_POWER = 0, POLICY_THERMAL = 1, POLICY_BOARD = 3, POLICY_RELIABILITY = 5 };
+
 struct nvml {
     char *library;
     bool usable; /* all of the first group is there */
@@ -125,6 +130,7 @@ struct nvml {
     int (*persistence)(void *, int *);
     int (*fields)(void *, int, struct nvml_field *);
     int (*memory)(void *, struct nvml_memory *);
+    int (*violation)(void *, int, struct nvml_violation *);
     int (*processes)(void *, unsigned *, struct nvml_process *);
 };
 

@@ -10,6 +10,7 @@ _Static_assert(sizeof(struct nvml_field) == 40, "as nvml.h has it");
 _Static_assert(sizeof(struct nvml_fabric) == 40, "as nvml.h has it");
 _Static_assert(sizeof(struct nvml_temperature) == 12, "as nvml.h has it");
 _Static_assert(sizeof(struct nvml_memory) == 40, "as nvml.h has it");
+_Static_assert(sizeof(struct nvml_violation) == 16, "as nvml.h has it");
 _Static_assert(sizeof(struct nvml_process) == 24, "as nvml.h has it");
 
 static bool load(struct nvml *v)
@@ -44,6 +45,7 @@ static bool load(struct nvml *v)
                 {"nvmlDeviceGetPersistenceMode", (void **)&v->persistence},
                 {"nvmlDeviceGetFieldValues", (void **)&v->fields},
                 {"nvmlDeviceGetMemoryInfo_v2", (void **)&v->memory},
+                {"nvmlDeviceGetViolationStatus", (void **)&v->violation},
                 {"nvmlDeviceGetComputeRunningProcesses_v3", (void **)&v->processes}};
     v->so = dlopen(v->library, RTLD_NOW | RTLD_LOCAL);
     for (size_t i = 0; v->so && i < sizeof rows / sizeof *rows; i++)

@@ -190,6 +190,22 @@ int nvmlDeviceGetCurrentClocksEventReasons(void *gpu, unsigned long long *out)
     return r;
 }
 
+struct violation {
+    unsigned long long reference, violation;
+};
+
+int nvmlDeviceGetViolationStatus(void *gpu, int policy, struct violation *t);
+int nvmlDeviceGetViolationStatus(void *gpu, int policy, struct violation *t)
+{
+    static const char *const names[] = {"power", "thermal", "sync", "board", "idle", "reliability"};
+    char name[32];
+    long long ns = 0;
+    snprintf(name, sizeof name, "violation_%s", names[policy]);
+    int r = say(gpu, name, &ns);
+    *t = (struct violation){123, (unsigned long long)ns};
+    return r;
+}
+
 int nvmlDeviceGetCurrPcieLinkGeneration(void *gpu, unsigned *out);
 int nvmlDeviceGetCurrPcieLinkGeneration(void *gpu, unsigned *out)
 {

@@ -132,6 +132,9 @@ bool processes_many(int root);
 bool processes_each(int root, process_fn *fn, void *arg, struct text *out);
 void processes_free(struct processes *p);
 
+/* "process PID" of one with this command, or 0 for none. Where one was found it is looked for first. */
+void fact_process(const struct look *l, int root, const char *command, struct text *out);
+
 /* What a disk answered, as facts: the NVMe health log, the sense data of SMART RETURN STATUS, and the page of
  * informational exceptions of LOG SENSE. */
 enum { SMART_PAGE_BYTES = 512 };

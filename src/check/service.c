@@ -59,7 +59,7 @@ static bool on_process(const struct process *p, void *arg)
     return false;
 }
 
-static void find_process(const struct look *l, int root, const char *command, struct text *out)
+void fact_process(const struct look *l, int root, const char *command, struct text *out)
 {
     struct hint *hint = hint_get(l->root, command);
     struct process p;
@@ -165,7 +165,7 @@ void gather_SERVICE(const struct look *l, struct text *out)
     if (!command && !path && !port && !unit)
         fact(out, "unknown", "the record has none of Name, Command, Socket, Port and Unit");
     if (command)
-        find_process(l, root, command, out);
+        fact_process(l, root, command, out);
     if (path)
         find_socket(root, path, out);
     if (port && text_parse_u64(port, 1, UINT16_MAX, &number, NULL) < 0)
