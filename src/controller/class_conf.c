@@ -24,13 +24,13 @@ static int check_services(const struct config *c, const struct node_class *k, st
 }
 
 /* The record as it is compared: name and keys in the order of the file. */
-static void keep_text(struct config *c, const char *name, const struct class_key *keys, size_t n)
+static void keep_text(struct config *c, const char *name, const struct class_key *keys, size_t n, int line)
 {
     struct text t = {0};
     for (size_t i = 0; i < n; i++)
         text_printf(&t, "%s=%s\n", keys[i].key, keys[i].value);
     c->classes = mem_grow(c->classes, (c->n_classes + 1) * sizeof *c->classes);
-    c->classes[c->n_classes++] = (struct class_text){mem_dup(name), text_take(&t)};
+    c->classes[c->n_classes++] = (struct class_text){mem_dup(name), text_take(&t), line};
 }
 
 static int take_class(struct config *c, const struct conf *file, const struct conf_line *line, struct err *e)
@@ -41,7 +41,7 @@ static int take_class(struct config *c, const struct conf *file, const struct co
         keys[i] = (struct class_key){line->fields[i].key, line->fields[i].value};
     int rc = classes_add(all, keys, line->n, (unsigned)c->number[SETTING_MAX_PARTITION], e);
     if (rc == 0) {
-        keep_text(c, all->list[all->n - 1].name, keys, line->n);
+        keep_text(c, all->list[all->n - 1].name, keys, line->n, line->number);
         rc = check_services(c, &all->list[all->n - 1], e);
     }
     return rc < 0 ? err_wrap(e, -EINVAL, "%s:%d", file->path, line->number) : 0;
@@ -78,6 +78,77 @@ int config_read_classes(struct config *c, struct err *e)
     classes_finish(&c->roster.classes);
     return rc == 0 ? check_named(c, path, e) : rc;
 }
+
+/* --- doubts ---------------------------------------------------------------------------------- */
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The names of the configured nodes, sorted. */
+static const char **roster_names(const struct roster *r)
+{
+    const char **names = mem_alloc((r->n + 1) * sizeof *names);
+    for (size_t i = 0; i < r->n; i++)
+        names[i] = r->nodes[i].name;
+    qsort(names, r->n, sizeof *names, by_name);
+    return names;
+}
+
+static void doubt(struct config *c, const struct class_text *class, const char *what, const char *nodes)
+{
+    enum { NODES_SHOWN = 200 };
+    text_printf(&c->warnings, "%s:%d: class \"%s\" %s%.*s\n", c->text[SETTING_CLASS_CONF], class->line,
+                class->name, what, NODES_SHOWN, nodes);
+}
+
+static void doubt_names(struct config *c, const struct class_text *class, const struct node_class *k,
+                        const char *const *names)
+{
+    CLEANUP_FREE const char **strange = mem_alloc((k->nodes.n + 1) * sizeof *strange);
+    size_t n = 0;
+    for (size_t i = 0; i < k->nodes.n; i++) {
+        const char *name = k->nodes.names[i];
+        if (!bsearch(&name, names, c->roster.n, sizeof *names, by_name))
+            strange[n++] = name;
+    }
+    if (n == 0)
+        return;
+    CLEANUP_FREE char *folded = hostlist_fold(strange, n);
+    doubt(c, class, "names nodes that are not in NodeSpecConf: ", folded);
+}
+
+/* How many of the configured nodes are in each class. */
+static size_t *count_nodes(const struct roster *r)
+{
+    size_t *n = mem_alloc((r->classes.n + 1) * sizeof *n);
+    struct class_index *index = class_index_create(&r->classes);
+    for (size_t i = 0; i < r->n; i++)
+        n[classes_match(&r->classes, index, r->nodes[i].name, &r->nodes[i].spec)]++;
+    class_index_destroy(index);
+    return n;
+}
+
+void config_doubt_classes(struct config *c)
+{
+    const struct roster *r = &c->roster;
+    if (r->n == 0 || c->n_classes == 0)
+        return;
+    CLEANUP_FREE const char **names = roster_names(r);
+    CLEANUP_FREE size_t *members = count_nodes(r);
+    for (size_t i = 0; i < c->n_classes; i++) {
+        uint16_t at;
+        if (classes_find(&r->classes, c->classes[i].name, &at, NULL) < 0 || at + 1u == r->classes.n)
+            continue; /* "default" is for those that come */
+        doubt_names(c, &c->classes[i], &r->classes.list[at], names);
+        if (members[at] == 0)
+            doubt(c, &c->classes[i],
+                  "has no node: none of NodeSpecConf is as it asks, or those are in classes before it", "");
+    }
+}
+
+/* --- what changed ---------------------------------------------------------------------------- */
 
 static const struct class_text *find_text(const struct config *c, const char *name)
 {

@@ -33,6 +33,7 @@ void config_fini(struct config *c)
         free(c->classes[i].keys);
     }
     free(c->classes);
+    text_fini(&c->warnings);
     hostlist_fini(&c->collectors);
     config_fini_health(c);
     config_fini_broker(c);
@@ -324,6 +325,8 @@ int config_read(const char *path, struct config *c, struct err *e)
         rc = config_read_partitions(c, e);
     if (rc == 0)
         rc = config_read_classes(c, e);
+    if (rc == 0)
+        config_doubt_classes(c);
     if (rc == 0)
         rc = config_read_health(c, e);
     if (rc == 0)

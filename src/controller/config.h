@@ -51,7 +51,9 @@ struct config {
     size_t n_classes; /* as written in ClassConf: what config_compare looks at */
     struct class_text {
         char *name, *keys;
+        int line;
     } * classes;
+    struct text warnings; /* what is taken though it looks like a mistake, a sentence a line */
 };
 
 /* The words of the parameter Health. */

@@ -16,6 +16,9 @@ int config_read_nodes(struct config *c, struct err *e);
 int config_read_partitions(struct config *c, struct err *e);
 /* Also without a file: then every node is in the class default. */
 int config_read_classes(struct config *c, struct err *e);
+/* Warns of classes whose nodes nobody configured. Where no nodes are configured they make themselves known.
+ */
+void config_doubt_classes(struct config *c);
 /* Checks, meanings and remedies; after the classes, which they name. */
 int config_read_health(struct config *c, struct err *e);
 void config_fini_health(struct config *c);

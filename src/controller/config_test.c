@@ -599,6 +599,32 @@ static void test_what_classes_name_fits_a_frame(void **state)
              "32768 can be told to the agents");
 }
 
+static void doubts(const char *classes, const char *nodes, const char *want)
+{
+    struct config c = good(with_classes("", classes), nodes, NULL);
+    CLEANUP_TEXT struct text said = {0};
+    for (const char *line = c.warnings.s; line && *line; line += strcspn(line, "\n") + 1)
+        text_printf(&said, "%.*s\n", (int)strcspn(line + strlen(dir) + 1, "\n"), line + strlen(dir) + 1);
+    assert_string_equal(said.s ? said.s : "", want);
+    config_fini(&c);
+}
+
+#define NO_NODE " has no node: none of NodeSpecConf is as it asks, or those are in classes before it\n"
+
+static void test_classes_of_nodes_that_nobody_configured(void **state)
+{
+    static const char nodes[] = "Name=lx[01-04] Group=1\nName=gx01 Group=2\n";
+    doubts("Class=a Nodes=lx[01-02]\nClass=b Group=2\nClass=default Minor=x\n", nodes, "");
+    doubts("# one\n\nClass=a Nodes=lx[03-06],gx1\n", nodes,
+           "classes:3: class \"a\" names nodes that are not in NodeSpecConf: gx1,lx[05-06]\n");
+    doubts("Class=a Nodes=gx01\nClass=b Nodes=hx[01-02]\n", nodes,
+           "classes:2: class \"b\" names nodes that are not in NodeSpecConf: hx[01-02]\n"
+           "classes:2: class \"b\"" NO_NODE);
+    doubts("Class=rack3 Group=3\n", nodes, "classes:1: class \"rack3\"" NO_NODE);
+    doubts("Class=all\nClass=a Nodes=lx01\n", nodes, "classes:2: class \"a\"" NO_NODE);
+    doubts("Class=a Nodes=lx[05-06]\nClass=rack3 Group=3\n", "# they come by themselves\n", "");
+}
+
 static void test_which_classes_changed(void **state)
 {
     CLEANUP_TEXT struct text t = {0};
@@ -771,6 +797,7 @@ int main(void)
         TEST(test_a_class_asks_for_what_there_is),
         TEST(test_the_classes_file_is_wanted),
         TEST(test_what_classes_name_fits_a_frame),
+        TEST(test_classes_of_nodes_that_nobody_configured),
         TEST(test_which_classes_changed),
         TEST(test_files_of_health),
         TEST(test_missing_files_of_health),

@@ -146,6 +146,17 @@ static void take_policies(struct controller *c)
     broker_configure(c->broker, &c->conf);
 }
 
+/* To the log, and to whoever asked, if anybody did. */
+static void warn_of(const struct config *conf, struct text *asked)
+{
+    for (const char *line = conf->warnings.s; line && *line; line += strcspn(line, "\n") + 1) {
+        int len = (int)strcspn(line, "\n");
+        log_warn("%.*s", len, line);
+        if (asked)
+            text_printf(asked, "warning: %.*s\n", len, line);
+    }
+}
+
 static int reload(void *arg, const char *actor, struct text *changes, struct err *e)
 {
     struct controller *c = arg;
@@ -169,6 +180,7 @@ static int reload(void *arg, const char *actor, struct text *changes, struct err
             t.s[i] = i + 1 < t.len ? ';' : ' ';
     notice(c, "config.reload", "", t.s);
     text_fini(&t);
+    warn_of(&c->conf, changes);
     return 0;
 }
 
@@ -484,6 +496,7 @@ int controller_open(uv_loop_t *loop, const char *config_path, const char *state_
         log_set_flags(c->conf.debug_flags);
         log_debug(LOG_INIT, "%s is read: %zu nodes, %zu collectors", config_path, c->conf.roster.n,
                   c->conf.collectors.n);
+        warn_of(&c->conf, NULL);
         rc = open_state(c, state_dir, &revision, e);
     }
     if (rc == 0) {

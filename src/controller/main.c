@@ -30,6 +30,7 @@ static int check_configuration(const char *path)
         fprintf(stderr, "fettled: %s\n", e.msg);
         return 1;
     }
+    fputs(c.warnings.s ? c.warnings.s : "", stderr);
     printf(
         "%s: %zu nodes, %zu partitions with a name or as default, %zu classes, %zu collectors; no mistakes\n",
         path, c.roster.n, c.roster.n_partitions, c.roster.classes.n, c.collectors.n);

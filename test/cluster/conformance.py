@@ -86,7 +86,8 @@ def test_another_class_file_is_taken_at_a_reload(world):
     cohorts = {n['Cohort'] for n in c.table('Name,Cohort').values()}
     equal(len(cohorts), 1, f'cohorts by what counts: {cohorts}')
     world.write('classes.conf', 'Class=plain Nodes=n[01-09]\n')
-    c.fettle('reload')
+    contains(c.fettle('reload'), 'classes.conf:1: class "plain" names nodes that are not in NodeSpecConf: n[03-09]',
+             'the warning')
     wait_drift(c, 'n02', 'open')
 
 
