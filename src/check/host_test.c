@@ -344,6 +344,39 @@ static void test_clock_source(void **state)
     trial_begins(t, "Probe=clock.source", "unknown");
 }
 
+static void test_hung_tasks(void **state)
+{
+    struct trial *t = *state;
+    static const char path[] = "proc/sys/kernel/hung_task_detect_count";
+    trial_begins(t, "Probe=kernel.hung", "unsupported there is no /proc/sys/kernel/hung_task_detect_count");
+    trial_add(t, path, "17\n");
+    trial_expect(t, "Probe=kernel.hung", "ok");
+    trial_add(t, path, "19\n");
+    trial_expect(t, "Probe=kernel.hung",
+                 "warn kernel: it found 2 hung tasks within ten minutes; 3 are too many");
+    trial_add(t, path, "20\n");
+    trial_begins(t, "Probe=kernel.hung", "degraded kernel: it found 3 hung tasks");
+    t->now_s += 700;
+    trial_expect(t, "Probe=kernel.hung", "ok");
+}
+
+static void test_agent(void **state)
+{
+    struct trial *t = *state;
+    trial_begins(t, "Probe=agent", "unknown /proc/self: No such file");
+    trial_add(t, "proc/self/statm", "500000 120000 900 1 0 9999 0\n");
+    trial_begins(t, "Probe=agent", "unknown /proc/self: No such file");
+    trial_add(t, "proc/self/fd/0", "");
+    trial_expect(t, "Probe=agent", "ok");
+    trial_expect(t, "Probe=agent Memory=400MB",
+                 "warn agent: it has 480000 KiB of memory, of at most 390625 KiB");
+    trial_add(t, "proc/self/statm", "500000\n");
+    trial_begins(t, "Probe=agent", "unknown /proc/self: Invalid");
+    assert_string_equal(trial_judge(t, "Probe=agent", "memory 900\nfiles 820 1024\n"), "ok");
+    assert_string_equal(trial_judge(t, "Probe=agent", "memory 900\nfiles 840 1024\n"),
+                        "warn agent: it has 840 files open, of 1024 and at most 80 %");
+}
+
 static void test_uptime(void **state)
 {
     struct trial *t = *state;
@@ -533,6 +566,8 @@ int main(void)
         IN_TRIAL(test_taint),
         IN_TRIAL(test_crash),
         IN_TRIAL(test_clock_source),
+        IN_TRIAL(test_hung_tasks),
+        IN_TRIAL(test_agent),
         IN_TRIAL(test_uptime),
         IN_TRIAL(test_watchdog),
         IN_TRIAL(test_load),

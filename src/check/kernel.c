@@ -11,6 +11,7 @@
 /*
  * kernel.taint   "tainted BITS"
  * kernel.crash   "crashes N"
+ * kernel.hung    "hung N" tasks that the kernel found to be hung since the boot
  * clock.source   "current NAME", "available NAMES"
  * uptime         "uptime SECONDS"
  * watchdog       "watchdog NAME STATE"
@@ -119,6 +120,35 @@ void judge_CLOCK_SOURCE(struct look *l, const char *facts, struct verdict *v)
     if (want ? strcmp(name, want) != 0 : slow)
         verdict_add(v, RESULT_WARN, "clock", "", "the clock's source is %s, not %s; there are %s", name,
                     want ? want : "the processor's", others);
+}
+
+/* --- kernel.hung ---------------------------------------------------------------------------- */
+
+/* The kernel's log has only the first ten of a boot (hung_task_warnings). */
+void gather_KERNEL_HUNG(const struct look *l, struct text *out)
+{
+    static const char path[] = "proc/sys/kernel/hung_task_detect_count";
+    CLEANUP_FD int root = look_root(l, out);
+    int r = root < 0 ? 0 : fact_file_u64(out, "hung", root, path);
+    if (r < 0)
+        fact_cannot(root, out, path, r);
+}
+
+void judge_KERNEL_HUNG(struct look *l, const char *facts, struct verdict *v)
+{
+    uint64_t n;
+    int64_t many;
+    if (!want_number(l, "Degraded", 3, &many, v))
+        return;
+    if (!fact_u64(facts, "hung", &n)) {
+        verdict_cannot(v, RESULT_UNKNOWN, "the number of hung tasks is not understood");
+        return;
+    }
+    uint64_t grew = grown_within(l, "hung", "", n, span_s(600));
+    if (grew > 0)
+        verdict_add(v, grew >= (uint64_t)many ? RESULT_DEGRADED : RESULT_WARN, "kernel", "",
+                    "it found %" PRIu64 " hung tasks within ten minutes; %" PRId64 " are too many", grew,
+                    many);
 }
 
 /* --- uptime --------------------------------------------------------------------------------- */
