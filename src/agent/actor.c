@@ -2,6 +2,7 @@
 #include "agent/actor.h"
 
 #include "agent/deeds.h"
+#include "agent/oom.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -202,6 +203,19 @@ static void on_output(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
         uv_read_stop(stream);
 }
 
+/* What is started inherits the score before anybody else could set its own, so the agent itself goes without
+ * protection for so long. */
+static int spawn_ordinary(struct operation *o, const uv_process_options_t *options)
+{
+    int before = OOM_ORDINARY;
+    int ordinary = oom_score_set(OOM_ORDINARY, &before);
+    int r = uv_spawn(o->process.loop, &o->process, options);
+    int back = ordinary ? 0 : oom_score_set(before, NULL);
+    if (back)
+        log_error("when memory runs out, this agent is ended as any other process: %s", strerror(-back));
+    return r;
+}
+
 /* In a session of its own, so that all of it can be ended, and nothing of it ends with the agent. */
 static int spawn(struct operation *o, char **argv)
 {
@@ -219,7 +233,7 @@ static int spawn(struct operation *o, char **argv)
                                     .flags = UV_PROCESS_DETACHED,
                                     .stdio_count = 3,
                                     .stdio = stdio};
-    int r = uv_spawn(o->process.loop, &o->process, &options);
+    int r = spawn_ordinary(o, &options);
     close(ends[1]);
     if (r || uv_pipe_open(&o->output, ends[0])) {
         close(ends[0]);

@@ -3,6 +3,7 @@
 
 #include "agent/deeds.h"
 #include "agent/fake.h"
+#include "agent/oom.h"
 #include "base/json.h"
 
 #include <errno.h>
@@ -48,10 +49,12 @@ static void say_checks(void *arg, const char *body, size_t len)
 
 static void start(struct node *n, const char *boot)
 {
-    static const char records[] = "Check=disk Probe=plugin Run=\"echo slow; exit 2\" When=extensive\n"
-                                  "Check=hangs Probe=plugin Run=\"sleep 1000\" When=extensive Deadline=1h\n"
-                                  "Check=pair Probe=plugin When=scheduled Group=2 "
-                                  "Run=\"echo ${FETTLE_NODES:-alone} ${FETTLE_RANK:-} ${FETTLE_COUNT:-}\"\n";
+    static const char records[] =
+        "Check=disk Probe=plugin Run=\"echo slow; exit 2\" When=extensive\n"
+        "Check=hangs Probe=plugin Run=\"sleep 1000\" When=extensive Deadline=1h\n"
+        "Check=score Probe=plugin Run=\"cat /proc/self/oom_score_adj\" When=extensive\n"
+        "Check=pair Probe=plugin When=scheduled Group=2 "
+        "Run=\"echo ${FETTLE_NODES:-alone} ${FETTLE_RANK:-} ${FETTLE_COUNT:-}\"\n";
     struct checker_settings checks = {
         .root = n->root, .node = "lx01", .boot = boot, .say = say_checks, .arg = n};
     struct checklist list = {0};
@@ -227,6 +230,23 @@ static void what_takes_too_long_is_killed_with_all_that_it_started(void **state)
     assert_true(wait_outside(n, is_gone, &child));
     act(n, "c2", "node:true"); /* there is room for another one */
     wait_said(n, "c2", "done");
+}
+
+/* Remedies, and the commands of checks. A score above 0 is one that every test may have. */
+static void what_it_starts_goes_first_when_memory_runs_out(void **state)
+{
+    struct node *n = *state;
+    int before, own;
+    assert_int_equal(oom_score_set(321, &before), 0);
+    act(n, "c1", "node:cat /proc/self/oom_score_adj");
+    wait_said(n, "c1", "done");
+    act(n, "c2", "check:score");
+    wait_said(n, "c2", "done");
+    assert_int_equal(oom_score_set(before, &own), 0);
+    assert_string_equal(string_of(last_of(n, "c1"), "text"), "0\n");
+    const json_t *verdict = json_object_get(last_of(n, "c2"), "verdict");
+    assert_string_equal(string_of(verdict, "text"), "0");
+    assert_int_equal(own, 321);
 }
 
 static void refuses_what_may_not_be_done(void **state)
@@ -540,6 +560,7 @@ int main(void)
         TEST(says_that_it_begins_and_what_came_of_it),
         TEST(keeps_the_end_of_much_output),
         TEST(what_takes_too_long_is_killed_with_all_that_it_started),
+        TEST(what_it_starts_goes_first_when_memory_runs_out),
         TEST(refuses_what_may_not_be_done),
         TEST(an_old_term_is_refused_and_the_next_one_may_ask_the_same),
         TEST(terms_count_within_one_state_of_a_controller),

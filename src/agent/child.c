@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/child.h"
 
+#include "agent/oom.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -122,6 +124,7 @@ static _Noreturn void be_child(const struct child *c, int fd, pid_t parent, cons
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
         signal(defaults[i], SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)oom_score_set(OOM_ORDINARY, NULL); /* where it may not be, nothing better can be done */
     if (getppid() != parent || !settle(fd, c->kept))
         _exit(1);
     sigprocmask(SIG_SETMASK, mask, NULL);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/child.h"
 
+#include "agent/oom.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -280,6 +282,29 @@ static void what_a_child_opens_is_there_in_its_own_children(void **state)
     assert_string_equal(r->text, "8");
 }
 
+static int look_at_the_score(void *arg, struct text *out, struct err *e)
+{
+    char score[16] = "";
+    FILE *file = fopen("/proc/self/oom_score_adj", "re");
+    assert_non_null(file);
+    assert_non_null(fgets(score, sizeof score, file));
+    fclose(file);
+    text_add(out, score);
+    return 0;
+}
+
+/* A score above 0 is one that every test may have; the child's is the same for one below. */
+static void nothing_of_its_parents_protection_is_in_the_child(void **state)
+{
+    struct run *r = *state;
+    int before, own;
+    assert_int_equal(oom_score_set(321, &before), 0);
+    run(r, span_s(20), look_at_the_score);
+    assert_int_equal(oom_score_set(before, &own), 0);
+    assert_string_equal(r->text, "0\n");
+    assert_int_equal(own, 321);
+}
+
 /* --- one that stays ------------------------------------------------------------------------- */
 
 static int answer(void *arg, const char *question, struct text *out, struct err *e)
@@ -431,6 +456,7 @@ int main(void)
         T(holds_no_descriptor_of_its_parent),
         T(keeps_one_descriptor_open_in_the_child),
         T(what_a_child_opens_is_there_in_its_own_children),
+        T(nothing_of_its_parents_protection_is_in_the_child),
         T(one_may_stay_for_the_next_question),
         T(one_that_stays_knows_what_was_when_it_was_started),
         T(when_one_that_stays_ends_another_comes),
