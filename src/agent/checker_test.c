@@ -671,6 +671,19 @@ static void a_line_of_the_kernel_is_told_and_survives_the_agent(void **state)
     wait_said(n, n->n, "log", "ok");
 }
 
+/* The kernel itself says nothing more; another's line shows that something is missing. */
+static void a_gap_in_the_log_of_the_kernel_is_told_at_once(void **state)
+{
+    struct node *n = *state;
+    fake_write(n->root, "dev/kmsg", "6,1,1000000,-;Linux version 6.1.0\n");
+    start(n);
+    set_list(n, "h1", "Check=log Probe=kernel.log Every=1d\n");
+    wait_said(n, 0, "log", "ok");
+    append(n, "30,9,2000000,-;systemd[1]: up");
+    CLEANUP_FREE char *text = json_write(wait_said(n, 0, "log", "warn"));
+    assert_non_null(strstr(text, "kernel.gap"));
+}
+
 static void the_end_of_a_service_is_told_at_once(void **state)
 {
     struct node *n = *state;
@@ -778,6 +791,7 @@ int main(void)
         TEST(idle_checks_wait_while_the_node_is_tested),
         TEST(before_a_job_what_is_old_is_looked_at_and_what_fails_says_no),
         TEST(a_line_of_the_kernel_is_told_and_survives_the_agent),
+        TEST(a_gap_in_the_log_of_the_kernel_is_told_at_once),
         TEST(the_end_of_a_service_is_told_at_once),
         TEST(what_does_not_fit_one_frame_goes_in_several),
         TEST(what_cannot_be_seen_any_more_says_so_beside_what_was_seen),

@@ -92,20 +92,29 @@ static void cannot_follow(struct kernel *k, const struct err *why)
     uv_timer_start(&k->look, on_reopen, REOPEN_MS, 0);
 }
 
+static void save_soon(struct kernel *k)
+{
+    if (k->settings.home && !uv_is_active((uv_handle_t *)&k->save))
+        uv_timer_start(&k->save, on_save, SAVE_MS, 0);
+}
+
 /* True when there may be more in the next turn. */
 static bool drain(struct kernel *k)
 {
     struct kmsg record;
     struct err e = {0};
     struct mono now = mono_now();
+    uint64_t before = kmsg_cursor(k->follow)->next, lost;
     bool news = false;
-    int n = 0, r = 0;
-    for (uint64_t lost; n < LINES_A_TURN && (r = kmsg_next(k->follow, &record, &lost, &e)) > 0; n++) {
-        news |= kernel_log_take(k->log, now, &record, lost);
+    int n = 0, r;
+    do {
+        r = kmsg_next(k->follow, &record, &lost, &e);
         k->lost += lost;
-    }
-    if (n > 0 && k->settings.home && !uv_is_active((uv_handle_t *)&k->save))
-        uv_timer_start(&k->save, on_save, SAVE_MS, 0);
+        news |= kernel_log_lose(k->log, now, lost);
+        news |= r > 0 && kernel_log_take(k->log, now, &record);
+    } while (r > 0 && ++n < LINES_A_TURN);
+    if (kmsg_cursor(k->follow)->next != before)
+        save_soon(k);
     if (r < 0)
         cannot_follow(k, &e);
     if (news)

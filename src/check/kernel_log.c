@@ -142,14 +142,14 @@ static bool keep_finding(struct kernel_log *k, struct mono at, const struct find
     return true;
 }
 
-static void keep_gap(struct kernel_log *k, struct mono at, uint64_t lost)
+bool kernel_log_lose(struct kernel_log *k, struct mono now, uint64_t lost)
 {
     struct finding f = {.result = RESULT_WARN};
     struct meaning m = {.act = ACT_WATCH, .result = RESULT_WARN};
     snprintf(f.code, sizeof f.code, "%s", CODE_GAP);
     snprintf(f.text, sizeof f.text,
              "%" PRIu64 " lines of the kernel's log were overwritten before they were read", lost);
-    keep_finding(k, at, &f, &m);
+    return lost > 0 && keep_finding(k, now, &f, &m);
 }
 
 static struct mono time_of(const struct kmsg *r, struct mono now)
@@ -158,21 +158,18 @@ static struct mono time_of(const struct kmsg *r, struct mono now)
     return r->at_us < limit ? (struct mono){(int64_t)r->at_us * 1000} : now;
 }
 
-bool kernel_log_take(struct kernel_log *k, struct mono now, const struct kmsg *r, uint64_t lost)
+bool kernel_log_take(struct kernel_log *k, struct mono now, const struct kmsg *r)
 {
     struct finding f;
     struct meaning m;
-    struct mono at = time_of(r, now);
-    if (lost > 0)
-        keep_gap(k, at, lost);
     if (!r->from_kernel || !meaning_of(k->meanings, r->text, &f, &m))
-        return lost > 0;
+        return false;
     if (m.result != RESULT_OK)
-        return keep_finding(k, at, &f, &m) || lost > 0;
+        return keep_finding(k, time_of(r, now), &f, &m);
     struct kept *closed = find(k, &f);
     if (closed)
         drop(k, closed);
-    return closed || lost > 0;
+    return closed;
 }
 
 bool kernel_log_forget(struct kernel_log *k, const char *device)
@@ -308,8 +305,11 @@ static int read_all(struct kernel_log *k, struct kmsg_follow *f, struct mono now
     int r;
     do {
         before = kmsg_cursor(f)->next;
-        while ((r = kmsg_next(f, &record, &lost, e)) > 0)
-            kernel_log_take(k, now, &record, lost);
+        while ((r = kmsg_next(f, &record, &lost, e)) > 0) {
+            kernel_log_lose(k, now, lost);
+            kernel_log_take(k, now, &record);
+        }
+        kernel_log_lose(k, now, lost);
     } while (r == 0 && kmsg_cursor(f)->next != before);
     return r;
 }

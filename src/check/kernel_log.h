@@ -29,9 +29,12 @@ struct kernel_log *kernel_log_create(const struct meanings *meanings);
 void kernel_log_destroy(struct kernel_log *k);
 void kernel_log_mean(struct kernel_log *k, const struct meanings *meanings);
 
-/* Takes a record. Its own time counts, but no later one than now. lost: as kmsg_next says. True when a
- * finding came, went, or was said again. */
-bool kernel_log_take(struct kernel_log *k, struct mono now, const struct kmsg *r, uint64_t lost);
+/* Takes a record. Its own time counts, but no later one than now. True when a finding came, went, or was
+ * said again. */
+bool kernel_log_take(struct kernel_log *k, struct mono now, const struct kmsg *r);
+/* So many records were overwritten before they were read, as kmsg_next says; it is known now. True when there
+ * is a finding of it: not of 0. */
+bool kernel_log_lose(struct kernel_log *k, struct mono now, uint64_t lost);
 
 /* A remedy was applied to this device, or (NULL) to all: what was found before is over. True when there was
  * anything. A GPU is reset together with its neighbours: call it for each of them. */

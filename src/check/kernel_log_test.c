@@ -60,7 +60,7 @@ static bool say(struct world *w, int64_t s, const char *line)
 {
     struct kmsg r = {.at_us = (uint64_t)s * 1000000, .from_kernel = true};
     snprintf(r.text, sizeof r.text, "%s", line);
-    return kernel_log_take(w->log, at(s), &r, 0);
+    return kernel_log_take(w->log, at(s), &r);
 }
 
 /* What check says at s: "code result" of all findings, by commas. */
@@ -110,7 +110,7 @@ static void a_users_line_is_none(void **state)
     struct world *w = *state;
     struct kmsg r = {.at_us = 1, .facility = 1, .from_kernel = false};
     memcpy(r.text, XID_79, sizeof XID_79);
-    assert_false(kernel_log_take(w->log, at(1), &r, 0));
+    assert_false(kernel_log_take(w->log, at(1), &r));
     expect(w, 1, "");
 }
 
@@ -210,8 +210,9 @@ static void a_milder_line_does_not_lower_what_stays(void **state)
 static void a_gap_is_a_finding(void **state)
 {
     struct world *w = *state;
-    struct kmsg r = {.at_us = 1000000, .from_kernel = true, .text = "Linux"};
-    assert_true(kernel_log_take(w->log, at(1), &r, 17));
+    assert_false(kernel_log_lose(w->log, at(1), 0));
+    expect(w, 1, "");
+    assert_true(kernel_log_lose(w->log, at(1), 17));
     expect(w, 2, "kernel.gap warn");
     assert_string_equal(w->v.findings[0].text,
                         "17 lines of the kernel's log were overwritten before they were read");
@@ -224,10 +225,10 @@ static void a_record_counts_from_its_own_time(void **state)
     struct world *w = *state;
     struct kmsg r = {.at_us = 10000000, .from_kernel = true};
     memcpy(r.text, SOFT, sizeof SOFT);
-    kernel_log_take(w->log, at(1000), &r, 0);
+    kernel_log_take(w->log, at(1000), &r);
     expect(w, 1000, "");
     r.at_us = 99999000000;
-    kernel_log_take(w->log, at(1000), &r, 0);
+    kernel_log_take(w->log, at(1000), &r);
     expect(w, 1600, "nfs.timeout warn");
     expect(w, 1601, "");
 }

@@ -29,7 +29,7 @@ struct kmsg_follow {
     enum source source;
     struct kmsg_cursor cursor;
     bool counted;  /* the cursor's number is to be held against the next record's */
-    uint64_t lost; /* before the next record that is given */
+    uint64_t lost; /* and not told yet */
     bool skipping; /* a line longer than the buffer */
     off_t read;    /* of a file */
     size_t len;
@@ -181,6 +181,13 @@ static bool take_line(struct kmsg_follow *f, const char *line, size_t len, struc
     return whole && count(f, out) && out->from_kernel;
 }
 
+static int tell_lost(struct kmsg_follow *f, uint64_t *lost, int r)
+{
+    *lost = f->lost;
+    f->lost = 0;
+    return r;
+}
+
 int kmsg_next(struct kmsg_follow *f, struct kmsg *out, uint64_t *lost, struct err *e)
 {
     *lost = 0;
@@ -188,14 +195,10 @@ int kmsg_next(struct kmsg_follow *f, struct kmsg *out, uint64_t *lost, struct er
     int r = 1;
     for (int fills = 0; r > 0 && fills <= FILLS_MAX; fills++) {
         size_t len;
-        for (char *line; (line = first_line(f, &len));) {
-            if (!take_line(f, line, len, out))
-                continue;
-            *lost = f->lost;
-            f->lost = 0;
-            return 1;
-        }
+        for (char *line; (line = first_line(f, &len));)
+            if (take_line(f, line, len, out))
+                return tell_lost(f, lost, 1);
         r = fills < FILLS_MAX ? fill(f) : 0;
     }
-    return r < 0 ? err_set(e, r, "the kernel's log: %s", strerror(-r)) : 0;
+    return r < 0 ? err_set(e, r, "the kernel's log: %s", strerror(-r)) : tell_lost(f, lost, 0);
 }

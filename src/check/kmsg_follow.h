@@ -11,7 +11,7 @@
  * Follows the kernel's log, ROOT/dev/kmsg, from where somebody left off. Nothing here waits.
  *
  *   f = kmsg_open(root, &cursor, &e);
- *   when poked: while ((r = kmsg_next(f, &record, &lost, &e)) > 0) ...
+ *   when poked: do r = kmsg_next(f, &record, &lost, &e) ... while (r > 0);
  *   keep *kmsg_cursor(f) beside what was made of the records
  *
  * In the place of the device there may be a pipe, or a file that grows: records in the form of kmsg.h, a
@@ -39,11 +39,13 @@ void kmsg_close(struct kmsg_follow *f);
 int kmsg_fd(const struct kmsg_follow *f);
 
 /* The next record that the kernel itself wrote; what others wrote, and what is no record, is passed over.
- *   1   there is one; *lost is how many before it were overwritten before anybody read them. Whoever wants
- *       no more of them in this turn calls again in the next one, and does not wait to be poked
+ * *lost is how many were overwritten before anybody read them, and were not told yet: as soon as any record
+ * behind them was read, whoever wrote it.
+ *   1   there is one. Whoever wants no more of them in this turn calls again in the next one, and does not
+ *       wait to be poked
  *   0   no more for now, or many were passed over: wait until poked (a device that has more is readable at
- *       once; look at a file again until the cursor no longer moves). *lost is 0
- *   -errno with a sentence: the log cannot be read any more; close it */
+ *       once; look at a file again until the cursor no longer moves)
+ *   -errno with a sentence: the log cannot be read any more; close it. *lost is 0 */
 int kmsg_next(struct kmsg_follow *f, struct kmsg *out, uint64_t *lost, struct err *e);
 
 /* Up to where it was read; borrowed until the next call. */

@@ -157,18 +157,21 @@ static void a_gap_since_the_last_time_is_told(void **state)
     kmsg_close(f);
 }
 
-/* What only others wrote behind a gap does not make one forget it. */
-static void a_gap_is_told_with_the_next_record(void **state)
+/* Also when only others wrote behind it: the kernel may say nothing more for days. */
+static void a_gap_is_told_when_it_is_known(void **state)
 {
-    struct tree *t = logged(state, "6,1,1,-;one\n30,5,2,-;systemd\n");
+    struct tree *t = logged(state, "6,1,1,-;one\n30,5,2,-;systemd\n30,9,2,-;systemd\n");
     struct kmsg_follow *f = follow(t, NULL);
     uint64_t lost;
     assert_string_equal(next(f, &lost), "one");
+    assert_int_equal(lost, 0);
+    assert_string_equal(next(f, &lost), "");
+    assert_int_equal(lost, 6);
     assert_string_equal(next(f, &lost), "");
     assert_int_equal(lost, 0);
-    write_to(t, "6,6,3,-;six\n", O_APPEND);
-    assert_string_equal(next(f, &lost), "six");
-    assert_int_equal(lost, 3);
+    write_to(t, "30,10,3,-;systemd\n6,12,3,-;twelve\n", O_APPEND);
+    assert_string_equal(next(f, &lost), "twelve");
+    assert_int_equal(lost, 1);
     kmsg_close(f);
 }
 
@@ -277,7 +280,7 @@ int main(void)
         IN_TREE(only_what_the_kernel_said_is_given),
         IN_TREE(what_was_overwritten_is_told),
         IN_TREE(a_gap_since_the_last_time_is_told),
-        IN_TREE(a_gap_is_told_with_the_next_record),
+        IN_TREE(a_gap_is_told_when_it_is_known),
         IN_TREE(a_file_may_grow_and_a_line_come_in_pieces),
         IN_TREE(a_file_that_was_cut_is_read_anew),
         IN_TREE(a_line_without_end_is_passed_over),
