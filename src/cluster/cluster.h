@@ -9,6 +9,7 @@
 #include "conform/class.h"
 #include "health/check.h"
 #include "health/finding.h"
+#include "health/floor.h"
 #include "health/meaning.h"
 #include "node/lifecycle.h"
 #include "node/machine.h"
@@ -43,6 +44,7 @@
  *   repair/NAME  {"step","since","deadline",...}          its way back into service
  *   trial/NAME   {"now","last"}                          checks that it is, and was, held for
  *   shared/KEY   {"since","nodes","fault","why"}          one cause of findings on many nodes
+ *   floor/CLASS CHECK {"at","sum","nodes":[...]}         what nodes came to in a benchmark
  *   tally/REMEDY {"counts":{"FAULT CLASS":[helped,failed]}}  what came of remedies
  *   switch/NAME  {"on","by","at","why"}                   what stops everything
  *   effect/KIND.NAME                                      the outbox: what drivers are to bring about
@@ -249,6 +251,24 @@ struct trial_record {
     } * last; /* when each check ran last, and what it came to: the latest first, TRIALS_KEPT_MAX at most */
 };
 
+enum { FLOORS_MAX = 256, FLOOR_WHAT_BYTES_MAX = 2 * FLOOR_NAME_BYTES_MAX + 1 };
+
+/* What nodes of a class came to in a benchmark (doc/spec/repair.md). */
+struct floor {
+    char *key; /* "gpu bench.disk": class and check */
+    struct wall at;
+    uint64_t sum; /* of what was measured: values of another sum are of another benchmark */
+    size_t n;
+    struct floor_node {
+        char *name;
+        size_t n;
+        struct floor_value {
+            char what[FLOOR_WHAT_BYTES_MAX + 1]; /* "bandwidth MB/s": a measure and its unit */
+            int64_t value;
+        } * values; /* FLOOR_MEASURES_MAX at most */
+    } * nodes;      /* the latest first, each once, FLOOR_NODES_MAX at most */
+};
+
 /* One cause of findings on many nodes. It isolates nobody. */
 struct shared_cause {
     char *key;   /* "fs.mounted mount /scratch" */
@@ -412,6 +432,10 @@ const struct tried *trial_last(const struct trial_record *t, const char *check);
 enum result member_severity(const struct member *m);
 struct outcomes cluster_outcomes(const struct cluster *c, const char *fault, const char *remedy,
                                  const char *class);
+/* NULL while no node of the class came to anything. */
+const struct floor *cluster_floor(const struct cluster *c, const char *class, const char *check);
+/* NULL for what it did not measure. */
+const struct floor_value *floor_value(const struct floor_node *n, const char *what);
 /* Calls fn for each shared cause, in order of their keys. */
 typedef void shared_fn(void *arg, const struct shared_cause *s);
 void cluster_each_shared(const struct cluster *c, shared_fn *fn, void *arg);

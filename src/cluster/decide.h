@@ -64,6 +64,7 @@ int decide_approve(const struct cluster *c, const struct command *cmd, size_t fr
 int decide_baseline(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
 /* FINDINGS, SHARED, REPAIR, OUTCOME, OPERATE, TRANSITION, TICKET, REPAIR_*, SWITCH. */
 int decide_health(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
+int decide_measured(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
 /* TRIAL_BEGIN and TRIAL_END. */
 int decide_trial(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
 /* REPAIR and OPERATE; set is the command's. */

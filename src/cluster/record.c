@@ -358,7 +358,8 @@ int cluster_put(struct cluster *c, const char *key, const char *value, struct er
                  {"tally/", put_tally},       {"switch/", put_switch},
                  {"machine/", put_machine},   {"maintenance/", put_maintenance},
                  {"origin/", put_origin},     {"trial/", put_trial},
-                 {"window/", put_window}};
+                 {"window/", put_window},
+                 {"floor/", put_floor}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t len = strlen(kinds[i].prefix);
         if (strncmp(key, kinds[i].prefix, len) != 0)
@@ -422,4 +423,5 @@ void cluster_forget_records(struct cluster *c)
         put_token(c, t->hash, NULL, NULL);
     conform_forget(c);
     health_forget(c);
+    floors_forget(c);
 }

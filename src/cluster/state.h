@@ -72,6 +72,12 @@ struct tally {
     UT_hash_handle hh;
 };
 
+/* A floor/ record. */
+struct floor_slot {
+    struct floor f; /* first */
+    UT_hash_handle hh;
+};
+
 struct switch_slot {
     char *name;
     char *by, *why;
@@ -101,6 +107,7 @@ struct cluster {
     struct effect *effects;
     struct shared_slot *shared; /* in order of their keys */
     struct tally *tallies;
+    struct floor_slot *floors;
     struct switch_slot *switches;
     cluster_effect_fn *on_effect;
     void *on_effect_arg;
@@ -183,6 +190,7 @@ int put_health(struct cluster *c, const char *name, const char *value, struct er
 int put_repair(struct cluster *c, const char *name, const char *value, struct err *e);
 int put_shared(struct cluster *c, const char *key, const char *value, struct err *e);
 int put_tally(struct cluster *c, const char *remedy, const char *value, struct err *e);
+int put_floor(struct cluster *c, const char *key, const char *value, struct err *e);
 int put_switch(struct cluster *c, const char *name, const char *value, struct err *e);
 void member_forget_health(struct cluster *c, struct member *m);
 void member_forget_repair(struct cluster *c, struct member *m);
@@ -224,6 +232,11 @@ char *switch_record(const char *by, struct wall at, const char *why);
 /* The tally of a remedy with one more outcome of each of these faults. */
 char *tally_with(const struct cluster *c, const char *remedy, const char *class, const char *const *faults,
                  size_t n, bool helped);
+/* Reads {"bandwidth MB/s":12345}. *out is the caller's to give to floor_node_fini, also after an error. */
+int floor_values_read(const json_t *o, struct floor_node *out, struct err *e);
+void floor_node_fini(struct floor_node *n);
+char *floor_record(const struct floor *f);
+void floors_forget(struct cluster *c);
 bool switch_known(const char *name);
 
 const struct baseline_slot *baseline_slot(const struct cluster *c, const char *class);

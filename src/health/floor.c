@@ -5,40 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct floor {
-    size_t n; /* in the order in which they were measured */
-    struct {
-        uint32_t node;
-        int64_t value;
-    } list[FLOOR_NODES_MAX];
-};
-
-/* Large enough for any measure, small enough that a percentage of it is a number. */
-static const int64_t VALUE_MAX = INT64_C(1000000000000000);
-
-struct floor *floor_create(void)
-{
-    return mem_alloc(sizeof(struct floor));
-}
-
-void floor_destroy(struct floor *f)
-{
-    free(f);
-}
-
-void floor_note(struct floor *f, uint32_t node, int64_t value)
-{
-    size_t at = 0;
-    while (at < f->n && f->list[at].node != node)
-        at++;
-    if (at == f->n && f->n == FLOOR_NODES_MAX)
-        at = 0;
-    if (at < f->n)
-        memmove(&f->list[at], &f->list[at + 1], (--f->n - at) * sizeof f->list[0]);
-    f->list[f->n].node = node;
-    f->list[f->n++].value = value;
-}
-
 /* --- the measures of a text ------------------------------------------------------------------- */
 
 static bool is_time(const char *unit)
@@ -50,13 +16,17 @@ static bool is_time(const char *unit)
     return false;
 }
 
-/* The next word of s into out; the rest, or NULL when there is none or it is too long. */
+/* The next word of s into out; the rest, or NULL when there is none, it is too long or has more than ASCII.
+ */
 static const char *take_word(const char *s, char out[static FLOOR_NAME_BYTES_MAX + 1])
 {
     s += strspn(s, " ");
     size_t len = strcspn(s, " ,");
     if (len == 0 || len > FLOOR_NAME_BYTES_MAX)
         return NULL;
+    for (size_t i = 0; i < len; i++)
+        if (s[i] < '!' || s[i] > '~')
+            return NULL;
     memcpy(out, s, len);
     out[len] = '\0';
     return s + len;
@@ -70,7 +40,7 @@ static bool read_measure(const char *part, struct measure *m)
     const char *rest = take_word(part, m->name);
     rest = rest ? take_word(rest, number) : NULL;
     rest = rest ? take_word(rest, m->unit) : NULL;
-    if (!rest || text_parse_u64(number, 0, (uint64_t)VALUE_MAX, &value, NULL) < 0)
+    if (!rest || text_parse_u64(number, 0, (uint64_t)FLOOR_VALUE_MAX, &value, NULL) < 0)
         return false;
     m->value = (int64_t)value;
     m->less_is_better = is_time(m->unit);
@@ -103,20 +73,15 @@ static int64_t median(int64_t *values, size_t n)
     return values[(n - 1) / 2];
 }
 
-void floor_judge(const struct floor *f, uint32_t node, const struct measure *m, struct floor_verdict *out)
+void floor_judge(int64_t *others, size_t n, const struct measure *m, struct floor_verdict *out)
 {
-    int64_t values[FLOOR_NODES_MAX];
-    *out = (struct floor_verdict){0};
-    for (size_t i = 0; i < f->n; i++)
-        if (f->list[i].node != node)
-            values[out->n++] = f->list[i].value;
-    out->judged = out->n >= FLOOR_NODES_MIN;
+    *out = (struct floor_verdict){.n = n, .judged = n >= FLOOR_NODES_MIN};
     if (!out->judged)
         return;
-    out->median = median(values, out->n);
-    for (size_t i = 0; i < out->n; i++)
-        values[i] = values[i] > out->median ? values[i] - out->median : out->median - values[i];
-    out->mad = median(values, out->n);
+    out->median = median(others, n);
+    for (size_t i = 0; i < n; i++)
+        others[i] = others[i] > out->median ? others[i] - out->median : out->median - others[i];
+    out->mad = median(others, n);
     int64_t spread = out->mad * FLOOR_MADS, share = out->median * FLOOR_PERCENT / 100;
     int64_t far = spread > share ? spread : share;
     out->limit = m->less_is_better ? out->median + far : out->median - far;

@@ -13,34 +13,31 @@
  * median: the first alone would find fault in a class of equal nodes, the second alone in one that varies. As
  * long as fewer than FLOOR_NODES_MIN others are known, nothing is judged.
  *
- * Each node counts once, with its last value; the bound on nodes keeps the latest. Whole numbers only.
+ * Each node counts once, with its last value. Whole numbers only.
  */
 
 enum {
     FLOOR_NODES_MIN = 8,
-    FLOOR_NODES_MAX = 512, /* whose values are kept; the one that was measured longest ago goes */
+    FLOOR_NODES_MAX = 256, /* whose values are kept; the one that was measured longest ago goes */
     FLOOR_MADS = 5,        /* 3.4 standard deviations of what is normally distributed */
     FLOOR_PERCENT = 10,
     FLOOR_NAME_BYTES_MAX = 31,
     FLOOR_MEASURES_MAX = 8
 };
 
+/* Large enough for any measure, small enough that a percentage of it is a number. */
+#define FLOOR_VALUE_MAX INT64_C(1000000000000000)
+
 /* A number that a benchmark came to. */
 struct measure {
     char name[FLOOR_NAME_BYTES_MAX + 1]; /* "bandwidth" */
     char unit[FLOOR_NAME_BYTES_MAX + 1]; /* "MB/s" */
-    int64_t value;
-    bool less_is_better; /* of a time: the unit is ns, us, ms or s */
+    int64_t value;                       /* 0 to FLOOR_VALUE_MAX */
+    bool less_is_better;                 /* of a time: the unit is ns, us, ms or s */
 };
 /* Reads "bandwidth 12345 MB/s, latency 80 us (of at most 70)" as the benchmarks say it: parts with commas
  * between, each a name, a whole number and a unit; others are passed over. Returns how many there are. */
 size_t measures_read(const char *text, struct measure out[static FLOOR_MEASURES_MAX]);
-
-struct floor;
-struct floor *floor_create(void);
-void floor_destroy(struct floor *f);
-/* This node (a number that is its own) came to this value. */
-void floor_note(struct floor *f, uint32_t node, int64_t value);
 
 struct floor_verdict {
     size_t n; /* other nodes that are known */
@@ -49,7 +46,7 @@ struct floor_verdict {
     bool judged;   /* enough are known; else the numbers above but n mean nothing */
     bool is_short;
 };
-/* What the others say of a node's value. */
-void floor_judge(const struct floor *f, uint32_t node, const struct measure *m, struct floor_verdict *out);
+/* What the values of the n others, FLOOR_NODES_MAX at most, say of a node's. They are used up. */
+void floor_judge(int64_t *others, size_t n, const struct measure *m, struct floor_verdict *out);
 
 #endif

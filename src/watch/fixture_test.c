@@ -138,6 +138,8 @@ static bool log_health(struct world *x, enum command_kind kind, const char *reas
         text_printf(&x->log, ": %s: \"%s\" (%s)", word(o, "key"), word(o, "nodes"), word(o, "why"));
     else if (kind == COMMAND_WINDOW)
         text_printf(&x->log, ": %s", json_is_null(json_object_get(o, "why")) ? "over" : word(o, "why"));
+    else if (kind == COMMAND_MEASURED)
+        text_printf(&x->log, ": %s of class %s", word(o, "check"), word(o, "class"));
     else if (kind == COMMAND_INSTANCE)
         text_printf(&x->log, ": %s -> %s", word(o, "was"), word(o, "is"));
     else if (kind == COMMAND_MACHINE) {

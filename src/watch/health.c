@@ -224,7 +224,7 @@ void health_destroy(struct watch *w)
     free(w->follow);
     free(w->runners);
     shared_destroy(w);
-    measures_destroy(w);
+    json_decref(w->measured);
     trials_fini(w);
     brake_destroy(w);
 }
@@ -642,6 +642,7 @@ void health_end_sweep(struct watch *w, struct mono now)
 {
     shared_sweep(w, now);
     trial_end_sweep(w, now);
+    measures_end_sweep(w, now);
     brake_sweep(w);
     free(w->runners);
     w->runners = NULL;

@@ -439,10 +439,11 @@ bool repair_admits(const struct watch *w, const struct member *m);
 
 /* --- measure.c -------------------------------------------------------------------------------- */
 
-struct measured;
-/* Holds what a benchmark came to against other nodes of m's class; one that is too slow fails. */
-void measure_judge(struct watch *w, const struct member *m, const struct check *k, struct verdict *x);
-void measures_destroy(struct watch *w);
+/* Holds what a benchmark came to against what is recorded of other nodes of m's class; one that is too slow
+ * fails. It is to be written down in turn. */
+void measure_judge(struct watch *w, struct mono now, const struct member *m, const struct check *k,
+                   struct verdict *x);
+void measures_end_sweep(struct watch *w, struct mono now);
 
 /* --- trial.c --------------------------------------------------------------------------------- */
 
@@ -713,7 +714,8 @@ struct watch {
     size_t n_follow;
     uint32_t *follow; /* members to look at in the next tick */
     struct outbreak *outbreaks;
-    struct measured *measured;
+    json_t *measured;          /* that is to be written down, by class and check; NULL for none */
+    struct mono measured_from; /* when the first of it came */
 
     size_t n_scheduled;
     uint16_t *scheduled; /* places of the checks that are scheduled */

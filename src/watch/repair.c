@@ -261,7 +261,7 @@ static bool take_check(const struct turn *t)
         CLEANUP_JSON json_t *said = json_read(o.text, strlen(o.text), NULL);
         if (o.state != OPERATION_DONE || !said || verdict_read(said, x, &e) < 0)
             verdict_cannot(x, RESULT_UNKNOWN, "%s", *o.text ? o.text : "it was not carried out");
-        measure_judge(t->w, t->m, check_at(t->w, i), x);
+        measure_judge(t->w, t->now, t->m, check_at(t->w, i), x);
         said_note(t->w, t->now, t->m, i, x);
         t->v->said[i] |= SAID_ANSWERED;
     }

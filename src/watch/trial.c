@@ -390,7 +390,7 @@ static void go_singly(struct watch *w, struct mono now, struct trial *t, const s
             seat_call(w, s, 0);
         if (s->state != SEAT_HEARD)
             continue;
-        measure_judge(w, seat_member(w, s), k, s->said);
+        measure_judge(w, now, seat_member(w, s), k, s->said);
         seat_conclude(w, now, t, s, s->said);
     }
 }

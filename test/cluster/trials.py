@@ -154,6 +154,19 @@ def test_kill_9_in_a_trial_leaves_nothing_held(world):
     equal([n for n in names if len(ran(world, n)) != 2], [], 'who ran it more often')
 
 
+def test_what_nodes_came_to_survives_kill_9(world):
+    names = ['n1', 'n2']
+    c, _ = ward(world, names, MaxTrials=100, checks=CHECKS + 'Check=disk Probe=bench.disk Path=/etc Size=1MiB '
+                                                             'When=scheduled Deadline=20s Every=30d\n')
+    said = wait('it is written down', lambda: [e['text'] for e in c.journal() if e['what'] == 'bench.measured'], 100)
+    equal(said, ['disk of class default: what 2 nodes came to'], 'what the journal says')
+    before = c.status()
+    c.process.kill()
+    c.start()
+    after = c.status()
+    equal((after['digest'], after['revision']), (before['digest'], before['revision']), 'digest and revision')
+
+
 def test_everything_stopped_ends_trials(world):
     c, _ = trial_ward(world, ['n1'], begin=False)
     world.write('n1.wait', '')

@@ -19,7 +19,7 @@
     "Check=watched Probe=plugin Run=/bin/w Every=3s Deadline=1s Observe=yes\n"             \
     "Check=deep Probe=plugin Run=/bin/d When=extensive Deadline=5s Classes=gpu\n"          \
     "Check=deeper Probe=plugin Run=/bin/e When=extensive Deadline=5s Classes=gpu\n"        \
-    "Check=burn Probe=plugin Run=/bin/b When=scheduled Every=1m Deadline=5s Observe=yes\n" \
+    "Check=burn Probe=bench.memory.latency When=scheduled Every=1m Deadline=5s Observe=yes\n" \
     "Check=pair Probe=plugin Run=/bin/p When=scheduled Every=2m Deadline=5s Observe=yes Group=2\n"
 static const char ALONE_CONF[] = CHECKS_CONF;
 /* In some histories the extensive stage has a check that takes partners. */

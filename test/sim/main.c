@@ -101,6 +101,7 @@ static void play(uint64_t seed, long steps, bool verbose, int follow, struct sim
     sums->trials += s->trials;
     sums->tried += s->tried;
     sums->examined += s->examined;
+    sums->measured += s->measured;
     sim_destroy(s);
 }
 
@@ -155,8 +156,8 @@ int main(int argc, char **argv)
            sums.drifts, sums.restored, sums.persists, sums.overdue, sums.reboots, sums.approved, sums.liars);
     printf("%zu nodes isolated, %zu back, %zu times in the work queue, %zu operations, %zu helped; %zu "
            "shared causes, "
-           "%zu surges; %zu trials, %zu runs, %zu in examinations\n",
+           "%zu surges; %zu trials, %zu runs, %zu in examinations, %zu times what they measured\n",
            sums.isolations, sums.returns, sums.queued, sums.operations, sums.helped, sums.shared_causes,
-           sums.latches, sums.trials, sums.tried, sums.examined);
+           sums.latches, sums.trials, sums.tried, sums.examined, sums.measured);
     return 0;
 }

@@ -308,7 +308,7 @@ struct sim {
     unsigned waves;
     int64_t isolating[NODES_MAX];   /* when that was proposed of each for something new; 0: not */
     bool stopped, latched;          /* before a commit */
-    size_t trials, tried, examined; /* examined: runs on nodes in the extensive stage */
+    size_t trials, tried, examined, measured; /* examined: runs on nodes in the extensive stage */
     size_t isolations, returns, operations, queued, shared_causes, latches, helped;
     size_t drifts, restored, persists, overdue, reboots, approved, liars;
 };

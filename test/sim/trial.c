@@ -62,6 +62,8 @@ static void answer(struct sim *s, struct patient *p)
         verdict_add(&v, r, "", "", "slow");
     else if (r != RESULT_OK)
         verdict_cannot(&v, r, "no idea");
+    else
+        verdict_note(&v, "latency %d ns", 80 + (int)sim_random(s, 8));
     p->trial.on = false;
     watch_tried(s->watch, p->trial.run, &v, "");
 }
@@ -111,6 +113,7 @@ void trial_after(struct sim *s, const struct job *j)
 {
     bool begins = j->kind == COMMAND_TRIAL_BEGIN;
     s->trials += begins;
+    s->measured += j->kind == COMMAND_MEASURED;
     for (size_t i = 0; i < s->n; i++) {
         const struct member *m = cluster_find(s->cluster, s->nodes[i].name);
         const struct claim *c = trial_claim(m);
