@@ -47,6 +47,7 @@
  *   floor/CLASS CHECK {"at","sum","nodes":[...]}         what nodes came to in a benchmark
  *   tally/REMEDY {"counts":{"FAULT CLASS":[helped,failed]}}  what came of remedies
  *   switch/NAME  {"on","by","at","why"}                   what stops everything
+ *   surge/isolated {"at":["TIME"]}                        when nodes were isolated of late
  *   effect/KIND.NAME                                      the outbox: what drivers are to bring about
  */
 
@@ -440,6 +441,10 @@ const struct floor_value *floor_value(const struct floor_node *n, const char *wh
 typedef void shared_fn(void *arg, const struct shared_cause *s);
 void cluster_each_shared(const struct cluster *c, shared_fn *fn, void *arg);
 const struct shared_cause *cluster_shared(const struct cluster *c, const char *key);
+/* When nodes were isolated, oldest first: as many as may be within the window of a surge, and none from
+ * before a person let go of the latch. Borrowed until the next record is put. */
+enum { ISOLATIONS_KEPT_MAX = 1000 };
+size_t cluster_isolations(const struct cluster *c, const struct wall **out);
 /* "stop": no remedy is begun while it is on. NULL when it is off; else who and why, in words. */
 const char *cluster_switch(const struct cluster *c, const char *name);
 /* An effect's record as it stands; NULL when there is none. key with "effect/". */

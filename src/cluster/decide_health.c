@@ -269,6 +269,19 @@ static void edit_init(struct edit *x, const struct member *m, const struct comma
             x->a.past[x->a.n_past++] = was->past[i];
 }
 
+/* "surge" says how many of the last ones count; absent: this one is none of a surge. */
+static int note_isolated(const struct cluster *c, const struct command *cmd, const json_t *o,
+                         struct decision *d, struct err *e)
+{
+    uint64_t keep;
+    if (!json_object_get(o, "surge"))
+        return 0;
+    if (json_take_u64(o, "surge", UINT32_MAX, &keep, e) < 0 || keep == 0)
+        return err_set(e, -EINVAL, "\"surge\" is no number of nodes");
+    decision_add(d, "surge/", "isolated", surge_record_with(c, cmd->at, keep));
+    return 0;
+}
+
 static int isolate(const struct cluster *c, const struct command *cmd, struct member *m, const json_t *o,
                    struct edit *x, struct decision *d, struct err *e)
 {
@@ -279,6 +292,8 @@ static int isolate(const struct cluster *c, const struct command *cmd, struct me
         return err_wrap(e, -EINVAL, "isolate");
     if (member_repair(m) || !m->listed || !m->admitted)
         return 0;
+    if (note_isolated(c, cmd, o, d, e) < 0)
+        return -EINVAL;
     memcpy(w.boot, x->boot, sizeof w.boot);
     repair_begin(cmd, m, &w, d);
     text_printf(&x->said, "%sisolated: %s (claim %s)", x->said.len ? "; " : "", w.why, cmd->claim);

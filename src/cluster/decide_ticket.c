@@ -306,6 +306,8 @@ static int decide_switch(const struct cluster *c, const struct command *cmd, con
     if (on == (cluster_switch(c, name) != NULL))
         return 0;
     decision_add(d, "switch/", name, on ? switch_record(cmd->actor, cmd->at, cmd->reason) : NULL);
+    if (!on && c->n_isolated && strcmp(name, "latch") == 0)
+        decision_add(d, "surge/", "isolated", NULL); /* what tripped it counts no more */
     struct text t = {0};
     text_printf(&t, "%s %s", name, on ? "on" : "off");
     if (cmd->reason && *cmd->reason)

@@ -216,6 +216,66 @@ static void test_isolated_once(void **state)
     assert_int_equal(member_ailment(cluster_find(w->c, "lx01"))->n_open, 2);
 }
 
+/* Node lx0I is isolated at this moment, where the surge is so many nodes. */
+static void isolate_at(struct world *w, int i, int64_t at, unsigned surge)
+{
+    char set[128], node[8], claim[16];
+    snprintf(set, sizeof set, "{'boot':'b1','isolate':{'problem':'node_problem','why':'x','surge':%u}}",
+             surge);
+    snprintf(node, sizeof node, "lx0%d", i);
+    snprintf(claim, sizeof claim, "%d.1", i);
+    w->at = at;
+    world_tell(w, COMMAND_FINDINGS, node, quoted(set), claim);
+}
+
+static void test_when_nodes_were_isolated_of_late_is_recorded(void **state)
+{
+    struct world *w = *state;
+    const struct wall *at;
+    find(w, SET(OPEN("null", "gpu 0", "fatal", XID), "", ISOLATE), "1.5"); /* none of a surge */
+    assert_int_equal(cluster_isolations(w->c, &at), 0);
+    for (int i = 2; i <= 5; i++)
+        isolate_at(w, i, 10 * i, 3);
+    assert_string_equal(world_record(w, "surge/isolated"), quoted("{'at':['30','40','50']}"));
+    assert_int_equal(cluster_isolations(w->c, &at), 3);
+    assert_int_equal(at[0].ns, 30);
+    isolate_at(w, 5, 60, 3); /* it is already */
+    assert_int_equal(at[2].ns, 50);
+    struct cluster *again = world_reload(w, "lx[01-06] CPUs=2", 1, true);
+    assert_true(cluster_digest(again) == cluster_digest(w->c));
+    cluster_destroy(again);
+    isolate_at(w, 6, 70, 0);
+    assert_int_equal(world_rc(), -EINVAL);
+    isolate_at(w, 6, 70, 1);
+    assert_string_equal(world_record(w, "surge/isolated"), quoted("{'at':['70']}"));
+}
+
+/* A person let go of the latch: from then on it is counted anew. */
+static void test_without_the_latch_isolations_are_forgotten(void **state)
+{
+    struct world *w = *state;
+    static const char on[] = "{'name':'latch','on':true}", off[] = "{'name':'latch','on':false}";
+    isolate_at(w, 2, 10, 3);
+    world_say(w, COMMAND_SWITCH, "fettled", "", quoted(on), "a surge");
+    assert_string_equal(world_record(w, "surge/isolated"), quoted("{'at':['10']}"));
+    world_say(w, COMMAND_SWITCH, "root", "", quoted(off), NULL);
+    assert_string_equal(world_record(w, "surge/isolated"), "none");
+    isolate_at(w, 3, 20, 3);
+    assert_string_equal(world_record(w, "surge/isolated"), quoted("{'at':['20']}"));
+}
+
+static void test_records_of_isolations_that_are_none(void **state)
+{
+    static const char *const bad[] = {"{}",           "{'at':[]}",     "{'at':[1]}",
+                                      "{'at':['x']}", "{'at':['-1']}", "{'at':['1'],'more':1}"};
+    struct world *w = *state;
+    uint64_t before = cluster_digest(w->c);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_int_equal(cluster_put(w->c, "surge/isolated", quoted(bad[i]), NULL), -EILSEQ);
+    assert_int_equal(cluster_put(w->c, "surge/other", quoted("{'at':['1']}"), NULL), -EILSEQ);
+    assert_true(cluster_digest(w->c) == before);
+}
+
 /* One that no file names is touched by nobody. */
 static void test_unlisted_nodes_are_left_alone(void **state)
 {
@@ -466,6 +526,9 @@ int main(void)
         TEST(test_open_incidents_are_bounded),
         TEST(test_isolating_is_one_decision),
         TEST(test_isolated_once),
+        TEST(test_when_nodes_were_isolated_of_late_is_recorded),
+        TEST(test_without_the_latch_isolations_are_forgotten),
+        TEST(test_records_of_isolations_that_are_none),
         TEST(test_unlisted_nodes_are_left_alone),
         TEST(test_observed_incidents_count_for_nothing),
         TEST(test_bad_findings_are_refused),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records that nodes share: causes of findings on many of them, what came of remedies, switches.
+ * Records that nodes share: causes of findings on many of them, what came of remedies, switches, and when
+ * nodes were isolated.
  */
 #include "cluster/state.h"
 
@@ -347,8 +348,88 @@ const char *cluster_switch(const struct cluster *c, const char *name)
     return s ? s->words : NULL;
 }
 
+/* --- isolations ------------------------------------------------------------------------------- */
+
+static char *surge_record(const struct wall *at, size_t n)
+{
+    struct text t = {0};
+    text_add(&t, "{\"at\":[");
+    for (size_t i = 0; i < n; i++)
+        text_printf(&t, "%s\"%lld\"", i ? "," : "", (long long)at[i].ns);
+    text_add(&t, "]}");
+    return text_take(&t);
+}
+
+static uint64_t surge_sum(const struct cluster *c)
+{
+    CLEANUP_FREE char *record = surge_record(c->isolated, c->n_isolated);
+    return c->n_isolated ? record_sum("surge/isolated", record) : 0;
+}
+
+static void take_isolations(struct cluster *c, struct wall *at, size_t n)
+{
+    c->sum -= surge_sum(c);
+    free(c->isolated);
+    c->isolated = at;
+    c->n_isolated = n;
+    c->sum += surge_sum(c);
+}
+
+static int read_isolations(const json_t *list, struct wall *out, struct err *e)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *text = json_string_value(json_array_get(list, i));
+        uint64_t ns;
+        if (!text || text_parse_u64(text, 0, INT64_MAX, &ns, NULL) < 0)
+            return err_set(e, -EILSEQ, "at: %zu is no time", i + 1);
+        out[i].ns = (int64_t)ns;
+    }
+    return 0;
+}
+
+int put_surge(struct cluster *c, const char *name, const char *value, struct err *e)
+{
+    static const char *const keys[] = {"at"};
+    if (strcmp(name, "isolated") != 0)
+        return err_set(e, -EILSEQ, "\"%.40s\" is nothing of a surge that this version knows", name);
+    if (!value) {
+        take_isolations(c, NULL, 0);
+        return 0;
+    }
+    CLEANUP_JSON json_t *o = record_object(value, e);
+    if (!o || json_only_keys(o, keys, 1, e) < 0)
+        return -EILSEQ;
+    const json_t *list = json_object_get(o, "at");
+    size_t n = json_array_size(list);
+    if (n == 0 || n > ISOLATIONS_KEPT_MAX)
+        return err_set(e, -EILSEQ, "\"at\" is no array of 1 to %d", ISOLATIONS_KEPT_MAX);
+    CLEANUP_FREE struct wall *at = mem_alloc(n * sizeof *at);
+    if (read_isolations(list, at, e) < 0)
+        return -EILSEQ;
+    take_isolations(c, STEAL(at), n);
+    return 0;
+}
+
+size_t cluster_isolations(const struct cluster *c, const struct wall **out)
+{
+    *out = c->isolated;
+    return c->n_isolated;
+}
+
+char *surge_record_with(const struct cluster *c, struct wall at, uint64_t keep)
+{
+    keep = keep < ISOLATIONS_KEPT_MAX ? keep : ISOLATIONS_KEPT_MAX;
+    size_t old = c->n_isolated < keep ? c->n_isolated : (size_t)keep - 1;
+    CLEANUP_FREE struct wall *all = mem_alloc((old + 1) * sizeof *all);
+    if (old)
+        memcpy(all, c->isolated + c->n_isolated - old, old * sizeof *all);
+    all[old] = at;
+    return surge_record(all, old + 1);
+}
+
 void health_forget(struct cluster *c)
 {
+    take_isolations(c, NULL, 0);
     struct shared_slot *s, *next_shared;
     HASH_ITER (hh, c->shared, s, next_shared)
         shared_drop(c, s);

@@ -109,6 +109,8 @@ struct cluster {
     struct tally *tallies;
     struct floor_slot *floors;
     struct switch_slot *switches;
+    size_t n_isolated;
+    struct wall *isolated;
     cluster_effect_fn *on_effect;
     void *on_effect_arg;
     char origin[2 * ORIGIN_BYTES + 1];
@@ -235,6 +237,9 @@ char *tally_with(const struct cluster *c, const char *remedy, const char *class,
 /* Reads {"bandwidth MB/s":12345}. *out is the caller's to give to floor_node_fini, also after an error. */
 int floor_values_read(const json_t *o, struct floor_node *out, struct err *e);
 void floor_node_fini(struct floor_node *n);
+int put_surge(struct cluster *c, const char *name, const char *value, struct err *e);
+/* With one more, of which the latest `keep` are kept. */
+char *surge_record_with(const struct cluster *c, struct wall at, uint64_t keep);
 char *floor_record(const struct floor *f);
 void floors_forget(struct cluster *c);
 bool switch_known(const char *name);

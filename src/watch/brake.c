@@ -300,6 +300,22 @@ static void propose_latch(struct watch *w)
     w->sink.propose(w->sink.arg, COMMAND_SWITCH, &nobody, t.s, "{\"name\":\"latch\",\"on\":true}");
 }
 
+/* Isolations of leaders before count by when they were recorded; one that is of the future as one of now. Who
+ * had to wait is still ill, and counted by this one. */
+void brake_load(struct watch *w, struct mono now)
+{
+    const struct wall *at;
+    size_t n = cluster_isolations(w->cluster, &at);
+    if (w->surge_loaded)
+        return;
+    w->surge_loaded = true;
+    w->surge = mem_grow(w->surge, (n + 1) * sizeof *w->surge);
+    for (size_t i = 0; i < n; i++) {
+        int64_t age_ns = w->wall.ns - at[i].ns;
+        w->surge[w->n_surge++].ns = now.ns - (age_ns > 0 ? age_ns : 0);
+    }
+}
+
 /* Each node counts once for what is wrong with it, also when it has to wait. */
 static void count_surge(struct watch *w, struct mono now, const struct member *m, struct wall since)
 {

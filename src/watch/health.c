@@ -496,6 +496,7 @@ static void begin(struct watch *w, struct mono now)
             trial_holds(w, cluster_by_id(w->cluster, (uint32_t)i)))
             brake_patient(w, cluster_by_id(w->cluster, (uint32_t)i));
     shared_load(w, now);
+    brake_load(w, now);
 }
 
 void health_heard(struct watch *w, struct mono now, struct wall wall, struct member *m)

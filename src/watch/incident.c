@@ -312,8 +312,11 @@ static json_t *isolation(struct proposal *p)
         text_printf(&why, ": %s", f->text);
     if (p->recurs)
         text_printf(&why, " (%s)", p->recurs->what);
-    return json_pack("{s:s,s:s,s:I}", "problem", "node_problem", "why", why.s, "deadline_s",
-                     (json_int_t)(p->w->policy.health.drain_deadline.ns / span_s(1).ns));
+    json_t *o = json_pack("{s:s,s:s,s:I}", "problem", "node_problem", "why", why.s, "deadline_s",
+                          (json_int_t)(p->w->policy.health.drain_deadline.ns / span_s(1).ns));
+    if (vitals_of(p->w, p->m)->counted)
+        json_object_set_new(o, "surge", json_integer(p->w->policy.health.surge));
+    return o;
 }
 
 /* Nobody is told that it waits for room, nor counted, who does not want to be isolated any more. */

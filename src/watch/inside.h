@@ -627,6 +627,7 @@ unsigned remedies_of_week(const struct watch *w, const struct member *m);
 unsigned brake_listed(struct watch *w); /* nodes that a configuration file names */
 /* There is room for m among those that may be out. */
 bool brake_room(struct watch *w, const struct member *m);
+void brake_load(struct watch *w, struct mono now); /* what is recorded of isolations, once */
 void brake_sweep(struct watch *w);
 void brake_patient(struct watch *w, const struct member *m); /* its repair began, changed or is over */
 void brake_destroy(struct watch *w);
@@ -733,7 +734,8 @@ struct watch {
     uint32_t *patients; /* members that are out by Fettle's decision */
     struct totals totals;
     size_t n_surge;
-    struct mono *surge;    /* when each of the last came that would be isolated; at most policy's surge */
+    struct mono *surge;    /* when each of the last came that would be isolated, and those recorded before */
+    bool surge_loaded;     /* with those of leaders before */
     bool tripped, latched; /* the latch: proposed and not yet recorded; as seen last */
     bool budget_alarm;     /* that nodes wait for room was told */
     size_t untold_from;    /* of the nodes that are well, the first that watch_untold looks at next */

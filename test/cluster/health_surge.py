@@ -101,6 +101,20 @@ def test_many_different_faults_trip_the_latch(world):
         wait_step(c, n, 'queue')
 
 
+def test_a_restart_gives_the_surge_no_room(world):
+    few = NODES[:4]
+    c, _ = ward(world, few, checks=own_checks(world), SurgeNodes=3)
+    for n in few[:2]:
+        world.write(f'{n}.bad', '')
+        wait_step(c, n, 'queue')
+        c.process.kill()
+        c.start()
+        c.wait_nodes('all are heard', few, Liveness='live')
+    world.write(f'{few[2]}.bad', '')
+    wait_alarm(c, 'surge')
+    equal(out(c, few), few[:2], 'who is out')
+
+
 def test_budgets_hold_and_who_waits_goes_next(world):
     c, _ = ward(world, NODES, checks=own_checks(world), **PATIENT)
     ill = NODES[:6]

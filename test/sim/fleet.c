@@ -361,6 +361,7 @@ void fleet_faults(struct sim *s)
     }
     if (sim_chance(s, 400)) {
         s->wall_step = (int64_t)sim_random(s, 1000000) * 1000000000;
+        memset(s->isolated, 0, sizeof s->isolated);
         s->wall_at = s->now;
         sim_say(s, "the controller's wall clock steps");
     }

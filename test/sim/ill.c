@@ -374,7 +374,8 @@ void ill_calm(struct sim *s)
 
 void ill_begin(struct sim *s)
 {
-    memset(s->isolating, 0, sizeof s->isolating);
+    for (size_t i = 0; i < s->n; i++)
+        s->isolating[i] *= s->isolated[i];
     for (size_t i = 0; s->ill && i < s->n; i++) {
         struct patient *p = &s->patients[i];
         memset(p->heard, 0, sizeof p->heard);

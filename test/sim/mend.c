@@ -84,6 +84,7 @@ static void check_surge(struct sim *s, int i)
     if (!h->surge || !s->patients[i].bad_since || s->now - s->patients[i].bad_since > 2 * SECOND)
         return;
     s->isolating[i] = s->now;
+    s->isolated[i] = false;
     for (size_t k = 0; k < s->n; k++)
         n += s->isolating[k] && s->now - s->isolating[k] < h->surge_window.ns - 2 * SECOND;
     if (n >= h->surge)
@@ -380,8 +381,21 @@ void mend_opened(struct sim *s, int i)
         note_verdict(s, i, done);
 }
 
+static void note_isolated(struct sim *s, const struct job *j)
+{
+    for (size_t i = 0; i < j->decision.n_ops; i++) {
+        if (strcmp(j->decision.ops[i].key, "surge/isolated") != 0)
+            continue;
+        if (j->kind == COMMAND_FINDINGS)
+            s->isolated[sim_index(s, j->nodes.names[0])] = true;
+        else
+            memset(s->isolated, 0, sizeof s->isolated);
+    }
+}
+
 void mend_durable(struct sim *s, const struct job *j)
 {
+    note_isolated(s, j);
     if (!s->ill || j->kind != COMMAND_EFFECT || j->nodes.n != 1)
         return;
     int i = sim_index(s, j->nodes.names[0]);

@@ -306,8 +306,9 @@ struct sim {
     int64_t latch_at;
     int64_t wave_until, wave_next; /* nodes fall ill one after the other, of different things */
     unsigned waves;
-    int64_t isolating[NODES_MAX];   /* when that was proposed of each for something new; 0: not */
-    bool stopped, latched;          /* before a commit */
+    int64_t isolating[NODES_MAX]; /* when that was proposed of each for something new; 0: not */
+    bool isolated[NODES_MAX];     /* and it is recorded, by the clock as it is: leaders after count it, too */
+    bool stopped, latched;        /* before a commit */
     size_t trials, tried, examined, measured; /* examined: runs on nodes in the extensive stage */
     size_t isolations, returns, operations, queued, shared_causes, latches, helped;
     size_t drifts, restored, persists, overdue, reboots, approved, liars;
