@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/conf.h"
 
-#include "base/text.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -250,18 +248,25 @@ static int read_file(const char *path, struct text *bytes)
     return r;
 }
 
-int conf_read(const char *path, enum conf_form form, struct conf *c, struct err *e)
+int conf_read_bytes(const char *path, struct text *bytes, struct err *e)
 {
-    *c = (struct conf){0};
-    CLEANUP_TEXT struct text bytes = {0};
-    int r = read_file(path, &bytes);
+    int r = read_file(path, bytes);
     if (r == -E2BIG)
         return err_set(e, r, "%s: more than %d bytes", path, CONF_FILE_BYTES_MAX);
     if (r == -EINVAL)
         return err_set(e, r, "%s: not a regular file", path);
     if (r < 0)
         return err_set(e, r, "%s: %s", path, strerror(-r));
-    return conf_parse(path, bytes.s ? bytes.s : "", bytes.len, form, c, e);
+    text_add(bytes, "");
+    return 0;
+}
+
+int conf_read(const char *path, enum conf_form form, struct conf *c, struct err *e)
+{
+    *c = (struct conf){0};
+    CLEANUP_TEXT struct text bytes = {0};
+    int r = conf_read_bytes(path, &bytes, e);
+    return r < 0 ? r : conf_parse(path, bytes.s, bytes.len, form, c, e);
 }
 
 int conf_unknown_key(const struct conf *c, const struct conf_line *line, const char *key,

@@ -3,6 +3,7 @@
 #define FETTLE_BASE_CONF_H
 
 #include "base/err.h"
+#include "base/text.h"
 
 #include <stddef.h>
 
@@ -47,7 +48,10 @@ enum conf_form { CONF_PARAMETERS, CONF_RECORDS };
  * "PATH:LINE: ..." in the sentence; *c is empty then. */
 int conf_read(const char *path, enum conf_form form, struct conf *c, struct err *e);
 
-/* The same from memory; path is for the sentences only. */
+/* The bytes alone, for a file that is parsed more than once; never NULL after success. */
+int conf_read_bytes(const char *path, struct text *bytes, struct err *e);
+
+/* conf_read from memory; path is for the sentences only. */
 int conf_parse(const char *path, const char *bytes, size_t len, enum conf_form form, struct conf *c,
                struct err *e);
 void conf_fini(struct conf *c);

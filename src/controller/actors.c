@@ -2,6 +2,7 @@
 #include "controller/actors.h"
 
 #include "base/log.h"
+#include "driver/operate.h"
 #include "health/finding.h"
 
 #include <errno.h>
@@ -89,7 +90,7 @@ static void result(struct actors *a, const struct actor *o, const char *state, c
                    struct wall at)
 {
     CLEANUP_TEXT struct text key = {0}, done = {0};
-    text_printf(&key, "effect/operate.%s", o->node);
+    text_printf(&key, OPERATE_KEY "%s", o->node);
     text_printf(&done, "{\"state\":\"%s\",\"id\":", state);
     text_add_json(&done, o->id);
     if (at.ns)
@@ -165,10 +166,9 @@ static void give_up(struct actors *a, struct actor *o)
 
 void actors_effect(struct actors *a, const char *key, const char *value)
 {
-    const char *prefix = "effect/operate.";
-    if (strncmp(key, prefix, strlen(prefix)) != 0)
+    const char *node = operate_key_node(key);
+    if (!node)
         return;
-    const char *node = key + strlen(prefix);
     CLEANUP_JSON json_t *o = value ? json_read(value, strlen(value), NULL) : NULL;
     struct actor *was = find(a, node);
     if (o)

@@ -29,7 +29,7 @@ static int check_classes(const struct config *c, const char *path, const char *w
     return 0;
 }
 
-static int read_checks(struct config *c, struct err *e)
+static int read_checks(struct config *c, const struct text *bytes, struct err *e)
 {
     const char *path = c->text[SETTING_CHECK_CONF];
     c->checks = mem_alloc(sizeof *c->checks);
@@ -39,7 +39,7 @@ static int read_checks(struct config *c, struct err *e)
         checks_default(c->checks);
         return 0;
     }
-    int rc = checks_read(path, c->checks, e);
+    int rc = checks_parse(path, bytes->s, bytes->len, c->checks, e);
     if (rc < 0)
         return config_refuse_file(c, SETTING_CHECK_CONF, rc, e);
     for (size_t i = 0; i < c->checks->n; i++) {
@@ -64,29 +64,39 @@ static void format_record(const struct conf_line *line, struct text *t)
     }
 }
 
+enum { FILE_CHECKS, FILE_MEANINGS, FILE_REMEDIES, FILE_BMCS };
+
 static const struct {
     enum setting setting;
     const char *name;
-} files[HEALTH_FILES] = {{SETTING_CHECK_CONF, "CheckConf"},
-                         {SETTING_MEANING_CONF, "MeaningConf"},
-                         {SETTING_REMEDY_CONF, "RemedyConf"},
-                         {SETTING_BMC_CONF, "BmcConf"}};
+} files[HEALTH_FILES] = {[FILE_CHECKS] = {SETTING_CHECK_CONF, "CheckConf"},
+                         [FILE_MEANINGS] = {SETTING_MEANING_CONF, "MeaningConf"},
+                         [FILE_REMEDIES] = {SETTING_REMEDY_CONF, "RemedyConf"},
+                         [FILE_BMCS] = {SETTING_BMC_CONF, "BmcConf"}};
 
 /* What config_compare knows of files that were read before: comments and blanks are no change. */
-static int sum_files(struct config *c, struct err *e)
+static uint64_t sum_of(const struct conf *file)
+{
+    CLEANUP_TEXT struct text t = {0};
+    for (size_t k = 0; k < file->n; k++) {
+        format_record(&file->lines[k], &t);
+        text_add_char(&t, '\n');
+    }
+    return digest_fnv(DIGEST_FNV_START, t.len ? t.s : "", t.len);
+}
+
+/* Each is read once, so that what is taken and what is summed up is the same. */
+static int read_files(struct config *c, struct text bytes[static HEALTH_FILES], struct err *e)
 {
     for (size_t i = 0; i < HEALTH_FILES; i++) {
+        const char *path = c->text[files[i].setting];
         struct conf file = {0};
-        CLEANUP_TEXT struct text t = {0};
-        int rc =
-            *c->text[files[i].setting] ? conf_read(c->text[files[i].setting], CONF_RECORDS, &file, e) : 0;
+        int rc = *path ? conf_read_bytes(path, &bytes[i], e) : 0;
+        if (rc == 0 && *path)
+            rc = conf_parse(path, bytes[i].s, bytes[i].len, CONF_RECORDS, &file, e);
         if (rc < 0)
             return config_refuse_file(c, files[i].setting, rc, e);
-        for (size_t k = 0; k < file.n; k++) {
-            format_record(&file.lines[k], &t);
-            text_add_char(&t, '\n');
-        }
-        c->health_sums[i] = digest_fnv(DIGEST_FNV_START, t.len ? t.s : "", t.len);
+        c->health_sums[i] = sum_of(&file);
         conf_fini(&file);
     }
     return 0;
@@ -100,11 +110,11 @@ void config_compare_health(const struct config *was, const struct config *is, st
 }
 
 /* Agents are told the records, with the checks. */
-static int keep_meanings(struct config *c, const char *path, struct err *e)
+static int keep_meanings(struct config *c, const char *path, const struct text *text, struct err *e)
 {
     struct conf file;
     size_t bytes = 0;
-    int rc = conf_read(path, CONF_RECORDS, &file, e);
+    int rc = conf_parse(path, text->s, text->len, CONF_RECORDS, &file, e);
     for (size_t i = 0; rc == 0 && i < file.n; i++) {
         CLEANUP_TEXT struct text line = {0};
         format_record(&file.lines[i], &line);
@@ -119,23 +129,23 @@ static int keep_meanings(struct config *c, const char *path, struct err *e)
     return rc;
 }
 
-static int read_meanings(struct config *c, struct err *e)
+static int read_meanings(struct config *c, const struct text *bytes, struct err *e)
 {
     const char *path = c->text[SETTING_MEANING_CONF];
     struct err why = {0};
-    c->meanings = meanings_read(*path ? path : NULL, &why);
+    c->meanings = *path ? meanings_parse(path, bytes->s, bytes->len, &why) : meanings_read(NULL, &why);
     if (!c->meanings) {
         int rc = err_set(e, why.code, "%s", why.msg);
         return config_refuse_file(c, SETTING_MEANING_CONF, rc, e);
     }
-    return *path ? keep_meanings(c, path, e) : 0;
+    return *path ? keep_meanings(c, path, bytes, e) : 0;
 }
 
-static int read_remedies(struct config *c, struct err *e)
+static int read_remedies(struct config *c, const struct text *bytes, struct err *e)
 {
     const char *path = c->text[SETTING_REMEDY_CONF];
     c->remedies = mem_alloc(sizeof *c->remedies);
-    int rc = *path ? remedies_read(path, c->remedies, e) : 0;
+    int rc = *path ? remedies_parse(path, bytes->s, bytes->len, c->remedies, e) : 0;
     if (rc < 0)
         return config_refuse_file(c, SETTING_REMEDY_CONF, rc, e);
     for (size_t i = 0; i < c->remedies->n; i++) {
@@ -152,11 +162,11 @@ static int read_remedies(struct config *c, struct err *e)
     return 0;
 }
 
-static int read_bmcs(const struct config *c, struct err *e)
+static int read_bmcs(const struct config *c, const struct text *bytes, struct err *e)
 {
     const char *path = c->text[SETTING_BMC_CONF];
     struct bmcs *b = NULL;
-    int rc = *path ? bmcs_read(path, &b, e) : 0;
+    int rc = *path ? bmcs_parse(path, bytes->s, bytes->len, &b, e) : 0;
     bmcs_destroy(b);
     return rc < 0 ? config_refuse_file(c, SETTING_BMC_CONF, rc, e) : 0;
 }
@@ -194,16 +204,21 @@ static int check_room(const struct config *c, struct err *e)
 
 int config_read_health(struct config *c, struct err *e)
 {
-    int rc = read_checks(c, e);
+    struct text bytes[HEALTH_FILES] = {{0}};
+    int rc = read_files(c, bytes, e);
     if (rc == 0)
-        rc = read_meanings(c, e);
+        rc = read_checks(c, &bytes[FILE_CHECKS], e);
+    if (rc == 0)
+        rc = read_meanings(c, &bytes[FILE_MEANINGS], e);
     if (rc == 0)
         rc = check_room(c, e);
     if (rc == 0)
-        rc = read_bmcs(c, e);
+        rc = read_bmcs(c, &bytes[FILE_BMCS], e);
     if (rc == 0)
-        rc = read_remedies(c, e);
-    return rc == 0 ? sum_files(c, e) : rc;
+        rc = read_remedies(c, &bytes[FILE_REMEDIES], e);
+    for (size_t i = 0; i < HEALTH_FILES; i++)
+        text_fini(&bytes[i]);
+    return rc;
 }
 
 void config_fini_health(struct config *c)

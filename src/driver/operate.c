@@ -90,7 +90,7 @@ static void drop(struct operation *op)
 static void say(struct operation *op, struct mono now)
 {
     CLEANUP_TEXT struct text key = {0};
-    text_printf(&key, "effect/operate.%s", op->node);
+    text_printf(&key, OPERATE_KEY "%s", op->node);
     op->next = mono_add(now, op->o->result_again);
     op->o->sink.result(op->o->sink.arg, key.s, op->result);
 }
@@ -305,10 +305,9 @@ static void take_record(struct operate *o, const char *node, const json_t *recor
 
 void operate_effect(struct operate *o, const char *key, const char *value)
 {
-    static const char prefix[] = "effect/operate.";
-    if (strncmp(key, prefix, strlen(prefix)) != 0)
+    const char *node = operate_key_node(key);
+    if (!node)
         return;
-    const char *node = key + strlen(prefix);
     CLEANUP_JSON json_t *record = value ? json_read(value, strlen(value), NULL) : NULL;
     struct operation *op = find(o, node);
     if (record)

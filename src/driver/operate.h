@@ -6,6 +6,7 @@
 #include "base/err.h"
 
 #include <stdbool.h>
+#include <string.h>
 #include <uv.h>
 
 /*
@@ -24,7 +25,17 @@
 struct bmcs;
 /* -EINVAL "PATH:LINE: ..." */
 int bmcs_read(const char *path, struct bmcs **out, struct err *e);
+/* The same from memory; path is for the sentences. */
+int bmcs_parse(const char *path, const char *bytes, size_t len, struct bmcs **out, struct err *e);
 void bmcs_destroy(struct bmcs *b);
+
+#define OPERATE_KEY "effect/operate." /* and the node's name: the key of an operation's record */
+/* The node, a part of the key; NULL for the key of something else. */
+static inline const char *operate_key_node(const char *key)
+{
+    size_t len = strlen(OPERATE_KEY);
+    return strncmp(key, OPERATE_KEY, len) == 0 ? key + len : NULL;
+}
 
 struct operate_sink {
     void *arg;

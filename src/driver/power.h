@@ -34,8 +34,6 @@ struct bmcs {
     struct bmc *list;
 };
 
-/* bmcs_read from memory; path is for the sentences. */
-int bmcs_parse(const char *path, const char *bytes, size_t len, struct bmcs **out, struct err *e);
 /* NULL when none has the node. */
 const struct bmc *bmcs_find(const struct bmcs *b, const char *node);
 /* One node's own: without the list of nodes, and with the node's name in the address. bmc_fini when done. */

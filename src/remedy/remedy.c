@@ -394,14 +394,6 @@ static int take_conf(struct conf *c, struct remedies *r, struct err *e)
     return rc;
 }
 
-int remedies_read(const char *path, struct remedies *r, struct err *e)
-{
-    struct conf c = {0};
-    *r = (struct remedies){0};
-    int rc = conf_read(path, CONF_RECORDS, &c, e);
-    return rc < 0 ? rc : take_conf(&c, r, e);
-}
-
 int remedies_parse(const char *path, const char *bytes, size_t len, struct remedies *r, struct err *e)
 {
     struct conf c = {0};

@@ -58,9 +58,8 @@ struct remedies {
 };
 enum { REMEDIES_MAX = 128, REMEDY_NAME_BYTES_MAX = 48 };
 
-/* Reads a file of them; the second from memory, path is for the sentences only. -errno, or -EINVAL
- * "PATH:LINE: ..."; *r is empty then. */
-int remedies_read(const char *path, struct remedies *r, struct err *e);
+/* Reads them from a file's bytes; path is for the sentences only. -EINVAL "PATH:LINE: ..."; *r is empty then.
+ */
 int remedies_parse(const char *path, const char *bytes, size_t len, struct remedies *r, struct err *e);
 void remedies_fini(struct remedies *r);
 const struct remedy *remedies_find(const struct remedies *r, const char *name); /* NULL when there is none */
