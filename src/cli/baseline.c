@@ -11,9 +11,10 @@
 
 /* ---- classes ---- */
 
-static void write_alarms(struct text *out, const struct fettle_value *classes)
+static void write_alarms(struct call *c, const struct fettle_value *v)
 {
-    REPORT_EACH(i, classes)
+    struct text *out = &c->out;
+    REPORT_EACH(i, fettle_value_find(v, "classes"))
     {
         if (!fettle_get_true(i, "alarm"))
             continue;
@@ -35,19 +36,14 @@ int class_list(struct call *c, struct err *e)
                                             {.heading = "LIST"}};
     static const char *const keys[] = {"name",    "baseline", "count",   "conformant",
                                        "drifted", "unknown",  "rollout", "nodes"};
-    struct table t = {.columns = columns, .n_columns = sizeof columns / sizeof columns[0]};
-    struct fettle_answer *answer = NULL;
-    int r = call_answer(c, fettle_class_list, &answer, e);
-    if (r < 0)
-        return r;
-    const struct fettle_value *v = fettle_answer_value(answer);
-    REPORT_EACH(i, fettle_value_find(v, "classes"))
-    report_cells(&t, i, keys, sizeof keys / sizeof keys[0]);
-    report_table(c, &t, v);
-    if (!call_has(c, OPTION_JSON))
-        write_alarms(&c->out, fettle_value_find(v, "classes"));
-    fettle_answer_free(answer);
-    return 0;
+    const struct report_list list = {.ask = fettle_class_list,
+                                     .rows = "classes",
+                                     .columns = columns,
+                                     .n_columns = sizeof columns / sizeof columns[0],
+                                     .keys = keys,
+                                     .n_keys = sizeof keys / sizeof keys[0],
+                                     .below = write_alarms};
+    return report_list(c, &list, e);
 }
 
 /* ---- looking at a baseline ---- */

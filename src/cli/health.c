@@ -14,10 +14,10 @@
 /* ---- checks ---- */
 
 /* "ok 12, fatal 1" */
-static void add_counts(struct table *t, const struct fettle_value *counts)
+static void add_counts(struct table *t, const struct fettle_value *check)
 {
     CLEANUP_TEXT struct text s = {0};
-    REPORT_EACH(i, counts)
+    REPORT_EACH(i, fettle_value_find(check, "nodes"))
     text_printf(&s, "%s%s %s", s.len ? ", " : "", fettle_value_key(i), fettle_value_text(i));
     table_add(t, s.len ? s.s : "");
 }
@@ -28,20 +28,14 @@ int check_list(struct call *c, struct err *e)
         {.heading = "CHECK"},    {.heading = "PROBE"},   {.heading = "EVERY", .right = true},
         {.heading = "SEVERITY"}, {.heading = "OBSERVE"}, {.heading = "NODES"}};
     static const char *const keys[] = {"check", "probe", "every_s", "severity", "observe"};
-    struct table t = {.columns = columns, .n_columns = sizeof columns / sizeof columns[0]};
-    struct fettle_answer *answer = NULL;
-    int r = call_answer(c, fettle_check_list, &answer, e);
-    if (r < 0)
-        return r;
-    const struct fettle_value *v = fettle_answer_value(answer);
-    REPORT_EACH(i, fettle_value_find(v, "checks"))
-    {
-        report_cells(&t, i, keys, sizeof keys / sizeof keys[0]);
-        add_counts(&t, fettle_value_find(i, "nodes"));
-    }
-    report_table(c, &t, v);
-    fettle_answer_free(answer);
-    return 0;
+    const struct report_list list = {.ask = fettle_check_list,
+                                     .rows = "checks",
+                                     .columns = columns,
+                                     .n_columns = sizeof columns / sizeof columns[0],
+                                     .keys = keys,
+                                     .n_keys = sizeof keys / sizeof keys[0],
+                                     .rest = add_counts};
+    return report_list(c, &list, e);
 }
 
 static void add_row(struct table *t, const char *first, const char *result, const char *looked,

@@ -24,17 +24,13 @@ int remedy_list(struct call *c, struct err *e)
                                             {.heading = "BECAUSE"}};
     static const char *const keys[] = {"remedy",   "run",      "confidence", "takes_s",
                                        "disturbs", "approval", "dry",        "because"};
-    struct table t = {.columns = columns, .n_columns = sizeof columns / sizeof columns[0]};
-    struct fettle_answer *answer = NULL;
-    int r = call_answer(c, fettle_remedy_list, &answer, e);
-    if (r < 0)
-        return r;
-    const struct fettle_value *v = fettle_answer_value(answer);
-    REPORT_EACH(i, fettle_value_find(v, "remedies"))
-    report_cells(&t, i, keys, sizeof keys / sizeof keys[0]);
-    report_table(c, &t, v);
-    fettle_answer_free(answer);
-    return 0;
+    const struct report_list list = {.ask = fettle_remedy_list,
+                                     .rows = "remedies",
+                                     .columns = columns,
+                                     .n_columns = sizeof columns / sizeof columns[0],
+                                     .keys = keys,
+                                     .n_keys = sizeof keys / sizeof keys[0]};
+    return report_list(c, &list, e);
 }
 
 /* Thousandths of a minute as minutes, millionths as percent: with one digit. */
@@ -370,17 +366,12 @@ int queue_list(struct call *c, struct err *e)
         {.heading = "NODE"},  {.heading = "WANTED"}, {.heading = "FOR", .right = true},
         {.heading = "TAKEN"}, {.heading = "TRIED"},  {.heading = "SUGGESTED"},
         {.heading = "WHAT"}};
-    struct table t = {.columns = columns, .n_columns = sizeof columns / sizeof columns[0]};
-    struct fettle_answer *answer = NULL;
-    int r = call_answer(c, fettle_queue_list, &answer, e);
-    if (r < 0)
-        return r;
-    const struct fettle_value *v = fettle_answer_value(answer);
-    REPORT_EACH(i, fettle_value_find(v, "queue"))
-    add_ticket(&t, i);
-    report_table(c, &t, v);
-    fettle_answer_free(answer);
-    return 0;
+    const struct report_list list = {.ask = fettle_queue_list,
+                                     .rows = "queue",
+                                     .columns = columns,
+                                     .n_columns = sizeof columns / sizeof columns[0],
+                                     .rest = add_ticket};
+    return report_list(c, &list, e);
 }
 
 /* ---- brakes ---- */
@@ -407,6 +398,18 @@ int brake_release(struct call *c, struct err *e)
     return set_brake(c, c->n_args ? c->args[0] : "stop", false, "released", e);
 }
 
+static void write_switches(struct call *c, const struct fettle_value *v)
+{
+    REPORT_EACH(i, fettle_value_find(v, "switches"))
+    {
+        if (fettle_get_true(i, "on")) {
+            text_printf(&c->out, "%s is on: ", report_text(i, "name"));
+            print_safe(&c->out, report_text(i, "why"));
+            text_add_char(&c->out, '\n');
+        }
+    }
+}
+
 int brake_list(struct call *c, struct err *e)
 {
     static const struct column columns[] = {{.heading = "SCOPE"},
@@ -414,25 +417,14 @@ int brake_list(struct call *c, struct err *e)
                                             {.heading = "LIMIT", .right = true},
                                             {.heading = "NODES", .right = true}};
     static const char *const keys[] = {"scope", "out", "limit", "nodes"};
-    struct table t = {.columns = columns, .n_columns = sizeof columns / sizeof columns[0]};
-    struct fettle_answer *answer = NULL;
-    int r = call_answer(c, fettle_brake_list, &answer, e);
-    if (r < 0)
-        return r;
-    const struct fettle_value *v = fettle_answer_value(answer);
-    REPORT_EACH(i, fettle_value_find(v, "budgets"))
-    report_cells(&t, i, keys, sizeof keys / sizeof keys[0]);
-    REPORT_EACH(i, fettle_value_find(v, "switches"))
-    {
-        if (!call_has(c, OPTION_JSON) && fettle_get_true(i, "on")) {
-            text_printf(&c->out, "%s is on: ", report_text(i, "name"));
-            print_safe(&c->out, report_text(i, "why"));
-            text_add_char(&c->out, '\n');
-        }
-    }
-    report_table(c, &t, v);
-    fettle_answer_free(answer);
-    return 0;
+    const struct report_list list = {.ask = fettle_brake_list,
+                                     .rows = "budgets",
+                                     .columns = columns,
+                                     .n_columns = sizeof columns / sizeof columns[0],
+                                     .keys = keys,
+                                     .n_keys = sizeof keys / sizeof keys[0],
+                                     .above = write_switches};
+    return report_list(c, &list, e);
 }
 
 /* ---- power ---- */

@@ -124,6 +124,29 @@ void report_table(struct call *c, struct table *t, const struct fettle_value *v)
     table_fini(t);
 }
 
+int report_list(struct call *c, const struct report_list *l, struct err *e)
+{
+    struct table t = {.columns = l->columns, .n_columns = l->n_columns};
+    struct fettle_answer *answer = NULL;
+    int r = call_answer(c, l->ask, &answer, e);
+    if (r < 0)
+        return r;
+    const struct fettle_value *v = fettle_answer_value(answer);
+    REPORT_EACH(i, fettle_value_find(v, l->rows))
+    {
+        report_cells(&t, i, l->keys, l->n_keys);
+        if (l->rest)
+            l->rest(&t, i);
+    }
+    if (l->above && !call_has(c, OPTION_JSON))
+        l->above(c, v);
+    report_table(c, &t, v);
+    if (l->below && !call_has(c, OPTION_JSON))
+        l->below(c, v);
+    fettle_answer_free(answer);
+    return 0;
+}
+
 static void write_held(struct text *out, const struct fettle_value *held)
 {
     REPORT_EACH(i, held)
