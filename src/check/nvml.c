@@ -62,7 +62,7 @@ static bool said(const struct asked *a, const char *what, int r)
     else if (r == NVML_ERROR_RESET_REQUIRED)
         fact(a->out, "reset", "%s", a->address);
     else if (r != NVML_SUCCESS && !not_there(r))
-        fact(a->out, "unknown", "NVML: %s of the GPU %s: %s", what, a->address, a->v->error(r));
+        fact(a->out, "unknown", "NVML: %s of the GPU %s: %s", what, a->address, a->v->core.error(r));
     return r == NVML_SUCCESS;
 }
 
@@ -322,11 +322,11 @@ static void ask_gpu(struct asked *a, unsigned index, ask_fn *ask)
 {
     struct nvml_pci pci = {.domain = 0};
     snprintf(a->address, sizeof a->address, "-");
-    int r = a->v->handle(index, &a->gpu);
+    int r = a->v->core.handle(index, &a->gpu);
     if (r == NVML_SUCCESS)
-        r = a->v->pci(a->gpu, &pci);
+        r = a->v->core.pci(a->gpu, &pci);
     if (not_there(r))
-        fact(a->out, "unknown", "NVML: GPU %u: %s", index, a->v->error(r));
+        fact(a->out, "unknown", "NVML: GPU %u: %s", index, a->v->core.error(r));
     else if (said(a, "address", r) && address_of(pci.bus_id, a->address))
         ask(a);
 }
@@ -334,9 +334,9 @@ static void ask_gpu(struct asked *a, unsigned index, ask_fn *ask)
 static void ask_gpus(struct asked *a, ask_fn *ask)
 {
     unsigned n = 0;
-    int r = a->v->started == NVML_SUCCESS ? a->v->count(&n) : a->v->started;
+    int r = a->v->started == NVML_SUCCESS ? a->v->core.count(&n) : a->v->started;
     if (r != NVML_SUCCESS)
-        fact(a->out, "failed", "%d %s", r, a->v->error(r));
+        fact(a->out, "failed", "%d %s", r, a->v->core.error(r));
     for (unsigned i = 0; r == NVML_SUCCESS && i < n && i < GPUS_MAX; i++)
         ask_gpu(a, i, ask);
 }

@@ -3,19 +3,17 @@
 #define FETTLE_CHECK_NVML_H
 
 #include "check/look.h"
+#include "probe/nvml_core.h"
 
 #include <stdbool.h>
 
 /*
- * NVIDIA's management library. It is not there when Fettle is built, nor on most machines, so what is used of
- * it is declared here as NVIDIA's NVML API Reference documents it, and found at run time. Numbers and
- * structures have the names of nvml.h in comments.
+ * NVIDIA's management library, as far as checks use it beside what everybody does (probe/nvml_core.h).
+ * Numbers and structures have the names of nvml.h in comments.
  */
 
 enum {
-    NVML_SUCCESS = 0,
     NVML_ERROR_INVALID_ARGUMENT = 2,
-    NVML_ERROR_NOT_SUPPORTED = 3,
     NVML_ERROR_INSUFFICIENT_SIZE = 7,
     NVML_ERROR_DRIVER_NOT_LOADED = 9,
     NVML_ERROR_FUNCTION_NOT_FOUND = 13,
@@ -34,12 +32,6 @@ enum {
 };
 enum { THRESHOLD_SLOWDOWN = 1, THRESHOLD_MEMORY_MAX = 2, THRESHOLD_GPU_MAX = 3 };
 enum { REASON_IDLE = 1 };
-
-struct nvml_pci { /* nvmlPciInfo_t as of nvmlDeviceGetPciInfo_v3, 68 bytes */
-    char legacy_bus_id[16];
-    unsigned domain, bus, device, pci_device, pci_subsystem;
-    char bus_id[32];
-};
 
 struct nvml_field { /* nvmlFieldValue_t */
     unsigned id, scope;
@@ -98,16 +90,11 @@ enum { POLICY_POWER = 0, POLICY_THERMAL = 1, POLICY_BOARD = 3, POLICY_RELIABILIT
 
 struct nvml {
     char *library;
-    bool usable; /* all of the first group is there */
+    bool usable; /* the core is there, and its end */
     int started; /* what its start came to */
     void *so;
-    /* Without these there is nothing to ask. */
-    int (*init)(void);
+    struct nvml_core core;
     int (*shutdown)(void);
-    const char *(*error)(int);
-    int (*count)(unsigned *);
-    int (*handle)(unsigned, void **);
-    int (*pci)(void *, struct nvml_pci *);
     /* Each of these may be missing. */
     int (*ecc)(void *, int, int, unsigned long long *);
     int (*rows)(void *, unsigned *, unsigned *, unsigned *, unsigned *);

@@ -1,34 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "survey/nvml.h"
 
+#include "probe/nvml_core.h"
 #include "survey/apart.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-/*
- * The library is not there when Fettle is built, nor on most machines, so its few functions are
- * declared here as NVIDIA's NVML API Reference documents them: every function returns nvmlReturn_t,
- * an int that is 0 (NVML_SUCCESS) or says why not.
- */
-
-enum { NVML_SUCCESS = 0, NVML_ERROR_NOT_SUPPORTED = 3, NVML_TEXT_BYTES = 96 };
-
-struct nvml_pci { /* nvmlPciInfo_t as of nvmlDeviceGetPciInfo_v3 */
-    char legacy_bus_id[16];
-    unsigned domain, bus, device, pci_device, pci_subsystem;
-    char bus_id[32];
-};
+enum { NVML_TEXT_BYTES = 96 };
 
 struct nvml {
-    int (*init)(void);
-    const char *(*error)(int);
+    struct nvml_core core;
     int (*driver)(char *, unsigned);
-    int (*count)(unsigned *);
-    int (*handle)(unsigned, void **);
-    int (*pci)(void *, struct nvml_pci *);
     int (*name)(void *, char *, unsigned);
     int (*vbios)(void *, char *, unsigned);
     int (*ecc)(void *, unsigned *, unsigned *); /* now, and after the next reset */
@@ -38,24 +22,13 @@ struct nvml {
 /* False when one is missing: the library is older than all that runs on today's GPUs. */
 static bool load(const char *library, struct nvml *v)
 {
-    void *so = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    const struct {
-        const char *symbol;
-        void **to;
-    } rows[] = {{"nvmlInit_v2", (void **)&v->init},
-                {"nvmlErrorString", (void **)&v->error},
-                {"nvmlSystemGetDriverVersion", (void **)&v->driver},
-                {"nvmlDeviceGetCount_v2", (void **)&v->count},
-                {"nvmlDeviceGetHandleByIndex_v2", (void **)&v->handle},
-                {"nvmlDeviceGetPciInfo_v3", (void **)&v->pci},
-                {"nvmlDeviceGetName", (void **)&v->name},
-                {"nvmlDeviceGetVbiosVersion", (void **)&v->vbios},
-                {"nvmlDeviceGetEccMode", (void **)&v->ecc},
-                {"nvmlDeviceGetMigMode", (void **)&v->mig}};
-    for (size_t i = 0; so && i < sizeof rows / sizeof *rows; i++)
-        if (!(*rows[i].to = dlsym(so, rows[i].symbol)))
-            return false;
-    return so;
+    const struct nvml_symbol rows[] = {{"nvmlSystemGetDriverVersion", (void **)&v->driver},
+                                       {"nvmlDeviceGetName", (void **)&v->name},
+                                       {"nvmlDeviceGetVbiosVersion", (void **)&v->vbios},
+                                       {"nvmlDeviceGetEccMode", (void **)&v->ecc},
+                                       {"nvmlDeviceGetMigMode", (void **)&v->mig}};
+    return nvml_load(library, &v->core, rows, sizeof rows / sizeof *rows) && v->driver && v->name &&
+           v->vbios && v->ecc && v->mig;
 }
 
 bool nvml_address(const char *bus_id, char out[static 32])
@@ -78,7 +51,7 @@ static void say(const struct nvml *v, const char *whose, const char *what, int r
     else if (r == NVML_ERROR_NOT_SUPPORTED)
         apart_say(name, COMPONENT_ABSENT, "");
     else
-        apart_say(name, COMPONENT_UNKNOWN, v->error(r));
+        apart_say(name, COMPONENT_UNKNOWN, v->core.error(r));
 }
 
 static const char *mode(unsigned on)
@@ -104,14 +77,14 @@ static void say_gpu(const struct nvml *v, void *gpu, const char *address)
 static void say_gpus(const struct nvml *v)
 {
     unsigned n = 0;
-    int r = v->count(&n);
+    int r = v->core.count(&n);
     if (r != NVML_SUCCESS)
-        apart_say("failed", COMPONENT_UNKNOWN, v->error(r));
+        apart_say("failed", COMPONENT_UNKNOWN, v->core.error(r));
     for (unsigned i = 0; r == NVML_SUCCESS && i < n; i++) {
         void *gpu;
         struct nvml_pci pci = {.domain = 0};
         char address[32];
-        if (v->handle(i, &gpu) == NVML_SUCCESS && v->pci(gpu, &pci) == NVML_SUCCESS &&
+        if (v->core.handle(i, &gpu) == NVML_SUCCESS && v->core.pci(gpu, &pci) == NVML_SUCCESS &&
             nvml_address(pci.bus_id, address))
             say_gpu(v, gpu, address);
     }
@@ -125,9 +98,9 @@ static void ask(void *library)
         apart_say("none", COMPONENT_UNKNOWN, "there is no NVML library that can be used");
         return;
     }
-    int r = v.init();
+    int r = v.core.init();
     if (r != NVML_SUCCESS) {
-        apart_say("failed", COMPONENT_UNKNOWN, v.error(r));
+        apart_say("failed", COMPONENT_UNKNOWN, v.core.error(r));
         return;
     }
     r = v.driver(text, sizeof text);
