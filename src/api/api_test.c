@@ -81,17 +81,14 @@ static void test_reads(void **state)
     };
     struct stage *s = *state;
     CLEANUP_TEXT struct text t = {0};
-    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
-        stage_transcribe(s, "GET", targets[i], NULL, &t);
+    stage_read_all(s, targets, sizeof targets / sizeof targets[0], &t);
     stage_transcribe(s, "DELETE", "/v1/nodes/lx01", NULL, &t);
     golden_check("reads.txt", &t);
 }
 
 static void test_changes(void **state)
 {
-    static const struct {
-        const char *target, *body;
-    } asked[] = {
+    static const struct posted asked[] = {
         {"/v1/nodes/drain", "{\"nodes\":\"lx[01-02]\",\"reason\":\"new kernel\"}"},
         {"/v1/nodes/drain", "{\"nodes\":\"lx[01-02]\",\"reason\":\"new kernel\"}"},
         {"/v1/nodes/drain", "{\"nodes\":\"lx[06-11]\",\"reason\":\"x\"}"},
@@ -114,8 +111,7 @@ static void test_changes(void **state)
     };
     struct stage *s = *state;
     CLEANUP_TEXT struct text t = {0};
-    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++)
-        stage_transcribe(s, "POST", asked[i].target, asked[i].body, &t);
+    stage_post_all(s, asked, sizeof asked / sizeof asked[0], &t);
     text_add(&t, "# the disk is full, the configuration is bad\n");
     s->fails = -ENOSPC;
     stage_transcribe(s, "POST", "/v1/nodes/drain", "{\"nodes\":\"lx03\",\"reason\":\"x\"}", &t);
@@ -268,17 +264,14 @@ static void test_conform_reads(void **state)
     };
     struct stage *s = *state;
     CLEANUP_TEXT struct text t = {0};
-    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
-        stage_transcribe(s, "GET", targets[i], NULL, &t);
+    stage_read_all(s, targets, sizeof targets / sizeof targets[0], &t);
     golden_check("conform.txt", &t);
 }
 
 /* Changes of baselines and rollouts, and approvals, one after the other. */
 static void test_conform_changes(void **state)
 {
-    static const struct {
-        const char *target, *body;
-    } asked[] = {
+    static const struct posted asked[] = {
         {"/v1/conform/recheck", "{\"nodes\":\"gx[1-3]\"}"},
         {"/v1/conform/recheck", "{\"nodes\":\"gx9\"}"},
         {"/v1/conform/approve", "{\"nodes\":\"gx[3,7]\"}"},
@@ -310,8 +303,7 @@ static void test_conform_changes(void **state)
     };
     struct stage *s = *state;
     CLEANUP_TEXT struct text t = {0};
-    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++)
-        stage_transcribe(s, "POST", asked[i].target, asked[i].body, &t);
+    stage_post_all(s, asked, sizeof asked / sizeof asked[0], &t);
     stage_transcribe(s, "GET", "/v1/baselines/cpu", NULL, &t);
     golden_check("conform-changes.txt", &t);
 }
@@ -369,18 +361,6 @@ static void test_rollout_command(void **state)
     close(fd);
 }
 
-static json_t *ask_large(struct stage *s, const char *target)
-{
-    CLEANUP_TEXT struct text t = {0};
-    struct mono began = mono_now();
-    assert_int_equal(wire_ask(&s->wire, "GET", target, NULL, &t), 200);
-    print_message("%s of %zu nodes: %zu bytes in %lld ms\n", target, cluster_count(s->world.cluster), t.len,
-                  (long long)span_to_ms(mono_sub(mono_now(), began)));
-    json_t *answer = json_read(t.s, t.len, NULL);
-    assert_non_null(answer);
-    return answer;
-}
-
 static size_t count_of(const json_t *o, const char *key)
 {
     return (size_t)json_integer_value(json_object_get(o, key));
@@ -390,17 +370,17 @@ static size_t count_of(const json_t *o, const char *key)
 static void test_large(void **state)
 {
     struct stage *s = *state;
-    CLEANUP_JSON json_t *groups = ask_large(s, "/v1/conform/groups");
+    CLEANUP_JSON json_t *groups = stage_ask_large(s, "/v1/conform/groups");
     assert_int_equal(json_array_size(json_object_get(groups, "groups")), LARGE_KINDS);
     assert_int_equal(json_array_size(json_object_get(groups, "alone")), 0);
-    CLEANUP_JSON json_t *classes = ask_large(s, "/v1/classes");
+    CLEANUP_JSON json_t *classes = stage_ask_large(s, "/v1/classes");
     assert_int_equal(count_of(json_array_get(json_object_get(classes, "classes"), 0), "unknown"), LARGE);
-    CLEANUP_JSON json_t *place = ask_large(s, "/v1/place?count=4096");
+    CLEANUP_JSON json_t *place = stage_ask_large(s, "/v1/place?count=4096");
     assert_int_equal(count_of(place, "count"), 4096);
-    CLEANUP_JSON json_t *features = ask_large(s, "/v1/slurm/features");
+    CLEANUP_JSON json_t *features = stage_ask_large(s, "/v1/slurm/features");
     assert_int_equal(json_array_size(json_object_get(features, "nodes")), LARGE_KINDS);
 
-    CLEANUP_JSON json_t *diff = ask_large(s, "/v1/conform/diff/n00001?with=n00002");
+    CLEANUP_JSON json_t *diff = stage_ask_large(s, "/v1/conform/diff/n00001?with=n00002");
     const json_t *differences = json_object_get(diff, "differences");
     assert_int_equal(json_array_size(differences), 1);
     const json_t *one = json_array_get(differences, 0);
@@ -416,7 +396,7 @@ static void test_large(void **state)
 static void test_all_differ(void **state)
 {
     struct stage *s = *state;
-    CLEANUP_JSON json_t *diff = ask_large(s, "/v1/conform/diff/n00001?with=n00002");
+    CLEANUP_JSON json_t *diff = stage_ask_large(s, "/v1/conform/diff/n00001?with=n00002");
     const json_t *differences = json_object_get(diff, "differences");
     assert_int_equal(json_array_size(differences), MODULES + 1);
     assert_string_equal(json_string_value(json_object_get(json_array_get(differences, 0), "also")), "");

@@ -85,17 +85,14 @@ static void test_reads(void **state)
     struct stage *s = *state;
     CLEANUP_TEXT struct text t = {0};
     put_trials(s);
-    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
-        stage_transcribe(s, "GET", targets[i], NULL, &t);
+    stage_read_all(s, targets, sizeof targets / sizeof targets[0], &t);
     golden_check("health.txt", &t);
 }
 
 /* One after the other, each on what the ones before left. */
 static void test_changes(void **state)
 {
-    static const struct {
-        const char *target, *body;
-    } asked[] = {
+    static const struct posted asked[] = {
         {"/v1/queue/ticket", "{\"nodes\":\"hx3\",\"take\":true}"},
         {"/v1/queue/ticket", "{\"nodes\":\"hx3\",\"reason\":\"it is here\"}"},
         {"/v1/queue/ticket", "{\"nodes\":\"hx3\",\"take\":false}"},
@@ -128,8 +125,7 @@ static void test_changes(void **state)
     };
     struct stage *s = *state;
     CLEANUP_TEXT struct text t = {0};
-    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++)
-        stage_transcribe(s, "POST", asked[i].target, asked[i].body, &t);
+    stage_post_all(s, asked, sizeof asked / sizeof asked[0], &t);
     stage_transcribe(s, "GET", "/v1/queue", NULL, &t);
     golden_check("health-changes.txt", &t);
 }
@@ -310,30 +306,18 @@ static void test_numbers_of_a_long_journal(void **state)
 
 /* --- many nodes -------------------------------------------------------------------------------- */
 
-static json_t *ask_large(struct stage *s, const char *target)
-{
-    CLEANUP_TEXT struct text t = {0};
-    struct mono began = mono_now();
-    assert_int_equal(wire_ask(&s->wire, "GET", target, NULL, &t), 200);
-    print_message("%s of %zu nodes: %zu bytes in %lld ms\n", target, cluster_count(s->world.cluster), t.len,
-                  (long long)span_to_ms(mono_sub(mono_now(), began)));
-    json_t *answer = json_read(t.s, t.len, NULL);
-    assert_non_null(answer);
-    return answer;
-}
-
 /* One in a hundred is ill, and all are there. How long it took is printed, not judged. */
 static void test_large(void **state)
 {
     struct stage *s = *state;
-    CLEANUP_JSON json_t *incidents = ask_large(s, "/v1/incidents");
+    CLEANUP_JSON json_t *incidents = stage_ask_large(s, "/v1/incidents");
     assert_int_equal(json_array_size(json_object_get(incidents, "incidents")), LARGE / 100);
-    CLEANUP_JSON json_t *queue = ask_large(s, "/v1/queue");
+    CLEANUP_JSON json_t *queue = stage_ask_large(s, "/v1/queue");
     assert_int_equal(json_array_size(json_object_get(queue, "queue")), LARGE / 100);
-    CLEANUP_JSON json_t *checks = ask_large(s, "/v1/checks");
+    CLEANUP_JSON json_t *checks = stage_ask_large(s, "/v1/checks");
     const json_t *nodes = json_object_get(json_array_get(json_object_get(checks, "checks"), 0), "nodes");
     assert_int_equal(json_integer_value(json_object_get(nodes, "ok")), LARGE);
-    CLEANUP_JSON json_t *some = ask_large(s, "/v1/incidents?nodes=n%5B1-10000%5D");
+    CLEANUP_JSON json_t *some = stage_ask_large(s, "/v1/incidents?nodes=n%5B1-10000%5D");
     assert_int_equal(json_array_size(json_object_get(some, "incidents")), LARGE / 100);
 }
 

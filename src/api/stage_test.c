@@ -245,3 +245,27 @@ void stage_transcribe(struct stage *s, const char *method, const char *target, c
         mask(&answer, "\"deadline\":\"");
     text_printf(t, "%s %s %s\n%d %s\n", method, target, body ? body : "", status, answer.s);
 }
+
+void stage_read_all(struct stage *s, const char *const *targets, size_t n, struct text *t)
+{
+    for (size_t i = 0; i < n; i++)
+        stage_transcribe(s, "GET", targets[i], NULL, t);
+}
+
+void stage_post_all(struct stage *s, const struct posted *asked, size_t n, struct text *t)
+{
+    for (size_t i = 0; i < n; i++)
+        stage_transcribe(s, "POST", asked[i].target, asked[i].body, t);
+}
+
+json_t *stage_ask_large(struct stage *s, const char *target)
+{
+    CLEANUP_TEXT struct text t = {0};
+    struct mono began = mono_now();
+    assert_int_equal(wire_ask(&s->wire, "GET", target, NULL, &t), 200);
+    print_message("%s of %zu nodes: %zu bytes in %lld ms\n", target, cluster_count(s->world.cluster), t.len,
+                  (long long)span_to_ms(mono_sub(mono_now(), began)));
+    json_t *answer = json_read(t.s, t.len, NULL);
+    assert_non_null(answer);
+    return answer;
+}

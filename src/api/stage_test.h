@@ -50,5 +50,13 @@ void stage_wait(struct stage *s);
 /* The request, its status and the answer, times and numbers that change masked. */
 void stage_transcribe(struct stage *s, const char *method, const char *target, const char *body,
                       struct text *t);
+/* The same of many, one after the other. */
+void stage_read_all(struct stage *s, const char *const *targets, size_t n, struct text *t);
+struct posted {
+    const char *target, *body;
+};
+void stage_post_all(struct stage *s, const struct posted *asked, size_t n, struct text *t);
+/* A good answer, which is the caller's; how large it was and how long it took is printed. */
+json_t *stage_ask_large(struct stage *s, const char *target);
 
 #endif

@@ -260,6 +260,24 @@ void world_destroy(struct world *x)
     free(x);
 }
 
+struct clinic *clinic_create(size_t n, const char *checks, const struct health_policy *policy)
+{
+    struct clinic *d = mem_alloc(sizeof *d);
+    assert_int_equal(checks_parse("checks", checks, strlen(checks), &d->checks, NULL), 0);
+    d->x = world_create(n);
+    d->x->policy.health = *policy;
+    d->x->policy.health.checks = &d->checks;
+    watch_set_policy(d->x->w, &d->x->policy);
+    return d;
+}
+
+void clinic_destroy(struct clinic *d)
+{
+    world_destroy(d->x);
+    checks_fini(&d->checks);
+    free(d);
+}
+
 /* --- what the nodes do ----------------------------------------------------------------------- */
 
 static void beat(struct world *x, int i)

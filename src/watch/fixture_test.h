@@ -37,6 +37,16 @@ struct class_lines {
 /* n nodes, not yet sensitive, of class "default" alone. */
 struct world *world_create(size_t n);
 void world_destroy(struct world *x);
+
+/* A world whose nodes run checks. */
+struct clinic {
+    struct world *x;
+    struct checks checks;
+};
+/* Records as in a file; the policy but for its checks. */
+struct clinic *clinic_create(size_t n, const char *checks, const struct health_policy *policy);
+void clinic_destroy(struct clinic *d);
+
 /* Classes as a file would say them, and a list of sensitive nodes ("" for none). */
 void world_configure(struct world *x, const struct class_lines *classes, size_t n, const char *sensitive);
 /* Another controller on the same state: nobody is in a session. */

@@ -15,39 +15,22 @@ static const char CHECKS[] = "Check=space Probe=fs.space Path=/ Every=60s\n"
                              "Check=mounts Probe=fs.mounted Path=/scratch Every=60s\n"
                              "Check=stress Probe=plugin Run=/bin/true When=extensive\n";
 
-struct ward {
-    struct world *x;
-    struct checks checks;
-};
-
-static struct ward *ward_create(size_t n)
+static struct clinic *open_clinic(size_t n)
 {
-    struct ward *d = mem_alloc(sizeof *d);
-    assert_int_equal(checks_parse("checks", CHECKS, sizeof CHECKS - 1, &d->checks, NULL), 0);
-    d->x = world_create(n);
-    d->x->policy.health = (struct health_policy){.act = true,
-                                                 .out_percent = 10,
-                                                 .out_class_percent = 50,
-                                                 .out_group_percent = 25,
-                                                 .out_partition_percent = 10,
-                                                 .group = span_s(180),
-                                                 .fresh = span_s(120),
-                                                 .override = span_s(4 * 3600),
-                                                 .remedies_a_week = 5,
-                                                 .checks = &d->checks};
-    watch_set_policy(d->x->w, &d->x->policy);
-    return d;
-}
-
-static void ward_destroy(struct ward *d)
-{
-    world_destroy(d->x);
-    checks_fini(&d->checks);
-    free(d);
+    const struct health_policy policy = {.act = true,
+                                         .out_percent = 10,
+                                         .out_class_percent = 50,
+                                         .out_group_percent = 25,
+                                         .out_partition_percent = 10,
+                                         .group = span_s(180),
+                                         .fresh = span_s(120),
+                                         .override = span_s(4 * 3600),
+                                         .remedies_a_week = 5};
+    return clinic_create(n, CHECKS, &policy);
 }
 
 /* The body's checks as JSON; boot NULL: the node's. */
-static int tell(struct ward *d, int i, const char *boot, bool full, const char *checks, bool *want,
+static int tell(struct clinic *d, int i, const char *boot, bool full, const char *checks, bool *want,
                 struct err *e)
 {
     char own[37];
@@ -63,7 +46,7 @@ static const char WELL[] = "[{\"check\":\"space\",\"result\":\"ok\",\"age_ms\":0
                   ILL[] = "[{\"check\":\"space\",\"result\":\"fatal\",\"age_ms\":0,"
                           "\"findings\":[{\"result\":\"fatal\",\"text\":\"full\"}]}]";
 
-static void tells(struct ward *d, int i, bool full, const char *checks)
+static void tells(struct clinic *d, int i, bool full, const char *checks)
 {
     bool want;
     struct err e;
@@ -71,7 +54,7 @@ static void tells(struct ward *d, int i, bool full, const char *checks)
         fail_msg("%s", e.msg);
 }
 
-static enum health health_of(struct ward *d, int i)
+static enum health health_of(struct clinic *d, int i)
 {
     return watch_health(d->x->w, world_now(d->x), world_node(d->x, i));
 }
@@ -85,18 +68,18 @@ static void test_a_body_that_is_none_is_refused_whole(void **state)
                                       "[{\"result\":\"ok\",\"age_ms\":0}]",
                                       "[{\"check\":\"space\",\"result\":\"ok\",\"age_ms\":-1}]",
                                       "[{\"check\":\"space\",\"result\":\"ok\",\"age_ms\":0},{\"check\":7}]"};
-    struct ward *d = ward_create(2);
+    struct clinic *d = open_clinic(2);
     bool want;
     struct err e;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(tell(d, 1, NULL, true, bad[i], &want, &e), -EINVAL);
     assert_int_equal(health_of(d, 1), HEALTH_UNKNOWN);
-    ward_destroy(d);
+    clinic_destroy(d);
 }
 
 static void test_what_cannot_be_joined_is_asked_for(void **state)
 {
-    struct ward *d = ward_create(2);
+    struct clinic *d = open_clinic(2);
     bool want;
     assert_int_equal(tell(d, 1, NULL, false, WELL, &want, NULL), 0);
     assert_true(want);
@@ -107,34 +90,34 @@ static void test_what_cannot_be_joined_is_asked_for(void **state)
     assert_int_equal(health_of(d, 1), HEALTH_UNKNOWN);
     assert_int_equal(tell(d, 1, NULL, false, "[]", &want, NULL), 0);
     assert_true(want);
-    ward_destroy(d);
+    clinic_destroy(d);
 }
 
 static void test_what_is_of_another_boot_says_nothing(void **state)
 {
-    struct ward *d = ward_create(2);
+    struct clinic *d = open_clinic(2);
     bool want;
     assert_int_equal(tell(d, 1, "11111111-0000-4000-8000-000000000001", true, ILL, &want, NULL), 0);
     world_run(d->x, 5);
     world_says_nothing(d->x);
     assert_int_equal(health_of(d, 1), HEALTH_UNKNOWN);
-    ward_destroy(d);
+    clinic_destroy(d);
 }
 
 static void test_a_check_of_other_records_is_passed_over(void **state)
 {
-    struct ward *d = ward_create(2);
+    struct clinic *d = open_clinic(2);
     tells(d, 1, true,
           "[{\"check\":\"else\",\"result\":\"lost\",\"age_ms\":0,"
           "\"findings\":[{\"result\":\"lost\",\"text\":\"gone\"}]}]");
     world_run(d->x, 5);
     world_says_nothing(d->x);
-    ward_destroy(d);
+    clinic_destroy(d);
 }
 
 static void test_what_is_out_of_date_or_not_heard_is_unknown(void **state)
 {
-    struct ward *d = ward_create(2);
+    struct clinic *d = open_clinic(2);
     CLEANUP_TEXT struct text why = {0};
     tells(d, 1, true, WELL);
     assert_true(watch_provisioned(d->x->w, world_now(d->x), world_node(d->x, 1), &why));
@@ -149,7 +132,7 @@ static void test_what_is_out_of_date_or_not_heard_is_unknown(void **state)
     world_run(d->x, 60);
     assert_false(watch_provisioned(d->x->w, world_now(d->x), world_node(d->x, 1), &why));
     assert_string_equal(why.s, "it is not heard");
-    ward_destroy(d);
+    clinic_destroy(d);
 }
 
 static void put_space(void *arg, const struct said *s)
@@ -158,7 +141,7 @@ static void put_space(void *arg, const struct said *s)
         text_printf(arg, "%s %s", result_name(s->verdict.result), s->verdict.text);
 }
 
-static void space_is(struct ward *d, const char *text)
+static void space_is(struct clinic *d, const char *text)
 {
     CLEANUP_TEXT struct text t = {0};
     watch_each_check(d->x->w, world_now(d->x), world_node(d->x, 1), put_space, &t);
@@ -168,7 +151,7 @@ static void space_is(struct ward *d, const char *text)
 /* An older answer counts as long as any does; why there is no other one is said all the time. */
 static void test_a_look_without_an_answer_says_why(void **state)
 {
-    struct ward *d = ward_create(2);
+    struct clinic *d = open_clinic(2);
     tells(d, 1, true, WELL);
     tells(d, 1, false,
           "[{\"check\":\"space\",\"result\":\"ok\",\"blind\":\"probe.stuck: / hangs\",\"age_ms\":0}]");
@@ -179,7 +162,7 @@ static void test_a_look_without_an_answer_says_why(void **state)
     world_says_nothing(d->x);
     tells(d, 1, true, WELL);
     space_is(d, "ok ");
-    ward_destroy(d);
+    clinic_destroy(d);
 }
 
 static void count(void *arg, struct member *m)
@@ -189,7 +172,7 @@ static void count(void *arg, struct member *m)
 
 static void test_who_is_out_of_date_is_to_tell_again_now_and_then(void **state)
 {
-    struct ward *d = ward_create(2);
+    struct clinic *d = open_clinic(2);
     unsigned n = 0;
     tells(d, 1, true, WELL);
     watch_untold(d->x->w, world_now(d->x), count, &n);
@@ -198,7 +181,7 @@ static void test_who_is_out_of_date_is_to_tell_again_now_and_then(void **state)
     watch_untold(d->x->w, world_now(d->x), count, &n);
     watch_untold(d->x->w, world_now(d->x), count, &n);
     assert_int_equal(n, 1);
-    ward_destroy(d);
+    clinic_destroy(d);
 }
 
 static void mark(void *arg, struct member *m)
@@ -209,7 +192,7 @@ static void mark(void *arg, struct member *m)
 
 static void test_of_many_who_is_well_is_asked_in_turn_and_who_is_ill_at_once(void **state)
 {
-    struct ward *d = ward_create(NODES);
+    struct clinic *d = open_clinic(NODES);
     bool asked[NODES] = {0};
     unsigned n = 0;
     for (int i = 1; i <= NODES; i++)
@@ -224,12 +207,12 @@ static void test_of_many_who_is_well_is_asked_in_turn_and_who_is_ill_at_once(voi
     watch_untold(d->x->w, world_now(d->x), mark, asked);
     for (int i = 0; i < NODES; i++)
         assert_true(asked[i]);
-    ward_destroy(d);
+    clinic_destroy(d);
 }
 
 static void test_work_is_idle_only_when_both_say_so(void **state)
 {
-    struct ward *d = ward_create(2);
+    struct clinic *d = open_clinic(2);
     struct member *m = world_node(d->x, 1);
     assert_int_equal(watch_work(d->x->w, m), WORK_IDLE);
     watch_scheduler(d->x->w, m, WORK_UNKNOWN, false);
@@ -243,7 +226,7 @@ static void test_work_is_idle_only_when_both_say_so(void **state)
     assert_int_equal(watch_work(d->x->w, m), WORK_UNKNOWN);
     watch_scheduler(d->x->w, m, WORK_BUSY, false);
     assert_int_equal(watch_work(d->x->w, m), WORK_BUSY);
-    ward_destroy(d);
+    clinic_destroy(d);
 }
 
 static void test_records_of_checks_that_change_keep_what_was_said(void **state)
@@ -251,7 +234,7 @@ static void test_records_of_checks_that_change_keep_what_was_said(void **state)
     static const char other[] =
         "Check=mounts Probe=fs.mounted Path=/scratch Every=60s\n"
         "Check=ntp Probe=time Every=60s\nCheck=space Probe=fs.space Path=/ Every=60s\n";
-    struct ward *d = ward_create(2);
+    struct clinic *d = open_clinic(2);
     struct checks now = {0};
     CLEANUP_TEXT struct text why = {0};
     tells(d, 1, true, WELL);
@@ -265,13 +248,13 @@ static void test_records_of_checks_that_change_keep_what_was_said(void **state)
     world_run(d->x, 2);
     watch_provisioned(d->x->w, world_now(d->x), world_node(d->x, 1), &why);
     assert_string_equal(why.s, "ntp has said nothing, space fatal");
-    ward_destroy(d);
+    clinic_destroy(d);
 }
 
 static void test_an_incident_whose_check_is_taken_away_is_over(void **state)
 {
     static const char other[] = "Check=mounts Probe=fs.mounted Path=/scratch Every=60s\n";
-    struct ward *d = ward_create(4);
+    struct clinic *d = open_clinic(4);
     struct checks now = {0};
     tells(d, 1, true, ILL);
     assert_int_equal(member_ailment(world_node(d->x, 1))->n_open, 1);
@@ -282,19 +265,19 @@ static void test_an_incident_whose_check_is_taken_away_is_over(void **state)
     d->checks = now;
     world_run(d->x, 2);
     assert_int_equal(member_ailment(world_node(d->x, 1))->n_open, 0);
-    ward_destroy(d);
+    clinic_destroy(d);
 }
 
 static void test_what_the_shell_refuses_is_proposed_again(void **state)
 {
-    struct ward *d = ward_create(4);
+    struct clinic *d = open_clinic(4);
     d->x->refuse = true;
     tells(d, 1, true, ILL);
     assert_null(member_repair(world_node(d->x, 1)));
     d->x->refuse = false;
     world_run(d->x, 2);
     assert_non_null(member_repair(world_node(d->x, 1)));
-    ward_destroy(d);
+    clinic_destroy(d);
 }
 
 static void say_budget(void *arg, const struct budget *b)
@@ -304,18 +287,18 @@ static void say_budget(void *arg, const struct budget *b)
 
 static void test_budgets_as_they_stand(void **state)
 {
-    struct ward *d = ward_create(20);
+    struct clinic *d = open_clinic(20);
     CLEANUP_TEXT struct text t = {0};
     tells(d, 1, true, ILL);
     watch_each_budget(d->x->w, say_budget, &t);
     assert_string_equal(t.s, "cluster 1/2 of 20\nclass default 1/10 of 20\npartition 0 1/2 of 20\n");
-    ward_destroy(d);
+    clinic_destroy(d);
 }
 
 /* As long as the store may still write it down. */
 static void test_who_was_proposed_has_its_room_although_nothing_is_heard_of_it(void **state)
 {
-    struct ward *d = ward_create(10);
+    struct clinic *d = open_clinic(10);
     d->x->refuse = true; /* as one that is under way already */
     tells(d, 1, true, ILL);
     tells(d, 1, true, WELL);
@@ -328,7 +311,7 @@ static void test_who_was_proposed_has_its_room_although_nothing_is_heard_of_it(v
     tells(d, 2, true, ILL);
     world_run(d->x, 5);
     assert_non_null(member_repair(world_node(d->x, 2)));
-    ward_destroy(d);
+    clinic_destroy(d);
 }
 
 static void say_check(void *arg, const struct said *s)
@@ -338,7 +321,7 @@ static void say_check(void *arg, const struct said *s)
 
 static void test_each_check_is_told_with_why_nothing_is_known(void **state)
 {
-    struct ward *d = ward_create(2);
+    struct clinic *d = open_clinic(2);
     CLEANUP_TEXT struct text t = {0};
     tells(d, 1, true, WELL);
     watch_each_check(d->x->w, world_now(d->x), world_node(d->x, 1), say_check, &t);
@@ -348,7 +331,7 @@ static void test_each_check_is_told_with_why_nothing_is_known(void **state)
         t.s, "space ok: \nmounts ok: \nstress unknown: it has said nothing on this boot\n"
              "space unknown: what it said is out of date\nmounts unknown: what it said is out of date\n"
              "stress unknown: it has said nothing on this boot\n");
-    ward_destroy(d);
+    clinic_destroy(d);
 }
 
 static void take_cluster(void *arg, const struct budget *b)
@@ -357,7 +340,7 @@ static void take_cluster(void *arg, const struct budget *b)
         *(unsigned *)arg = b->out;
 }
 
-static unsigned out(const struct ward *d)
+static unsigned out(const struct clinic *d)
 {
     unsigned n = 0;
     watch_each_budget(d->x->w, take_cluster, &n);
@@ -374,7 +357,7 @@ static void becomes(struct world *x, int i, const char *serial)
 /* Its name was in service; that of one that is new was not. */
 static void test_a_swapped_machine_counts_as_out(void **state)
 {
-    struct ward *d = ward_create(2);
+    struct clinic *d = open_clinic(2);
     tells(d, 1, true, WELL);
     d->x->policy.health.act = true;
     watch_set_policy(d->x->w, &d->x->policy);
@@ -383,12 +366,12 @@ static void test_a_swapped_machine_counts_as_out(void **state)
     becomes(d->x, 1, "SN-2");
     assert_int_equal(member_repair(world_node(d->x, 1))->step, STEP_PROVISION);
     assert_int_equal(out(d), 1);
-    ward_destroy(d);
+    clinic_destroy(d);
 }
 
 static void test_who_comes_for_the_first_time_is_provisioned_before_it_is_admitted(void **state)
 {
-    struct ward *d = ward_create(2);
+    struct clinic *d = open_clinic(2);
     struct world *x = d->x;
     x->policy.health.provision_new = true;
     x->n = 3;
@@ -404,7 +387,7 @@ static void test_who_comes_for_the_first_time_is_provisioned_before_it_is_admitt
     world_run(x, 3);
     assert_null(member_repair(world_node(x, 3)));
     assert_true(world_node(x, 3)->admitted);
-    ward_destroy(d);
+    clinic_destroy(d);
 }
 
 int main(void)

@@ -13,31 +13,22 @@
 
 static const char CHECKS[] = "Check=space Probe=fs.space Path=/ Every=60s\n";
 
-struct ward {
-    struct world *x;
-    struct checks checks;
-};
-
-static struct ward *ward_create(size_t n)
+static struct clinic *open_clinic(size_t n)
 {
-    struct ward *d = mem_alloc(sizeof *d);
-    assert_int_equal(checks_parse("checks", CHECKS, sizeof CHECKS - 1, &d->checks, NULL), 0);
-    d->x = world_create(n);
-    d->x->policy.health = (struct health_policy){.act = true,
-                                                 .out_percent = 50,
-                                                 .out_class_percent = 50,
-                                                 .out_group_percent = 50,
-                                                 .out_partition_percent = 50,
-                                                 .surge = 100,
-                                                 .surge_window = span_s(600),
-                                                 .shared = 5,
-                                                 .shared_window = span_s(180),
-                                                 .group = span_s(180),
-                                                 .fresh = span_s(120),
-                                                 .provision_deadline = span_s(1800),
-                                                 .remedies_a_week = 5,
-                                                 .checks = &d->checks};
-    watch_set_policy(d->x->w, &d->x->policy);
+    const struct health_policy policy = {.act = true,
+                                         .out_percent = 50,
+                                         .out_class_percent = 50,
+                                         .out_group_percent = 50,
+                                         .out_partition_percent = 50,
+                                         .surge = 100,
+                                         .surge_window = span_s(600),
+                                         .shared = 5,
+                                         .shared_window = span_s(180),
+                                         .group = span_s(180),
+                                         .fresh = span_s(120),
+                                         .provision_deadline = span_s(1800),
+                                         .remedies_a_week = 5};
+    struct clinic *d = clinic_create(n, CHECKS, &policy);
     d->x->uptime_s = UINT64_C(3) * 86400;
     world_open(d->x, 1, (int)n);
     world_run(d->x, 2);
@@ -45,14 +36,7 @@ static struct ward *ward_create(size_t n)
     return d;
 }
 
-static void ward_destroy(struct ward *d)
-{
-    world_destroy(d->x);
-    checks_fini(&d->checks);
-    free(d);
-}
-
-static int says(struct ward *d, int i, const char *check, int status, int64_t age_s)
+static int says(struct clinic *d, int i, const char *check, int status, int64_t age_s)
 {
     struct verdict v;
     struct err e = {0};
@@ -68,13 +52,13 @@ static int says(struct ward *d, int i, const char *check, int status, int64_t ag
     return rc;
 }
 
-static size_t count_open(struct ward *d, int i)
+static size_t count_open(struct clinic *d, int i)
 {
     const struct ailment *a = member_ailment(world_node(d->x, i));
     return a ? a->n_open : 0;
 }
 
-static enum step step_of(struct ward *d, int i)
+static enum step step_of(struct clinic *d, int i)
 {
     const struct repair *r = member_repair(world_node(d->x, i));
     return r ? r->step : STEP_NONE;
@@ -82,7 +66,7 @@ static enum step step_of(struct ward *d, int i)
 
 static void test_a_bad_word_opens_an_incident_and_a_good_one_closes_it(void **state)
 {
-    struct ward *d = ward_create(4);
+    struct clinic *d = open_clinic(4);
     assert_int_equal(says(d, 1, "sensu.ntp", 1, 0), 0);
     assert_int_equal(count_open(d, 1), 1);
     assert_string_equal(member_ailment(world_node(d->x, 1))->open[0].findings[0].check, "sensu.ntp");
@@ -92,44 +76,44 @@ static void test_a_bad_word_opens_an_incident_and_a_good_one_closes_it(void **st
     assert_int_equal(says(d, 1, "sensu.ntp", 0, 0), 0);
     world_run(d->x, 2);
     assert_int_equal(count_open(d, 1), 0);
-    ward_destroy(d);
+    clinic_destroy(d);
 }
 
 static void test_a_fatal_word_isolates(void **state)
 {
-    struct ward *d = ward_create(4);
+    struct clinic *d = open_clinic(4);
     assert_int_equal(says(d, 1, "sensu.disk", 2, 1), 0);
     assert_int_equal(step_of(d, 1), STEP_ISOLATE);
     assert_int_equal(watch_health(d->x->w, world_now(d->x), world_node(d->x, 1)), HEALTH_FATAL);
     assert_int_equal(step_of(d, 2), STEP_NONE);
-    ward_destroy(d);
+    clinic_destroy(d);
 }
 
 static void test_an_old_word_is_recorded_and_nothing_follows(void **state)
 {
-    struct ward *d = ward_create(4);
+    struct clinic *d = open_clinic(4);
     world_run(d->x, 600);
     assert_int_equal(says(d, 1, "sensu.disk", 2, 121), 0);
     world_run(d->x, 10);
     assert_int_equal(count_open(d, 1), 1);
     assert_int_equal(step_of(d, 1), STEP_NONE);
-    ward_destroy(d);
+    clinic_destroy(d);
 }
 
 static void test_a_word_of_before_the_boot_or_the_last_word_is_refused(void **state)
 {
-    struct ward *d = ward_create(4);
+    struct clinic *d = open_clinic(4);
     assert_int_equal(says(d, 1, "sensu.disk", 2, 7 * 86400), -ESTALE);
     world_run(d->x, 60);
     assert_int_equal(says(d, 1, "sensu.disk", 0, 5), 0);
     assert_int_equal(says(d, 1, "sensu.disk", 2, 6), -ESTALE);
     assert_int_equal(count_open(d, 1), 0);
-    ward_destroy(d);
+    clinic_destroy(d);
 }
 
 static void test_who_is_not_known_or_not_heard_is_refused(void **state)
 {
-    struct ward *d = ward_create(4);
+    struct clinic *d = open_clinic(4);
     struct verdict v;
     verdict_clear(&v);
     struct member *stranger = cluster_meet(d->x->c, "stranger");
@@ -140,12 +124,12 @@ static void test_who_is_not_known_or_not_heard_is_refused(void **state)
     assert_int_equal(says(d, 1, "disk", 2, 0), -EINVAL);
     world_lead_anew(d->x);
     assert_int_equal(says(d, 1, "sensu.x", 2, 0), -EAGAIN);
-    ward_destroy(d);
+    clinic_destroy(d);
 }
 
 static void test_a_boot_ends_what_was_said_and_closes_nothing(void **state)
 {
-    struct ward *d = ward_create(4);
+    struct clinic *d = open_clinic(4);
     assert_int_equal(says(d, 1, "sensu.ntp", 1, 0), 0);
     world_reboot(d->x, 1);
     world_run(d->x, 60);
@@ -153,17 +137,17 @@ static void test_a_boot_ends_what_was_said_and_closes_nothing(void **state)
     assert_int_equal(says(d, 1, "sensu.ntp", 0, 0), 0);
     world_run(d->x, 2);
     assert_int_equal(count_open(d, 1), 0);
-    ward_destroy(d);
+    clinic_destroy(d);
 }
 
 static void test_a_sender_that_cannot_say_closes_nothing(void **state)
 {
-    struct ward *d = ward_create(4);
+    struct clinic *d = open_clinic(4);
     assert_int_equal(says(d, 1, "sensu.ntp", 1, 0), 0);
     assert_int_equal(says(d, 1, "sensu.ntp", 3, 0), 0);
     world_run(d->x, 60);
     assert_int_equal(count_open(d, 1), 1);
-    ward_destroy(d);
+    clinic_destroy(d);
 }
 
 struct counting {
@@ -180,7 +164,7 @@ static void count_said(void *arg, const struct said *s)
     c->result = s->verdict.result;
 }
 
-static struct counting said_of(struct ward *d, int i)
+static struct counting said_of(struct clinic *d, int i)
 {
     struct counting c = {0};
     watch_each_check(d->x->w, world_now(d->x), world_node(d->x, i), count_said, &c);
@@ -189,19 +173,19 @@ static struct counting said_of(struct ward *d, int i)
 
 static void test_after_a_day_without_a_word_it_is_unknown(void **state)
 {
-    struct ward *d = ward_create(2);
+    struct clinic *d = open_clinic(2);
     assert_int_equal(says(d, 1, "sensu.ntp", 1, 0), 0);
     assert_int_equal(said_of(d, 1).n, 1);
     assert_int_equal(said_of(d, 1).result, RESULT_WARN);
     world_run(d->x, 86400 + 10);
     assert_int_equal(said_of(d, 1).result, RESULT_UNKNOWN);
     assert_int_equal(count_open(d, 1), 1);
-    ward_destroy(d);
+    clinic_destroy(d);
 }
 
 static void test_there_is_room_for_so_many_checks_and_those_that_are_well_make_room(void **state)
 {
-    struct ward *d = ward_create(2);
+    struct clinic *d = open_clinic(2);
     char name[32];
     for (int i = 0; i < 40; i++) {
         snprintf(name, sizeof name, "sensu.ok%d", i);
@@ -214,12 +198,12 @@ static void test_there_is_room_for_so_many_checks_and_those_that_are_well_make_r
     }
     assert_int_equal(says(d, 1, "sensu.one-more", 1, 0), -ENOSPC);
     assert_int_equal(said_of(d, 1).n, 32);
-    ward_destroy(d);
+    clinic_destroy(d);
 }
 
 static void test_a_check_that_is_bad_everywhere_isolates_few(void **state)
 {
-    struct ward *d = ward_create(40);
+    struct clinic *d = open_clinic(40);
     unsigned out = 0;
     for (int i = 1; i <= 40; i++)
         says(d, i, "sensu.broken", 0, 0);
@@ -234,12 +218,12 @@ static void test_a_check_that_is_bad_everywhere_isolates_few(void **state)
         says(d, i, "sensu.broken", 0, 0);
     world_run(d->x, 5);
     assert_null(cluster_shared(d->x->c, "sensu.broken class default"));
-    ward_destroy(d);
+    clinic_destroy(d);
 }
 
 static void test_in_provisioning_one_that_says_no_more_holds_nothing_up(void **state)
 {
-    struct ward *d = ward_create(4);
+    struct clinic *d = open_clinic(4);
     world_run(d->x, 30);
     assert_int_equal(says(d, 1, "sensu.gone", 2, 0), 0);
     world_run(d->x, 5);
@@ -255,7 +239,7 @@ static void test_in_provisioning_one_that_says_no_more_holds_nothing_up(void **s
     assert_int_equal(count_open(d, 1), 1);
     world_run(d->x, 120);
     assert_int_equal(count_open(d, 1), 0);
-    ward_destroy(d);
+    clinic_destroy(d);
 }
 
 int main(void)
