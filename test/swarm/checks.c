@@ -2,6 +2,7 @@
 #include "test/swarm/swarm.h"
 
 #include "health/check.h"
+#include "link/order.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +15,10 @@
 
 enum { PART_BYTES_MAX = 40 << 10 };
 
-void swarm_take_checklist(struct swarm *s, const json_t *body)
+void swarm_take_checklist(struct swarm *s, const json_t *order)
 {
+    const char *text = order_text(order);
+    CLEANUP_JSON json_t *body = text ? json_read(text, strlen(text), NULL) : NULL;
     const char *hash = json_text(body, "hash");
     const json_t *line;
     size_t i;

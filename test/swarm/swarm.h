@@ -103,8 +103,9 @@ void player_start(struct swarm *s, struct player *p, const char *name, struct sp
 /* Carries out one scripted action. False when it is not known. */
 bool player_act(struct player *p, const char *action, const char *argument);
 
-/* What is to be checked, as CHECKLIST has it. All players run all of it. */
-void swarm_take_checklist(struct swarm *s, const json_t *body);
+/* What is to be checked, as CHECKLIST has it: an order, which is believed whoever signed it. All players run
+ * all of it. */
+void swarm_take_checklist(struct swarm *s, const json_t *order);
 /* Says all checks. */
 void player_say_checks(struct player *p);
 /* From now on this check finds something, until the player is told to do something about it. */
