@@ -45,6 +45,7 @@ struct view {
     uint64_t covers[REMEDIES_MAX]; /* of these, what it has tries left for */
     int64_t own[REMEDIES_MAX];     /* with what has to follow at once */
     uint32_t chances[REMEDIES_MAX][FAULTS_MAX];
+    struct outcomes of[REMEDIES_MAX][FAULTS_MAX]; /* the record, of what it covers */
     size_t n_order[FAULTS_MAX];
     uint8_t order[FAULTS_MAX][REMEDIES_MAX]; /* of each fault: the remedies that cover it and pay, least cost
                                                 for each chance first */
@@ -116,17 +117,6 @@ static bool was_for(const char *names, const char *fault)
     }
 }
 
-static unsigned tries(const struct choice_input *in, const struct remedy *r, const char *fault)
-{
-    unsigned n = 0;
-    for (size_t i = 0; i < in->n_attempts; i++) {
-        const struct attempt *a = &in->attempts[i];
-        bool lately = a->at.ns > in->now.ns || in->now.ns - a->at.ns < r->window.ns;
-        n += lately && strcmp(a->remedy, r->name) == 0 && was_for(a->fault, fault);
-    }
-    return n;
-}
-
 /* --- the view -------------------------------------------------------------------------------------- */
 
 static bool same_cause(const struct fault *a, const struct fault *b)
@@ -164,21 +154,37 @@ static struct outcomes record_of(const struct choice_input *in, const struct rem
     return in->outcomes(in->outcomes_arg, fault, r->name, in->class);
 }
 
+/* How often it was tried lately for each fault. */
+static void count_tries(const struct view *v, const struct remedy *r, unsigned tried[static FAULTS_MAX])
+{
+    const struct choice_input *in = v->in;
+    for (size_t i = 0; i < in->n_attempts; i++) {
+        const struct attempt *a = &in->attempts[i];
+        bool lately = a->at.ns > in->now.ns || in->now.ns - a->at.ns < r->window.ns;
+        if (!lately || strcmp(a->remedy, r->name) != 0)
+            continue;
+        for (size_t f = 0; f < v->n_faults; f++)
+            tried[f] += was_for(a->fault, v->faults[f]->fault);
+    }
+}
+
 /* What was tried on this very node and did not last is half as likely to, each time. */
 static void take_remedy(struct view *v, size_t i)
 {
     const struct remedy *r = &v->in->remedies->list[i];
+    unsigned tried[FAULTS_MAX] = {0};
     v->own[i] = own_cost(v->in, r);
+    count_tries(v, r, tried);
     for (size_t f = 0; f < v->n_faults; f++) {
         const char *fault = v->faults[f]->fault;
         if (!remedy_helps(r, fault, v->in->class))
             continue;
         v->helps[i] |= UINT64_C(1) << f;
-        unsigned tried = tries(v->in, r, fault);
-        if (tried >= r->tries)
+        if (tried[f] >= r->tries)
             continue;
         v->covers[i] |= UINT64_C(1) << f;
-        uint32_t known = chance(r, record_of(v->in, r, fault)) >> (tried < 31 ? tried : 31);
+        v->of[i][f] = record_of(v->in, r, fault);
+        uint32_t known = chance(r, v->of[i][f]) >> (tried[f] < 31 ? tried[f] : 31);
         v->chances[i][f] = known > 0 ? known : 1;
     }
 }
@@ -378,7 +384,7 @@ static uint32_t sum_up(uint32_t a, uint32_t b)
 static void count_record(const struct view *v, size_t i, struct candidate *c)
 {
     for (uint64_t m = v->covers[i]; m; m &= m - 1) {
-        struct outcomes of = record_of(v->in, c->remedy, v->faults[__builtin_ctzll(m)]->fault);
+        struct outcomes of = v->of[i][__builtin_ctzll(m)];
         c->helped = sum_up(c->helped, of.helped);
         c->failed = sum_up(c->failed, of.failed);
     }

@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Choosing among 30 remedies for 20 open findings, 10,000 times: each time with other remedies, faults,
- * devices and records. Then with as many as there may be.
- * usage: bench-remedy
+ * devices and records. Then where it takes the longest that was found: every remedy may help every fault, by
+ * little, each fault has a cause of its own, and of each much was tried. Then with as many as there may be.
+ *
+ * What is counted is the processor time of the call; of each input the least of three, for a clock's
+ * interrupt is charged to whoever runs, too. So the percentiles are of inputs and not of what else the
+ * machine does. usage: bench-remedy
  */
 #include "remedy/remedy.h"
-#include "base/clock.h"
 #include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { KINDS = 64 };
+enum { KINDS = 64, CALLS = 3 };
+
+/* What is chosen for. */
+struct setting {
+    unsigned n_remedies, n_faults;
+    bool hard;
+};
 
 static unsigned draw(unsigned *seed, unsigned below)
 {
@@ -30,11 +40,11 @@ static struct outcomes record(void *arg, const char *fault, const char *remedy, 
 }
 
 /* Every other helps any fault, as a reboot does; the rest help some. */
-static void add_remedy(struct text *t, unsigned i, unsigned *seed)
+static void add_remedy(struct text *t, unsigned i, bool hard, unsigned *seed)
 {
     text_printf(t, "Remedy=r%u Run=node:true Confidence=%u%% Because=x Takes=%um Disturbs=%u Helps=", i,
-                1 + draw(seed, 99), 1 + draw(seed, 30), draw(seed, 100));
-    if (i % 2 == 0)
+                1 + draw(seed, hard ? 5 : 99), 1 + draw(seed, hard ? 1 : 30), draw(seed, hard ? 1 : 100));
+    if (hard || i % 2 == 0)
         text_add(t, "*");
     else
         text_printf(t, "f%u,f%u,f%u", draw(seed, KINDS), draw(seed, KINDS), draw(seed, KINDS));
@@ -47,38 +57,71 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static int64_t once(unsigned n_remedies, unsigned n_faults, unsigned *seed)
+/* Each for as many faults as its text has room for. */
+static void try_remedies(const struct remedies *r, struct attempt attempts[static ATTEMPTS_MAX],
+                         char faults[static ATTEMPTS_MAX][FAULT_BYTES_MAX], unsigned *seed)
 {
-    static struct choice out;
-    struct remedies r;
-    struct fault faults[FAULTS_MAX];
-    char names[FAULTS_MAX][8], groups[FAULTS_MAX][8];
-    CLEANUP_TEXT struct text t = {0};
-    for (unsigned i = 0; i < n_remedies; i++)
-        add_remedy(&t, i, seed);
-    if (remedies_parse("bench", t.s, t.len, &r, NULL) < 0)
-        exit(1);
-    for (unsigned i = 0; i < n_faults; i++) {
-        snprintf(names[i], sizeof names[i], "f%u", draw(seed, KINDS));
-        snprintf(groups[i], sizeof groups[i], "g%u", draw(seed, 2 * n_faults));
-        faults[i] = (struct fault){.fault = names[i], .severity = RESULT_FATAL, .group = groups[i]};
+    for (unsigned i = 0; i < ATTEMPTS_MAX; i++) {
+        size_t len = 0;
+        while (len + sizeof ",f63" <= FAULT_BYTES_MAX)
+            len += (size_t)snprintf(faults[i] + len, FAULT_BYTES_MAX - len, "%sf%u", len ? "," : "",
+                                    draw(seed, KINDS));
+        attempts[i] = (struct attempt){
+            .remedy = r->list[draw(seed, (unsigned)r->n)].name, .fault = faults[i], .at = {.ns = 1}};
     }
-    struct choice_input in = {
-        .remedies = &r, .class = "gpu", .n_faults = n_faults, .faults = faults, .outcomes = record};
-    in.policy = (struct cost_policy){.minute = 1000, .disturb = 200, .person = 240000, .scarce = 100};
-    struct mono before = mono_now();
-    remedy_choose(&in, &out);
-    int64_t ns = mono_sub(mono_now(), before).ns;
-    remedies_fini(&r);
-    return ns;
 }
 
-static void measure(const char *when, unsigned calls, unsigned n_remedies, unsigned n_faults)
+/* The processor time of one choice. */
+static int64_t choose(const struct choice_input *in)
+{
+    static struct choice out;
+    struct timespec before, after;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
+    remedy_choose(in, &out);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
+    return (after.tv_sec - before.tv_sec) * INT64_C(1000000000) + after.tv_nsec - before.tv_nsec;
+}
+
+static int64_t once(const struct setting *of, unsigned *seed)
+{
+    struct remedies r;
+    struct fault faults[FAULTS_MAX];
+    struct attempt attempts[ATTEMPTS_MAX];
+    char names[FAULTS_MAX][16], groups[FAULTS_MAX][16], tried[ATTEMPTS_MAX][FAULT_BYTES_MAX];
+    CLEANUP_TEXT struct text t = {0};
+    for (unsigned i = 0; i < of->n_remedies; i++)
+        add_remedy(&t, i, of->hard, seed);
+    if (remedies_parse("bench", t.s, t.len, &r, NULL) < 0)
+        exit(1);
+    for (unsigned i = 0; i < of->n_faults; i++) {
+        snprintf(names[i], sizeof names[i], "f%u", draw(seed, KINDS));
+        snprintf(groups[i], sizeof groups[i], "g%u", draw(seed, 2 * of->n_faults));
+        faults[i] =
+            (struct fault){.fault = names[i], .severity = RESULT_FATAL, .group = of->hard ? NULL : groups[i]};
+    }
+    struct choice_input in = {
+        .remedies = &r, .class = "gpu", .n_faults = of->n_faults, .faults = faults, .outcomes = record};
+    in.policy = (struct cost_policy){.minute = 1000, .disturb = 200, .person = 240000, .scarce = 100};
+    if (of->hard) {
+        try_remedies(&r, attempts, tried, seed);
+        in.attempts = attempts;
+        in.n_attempts = ATTEMPTS_MAX;
+    }
+    int64_t least = INT64_MAX;
+    for (int i = 0; i < CALLS; i++) {
+        int64_t ns = choose(&in);
+        least = ns < least ? ns : least;
+    }
+    remedies_fini(&r);
+    return least;
+}
+
+static void measure(const char *when, unsigned calls, struct setting of)
 {
     unsigned seed = 1;
     int64_t *ns = mem_alloc(calls * sizeof *ns);
     for (unsigned i = 0; i < calls; i++)
-        ns[i] = once(n_remedies, n_faults, &seed);
+        ns[i] = once(&of, &seed);
     qsort(ns, calls, sizeof *ns, ascending);
     printf("\"choice%s_p50_ns\":%lld,\"choice%s_p99_ns\":%lld,\"choice%s_max_ns\":%lld", when,
            (long long)ns[calls / 2], when, (long long)ns[calls / 100 * 99], when, (long long)ns[calls - 1]);
@@ -88,9 +131,11 @@ static void measure(const char *when, unsigned calls, unsigned n_remedies, unsig
 int main(void)
 {
     printf("{");
-    measure("", 10000, 30, 20);
+    measure("", 10000, (struct setting){30, 20, false});
     printf(",");
-    measure("_of_most", 500, REMEDIES_MAX, FAULTS_MAX);
+    measure("_at_its_hardest", 10000, (struct setting){30, 20, true});
+    printf(",");
+    measure("_of_most", 500, (struct setting){REMEDIES_MAX, FAULTS_MAX, true});
     printf("}\n");
     return 0;
 }
