@@ -58,11 +58,19 @@ static void free_last(struct agents *a)
     free(a);
 }
 
+static void forget_stranger(struct session *s)
+{
+    if (s->stranger)
+        DL_DELETE2(s->agents->strangers, s, prev_stranger, next_stranger);
+    s->stranger = false;
+}
+
 static void session_end(struct session *s)
 {
     struct agents *a = s->agents;
     if (a->walker == s)
         a->walker = s->next;
+    forget_stranger(s);
     DL_DELETE(a->sessions, s);
     a->n--;
     if (s->collects)
@@ -309,8 +317,9 @@ static void on_frame(struct peer *p, void *arg, const struct frame *f)
 static void on_open(struct peer *p, void *arg)
 {
     struct session *s = arg;
-    s->open = true;
+    s->open = s->stranger = true;
     s->came = mono_now();
+    DL_APPEND2(s->agents->strangers, s, prev_stranger, next_stranger);
 }
 
 static void on_close(struct peer *p, void *arg, const struct err *why)
@@ -340,9 +349,11 @@ static void on_connection(void *arg, int fd)
 static void drop_strangers(struct agents *a, struct mono now)
 {
     struct session *s, *tmp;
-    DL_FOREACH_SAFE(a->sessions, s, tmp)
+    DL_FOREACH_SAFE2(a->strangers, s, tmp, next_stranger)
     {
-        if (s->open && !s->member && !s->waits && mono_sub(now, s->came).ns > span_s(HELLO_WITHIN_S).ns)
+        if (s->member)
+            forget_stranger(s);
+        else if (!s->waits && mono_sub(now, s->came).ns > span_s(HELLO_WITHIN_S).ns)
             session_refuse(s, -ETIMEDOUT, "no HELLO within %d s", HELLO_WITHIN_S);
     }
 }

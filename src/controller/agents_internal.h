@@ -32,6 +32,8 @@ struct session {
     uint64_t complained; /* the epoch for which that was reported */
     struct session *prev, *next;
     struct session *prev_collecting, *next_collecting;
+    bool stranger; /* it is among the agents' strangers */
+    struct session *prev_stranger, *next_stranger;
 };
 
 /* Where a node was sent that was not heard from there yet. */
@@ -49,8 +51,9 @@ struct agents {
     struct session *sessions;
     size_t n;
     struct session *collecting; /* those of the sessions that collect, one for a collector */
-    struct session *walker;     /* next to be told something */
-    unsigned told;              /* generation of settings */
+    struct session *strangers; /* those that are open; one that said its name is left there until it is met */
+    struct session *walker;    /* next to be told something */
+    unsigned told;             /* generation of settings */
     bool walking;
     uv_timer_t second, walk;
     int open_timers;
