@@ -22,7 +22,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WORDS_BYTES_MAX = 400, READ_BYTES = 64 << 10, LINGER_MS = 200 };
+/* More than a pipe holds, so that libuv takes a read for the last and reads no megabytes in one turn. */
+enum { READ_BYTES = 128 << 10 };
+
+enum { WORDS_BYTES_MAX = 400, LINGER_MS = 200 };
 
 extern char **environ;
 
