@@ -122,7 +122,12 @@ static void take_step(struct numbers *n, struct numbers_sum *sum, const struct s
 /* Another machine has the name: its tests are a step, but no remediation. */
 static void take_instance(struct numbers *n, struct numbers_sum *sum, const struct store_entry *e)
 {
-    if (!strstr(e->text, "; provision (claim ") && !strstr(e->text, " -> provision"))
+    static const char *const steps[] = {"; provision (claim ", " -> provision", "; examine (claim ",
+                                        " -> examine"};
+    bool tests = false;
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+        tests = tests || strstr(e->text, steps[i]);
+    if (!tests)
         return;
     sum->transitions++;
     set_apart(n, e->nodes);

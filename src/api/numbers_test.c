@@ -146,17 +146,21 @@ static void test_a_new_node_was_not_repaired(void **state)
 
 static void test_another_machine_was_not_repaired(void **state)
 {
-    tell(COMMAND_MACHINE, "lx[01-02]",
-         "{'machines':{'lx01':{'machine':'serial N01'},'lx02':{'machine':'serial N02'}}}", NULL);
-#define INSTANCE(was, act)                                                                               \
+    tell(COMMAND_MACHINE, "lx[01-03]",
+         "{'machines':{'lx01':{'machine':'serial N01'},'lx02':{'machine':'serial "
+         "N02'},'lx03':{'machine':'serial N03'}}}",
+         NULL);
+#define INSTANCE(was, act, examine)                                                                      \
     "{'was':'serial " was "','is':'serial N09','act':" act ",'boot':'b2','instance':'1','deadline_s':0," \
-    "'keep':[]}"
-    tell(COMMAND_INSTANCE, "lx01", INSTANCE("N01", "true"), "1.1");
+    "'keep':[],'examine':" examine "}"
+    tell(COMMAND_INSTANCE, "lx01", INSTANCE("N01", "true", "false"), "1.1");
     expect(1, 0, 0, 0);
     tell(COMMAND_REPAIR, "lx01", MOVE("1.1", "provision", "none", ""), "1.2");
     expect(2, 0, 0, 0);
-    tell(COMMAND_INSTANCE, "lx02", INSTANCE("N02", "false"), "1.3");
+    tell(COMMAND_INSTANCE, "lx02", INSTANCE("N02", "false", "false"), "1.3");
     expect(2, 0, 0, 0);
+    tell(COMMAND_INSTANCE, "lx03", INSTANCE("N03", "true", "true"), "1.4");
+    expect(3, 0, 0, 0);
 }
 
 static void test_a_maintenance_event_was_no_illness(void **state)

@@ -419,6 +419,9 @@ const struct machine_record *member_machine(const struct member *m);
 /* That it is this machine now is no news but two machines (or more) with one name: it was this one within the
  * last hour already, or MACHINES_KEPT_MAX others. */
 bool machine_restless(const struct machine_record *i, const char *machine, struct wall now);
+/* Who carries out an operation: the node's own agent, which does nothing on another boot than it was told, or
+ * a driver from outside, which ends what it has begun whichever machine is there. */
+bool operation_by_agent(const char *run);
 /* NULL without a maintenance event. */
 const struct maintenance *member_maintenance(const struct member *m);
 /* The maintenance window of the scheduler's that it lies in, as it is recorded; NULL without. */

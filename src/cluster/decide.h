@@ -130,8 +130,10 @@ struct operation {
     const char *state, *text; /* of its done; "" */
     bool begun;               /* and not ended */
     bool checks;              /* it only looks: nothing is left undone by it */
+    bool outside;             /* none of the node's agent */
 };
 bool operation_begun(const struct cluster *c, const struct member *m);
+bool operation_begun_outside(const struct cluster *c, const struct member *m);
 int decide_effect(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
 
 /* Adds the operation that makes the outbox say the drift (NULL: none), when it does not yet. */

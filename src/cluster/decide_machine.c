@@ -3,6 +3,10 @@
  * Which machine has a name: written down when it is known, and what follows when it is another one. A machine
  * that came under an old name inherits nothing, and passes every check before it takes work; but what a
  * person did with the name is the person's: it waits where it was put, with a note.
+ *
+ * One on which a remedy may have been carried out that nobody verified is examined as after a remedy: because
+ * it had the name before, and may have gone in the middle of its repair, for what was known of it went with
+ * it; or because a driver did something to whichever machine was there.
  */
 #include "cluster/decide.h"
 
@@ -61,21 +65,24 @@ int decide_machine(const struct cluster *c, const struct command *cmd, size_t fr
 
 struct instance {
     const char *was, *is;
-    bool act;
+    bool act, examine; /* examine: a remedy may have been carried out on it that nobody verified */
     struct repair_wish wish;
     const json_t *keep;
 };
 
 static int read_instance(const json_t *set, struct instance *x, struct err *e)
 {
-    static const char *const keys[] = {"was", "is", "act", "boot", "instance", "deadline_s", "keep"};
-    *x = (struct instance){.wish = {.step = STEP_PROVISION, .problem = "new_instance"}};
+    static const char *const keys[] = {"was",  "is",       "act",        "examine",
+                                       "boot", "instance", "deadline_s", "keep"};
+    *x = (struct instance){.wish = {.problem = "new_instance"}};
     x->keep = json_object_get(set, "keep");
-    if (json_only_keys(set, keys, 7, e) < 0 || json_take_string(set, "was", &x->was, e) < 0 ||
+    if (json_only_keys(set, keys, 8, e) < 0 || json_take_string(set, "was", &x->was, e) < 0 ||
         json_take_string(set, "is", &x->is, e) < 0 || json_take_bool(set, "act", &x->act, e) < 0 ||
-        record_boot(set, x->wish.boot, e) < 0 || record_hex(set, "instance", &x->wish.instance, e) < 0 ||
+        json_take_bool(set, "examine", &x->examine, e) < 0 || record_boot(set, x->wish.boot, e) < 0 ||
+        record_hex(set, "instance", &x->wish.instance, e) < 0 ||
         repair_deadline_read(set, &x->wish.deadline_s, e) < 0)
         return -EINVAL;
+    x->wish.step = x->examine ? STEP_EXAMINE : STEP_PROVISION;
     if (!machine_name_ok(x->is) || strcmp(x->is, x->was) == 0)
         return err_set(e, -EINVAL, "\"%.80s\" is no other machine than \"%.80s\"", x->is, x->was);
     return json_is_array(x->keep) ? 0 : err_set(e, -EINVAL, "\"keep\" is no array");
@@ -101,11 +108,11 @@ static int go_on(const struct cluster *c, const struct command *cmd, const struc
         repair_note(&r, cmd, why);
         text_printf(said, "; it stays at %s", step_name(r.step));
     } else {
-        text_printf(said, "; %s -> provision", step_name(r.step));
+        text_printf(said, "; %s -> %s", step_name(r.step), step_name(x->wish.step));
         rc = repair_leave(c, m, &r, cmd->at, true, d, e);
         repair_forget(&r, x->keep);
         repair_forget_notes(&r);
-        repair_enter(&r, STEP_PROVISION, cmd->at, x->wish.deadline_s, why);
+        repair_enter(&r, x->wish.step, cmd->at, x->wish.deadline_s, why);
         memcpy(r.problem, x->wish.problem, sizeof r.problem);
         memcpy(r.boot, x->wish.boot, sizeof r.boot);
         r.instance = x->wish.instance;
@@ -128,7 +135,7 @@ static void begin(const struct command *cmd, struct member *m, struct instance *
     x->wish.why = why;
     if (x->act && m->listed && m->admitted) {
         repair_begin_with(cmd, m, &x->wish, &r, d);
-        text_printf(said, "; provision (claim %s)", cmd->claim);
+        text_printf(said, "; %s (claim %s)", step_name(x->wish.step), cmd->claim);
     } else if (member_repairs(m)) {
         repair_put(m, &r, d);
     }
@@ -150,6 +157,9 @@ int decide_instance(const struct cluster *c, const struct command *cmd, struct d
         return err_set(e, -EBUSY, "node \"%s\" was no machine with %s", m->name, x.was);
     if (r && r->step == STEP_REPLACE)
         return err_set(e, -EBUSY, "node \"%s\" is being replaced", m->name);
+    if (operation_begun_outside(c, m)) /* it may be done to the machine that is there now */
+        return err_set(e, -EBUSY, "what is done to node \"%s\" has begun, and its end is not known yet",
+                       m->name);
     if (machine_restless(m->machine, x.is, cmd->at))
         return err_set(e, -EBUSY, "node \"%s\" was another machine too often of late", m->name);
     struct machine_record now = *m->machine;

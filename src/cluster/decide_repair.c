@@ -198,6 +198,12 @@ static void operation_of(const struct cluster *c, const struct member *m, struct
     o->begun = strcmp(o->state, "begun") == 0;
     const char *run = json_string_value(json_object_get(o->record, "run"));
     o->checks = run && strncmp(run, "check:", 6) == 0;
+    o->outside = run && !operation_by_agent(run);
+}
+
+bool operation_by_agent(const char *run)
+{
+    return strncmp(run, "node:", 5) == 0 || strncmp(run, "check:", 6) == 0 || strcmp(run, "reboot") == 0;
 }
 
 bool operation_begun(const struct cluster *c, const struct member *m)
@@ -206,6 +212,14 @@ bool operation_begun(const struct cluster *c, const struct member *m)
     operation_of(c, m, &o);
     json_decref(o.record);
     return o.begun;
+}
+
+bool operation_begun_outside(const struct cluster *c, const struct member *m)
+{
+    struct operation o;
+    operation_of(c, m, &o);
+    json_decref(o.record);
+    return o.begun && o.outside;
 }
 
 /* What the record of the operation says of an attempt that nobody has ended. */
@@ -252,7 +266,8 @@ struct move {
     bool has_boot, has_instance;
     const char *remedy;
     bool approval;
-    bool renewed; /* another machine has the name now */
+    bool renewed;        /* another machine has the name now, */
+    const char *machine; /* and which one; NULL: that will be said */
     const json_t *examined, *inconclusive, *attempt;
 };
 
@@ -272,9 +287,9 @@ static bool is_given(const json_t *o, const char *key)
 
 static int read_move(const json_t *set, struct move *v, struct err *e)
 {
-    static const char *const keys[] = {"id",       "from",         "to",         "why",    "problem",
-                                       "boot",     "instance",     "deadline_s", "remedy", "approval",
-                                       "examined", "inconclusive", "attempt",    "renewed"};
+    static const char *const keys[] = {"id",       "from",         "to",         "why",     "problem",
+                                       "boot",     "instance",     "deadline_s", "remedy",  "approval",
+                                       "examined", "inconclusive", "attempt",    "renewed", "machine"};
     *v = (struct move){.remedy = ""};
     v->has_boot = is_given(set, "boot");
     v->has_instance = is_given(set, "instance");
@@ -288,9 +303,13 @@ static int read_move(const json_t *set, struct move *v, struct err *e)
         (v->has_instance && record_hex(set, "instance", &v->wish.instance, e) < 0) ||
         (is_given(set, "remedy") && record_clause(set, "remedy", REMEDY_NAME_BYTES_MAX, &v->remedy, e) < 0) ||
         (is_given(set, "approval") && json_take_bool(set, "approval", &v->approval, e) < 0) ||
-        (is_given(set, "renewed") && json_take_bool(set, "renewed", &v->renewed, e) < 0))
+        (is_given(set, "renewed") && json_take_bool(set, "renewed", &v->renewed, e) < 0) ||
+        (is_given(set, "machine") && json_take_string(set, "machine", &v->machine, e) < 0))
         return -EINVAL;
-    if (v->renewed && (v->from != STEP_REPLACE || v->wish.step != STEP_PROVISION))
+    if (v->machine && !machine_name_ok(v->machine))
+        return err_set(e, -EINVAL, "\"%.80s\" tells no machine from another", v->machine);
+    if (v->renewed &&
+        (v->from != STEP_REPLACE || (v->wish.step != STEP_PROVISION && v->wish.step != STEP_EXAMINE)))
         return err_set(e, -EINVAL, "a node is not replaced from %s to %s", step_name(v->from),
                        step_name(v->wish.step));
     if (!step_may_alone(v->from, v->wish.step))
@@ -376,15 +395,21 @@ void forget_ailment(const struct member *m, const char *how, struct text *said, 
         text_printf(said, "; closed %s: %s", a->open[i].id, how);
 }
 
-/* A replacement of Fettle's own came: which machine it is will be said. */
-static void forget_machine(const struct member *m, struct repair *r, struct text *said, struct decision *d)
+/* A replacement of Fettle's own came: which machine it is, and which it was, is written down when it is
+ * known. */
+static void forget_machine(const struct member *m, const char *machine, struct wall at, struct repair *r,
+                           struct text *said, struct decision *d)
 {
     CLEANUP_JSON json_t *keep = json_pack("[s]", r->remedy);
     repair_forget(r, keep);
     repair_forget_notes(r);
     forget_ailment(m, "replaced", said, d);
-    if (m->machine)
-        decision_add(d, "machine/", m->name, NULL);
+    if (!m->machine || (machine && strcmp(m->machine->machine, machine) == 0))
+        return;
+    struct machine_record now = *m->machine;
+    if (machine)
+        machine_record_change(&now, machine, at);
+    decision_add(d, "machine/", m->name, machine ? machine_record_write(&now) : NULL);
 }
 
 static int make_move(const struct cluster *c, const struct command *cmd, const struct member *m,
@@ -402,7 +427,7 @@ static int make_move(const struct cluster *c, const struct command *cmd, const s
     if (rc < 0)
         return rc;
     if (v->renewed)
-        forget_machine(m, r, gone, d);
+        forget_machine(m, v->machine, cmd->at, r, gone, d);
     repair_enter(r, to, cmd->at, v->wish.deadline_s, v->wish.why);
     if (v->wish.problem[0])
         memcpy(r->problem, v->wish.problem, sizeof r->problem);

@@ -29,7 +29,7 @@ static const char *known(struct world *w, const char *nodes, const char *set)
 
 #define INSTANCE(was, is, act)                                                                  \
     "{'was':'serial " was "','is':'serial " is "','act':" act ",'boot':'b2','instance':'beef'," \
-    "'deadline_s':60,'keep':['swap']}"
+    "'deadline_s':60,'keep':['swap'],'examine':false}"
 
 static const char *becomes(struct world *w, const char *set)
 {
@@ -174,6 +174,83 @@ static void test_what_a_person_did_stays(void **state)
     assert_string_equal(r->notes[r->n_notes - 1].text,
                         "another machine has its name: serial EEE, before it serial DDD");
     assert_string_equal(r->notes[0].text, "mine");
+}
+
+/* What was known of it went with it, and so did that a remedy was to be verified. */
+static void test_one_that_had_the_name_before_is_examined(void **state)
+{
+    struct world *w = *state;
+    const char *again = "{'was':'serial AAA','is':'serial BBB','act':true,'boot':'b2','instance':'beef',"
+                        "'deadline_s':60,'keep':[],'examine':true}";
+    known(w, "lx01", "{'machines':{'lx01':{'machine':'serial AAA'}}}");
+    assert_non_null(strstr(becomes(w, again), "; examine (claim 1.9)\n"));
+    assert_string_equal(step(w), "examine");
+    assert_int_equal(member_repair(lx01(w))->examined, EXAMINED_NOT);
+}
+
+static void operates(struct world *w, const char *run)
+{
+    CLEANUP_TEXT struct text set = {0};
+    text_printf(&set,
+                "{\"id\":\"1.5\",\"step\":\"remedy\",\"run\":\"%s\",\"operation_of\":\"fix\",\"boot\":\"b1\","
+                "\"deadline_s\":60}",
+                run);
+    world_tell(w, COMMAND_OPERATE, "lx01", set.s, "1.7");
+    assert_int_equal(world_rc(), 0);
+    world_tell(w, COMMAND_EFFECT, "",
+               quoted("{'key':'effect/operate.lx01','done':{'state':'begun','id':'1.7','at':'5000'}}"), NULL);
+    assert_int_equal(world_rc(), 0);
+}
+
+/* A driver does to whichever machine is there what it has begun; an agent went with its machine. */
+static void test_what_a_driver_has_begun_is_waited_for(void **state)
+{
+    struct world *w = *state;
+    isolate(w);
+    tries(w, "fix");
+    operates(w, "power.cycle");
+    becomes(w, INSTANCE("AAA", "BBB", "true"));
+    assert_int_equal(world_rc(), -EBUSY);
+    world_tell(
+        w, COMMAND_EFFECT, "",
+        quoted("{'key':'effect/operate.lx01','done':{'state':'failed','id':'1.7','text':'no answer'}}"),
+        NULL);
+    becomes(w, INSTANCE("AAA", "BBB", "true"));
+    assert_string_equal(step(w), "provision");
+}
+
+static void test_what_an_agent_has_begun_is_given_up(void **state)
+{
+    struct world *w = *state;
+    isolate(w);
+    tries(w, "fix");
+    operates(w, "node:fix");
+    becomes(w, INSTANCE("AAA", "BBB", "true"));
+    assert_string_equal(step(w), "provision");
+    assert_null(cluster_effect_value(w->c, "effect/operate.lx01"));
+}
+
+static void test_a_replacement_says_which_machine_came(void **state)
+{
+    struct world *w = *state;
+    isolate(w);
+    world_tell(w, COMMAND_REPAIR, "lx01",
+               quoted("{'id':'1.5','from':'isolate','to':'replace','why':'w','remedy':'swap'}"), "1.6");
+    w->at = 7000;
+    world_tell(
+        w, COMMAND_REPAIR, "lx01",
+        quoted("{'id':'1.5','from':'replace','to':'provision','why':'w','renewed':true,'machine':'BBB'}"),
+        "1.7");
+    assert_int_equal(world_rc(), -EINVAL);
+    world_tell(
+        w, COMMAND_REPAIR, "lx01",
+        quoted("{'id':'1.5','from':'replace','to':'examine','why':'w','renewed':true,'machine':'serial "
+               "BBB'}"),
+        "1.7");
+    assert_string_equal(step(w), "examine");
+    assert_string_equal(
+        world_record(w, "machine/lx01"),
+        quoted("{'machine':'serial BBB','since':'7000','before':[{'machine':'serial AAA','until':'7000'}]}"));
 }
 
 static void test_within_a_replacement_it_is_that_replacement(void **state)
@@ -334,6 +411,10 @@ int main(void)
         TEST(test_a_window_is_recorded_beside_what_a_person_said),
         TEST(test_one_that_is_not_listed_any_more_lies_in_no_window),
         TEST(test_damaged_records_are_refused),
+        TEST(test_one_that_had_the_name_before_is_examined),
+        TEST(test_what_a_driver_has_begun_is_waited_for),
+        TEST(test_what_an_agent_has_begun_is_given_up),
+        TEST(test_a_replacement_says_which_machine_came),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

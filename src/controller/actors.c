@@ -106,11 +106,6 @@ static void result(struct actors *a, const struct actor *o, const char *state, c
 
 /* --- records --------------------------------------------------------------------------------- */
 
-static bool is_ours(const char *run)
-{
-    return strncmp(run, "node:", 5) == 0 || strncmp(run, "check:", 6) == 0 || strcmp(run, "reboot") == 0;
-}
-
 static struct actor *find(struct actors *a, const char *node)
 {
     struct actor *o;
@@ -138,7 +133,7 @@ static void take_record(struct actors *a, const char *node, const json_t *o)
         drop(a, was);
         was = NULL;
     }
-    if (!open || !is_ours(json_text(o, "run")))
+    if (!open || !operation_by_agent(json_text(o, "run")))
         return;
     if (!was) {
         was = mem_alloc(sizeof *was);

@@ -405,6 +405,14 @@ bool brake_isolate(struct watch *w, struct mono now, const struct member *m, str
     return take_room(w, m);
 }
 
+void brake_swapped(struct watch *w, const struct member *m)
+{
+    if (!w->policy.health.act || !m->admitted || member_repair(m))
+        return;
+    vitals_of(w, m)->isolating = true;
+    brake_patient(w, m);
+}
+
 bool brake_maintain(struct watch *w, const struct member *m)
 {
     return is_held_by_nobody(w, m) && take_room(w, m);
@@ -460,6 +468,9 @@ int brake_operate(const struct watch *w, struct mono now, const struct member *m
         return err_set(e, -EAGAIN, "it is in maintenance: Slurm's %s", window_of(w, m));
     if (!watch_live(w, m))
         return err_set(e, -EAGAIN, "it is not heard");
+    rc = machine_check(w, m, e);
+    if (rc < 0)
+        return rc;
     if (repair_yields(w, m))
         return err_set(e, -EBUSY, "a person took it back");
     if (needs_idle(m, remedy) && watch_work(w, m) != WORK_IDLE)

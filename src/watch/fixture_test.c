@@ -292,6 +292,14 @@ static void beat(struct world *x, int i)
     assert_int_equal(watch_heartbeat(x->w, world_now(x), world_wall(x), world_node(x, i), &h, NULL), 0);
 }
 
+void world_inventory(struct world *x, int i)
+{
+    CLEANUP_JSON json_t *report =
+        json_pack("{s:b,s:s,s:{s:i,s:{s:s}}}", "full", 1, "hash", "0123456789abcdef", "set", "CPUs", 4, "DMI",
+                  "serial", x->serial[i]);
+    assert_int_equal(watch_inventory(x->w, world_node(x, i), report, NULL), 0);
+}
+
 void world_open(struct world *x, int first, int last)
 {
     for (int i = first; i <= last; i++) {
@@ -307,10 +315,8 @@ void world_open(struct world *x, int first, int last)
         if (watch_open(x->w, world_now(x), world_node(x, i), &h, world_node(x, i), NULL, &want, &old, &e) < 0)
             fail_msg("%s", e.msg);
         x->off[i] = false;
-        CLEANUP_JSON json_t *report =
-            json_pack("{s:b,s:s,s:{s:i,s:{s:s}}}", "full", 1, "hash", "0123456789abcdef", "set", "CPUs", 4,
-                      "DMI", "serial", x->serial[i]);
-        assert_int_equal(watch_inventory(x->w, world_node(x, i), report, NULL), 0);
+        if (!x->unread[i])
+            world_inventory(x, i);
         beat(x, i);
     }
 }

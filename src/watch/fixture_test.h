@@ -23,6 +23,7 @@ struct world {
     bool off[NODES + 1];
     const char *work[NODES + 1]; /* JSON; NULL unknown */
     char serial[NODES + 1][32];  /* of the machine; "" unknown */
+    bool unread[NODES + 1];      /* its inventory does not come with the session */
     uint64_t seq, uptime_s;      /* as all of them say */
     unsigned claims, wants;
     bool refuse; /* the shell has no room */
@@ -59,6 +60,8 @@ const char *world_boot(const struct world *x, int i, char out[static 37]);
 
 /* The agent's instance opens a session on its present boot and is heard. */
 void world_open(struct world *x, int first, int last);
+/* Its inventory comes. */
+void world_inventory(struct world *x, int i);
 /* The node comes up anew. */
 void world_reboot(struct world *x, int i);
 /* "a=1 b= c=?why d=!": a value, an empty value, unknown, absent. The fingerprint is said, and the list

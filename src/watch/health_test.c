@@ -369,6 +369,41 @@ static void test_a_swapped_machine_counts_as_out(void **state)
     clinic_destroy(d);
 }
 
+/* Whoever is isolated meanwhile finds that it is out, also before the record says so. */
+static void test_a_swapped_machine_has_its_room_at_once(void **state)
+{
+    struct ward *d = ward_create(2);
+    tells(d, 1, true, WELL);
+    d->x->policy.health.act = true;
+    watch_set_policy(d->x->w, &d->x->policy);
+    becomes(d->x, 1, "SN-1");
+    d->x->refuse = true;
+    becomes(d->x, 1, "SN-2");
+    assert_null(member_repair(world_node(d->x, 1)));
+    assert_int_equal(out(d), 1);
+    ward_destroy(d);
+}
+
+/* A sweep begins with it in the configuration, and ends without. */
+static void test_of_one_that_is_taken_out_of_the_files_nothing_is_written(void **state)
+{
+    struct ward *d = ward_create(3);
+    struct world *x = d->x;
+    snprintf(x->serial[2], sizeof x->serial[2], "SN-2");
+    world_reboot(x, 2);
+    for (int tick = 0; tick < WATCH_SLICES - 1; tick++) {
+        x->now_ms += WATCH_TICK_MS;
+        watch_tick(x->w, world_now(x), world_wall(x));
+    }
+    text_clear(&x->log);
+    x->n = 1;
+    world_configure(x, NULL, 0, "");
+    world_run(x, 3);
+    assert_null(x->log.s && *x->log.s ? strstr(x->log.s, "lx02") : NULL);
+    x->n = 3;
+    ward_destroy(d);
+}
+
 static void test_who_comes_for_the_first_time_is_provisioned_before_it_is_admitted(void **state)
 {
     struct clinic *d = open_clinic(2);
@@ -408,6 +443,8 @@ int main(void)
         cmocka_unit_test(test_budgets_as_they_stand),
         cmocka_unit_test(test_who_was_proposed_has_its_room_although_nothing_is_heard_of_it),
         cmocka_unit_test(test_a_swapped_machine_counts_as_out),
+        cmocka_unit_test(test_a_swapped_machine_has_its_room_at_once),
+        cmocka_unit_test(test_of_one_that_is_taken_out_of_the_files_nothing_is_written),
         cmocka_unit_test(test_who_comes_for_the_first_time_is_provisioned_before_it_is_admitted),
         cmocka_unit_test(test_each_check_is_told_with_why_nothing_is_known),
     };

@@ -616,6 +616,9 @@ bool person_holds(const struct member *m);
 bool overridden(const struct watch *w, const struct member *m, const struct incident *known,
                 const char *group, enum result severity);
 struct wall overridden_at(const struct watch *w, const struct member *m); /* ns 0: not within its time */
+/* Another machine is found under the name of m, which has to be tested: it is out from now on, whatever room
+ * there is, and others find that it is. */
+void brake_swapped(struct watch *w, const struct member *m);
 /* Whether m may be taken out now for a maintenance event: as brake_isolate, but that is no surge. */
 bool brake_maintain(struct watch *w, const struct member *m);
 /* It is to be replaced for its provider, who is asked for no evidence. */
@@ -645,6 +648,16 @@ struct totals {
  */
 void machine_look(struct watch *w, struct mono now, const struct member *m);
 void machines_end_sweep(struct watch *w);
+/* False while a machine is recorded, and this session's inventory is not here. */
+bool machine_seen(const struct watch *w, const struct member *m);
+/* -EAGAIN while it is not known that the machine that answers is the recorded one, or when it is another. 0
+ * also when nothing tells it from others: nothing follows from that. */
+int machine_check(const struct watch *w, const struct member *m, struct err *e);
+/* The surest name of the machine that answers; NULL while it is unknown. Borrowed. */
+const char *machine_here(const struct watch *w, const struct member *m);
+/* Whether the machine that answers had the name already, now or before; also when that is not known any more,
+ * because as many had it since as are remembered. */
+bool machine_may_be_known(const struct watch *w, const struct member *m);
 
 /* --- window.c -------------------------------------------------------------------------------- */
 

@@ -6,9 +6,13 @@
  * An inventory counts that is of the open session alone: what the machine before had said is known until the
  * new one has said something else. A change within a replacement of Fettle's own is that replacement. Two
  * machines that answer by one name in turn would change it again and again: that is said, and not followed.
+ *
+ * As long as it is not known that the machine which answers is the one of the record, nothing is done to it,
+ * and it does not return: what stands in the record is not of it.
  */
 #include "watch/inside.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -36,16 +40,65 @@ static json_t *replacing(const struct watch *w)
     return names;
 }
 
+bool machine_seen(const struct watch *w, const struct member *m)
+{
+    return !member_machine(m) || watch_observed(w, m)->inventoried;
+}
+
+int machine_check(const struct watch *w, const struct member *m, struct err *e)
+{
+    const struct machine_record *i = member_machine(m);
+    if (!machine_seen(w, m))
+        return err_set(e, -EAGAIN, "which machine has its name is not known yet");
+    if (i && machine_is(&watch_observed(w, m)->report.machine, i->machine) == MACHINE_IS_ANOTHER)
+        return err_set(e, -EAGAIN, "another machine has its name than %s", i->machine);
+    return 0;
+}
+
+const char *machine_here(const struct watch *w, const struct member *m)
+{
+    const struct observed *o = watch_observed(w, m);
+    return o->inventoried ? machine_surest(&o->report.machine) : NULL;
+}
+
+bool machine_may_be_known(const struct watch *w, const struct member *m)
+{
+    const struct machine_record *i = member_machine(m);
+    const struct machine *is = &watch_observed(w, m)->report.machine;
+    if (!i)
+        return false;
+    bool known = machine_is(is, i->machine) == MACHINE_IS_SAME || i->n_before == MACHINES_KEPT_MAX;
+    for (size_t k = 0; k < i->n_before; k++)
+        known = known || machine_is(is, i->before[k].machine) == MACHINE_IS_SAME;
+    return known;
+}
+
+/* How far a driver is with what is to be done to m: that is done to whichever machine is there. NONE also
+ * when it has not begun, or never will. */
+static enum operation_state begun_outside(const struct watch *w, const struct member *m)
+{
+    struct operation o;
+    operation_read(w, m, &o);
+    bool any =
+        o.id && !operation_by_agent(o.run) && o.state != OPERATION_WAITS && o.state != OPERATION_REFUSED;
+    enum operation_state state = any ? o.state : OPERATION_NONE;
+    operation_fini(&o);
+    return state;
+}
+
 static void propose_instance(struct watch *w, struct mono now, const struct member *m, const char *name)
 {
     const struct observed *o = watch_of(w, m);
     const struct health_policy *p = &w->policy.health;
+    bool examine = machine_may_be_known(w, m) || begun_outside(w, m) != OPERATION_NONE;
+    struct span deadline = examine ? p->examine_deadline : p->provision_deadline;
     char instance[20];
     snprintf(instance, sizeof instance, "%016" PRIx64, o->beat.instance);
     CLEANUP_JSON json_t *set =
-        json_pack("{s:s,s:s,s:b,s:s,s:s,s:I,s:o}", "was", member_machine(m)->machine, "is", name, "act",
-                  (int)p->act, "boot", o->boot, "instance", instance, "deadline_s",
-                  (json_int_t)(p->provision_deadline.ns / span_s(1).ns), "keep", replacing(w));
+        json_pack("{s:s,s:s,s:b,s:b,s:s,s:s,s:I,s:o}", "was", member_machine(m)->machine, "is", name, "act",
+                  (int)p->act, "examine", (int)examine, "boot", o->boot, "instance", instance, "deadline_s",
+                  (json_int_t)(deadline.ns / span_s(1).ns), "keep", replacing(w));
+    brake_swapped(w, m);
     health_propose(w, now, m, COMMAND_INSTANCE, NULL, set);
 }
 
@@ -66,6 +119,8 @@ static void look_at_another(struct watch *w, struct mono now, const struct membe
     const struct repair *r = member_repair(m);
     if ((r && r->step == STEP_REPLACE) || window_of(w, m))
         return; /* it is being replaced, or somebody works on it */
+    if (begun_outside(w, m) == OPERATION_BEGUN)
+        return; /* what a driver has begun comes to its end */
     if (machine_restless(member_machine(m), name, w->wall))
         tell_restless(w, now, m, name);
     else if (!health_asked(vitals_of(w, m), now))
@@ -76,7 +131,7 @@ void machine_look(struct watch *w, struct mono now, const struct member *m)
 {
     const struct observed *o = watch_of(w, m);
     const struct machine_record *i = member_machine(m);
-    const char *name = o->inventoried ? machine_surest(&o->report.machine) : NULL;
+    const char *name = machine_here(w, m);
     if (!name || !watch_live(w, m))
         return;
     if (!i) {
@@ -102,7 +157,10 @@ void machines_end_sweep(struct watch *w)
     if (!all)
         return;
     json_object_foreach (all, name, one)
-        hostlist_add(&nodes, name);
+        if (cluster_find(w->cluster, name)->listed) /* by now, too */
+            hostlist_add(&nodes, name);
+    if (!nodes.n)
+        return;
     CLEANUP_JSON json_t *set = json_pack("{s:O}", "machines", all);
     CLEANUP_FREE char *text = json_write(set);
     w->sink.propose(w->sink.arg, COMMAND_MACHINE, &nodes, NULL, text);

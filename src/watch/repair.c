@@ -83,6 +83,8 @@ static void go(const struct turn *t, const struct move *v)
         json_object_set_new(set, "attempt", attempt_json(t, v));
     if (v->renewed)
         json_object_set_new(set, "renewed", json_true());
+    if (v->renewed && machine_here(t->w, t->m))
+        json_object_set_new(set, "machine", json_string(machine_here(t->w, t->m)));
     health_propose(t->w, t->now, t->m, COMMAND_REPAIR, NULL, set);
 }
 
@@ -176,11 +178,9 @@ static bool by_choice(const struct turn *t, struct move v)
 /* Nothing is open: what is left of the way back. */
 static bool on_the_way(const struct turn *t, struct move v, const char *why)
 {
-    return to_step(t, v,
-                   has_extensive(t) && t->r->step != STEP_EXAMINE && t->r->step != STEP_REPLACE
-                       ? STEP_EXAMINE
-                       : STEP_PROVISION,
-                   why);
+    bool anew = v.renewed && !machine_may_be_known(t->w, t->m);
+    return to_step(
+        t, v, has_extensive(t) && t->r->step != STEP_EXAMINE && !anew ? STEP_EXAMINE : STEP_PROVISION, why);
 }
 
 static void say_maintenance(const struct turn *t, struct text *why)
@@ -438,8 +438,7 @@ static bool begin_operation(const struct turn *t)
         return to_step(t, v, STEP_QUEUE, "its remedy is not configured any more");
     const char *boot = watch_of(t->w, t->m)->boot;
     if (watch_live(t->w, t->m) && *t->r->boot && strcmp(t->r->boot, boot) != 0)
-        return to_step(t, v, has_extensive(t) && t->r->step == STEP_REMEDY ? STEP_EXAMINE : STEP_PROVISION,
-                       "it was booted before the remedy was begun");
+        return on_the_way(t, v, "it was booted before the remedy was begun");
     int rc = brake_operate(t->w, t->now, t->m, remedy, &e);
     if (t->late)
         return not_begun(t, remedy, rc < 0 ? e.msg : NULL);
@@ -450,7 +449,7 @@ static bool begin_operation(const struct turn *t)
     else if (!incidents_open(t->m))
         return on_the_way(t, v, "what was wrong is gone");
     else if (found_by_another(t))
-        return to_step(t, v, has_extensive(t) && t->r->step == STEP_REMEDY ? STEP_EXAMINE : STEP_QUEUE,
+        return to_step(t, v, has_extensive(t) ? STEP_EXAMINE : STEP_QUEUE,
                        "what was found has to be found again");
     return rc == 0;
 }
@@ -459,7 +458,8 @@ static bool carried_out(const struct turn *t, const struct operation *o)
 {
     const struct remedy *remedy = remedy_of(t);
     struct move v = {.attempt = *o->text ? o->text : "carried out", .done = true, .verdict = '?'};
-    v.renewed = t->r->step == STEP_REPLACE && o->state == OPERATION_DONE;
+    v.renewed =
+        t->r->step == STEP_REPLACE && (o->state == OPERATION_DONE || machine_check(t->w, t->m, NULL) < 0);
     const struct remedies *all = t->w->policy.health.remedies;
     const struct remedy *after =
         remedy && remedy->after && *remedy->after ? remedies_find(all, remedy->after) : NULL;
@@ -480,17 +480,25 @@ static bool not_carried_out(const struct turn *t, const struct operation *o, con
     return by_choice(t, v);
 }
 
-/* What boots the node has been done when it is here on another boot: nobody else can say so. */
-static bool came_back(const struct turn *t, const struct operation *o)
+static bool is_on_another_boot(const struct turn *t, const struct operation *o)
 {
     const char *boot = watch_of(t->w, t->m)->boot;
     return watch_live(t->w, t->m) && *boot && strcmp(boot, o->boot) != 0;
+}
+
+/* What boots the node has been done when it is here on another boot: nobody else can say so. Another
+ * machine's boot says nothing, but that it was replaced. */
+static bool came_back(const struct turn *t, const struct operation *o)
+{
+    return is_on_another_boot(t, o) && (t->r->step == STEP_REPLACE || machine_check(t->w, t->m, NULL) == 0);
 }
 
 static bool follow_operation(const struct turn *t, const struct operation *o)
 {
     bool boots = run_boots(o->run), back = came_back(t, o);
     bool overdue = operation_overdue(t->w, t->now, t->m, o);
+    if (boots && is_on_another_boot(t, o) && !machine_seen(t->w, t->m))
+        return false; /* whose boot it is will be known in a moment */
     switch (o->state) {
     case OPERATION_NONE:
     case OPERATION_WAITS: return overdue && not_carried_out(t, o, "nobody carried it out");
@@ -548,6 +556,7 @@ static bool in_provision(const struct turn *t)
 {
     CLEANUP_TEXT struct text why = {0}, said = {0};
     struct move v = {0};
+    struct err e = {0};
     if (repair_yields(t->w, t->m))
         return to_step(t, v, STEP_NONE, "a person took it back");
     if (window_of(t->w, t->m))
@@ -563,10 +572,12 @@ static bool in_provision(const struct turn *t)
     }
     if (t->late) {
         watch_provisioned(t->w, mono_add(t->now, t->w->stood_still), t->m, &why);
-        text_printf(&said, "not in time: %s", why.len ? why.s : "an incident is open");
+        bool same = machine_check(t->w, t->m, &e) == 0;
+        text_printf(&said, "not in time: %s", !same ? e.msg : why.len ? why.s : "an incident is open");
         return to_step(t, v, STEP_QUEUE, said.s);
     }
-    if (incidents_open(t->m) || !watch_provisioned(t->w, mono_add(t->now, t->w->stood_still), t->m, &why))
+    if (incidents_open(t->m) || machine_check(t->w, t->m, NULL) < 0 ||
+        !watch_provisioned(t->w, mono_add(t->now, t->w->stood_still), t->m, &why))
         return false;
     return to_step(t, v, STEP_NONE, "every check passed");
 }

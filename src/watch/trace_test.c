@@ -292,6 +292,11 @@ static void node_line(struct trace *t, const char *verb, int i, char *rest)
         world_reboot(t->x, i);
         world_run(t->x, 2);
         send_checks(t, i, true, 0);
+    } else if (strcmp(verb, "unread") == 0) {
+        t->x->unread[i] = true;
+    } else if (strcmp(verb, "read") == 0) {
+        t->x->unread[i] = false;
+        world_inventory(t->x, i);
     } else if (strcmp(verb, "off") == 0) {
         t->x->off[i] = true;
     } else if (strcmp(verb, "on") == 0) {
