@@ -204,6 +204,7 @@ void agreed_submit(struct sim *s, const struct command *cmd)
     j->kind = cmd->kind;
     j->proposal = strcmp(cmd->actor, "fettled") == 0;
     j->at = cmd->at;
+    j->asked_at = s->now;
     snprintf(j->actor, sizeof j->actor, "%s", cmd->actor);
     snprintf(j->reason, sizeof j->reason, "%s", cmd->reason ? cmd->reason : "");
     j->reasoned = cmd->reason != NULL;

@@ -230,6 +230,7 @@ void fleet_step(struct sim *s)
         if (!n->up && s->now >= n->up_at) {
             n->up = true;
             n->boot++;
+            machine_booted(s, (int)i);
             n->busy = false;
             n->agent_at = s->now;
             ill_started(s, (int)i, true);
@@ -268,11 +269,17 @@ static void stop_agent(struct sim *s, int i, bool orderly)
 
 void fleet_reboot(struct sim *s, int node)
 {
-    struct fleet_node *n = &s->nodes[node];
+    const struct fleet_node *n = &s->nodes[node];
     sim_say(s, "%s is rebooted", n->name);
-    if (!n->up || !n->agent)
-        return;
-    stop_agent(s, node, true);
+    if (n->up && n->agent)
+        fleet_off(s, node);
+}
+
+void fleet_off(struct sim *s, int node)
+{
+    struct fleet_node *n = &s->nodes[node];
+    if (n->agent)
+        stop_agent(s, node, true);
     n->up = false;
     n->up_at = s->now + (int64_t)(1 + sim_random(s, 5)) * s->unit;
     if (s->collector[node])

@@ -130,34 +130,34 @@ static void fall_ill(struct sim *s, int i, enum ail what)
                                          CURE_REPLACE};
     struct patient *p = &s->patients[i];
     uint64_t how = sim_random(s, 4);
-    p->ails[what].on = true;
-    p->ails[what].hidden = false;
-    p->ails[what].flaps = how == 0;
-    p->ails[what].until = how < 2 ? s->now + (int64_t)(1 + sim_random(s, 60)) * INT64_C(1000000000) : 0;
-    p->ails[what].cures = cures[what] & (unsigned)sim_random(s, 32);
-    p->ails[what].worst = what == AIL_LINK                           ? RESULT_DEGRADED
-                          : what == AIL_GPU && sim_random(s, 2) == 0 ? RESULT_LOST
-                                                                     : RESULT_FATAL;
+    p->here.ails[what].on = true;
+    p->here.ails[what].hidden = false;
+    p->here.ails[what].flaps = how == 0;
+    p->here.ails[what].until = how < 2 ? s->now + (int64_t)(1 + sim_random(s, 60)) * INT64_C(1000000000) : 0;
+    p->here.ails[what].cures = cures[what] & (unsigned)sim_random(s, 32);
+    p->here.ails[what].worst = what == AIL_LINK                           ? RESULT_DEGRADED
+                               : what == AIL_GPU && sim_random(s, 2) == 0 ? RESULT_LOST
+                                                                          : RESULT_FATAL;
     sim_say(s, "%s falls ill: %s%s%s", s->nodes[i].name, ill_check_name(what), how == 0 ? ", flapping" : "",
-            p->ails[what].until ? ", for a while" : "");
+            p->here.ails[what].until ? ", for a while" : "");
 }
 
 /* Of something that stays until it is repaired, by whatever it is. */
 static void fall_plainly_ill(struct sim *s, int i, enum ail what)
 {
     struct patient *p = &s->patients[i];
-    p->ails[what].on = true;
-    p->ails[what].flaps = p->ails[what].hidden = false;
-    p->ails[what].until = 0;
-    p->ails[what].cures = CURE_RESTART | CURE_RESET | CURE_REBOOT | CURE_CYCLE | CURE_REPLACE;
-    p->ails[what].worst = RESULT_FATAL;
+    p->here.ails[what].on = true;
+    p->here.ails[what].flaps = p->here.ails[what].hidden = false;
+    p->here.ails[what].until = 0;
+    p->here.ails[what].cures = CURE_RESTART | CURE_RESET | CURE_REBOOT | CURE_CYCLE | CURE_REPLACE;
+    p->here.ails[what].worst = RESULT_FATAL;
     sim_say(s, "%s falls ill: %s, plainly", s->nodes[i].name, ill_check_name(what));
 }
 
 static bool is_well(const struct sim *s, int i)
 {
     for (int k = 0; k < AILS; k++)
-        if (s->patients[i].ails[k].on)
+        if (s->patients[i].here.ails[k].on)
             return false;
     return s->nodes[i].up && s->nodes[i].agent;
 }
@@ -180,10 +180,10 @@ static void ail_on(struct sim *s, int i)
 {
     struct patient *p = &s->patients[i];
     for (int k = 0; k < AILS; k++) {
-        if (p->ails[k].on && p->ails[k].until && s->now >= p->ails[k].until)
-            p->ails[k].on = false;
-        if (p->ails[k].flaps && sim_chance(s, 40000))
-            p->ails[k].hidden = !p->ails[k].hidden;
+        if (p->here.ails[k].on && p->here.ails[k].until && s->now >= p->here.ails[k].until)
+            p->here.ails[k].on = false;
+        if (p->here.ails[k].flaps && sim_chance(s, 40000))
+            p->here.ails[k].hidden = !p->here.ails[k].hidden;
     }
     bool lemon = (uint64_t)i == s->seed % s->n;
     if (lemon && is_well(s, i) && sim_chance(s, 8000))
@@ -191,9 +191,9 @@ static void ail_on(struct sim *s, int i)
     if (sim_chance(s, 400))
         fall_ill(s, i, (enum ail)sim_random(s, AILS));
     if (sim_chance(s, 300))
-        p->mute = !p->mute;
-    if (p->mute && sim_chance(s, 5000))
-        p->mute = false;
+        p->here.mute = !p->here.mute;
+    if (p->here.mute && sim_chance(s, 5000))
+        p->here.mute = false;
 }
 
 static void for_all(struct sim *s)
@@ -229,11 +229,11 @@ static void for_all(struct sim *s)
 enum result ill_truth(const struct sim *s, int i, enum ail check)
 {
     const struct patient *p = &s->patients[i];
-    bool ails = p->ails[check].on && !p->ails[check].hidden;
-    if (p->mute && (check == AIL_SERVICE || check == AIL_DEEP))
+    bool ails = p->here.ails[check].on && !p->here.ails[check].hidden;
+    if (p->here.mute && (check == AIL_SERVICE || check == AIL_DEEP))
         return RESULT_UNKNOWN;
     if (ails)
-        return p->ails[check].worst;
+        return p->here.ails[check].worst;
     if ((check == AIL_MOUNT && s->server_until > s->now && i % 4 != 3) ||
         (check == AIL_SERVICE && s->broken_until > s->now))
         return RESULT_FATAL;
@@ -248,8 +248,8 @@ void ill_cure(struct sim *s, int i, const char *run)
                   : strcmp(run, "power.cycle") == 0 ? CURE_CYCLE
                                                     : CURE_REPLACE;
     for (int k = 0; k < AILS; k++)
-        if (s->patients[i].ails[k].cures & by)
-            s->patients[i].ails[k].on = false;
+        if (s->patients[i].here.ails[k].cures & by)
+            s->patients[i].here.ails[k].on = false;
 }
 
 /* --- agents ----------------------------------------------------------------------------------- */
@@ -263,6 +263,7 @@ void ill_started(struct sim *s, int i, bool booted)
         p->is[k] = RESULT_UNKNOWN, p->looked[k] = 0;
     p->told = false;
     p->bad_since = 0;
+    memset(p->fails_since, 0, sizeof p->fails_since);
     repair_agent_started(s, i, booted);
 }
 
@@ -307,10 +308,11 @@ static void look(struct sim *s, int i)
 {
     static const int64_t every[AILS] = {2, 2, 0, 3, 3, 0, 0};
     struct patient *p = &s->patients[i];
-    bool changed[AILS] = {false}, any = false, bad = false;
+    bool changed[AILS] = {false}, any = false;
     for (int k = 0; k < AIL_DEEP; k++) {
         enum result r = ill_truth(s, i, (enum ail)k);
-        bad |= r >= RESULT_DEGRADED && k != AIL_WATCHED;
+        bool bad = r >= RESULT_DEGRADED && k != AIL_WATCHED;
+        p->fails_since[k] = !bad ? 0 : p->fails_since[k] ? p->fails_since[k] : s->now;
         if (p->looked[k] && s->now - p->looked[k] < every[k] * INT64_C(1000000000))
             continue;
         changed[k] = p->is[k] != r;
@@ -319,7 +321,10 @@ static void look(struct sim *s, int i)
         if (k != AIL_GPU || changed[k] || !p->looked[k] || r == RESULT_OK)
             p->looked[k] = s->now;
     }
-    p->bad_since = !bad ? 0 : p->bad_since ? p->bad_since : s->now;
+    p->bad_since = 0;
+    for (int k = 0; k < AIL_DEEP; k++)
+        if (p->fails_since[k] && (!p->bad_since || p->fails_since[k] < p->bad_since))
+            p->bad_since = p->fails_since[k];
     uint64_t way = way_of(s, i);
     if (!way || (way == p->told_way && p->told && !any))
         return;
@@ -345,6 +350,8 @@ void ill_step(struct sim *s)
         for_all(s);
     if (!s->calm)
         wave_on(s);
+    if (s->calm && s->step % 2000 == 0)
+        machine_calm(s);
     if (s->calm && s->step % 10 == 0 && shell_listens(s))
         repair_people(s);
 }
@@ -357,16 +364,17 @@ void ill_calm(struct sim *s)
     s->server_until = s->broken_until = s->slurm_until = s->stalled_until = s->full_until = 0;
     s->wake_first = false;
     s->loss_per_mille = 0;
+    machine_calm(s);
     for (struct message *m = s->messages; m; m = m->next)
         m->at = m->at > s->now + s->delay_max ? s->now + s->delay_max : m->at;
     for (size_t i = 0; i < s->n; i++) {
         s->nodes[i].cut_until = s->nodes[i].well = 0;
         s->nodes[i].up_at = s->nodes[i].up_at > s->now ? s->now : s->nodes[i].up_at;
         s->nodes[i].agent_at = s->nodes[i].agent_at > s->now ? s->now : s->nodes[i].agent_at;
-        s->patients[i].mute = false;
+        s->patients[i].here.mute = false;
         s->patients[i].trial.hangs = false;
         for (int k = 0; k < AILS; k++)
-            s->patients[i].ails[k].on = false;
+            s->patients[i].here.ails[k].on = false;
     }
 }
 

@@ -102,6 +102,9 @@ static void play(uint64_t seed, long steps, bool verbose, int follow, struct sim
     sums->tried += s->tried;
     sums->examined += s->examined;
     sums->measured += s->measured;
+    sums->swaps += s->swaps;
+    sums->swaps_back += s->swaps_back;
+    sums->renamed += s->renamed;
     sim_destroy(s);
 }
 
@@ -156,8 +159,10 @@ int main(int argc, char **argv)
            sums.drifts, sums.restored, sums.persists, sums.overdue, sums.reboots, sums.approved, sums.liars);
     printf("%zu nodes isolated, %zu back, %zu times in the work queue, %zu operations, %zu helped; %zu "
            "shared causes, "
-           "%zu surges; %zu trials, %zu runs, %zu in examinations, %zu times what they measured\n",
+           "%zu surges; %zu trials, %zu runs, %zu in examinations, %zu times what they measured\n"
+           "%zu machines swapped, %zu swapped back; %zu seen to be others\n",
            sums.isolations, sums.returns, sums.queued, sums.operations, sums.helped, sums.shared_causes,
-           sums.latches, sums.trials, sums.tried, sums.examined, sums.measured);
+           sums.latches, sums.trials, sums.tried, sums.examined, sums.measured, sums.swaps, sums.swaps_back,
+           sums.renamed);
     return 0;
 }

@@ -7,8 +7,8 @@
  *      approval that is wanted, unstopped                                             mend_may
  *   6  budgets, the latch and the switch                               mend_proposal, mend_after
  *   7  attempts for a fault, and within a week                              mend_after, mend_may
- *   8  back in service only with every check passed on the present boot, and the extensive ones after
- *      the last remedy                                                                mend_proposal
+ *   8  back in service only with every check passed on the present boot, and the extensive ones on this
+ *      machine after the last remedy that was carried out on it, whoever had the name meanwhile mend_proposal
  *   9  nobody is isolated but from a finding that he said on this boot                mend_proposal
  *   each operation begins once and is carried out once, and only what is begun    mend_durable, mend_executed
  *   a repair has one claim, and its operation belongs to its step                             mend_after
@@ -79,8 +79,10 @@ static void check_surge(struct sim *s, int i)
     const struct health_policy *h = &s->policy.health;
     size_t n = 0;
     for (int k = 0; k < AILS; k++)
-        if (s->patients[i].ails[k].on && s->patients[i].ails[k].flaps)
-            return; /* it may have been counted for what it had before */
+        if (s->patients[i].here.ails[k].on && s->patients[i].here.ails[k].flaps)
+            return; /* it may have been counted for what it had before, */
+    if (!machine_is_recorded(s, i))
+        return; /* or as if it were what the machine before it had, until it is known that it is another */
     if (!h->surge || !s->patients[i].bad_since || s->now - s->patients[i].bad_since > 2 * SECOND)
         return;
     s->isolating[i] = s->now;
@@ -105,6 +107,25 @@ static void check_isolation(struct sim *s, int i, const json_t *set)
     if (said < RESULT_DEGRADED && !stood_still(s))
         sim_fail(s, "%s is isolated, and the worst that it said of this boot is %s (9)", m->name,
                  result_name(said));
+}
+
+/* Whatever happened to the name: it is the machine that is examined, by every extensive check, after the last
+ * remedy that was carried out on it, and after it failed; unless a person answers for it. */
+static void check_examined(struct sim *s, int i, const struct member *m)
+{
+    const struct hardware *h = machine_of(s, i);
+    if (!is_gpu(m, s))
+        return;
+    if (!h)
+        sim_fail(s, "%s returns, and nobody knows which machine it is (8)", m->name);
+    for (int k = 0; k < DEEP_CHECKS; k++) {
+        int64_t since = h->tried_at > h->failed_at[k] ? h->tried_at : h->failed_at[k];
+        if (since && h->passed_at[k] <= since && h->person_at < since && s->judged_at < since)
+            sim_fail(s, "%s returns, and machine %u did not pass %s since %s %.1f s ago (8)", m->name, h->id,
+                     ill_check_name((enum ail)(AIL_DEEP + k)),
+                     since == h->tried_at ? "a remedy was carried out on it" : "it failed",
+                     (double)(s->now - since) / 1e9);
+    }
 }
 
 static void check_return(struct sim *s, int i, const json_t *set)
@@ -140,11 +161,7 @@ static void check_return(struct sim *s, int i, const json_t *set)
     bool in_touch = s->now - s->nodes[i].cut_until > slack && s->now - s->calm_at > slack;
     if (p->bad_since && s->now - p->bad_since > slack && in_touch && !stood_still(s))
         sim_fail(s, "%s returns, and is ill for %.1f s (8)", m->name, (double)(s->now - p->bad_since) / 1e9);
-    if (is_gpu(m, s) && r->examined == EXAMINED_FAIL && p->person_at < p->passed_at)
-        return; /* replaced */
-    if (is_gpu(m, s) && p->tried_at > p->passed_at && p->person_at < p->tried_at &&
-        s->judged_at < p->tried_at && p->kept_since && p->tried_at > p->kept_since && !p->power.replaces)
-        sim_fail(s, "%s returns, and was not examined after its last remedy (8)", m->name);
+    check_examined(s, i, m);
 }
 
 void mend_proposal(struct sim *s, enum command_kind kind, const struct hostlist *nodes, const char *text)
@@ -183,6 +200,14 @@ static bool is_by_person(const struct job *j)
     return !j->proposal && strcmp(j->actor, "driver") != 0;
 }
 
+void mend_answered(struct sim *s, int i)
+{
+    struct hardware *known = machine_of(s, i);
+    s->patients[i].person_at = s->patients[i].here.person_at = s->now;
+    if (known)
+        known->person_at = s->now;
+}
+
 static void check_move(struct sim *s, int i, const struct repair *r, const struct job *j)
 {
     struct patient *p = &s->patients[i];
@@ -190,7 +215,7 @@ static void check_move(struct sim *s, int i, const struct repair *r, const struc
     enum step to = r ? r->step : STEP_NONE;
     bool person = is_by_person(j) || (j->kind == COMMAND_TRANSITION && p->person_at);
     if (is_by_person(j) && (to != p->step || (r && r->manual != p->manual)))
-        p->person_at = s->raised_at = s->now;
+        mend_answered(s, i), s->raised_at = s->now;
     if (to == p->step)
         return;
     if (!step_may(p->step, to))
@@ -205,7 +230,7 @@ static void check_move(struct sim *s, int i, const struct repair *r, const struc
     if (p->step == STEP_NONE)
         p->kept_since = s->now;
     if (to == STEP_NONE)
-        p->returned_at = s->now, p->kept_since = 0;
+        p->kept_since = 0;
 }
 
 /* Its claim, and its operation. */
@@ -288,7 +313,8 @@ void mend_budgets(struct sim *s, int of)
     const struct health_policy *h = &s->policy.health;
     const unsigned percent[] = {h->out_percent, h->out_class_percent, h->out_group_percent,
                                 h->out_partition_percent};
-    if (s->now - s->raised_at < 15 * SECOND || s->now - s->reload_at < 15 * SECOND)
+    if (s->now - s->raised_at < 15 * SECOND || s->now - s->reload_at < 15 * SECOND ||
+        s->now - s->late_at < 15 * SECOND)
         return;
     for (int scope = 0; scope < 4; scope++) {
         size_t all = 0, out = 0;
@@ -316,6 +342,7 @@ void mend_after(struct sim *s, const struct job *j)
     if (s->latched && !cluster_switch(s->cluster, "latch"))
         memset(s->isolating, 0, sizeof s->isolating);
     trial_after(s, j);
+    s->renamed += j->kind == COMMAND_INSTANCE;
     s->helped += j->kind == COMMAND_OUTCOME && strstr(j->set, "\"helped\":true");
     for (size_t i = 0; i < s->n; i++) {
         struct patient *p = &s->patients[i];
@@ -347,8 +374,16 @@ static bool kept(const char (*list)[CLAIM_ID_BYTES_MAX + 1], size_t n, const cha
     return false;
 }
 
+static json_t *operation_of(const struct sim *s, int i)
+{
+    CLEANUP_TEXT struct text key = {0};
+    text_printf(&key, "effect/operate.%s", s->nodes[i].name);
+    const char *value = cluster_effect_value(s->cluster, key.s);
+    return value ? json_read(value, strlen(value), NULL) : NULL;
+}
+
 /* Extensive checks say by their operations what they found. */
-static void note_verdict(struct sim *s, int i, const json_t *done)
+static void note_verdict(struct sim *s, int i, const json_t *done, const char *boot)
 {
     struct patient *p = &s->patients[i];
     const char *text = json_string_value(json_object_get(done, "text"));
@@ -358,7 +393,8 @@ static void note_verdict(struct sim *s, int i, const json_t *done)
     if (!result || !result_parse(result, &r))
         return;
     p->heard[AIL_DEEP].result = r; /* of whichever */
-    p->heard[AIL_DEEP].boot = s->nodes[i].boot;
+    if (sscanf(boot, "%8x", &p->heard[AIL_DEEP].boot) != 1)
+        sim_fail(s, "%s: a check ended on no boot", s->nodes[i].name);
     p->heard[AIL_DEEP].looked = p->heard[AIL_DEEP].told = s->now;
 }
 
@@ -366,19 +402,14 @@ static void note_verdict(struct sim *s, int i, const json_t *done)
  */
 void mend_opened(struct sim *s, int i)
 {
-    CLEANUP_TEXT struct text key = {0};
-    text_printf(&key, "effect/operate.%s", s->nodes[i].name);
-    const char *value = cluster_effect_value(s->cluster, key.s);
-    CLEANUP_JSON json_t *o = value ? json_read(value, strlen(value), NULL) : NULL;
+    CLEANUP_JSON json_t *o = operation_of(s, i);
     const json_t *done = json_object_get(o, "done");
     const char *run = json_string_value(json_object_get(o, "run"));
     const char *state = json_string_value(json_object_get(done, "state"));
-    char boot[37];
-    fleet_boot_id(s->nodes[i].boot, i, boot);
     const char *of = json_string_value(json_object_get(o, "boot"));
-    bool mine = of && strcmp(of, boot) == 0;
+    bool mine = of && strcmp(of, watch_observed(s->watch, member_of(s, i))->boot) == 0;
     if (mine && run && strncmp(run, "check:", 6) == 0 && state && strcmp(state, "done") == 0)
-        note_verdict(s, i, done);
+        note_verdict(s, i, done, of);
 }
 
 static void note_isolated(struct sim *s, const struct job *j)
@@ -404,8 +435,10 @@ void mend_durable(struct sim *s, const struct job *j)
     const json_t *done = json_object_get(set, "done");
     const char *state = json_string_value(json_object_get(done, "state"));
     const char *id = json_string_value(json_object_get(done, "id"));
-    if (state && strcmp(state, "done") == 0)
-        note_verdict(s, i, done);
+    CLEANUP_JSON json_t *o = operation_of(s, i);
+    const char *of = json_string_value(json_object_get(o, "boot"));
+    if (of && state && strcmp(state, "done") == 0)
+        note_verdict(s, i, done, of);
     if (!state || strcmp(state, "begun") != 0)
         return;
     if (kept(p->begun, p->n_begun, id))
@@ -461,7 +494,7 @@ bool mend_all_well(const struct sim *s, char *why, size_t size)
         snprintf(why, size, "no controller");
         return false;
     }
-    if (!trial_all_well(s, why, size))
+    if (!trial_all_well(s, why, size) || !machine_all_well(s, why, size))
         return false;
     for (size_t i = 0; i < s->n; i++) {
         const struct member *m = member_of(s, (int)i);

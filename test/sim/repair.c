@@ -20,22 +20,22 @@ static const int64_t SECOND = INT64_C(1000000000);
 
 static struct deed *last_deed(struct patient *p)
 {
-    return p->n_deeds ? &p->deeds[p->n_deeds - 1] : NULL;
+    return p->here.n_deeds ? &p->here.deeds[p->here.n_deeds - 1] : NULL;
 }
 
 static struct deed *find_deed(struct patient *p, const char *id)
 {
-    for (size_t i = 0; i < p->n_deeds; i++)
-        if (strcmp(p->deeds[i].id, id) == 0)
-            return &p->deeds[i];
+    for (size_t i = 0; i < p->here.n_deeds; i++)
+        if (strcmp(p->here.deeds[i].id, id) == 0)
+            return &p->here.deeds[i];
     return NULL;
 }
 
 static struct deed *add_deed(struct patient *p, const struct deed *asked, const char *state)
 {
-    if (p->n_deeds == DEEDS_KEPT)
-        memmove(p->deeds, p->deeds + 1, --p->n_deeds * sizeof *p->deeds);
-    struct deed *d = &p->deeds[p->n_deeds++];
+    if (p->here.n_deeds == DEEDS_KEPT)
+        memmove(p->here.deeds, p->here.deeds + 1, --p->here.n_deeds * sizeof *p->here.deeds);
+    struct deed *d = &p->here.deeds[p->here.n_deeds++];
     *d = *asked;
     d->state = state;
     return d;
@@ -54,8 +54,8 @@ static void say_deed(struct sim *s, int i, const struct deed *d)
 
 void repair_tell(struct sim *s, int i)
 {
-    for (size_t k = 0; k < s->patients[i].n_deeds; k++)
-        say_deed(s, i, &s->patients[i].deeds[k]);
+    for (size_t k = 0; k < s->patients[i].here.n_deeds; k++)
+        say_deed(s, i, &s->patients[i].here.deeds[k]);
 }
 
 static void end_deed(struct sim *s, int i, const char *state)
@@ -87,8 +87,9 @@ static void finish_reboot(struct sim *s, int i)
     }
     p->now.on = false;
     ill_cure(s, i, "reboot");
-    p->tried_at = s->now;
+    p->here.tried_at = s->now;
     fleet_reboot(s, i);
+    machine_tempts(s, i);
 }
 
 static void finish_check(struct sim *s, int i)
@@ -101,7 +102,9 @@ static void finish_check(struct sim *s, int i)
     CLEANUP_FREE char *text = json_write(verdict);
     snprintf(d->verdict, sizeof d->verdict, "%s", text);
     if (r == RESULT_OK)
-        p->passed_at = s->now;
+        p->here.passed_at[k - AIL_DEEP] = s->now;
+    else if (result_fails(r))
+        p->here.failed_at[k - AIL_DEEP] = s->now, machine_tempts(s, i);
     end_deed(s, i, "done");
 }
 
@@ -125,8 +128,9 @@ void repair_agent_step(struct sim *s, int i)
     } else {
         if (!p->now.fails)
             ill_cure(s, i, d->run);
-        p->tried_at = s->now;
+        p->here.tried_at = s->now;
         end_deed(s, i, p->now.fails ? "failed" : "done");
+        machine_tempts(s, i);
     }
 }
 
@@ -257,9 +261,14 @@ static void power_step(struct sim *s, int i)
     p->power.on = false;
     if (p->power.fails)
         return;
-    ill_cure(s, i, p->power.replaces ? "replace" : "power.cycle");
-    p->tried_at = s->now;
+    if (p->power.replaces) {
+        machine_replace(s, i);
+        return;
+    }
+    ill_cure(s, i, "power.cycle");
+    p->here.tried_at = s->now;
     fleet_reboot(s, i);
+    machine_tempts(s, i);
 }
 
 static const char *word(const json_t *o, const char *key)
@@ -350,7 +359,7 @@ static void override(struct sim *s)
     if (!m || !member_repair(m))
         return;
     sim_say(s, "%s is resumed in the scheduler", m->name);
-    s->patients[i].person_at = s->now;
+    mend_answered(s, i);
     watch_overridden(s->watch, wall(s), m, "ann");
 }
 

@@ -305,13 +305,13 @@ static int open_member(struct sim *s, int node, uint64_t instance, unsigned boot
                        const struct member *collector, struct err *e)
 {
     struct member *m = member_of(s, node);
-    char id[37], serial[32];
+    char id[37], inventory[17];
     void *old = NULL;
     bool want;
     fleet_boot_id(boot, node, id);
-    snprintf(serial, sizeof serial, "SN-%s", m->name);
+    machine_hash(s, node, boot, inventory);
     const struct hello h = {
-        .name = m->name, .version = "1", .boot = id, .instance = instance, .inventory = "0123456789abcdef"};
+        .name = m->name, .version = "1", .boot = id, .instance = instance, .inventory = inventory};
     uint64_t was = watch_observed(s->watch, m)->beat.instance;
     bool anew = strcmp(watch_observed(s->watch, m)->boot, id) != 0;
     int rc = watch_open(s->watch, mono(s), m, &h, k, collector, &want, &old, e);
@@ -323,12 +323,8 @@ static int open_member(struct sim *s, int node, uint64_t instance, unsigned boot
     struct session *before = old;
     if (before && before != k && before->node == node)
         session_end(s, before);
-    if (want) {
-        CLEANUP_JSON json_t *report =
-            json_pack("{s:b,s:s,s:{s:i,s:{s:s}}}", "full", 1, "hash", "0123456789abcdef", "set", "CPUs", 4,
-                      "DMI", "serial", serial);
-        watch_inventory(s->watch, m, report, NULL);
-    }
+    if (want)
+        machine_wanted(s, node);
     return 0;
 }
 

@@ -103,6 +103,7 @@ struct sim *sim_create(uint64_t seed, long steps)
     ill_create(s);
     sim_policy(s);
     fleet_create(s);
+    machine_create(s);
     shell_start(s);
     return s;
 }
@@ -162,7 +163,7 @@ static bool deliver(struct sim *s, const struct message *m)
             deliver_to_collector(s, m);
         return true;
     }
-    if (!s->running && (m->kind == MESSAGE_CHECKS || m->kind == MESSAGE_DONE))
+    if (!s->running && (m->kind == MESSAGE_CHECKS || m->kind == MESSAGE_DONE || m->kind == MESSAGE_INVENTORY))
         return true;
     if (!s->running) {
         fleet_lose_link(s, m->from, (int64_t)sim_random(s, (uint64_t)s->unit));
@@ -172,6 +173,8 @@ static bool deliver(struct sim *s, const struct message *m)
         return false;
     if (m->kind == MESSAGE_LIST)
         conform_list(s, m);
+    else if (m->kind == MESSAGE_INVENTORY)
+        machine_inventory(s, m);
     else if (m->kind == MESSAGE_CHECKS)
         ill_checks(s, m);
     else if (m->kind == MESSAGE_DONE)
@@ -211,6 +214,7 @@ void sim_step(struct sim *s)
     s->step++;
     fleet_faults(s);
     conform_faults(s);
+    machine_step(s);
     if (!s->running && s->now >= s->start_at)
         shell_start(s);
     fleet_step(s);

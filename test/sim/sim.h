@@ -23,11 +23,20 @@
  *   ill      what is wrong with nodes, what their checks say of it, the scheduler
  *   repair   who carries out operations, and what people say in a repair
  *   mend     the invariants of health and repair
+ *   machine  which machine stands under a name, and who swaps it
  *
  * Whom a node reports to: CONTROLLER or the index of a collector.
  */
 
-enum { NODES_MAX = 200, CONTROLLER = -1, NOBODY = -2, OWNERS = 3, FORMER_MAX = 3, VARIANTS = 6 };
+enum {
+    NODES_MAX = 200,
+    CONTROLLER = -1,
+    NOBODY = -2,
+    OWNERS = 3,
+    FORMER_MAX = 3,
+    VARIANTS = 6,
+    BOOTS_KEPT = 64
+};
 static const int64_t STEP_NS = WATCH_TICK_MS * INT64_C(1000000);
 
 enum link { LINK_NONE, LINK_CONNECTING, LINK_OPEN };
@@ -38,6 +47,8 @@ struct fleet_node {
     bool up, agent, busy;
     int64_t up_at, agent_at; /* when it boots, when its agent starts again */
     unsigned boot;
+    unsigned machine, machines[BOOTS_KEPT]; /* that is here; of each boot, by its number modulo so many */
+    int64_t swap_at;                        /* somebody swaps it again; 0: nobody wants to */
     uint64_t instance, seq;
     int64_t cut_until; /* the network loses what it sends and is sent */
     bool mass;         /* cut together with most others, and otherwise well */
@@ -87,6 +98,7 @@ enum message_kind {
     MESSAGE_BATCH,
     MESSAGE_SHARE,
     MESSAGE_LIST,
+    MESSAGE_INVENTORY,
     MESSAGE_CHECKS,
     MESSAGE_ACT,
     MESSAGE_DONE
@@ -94,7 +106,13 @@ enum message_kind {
 
 /* What can be wrong with a node, and the checks that say so. The last two are of the extensive stage. */
 enum ail { AIL_SERVICE, AIL_MOUNT, AIL_GPU, AIL_LINK, AIL_WATCHED, AIL_DEEP, AIL_DEEPER, AILS };
-enum { DEEDS_KEPT = 16, OPERATIONS_KEPT = 64, OPERATION_RUN_MAX = 32 };
+enum {
+    DEEDS_KEPT = 16,
+    OPERATIONS_KEPT = 64,
+    OPERATION_RUN_MAX = 32,
+    AWAY_MAX = 6,
+    DEEP_CHECKS = AILS - AIL_DEEP
+};
 
 /* A word of an agent about one check. */
 struct word {
@@ -103,8 +121,10 @@ struct word {
     int64_t looked;
 };
 
-/* A node's health as it is, what its agent knows of it, and what is done to it. */
-struct patient {
+/* A machine as it is, whatever the name under which it stands: what it ails, what its disk knows, and what
+ * was done to it. */
+struct hardware {
+    unsigned id;
     struct {
         bool on, flaps, hidden;
         int64_t until;  /* it goes by itself; 0: not */
@@ -112,19 +132,29 @@ struct patient {
         enum result worst;
     } ails[AILS];
     bool mute; /* a check cannot be looked at */
-
-    enum result is[AILS]; /* as last looked at on this boot */
-    int64_t looked[AILS];
-    int64_t bad_since; /* a check that runs by itself fails since; 0: none does */
-    bool told;         /* all, over this way */
-    uint64_t told_way;
-
     struct deed {
         char id[CLAIM_ID_BYTES_MAX + 1], run[OPERATION_RUN_MAX], verdict[160];
         unsigned boot;
         const char *state;
     } deeds[DEEDS_KEPT];
     size_t n_deeds;
+    int64_t tried_at;                                       /* a remedy was carried out on it last; */
+    int64_t passed_at[DEEP_CHECKS], failed_at[DEEP_CHECKS]; /* each extensive check passed, and failed; */
+    int64_t person_at;                                      /* a person answered for it */
+};
+
+/* A node's health as it is, what its agent knows of it, and what is done to it. */
+struct patient {
+    struct hardware here, away[AWAY_MAX]; /* those that were here before */
+    size_t n_away;
+
+    enum result is[AILS]; /* as last looked at on this boot */
+    int64_t looked[AILS];
+    int64_t fails_since[AILS],
+        bad_since; /* each that runs by itself, without a break; the earliest; 0: none */
+    bool told;     /* all, over this way */
+    uint64_t told_way;
+
     struct {
         bool on, hangs, fails;
         int64_t ends, deadline;
@@ -162,7 +192,7 @@ struct patient {
     } heard[AILS];
     enum work scheduled;
     bool scheduler;
-    int64_t tried_at, passed_at, person_at, returned_at, kept_since, quiet_until;
+    int64_t person_at, kept_since;
     char begun[OPERATIONS_KEPT][CLAIM_ID_BYTES_MAX + 1], done[OPERATIONS_KEPT][CLAIM_ID_BYTES_MAX + 1];
     size_t n_begun, n_done;
     bool lost;      /* when it was decided that the last one may be begun */
@@ -189,7 +219,9 @@ struct message {
     unsigned boot;
     int work; /* -1 unknown, 0 idle, 1 busy */
     int made;
-    bool lie; /* LIST: it is another's */
+    unsigned machine; /* INVENTORY */
+    bool uuid;        /* INVENTORY: it is read, too */
+    bool lie;         /* LIST: it is another's */
     size_t n;
     struct batch_item *items; /* BATCH; SHARE: the nodes given */
     struct word *words;       /* CHECKS */
@@ -220,7 +252,7 @@ struct job {
     struct wall at;
     size_t from, next;
     bool listed[NODES_MAX], sensitive[NODES_MAX]; /* when it was decided */
-    int64_t durable_at;
+    int64_t asked_at, durable_at;
     bool durable, failed;
     struct decision decision;
     struct job *after;
@@ -295,6 +327,11 @@ struct sim {
     size_t committed, acknowledged, crashes;
     size_t downs, alarms, leads;
 
+    /* machines */
+    unsigned machines;
+    int64_t uuids_at; /* from then on agents are root, and read UUIDs, too */
+    size_t swaps, swaps_back, renamed;
+
     /* health */
     bool ill;            /* this history has it */
     bool calm;           /* faults have ended, and people answer */
@@ -304,6 +341,9 @@ struct sim {
     int64_t server_until, broken_until, slurm_until; /* until when what all share is at fault */
     int64_t raised_at, reload_at; /* last time that a person gave nodes back to Fettle; of a reload */
     int64_t latch_at;
+    /* Last time that a trial began of which nothing had been heard for so long that it was taken as lost, and
+     * its room given to others: it is ended at once, and until then more are out. */
+    int64_t late_at;
     int64_t wave_until, wave_next; /* nodes fall ill one after the other, of different things */
     unsigned waves;
     int64_t isolating[NODES_MAX]; /* when that was proposed of each for something new; 0: not */
@@ -339,6 +379,8 @@ void fleet_send(struct sim *s, struct message *m);
 void fleet_boot_id(unsigned boot, int node, char buf[static 37]);
 bool fleet_collects(const struct sim *s, int collector);
 void fleet_reboot(struct sim *s, int node);
+/* It is off, from now on or already, and boots after a while. */
+void fleet_off(struct sim *s, int node);
 
 /* shell.c */
 void shell_start(struct sim *s);
@@ -414,6 +456,7 @@ void repair_people(struct sim *s);
 /* mend.c */
 void mend_proposal(struct sim *s, enum command_kind kind, const struct hostlist *nodes, const char *set);
 void mend_opened(struct sim *s, int i);
+void mend_answered(struct sim *s, int i); /* a person moved its repair: what comes of it is his */
 /* Those who are out, when node `of` is one of them now, are no more than may be. */
 void mend_budgets(struct sim *s, int of);
 void mend_before(struct sim *s);
@@ -422,6 +465,22 @@ void mend_durable(struct sim *s, const struct job *j);
 void mend_may(struct sim *s, int node, const char *run, const char *of);
 void mend_executed(struct sim *s, int node, const char *id, const char *run);
 bool mend_all_well(const struct sim *s, char *why, size_t size);
+
+/* machine.c */
+void machine_create(struct sim *s);
+void machine_step(struct sim *s);
+/* What is done to a node, or found on it, tempts somebody to swap its machine soon. */
+void machine_tempts(struct sim *s, int node);
+void machine_booted(struct sim *s, int node);
+void machine_replace(struct sim *s, int node);
+void machine_hash(const struct sim *s, int node, unsigned boot, char buf[static 17]);
+void machine_wanted(struct sim *s, int node);
+void machine_inventory(struct sim *s, const struct message *m);
+/* The machine whose boot the controller knows; NULL when it is not known any more. */
+struct hardware *machine_of(const struct sim *s, int node);
+bool machine_is_recorded(const struct sim *s, int node); /* or none is */
+void machine_calm(struct sim *s);                        /* an hour passes by the wall clock */
+bool machine_all_well(const struct sim *s, char *why, size_t size);
 
 /* checks.c */
 void check_step(struct sim *s);

@@ -16,7 +16,10 @@
 
 static const int64_t SECOND = INT64_C(1000000000);
 
-enum { LONGEST_S = 600 /* twice what the longest trial here may take */ };
+enum {
+    LONGEST_S = 600, /* twice what the longest trial here may take */
+    LOST_S = 9       /* a begin that is not recorded by then */
+};
 
 /* --- the controller's hand -------------------------------------------------------------------- */
 
@@ -97,7 +100,7 @@ static const struct claim *trial_claim(const struct member *m)
 static void check_number(struct sim *s)
 {
     size_t held = 0, listed = 0;
-    if (s->now - s->reload_at < 15 * SECOND)
+    if (s->now - s->reload_at < 15 * SECOND || s->now - s->late_at < 15 * SECOND)
         return;
     for (size_t i = 0; i < s->n; i++) {
         held += trial_claim(cluster_find(s->cluster, s->nodes[i].name)) != NULL;
@@ -114,6 +117,8 @@ void trial_after(struct sim *s, const struct job *j)
     bool begins = j->kind == COMMAND_TRIAL_BEGIN;
     s->trials += begins;
     s->measured += j->kind == COMMAND_MEASURED;
+    if (begins && s->now - j->asked_at > LOST_S * SECOND)
+        s->late_at = s->now;
     for (size_t i = 0; i < s->n; i++) {
         const struct member *m = cluster_find(s->cluster, s->nodes[i].name);
         const struct claim *c = trial_claim(m);
