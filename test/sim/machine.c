@@ -129,8 +129,14 @@ static bool has_swaps(const struct sim *s)
 
 void machine_tempts(struct sim *s, int i)
 {
-    if (has_swaps(s) && machine_told(s, i) && sim_random(s, 4) == 0)
+    if (has_swaps(s) && machine_told(s, i) && sim_random(s, 3) == 0)
         s->nodes[i].swap_at = s->now + (int64_t)(1 + sim_random(s, 100)) * STEP_NS;
+}
+
+/* As long as another one takes to boot, to be tested, or to return. */
+static int64_t soon(struct sim *s)
+{
+    return (int64_t)(1 + sim_random(s, sim_random(s, 2) ? 5 : 30)) * s->unit;
 }
 
 void machine_step(struct sim *s)
@@ -143,9 +149,7 @@ void machine_step(struct sim *s)
         if (!machine_told(s, (int)i) || !(due || sim_chance(s, kept ? 1200 : 15)))
             continue;
         swap(s, (int)i, s->ill && s->patients[i].n_away && sim_random(s, 4));
-        n->swap_at = sim_random(s, 2)
-                         ? 0
-                         : s->now + (int64_t)(1 + sim_random(s, sim_random(s, 2) ? 40 : 400)) * STEP_NS;
+        n->swap_at = sim_random(s, 2) ? 0 : s->now + soon(s);
     }
 }
 

@@ -307,6 +307,8 @@ static bool shares(const struct sim *s, int scope, int i, int of)
                         : i % 3 == of % 3;
 }
 
+/* Not for a while after something made more of them out whatever room there was: a person, a reload, a trial
+ * that was taken as lost, another machine under a name. */
 void mend_budgets(struct sim *s, int of)
 {
     static const char *const names[] = {"cluster", "class", "group", "partition"};
@@ -314,7 +316,7 @@ void mend_budgets(struct sim *s, int of)
     const unsigned percent[] = {h->out_percent, h->out_class_percent, h->out_group_percent,
                                 h->out_partition_percent};
     if (s->now - s->raised_at < 15 * SECOND || s->now - s->reload_at < 15 * SECOND ||
-        s->now - s->late_at < 15 * SECOND)
+        s->now - s->late_at < 15 * SECOND || s->now - s->renamed_at < 15 * SECOND)
         return;
     for (int scope = 0; scope < 4; scope++) {
         size_t all = 0, out = 0;
@@ -342,7 +344,8 @@ void mend_after(struct sim *s, const struct job *j)
     if (s->latched && !cluster_switch(s->cluster, "latch"))
         memset(s->isolating, 0, sizeof s->isolating);
     trial_after(s, j);
-    s->renamed += j->kind == COMMAND_INSTANCE;
+    if (j->kind == COMMAND_INSTANCE)
+        s->renamed++, s->renamed_at = s->now;
     s->helped += j->kind == COMMAND_OUTCOME && strstr(j->set, "\"helped\":true");
     for (size_t i = 0; i < s->n; i++) {
         struct patient *p = &s->patients[i];

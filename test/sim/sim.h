@@ -329,7 +329,8 @@ struct sim {
 
     /* machines */
     unsigned machines;
-    int64_t uuids_at; /* from then on agents are root, and read UUIDs, too */
+    int64_t uuids_at;   /* from then on agents are root, and read UUIDs, too */
+    int64_t renamed_at; /* last time that another machine was written down */
     size_t swaps, swaps_back, renamed;
 
     /* health */
