@@ -372,7 +372,7 @@ static void test_a_swapped_machine_counts_as_out(void **state)
 /* Whoever is isolated meanwhile finds that it is out, also before the record says so. */
 static void test_a_swapped_machine_has_its_room_at_once(void **state)
 {
-    struct ward *d = ward_create(2);
+    struct clinic *d = open_clinic(2);
     tells(d, 1, true, WELL);
     d->x->policy.health.act = true;
     watch_set_policy(d->x->w, &d->x->policy);
@@ -381,13 +381,13 @@ static void test_a_swapped_machine_has_its_room_at_once(void **state)
     becomes(d->x, 1, "SN-2");
     assert_null(member_repair(world_node(d->x, 1)));
     assert_int_equal(out(d), 1);
-    ward_destroy(d);
+    clinic_destroy(d);
 }
 
 /* A sweep begins with it in the configuration, and ends without. */
 static void test_of_one_that_is_taken_out_of_the_files_nothing_is_written(void **state)
 {
-    struct ward *d = ward_create(3);
+    struct clinic *d = open_clinic(3);
     struct world *x = d->x;
     snprintf(x->serial[2], sizeof x->serial[2], "SN-2");
     world_reboot(x, 2);
@@ -401,7 +401,7 @@ static void test_of_one_that_is_taken_out_of_the_files_nothing_is_written(void *
     world_run(x, 3);
     assert_null(x->log.s && *x->log.s ? strstr(x->log.s, "lx02") : NULL);
     x->n = 3;
-    ward_destroy(d);
+    clinic_destroy(d);
 }
 
 static void test_who_comes_for_the_first_time_is_provisioned_before_it_is_admitted(void **state)
