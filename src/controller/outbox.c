@@ -115,24 +115,30 @@ static void end_reading(struct outbox *o)
     o->any_known = false;
 }
 
-static void on_saw(void *arg, const struct slurm_node *n)
+/* m: NULL, nobody knows it here. */
+static void note_seen(struct outbox *o, const struct member *m, bool known)
 {
-    struct outbox *o = arg;
-    const struct member *m = n ? cluster_find(o->with.cluster, n->name) : NULL;
-    if (!n) {
-        end_reading(o);
-        return;
-    }
-    o->any_known |= n->known;
-    if (!m)
-        return;
+    o->any_known |= known;
     if (!o->seen) {
         o->n_seen = cluster_count(o->with.cluster);
         o->seen = mem_alloc(o->n_seen);
     }
-    if (m->id < o->n_seen)
+    if (m && m->id < o->n_seen)
         o->seen[m->id] = true;
-    scheduler_saw(o->with.watch, o->with.cluster, n);
+}
+
+static void on_saw(void *arg, const struct slurm_node *n)
+{
+    struct outbox *o = arg;
+    struct member *m = n ? cluster_find(o->with.cluster, n->name) : NULL;
+    if (!n) {
+        end_reading(o);
+        return;
+    }
+    if (!n->alone)
+        note_seen(o, m, n->known);
+    if (m)
+        scheduler_saw(o->with.watch, m, n);
 }
 
 static void on_maintained(void *arg, const struct slurm_maintenance *list, size_t n)

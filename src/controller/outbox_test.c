@@ -454,6 +454,12 @@ static void before_the_first_reading_nobody_knows_and_then_the_agent_s_word_coun
     slurm.sink.saw(slurm.sink.arg, NULL);
     slurm.sink.saw(slurm.sink.arg, NULL); /* and one that has nobody */
     assert_int_equal(unscheduled, 0);
+    n.known = n.alone = true;
+    slurm.sink.saw(slurm.sink.arg, &n); /* read alone, before another that failed */
+    n.known = n.alone = false;
+    slurm.sink.saw(slurm.sink.arg, &n);
+    slurm.sink.saw(slurm.sink.arg, NULL);
+    assert_int_equal(unscheduled, 0);
     n.known = true;
     slurm.sink.saw(slurm.sink.arg, &n);
     slurm.sink.saw(slurm.sink.arg, NULL);

@@ -70,11 +70,10 @@ void scheduler_wanted(const struct member *m, struct slurm_want *out)
 
 /* What the scheduler says runs on a node that is to be drained counts when no more can come: it gives work
  * away until it has the drain, or for an examination the reservation. */
-void scheduler_saw(struct watch *w, const struct cluster *c, const struct slurm_node *n)
+void scheduler_saw(struct watch *w, struct member *m, const struct slurm_node *n)
 {
-    struct member *m = cluster_find(c, n->name);
     struct slurm_want want;
-    if (!m || !m->listed)
+    if (!m->listed)
         return;
     scheduler_wanted(m, &want);
     bool held = n->drain || n->down || (want.reserve && n->reserved);

@@ -15,7 +15,7 @@
 void scheduler_wanted(const struct member *m, struct slurm_want *out);
 /* What Slurm says of a node goes to the watch: what runs there. That nothing does counts, of a node that is
  * to be drained, from the reading on that shows it held: until then work may come. */
-void scheduler_saw(struct watch *w, const struct cluster *c, const struct slurm_node *n);
+void scheduler_saw(struct watch *w, struct member *m, const struct slurm_node *n);
 /* Who lies in which maintenance reservation, of all there are. */
 void scheduler_maintained(struct watch *w, const struct cluster *c, const struct slurm_maintenance *list,
                           size_t n);

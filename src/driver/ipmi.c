@@ -15,11 +15,12 @@ static void next(struct power *p);
 
 static void on_ended(void *arg, char *text, size_t len, const struct err *why)
 {
+    CLEANUP_FREE char *said = text;
     struct power *p = arg;
     p->program = NULL;
     bool looked = p->step == STEP_LOOK || p->step == STEP_VERIFY;
     struct err e = {0};
-    if (!why && looked && !strstr(text, "Power is on") && !strstr(text, "Power is off")) {
+    if (!why && looked && !strstr(said, "Power is on") && !strstr(said, "Power is off")) {
         err_set(&e, -EPROTO, "ipmitool does not say whether the power is on");
         why = &e;
     }
@@ -28,7 +29,7 @@ static void on_ended(void *arg, char *text, size_t len, const struct err *why)
         return;
     }
     if (looked)
-        p->is_on = strstr(text, "Power is on") != NULL;
+        p->is_on = strstr(said, "Power is on") != NULL;
     next(p);
 }
 

@@ -158,9 +158,10 @@ static void on_power(void *arg, const char *answer, const struct err *why)
 
 static void on_program(void *arg, char *text, size_t len, const struct err *why)
 {
+    CLEANUP_FREE char *printed = text;
     struct operation *op = arg;
     op->program = NULL;
-    end(op, why ? "failed" : "done", why ? why->msg : text);
+    end(op, why ? "failed" : "done", why ? why->msg : printed);
 }
 
 static void start_program(struct operation *op, const char *const *argv)

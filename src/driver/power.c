@@ -95,11 +95,12 @@ void power_settle(struct power *p, power_step_fn *look)
 
 static void on_script(void *arg, char *text, size_t len, const struct err *why)
 {
+    CLEANUP_FREE char *said = text;
     struct power *p = arg;
     p->program = NULL;
-    if (text)
-        text[strcspn(text, "\n")] = '\0';
-    power_end(p, text && *text ? text : verb_name(p->verb), why);
+    if (said)
+        said[strcspn(said, "\n")] = '\0';
+    power_end(p, said && *said ? said : verb_name(p->verb), why);
 }
 
 static void script_begin(struct power *p)

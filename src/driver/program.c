@@ -79,9 +79,10 @@ static void report(struct program *r)
     struct err e = {0};
     int rc = judge(r, &e);
     program_done_fn *done = STEAL(r->done);
+    size_t len = r->printed.len;
     text_add_bytes(&r->printed, "", 0);
     if (done)
-        done(r->arg, has_ended(r) ? r->printed.s : NULL, r->printed.len, rc < 0 ? &e : NULL);
+        done(r->arg, has_ended(r) ? text_take(&r->printed) : NULL, len, rc < 0 ? &e : NULL);
 }
 
 static void on_closed(uv_handle_t *h)

@@ -28,9 +28,9 @@ struct program_run {
 
 struct program;
 
-/* text has len bytes and a zero byte, may be changed, and lives until this returns. NULL, and why: it did not
- * end in time, was killed, or printed too much. Both: it ended with another status than 0; why has its own
- * words, and text is what it printed. */
+/* text has len bytes and a zero byte, and is the callee's, to be freed. NULL, and why: it did not end in
+ * time, was killed, or printed too much. Both: it ended with another status than 0; why has its own words,
+ * and text is what it printed. */
 typedef void program_done_fn(void *arg, char *text, size_t len, const struct err *why);
 
 /* done comes from the loop, once; *out is good until then, with `gone` until that, for program_kill. */

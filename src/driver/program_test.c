@@ -42,14 +42,15 @@ static int teardown(void **state)
 
 static void on_done(void *arg, char *text, size_t len, const struct err *why)
 {
+    CLEANUP_FREE char *printed = text;
     struct world *w = arg;
     w->n_done++;
     w->why = why ? *why : (struct err){0};
     assert_true(text || why);
     if (!text)
         return;
-    assert_int_equal(text[len], '\0');
-    text_add_bytes(&w->printed, text, len);
+    assert_int_equal(printed[len], '\0');
+    text_add_bytes(&w->printed, printed, len);
 }
 
 static void on_gone(void *arg)

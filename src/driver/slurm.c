@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One turn: read all nodes, plan a step for each (slurm_plan.c), note in the records what is about to be
- * written, write, read again. A step counts when the next reading shows it. So there is one state, Slurm's;
- * nothing is remembered of a write but that it was tried.
+ * One turn: read nodes, plan a step for each (slurm_plan.c), note in the records what is about to be written,
+ * write, read again. A step counts when the next reading shows it. So there is one state, Slurm's; nothing is
+ * remembered of a write but that it was tried.
  *
- * A reading is three calls: the nodes; the reservations, where one is ours or wanted, or a drain is about to
- * begin; slurmctld's start, where it is needed to tell what somebody took back from what slurmctld lost (it
- * acknowledges from memory, and saves every few seconds). The regular reading has all three.
- * What is written goes by a reading that is at most FRESH_MS old, or there is another one first.
+ * The regular reading is of all nodes, and is three calls: the nodes; the reservations; slurmctld's start, by
+ * which what somebody took back is told from what slurmctld lost (it acknowledges from memory, and saves
+ * every few seconds). Between two of them only the nodes of which something is to be decided or was written
+ * are read, by name, and of the rest what they need. Where that does not say all that it was asked for, there
+ * is another regular one. What is written goes by a reading that is at most FRESH_MS old, or there is another
+ * one first.
+ *
+ * Ten thousand nodes are no matter of one turn of the loop: a regular reading is taken in and told SLICE
+ * nodes at a time, and until its end nothing is planned. The nodes of which there is anything to know but
+ * what Slurm says are in a list of their own (`open`), and only they are looked through each time.
  *
  * slurmctld compares nothing when it is written to. So right before a node is written it is read once more by
  * itself, and written only when the same still follows of it.
@@ -33,6 +39,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
+#include <utlist.h>
 
 enum {
     FRESH_MS = 250,
@@ -40,6 +47,8 @@ enum {
     SAY_AGAIN_S = 30, /* a result that did not come back as a record */
     RETRY_S = 1,      /* doubled each time, up to */
     RETRY_MAX_S = 60,
+    SLICE = 256,           /* nodes in a turn of the loop */
+    NAMED_MAX = 256,       /* so many are read by name; where more are to be read, all are */
     LIST_NODES_MAX = 4096, /* of one call: an argument has a limit */
     LIST_BYTES_MAX = 96 << 10,
 };
@@ -53,18 +62,28 @@ struct node {
     struct slurm_record record;
     char *said; /* the result that is to come back as a record; NULL: none */
     struct mono said_at;
-    const struct slurm_line *line; /* in the reading; NULL: it is not there */
+    const struct slurm_line *line; /* `row`; NULL: it is not in Slurm, or nobody knows */
+    struct slurm_line row;         /* as it was read last */
+    char *row_text;                /* what `row` points into */
+    struct mono read_at;
+    unsigned reading; /* the last regular one that had it */
     enum slurm_guard guard;
     enum slurm_act act, tried; /* what is to be done; what was done last */
     unsigned tries;            /* how often without success */
     struct mono not_before;
     bool is_marked;  /* wants may have changed */
     bool was_seen;   /* in the reading before */
-    bool is_written; /* since the reading */
-    bool is_same;    /* since: right before a write, the same still follows of it */
-    bool is_kept;    /* in a maintenance reservation of somebody else's, as last read */
-    bool is_absent;  /* Slurm said that it has no such node, and no reading had it or failed since */
+    bool is_changed; /* something else is wanted since it was read */
+    bool is_written; /* since it was read */
+    bool is_kept;    /* of the batch: it was read by name, and right before a write, the same follows of it */
+    bool is_maintained; /* in a maintenance reservation of somebody else's, as last read */
+    bool is_absent;     /* Slurm said that it has no such node, and no reading had it or failed since */
+    bool is_open;
+    struct node *prev_open, *next_open;
 };
+
+typedef void each_fn(struct slurm *s, struct node *n);
+typedef void end_fn(struct slurm *s);
 
 struct slurm {
     uv_loop_t *loop;
@@ -75,19 +94,25 @@ struct slurm {
     } conf;
     struct slurm_call *call;
     uv_timer_t *timer;
-    struct node *nodes;
-    /* The reading: the text that its lines point into. */
-    char *text;
-    struct slurm_lines lines;
+    struct node *nodes; /* in Slurm's order, as far as it had them first */
+    struct node *open;
+    /* The regular reading under way: the text, where its next line begins, which node that is likely of. */
+    char *text, *rest;
+    struct node *likely;
+    unsigned reading, n_read; /* its number; how many nodes it had so far */
     char boot[SLURM_BOOT_BYTES];
-    struct mono read_at, due, retry_at, next_write, next_retry;
+    struct mono due, retry_at, next_write, next_retry;
     unsigned failed_readings;
-    bool is_regular; /* the reading under way has all parts */
-    bool is_stale;   /* something was written, or is to be looked at anew */
+    bool is_regular; /* the reading under way is of all nodes */
     bool is_vague;   /* of the reservations one was not understood, as last read */
-    bool has_read, has_marks, is_away, is_planning;
+    bool has_read, has_marks, is_away;
+    /* What goes on a slice a turn, while `slices` is active: each node from `at` on, then the end. */
+    uv_idle_t *slices;
+    struct node *at;
+    each_fn *each;
+    end_fn *end;
     struct err why;      /* of the last write that failed */
-    struct node **batch; /* what is about to be written alike, or asked for by name */
+    struct node **batch; /* what is read by name, or is about to be written alike */
     size_t n_batch;
 };
 
@@ -111,12 +136,40 @@ static struct node *get_node(struct slurm *s, const char *name)
     return n;
 }
 
+static void open_node(struct slurm *s, struct node *n)
+{
+    if (!n->is_open)
+        DL_APPEND2(s->open, n, prev_open, next_open);
+    n->is_open = true;
+}
+
+static void close_node(struct slurm *s, struct node *n)
+{
+    if (n->is_open)
+        DL_DELETE2(s->open, n, prev_open, next_open);
+    n->is_open = false;
+}
+
 static void drop_node(struct slurm *s, struct node *n)
 {
+    close_node(s, n);
     HASH_DEL(s->nodes, n);
+    free(n->row_text);
     free(n->said);
     free(n->name);
     free(n);
+}
+
+static bool is_wanted(const struct node *n)
+{
+    return slurm_wish_of(&n->want) != WISH_NOTHING;
+}
+
+/* There is nothing to know of it but what Slurm says. */
+static bool is_settled(const struct node *n)
+{
+    return n->line && n->act == ACT_NOTHING && n->record.state == RECORD_NONE && !is_wanted(n) && !n->said &&
+           !n->is_marked && !n->is_changed && !n->is_written && !n->tries && n->guard != GUARD_OURS;
 }
 
 /* What is wanted of it now; whether that is something else than before. */
@@ -127,6 +180,8 @@ static bool ask_wanted(struct slurm *s, struct node *n)
     bool is_other = w.drain != n->want.drain || w.reserve != n->want.reserve || w.own != n->want.own ||
                     strcmp(w.claim, n->want.claim) != 0 || strcmp(w.reason, n->want.reason) != 0;
     n->want = w;
+    if (is_other)
+        open_node(s, n);
     return is_other;
 }
 
@@ -198,9 +253,11 @@ static struct span backoff(unsigned tries)
 static void judge_trouble(struct slurm *s)
 {
     struct err e = {0};
+    const struct node *n;
     if (s->is_vague)
         err_set(&e, -EPROTO, "a reservation is not understood: nobody knows who is in maintenance");
-    for (struct node *n = s->nodes; n; n = n->hh.next) {
+    DL_FOREACH2(s->open, n, next_open)
+    {
         if (n->want.reserve && n->line && n->guard == GUARD_FOREIGN)
             err_set(&e, -EBUSY, "somebody changed the reservation of %s", n->name);
         else if (n->tries > 1 || (n->tries == 1 && s->why.code))
@@ -231,10 +288,18 @@ static void settle_tries(struct node *n)
 static struct slurm_step step_of(const struct slurm *s, const struct node *n, const struct slurm_line *line)
 {
     struct slurm_case c = slurm_view(s->conf.owner, &n->want, &n->record, line, n->guard, s->boot);
-    c.is_kept = n->is_kept && n->want.own;
+    c.is_kept = n->is_maintained && n->want.own;
     return slurm_plan(&c);
 }
 
+static void tell_row(struct slurm *s, const struct node *n, bool alone)
+{
+    struct slurm_node out = slurm_view_node(&n->row);
+    out.alone = alone;
+    s->sink.saw(s->sink.arg, &out);
+}
+
+/* The sink may bring records at once, which adds nodes and frees none. */
 static void plan_one(struct slurm *s, struct node *n)
 {
     if (n->said || n->is_written || !n->line)
@@ -245,20 +310,33 @@ static void plan_one(struct slurm *s, struct node *n)
         take_note(s, n, &step);
 }
 
-/* The sink may bring records at once, which adds nodes and frees none. */
-static void plan_all(struct slurm *s)
+static bool is_fresh(const struct node *n, struct mono now)
 {
-    s->is_planning = true;
-    for (struct node *n = s->nodes; n; n = n->hh.next)
+    return n->line && mono_sub(now, n->read_at).ns < span_ms(FRESH_MS).ns;
+}
+
+/* What Slurm says counts for more once the record is there: it is told again. */
+static void plan_fresh(struct slurm *s, struct mono now)
+{
+    struct node *n;
+    DL_FOREACH2(s->open, n, next_open)
+    {
+        if (!is_fresh(n, now))
+            continue;
+        if (n->act == ACT_NOTE && !n->said)
+            tell_row(s, n, true);
         plan_one(s, n);
-    s->is_planning = false;
+    }
 }
 
 static void say_again(struct slurm *s, struct mono now)
 {
-    for (struct node *n = s->nodes; n; n = n->hh.next)
+    struct node *n;
+    DL_FOREACH2(s->open, n, next_open)
+    {
         if (n->said && mono_sub(now, n->said_at).ns >= span_s(SAY_AGAIN_S).ns)
             say(s, n);
+    }
 }
 
 /* --- writing --------------------------------------------------------------------------------- */
@@ -302,10 +380,12 @@ static bool is_alike(const struct node *a, const struct node *b)
 
 static struct node *choose(struct slurm *s, struct mono now)
 {
-    struct node *first = NULL;
-    for (struct node *n = s->nodes; n; n = n->hh.next)
-        if (may_write(s, n, now) && (!first || n->act < first->act))
+    struct node *n, *first = NULL;
+    DL_FOREACH2(s->open, n, next_open)
+    {
+        if (is_fresh(n, now) && may_write(s, n, now) && (!first || n->act < first->act))
             first = n;
+    }
     return first;
 }
 
@@ -375,14 +455,14 @@ static bool keep_unchanged(struct slurm *s, const struct slurm_lines *now)
 {
     size_t kept = 0;
     for (size_t i = 0; i < s->n_batch; i++)
-        s->batch[i]->is_same = false;
+        s->batch[i]->is_kept = false;
     for (size_t i = 0; i < now->n; i++) {
         struct node *n = find_node(s, now->lines[i].name);
         if (n && !n->said && step_of(s, n, &now->lines[i]).act == n->act)
-            n->is_same = true;
+            n->is_kept = true;
     }
     for (size_t i = 0; i < s->n_batch; i++)
-        if (s->batch[i]->is_same)
+        if (s->batch[i]->is_kept)
             s->batch[kept++] = s->batch[i];
     s->n_batch = kept;
     return kept > 0;
@@ -390,10 +470,11 @@ static bool keep_unchanged(struct slurm *s, const struct slurm_lines *now)
 
 static void on_looked(void *arg, char *text, size_t len, const struct err *why)
 {
+    CLEANUP_FREE char *answer = text;
     struct slurm *s = arg;
     struct err e = {0};
     struct slurm_lines now = {0};
-    int r = why ? why->code : slurm_read_nodes(text, len, &now, &e);
+    int r = why ? why->code : slurm_read_nodes(answer, len, &now, &e);
     if (why)
         e = *why;
     if (r == 0 && keep_unchanged(s, &now))
@@ -438,7 +519,7 @@ static void mark_written(struct slurm *s, struct node *n, struct mono now)
 /* Writes what is most urgent; whether there was anything that may be written now. */
 static bool write_next(struct slurm *s, struct mono now)
 {
-    struct node *first = choose(s, now);
+    struct node *n, *first = choose(s, now);
     struct err e = {0};
     size_t bytes = 0;
     if (!first)
@@ -446,13 +527,15 @@ static bool write_next(struct slurm *s, struct mono now)
     bool is_retry = first->tries > 0;
     s->n_batch = 0;
     batch_add(s, first, &bytes);
-    for (struct node *n = s->nodes; n; n = n->hh.next)
-        if (n != first && may_write(s, n, now) && is_alike(first, n) && !batch_add(s, n, &bytes))
+    DL_FOREACH2(s->open, n, next_open)
+    {
+        if (n != first && is_fresh(n, now) && may_write(s, n, now) && is_alike(first, n) &&
+            !batch_add(s, n, &bytes))
             break;
+    }
     int r = is_guard(first->act) ? write_guard(s, first, &e) : batch_read(s, on_looked, &e);
     for (size_t i = 0; i < s->n_batch; i++)
         mark_written(s, s->batch[i], now);
-    s->is_stale = true;
     s->next_write = mono_add(now, span_ms(WRITE_GAP_MS));
     if (is_retry)
         s->next_retry = mono_add(now, span_s(RETRY_S));
@@ -463,18 +546,39 @@ static bool write_next(struct slurm *s, struct mono now)
 
 static void on_written(void *arg, char *text, size_t len, const struct err *why)
 {
+    CLEANUP_FREE char *words = text;
     struct slurm *s = arg;
     if (why)
         s->why = *why;
     turn(s);
 }
 
-/* --- reading --------------------------------------------------------------------------------- */
+/* --- slices ---------------------------------------------------------------------------------- */
 
-static bool is_wanted(const struct node *n)
+static void on_slice(uv_idle_t *idle)
 {
-    return slurm_wish_of(&n->want) != WISH_NOTHING;
+    struct slurm *s = idle->data;
+    for (int i = 0; i < SLICE && s->at; i++) {
+        struct node *n = s->at;
+        s->at = n->hh.next;
+        s->each(s, n);
+    }
+    if (s->at)
+        return;
+    uv_idle_stop(idle);
+    s->end(s);
 }
+
+/* Each node, then the end; nothing is begun meanwhile. */
+static void walk_nodes(struct slurm *s, each_fn *each, end_fn *end)
+{
+    s->at = s->nodes;
+    s->each = each;
+    s->end = end;
+    uv_idle_start(s->slices, on_slice);
+}
+
+/* --- reading --------------------------------------------------------------------------------- */
 
 static void tell_unknown(struct slurm *s, const struct node *n)
 {
@@ -482,49 +586,30 @@ static void tell_unknown(struct slurm *s, const struct node *n)
     s->sink.saw(s->sink.arg, &out);
 }
 
-static void tell_failed(struct slurm *s)
+static void fail_one(struct slurm *s, struct node *n)
 {
-    for (struct node *n = s->nodes; n; n = n->hh.next) {
-        n->is_absent = false;
-        if (n->was_seen || is_wanted(n))
-            tell_unknown(s, n);
-    }
-    s->sink.saw(s->sink.arg, NULL);
+    n->line = NULL;
+    n->is_absent = false;
+    if (n->was_seen || is_wanted(n))
+        tell_unknown(s, n);
 }
 
-static void forget_reading(struct slurm *s)
+static void end_failed(struct slurm *s)
 {
-    for (struct node *n = s->nodes; n; n = n->hh.next)
-        n->line = NULL;
-    slurm_lines_fini(&s->lines);
-    free(STEAL(s->text));
-    s->has_read = false;
+    s->sink.saw(s->sink.arg, NULL);
+    turn(s);
 }
 
 static void on_failed(struct slurm *s, const struct err *why)
 {
     struct mono now = mono_now();
-    forget_reading(s);
+    free(STEAL(s->text));
+    s->has_read = false;
     s->failed_readings++;
     s->retry_at = mono_add(
         now, s->conf.every.ns < backoff(s->failed_readings).ns ? s->conf.every : backoff(s->failed_readings));
-    s->is_stale = true;
     set_trouble(s, why);
-    tell_failed(s);
-    turn(s);
-}
-
-static void tell_seen(struct slurm *s)
-{
-    for (struct node *n = s->nodes; n; n = n->hh.next) {
-        if (!n->line && is_wanted(n) && !n->is_absent)
-            tell_unknown(s, n);
-        if (!n->line)
-            continue;
-        const struct slurm_node out = slurm_view_node(n->line);
-        s->sink.saw(s->sink.arg, &out);
-    }
-    s->sink.saw(s->sink.arg, NULL);
+    walk_nodes(s, fail_one, end_failed);
 }
 
 /* A node that Slurm does not have any more, or that nobody ever wanted anything of. */
@@ -545,22 +630,44 @@ static void sweep(struct slurm *s)
     }
 }
 
-static void finish(struct slurm *s)
+/* Its reading is over: it is told, and what follows of it is planned. */
+static void finish_one(struct slurm *s, struct node *n)
+{
+    if (n->line)
+        tell_row(s, n, !s->is_regular);
+    else if (is_wanted(n) && !n->is_absent)
+        tell_unknown(s, n);
+    n->is_written = n->is_changed = false;
+    n->read_at = mono_now();
+    plan_one(s, n);
+    settle_tries(n);
+    if (is_settled(n))
+        close_node(s, n);
+    else
+        open_node(s, n);
+}
+
+static void end_finished(struct slurm *s)
 {
     struct mono now = mono_now();
     s->has_read = true;
-    s->is_stale = false;
     s->failed_readings = 0;
-    s->read_at = now;
-    if (s->is_regular)
-        s->due = mono_add(now, s->conf.every);
-    tell_seen(s);
-    sweep(s);
-    for (struct node *n = s->nodes; n; n = n->hh.next)
-        n->is_written = false;
-    plan_all(s);
-    for (struct node *n = s->nodes; n; n = n->hh.next)
-        settle_tries(n);
+    s->due = mono_add(now, s->conf.every);
+    s->sink.saw(s->sink.arg, NULL);
+    if (s->n_read < HASH_COUNT(s->nodes))
+        sweep(s);
+    judge_trouble(s);
+    turn(s);
+}
+
+static void finish(struct slurm *s)
+{
+    if (s->is_regular) {
+        walk_nodes(s, finish_one, end_finished);
+        return;
+    }
+    for (size_t i = 0; i < s->n_batch; i++)
+        finish_one(s, s->batch[i]);
     judge_trouble(s);
     turn(s);
 }
@@ -574,9 +681,10 @@ static void read_part(struct slurm *s, const char *const *args, slurm_call_done_
 
 static void on_boot(void *arg, char *text, size_t len, const struct err *why)
 {
+    CLEANUP_FREE char *answer = text;
     struct slurm *s = arg;
     struct err e;
-    if (why || slurm_read_boot(text, len, s->boot, &e) < 0)
+    if (why || slurm_read_boot(answer, len, s->boot, &e) < 0)
         on_failed(s, why ? why : &e);
     else
         finish(s);
@@ -586,13 +694,13 @@ static void on_boot(void *arg, char *text, size_t len, const struct err *why)
  * time. */
 static bool needs_boot(const struct slurm *s)
 {
-    for (const struct node *n = s->nodes; n; n = n->hh.next) {
-        bool is_undrained =
-            n->record.state == RECORD_DRAINED && n->line && !(n->line->state.flags & SLURM_DRAIN);
-        if (is_undrained || (n->line && n->record.has_guard && n->guard == GUARD_NONE))
+    for (size_t i = 0; !s->is_regular && i < s->n_batch; i++) {
+        const struct node *n = s->batch[i];
+        bool is_undrained = n->record.state == RECORD_DRAINED && !(n->row.state.flags & SLURM_DRAIN);
+        if (is_undrained || (n->record.has_guard && n->guard == GUARD_NONE))
             return true;
     }
-    return s->is_regular || !s->boot[0];
+    return s->is_regular;
 }
 
 /* After the rest: what a slurmctld that started anew lost in between is known to be lost with it. */
@@ -643,12 +751,12 @@ static void take_windows(struct slurm *s, const struct slurm_reservations *r)
     if (s->is_vague)
         return;
     for (struct node *n = s->nodes; n; n = n->hh.next)
-        n->is_kept = false;
+        n->is_maintained = false;
     for (size_t i = 0; i < w.n; i++) {
         for (size_t k = 0; k < w.list[i].nodes.n; k++) {
             struct node *n = find_node(s, w.list[i].nodes.names[k]);
             if (n)
-                n->is_kept = true;
+                n->is_maintained = true;
         }
     }
     s->sink.maintained(s->sink.arg, w.list, w.n);
@@ -656,15 +764,14 @@ static void take_windows(struct slurm *s, const struct slurm_reservations *r)
 
 static void on_guards(void *arg, char *text, size_t len, const struct err *why)
 {
+    CLEANUP_FREE char *answer = text;
     struct slurm *s = arg;
     struct err e;
     struct slurm_reservations list = {0};
-    if (why || slurm_read_reservations(text, len, &list, &e) < 0) {
+    if (why || slurm_read_reservations(answer, len, &list, &e) < 0) {
         on_failed(s, why ? why : &e);
         return;
     }
-    for (struct node *n = s->nodes; n; n = n->hh.next)
-        n->guard = GUARD_NONE;
     for (size_t i = 0; i < list.n; i++) {
         const struct slurm_reservation *r = &list.list[i];
         CLEANUP_FREE char *name = slurm_guarded_node(r->name, s->conf.owner);
@@ -686,31 +793,36 @@ static bool begins(const struct node *n)
 
 static bool needs_guards(const struct slurm *s)
 {
-    for (const struct node *n = s->nodes; n; n = n->hh.next)
-        if (n->want.reserve || n->record.has_guard || (n->guard == GUARD_OURS && n->line) || begins(n))
+    for (size_t i = 0; !s->is_regular && i < s->n_batch; i++) {
+        const struct node *n = s->batch[i];
+        if (n->want.reserve || n->record.has_guard || n->guard == GUARD_OURS || begins(n))
             return true;
+    }
     return s->is_regular;
 }
 
 static void read_rest(struct slurm *s)
 {
     static const char *const args[] = {"scontrol", "-o", "-a", "show", "reservation", NULL};
-    if (needs_guards(s)) {
+    bool is_needed = needs_guards(s);
+    for (size_t i = 0; !s->is_regular && i < s->n_batch; i++)
+        s->batch[i]->guard = is_needed ? GUARD_NONE : GUARD_UNREAD;
+    if (is_needed)
         read_part(s, args, on_guards);
-        return;
-    }
-    for (struct node *n = s->nodes; n; n = n->hh.next)
-        n->guard = GUARD_UNREAD;
-    read_boot(s);
+    else
+        read_boot(s);
 }
+
+/* --- all nodes */
 
 static void on_named(void *arg, char *text, size_t len, const struct err *why)
 {
+    CLEANUP_FREE char *answer = text;
     struct slurm *s = arg;
     bool any = false;
     for (size_t i = 0; i < s->n_batch; i++) {
         struct node *n = s->batch[i];
-        n->is_absent = text && slurm_says_not_found(text, n->name);
+        n->is_absent = answer && slurm_says_not_found(answer, n->name);
         any |= n->is_absent;
     }
     if (why && !any)
@@ -723,50 +835,184 @@ static void on_named(void *arg, char *text, size_t len, const struct err *why)
 static void read_missing(struct slurm *s)
 {
     struct err e;
+    struct node *n;
     size_t bytes = 0;
     s->n_batch = 0;
-    for (struct node *n = s->nodes; n; n = n->hh.next)
+    DL_FOREACH2(s->open, n, next_open)
+    {
         if (!n->line && is_wanted(n) && !n->is_absent && !batch_add(s, n, &bytes))
             break; /* the rest is asked for the next time */
+    }
     if (s->n_batch == 0)
         read_rest(s);
     else if (batch_read(s, on_named, &e) < 0)
         on_failed(s, &e);
 }
 
-static void take_lines(struct slurm *s)
+/* A node keeps what was read of it: the answer goes. */
+static void keep_row(struct node *n, const struct slurm_line *l)
 {
-    for (struct node *n = s->nodes; n; n = n->hh.next)
-        n->line = NULL;
-    for (size_t i = 0; i < s->lines.n; i++) {
-        struct node *n = get_node(s, s->lines.lines[i].name);
-        n->line = &s->lines.lines[i];
-        n->was_seen = true;
-        n->is_absent = false;
+    struct slurm_line *row = &n->row;
+    bool is_same = n->row_text && strcmp(row->state_text, l->state_text) == 0 &&
+                   strcmp(row->reason, l->reason) == 0 && strcmp(row->by, l->by) == 0;
+    if (!is_same) {
+        size_t state = strlen(l->state_text) + 1, reason = strlen(l->reason) + 1, by = strlen(l->by) + 1;
+        n->row_text = mem_grow(n->row_text, state + reason + by);
+        row->name = n->name;
+        row->state_text = memcpy(n->row_text, l->state_text, state);
+        row->reason = memcpy(n->row_text + state, l->reason, reason);
+        row->by = memcpy(n->row_text + state + reason, l->by, by);
     }
-    for (struct node *n = s->nodes; n; n = n->hh.next)
+    row->state = l->state;
+    n->line = row;
+    n->was_seen = true;
+    n->is_absent = false;
+}
+
+/* Slurm lists them in the same order each time. A node that is there twice: nobody can say which is right. */
+static void take_line(struct slurm *s, const struct slurm_line *l)
+{
+    struct node *n = s->likely && strcmp(s->likely->name, l->name) == 0 ? s->likely : get_node(s, l->name);
+    bool is_twin = n->reading == s->reading;
+    s->likely = n->hh.next;
+    s->n_read += !is_twin;
+    n->reading = s->reading;
+    n->guard = GUARD_NONE;
+    keep_row(n, l);
+    if (is_twin)
+        n->row.state = (struct slurm_state){0};
+    ask_wanted(s, n);
+}
+
+static void take_missing(struct slurm *s)
+{
+    if (s->n_read == HASH_COUNT(s->nodes))
+        return;
+    for (struct node *n = s->nodes; n; n = n->hh.next) {
+        if (n->reading == s->reading)
+            continue;
+        n->line = NULL;
+        n->guard = GUARD_NONE;
         ask_wanted(s, n);
+    }
+}
+
+static void on_lines(uv_idle_t *idle)
+{
+    struct slurm *s = idle->data;
+    struct slurm_line l;
+    struct err e;
+    int more = 1;
+    for (int i = 0; i < SLICE && more > 0; i++) {
+        more = slurm_next_node(&s->rest, &l, &e);
+        if (more > 0)
+            take_line(s, &l);
+    }
+    if (more > 0)
+        return;
+    uv_idle_stop(idle);
+    free(STEAL(s->text));
+    if (more == 0 && s->n_read == 0)
+        more = err_set(&e, -EPROTO, "scontrol knows no node");
+    if (more < 0) {
+        on_failed(s, &e);
+        return;
+    }
+    take_missing(s);
+    read_missing(s);
 }
 
 static void on_nodes(void *arg, char *text, size_t len, const struct err *why)
 {
     struct slurm *s = arg;
     struct err e;
-    forget_reading(s);
-    s->text = why ? NULL : mem_dup_len(text, len);
-    if (why || slurm_read_nodes(s->text, len, &s->lines, &e) < 0) {
+    s->text = s->rest = text;
+    s->reading++;
+    s->n_read = 0;
+    s->likely = s->nodes;
+    if (why || slurm_check_answer(text, len, &e) < 0)
         on_failed(s, why ? why : &e);
-        return;
-    }
-    take_lines(s);
-    read_missing(s);
+    else
+        uv_idle_start(s->slices, on_lines);
 }
 
-static void read_all(struct slurm *s, struct mono now)
+static void read_all(struct slurm *s)
 {
     static const char *const args[] = {"scontrol", "-o", "-a", "show", "node", NULL};
-    s->is_regular = now.ns >= s->due.ns;
+    s->is_regular = true;
     read_part(s, args, on_nodes);
+}
+
+/* --- some of them */
+
+/* Whether the answer has all of the batch. */
+static bool take_batch(struct slurm *s, const struct slurm_lines *lines)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->n_batch; i++)
+        s->batch[i]->is_kept = false;
+    for (size_t i = 0; i < lines->n; i++) {
+        struct node *n = find_node(s, lines->lines[i].name);
+        if (!n)
+            continue;
+        keep_row(n, &lines->lines[i]);
+        n->is_kept = true;
+    }
+    for (size_t i = 0; i < s->n_batch; i++) {
+        kept += s->batch[i]->is_kept;
+        ask_wanted(s, s->batch[i]);
+    }
+    return kept == s->n_batch;
+}
+
+/* What Slurm says in full is known of all nodes only. */
+static void on_some(void *arg, char *text, size_t len, const struct err *why)
+{
+    CLEANUP_FREE char *answer = text;
+    struct slurm *s = arg;
+    struct err e = {0};
+    struct slurm_lines lines = {0};
+    bool any_gone = false;
+    for (size_t i = 0; answer && i < s->n_batch; i++)
+        any_gone |= slurm_says_not_found(answer, s->batch[i]->name);
+    if (any_gone)
+        read_all(s);
+    else if (why || slurm_read_nodes(answer, len, &lines, &e) < 0)
+        on_failed(s, why ? why : &e);
+    else if (take_batch(s, &lines))
+        read_rest(s);
+    else
+        read_all(s);
+    slurm_lines_fini(&lines);
+}
+
+/* Whether something is to be decided of it or written, for which a reading is needed. */
+static bool needs_reading(const struct slurm *s, const struct node *n, struct mono now)
+{
+    return n->is_changed || n->is_written || may_write(s, n, now) ||
+           (n->line && !n->said && n->act == ACT_NOTE);
+}
+
+/* Reads what has to be read; whether there is anything. */
+static bool read_some(struct slurm *s, struct mono now)
+{
+    struct err e;
+    struct node *n;
+    size_t bytes = 0;
+    bool is_for_all = false;
+    s->n_batch = 0;
+    s->is_regular = false;
+    DL_FOREACH2(s->open, n, next_open)
+    {
+        if (!needs_reading(s, n, now))
+            continue;
+        is_for_all |= !n->line || s->n_batch == NAMED_MAX || !batch_add(s, n, &bytes);
+    }
+    if (is_for_all)
+        read_all(s);
+    else if (s->n_batch && batch_read(s, on_some, &e) < 0)
+        on_failed(s, &e);
+    return is_for_all || s->n_batch;
 }
 
 /* --- turns ----------------------------------------------------------------------------------- */
@@ -788,7 +1034,9 @@ static void wake_at(struct slurm *s, struct mono at)
 static void sleep_on(struct slurm *s)
 {
     struct mono next = s->due;
-    for (struct node *n = s->nodes; n; n = n->hh.next) {
+    const struct node *n;
+    DL_FOREACH2(s->open, n, next_open)
+    {
         struct mono at = next;
         if (n->said)
             at = mono_add(n->said_at, span_s(SAY_AGAIN_S));
@@ -801,32 +1049,20 @@ static void sleep_on(struct slurm *s)
 
 static void take_marks(struct slurm *s)
 {
-    for (struct node *n = s->nodes; n && s->has_marks; n = n->hh.next) {
+    struct node *n;
+    DL_FOREACH2(s->open, n, next_open)
+    {
         if (n->is_marked && ask_wanted(s, n))
-            s->is_stale = true;
+            n->is_changed = true;
         n->is_marked = false;
     }
     s->has_marks = false;
 }
 
-static bool is_fresh(const struct slurm *s, struct mono now)
-{
-    return s->has_read && mono_sub(now, s->read_at).ns < span_ms(FRESH_MS).ns;
-}
-
-/* Whether something is to be decided or written, for which a reading is needed. */
-static bool has_work(const struct slurm *s, struct mono now)
-{
-    for (const struct node *n = s->nodes; n; n = n->hh.next)
-        if (may_write(s, n, now) || (n->line && !n->said && n->act == ACT_NOTE))
-            return true;
-    return false;
-}
-
 static void turn(struct slurm *s)
 {
     struct mono now = mono_now();
-    if (s->is_planning || !s->conf.scontrol)
+    if (uv_is_active((uv_handle_t *)s->slices) || !s->conf.scontrol)
         return;
     if (slurm_call_is_busy(s->call)) { /* its end is the next turn, but one that cannot be killed has none */
         wake_at(s, mono_add(now, span_s(RETRY_S)));
@@ -837,15 +1073,13 @@ static void turn(struct slurm *s)
         return;
     }
     take_marks(s);
-    if (is_fresh(s, now)) {
-        plan_all(s);
-        if (write_next(s, now))
-            return;
-    }
+    plan_fresh(s, now);
+    if (write_next(s, now))
+        return;
     say_again(s, now);
-    if (s->is_stale || now.ns >= s->due.ns || has_work(s, now))
-        read_all(s, now);
-    else
+    if (!s->has_read || now.ns >= s->due.ns)
+        read_all(s);
+    else if (!read_some(s, now))
         sleep_on(s);
 }
 
@@ -874,7 +1108,9 @@ struct slurm *slurm_create(uv_loop_t *loop, const struct slurm_conf *conf, const
     *s = (struct slurm){.loop = loop, .sink = *sink, .call = slurm_call_create(loop)};
     s->timer = mem_alloc(sizeof *s->timer);
     uv_timer_init(loop, s->timer);
-    s->timer->data = s;
+    s->slices = mem_alloc(sizeof *s->slices);
+    uv_idle_init(loop, s->slices);
+    s->timer->data = s->slices->data = s;
     take_conf(s, conf);
     wake_at(s, mono_now()); /* the records come first */
     return s;
@@ -886,7 +1122,8 @@ void slurm_destroy(struct slurm *s)
         return;
     slurm_call_destroy(s->call);
     uv_close((uv_handle_t *)s->timer, on_closed);
-    forget_reading(s);
+    uv_close((uv_handle_t *)s->slices, on_closed);
+    free(s->text);
     while (s->nodes)
         drop_node(s, s->nodes);
     free(s->conf.scontrol);
@@ -900,7 +1137,6 @@ void slurm_destroy(struct slurm *s)
 void slurm_configure(struct slurm *s, const struct slurm_conf *conf)
 {
     take_conf(s, conf);
-    s->is_stale = true;
     s->due = s->retry_at = mono_now();
     wake_at(s, s->due);
 }
@@ -916,6 +1152,7 @@ void slurm_effect(struct slurm *s, const char *key, const char *value)
     if (value && slurm_record_read(value, &n->record, &e) < 0)
         log_warn("%s: %s", key, e.msg); /* what Slurm shows says whose it is all the same */
     n->act = ACT_NOTE;                  /* to be planned anew */
+    open_node(s, n);
     wake_at(s, mono_now());
 }
 
@@ -931,6 +1168,7 @@ void slurm_changed(struct slurm *s, const struct hostlist *nodes)
             n = get_node(s, nodes->names[i]);
         }
         n->is_marked = s->has_marks = true;
+        open_node(s, n);
     }
     if (s->has_marks)
         wake_at(s, mono_now());
@@ -945,7 +1183,10 @@ bool slurm_lacks(const struct slurm *s, const char *node)
 size_t slurm_waiting(const struct slurm *s)
 {
     size_t waiting = 0;
-    for (const struct node *n = s->nodes; n; n = n->hh.next)
+    const struct node *n;
+    DL_FOREACH2(s->open, n, next_open)
+    {
         waiting += n->said || n->is_marked || (n->act != ACT_NOTHING && (n->line || !s->has_read));
+    }
     return waiting;
 }

@@ -12,9 +12,9 @@
 /*
  * The driver of Slurm: the one writer. It reads all nodes with one `scontrol -o show node`, compares with
  * what is agreed, and writes what differs with one scontrol for all nodes that need the same; before it
- * writes it reads again, and after it. What Fettle wants of a node is asked for each time (sink.wanted);
- * what Fettle has written there is a record, effect/slurm.NAME, which says so before the write. A driver
- * that was killed at any moment finds out from both what is left to do.
+ * writes it reads those again, and after it. What Fettle wants of a node is asked for each time
+ * (sink.wanted); what Fettle has written there is a record, effect/slurm.NAME, which says so before the
+ * write. A driver that was killed at any moment finds out from both what is left to do.
  *
  * The rules (doc/spec/slurm.md):
  * - A reason of this Fettle's begins with "fettle:OWNER:CLAIM " and is known by it, whatever Slurm appends.
@@ -53,6 +53,7 @@ struct slurm_want {
 struct slurm_node {
     const char *name;
     bool known; /* every word of its state was understood */
+    bool alone; /* of no reading of all nodes: nothing follows of those that are not told */
     bool drain, busy, completing, down, responding, reserved, rebooting, powering;
     const char *state;  /* as it stands, "IDLE+DRAIN" */
     const char *reason; /* "" for none, with Slurm's "[root@2026-...]" cut off */
@@ -71,9 +72,10 @@ struct slurm_sink {
     /* As ochami_sink's result: key "effect/slurm.NAME", done its new value, "null" when nothing of Fettle's
      * is there any more. */
     void (*result)(void *arg, const char *key, const char *done);
-    /* A reading: each node of it in turn; then once with NULL. A reading that failed: known false for all.
-     * A node of which something is wanted, and that the reading does not have, is not known, until Slurm says
-     * in so many words that it has no such node. */
+    /* A reading of all nodes: each node of it in turn, in several turns of the loop; then once with NULL. A
+     * reading that failed: the same, known false for all. Between two of them nodes come alone. A node of
+     * which something is wanted, and that the reading does not have, is not known, until Slurm says in so
+     * many words that it has no such node. */
     void (*saw)(void *arg, const struct slurm_node *n);
     /* All such reservations, of each reading in which they could be read in full. */
     void (*maintained)(void *arg, const struct slurm_maintenance *list, size_t n);

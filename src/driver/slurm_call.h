@@ -16,9 +16,9 @@
 
 struct slurm_call;
 
-/* text has len bytes and a zero byte, may be changed, and lives until this returns; NULL, and why: it could
- * not be run, did not end in time, printed too much, or ended with another status than 0 (then with its own
- * words). */
+/* text has len bytes and a zero byte, and is the callee's, to be freed; NULL, and why: it did not end in
+ * time, was killed, or printed too much. Both: it ended with another status than 0, and why has its own
+ * words. */
 typedef void slurm_call_done_fn(void *arg, char *text, size_t len, const struct err *why);
 
 struct slurm_call *slurm_call_create(uv_loop_t *loop);

@@ -108,7 +108,7 @@ struct slurm_state slurm_read_state(const char *text)
 
 /* --- lines ----------------------------------------------------------------------------------- */
 
-static int check_whole(const char *text, size_t len, struct err *e)
+int slurm_check_answer(const char *text, size_t len, struct err *e)
 {
     if (len == 0)
         return err_set(e, -EPROTO, "scontrol said nothing");
@@ -204,6 +204,13 @@ static int read_node(char *line, struct slurm_line *out, struct err *e)
     return 0;
 }
 
+int slurm_next_node(char **rest, struct slurm_line *out, struct err *e)
+{
+    char *line = next_line(rest);
+    int r = line ? read_node(line, out, e) : 0;
+    return line && r == 0 ? 1 : r;
+}
+
 static int by_name(const void *a, const void *b)
 {
     const struct slurm_line *const *x = a, *const *y = b;
@@ -249,10 +256,12 @@ void slurm_lines_fini(struct slurm_lines *l)
 int slurm_read_nodes(char *text, size_t len, struct slurm_lines *out, struct err *e)
 {
     *out = (struct slurm_lines){0};
-    int r = check_whole(text, len, e);
-    for (char *line, *rest = text; r == 0 && (line = next_line(&rest));) {
+    int r = slurm_check_answer(text, len, e);
+    for (int more = r == 0; more > 0;) {
         out->lines = room(out->lines, out->n, sizeof *out->lines);
-        r = read_node(line, &out->lines[out->n++], e);
+        more = slurm_next_node(&text, &out->lines[out->n], e);
+        out->n += more > 0;
+        r = more < 0 ? more : 0;
     }
     if (r == 0 && out->n == 0)
         r = err_set(e, -EPROTO, "scontrol knows no node");
@@ -296,7 +305,7 @@ int slurm_read_reservations(char *text, size_t len, struct slurm_reservations *o
 {
     static const char none[] = "No reservations in the system", key[] = "ReservationName=";
     *out = (struct slurm_reservations){0};
-    int r = check_whole(text, len, e);
+    int r = slurm_check_answer(text, len, e);
     for (char *line, *rest = text; r == 0 && (line = next_line(&rest));) {
         if (strncmp(line, none, sizeof none - 1) == 0)
             continue;
@@ -332,7 +341,7 @@ bool slurm_has_word(const char *list, const char *word)
 
 int slurm_read_boot(const char *text, size_t len, char out[static SLURM_BOOT_BYTES], struct err *e)
 {
-    int r = check_whole(text, len, e);
+    int r = slurm_check_answer(text, len, e);
     if (r < 0)
         return r;
     const char *at = strstr(text, "BOOT_TIME");

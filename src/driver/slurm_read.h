@@ -61,6 +61,12 @@ void slurm_lines_fini(struct slurm_lines *l);
 /* text has len bytes and a zero byte behind them. */
 int slurm_read_nodes(char *text, size_t len, struct slurm_lines *out, struct err *e);
 
+/* The same a node at a time, for many: first whether the answer is whole; then the next node, *rest being the
+ * text at first: 1, 0 at the end, or -EPROTO, and nothing of the answer counts. One that is there twice comes
+ * twice. */
+int slurm_check_answer(const char *text, size_t len, struct err *e);
+int slurm_next_node(char **rest, struct slurm_line *out, struct err *e);
+
 /* Whether scontrol says in so many words that Slurm has no node of this name. */
 bool slurm_says_not_found(const char *text, const char *name);
 

@@ -123,6 +123,8 @@ static void load_records(void)
 
 static void on_saw(void *arg, const struct slurm_node *n)
 {
+    if (n && n->alone)
+        return;
     if (n) {
         *(n->known ? &world.known : &world.unknown) += 1;
         return;

@@ -27,6 +27,9 @@ case "$mode $*" in
 "refuses "*update*|"refuses "*create*) echo "slurm_update error: Invalid user id" >&2; exit 1 ;;
 "deaf "*update*|"deaf "*create*) exit 0 ;;
 "slow "*) sleep 0.4; exec scontrol "$@" ;;
+"many -o -a show node") scontrol "$@" && seq -f "NodeName=x%g State=IDLE" 700 ;;
+"twins -o -a show node") scontrol "$@" && seq -f "NodeName=x%g State=IDLE" 700 && echo "NodeName=c1 State=IDLE" ;;
+"tail -o -a show node") scontrol "$@" && seq -f "NodeName=x%g State=IDLE" 700 && echo "and so on" ;;
 *) exec scontrol "$@" ;;
 esac
 """
@@ -118,6 +121,16 @@ def refused(l, d, home, mode):
     d.settle()
 
 
+def more_nodes_than_a_turn_takes(l, d, home):
+    """What is wrong at the end of a long list counts for all of it."""
+    troubles = d.count("trouble")
+    for mode, saw in (("many", "702 0"), ("twins", "701 1"), ("tail", "0 702"), ("many", "702 0"), ("fine", "2 0")):
+        put(f"{home}/mode", mode)
+        d.readings(3)
+        assert d.lines[-1].startswith(f"saw {saw} "), (mode, d.lines[-3:])
+    assert d.count("trouble") == troubles + 2, d.lines[-20:]
+
+
 def slow(l, d, home):
     put(f"{home}/mode", "slow")
     d.want(c1=("drain", "1.slow", PROBLEM))
@@ -155,7 +168,7 @@ with lab.Lab(nodes=2) as l:
             began = time.monotonic()
             no_answer(l, d, home, mode)
             print(f"{mode}: {time.monotonic() - began:.1f} s", flush=True)
-        for test in (an_unknown_word, a_list_cut_between_two_lines, slow, slurmctld_away):
+        for test in (an_unknown_word, a_list_cut_between_two_lines, more_nodes_than_a_turn_takes, slow, slurmctld_away):
             test(l, d, home)
             print(test.__name__, flush=True)
         for mode in ("refuses", "deaf"):

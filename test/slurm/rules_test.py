@@ -26,6 +26,21 @@ def drained_and_taken_back(l, d):
     d.until_record("c1", None)
 
 
+def between_regular_readings_only_who_needs_it_is_read(l, d):
+    d.settle()
+    with open(f"{l.dir}/calls") as f:
+        before = len(f.readlines())
+    regular = d.count("saw")
+    d.want(c1=("drain", "1.9", PROBLEM))
+    d.until_record("c1", "drained")
+    d.want(c1=None)
+    d.until_record("c1", None)
+    with open(f"{l.dir}/calls") as f:
+        calls = [line.strip() for line in f.readlines()[before:]]
+    assert calls.count("-o -a show node") <= d.count("saw") - regular + 1, calls
+    assert calls.count("-o -a show node c1") >= 6, calls  # to decide, before and after the write; twice
+
+
 def a_reason_is_made_safe(l, d):
     d.want(c1=("drain", "1.2", '[node_problem] "quoted" \'x\' \x01tab\tä ' + "é" * 300))
     d.until_record("c1", "drained")
@@ -269,7 +284,7 @@ def words_edited_behind_the_token_change_nothing(l, d):
 
 
 def a_person_who_writes_between_reading_and_writing(l, d):
-    """The wrapper writes as a person does, right after the list that the driver goes by was read."""
+    """The wrapper writes as a person does, right after what the driver goes by was read."""
     for kind, sees in ((("drain", "7.1", PROBLEM), "foreign"), (None, None)):
         d.settle()
         with open(f"{l.dir}/person", "w") as f:
@@ -311,12 +326,12 @@ def a_node_slurm_does_not_know(l, d):
     d.want(nosuch=None)
 
 
-# Writes down what it is called for; and where there is a file "person", carries it out once, behind a list of nodes
-# that leads to a write: the one in which Slurm does not say yet what is wanted.
+# Writes down what it is called for; and where there is a file "person", carries it out once, behind a reading that
+# leads to a write: the one in which Slurm does not say yet what is wanted.
 WRAPPER = """#!/bin/sh
 echo "$*" >> {0}/calls
 case "$*" in
-"-o -a show node") [ -e {0}/person ] && {{ scontrol "$@"; sh {0}/person; rm {0}/person; exit 0; }} ;;
+"-o -a show node"*) [ -e {0}/person ] && {{ scontrol "$@"; sh {0}/person; rm {0}/person; exit 0; }} ;;
 esac
 exec scontrol "$@"
 """
@@ -327,7 +342,7 @@ with lab.Lab() as l:
         f.write(WRAPPER.format(l.dir))
     os.chmod(wrapper, 0o755)
     with lab.Driver(l, wrapper) as d:
-        for test in (drained_and_taken_back, a_reason_is_made_safe, what_slurm_appends_changes_nothing,
+        for test in (drained_and_taken_back, between_regular_readings_only_who_needs_it_is_read, a_reason_is_made_safe, what_slurm_appends_changes_nothing,
                      nothing_over_somebody_elses_reason, who_resumes_is_right, work_ends_first,
                      no_gap_around_an_examination, somebody_elses_reservation_stays,
                      who_deletes_the_reservation_is_right, orphans_are_taken_back,
