@@ -151,7 +151,7 @@ int effect_read(const char *key, const char *value, struct effect *out, struct e
         return err_wrap(e, -EINVAL, "%s", key);
     if (!json_is_object(all))
         return err_set(e, -EINVAL, "%s: not an object", key);
-    json_t *done;
+    json_t *done = NULL;
     int rc = take(all, "xname", &out->xname, e);
     rc = rc ? rc : take_object(all, "done", &done, e);
     if (rc == 0)

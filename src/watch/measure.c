@@ -28,7 +28,8 @@ static uint64_t sum_of(const struct check *k)
 
 static char *what_of(const struct measure *one, char out[static FLOOR_WHAT_BYTES_MAX + 1])
 {
-    snprintf(out, FLOOR_WHAT_BYTES_MAX + 1, "%s %s", one->name, one->unit);
+    snprintf(out, FLOOR_WHAT_BYTES_MAX + 1, "%.*s %.*s", FLOOR_NAME_BYTES_MAX, one->name,
+             FLOOR_NAME_BYTES_MAX, one->unit);
     return out;
 }
 

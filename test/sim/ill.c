@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECKS_CONF                                                                        \
-    "Check=service Probe=plugin Run=/bin/s Every=2s Deadline=1s\n"                         \
-    "Check=mount Probe=plugin Run=/bin/m Every=2s Deadline=1s\n"                           \
-    "Check=kernel.log\n"                                                                   \
-    "Check=link Probe=plugin Run=/bin/l Every=3s Deadline=1s Severity=degraded\n"          \
-    "Check=watched Probe=plugin Run=/bin/w Every=3s Deadline=1s Observe=yes\n"             \
-    "Check=deep Probe=plugin Run=/bin/d When=extensive Deadline=5s Classes=gpu\n"          \
-    "Check=deeper Probe=plugin Run=/bin/e When=extensive Deadline=5s Classes=gpu\n"        \
+#define CHECKS_CONF                                                                           \
+    "Check=service Probe=plugin Run=/bin/s Every=2s Deadline=1s\n"                            \
+    "Check=mount Probe=plugin Run=/bin/m Every=2s Deadline=1s\n"                              \
+    "Check=kernel.log\n"                                                                      \
+    "Check=link Probe=plugin Run=/bin/l Every=3s Deadline=1s Severity=degraded\n"             \
+    "Check=watched Probe=plugin Run=/bin/w Every=3s Deadline=1s Observe=yes\n"                \
+    "Check=deep Probe=plugin Run=/bin/d When=extensive Deadline=5s Classes=gpu\n"             \
+    "Check=deeper Probe=plugin Run=/bin/e When=extensive Deadline=5s Classes=gpu\n"           \
     "Check=burn Probe=bench.memory.latency When=scheduled Every=1m Deadline=5s Observe=yes\n" \
     "Check=pair Probe=plugin Run=/bin/p When=scheduled Every=2m Deadline=5s Observe=yes Group=2\n"
 static const char ALONE_CONF[] = CHECKS_CONF;
