@@ -47,7 +47,7 @@ void gather_AGENT(const struct look *l, struct text *out)
 {
     CLEANUP_FD int root = look_root(l, out);
     struct rlimit most = {0};
-    uint64_t kib, files;
+    uint64_t kib = 0, files = 0;
     if (root < 0)
         return;
     int r = resident_kib(root, &kib);
