@@ -18,6 +18,10 @@
  * lie on a grid of whole seconds of the node's own, so that a node with a hundred checks wakes up once a
  * second and no more.
  *
+ * What the kernel tells of by itself, the mounts, its log and the end of a process, is as it was when it was
+ * fine and nothing was told since: such a look costs nothing. It is looked at all the same every TOLD_MS, and
+ * as often as the record says while it is not fine.
+ *
  * A check that finds its target's child at work, or too many children, waits (`waits`) and is tried again
  * when some child is done. It is never in two children at once, because a target has one. Those of a target
  * that are due together are one child's work (checker_apart.c).
@@ -26,7 +30,8 @@
 enum {
     TURN_MS = 4,
     GATHER_MS = 10, /* news within this are one frame */
-    GRID_MS = 1000
+    GRID_MS = 1000,
+    TOLD_MS = 30000
 };
 
 /* --- when ----------------------------------------------------------------------------------- */
@@ -36,8 +41,9 @@ static uint64_t hash_of(const char *s)
     return digest_fnv(DIGEST_FNV_START, s, strlen(s));
 }
 
-/* The node's place within a second, and of the check a second within its interval: the same one for those of
- * one target, which are looked at together. */
+/* The node's place within a second, and of the check a second within its interval. What the loop does by
+ * itself is done in one go, which costs half of what it does one by one; what needs children is spread, but
+ * for those of one target, which are looked at together. */
 struct mono checker_due(const char *node, const struct check *k, struct mono after)
 {
     const int64_t grid_ns = GRID_MS * 1000000LL;
@@ -48,7 +54,9 @@ struct mono checker_due(const char *node, const struct check *k, struct mono aft
     if (seconds < 1)
         seconds = 1;
     const char *target = check_target(k, family);
-    hash = digest_fnv(hash, target, strlen(target));
+    enum probe_how how = probe_row(k->probe)->how;
+    if (how != PROBE_READ && how != PROBE_FOLLOW)
+        hash = digest_fnv(hash, target, strlen(target));
     int64_t every = seconds * grid_ns;
     place += (int64_t)((hash >> 16) % (uint64_t)seconds) * grid_ns;
     int64_t past = (after.ns - place) % every;
@@ -153,6 +161,8 @@ static void take(struct item *k, const struct verdict *v)
     const char *blind = v->result <= RESULT_UNKNOWN ? v->text : "";
     bool first = !k->any_look, was_blind = k->blind[0] != 0, was_stuck = is_stuck(k);
     k->any_look = true;
+    k->hinted = false;
+    k->well = v->result == RESULT_OK;
     k->looked = now;
     snprintf(k->blind, sizeof k->blind, "%s", blind);
     bool news = steady_look(&k->steady, k->check, now, v);
@@ -191,6 +201,7 @@ void item_cannot(struct item *k, const char *what, const char *why)
 static void on_process_end(void *arg)
 {
     struct item *k = arg;
+    k->hinted = true;
     item_make_due(k, mono_now());
     checker_arm(k->c);
 }
@@ -207,8 +218,10 @@ static void watch_process(struct item *k, const char *facts)
             continue;
         if (!k->process)
             k->process = process_hint_create(k->c->loop, on_process_end, k);
-        if (!process_hint_watch(k->process, (pid_t)pid))
+        if (!process_hint_watch(k->process, (pid_t)pid)) {
+            k->hinted = true;
             item_make_due(k, mono_add(mono_now(), span_ms(CHECKER_HINT_MS)));
+        }
         return;
     }
 }
@@ -221,6 +234,7 @@ static void gather(struct item *k)
     const struct probe_code *code = probe_code(k->check->probe);
     l.memory = NULL;
     l.shared = &c->shared;
+    k->gathered = now;
     text_clear(&c->facts);
     if (code->gather)
         code->gather(&l, &c->facts);
@@ -240,11 +254,33 @@ void checker_try_waiting(struct checker *c)
     checker_arm(c);
 }
 
+static bool is_told(const struct item *k)
+{
+    const struct check *r = k->check;
+    const struct checker *c = k->c;
+    if (r->probe == PROBE_FS_MOUNTED)
+        return c->mounts && !check_arg(r, "Options");
+    if (r->probe == PROBE_KERNEL_LOG)
+        return c->kernel && kernel_is_followed(c->kernel);
+    bool only_process = !check_arg(r, "Socket") && !check_arg(r, "Port") && !check_arg(r, "Unit");
+    return r->probe == PROBE_SERVICE && only_process && k->process && process_hint_stands(k->process);
+}
+
+static bool is_as_it_was(const struct item *k, struct mono now)
+{
+    return k->well && !k->hinted && !k->asked && is_told(k) &&
+           mono_sub(now, k->gathered).ns < span_ms(TOLD_MS).ns;
+}
+
 static void begin(struct item *k, struct mono now)
 {
+    static const struct verdict well = {.result = RESULT_OK};
     struct look l = item_look(k, now);
     if (k->check->when & CHECK_IDLE && !k->asked && !checker_is_quiet(k->c)) {
         item_rest(k, now);
+    } else if (is_as_it_was(k, now)) {
+        k->began = now;
+        take(k, &well);
     } else if (look_apart(&l)) {
         if (item_has_parts(k))
             item_begin_parts(k);
@@ -304,8 +340,10 @@ void checker_look_within(struct checker *c, enum probe probe, int64_t ms)
 {
     struct mono at = mono_add(mono_now(), span_ms(ms));
     for (size_t i = 0; i < c->list.checks.n; i++)
-        if (c->items[i]->check->probe == probe)
+        if (c->items[i]->check->probe == probe) {
+            c->items[i]->hinted = true;
             item_make_due(c->items[i], at);
+        }
     checker_arm(c);
 }
 

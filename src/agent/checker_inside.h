@@ -27,11 +27,13 @@ struct item {
     const struct check *check; /* of the present list */
     struct steady steady;
     struct memory *memory;
-    struct process_hint *process; /* of a service; NULL */
-    struct mono due;              /* CHECKER_NEVER: not by itself */
-    struct mono looked, began;
-    struct span deadline; /* of the look that is due */
+    struct process_hint *process;        /* of a service; NULL */
+    struct mono due;                     /* CHECKER_NEVER: not by itself */
+    struct mono looked, began, gathered; /* gathered: in the loop */
+    struct span deadline;                /* of the look that is due */
     bool any_look, news;
+    bool well;                  /* the last look found nothing */
+    bool hinted;                /* something was told since */
     bool under_way;             /* in a child */
     struct item *leader, *with; /* who share the child, from the leader on */
     struct parts *parts;        /* of the look that is under way, or waits; NULL */

@@ -149,6 +149,12 @@ static void is_due_on_a_grid_of_the_node_and_spread_over_nodes(void **state)
         assert_true(due.ns > span_s(s).ns + 1);
     }
     assert_int_equal(checker_due("lx01", k, first).ns, first.ns + span_s(60).ns);
+    /* What is read in the loop is read in one go. */
+    struct checks e = {0}, f = {0};
+    assert_int_equal(checker_due("lx01", parse(&e, "Check=load Every=60s"), (struct mono){0}).ns,
+                     checker_due("lx01", parse(&f, "Check=uptime Every=60s"), (struct mono){0}).ns);
+    checks_fini(&e);
+    checks_fini(&f);
     /* Checks of a node share their wake-ups; nodes share nothing. */
     struct mono second = checker_due("lx01", other, (struct mono){0});
     assert_int_equal((second.ns - first.ns) % span_s(1).ns, 0);

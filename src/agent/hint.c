@@ -138,3 +138,8 @@ bool process_hint_watch(struct process_hint *h, pid_t pid)
     uv_poll_start(&p->poll, UV_READABLE, on_exit_of);
     return true;
 }
+
+bool process_hint_stands(const struct process_hint *h)
+{
+    return h->poll != NULL;
+}

@@ -25,5 +25,7 @@ struct process_hint *process_hint_create(uv_loop_t *loop, hint_fn *fn, void *arg
 void process_hint_destroy(struct process_hint *h);
 /* From now on this process, until it ends. False when it has ended already. */
 bool process_hint_watch(struct process_hint *h, pid_t pid);
+/* Whether the end of a process will be told. */
+bool process_hint_stands(const struct process_hint *h);
 
 #endif

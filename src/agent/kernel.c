@@ -197,6 +197,11 @@ void kernel_mean(struct kernel *k, const struct meanings *meanings)
     kernel_log_mean(k->log, meanings);
 }
 
+bool kernel_is_followed(const struct kernel *k)
+{
+    return k->follow != NULL;
+}
+
 void kernel_facts(const struct kernel *k, struct mono now, struct text *out)
 {
     if (k->follow)

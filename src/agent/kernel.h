@@ -29,6 +29,8 @@ struct kernel *kernel_create(uv_loop_t *loop, const struct kernel_settings *sett
 void kernel_destroy(struct kernel *k);
 
 void kernel_mean(struct kernel *k, const struct meanings *meanings);
+/* Whether its lines are read as they come. */
+bool kernel_is_followed(const struct kernel *k);
 /* The facts for a check of the kernel's log: also that there is none, or that it cannot be read. */
 void kernel_facts(const struct kernel *k, struct mono now, struct text *out);
 /* A remedy was applied to the node: what its device was found to have is over. NULL for all. */

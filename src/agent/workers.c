@@ -6,6 +6,8 @@
 #include <string.h>
 #include <utlist.h>
 
+enum { KEPT_MAX = 2 };
+
 struct worker {
     struct worker *next;
     struct workers *all;
@@ -73,6 +75,15 @@ static struct worker *find_waiting(const struct workers *w)
     return NULL;
 }
 
+static unsigned count_waiting(const struct workers *w)
+{
+    const struct worker *k;
+    unsigned n = 0;
+    LL_FOREACH (w->list, k)
+        n += !k->target && child_waits(k->child);
+    return n;
+}
+
 static struct worker *add(struct workers *w)
 {
     struct worker *k = mem_alloc(sizeof *k);
@@ -88,15 +99,15 @@ static int work(void *arg, struct text *out, struct err *e)
     return k->work(k->arg, out, e);
 }
 
-/* One is enough to stay. A worker whose child has gone is of no more use: the next
- * look at the target makes a new one. */
+/* Two are due at the same time every now and then; more than two need not stay. A worker whose child has gone
+ * is of no more use: the next look at the target makes a new one. */
 static void on_done(void *arg, char *text, size_t len, const struct err *why)
 {
     struct worker *k = arg;
     k->running = false;
     k->all->running--;
     if (child_waits(k->child)) {
-        if (k->stale || find_waiting(k->all))
+        if (k->stale || count_waiting(k->all) >= KEPT_MAX)
             child_dismiss(k->child);
         free(STEAL(k->target));
     }
