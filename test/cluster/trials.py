@@ -332,7 +332,7 @@ def test_kill_9_at_every_step_of_an_examination_with_partners(world):
     kill(c)
     wait('what nobody waits for is ended', lambda: any('no controller waits' in text for text in ends(c)))
     times = len(ran(world, 'n1'))
-    wait_ran(world, ['n1', 'n2'], times + 1)
+    wait_ran(world, ['n1'], times + 1)  # with whoever is free by then
     equal((step(c, 'n1'), c.node('n1')['Claims']), ('examine', 1), 'the one that is examined')
     for n in PAIRS:
         os.remove(world.path(f'{n}.wait'))
