@@ -21,9 +21,8 @@ enum { NEXT_ITEM = '\f' }; /* between the facts of two; no fact has a control ch
 
 /* What hangs together: two checks of one path are one target, and so are those of one library or of one kind
  * of device, which are the probes whose names begin alike ("nvidia.ecc", "nvidia.pcie"). What walks through
- * the processes is one, so that it walks once. What measures the
- * machine is one, because two at once would measure each other. A plugin is one by itself, whatever it looks
- * at. */
+ * the processes is one, so that it walks once. What measures the machine is one, because two at once would
+ * measure each other. A plugin is one by itself, whatever it looks at. */
 const char *check_target(const struct check *k, char buf[static CHECKER_TARGET_BYTES])
 {
     const struct probe_row *row = probe_row(k->probe);

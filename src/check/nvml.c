@@ -24,11 +24,13 @@
  *                        "pages ADDRESS SINGLE DOUBLE PENDING" on GPUs that do not remap
  * nvidia.temperature     "temperature ADDRESS NOW SLOWDOWN MOST MEMORY MEMORY-MOST" in degrees; 0: not said
  * nvidia.slowdown        "reasons ADDRESS BITS"
- * nvidia.power           "violations ADDRESS POWER HEAT BOARD RELIABILITY": for how long each kept its clocks
- * down, in ns since the driver was loaded; "-" for one that is not said nvidia.pcie            "pcie ADDRESS
- * GENERATION MOST LANES MOST WORKING", "replays ADDRESS N" nvidia.nvlink          "links ADDRESS ACTIVE ALL",
- * "errors ADDRESS LINK REPLAY RECOVERY CRC" of each that is active nvidia.fabric          "fabric ADDRESS
- * STATE STATUS HEALTH SUMMARY" of GPUs that belong to one nvidia.persistence     "persistence ADDRESS ON"
+ * nvidia.power           "violations ADDRESS POWER HEAT BOARD RELIABILITY": how long each kept clocks down,
+ *                        in ns since the driver was loaded; "-" for one that is not said
+ * nvidia.pcie            "pcie ADDRESS GENERATION MOST LANES MOST WORKING", "replays ADDRESS N"
+ * nvidia.nvlink          "links ADDRESS ACTIVE ALL", "errors ADDRESS LINK REPLAY RECOVERY CRC" of each
+ *                        that is active
+ * nvidia.fabric          "fabric ADDRESS STATE STATUS HEALTH SUMMARY" of GPUs that belong to one
+ * nvidia.persistence     "persistence ADDRESS ON"
  * nvidia.recovery        "recovery ADDRESS ACTION"
  * nvidia.idle            "use ADDRESS BYTES PROCESSES PID": memory in use, processes that compute and the
  *                        first of them; "work N"

@@ -9,7 +9,7 @@
 #include <sys/statvfs.h>
 
 /*
- * gpfs     "daemon PID" (0: none runs) where GPFS is installed
+ * gpfs     "process PID" (0: no mmfsd runs) where GPFS is installed
  * beegfs   "client ID" of each that the kernel's module has
  * both     "mount MS PATH" of each that is mounted: how long it took to say how much space it has, or
  *          "failed ERRNO PATH"; "none" where nothing of it is here, and the record has Count=
@@ -62,24 +62,14 @@ static void ask_mounts(const struct look *l, int root, const char *type, const c
         fact(out, check_arg(l->check, "Count") ? "none" : "unsupported", "nothing of %s is here", name);
 }
 
-static bool is_daemon(const struct process *p, void *arg)
-{
-    uint64_t *pid = arg;
-    bool runs = strcmp(p->name, "mmfsd") == 0 && p->state != 'Z' && p->state != 'X';
-    *pid = runs ? p->pid : 0;
-    return !runs;
-}
-
 void gather_GPFS(const struct look *l, struct text *out)
 {
     CLEANUP_FD int root = look_root(l, out);
     struct stat st;
-    uint64_t pid = 0;
     if (root < 0)
         return;
-    bool installed = fstatat(root, "usr/lpp/mmfs/bin/mmfsd", &st, 0) == 0;
-    if (installed && processes_each(root, is_daemon, &pid, out))
-        fact(out, "daemon", "%" PRIu64, pid);
+    if (fstatat(root, "usr/lpp/mmfs/bin/mmfsd", &st, 0) == 0)
+        fact_process(l, root, "mmfsd", out);
     ask_mounts(l, root, "gpfs", "GPFS", out);
 }
 
@@ -139,7 +129,7 @@ void judge_GPFS(struct look *l, const char *facts, struct verdict *v)
 {
     uint64_t pid;
     judge(l, facts, "GPFS", v);
-    if (fact_u64(facts, "daemon", &pid) && pid == 0)
+    if (fact_u64(facts, "process", &pid) && pid == 0)
         verdict_add(v, RESULT_FATAL, "service mmfsd", "", "GPFS is installed, and its mmfsd does not run");
 }
 

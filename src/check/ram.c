@@ -14,9 +14,11 @@
  * memory.poison      "poisoned KIB"
  * swap               "swap FREE TOTAL" in KiB
  * oom                "kills N"
- * memory.fragmentation   "free NODE KIB LARGE" of each NUMA node: free memory, and what of it lies in pieces
- * of 2 MiB or more; "failed N" compactions that a process waited for pressure           "memory MILLI", "io
- * MILLI": thousandths of a percent of the last minute in which everything waited for it
+ * pressure           "memory MILLI", "io MILLI": thousandths of a percent of the last minute in which
+ *                    everything waited for it
+ * memory.fragmentation
+ *                    "free NODE KIB LARGE" of each NUMA node: free memory, and what of it lies in pieces of
+ *                    2 MiB or more; "failed N" compactions that a process waited for
  */
 
 struct search {

@@ -391,7 +391,7 @@ static void comes_to(struct trial *t, const char *record, const char *facts, con
 static void test_parallel_file_system_that_does_not_answer(void **state)
 {
     struct trial *t = *state;
-    comes_to(t, "Probe=gpfs Count=2", "daemon 8\nmount 3 /gpfs/fs1\nfailed 116 /gpfs/fs 2\n",
+    comes_to(t, "Probe=gpfs Count=2", "process 8\nmount 3 /gpfs/fs1\nfailed 116 /gpfs/fs 2\n",
              "fatal mount /gpfs/fs 2: /gpfs/fs 2 does not answer: Stale file handle");
     comes_to(t, "Probe=beegfs", "client c\nmount 1001 /mnt/beegfs\n",
              "warn mount /mnt/beegfs: /mnt/beegfs took 1001 ms to answer, of at most 1000");
