@@ -24,7 +24,7 @@ static void name_of(char out[static 128], const void *name, size_t len)
 
 /* --- X.509 ---------------------------------------------------------------------------------- */
 
-static int no_passphrase(char *buf, int size, int writing, void *arg)
+int certificate_no_passphrase(char *buf, int size, int writing, void *arg)
 {
     return -1;
 }
@@ -55,7 +55,7 @@ static int read_pem(BIO *in, certificate_fn *fn, void *arg)
 {
     int n = 0;
     ERR_clear_error();
-    for (X509 *cert; (cert = PEM_read_bio_X509(in, NULL, no_passphrase, NULL)); n++) {
+    for (X509 *cert; (cert = PEM_read_bio_X509(in, NULL, certificate_no_passphrase, NULL)); n++) {
         struct certificate c;
         bool good = take_x509(cert, &c);
         X509_free(cert);

@@ -24,4 +24,7 @@ struct certificate {
 typedef void certificate_fn(const struct certificate *c, void *arg);
 int certificates_read(const char *bytes, size_t len, certificate_fn *fn, void *arg, struct err *e);
 
+/* For OpenSSL where it would ask the terminal for the passphrase of a key or certificate: there is none. */
+int certificate_no_passphrase(char *buf, int size, int writing, void *arg);
+
 #endif

@@ -13,6 +13,7 @@
  */
 #include "driver/mqtt.h"
 
+#include "base/certificate.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -445,12 +446,6 @@ int mqtt_filter_check(const char *filter, struct err *e)
     return 0;
 }
 
-/* Nobody is there who could be asked. */
-static int no_passphrase(char *buf, int size, int rwflag, void *userdata)
-{
-    return -1;
-}
-
 static int check_readable(const char *path, struct err *e)
 {
     FILE *f = fopen(path, "re");
@@ -466,7 +461,8 @@ static int configure_tls(struct mqtt *m, const struct mqtt_conf *conf, struct er
     for (size_t i = 0; i < 2; i++)
         if (own[i] && check_readable(own[i], e) < 0)
             return -EINVAL;
-    int rc = mosquitto_tls_set(m->client, conf->ca, NULL, conf->certificate, conf->key, no_passphrase);
+    int rc =
+        mosquitto_tls_set(m->client, conf->ca, NULL, conf->certificate, conf->key, certificate_no_passphrase);
     if (rc != MOSQ_ERR_SUCCESS)
         return err_set(e, -EINVAL, "the broker's authority %s: %s", conf->ca, mosquitto_strerror(rc));
     return 0;

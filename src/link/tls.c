@@ -10,6 +10,7 @@
  */
 #include "link/tls_internal.h"
 
+#include "base/certificate.h"
 #include "base/text.h"
 
 #include <ctype.h>
@@ -115,25 +116,19 @@ int tls_fail(struct err *e, int code, const char *what)
     return err_set(e, code, "%s", what);
 }
 
-/* Without it OpenSSL would ask on the terminal. */
-static int no_passphrase(char *buf, int size, int writing, void *arg)
-{
-    return -1;
-}
-
 X509 *pem_read_cert(BIO *from)
 {
-    return PEM_read_bio_X509(from, NULL, no_passphrase, NULL);
+    return PEM_read_bio_X509(from, NULL, certificate_no_passphrase, NULL);
 }
 
 X509_REQ *pem_read_request(BIO *from)
 {
-    return PEM_read_bio_X509_REQ(from, NULL, no_passphrase, NULL);
+    return PEM_read_bio_X509_REQ(from, NULL, certificate_no_passphrase, NULL);
 }
 
 EVP_PKEY *pem_read_key(BIO *from)
 {
-    return PEM_read_bio_PrivateKey(from, NULL, no_passphrase, NULL);
+    return PEM_read_bio_PrivateKey(from, NULL, certificate_no_passphrase, NULL);
 }
 
 char *pem_take(BIO *from)
