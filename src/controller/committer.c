@@ -11,7 +11,7 @@
 #include <time.h>
 #include <utlist.h>
 
-enum { JOBS_MAX = 10000, JOURNAL_WAIT_MS = 20 };
+enum { JOBS_MAX = 10000, JOURNAL_WAIT_MS = 20, CHECK_S = 1 };
 
 /* A command on its way. */
 struct job {
@@ -46,7 +46,8 @@ struct committer {
     uv_loop_t *loop;
     uv_async_t wake;
     uv_work_t work;
-    bool busy, closing, failing, deposed;
+    bool busy, closing, deposed;
+    int failing; /* the code of what the store refused last; 0: it works */
     struct cluster *cluster;
     struct store *store;
     pthread_mutex_t store_lock;
@@ -60,7 +61,8 @@ struct committer {
     uint64_t *marks; /* by member id: the last batch that names it */
     size_t n_marks;
     double ms_max, ms_max_before; /* this minute's and the last's */
-    struct mono minute;
+    struct mono minute, checked;
+    struct err check; /* what the look under way found */
 };
 
 /* --- jobs ------------------------------------------------------------------------------------ */
@@ -386,12 +388,11 @@ static void settle_jobs(struct committer *k, struct job *jobs, int rc, const str
     k->waiting = again;
 }
 
-static void note_store(struct committer *k, const struct batch *b)
+static void note_store(struct committer *k, const struct err *why)
 {
-    bool failing = b->rc < 0;
-    if (failing || k->failing)
-        k->events.on_store(k->events.arg, failing ? &b->why : NULL);
-    k->failing = failing;
+    if (why || k->failing)
+        k->events.on_store(k->events.arg, why);
+    k->failing = why ? why->code : 0;
 }
 
 static void on_committed(uv_work_t *work, int status)
@@ -410,7 +411,7 @@ static void on_committed(uv_work_t *work, int status)
         k->deposed = true;
         k->events.on_deposed(k->events.arg, &why);
     } else {
-        note_store(k, b);
+        note_store(k, rc < 0 ? &why : NULL);
     }
     settle_jobs(k, jobs, rc == -EPERM ? -EAGAIN : rc, &why);
     pump(k);
@@ -436,6 +437,36 @@ static void pump(struct committer *k)
     uv_queue_work(k->loop, &k->work, commit, on_committed);
 }
 
+/* --- a look at the files, when nothing is committed ------------------------------------------- */
+
+static void check(uv_work_t *work)
+{
+    struct committer *k = work->data;
+    k->check = (struct err){0};
+    pthread_mutex_lock(&k->store_lock);
+    store_check(k->store, &k->check);
+    pthread_mutex_unlock(&k->store_lock);
+}
+
+/* That the files are back ends only the trouble that they were gone. */
+static void on_checked(uv_work_t *work, int status)
+{
+    struct committer *k = work->data;
+    k->busy = false;
+    if (k->check.code || k->failing == -ESTALE)
+        note_store(k, k->check.code ? &k->check : NULL);
+    pump(k);
+}
+
+void committer_turn(struct committer *k, struct mono now)
+{
+    if (k->busy || k->closing || k->deposed || mono_sub(now, k->checked).ns < span_s(CHECK_S).ns)
+        return;
+    k->checked = now;
+    k->busy = true;
+    uv_queue_work(k->loop, &k->work, check, on_checked);
+}
+
 static void on_wake(uv_async_t *wake)
 {
     refuse_latecomers(wake->data);
@@ -454,7 +485,7 @@ struct committer *committer_create(uv_loop_t *loop, struct cluster *c, struct st
     k->term = term;
     k->revision = revision;
     k->events = *events;
-    k->minute = mono_now();
+    k->minute = k->checked = mono_now();
     k->work.data = k;
     pthread_mutex_init(&k->store_lock, NULL);
     uv_async_init(loop, &k->wake, on_wake);

@@ -39,6 +39,10 @@ void committer_destroy(struct committer *k);
  * never used again). fn is called once, later, with -EAGAIN when 10,000 were waiting already. */
 void committer_submit(struct committer *k, const struct command *cmd, outcome_fn *fn, void *arg);
 
+/* Looks each second whether the store's files are in their place, also when nothing is committed; on_store is
+ * told. Called some times a second. */
+void committer_turn(struct committer *k, struct mono now);
+
 uint64_t committer_revision(const struct committer *k);
 /* Commits so far, and the longest of the last minute in ms. */
 uint64_t committer_count(const struct committer *k, double *ms_max);

@@ -324,6 +324,7 @@ static void on_tick(uv_timer_t *t)
     note_lag(c, now);
     watch_tick(c->watch, now, wall_now());
     events_turn(c->events);
+    committer_turn(c->committer, now);
     outbox_turn(c->outbox, now);
     trials_turn(c->trials, now);
     if (c->watchdog.ns && mono_sub(now, c->last_watchdog).ns >= c->watchdog.ns) {

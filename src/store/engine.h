@@ -16,6 +16,7 @@ struct store_engine {
                   struct err *e);
     int (*journal)(struct store *s, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
                    struct err *e);
+    int (*check)(struct store *s, struct err *e);
 };
 
 struct store {

@@ -9,6 +9,7 @@
 #include "store/home.h"
 
 #include "base/text.h"
+#include "store/begun.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,8 +24,10 @@
 
 #define DB "state.db"
 #define DB_NEW "state.db.new"
+#define DB_WAL "state.db-wal"
 #define LOCK "state.lock"
 
+static const char *const watched[HOME_FILES] = {DB, DB_WAL, LOCK};
 static const char db_magic[16] = "SQLite format 3";
 
 enum { DB_HEADER_BYTES = 100, MARK_BYTES = 70 };
@@ -106,20 +109,27 @@ static bool exists(const struct home *h, const char *name)
     return faccessat(h->dir_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* There is no state.db: was there ever one? */
-static int absent_check(const struct home *h, const char *dir, struct err *e)
+/* There is no state.db: was there ever one? All traces are named, so that a person who means to begin anew
+ * has to be told once. */
+static int absent_check(const struct home *h, struct err *e)
 {
-    static const char *const left[] = {DB "-wal", DB "-journal", DB "-shm"};
-    const char *trace = h->marked ? LOCK : NULL;
-    for (size_t i = 0; i < sizeof left / sizeof left[0] && !trace; i++)
+    static const char *const left[] = {DB_WAL, DB "-journal", DB "-shm"};
+    CLEANUP_TEXT struct text traces = {0};
+    if (h->marked)
+        text_printf(&traces, "%s/" LOCK, h->dir);
+    for (size_t i = 0; i < sizeof left / sizeof left[0]; i++)
         if (exists(h, left[i]))
-            trace = left[i];
-    if (!trace)
+            text_printf(&traces, "%s%s/%s", traces.len ? " " : "", h->dir, left[i]);
+    CLEANUP_FREE char *begun = begun_find(h->dir);
+    if (begun)
+        text_printf(&traces, "%s%s", traces.len ? " " : "", begun);
+    if (!traces.len)
         return 0;
-    return err_set(e, -EILSEQ,
-                   "%s is gone, but %s says that it was in %s; restore a copy of the directory, or remove %s "
-                   "to begin anew",
-                   h->db, trace, dir, trace);
+    return err_set(
+        e, -EILSEQ,
+        "%s is gone, and it was there once; mount or restore its directory, or, to begin anew without what "
+        "is lost: rm %s",
+        h->db, traces.s);
 }
 
 static int present_check(const struct home *h, int fd, struct err *e)
@@ -145,7 +155,7 @@ static int present_check(const struct home *h, int fd, struct err *e)
                    wrong);
 }
 
-static int state_find(const struct home *h, const char *dir, bool *found, struct err *e)
+static int state_find(const struct home *h, bool *found, struct err *e)
 {
     /* Closed before SQLite opens the file: closing it later would drop SQLite's locks on it. */
     int fd = openat(h->dir_fd, DB, O_RDWR | O_CLOEXEC | O_NONBLOCK);
@@ -157,7 +167,7 @@ static int state_find(const struct home *h, const char *dir, bool *found, struct
         return r;
     }
     if (code == ENOENT && !exists(h, DB))
-        return absent_check(h, dir, e);
+        return absent_check(h, e);
     return err_set(e, -code, "cannot open %s: %s", h->db, strerror(code));
 }
 
@@ -167,6 +177,7 @@ int home_init(struct home *h, const char *dir, bool *found, struct err *e)
     int r = dir_make(dir, e);
     if (r)
         return r;
+    h->dir = mem_dup(dir);
     h->db = path_join(dir, DB);
     h->db_new = path_join(dir, DB_NEW);
     h->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -179,7 +190,7 @@ int home_init(struct home *h, const char *dir, bool *found, struct err *e)
     if (!r)
         r = mark_read(h, dir, e);
     if (!r)
-        r = state_find(h, dir, found, e);
+        r = state_find(h, found, e);
     if (r)
         home_fini(h);
     return r;
@@ -191,6 +202,7 @@ void home_fini(struct home *h)
         close(h->lock_fd);
     if (h->dir_fd >= 0)
         close(h->dir_fd);
+    free(h->dir);
     free(h->db);
     free(h->db_new);
     *h = (struct home){.dir_fd = -1, .lock_fd = -1};
@@ -213,6 +225,43 @@ int home_publish(struct home *h, struct err *e)
     if (renameat(h->dir_fd, DB_NEW, h->dir_fd, DB) || fsync(h->dir_fd)) {
         int code = errno;
         return err_set(e, -code, "cannot make %s: %s", h->db, strerror(code));
+    }
+    return 0;
+}
+
+static int file_find(const struct home *h, const char *name, struct home_file *out)
+{
+    struct stat st;
+    CLEANUP_FREE char *path = path_join(h->dir, name);
+    if (stat(path, &st))
+        return -errno;
+    *out = (struct home_file){st.st_dev, st.st_ino};
+    return 0;
+}
+
+int home_watch(struct home *h, struct err *e)
+{
+    for (size_t i = 0; i < HOME_FILES; i++) {
+        int r = file_find(h, watched[i], &h->files[i]);
+        if (r)
+            return err_set(e, r, "cannot look at %s/%s: %s", h->dir, watched[i], strerror(-r));
+    }
+    return 0;
+}
+
+/* By path, from the root on: a directory that was moved away, or mounted over, is found as well. */
+int home_check(const struct home *h, struct err *e)
+{
+    for (size_t i = 0; i < HOME_FILES; i++) {
+        struct home_file now;
+        int r = file_find(h, watched[i], &now);
+        if (r == 0 && now.device == h->files[i].device && now.inode == h->files[i].inode)
+            continue;
+        return err_set(
+            e, -ESTALE,
+            "%s/%s %s while fettled has it open, and no change is taken: move it back if it was moved, "
+            "or stop fettled and restore a copy of the directory",
+            h->dir, watched[i], r ? "was removed" : "was replaced by another file");
     }
     return 0;
 }

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /*
  * The directory of an embedded store: who may be in it, and whether there is, or was, a state.
@@ -16,10 +17,23 @@
  *                 term and revision that were known to be durable. A state that is missing or stands
  *                 before its mark has lost something, and whoever wants to go on all the same says
  *                 so by removing this file.
+ *
+ * DIR-begun/state, outside the directory, says that a state was begun in it (begun.h).
  */
+
+/* A file that is open, as stat(2) knows it. */
+struct home_file {
+    dev_t device;
+    ino_t inode;
+};
+
+enum { HOME_FILES = 3 };
+
 struct home {
     char *db;     /* path of state.db */
     char *db_new; /* path of state.db.new */
+    char *dir;
+    struct home_file files[HOME_FILES]; /* those that are open, since home_watch */
     int dir_fd;
     int lock_fd;
     bool marked; /* a mark was found, with this term and revision */
@@ -45,5 +59,11 @@ int home_mark(struct home *h, uint64_t term, uint64_t revision, struct err *e);
 
 /* Makes the mark durable. */
 int home_sync(struct home *h, struct err *e);
+
+/* Remembers which files state.db, its log and state.lock are, when all are open. */
+int home_watch(struct home *h, struct err *e);
+
+/* -ESTALE when one of them was removed or replaced since home_watch. */
+int home_check(const struct home *h, struct err *e);
 
 #endif

@@ -5,6 +5,10 @@
  *
  * When a sync fails nobody can know what is on the disk, and a second try may report success for what
  * the kernel has dropped. The store then takes no more commits; opening it again shows what is there.
+ *
+ * SQLite goes on in files that somebody removed, and says that all is well. So each commit looks whether
+ * the files are in their place, before it and again when it is on the disk: nothing is acknowledged that
+ * the next start would not find.
  */
 #include "store/sqlite.h"
 
@@ -97,13 +101,23 @@ int sqlite_meta(struct sqlite *s, struct meta_row *row, struct err *e)
     return r;
 }
 
+static int usable(const struct sqlite *s, struct err *e)
+{
+    if (s->failed)
+        return err_set(
+            e, -EIO,
+            "%s takes no more commits since the disk refused a sync or its files were removed; start "
+            "again",
+            s->home.db);
+    return home_check(&s->home, e);
+}
+
 /* Begins a change and tells where the store stands. The caller ends it, also after an error. */
 static int change_begin(struct sqlite *s, struct meta_row *meta, struct err *e)
 {
-    if (s->failed)
-        return err_set(e, -EIO, "%s takes no more commits since the disk refused a sync; start again",
-                       s->home.db);
-    int r = run(s, QUERY_BEGIN, e);
+    int r = usable(s, e);
+    if (!r)
+        r = run(s, QUERY_BEGIN, e);
     return r ? r : sqlite_meta(s, meta, e);
 }
 
@@ -116,11 +130,15 @@ static int change_end(struct sqlite *s, int r, const struct meta_row *meta, stru
     }
     if (!r)
         r = run(s, QUERY_COMMIT, e);
+    bool committed = r == 0;
     if (!sqlite3_get_autocommit(s->db))
         run(s, QUERY_ROLLBACK, NULL);
     /* It is durable, whatever becomes of the mark. */
     if (!r)
         home_mark(&s->home, meta->term, meta->revision, NULL);
+    if (!r)
+        r = home_check(&s->home, e);
+    s->failed |= r == -ESTALE && committed;
     return r;
 }
 
@@ -210,9 +228,17 @@ static int journal(struct store *store, uint64_t after, size_t max, store_journa
     return r;
 }
 
+static int check(struct store *store, struct err *e)
+{
+    return usable((struct sqlite *)store, e);
+}
+
+/* Closing folds the log and removes it by its name, which is not to hit a copy that a person put there. */
 void sqlite_close(struct store *store)
 {
     struct sqlite *s = (struct sqlite *)store;
+    if (s->db && s->home.dir && home_check(&s->home, NULL))
+        sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     for (size_t i = 0; i < QUERIES; i++)
         sqlite3_finalize(s->stmt[i]);
     sqlite3_close(s->db);
@@ -226,4 +252,5 @@ const struct store_engine sqlite_engine = {
     .load = load,
     .commit = commit,
     .journal = journal,
+    .check = check,
 };

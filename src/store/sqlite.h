@@ -28,7 +28,7 @@ struct sqlite {
     struct home home;
     sqlite3 *db;
     sqlite3_stmt *stmt[QUERIES];
-    bool failed; /* a sync failed; what is on the disk is not known */
+    bool failed; /* a sync failed, or files went during a commit; what is on the disk is not known */
 };
 
 extern const struct store_engine sqlite_engine;

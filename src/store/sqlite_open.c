@@ -14,6 +14,7 @@
 #include "store/sqlite.h"
 
 #include "base/text.h"
+#include "store/begun.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -220,6 +221,12 @@ static int state_open(struct sqlite *s, struct err *e)
         r = home_mark(&s->home, meta.term, meta.revision, e);
     if (!r)
         r = home_sync(&s->home, e);
+    if (!r)
+        r = begun_note(s->home.dir, e);
+    if (!r) /* its first transaction makes the log, which is to be watched, too */
+        r = exec(s->db, s->home.db, "BEGIN IMMEDIATE; ROLLBACK", e);
+    if (!r)
+        r = home_watch(&s->home, e);
     if (!r)
         sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
     return r;

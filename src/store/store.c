@@ -99,6 +99,11 @@ int store_commit(struct store *s, uint64_t term, const struct store_batch *b, ui
     return s->engine->commit(s, term, b, revision, e);
 }
 
+int store_check(struct store *s, struct err *e)
+{
+    return s->engine->check(s, e);
+}
+
 int store_journal(struct store *s, uint64_t after, size_t max, store_journal_fn *fn, void *arg, struct err *e)
 {
     return s->engine->journal(s, after, max, fn, arg, e);

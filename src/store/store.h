@@ -51,11 +51,11 @@ struct store_batch {
 
 struct store;
 
-/* Opens (and makes, when the directory has no state at all) the SQLite store in directory `dir`,
- * which is made too when its parent is there. Reads and checks all of it. Refuses with a sentence,
- * and changes nothing, when the state is damaged, gone, or older than what was committed in this
- * directory (-EILSEQ), of a newer format (-EILSEQ), held by another process (-EBUSY) or not
- * accessible (-errno). */
+/* Opens (and makes, when there never was a state at all) the SQLite store in directory `dir`, which is
+ * made too when its parent is there; DIR-begun beside it is where it is noted that a state was begun.
+ * Reads and checks all of it. Refuses with a sentence, and changes nothing, when the state is damaged,
+ * gone, or older than what was committed in this directory (-EILSEQ), of a newer format (-EILSEQ), held
+ * by another process (-EBUSY) or not accessible (-errno). */
 int store_open_sqlite(const char *dir, struct store **out, struct err *e);
 void store_close(struct store *s);
 
@@ -71,9 +71,16 @@ int store_load(struct store *s, store_record_fn *fn, void *arg, uint64_t *revisi
  * the last). Nothing of it is there after an error: -EPERM deposed, -ENOSPC the disk is full, -EIO,
  * -E2BIG over the limits, -EINVAL a key is empty, unprintable or there twice. A full disk may be tried
  * again. When -EIO came of a refused sync, no more commits are taken, and only opening the store
- * again shows whether that last one is there. */
+ * again shows whether that last one is there. -ESTALE: the files are not in their place any more, as
+ * store_check finds; when they went during this very commit, that also holds until the store is opened
+ * again. */
 int store_commit(struct store *s, uint64_t term, const struct store_batch *b, uint64_t *revision,
                  struct err *e);
+
+/* Whether the files behind the open store are still those at its path; each commit asks this before and
+ * after. -ESTALE: one was removed, or replaced by another. Nothing can be committed until the very same
+ * file is back. */
+int store_check(struct store *s, struct err *e);
 
 /* Calls fn with the journal's entries with revision > after, oldest first: of whole revisions, one at
  * least, and as many as have at most max entries. */

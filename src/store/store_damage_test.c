@@ -330,13 +330,38 @@ static void test_a_state_that_is_gone_is_not_begun_anew(void **state)
     struct scene *t = *state;
     files_write(t, t->folded.file);
     unlink(t->path[DB]);
-    assert_refused(t, "state.db is gone, but state.lock says that it was in");
+    assert_refused(
+        t, "state.db is gone, and it was there once; mount or restore its directory, or, to begin anew "
+           "without what is lost: rm ");
+    assert_refused(t, "/state.lock ");
 
     files_write(t, t->killed.file);
     unlink(t->path[DB]);
     unlink(t->path[LOCK]);
     fixture_write(t->path[LOCK], "", 0);
-    assert_refused(t, "state.db is gone, but state.db-wal says");
+    assert_refused(t, "lost: rm ");
+    assert_refused(t, "/state.db-wal ");
+}
+
+/* Also when nothing is left of the directory, as when its disk is not mounted. */
+static void test_a_directory_that_is_gone_is_not_begun_anew(void **state)
+{
+    struct scene *t = *state;
+    CLEANUP_TEXT struct text note = {0};
+    text_printf(&note, "%s-begun/state", t->dir);
+    for (int i = 0; i < FILES; i++)
+        unlink(t->path[i]);
+    assert_int_equal(rmdir(t->dir), 0);
+    struct store *s = NULL;
+    struct err e = {0};
+    assert_int_equal(store_open_sqlite(t->dir, &s, &e), -EILSEQ);
+    assert_non_null(strstr(e.msg, note.s));
+
+    assert_int_equal(unlink(note.s), 0); /* as the sentence says */
+    s = fixture_open(t->dir);
+    store_close(s);
+    assert_int_equal(access(note.s, F_OK), 0);
+    files_write(t, t->folded.file);
 }
 
 static void test_a_log_that_is_gone_is_missed(void **state)
@@ -405,6 +430,9 @@ static void test_a_state_half_made_is_made_again(void **state)
     struct scene *t = *state;
     CLEANUP_FREE char *half = fixture_path(t->dir, "state.db.new");
     CLEANUP_TEXT struct text content = {0};
+    CLEANUP_TEXT struct text note = {0};
+    text_printf(&note, "%s-begun/state", t->dir); /* made when the state is whole */
+    unlink(note.s);
     for (int i = 0; i < FILES; i++)
         unlink(t->path[i]);
     fixture_write(t->path[LOCK], "", 0);
@@ -428,6 +456,7 @@ int main(void)
         cmocka_unit_test(test_rows_out_of_order_are_refused),
         cmocka_unit_test(test_a_damaged_free_list_is_refused),
         cmocka_unit_test(test_a_state_that_is_gone_is_not_begun_anew),
+        cmocka_unit_test(test_a_directory_that_is_gone_is_not_begun_anew),
         cmocka_unit_test(test_a_log_that_is_gone_is_missed),
         cmocka_unit_test(test_a_state_behind_its_mark_is_refused),
         cmocka_unit_test(test_an_older_copy_is_not_taken_for_the_state),

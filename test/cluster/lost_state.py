@@ -43,11 +43,12 @@ def remembered(agent):
 
 
 def lose(c, *kept):
-    """The directory of state, but for these files."""
+    """The directory of state, but for these files; and a person says that it is to begin anew."""
     c.process.stop()
     for name in os.listdir(c.state):
         if name not in kept:
             os.remove(os.path.join(c.state, name))
+    os.remove(c.state + '-begun/state')
 
 
 def test_the_state_is_lost_and_the_authority_kept(world):

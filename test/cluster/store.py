@@ -175,6 +175,41 @@ def test_an_older_copy_is_noticed(world):
     refused(c, 'an older copy')
 
 
+def test_the_state_is_removed_while_it_is_used(world):
+    """rm -rf under a running controller: no change is acknowledged from then on, an alarm stands though nobody asks
+    for a change, and the next start does not begin anew."""
+    c = Controller(world, 'Name=n01\n', **CALM)
+    Agent(world, c, 'n01')
+    c.wait_nodes('it is heard', ['n01'], State='IDLE')
+    c.post('/v1/nodes/drain', {'nodes': 'n01', 'reason': 'before'})
+    events = c.events()
+    away = world.path('away')
+    os.rename(c.state, away)
+    events.wait('alarm.store')
+    equal(c.status()['store']['state'], 'failing', 'the state of the store')
+    contains(c.fettle('node', 'down', 'n01', '--reason', 'x', status=7), 'was removed', 'what the tool says')
+    os.rename(away, c.state)
+    events.wait('alarm.over')
+    c.post('/v1/nodes/drain', {'nodes': 'n01', 'reason': 'moved back'})
+
+    shutil.copytree(c.state, away)
+    shutil.rmtree(c.state)
+    status, answer = c.ask('POST', '/v1/nodes/drain', {'nodes': 'n01', 'reason': 'after'})
+    equal((status, answer['error']['code']), (500, 'state_removed'), f'the answer {answer}')
+    events.wait('alarm.store')
+    events.close()
+    equal(claims(c), {'before', 'moved back'}, 'claims, as fettled has them')
+    contains(c.fettle('status'), 'was removed', 'fettle status')
+    c.process.stop()
+    c.launch()
+    equal(c.process.wait_end(), 1, 'the exit status with nothing left')
+    contains(c.log(), 'rm ' + c.state + '-begun/state', 'the log')
+    shutil.rmtree(c.state)
+    shutil.copytree(away, c.state)
+    c.start()
+    equal(claims(c), {'before', 'moved back'}, 'claims of the copy')
+
+
 def test_killed_while_it_is_made(world):
     """kill -9 at any instant of the first start: the next one works."""
     rng = random.Random(1)
