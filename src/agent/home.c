@@ -2,6 +2,7 @@
 #include "agent/home.h"
 
 #include "base/hostlist.h"
+#include "base/private.h"
 #include "base/text.h"
 #include "link/tls.h"
 
@@ -199,10 +200,13 @@ int home_cert_name(const char *pem, char out[static 256], struct err *e)
 
 int home_load(const char *dir, struct home_identity *out, struct err *e)
 {
+    static const char *const readable[] = {"*.pem", "*.pem.new", "controllers", "controllers.new", NULL};
     *out = (struct home_identity){0};
     if (access(dir, R_OK | X_OK) && errno != ENOENT)
         return err_set(e, -errno, "%s: %s", dir, strerror(errno));
-    int r = finish_replacing(dir, e);
+    int r = private_check_dir(dir, readable, e);
+    if (!r)
+        r = finish_replacing(dir, e);
     if (r)
         return r;
     if (!exists(dir, "node.key") && !exists(dir, "node.pem"))

@@ -26,8 +26,9 @@ struct home_identity {
 
 void home_identity_fini(struct home_identity *id);
 
-/* -ENOENT with advice when the directory has no identity; -errno or -EILSEQ when it is damaged or
- * may not be read. */
+/* -ENOENT with advice when the directory has no identity; -EACCES with the command that mends it when others
+ * may write what is there, or read a key or state; -errno or -EILSEQ when it is damaged or may not be read.
+ */
 int home_load(const char *dir, struct home_identity *out, struct err *e);
 /* Whether an identity can be stored there: 0, or -errno. Leaves nothing behind. */
 int home_try(const char *dir, struct err *e);

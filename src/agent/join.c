@@ -47,13 +47,21 @@ static int token_fingerprint(const char *token, char out[static FINGERPRINT_CHAR
     return 0;
 }
 
-/* An identity that has expired is of no use to anybody and may be replaced. */
+/* An identity that has expired is of no use to anybody and may be replaced. What others could write or read
+ * is mended first. */
 static int check_home(const struct join_request *request, struct err *e)
 {
     struct home_identity id;
     struct span left;
-    if (request->again || home_load(request->home, &id, NULL))
+    int loaded = home_load(request->home, &id, e);
+    if (loaded == -EACCES)
+        return loaded;
+    if (loaded)
         return home_try(request->home, e);
+    if (request->again) {
+        home_identity_fini(&id);
+        return home_try(request->home, e);
+    }
     bool valid = tls_cert_left(id.cert, &left, NULL) == 0 && left.ns > 0;
     int r = valid ? err_set(e, -EEXIST, "%s is the identity of \"%s\" already; --again replaces it",
                             request->home, id.name)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The agent on its own: reports once, waits, outlives its controller, reads a root that it is given."""
 import os
+import re
 import socket
 import time
 
-from harness import CALM, SANITIZED, Agent, Controller, check, equal, fake_root, holds, main, program, wait
+from harness import CALM, ROOT, SANITIZED, Agent, Controller, check, equal, fake_root, holds, main, program, wait
 
 BOOT = '33333333-3333-4333-8333-333333333333'
 
@@ -110,6 +111,31 @@ def test_stops_at_once(world):
         equal(got, status, f'fettle-agent {words}: {out}{err}: the exit status')
     got, _, err = world.run([program('fettle-agent'), '-D', world.path('nothing')])
     check(got != 0 and 'join' in err, f'without an identity it says {err}')
+
+
+def test_keys_and_state_that_others_reach(world):
+    """It refuses to start, with the command that mends it; then it starts."""
+    c = Controller(world, 'Name=n01\n', **CALM)
+    agent = Agent(world, c, 'n01', '-i', '0')
+    equal(agent.process.wait_end(), 0, 'the exit status')
+    again = [program('fettle-agent'), '-D', agent.home, '-p', '0', '-i', '0']
+    spoils = [('node.key', 'chmod', '640'), ('node.pem', 'chmod', '666'), ('kernel-log', 'chmod', '606'),
+              ('.', 'chmod', '777')]
+    spoils += [('ca.pem', 'chown', '12345'), ('operations', 'chown', '12345')] if ROOT else []
+    world.run(['install', '-m', '600', '/dev/null', os.path.join(agent.home, 'operations')])
+    world.run(['install', '-m', '600', '/dev/null', os.path.join(agent.home, 'kernel-log')])
+    for file, command, what in spoils:
+        path = os.path.normpath(os.path.join(agent.home, file))
+        world.run([command, what, path])
+        status, _, err = world.run(again)
+        equal(status, 5, f'{command} {what} {path}: {err}: the exit status')
+        advice = re.search(r'mend it with "((?:chmod|chown) [^"]*)"', err)
+        check(advice and path in err, f'{command} {what} {path}: it says {err}')
+        status, _, err = world.run([program('fettle-agent'), 'join', 'fettle1.x', 'localhost', '-D', agent.home])
+        check(status and not os.path.exists(os.path.join(agent.home, 'try.new')), f'join: {err}')
+        equal(world.run(['sh', '-c', advice.group(1)])[0], 0, advice.group(1))
+    status, _, err = world.run(again)
+    equal(status, 0, f'mended, it says {err}: the exit status')
 
 
 main()
