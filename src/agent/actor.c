@@ -2,10 +2,12 @@
 #include "agent/actor.h"
 
 #include "agent/deeds.h"
+#include "agent/kernel.h"
 #include "agent/runner.h"
 #include "base/log.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +90,7 @@ static void let_go(struct operation *o)
 static void has_cured(struct actor *a, const struct deed *k, enum deed_state state)
 {
     if (state == DEED_DONE)
-        checker_cured(a->settings.checker, k->cures ? k->cures : "");
+        checker_cured(a->settings.checker, k->cures ? k->cures : "", KERNEL_ALL);
 }
 
 static void finish(struct operation *o, enum deed_state state, const char *text, const char *verdict)
@@ -281,6 +283,24 @@ static void begin(struct actor *a, const struct body_act *act)
         run_check(a->now, act, what);
 }
 
+/* Nothing runs, and to be told twice does no harm: it is not kept among the operations, and waits for none.
+ */
+static void forget(struct actor *a, const struct body_act *act)
+{
+    bool other_boot = strcmp(act->boot, a->settings.boot) != 0;
+    struct deed k = {.text = NULL};
+    memcpy(k.id, act->id, sizeof k.id);
+    memcpy(k.boot, act->boot, sizeof k.boot);
+    if (!other_boot) {
+        log_info("what the kernel's log said under %s before line %" PRIu64 " is over by order %s",
+                 act->cures, act->until, act->id);
+        checker_cured(a->settings.checker, act->cures, act->until);
+    }
+    deed_set(&k, other_boot ? DEED_REFUSED : DEED_DONE, other_boot ? "it is for another boot" : "", NULL);
+    say(a, &k);
+    free(k.text);
+}
+
 void actor_act(struct actor *a, const struct body_act *act)
 {
     const struct deed *known = deeds_find(&a->deeds, act->id);
@@ -294,6 +314,8 @@ void actor_act(struct actor *a, const struct body_act *act)
     const char *why = why_not(a, act);
     if (known)
         say(a, known);
+    else if (strcmp(act->run, "forget") == 0)
+        forget(a, act);
     else if (why)
         refuse(a, act, true, why);
     else

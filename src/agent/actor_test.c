@@ -439,6 +439,34 @@ static void what_it_cured_is_over_also_without_its_agent(void **state)
     assert_true(fake_wait(n->f, is_log_ok, n));
 }
 
+/* Beside what is under way, as often as it is told, and of this boot alone. */
+static void what_a_person_put_right_is_over(void **state)
+{
+    struct node *n = *state;
+    struct body_act a = act_of("w1", "forget");
+    snprintf(a.cures, sizeof a.cures, "xid.79");
+    stop(n);
+    fake_write(n->root, "dev/kmsg",
+               "3,1,1000000,-;NVRM: Xid (PCI:0000:9b:00): 79, pid=1, GPU has fallen off the bus.\n");
+    start(n, BOOT);
+    assert_true(fake_wait(n->f, is_log_lost, n));
+    begin_long(n, "c1", "true");
+    a.until = 1;
+    actor_act(n->actor, &a);
+    assert_string_equal(string_of(last_of(n, "w1"), "state"), "done");
+    assert_string_equal(n->log, "lost");
+    snprintf(a.boot, sizeof a.boot, "%s", NEXT_BOOT);
+    a.until = 2;
+    actor_act(n->actor, &a);
+    assert_string_equal(string_of(last_of(n, "w1"), "state"), "refused");
+    snprintf(a.boot, sizeof a.boot, "%s", BOOT);
+    actor_act(n->actor, &a);
+    assert_string_equal(string_of(last_of(n, "w1"), "state"), "done");
+    assert_true(fake_wait(n->f, is_log_ok, n));
+    fake_write(n->f->dir, "go", "");
+    wait_said(n, "c1", "done");
+}
+
 static void its_time_ends_without_its_agent(void **state)
 {
     struct node *n = *state;
@@ -706,6 +734,7 @@ int main(void)
         TEST(what_runs_on_without_its_agent_is_waited_for),
         TEST(what_ended_while_no_agent_was_there_is_known),
         TEST(what_it_cured_is_over_also_without_its_agent),
+        TEST(what_a_person_put_right_is_over),
         TEST(its_time_ends_without_its_agent),
         TEST(what_nobody_saw_the_end_of_is_unknown),
         TEST(a_runner_that_is_killed_says_nothing),

@@ -517,6 +517,8 @@ static int take_operation(const json_t *body, struct body_act *out, struct err *
     out->deadline = span_ms((int64_t)ms);
     if (!r)
         r = take_text(body, "run", true, out->run, sizeof out->run, e);
+    if (!r && strcmp(out->run, "forget") == 0)
+        r = json_take_u64(body, "until", NUMBER_MAX, &out->until, e);
     if (!r)
         r = take_company(body, out, e);
     return r ? r : take_text(body, "cures", false, out->cures, sizeof out->cures, e);

@@ -341,6 +341,11 @@ static void reads_checklists_line_by_line(void **state)
     "{\"id\":\"c1\",\"term\":3,\"origin\":\"0a\",\"run\":\"reboot\",\"boot\":\"b1\",\"deadline_" \
     "ms\":" deadline more "}"
 
+#define FORGET(more)                                                                                    \
+    "{\"id\":\"c1\",\"term\":3,\"origin\":\"0a\",\"run\":\"forget\",\"boot\":\"b1\",\"deadline_ms\":5," \
+    "\"cures\":"                                                                                        \
+    "\"xid.79\"" more "}"
+
 static void reads_operations(void **state)
 {
     static const char *const wrong[] = {"{}",
@@ -350,6 +355,8 @@ static void reads_operations(void **state)
                                         ACT("5", ",\"cures\":1"),
                                         ACT("5", ",\"nodes\":7"),
                                         ACT("5", ",\"rank\":65536"),
+                                        FORGET(""),
+                                        FORGET(",\"until\":-1"),
                                         "{\"end\":\"a b\"}",
                                         "{\"id\":\"a b\"}"};
     struct body_act a;
@@ -364,6 +371,8 @@ static void reads_operations(void **state)
     assert_int_equal(READ(body_read_act, FRAME_ACT, ACT("5000", ",\"cures\":\"xid.79 xid.48\""), &a, NULL),
                      0);
     assert_string_equal(a.cures, "xid.79 xid.48");
+    assert_int_equal(READ(body_read_act, FRAME_ACT, FORGET(",\"until\":77"), &a, NULL), 0);
+    assert_int_equal(a.until, 77);
     assert_int_equal(READ(body_read_act, FRAME_ACT, "{\"tell\":true}", &a, NULL), 0);
     assert_true(a.tell);
     assert_int_equal(READ(body_read_act, FRAME_ACT, ACT("5000", ",\"nodes\":\"a,b\",\"rank\":1"), &a, NULL),

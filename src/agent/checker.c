@@ -98,8 +98,12 @@ static bool is_said(const struct item *k)
 static void say(struct checker *c, bool full)
 {
     struct mono now = mono_now();
-    struct said_frame f = {
-        .boot = c->settings.boot, .list = c->list.hash, .full = full, .emit = emit, .arg = c};
+    struct said_frame f = {.boot = c->settings.boot,
+                           .list = c->list.hash,
+                           .full = full,
+                           .log_next = c->log_next,
+                           .emit = emit,
+                           .arg = c};
     for (size_t i = 0; i < c->list.checks.n; i++) {
         struct item *k = c->items[i];
         if (full ? is_said(k) : k->news) {
@@ -246,7 +250,7 @@ static void gather(struct item *k)
     else if (c->settings.by_hand)
         kernel_log_gather(&l, &c->facts);
     else
-        kernel_facts(c->kernel, now, &c->facts);
+        kernel_facts(c->kernel, now, &c->facts), c->log_next = kernel_next(c->kernel);
     item_judge(k, c->facts.s ? c->facts.s : "");
     watch_process(k, c->facts.s ? c->facts.s : "");
 }

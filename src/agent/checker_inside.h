@@ -69,6 +69,7 @@ struct checker {
     bool boot_news; /* what checks said that run once a boot is not kept yet */
     struct workers *workers;
     struct kernel *kernel;         /* NULL while no check is of it */
+    uint64_t log_next;             /* kernel_next at the last look at it */
     struct meanings *own_meanings; /* of a check that names a file; NULL */
     struct mount_hint *mounts;
     uv_timer_t turn, tell;

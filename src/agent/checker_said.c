@@ -8,8 +8,11 @@
 static void begin(struct said_frame *f)
 {
     text_clear(&f->body);
-    text_printf(&f->body, "{\"boot\":\"%s\",\"list\":\"%s\",%s\"checks\":[", f->boot, f->list,
+    text_printf(&f->body, "{\"boot\":\"%s\",\"list\":\"%s\",%s", f->boot, f->list,
                 f->full ? "\"full\":true," : "");
+    if (f->log_next)
+        text_printf(&f->body, "\"log_next\":%" PRIu64 ",", f->log_next);
+    text_add(&f->body, "\"checks\":[");
     f->begun = true;
     f->any = false;
 }

@@ -25,6 +25,7 @@ typedef void said_emit_fn(void *arg, const char *body, size_t len);
 struct said_frame {
     const char *boot, *list;
     bool full;
+    uint64_t log_next; /* the kernel's log was read up to there for what is said of it; 0: not followed */
     said_emit_fn *emit;
     void *arg;
     struct text body; /* zero at the beginning */

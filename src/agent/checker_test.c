@@ -668,10 +668,63 @@ static void a_line_of_the_kernel_is_told_and_survives_the_agent(void **state)
     set_list(n, "h1", list);
     wait_said(n, from, "log", "lost");
     /* A remedy ends it, but none that is for something else. */
-    checker_cured(n->checker, "xid.48");
+    checker_cured(n->checker, "xid.48", KERNEL_ALL);
     wait_said(n, n->n, "log", "lost");
-    checker_cured(n->checker, "xid.48 xid.79");
+    checker_cured(n->checker, "xid.48 xid.79", KERNEL_ALL);
     wait_said(n, n->n, "log", "ok");
+}
+
+/* As a kill would leave it: the agent goes on, and what it writes from now on is put away. */
+static void start_after_a_kill(struct node *n, const char *list)
+{
+    CLEANUP_FREE char *kept = NULL;
+    assert_int_equal(home_read(n->f->dir, "kernel-log", 1 << 20, &kept, NULL), 0);
+    checker_destroy(n->checker);
+    fake_write(n->f->dir, "kernel-log", kept);
+    start(n);
+    set_list(n, "h1", list);
+}
+
+static void what_was_told_of_the_kernel_is_kept_before(void **state)
+{
+    struct node *n = *state;
+    static const char list[] = "Check=log Probe=kernel.log Every=1d\n";
+    fake_write(n->root, "dev/kmsg", "6,1,1000000,-;Linux version 6.1.0\n");
+    start(n);
+    set_list(n, "h1", list);
+    wait_said(n, 0, "log", "ok");
+    append(n, "3,2,2000000,-;NVRM: Xid (PCI:0000:9b:00): 79, pid=1, GPU has fallen off the bus.");
+    wait_said(n, n->n, "log", "lost");
+    fake_write(n->root, "dev/kmsg", "6,3,3000000,-;something else\n");
+    int from = n->n;
+    start_after_a_kill(n, list);
+    wait_said(n, from, "log", "lost");
+    /* And so is what is over, though the line stands in the log. */
+    fake_write(n->root, "dev/kmsg",
+               "3,2,2000000,-;NVRM: Xid (PCI:0000:9b:00): 79, pid=1, GPU has fallen off the bus.\n");
+    checker_cured(n->checker, "xid.79", KERNEL_ALL);
+    from = n->n;
+    start_after_a_kill(n, list);
+    wait_said(n, from, "log", "ok");
+}
+
+static void what_was_said_since_is_not_over(void **state)
+{
+    struct node *n = *state;
+    static const char list[] = "Check=log Probe=kernel.log Every=1d\n";
+    fake_write(n->root, "dev/kmsg", "6,1,1000000,-;Linux version 6.1.0\n");
+    start(n);
+    set_list(n, "h1", list);
+    append(n, "3,2,2000000,-;NVRM: Xid (PCI:0000:9b:00): 79, pid=1, GPU has fallen off the bus.");
+    wait_said(n, 0, "log", "lost");
+    assert_int_equal(json_integer_value(json_object_get(n->said[n->n - 1], "log_next")), 3);
+    append(n, "3,3,3000000,-;NVRM: Xid (PCI:0000:9c:00): 48, pid=1, DBE");
+    wait_said(n, n->n, "log", "lost");
+    checker_cured(n->checker, "xid.48 xid.79", 2);
+    wait_said(n, n->n, "log", "lost");
+    int from = n->n;
+    checker_cured(n->checker, "xid.48 xid.79", 3);
+    wait_said(n, from, "log", "fatal");
 }
 
 /* The kernel itself says nothing more; another's line shows that something is missing. */
@@ -827,7 +880,7 @@ static void after_a_remedy_all_is_looked_at_anew_and_told(void **state)
     wait_said(n, 1, "fine", "ok");
     assert_true(fake_wait(n->f, is_there, began));
     int from = n->n;
-    checker_cured(n->checker, "");
+    checker_cured(n->checker, "", KERNEL_ALL);
     wait_said(n, from, "fine", "ok");
     close(open(end, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
     wait_said(n, from, "slow", "ok");
@@ -857,6 +910,8 @@ int main(void)
         TEST(idle_checks_wait_while_the_node_is_tested),
         TEST(before_a_job_what_is_old_is_looked_at_and_what_fails_says_no),
         TEST(a_line_of_the_kernel_is_told_and_survives_the_agent),
+        TEST(what_was_told_of_the_kernel_is_kept_before),
+        TEST(what_was_said_since_is_not_over),
         TEST(a_gap_in_the_log_of_the_kernel_is_told_at_once),
         TEST(the_end_of_a_service_is_told_at_once),
         TEST(what_is_told_is_looked_at_when_asked_and_while_it_fails),

@@ -13,13 +13,17 @@
 
 /*
  * The copy on the disk is written without waiting for the disk: after the machine stopped it is of another
- * boot and counts for nothing, so all that it has to survive is the end of this process.
+ * boot and counts for nothing, so all that it has to survive is the end of this process. It is written before
+ * anything of it is told (`unsaved`), for what was told and is not kept would be told again as something new,
+ * and what was cured would be ill again. Lines that mean nothing only move the cursor: to read them again
+ * does no harm, so that is written a while later.
  */
 
 #define FILE_NAME "kernel-log"
 
 enum {
     LINES_A_TURN = 256,
+    TURNS_TO_END = 64,  /* more lines than a ring has */
     FILE_LOOK_MS = 100, /* in place of poll, for a file */
     SAVE_MS = 3000,
     REOPEN_MS = 60000,
@@ -37,19 +41,28 @@ struct kernel {
     uv_timer_t look, save; /* look: at a file, or whether the log can be opened now */
     int handles;
     bool polls, destroyed;
+    bool unsaved; /* something was found, or is over, that the file does not have */
     uint64_t lost;
 };
 
 static void begin(struct kernel *k);
 
+static void save(struct kernel *k)
+{
+    CLEANUP_TEXT struct text all = {0};
+    struct err e = {0};
+    k->unsaved = false;
+    if (!k->settings.home)
+        return;
+    kernel_log_save(k->log, mono_now(), k->follow ? kmsg_cursor(k->follow) : &k->cursor, &all);
+    if (all.s && home_write(k->settings.home, FILE_NAME, all.s, false, &e))
+        log_error("what the kernel's log said is not kept, and will be told again: %s", e.msg);
+}
+
 static void on_save(uv_timer_t *timer)
 {
     struct kernel *k = timer->data;
-    CLEANUP_TEXT struct text all = {0};
-    struct err e = {0};
-    kernel_log_save(k->log, mono_now(), k->follow ? kmsg_cursor(k->follow) : &k->cursor, &all);
-    if (all.s && home_write(k->settings.home, FILE_NAME, all.s, false, &e))
-        log_debug(LOG_PROBE, "how far the kernel's log was read is not kept: %s", e.msg);
+    save(k);
     if (k->lost)
         log_warn("%" PRIu64 " lines of the kernel's log were overwritten before they could be read", k->lost);
     k->lost = 0;
@@ -115,6 +128,7 @@ static bool drain(struct kernel *k)
     } while (r > 0 && ++n < LINES_A_TURN);
     if (kmsg_cursor(k->follow)->next != before)
         save_soon(k);
+    k->unsaved |= news;
     if (r < 0)
         cannot_follow(k, &e);
     if (news)
@@ -184,7 +198,7 @@ void kernel_destroy(struct kernel *k)
 {
     if (!k || k->destroyed)
         return;
-    if (uv_is_active((uv_handle_t *)&k->save))
+    if (k->unsaved || uv_is_active((uv_handle_t *)&k->save))
         on_save(&k->save);
     k->destroyed = true;
     stop_following(k);
@@ -202,16 +216,27 @@ bool kernel_is_followed(const struct kernel *k)
     return k->follow != NULL;
 }
 
-void kernel_facts(const struct kernel *k, struct mono now, struct text *out)
+void kernel_facts(struct kernel *k, struct mono now, struct text *out)
 {
+    if (k->unsaved)
+        save(k);
     if (k->follow)
         kernel_log_facts(k->log, now, out);
     else
         fact(out, k->why.code == -ENOENT ? "unsupported" : "unknown", "%s", k->why.msg);
 }
 
-void kernel_forget(struct kernel *k, const char *codes)
+uint64_t kernel_next(const struct kernel *k)
 {
-    if (kernel_log_forget(k->log, codes))
-        k->settings.on_news(k->settings.arg);
+    return k->follow ? kmsg_cursor(k->follow)->next : k->cursor.next;
+}
+
+void kernel_forget(struct kernel *k, const char *codes, uint64_t until)
+{
+    for (int i = 0; until == KERNEL_ALL && i < TURNS_TO_END && k->follow && drain(k); i++)
+        ;
+    if (!kernel_log_forget(k->log, codes, until))
+        return;
+    save(k);
+    k->settings.on_news(k->settings.arg);
 }

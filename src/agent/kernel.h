@@ -8,9 +8,10 @@
 #include <uv.h>
 
 /*
- * Follows the kernel's log on the loop and keeps what it means (check/kernel_log.h), over a restart of the
- * agent, too. A storm of lines costs a bounded part of each turn; what the kernel overwrote before it was
- * read is counted and said.
+ * Follows the kernel's log on the loop and keeps what it means (check/kernel_log.h), over the end of the
+ * agent, however it ends: what kernel_facts says, and what kernel_forget made over, is in the agent's
+ * directory of state when the call returns. A storm of lines costs a bounded part of each turn; what the
+ * kernel overwrote before it was read is counted and said.
  */
 
 struct kernel;
@@ -32,8 +33,12 @@ void kernel_mean(struct kernel *k, const struct meanings *meanings);
 /* Whether its lines are read as they come. */
 bool kernel_is_followed(const struct kernel *k);
 /* The facts for a check of the kernel's log: also that there is none, or that it cannot be read. */
-void kernel_facts(const struct kernel *k, struct mono now, struct text *out);
-/* A remedy was applied to the node: what was found under these codes, with blanks between, is over. */
-void kernel_forget(struct kernel *k, const char *codes);
+void kernel_facts(struct kernel *k, struct mono now, struct text *out);
+/* The sequence number of the line that comes next: all facts are of lower ones. */
+uint64_t kernel_next(const struct kernel *k);
+/* What was put right: what was found under these codes, with blanks between, is over, as far as its last line
+ * has a lower sequence number than until. KERNEL_ALL: all that the log has by now, read or not. */
+#define KERNEL_ALL UINT64_MAX
+void kernel_forget(struct kernel *k, const char *codes, uint64_t until);
 
 #endif

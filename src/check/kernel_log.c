@@ -13,10 +13,11 @@
 /*
  * Findings are kept in the order in which they were found, one for each code and device. Their facts are
  *
- *   finding SAID SINCE COUNT ACT RESULT WARN KEEP CODE|DEVICE|TEXT
+ *   finding SAID SINCE COUNT ACT RESULT WARN KEEP SEQUENCE CODE|DEVICE|TEXT
  *
- * with SAID and SINCE in nanoseconds of the monotonic clock, by the kernel's own time of the line, and WARN
- * and KEEP in seconds, 0 for none. DEVICE and TEXT may have blanks; a bar in a device is written as a slash.
+ * with SAID and SINCE in nanoseconds of the monotonic clock, by the kernel's own time of the line, WARN and
+ * KEEP in seconds, 0 for none, and the SEQUENCE number of the last line. Files of before have no SEQUENCE. A
+ * code has no blanks; DEVICE and TEXT may have blanks; a bar in a device is written as a slash.
  * In what is saved a line "cursor NEXT BOOT" comes first. When a finding is over is for the judge to say.
  */
 
@@ -28,6 +29,7 @@ struct kept {
     struct finding finding;
     enum act act;
     struct mono since, said; /* when it was said first and last */
+    uint64_t seq;            /* of the last line */
     unsigned count;
     struct span warn_for, keep;   /* of the meaning; 0: none */
     unsigned n_times;             /* seen by this process */
@@ -115,7 +117,7 @@ static bool is_over(const struct kept *one, struct mono now)
     return one->keep.ns && mono_sub(now, one->said).ns > one->keep.ns;
 }
 
-static bool keep_finding(struct kernel_log *k, struct mono at, const struct finding *f,
+static bool keep_finding(struct kernel_log *k, struct mono at, uint64_t seq, const struct finding *f,
                          const struct meaning *m)
 {
     struct kept *one = find(k, f);
@@ -133,6 +135,7 @@ static bool keep_finding(struct kernel_log *k, struct mono at, const struct find
     one->warn_for = m->warn_for;
     one->keep = m->keep;
     one->said = at;
+    one->seq = seq;
     one->count++;
     one->times[one->n_times++ % OFTEN_MAX] = at;
     if (worst > f->result)
@@ -149,7 +152,7 @@ bool kernel_log_lose(struct kernel_log *k, struct mono now, uint64_t lost)
     snprintf(f.code, sizeof f.code, "%s", CODE_GAP);
     snprintf(f.text, sizeof f.text,
              "%" PRIu64 " lines of the kernel's log were overwritten before they were read", lost);
-    return lost > 0 && keep_finding(k, now, &f, &m);
+    return lost > 0 && keep_finding(k, now, 0, &f, &m);
 }
 
 static struct mono time_of(const struct kmsg *r, struct mono now)
@@ -165,18 +168,18 @@ bool kernel_log_take(struct kernel_log *k, struct mono now, const struct kmsg *r
     if (!r->from_kernel || !meaning_of(k->meanings, r->text, &f, &m))
         return false;
     if (m.result != RESULT_OK)
-        return keep_finding(k, time_of(r, now), &f, &m);
+        return keep_finding(k, time_of(r, now), r->seq, &f, &m);
     struct kept *closed = find(k, &f);
     if (closed)
         drop(k, closed);
     return closed;
 }
 
-bool kernel_log_forget(struct kernel_log *k, const char *codes)
+bool kernel_log_forget(struct kernel_log *k, const char *codes, uint64_t until)
 {
     size_t before = k->n;
     for (size_t i = k->n; i-- > 0;)
-        if (text_has_word(codes, ' ', k->list[i].finding.code))
+        if (k->list[i].seq < until && text_has_word(codes, ' ', k->list[i].finding.code))
             drop(k, &k->list[i]);
     return k->n < before;
 }
@@ -191,9 +194,9 @@ static void write_kept(const struct kept *one, struct text *out)
     memcpy(device, one->finding.device, sizeof device);
     for (char *c = device; *c; c++)
         *c = (char)(*c == '|' ? '/' : *c);
-    fact(out, "finding", "%" PRId64 " %" PRId64 " %u %s %s %" PRId64 " %" PRId64 " %s|%s|%s", one->said.ns,
-         one->since.ns, one->count, act_name(one->act), result_name(one->finding.result),
-         one->warn_for.ns / span_s(1).ns, one->keep.ns / span_s(1).ns, one->finding.code, device,
+    fact(out, "finding", "%" PRId64 " %" PRId64 " %u %s %s %" PRId64 " %" PRId64 " %" PRIu64 " %s|%s|%s",
+         one->said.ns, one->since.ns, one->count, act_name(one->act), result_name(one->finding.result),
+         one->warn_for.ns / span_s(1).ns, one->keep.ns / span_s(1).ns, one->seq, one->finding.code, device,
          one->finding.text);
 }
 
@@ -206,6 +209,17 @@ static bool take_field(char **rest, char *out, size_t size)
 static bool read_number(const char *word, uint64_t max, uint64_t *out)
 {
     return text_parse_u64(word, 0, max, out, NULL) == 0;
+}
+
+/* A file of before goes on with the code, in which there is no blank. */
+static void take_seq(char **rest, uint64_t *out)
+{
+    size_t digits = strspn(*rest, "0123456789");
+    if (!digits || (*rest)[digits] != ' ')
+        return;
+    (*rest)[digits] = '\0';
+    (void)read_number(*rest, UINT64_MAX, out);
+    *rest += digits + 1;
 }
 
 /* False for a value that write_kept did not write. */
@@ -231,6 +245,7 @@ static bool read_kept(char *value, struct kept *out)
     out->count = (unsigned)count;
     out->warn_for = span_s((int64_t)warn);
     out->keep = span_s((int64_t)keep);
+    take_seq(&rest, &out->seq);
     struct finding *f = &out->finding;
     if (!take_field(&rest, f->code, sizeof f->code) || !take_field(&rest, f->device, sizeof f->device) ||
         !rest)

@@ -12,7 +12,7 @@
  *
  * How long a finding stays:
  *   - what a person or a remedy has to put right (reset, reboot, hardware, lost): until the next boot, or
- *     until kernel_log_forget says that a remedy was applied. That nothing more is said proves nothing;
+ *     until kernel_log_forget says that it was. That nothing more is said proves nothing;
  *   - what another line ends (an NFS server that answers again): until that line, an hour at most; it is a
  *     warning until it has lasted for a minute;
  *   - everything else: for the check's Keep (10m, a day at most) after it was last said.
@@ -36,9 +36,9 @@ bool kernel_log_take(struct kernel_log *k, struct mono now, const struct kmsg *r
  * is a finding of it: not of 0. */
 bool kernel_log_lose(struct kernel_log *k, struct mono now, uint64_t lost);
 
-/* A remedy was applied that may help these codes, with blanks between: what was found of them before, on
- * whatever device, is over, and everything else is as it was. True when there was anything. */
-bool kernel_log_forget(struct kernel_log *k, const char *codes);
+/* What was found under these codes, with blanks between, on whatever device, is over when its last line has a
+ * lower sequence number than until; everything else is as it was. True when there was anything. */
+bool kernel_log_forget(struct kernel_log *k, const char *codes, uint64_t until);
 
 /* The facts, for look_judge. */
 void kernel_log_facts(const struct kernel_log *k, struct mono now, struct text *out);

@@ -140,13 +140,13 @@ static void a_remedy_ends_what_it_may_help_and_nothing_else(void **state)
     struct world *w = *state;
     say(w, 5, XID_79);
     say(w, 5, XID_95);
-    assert_false(kernel_log_forget(w->log, ""));
-    assert_false(kernel_log_forget(w->log, "xid.7 xid.799 fs.space"));
-    assert_true(kernel_log_forget(w->log, "xid.48 xid.79"));
+    assert_false(kernel_log_forget(w->log, "", UINT64_MAX));
+    assert_false(kernel_log_forget(w->log, "xid.7 xid.799 fs.space", UINT64_MAX));
+    assert_true(kernel_log_forget(w->log, "xid.48 xid.79", UINT64_MAX));
     expect(w, 6, "xid.95 fatal");
-    assert_true(kernel_log_forget(w->log, "xid.95 xid.79"));
+    assert_true(kernel_log_forget(w->log, "xid.95 xid.79", UINT64_MAX));
     expect(w, 6, "");
-    assert_false(kernel_log_forget(w->log, "xid.95"));
+    assert_false(kernel_log_forget(w->log, "xid.95", UINT64_MAX));
 }
 
 static void a_closing_line_ends_a_finding_at_once(void **state)
@@ -261,7 +261,7 @@ static void what_was_found_outlives_the_agent(void **state)
     say(w, 5, XID_79);
     say(w, 5, NFS_BAD);
     kernel_log_save(w->log, at(6), &then, &saved);
-    kernel_log_forget(w->log, "xid.79 nfs.server");
+    kernel_log_forget(w->log, "xid.79 nfs.server", UINT64_MAX);
     kernel_log_load(w->log, saved.s, "boot-1", &now);
     assert_string_equal(now.boot, "boot-1");
     assert_int_equal(now.next, 77);
@@ -271,6 +271,31 @@ static void what_was_found_outlives_the_agent(void **state)
     kernel_log_load(w->log, saved.s, "boot-2", &now);
     assert_string_equal(now.boot, "");
     expect(w, 100, "");
+}
+
+/* It wrote no sequence numbers. */
+static void what_an_older_agent_saved_is_read(void **state)
+{
+    struct world *w = *state;
+    struct kmsg_cursor now;
+    kernel_log_load(w->log, "cursor 7 b\nfinding 1000000000 1000000000 1 lost lost 0 0 xid.79|gpu|gone\n",
+                    "b", &now);
+    expect(w, 2, "xid.79 lost");
+    assert_true(kernel_log_forget(w->log, "xid.79", 1));
+}
+
+static void what_was_said_later_is_not_forgotten(void **state)
+{
+    struct world *w = *state;
+    CLEANUP_TEXT struct text saved = {0};
+    struct kmsg_cursor then = {.boot = "b", .next = 9}, now;
+    struct kmsg r = {.from_kernel = true, .seq = 8, .at_us = 1000000};
+    snprintf(r.text, sizeof r.text, "%s", XID_79);
+    kernel_log_take(w->log, at(1), &r);
+    kernel_log_save(w->log, at(2), &then, &saved);
+    kernel_log_load(w->log, saved.s, "b", &now);
+    assert_false(kernel_log_forget(w->log, "xid.79", 8));
+    assert_true(kernel_log_forget(w->log, "xid.79", 9));
 }
 
 static void what_is_no_saved_text_is_nothing(void **state)
@@ -339,6 +364,8 @@ int main(void)
         IN_WORLD(a_record_counts_from_its_own_time),
         IN_WORLD(of_too_many_the_mildest_go),
         IN_WORLD(what_was_found_outlives_the_agent),
+        IN_WORLD(what_an_older_agent_saved_is_read),
+        IN_WORLD(what_was_said_later_is_not_forgotten),
         IN_WORLD(what_is_no_saved_text_is_nothing),
         IN_WORLD(a_look_by_hand_reads_all_that_is_there),
     };

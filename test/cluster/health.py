@@ -4,7 +4,7 @@ import json
 import os
 
 from fleet import entries, reboot
-from harness import contains, equal, holds, main, wait
+from harness import check, contains, equal, holds, main, wait
 from ward import (CHECKS, ROOT_MOUNT, SCRATCH, health, incidents, kernel_says, left, mount, repair, step, steps,
                   unmount, wait_health, wait_step, ward)
 
@@ -105,6 +105,32 @@ def test_what_a_remedy_does_not_help_is_not_over(world):
     wait('it was repaired', lambda: any('back in service' in s for s in steps(c, 'n1')))
     equal([(a['remedy'], a['done']) for a in repair(c, 'n1')['attempts']],
           [('mount.scratch', True), ('gpu.reset', True)], 'what was done')
+
+
+def test_what_was_cured_stays_cured_when_the_agent_ends(world):
+    """However it ends; and what was told stands though the line is gone."""
+    nodes = ['n1', 'n2', 'n3']
+    c, agents = ward(world, nodes, SharedNodes=1000, SurgeNodes=1000, remedy=[
+        'Remedy=gpu.reset Run=node:true Helps=xid.* Needs=nothing Confidence=70% Because="it resets it" Takes=1s '
+        'Disturbs=0 Settle=1s'])
+    for n in nodes[:2]:
+        kernel_says(world, n, 'NVRM: Xid (PCI:0000:9b:00): 95, pid=4711, name=python3, Uncontained error')
+    wait('they were repaired', lambda: all(any('back in service' in s for s in steps(c, n)) for n in nodes[:2]))
+    agents['n1'].process.stop()
+    agents['n2'].process.kill()
+    c.fettle('brake', 'stop', '--reason', 'only what is found matters here')
+    kernel_says(world, 'n3', 'NVRM: Xid (PCI:0000:9b:00): 79, pid=4711, name=python3, GPU has fallen off the bus.')
+    wait('it is told', lambda: incidents(c, 'n3'))
+    agents['n3'].process.kill()
+    world.write('n3/dev/kmsg', '6,0,1000000,-;it was\n6,1,9000000,-;overwritten\n')
+    for n in nodes:
+        agents[n].start()
+        kernel_says(world, n, 'nfs: server store1 not responding, still trying')
+    wait('their logs were read on', lambda: all('nfs.server' in str(health(c, n)['checks']) for n in nodes))
+    for n in nodes[:2]:
+        check('xid' not in str(health(c, n)['checks'] + incidents(c, n)), lambda n=n: f'{n}: {health(c, n)}')
+        equal(len(repair(c, n)['attempts']), 1, f'how often {n} was reset')
+    contains(str(health(c, 'n3')['checks']), 'xid.79', 'what was told of n3')
 
 
 def test_what_nobody_can_carry_out_is_a_persons(world):
