@@ -227,6 +227,14 @@ FETTLE_API int fettle_queue_take(struct fettle *f, const char *nodes, struct fet
                                  struct fettle_error *e);
 FETTLE_API int fettle_queue_note(struct fettle *f, const char *nodes, const char *note,
                                  struct fettle_answer **out, struct fettle_error *e);
+/* {overrides: [{node, by, source, at, until, left_s, why, of}]}: nodes that are in service by a person's
+ * word, with what was wrong when it was given. */
+FETTLE_API int fettle_override_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
+/* Wants nodes in service in spite of what is wrong with them; and no more. */
+FETTLE_API int fettle_override_set(struct fettle *f, const char *nodes, const char *reason,
+                                   struct fettle_answer **out, struct fettle_error *e);
+FETTLE_API int fettle_override_end(struct fettle *f, const char *nodes, const char *reason,
+                                   struct fettle_answer **out, struct fettle_error *e);
 /* {switches, budgets}: what holds Fettle back. */
 FETTLE_API int fettle_brake_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
 /* "stop" (no remedy is begun while it is on), "latch" (tripped by a surge; a person lets go). */

@@ -389,6 +389,8 @@ static const struct {
     [ROUTE_repair_approve] = {parse_yes, false, 3, {"nodes", "remedy", "reason"}},
     [ROUTE_repair_refuse] = {parse_no, false, 3, {"nodes", "remedy", "reason"}},
     [ROUTE_queue_ticket] = {parse_ticket, false, 3, {"nodes", "take", "reason"}},
+    [ROUTE_override_set] = {parse_hold, false, 2, {"nodes", "reason"}},
+    [ROUTE_override_end] = {parse_hold, false, 2, {"nodes", "reason"}},
     [ROUTE_brake_set] = {parse_brake, false, 3, {"name", "on", "reason"}},
     [ROUTE_power] = {parse_power, false, 2, {"nodes", "do"}},
 };

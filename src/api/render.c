@@ -344,6 +344,23 @@ static void value_MAINTENANCE(struct view *v, struct text *t)
     text_add_json(t, words.len ? words.s : "");
 }
 
+static void value_OVERRIDE(struct view *v, struct text *t)
+{
+    const struct override *o = member_override(v->member);
+    CLEANUP_TEXT struct text words = {0}, of = {0};
+    char left[32];
+    if (o) {
+        override_say(o, &of);
+        text_printf(&words, "%s (%s) for another %s", o->by, o->source,
+                    span_human(watch_override_left(v->watch, v->now, v->member), left));
+        if (of.len)
+            text_printf(&words, ", in spite of %s", of.s);
+        if (*o->why)
+            text_printf(&words, ": %s", o->why);
+    }
+    add_text(t, &words);
+}
+
 static void value_XNAME(struct view *v, struct text *t)
 {
     text_add_json(t, v->member->spec.xname ? v->member->spec.xname : "");

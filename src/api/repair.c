@@ -235,6 +235,68 @@ int call_queue_ticket(struct call *c, struct text *t, struct err *e)
     return rc;
 }
 
+/* --- overrides ------------------------------------------------------------------------------- */
+
+static void render_override(const struct call *c, const struct member *m, struct text *t)
+{
+    const struct override *o = member_override(m);
+    struct span left = watch_override_left(c->api->watch, c->now, m);
+    text_add(t, "{\"node\":");
+    text_add_json(t, m->name);
+    add_string(t, "by", o->by);
+    add_string(t, "source", o->source);
+    add_string(t, "why", o->why);
+    text_add(t, ",\"at\":");
+    render_time(t, o->at);
+    text_add(t, ",\"until\":");
+    render_time(t, (struct wall){c->wall.ns + left.ns});
+    text_printf(t, ",\"left_s\":%" PRId64 ",\"of\":[", left.ns / 1000000000);
+    for (size_t i = 0; i < o->n; i++) {
+        text_add(t, i ? ",{\"group\":" : "{\"group\":");
+        text_add_json(t, o->of[i].group);
+        add_string(t, "fault", o->of[i].fault);
+        add_string(t, "severity", result_name(o->of[i].severity));
+        text_add_char(t, '}');
+    }
+    text_add(t, "]}");
+}
+
+int call_override_list(struct call *c, struct text *t, struct err *e)
+{
+    const char *comma = "";
+    text_add(t, "{\"overrides\":[");
+    for (size_t i = 0; i < cluster_count(c->api->cluster); i++) {
+        const struct member *m = cluster_at(c->api->cluster, i);
+        if (!member_override(m))
+            continue;
+        text_add(t, comma);
+        comma = ",";
+        render_override(c, m, t);
+    }
+    text_add(t, "]}");
+    return 0;
+}
+
+static int override_by_hand(struct call *c, enum command_kind kind, struct err *e)
+{
+    struct ask a = {0};
+    int rc = call_ask(c, &a, e);
+    if (rc == 0)
+        rc = change(c, kind, "{}", &a, e);
+    ask_fini(&a);
+    return rc;
+}
+
+int call_override_set(struct call *c, struct text *t, struct err *e)
+{
+    return override_by_hand(c, COMMAND_OVERRIDE, e);
+}
+
+int call_override_end(struct call *c, struct text *t, struct err *e)
+{
+    return override_by_hand(c, COMMAND_OVERRIDE_END, e);
+}
+
 /* --- what holds Fettle back ------------------------------------------------------------------ */
 
 static void render_budget(void *arg, const struct budget *b)

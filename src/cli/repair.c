@@ -375,6 +375,58 @@ int queue_list(struct call *c, struct err *e)
     return report_list(c, &list, e);
 }
 
+/* ---- overrides ---- */
+
+static void add_covered(struct table *t, const struct fettle_value *o)
+{
+    CLEANUP_TEXT struct text of = {0};
+    REPORT_EACH(i, fettle_value_find(o, "of"))
+    text_printf(&of, "%s%s%s%s (%s)", of.len ? ", " : "", report_text(i, "fault"),
+                *report_text(i, "group") ? " " : "", report_text(i, "group"), report_text(i, "severity"));
+    table_add(t, of.len ? of.s : "");
+    table_add(t, report_text(o, "why"));
+}
+
+int override_list(struct call *c, struct err *e)
+{
+    static const struct column columns[] = {
+        {.heading = "NODE"},  {.heading = "BY"},          {.heading = "WHERE"}, {.heading = "SINCE"},
+        {.heading = "UNTIL"}, {.heading = "IN SPITE OF"}, {.heading = "WHY"}};
+    static const char *const keys[] = {"node", "by", "source", "at", "until"};
+    const struct report_list list = {.ask = fettle_override_list,
+                                     .rows = "overrides",
+                                     .columns = columns,
+                                     .n_columns = sizeof columns / sizeof columns[0],
+                                     .keys = keys,
+                                     .n_keys = sizeof keys / sizeof keys[0],
+                                     .rest = add_covered};
+    return report_list(c, &list, e);
+}
+
+static int put_override(struct fettle *f, const char *nodes, const char *word, const char *words,
+                        struct fettle_answer **out, struct fettle_error *e)
+{
+    return fettle_override_set(f, nodes, words, out, e);
+}
+
+static int drop_override(struct fettle *f, const char *nodes, const char *word, const char *words,
+                         struct fettle_answer **out, struct fettle_error *e)
+{
+    return fettle_override_end(f, nodes, words, out, e);
+}
+
+int override_set(struct call *c, struct err *e)
+{
+    int r = need_reason(c, e);
+    return r < 0 ? r : say(c, put_override, "in service by your word", e);
+}
+
+int override_end(struct call *c, struct err *e)
+{
+    int r = need_reason(c, e);
+    return r < 0 ? r : say(c, drop_override, "the override is over", e);
+}
+
 /* ---- brakes ---- */
 
 static int set_brake(struct call *c, const char *name, bool on, const char *done, struct err *e)

@@ -42,6 +42,7 @@
  *   list/HASH    {"components","absent","unknown"}         the components of baselines
  *   health/NAME  {"open":[incident],"past":[incident]}    what is wrong with the node
  *   repair/NAME  {"step","since","deadline",...}          its way back into service
+ *   override/NAME {"by","source","at","why","spent_s","of"}  in service by a person's word
  *   trial/NAME   {"now","last"}                          checks that it is, and was, held for
  *   shared/KEY   {"since","nodes","fault","why"}          one cause of findings on many nodes
  *   floor/CLASS CHECK {"at","sum","nodes":[...]}         what nodes came to in a benchmark
@@ -237,6 +238,21 @@ struct maintenance {
     char *why;
 };
 
+/* A person took the node back, or said that it stays in service: what was wrong with it then isolates it no
+ * more until the override ends. */
+struct override {
+    char *by, *source; /* who, and where: "Slurm", "command" */
+    struct wall at;
+    char *why;        /* the person's words; may be "" */
+    uint64_t spent_s; /* how much of its time it had when this was written */
+    size_t n;
+    struct override_of {
+        char group[FINDING_DEVICE_BYTES_MAX + 1];
+        enum result severity;
+        char fault[FAULT_BYTES_MAX + 1]; /* the worst, for people */
+    } * of;                              /* the incidents that were open, INCIDENTS_OPEN_MAX at most */
+};
+
 enum { TRIAL_NODES_MAX = 96 /* one commit has a record of each */, TRIALS_KEPT_MAX = CHECKS_SCHEDULED_MAX };
 
 /* Checks for which a node is held while they run (doc/spec/trial.md). */
@@ -290,6 +306,7 @@ struct past {
         *repair; /* NULL when none is to be remembered; step NONE: over, what was tried in it stays */
     struct maintenance *maintenance; /* NULL without */
     struct maintenance *window;      /* NULL without */
+    struct override *override;       /* NULL without */
 };
 
 struct rollout {
@@ -426,6 +443,12 @@ bool operation_by_agent(const char *run);
 const struct maintenance *member_maintenance(const struct member *m);
 /* The maintenance window of the scheduler's that it lies in, as it is recorded; NULL without. */
 const struct maintenance *member_window(const struct member *m);
+/* NULL while no override stands. */
+const struct override *member_override(const struct member *m);
+/* What the override covers: an incident of this group that is no worse than it was then. */
+bool override_covers(const struct override *o, const char *group, enum result severity);
+/* "xid.79 0000:9b:00.0 (fatal)" and so on: what the override covers, into t. */
+void override_say(const struct override *o, struct text *t);
 /* Its repair began before it was ever in service. */
 bool member_is_new(const struct member *m);
 /* NULL when no check was ever scheduled on it. */

@@ -556,6 +556,9 @@ int cluster_decide(const struct cluster *c, const struct command *cmd, size_t fr
     case COMMAND_MEASURED: rc = decide_measured(c, cmd, d, e); break;
     case COMMAND_TRIAL_BEGIN:
     case COMMAND_TRIAL_END: rc = decide_trial(c, cmd, d, e); break;
+    case COMMAND_OVERRIDE:
+    case COMMAND_OVERRIDE_AGE:
+    case COMMAND_OVERRIDE_END: rc = decide_override(c, cmd, d, e); break;
     case COMMAND_EFFECT: rc = decide_effect(c, cmd, d, e); break;
     case COMMANDS: break;
     }

@@ -77,6 +77,10 @@ int decide_machine(const struct cluster *c, const struct command *cmd, size_t fr
                    struct err *e);
 int decide_window(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
                   struct err *e);
+/* OVERRIDE, OVERRIDE_AGE and OVERRIDE_END. */
+int decide_override(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
+/* Adds that m's override ends, when one stands, and says it behind `said`. */
+void override_end(const struct member *m, const char *how, struct text *said, struct decision *d);
 int decide_instance(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
 /* The one node that a command is about. */
 int decide_one(const struct cluster *c, const struct command *cmd, struct member **out, struct err *e);
@@ -134,6 +138,10 @@ struct operation {
 };
 bool operation_begun(const struct cluster *c, const struct member *m);
 bool operation_begun_outside(const struct cluster *c, const struct member *m);
+/* Takes what Slurm's driver says of a node's record into it; no operation is added when it says so already.
+ */
+int effect_take_slurm(const struct cluster *c, const char *key, const json_t *done, struct wall at,
+                      struct decision *d, struct text *said, struct err *e);
 int decide_effect(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
 
 /* Adds the operation that makes the outbox say the drift (NULL: none), when it does not yet. */

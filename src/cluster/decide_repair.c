@@ -391,6 +391,7 @@ void forget_ailment(const struct member *m, const char *how, struct text *said, 
         decision_add(d, "health/", m->name, NULL);
     if (member_maintenance(m))
         decision_add(d, "maintenance/", m->name, NULL);
+    override_end(m, how, said, d);
     for (size_t i = 0; a && i < a->n_open && said->len < SAID_BYTES_MAX; i++)
         text_printf(said, "; closed %s: %s", a->open[i].id, how);
 }
@@ -495,6 +496,7 @@ static int decide_move(const struct cluster *c, const struct command *cmd, const
         repair_fini(&r);
     } else {
         repair_begin(cmd, m, &v.wish, d);
+        override_end(m, "a repair begins", &gone, d);
     }
     if (rc < 0)
         return rc;

@@ -28,6 +28,16 @@ static int refuse_step(const struct member *m, const char *what, struct err *e)
 
 /* --- moves by hand ---------------------------------------------------------------------------- */
 
+/* Whoever wants the node out has said so later than whoever wanted it in service. */
+static void put_override_away(const struct member *m, struct decision *d)
+{
+    CLEANUP_TEXT struct text t = {0};
+    CLEANUP_FREE char *said = STEAL(d->text);
+    text_add(&t, said);
+    override_end(m, "it is drained by hand", &t, d);
+    d->text = text_take(&t);
+}
+
 /* A person moves the repair; what was under way is given up. */
 static int move_by_hand(const struct cluster *c, const struct command *cmd, const struct member *m,
                         enum step to, uint64_t deadline_s, bool manual, struct decision *d, struct err *e)
@@ -53,6 +63,8 @@ static int move_by_hand(const struct cluster *c, const struct command *cmd, cons
         r.inconclusive = 0;
         repair_put(m, &r, d);
         say(d, m, said.s, cmd->reason);
+        if (to != STEP_PROVISION)
+            put_override_away(m, d);
     }
     repair_fini(&r);
     return rc;
@@ -83,6 +95,7 @@ static int begin_by_hand(const struct command *cmd, struct member *m, uint64_t d
     text_printf(&t, "isolate: %s (claim %s)", cmd->reason, cmd->claim);
     d->text = text_take(&t);
     hostlist_add(&d->changed, m->name);
+    put_override_away(m, d);
     return 0;
 }
 

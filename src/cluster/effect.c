@@ -332,9 +332,10 @@ static int take_operated(const char *key, json_t *o, json_t *done, struct decisi
 }
 
 /* What Fettle has written into Slurm is known by its driver alone. */
-static int take_slurm(const char *key, const json_t *o, const json_t *done, struct wall at,
+int effect_take_slurm(const struct cluster *c, const char *key, const json_t *done, struct wall at,
                       struct decision *d, struct text *said, struct err *e)
 {
+    CLEANUP_JSON json_t *o = effect_object(cluster_effect(c, key));
     const char *rest = key + strlen("effect/");
     if (json_is_null(done)) {
         if (effect_check(rest, NULL, e) < 0)
@@ -374,7 +375,7 @@ int decide_effect(const struct cluster *c, const struct command *cmd, struct dec
     CLEANUP_JSON json_t *o = effect_object(cluster_effect(c, key));
     int rc;
     if (strncmp(key, "effect/slurm.", 13) == 0)
-        rc = take_slurm(key, o, done, cmd->at, d, &said, e);
+        rc = effect_take_slurm(c, key, done, cmd->at, d, &said, e);
     else if (strncmp(key, "effect/operate.", 15) == 0)
         rc = take_operated(key, o, done, d, &said, e);
     else

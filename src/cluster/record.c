@@ -359,7 +359,7 @@ int cluster_put(struct cluster *c, const char *key, const char *value, struct er
                  {"machine/", put_machine},   {"maintenance/", put_maintenance},
                  {"origin/", put_origin},     {"trial/", put_trial},
                  {"window/", put_window},     {"floor/", put_floor},
-                 {"surge/", put_surge}};
+                 {"surge/", put_surge},       {"override/", put_override}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t len = strlen(kinds[i].prefix);
         if (strncmp(key, kinds[i].prefix, len) != 0)

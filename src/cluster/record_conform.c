@@ -74,7 +74,7 @@ void past_trim(struct member *m)
 {
     const struct past *p = m->past;
     if (p && !p->history && !p->drift && !p->reboots && !p->ailment && !p->repair && !p->maintenance &&
-        !p->window && !p->trial) {
+        !p->window && !p->trial && !p->override) {
         free(m->past);
         m->past = NULL;
     }

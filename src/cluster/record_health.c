@@ -317,4 +317,5 @@ void member_forget_health(struct cluster *c, struct member *m)
     take_ailment(c, m, NULL);
     member_forget_repair(c, m);
     member_forget_maintenance(c, m);
+    member_forget_override(c, m);
 }

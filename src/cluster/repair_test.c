@@ -457,6 +457,59 @@ static void test_slurm(void **state)
     assert_null(cluster_effect_value(w->c, "effect/slurm.lx01"));
 }
 
+#define TAKEN                                                                                               \
+    "{'by':'ann','source':'Slurm','effect':{'key':'effect/slurm.lx01','done':{'claim':'1.5','state':'overr" \
+    "idden','at':'7','reservation':false}}}"
+
+/* In one commit with what Slurm's driver notes, and once. */
+static void test_an_override_in_slurm(void **state)
+{
+    struct world *w = *state;
+    isolate(w);
+    assert_string_equal(
+        world_tell(w, COMMAND_OVERRIDE, "lx01", quoted(TAKEN), NULL),
+        quoted(
+            "effect/slurm.lx01 = {'id':'1000','claim':'1.5','state':'overridden','at':'7','reservation':"
+            "false}\noverride/lx01 = {'by':'ann','source':'Slurm','why':'','at':'1000','spent_s':0,'of':[{"
+            "'group':'gpu 0','fault':'xid.79','severity':'fatal'}]}\nlx01: ann took it back in Slurm: it is "
+            "in service by that word, in spite of xid.79 gpu 0 (fatal)\n"));
+    assert_string_equal(world_tell(w, COMMAND_OVERRIDE, "lx01", quoted(TAKEN), NULL), "nothing");
+    const struct override *o = member_override(cluster_find(w->c, "lx01"));
+    assert_true(override_covers(o, "gpu 0", RESULT_FATAL));
+    assert_false(override_covers(o, "gpu 0", RESULT_LOST));
+    assert_false(override_covers(o, "gpu 1", RESULT_DEGRADED));
+    world_tell(w, COMMAND_OVERRIDE, "lx02", quoted(TAKEN), NULL);
+    assert_int_equal(world_rc(), -EINVAL);
+}
+
+static const char * override(struct world *w, enum command_kind kind, const char *set)
+{
+    return world_ask(w, kind, "ann", "lx01", quoted(set), "a demo");
+}
+
+static void test_an_override_ends(void **state)
+{
+    struct world *w = *state;
+    override(w, COMMAND_OVERRIDE_END, "{}");
+    assert_int_equal(world_rc(), -EBUSY);
+    override(w, COMMAND_OVERRIDE, "{}");
+    assert_string_equal(override(w, COMMAND_OVERRIDE_AGE, "{'at':'1000','spent_s':9}"),
+                        quoted("override/lx01 = {'by':'ann','source':'command','why':'a demo','at':'1000',"
+                               "'spent_s':9,'of':[]}\nlx01: the override by ann has stood for 9s\n"));
+    assert_string_equal(override(w, COMMAND_OVERRIDE_AGE, "{'at':'1000','spent_s':8}"), "nothing");
+    assert_string_equal(override(w, COMMAND_OVERRIDE_END, "{'at':'999'}"), "nothing");
+    assert_string_equal(override(w, COMMAND_OVERRIDE_END, "{'at':'1000'}"),
+                        "override/lx01 = gone\nlx01: the override by ann ends: a demo\n");
+    override(w, COMMAND_OVERRIDE, "{}");
+    isolate(w);
+    assert_null(member_override(cluster_find(w->c, "lx01")));
+    override(w, COMMAND_OVERRIDE, "{}");
+    assert_non_null(strstr(hand(w, "manual_drain"), "; the override by ann ends: it is drained by hand\n"));
+    override(w, COMMAND_OVERRIDE, "{}"); /* a person wants it out by now */
+    assert_int_equal(world_rc(), -EBUSY);
+    assert_int_equal(cluster_put(w->c, "override/lx01", "{\"by\":\"ann\"}", NULL), -EILSEQ);
+}
+
 /* --- people ----------------------------------------------------------------------------------- */
 
 static void test_manual_drain(void **state)
@@ -748,6 +801,8 @@ int main(void)
         TEST(test_results_of_operations),
         TEST(test_an_operation_can_be_refused),
         TEST(test_slurm),
+        TEST(test_an_override_in_slurm),
+        TEST(test_an_override_ends),
         TEST(test_manual_drain),
         TEST(test_manual_drain_in_a_repair),
         TEST(test_human_intervention),

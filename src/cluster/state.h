@@ -183,6 +183,9 @@ int put_maintenance(struct cluster *c, const char *name, const char *value, stru
 int put_window(struct cluster *c, const char *name, const char *value, struct err *e);
 void member_forget_machine(struct cluster *c, struct member *m);
 void member_forget_maintenance(struct cluster *c, struct member *m);
+int put_override(struct cluster *c, const char *name, const char *value, struct err *e);
+void member_forget_override(struct cluster *c, struct member *m);
+char *override_record(const struct override *o);
 char *machine_record_write(const struct machine_record *i);
 /* Another machine has the name from `at` on. */
 void machine_record_change(struct machine_record *i, const char *machine, struct wall at);

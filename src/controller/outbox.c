@@ -149,12 +149,12 @@ static void on_maintained(void *arg, const struct slurm_maintenance *list, size_
 static void on_overridden(void *arg, const char *node, const char *claim, const char *who)
 {
     const struct outbox *o = arg;
-    struct member *m = cluster_find(o->with.cluster, node);
-    CLEANUP_TEXT struct text t = {0};
-    text_printf(&t, "%s took it back in Slurm, while claim %s rests on it", *who ? who : "somebody", claim);
+    CLEANUP_TEXT struct text t = {0}, key = {0};
+    const char *by = *who ? who : "somebody";
+    text_printf(&t, "%s took it back in Slurm, while claim %s rests on it", by, claim);
     o->with.notice(o->with.arg, "slurm.overridden", node, t.s);
-    if (m)
-        watch_overridden(o->with.watch, wall_now(), m, who);
+    text_printf(&key, "effect/slurm.%s", node);
+    results_overridden(o->results, key.s, by);
 }
 
 /* The watch sees it in the record. */

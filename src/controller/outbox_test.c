@@ -179,7 +179,6 @@ void watch_unscheduled(struct watch *w, struct member *m)
 }
 
 static enum work seen_work;
-static char overrider[64];
 
 void watch_scheduler(struct watch *w, struct member *m, enum work work, bool completing)
 {
@@ -199,11 +198,6 @@ void watch_window(struct watch *w, struct member *m, const char *why)
 {
     size_t len = strlen(windows);
     snprintf(windows + len, sizeof windows - len, "%s %s; ", m->name, why ? why : "in none");
-}
-
-void watch_overridden(struct watch *w, struct wall wall, struct member *m, const char *who)
-{
-    snprintf(overrider, sizeof overrider, "%s %s", m->name, who);
 }
 
 static char noticed[256];
@@ -390,11 +384,31 @@ static void slurm_is_told_and_asked(void **state)
     slurm.sink.overridden(slurm.sink.arg, "lx1", "1.2", "ann");
     assert_string_equal(noticed,
                         "slurm.overridden lx1: ann took it back in Slurm, while claim 1.2 rests on it");
-    assert_string_equal(overrider, "lx1 ann");
-    overrider[0] = '\0';
     slurm.sink.refused(slurm.sink.arg, "lx1", "1.2");
     assert_non_null(strstr(noticed, "slurm.overridden lx1: somebody deleted its reservation in Slurm"));
-    assert_string_equal(overrider, ""); /* the node is not the person's for it */
+}
+
+/* One commit has both, and what the driver notes later is a result again. */
+static void an_override_is_committed_with_its_result(void **state)
+{
+    static const char done[] = "{\"state\":\"overridden\"}", again[] = "{\"state\":\"drained\"}";
+    unsigned before = submitted.n;
+    outbox_configure(outbox, &with_slurm);
+    slurm.sink.overridden(slurm.sink.arg, "lx1", "1.2", "ann");
+    slurm.sink.result(slurm.sink.arg, "effect/slurm.lx1", done);
+    assert_int_equal(submitted.n, before + 1);
+    assert_int_equal(submitted.kind, COMMAND_OVERRIDE);
+    assert_string_equal(submitted.set, "{\"by\":\"ann\",\"source\":\"Slurm\",\"effect\":{\"key\":"
+                                       "\"effect/slurm.lx1\",\"done\":{\"state\":\"overridden\"}}}");
+    committed(-EAGAIN);
+    outbox_turn(outbox, mono_add(mono_now(), span_s(5)));
+    assert_int_equal(submitted.n, before + 2);
+    assert_int_equal(submitted.kind, COMMAND_OVERRIDE);
+    slurm.sink.result(slurm.sink.arg, "effect/slurm.lx1", again);
+    committed(0);
+    assert_int_equal(submitted.n, before + 3);
+    assert_int_equal(submitted.kind, COMMAND_EFFECT);
+    committed(0);
 }
 
 static void what_slurm_says_of_work_goes_to_the_watch(void **state)
@@ -616,6 +630,7 @@ int main(void)
         TEST(who_may_reboot_is_asked_of_the_watch),
         TEST(trouble_is_an_alarm_until_it_is_over),
         TEST(slurm_is_told_and_asked),
+        TEST(an_override_is_committed_with_its_result),
         TEST(what_slurm_says_of_work_goes_to_the_watch),
         TEST(who_lies_in_a_maintenance_reservation_goes_to_the_watch),
         TEST(before_the_first_reading_nobody_knows_and_then_the_agent_s_word_counts_elsewhere),

@@ -14,7 +14,9 @@ enum { AGAIN_AFTER_S = 1 };
 struct effect_result {
     struct results *all;
     char *key, *done;
+    char *who;             /* took the node back, and that is to be committed with it; NULL: nobody did */
     bool submitted, newer; /* newer: than what was submitted */
+    bool overrides;        /* `who` was submitted */
     struct mono again;
     struct effect_result *prev, *next;
 };
@@ -29,6 +31,7 @@ static void result_destroy(struct effect_result *r)
     DL_DELETE(r->all->list, r);
     free(r->key);
     free(r->done);
+    free(r->who);
     free(r);
 }
 
@@ -39,6 +42,8 @@ static void on_outcome(void *arg, const struct outcome *o)
     struct effect_result *r = arg;
     bool refused = o->rc == -ENOENT || o->rc == -EINVAL || o->rc == -EBUSY || o->rc == -EACCES;
     r->submitted = false;
+    if (r->overrides && (o->rc == 0 || refused))
+        free(STEAL(r->who));
     if (o->rc < 0)
         log_debug(LOG_STORE, "%s: the result is not committed: %s", r->key, o->why->msg);
     if (o->rc < 0 && !refused)
@@ -49,30 +54,58 @@ static void on_outcome(void *arg, const struct outcome *o)
         result_destroy(r); /* it is committed, or its effect is another one by now */
 }
 
-static void submit(struct effect_result *r)
+static void submit_override(struct effect_result *r)
+{
+    CLEANUP_HOSTLIST struct hostlist nodes = {0};
+    CLEANUP_TEXT struct text set = {0};
+    text_add(&set, "{\"by\":");
+    text_add_json(&set, r->who);
+    text_add(&set, ",\"source\":\"Slurm\",\"effect\":{\"key\":");
+    text_add_json(&set, r->key);
+    text_printf(&set, ",\"done\":%s}}", r->done);
+    hostlist_add(&nodes, effect_node(r->key));
+    const struct command cmd = {
+        .kind = COMMAND_OVERRIDE, .actor = "fettled", .at = wall_now(), .nodes = &nodes, .set = set.s};
+    committer_submit(r->all->committer, &cmd, on_outcome, r);
+}
+
+static void submit_effect(struct effect_result *r)
 {
     CLEANUP_TEXT struct text set = {0};
     text_add(&set, "{\"key\":");
     text_add_json(&set, r->key);
     text_printf(&set, ",\"done\":%s}", r->done);
-    r->submitted = true;
-    r->newer = false;
     const struct command cmd = {.kind = COMMAND_EFFECT, .actor = "fettled", .at = wall_now(), .set = set.s};
     committer_submit(r->all->committer, &cmd, on_outcome, r);
 }
 
-void results_add(struct results *all, const char *key, const char *done)
+static void submit(struct effect_result *r)
+{
+    r->submitted = true;
+    r->newer = false;
+    r->overrides = r->who != NULL;
+    if (r->who)
+        submit_override(r);
+    else
+        submit_effect(r);
+}
+
+static struct effect_result *find_or_make(struct results *all, const char *key)
 {
     struct effect_result *r;
     DL_FOREACH (all->list, r) {
         if (strcmp(r->key, key) == 0)
-            break;
+            return r;
     }
-    if (!r) {
-        r = mem_alloc(sizeof *r);
-        *r = (struct effect_result){.all = all, .key = mem_dup(key)};
-        DL_APPEND(all->list, r);
-    }
+    r = mem_alloc(sizeof *r);
+    *r = (struct effect_result){.all = all, .key = mem_dup(key)};
+    DL_APPEND(all->list, r);
+    return r;
+}
+
+void results_add(struct results *all, const char *key, const char *done)
+{
+    struct effect_result *r = find_or_make(all, key);
     free(r->done);
     r->done = mem_dup(done);
     r->newer = true;
@@ -80,12 +113,19 @@ void results_add(struct results *all, const char *key, const char *done)
         submit(r);
 }
 
+void results_overridden(struct results *all, const char *key, const char *who)
+{
+    struct effect_result *r = find_or_make(all, key);
+    free(r->who);
+    r->who = mem_dup(who);
+}
+
 void results_turn(struct results *all, struct mono now)
 {
     struct effect_result *r, *next;
     DL_FOREACH_SAFE(all->list, r, next)
     {
-        if (!r->submitted && now.ns >= r->again.ns)
+        if (!r->submitted && r->done && now.ns >= r->again.ns)
             submit(r);
     }
 }

@@ -15,6 +15,9 @@ struct results *results_create(struct committer *k);
 void results_destroy(struct results *r);
 /* key of the record, done the JSON of its new `done`. */
 void results_add(struct results *r, const char *key, const char *done);
+/* What is added next of this record says that a person took the node back in the scheduler: it is committed
+ * with that person's override. */
+void results_overridden(struct results *r, const char *key, const char *who);
 /* Time passes: call it some times a second. */
 void results_turn(struct results *r, struct mono now);
 

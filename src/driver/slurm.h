@@ -79,7 +79,8 @@ struct slurm_sink {
     void (*saw)(void *arg, const struct slurm_node *n);
     /* All such reservations, of each reading in which they could be read in full. */
     void (*maintained)(void *arg, const struct slurm_maintenance *list, size_t n);
-    /* A person took back what Fettle had drained for this claim. who: "", scontrol does not say. */
+    /* A person took back what Fettle had drained for this claim: the result that follows says so. who: "",
+     * scontrol does not say. */
     void (*overridden)(void *arg, const char *node, const char *claim, const char *who);
     /* A person deleted the reservation of the examination for this claim: the node is drained again. */
     void (*refused)(void *arg, const char *node, const char *claim);

@@ -131,6 +131,23 @@ int fettle_queue_note(struct fettle *f, const char *nodes, const char *note, str
     return change(f, "/v1/queue/ticket", nodes, "", NULL, note, out, e);
 }
 
+int fettle_override_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e)
+{
+    return call_ask(f, "GET", "/v1/overrides", NULL, out, e);
+}
+
+int fettle_override_set(struct fettle *f, const char *nodes, const char *reason, struct fettle_answer **out,
+                        struct fettle_error *e)
+{
+    return change(f, "/v1/overrides/set", nodes, "", NULL, reason, out, e);
+}
+
+int fettle_override_end(struct fettle *f, const char *nodes, const char *reason, struct fettle_answer **out,
+                        struct fettle_error *e)
+{
+    return change(f, "/v1/overrides/end", nodes, "", NULL, reason, out, e);
+}
+
 int fettle_brake_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e)
 {
     return call_ask(f, "GET", "/v1/brakes", NULL, out, e);

@@ -33,95 +33,6 @@ const char *slurm_recorded(const struct watch *w, const struct member *m)
     return cluster_effect_value(w->cluster, key.s);
 }
 
-static struct wall override_recorded(const struct watch *w, const struct member *m)
-{
-    const char *value = slurm_recorded(w, m);
-    if (!value || !strstr(value, "\"overridden\""))
-        return (struct wall){0};
-    CLEANUP_JSON json_t *o = json_read(value, strlen(value), NULL);
-    const char *state = "", *at = "";
-    uint64_t ns = 0;
-    if (o && json_take_string(o, "state", &state, NULL) == 0 && strcmp(state, "overridden") == 0 &&
-        json_take_string(o, "at", &at, NULL) == 0)
-        text_parse_u64(at, 0, INT64_MAX, &ns, NULL);
-    return (struct wall){(int64_t)ns};
-}
-
-/* Whether what a person said at this moment has had its time, by the watch's own time from when it was heard
- * of: a clock that is set forward ends it no sooner. */
-static bool override_over(const struct watch *w, const struct member *m, struct wall at)
-{
-    struct vitals *v = vitals_of((struct watch *)(uintptr_t)w, m);
-    struct mono now = watch_awake(w, w->last_tick);
-    int64_t age_ns = w->wall.ns - at.ns;
-    if (v->override_of.ns != at.ns) {
-        v->override_of = at;
-        v->override_from = (struct mono){now.ns - (age_ns > 0 ? age_ns : 0)};
-    }
-    return mono_sub(now, v->override_from).ns >= w->policy.health.override.ns;
-}
-
-/* What he took back was known when he did, also when the clock was set back since. */
-void override_note(struct watch *w, struct wall at, const struct member *m)
-{
-    const struct repair *r = member_repair(m);
-    const struct ailment *a = member_ailment(m);
-    struct vitals *v = vitals_of(w, m);
-    int64_t known = override_recorded(w, m).ns;
-    known = r && r->began.ns > known ? r->began.ns : known;
-    known = v->trial && v->trial->began_wall.ns > known ? v->trial->began_wall.ns : known;
-    for (size_t i = 0; a && i < a->n_open; i++)
-        for (size_t k = 0; k < a->open[i].n; k++)
-            known = a->open[i].findings[k].at.ns > known ? a->open[i].findings[k].at.ns : known;
-    v->overridden.ns = at.ns > known ? at.ns : known + 1;
-}
-
-struct wall overridden_at(const struct watch *w, const struct member *m)
-{
-    const struct vitals *v = vitals_find(w, m);
-    struct wall at = override_recorded(w, m);
-    if (v && v->overridden.ns > at.ns)
-        at = v->overridden;
-    const struct machine_record *i = member_machine(m);
-    if (i && i->n_before && at.ns <= i->since.ns)
-        return (struct wall){0}; /* it was another machine that was taken back */
-    return at.ns && !override_over(w, m, at) ? at : (struct wall){0};
-}
-
-/* The worst that was found by then. */
-static enum result severity_by(const struct incident *i, struct wall at)
-{
-    enum result r = RESULT_OK;
-    for (size_t k = 0; k < i->n; k++)
-        if (i->findings[k].at.ns <= at.ns && i->findings[k].f.result > r)
-            r = i->findings[k].f.result;
-    return r;
-}
-
-static bool stood_at(const struct incident *i, struct wall at)
-{
-    return i->since.ns <= at.ns && (!i->closed.ns || i->closed.ns >= at.ns);
-}
-
-bool overridden(const struct watch *w, const struct member *m, const struct incident *known,
-                const char *group, enum result severity)
-{
-    struct wall at = overridden_at(w, m);
-    const struct ailment *a = member_ailment(m);
-    if (!at.ns)
-        return false;
-    if (known && known->since.ns <= at.ns) {
-        enum result then = severity_by(known, at);
-        return severity <= (then > RESULT_FATAL ? then : RESULT_FATAL);
-    }
-    for (size_t i = 0; a && i < a->n_open + a->n_past; i++) {
-        const struct incident *one = i < a->n_open ? &a->open[i] : &a->past[i - a->n_open];
-        if (strcmp(one->group, group) == 0 && stood_at(one, at) && one->severity >= severity)
-            return true;
-    }
-    return false;
-}
-
 /* --- who is out ------------------------------------------------------------------------------- */
 
 static bool is_out(const struct watch *w, const struct member *m)
@@ -524,7 +435,7 @@ int brake_operate(const struct watch *w, struct mono now, const struct member *m
     rc = machine_check(w, m, e);
     if (rc < 0)
         return rc;
-    if (repair_yields(w, m))
+    if (repair_yields(m))
         return err_set(e, -EBUSY, "a person took it back");
     if (watch_work(w, m) != WORK_IDLE && needs_idle(w, now, m, remedy))
         return err_set(e, -EAGAIN, "%s",

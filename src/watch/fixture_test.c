@@ -132,6 +132,10 @@ static bool log_health(struct world *x, enum command_kind kind, const char *reas
     else if (kind == COMMAND_OUTCOME)
         text_printf(&x->log, ": %s %s", word(o, "remedy"),
                     json_is_true(json_object_get(o, "helped")) ? "helped" : "failed");
+    else if (kind == COMMAND_OVERRIDE_AGE)
+        text_printf(&x->log, ": %lld s", (long long)json_integer_value(json_object_get(o, "spent_s")));
+    else if (kind == COMMAND_OVERRIDE_END)
+        text_printf(&x->log, ": %s", reason);
     else if (kind == COMMAND_TRIAL_BEGIN || kind == COMMAND_TRIAL_END)
         log_trial(x, kind, o);
     else if (kind == COMMAND_SHARED)
@@ -450,6 +454,17 @@ void world_said(struct world *x, const char *expected)
     }
     assert_string_equal(t.s ? t.s : "", expected);
     text_clear(&x->log);
+}
+
+void world_override(struct world *x, int i)
+{
+    const char *name = world_node(x, i)->name;
+    CLEANUP_TEXT struct text set = {0};
+    text_printf(&set,
+                "{\"by\":\"ann\",\"source\":\"Slurm\",\"effect\":{\"key\":\"effect/slurm.%s\",\"done\":"
+                "{\"claim\":\"1.1\",\"state\":\"overridden\",\"at\":\"%lld\",\"reservation\":false}}}",
+                name, (long long)world_wall(x).ns);
+    assert_int_equal(world_command(x, COMMAND_OVERRIDE, name, set.s), 0);
 }
 
 void world_says_nothing(struct world *x)

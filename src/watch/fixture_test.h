@@ -79,7 +79,9 @@ void world_run(struct world *x, int64_t seconds);
 /* A person's command, on nodes ("" for none). Returns what cluster_decide does. */
 int world_command(struct world *x, enum command_kind kind, const char *nodes, const char *set);
 int world_command_for(struct world *x, enum command_kind kind, const char *nodes, const char *reason,
-                      const char *set);          /* the same with a reason */
+                      const char *set); /* the same with a reason */
+/* ann takes it back in the scheduler. */
+void world_override(struct world *x, int i);
 void world_says_nothing(struct world *x);        /* nothing was logged since */
 void world_said(struct world *x, const char *s); /* exactly these lines, without their times, since */
 /* "conformant", "drifted", "unknown"; and why not. */

@@ -81,8 +81,6 @@ void watch_away(struct watch *w, struct member *m, bool away);
 void watch_window(struct watch *w, struct member *m, const char *why);
 /* The scheduler does not have m: the agent's word alone counts. */
 void watch_unscheduled(struct watch *w, struct member *m);
-/* A person took the node back in the scheduler's own way while Fettle held it. */
-void watch_overridden(struct watch *w, struct wall wall, struct member *m, const char *who);
 
 /* --- trials: checks that the controller schedules on idle nodes (doc/spec/trial.md) ------------- */
 
@@ -124,6 +122,8 @@ bool watch_provisioned(const struct watch *w, struct mono now, const struct memb
 /* What would be done for m now and why: all candidates, with counts and costs. Also when it has no repair. In
  * a maintenance window of the scheduler's that is nothing. */
 void watch_choice(const struct watch *w, struct mono now, const struct member *m, struct choice *out);
+/* How long m's override still stands; 0 without one. */
+struct span watch_override_left(const struct watch *w, struct mono now, const struct member *m);
 /* Asked right before an operation is carried out: still its repair, this step and this id, approved, not
  * stopped, on this boot, fresh evidence, no work where that matters, within the budgets. 0; -EAGAIN, not now;
  * -EBUSY, not any more. Both with why. */

@@ -329,7 +329,7 @@ static void add_open(struct proposal *p, const struct incident *known, size_t fi
     severity = known && known->severity > severity ? known->severity : severity;
     if (row)
         p->recurs = row;
-    for (size_t i = first; i < p->all.n && !overridden(p->w, p->m, known, head->f->device, severity); i++)
+    for (size_t i = first; i < p->all.n && !overridden(p->m, head->f->device, severity); i++)
         if (p->all.list[i].of == first + 1)
             note_isolation(p, &p->all.list[i], severity, known ? known->since : p->w->wall);
     bool full = !known && p->ailment && p->ailment->n_open + json_array_size(p->open) >= INCIDENTS_OPEN_MAX;

@@ -34,6 +34,7 @@
  *   trial.c       checks for which idle nodes are held: those under way
  *   trial_begin.c who is due, and who is held
  *   trial_group.c what a check that several run together came to
+ *   override.c    nodes that are in service by a person's word
  *   brake.c       what keeps a node from being isolated or operated on
  *
  * All moments in here are of the watch's own time (watch_awake), but where a name says otherwise.
@@ -294,9 +295,8 @@ struct vitals {
     bool isolating;            /* proposed, and the record is not here yet */
     bool waits;                /* for room in a budget */
     struct mono restless;      /* that two machines answer by its name was told; ns 0: never */
-    struct wall overridden;    /* ns 0: not */
-    struct wall override_of;   /* that, or what the record says, */
-    struct mono override_from; /* and since when it counts */
+    struct wall override_of;   /* the `at` of the override for which the next is; ns 0: of none */
+    struct mono override_from; /* since when it counts */
     struct wall stage;         /* the step's `since`, for which the next are; ns 0: none */
     struct mono stage_at, stage_due;
     bool stage_limited;
@@ -458,8 +458,6 @@ void repair_stage(struct watch *w, struct mono now, const struct member *m);
 bool repair_look(struct watch *w, struct mono now, const struct member *m);
 /* Proposes that m, in no repair, goes through provisioning. */
 void repair_provision(struct watch *w, struct mono now, const struct member *m, const char *why);
-/* A person took m back since its repair began. */
-bool repair_yields(const struct watch *w, const struct member *m);
 /* m has to pass through provisioning first, as it comes for the first time. */
 bool repair_admits(const struct watch *w, const struct member *m);
 
@@ -638,6 +636,15 @@ bool operation_overdue(struct watch *w, struct mono now, const struct member *m,
 /* What comes up again on another boot when it has been done. */
 bool run_boots(const char *run);
 
+/* --- override.c ------------------------------------------------------------------------------ */
+
+/* A person wants m in service in spite of incidents of this group that are no worse than this. */
+bool overridden(const struct member *m, const char *group, enum result severity);
+/* A person wants m in service, and its repair gives way. */
+bool repair_yields(const struct member *m);
+/* In each sweep, for every member: writes down how long its override has stood, and ends it in time. */
+void override_look(struct watch *w, struct mono now, const struct member *m);
+
 /* --- brake.c --------------------------------------------------------------------------------- */
 
 /* Whether m may be isolated now for what began at `since`; if not, whoever has to know is told. */
@@ -648,12 +655,6 @@ int brake_stopped(const struct watch *w, struct err *e);
 const char *slurm_recorded(const struct watch *w, const struct member *m);
 /* A person holds m, and has it. */
 bool person_holds(const struct member *m);
-/* A person took it back a while ago, from what is wrong now: an incident that is known, or a new one (NULL)
- * of a group that was wrong then, as severe as it was. */
-bool overridden(const struct watch *w, const struct member *m, const struct incident *known,
-                const char *group, enum result severity);
-struct wall overridden_at(const struct watch *w, const struct member *m);    /* ns 0: not within its time */
-void override_note(struct watch *w, struct wall at, const struct member *m); /* a person takes it back now */
 /* Another machine is found under the name of m, which has to be tested: it is out from now on, whatever room
  * there is, and others find that it is. */
 void brake_swapped(struct watch *w, const struct member *m);

@@ -496,8 +496,6 @@ static bool carried_out(const struct turn *t, const struct operation *o)
         remedy && remedy->after && *remedy->after ? remedies_find(all, remedy->after) : NULL;
     if (after && t->r->step == STEP_REMEDY)
         return to_remedy(t, v, after, "it has to follow");
-    if (v.renewed)
-        t->v->overridden = (struct wall){0};
     return on_the_way(t, v, "carried out");
 }
 
@@ -632,7 +630,7 @@ static bool in_provision(const struct turn *t)
     CLEANUP_TEXT struct text why = {0}, said = {0};
     struct move v = {0};
     struct err e = {0};
-    if (repair_yields(t->w, t->m))
+    if (repair_yields(t->m))
         return to_step(t, v, STEP_NONE, "a person took it back");
     if (window_of(t->w, t->m))
         return false;
@@ -682,19 +680,12 @@ void repair_stage(struct watch *w, struct mono now, const struct member *m)
     }
 }
 
-bool repair_yields(const struct watch *w, const struct member *m)
-{
-    const struct repair *r = member_repair(m);
-    struct wall at = overridden_at(w, m);
-    return r && !r->manual && at.ns && r->began.ns <= at.ns;
-}
-
 /* A person took the node back: what is not begun is not done, and what is wrong is his. */
 static bool yield_to_person(const struct turn *t)
 {
     struct operation o;
     struct move v = {0};
-    if (!repair_yields(t->w, t->m))
+    if (!repair_yields(t->m))
         return false;
     operation_read(t->w, t->m, &o);
     bool begun = o.state == OPERATION_BEGUN;
@@ -728,9 +719,9 @@ void repair_provision(struct watch *w, struct mono now, const struct member *m, 
 static bool begin_maintenance(const struct turn *t)
 {
     const struct maintenance *x = member_maintenance(t->m);
+    const struct override *o = member_override(t->m);
     CLEANUP_TEXT struct text why = {0};
-    if (!x || !watch_live(t->w, t->m) || overridden_at(t->w, t->m).ns > x->at.ns ||
-        !brake_maintain(t->w, t->m))
+    if (!x || !watch_live(t->w, t->m) || (o && o->at.ns > x->at.ns) || !brake_maintain(t->w, t->m))
         return false;
     say_maintenance(t, &why);
     return to_step(t, (struct move){.problem = "maintenance"}, STEP_ISOLATE, why.s);
@@ -764,15 +755,4 @@ bool repair_look(struct watch *w, struct mono now, const struct member *m)
     case STEPS: return false;
     }
     return false;
-}
-
-/* --- from outside ----------------------------------------------------------------------------- */
-
-void watch_overridden(struct watch *w, struct wall wall, struct member *m, const char *who)
-{
-    CLEANUP_TEXT struct text t = {0};
-    override_note(w, wall, m);
-    text_printf(&t, "%s took it back in the scheduler", who);
-    w->sink.notice(w->sink.arg, "node.overridden", m->name, t.s);
-    health_changed(w, m);
 }

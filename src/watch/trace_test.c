@@ -352,7 +352,7 @@ static void node_line(struct trace *t, const char *verb, int i, char *rest)
     } else if (strcmp(verb, "root") == 0) {
         person(t, word, world_node(t->x, i)->name);
     } else if (strcmp(verb, "resumed") == 0) {
-        watch_overridden(t->x->w, world_wall(t->x), world_node(t->x, i), "ann");
+        world_override(t->x, i);
     } else if (strcmp(verb, "window") == 0) {
         watch_window(t->x->w, world_node(t->x, i), strcmp(word, "none") == 0 ? NULL : rest);
     } else if (strcmp(verb, "maintenance") == 0) {

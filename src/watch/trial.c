@@ -247,7 +247,7 @@ static const char *disturbed(struct watch *w, struct mono now, const struct tria
         return "its examination is over";
     if (!examines(t, s) && member_repair(m))
         return "it is ill, and being repaired";
-    if (!is_kept(t, s, m) || overridden_at(w, m).ns >= t->began_wall.ns)
+    if (!is_kept(t, s, m) || member_override(m))
         return "a person took it back";
     if (window_of(w, m))
         return "it is in maintenance";

@@ -139,7 +139,7 @@ static bool may_run(const struct watch *w, struct mono now, const struct member 
     CLEANUP_TEXT struct text claims = {0}, shortfall = {0};
     const struct vitals *v = vitals_find(w, m);
     struct fitness f;
-    if (v->trial || v->asked || v->isolating || m->n_claims || member_repair(m) || overridden_at(w, m).ns ||
+    if (v->trial || v->asked || v->isolating || m->n_claims || member_repair(m) || member_override(m) ||
         watch_work(w, m) != WORK_IDLE || !is_well(w, now, m, check))
         return false;
     watch_fitness(w, mono_add(now, w->stood_still), m, &claims, &shortfall, &f);

@@ -314,7 +314,7 @@ static void test_people_end_it(void **state)
     ward_run(d, 5);
     world_command_for(d->x, COMMAND_DRAIN, "lx01", "bad DIMM", NULL);
     world_command(d->x, COMMAND_UNDRAIN, "lx02", NULL);
-    watch_overridden(d->x->w, world_wall(d->x), world_node(d->x, 3), "ann");
+    world_override(d->x, 3);
     ward_run(d, 3);
     assert_int_equal(ward_count_held(d), 0);
     assert_true(world_held(d->x, 1, CLAIM_DRAIN));

@@ -330,6 +330,7 @@ static void examine(struct watch *w, struct member *m, struct mono now)
         machine_look(w, now, m);
     }
     window_look(w, now, m);
+    override_look(w, now, m);
     health_look(w, now, m);
     trial_look(w, now, m);
     if (is != was || (m->id + w->sweeps) % ROW_SWEEPS == 0)

@@ -79,7 +79,7 @@ struct watch_sink {
     /* Something was observed that is no decision: "node.late", "node.live", "node.duplicate",
      * "alarm.silence", "alarm.over",
      * "alarm.drift", "alarm.fingerprint" (somebody lies), "alarm.rollout" (past its deadline), "alarm.budget"
-     * (a node stays in service for want of room), "alarm.surge", "alarm.shared", "node.overridden". nodes is
+     * (a node stays in service for want of room), "alarm.surge", "alarm.shared". nodes is
      * a folded list, may be "". */
     void (*notice)(void *arg, const char *what, const char *nodes, const char *text);
 };

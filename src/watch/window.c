@@ -65,9 +65,8 @@ static void note(struct watch *w, const struct member *m, const char *why)
 static void provision(struct watch *w, struct mono now, const struct member *m)
 {
     CLEANUP_TEXT struct text missing = {0}, why = {0};
-    if (member_repair(m) || overridden_at(w, m).ns || health_asked(vitals_of(w, m), now) ||
-        !watch_live(w, m) || watch_provisioned(w, mono_add(now, w->stood_still), m, &missing) ||
-        !brake_maintain(w, m))
+    if (member_repair(m) || member_override(m) || health_asked(vitals_of(w, m), now) || !watch_live(w, m) ||
+        watch_provisioned(w, mono_add(now, w->stood_still), m, &missing) || !brake_maintain(w, m))
         return;
     text_printf(&why, "its maintenance is over: %s", missing.s);
     repair_provision(w, now, m, why.s);

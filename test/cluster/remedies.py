@@ -55,6 +55,27 @@ def test_what_has_to_follow_follows_at_once(world):
     wait_mended(c, ['n1'], 2)
 
 
+def test_a_person_wants_a_node_in_service(world):
+    """By command: also over a restart, for what was wrong then, and until the person says otherwise."""
+    c, _ = ward(world, ['n1', 'n2'])
+    for n in ('n1', 'n2'):
+        unmount(world, n)
+        wait_step(c, n, 'queue')
+    c.fettle('override', 'set', 'n1', '--reason', 'the demo needs it')
+    c.wait_nodes('it is in service', ['n1'], Lifecycle='available', Health='fatal', Claims=0)
+    contains(c.node('n1')['Override'], 'root (command) for another ', 'what is known of it')
+    contains(c.fettle('override', 'list'), 'scratch mount /scratch (fatal)', 'the list')
+    c.process.kill()
+    c.start()
+    c.wait_nodes('it is heard again', ['n1'], Lifecycle='available', Liveness='live', Health='fatal')
+    holds('it stays in service', 3, lambda: c.node('n1')['Lifecycle'] == 'available')
+    c.fettle('override', 'end', 'n1', '--reason', 'the demo is over')
+    wait_step(c, 'n1', 'queue')
+    equal([e['what'] for e in c.journal() if e['what'].startswith('override.')], ['override.set', 'override.end'],
+          'what the journal has')
+    contains(c.fettle('override', 'end', 'n1', '--reason', 'twice', status=3), 'has no override', 'the refusal')
+
+
 def test_nodes_that_are_taken_out_of_the_configuration(world):
     """In each step: nothing is done to them, and when they are back their repair goes on where it was."""
     mend = world.write('mend', f'#!/bin/sh\necho . >>{world.dir}/$FETTLE_NODE.count\n'

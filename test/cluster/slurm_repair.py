@@ -125,13 +125,23 @@ def test_who_resumes_is_right_for_a_while(world):
         l.scontrol('update', f'NodeName={n}', 'State=RESUME')
     c.wait_nodes('they are in service, as the person wants it', ['c1', 'c2'], Lifecycle='available')
     holds('they stay in service', 4, lambda: not is_drained(l, 'c1') and not is_drained(l, 'c2'))
-    check(entries(c, 'node.overridden') or c.log_lines('node.overridden', 'slurm.overridden'), 'nobody was told of it')
+    equal(len(entries(c, 'override.set')), 2, 'entries of it in the journal')
+    contains(c.node('c1')['Override'], 'somebody (Slurm) for another ', 'what is known of it')
+    c.restart()
+    c.wait_nodes('it knows them', ['c1', 'c2'], Lifecycle='available', Liveness='live', Health='fatal')
+    holds('it has not forgotten', 4, lambda: not is_drained(l, 'c1') and not is_drained(l, 'c2'))
+    equal([o['of'] for o in c.get('/v1/overrides')['overrides']],
+          2 * [[{'group': 'mount /scratch', 'fault': 'scratch', 'severity': 'fatal'}]], 'what they cover')
     kernel_says(world, 'c1', XID)  # worse than what the person knew of
     wait_drained(l, 'c1')
     check(not is_drained(l, 'c2'), 'c2 was drained for what the person knew of')
+    contains(' '.join(e['text'] for e in entries(c, 'health.findings', 'c1')), 'the override by somebody ends: it is worse',
+             'what the journal says')
     c.write(OverrideTime='1s')
     c.fettle('reload')
     wait_drained(l, 'c2')  # the time is over
+    contains(entries(c, 'override.end', 'c2')[-1]['text'], 'its time is over', 'what the journal says')
+    equal(c.get('/v1/overrides')['overrides'], [], 'overrides')
     for n in ('c1', 'c2'):
         equal(len(calls(world, f'NodeName={n} ', 'State=DRAIN')), 2, f'drains of {n}')
 

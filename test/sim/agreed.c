@@ -167,6 +167,9 @@ static void opinion_take(struct sim *s, const struct job *j)
         case COMMAND_OUTCOME:
         case COMMAND_OPERATE:
         case COMMAND_TRANSITION:
+        case COMMAND_OVERRIDE:
+        case COMMAND_OVERRIDE_AGE:
+        case COMMAND_OVERRIDE_END:
         case COMMAND_TICKET:
         case COMMAND_REPAIR_APPROVE:
         case COMMAND_REPAIR_REFUSE:

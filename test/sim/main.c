@@ -98,6 +98,7 @@ static void play(uint64_t seed, long steps, bool verbose, int follow, struct sim
     sums->shared_causes += s->shared_causes;
     sums->latches += s->latches;
     sums->helped += s->helped;
+    sums->overrides += s->overrides;
     sums->trials += s->trials;
     sums->tried += s->tried;
     sums->examined += s->examined;
@@ -160,9 +161,9 @@ int main(int argc, char **argv)
     printf("%zu nodes isolated, %zu back, %zu times in the work queue, %zu operations, %zu helped; %zu "
            "shared causes, "
            "%zu surges; %zu trials, %zu runs, %zu in examinations, %zu times what they measured\n"
-           "%zu machines swapped, %zu swapped back; %zu seen to be others\n",
+           "%zu machines swapped, %zu swapped back; %zu seen to be others; %zu overrides\n",
            sums.isolations, sums.returns, sums.queued, sums.operations, sums.helped, sums.shared_causes,
            sums.latches, sums.trials, sums.tried, sums.examined, sums.measured, sums.swaps, sums.swaps_back,
-           sums.renamed);
+           sums.renamed, sums.overrides);
     return 0;
 }

@@ -333,6 +333,44 @@ void mend_budgets(struct sim *s, int of)
     }
 }
 
+/* Something is wrong that its override did not cover. */
+static bool is_worse(const struct patient *p, const struct member *m)
+{
+    const struct ailment *a = member_ailment(m);
+    const struct override covered = {.n = p->word.n, .of = (struct override_of *)(uintptr_t)p->word.of};
+    for (size_t i = 0; a && i < a->n_open; i++)
+        if (!a->open[i].observe && !override_covers(&covered, a->open[i].group, a->open[i].severity))
+            return true;
+    return false;
+}
+
+/* An override ends in its time, for something worse, or by somebody's word; whichever controller leads, and
+ * whatever is done to the clock. */
+static void check_override(struct sim *s, int i, const struct member *m, const struct repair *r,
+                           const struct job *j)
+{
+    struct patient *p = &s->patients[i];
+    const struct override *o = member_override(m);
+    if (o && r && p->step == STEP_NONE)
+        sim_fail(s, "%s is taken out while an override stands", m->name);
+    if (!o && p->word.at.ns && !is_by_person(j)) {
+        if (j->kind == COMMAND_OVERRIDE_END && s->now - p->word.since < s->policy.health.override.ns)
+            sim_fail(s, "the override of %s ends before its time", m->name);
+        if (j->kind == COMMAND_FINDINGS && !is_worse(p, m))
+            sim_fail(s, "the override of %s ends, and nothing is worse", m->name);
+        if (j->kind != COMMAND_OVERRIDE_END && j->kind != COMMAND_FINDINGS && j->kind != COMMAND_INSTANCE &&
+            j->kind != COMMAND_REPAIR)
+            sim_fail(s, "the override of %s ends by %s", m->name, command_name(j->kind));
+    }
+    if (o && o->at.ns != p->word.at.ns) {
+        p->word.since = s->now;
+        p->word.n = o->n;
+        memcpy(p->word.of, o->of, o->n * sizeof *o->of);
+        s->overrides++;
+    }
+    p->word.at = o ? o->at : (struct wall){0};
+}
+
 void mend_after(struct sim *s, const struct job *j)
 {
     if (!s->ill)
@@ -356,6 +394,7 @@ void mend_after(struct sim *s, const struct job *j)
         if (r && r->approval == APPROVAL_GIVEN && p->approval != APPROVAL_GIVEN &&
             j->kind != COMMAND_REPAIR_APPROVE)
             sim_fail(s, "%s: %s is approved by %s (4)", m->name, r->remedy, j->actor);
+        check_override(s, (int)i, m, r, j);
         check_move(s, (int)i, r, j);
         check_form(s, (int)i, m, r);
         if (j->kind == COMMAND_OPERATE)

@@ -376,17 +376,6 @@ static int any_in_repair(struct sim *s, enum step step)
     return (int)sim_random(s, s->n);
 }
 
-static void override(struct sim *s)
-{
-    int i = any_in_repair(s, STEPS);
-    struct member *m = cluster_find(s->cluster, s->nodes[i].name);
-    if (!m || !member_repair(m))
-        return;
-    sim_say(s, "%s is resumed in the scheduler", m->name);
-    mend_answered(s, i);
-    watch_overridden(s->watch, wall(s), m, "ann");
-}
-
 /* False when nothing is to be committed. */
 bool repair_operator(struct sim *s, struct command *cmd, struct hostlist *nodes, struct text *set)
 {
@@ -418,7 +407,11 @@ bool repair_operator(struct sim *s, struct command *cmd, struct hostlist *nodes,
         i = any_in_repair(s, STEP_QUEUE);
         text_printf(set, "{\"take\":%s}", sim_random(s, 2) ? "true" : "false");
         break;
-    case 6: override(s); return false;
+    case 6:
+        cmd->kind = COMMAND_OVERRIDE;
+        text_add(set, "{}");
+        mend_answered(s, i);
+        break;
     default:
         cmd->kind = COMMAND_TRANSITION;
         text_printf(set, "{\"transition\":\"%s\"}", sim_random(s, 4) ? "maintenance_over" : "maintenance");

@@ -186,6 +186,14 @@ struct patient {
         int64_t ends, deadline;
     } trial;
 
+    /* The override that stands, as it was written down. */
+    struct {
+        struct wall at; /* ns 0: none stands */
+        int64_t since;
+        size_t n;
+        struct override_of of[INCIDENTS_OPEN_MAX];
+    } word;
+
     /* The scheduler. */
     bool drained_there;
     int64_t drain_at, completing_until;
@@ -358,7 +366,7 @@ struct sim {
     bool isolated[NODES_MAX];     /* and it is recorded, by the clock as it is: leaders after count it, too */
     bool stopped, latched;        /* before a commit */
     size_t trials, tried, examined, measured; /* examined: runs on nodes in the extensive stage */
-    size_t isolations, returns, operations, queued, shared_causes, latches, helped;
+    size_t isolations, returns, operations, queued, shared_causes, latches, helped, overrides;
     size_t drifts, restored, persists, overdue, reboots, approved, liars;
 };
 
