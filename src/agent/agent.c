@@ -567,10 +567,11 @@ static int on_settings(struct agent *a, const struct frame *f, struct err *e)
     bool taken = take_survey(a, s.survey, &survey);
     if (s.has_spread)
         uplink_set_spread(a->uplink, s.spread);
+    uplink_set_waits(a->uplink, &s.waits);
     if (s.has_interval)
         set_interval(a, s.interval);
     surveyor_settings(a->surveyor, &survey);
-    collect_settings(a->collect, s.has_interval ? &s.interval : NULL, taken ? s.survey : NULL);
+    collect_settings(a->collect, s.has_interval ? &s.interval : NULL, &s.waits, taken ? s.survey : NULL);
     body_survey_fini(&survey);
     json_decref(s.survey);
     return 0;
@@ -731,6 +732,8 @@ static int on_frame(void *arg, const struct frame *f, struct err *e)
         return on_recheck(a, f, e);
     if (f->type == FRAME_SHARE && controller && !a->once)
         return on_share(a, f, e);
+    if (f->type == FRAME_HEARD && controller)
+        collect_answered(a->collect);
     if (f->type == FRAME_RENEWED && controller)
         return on_renewed(a, f, e);
     return 0;

@@ -146,6 +146,23 @@ static int take_survey(const json_t *body, json_t **out, struct err *e)
     return 0;
 }
 
+static int take_waits(const json_t *body, struct body_waits *out, struct err *e)
+{
+    const struct {
+        const char *key;
+        struct span *to;
+    } all[] = {{"answer_ms", &out->answer},
+               {"pause_ms", &out->pause},
+               {"hold_ms", &out->hold},
+               {"away_ms", &out->away},
+               {"silent_ms", &out->silent}};
+    int r = 0;
+    bool has;
+    for (size_t i = 0; !r && i < sizeof all / sizeof all[0]; i++)
+        r = take_time(body, all[i].key, BODY_INTERVAL_MS_MAX, &has, all[i].to, e);
+    return r;
+}
+
 int body_read_welcome(const struct frame *f, struct body_welcome *out, struct err *e)
 {
     CLEANUP_JSON json_t *body = read_object(f, e);
@@ -156,6 +173,8 @@ int body_read_welcome(const struct frame *f, struct body_welcome *out, struct er
     int r = take_time(body, "interval_ms", BODY_INTERVAL_MS_MAX, &out->has_interval, &out->interval, e);
     if (!r)
         r = take_time(body, "spread_ms", BODY_INTERVAL_MS_MAX, &has_spread, &out->spread, e);
+    if (!r)
+        r = take_waits(body, &out->waits, e);
     if (!r)
         r = take_number(body, "term", &out->term, e);
     if (!r)
@@ -178,6 +197,8 @@ int body_read_settings(const struct frame *f, struct body_settings *out, struct 
     int r = take_time(body, "interval_ms", BODY_INTERVAL_MS_MAX, &out->has_interval, &out->interval, e);
     if (!r)
         r = take_time(body, "spread_ms", BODY_INTERVAL_MS_MAX, &out->has_spread, &out->spread, e);
+    if (!r)
+        r = take_waits(body, &out->waits, e);
     if (!r)
         r = take_survey(body, &out->survey, e);
     return frame_wrap(f, r, e);

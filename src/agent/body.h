@@ -44,10 +44,17 @@ struct body_survey {
 int body_read_survey(const struct frame *f, struct body_survey *out, struct err *e);
 void body_survey_fini(struct body_survey *s);
 
+/* How long to wait for whom (doc/spec/link.md, "Patience"). Zero: not said, as by an older controller. */
+struct body_waits {
+    struct span answer, pause;      /* for every agent */
+    struct span hold, away, silent; /* for collectors */
+};
+
 struct body_welcome {
     bool has_interval;
     struct span interval; /* zero: report once and wait */
     struct span spread;
+    struct body_waits waits;
     uint64_t term;
     char origin[BODY_WORD_BYTES_MAX + 1]; /* the state in which the term counts; "" when it was not said */
     char controller[BODY_WORD_BYTES_MAX + 1]; /* its instance */
@@ -60,6 +67,7 @@ int body_read_welcome(const struct frame *f, struct body_welcome *out, struct er
 struct body_settings {
     bool has_interval, has_spread;
     struct span interval, spread;
+    struct body_waits waits;
     json_t *survey;
 };
 int body_read_settings(const struct frame *f, struct body_settings *out, struct err *e);

@@ -22,9 +22,11 @@
 enum {
     GREET_MS = 10000,             /* from the connection to HELLO */
     NEWS_MS = 50,                 /* in which what cannot wait for the batch is gathered */
-    SWEEP_MS = 5000,              /* how often silent links are looked for */
-    SILENT_INTERVALS = 6,         /* after these a link is closed, at least after a minute */
-    AWAY_MS = 600000,             /* without a controller until the agents are sent away */
+    SWEEP_MS = 1000,              /* how often silent links are looked for */
+    TELLS_SWEEPS = 5,             /* an agent that was asked has these to say its checks */
+    SILENT_INTERVALS = 2,         /* for so long at least a link may be silent */
+    SILENT_MS = 60000,            /* likewise, where the controller does not say how long it waits */
+    AWAY_MS = 600000,             /* likewise: without a controller until the agents are sent away */
     STRANGERS_MAX = 256,          /* links beyond one for each node */
     QUEUED_BYTES_MAX = 256 << 10, /* in the uplink, before more is asked for or sent */
     TELLING_MAX = 8,              /* agents that say all their checks anew at one time */
@@ -34,7 +36,7 @@ struct link {
     struct link *prev, *next;
     struct collect *c;
     struct peer *peer;
-    struct mono last;
+    struct mono last;                       /* its HELLO, or the last heartbeat that counted */
     char name[HOSTLIST_NAME_BYTES_MAX + 1]; /* "" until HELLO */
     char instance[BODY_WORD_BYTES_MAX + 1];
     char checklist[BODY_WORD_BYTES_MAX + 1]; /* the hash of what it was given, or had */
@@ -57,6 +59,7 @@ struct collect {
     bool up;          /* the controller hears us */
     bool fresh_epoch; /* of this controller no epoch was seen yet */
     struct span interval;
+    struct body_waits waits;
     char *survey; /* the controller's order how fingerprints are read, as it came; NULL: none */
     uint64_t term;
     char origin[BODY_WORD_BYTES_MAX + 1];
@@ -64,6 +67,8 @@ struct collect {
     char checklist[BODY_WORD_BYTES_MAX + 1]; /* its hash; "" while there is none */
     struct text checklist_body;
     unsigned telling;
+    unsigned sweeps;
+    struct mono swept;
     bool destroyed;
 };
 
@@ -197,9 +202,12 @@ static int64_t spread_ms(const struct collect *c)
     return (int64_t)ledger_count(c->ledger) * 3 / 2;
 }
 
-/* How fingerprints are to be read, as the controller signed it. */
-static void add_survey(const struct collect *c, struct text *body)
+/* How long an agent waits for whom, and how fingerprints are to be read, as the controller signed it. */
+static void add_orders(const struct collect *c, struct text *body)
 {
+    if (c->waits.answer.ns)
+        text_printf(body, ",\"answer_ms\":%" PRId64 ",\"pause_ms\":%" PRId64, span_to_ms(c->waits.answer),
+                    span_to_ms(c->waits.pause));
     if (c->survey)
         text_printf(body, ",\"survey\":%s", c->survey);
 }
@@ -210,7 +218,7 @@ static void send_settings(struct link *k, bool all)
     text_printf(&body, "{\"interval_ms\":%" PRId64 ",\"spread_ms\":%" PRId64, span_to_ms(k->c->interval),
                 spread_ms(k->c));
     if (all)
-        add_survey(k->c, &body);
+        add_orders(k->c, &body);
     text_add_char(&body, '}');
     peer_send(k->peer, FRAME_SETTINGS, 0, body.s, body.len);
 }
@@ -223,7 +231,7 @@ static void welcome(struct link *k)
                 "{\"interval_ms\":%" PRId64 ",\"spread_ms\":%" PRId64 ",\"term\":%" PRIu64
                 ",\"origin\":\"%s\",\"controller\":\"%s\"",
                 span_to_ms(c->interval), spread_ms(c), c->term, c->origin, c->controller);
-    add_survey(c, &body);
+    add_orders(c, &body);
     text_add_char(&body, '}');
     peer_send(k->peer, FRAME_WELCOME, 0, body.s, body.len);
 }
@@ -269,11 +277,13 @@ static int on_heartbeat(struct link *k, const struct frame *f, struct err *e)
 {
     struct body_heartbeat h;
     int r = body_read_heartbeat(f, &h, e);
-    if (!r && !ledger_heartbeat(k->c->ledger, mono_now(), k->name, &h))
+    if (!r && ledger_heartbeat(k->c->ledger, mono_now(), k->name, &h))
+        k->last = mono_now();
+    else if (!r)
         log_debug(LOG_COLLECT, "%s: a heartbeat that is not new was dropped", k->name);
     free(h.work);
     if (!r)
-        send_settings(k, false); /* by which the agent knows that it is heard (uplink_answer_limit) */
+        send_settings(k, false); /* by which the agent knows that it is heard */
     return r;
 }
 
@@ -331,7 +341,8 @@ static void on_link_frame(struct peer *p, void *arg, const struct frame *f)
     int r = 0;
     if (!k->c->ledger || k->c->destroyed)
         return;
-    k->last = mono_now();
+    if (!k->name[0])
+        k->last = mono_now();
     if (f->type == FRAME_HELLO)
         r = on_hello(k, f, &e);
     else if (!k->name[0])
@@ -396,34 +407,93 @@ static void on_connection(void *arg, int fd)
     k->peer = peer_accept(c->loop, fd, c->tls, &link_events, k);
 }
 
+/* A node that is connected and not heard is down at the controller by now. Its agent comes anew, if it lives.
+ */
+static void close_unheard(struct link *k, int64_t silent_ms)
+{
+    log_warn("%s is connected and was not heard for %" PRId64 " s: its connection is closed", k->name,
+             silent_ms / 1000);
+    peer_close(k->peer);
+}
+
+/* How long a node may be connected and not heard. */
+static int64_t silent_limit_ms(const struct collect *c)
+{
+    int64_t limit = c->waits.silent.ns ? span_to_ms(c->waits.silent) : SILENT_MS;
+    int64_t least = SILENT_INTERVALS * span_to_ms(c->interval);
+    return limit > least ? limit : least;
+}
+
 static void on_sweep(uv_timer_t *timer)
 {
     struct collect *c = timer->data;
     struct mono now = mono_now();
-    int64_t limit_ms = SILENT_INTERVALS * span_to_ms(c->interval);
     struct link *k;
+    bool tells = c->sweeps++ % TELLS_SWEEPS == 0;
+    bool stood_still = mono_sub(now, c->swept).ns > span_ms(2 * SWEEP_MS).ns;
+    c->swept = now;
     DL_FOREACH (c->links, k) {
         int64_t silent_ms = span_to_ms(mono_sub(now, k->last));
-        set_tells(k, false); /* one that does not answer keeps no other waiting */
-        bool stranger = !k->name[0] && silent_ms > GREET_MS;
-        bool silent = c->interval.ns > 0 && silent_ms > (limit_ms > 60000 ? limit_ms : 60000);
-        if (stranger || silent)
+        if (stood_still) /* what came in meanwhile was not read yet */
+            k->last = now;
+        if (tells)
+            set_tells(k, false); /* one that does not answer keeps no other waiting */
+        if (stood_still)
+            continue;
+        if (!k->name[0] && silent_ms > GREET_MS)
             peer_close(k->peer);
+        else if (k->name[0] && c->interval.ns > 0 && silent_ms > silent_limit_ms(c))
+            close_unheard(k, silent_ms);
     }
     ask(c);
+}
+
+/* To a controller. */
+static void send_home(struct link *k)
+{
+    disown(k);
+    peer_send(k->peer, FRAME_REDIRECT, 0, "{}", 2);
+    peer_close(k->peer);
 }
 
 /* Where an agent is not in the share any more, or in none, it asks a controller. */
 static void send_away(struct collect *c)
 {
     struct link *k;
+    DL_FOREACH (c->links, k)
+        if (k->name[0] && !(c->ledger && ledger_has(c->ledger, k->name)))
+            send_home(k);
+}
+
+static int64_t away_ms(const struct collect *c)
+{
+    return c->waits.away.ns ? span_to_ms(c->waits.away) : AWAY_MS;
+}
+
+static void await_answer(struct collect *c);
+
+static void on_away(uv_timer_t *timer)
+{
+    struct collect *c = timer->data;
+    struct link *k;
+    log_warn("no controller has answered for %" PRId64 " s: the agents are sent to look for one",
+             away_ms(c) / 1000);
     DL_FOREACH (c->links, k) {
-        if (!k->name[0] || (c->ledger && ledger_has(c->ledger, k->name)))
+        if (!k->name[0])
             continue;
-        disown(k);
-        peer_send(k->peer, FRAME_REDIRECT, 0, "{}", 2);
-        peer_close(k->peer);
+        ledger_gone(c->ledger, k->name, k->instance);
+        send_home(k);
     }
+    await_answer(c);
+    if (c->up)
+        uplink_redial(c->uplink);
+}
+
+/* From now on; where the controller gives no answers, from the end of the connection. */
+static void await_answer(struct collect *c)
+{
+    if (c->ledger && (c->waits.away.ns || !c->up))
+        uv_timer_start(&c->away, on_away, (uint64_t)away_ms(c), 0);
 }
 
 static int listen_at(struct collect *c, uint16_t port, struct err *e)
@@ -443,7 +513,8 @@ static int begin(struct collect *c, struct err *e)
     if (r)
         return r;
     c->ledger = ledger_create(c->name, c->instance);
-    ledger_interval(c->ledger, c->interval);
+    ledger_interval(c->ledger, c->interval, c->waits.hold);
+    c->swept = mono_now();
     uv_timer_start(&c->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
     log_info("collects on port %u", listener_port(c->listener));
     return 0;
@@ -463,6 +534,8 @@ int collect_share(struct collect *c, const struct body_share *share, struct tls_
         return r;
     c->fresh_epoch = false;
     ledger_share(c->ledger, mono_now(), share->epoch, &share->nodes);
+    if (c->up && !uv_is_active((uv_handle_t *)&c->away))
+        await_answer(c);
     log_info("collects, epoch %" PRIu64 ", nodes: %zu", share->epoch, ledger_count(c->ledger));
     send_away(c);
     arm_batch(c);
@@ -516,18 +589,21 @@ void collect_pass(struct collect *c, const struct body_pass *pass)
         log_debug(LOG_COLLECT, "%s: a frame for it was dropped", pass->node);
 }
 
-void collect_settings(struct collect *c, const struct span *interval, const json_t *survey)
+void collect_settings(struct collect *c, const struct span *interval, const struct body_waits *waits,
+                      const json_t *survey)
 {
     struct link *k;
     if (interval)
         c->interval = *interval;
+    if (waits->answer.ns)
+        c->waits = *waits;
     if (survey) {
         free(c->survey);
         c->survey = json_write(survey);
     }
     if (!c->ledger)
         return;
-    ledger_interval(c->ledger, c->interval);
+    ledger_interval(c->ledger, c->interval, c->waits.hold);
     DL_FOREACH (c->links, k)
         if (k->name[0])
             send_settings(k, true);
@@ -553,6 +629,11 @@ void collect_stop(struct collect *c)
     ledger_destroy(ledger);
 }
 
+void collect_answered(struct collect *c)
+{
+    await_answer(c);
+}
+
 void collect_welcome(struct collect *c, const struct body_welcome *w)
 {
     struct link *k;
@@ -564,24 +645,21 @@ void collect_welcome(struct collect *c, const struct body_welcome *w)
     memcpy(c->origin, w->origin, sizeof c->origin);
     memcpy(c->controller, w->controller, sizeof c->controller);
     uv_timer_stop(&c->away);
+    c->waits = w->waits;
+    await_answer(c);
     if (c->ledger) {
         ledger_forget_told(c->ledger, mono_now());
         arm_batch(c);
     }
-    collect_settings(c, &w->interval, w->survey);
-}
-
-static void on_away(uv_timer_t *timer)
-{
-    log_warn("no controller for %d min: the agents are sent to look for one", AWAY_MS / 60000);
-    collect_stop(timer->data);
+    collect_settings(c, &w->interval, &w->waits, w->survey);
 }
 
 void collect_lost(struct collect *c)
 {
-    if (c->up && c->ledger)
-        uv_timer_start(&c->away, on_away, AWAY_MS, 0);
+    bool was_up = c->up;
     c->up = false;
+    if (was_up && !uv_is_active((uv_handle_t *)&c->away))
+        await_answer(c);
     uv_timer_stop(&c->batch);
 }
 

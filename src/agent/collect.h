@@ -12,8 +12,9 @@
 
 /*
  * The collector's part of an agent: while the controller gives it a share of the nodes, it listens
- * for their agents, hears them and reports them in batches over the uplink. Without a controller it
- * goes on hearing for ten minutes, then sends its agents to look for one.
+ * for their agents, hears them and reports them in batches over the uplink. When no controller has answered
+ * for as long as body_waits.away says (ten minutes where none said it), it sends its agents to look for one,
+ * and connects anew itself. Who finds none comes back and is heard, and is sent again after that time.
  *
  * It speaks for the nodes of its share only: anybody else is refused, and agents of nodes that
  * leave the share are sent back to a controller.
@@ -37,7 +38,10 @@ void collect_want(struct collect *c, const struct body_want *want);
 void collect_recheck(struct collect *c, const struct hostlist *nodes);
 /* The controller's settings, for the agents, too: interval is NULL when it gave none, survey the order how
  * fingerprints are read, NULL likewise. */
-void collect_settings(struct collect *c, const struct span *interval, const json_t *survey);
+void collect_settings(struct collect *c, const struct span *interval, const struct body_waits *waits,
+                      const json_t *survey);
+/* The controller has taken a batch. */
+void collect_answered(struct collect *c);
 /* The controller's checks, for the agents: the body of a CHECKLIST, an order, and its hash. Copied. */
 void collect_checklist(struct collect *c, const char *hash, const char *body, size_t len);
 /* A frame of the controller's for one of the nodes; lost when the node is not here. */

@@ -12,10 +12,39 @@
  * welcomes and drops, or two that send us to each other, are not dialled in a tight loop. */
 static const struct span HELD = {10 * 1000000000LL};
 
+/* What holds until somebody told otherwise, as with a controller that tells nothing of it. */
+static const struct span ANSWER = {20 * 1000000000LL}, PAUSE = {60 * 1000000000LL};
+
+/* What is told is kept within these. */
+static const struct span PAUSE_LEAST = {1000000000LL};
+static const struct span DIAL_LEAST = {2 * 1000000000LL}, DIAL_MOST = {30 * 1000000000LL};
+
 void course_init(struct course *c, const struct address_list *controllers)
 {
     assert(controllers->n > 0);
-    *c = (struct course){.state = COURSE_WAITING, .controllers = *controllers, .spread = span_ms(1000)};
+    *c = (struct course){.state = COURSE_WAITING,
+                         .controllers = *controllers,
+                         .spread = span_ms(1000),
+                         .answer = ANSWER,
+                         .pause = PAUSE};
+}
+
+void course_waits(struct course *c, struct span answer, struct span pause)
+{
+    if (answer.ns > 0)
+        c->answer = answer.ns < ANSWER.ns ? answer : ANSWER;
+    if (pause.ns > 0)
+        c->pause = pause.ns < PAUSE_LEAST.ns ? PAUSE_LEAST : pause.ns < PAUSE.ns ? pause : PAUSE;
+}
+
+struct span course_dial_limit(const struct course *c, struct mono now)
+{
+    struct span most = {c->pause.ns + c->spread.ns};
+    if (c->to_collector)
+        most = (struct span){c->answer.ns - mono_sub(now, c->sought).ns};
+    if (most.ns < DIAL_LEAST.ns)
+        return DIAL_LEAST;
+    return most.ns < DIAL_MOST.ns ? most : DIAL_MOST;
 }
 
 const struct address *course_target(const struct course *c)
@@ -23,8 +52,10 @@ const struct address *course_target(const struct course *c)
     return c->to_collector ? &c->collector.address : &c->controllers.at[c->at];
 }
 
-static struct course_effects dial(struct course *c)
+static struct course_effects dial(struct course *c, struct mono now)
 {
+    if (c->tries == 0)
+        c->sought = now;
     c->state = COURSE_DIALLING;
     c->refused = false;
     c->unwelcome_target = false;
@@ -40,7 +71,8 @@ static struct course_effects leave(struct course *c)
 static struct course_effects wait_for(struct course *c, unsigned attempt, uint64_t random)
 {
     c->state = COURSE_WAITING;
-    return (struct course_effects){.wait = true, .wait_for = peer_backoff(attempt, c->spread, random)};
+    return (struct course_effects){.wait = true,
+                                   .wait_for = peer_backoff(attempt, c->spread, c->pause, random)};
 }
 
 static struct course_effects on_welcome(struct course *c, const struct course_event *ev)
@@ -58,7 +90,9 @@ static struct course_effects on_welcome(struct course *c, const struct course_ev
         c->term = ev->term;
         snprintf(c->origin, sizeof c->origin, "%s", origin);
     }
+    c->left = false;
     c->spread = ev->spread;
+    course_waits(c, ev->answer, ev->pause);
     c->tries = 0;
     c->conflict_told = false;
     return (struct course_effects){.welcomed = true};
@@ -76,43 +110,70 @@ static struct course_effects on_refuse(struct course *c, const struct course_eve
     return out;
 }
 
+static void seek_collector(struct course *c)
+{
+    c->to_collector = true;
+    c->left = false;
+    c->tries = 0;
+}
+
+static void leave_collector(struct course *c)
+{
+    c->to_collector = false;
+    c->left = true;
+    c->unreached = 0;
+}
+
 static struct course_effects on_redirect(struct course *c, const struct course_event *ev)
 {
     if (ev->collector) {
         c->collector = *ev->collector;
-        c->to_collector = true;
-        c->tries = 0;
+        seek_collector(c);
     } else if (c->to_collector) {
-        c->to_collector = false;
+        leave_collector(c);
     } else {
         c->unwelcome_target = true;
     }
     return leave(c);
 }
 
-/* The target did not work out: the next controller, or a controller instead of the collector. */
-static void turn_away(struct course *c)
+/* The target did not work out: the next controller, or the collector instead of them. */
+static void next_controller(struct course *c, bool unreached)
 {
-    if (!c->to_collector)
-        c->at = (c->at + 1) % c->controllers.n;
-    else if (c->tries >= COURSE_COLLECTOR_TRIES)
-        c->to_collector = false;
+    c->at = (c->at + 1) % c->controllers.n;
+    c->unreached = unreached ? c->unreached + 1 : 0;
+    if (c->left && c->unreached >= c->controllers.n)
+        seek_collector(c);
+}
+
+/* It is tried once, and again while there is time for that. */
+static struct course_effects seek_on(struct course *c, const struct course_event *ev)
+{
+    struct course_effects out = wait_for(c, c->tries, ev->random);
+    struct mono then = mono_add(ev->now, out.wait_for);
+    bool in_time = c->tries == 0 || mono_sub(then, c->sought).ns < c->answer.ns;
+    if (c->tries < COURSE_COLLECTOR_TRIES && in_time)
+        return out;
+    leave_collector(c);
+    return wait_for(c, c->attempt++, ev->random);
 }
 
 static struct course_effects on_closed(struct course *c, const struct course_event *ev)
 {
     bool held = c->welcomed.ns && mono_sub(ev->now, c->welcomed).ns >= HELD.ns;
-    bool failed =
-        c->state == COURSE_DIALLING || c->state == COURSE_GREETED || c->refused || c->unwelcome_target;
+    bool unreached = c->state == COURSE_DIALLING || c->state == COURSE_GREETED;
+    bool failed = unreached || c->refused || c->unwelcome_target;
     bool conflict_at_controller = c->refused && !c->unwelcome_target && !c->to_collector;
-    c->welcomed = (struct mono){0};
     if (held)
         c->attempt = 0;
-    if (c->to_collector && failed)
-        c->tries++;
+    c->welcomed = (struct mono){0};
+    if (c->to_collector) {
+        c->tries += failed;
+        return seek_on(c, ev);
+    }
     if (failed && !conflict_at_controller)
-        turn_away(c);
-    return wait_for(c, c->to_collector ? c->tries : c->attempt++, ev->random);
+        next_controller(c, unreached);
+    return wait_for(c, c->to_collector ? 0 : c->attempt++, ev->random);
 }
 
 struct course_effects course_step(struct course *c, const struct course_event *ev)
@@ -122,7 +183,7 @@ struct course_effects course_step(struct course *c, const struct course_event *e
     case COURSE_START:
     case COURSE_DUE:
         if (c->state == COURSE_WAITING)
-            return dial(c);
+            return dial(c, ev->now);
         break;
     case COURSE_OPENED:
         if (c->state == COURSE_DIALLING) {
@@ -144,7 +205,8 @@ struct course_effects course_step(struct course *c, const struct course_event *e
         break;
     case COURSE_HOME:
         if (up) {
-            c->to_collector = false;
+            if (c->to_collector)
+                leave_collector(c);
             return leave(c);
         }
         break;

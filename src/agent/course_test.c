@@ -249,6 +249,74 @@ static void a_controller_that_redirects_to_nobody_is_left_for_the_next(void **st
     assert_string_equal(course_target(&w.c)->host, "b");
 }
 
+/* Nodes are waited for so long as `answer` allows: three tries of half a minute would be too late. */
+static void a_collector_has_no_more_time_than_to_answer(void **state)
+{
+    struct walk w = begin("a");
+    connect(&w, 1);
+    course_waits(&w.c, span_s(2), span_s(4));
+    redirect(&w, &LX09);
+    go(&w, COURSE_CLOSED);
+    go(&w, COURSE_DUE);
+    assert_int_equal(span_to_ms(course_dial_limit(&w.c, w.now)), 2000);
+    w.now = mono_add(w.now, span_s(2));
+    go(&w, COURSE_CLOSED);
+    assert_string_equal(course_target(&w.c)->host, "a");
+}
+
+static void without_a_controller_it_comes_back_to_its_collector(void **state)
+{
+    struct walk w = begin("a,b");
+    connect(&w, 1);
+    redirect(&w, &LX09);
+    go(&w, COURSE_CLOSED);
+    connect(&w, 1);
+    redirect(&w, NULL);
+    go(&w, COURSE_CLOSED);
+    assert_string_equal(course_target(&w.c)->host, "a");
+    miss_s(&w);
+    assert_string_equal(course_target(&w.c)->host, "b");
+    miss_s(&w);
+    assert_string_equal(course_target(&w.c)->host, "192.0.2.9");
+    connect(&w, 1);
+    assert_true(w.c.to_collector);
+}
+
+static void a_collector_that_is_gone_too_is_tried_in_turn(void **state)
+{
+    struct walk w = begin("a");
+    connect(&w, 1);
+    redirect(&w, &LX09);
+    go(&w, COURSE_CLOSED);
+    connect(&w, 1);
+    go(&w, COURSE_HOME);
+    go(&w, COURSE_CLOSED);
+    for (int round = 0; round < 3; round++) {
+        assert_string_equal(course_target(&w.c)->host, "a");
+        miss_s(&w);
+        for (int i = 0; i < COURSE_COLLECTOR_TRIES; i++) {
+            assert_string_equal(course_target(&w.c)->host, "192.0.2.9");
+            miss_s(&w);
+        }
+    }
+    connect(&w, 1); /* whom a controller hears looks for no other */
+    go(&w, COURSE_CLOSED);
+    miss_s(&w);
+    assert_string_equal(course_target(&w.c)->host, "a");
+}
+
+static void pauses_no_longer_than_it_was_told(void **state)
+{
+    struct walk w = begin("a");
+    connect(&w, 1);
+    course_waits(&w.c, span_s(0), span_s(4));
+    go(&w, COURSE_CLOSED);
+    for (int i = 0; i < 20; i++)
+        assert_true(miss_s(&w) <= 4);
+    course_waits(&w.c, span_s(0), span_ms(1)); /* nobody is made to dial without rest */
+    assert_int_equal(w.c.pause.ns, span_s(1).ns);
+}
+
 static void tells_a_conflict_once_until_it_ends(void **state)
 {
     struct walk w = begin("a");
@@ -322,6 +390,10 @@ int main(void)
         cmocka_unit_test(a_collector_that_welcomed_gets_its_tries_anew),
         cmocka_unit_test(a_collector_sends_it_back_to_a_controller),
         cmocka_unit_test(a_controller_that_redirects_to_nobody_is_left_for_the_next),
+        cmocka_unit_test(a_collector_has_no_more_time_than_to_answer),
+        cmocka_unit_test(without_a_controller_it_comes_back_to_its_collector),
+        cmocka_unit_test(a_collector_that_is_gone_too_is_tried_in_turn),
+        cmocka_unit_test(pauses_no_longer_than_it_was_told),
         cmocka_unit_test(tells_a_conflict_once_until_it_ends),
         cmocka_unit_test(comes_to_a_controller_anew),
         cmocka_unit_test(ignores_what_does_not_belong_to_its_state),

@@ -121,7 +121,7 @@ static void remove_row(struct ledger *l, struct row *r)
 struct ledger *ledger_create(const char *self, const char *instance)
 {
     struct ledger *l = mem_alloc(sizeof *l);
-    l->interval = PATIENCE;
+    ledger_interval(l, PATIENCE, (struct span){0});
     l->inventories.asked_max = LEDGER_ASKED_MAX;
     l->lists.asked_max = LEDGER_COMPONENTS_ASKED_MAX;
     l->self = add(l, self);
@@ -160,9 +160,10 @@ void ledger_share(struct ledger *l, struct mono now, uint64_t epoch, const struc
     l->began = true;
 }
 
-void ledger_interval(struct ledger *l, struct span interval)
+void ledger_interval(struct ledger *l, struct span interval, struct span hold)
 {
     l->interval = interval.ns > 0 ? interval : PATIENCE;
+    l->hold = hold.ns > 0 ? hold : (struct span){l->interval.ns + l->interval.ns / 2};
 }
 
 uint64_t ledger_epoch(const struct ledger *l)
@@ -445,7 +446,7 @@ void ledger_forget_told(struct ledger *l, struct mono now)
 
 struct mono ledger_deadline(const struct ledger *l)
 {
-    return mono_add(l->last_batch, (struct span){l->interval.ns + l->interval.ns / 2});
+    return mono_add(l->last_batch, l->hold);
 }
 
 bool ledger_due(const struct ledger *l, struct mono now)

@@ -34,9 +34,10 @@ void ledger_destroy(struct ledger *l);
 
 /* Takes a share: names that are in both stay as they are, others are new and unheard, or
  * forgotten. The window of the first batch begins now; a later share does not put a batch off. interval is
- * what the controller gave; with zero the ledger waits as it would with 10 s. */
+ * what the controller gave; with zero the ledger waits as it would with 10 s. hold: a batch goes so long
+ * after the one before, at the latest; zero: 150 % of the interval. */
 void ledger_share(struct ledger *l, struct mono now, uint64_t epoch, const struct hostlist *nodes);
-void ledger_interval(struct ledger *l, struct span interval);
+void ledger_interval(struct ledger *l, struct span interval, struct span hold);
 uint64_t ledger_epoch(const struct ledger *l);
 bool ledger_has(const struct ledger *l, const char *name);
 /* The nodes of the share without the collector, folded; the caller frees it. */

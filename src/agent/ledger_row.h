@@ -67,7 +67,7 @@ struct ledger {
     struct row *rows;
     struct row *self;
     uint64_t epoch, seq;
-    struct span interval;
+    struct span interval, hold;
     struct mono last_batch;
     bool began;
     bool news;         /* some row is gone or back, since that was told */

@@ -42,7 +42,7 @@ static int open_book(void **state)
     struct book *b = mem_alloc(sizeof *b);
     b->now.ns = span_s(1000).ns;
     b->l = ledger_create("lx01", "c0");
-    ledger_interval(b->l, span_s(10));
+    ledger_interval(b->l, span_s(10), (struct span){0});
     share(b, 1, "lx[02-04]");
     *state = b;
     return 0;

@@ -10,11 +10,6 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-enum { WELCOME_MS = 30000 };
-
-/* As long as a link stands over which nothing comes. */
-struct span uplink_answer_limit = {INT64_C(20) * 1000000000};
-
 struct uplink {
     struct course course;
     const struct uplink_events *events;
@@ -36,25 +31,31 @@ static struct course_effects take_step(struct uplink *u, struct course_event eve
 /* At once: a peer that reads nothing says no farewell. */
 static void abandon(struct uplink *u)
 {
-    log_warn("the collector does not answer a heartbeat; asking a controller");
-    take_step(u, (struct course_event){.kind = COURSE_HOME});
     if (u->peer)
         stream_abort(peer_stream(u->peer), NULL);
+}
+
+/* Neither welcome nor answer in time. */
+static void give_up(struct uplink *u)
+{
+    char name[ADDRESS_HOST_BYTES_MAX + 16];
+    if (u->course.state == COURSE_WELCOMED) {
+        log_warn("the collector does not answer a heartbeat; asking a controller");
+        take_step(u, (struct course_event){.kind = COURSE_HOME});
+    } else if (!u->quiet) {
+        log_warn("no welcome from %s", address_format(course_target(&u->course), name));
+        u->quiet = true;
+    }
+    abandon(u);
 }
 
 static void on_timer(uv_timer_t *timer)
 {
     struct uplink *u = timer->data;
-    if (u->course.state == COURSE_WAITING) {
+    if (u->course.state == COURSE_WAITING)
         take_step(u, (struct course_event){.kind = COURSE_DUE});
-    } else if (u->course.state == COURSE_WELCOMED) {
-        abandon(u);
-    } else if (u->course.state == COURSE_GREETED) {
-        if (!u->quiet)
-            log_warn("no welcome in %d s", WELCOME_MS / 1000);
-        u->quiet = true;
-        take_step(u, (struct course_event){.kind = COURSE_GARBAGE});
-    }
+    else if (u->course.state != COURSE_LEAVING)
+        give_up(u);
 }
 
 static void on_open(struct peer *p, void *arg)
@@ -79,8 +80,12 @@ static int on_welcome(struct uplink *u, const struct frame *f, struct err *e)
     if (r)
         return r;
     if (u->course.state == COURSE_GREETED) {
-        take_step(u, (struct course_event){
-                         .kind = COURSE_WELCOME, .term = w.term, .origin = w.origin, .spread = w.spread});
+        take_step(u, (struct course_event){.kind = COURSE_WELCOME,
+                                           .term = w.term,
+                                           .origin = w.origin,
+                                           .spread = w.spread,
+                                           .answer = w.waits.answer,
+                                           .pause = w.waits.pause});
         if (u->course.state == COURSE_WELCOMED)
             welcomed(u, &w);
     }
@@ -187,6 +192,7 @@ static void dial(struct uplink *u)
     if (u->course.to_collector)
         snprintf(expect, sizeof expect, "urn:fettle:node:%s", u->course.collector.name);
     u->peer = peer_dial(u->loop, to->host, to->port, u->tls, expect, &peer_events, u);
+    uv_timer_start(&u->timer, on_timer, (uint64_t)span_to_ms(course_dial_limit(&u->course, mono_now())), 0);
 }
 
 static void greet(struct uplink *u)
@@ -194,7 +200,6 @@ static void greet(struct uplink *u)
     CLEANUP_TEXT struct text body = {0};
     u->events->hello(u->arg, &body);
     peer_send(u->peer, FRAME_HELLO, 0, body.s, body.len);
-    uv_timer_start(&u->timer, on_timer, WELCOME_MS, 0);
 }
 
 static struct course_effects take_step(struct uplink *u, struct course_event event)
@@ -247,6 +252,11 @@ void uplink_set_spread(struct uplink *u, struct span spread)
     u->course.spread = spread;
 }
 
+void uplink_set_waits(struct uplink *u, const struct body_waits *w)
+{
+    course_waits(&u->course, w->answer, w->pause);
+}
+
 bool uplink_is_up(const struct uplink *u)
 {
     return u->course.state == COURSE_WELCOMED && !u->finished;
@@ -288,7 +298,7 @@ void uplink_send(struct uplink *u, enum frame_type type, const char *body, size_
         return;
     log_debug(LOG_MSG, "sent %s, %zu bytes", frame_name((uint8_t)type, name), len);
     if (type == FRAME_HEARTBEAT && u->course.to_collector && !uv_is_active((uv_handle_t *)&u->timer))
-        uv_timer_start(&u->timer, on_timer, (uint64_t)span_to_ms(uplink_answer_limit), 0);
+        uv_timer_start(&u->timer, on_timer, (uint64_t)span_to_ms(u->course.answer), 0);
     peer_send(u->peer, type, 0, body, len);
 }
 
@@ -305,6 +315,12 @@ void uplink_hold(struct uplink *u, bool hold)
 void uplink_go_home(struct uplink *u)
 {
     take_step(u, (struct course_event){.kind = COURSE_HOME});
+}
+
+void uplink_redial(struct uplink *u)
+{
+    take_step(u, (struct course_event){.kind = COURSE_GARBAGE});
+    abandon(u);
 }
 
 void uplink_finish(struct uplink *u)

@@ -35,6 +35,8 @@ void uplink_start(struct uplink *u, struct tls_context *tls);
 /* For the next link; borrowed until it is replaced or the uplink destroyed. */
 void uplink_set_tls(struct uplink *u, struct tls_context *tls);
 void uplink_set_spread(struct uplink *u, struct span spread);
+/* As the controller or collector says now. */
+void uplink_set_waits(struct uplink *u, const struct body_waits *w);
 
 bool uplink_is_up(const struct uplink *u);         /* welcomed */
 bool uplink_at_controller(const struct uplink *u); /* welcomed by a controller */
@@ -45,16 +47,18 @@ const char *uplink_peer(const struct uplink *u, char buf[static UPLINK_PEER_BYTE
 const struct address *uplink_target(const struct uplink *u);
 /* Bytes that wait to be sent. */
 size_t uplink_queued(const struct uplink *u);
-/* Dropped when the link is not up. A collector that does not answer a heartbeat in time is left for a
- * controller: the connection may stand while nobody reads (a process that was stopped), and its silence would
- * be laid to this node. A time and not a number of heartbeats: by then the next may be minutes away. */
-extern struct span uplink_answer_limit; /* tests shorten it */
+/* Dropped when the link is not up. A collector that does not answer a heartbeat in time (body_waits.answer)
+ * is left for a controller: the connection may stand while nobody reads (a process that was stopped), and its
+ * silence would be laid to this node. A time and not a number of heartbeats: by then the next may be minutes
+ * away. */
 void uplink_send(struct uplink *u, enum frame_type type, const char *body, size_t len);
 
 /* While held, a REDIRECT waits; the last one is followed when it is let go. */
 void uplink_hold(struct uplink *u, bool hold);
 /* Leaves whoever it is at and comes to a controller anew. */
 void uplink_go_home(struct uplink *u);
+/* The connection is dead by other signs: the next controller, or the same one anew. */
+void uplink_redial(struct uplink *u);
 /* Sends what is queued and ends for good; on_lost follows when there was a link. */
 void uplink_finish(struct uplink *u);
 /* After uplink_finish or at any time; calls nobody any more. */

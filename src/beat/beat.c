@@ -48,12 +48,12 @@ void beat_vouch(struct beat *b, struct mono now)
     b->liveness = LIVENESS_LIVE;
 }
 
-void beat_excuse(struct beat *b, struct mono now)
+void beat_excuse(struct beat *b, struct mono from)
 {
     if (b->liveness == LIVENESS_SILENT)
         return;
-    if (b->heard.ns < now.ns)
-        b->heard = now;
+    if (b->heard.ns < from.ns)
+        b->heard = from;
     if (b->liveness == LIVENESS_LATE)
         b->liveness = LIVENESS_LIVE;
 }

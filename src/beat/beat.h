@@ -50,9 +50,10 @@ int beat_take(struct beat *b, struct mono now, uint64_t instance, uint64_t seq, 
 /* Somebody trustworthy (its collector) says that it was heard. */
 void beat_vouch(struct beat *b, struct mono now);
 
-/* Grants a full window from now without saying that it was heard: the listener was at fault, also
- * for a lateness that it found. One that is silent already has no window left and stays silent. */
-void beat_excuse(struct beat *b, struct mono now);
+/* Grants a full window from `from`, which may be to come, without saying that it was heard: the listener was
+ * at fault, also for a lateness that it found. One that is silent already has no window left and stays
+ * silent. */
+void beat_excuse(struct beat *b, struct mono from);
 
 /* What its silence at `now` means. unheard stays unheard until the window is over; silent stays
  * silent until it is heard, also when its patience has grown. */

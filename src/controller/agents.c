@@ -157,8 +157,12 @@ json_t *agents_order(struct agents *a, enum frame_type type, const char *members
 
 static json_t *settings(const struct agents *a)
 {
-    return json_pack("{s:I,s:I,s:O*}", "interval_ms", (json_int_t)span_to_ms(a->interval), "spread_ms",
-                     (json_int_t)span_to_ms(a->spread), "survey", a->survey);
+    const struct waits *w = &a->waits;
+    return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:O*}", "interval_ms", (json_int_t)span_to_ms(a->interval),
+                     "spread_ms", (json_int_t)span_to_ms(a->spread), "answer_ms",
+                     (json_int_t)span_to_ms(w->answer), "pause_ms", (json_int_t)span_to_ms(w->pause),
+                     "hold_ms", (json_int_t)span_to_ms(w->hold), "away_ms", (json_int_t)span_to_ms(w->away),
+                     "silent_ms", (json_int_t)span_to_ms(w->timeout), "survey", a->survey);
 }
 
 static void send_welcome(struct session *s, bool want)
@@ -361,6 +365,24 @@ static void drop_strangers(struct agents *a, struct mono now)
     }
 }
 
+/* A node that is down for its silence and connected all the same, by a connection of its own or through a
+ * collector: something went wrong between the two of us. Its agent, if it lives, comes anew; a collector
+ * tells again what it knows of it. */
+static void drop_unheard(struct agents *a, struct mono now)
+{
+    struct session *s;
+    DL_FOREACH (a->sessions, s) {
+        if (!s->member || !s->peer || s->collects || s->once ||
+            mono_sub(now, s->came).ns < a->waits.timeout.ns)
+            continue;
+        const struct observed *o = watch_observed(a->with.watch, s->member);
+        if (o->session != s || o->beat.liveness != LIVENESS_SILENT)
+            continue;
+        log_warn("node %s: connected, and not heard: its connection is closed", s->member->name);
+        peer_close(s->peer);
+    }
+}
+
 static void on_second(uv_timer_t *t)
 {
     struct agents *a = t->data;
@@ -370,6 +392,7 @@ static void on_second(uv_timer_t *t)
     if (stood_still) /* what came in meanwhile was not read yet: nobody is late */
         return;
     drop_strangers(a, now);
+    drop_unheard(a, now);
     collectors_second(a, now);
     fingerprints_second(a, now);
     checklist_second(a, now);
@@ -437,7 +460,8 @@ static void take_settings(struct agents *a, const struct config *conf)
 {
     a->interval = (struct span){(int64_t)conf->number[SETTING_HEARTBEAT_INTERVAL]};
     /* With collectors, it is they who come back after a restart, and their nodes stay with them. */
-    a->spread = conf->collectors.n ? config_spread(conf->collectors.n) : conf->watch.spread;
+    a->spread = conf->collectors.n ? config_spread(conf->collectors.n) : conf->spread;
+    a->waits = conf->waits;
     a->certificate_life = (struct span){(int64_t)conf->number[SETTING_CERTIFICATE_LIFE]};
     take_survey(a, (struct span){(int64_t)conf->number[SETTING_FINGERPRINT_INTERVAL]});
     hostlist_fini(&a->collectors);
@@ -445,13 +469,6 @@ static void take_settings(struct agents *a, const struct config *conf)
         hostlist_add(&a->collectors, conf->collectors.names[i]);
     share_configure(a->share, &conf->collectors);
     checklist_configure(a, conf);
-}
-
-/* Collectors that served the controller before have this long to come back with their nodes. */
-static struct span time_to_return(const struct agents *a)
-{
-    int64_t three = 3 * a->interval.ns;
-    return (struct span){three < span_s(30).ns ? three : span_s(30).ns};
 }
 
 int agents_open(const struct agents_setup *setup, const struct config *conf, struct agents **out,
@@ -469,7 +486,7 @@ int agents_open(const struct agents_setup *setup, const struct config *conf, str
         return err_wrap(e, rc, "MachStatusPort");
     }
     struct mono now = mono_now();
-    a->shares_from = mono_add(now, time_to_return(a));
+    a->shares_from = mono_add(now, a->waits.comeback);
     a->balance_at = a->looked = now;
     uv_timer_init(setup->loop, &a->second);
     uv_timer_init(setup->loop, &a->walk);

@@ -61,12 +61,14 @@ struct agents {
     bool closing;
     struct mono looked; /* when on_second last came */
     struct span interval, spread, certificate_life;
+    struct waits waits;
     uint64_t revision; /* of the last order for all */
     json_t *survey;    /* order: how fingerprints are read */
     char *checklist;   /* body of CHECKLIST, an order */
     char checklist_hash[17];
     struct mono shares_from; /* no new shares before, unless every collector responds */
     struct mono balance_at;  /* ns 0: nothing to balance */
+    struct mono greeted_at;  /* when all who lost their collector can have been greeted here */
     uint64_t epoch;
     struct sent *sent; /* by member id */
     size_t n_sent;

@@ -115,6 +115,31 @@ void collectors_dismiss(struct session *s)
     session_send(s, FRAME_SHARE, json_pack("{s:I}", "epoch", (json_int_t)++s->agents->epoch));
 }
 
+/* Nodes on their way to us, or to another collector, since theirs is lost: each may take as long as it takes
+ * to greet all of them. */
+static struct span time_to_regain(struct agents *a, struct mono now, size_t more)
+{
+    if (a->greeted_at.ns < now.ns)
+        a->greeted_at = now;
+    a->greeted_at =
+        mono_add(a->greeted_at, config_spread(2 * more)); /* they spread their dialling likewise */
+    return waits_excuse(&a->waits, mono_sub(a->greeted_at, now));
+}
+
+/* The nodes of this collector, and those of others that were on their way already: they queue behind these.
+ */
+static void excuse_astray(struct agents *a, const struct member *collector, struct mono now, size_t n)
+{
+    struct span more = time_to_regain(a, now, n);
+    for (uint32_t id = 0; id < cluster_count(a->with.cluster); id++) {
+        struct member *m = cluster_by_id(a->with.cluster, id);
+        const struct observed *o = watch_observed(a->with.watch, m);
+        bool own = share_collector_of(a->share, m) == collector;
+        if (m != collector && !o->session && (own || o->collector))
+            watch_excuse(a->with.watch, now, more, m);
+    }
+}
+
 /* One that never responded has lost nobody: else one that comes and goes would excuse for ever. */
 void collectors_lost(struct session *s)
 {
@@ -128,15 +153,13 @@ void collectors_lost(struct session *s)
     for (uint32_t id = 0; id < cluster_count(a->with.cluster); id++) {
         struct member *m = cluster_by_id(a->with.cluster, id);
         const struct observed *o = watch_observed(a->with.watch, m);
-        if (o->session != s && share_collector_of(a->share, m) != s->member)
-            continue;
-        if (m == s->member)
+        if ((o->session != s && share_collector_of(a->share, m) != s->member) || m == s->member)
             continue;
         watch_close(a->with.watch, m, s);
         heard += o->beat.liveness == LIVENESS_LIVE || o->beat.liveness == LIVENESS_LATE;
-        if (s->port && o->beat.liveness != LIVENESS_SILENT)
-            watch_excuse(a->with.watch, now, m);
     }
+    if (s->port)
+        excuse_astray(a, s->member, now, heard);
     share_respond(a->share, s->member, false, NULL, 0);
     if (s->port == 0)
         return;
@@ -173,17 +196,11 @@ static void on_share(void *arg, struct member *collector, struct member *const *
         send_share(s, nodes, n);
 }
 
-/* A collector answers within 150 % of the interval; one that takes longer is lost. */
-static struct span batch_deadline(const struct agents *a)
-{
-    int64_t slack = a->interval.ns / 4 < span_s(5).ns ? a->interval.ns / 4 : span_s(5).ns;
-    return (struct span){a->interval.ns * 3 / 2 + slack};
-}
-
 /* Nodes that belong to somebody else now: the collector that spoke for them does so no more, and the
  * way to the new one is none of their silence. */
-static void excuse_moved(struct agents *a, struct mono now)
+static void excuse_moved(struct agents *a, struct mono now, size_t moved)
 {
+    struct span more = time_to_regain(a, now, moved);
     for (uint32_t id = 0; id < cluster_count(a->with.cluster); id++) {
         struct member *m = cluster_by_id(a->with.cluster, id);
         const struct observed *o = watch_observed(a->with.watch, m);
@@ -191,8 +208,7 @@ static void excuse_moved(struct agents *a, struct mono now)
             continue;
         if (o->session)
             watch_close(a->with.watch, m, o->session);
-        if (o->beat.liveness != LIVENESS_SILENT)
-            watch_excuse(a->with.watch, now, m);
+        watch_excuse(a->with.watch, now, more, m);
     }
 }
 
@@ -203,7 +219,7 @@ void collectors_second(struct agents *a, struct mono now)
     {
         if (!s->peer || a->interval.ns == 0 || s->told != a->told)
             continue;
-        if (mono_sub(now, s->batch).ns > batch_deadline(a).ns) {
+        if (mono_sub(now, s->batch).ns > a->waits.missed.ns) {
             struct err why;
             err_set(&why, -ETIMEDOUT, "the collector sent no batch within 150 %% of the interval");
             stream_abort(peer_stream(s->peer), &why);
@@ -220,7 +236,7 @@ void collectors_second(struct agents *a, struct mono now)
     a->balance_at.ns = 0;
     size_t moved = share_balance(a->share, on_share, a);
     if (moved) {
-        excuse_moved(a, now);
+        excuse_moved(a, now, moved);
         log_info("%zu nodes were given to other collectors", moved);
     }
     agents_walk(a); /* also to those who came here while their collector was away for a moment */
@@ -298,6 +314,7 @@ bool collectors_redirect(struct session *s, uint64_t instance)
     if (came_back(a, s->member, instance, to, now))
         return false;
     *sent_of(a, s->member) = (struct sent){.to = collector, .at = now};
+    watch_excuse(a->with.watch, now, time_to_regain(a, now, 0), s->member); /* it is alive, and on its way */
     CLEANUP_FREE char *host = host_of(to->peer);
     session_send(s, FRAME_REDIRECT,
                  json_pack("{s:{s:s,s:s,s:i}}", "collector", "name", collector->name, "host", host, "port",
@@ -332,7 +349,9 @@ struct member *collectors_spoken_for(struct session *s, const char *name)
     return NULL;
 }
 
-static void take_heard(struct session *s, const char *list)
+/* Who is heard and not believed was told of over a connection that is gone, or was refused: it is told of
+ * anew. */
+static void take_heard(struct session *s, const char *list, struct hostlist *want)
 {
     struct agents *a = s->agents;
     struct mono now = mono_now();
@@ -345,8 +364,11 @@ static void take_heard(struct session *s, const char *list)
     }
     for (size_t i = 0; i < heard.n; i++) {
         struct member *m = collectors_spoken_for(s, heard.names[i]);
-        if (m && watch_observed(a->with.watch, m)->session == s)
+        const void *session = m ? watch_observed(a->with.watch, m)->session : NULL;
+        if (m && session == s)
             watch_vouch(a->with.watch, now, wall, m);
+        else if (m && !session)
+            hostlist_add(want, m->name);
     }
 }
 
@@ -437,11 +459,12 @@ void collectors_batch(struct session *s, const json_t *body)
     json_array_foreach (json_object_get(body, "changed"), i, change)
         take_change(s, change, &want);
     take_inventories(s, json_object_get(body, "inventories"), &want);
-    take_heard(s, heard);
+    take_heard(s, heard, &want);
     fingerprints_batch(s, body);
     complain_of_foreign(s, epoch);
     if (want.n) {
         CLEANUP_FREE char *folded = hostlist_fold((const char *const *)want.names, want.n);
         session_send(s, FRAME_WANT, json_pack("{s:s}", "nodes", folded));
     }
+    session_send(s, FRAME_HEARD, json_object());
 }

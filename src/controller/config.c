@@ -223,6 +223,35 @@ static int set_patience(struct config *c, enum setting late, enum setting silent
     return 0;
 }
 
+/* A collector that is lost has to be noticed before its nodes count as silent. */
+static int set_waits(struct config *c, struct err *e)
+{
+    static const enum setting late[] = {SETTING_LATE_AFTER, SETTING_SENSITIVE_LATE_AFTER,
+                                        SETTING_BORROWED_LATE_AFTER},
+                              silent[] = {SETTING_HEARTBEAT_TIMEOUT, SETTING_SENSITIVE_TIMEOUT,
+                                          SETTING_BORROWED_TIMEOUT};
+    const struct span interval = {(int64_t)c->number[SETTING_HEARTBEAT_INTERVAL]};
+    enum setting first = late[0], shortest = silent[0];
+    for (int i = 1; i < 3; i++) {
+        first = c->number[late[i]] < c->number[first] ? late[i] : first;
+        shortest = c->number[silent[i]] < c->number[shortest] ? silent[i] : shortest;
+    }
+    const struct span timeout = {(int64_t)c->number[shortest]}, least = waits_least_timeout(interval);
+    waits_of(interval, (struct span){(int64_t)c->number[first]}, timeout, &c->waits);
+    c->spread = config_spread(c->roster.n);
+    c->watch.spread = (struct span){c->spread.ns + c->waits.first.ns};
+    if (c->collectors.n == 0 || !c->watch.judge || timeout.ns >= least.ns)
+        return 0;
+    char is[32], needed[32], every[32];
+    int line = c->given[shortest] ? c->line[shortest] : c->line[SETTING_HEARTBEAT_INTERVAL];
+    return err_set(e, -EINVAL,
+                   "%s:%d: %s (%s) is too short for nodes behind collectors: with a HeartBeatInterval of %s "
+                   "it has to be "
+                   "%s at least, or a collector that dies takes its live nodes down",
+                   c->path, line, rows[shortest].name, span_format(timeout, is), span_format(interval, every),
+                   span_format(least, needed));
+}
+
 static int set_conform(struct config *c, struct err *e)
 {
     struct conformity_policy *p = &c->watch.conform;
@@ -265,7 +294,6 @@ static int set_policies(struct config *c, struct err *e)
     struct watch_policy *w = &c->watch;
     w->judge = c->number[SETTING_HEARTBEAT_INTERVAL] > 0;
     w->silent_share_percent = (unsigned)c->number[SETTING_MAX_SILENT_SHARE];
-    w->spread = config_spread(c->roster.n);
     c->api.readers = (enum api_readers)c->number[SETTING_API_READERS];
     c->api.privileged_port = c->number[SETTING_API_PRIVILEGED_PORT];
     int rc = set_patience(c, SETTING_LATE_AFTER, SETTING_HEARTBEAT_TIMEOUT, 30, 60, &w->plain, e);
@@ -274,6 +302,8 @@ static int set_policies(struct config *c, struct err *e)
                           e);
     if (rc == 0)
         rc = set_patience(c, SETTING_BORROWED_LATE_AFTER, SETTING_BORROWED_TIMEOUT, 30, 30, &w->borrowed, e);
+    if (rc == 0)
+        rc = set_waits(c, e);
     if (rc == 0)
         rc = set_conform(c, e);
     if (rc == 0)

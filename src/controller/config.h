@@ -5,6 +5,7 @@
 #include "api/api.h"
 #include "base/clock.h"
 #include "base/hostlist.h"
+#include "beat/waits.h"
 #include "cluster/cluster.h"
 #include "driver/ochami.h"
 #include "driver/operate.h"
@@ -36,6 +37,8 @@ struct config {
     uint32_t debug_flags;
     struct roster roster; /* emptied by cluster_configure */
     struct watch_policy watch;
+    struct span spread; /* over which all nodes spread their first try to connect */
+    struct waits waits; /* what follows from the interval and the timeouts */
     struct api_policy api;
     struct ochami_conf ochami; /* its texts are those above */
     struct slurm_conf slurm;   /* likewise */

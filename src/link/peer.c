@@ -160,11 +160,16 @@ struct stream *peer_stream(struct peer *p)
     return p->stream;
 }
 
-struct span peer_backoff(unsigned attempt, struct span spread, uint64_t random)
+struct span peer_backoff(unsigned attempt, struct span spread, struct span most, uint64_t random)
 {
-    int64_t limit_s = BACKOFF_FIRST_S;
-    for (unsigned i = 1; i < attempt && limit_s < BACKOFF_MAX_S; i++)
-        limit_s *= 2;
-    struct span limit = attempt == 0 ? spread : span_s(limit_s < BACKOFF_MAX_S ? limit_s : BACKOFF_MAX_S);
+    struct span limit = span_s(BACKOFF_FIRST_S);
+    if (most.ns < spread.ns) /* or more would come at once than the other side can greet */
+        most = spread.ns < span_s(BACKOFF_MAX_S).ns ? spread : span_s(BACKOFF_MAX_S);
+    for (unsigned i = 1; i < attempt && limit.ns < most.ns; i++)
+        limit.ns *= 2;
+    if (limit.ns > most.ns)
+        limit = most;
+    if (attempt == 0)
+        limit = spread;
     return (struct span){limit.ns > 0 ? (int64_t)(random % ((uint64_t)limit.ns + 1)) : 0};
 }

@@ -42,7 +42,8 @@ void peer_close(struct peer *p); /* after what is queued was sent */
 struct stream *peer_stream(struct peer *p);
 
 /* How long to wait before try number `attempt` (from 0) to connect: the first within `spread`, then
- * exponential from 1 s with full jitter, at most 60 s. `random` is any number. */
-struct span peer_backoff(unsigned attempt, struct span spread, uint64_t random);
+ * exponential from 1 s with full jitter, at most `most`, or `spread` (up to 60 s) if that is longer.
+ * `random` is any number. */
+struct span peer_backoff(unsigned attempt, struct span spread, struct span most, uint64_t random);
 
 #endif

@@ -237,17 +237,17 @@ static void a_peer_that_takes_nothing_is_closed(void **state)
 static void backoff_grows_to_a_minute(void **state)
 {
     const struct span spread = span_s(15);
-    assert_int_equal(peer_backoff(0, spread, 0).ns, 0);
-    assert_int_equal(peer_backoff(0, span_s(0), UINT64_MAX).ns, 0);
+    assert_int_equal(peer_backoff(0, spread, span_s(60), 0).ns, 0);
+    assert_int_equal(peer_backoff(0, span_s(0), span_s(60), UINT64_MAX).ns, 0);
     for (uint64_t random = 1; random < UINT64_MAX / 3; random *= 3)
-        assert_true(peer_backoff(0, spread, random).ns <= spread.ns);
+        assert_true(peer_backoff(0, spread, span_s(60), random).ns <= spread.ns);
     static const int64_t most_s[] = {1, 2, 4, 8, 16, 32, 60, 60, 60};
     for (unsigned i = 0; i < sizeof most_s / sizeof most_s[0]; i++) {
         uint64_t most_ns = (uint64_t)span_s(most_s[i]).ns;
-        assert_int_equal(peer_backoff(i + 1, spread, most_ns).ns, most_ns);
-        assert_int_equal(peer_backoff(i + 1, spread, most_ns + 1).ns, 0);
+        assert_int_equal(peer_backoff(i + 1, spread, span_s(60), most_ns).ns, most_ns);
+        assert_int_equal(peer_backoff(i + 1, spread, span_s(60), most_ns + 1).ns, 0);
     }
-    assert_true(peer_backoff(UINT32_MAX, spread, UINT64_MAX).ns <= span_s(60).ns);
+    assert_true(peer_backoff(UINT32_MAX, spread, span_s(60), UINT64_MAX).ns <= span_s(60).ns);
 }
 
 int main(void)

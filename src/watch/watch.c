@@ -271,9 +271,9 @@ void watch_vouch(struct watch *w, struct mono now, struct wall wall, struct memb
     row_refresh(w, m);
 }
 
-void watch_excuse(struct watch *w, struct mono now, struct member *m)
+void watch_excuse(struct watch *w, struct mono now, struct span more, struct member *m)
 {
-    beat_excuse(&watch_of(w, m)->beat, watch_observed_at(w, now));
+    beat_excuse(&watch_of(w, m)->beat, mono_add(watch_observed_at(w, now), more));
 }
 
 int watch_inventory(struct watch *w, struct member *m, const json_t *message, struct err *e)

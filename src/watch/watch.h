@@ -23,7 +23,7 @@
 
 struct watch_policy {
     struct patience plain, sensitive, borrowed;
-    struct span spread;            /* reconnects spread over this: added to the first window */
+    struct span spread;            /* by so much the first window is longer than a timeout */
     unsigned silent_share_percent; /* more than this at once, and at least three: the alarm */
     struct conformity_policy conform;
     struct health_policy health;
@@ -109,8 +109,8 @@ int watch_heartbeat(struct watch *w, struct mono now, struct wall wall, struct m
                     const struct heartbeat *h, struct err *e);
 /* The collector that speaks for m has heard it. */
 void watch_vouch(struct watch *w, struct mono now, struct wall wall, struct member *m);
-/* The way to m was lost through no fault of its own. */
-void watch_excuse(struct watch *w, struct mono now, struct member *m);
+/* The way to m was lost through no fault of its own: its window begins anew, and is longer by `more`. */
+void watch_excuse(struct watch *w, struct mono now, struct span more, struct member *m);
 /* An INVENTORY body. Errors as report_update. */
 int watch_inventory(struct watch *w, struct member *m, const json_t *message, struct err *e);
 

@@ -307,7 +307,7 @@ static void test_nodes_whose_collector_was_lost_have_a_window(void **state)
     said(x);
     x->sends[3] = false;
     run(x, 60);
-    watch_excuse(x->w, now_of(x), node(x, 3));
+    watch_excuse(x->w, now_of(x), span_s(0), node(x, 3));
     assert_int_equal(live(x, 3), LIVENESS_LIVE);
     run(x, 88);
     assert_string_equal(said(x), "121: node.late lx03: not heard of late; takes no new work\n"

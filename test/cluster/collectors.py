@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """None, one and many collectors, and what happens when they go and come."""
 import os
+import selectors
+import socket
+import threading
+import time
 
-from harness import Agent, Controller, check, equal, main, swarm, wait
+from harness import Agent, Controller, check, equal, main, program, swarm, wait
 
-# Long enough for a node to try its dead collector three times before it turns to the controller.
 PATIENT = {'HeartBeatInterval': '1s', 'LateAfter': '25s', 'HeartBeatTimeout': '50s'}
+# Less than the 20 s and ten minutes that agents and collectors wait where nobody tells them.
+SHORT = {'HeartBeatInterval': '1s', 'LateAfter': '8s', 'HeartBeatTimeout': '9s', 'MaxSilentShare': 100}
 
 
 class Cluster:
@@ -113,6 +118,118 @@ def test_stands_still(world):
     k.real['k1'].process.resume()
     k.wait_balanced('shares are balanced again', k.keepers)
     k.check_undisturbed('k1')
+
+
+class Relay:
+    """Passes bytes to a port until it is cut: then the connections stand, and nothing comes through."""
+
+    def __init__(self, port):
+        self.to, self.cut, self.ends = port, False, []
+        self.listener = socket.create_server(('127.0.0.1', 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            near = self.listener.accept()[0]
+            self.ends.append(near)
+            if self.cut:
+                continue
+            try:
+                far = socket.create_connection(('127.0.0.1', self.to))
+            except OSError:
+                near.close()
+                continue
+            self.ends.append(far)
+            threading.Thread(target=self.copy, args=(near, far), daemon=True).start()
+
+    def copy(self, near, far):
+        other = {near: far, far: near}
+        watched = selectors.DefaultSelector()
+        for s in other:
+            watched.register(s, selectors.EVENT_READ)
+        try:
+            while True:
+                for key, _ in watched.select(0.1):
+                    while self.cut:
+                        time.sleep(0.1)
+                    data = key.fileobj.recv(65536)
+                    if not data:
+                        return
+                    other[key.fileobj].sendall(data)
+        except OSError:
+            pass
+        finally:
+            near.close()
+            far.close()
+
+    def mend(self):
+        for s in self.ends:
+            try:
+                s.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+        self.ends, self.cut = [], False
+
+
+class Impatient:
+    """A collector behind a relay and four nodes of it, with timeouts that are shorter than what agents and
+    collectors wait by themselves."""
+
+    def __init__(self, world):
+        self.plain = [f'a{i}' for i in range(4)]
+        self.c = Controller(world, ''.join(f'Name={n}\n' for n in ['k1'] + self.plain), CollectorNodes='k1', **SHORT)
+        self.relay = Relay(self.c.port)
+        self.keeper = Agent(world, self.c, 'k1', start=False)
+        self.keeper.options += ['-c', f'127.0.0.1:{self.relay.port}']
+        self.keeper.start()
+        self.c.wait_nodes('the collector is there', ['k1'], State='IDLE')
+        self.real = [Agent(world, self.c, n) for n in self.plain]
+        self.wait_collected('the collector has all')
+
+    def wait_collected(self, what):
+        self.c.wait_nodes(what, self.plain, Liveness='live', Collector='k1', State='IDLE')
+
+    def check_none_down(self):
+        down = [line for line in self.c.log_lines(' node.silent ') if ' k1' not in line]
+        equal(down, [], 'live nodes that were taken down')
+
+
+def test_hangs_for_longer_than_the_timeout(world):
+    k = Impatient(world)
+    k.keeper.process.pause()
+    k.c.wait_nodes('its nodes report to the controller', k.plain, Liveness='live', Collector='')
+    k.keeper.process.resume()
+    k.wait_collected('they are back')
+    k.check_none_down()
+
+
+def test_cannot_reach_its_controller(world):
+    """It lets its nodes go in time, and has them again when it can."""
+    k = Impatient(world)
+    k.relay.cut = True
+    k.c.wait_nodes('its nodes report to the controller', k.plain, Liveness='live', Collector='')
+    check('sent to look for one' in k.keeper.process.log(), k.keeper.process.log())
+    k.relay.mend()
+    k.wait_collected('they are back')
+    k.check_none_down()
+
+
+def test_no_controller_for_longer_than_the_timeout(world):
+    """The nodes that look for one in vain are at their collector when it comes, and not at its door."""
+    k = Impatient(world)
+    k.c.process.kill()
+    wait('they were sent to look for one, twice', lambda: k.keeper.process.log().count('sent to look for one') == 2)
+    k.c.start()
+    k.wait_collected('they are at their collector')
+    k.check_none_down()
+
+
+def test_settings_that_cannot_hold(world):
+    c = Controller(world, 'Name=k1\nName=a1\n', CollectorNodes='k1', HeartBeatInterval='4s', LateAfter='5s',
+                   HeartBeatTimeout='7s', start=False)
+    status, out, err = c.world.run([program('fettled'), '-f', c.conf, '-D', c.state])
+    check(status != 0 and 'HeartBeatTimeout (7s) is too short for nodes behind collectors' in out + err, out + err)
 
 
 def test_orders(world):

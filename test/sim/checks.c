@@ -145,7 +145,7 @@ static void check_facts(struct sim *s, int i, const struct member *m)
         sim_fail(s, "%s is schedulable, and was not heard for %.1f s", n->name, (double)n->quiet / 1e9);
     if (o->beat.liveness == LIVENESS_LIVE && !n->heard)
         sim_fail(s, "%s is live, and this controller never heard it", n->name);
-    if (o->beat.heard.ns > s->now + s->policy.spread.ns)
+    if (o->beat.heard.ns > s->now + s->longest.ns)
         sim_fail(s, "%s is heard in the future", n->name);
 }
 

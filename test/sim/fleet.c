@@ -4,9 +4,9 @@
  * stops, the network loses it or one of its messages) lasts until the controller hears it again;
  * while it has none, it is good: heard, or not heard through the fault of others.
  *
- * A link is as TCP's: what is sent over it comes late or, with the link, never. A link over which nothing
- * comes is lost after 20 s, which are one unit of the long interval and two of the short one; two are taken
- * for both.
+ * A link is as TCP's: what is sent over it comes late or, with the link, never. A link to the controller over
+ * which nothing comes is lost after 20 s, which are one unit of the long interval and two of the short one;
+ * two are taken for both. All other waits are those of beat/waits.h.
  */
 #include "sim.h"
 
@@ -19,8 +19,7 @@ void fleet_boot_id(unsigned boot, int node, char buf[static 37])
     snprintf(buf, 37, "%08x-0000-4000-8000-%012x", boot, (unsigned)node);
 }
 
-/* Units until a node knows that nothing comes over its link any more, or that its collector does not answer.
- */
+/* Units until a node knows that nothing comes over its link to the controller any more. */
 enum { LINK_DIES = 2 };
 
 static void start_agent(struct sim *s, int i)
@@ -30,12 +29,12 @@ static void start_agent(struct sim *s, int i)
     n->instance = ++s->instances * UINT64_C(0x9e3779b97f4a7c15);
     n->seq = 0;
     n->link = LINK_NONE;
-    n->redirect = NOBODY;
+    n->redirect = n->left = NOBODY;
     n->next_try = s->now + (int64_t)sim_random(s, (uint64_t)s->unit);
     n->interval = s->interval;
     memset(n->given, 0, sizeof n->given);
     memset(n->ledger, 0, sizeof n->ledger);
-    n->uplink_lost = s->now;
+    n->uplink_lost = n->answered = s->now;
 }
 
 void fleet_create(struct sim *s)
@@ -75,7 +74,20 @@ void fleet_lose_link(struct sim *s, int node, int64_t wait)
     n->link = LINK_NONE;
     n->conn = 0;
     n->to = NOBODY;
-    n->next_try = s->now + wait + 1 + (int64_t)sim_random(s, (uint64_t)(s->unit / 2));
+    n->next_try = s->now + wait + 1 + (int64_t)sim_random(s, (uint64_t)(fleet_pause(s) / 2));
+}
+
+int64_t fleet_pause(const struct sim *s)
+{
+    return s->waits.pause.ns < s->unit ? s->waits.pause.ns : s->unit;
+}
+
+void fleet_in_vain(struct sim *s, int node)
+{
+    struct fleet_node *n = &s->nodes[node];
+    fleet_lose_link(s, node, (int64_t)sim_random(s, (uint64_t)fleet_pause(s) / 2));
+    n->redirect = n->left;
+    n->left = NOBODY;
 }
 
 /* A collector's batch is lost only together with its link: then its nodes are excused. */
@@ -105,14 +117,14 @@ void fleet_send(struct sim *s, struct message *m)
     *at = m;
 }
 
-/* A batch is sent when every node of the share was heard, or when 150 % of the interval are over. */
+/* A batch is sent when every node of the share was heard, or when the time to hold it is over. */
 static bool batch_due(const struct sim *s, const struct fleet_node *n)
 {
     int64_t since = s->now - n->last_batch;
     bool missing = false;
     for (size_t j = 0; j < s->n; j++)
         missing |= n->given[j] && !n->ledger[j].heard;
-    return since >= n->interval * 3 / 2 || (!missing && since >= n->interval / 2);
+    return since >= s->waits.hold.ns || (!missing && since >= n->interval / 2);
 }
 
 /* When the batch is due it says who was heard since the last one; before that it is news alone. */
@@ -165,7 +177,7 @@ void fleet_take_share(struct sim *s, int collector, const bool given[static NODE
         c->ledger[i] = (struct ledger){0};
         if (s->nodes[i].to == collector && s->nodes[i].link != LINK_NONE) {
             s->nodes[i].redirect = NOBODY;
-            fleet_lose_link(s, (int)i, s->unit / 8);
+            fleet_lose_link(s, (int)i, fleet_pause(s) / 8);
         }
     }
 }
@@ -174,16 +186,34 @@ static void try_to_connect(struct sim *s, int i)
 {
     struct fleet_node *n = &s->nodes[i];
     n->to = n->redirect >= 0 ? n->redirect : CONTROLLER;
+    n->left = n->to >= 0 ? n->to : n->left;
     n->redirect = NOBODY; /* when that fails, a controller is asked again */
     n->conn = ++s->conns;
     n->asks = false;
     n->link = LINK_CONNECTING;
-    n->deadline = s->now + 2 * s->unit + s->delay_max;
+    n->deadline = s->now + s->delay_max + (n->to >= 0 ? s->waits.answer.ns : fleet_pause(s));
     if (n->to >= 0 && (!s->nodes[n->to].up || !s->nodes[n->to].agent)) {
         fleet_lose_link(s, i, 0);
         return;
     }
     send_from(s, i, MESSAGE_HELLO);
+}
+
+/* No controller answers: its nodes are sent to look for one. Those that find none come back, and are sent
+ * again.
+ */
+static void send_home(struct sim *s, int i)
+{
+    struct fleet_node *n = &s->nodes[i];
+    for (size_t j = 0; j < s->n; j++) {
+        struct ledger *l = &n->ledger[j];
+        if (l->open && s->nodes[j].to == i && s->nodes[j].link != LINK_NONE) {
+            fleet_lose_link(s, (int)j, 0);
+            s->nodes[j].left = i;
+        }
+        *l = (struct ledger){.changed = l->open || l->changed};
+    }
+    n->answered = s->now;
 }
 
 static void collect(struct sim *s, int i)
@@ -192,6 +222,7 @@ static void collect(struct sim *s, int i)
     bool uplink = n->link == LINK_OPEN && n->to == CONTROLLER;
     if (uplink && n->uplink_lost) {
         n->uplink_lost = 0;
+        n->answered = s->now;
         n->last_batch = s->now - 2 * n->interval;
         for (size_t j = 0; j < s->n; j++) {
             n->ledger[j].changed = n->ledger[j].open;
@@ -205,13 +236,11 @@ static void collect(struct sim *s, int i)
         send_from(s, i, MESSAGE_BATCH);
     if (due)
         n->last_batch = s->now;
-    if (uplink || s->now - n->uplink_lost < 2 * n->interval)
+    if (s->now - n->answered < s->waits.away.ns)
         return;
-    for (size_t j = 0; j < s->n; j++) { /* cut off: its nodes had better ask a controller */
-        if (n->ledger[j].open && s->nodes[j].to == i && s->nodes[j].link != LINK_NONE)
-            fleet_lose_link(s, (int)j, 0);
-        n->ledger[j] = (struct ledger){0};
-    }
+    send_home(s, i);
+    if (uplink)
+        fleet_lose_link(s, i, 0);
 }
 
 static void live_on(struct sim *s, int i)
@@ -220,7 +249,7 @@ static void live_on(struct sim *s, int i)
     if (n->link == LINK_NONE && s->now >= n->next_try)
         try_to_connect(s, i);
     else if (n->link == LINK_CONNECTING && s->now >= n->deadline && (n->to >= 0 || shell_listens(s)))
-        fleet_lose_link(s, i, s->unit / 4);
+        n->to == CONTROLLER ? fleet_in_vain(s, i) : fleet_lose_link(s, i, 0);
     bool still = n->to >= 0 && s->nodes[n->to].still_until > s->now;
     bool answered = n->to >= 0 ? fleet_collects(s, n->to) && s->nodes[n->to].ledger[i].conn == n->conn
                                : n->cut_until <= s->now;
@@ -230,7 +259,8 @@ static void live_on(struct sim *s, int i)
         n->deadline = s->now;
     else if (n->link == LINK_OPEN && n->to >= 0 && fleet_reaches(s, i) && fleet_collects(s, n->to))
         fleet_lose_link(s, i, 0); /* a collector that started anew does not know the connection */
-    else if (n->link == LINK_OPEN && s->now - n->deadline > LINK_DIES * s->unit)
+    else if (n->link == LINK_OPEN &&
+             s->now - n->deadline > (n->to >= 0 ? s->waits.answer.ns : LINK_DIES * s->unit))
         fleet_lose_link(s, i, 0);
     if (n->link == LINK_OPEN && s->now >= n->next_beat) {
         n->seq++;

@@ -125,8 +125,7 @@ void shell_start(struct sim *s)
     s->watch = watch_create(s->cluster, &s->policy, mono(s), &sink);
     s->share = share_create(s->cluster);
     configure_share(s);
-    int64_t three = 3 * s->interval;
-    s->shares_from = s->now + (three < span_s(30).ns ? three : span_s(30).ns);
+    s->shares_from = s->now + s->waits.comeback.ns;
     s->balance_at = s->began = s->calm_at = s->now;
     s->running = true;
     conform_begin(s);
@@ -168,7 +167,7 @@ void shell_crash(struct sim *s)
     s->start_at = s->now + (int64_t)(1 + sim_random(s, 40)) * s->unit / 4;
     for (size_t i = 0; i < s->n; i++)
         if (s->nodes[i].link != LINK_NONE && s->nodes[i].to == CONTROLLER)
-            fleet_lose_link(s, (int)i, (int64_t)sim_random(s, (uint64_t)s->unit));
+            fleet_in_vain(s, (int)i);
 }
 
 /* --- sessions -------------------------------------------------------------------------------- */
@@ -196,9 +195,13 @@ void shell_gone(struct sim *s, int node, int64_t learns_at)
         k->close_at = learns_at + 1;
 }
 
-static void excused(struct sim *s, int i)
+static void excuse(struct sim *s, struct member *m)
 {
-    s->nodes[i].quiet = s->nodes[i].down_due = 0;
+    struct fleet_node *n = &s->nodes[sim_index(s, m->name)];
+    if (watch_observed(s->watch, m)->beat.liveness == LIVENESS_SILENT)
+        return;
+    watch_excuse(s->watch, mono(s), s->more, m);
+    n->quiet = n->down_due = -s->more.ns; /* until that is over nobody is silent */
 }
 
 static void collector_lost(struct sim *s, struct session *k)
@@ -206,18 +209,17 @@ static void collector_lost(struct sim *s, struct session *k)
     const struct member *c = member_of(s, k->node);
     for (size_t i = 0; i < s->n; i++) {
         struct member *m = member_of(s, (int)i);
-        const struct observed *o = watch_observed(s->watch, m);
-        if (o->session != k && share_collector_of(s->share, m) != c)
-            continue;
-        if (m != c)
+        if (m != c && (watch_observed(s->watch, m)->session == k || share_collector_of(s->share, m) == c))
             watch_close(s->watch, m, k);
-        if (o->beat.liveness != LIVENESS_SILENT) {
-            watch_excuse(s->watch, mono(s), m);
-            excused(s, (int)i);
-        }
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        struct member *m = member_of(s, (int)i);
+        const struct observed *o = watch_observed(s->watch, m);
+        if (m != c && !o->session && (o->collector || share_collector_of(s->share, m) == c))
+            excuse(s, m);
     }
     share_respond(s->share, member_of(s, k->node), false, NULL, 0);
-    s->balance_at = s->now + 3 * s->unit / 10;
+    s->balance_at = s->now + span_s(3).ns;
     s->calm_at = s->now;
     sim_say(s, "collector %s does not respond", s->nodes[k->node].name);
 }
@@ -292,6 +294,7 @@ static bool redirect(struct sim *s, int node)
         return false; /* it has come back unheard: there is no way between the two */
     n->sent_to = sim_index(s, c->name);
     n->sent_at = s->now;
+    excuse(s, member_of(s, node));
     fleet_lose_link(s, node, 0);
     s->nodes[node].redirect = sim_index(s, c->name);
     return true;
@@ -351,12 +354,13 @@ void shell_hello(struct sim *s, const struct message *m)
     if (open_member(s, m->from, m->instance, m->boot, k, NULL, &e) < 0) {
         sim_say(s, "%s is refused: %s", n->name, e.msg);
         free(k);
-        fleet_lose_link(s, m->from, s->unit / 2);
+        fleet_lose_link(s, m->from, fleet_pause(s) / 2);
         return;
     }
     k->next = s->sessions;
     s->sessions = k;
     n->link = LINK_OPEN;
+    n->left = NOBODY;
     n->next_beat = s->now;
     n->interval = s->interval;
     if (share_is_collector(s->share, member_of(s, m->from)))
@@ -402,6 +406,7 @@ void shell_batch(struct sim *s, const struct message *m)
     const struct member *c = member_of(s, m->from);
     if (m->full)
         k->batch_at = s->now;
+    s->nodes[m->from].answered = s->now;
     for (size_t i = 0; i < m->n; i++) {
         const struct batch_item *it = &m->items[i];
         struct member *about = member_of(s, it->node);
@@ -477,19 +482,15 @@ static void balance(struct sim *s)
             continue;
         if (o->collector == before[i])
             watch_close(s->watch, m, o->session);
-        if (o->beat.liveness == LIVENESS_SILENT)
-            continue;
-        watch_excuse(s->watch, mono(s), m);
-        excused(s, (int)i);
+        excuse(s, m);
     }
 }
 
 static void collectors(struct sim *s)
 {
-    int64_t slack = s->interval / 4 < span_s(5).ns ? s->interval / 4 : span_s(5).ns;
     for (struct session *k = s->sessions, *next; k; k = next) {
         next = k->next;
-        if (k->collects && s->now - k->batch_at > s->interval * 3 / 2 + slack + s->delay_max)
+        if (k->collects && s->now - k->batch_at > s->waits.missed.ns)
             session_end(s, k);
     }
     if (!s->balance_at || s->now < s->balance_at || (s->now < s->shares_from && !share_complete(s->share)))
@@ -592,7 +593,7 @@ void shell_reload(struct sim *s)
     s->calm_at = s->judged_at = s->reload_at = s->now;
     for (size_t i = 0; i < s->n && was_slow && !s->slow; i++)
         if (watch_observed(s->watch, member_of(s, (int)i))->beat.liveness != LIVENESS_SILENT)
-            excused(s, (int)i);
+            s->nodes[i].quiet = s->nodes[i].down_due = 0;
     if (was_slow != s->slow)
         tell_interval(s);
     change_collectors(s, was_slow != s->slow);

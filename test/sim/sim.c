@@ -37,6 +37,16 @@ static struct patience patience(int64_t late, int64_t silent)
     return (struct patience){{late}, {silent}};
 }
 
+/* Any that the configuration accepts: late above the interval, and a timeout that is not shorter, nor too
+ * short for nodes behind collectors. */
+static struct patience any_patience(const struct sim *s)
+{
+    int64_t least = waits_least_timeout((struct span){s->interval}).ns;
+    int64_t silent = least + s->interval * s->chosen[s->slow].more / 100;
+    int64_t late = s->interval + 1 + (silent - s->interval - 1) * s->chosen[s->slow].late / 100;
+    return patience(late, silent);
+}
+
 /* As the configuration makes it; the long interval stands for the 300 s of 2001. */
 void sim_policy(struct sim *s)
 {
@@ -45,10 +55,19 @@ void sim_policy(struct sim *s)
     s->interval = s->slow ? 15 * i : i;
     p->judge = true;
     p->silent_share_percent = 25;
-    p->spread = (struct span){(int64_t)s->n * 1500000};
     p->plain = s->slow ? patience(45 * i / 2, 30 * i) : patience(3 * i, 9 * i);
     p->sensitive = s->slow ? patience(45 * i / 2, 45 * i) : patience(12 * i, 42 * i);
     p->borrowed = s->slow ? patience(45 * i / 2, 30 * i) : patience(3 * i, 6 * i);
+    if (s->swept)
+        p->plain = p->borrowed = any_patience(s);
+    waits_of((struct span){s->interval}, p->borrowed.late, p->borrowed.silent, &s->waits);
+    const int64_t queue = (int64_t)s->n * 1500000;
+    s->more = waits_excuse(&s->waits, (struct span){2 * queue});
+    p->spread = (struct span){queue + s->waits.first.ns};
+    if (s->longest.ns < s->more.ns)
+        s->longest = s->more;
+    if (s->longest.ns < p->spread.ns)
+        s->longest = p->spread;
     ill_policy(s);
     p->conform = (struct conformity_policy){{10 * s->interval}, {30 * i}, {12 * i}, 20};
 }
@@ -87,9 +106,25 @@ static void choose_roles(struct sim *s)
     }
 }
 
+/* Some histories have intervals from 1 s to 300 s and timeouts from the least one upward; the network is
+ * as fast as they take it to be. */
+static void choose_settings(struct sim *s, int64_t unit)
+{
+    static const int most[] = {0, 10, 100, 1000};
+    s->swept = s->seed % 3 == 0 && sim_random(s, 4) != 0; /* without health, whose times are of its own */
+    for (int i = 0; i < 2; i++) {
+        s->chosen[i].late = (int)sim_random(s, 101);
+        s->chosen[i].more = (int)sim_random(s, (uint64_t)most[sim_random(s, 4)] + 1);
+    }
+    if (!s->swept)
+        return;
+    s->unit = unit * 1000000000;
+    s->delay_max = s->delay_max % 200000000 + 1;
+}
+
 struct sim *sim_create(uint64_t seed, long steps)
 {
-    static const int64_t units[] = {2, 2, 5, 10};
+    static const int64_t units[] = {2, 2, 5, 10}, swept_units[] = {1, 1, 2, 3, 7, 20};
     struct sim *s = mem_alloc(sizeof *s);
     s->seed = s->random = seed;
     s->steps = steps;
@@ -100,6 +135,7 @@ struct sim *sim_create(uint64_t seed, long steps)
     s->loss_per_mille = sim_random(s, 3) == 0 ? (unsigned)sim_random(s, 40) : 0;
     s->delay_max = (int64_t)(1 + sim_random(s, 1000)) * 1000000;
     choose_roles(s);
+    choose_settings(s, swept_units[sim_random(s, 6)]);
     ill_create(s);
     sim_policy(s);
     fleet_create(s);
@@ -114,7 +150,7 @@ static void deliver_to_collector(struct sim *s, const struct message *m)
     struct ledger *l = &c->ledger[m->from];
     if (m->kind == MESSAGE_HELLO && (!c->given[m->from] || c->link != LINK_OPEN)) {
         n->redirect = NOBODY;
-        fleet_lose_link(s, m->from, s->unit / 4);
+        fleet_lose_link(s, m->from, fleet_pause(s) / 4);
         return;
     }
     if (m->kind == MESSAGE_HELLO) {
@@ -125,6 +161,7 @@ static void deliver_to_collector(struct sim *s, const struct message *m)
         l->made = m->made;
         l->open = true;
         n->link = LINK_OPEN;
+        n->left = NOBODY;
         n->next_beat = s->now;
     } else if (l->open && l->conn == m->conn) {
         l->changed |= l->work != m->work || !l->told;
@@ -174,7 +211,7 @@ static bool deliver(struct sim *s, const struct message *m)
     if (!s->running && (m->kind == MESSAGE_CHECKS || m->kind == MESSAGE_DONE || m->kind == MESSAGE_INVENTORY))
         return true;
     if (!s->running) {
-        fleet_lose_link(s, m->from, (int64_t)sim_random(s, (uint64_t)s->unit));
+        fleet_in_vain(s, m->from);
         return true;
     }
     if (!shell_listens(s))

@@ -2,6 +2,7 @@
 #ifndef FETTLE_TEST_SIM_H
 #define FETTLE_TEST_SIM_H
 
+#include "beat/waits.h"
 #include "cluster/cluster.h"
 #include "watch/share.h"
 #include "watch/watch.h"
@@ -59,6 +60,7 @@ struct fleet_node {
     int64_t sent_at;
     uint64_t conn;
     int64_t next_try, next_beat, deadline;
+    int left;  /* the collector that it left for a controller, until one welcomes it; or NOBODY */
     bool asks; /* a heartbeat is not answered yet by its collector */
     int64_t interval;
 
@@ -72,6 +74,7 @@ struct fleet_node {
     } ledger[NODES_MAX];
     bool news; /* somebody is to be told of before the batch is due */
     int64_t last_batch, uplink_lost;
+    int64_t answered; /* when the controller last did */
 
     /* Truth about it, for the checks. */
     bool own_fault;              /* its silence is its own, until it is heard */
@@ -304,8 +307,15 @@ struct sim {
     /* the configuration */
     int64_t unit; /* the short heartbeat interval; patience comes in multiples of it */
     bool slow;    /* the long interval is in force */
+    bool swept;   /* this history has settings of its own: */
+    struct {
+        int late, more; /* in percent of what is possible above the interval, and above the least timeout */
+    } chosen[2];        /* with the short interval, with the long one */
     struct watch_policy policy;
     int64_t interval;
+    struct waits waits;
+    struct span more;    /* by this a window is longer after a collector was lost */
+    struct span longest; /* that a window was ever longer than a timeout in this history */
     bool listed[NODES_MAX], sensitive[NODES_MAX], borrowed[NODES_MAX];
     unsigned cpus[NODES_MAX];
     bool collector[NODES_MAX];
@@ -390,6 +400,10 @@ void fleet_step(struct sim *s);
 void fleet_faults(struct sim *s);
 bool fleet_reaches(const struct sim *s, int node);
 void fleet_lose_link(struct sim *s, int node, int64_t wait);
+/* No controller is to be had: it tries again, or the collector that it left. */
+void fleet_in_vain(struct sim *s, int node);
+/* The longest wait before a node tries again. */
+int64_t fleet_pause(const struct sim *s);
 void fleet_take_share(struct sim *s, int collector, const bool given[static NODES_MAX]);
 void fleet_send(struct sim *s, struct message *m);
 void fleet_boot_id(unsigned boot, int node, char buf[static 37]);

@@ -163,7 +163,7 @@ static void on_close(struct peer *peer, void *arg, const struct err *why)
     struct keeper *k = arg;
     k->swarm->totals.closes++;
     k->peer = NULL;
-    struct span wait = peer_backoff(k->attempt++, span_ms(500), swarm_random(k->swarm));
+    struct span wait = peer_backoff(k->attempt++, span_ms(500), span_s(60), swarm_random(k->swarm));
     uv_timer_start(&k->timer, on_dial_timer, (uint64_t)span_to_ms(wait), 0);
 }
 

@@ -28,7 +28,7 @@ static void dial_later(struct player *p)
 {
     if (p->gone)
         return;
-    struct span wait = peer_backoff(p->attempt++, p->spread, swarm_random(p->swarm));
+    struct span wait = peer_backoff(p->attempt++, p->spread, span_s(60), swarm_random(p->swarm));
     uv_timer_start(&p->timer, on_dial_timer, (uint64_t)span_to_ms(wait), 0);
 }
 
