@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test/swarm/swarm.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,11 +14,34 @@ static void on_dial_timer(uv_timer_t *t)
     dial(t->data);
 }
 
+struct identity_of_node {
+    char boot[37], instance[17];
+};
+
+/* The agent of a node is the same one, whichever keeper plays it, in this process or in another: with a
+ * keeper's own boot and instance a node that moves looks like one that was replaced, and one that moves back
+ * like one that is not to be believed any more. */
+static struct identity_of_node agent_of(const struct keeper *k, const char *name)
+{
+    struct identity_of_node id;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (const char *c = name; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+    swarm_hex(hash | 1, id.instance);
+    snprintf(id.boot, sizeof id.boot, "%.8s-0000-4000-8000-%.12s", id.instance, id.instance);
+    if (strcmp(name, k->name) == 0) {
+        memcpy(id.boot, k->boot, sizeof id.boot);
+        memcpy(id.instance, k->instance, sizeof id.instance);
+    }
+    return id;
+}
+
 static json_t *change_of(struct keeper *k, const char *name)
 {
-    return json_pack("{s:s,s:s,s:s,s:I,s:[],s:i,s:s,s:s}", "name", name, "boot", k->boot, "instance",
-                     k->instance, "seq", (json_int_t)k->seq, "work", "uptime_s", 100, "version", "swarm",
-                     "inventory", k->swarm->inventory_hash);
+    const struct identity_of_node id = agent_of(k, name);
+    return json_pack("{s:s,s:s,s:s,s:I,s:[],s:i,s:s,s:s}", "name", name, "boot", id.boot, "instance",
+                     id.instance, "seq", (json_int_t)(wall_now().ns / 1000000), "work", "uptime_s", 100,
+                     "version", "swarm", "inventory", k->swarm->inventory_hash);
 }
 
 static json_t *fingerprint_of(struct keeper *k, const char *name)
@@ -25,7 +49,20 @@ static json_t *fingerprint_of(struct keeper *k, const char *name)
     char hex[FINGERPRINT_HEX + 1];
     fingerprint_format(kind_fingerprint(k->swarm, kind_of(k->swarm, name)), hex);
     k->swarm->totals.fingerprints++;
-    return json_pack("{s:s,s:s,s:s}", "name", name, "fingerprint", hex, "boot", k->boot);
+    return json_pack("{s:s,s:s,s:s}", "name", name, "fingerprint", hex, "boot", agent_of(k, name).boot);
+}
+
+/* What the controller asks for was not taken when it was told: it is told again. */
+static void tell_again(struct keeper *k, const struct hostlist *names)
+{
+    for (size_t at = 0; at < names->n;) {
+        json_t *changed = json_array();
+        for (int i = 0; i < CHANGES_A_FRAME && at < names->n; i++, at++)
+            json_array_append_new(changed, change_of(k, names->names[at]));
+        swarm_send(k->peer, FRAME_BATCH,
+                   json_pack("{s:I,s:I,s:i,s:s,s:o}", "epoch", (json_int_t)k->epoch, "seq",
+                             (json_int_t)++k->seq, "port", 9, "heard", "", "changed", changed));
+    }
 }
 
 /* One batch: all nodes as heard, and as many of those not yet told as fit a frame. */
@@ -119,6 +156,7 @@ static void on_want(struct keeper *k, const json_t *body)
                    json_pack("{s:I,s:I,s:s,s:o}", "epoch", (json_int_t)k->epoch, "seq", (json_int_t)++k->seq,
                              "heard", "", "inventories", all));
     }
+    tell_again(k, &names);
 }
 
 static void on_frame(struct peer *peer, void *arg, const struct frame *f)
