@@ -460,7 +460,7 @@ static void print_probe(const char *name, const char *how, int every_s, const ch
 static void print_probes(void)
 {
     fputs(".Bl -tag -width Ds\n", stdout);
-#define PROBE(symbol, name, how, every, severity, keys, what, source) \
+#define PROBE(symbol, name, how, every, severity, blame, keys, what, source) \
     print_probe(name, #how, every, #severity, what);
 #include "health/probe.tbl"
 #undef PROBE
@@ -509,10 +509,31 @@ static void print_acts(void)
     fputs(".El\n", stdout);
 }
 
+/* What is not the node's own doing is said to be. */
+static void print_blame(const char *blame)
+{
+    if (strcmp(blame, "NODE") == 0)
+        return;
+    fputs(" (", stdout);
+    print_lower(blame);
+    fputs(")", stdout);
+}
+
+static void print_blames(void)
+{
+    fputs(".Bl -tag -width program\n", stdout);
+#define BLAME(symbol, name, counts, what) \
+    printf(".It Sy %s\n", name);          \
+    print_sentence(what);
+#include "health/blame.tbl"
+#undef BLAME
+    fputs(".El\n", stdout);
+}
+
 /* A row of a column list: what it is of, what is done (unless the row has none), what it means, who says so.
  */
-static void print_meaning(const char *of, const char *act, const char *result, const char *what,
-                          const char *source)
+static void print_meaning(const char *of, const char *act, const char *result, const char *blame,
+                          const char *what, const char *source)
 {
     fputs(".It ", stdout);
     print_quoted(of);
@@ -522,6 +543,7 @@ static void print_meaning(const char *of, const char *act, const char *result, c
         fputs(", ", stdout);
         print_lower(result);
     }
+    print_blame(blame);
     fputs(" Ta \"", stdout);
     print_roff(what);
     fputs(" (", stdout);
@@ -542,10 +564,10 @@ static const char *range(unsigned first, unsigned last)
 static void print_xids(void)
 {
     fputs(".Bl -column \"144 to 150\" \"reset, degraded\" \"what it means and who says so\"\n", stdout);
-#define XID(first, last, act, result, what, source) \
-    print_meaning(range(first, last), #act, #result, what, source);
-#define XID_SAYS(number, pattern, act, result, what, source) \
-    print_meaning(#number " " pattern, #act, #result, what, source);
+#define XID(first, last, act, result, blame, what, source) \
+    print_meaning(range(first, last), #act, #result, #blame, what, source);
+#define XID_SAYS(number, pattern, act, result, blame, what, source) \
+    print_meaning(#number " " pattern, #act, #result, #blame, what, source);
 #include "health/xid.tbl"
 #undef XID
 #undef XID_SAYS
@@ -556,9 +578,9 @@ static void print_sxids(void)
 {
     fputs(".Bl -column \"12024 to 12028\" \"watch, fatal: reset\" \"what it means and who says so\"\n",
           stdout);
-#define SXID(first, last, fatal, nonfatal, what, source)                                                  \
-    print_meaning(range(first, last), #nonfatal, strcmp(#fatal, #nonfatal) ? "fatal: " #fatal : "", what, \
-                  source);
+#define SXID(first, last, fatal, nonfatal, what, source)                                                    \
+    print_meaning(range(first, last), #nonfatal, strcmp(#fatal, #nonfatal) ? "fatal: " #fatal : "", "NODE", \
+                  what, source);
 #include "health/sxid.tbl"
 #undef SXID
     fputs(".El\n", stdout);
@@ -567,17 +589,18 @@ static void print_sxids(void)
 static void print_kernel(void)
 {
     fputs(".Bl -tag -width Ds\n", stdout);
-#define KERNEL(code, kind, pattern, act, result, what, source) \
-    fputs(".It Li ", stdout);                                  \
-    print_quoted(pattern);                                     \
-    printf("\n.Li %s :\n", code);                              \
-    print_lower(#act);                                         \
-    if (strcmp(#result, "DEFAULT") != 0) {                     \
-        fputs(", ", stdout);                                   \
-        print_lower(#result);                                  \
-    }                                                          \
-    fputs("; ", stdout);                                       \
-    print_roff(what);                                          \
+#define KERNEL(code, kind, pattern, act, result, blame, what, source) \
+    fputs(".It Li ", stdout);                                         \
+    print_quoted(pattern);                                            \
+    printf("\n.Li %s :\n", code);                                     \
+    print_lower(#act);                                                \
+    if (strcmp(#result, "DEFAULT") != 0) {                            \
+        fputs(", ", stdout);                                          \
+        print_lower(#result);                                         \
+    }                                                                 \
+    print_blame(#blame);                                              \
+    fputs("; ", stdout);                                              \
+    print_roff(what);                                                 \
     printf(" (%s).\n", source);
 #define KERNEL_XID(number, pattern, source) \
     fputs(".It Li ", stdout);               \
@@ -625,6 +648,7 @@ static const struct {
              {"@policies@", print_policies},
              {"@passes@", print_passes},
              {"@acts@", print_acts},
+             {"@blames@", print_blames},
              {"@xids@", print_xids},
              {"@sxids@", print_sxids},
              {"@kernel@", print_kernel},

@@ -31,6 +31,7 @@ enum {
     TURN_MS = 4,
     GATHER_MS = 10, /* news within this are one frame */
     GRID_MS = 1000,
+    COUNTS_MS = 5000,
     TOLD_MS = 30000
 };
 
@@ -95,6 +96,21 @@ static bool is_said(const struct item *k)
     return k->any_look || k->check->when & (CHECK_BOOT | CHECK_PERIODIC);
 }
 
+/* How often all that is found was seen. */
+static uint64_t counts_of(const struct verdict *v)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < v->n; i++)
+        sum += v->findings[i].count;
+    return sum;
+}
+
+/* That something is seen again and again is told, but not each time. */
+static bool counts_are_news(const struct item *k, struct mono now)
+{
+    return counts_of(&k->steady.said) != k->counts && mono_sub(now, k->told).ns >= span_ms(COUNTS_MS).ns;
+}
+
 static void say(struct checker *c, bool full)
 {
     struct mono now = mono_now();
@@ -109,6 +125,8 @@ static void say(struct checker *c, bool full)
         if (full ? is_said(k) : k->news) {
             struct said s = {k->check, &k->steady, k->blind, k->any_look, k->looked};
             said_add(&f, &s, now);
+            k->told = now;
+            k->counts = counts_of(&k->steady.said);
         }
         k->news = false;
     }
@@ -171,7 +189,8 @@ static void take(struct item *k, const struct verdict *v)
     snprintf(k->blind, sizeof k->blind, "%s", blind);
     bool news = steady_look(&k->steady, k->check, now, v);
     bool renews = k->renewed.ns && k->began.ns >= k->renewed.ns;
-    if (news || first || renews || was_blind != (k->blind[0] != 0) || was_stuck != is_stuck(k))
+    if (news || first || renews || counts_are_news(k, now) || was_blind != (k->blind[0] != 0) ||
+        was_stuck != is_stuck(k))
         is_news(k);
     keep_soon(k);
     item_rest(k, now);

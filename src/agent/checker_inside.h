@@ -33,6 +33,8 @@ struct item {
     struct span deadline;                /* of the look that is due */
     struct mono renewed; /* a look that begins from then on is told whatever it says; ns 0: none has to be */
     bool any_look, news;
+    struct mono told;           /* when it was said last, and */
+    uint64_t counts;            /* how often its findings had been seen then */
     bool well;                  /* the last look found nothing */
     bool hinted;                /* something was told since */
     bool under_way;             /* in a child */

@@ -185,6 +185,7 @@ struct kernel *kernel_create(uv_loop_t *loop, const struct kernel_settings *sett
     k->loop = loop;
     k->settings = *settings;
     k->log = kernel_log_create(meanings);
+    kernel_log_root(k->log, settings->root);
     uv_timer_init(loop, &k->look);
     uv_timer_init(loop, &k->save);
     k->look.data = k->save.data = k;

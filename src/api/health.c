@@ -219,6 +219,8 @@ static void explain_meaning(const struct meaning *m, struct text *t)
     render_word(t, result_name(m->result));
     text_add(t, ",\"act\":");
     render_word(t, act_name(m->act));
+    text_add(t, ",\"blame\":");
+    render_word(t, blame_name(m->blame));
     text_add(t, ",\"source\":");
     text_add_json(t, m->source ? m->source : "");
     text_add_char(t, '}');
@@ -240,6 +242,8 @@ static void explain_probe(const struct check *k, const struct probe_row *row, st
     text_add_json(t, row->what);
     text_add(t, ",\"severity\":");
     render_word(t, result_name(k ? k->severity : row->severity));
+    text_add(t, ",\"blame\":");
+    render_word(t, blame_name(row->blame));
     text_add(t, ",\"keys\":");
     text_add_json(t, row->keys);
     text_add(t, ",\"source\":");

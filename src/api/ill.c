@@ -32,6 +32,8 @@ static void render_finding(const struct incident_finding *f, struct text *t)
     add_string(t, "device", f->f.device);
     add_string(t, "code", f->f.code);
     add_string(t, "text", f->f.text);
+    finding_write_origin(&f->f, t);
+    text_printf(t, ",\"times\":%u", f->times);
     add_time(t, "at", f->at);
     text_add_char(t, '}');
 }

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "check/part.h"
+#include "probe/probe.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,24 +14,30 @@
 /*
  * Findings are kept in the order in which they were found, one for each code and device. Their facts are
  *
- *   finding SAID SINCE COUNT ACT RESULT WARN KEEP SEQUENCE CODE|DEVICE|TEXT
+ *   finding SAID SINCE COUNT ACT RESULT WARN KEEP SEQUENCE WORSE OFTEN GPUS WORK USER CODE|DEVICE|TEXT
  *
  * with SAID and SINCE in nanoseconds of the monotonic clock, by the kernel's own time of the line, WARN and
- * KEEP in seconds, 0 for none, and the SEQUENCE number of the last line. Files of before have no SEQUENCE. A
- * code has no blanks; DEVICE and TEXT may have blanks; a bar in a device is written as a slash.
- * In what is saved a line "cursor NEXT BOOT" comes first. When a finding is over is for the judge to say.
+ * KEEP in seconds, 0 for none, and the SEQUENCE number of the last line. WORSE is what it was when it was
+ * said often, the last time at OFTEN (0: never). GPUS are those that the WORK of the last line used, which is
+ * USER's; "-" for none. Files of before have no SEQUENCE, or nothing between it and CODE. A code has no
+ * blanks; DEVICE and TEXT may have blanks; a bar in a device is written as a slash. In what is saved a line
+ * "cursor NEXT BOOT" comes first. When a finding is over is for the judge to say.
  */
 
-enum { KEEP_S = 600, KEEP_S_MAX = 86400 };
+enum { KEEP_S = 600, KEEP_S_MAX = 86400, EVENT_MS = 1000, OTHERS_S = 86400 };
 
 static const char CODE_GAP[] = "kernel.gap";
 
 struct kept {
     struct finding finding;
     enum act act;
-    struct mono since, said; /* when it was said first and last */
-    uint64_t seq;            /* of the last line */
-    unsigned count;
+    struct mono since, said;      /* when it was said first and last */
+    uint64_t seq;                 /* of the last line */
+    struct mono counted;          /* the last event's first line */
+    unsigned count;               /* of events */
+    enum result worse;            /* what it is while it was said often; */
+    struct mono often;            /* the last time that it was; ns 0: never */
+    unsigned gpus;                /* of the work that its finding names */
     struct span warn_for, keep;   /* of the meaning; 0: none */
     unsigned n_times;             /* seen by this process */
     struct mono times[OFTEN_MAX]; /* the last of them, a ring; for what is worse when it is often */
@@ -38,6 +45,7 @@ struct kept {
 
 struct kernel_log {
     const struct meanings *meanings;
+    const char *root; /* NULL: processes are not looked for */
     size_t n;
     struct kept list[KERNEL_LOG_FINDINGS_MAX];
 };
@@ -57,6 +65,11 @@ void kernel_log_destroy(struct kernel_log *k)
 void kernel_log_mean(struct kernel_log *k, const struct meanings *meanings)
 {
     k->meanings = meanings;
+}
+
+void kernel_log_root(struct kernel_log *k, const char *root)
+{
+    k->root = root;
 }
 
 /* --- what is kept ------------------------------------------------------------------------------------ */
@@ -117,8 +130,33 @@ static bool is_over(const struct kept *one, struct mono now)
     return one->keep.ns && mono_sub(now, one->said).ns > one->keep.ns;
 }
 
+/* A line that does not belong to the event before. */
+static void count_event(struct kept *one, struct mono at, const struct meaning *m)
+{
+    if (one->count > 0 && mono_sub(at, one->counted).ns < span_ms(EVENT_MS).ns)
+        return;
+    one->counted = at;
+    one->count++;
+    one->times[one->n_times++ % OFTEN_MAX] = at;
+    if (!is_often(one, m))
+        return;
+    one->worse = m->often_result;
+    one->often = at;
+}
+
+/* Whose work it was, where the line names a process that is still there. */
+static void name_work(const struct kernel_log *k, struct kept *one, unsigned pid)
+{
+    struct whose whose;
+    if (!pid || !k->root || !probe_whose(k->root, pid, &whose))
+        return;
+    snprintf(one->finding.work, sizeof one->finding.work, "%s", whose.work);
+    snprintf(one->finding.user, sizeof one->finding.user, "%s", whose.user);
+    one->gpus = whose.gpus;
+}
+
 static bool keep_finding(struct kernel_log *k, struct mono at, uint64_t seq, const struct finding *f,
-                         const struct meaning *m)
+                         const struct meaning *m, unsigned pid)
 {
     struct kept *one = find(k, f);
     if (one && is_over(one, at)) {
@@ -130,18 +168,21 @@ static bool keep_finding(struct kernel_log *k, struct mono at, uint64_t seq, con
     one = one ? one : add(k, f, at);
     if (!one)
         return false;
+    struct finding before = one->finding;
+    unsigned events = one->count;
     one->finding = *f;
+    memcpy(one->finding.work, before.work, sizeof before.work);
+    memcpy(one->finding.user, before.user, sizeof before.user);
     one->act = act;
     one->warn_for = m->warn_for;
     one->keep = m->keep;
     one->said = at;
     one->seq = seq;
-    one->count++;
-    one->times[one->n_times++ % OFTEN_MAX] = at;
     if (worst > f->result)
         one->finding.result = worst;
-    if (is_often(one, m))
-        one->finding.result = m->often_result;
+    count_event(one, at, m);
+    if (one->count > events)
+        name_work(k, one, pid);
     return true;
 }
 
@@ -152,7 +193,7 @@ bool kernel_log_lose(struct kernel_log *k, struct mono now, uint64_t lost)
     snprintf(f.code, sizeof f.code, "%s", CODE_GAP);
     snprintf(f.text, sizeof f.text,
              "%" PRIu64 " lines of the kernel's log were overwritten before they were read", lost);
-    return lost > 0 && keep_finding(k, now, 0, &f, &m);
+    return lost > 0 && keep_finding(k, now, 0, &f, &m, 0);
 }
 
 static struct mono time_of(const struct kmsg *r, struct mono now)
@@ -168,7 +209,7 @@ bool kernel_log_take(struct kernel_log *k, struct mono now, const struct kmsg *r
     if (!r->from_kernel || !meaning_of(k->meanings, r->text, &f, &m))
         return false;
     if (m.result != RESULT_OK)
-        return keep_finding(k, time_of(r, now), r->seq, &f, &m);
+        return keep_finding(k, time_of(r, now), r->seq, &f, &m, meaning_pid(r->text));
     struct kept *closed = find(k, &f);
     if (closed)
         drop(k, closed);
@@ -187,6 +228,17 @@ bool kernel_log_forget(struct kernel_log *k, const char *codes, uint64_t until)
 /* --- facts ------------------------------------------------------------------------------------------ */
 
 enum { WORD_SAID, WORD_SINCE, WORD_COUNT, WORD_ACT, WORD_RESULT, WORD_WARN, WORD_KEEP, FACT_WORDS };
+/* Words that files of before do not have. */
+enum { MORE_SEQUENCE, MORE_WORSE, MORE_OFTEN, MORE_GPUS, MORE_WORK, MORE_USER, MORE_WORDS };
+
+/* One word, "-" for none. */
+static void add_word(struct text *t, const char *s)
+{
+    text_add(t, *s ? "" : "-");
+    for (; *s; s++)
+        text_add_char(t, *s == ' ' || *s == '|' ? '_' : *s);
+    text_add_char(t, ' ');
+}
 
 static void write_kept(const struct kept *one, struct text *out)
 {
@@ -194,10 +246,14 @@ static void write_kept(const struct kept *one, struct text *out)
     memcpy(device, one->finding.device, sizeof device);
     for (char *c = device; *c; c++)
         *c = (char)(*c == '|' ? '/' : *c);
-    fact(out, "finding", "%" PRId64 " %" PRId64 " %u %s %s %" PRId64 " %" PRId64 " %" PRIu64 " %s|%s|%s",
+    CLEANUP_TEXT struct text whose = {0};
+    add_word(&whose, one->finding.work);
+    add_word(&whose, one->finding.user);
+    fact(out, "finding",
+         "%" PRId64 " %" PRId64 " %u %s %s %" PRId64 " %" PRId64 " %" PRIu64 " %s %" PRId64 " %u %s%s|%s|%s",
          one->said.ns, one->since.ns, one->count, act_name(one->act), result_name(one->finding.result),
-         one->warn_for.ns / span_s(1).ns, one->keep.ns / span_s(1).ns, one->seq, one->finding.code, device,
-         one->finding.text);
+         one->warn_for.ns / span_s(1).ns, one->keep.ns / span_s(1).ns, one->seq, result_name(one->worse),
+         one->often.ns, one->gpus, whose.s, one->finding.code, device, one->finding.text);
 }
 
 static bool take_field(char **rest, char *out, size_t size)
@@ -211,15 +267,31 @@ static bool read_number(const char *word, uint64_t max, uint64_t *out)
     return text_parse_u64(word, 0, max, out, NULL) == 0;
 }
 
-/* A file of before goes on with the code, in which there is no blank. */
-static void take_seq(char **rest, uint64_t *out)
+static bool take_word(const char *word, char *out, size_t size)
 {
-    size_t digits = strspn(*rest, "0123456789");
-    if (!digits || (*rest)[digits] != ' ')
-        return;
-    (*rest)[digits] = '\0';
-    (void)read_number(*rest, UINT64_MAX, out);
-    *rest += digits + 1;
+    return (size_t)snprintf(out, size, "%s", strcmp(word, "-") == 0 ? "" : word) < size;
+}
+
+/* What stands before the code, which has no blank: nothing or a number in files of before. */
+static bool take_more(char **rest, struct kept *out)
+{
+    char *words[MORE_WORDS];
+    size_t n = 0, len;
+    uint64_t often, gpus;
+    while (n < MORE_WORDS && (len = strcspn(*rest, " |"), (*rest)[len] == ' '))
+        words[n++] = strsep(rest, " ");
+    if (n > MORE_SEQUENCE && !read_number(words[MORE_SEQUENCE], UINT64_MAX, &out->seq))
+        return false;
+    if (n <= MORE_WORSE)
+        return true;
+    if (n < MORE_WORDS || !result_parse(words[MORE_WORSE], &out->worse) ||
+        !read_number(words[MORE_OFTEN], INT64_MAX, &often) ||
+        !read_number(words[MORE_GPUS], UINT32_MAX, &gpus))
+        return false;
+    out->often = (struct mono){(int64_t)often};
+    out->gpus = (unsigned)gpus;
+    return take_word(words[MORE_WORK], out->finding.work, sizeof out->finding.work) &&
+           take_word(words[MORE_USER], out->finding.user, sizeof out->finding.user);
 }
 
 /* False for a value that write_kept did not write. */
@@ -242,13 +314,13 @@ static bool read_kept(char *value, struct kept *out)
         return false;
     out->said = (struct mono){(int64_t)said};
     out->since = (struct mono){(int64_t)since};
+    out->counted = out->said;
     out->count = (unsigned)count;
     out->warn_for = span_s((int64_t)warn);
     out->keep = span_s((int64_t)keep);
-    take_seq(&rest, &out->seq);
     struct finding *f = &out->finding;
-    if (!take_field(&rest, f->code, sizeof f->code) || !take_field(&rest, f->device, sizeof f->device) ||
-        !rest)
+    if (!take_more(&rest, out) || !take_field(&rest, f->code, sizeof f->code) ||
+        !take_field(&rest, f->device, sizeof f->device) || !rest)
         return false;
     return (size_t)snprintf(f->text, sizeof f->text, "%s", rest) < sizeof f->text;
 }
@@ -335,6 +407,8 @@ void kernel_log_gather(const struct look *l, struct text *out)
     struct kmsg_follow *f = kmsg_open(l->root, NULL, &e);
     struct meanings *m = f ? meanings_read(check_arg(l->check, "Meanings"), &e) : NULL;
     struct kernel_log *k = m ? kernel_log_create(m) : NULL;
+    if (k)
+        kernel_log_root(k, l->root);
     if (k && read_all(k, f, l->now, &e) == 0)
         kernel_log_facts(k, l->now, out);
     else
@@ -346,15 +420,47 @@ void kernel_log_gather(const struct look *l, struct text *out)
 
 /* --- judging ------------------------------------------------------------------------------------------ */
 
-static void judge_one(const struct kept *one, struct mono now, struct verdict *v)
+/* Other GPUs under the same work, when none of them had it as well within a day. */
+static unsigned others_well(const struct kept *one, const char *facts, struct mono now)
+{
+    struct fact_line line;
+    struct kept other;
+    unsigned others = one->gpus > 1 ? one->gpus - 1 : 0;
+    while (others && fact_next(&facts, &line))
+        if (strcmp(line.key, "finding") == 0 && read_kept(line.value, &other) &&
+            strcmp(other.finding.code, one->finding.code) == 0 &&
+            strcmp(other.finding.device, one->finding.device) != 0 &&
+            mono_sub(now, other.said).ns < span_s(OTHERS_S).ns)
+            others = 0;
+    return others;
+}
+
+static enum result result_of(const struct kept *one, struct mono now, struct span keep)
+{
+    enum result r = one->finding.result;
+    if (one->often.ns && one->worse > r && mono_sub(now, one->often).ns <= keep.ns)
+        r = one->worse;
+    bool young = mono_sub(now, one->since).ns < one->warn_for.ns;
+    return young && r > RESULT_WARN ? RESULT_WARN : r;
+}
+
+static void judge_one(const struct kept *one, const char *facts, struct mono now, struct span keep,
+                      struct verdict *v)
 {
     const struct finding *f = &one->finding;
-    bool young = mono_sub(now, one->since).ns < one->warn_for.ns;
-    enum result result = young && f->result > RESULT_WARN ? RESULT_WARN : f->result;
+    CLEANUP_TEXT struct text t = {0};
+    text_add(&t, "");
     if (one->count > 1)
-        verdict_add(v, result, f->device, f->code, "%u times: %s", one->count, f->text);
-    else
-        verdict_add(v, result, f->device, f->code, "%s", f->text);
+        text_printf(&t, "%u times: ", one->count);
+    if (*f->user)
+        text_printf(&t, "under %s%s%s: ", f->work, *f->work ? " of " : "", f->user);
+    struct finding *x = verdict_add(v, result_of(one, now, keep), f->device, f->code, "%s%s", t.s, f->text);
+    if (!x)
+        return;
+    x->count = one->count;
+    x->others = others_well(one, facts, now);
+    memcpy(x->work, f->work, sizeof x->work);
+    memcpy(x->user, f->user, sizeof x->user);
 }
 
 void judge_KERNEL_LOG(struct look *l, const char *facts, struct verdict *v)
@@ -364,7 +470,7 @@ void judge_KERNEL_LOG(struct look *l, const char *facts, struct verdict *v)
     struct kept one;
     if (!want_span(l, "Keep", span_s(KEEP_S), &keep, v))
         return;
-    while (fact_next(&facts, &line))
+    for (const char *at = facts; fact_next(&at, &line);)
         if (strcmp(line.key, "finding") == 0 && read_kept(line.value, &one) && still_so(&one, l->now, keep))
-            judge_one(&one, l->now, v);
+            judge_one(&one, facts, l->now, keep, v);
 }

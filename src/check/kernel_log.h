@@ -14,9 +14,10 @@
  *   - what a person or a remedy has to put right (reset, reboot, hardware, lost): until the next boot, or
  *     until kernel_log_forget says that it was. That nothing more is said proves nothing;
  *   - what another line ends (an NFS server that answers again): until that line, an hour at most; it is a
- *     warning until it has lasted for a minute;
+ *     warning until it has lasted for ten minutes, since a switch that boots takes some;
  *   - everything else: for the check's Keep (10m, a day at most) after it was last said.
- * What was said very often is worse than what was said once; the tables say of what.
+ * What was said very often is worse than what was said once; the tables say of what. It stays that for Keep,
+ * whatever else is said. Lines of one finding within a second are one event, and count once.
  *
  * At most 128 findings, of one code and device each; of more, the mildest and oldest go.
  */
@@ -28,6 +29,8 @@ struct kernel_log;
 struct kernel_log *kernel_log_create(const struct meanings *meanings);
 void kernel_log_destroy(struct kernel_log *k);
 void kernel_log_mean(struct kernel_log *k, const struct meanings *meanings);
+/* Processes that lines name are looked for below this root (borrowed), so that findings name their work. */
+void kernel_log_root(struct kernel_log *k, const char *root);
 
 /* Takes a record. Its own time counts, but no later one than now. True when a finding came, went, or was
  * said again. */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -160,17 +161,17 @@ static void a_closing_line_ends_a_finding_at_once(void **state)
     assert_false(say(w, 8, NFS_GOOD));
 }
 
-/* An outage is a warning for a minute, and over after an hour, because who unmounts hears of no end. */
+/* An outage is a warning for ten minutes, and over after an hour, because who unmounts hears of no end. */
 static void an_outage_counts_when_it_lasts(void **state)
 {
     struct world *w = *state;
     say(w, 100, NFS_BAD);
-    expect(w, 159, "nfs.server warn");
-    expect(w, 160, "nfs.server degraded");
-    say(w, 500, NFS_BAD);
-    expect(w, 501, "nfs.server degraded");
-    expect(w, 500 + 3600, "nfs.server degraded");
-    expect(w, 500 + 3601, "");
+    expect(w, 699, "nfs.server warn");
+    expect(w, 700, "nfs.server degraded");
+    say(w, 800, NFS_BAD);
+    expect(w, 801, "nfs.server degraded");
+    expect(w, 800 + 3600, "nfs.server degraded");
+    expect(w, 800 + 3601, "");
     say(w, 9000, NFS_BAD); /* another one */
     expect(w, 9001, "nfs.server warn");
 }
@@ -196,8 +197,96 @@ static void what_is_said_often_is_worse(void **state)
     expect(w, 3, "kernel.hung_task warn");
     say(w, 601, HUNG);
     expect(w, 602, "kernel.hung_task fatal"); /* three within ten minutes */
-    say(w, 603, HUNG);
-    expect(w, 604, "kernel.hung_task warn"); /* the last three are not */
+    say(w, 603, HUNG);                        /* the last three are not, and one more makes it no milder */
+    expect(w, 604, "kernel.hung_task fatal");
+    expect(w, 1201, "kernel.hung_task fatal");
+    expect(w, 1202, "kernel.hung_task warn");
+}
+
+/* An error of a disk is several lines at once, and one error. */
+static void lines_of_one_event_count_once(void **state)
+{
+    static const char line[] = "I/O error, dev sda, sector 7";
+    struct world *w = *state;
+    struct kmsg r = {.from_kernel = true};
+    memcpy(r.text, line, sizeof line);
+    for (int i = 0; i < 50; i++) {
+        r.at_us = 1000000 + (uint64_t)i * 100000; /* ten a second, for five seconds */
+        kernel_log_take(w->log, at(10), &r);
+    }
+    expect(w, 10, "disk.error warn");
+    assert_int_equal(w->v.findings[0].count, 5);
+    for (int i = 0; i < 24; i++)
+        say(w, 10 + 4 * i, line);
+    expect(w, 110, "disk.error warn");
+    assert_int_equal(w->v.findings[0].count, 29);
+}
+
+/* --- whose work it was -------------------------------------------------------------------------- */
+
+static void add_process(struct tree *t, const char *pid, const char *gpu)
+{
+    char path[64];
+    snprintf(path, sizeof path, "proc/%s/cgroup", pid);
+    tree_add(t, path, "0::/system.slice/slurmstepd.scope/job_7/step_0/user/task_0\n");
+    snprintf(path, sizeof path, "proc/%s/fd/3@", pid);
+    tree_add(t, path, gpu);
+}
+
+static void add_job(struct tree *t)
+{
+    CLEANUP_TEXT struct text users = {0};
+    add_process(t, "70", "/dev/nvidia0");
+    add_process(t, "71", "/dev/nvidia1");
+    add_process(t, "72", "/dev/nvidiactl");
+    tree_add(t, "sys/fs/cgroup/system.slice/slurmstepd.scope/job_7/cgroup.procs", "");
+    tree_add(t, "sys/fs/cgroup/system.slice/slurmstepd.scope/job_7/step_0/user/task_0/cgroup.procs",
+             "70\n71\n72\n");
+    text_printf(&users, "root:x:4711:0::/:/bin/sh\nann:x:%u:100::/home/ann:/bin/sh\n", (unsigned)getuid());
+    tree_add(t, "etc/passwd", users.s);
+}
+
+static const char XID_31[] = "NVRM: Xid (PCI:0000:9b:00): 31, pid=70, name=train, Ch 00000008, MMU Fault";
+static const char XID_31_OTHER[] =
+    "NVRM: Xid (PCI:0000:3b:00): 31, pid=71, name=train, Ch 00000008, MMU Fault";
+
+static void a_finding_names_the_work_and_its_user(void **state)
+{
+    struct tree *t = NULL;
+    struct world *w = *state;
+    tree_setup((void **)&t);
+    add_job(t);
+    kernel_log_root(w->log, t->root);
+    say(w, 1, XID_31);
+    expect(w, 2, "xid.31 info");
+    const struct finding *f = &w->v.findings[0];
+    assert_string_equal(f->work, "slurm.7");
+    assert_string_equal(f->user, "ann");
+    assert_int_equal(f->count, 1);
+    assert_int_equal(f->others, 1); /* the job has two GPUs, and the other is well */
+    assert_non_null(strstr(f->text, "under slurm.7 of ann: "));
+    say(w, 3, "NVRM: Xid (PCI:0000:9b:00): 31, pid=4711, name=gone, Ch 00000008, MMU Fault");
+    expect(w, 4, "xid.31 warn");
+    assert_string_equal(w->v.findings[0].work, "slurm.7");
+    say(w, 5, XID_31_OTHER); /* so have both now: it is the program */
+    expect(w, 6, "xid.31 warn, xid.31 info");
+    assert_int_equal(w->v.findings[0].others, 0);
+    assert_int_equal(w->v.findings[1].others, 0);
+    tree_teardown((void **)&t);
+}
+
+static void a_process_that_is_gone_is_nobodys(void **state)
+{
+    struct tree *t = NULL;
+    struct world *w = *state;
+    tree_setup((void **)&t);
+    kernel_log_root(w->log, t->root);
+    say(w, 1, XID_31);
+    expect(w, 2, "xid.31 info");
+    assert_string_equal(w->v.findings[0].work, "");
+    assert_string_equal(w->v.findings[0].user, "");
+    assert_int_equal(w->v.findings[0].others, 0);
+    tree_teardown((void **)&t);
 }
 
 static void a_milder_line_does_not_lower_what_stays(void **state)
@@ -265,12 +354,12 @@ static void what_was_found_outlives_the_agent(void **state)
     kernel_log_load(w->log, saved.s, "boot-1", &now);
     assert_string_equal(now.boot, "boot-1");
     assert_int_equal(now.next, 77);
-    expect(w, 100, "xid.79 lost, nfs.server degraded");
-    say(w, 101, NFS_GOOD);
-    expect(w, 102, "xid.79 lost");
+    expect(w, 700, "xid.79 lost, nfs.server degraded");
+    say(w, 701, NFS_GOOD);
+    expect(w, 702, "xid.79 lost");
     kernel_log_load(w->log, saved.s, "boot-2", &now);
     assert_string_equal(now.boot, "");
-    expect(w, 100, "");
+    expect(w, 703, "");
 }
 
 /* It wrote no sequence numbers. */
@@ -307,10 +396,12 @@ static void what_is_no_saved_text_is_nothing(void **state)
         "cursor x b",
         "finding 1",
         "cursor 1 b\nfinding 1 2 3\n",
-        "cursor 1 b\nfinding 1 1 1 lost lost 0 0 xid.79|gpu\n",
-        "cursor 1 b\nfinding 1 1 1 lost bad 0 0 xid.79|gpu|text\n",
-        "cursor 1 b\nfinding 1 1 1 lost lost 0 0 a|b|c\nfinding 1 1 1 lost lost 0 0 "
-        "a|b|c\n",
+        "cursor 1 b\nfinding 1 1 1 lost lost 0 0 0 unsupported 0 0 - - xid.79|gpu\n",
+        "cursor 1 b\nfinding 1 1 1 lost bad 0 0 0 unsupported 0 0 - - xid.79|gpu|text\n",
+        "cursor 1 b\nfinding 1 1 1 lost lost 0 0 0 often 0 0 - - xid.79|gpu|text\n",
+        "cursor 1 b\nfinding 1 1 1 lost lost 0 0 0 warn 0 0 - xid.79|gpu|text\n",
+        "cursor 1 b\nfinding 1 1 1 lost lost 0 0 0 unsupported 0 0 - - a|b|c\nfinding 1 1 1 lost lost 0 0 "
+        "0 unsupported 0 0 - - a|b|c\n",
         "cursor 1 b\nother 1\n"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct kmsg_cursor c;
@@ -361,6 +452,9 @@ int main(void)
         IN_WORLD(what_is_said_often_is_worse),
         IN_WORLD(a_milder_line_does_not_lower_what_stays),
         IN_WORLD(a_gap_is_a_finding),
+        IN_WORLD(lines_of_one_event_count_once),
+        IN_WORLD(a_finding_names_the_work_and_its_user),
+        IN_WORLD(a_process_that_is_gone_is_nobodys),
         IN_WORLD(a_record_counts_from_its_own_time),
         IN_WORLD(of_too_many_the_mildest_go),
         IN_WORLD(what_was_found_outlives_the_agent),

@@ -26,7 +26,8 @@
     }
 
 static const struct probe_code codes[PROBES] = {
-#define PROBE(symbol, name, how, every, severity, keys, what, source) [PROBE_##symbol] = CODE_##how(symbol),
+#define PROBE(symbol, name, how, every, severity, blame, keys, what, source) \
+    [PROBE_##symbol] = CODE_##how(symbol),
 #include "health/probe.tbl"
 #undef PROBE
 };

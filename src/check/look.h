@@ -105,7 +105,7 @@ void look_now(struct look *l, struct verdict *v);
 void fact(struct text *out, const char *key, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* The next line's key and value; false at the end. *at is moved on. Borrowed until the next call. */
 struct fact_line {
-    char key[128], value[512]; /* cut */
+    char key[128], value[768]; /* cut */
 };
 bool fact_next(const char **at, struct fact_line *out);
 

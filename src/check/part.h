@@ -24,7 +24,7 @@
 #define PROBE_DECLARE_IDLE(symbol) PROBE_DECLARE_READ(symbol)
 #define PROBE_DECLARE_BENCH(symbol) PROBE_DECLARE_READ(symbol)
 #define PROBE_DECLARE_FOLLOW(symbol) judge_fn judge_##symbol;
-#define PROBE(symbol, name, how, every, severity, keys, what, source) PROBE_DECLARE_##how(symbol)
+#define PROBE(symbol, name, how, every, severity, blame, keys, what, source) PROBE_DECLARE_##how(symbol)
 #include "health/probe.tbl"
 #undef PROBE
 
@@ -212,6 +212,11 @@ bool want_percent(const struct look *l, const char *key, unsigned fallback, unsi
 bool want_bytes(const struct look *l, const char *key, uint64_t fallback, uint64_t *out, struct verdict *v);
 bool want_span(const struct look *l, const char *key, struct span fallback, struct span *out,
                struct verdict *v);
+/* For how long it has been so, as far as looks saw it; 0 in the first one, and while it is not so. */
+struct span lasts_for(const struct look *l, const char *what, const char *of, bool so);
+/* What is down is a warning until it was so for long enough (Down=): a switch that boots takes minutes. */
+enum { DOWN_S = 600 };
+enum result down_result(const struct look *l, const char *name, bool down, struct span most);
 
 /* Of a GPU on which nothing runs: MB in use, MB at most, looks. */
 #define LEFT_MEMORY                                                                        \

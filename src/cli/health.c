@@ -163,9 +163,11 @@ int check_show(struct call *c, struct err *e)
 
 int check_explain(struct call *c, struct err *e)
 {
-    static const char *const lines[][2] = {{"Name", "name"},         {"Kind", "kind"}, {"What", "what"},
-                                           {"Severity", "severity"}, {"Act", "act"},   {"Probe", "probe"},
-                                           {"Record", "record"},     {"Keys", "keys"}, {"Source", "source"}};
+    static const char *const lines[][2] = {{"Name", "name"},   {"Kind", "kind"},
+                                           {"What", "what"},   {"Severity", "severity"},
+                                           {"Act", "act"},     {"Brought about by", "blame"},
+                                           {"Probe", "probe"}, {"Record", "record"},
+                                           {"Keys", "keys"},   {"Source", "source"}};
     struct fettle_answer *answer = NULL;
     int r = call_about(c, fettle_check_explain, &answer, e);
     if (r < 0)

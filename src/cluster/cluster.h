@@ -11,6 +11,7 @@
 #include "health/finding.h"
 #include "health/floor.h"
 #include "health/meaning.h"
+#include "health/recur.h"
 #include "node/lifecycle.h"
 #include "node/machine.h"
 #include "node/spec.h"
@@ -145,6 +146,7 @@ enum {
     INCIDENTS_OPEN_MAX = 32,
     INCIDENTS_PAST_MAX = 16,
     INCIDENT_FINDINGS_MAX = 8,
+    RECURRING_MAX = 32,
     ATTEMPTS_KEPT_MAX = 32,
     NOTES_KEPT_MAX = 16,
     EVIDENCE_KEPT_MAX = 8,
@@ -162,7 +164,7 @@ struct incident {
     struct wall since, last;
     struct wall closed; /* ns 0: open */
     char boot[37];      /* on which it was found last */
-    uint32_t count;     /* of findings, the same one counted again when it came back */
+    uint32_t count;     /* how often something of it was seen */
     unsigned recurs;    /* how many incidents of this group there were within 30 days before */
     bool observe;       /* all of it from checks that are only observed */
     size_t n;
@@ -170,13 +172,23 @@ struct incident {
         char check[CHECK_NAME_BYTES_MAX + 1];
         struct finding f;
         struct wall at;
+        unsigned times;                /* it was seen in this incident */
     } findings[INCIDENT_FINDINGS_MAX]; /* the worst, worst first */
 };
 
+/* How often something came back on a device, by the general rule of health/recur.h. */
+struct recurring {
+    char group[FINDING_DEVICE_BYTES_MAX + 1]; /* as of an incident, */
+    bool observe;                             /* likewise */
+    uint32_t sum, grave; /* of all findings that count; of those that were degraded by their own word */
+    int64_t step;        /* as of which, recur_step */
+};
+
 struct ailment {
-    size_t n_open, n_past;
+    size_t n_open, n_past, n_recurring;
     struct incident *open; /* in order of their coming */
     struct incident *past; /* newest first; every one is closed */
+    struct recurring *recurring;
 };
 
 enum approval { APPROVAL_NONE, APPROVAL_WANTED, APPROVAL_GIVEN, APPROVAL_REFUSED };
@@ -427,6 +439,16 @@ bool cluster_is_unjudged(const struct cluster *c, const struct member *m);
 bool rollout_has(const struct rollout *r, const char *node);
 /* NULL while nothing was ever wrong with it. */
 const struct ailment *member_ailment(const struct member *m);
+/* The incident's finding of this check, device and code; NULL. i NULL: of none. */
+const struct incident_finding *incident_finding(const struct incident *i, const char *check,
+                                                const struct finding *f);
+/* How often a finding was seen since it was last written down; 1 for one that nobody counts. i: the open
+ * incident that it belongs to, or NULL. */
+unsigned finding_times(const struct ailment *a, const struct incident *i, const char *check,
+                       const struct finding *f, const char *boot);
+/* How often something came back in this group, as of a moment; sums of 0 where nothing did. a may be NULL. */
+void ailment_recurs(const struct ailment *a, const char *group, bool observe, struct wall at,
+                    struct recurring *out);
 /* NULL without one; a repair that is over is none. */
 const struct repair *member_repair(const struct member *m);
 /* What was tried on it, also when no repair is under way. */

@@ -34,6 +34,7 @@ struct given {
     struct incident i; /* without id and findings */
     size_t n;
     struct incident_finding findings[GIVEN_MAX];
+    bool counts[GIVEN_MAX]; /* by the general rule of recurrence */
 };
 
 static void say(struct edit *x, const char *what, const struct incident *i, const char *more)
@@ -67,13 +68,39 @@ static struct incident *find_open(struct ailment *a, const char *id)
 
 static struct incident_finding *find_finding(struct incident *i, const struct incident_finding *like)
 {
-    for (size_t k = 0; k < i->n; k++) {
-        struct incident_finding *f = &i->findings[k];
-        if (strcmp(f->check, like->check) == 0 && strcmp(f->f.device, like->f.device) == 0 &&
-            strcmp(f->f.code, like->f.code) == 0)
-            return f;
+    const struct incident_finding *f = incident_finding(i, like->check, &like->f);
+    return f ? &i->findings[f - i->findings] : NULL;
+}
+
+/* A group that is new takes the place of the one whose sum is least. */
+static void note_recurring(struct ailment *a, const struct recurring *r)
+{
+    size_t at = 0;
+    while (at < a->n_recurring &&
+           (a->recurring[at].observe != r->observe || strcmp(a->recurring[at].group, r->group) != 0))
+        at++;
+    if (at == a->n_recurring && at < RECURRING_MAX) {
+        a->n_recurring++;
+    } else if (at == a->n_recurring) {
+        at = 0;
+        for (size_t i = 1; i < RECURRING_MAX; i++)
+            if (a->recurring[i].sum < a->recurring[at].sum)
+                at = i;
+        if (a->recurring[at].sum > r->sum)
+            return;
     }
-    return NULL;
+    a->recurring[at] = *r;
+}
+
+static void count_times(struct edit *x, const struct incident *i, const struct incident_finding *f,
+                        unsigned times)
+{
+    struct recurring r;
+    ailment_recurs(&x->a, i->group, i->observe, x->cmd->at, &r);
+    r.sum = recur_add(r.sum, times);
+    if (f->f.result >= RESULT_DEGRADED)
+        r.grave = recur_add(r.grave, times);
+    note_recurring(&x->a, &r);
 }
 
 /* The worst first, of equal ones the older first. */
@@ -88,23 +115,29 @@ static void sort_findings(struct incident *i)
     }
 }
 
-static void lay_finding(struct incident *i, const struct incident_finding *f)
+static void lay_finding(struct edit *x, struct incident *i, const struct incident_finding *f, bool counts)
 {
     struct incident_finding *place = find_finding(i, f);
+    unsigned times = finding_times(&x->a, i, f->check, &f->f, x->boot);
+    unsigned before = place ? place->times : 0;
+    if (counts && times)
+        count_times(x, i, f, times);
+    i->count += times;
     if (!place && i->n < INCIDENT_FINDINGS_MAX)
         place = &i->findings[i->n++];
     else if (!place && i->findings[i->n - 1].f.result < f->f.result)
         place = &i->findings[i->n - 1];
-    if (place)
+    if (place) {
         *place = *f;
+        place->times = before + times;
+    }
     sort_findings(i);
 }
 
-static void lay_findings(struct incident *i, const struct given *g)
+static void lay_findings(struct edit *x, struct incident *i, const struct given *g)
 {
     for (size_t k = 0; k < g->n; k++)
-        lay_finding(i, &g->findings[k]);
-    i->count += (uint32_t)g->n;
+        lay_finding(x, i, &g->findings[k], g->counts[k]);
 }
 
 /* The incident has all of these findings. */
@@ -121,7 +154,8 @@ static bool says_nothing_new(struct edit *x, struct incident *i, const struct gi
 {
     for (size_t k = 0; k < g->n; k++) {
         const struct incident_finding *f = find_finding(i, &g->findings[k]);
-        if (f->f.result != g->findings[k].f.result || strcmp(f->f.text, g->findings[k].f.text) != 0)
+        if (f->f.result != g->findings[k].f.result || f->f.count < g->findings[k].f.count ||
+            strcmp(f->f.text, g->findings[k].f.text) != 0)
             return false;
     }
     return strcmp(i->boot, x->boot) == 0 && g->i.severity <= i->severity && g->i.recurs <= i->recurs;
@@ -129,7 +163,7 @@ static bool says_nothing_new(struct edit *x, struct incident *i, const struct gi
 
 static void merge(struct edit *x, struct incident *i, const struct given *g)
 {
-    lay_findings(i, g);
+    lay_findings(x, i, g);
     if (g->i.severity >= i->severity) {
         i->severity = g->i.severity;
         i->act = g->i.act;
@@ -190,7 +224,7 @@ static void open_new(struct edit *x, const struct given *g)
     memcpy(i->id, id.s, id.len + 1);
     i->since = i->last = x->cmd->at;
     memcpy(i->boot, x->boot, sizeof x->boot);
-    lay_findings(i, g);
+    lay_findings(x, i, g);
     x->changed = true;
     say_worst(x, "opened", i);
 }
@@ -215,6 +249,8 @@ static int read_given(const struct edit *x, const json_t *o, struct given *g, st
         return err_set(e, -EINVAL, "\"findings\" is no array of 1 to %d", GIVEN_MAX);
     for (; g->n < json_array_size(list); g->n++) {
         if (finding_read(json_array_get(list, g->n), &g->findings[g->n], e) < 0)
+            return err_wrap(e, -EINVAL, "finding %zu", g->n + 1);
+        if (json_take_bool(json_array_get(list, g->n), "counts", &g->counts[g->n], e) == -EINVAL)
             return err_wrap(e, -EINVAL, "finding %zu", g->n + 1);
         g->findings[g->n].at = x->cmd->at;
     }
@@ -264,6 +300,10 @@ static void edit_init(struct edit *x, const struct member *m, const struct comma
     if (was_open)
         memcpy(x->a.open, was->open, was_open * sizeof *was->open);
     x->a.n_open = was_open;
+    x->a.recurring = mem_alloc(RECURRING_MAX * sizeof *x->a.recurring);
+    for (size_t i = 0; was && i < was->n_recurring; i++)
+        if (recur_fade(was->recurring[i].sum, was->recurring[i].step, recur_step(cmd->at)) > 0)
+            x->a.recurring[x->a.n_recurring++] = was->recurring[i];
     for (size_t i = 0; i < was_past; i++)
         if (cmd->at.ns - was->past[i].closed.ns < FORGET_AFTER_S * INT64_C(1000000000))
             x->a.past[x->a.n_past++] = was->past[i];
@@ -313,7 +353,8 @@ static int lay_all(const struct cluster *c, const struct command *cmd, const jso
         isolate(c, cmd, m, json_object_get(set, "isolate"), x, d, e) < 0)
         return -EINVAL;
     if (x->changed)
-        decision_add(d, "health/", m->name, x->a.n_open + x->a.n_past ? ailment_record(&x->a) : NULL);
+        decision_add(d, "health/", m->name,
+                     x->a.n_open + x->a.n_past + x->a.n_recurring ? ailment_record(&x->a) : NULL);
     return 0;
 }
 
@@ -333,6 +374,7 @@ static int decide_findings(const struct cluster *c, const struct command *cmd, c
     }
     free(x.a.open);
     free(x.a.past);
+    free(x.a.recurring);
     text_fini(&x.said);
     return rc;
 }

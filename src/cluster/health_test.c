@@ -91,6 +91,45 @@ static void test_findings_are_merged(void **state)
     assert_int_equal(i->findings[1].at.ns, 3000);
 }
 
+/* What the agent counts, it counts on over the end of an incident, and anew from a boot on. */
+static void test_how_often_something_was_seen_is_summed(void **state)
+{
+    static const struct {
+        const char *count, *close;
+        unsigned in_all, times, sum;
+    } of[] = {{"1", "", 1, 1, 1},          {"24", "", 24, 24, 24}, {"24", "", 24, 24, 24},
+              {"30", "'1.1.1'", 6, 6, 30}, {"3", "", 9, 9, 33},    {"0", "", 10, 10, 34}};
+    struct world *w = *state;
+    struct recurring r;
+    w->at = INT64_C(1000000000) * 86400 * 365;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const struct ailment *a = member_ailment(cluster_find(w->c, "lx01"));
+        CLEANUP_TEXT struct text close = {0}, finding = {0}, set = {0}, claim = {0};
+        bool closes = *of[i].close;
+        text_printf(&close, closes ? "{'id':%s,'how':'its checks say ok'}" : "", of[i].close);
+        text_printf(
+            &finding,
+            "{'check':'k','result':'warn','device':'sda','code':'disk.error','text':'t','counts':true,"
+            "'count':%s}",
+            of[i].count);
+        text_printf(&set,
+                    "{'boot':'b1','open':[{'id':%s%s%s,'group':'sda','severity':'warn','act':'watch',"
+                    "'recurs':0,'observe':false,'findings':[%s]}],'close':[%s]}",
+                    a && a->n_open && !closes ? "'" : "", a && a->n_open && !closes ? a->open[0].id : "null",
+                    a && a->n_open && !closes ? "'" : "", finding.s, close.s);
+        text_printf(&claim, "1.%zu", i == 0 ? 1 : i + 1);
+        find(w, set.s, claim.s);
+        a = member_ailment(cluster_find(w->c, "lx01"));
+        assert_int_equal(a->open[0].count, of[i].in_all);
+        assert_int_equal(a->open[0].findings[0].times, of[i].times);
+        ailment_recurs(a, "sda", false, (struct wall){w->at}, &r);
+        assert_int_equal(r.sum, of[i].sum * RECUR_ONE);
+        assert_int_equal(r.grave, 0);
+    }
+    ailment_recurs(member_ailment(cluster_find(w->c, "lx01")), "sda", true, (struct wall){w->at}, &r);
+    assert_int_equal(r.sum, 0);
+}
+
 static void test_the_worst_findings_are_kept(void **state)
 {
     struct world *w = *state;
@@ -520,6 +559,7 @@ int main(void)
         TEST(test_each_incident_has_an_id),
         TEST(test_a_repeated_command_changes_nothing),
         TEST(test_findings_are_merged),
+        TEST(test_how_often_something_was_seen_is_summed),
         TEST(test_the_worst_findings_are_kept),
         TEST(test_closing_moves_to_the_past),
         TEST(test_the_past_is_short),

@@ -101,7 +101,8 @@ int finding_read(const json_t *o, struct incident_finding *out, struct err *e)
         record_result(o, "result", &out->f.result, e) < 0 ||
         record_word(o, "device", out->f.device, FINDING_DEVICE_BYTES_MAX, e) < 0 ||
         record_word(o, "code", out->f.code, FINDING_CODE_BYTES_MAX, e) < 0 ||
-        record_word(o, "text", out->f.text, FINDING_TEXT_BYTES_MAX, e) < 0)
+        record_word(o, "text", out->f.text, FINDING_TEXT_BYTES_MAX, e) < 0 ||
+        finding_read_origin(o, &out->f, e) < 0)
         return -EINVAL;
     if (out->check[0] == '\0')
         return err_set(e, -EINVAL, "a finding of no check");
@@ -110,11 +111,14 @@ int finding_read(const json_t *o, struct incident_finding *out, struct err *e)
 
 static int read_kept_finding(const json_t *o, struct incident_finding *out, struct err *e)
 {
-    static const char *const keys[] = {"check", "result", "device", "code", "text", "at"};
-    uint64_t at;
-    if (finding_read(o, out, e) < 0 || json_only_keys(o, keys, 6, e) < 0 || record_time(o, "at", &at, e) < 0)
+    static const char *const keys[] = {"check",  "result", "device", "code", "text", "count",
+                                       "others", "work",   "user",   "at",   "times"};
+    uint64_t at, times = 0;
+    if (finding_read(o, out, e) < 0 || json_only_keys(o, keys, sizeof keys / sizeof keys[0], e) < 0 ||
+        record_time(o, "at", &at, e) < 0 || json_take_u64(o, "times", UINT32_MAX, &times, e) == -EINVAL)
         return -EINVAL;
     out->at = (struct wall){(int64_t)at};
+    out->times = (unsigned)times;
     return 0;
 }
 
@@ -162,7 +166,12 @@ static int incident_read(const json_t *o, struct incident *out, struct err *e)
         return err_set(e, -EINVAL, "an incident without id");
     out->count = (uint32_t)count;
     out->recurs = (unsigned)recurs;
-    return read_findings(json_object_get(o, "findings"), out, e);
+    if (read_findings(json_object_get(o, "findings"), out, e) < 0)
+        return -EINVAL;
+    for (size_t k = 0; k < out->n; k++) /* records of before have no times */
+        if (!out->findings[k].times)
+            out->findings[k].times = out->n == 1 && count > 1 ? (unsigned)count : 1;
+    return 0;
 }
 
 static int read_list(const json_t *o, const char *key, size_t max, bool closed, struct incident **out,
@@ -184,20 +193,55 @@ static int read_list(const json_t *o, const char *key, size_t max, bool closed, 
     return 0;
 }
 
+static int read_recurring(const json_t *o, struct recurring *out, struct err *e)
+{
+    static const char *const keys[] = {"group", "observe", "sum", "grave", "step"};
+    uint64_t sum, grave, step;
+    *out = (struct recurring){0};
+    if (!json_is_object(o))
+        return err_set(e, -EINVAL, "no object");
+    if (json_only_keys(o, keys, sizeof keys / sizeof keys[0], e) < 0 ||
+        record_word(o, "group", out->group, FINDING_DEVICE_BYTES_MAX, e) < 0 ||
+        json_take_bool(o, "observe", &out->observe, e) < 0 ||
+        json_take_u64(o, "sum", RECUR_MAX, &sum, e) < 0 ||
+        json_take_u64(o, "grave", RECUR_MAX, &grave, e) < 0 ||
+        json_take_u64(o, "step", INT64_MAX, &step, e) < 0)
+        return -EINVAL;
+    out->sum = (uint32_t)sum;
+    out->grave = (uint32_t)grave;
+    out->step = (int64_t)step;
+    return 0;
+}
+
+/* Records of before have none. */
+static int read_all_recurring(const json_t *o, struct ailment *a, struct err *e)
+{
+    const json_t *list = json_object_get(o, "recurring");
+    size_t n = json_array_size(list);
+    if ((list && !json_is_array(list)) || n > RECURRING_MAX)
+        return err_set(e, -EINVAL, "\"recurring\" is no array of at most %d", RECURRING_MAX);
+    a->recurring = n ? mem_alloc(n * sizeof *a->recurring) : NULL;
+    for (; a->n_recurring < n; a->n_recurring++)
+        if (read_recurring(json_array_get(list, a->n_recurring), &a->recurring[a->n_recurring], e) < 0)
+            return err_wrap(e, -EINVAL, "recurring %zu", a->n_recurring + 1);
+    return 0;
+}
+
 static void ailment_free(struct ailment *a)
 {
     if (!a)
         return;
     free(a->open);
     free(a->past);
+    free(a->recurring);
     free(a);
 }
 
 static struct ailment *ailment_read(const json_t *o, struct err *e)
 {
-    static const char *const keys[] = {"open", "past"};
+    static const char *const keys[] = {"open", "past", "recurring"};
     struct ailment *a = mem_alloc(sizeof *a);
-    if (json_only_keys(o, keys, 2, e) < 0 ||
+    if (json_only_keys(o, keys, 3, e) < 0 || read_all_recurring(o, a, e) < 0 ||
         read_list(o, "open", INCIDENTS_OPEN_MAX, false, &a->open, &a->n_open, e) < 0 ||
         read_list(o, "past", INCIDENTS_PAST_MAX, true, &a->past, &a->n_past, e) < 0) {
         ailment_free(a);
@@ -218,7 +262,11 @@ static void write_finding(const struct incident_finding *f, struct text *t)
     text_add_json(t, f->f.code);
     text_add(t, ",\"text\":");
     text_add_json(t, f->f.text);
-    text_printf(t, ",\"at\":\"%lld\"}", (long long)f->at.ns);
+    finding_write_origin(&f->f, t);
+    text_printf(t, ",\"at\":\"%lld\"", (long long)f->at.ns);
+    if (f->times > 1)
+        text_printf(t, ",\"times\":%u", f->times);
+    text_add_char(t, '}');
 }
 
 static void write_incident(const struct incident *i, struct text *t)
@@ -253,11 +301,59 @@ char *ailment_record(const struct ailment *a)
         text_add(&t, i ? "," : "");
         write_incident(&a->past[i], &t);
     }
-    text_add(&t, "]}");
+    text_add_char(&t, ']');
+    for (size_t i = 0; i < a->n_recurring; i++) {
+        const struct recurring *r = &a->recurring[i];
+        text_add(&t, i ? ",{\"group\":" : ",\"recurring\":[{\"group\":");
+        text_add_json(&t, r->group);
+        text_printf(&t, ",\"observe\":%s,\"sum\":%u,\"grave\":%u,\"step\":%lld}",
+                    r->observe ? "true" : "false", r->sum, r->grave, (long long)r->step);
+    }
+    text_add(&t, a->n_recurring ? "]}" : "}");
     return text_take(&t);
 }
 
 /* --- of members ------------------------------------------------------------------------------- */
+
+void ailment_recurs(const struct ailment *a, const char *group, bool observe, struct wall at,
+                    struct recurring *out)
+{
+    const int64_t step = recur_step(at);
+    *out = (struct recurring){.observe = observe, .step = step};
+    memcpy(out->group, group, strlen(group) + 1);
+    for (size_t i = 0; a && i < a->n_recurring; i++) {
+        const struct recurring *r = &a->recurring[i];
+        if (r->observe != observe || strcmp(r->group, group) != 0)
+            continue;
+        out->sum = recur_fade(r->sum, r->step, step);
+        out->grave = recur_fade(r->grave, r->step, step);
+        out->step = step > r->step ? step : r->step;
+    }
+}
+
+unsigned finding_times(const struct ailment *a, const struct incident *i, const char *check,
+                       const struct finding *f, const char *boot)
+{
+    const struct incident_finding *has = incident_finding(i, check, f);
+    if (!f->count)
+        return 1;
+    bool here = has && strcmp(i->boot, boot) == 0;
+    for (size_t k = 0; a && !has && k < a->n_past; k++) { /* the agent counts on from one to the next */
+        has = incident_finding(&a->past[k], check, f);
+        here = has && strcmp(a->past[k].boot, boot) == 0;
+    }
+    return here && has->f.count <= f->count ? f->count - has->f.count : f->count;
+}
+
+const struct incident_finding *incident_finding(const struct incident *i, const char *check,
+                                                const struct finding *f)
+{
+    for (size_t k = 0; i && k < i->n; k++)
+        if (strcmp(i->findings[k].check, check) == 0 && strcmp(i->findings[k].f.device, f->device) == 0 &&
+            strcmp(i->findings[k].f.code, f->code) == 0)
+            return &i->findings[k];
+    return NULL;
+}
 
 const struct ailment *member_ailment(const struct member *m)
 {

@@ -216,7 +216,8 @@ int record_boot(const json_t *o, char out[static 37], struct err *e);
 /* A number in up to 16 hex digits. */
 int record_hex(const json_t *o, const char *key, uint64_t *out, struct err *e);
 
-/* What an incident's record and FINDINGS have in common: {"check","result","device","code","text"}. */
+/* What an incident's record and FINDINGS have in common: {"check","result","device","code","text",
+ * "count"?,"others"?,"work"?,"user"?}. */
 int finding_read(const json_t *o, struct incident_finding *out, struct err *e);
 /* As the record; the caller frees it. */
 char *ailment_record(const struct ailment *a);

@@ -10,8 +10,8 @@
 #include <strings.h>
 
 static const struct probe_row rows[PROBES] = {
-#define PROBE(symbol, name, how, every, severity, keys, what, source) \
-    [PROBE_##symbol] = {name, PROBE_##how, every, RESULT_##severity, keys, what, source},
+#define PROBE(symbol, name, how, every, severity, blame, keys, what, source) \
+    [PROBE_##symbol] = {name, PROBE_##how, every, RESULT_##severity, BLAME_##blame, keys, what, source},
 #include "health/probe.tbl"
 #undef PROBE
 };

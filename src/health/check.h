@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/hostlist.h"
 #include "base/text.h"
+#include "health/blame.h"
 #include "health/result.h"
 
 #include <stdbool.h>
@@ -24,7 +25,7 @@
  */
 
 enum probe {
-#define PROBE(symbol, name, how, every, severity, keys, what, source) PROBE_##symbol,
+#define PROBE(symbol, name, how, every, severity, blame, keys, what, source) PROBE_##symbol,
 #include "health/probe.tbl"
 #undef PROBE
     PROBES
@@ -35,6 +36,8 @@ struct probe_row {
     enum probe_how how;
     int every_s;
     enum result severity;
+    enum blame
+        blame; /* of what it finds; a meaning of the kernel's log has its own, this is that of others */
     const char *keys, *what, *source;
 };
 const struct probe_row *probe_row(enum probe p);

@@ -40,22 +40,24 @@ static struct finding *place_for(struct verdict *v, enum result r)
     return mildest->result < r ? mildest : NULL;
 }
 
-void verdict_add(struct verdict *v, enum result r, const char *device, const char *code, const char *fmt, ...)
+struct finding *verdict_add(struct verdict *v, enum result r, const char *device, const char *code,
+                            const char *fmt, ...)
 {
     if (r <= RESULT_OK)
-        return;
+        return NULL;
     if (v->result < r)
         v->result = r;
     struct finding *f = place_for(v, r);
     if (!f)
-        return;
-    f->result = r;
+        return NULL;
+    *f = (struct finding){.result = r};
     text_line(f->device, sizeof f->device, device);
     text_line(f->code, sizeof f->code, code);
     va_list args;
     va_start(args, fmt);
     take_format(f->text, fmt, args);
     va_end(args);
+    return f;
 }
 
 void verdict_cannot(struct verdict *v, enum result r, const char *fmt, ...)
@@ -94,6 +96,20 @@ static void write_text(struct text *t, const char *key, const char *value)
     text_add_json(t, value);
 }
 
+static void write_number(struct text *t, const char *key, unsigned value)
+{
+    if (value > 0)
+        text_printf(t, ",\"%s\":%u", key, value);
+}
+
+void finding_write_origin(const struct finding *f, struct text *t)
+{
+    write_number(t, "count", f->count);
+    write_number(t, "others", f->others);
+    write_text(t, "work", f->work);
+    write_text(t, "user", f->user);
+}
+
 void verdict_write(const struct verdict *v, struct text *t)
 {
     text_printf(t, "{\"result\":\"%s\"", result_name(v->result));
@@ -104,6 +120,7 @@ void verdict_write(const struct verdict *v, struct text *t)
         write_text(t, "device", f->device);
         write_text(t, "code", f->code);
         write_text(t, "text", f->text);
+        finding_write_origin(f, t);
         text_add_char(t, '}');
     }
     if (v->n > 0)
@@ -137,9 +154,28 @@ static int read_text(const json_t *o, const char *key, char *out, size_t size, s
     return 0;
 }
 
+/* A number that may be missing, and is then 0. */
+static int read_number(const json_t *o, const char *key, unsigned *out, struct err *e)
+{
+    uint64_t n = 0;
+    int rc = json_take_u64(o, key, UINT32_MAX, &n, e);
+    *out = (unsigned)n;
+    return rc == -ENOENT ? 0 : rc;
+}
+
+int finding_read_origin(const json_t *o, struct finding *f, struct err *e)
+{
+    int rc = read_number(o, "count", &f->count, e);
+    if (rc == 0)
+        rc = read_number(o, "others", &f->others, e);
+    if (rc == 0)
+        rc = read_text(o, "work", f->work, sizeof f->work, e);
+    return rc == 0 ? read_text(o, "user", f->user, sizeof f->user, e) : rc;
+}
+
 static int read_finding(const json_t *o, struct finding *f, struct err *e)
 {
-    static const char *const keys[] = {"result", "device", "code", "text"};
+    static const char *const keys[] = {"result", "device", "code", "text", "count", "others", "work", "user"};
     if (!json_is_object(o))
         return err_set(e, -EINVAL, "it is no object");
     int rc = json_only_keys(o, keys, sizeof keys / sizeof keys[0], e);
@@ -151,7 +187,9 @@ static int read_finding(const json_t *o, struct finding *f, struct err *e)
         rc = read_text(o, "device", f->device, sizeof f->device, e);
     if (rc == 0)
         rc = read_text(o, "code", f->code, sizeof f->code, e);
-    return rc == 0 ? read_text(o, "text", f->text, sizeof f->text, e) : rc;
+    if (rc == 0)
+        rc = read_text(o, "text", f->text, sizeof f->text, e);
+    return rc == 0 ? finding_read_origin(o, f, e) : rc;
 }
 
 static int read_findings(const json_t *o, struct verdict *v, struct err *e)
@@ -187,19 +225,14 @@ static int check_result(const struct verdict *v, struct err *e)
 
 static int read_verdict(const json_t *o, struct verdict *v, struct err *e)
 {
-    uint64_t more = 0;
     int rc = read_result(o, &v->result, e);
     if (rc == 0)
         rc = read_text(o, "text", v->text, sizeof v->text, e);
     if (rc == 0)
         rc = read_findings(o, v, e);
-    if (rc < 0)
-        return rc;
-    rc = json_take_u64(o, "more", UINT32_MAX, &more, e);
-    if (rc < 0 && rc != -ENOENT)
-        return rc;
-    v->more = (unsigned)more;
-    return check_result(v, e);
+    if (rc == 0)
+        rc = read_number(o, "more", &v->more, e);
+    return rc == 0 ? check_result(v, e) : rc;
 }
 
 int verdict_read(const json_t *o, struct verdict *v, struct err *e)

@@ -13,6 +13,8 @@
  */
 
 enum {
+    FINDING_WORK_BYTES_MAX = 63,
+    FINDING_USER_BYTES_MAX = 32,
     FINDING_DEVICE_BYTES_MAX = 63,
     FINDING_TEXT_BYTES_MAX = 255,
     FINDING_CODE_BYTES_MAX = 31,
@@ -27,6 +29,10 @@ struct finding {
                                               ("xid.79") or a probe's own ("gpu.lost"); mostly "" */
     char
         text[FINDING_TEXT_BYTES_MAX + 1]; /* a clause for a person, with the numbers; no control characters */
+    unsigned count;  /* how often it was seen on this boot; 0: nobody counts, it is there or it is not */
+    unsigned others; /* devices of its kind that the same work used and that are well; 0: not known */
+    char work[FINDING_WORK_BYTES_MAX + 1]; /* under which it was seen last, "slurm.1234"; "": not known */
+    char user[FINDING_USER_BYTES_MAX + 1]; /* whose work it was, or "uid 1000"; "": not known */
 };
 
 /* What one look came to. */
@@ -40,9 +46,10 @@ struct verdict {
 
 void verdict_clear(struct verdict *v); /* ok, nothing found */
 /* Adds a finding; control characters become spaces, what is no UTF-8 '?', and what is too long is cut at a
- * character. Of too many the mildest are counted only. OK and what is below is no finding, and not added. */
-void verdict_add(struct verdict *v, enum result r, const char *device, const char *code, const char *fmt, ...)
-    __attribute__((format(printf, 5, 6)));
+ * character. Of too many the mildest are counted only. OK and what is below is no finding, and not added. The
+ * finding, until another is added; NULL when it was not added. */
+struct finding *verdict_add(struct verdict *v, enum result r, const char *device, const char *code,
+                            const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /* Nothing could be said: UNKNOWN or UNSUPPORTED, with why. Findings go. */
 void verdict_cannot(struct verdict *v, enum result r, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
@@ -51,10 +58,16 @@ void verdict_note(struct verdict *v, const char *fmt, ...) __attribute__((format
 /* Lowers what is worse than this. */
 void verdict_cap(struct verdict *v, enum result worst);
 
-/* As JSON: {"result","text","findings":[{"result","device","code","text"}],"more"}; what is empty is left
+/* As JSON: {"result","text","findings":[{"result","device","code","text","count",
+ * "others","work","user"}],"more"}; what is empty or 0 is left
  * out. Reading is strict: -EINVAL with the member, also where the result is not the worst of the findings; *v
  * is unknown then. Members of the outer object beside these four are the caller's. */
 void verdict_write(const struct verdict *v, struct text *t);
 int verdict_read(const json_t *o, struct verdict *v, struct err *e);
+
+/* The members of a finding that say how often and under whose work it was seen, as ",KEY:VALUE" and back.
+ * What is missing is 0, or empty. */
+void finding_write_origin(const struct finding *f, struct text *t);
+int finding_read_origin(const json_t *o, struct finding *f, struct err *e);
 
 #endif

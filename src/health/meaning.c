@@ -77,22 +77,23 @@ static const struct number_row {
     enum act act;
     enum row_result result;
     enum act mild_act;
+    enum blame blame;
     const char *what, *source;
 } number_rows[] = {
-#define XID(first, last, act, result, what, source)
-#define XID_SAYS(number, pattern, act, result, what, source) \
-    {false, number, number, pattern, ACT_##act, ROW_##result, ACT_##act, what, source},
+#define XID(first, last, act, result, blame, what, source)
+#define XID_SAYS(number, pattern, act, result, blame, what, source) \
+    {false, number, number, pattern, ACT_##act, ROW_##result, ACT_##act, BLAME_##blame, what, source},
 #include "health/xid.tbl"
 #undef XID
 #undef XID_SAYS
-#define XID(first, last, act, result, what, source) \
-    {false, first, last, NULL, ACT_##act, ROW_##result, ACT_##act, what, source},
-#define XID_SAYS(number, pattern, act, result, what, source)
+#define XID(first, last, act, result, blame, what, source) \
+    {false, first, last, NULL, ACT_##act, ROW_##result, ACT_##act, BLAME_##blame, what, source},
+#define XID_SAYS(number, pattern, act, result, blame, what, source)
 #include "health/xid.tbl"
 #undef XID
 #undef XID_SAYS
 #define SXID(first, last, fatal, nonfatal, what, source) \
-    {true, first, last, NULL, ACT_##fatal, ROW_DEFAULT, ACT_##nonfatal, what, source},
+    {true, first, last, NULL, ACT_##fatal, ROW_DEFAULT, ACT_##nonfatal, BLAME_NODE, what, source},
 #include "health/sxid.tbl"
 #undef SXID
 };
@@ -103,14 +104,15 @@ static const struct line_row {
     unsigned xid;
     enum act act;
     enum row_result result;
+    enum blame blame;
     const char *what, *source;
 } line_rows[] = {
-#define KERNEL(code, kind, pattern, act, result, what, source) \
-    {code, kind, pattern, 0, ACT_##act, ROW_##result, what, source},
+#define KERNEL(code, kind, pattern, act, result, blame, what, source) \
+    {code, kind, pattern, 0, ACT_##act, ROW_##result, BLAME_##blame, what, source},
 #define KERNEL_XID(number, pattern, source) \
-    {"xid." #number, "gpu", pattern, number, ACT_IGNORE, ROW_DEFAULT, "", source},
+    {"xid." #number, "gpu", pattern, number, ACT_IGNORE, ROW_DEFAULT, BLAME_NODE, "", source},
 #define CLOSES(code, kind, pattern, source) \
-    {code, kind, pattern, 0, ACT_IGNORE, ROW_OK, "it is over", source},
+    {code, kind, pattern, 0, ACT_IGNORE, ROW_OK, BLAME_NODE, "it is over", source},
 #define OFTEN(code, times, within_s, result, source)
 #define LASTS(code, warn_for_s, keep_s, source)
 #include "health/kernel.tbl"
@@ -130,7 +132,7 @@ static const struct more_row {
     enum result often_result;
     int warn_for_s, keep_s;
 } more_rows[] = {
-#define KERNEL(code, kind, pattern, act, result, what, source)
+#define KERNEL(code, kind, pattern, act, result, blame, what, source)
 #define KERNEL_XID(number, pattern, source)
 #define CLOSES(code, kind, pattern, source)
 #define OFTEN(code, times, within_s, result, source) {code, times, within_s, RESULT_##result, 0, 0},
@@ -185,6 +187,7 @@ static void add_numbers(struct meanings *all)
             .says = row->says,
             .m = {.act = row->act,
                   .result = row_result(row->result, row->act),
+                  .blame = row->blame,
                   .what = row->what,
                   .source = row->source},
             .mild_act = row->mild_act,
@@ -208,6 +211,7 @@ static void add_lines(struct meanings *all)
                                    .xid = row->xid,
                                    .m = {.act = row->act,
                                          .result = row_result(row->result, row->act),
+                                         .blame = row->blame,
                                          .what = row->what,
                                          .source = row->source}};
         set_code(&rule->m, row->code);
@@ -482,6 +486,30 @@ bool meaning_of(const struct meanings *all, const char *line, struct finding *f,
         return true;
     }
     return false;
+}
+
+/* The number at the beginning, where `behind` or the end follows it. */
+static unsigned read_pid(const char *s, char behind)
+{
+    size_t len = strspn(s, "0123456789");
+    if (len == 0 || len > 9 || (s[len] && s[len] != behind))
+        return 0;
+    return (unsigned)strtoul(s, NULL, 10);
+}
+
+unsigned meaning_pid(const char *line)
+{
+    static const char oom[] = "oom-kill:", pid[] = "pid=", task[] = ",pid=";
+    struct numbered n = {0};
+    if (read_xid(line, &n)) {
+        const char *rest = n.rest + strspn(n.rest, " ");
+        return strncmp(rest, pid, sizeof pid - 1) == 0 ? read_pid(rest + sizeof pid - 1, ',') : 0;
+    }
+    const char *last = NULL;
+    if (strncmp(line, oom, sizeof oom - 1) == 0)
+        for (const char *at = line; (at = strstr(at, task)); at++)
+            last = at;
+    return last ? read_pid(last + sizeof task - 1, ',') : 0;
 }
 
 /* --- by code ----------------------------------------------------------------------------------------- */

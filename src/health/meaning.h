@@ -3,6 +3,7 @@
 #define FETTLE_HEALTH_MEANING_H
 
 #include "base/clock.h"
+#include "health/blame.h"
 #include "health/finding.h"
 
 /*
@@ -38,6 +39,7 @@ struct meaning {
     char code[FINDING_CODE_BYTES_MAX + 1]; /* "xid.79", "xid.149.4", "sxid.12020", "oom.system" */
     enum act act;
     enum result result;        /* OK: it ends what was found under its code and device */
+    enum blame blame;          /* what can bring it about */
     const char *what, *source; /* of the table, or of the file; borrowed from the meanings */
     unsigned often;            /* said so often (OFTEN_MAX at most) within so long it is that; 0: never */
     struct span often_within;
@@ -58,6 +60,9 @@ void meanings_destroy(struct meanings *m);
  * is a finding of (result, device "gpu 0000:9b:00", code, text), and *m what the table says. Takes no more
  * steps than the line is long times the patterns that begin as it does. */
 bool meaning_of(const struct meanings *all, const char *line, struct finding *f, struct meaning *m);
+/* The process that a line of the NVIDIA driver ("Xid (...): 31, pid=7, ...") or of the kernel's OOM killer
+ * names; 0 for none. */
+unsigned meaning_pid(const char *line);
 /* By its code; false for one that nobody knows. */
 bool meaning_find(const struct meanings *all, const char *code, struct meaning *m);
 /* All of them, in order, those of the file first; for explaining. A row of several numbers is one,

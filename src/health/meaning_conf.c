@@ -71,6 +71,7 @@ static int read_act(struct record *r, struct err *e)
     if (act && !act_parse(act, &r->m.act))
         return err_set(e, -EINVAL, "no act \"%.40s\": ignore, job, watch, reset, reboot, hardware or lost",
                        act);
+    r->m.blame = r->m.act == ACT_JOB ? BLAME_PROGRAM : BLAME_NODE;
     r->m.result = act_result(r->m.act);
     if (result && (!result_parse(result, &r->m.result) || r->m.result < RESULT_OK))
         return err_set(e, -EINVAL, "no result \"%.40s\": ok, info, warn, degraded, fatal or lost", result);
@@ -128,6 +129,18 @@ static int read_range(const char *text, unsigned max, struct number_rule *rule, 
     return 0;
 }
 
+/* What the tables say of the same number can bring it about still, whatever the site does about it. */
+static enum blame blame_of(const struct meanings *all, const struct number_rule *rule)
+{
+    for (size_t i = all->n_own_numbers; rule->m.act != ACT_JOB && i < all->n_numbers; i++) {
+        const struct number_rule *row = &all->numbers[i];
+        if (row->nvswitch == rule->nvswitch && !row->says && row->first <= rule->first &&
+            row->last >= rule->last)
+            return row->m.blame;
+    }
+    return rule->m.blame;
+}
+
 static int take_number(struct meanings *all, const struct record *r, struct err *e)
 {
     struct number_rule rule = {.nvswitch = r->value[SXID] != NULL, .sub = SUB_ANY, .m = r->m};
@@ -141,6 +154,7 @@ static int take_number(struct meanings *all, const struct record *r, struct err 
             return err_wrap(e, rc, "Sub");
         rule.sub = (int)sub;
     }
+    rule.m.blame = blame_of(all, &rule);
     rule.mild_act = rule.m.act;
     rule.mild_result = rule.m.result;
     all->numbers = mem_grow(all->numbers, (all->n_numbers + 1) * sizeof rule);
@@ -185,6 +199,7 @@ static int take_code(struct meanings *all, const struct record *r, struct err *e
             continue;
         m->act = r->m.act;
         m->result = r->m.result;
+        m->blame = r->m.act == ACT_JOB ? BLAME_PROGRAM : m->blame;
         m->source = r->m.source;
     }
     return any ? 0

@@ -14,6 +14,7 @@ static void lines(const struct meanings *all, char *text)
     for (char *line; (line = strsep(&text, "\n"));) {
         struct finding f;
         struct meaning m;
+        meaning_pid(line);
         if (!meaning_of(all, line, &f, &m))
             continue;
         assert(*f.code && f.result >= RESULT_OK && f.result == m.result && strcmp(f.code, m.code) == 0);

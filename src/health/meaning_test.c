@@ -103,6 +103,71 @@ static void a_meaning_is_found_by_its_code(void **state)
     meanings_destroy(all);
 }
 
+static enum blame blamed(const struct meanings *all, const char *code)
+{
+    struct meaning m;
+    assert_true(meaning_find(all, code, &m));
+    return m.blame;
+}
+
+static void what_a_program_can_cause_is_marked(void **state)
+{
+    static const char *const programs[] = {"xid.13",  "xid.31",     "xid.43",   "xid.45",
+                                           "xid.68",  "xid.69",     "xid.137",  "job.crash",
+                                           "oom.job", "oom.system", "fs.image", "amdgpu.fault"};
+    static const char *const machines[] = {"xid.48", "xid.79",     "xid.94",
+                                           "xid.92", "disk.error", "mce.corrected"};
+    static const char *const others[] = {"nfs.server", "nfs.timeout", "lustre.evicted", "mlx5.unplugged"};
+    struct meanings *all = parse("");
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+        assert_int_equal(blamed(all, programs[i]), BLAME_PROGRAM);
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
+        assert_int_equal(blamed(all, machines[i]), BLAME_NODE);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_int_equal(blamed(all, others[i]), BLAME_OUTSIDE);
+    meanings_destroy(all);
+    all = parse("Xid=79 Act=job\nXid=31 Act=watch\nXid=500 Act=watch\nCode=disk.error Act=job\n");
+    assert_int_equal(blamed(all, "xid.79"), BLAME_PROGRAM);
+    assert_int_equal(blamed(all, "xid.31"), BLAME_PROGRAM);
+    assert_int_equal(blamed(all, "xid.500"), BLAME_NODE);
+    assert_int_equal(blamed(all, "disk.error"), BLAME_PROGRAM);
+    meanings_destroy(all);
+    assert_false(blame_counts(BLAME_PROGRAM) || blame_counts(BLAME_OUTSIDE));
+    assert_true(blame_counts(BLAME_NODE));
+}
+
+/* Whatever a program does, and however often, is a warning at most by its number. */
+static void often_a_programs_doing_is_a_warning(void *arg, const struct meaning *m)
+{
+    if (m->often && m->blame == BLAME_PROGRAM)
+        assert_true(m->often_result <= RESULT_WARN);
+}
+
+static void no_number_makes_a_programs_doing_worse_than_a_warning(void **state)
+{
+    struct meanings *all = parse("");
+    meanings_each(all, often_a_programs_doing_is_a_warning, NULL);
+    meanings_destroy(all);
+}
+
+static void lines_name_processes(void **state)
+{
+    static const struct {
+        const char *line;
+        unsigned pid;
+    } of[] = {{"NVRM: Xid (PCI:0000:9b:00): 31, pid=2317, name=train.py, Ch 00000008", 2317},
+              {"NVRM: Xid (PCI:0000:9b:00): 79, pid=7", 7},
+              {"NVRM: Xid (PCI:0000:9b:00): 48, pid='<unknown>', name=<unknown>, DBE", 0},
+              {"NVRM: Xid (PCI:0000:9b:00): 31, name=a, pid=7,", 0},
+              {"NVRM: Xid (PCI:0000:9b:00): 31, pid=99999999999, x", 0},
+              {"NVRM: Xid (PCI:0000:9b:00): 31", 0},
+              {"oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),task=a,pid=1,pid=4711,uid=1000", 4711},
+              {"python[12]: segfault at 0", 0},
+              {"", 0}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        assert_int_equal(meaning_pid(of[i].line), of[i].pid);
+}
+
 static void a_sites_own_word_is_not_raised(void **state)
 {
     struct meaning m;
@@ -320,6 +385,9 @@ int main(void)
         cmocka_unit_test(lines_mean_what_the_tables_say),
         cmocka_unit_test(all_meanings_are_shown),
         cmocka_unit_test(a_meaning_is_found_by_its_code),
+        cmocka_unit_test(what_a_program_can_cause_is_marked),
+        cmocka_unit_test(no_number_makes_a_programs_doing_worse_than_a_warning),
+        cmocka_unit_test(lines_name_processes),
         cmocka_unit_test(a_sites_own_word_is_not_raised),
         cmocka_unit_test(an_act_comes_to_a_result),
         cmocka_unit_test(a_finding_has_the_line_as_text_for_a_screen),

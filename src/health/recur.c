@@ -15,6 +15,42 @@ static const struct recur_row rows[] = {
 #undef SAME
 enum { ROWS = sizeof rows / sizeof *rows };
 
+/* --- the general rule --------------------------------------------------------------------------- */
+
+/*
+ * Steps are numbered by the wall clock and not from the first time: two histories, of which one has more
+ * times than the other, shrink at the same moments, so that the one with more is never less.
+ */
+
+enum { FADE = 64730 }; /* of 65536: the 56th power is a half */
+
+int64_t recur_step(struct wall at)
+{
+    return at.ns / span_s(RECUR_STEP_S).ns;
+}
+
+uint32_t recur_fade(uint32_t sum, int64_t from, int64_t to)
+{
+    for (; from < to && sum > 0; from++)
+        sum = (uint32_t)((uint64_t)sum * FADE >> 16);
+    return sum;
+}
+
+uint32_t recur_add(uint32_t sum, unsigned times)
+{
+    uint64_t more = (uint64_t)times * RECUR_ONE;
+    return more < RECUR_MAX - sum ? sum + (uint32_t)more : RECUR_MAX;
+}
+
+enum result recur_raise(enum result r, uint32_t sum)
+{
+    if (r == RESULT_WARN && sum >= RECUR_MANY)
+        return RESULT_DEGRADED;
+    return r == RESULT_DEGRADED && sum >= RECUR_GRAVE ? RESULT_FATAL : r;
+}
+
+/* --- the table ---------------------------------------------------------------------------------- */
+
 const struct recur_row *recur_row(size_t i)
 {
     return i < ROWS ? &rows[i] : NULL;
@@ -26,33 +62,20 @@ static bool code_fits(const char *pattern, const char *code)
     return pattern[len - 1] == '*' ? strncmp(pattern, code, len - 1) == 0 : strcmp(pattern, code) == 0;
 }
 
-/* Where the text names the place: "GPC 1, TPC 2" of "... on (GPC 1, TPC 2, SM 0)". NULL: nowhere. */
-static const char *place_of(const char *text, size_t *len)
-{
-    const char *gpc = strstr(text, "GPC "), *tpc = gpc ? strstr(gpc, "TPC ") : NULL;
-    if (!tpc)
-        return NULL;
-    *len = (size_t)(tpc - gpc) + 4 + strspn(tpc + 4, "0123456789");
-    return gpc;
-}
-
-static bool same_place(const struct recurrence *a, const struct recurrence *b)
-{
-    size_t la = 0, lb = 0;
-    const char *pa = place_of(a->text, &la), *pb = place_of(b->text, &lb);
-    return pa && pb && la == lb && memcmp(pa, pb, la) == 0;
-}
-
 static bool within(const struct recur_row *row, const struct recurrence *now, const struct recurrence *one)
 {
     return now->at.ns - one->at.ns <= span_s(INT64_C(3600) * row->within_h).ns;
 }
 
+static bool counts(const struct recur_row *row, const struct recurrence *one)
+{
+    return row->scope != RECUR_ALONE || one->alone;
+}
+
 static bool fits(const struct recur_row *row, const struct recurrence *now, const struct recurrence *others,
                  size_t n)
 {
-    if (!code_fits(row->codes, now->code) || now->result < row->least ||
-        (row->scope == RECUR_PLACE && !same_place(now, now)))
+    if (!code_fits(row->codes, now->code) || now->result < row->least || !counts(row, now))
         return false;
     uint64_t times = row->before ? 1 : now->times;
     for (size_t i = 0; i < n; i++) {
@@ -63,7 +86,7 @@ static bool fits(const struct recur_row *row, const struct recurrence *now, cons
         bool here = strcmp(one->device, now->device) == 0;
         if (!here && row->scope == RECUR_ALONE)
             return false;
-        if (here && (row->scope != RECUR_PLACE || same_place(now, one)))
+        if (here && counts(row, one))
             times += one->times;
     }
     return times >= row->times;

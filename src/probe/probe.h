@@ -45,6 +45,15 @@ int probe_uptime(const char *root, uint64_t *seconds, struct err *e);
  * there cannot be read, -E2BIG for more names than 32 KiB hold: the work is unknown then. */
 int probe_work(const char *root, json_t **out, struct err *e);
 
+/* Whose work a process is: its user, the job of Slurm that its cgroup names ("slurm.1234"; "" for none), and
+ * how many GPUs the processes of that job hold open, as far as 4,096 of their files say. False when there is
+ * no such process. It waits for nothing, and takes some milliseconds at most. */
+struct whose {
+    char work[64], user[33]; /* the user as /etc/passwd has it, else "uid 1000" */
+    unsigned gpus;
+};
+bool probe_whose(const char *root, unsigned pid, struct whose *out);
+
 /* A short name for an inventory, for asking "do you still have this one?": 64-bit FNV-1a over its
  * JSON text with sorted keys, as 16 hex characters. */
 void probe_hash(const json_t *inventory, char out[static 17]);

@@ -223,6 +223,8 @@ static bool is_news(const struct incident *i, const struct evidence *ev, const c
 
 /* --- what is proposed ------------------------------------------------------------------------- */
 
+enum { RECORD_S = 60 };
+
 /* What one command about a node's incidents will say. */
 struct proposal {
     struct watch *w;
@@ -237,19 +239,70 @@ struct proposal {
     const struct recur_row *recurs;  /* something of it came back; NULL: nothing, or nothing that matters */
 };
 
-static enum act act_of(const struct watch *w, const struct evidence *ev)
+/* What the tables say of it; of others its probe says what can bring it about. */
+static struct meaning meaning_of_evidence(const struct watch *w, const struct evidence *ev)
 {
-    struct meaning known;
-    if (w->policy.health.meanings && *ev->f->code &&
-        meaning_find(w->policy.health.meanings, ev->f->code, &known))
-        return known.act;
-    return ev->f->result == RESULT_LOST ? ACT_LOST : ACT_WATCH;
+    struct meaning m;
+    if (w->policy.health.meanings && *ev->f->code && meaning_find(w->policy.health.meanings, ev->f->code, &m))
+        return m;
+    return (struct meaning){.act = ev->f->result == RESULT_LOST ? ACT_LOST : ACT_WATCH,
+                            .blame = probe_row(ev->check->probe)->blame};
 }
 
-static json_t *finding_json(const struct evidence *ev)
+/* How often it was seen that is not written down. What stands until a remedy or a boot is one fault, however
+ * often the kernel says it. */
+static unsigned times_more(const struct proposal *p, const struct incident *known, const struct evidence *ev)
 {
-    return json_pack("{s:s,s:s,s:s,s:s,s:s}", "check", ev->check->name, "result", result_name(ev->f->result),
-                     "device", ev->f->device, "code", ev->f->code, "text", ev->f->text);
+    const char *boot = watch_of(p->w, p->m)->boot;
+    const struct incident_finding *has = incident_finding(known, ev->check->name, ev->f);
+    if (ev->f->count && !act_stays(meaning_of_evidence(p->w, ev).act))
+        return finding_times(p->ailment, known, ev->check->name, ev->f, boot);
+    return !has || strcmp(known->boot, boot) != 0 || has->f.result < ev->f->result;
+}
+
+/* It is written down: what is new at once, that it is seen again within a minute. */
+static bool is_due(const struct proposal *p, const struct incident *known, const struct evidence *ev)
+{
+    const struct incident_finding *has = incident_finding(known, ev->check->name, ev->f);
+    if (!known || is_news(known, ev, watch_of(p->w, p->m)->boot))
+        return true;
+    return has && times_more(p, known, ev) > 0 && p->w->wall.ns - has->at.ns >= span_s(RECORD_S).ns;
+}
+
+static json_t *finding_json(const struct proposal *p, const struct evidence *ev)
+{
+    struct meaning m = meaning_of_evidence(p->w, ev);
+    json_t *o = json_pack("{s:s,s:s,s:s,s:s,s:s,s:b}", "check", ev->check->name, "result",
+                          result_name(ev->f->result), "device", ev->f->device, "code", ev->f->code, "text",
+                          ev->f->text, "counts", (int)blame_counts(m.blame));
+    if (ev->f->count && !act_stays(m.act))
+        json_object_set_new(o, "count", json_integer(ev->f->count));
+    if (ev->f->others)
+        json_object_set_new(o, "others", json_integer(ev->f->others));
+    if (*ev->f->work)
+        json_object_set_new(o, "work", json_string(ev->f->work));
+    if (*ev->f->user)
+        json_object_set_new(o, "user", json_string(ev->f->user));
+    return o;
+}
+
+/* What the general rule makes of what belongs to the incident that begins at `first`. */
+static enum result raised(const struct proposal *p, const struct incident *known, size_t first)
+{
+    const struct evidence *head = &p->all.list[first];
+    struct recurring r;
+    enum result worst = RESULT_OK;
+    ailment_recurs(p->ailment, head->f->device, head->check->observe, p->w->wall, &r);
+    for (size_t i = first; i < p->all.n; i++) {
+        const struct evidence *ev = &p->all.list[i];
+        if (ev->of != first + 1 || !blame_counts(meaning_of_evidence(p->w, ev).blame))
+            continue;
+        unsigned more = times_more(p, known, ev);
+        r.sum = recur_add(r.sum, more);
+        r.grave = recur_add(r.grave, ev->f->result >= RESULT_DEGRADED ? more : 0);
+        worst = ev->f->result > worst ? ev->f->result : worst;
+    }
+    return recur_raise(worst, worst == RESULT_WARN ? r.sum : r.grave);
 }
 
 /* What the table of recurrences says of the worst of what belongs to the incident that begins at `first`. */
@@ -260,9 +313,8 @@ static const struct recur_row *row_of(const struct proposal *p, const struct inc
         const struct evidence *ev = &p->all.list[i];
         if (ev->of != first + 1)
             continue;
-        bool again = !known || is_news(known, ev, watch_of(p->w, p->m)->boot);
-        const struct recur_row *row =
-            recur_find(p->m, known, ev->check->name, ev->f, ev->check->observe, p->w->wall, again);
+        const struct recur_row *row = recur_find(p->m, known, ev->check->name, ev->f, ev->check->observe,
+                                                 p->w->wall, times_more(p, known, ev));
         if (row && (!worst || row->result > worst->result))
             worst = row;
     }
@@ -274,7 +326,7 @@ static const struct recur_row *row_of(const struct proposal *p, const struct inc
 static enum act act_with(const struct proposal *p, const struct incident *known, const struct recur_row *row,
                          const struct evidence *worst)
 {
-    enum act own = act_of(p->w, worst);
+    enum act own = meaning_of_evidence(p->w, worst).act;
     if ((row && row->act == ACT_HARDWARE) || (known && known->act == ACT_HARDWARE))
         return ACT_HARDWARE;
     return row && row->act > own ? row->act : own;
@@ -318,14 +370,17 @@ static void add_open(struct proposal *p, const struct incident *known, size_t fi
             continue;
         ev->of = first + 1;
         worst = ev->f->result > worst->f->result ? ev : worst;
-        if (!known || is_news(known, ev, watch_of(p->w, p->m)->boot))
-            json_array_append_new(findings, finding_json(ev));
+        if (is_due(p, known, ev))
+            json_array_append_new(findings, finding_json(p, ev));
     }
-    enum result severity = worst->f->result;
-    unsigned recurs = known ? known->recurs
-                            : recur_count(p->m, head->f->device, head->check->observe, p->w->wall, &severity);
+    unsigned recurs =
+        known ? known->recurs : recur_count(p->m, head->f->device, head->check->observe, p->w->wall);
     const struct recur_row *row = row_of(p, known, first);
+    enum result severity = raised(p, known, first);
+    severity = worst->f->result > severity ? worst->f->result : severity;
     severity = row && row->result > severity ? row->result : severity;
+    if (known && severity > known->severity && json_array_size(findings) == 0)
+        json_array_append_new(findings, finding_json(p, worst));
     severity = known && known->severity > severity ? known->severity : severity;
     if (row)
         p->recurs = row;

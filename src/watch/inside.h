@@ -424,16 +424,14 @@ bool incident_lost(const struct watch *w, struct mono now, const struct member *
 /* --- recur.c --------------------------------------------------------------------------------- */
 
 /* What a table says of this finding with all that was found on m before; NULL: nothing. known: the open
- * incident that has it, or NULL. again: it is one time more than is written down. */
+ * incident that has it, or NULL. again: so often more than is written down. */
 const struct recur_row *recur_find(const struct member *m, const struct incident *known, const char *check,
-                                   const struct finding *f, bool observe, struct wall now, bool again);
+                                   const struct finding *f, bool observe, struct wall now, unsigned again);
 /* What goes and comes back by itself is not well: the last of those that are over since the repair began, and
  * that came too often within a week; NULL without. */
 const struct incident *recur_often(const struct member *m, struct wall began, struct wall now);
-/* What follows from a group alone: how many incidents of it there were within 30 days, and how severe one
- * more is. */
-unsigned recur_count(const struct member *m, const char *group, bool observe, struct wall now,
-                     enum result *severity);
+/* How many incidents of this group there were within 30 days. */
+unsigned recur_count(const struct member *m, const char *group, bool observe, struct wall now);
 
 /* --- shared.c -------------------------------------------------------------------------------- */
 

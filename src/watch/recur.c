@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What it means when something comes back: of any device by how often its incidents came, of what the tables
- * know by recur.tbl. Both are reckoned from the incidents that the records have, so that a new leader finds
- * the same.
+ * What it means when something comes back: the general rule and the table of health/recur.h, from what the
+ * records have and what is said beyond them, so that a new leader finds the same.
  */
 #include "watch/inside.h"
 
@@ -10,8 +9,6 @@
 
 enum {
     RECUR_S = 30 * 86400,
-    RECURS_DEGRADED = 2, /* so many before raise warn to degraded */
-    RECURS_FATAL = 4,    /* so many of at least degraded before, to fatal */
     OFTEN_S = 7 * 86400,
     OFTEN_TIMES = 5, /* so many that were fatal and went by themselves are a person's */
     SEEN_MAX = (INCIDENTS_OPEN_MAX + INCIDENTS_PAST_MAX) * INCIDENT_FINDINGS_MAX
@@ -22,30 +19,16 @@ static const struct incident *incident_at(const struct ailment *a, size_t i)
     return i < a->n_open ? &a->open[i] : &a->past[i - a->n_open];
 }
 
-unsigned recur_count(const struct member *m, const char *group, bool observe, struct wall now,
-                     enum result *severity)
+unsigned recur_count(const struct member *m, const char *group, bool observe, struct wall now)
 {
     const struct ailment *a = member_ailment(m);
-    unsigned n = 0, grave = 0;
+    unsigned n = 0;
     for (size_t i = 0; a && i < a->n_open + a->n_past; i++) {
         const struct incident *one = incident_at(a, i);
-        if (one->observe != observe || strcmp(one->group, group) != 0 ||
-            now.ns - one->since.ns >= span_s(RECUR_S).ns)
-            continue;
-        n++;
-        grave += one->severity >= RESULT_DEGRADED;
+        n += one->observe == observe && strcmp(one->group, group) == 0 &&
+             now.ns - one->since.ns < span_s(RECUR_S).ns;
     }
-    if (*severity == RESULT_WARN && n >= RECURS_DEGRADED)
-        *severity = RESULT_DEGRADED;
-    if (*severity == RESULT_DEGRADED && grave >= RECURS_FATAL)
-        *severity = RESULT_FATAL;
     return n;
-}
-
-/* An incident of one finding came as often as it counts; of several nobody knows which of them did. */
-static unsigned times_of(const struct incident *i)
-{
-    return i->n == 1 && i->count > 1 ? i->count : 1;
 }
 
 static bool is_same(const struct incident_finding *a, const char *check, const struct finding *f)
@@ -72,11 +55,11 @@ const struct incident *recur_often(const struct member *m, struct wall began, st
 }
 
 const struct recur_row *recur_find(const struct member *m, const struct incident *known, const char *check,
-                                   const struct finding *f, bool observe, struct wall now, bool again)
+                                   const struct finding *f, bool observe, struct wall now, unsigned again)
 {
     struct recurrence all[SEEN_MAX];
     const struct ailment *a = member_ailment(m);
-    struct recurrence it = {f->code, f->device, f->text, f->result, now, again};
+    struct recurrence it = {f->code, f->device, f->result, now, again, f->others > 0};
     size_t n = 0;
     if (!*f->code)
         return NULL;
@@ -85,10 +68,10 @@ const struct recur_row *recur_find(const struct member *m, const struct incident
         for (size_t k = 0; one->observe == observe && k < one->n && n < SEEN_MAX; k++) {
             const struct incident_finding *x = &one->findings[k];
             if (one == known && is_same(x, check, f))
-                it.times += times_of(one);
+                it.times += x->times;
             else
-                all[n++] =
-                    (struct recurrence){x->f.code, x->f.device, x->f.text, x->f.result, x->at, times_of(one)};
+                all[n++] = (struct recurrence){x->f.code, x->f.device, x->f.result,
+                                               x->at,     x->times,    x->f.others > 0};
         }
     }
     it.times = it.times ? it.times : 1;

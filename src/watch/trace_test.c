@@ -23,6 +23,7 @@ struct trace {
     struct text checks_conf, remedies_conf;
     struct checks checks;
     struct remedies remedies;
+    struct meanings *meanings;
     char *said[NODES + 1][CHECKS_HERE]; /* verdict as JSON; NULL: ok */
     int64_t age_s;
     struct text out;
@@ -80,7 +81,17 @@ static void run_for(struct trace *t, int64_t seconds)
     }
 }
 
-/* "CHECK=RESULT[:CODE][@DEVICE]", words of a device with _ between. */
+/* A number behind this character, which is cut off with it; 0 without. */
+static int cut_number(char *rest, char c)
+{
+    char *at = strchr(rest, c);
+    int n = at ? (int)strtol(at + 1, NULL, 10) : 0;
+    if (at)
+        *at = '\0';
+    return n;
+}
+
+/* "CHECK=RESULT[:CODE][@DEVICE][#COUNT][+OTHERS]", words of a device with _ between. */
 static void says_one(struct trace *t, int i, const char *word)
 {
     char name[64] = "", result[16] = "", rest[128] = "";
@@ -89,6 +100,7 @@ static void says_one(struct trace *t, int i, const char *word)
     while (k < t->checks.n && strcmp(t->checks.list[k].name, name) != 0)
         k++;
     assert_in_range(k, 0, t->checks.n - 1);
+    int others = cut_number(rest, '+'), count = cut_number(rest, '#');
     char *device = strchr(rest, '@');
     if (device)
         *device++ = '\0';
@@ -103,6 +115,10 @@ static void says_one(struct trace *t, int i, const char *word)
             json_object_set_new(f, "device", json_string(device));
         if (*rest == ':')
             json_object_set_new(f, "code", json_string(rest + 1));
+        if (count)
+            json_object_set_new(f, "count", json_integer(count));
+        if (others)
+            json_object_set_new(f, "others", json_integer(others));
         json_object_set_new(o, "findings", json_pack("[o]", f));
     }
     free(t->said[i][k]);
@@ -194,6 +210,7 @@ static void begin(struct trace *t, int nodes)
                                                  .fresh = span_s(120),
                                                  .override = span_s(4 * 3600),
                                                  .cost = {1000, 200, 240000, 100, 0},
+                                                 .meanings = t->meanings,
                                                  .checks = &t->checks,
                                                  .remedies = &t->remedies};
     watch_set_policy(t->x->w, &t->x->policy);
@@ -433,6 +450,7 @@ static void finish(struct trace *t)
     if (t->x)
         world_destroy(t->x);
     checks_fini(&t->checks);
+    meanings_destroy(t->meanings);
     remedies_fini(&t->remedies);
     text_fini(&t->checks_conf);
     text_fini(&t->remedies_conf);
@@ -443,6 +461,7 @@ static void walk(void **state)
 {
     CLEANUP_TEXT struct text path = {0}, file = {0}, copy = {0};
     struct trace *t = mem_alloc(sizeof *t);
+    t->meanings = meanings_read(NULL, NULL);
     text_printf(&path, "%s/%s.trace", TEST_DATA, (const char *)*state);
     read_file(path.s, &file);
     text_add(&copy, file.s);

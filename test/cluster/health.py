@@ -2,6 +2,7 @@
 """From a finding to the node's return: named, drained, explained, repaired, tested."""
 import json
 import os
+import time
 
 from fleet import entries, reboot
 from harness import check, contains, equal, holds, main, wait
@@ -91,6 +92,38 @@ def test_an_xid_of_the_kernel_counts_and_one_of_a_user_does_not(world):
     wait_health(c, ['n1'], 'lost')
     contains(c.fettle('check', 'explain', 'xid.79'), 'bus', 'what it means')
     wait_step(c, 'n1', 'queue')
+
+
+def xid_31(gpu, pid):
+    return f'NVRM: Xid (PCI:0000:{gpu}:00): 31, pid={pid}, name=train, Ch 00000008, intr 00000000. MMU Fault'
+
+
+def test_counting_says_something_about_a_node_only_where_the_node_is_the_cause(world):
+    """24 times within 96 s: a program's errors on three GPUs isolate nobody, a disk's are more than a warning, and a
+    GPU that fails alone under work that others do as well is the fault."""
+    names = ['n1', 'n2', 'n3']
+    c, _ = ward(world, names)
+    for pid, gpu in ((70, 0), (71, 1)):
+        world.write(f'n3/proc/{pid}/cgroup', '0::/system.slice/slurmstepd.scope/job_7/step_0\n')
+        os.makedirs(world.path('n3', f'proc/{pid}/fd'))
+        os.symlink(f'/dev/nvidia{gpu}', world.path('n3', f'proc/{pid}/fd/3'))
+    world.write('n3/sys/fs/cgroup/system.slice/slurmstepd.scope/job_7/step_0/cgroup.procs', '70\n71\n')
+    began = time.monotonic() - 100
+    for i in range(24):
+        for gpu in ('1b', '3b', '9b'):
+            kernel_says(world, 'n1', xid_31(gpu, 4711), at=began + 4 * i)
+        kernel_says(world, 'n2', 'I/O error, dev sda, sector 7', at=began + 4 * i)
+    for i in range(2):
+        kernel_says(world, 'n3', xid_31('3b', 71), at=began + 4 * i)
+    wait('the disk is worse than a warning', lambda: [i['severity'] for i in incidents(c, 'n2')] == ['degraded'])
+    equal(incidents(c, 'n2')[0]['findings'][0]['times'], 24, 'how often')
+    wait('the GPU is isolated', lambda: step(c, 'n3') == 'isolate')
+    f = incidents(c, 'n3')[0]['findings'][0]
+    equal((f['work'], f['others']), ('slurm.7', 1), 'the work')
+    contains(f['text'], 'under slurm.7 of ', 'the text')
+    wait('all three GPUs have it', lambda: len(incidents(c, 'n1')) == 3)
+    holds('nothing follows', 3, lambda: step(c, 'n1') == 'none' and c.node('n1')['Schedulable'])
+    equal({i['severity'] for i in incidents(c, 'n1')}, {'warn'}, 'how bad they are')
 
 
 def test_what_a_remedy_does_not_help_is_not_over(world):

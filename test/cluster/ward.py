@@ -52,13 +52,13 @@ def mount(world, node):
     change(world, node, MOUNTINFO, ROOT_MOUNT + SCRATCH)
 
 
-def kernel_says(world, node, text, facility=0, level=3):
-    """A record of the kernel log."""
+def kernel_says(world, node, text, facility=0, level=3, at=None):
+    """A record of the kernel log; `at` in seconds since the boot."""
     path = world.path(node, KMSG)
     with open(path, encoding='utf-8') as f:
         seq = sum(1 for line in f if not line.startswith(' '))
     with open(path, 'a', encoding='utf-8') as f:
-        f.write(f'{facility * 8 + level},{seq},{(seq + 1) * 1000000},-;{text}\n')
+        f.write(f'{facility * 8 + level},{seq},{int((at or seq + 1) * 1000000)},-;{text}\n')
 
 
 def health(c, node):
