@@ -151,7 +151,7 @@ void gather_ETHERNET(const struct look *l, struct text *out)
 
 struct limits {
     int64_t speed, errors, flaps;
-    struct span window;
+    struct span window, down;
 };
 
 static void device_of(char device[static FINDING_DEVICE_BYTES_MAX + 1], const char *name)
@@ -166,18 +166,20 @@ static void judge_link(struct look *l, const struct limits *limits, const struct
     uint64_t speed = 0, changes = 0;
     device_of(device, w->w[0]);
     word_u64(w, 3, &speed);
+    enum result down = down_result(l, w->w[0], !up, limits->down);
     if (!up && check_arg(l->check, "Interface"))
-        verdict_add(v, RESULT_FATAL, device, "", "%s is down", w->w[0]);
+        verdict_add(v, down, device, "", "%s is down", w->w[0]);
     else if (up && speed > 0 && speed < (uint64_t)limits->speed)
         verdict_add(v, RESULT_DEGRADED, device, "", "%" PRIu64 " Mb/s, of at least %" PRId64, speed,
                     limits->speed);
     if (!word_u64(w, 4, &changes))
         return;
-    uint64_t flaps = grown_within(l, "flaps", w->w[0], changes, limits->window);
+    uint64_t flaps = grown_within(l, "flaps", w->w[0], changes, limits->window) / 2; /* down and up are two */
     if (flaps > (uint64_t)limits->flaps)
         verdict_add(v, flaps / 4 > (uint64_t)limits->flaps ? RESULT_DEGRADED : RESULT_WARN, device, "",
-                    "the carrier changed %" PRIu64 " times within 10 minutes, of at most %" PRId64, flaps,
-                    limits->flaps);
+                    "the link was lost and came back %" PRIu64
+                    " times within 10 minutes, of at most %" PRId64,
+                    flaps, limits->flaps);
 }
 
 /* Errors= is what a minute may bring. */
@@ -224,7 +226,8 @@ void judge_ETHERNET(struct look *l, const char *facts, struct verdict *v)
 {
     struct limits limits = {.window = span_s(600)};
     if (!want_number(l, "Speed", 0, &limits.speed, v) || !want_number(l, "Errors", 1, &limits.errors, v) ||
-        !want_number(l, "Flaps", 2, &limits.flaps, v))
+        !want_number(l, "Flaps", 2, &limits.flaps, v) ||
+        !want_span(l, "Down", span_s(DOWN_S), &limits.down, v))
         return;
     CLEANUP_TEXT struct text mine = {0};
     size_t up = 0, all = 0;
@@ -246,6 +249,7 @@ void judge_ETHERNET(struct look *l, const char *facts, struct verdict *v)
     judge_absent(l, facts, v);
     if (!check_arg(l->check, "Interface") && all == 0)
         verdict_cannot(v, RESULT_UNSUPPORTED, "no Ethernet interface has a device");
-    else if (!check_arg(l->check, "Interface") && up == 0)
-        verdict_add(v, RESULT_FATAL, "", "", "none of %zu Ethernet interfaces is up", all);
+    enum result down = down_result(l, "", all > 0 && up == 0, limits.down);
+    if (!check_arg(l->check, "Interface") && all > 0 && up == 0)
+        verdict_add(v, down, "", "", "none of %zu Ethernet interfaces is up", all);
 }

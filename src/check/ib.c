@@ -23,7 +23,7 @@ enum { STATE_ACTIVE = 4, PHYSICAL_DISABLED = 3 };
 /* What must not grow, and what may grow so much within a time. Those without a number in the tables of the
  * field have that of port_rcv_errors. The first window is as long as the finding is said. */
 static const struct limit limits[] = {
-    {"link_downed", false, 0, 3600, RESULT_FATAL},
+    {"link_downed", false, 0, 3600, RESULT_WARN}, /* ib.flap judges how often */
     {"excessive_buffer_overrun_errors", false, 0, 3600, RESULT_FATAL},
     {"local_link_integrity_errors", false, 0, 3600, RESULT_FATAL},
     {"rnr_nak_retry_err", true, 0, 3600, RESULT_FATAL},
@@ -258,15 +258,17 @@ static struct seen look_around(const struct look *l, const char *facts, const st
 
 /* Without Ports= a port that is down may be one that nobody uses. It is not one when it was up in this boot,
  * or when others like it are. */
-static void judge_state(struct look *l, const struct port *p, const struct seen *s, struct verdict *v)
+static void judge_state(struct look *l, const struct port *p, const struct seen *s, struct span most,
+                        struct verdict *v)
 {
     int64_t *was = memory_number(l->memory, p->name);
+    enum result down = down_result(l, p->name, p->state != STATE_ACTIVE, most);
     if (p->state == STATE_ACTIVE)
         *was = 1;
     else if (check_arg(l->check, "Ports") || (!*was && s->alike_active == 0))
         return;
     else
-        verdict_add(v, RESULT_FATAL, p->device, "", "%s is %s%s", p->name,
+        verdict_add(v, down, p->device, "", "%s is %s%s", p->name,
                     p->physical == PHYSICAL_DISABLED ? "disabled" : "not active",
                     *was ? ", which it was before" : "; others like it are");
 }
@@ -292,27 +294,30 @@ static void judge_manager(struct look *l, const struct port *p, struct verdict *
 void judge_IB_PORT(struct look *l, const char *facts, struct verdict *v)
 {
     int64_t ports, rate;
+    struct span most;
     struct fact_line line;
     struct port p;
-    if (!want_number(l, "Ports", -1, &ports, v) || !want_number(l, "Rate", 0, &rate, v))
+    if (!want_number(l, "Ports", -1, &ports, v) || !want_number(l, "Rate", 0, &rate, v) ||
+        !want_span(l, "Down", span_s(DOWN_S), &most, v))
         return;
     struct seen all = look_around(l, facts, NULL);
     for (const char *at = facts; fact_next(&at, &line);) {
         if (!port_of(l, &line, &p))
             continue;
         struct seen s = look_around(l, facts, &p);
-        judge_state(l, &p, &s, v);
+        judge_state(l, &p, &s, most, v);
         judge_rate(&p, &s, rate, v);
         judge_manager(l, &p, v);
     }
-    if (ports > 0 && all.active < (uint64_t)ports)
-        verdict_add(v, RESULT_FATAL, "ib", "",
-                    "%" PRIu64 " of %" PRIu64 " ports are active, of at least %" PRId64, all.active,
-                    all.ports, ports);
+    bool few = ports > 0 && all.active < (uint64_t)ports;
+    enum result down = down_result(l, "ports", few || all.active == 0, most);
+    if (few)
+        verdict_add(v, down, "ib", "", "%" PRIu64 " of %" PRIu64 " ports are active, of at least %" PRId64,
+                    all.active, all.ports, ports);
     else if (all.ports == 0)
         verdict_cannot(v, RESULT_UNSUPPORTED, "there is no InfiniBand port");
     else if (ports < 0 && all.active == 0 && v->n == 0)
-        verdict_add(v, RESULT_FATAL, "ib", "", "none of %" PRIu64 " ports is active", all.ports);
+        verdict_add(v, down, "ib", "", "none of %" PRIu64 " ports is active", all.ports);
 }
 
 /* --- flaps ---------------------------------------------------------------------------------- */

@@ -37,7 +37,7 @@ static void test_real_machine(void **state)
     trial_add(t, "sys/class/infiniband@", TEST_DATA "/infiniband");
     trial_expect(t, "Probe=ib.port", "ok");
     trial_expect(t, "Probe=ib.port Ports=2 Rate=400", "ok");
-    trial_expect(t, "Probe=ib.port Ports=8", "fatal ib: 2 of 2 ports are active, of at least 8");
+    trial_expect(t, "Probe=ib.port Ports=8", "warn ib: 2 of 2 ports are active, of at least 8");
     trial_expect(t, "Probe=ib.port Device=mlx5_bond_0 Rate=200", "ok");
     trial_expect(t, "Probe=ib.port Device=mlx5_bond_0 Rate=400",
                  "degraded ib mlx5_bond_0/1: mlx5_bond_0/1 runs at 200000 Mb/s, of at least 400000");
@@ -52,20 +52,20 @@ static void test_port(void **state)
     trial_add(t, "sys/class/infiniband/", "");
     trial_expect(t, "Probe=ib.port", "unsupported there is no InfiniBand port");
     add_port(t, "mlx5_0/1", false);
-    trial_expect(t, "Probe=ib.port", "fatal ib: none of 1 ports is active");
+    trial_expect(t, "Probe=ib.port", "warn ib: none of 1 ports is active");
     trial_expect(t, "Probe=ib.port Ports=0", "ok");
     add_port(t, "mlx5_0/1", true);
     trial_expect(t, "Probe=ib.port", "ok");
     add_port(t, "mlx5_0/2", false); /* the second one of a card that nobody uses */
     trial_expect(t, "Probe=ib.port", "ok");
     add_port(t, "mlx5_1/1", false);
-    trial_expect(t, "Probe=ib.port", "fatal ib mlx5_1/1: mlx5_1/1 is not active; others like it are");
+    trial_expect(t, "Probe=ib.port", "warn ib mlx5_1/1: mlx5_1/1 is not active; others like it are");
     trial_expect(t, "Probe=ib.port Ports=1", "ok");
     add(t, "mlx5_1/1", "phys_state", "3: Disabled\n");
-    trial_expect(t, "Probe=ib.port", "fatal ib mlx5_1/1: mlx5_1/1 is disabled; others like it are");
+    trial_expect(t, "Probe=ib.port", "warn ib mlx5_1/1: mlx5_1/1 is disabled; others like it are");
     trial_expect(t, "Probe=ib.port Device=mlx5_0", "ok");
     add_port(t, "mlx5_0/1", false);
-    trial_expect(t, "Probe=ib.port", "fatal ib mlx5_0/1: mlx5_0/1 is not active, which it was before");
+    trial_expect(t, "Probe=ib.port", "warn ib mlx5_0/1: mlx5_0/1 is not active, which it was before");
     add(t, "mlx5_0/1", "state", "rubbish\n");
     trial_expect(t, "Probe=ib.port Device=mlx5_0 Ports=0", "unknown the state of mlx5_0/1");
 }
@@ -179,7 +179,7 @@ static void test_counters_of_a_port_that_is_down_are_not_read(void **state)
     trial_expect(t, "Probe=ib.counters", "ok");
     add_port(t, "mlx5_0/1", true);
     trial_expect(t, "Probe=ib.counters",
-                 "fatal ib mlx5_0/1: link_downed of mlx5_0/1 grew by 1 within 1h00m, of at most 0");
+                 "warn ib mlx5_0/1: link_downed of mlx5_0/1 grew by 1 within 1h00m, of at most 0");
 }
 
 static void test_congestion(void **state)

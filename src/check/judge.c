@@ -99,6 +99,21 @@ static void name_of(char *out, size_t size, const char *what, const char *device
     snprintf(out, size, "%s %s", what, device);
 }
 
+struct span lasts_for(const struct look *l, const char *what, const char *of, bool so)
+{
+    char name[128];
+    name_of(name, sizeof name, what, of);
+    int64_t *since = memory_number(l->memory, name);
+    if (!so || *since == 0)
+        *since = so ? l->now.ns : 0;
+    return so ? mono_sub(l->now, (struct mono){*since}) : (struct span){0};
+}
+
+enum result down_result(const struct look *l, const char *name, bool down, struct span most)
+{
+    return lasts_for(l, "down since", name, down).ns >= most.ns ? RESULT_FATAL : RESULT_WARN;
+}
+
 uint64_t grown(struct look *l, const char *what, const char *device, uint64_t value)
 {
     char name[256];

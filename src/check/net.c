@@ -65,13 +65,20 @@ void gather_BOND(const struct look *l, struct text *out)
 void judge_BOND(struct look *l, const char *facts, struct verdict *v)
 {
     struct fact_line line;
+    struct span most;
+    if (!want_span(l, "Down", span_s(DOWN_S), &most, v))
+        return;
     for (const char *at = facts; fact_next(&at, &line);) {
         struct words w;
         words_of(line.value, &w);
-        if (strcmp(line.key, "bond") == 0 && strcmp(w.w[1], "up") != 0)
-            verdict_add(v, RESULT_FATAL, w.w[0], "", "the bond %s is %s", w.w[0], w.w[1]);
-        else if (strcmp(line.key, "member") == 0 && strcmp(w.w[2], "up") != 0)
-            verdict_add(v, RESULT_DEGRADED, w.w[1], "", "%s of the bond %s is %s", w.w[1], w.w[0], w.w[2]);
+        bool bond = strcmp(line.key, "bond") == 0, member = strcmp(line.key, "member") == 0;
+        bool down = (bond || member) && strcmp(w.w[bond ? 1 : 2], "up") != 0;
+        enum result r = bond || member ? down_result(l, w.w[bond ? 0 : 1], down, most) : RESULT_OK;
+        if (down && bond)
+            verdict_add(v, r, w.w[0], "", "the bond %s is %s", w.w[0], w.w[1]);
+        else if (down)
+            verdict_add(v, r < RESULT_DEGRADED ? r : RESULT_DEGRADED, w.w[1], "", "%s of the bond %s is %s",
+                        w.w[1], w.w[0], w.w[2]);
     }
 }
 

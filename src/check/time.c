@@ -34,20 +34,18 @@ void gather_TIME(const struct look *l, struct text *out)
     fact(out, "error", "%" PRId64, (int64_t)t.esterror * 1000);
 }
 
-/* An unsynchronised clock is judged by how long it has been so: after a boot each one is. */
+/* What the kernel says is said at once, since a clock that nobody keeps is right by chance. How long it has
+ * been so makes it worse: after a boot each clock is, and all are while a time server is away. */
 static void judge_unsynced(struct look *l, bool synced, struct verdict *v)
 {
-    struct span patience;
-    char is[32], most[32];
-    int64_t *since = memory_number(l->memory, "unsynced since");
-    if (!want_span(l, "Unsynced", span_s(3600), &patience, v))
+    struct span most;
+    char is[32];
+    if (!want_span(l, "Unsynced", span_s(86400), &most, v))
         return;
-    if (synced || *since == 0)
-        *since = synced ? 0 : l->now.ns;
-    if (synced || mono_sub(l->now, (struct mono){*since}).ns < patience.ns)
-        return;
-    verdict_add(v, RESULT_WARN, "clock", "", "not synchronised for %s, of at most %s",
-                span_human(mono_sub(l->now, (struct mono){*since}), is), span_human(patience, most));
+    struct span lasts = lasts_for(l, "unsynced", "", !synced);
+    if (!synced)
+        verdict_add(v, lasts.ns >= most.ns ? RESULT_DEGRADED : RESULT_WARN, "clock", "",
+                    "the kernel says that it is not synchronised, for %s", span_human(lasts, is));
 }
 
 void judge_TIME(struct look *l, const char *facts, struct verdict *v)
