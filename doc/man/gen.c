@@ -402,6 +402,7 @@ static void print_times(int64_t least, int64_t most)
 static void print_argument_form(const char *form, int64_t least, int64_t most)
 {
     static const char *const forms[][2] = {{"PATH", "An absolute path"},
+                                           {"METRIC", "The name of a format"},
                                            {"PERCENT", "A number from 0 to 100 %"},
                                            {"BYTES", "A number of bytes"},
                                            {"SHARE", "A number from 0 to 100 %, or of bytes"}};

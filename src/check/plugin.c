@@ -201,6 +201,10 @@ void judge_PLUGIN(struct look *l, const char *facts, struct verdict *v)
                        fact_find(facts, "unknown", &why) ? why.value : "no exit status");
         return;
     }
+    const char *name = check_arg(l->check, "Metrics");
+    enum metric format = METRIC_PERFDATA;
+    if (name)
+        metric_parse(name, &format); /* it was refused with the record otherwise */
     put_together(facts, &said);
-    plugin_read((int)status, said.s, said.len, v);
+    plugin_read((int)status, said.s, said.len, format, v);
 }

@@ -74,7 +74,10 @@ static int read_verdict(const json_t *check, struct verdict *v, struct err *e)
     if (!json_is_integer(status) || json_integer_value(status) < 0 || json_integer_value(status) > 255)
         return err_set(e, -EINVAL, "an event whose status is no number from 0 to 255");
     const char *text = json_is_string(output) ? json_string_value(output) : "";
-    plugin_read((int)json_integer_value(status), text, strlen(text), v);
+    enum metric format = METRIC_PERFDATA;
+    metric_parse(json_text(check, "output_metric_format"),
+                 &format); /* one of a newer Sensu is no reason to doubt it */
+    plugin_read((int)json_integer_value(status), text, strlen(text), format, v);
     return 0;
 }
 

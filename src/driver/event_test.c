@@ -49,6 +49,19 @@ static void test_an_event_of_sensu_is_a_verdict_on_a_node(void **state)
     assert_true(x.at.ns == INT64_C(1700000100) * 1000000000);
 }
 
+static void test_metrics_are_read_in_the_format_that_the_event_names(void **state)
+{
+    struct sensu_event x;
+    assert_int_equal(
+        read_event("{\"entity\":{\"metadata\":{\"name\":\"n1\"}},\"check\":{\"metadata\":{\"name\":\"d\"},"
+                   "\"status\":1,\"output\":\"disk.used 97 1700000000\\ndisk.free 3 1700000000\\n\","
+                   "\"output_metric_format\":\"graphite_plaintext\"}}",
+                   &x),
+        0);
+    assert_int_equal(x.verdict.result, RESULT_WARN);
+    assert_string_equal(x.verdict.text, "disk.used=97 disk.free=3");
+}
+
 /* The smallest event, with this check object's members. */
 static int read_check(const char *members, struct sensu_event *out)
 {
@@ -245,6 +258,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_event_of_sensu_is_a_verdict_on_a_node),
+        cmocka_unit_test(test_metrics_are_read_in_the_format_that_the_event_names),
         cmocka_unit_test(test_the_status_says_what_it_is),
         cmocka_unit_test(test_without_output_it_is_a_verdict_still),
         cmocka_unit_test(test_a_proxy_speaks_of_its_entity),

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "health/argument.h"
 
+#include "health/plugin.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -136,6 +138,12 @@ static int check_span(const struct argument *a, const char *value, struct err *e
     return rc;
 }
 
+static int check_metric(const char *value, struct err *e)
+{
+    enum metric m;
+    return metric_parse(value, &m) ? 0 : err_set(e, -EINVAL, "\"%.80s\" is no format of metrics", value);
+}
+
 int argument_check(const struct argument *a, const char *value, struct err *e)
 {
     unsigned percent;
@@ -149,6 +157,7 @@ int argument_check(const struct argument *a, const char *value, struct err *e)
     case ARGUMENT_SHARE:
         return strchr(value, '%') ? argument_percent(value, &percent, e) : argument_bytes(value, &bytes, e);
     case ARGUMENT_SPAN: return check_span(a, value, e);
+    case ARGUMENT_METRIC: return check_metric(value, e);
     }
     return 0;
 }

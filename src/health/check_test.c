@@ -3,6 +3,7 @@
 
 #include "health/argument.h"
 #include "health/key.h"
+#include "health/plugin.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -422,6 +423,7 @@ static void put_argument(const struct argument *a, unsigned *seed, struct text *
     case ARGUMENT_SPAN: text_printf(t, "%" PRId64 "ms", draw(seed, 2) ? a->least : a->most); return;
     case ARGUMENT_PERCENT: text_add(t, shares[draw(seed, 3)]); return;
     case ARGUMENT_BYTES: text_add(t, shares[3 + draw(seed, 3)]); return;
+    case ARGUMENT_METRIC: text_add(t, metric_name((enum metric)draw(seed, METRICS))); return;
     case ARGUMENT_SHARE: text_add(t, shares[draw(seed, 6)]); return;
     }
 }

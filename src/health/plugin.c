@@ -94,9 +94,7 @@ static int64_t to_milli(struct piece digits, ptrdiff_t point, int64_t exponent)
     return n;
 }
 
-/* "-12.5e3"; a comma does for the point, as some locales print it. False, and *at as it was, for no number.
- */
-static bool read_value(const char **at, const char *end, int64_t *milli)
+bool perf_number(const char **at, const char *end, int64_t *milli)
 {
     const char *p = *at;
     bool minus = p < end && *p == '-', any = false;
@@ -161,7 +159,7 @@ static void read_datum(const char **at, const char *end, perf_fn *fn, void *arg)
     bool good = p.label_len > 0 && *at < end && **at == '=';
     if (good) {
         ++*at;
-        good = read_value(at, end, &p.value_milli) && read_unit(at, end, p.unit);
+        good = perf_number(at, end, &p.value_milli) && read_unit(at, end, p.unit);
     }
     while (*at < end && !is_blank(**at) && **at != '\n')
         ++*at;
@@ -207,15 +205,15 @@ static void note_datum(void *arg, const struct perf *p)
 }
 
 /* Beside what it complains of. */
-static void note_data(const char *output, size_t len, struct verdict *v)
+static void note_data(const char *output, size_t len, enum metric format, struct verdict *v)
 {
     CLEANUP_TEXT struct text data = {0};
-    plugin_perf(output, len, note_datum, &data);
+    metric_each(format, output, len, note_datum, &data);
     if (data.len > 0)
         verdict_note(v, "%s", data.s);
 }
 
-void plugin_read(int status, const char *output, size_t len, struct verdict *v)
+void plugin_read(int status, const char *output, size_t len, enum metric format, struct verdict *v)
 {
     struct piece rest;
     struct piece line = trim(cut(first_line(output, len, &rest), '|', &rest));
@@ -241,5 +239,5 @@ void plugin_read(int status, const char *output, size_t len, struct verdict *v)
     else
         verdict_note(v, "%s", n > 0 ? said : "");
     if (status == 1 || status == 2)
-        note_data(output, len, v);
+        note_data(output, len, format, v);
 }

@@ -4,6 +4,7 @@
 
 #include "health/finding.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,10 +26,23 @@ struct perf {
 };
 typedef void perf_fn(void *arg, const struct perf *p);
 
+/* How a check's output has its metrics (metric.tbl). */
+enum metric {
+#define METRIC(symbol, name, what) METRIC_##symbol,
+#include "health/metric.tbl"
+#undef METRIC
+    METRICS
+};
+const char *metric_name(enum metric m); /* "graphite_plaintext" */
+bool metric_parse(const char *name, enum metric *out);
+
 /* What a plugin that ended with this exit status and said this came to; below 0: minus the signal that ended
  * it. *v is written anew. Any bytes are good; NUL bytes count as blanks. */
-void plugin_read(int status, const char *output, size_t len, struct verdict *v);
-/* Calls fn for each datum. */
+void plugin_read(int status, const char *output, size_t len, enum metric format, struct verdict *v);
+/* Calls fn for each datum: of performance data; of the lines of any format. */
 void plugin_perf(const char *output, size_t len, perf_fn *fn, void *arg);
+void metric_each(enum metric format, const char *output, size_t len, perf_fn *fn, void *arg);
+/* "-12.5e3" in thousandths; a comma does for the point. False, and *at as it was, for no number. */
+bool perf_number(const char **at, const char *end, int64_t *milli);
 
 #endif

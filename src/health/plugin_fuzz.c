@@ -20,7 +20,8 @@ static void look(void *arg, const struct perf *p)
         abort();
 }
 
-/* The first byte is the exit status, the rest what the plugin said: the verdict can be told and read. */
+/* The first byte is the exit status, and the format of the metrics; the rest is what the plugin said: the
+ * verdict can be told and read. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0)
@@ -28,12 +29,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct verdict v, again;
     CLEANUP_TEXT struct text t = {0};
     const char *output = (const char *)data + 1;
-    plugin_read((int8_t)data[0], output, size - 1, &v);
+    enum metric format = (enum metric)(data[0] / 4 % METRICS);
+    plugin_read((int8_t)data[0], output, size - 1, format, &v);
     verdict_write(&v, &t);
     CLEANUP_JSON json_t *o = json_read(t.s, t.len, NULL);
     if (!o || verdict_read(o, &again, NULL) < 0 || again.result != v.result ||
         strcmp(again.text, v.text) != 0)
         abort();
-    plugin_perf(output, size - 1, look, &(struct output){output, output + size - 1});
+    for (int m = 0; m < METRICS; m++)
+        metric_each((enum metric)m, output, size - 1, look, &(struct output){output, output + size - 1});
     return 0;
 }

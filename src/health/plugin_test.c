@@ -32,7 +32,7 @@ static void play(char *file, struct text *out)
         } else {
             struct verdict v;
             text_add(&said, "");
-            plugin_read((int)strtol(line + 1, NULL, 10), said.s, said.len, &v);
+            plugin_read((int)strtol(line + 1, NULL, 10), said.s, said.len, METRIC_PERFDATA, &v);
             text_add(out, "= ");
             verdict_write(&v, out);
             text_add_char(out, '\n');
@@ -49,7 +49,7 @@ static void test_what_plugins_of_debian_said(void **state)
 static struct verdict of(int status, const char *output)
 {
     struct verdict v;
-    plugin_read(status, output, strlen(output), &v);
+    plugin_read(status, output, strlen(output), METRIC_PERFDATA, &v);
     return v;
 }
 
@@ -88,7 +88,7 @@ static void test_a_plugin_that_says_nothing(void **state)
 static void test_nul_bytes_are_blanks(void **state)
 {
     struct verdict v;
-    plugin_read(2, "\0ab\0c\0|x=1\0", 11, &v);
+    plugin_read(2, "\0ab\0c\0|x=1\0", 11, METRIC_PERFDATA, &v);
     assert_string_equal(v.findings[0].text, "ab c");
 }
 
@@ -98,7 +98,7 @@ static void test_huge_output_is_cut(void **state)
     CLEANUP_FREE char *output = mem_alloc(BYTES);
     struct verdict v;
     memset(output, 'x', BYTES);
-    plugin_read(1, output, BYTES, &v);
+    plugin_read(1, output, BYTES, METRIC_PERFDATA, &v);
     assert_int_equal(strlen(v.findings[0].text), FINDING_TEXT_BYTES_MAX);
 }
 
@@ -180,6 +180,59 @@ static void test_performance_data_go_on_below(void **state)
     assert_string_equal(perf_of(output, strlen(output)), "= a is 1000 thousandths\n");
 }
 
+/* --- the formats of Sensu ------------------------------------------------------------------------ */
+
+static void expect_metrics(enum metric format, const char *output, const char *said)
+{
+    CLEANUP_TEXT struct text t = {0};
+    text_add(&t, "");
+    metric_each(format, output, strlen(output), show_perf, &t);
+    assert_string_equal(t.s, said);
+}
+
+static void test_metrics_in_the_formats_of_sensu(void **state)
+{
+    expect_metrics(METRIC_GRAPHITE,
+                   "local.random.diceroll 4 123456789\nno number here\n\nload.1\t-0.25 1700000000\nalone\n",
+                   "= local.random.diceroll is 4000 thousandths\n= load.1 is -250 thousandths\n");
+    expect_metrics(
+        METRIC_INFLUXDB,
+        "weather,location=us\\ midwest temperature=82,humidity=7i,sky=\"a, b=1\",up=true 1465839830\n"
+        "cpu value=0.64\n# a comment\nbroken\n",
+        "= temperature is 82000 thousandths\n= humidity is 7000 thousandths\n"
+        "= value is 640 thousandths\n");
+    expect_metrics(
+        METRIC_OPENTSDB,
+        "sys.cpu.user 1356998400 42.5 host=web01 cpu=0\nsys.cpu.user now 1\nsys.cpu.nice 1356998400\n",
+        "= sys.cpu.user is 42500 thousandths\n");
+    expect_metrics(METRIC_PROMETHEUS,
+                   "# HELP a b\nhttp_requests_total{method=\"post}\",code=\"200\"} 1027 1395066363000\n"
+                   "up 1\nratio NaN\nopen{a=\"b\n\n",
+                   "= http_requests_total{method=\"post}\",code=\"200\"} is 1027000 thousandths\n"
+                   "= up is 1000 thousandths\n");
+    expect_metrics(METRIC_PERFDATA, "OK | a=1s\n", "= a is 1000 thousandths s\n");
+}
+
+static void test_metrics_stand_beside_what_is_wrong(void **state)
+{
+    static const char output[] = "disk.used 97.5 1700000000\ndisk.free 2.5 1700000000\n";
+    struct verdict v;
+    plugin_read(2, output, strlen(output), METRIC_GRAPHITE, &v);
+    assert_int_equal(v.result, RESULT_FATAL);
+    assert_string_equal(v.text, "disk.used=97.500 disk.free=2.500");
+    plugin_read(2, output, strlen(output), METRIC_PERFDATA, &v);
+    assert_string_equal(v.text, "");
+}
+
+static void test_formats_have_the_names_of_sensu(void **state)
+{
+    enum metric m;
+    for (int i = 0; i < METRICS; i++)
+        assert_true(metric_parse(metric_name((enum metric)i), &m) && (int)m == i);
+    assert_false(metric_parse("nagios", &m));
+    assert_false(metric_parse("", &m));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,6 +247,9 @@ int main(void)
         cmocka_unit_test(test_labels),
         cmocka_unit_test(test_what_is_no_datum_is_passed_over),
         cmocka_unit_test(test_performance_data_go_on_below),
+        cmocka_unit_test(test_metrics_in_the_formats_of_sensu),
+        cmocka_unit_test(test_metrics_stand_beside_what_is_wrong),
+        cmocka_unit_test(test_formats_have_the_names_of_sensu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
