@@ -361,6 +361,13 @@ static void value_OVERRIDE(struct view *v, struct text *t)
     add_text(t, &words);
 }
 
+static void value_HELD(struct view *v, struct text *t)
+{
+    CLEANUP_TEXT struct text words = {0};
+    elsewhere_say(&v->seen->elsewhere, &words);
+    text_add_json(t, words.len ? words.s : "");
+}
+
 static void value_XNAME(struct view *v, struct text *t)
 {
     text_add_json(t, v->member->spec.xname ? v->member->spec.xname : "");

@@ -13,6 +13,7 @@
 
 enum {
     ASK_AGAIN_MS = 500,              /* whether it may be begun */
+    LOOK_AGAIN_MS = 100,             /* the same, while that is found out */
     TELL_AGAIN_S = 5,                /* the agent, until it says what came of it */
     RESULT_AGAIN_S = 30,             /* until the record has it */
     AFTER_DEADLINE_S = 60,           /* an agent that says nothing for so long more will not */
@@ -235,8 +236,8 @@ static void begin(struct actors *a, struct actor *o, struct mono now, struct wal
     struct err e = {0};
     const struct member *m = cluster_find(a->with.cluster, o->node);
     int rc = check_may(a, o, m, now, &e);
-    if (rc == -EAGAIN) {
-        o->next = mono_add(now, span_ms(ASK_AGAIN_MS));
+    if (rc == -EAGAIN || rc == -ESTALE) {
+        o->next = mono_add(now, span_ms(rc == -ESTALE ? LOOK_AGAIN_MS : ASK_AGAIN_MS));
         return;
     }
     o->next = mono_add(now, span_s(RESULT_AGAIN_S));
@@ -254,8 +255,13 @@ static void follow(struct actors *a, struct actor *o, struct mono now)
 {
     struct err e = {0};
     struct member *m = cluster_find(a->with.cluster, o->node);
-    bool may = check_may(a, o, m, now, &e) == 0;
+    int rc = check_may(a, o, m, now, &e);
+    bool may = rc == 0;
     o->next = mono_add(now, span_s(RESULT_AGAIN_S));
+    if (rc == -ESTALE) { /* an agent that asked waits for its order */
+        o->next = mono_add(now, span_ms(LOOK_AGAIN_MS));
+        return;
+    }
     if (!may && o->untold) {
         result(a, o, "refused", e.msg, (struct wall){0});
         return;

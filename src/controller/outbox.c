@@ -263,8 +263,16 @@ struct outbox *outbox_create(const struct outbox_setup *setup, const struct conf
     return o;
 }
 
+static void on_unread(void *arg, struct member *m)
+{
+    const struct outbox *o = arg;
+    if (o->slurm)
+        slurm_look(o->slurm, m->name);
+}
+
 void outbox_turn(struct outbox *o, struct mono now)
 {
+    watch_unread(o->with.watch, on_unread, o);
     results_turn(o->results, now);
     actors_turn(o->actors, now, wall_now());
 }

@@ -59,7 +59,7 @@ size_t ochami_waiting(const struct ochami *o)
 
 static struct {
     struct slurm_sink sink;
-    unsigned told, changed;
+    unsigned told, changed, looked;
     bool lacks;
     char owner[20];
 } slurm;
@@ -87,6 +87,12 @@ void slurm_effect(struct slurm *s, const char *key, const char *value)
 void slurm_changed(struct slurm *s, const struct hostlist *nodes)
 {
     slurm.changed += (unsigned)nodes->n;
+}
+
+void slurm_look(struct slurm *s, const char *node)
+{
+    assert_string_equal(node, "lx1");
+    slurm.looked++;
 }
 
 bool slurm_lacks(const struct slurm *s, const char *node)
@@ -185,6 +191,25 @@ void watch_scheduler(struct watch *w, struct member *m, enum work work, bool com
     seen_work = work;
 }
 
+static struct cluster *cluster;
+static bool unread;    /* who holds lx1 is to be read again */
+static char held[128]; /* who else holds the node that was told of last */
+
+void watch_elsewhere(struct watch *w, struct mono now, struct member *m, const struct elsewhere *is)
+{
+    snprintf(held, sizeof held, "%s%s%s%s%s",
+             is->state == ELSEWHERE_NOBODY    ? "nobody"
+             : is->state == ELSEWHERE_UNKNOWN ? "unknown"
+                                              : is->how,
+             is->by ? " by " : "", is->by ? is->by : "", is->why ? ": " : "", is->why ? is->why : "");
+}
+
+void watch_unread(struct watch *w, tell_fn *fn, void *arg)
+{
+    if (unread)
+        fn(arg, cluster_find(cluster, "lx1"));
+}
+
 static bool seen_away;
 
 void watch_away(struct watch *w, struct member *m, bool away)
@@ -215,7 +240,6 @@ static const struct config none = {EMPTY, .ochami = {.group = "drifted"}},
                            smd = {EMPTY, .ochami = {.smd = "http://smd", .group = "drifted"}},
                            other = {EMPTY, .ochami = {.smd = "http://other", .group = "drifted"}},
                            with_slurm = {EMPTY, .slurm = {.scontrol = "/usr/bin/scontrol"}};
-static struct cluster *cluster;
 static struct outbox *outbox;
 
 static int setup(void **state)
@@ -434,6 +458,34 @@ static void what_slurm_says_of_work_goes_to_the_watch(void **state)
     slurm.sink.saw(slurm.sink.arg, NULL);
 }
 
+static void who_else_holds_it_goes_to_the_watch(void **state)
+{
+    outbox_configure(outbox, &with_slurm);
+    cluster_find(cluster, "lx1")->listed = true;
+    struct slurm_node n = {.name = "lx1", .known = true, .reason = "", .by = ""};
+    slurm.sink.saw(slurm.sink.arg, &n);
+    assert_string_equal(held, "nobody");
+    n.vague = true;
+    slurm.sink.saw(slurm.sink.arg, &n);
+    assert_string_equal(held, "unknown");
+    n.reservation = "team";
+    slurm.sink.saw(slurm.sink.arg, &n);
+    assert_string_equal(held, "reserved in Slurm: team");
+    n.held = "drained";
+    n.by = "ann";
+    n.reason = "new memory";
+    slurm.sink.saw(slurm.sink.arg, &n);
+    assert_string_equal(held, "drained in Slurm by ann: new memory");
+    n = (struct slurm_node){.name = "lx1"};
+    slurm.sink.saw(slurm.sink.arg, &n);
+    assert_string_equal(held, "unknown");
+    assert_int_equal(slurm.looked, 0);
+    unread = true;
+    outbox_turn(outbox, mono_now());
+    unread = false;
+    assert_int_equal(slurm.looked, 1);
+}
+
 static void who_lies_in_a_maintenance_reservation_goes_to_the_watch(void **state)
 {
     struct slurm_maintenance list[] = {{.name = "fan"}, {.name = "all"}};
@@ -632,6 +684,7 @@ int main(void)
         TEST(slurm_is_told_and_asked),
         TEST(an_override_is_committed_with_its_result),
         TEST(what_slurm_says_of_work_goes_to_the_watch),
+        TEST(who_else_holds_it_goes_to_the_watch),
         TEST(who_lies_in_a_maintenance_reservation_goes_to_the_watch),
         TEST(before_the_first_reading_nobody_knows_and_then_the_agent_s_word_counts_elsewhere),
         TEST(a_person_s_drain_is_wanted_in_slurm),

@@ -68,6 +68,23 @@ void scheduler_wanted(const struct member *m, struct slurm_want *out)
     out->reserve = r && r->step == STEP_EXAMINE && m->n_claims == 1;
 }
 
+/* Whether somebody else holds it, of a reading of this moment. */
+static void tell_elsewhere(struct watch *w, struct member *m, const struct slurm_node *n)
+{
+    CLEANUP_TEXT struct text how = {0};
+    struct elsewhere is = {.state = ELSEWHERE_NOBODY};
+    if (n->held || n->reservation) {
+        text_printf(&how, "%s in Slurm", n->held ? n->held : "reserved");
+        is = (struct elsewhere){.state = ELSEWHERE_HELD, .how = how.s};
+        is.since = n->held ? n->held_at : (struct wall){0};
+        is.by = n->held && *n->by ? n->by : NULL;
+        is.why = !n->held ? n->reservation : *n->reason ? n->reason : NULL;
+    } else if (!n->known || n->vague) {
+        is = (struct elsewhere){.state = ELSEWHERE_UNKNOWN, .since = wall_now()};
+    }
+    watch_elsewhere(w, mono_now(), m, &is);
+}
+
 /* What the scheduler says runs on a node that is to be drained counts when no more can come: it gives work
  * away until it has the drain, or for an examination the reservation. */
 void scheduler_saw(struct watch *w, struct member *m, const struct slurm_node *n)
@@ -76,8 +93,9 @@ void scheduler_saw(struct watch *w, struct member *m, const struct slurm_node *n
     if (!m->listed)
         return;
     scheduler_wanted(m, &want);
-    bool held = n->drain || n->down || (want.reserve && n->reserved);
+    bool held = n->drain || n->fail || n->down || (want.reserve && n->reserved);
     watch_away(w, m, !want.drain && n->known && (held || n->reserved || n->rebooting || n->powering));
+    tell_elsewhere(w, m, n);
     enum work work = !n->known ? WORK_UNKNOWN : n->busy ? WORK_BUSY : WORK_IDLE;
     watch_scheduler(w, m, work == WORK_IDLE && want.drain && !held ? WORK_UNKNOWN : work, n->completing);
 }
@@ -129,9 +147,12 @@ void scheduler_changed(struct watch *w, const struct cluster *c, const char *nod
 
 void scheduler_begin(struct watch *w, const struct cluster *c)
 {
+    const struct elsewhere unknown = {.state = ELSEWHERE_UNKNOWN, .since = wall_now()};
     for (size_t i = 0; i < cluster_count(c); i++) {
         struct member *m = cluster_at(c, i);
-        if (m->listed && !watch_observed(w, m)->scheduler)
-            watch_scheduler(w, m, WORK_UNKNOWN, false);
+        if (!m->listed || watch_observed(w, m)->scheduler)
+            continue;
+        watch_scheduler(w, m, WORK_UNKNOWN, false);
+        watch_elsewhere(w, mono_now(), m, &unknown);
     }
 }

@@ -37,8 +37,8 @@ struct ochami_sink {
     /* An effect came to something: key as in the record, result the JSON of its new `done`. May call
      * ochami_effect with the changed record at once. */
     void (*result)(void *arg, const char *key, const char *result);
-    /* Asked right before a node is rebooted: 0; -EAGAIN, not known or not for now, and it is asked again; or
-     * why it must not be (any more). */
+    /* Asked right before a node is rebooted: 0; -EAGAIN, not known or not for now, and it is asked again;
+     * -ESTALE, the same in a moment; or why it must not be (any more). */
     int (*may_reboot)(void *arg, const char *node, const char *boot, struct err *e);
     /* The other side ("SMD", "BSS", "PCS") does not do what it is asked (why), or does again (NULL). Not more
      * than once each time. */

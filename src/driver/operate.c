@@ -20,6 +20,7 @@
 enum {
     TICK_MS = 250,
     ASK_AGAIN_MS = 500,  /* whether it may be begun */
+    LOOK_AGAIN_MS = 100, /* the same, while that is found out */
     RESULT_AGAIN_S = 30, /* until the record has it */
     ID_BYTES_MAX = 63,
     LEFT_S_MAX = 366 * 86400,
@@ -37,7 +38,8 @@ struct operation {
     struct wall begun;    /* as we said it; 0 as long as we did not */
     enum state state;
     struct mono next, said;
-    bool is_gone; /* its record */
+    bool is_gone;  /* its record */
+    bool is_noted; /* the record says that we begin it, and it is to be asked whether it may still be */
     struct power *power;
     struct program *program;
     char *result; /* what is said until the record has it */
@@ -273,19 +275,30 @@ static struct operation *add(struct operate *o, const char *node, const json_t *
 }
 
 /* Ours is done now; but to write it down took time, in which somebody may have said that it must not be. */
-static void on_begun(struct operation *op, struct wall at)
+static void go_ahead(struct operation *op)
 {
     struct err e = {0};
+    struct mono now = mono_now();
+    int rc = op->o->sink.may(op->o->sink.arg, op->node, op->id, &e);
+    op->is_noted = rc == -ESTALE;
+    if (mono_sub(now, op->said).ns > op->o->result_again.ns)
+        end(op, "failed", "it was not done: to write down that it begins took too long");
+    else if (rc == -ESTALE)
+        op->next = mono_add(now, span_ms(LOOK_AGAIN_MS));
+    else if (rc < 0)
+        end(op, "refused", e.msg);
+    else
+        carry_out(op);
+}
+
+static void on_begun(struct operation *op, struct wall at)
+{
     if (op->state != WAITS && op->state != BEGINS)
         return;
     if (op->begun.ns == 0 || op->begun.ns != at.ns)
         look(op);
-    else if (mono_sub(mono_now(), op->said).ns > op->o->result_again.ns)
-        end(op, "failed", "it was not done: to write down that it begins took too long");
-    else if (op->o->sink.may(op->o->sink.arg, op->node, op->id, &e) < 0)
-        end(op, "refused", e.msg);
     else
-        carry_out(op);
+        go_ahead(op);
 }
 
 static void take_record(struct operate *o, const char *node, const json_t *record)
@@ -348,8 +361,8 @@ static void begin(struct operation *op, struct mono now, struct wall wall)
         rc = err_set(&e, -EBUSY, "its time is over");
     if (rc == 0)
         rc = o->sink.may(o->sink.arg, op->node, op->id, &e);
-    if (rc == -EAGAIN) {
-        op->next = mono_add(now, span_ms(ASK_AGAIN_MS));
+    if (rc == -EAGAIN || rc == -ESTALE) {
+        op->next = mono_add(now, span_ms(rc == -ESTALE ? LOOK_AGAIN_MS : ASK_AGAIN_MS));
     } else if (rc < 0) {
         end(op, "refused", e.msg);
     } else {
@@ -369,6 +382,8 @@ static void turn(struct operation *op, struct mono now, struct wall wall)
         return;
     } else if (op->state == WAITS) {
         begin(op, now, wall);
+    } else if (op->state == BEGINS && op->is_noted) {
+        go_ahead(op);
     } else if (op->result && (op->state == BEGINS || op->state == ENDED)) {
         say(op, now);
     }

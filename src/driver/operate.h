@@ -38,7 +38,8 @@ static inline const char *operate_key_node(const char *key)
 struct operate_sink {
     void *arg;
     void (*result)(void *arg, const char *key, const char *done);
-    /* Asked right before it is begun, and again when that is written down: 0, -EAGAIN or -EBUSY with why. */
+    /* Asked right before it is begun, and again when that is written down: 0, -EAGAIN or -EBUSY with why;
+     * -ESTALE: it is asked again in a moment. */
     int (*may)(void *arg, const char *node, const char *operation, struct err *e);
 };
 

@@ -24,7 +24,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { KNOWN_MAX = 20000, TASK_MINUTES = 5 };
+enum { KNOWN_MAX = 20000, TASK_MINUTES = 5, LOOK_AGAIN_MS = 100 };
 
 static void transitions_know(struct ochami *o, const char *id, const char *xname)
 {
@@ -165,6 +165,10 @@ static void ask(struct job *j)
     struct err e = {0};
     const struct ochami_sink *sink = &j->o->sink;
     int may = sink->may_reboot(sink->arg, j->node, j->effect.boot ? j->effect.boot : "", &e);
+    if (may == -ESTALE) { /* it is being found out */
+        job_sleep(j, PHASE_LIST, span_ms(LOOK_AGAIN_MS));
+        return;
+    }
     if (may == -EAGAIN) { /* somebody else may restart it meanwhile: the list says it */
         job_sleep(j, PHASE_LIST, j->o->pace.poll);
         return;

@@ -65,6 +65,7 @@ void node_drop(struct slurm *s, struct node *n)
     node_close(s, n);
     HASH_DEL(s->nodes, n);
     free(n->row_text);
+    free(n->reservation);
     free(n->said);
     free(n->name);
     free(n);
@@ -339,6 +340,16 @@ void slurm_changed(struct slurm *s, const struct hostlist *nodes)
     }
     if (s->has_marks)
         wake_at(s, mono_now());
+}
+
+void slurm_look(struct slurm *s, const char *node)
+{
+    struct node *n = node_find(s, node);
+    if (!n)
+        return;
+    n->is_asked = true;
+    node_open(s, n);
+    wake_at(s, mono_now());
 }
 
 bool slurm_lacks(const struct slurm *s, const char *node)

@@ -54,10 +54,16 @@ struct slurm_node {
     const char *name;
     bool known; /* every word of its state was understood */
     bool alone; /* of no reading of all nodes: nothing follows of those that are not told */
-    bool drain, busy, completing, down, responding, reserved, rebooting, powering;
-    const char *state;  /* as it stands, "IDLE+DRAIN" */
-    const char *reason; /* "" for none, with Slurm's "[root@2026-...]" cut off */
-    const char *by;     /* who set the reason; "" */
+    bool drain, fail, busy, completing, down, responding, reserved, rebooting, powering;
+    /* How somebody other than this Fettle and Slurm itself holds it: "drained", "down", "failing",
+     * "rebooting"; NULL for nobody. */
+    const char *held;
+    struct wall held_at;     /* since when, as far as Slurm says; else ns 0 */
+    const char *reservation; /* an active one of somebody else's that it lies in; NULL: none */
+    bool vague;              /* of the reservations one was not understood: it may lie in one */
+    const char *state;       /* as it stands, "IDLE+DRAIN" */
+    const char *reason;      /* "" for none, with Slurm's "[root@2026-...]" cut off */
+    const char *by;          /* who set the reason; "" */
 };
 
 /* A reservation with the flag MAINT that is active and not this Fettle's. */
@@ -94,6 +100,8 @@ void slurm_destroy(struct slurm *s);
 void slurm_configure(struct slurm *s, const struct slurm_conf *conf);
 /* An effect's record, new or changed; value NULL: it is gone. Other keys are ignored. */
 void slurm_effect(struct slurm *s, const char *key, const char *value);
+/* Something is about to be done to this node: who holds it, its reservations too, is read now and told. */
+void slurm_look(struct slurm *s, const char *node);
 /* What is wanted of these nodes may have changed: look now, not at the next turn. */
 void slurm_changed(struct slurm *s, const struct hostlist *nodes);
 /* Slurm was asked for this node by name, and said that it has no such node. */

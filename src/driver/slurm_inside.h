@@ -43,6 +43,8 @@ struct node {
     bool is_changed; /* something else is wanted since it was read */
     bool is_written; /* since it was read */
     bool is_kept;    /* of the batch: it was read by name, and right before a write, the same follows of it */
+    bool is_asked;   /* who holds it is to be read */
+    char *reservation;  /* an active one of somebody else's that it lies in, as last read; NULL: none */
     bool is_maintained; /* in a maintenance reservation of somebody else's, as last read */
     bool is_absent;     /* Slurm said that it has no such node, and no reading had it or failed since */
     bool is_open;

@@ -12,8 +12,10 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const char *const bases[] = {
 #define BASE(symbol, word) word,
@@ -157,8 +159,17 @@ static char *cut_value(char *value)
     return value;
 }
 
+/* "2026-11-21T22:31:19", in this machine's time, as scontrol writes it; ns 0: it is no time. */
+static struct wall read_time(const char *text)
+{
+    struct tm t = {.tm_isdst = -1};
+    const char *end = strptime(text, "%Y-%m-%dT%H:%M:%S", &t);
+    time_t s = end ? mktime(&t) : -1;
+    return (struct wall){s > 0 ? span_s(s).ns : 0};
+}
+
 /* Where " [who@2026-11-21T22:31:19]" begins, which Slurm puts behind a reason; NULL for none. */
-static char *find_stamp(char *s, char **who)
+static char *find_stamp(char *s, char **who, char **when)
 {
     for (char *at = strstr(s, " ["); at; at = strstr(at + 1, " [")) {
         char *at_sign = at + 2 + strcspn(at + 2, " []@");
@@ -168,6 +179,7 @@ static char *find_stamp(char *s, char **who)
         if (stamp == 0 || at_sign[1 + stamp] != ']')
             continue;
         *who = at + 2;
+        *when = at_sign + 1;
         *at_sign = '\0';
         return at;
     }
@@ -176,8 +188,9 @@ static char *find_stamp(char *s, char **who)
 
 static void read_reason(char *reason, struct slurm_line *out)
 {
-    char *who = NULL, *end = find_stamp(reason, &who);
+    char *who = NULL, *when = NULL, *end = find_stamp(reason, &who, &when);
     out->by = end ? who : "";
+    out->set_at = end ? read_time(when) : (struct wall){0};
     if (!end)
         end = strstr(reason, " Comment=");
     if (!end)
@@ -213,6 +226,7 @@ static int read_node(char *line, struct slurm_line *out, struct err *e)
     char *reason = strstr(state, reason_key), *again = strstr(state + 1, state_key);
     bool is_twice = again && again < free_text(state);
     out->reason = out->by = "";
+    out->set_at = (struct wall){0};
     if (reason)
         read_reason(reason + sizeof reason_key - 1, out);
     out->name = cut_value(name);
@@ -385,6 +399,19 @@ bool slurm_read_claim(const char *reason, const char *owner, char out[static SLU
     memcpy(out, claim, n);
     out[n] = '\0';
     return true;
+}
+
+bool slurm_is_own_reason(const char *reason)
+{
+    static const char *const patterns[] = {
+#define OWN(pattern) pattern,
+#include "driver/slurm_own.tbl"
+#undef OWN
+    };
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+        if (fnmatch(patterns[i], reason, FNM_NOESCAPE) == 0)
+            return true;
+    return false;
 }
 
 /* One character of a reason: what Slurm or a shell could take for something else becomes harmless. */

@@ -2,6 +2,7 @@
 #ifndef FETTLE_DRIVER_SLURM_READ_H
 #define FETTLE_DRIVER_SLURM_READ_H
 
+#include "base/clock.h"
 #include "base/err.h"
 
 #include <stdbool.h>
@@ -50,6 +51,7 @@ struct slurm_line {
     const char *name;
     struct slurm_state state;
     const char *state_text, *reason, *by; /* "" for none; the reason without "[by@time]" */
+    struct wall set_at;                   /* that time; ns 0: none is there */
 };
 
 struct slurm_lines {
@@ -89,6 +91,9 @@ int slurm_read_boot(const char *text, size_t len, char out[static SLURM_BOOT_BYT
  * 12.1. False when the reason is somebody else's, another Fettle's too. */
 enum { SLURM_CLAIM_BYTES = 48 };
 bool slurm_read_claim(const char *reason, const char *owner, char out[static SLURM_CLAIM_BYTES]);
+
+/* Whether slurmctld writes it by itself (slurm_own.tbl). */
+bool slurm_is_own_reason(const char *reason);
 
 /* Makes a reason: at most 250 bytes of UTF-8, no quotes, no control characters. */
 enum { SLURM_REASON_BYTES = 251 };

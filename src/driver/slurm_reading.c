@@ -55,8 +55,10 @@ static void walk_nodes(struct slurm *s, node_each_fn *each, node_end_fn *end)
 
 void reading_tell(struct slurm *s, const struct node *n, bool alone)
 {
-    struct slurm_node out = slurm_view_node(&n->row);
+    struct slurm_node out = slurm_view_node(&n->row, s->conf.owner);
     out.alone = alone;
+    out.reservation = n->reservation;
+    out.vague = s->is_vague;
     s->sink.saw(s->sink.arg, &out);
 }
 
@@ -122,8 +124,8 @@ static void sweep(struct slurm *s)
 /* There is nothing to know of it but what Slurm says. */
 static bool is_settled(const struct node *n)
 {
-    return n->line && n->act == ACT_NOTHING && n->record.state == RECORD_NONE && !node_is_wanted(n) &&
-           !n->said && !n->is_marked && !n->is_changed && !n->is_written && !n->tries &&
+    return n->line && !n->is_asked && n->act == ACT_NOTHING && n->record.state == RECORD_NONE &&
+           !node_is_wanted(n) && !n->said && !n->is_marked && !n->is_changed && !n->is_written && !n->tries &&
            n->guard != GUARD_OURS;
 }
 
@@ -134,7 +136,7 @@ static void finish_one(struct slurm *s, struct node *n)
         reading_tell(s, n, !s->is_regular);
     else if (node_is_wanted(n) && !n->is_absent)
         tell_unknown(s, n);
-    n->is_written = n->is_changed = false;
+    n->is_written = n->is_changed = n->is_asked = false;
     n->read_at = mono_now();
     writing_plan(s, n);
     writing_settle(n);
@@ -235,7 +237,7 @@ static bool find_windows(const struct slurm *s, const struct slurm_reservations 
         enum slurm_window is = slurm_is_window(&r->list[i], s->conf.owner);
         if (is == WINDOW_UNKNOWN)
             return false;
-        if (is == WINDOW_NOT)
+        if (is != WINDOW_IS)
             continue;
         struct slurm_maintenance *one = &out->list[out->n++];
         one->name = r->list[i].name;
@@ -246,10 +248,32 @@ static bool find_windows(const struct slurm *s, const struct slurm_reservations 
     return true;
 }
 
+/* Which reservation of somebody else's each node lies in, of several the first. False: the nodes of one are
+ * not understood. */
+static bool take_reservations(struct slurm *s, const struct slurm_reservations *r)
+{
+    bool is_clear = true;
+    for (struct node *n = s->nodes; n; n = n->hh.next)
+        free(STEAL(n->reservation));
+    for (size_t i = 0; i < r->n; i++) {
+        CLEANUP_HOSTLIST struct hostlist nodes = {0};
+        if (!slurm_is_others(&r->list[i], s->conf.owner) || strcmp(r->list[i].nodes, "(null)") == 0)
+            continue;
+        is_clear &= hostlist_parse(r->list[i].nodes, &nodes, NULL) == 0;
+        for (size_t k = 0; k < nodes.n; k++) {
+            struct node *n = node_find(s, nodes.names[k]);
+            if (n && !n->reservation)
+                n->reservation = mem_dup(r->list[i].name);
+        }
+    }
+    return is_clear;
+}
+
 static void take_windows(struct slurm *s, const struct slurm_reservations *r)
 {
     struct windows w __attribute__((cleanup(windows_fini))) = {0};
-    s->is_vague = !find_windows(s, r, &w);
+    bool is_clear = take_reservations(s, r);
+    s->is_vague = !find_windows(s, r, &w) || !is_clear;
     if (s->is_vague)
         return;
     for (struct node *n = s->nodes; n; n = n->hh.next)
@@ -297,7 +321,7 @@ static bool needs_guards(const struct slurm *s)
 {
     for (size_t i = 0; !s->is_regular && i < s->n_batch; i++) {
         const struct node *n = s->batch[i];
-        if (n->want.reserve || n->record.has_guard || n->guard == GUARD_OURS || begins(n))
+        if (n->is_asked || n->want.reserve || n->record.has_guard || n->guard == GUARD_OURS || begins(n))
             return true;
     }
     return s->is_regular;
@@ -366,6 +390,7 @@ static void keep_row(struct node *n, const struct slurm_line *l)
         row->by = memcpy(n->row_text + state + reason, l->by, by);
     }
     row->state = l->state;
+    row->set_at = l->set_at;
     n->line = row;
     n->was_seen = true;
     n->is_absent = false;
@@ -491,7 +516,7 @@ static void on_some(void *arg, char *text, size_t len, const struct err *why)
 /* Whether something is to be decided of it or written, for which a reading is needed. */
 static bool needs_reading(const struct slurm *s, const struct node *n, struct mono now)
 {
-    return n->is_changed || n->is_written || writing_may(s, n, now) ||
+    return n->is_changed || n->is_written || n->is_asked || writing_may(s, n, now) ||
            (n->line && !n->said && n->act == ACT_NOTE);
 }
 

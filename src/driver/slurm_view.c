@@ -33,6 +33,8 @@ static enum slurm_hold find_hold(const struct slurm_line *l, const char *owner, 
 {
     char claim[SLURM_CLAIM_BYTES];
     bool is_drained = l->state.flags & SLURM_DRAIN;
+    if (l->state.flags & SLURM_FAIL) /* Fettle never writes it, whatever the reason says */
+        return HOLD_FOREIGN;
     if (slurm_read_claim(l->reason, owner, claim)) {
         if (!is_drained)
             return is_down(&l->state) ? HOLD_REST : HOLD_NONE;
@@ -44,8 +46,7 @@ static enum slurm_hold find_hold(const struct slurm_line *l, const char *owner, 
         return HOLD_FOREIGN;
     /* Slurm's own word for a node that is silent is nobody's reason, and none is nobody's, either. */
     bool is_somebodys = l->reason[0] && strcmp(l->reason, "Not responding") != 0;
-    bool is_held = is_down(&l->state) || (l->state.flags & SLURM_FAIL);
-    return is_held && is_somebodys ? HOLD_FOREIGN : HOLD_NONE;
+    return is_down(&l->state) && is_somebodys ? HOLD_FOREIGN : HOLD_NONE;
 }
 
 enum slurm_wish slurm_wish_of(const struct slurm_want *w)
@@ -73,7 +74,23 @@ struct slurm_case slurm_view(const char *owner, const struct slurm_want *want,
     };
 }
 
-struct slurm_node slurm_view_node(const struct slurm_line *line)
+/* A reboot and FAIL are somebody's, whatever the reason says; DRAIN and DOWN are whose reason it is. */
+static const char *find_holder(const struct slurm_line *line, const char *owner)
+{
+    const struct slurm_state *s = &line->state;
+    char claim[SLURM_CLAIM_BYTES];
+    if (s->flags & SLURM_REBOOT)
+        return "rebooting";
+    if (s->flags & SLURM_FAIL)
+        return "failing";
+    if (slurm_read_claim(line->reason, owner, claim) || slurm_is_own_reason(line->reason))
+        return NULL;
+    if (s->flags & SLURM_DRAIN)
+        return "drained";
+    return is_down(s) && *line->reason ? "down" : NULL;
+}
+
+struct slurm_node slurm_view_node(const struct slurm_line *line, const char *owner)
 {
     const struct slurm_state *s = &line->state;
     struct slurm_node out = {.name = line->name,
@@ -86,11 +103,14 @@ struct slurm_node slurm_view_node(const struct slurm_line *line)
     out.drain = s->flags & SLURM_DRAIN;
     out.busy = s->base == SLURM_ALLOCATED || s->base == SLURM_MIXED;
     out.completing = s->flags & SLURM_COMPLETING;
+    out.fail = s->flags & SLURM_FAIL;
     out.down = is_down(s);
     out.responding = !(s->flags & SLURM_SILENT);
     out.reserved = s->flags & SLURM_RESERVED;
     out.rebooting = s->flags & SLURM_REBOOT;
     out.powering = s->flags & SLURM_POWER;
+    out.held = find_holder(line, owner);
+    out.held_at = line->set_at;
     return out;
 }
 
@@ -128,6 +148,12 @@ enum slurm_window slurm_is_window(const struct slurm_reservation *r, const char 
     if (strcmp(r->state, "ACTIVE") != 0)
         return WINDOW_UNKNOWN;
     return is_maint ? WINDOW_IS : WINDOW_NOT; /* some have no flag at all: "Flags=" */
+}
+
+bool slurm_is_others(const struct slurm_reservation *r, const char *owner)
+{
+    CLEANUP_FREE char *ours = slurm_guarded_node(r->name, owner);
+    return !ours && strcmp(r->state, "INACTIVE") != 0;
 }
 
 void slurm_write_list(const char *const *names, size_t n, struct text *t)

@@ -19,8 +19,8 @@ struct slurm_case slurm_view(const char *owner, const struct slurm_want *want,
                              const struct slurm_record *record, const struct slurm_line *line,
                              enum slurm_guard guard, const char *boot);
 
-/* For the sink; points into the line. */
-struct slurm_node slurm_view_node(const struct slurm_line *line);
+/* For the sink, but for what reservations say; points into the line. */
+struct slurm_node slurm_view_node(const struct slurm_line *line, const char *owner);
 
 /* The name of this Fettle's reservation of a node, "suspicious-node-NAME.OWNER": scontrol of 22.05 takes no
  * comment for one, so its name says whose it is. */
@@ -33,6 +33,9 @@ bool slurm_is_our_guard(const struct slurm_reservation *r, const char *node, con
 /* Whether somebody else keeps its nodes for maintenance now: the flag MAINT, and the state ACTIVE. */
 enum slurm_window { WINDOW_NOT, WINDOW_IS, WINDOW_UNKNOWN };
 enum slurm_window slurm_is_window(const struct slurm_reservation *r, const char *owner);
+
+/* Whether it is somebody else's and holds its nodes now. One whose state is not known does. */
+bool slurm_is_others(const struct slurm_reservation *r, const char *owner);
 
 /* Adds "c[1-4],d7". Slurm knows one pair of brackets a name; other lists are written in full. */
 void slurm_write_list(const char *const *names, size_t n, struct text *t);

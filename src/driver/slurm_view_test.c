@@ -49,6 +49,8 @@ static void test_who_holds_a_node(void **state)
     hold_is("DOWN+REBOOT_ISSUED", "fettle:a1:1.1 [node_problem] x : reboot issued", HOLD_REST);
     hold_is("DOWN", "fettle:a1:1.1 [node_problem] x", HOLD_REST);
     hold_is("IDLE+FAIL", "fan", HOLD_FOREIGN);
+    hold_is("IDLE+FAIL", "", HOLD_FOREIGN);
+    hold_is("IDLE+FAIL", "fettle:a1:1.1 [node_problem] x", HOLD_FOREIGN); /* a person's FAIL over our drain */
 }
 
 static void test_a_reason_that_has_to_be_made_safe_is_known_again(void **state)
@@ -81,16 +83,50 @@ static void test_what_the_sink_sees(void **state)
                                  .state_text = "MIXED*+DRAIN",
                                  .reason = "r",
                                  .by = "b"};
-    struct slurm_node n = slurm_view_node(&l);
+    struct slurm_node n = slurm_view_node(&l, "a1");
     assert_true(n.known && n.drain && n.busy && !n.responding && !n.completing && !n.down && !n.reserved);
-    const struct slurm_line boots = {
-        .name = "c1", .state = slurm_read_state("DOWN+REBOOT_ISSUED"), .state_text = "DOWN+REBOOT_ISSUED"};
-    n = slurm_view_node(&boots);
+    const struct slurm_line boots = {.name = "c1",
+                                     .state = slurm_read_state("DOWN+REBOOT_ISSUED"),
+                                     .state_text = "DOWN+REBOOT_ISSUED",
+                                     .reason = "",
+                                     .by = ""};
+    n = slurm_view_node(&boots, "a1");
     assert_true(n.down && n.rebooting);
-    const struct slurm_line odd = {.name = "c1", .state = slurm_read_state("ODD"), .state_text = "ODD"};
-    n = slurm_view_node(&odd);
+    const struct slurm_line odd = {
+        .name = "c1", .state = slurm_read_state("ODD"), .state_text = "ODD", .reason = "", .by = ""};
+    n = slurm_view_node(&odd, "a1");
     assert_false(n.known || n.drain || n.busy || n.responding);
     assert_string_equal(n.state, "ODD");
+}
+
+static void held_is(const char *state, const char *reason, const char *held)
+{
+    const struct slurm_line l = {
+        .name = "c1", .state = slurm_read_state(state), .state_text = state, .reason = reason, .by = ""};
+    const char *is = slurm_view_node(&l, "a1").held;
+    assert_string_equal(is ? is : "nobody", held);
+}
+
+/* Somebody's hands may be in it, but for what is Fettle's and what Slurm does by itself. */
+static void test_who_holds_it_elsewhere(void **state)
+{
+    held_is("IDLE", "", "nobody");
+    held_is("IDLE", "a note", "nobody");
+    held_is("IDLE+DRAIN", "new memory", "drained");
+    held_is("IDLE+DRAIN", "", "drained");
+    held_is("IDLE+DRAIN", "fettle:a1:1.1 [node_problem] x", "nobody");
+    held_is("IDLE+DRAIN", "fettle:b2:1.1 [node_problem] x", "drained");
+    held_is("IDLE+DRAIN", "Epilog error", "nobody");
+    held_is("IDLE+DRAIN", "Epilog error: I look at it, Ann", "drained");
+    held_is("DOWN", "Not responding", "nobody");
+    held_is("DOWN", "Low RealMemory (reported:1000 < 100.00% of configured:2000)", "nobody");
+    held_is("DOWN", "gres/gpu count reported lower than configured (1 < 4)", "nobody");
+    held_is("DOWN", "", "nobody");
+    held_is("DOWN", "broken fan", "down");
+    held_is("IDLE+FAIL", "", "failing");
+    held_is("IDLE+FAIL", "fettle:a1:1.1 [node_problem] x", "failing");
+    held_is("DOWN+REBOOT_ISSUED", "fettle:a1:1.1 [node_problem] x : reboot issued", "rebooting");
+    held_is("ODD", "new memory", "nobody"); /* it is not known */
 }
 
 static void guards(const char *name, const char *node)
@@ -173,6 +209,7 @@ int main(void)
         cmocka_unit_test(test_a_reason_that_has_to_be_made_safe_is_known_again),
         cmocka_unit_test(test_what_a_node_stands_on),
         cmocka_unit_test(test_what_the_sink_sees),
+        cmocka_unit_test(test_who_holds_it_elsewhere),
         cmocka_unit_test(test_whose_a_reservation_is),
         cmocka_unit_test(test_what_is_somebody_s_maintenance),
         cmocka_unit_test(test_lists_are_such_as_slurm_reads),

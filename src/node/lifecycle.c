@@ -143,6 +143,14 @@ static void explain_silence(const struct fitness *f, struct text *why, bool *fit
         because(why, fit, "heard again; its return is being recorded", NULL);
 }
 
+static void explain_hold(const struct elsewhere *e, struct text *why, bool *fit)
+{
+    CLEANUP_TEXT struct text t = {0};
+    if (why)
+        elsewhere_say(e, &t);
+    because(why, fit, why ? t.s : "", NULL);
+}
+
 bool lifecycle_schedulable(const struct fitness *f, struct text *why)
 {
     bool fit = true;
@@ -160,6 +168,8 @@ bool lifecycle_schedulable(const struct fitness *f, struct text *why)
         explain_silence(f, why, &fit);
     if (f->window)
         because(why, &fit, "in maintenance: Slurm's ", f->window);
+    if (f->elsewhere && f->elsewhere->state == ELSEWHERE_HELD)
+        explain_hold(f->elsewhere, why, &fit);
     if (f->shortfall && *f->shortfall)
         because(why, &fit, "less than specified: ", f->shortfall);
     if (f->agreed.admitted && f->liveness == LIVENESS_LIVE && !f->reported)

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "node/elsewhere.h"
 
 #include <stdbool.h>
 
@@ -81,7 +82,8 @@ struct fitness {
     bool drift_excludes; /* drifted, and its class lets no new work land on such */
     const char *drift;   /* what drifted, in words; NULL without */
     const char *window;  /* the maintenance window of the scheduler's that it lies in; NULL without */
-    const char *health;  /* that it is ill, in a word ("fatal"), and takes no new work for it; NULL without */
+    const struct elsewhere *elsewhere; /* who else holds it; NULL for nobody */
+    const char *health; /* that it is ill, in a word ("fatal"), and takes no new work for it; NULL without */
 };
 
 /* True when new work may land. Otherwise says why not into `why` (emptied first; may be NULL):

@@ -424,10 +424,9 @@ int brake_operate(const struct watch *w, struct mono now, const struct member *m
     int rc = brake_stopped(w, e);
     if (rc < 0)
         return rc;
-    if (person_holds(m))
-        return err_set(e, -EAGAIN, "a person holds it");
-    if (window_of(w, m))
-        return err_set(e, -EAGAIN, "it is in maintenance: Slurm's %s", window_of(w, m));
+    rc = held_check(w, m, e);
+    if (rc < 0)
+        return rc;
     if (!watch_live(w, m))
         return err_set(e, -EAGAIN, "it is not heard");
     if (!told_anew(vitals_find(w, m)))
@@ -490,6 +489,8 @@ int watch_may_operate(const struct watch *w, struct mono now, const struct membe
     int rc = !r || strcmp(r->operation, operation) != 0 || !o.id || strcmp(o.id, operation) != 0
                  ? err_set(e, -EBUSY, "it is not wanted any more")
                  : may_operate(w, watch_awake(w, now), m, r, &o, e);
+    if (rc == 0)
+        rc = held_check_now(w, now, m, e);
     operation_fini(&o);
     return rc;
 }

@@ -117,10 +117,11 @@ void repair_choose(const struct watch *w, struct mono now, const struct member *
 void watch_choice(const struct watch *w, struct mono now, const struct member *m, struct choice *out)
 {
     repair_choose(w, watch_awake(w, now), m, false, out);
-    if (!window_of(w, m))
+    struct err e = {0};
+    if (held_check(w, m, &e) == 0)
         return;
     out->chosen = NULL;
     out->waits = true;
     out->explored = false;
-    snprintf(out->why, sizeof out->why, "in maintenance: Slurm's %.100s", window_of(w, m));
+    snprintf(out->why, sizeof out->why, "%.159s", e.msg);
 }

@@ -287,6 +287,7 @@ static bool takes_work(const struct watch *w, const struct member *m, const stru
         .conformance = shown,
         .drift_excludes = class_of(w, m)->exclude,
         .window = window_of(w, m),
+        .elsewhere = &o->elsewhere,
         .health = health_worst(w, watch_awake(w, w->last_tick), m) >= RESULT_DEGRADED ? "ill" : NULL};
     return lifecycle_schedulable(&f, NULL);
 }

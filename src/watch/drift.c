@@ -159,8 +159,9 @@ static int may_restart(struct watch *w, struct mono now, const struct member *m,
         return err_set(e, -EAGAIN, "it is not drained");
     if (member_repair(m))
         return err_set(e, -EAGAIN, "a repair of it is under way");
-    if (window_of(w, m))
-        return err_set(e, -EAGAIN, "it is in maintenance: Slurm's %s", window_of(w, m));
+    int rc = held_check(w, m, e);
+    if (rc < 0)
+        return rc;
     if (watch_work(w, m) != WORK_IDLE)
         return err_set(e, -EAGAIN, "%s",
                        watch_work(w, m) == WORK_BUSY ? "work runs on it" : "what runs on it is not known");
@@ -347,5 +348,6 @@ int watch_may_reboot(const struct watch *w, struct mono now, const struct member
         return err_set(e, -EAGAIN, "it was not heard since this controller began");
     if (strcmp(now_on, boot) != 0)
         return err_set(e, -EBUSY, "it was booted since");
-    return may_reboot(own, watch_awake(w, now), m, e);
+    int rc = may_reboot(own, watch_awake(w, now), m, e);
+    return rc == 0 ? held_check_now(w, now, m, e) : rc;
 }

@@ -365,6 +365,7 @@ void watch_unscheduled(struct watch *w, struct member *m)
     if (!o->scheduler)
         return;
     o->scheduler = o->away = false;
+    elsewhere_set(&o->elsewhere, &(struct elsewhere){0});
     row_refresh(w, m);
     if (member_repair(m))
         health_changed(w, m);

@@ -79,6 +79,11 @@ void watch_away(struct watch *w, struct member *m, bool away);
 /* m lies in a maintenance window that somebody keeps in the scheduler, in these words ("reservation root_1"),
  * or in none (NULL). To be called only with what was read in full; what is not known leaves what was said. */
 void watch_window(struct watch *w, struct member *m, const char *why);
+/* Whether somebody other than Fettle holds m in the scheduler, as it was read at `now`. */
+void watch_elsewhere(struct watch *w, struct mono now, struct member *m, const struct elsewhere *is);
+/* Calls fn for each node of which that is to be read again, since watch_may_operate or watch_may_reboot said
+ * -ESTALE of it; each once. */
+void watch_unread(struct watch *w, tell_fn *fn, void *arg);
 /* The scheduler does not have m: the agent's word alone counts. */
 void watch_unscheduled(struct watch *w, struct member *m);
 
@@ -125,8 +130,9 @@ void watch_choice(const struct watch *w, struct mono now, const struct member *m
 /* How long m's override still stands; 0 without one. */
 struct span watch_override_left(const struct watch *w, struct mono now, const struct member *m);
 /* Asked right before an operation is carried out: still its repair, this step and this id, approved, not
- * stopped, on this boot, fresh evidence, no work where that matters, within the budgets. 0; -EAGAIN, not now;
- * -EBUSY, not any more. Both with why. */
+ * stopped, on this boot, fresh evidence, no work where that matters, within the budgets, and held by nobody
+ * but Fettle. 0; -EAGAIN, not now; -EBUSY, not any more; -ESTALE, the scheduler has to be read first
+ * (watch_unread), and it may be asked again in a moment. All with why. */
 int watch_may_operate(const struct watch *w, struct mono now, const struct member *m, const char *operation,
                       struct err *e);
 /* Of what is found on m now, the codes that this remedy may help, with blanks between: what was found under

@@ -31,6 +31,7 @@
  *   operation.c   what is to be done to a node, and how far it is
  *   machine.c     which machine answers by a name
  *   window.c      maintenance windows that the scheduler keeps
+ *   held.c        whether somebody other than Fettle holds a node
  *   trial.c       checks for which idle nodes are held: those under way
  *   trial_begin.c who is due, and who is held
  *   trial_group.c what a check that several run together came to
@@ -456,6 +457,8 @@ void repair_stage(struct watch *w, struct mono now, const struct member *m);
 bool repair_look(struct watch *w, struct mono now, const struct member *m);
 /* Proposes that m, in no repair, goes through provisioning. */
 void repair_provision(struct watch *w, struct mono now, const struct member *m, const char *why);
+/* The time of m's step, which waited, begins anew. */
+void repair_restart_step(struct watch *w, const struct member *m);
 /* m has to pass through provisioning first, as it comes for the first time. */
 bool repair_admits(const struct watch *w, const struct member *m);
 
@@ -651,7 +654,7 @@ bool brake_isolate(struct watch *w, struct mono now, const struct member *m, str
 int brake_stopped(const struct watch *w, struct err *e);
 /* What Fettle has written of m into Slurm, as its driver recorded it; NULL: nothing. Borrowed. */
 const char *slurm_recorded(const struct watch *w, const struct member *m);
-/* A person holds m, and has it. */
+/* A person's claim rests on m. */
 bool person_holds(const struct member *m);
 /* Another machine is found under the name of m, which has to be tested: it is out from now on, whatever room
  * there is, and others find that it is. */
@@ -707,6 +710,17 @@ const char *window_of(const struct watch *w, const struct member *m);
 void window_look(struct watch *w, struct mono now, const struct member *m);
 void windows_end_sweep(struct watch *w);
 
+/* --- held.c ---------------------------------------------------------------------------------- */
+
+/* Whether nobody but Fettle holds m, as far as is known: 0, or -EAGAIN with who does. Asked before anything
+ * destructive. */
+int held_check(const struct watch *w, const struct member *m, struct err *e);
+/* The same right before it is acted on, `now` being the clock's; -ESTALE: the scheduler has to be read first.
+ */
+int held_check_now(const struct watch *w, struct mono now, const struct member *m, struct err *e);
+/* Somebody holds it in the scheduler. */
+bool held_elsewhere(const struct watch *w, const struct member *m);
+
 /* --- watch.c --------------------------------------------------------------------------------- */
 
 /* What one sweep found. */
@@ -757,6 +771,7 @@ struct watch {
     uint32_t news_from;       /* members below may make no news in this sweep: it is the turn of the others */
     uint32_t news_left;       /* the first member whose news found no room, UINT32_MAX for none */
 
+    bool unread;      /* of some node who holds it is to be read again */
     json_t *windows;  /* by their words, nodes of which it is to be written down; NULL for none */
     json_t *machines; /* that are to be written down at the end of the sweep; NULL for none */
 

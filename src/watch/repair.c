@@ -228,6 +228,16 @@ static bool gone_by_itself(const struct turn *t)
     return to_step(t, (struct move){0}, STEP_QUEUE, why.s);
 }
 
+/* Somebody holds it, and nothing is left for Fettle to do but to let its checks pass: it does not wait in its
+ * repair for as long as they hold it. Where a claim of theirs rests on it here, or it is to be examined, it
+ * does. */
+static bool is_cured_in_place(const struct turn *t)
+{
+    return held_elsewhere(t->w, t->m) && !person_holds(t->m) && !window_of(t->w, t->m) &&
+           !incidents_open(t->m) && !member_maintenance(t->m) &&
+           !(has_extensive(t) && t->r->examined == EXAMINED_NOT);
+}
+
 static bool in_isolate(const struct turn *t)
 {
     struct move v = {0};
@@ -240,8 +250,10 @@ static bool in_isolate(const struct turn *t)
         return false;
     if (t->r->manual)
         return to_step(t, v, STEP_QUEUE, t->r->why);
-    if (person_holds(t->m) || shared_holds(t->w, t->m) || brake_stopped(t->w, NULL) < 0)
+    if (shared_holds(t->w, t->m) || brake_stopped(t->w, NULL) < 0)
         return false;
+    if (held_check(t->w, t->m, NULL) < 0)
+        return is_cured_in_place(t) && gone_by_itself(t);
     if (member_maintenance(t->m))
         return by_maintenance(t, v);
     if (is_empty(t) && has_extensive(t) && t->r->examined == EXAMINED_NOT)
@@ -382,6 +394,12 @@ static bool in_examine(const struct turn *t)
         return by_maintenance(t, v); /* whatever a check that is under way comes to */
     if (is_refused(t))
         return to_step(t, v, STEP_QUEUE, "somebody deleted its reservation in Slurm: it is not examined");
+    if (held_elsewhere(t->w, t->m)) {
+        struct err e = {0};
+        held_check(t->w, t->m, &e);
+        text_printf(&why, "interrupted: %s", e.msg);
+        return to_step(t, v, STEP_ISOLATE, why.s);
+    }
     if (!take_check(t))
         return t->v->asked;
     if (t->late)
@@ -576,7 +594,8 @@ static bool in_remedy(const struct turn *t)
         return to_step(t, (struct move){0}, STEP_QUEUE, t->r->approver ? t->r->approver : "refused");
     operation_read(t->w, t->m, &o);
     bool is_its = *t->r->operation && o.id && strcmp(o.id, t->r->operation) == 0, did = false;
-    if (!window_of(t->w, t->m) || (is_its && o.state != OPERATION_WAITS))
+    bool held = window_of(t->w, t->m) || held_elsewhere(t->w, t->m);
+    if (!held || (is_its && o.state != OPERATION_WAITS))
         did = is_its ? follow_operation(t, &o) : begin_operation(t);
     operation_fini(&o);
     return did;
@@ -678,6 +697,14 @@ void repair_stage(struct watch *w, struct mono now, const struct member *m)
         if (r->step == STEP_PROVISION && !check_repeats(check_at(w, i)))
             said_forget(v, i);
     }
+}
+
+void repair_restart_step(struct watch *w, const struct member *m)
+{
+    const struct repair *r = member_repair(m);
+    struct vitals *v = vitals_find(w, m);
+    if (r && v && v->stage_limited)
+        v->stage_due = (struct mono){watch_awake(w, w->last_tick).ns + r->deadline.ns - r->since.ns};
 }
 
 /* A person took the node back: what is not begun is not done, and what is wrong is his. */

@@ -272,11 +272,24 @@ static void remembered(struct trace *t, int i)
     text_add_char(&t->x->log, '\n');
 }
 
+/* Slurm says again what it said last. */
+static void read_again(void *arg, struct member *m)
+{
+    const struct trace *t = arg;
+    watch_elsewhere(t->x->w, world_now(t->x), m, &watch_observed(t->x->w, m)->elsewhere);
+}
+
 static void may(struct trace *t, int i)
 {
     const struct repair *r = member_repair(world_node(t->x, i));
+    const char *operation = r ? r->operation : "";
     struct err e = {0};
-    int rc = watch_may_operate(t->x->w, world_now(t->x), world_node(t->x, i), r ? r->operation : "", &e);
+    int rc = watch_may_operate(t->x->w, world_now(t->x), world_node(t->x, i), operation, &e);
+    if (rc == -ESTALE) {
+        text_printf(&t->x->log, "first %s; ", e.msg);
+        watch_unread(t->x->w, read_again, t);
+        rc = watch_may_operate(t->x->w, world_now(t->x), world_node(t->x, i), operation, &e);
+    }
     text_printf(&t->x->log, "%s: %s\n",
                 rc == 0         ? "it may"
                 : rc == -EAGAIN ? "not now"
@@ -372,6 +385,16 @@ static void node_line(struct trace *t, const char *verb, int i, char *rest)
         world_override(t->x, i);
     } else if (strcmp(verb, "window") == 0) {
         watch_window(t->x->w, world_node(t->x, i), strcmp(word, "none") == 0 ? NULL : rest);
+    } else if (strcmp(verb, "held") == 0) {
+        const struct elsewhere is = {.state = strcmp(word, "nobody") == 0    ? ELSEWHERE_NOBODY
+                                              : strcmp(word, "unknown") == 0 ? ELSEWHERE_UNKNOWN
+                                                                             : ELSEWHERE_HELD,
+                                     .how = "drained in Slurm",
+                                     .by = word,
+                                     .why = rest + at};
+        const struct elsewhere none = {.state = is.state};
+        watch_elsewhere(t->x->w, world_now(t->x), world_node(t->x, i),
+                        is.state == ELSEWHERE_HELD ? &is : &none);
     } else if (strcmp(verb, "maintenance") == 0) {
         world_command_for(t->x, COMMAND_TRANSITION, world_node(t->x, i)->name, "host retires",
                           strcmp(word, "off") == 0 ? "{\"transition\":\"maintenance_over\"}"

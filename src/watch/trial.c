@@ -216,7 +216,8 @@ void seat_fail(struct watch *w, struct mono now, const struct trial *t, struct s
 bool seat_ready(const struct watch *w, const struct trial *t, const struct seat *s)
 {
     const struct member *m = seat_member(w, s);
-    return is_kept(t, s, m) && watch_live(w, m) && watch_work(w, m) == WORK_IDLE;
+    return is_kept(t, s, m) && watch_live(w, m) && watch_work(w, m) == WORK_IDLE &&
+           held_check(w, m, NULL) == 0;
 }
 
 void seat_call(struct watch *w, struct seat *s, size_t run)
@@ -229,13 +230,6 @@ void seat_call(struct watch *w, struct seat *s, size_t run)
 }
 
 /* --- what ends it ----------------------------------------------------------------------------- */
-
-/* Somebody else's drain stands in Slurm. */
-static bool is_foreign(const struct watch *w, const struct member *m)
-{
-    const char *value = slurm_recorded(w, m);
-    return value && strstr(value, "\"state\":\"foreign\"");
-}
 
 /* Why this node takes part no more; NULL: nothing is wrong with it. */
 static const char *disturbed(struct watch *w, struct mono now, const struct trial *t, const struct seat *s)
@@ -251,7 +245,7 @@ static const char *disturbed(struct watch *w, struct mono now, const struct tria
         return "a person took it back";
     if (window_of(w, m))
         return "it is in maintenance";
-    if (m->n_claims > 1 || is_foreign(w, m))
+    if (m->n_claims > 1 || held_elsewhere(w, m))
         return "it is held for something else";
     if (!watch_live(w, m))
         return "it is not heard";

@@ -130,6 +130,7 @@ void watch_destroy(struct watch *w)
         free(w->seen[i].version);
         free(w->seen[i].running);
         free(w->seen[i].window);
+        elsewhere_fini(&w->seen[i].elsewhere);
     }
     findings_fini(&w->found);
     json_decref(w->machines);
@@ -508,6 +509,7 @@ void watch_fitness(const struct watch *w, struct mono now, const struct member *
         .drift_excludes = class_of(w, m)->exclude,
         .health = watch_health(w, now, m) >= HEALTH_DEGRADED ? health_name(watch_health(w, now, m)) : NULL,
         .window = window_of(w, m),
+        .elsewhere = &o->elsewhere,
         .drift = drift ? drift->named : "found just now"};
 }
 

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "beat/beat.h"
 #include "cluster/cluster.h"
+#include "node/elsewhere.h"
 #include "node/report.h"
 #include "watch/conformity.h"
 #include "watch/health.h"
@@ -37,14 +38,17 @@ struct observed {
     bool inventoried; /* the report is of the open session */
     char boot[37];
     char *version;
-    char *running;       /* JSON array of the running work; NULL when unknown */
-    enum work work;      /* as its agent says */
-    enum work scheduled; /* as the scheduler says; */
-    bool scheduler;      /* it was asked since the watch began */
-    bool away;           /* it gives the node no work, by somebody else's word */
-    bool window_known;   /* the next was read since the watch began */
-    char *window;        /* the maintenance window of the scheduler's that it lies in; NULL: in none */
-    uint64_t uptime_s;   /* as last said */
+    char *running;              /* JSON array of the running work; NULL when unknown */
+    enum work work;             /* as its agent says */
+    enum work scheduled;        /* as the scheduler says; */
+    bool scheduler;             /* it was asked since the watch began */
+    bool away;                  /* it gives the node no work, by somebody else's word */
+    bool window_known;          /* the next was read since the watch began */
+    char *window;               /* the maintenance window of the scheduler's that it lies in; NULL: in none */
+    struct elsewhere elsewhere; /* who else holds it, as the scheduler was read, */
+    struct mono elsewhere_at;   /* at this moment of the clock; ns 0: never */
+    bool elsewhere_unread;      /* it is to be read again, as something is about to be done to it */
+    uint64_t uptime_s;          /* as last said */
     struct mono uptime_at;
     struct wall heard_wall;         /* for people only */
     void *session;                  /* the link that speaks for it, NULL when none; the shell's */

@@ -22,15 +22,6 @@ const char *window_of(const struct watch *w, const struct member *m)
     return o->window_known ? o->window : is ? is->why : NULL;
 }
 
-/* The time of the step that waited begins anew. */
-static void restart_step(struct watch *w, const struct member *m)
-{
-    const struct repair *r = member_repair(m);
-    struct vitals *v = vitals_find(w, m);
-    if (r && v && v->stage_limited)
-        v->stage_due = (struct mono){watch_awake(w, w->last_tick).ns + r->deadline.ns - r->since.ns};
-}
-
 void watch_window(struct watch *w, struct member *m, const char *why)
 {
     struct observed *o = watch_of(w, m);
@@ -43,7 +34,7 @@ void watch_window(struct watch *w, struct member *m, const char *why)
     if (was == (why != NULL))
         return;
     if (was)
-        restart_step(w, m);
+        repair_restart_step(w, m);
     row_refresh(w, m);
     health_changed(w, m);
 }

@@ -96,23 +96,69 @@ def test_a_failing_extensive_check_is_a_hardware_problem(world):
     wait_back(c, l, 'c1')
 
 
+def held(c, node):
+    return c.node(node)['Held']
+
+
 def test_a_persons_drain_is_never_overwritten(world):
     l, c, _ = slurm_ward(world, nodes=3, remedy=REMEDY + ' Approval=yes')
     l.scontrol('update', 'NodeName=c1', 'State=DRAIN', 'Reason=new memory, Ann')
-    for n in ('c1', 'c2', 'c3'):
+    for n in ('c2', 'c3'):
         unmount(world, n)
         wait(f'{n} waits for approval', lambda n=n: (repair(c, n) or {}).get('approval') == 'wanted')
-    for n in ('c2', 'c3'):
         wait_drained(l, n)
     l.scontrol('update', 'NodeName=c2', 'Reason=mine by now, Bob')
-    holds('their words stay', 3, lambda: l.reason('c1') == 'new memory, Ann' and l.reason('c2') == 'mine by now, Bob')
-    c.fettle('approve', 'c1,c2,c3', '--reason', 'go ahead')
-    c.wait_nodes('they are well', ['c1', 'c2', 'c3'], Lifecycle='available', Health='ok')
+    wait('it is known', lambda: held(c, 'c2') == 'drained in Slurm by root: mine by now, Bob')
+    c.fettle('approve', 'c2,c3', '--reason', 'go ahead')
+    c.wait_nodes('it is well', ['c3'], Lifecycle='available', Health='ok')
     wait('c3 is released', lambda: not is_drained(l, 'c3'))
-    holds('their drains stay', 2, lambda: is_drained(l, 'c1') and is_drained(l, 'c2'))
+    unmount(world, 'c1')
+    wait_step(c, 'c1', 'isolate')
+    holds('nothing is done to them', 3, lambda: step(c, 'c1') == 'isolate' and not repair(c, 'c2')['attempts'])
     equal((l.reason('c1'), l.reason('c2')), ('new memory, Ann', 'mine by now, Bob'), 'the reasons')
+    contains(c.fettle('remedy', 'explain', 'c1'), 'drained in Slurm by root: new memory, Ann', 'the explanation')
+    contains(c.node('c1')['Why'], 'drained in Slurm by root: new memory, Ann', 'why no work is placed on it')
+    l.scontrol('update', 'NodeName=c2', 'State=UNDRAIN')
+    c.wait_nodes('it is repaired when Bob is done', ['c2'], Lifecycle='available', Health='ok')
     equal(calls(world, 'update', 'c1'), [], 'what was written of c1')
-    equal(len(calls(world, 'State=UNDRAIN')), 1, 'drains that were taken back')
+
+
+def test_hands_off_what_others_hold_in_slurm(world):
+    """A remedy that Slurm allows is begun; one on a node that somebody holds in any way is not, until they let go. The
+    readings are rare: who holds a node is read right before it is acted on."""
+    l, c, _ = slurm_ward(world, nodes=4, remedy=REMEDY, SlurmInterval='60s')
+    l.scontrol('update', 'NodeName=c1', 'State=DRAIN', 'Reason=hands in it')
+    l.scontrol('update', 'NodeName=c2', 'State=FAIL', 'Reason=fan')
+    l.scontrol('create', 'reservation', 'ReservationName=team', 'Nodes=c3', 'StartTime=now', 'Duration=60', 'Users=root',
+               'Flags=IGNORE_JOBS')
+    for n in l.nodes:
+        unmount(world, n)
+    c.wait_nodes('the one that nobody holds is repaired', ['c4'], Lifecycle='available', Health='ok')
+    wait('it is known who holds the others', lambda: [held(c, n) for n in ('c1', 'c2', 'c3')] == [
+        'drained in Slurm by root: hands in it', 'failing in Slurm by root: fan', 'reserved in Slurm: team'])
+    holds('nothing is done to them', 3, lambda: all(
+        step(c, n) in ('isolate', 'remedy') and not repair(c, n)['attempts'] for n in ('c1', 'c2', 'c3')))
+    check(all(incidents(c, n) for n in ('c1', 'c2', 'c3')), 'what is wrong is told')
+    c.write(SlurmInterval='1s')
+    c.fettle('reload')
+    set_mode(world, 'fails')
+    wait('that it is not known is said', lambda: 'is not known since' in held(c, 'c4'))
+    done = len(entries(c, 'repair.operate', 'c4'))
+    unmount(world, 'c4')
+    wait('what is wrong is recorded', lambda: incidents(c, 'c4'))
+    holds('nothing is done while nobody knows', 3, lambda: len(entries(c, 'repair.operate', 'c4')) == done)
+    set_mode(world, 'fine')
+    c.wait_nodes('it is repaired when it is known again', ['c4'], Lifecycle='available', Health='ok')
+    l.scontrol('update', 'NodeName=c1', 'State=RESUME')
+    l.scontrol('delete', 'ReservationName=team')
+    mount(world, 'c2')
+    c.wait_nodes('they are repaired', ['c1', 'c3'], Lifecycle='available', Health='ok', Schedulable=True)
+    wait('one in FAIL leaves its repair when it is cured', lambda: step(c, 'c2') == 'none')
+    equal((l.state('c2'), l.reason('c2')), ({'IDLE', 'FAIL'}, 'fan'), 'and is failing as before')
+    check('FAIL' in ' '.join(l.state('c2')) and not c.node('c2')['Schedulable'], 'it takes no work')
+    l.scontrol('update', 'NodeName=c2', 'State=RESUME')
+    c.wait_nodes('it is in service', ['c2'], Lifecycle='available', Schedulable=True)
+    equal(calls(world, 'update', 'c2'), [], 'what was written of c2')
 
 
 def test_who_resumes_is_right_for_a_while(world):

@@ -346,6 +346,7 @@ void ill_step(struct sim *s)
         look(s, (int)i);
         repair_agent_step(s, (int)i);
     }
+    held_step(s);
     if (!s->calm && sim_chance(s, 500))
         for_all(s);
     if (!s->calm)
@@ -391,6 +392,7 @@ void ill_begin(struct sim *s)
         memset(&p->trial, 0, sizeof p->trial);
         p->scheduler = s->slurm;
         p->scheduled = WORK_UNKNOWN;
+        p->unread_at = 0;
         if (s->slurm)
             watch_scheduler(s->watch, cluster_meet(s->cluster, s->nodes[i].name), WORK_UNKNOWN, false);
         p->power.on &= p->power.on; /* what the BMC does goes on */
@@ -517,7 +519,7 @@ void ill_attack(struct sim *s, int i)
 
 bool ill_may_work(const struct sim *s, int i)
 {
-    return !s->ill || !s->slurm || !s->patients[i].drained_there;
+    return !s->ill || !s->slurm || (!s->patients[i].drained_there && !held_there(s, i));
 }
 
 /* Who is to be drained now, and is not yet, may be given work: that it was idle says nothing any more. */
@@ -556,5 +558,7 @@ void ill_scheduler(struct sim *s)
         p->scheduler = true;
         p->scheduled = is == WORK_IDLE && completing ? WORK_BUSY : is;
         watch_scheduler(s->watch, m, is, completing);
+        held_read(s, (int)i);
     }
+    held_turn(s);
 }

@@ -8,6 +8,7 @@
 #include "sim.h"
 
 #include <errno.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,12 +218,14 @@ static void begin(struct sim *s, int i, const char *run, const char *of)
     struct err e = {0};
     struct member *m = cluster_find(s->cluster, s->nodes[i].name);
     int rc = watch_may_operate(s->watch, (struct mono){s->now}, m, p->actor.id, &e);
-    if (rc == -EAGAIN) {
-        p->actor.next = s->now + SECOND / 2;
+    if (rc == -EAGAIN || rc == -ESTALE) {
+        p->actor.next = s->now + SECOND / (rc == -ESTALE ? 10 : 2);
         return;
     }
-    if (rc == 0)
+    if (rc == 0) {
         mend_may(s, i, run, of);
+        held_over(s, i, run);
+    }
     p->actor.next = s->now + 30 * SECOND;
     p->actor.state = BEGINS;
     p->actor.own = rc == 0;
@@ -245,13 +248,19 @@ static void power(struct sim *s, int i, const char *run)
         return;
     }
     struct err e = {0};
-    if (watch_may_operate(s->watch, (struct mono){s->now}, cluster_find(s->cluster, s->nodes[i].name),
-                          p->actor.id, &e) < 0) {
+    int rc = watch_may_operate(s->watch, (struct mono){s->now}, cluster_find(s->cluster, s->nodes[i].name),
+                               p->actor.id, &e);
+    if (rc == -ESTALE) {
+        p->actor.next = s->now + SECOND / 10;
+        return;
+    }
+    if (rc < 0) {
         result(s, i, "refused", e.msg);
         p->actor.next = s->now + 30 * SECOND;
         return;
     }
     mend_executed(s, i, p->actor.id, run);
+    held_over(s, i, run);
     if (cluster_switch(s->cluster, "stop"))
         sim_fail(s, "%s: %s is carried out while everything is stopped (6)", s->nodes[i].name, run);
     snprintf(p->power.id, sizeof p->power.id, "%s", p->actor.id);
@@ -286,9 +295,15 @@ static void follow(struct sim *s, int i, const char *run, const char *boot, int6
     struct patient *p = &s->patients[i];
     struct member *m = cluster_find(s->cluster, s->nodes[i].name);
     struct err e = {0};
-    bool may = watch_may_operate(s->watch, (struct mono){s->now}, m, p->actor.id, &e) == 0;
+    int rc = watch_may_operate(s->watch, (struct mono){s->now}, m, p->actor.id, &e);
+    bool may = rc == 0;
     p->actor.next = s->now + 5 * SECOND;
+    if (rc == -ESTALE) {
+        p->actor.next = s->now + SECOND / 10;
+        return;
+    }
     if (may) {
+        held_over(s, i, run);
         p->actor.told = true;
         tell(s, i, run, boot, left);
     } else if (p->actor.own && !p->actor.told) {

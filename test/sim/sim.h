@@ -24,6 +24,7 @@
  *   ill      what is wrong with nodes, what their checks say of it, the scheduler
  *   repair   who carries out operations, and what people say in a repair
  *   mend     the invariants of health and repair
+ *   held     people who hold nodes in the scheduler
  *   machine  which machine stands under a name, and who swaps it
  *
  * Whom a node reports to: CONTROLLER or the index of a collector.
@@ -200,6 +201,8 @@ struct patient {
     /* The scheduler. */
     bool drained_there;
     int64_t drain_at, completing_until;
+    int64_t held_from, held_until; /* by a person, there */
+    int64_t unread_at;             /* who holds it is read by name then; 0: nobody asked */
 
     /* Opinion: what this controller was told of the present boot; what happened to the node. */
     struct {
@@ -495,6 +498,13 @@ void mend_durable(struct sim *s, const struct job *j);
 void mend_may(struct sim *s, int node, const char *run, const char *of);
 void mend_executed(struct sim *s, int node, const char *id, const char *run);
 bool mend_all_well(const struct sim *s, char *why, size_t size);
+
+/* held.c */
+bool held_there(const struct sim *s, int node); /* by a person, now */
+void held_step(struct sim *s);
+void held_read(struct sim *s, int node); /* a reading tells the controller */
+void held_turn(struct sim *s);
+void held_over(struct sim *s, int node, const char *run); /* something is begun on it, or done to it */
 
 /* machine.c */
 void machine_create(struct sim *s);
