@@ -207,13 +207,17 @@ bool claim_drains(const struct claim *claim)
 struct agreed member_agreed(const struct member *m)
 {
     const struct repair *r = member_repair(m);
-    struct agreed a = {
-        .listed = m->listed, .admitted = m->admitted, .drained = true, .step = r ? r->step : STEP_NONE};
+    struct agreed a = {.listed = m->listed,
+                       .admitted = m->admitted,
+                       .drained = true,
+                       .returning = m->held_in_slurm,
+                       .step = r ? r->step : STEP_NONE};
     for (size_t i = 0; i < m->n_claims; i++) {
         const struct hold *hold = &m->claims[i];
         a.down |= hold->claim->kind == CLAIM_DOWN;
         a.silent |= hold->claim->kind == CLAIM_SILENT;
         a.overdue |= hold->claim->kind == CLAIM_OVERDUE;
+        a.returning &= hold->claim->kind == CLAIM_SILENT;
         a.drain |= claim_drains(hold->claim);
         a.drained &= !claim_drains(hold->claim) || hold->drained;
     }

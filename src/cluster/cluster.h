@@ -93,6 +93,7 @@ struct member {
     char *name;
     bool listed; /* the roster has it */
     bool admitted;
+    bool held_in_slurm;             /* what Fettle wrote of it into Slurm stands there, as its record says */
     struct wall admitted_at;        /* ns 0 while it is not */
     struct machine_record *machine; /* NULL while nothing tells its machine from another */
     struct spec spec;               /* effective: the roster's with the edits over it */

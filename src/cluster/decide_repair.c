@@ -456,12 +456,13 @@ static int check_at(const struct member *m, const struct repair *r, const char *
     return 0;
 }
 
-static void say_move(const struct command *cmd, const struct move *v, const struct text *gone,
-                     struct decision *d)
+static void say_move(const struct command *cmd, const struct member *m, const struct move *v,
+                     const struct text *gone, struct decision *d)
 {
     struct text t = {0};
     if (v->wish.step == STEP_NONE)
-        text_printf(&t, "back in service: %s", v->wish.why);
+        text_printf(&t, "back in service%s: %s",
+                    m->held_in_slurm ? " when Slurm has taken its drain back" : "", v->wish.why);
     else if (v->from == STEP_NONE)
         text_printf(&t, "%s: %s (claim %s)", step_name(v->wish.step), v->wish.why, cmd->claim);
     else
@@ -501,7 +502,7 @@ static int decide_move(const struct cluster *c, const struct command *cmd, const
     if (rc < 0)
         return rc;
     hostlist_add(&d->changed, m->name);
-    say_move(cmd, &v, &gone, d);
+    say_move(cmd, m, &v, &gone, d);
     return 0;
 }
 

@@ -553,6 +553,20 @@ static void remember_reboots(struct cluster *c, const char *name, const json_t *
         take_reboots(m, o);
 }
 
+/* Fettle's drain or reservation stands in Slurm until the driver read that it does not. */
+static void note_slurm(struct cluster *c, const char *node, const json_t *o)
+{
+    static const char *const states[] = {"draining", "drained", "undraining", "reserved"};
+    const char *state = "";
+    struct member *m = o ? cluster_meet(c, node) : cluster_find(c, node);
+    if (!m)
+        return;
+    m->held_in_slurm = false;
+    if (o && json_take_string(o, "state", &state, NULL) == 0)
+        for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+            m->held_in_slurm |= strcmp(state, states[i]) == 0;
+}
+
 int put_effect(struct cluster *c, const char *rest, const char *value, struct err *e)
 {
     CLEANUP_JSON json_t *o = value ? record_object(value, e) : NULL;
@@ -573,6 +587,8 @@ int put_effect(struct cluster *c, const char *rest, const char *value, struct er
     }
     if (strncmp(rest, "reboot.", 7) == 0)
         remember_reboots(c, rest + 7, o);
+    if (strncmp(rest, "slurm.", 6) == 0)
+        note_slurm(c, rest + 6, o);
     if (c->on_effect && (was || value))
         c->on_effect(c->on_effect_arg, key.s, value);
     return 0;

@@ -82,6 +82,8 @@ enum lifecycle lifecycle_of(const struct agreed *a)
         return LIFECYCLE_NEW;
     if (a->drain)
         return a->drained ? LIFECYCLE_DRAINED : LIFECYCLE_DRAINING;
+    if (a->returning)
+        return LIFECYCLE_DRAINED;
     return LIFECYCLE_AVAILABLE;
 }
 
@@ -166,6 +168,8 @@ bool lifecycle_schedulable(const struct fitness *f, struct text *why)
                 NULL);
     else
         explain_silence(f, why, &fit);
+    if (f->agreed.returning)
+        because(why, &fit, "Slurm still has Fettle's drain", NULL);
     if (f->window)
         because(why, &fit, "in maintenance: Slurm's ", f->window);
     if (f->elsewhere && f->elsewhere->state == ELSEWHERE_HELD)

@@ -63,6 +63,7 @@ struct agreed {
     bool drained;   /* and its work has ended since */
     bool down;      /* a person's down claim rests on it */
     bool silent;    /* it was found silent past its grace */
+    bool returning; /* nothing holds it here any more, and Slurm still has Fettle's drain */
     bool overdue;   /* its drift was not remedied in time: counts as down */
     enum step step; /* of its repair, NONE without one */
 };

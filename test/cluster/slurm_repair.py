@@ -408,6 +408,23 @@ def test_odd_words_of_a_plugin_arrive_safely(world):
     wait_back(c, l, 'c1')
 
 
+def test_no_node_is_in_service_before_slurm_agrees(world):
+    l, c, _ = slurm_ward(world)
+    c.fettle('node', 'drain', 'c1', '--reason', 'new fan')
+    wait('it is drained there', lambda: is_drained(l, 'c1'))
+    set_mode(world, 'fails')
+    wait('it is noticed', lambda: c.log_lines('alarm.slurm'))
+    c.fettle('node', 'undrain', 'c1')
+    holds('it is not shown in service', 2, lambda: c.node('c1')['Lifecycle'] == 'drained' and not c.node('c1')['Schedulable'])
+    contains(c.node('c1')['Why'], "Slurm still has Fettle's drain", 'why')
+    c.restart()
+    c.wait_nodes('it is heard', ['c1'], Liveness='live')
+    holds('nor after a restart', 2, lambda: c.node('c1')['Lifecycle'] == 'drained')
+    set_mode(world, 'fine')
+    c.wait_nodes('it is in service', ['c1'], Lifecycle='available', Schedulable=True)
+    check(not is_drained(l, 'c1'), 'c1 is drained')
+
+
 def test_a_persons_drain_in_fettle_is_one_in_slurm(world):
     l, c, _ = slurm_ward(world)
     job = submit(l, 'c1')
