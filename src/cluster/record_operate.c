@@ -67,16 +67,18 @@ int check_operate(const json_t *o, struct err *e)
 
 int check_slurm(const json_t *o, struct err *e)
 {
-    static const char *const keys[] = {"id", "claim", "state", "at", "reservation", "slurmctld", "refused"};
+    static const char *const keys[] = {"id",          "claim",     "state",   "at",
+                                       "reservation", "slurmctld", "refused", "reboot"};
     static const char *const states[] = {"draining",   "drained",    "foreign",
                                          "overridden", "undraining", "reserved"};
     const char *state, *start;
     uint64_t id, at;
-    bool reservation, refused;
-    if (json_only_keys(o, keys, 7, e) < 0 || record_time(o, "id", &id, e) < 0 ||
+    bool reservation, refused, reboot;
+    if (json_only_keys(o, keys, 8, e) < 0 || record_time(o, "id", &id, e) < 0 ||
         check_id(o, "claim", false, e) < 0 || json_take_string(o, "state", &state, e) < 0 ||
         record_time(o, "at", &at, e) < 0 || json_take_bool(o, "reservation", &reservation, e) < 0 ||
         (json_object_get(o, "refused") && json_take_bool(o, "refused", &refused, e) < 0) ||
+        (json_object_get(o, "reboot") && json_take_bool(o, "reboot", &reboot, e) < 0) ||
         (json_object_get(o, "slurmctld") &&
          record_clause(o, "slurmctld", SLURM_START_BYTES_MAX, &start, e) < 0))
         return -EINVAL;

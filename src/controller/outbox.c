@@ -170,6 +170,18 @@ static void on_refused(void *arg, const char *node, const char *claim)
     o->with.notice(o->with.arg, "slurm.overridden", node, t.s);
 }
 
+static void on_restored(void *arg, const char *node, const char *reason, const struct err *why)
+{
+    const struct outbox *o = arg;
+    CLEANUP_TEXT struct text t = {0};
+    text_printf(&t, "somebody wrote to it in Slurm in the moment of Fettle's own write, which undid that: ");
+    if (why)
+        text_printf(&t, "it could not be put back (%s), their reason was: %s", why->msg, reason);
+    else
+        text_printf(&t, "it is put back in their words: %s", reason);
+    o->with.notice(o->with.arg, "slurm.restored", node, t.s);
+}
+
 static void on_slurm_trouble(void *arg, const char *service, const struct err *why)
 {
     notice(arg, "alarm.slurm", service, why);
@@ -194,8 +206,9 @@ static void configure_slurm(struct outbox *o, const struct slurm_conf *read)
 {
     struct slurm_conf conf = *read;
     conf.owner = o->with.owner;
-    const struct slurm_sink sink = {
-        o, on_wanted, on_result, on_saw, on_maintained, on_overridden, on_refused, on_slurm_trouble};
+    const struct slurm_sink sink = {o,          on_wanted,     on_result,
+                                    on_saw,     on_maintained, on_overridden,
+                                    on_refused, on_restored,   on_slurm_trouble};
     if (!conf.scontrol) {
         slurm_destroy(STEAL(o->slurm));
         for (uint32_t id = 0; id < cluster_count(o->with.cluster); id++)

@@ -65,6 +65,7 @@ void node_drop(struct slurm *s, struct node *n)
     node_close(s, n);
     HASH_DEL(s->nodes, n);
     free(n->row_text);
+    free(n->lost);
     free(n->reservation);
     free(n->said);
     free(n->name);
@@ -86,6 +87,27 @@ bool node_ask(struct slurm *s, struct node *n)
     if (is_other)
         node_open(s, n);
     return is_other;
+}
+
+static bool has_claim(const struct node *n, const char *claim)
+{
+    return strcmp(n->want.claim, claim) == 0 || strcmp(n->record.claim, claim) == 0;
+}
+
+bool node_is_pasted(const struct slurm *s, const struct node *n, const char *reason)
+{
+    char claim[SLURM_CLAIM_BYTES];
+    const struct node *other;
+    if (!slurm_read_claim(reason, s->conf.owner, claim) || has_claim(n, claim))
+        return false;
+    if (n->was_pasted && strcmp(reason, n->row.reason) == 0)
+        return true; /* also when that claim is over */
+    DL_FOREACH2(s->open, other, next_open)
+    {
+        if (other != n && has_claim(other, claim))
+            return true;
+    }
+    return false;
 }
 
 /* --- records --------------------------------------------------------------------------------- */
@@ -273,7 +295,7 @@ static void take_conf(struct slurm *s, const struct slurm_conf *conf)
 struct slurm *slurm_create(uv_loop_t *loop, const struct slurm_conf *conf, const struct slurm_sink *sink)
 {
     struct slurm *s = mem_alloc(sizeof *s);
-    *s = (struct slurm){.loop = loop, .sink = *sink, .call = slurm_call_create(loop)};
+    *s = (struct slurm){.loop = loop, .sink = *sink, .call = slurm_call_create(loop), .log.fd = -1};
     s->timer = mem_alloc(sizeof *s->timer);
     uv_timer_init(loop, s->timer);
     s->slices = mem_alloc(sizeof *s->slices);
@@ -289,6 +311,7 @@ void slurm_destroy(struct slurm *s)
     if (!s)
         return;
     slurm_call_destroy(s->call);
+    slurm_log_close(&s->log);
     uv_close((uv_handle_t *)s->timer, on_closed);
     uv_close((uv_handle_t *)s->slices, on_closed);
     free(s->text);

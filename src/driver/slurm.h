@@ -25,6 +25,7 @@
  * - An answer that is empty, cut off, late, an error, or has a state that is not known is no answer:
  *   nothing is written and the work is unknown.
  * - What Fettle once wrote and wants no more (an orphan of a crash) is taken back.
+ * - What somebody wrote in the moment of a write of ours, and was lost by it, is put back.
  * - A node in a maintenance reservation of somebody else's is not drained by Fettle's own decision.
  */
 
@@ -90,6 +91,9 @@ struct slurm_sink {
     void (*overridden)(void *arg, const char *node, const char *claim, const char *who);
     /* A person deleted the reservation of the examination for this claim: the node is drained again. */
     void (*refused)(void *arg, const char *node, const char *claim);
+    /* Somebody wrote this reason to the node in the moment of a write of Fettle's, which undid that: it was
+     * put back in their words, or could not be (why). */
+    void (*restored)(void *arg, const char *node, const char *reason, const struct err *why);
     void (*trouble)(void *arg, const char *service, const struct err *why);
 };
 

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "driver/slurm.h"
 #include "driver/slurm_call.h"
+#include "driver/slurm_log.h"
 #include "driver/slurm_plan.h"
 #include "driver/slurm_read.h"
 
@@ -38,11 +39,13 @@ struct node {
     enum slurm_act act, tried; /* what is to be done; what was done last */
     unsigned tries;            /* how often without success */
     struct mono not_before;
-    bool is_marked;  /* wants may have changed */
-    bool was_seen;   /* in the reading before */
-    bool is_changed; /* something else is wanted since it was read */
-    bool is_written; /* since it was read */
+    bool is_marked;          /* wants may have changed */
+    bool was_seen;           /* in the reading before */
+    bool is_changed;         /* something else is wanted since it was read */
+    bool is_written;         /* since it was read */
+    struct slurm_lost *lost; /* of somebody's, by our last write; NULL: nothing */
     bool is_kept;    /* of the batch: it was read by name, and right before a write, the same follows of it */
+    bool was_pasted; /* its reason was seen to have the token of another node's claim, and stands */
     bool is_asked;   /* who holds it is to be read */
     char *reservation;  /* an active one of somebody else's that it lies in, as last read; NULL: none */
     bool is_maintained; /* in a maintenance reservation of somebody else's, as last read */
@@ -80,8 +83,10 @@ struct slurm {
     struct node *at;
     node_each_fn *each;
     node_end_fn *end;
-    struct err why;      /* of the last write that failed */
-    struct node **batch; /* what is read by name, or is about to be written alike */
+    struct slurm_log log; /* slurmctld's; marked before each write */
+    bool is_blind;        /* that it cannot be read here was logged */
+    struct err why;       /* of the last write that failed */
+    struct node **batch;  /* what is read by name, or is about to be written alike */
     size_t n_batch;
 };
 
@@ -96,6 +101,8 @@ void node_close(struct slurm *s, struct node *n);
 bool node_is_wanted(const struct node *n);
 /* What is wanted of it now; whether that is something else than before, which opens it. */
 bool node_ask(struct slurm *s, struct node *n);
+/* The reason that Slurm shows of n has the token of another node's claim: a person copied it. */
+bool node_is_pasted(const struct slurm *s, const struct node *n, const char *reason);
 /* Gives its result, n->said; the record may be there when it returns. */
 void node_say(struct slurm *s, struct node *n);
 

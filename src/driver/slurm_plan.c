@@ -81,10 +81,16 @@ static struct slurm_step plan_release(const struct slurm_case *c)
 
 static struct slurm_step plan_held(const struct slurm_case *c)
 {
-    /* A slurmctld that started anew and has the drain: from now on it is measured by that one. */
-    if (c->record == RECORD_DRAINED && c->is_claim && c->is_another_slurmctld)
-        return (struct slurm_step){.act = ACT_NOTE, .record = RECORD_DRAINED, .has_guard = c->has_guard};
-    return note(c, RECORD_DRAINED, lift_guard(c));
+    /* A slurmctld that started anew and has the drain: from now on it is measured by that one. And a reboot
+     * takes the drain away when it is over, where its nextstate says so. */
+    bool is_noted = c->record == RECORD_DRAINED && c->is_claim && !c->is_another_slurmctld &&
+                    c->had_reboot == c->is_rebooting;
+    if (!is_noted)
+        return (struct slurm_step){.act = ACT_NOTE,
+                                   .record = RECORD_DRAINED,
+                                   .has_guard = c->has_guard,
+                                   .is_rebooting = c->is_rebooting};
+    return lift_guard(c);
 }
 
 static struct slurm_step plan_drain(const struct slurm_case *c)
@@ -98,9 +104,10 @@ static struct slurm_step plan_drain(const struct slurm_case *c)
         return lift_guard(c);
     if (c->hold == HOLD_FOREIGN)
         return note(c, RECORD_FOREIGN, lift_guard(c));
-    /* It stood, and nothing but a slurmctld that lost its state could have lost it: somebody took it back. */
+    /* It stood, and nothing but a slurmctld that lost its state or the end of a reboot could have taken it:
+     * somebody took it back. */
     bool is_gone = c->hold == HOLD_NONE || c->hold == HOLD_REST;
-    if (is_gone && c->record == RECORD_DRAINED && c->is_claim && !c->is_another_slurmctld)
+    if (is_gone && c->record == RECORD_DRAINED && c->is_claim && !c->is_another_slurmctld && !c->had_reboot)
         return (struct slurm_step){
             .act = ACT_NOTE, .record = RECORD_OVERRIDDEN, .has_guard = c->has_guard, .is_overridden = true};
     /* What Fettle has begun it ends: a drain that an examination took back comes again. */
@@ -197,7 +204,7 @@ const char *slurm_act_name(enum slurm_act a)
 static int read_members(const json_t *o, struct slurm_record *out, struct err *e)
 {
     const char *claim = NULL, *state = NULL, *boot = "";
-    bool has_guard = false, is_refused = false;
+    bool has_guard = false, is_refused = false, is_rebooting = false;
     int r = json_take_string(o, "claim", &claim, e);
     if (r == 0)
         r = json_take_string(o, "state", &state, e);
@@ -206,6 +213,8 @@ static int read_members(const json_t *o, struct slurm_record *out, struct err *e
     if (r < 0)
         return -EINVAL;
     if (json_object_get(o, "refused") && json_take_bool(o, "refused", &is_refused, e) < 0)
+        return -EINVAL;
+    if (json_object_get(o, "reboot") && json_take_bool(o, "reboot", &is_rebooting, e) < 0)
         return -EINVAL;
     if (json_object_get(o, "slurmctld") && json_take_string(o, "slurmctld", &boot, e) < 0)
         return -EINVAL;
@@ -220,6 +229,7 @@ static int read_members(const json_t *o, struct slurm_record *out, struct err *e
     memcpy(out->boot, boot, strlen(boot) + 1);
     out->has_guard = has_guard;
     out->is_refused = is_refused;
+    out->is_rebooting = is_rebooting;
     return 0;
 }
 
@@ -243,6 +253,8 @@ char *slurm_record_write(const struct slurm_record *r, int64_t at_ns)
                 at_ns, r->has_guard ? "true" : "false");
     if (r->is_refused)
         text_add(&t, ",\"refused\":true");
+    if (r->is_rebooting)
+        text_add(&t, ",\"reboot\":true");
     if (r->boot[0]) {
         text_add(&t, ",\"slurmctld\":");
         text_add_json(&t, r->boot);

@@ -54,7 +54,9 @@ struct slurm_case {
     enum slurm_hold hold;
     enum slurm_ground ground;
     enum slurm_guard guard;
-    bool is_kept; /* in somebody's maintenance reservation, and it is Fettle that wants to drain it */
+    bool is_rebooting; /* somebody reboots it in Slurm */
+    bool had_reboot;   /* the record's `reboot`: they did when its drain stood last */
+    bool is_kept;      /* in somebody's maintenance reservation, and it is Fettle that wants to drain it */
     /* It started anew since what the record has (the drain, the reservation) stood last, or that was never
      * seen to stand. */
     bool is_another_slurmctld;
@@ -75,7 +77,7 @@ enum slurm_act {
 struct slurm_step {
     enum slurm_act act;
     enum slurm_record_state record; /* ACT_NOTE: RECORD_NONE, it goes */
-    bool has_guard, is_refused;
+    bool has_guard, is_refused, is_rebooting;
     bool keeps_claim;   /* the record's claim stays; else it is the one that wants something */
     bool is_overridden; /* a person took the drain back: to be told */
 };
@@ -90,6 +92,7 @@ struct slurm_record {
     enum slurm_record_state state;
     char claim[SLURM_CLAIM_BYTES];
     bool has_guard, is_refused;
+    bool is_rebooting;           /* the drain stood, and somebody rebooted the node in Slurm */
     char boot[SLURM_BOOT_BYTES]; /* slurmctld's start when the drain, or in `undraining`, `reserved` and
                                     `foreign` the reservation, stood last; "" when it was not looked at */
 };

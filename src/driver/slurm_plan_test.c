@@ -331,9 +331,30 @@ static void test_what_is_no_record_is_refused(void **state)
     }
 }
 
+static void test_the_end_of_a_reboot_is_no_persons_word(void **state)
+{
+    struct slurm_case c = {.wish = WISH_DRAIN,
+                           .record = RECORD_DRAINED,
+                           .is_claim = true,
+                           .is_known = true,
+                           .hold = HOLD_WANTED,
+                           .is_rebooting = true};
+    struct slurm_step s = slurm_plan(&c);
+    assert_true(s.act == ACT_NOTE && s.record == RECORD_DRAINED && s.is_rebooting);
+    c.had_reboot = true;
+    assert_int_equal(slurm_plan(&c).act, ACT_NOTHING);
+    c.is_rebooting = false;
+    c.hold = HOLD_NONE;
+    s = slurm_plan(&c);
+    assert_true(s.act == ACT_NOTE && s.record == RECORD_DRAINING && !s.is_overridden && !s.is_rebooting);
+    c.had_reboot = false;
+    assert_true(slurm_plan(&c).is_overridden);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_end_of_a_reboot_is_no_persons_word),
         cmocka_unit_test(test_the_table),
         cmocka_unit_test(test_no_combination_writes_what_it_must_not),
         cmocka_unit_test(test_every_combination_comes_to_its_end),

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "driver/slurm_log.h"
 #include "driver/slurm_plan.h"
 #include "driver/slurm_read.h"
 #include "driver/slurm_view.h"
@@ -53,6 +54,18 @@ static void try_reason(const char *words)
         abort();
 }
 
+/* What it finds is there, and is no reason of ours. */
+static void try_log(const char *log)
+{
+    struct slurm_lost lost;
+    char path[SLURM_LOG_PATH_BYTES], claim[SLURM_CLAIM_BYTES];
+    for (int is_undrain = 0; is_undrain < 2; is_undrain++)
+        if (slurm_log_lost(log, "c1", "a1", is_undrain, NULL, &lost) &&
+            (!*lost.reason || !strstr(log, lost.reason) || slurm_read_claim(lost.reason, "a1", claim)))
+            abort();
+    slurm_read_log_path(log, path);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *bytes = (const char *)data;
@@ -64,6 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     slurm_read_state(text);
     slurm_says_not_found(text, "c1");
     try_reason(text);
+    try_log(text);
     if (slurm_record_read(text, &record, NULL) == 0) {
         char *again = slurm_record_write(&record, 1);
         if (slurm_record_read(again, &record, NULL) < 0)

@@ -55,7 +55,7 @@ static void walk_nodes(struct slurm *s, node_each_fn *each, node_end_fn *end)
 
 void reading_tell(struct slurm *s, const struct node *n, bool alone)
 {
-    struct slurm_node out = slurm_view_node(&n->row, s->conf.owner);
+    struct slurm_node out = slurm_view_node(&n->row, s->conf.owner, node_is_pasted(s, n, n->row.reason));
     out.alone = alone;
     out.reservation = n->reservation;
     out.vague = s->is_vague;
@@ -133,6 +133,8 @@ static bool is_settled(const struct node *n)
 static void finish_one(struct slurm *s, struct node *n)
 {
     if (n->line)
+        n->was_pasted = node_is_pasted(s, n, n->line->reason);
+    if (n->line)
         reading_tell(s, n, !s->is_regular);
     else if (node_is_wanted(n) && !n->is_absent)
         tell_unknown(s, n);
@@ -186,6 +188,8 @@ static void on_boot(void *arg, char *text, size_t len, const struct err *why)
     struct err e;
     char before[SLURM_BOOT_BYTES];
     memcpy(before, s->boot, sizeof before);
+    if (!why)
+        slurm_read_log_path(answer, s->log.path);
     if (why || slurm_read_boot(answer, len, s->boot, &e) < 0)
         reading_fail(s, why ? why : &e);
     else if (strcmp(before, s->boot) != 0)
@@ -379,6 +383,7 @@ static void read_missing(struct slurm *s)
 static void keep_row(struct node *n, const struct slurm_line *l)
 {
     struct slurm_line *row = &n->row;
+    n->was_pasted = n->was_pasted && strcmp(row->reason, l->reason) == 0;
     bool is_same = n->row_text && strcmp(row->state_text, l->state_text) == 0 &&
                    strcmp(row->reason, l->reason) == 0 && strcmp(row->by, l->by) == 0;
     if (!is_same) {

@@ -29,13 +29,14 @@ static enum slurm_ground find_ground(const struct slurm_state *state)
     return is_up && !(state->flags & SLURM_POWER) ? GROUND_UP : GROUND_MOVING;
 }
 
-static enum slurm_hold find_hold(const struct slurm_line *l, const char *owner, const struct slurm_want *want)
+static enum slurm_hold find_hold(const struct slurm_line *l, const char *owner, const struct slurm_want *want,
+                                 bool is_pasted)
 {
     char claim[SLURM_CLAIM_BYTES];
     bool is_drained = l->state.flags & SLURM_DRAIN;
     if (l->state.flags & SLURM_FAIL) /* Fettle never writes it, whatever the reason says */
         return HOLD_FOREIGN;
-    if (slurm_read_claim(l->reason, owner, claim)) {
+    if (!is_pasted && slurm_read_claim(l->reason, owner, claim)) {
         if (!is_drained)
             return is_down(&l->state) ? HOLD_REST : HOLD_NONE;
         bool is_wanted =
@@ -58,7 +59,7 @@ enum slurm_wish slurm_wish_of(const struct slurm_want *w)
 
 struct slurm_case slurm_view(const char *owner, const struct slurm_want *want,
                              const struct slurm_record *record, const struct slurm_line *line,
-                             enum slurm_guard guard, const char *boot)
+                             enum slurm_guard guard, const char *boot, bool is_pasted)
 {
     return (struct slurm_case){
         .wish = slurm_wish_of(want),
@@ -67,15 +68,17 @@ struct slurm_case slurm_view(const char *owner, const struct slurm_want *want,
         .has_guard = record->has_guard,
         .is_refused = record->is_refused,
         .is_known = line->state.known,
-        .hold = find_hold(line, owner, want),
+        .hold = find_hold(line, owner, want, is_pasted),
         .ground = find_ground(&line->state),
         .guard = guard,
+        .is_rebooting = line->state.flags & SLURM_REBOOT,
+        .had_reboot = record->is_rebooting,
         .is_another_slurmctld = !record->boot[0] || strcmp(record->boot, boot) != 0,
     };
 }
 
 /* A reboot and FAIL are somebody's, whatever the reason says; DRAIN and DOWN are whose reason it is. */
-static const char *find_holder(const struct slurm_line *line, const char *owner)
+static const char *find_holder(const struct slurm_line *line, const char *owner, bool is_pasted)
 {
     const struct slurm_state *s = &line->state;
     char claim[SLURM_CLAIM_BYTES];
@@ -83,14 +86,14 @@ static const char *find_holder(const struct slurm_line *line, const char *owner)
         return "rebooting";
     if (s->flags & SLURM_FAIL)
         return "failing";
-    if (slurm_read_claim(line->reason, owner, claim) || slurm_is_own_reason(line->reason))
+    if ((!is_pasted && slurm_read_claim(line->reason, owner, claim)) || slurm_is_own_reason(line->reason))
         return NULL;
     if (s->flags & SLURM_DRAIN)
         return "drained";
     return is_down(s) && *line->reason ? "down" : NULL;
 }
 
-struct slurm_node slurm_view_node(const struct slurm_line *line, const char *owner)
+struct slurm_node slurm_view_node(const struct slurm_line *line, const char *owner, bool is_pasted)
 {
     const struct slurm_state *s = &line->state;
     struct slurm_node out = {.name = line->name,
@@ -109,7 +112,7 @@ struct slurm_node slurm_view_node(const struct slurm_line *line, const char *own
     out.reserved = s->flags & SLURM_RESERVED;
     out.rebooting = s->flags & SLURM_REBOOT;
     out.powering = s->flags & SLURM_POWER;
-    out.held = find_holder(line, owner);
+    out.held = find_holder(line, owner, is_pasted);
     out.held_at = line->set_at;
     return out;
 }

@@ -14,13 +14,14 @@
 
 enum slurm_wish slurm_wish_of(const struct slurm_want *w);
 
-/* owner: which Fettle this is; boot: the start of the slurmctld that said so. */
+/* owner: which Fettle this is; boot: the start of the slurmctld that said so; is_pasted: the claim in the
+ * line's reason is another node's, and somebody copied it. */
 struct slurm_case slurm_view(const char *owner, const struct slurm_want *want,
                              const struct slurm_record *record, const struct slurm_line *line,
-                             enum slurm_guard guard, const char *boot);
+                             enum slurm_guard guard, const char *boot, bool is_pasted);
 
 /* For the sink, but for what reservations say; points into the line. */
-struct slurm_node slurm_view_node(const struct slurm_line *line, const char *owner);
+struct slurm_node slurm_view_node(const struct slurm_line *line, const char *owner, bool is_pasted);
 
 /* The name of this Fettle's reservation of a node, "suspicious-node-NAME.OWNER": scontrol of 22.05 takes no
  * comment for one, so its name says whose it is. */

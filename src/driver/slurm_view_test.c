@@ -16,7 +16,7 @@ static struct slurm_case seen(const char *state, const char *reason)
 {
     static const struct slurm_record none;
     const struct slurm_line l = {.name = "c1", .state = slurm_read_state(state), .reason = reason, .by = ""};
-    return slurm_view("a1", &want, &none, &l, GUARD_NONE, "2026");
+    return slurm_view("a1", &want, &none, &l, GUARD_NONE, "2026", false);
 }
 
 static void hold_is(const char *state, const char *reason, enum slurm_hold hold)
@@ -60,7 +60,7 @@ static void test_a_reason_that_has_to_be_made_safe_is_known_again(void **state)
     static const struct slurm_record none;
     slurm_write_reason("a1", odd.claim, odd.reason, reason);
     const struct slurm_line l = {.state = slurm_read_state("IDLE+DRAIN"), .reason = reason};
-    assert_int_equal(slurm_view("a1", &odd, &none, &l, GUARD_NONE, "").hold, HOLD_WANTED);
+    assert_int_equal(slurm_view("a1", &odd, &none, &l, GUARD_NONE, "", false).hold, HOLD_WANTED);
 }
 
 static void test_what_a_node_stands_on(void **state)
@@ -83,18 +83,18 @@ static void test_what_the_sink_sees(void **state)
                                  .state_text = "MIXED*+DRAIN",
                                  .reason = "r",
                                  .by = "b"};
-    struct slurm_node n = slurm_view_node(&l, "a1");
+    struct slurm_node n = slurm_view_node(&l, "a1", false);
     assert_true(n.known && n.drain && n.busy && !n.responding && !n.completing && !n.down && !n.reserved);
     const struct slurm_line boots = {.name = "c1",
                                      .state = slurm_read_state("DOWN+REBOOT_ISSUED"),
                                      .state_text = "DOWN+REBOOT_ISSUED",
                                      .reason = "",
                                      .by = ""};
-    n = slurm_view_node(&boots, "a1");
+    n = slurm_view_node(&boots, "a1", false);
     assert_true(n.down && n.rebooting);
     const struct slurm_line odd = {
         .name = "c1", .state = slurm_read_state("ODD"), .state_text = "ODD", .reason = "", .by = ""};
-    n = slurm_view_node(&odd, "a1");
+    n = slurm_view_node(&odd, "a1", false);
     assert_false(n.known || n.drain || n.busy || n.responding);
     assert_string_equal(n.state, "ODD");
 }
@@ -103,7 +103,7 @@ static void held_is(const char *state, const char *reason, const char *held)
 {
     const struct slurm_line l = {
         .name = "c1", .state = slurm_read_state(state), .state_text = state, .reason = reason, .by = ""};
-    const char *is = slurm_view_node(&l, "a1").held;
+    const char *is = slurm_view_node(&l, "a1", false).held;
     assert_string_equal(is ? is : "nobody", held);
 }
 
@@ -126,6 +126,11 @@ static void test_who_holds_it_elsewhere(void **state)
     held_is("IDLE+FAIL", "", "failing");
     held_is("IDLE+FAIL", "fettle:a1:1.1 [node_problem] x", "failing");
     held_is("DOWN+REBOOT_ISSUED", "fettle:a1:1.1 [node_problem] x : reboot issued", "rebooting");
+    const struct slurm_line pasted = {.state = slurm_read_state("IDLE+DRAIN"),
+                                      .state_text = "",
+                                      .reason = "fettle:a1:1.1 [node_problem] x",
+                                      .by = ""};
+    assert_string_equal(slurm_view_node(&pasted, "a1", true).held, "drained");
     held_is("ODD", "new memory", "nobody"); /* it is not known */
 }
 

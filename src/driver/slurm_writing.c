@@ -37,7 +37,8 @@ void writing_settle(struct node *n)
 
 static struct slurm_step step_of(const struct slurm *s, const struct node *n, const struct slurm_line *line)
 {
-    struct slurm_case c = slurm_view(s->conf.owner, &n->want, &n->record, line, n->guard, s->boot);
+    struct slurm_case c = slurm_view(s->conf.owner, &n->want, &n->record, line, n->guard, s->boot,
+                                     node_is_pasted(s, n, line->reason));
     c.is_kept = n->is_maintained && n->want.own;
     return slurm_plan(&c);
 }
@@ -68,6 +69,9 @@ static void take_note(struct slurm *s, struct node *n, const struct slurm_step *
     note_boot(s, n, step, &r);
     bool is_refused = step->is_refused && !n->record.is_refused;
     r.is_refused = step->is_refused;
+    r.is_rebooting = step->is_rebooting;
+    if (n->record.is_rebooting && step->record == RECORD_DRAINING)
+        log_info("slurm: %s was rebooted in Slurm, which took its drain away: it is drained again", n->name);
     free(n->said);
     n->said = slurm_record_write(&r, wall_now().ns);
     if (step->is_overridden)
@@ -209,6 +213,18 @@ static void go_on(struct slurm *s, const struct err *why)
         slurm_turn(s);
 }
 
+/* Where slurmctld's log is to be read from, once this write is done. */
+static void mark_log(struct slurm *s)
+{
+    bool is_there = slurm_log_mark(&s->log);
+    if (!is_there && !s->is_blind)
+        log_warn(
+            "slurm: slurmctld's log (%s) cannot be read here: a drain that somebody writes in the moment of "
+            "one of Fettle's writes is lost, and nobody is told",
+            *s->log.path ? s->log.path : "none");
+    s->is_blind = !is_there;
+}
+
 static void on_looked(void *arg, char *text, size_t len, const struct err *why)
 {
     CLEANUP_FREE char *answer = text;
@@ -272,6 +288,7 @@ bool writing_next(struct slurm *s, struct mono now)
             !batch_add(s, n, &bytes))
             break;
     }
+    mark_log(s);
     int r = is_guard(first->act) ? write_guard(s, first, &e) : batch_read(s, on_looked, &e);
     for (size_t i = 0; i < s->n_batch; i++)
         mark_written(s, s->batch[i], now);
@@ -283,8 +300,62 @@ bool writing_next(struct slurm *s, struct mono now)
     return r == 0;
 }
 
+/* --- what a write of ours undid --------------------------------------------------------------- */
+
+static void put_back(struct slurm *s, const struct err *why);
+
+static void find_lost(struct slurm *s, struct node *n, const char *restored)
+{
+    struct slurm_lost lost;
+    CLEANUP_FREE char *log = slurm_log_since(&s->log);
+    bool is_undrain = n->tried != ACT_DRAIN && !restored;
+    if (log && slurm_log_lost(log, n->name, s->conf.owner, is_undrain, restored, &lost)) {
+        n->lost = mem_alloc(sizeof *n->lost);
+        *n->lost = lost;
+    }
+}
+
+static void on_put_back(void *arg, char *text, size_t len, const struct err *why)
+{
+    CLEANUP_FREE char *words = text;
+    struct slurm *s = arg;
+    struct node *n = s->batch[0];
+    CLEANUP_FREE struct slurm_lost *lost = STEAL(n->lost);
+    s->sink.restored(s->sink.arg, n->name, lost->reason, why);
+    if (!why)
+        find_lost(s, n, lost->reason);
+    put_back(s, why);
+}
+
+/* One node after another: each has its own words. When none is left, it goes on. */
+static void put_back(struct slurm *s, const struct err *why)
+{
+    struct err e = {0};
+    CLEANUP_TEXT struct text name = {0}, reason = {0};
+    for (size_t i = 0; i < s->n_batch && !s->batch[0]->lost; i++) {
+        struct node *n = s->batch[i];
+        s->batch[i] = s->batch[0];
+        s->batch[0] = n;
+    }
+    const struct node *n = s->n_batch ? s->batch[0] : NULL;
+    if (!n || !n->lost || slurm_call_is_busy(s->call)) {
+        go_on(s, why);
+        return;
+    }
+    text_printf(&name, "NodeName=%s", n->name);
+    text_printf(&reason, "Reason=%s", n->lost->reason);
+    const char *const args[] = {"scontrol", "update", name.s, n->lost->is_fail ? "State=FAIL" : "State=DRAIN",
+                                reason.s,   NULL};
+    if (slurm_run(s, args, on_put_back, &e) < 0)
+        on_put_back(s, NULL, 0, &e);
+}
+
 static void on_written(void *arg, char *text, size_t len, const struct err *why)
 {
     CLEANUP_FREE char *words = text;
-    go_on(arg, why);
+    struct slurm *s = arg;
+    for (size_t i = 0; i < s->n_batch; i++)
+        if (!is_guard(s->batch[i]->tried))
+            find_lost(s, s->batch[i], NULL);
+    put_back(s, why);
 }

@@ -153,6 +153,11 @@ static void on_refused(void *arg, const char *node, const char *claim)
     printf("refused %s %s\n", node, claim);
 }
 
+static void on_restored(void *arg, const char *node, const char *reason, const struct err *why)
+{
+    printf("%s %s %s\n", why ? "lost" : "restored", node, reason);
+}
+
 static void on_trouble(void *arg, const char *service, const struct err *why)
 {
     printf("trouble %s %s\n", service, why ? why->msg : "over");
@@ -218,6 +223,7 @@ int main(int argc, char **argv)
                                     .maintained = on_maintained,
                                     .overridden = on_overridden,
                                     .refused = on_refused,
+                                    .restored = on_restored,
                                     .trouble = on_trouble};
     world.slurm = slurm_create(&world.loop, &conf, &sink);
     load_records();

@@ -336,6 +336,79 @@ def a_person_who_writes_between_reading_and_writing(l, d):
     l.until_state("c1", "IDLE")
 
 
+def write_before(l, kind, command):
+    """The wrapper carries it out right before the driver writes, after all that it reads: the drain lands in the one
+    moment in which nothing that is read can show it."""
+    with open(f"{l.dir}/{kind}.new", "w") as f:
+        f.write(command)
+    os.rename(f"{l.dir}/{kind}.new", f"{l.dir}/{kind}")
+
+
+def what_a_write_of_ours_undid_is_put_back(l, d):
+    for kind, words in (("first", "State=DRAIN Reason='new memory, Ann'"), ("first", "Reason='mine by now, Bob'"),
+                        ("before", "State=DRAIN Reason='hands in it, Cy'"), ("before", "State=FAIL Reason='fan, Di'")):
+        d.settle()
+        before, reason = d.count("restored"), re.search("'(.*)'", words).group(1)
+        if kind == "before":
+            write_before(l, kind, f"scontrol update NodeName=c1 {words}\n")
+        d.want(c1=("drain", "7.2", PROBLEM), c2=("drain", "7.2", PROBLEM))  # one call for both
+        d.until_record("c2", "drained")
+        if kind == "first":
+            d.until_record("c1", "drained")
+            d.settle()
+            write_before(l, kind, f"scontrol update NodeName=c1 {words}\n")
+        else:
+            d.until_record("c1", "foreign")
+        d.want(c1=None, c2=None)
+        for n in ("c1", "c2"):
+            d.until_record(n, None)
+        d.readings()
+        assert d.lines.count(f"restored c1 {reason}") == 1 and d.count("restored") == before + 1, d.lines[-20:]
+        assert l.reason("c1") == reason, l.reason("c1")
+        assert l.state("c1") == {"IDLE", "FAIL" if "FAIL" in words else "DRAIN"}, l.state("c1")
+        l.until_state("c2", "IDLE")
+        l.scontrol("update", "NodeName=c1", "State=RESUME")
+        l.until_state("c1", "IDLE")
+
+
+def a_reason_pasted_to_another_node_is_a_persons(l, d):
+    d.want(c1=("drain", "8.1", PROBLEM))
+    d.until_record("c1", "drained")
+    l.scontrol("update", "NodeName=c2", "State=DRAIN", f"Reason={l.reason('c1')}")
+    d.readings(3)
+    assert "DRAIN" in l.state("c2") and d.record("c2") is None, d.record("c2")
+    d.want(c2=("drain", "8.2", PROBLEM))
+    d.until_record("c2", "foreign")
+    d.want(c1=None, c2=None)
+    for n in ("c1", "c2"):
+        d.until_record(n, None)
+    l.until_state("c1", "IDLE")
+    d.readings(3)  # also when the claim is over
+    assert "DRAIN" in l.state("c2") and d.record("c2") is None, d.record("c2")
+    l.scontrol("update", "NodeName=c2", "State=RESUME")
+    l.until_state("c2", "IDLE")
+
+
+def a_reboot_is_no_persons_word(l, d):
+    """scontrol reboot nextstate=resume takes the drain away when the node is back: nobody said that it is well."""
+    d.want(c3=("drain", "9.1", PROBLEM))
+    d.until_record("c3", "drained")
+    before = d.count("overridden")
+    l.scontrol("reboot", "ASAP", "nextstate=RESUME", "c3")
+    lab.until("the reboot", lambda: "REBOOT_ISSUED" in l.state("c3"))
+    lab.until("it is seen", lambda: '"reboot":true' in (d.record("c3") or ""))
+    l.end("slurmd.c3")
+    time.sleep(2)  # slurmctld counts in seconds whether it was booted since
+    l.run("slurmd", "-b", "-N", "c3", "-L", f"{l.dir}/log/slurmd.c3.log")  # which reports that it was booted
+    lab.until("it is drained anew", lambda: l.state("c3") == {"IDLE", "DRAIN"} and d.has("c3", "drained")
+              and "reboot" not in d.record("c3"), 60)
+    assert d.count("overridden") == before and l.reason("c3").startswith(f"fettle:{lab.OWNER}:9.1 "), l.reason("c3")
+    l.scontrol("update", "NodeName=c3", "State=RESUME")  # and this is a person
+    d.until_record("c3", "overridden")
+    d.want(c3=None)
+    d.until_record("c3", None)
+
+
 def one_call_for_many_nodes(l, d):
     before = int(subprocess.run(["wc", "-l", f"{l.dir}/calls"], capture_output=True, text=True).stdout.split()[0])
     d.want(**{n: ("drain", "4.1", PROBLEM) for n in l.nodes})
@@ -363,17 +436,18 @@ def a_node_slurm_does_not_know(l, d):
 
 # Writes down what it is called for; and where there is a file "person", carries it out once, behind a reading that
 # leads to a write: the one in which Slurm does not say yet what is wanted. A file "first" is carried out before a
-# drain is taken back.
+# drain is taken back, "before" before one is written.
 WRAPPER = """#!/bin/sh
 echo "$*" >> {0}/calls
 case "$*" in
 "-o -a show node"*) [ -e {0}/person ] && {{ scontrol "$@"; sh {0}/person; rm {0}/person; exit 0; }} ;;
 "update "*UNDRAIN*) [ -e {0}/first ] && {{ sh {0}/first; rm {0}/first; }} ;;
+"update "*State=DRAIN*) [ -e {0}/before ] && {{ mv {0}/before {0}/now; sh {0}/now; rm {0}/now; }} ;;
 esac
 exec scontrol "$@"
 """
 
-with lab.Lab() as l:
+with lab.Lab(extra="RebootProgram=/bin/true") as l:
     wrapper = f"{l.dir}/counted"
     with open(wrapper, "w") as f:
         f.write(WRAPPER.format(l.dir))
@@ -388,7 +462,8 @@ with lab.Lab() as l:
                      slurmctld_sets_a_silent_node_down_by_itself,
                      two_fettles_leave_each_other_alone, words_edited_behind_the_token_change_nothing,
                      a_comment_of_several_lines,
-                     a_person_who_writes_between_reading_and_writing, a_slurmctld_that_forgot_is_no_person):
+                     a_person_who_writes_between_reading_and_writing, what_a_write_of_ours_undid_is_put_back,
+                     a_reason_pasted_to_another_node_is_a_persons, a_reboot_is_no_persons_word, a_slurmctld_that_forgot_is_no_person):
             began = time.monotonic()
             test(l, d)
             print(f"{test.__name__}: {time.monotonic() - began:.1f} s", flush=True)
