@@ -33,7 +33,8 @@ static void test_what_an_undrain_undid(void **state)
     lost_is(STATE("IDLE") THEIRS, true, NULL, "nothing");                /* it stands */
     lost_is(THEIRS STATE("IDLE") STATE("IDLE"), true, NULL, "nothing");  /* she took it back herself */
     lost_is(REASON("fan") STATE("FAIL") STATE("IDLE"), true, NULL, "fan");
-    lost_is(REASON("fan") STATE("FAILING") STATE("MIXED"), true, NULL, "nothing"); /* it stands while work runs */
+    lost_is(REASON("fan") STATE("FAILING") STATE("MIXED"), true, NULL,
+            "nothing"); /* it stands while work runs */
     lost_is(REASON("fan") STATE("DOWN") STATE("DOWN"), true, NULL, "nothing");
     lost_is(THEIRS REASON("Not responding") STATE("DOWN"), true, NULL, "mine, Ann");
     lost_is("x update_node: node c10 reason set to: a\nx update_node: node c10 state set to IDLE\n", true,
