@@ -280,6 +280,34 @@ static void print_claims(void)
     fputs(".El\n", stdout);
 }
 
+static void print_alarms(void)
+{
+    fputs(".Bl -tag -width collector.foreign\n", stdout);
+#define ALARM(symbol, name, meaning, end) \
+    printf(".It Sy alarm.%s\n", name);    \
+    print_sentence(meaning);              \
+    fputs("It ends when: ", stdout);      \
+    print_sentence(end);
+#include "watch/alarm.tbl"
+#undef ALARM
+    fputs(".It Sy alarm.over\n"
+          "One of these is over.\n"
+          "The members\n.Li alarm\nand\n.Li subject\nsay which.\n.El\n",
+          stdout);
+}
+
+static void print_counterparts(void)
+{
+    fputs(".Bl -tag -width store\n", stdout);
+#define COUNTERPART(symbol, name, alarm, what, waits) \
+    printf(".It Sy %s\n", name);                      \
+    print_sentence(what);                             \
+    printf("What waits for it: %s.\n", waits);
+#include "controller/counterpart.tbl"
+#undef COUNTERPART
+    fputs(".El\n", stdout);
+}
+
 static void print_routes(void)
 {
     fputs(".Bl -column \"POST\" \"/v1/certificates\" \"change\"\n", stdout);
@@ -640,6 +668,8 @@ static const struct {
              {"@flags@", print_flags},
              {"@states@", print_states},
              {"@claims@", print_claims},
+             {"@alarms@", print_alarms},
+             {"@counterparts@", print_counterparts},
              {"@routes@", print_routes},
              {"@changes@", print_changes},
              {"@errors@", print_errors},

@@ -11,28 +11,11 @@ enum { JOURNAL_ENTRIES_MAX = 1000 };
 static json_t *alarms(const struct call *c)
 {
     json_t *list = json_array();
-    size_t silent, all;
-    if (watch_alarm(c->api->watch, &silent, &all)) {
-        CLEANUP_TEXT struct text t = {0};
-        text_printf(&t, "%zu of %zu nodes fell silent at once; no node is taken down until fewer are silent",
-                    silent, all);
-        json_array_append_new(list, json_string(t.s));
-    }
-    const struct classes *classes = cluster_classes(c->api->cluster);
-    for (size_t i = 0; i < classes->n; i++) {
-        if (watch_rollout_overrun(c->api->watch, (uint16_t)i)) {
-            CLEANUP_TEXT struct text t = {0};
-            text_printf(&t, "the rolling update of class %s is past its deadline", classes->list[i].name);
-            json_array_append_new(list, json_string(t.s));
-        }
-        if (!watch_drift_alarm(c->api->watch, (uint16_t)i))
-            continue;
-        CLEANUP_TEXT struct text t = {0};
-        text_printf(&t,
-                    "too many nodes of class %s drift at once; Fettle takes none of them down and reboots "
-                    "none for it",
-                    classes->list[i].name);
-        json_array_append_new(list, json_string(t.s));
+    for (const struct alarm *a = watch_alarms(c->api->watch); a; a = a->next) {
+        char since[32];
+        json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s,s:s}", "alarm", alarm_name(a->kind),
+                                              "subject", a->subject, "since", wall_format(a->since, since),
+                                              "nodes", a->nodes, "text", a->text));
     }
     return list;
 }

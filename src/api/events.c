@@ -105,6 +105,12 @@ void event_format(const struct event *e, struct text *t)
         text_add_u64(t, e->revision);
     else
         text_add(t, "null");
+    if (e->alarm) {
+        text_add(t, ",\"alarm\":");
+        text_add_json(t, e->alarm);
+        text_add(t, ",\"subject\":");
+        text_add_json(t, e->subject);
+    }
     text_add_char(t, '}');
 }
 

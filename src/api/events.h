@@ -32,7 +32,8 @@ struct event {
     const char *actor;
     const char *nodes; /* folded list */
     const char *text;
-    uint64_t revision; /* 0 when nothing was committed */
+    uint64_t revision;           /* 0 when nothing was committed */
+    const char *alarm, *subject; /* of an alarm that begins or is over; NULL for other events */
 };
 
 struct events;
@@ -47,7 +48,8 @@ void events_add(struct events *ev, const struct event *e);
  * somebody still waits: take another turn, from the loop, within the tenth of a second or so. */
 bool events_turn(struct events *ev);
 
-/* Adds the event as JSON: {"at","what","actor","nodes","text","revision"}. */
+/* Adds the event as JSON: {"at","what","actor","nodes","text","revision"}, and {"alarm","subject"} of an
+ * alarm. */
 void event_format(const struct event *e, struct text *t);
 
 /* Answers the request with the stream, after the event last_id (NULL: from now on). */

@@ -54,6 +54,10 @@ static void on_notice(void *arg, const char *what, const char *nodes, const char
 {
 }
 
+static void on_alarm(void *arg, const struct alarm *a, const char *over)
+{
+}
+
 static void specify(struct roster_node *n, const char *name, const char *settings)
 {
     n->name = mem_dup(name);
@@ -140,7 +144,7 @@ static struct world world_begin(struct mono now)
 
 static void world_watch(struct world *w)
 {
-    struct watch_sink sink = {NULL, on_propose, on_notice};
+    struct watch_sink sink = {NULL, on_propose, on_notice, on_alarm};
     struct watch_policy p = policy;
     p.health.checks = w->checks;
     p.health.remedies = w->remedies;

@@ -222,13 +222,27 @@ static void status_and_partitions_are_for_people(void **state)
         "status", 200,
         "{\"version\":\"0.1\",\"controller\":\"c1\",\"cluster\":\"ctl\",\"role\":\"leader\",\"revision\":7,"
         "\"uptime_s\":4000,\"nodes\":{\"IDLE\":60,\"DOWN\":4},\"schedulable\":60,\"agents\":64,"
-        "\"alarms\":[\"25 % are silent\"],\"store\":{\"state\":\"failing\",\"message\":\"disk full\"}}",
+        "\"alarms\":[{\"alarm\":\"silence\",\"subject\":\"\",\"since\":\"T1\",\"nodes\":\"\",\"text\":\"25 % "
+        "are silent\"},"
+        "{\"alarm\":\"drift\",\"subject\":\"class gpu\",\"since\":\"T2\",\"nodes\":\"gx1\",\"text\":\"it "
+        "drifts\"}],"
+        "\"counterparts\":[{\"name\":\"Slurm\",\"state\":\"trouble\",\"since\":\"T3\",\"last_success\":"
+        "\"T4\",\"text\":"
+        "\"it does not "
+        "answer\",\"waiting\":2,\"waits\":\"nodes\"},{\"name\":\"MQTT\",\"state\":\"unknown\",\"since\":"
+        "\"T5\","
+        "\"last_success\":null,\"text\":\"\",\"waiting\":0,\"waits\":\"states\"}],\"warnings\":[\"a doubt\"],"
+        "\"store\":{\"state\":\"failing\",\"message\":\"disk full\"}}",
         sent);
-    assert_string_equal(r.out,
-                        "Cluster      ctl\nController   c1\nRole         leader\nVersion      0.1\n"
-                        "Up for       1h06m\nRevision     7\nStore        failing\n             disk full\n"
-                        "Nodes        IDLE 60, DOWN 4\nSchedulable  60\nAgents       64\n"
-                        "ALARM        25 % are silent\n");
+    assert_string_equal(
+        r.out, "Cluster      ctl\nController   c1\nRole         leader\nVersion      0.1\n"
+               "Up for       1h06m\nRevision     7\nStore        failing\n             disk full\n"
+               "Nodes        IDLE 60, DOWN 4\nSchedulable  60\nAgents       64\n"
+               "Slurm        TROUBLE since T3, last success T4: it does not answer; waiting: 2 nodes\n"
+               "MQTT         unknown since T5, last success never\n"
+               "ALARM        silence since T1: 25 % are silent\n"
+               "ALARM        drift class gpu since T2, gx1: it drifts\n"
+               "WARNING      a doubt\n");
     r = run_with("partition list", 200,
                  "{\"partitions\":[{\"Partition\":1,\"Name\":\"debug\",\"Default\":true,\"Nodes\":\"lx[01-02]"
                  "\",\"Count\":2,"

@@ -80,6 +80,37 @@ static void write_line(struct text *out, const char *name, const char *value)
     text_add_char(out, '\n');
 }
 
+static const char *member_text(const struct fettle_value *o, const char *key)
+{
+    const char *text = fettle_get_text(o, key);
+    return text ? text : "";
+}
+
+/* "ok since 2026-11-22T16:00:00Z, last success 2026-..." or "TROUBLE since ...: why; 3 changes wait" */
+static void write_counterpart(struct text *out, const struct fettle_value *i)
+{
+    CLEANUP_TEXT struct text t = {0};
+    const char *state = member_text(i, "state"), *last = member_text(i, "last_success"),
+               *why = member_text(i, "text");
+    int64_t waiting = 0;
+    text_printf(&t, "%s since %s, last success %s", strcmp(state, "trouble") == 0 ? "TROUBLE" : state,
+                member_text(i, "since"), *last ? last : "never");
+    text_printf(&t, "%s%s", *why ? ": " : "", why);
+    if (fettle_get_number(i, "waiting", &waiting) == 0 && waiting > 0)
+        text_printf(&t, "; waiting: %lld %s", (long long)waiting, member_text(i, "waits"));
+    write_line(out, member_text(i, "name"), t.s);
+}
+
+static void write_alarm(struct text *out, const struct fettle_value *i)
+{
+    CLEANUP_TEXT struct text t = {0};
+    const char *subject = member_text(i, "subject"), *nodes = member_text(i, "nodes");
+    text_printf(&t, "%s%s%s since %s", member_text(i, "alarm"), *subject ? " " : "", subject,
+                member_text(i, "since"));
+    text_printf(&t, "%s%s: %s", *nodes ? ", " : "", nodes, member_text(i, "text"));
+    write_line(out, "ALARM", t.s);
+}
+
 static void write_status(struct text *out, const struct fettle_value *s)
 {
     CLEANUP_TEXT struct text counts = {0};
@@ -103,8 +134,14 @@ static void write_status(struct text *out, const struct fettle_value *s)
     const struct fettle_value *conform = fettle_value_find(s, "conform");
     write_line(out, "Cohorts", fettle_get_text(conform, "cohorts"));
     write_line(out, "Drifted", fettle_get_text(conform, "drifted"));
+    const struct fettle_value *parts = fettle_value_find(s, "counterparts");
+    for (const struct fettle_value *i = fettle_value_first(parts); i; i = fettle_value_next(i))
+        write_counterpart(out, i);
     for (const struct fettle_value *i = fettle_value_first(alarms); i; i = fettle_value_next(i))
-        write_line(out, "ALARM", fettle_value_text(i));
+        write_alarm(out, i);
+    const struct fettle_value *warnings = fettle_value_find(s, "warnings");
+    for (const struct fettle_value *i = fettle_value_first(warnings); i; i = fettle_value_next(i))
+        write_line(out, "WARNING", fettle_value_text(i));
 }
 
 int status_show(struct call *c, struct err *e)

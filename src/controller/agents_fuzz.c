@@ -47,6 +47,10 @@ static void on_notice(void *arg, const char *what, const char *nodes, const char
 {
 }
 
+static void on_alarm(void *arg, const struct alarm *a, const char *over)
+{
+}
+
 static const char *name_of(int i)
 {
     static const char *const names[NODES] = {"lx1", "lx2", "lx3", "lx4"};
@@ -74,7 +78,7 @@ static void agents_make(struct agents *a)
                                                     .sensitive = span_s(60),
                                                     .drift_share_percent = 25},
                                         .judge = true};
-    const struct watch_sink sink = {NULL, on_propose, on_notice};
+    const struct watch_sink sink = {NULL, on_propose, on_notice, on_alarm};
     roster_make(&roster);
     a->with.cluster = cluster_create();
     cluster_configure(a->with.cluster, &roster, NULL);

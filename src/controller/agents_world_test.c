@@ -117,6 +117,12 @@ static void on_notice(void *arg, const char *what, const char *nodes, const char
     log_info("%s %s: %s", what, nodes, text);
 }
 
+static void on_alarm(void *arg, const struct alarm *a, const char *over)
+{
+    log_info("alarm.%s %s: %s", over ? "over" : alarm_name(a->kind), over ? a->subject : a->nodes,
+             over ? over : a->text);
+}
+
 static void on_entry(void *arg, const struct store_entry *entry, uint64_t revision)
 {
 }
@@ -192,7 +198,7 @@ int world_setup(void **state)
     read_configuration(&w.conf);
     open_store(&revision);
     cluster_configure(w.cluster, &w.conf.roster, NULL);
-    const struct watch_sink sink = {NULL, on_propose, on_notice};
+    const struct watch_sink sink = {NULL, on_propose, on_notice, on_alarm};
     const struct committer_events events = {NULL, on_entry, on_trouble, on_trouble};
     w.watch = watch_create(w.cluster, &w.conf.watch, mono_now(), &sink);
     w.committer = committer_create(&w.loop, w.cluster, w.store, w.term, revision, &events);

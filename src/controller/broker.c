@@ -401,8 +401,7 @@ static void on_message(void *arg, const char *topic, const char *payload, size_t
 
 static void go_away(struct broker *b, const struct err *why)
 {
-    if (!b->is_away)
-        b->with.notice(b->with.arg, "alarm.mqtt", "", why->msg);
+    counterpart_failed(b->with.counterparts, COUNTERPART_MQTT, "", why);
     b->is_away = true;
 }
 
@@ -413,13 +412,9 @@ static void on_state(void *arg, const struct err *why)
         go_away(b, why);
         return;
     }
-    CLEANUP_TEXT struct text t = {0};
-    struct mqtt_counts n = mqtt_counts(b->mqtt);
-    text_printf(&t, "the MQTT broker answers; %" PRIu64 " messages to it were dropped so far", n.dropped_out);
-    if (b->is_away)
-        b->with.notice(b->with.arg, "alarm.over", "", t.s);
-    else
-        log_info("%s", t.s);
+    log_info("the MQTT broker answers; %" PRIu64 " messages to it were dropped so far",
+             mqtt_counts(b->mqtt).dropped_out);
+    counterpart_succeeded(b->with.counterparts, COUNTERPART_MQTT);
     b->is_away = false;
     mark_all(b);
     publish_states(b);
@@ -487,6 +482,7 @@ void broker_configure(struct broker *b, const struct config *conf)
 {
     struct err why = {0};
     CLEANUP_FREE char *said = connection_of(conf);
+    counterpart_configure(b->with.counterparts, COUNTERPART_MQTT, *conf->mqtt.host);
     b->takes_transitions = conf->number[SETTING_MQTT_TRANSITIONS];
     b->takes_events = conf->number[SETTING_HEALTH] != HEALTH_OFF;
     b->cluster_ware = conf->number[SETTING_MQTT_CLUSTER_WARE];
@@ -513,6 +509,11 @@ struct broker *broker_create(const struct broker_setup *setup, const struct conf
     b->with = *setup;
     broker_configure(b, conf);
     return b;
+}
+
+size_t broker_waiting(const struct broker *b)
+{
+    return b->mqtt ? b->n_marked : 0;
 }
 
 void broker_stop(struct broker *b)

@@ -4,6 +4,7 @@
 
 #include "controller/committer.h"
 #include "controller/config.h"
+#include "controller/counterpart.h"
 #include "watch/watch.h"
 
 /*
@@ -20,9 +21,7 @@ struct broker_setup {
     struct cluster *cluster;
     struct watch *watch;
     struct committer *committer;
-    void *arg;
-    /* As watch_sink's: "alarm.mqtt" and "alarm.over". */
-    void (*notice)(void *arg, const char *what, const char *nodes, const char *text);
+    struct counterparts *counterparts; /* where it is said whether the broker is there */
 };
 
 /* Without a broker in the configuration it does nothing until one is. */
@@ -31,6 +30,7 @@ void broker_configure(struct broker *b, const struct config *conf);
 /* Something was committed; changed: the nodes of it. */
 void broker_entry(struct broker *b, const struct store_entry *entry, uint64_t revision,
                   const struct hostlist *changed);
+size_t broker_waiting(const struct broker *b); /* states that are not published yet */
 /* Leaves the broker; before the committer. */
 void broker_stop(struct broker *b);
 /* After the committer. */

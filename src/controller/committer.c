@@ -550,6 +550,11 @@ uint64_t committer_count(const struct committer *k, double *ms_max)
     return k->commits;
 }
 
+size_t committer_waiting(const struct committer *k)
+{
+    return k->n_waiting + k->batch.n_entries;
+}
+
 int committer_journal(struct committer *k, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
                       struct err *e)
 {

@@ -47,6 +47,8 @@ uint64_t committer_revision(const struct committer *k);
 /* Commits so far, and the longest of the last minute in ms. */
 uint64_t committer_count(const struct committer *k, double *ms_max);
 
+size_t committer_waiting(const struct committer *k); /* commands that are not committed yet */
+
 /* Reads the journal between commits. -EAGAIN when the store has been busy for 20 ms. */
 int committer_journal(struct committer *k, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
                       struct err *e);

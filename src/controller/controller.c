@@ -9,6 +9,7 @@
 #include "controller/broker.h"
 #include "controller/committer.h"
 #include "controller/config.h"
+#include "controller/counterpart.h"
 #include "controller/outbox.h"
 #include "controller/proposals.h"
 #include "controller/trials.h"
@@ -44,8 +45,8 @@ struct controller {
     uint64_t term, instance;
     char owner[13]; /* which Fettle this is, in other systems: the head of the authority's fingerprint */
     struct mono began, last_tick, last_watchdog;
-    struct span watchdog;     /* 0: nobody waits for it */
-    struct err store_trouble; /* code 0 while the store works */
+    struct span watchdog; /* 0: nobody waits for it */
+    struct counterparts counterparts;
     double lag_ms_max, lag_ms_before;
     struct mono lag_window;
 };
@@ -77,6 +78,22 @@ static void notice(void *arg, const char *what, const char *nodes, const char *t
     events_add(c->events, &e);
 }
 
+static void on_alarm(void *arg, const struct alarm *a, const char *over)
+{
+    struct controller *c = arg;
+    CLEANUP_TEXT struct text what = {0};
+    text_printf(&what, "alarm.%s", over ? "over" : alarm_name(a->kind));
+    log_warn("%s%s%s: %s", what.s, *a->nodes ? " " : "", a->nodes, over ? over : a->text);
+    const struct event e = {.at = wall_now(),
+                            .what = what.s,
+                            .actor = "fettled",
+                            .nodes = a->nodes,
+                            .text = over ? over : a->text,
+                            .alarm = alarm_name(a->kind),
+                            .subject = a->subject};
+    events_add(c->events, &e);
+}
+
 static bool send_frame(void *arg, struct member *m, enum frame_type type, json_t *body)
 {
     const struct controller *c = arg;
@@ -91,6 +108,7 @@ static bool send_frame(void *arg, struct member *m, enum frame_type type, json_t
 static void on_entry(void *arg, const struct store_entry *entry, uint64_t revision)
 {
     struct controller *c = arg;
+    counterpart_succeeded(&c->counterparts, COUNTERPART_STORE);
     log_info("%s%s%s by %s: %s", entry->what, *entry->nodes ? " " : "", entry->nodes, entry->actor,
              entry->text);
     const struct event e = {.at = entry->at,
@@ -111,13 +129,10 @@ static void on_entry(void *arg, const struct store_entry *entry, uint64_t revisi
 static void on_store(void *arg, const struct err *why)
 {
     struct controller *c = arg;
-    if (why && c->store_trouble.code == 0) {
-        log_error("the store takes no changes: %s", why->msg);
-        notice(c, "alarm.store", "", why->msg);
-    }
-    if (!why)
-        notice(c, "alarm.over", "", "the store takes changes again");
-    c->store_trouble = why ? *why : (struct err){0};
+    if (why)
+        counterpart_failed(&c->counterparts, COUNTERPART_STORE, "", why);
+    else
+        counterpart_succeeded(&c->counterparts, COUNTERPART_STORE);
 }
 
 static void on_deposed(void *arg, const struct err *why)
@@ -203,26 +218,50 @@ static json_t *conform_status(const struct controller *c)
                      "effects_waiting", (json_int_t)outbox_waiting(c->outbox));
 }
 
+static json_t *counterparts_status(const struct controller *c)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < COUNTERPARTS; i++) {
+        size_t waiting = i == COUNTERPART_STORE  ? committer_waiting(c->committer)
+                         : i == COUNTERPART_MQTT ? broker_waiting(c->broker)
+                                                 : outbox_waits_for(c->outbox, (enum counterpart)i);
+        json_t *line = counterpart_status(&c->counterparts, (enum counterpart)i, waiting);
+        if (line)
+            json_array_append_new(list, line);
+    }
+    return list;
+}
+
+static json_t *warnings_status(const struct controller *c)
+{
+    json_t *list = json_array();
+    for (const char *line = c->conf.warnings.s; line && *line; line += strcspn(line, "\n") + 1)
+        json_array_append_new(list, json_stringn(line, strcspn(line, "\n")));
+    return list;
+}
+
 static void shell_status(void *arg, json_t *status)
 {
     struct controller *c = arg;
     char host[256], digest[17];
     double ms_max;
+    const struct err *store = &c->counterparts.list[COUNTERPART_STORE].why;
     uint64_t commits = committer_count(c->committer, &ms_max);
     snprintf(digest, sizeof digest, "%016llx", (unsigned long long)cluster_digest(c->cluster));
     double lag = c->lag_ms_max > c->lag_ms_before ? c->lag_ms_max : c->lag_ms_before;
-    json_t *more =
-        json_pack("{s:s,s:s,s:s,s:s,s:I,s:I,s:s,s:I,s:I,s:o,s:{s:s,s:s,s:I,s:f},s:f,s:I,s:{s:i,s:i}}",
-                  "version", FETTLE_VERSION, "controller", machine_name(c, host), "cluster",
-                  c->conf.text[SETTING_CONTROL_MACHINE], "role", "leader", "term", (json_int_t)c->term,
-                  "revision", (json_int_t)committer_revision(c->committer), "digest", digest, "uptime_s",
-                  (json_int_t)(mono_sub(mono_now(), c->began).ns / 1000000000), "agents",
-                  (json_int_t)agents_count(c->agents), "collectors", agents_collectors(c->agents), "store",
-                  "state", c->store_trouble.code ? "failing" : "ok", "message", c->store_trouble.msg,
-                  "commits", (json_int_t)commits, "commit_ms_max", ms_max, "loop_lag_ms_max", lag,
-                  "memory_kb", (json_int_t)memory_kb(), "ports", "agents", (int)agents_port(c->agents), "api",
-                  (int)http_server_port(c->http));
+    json_t *more = json_pack(
+        "{s:s,s:s,s:s,s:s,s:I,s:I,s:s,s:I,s:I,s:o,s:{s:s,s:s,s:I,s:f},s:f,s:I,s:{s:i,s:i}}", "version",
+        FETTLE_VERSION, "controller", machine_name(c, host), "cluster", c->conf.text[SETTING_CONTROL_MACHINE],
+        "role", "leader", "term", (json_int_t)c->term, "revision",
+        (json_int_t)committer_revision(c->committer), "digest", digest, "uptime_s",
+        (json_int_t)(mono_sub(mono_now(), c->began).ns / 1000000000), "agents",
+        (json_int_t)agents_count(c->agents), "collectors", agents_collectors(c->agents), "store", "state",
+        store->code ? "failing" : "ok", "message", store->msg, "commits", (json_int_t)commits,
+        "commit_ms_max", ms_max, "loop_lag_ms_max", lag, "memory_kb", (json_int_t)memory_kb(), "ports",
+        "agents", (int)agents_port(c->agents), "api", (int)http_server_port(c->http));
     json_object_set_new(more, "conform", conform_status(c));
+    json_object_set_new(more, "counterparts", counterparts_status(c));
+    json_object_set_new(more, "warnings", warnings_status(c));
     json_object_update(status, more);
     json_decref(more);
 }
@@ -428,11 +467,14 @@ static int open_api(struct controller *c, struct err *e)
 
 static void open_decisions(struct controller *c, uint64_t revision)
 {
-    const struct watch_sink sink = {.arg = c, .propose = propose, .notice = notice};
+    const struct watch_sink sink = {.arg = c, .propose = propose, .notice = notice, .alarm = on_alarm};
     const struct committer_events events = {
         .arg = c, .on_entry = on_entry, .on_store = on_store, .on_deposed = on_deposed};
     cluster_configure(c->cluster, &c->conf.roster, NULL);
     c->watch = watch_create(c->cluster, &c->conf.watch, mono_now(), &sink);
+    counterparts_init(&c->counterparts, c->watch);
+    counterpart_configure(&c->counterparts, COUNTERPART_STORE, true);
+    counterpart_succeeded(&c->counterparts, COUNTERPART_STORE); /* the leadership is written in it */
     c->committer = committer_create(c->loop, c->cluster, c->store, c->term, revision, &events);
     c->proposals = proposals_create(c->committer);
     const struct outbox_setup setup = {.loop = c->loop,
@@ -442,6 +484,7 @@ static void open_decisions(struct controller *c, uint64_t revision)
                                        .term = c->term,
                                        .instance = c->instance,
                                        .owner = c->owner,
+                                       .counterparts = &c->counterparts,
                                        .arg = c,
                                        .notice = notice,
                                        .send = send_frame};
@@ -451,8 +494,7 @@ static void open_decisions(struct controller *c, uint64_t revision)
                                       .cluster = c->cluster,
                                       .watch = c->watch,
                                       .committer = c->committer,
-                                      .arg = c,
-                                      .notice = notice};
+                                      .counterparts = &c->counterparts};
     c->broker = broker_create(&mqtt, &c->conf);
 }
 

@@ -20,7 +20,11 @@ struct outbox {
     enum driver only; /* who is told of effects */
     bool *seen;       /* nodes of the reading of Slurm under way, by member id */
     size_t n_seen;
-    bool any_known; /* it says something of anybody */
+    bool any_known;       /* it says something of anybody */
+    struct err strange;   /* a word that it has for a node and that is not known */
+    size_t n_strange;     /* nodes with such a word */
+    bool slurm_fails;     /* as its driver said last */
+    struct hostlist mute; /* nodes whose BMC did not do what it was asked last */
 };
 
 static void on_result(void *arg, const char *key, const char *done)
@@ -29,11 +33,12 @@ static void on_result(void *arg, const char *key, const char *done)
     results_add(o->results, key, done);
 }
 
-static void notice(const struct outbox *o, const char *alarm, const char *service, const struct err *why)
+static void answered(const struct outbox *o, enum counterpart which, const char *nodes, const struct err *why)
 {
-    CLEANUP_TEXT struct text t = {0};
-    text_printf(&t, "%s%s%s", service, why ? ": " : " answers again", why ? why->msg : "");
-    o->with.notice(o->with.arg, why ? alarm : "alarm.over", "", t.s);
+    if (why)
+        counterpart_failed(o->with.counterparts, which, nodes, why);
+    else
+        counterpart_succeeded(o->with.counterparts, which);
 }
 
 static bool hears(const struct outbox *o, enum driver d)
@@ -75,12 +80,18 @@ static int may_reboot(void *arg, const char *node, const char *boot, struct err 
 
 static void on_ochami_trouble(void *arg, const char *service, const struct err *why)
 {
-    notice(arg, "alarm.openchami", service, why);
+    static const enum counterpart services[] = {COUNTERPART_SMD, COUNTERPART_BSS, COUNTERPART_PCS};
+    for (size_t i = 0; i < sizeof services / sizeof services[0]; i++)
+        if (strcmp(counterpart_name(services[i]), service) == 0)
+            answered(arg, services[i], "", why);
 }
 
 static void configure_ochami(struct outbox *o, const struct ochami_conf *conf)
 {
     const struct ochami_sink sink = {o, on_result, may_reboot, on_ochami_trouble};
+    counterpart_configure(o->with.counterparts, COUNTERPART_SMD, conf->smd);
+    counterpart_configure(o->with.counterparts, COUNTERPART_BSS, conf->bss);
+    counterpart_configure(o->with.counterparts, COUNTERPART_PCS, conf->pcs);
     if (!conf->smd && !conf->bss && !conf->pcs) {
         ochami_destroy(STEAL(o->ochami));
     } else if (o->ochami) {
@@ -111,7 +122,21 @@ static void end_reading(struct outbox *o)
             watch_unscheduled(o->with.watch, cluster_by_id(o->with.cluster, id));
     free(STEAL(o->seen));
     o->n_seen = 0;
+    if ((o->any_known || o->n_strange) && !o->slurm_fails)
+        answered(o, COUNTERPART_SLURM, "", o->n_strange ? &o->strange : NULL);
     o->any_known = false;
+    o->n_strange = 0;
+}
+
+/* A word that this Fettle does not know: nothing follows of it, and a person is to know. */
+static void note_strange(struct outbox *o, const struct slurm_node *n)
+{
+    if (n->known || !n->state || !*n->state)
+        return;
+    if (o->n_strange++ == 0)
+        err_set(&o->strange, -EPROTO,
+                "it says \"%s\" of %s, which is not known: nothing is done to such a node", n->state,
+                n->name);
 }
 
 /* m: NULL, nobody knows it here. */
@@ -134,8 +159,10 @@ static void on_saw(void *arg, const struct slurm_node *n)
         end_reading(o);
         return;
     }
-    if (!n->alone)
+    if (!n->alone) {
         note_seen(o, m, n->known);
+        note_strange(o, n);
+    }
     if (m)
         scheduler_saw(o->with.watch, m, n);
 }
@@ -182,9 +209,11 @@ static void on_restored(void *arg, const char *node, const char *reason, const s
     o->with.notice(o->with.arg, "slurm.restored", node, t.s);
 }
 
-static void on_slurm_trouble(void *arg, const char *service, const struct err *why)
+static void on_slurm_trouble(void *arg, const struct err *why)
 {
-    notice(arg, "alarm.slurm", service, why);
+    struct outbox *o = arg;
+    o->slurm_fails = why != NULL;
+    answered(o, COUNTERPART_SLURM, "", why);
 }
 
 /* Who is wanted out of service already: Slurm is asked for each of them by name, if need be. */
@@ -209,7 +238,9 @@ static void configure_slurm(struct outbox *o, const struct slurm_conf *read)
     const struct slurm_sink sink = {o,          on_wanted,     on_result,
                                     on_saw,     on_maintained, on_overridden,
                                     on_refused, on_restored,   on_slurm_trouble};
+    counterpart_configure(o->with.counterparts, COUNTERPART_SLURM, conf.scontrol);
     if (!conf.scontrol) {
+        o->slurm_fails = false;
         slurm_destroy(STEAL(o->slurm));
         for (uint32_t id = 0; id < cluster_count(o->with.cluster); id++)
             watch_unscheduled(o->with.watch, cluster_by_id(o->with.cluster, id));
@@ -236,12 +267,58 @@ static int may_operate(void *arg, const char *node, const char *operation, struc
     return watch_may_operate(o->with.watch, mono_now(), m, operation, e);
 }
 
+/* All that do not answer are one alarm: a switch that is down makes hundreds. */
+static void say_mute(struct outbox *o, const struct err *why)
+{
+    CLEANUP_FREE char *nodes = hostlist_fold((const char *const *)o->mute.names, o->mute.n);
+    answered(o, COUNTERPART_BMCS, nodes, o->mute.n ? why : NULL);
+}
+
+static void mute_remove(struct outbox *o, const char *node)
+{
+    size_t kept = 0, n = o->mute.n;
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(o->mute.names[i], node) != 0)
+            o->mute.names[kept++] = o->mute.names[i];
+        else
+            free(o->mute.names[i]);
+    }
+    o->mute.n = kept;
+}
+
+static void on_asked(void *arg, const char *node, const struct err *why)
+{
+    struct outbox *o = arg;
+    struct err e = {0};
+    mute_remove(o, node);
+    if (why)
+        hostlist_add(&o->mute, node);
+    if (why)
+        err_set(&e, why->code, "%s: %s", node, why->msg);
+    else if (o->mute.n)
+        err_set(&e, -EIO, "%zu nodes' BMCs did not do what they were asked last", o->mute.n);
+    say_mute(o, &e);
+}
+
+/* A BMC that is no longer configured is asked no more. */
+static void forget_mute(struct outbox *o)
+{
+    size_t n = o->mute.n;
+    for (size_t i = n; i-- > 0;)
+        if (operate_can(o->operate, o->mute.names[i], "power.on", NULL) < 0)
+            mute_remove(o, o->mute.names[i]);
+    if (n && !o->mute.n)
+        say_mute(o, NULL);
+}
+
 static void configure_operate(struct outbox *o, const struct config *conf)
 {
-    const struct operate_sink sink = {o, on_result, may_operate};
+    const struct operate_sink sink = {o, on_result, may_operate, on_asked};
     const char *program = conf->text[SETTING_REPLACE_PROGRAM], *replace = *program ? program : NULL;
+    counterpart_configure(o->with.counterparts, COUNTERPART_BMCS, conf->bmcs);
     if (o->operate) {
         operate_configure(o->operate, conf->bmcs, replace);
+        forget_mute(o);
         return;
     }
     o->operate = operate_create(o->with.loop, conf->bmcs, replace, &sink);
@@ -305,6 +382,15 @@ size_t outbox_waiting(const struct outbox *o)
     return (o->ochami ? ochami_waiting(o->ochami) : 0) + (o->slurm ? slurm_waiting(o->slurm) : 0);
 }
 
+size_t outbox_waits_for(const struct outbox *o, enum counterpart which)
+{
+    if (which == COUNTERPART_SLURM)
+        return o->slurm ? slurm_waiting(o->slurm) : 0;
+    if (which == COUNTERPART_SMD || which == COUNTERPART_BSS || which == COUNTERPART_PCS)
+        return o->ochami ? ochami_waiting(o->ochami) : 0;
+    return which == COUNTERPART_BMCS && o->operate ? operate_waiting(o->operate) : 0;
+}
+
 struct actors *outbox_actors(const struct outbox *o)
 {
     return o->actors;
@@ -330,6 +416,7 @@ void outbox_destroy(struct outbox *o)
         return;
     actors_destroy(o->actors);
     free(o->seen);
+    hostlist_fini(&o->mute);
     results_destroy(o->results);
     free(o);
 }

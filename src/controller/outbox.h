@@ -5,6 +5,7 @@
 #include "controller/actors.h"
 #include "controller/committer.h"
 #include "controller/config.h"
+#include "controller/counterpart.h"
 #include "driver/operate.h"
 #include "watch/watch.h"
 
@@ -24,7 +25,8 @@ struct outbox_setup {
     uint64_t term, instance;
     const char *owner; /* by which Slurm's driver knows what this Fettle wrote there; lives as long */
     void *arg;
-    /* As watch_sink's: "alarm.openchami", "alarm.slurm" and "alarm.over". */
+    struct counterparts *counterparts; /* where it is said how Slurm, OpenCHAMI and the BMCs answer */
+    /* As watch_sink's: "slurm.overridden". */
     void (*notice)(void *arg, const char *what, const char *nodes, const char *text);
     /* Says a frame to a node; as actors_setup's. */
     bool (*send)(void *arg, struct member *m, enum frame_type type, json_t *body);
@@ -38,6 +40,8 @@ void outbox_turn(struct outbox *o, struct mono now);
 /* Something that is agreed of these nodes changed. */
 void outbox_changed(struct outbox *o, const struct hostlist *nodes);
 size_t outbox_waiting(const struct outbox *o); /* effects that are not carried out yet */
+/* What waits for this one; 0 for one that is none of the outbox's. */
+size_t outbox_waits_for(const struct outbox *o, enum counterpart which);
 struct actors *outbox_actors(const struct outbox *o);
 struct operate *outbox_operate(const struct outbox *o);
 /* Ends the drivers; before the committer. */

@@ -127,6 +127,16 @@ void operate_effect(struct operate *o, const char *key, const char *value)
 {
 }
 
+size_t operate_waiting(const struct operate *o)
+{
+    return 0;
+}
+
+int operate_can(const struct operate *o, const char *node, const char *run, struct err *e)
+{
+    return 0;
+}
+
 static struct {
     unsigned n;
     enum command_kind kind;
@@ -226,6 +236,18 @@ void watch_window(struct watch *w, struct member *m, const char *why)
 }
 
 static char noticed[256];
+static struct counterparts counterparts;
+
+void watch_alarm_raise(struct watch *w, enum alarm_kind kind, const char *subject, const char *nodes,
+                       const char *text, struct wall at)
+{
+    snprintf(noticed, sizeof noticed, "alarm.%s %s %s: %s", alarm_name(kind), subject, nodes, text);
+}
+
+void watch_alarm_end(struct watch *w, enum alarm_kind kind, const char *subject, const char *why)
+{
+    snprintf(noticed, sizeof noticed, "alarm.over %s %s: %s", alarm_name(kind), subject, why);
+}
 
 static void on_notice(void *arg, const char *what, const char *nodes, const char *text)
 {
@@ -248,7 +270,9 @@ static int setup(void **state)
     memset(&submitted, 0, sizeof submitted);
     cluster = cluster_create();
     cluster_meet(cluster, "lx1");
-    const struct outbox_setup with = {.cluster = cluster, .notice = on_notice, .owner = "0123456789ab"};
+    const struct outbox_setup with = {
+        .cluster = cluster, .notice = on_notice, .owner = "0123456789ab", .counterparts = &counterparts};
+    counterparts_init(&counterparts, NULL);
     memset(&slurm, 0, sizeof slurm);
     outbox = outbox_create(&with, *state ? *state : &smd);
     return 0;
@@ -390,9 +414,9 @@ static void trouble_is_an_alarm_until_it_is_over(void **state)
     struct err why;
     err_set(&why, -ECONNREFUSED, "connection refused");
     driver.sink.trouble(driver.sink.arg, "SMD", &why);
-    assert_string_equal(noticed, "alarm.openchami : SMD: connection refused");
+    assert_string_equal(noticed, "alarm.openchami SMD : SMD: connection refused");
     driver.sink.trouble(driver.sink.arg, "SMD", NULL);
-    assert_string_equal(noticed, "alarm.over : SMD answers again");
+    assert_string_equal(noticed, "alarm.over openchami SMD: SMD answers again");
 }
 
 static void slurm_is_told_and_asked(void **state)

@@ -173,8 +173,6 @@ void job_report(struct job *j, char *result, bool is_good)
 static void service_answered(struct ochami *o, struct service *s)
 {
     s->failures = 0;
-    if (!s->is_away)
-        return;
     s->is_away = false;
     o->sink.trouble(o->sink.arg, s->name, NULL);
 }
@@ -182,13 +180,11 @@ static void service_answered(struct ochami *o, struct service *s)
 static void service_failed(struct ochami *o, struct service *s, const struct err *why, bool is_away)
 {
     s->failures++;
-    bool was_away = s->is_away;
-    s->is_away = was_away || is_away || s->failures >= FAULTS_MAX;
+    s->is_away = s->is_away || is_away || s->failures >= FAULTS_MAX;
     if (!s->is_away)
         return;
     s->due = mono_add(mono_now(), backoff(o, s->failures));
-    if (!was_away)
-        o->sink.trouble(o->sink.arg, s->name, why);
+    o->sink.trouble(o->sink.arg, s->name, why);
 }
 
 static void begin(struct job *j)
@@ -500,10 +496,7 @@ static void take_conf(struct ochami *o, const struct ochami_conf *conf)
         s->calling = 0;
         s->failures = 0;
         s->due = mono_now();
-        if (!s->base && s->is_away) { /* nobody asks it any more */
-            s->is_away = false;
-            o->sink.trouble(o->sink.arg, s->name, NULL);
-        }
+        s->is_away = s->is_away && s->base; /* nobody asks it any more */
     }
     fetch_destroy(o->fetch);
     const struct fetch_options options = {.ca = o->ca, .token = o->token, .answered_ms = o->pace.answered_ms};

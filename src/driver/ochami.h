@@ -40,8 +40,8 @@ struct ochami_sink {
     /* Asked right before a node is rebooted: 0; -EAGAIN, not known or not for now, and it is asked again;
      * -ESTALE, the same in a moment; or why it must not be (any more). */
     int (*may_reboot)(void *arg, const char *node, const char *boot, struct err *e);
-    /* The other side ("SMD", "BSS", "PCS") does not do what it is asked (why), or does again (NULL). Not more
-     * than once each time. */
+    /* The other side ("SMD", "BSS", "PCS") did not do what it was asked, and for so long that it counts as
+     * away (why), or it did (NULL). Told each time. */
     void (*trouble)(void *arg, const char *service, const struct err *why);
 };
 

@@ -151,10 +151,16 @@ int operate_can(const struct operate *o, const char *node, const char *run, stru
     return is_ours(run) ? 0 : err_set(e, -ENOENT, "no driver knows \"%.100s\"", run);
 }
 
+static void asked(const struct operate *o, const char *node, const struct err *why)
+{
+    o->sink.asked(o->sink.arg, node, why);
+}
+
 static void on_power(void *arg, const char *answer, const struct err *why)
 {
     struct operation *op = arg;
     op->power = NULL;
+    asked(op->o, op->node, why);
     end(op, why ? "failed" : "done", why ? why->msg : answer);
 }
 
@@ -206,6 +212,7 @@ static void on_look(void *arg, const char *answer, const struct err *why)
     struct operation *op = arg;
     CLEANUP_TEXT struct text words = {0};
     op->power = NULL;
+    asked(op->o, op->node, why);
     if (why) {
         text_printf(&words, "the controller ended in the middle, and the BMC does not say: %s", why->msg);
         end(op, "unknown", words.s);
@@ -333,6 +340,17 @@ void operate_effect(struct operate *o, const char *key, const char *value)
         let_go(op);
 }
 
+size_t operate_waiting(const struct operate *o)
+{
+    size_t n = 0;
+    const struct operation *op;
+    DL_FOREACH2(o->list, op, next_one)
+    {
+        n++;
+    }
+    return n;
+}
+
 /* --- time ------------------------------------------------------------------------------------ */
 
 /* Something else is being done to the node: an operation whose record is gone, or a person's wish. */
@@ -376,8 +394,11 @@ static void begin(struct operation *op, struct mono now, struct wall wall)
 static void turn(struct operation *op, struct mono now, struct wall wall)
 {
     if (op->state == RUNS && now.ns > op->deadline.ns && op->power) {
+        struct err late;
+        err_set(&late, -ETIMEDOUT, "it did not end in time");
         power_cancel(STEAL(op->power));
-        end(op, "failed", "it did not end in time");
+        asked(op->o, op->node, &late);
+        end(op, "failed", late.msg);
     } else if (now.ns < op->next.ns) {
         return;
     } else if (op->state == WAITS) {
@@ -426,6 +447,7 @@ static void on_wish(void *arg, const char *answer, const struct err *why)
 {
     struct wish *w = arg;
     w->power = NULL;
+    asked(w->o, w->node, why);
     tell(w, answer, why);
 }
 

@@ -27,7 +27,6 @@ struct bmcs;
 int bmcs_parse(const char *path, const char *bytes, size_t len, struct bmcs **out, struct err *e);
 void bmcs_destroy(struct bmcs *b);
 
-#define OPERATE_KEY "effect/operate." /* and the node's name: the key of an operation's record */
 /* The node, a part of the key; NULL for the key of something else. */
 static inline const char *operate_key_node(const char *key)
 {
@@ -41,6 +40,8 @@ struct operate_sink {
     /* Asked right before it is begun, and again when that is written down: 0, -EAGAIN or -EBUSY with why;
      * -ESTALE: it is asked again in a moment. */
     int (*may)(void *arg, const char *node, const char *operation, struct err *e);
+    /* The node's BMC, or the script in its place, did what it was asked (why NULL), or did not. */
+    void (*asked)(void *arg, const char *node, const struct err *why);
 };
 
 struct operate;
@@ -53,6 +54,8 @@ void operate_destroy(struct operate *o);
 /* An effect's record, new or changed; value NULL: it is gone, and what is not begun is dropped. Operations
  * whose run is the agent's (node:, reboot, check:) are ignored. */
 void operate_effect(struct operate *o, const char *key, const char *value);
+
+size_t operate_waiting(const struct operate *o); /* operations that have not come to their end yet */
 
 /* Whether a driver knows how to do this to the node: 0, or -ENOENT with why not. */
 int operate_can(const struct operate *o, const char *node, const char *run, struct err *e);

@@ -79,6 +79,10 @@ static struct bmcs *read_bmcs(const struct world *w)
     return b;
 }
 
+static void on_asked(void *arg, const char *node, const struct err *why)
+{
+}
+
 static int setup(void **state)
 {
     struct world *w = mem_alloc(sizeof *w);
@@ -89,7 +93,7 @@ static int setup(void **state)
     snprintf(w->log, sizeof w->log, "%s/log", w->dir);
     write_script(w, "echo on");
     uv_loop_init(&w->loop);
-    const struct operate_sink sink = {w, on_result, on_may};
+    const struct operate_sink sink = {w, on_result, on_may, on_asked};
     w->bmcs = read_bmcs(w);
     w->operate = operate_create(&w->loop, w->bmcs, w->script, &sink);
     return 0;

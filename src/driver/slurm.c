@@ -24,7 +24,7 @@ enum {
     LIST_BYTES_MAX = 96 << 10,
 };
 
-static const char key_prefix[] = "effect/slurm.", service[] = "Slurm";
+static const char key_prefix[] = "effect/slurm.";
 
 /* --- the nodes ------------------------------------------------------------------------------- */
 
@@ -126,10 +126,10 @@ void node_say(struct slurm *s, struct node *n)
 void slurm_set_trouble(struct slurm *s, const struct err *why)
 {
     bool is_away = why != NULL;
-    if (s->is_away == is_away)
+    if (!is_away && !s->is_away)
         return;
     s->is_away = is_away;
-    s->sink.trouble(s->sink.arg, service, why);
+    s->sink.trouble(s->sink.arg, why);
 }
 
 struct span slurm_backoff(unsigned tries)

@@ -94,7 +94,8 @@ struct slurm_sink {
     /* Somebody wrote this reason to the node in the moment of a write of Fettle's, which undid that: it was
      * put back in their words, or could not be (why). */
     void (*restored)(void *arg, const char *node, const char *reason, const struct err *why);
-    void (*trouble)(void *arg, const char *service, const struct err *why);
+    /* Slurm does not answer, or does not do what it is told: told each time. NULL: that is over. */
+    void (*trouble)(void *arg, const struct err *why);
 };
 
 struct slurm;

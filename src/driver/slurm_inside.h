@@ -106,7 +106,7 @@ bool node_is_pasted(const struct slurm *s, const struct node *n, const char *rea
 /* Gives its result, n->said; the record may be there when it returns. */
 void node_say(struct slurm *s, struct node *n);
 
-/* Told when it begins, and when it is over (why NULL). */
+/* Told each time, with why; and once when it is over (NULL). */
 void slurm_set_trouble(struct slurm *s, const struct err *why);
 /* Whatever was told last and is to be done once more did not come about. */
 void slurm_judge_trouble(struct slurm *s);

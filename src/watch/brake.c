@@ -220,7 +220,7 @@ static void tell_budget(struct watch *w, const struct member *m, const struct bu
     w->budget_alarm = true;
     text_printf(&t, "stays in service: %u of %u nodes of %s%s are out, and at most %u may be", b->out,
                 b->nodes, strcmp(b->scope, "cluster") == 0 ? "the " : "", b->scope, b->limit);
-    w->sink.notice(w->sink.arg, "alarm.budget", m->name, t.s);
+    alarms_raise(&w->alarms, ALARM_BUDGET, "", m->name, t.s, w->wall);
 }
 
 /* --- the latch -------------------------------------------------------------------------------- */
@@ -280,21 +280,26 @@ static void count_surge(struct watch *w, struct mono now, const struct member *m
     text_printf(&t, "%zu nodes would be isolated within %s: nobody is until a person lets go of the latch",
                 kept, span_human(p->surge_window, window));
     w->tripped = true;
-    w->sink.notice(w->sink.arg, "alarm.surge", m->name, t.s);
+    alarms_raise(&w->alarms, ALARM_SURGE, "", m->name, t.s, w->wall);
     propose_latch(w);
 }
 
-/* What was counted before a person let go counts no more. */
+/* What was counted before a person let go counts no more. One that tripped under an earlier leader still
+ * holds. */
 static void follow_latch(struct watch *w)
 {
-    bool on = cluster_switch(w->cluster, "latch") != NULL;
-    if (on)
+    const char *held = cluster_switch(w->cluster, "latch");
+    if (held)
         w->tripped = false;
     else if (w->tripped)
         propose_latch(w);
-    if (w->latched && !on)
+    if (held && !w->latched && !alarms_find(&w->alarms, ALARM_SURGE, ""))
+        alarms_raise(&w->alarms, ALARM_SURGE, "", "", held, w->wall);
+    if (w->latched && !held) {
         w->n_surge = 0;
-    w->latched = on;
+        alarms_end(&w->alarms, ALARM_SURGE, "", "a person let go of the latch; nodes are isolated again");
+    }
+    w->latched = held != NULL;
 }
 
 /* --- before a node is isolated ---------------------------------------------------------------- */
@@ -502,7 +507,7 @@ void brake_sweep(struct watch *w)
     follow_latch(w);
     if (w->budget_alarm && !w->waiting) {
         w->budget_alarm = false;
-        w->sink.notice(w->sink.arg, "alarm.over", "", "no node waits for room in a budget any more");
+        alarms_end(&w->alarms, ALARM_BUDGET, "", "no node waits for room in a budget any more");
     }
     w->waiting = 0;
     w->totals.good = false;

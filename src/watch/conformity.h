@@ -75,8 +75,6 @@ const struct place_row *watch_rows(const struct watch *w, size_t *n);
 const struct member *watch_suggest(const struct watch *w, uint16_t class, uint32_t *share, uint32_t *all);
 /* True while too large a share of the class drifts at once. */
 bool watch_drift_alarm(const struct watch *w, uint16_t class);
-/* True while a rolling update of the class is past its deadline and nobody has ended it. */
-bool watch_rollout_overrun(const struct watch *w, uint16_t class);
 
 /* Whether m may be made the baseline of its class, or what a rollout leads to: 0, or -EBUSY with why
  * not (not live, stale, components unknown or not here yet, or what it is now is not recorded yet). */

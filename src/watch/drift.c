@@ -198,7 +198,7 @@ static void alarm_worn_out(struct watch *w, const struct member *m)
         return;
     s->worn = drift_of(m)->since;
     text_printf(&t, "drifts again after %d reboots within a week: a person is needed", REBOOTS_A_WEEK_MAX);
-    w->sink.notice(w->sink.arg, "alarm.drift", m->name, t.s);
+    alarms_raise(&w->alarms, ALARM_DRIFT, m->name, m->name, t.s, w->wall);
     text_fini(&t);
 }
 
@@ -291,6 +291,17 @@ void drift_examine(struct watch *w, struct mono now, const struct member *m, boo
             groups_add(w, now, calls[i].kind, m);
 }
 
+static void class_alarm(struct watch *w, enum alarm_kind kind, const struct class_state *c, bool stands,
+                        const char *text)
+{
+    CLEANUP_TEXT struct text subject = {0};
+    text_printf(&subject, "class %s", c->name);
+    if (stands)
+        alarms_raise(&w->alarms, kind, subject.s, "", text, w->wall);
+    else
+        alarms_end(&w->alarms, kind, subject.s, text);
+}
+
 /* Three at least: in a class of five, one drifted node is a fifth and no mass drift. */
 static void judge_class(struct watch *w, struct class_state *c)
 {
@@ -309,7 +320,7 @@ static void judge_class(struct watch *w, struct class_state *c)
     if (many)
         text_printf(&t, "%u %%: none is rebooted or counts as down for it until it is fewer",
                     w->policy.conform.drift_share_percent);
-    w->sink.notice(w->sink.arg, many ? "alarm.drift" : "alarm.over", "", t.s);
+    class_alarm(w, ALARM_DRIFT, c, many, t.s);
     text_fini(&t);
 }
 
@@ -324,7 +335,7 @@ static void judge_rollout(struct watch *w, struct class_state *c)
     text_printf(&t, "the rolling update of class \"%s\" is %s", c->name,
                 overrun ? "past its deadline: accept or revert it; who is neither is judged again"
                         : "not past its deadline any more");
-    w->sink.notice(w->sink.arg, overrun ? "alarm.rollout" : "alarm.over", "", t.s);
+    class_alarm(w, ALARM_ROLLOUT, c, overrun, t.s);
     text_fini(&t);
 }
 

@@ -303,7 +303,8 @@ static void test_who_comes_back_drifted_stays_out_and_the_alarm_rises(void **sta
     world_reboot(x, 2);
     world_says(x, 2, 2, A);
     world_run(x, 3);
-    world_said(x, "conform.seen lx02: kernel.release\nconform.restored lx02\n");
+    world_said(x, "conform.seen lx02: kernel.release\nconform.restored lx02\n"
+                  "alarm.over conform.persists lx02: none of these nodes drifts any more\n");
     assert_false(world_held(x, 2, CLAIM_DRIFT));
     world_destroy(x);
 }
@@ -462,7 +463,8 @@ static void test_what_is_not_remedied_in_time_counts_as_down(void **state)
     assert_true(world_held(x, 3, CLAIM_OVERDUE));
     world_says(x, 3, 3, A);
     world_run(x, 20);
-    world_said(x, "conform.seen lx03: package.bash\nconform.restored lx03\n");
+    world_said(x, "conform.seen lx03: package.bash\nconform.restored lx03\n"
+                  "alarm.over conform.overdue lx03: none of these nodes drifts any more\n");
     assert_true(world_held(x, 3, CLAIM_OVERDUE)); /* until a person approves */
     world_destroy(x);
 }
@@ -549,7 +551,10 @@ static void test_a_rollout_has_two_good_states_and_no_hurry(void **state)
                   "conform.overdue lx01\n"
                   "alarm.drift lx01: the time to remedy the drift is over: counts as down\n");
     run_verified(x, 1, 6, 23); /* the deadline is over */
-    assert_true(watch_rollout_overrun(x->w, 0));
+    const struct alarm *overrun = watch_alarms(x->w);
+    while (overrun && overrun->kind != ALARM_ROLLOUT)
+        overrun = overrun->next;
+    assert_non_null(overrun);
     world_said(
         x,
         "alarm.rollout : the rolling update of class \"default\" is past its deadline: accept or revert it; "
@@ -558,10 +563,12 @@ static void test_a_rollout_has_two_good_states_and_no_hurry(void **state)
         "alarm.drift lx05: the time to remedy the drift is over: counts as down\n");
     assert_int_equal(world_command(x, COMMAND_ROLLOUT_ACCEPT, "", "{\"class\":\"default\"}"), 0);
     world_run(x, 3);
-    world_said(x, "alarm.over : the rolling update of class \"default\" is not past its deadline any more\n"
+    world_said(x, "alarm.over class default: the rolling update of class \"default\" is not past its "
+                  "deadline any more\n"
                   "conform.drift lx05: kernel.release, package.bash (major)\n"
                   "conform.drift lx06: kernel.release (major)\n"
-                  "conform.restored lx01\n");
+                  "conform.restored lx01\n"
+                  "alarm.over conform.overdue lx01: none of these nodes drifts any more\n");
     world_destroy(x);
 }
 
@@ -677,7 +684,7 @@ static void test_mass_drift_reboots_nobody_and_takes_nobody_down(void **state)
     world_says_nothing(x);
     world_says(x, 7, 7, A);
     world_run(x, 3);
-    world_said(x, "alarm.over : 3 of 30 nodes of class \"gpu\" are drifted; they are judged again\n"
+    world_said(x, "alarm.over class gpu: 3 of 30 nodes of class \"gpu\" are drifted; they are judged again\n"
                   "conform.seen lx07: kernel.release\n"
                   "conform.restored lx07\n"
                   "conform.drift lx[06,08]: kernel.release (major)\n"

@@ -190,6 +190,13 @@ static void notice(void *arg, const char *what, const char *nodes, const char *t
     text_printf(&x->log, "%lld: %s %s: %s\n", (long long)(x->now_ms / 1000), what, nodes, text);
 }
 
+static void on_alarm(void *arg, const struct alarm *a, const char *over)
+{
+    struct world *x = arg;
+    text_printf(&x->log, "%lld: alarm.%s %s: %s\n", (long long)(x->now_ms / 1000),
+                over ? "over" : alarm_name(a->kind), over ? a->subject : a->nodes, over ? over : a->text);
+}
+
 /* --- life ------------------------------------------------------------------------------------ */
 
 void world_configure(struct world *x, const struct class_lines *classes, size_t n, const char *sensitive)
@@ -225,7 +232,7 @@ void world_configure(struct world *x, const struct class_lines *classes, size_t 
 
 void world_lead_anew(struct world *x)
 {
-    const struct watch_sink sink = {x, propose, notice};
+    const struct watch_sink sink = {x, propose, notice, on_alarm};
     watch_destroy(x->w);
     x->w = watch_create(x->c, &x->policy, world_now(x), &sink);
     for (size_t i = 1; i <= x->n; i++)

@@ -225,14 +225,14 @@ static int lies(struct watch *w, struct mono now, struct member *m, struct err *
             fingerprint_format(&k->kind->key.id, hex));
     if (!(k->flags & KNOWN_LIES)) {
         struct text t = {0};
+        k->flags |= KNOWN_LIES;
         text_printf(&t,
                     "it claims the fingerprint %s, and the components that it sent for it hash to "
                     "another: nothing of it is believed until it has shown a list that is right",
                     fingerprint_short(&k->kind->key.id, name));
-        w->sink.notice(w->sink.arg, "alarm.fingerprint", m->name, t.s);
+        alarms_raise(&w->alarms, ALARM_FINGERPRINT, m->name, m->name, t.s, w->wall);
         text_fini(&t);
     }
-    k->flags |= KNOWN_LIES;
     conformity_judge(w, now, m, true);
     return -EBADMSG;
 }

@@ -721,6 +721,11 @@ int held_check_now(const struct watch *w, struct mono now, const struct member *
 /* Somebody holds it in the scheduler. */
 bool held_elsewhere(const struct watch *w, const struct member *m);
 
+/* --- alarm_watch.c ---------------------------------------------------------------------------- */
+
+/* At the end of each sweep: ends alarms whose cause is gone, and raises those of shared causes. */
+void alarms_sweep(struct watch *w);
+
 /* --- watch.c --------------------------------------------------------------------------------- */
 
 /* What one sweep found. */
@@ -744,8 +749,9 @@ struct watch {
     uint32_t cursor;
     unsigned slice, sweeps;
     struct findings found;
-    bool alarm;
-    struct mono calm; /* when the last alarm ended: nobody is taken down for a full window from then */
+    struct alarms alarms;
+    bool alarm;       /* of mass silence */
+    struct mono calm; /* when the last one ended: nobody is taken down for a full window from then */
     size_t alarm_quiet, alarm_watched;
 
     struct known *known;

@@ -193,12 +193,16 @@ static void confirm(struct watch *w, struct mono now, const struct group *g, str
     }
 }
 
-static void alarm_nodes(struct watch *w, const struct hostlist *nodes, const char *text)
+/* Of each kind of command for the same nodes one. */
+static void alarm_nodes(struct watch *w, enum command_kind kind, const struct hostlist *nodes,
+                        const char *text)
 {
+    CLEANUP_TEXT struct text subject = {0};
     if (!nodes->n)
         return;
     CLEANUP_FREE char *folded = hostlist_fold((const char *const *)nodes->names, nodes->n);
-    w->sink.notice(w->sink.arg, "alarm.drift", folded, text);
+    text_printf(&subject, "%s %s", command_name(kind), folded);
+    alarms_raise(&w->alarms, ALARM_DRIFT, subject.s, folded, text, w->wall);
 }
 
 /* Whom a person is told of when the command is taken, and what. */
@@ -262,7 +266,7 @@ static void propose_group(struct watch *w, struct mono now, const struct group *
         return;
     }
     proposed(w, now, g, &nodes);
-    alarm_nodes(w, &whom, alarm);
+    alarm_nodes(w, (enum command_kind)g->key.command, &whom, alarm);
 }
 
 void groups_drop(struct watch *w)

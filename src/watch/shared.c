@@ -199,13 +199,8 @@ static bool propose_cause(struct watch *w, const struct outbreak *o, const struc
 
 static void declare(struct watch *w, struct outbreak *o, struct cause *c)
 {
-    CLEANUP_TEXT struct text t = {0};
     CLEANUP_FREE char *nodes = carriers_fold(w, o, c);
     c->severity = o->f.result;
-    text_add(&t, "one cause: ");
-    why_of(w, o, c, &t);
-    text_add(&t, "; nobody is isolated for it");
-    w->sink.notice(w->sink.arg, "alarm.shared", nodes, t.s);
     c->dirty = !propose_cause(w, o, c, nodes);
 }
 

@@ -192,11 +192,6 @@ const struct member *watch_suggest(const struct watch *w, uint16_t class, uint32
     return c->suggestion;
 }
 
-bool watch_rollout_overrun(const struct watch *w, uint16_t class)
-{
-    return class < w->n_classes && w->classes[class].overrun;
-}
-
 bool watch_drift_alarm(const struct watch *w, uint16_t class)
 {
     return class < w->n_classes && w->classes[class].alarm;

@@ -193,7 +193,7 @@ static void propose_shared(struct watch *w, const char *key, const char *nodes, 
 static void declare(struct watch *w, const struct trial *t, const struct run *r, const struct check *k)
 {
     CLEANUP_FREE char *nodes = fold_run(w, t, r);
-    CLEANUP_TEXT struct text key = {0}, why = {0}, notice = {0};
+    CLEANUP_TEXT struct text key = {0}, why = {0};
     const char *a = seat_member(w, &t->seats[r->nodes[0]])->name;
     const char *b = seat_member(w, &t->seats[r->nodes[r->n - 1]])->name;
     if (r->n == 2)
@@ -201,9 +201,6 @@ static void declare(struct watch *w, const struct trial *t, const struct run *r,
     else
         text_printf(&why, "%s fails among all of them, and each half of them passes", t->check);
     shared_key(t, nodes, &key);
-    text_printf(&notice, "one cause: %s; nobody is isolated for it", why.s);
-    if (!cluster_shared(w->cluster, key.s))
-        w->sink.notice(w->sink.arg, "alarm.shared", nodes, notice.s);
     propose_shared(w, key.s, nodes, why.s, k->severity);
 }
 

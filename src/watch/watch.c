@@ -97,6 +97,7 @@ struct watch *watch_create(struct cluster *c, const struct watch_policy *p, stru
     w->cluster = c;
     w->policy = *p;
     w->sink = *sink;
+    w->alarms = (struct alarms){.fn = sink->alarm, .arg = sink->arg};
     w->created = now;
     w->began = mono_add(now, p->spread);
     w->last_tick = now;
@@ -125,6 +126,7 @@ void watch_destroy(struct watch *w)
     gather_destroy(w);
     conformity_destroy(w);
     health_destroy(w);
+    alarms_fini(&w->alarms);
     for (size_t i = 0; i < w->n; i++) {
         report_fini(&w->seen[i].report);
         free(w->seen[i].version);
@@ -384,7 +386,10 @@ static void judge_alarm(struct watch *w)
             f->quiet, f->watched, w->policy.silent_share_percent);
     else
         text_printf(&t, "%zu of %zu nodes are silent; nodes are judged again", f->quiet, f->watched);
-    w->sink.notice(w->sink.arg, many ? "alarm.silence" : "alarm.over", "", t.s);
+    if (many)
+        alarms_raise(&w->alarms, ALARM_SILENCE, "", "", t.s, w->wall);
+    else
+        alarms_end(&w->alarms, ALARM_SILENCE, "", t.s);
     text_fini(&t);
 }
 
@@ -456,6 +461,7 @@ static void end_sweep(struct watch *w)
     drift_end_sweep(w);
     gather_sweep(w, watch_awake(w, w->last_tick));
     health_end_sweep(w, watch_awake(w, w->last_tick));
+    alarms_sweep(w);
 }
 
 void watch_tick(struct watch *w, struct mono now, struct wall wall)

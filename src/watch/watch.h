@@ -7,6 +7,7 @@
 #include "cluster/cluster.h"
 #include "node/elsewhere.h"
 #include "node/report.h"
+#include "watch/alarm.h"
 #include "watch/conformity.h"
 #include "watch/health.h"
 
@@ -81,11 +82,10 @@ struct watch_sink {
     bool (*propose)(void *arg, enum command_kind kind, const struct hostlist *nodes, const char *reason,
                     const char *set);
     /* Something was observed that is no decision: "node.late", "node.live", "node.duplicate",
-     * "alarm.silence", "alarm.over",
-     * "alarm.drift", "alarm.fingerprint" (somebody lies), "alarm.rollout" (past its deadline), "alarm.budget"
-     * (a node stays in service for want of room), "alarm.surge", "alarm.shared". nodes is
-     * a folded list, may be "". */
+     * nodes is a folded list, may be "". */
     void (*notice)(void *arg, const char *what, const char *nodes, const char *text);
+    /* An alarm begins, or is over. */
+    alarm_fn *alarm;
 };
 
 struct watch;
@@ -130,5 +130,11 @@ void watch_fitness(const struct watch *w, struct mono now, const struct member *
                    struct text *shortfall, struct fitness *f);
 /* True while the alarm of mass silence stands; *silent of *all nodes. */
 bool watch_alarm(const struct watch *w, size_t *silent, size_t *all);
+/* The alarms that stand, oldest first. */
+const struct alarm *watch_alarms(const struct watch *w);
+/* For alarms that the shell knows of: as alarms_raise and alarms_end. */
+void watch_alarm_raise(struct watch *w, enum alarm_kind kind, const char *subject, const char *nodes,
+                       const char *text, struct wall at);
+void watch_alarm_end(struct watch *w, enum alarm_kind kind, const char *subject, const char *why);
 
 #endif

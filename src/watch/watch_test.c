@@ -63,6 +63,13 @@ static void notice(void *arg, const char *what, const char *nodes, const char *t
     text_printf(&x->log, "%lld: %s %s: %s\n", (long long)(x->now_ms / 1000), what, nodes, text);
 }
 
+static void on_alarm(void *arg, const struct alarm *a, const char *over)
+{
+    struct world *x = arg;
+    text_printf(&x->log, "%lld: alarm.%s %s: %s\n", (long long)(x->now_ms / 1000),
+                over ? "over" : alarm_name(a->kind), over ? a->subject : a->nodes, over ? over : a->text);
+}
+
 static void configure(struct world *x, size_t n)
 {
     struct roster r = {.partition_max = 31, .n = n, .nodes = mem_alloc(n * sizeof *r.nodes)};
@@ -77,7 +84,7 @@ static void configure(struct world *x, size_t n)
 
 static void watch_anew(struct world *x)
 {
-    const struct watch_sink sink = {x, propose, notice};
+    const struct watch_sink sink = {x, propose, notice, on_alarm};
     watch_destroy(x->w);
     x->w = watch_create(x->c, &x->policy, now_of(x), &sink);
 }

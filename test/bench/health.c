@@ -83,6 +83,11 @@ static void notice(void *arg, const char *what, const char *nodes, const char *t
     (void)arg, (void)what, (void)nodes, (void)text;
 }
 
+static void on_alarm(void *arg, const struct alarm *a, const char *over)
+{
+    (void)arg, (void)a, (void)over;
+}
+
 /* --- nodes ------------------------------------------------------------------------------------ */
 
 static void boot_of(size_t i, char out[static 37])
@@ -213,7 +218,7 @@ int main(int argc, char **argv)
                                       .override = span_s(4 * 3600),
                                       .remedies_a_week = 5,
                                       .checks = &checks};
-    const struct watch_sink sink = {&b, propose, notice};
+    const struct watch_sink sink = {&b, propose, notice, on_alarm};
     b.c = cluster_create();
     b.nodes = mem_alloc(b.n * sizeof *b.nodes);
     meet_all(&b);

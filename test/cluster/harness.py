@@ -399,6 +399,14 @@ class Controller:
     def status(self):
         return self.get('/v1/status')
 
+    def alarms(self):
+        """The names of the alarms that stand, with their subjects."""
+        return [f"{a['alarm']} {a['subject']}".strip() for a in self.status()['alarms']]
+
+    def counterpart(self, name):
+        """How it stands with another system; None when it is not configured."""
+        return next((x for x in self.status()['counterparts'] if x['name'] == name), None)
+
     def node(self, name):
         return self.get(f'/v1/nodes/{name}')['node']
 

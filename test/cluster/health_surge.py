@@ -62,12 +62,14 @@ def test_the_same_fault_on_all_is_one_cause(world):
     for n in NODES:
         unmount(world, n)
     wait_alarm(c, 'shared')
+    check(any(a.startswith('shared ') for a in c.alarms()), f'no shared cause among the alarms {c.alarms()}')
     wait_ill(c, NODES)
     holds('most are in service', 4, lambda: len(out(c, NODES)) < 10)
     for n in NODES:
         mount(world, n)
     wait_health(c, NODES, 'ok')
     wait('all incidents are closed', lambda: not any(incidents(c, n) for n in NODES))
+    wait('no alarm of it is left', lambda: not any(a.startswith('shared ') for a in c.alarms()))
     for n in NODES:
         if step(c, n) == 'queue':
             c.fettle('queue', 'resolve', n, '--reason', 'the server is back')
@@ -96,7 +98,9 @@ def test_many_different_faults_trip_the_latch(world):
     for n in NODES[3:]:
         os.remove(world.path(f'{n}.bad'))
     c.wait_nodes('most are well', NODES[3:], Health='ok')
+    wait('the alarm is told anew', lambda: 'surge' in c.alarms())
     c.fettle('brake', 'release', 'latch', '--reason', 'it was the power')
+    wait('the alarm ends', lambda: 'surge' not in c.alarms() and c.log_lines('alarm.over', 'let go of the latch'))
     for n in NODES[:3]:
         wait_step(c, n, 'queue')
 
@@ -132,6 +136,7 @@ def test_budgets_hold_and_who_waits_goes_next(world):
         check(len(out(c, NODES)) <= 2, 'more than two are out')
     c.wait_nodes('all are in service', NODES, Lifecycle='available', Schedulable=True)
     wait('the alarm is over', lambda: c.log_lines(' alarm.over'))
+    wait('no alarm is left', lambda: c.alarms() == [])
 
 
 def test_a_lemon_is_a_person_s_in_the_end(world):

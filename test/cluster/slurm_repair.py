@@ -251,6 +251,10 @@ def broken_slurm(world, mode):
     before = len(calls(world))
     set_mode(world, mode)
     wait('it is noticed', lambda: c.log_lines('alarm.slurm'))
+    slurm = c.counterpart('Slurm')
+    equal((slurm['state'], c.alarms()), ('trouble', ['slurm Slurm']), 'Slurm, and the alarms')
+    check(slurm['text'] and slurm['last_success'] <= slurm['since'], f'words and times of {slurm}')
+    contains(c.fettle('status'), 'Slurm        TROUBLE since', 'fettle status')
     unmount(world, 'c1')
     wait('the incident is recorded', lambda: incidents(c, 'c1'))
     wait_step(c, 'c1', 'isolate')
@@ -261,6 +265,7 @@ def broken_slurm(world, mode):
     set_mode(world, 'fine')
     wait_back(c, l, 'c1')
     equal(len(repair(c, 'c1')['attempts']), 1, 'attempts')
+    wait('Slurm is all right', lambda: c.counterpart('Slurm')['state'] == 'ok' and c.alarms() == [])
 
 
 def test_scontrol_that_hangs(world):
@@ -269,6 +274,19 @@ def test_scontrol_that_hangs(world):
 
 def test_scontrol_that_prints_garbage(world):
     broken_slurm(world, 'noise')
+
+
+def test_a_word_of_slurm_s_that_is_not_known(world):
+    """It is shown, and ends when Slurm says known words again."""
+    _, c, _ = slurm_ward(world)
+    wait('Slurm is all right', lambda: c.counterpart('Slurm')['state'] == 'ok')
+    equal(c.counterpart('MQTT'), None, 'a system that is not configured')
+    set_mode(world, 'news')
+    wait('it is told', lambda: 'slurm Slurm' in c.alarms())
+    contains(c.counterpart('Slurm')['text'], 'which is not known', 'the trouble in words')
+    set_mode(world, 'fine')
+    wait('it is over', lambda: c.alarms() == [])
+    equal(len(c.log_lines(' alarm.over: Slurm answers again')), 1, 'how often that is told')
 
 
 def test_scontrol_that_stops_half_way(world):

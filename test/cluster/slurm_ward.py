@@ -26,6 +26,7 @@ first) case "$*" in
   *"show node"*) exit 1 ;;
   esac ;;
 nothing) exit 0 ;;
+news) {1} "$@" | sed 's/ State=IDLE/ State=LEVITATING/'; exit 0 ;;
 odd) {1} "$@" | sed 's/ State=ACTIVE/ State=LEVITATING/'; exit 0 ;;
 esac
 exec {1} "$@"

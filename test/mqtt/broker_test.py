@@ -6,7 +6,7 @@ import shutil
 import socket
 import time
 
-from harness import ROOT, Failed, Skipped, contains, equal, holds, main, wait
+from harness import ROOT, Failed, Skipped, check, contains, equal, holds, main, wait
 from ward import health, incidents, step, ward, wait_step
 
 MQTTPUB = os.environ['FETTLE_MQTTPUB']
@@ -199,8 +199,11 @@ def test_a_broker_that_goes_and_comes_is_no_harm(world):
     wait('the alarm is raised', lambda: c.log_lines('alarm.mqtt'))
     c.fettle('node', 'drain', 'n1', '--reason', 'test')
     equal(len(c.log_lines('alarm.mqtt')), 1, 'alarms')
+    equal((c.alarms(), c.counterpart('MQTT')['state']), (['mqtt MQTT'], 'trouble'), 'the alarms, and the broker')
+    check(c.counterpart('MQTT')['waiting'] >= 0, 'what waits for it')
     b.start()
     wait('the alarm is over', lambda: c.log_lines('alarm.over'))
+    equal((c.alarms(), c.counterpart('MQTT')['state']), ([], 'ok'), 'the alarms, and the broker')
     wait('the state is published anew', lambda: (b.state('n1') or {}).get('state') == 'drained')
     equal(b.state('n2')['state'], 'available', 'the other one')
 

@@ -80,8 +80,9 @@ static int on_may_reboot(void *arg, const char *node, const char *boot, struct e
 static void on_trouble(void *arg, const char *service, const struct err *why)
 {
     struct world *w = arg;
-    w->n_away += why != NULL;
-    w->n_back += why == NULL;
+    bool was_away = w->n_away > w->n_back;
+    w->n_away += why && !was_away;
+    w->n_back += !why && was_away;
     if (why)
         snprintf(w->last_trouble, sizeof w->last_trouble, "%.30s: %s", service, why->msg);
 }

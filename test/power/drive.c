@@ -81,12 +81,16 @@ static void on_input(uv_stream_t *s, ssize_t n, const uv_buf_t *buf)
     world.input.len = left;
 }
 
+static void on_asked(void *arg, const char *node, const struct err *why)
+{
+}
+
 int main(int argc, char **argv)
 {
     struct err e = {0};
     CLEANUP_TEXT struct text bytes = {0};
     struct bmcs *bmcs = NULL;
-    const struct operate_sink sink = {.result = on_result, .may = on_may};
+    const struct operate_sink sink = {.result = on_result, .may = on_may, .asked = on_asked};
     if (argc < 2 || conf_read_bytes(argv[1], &bytes, &e) < 0 ||
         bmcs_parse(argv[1], bytes.s, bytes.len, &bmcs, &e) < 0) {
         fprintf(stderr, "%s\n", e.msg);

@@ -149,6 +149,21 @@ static void check_facts(struct sim *s, int i, const struct member *m)
         sim_fail(s, "%s is heard in the future", n->name);
 }
 
+/* The list of alarms says what stands: the one of mass silence while it is so, and none twice. */
+static void check_alarms(struct sim *s, bool silence)
+{
+    bool listed = false;
+    for (const struct alarm *a = watch_alarms(s->watch); a; a = a->next) {
+        listed |= a->kind == ALARM_SILENCE;
+        for (const struct alarm *b = a->next; b; b = b->next)
+            if (a->kind == b->kind && strcmp(a->subject, b->subject) == 0)
+                sim_fail(s, "the alarm %s %s stands twice", alarm_name(a->kind), a->subject);
+    }
+    if (listed != silence)
+        sim_fail(s, "mass silence %s, and its alarm %s", silence ? "lasts" : "is over",
+                 listed ? "stands" : "does not stand");
+}
+
 /* What must happen in the end: who is silent goes down, who sends is heard, who is heard returns. */
 static void check_progress(struct sim *s, int i, const struct member *m)
 {
@@ -158,6 +173,7 @@ static void check_progress(struct sim *s, int i, const struct member *m)
     int64_t slack = s->policy.spread.ns + s->delay_max + span_s(6).ns;
     size_t silent, all;
     bool alarm = watch_alarm(s->watch, &silent, &all);
+    check_alarms(s, alarm);
     if (alarm || s->store_bad_at > s->now - span_s(20).ns || !a.listed || !a.admitted || a.silent ||
         s->jobs || s->now - s->patience_at < slack)
         n->down_due = n->down_due > p->silent.ns ? p->silent.ns : n->down_due;

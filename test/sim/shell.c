@@ -63,10 +63,20 @@ static void notice(void *arg, const char *what, const char *nodes, const char *t
 {
     struct sim *s = arg;
     s->duplicates += strcmp(what, "node.duplicate") == 0;
-    s->alarms += strcmp(what, "alarm.silence") == 0;
-    s->shared_causes += strcmp(what, "alarm.shared") == 0;
-    s->latches += strcmp(what, "alarm.surge") == 0;
     sim_say(s, "%s %s: %s", what, nodes, text);
+}
+
+static void on_alarm(void *arg, const struct alarm *a, const char *over)
+{
+    struct sim *s = arg;
+    if (over) {
+        sim_say(s, "alarm.over %s %s: %s", alarm_name(a->kind), a->subject, over);
+        return;
+    }
+    s->alarms += a->kind == ALARM_SILENCE;
+    s->shared_causes += a->kind == ALARM_SHARED;
+    s->latches += a->kind == ALARM_SURGE;
+    sim_say(s, "alarm.%s %s: %s", alarm_name(a->kind), a->nodes, a->text);
 }
 
 /* --- the configuration ----------------------------------------------------------------------- */
@@ -114,7 +124,7 @@ static void configure_share(struct sim *s)
 void shell_start(struct sim *s)
 {
     struct roster r;
-    const struct watch_sink sink = {s, propose, notice};
+    const struct watch_sink sink = {s, propose, notice, on_alarm};
     s->term++;
     s->leads++;
     s->claims = 0;

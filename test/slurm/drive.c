@@ -158,9 +158,12 @@ static void on_restored(void *arg, const char *node, const char *reason, const s
     printf("%s %s %s\n", why ? "lost" : "restored", node, reason);
 }
 
-static void on_trouble(void *arg, const char *service, const struct err *why)
+static void on_trouble(void *arg, const struct err *why)
 {
-    printf("trouble %s %s\n", service, why ? why->msg : "over");
+    static bool is_away;
+    if (!why || !is_away)
+        printf("trouble Slurm %s\n", why ? why->msg : "over");
+    is_away = why != NULL;
 }
 
 /* --- the loop -------------------------------------------------------------------------------- */

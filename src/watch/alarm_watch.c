@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The alarms of the watch. Those of masses and brakes are raised and ended where they are judged. Those that
+ * rest on a record or on what is known of a node end here, in each sweep, so that none is left standing
+ * whatever way its cause went: a restore, an accepted baseline, a person's command, a node that was taken off
+ * the list. Those of shared causes begin here as well, so that a new leader tells what its predecessor found.
+ */
+#include "watch/inside.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const struct alarm *watch_alarms(const struct watch *w)
+{
+    return w->alarms.list;
+}
+
+void watch_alarm_raise(struct watch *w, enum alarm_kind kind, const char *subject, const char *nodes,
+                       const char *text, struct wall at)
+{
+    alarms_raise(&w->alarms, kind, subject, nodes, text, at);
+}
+
+void watch_alarm_end(struct watch *w, enum alarm_kind kind, const char *subject, const char *why)
+{
+    alarms_end(&w->alarms, kind, subject, why);
+}
+
+static bool is_open(const struct watch *w, const struct member *m)
+{
+    const struct drift *d = drift_of(m);
+    return m->listed && ((d && d->state != DRIFT_REMEDIED) || w->known[m->id].proof == CONFORMANCE_DRIFTED);
+}
+
+static bool any_open(const struct watch *w, const char *folded)
+{
+    CLEANUP_HOSTLIST struct hostlist nodes = {0};
+    hostlist_parse(folded, &nodes, NULL);
+    for (size_t i = 0; i < nodes.n; i++) {
+        const struct member *m = cluster_find(w->cluster, nodes.names[i]);
+        if (m && m->id < w->n && is_open(w, m))
+            return true;
+    }
+    return false;
+}
+
+static bool lies(const struct watch *w, const char *node)
+{
+    const struct member *m = cluster_find(w->cluster, node);
+    return m && m->listed && m->id < w->n && (w->known[m->id].flags & KNOWN_LIES);
+}
+
+/* Classes come and go with the configuration. */
+static bool class_alarms(const struct watch *w, const struct alarm *a)
+{
+    for (size_t i = 0; i < w->n_classes; i++) {
+        CLEANUP_TEXT struct text subject = {0};
+        text_printf(&subject, "class %s", w->classes[i].name);
+        if (strcmp(subject.s, a->subject) == 0)
+            return a->kind == ALARM_DRIFT ? w->classes[i].alarm : w->classes[i].overrun;
+    }
+    return false;
+}
+
+/* NULL: it stands. */
+static const char *over(const struct watch *w, const struct alarm *a)
+{
+    if (a->kind == ALARM_SHARED && !cluster_shared(w->cluster, a->subject))
+        return "the shared cause is over";
+    if (a->kind == ALARM_FINGERPRINT && !lies(w, a->subject))
+        return "the node has shown a list that is right, or is no longer listed";
+    if (a->kind == ALARM_DRIFT && *a->nodes)
+        return any_open(w, a->nodes) ? NULL : "none of these nodes drifts any more";
+    if ((a->kind == ALARM_DRIFT || a->kind == ALARM_ROLLOUT) && !class_alarms(w, a))
+        return "there is no such class any more";
+    return NULL;
+}
+
+static void on_shared(void *arg, const struct shared_cause *s)
+{
+    struct watch *w = arg;
+    CLEANUP_TEXT struct text t = {0};
+    text_printf(&t, "one cause: %s; nobody is isolated for it", s->why);
+    alarms_raise(&w->alarms, ALARM_SHARED, s->key, s->nodes, t.s, w->wall);
+}
+
+void alarms_sweep(struct watch *w)
+{
+    const struct alarm *a = w->alarms.list, *next;
+    cluster_each_shared(w->cluster, on_shared, w);
+    for (; a; a = next) {
+        const char *why = over(w, a);
+        next = a->next;
+        if (why)
+            alarms_end(&w->alarms, a->kind, a->subject, why);
+    }
+}
