@@ -73,6 +73,8 @@ void config_fini(struct config *c);
  * And for each file of health: "the records of CheckConf changed". */
 void config_compare(const struct config *was, const struct config *is, struct text *changes);
 
+const char *config_name(enum setting s); /* "HeartBeatInterval" */
+
 /* Time over which n agents spread their first try to connect: 1.5 ms each. */
 struct span config_spread(size_t n);
 

@@ -34,7 +34,6 @@ void config_compare_classes(const struct config *was, const struct config *is, s
  * are not there and are read later. */
 void config_doubt(struct config *c);
 
-const char *config_name(enum setting s);
 /* Says who wanted a file that cannot be read; a bad line (-EINVAL) has named itself. Returns rc. */
 int config_refuse_file(const struct config *c, enum setting s, int rc, struct err *e);
 /* The field of a record, in any case; NULL when it has none. */

@@ -10,6 +10,7 @@
 #include "controller/committer.h"
 #include "controller/config.h"
 #include "controller/counterpart.h"
+#include "controller/guard.h"
 #include "controller/outbox.h"
 #include "controller/proposals.h"
 #include "controller/trials.h"
@@ -177,6 +178,8 @@ static int reload(void *arg, const char *actor, struct text *changes, struct err
     struct controller *c = arg;
     struct config fresh;
     int rc = config_read(c->conf.path, &fresh, e);
+    if (rc == 0 && (rc = guard_config(&fresh, e)) < 0)
+        config_fini(&fresh);
     if (rc < 0) {
         log_error("the configuration is not taken, the old one stays in force: %s", e ? e->msg : "");
         return rc;
@@ -540,6 +543,11 @@ int controller_open(uv_loop_t *loop, const char *config_path, const char *state_
         log_debug(LOG_INIT, "%s is read: %zu nodes, %zu collectors", config_path, c->conf.roster.n,
                   c->conf.collectors.n);
         warn_of(&c->conf, NULL);
+        rc = guard_config(&c->conf, e);
+    }
+    if (rc == 0)
+        rc = guard_state(state_dir, e);
+    if (rc == 0) {
         rc = open_state(c, state_dir, &revision, e);
     }
     if (rc == 0) {

@@ -197,6 +197,14 @@ static int take_record(struct bmcs *all, const struct conf *file, const struct c
     return rc < 0 ? err_wrap(e, -EINVAL, "%s:%d", file->path, line->number) : 0;
 }
 
+int bmcs_each_secret(const struct bmcs *b, bmcs_secret_fn *fn, void *arg, struct err *e)
+{
+    int rc = 0;
+    for (size_t i = 0; b && i < b->n && rc == 0; i++)
+        rc = *b->list[i].password_file ? fn(arg, b->list[i].password_file, e) : 0;
+    return rc;
+}
+
 int bmcs_parse(const char *path, const char *bytes, size_t len, struct bmcs **out, struct err *e)
 {
     struct conf file;

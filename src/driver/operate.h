@@ -26,7 +26,12 @@ struct bmcs;
 /* path is for the sentences. -EINVAL "PATH:LINE: ..." */
 int bmcs_parse(const char *path, const char *bytes, size_t len, struct bmcs **out, struct err *e);
 void bmcs_destroy(struct bmcs *b);
+/* Calls fn with each file that holds a password; it returns 0, or an error that ends the walk. b may be NULL.
+ */
+typedef int bmcs_secret_fn(void *arg, const char *path, struct err *e);
+int bmcs_each_secret(const struct bmcs *b, bmcs_secret_fn *fn, void *arg, struct err *e);
 
+#define OPERATE_KEY "effect/operate." /* and the node's name: the key of an operation's record */
 /* The node, a part of the key; NULL for the key of something else. */
 static inline const char *operate_key_node(const char *key)
 {

@@ -3,10 +3,11 @@
 import contextlib
 import os
 import random
+import re
 import shutil
 import subprocess
 
-from harness import CALM, Agent, Controller, Failed, check, contains, equal, main, need_root, program, wait
+from harness import CALM, ROOT, Agent, Controller, Failed, check, contains, equal, main, need_root, program, wait
 
 
 def fill(path):
@@ -233,6 +234,34 @@ def test_killed_while_it_is_made(world):
         c.start()
         equal(c.node('n01')['Claims'], 1, 'claims')
         c.process.stop()
+
+
+def test_keys_and_state_that_others_reach(world):
+    """It refuses to start, with the command that mends it; then it starts. So it does with a file of a password, and
+    with a directory of the socket that others may write; a reload of such a configuration is refused."""
+    c = Controller(world, 'Name=n01\n')
+    secret = world.write('secret', 'xyzzy')
+    os.chmod(secret, 0o600)
+    bmcs = world.write('bmc.conf', f'Nodes=n01 Driver=ipmi Address=127.0.0.1:1 User=a PasswordFile={secret}\n')
+    c.write(BmcConf=bmcs)
+    c.fettle('reload')
+    os.chmod(secret, 0o644)
+    contains(c.fettle('reload', status=2), f'mend it with "chmod go-rwx {secret}"', 'what the tool says of a reload')
+    c.process.stop()
+    spoils = [(secret, 'chmod', '640'), (os.path.join(c.state, 'ca.key'), 'chmod', '640'),
+              (os.path.join(c.state, 'state.db'), 'chmod', '646'), (os.path.join(c.state, 'ca.pem'), 'chmod', '666'),
+              (c.state, 'chmod', '777'), (c.dir, 'chmod', '777')]
+    spoils += [(os.path.join(c.state, 'ca.key'), 'chown', '12345'), (c.state, 'chown', '12345')] if ROOT else []
+    os.chmod(secret, 0o600)
+    for path, command, what in spoils:
+        world.run([command, what, path])
+        c.launch()
+        equal(c.process.wait_end(), 1, f'{command} {what} {path}: the exit status')
+        line = c.log().strip().splitlines()[-1]
+        advice = re.search(r'mend it with "((?:chmod|chown) [^"]*)"', line)
+        check(advice and path in line, f'{command} {what} {path}: the log ends with {line!r}')
+        equal(world.run(['sh', '-c', advice.group(1)])[0], 0, advice.group(1))
+    c.start()
 
 
 def test_state_is_private(world):

@@ -98,8 +98,10 @@ class Broker:
 
     def settings(self):
         own = {'MqttCertificate': self.world.path('own.crt'), 'MqttKey': self.world.path('own.key')} if self.asks else {}
+        secret = self.world.write('mqtt.secret', PASSWORD + '\n')
+        os.chmod(secret, 0o600)
         return {**own, 'MqttBroker': f'localhost:{self.port}', 'MqttUser': 'fettle',
-                'MqttPasswordFile': self.world.write('mqtt.secret', PASSWORD + '\n'),
+                'MqttPasswordFile': secret,
                 'MqttCA': self.world.path('ca.crt') if self.tls else None}
 
 
