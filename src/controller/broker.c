@@ -181,15 +181,25 @@ static void log_head(struct text *t, const char *event, struct wall at, const ch
     add_string(t, "node", node);
 }
 
-static void log_move(struct broker *b, const struct member *m, const struct shown *was, struct wall at)
+struct move {
+    enum lifecycle left, entered;
+    enum step left_step, entered_step;
+};
+
+static const char *step_or_null(enum step s)
+{
+    return s == STEP_NONE ? NULL : step_name(s);
+}
+
+static void log_move(struct broker *b, const struct member *m, const struct move *v, struct wall at)
 {
     CLEANUP_TEXT struct text t = {0};
     const struct repair *r = member_repair(m);
     log_head(&t, "state.changed", at, m->name);
-    add_string(&t, "left", lifecycle_name(was->lifecycle));
-    add_string(&t, "entered", lifecycle_name(lifecycle(m)));
-    add_string(&t, "left_step", was->step ? step_name(was->step) : NULL);
-    add_string(&t, "entered_step", r ? step_name(r->step) : NULL);
+    add_string(&t, "left", lifecycle_name(v->left));
+    add_string(&t, "entered", lifecycle_name(v->entered));
+    add_string(&t, "left_step", step_or_null(v->left_step));
+    add_string(&t, "entered_step", step_or_null(v->entered_step));
     add_string(&t, "why", r ? r->why : "");
     text_add_char(&t, '}');
     publish_log(b, &t);
@@ -245,6 +255,25 @@ static void log_entry(struct broker *b, const struct store_entry *entry, uint64_
     publish_log(b, &t);
 }
 
+/* A repair goes on as soon as no work is left, often in the commit that says so: then nobody has seen the
+ * node drained, though it is. Where it goes on under work it is not. */
+static bool was_drained(const struct broker *b, const struct member *m, const struct move *v)
+{
+    return v->left == LIFECYCLE_DRAINING && v->entered != LIFECYCLE_DRAINED &&
+           v->entered != LIFECYCLE_AVAILABLE && watch_work(b->with.watch, m) == WORK_IDLE;
+}
+
+static void log_moves(struct broker *b, const struct member *m, const struct shown *was, struct wall at)
+{
+    struct move v = {was->lifecycle, lifecycle(m), was->step, step(m)};
+    if (was_drained(b, m, &v)) {
+        const struct move first = {v.left, LIFECYCLE_DRAINED, v.left_step, v.left_step};
+        log_move(b, m, &first, at);
+        v.left = LIFECYCLE_DRAINED;
+    }
+    log_move(b, m, &v, at);
+}
+
 static void note_change(struct broker *b, const struct member *m, struct wall at, bool each)
 {
     struct shown was;
@@ -256,7 +285,7 @@ static void note_change(struct broker *b, const struct member *m, struct wall at
     mark(b, m);
     if (!each)
         return;
-    log_move(b, m, &was, at);
+    log_moves(b, m, &was, at);
     if (step(m) == was.step)
         return;
     if (step(m) == STEP_REMEDY || step(m) == STEP_REPLACE || step(m) == STEP_QUEUE)

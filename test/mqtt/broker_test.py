@@ -136,6 +136,10 @@ def test_an_event_of_sensu_takes_a_node_out_and_the_log_says_so(world):
     moves = wait('the log says so', lambda: [x for x in map(lambda l: json.loads(l[1]), log())
                                              if x['event'] == 'state.changed' and x['entered'] == 'work_queue'])
     equal(moves[0]['node'], 'n1', 'who entered the work queue')
+    path = [(x['left'], x['entered']) for x in map(lambda l: json.loads(l[1]), log())
+            if x['event'] == 'state.changed' and x['node'] == 'n1']
+    equal(path, [('available', 'draining'), ('draining', 'drained'), ('drained', 'work_queue')],
+          'the way of the node')
     wait('so it does where ClusterWare has it', lambda: any('"entered":"work_queue"' in l[1] for l in theirs()))
 
 
