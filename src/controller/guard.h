@@ -7,8 +7,8 @@
 /*
  * Whether what has to be the controller's own is: keys, state, passwords and tokens that nobody else may read
  * or write, and a directory of the local socket that nobody else may write, who could put a socket of his own
- * there. Each function returns 0, or a negative errno with the command that mends it. What does not exist is all right
- * here.
+ * there. Each function returns 0, or a negative errno with the command that mends it. What does not exist is
+ * all right here.
  */
 
 /* The state directory with all that is in it. Before it is opened. */

@@ -81,7 +81,7 @@ struct watch_sink {
      * at a time), and it will be proposed again. */
     bool (*propose)(void *arg, enum command_kind kind, const struct hostlist *nodes, const char *reason,
                     const char *set);
-    /* Something was observed that is no decision: "node.late", "node.live", "node.duplicate",
+    /* Something was observed that is no decision: "node.late", "node.live", "node.duplicate".
      * nodes is a folded list, may be "". */
     void (*notice)(void *arg, const char *what, const char *nodes, const char *text);
     /* An alarm begins, or is over. */
