@@ -3,12 +3,25 @@
 
 #include "base/log.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-enum kind { IS_TEXT, IS_PATH, IS_FILE, IS_URL, IS_NUMBER, IS_SPAN, IS_FLAG, IS_HOSTS, IS_WORDS, IS_CHOICE };
+enum kind {
+    IS_TEXT,
+    IS_PATH,
+    IS_FILE,
+    IS_URL,
+    IS_NUMBER,
+    IS_SPAN,
+    IS_FLAG,
+    IS_HOSTS,
+    IS_WORDS,
+    IS_CHOICE,
+    IS_ADDRESS
+};
 
 static const struct row {
     const char *name;
@@ -84,6 +97,15 @@ static int check_path(const char *value, struct err *e)
     return 0;
 }
 
+/* Read at start: one that cannot be listened on would otherwise be found when the controller starts next. */
+static int check_address(const char *value, struct err *e)
+{
+    struct in6_addr address;
+    if (inet_pton(AF_INET, value, &address) == 1 || inet_pton(AF_INET6, value, &address) == 1)
+        return 0;
+    return err_set(e, -EINVAL, "\"%.200s\" is no address of IPv4 or IPv6, as 0.0.0.0 or ::1", value);
+}
+
 /* What stands before a service's paths. Slashes at the end go. */
 static int parse_url(char *value, struct err *e)
 {
@@ -117,6 +139,7 @@ static int parse_value(struct config *c, enum setting s, struct err *e)
     case IS_URL: return *value ? parse_url(value, e) : 0;
     case IS_NUMBER: return text_parse_u64(value, row->min, row->max, &c->number[s], e);
     case IS_SPAN: return *value ? parse_span(row, value, &c->number[s], e) : 0;
+    case IS_ADDRESS: return check_address(value, e);
     case IS_CHOICE: return parse_choice(value, row->unit, &c->number[s], e);
     case IS_WORDS: return log_parse_flags(value, &c->debug_flags, e);
     case IS_HOSTS:
@@ -341,8 +364,12 @@ const struct conf_field *config_field(const struct conf_line *line, const char *
     return NULL;
 }
 
-static int check_collectors(const struct config *c, struct err *e)
+static int check_names(const struct config *c, struct err *e)
 {
+    const char *machine = c->text[SETTING_CONTROL_MACHINE];
+    if (*machine && !hostlist_name_ok(machine))
+        return err_set(e, -EINVAL, "%s:%d: ControlMachine: \"%s\" is not the name of a machine", c->path,
+                       c->line[SETTING_CONTROL_MACHINE], machine);
     for (size_t i = 0; i < c->collectors.n; i++)
         if (!hostlist_name_ok(c->collectors.names[i]))
             return err_set(e, -EINVAL, "%s:%d: CollectorNodes: \"%s\" is not the name of a node", c->path,
@@ -363,7 +390,7 @@ int config_read(const char *path, struct config *c, struct err *e)
     if (rc == 0)
         rc = config_read_health(c, e);
     if (rc == 0)
-        rc = check_collectors(c, e);
+        rc = check_names(c, e);
     if (rc == 0)
         rc = set_policies(c, e);
     if (rc == 0)

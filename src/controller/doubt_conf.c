@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Where a record stands, and what it is. */
@@ -96,22 +97,183 @@ static void doubt_nodes(struct config *c)
     }
 }
 
-/* Programs, passwords and certificates are read when they are needed. */
-static void doubt_file(struct config *c, enum setting s)
+/* Programs, passwords and certificates are read when they are needed. What is wrong with one now; NULL:
+ * nothing. */
+static const char *file_fault(const char *path, bool is_program)
+{
+    struct stat st;
+    if (!*path)
+        return NULL;
+    if (stat(path, &st) < 0)
+        return errno == ENOENT || errno == ENOTDIR ? "names a file that is not there: " : NULL;
+    if (S_ISDIR(st.st_mode))
+        return is_program ? "names a directory, not a program: " : "names a directory, not a file: ";
+    if (is_program && access(path, X_OK) < 0)
+        return "names a file that may not be executed (chmod +x): ";
+    return NULL;
+}
+
+static void doubt_file(struct config *c, enum setting s, bool is_program)
 {
     const struct place p = {c->path, c->line[s], config_name(s), ""};
-    if (c->given[s] && *c->text[s] && access(c->text[s], F_OK) < 0 && errno == ENOENT)
-        doubt(c, &p, "names a file that is not there: ", c->text[s]);
+    const char *fault = c->given[s] ? file_fault(c->text[s], is_program) : NULL;
+    if (fault)
+        doubt(c, &p, fault, c->text[s]);
+}
+
+static void doubt_files(struct config *c)
+{
+    static const enum setting programs[] = {SETTING_REPLACE_PROGRAM, SETTING_SLURM_SCONTROL};
+    static const enum setting files[] = {
+        SETTING_SLURM_CONF, SETTING_MQTT_PASSWORD_FILE, SETTING_MQTT_CA,        SETTING_MQTT_CERTIFICATE,
+        SETTING_MQTT_KEY,   SETTING_OPENCHAMI_CA,       SETTING_OPENCHAMI_TOKEN};
+    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++)
+        doubt_file(c, programs[i], true);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        doubt_file(c, files[i], false);
+}
+
+/* Settings of something that another setting turns on. */
+static void doubt_idle(struct config *c)
+{
+    static const struct {
+        enum setting idle, needs;
+    } pairs[] = {
+        {SETTING_SLURM_CONF, SETTING_SLURM_SCONTROL},    {SETTING_SLURM_INTERVAL, SETTING_SLURM_SCONTROL},
+        {SETTING_SLURM_USER, SETTING_SLURM_SCONTROL},    {SETTING_MQTT_USER, SETTING_MQTT_BROKER},
+        {SETTING_MQTT_PREFIX, SETTING_MQTT_BROKER},      {SETTING_MQTT_EVENTS, SETTING_MQTT_BROKER},
+        {SETTING_MQTT_TRANSITIONS, SETTING_MQTT_BROKER}, {SETTING_MQTT_CLUSTER_WARE, SETTING_MQTT_BROKER},
+        {SETTING_OPENCHAMI_GROUP, SETTING_OPENCHAMI_SMD}};
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        const struct place p = {c->path, c->line[pairs[i].idle], config_name(pairs[i].idle), ""};
+        if (c->given[pairs[i].idle] && !*c->text[pairs[i].needs])
+            doubt(c, &p, "does nothing without ", config_name(pairs[i].needs));
+    }
+}
+
+/* --- BMCs -------------------------------------------------------------------------------------- */
+
+struct bmc_walk {
+    struct config *c;
+    const char *const *names;
+};
+
+static void doubt_bmc_file(struct config *c, const struct bmc_record *r, const char *key, const char *path,
+                           bool is_program)
+{
+    const struct place p = {c->text[SETTING_BMC_CONF], (int)r->line, key, ""};
+    const char *fault = file_fault(path, is_program);
+    if (fault)
+        doubt(c, &p, fault, path);
+}
+
+static int on_bmc(void *arg, const struct bmc_record *r, struct err *e)
+{
+    const struct bmc_walk *w = arg;
+    const struct place p = {w->c->text[SETTING_BMC_CONF], (int)r->line, "Nodes", ""};
+    doubt_bmc_file(w->c, r, "PasswordFile", r->password_file, false);
+    doubt_bmc_file(w->c, r, "CaFile", r->ca_file, false);
+    doubt_bmc_file(w->c, r, "Run", r->run, true);
+    if (w->c->roster.n > 0)
+        doubt_names(w->c, &p, r->nodes, w->names);
+    return 0;
+}
+
+static void doubt_bmcs(struct config *c)
+{
+    CLEANUP_FREE const char **names = roster_names(&c->roster);
+    struct bmc_walk w = {c, names};
+    bmcs_each(c->bmcs, on_bmc, &w, NULL);
+}
+
+/* --- remedies ---------------------------------------------------------------------------------- */
+
+/* The first word of "xid.79". */
+static bool begins_as(const char *fault, const char *code)
+{
+    size_t len = strcspn(code, ".");
+    return strncmp(fault, code, len) == 0 && fault[len] == '.';
+}
+
+/* What a finding may have as its code beside the name of its check: only its first word is known. */
+static bool is_code(const struct config *c, const char *fault)
+{
+    static const char *const families[] = {
+        "xid.", "sxid.", "gpu.", "node.", "sensu.",
+#define KERNEL(code, ...) code,
+#define KERNEL_XID(...)
+#define CLOSES(...)
+#define OFTEN(...)
+#define LASTS(...)
+#include "health/kernel.tbl"
+#undef KERNEL
+#undef KERNEL_XID
+#undef CLOSES
+#undef OFTEN
+#undef LASTS
+    };
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
+        if (begins_as(fault, families[i]) || strcmp(fault, families[i]) == 0)
+            return true;
+    return c->meaning_lines.n > 0 && strchr(fault, '.');
+}
+
+/* "!xid.79" takes away; "*" and "xid.*" are for what there may be. */
+static bool is_fault(const struct config *c, const char *pattern)
+{
+    const char *fault = pattern + (*pattern == '!');
+    if (strchr(fault, '*') || is_code(c, fault))
+        return true;
+    for (size_t i = 0; i < c->checks->n; i++)
+        if (strcmp(c->checks->list[i].name, fault) == 0)
+            return true;
+    return false;
+}
+
+static void doubt_helps(struct config *c, const struct place *p, const struct remedy *r)
+{
+    CLEANUP_TEXT struct text strange = {0};
+    for (size_t i = 0; i < r->helps.n; i++)
+        if (!is_fault(c, r->helps.names[i]))
+            text_printf(&strange, "%s%s", strange.len ? "," : "", r->helps.names[i]);
+    if (strange.len)
+        doubt(c, p,
+              "has in Helps what is neither the name of a check nor the code of a finding: ", strange.s);
+}
+
+/* A shell runs it; what is named by its path can be looked at. */
+static void doubt_script(struct config *c, const struct place *p, const struct remedy *r)
+{
+    static const char script[] = "script:";
+    const char *run = r->run + sizeof script - 1;
+    if (strncmp(r->run, script, sizeof script - 1) != 0)
+        return;
+    run += strspn(run, " ");
+    if (*run != '/' || run[strcspn(run, "\"'\\$;|&<>()")])
+        return;
+    CLEANUP_FREE char *path = mem_dup_len(run, strcspn(run, " "));
+    const char *fault = file_fault(path, true);
+    if (fault)
+        doubt(c, p, fault, path);
+}
+
+static void doubt_remedies(struct config *c)
+{
+    for (size_t i = 0; i < c->remedies->n; i++) {
+        const struct remedy *r = &c->remedies->list[i];
+        const struct place p = {c->text[SETTING_REMEDY_CONF], (int)r->line, "remedy", r->name};
+        if (c->number[SETTING_HEALTH] != HEALTH_OFF)
+            doubt_helps(c, &p, r);
+        doubt_script(c, &p, r);
+    }
 }
 
 void config_doubt(struct config *c)
 {
-    static const enum setting files[] = {
-        SETTING_REPLACE_PROGRAM,    SETTING_SLURM_SCONTROL, SETTING_SLURM_CONF,
-        SETTING_MQTT_PASSWORD_FILE, SETTING_MQTT_CA,        SETTING_MQTT_CERTIFICATE,
-        SETTING_MQTT_KEY,           SETTING_OPENCHAMI_CA,   SETTING_OPENCHAMI_TOKEN};
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
-        doubt_file(c, files[i]);
+    doubt_files(c);
+    doubt_idle(c);
+    doubt_bmcs(c);
+    doubt_remedies(c);
     if (c->roster.n > 0)
         doubt_nodes(c);
 }

@@ -18,9 +18,15 @@ static int check(const char *path, enum private_access access, struct err *e)
     return rc == -ENOENT ? 0 : rc; /* whoever reads it says that it is missing */
 }
 
-static int on_secret(void *arg, const char *path, struct err *e)
+struct walk {
+    const char *bmc_conf;
+};
+
+static int on_bmc(void *arg, const struct bmc_record *r, struct err *e)
 {
-    return check(path, PRIVATE_TO_READ, e);
+    const struct walk *w = arg;
+    int rc = check(r->password_file, PRIVATE_TO_READ, e);
+    return rc < 0 ? err_wrap(e, -EINVAL, "%s:%u: PasswordFile", w->bmc_conf, r->line) : 0;
 }
 
 int guard_config(const struct config *c, struct err *e)
@@ -32,9 +38,10 @@ int guard_config(const struct config *c, struct err *e)
         if (rc < 0)
             return err_wrap(e, -EINVAL, "%s:%d: %s", c->path, c->line[secrets[i]], config_name(secrets[i]));
     }
-    int rc = bmcs_each_secret(c->bmcs, on_secret, NULL, e);
+    struct walk w = {c->text[SETTING_BMC_CONF]};
+    int rc = bmcs_each(c->bmcs, on_bmc, &w, e);
     if (rc < 0)
-        return err_wrap(e, -EINVAL, "%s: PasswordFile", c->text[SETTING_BMC_CONF]);
+        return rc;
     CLEANUP_FREE char *socket = mem_dup(c->text[SETTING_API_SOCKET]);
     rc = check(dirname(socket), PRIVATE_TO_WRITE, e);
     return rc < 0 ? err_wrap(e, -EINVAL, "ApiSocket") : 0;

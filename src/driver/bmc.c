@@ -178,7 +178,8 @@ static int take_record(struct bmcs *all, const struct conf *file, const struct c
         return rc;
     all->list = mem_grow(all->list, (all->n + 1) * sizeof *all->list);
     struct bmc *b = &all->list[all->n++];
-    *b = (struct bmc){.address = dup_or_empty(field(line, "Address")),
+    *b = (struct bmc){.line = (unsigned)line->number,
+                      .address = dup_or_empty(field(line, "Address")),
                       .user = dup_or_empty(field(line, "User")),
                       .password_file = dup_or_empty(field(line, "PasswordFile")),
                       .cipher = dup_or_empty(field(line, "Cipher")),
@@ -197,11 +198,14 @@ static int take_record(struct bmcs *all, const struct conf *file, const struct c
     return rc < 0 ? err_wrap(e, -EINVAL, "%s:%d", file->path, line->number) : 0;
 }
 
-int bmcs_each_secret(const struct bmcs *b, bmcs_secret_fn *fn, void *arg, struct err *e)
+int bmcs_each(const struct bmcs *b, bmc_record_fn *fn, void *arg, struct err *e)
 {
     int rc = 0;
-    for (size_t i = 0; b && i < b->n && rc == 0; i++)
-        rc = *b->list[i].password_file ? fn(arg, b->list[i].password_file, e) : 0;
+    for (size_t i = 0; b && i < b->n && rc == 0; i++) {
+        const struct bmc *one = &b->list[i];
+        const struct bmc_record r = {one->line, &one->nodes, one->password_file, one->ca_file, one->run};
+        rc = fn(arg, &r, e);
+    }
     return rc;
 }
 

@@ -26,10 +26,15 @@ struct bmcs;
 /* path is for the sentences. -EINVAL "PATH:LINE: ..." */
 int bmcs_parse(const char *path, const char *bytes, size_t len, struct bmcs **out, struct err *e);
 void bmcs_destroy(struct bmcs *b);
-/* Calls fn with each file that holds a password; it returns 0, or an error that ends the walk. b may be NULL.
- */
-typedef int bmcs_secret_fn(void *arg, const char *path, struct err *e);
-int bmcs_each_secret(const struct bmcs *b, bmcs_secret_fn *fn, void *arg, struct err *e);
+/* A record: which nodes it is for, and the files that it names ("" for none). */
+struct bmc_record {
+    unsigned line;
+    const struct hostlist *nodes;
+    const char *password_file, *ca_file, *run;
+};
+/* Calls fn with each record; it returns 0, or an error that ends the walk. b may be NULL. */
+typedef int bmc_record_fn(void *arg, const struct bmc_record *r, struct err *e);
+int bmcs_each(const struct bmcs *b, bmc_record_fn *fn, void *arg, struct err *e);
 
 #define OPERATE_KEY "effect/operate." /* and the node's name: the key of an operation's record */
 /* The node, a part of the key; NULL for the key of something else. */

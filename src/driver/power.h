@@ -19,6 +19,7 @@ bool verb_find(const char *name, enum verb *out);
 enum bmc_driver { BMC_IPMI, BMC_REDFISH, BMC_SCRIPT };
 
 struct bmc {
+    unsigned line; /* of bmc.conf */
     struct hostlist nodes;
     enum bmc_driver driver;
     char *address;              /* {node} stands for the node's name */

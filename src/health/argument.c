@@ -161,3 +161,47 @@ int argument_check(const struct argument *a, const char *value, struct err *e)
     }
     return 0;
 }
+
+/* --- whether two are in order -------------------------------------------------------------------- */
+
+enum { LESS, MORE };
+
+static const struct {
+    const char *probe, *key;
+    int how;
+    const char *other;
+} orders[] = {
+#define ORDER(probe, key, how, other) {probe, key, how, other},
+#include "health/order.tbl"
+#undef ORDER
+};
+
+/* What the values come to, where both have one unit. */
+static bool amounts(const struct argument *form, const char *a, const char *b, uint64_t *x, uint64_t *y)
+{
+    unsigned m, n;
+    bool percent = form->form == ARGUMENT_PERCENT || (strchr(a, '%') && strchr(b, '%'));
+    if (percent && argument_percent(a, &m, NULL) == 0 && argument_percent(b, &n, NULL) == 0) {
+        *x = m;
+        *y = n;
+        return true;
+    }
+    return !percent && !strchr(a, '%') && !strchr(b, '%') && argument_bytes(a, x, NULL) == 0 &&
+           argument_bytes(b, y, NULL) == 0;
+}
+
+int argument_order(enum probe p, argument_value_fn *value, const void *arg, struct err *e)
+{
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
+        struct argument form;
+        uint64_t x, y;
+        const char *a = value(arg, orders[i].key), *b = value(arg, orders[i].other);
+        if (strcmp(orders[i].probe, probe_row(p)->name) != 0 || !a || !b ||
+            !argument_find(p, orders[i].key, &form) || !amounts(&form, a, b, &x, &y))
+            continue;
+        if (orders[i].how == MORE ? x < y : x > y)
+            return err_set(e, -EINVAL, "%s (%s) is %s than %s (%s): the warning would never be given",
+                           orders[i].key, a, orders[i].how == MORE ? "less" : "more", orders[i].other, b);
+    }
+    return 0;
+}

@@ -37,6 +37,11 @@ bool argument_find(enum probe p, const char *key, struct argument *out);
 /* Whether a value has the form and lies within the bounds; -EINVAL with a clause. */
 int argument_check(const struct argument *a, const char *value, struct err *e);
 
+/* Of two keys of a probe the milder comes first (order.tbl); value of a key that stands in the record, else
+ * NULL. -EINVAL with a clause when they stand the other way round. */
+typedef const char *argument_value_fn(const void *arg, const char *key);
+int argument_order(enum probe p, argument_value_fn *value, const void *arg, struct err *e);
+
 /* "10%" or "10", 0 to 100. */
 int argument_percent(const char *value, unsigned *out, struct err *e);
 /* "1024", "500MB", "4GiB", "2T". */

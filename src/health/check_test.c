@@ -451,16 +451,28 @@ static void put_common(unsigned *seed, enum probe p, struct text *t)
     }
 }
 
+/* Those that order.tbl has pairs of: any value would not do. */
+static bool is_ordered(const char *key)
+{
+    return strcmp(key, "Warn") == 0 || strcmp(key, "Free") == 0 || strcmp(key, "Degraded") == 0;
+}
+
 static void put_record(unsigned *seed, struct text *t)
 {
     enum probe p = (enum probe)draw(seed, PROBES);
     struct argument a;
+    bool has_ordered = false;
     text_printf(t, "Check=%s", draw(seed, 2) ? probe_row(p)->name : "x-1");
     text_printf(t, " Probe=%s", probe_row(p)->name);
-    for (size_t i = 0; argument_at(p, i, &a); i++)
+    for (size_t i = 0; argument_at(p, i, &a); i++) {
+        if (is_ordered(a.key) && has_ordered)
+            continue;
         if (a.must || (p == PROBE_SERVICE && i == 0) ||
-            draw(seed, 2)) /* one of a service's has to be there */
+            draw(seed, 2)) { /* one of a service's has to be there */
             put_argument(&a, seed, t);
+            has_ordered = has_ordered || is_ordered(a.key);
+        }
+    }
     put_common(seed, p, t);
 }
 

@@ -228,7 +228,10 @@ void plugin_read(int status, const char *output, size_t len, enum metric format,
     verdict_clear(v);
     if (status < 0)
         verdict_cannot(v, RESULT_UNKNOWN, "ended by signal %d: %s", -status, said);
-    else if (status == 126 || status == 127)
+    else if (status == 126)
+        verdict_cannot(v, RESULT_UNKNOWN, "exit status 126, the program may not be executed (chmod +x): %s",
+                       said);
+    else if (status == 127)
         verdict_cannot(v, RESULT_UNSUPPORTED, "exit status %d, no such program: %s", status, said);
     else if (status > 3)
         verdict_cannot(v, RESULT_UNKNOWN, "exit status %d: %s", status, said);

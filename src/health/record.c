@@ -199,6 +199,11 @@ static int check_scheduled(const struct check *k, struct err *e)
     return 0;
 }
 
+static const char *value_of(const void *arg, const char *key)
+{
+    return check_arg(arg, key);
+}
+
 /* What no key alone can say. */
 static int check_together(const struct check *k, struct err *e)
 {
@@ -214,6 +219,9 @@ static int check_together(const struct check *k, struct err *e)
     if (counters && k->every.ns < span_s(30).ns)
         return err_set(e, -EINVAL,
                        "Every: the counters of InfiniBand ports are asked of firmware, each 30s at most");
+    int rc = argument_order(k->probe, value_of, k, e);
+    if (rc < 0)
+        return rc;
     if (k->group > 1 && (k->when & ~(unsigned)(CHECK_SCHEDULED | CHECK_EXTENSIVE | CHECK_DEMAND)))
         return err_set(e, -EINVAL,
                        "Group: nodes run a check together only with When=scheduled, extensive or demand");

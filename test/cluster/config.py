@@ -107,6 +107,59 @@ def test_every_mistake(world):
     contains(err, 'nosuch', 'no such file')
 
 
+GOOD = {'nodes.conf': 'Name=lx[01-04] CPUs=4 Group=1\n', 'partitions.conf': 'Partition=1 Name=batch\n', 'checks.conf': '',
+        'classes.conf': '', 'meanings.conf': '', 'remedies.conf': '', 'bmc.conf': ''}
+FILES = {'NodeSpecConf': 'nodes.conf', 'PartitionConf': 'partitions.conf', 'CheckConf': 'checks.conf',
+         'ClassConf': 'classes.conf', 'MeaningConf': 'meanings.conf', 'RemedyConf': 'remedies.conf', 'BmcConf': 'bmc.conf'}
+
+
+def table_of_mistakes(at):
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), '../data/config/mistakes.txt')) as f:
+        for line in f:
+            if line.strip() and not line.startswith('#'):
+                file, text, verdict, words = line.rstrip('\n').split(' | ')
+                yield file, text.replace('{}', at).replace('\\n', '\n') + '\n', verdict, words.replace('{}', at)
+
+
+def test_the_table_of_mistakes(world):
+    """Each is refused, or taken with a warning; none is taken without a word."""
+    at, odd, count = world.path('conf'), [], 0
+    os.mkdir(at)
+    for name, mode in (('tool', 0o755), ('plain', 0o644)):
+        os.chmod(world.write(f'conf/{name}', '#!/bin/sh\n'), mode)
+    main_file = ''.join(f'{k}={at}/{v}\n' for k, v in FILES.items())
+
+    def judge():
+        status, _, said = world.run([program('fettled'), '-n', '-f', f'{at}/fettle.conf'])
+        return 'refused' if status else 'warned' if said else 'taken', said
+
+    for file, text in {**GOOD, 'fettle.conf': main_file}.items():
+        world.write(f'conf/{file}', text)
+    equal(judge(), ('taken', ''), 'a good configuration')
+    for file, text, verdict, words in table_of_mistakes(at):
+        before = {**GOOD, 'fettle.conf': main_file}[file]
+        world.write(f'conf/{file}', before + text)
+        got, said = judge()
+        if got != verdict or words not in said or file not in said:
+            odd.append(f'{file}: {text.strip()}: {got}, and not {verdict} with {words!r}: {said!r}')
+        world.write(f'conf/{file}', before)
+        count += 1
+    check(not odd, '\n    '.join(odd))
+    check(count >= 80, f'only {count} mistakes')
+
+
+def test_a_warning_stays_in_status_until_it_is_mended(world):
+    c = Controller(world, 'Name=n01\n', SlurmScontrol='/tmp')
+    said = f'{c.conf}:9: SlurmScontrol names a directory, not a program: /tmp'
+    equal(c.status()['warnings'], [said], 'the warnings')
+    contains(c.fettle('status'), f'WARNING      {said}', 'fettle status')
+    c.fettle('reload')
+    equal(len(c.status()['warnings']), 1, 'the warnings after a reload of the same')
+    c.write(SlurmScontrol=None)
+    c.fettle('reload')
+    equal(c.status()['warnings'], [], 'the warnings when it is mended')
+
+
 def test_reload(world):
     """All or nothing, and it says what it did: by the tool and by SIGHUP."""
     c = Controller(world, 'Name=n01 CPUs=1\nName=n02\n', **CALM)
