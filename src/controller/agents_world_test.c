@@ -102,6 +102,10 @@ static void remove_directory(void)
     }
     closedir(d);
     assert_int_equal(rmdir(w.dir), 0);
+    snprintf(path, sizeof path, "%s-begun/state", w.dir); /* the store's note that it was there */
+    unlink(path);
+    snprintf(path, sizeof path, "%s-begun", w.dir);
+    rmdir(path);
 }
 
 /* --- the controller's side ------------------------------------------------------------------- */
