@@ -243,33 +243,15 @@ static void on_heartbeat(struct session *s, const json_t *body)
     session_refuse(s, rc, "%s", e.msg);
 }
 
-/* A shortfall is logged when it appears, changes or goes, with the difference. */
-static void note_shortfall(struct agents *a, struct member *m, const char *before)
-{
-    CLEANUP_TEXT struct text now = {0};
-    const struct observed *o = watch_observed(a->with.watch, m);
-    bool lacks = m->listed && o->report.json && spec_shortfall(&m->spec, &o->report, &now);
-    if (lacks && strcmp(before, now.s) != 0)
-        agents_note(a, "node.shortfall", m->name, now.s);
-    else if (!lacks && *before)
-        agents_note(a, "node.sufficient", m->name, "has what its specification says");
-}
-
 void session_inventory(struct session *s, struct member *m, const json_t *body)
 {
     struct agents *a = s->agents;
     struct err e = {0};
-    CLEANUP_TEXT struct text before = {0};
-    const struct observed *o = watch_observed(a->with.watch, m);
-    if (m->listed && o->report.json)
-        spec_shortfall(&m->spec, &o->report, &before);
     int rc = watch_inventory(a->with.watch, m, body, &e);
     if (rc == -ENOENT && m == s->member)
         session_send(s, FRAME_WANT, json_object());
     else if (rc < 0)
         log_warn("node %s: %s", m->name, e.msg);
-    else
-        note_shortfall(a, m, before.s ? before.s : "");
 }
 
 static void on_body(struct session *s, uint8_t type, const json_t *body)

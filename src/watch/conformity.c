@@ -14,6 +14,8 @@
  */
 #include "watch/inside.h"
 
+#include "base/digest.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -271,6 +273,12 @@ void row_shortfall(struct watch *w, const struct member *m)
         spec_shortfall(&m->spec, &o->report, &t);
     struct known *k = &w->known[m->id];
     k->flags = (uint16_t)(t.len ? k->flags | KNOWN_SHORT : k->flags & ~KNOWN_SHORT);
+    uint32_t lacks = t.len && m->listed ? (uint32_t)digest_fnv(DIGEST_FNV_START, t.s, t.len) | 1 : 0;
+    if (lacks && lacks != k->lacks)
+        w->sink.notice(w->sink.arg, "node.shortfall", m->name, t.s);
+    else if (!lacks && k->lacks && m->listed)
+        w->sink.notice(w->sink.arg, "node.sufficient", m->name, "has what its specification says");
+    k->lacks = lacks;
 }
 
 /* As watch_fitness, without words. */

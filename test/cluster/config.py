@@ -205,6 +205,13 @@ def test_shortfall(world):
     equal(len(c.log_lines('node.shortfall n01')), 1, 'lines of the log')
     c.fettle('node', 'set', 'n01', f'CPUs={cpus}')
     c.wait_nodes('enough now', ['n01'], Schedulable=True, Shortfall='')
+    wait('that is said', lambda: len(c.log_lines('node.sufficient n01')) == 1)
+    c.fettle('node', 'set', 'n01', f'CPUs={cpus + 9}')
+    wait('what was set is judged at once', lambda: len(c.log_lines('node.shortfall n01')) == 2)
+    c.write(nodes=c.nodes.replace('Name=n02 CPUs=1 ', f'Name=n02 CPUs={cpus + 1} '))
+    c.fettle('reload')
+    c.wait_nodes('what was reloaded is judged at once', ['n02'], Schedulable=False)
+    wait('and said', lambda: len(c.log_lines('node.shortfall n02')) == 1)
 
 
 def test_unlisted(world):
