@@ -241,8 +241,9 @@ static void value_PARTITION(struct view *v, struct text *t)
 
 static void value_LAST_RESPONSE(struct view *v, struct text *t)
 {
-    if (was_heard(v))
-        add_seconds(t, v->seen->heard_wall.ns);
+    struct wall last = watch_contact(v->watch, v->member);
+    if (last.ns)
+        add_seconds(t, last.ns);
     else
         add_null(t);
 }

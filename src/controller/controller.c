@@ -9,6 +9,7 @@
 #include "controller/broker.h"
 #include "controller/committer.h"
 #include "controller/config.h"
+#include "controller/contacts.h"
 #include "controller/counterpart.h"
 #include "controller/guard.h"
 #include "controller/outbox.h"
@@ -35,6 +36,7 @@ struct controller {
     struct outbox *outbox;
     struct trials *trials;
     struct broker *broker;
+    struct contacts *contacts;
     struct authority *authority;
     struct tls_context *agents_tls, *api_tls;
     struct signer *signer;
@@ -122,6 +124,8 @@ static void on_entry(void *arg, const struct store_entry *entry, uint64_t revisi
     CLEANUP_HOSTLIST struct hostlist changed = {0};
     if (hostlist_parse(entry->nodes, &changed, NULL) == 0) {
         watch_changed(c->watch, &changed);
+        if (strcmp(entry->what, command_name(COMMAND_SILENT)) == 0)
+            contacts_soon(c->contacts, mono_now());
         outbox_changed(c->outbox, &changed);
         broker_entry(c->broker, entry, revision, &changed);
     }
@@ -369,6 +373,7 @@ static void on_tick(uv_timer_t *t)
     committer_turn(c->committer, now);
     outbox_turn(c->outbox, now);
     trials_turn(c->trials, now);
+    contacts_turn(c->contacts, now);
     if (c->watchdog.ns && mono_sub(now, c->last_watchdog).ns >= c->watchdog.ns) {
         c->last_watchdog = now;
         notify_watchdog();
@@ -556,6 +561,7 @@ int controller_open(uv_loop_t *loop, const char *config_path, const char *state_
     }
     if (rc == 0) {
         open_decisions(c, revision);
+        c->contacts = contacts_open(c->loop, state_dir, c->cluster, c->watch);
         rc = open_agents(c, e);
     }
     if (rc == 0)
@@ -598,6 +604,7 @@ void controller_close(struct controller *c)
     outbox_stop(c->outbox);
     broker_stop(c->broker);
     committer_destroy(c->committer);
+    contacts_close(c->contacts);
     uv_run(c->loop, UV_RUN_DEFAULT);
     proposals_destroy(c->proposals);
     outbox_destroy(c->outbox);

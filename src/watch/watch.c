@@ -274,6 +274,17 @@ void watch_vouch(struct watch *w, struct mono now, struct wall wall, struct memb
     row_refresh(w, m);
 }
 
+void watch_remember(struct watch *w, struct member *m, struct wall at)
+{
+    watch_of(w, m)->heard_before = at;
+}
+
+struct wall watch_contact(const struct watch *w, const struct member *m)
+{
+    const struct observed *o = watch_observed(w, m);
+    return o->heard_wall.ns ? o->heard_wall : o->heard_before;
+}
+
 void watch_excuse(struct watch *w, struct mono now, struct span more, struct member *m)
 {
     beat_excuse(&watch_of(w, m)->beat, mono_add(watch_observed_at(w, now), more));

@@ -52,6 +52,7 @@ struct observed {
     uint64_t uptime_s;          /* as last said */
     struct mono uptime_at;
     struct wall heard_wall;         /* for people only */
+    struct wall heard_before;       /* the same, by a controller before; ns 0: never, or not known */
     void *session;                  /* the link that speaks for it, NULL when none; the shell's */
     const struct member *collector; /* that vouches for it, NULL when it reports directly */
 };
@@ -113,6 +114,10 @@ int watch_heartbeat(struct watch *w, struct mono now, struct wall wall, struct m
                     const struct heartbeat *h, struct err *e);
 /* The collector that speaks for m has heard it. */
 void watch_vouch(struct watch *w, struct mono now, struct wall wall, struct member *m);
+/* A controller before heard m last at `at`. For people only. */
+void watch_remember(struct watch *w, struct member *m, struct wall at);
+/* When m was last heard, by this controller or by one before; ns 0: never, or it is not known. */
+struct wall watch_contact(const struct watch *w, const struct member *m);
 /* The way to m was lost through no fault of its own: its window begins anew, and is longer by `more`. */
 void watch_excuse(struct watch *w, struct mono now, struct span more, struct member *m);
 /* An INVENTORY body. Errors as report_update. */

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who is late, who is down, and who is not to be blamed."""
+import os
 import time
 
 from harness import CALM, QUICK, Agent, Controller, check, contains, equal, fake_root, holds, main, swarm, wait
@@ -140,6 +141,31 @@ def test_mass_silence(world):
     few.resume()
     c.wait_nodes('all are back', names, State='IDLE', Liveness='live')
     events.close()
+
+
+def test_when_it_was_last_heard(world):
+    """Of a dead node that is known after a restart, whether the controller was stopped or killed."""
+    c = Controller(world, 'Name=n01\nName=n02\n', **QUICK)
+    agents = {n: Agent(world, c, n).process for n in ('n01', 'n02')}
+    c.wait_nodes('they are heard', ['n01', 'n02'], State='IDLE')
+    kept = os.path.join(c.state, 'last-heard')
+    agents['n01'].kill()
+    c.wait_nodes('it is down', ['n01'], State='DOWN')
+    last = c.node('n01')['LastResponse']
+    wait('that is kept', lambda: os.path.exists(kept) and f'{last} n01' in open(kept).read())
+    c.process.kill()
+    c.start()
+    equal(c.node('n01')['LastResponse'], last, 'LastResponse after a kill')
+    contains(c.fettle('node', 'show', 'n01'), 'LastResponse', 'fettle node show')
+    agents['n02'].kill()
+    c.restart()
+    equal(c.node('n01')['LastResponse'], last, 'LastResponse after another restart')
+    check(c.node('n02')['LastResponse'], 'of a node that died while the controller was stopped nothing is known')
+    with open(kept, 'w') as f:
+        f.write(f'garbage\n{last} n[01\n1 n01\n')
+    c.process.kill()
+    c.start()
+    equal(c.node('n01')['LastResponse'], 1, 'LastResponse from the line that can be read')
 
 
 def test_a_restarted_controller_waits(world):
