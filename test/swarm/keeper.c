@@ -65,6 +65,41 @@ static void tell_again(struct keeper *k, const struct hostlist *names)
     }
 }
 
+static bool is_muted(const struct swarm *s, const char *name)
+{
+    for (size_t i = 0; i < s->muted.n; i++)
+        if (strcmp(s->muted.names[i], name) == 0)
+            return true;
+    return false;
+}
+
+bool keeper_act(struct swarm *s, const char *node, const char *action)
+{
+    bool silence = strcmp(action, "silence") == 0;
+    if (!silence && strcmp(action, "speak") != 0)
+        return false;
+    if (silence && !is_muted(s, node))
+        hostlist_add(&s->muted, node);
+    for (size_t i = 0; !silence && i < s->muted.n; i++) {
+        if (strcmp(s->muted.names[i], node) != 0)
+            continue;
+        free(s->muted.names[i]);
+        s->muted.names[i] = s->muted.names[--s->muted.n];
+    }
+    return true;
+}
+
+/* The nodes that were heard. */
+static char *fold_heard(const struct keeper *k)
+{
+    CLEANUP_FREE const char **names = mem_alloc((k->nodes.n + 1) * sizeof *names);
+    size_t n = 0;
+    for (size_t i = 0; i < k->nodes.n; i++)
+        if (!is_muted(k->swarm, k->nodes.names[i]))
+            names[n++] = k->nodes.names[i];
+    return hostlist_fold(names, n);
+}
+
 /* One batch: all nodes as heard, and as many of those not yet told as fit a frame. */
 static void send_batch(struct keeper *k, bool heard)
 {
@@ -75,7 +110,7 @@ static void send_batch(struct keeper *k, bool heard)
         if (k->swarm->kinds)
             json_array_append_new(fingerprints, fingerprint_of(k, name));
     }
-    CLEANUP_FREE char *all = hostlist_fold((const char *const *)k->nodes.names, heard ? k->nodes.n : 0);
+    CLEANUP_FREE char *all = heard ? fold_heard(k) : mem_dup("");
     swarm_send(k->peer, FRAME_BATCH,
                json_pack("{s:I,s:I,s:i,s:s,s:o,s:o}", "epoch", (json_int_t)k->epoch, "seq",
                          (json_int_t)++k->seq, "port", 9, "heard", all, "changed", changed, "fingerprints",

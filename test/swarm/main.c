@@ -85,7 +85,6 @@ static void on_signal(uv_signal_t *sig, int signum)
 static void on_begin(uv_signal_t *sig, int signum)
 {
     struct err e;
-    uv_signal_stop(sig);
     if (script_start(sig->loop->data, sig->data, &e) < 0)
         fprintf(stderr, "swarm: %s\n", e.msg);
 }

@@ -3,7 +3,7 @@
  * Scripts: a line each, TIME ACTION NODES [ARGUMENT], times from the start of the swarm.
  *
  *   10s  silence  sw[01-10]          heartbeats stop, the connection stays
- *   40s  speak    sw[01-10]
+ *   40s  speak    sw[01-10]         (these two also for nodes of keepers)
  *   5s   delay    sw[01-10] 3s       each heartbeat comes so much later
  *   5s   loss     sw[01-10] 30       percent of the heartbeats that are not sent
  *   20s  reboot   sw03               new boot id, new instance, connection cut
@@ -48,7 +48,9 @@ static void on_time(uv_timer_t *t)
     struct action *a = t->data;
     for (size_t i = 0; i < a->nodes.n; i++) {
         struct player *p = find(a->swarm, a->nodes.names[i]);
-        if (p && !player_act(p, a->name, a->argument))
+        bool known =
+            p ? player_act(p, a->name, a->argument) : keeper_act(a->swarm, a->nodes.names[i], a->name);
+        if (!known)
             fprintf(stderr, "swarm: no action \"%s\"\n", a->name);
     }
 }

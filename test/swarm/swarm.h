@@ -36,6 +36,7 @@ struct swarm {
     size_t n_players, n_keepers;
     struct player *players;
     struct keeper *keepers;
+    struct hostlist muted; /* nodes of keepers that send no heartbeats */
     struct totals totals;
     uint64_t random;
     uint64_t dialled_at; /* the turn of the loop in which so many players dialled */
@@ -127,6 +128,8 @@ struct keeper {
     size_t told; /* nodes before this one were told as changed */
 };
 void keeper_start(struct swarm *s, struct keeper *k, const char *name, struct span first_within);
+/* A scripted action on a node that a keeper plays: "silence" or "speak". False for any other. */
+bool keeper_act(struct swarm *s, const char *node, const char *action);
 
 /* Reads a script and arms its timers. Lines: TIME ACTION NODES [ARGUMENT]; doc at script.c. */
 int script_start(struct swarm *s, const char *path, struct err *e);
