@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/field.h"
+#include "health/meaning.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -524,15 +525,25 @@ static void print_quoted(const char *s)
     putchar('"');
 }
 
+static void print_end(enum act_end end)
+{
+    static const char *const said[] = {
+        [ACT_ENDS_TIME] = ".\n",
+        [ACT_ENDS_REMEDY] = "; only a remedy or another boot ends it.\n",
+        [ACT_ENDS_BOOT] = "; only another boot ends it, whatever a remedy did before.\n",
+    };
+    fputs(said[end], stdout);
+}
+
 static void print_acts(void)
 {
     fputs(".Bl -tag -width hardware\n", stdout);
-#define ACT(symbol, name, result, stays, what) \
-    printf(".It Sy %s\n", name);               \
-    print_sentence(what);                      \
-    fputs("Without Result it is ", stdout);    \
-    print_lower(#result);                      \
-    fputs(stays ? "; only a remedy or a boot ends it.\n" : ".\n", stdout);
+#define ACT(symbol, name, result, ends, what) \
+    printf(".It Sy %s\n", name);              \
+    print_sentence(what);                     \
+    fputs("Without Result it is ", stdout);   \
+    print_lower(#result);                     \
+    print_end(ACT_ENDS_##ends);
 #include "health/act.tbl"
 #undef ACT
     fputs(".El\n", stdout);

@@ -163,7 +163,7 @@ static bool keep_finding(struct kernel_log *k, struct mono at, uint64_t seq, con
         drop(k, one);
         one = NULL;
     }
-    enum result worst = one && act_stays(one->act) ? one->finding.result : RESULT_OK;
+    enum result worst = one && act_end(one->act) != ACT_ENDS_TIME ? one->finding.result : RESULT_OK;
     enum act act = worst > f->result ? one->act : m->act;
     one = one ? one : add(k, f, at);
     if (!one)
@@ -329,7 +329,7 @@ static bool read_kept(char *value, struct kept *out)
 static bool still_so(const struct kept *one, struct mono now, struct span keep)
 {
     struct span limit = one->keep.ns ? one->keep : keep;
-    return act_stays(one->act) || mono_sub(now, one->said).ns <= limit.ns;
+    return act_end(one->act) != ACT_ENDS_TIME || mono_sub(now, one->said).ns <= limit.ns;
 }
 
 void kernel_log_facts(const struct kernel_log *k, struct mono now, struct text *out)

@@ -22,9 +22,9 @@
 static const struct {
     const char *name, *what;
     enum result result;
-    bool stays;
+    enum act_end end;
 } acts[ACTS] = {
-#define ACT(symbol, name, result, stays, what) [ACT_##symbol] = {name, what, RESULT_##result, stays},
+#define ACT(symbol, name, result, ends, what) [ACT_##symbol] = {name, what, RESULT_##result, ACT_ENDS_##ends},
 #include "health/act.tbl"
 #undef ACT
 };
@@ -55,9 +55,9 @@ enum result act_result(enum act a)
     return acts[a].result;
 }
 
-bool act_stays(enum act a)
+enum act_end act_end(enum act a)
 {
-    return acts[a].stays;
+    return acts[a].end;
 }
 
 /* --- the tables ---------------------------------------------------------------------------------- */

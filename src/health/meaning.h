@@ -22,7 +22,7 @@
  */
 
 enum act {
-#define ACT(symbol, name, result, stays, what) ACT_##symbol,
+#define ACT(symbol, name, result, ends, what) ACT_##symbol,
 #include "health/act.tbl"
 #undef ACT
     ACTS
@@ -32,8 +32,10 @@ const char *act_what(enum act a);
 bool act_parse(const char *name, enum act *out);
 /* What it comes to where the tables say nothing else. */
 enum result act_result(enum act a);
-/* It is not over because nothing more is said of it: only a remedy or a boot ends it. */
-bool act_stays(enum act a);
+/* What ends a finding that asks for it: that nothing more is said of it; a remedy too, or another boot; or
+ * another boot alone. */
+enum act_end { ACT_ENDS_TIME, ACT_ENDS_REMEDY, ACT_ENDS_BOOT };
+enum act_end act_end(enum act a);
 
 struct meaning {
     char code[FINDING_CODE_BYTES_MAX + 1]; /* "xid.79", "xid.149.4", "sxid.12020", "oom.system" */

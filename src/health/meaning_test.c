@@ -184,9 +184,9 @@ static void an_act_comes_to_a_result(void **state)
     assert_int_equal(act_result(ACT_WATCH), RESULT_WARN);
     assert_int_equal(act_result(ACT_HARDWARE), RESULT_FATAL);
     assert_int_equal(act_result(ACT_LOST), RESULT_LOST);
-    assert_false(act_stays(ACT_WATCH));
-    assert_true(act_stays(ACT_RESET) && act_stays(ACT_REBOOT) && act_stays(ACT_HARDWARE) &&
-                act_stays(ACT_LOST));
+    assert_int_equal(act_end(ACT_WATCH), ACT_ENDS_TIME);
+    assert_int_equal(act_end(ACT_RESET), ACT_ENDS_REMEDY);
+    assert_true(act_end(ACT_REBOOT) == ACT_ENDS_BOOT && act_end(ACT_LOST) == ACT_ENDS_BOOT);
     for (int i = 0; i < ACTS; i++)
         assert_true(act_parse(act_name((enum act)i), &a) && a == (enum act)i && *act_what(a));
     assert_false(act_parse("explode", &a));

@@ -16,6 +16,7 @@
 
 enum {
     WEEK_S = 7 * 86400,
+    WORK_NAMED_MAX = 8,
     ISOLATING_S = 300 /* a store that is slow may still write it down: until then it has its room */
 };
 
@@ -415,11 +416,20 @@ bool maintenance_wants(const struct member *m, const struct remedy *remedy)
     return member_maintenance(m) && strcmp(remedy->run, "replace") == 0;
 }
 
-/* What was lost a while ago, and is found again, is no reason to end what runs. */
-static bool needs_idle(const struct watch *w, struct mono now, const struct member *m,
-                       const struct remedy *remedy)
+void work_say(const struct watch *w, const struct member *m, struct text *out)
 {
-    return !remedy || (remedy->needs == NEEDS_IDLE && !incident_lost(w, now, m));
+    const struct observed *o = watch_observed(w, m);
+    CLEANUP_JSON json_t *running = o->running ? json_read(o->running, strlen(o->running), NULL) : NULL;
+    enum work work = watch_work(w, m);
+    text_add(out, work == WORK_BUSY ? "work runs on it" : "what runs on it is not known");
+    if (o->work == WORK_BUSY)
+        text_add(out, ":");
+    for (size_t i = 0; o->work == WORK_BUSY && i < json_array_size(running) && i < WORK_NAMED_MAX; i++)
+        text_printf(out, "%s %s", i ? "," : "", json_string_value(json_array_get(running, i)));
+    if (json_array_size(running) > WORK_NAMED_MAX)
+        text_printf(out, " and %zu more", json_array_size(running) - WORK_NAMED_MAX);
+    if (work == WORK_BUSY && o->work != WORK_BUSY)
+        text_add(out, ", as the scheduler says");
 }
 
 int brake_operate(const struct watch *w, struct mono now, const struct member *m, const struct remedy *remedy,
@@ -441,9 +451,11 @@ int brake_operate(const struct watch *w, struct mono now, const struct member *m
         return rc;
     if (repair_yields(m))
         return err_set(e, -EBUSY, "a person took it back");
-    if (watch_work(w, m) != WORK_IDLE && needs_idle(w, now, m, remedy))
-        return err_set(e, -EAGAIN, "%s",
-                       watch_work(w, m) == WORK_BUSY ? "work runs on it" : "what runs on it is not known");
+    if (watch_work(w, m) != WORK_IDLE && (!remedy || remedy->needs == NEEDS_IDLE)) {
+        CLEANUP_TEXT struct text work = {0};
+        work_say(w, m, &work);
+        return err_set(e, -EAGAIN, "%s", work.s);
+    }
     if (!remedy)
         return 0;
     if (remedy->dry)

@@ -103,7 +103,7 @@ void repair_choose(const struct watch *w, struct mono now, const struct member *
                               .n_attempts = n,
                               .attempts = attempts,
                               .now = w->wall,
-                              .busy = watch_work(w, m) != WORK_IDLE && !incident_lost(w, now, m),
+                              .busy = watch_work(w, m) != WORK_IDLE,
                               .draw = draw_of(m, r),
                               .policy = w->policy.health.cost,
                               .outcomes = outcomes_of,

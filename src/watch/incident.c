@@ -152,17 +152,20 @@ static bool evidence_fresh(const struct watch *w, struct mono now, const struct 
     return said_fresh(w, now, vitals_find(w, m), ev->place);
 }
 
-bool incident_lost(const struct watch *w, struct mono now, const struct member *m)
+/* What the tables say of it; of others its probe says what can bring it about. */
+static struct meaning meaning_of_evidence(const struct watch *w, const struct evidence *ev)
 {
-    struct evidence_list all;
-    bool lost = false;
-    gather_evidence(w, now, m, &all);
-    for (size_t i = 0; i < all.n; i++) {
-        const struct evidence *ev = &all.list[i];
-        lost |= ev->f->result == RESULT_LOST && !ev->check->observe && evidence_fresh(w, now, m, ev);
-    }
-    free(all.list);
-    return lost;
+    struct meaning m;
+    if (w->policy.health.meanings && *ev->f->code && meaning_find(w->policy.health.meanings, ev->f->code, &m))
+        return m;
+    return (struct meaning){.act = ev->f->result == RESULT_LOST ? ACT_LOST : ACT_WATCH,
+                            .blame = probe_row(ev->check->probe)->blame};
+}
+
+/* What the kernel said of it may be over without another boot. */
+static bool is_cured_at_once(const struct watch *w, const struct evidence *ev)
+{
+    return act_end(meaning_of_evidence(w, ev).act) != ACT_ENDS_BOOT;
 }
 
 void watch_cures(const struct watch *w, struct mono now, const struct member *m, const char *name,
@@ -175,8 +178,8 @@ void watch_cures(const struct watch *w, struct mono now, const struct member *m,
     text_add(out, "");
     for (size_t i = 0; remedy && i < all.n; i++) {
         const char *code = all.list[i].f->code;
-        if (*code && remedy_helps(remedy, code, class_of(w, m)->name) && !text_has_word(out->s, ' ', code) &&
-            out->len + strlen(code) < CURES_BYTES_MAX)
+        if (*code && is_cured_at_once(w, &all.list[i]) && remedy_helps(remedy, code, class_of(w, m)->name) &&
+            !text_has_word(out->s, ' ', code) && out->len + strlen(code) < CURES_BYTES_MAX)
             text_printf(out, "%s%s", out->len ? " " : "", code);
     }
     free(all.list);
@@ -239,23 +242,13 @@ struct proposal {
     const struct recur_row *recurs;  /* something of it came back; NULL: nothing, or nothing that matters */
 };
 
-/* What the tables say of it; of others its probe says what can bring it about. */
-static struct meaning meaning_of_evidence(const struct watch *w, const struct evidence *ev)
-{
-    struct meaning m;
-    if (w->policy.health.meanings && *ev->f->code && meaning_find(w->policy.health.meanings, ev->f->code, &m))
-        return m;
-    return (struct meaning){.act = ev->f->result == RESULT_LOST ? ACT_LOST : ACT_WATCH,
-                            .blame = probe_row(ev->check->probe)->blame};
-}
-
 /* How often it was seen that is not written down. What stands until a remedy or a boot is one fault, however
  * often the kernel says it. */
 static unsigned times_more(const struct proposal *p, const struct incident *known, const struct evidence *ev)
 {
     const char *boot = watch_of(p->w, p->m)->boot;
     const struct incident_finding *has = incident_finding(known, ev->check->name, ev->f);
-    if (ev->f->count && !act_stays(meaning_of_evidence(p->w, ev).act))
+    if (ev->f->count && act_end(meaning_of_evidence(p->w, ev).act) == ACT_ENDS_TIME)
         return finding_times(p->ailment, known, ev->check->name, ev->f, boot);
     return !has || strcmp(known->boot, boot) != 0 || has->f.result < ev->f->result;
 }
@@ -275,7 +268,7 @@ static json_t *finding_json(const struct proposal *p, const struct evidence *ev)
     json_t *o = json_pack("{s:s,s:s,s:s,s:s,s:s,s:b}", "check", ev->check->name, "result",
                           result_name(ev->f->result), "device", ev->f->device, "code", ev->f->code, "text",
                           ev->f->text, "counts", (int)blame_counts(m.blame));
-    if (ev->f->count && !act_stays(m.act))
+    if (ev->f->count && act_end(m.act) == ACT_ENDS_TIME)
         json_object_set_new(o, "count", json_integer(ev->f->count));
     if (ev->f->others)
         json_object_set_new(o, "others", json_integer(ev->f->others));

@@ -238,15 +238,26 @@ static bool is_cured_in_place(const struct turn *t)
            !(has_extensive(t) && t->r->examined == EXAMINED_NOT);
 }
 
+/* A person asks whoever it belongs to. */
+static bool work_stays(const struct turn *t)
+{
+    CLEANUP_TEXT struct text why = {0}, work = {0};
+    work_say(t->w, t->m, &work);
+    text_printf(&why, "its work did not end in time: %.300s",
+                watch_live(t->w, t->m) ? work.s : "the node is not heard");
+    return to_step(t, (struct move){0}, STEP_QUEUE, why.s);
+}
+
+/* What is lost to its user need not wait for a remedy that needs nothing; every other one waits. */
 static bool in_isolate(const struct turn *t)
 {
     struct move v = {0};
-    bool lost = member_severity(t->m) == RESULT_LOST;
+    bool empty = is_empty(t), lost = member_severity(t->m) == RESULT_LOST;
     if (window_of(t->w, t->m) && !t->r->manual)
         return false;
-    if (t->late && !is_empty(t) && !lost)
-        return to_step(t, v, STEP_QUEUE, "its work did not end in time");
-    if (!is_empty(t) && !lost)
+    if (t->late && !empty)
+        return work_stays(t);
+    if (!empty && (!lost || t->r->manual || member_maintenance(t->m)))
         return false;
     if (t->r->manual)
         return to_step(t, v, STEP_QUEUE, t->r->why);
@@ -256,7 +267,7 @@ static bool in_isolate(const struct turn *t)
         return is_cured_in_place(t) && gone_by_itself(t);
     if (member_maintenance(t->m))
         return by_maintenance(t, v);
-    if (is_empty(t) && has_extensive(t) && t->r->examined == EXAMINED_NOT)
+    if (empty && has_extensive(t) && t->r->examined == EXAMINED_NOT)
         return to_step(t, v, STEP_EXAMINE, t->r->why);
     if (!incidents_open(t->m))
         return gone_by_itself(t);

@@ -3,6 +3,7 @@
 takes out of the configuration meanwhile, and findings that are hours old."""
 import os
 
+from fleet import boot_id, change
 from harness import BOOT, CALM, Agent, Controller, Link, contains, equal, holds, main, wait
 from ward import (CHECKS, RULES, incidents, kernel_says, repair, step, steps, unmount, wait_step,
                   ward)
@@ -74,6 +75,51 @@ def test_a_person_wants_a_node_in_service(world):
     equal([e['what'] for e in c.journal() if e['what'].startswith('override.')], ['override.set', 'override.end'],
           'what the journal has')
     contains(c.fettle('override', 'end', 'n1', '--reason', 'twice', status=3), 'has no override', 'the refusal')
+
+
+def test_a_remedy_that_needs_the_node_idle_waits_for_work_on_a_node_that_is_lost(world):
+    """Whatever it is done for. What needs nothing need not wait on such a node."""
+    done = world.path('done')
+    line = (f'Remedy=NAME Run="node:echo NAME >>{done}" Helps=HELPS Needs=NEEDS Confidence=80% Because="it is there" '
+            'Takes=1s Disturbs=5 Tries=1')
+    remedy = [line.replace('NAME', name).replace('HELPS', helps).replace('NEEDS', needs)
+              for name, helps, needs in (('reset', 'xid.79', 'idle'), ('poke', 'xid.95', 'nothing'))]
+    meanings = world.write('meanings.conf', 'Xid=95 Act=lost Because="here it is"\n')
+    c, _ = ward(world, ['n1', 'n2'], remedy=remedy, MeaningConf=meanings, **QUIET)
+    jobs = {n: world.write(f'{n}/run/fettle/work/job.7', '') for n in ('n1', 'n2')}
+    c.wait_nodes('they work', ['n1', 'n2'], State='BUSY')
+    kernel_says(world, 'n1', XID)
+    kernel_says(world, 'n2', XID.replace(': 79,', ': 95,'))
+    for n in ('n1', 'n2'):
+        c.wait_nodes('it is lost', [n], Health='lost')
+    wait('what needs nothing is done under the work', lambda: os.path.exists(done))
+    holds('nothing else is done', 3, lambda: step(c, 'n1') == 'isolate' and not repair(c, 'n1')['attempts'])
+    contains(c.fettle('remedy', 'explain', 'n1'), 'work runs', 'the explanation')
+    os.remove(jobs['n1'])
+    wait('it is done', lambda: [a['done'] for a in repair(c, 'n1')['attempts']] == [True])
+    with open(done, encoding='utf-8') as f:
+        equal(f.read().split(), ['poke', 'reset'], 'what was done')
+
+
+def test_what_only_another_boot_ends_is_not_cured_on_this_one(world):
+    """A remedy that was carried out, and did nothing: the kernel's word of this boot stands."""
+    line = ('Remedy=nothing Run="node:true" Helps=xid.* Needs=nothing Confidence=80% Because="nobody knows" Takes=1s '
+            'Disturbs=0 Tries=1')
+    c, agents = ward(world, ['n1', 'n2'], remedy=line, **QUIET)
+    kernel_says(world, 'n1', XID)
+    kernel_says(world, 'n2', XID.replace(': 79,', ': 95,'))  # a reset of the device ends that one
+    c.wait_nodes('the reset helped', ['n2'], Lifecycle='available', Health='ok')
+    wait_step(c, 'n1', 'queue')
+    equal([(a['remedy'], a['done'], a['verdict']) for a in repair(c, 'n1')['attempts']], [('nothing', True, 'failed')],
+          'what was tried')
+    equal([s for s in steps(c, 'n1') if 'back in service' in s], [], 'its steps')
+    agents['n1'].process.stop()
+    change(world, 'n1', 'proc/sys/kernel/random/boot_id', boot_id() + '\n')
+    world.write('n1/dev/kmsg', '')
+    agents['n1'].start()
+    wait('it is well on another boot', lambda: not incidents(c, 'n1'))
+    c.fettle('queue', 'resolve', 'n1', '--reason', 'booted')
+    c.wait_nodes('it is back', ['n1'], Lifecycle='available', Health='ok')
 
 
 def test_nodes_that_are_taken_out_of_the_configuration(world):

@@ -50,6 +50,20 @@ def test_work_ends_first_as_both_say(world):
         equal(len(repair(c, n)['attempts']), 1, 'attempts')
 
 
+def test_what_is_lost_waits_for_a_job_too(world):
+    l, c, _ = slurm_ward(world, remedy='Remedy=reset Run="node:true" Helps=xid.79 Needs=idle Confidence=80% '
+                         'Because="it may" Takes=5s Tries=1')
+    job = submit(l, 'c1')
+    wait_job(l, job, 'RUNNING')
+    kernel_says(world, 'c1', XID)
+    wait_drained(l, 'c1')
+    holds('nothing is done to it', 4, lambda: step(c, 'c1') == 'isolate' and not repair(c, 'c1')['attempts'])
+    equal(job_state(l, job), 'RUNNING', 'the job')
+    cancel(l, job)
+    wait_step(c, 'c1', 'queue')
+    equal(len(repair(c, 'c1')['attempts']), 1, 'attempts')
+
+
 def test_a_job_that_began_since_the_last_look_counts(world):
     l, c, _ = slurm_ward(world, remedy=idle_remedy(world), SlurmInterval='20s')
     job = submit(l, 'c1')

@@ -494,8 +494,7 @@ void mend_may(struct sim *s, int i, const char *run, const char *of)
     const struct repair *r = member_repair(m);
     const struct observed *o = watch_observed(s->watch, m);
     struct patient *p = &s->patients[i];
-    bool checks = strncmp(run, "check:", 6) == 0, lost = !checks && member_severity(m) == RESULT_LOST;
-    p->lost = lost;
+    bool checks = strncmp(run, "check:", 6) == 0;
     const struct remedy *remedy = remedies_find(s->policy.health.remedies, of);
     check_stopped(s, i, "begun to be operated on");
     if (!checks)
@@ -507,7 +506,7 @@ void mend_may(struct sim *s, int i, const char *run, const char *of)
     if (o->beat.liveness != LIVENESS_LIVE)
         sim_fail(s, "%s: %s is begun, and it is %s (5)", m->name, run, liveness_name(o->beat.liveness));
     bool idle = o->work == WORK_IDLE && (!p->scheduler || p->scheduled == WORK_IDLE);
-    if ((checks || remedy->needs == NEEDS_IDLE) && !lost && !idle)
+    if ((checks || remedy->needs == NEEDS_IDLE) && !idle)
         sim_fail(s, "%s: %s is begun, and its work is %s and, as the scheduler says, %s (5)", m->name, run,
                  work_name(o->work), work_name(p->scheduled));
     if (!checks && strcmp(run, "replace") != 0 && evidence(s, i) < RESULT_DEGRADED && !stood_still(s))
@@ -524,7 +523,7 @@ void mend_executed(struct sim *s, int i, const char *id, const char *run)
         sim_fail(s, "%s: operation %s (%s) is carried out a second time", s->nodes[i].name, id, run);
     snprintf(p->done[p->n_done++ % OPERATIONS_KEPT], CLAIM_ID_BYTES_MAX + 1, "%s", id);
     s->operations++;
-    if (s->slurm && s->nodes[i].busy && strcmp(run, "node:restart") != 0 && !p->lost)
+    if (s->slurm && s->nodes[i].busy && strcmp(run, "node:restart") != 0)
         sim_fail(s, "%s: %s is carried out while work runs (5)", s->nodes[i].name, run);
 }
 

@@ -215,7 +215,6 @@ struct patient {
     int64_t person_at, kept_since;
     char begun[OPERATIONS_KEPT][CLAIM_ID_BYTES_MAX + 1], done[OPERATIONS_KEPT][CLAIM_ID_BYTES_MAX + 1];
     size_t n_begun, n_done;
-    bool lost;      /* when it was decided that the last one may be begun */
     enum step step; /* before a commit */
     bool manual;
     enum approval approval;
