@@ -159,7 +159,6 @@ static void render_notes(const struct repair *r, struct text *t)
 void render_repair(const struct member *m, struct text *t)
 {
     static const char *const approvals[] = {"none", "wanted", "given", "refused"};
-    static const char *const examined[] = {"not", "pass", "fail", "inconclusive"};
     const struct repair *r = member_repairs(m);
     if (!r) {
         text_add(t, "null");
@@ -178,7 +177,7 @@ void render_repair(const struct member *m, struct text *t)
     add_string(t, "operation", r->operation);
     add_string(t, "approval", approvals[r->approval]);
     add_string(t, "approver", r->approver);
-    add_string(t, "examined", examined[r->examined]);
+    add_string(t, "examined", examined_name(r->examined));
     text_printf(t, ",\"manual\":%s", r->manual ? "true" : "false");
     add_string(t, "taken_by", r->taken_by);
     render_attempts(r, t);

@@ -193,7 +193,9 @@ struct ailment {
 };
 
 enum approval { APPROVAL_NONE, APPROVAL_WANTED, APPROVAL_GIVEN, APPROVAL_REFUSED };
-enum examined { EXAMINED_NOT, EXAMINED_PASS, EXAMINED_FAIL, EXAMINED_INCONCLUSIVE };
+/* OWED: it was broken off, and is made up before the node returns. */
+enum examined { EXAMINED_NOT, EXAMINED_PASS, EXAMINED_FAIL, EXAMINED_INCONCLUSIVE, EXAMINED_OWED };
+const char *examined_name(enum examined x);
 
 /* A node's way back into service. A claim of kind repair rests on it as long as there is one. */
 struct repair {

@@ -123,6 +123,8 @@ int repair_leave(const struct cluster *c, const struct member *m, struct repair 
 void repair_note(struct repair *r, const struct command *cmd, const char *text);
 /* No attempt of this repair is judged any more. */
 void repair_disown(struct repair *r);
+/* It leaves its step for another one, and nothing is said of what an examination came to: that is owed. */
+void repair_owe(struct repair *r, enum step to);
 /* Adds the repair's record as it is now. */
 void repair_put(const struct member *m, const struct repair *r, struct decision *d);
 /* Releases the repair's claim. */

@@ -413,6 +413,12 @@ static void forget_machine(const struct member *m, const char *machine, struct w
     decision_add(d, "machine/", m->name, machine ? machine_record_write(&now) : NULL);
 }
 
+void repair_owe(struct repair *r, enum step to)
+{
+    if (r->step == STEP_EXAMINE && to != STEP_EXAMINE)
+        r->examined = EXAMINED_OWED;
+}
+
 static int make_move(const struct cluster *c, const struct command *cmd, const struct member *m,
                      const struct move *v, struct repair *r, struct text *gone, struct decision *d,
                      struct err *e)
@@ -421,6 +427,8 @@ static int make_move(const struct cluster *c, const struct command *cmd, const s
     int rc = 0;
     if (v->attempt)
         rc = take_attempt(v->attempt, cmd->at, r, e);
+    if (rc == 0 && !json_is_string(v->examined))
+        repair_owe(r, to);
     if (rc == 0)
         rc = take_examined(v, r, e);
     if (rc == 0)

@@ -52,6 +52,7 @@ static int move_by_hand(const struct cluster *c, const struct command *cmd, cons
     int rc = repair_leave(c, m, &r, cmd->at, true, d, e);
     if (rc == 0) {
         repair_disown(&r);
+        repair_owe(&r, to);
         repair_enter(&r, to, cmd->at, deadline_s, cmd->reason);
         repair_note(&r, cmd, cmd->reason);
         if (stays) {

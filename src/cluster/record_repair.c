@@ -16,7 +16,8 @@ static const char *const approval_names[] = {[APPROVAL_NONE] = "none",
 static const char *const examined_names[] = {[EXAMINED_NOT] = "not",
                                              [EXAMINED_PASS] = "pass",
                                              [EXAMINED_FAIL] = "fail",
-                                             [EXAMINED_INCONCLUSIVE] = "inconclusive"};
+                                             [EXAMINED_INCONCLUSIVE] = "inconclusive",
+                                             [EXAMINED_OWED] = "owed"};
 
 int approval_parse(const char *name, enum approval *out)
 {
@@ -29,9 +30,14 @@ int approval_parse(const char *name, enum approval *out)
     return -EINVAL;
 }
 
+const char *examined_name(enum examined x)
+{
+    return examined_names[x];
+}
+
 int examined_parse(const char *name, enum examined *out)
 {
-    for (int x = EXAMINED_NOT; x <= EXAMINED_INCONCLUSIVE; x++) {
+    for (int x = EXAMINED_NOT; x <= EXAMINED_OWED; x++) {
         if (strcmp(name, examined_names[x]) == 0) {
             *out = (enum examined)x;
             return 0;

@@ -97,6 +97,54 @@ static void doubt_nodes(struct config *c)
     }
 }
 
+static bool is_examination(const struct check *k, const char *class)
+{
+    bool is_for = k->classes.n == 0;
+    for (size_t i = 0; i < k->classes.n; i++)
+        is_for |= strcmp(k->classes.names[i], class) == 0;
+    return is_for && k->when & CHECK_EXTENSIVE;
+}
+
+/* What is repaired is examined before it returns: each check in turn, all of them within one time. */
+static void doubt_examination(struct config *c, const char *class)
+{
+    const struct place health = {c->path, c->line[SETTING_HEALTH], "Health", ""};
+    const struct span limit = c->watch.health.examine_deadline;
+    const struct check *longest = NULL;
+    CLEANUP_TEXT struct text why = {0};
+    struct span all = {0};
+    char may[32], is[32];
+    for (size_t i = 0; i < c->checks->n; i++) {
+        const struct check *k = &c->checks->list[i];
+        if (!is_examination(k, class))
+            continue;
+        all.ns += k->deadline.ns;
+        longest = longest && longest->deadline.ns >= k->deadline.ns ? longest : k;
+    }
+    if (!longest) {
+        text_printf(
+            &why,
+            "is act, and class \"%s\" has no check with When=extensive: what is repaired there returns "
+            "unexamined",
+            class);
+        doubt(c, &health, why.s, "");
+    } else if (all.ns > limit.ns) {
+        const struct place p = {c->text[SETTING_CHECK_CONF], (int)longest->line, "check", longest->name};
+        text_printf(&why, "is one of class \"%s\" that may take %s together, and ExamineDeadline is %s",
+                    class, span_human(all, may), span_human(limit, is));
+        doubt(c, &p, why.s, "");
+    }
+}
+
+static void doubt_examinations(struct config *c)
+{
+    const struct roster *r = &c->roster;
+    CLEANUP_FREE size_t *members = count_nodes(r);
+    for (size_t i = 0; c->watch.health.act && i < r->classes.n; i++)
+        if (members[i] || r->n == 0)
+            doubt_examination(c, r->classes.list[i].name);
+}
+
 /* Programs, passwords and certificates are read when they are needed. What is wrong with one now; NULL:
  * nothing. */
 static const char *file_fault(const char *path, bool is_program)
@@ -274,6 +322,7 @@ void config_doubt(struct config *c)
     doubt_idle(c);
     doubt_bmcs(c);
     doubt_remedies(c);
+    doubt_examinations(c);
     if (c->roster.n > 0)
         doubt_nodes(c);
 }

@@ -622,7 +622,7 @@ enum operation_state {
 struct operation {
     enum operation_state state;
     const char *id, *run, *of, *boot, *text; /* of `record` */
-    struct wall deadline;
+    struct wall deadline, began; /* began.ns 0: it is not under way */
     json_t *record;
 };
 void operation_read(const struct watch *w, const struct member *m, struct operation *o);

@@ -20,12 +20,18 @@ static enum operation_state state_of(const json_t *done)
     return OPERATION_UNKNOWN;
 }
 
+static struct wall time_of(const json_t *o, const char *key)
+{
+    uint64_t ns = 0;
+    text_parse_u64(json_text(o, key), 0, INT64_MAX, &ns, NULL);
+    return (struct wall){(int64_t)ns};
+}
+
 void operation_read(const struct watch *w, const struct member *m, struct operation *o)
 {
     CLEANUP_TEXT struct text key = {0};
     text_printf(&key, "effect/operate.%s", m->name);
     const char *value = cluster_effect_value(w->cluster, key.s);
-    uint64_t deadline = 0;
     *o = (struct operation){.record = value ? json_read(value, strlen(value), NULL) : NULL};
     if (!o->record)
         return;
@@ -36,8 +42,8 @@ void operation_read(const struct watch *w, const struct member *m, struct operat
     o->boot = json_text(o->record, "boot");
     o->text = json_text(done, "text");
     o->state = state_of(done);
-    text_parse_u64(json_text(o->record, "deadline"), 0, INT64_MAX, &deadline, NULL);
-    o->deadline = (struct wall){(int64_t)deadline};
+    o->deadline = time_of(o->record, "deadline");
+    o->began = time_of(done, "at");
 }
 
 void operation_fini(struct operation *o)

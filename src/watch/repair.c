@@ -228,14 +228,18 @@ static bool gone_by_itself(const struct turn *t)
     return to_step(t, (struct move){0}, STEP_QUEUE, why.s);
 }
 
+static bool wants_examination(const struct turn *t)
+{
+    return has_extensive(t) && (t->r->examined == EXAMINED_NOT || t->r->examined == EXAMINED_OWED);
+}
+
 /* Somebody holds it, and nothing is left for Fettle to do but to let its checks pass: it does not wait in its
  * repair for as long as they hold it. Where a claim of theirs rests on it here, or it is to be examined, it
  * does. */
 static bool is_cured_in_place(const struct turn *t)
 {
     return held_elsewhere(t->w, t->m) && !person_holds(t->m) && !window_of(t->w, t->m) &&
-           !incidents_open(t->m) && !member_maintenance(t->m) &&
-           !(has_extensive(t) && t->r->examined == EXAMINED_NOT);
+           !incidents_open(t->m) && !member_maintenance(t->m) && !wants_examination(t);
 }
 
 /* A person asks whoever it belongs to. */
@@ -267,7 +271,7 @@ static bool in_isolate(const struct turn *t)
         return is_cured_in_place(t) && gone_by_itself(t);
     if (member_maintenance(t->m))
         return by_maintenance(t, v);
-    if (empty && has_extensive(t) && t->r->examined == EXAMINED_NOT)
+    if (empty && wants_examination(t))
         return to_step(t, v, STEP_EXAMINE, t->r->why);
     if (!incidents_open(t->m))
         return gone_by_itself(t);
@@ -313,8 +317,9 @@ static bool take_check(const struct turn *t)
 /* How it stands: what was asked and answered. */
 struct examination {
     const struct check *next; /* that has not run, those that need partners last; NULL: all have */
-    bool fails, unknown;
-    const char *what; /* that fails, or is unknown */
+    bool passes, fails, unknown;
+    const struct check *what;     /* that fails, or is unknown */
+    const struct check *not_here; /* there is no such device or tool: it did not run */
 };
 
 static struct examination examination_of(const struct turn *t)
@@ -332,22 +337,52 @@ static struct examination examination_of(const struct turn *t)
         enum result r = (enum result)((t->v->said[i] & SAID_RESULT) - 1);
         if (result_fails(r) && !k->observe) {
             x.fails = true;
-            x.what = k->name;
+            x.what = k;
         } else if (r == RESULT_UNKNOWN && !x.fails) {
             x.unknown = true;
-            x.what = k->name;
+            x.what = k;
+        } else if (r == RESULT_UNSUPPORTED) {
+            x.not_here = k;
+        } else {
+            x.passes = true;
         }
     }
     return x;
 }
 
+static void say_unanswered(const struct turn *t, const struct check *k, struct text *why)
+{
+    const struct saying *s = saying_find(t->v, check_place(t->w, k->name));
+    bool says = s && s->text && *s->text;
+    text_printf(why, "%s came to no answer%s%.200s", k->name, says ? ": " : "", says ? s->text : "");
+}
+
+/* Which check held it up, and what became of it. */
+static void say_hold_up(const struct turn *t, const struct check *k, struct text *why)
+{
+    struct operation o;
+    struct err e = {0};
+    char ran[32];
+    operation_read(t->w, t->m, &o);
+    if (o.state == OPERATION_BEGUN)
+        text_printf(
+            why, ": %s ran for %s and was ended", o.of,
+            span_human((struct span){t->w->wall.ns > o.began.ns ? t->w->wall.ns - o.began.ns : 0}, ran));
+    else if (trial_waits(t->w, t->m, check_place(t->w, k->name)))
+        text_printf(why, ": nobody was free to run %s with it", k->name);
+    else if (brake_operate(t->w, t->now, t->m, NULL, &e) < 0)
+        text_printf(why, ": %s was not begun: %s", k->name, e.msg);
+    operation_fini(&o);
+}
+
+/* What is under way goes with the step: its agent is told to end it. */
 static bool not_in_time(const struct turn *t)
 {
     CLEANUP_TEXT struct text why = {0};
     const struct check *k = examination_of(t).next;
     text_add(&why, "it was not examined in time");
-    if (k && trial_waits(t->w, t->m, check_place(t->w, k->name)))
-        text_printf(&why, ": nobody was free to run %s with it", k->name);
+    if (k)
+        say_hold_up(t, k, &why);
     return inconclusive(t, why.s);
 }
 
@@ -393,6 +428,13 @@ static bool is_refused(const struct turn *t)
     return value && strstr(value, "\"refused\":true") && strstr(value, claim.s);
 }
 
+/* A person's word: it is not made up, as one is that something else ended. */
+static bool refuse_examination(const struct turn *t)
+{
+    struct move v = {.examined = "inconclusive", .inconclusive = t->r->inconclusive};
+    return to_step(t, v, STEP_QUEUE, "somebody deleted its reservation in Slurm: it is not examined");
+}
+
 static bool in_examine(const struct turn *t)
 {
     CLEANUP_TEXT struct text why = {0};
@@ -404,7 +446,7 @@ static bool in_examine(const struct turn *t)
     if (member_maintenance(t->m))
         return by_maintenance(t, v); /* whatever a check that is under way comes to */
     if (is_refused(t))
-        return to_step(t, v, STEP_QUEUE, "somebody deleted its reservation in Slurm: it is not examined");
+        return refuse_examination(t);
     if (held_elsewhere(t->w, t->m)) {
         struct err e = {0};
         held_check(t->w, t->m, &e);
@@ -412,14 +454,12 @@ static bool in_examine(const struct turn *t)
         return to_step(t, v, STEP_ISOLATE, why.s);
     }
     if (!take_check(t))
-        return t->v->asked;
-    if (t->late)
-        return not_in_time(t);
+        return t->v->asked || (t->late && not_in_time(t));
     if (watch_live(t->w, t->m) && *t->r->boot && strcmp(t->r->boot, watch_of(t->w, t->m)->boot) != 0)
         return inconclusive(t, "it was booted meanwhile"); /* by what examines it, each time, perhaps */
     struct examination x = examination_of(t);
     if (!x.fails && x.next)
-        return run_check(t, x.next);
+        return t->late ? not_in_time(t) : run_check(t, x.next);
     if (incident_look(t->w, t->now, t->m))
         return true; /* what was found is written down before it is chosen by */
     if (x.fails) {
@@ -427,16 +467,19 @@ static bool in_examine(const struct turn *t)
         v.problem = "hardware_problem";
         return by_choice(t, v);
     }
-    if (x.unknown) {
-        text_printf(&why, "%s came to no answer", x.what);
+    if (x.unknown || (x.not_here && !x.passes)) { /* what did not run is no pass */
+        say_unanswered(t, x.unknown ? x.what : x.not_here, &why);
         return inconclusive(t, why.s);
     }
     v.examined = "pass";
-    if (incidents_open(t->m) && !seen_since(t))
-        return false;
+    if (incidents_open(t->m) && (!seen_since(t) || shared_holds(t->w, t->m)))
+        return t->late && not_in_time(t);
     if (incidents_open(t->m))
-        return shared_holds(t->w, t->m) ? false : by_choice(t, v);
-    return on_the_way(t, v, "it passed, and nothing is open");
+        return by_choice(t, v);
+    text_add(&why, "it passed, and nothing is open");
+    if (x.not_here)
+        text_printf(&why, "; %s did not run, as it is not for this node", x.not_here->name);
+    return on_the_way(t, v, why.s);
 }
 
 /* --- remedy and replace ----------------------------------------------------------------------- */
@@ -685,6 +728,8 @@ static bool in_provision(const struct turn *t)
     if (waits || incidents_open(t->m) || machine_check(t->w, t->m, NULL) < 0 ||
         !watch_provisioned(t->w, mono_add(t->now, t->w->stood_still), t->m, &why))
         return false;
+    if (t->r->examined == EXAMINED_OWED && has_extensive(t))
+        return to_step(t, v, STEP_EXAMINE, "the examination that was broken off is made up");
     return to_step(t, v, STEP_NONE, "every check passed");
 }
 

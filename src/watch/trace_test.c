@@ -188,6 +188,8 @@ static void set_policy(struct trace *t, const char *key, unsigned value)
         p->provision_new = value;
     if (strcmp(key, "drain_deadline") == 0)
         p->drain_deadline = span_s(value);
+    else if (strcmp(key, "examine_deadline") == 0)
+        p->examine_deadline = span_s(value);
     watch_set_policy(t->x->w, &t->x->policy);
 }
 
@@ -233,8 +235,10 @@ static void effect(struct trace *t, int i, const char *state, const char *text)
     if (!begins && json_is_null(json_object_get(o, "done")))
         effect(t, i, "begun", "");
     CLEANUP_JSON json_t *done = json_pack("{s:s,s:O}", "state", state, "id", json_object_get(o, "id"));
+    CLEANUP_TEXT struct text at = {0};
+    text_printf(&at, "%lld", (long long)world_wall(t->x).ns);
     if (strcmp(state, "begun") == 0)
-        json_object_set_new(done, "at", json_string("1800000000000000000"));
+        json_object_set_new(done, "at", json_string(at.s));
     else
         json_object_set_new(done, "text", json_string(text));
     CLEANUP_JSON json_t *set = json_pack("{s:s,s:O}", "key", key.s, "done", done);

@@ -8,7 +8,8 @@
  *   6  budgets, the latch and the switch                               mend_proposal, mend_after
  *   7  attempts for a fault, and within a week                              mend_after, mend_may
  *   8  back in service only with every check passed on the present boot, and the extensive ones on this
- *      machine after the last remedy that was carried out on it, whoever had the name meanwhile mend_proposal
+ *      machine after the last remedy that was carried out on it, whoever had the name meanwhile, and no
+ *      examination that was broken off is owed                                      mend_proposal
  *   9  nobody is isolated but from a finding that he said on this boot                mend_proposal
  *   each operation begins once and is carried out once, and only what is begun    mend_durable, mend_executed
  *   a repair has one claim, and its operation belongs to its step                             mend_after
@@ -162,6 +163,8 @@ static void check_return(struct sim *s, int i, const json_t *set)
     if (p->bad_since && s->now - p->bad_since > slack && in_touch && !stood_still(s))
         sim_fail(s, "%s returns, and is ill for %.1f s (8)", m->name, (double)(s->now - p->bad_since) / 1e9);
     check_examined(s, i, m);
+    if (p->broken && is_gpu(m, s))
+        sim_fail(s, "%s returns, and its examination was broken off and not made up (8)", m->name);
 }
 
 void mend_proposal(struct sim *s, enum command_kind kind, const struct hostlist *nodes, const char *text)
@@ -208,6 +211,20 @@ void mend_answered(struct sim *s, int i)
         known->person_at = s->now;
 }
 
+/* An examination that is left and of which nobody says what it came to is broken off; another machine owes
+ * nothing. */
+static void note_broken(struct sim *s, int i, enum step to, const struct job *j)
+{
+    struct patient *p = &s->patients[i];
+    bool named = j->nodes.n == 1 && strcmp(j->nodes.names[0], s->nodes[i].name) == 0;
+    bool says = j->kind == COMMAND_REPAIR && strstr(j->set, "\"examined\"");
+    if (p->step == STEP_EXAMINE && to != STEP_EXAMINE)
+        p->broken = to != STEP_PROVISION && !says;
+    if (p->step == STEP_NONE || (named && j->kind == COMMAND_INSTANCE) ||
+        (named && j->set && strstr(j->set, "\"renewed\":true")))
+        p->broken = false;
+}
+
 static void check_move(struct sim *s, int i, const struct repair *r, const struct job *j)
 {
     struct patient *p = &s->patients[i];
@@ -216,6 +233,7 @@ static void check_move(struct sim *s, int i, const struct repair *r, const struc
     bool person = is_by_person(j) || (j->kind == COMMAND_TRANSITION && p->person_at);
     if (is_by_person(j) && (to != p->step || (r && r->manual != p->manual)))
         mend_answered(s, i), s->raised_at = s->now;
+    note_broken(s, i, to, j);
     if (to == p->step)
         return;
     if (!step_may(p->step, to))

@@ -213,6 +213,7 @@ struct patient {
     enum work scheduled;
     bool scheduler;
     int64_t person_at, kept_since;
+    bool broken; /* its examination, and not made up since */
     char begun[OPERATIONS_KEPT][CLAIM_ID_BYTES_MAX + 1], done[OPERATIONS_KEPT][CLAIM_ID_BYTES_MAX + 1];
     size_t n_begun, n_done;
     enum step step; /* before a commit */
