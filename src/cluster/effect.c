@@ -259,9 +259,10 @@ static void say_operation(const json_t *o, struct text *t)
     const json_t *done = json_object_get(o, "done");
     const char *run = json_string_value(json_object_get(o, "run"));
     const char *text = json_string_value(json_object_get(done, "text"));
-    text_printf(t, "%s: %s", json_string_value(json_object_get(o, "of")),
-                json_string_value(json_object_get(done, "state")));
-    if (text && *text && strncmp(run, "check:", 6) != 0)
+    const char *state = json_string_value(json_object_get(done, "state"));
+    bool is_verdict = strncmp(run, "check:", 6) == 0 && strcmp(state, "done") == 0;
+    text_printf(t, "%s: %s", json_string_value(json_object_get(o, "of")), state);
+    if (text && *text && !is_verdict)
         text_printf(t, ": %.256s", text);
 }
 

@@ -86,14 +86,15 @@ static void tell_elsewhere(struct watch *w, struct member *m, const struct slurm
 }
 
 /* What the scheduler says runs on a node that is to be drained counts when no more can come: it gives work
- * away until it has the drain, or for an examination the reservation. */
+ * away until it has the drain. An examination begins when its reservation stands, and the drain is gone: the
+ * flag of a reservation in the node's state comes seconds later, so the list of them is what counts. */
 void scheduler_saw(struct watch *w, struct member *m, const struct slurm_node *n)
 {
     struct slurm_want want;
     if (!m->listed)
         return;
     scheduler_wanted(m, &want);
-    bool held = n->drain || n->fail || n->down || (want.reserve && n->reserved);
+    bool held = want.reserve ? n->guarded && !n->drain : n->drain || n->fail || n->down;
     watch_away(w, m, !want.drain && n->known && (held || n->reserved || n->rebooting || n->powering));
     tell_elsewhere(w, m, n);
     enum work work = !n->known ? WORK_UNKNOWN : n->busy ? WORK_BUSY : WORK_IDLE;
@@ -129,8 +130,9 @@ static bool is_held(const struct cluster *c, const struct member *m, const struc
     const char *value = cluster_effect_value(c, key.s);
     if (!value || slurm_record_read(value, &r, &e) < 0)
         return false;
-    return r.state == RECORD_DRAINED || r.state == RECORD_FOREIGN ||
-           (r.state == RECORD_RESERVED && want->reserve);
+    if (want->reserve)
+        return r.state == RECORD_RESERVED;
+    return r.state == RECORD_DRAINED || r.state == RECORD_FOREIGN;
 }
 
 void scheduler_changed(struct watch *w, const struct cluster *c, const char *node)

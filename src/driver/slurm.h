@@ -56,6 +56,7 @@ struct slurm_node {
     bool known; /* every word of its state was understood */
     bool alone; /* of no reading of all nodes: nothing follows of those that are not told */
     bool drain, fail, busy, completing, down, responding, reserved, rebooting, powering;
+    bool guarded; /* this Fettle's own reservation of it stands, as was read after its state */
     /* How somebody other than this Fettle and Slurm itself holds it: "drained", "down", "failing",
      * "rebooting"; NULL for nobody. */
     const char *held;

@@ -59,6 +59,7 @@ void reading_tell(struct slurm *s, const struct node *n, bool alone)
     out.alone = alone;
     out.reservation = n->reservation;
     out.vague = s->is_vague;
+    out.guarded = n->guard == GUARD_OURS;
     s->sink.saw(s->sink.arg, &out);
 }
 

@@ -305,6 +305,9 @@ struct vitals {
     bool stage_limited;
     char operation[CLAIM_ID_BYTES_MAX + 1]; /* for which the next is */
     struct mono operation_due;
+    char refused[CLAIM_ID_BYTES_MAX + 1]; /* a check of this step that was not begun, the last of so many; */
+    unsigned refusals;
+    struct mono refused_until; /* and when the next may be asked for */
 };
 
 void health_create(struct watch *w);
@@ -622,7 +625,7 @@ enum operation_state {
 struct operation {
     enum operation_state state;
     const char *id, *run, *of, *boot, *text; /* of `record` */
-    struct wall deadline, began; /* began.ns 0: it is not under way */
+    struct wall deadline, began;             /* began.ns 0: it is not under way */
     json_t *record;
 };
 void operation_read(const struct watch *w, const struct member *m, struct operation *o);

@@ -17,7 +17,8 @@
 enum {
     CHECK_MARGIN_S = 30,
     REFUSALS_MAX = 3, /* in a row, then a person */
-    LOOKED_MS = 200   /* so exactly it is known when a check was looked at */
+    REFUSED_REST_S = 2,
+    LOOKED_MS = 200 /* so exactly it is known when a check was looked at */
 };
 
 /* What a REPAIR says beside what follows from the node. */
@@ -286,6 +287,19 @@ static bool inconclusive(const struct turn *t, const char *why)
     return to_step(t, v, v.inconclusive >= t->w->policy.health.inconclusive ? STEP_QUEUE : STEP_EXAMINE, why);
 }
 
+/* A check that was not begun says nothing of the node, and costs no try: it is asked for again after a while,
+ * which doubles each time. */
+static void note_refusal(const struct turn *t, const struct operation *o)
+{
+    struct vitals *v = t->v;
+    if (strcmp(v->refused, o->id) == 0)
+        return;
+    snprintf(v->refused, sizeof v->refused, "%s", o->id);
+    int64_t rest_s = (int64_t)REFUSED_REST_S << (v->refusals < 6 ? v->refusals : 6);
+    v->refused_until = mono_add(t->now, span_s(rest_s));
+    v->refusals++;
+}
+
 /* Takes in what the check under way came to. False while it is not known. */
 static bool take_check(const struct turn *t)
 {
@@ -297,11 +311,13 @@ static bool take_check(const struct turn *t)
     bool over = o.state != OPERATION_WAITS && o.state != OPERATION_BEGUN;
     bool on_this_boot = o.id && strcmp(o.boot, watch_of(t->w, t->m)->boot) == 0;
     if (!over && o.id && operation_overdue(t->w, t->now, t->m, &o)) {
-        if (o.state == OPERATION_BEGUN)
-            operation_end(t->w, t->now, t->m, &o, "unknown", "nobody said what came of it");
-        over = o.state != OPERATION_BEGUN;
+        bool begun = o.state == OPERATION_BEGUN;
+        operation_end(t->w, t->now, t->m, &o, begun ? "unknown" : "refused",
+                      begun ? "nobody said what came of it" : "nobody began it in time");
     }
-    if (over && i != SIZE_MAX && on_this_boot && !(t->v->said[i] & SAID_ANSWERED)) {
+    if (o.state == OPERATION_REFUSED)
+        note_refusal(t, &o);
+    else if (over && i != SIZE_MAX && on_this_boot && !(t->v->said[i] & SAID_ANSWERED)) {
         CLEANUP_JSON json_t *said = json_read(o.text, strlen(o.text), NULL);
         if (o.state != OPERATION_DONE || !said || verdict_read(said, x, &e) < 0)
             verdict_cannot(x, RESULT_UNKNOWN, "%s", *o.text ? o.text : "it was not carried out");
@@ -370,6 +386,8 @@ static void say_hold_up(const struct turn *t, const struct check *k, struct text
             span_human((struct span){t->w->wall.ns > o.began.ns ? t->w->wall.ns - o.began.ns : 0}, ran));
     else if (trial_waits(t->w, t->m, check_place(t->w, k->name)))
         text_printf(why, ": nobody was free to run %s with it", k->name);
+    else if (o.state == OPERATION_REFUSED)
+        text_printf(why, ": %s was not begun: %s", o.of, o.text);
     else if (brake_operate(t->w, t->now, t->m, NULL, &e) < 0)
         text_printf(why, ": %s was not begun: %s", k->name, e.msg);
     operation_fini(&o);
@@ -389,7 +407,7 @@ static bool not_in_time(const struct turn *t)
 static bool run_check(const struct turn *t, const struct check *k)
 {
     CLEANUP_TEXT struct text run = {0};
-    if (brake_operate(t->w, t->now, t->m, NULL, NULL) < 0)
+    if (brake_operate(t->w, t->now, t->m, NULL, NULL) < 0 || t->now.ns < t->v->refused_until.ns)
         return false;
     if (k->group > 1) {
         trial_ask(t->w, t->now, t->m, check_place(t->w, k->name));
@@ -747,6 +765,8 @@ void repair_stage(struct watch *w, struct mono now, const struct member *m)
     v->stage = r->since;
     v->stage_at = now;
     v->stage_limited = r->deadline.ns != 0;
+    v->refusals = 0;
+    v->refused_until = (struct mono){0};
     v->stage_due = (struct mono){now.ns + (left < 0 ? 0 : left > all ? all : left)};
     for (size_t i = 0; i < check_count(w); i++) {
         v->said[i] &= (uint8_t)~SAID_ANSWERED;

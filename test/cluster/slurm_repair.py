@@ -95,6 +95,22 @@ def test_the_extensive_stage_keeps_other_work_out(world):
     cancel(l, job)
 
 
+def test_what_fettle_does_to_a_node_refuses_no_examination(world):
+    """It begins when the reservation stands and the drain is gone, as was read back."""
+    l, c, _ = slurm_ward(world, nodes=4, remedy=REMEDY, exam=True, InconclusiveTries=1, RemediesAWeek=32,
+                         SurgeNodes=1000, SharedNodes=1000, SlurmInterval='5s')
+    let_exam_end(world)
+    for n in l.nodes * 2:
+        tried = len((repair(c, n) or {}).get('attempts', []))
+        unmount(world, n)
+        wait(f'{n} was mended', lambda n=n, tried=tried: len((repair(c, n) or {}).get('attempts', [])) > tried)
+    for n in l.nodes:
+        wait_back(c, l, n)
+    equal(began(world), 16, 'examinations before and after each remedy')
+    said = [e['text'] for e in c.journal() if e['nodes'] in l.nodes]
+    equal([t for t in said if 'refused' in t or 'to queue' in t], [], 'examinations that were refused')
+
+
 def test_a_failing_extensive_check_is_a_hardware_problem(world):
     l, c, _ = slurm_ward(world, remedy=idle_remedy(world), exam=True)
     let_exam_end(world, '2 the memory is half as fast as it should be')
