@@ -533,10 +533,12 @@ static int read_operation(const json_t *set, struct operation_wish *w, struct er
         record_boot(set, w->boot, e) < 0 ||
         json_take_u64(set, "deadline_s", DEADLINE_S_MAX, &w->deadline_s, e) < 0)
         return -EINVAL;
-    bool checks = strncmp(w->run, "check:", 6) == 0;
+    enum step only = strncmp(w->run, "check:", 6) == 0  ? STEP_EXAMINE
+                     : strncmp(w->run, "work:", 5) == 0 ? STEP_ISOLATE
+                                                        : STEP_NONE;
     if (*w->run == '\0' || *w->of == '\0')
         return err_set(e, -EINVAL, "nothing to do");
-    if (checks ? w->step != STEP_EXAMINE : w->step != STEP_REMEDY && w->step != STEP_REPLACE)
+    if (only != STEP_NONE ? w->step != only : w->step != STEP_REMEDY && w->step != STEP_REPLACE)
         return err_set(e, -EINVAL, "\"%.80s\" is not done in step %s", w->run, step_name(w->step));
     return 0;
 }
@@ -623,7 +625,7 @@ static int decide_operate(const struct cluster *c, const struct command *cmd, co
     repair_copy(&r, is);
     memcpy(r.operation, cmd->claim, strlen(cmd->claim) + 1);
     say_faults(m, faults);
-    if (w.step != STEP_EXAMINE)
+    if (w.step == STEP_REMEDY || w.step == STEP_REPLACE)
         attempt_add(&r, cmd->at, w.of, faults);
     decision_add(d, "effect/operate.", m->name, operation_record(cmd, &r, &w));
     repair_put(m, &r, d);

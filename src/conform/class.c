@@ -15,7 +15,7 @@ static const char DEFAULT_CLASS[] = "default";
 /* The keys beside the fields of a node, and what reads them. */
 typedef int take_fn(struct node_class *k, const char *value, struct err *e);
 static take_fn take_name, take_nodes, take_critical, take_major, take_minor, take_ignore, take_drifted,
-    take_reboot, take_kernel, take_initrd, take_params;
+    take_reboot, take_kernel, take_initrd, take_params, take_lost_work;
 
 static const struct {
     const char *key;
@@ -23,7 +23,7 @@ static const struct {
 } takes[] = {{"Class", take_name},      {"Nodes", take_nodes},   {"Critical", take_critical},
              {"Major", take_major},     {"Minor", take_minor},   {"Ignore", take_ignore},
              {"Drifted", take_drifted}, {"Reboot", take_reboot}, {"Kernel", take_kernel},
-             {"Initrd", take_initrd},   {"Params", take_params}};
+             {"Initrd", take_initrd},   {"Params", take_params}, {"LostWork", take_lost_work}};
 enum { TAKES = sizeof takes / sizeof takes[0] };
 
 size_t classes_keys(const char **keys, size_t max)
@@ -177,6 +177,25 @@ static int take_initrd(struct node_class *k, const char *value, struct err *e)
 static int take_params(struct node_class *k, const char *value, struct err *e)
 {
     return take_text(&k->params, value, e);
+}
+
+static const char *const lost_work_names[] = {
+    [LOST_WORK_WAIT] = "wait", [LOST_WORK_REQUEUE] = "requeue", [LOST_WORK_CANCEL] = "cancel"};
+
+const char *lost_work_name(enum lost_work l)
+{
+    return lost_work_names[l];
+}
+
+static int take_lost_work(struct node_class *k, const char *value, struct err *e)
+{
+    for (int l = LOST_WORK_WAIT; l <= LOST_WORK_CANCEL; l++) {
+        if (strcasecmp(value, lost_work_names[l]) == 0) {
+            k->lost_work = (enum lost_work)l;
+            return 0;
+        }
+    }
+    return err_set(e, -EINVAL, "\"%.80s\" is none of wait, requeue and cancel", value);
 }
 
 /* --- records ------------------------------------------------------------------------------------- */

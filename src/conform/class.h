@@ -31,6 +31,10 @@ struct class_rule {
     enum severity severity;
 };
 
+/* It is waited for; or the scheduler is asked to requeue it, or to cancel it. */
+enum lost_work { LOST_WORK_WAIT, LOST_WORK_REQUEUE, LOST_WORK_CANCEL };
+const char *lost_work_name(enum lost_work l);
+
 struct node_class {
     char *name;
     /* Who is in it; all that are given must hold. */
@@ -44,6 +48,8 @@ struct node_class {
     bool exclude;                   /* no new work lands on a drifted node; otherwise it is less preferred */
     bool reboot;                    /* a major or worse drift asks for a reboot into the image below */
     char *kernel, *initrd, *params; /* of that image; NULL: the boot parameters are left alone */
+    /* What follows for the work on a node that is lost to its user. */
+    enum lost_work lost_work;
 };
 
 /* All classes, the one named "default" last. Zero-initialise; classes_fini. */
@@ -55,9 +61,9 @@ void classes_fini(struct classes *c);
 
 /* Takes one record of ClassConf: key by key. Class first; then Nodes, any settable field of a node,
  * Critical, Major, Minor, Ignore (patterns with commas between), Drifted (avoid, exclude), Reboot (yes,
- * no), Kernel, Initrd, Params. Adds a class at the end. -EINVAL with a sentence that names the key (and
- * the nearest one, for a key that is none), -EEXIST for a class that is there already; *c is as it was
- * then. The class "default" says no nodes. */
+ * no), Kernel, Initrd, Params, LostWork (wait, requeue, cancel). Adds a class at the end. -EINVAL with a
+ * sentence that names the key (and the nearest one, for a key that is none), -EEXIST for a class that is
+ * there already; *c is as it was then. The class "default" says no nodes. */
 struct class_key {
     const char *key, *value;
 };

@@ -172,7 +172,8 @@ static void test_a_record_says_everything_of_a_class(void **state)
 {
     struct classes c = {0};
     good(&c, "class=gpu Nodes=lx[01-04] CPUs=64 Sensitive=yes Critical=gpu.* Ignore=package.*,module.zfs "
-             "Drifted=exclude Reboot=yes Kernel=http://h/vmlinuz Initrd=http://h/initrd Params=quiet");
+             "Drifted=exclude Reboot=yes Kernel=http://h/vmlinuz Initrd=http://h/initrd Params=quiet "
+             "LostWork=Requeue");
     const struct node_class *k = &c.list[0];
     assert_string_equal(k->name, "gpu");
     assert_int_equal(k->nodes.n, 4);
@@ -181,13 +182,14 @@ static void test_a_record_says_everything_of_a_class(void **state)
     assert_true(k->spec.sensitive);
     assert_int_equal(k->n_rules, 3);
     assert_true(k->exclude);
+    assert_int_equal(k->lost_work, LOST_WORK_REQUEUE);
     assert_true(k->reboot);
     assert_string_equal(k->kernel, "http://h/vmlinuz");
     assert_string_equal(k->initrd, "http://h/initrd");
     assert_string_equal(k->params, "quiet");
     good(&c, "Class=plain");
     k = &c.list[1];
-    assert_false(k->has_spec || k->exclude || k->reboot);
+    assert_false(k->has_spec || k->exclude || k->reboot || k->lost_work);
     assert_null(k->kernel);
     classes_fini(&c);
 }
@@ -214,6 +216,7 @@ static void test_a_bad_value_is_named_with_its_key(void **state)
     refused("Class=a Critical=a,,b", "Critical: a pattern is empty");
     refused("Class=a Ignore=a\"b", "Ignore: \"a\"b\" matches no component");
     refused("Class=a Ignore=caf\xc3\xa9", "matches no component");
+    refused("Class=a LostWork=kill", "LostWork: \"kill\" is none of wait, requeue and cancel");
     refused("Class=a Drifted=shun", "Drifted: \"shun\" is neither avoid nor exclude");
     refused("Class=a Reboot=maybe", "Reboot: \"maybe\" is neither yes nor no");
     refused("Class=a Params=\xff", "Params: not UTF-8 at byte 0");

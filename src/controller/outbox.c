@@ -314,14 +314,15 @@ static void forget_mute(struct outbox *o)
 static void configure_operate(struct outbox *o, const struct config *conf)
 {
     const struct operate_sink sink = {o, on_result, may_operate, on_asked};
-    const char *program = conf->text[SETTING_REPLACE_PROGRAM], *replace = *program ? program : NULL;
+    const char *program = conf->text[SETTING_REPLACE_PROGRAM];
+    const struct operate_with with = {conf->bmcs, *program ? program : NULL, conf->slurm};
     counterpart_configure(o->with.counterparts, COUNTERPART_BMCS, conf->bmcs);
     if (o->operate) {
-        operate_configure(o->operate, conf->bmcs, replace);
+        operate_configure(o->operate, &with);
         forget_mute(o);
         return;
     }
-    o->operate = operate_create(o->with.loop, conf->bmcs, replace, &sink);
+    o->operate = operate_create(o->with.loop, &with, &sink);
     feed(o, OPERATE);
 }
 

@@ -107,16 +107,16 @@ size_t slurm_waiting(const struct slurm *s)
 
 static const struct bmcs *operated; /* the BMCs that it has */
 
-struct operate *operate_create(uv_loop_t *loop, const struct bmcs *bmcs, const char *replace,
+struct operate *operate_create(uv_loop_t *loop, const struct operate_with *with,
                                const struct operate_sink *sink)
 {
-    operated = bmcs;
+    operated = with->bmcs;
     return (struct operate *)&driver;
 }
 
-void operate_configure(struct operate *o, const struct bmcs *bmcs, const char *replace)
+void operate_configure(struct operate *o, const struct operate_with *with)
 {
-    operated = bmcs;
+    operated = with->bmcs;
 }
 
 void operate_destroy(struct operate *o)

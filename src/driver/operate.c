@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "driver/power.h"
+#include "driver/slurm_work.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -42,6 +43,7 @@ struct operation {
     bool is_noted; /* the record says that we begin it, and it is to be asked whether it may still be */
     struct power *power;
     struct program *program;
+    struct slurm_work *work;
     char *result; /* what is said until the record has it */
     struct operation *prev, *next_one;
 };
@@ -61,8 +63,7 @@ struct wish {
 struct operate {
     uv_loop_t *loop;
     uv_timer_t timer;
-    const struct bmcs *bmcs;
-    char *replace;
+    struct operate_with with;
     struct operate_sink sink;
     struct span result_again;
     struct operation *list;
@@ -83,6 +84,7 @@ static void drop(struct operation *op)
     DL_DELETE2(op->o->list, op, prev, next_one);
     power_cancel(op->power);
     program_kill(op->program);
+    slurm_work_cancel(op->work);
     free(op->node);
     free(op->run);
     free(op->result);
@@ -135,18 +137,27 @@ static bool power_verb(const char *run, enum verb *out)
     return strncmp(run, "power.", 6) == 0 && verb_find(run + 6, out) && *out != VERB_STATUS;
 }
 
+/* The verb of "work:VERB"; NULL for another run. */
+static const char *work_verb(const char *run)
+{
+    return strcmp(run, "work:requeue") == 0 || strcmp(run, "work:cancel") == 0 ? run + strlen("work:") : NULL;
+}
+
 static bool is_ours(const char *run)
 {
     enum verb v;
-    return power_verb(run, &v) || strncmp(run, "script:", 7) == 0 || strcmp(run, "replace") == 0;
+    return power_verb(run, &v) || work_verb(run) || strncmp(run, "script:", 7) == 0 ||
+           strcmp(run, "replace") == 0;
 }
 
 int operate_can(const struct operate *o, const char *node, const char *run, struct err *e)
 {
     enum verb v;
-    if (power_verb(run, &v) && !bmcs_find(o->bmcs, node))
+    if (power_verb(run, &v) && !bmcs_find(o->with.bmcs, node))
         return err_set(e, -ENOENT, "node \"%s\" has no BMC in bmc.conf", node);
-    if (strcmp(run, "replace") == 0 && !o->replace)
+    if (work_verb(run) && !o->with.slurm.scontrol)
+        return err_set(e, -ENOENT, "no SlurmScontrol is set");
+    if (strcmp(run, "replace") == 0 && !o->with.replace)
         return err_set(e, -ENOENT, "no ReplaceProgram is set");
     return is_ours(run) ? 0 : err_set(e, -ENOENT, "no driver knows \"%.100s\"", run);
 }
@@ -170,6 +181,21 @@ static void on_program(void *arg, char *text, size_t len, const struct err *why)
     struct operation *op = arg;
     op->program = NULL;
     end(op, why ? "failed" : "done", why ? why->msg : printed);
+}
+
+static void on_work(void *arg, const char *said, const struct err *why)
+{
+    struct operation *op = arg;
+    op->work = NULL;
+    end(op, why ? "failed" : "done", why ? why->msg : said);
+}
+
+static void start_work(struct operation *op)
+{
+    struct err e = {0};
+    if (slurm_work_start(op->o->loop, &op->o->with.slurm, op->node, work_verb(op->run), on_work, op,
+                         &op->work, &e) < 0)
+        end(op, "failed", e.msg);
 }
 
 static void start_program(struct operation *op, const char *const *argv)
@@ -196,9 +222,12 @@ static void carry_out(struct operation *op)
     if (operate_can(op->o, op->node, op->run, &e) < 0) { /* by now */
         end(op, "failed", e.msg);
     } else if (power_verb(op->run, &v)) {
-        op->power = power_start(op->o->loop, bmcs_find(op->o->bmcs, op->node), op->node, v, on_power, op);
+        op->power =
+            power_start(op->o->loop, bmcs_find(op->o->with.bmcs, op->node), op->node, v, on_power, op);
+    } else if (work_verb(op->run)) {
+        start_work(op);
     } else if (strcmp(op->run, "replace") == 0) {
-        const char *const argv[] = {op->o->replace, op->node, NULL};
+        const char *const argv[] = {op->o->with.replace, op->node, NULL};
         start_program(op, argv);
     } else {
         const char *const argv[] = {"/bin/sh", "-c", op->run + strlen("script:"), NULL};
@@ -226,7 +255,7 @@ static void on_look(void *arg, const char *answer, const struct err *why)
 static void look(struct operation *op)
 {
     enum verb v = VERB_STATUS;
-    const struct bmc *b = bmcs_find(op->o->bmcs, op->node);
+    const struct bmc *b = bmcs_find(op->o->with.bmcs, op->node);
     op->state = LOOKS;
     if (b && power_verb(op->run, &v) && (v == VERB_ON || v == VERB_OFF))
         op->power = power_start(op->o->loop, b, op->node, VERB_STATUS, on_look, op);
@@ -460,7 +489,7 @@ static bool is_operated(const struct operate *o, const char *node)
 void operate_now(struct operate *o, const char *node, const char *verb, operate_done_fn *done, void *arg)
 {
     struct wish *w = mem_alloc(sizeof *w);
-    const struct bmc *b = bmcs_find(o->bmcs, node);
+    const struct bmc *b = bmcs_find(o->with.bmcs, node);
     enum verb v = VERB_STATUS;
     *w = (struct wish){.o = o, .node = mem_dup(node), .done = done, .arg = arg};
     if (!verb_find(verb, &v))
@@ -479,25 +508,19 @@ void operate_now(struct operate *o, const char *node, const char *verb, operate_
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-struct operate *operate_create(uv_loop_t *loop, const struct bmcs *bmcs, const char *replace,
+struct operate *operate_create(uv_loop_t *loop, const struct operate_with *with,
                                const struct operate_sink *sink)
 {
     struct operate *o = mem_alloc(sizeof *o);
-    *o = (struct operate){.loop = loop,
-                          .bmcs = bmcs,
-                          .replace = mem_dup(replace),
-                          .sink = *sink,
-                          .result_again = span_s(RESULT_AGAIN_S)};
+    *o = (struct operate){.loop = loop, .with = *with, .sink = *sink, .result_again = span_s(RESULT_AGAIN_S)};
     uv_timer_init(loop, &o->timer);
     o->timer.data = o;
     return o;
 }
 
-void operate_configure(struct operate *o, const struct bmcs *bmcs, const char *replace)
+void operate_configure(struct operate *o, const struct operate_with *with)
 {
-    free(o->replace);
-    o->bmcs = bmcs;
-    o->replace = mem_dup(replace);
+    o->with = *with;
 }
 
 void operate_set_pace(struct operate *o, struct span result_again)
@@ -522,6 +545,5 @@ void operate_destroy(struct operate *o)
         power_cancel(STEAL(o->wishes->power));
         tell(o->wishes, NULL, &why);
     }
-    free(o->replace);
     uv_close((uv_handle_t *)&o->timer, on_closed);
 }

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "driver/slurm.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -11,10 +12,10 @@
 
 /*
  * Carries out operations on nodes that are not the agent's own: through the BMC (IPMI by ipmitool, Redfish by
- * HTTPS) or a script of the site. An operation is a record of the outbox, effect/operate.NAME
- * (doc/spec/repair.md); one a node. Before anything is done the record says that it is begun; one that is
- * found begun after a restart is never done a second time: its end is looked for (power status), or it is
- * reported as not known.
+ * HTTPS), a script of the site, or Slurm, which is asked to end work. An operation is a record of the outbox,
+ * effect/operate.NAME (doc/spec/repair.md); one a node. Before anything is done the record says that it is
+ * begun; one that is found begun after a restart is never done a second time: its end is looked for (power
+ * status), or it is reported as not known.
  *
  * BMCs are records, one a line (bmc.conf(5)):
  *   Nodes=lx[01-64] Driver=ipmi Address=bmc-{node}:623 User=admin PasswordFile=/etc/fettle/bmc.secret
@@ -55,11 +56,15 @@ struct operate_sink {
 };
 
 struct operate;
-/* Borrows bmcs (may be NULL) until others are configured or it is destroyed. replace: the provider's script,
- * or NULL. */
-struct operate *operate_create(uv_loop_t *loop, const struct bmcs *bmcs, const char *replace,
+/* Who does what. Borrowed until another one is configured or it is destroyed. */
+struct operate_with {
+    const struct bmcs *bmcs; /* NULL: none */
+    const char *replace;     /* the provider's script, or NULL */
+    struct slurm_conf slurm; /* asked to end work; its scontrol NULL: no Slurm */
+};
+struct operate *operate_create(uv_loop_t *loop, const struct operate_with *with,
                                const struct operate_sink *sink);
-void operate_configure(struct operate *o, const struct bmcs *bmcs, const char *replace);
+void operate_configure(struct operate *o, const struct operate_with *with);
 void operate_destroy(struct operate *o);
 /* An effect's record, new or changed; value NULL: it is gone, and what is not begun is dropped. Operations
  * whose run is the agent's (node:, reboot, check:) are ignored. */

@@ -95,7 +95,8 @@ static int setup(void **state)
     uv_loop_init(&w->loop);
     const struct operate_sink sink = {w, on_result, on_may, on_asked};
     w->bmcs = read_bmcs(w);
-    w->operate = operate_create(&w->loop, w->bmcs, w->script, &sink);
+    const struct operate_with with = {.bmcs = w->bmcs, .replace = w->script};
+    w->operate = operate_create(&w->loop, &with, &sink);
     return 0;
 }
 
@@ -247,7 +248,7 @@ static void test_what_nobody_can_do_is_refused(void **state)
     assert_string_equal(e.msg, "node \"lx02\" has no BMC in bmc.conf");
     assert_int_equal(operate_can(w->operate, "lx01", "power.status", &e), -ENOENT);
     assert_int_equal(operate_can(w->operate, "lx01", "reboot", &e), -ENOENT);
-    operate_configure(w->operate, NULL, NULL);
+    operate_configure(w->operate, &(const struct operate_with){.bmcs = NULL});
     assert_int_equal(operate_can(w->operate, "lx01", "replace", &e), -ENOENT);
     want(w, "power.cycle");
     assert_done(
@@ -413,7 +414,7 @@ static void test_a_new_configuration_leaves_what_runs(void **state)
 {
     struct world *w = *state;
     begin(w, "power.cycle");
-    operate_configure(w->operate, NULL, NULL);
+    operate_configure(w->operate, &(const struct operate_with){.bmcs = NULL});
     assert_done(w, "{\"state\":\"done\",\"id\":\"7.1\",\"text\":\"on\"}");
 }
 

@@ -447,3 +447,31 @@ void slurm_write_reason(const char *owner, const char *claim, const char *words,
     memcpy(out, t.s, t.len);
     out[t.len] = '\0';
 }
+
+/* --- jobs ------------------------------------------------------------------------------------- */
+
+static bool is_job(const char *line, size_t len, size_t *digits)
+{
+    *digits = strspn(line, "0123456789");
+    size_t user = *digits + 1;
+    if (*digits == 0 || *digits > 10 || user >= len || line[*digits] != ' ')
+        return false;
+    for (size_t i = user; i < len; i++)
+        if (line[i] <= ' ' || line[i] > '~')
+            return false;
+    return true;
+}
+
+int slurm_read_jobs(const char *text, struct text *ids, struct text *said, struct err *e)
+{
+    size_t len, digits;
+    for (const char *at = text; *at; at += len + 1) {
+        len = strcspn(at, "\n");
+        if (!is_job(at, len, &digits) || !at[len])
+            return err_set(e, -EPROTO, "squeue printed \"%.*s\"", (int)(len < 80 ? len : 80), at);
+        text_printf(ids, "%s%.*s", ids->len ? "," : "", (int)digits, at);
+        text_printf(said, "%s%.*s of %.*s", said->len ? ", " : "", (int)digits, at, (int)(len - digits - 1),
+                    at + digits + 1);
+    }
+    return 0;
+}

@@ -45,6 +45,17 @@ static void try_reservations(const char *bytes, size_t size)
     free(copy);
 }
 
+/* Whatever is printed, what is handed to scontrol is numbers and commas. */
+static void try_jobs(const char *bytes)
+{
+    struct text ids = {0}, said = {0};
+    slurm_read_jobs(bytes, &ids, &said, NULL);
+    if (ids.len && strspn(ids.s, "0123456789,") != ids.len)
+        abort();
+    text_fini(&ids);
+    text_fini(&said);
+}
+
 /* Whatever words are given: what is written is read as Fettle's own, and is one harmless line. */
 static void try_reason(const char *words)
 {
@@ -76,6 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     slurm_read_boot(text, size, boot, NULL);
     slurm_read_state(text);
     slurm_says_not_found(text, "c1");
+    try_jobs(text);
     try_reason(text);
     try_log(text);
     if (slurm_record_read(text, &record, NULL) == 0) {

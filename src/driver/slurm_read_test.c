@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -218,6 +219,28 @@ static void test_a_reason_is_harmless(void **state)
     assert_int_equal(strlen(reason), 249); /* no half of a character */
 }
 
+static void test_jobs(void **state)
+{
+    static const char *const bad[] = {"4711 ann",
+                                      "4711\n",
+                                      "x ann\n",
+                                      " 4711 ann\n",
+                                      "4711 ann bob\n",
+                                      "12345678901 ann\n",
+                                      "slurm_load_jobs error: down\n"};
+    CLEANUP_TEXT struct text ids = {0}, said = {0};
+    struct err e;
+    assert_int_equal(slurm_read_jobs("", &ids, &said, &e), 0);
+    assert_int_equal(ids.len, 0);
+    assert_int_equal(slurm_read_jobs("4711 ann\n4712 b.o-b\n", &ids, &said, &e), 0);
+    assert_string_equal(ids.s, "4711,4712");
+    assert_string_equal(said.s, "4711 of ann, 4712 of b.o-b");
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        CLEANUP_TEXT struct text a = {0}, b = {0};
+        assert_int_equal(slurm_read_jobs(bad[i], &a, &b, &e), -EPROTO);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -231,6 +254,7 @@ int main(void)
         cmocka_unit_test(test_the_start_of_slurmctld),
         cmocka_unit_test(test_whose_a_reason_is),
         cmocka_unit_test(test_a_reason_is_harmless),
+        cmocka_unit_test(test_jobs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

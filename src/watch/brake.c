@@ -432,10 +432,9 @@ void work_say(const struct watch *w, const struct member *m, struct text *out)
         text_add(out, ", as the scheduler says");
 }
 
-int brake_operate(const struct watch *w, struct mono now, const struct member *m, const struct remedy *remedy,
-                  struct err *e)
+/* What has to be so whatever is done to m. */
+static int check_ground(const struct watch *w, const struct member *m, struct err *e)
 {
-    struct budget full;
     int rc = brake_stopped(w, e);
     if (rc < 0)
         return rc;
@@ -451,6 +450,40 @@ int brake_operate(const struct watch *w, struct mono now, const struct member *m
         return rc;
     if (repair_yields(m))
         return err_set(e, -EBUSY, "a person took it back");
+    return 0;
+}
+
+/* Slurm was read with Fettle's drain: what ends there is followed by nothing else. */
+static bool is_drained_there(const struct watch *w, const struct member *m)
+{
+    const char *value = slurm_recorded(w, m);
+    CLEANUP_JSON json_t *o = value ? json_read(value, strlen(value), NULL) : NULL;
+    return o && strcmp(json_text(o, "state"), "drained") == 0;
+}
+
+int brake_end_work(const struct watch *w, struct mono now, const struct member *m, struct err *e)
+{
+    int rc = check_ground(w, m, e);
+    if (rc < 0)
+        return rc;
+    if (class_of(w, m)->lost_work == LOST_WORK_WAIT)
+        return err_set(e, -EBUSY, "its class waits for its work");
+    if (!incident_lost(w, now, m))
+        return err_set(e, -EBUSY, "it is not lost any more");
+    if (shared_holds(w, m))
+        return err_set(e, -EAGAIN, "what is wrong has a cause that it shares with others");
+    if (watch_observed(w, m)->scheduled != WORK_BUSY || !is_drained_there(w, m))
+        return err_set(e, -EAGAIN, "the scheduler knows of no work on it, or did not drain it yet");
+    return 0;
+}
+
+int brake_operate(const struct watch *w, struct mono now, const struct member *m, const struct remedy *remedy,
+                  struct err *e)
+{
+    struct budget full;
+    int rc = check_ground(w, m, e);
+    if (rc < 0)
+        return rc;
     if (watch_work(w, m) != WORK_IDLE && (!remedy || remedy->needs == NEEDS_IDLE)) {
         CLEANUP_TEXT struct text work = {0};
         work_say(w, m, &work);
@@ -484,6 +517,8 @@ static int may_operate(const struct watch *w, struct mono now, const struct memb
         return err_set(e, -EBUSY, "it was booted since");
     if (strncmp(o->run, "check:", 6) == 0)
         return brake_operate(w, now, m, NULL, e);
+    if (strncmp(o->run, "work:", 5) == 0)
+        return brake_end_work(w, now, m, e);
     const struct remedies *all = w->policy.health.remedies;
     const struct remedy *remedy = all ? remedies_find(all, o->of) : NULL;
     if (!remedy)

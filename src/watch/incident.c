@@ -162,6 +162,19 @@ static struct meaning meaning_of_evidence(const struct watch *w, const struct ev
                             .blame = probe_row(ev->check->probe)->blame};
 }
 
+bool incident_lost(const struct watch *w, struct mono now, const struct member *m)
+{
+    struct evidence_list all;
+    bool lost = false;
+    gather_evidence(w, now, m, &all);
+    for (size_t i = 0; i < all.n; i++) {
+        const struct evidence *ev = &all.list[i];
+        lost |= ev->f->result == RESULT_LOST && !ev->check->observe && evidence_fresh(w, now, m, ev);
+    }
+    free(all.list);
+    return lost;
+}
+
 /* What the kernel said of it may be over without another boot. */
 static bool is_cured_at_once(const struct watch *w, const struct evidence *ev)
 {

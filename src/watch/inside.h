@@ -424,6 +424,8 @@ bool finding_left(const struct watch *w, struct mono now, const struct member *m
 /* Something of it that is left is what this remedy may help. */
 bool incident_is_for(const struct watch *w, struct mono now, const struct member *m, const struct incident *i,
                      const struct remedy *remedy);
+/* Something of m is lost as it says now, and freshly: its user has nothing of it any more. */
+bool incident_lost(const struct watch *w, struct mono now, const struct member *m);
 
 /* --- recur.c --------------------------------------------------------------------------------- */
 
@@ -672,6 +674,8 @@ bool remedy_wanted(const struct watch *w, struct mono now, const struct member *
 /* Whether this may be done to m now: 0; -EAGAIN, not now; -EBUSY, not any more. remedy NULL: a check. */
 int brake_operate(const struct watch *w, struct mono now, const struct member *m, const struct remedy *remedy,
                   struct err *e);
+/* Whether the scheduler may be asked now to end the work on m, which is lost, as its class says. */
+int brake_end_work(const struct watch *w, struct mono now, const struct member *m, struct err *e);
 /* Why nothing may be done that needs m idle, and which work it is: "work runs on it: slurm.4711". */
 void work_say(const struct watch *w, const struct member *m, struct text *out);
 unsigned remedies_of_week(const struct watch *w, const struct member *m);

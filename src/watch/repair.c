@@ -18,6 +18,7 @@ enum {
     CHECK_MARGIN_S = 30,
     REFUSALS_MAX = 3, /* in a row, then a person */
     REFUSED_REST_S = 2,
+    END_WORK_S = 120,
     LOOKED_MS = 200 /* so exactly it is known when a check was looked at */
 };
 
@@ -253,6 +254,24 @@ static bool work_stays(const struct turn *t)
     return to_step(t, (struct move){0}, STEP_QUEUE, why.s);
 }
 
+/* Asks the scheduler once to end the work on a node that is lost, where its class says so. Whatever comes of
+ * that, the end of the work is waited for. */
+static bool end_lost_work(const struct turn *t)
+{
+    CLEANUP_TEXT struct text run = {0};
+    struct operation o;
+    if (t->r->manual || member_maintenance(t->m) || brake_end_work(t->w, t->now, t->m, NULL) < 0)
+        return false;
+    operation_read(t->w, t->m, &o);
+    bool asked = o.id;
+    operation_fini(&o);
+    if (asked)
+        return false;
+    text_printf(&run, "work:%s", lost_work_name(class_of(t->w, t->m)->lost_work));
+    operation_propose(t->w, t->now, t->m, run.s, "lost.work", span_s(END_WORK_S));
+    return true;
+}
+
 /* What is lost to its user need not wait for a remedy that needs nothing; every other one waits. */
 static bool in_isolate(const struct turn *t)
 {
@@ -262,6 +281,8 @@ static bool in_isolate(const struct turn *t)
         return false;
     if (t->late && !empty)
         return work_stays(t);
+    if (!empty && lost && end_lost_work(t))
+        return true;
     if (!empty && (!lost || t->r->manual || member_maintenance(t->m)))
         return false;
     if (t->r->manual)

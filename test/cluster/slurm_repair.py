@@ -64,6 +64,30 @@ def test_what_is_lost_waits_for_a_job_too(world):
     equal(len(repair(c, 'c1')['attempts']), 1, 'attempts')
 
 
+def test_the_work_on_a_lost_node_is_ended_where_its_class_says_so(world):
+    """Slurm is asked once, the end is waited for, and it is told whose job it was; what is not lost waits."""
+    classes = world.write('classes.conf', 'Class=one Nodes=c1 LostWork=requeue\nClass=two Nodes=c2 LostWork=cancel\n'
+                          'Class=three Nodes=c3 LostWork=requeue\n')
+    l, c, _ = slurm_ward(world, nodes=3, ClassConf=classes, remedy=idle_remedy(world).replace(
+        'Helps=scratch', 'Helps=xid.79,scratch'))
+    jobs = {n: submit(l, n) for n in l.nodes}
+    for n in l.nodes:
+        wait_job(l, jobs[n], 'RUNNING')
+    unmount(world, 'c3')
+    for n in ('c1', 'c2'):
+        kernel_says(world, n, XID)
+    wait_job(l, jobs['c1'], 'PENDING')
+    wait_job(l, jobs['c2'], 'CANCELLED')
+    for n, verb in (('c1', 'requeue'), ('c2', 'cancel')):
+        wait(f'{n} had its remedy', lambda n=n: repair(c, n)['attempts'])
+        told = [e['text'] for e in c.journal() if e['nodes'] == n and 'lost.work' in e['text']]
+        contains(' '.join(told), f'lost.work: done: asked Slurm to {verb} {jobs[n]} of root', 'the journal')
+        equal(sum('begun' in t for t in told), 1, 'how often Slurm was asked')
+    equal((step(c, 'c3'), job_state(l, jobs['c3'])), ('isolate', 'RUNNING'), 'what is not lost')
+    for n in ('c1', 'c3'):
+        cancel(l, jobs[n])
+
+
 def test_a_job_that_began_since_the_last_look_counts(world):
     l, c, _ = slurm_ward(world, remedy=idle_remedy(world), SlurmInterval='20s')
     job = submit(l, 'c1')

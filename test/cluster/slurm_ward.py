@@ -52,6 +52,8 @@ def lab(world, nodes=2, **options):
         world.write(f'scontrol/{name}', text)
     l.wrapper = world.write('scontrol/scontrol', WRAPPER.format(home, shutil.which('scontrol', path=slurm_lab.SBIN)))
     os.chmod(l.wrapper, 0o755)
+    for name in ('squeue', 'scancel'):  # from where scontrol is
+        os.symlink(shutil.which(name, path=slurm_lab.SBIN), world.path('scontrol', name))
     return l
 
 

@@ -100,7 +100,8 @@ int main(int argc, char **argv)
     uv_loop_init(&world.loop);
     uv_pipe_init(&world.loop, &world.in, 0);
     uv_pipe_open(&world.in, STDIN_FILENO);
-    world.operate = operate_create(&world.loop, bmcs, argc > 2 ? argv[2] : NULL, &sink);
+    const struct operate_with with = {.bmcs = bmcs, .replace = argc > 2 ? argv[2] : NULL};
+    world.operate = operate_create(&world.loop, &with, &sink);
     uv_read_start((uv_stream_t *)&world.in, on_alloc, on_input);
     uv_run(&world.loop, UV_RUN_DEFAULT);
     operate_destroy(world.operate);

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "driver/slurm_work.h"
+
+#include "base/text.h"
+#include "driver/slurm_call.h"
+#include "driver/slurm_read.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct slurm_work {
+    struct slurm_call *call;
+    char *scontrol, *conf_file, *verb;
+    struct span deadline;
+    struct text said; /* the jobs and whose they are */
+    slurm_work_done_fn *done;
+    void *arg;
+};
+
+static void destroy(struct slurm_work *w)
+{
+    slurm_call_destroy(w->call);
+    free(w->scontrol);
+    free(w->conf_file);
+    free(w->verb);
+    text_fini(&w->said);
+    free(w);
+}
+
+static void finish(struct slurm_work *w, const char *said, const struct err *why)
+{
+    slurm_work_done_fn *done = w->done;
+    void *arg = w->arg;
+    struct err copy = why ? *why : (struct err){0};
+    CLEANUP_FREE char *words = mem_dup(said);
+    destroy(w);
+    done(arg, words, why ? &copy : NULL);
+}
+
+/* Another of Slurm's programs, from where scontrol is. */
+static void say_program(const struct slurm_work *w, const char *name, struct text *t)
+{
+    const char *slash = strrchr(w->scontrol, '/');
+    text_printf(t, "%.*s%s", slash ? (int)(slash + 1 - w->scontrol) : 0, w->scontrol, name);
+}
+
+static int run(struct slurm_work *w, const char *const *args, slurm_call_done_fn *done, struct err *e)
+{
+    CLEANUP_TEXT struct text program = {0};
+    say_program(w, args[0], &program);
+    return slurm_call_start(w->call, program.s, args, w->conf_file, w->deadline, done, w, e);
+}
+
+static void on_asked(void *arg, char *text, size_t len, const struct err *why)
+{
+    CLEANUP_FREE char *answer = text;
+    struct slurm_work *w = arg;
+    CLEANUP_TEXT struct text said = {0};
+    struct err e = {0};
+    if (why)
+        err_set(&e, why->code, "Slurm did not %s %.200s: %.200s", w->verb, w->said.s, why->msg);
+    text_printf(&said, "asked Slurm to %s %s", w->verb, w->said.s);
+    finish(w, why ? NULL : said.s, why ? &e : NULL);
+}
+
+static void on_jobs(void *arg, char *text, size_t len, const struct err *why)
+{
+    CLEANUP_FREE char *answer = text;
+    struct slurm_work *w = arg;
+    CLEANUP_TEXT struct text ids = {0};
+    struct err e = {0};
+    bool requeues = strcmp(w->verb, "requeue") == 0;
+    int rc = why ? err_set(&e, why->code, "%s", why->msg) : slurm_read_jobs(answer, &ids, &w->said, &e);
+    if (rc == 0 && ids.len == 0) {
+        finish(w, "Slurm has no job on it any more", NULL);
+        return;
+    }
+    const char *const requeue[] = {"scontrol", "requeue", ids.s, NULL};
+    const char *const cancel[] = {"scancel", ids.s, NULL};
+    if (rc == 0)
+        rc = run(w, requeues ? requeue : cancel, on_asked, &e);
+    if (rc < 0)
+        finish(w, NULL, &e);
+}
+
+int slurm_work_start(uv_loop_t *loop, const struct slurm_conf *conf, const char *node, const char *verb,
+                     slurm_work_done_fn *done, void *arg, struct slurm_work **out, struct err *e)
+{
+    struct slurm_work *w = mem_alloc(sizeof *w);
+    CLEANUP_TEXT struct text of = {0};
+    *w = (struct slurm_work){.call = slurm_call_create(loop),
+                             .scontrol = mem_dup(conf->scontrol),
+                             .conf_file = mem_dup(conf->conf_file),
+                             .verb = mem_dup(verb),
+                             .deadline = conf->deadline,
+                             .done = done,
+                             .arg = arg};
+    text_printf(&of, "--nodelist=%s", node);
+    const char *const args[] = {"squeue", "--noheader",     "--states=RUNNING,SUSPENDED,CONFIGURING",
+                                of.s,     "--format=%A %u", NULL};
+    int rc = run(w, args, on_jobs, e);
+    if (rc < 0)
+        destroy(w);
+    else
+        *out = w;
+    return rc;
+}
+
+void slurm_work_cancel(struct slurm_work *w)
+{
+    if (w)
+        destroy(w);
+}
