@@ -33,6 +33,8 @@ struct call {
     char *actor;           /* who changes; NULL for reads. Lives as long as the call */
     struct mono now;
     struct wall wall;
+    bool returns; /* a change after which nodes are to come back into service: the answer has what is missing
+                   */
 };
 
 /* Carries out a call: 0 with the answer's JSON in t, CALL_LATER when it is answered otherwise, or a

@@ -18,6 +18,7 @@ struct pending {
     char *class_name;             /* whose baseline's version is told, or NULL */
     char *token, *command;        /* of token_create */
     struct wall expires;
+    bool returns;        /* the nodes are to come back into service: what is missing is told */
     struct text refused; /* of commands for one node each: {"node","error"}, with commas between */
 };
 
@@ -48,6 +49,27 @@ static void render_held(const struct pending *p, struct text *t)
     render_claims(members, n, t);
 }
 
+/* Of the nodes that are in provisioning: the checks that have not passed on this boot. */
+static void render_missing(const struct pending *p, struct text *t)
+{
+    const char *comma = "";
+    text_add(t, ",\"missing\":[");
+    for (size_t i = 0; i < p->nodes.n; i++) {
+        const struct member *m = cluster_find(p->api->cluster, p->nodes.names[i]);
+        const struct repair *r = m ? member_repair(m) : NULL;
+        CLEANUP_TEXT struct text why = {0};
+        if (!r || r->step != STEP_PROVISION || watch_provisioned(p->api->watch, mono_now(), m, &why))
+            continue;
+        text_printf(t, "%s{\"node\":", comma);
+        comma = ",";
+        text_add_json(t, m->name);
+        text_add(t, ",\"why\":");
+        text_add_json(t, why.s);
+        text_add_char(t, '}');
+    }
+    text_add_char(t, ']');
+}
+
 static void render_changed(const struct pending *p, const struct outcome *o, struct text *t)
 {
     CLEANUP_FREE char *changed =
@@ -67,6 +89,8 @@ static void render_changed(const struct pending *p, const struct outcome *o, str
     render_held(p, t);
     if (p->refused.len)
         text_printf(t, ",\"refused\":[%s]", p->refused.s);
+    if (p->returns)
+        render_missing(p, t);
     text_add(t, "}\n");
 }
 
@@ -210,6 +234,7 @@ int call_submit_each(struct call *c, struct hostlist *nodes, struct command *cmd
     struct several *s = mem_alloc(sizeof *s);
     s->call = pend(c, nodes);
     s->n = s->open = s->call->nodes.n;
+    s->call->returns = c->returns;
     cmd->actor = c->actor;
     cmd->at = c->wall;
     for (size_t i = 0; i < s->n; i++) {

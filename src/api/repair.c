@@ -59,9 +59,10 @@ static void render_candidate(const struct candidate *k, struct text *t)
     text_add_json(t, k->remedy->name);
     text_printf(t,
                 ",\"possible\":%s,\"chance_ppm\":%" PRIu32 ",\"covers\":%" PRIu32 ",\"helped\":%" PRIu32
-                ",\"failed\":%" PRIu32 ",\"own\":%" PRId64 ",\"next\":%" PRId64 ",\"expected\":%" PRId64,
-                k->possible ? "true" : "false", k->chance, k->covers, k->helped, k->failed, k->own, k->next,
-                k->expected);
+                ",\"failed\":%" PRIu32 ",\"tried\":%u,\"own\":%" PRId64 ",\"next\":%" PRId64
+                ",\"expected\":%" PRId64,
+                k->possible ? "true" : "false", k->chance, k->covers, k->helped, k->failed, k->tried, k->own,
+                k->next, k->expected);
     add_string(t, "because", k->remedy->because ? k->remedy->because : "");
     add_string(t, "why", k->why);
     text_printf(t, ",\"approval\":%s,\"dry\":%s}", k->remedy->approval ? "true" : "false",
@@ -103,14 +104,26 @@ int call_remedy_explain(struct call *c, struct text *t, struct err *e)
 
 /* --- the work queue -------------------------------------------------------------------------- */
 
+/* What was tried in this repair is nothing to suggest: the node is in the queue in spite of it. */
+static const struct remedy *suggestion(const struct member *m, const struct choice *k)
+{
+    const struct repair *r = member_repair(m);
+    for (size_t i = 0; k->chosen && r && i < r->n_attempts; i++)
+        if (r->attempts[i].at.ns >= r->began.ns && r->attempts[i].verdict != '0' &&
+            strcmp(r->attempts[i].remedy, k->chosen->name) == 0)
+            return NULL;
+    return k->chosen;
+}
+
 static void render_ticket(struct call *c, const struct member *m, struct text *t)
 {
     CLEANUP_FREE struct choice *choice = mem_alloc(sizeof *choice);
     watch_choice(c->api->watch, c->now, m, choice);
+    const struct remedy *suggested = suggestion(m, choice);
     text_add(t, "{\"node\":");
     text_add_json(t, m->name);
-    add_string(t, "suggested", choice->chosen ? choice->chosen->name : NULL);
-    add_string(t, "suggested_why", choice->why);
+    add_string(t, "suggested", suggested ? suggested->name : NULL);
+    add_string(t, "suggested_why", suggested || !choice->chosen ? choice->why : "");
     text_add_char(t, ',');
     render_ailment(m, t);
     text_add(t, ",\"repair\":");
@@ -188,7 +201,9 @@ int call_repair_transition(struct call *c, struct text *t, struct err *e)
     if (rc == 0) {
         text_add(&set, "{\"transition\":");
         text_add_json(&set, a.word);
-        text_printf(&set, ",\"deadline_s\":%" PRId64 "}", deadline_s(&c->api->policy, a.word));
+        text_printf(&set, ",\"deadline_s\":%" PRId64 "%s}", deadline_s(&c->api->policy, a.word),
+                    strcmp(a.word, "human_intervention") == 0 ? ",\"answers\":true" : "");
+        c->returns = strcmp(a.word, "human_intervention") == 0;
         rc = change(c, COMMAND_TRANSITION, set.s, &a, e);
     }
     ask_fini(&a);

@@ -172,8 +172,8 @@ static void the_queue_says_what_is_wanted_tried_and_suggested(void **state)
         "\","
         "\"approval\":\"wanted\",\"remedy\":\"renew\",\"taken_by\":null,\"why\":\"worn out\"}}]}",
         "GET /v1/queue ",
-        "NODE  WANTED      FOR  TAKEN  TRIED             SUGGESTED  WHAT\n"
-        "n1    repair    3d04h  ann    reboot x2, reset  renew      off the bus\n"
+        "NODE  WANTED      FOR  TAKEN  TRIED             SUGGESTED  WHY           WHAT\n"
+        "n1    repair    3d04h  ann    reboot x2, reset  renew      none is left  off the bus\n"
         "n2    approval  3d04h  -      -                 renew      worn out\n");
 }
 
@@ -220,7 +220,7 @@ static void people_s_words_are_sent(void **state)
         {"queue note n1 -r ordered", "{\"nodes\":\"n1\",\"reason\":\"ordered\"}", "n1: noted\n"},
         {"queue resolve n1 -r new GPU",
          "{\"nodes\":\"n1\",\"transition\":\"human_intervention\",\"reason\":\"new GPU\"}",
-         "n1: will be tested, and taken back\n"},
+         "n1: your word counts; back in service when every check passes\n"},
         {"repair move maintenance n1 -r host retires",
          "{\"nodes\":\"n1\",\"transition\":\"maintenance\",\"reason\":\"host retires\"}",
          "n1: maintenance\n"},

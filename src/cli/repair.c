@@ -47,6 +47,17 @@ static void add_scaled(struct table *t, const struct fettle_value *v, const char
 
 enum { MINUTE = 1000, PERCENT = 10000 };
 
+/* Why it is not possible; else why it may help, and what lessens its chance here. */
+static void add_why(struct table *t, const struct fettle_value *k)
+{
+    CLEANUP_TEXT struct text why = {0};
+    int64_t tried = 0;
+    text_add(&why, *report_text(k, "why") ? report_text(k, "why") : report_text(k, "because"));
+    if (!*report_text(k, "why") && fettle_get_number(k, "tried", &tried) == 0 && tried > 0)
+        text_printf(&why, "; its chance is halved for each of %lld tries on this node", (long long)tried);
+    table_add(t, why.s);
+}
+
 static void add_candidate(struct table *t, const struct fettle_value *k)
 {
     table_add(t, report_text(k, "remedy"));
@@ -57,7 +68,7 @@ static void add_candidate(struct table *t, const struct fettle_value *k)
     add_scaled(t, k, "own", MINUTE, "");
     add_scaled(t, k, "next", MINUTE, "");
     add_scaled(t, k, "expected", MINUTE, "");
-    table_add(t, *report_text(k, "why") ? report_text(k, "why") : report_text(k, "because"));
+    add_why(t, k);
 }
 
 static void write_choice(struct call *c, const struct fettle_value *v)
@@ -216,7 +227,7 @@ int repair_move(struct call *c, struct err *e)
 
 int queue_resolve(struct call *c, struct err *e)
 {
-    return move(c, "human_intervention", 0, "will be tested, and taken back", e);
+    return move(c, "human_intervention", 0, "your word counts; back in service when every check passes", e);
 }
 
 int queue_retire(struct call *c, struct err *e)
@@ -355,8 +366,8 @@ static void add_ticket(struct table *t, const struct fettle_value *q)
                                  report_text(repair, "taken_by"),
                                  tried.len ? tried.s : "",
                                  asks ? report_text(repair, "remedy") : report_text(q, "suggested"),
-                                 *report_text(worst, "text") ? report_text(worst, "text")
-                                                             : report_text(repair, "why")};
+                                 report_text(repair, "why"),
+                                 report_text(worst, "text")};
     for (size_t k = 0; k < sizeof cells / sizeof cells[0]; k++)
         table_add(t, cells[k]);
 }
@@ -366,7 +377,7 @@ int queue_list(struct call *c, struct err *e)
     static const struct column columns[] = {
         {.heading = "NODE"},  {.heading = "WANTED"}, {.heading = "FOR", .right = true},
         {.heading = "TAKEN"}, {.heading = "TRIED"},  {.heading = "SUGGESTED"},
-        {.heading = "WHAT"}};
+        {.heading = "WHY"},   {.heading = "WHAT"}};
     const struct report_list list = {.ask = fettle_queue_list,
                                      .rows = "queue",
                                      .columns = columns,

@@ -175,6 +175,17 @@ static void write_refused(struct text *out, const struct fettle_value *refused)
     }
 }
 
+static void write_missing(struct text *out, const struct fettle_value *missing)
+{
+    REPORT_EACH(i, missing)
+    {
+        print_safe(out, report_text(i, "node"));
+        text_add(out, ": still missing: ");
+        print_safe(out, report_text(i, "why"));
+        text_add_char(out, '\n');
+    }
+}
+
 int report_change(struct call *c, struct fettle_answer *answer, const char *done, const char *nothing)
 {
     const struct fettle_value *v = fettle_answer_value(answer);
@@ -186,6 +197,7 @@ int report_change(struct call *c, struct fettle_answer *answer, const char *done
         print_safe(&c->out, any ? changed : nothing);
         text_printf(&c->out, "%s%s\n", any ? ": " : "", any ? done : "");
         write_refused(&c->out, fettle_value_find(v, "refused"));
+        write_missing(&c->out, fettle_value_find(v, "missing"));
         write_held(&c->out, fettle_value_find(v, "held"));
     }
     bool refused = fettle_value_count(fettle_value_find(v, "refused")) > 0;

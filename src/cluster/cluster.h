@@ -215,7 +215,9 @@ struct repair {
     enum examined examined;                 /* what the extensive stage came to last */
     unsigned inconclusive;                  /* how often in a row */
     bool manual;                            /* no remedy: to the work queue */
-    char *taken_by;                         /* of the work queue; NULL: nobody */
+    bool answered;  /* in provision: a person answered for what the kernel's log had said by then */
+    bool shared;    /* in the queue: what it is there for had a cause that it shared, and that is over */
+    char *taken_by; /* of the work queue; NULL: nobody */
     size_t n_attempts;
     struct attempt_record {
         char remedy[REMEDY_NAME_BYTES_MAX + 1];
@@ -464,6 +466,9 @@ bool machine_restless(const struct machine_record *i, const char *machine, struc
 /* Who carries out an operation: the node's own agent, which does nothing on another boot than it was told, or
  * a driver from outside, which ends what it has begun whichever machine is there. */
 bool operation_by_agent(const char *run);
+/* "forget:UNTIL:CODES": nothing is carried out, and the agent forgets what the kernel's log said of them
+ * before the line UNTIL. */
+bool operation_forgets(const char *run);
 /* NULL without a maintenance event. */
 const struct maintenance *member_maintenance(const struct member *m);
 /* The maintenance window of the scheduler's that it lies in, as it is recorded; NULL without. */

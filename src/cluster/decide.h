@@ -135,7 +135,7 @@ struct operation {
     json_t *record;           /* NULL: there is none. The caller's */
     const char *state, *text; /* of its done; "" */
     bool begun;               /* and not ended */
-    bool checks;              /* it only looks: nothing is left undone by it */
+    bool checks;              /* it only looks, or forgets: nothing is left undone by it */
     bool outside;             /* none of the node's agent */
 };
 bool operation_begun(const struct cluster *c, const struct member *m);

@@ -13,8 +13,9 @@
 #include <string.h>
 
 enum {
-    GIVEN_MAX = 256,      /* findings of one incident in a command */
-    SAID_BYTES_MAX = 900, /* of the journal's sentence */
+    GIVEN_MAX = 256,       /* findings of one incident in a command */
+    SAID_BYTES_MAX = 900,  /* of the journal's sentence */
+    SHARED_BEFORE_S = 600, /* nodes that had a shared cause before it was known */
     FORGET_AFTER_S = 90 * 24 * 3600
 };
 
@@ -390,15 +391,82 @@ static bool is_key(const char *key, size_t max)
     return len > 0 && len <= max;
 }
 
+/* What was tried against it, since shortly before it was known, is no try; and who was queued meanwhile was
+ * queued for it. True when anything changes. */
+static bool give_back(const struct member *m, const struct shared_cause *s, struct repair *r)
+{
+    char fault[FAULT_BYTES_MAX + 1];
+    bool any = false;
+    snprintf(fault, sizeof fault, "%.*s", (int)strcspn(s->key, " "), s->key); /* a fault has no blank */
+    for (size_t i = 0; i < r->n_attempts; i++) {
+        struct attempt_record *a = &r->attempts[i];
+        if (a->verdict == '0' || a->at.ns < s->since.ns - SHARED_BEFORE_S * INT64_C(1000000000) ||
+            !text_has_word(a->fault, ',', fault))
+            continue;
+        a->verdict = '0';
+        any = true;
+    }
+    if (r->step == STEP_QUEUE && !r->manual && !r->shared &&
+        r->began.ns >= s->since.ns - SHARED_BEFORE_S * INT64_C(1000000000))
+        any = r->shared = true;
+    return any;
+}
+
+/* The nodes of the cause that are not in `left`: as many as one commit takes. Those of the rest are added to
+ * `rest`, and are left for another one. */
+static size_t let_go(const struct cluster *c, const struct shared_cause *s, const struct hostlist *left,
+                     struct hostlist *rest, struct decision *d)
+{
+    CLEANUP_HOSTLIST struct hostlist was = {0};
+    CLEANUP_FREE bool *stays = mem_alloc(c->n + 1);
+    size_t n = 0;
+    hostlist_parse(s->nodes, &was, NULL);
+    for (size_t i = 0; i < left->n; i++)
+        if (cluster_find(c, left->names[i]))
+            stays[cluster_find(c, left->names[i])->id] = true;
+    for (size_t i = 0; i < was.n; i++) {
+        const struct member *m = cluster_find(c, was.names[i]);
+        struct repair r;
+        if (!m || stays[m->id] || !member_repairs(m))
+            continue;
+        if (d->n_ops >= OPS_MAX - 1) {
+            hostlist_add(rest, m->name);
+            continue;
+        }
+        repair_copy(&r, member_repairs(m));
+        if (give_back(m, s, &r)) {
+            decision_add(d, "repair/", m->name, repair_record(&r));
+            hostlist_add(&d->changed, m->name);
+            n++;
+        }
+        repair_fini(&r);
+    }
+    return n;
+}
+
 static int end_shared(const struct cluster *c, const char *key, struct decision *d)
 {
+    static const struct hostlist nobody;
     const struct shared_cause *was = cluster_shared(c, key);
+    CLEANUP_HOSTLIST struct hostlist rest = {0};
     if (!was)
         return 0;
-    hostlist_parse(was->nodes, &d->changed, NULL);
-    decision_add(d, "shared/", key, NULL);
+    size_t given = let_go(c, was, &nobody, &rest, d);
     struct text t = {0};
-    text_printf(&t, "no shared cause any more: %s", key);
+    if (rest.n) { /* it ends with the last of them */
+        CLEANUP_FREE char *folded = hostlist_fold((const char *const *)rest.names, rest.n);
+        struct shared_cause now = *was;
+        now.nodes = folded;
+        decision_add(d, "shared/", key, shared_record(&now));
+        text_printf(&t, "no shared cause any more on %zu nodes: %s", given, key);
+    } else {
+        hostlist_fini(&d->changed);
+        hostlist_parse(was->nodes, &d->changed, NULL);
+        decision_add(d, "shared/", key, NULL);
+        text_printf(&t, "no shared cause any more: %s", key);
+    }
+    if (given)
+        text_printf(&t, "; what was tried against it on %zu nodes counts no more", given);
     d->text = text_take(&t);
     return 0;
 }
@@ -421,10 +489,17 @@ static int decide_shared(const struct cluster *c, const struct command *cmd, con
     if (record_clause(set, "why", REASON_BYTES_MAX, &why, e) < 0 ||
         record_result(set, "severity", &now.severity, e) < 0 || hostlist_parse(nodes, &d->changed, e) < 0)
         return -EINVAL;
-    CLEANUP_FREE char *folded = hostlist_fold((const char *const *)d->changed.names, d->changed.n);
     if (d->changed.n == 0)
         return err_set(e, -EINVAL, "a shared cause on no node");
-    if (was && strcmp(was->nodes, folded) == 0 && strcmp(was->why, why) == 0 &&
+    CLEANUP_HOSTLIST struct hostlist left = d->changed, rest = {0};
+    d->changed = (struct hostlist){0};
+    size_t given = was ? let_go(c, was, &left, &rest, d) : 0, n = left.n;
+    for (size_t i = 0; i < left.n; i++)
+        hostlist_add(&d->changed, left.names[i]);
+    for (size_t i = 0; i < rest.n; i++)
+        hostlist_add(&left, rest.names[i]); /* they are let go with the next word of it */
+    CLEANUP_FREE char *folded = hostlist_fold((const char *const *)left.names, left.n);
+    if (was && d->n_ops == 0 && strcmp(was->nodes, folded) == 0 && strcmp(was->why, why) == 0 &&
         was->severity == now.severity) {
         hostlist_fini(&d->changed);
         return 0;
@@ -434,7 +509,9 @@ static int decide_shared(const struct cluster *c, const struct command *cmd, con
     now.why = reason;
     decision_add(d, "shared/", key, shared_record(&now));
     struct text t = {0};
-    text_printf(&t, "one cause on %zu nodes: %s (%s)", d->changed.n, key, why);
+    text_printf(&t, "one cause on %zu nodes: %s (%s)", n, key, why);
+    if (given)
+        text_printf(&t, "; what was tried against it on %zu nodes counts no more", given);
     d->text = text_take(&t);
     return 0;
 }

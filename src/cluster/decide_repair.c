@@ -68,6 +68,7 @@ void repair_enter(struct repair *r, enum step to, struct wall at, uint64_t deadl
     r->deadline = after_s(at, deadline_s);
     r->remedy[0] = r->operation[0] = '\0';
     r->approval = APPROVAL_NONE;
+    r->answered = r->shared = false;
     free(STEAL(r->approver));
     if (to != STEP_QUEUE)
         free(STEAL(r->taken_by));
@@ -197,13 +198,19 @@ static void operation_of(const struct cluster *c, const struct member *m, struct
     o->text = text ? text : "";
     o->begun = strcmp(o->state, "begun") == 0;
     const char *run = json_string_value(json_object_get(o->record, "run"));
-    o->checks = run && strncmp(run, "check:", 6) == 0;
+    o->checks = run && (strncmp(run, "check:", 6) == 0 || operation_forgets(run));
     o->outside = run && !operation_by_agent(run);
 }
 
 bool operation_by_agent(const char *run)
 {
-    return strncmp(run, "node:", 5) == 0 || strncmp(run, "check:", 6) == 0 || strcmp(run, "reboot") == 0;
+    return strncmp(run, "node:", 5) == 0 || strncmp(run, "check:", 6) == 0 || strcmp(run, "reboot") == 0 ||
+           operation_forgets(run);
+}
+
+bool operation_forgets(const char *run)
+{
+    return strncmp(run, "forget:", 7) == 0;
 }
 
 bool operation_begun(const struct cluster *c, const struct member *m)
@@ -496,6 +503,8 @@ static int decide_move(const struct cluster *c, const struct command *cmd, const
         return rc;
     if (is && is->manual && v.wish.step != STEP_QUEUE)
         return err_set(e, -EBUSY, "node \"%s\" was drained by hand: it goes to the work queue", m->name);
+    if (is && is->step == STEP_QUEUE && (!is->shared || is->taken_by))
+        return err_set(e, -EBUSY, "node \"%s\" waits for a person", m->name);
     if (!is && !m->listed)
         return err_set(e, -EBUSY, "node \"%s\" is in no configuration file", m->name);
     if (is) {
@@ -535,6 +544,7 @@ static int read_operation(const json_t *set, struct operation_wish *w, struct er
         return -EINVAL;
     enum step only = strncmp(w->run, "check:", 6) == 0  ? STEP_EXAMINE
                      : strncmp(w->run, "work:", 5) == 0 ? STEP_ISOLATE
+                     : operation_forgets(w->run)        ? STEP_PROVISION
                                                         : STEP_NONE;
     if (*w->run == '\0' || *w->of == '\0')
         return err_set(e, -EINVAL, "nothing to do");
@@ -555,7 +565,7 @@ static int check_operation(const struct cluster *c, const struct member *m, cons
     const char *stop = cluster_switch(c, "stop");
     if (standing)
         return err_set(e, -EBUSY, "an operation on node \"%s\" stands already", m->name);
-    if (stop)
+    if (stop && !operation_forgets(w->run))
         return err_set(e, -EBUSY, "all remedies are stopped by %s", stop);
     if (!m->listed)
         return err_set(e, -EBUSY, "node \"%s\" is in no configuration file", m->name);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SAID_BYTES_MAX = 900 }; /* of the journal's sentence */
+
 static void say(struct decision *d, const struct member *m, const char *what, const char *reason)
 {
     struct text t = {0};
@@ -39,8 +41,14 @@ static void put_override_away(const struct member *m, struct decision *d)
 }
 
 /* A person moves the repair; what was under way is given up. */
+struct by_hand {
+    bool manual;  /* no remedy */
+    bool answers; /* for what is open */
+};
+
 static int move_by_hand(const struct cluster *c, const struct command *cmd, const struct member *m,
-                        enum step to, uint64_t deadline_s, bool manual, struct decision *d, struct err *e)
+                        enum step to, uint64_t deadline_s, struct by_hand how, struct decision *d,
+                        struct err *e)
 {
     struct repair r;
     repair_copy(&r, member_repair(m));
@@ -60,7 +68,8 @@ static int move_by_hand(const struct cluster *c, const struct command *cmd, cons
             r.deadline = deadline;
         }
         r.boot[0] = '\0'; /* a person need not have rebooted it */
-        r.manual = manual;
+        r.manual = how.manual;
+        r.answered = how.answers;
         r.inconclusive = 0;
         repair_put(m, &r, d);
         say(d, m, said.s, cmd->reason);
@@ -71,13 +80,30 @@ static int move_by_hand(const struct cluster *c, const struct command *cmd, cons
     return rc;
 }
 
+/* A person put right what is open: it is closed by that word, and what is wrong is judged anew from now. */
+static void close_answered(const struct command *cmd, const struct member *m, struct decision *d)
+{
+    const struct ailment *a = member_ailment(m);
+    CLEANUP_TEXT struct text said = {0};
+    CLEANUP_FREE char *before = STEAL(d->text);
+    text_add(&said, before);
+    if (a && a->n_open)
+        decision_add(d, "health/", m->name, ailment_close(a, cmd->at));
+    for (size_t i = 0; a && i < a->n_open && said.len < SAID_BYTES_MAX; i++)
+        text_printf(&said, "; closed %s by that word", a->open[i].id);
+    d->text = text_take(&said);
+}
+
 static int human_intervention(const struct cluster *c, const struct command *cmd, struct member *m,
-                              uint64_t deadline_s, struct decision *d, struct err *e)
+                              uint64_t deadline_s, bool answers, struct decision *d, struct err *e)
 {
     const struct repair *r = member_repair(m);
     if (!r || (r->step != STEP_QUEUE && r->step != STEP_QUARANTINE && r->step != STEP_RETIRED))
         return refuse_step(m, "human_intervention is for nodes that wait for a person", e);
-    return move_by_hand(c, cmd, m, STEP_PROVISION, deadline_s, false, d, e);
+    int rc = move_by_hand(c, cmd, m, STEP_PROVISION, deadline_s, (struct by_hand){.answers = answers}, d, e);
+    if (rc == 0 && answers)
+        close_answered(cmd, m, d);
+    return rc;
 }
 
 static int begin_by_hand(const struct command *cmd, struct member *m, uint64_t deadline_s, struct decision *d,
@@ -122,7 +148,8 @@ static int manual_drain(const struct cluster *c, const struct command *cmd, stru
         return err_set(e, -EBUSY, "what is done to node \"%s\" has begun, and its end is not known yet",
                        m->name);
     enum step to = out_of(r->step);
-    return move_by_hand(c, cmd, m, to, to == STEP_QUEUE ? 0 : deadline_s, true, d, e); /* a person has time */
+    return move_by_hand(c, cmd, m, to, to == STEP_QUEUE ? 0 : deadline_s, (struct by_hand){.manual = true}, d,
+                        e); /* a person has time */
 }
 
 static int put_away(const struct cluster *c, const struct command *cmd, struct member *m, enum step to,
@@ -136,7 +163,7 @@ static int put_away(const struct cluster *c, const struct command *cmd, struct m
                            to == STEP_RETIRED ? "only what waits for a person is retired"
                                               : "only what is out of service is set aside",
                            e);
-    return move_by_hand(c, cmd, m, to, 0, false, d, e);
+    return move_by_hand(c, cmd, m, to, 0, (struct by_hand){0}, d, e);
 }
 
 /* --- maintenance ------------------------------------------------------------------------------ */
@@ -158,17 +185,19 @@ static int set_maintenance(const struct command *cmd, const struct member *m, bo
 static int decide_transition(const struct cluster *c, const struct command *cmd, const json_t *set,
                              struct member *m, struct decision *d, struct err *e)
 {
-    static const char *const keys[] = {"transition", "deadline_s"};
+    static const char *const keys[] = {"transition", "deadline_s", "answers"};
     const char *name;
     uint64_t deadline_s = 0;
-    if (json_only_keys(set, keys, 2, e) < 0 || json_take_string(set, "transition", &name, e) < 0 ||
+    bool answers = false;
+    if (json_only_keys(set, keys, 3, e) < 0 || json_take_string(set, "transition", &name, e) < 0 ||
         (json_object_get(set, "deadline_s") &&
-         json_take_u64(set, "deadline_s", UINT32_MAX, &deadline_s, e) < 0))
+         json_take_u64(set, "deadline_s", UINT32_MAX, &deadline_s, e) < 0) ||
+        (json_object_get(set, "answers") && json_take_bool(set, "answers", &answers, e) < 0))
         return -EINVAL;
     if (decide_check_reason(cmd->reason ? cmd->reason : "", e) < 0)
         return -EINVAL;
     if (strcmp(name, "human_intervention") == 0)
-        return human_intervention(c, cmd, m, deadline_s, d, e);
+        return human_intervention(c, cmd, m, deadline_s, answers, d, e);
     if (strcmp(name, "manual_drain") == 0)
         return manual_drain(c, cmd, m, deadline_s, d, e);
     if (strcmp(name, "quarantine") == 0)

@@ -266,15 +266,29 @@ static void say_operation(const json_t *o, struct text *t)
         text_printf(t, ": %.256s", text);
 }
 
-static void say_slurm(const json_t *o, struct text *t)
+/* is NULL: the record goes, and before it said `was`. */
+static void say_slurm(const json_t *was, const json_t *is, struct text *t)
 {
-    if (!o)
-        text_add(t, "Slurm: taken back");
-    else
-        text_printf(t, "Slurm: %s%s%s", json_string_value(json_object_get(o, "state")),
-                    json_is_true(json_object_get(o, "reservation")) ? ", reserved" : "",
-                    json_is_true(json_object_get(o, "refused")) ? ", its reservation deleted by a person"
-                                                                : "");
+    static const char *const states[][2] = {
+        {"draining", "is to be drained"},
+        {"drained", "drained"},
+        {"foreign", "held by somebody else: Fettle leaves it as it is"},
+        {"overridden", "a person took Fettle's drain back"},
+        {"undraining", "Fettle's drain is being taken back"},
+        {"reserved", "reserved for Fettle"},
+    };
+    const char *before = was ? json_text(was, "state") : "", *state = is ? json_text(is, "state") : "";
+    bool was_ours = strcmp(before, "foreign") != 0 && strcmp(before, "overridden") != 0;
+    text_add(t, "Slurm: ");
+    if (!is)
+        text_add(t, was_ours ? "Fettle's drain is taken back" : "nothing of Fettle's is there");
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++)
+        if (strcmp(states[i][0], state) == 0)
+            text_add(t, states[i][1]);
+    if (is && json_is_true(json_object_get(is, "reservation")) && strcmp(state, "reserved") != 0)
+        text_add(t, ", with a reservation for Fettle");
+    if (is && json_is_true(json_object_get(is, "refused")))
+        text_add(t, ", its reservation deleted by a person");
 }
 
 /* What came of the reboot before says nothing about this one. */
@@ -344,7 +358,7 @@ int effect_take_slurm(const struct cluster *c, const char *key, const json_t *do
         if (!o)
             return 0;
         decision_add(d, "", key, NULL);
-        say_slurm(NULL, said);
+        say_slurm(o, NULL, said);
         return 0;
     }
     CLEANUP_JSON json_t *now = json_object();
@@ -359,7 +373,7 @@ int effect_take_slurm(const struct cluster *c, const char *key, const json_t *do
     if (json_equal(o, now))
         return 0;
     decision_add(d, "", key, json_write(now));
-    say_slurm(now, said);
+    say_slurm(o, now, said);
     return 0;
 }
 

@@ -313,6 +313,20 @@ char *ailment_record(const struct ailment *a)
     return text_take(&t);
 }
 
+char *ailment_close(const struct ailment *a, struct wall at)
+{
+    CLEANUP_FREE struct incident *past = mem_alloc((a->n_open + a->n_past + 1) * sizeof *past);
+    struct ailment closed = {.past = past};
+    for (size_t i = 0; i < a->n_open; i++) {
+        past[i] = a->open[i];
+        past[i].closed = at;
+    }
+    if (a->n_past)
+        memcpy(past + a->n_open, a->past, a->n_past * sizeof *past);
+    closed.n_past = a->n_open + a->n_past < INCIDENTS_PAST_MAX ? a->n_open + a->n_past : INCIDENTS_PAST_MAX;
+    return ailment_record(&closed);
+}
+
 /* --- of members ------------------------------------------------------------------------------- */
 
 void ailment_recurs(const struct ailment *a, const char *group, bool observe, struct wall at,

@@ -212,16 +212,23 @@ static int read_people(const json_t *o, struct repair *r, struct err *e)
     return 0;
 }
 
+/* One that is absent is false. */
+static int read_flag(const json_t *o, const char *key, bool *out, struct err *e)
+{
+    return json_object_get(o, key) ? json_take_bool(o, key, out, e) : 0;
+}
+
 int repair_read(const json_t *o, struct repair *out, struct err *e)
 {
-    static const char *const keys[] = {"id",        "step",     "began",    "since",    "deadline",
-                                       "boot",      "instance", "problem",  "why",      "remedy",
-                                       "operation", "approval", "approver", "examined", "inconclusive",
-                                       "manual",    "taken_by", "attempts", "notes"};
+    static const char *const keys[] = {
+        "id",           "step",   "began",    "since",     "deadline", "boot",     "instance",
+        "problem",      "why",    "remedy",   "operation", "approval", "approver", "examined",
+        "inconclusive", "manual", "taken_by", "attempts",  "notes",    "answered", "shared"};
     *out = (struct repair){0};
     if (json_only_keys(o, keys, sizeof keys / sizeof keys[0], e) < 0 || read_words(o, out, e) < 0 ||
         read_names(o, out, e) < 0 || read_moments(o, out, e) < 0 || read_people(o, out, e) < 0 ||
-        read_lists(o, out, e) < 0) {
+        read_lists(o, out, e) < 0 || read_flag(o, "answered", &out->answered, e) < 0 ||
+        read_flag(o, "shared", &out->shared, e) < 0) {
         repair_fini(out);
         return -EINVAL;
     }
@@ -294,6 +301,10 @@ char *repair_record(const struct repair *r)
     add_text(&t, "examined", examined_names[r->examined]);
     text_printf(&t, ",\"inconclusive\":%u,\"manual\":%s", r->inconclusive, r->manual ? "true" : "false");
     add_text(&t, "taken_by", r->taken_by);
+    if (r->answered)
+        text_add(&t, ",\"answered\":true");
+    if (r->shared)
+        text_add(&t, ",\"shared\":true");
     write_lists(r, &t);
     return text_take(&t);
 }

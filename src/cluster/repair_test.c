@@ -114,6 +114,52 @@ static void test_a_step(void **state)
     assert_int_equal(world_rc(), -EBUSY);
 }
 
+/* Only what had a cause that it shared leaves the queue by itself, and only while nobody has taken it. */
+static void test_who_waits_for_a_person(void **state)
+{
+    static const char *const ends[] = {"'taken_by':null", "'taken_by':null,'shared':true",
+                                       "'taken_by':'ann','shared':true"};
+    struct world *w = *state;
+    for (int i = 0; i < 3; i++) {
+        CLEANUP_TEXT struct text record = {0};
+        text_printf(
+            &record,
+            "{'id':'1.5','step':'queue','began':'1','since':'1','deadline':'0','boot':'','instance':'0',"
+            "'problem':'node_problem','why':'','remedy':'','operation':'','approval':'none','approver':"
+            "null,'examined':'not','inconclusive':0,'manual':false,'attempts':[],'notes':[],%s}",
+            ends[i]);
+        assert_int_equal(cluster_put(w->c, "repair/lx01", quoted(record.s), NULL), 0);
+        move(w, "{'id':'1.5','from':'queue','to':'provision','why':'x'}");
+        assert_int_equal(world_rc(), i == 1 ? 0 : -EBUSY);
+    }
+}
+
+/* A person's word closes what is open, and is remembered until the next step. */
+static void test_a_person_answers_for_what_is_open(void **state)
+{
+    struct world *w = *state;
+    isolate(w);
+    move(w, MOVE("isolate", "queue", ""));
+    const char *said = world_say(w, COMMAND_TRANSITION, "ann", "lx01",
+                                 quoted("{'transition':'human_intervention','answers':true}"), "new cable");
+    assert_non_null(
+        strstr(said, "lx01: queue -> provision: new cable; closed 1.5.1 by that word; closed 1.5.2"));
+    assert_true(repair(w)->answered);
+    const struct ailment *a = member_ailment(cluster_find(w->c, "lx01"));
+    assert_int_equal(a->n_open, 0);
+    assert_int_equal(a->n_past, 2);
+    world_tell(
+        w, COMMAND_OPERATE, "lx01",
+        quoted("{'id':'1.5','step':'provision','run':'forget:7:xid.79','operation_of':'resolve','boot':"
+               "'b1','deadline_s':30}"),
+        "1.7");
+    assert_int_equal(world_rc(), 0);
+    assert_int_equal(repair(w)->n_attempts, 0);
+    move(w, MOVE("provision", "isolate", ""));
+    assert_false(repair(w)->answered);
+    assert_null(cluster_effect_value(w->c, "effect/operate.lx01"));
+}
+
 /* Every move that the table does not give to the watch is refused. */
 static void test_only_the_moves_of_the_table(void **state)
 {
@@ -125,7 +171,8 @@ static void test_only_the_moves_of_the_table(void **state)
                 &record,
                 "{'id':'1.5','step':'%s','began':'1','since':'1','deadline':'0','boot':'','instance':'0',"
                 "'problem':'manual','why':'','remedy':'','operation':'','approval':'none','approver':null,"
-                "'examined':'not','inconclusive':0,'manual':false,'taken_by':null,'attempts':[],'notes':[]}",
+                "'examined':'not','inconclusive':0,'manual':false,'taken_by':null,'attempts':[],'notes':[],"
+                "'shared':true}",
                 step_name((enum step)from));
             text_printf(&set, "{'id':%s,'from':'%s','to':'%s','why':'x','remedy':'fix'}",
                         from ? "'1.5'" : "null", step_name((enum step)from), step_name((enum step)to));
@@ -450,10 +497,10 @@ static void test_slurm(void **state)
                    quoted("{'key':'effect/slurm.lx01','done':{'claim':'1.5','state':'reserved','at':'7',"
                           "'reservation':false,'refused':true}}"),
                    NULL),
-        "lx01: Slurm: reserved, its reservation deleted by a person\n"));
+        "lx01: Slurm: reserved for Fettle, its reservation deleted by a person\n"));
     assert_string_equal(
         world_tell(w, COMMAND_EFFECT, "", quoted("{'key':'effect/slurm.lx01','done':null}"), NULL),
-        "effect/slurm.lx01 = gone\nlx01: Slurm: taken back\n");
+        "effect/slurm.lx01 = gone\nlx01: Slurm: Fettle's drain is taken back\n");
     assert_null(cluster_effect_value(w->c, "effect/slurm.lx01"));
 }
 
@@ -786,6 +833,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_step),
         TEST(test_only_the_moves_of_the_table),
+        TEST(test_who_waits_for_a_person),
+        TEST(test_a_person_answers_for_what_is_open),
         TEST(test_a_repair_begins_and_ends),
         TEST(test_attempts_are_remembered),
         TEST(test_attempts_are_bounded),

@@ -221,6 +221,8 @@ int record_hex(const json_t *o, const char *key, uint64_t *out, struct err *e);
 int finding_read(const json_t *o, struct incident_finding *out, struct err *e);
 /* As the record; the caller frees it. */
 char *ailment_record(const struct ailment *a);
+/* The same when all that is open is over. */
+char *ailment_close(const struct ailment *a, struct wall at);
 /* A finding's fault: its code, or the name of its check. */
 const char *finding_fault(const struct incident_finding *f);
 

@@ -33,7 +33,8 @@ struct actor {
     struct wall deadline; /* as the record has it */
     struct mono due;      /* the same; 0 until it was looked at. A clock that is set moves it no more */
     enum state state;
-    bool untold; /* begun by us, and the agent has no order to begin it */
+    bool untold;  /* begun, and the agent has no order to begin it */
+    bool ordered; /* by us */
     struct mono next;
     char nonce[ORDER_NONCE_HEX + 1]; /* of an agent that asks for the order; "": of none */
     actors_verdict_fn *fn;
@@ -199,6 +200,18 @@ static void add_cures(const struct actors *a, const struct member *m, const stru
     json_object_set_new(body, "cures", json_string(cures.s));
 }
 
+/* "forget:UNTIL:CODES" as the agent takes it. */
+static void add_forgotten(const struct actor *o, json_t *body)
+{
+    const char *until = o->run + strlen("forget:"), *codes = strchr(until, ':');
+    CLEANUP_FREE char *digits = mem_dup_len(until, codes ? (size_t)(codes - until) : 0);
+    uint64_t line = 0;
+    text_parse_u64(digits, 0, INT64_MAX, &line, NULL);
+    json_object_set_new(body, "run", json_string("forget"));
+    json_object_set_new(body, "until", json_integer((json_int_t)line));
+    json_object_set_new(body, "cures", json_string(codes ? codes + 1 : ""));
+}
+
 /* With a nonce it is the order of an agent that asked for it, and good for once. */
 static bool tell(struct actors *a, struct member *m, struct actor *o, struct mono now)
 {
@@ -208,7 +221,10 @@ static bool tell(struct actors *a, struct member *m, struct actor *o, struct mon
     json_t *body = json_pack("{s:s,s:I,s:s,s:s,s:s,s:I}", "id", id.s, "term", (json_int_t)a->with.term,
                              "origin", cluster_origin(a->with.cluster), "run", o->run, "boot", o->boot,
                              "deadline_ms", (json_int_t)(left_ms > 1 ? left_ms : 1));
-    if (strncmp(o->run, "check:", 6) != 0) /* what the kernel said of it before is judged anew after it */
+    if (operation_forgets(o->run))
+        add_forgotten(o, body);
+    else if (strncmp(o->run, "check:", 6) !=
+             0) /* what the kernel said of it before is judged anew after it */
         add_cures(a, m, o, now, body);
     if (o->nodes) {
         json_object_set_new(body, "nodes", json_string(o->nodes));
@@ -250,7 +266,8 @@ static void begin(struct actors *a, struct actor *o, struct mono now, struct wal
 
 /* The agent is told that there is something to do, asks for it when it does not know it, and has its order;
  * its record of ids makes telling again harmless. But it would do it however long ago it was allowed: each
- * time it is asked again whether it may be. When it may not, the agent is asked only what it did. */
+ * time it is asked again whether it may be. When it may not, an agent that knows of it says what it did, and
+ * one that asks for the order never began. */
 static void follow(struct actors *a, struct actor *o, struct mono now)
 {
     struct err e = {0};
@@ -270,13 +287,14 @@ static void follow(struct actors *a, struct actor *o, struct mono now)
         result(a, o, "unknown", "the agent did not say what came of it", (struct wall){0});
         return;
     }
-    if (may && *o->nonce)
+    if (may && *o->nonce) {
         o->untold = false;
-    if (may)
+        o->ordered = true;
+    }
+    if (!may)
+        *o->nonce = '\0'; /* an order that is not given now is not given later */
+    if (m)
         tell(a, m, o, now);
-    *o->nonce = '\0'; /* an order that is not given now is not given later */
-    if (m && !may)
-        a->with.send(a->with.arg, m, FRAME_ACT, json_pack("{s:b}", "tell", 1));
     o->next = mono_add(now, span_s(TELL_AGAIN_S));
 }
 
@@ -349,6 +367,7 @@ static void take_question(struct actor *o, const char *nonce)
     bool told = o->fn || o->state == BEGUN;
     if (!told || strlen(nonce) != ORDER_NONCE_HEX || strspn(nonce, "0123456789abcdef") != ORDER_NONCE_HEX)
         return;
+    o->untold |= !o->fn && !o->ordered; /* it was begun by a controller before, and never reached the agent */
     memcpy(o->nonce, nonce, sizeof o->nonce);
     o->next = (struct mono){0};
 }

@@ -43,6 +43,7 @@ struct view {
     uint64_t causes[FAULTS_MAX];   /* sets of faults, one for each group */
     uint64_t helps[REMEDIES_MAX];  /* what it may help */
     uint64_t covers[REMEDIES_MAX]; /* of these, what it has tries left for */
+    unsigned tried[REMEDIES_MAX];  /* lately, for what it covers; the most of them */
     int64_t own[REMEDIES_MAX];     /* with what has to follow at once */
     uint32_t chances[REMEDIES_MAX][FAULTS_MAX];
     struct outcomes of[REMEDIES_MAX][FAULTS_MAX]; /* the record, of what it covers */
@@ -183,6 +184,7 @@ static void take_remedy(struct view *v, size_t i)
         if (tried[f] >= r->tries)
             continue;
         v->covers[i] |= UINT64_C(1) << f;
+        v->tried[i] = tried[f] > v->tried[i] ? tried[f] : v->tried[i];
         v->of[i][f] = record_of(v->in, r, fault);
         uint32_t known = chance(r, v->of[i][f]) >> (tried[f] < 31 ? tried[f] : 31);
         v->chances[i][f] = known > 0 ? known : 1;
@@ -474,16 +476,24 @@ static const struct candidate *least_known(const struct choice *c)
     return least;
 }
 
+/* Of cost, of which a minute is 1000; rounded. */
+static long long in_minutes(int64_t cost)
+{
+    return (long long)(cost + 500) / 1000;
+}
+
 static void choose(const struct view *v, const struct candidate *c, struct choice *out)
 {
-    enum { TENTH = 100 }; /* of a minute, which costs 1000 */
-    long long cost = (long long)c->expected / TENTH, person = (long long)out->person / TENTH;
+    char here[96] = "";
     out->chosen = c->remedy;
-    snprintf(out->why, sizeof out->why,
-             "%sfor %u of %zu faults, with a chance of %u.%u %%; expected cost %lld.%lld minutes, a person "
-             "%lld.%lld",
-             out->explored ? "to learn of it: " : "", c->covers, v->n_faults, c->chance / 10000,
-             c->chance / 1000 % 10, cost / 10, cost % 10, person / 10, person % 10);
+    if (c->tried)
+        snprintf(here, sizeof here, " (halved for each of %u tries on this node)", c->tried);
+    snprintf(
+        out->why, sizeof out->why,
+        "%sit helps against %u of %zu faults with a chance of %u.%u %%%s, and costs about %lld min out of "
+        "service in all; calling a person costs %lld min",
+        out->explored ? "to learn of it: " : "", c->covers, v->n_faults, c->chance / 10000,
+        c->chance / 1000 % 10, here, in_minutes(c->expected), in_minutes(out->person));
 }
 
 /* The cheapest of those that can be done now, and of those that wait until no work runs; the first of two
@@ -504,8 +514,9 @@ static void choose_cheapest(const struct view *v, struct choice *out)
     const struct candidate *best = cheapest(out);
     out->waits = !best->possible && best->expected <= out->person;
     if (best->expected > out->person) {
-        snprintf(out->why, sizeof out->why, "a person costs less: %lld, and %s %lld", (long long)out->person,
-                 best->remedy->name, (long long)best->expected);
+        snprintf(out->why, sizeof out->why,
+                 "calling a person costs less: %lld min out of service, and %s %lld min",
+                 in_minutes(out->person), best->remedy->name, in_minutes(best->expected));
     } else if (out->waits) {
         snprintf(out->why, sizeof out->why, "%s waits until no work runs", best->remedy->name);
     } else {

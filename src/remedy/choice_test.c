@@ -272,7 +272,7 @@ static void test_costs_are_cut_and_not_wrapped(void **state)
     assert_int_equal(c.person, UINT32_MAX);
     for (size_t i = 0; i < c.n; i++)
         assert_true(c.candidates[i].own > c.person && c.candidates[i].expected >= c.candidates[i].own);
-    assert_non_null(strstr(c.why, "a person costs less"));
+    assert_non_null(strstr(c.why, "calling a person costs less"));
 }
 
 /* 4 * 2^31 for the minutes, times 2^31: nothing is left of it in 64 bits. */

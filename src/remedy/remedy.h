@@ -128,7 +128,8 @@ struct candidate {
     const struct remedy *remedy;
     uint32_t chance; /* that it cures all that it covers, in millionths; less after each try on this node */
     uint32_t covers; /* of the faults, how many it may help and has tries left for */
-    uint32_t helped, failed;     /* the record, summed over these */
+    uint32_t helped, failed; /* the record, summed over these */
+    unsigned tried;          /* how often it was tried on this node of late: each time halved its chance */
     int64_t own, next, expected; /* cost of doing it; of what follows, if it fails and for what it does not
                                     cover, each times its chance; the sum. 0 when it covers nothing */
     bool possible;
@@ -143,7 +144,7 @@ struct choice {
     const struct remedy *chosen;  /* NULL: for a person, or for later */
     bool waits; /* with chosen NULL: not for a person, what helps waits until no work runs */
     bool explored;
-    char why[160]; /* in words */
+    char why[240]; /* in words */
 };
 
 /* Chooses over all faults at once: a fault that no remedy may help, or has tries left for, makes the choice a

@@ -130,13 +130,15 @@ bool watch_provisioned(const struct watch *w, struct mono now, const struct memb
         if (!check_repeats(k) || k->observe || !check_runs(w, m, i))
             continue;
         enum result r = said_now(w, at, m, i);
-        if (r != RESULT_UNKNOWN && !result_fails(r))
+        bool doubts = forget_doubts(w, m, i);
+        if (r != RESULT_UNKNOWN && !result_fails(r) && !doubts)
             continue;
         if (missing++ < 8)
             text_printf(why, "%s%s %s", why->len ? ", " : "", k->name,
-                        r != RESULT_UNKNOWN ? result_name(r)
-                        : was_said(v, i)    ? "unknown"
-                                            : "has said nothing");
+                        doubts                ? "is to forget what was said before"
+                        : r != RESULT_UNKNOWN ? result_name(r)
+                        : was_said(v, i)      ? "unknown"
+                                              : "has said nothing");
     }
     if (missing > 8)
         text_printf(why, ", %zu more", missing - 8);

@@ -515,6 +515,8 @@ static int may_operate(const struct watch *w, struct mono now, const struct memb
         return err_set(e, -EAGAIN, "it was not heard since this controller began");
     if (strcmp(boot, o->boot) != 0)
         return err_set(e, -EBUSY, "it was booted since");
+    if (operation_forgets(o->run))
+        return 0;
     if (strncmp(o->run, "check:", 6) == 0)
         return brake_operate(w, now, m, NULL, e);
     if (strncmp(o->run, "work:", 5) == 0)

@@ -274,6 +274,7 @@ void health_boot(struct watch *w, const struct member *m)
         return;
     memcpy(v->boot, watch_of(w, m)->boot, sizeof v->boot);
     v->told = false;
+    v->log_next = 0;
     sayings_drop(v);
     outside_drop(v);
     for (size_t i = 0; v->said && i < w->n_checks; i++)
@@ -566,9 +567,12 @@ int watch_checks(struct watch *w, struct mono now, struct wall wall, struct memb
                  bool *want, struct err *e)
 {
     const char *boot;
+    uint64_t log_next = 0;
     bool full = false;
     *want = false;
     int rc = json_take_string(body, "boot", &boot, e);
+    if (rc == 0 && json_object_get(body, "log_next"))
+        rc = json_take_u64(body, "log_next", INT64_MAX, &log_next, e);
     if (rc == 0 && json_take_bool(body, "full", &full, e) == -EINVAL)
         rc = -EINVAL;
     struct heard_all h __attribute__((cleanup(heard_fini))) = {0};
@@ -590,6 +594,7 @@ int watch_checks(struct watch *w, struct mono now, struct wall wall, struct memb
             !trial_says(w, m, h.list[i].place))
             believe(w, at, v, &h.list[i]);
     v->told |= full;
+    v->log_next = log_next > v->log_next ? log_next : v->log_next;
     if (full && v->anew == ANEW_ASKED)
         v->anew = ANEW_TOLD;
     *want = !v->told;
@@ -671,6 +676,7 @@ void health_look(struct watch *w, struct mono now, const struct member *m)
         return;
     v->asked = false;
     repair_stage(w, now, m);
+    forget_look(w, now, m);
     outside_look(now, m, v);
     if (incident_look(w, now, m) || repair_look(w, now, m))
         return;

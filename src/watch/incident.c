@@ -52,7 +52,8 @@ static void gather_evidence(const struct watch *w, struct mono now, const struct
     *out = (struct evidence_list){0};
     for (size_t i = 0; v && i < v->n_sayings; i++) {
         const struct saying *s = &v->sayings[i];
-        if (!(v->said[s->check] & SAID_ASSIGNED) || said_now(w, now, m, s->check) < RESULT_WARN)
+        if (!(v->said[s->check] & SAID_ASSIGNED) || said_now(w, now, m, s->check) < RESULT_WARN ||
+            forget_doubts(w, m, s->check))
             continue;
         out->list = mem_grow(out->list, (out->n + s->n + 1) * sizeof *out->list);
         for (size_t k = 0; k < s->n; k++)

@@ -35,6 +35,7 @@
  *   trial.c       checks for which idle nodes are held: those under way
  *   trial_begin.c who is due, and who is held
  *   trial_group.c what a check that several run together came to
+ *   forget.c      what a person answered for
  *   override.c    nodes that are in service by a person's word
  *   brake.c       what keeps a node from being isolated or operated on
  *
@@ -270,6 +271,7 @@ enum anew { ANEW_NOT, ANEW_ASKED, ANEW_TOLD };
 
 struct vitals {
     char boot[37];      /* of which all that is said is */
+    uint64_t log_next;  /* the line of its kernel's log up to which it told */
     bool told;          /* everything was told in this session, */
     enum anew anew;     /* and after this controller stood still */
     bool follow;        /* to be looked at in the next tick */
@@ -298,6 +300,7 @@ struct vitals {
     bool isolating;            /* proposed, and the record is not here yet */
     bool waits;                /* for room in a budget */
     struct mono restless;      /* that two machines answer by its name was told; ns 0: never */
+    struct wall answered;      /* the step for which its agent forgot what a person answered for */
     struct wall override_of;   /* the `at` of the override for which the next is; ns 0: of none */
     struct mono override_from; /* since when it counts */
     struct wall stage;         /* the step's `since`, for which the next are; ns 0: none */
@@ -641,6 +644,17 @@ void operation_end(struct watch *w, struct mono now, const struct member *m, con
 bool operation_overdue(struct watch *w, struct mono now, const struct member *m, const struct operation *o);
 /* What comes up again on another boot when it has been done. */
 bool run_boots(const char *run);
+
+/* --- forget.c -------------------------------------------------------------------------------- */
+
+/* A person answered for m, and its agent has not forgotten yet what the kernel's log said before. */
+bool forget_waits(const struct watch *w, const struct member *m);
+/* What this check says of m is not believed meanwhile. */
+bool forget_doubts(const struct watch *w, const struct member *m, size_t check);
+/* Before anything is looked at: notes that it was forgotten. */
+void forget_look(struct watch *w, struct mono now, const struct member *m);
+/* Proposes that it is. True when something was proposed. */
+bool forget_propose(struct watch *w, struct mono now, const struct member *m);
 
 /* --- override.c ------------------------------------------------------------------------------ */
 

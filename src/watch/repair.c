@@ -750,6 +750,8 @@ static bool in_provision(const struct turn *t)
         say_maintenance(t, &said);
         return to_step(t, v, STEP_ISOLATE, said.s);
     }
+    if (forget_waits(t->w, t->m) && !t->late)
+        return forget_propose(t->w, t->now, t->m);
     const struct check *fails = fails_again(t);
     if (fails && !shared_holds(t->w, t->m)) {
         text_printf(&said, "%s fails", fails->name);
@@ -770,6 +772,19 @@ static bool in_provision(const struct turn *t)
     if (t->r->examined == EXAMINED_OWED && has_extensive(t))
         return to_step(t, v, STEP_EXAMINE, "the examination that was broken off is made up");
     return to_step(t, v, STEP_NONE, "every check passed");
+}
+
+/* --- queue ------------------------------------------------------------------------------------ */
+
+/* A person's, but when what it is there for was of a cause that it shared, and it is well by now. */
+static bool in_queue(const struct turn *t)
+{
+    if (!t->r->shared || t->r->manual || t->r->taken_by || person_holds(t->m) || window_of(t->w, t->m) ||
+        member_maintenance(t->m) || incidents_open(t->m) || !watch_live(t->w, t->m) ||
+        brake_stopped(t->w, NULL) < 0)
+        return false;
+    return to_step(t, (struct move){0}, STEP_PROVISION,
+                   "what it waited for had a cause that it shared with others, and is over");
 }
 
 /* --- turns ------------------------------------------------------------------------------------ */
@@ -872,8 +887,8 @@ bool repair_look(struct watch *w, struct mono now, const struct member *m)
     case STEP_REMEDY:
     case STEP_REPLACE: return in_remedy(&t);
     case STEP_PROVISION: return in_provision(&t);
+    case STEP_QUEUE: return in_queue(&t);
     case STEP_NONE:
-    case STEP_QUEUE:
     case STEP_QUARANTINE:
     case STEP_RETIRED:
     case STEPS: return false;

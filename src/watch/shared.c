@@ -12,7 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHARE_PERCENT = 5, OUTBREAK_KEY_MAX = FAULT_BYTES_MAX + FINDING_DEVICE_BYTES_MAX + 2 };
+enum {
+    SHARE_PERCENT = 5,
+    RETELL_S = 5 /* who has it is written down so often at most */,
+    OUTBREAK_KEY_MAX = FAULT_BYTES_MAX + FINDING_DEVICE_BYTES_MAX + 2
+};
 
 /* A node that has the fault. */
 struct carrier {
@@ -28,7 +32,8 @@ struct cause {
     enum sharing sharing;
     unsigned number; /* of the Group or class */
     enum result severity;
-    bool dirty; /* who has it is not as it was proposed last */
+    bool dirty;       /* who has it is not as it was proposed last, */
+    struct mono told; /* and when that was */
     struct cause *next;
 };
 
@@ -179,7 +184,7 @@ static char *carriers_fold(const struct watch *w, const struct outbreak *o, cons
 static void why_of(const struct watch *w, const struct outbreak *o, const struct cause *c, struct text *t)
 {
     if (c->sharing == SHARING_DEVICE)
-        text_printf(t, "%s on all of them: %s", o->fault, o->f.device);
+        text_printf(t, "%s fails on each of them at the same %s", o->fault, o->f.device);
     else if (c->sharing == SHARING_GROUP)
         text_printf(t, "%s on nodes of group %u", o->fault, c->number);
     else
@@ -225,11 +230,6 @@ static bool enough(struct watch *w, struct mono now, const struct outbreak *o, c
 
 static void consider(struct watch *w, struct mono now, struct outbreak *o, const struct member *m)
 {
-    struct cause *c = cause_find(o, m);
-    if (c) {
-        c->dirty = true;
-        return;
-    }
     if (o->by_device) {
         if (enough(w, now, o, m, SHARING_DEVICE, 0))
             declare(w, o, cause_add(w, o, SHARING_DEVICE, 0));
@@ -255,7 +255,10 @@ static void carry(struct watch *w, struct mono now, struct outbreak *o, const st
     c->member = m->id;
     c->came = now;
     HASH_ADD(hh, o->carriers, member, sizeof c->member, c);
-    if (o->by_device || !shared_excuses(w, m, check, f)) /* the device's name says more */
+    struct cause *of = cause_find(o, m);
+    if (of)
+        of->dirty = true;
+    else if (o->by_device || !shared_excuses(w, m, check, f)) /* the device's name says more */
         consider(w, now, o, m);
 }
 
@@ -373,14 +376,15 @@ static bool cause_sweep(struct watch *w, struct mono now, struct outbreak *o, st
         propose_cause(w, o, c, "");
         return false;
     }
-    if (is && !c->dirty && is->severity >= o->f.result)
+    bool waits = c->told.ns && within(now, c->told, RETELL_S);
+    if (is && is->severity >= o->f.result && (!c->dirty || waits))
         return false;
     CLEANUP_FREE char *nodes = carriers_fold(w, o, c);
     c->severity = o->f.result;
     if (is && strcmp(is->nodes, nodes) == 0 && is->severity == c->severity)
         c->dirty = false;
-    else
-        propose_cause(w, o, c, nodes);
+    else if (propose_cause(w, o, c, nodes))
+        c->told = now;
     return false;
 }
 

@@ -5,7 +5,7 @@ import os
 
 from fleet import boot_id, change
 from harness import BOOT, CALM, Agent, Controller, Link, contains, equal, holds, main, wait
-from ward import (CHECKS, RULES, incidents, kernel_says, repair, step, steps, unmount, wait_step,
+from ward import (CHECKS, RULES, incidents, kernel_says, mount, repair, step, steps, unmount, wait_step,
                   ward)
 
 QUIET = {'SurgeNodes': 1000, 'SharedNodes': 1000}
@@ -120,6 +120,44 @@ def test_what_only_another_boot_ends_is_not_cured_on_this_one(world):
     wait('it is well on another boot', lambda: not incidents(c, 'n1'))
     c.fettle('queue', 'resolve', 'n1', '--reason', 'booted')
     c.wait_nodes('it is back', ['n1'], Lifecycle='available', Health='ok')
+
+
+def test_a_person_puts_something_right_without_a_boot(world):
+    """What the kernel's log said before does not stand against the node any more; what it says afterwards does."""
+    c, agents = ward(world, ['n1'])
+    kernel_says(world, 'n1', XID)
+    wait_step(c, 'n1', 'queue')
+    said = c.fettle('queue', 'resolve', 'n1', '--reason', 'the GPU was reset')
+    contains(said, 'n1: still missing: kernel ', 'what is said at once')
+    c.wait_nodes('it is back, on the same boot', ['n1'], Lifecycle='available', Health='ok', Schedulable=True)
+    contains(' '.join(e['text'] for e in c.journal() if e['what'] == 'repair.transition'), 'by that word', 'the journal')
+    agents['n1'].process.stop()
+    agents['n1'].start()
+    c.wait_nodes('it is well after a restart of its agent', ['n1'], Liveness='live', Lifecycle='available', Health='ok')
+    equal([i['findings'][0]['code'] for i in incidents(c, 'n1')], [], 'incidents')
+    kernel_says(world, 'n1', XID)
+    wait_step(c, 'n1', 'queue')
+
+
+def test_a_shared_cause_grows_and_what_it_used_up_is_given_back(world):
+    """Twelve nodes lose the same mount: three early, whose remedy does not help and who are queued."""
+    nodes = [f'n{i:02}' for i in range(1, 13)]
+    c, _ = ward(world, nodes, remedy='Remedy=mend Run=node:true Helps=scratch Needs=nothing Confidence=80% Tries=1 '
+                'Because="a try" Takes=1s Disturbs=0 Settle=1s', SurgeNodes=1000, SharedNodes=5)
+    for n in nodes[:3]:
+        unmount(world, n)
+        wait_step(c, n, 'queue')
+    for n in nodes[3:]:
+        unmount(world, n)
+    wait('all are known to have it', lambda: [s['nodes'] for s in c.get('/v1/incidents')['shared']] == ['n[01-12]'], 60)
+    c.fettle('queue', 'take', 'n03')
+    for n in nodes:
+        mount(world, n)
+    c.wait_nodes('they are back by themselves', [n for n in nodes if n != 'n03'], Lifecycle='available', Health='ok',
+                 Schedulable=True, within=60)
+    equal([a['verdict'] for n in nodes[:2] for a in repair(c, n)['attempts']], 2 * ['not counted'], 'what was tried')
+    contains(' '.join(steps(c, 'n01')), 'a cause that it shared', 'why it came back')
+    equal(repair(c, 'n03')['step'], 'queue', 'the one that a person took')
 
 
 def test_nodes_that_are_taken_out_of_the_configuration(world):

@@ -252,7 +252,7 @@ def test_who_deletes_the_reservation_ends_the_examination(world):
     wait('it is examined', lambda: began(world))
     name = f'suspicious-node-c1.{owner(c)}'
     wait('it is reserved', lambda: l.reservations() == [name] and not is_drained(l, 'c1'))
-    wait('that is known', lambda: c.log_lines('Slurm: reserved, reserved'))
+    wait('that is known', lambda: c.log_lines('Slurm: reserved for Fettle'))
     l.scontrol('delete', f'ReservationName={name}')
     wait_step(c, 'c1', 'queue')
     reason = wait_drained(l, 'c1')
