@@ -779,7 +779,8 @@ static bool in_provision(const struct turn *t)
 /* A person's, but when what it is there for was of a cause that it shared, and it is well by now. */
 static bool in_queue(const struct turn *t)
 {
-    if (!t->r->shared || t->r->manual || t->r->taken_by || person_holds(t->m) || window_of(t->w, t->m) ||
+    bool refused = t->r->approval == APPROVAL_REFUSED;
+    if (!t->r->shared || refused || t->r->manual || t->r->taken_by || held_check(t->w, t->m, NULL) < 0 ||
         member_maintenance(t->m) || incidents_open(t->m) || !watch_live(t->w, t->m) ||
         brake_stopped(t->w, NULL) < 0)
         return false;
