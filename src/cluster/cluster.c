@@ -389,7 +389,7 @@ uint64_t cluster_digest(const struct cluster *c)
     for (size_t i = 0; i < c->n; i++) {
         const struct member *m = c->by_id[i];
         if (m->admitted)
-            sum += record_sum("node/", m->name);
+            sum += record_sum(m->name, *m->boot ? m->boot : "node/");
         if (m->edit)
             sum += record_sum(m->name, m->edit);
     }

@@ -30,7 +30,7 @@
  * Changes go command -> cluster_decide -> records -> commit -> cluster_put. Deciding changes
  * nothing. Everything here is pure: times, ids and names of people come with the command.
  *
- *   node/NAME    {"admitted":"TIME"}                     heard at least once
+ *   node/NAME    {"admitted":"TIME","boot":"BOOT"}       was in service, and put there on this boot
  *   claim/ID     {"kind","owner","reason","since","nodes","drained"}
  *   machine/NAME {"machine","since","before"}           which machine has the name
  *   maintenance/NAME {"by","at","why"}                   somebody is about to work on it
@@ -95,6 +95,7 @@ struct member {
     bool admitted;
     bool held_in_slurm;             /* what Fettle wrote of it into Slurm stands there, as its record says */
     struct wall admitted_at;        /* ns 0 while it is not */
+    char boot[37];                  /* on which it was put into service last; "" when no record says so */
     struct machine_record *machine; /* NULL while nothing tells its machine from another */
     struct spec spec;               /* effective: the roster's with the edits over it */
     struct spec *rostered;          /* the roster's own, only while edits lie over it */
@@ -217,6 +218,7 @@ struct repair {
     bool manual;                            /* no remedy: to the work queue */
     bool answered;  /* in provision: a person answered for what the kernel's log had said by then */
     bool shared;    /* in the queue: what it is there for had a cause that it shared, and that is over */
+    bool came_up;   /* it began as the node came up: it was not in service on this boot */
     char *taken_by; /* of the work queue; NULL: nobody */
     size_t n_attempts;
     struct attempt_record {
@@ -479,8 +481,11 @@ const struct override *member_override(const struct member *m);
 bool override_covers(const struct override *o, const char *group, enum result severity);
 /* "xid.79 0000:9b:00.0 (fatal)" and so on: what the override covers, into t. */
 void override_say(const struct override *o, struct text *t);
-/* Its repair began before it was ever in service. */
+/* Its repair began before it was in service: ever, or on the boot on which it came up. */
 bool member_is_new(const struct member *m);
+/* It is on another boot than the one on which it was put into service last, or was never put there. A node of
+ * an older record counts as in service on the boot on which it is seen first. */
+bool member_came_up(const struct member *m, const char *boot);
 /* NULL when no check was ever scheduled on it. */
 const struct trial_record *member_trial(const struct member *m);
 /* When a check ran last on it in a trial; NULL: never. */

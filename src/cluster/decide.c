@@ -346,23 +346,34 @@ static int decide_release(const struct cluster *c, const struct command *cmd, si
 
 /* --- nodes ----------------------------------------------------------------------------------- */
 
-static int decide_admit(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d)
+/* {"boots":{NODE:BOOT}}, or nothing: the boots on which they are in service now. */
+static const char *boot_of(const json_t *set, const struct member *m)
 {
+    const char *boot = json_string_value(json_object_get(json_object_get(set, "boots"), m->name));
+    return boot && boot_ok(boot) ? boot : "";
+}
+
+/* Nodes are in service without that their checks have passed: for the first time, or on another boot. One
+ * with a repair is put there by its end. */
+static int decide_admit(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
+                        struct err *e)
+{
+    CLEANUP_JSON json_t *set = cmd->set ? record_object(cmd->set, e) : json_object();
+    bool again = false;
+    if (!set)
+        return -EINVAL;
     for (size_t i = from; i < cmd->nodes->n && d->n_ops < OPS_MAX; i++) {
         const struct member *m = cluster_find(c, cmd->nodes->names[i]);
+        const char *boot = m ? boot_of(set, m) : "";
         d->next = i + 1;
-        if (!m || !m->listed || m->admitted)
+        if (!m || !m->listed || member_repair(m) || (m->admitted && (!*boot || strcmp(m->boot, boot) == 0)))
             continue;
-        struct text t = {0};
-        /* a repair that is under way began before, whenever the commands were given */
-        const struct repair *r = member_repair(m);
-        int64_t at = r && r->began.ns > cmd->at.ns ? r->began.ns : cmd->at.ns;
-        text_printf(&t, "{\"admitted\":\"%lld\"}", (long long)at);
-        decision_add(d, "node/", m->name, text_take(&t));
+        again |= m->admitted;
+        decision_add(d, "node/", m->name, node_record(m->admitted ? m->admitted_at : cmd->at, boot));
         hostlist_add(&d->changed, m->name);
     }
     if (d->n_ops)
-        d->text = mem_dup("heard for the first time");
+        d->text = mem_dup(again ? "in service on another boot" : "heard for the first time");
     return 0;
 }
 
@@ -521,7 +532,7 @@ int cluster_decide(const struct cluster *c, const struct command *cmd, size_t fr
     case COMMAND_UNDRAIN: rc = decide_release(c, cmd, from, CLAIM_DRAIN, d, e); break;
     case COMMAND_UP: rc = decide_release(c, cmd, from, CLAIM_DOWN, d, e); break;
     case COMMAND_SET: rc = decide_set(c, cmd, from, d, e); break;
-    case COMMAND_ADMIT: rc = decide_admit(c, cmd, from, d); break;
+    case COMMAND_ADMIT: rc = decide_admit(c, cmd, from, d, e); break;
     case COMMAND_MACHINE: rc = decide_machine(c, cmd, from, d, e); break;
     case COMMAND_WINDOW: rc = decide_window(c, cmd, from, d, e); break;
     case COMMAND_INSTANCE: rc = decide_instance(c, cmd, d, e); break;

@@ -127,8 +127,6 @@ void repair_disown(struct repair *r);
 void repair_owe(struct repair *r, enum step to);
 /* Adds the repair's record as it is now. */
 void repair_put(const struct member *m, const struct repair *r, struct decision *d);
-/* Releases the repair's claim. */
-void repair_end(const struct cluster *c, const struct repair *r, struct decision *d);
 
 /* What the outbox says about the operation on a node. */
 struct operation {

@@ -114,6 +114,7 @@ static int go_on(const struct cluster *c, const struct command *cmd, const struc
         repair_forget_notes(&r);
         repair_enter(&r, x->wish.step, cmd->at, x->wish.deadline_s, why);
         memcpy(r.problem, x->wish.problem, sizeof r.problem);
+        r.came_up = false; /* its name was in service */
         memcpy(r.boot, x->wish.boot, sizeof r.boot);
         r.instance = x->wish.instance;
     }

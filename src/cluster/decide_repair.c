@@ -111,6 +111,7 @@ void repair_begin_with(const struct command *cmd, struct member *m, const struct
     r.instance = w->instance;
     r.began = cmd->at;
     r.manual = w->manual;
+    r.came_up = strcmp(r.problem, "provision") == 0;
     repair_enter(&r, w->step, cmd->at, w->deadline_s, w->why);
     if (w->manual)
         repair_note(&r, cmd, w->why);
@@ -137,11 +138,16 @@ void repair_put(const struct member *m, const struct repair *r, struct decision 
     decision_add(d, "repair/", m->name, forget ? NULL : repair_record(r));
 }
 
-void repair_end(const struct cluster *c, const struct repair *r, struct decision *d)
+/* The node is in service from now on: its claim goes, and with it, in one commit, stands on which boot it was
+ * put there. */
+static void repair_end(const struct cluster *c, const struct command *cmd, const struct member *m,
+                       const struct repair *r, struct decision *d)
 {
     const struct claim *claim = cluster_claim(c, r->id);
     if (claim && claim->kind == CLAIM_REPAIR)
         decision_add(d, "claim/", claim->id, NULL);
+    if (m->listed && (!m->admitted || strcmp(m->boot, r->boot) != 0))
+        decision_add(d, "node/", m->name, node_record(m->admitted ? m->admitted_at : cmd->at, r->boot));
 }
 
 /* --- attempts --------------------------------------------------------------------------------- */
@@ -456,7 +462,7 @@ static int make_move(const struct cluster *c, const struct command *cmd, const s
         r->approval = v->approval ? APPROVAL_WANTED : APPROVAL_NONE;
     }
     if (to == STEP_NONE)
-        repair_end(c, r, d);
+        repair_end(c, cmd, m, r, d);
     repair_put(m, r, d);
     return 0;
 }
@@ -476,7 +482,7 @@ static void say_move(const struct command *cmd, const struct member *m, const st
 {
     struct text t = {0};
     if (v->wish.step == STEP_NONE)
-        text_printf(&t, "back in service%s: %s",
+        text_printf(&t, "%s%s: %s", m->admitted ? "back in service" : "in service",
                     m->held_in_slurm ? " when Slurm has taken its drain back" : "", v->wish.why);
     else if (v->from == STEP_NONE)
         text_printf(&t, "%s: %s (claim %s)", step_name(v->wish.step), v->wish.why, cmd->claim);

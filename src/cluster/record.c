@@ -265,20 +265,38 @@ static int put_edit(struct cluster *c, const char *name, const char *value, stru
     return 0;
 }
 
+char *node_record(struct wall admitted, const char *boot)
+{
+    struct text t = {0};
+    text_printf(&t, "{\"admitted\":\"%lld\"", (long long)admitted.ns);
+    if (*boot)
+        text_printf(&t, ",\"boot\":\"%s\"", boot);
+    text_add_char(&t, '}');
+    return text_take(&t);
+}
+
 static int put_node(struct cluster *c, const char *name, const char *value, struct err *e)
 {
     if (record_name_check(name, e) < 0)
         return -EILSEQ;
     uint64_t admitted = 0;
+    char boot[37] = "";
     if (value) {
         CLEANUP_JSON json_t *o = json_read(value, strlen(value), e);
-        if (!o || record_time(o, "admitted", &admitted, e) < 0)
+        if (!o || record_time(o, "admitted", &admitted, e) < 0 ||
+            (json_object_get(o, "boot") && record_boot(o, boot, e) < 0))
             return -EILSEQ;
     }
     struct member *m = cluster_meet(c, name);
     m->admitted = value != NULL;
     m->admitted_at.ns = (int64_t)admitted;
+    memcpy(m->boot, boot, sizeof m->boot);
     return 0;
+}
+
+bool member_came_up(const struct member *m, const char *boot)
+{
+    return !m->admitted || (*m->boot && strcmp(m->boot, boot) != 0);
 }
 
 static int put_token(struct cluster *c, const char *hash, const char *value, struct err *e)

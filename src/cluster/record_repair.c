@@ -221,14 +221,14 @@ static int read_flag(const json_t *o, const char *key, bool *out, struct err *e)
 int repair_read(const json_t *o, struct repair *out, struct err *e)
 {
     static const char *const keys[] = {
-        "id",           "step",   "began",    "since",     "deadline", "boot",     "instance",
-        "problem",      "why",    "remedy",   "operation", "approval", "approver", "examined",
-        "inconclusive", "manual", "taken_by", "attempts",  "notes",    "answered", "shared"};
+        "id",      "step",     "began",     "since",    "deadline", "boot",     "instance",     "problem",
+        "why",     "remedy",   "operation", "approval", "approver", "examined", "inconclusive", "manual",
+        "came_up", "taken_by", "attempts",  "notes",    "answered", "shared"};
     *out = (struct repair){0};
     if (json_only_keys(o, keys, sizeof keys / sizeof keys[0], e) < 0 || read_words(o, out, e) < 0 ||
         read_names(o, out, e) < 0 || read_moments(o, out, e) < 0 || read_people(o, out, e) < 0 ||
         read_lists(o, out, e) < 0 || read_flag(o, "answered", &out->answered, e) < 0 ||
-        read_flag(o, "shared", &out->shared, e) < 0) {
+        read_flag(o, "shared", &out->shared, e) < 0 || read_flag(o, "came_up", &out->came_up, e) < 0) {
         repair_fini(out);
         return -EINVAL;
     }
@@ -300,6 +300,8 @@ char *repair_record(const struct repair *r)
     add_text(&t, "approver", r->approver);
     add_text(&t, "examined", examined_names[r->examined]);
     text_printf(&t, ",\"inconclusive\":%u,\"manual\":%s", r->inconclusive, r->manual ? "true" : "false");
+    if (r->came_up)
+        text_add(&t, ",\"came_up\":true");
     add_text(&t, "taken_by", r->taken_by);
     if (r->answered)
         text_add(&t, ",\"answered\":true");
@@ -325,7 +327,8 @@ const struct repair *member_repair(const struct member *m)
 bool member_is_new(const struct member *m)
 {
     const struct repair *r = member_repair(m);
-    return r && (strcmp(r->problem, "provision") == 0 || !m->admitted || m->admitted_at.ns >= r->began.ns);
+    return r && (r->came_up || strcmp(r->problem, "provision") == 0 || !m->admitted ||
+                 m->admitted_at.ns >= r->began.ns);
 }
 
 static uint64_t repair_sum(const struct member *m)

@@ -199,7 +199,8 @@ static void test_a_repair_begins_and_ends(void **state)
     assert_int_equal(repair(w)->instance, 10);
     assert_string_equal(world_state(w, "lx01"), "provisioning");
     assert_string_equal(move(w, MOVE("provision", "none", "")),
-                        "claim/1.5 = gone\nrepair/lx01 = gone\nlx01: back in service: because\n");
+                        quoted("claim/1.5 = gone\nnode/lx01 = {'admitted':'1000','boot':'b1'}\n"
+                               "repair/lx01 = gone\nlx01: back in service: because\n"));
     assert_string_equal(world_claims(w, "lx01"), "1.4 drain by ann: my own (drained)"); /* a person's stays */
     assert_string_equal(world_state(w, "lx01"), "drained");
 }

@@ -122,6 +122,10 @@ struct cluster {
  * left. The caller frees it. */
 char *claim_record(const struct claim *c, const bool *leave_out, const bool *settle, bool drained);
 
+/* The record of a node that was admitted at this time and is in service on this boot; "" for none. The caller
+ * frees it. */
+char *node_record(struct wall admitted, const char *boot);
+
 /* How claim rests on m; m is one of its nodes. */
 const struct hold *member_hold(const struct member *m, const struct claim *claim);
 

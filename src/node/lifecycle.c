@@ -170,6 +170,8 @@ bool lifecycle_schedulable(const struct fitness *f, struct text *why)
         explain_silence(f, why, &fit);
     if (f->agreed.returning)
         because(why, &fit, "Slurm still has Fettle's drain", NULL);
+    if (f->comes_up && f->agreed.admitted)
+        because(why, &fit, "it came up on another boot: its checks have to pass first", NULL);
     if (f->window)
         because(why, &fit, "in maintenance: Slurm's ", f->window);
     if (f->elsewhere && f->elsewhere->state == ELSEWHERE_HELD)

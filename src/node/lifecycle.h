@@ -83,6 +83,7 @@ struct fitness {
     bool drift_excludes; /* drifted, and its class lets no new work land on such */
     const char *drift;   /* what drifted, in words; NULL without */
     const char *window;  /* the maintenance window of the scheduler's that it lies in; NULL without */
+    bool comes_up;       /* it came up, and its checks have to pass before it is in service */
     const struct elsewhere *elsewhere; /* who else holds it; NULL for nobody */
     const char *health; /* that it is ill, in a word ("fatal"), and takes no new work for it; NULL without */
 };

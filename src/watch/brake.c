@@ -320,7 +320,8 @@ int brake_stopped(const struct watch *w, struct err *e)
 /* Nobody but Fettle wants it out or works on it, and it may be that it is taken out. */
 static bool is_held_by_nobody(const struct watch *w, const struct member *m)
 {
-    return w->policy.health.act && m->admitted && !member_repair(m) && !person_holds(m) && !window_of(w, m);
+    return w->policy.health.act && m->admitted && !member_repair(m) && !repair_comes_up(w, m) &&
+           !person_holds(m) && !window_of(w, m);
 }
 
 /* There is room for m among those that are out; it has it from now on. */

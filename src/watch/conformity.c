@@ -296,6 +296,7 @@ static bool takes_work(const struct watch *w, const struct member *m, const stru
         .drift_excludes = class_of(w, m)->exclude,
         .window = window_of(w, m),
         .elsewhere = &o->elsewhere,
+        .comes_up = repair_comes_up(w, m),
         .health = health_worst(w, watch_awake(w, w->last_tick), m) >= RESULT_DEGRADED ? "ill" : NULL};
     return lifecycle_schedulable(&f, NULL);
 }

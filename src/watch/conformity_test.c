@@ -164,7 +164,7 @@ static void test_a_new_boot_makes_it_unknown(void **state)
     assert_true(row_of(x, 2).unproven);
     assert_int_equal(watch_verified(x->w, world_now(x), world_node(x, 2), NULL), -ENOENT);
     world_run(x, 30);
-    world_says_nothing(x);
+    world_said(x, "node.admitted lx02\n");
     world_says(x, 2, 2, A);
     world_stands(x, 2, "conformant", "");
     world_destroy(x);

@@ -59,7 +59,7 @@ static void test_what_a_node_is_is_written_down_once(void **state)
     world_says(x, 2, 2, B);
     world_verifies(x, 1, 3);
     world_run(x, 60);
-    world_says_nothing(x);
+    world_said(x, "node.admitted lx02\n");
     world_destroy(x);
 }
 
@@ -293,7 +293,7 @@ static void test_who_comes_back_drifted_stays_out_and_the_alarm_rises(void **sta
                   "node.drained lx02\nconform.reboot lx02: \n");
     world_reboot(x, 2);
     world_run(x, 30);
-    world_says_nothing(x); /* not said yet */
+    world_said(x, "node.admitted lx02\n"); /* what it is was not said yet */
     world_says(x, 2, 2, B);
     world_run(x, 120);
     world_said(x, "conform.persists lx02: kernel.release (major)\n"
@@ -303,7 +303,7 @@ static void test_who_comes_back_drifted_stays_out_and_the_alarm_rises(void **sta
     world_reboot(x, 2);
     world_says(x, 2, 2, A);
     world_run(x, 3);
-    world_said(x, "conform.seen lx02: kernel.release\nconform.restored lx02\n"
+    world_said(x, "node.admitted lx02\nconform.seen lx02: kernel.release\nconform.restored lx02\n"
                   "alarm.over conform.persists lx02: none of these nodes drifts any more\n");
     assert_false(world_held(x, 2, CLAIM_DRIFT));
     world_destroy(x);

@@ -154,7 +154,7 @@ static bool log_health(struct world *x, enum command_kind kind, const char *reas
     } else if (kind == COMMAND_EFFECT || kind == COMMAND_SWITCH || kind == COMMAND_TRANSITION)
         text_printf(&x->log, ": %s%s%s", set, reason ? " " : "", reason ? reason : "");
     else
-        return false;
+        return kind == COMMAND_ADMIT; /* its boots say nothing to people */
     return true;
 }
 

@@ -666,7 +666,8 @@ void health_look(struct watch *w, struct mono now, const struct member *m)
     const struct ailment *a = member_ailment(m);
     bool ill = (v && (v->n_sayings || outside_ill(v))) || (a && a->n_open) || member_repairs(m) ||
                member_maintenance(m);
-    if (!m->listed || (!ill && !repair_admits(w, m)))
+    bool comes_up = repair_comes_up(w, m);
+    if (!m->listed || (!ill && !comes_up))
         return;
     v = vitals_of(w, m);
     assign(w, m, v);
@@ -678,7 +679,7 @@ void health_look(struct watch *w, struct mono now, const struct member *m)
     repair_stage(w, now, m);
     forget_look(w, now, m);
     outside_look(now, m, v);
-    if (incident_look(w, now, m) || repair_look(w, now, m))
+    if ((comes_up && repair_look(w, now, m)) || incident_look(w, now, m) || repair_look(w, now, m))
         return;
     outcome_look(w, now, m);
 }

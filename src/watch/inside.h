@@ -467,8 +467,9 @@ bool repair_look(struct watch *w, struct mono now, const struct member *m);
 void repair_provision(struct watch *w, struct mono now, const struct member *m, const char *why);
 /* The time of m's step, which waited, begins anew. */
 void repair_restart_step(struct watch *w, const struct member *m);
-/* m has to pass through provisioning first, as it comes for the first time. */
-bool repair_admits(const struct watch *w, const struct member *m);
+/* m came up, for the first time or on another boot than it was put into service on, and its checks have to
+ * pass before it is in service. Not where a person took it back a while ago: it is his. */
+bool repair_comes_up(const struct watch *w, const struct member *m);
 
 /* --- measure.c -------------------------------------------------------------------------------- */
 
@@ -753,8 +754,9 @@ void alarms_sweep(struct watch *w);
 
 /* What one sweep found. */
 struct findings {
-    struct hostlist silent, heard, admit, drained, draining, late, live;
-    size_t quiet; /* not heard for longer than `late`, and not held for it already */
+    struct hostlist silent, heard, drained, draining, late, live;
+    struct hostlist admit, again; /* put into service: for the first time, or on another boot */
+    size_t quiet;                 /* not heard for longer than `late`, and not held for it already */
     size_t watched;
 };
 

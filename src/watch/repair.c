@@ -696,14 +696,16 @@ static bool in_remedy(const struct turn *t)
 
 /* --- provision -------------------------------------------------------------------------------- */
 
-/* A look since the step began says so: what was said before may be out of date. */
+/* A look since the step began says so: what was said before may be out of date. Of a node that came up all
+ * that is said is of this boot. */
 static const struct check *fails_again(const struct turn *t)
 {
+    bool came_up = t->r->came_up && t->r->since.ns == t->r->began.ns;
     for (size_t i = 0; i < check_count(t->w); i++) {
         const struct check *k = check_at(t->w, i);
         if (!k->observe && (t->v->said[i] & SAID_ASSIGNED) &&
             said_now(t->w, t->now, t->m, i) >= RESULT_FATAL &&
-            said_looked(t->w, t->v, i).ns >= t->v->stage_at.ns)
+            (came_up || said_looked(t->w, t->v, i).ns >= t->v->stage_at.ns))
             return k;
     }
     return NULL;
@@ -758,7 +760,7 @@ static bool in_provision(const struct turn *t)
         return to_step(t, v, STEP_ISOLATE, said.s);
     }
     const struct check *waits = unseen(t);
-    if (t->late) {
+    if (t->late && !person_holds(t->m)) {
         watch_provisioned(t->w, mono_add(t->now, t->w->stood_still), t->m, &why);
         if (!why.len && waits)
             text_printf(&why, "%s was not looked at since the remedy", waits->name);
@@ -842,10 +844,27 @@ static bool yield_to_person(const struct turn *t)
     return to_step(t, v, STEP_PROVISION, "a person took it back");
 }
 
-bool repair_admits(const struct watch *w, const struct member *m)
+/* Something has to pass before it is in service. */
+static bool has_checks(const struct watch *w, const struct member *m)
 {
-    return w->policy.health.act && w->policy.health.provision_new && m->listed && !m->admitted &&
-           !member_repair(m) && watch_live(w, m);
+    for (size_t i = 0; i < check_count(w); i++)
+        if (check_repeats(check_at(w, i)) && !check_at(w, i)->observe && check_runs(w, m, i))
+            return true;
+    return false;
+}
+
+bool repair_comes_up(const struct watch *w, const struct member *m)
+{
+    return m->listed && !member_repair(m) && watch_live(w, m) &&
+           member_came_up(m, watch_observed(w, m)->boot) && w->policy.health.act &&
+           w->policy.health.provision_new && !member_override(m) && has_checks(w, m);
+}
+
+/* It came up, and is held from now on until its checks have passed. */
+static bool begin_provision(const struct turn *t)
+{
+    return to_step(t, (struct move){.problem = "provision"}, STEP_PROVISION,
+                   t->m->admitted ? "it came up on another boot" : "it comes for the first time");
 }
 
 void repair_provision(struct watch *w, struct mono now, const struct member *m, const char *why)
@@ -871,10 +890,8 @@ bool repair_look(struct watch *w, struct mono now, const struct member *m)
 {
     struct turn t = {w, now, m, member_repair(m), vitals_of(w, m), false};
     brake_patient(w, m);
-    if (repair_admits(w, m)) {
-        return to_step(&t, (struct move){.problem = "provision"}, STEP_PROVISION,
-                       "it comes for the first time");
-    }
+    if (repair_comes_up(w, m))
+        return begin_provision(&t);
     if (!t.r)
         return begin_maintenance(&t);
     if (!w->policy.health.act)

@@ -110,8 +110,8 @@ struct watch *watch_create(struct cluster *c, const struct watch_policy *p, stru
 
 static void findings_fini(struct findings *f)
 {
-    struct hostlist *lists[] = {&f->silent,   &f->heard, &f->admit, &f->drained,
-                                &f->draining, &f->late,  &f->live};
+    struct hostlist *lists[] = {&f->again,   &f->silent,   &f->heard, &f->admit,
+                                &f->drained, &f->draining, &f->late,  &f->live};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         hostlist_fini(lists[i]);
     *f = (struct findings){0};
@@ -328,6 +328,20 @@ static void count_quiet(struct watch *w, const struct observed *o, const struct 
         w->found.quiet++;
 }
 
+/* Nothing has to pass first, and the record does not say that it is in service on this boot. */
+static bool is_put_into_service(const struct watch *w, const struct member *m)
+{
+    const char *boot = watch_observed(w, m)->boot;
+    return watch_live(w, m) && !member_repair(m) && !repair_comes_up(w, m) &&
+           (!m->admitted || (*boot && strcmp(m->boot, boot) != 0));
+}
+
+/* And held for its checks, where they have to pass first: no work lands in between. */
+static bool is_heard(const struct watch *w, const struct member *m)
+{
+    return watch_live(w, m) && !repair_comes_up(w, m);
+}
+
 enum { ROW_SWEEPS = 8 };
 
 static void examine(struct watch *w, struct member *m, struct mono now)
@@ -352,9 +366,9 @@ static void examine(struct watch *w, struct member *m, struct mono now)
     if (!a.listed)
         return;
     count_quiet(w, o, &a, now);
-    if (is == LIVENESS_LIVE && !a.admitted && !repair_admits(w, m))
-        hostlist_add(&w->found.admit, m->name);
-    if (is == LIVENESS_LIVE && a.silent)
+    if (is_put_into_service(w, m))
+        hostlist_add(a.admitted ? &w->found.again : &w->found.admit, m->name);
+    if (is_heard(w, m) && a.silent)
         hostlist_add(&w->found.heard, m->name);
     if (is == LIVENESS_SILENT && was == LIVENESS_SILENT && a.admitted && !a.silent)
         hostlist_add(&w->found.silent, m->name);
@@ -368,6 +382,25 @@ static void propose(struct watch *w, enum command_kind kind, const struct hostli
 {
     if (nodes->n)
         w->sink.propose(w->sink.arg, kind, nodes, reason, NULL);
+}
+
+enum { ADMITTED_AT_ONCE = 500 };
+
+/* With the boots on which they are: so many with one command, as it is read once for each part of them. */
+static void propose_admissions(struct watch *w, const struct hostlist *nodes)
+{
+    for (size_t i = 0; i < nodes->n;) {
+        CLEANUP_HOSTLIST struct hostlist some = {0};
+        CLEANUP_JSON json_t *boots = json_object();
+        for (; i < nodes->n && some.n < ADMITTED_AT_ONCE; i++) {
+            const struct member *m = cluster_find(w->cluster, nodes->names[i]);
+            hostlist_add(&some, m->name);
+            json_object_set_new(boots, m->name, json_string(watch_of(w, m)->boot));
+        }
+        CLEANUP_JSON json_t *set = json_pack("{s:O}", "boots", boots);
+        CLEANUP_FREE char *text = json_write(set);
+        w->sink.propose(w->sink.arg, COMMAND_ADMIT, &some, NULL, text);
+    }
 }
 
 static void notice(struct watch *w, const char *what, const struct hostlist *nodes, const char *text)
@@ -415,9 +448,14 @@ static bool may_take_down(const struct watch *w, const struct member *m, const s
     return mono_sub(watch_awake(w, w->last_tick), since).ns >= patience_of(w, m)->silent.ns;
 }
 
-static bool is_live(const struct watch *w, const struct member *m, const struct observed *o)
+static bool still_enters(const struct watch *w, const struct member *m, const struct observed *o)
 {
-    return o->beat.liveness == LIVENESS_LIVE;
+    return is_put_into_service(w, m);
+}
+
+static bool still_heard(const struct watch *w, const struct member *m, const struct observed *o)
+{
+    return is_heard(w, m);
 }
 
 static bool is_silent(const struct watch *w, const struct member *m, const struct observed *o)
@@ -451,8 +489,9 @@ static void confirm(struct watch *w, struct hostlist *nodes, holds_fn *holds)
 static void end_sweep(struct watch *w)
 {
     struct findings *f = &w->found;
-    confirm(w, &f->admit, is_live);
-    confirm(w, &f->heard, is_live);
+    confirm(w, &f->admit, still_enters);
+    confirm(w, &f->again, still_enters);
+    confirm(w, &f->heard, still_heard);
     confirm(w, &f->silent, is_silent);
     confirm(w, &f->drained, is_idle);
     confirm(w, &f->draining, is_busy);
@@ -460,7 +499,8 @@ static void end_sweep(struct watch *w)
     judge_alarm(w);
     notice(w, "node.live", &f->live, "heard again");
     notice(w, "node.late", &f->late, "not heard of late; takes no new work");
-    propose(w, COMMAND_ADMIT, &f->admit, NULL);
+    propose_admissions(w, &f->admit);
+    propose_admissions(w, &f->again);
     propose(w, COMMAND_HEARD, &f->heard, NULL);
     propose(w, COMMAND_DRAINED, &f->drained, NULL);
     propose(w, COMMAND_DRAINING, &f->draining, NULL);
@@ -527,6 +567,7 @@ void watch_fitness(const struct watch *w, struct mono now, const struct member *
         .health = watch_health(w, now, m) >= HEALTH_DEGRADED ? health_name(watch_health(w, now, m)) : NULL,
         .window = window_of(w, m),
         .elsewhere = &o->elsewhere,
+        .comes_up = repair_comes_up(w, m),
         .drift = drift ? drift->named : "found just now"};
 }
 

@@ -272,4 +272,40 @@ def test_what_is_for_boots_is_not_run_again_by_an_agent_that_was_killed(world):
     contains(c.fettle('check', 'show', 'n1'), 'it was fine', 'what is said of it')
 
 
+# A mount that has to be there, looked at seldom: what it says of a boot comes at that boot, and not before.
+SELDOM = 'Check=scratch Probe=fs.mounted Path=/scratch Every=1h Fails=1 Passes=1\n'
+
+
+def test_who_comes_up_is_held_until_its_checks_passed_and_once_for_each_boot(world):
+    names = ['n1', 'n2', 'n3', 'n4']
+    c, agents = ward(world, names, checks=SELDOM)
+    for n in names:
+        contains(steps(c, n)[0], 'provision: it comes for the first time', f'how {n} came')
+        contains(steps(c, n)[1], 'in service: every check passed', f'what followed for {n}')
+    unmount(world, 'n1')  # as it is on the next boot
+    reboot(world, agents['n1'])
+    c.wait_nodes('it is provisioned', ['n1'], Lifecycle='provisioning', Schedulable=False)
+    wait('what fails there sends it on', lambda: step(c, 'n1') == 'queue')
+    check(not any('service' in s for s in steps(c, 'n1')[2:]), lambda: f'it was in service meanwhile: {steps(c, "n1")}')
+    equal(c.get('/v1/brakes')['budgets'][0]['out'], 0, 'how many were taken out of service')
+    reboot(world, agents['n2'])
+    c.wait_nodes('it came up again', ['n2'], Lifecycle='available', Health='ok', Schedulable=True)
+    wait('its checks were waited for', lambda: len(steps(c, 'n2')) == 4)
+    contains(steps(c, 'n2')[2], 'it came up on another boot', 'why it was held')
+    agents['n3'].process.stop()  # on the same boot
+    agents['n3'].start()
+    c.restart()
+    c.wait_nodes('they stay in service', ['n2', 'n3', 'n4'], Liveness='live', Lifecycle='available', Schedulable=True)
+    holds('nobody is held again', 3, lambda: [len(steps(c, n)) for n in names[1:]] == [4, 2, 2])
+
+
+def test_where_health_is_observed_nobody_is_held(world):
+    c, agents = ward(world, ['n1'], Health='observe')
+    equal(steps(c, 'n1'), [], 'its steps')
+    reboot(world, agents['n1'], proc__self__mountinfo=ROOT_MOUNT)
+    wait_health(c, ['n1'], 'fatal')
+    c.wait_nodes('it is in service', ['n1'], Lifecycle='available')
+    equal(steps(c, 'n1'), [], 'its steps')
+
+
 main()

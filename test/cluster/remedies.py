@@ -214,10 +214,10 @@ def test_what_is_hours_old_takes_no_node_out(world):
             {'check': 'scratch', 'result': result, 'age_ms': age_ms, **(finding if result != 'ok' else {})},
             {'check': 'kernel', 'result': 'ok', 'age_ms': 0}])
     says.seq = 1
-    says('fatal', HOURS_MS, full=True)
-    c.wait_nodes('it is heard', ['n1'], Liveness='live', Lifecycle='available')
+    says('ok', 0, full=True)
+    c.wait_nodes('it is in service', ['n1'], Liveness='live', Lifecycle='available')
     holds('it stays in service', 3, lambda: (says('fatal', HOURS_MS), c.node('n1')['Lifecycle'] == 'available')[1])
-    equal(repair(c, 'n1'), None, 'its repair')
+    equal(step(c, 'n1'), 'none', 'the step of its repair')
     says('fatal', 0)
     wait_step(c, 'n1', 'queue')
     equal(len(incidents(c, 'n1')), 1, 'incidents')

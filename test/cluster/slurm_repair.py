@@ -4,7 +4,7 @@ import os
 import signal
 import time
 
-from fleet import entries
+from fleet import entries, reboot
 from harness import Controller, check, contains, equal, holds, main, wait
 from slurm_ward import (began, calls, cancel, is_drained, job_state, let_exam_end, owner, set_mode, slurm_ward, submit,
                         token, wait_drained, wait_job, wait_released)
@@ -213,6 +213,19 @@ def test_hands_off_what_others_hold_in_slurm(world):
     l.scontrol('update', 'NodeName=c2', 'State=RESUME')
     c.wait_nodes('it is in service', ['c2'], Lifecycle='available', Schedulable=True)
     equal(calls(world, 'update', 'c2'), [], 'what was written of c2')
+
+
+def test_who_comes_up_is_held_in_slurm_until_its_checks_passed(world):
+    """Also where a job runs already: that ends by itself."""
+    l, c, agents = slurm_ward(world, remedy=idle_remedy(world), ProvisionNew='yes')
+    job = submit(l, 'c1')
+    wait_job(l, job, 'RUNNING')
+    unmount(world, 'c1')
+    reboot(world, agents['c1'])
+    contains(wait_drained(l, 'c1', 'provision'), 'it came up on another boot', 'why it is drained')
+    holds('its job runs on', 2, lambda: job_state(l, job) == 'RUNNING' and c.node('c1')['Lifecycle'] != 'available')
+    cancel(l, job)
+    wait_back(c, l, 'c1')
 
 
 def test_who_resumes_is_right_for_a_while(world):

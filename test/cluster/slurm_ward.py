@@ -58,14 +58,15 @@ def lab(world, nodes=2, **options):
 
 
 def slurm_ward(world, nodes=2, checks=CHECKS, remedy=None, exam=False, **settings):
-    """A Slurm, and a controller that acts in it, with an agent for each of its nodes."""
+    """A Slurm, and a controller that acts in it, with an agent for each of its nodes. Nobody is held as he comes up:
+    what is written into Slurm is counted."""
     l = lab(world, nodes)
     if exam:
         checks += EXAM_CHECK.format(world.dir)
         world.write('exam.result', '0 well')
         os.chmod(world.write('exam', EXAM.format(world.dir)), 0o755)
     c, agents = ward(world, l.nodes, checks=checks, remedy=remedy, SlurmScontrol=l.wrapper,
-                     SlurmConf=f'{l.dir}/slurm.conf', **{'SlurmInterval': '1s', **settings})
+                     SlurmConf=f'{l.dir}/slurm.conf', **{'SlurmInterval': '1s', 'ProvisionNew': 'no', **settings})
     return l, c, agents
 
 

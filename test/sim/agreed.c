@@ -124,6 +124,19 @@ static void opinion_set(struct sim *s, int node, const char *set)
         s->edit_sensitive[node] = strstr(set, "yes") ? 1 : strstr(set, "no") ? 0 : -1;
 }
 
+static bool in_repair(const struct sim *s, int node)
+{
+    const struct member *m = cluster_find(s->cluster, s->nodes[node].name);
+    return m && member_repair(m);
+}
+
+static bool ends_repair(const struct job *j)
+{
+    CLEANUP_JSON json_t *set = json_read(j->set, strlen(j->set), NULL);
+    const char *to = json_string_value(json_object_get(set, "to"));
+    return to && strcmp(to, "none") == 0;
+}
+
 static void opinion_take(struct sim *s, const struct job *j)
 {
     for (size_t i = j->from; i < j->next; i++) {
@@ -142,7 +155,10 @@ static void opinion_take(struct sim *s, const struct job *j)
         case COMMAND_HEARD: opinion_release(s, node, CLAIM_SILENT, j); break;
         case COMMAND_DRAINED: opinion_drained(s, node, true); break;
         case COMMAND_DRAINING: opinion_drained(s, node, false); break;
-        case COMMAND_ADMIT: s->admitted[node] |= j->listed[node]; break;
+        case COMMAND_ADMIT:
+            s->admitted[node] |= j->listed[node] && !in_repair(s, node); /* that is admitted by its end */
+            break;
+        case COMMAND_REPAIR: s->admitted[node] |= j->listed[node] && ends_repair(j); break;
         case COMMAND_SET: opinion_set(s, node, j->set); break;
         case COMMAND_TOKEN_CREATE:
         case COMMAND_TOKEN_USE:
@@ -163,7 +179,6 @@ static void opinion_take(struct sim *s, const struct job *j)
         case COMMAND_ROLLOUT_REVERT:
         case COMMAND_FINDINGS:
         case COMMAND_SHARED:
-        case COMMAND_REPAIR:
         case COMMAND_OUTCOME:
         case COMMAND_OPERATE:
         case COMMAND_TRANSITION:

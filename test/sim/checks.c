@@ -143,6 +143,8 @@ static void check_facts(struct sim *s, int i, const struct member *m)
                  liveness_name(o->beat.liveness));
     if (schedulable && s->now - s->patience_at > sweep && n->quiet > sim_patience(s, i)->late.ns + sweep)
         sim_fail(s, "%s is schedulable, and was not heard for %.1f s", n->name, (double)n->quiet / 1e9);
+    if (schedulable)
+        mend_fit(s, i, m);
     if (o->beat.liveness == LIVENESS_LIVE && !n->heard)
         sim_fail(s, "%s is live, and this controller never heard it", n->name);
     if (o->beat.heard.ns > s->now + s->longest.ns)

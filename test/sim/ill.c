@@ -104,7 +104,7 @@ void ill_policy(struct sim *s)
                                               .remedies_a_week = 1 + (unsigned)(x / 5 % 3),
                                               .fresh = span_s(8),
                                               .override = span_s(60),
-                                              .provision_new = x / 13 % 2,
+                                              .provision_new = x / 13 % 4 != 3,
                                               .cost = cost,
                                               .checks = &checks,
                                               .remedies = &remedies};
@@ -390,6 +390,7 @@ void ill_begin(struct sim *s)
         memset(p->heard, 0, sizeof p->heard);
         memset(&p->actor, 0, sizeof p->actor);
         memset(&p->trial, 0, sizeof p->trial);
+        p->moves = 0;
         p->scheduler = s->slurm;
         p->scheduled = WORK_UNKNOWN;
         p->unread_at = 0;
@@ -463,11 +464,15 @@ void ill_checks(struct sim *s, const struct message *m)
     fleet_boot_id(m->boot, m->from, id);
     if (strcmp(id, o->boot) == 0) {
         for (size_t w = 0; w < m->n; w++) {
+            if (p->heard[m->words[w].check].result != m->words[w].result ||
+                p->heard[m->words[w].check].boot != m->boot)
+                p->moves = 0;
             p->heard[m->words[w].check].result = m->words[w].result;
             p->heard[m->words[w].check].boot = m->boot;
             p->heard[m->words[w].check].looked = s->now - m->words[w].looked; /* as it can be known */
             p->heard[m->words[w].check].told = s->now;
         }
+        mend_heard(s, m->from, m->boot);
     } else {
         p->told = false;
     }

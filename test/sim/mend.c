@@ -11,6 +11,8 @@
  *      machine after the last remedy that was carried out on it, whoever had the name meanwhile, and no
  *      examination that was broken off is owed                                      mend_proposal
  *   9  nobody is isolated but from a finding that he said on this boot                mend_proposal
+ *   8  and new work lands only where that was so once on the present boot                     mend_fit
+ *   nobody goes from step to step without that anything new was observed of him           check_round
  *   each operation begins once and is carried out once, and only what is begun    mend_durable, mend_executed
  *   a repair has one claim, and its operation belongs to its step                             mend_after
  *   in the end everybody is back                                                      mend_all_well
@@ -63,6 +65,57 @@ static enum result evidence(const struct sim *s, int i)
 static bool stood_still(const struct sim *s)
 {
     return s->quiet_since > s->now - 30 * SECOND;
+}
+
+/* --- service ---------------------------------------------------------------------------------- */
+
+enum { MOVES_MAX = 8 }; /* more steps than that lead round */
+
+static void prove(struct sim *s, int i, unsigned boot)
+{
+    s->patients[i].proven = true;
+    s->patients[i].proven_boot = boot;
+}
+
+void mend_heard(struct sim *s, int i, unsigned boot)
+{
+    const struct patient *p = &s->patients[i];
+    for (int k = 0; k < AIL_DEEP; k++)
+        if (k != AIL_WATCHED && (!p->heard[k].told || p->heard[k].boot != boot ||
+                                 p->heard[k].result < RESULT_OK || p->heard[k].result > RESULT_WARN))
+            return;
+    prove(s, i, boot);
+}
+
+void mend_fit(struct sim *s, int i, const struct member *m)
+{
+    const struct patient *p = s->ill ? &s->patients[i] : NULL;
+    const struct observed *o = watch_observed(s->watch, m);
+    char id[37];
+    if (!p || !s->policy.health.provision_new)
+        return;
+    fleet_boot_id(p->proven_boot, i, id);
+    if (!p->proven || strcmp(id, o->boot) != 0)
+        sim_fail(s, "%s takes work, and not all of its checks passed on this boot (8)", m->name);
+}
+
+/* Put into service without its checks: by a person's word alone, who took it back a while ago. */
+static void check_admitted(struct sim *s, int i, const struct member *m)
+{
+    struct patient *p = &s->patients[i];
+    bool person = member_override(m) ||
+                  (p->person_at && s->now - p->person_at < s->policy.health.override.ns + 120 * SECOND);
+    if (s->policy.health.provision_new && !person)
+        sim_fail(s, "%s is put into service, and nobody knows that its checks passed (8)", m->name);
+    unsigned boot = 0;
+    if (sscanf(m->boot, "%8x", &boot) == 1)
+        prove(s, i, boot);
+}
+
+static void check_round(struct sim *s, int i, const char *name)
+{
+    if (++s->patients[i].moves > MOVES_MAX)
+        sim_fail(s, "%s made %u steps, and nothing was observed of it meanwhile", name, s->patients[i].moves);
 }
 
 /* --- proposals -------------------------------------------------------------------------------- */
@@ -207,6 +260,7 @@ void mend_answered(struct sim *s, int i)
 {
     struct hardware *known = machine_of(s, i);
     s->patients[i].person_at = s->patients[i].here.person_at = s->now;
+    s->patients[i].moves = 0;
     if (known)
         known->person_at = s->now;
 }
@@ -243,6 +297,11 @@ static void check_move(struct sim *s, int i, const struct repair *r, const struc
                  step_name(to));
     if (!person && p->manual && to != STEP_QUEUE)
         sim_fail(s, "%s was drained by hand and goes to %s (4)", name, step_name(to));
+    if (!person)
+        check_round(s, i, name);
+    unsigned boot = 0;
+    if (to == STEP_NONE && p->person_at && sscanf(cluster_find(s->cluster, name)->boot, "%8x", &boot) == 1)
+        prove(s, i, boot); /* check_return asks whether that was right */
     s->returns += to == STEP_NONE;
     s->queued += to == STEP_QUEUE;
     if (p->step == STEP_NONE)
@@ -400,6 +459,10 @@ void mend_after(struct sim *s, const struct job *j)
     if (s->latched && !cluster_switch(s->cluster, "latch"))
         memset(s->isolating, 0, sizeof s->isolating);
     trial_after(s, j);
+    for (size_t i = 0; j->kind == COMMAND_ADMIT && i < j->decision.changed.n; i++) {
+        int node = sim_index(s, j->decision.changed.names[i]);
+        check_admitted(s, node, member_of(s, node));
+    }
     if (j->kind == COMMAND_INSTANCE)
         s->renamed++, s->renamed_at = s->now;
     s->helped += j->kind == COMMAND_OUTCOME && strstr(j->set, "\"helped\":true");
@@ -491,6 +554,7 @@ void mend_durable(struct sim *s, const struct job *j)
         return;
     int i = sim_index(s, j->nodes.names[0]);
     struct patient *p = &s->patients[i];
+    p->moves = 0;
     CLEANUP_JSON json_t *set = json_read(j->set, strlen(j->set), NULL);
     const json_t *done = json_object_get(set, "done");
     const char *state = json_string_value(json_object_get(done, "state"));

@@ -214,6 +214,9 @@ struct patient {
     bool scheduler;
     int64_t person_at, kept_since;
     bool broken; /* its examination, and not made up since */
+    bool proven; /* all its checks passed once, or a person answered for it, on this boot: */
+    unsigned proven_boot;
+    unsigned moves; /* steps since something was observed of it */
     char begun[OPERATIONS_KEPT][CLAIM_ID_BYTES_MAX + 1], done[OPERATIONS_KEPT][CLAIM_ID_BYTES_MAX + 1];
     size_t n_begun, n_done;
     enum step step; /* before a commit */
@@ -490,6 +493,10 @@ void repair_people(struct sim *s);
 void mend_proposal(struct sim *s, enum command_kind kind, const struct hostlist *nodes, const char *set);
 void mend_opened(struct sim *s, int i);
 void mend_answered(struct sim *s, int i); /* a person moved its repair: what comes of it is his */
+/* Its checks said something on this boot. */
+void mend_heard(struct sim *s, int i, unsigned boot);
+/* New work may land on it. */
+void mend_fit(struct sim *s, int i, const struct member *m);
 /* Those who are out, when node `of` is one of them now, are no more than may be. */
 void mend_budgets(struct sim *s, int of);
 void mend_before(struct sim *s);
