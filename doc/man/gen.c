@@ -217,6 +217,30 @@ static void print_severities(void)
     fputs(".El\n", stdout);
 }
 
+static void print_service(const char *severity, bool acts, bool takes_work, const char *drained,
+                          const char *what)
+{
+    fputs(".It Sy ", stdout);
+    for (const char *c = severity; *c; c++)
+        putchar(tolower((unsigned char)*c));
+    fputs(acts ? "\n" : " , only observed\n", stdout);
+    printf("New work: %s; drained: %s.\n", takes_work ? "yes" : "no",
+           strcmp(drained, "NEVER") == 0     ? "no"
+           : strcmp(drained, "LASTING") == 0 ? "when it lasts"
+                                             : "at once");
+    print_sentence(what);
+}
+
+static void print_services(void)
+{
+    fputs(".Bl -tag -width Ds\n", stdout);
+#define SERVICE(severity, policy, takes_work, drained, what) \
+    print_service(#severity, #policy[0] == 'A', takes_work, #drained, what);
+#include "health/service.tbl"
+#undef SERVICE
+    fputs(".El\n", stdout);
+}
+
 static void print_policies(void)
 {
     fputs(".Bl -tag -width interactive\n", stdout);
@@ -669,35 +693,21 @@ static void print_kernel(void)
 static const struct {
     const char *name;
     void (*print)(void);
-} parts[] = {{"@synopsis@", print_synopsis},
-             {"@commands@", print_commands},
-             {"@options@", print_common},
-             {"@fields@", print_fields},
-             {"@exits@", print_exits},
-             {"@settings@", print_settings},
-             {"@settable@", print_settable},
-             {"@flags@", print_flags},
-             {"@states@", print_states},
-             {"@claims@", print_claims},
-             {"@alarms@", print_alarms},
-             {"@counterparts@", print_counterparts},
-             {"@routes@", print_routes},
-             {"@changes@", print_changes},
-             {"@errors@", print_errors},
-             {"@severities@", print_severities},
-             {"@sysctls@", print_sysctls},
-             {"@normal@", print_normal},
-             {"@policies@", print_policies},
-             {"@passes@", print_passes},
-             {"@acts@", print_acts},
-             {"@blames@", print_blames},
-             {"@xids@", print_xids},
-             {"@sxids@", print_sxids},
-             {"@kernel@", print_kernel},
-             {"@check_keys@", print_check_keys},
-             {"@results@", print_results},
-             {"@probes@", print_probes},
-             {"@check_defaults@", print_check_defaults}};
+} parts[] = {{"@synopsis@", print_synopsis},     {"@commands@", print_commands},
+             {"@options@", print_common},        {"@fields@", print_fields},
+             {"@exits@", print_exits},           {"@settings@", print_settings},
+             {"@settable@", print_settable},     {"@flags@", print_flags},
+             {"@states@", print_states},         {"@claims@", print_claims},
+             {"@alarms@", print_alarms},         {"@counterparts@", print_counterparts},
+             {"@routes@", print_routes},         {"@changes@", print_changes},
+             {"@errors@", print_errors},         {"@severities@", print_severities},
+             {"@services@", print_services},     {"@sysctls@", print_sysctls},
+             {"@normal@", print_normal},         {"@policies@", print_policies},
+             {"@passes@", print_passes},         {"@acts@", print_acts},
+             {"@blames@", print_blames},         {"@xids@", print_xids},
+             {"@sxids@", print_sxids},           {"@kernel@", print_kernel},
+             {"@check_keys@", print_check_keys}, {"@results@", print_results},
+             {"@probes@", print_probes},         {"@check_defaults@", print_check_defaults}};
 
 static int fill(char *line)
 {

@@ -324,6 +324,11 @@ static void value_BORROWED(struct view *v, struct text *t)
     add_bool(t, v->member->spec.borrowed);
 }
 
+static void value_REMEDIATE(struct view *v, struct text *t)
+{
+    add_bool(t, !cluster_excepts(v->cluster, v->member));
+}
+
 static void value_GROUP(struct view *v, struct text *t)
 {
     text_add_u64(t, v->member->spec.group);

@@ -204,6 +204,11 @@ bool claim_drains(const struct claim *claim)
     return kind_drains(claim->kind);
 }
 
+bool cluster_excepts(const struct cluster *c, const struct member *m)
+{
+    return m->spec.excepted || member_class(c, m)->excepted;
+}
+
 struct agreed member_agreed(const struct member *m)
 {
     const struct repair *r = member_repair(m);

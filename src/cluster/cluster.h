@@ -521,6 +521,8 @@ const struct claim *cluster_claim(const struct cluster *c, const char *id); /* N
 size_t cluster_partitions(const struct cluster *c, const struct partition **out);
 
 struct agreed member_agreed(const struct member *m);
+/* Remediate=no, of the node or its class: it is only observed. */
+bool cluster_excepts(const struct cluster *c, const struct member *m);
 /* True when a claim of this kind rests on it. */
 bool member_held_by(const struct member *m, enum claim_kind kind);
 /* The claims of people in words: "drain by root: bad DIMM; down by ann: ...", into t. */

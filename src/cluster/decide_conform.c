@@ -185,6 +185,8 @@ static bool applies(const struct cluster *c, const struct command *cmd, const st
 
 bool cluster_drift_drains(const struct cluster *c, const struct member *m, enum severity severity)
 {
+    if (cluster_excepts(c, m))
+        return false;
     return m->spec.sensitive || (member_class(c, m)->reboot && severity >= SEVERITY_MAJOR);
 }
 

@@ -15,15 +15,16 @@ static const char DEFAULT_CLASS[] = "default";
 /* The keys beside the fields of a node, and what reads them. */
 typedef int take_fn(struct node_class *k, const char *value, struct err *e);
 static take_fn take_name, take_nodes, take_critical, take_major, take_minor, take_ignore, take_drifted,
-    take_reboot, take_kernel, take_initrd, take_params, take_lost_work;
+    take_reboot, take_remediate, take_kernel, take_initrd, take_params, take_lost_work;
 
 static const struct {
     const char *key;
     take_fn *take;
-} takes[] = {{"Class", take_name},      {"Nodes", take_nodes},   {"Critical", take_critical},
-             {"Major", take_major},     {"Minor", take_minor},   {"Ignore", take_ignore},
-             {"Drifted", take_drifted}, {"Reboot", take_reboot}, {"Kernel", take_kernel},
-             {"Initrd", take_initrd},   {"Params", take_params}, {"LostWork", take_lost_work}};
+} takes[] = {{"Class", take_name},        {"Nodes", take_nodes},   {"Critical", take_critical},
+             {"Major", take_major},       {"Minor", take_minor},   {"Ignore", take_ignore},
+             {"Drifted", take_drifted},   {"Reboot", take_reboot}, {"Remediate", take_remediate},
+             {"Kernel", take_kernel},     {"Initrd", take_initrd}, {"Params", take_params},
+             {"LostWork", take_lost_work}};
 enum { TAKES = sizeof takes / sizeof takes[0] };
 
 size_t classes_keys(const char **keys, size_t max)
@@ -153,6 +154,14 @@ static int take_drifted(struct node_class *k, const char *value, struct err *e)
 static int take_reboot(struct node_class *k, const char *value, struct err *e)
 {
     return text_parse_bool(value, &k->reboot, e);
+}
+
+static int take_remediate(struct node_class *k, const char *value, struct err *e)
+{
+    bool remediate = true;
+    int rc = text_parse_bool(value, &remediate, e);
+    k->excepted = !remediate;
+    return rc;
 }
 
 static int take_text(char **out, const char *value, struct err *e)

@@ -47,6 +47,7 @@ struct node_class {
     /* What follows from drift. */
     bool exclude;                   /* no new work lands on a drifted node; otherwise it is less preferred */
     bool reboot;                    /* a major or worse drift asks for a reboot into the image below */
+    bool excepted;                  /* Remediate=no: its nodes are only observed */
     char *kernel, *initrd, *params; /* of that image; NULL: the boot parameters are left alone */
     /* What follows for the work on a node that is lost to its user. */
     enum lost_work lost_work;
@@ -61,9 +62,10 @@ void classes_fini(struct classes *c);
 
 /* Takes one record of ClassConf: key by key. Class first; then Nodes, any settable field of a node,
  * Critical, Major, Minor, Ignore (patterns with commas between), Drifted (avoid, exclude), Reboot (yes,
- * no), Kernel, Initrd, Params, LostWork (wait, requeue, cancel). Adds a class at the end. -EINVAL with a
- * sentence that names the key (and the nearest one, for a key that is none), -EEXIST for a class that is
- * there already; *c is as it was then. The class "default" says no nodes. */
+ * no), Remediate (yes, no: of the class, and no key that a node matches by), Kernel, Initrd, Params, LostWork
+ * (wait, requeue, cancel). Adds a class at the end. -EINVAL with a sentence that names the key (and the
+ * nearest one, for a key that is none), -EEXIST for a class that is there already; *c is as it was then. The
+ * class "default" says no nodes. */
 struct class_key {
     const char *key, *value;
 };

@@ -182,12 +182,14 @@ bool lifecycle_schedulable(const struct fitness *f, struct text *why)
         because(why, &fit, "has not reported its inventory yet", NULL);
     if (f->conformance == CONFORMANCE_DRIFTED && f->drift_excludes)
         because(why, &fit, "drifted: ", f->drift ? f->drift : "");
-    if (f->health)
+    if (f->ill)
         because(why, &fit, "health: ", f->health);
     enum lifecycle l = lifecycle_of(&f->agreed);
     if (fit && l != LIFECYCLE_AVAILABLE)
         because(why, &fit, lifecycle_what(l), NULL);
     if (fit && f->liveness != LIVENESS_LIVE)
         because(why, &fit, liveness_name(f->liveness), NULL);
+    if (fit && why)
+        text_add(why, f->health);
     return fit;
 }

@@ -85,11 +85,13 @@ struct fitness {
     const char *window;  /* the maintenance window of the scheduler's that it lies in; NULL without */
     bool comes_up;       /* it came up, and its checks have to pass before it is in service */
     const struct elsewhere *elsewhere; /* who else holds it; NULL for nobody */
-    const char *health; /* that it is ill, in a word ("fatal"), and takes no new work for it; NULL without */
+    bool ill;                          /* it takes no new work for its health */
+    char health[192];                  /* what is wrong, and what follows or would follow; "" for nothing */
 };
 
 /* True when new work may land. Otherwise says why not into `why` (emptied first; may be NULL):
- * every reason, the strongest first, joined by "; ". */
+ * every reason, the strongest first, joined by "; ". Of a node that takes work although something is wrong,
+ * why says what. */
 bool lifecycle_schedulable(const struct fitness *f, struct text *why);
 
 const char *lifecycle_name(enum lifecycle l);              /* "draining" */

@@ -43,7 +43,8 @@ bool spec_equal(const struct spec *a, const struct spec *b)
     return a->given == b->given && a->cpus == b->cpus && a->speed_milli == b->speed_milli &&
            a->real_memory_mb == b->real_memory_mb && a->virtual_memory_mb == b->virtual_memory_mb &&
            a->tmp_disk_mb == b->tmp_disk_mb && a->sensitive == b->sensitive && a->borrowed == b->borrowed &&
-           a->group == b->group && strcmp(a->xname ? a->xname : "", b->xname ? b->xname : "") == 0 &&
+           a->excepted == b->excepted && a->group == b->group &&
+           strcmp(a->xname ? a->xname : "", b->xname ? b->xname : "") == 0 &&
            memcmp(&a->partitions, &b->partitions, sizeof a->partitions) == 0 &&
            strcmp(a->os ? a->os : "", b->os ? b->os : "") == 0;
 }
@@ -115,6 +116,15 @@ static int set_group(struct spec *s, const char *value, struct err *e)
     return rc;
 }
 
+static int set_remediate(struct spec *s, const char *value, struct err *e)
+{
+    bool remediate = true;
+    int rc = text_parse_bool(value, &remediate, e);
+    if (rc == 0)
+        s->excepted = !remediate;
+    return rc;
+}
+
 static int set_value(struct spec *s, enum field f, const char *value, unsigned partition_max, struct err *e)
 {
     if (f == FIELD_PARTITION)
@@ -123,6 +133,8 @@ static int set_value(struct spec *s, enum field f, const char *value, unsigned p
         return text_parse_bool(value, &s->sensitive, e);
     if (f == FIELD_BORROWED)
         return text_parse_bool(value, &s->borrowed, e);
+    if (f == FIELD_REMEDIATE)
+        return set_remediate(s, value, e);
     if (f == FIELD_SPEED)
         return text_parse_milli(value, &s->speed_milli, e);
     if (f == FIELD_OS) {
@@ -156,6 +168,8 @@ static void unset(struct spec *s, enum field f)
         s->sensitive = false;
     if (f == FIELD_BORROWED)
         s->borrowed = false;
+    if (f == FIELD_REMEDIATE)
+        s->excepted = false;
     s->given &= ~bit(f);
 }
 
@@ -214,6 +228,8 @@ void spec_format(const struct spec *s, enum field f, struct text *t)
         text_add(t, s->sensitive ? "yes" : "no");
     else if (f == FIELD_BORROWED)
         text_add(t, s->borrowed ? "yes" : "no");
+    else if (f == FIELD_REMEDIATE)
+        text_add(t, s->excepted ? "no" : "yes");
     else if (f == FIELD_SPEED)
         format_milli(s->speed_milli, t);
     else

@@ -32,6 +32,7 @@ struct spec {
     struct partition_set partitions; /* partition 0 when not given */
     bool sensitive;
     bool borrowed;
+    bool excepted;  /* Remediate=no: it is only observed */
     uint16_t group; /* of the topology; 0: none */
     char *xname;    /* OpenCHAMI's name for the node; NULL when not given */
 };

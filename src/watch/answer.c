@@ -2,6 +2,7 @@
 /*
  * What is answered about the health of a node, and of whom more is to be heard before it can be.
  */
+#include "health/service.h"
 #include "watch/inside.h"
 
 #include <stdio.h>
@@ -38,6 +39,57 @@ enum result health_worst(const struct watch *w, struct mono now, const struct me
         worst = r > worst ? r : worst;
     }
     return worst;
+}
+
+bool acts_for(const struct watch *w, const struct member *m)
+{
+    return w->policy.health.act && !cluster_excepts(w->cluster, m);
+}
+
+bool health_excludes(const struct watch *w, struct mono now, const struct member *m)
+{
+    return watch_live(w, m) && !service_of(health_worst(w, now, m), acts_for(w, m))->takes_work;
+}
+
+/* A check that says it now, or found it; NULL: one of others. */
+static const char *check_of(const struct watch *w, struct mono now, const struct member *m, enum result worst)
+{
+    const struct vitals *v = vitals_find(w, m);
+    const struct ailment *a = member_ailment(m);
+    for (size_t k = 0; v && k < v->n_sayings; k++) {
+        size_t i = v->sayings[k].check;
+        if (said_assigned(v, i) && !check_at(w, i)->observe && said_now(w, now, m, i) == worst)
+            return check_at(w, i)->name;
+    }
+    for (size_t i = 0; a && i < a->n_open; i++)
+        if (!a->open[i].observe && a->open[i].severity == worst && a->open[i].n)
+            return a->open[i].findings[0].check;
+    return NULL;
+}
+
+void health_fitness(const struct watch *w, struct mono now, const struct member *m, struct fitness *f)
+{
+    enum result worst = watch_live(w, m) ? health_worst(w, now, m) : RESULT_OK;
+    const struct health_policy *p = &w->policy.health;
+    enum drained drained = service_of(worst, true)->drained;
+    char span[32], lasts[64] = "", *health = f->health;
+    const char *check = check_of(w, now, m, worst), *is = health_name(health_of_result(worst));
+    if (worst < RESULT_DEGRADED)
+        return;
+    check = check ? check : "another system";
+    f->ill = health_excludes(w, now, m);
+    if (drained == DRAINED_LASTING)
+        snprintf(lasts, sizeof lasts, " when that lasts %s", span_human(p->degraded_for, span));
+    if (f->ill)
+        snprintf(health, sizeof f->health, "%s: %s", is, check);
+    else if (acts_for(w, m))
+        snprintf(health, sizeof f->health, "%s: %s%s%s", is, check,
+                 p->degraded_for.ns ? "; it is drained" : "", p->degraded_for.ns ? lasts : "");
+    else if (drained == DRAINED_LASTING && !p->degraded_for.ns)
+        snprintf(health, sizeof f->health, "observed: %s is %s", check, is);
+    else
+        snprintf(health, sizeof f->health, "observed: %s is %s; it would be drained%s (%s)", check, is, lasts,
+                 p->act ? "Remediate=no" : "Health=observe");
 }
 
 enum health watch_health(const struct watch *w, struct mono now, const struct member *m)

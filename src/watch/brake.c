@@ -320,8 +320,8 @@ int brake_stopped(const struct watch *w, struct err *e)
 /* Nobody but Fettle wants it out or works on it, and it may be that it is taken out. */
 static bool is_held_by_nobody(const struct watch *w, const struct member *m)
 {
-    return w->policy.health.act && m->admitted && !member_repair(m) && !repair_comes_up(w, m) &&
-           !person_holds(m) && !window_of(w, m);
+    return acts_for(w, m) && m->admitted && !member_repair(m) && !repair_comes_up(w, m) && !person_holds(m) &&
+           !window_of(w, m);
 }
 
 /* There is room for m among those that are out; it has it from now on. */
@@ -354,7 +354,7 @@ bool brake_isolate(struct watch *w, struct mono now, const struct member *m, str
 
 void brake_swapped(struct watch *w, const struct member *m)
 {
-    if (!w->policy.health.act || !m->admitted || member_repair(m))
+    if (!acts_for(w, m) || !m->admitted || member_repair(m))
         return;
     vitals_of(w, m)->isolating = true;
     brake_patient(w, m);
@@ -439,6 +439,8 @@ static int check_ground(const struct watch *w, const struct member *m, struct er
     int rc = brake_stopped(w, e);
     if (rc < 0)
         return rc;
+    if (!acts_for(w, m))
+        return err_set(e, -EBUSY, "it is only observed: Remediate=no");
     rc = held_check(w, m, e);
     if (rc < 0)
         return rc;

@@ -5,6 +5,7 @@
  */
 #include "watch/inside.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -114,12 +115,32 @@ void repair_choose(const struct watch *w, struct mono now, const struct member *
         choose_hardware(hardware_of(m), out);
 }
 
+/* What is degraded waits, unless what is chosen disturbs nobody. */
+static void say_when(const struct watch *w, struct mono now, const struct member *m, struct choice *out)
+{
+    const struct health_policy *p = &w->policy.health;
+    size_t used = strlen(out->why);
+    char lasts[32];
+    if (!p->act || member_repair(m) || !out->chosen || member_severity(m) != RESULT_DEGRADED ||
+        repair_is_gentle((struct watch *)(uintptr_t)w, now, m))
+        return;
+    if (p->degraded_for.ns)
+        snprintf(out->why + used, sizeof out->why - used, "; when it is drained, as this lasts %s",
+                 span_human(p->degraded_for, lasts));
+    else
+        snprintf(out->why + used, sizeof out->why - used, "; not while it is in service: DegradedFor=0");
+}
+
 void watch_choice(const struct watch *w, struct mono now, const struct member *m, struct choice *out)
 {
     repair_choose(w, watch_awake(w, now), m, false, out);
     struct err e = {0};
-    if (held_check(w, m, &e) == 0)
+    if (cluster_excepts(w->cluster, m))
+        err_set(&e, -EBUSY, "it is only observed: Remediate=no");
+    else if (held_check(w, m, &e) == 0) {
+        say_when(w, watch_awake(w, now), m, out);
         return;
+    }
     out->chosen = NULL;
     out->waits = true;
     out->explored = false;

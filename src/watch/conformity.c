@@ -286,18 +286,17 @@ static bool takes_work(const struct watch *w, const struct member *m, const stru
                        enum conformance shown)
 {
     const struct observed *o = &w->seen[m->id];
-    const struct fitness f = {
-        .agreed = *a,
-        .liveness = o->beat.liveness,
-        .work = watch_work(w, m),
-        .shortfall = w->known[m->id].flags & KNOWN_SHORT ? "short" : NULL,
-        .reported = o->report.json != NULL,
-        .conformance = shown,
-        .drift_excludes = class_of(w, m)->exclude,
-        .window = window_of(w, m),
-        .elsewhere = &o->elsewhere,
-        .comes_up = repair_comes_up(w, m),
-        .health = health_worst(w, watch_awake(w, w->last_tick), m) >= RESULT_DEGRADED ? "ill" : NULL};
+    const struct fitness f = {.agreed = *a,
+                              .liveness = o->beat.liveness,
+                              .work = watch_work(w, m),
+                              .shortfall = w->known[m->id].flags & KNOWN_SHORT ? "short" : NULL,
+                              .reported = o->report.json != NULL,
+                              .conformance = shown,
+                              .drift_excludes = class_of(w, m)->exclude,
+                              .window = window_of(w, m),
+                              .elsewhere = &o->elsewhere,
+                              .comes_up = repair_comes_up(w, m),
+                              .ill = health_excludes(w, watch_awake(w, w->last_tick), m)};
     return lifecycle_schedulable(&f, NULL);
 }
 

@@ -32,9 +32,10 @@ struct health_policy {
     struct span examine_deadline, provision_deadline; /* 4 h; 30 min */
     unsigned inconclusive;                            /* so often in a row, then a person; 3 */
     unsigned remedies_a_week;                         /* of a node, then a person; 5 */
-    struct span fresh;    /* evidence is not older when something destructive follows; 2 min */
-    struct span override; /* after a person's resume in Slurm nothing isolates for the same; 4 h */
-    bool provision_new;   /* nodes that come for the first time pass through provisioning */
+    struct span fresh;        /* evidence is not older when something destructive follows; 2 min */
+    struct span degraded_for; /* a node that is degraded for so long is drained; 1 h; 0: never */
+    struct span override;     /* after a person's resume in Slurm nothing isolates for the same; 4 h */
+    bool provision_new;       /* nodes that come for the first time pass through provisioning */
     struct cost_policy cost;
     const struct checks *checks; /* borrowed, as the next two: live as long as the policy; may be NULL */
     const struct remedies *remedies;

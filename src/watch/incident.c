@@ -6,6 +6,7 @@
  * Findings of checks that are only observed make incidents of their own: what nothing follows from must not
  * make anything follow by standing beside something else.
  */
+#include "health/service.h"
 #include "watch/inside.h"
 
 #include <stdlib.h>
@@ -339,10 +340,34 @@ static enum act act_with(const struct proposal *p, const struct incident *known,
     return row && row->act > own ? row->act : own;
 }
 
+/* The node is degraded for so long that it is drained: since the first of what is open and counts began, by
+ * the watch's own time from when it saw that first. */
+static bool lasts(const struct proposal *p)
+{
+    struct vitals *v = vitals_of(p->w, p->m);
+    struct wall since = {0};
+    for (size_t i = 0; p->ailment && i < p->ailment->n_open; i++) {
+        const struct incident *one = &p->ailment->open[i];
+        if (incident_counts(one) && (!since.ns || one->since.ns < since.ns))
+            since = one->since;
+    }
+    if (!since.ns || !p->w->policy.health.degraded_for.ns)
+        return false;
+    if (v->mild_of.ns != since.ns) {
+        int64_t age_ns = p->w->wall.ns - since.ns;
+        v->mild_of = since;
+        v->mild_from = (struct mono){p->now.ns - (age_ns > 0 ? age_ns : 0)};
+    }
+    return mono_sub(p->now, v->mild_from).ns >= p->w->policy.health.degraded_for.ns;
+}
+
 /* Whether this evidence is enough to take the node out for an incident of this severity. */
 static bool evidence_isolates(const struct proposal *p, const struct evidence *ev, enum result severity)
 {
-    if (ev->check->observe || severity < RESULT_FATAL || !evidence_fresh(p->w, p->now, p->m, ev))
+    enum drained drained = service_of(severity, acts_for(p->w, p->m))->drained;
+    if (ev->check->observe || drained == DRAINED_NEVER || !evidence_fresh(p->w, p->now, p->m, ev) ||
+        (drained == DRAINED_LASTING &&
+         !(ev->f->result >= RESULT_DEGRADED && (lasts(p) || repair_is_gentle(p->w, p->now, p->m)))))
         return false;
     if (ev->f->result < RESULT_FATAL && severity > RESULT_FATAL)
         return false; /* what is lost is another finding */

@@ -303,6 +303,8 @@ struct vitals {
     struct wall answered;      /* the step for which its agent forgot what a person answered for */
     struct wall override_of;   /* the `at` of the override for which the next is; ns 0: of none */
     struct mono override_from; /* since when it counts */
+    struct wall mild_of;       /* since when it is no worse than degraded, as its incidents say, */
+    struct mono mild_from;     /* and by the watch's own time */
     struct wall stage;         /* the step's `since`, for which the next are; ns 0: none */
     struct mono stage_at, stage_due;
     bool stage_limited;
@@ -355,6 +357,12 @@ bool check_runs(const struct watch *w, const struct member *m, size_t i); /* m r
 bool said_assigned(const struct vitals *v, size_t i); /* the same of a node of which something is known */
 /* The worst that its checks say, and its incidents are; OK without. */
 enum result health_worst(const struct watch *w, struct mono now, const struct member *m);
+/* Fettle acts for m: health does, and neither m nor its class is excepted. */
+bool acts_for(const struct watch *w, const struct member *m);
+/* m takes no new work for its health, as far as that is known (service.tbl). */
+bool health_excludes(const struct watch *w, struct mono now, const struct member *m);
+/* Says in f what follows from m's health for new work, or would follow. */
+void health_fitness(const struct watch *w, struct mono now, const struct member *m, struct fitness *f);
 const struct saying *saying_find(const struct vitals *v, size_t i); /* NULL: nothing but its result */
 /* Whether what it says is new enough for something that cannot be undone. */
 bool said_fresh(const struct watch *w, struct mono now, const struct vitals *v, size_t i);
@@ -467,6 +475,9 @@ bool repair_look(struct watch *w, struct mono now, const struct member *m);
 void repair_provision(struct watch *w, struct mono now, const struct member *m, const char *why);
 /* The time of m's step, which waited, begins anew. */
 void repair_restart_step(struct watch *w, const struct member *m);
+/* m is degraded, and what would be done for it disturbs nobody and waits for nobody: its work may run on. Not
+ * where its class has extensive checks, which would have to follow. */
+bool repair_is_gentle(struct watch *w, struct mono now, const struct member *m);
 /* m came up, for the first time or on another boot than it was put into service on, and its checks have to
  * pass before it is in service. Not where a person took it back a while ago: it is his. */
 bool repair_comes_up(const struct watch *w, const struct member *m);

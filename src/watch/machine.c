@@ -96,8 +96,8 @@ static void propose_instance(struct watch *w, struct mono now, const struct memb
     snprintf(instance, sizeof instance, "%016" PRIx64, o->beat.instance);
     CLEANUP_JSON json_t *set =
         json_pack("{s:s,s:s,s:b,s:b,s:s,s:s,s:I,s:o}", "was", member_machine(m)->machine, "is", name, "act",
-                  (int)p->act, "examine", (int)examine, "boot", o->boot, "instance", instance, "deadline_s",
-                  (json_int_t)(deadline.ns / span_s(1).ns), "keep", replacing(w));
+                  (int)acts_for(w, m), "examine", (int)examine, "boot", o->boot, "instance", instance,
+                  "deadline_s", (json_int_t)(deadline.ns / span_s(1).ns), "keep", replacing(w));
     brake_swapped(w, m);
     health_propose(w, now, m, COMMAND_INSTANCE, NULL, set);
 }

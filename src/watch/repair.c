@@ -272,18 +272,33 @@ static bool end_lost_work(const struct turn *t)
     return true;
 }
 
-/* What is lost to its user need not wait for a remedy that needs nothing; every other one waits. */
+bool repair_is_gentle(struct watch *w, struct mono now, const struct member *m)
+{
+    const struct turn t = {w, now, m, member_repair(m), vitals_of(w, m), false};
+    CLEANUP_FREE struct choice *c = mem_alloc(sizeof *c);
+    if (member_severity(m) != RESULT_DEGRADED || has_extensive(&t) ||
+        remedies_of_week(w, m) >= w->policy.health.remedies_a_week)
+        return false;
+    repair_choose(w, now, m, false, c);
+    return c->chosen && c->chosen->disturbs == 0 && c->chosen->needs == NEEDS_NOTHING &&
+           !c->chosen->approval && !c->chosen->dry;
+}
+
+/* A remedy that disturbs nobody, and one that needs nothing on a node that is lost, need not wait for work.
+ */
 static bool in_isolate(const struct turn *t)
 {
     struct move v = {0};
     bool empty = is_empty(t), lost = member_severity(t->m) == RESULT_LOST;
     if (window_of(t->w, t->m) && !t->r->manual)
         return false;
-    if (t->late && !empty)
+    bool gentle =
+        !empty && !lost && !t->r->manual && !member_maintenance(t->m) && repair_is_gentle(t->w, t->now, t->m);
+    if (t->late && !empty && !gentle)
         return work_stays(t);
     if (!empty && lost && end_lost_work(t))
         return true;
-    if (!empty && (!lost || t->r->manual || member_maintenance(t->m)))
+    if (!empty && !gentle && (!lost || t->r->manual || member_maintenance(t->m)))
         return false;
     if (t->r->manual)
         return to_step(t, v, STEP_QUEUE, t->r->why);
@@ -739,13 +754,21 @@ static const struct check *unseen(const struct turn *t)
     return NULL;
 }
 
+/* Why the repair goes no further, in words; NULL: it does. */
+static const char *given_up(const struct turn *t)
+{
+    return repair_yields(t->m)                                     ? "a person took it back"
+           : cluster_excepts(t->w->cluster, t->m) && !t->r->manual ? "it is only observed: Remediate=no"
+                                                                   : NULL;
+}
+
 static bool in_provision(const struct turn *t)
 {
     CLEANUP_TEXT struct text why = {0}, said = {0};
     struct move v = {0};
     struct err e = {0};
-    if (repair_yields(t->m))
-        return to_step(t, v, STEP_NONE, "a person took it back");
+    if (given_up(t))
+        return to_step(t, v, STEP_NONE, given_up(t));
     if (window_of(t->w, t->m))
         return false;
     if (member_maintenance(t->m)) {
@@ -822,12 +845,13 @@ void repair_restart_step(struct watch *w, const struct member *m)
         v->stage_due = (struct mono){watch_awake(w, w->last_tick).ns + r->deadline.ns - r->since.ns};
 }
 
-/* A person took the node back: what is not begun is not done, and what is wrong is his. */
+/* A person took the node back, or excepted it: what is not begun is not done, and what is wrong is his. */
 static bool yield_to_person(const struct turn *t)
 {
     struct operation o;
     struct move v = {0};
-    if (!repair_yields(t->m))
+    const char *why = given_up(t);
+    if (!why)
         return false;
     operation_read(t->w, t->m, &o);
     bool begun = o.state == OPERATION_BEGUN;
@@ -836,12 +860,12 @@ static bool yield_to_person(const struct turn *t)
         return false;
     if (t->r->step == STEP_QUEUE) {
         CLEANUP_JSON json_t *set = json_pack("{s:s}", "transition", "human_intervention");
-        health_propose(t->w, t->now, t->m, COMMAND_TRANSITION, "a person took it back", set);
+        health_propose(t->w, t->now, t->m, COMMAND_TRANSITION, why, set);
         return true;
     }
-    v.attempt = "a person took it back";
+    v.attempt = why;
     v.verdict = '0';
-    return to_step(t, v, STEP_PROVISION, "a person took it back");
+    return to_step(t, v, STEP_PROVISION, why);
 }
 
 /* Something has to pass before it is in service. */
@@ -856,7 +880,7 @@ static bool has_checks(const struct watch *w, const struct member *m)
 bool repair_comes_up(const struct watch *w, const struct member *m)
 {
     return m->listed && !member_repair(m) && watch_live(w, m) &&
-           member_came_up(m, watch_observed(w, m)->boot) && w->policy.health.act &&
+           member_came_up(m, watch_observed(w, m)->boot) && acts_for(w, m) &&
            w->policy.health.provision_new && !member_override(m) && has_checks(w, m);
 }
 

@@ -207,6 +207,7 @@ static void begin(struct trace *t, int nodes)
                                                  .group = span_s(180),
                                                  .examine_deadline = span_s(4 * 3600),
                                                  .provision_deadline = span_s(1800),
+                                                 .degraded_for = span_s(3600),
                                                  .inconclusive = 2,
                                                  .remedies_a_week = 5,
                                                  .fresh = span_s(120),

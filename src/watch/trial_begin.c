@@ -139,11 +139,11 @@ static bool may_run(const struct watch *w, struct mono now, const struct member 
     CLEANUP_TEXT struct text claims = {0}, shortfall = {0};
     const struct vitals *v = vitals_find(w, m);
     struct fitness f;
-    if (v->trial || v->asked || v->isolating || m->n_claims || member_repair(m) || member_override(m) ||
-        watch_work(w, m) != WORK_IDLE || !is_well(w, now, m, check))
+    if (cluster_excepts(w->cluster, m) || v->trial || v->asked || v->isolating || m->n_claims ||
+        member_repair(m) || member_override(m) || watch_work(w, m) != WORK_IDLE || !is_well(w, now, m, check))
         return false;
     watch_fitness(w, mono_add(now, w->stood_still), m, &claims, &shortfall, &f);
-    f.health = NULL; /* judged above */
+    f.ill = false; /* judged above */
     return lifecycle_of(&f.agreed) == LIFECYCLE_AVAILABLE && lifecycle_schedulable(&f, NULL);
 }
 

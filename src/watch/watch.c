@@ -554,21 +554,20 @@ void watch_fitness(const struct watch *w, struct mono now, const struct member *
     if (o->report.json)
         spec_shortfall(&m->spec, &o->report, shortfall);
     const struct drift *drift = drift_of(m);
-    *f = (struct fitness){
-        .agreed = member_agreed(m),
-        .liveness = o->beat.liveness,
-        .work = watch_work(w, m),
-        .silence = mono_sub(watch_awake(w, now), o->beat.heard),
-        .claims = claims->s,
-        .shortfall = shortfall->s,
-        .reported = o->report.json != NULL,
-        .conformance = conformity_shown(w, m),
-        .drift_excludes = class_of(w, m)->exclude,
-        .health = watch_health(w, now, m) >= HEALTH_DEGRADED ? health_name(watch_health(w, now, m)) : NULL,
-        .window = window_of(w, m),
-        .elsewhere = &o->elsewhere,
-        .comes_up = repair_comes_up(w, m),
-        .drift = drift ? drift->named : "found just now"};
+    *f = (struct fitness){.agreed = member_agreed(m),
+                          .liveness = o->beat.liveness,
+                          .work = watch_work(w, m),
+                          .silence = mono_sub(watch_awake(w, now), o->beat.heard),
+                          .claims = claims->s,
+                          .shortfall = shortfall->s,
+                          .reported = o->report.json != NULL,
+                          .conformance = conformity_shown(w, m),
+                          .drift_excludes = class_of(w, m)->exclude,
+                          .window = window_of(w, m),
+                          .elsewhere = &o->elsewhere,
+                          .comes_up = repair_comes_up(w, m),
+                          .drift = drift ? drift->named : "found just now"};
+    health_fitness(w, watch_awake(w, now), m, f);
 }
 
 bool watch_alarm(const struct watch *w, size_t *silent, size_t *all)

@@ -67,7 +67,9 @@ def test_observing_records_and_does_nothing(world):
     c, _ = ward(world, ['n1'], remedy=REMEDY, Health='observe')
     unmount(world, 'n1')
     wait('the incident is recorded', lambda: incidents(c, 'n1'))
-    holds('nothing follows', 2, lambda: c.node('n1')['Lifecycle'] == 'available' and repair(c, 'n1') is None)
+    holds('nothing follows, also for new work', 2, lambda: c.node('n1')['Lifecycle'] == 'available' and
+          c.node('n1')['Schedulable'] and repair(c, 'n1') is None)
+    equal(c.node('n1')['Why'], 'observed: scratch is fatal; it would be drained (Health=observe)', 'what would follow')
     mount(world, 'n1')
     wait('it is closed', lambda: not incidents(c, 'n1'))
 
@@ -78,6 +80,54 @@ def test_a_check_that_is_only_observed_isolates_nobody(world):
     wait('the incident is recorded', lambda: incidents(c, 'n1'))
     equal(incidents(c, 'n1')[0]['observe'], True, 'observed')
     holds('nothing follows', 2, lambda: c.node('n1')['Lifecycle'] == 'available')
+
+
+def test_who_is_excepted_is_only_observed(world):
+    """By its own record, or by its class."""
+    classes = world.write('classes.conf', 'Class=login Nodes=n2 Remediate=no\n')
+    c, agents = ward(world, ['n1', 'n2', 'n3'], nodes='Name=n1 Remediate=no\nName=n[2-3]\n', remedy=REMEDY,
+                     ClassConf=classes)
+    for n in ('n1', 'n2', 'n3'):
+        unmount(world, n)
+    wait('the third is repaired', lambda: any('back in service' in s for s in steps(c, 'n3')))
+    for n in ('n1', 'n2'):
+        wait(f'what ails {n} is recorded', lambda n=n: incidents(c, n))
+        equal((c.node(n)['Lifecycle'], c.node(n)['Schedulable'], steps(c, n)), ('available', True, []), f'{n}')
+        equal(c.node(n)['Why'], 'observed: scratch is fatal; it would be drained (Remediate=no)', f'what is said of {n}')
+        contains(c.fettle('remedy', 'explain', n), 'only observed: Remediate=no', f'what is explained of {n}')
+        equal(c.node(n)['Remediate'], False, f'the field of {n}')
+    reboot(world, agents['n1'])
+    c.wait_nodes('it is in service on another boot', ['n1'], Health='fatal', Lifecycle='available', Schedulable=True)
+    equal(steps(c, 'n1'), [], 'its steps')
+    world.write('remedies.conf', '')
+    c.fettle('reload')
+    unmount(world, 'n3')
+    wait_step(c, 'n3', 'queue')
+    c.fettle('node', 'set', 'n3', 'Remediate=no')
+    c.wait_nodes('who is excepted is let go', ['n3'], Lifecycle='available', Schedulable=True, Health='fatal')
+
+
+DEGRADED = CHECKS.replace('Path=/scratch', 'Path=/scratch Severity=degraded')
+
+
+def test_what_is_degraded_stays_in_service_until_it_lasts(world):
+    c, _ = ward(world, ['n1'], checks=DEGRADED, DegradedFor='6s')
+    unmount(world, 'n1')
+    wait_health(c, ['n1'], 'degraded')
+    contains(c.node('n1')['Why'], 'degraded: scratch; it is drained when that lasts 6s', 'what is said of it')
+    equal((c.node('n1')['Lifecycle'], c.node('n1')['Schedulable']), ('available', True), 'how it stands meanwhile')
+    wait_step(c, 'n1', 'queue')
+    c.wait_nodes('it is out, here as there', ['n1'], Lifecycle='work_queue', Schedulable=False)
+
+
+def test_a_remedy_that_disturbs_nobody_is_not_waited_for_where_it_is_degraded(world):
+    c, _ = ward(world, ['n1'], checks=DEGRADED, remedy=REMEDY)
+    world.write('n1/run/fettle/work/job.7', '')
+    c.wait_nodes('it works', ['n1'], State='BUSY')
+    unmount(world, 'n1')
+    wait('it was repaired', lambda: any('back in service' in s for s in steps(c, 'n1')))
+    c.wait_nodes('it is in service, and its work runs', ['n1'], State='BUSY', Schedulable=True, Why='')
+    equal([a['remedy'] for a in repair(c, 'n1')['attempts']], ['mount.scratch'], 'what was tried')
 
 
 def test_an_xid_of_the_kernel_counts_and_one_of_a_user_does_not(world):

@@ -26,7 +26,8 @@ static const char ALONE_CONF[] = CHECKS_CONF;
 static const char PARTNERS_CONF[] =
     CHECKS_CONF "Check=both Probe=plugin Run=/bin/t When=extensive Deadline=5s Observe=yes Group=2\n";
 static const char REMEDIES_CONF[] =
-    "Remedy=restart Run=node:restart Helps=service,mount Confidence=70% Because=\"it often does\" Takes=2s "
+    "Remedy=restart Run=node:restart Helps=service,mount,link Confidence=70% Because=\"it often does\" "
+    "Takes=2s "
     "Deadline=8s Settle=20s\n"
     "Remedy=reset Run=node:reset Helps=xid.79,link Confidence=60% Because=\"it may\" Takes=3s Deadline=8s "
     "Settle=20s Disturbs=20 Needs=idle\n"
@@ -101,6 +102,7 @@ void ill_policy(struct sim *s)
                                               .examine_deadline = span_s(60),
                                               .provision_deadline = span_s(60),
                                               .inconclusive = 2,
+                                              .degraded_for = span_s(40),
                                               .remedies_a_week = 1 + (unsigned)(x / 5 % 3),
                                               .fresh = span_s(8),
                                               .override = span_s(60),
@@ -124,7 +126,7 @@ static void fall_ill(struct sim *s, int i, enum ail what)
     static const unsigned cures[AILS] = {CURE_RESTART | CURE_REBOOT | CURE_CYCLE | CURE_REPLACE,
                                          CURE_RESTART | CURE_REBOOT | CURE_CYCLE | CURE_REPLACE,
                                          CURE_RESET | CURE_REBOOT | CURE_CYCLE | CURE_REPLACE,
-                                         CURE_RESET | CURE_REBOOT | CURE_CYCLE | CURE_REPLACE,
+                                         CURE_RESTART | CURE_RESET | CURE_REBOOT | CURE_CYCLE | CURE_REPLACE,
                                          CURE_RESTART | CURE_REBOOT,
                                          CURE_CYCLE | CURE_REPLACE,
                                          CURE_REPLACE};

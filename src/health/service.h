@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_HEALTH_SERVICE_H
+#define FETTLE_HEALTH_SERVICE_H
+
+#include "health/result.h"
+
+#include <stdbool.h>
+
+/*
+ * What follows for a node from the worst that is wrong with it: service.tbl, which the manual prints.
+ */
+
+enum drained { DRAINED_NEVER, DRAINED_LASTING, DRAINED_AT_ONCE };
+
+struct service {
+    bool takes_work;
+    enum drained drained;
+    const char *what; /* in words */
+};
+
+/* acts: Fettle acts for the node; else it only observes. */
+const struct service *service_of(enum result severity, bool acts);
+
+#endif
