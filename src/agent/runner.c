@@ -5,6 +5,7 @@
 #include "agent/home.h"
 #include "agent/oom.h"
 #include "base/text.h"
+#include "probe/family.h"
 #include "probe/sys.h"
 
 #include <errno.h>
@@ -12,7 +13,6 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,27 +26,31 @@
  * the text. The runner locks it from its beginning to its end, by a lock of fcntl(2): it goes with the
  * process however that ends, is not inherited, and the kernel says who holds it.
  *
- * The command leads a process group, which is killed at the deadline, and reads nothing. What it started may
- * hold its output open for ever, so that what is there when it has ended is all that is read.
+ * The command and all that it starts are a family (probe/family.h), which is killed at the deadline and when
+ * it becomes too large; it reads nothing. When the command has ended well, what it left in the background
+ * stays: a remedy may start a file system's process. That may hold the output open for ever, so that what is
+ * there when the command has ended is all that is read.
  */
 
 #define FILE_NAME "command"
 
 enum {
     FILE_FD = 3,
-    KILLED_MS = 2000, /* after which a process that was killed and is still there is given up */
+    KILLED_MS = 2000,  /* after which processes that were killed and are still there are given up */
+    MEASURE_MS = 1000, /* how often it is looked how large the family is */
     FILE_BYTES_MAX = 16 << 10,
     READ_BYTES = 4096,
     LAST_READS = 64
 };
 
-extern char **environ;
-
 struct run {
+    struct family family;
+    struct family_size is; /* as it was measured last */
+    bool too_large;
     pid_t pid;
     int pidfd, output;
     int status;  /* as wait(2) has it */
-    bool killed; /* it was out of time */
+    bool killed; /* it was out of time, or too large */
     bool stays;  /* and could not be killed */
     struct text tail;
 };
@@ -69,61 +73,71 @@ static ssize_t read_some(struct run *r)
     return n;
 }
 
-/* Until it has ended, or the time is over: false. */
+/* Until it has ended; false when the time is over, or it is too large. */
 static bool wait_for(struct run *r, struct mono until)
 {
+    const struct family_size limit = family_limit(true);
     struct pollfd fds[] = {{.fd = r->pidfd, .events = POLLIN}, {.fd = r->output, .events = POLLIN}};
-    for (;;) {
-        int64_t left_ms = span_to_ms(mono_sub(until, mono_now()));
-        if (left_ms <= 0)
+    struct mono measure = mono_add(mono_now(), span_ms(MEASURE_MS));
+    for (struct mono now; (now = mono_now()).ns < until.ns;) {
+        if (now.ns >= measure.ns) {
+            r->is = family_measure();
+            r->too_large = family_exceeds(&r->is, &limit);
+            measure = mono_add(now, span_ms(MEASURE_MS));
+        }
+        if (r->too_large)
             return false;
-        if (poll(fds, 2, left_ms < INT32_MAX ? (int)left_ms + 1 : INT32_MAX) <= 0)
+        int64_t next = measure.ns < until.ns ? measure.ns : until.ns;
+        if (poll(fds, 2, (int)((next - now.ns) / 1000000) + 1) <= 0)
             continue;
         if (fds[1].revents && read_some(r) == 0)
             fds[1].fd = -1;
         if (fds[0].revents && waitpid(r->pid, &r->status, 0) == r->pid)
             return true;
     }
+    return false;
+}
+
+static _Noreturn void become(const struct run *r, const char *command, int output)
+{
+    sigset_t none;
+    setpgid(0, 0);
+    family_join(&r->family);
+    for (int number = 1; number < NSIG; number++)
+        (void)signal(number, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    dup2(output, STDOUT_FILENO);
+    dup2(output, STDERR_FILENO);
+    execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+    _exit(127);
 }
 
 static int start_command(struct run *r, const char *command)
 {
     int ends[2];
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attr;
-    sigset_t none, all;
-    const char *const argv[] = {"/bin/sh", "-c", command, NULL};
     if (pipe2(ends, O_CLOEXEC))
         return -errno;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&files, ends[1], STDERR_FILENO);
-    posix_spawnattr_init(&attr);
-    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    posix_spawnattr_setsigmask(&attr, &none);
-    posix_spawnattr_setsigdefault(&attr, &all);
-    int rc = posix_spawn(&r->pid, argv[0], &files, &attr, (char **)(uintptr_t)argv, environ);
-    posix_spawnattr_destroy(&attr);
-    posix_spawn_file_actions_destroy(&files);
-    close(ends[1]);
     r->output = ends[0];
     (void)fcntl(r->output, F_SETFL, O_NONBLOCK);
+    r->pid = _Fork(); /* libuv's handler of fork would close two of these descriptors in the child */
+    int rc = r->pid < 0 ? -errno : 0;
+    if (r->pid == 0)
+        become(r, command, ends[1]);
+    close(ends[1]);
     if (!rc && (r->pidfd = pidfd_open(r->pid, 0)) < 0) {
-        rc = errno;
-        kill(-r->pid, SIGKILL);
+        rc = -errno;
+        family_kill(&r->family, span_ms(KILLED_MS));
     }
-    return -rc;
+    return rc;
 }
 
 static void run_command(struct run *r, struct span deadline)
 {
-    if (!wait_for(r, mono_add(mono_now(), deadline))) {
-        r->killed = true;
-        kill(-r->pid, SIGKILL);
-        r->stays = !wait_for(r, mono_add(mono_now(), span_ms(KILLED_MS)));
-    }
+    r->killed = !wait_for(r, mono_add(mono_now(), deadline));
+    bool gone = (!r->killed && r->status == 0) /* what failed leaves nothing behind */
+                || family_kill(&r->family, span_ms(KILLED_MS));
+    r->stays = r->killed && !gone;
     for (int i = 0; i < LAST_READS && read_some(r) > 0; i++)
         ;
 }
@@ -137,6 +151,9 @@ static void say_end(const struct run *r, struct span deadline, struct text *out)
     text_add_char(out, good ? '+' : '-');
     if (r->stays)
         text_add(out, "no end in time, and it could not be killed");
+    else if (r->too_large)
+        text_printf(out, "killed with %" PRIu64 " processes and %" PRIu64 " MB", r->is.processes,
+                    r->is.memory_bytes >> 20);
     else if (r->killed)
         text_printf(out, "no end in %s, and killed", span_human(deadline, long_));
     else if (WIFSIGNALED(r->status))
@@ -181,6 +198,7 @@ static _Noreturn void be_runner(int file, const struct runner_job *job, pid_t pa
     if (!settle(file) || fcntl(FILE_FD, F_SETLK, &lock) || getppid() != parent)
         _exit(1);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    family_begin(&r.family);
     int rc = start_command(&r, job->command);
     if (rc) {
         text_printf(&end, "-it could not be started: %s", strerror(-rc));
@@ -188,6 +206,7 @@ static _Noreturn void be_runner(int file, const struct runner_job *job, pid_t pa
         run_command(&r, job->deadline);
         say_end(&r, job->deadline, &end);
     }
+    family_end(&r.family);
     _exit(write(FILE_FD, end.s, end.len) == (ssize_t)end.len && fsync(FILE_FD) == 0 ? 0 : 1);
 }
 

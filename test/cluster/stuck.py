@@ -6,8 +6,8 @@ import os
 
 from fleet import change
 from fuse import Hanging, own_mounts
-from harness import contains, equal, main, need_root, process_state, wait
-from ward import CHECKS, MOUNTINFO, ROOT_MOUNT, SCRATCH, health, incidents, repair, wait_step, ward
+from harness import check, contains, equal, main, need_root, process_state, wait
+from ward import CHECKS, MOUNTINFO, ROOT_MOUNT, SCRATCH, health, incidents, repair, unmount, wait_step, ward
 
 NFS = '41 22 0:51 / /nfs rw,relatime shared:9 - nfs4 server:/export rw\n'
 EVERY = 'Every=1s Deadline=1s Fails=1 Passes=1\n'
@@ -126,6 +126,60 @@ def test_a_plugin_that_cannot_be_killed(world):
     is_alone_while_others_go_on(world, c, 'plug')
     recovers(world, nfs, c, 'plug')
     equal(c.suspected(), [], 'nodes that were suspected')
+
+
+LOST = '(setsid sleep 4321 &)'  # a session of its own, and no parent
+
+
+def lost(world):
+    """Processes that left whoever started them."""
+    found = []
+    for pid in world.marked():
+        with contextlib.suppress(OSError):
+            with open(f'/proc/{pid}/cmdline', encoding='utf-8') as f:
+                found += [pid] if f.read() == 'sleep\0004321\0' else []
+    return found
+
+
+def test_what_a_plugin_leaves_behind(world):
+    """It ends with the plugin, at its deadline, and with the agent."""
+    c, agents = ward(world, ['n1'], checks=CHECKS + PULSE.format(world.dir) +
+                     f'Check=quick Probe=plugin Run="{LOST}; sleep 0.2" Every=1s Observe=yes\n'
+                     f'Check=slow Probe=plugin Run="{LOST}; echo . >>{world.dir}/slow; sleep 1000" Observe=yes {EVERY}'
+                     f'Check=long Probe=plugin Run="{LOST}; echo . >>{world.dir}/long; sleep 1000" Observe=yes '
+                     'Every=1h Deadline=10m\n')
+
+    def looks(file):
+        with contextlib.suppress(FileNotFoundError):
+            return os.stat(world.path(file)).st_size // 2
+        return 0
+    wait('many were started', lambda: looks('slow') >= 4 and pulses(world) >= 4 and looks('long'))
+    check(len(lost(world)) <= 3, lambda: f'{len(lost(world))} of at most three plugins are left')
+    agents['n1'].process.kill()
+    wait('none outlives the agent', lambda: not lost(world))
+    agents['n1'].start()
+    wait('it goes on', lambda: looks('long') == 2)
+    agents['n1'].process.stop()
+    wait('nor one that is stopped', lambda: not lost(world))
+
+
+def test_what_a_plugin_may_be(world):
+    """More processes than a check may have are the end of it."""
+    c, _ = ward(world, ['n1'], checks=CHECKS + 'Check=many Probe=plugin Observe=yes Deadline=1m Every=1h '
+                'Run="for i in $(seq 300); do sleep 1000 & done; wait"\n')
+    wait('it is said', lambda: 'it may have 256' in verdict(c, 'many').get('text', ''))
+
+
+def test_what_a_remedy_leaves_behind(world):
+    """Of one that failed or was out of time nothing; what one that did well left in the background stays."""
+    c, _ = ward(world, ['n1'], remedy=[
+        f'Remedy=ask Run="node:{LOST}; touch {world.dir}/n1.ready; sleep 1000" Helps=scratch '
+        'Needs=nothing Confidence=80% Because="a try" Takes=1s Deadline=3s Disturbs=0 Tries=1'])
+    unmount(world, 'n1')
+    wait('it is under way', lambda: os.path.exists(world.path('n1.ready')) and lost(world))
+    wait_step(c, 'n1', 'queue')
+    equal(lost(world), [], 'what is left of it')
+    contains(repair(c, 'n1')['attempts'][-1]['text'], 'killed', 'what is said of it')
 
 
 def test_a_remedy_that_cannot_be_killed(world):

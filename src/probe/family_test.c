@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probe/family.h"
+
+#include "base/text.h"
+
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* Each test is a process of its own, as whoever has a family is. */
+
+enum { LOST_MAX = 8, WAIT_MS = 20000 };
+
+struct shared {
+    pid_t lost[LOST_MAX]; /* who left the session and has no parent */
+    int n;
+};
+
+static struct shared *shared;
+
+static bool in_a_process_of_its_own(void (*fn)(bool), bool with_group)
+{
+    int status = 0;
+    pid_t pid = fork();
+    if (pid == 0) {
+        alarm(60);
+        fn(with_group);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (WIFEXITED(status) && status != 0) {
+        print_message("line %d or so\n", WEXITSTATUS(status) - 1);
+        for (int i = 0; i < shared->n; i++)
+            kill(shared->lost[i], SIGKILL);
+    }
+    return status == 0;
+}
+
+#define MUST(condition)                \
+    do {                               \
+        if (!(condition))              \
+            _exit(__LINE__ % 200 + 1); \
+    } while (0)
+
+static bool wait_for(bool (*is)(void))
+{
+    for (int ms = 0; ms < WAIT_MS; ms += 5) {
+        if (is())
+            return true;
+        poll(NULL, 0, 5);
+    }
+    return false;
+}
+
+static void lose_oneself(void)
+{
+    setsid();
+    if (fork() != 0)
+        _exit(0);
+    setsid();
+    shared->lost[shared->n++] = getpid();
+    for (;;)
+        pause();
+}
+
+static bool all_are_lost(void)
+{
+    return shared->n == 3;
+}
+
+static void begin(struct family *f, bool with_group)
+{
+    shared->n = 0;
+    family_begin(f);
+    if (!with_group)
+        family_end(f);
+}
+
+/* Somebody who stays, and three who are lost. */
+static void start_all(struct family *f, bool with_group)
+{
+    begin(f, with_group);
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        family_join(f);
+        for (int i = 0; i < 3; i++) {
+            pid_t child = fork();
+            if (child == 0)
+                lose_oneself();
+            waitpid(child, NULL, 0);
+            for (int ms = 0; shared->n <= i && ms < WAIT_MS; ms += 5)
+                poll(NULL, 0, 5);
+        }
+        for (;;)
+            pause();
+    }
+    MUST(wait_for(all_are_lost));
+}
+
+/* Where nobody reaps orphans, the dead stay as zombies. */
+static bool is_gone(pid_t pid)
+{
+    char path[64], stat[256] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "r");
+    bool gone = !file || !fgets(stat, sizeof stat, file) || strstr(stat, ") Z ");
+    if (file)
+        fclose(file);
+    return gone;
+}
+
+static bool all_are_gone(void)
+{
+    for (int i = 0; i < shared->n; i++)
+        if (!is_gone(shared->lost[i]))
+            return false;
+    return true;
+}
+
+/* Whoever lost them has ended, too. */
+static bool they_are_four(void)
+{
+    return family_measure().processes == 4;
+}
+
+static void kill_them(bool with_group)
+{
+    struct family f;
+    start_all(&f, with_group);
+    MUST(wait_for(they_are_four));
+    MUST(family_kill(&f, span_s(20)));
+    MUST(all_are_gone());
+    MUST(family_measure().processes == 0);
+    MUST(!f.group || access(f.group, F_OK) == 0);
+    char *group = mem_dup(f.group);
+    family_end(&f);
+    MUST(!group || access(group, F_OK) != 0);
+}
+
+static void leave_them(bool with_group)
+{
+    struct family f;
+    start_all(&f, with_group);
+    char *group = mem_dup(f.group);
+    family_end(&f);
+    MUST(!group || access(group, F_OK) != 0);
+    MUST(!all_are_gone());
+    MUST(family_kill(&f, span_s(20)));
+}
+
+/* Whoever has the family is killed; the next one ends it. */
+static void die(bool with_group)
+{
+    struct family f;
+    start_all(&f, with_group);
+    raise(SIGKILL);
+}
+
+static void come_next(bool with_group)
+{
+    struct family f;
+    family_begin(&f);
+    MUST(wait_for(all_are_gone));
+    family_end(&f);
+}
+
+static void grow(bool with_group)
+{
+    struct family f;
+    begin(&f, with_group);
+    struct family_size limit = {2, 64 << 20};
+    pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        size_t n = 96 << 20;
+        char *bytes = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        memset(bytes, 1, n);
+        shared->n = 1;
+        for (;;)
+            pause();
+    }
+    for (int ms = 0; shared->n == 0 && ms < WAIT_MS; ms += 5)
+        poll(NULL, 0, 5);
+    struct family_size is = family_measure();
+    MUST(is.processes == 1 && is.memory_bytes >= 96 << 20);
+    MUST(family_exceeds(&is, &limit));
+    MUST(!family_exceeds(&is, &(struct family_size){1, 1 << 30}));
+    MUST(family_exceeds(&is, &(struct family_size){0, 1 << 30}));
+    MUST(family_kill(&f, span_s(20)));
+    family_end(&f);
+}
+
+static bool is_there_a_group(void)
+{
+    struct family f;
+    family_begin(&f);
+    bool is = f.group != NULL;
+    family_end(&f);
+    return is;
+}
+
+static void all_are_killed(void **state)
+{
+    assert_true(in_a_process_of_its_own(kill_them, false));
+}
+
+static void all_are_killed_as_a_group(void **state)
+{
+    if (!is_there_a_group())
+        skip();
+    assert_true(in_a_process_of_its_own(kill_them, true));
+}
+
+static void the_rest_is_left_alone(void **state)
+{
+    assert_true(in_a_process_of_its_own(leave_them, false));
+    assert_true(in_a_process_of_its_own(leave_them, true));
+}
+
+static void the_next_one_ends_the_group_of_the_dead(void **state)
+{
+    if (!is_there_a_group())
+        skip();
+    assert_false(in_a_process_of_its_own(die, true));
+    assert_false(all_are_gone());
+    assert_true(in_a_process_of_its_own(come_next, true));
+}
+
+static void it_is_measured(void **state)
+{
+    assert_true(in_a_process_of_its_own(grow, false));
+    struct family_size small = family_limit(false), large = family_limit(true);
+    assert_true(small.processes > 10 && large.processes > small.processes);
+    assert_true(small.memory_bytes > 64 << 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_are_killed),         cmocka_unit_test(all_are_killed_as_a_group),
+        cmocka_unit_test(the_rest_is_left_alone), cmocka_unit_test(the_next_one_ends_the_group_of_the_dead),
+        cmocka_unit_test(it_is_measured),
+    };
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return shared == MAP_FAILED ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
+}
