@@ -13,6 +13,7 @@
 #include "agent/shrink.h"
 #include "agent/surveyor.h"
 #include "agent/uplink.h"
+#include "base/certificate.h"
 #include "base/digest.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -46,6 +47,7 @@ enum {
     RENEWAL_CHECK_MS = 86400000,
     RENEWAL_RETRY_MS = 3600000,
     RENEWAL_ANSWER_MS = 30000,
+    CLOCK_OFF_S = 60, /* of two clocks that are not right any more */
     SHRINK_AFTER = 2, /* heartbeats of a new link, when the inventory is through, too; or after an order */
     ONCE_TRIES = 3,   /* of a single report, before it gives up */
     WARN_AGAIN_S = 60 /* of what is not believed */
@@ -90,9 +92,11 @@ struct agent {
     unsigned generation, read_generation;
     bool inventory_quiet; /* the trouble is in the log already */
 
-    char *next_key;     /* while a certificate is asked for */
-    bool visits;        /* the controller for that alone, which does not send us to a collector then */
-    bool renewal_later; /* it was asked for in vain; not before the next check */
+    char *next_key;            /* while a certificate is asked for */
+    bool visits;               /* the controller for that alone, which does not send us to a collector then */
+    bool renewal_later;        /* it was asked for in vain; not before the next check */
+    struct mono asked_renewal; /* ns 0: never */
+    struct span clock_ahead;   /* of the controller's, as it said last; 0: it did not */
 };
 
 static void beat_now(struct agent *a);
@@ -354,13 +358,23 @@ static void on_no_answer(uv_timer_t *timer)
     end_renewal(timer->data, false);
 }
 
+static void take_certificate_times(const struct certificate *c, void *arg)
+{
+    *(struct certificate *)arg = *c;
+}
+
+/* By the controller's clock, where it is known: that is the one by which the certificate is judged, and a
+ * clock that is wrong here must not ask for ever. */
 static bool renewal_due(const struct agent *a)
 {
-    struct span left;
-    if (a->renewal_later || tls_cert_left(a->id.cert, &left, NULL))
+    struct certificate c = {0};
+    struct mono now = mono_now();
+    bool lately = a->asked_renewal.ns && mono_sub(now, a->asked_renewal).ns < span_ms(RENEWAL_RETRY_MS).ns;
+    if (a->renewal_later || lately ||
+        certificates_read(a->id.cert, strlen(a->id.cert), take_certificate_times, &c, NULL) < 1)
         return false;
-    struct wall now = wall_now();
-    return home_renewal_due(left, (struct span){now.ns - a->id.stored.ns});
+    int64_t now_s = (wall_now().ns - a->clock_ahead.ns) / span_s(1).ns;
+    return home_renewal_due(span_s(c.until_s - now_s), span_s(now_s - c.from_s));
 }
 
 static void ask_renewal(struct agent *a)
@@ -370,6 +384,7 @@ static void ask_renewal(struct agent *a)
     CLEANUP_TEXT struct text body = {0};
     if (a->next_key || !renewal_due(a))
         return;
+    a->asked_renewal = mono_now();
     if (tls_new_request(&a->next_key, &request, &e)) {
         log_error("no new key: %s", e.msg);
         end_renewal(a, false);
@@ -424,7 +439,6 @@ static int take_certificate(struct agent *a, const char *cert, struct err *e)
     free(a->id.cert);
     a->id.key = STEAL(a->next_key);
     a->id.cert = mem_dup(cert);
-    a->id.stored = wall_now();
     return 0;
 }
 
@@ -454,6 +468,7 @@ static void hello(void *arg, struct text *body)
     text_printf(body,
                 "{\"protocol\":1,\"name\":\"%s\",\"version\":\"%s\",\"boot\":\"%s\",\"instance\":\"%s\"",
                 a->id.name, FETTLE_VERSION, a->boot, a->instance);
+    text_printf(body, ",\"now_ms\":%" PRId64, wall_now().ns / 1000000);
     if (a->told_any)
         text_printf(body, ",\"inventory\":\"%s\"", a->current.hash);
     a->visits = !a->once && !uplink_to_collector(a->uplink) && renewal_due(a);
@@ -529,6 +544,18 @@ static bool take_survey(struct agent *a, const json_t *order, struct body_survey
     return false;
 }
 
+static void compare_clocks(struct agent *a, struct wall controller)
+{
+    char off[32];
+    if (!controller.ns)
+        return;
+    a->clock_ahead.ns = wall_now().ns - controller.ns;
+    bool ahead = a->clock_ahead.ns > 0;
+    if (llabs(a->clock_ahead.ns) >= span_s(CLOCK_OFF_S).ns)
+        log_warn("the clock of this node is %s %s that of the controller: one of them is wrong",
+                 span_human((struct span){llabs(a->clock_ahead.ns)}, off), ahead ? "ahead of" : "behind");
+}
+
 static void on_welcome(void *arg, const struct body_welcome *w)
 {
     struct agent *a = arg;
@@ -543,6 +570,7 @@ static void on_welcome(void *arg, const struct body_welcome *w)
     a->owes_beat = true;
     a->owes_inventory = w->want || !a->told_any;
     if (uplink_at_controller(a->uplink)) {
+        compare_clocks(a, w->now);
         collect_welcome(a->collect, &welcome);
         ask_renewal(a);
     } else {
@@ -555,6 +583,8 @@ static void on_welcome(void *arg, const struct body_welcome *w)
     body_survey_fini(&survey);
     tell_checks(a);
     beat_now(a);
+    if (a->visits && !a->next_key) /* by the controller's clock it is not time yet */
+        uplink_go_home(a->uplink);
 }
 
 static int on_settings(struct agent *a, const struct frame *f, struct err *e)
@@ -798,8 +828,11 @@ static void add_timer(struct agent *a, uv_timer_t *timer)
 static void warn_if_expired(const struct agent *a)
 {
     struct span left;
+    char ago[32];
     if (!tls_cert_left(a->id.cert, &left, NULL) && left.ns < 0)
-        log_warn("the certificate of \"%s\" has expired; join again", a->id.name);
+        log_warn("the certificate of \"%s\" has expired, %s ago by the clock of this node; set the clock, or "
+                 "join again",
+                 a->id.name, span_human((struct span){-left.ns}, ago));
 }
 
 static void say_checks(void *arg, const char *body, size_t len)

@@ -170,11 +170,17 @@ int body_read_welcome(const struct frame *f, struct body_welcome *out, struct er
     out->survey = NULL;
     if (!body)
         return -EINVAL;
+    uint64_t now_ms = 0;
     int r = take_time(body, "interval_ms", BODY_INTERVAL_MS_MAX, &out->has_interval, &out->interval, e);
     if (!r)
         r = take_time(body, "spread_ms", BODY_INTERVAL_MS_MAX, &has_spread, &out->spread, e);
     if (!r)
         r = take_waits(body, &out->waits, e);
+    if (!r)
+        r = take_number(body, "now_ms", &now_ms, e);
+    if (!r && now_ms > INT64_MAX / 1000000)
+        r = err_set(e, -EINVAL, "\"now_ms\" is too large");
+    out->now = (struct wall){(int64_t)now_ms * 1000000};
     if (!r)
         r = take_number(body, "term", &out->term, e);
     if (!r)

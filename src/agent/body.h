@@ -59,7 +59,8 @@ struct body_welcome {
     char origin[BODY_WORD_BYTES_MAX + 1]; /* the state in which the term counts; "" when it was not said */
     char controller[BODY_WORD_BYTES_MAX + 1]; /* its instance */
     bool want;
-    json_t *survey; /* an order, as it came; NULL: none. Here and with SETTINGS the caller releases it after
+    struct wall now; /* of the controller's clock; ns 0: it was not said */
+    json_t *survey;  /* an order, as it came; NULL: none. Here and with SETTINGS the caller releases it after
                        success; after failure there is nothing to release */
 };
 int body_read_welcome(const struct frame *f, struct body_welcome *out, struct err *e);

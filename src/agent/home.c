@@ -100,14 +100,12 @@ static int replace_file(const char *dir, const char *file, const char *bytes, st
     return r ? r : move_file(dir, next.s, file, e);
 }
 
-static int read_some(const char *dir, const char *file, size_t bytes_max, char **out, struct wall *changed,
-                     struct err *e)
+static int read_some(const char *dir, const char *file, size_t bytes_max, char **out, struct err *e)
 {
     CLEANUP_FREE char *path = path_of(dir, file);
     CLEANUP_FREE char *bytes = mem_alloc(bytes_max + 1);
-    struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 || fstat(fd, &st) ? -1 : read(fd, bytes, bytes_max);
+    ssize_t n = fd < 0 ? -1 : read(fd, bytes, bytes_max);
     int r = n < 0 ? -errno : 0;
     if (fd >= 0)
         close(fd);
@@ -115,15 +113,13 @@ static int read_some(const char *dir, const char *file, size_t bytes_max, char *
         return err_set(e, r, "%s: %s", path, strerror(-r));
     if (strlen(bytes) != (size_t)n || (size_t)n == bytes_max)
         return err_set(e, -EILSEQ, "%s is damaged", path);
-    if (changed)
-        changed->ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
     *out = mem_dup(bytes);
     return 0;
 }
 
-static int read_file(const char *dir, const char *file, char **out, struct wall *changed, struct err *e)
+static int read_file(const char *dir, const char *file, char **out, struct err *e)
 {
-    return read_some(dir, file, FILE_BYTES_MAX, out, changed, e);
+    return read_some(dir, file, FILE_BYTES_MAX, out, e);
 }
 
 static bool exists(const char *dir, const char *file)
@@ -212,11 +208,11 @@ int home_load(const char *dir, struct home_identity *out, struct err *e)
     if (!exists(dir, "node.key") && !exists(dir, "node.pem"))
         return err_set(e, -ENOENT, "%s has no identity yet; make one with \"fettle-agent join TOKEN HOST\"",
                        dir);
-    r = read_file(dir, "node.key", &out->key, NULL, e);
+    r = read_file(dir, "node.key", &out->key, e);
     if (!r)
-        r = read_file(dir, "node.pem", &out->cert, &out->stored, e);
+        r = read_file(dir, "node.pem", &out->cert, e);
     if (!r)
-        r = read_file(dir, "ca.pem", &out->ca, NULL, e);
+        r = read_file(dir, "ca.pem", &out->ca, e);
     if (!r && (r = home_cert_name(out->cert, out->name, e)))
         err_wrap(e, r, "%s/node.pem", dir);
     if (r)
@@ -268,7 +264,7 @@ int home_store(const char *dir, const char *key, const char *cert, const char *c
 int home_load_controllers(const char *dir, struct address_list *list, struct err *e)
 {
     CLEANUP_FREE char *text = NULL;
-    int r = read_file(dir, "controllers", &text, NULL, e);
+    int r = read_file(dir, "controllers", &text, e);
     if (r)
         return r == -ENOENT ? 0 : r;
     r = address_list_add(list, text, e);
@@ -293,7 +289,7 @@ bool home_renewal_due(struct span left, struct span age)
 
 int home_read(const char *dir, const char *file, size_t bytes_max, char **out, struct err *e)
 {
-    return read_some(dir, file, bytes_max, out, NULL, e);
+    return read_some(dir, file, bytes_max, out, e);
 }
 
 int home_write(const char *dir, const char *file, const char *bytes, bool durable, struct err *e)

@@ -20,8 +20,7 @@
 /* All PEM. Zero-initialise; home_identity_fini when done. */
 struct home_identity {
     char *key, *cert, *ca;
-    char name[256];     /* of the node, by its certificate */
-    struct wall stored; /* when the certificate came */
+    char name[256]; /* of the node, by its certificate */
 };
 
 void home_identity_fini(struct home_identity *id);
@@ -42,7 +41,7 @@ int home_store_controllers(const char *dir, const struct address_list *list, str
 /* The node's name in a certificate's SAN URI. -EILSEQ when it has none. */
 int home_cert_name(const char *pem, char out[static 256], struct err *e);
 
-/* Whether less than a third of a certificate's life is left that was stored `age` ago. */
+/* Whether less than a third of a certificate's life is left that began `age` ago. */
 bool home_renewal_due(struct span left, struct span age);
 
 /* What else is kept there, each in a file of its own: checklist, operations, command, kernel-log,

@@ -171,6 +171,8 @@ static void tell_lost(struct join *j, const struct err *why)
     address_format(j->request->controller, at);
     if (!why)
         err_set(&j->why, -EPROTO, "%s closed the link without an answer", at);
+    else if (why->code == -ETIME || why->code == -EKEYEXPIRED)
+        err_set(&j->why, why->code, "%s: %s", at, why->msg);
     else if (why->code == -EPERM)
         err_set(&j->why, why->code, "%s is not a controller of the cluster that made the token: %s", at,
                 why->msg);

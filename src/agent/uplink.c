@@ -20,7 +20,8 @@ struct uplink {
     struct peer *peer; /* NULL while there is none */
     bool hold, held_any;
     struct body_redirect held;
-    bool quiet; /* the present trouble is in the log already */
+    bool quiet;  /* the present trouble is in the log already */
+    int refusal; /* the code of the one that was told last; 0: none since it was welcomed */
     bool finished;
     bool destroyed;
     bool timer_closed;
@@ -68,6 +69,7 @@ static void welcomed(struct uplink *u, const struct body_welcome *w)
     char name[ADDRESS_HOST_BYTES_MAX + 16];
     uv_timer_stop(&u->timer);
     u->quiet = false;
+    u->refusal = 0;
     log_info("reports to %s %s", u->course.to_collector ? "collector" : "controller",
              address_format(course_target(&u->course), name));
     u->events->on_welcome(u->arg, w);
@@ -147,17 +149,30 @@ static void on_frame(struct peer *p, void *arg, const struct frame *f)
     }
 }
 
+/* Of who somebody is, and of time: waiting does not end it. */
+static bool is_refusal(const struct err *why)
+{
+    return why && (why->code == -EPERM || why->code == -ETIME || why->code == -EKEYEXPIRED);
+}
+
+/* It is told though other trouble was told before. */
+static bool is_new_refusal(const struct uplink *u, const struct err *why)
+{
+    return is_refusal(why) && why->code != u->refusal;
+}
+
 static void tell_loss(struct uplink *u, const struct err *why)
 {
     char name[ADDRESS_HOST_BYTES_MAX + 16];
     address_format(course_target(&u->course), name);
     if (u->course.state == COURSE_LEAVING || u->finished)
         log_debug(LOG_LINK, "left %s", name);
-    else if (u->quiet)
+    else if (u->quiet && !is_new_refusal(u, why))
         log_debug(LOG_LINK, "no link to %s: %s", name, why ? why->msg : "it was closed");
     else
         log_warn("no link to %s: %s", name, why ? why->msg : "it was closed");
     u->quiet = u->quiet || u->course.state == COURSE_DIALLING;
+    u->refusal = is_refusal(why) ? why->code : u->refusal;
 }
 
 /* The last of timer and peer frees it: a peer that is being closed still calls back. */

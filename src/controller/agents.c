@@ -17,6 +17,11 @@
 
 enum { WALK_A_TURN = 64, WALK_EVERY_MS = 20, HELLO_WITHIN_S = 10 };
 enum { WORK_ITEMS_MAX = 1024, WORK_BYTES_MAX = 255, VERSION_BYTES_MAX = 64 };
+enum {
+    CLOCK_OFF_S = 60,     /* of two clocks that are not right any more */
+    CLOCK_QUIET_S = 120,  /* agents that are refused dial again within a minute */
+    CLOCK_NOTES_MAX = 20, /* a minute */
+};
 enum { SECOND_MS = 500, STOOD_STILL_MS = 2 * SECOND_MS };
 
 void session_send(struct session *s, enum frame_type type, json_t *body)
@@ -175,9 +180,49 @@ static void send_welcome(struct session *s, bool want)
     json_object_set_new(body, "origin", json_string(cluster_origin(a->with.cluster)));
     json_object_set_new(body, "controller", json_string(instance));
     json_object_set_new(body, "want", json_boolean(want));
+    json_object_set_new(body, "now_ms", json_integer(wall_now().ns / 1000000));
     session_send(s, FRAME_WELCOME, body);
     s->told = a->told;
     s->interval = a->interval;
+}
+
+/* --- clocks ----------------------------------------------------------------------------------- */
+
+/* A clock of the controller's own that is wrong is off for all. */
+static void note_clock(struct agents *a, const struct member *m, const json_t *body)
+{
+    uint64_t ms;
+    char off[32];
+    CLEANUP_TEXT struct text words = {0};
+    if (json_take_u64(body, "now_ms", INT64_MAX / 1000000, &ms, NULL))
+        return;
+    struct span ahead = span_ms((int64_t)ms - wall_now().ns / 1000000);
+    if (llabs(ahead.ns) < span_s(CLOCK_OFF_S).ns || a->clock_notes == CLOCK_NOTES_MAX)
+        return;
+    a->clock_notes++;
+    text_printf(&words, "its clock is %s %s the controller's: one of them is wrong%s",
+                span_human((struct span){llabs(ahead.ns)}, off), ahead.ns > 0 ? "ahead of" : "behind",
+                a->clock_notes == CLOCK_NOTES_MAX ? "; others are not told of for a minute" : "");
+    agents_note(a, "node.clock", m->name, words.s);
+}
+
+static void clock_refuses(struct agents *a, const char *address, const struct err *why)
+{
+    CLEANUP_TEXT struct text words = {0};
+    a->clock_refused = mono_now();
+    text_printf(&words, "%s is not let in: %s", address, why->msg);
+    watch_alarm_raise(a->with.watch, ALARM_CLOCK, "", "", words.s, wall_now());
+}
+
+static void clock_turn(struct agents *a, struct mono now)
+{
+    if (mono_sub(now, a->clock_minute).ns >= span_s(60).ns) {
+        a->clock_minute = now;
+        a->clock_notes = 0;
+    }
+    if (mono_sub(now, a->clock_refused).ns >= span_s(CLOCK_QUIET_S).ns)
+        watch_alarm_end(a->with.watch, ALARM_CLOCK, "",
+                        "for two minutes nobody was refused for a certificate that is not valid yet");
 }
 
 void session_hello(struct session *s, struct member *m, const json_t *body)
@@ -189,6 +234,7 @@ void session_hello(struct session *s, struct member *m, const json_t *body)
     s->once = false;
     json_take_bool(body, "once", &s->once, NULL);
     s->member = m;
+    note_clock(a, m, body);
     bool former = json_object_get(body, "collector") && !share_is_collector(a->share, m);
     beat_parse_instance(string_of(body, "instance", ""), &instance);
     if (!s->once && !former && collectors_redirect(s, instance)) {
@@ -316,6 +362,8 @@ static void on_close(struct peer *p, void *arg, const struct err *why)
     struct session *s = arg;
     log_debug(LOG_LINK, "%s %s: closed%s%s", stream_peer_address(peer_stream(p)),
               s->member ? s->member->name : "", why ? ": " : "", why ? why->msg : "");
+    if (why && why->code == -ETIME)
+        clock_refuses(s->agents, stream_peer_address(peer_stream(p)), why);
     s->peer = NULL;
     session_end(s);
 }
@@ -378,6 +426,7 @@ static void on_second(uv_timer_t *t)
     collectors_second(a, now);
     fingerprints_second(a, now);
     checklist_second(a, now);
+    clock_turn(a, now);
 }
 
 static void tell(struct session *s)

@@ -72,6 +72,9 @@ struct agents {
     uint64_t epoch;
     struct sent *sent; /* by member id */
     size_t n_sent;
+    struct mono clock_refused; /* somebody, for a certificate that is not valid yet; ns 0: nobody */
+    struct mono clock_minute;  /* in which so many clocks were told to be wrong: */
+    unsigned clock_notes;
     struct mono kept_at; /* when one was kept here that could not be heard where it was sent; ns 0: none */
 };
 

@@ -124,7 +124,7 @@ static void another_authoritys_client_is_refused(void **state)
 static void an_expired_client_is_refused(void **state)
 {
     struct tls_context *tls = client_tls(&expired);
-    server_refuses(tls, -EPERM, "expired", -EPERM);
+    server_refuses(tls, -EKEYEXPIRED, "expired, ", -EPERM);
     assert_non_null(strstr(client->why.msg, "expired"));
     tls_context_destroy(tls);
 }
@@ -159,14 +159,14 @@ static void a_wrong_certificate_is_refused_even_where_none_is_needed(void **stat
     tls_context_destroy(tls);
 }
 
-static void client_refuses(const struct party *as, const char *expect, const char *why)
+static void client_refuses(const struct party *as, const char *expect, int code, const char *why)
 {
     struct tls_context *tls = server_tls(as, TLS_PEER_REQUIRED);
     server_start(tls);
     client = end_dial(node_tls, expect);
     run_until(client->closed);
     assert_int_equal(client->opened, 0);
-    assert_int_equal(client->why.code, -EPERM);
+    assert_int_equal(client->why.code, code);
     if (!strstr(client->why.msg, why))
         fail_msg("%s", client->why.msg);
     tls_context_destroy(tls);
@@ -174,27 +174,27 @@ static void client_refuses(const struct party *as, const char *expect, const cha
 
 static void another_authoritys_server_is_refused(void **state)
 {
-    client_refuses(&stranger, NULL, "certificate was refused");
+    client_refuses(&stranger, NULL, -EPERM, "certificate was refused");
 }
 
 static void an_expired_server_is_refused(void **state)
 {
-    client_refuses(&expired, NULL, "expired");
+    client_refuses(&expired, NULL, -EKEYEXPIRED, "expired, ");
 }
 
 static void a_server_of_another_name_is_refused(void **state)
 {
-    client_refuses(&controller, "urn:fettle:controller:c2", "urn:fettle:controller:c1");
+    client_refuses(&controller, "urn:fettle:controller:c2", -EPERM, "urn:fettle:controller:c1");
 }
 
 static void a_node_is_no_controller(void **state)
 {
-    client_refuses(&node, "urn:fettle:controller:", "urn:fettle:node:lx01");
+    client_refuses(&node, "urn:fettle:controller:", -EPERM, "urn:fettle:node:lx01");
 }
 
 static void an_operator_cannot_serve(void **state)
 {
-    client_refuses(&operator, NULL, "certificate was refused");
+    client_refuses(&operator, NULL, -EPERM, "certificate was refused");
 }
 
 static void join(const struct party *server_as, const char *pin)

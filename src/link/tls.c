@@ -253,6 +253,46 @@ static int present(SSL_CTX *ssl, const char *cert_pem, const char *key_pem, bool
     return 0;
 }
 
+/* By how many seconds the peer's certificate is out of its time, as the session has it. */
+static int time_index(void)
+{
+    static int index = -1;
+    if (index < 0)
+        index = SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL);
+    return index;
+}
+
+static int on_verify(int good, X509_STORE_CTX *chain)
+{
+    SSL *session = X509_STORE_CTX_get_ex_data(chain, SSL_get_ex_data_X509_STORE_CTX_idx());
+    const X509 *cert = X509_STORE_CTX_get_current_cert(chain);
+    int why = X509_STORE_CTX_get_error(chain), days = 0, seconds = 0;
+    bool early = why == X509_V_ERR_CERT_NOT_YET_VALID;
+    if (good || !cert || (!early && why != X509_V_ERR_CERT_HAS_EXPIRED))
+        return good;
+    ASN1_TIME_diff(&days, &seconds, NULL, early ? X509_get0_notBefore(cert) : X509_get0_notAfter(cert));
+    SSL_set_ex_data(session, time_index(), (void *)((intptr_t)days * 86400 + seconds));
+    return good;
+}
+
+int tls_out_of_time(const SSL *session, struct err *e)
+{
+    char off[32];
+    intptr_t seconds = (intptr_t)SSL_get_ex_data(session, time_index());
+    switch (SSL_get_verify_result(session)) {
+    case X509_V_ERR_CERT_NOT_YET_VALID:
+        return err_set(
+            e, -ETIME,
+            "its certificate is valid in %s by the clock here: this clock is behind, or that of the "
+            "authority was ahead",
+            span_human(span_s(seconds), off));
+    case X509_V_ERR_CERT_HAS_EXPIRED:
+        return err_set(e, -EKEYEXPIRED, "its certificate has expired, %s ago by the clock here",
+                       span_human(span_s(-seconds), off));
+    default: return 0;
+    }
+}
+
 static SSL_CTX *context_ssl(const SSL_METHOD *method)
 {
     SSL_CTX *ssl = SSL_CTX_new(method);
@@ -296,7 +336,7 @@ int tls_server_context(const char *cert_pem, const char *key_pem, const char *ca
     if (r < 0)
         return r;
     int must = peer == TLS_PEER_REQUIRED ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0;
-    SSL_CTX_set_verify(ssl, SSL_VERIFY_PEER | must, NULL);
+    SSL_CTX_set_verify(ssl, SSL_VERIFY_PEER | must, on_verify);
     *out = context_of(STEAL(ssl));
     return 0;
 }
@@ -314,7 +354,7 @@ int tls_client_context(const char *cert_pem, const char *key_pem, const char *ca
         r = trust(ssl, ca_pem, false, false, e);
     if (r < 0)
         return r;
-    SSL_CTX_set_verify(ssl, SSL_VERIFY_PEER, NULL);
+    SSL_CTX_set_verify(ssl, SSL_VERIFY_PEER, on_verify);
     *out = context_of(STEAL(ssl));
     return 0;
 }
@@ -371,7 +411,7 @@ int tls_join_context(const char *ca_fingerprint, struct tls_context **out, struc
     CLEANUP(SSL_CTX) SSL_CTX *ssl = context_ssl(TLS_client_method());
     if (!ssl || SSL_CTX_set_ex_data(ssl, pin_index(), mem_dup(ca_fingerprint)) != 1)
         return tls_fail(e, -EIO, "no TLS 1.3 with P-256 here");
-    SSL_CTX_set_verify(ssl, SSL_VERIFY_PEER, NULL);
+    SSL_CTX_set_verify(ssl, SSL_VERIFY_PEER, on_verify);
     SSL_CTX_set_cert_verify_callback(ssl, verify_pinned, NULL);
     *out = context_of(STEAL(ssl));
     return 0;

@@ -34,8 +34,10 @@ static const struct meaning {
     {SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE, -EPROTO, "it refused the handshake"},
     {SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED, -EPERM, "it wants a certificate, and there is none here"},
     {SSL_R_TLSV1_ALERT_UNKNOWN_CA, -EPERM, "it does not know the authority of the certificate here"},
-    {SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED, -EPERM, "it says that the certificate here has expired"},
-    {SSL_R_SSLV3_ALERT_BAD_CERTIFICATE, -EPERM, "it refused the certificate here"},
+    {SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED, -EPERM,
+     "it says that the certificate here has expired, by its clock"},
+    {SSL_R_SSLV3_ALERT_BAD_CERTIFICATE, -EPERM,
+     "it refused the certificate here, as where its clock is behind"},
     {SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE, -EPERM, "it refused the certificate here for this use"},
     {SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN, -EPERM, "it refused the certificate here"},
     {SSL_R_TLSV1_ALERT_DECRYPT_ERROR, -EPERM, "it refused the signature made here"},
@@ -122,6 +124,8 @@ static enum wire_result tls_refused(const struct wire *w, struct err *e)
     int reason = ERR_GET_REASON(last);
     ERR_clear_error();
     if (ERR_GET_LIB(last) == ERR_LIB_SSL && reason == SSL_R_CERTIFICATE_VERIFY_FAILED) {
+        if (tls_out_of_time(w->ssl, e))
+            return WIRE_FAILED;
         long why = SSL_get_verify_result(w->ssl);
         err_set(e, -EPERM, "its certificate was refused: %s", X509_verify_cert_error_string(why));
         return WIRE_FAILED;
