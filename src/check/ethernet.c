@@ -12,7 +12,7 @@
 /*
  * ethernet   "interface NAME DEVICE UP SPEED CHANGES" for each Ethernet interface but loopback: whether there
  *            is a device behind it, whether it has a carrier and is up, Mb/s or 0, changes of the carrier;
- *            "counter NAME COUNTER VALUE", of those that count at least
+ *            "counter NAME COUNTER VALUE", of those that count at least; "none" where there is no interface
  *
  * The kernel is asked for all of them at once; sysfs has the same, of a tree of files and where nobody may
  * ask, and alone has devices and speeds. The speed is asked of the card, so only where Speed= wants to know.
@@ -141,8 +141,6 @@ void gather_ETHERNET(const struct look *l, struct text *out)
     int r = *l->root || !ask_kernel(l, root, out) ? each_entry(root, "sys/class/net", add_interface, out) : 0;
     if (r < 0)
         fact_cannot(root, out, "sys/class/net", r);
-    else if (out->len == 0 && !check_arg(l->check, "Interface"))
-        fact(out, "unsupported", "there is no Ethernet interface");
     else if (out->len == 0)
         fact(out, "none", "0");
 }
@@ -247,7 +245,13 @@ void judge_ETHERNET(struct look *l, const char *facts, struct verdict *v)
         }
     }
     judge_absent(l, facts, v);
-    if (!check_arg(l->check, "Interface") && all == 0)
+    int64_t *had = memory_number(l->memory, "interfaces");
+    if (all > 0)
+        *had = (int64_t)all;
+    if (!check_arg(l->check, "Interface") && all == 0 && *had > 0)
+        verdict_add(v, RESULT_FATAL, "", "",
+                    "the last Ethernet interface is gone, of %" PRId64 " that there were", *had);
+    else if (!check_arg(l->check, "Interface") && all == 0)
         verdict_cannot(v, RESULT_UNSUPPORTED, "no Ethernet interface has a device");
     enum result down = down_result(l, "", all > 0 && up == 0, limits.down);
     if (!check_arg(l->check, "Interface") && all > 0 && up == 0)

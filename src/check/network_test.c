@@ -46,7 +46,7 @@ static void test_link(void **state)
     trial_expect(t, "Probe=ethernet", "unknown /sys is not mounted");
     add_file(t, "lo", "type", "772\n");
     add_file(t, "lo", "operstate", "unknown\n");
-    trial_expect(t, "Probe=ethernet", "unsupported there is no Ethernet interface");
+    trial_expect(t, "Probe=ethernet", "unsupported no Ethernet interface has a device");
     trial_expect(t, "Probe=ethernet Interface=eth0", "fatal eth0: there is no interface eth0");
     add_interface(t, "veth1", true, "10000\n", "2\n");
     trial_expect(t, "Probe=ethernet", "unsupported no Ethernet interface has a device");
@@ -70,6 +70,23 @@ static void test_link(void **state)
     trial_begins(t, "Probe=ethernet", "fatal : none of 2");
     add_file(t, "eth0", "type", "rubbish\n");
     add_interface(t, "eth1", true, "1000\n", "2\n");
+    trial_expect(t, "Probe=ethernet", "ok");
+}
+
+static void test_the_last_link(void **state)
+{
+    struct trial *t = *state;
+    add_interface(t, "veth1", true, "10000\n", "2\n");
+    trial_expect(t, "Probe=ethernet", "unsupported no Ethernet interface has a device");
+    add_interface(t, "eth0", true, "25000\n", "2\n");
+    add_device(t, "eth0");
+    trial_expect(t, "Probe=ethernet", "ok");
+    trial_remove(t, "sys/class/net/eth0/device");
+    for (int i = 0; i < 2; i++)
+        trial_expect(t, "Probe=ethernet",
+                     "fatal : the last Ethernet interface is gone, of 1 that there were");
+    add_interface(t, "eth0", true, "25000\n", "2\n");
+    add_device(t, "eth0");
     trial_expect(t, "Probe=ethernet", "ok");
 }
 
@@ -340,6 +357,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_TRIAL(test_link),
+        IN_TRIAL(test_the_last_link),
         IN_TRIAL(test_flaps),
         IN_TRIAL(test_errors),
         cmocka_unit_test(the_kernel_says_what_sysfs_says),

@@ -2,6 +2,7 @@
 """From a finding to the node's return: named, drained, explained, repaired, tested."""
 import json
 import os
+import shutil
 import time
 
 from fleet import entries, reboot
@@ -214,6 +215,22 @@ def test_what_was_cured_stays_cured_when_the_agent_ends(world):
         check('xid' not in str(health(c, n)['checks'] + incidents(c, n)), lambda n=n: f'{n}: {health(c, n)}')
         equal(len(repair(c, n)['attempts']), 1, f'how often {n} was reset')
     contains(str(health(c, 'n3')['checks']), 'xid.79', 'what was told of n3')
+
+
+def test_the_last_network_interface(world):
+    c, _ = ward(world, ['n1', 'n2'], checks=CHECKS + 'Check=ethlink Probe=ethernet Every=1s Fails=1 Passes=1 '
+                'Observe=yes\n')
+
+    def ethlink(node):
+        return next(r['verdict'] for r in health(c, node)['checks'] if r['check'] == 'ethlink')
+    for file, text in (('type', '1'), ('operstate', 'up'), ('carrier', '1'), ('speed', '1000'),
+                       ('carrier_changes', '2')):
+        world.write(f'n1/sys/class/net/eth0/{file}', text + '\n')
+    os.symlink('../../../devices/card', world.path('n1/sys/class/net/eth0/device'))
+    wait('it is seen', lambda: ethlink('n1')['result'] == 'ok')
+    shutil.rmtree(world.path('n1/sys/class/net/eth0'))
+    wait('that it is gone is fatal', lambda: ethlink('n1')['result'] == 'fatal')
+    equal(ethlink('n2')['result'], 'unsupported', 'of a node that never had one')
 
 
 def test_what_nobody_can_carry_out_is_a_persons(world):
