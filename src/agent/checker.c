@@ -111,6 +111,11 @@ static bool counts_are_news(const struct item *k, struct mono now)
     return counts_of(&k->steady.said) != k->counts && mono_sub(now, k->told).ns >= span_ms(COUNTS_MS).ns;
 }
 
+static bool is_stuck(const struct item *k)
+{
+    return strncmp(k->blind, CHECKER_STUCK, strlen(CHECKER_STUCK)) == 0;
+}
+
 static void say(struct checker *c, bool full)
 {
     struct mono now = mono_now();
@@ -123,7 +128,7 @@ static void say(struct checker *c, bool full)
     for (size_t i = 0; i < c->list.checks.n; i++) {
         struct item *k = c->items[i];
         if (full ? is_said(k) : k->news) {
-            struct said s = {k->check, &k->steady, k->blind, k->any_look, k->looked};
+            struct said s = {k->check, &k->steady, k->blind, is_stuck(k), k->any_look, k->looked};
             said_add(&f, &s, now);
             k->told = now;
             k->counts = counts_of(&k->steady.said);
@@ -171,11 +176,6 @@ static void keep_soon(struct item *k)
 }
 
 /* --- looks ---------------------------------------------------------------------------------- */
-
-static bool is_stuck(const struct item *k)
-{
-    return strncmp(k->blind, CHECKER_STUCK, strlen(CHECKER_STUCK)) == 0;
-}
 
 static void take(struct item *k, const struct verdict *v)
 {

@@ -33,6 +33,11 @@ static void add_verdict(const struct said *s, struct text *t)
     if (!s->looked) {
         verdict_cannot(&none, RESULT_UNKNOWN, "it was not looked at yet");
         v = &none;
+    } else if (s->stuck && s->steady->any) { /* beside the older answer, which still counts */
+        none = *v;
+        verdict_add(&none, RESULT_WARN, "", "probe.stuck", "the check %s hangs in the kernel: %s",
+                    s->check->name, s->blind);
+        v = &none;
     }
     CLEANUP_TEXT struct text all = {0};
     verdict_write(v, &all);

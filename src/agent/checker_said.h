@@ -15,6 +15,7 @@ struct said {
     const struct check *check;
     const struct steady *steady;
     const char *blind; /* why the last look had no answer; "" when it had one */
+    bool stuck;        /* it had none because its child could not be killed */
     bool looked;       /* at least once */
     struct mono at;    /* when, last */
 };

@@ -820,7 +820,7 @@ static void what_does_not_fit_one_frame_goes_in_several(void **state)
     verdict_clear(&steady.said);
     for (int i = 0; i < FINDINGS_A_CHECK_MAX; i++)
         verdict_add(&steady.said, RESULT_WARN, "device", "code", "%0200d", i);
-    struct said s = {k, &steady, "", true, {0}};
+    struct said s = {k, &steady, "", false, true, {0}};
     struct said_frame f = {.boot = BOOT, .list = "h1", .full = true, .emit = say, .arg = n};
     for (int i = 0; i < 40; i++)
         said_add(&f, &s, (struct mono){span_s(2).ns});
@@ -841,13 +841,16 @@ static void what_cannot_be_seen_any_more_says_so_beside_what_was_seen(void **sta
     struct checks c = {0};
     struct steady steady = {.any = true, .looked = {span_s(1).ns}};
     verdict_clear(&steady.said);
-    struct said s = {parse(&c, PLUGIN("a", "true", "")), &steady, "probe.stuck: /a", true, {span_s(3).ns}};
+    struct said s = {
+        parse(&c, PLUGIN("a", "true", "")), &steady, "probe.stuck: /a", true, true, {span_s(3).ns}};
     struct said_frame f = {.boot = BOOT, .list = "", .emit = say, .arg = n};
     said_add(&f, &s, (struct mono){span_s(4).ns});
     said_end(&f);
     json_t *one = last_of(n, 0, "a");
-    assert_true(has_result(one, "ok"));
+    assert_true(has_result(one, "warn"));
     assert_string_equal(json_string_value(json_object_get(one, "blind")), "probe.stuck: /a");
+    const json_t *finding = json_array_get(json_object_get(one, "findings"), 0);
+    assert_string_equal(json_string_value(json_object_get(finding, "code")), "probe.stuck");
     assert_int_equal(json_integer_value(json_object_get(one, "age_ms")), 3000);
     checks_fini(&c);
 }

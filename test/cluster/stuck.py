@@ -50,6 +50,11 @@ def verdict(c, name):
     return next(r['verdict'] for r in health(c, 'n1')['checks'] if r['check'] == name)
 
 
+def faults(c):
+    """What is wrong with the node beside that one of its checks hangs."""
+    return [i for i in incidents(c, 'n1') if any(f['code'] != 'probe.stuck' for f in i['findings'])]
+
+
 def is_alone_while_others_go_on(world, c, name):
     wait('a process cannot be killed', lambda: stuck(world))
     wait('it is said so', lambda: 'probe.stuck' in verdict(c, name).get('text', ''))
@@ -57,7 +62,7 @@ def is_alone_while_others_go_on(world, c, name):
     wait('many periods are over', lambda: pulses(world) >= before + 4)
     equal(stuck(world), first, 'processes that cannot be killed')
     equal(len(first), 1, 'how many')
-    equal((c.node('n1')['Lifecycle'], incidents(c, 'n1')), ('available', []), 'what is not known takes no node out')
+    equal((c.node('n1')['Lifecycle'], faults(c)), ('available', []), 'what is not known takes no node out')
 
 
 def recovers(world, nfs, c, name):
@@ -72,15 +77,33 @@ def test_a_look_that_cannot_be_killed(world):
     nfs, c, agent = clinic(world, SPACE.format('/nfs'))
     is_alone_while_others_go_on(world, c, 'space')
     change(world, 'n1', MOUNTINFO, ROOT_MOUNT + NFS)
-    wait('another fault is found', lambda: incidents(c, 'n1'))
+    wait('another fault is found', lambda: faults(c))
     change(world, 'n1', MOUNTINFO, ROOT_MOUNT + SCRATCH + NFS)
-    wait('and its end', lambda: not incidents(c, 'n1'))
+    wait('and its end', lambda: not faults(c))
     agent.process.stop()  # though its child cannot
     equal(len(stuck(world)), 1, 'processes that cannot be killed')
     agent.start()
     c.wait_nodes('the node is live', ['n1'], Liveness='live')
     recovers(world, nfs, c, 'space')
     equal(c.suspected(), [], 'nodes that were suspected')
+
+
+def test_a_check_that_hangs_is_an_incident(world):
+    """Beside what it said before, which still counts."""
+    need_root()
+    own_mounts()
+    nfs = Hanging(world, world.path('n1', 'nfs'))
+    c, _ = ward(world, ['n1'], checks=CHECKS + SPACE.format('/nfs'))
+    change(world, 'n1', MOUNTINFO, ROOT_MOUNT + SCRATCH + NFS)
+    nfs.hang()
+    wait('there is an incident', lambda: incidents(c, 'n1'))
+    i = incidents(c, 'n1')[0]
+    f = i['findings'][0]
+    equal((i['severity'], f['code'], f['check']), ('warn', 'probe.stuck', 'space'), 'what it is')
+    wait('it is an event', lambda: 'probe.stuck' in ' '.join(c.log_lines('health.findings')))
+    equal(c.node('n1')['Lifecycle'], 'available', 'the node')
+    recovers(world, nfs, c, 'space')
+    wait('it is over', lambda: not incidents(c, 'n1'))
 
 
 def test_a_disk_that_cannot_be_killed(world):
