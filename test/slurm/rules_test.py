@@ -411,6 +411,7 @@ def a_reboot_is_no_persons_word(l, d):
 
 
 def one_call_for_many_nodes(l, d):
+    d.settle()  # a reading that is under way would see some of them sooner
     before = int(subprocess.run(["wc", "-l", f"{l.dir}/calls"], capture_output=True, text=True).stdout.split()[0])
     d.want(**{n: ("drain", "4.1", PROBLEM) for n in l.nodes})
     for n in l.nodes:
