@@ -89,7 +89,8 @@ struct known {
     uint32_t seen_ds;     /* the same, when it was proposed last to write down what it is */
     uint16_t epoch;       /* of baselines and classes, when it was judged */
     uint16_t flags;
-    uint32_t lacks; /* hash of how its report falls short of its specification, as last told; 0: it does not */
+    uint32_t
+        lacks; /* hash of how its report falls short of its specification, as last told; 0: it does not */
     uint8_t proof : 2; /* enum conformance: what its fingerprint proves, whatever is recorded */
     uint8_t spent : 4; /* how often that was proposed without an hour's rest */
 };
@@ -132,7 +133,8 @@ bool conformity_trifle(struct watch *w, struct kind *k, const struct listing *se
 struct kind *kind_ref(struct kind *k);
 void kind_unref(struct watch *w, struct kind *k);
 void row_refresh(struct watch *w, const struct member *m);
-/* The report or the specification is another one: judges the one by the other, and says so when the answer is new. */
+/* The report or the specification is another one: judges the one by the other, and says so when the answer is
+ * new. */
 void row_shortfall(struct watch *w, const struct member *m);
 /* What is said of a member: drift that is recorded stands until the opposite is proven. */
 enum conformance conformity_shown(const struct watch *w, const struct member *m);
