@@ -253,7 +253,7 @@ int home_watch(struct home *h, struct err *e)
 int home_check(const struct home *h, struct err *e)
 {
     for (size_t i = 0; i < HOME_FILES; i++) {
-        struct home_file now;
+        struct home_file now = {0};
         int r = file_find(h, watched[i], &now);
         if (r == 0 && now.device == h->files[i].device && now.inode == h->files[i].inode)
             continue;
