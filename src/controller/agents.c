@@ -402,13 +402,14 @@ static void drop_unheard(struct agents *a, struct mono now)
 {
     struct session *s;
     DL_FOREACH (a->sessions, s) {
-        if (!s->member || !s->peer || s->collects || s->once ||
+        if (!s->member || !s->peer || s->collects || s->once || s->dropped ||
             mono_sub(now, s->came).ns < a->waits.timeout.ns)
             continue;
         const struct observed *o = watch_observed(a->with.watch, s->member);
         if (o->session != s || o->beat.liveness != LIVENESS_SILENT)
             continue;
         log_warn("node %s: connected, and not heard: its connection is closed", s->member->name);
+        s->dropped = true;
         peer_close(s->peer);
     }
 }

@@ -22,6 +22,7 @@ struct session {
     char checklist[17];            /* hash of the checks that it knows */
     bool recheck;                  /* it is to be told to read its fingerprint */
     struct hostlist recheck_nodes; /* the same, of a collector, while agents_recheck runs */
+    bool dropped;                  /* connected, and not heard: it is being closed */
     struct mono warned;            /* when the log last had of it that a fingerprint is wrong; ns 0: never */
     /* As a collector: */
     bool collects;        /* it was sent a share; then it is in agents.collecting */

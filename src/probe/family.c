@@ -198,7 +198,7 @@ static void each_below(pid_t pid, unsigned depth, member_fn *fn, void *arg)
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
     DIR *tasks = depth < DEPTH_MAX ? opendir(path) : NULL;
     for (struct dirent *d; tasks && (d = readdir(tasks));) {
-        char file[96 + sizeof d->d_name];
+        char file[sizeof path + sizeof d->d_name + sizeof "//children"];
         if (*d->d_name == '.')
             continue;
         snprintf(file, sizeof file, "%s/%s/children", path, d->d_name);
