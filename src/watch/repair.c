@@ -476,10 +476,10 @@ static bool seen_since(const struct turn *t)
 /* A person deleted the reservation that this examination had in Slurm. */
 static bool is_refused(const struct turn *t)
 {
-    CLEANUP_TEXT struct text claim = {0};
     const char *value = slurm_recorded(t->w, t->m);
-    text_printf(&claim, "\"claim\":\"%s\"", t->r->id);
-    return value && strstr(value, "\"refused\":true") && strstr(value, claim.s);
+    CLEANUP_JSON json_t *record = value ? json_read(value, strlen(value), NULL) : NULL;
+    return json_is_true(json_object_get(record, "refused")) &&
+           strcmp(json_text(record, "claim"), t->r->id) == 0;
 }
 
 /* A person's word: it is not made up, as one is that something else ended. */
