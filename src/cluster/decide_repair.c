@@ -139,15 +139,16 @@ void repair_put(const struct member *m, const struct repair *r, struct decision 
 }
 
 /* The node is in service from now on: its claim goes, and with it, in one commit, stands on which boot it was
- * put there. */
+ * put there. A boot that is not known proves nothing: the one before stays. */
 static void repair_end(const struct cluster *c, const struct command *cmd, const struct member *m,
                        const struct repair *r, struct decision *d)
 {
     const struct claim *claim = cluster_claim(c, r->id);
     if (claim && claim->kind == CLAIM_REPAIR)
         decision_add(d, "claim/", claim->id, NULL);
-    if (m->listed && (!m->admitted || strcmp(m->boot, r->boot) != 0))
-        decision_add(d, "node/", m->name, node_record(m->admitted ? m->admitted_at : cmd->at, r->boot));
+    const char *boot = *r->boot ? r->boot : m->boot;
+    if (m->listed && (!m->admitted || strcmp(m->boot, boot) != 0))
+        decision_add(d, "node/", m->name, node_record(m->admitted ? m->admitted_at : cmd->at, boot));
 }
 
 /* --- attempts --------------------------------------------------------------------------------- */

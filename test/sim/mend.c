@@ -92,8 +92,8 @@ void mend_fit(struct sim *s, int i, const struct member *m)
     const struct patient *p = s->ill ? &s->patients[i] : NULL;
     const struct observed *o = watch_observed(s->watch, m);
     char id[37];
-    if (!p || !s->policy.health.provision_new)
-        return;
+    if (!p || !s->policy.health.provision_new || member_override(m))
+        return; /* an override: by a person's word, on whichever boot */
     fleet_boot_id(p->proven_boot, i, id);
     if (!p->proven || strcmp(id, o->boot) != 0)
         sim_fail(s, "%s takes work, and not all of its checks passed on this boot (8)", m->name);
