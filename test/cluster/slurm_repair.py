@@ -83,7 +83,8 @@ def test_the_work_on_a_lost_node_is_ended_where_its_class_says_so(world):
         told = [e['text'] for e in c.journal() if e['nodes'] == n and 'lost.work' in e['text']]
         contains(' '.join(told), f'lost.work: done: asked Slurm to {verb} {jobs[n]} of root', 'the journal')
         equal(sum('begun' in t for t in told), 1, 'how often Slurm was asked')
-    equal((step(c, 'c3'), job_state(l, jobs['c3'])), ('isolate', 'RUNNING'), 'what is not lost')
+    wait('what is not lost waits', lambda: step(c, 'c3') == 'isolate')
+    equal(job_state(l, jobs['c3']), 'RUNNING', 'its job')
     for n in ('c1', 'c3'):
         cancel(l, jobs[n])
 
