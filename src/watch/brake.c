@@ -27,11 +27,12 @@ bool person_holds(const struct member *m)
     return member_held_by(m, CLAIM_DRAIN) || member_held_by(m, CLAIM_DOWN);
 }
 
-const char *slurm_recorded(const struct watch *w, const struct member *m)
+json_t *slurm_recorded(const struct watch *w, const struct member *m)
 {
     CLEANUP_TEXT struct text key = {0};
     text_printf(&key, "effect/slurm.%s", m->name);
-    return cluster_effect_value(w->cluster, key.s);
+    const char *value = cluster_effect_value(w->cluster, key.s);
+    return value ? json_read(value, strlen(value), NULL) : NULL;
 }
 
 /* --- who is out ------------------------------------------------------------------------------- */
@@ -459,9 +460,8 @@ static int check_ground(const struct watch *w, const struct member *m, struct er
 /* Slurm was read with Fettle's drain: what ends there is followed by nothing else. */
 static bool is_drained_there(const struct watch *w, const struct member *m)
 {
-    const char *value = slurm_recorded(w, m);
-    CLEANUP_JSON json_t *o = value ? json_read(value, strlen(value), NULL) : NULL;
-    return o && strcmp(json_text(o, "state"), "drained") == 0;
+    CLEANUP_JSON json_t *record = slurm_recorded(w, m);
+    return record && strcmp(json_text(record, "state"), "drained") == 0;
 }
 
 int brake_end_work(const struct watch *w, struct mono now, const struct member *m, struct err *e)

@@ -685,8 +685,8 @@ void override_look(struct watch *w, struct mono now, const struct member *m);
 bool brake_isolate(struct watch *w, struct mono now, const struct member *m, struct wall since);
 /* Whether remedies may be carried out at all: 0, or -EAGAIN with why not. */
 int brake_stopped(const struct watch *w, struct err *e);
-/* What Fettle has written of m into Slurm, as its driver recorded it; NULL: nothing. Borrowed. */
-const char *slurm_recorded(const struct watch *w, const struct member *m);
+/* What Fettle has written of m into Slurm, as its driver recorded it; NULL: nothing. The caller's. */
+json_t *slurm_recorded(const struct watch *w, const struct member *m);
 /* A person's claim rests on m. */
 bool person_holds(const struct member *m);
 /* Another machine is found under the name of m, which has to be tested: it is out from now on, whatever room

@@ -476,8 +476,7 @@ static bool seen_since(const struct turn *t)
 /* A person deleted the reservation that this examination had in Slurm. */
 static bool is_refused(const struct turn *t)
 {
-    const char *value = slurm_recorded(t->w, t->m);
-    CLEANUP_JSON json_t *record = value ? json_read(value, strlen(value), NULL) : NULL;
+    CLEANUP_JSON json_t *record = slurm_recorded(t->w, t->m);
     return json_is_true(json_object_get(record, "refused")) &&
            strcmp(json_text(record, "claim"), t->r->id) == 0;
 }
