@@ -254,8 +254,8 @@ struct fettle_place {
     const char *nodes;        /* host list to choose from; NULL: all */
     bool require_conformance; /* of one cohort, or none */
 };
-/* Chooses nodes, and changes nothing: {nodes, count, f9, groups, topology_groups, passed}. -ENODEV when
- * fewer fit, -EMEDIUMTYPE when they are not of one cohort and that is required. */
+/* Chooses nodes, and changes nothing: {nodes, count, f9, score, terms, groups, topology_groups, passed}.
+ * -ENODEV when fewer fit, -EMEDIUMTYPE when they are not of one cohort and that is required. */
 FETTLE_API int fettle_place(struct fettle *f, const struct fettle_place *ask, struct fettle_answer **out,
                             struct fettle_error *e);
 /* Features and weights for Slurm: {nodes: [{nodes, features, weight}]}. nodes NULL for all. */

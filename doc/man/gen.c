@@ -244,11 +244,24 @@ static void print_services(void)
 static void print_policies(void)
 {
     fputs(".Bl -tag -width interactive\n", stdout);
-#define PLACE_POLICY(symbol, name, weight, hard, what) \
-    printf(".It Li %s\n", name);                       \
-    print_sentence(what);
+#define PLACE_POLICY(symbol, name, sameness, topology, soundness, hard, what)                            \
+    printf(".It Li %s\n", name);                                                                         \
+    print_sentence(what);                                                                                \
+    printf("Sameness weighs %.2f, topology %.2f, soundness %.2f.\n", (sameness) / 1e3, (topology) / 1e3, \
+           (soundness) / 1e3);
 #include "place/policy.tbl"
 #undef PLACE_POLICY
+    fputs(".El\n", stdout);
+}
+
+static void print_terms(void)
+{
+    fputs(".Bl -tag -width soundness\n", stdout);
+#define PLACE_TERM(symbol, name, what) \
+    printf(".It Li %s\n", name);       \
+    print_sentence(what);
+#include "place/term.tbl"
+#undef PLACE_TERM
     fputs(".El\n", stdout);
 }
 
@@ -693,21 +706,37 @@ static void print_kernel(void)
 static const struct {
     const char *name;
     void (*print)(void);
-} parts[] = {{"@synopsis@", print_synopsis},     {"@commands@", print_commands},
-             {"@options@", print_common},        {"@fields@", print_fields},
-             {"@exits@", print_exits},           {"@settings@", print_settings},
-             {"@settable@", print_settable},     {"@flags@", print_flags},
-             {"@states@", print_states},         {"@claims@", print_claims},
-             {"@alarms@", print_alarms},         {"@counterparts@", print_counterparts},
-             {"@routes@", print_routes},         {"@changes@", print_changes},
-             {"@errors@", print_errors},         {"@severities@", print_severities},
-             {"@services@", print_services},     {"@sysctls@", print_sysctls},
-             {"@normal@", print_normal},         {"@policies@", print_policies},
-             {"@passes@", print_passes},         {"@acts@", print_acts},
-             {"@blames@", print_blames},         {"@xids@", print_xids},
-             {"@sxids@", print_sxids},           {"@kernel@", print_kernel},
-             {"@check_keys@", print_check_keys}, {"@results@", print_results},
-             {"@probes@", print_probes},         {"@check_defaults@", print_check_defaults}};
+} parts[] = {{"@synopsis@", print_synopsis},
+             {"@commands@", print_commands},
+             {"@options@", print_common},
+             {"@fields@", print_fields},
+             {"@exits@", print_exits},
+             {"@settings@", print_settings},
+             {"@settable@", print_settable},
+             {"@flags@", print_flags},
+             {"@states@", print_states},
+             {"@claims@", print_claims},
+             {"@alarms@", print_alarms},
+             {"@counterparts@", print_counterparts},
+             {"@routes@", print_routes},
+             {"@changes@", print_changes},
+             {"@errors@", print_errors},
+             {"@severities@", print_severities},
+             {"@services@", print_services},
+             {"@sysctls@", print_sysctls},
+             {"@normal@", print_normal},
+             {"@policies@", print_policies},
+             {"@terms@", print_terms},
+             {"@passes@", print_passes},
+             {"@acts@", print_acts},
+             {"@blames@", print_blames},
+             {"@xids@", print_xids},
+             {"@sxids@", print_sxids},
+             {"@kernel@", print_kernel},
+             {"@check_keys@", print_check_keys},
+             {"@results@", print_results},
+             {"@probes@", print_probes},
+             {"@check_defaults@", print_check_defaults}};
 
 static int fill(char *line)
 {

@@ -57,6 +57,24 @@ static void render_groups(struct call *c, const struct place_row *rows, const st
     text_add_char(t, ']');
 }
 
+static void render_milli(struct text *t, const char *name, uint32_t milli)
+{
+    text_printf(t, ",\"%s\":%" PRIu32 ".%03" PRIu32, name, milli / 1000, milli % 1000);
+}
+
+static void render_score(const struct place_answer *a, struct text *t)
+{
+    render_milli(t, "score", a->score_milli);
+    text_add(t, ",\"terms\":[");
+    for (int i = 0; i < PLACE_TERMS; i++) {
+        text_printf(t, "%s{\"name\":\"%s\"", i ? "," : "", place_term_name((enum place_term)i));
+        render_milli(t, "fitness", a->terms[i].fitness_milli);
+        render_milli(t, "weight", a->terms[i].weight_milli);
+        text_add_char(t, '}');
+    }
+    text_add_char(t, ']');
+}
+
 static void render_passed(const struct place_answer *a, struct text *t)
 {
     bool any = false;
@@ -85,7 +103,8 @@ int call_place(struct call *c, struct text *t, struct err *e)
     if (rc == 0) {
         text_printf(t, "{\"policy\":\"%s\",\"count\":%zu,\"nodes\":", place_policy_name(ask.policy), a.n);
         render_chosen(c, rows, &a, NULL, t);
-        text_printf(t, ",\"f9\":%" PRIu32 ".%03" PRIu32, a.f9_milli / 1000, a.f9_milli % 1000);
+        render_milli(t, "f9", a.terms[PLACE_SAMENESS].fitness_milli);
+        render_score(&a, t);
         render_groups(c, rows, &a, t);
         text_printf(t, ",\"topology_groups\":%zu", a.n_topology);
         render_passed(&a, t);

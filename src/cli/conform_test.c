@@ -310,15 +310,20 @@ static void a_rolling_update_needs_its_three_options(void **state)
 
 static void a_placement_shows_groups_and_who_was_passed_over(void **state)
 {
-    expect("place -N 64 --policy ml --require-conformance --nodes lx[01-99]",
-           "{\"policy\":\"ml\",\"count\":64,\"nodes\":\"lx[01-64]\",\"f9\":0.984,\"groups\":[{\"cohort\":"
-           "\"fp_ab\","
-           "\"count\":63,\"nodes\":\"lx[01-63]\"},{\"cohort\":null,\"count\":1,\"nodes\":\"lx64\"}],"
-           "\"topology_groups\":2,\"passed\":{\"busy\":3,\"drifted\":1}}",
-           "GET /v1/place?count=64&policy=ml&nodes=lx%5B01-99%5D&require=yes ",
-           "Nodes           lx[01-64]\nCount           64\nPolicy          ml\nSameness (f9)   0.984\n"
-           "Cohort          63 of fp_ab: lx[01-63]\nCohort          1 of no cohort: lx64\n"
-           "Topology groups 2\nPassed over     3 busy, 1 drifted\n");
+    expect(
+        "place -N 64 --policy ml --require-conformance --nodes lx[01-99]",
+        "{\"policy\":\"ml\",\"count\":64,\"nodes\":\"lx[01-64]\",\"f9\":0.984,\"score\":0.446,"
+        "\"terms\":[{\"name\":\"sameness\",\"fitness\":0.984,\"weight\":0.250},{\"name\":\"topology\","
+        "\"fitness\":1.000,\"weight\":0.150},{\"name\":\"soundness\",\"fitness\":0.500,\"weight\":0.100}],"
+        "\"groups\":[{\"cohort\":"
+        "\"fp_ab\","
+        "\"count\":63,\"nodes\":\"lx[01-63]\"},{\"cohort\":null,\"count\":1,\"nodes\":\"lx64\"}],"
+        "\"topology_groups\":2,\"passed\":{\"busy\":3,\"drifted\":1}}",
+        "GET /v1/place?count=64&policy=ml&nodes=lx%5B01-99%5D&require=yes ",
+        "Nodes           lx[01-64]\nCount           64\nPolicy          ml\n"
+        "Score           0.446 = sameness 0.984 * 0.250 + topology 1.000 * 0.150 + soundness 0.500 * 0.100\n"
+        "Cohort          63 of fp_ab: lx[01-63]\nCohort          1 of no cohort: lx64\n"
+        "Topology groups 2\nPassed over     3 busy, 1 drifted\n");
     struct run r = run("place", "/nowhere");
     assert_string_equal(r.error, "how many nodes? -N NUMBER");
     r = run("place -N 0", "/nowhere");

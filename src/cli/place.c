@@ -28,13 +28,26 @@ static void write_passed(struct text *out, const struct fettle_value *passed)
     text_printf(out, "%s%s %s", out->len ? ", " : "", fettle_value_text(i), fettle_value_key(i));
 }
 
+/* "0.375 = sameness 1.000 * 0.250 + topology 0.500 * 0.150 + soundness 0.500 * 0.100" */
+static void write_score(struct text *out, const struct fettle_value *v)
+{
+    text_add(out, fettle_get_text(v, "score"));
+    REPORT_EACH(i, fettle_value_find(v, "terms"))
+    {
+        bool first = i == fettle_value_first(fettle_value_find(v, "terms"));
+        text_printf(out, "%s%s %s * %s", first ? " = " : " + ", fettle_get_text(i, "name"),
+                    fettle_get_text(i, "fitness"), fettle_get_text(i, "weight"));
+    }
+}
+
 static void write_placement(struct call *c, const struct fettle_value *v)
 {
-    CLEANUP_TEXT struct text passed = {0};
+    CLEANUP_TEXT struct text passed = {0}, score = {0};
     report_line(&c->out, "Nodes", fettle_get_text(v, "nodes"));
     report_line(&c->out, "Count", fettle_get_text(v, "count"));
     report_line(&c->out, "Policy", fettle_get_text(v, "policy"));
-    report_line(&c->out, "Sameness (f9)", fettle_get_text(v, "f9"));
+    write_score(&score, v);
+    report_line(&c->out, "Score", score.s);
     REPORT_EACH(i, fettle_value_find(v, "groups"))
     {
         CLEANUP_TEXT struct text line = {0};

@@ -3,14 +3,17 @@
  * One rule takes from groups: the largest first, among equals the one that comes first, until there
  * are enough. A single group that is large enough is then the largest that fits; when none is, the
  * largest whole ones are merged, which makes the largest share as large and the groups as few as they
- * can be. The rule takes from cohorts, in order of their first row; and then, within the one cohort
- * that is not taken whole, from topology groups, in order of their numbers.
+ * can be.
+ *
+ * Two ways are gone, and the better score wins. SAME applies the rule to cohorts, in order of their first
+ * row, and then, within the one cohort that is not taken whole, to topology groups, in order of their
+ * numbers. NEAR applies it to topology groups alone, and then goes SAME with the rows of those groups.
  *
  * take_largest counts how many groups there are of each size instead of sorting them, so that the work
  * grows with the rows alone, however they are divided.
  *
- * Rows that drifted are a second layer below the others: each cohort has a tally for both. Of the
- * second something is taken only when the first is used up.
+ * Rows that drifted are a second layer below the others. Of the second something is taken only when the
+ * first is used up.
  *
  * Rows are looked at once, to sift them; without a branch that depends on the row, because whether a
  * node is busy cannot be predicted. What follows walks over the rows that fit, in their order.
@@ -26,10 +29,11 @@
 
 static const struct {
     const char *name;
-    uint32_t weight_milli;
+    uint32_t weight_milli[PLACE_TERMS];
     bool hard;
 } policies[PLACE_POLICIES] = {
-#define PLACE_POLICY(symbol, name, weight_milli, hard, what) {name, weight_milli, hard},
+#define PLACE_POLICY(symbol, name, sameness, topology, soundness, hard, what) \
+    {name, {sameness, topology, soundness}, hard},
 #include "place/policy.tbl"
 #undef PLACE_POLICY
 };
@@ -50,6 +54,17 @@ int place_policy_parse(const char *name, enum place_policy *out, struct err *e)
         text_printf(&words, "%s%s", p ? ", " : "", policies[p].name);
     }
     return err_set(e, -EINVAL, "no policy \"%.80s\"; there are %s", name, words.s);
+}
+
+static const char *const terms[PLACE_TERMS] = {
+#define PLACE_TERM(symbol, name, what) name,
+#include "place/term.tbl"
+#undef PLACE_TERM
+};
+
+const char *place_term_name(enum place_term t)
+{
+    return terms[t];
 }
 
 static const struct {
@@ -87,7 +102,7 @@ static const uint32_t NO_SLOT = UINT32_MAX;
 struct tally {
     uint32_t cohort;
     uint32_t fit[LAYERS], take[LAYERS];
-    uint32_t chosen;
+    uint32_t chosen; /* by the plan that is described */
 };
 
 struct placer {
@@ -102,6 +117,7 @@ struct placer {
     uint32_t *of_size;        /* groups of each size, of rows_cap + 1. All 0 between calls */
     size_t groups_cap;
     uint32_t *topology; /* by number: rows to take of this topology group */
+    uint32_t *sound;    /* by number: of them those on which no remedy was tried lately */
     bool *in_use;       /* by number: rows of it are taken whole */
 };
 
@@ -109,6 +125,7 @@ struct placer *placer_create(void)
 {
     struct placer *p = mem_alloc(sizeof *p);
     p->topology = mem_alloc(TOPOLOGY_GROUPS * sizeof *p->topology);
+    p->sound = mem_alloc(TOPOLOGY_GROUPS * sizeof *p->sound);
     p->in_use = mem_alloc(TOPOLOGY_GROUPS * sizeof *p->in_use);
     return p;
 }
@@ -125,6 +142,7 @@ void placer_destroy(struct placer *p)
     free(p->quotas);
     free(p->of_size);
     free(p->topology);
+    free(p->sound);
     free(p->in_use);
     free(p);
 }
@@ -180,6 +198,15 @@ static uint32_t tally_get(struct placer *p, uint32_t cohort)
 
 /* --- constraints ----------------------------------------------------------------------------------- */
 
+/* What a way comes to. */
+struct plan {
+    uint32_t *nodes;                 /* as many as are wanted, ascending; NULL: it was not gone */
+    uint32_t n_repaired, n_topology; /* among them */
+    bool ungrouped;                  /* some are in no topology group */
+    uint32_t fitness_milli[PLACE_TERMS];
+    uint32_t score_milli;
+};
+
 /* One call. */
 struct choice {
     struct placer *p;
@@ -188,7 +215,7 @@ struct choice {
     bool hard;      /* conformant rows alone */
     bool one_class; /* rows of this class alone */
     uint8_t class;
-    bool same;            /* cohorts matter; otherwise all rows count as one group */
+    bool same;            /* sameness counts; otherwise all rows are as one cohort */
     uint32_t fit[LAYERS]; /* rows that fit */
     uint16_t group_max;   /* highest topology group among them */
     uint32_t n;           /* wanted */
@@ -229,6 +256,7 @@ static void tally_fits(struct choice *c)
 {
     struct placer *p = c->p;
     tallies_start(p);
+    memset(c->fit, 0, sizeof c->fit);
     for (size_t i = 0; i < p->n_fits; i++) {
         const struct place_row *r = &c->rows[p->fits[i]];
         uint32_t t = tally_get(p, c->same ? r->cohort : 0);
@@ -359,6 +387,7 @@ static uint32_t taken_of(const struct placer *p, uint32_t slot)
 
 static void find_split(struct choice *c)
 {
+    c->split = NO_SLOT;
     for (uint32_t slot = 0; slot < c->p->n_tallies * LAYERS; slot++) {
         uint32_t taken = taken_of(c->p, slot);
         if (taken == 0 || taken == c->p->tallies[slot / LAYERS].fit[slot % LAYERS])
@@ -368,18 +397,11 @@ static void find_split(struct choice *c)
     }
 }
 
-/* Shares what is to be taken of the split cohort among the topology groups: those that are in use by
- * whole cohorts, then the largest, at last rows without a group. */
-static void share_topology(struct choice *c)
+/* Shares k rows of those that p->topology counts among the topology groups: those that are in use, then the
+ * largest, at last rows without a group. p->topology then says how many are taken. */
+static void share(struct choice *c, uint32_t k)
 {
     struct placer *p = c->p;
-    for (size_t i = 0; i < p->n_fits; i++) {
-        if (p->slots[i] == c->split)
-            p->topology[c->rows[p->fits[i]].group]++;
-        else if (taken_of(p, p->slots[i]) > 0)
-            p->in_use[c->rows[p->fits[i]].group] = true;
-    }
-    uint32_t k = taken_of(p, c->split);
     for (uint32_t g = NO_GROUP + 1; g <= c->group_max; g++) {
         p->sizes[g - 1] = p->in_use[g] ? 0 : p->topology[g];
         p->topology[g] = p->in_use[g] ? least(p->topology[g], k) : 0;
@@ -391,35 +413,131 @@ static void share_topology(struct choice *c)
     p->topology[NO_GROUP] = k;
 }
 
+static void clear_topology(struct choice *c)
+{
+    size_t n = (size_t)c->group_max + 1;
+    memset(c->p->topology, 0, n * sizeof *c->p->topology);
+    memset(c->p->sound, 0, n * sizeof *c->p->sound);
+    memset(c->p->in_use, 0, n * sizeof *c->p->in_use);
+}
+
+static void share_split(struct choice *c)
+{
+    struct placer *p = c->p;
+    for (size_t i = 0; i < p->n_fits; i++) {
+        const struct place_row *r = &c->rows[p->fits[i]];
+        if (p->slots[i] == c->split) {
+            p->topology[r->group]++;
+            p->sound[r->group] += !r->repaired;
+        } else if (taken_of(p, p->slots[i]) > 0) {
+            p->in_use[r->group] = true;
+        }
+    }
+    share(c, taken_of(p, c->split));
+    for (uint32_t g = NO_GROUP; g <= c->group_max; g++) {
+        p->sound[g] = least(p->sound[g], p->topology[g]);
+        p->topology[g] -= p->sound[g];
+    }
+}
+
+/* Of a topology group, rows on which a remedy was tried lately come last. */
 static bool is_taken(const struct choice *c, size_t i)
 {
     struct placer *p = c->p;
     if (p->slots[i] != c->split)
         return taken_of(p, p->slots[i]) > 0;
-    uint32_t *left = &p->topology[c->rows[p->fits[i]].group];
+    const struct place_row *r = &c->rows[p->fits[i]];
+    uint32_t *left = r->repaired ? &p->topology[r->group] : &p->sound[r->group];
     bool taken = *left > 0;
     *left -= taken;
     return taken;
 }
 
-static void pick(struct choice *c, struct place_answer *out)
+static void pick(struct choice *c, struct plan *out)
 {
     struct placer *p = c->p;
+    uint32_t n = 0;
     out->nodes = mem_alloc(c->n * sizeof *out->nodes);
     find_split(c);
     if (c->split != NO_SLOT)
-        share_topology(c);
-    for (size_t i = 0; i < p->n_fits && out->n < c->n; i++) {
+        share_split(c);
+    for (size_t i = 0; i < p->n_fits && n < c->n; i++) {
         if (!is_taken(c, i))
             continue;
-        out->nodes[out->n++] = p->fits[i];
-        p->in_use[c->rows[p->fits[i]].group] = true;
+        const struct place_row *r = &c->rows[p->fits[i]];
+        out->nodes[n++] = p->fits[i];
+        out->n_repaired += r->repaired;
+        out->ungrouped |= r->group == NO_GROUP;
+        p->in_use[r->group] = true;
     }
-    assert(out->n == c->n);
+    assert(n == c->n);
     for (uint32_t g = NO_GROUP + 1; g <= c->group_max; g++)
         out->n_topology += p->in_use[g];
-    memset(p->topology, 0, ((size_t)c->group_max + 1) * sizeof *p->topology);
-    memset(p->in_use, 0, ((size_t)c->group_max + 1) * sizeof *p->in_use);
+    clear_topology(c);
+}
+
+/* --- the nearest ----------------------------------------------------------------------------------- */
+
+/* Leaves of the rows that fit those in the fewest topology groups that suffice, and returns how many these
+ * are. What all is taken of stays. */
+static uint32_t keep_near(struct choice *c)
+{
+    struct placer *p = c->p;
+    enum layer split = c->fit[PROPER] < c->n ? DRIFTED : PROPER;
+    for (size_t i = 0; i < p->n_fits; i++) {
+        uint16_t g = c->rows[p->fits[i]].group;
+        enum layer layer = p->slots[i] % LAYERS;
+        p->topology[g] += layer == split;
+        p->in_use[g] |= layer < split;
+    }
+    share(c, split == DRIFTED ? c->n - c->fit[PROPER] : c->n);
+    size_t n = 0;
+    for (size_t i = 0; i < p->n_fits; i++) {
+        enum layer layer = p->slots[i] % LAYERS;
+        p->fits[n] = p->fits[i];
+        n += layer < split || (layer == split && p->topology[c->rows[p->fits[i]].group] > 0);
+    }
+    p->n_fits = n;
+    uint32_t groups = 0;
+    for (uint32_t g = NO_GROUP; g <= c->group_max; g++)
+        groups += p->in_use[g] || p->topology[g] > 0;
+    clear_topology(c);
+    return groups;
+}
+
+/* --- the score ------------------------------------------------------------------------------------- */
+
+static uint32_t share_milli(uint32_t part, uint32_t all)
+{
+    return (uint32_t)((uint64_t)least(part, all) * 1000 / all);
+}
+
+/* Counts the nodes of each cohort, and returns the largest number. */
+static uint32_t largest_share(const struct choice *c, const struct plan *plan)
+{
+    struct placer *p = c->p;
+    uint32_t largest = 1;
+    tallies_start(p);
+    for (size_t i = 0; i < c->n; i++) {
+        uint32_t t = tally_get(p, c->rows[plan->nodes[i]].cohort);
+        p->tallies[t].chosen++;
+        if (t > 0 && p->tallies[t].chosen > largest)
+            largest = p->tallies[t].chosen;
+    }
+    return largest;
+}
+
+/* `fewest`: topology groups in which as many nodes can be had. */
+static void score(const struct choice *c, uint32_t fewest, struct plan *p)
+{
+    const uint32_t *weight_milli = policies[c->ask->policy].weight_milli;
+    p->fitness_milli[PLACE_SAMENESS] = share_milli(largest_share(c, p), c->n);
+    p->fitness_milli[PLACE_TOPOLOGY] = share_milli(fewest, p->n_topology + p->ungrouped);
+    p->fitness_milli[PLACE_SOUNDNESS] = share_milli(c->n - p->n_repaired, c->n);
+    uint32_t micro = 0;
+    for (int t = 0; t < PLACE_TERMS; t++)
+        micro += weight_milli[t] * p->fitness_milli[t];
+    p->score_milli = micro / 1000;
 }
 
 /* --- the answer ------------------------------------------------------------------------------------ */
@@ -435,20 +553,71 @@ static int by_rank(const void *a, const void *b)
     return x->cohort < y->cohort ? -1 : x->cohort > y->cohort;
 }
 
-static void describe(const struct choice *c, struct place_answer *out)
+static void describe(const struct choice *c, struct plan *plan, struct place_answer *out)
 {
     struct placer *p = c->p;
-    tallies_start(p);
-    for (size_t i = 0; i < out->n; i++)
-        p->tallies[tally_get(p, c->rows[out->nodes[i]].cohort)].chosen++;
+    out->score_milli = plan->score_milli;
+    for (int t = 0; t < PLACE_TERMS; t++)
+        out->terms[t] =
+            (struct place_score){plan->fitness_milli[t], policies[c->ask->policy].weight_milli[t]};
+    out->n_topology = plan->n_topology;
+    largest_share(c, plan);
     out->groups = mem_alloc(p->n_tallies * sizeof *out->groups);
     for (uint32_t i = 0; i < p->n_tallies; i++)
         if (p->tallies[i].chosen > 0)
             out->groups[out->n_groups++] = (struct place_group){p->tallies[i].cohort, p->tallies[i].chosen};
     qsort(out->groups, out->n_groups, sizeof *out->groups, by_rank);
-    uint32_t largest = out->groups[0].cohort ? out->groups[0].n : 1;
-    out->f9_milli = (uint32_t)((uint64_t)largest * 1000 / c->n); /* no more were chosen than asked for */
     out->passed[PASS_NONE] -= c->n;
+    out->n = c->n;
+    out->nodes = plan->nodes;
+    plan->nodes = NULL;
+}
+
+static int go_same(struct choice *c, struct plan *same, struct err *e)
+{
+    int rc = 0;
+    if (c->ask->require_conformance)
+        rc = take_one_cohort(c, e);
+    else
+        take_same(c);
+    if (rc == 0)
+        pick(c, same);
+    return rc;
+}
+
+static void go_near(struct choice *c, struct plan *near)
+{
+    tally_fits(c);
+    take_same(c);
+    pick(c, near);
+}
+
+/* For one node, and where sameness has no weight, only nearness counts. */
+static bool is_sameness_asked(const struct place_ask *ask)
+{
+    return ask->n > 1 && (ask->require_conformance || policies[ask->policy].weight_milli[PLACE_SAMENESS] > 0);
+}
+
+static int choose(struct choice *c, struct place_answer *out, struct err *e)
+{
+    struct plan same = {0}, near = {0};
+    c->same = is_sameness_asked(c->ask);
+    tally_fits(c);
+    int rc = c->same ? go_same(c, &same, e) : 0;
+    size_t n_fits = c->p->n_fits;
+    uint32_t fewest = rc == 0 ? keep_near(c) : 0;
+    bool one_cohort = c->n > 1 && c->ask->require_conformance;
+    if (rc == 0 && !one_cohort && !(same.nodes && c->p->n_fits == n_fits))
+        go_near(c, &near);
+    if (same.nodes)
+        score(c, fewest, &same);
+    if (near.nodes)
+        score(c, fewest, &near);
+    if (rc == 0)
+        describe(c, same.nodes && (!near.nodes || same.score_milli >= near.score_milli) ? &same : &near, out);
+    free(same.nodes);
+    free(near.nodes);
+    return rc;
 }
 
 int place_choose(struct placer *p, const struct place_row *rows, size_t n_rows, const struct place_ask *ask,
@@ -457,10 +626,7 @@ int place_choose(struct placer *p, const struct place_row *rows, size_t n_rows, 
     place_answer_fini(out);
     if (ask->n == 0)
         return err_set(e, -EINVAL, "no nodes are asked for");
-    bool many = ask->n > 1;
-    struct choice c = {
-        .p = p, .rows = rows, .ask = ask, .split = NO_SLOT, .hard = policies[ask->policy].hard};
-    c.same = many && (ask->require_conformance || policies[ask->policy].weight_milli > 0);
+    struct choice c = {.p = p, .rows = rows, .ask = ask, .hard = policies[ask->policy].hard};
     c.one_class = ask->class >= 0;
     c.class = (uint8_t)(ask->class < UINT8_MAX ? ask->class : UINT8_MAX);
     make_room(p, n_rows);
@@ -468,15 +634,5 @@ int place_choose(struct placer *p, const struct place_row *rows, size_t n_rows, 
     if (ask->n > p->n_fits)
         return refuse_number(&c, out->passed, e);
     c.n = (uint32_t)ask->n;
-    tally_fits(&c);
-    int rc = 0;
-    if (many && ask->require_conformance)
-        rc = take_one_cohort(&c, e);
-    else
-        take_same(&c);
-    if (rc < 0)
-        return rc;
-    pick(&c, out);
-    describe(&c, out);
-    return 0;
+    return choose(&c, out, e);
 }

@@ -9,27 +9,34 @@
 #include <stdint.h>
 
 /*
- * Which nodes for new work. What comes first decides; the rest chooses among what is left equal:
+ * Which nodes for new work:
  *
  *   1. the constraints
  *   2. as few drifted nodes as possible: none while the others suffice
- *   3. sameness, where the policy gives it a weight: the largest cohort that fits; when none does, the
- *      largest are merged until there are enough, so that the penalty weight * (1 - f9) is the least
- *      and the cohorts are few. Nodes without a cohort come last
- *   4. the topology: within the cohort that is not taken whole, groups that are in use anyway, then the
- *      largest, at last nodes without a group
+ *   3. of two sets of nodes the one with the better score: the nearest, which lies in as few topology groups
+ *      as can be, and the most alike, which takes the largest cohort that fits, or merges the largest until
+ *      there are enough, and lies in as few topology groups as that leaves. Among equals the second
+ *   4. within a topology group, nodes on which a remedy was tried within a day come last
  *   5. the order of the rows
  *
- * Nothing else costs anything here, so that every weight above zero gives the same nodes; with zero,
- * and for one node, step 3 is left out. With require_conformance sameness comes before step 2.
+ * The score is the sum over term.tbl of weight * fitness, with the weights of the policy. With
+ * require_conformance the nodes are of one cohort, whatever that costs, also before step 2.
  * Deterministic: the same state gives the same nodes, in the same order.
  *
  * Conformance fitness (f9 of the Lattice documents): largest group among the chosen / requested, at
  * most 1, and 1 for one node. A node without a cohort is a group of one.
  */
 
+enum place_term {
+#define PLACE_TERM(symbol, name, what) PLACE_##symbol,
+#include "place/term.tbl"
+#undef PLACE_TERM
+    PLACE_TERMS
+};
+const char *place_term_name(enum place_term t); /* "sameness" */
+
 enum place_policy {
-#define PLACE_POLICY(symbol, name, weight_milli, hard, what) PLACE_##symbol,
+#define PLACE_POLICY(symbol, name, sameness, topology, soundness, hard, what) PLACE_##symbol,
 #include "place/policy.tbl"
 #undef PLACE_POLICY
     PLACE_POLICIES
@@ -57,6 +64,7 @@ struct place_row {
     uint8_t pass;    /* PASS_NONE, or why it takes no work whoever asks */
     bool drifted;    /* less preferred; never for a hard policy */
     bool unproven;   /* conformance unknown: never for a hard policy */
+    bool repaired;   /* a remedy was tried on it within a day */
 };
 
 struct place_ask {
@@ -72,11 +80,16 @@ struct place_group {
     uint32_t n; /* chosen of it */
 };
 
+struct place_score {
+    uint32_t fitness_milli, weight_milli;
+};
+
 /* Zero-initialise; place_answer_fini. May be used again. */
 struct place_answer {
     size_t n;
-    uint32_t *nodes;   /* row numbers, ascending */
-    uint32_t f9_milli; /* 1000: all the same */
+    uint32_t *nodes;      /* row numbers, ascending */
+    uint32_t score_milli; /* the sum of weight * fitness */
+    struct place_score terms[PLACE_TERMS];
     size_t n_groups;
     struct place_group
         *groups; /* most nodes first, then by number; COHORT_NONE once, at the end, for all groups of one */

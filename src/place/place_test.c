@@ -13,7 +13,8 @@
 
 /*
  * A situation is a row for each node: its cohort (a letter; '-' for none), its topology group (digits; 0
- * for none), then what is special: 'd' drifted, 'u' unproven, 'b' busy, 'x' not asked for, 'k' of class 1;
+ * for none), then what is special: 'd' drifted, 'u' unproven, 'b' busy, 'x' not asked for, 'k' of class 1,
+ * 'r' repaired lately;
  * "*8" for eight such rows.
  *
  * An ask is a policy, a number, and perhaps "one" (conformance is required) and "k" (class 1 alone).
@@ -40,6 +41,7 @@ static void add_rows(struct situation *s, const char *word)
         r.drifted |= *p == 'd';
         r.unproven |= *p == 'u';
         r.class |= *p == 'k';
+        r.repaired |= *p == 'r';
         among &= *p != 'x';
         if (*p == 'b')
             r.pass = PASS_BUSY;
@@ -89,7 +91,7 @@ static void write_rows(const struct place_answer *a, struct text *t)
 static void write_plan(const struct place_answer *a, struct text *t)
 {
     write_rows(a, t);
-    text_printf(t, " f9=%u", a->f9_milli);
+    text_printf(t, " f9=%u", a->terms[PLACE_SAMENESS].fitness_milli);
     for (size_t i = 0; i < a->n_groups; i++)
         text_printf(t, " %c%u", a->groups[i].cohort ? (char)('A' + a->groups[i].cohort - 1) : '-',
                     a->groups[i].n);
@@ -213,10 +215,45 @@ static void test_merged_cohorts_stay_in_groups_that_are_in_use(void **state)
     plans("A1*2 A2*2 B3*2 B2 B1", "hpc 6", "1-4,7-8 f9=666 A4 B2 in 2");
 }
 
-static void test_sameness_stands_above_topology(void **state)
+static void test_the_weights_decide_between_sameness_and_topology(void **state)
 {
-    plans("A1 B1*3 A2 A3 A4", "hpc 4", "1,5-7 f9=1000 A4 in 4");
-    plans("A1 B1*3 A2 A3 A4", "service 4", "1,5-7 f9=1000 A4 in 4");
+    /* four alike in four groups: 0.25 of topology lost thrice; or three of four alike in one: 0.25 of
+     * sameness lost */
+    plans("A1 B1*3 A2 A3 A4", "service 4", "1-4 f9=750 B3 A1 in 1");
+    plans("A1 B1*3 A2 A3 A4", "ml 4", "1-4 f9=750 B3 A1 in 1");
+    /* six alike in two groups, or three and three in one: half of either is lost */
+    plans("A1*3 B1*3 A2*3", "ml 6", "1-3,7-9 f9=1000 A6 in 2");
+    plans("A1*3 B1*3 A2*3", "hpc 6", "1-6 f9=500 A3 B3 in 1");
+    plans("A1*3 B1*3 A2*3", "service 6", "1-6 f9=500 A3 B3 in 1");
+    plans("A1*3 B1*3 A2*3", "hpc 6 one", "1-3,7-9 f9=1000 A6 in 2");
+}
+
+static void test_nodes_that_were_repaired_lately_come_last_in_their_group(void **state)
+{
+    plans("A1r*2 A1*3", "hpc 3", "3-5 f9=1000 A3 in 1");
+    plans("A1r*2 A1*3", "hpc 4", "1,3-5 f9=1000 A4 in 1");
+    plans("A1r*4 A2*3", "hpc 3", "1-3 f9=1000 A3 in 1"); /* the group comes first */
+    plans("A0r B0", "interactive 1", "2 f9=1000 B1 in 0");
+    plans("A0r B0 A0r C0", "service 2", "1,3 f9=1000 A2 in 0"); /* and so does the cohort */
+}
+
+static void test_the_score_is_the_sum_of_its_terms(void **state)
+{
+    static struct situation s;
+    struct place_answer a = {0};
+    read_situation("A1*3 B1*3 A2r*3", &s);
+    struct place_ask ask = read_ask("ml 6", &s);
+    struct placer *p = placer_create();
+    assert_int_equal(place_choose(p, s.rows, s.n, &ask, &a, NULL), 0);
+    assert_int_equal(a.terms[PLACE_SAMENESS].fitness_milli, 1000);
+    assert_int_equal(a.terms[PLACE_SAMENESS].weight_milli, 250);
+    assert_int_equal(a.terms[PLACE_TOPOLOGY].fitness_milli, 500);
+    assert_int_equal(a.terms[PLACE_TOPOLOGY].weight_milli, 150);
+    assert_int_equal(a.terms[PLACE_SOUNDNESS].fitness_milli, 500);
+    assert_int_equal(a.terms[PLACE_SOUNDNESS].weight_milli, 100);
+    assert_int_equal(a.score_milli, 250 + 75 + 50);
+    place_answer_fini(&a);
+    placer_destroy(p);
 }
 
 static void test_without_weight_only_the_topology_counts(void **state)
@@ -384,13 +421,14 @@ static void test_reasons_have_names(void **state)
 
 enum { SMALL = 10 };
 
-static void random_situation(struct situation *s, unsigned *seed)
+static void random_situation(struct situation *s, unsigned *seed, unsigned groups)
 {
     s->n = 1 + (size_t)rand_r(seed) % SMALL;
     for (size_t i = 0; i < s->n; i++) {
         s->among[i] = rand_r(seed) % 12 > 0;
         s->rows[i] = (struct place_row){.cohort = (uint32_t)rand_r(seed) % 4,
-                                        .group = (uint16_t)(rand_r(seed) % 4),
+                                        .group = (uint16_t)((unsigned)rand_r(seed) % groups),
+                                        .repaired = rand_r(seed) % 4 == 0,
                                         .pass = rand_r(seed) % 12 ? PASS_NONE : PASS_BUSY,
                                         .drifted = rand_r(seed) % 4 == 0};
     }
@@ -429,14 +467,15 @@ static bool better(struct merit a, struct merit b)
     return a.missing != b.missing ? a.missing < b.missing : a.cohorts < b.cohorts;
 }
 
-/* Against all sets of as many nodes: none has fewer drifted nodes, then a better f9, then fewer cohorts. */
+/* Where all nodes are as near, against all sets of as many nodes: none has fewer drifted nodes, then a better
+ * f9, then fewer cohorts. */
 static void test_no_other_set_of_nodes_is_better(void **state)
 {
     static struct situation s;
     unsigned seed = 13, chosen = 0;
     struct placer *p = placer_create();
     for (int round = 0; round < 1500; round++) {
-        random_situation(&s, &seed);
+        random_situation(&s, &seed, 1);
         struct place_ask ask = {.n = 1 + (size_t)rand_r(&seed) % s.n,
                                 .class = -1,
                                 .among = s.among,
@@ -462,6 +501,61 @@ static void test_no_other_set_of_nodes_is_better(void **state)
     placer_destroy(p);
 }
 
+static unsigned places_of(const struct situation *s, unsigned set)
+{
+    unsigned seen = 0;
+    for (unsigned i = 0; i < s->n; i++)
+        if (set >> i & 1)
+            seen |= 1U << s->rows[i].group;
+    return (unsigned)__builtin_popcount(seen);
+}
+
+static unsigned repaired_of(const struct situation *s, unsigned set)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < s->n; i++)
+        n += (set >> i & 1) && s->rows[i].repaired;
+    return n;
+}
+
+/* What the answer says of its nodes is true. Of all sets with as few drifted nodes none lies in fewer groups
+ * than it says, where all nodes are in one. */
+static void test_the_terms_are_true(void **state)
+{
+    static struct situation s;
+    unsigned seed = 31, in_more = 0;
+    struct placer *p = placer_create();
+    for (int round = 0; round < 1500; round++) {
+        random_situation(&s, &seed, 4);
+        struct place_ask ask = {.n = 1 + (size_t)rand_r(&seed) % s.n,
+                                .class = -1,
+                                .among = s.among,
+                                .policy = rand_r(&seed) % 2 ? PLACE_ML : PLACE_SERVICE};
+        struct place_answer a = {0};
+        unsigned fit = 0, set = 0, fewest = 4, n = (unsigned)ask.n;
+        for (unsigned i = 0; i < s.n; i++)
+            fit |= (unsigned)(s.among[i] && s.rows[i].pass == PASS_NONE) << i;
+        for (unsigned i = 0; i < s.n; i++)
+            s.rows[i].group++;
+        if (place_choose(p, s.rows, s.n, &ask, &a, NULL) < 0)
+            continue;
+        for (size_t i = 0; i < a.n; i++)
+            set |= 1U << a.nodes[i];
+        struct merit mine = merit_of(&s, set, true);
+        for (unsigned other = 1; other < 1U << s.n; other++)
+            if ((other & ~fit) == 0 && (unsigned)__builtin_popcount(other) == n &&
+                merit_of(&s, other, false).drifted == mine.drifted && places_of(&s, other) < fewest)
+                fewest = places_of(&s, other);
+        assert_int_equal(a.terms[PLACE_SAMENESS].fitness_milli, (n - mine.missing) * 1000 / n);
+        assert_int_equal(a.terms[PLACE_TOPOLOGY].fitness_milli, fewest * 1000 / places_of(&s, set));
+        assert_int_equal(a.terms[PLACE_SOUNDNESS].fitness_milli, (n - repaired_of(&s, set)) * 1000 / n);
+        in_more += places_of(&s, set) > fewest;
+        place_answer_fini(&a);
+    }
+    assert_true(in_more > 20);
+    placer_destroy(p);
+}
+
 static void test_nothing_is_left_of_the_calls_before(void **state)
 {
     static struct situation s;
@@ -469,7 +563,7 @@ static void test_nothing_is_left_of_the_calls_before(void **state)
     struct placer *used = placer_create();
     CLEANUP_TEXT struct text first = {0}, second = {0};
     for (int round = 0; round < 1000; round++) {
-        random_situation(&s, &seed);
+        random_situation(&s, &seed, 4);
         struct place_ask ask = {.n = 1 + (size_t)rand_r(&seed) % s.n,
                                 .class = -1,
                                 .among = s.among,
@@ -504,7 +598,7 @@ static void write_worth(struct placer *p, const struct situation *s, const struc
     struct place_answer a = {0};
     int rc = place_choose(p, s->rows, s->n, ask, &a, NULL);
     text_clear(t);
-    text_printf(t, "%d f9=%u", rc, a.f9_milli);
+    text_printf(t, "%d f9=%u", rc, a.terms[PLACE_SAMENESS].fitness_milli);
     for (size_t i = 0; i < a.n_groups; i++)
         text_printf(t, " %s%u", a.groups[i].cohort ? "" : "-", a.groups[i].n);
     for (int i = 0; i < PASSES; i++)
@@ -519,7 +613,7 @@ static void test_the_order_of_the_rows_changes_nothing_but_their_numbers(void **
     struct placer *p = placer_create();
     CLEANUP_TEXT struct text before = {0}, after = {0};
     for (int round = 0; round < 2000; round++) {
-        random_situation(&s, &seed);
+        random_situation(&s, &seed, 1);
         struct place_ask ask = {.n = 1 + (size_t)rand_r(&seed) % s.n,
                                 .class = -1,
                                 .among = s.among,
@@ -539,7 +633,7 @@ static void test_the_numbers_of_cohorts_change_nothing(void **state)
     unsigned seed = 19;
     struct placer *p = placer_create();
     for (int round = 0; round < 500; round++) {
-        random_situation(&s, &seed);
+        random_situation(&s, &seed, 4);
         struct place_ask ask = {.n = 1 + (size_t)rand_r(&seed) % s.n, .class = -1, .among = s.among};
         struct place_answer a = {0}, b = {0};
         int rc = place_choose(p, s.rows, s.n, &ask, &a, NULL);
@@ -566,7 +660,9 @@ int main(void)
         cmocka_unit_test(test_drifted_nodes_join_the_cohort_that_becomes_largest),
         cmocka_unit_test(test_then_the_topology_with_the_largest_group_first),
         cmocka_unit_test(test_merged_cohorts_stay_in_groups_that_are_in_use),
-        cmocka_unit_test(test_sameness_stands_above_topology),
+        cmocka_unit_test(test_the_weights_decide_between_sameness_and_topology),
+        cmocka_unit_test(test_nodes_that_were_repaired_lately_come_last_in_their_group),
+        cmocka_unit_test(test_the_score_is_the_sum_of_its_terms),
         cmocka_unit_test(test_without_weight_only_the_topology_counts),
         cmocka_unit_test(test_one_node_is_always_the_same_as_itself),
         cmocka_unit_test(test_one_cohort_or_nothing),
@@ -581,6 +677,7 @@ int main(void)
         cmocka_unit_test(test_policies_have_names),
         cmocka_unit_test(test_reasons_have_names),
         cmocka_unit_test(test_no_other_set_of_nodes_is_better),
+        cmocka_unit_test(test_the_terms_are_true),
         cmocka_unit_test(test_nothing_is_left_of_the_calls_before),
         cmocka_unit_test(test_the_order_of_the_rows_changes_nothing_but_their_numbers),
         cmocka_unit_test(test_the_numbers_of_cohorts_change_nothing),

@@ -300,6 +300,15 @@ static bool takes_work(const struct watch *w, const struct member *m, const stru
     return lifecycle_schedulable(&f, NULL);
 }
 
+/* What was repaired lately is likelier to fail than what was not. */
+static const struct span LATELY = {INT64_C(86400) * 1000000000};
+
+static bool was_repaired(const struct watch *w, const struct member *m)
+{
+    const struct repair *r = member_repairs(m);
+    return r && r->n_attempts > 0 && w->wall.ns - r->attempts[r->n_attempts - 1].at.ns < LATELY.ns;
+}
+
 void row_refresh(struct watch *w, const struct member *m)
 {
     watch_of(w, m);
@@ -311,6 +320,7 @@ void row_refresh(struct watch *w, const struct member *m)
     r->class = (uint8_t)(m->class > UINT8_MAX ? UINT8_MAX : m->class);
     r->drifted = shown == CONFORMANCE_DRIFTED;
     r->unproven = shown == CONFORMANCE_UNKNOWN;
+    r->repaired = was_repaired(w, m);
     r->pass = (uint8_t)(!a.listed                      ? PASS_UNLISTED
                         : !takes_work(w, m, &a, shown) ? PASS_UNSCHEDULABLE
                         : work == WORK_BUSY            ? PASS_BUSY
