@@ -266,6 +266,18 @@ static void say_operation(const json_t *o, struct text *t)
         text_printf(t, ": %.256s", text);
 }
 
+/* A person is told that their hold was lost for a moment, in the journal that everybody reads. */
+static void say_lost(const json_t *was, const json_t *is, struct text *t)
+{
+    const json_t *before = json_object_get(was, "lost"), *now = json_object_get(is, "lost");
+    if (now && !json_equal(before, now))
+        text_printf(t, "; Fettle's write undid somebody's of that moment, which is to be put back: %s",
+                    json_text(now, "reason"));
+    else if (before && !now)
+        text_printf(t, "; somebody holds it again, after a write of Fettle's undid this: %s",
+                    json_text(before, "reason"));
+}
+
 /* is NULL: the record goes, and before it said `was`. */
 static void say_slurm(const json_t *was, const json_t *is, struct text *t)
 {
@@ -289,6 +301,7 @@ static void say_slurm(const json_t *was, const json_t *is, struct text *t)
         text_add(t, ", with a reservation for Fettle");
     if (is && json_is_true(json_object_get(is, "refused")))
         text_add(t, ", its reservation deleted by a person");
+    say_lost(was, is, t);
 }
 
 /* What came of the reboot before says nothing about this one. */

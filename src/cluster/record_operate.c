@@ -8,7 +8,12 @@
 #include <errno.h>
 #include <string.h>
 
-enum { RUN_BYTES_MAX = 2048, SLURM_START_BYTES_MAX = 63 };
+enum {
+    RUN_BYTES_MAX = 2048,
+    SLURM_START_BYTES_MAX = 63,
+    SLURM_PLACE_BYTES_MAX = 47,
+    SLURM_LOST_BYTES_MAX = 511
+};
 
 static int check_id(const json_t *o, const char *key, bool needed, struct err *e)
 {
@@ -65,22 +70,38 @@ int check_operate(const json_t *o, struct err *e)
     return check_operate_done(json_object_get(o, "done"), e);
 }
 
+/* What somebody wrote into Slurm, and a write of Fettle's undid. */
+static int check_lost(const json_t *o, struct err *e)
+{
+    static const char *const keys[] = {"reason", "how"};
+    const char *reason, *how;
+    if (!o)
+        return 0;
+    return json_only_keys(o, keys, 2, e) < 0 ||
+                   record_clause(o, "reason", SLURM_LOST_BYTES_MAX, &reason, e) < 0 ||
+                   json_take_string(o, "how", &how, e) < 0
+               ? -EINVAL
+               : 0;
+}
+
 int check_slurm(const json_t *o, struct err *e)
 {
-    static const char *const keys[] = {"id",          "claim",     "state",   "at",
-                                       "reservation", "slurmctld", "refused", "reboot"};
+    static const char *const keys[] = {"id",        "claim",   "state",  "at",  "reservation",
+                                       "slurmctld", "refused", "reboot", "log", "lost"};
     static const char *const states[] = {"draining",   "drained",    "foreign",
                                          "overridden", "undraining", "reserved"};
-    const char *state, *start;
+    const char *state, *start, *place;
     uint64_t id, at;
     bool reservation, refused, reboot;
-    if (json_only_keys(o, keys, 8, e) < 0 || record_time(o, "id", &id, e) < 0 ||
+    if (json_only_keys(o, keys, 10, e) < 0 || record_time(o, "id", &id, e) < 0 ||
         check_id(o, "claim", false, e) < 0 || json_take_string(o, "state", &state, e) < 0 ||
         record_time(o, "at", &at, e) < 0 || json_take_bool(o, "reservation", &reservation, e) < 0 ||
         (json_object_get(o, "refused") && json_take_bool(o, "refused", &refused, e) < 0) ||
         (json_object_get(o, "reboot") && json_take_bool(o, "reboot", &reboot, e) < 0) ||
         (json_object_get(o, "slurmctld") &&
-         record_clause(o, "slurmctld", SLURM_START_BYTES_MAX, &start, e) < 0))
+         record_clause(o, "slurmctld", SLURM_START_BYTES_MAX, &start, e) < 0) ||
+        (json_object_get(o, "log") && record_clause(o, "log", SLURM_PLACE_BYTES_MAX, &place, e) < 0) ||
+        check_lost(json_object_get(o, "lost"), e) < 0)
         return -EINVAL;
     for (size_t i = 0; i < sizeof states / sizeof states[0]; i++)
         if (strcmp(state, states[i]) == 0)

@@ -499,6 +499,22 @@ static void test_slurm(void **state)
                           "'reservation':false,'refused':true}}"),
                    NULL),
         "lx01: Slurm: reserved for Fettle, its reservation deleted by a person\n"));
+    assert_non_null(strstr(
+        world_tell(w, COMMAND_EFFECT, "",
+                   quoted("{'key':'effect/slurm.lx01','done':{'claim':'1.5','state':'undraining','at':'7',"
+                          "'reservation':false,'log':'47:11','lost':{'reason':'fan, Di','how':'fail'}}}"),
+                   NULL),
+        "lx01: Slurm: Fettle's drain is being taken back; Fettle's write undid somebody's of that moment, "
+        "which is "
+        "to be put back: fan, Di\n"));
+    assert_non_null(strstr(
+        world_tell(w, COMMAND_EFFECT, "",
+                   quoted("{'key':'effect/slurm.lx01','done':{'claim':'1.5','state':'undraining','at':'7',"
+                          "'reservation':false,'log':'47:11'}}"),
+                   NULL),
+        "lx01: Slurm: Fettle's drain is being taken back; somebody holds it again, after a write of Fettle's "
+        "undid "
+        "this: fan, Di\n"));
     assert_string_equal(
         world_tell(w, COMMAND_EFFECT, "", quoted("{'key':'effect/slurm.lx01','done':null}"), NULL),
         "effect/slurm.lx01 = gone\nlx01: Slurm: Fettle's drain is taken back\n");

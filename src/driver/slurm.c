@@ -65,7 +65,6 @@ void node_drop(struct slurm *s, struct node *n)
     node_close(s, n);
     HASH_DEL(s->nodes, n);
     free(n->row_text);
-    free(n->lost);
     free(n->reservation);
     free(n->said);
     free(n->name);
@@ -262,6 +261,10 @@ void slurm_turn(struct slurm *s)
         wake_at(s, s->retry_at);
         return;
     }
+    if (s->has_losses && writing_restore(s, now)) {
+        wake_at(s, mono_add(now, span_s(RETRY_S)));
+        return;
+    }
     take_marks(s);
     writing_plan_fresh(s, now);
     if (writing_next(s, now))
@@ -338,6 +341,7 @@ void slurm_effect(struct slurm *s, const char *key, const char *value)
     if (strncmp(key, key_prefix, sizeof key_prefix - 1) != 0)
         return;
     struct node *n = node_get(s, key + sizeof key_prefix - 1);
+    n->is_inherited = !n->said;
     free(STEAL(n->said));
     n->record = (struct slurm_record){0};
     if (value && slurm_record_read(value, &n->record, &e) < 0)

@@ -39,11 +39,12 @@ struct node {
     enum slurm_act act, tried; /* what is to be done; what was done last */
     unsigned tries;            /* how often without success */
     struct mono not_before;
-    bool is_marked;          /* wants may have changed */
-    bool was_seen;           /* in the reading before */
-    bool is_changed;         /* something else is wanted since it was read */
-    bool is_written;         /* since it was read */
-    struct slurm_lost *lost; /* of somebody's, by our last write; NULL: nothing */
+    bool is_marked;    /* wants may have changed */
+    bool was_seen;     /* in the reading before */
+    bool is_changed;   /* something else is wanted since it was read */
+    bool is_written;   /* since it was read */
+    bool is_inherited; /* its record is of a driver before this one, and the log was not looked at for it */
+    bool is_lost_now;  /* by our last write: what was lost is put back as soon as the record says so */
     bool is_kept;    /* of the batch: it was read by name, and right before a write, the same follows of it */
     bool was_pasted; /* its reason was seen to have the token of another node's claim, and stands */
     bool is_asked;   /* who holds it is to be read */
@@ -77,7 +78,7 @@ struct slurm {
     unsigned failed_readings;
     bool is_regular; /* the reading under way is of all nodes */
     bool is_vague;   /* of the reservations one was not understood, as last read */
-    bool has_read, has_marks, is_away;
+    bool has_read, has_marks, has_losses, is_away;
     /* What goes on a slice a turn, while `slices` is active: each node from `at` on, then the end. */
     uv_idle_t *slices;
     struct node *at;
@@ -141,6 +142,8 @@ void writing_plan(struct slurm *s, struct node *n);
 void writing_plan_fresh(struct slurm *s, struct mono now);
 /* What was written came about, or something else is to be done by now. */
 void writing_settle(struct node *n);
+/* Puts back what the last write undid, once the records say it; whether that is under way. */
+bool writing_restore(struct slurm *s, struct mono now);
 struct mono writing_time(const struct slurm *s, const struct node *n); /* when it may be written */
 bool writing_may(const struct slurm *s, const struct node *n, struct mono now);
 /* Writes what is most urgent; whether there was anything that may be written now. */

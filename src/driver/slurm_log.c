@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,16 @@ void slurm_read_log_path(const char *config, char out[static SLURM_LOG_PATH_BYTE
     out[is_path ? n : 0] = '\0';
 }
 
+static int open_log(const char *path, struct stat *st)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0 && fstat(fd, st) == 0 && S_ISREG(st->st_mode))
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
 void slurm_log_close(struct slurm_log *l)
 {
     if (l->fd >= 0)
@@ -37,13 +48,10 @@ bool slurm_log_mark(struct slurm_log *l)
     slurm_log_close(l);
     if (!*l->path)
         return false;
-    l->fd = open(l->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (l->fd >= 0 && fstat(l->fd, &st) == 0 && S_ISREG(st.st_mode)) {
+    l->fd = open_log(l->path, &st);
+    if (l->fd >= 0)
         l->at = st.st_size;
-        return true;
-    }
-    slurm_log_close(l);
-    return false;
+    return l->fd >= 0;
 }
 
 static void add_file(int fd, off_t at, struct text *t)
@@ -66,11 +74,38 @@ char *slurm_log_since(const struct slurm_log *l)
         return NULL;
     text_add(&t, "");
     add_file(l->fd, l->at, &t);
-    int fd = open(l->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd >= 0 && fstat(fd, &now) == 0 && S_ISREG(now.st_mode) && now.st_ino != old.st_ino)
+    int fd = open_log(l->path, &now);
+    if (fd >= 0 && now.st_ino != old.st_ino)
         add_file(fd, 0, &t);
     if (fd >= 0)
         close(fd);
+    return text_take(&t);
+}
+
+void slurm_log_place(const struct slurm_log *l, char out[static SLURM_LOG_PLACE_BYTES])
+{
+    struct stat st;
+    int fd = *l->path ? open_log(l->path, &st) : -1;
+    out[0] = '\0';
+    if (fd < 0)
+        return;
+    snprintf(out, SLURM_LOG_PLACE_BYTES, "%ju:%jd", (uintmax_t)st.st_ino, (intmax_t)st.st_size);
+    close(fd);
+}
+
+/* Of one that was rotated since, all of the new file. */
+char *slurm_log_from(const struct slurm_log *l, const char *place)
+{
+    struct text t = {0};
+    struct stat st;
+    uintmax_t inode;
+    intmax_t at;
+    int fd = sscanf(place, "%ju:%jd", &inode, &at) == 2 ? open_log(l->path, &st) : -1;
+    if (fd < 0)
+        return NULL;
+    text_add(&t, "");
+    add_file(fd, inode == st.st_ino && at >= 0 && at <= st.st_size ? (off_t)at : 0, &t);
+    close(fd);
     return text_take(&t);
 }
 
@@ -88,62 +123,63 @@ static bool starts(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* What became of somebody's write, so far. */
+/* What became of the writes to a node, so far. */
 struct trace {
-    struct slurm_lost theirs; /* reason "": none is there */
-    bool is_over;             /* a reason of ours came behind it */
-    unsigned undrains;        /* as often the drain was taken back since */
-    bool was_restored;        /* their reason that was put back was seen */
+    struct slurm_lost theirs; /* it stands; reason "": none does */
+    struct slurm_lost lost;   /* by a write of ours */
+    bool is_ours;             /* a reason of ours is the last line: the state behind it is ours, too */
 };
 
 static void take_reason(struct trace *t, const char *reason, const char *owner, const char *restored)
 {
     char claim[SLURM_CLAIM_BYTES];
-    bool is_put_back = restored && strcmp(reason, restored) == 0 && t->was_restored;
-    t->was_restored |= restored && strcmp(reason, restored) == 0;
-    if (is_put_back && strcmp(t->theirs.reason, reason) == 0) {
-        t->theirs.reason[0] = '\0';
-    } else if (is_put_back || slurm_read_claim(reason, owner, claim) ||
-               strcmp(reason, "Not responding") == 0) {
-        t->is_over = true;
-    } else {
-        *t = (struct trace){.was_restored = t->was_restored};
-        snprintf(t->theirs.reason, sizeof t->theirs.reason, "%s", reason);
-    }
+    bool is_put_back = restored && strcmp(reason, restored) == 0 && strcmp(t->lost.reason, restored) == 0;
+    t->is_ours = slurm_read_claim(reason, owner, claim) || strcmp(reason, "Not responding") == 0;
+    if (is_put_back)
+        t->lost = (struct slurm_lost){.reason = ""};
+    if ((is_put_back || t->is_ours) && *t->theirs.reason)
+        t->lost = t->theirs;
+    t->theirs = (struct slurm_lost){.reason = ""};
+    if (!t->is_ours)
+        memcpy(t->theirs.reason, reason, strlen(reason) + 1);
 }
 
 static void take_state(struct trace *t, const char *state)
 {
-    if (!*t->theirs.reason)
-        return;
+    bool is_undrain = starts(state, "IDLE") || starts(state, "MIXED") || starts(state, "ALLOCATED");
+    if (is_undrain && !t->is_ours) /* a person took it back, theirs or ours */
+        *t = (struct trace){.is_ours = false};
+    t->is_ours = false;
     if (starts(state, "FAIL"))
-        t->theirs.is_fail = true;
-    else if (starts(state, "IDLE")) /* which takes FAIL away, too */
-        t->undrains++;
-    else if ((starts(state, "MIXED") || starts(state, "ALLOCATED")) && !t->theirs.is_fail)
-        t->undrains++;
+        t->theirs.how = SLURM_LOST_FAIL;
+    else if (starts(state, "DOWN"))
+        t->theirs.how = SLURM_LOST_DOWN;
 }
 
-bool slurm_log_lost(const char *log, const char *node, const char *owner, bool is_undrain,
-                    const char *restored, struct slurm_lost *out)
+bool slurm_log_lost(const char *log, const char *node, const char *owner, const char *restored,
+                    struct slurm_lost *out)
 {
-    struct trace t = {0};
+    struct trace t = {.is_ours = false};
+    char copy[SLURM_LOST_BYTES];
+    if (restored)
+        text_line(t.lost.reason, sizeof t.lost.reason, restored);
     for (const char *line = log; *line;) {
         size_t len = strcspn(line, "\n");
         const char *reason = find_words(line, len, node, "reason set to:");
         const char *state = find_words(line, len, node, "state set to");
         const char *words = reason ? reason : state;
-        char copy[SLURM_LOST_BYTES] = "";
-        if (words)
-            snprintf(copy, sizeof copy, "%.*s", (int)(len - (size_t)(words - line)), words);
+        if (words) {
+            CLEANUP_FREE char *raw = mem_dup_len(words, len - (size_t)(words - line));
+            text_line(copy, sizeof copy, raw);
+        }
         if (reason)
             take_reason(&t, copy, owner, restored);
         else if (state)
             take_state(&t, copy);
         line += len + (line[len] == '\n');
     }
-    *out = t.theirs;
-    if (!*t.theirs.reason || t.undrains > (is_undrain ? 1 : 0))
-        return false;
-    return t.is_over || t.undrains == 1;
+    *out = t.lost;
+    bool is_known = restored && strcmp(t.lost.reason, restored) == 0;
+    bool is_held = *t.theirs.reason && !(restored && strcmp(t.theirs.reason, restored) == 0);
+    return *t.lost.reason && !is_known && !is_held;
 }

@@ -2,7 +2,7 @@
 #ifndef FETTLE_DRIVER_SLURM_LOG_H
 #define FETTLE_DRIVER_SLURM_LOG_H
 
-#include "driver/slurm_read.h"
+#include "driver/slurm_plan.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
  * there.
  */
 
-enum { SLURM_LOG_PATH_BYTES = 1024, SLURM_LOST_BYTES = 1024 };
+enum { SLURM_LOG_PATH_BYTES = 1024 };
 
 struct slurm_log {
     char path[SLURM_LOG_PATH_BYTES]; /* "": slurmctld has none */
@@ -32,16 +32,16 @@ bool slurm_log_mark(struct slurm_log *l);
 char *slurm_log_since(const struct slurm_log *l);
 void slurm_log_close(struct slurm_log *l);
 
-/* A write of somebody's that was lost. */
-struct slurm_lost {
-    char reason[SLURM_LOST_BYTES];
-    bool is_fail; /* it was State=FAIL, and no drain */
-};
+/* Where it ends now, as text that outlives this process; "" when it cannot be read here. */
+enum { SLURM_LOG_PLACE_BYTES = 48 };
+void slurm_log_place(const struct slurm_log *l, char out[static SLURM_LOG_PLACE_BYTES]);
+/* What was written since that place; NULL when nobody knows. The caller frees it. */
+char *slurm_log_from(const struct slurm_log *l, const char *place);
 
-/* Whether the log has a write to this node that ours then undid. is_undrain: ours took a drain back, and
- * otherwise wrote a reason; owner: by which ours are known; restored: the reason of somebody's that was put
- * back since, or NULL. */
-bool slurm_log_lost(const char *log, const char *node, const char *owner, bool is_undrain,
-                    const char *restored, struct slurm_lost *out);
+/* Whether the log has a write to this node by somebody that a write of ours undid, and that does not stand
+ * again. Ours are known by the reason that each of them sets, an undrain's too. restored: the reason of
+ * somebody's that we put back since, or NULL. */
+bool slurm_log_lost(const char *log, const char *node, const char *owner, const char *restored,
+                    struct slurm_lost *out);
 
 #endif

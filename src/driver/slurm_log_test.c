@@ -6,8 +6,10 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -15,51 +17,72 @@
 #define STATE(s) "[2026-11-22T16:00:00.001] update_node: node c1 state set to " s "\n"
 #define THEIRS REASON("mine, Ann") STATE("DRAINED")
 #define OURS REASON("fettle:a1:1.1 [node_problem] x") STATE("DRAINED")
+#define UNDRAIN REASON("fettle:a1:undrain taken back") STATE("IDLE")
+#define RETURN REASON("Not responding") STATE("DOWN")
 
-static void lost_is(const char *log, bool is_undrain, const char *restored, const char *reason)
+static void lost_is(const char *log, const char *restored, const char *reason)
 {
     struct slurm_lost lost;
-    bool is = slurm_log_lost(log, "c1", "a1", is_undrain, restored, &lost);
+    bool is = slurm_log_lost(log, "c1", "a1", restored, &lost);
     assert_string_equal(is ? lost.reason : "nothing", reason);
 }
 
 static void test_what_an_undrain_undid(void **state)
 {
     (void)state;
-    lost_is("", true, NULL, "nothing");
-    lost_is(STATE("IDLE"), true, NULL, "nothing");
-    lost_is(THEIRS STATE("IDLE"), true, NULL, "mine, Ann");
-    lost_is(REASON("mine, Ann") STATE("IDLE"), true, NULL, "mine, Ann"); /* she took our drain over */
-    lost_is(STATE("IDLE") THEIRS, true, NULL, "nothing");                /* it stands */
-    lost_is(THEIRS STATE("IDLE") STATE("IDLE"), true, NULL, "nothing");  /* she took it back herself */
-    lost_is(REASON("fan") STATE("FAIL") STATE("IDLE"), true, NULL, "fan");
-    lost_is(REASON("fan") STATE("FAILING") STATE("MIXED"), true, NULL,
-            "nothing"); /* it stands while work runs */
-    lost_is(REASON("fan") STATE("DOWN") STATE("DOWN"), true, NULL, "nothing");
-    lost_is(THEIRS REASON("Not responding") STATE("DOWN"), true, NULL, "mine, Ann");
-    lost_is("x update_node: node c10 reason set to: a\nx update_node: node c10 state set to IDLE\n", true,
-            NULL, "nothing");
-    lost_is(THEIRS "cut off", true, NULL, "nothing");
+    lost_is("", NULL, "nothing");
+    lost_is(UNDRAIN, NULL, "nothing");
+    lost_is(THEIRS UNDRAIN, NULL, "mine, Ann");
+    lost_is(REASON("mine, Ann") UNDRAIN, NULL, "mine, Ann"); /* she took our drain over */
+    lost_is(THEIRS RETURN, NULL, "mine, Ann");
+    lost_is(UNDRAIN THEIRS, NULL, "nothing");               /* it stands */
+    lost_is(THEIRS STATE("IDLE"), NULL, "nothing");         /* she took it back herself */
+    lost_is(THEIRS STATE("IDLE") UNDRAIN, NULL, "nothing"); /* before ours */
+    lost_is(THEIRS UNDRAIN STATE("IDLE"), NULL, "nothing"); /* and after */
+    lost_is(THEIRS UNDRAIN REASON("Bob's") STATE("DRAINED"), NULL,
+            "nothing"); /* his stands: nothing over it */
+    lost_is("x update_node: node c10 reason set to: a\nx update_node: node c10 state set to IDLE\n", NULL,
+            "nothing");
+    lost_is(THEIRS "cut off", NULL, "nothing");
 }
 
 static void test_what_a_drain_undid(void **state)
 {
     (void)state;
+    lost_is(OURS, NULL, "nothing");
+    lost_is(THEIRS OURS, NULL, "mine, Ann");
+    lost_is(OURS THEIRS, NULL, "nothing");
+    lost_is(THEIRS STATE("IDLE") OURS, NULL, "nothing"); /* she took it back before */
+    lost_is(REASON("fettle:b2:1.1 another Fettle's") STATE("DRAINED") OURS, NULL,
+            "fettle:b2:1.1 another Fettle's");
+}
+
+static enum slurm_lost_how how(const char *log)
+{
     struct slurm_lost lost;
-    lost_is(OURS, false, NULL, "nothing");
-    lost_is(THEIRS OURS, false, NULL, "mine, Ann");
-    lost_is(OURS THEIRS, false, NULL, "nothing");
-    lost_is(THEIRS STATE("IDLE") OURS, false, NULL, "nothing"); /* she took it back before */
-    assert_true(slurm_log_lost(REASON("fan") STATE("FAILED") OURS, "c1", "a1", false, NULL, &lost));
-    assert_true(lost.is_fail);
+    assert_true(slurm_log_lost(log, "c1", "a1", NULL, &lost));
+    return lost.how;
+}
+
+static void test_how_it_is_put_back(void **state)
+{
+    (void)state;
+    assert_int_equal(how(THEIRS UNDRAIN), SLURM_LOST_DRAIN);
+    assert_int_equal(how(REASON("fan") STATE("FAIL*") UNDRAIN), SLURM_LOST_FAIL);
+    assert_int_equal(how(REASON("fan") STATE("FAILING") REASON("fettle:a1:undrain x") STATE("MIXED")),
+                     SLURM_LOST_FAIL);
+    assert_int_equal(how(REASON("fan") STATE("DOWN") REASON("fettle:a1:undrain x") STATE("DOWN")),
+                     SLURM_LOST_DOWN);
 }
 
 static void test_what_putting_back_undid(void **state)
 {
     (void)state;
-    lost_is(THEIRS STATE("IDLE") THEIRS, false, "mine, Ann", "nothing");
-    lost_is(THEIRS STATE("IDLE") REASON("Bob's") STATE("DRAINED") THEIRS, false, "mine, Ann", "Bob's");
-    lost_is(THEIRS STATE("IDLE") THEIRS REASON("Bob's") STATE("DRAINED"), false, "mine, Ann", "nothing");
+    lost_is(THEIRS UNDRAIN THEIRS, "mine, Ann", "nothing");
+    lost_is(THEIRS UNDRAIN REASON("Bob's") STATE("DRAINED") THEIRS, "mine, Ann", "Bob's");
+    lost_is(REASON("Bob's") STATE("DRAINED") THEIRS, "mine, Ann", "Bob's"); /* read from behind the loss */
+    lost_is(THEIRS UNDRAIN THEIRS REASON("Bob's") STATE("DRAINED"), "mine, Ann", "nothing");
+    lost_is("", "mine, Ann", "nothing"); /* nobody put it back yet */
 }
 
 static void test_where_it_lies(void **state)
@@ -75,15 +98,52 @@ static void test_where_it_lies(void **state)
     struct slurm_log log = {.fd = -1, .path = "/"};
     assert_false(slurm_log_mark(&log));
     assert_null(slurm_log_since(&log));
+    slurm_log_place(&log, path);
+    assert_string_equal(path, "");
+}
+
+static void append(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "ae");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void from_is(const struct slurm_log *l, const char *place, const char *text)
+{
+    CLEANUP_FREE char *log = slurm_log_from(l, place);
+    assert_string_equal(log, text);
+}
+
+static void test_a_place_outlives_the_process(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/slurm-log-XXXXXX", place[SLURM_LOG_PLACE_BYTES];
+    assert_non_null(mkdtemp(dir));
+    CLEANUP_TEXT struct text moved = {0};
+    struct slurm_log l = {.fd = -1};
+    snprintf(l.path, sizeof l.path, "%s/log", dir);
+    text_printf(&moved, "%s.1", l.path);
+    append(l.path, "before\n");
+    slurm_log_place(&l, place);
+    append(l.path, "then\n");
+    from_is(&l, place, "then\n");
+    assert_int_equal(rename(l.path, moved.s), 0); /* rotated */
+    append(l.path, "and anew\n");
+    from_is(&l, place, "and anew\n");
+    assert_null(slurm_log_from(&l, "nonsense"));
+    unlink(l.path);
+    unlink(moved.s);
+    rmdir(dir);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_an_undrain_undid),
-        cmocka_unit_test(test_what_a_drain_undid),
-        cmocka_unit_test(test_what_putting_back_undid),
-        cmocka_unit_test(test_where_it_lies),
+        cmocka_unit_test(test_what_an_undrain_undid), cmocka_unit_test(test_what_a_drain_undid),
+        cmocka_unit_test(test_how_it_is_put_back),    cmocka_unit_test(test_what_putting_back_undid),
+        cmocka_unit_test(test_where_it_lies),         cmocka_unit_test(test_a_place_outlives_the_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -158,10 +158,26 @@ static struct slurm_step forget_refusal(const struct slurm_case *c, struct slurm
         .act = ACT_NOTE, .record = c->record, .has_guard = c->has_guard, .keeps_claim = true};
 }
 
+/* What we undid comes first: meanwhile the node is held by nobody, and a person believes that it is. */
+static struct slurm_step plan_lost(const struct slurm_case *c)
+{
+    if (c->hold != HOLD_FOREIGN)
+        return act(ACT_RESTORE);
+    return (struct slurm_step){.act = ACT_NOTE,
+                               .record = c->record,
+                               .has_guard = c->has_guard,
+                               .is_refused = c->is_refused,
+                               .is_rebooting = c->had_reboot,
+                               .keeps_claim = true,
+                               .is_restored = true};
+}
+
 struct slurm_step slurm_plan(const struct slurm_case *c)
 {
     if (!c->is_known)
         return wait;
+    if (c->is_lost)
+        return plan_lost(c);
     if (c->wish == WISH_NOTHING)
         return plan_release(c);
     if (c->wish == WISH_DRAIN)
@@ -194,16 +210,37 @@ const char *slurm_record_name(enum slurm_record_state s)
 const char *slurm_act_name(enum slurm_act a)
 {
     static const char *const names[] = {
-        [ACT_NOTE] = "note",           [ACT_DRAIN] = "drain",     [ACT_RESERVE] = "reserve",
-        [ACT_UNRESERVE] = "unreserve", [ACT_UNDRAIN] = "undrain", [ACT_RETURN] = "return",
-        [ACT_WAIT] = "wait",           [ACT_NOTHING] = "-",
+        [ACT_NOTE] = "note",       [ACT_RESTORE] = "restore",     [ACT_DRAIN] = "drain",
+        [ACT_RESERVE] = "reserve", [ACT_UNRESERVE] = "unreserve", [ACT_UNDRAIN] = "undrain",
+        [ACT_RETURN] = "return",   [ACT_WAIT] = "wait",           [ACT_NOTHING] = "-",
     };
     return names[a];
 }
 
+static const char *const lost_names[] = {
+    [SLURM_LOST_DRAIN] = "drain", [SLURM_LOST_FAIL] = "fail", [SLURM_LOST_DOWN] = "down"};
+
+static int read_lost(const json_t *o, struct slurm_lost *out, struct err *e)
+{
+    const char *reason, *how;
+    if (!o)
+        return 0;
+    if (json_take_string(o, "reason", &reason, e) < 0 || json_take_string(o, "how", &how, e) < 0)
+        return -EINVAL;
+    if (strlen(reason) >= sizeof out->reason || !*reason)
+        return err_set(e, -EINVAL, "a lost reason that is empty or too long");
+    memcpy(out->reason, reason, strlen(reason) + 1);
+    for (unsigned i = 0; i <= SLURM_LOST_DOWN; i++) {
+        out->how = (enum slurm_lost_how)i;
+        if (strcmp(lost_names[i], how) == 0)
+            return 0;
+    }
+    return err_set(e, -EINVAL, "nothing is lost as \"%.40s\"", how);
+}
+
 static int read_members(const json_t *o, struct slurm_record *out, struct err *e)
 {
-    const char *claim = NULL, *state = NULL, *boot = "";
+    const char *claim = NULL, *state = NULL, *boot = "", *log = "";
     bool has_guard = false, is_refused = false, is_rebooting = false;
     int r = json_take_string(o, "claim", &claim, e);
     if (r == 0)
@@ -218,8 +255,11 @@ static int read_members(const json_t *o, struct slurm_record *out, struct err *e
         return -EINVAL;
     if (json_object_get(o, "slurmctld") && json_take_string(o, "slurmctld", &boot, e) < 0)
         return -EINVAL;
-    if (strlen(claim) >= sizeof out->claim || strlen(boot) >= sizeof out->boot)
-        return err_set(e, -EINVAL, "a claim or start that is too long");
+    if (json_object_get(o, "log") && json_take_string(o, "log", &log, e) < 0)
+        return -EINVAL;
+    if (strlen(claim) >= sizeof out->claim || strlen(boot) >= sizeof out->boot ||
+        strlen(log) >= sizeof out->log)
+        return err_set(e, -EINVAL, "a claim, start or place that is too long");
     for (unsigned i = RECORD_DRAINING; i <= RECORD_RESERVED; i++)
         if (strcmp(record_names[i], state) == 0)
             out->state = (enum slurm_record_state)i;
@@ -227,6 +267,7 @@ static int read_members(const json_t *o, struct slurm_record *out, struct err *e
         return err_set(e, -EINVAL, "no state is called \"%s\"", state);
     memcpy(out->claim, claim, strlen(claim) + 1);
     memcpy(out->boot, boot, strlen(boot) + 1);
+    memcpy(out->log, log, strlen(log) + 1);
     out->has_guard = has_guard;
     out->is_refused = is_refused;
     out->is_rebooting = is_rebooting;
@@ -237,7 +278,12 @@ int slurm_record_read(const char *value, struct slurm_record *out, struct err *e
 {
     *out = (struct slurm_record){0};
     CLEANUP_JSON json_t *o = json_read(value, strlen(value), e);
-    return o ? read_members(o, out, e) : -EINVAL;
+    int r = o ? read_members(o, out, e) : -EINVAL;
+    if (r == 0)
+        r = read_lost(json_object_get(o, "lost"), &out->lost, e);
+    if (r < 0)
+        *out = (struct slurm_record){0};
+    return r;
 }
 
 char *slurm_record_write(const struct slurm_record *r, int64_t at_ns)
@@ -258,6 +304,15 @@ char *slurm_record_write(const struct slurm_record *r, int64_t at_ns)
     if (r->boot[0]) {
         text_add(&t, ",\"slurmctld\":");
         text_add_json(&t, r->boot);
+    }
+    if (r->log[0]) {
+        text_add(&t, ",\"log\":");
+        text_add_json(&t, r->log);
+    }
+    if (r->lost.reason[0]) {
+        text_add(&t, ",\"lost\":{\"reason\":");
+        text_add_json(&t, r->lost.reason);
+        text_printf(&t, ",\"how\":\"%s\"}", lost_names[r->lost.how]);
     }
     text_add_char(&t, '}');
     return text_take(&t);

@@ -56,7 +56,8 @@ struct slurm_case {
     enum slurm_guard guard;
     bool is_rebooting; /* somebody reboots it in Slurm */
     bool had_reboot;   /* the record's `reboot`: they did when its drain stood last */
-    bool is_kept;      /* in somebody's maintenance reservation, and it is Fettle that wants to drain it */
+    bool is_lost; /* the record's `lost`: a write of ours undid one of somebody's, which is to be put back */
+    bool is_kept; /* in somebody's maintenance reservation, and it is Fettle that wants to drain it */
     /* It started anew since what the record has (the drain, the reservation) stood last, or that was never
      * seen to stand. */
     bool is_another_slurmctld;
@@ -64,7 +65,8 @@ struct slurm_case {
 
 /* The order is the order in which they are carried out. */
 enum slurm_act {
-    ACT_NOTE, /* the record becomes `record`, `has_guard`; nothing is written into Slurm */
+    ACT_NOTE,    /* the record becomes `record`, `has_guard`; nothing is written into Slurm */
+    ACT_RESTORE, /* write again what a write of ours undid, in its own words */
     ACT_DRAIN,
     ACT_RESERVE,
     ACT_UNRESERVE,
@@ -80,6 +82,7 @@ struct slurm_step {
     bool has_guard, is_refused, is_rebooting;
     bool keeps_claim;   /* the record's claim stays; else it is the one that wants something */
     bool is_overridden; /* a person took the drain back: to be told */
+    bool is_restored;   /* what was lost stands again, or is somebody's by now: to be told; `lost` goes */
 };
 
 struct slurm_step slurm_plan(const struct slurm_case *c);
@@ -87,12 +90,22 @@ struct slurm_step slurm_plan(const struct slurm_case *c);
 /* Whether it changes something in Slurm. */
 bool slurm_act_writes(enum slurm_act a);
 
+/* A write of somebody's that one of ours undid. */
+enum { SLURM_LOST_BYTES = 512 };
+enum slurm_lost_how { SLURM_LOST_DRAIN, SLURM_LOST_FAIL, SLURM_LOST_DOWN };
+struct slurm_lost {
+    char reason[SLURM_LOST_BYTES]; /* "": nothing was lost */
+    enum slurm_lost_how how;
+};
+
 /* effect/slurm.NAME. */
 struct slurm_record {
     enum slurm_record_state state;
     char claim[SLURM_CLAIM_BYTES];
     bool has_guard, is_refused;
-    bool is_rebooting;           /* the drain stood, and somebody rebooted the node in Slurm */
+    bool is_rebooting; /* the drain stood, and somebody rebooted the node in Slurm */
+    struct slurm_lost lost;
+    char log[48];                /* slurm_log_place before the write that `state` says; "" for none */
     char boot[SLURM_BOOT_BYTES]; /* slurmctld's start when the drain, or in `undraining`, `reserved` and
                                     `foreign` the reservation, stood last; "" when it was not looked at */
 };

@@ -136,6 +136,10 @@ static void test_the_table(void **state)
     }
     struct slurm_case kept = {.wish = WISH_DRAIN, .is_known = true, .guard = GUARD_NONE, .is_kept = true};
     add_section(&t, kept);
+    text_add(&t, "\nLost by a write of ours, whatever is wanted and the record says:\n");
+    struct slurm_case lost = {
+        .record = RECORD_UNDRAINING, .is_known = true, .guard = GUARD_NONE, .is_lost = true};
+    add_section(&t, lost);
     struct slurm_case refused = {.is_known = true, .guard = GUARD_NONE, .is_refused = true};
     for (unsigned wish = WISH_DRAIN; wish < WISHES; wish++) {
         refused.wish = (enum slurm_wish)wish;
@@ -151,7 +155,7 @@ typedef void each_fn(struct slurm_case c);
 static void for_each_case(each_fn *each)
 {
     struct slurm_case c = {.is_known = true};
-    for (unsigned i = 0; i < WISHES * RECORDS * HOLDS * GROUNDS * GUARDS * 16; i++) {
+    for (unsigned i = 0; i < WISHES * RECORDS * HOLDS * GROUNDS * GUARDS * 32; i++) {
         unsigned n = i;
         c.wish = (enum slurm_wish)(n % WISHES);
         n /= WISHES;
@@ -167,11 +171,12 @@ static void for_each_case(each_fn *each)
         c.has_guard = n & 2;
         c.is_another_slurmctld = n & 4;
         c.is_refused = n & 8;
+        c.is_lost = n & 16;
         if (c.hold == HOLD_WANTED && c.wish == WISH_NOTHING) /* there is no such thing */
             continue;
         if (c.hold == HOLD_REST && c.ground == GROUND_UP)
             continue;
-        if (c.record == RECORD_NONE && (c.has_guard || c.is_refused))
+        if (c.record == RECORD_NONE && (c.has_guard || c.is_refused || c.is_lost))
             continue;
         each(c);
     }
@@ -198,6 +203,7 @@ static void each_is_safe(struct slurm_case c)
         assert_true(c.ground == (act == ACT_RETURN ? GROUND_DOWN : GROUND_UP));
         assert_true(c.wish == WISH_NOTHING || c.guard == GUARD_OURS); /* examined behind its guard */
     }
+    assert_true(c.is_lost ? act == (is_foreign ? ACT_NOTE : ACT_RESTORE) : act != ACT_RESTORE);
     if (act == ACT_RESERVE)
         assert_true(c.wish == WISH_RESERVE && !wants_drain && c.guard == GUARD_NONE && c.has_guard);
     if (act == ACT_UNRESERVE) /* never somebody else's; no gap before the drain */
@@ -205,7 +211,9 @@ static void each_is_safe(struct slurm_case c)
                                               c.record == RECORD_OVERRIDDEN));
     if (c.record == RECORD_OVERRIDDEN && c.is_claim && wants_drain)
         assert_int_not_equal(act, ACT_DRAIN); /* a person's word stands */
-    c.is_kept = true;                         /* nothing begins, and what stands is not let go for it */
+    if (c.is_lost)
+        return;
+    c.is_kept = true; /* nothing begins, and what stands is not let go for it */
     enum slurm_act then = slurm_plan(&c).act;
     if (c.record == RECORD_NONE)
         assert_true(c.hold != HOLD_NONE || !wants_drain || then == ACT_WAIT);
@@ -235,8 +243,10 @@ static void carry_out(struct slurm_case *c, const struct slurm_step *s)
         c->has_guard = s->has_guard;
         c->is_claim = c->is_claim || !s->keeps_claim;
         c->is_refused = s->is_refused;
+        c->is_lost = c->is_lost && !s->is_restored;
         c->is_another_slurmctld = is_unseen(c, s);
         break;
+    case ACT_RESTORE: c->hold = HOLD_FOREIGN; break;
     case ACT_DRAIN: c->hold = HOLD_WANTED; break;
     case ACT_RESERVE: c->guard = GUARD_OURS; break;
     case ACT_UNRESERVE: c->guard = GUARD_NONE; break;
@@ -300,6 +310,10 @@ static void test_a_record_reads_as_it_was_written(void **state)
                                         .claim = "12.1",
                                         .has_guard = s & 1,
                                         .is_refused = s & 4};
+        if (s & 4)
+            r.lost = (struct slurm_lost){.reason = "new \"memory\", Ann", .how = SLURM_LOST_FAIL};
+        if (s & 1)
+            snprintf(r.log, sizeof r.log, "4711:%u", s);
         if (s & 2)
             snprintf(r.boot, sizeof r.boot, "2026-11-21T22:31:18");
         CLEANUP_FREE char *text = slurm_record_write(&r, 17);
@@ -321,6 +335,12 @@ static void test_what_is_no_record_is_refused(void **state)
         "{\"claim\":\"1\",\"state\":\"drained\",\"reservation\":false,\"refused\":1}",
         "{\"claim\":1,\"state\":\"drained\",\"reservation\":false}",
         "{\"claim\":\"1\",\"state\":\"drained\",\"reservation\":false,\"slurmctld\":1}",
+        "{\"claim\":\"1\",\"state\":\"drained\",\"reservation\":false,\"log\":1}",
+        "{\"claim\":\"1\",\"state\":\"drained\",\"reservation\":false,\"lost\":{\"reason\":\"x\"}}",
+        "{\"claim\":\"1\",\"state\":\"drained\",\"reservation\":false,\"lost\":{\"reason\":\"\",\"how\":"
+        "\"drain\"}}",
+        "{\"claim\":\"1\",\"state\":\"drained\",\"reservation\":false,\"lost\":{\"reason\":\"x\",\"how\":"
+        "\"gone\"}}",
         "{\"claim\":\"123456789012345678901234567890123456789012345678\",\"state\":\"drained\","
         "\"reservation\":false}",
     };

@@ -73,6 +73,7 @@ struct slurm_case slurm_view(const char *owner, const struct slurm_want *want,
         .guard = guard,
         .is_rebooting = line->state.flags & SLURM_REBOOT,
         .had_reboot = record->is_rebooting,
+        .is_lost = record->lost.reason[0] != '\0',
         .is_another_slurmctld = !record->boot[0] || strcmp(record->boot, boot) != 0,
     };
 }

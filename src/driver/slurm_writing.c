@@ -56,6 +56,39 @@ static void note_boot(const struct slurm *s, const struct node *n, const struct 
         memcpy(r->boot, s->boot, sizeof r->boot);
 }
 
+/* It is in the record before it is put back: a driver that is killed in between loses nothing of it. */
+static void note_lost(struct slurm *s, struct node *n, const struct slurm_lost *lost)
+{
+    struct slurm_record r = n->record;
+    r.lost = *lost;
+    slurm_log_place(&s->log, r.log);
+    log_warn("slurm: a write of Fettle's to %s undid one of somebody's: %s", n->name, lost->reason);
+    free(n->said);
+    n->said = slurm_record_write(&r, wall_now().ns);
+    node_say(s, n);
+}
+
+/* What the driver before this one undid, and did not live to write down. */
+static bool take_up_lost(struct slurm *s, struct node *n)
+{
+    struct slurm_lost lost;
+    const char *restored = n->record.lost.reason[0] ? n->record.lost.reason : NULL;
+    CLEANUP_FREE char *log = n->record.log[0] ? slurm_log_from(&s->log, n->record.log) : NULL;
+    bool is_lost = log && slurm_log_lost(log, n->name, s->conf.owner, restored, &lost);
+    if (is_lost)
+        note_lost(s, n, &lost);
+    return is_lost;
+}
+
+static void tell_restored(struct slurm *s, const struct node *n)
+{
+    struct err e = {0};
+    const char *reason = n->record.lost.reason;
+    if (strcmp(n->line->reason, reason) != 0)
+        err_set(&e, -EBUSY, "by now somebody holds it for another reason: %.200s", n->line->reason);
+    s->sink.restored(s->sink.arg, n->name, reason, e.code ? &e : NULL);
+}
+
 static void take_note(struct slurm *s, struct node *n, const struct slurm_step *step)
 {
     struct slurm_record r = n->record;
@@ -66,7 +99,13 @@ static void take_note(struct slurm *s, struct node *n, const struct slurm_step *
     else if (!r.claim[0] &&
              !slurm_read_claim(n->line->reason, s->conf.owner, r.claim)) /* an orphan's is in its reason */
         memcpy(r.claim, n->want.claim, sizeof r.claim);
-    note_boot(s, n, step, &r);
+    if (!step->is_restored)
+        note_boot(s, n, step, &r);
+    if (r.state == RECORD_DRAINING || r.state == RECORD_UNDRAINING)
+        slurm_log_place(&s->log, r.log);
+    else
+        r.log[0] = '\0';
+    r.lost = (struct slurm_lost){.reason = ""};
     bool is_refused = step->is_refused && !n->record.is_refused;
     r.is_refused = step->is_refused;
     r.is_rebooting = step->is_rebooting;
@@ -76,6 +115,8 @@ static void take_note(struct slurm *s, struct node *n, const struct slurm_step *
     n->said = slurm_record_write(&r, wall_now().ns);
     if (step->is_overridden)
         s->sink.overridden(s->sink.arg, n->name, n->want.claim, "");
+    if (step->is_restored)
+        tell_restored(s, n);
     if (is_refused)
         s->sink.refused(s->sink.arg, n->name, n->want.claim);
     node_say(s, n);
@@ -85,6 +126,9 @@ void writing_plan(struct slurm *s, struct node *n)
 {
     if (n->said || n->is_written || !n->line)
         return;
+    if (n->is_inherited && take_up_lost(s, n))
+        return;
+    n->is_inherited = false;
     struct slurm_step step = step_of(s, n, n->line);
     n->act = step.act;
     if (step.act == ACT_NOTE)
@@ -128,12 +172,17 @@ bool writing_may(const struct slurm *s, const struct node *n, struct mono now)
            writing_time(s, n).ns <= now.ns;
 }
 
-static void make_reason(const struct slurm *s, const struct node *n, char out[static SLURM_REASON_BYTES])
+/* Each write sets one, by which it is known in slurmctld's log as ours. An undrain of a node that is up takes
+ * its reason away again. */
+static void make_reason(const struct slurm *s, const struct node *n, char out[static SLURM_LOST_BYTES])
 {
     if (n->act == ACT_DRAIN)
         slurm_write_reason(s->conf.owner, n->want.claim, n->want.reason, out);
+    else if (n->act == ACT_UNDRAIN)
+        slurm_write_reason(s->conf.owner, "undrain", "taken back", out);
     else
-        snprintf(out, SLURM_REASON_BYTES, "%s", n->act == ACT_RETURN ? "Not responding" : "");
+        snprintf(out, SLURM_LOST_BYTES, "%s",
+                 n->act == ACT_RETURN ? "Not responding" : n->record.lost.reason);
 }
 
 static bool is_guard(enum slurm_act a)
@@ -146,7 +195,7 @@ static bool is_alike(const struct node *a, const struct node *b)
 {
     if (a == b)
         return true;
-    return !is_guard(a->act) && a->act == b->act && !a->tries && !b->tries &&
+    return !is_guard(a->act) && a->act != ACT_RESTORE && a->act == b->act && !a->tries && !b->tries &&
            strcmp(a->want.claim, b->want.claim) == 0 && strcmp(a->want.reason, b->want.reason) == 0;
 }
 
@@ -171,15 +220,20 @@ static int write_nodes(struct slurm *s, struct err *e)
 {
     static const char *const states[] = {
         [ACT_DRAIN] = "State=DRAIN", [ACT_UNDRAIN] = "State=UNDRAIN", [ACT_RETURN] = "State=UNDRAIN"};
+    /* A node that is down stays so, with their reason: DOWN is never written. */
+    static const char *const lost[] = {[SLURM_LOST_DRAIN] = "State=DRAIN", [SLURM_LOST_FAIL] = "State=FAIL"};
     const struct node *first = s->batch[0];
-    char reason[SLURM_REASON_BYTES];
+    bool is_restore = first->act == ACT_RESTORE;
+    const char *state = !is_restore                                ? states[first->act]
+                        : first->record.lost.how < SLURM_LOST_DOWN ? lost[first->record.lost.how]
+                                                                   : NULL;
+    char reason[SLURM_LOST_BYTES];
     CLEANUP_TEXT struct text list = {0}, names = {0}, because = {0};
     make_reason(s, first, reason);
     batch_write(s, &list);
     text_printf(&names, "NodeName=%s", list.s);
     text_printf(&because, "Reason=%s", reason);
-    const char *const args[] = {
-        "scontrol", "update", names.s, states[first->act], reason[0] ? because.s : NULL, NULL};
+    const char *const args[] = {"scontrol", "update", names.s, because.s, state, NULL};
     log_act(first, list.s);
     return slurm_run(s, args, on_written, e);
 }
@@ -302,60 +356,59 @@ bool writing_next(struct slurm *s, struct mono now)
 
 /* --- what a write of ours undid --------------------------------------------------------------- */
 
-static void put_back(struct slurm *s, const struct err *why);
-
-static void find_lost(struct slurm *s, struct node *n, const char *restored)
+static void find_lost(struct slurm *s, struct node *n, const char *log)
 {
     struct slurm_lost lost;
-    CLEANUP_FREE char *log = slurm_log_since(&s->log);
-    bool is_undrain = n->tried != ACT_DRAIN && !restored;
-    if (log && slurm_log_lost(log, n->name, s->conf.owner, is_undrain, restored, &lost)) {
-        n->lost = mem_alloc(sizeof *n->lost);
-        *n->lost = lost;
-    }
+    const char *restored = n->tried == ACT_RESTORE ? n->record.lost.reason : NULL;
+    if (n->said || n->record.state == RECORD_NONE ||
+        !slurm_log_lost(log, n->name, s->conf.owner, restored, &lost))
+        return;
+    n->is_lost_now = s->has_losses = true;
+    note_lost(s, n, &lost);
 }
 
-static void on_put_back(void *arg, char *text, size_t len, const struct err *why)
+static struct node *next_lost(const struct slurm *s)
 {
-    CLEANUP_FREE char *words = text;
-    struct slurm *s = arg;
-    struct node *n = s->batch[0];
-    CLEANUP_FREE struct slurm_lost *lost = STEAL(n->lost);
-    s->sink.restored(s->sink.arg, n->name, lost->reason, why);
-    if (!why)
-        find_lost(s, n, lost->reason);
-    put_back(s, why);
+    struct node *n;
+    DL_FOREACH2(s->open, n, next_open)
+    {
+        if (n->is_lost_now)
+            return n;
+    }
+    return NULL;
 }
 
-/* One node after another: each has its own words. When none is left, it goes on. */
-static void put_back(struct slurm *s, const struct err *why)
+bool writing_restore(struct slurm *s, struct mono now)
 {
     struct err e = {0};
-    CLEANUP_TEXT struct text name = {0}, reason = {0};
-    for (size_t i = 0; i < s->n_batch && !s->batch[0]->lost; i++) {
-        struct node *n = s->batch[i];
-        s->batch[i] = s->batch[0];
-        s->batch[0] = n;
+    size_t bytes = 0;
+    struct node *n;
+    while ((n = next_lost(s))) {
+        bool is_waiting = n->said && mono_sub(now, n->said_at).ns < span_s(RETRY_S).ns;
+        if (is_waiting)
+            return true;
+        n->is_lost_now = false; /* what does not come about now, the plan brings about */
+        if (n->said || !n->record.lost.reason[0])
+            continue;
+        s->n_batch = 0;
+        batch_add(s, n, &bytes);
+        n->act = ACT_RESTORE;
+        mark_written(s, n, now);
+        if (write_nodes(s, &e) == 0)
+            return true;
+        s->why = e;
     }
-    const struct node *n = s->n_batch ? s->batch[0] : NULL;
-    if (!n || !n->lost || slurm_call_is_busy(s->call)) {
-        go_on(s, why);
-        return;
-    }
-    text_printf(&name, "NodeName=%s", n->name);
-    text_printf(&reason, "Reason=%s", n->lost->reason);
-    const char *const args[] = {"scontrol", "update", name.s, n->lost->is_fail ? "State=FAIL" : "State=DRAIN",
-                                reason.s,   NULL};
-    if (slurm_run(s, args, on_put_back, &e) < 0)
-        on_put_back(s, NULL, 0, &e);
+    s->has_losses = false;
+    return false;
 }
 
 static void on_written(void *arg, char *text, size_t len, const struct err *why)
 {
     CLEANUP_FREE char *words = text;
     struct slurm *s = arg;
-    for (size_t i = 0; i < s->n_batch; i++)
+    CLEANUP_FREE char *log = slurm_log_since(&s->log);
+    for (size_t i = 0; log && i < s->n_batch; i++)
         if (!is_guard(s->batch[i]->tried))
-            find_lost(s, s->batch[i], NULL);
-    put_back(s, why);
+            find_lost(s, s->batch[i], log);
+    go_on(s, why);
 }

@@ -11,6 +11,7 @@ WRAPPER = """#!/bin/sh
 n=$(($(cat {0}/count) + 1))
 echo $n > {0}/count
 [ "$n before" = "$(cat {0}/when)" ] && kill -9 $PPID && exit 1
+case "$*" in *State=UNDRAIN*) [ -f {0}/person ] && sh {0}/person && rm {0}/person ;; esac
 scontrol "$@"
 rc=$?
 echo "$*" >> {0}/done
@@ -59,6 +60,37 @@ def whole_course(l, d, claim, crash_at=0):
     return killed
 
 
+def lost_course(l, d, home, when, crash_at=0):
+    """A person drains the node in the moment of our undrain, and the driver is killed. How often it was."""
+    killed = 0
+    put(f"{home}/when", "never")
+    put(f"{home}/done", "")
+    d.start(crash_at)
+    d.want(c1=("drain", "9.1", PROBLEM))
+    d.until_record("c1", "drained")
+    d.settle()
+    put(f"{home}/person", "scontrol update NodeName=c1 State=DRAIN Reason='hands in it, Ann'\n")
+    put(f"{home}/count", "0")
+    put(f"{home}/when", when)
+    before = d.count("restored c1 hands in it, Ann")
+    d.want(c1=None)
+
+    def is_over():
+        nonlocal killed
+        killed += keep_alive(d)
+        return d.record("c1") is None
+    lab.until(f"her drain is back {d.record('c1')} {d.lines[-5:]}", is_over)
+    d.stop() if d.process.poll() is None else d.process.wait()
+    d.process = None
+    where = (when, crash_at)
+    assert l.state("c1") == {"IDLE", "DRAIN"} and l.reason("c1") == "hands in it, Ann", (where, l.reason("c1"))
+    assert d.count("restored c1 hands in it, Ann") > before, (where, d.lines[-20:])
+    done = get(f"{home}/done").splitlines()
+    assert sum("Reason=hands in it" in line for line in done) == 1, (where, done)
+    l.scontrol("update", "NodeName=c1", "State=RESUME")
+    return killed
+
+
 def check_once(path, where):
     done = get(path).splitlines()
     counts = [sum(word in line for line in done)
@@ -95,3 +127,10 @@ with lab.Lab(nodes=1) as l:
         killed += run("never", n)
     print(f"{calls} calls, {commits} commits, killed {killed} times")
     assert killed >= 2 * calls - 6 + commits, "most of them should have met it"
+
+    assert lost_course(l, d, home, "never") == 0
+    calls = int(get(f"{home}/count"))
+    lost = [lost_course(l, d, home, f"{n} after") for n in range(1, min(calls, 7) + 1)]
+    lost += [lost_course(l, d, home, "never", n) for n in range(3, 7)]
+    print(f"a drain of somebody's was lost and put back, killed {sum(lost)} of {len(lost)} times")
+    assert sum(lost) >= 8, lost

@@ -104,7 +104,7 @@ static void load_records(void)
 {
     DIR *d = opendir(world.records);
     for (const struct dirent *x; d && (x = readdir(d));) {
-        char value[600] = "", key[300];
+        char value[1200] = "", key[300];
         if (strncmp(x->d_name, "slurm.", 6) != 0 || strstr(x->d_name, ".new"))
             continue;
         snprintf(key, sizeof key, "effect/%s", x->d_name);
