@@ -80,6 +80,13 @@ static int move_by_hand(const struct cluster *c, const struct command *cmd, cons
     return rc;
 }
 
+/* Of the class where it has one of its own, else as whoever asks has it. */
+static uint64_t provision_deadline_s(const struct cluster *c, const struct member *m, uint64_t all_s)
+{
+    const struct node_class *k = &cluster_classes(c)->list[m->class];
+    return (uint64_t)(class_provision_deadline(k, span_s((int64_t)all_s)).ns / span_s(1).ns);
+}
+
 /* A person put right what is open: it is closed by that word, and what is wrong is judged anew from now. */
 static void close_answered(const struct command *cmd, const struct member *m, struct decision *d)
 {
@@ -100,7 +107,8 @@ static int human_intervention(const struct cluster *c, const struct command *cmd
     const struct repair *r = member_repair(m);
     if (!r || (r->step != STEP_QUEUE && r->step != STEP_QUARANTINE && r->step != STEP_RETIRED))
         return refuse_step(m, "human_intervention is for nodes that wait for a person", e);
-    int rc = move_by_hand(c, cmd, m, STEP_PROVISION, deadline_s, (struct by_hand){.answers = answers}, d, e);
+    uint64_t own_s = provision_deadline_s(c, m, deadline_s);
+    int rc = move_by_hand(c, cmd, m, STEP_PROVISION, own_s, (struct by_hand){.answers = answers}, d, e);
     if (rc == 0 && answers)
         close_answered(cmd, m, d);
     return rc;

@@ -6,25 +6,38 @@
 #include "conform/class.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+enum { PROVISION_DEADLINE_S_MAX = 604800 };
 static const char DEFAULT_CLASS[] = "default";
 
 /* The keys beside the fields of a node, and what reads them. */
 typedef int take_fn(struct node_class *k, const char *value, struct err *e);
 static take_fn take_name, take_nodes, take_critical, take_major, take_minor, take_ignore, take_drifted,
-    take_reboot, take_remediate, take_kernel, take_initrd, take_params, take_lost_work;
+    take_reboot, take_remediate, take_kernel, take_initrd, take_params, take_lost_work, take_provision_new,
+    take_provision_deadline;
 
 static const struct {
     const char *key;
     take_fn *take;
-} takes[] = {{"Class", take_name},        {"Nodes", take_nodes},   {"Critical", take_critical},
-             {"Major", take_major},       {"Minor", take_minor},   {"Ignore", take_ignore},
-             {"Drifted", take_drifted},   {"Reboot", take_reboot}, {"Remediate", take_remediate},
-             {"Kernel", take_kernel},     {"Initrd", take_initrd}, {"Params", take_params},
-             {"LostWork", take_lost_work}};
+} takes[] = {{"Class", take_name},
+             {"Nodes", take_nodes},
+             {"Critical", take_critical},
+             {"Major", take_major},
+             {"Minor", take_minor},
+             {"Ignore", take_ignore},
+             {"Drifted", take_drifted},
+             {"Reboot", take_reboot},
+             {"Remediate", take_remediate},
+             {"Kernel", take_kernel},
+             {"Initrd", take_initrd},
+             {"Params", take_params},
+             {"LostWork", take_lost_work},
+             {"ProvisionNew", take_provision_new},
+             {"ProvisionDeadline", take_provision_deadline}};
 enum { TAKES = sizeof takes / sizeof takes[0] };
 
 size_t classes_keys(const char **keys, size_t max)
@@ -205,6 +218,33 @@ static int take_lost_work(struct node_class *k, const char *value, struct err *e
         }
     }
     return err_set(e, -EINVAL, "\"%.80s\" is none of wait, requeue and cancel", value);
+}
+
+static int take_provision_new(struct node_class *k, const char *value, struct err *e)
+{
+    bool provisions = false;
+    int rc = text_parse_bool(value, &provisions, e);
+    k->provision_new = provisions ? PROVISION_NEW_YES : PROVISION_NEW_NO;
+    return rc;
+}
+
+static int take_provision_deadline(struct node_class *k, const char *value, struct err *e)
+{
+    int rc = span_parse(value, &k->provision_deadline, e);
+    int64_t s = k->provision_deadline.ns / span_s(1).ns;
+    if (rc == 0 && (s < 1 || s > PROVISION_DEADLINE_S_MAX))
+        return err_set(e, -EINVAL, "%" PRId64 " s is not from 1 s to %d s", s, PROVISION_DEADLINE_S_MAX);
+    return rc;
+}
+
+bool class_provisions(const struct node_class *k, bool all)
+{
+    return k->provision_new == PROVISION_NEW_UNSET ? all : k->provision_new == PROVISION_NEW_YES;
+}
+
+struct span class_provision_deadline(const struct node_class *k, struct span all)
+{
+    return k->provision_deadline.ns ? k->provision_deadline : all;
 }
 
 /* --- records ------------------------------------------------------------------------------------- */

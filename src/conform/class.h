@@ -2,6 +2,7 @@
 #ifndef FETTLE_CONFORM_CLASS_H
 #define FETTLE_CONFORM_CLASS_H
 
+#include "base/clock.h"
 #include "base/hostlist.h"
 #include "conform/listing.h"
 #include "node/spec.h"
@@ -35,6 +36,9 @@ struct class_rule {
 enum lost_work { LOST_WORK_WAIT, LOST_WORK_REQUEUE, LOST_WORK_CANCEL };
 const char *lost_work_name(enum lost_work l);
 
+/* Whether its nodes are provisioned as they come up. */
+enum provision_new { PROVISION_NEW_UNSET, PROVISION_NEW_YES, PROVISION_NEW_NO };
+
 struct node_class {
     char *name;
     /* Who is in it; all that are given must hold. */
@@ -51,7 +55,14 @@ struct node_class {
     char *kernel, *initrd, *params; /* of that image; NULL: the boot parameters are left alone */
     /* What follows for the work on a node that is lost to its user. */
     enum lost_work lost_work;
+    /* What is waited for as a node comes up, and for how long; ask class_provisions and
+     * class_provision_deadline. */
+    enum provision_new provision_new;
+    struct span provision_deadline; /* ns 0: not set */
 };
+/* The class's own setting; without one, that of all classes. */
+bool class_provisions(const struct node_class *k, bool all);
+struct span class_provision_deadline(const struct node_class *k, struct span all);
 
 /* All classes, the one named "default" last. Zero-initialise; classes_fini. */
 struct classes {
@@ -63,9 +74,9 @@ void classes_fini(struct classes *c);
 /* Takes one record of ClassConf: key by key. Class first; then Nodes, any settable field of a node,
  * Critical, Major, Minor, Ignore (patterns with commas between), Drifted (avoid, exclude), Reboot (yes,
  * no), Remediate (yes, no: of the class, and no key that a node matches by), Kernel, Initrd, Params, LostWork
- * (wait, requeue, cancel). Adds a class at the end. -EINVAL with a sentence that names the key (and the
- * nearest one, for a key that is none), -EEXIST for a class that is there already; *c is as it was then. The
- * class "default" says no nodes. */
+ * (wait, requeue, cancel), ProvisionNew (yes, no), ProvisionDeadline (a span up to a week). Adds a class at
+ * the end. -EINVAL with a sentence that names the key (and the nearest one, for a key that is none), -EEXIST
+ * for a class that is there already; *c is as it was then. The class "default" says no nodes. */
 struct class_key {
     const char *key, *value;
 };

@@ -173,7 +173,7 @@ static void test_a_record_says_everything_of_a_class(void **state)
     struct classes c = {0};
     good(&c, "class=gpu Nodes=lx[01-04] CPUs=64 Sensitive=yes Critical=gpu.* Ignore=package.*,module.zfs "
              "Drifted=exclude Reboot=yes Kernel=http://h/vmlinuz Initrd=http://h/initrd Params=quiet "
-             "LostWork=Requeue");
+             "LostWork=Requeue ProvisionNew=no ProvisionDeadline=90m");
     const struct node_class *k = &c.list[0];
     assert_string_equal(k->name, "gpu");
     assert_int_equal(k->nodes.n, 4);
@@ -183,6 +183,8 @@ static void test_a_record_says_everything_of_a_class(void **state)
     assert_int_equal(k->n_rules, 3);
     assert_true(k->exclude);
     assert_int_equal(k->lost_work, LOST_WORK_REQUEUE);
+    assert_false(class_provisions(k, true));
+    assert_int_equal(class_provision_deadline(k, span_s(1800)).ns, span_s(5400).ns);
     assert_true(k->reboot);
     assert_string_equal(k->kernel, "http://h/vmlinuz");
     assert_string_equal(k->initrd, "http://h/initrd");
@@ -191,6 +193,11 @@ static void test_a_record_says_everything_of_a_class(void **state)
     k = &c.list[1];
     assert_false(k->has_spec || k->exclude || k->reboot || k->lost_work);
     assert_null(k->kernel);
+    assert_true(class_provisions(k, true)); /* without a word of its own, as all classes */
+    assert_false(class_provisions(k, false));
+    assert_int_equal(class_provision_deadline(k, span_s(1800)).ns, span_s(1800).ns);
+    good(&c, "Class=batch ProvisionNew=yes");
+    assert_true(class_provisions(&c.list[2], false));
     classes_fini(&c);
 }
 
@@ -218,6 +225,10 @@ static void test_a_bad_value_is_named_with_its_key(void **state)
     refused("Class=a Ignore=caf\xc3\xa9", "matches no component");
     refused("Class=a LostWork=kill", "LostWork: \"kill\" is none of wait, requeue and cancel");
     refused("Class=a Drifted=shun", "Drifted: \"shun\" is neither avoid nor exclude");
+    refused("Class=a ProvisionNew=perhaps", "ProvisionNew: \"perhaps\" is neither yes nor no");
+    refused("Class=a ProvisionDeadline=soon", "ProvisionDeadline: ");
+    refused("Class=a ProvisionDeadline=0", "ProvisionDeadline: 0 s is not from 1 s to 604800 s");
+    refused("Class=a ProvisionDeadline=8d", "ProvisionDeadline: 691200 s is not from 1 s to 604800 s");
     refused("Class=a Reboot=maybe", "Reboot: \"maybe\" is neither yes nor no");
     refused("Class=a Params=\xff", "Params: not UTF-8 at byte 0");
     refused("Class=a Kernel=", "Kernel: the value is empty");

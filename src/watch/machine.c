@@ -91,7 +91,7 @@ static void propose_instance(struct watch *w, struct mono now, const struct memb
     const struct observed *o = watch_of(w, m);
     const struct health_policy *p = &w->policy.health;
     bool examine = machine_may_be_known(w, m) || begun_outside(w, m) != OPERATION_NONE;
-    struct span deadline = examine ? p->examine_deadline : p->provision_deadline;
+    struct span deadline = examine ? p->examine_deadline : repair_provision_deadline(w, m);
     char instance[20];
     snprintf(instance, sizeof instance, "%016" PRIx64, o->beat.instance);
     CLEANUP_JSON json_t *set =

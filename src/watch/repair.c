@@ -94,11 +94,16 @@ static void go(const struct turn *t, const struct move *v)
     health_propose(t->w, t->now, t->m, COMMAND_REPAIR, NULL, set);
 }
 
+struct span repair_provision_deadline(const struct watch *w, const struct member *m)
+{
+    return class_provision_deadline(class_of(w, m), w->policy.health.provision_deadline);
+}
+
 static struct span deadline_of(const struct turn *t, enum step to)
 {
     const struct health_policy *p = &t->w->policy.health;
     return to == STEP_EXAMINE     ? p->examine_deadline
-           : to == STEP_PROVISION ? p->provision_deadline
+           : to == STEP_PROVISION ? repair_provision_deadline(t->w, t->m)
            : to == STEP_ISOLATE   ? p->drain_deadline
                                   : (struct span){0};
 }
@@ -710,19 +715,59 @@ static bool in_remedy(const struct turn *t)
 
 /* --- provision -------------------------------------------------------------------------------- */
 
-/* A look since the step began says so: what was said before may be out of date. Of a node that came up all
- * that is said is of this boot. */
-static const struct check *fails_again(const struct turn *t)
+/* A look since the step began says so, or one of this boot of a node that came up. */
+static bool looked_in_step(const struct turn *t, size_t check)
 {
     bool came_up = t->r->came_up && t->r->since.ns == t->r->began.ns;
+    return came_up || said_looked(t->w, t->v, check).ns >= t->v->stage_at.ns;
+}
+
+/* What was said before the step may be out of date. */
+static const struct check *fails_again(const struct turn *t)
+{
     for (size_t i = 0; i < check_count(t->w); i++) {
         const struct check *k = check_at(t->w, i);
         if (!k->observe && (t->v->said[i] & SAID_ASSIGNED) &&
-            said_now(t->w, t->now, t->m, i) >= RESULT_FATAL &&
-            (came_up || said_looked(t->w, t->v, i).ns >= t->v->stage_at.ns))
+            said_now(t->w, t->now, t->m, i) >= RESULT_FATAL && looked_in_step(t, i))
             return k;
     }
     return NULL;
+}
+
+/* A check that is degraded, when every other one has said something: nothing more can come but that it goes
+ * by itself. NULL: none is, or one is still silent. */
+static const struct check *stays_degraded(const struct turn *t)
+{
+    const struct check *found = NULL;
+    for (size_t i = 0; i < check_count(t->w); i++) {
+        const struct check *k = check_at(t->w, i);
+        if (k->observe || !check_repeats(k) || !(t->v->said[i] & SAID_ASSIGNED))
+            continue;
+        enum result is = said_now(t->w, t->now, t->m, i);
+        if (is == RESULT_UNKNOWN)
+            return NULL;
+        if (is == RESULT_DEGRADED && looked_in_step(t, i))
+            found = k;
+    }
+    return found;
+}
+
+/* A remedy is known that nobody has to be asked about, and no work waits for this node: it is treated as if
+ * it were fatal. Without one the node waits for the deadline, as what is degraded often goes when a node has
+ * settled (its clock, a link), and a person is asked then. */
+static bool remedies_degraded(const struct turn *t)
+{
+    const struct check *k = stays_degraded(t);
+    CLEANUP_TEXT struct text why = {0};
+    if (!k || held_check(t->w, t->m, NULL) < 0 || shared_holds(t->w, t->m) || brake_stopped(t->w, NULL) < 0 ||
+        remedies_of_week(t->w, t->m) >= t->w->policy.health.remedies_a_week)
+        return false;
+    CLEANUP_FREE struct choice *c = mem_alloc(sizeof *c);
+    repair_choose(t->w, t->now, t->m, false, c);
+    if (!c->chosen || c->chosen->approval || c->chosen->dry)
+        return false;
+    text_printf(&why, "%s is degraded, and %s may help", k->name, c->chosen->name);
+    return to_step(t, (struct move){0}, STEP_ISOLATE, why.s);
 }
 
 /* When the last remedy of this repair was begun, by the watch's own time, and no later than this step; ns 0:
@@ -746,7 +791,7 @@ static const struct check *unseen(const struct turn *t)
         const struct check *k = check_at(t->w, i);
         int64_t round_ns = k->every.ns + k->deadline.ns;
         if (!k->observe && check_ages(k) && (t->v->said[i] & SAID_ASSIGNED) &&
-            round_ns < t->w->policy.health.provision_deadline.ns / 2 &&
+            round_ns < repair_provision_deadline(t->w, t->m).ns / 2 &&
             said_looked(t->w, t->v, i).ns + span_ms(LOOKED_MS).ns < since.ns)
             return k;
     }
@@ -790,6 +835,8 @@ static bool in_provision(const struct turn *t)
         text_printf(&said, "not in time: %s", !same ? e.msg : why.len ? why.s : "an incident is open");
         return to_step(t, v, STEP_QUEUE, said.s);
     }
+    if (!waits && remedies_degraded(t))
+        return true;
     if (waits || incidents_open(t->m) || machine_check(t->w, t->m, NULL) < 0 ||
         !watch_provisioned(t->w, mono_add(t->now, t->w->stood_still), t->m, &why))
         return false;
@@ -880,7 +927,8 @@ bool repair_comes_up(const struct watch *w, const struct member *m)
 {
     return m->listed && !member_repair(m) && watch_live(w, m) &&
            member_came_up(m, watch_observed(w, m)->boot) && acts_for(w, m) &&
-           w->policy.health.provision_new && !member_override(m) && has_checks(w, m);
+           class_provisions(class_of(w, m), w->policy.health.provision_new) && !member_override(m) &&
+           has_checks(w, m);
 }
 
 /* It came up, and is held from now on until its checks have passed. */

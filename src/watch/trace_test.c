@@ -139,6 +139,21 @@ static void configure(struct trace *t)
         fail_msg("%s", e.msg);
 }
 
+/* "NAME KEY=VALUE ...": the only class beside the default one. */
+static void set_class(struct trace *t, char *rest)
+{
+    char *save;
+    struct class_lines one = {.name = strtok_r(rest, " ", &save)};
+    size_t n = 0;
+    for (char *word; (word = strtok_r(NULL, " ", &save)); n++) {
+        char *value = strchr(word, '=');
+        assert_true(value && n + 1 < sizeof one.keys / sizeof one.keys[0]);
+        *value = '\0';
+        one.keys[n] = (struct class_key){word, value + 1};
+    }
+    world_configure(t->x, &one, 1, "");
+}
+
 /* A remedy's record is another one after a reload. */
 static void reload(struct trace *t, const char *record)
 {
@@ -433,6 +448,8 @@ static void script_line(struct trace *t, const char *line)
         t->x->now_ms += 1000 * strtol(rest, NULL, 10);
         t->stood_still = true;
         world_run(t->x, 1);
+    } else if (strcmp(verb, "class") == 0) {
+        set_class(t, rest);
     } else if (strcmp(verb, "reload") == 0) {
         reload(t, rest);
     } else if (strcmp(verb, "nodes") == 0) {

@@ -366,6 +366,22 @@ def test_who_comes_up_is_held_until_its_checks_passed_and_once_for_each_boot(wor
     holds('nobody is held again', 3, lambda: [len(steps(c, n)) for n in names[1:]] == [4, 2, 2])
 
 
+def test_a_class_says_whether_its_nodes_are_waited_for_and_how_long(world):
+    mild = SELDOM.replace('Every=1h', 'Every=1h Severity=degraded')
+    classes = 'Class=login Nodes=n1 ProvisionNew=no\nClass=batch Nodes=n2 ProvisionDeadline=4s\n'
+    c, agents = ward(world, ['n1', 'n2', 'n3'], checks=mild, remedy=REMEDY + ' Classes=default',
+                     ClassConf=world.write('classes.conf', classes), DegradedFor=0)
+    equal(steps(c, 'n1'), [], 'the steps of one that is not waited for')
+    for n in agents:
+        unmount(world, n)  # as it is on the next boot
+        reboot(world, agents[n])
+    wait_step(c, 'n2', 'queue')
+    contains(steps(c, 'n2')[-1], 'not in time: scratch degraded', 'why a person is called')
+    wait('what is degraded is remedied where that is known', lambda: 'in service' in steps(c, 'n3')[-1])
+    contains(steps(c, 'n3')[3], 'scratch is degraded, and mount.scratch may help', 'why it was not waited for')
+    equal(steps(c, 'n1'), [], 'its steps')
+
+
 def test_where_health_is_observed_nobody_is_held(world):
     c, agents = ward(world, ['n1'], Health='observe')
     equal(steps(c, 'n1'), [], 'its steps')

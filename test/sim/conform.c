@@ -500,9 +500,12 @@ void conform_classes(const struct sim *s, struct roster *r)
                                      {"Nodes", nodes.n ? folded : "none"},
                                      {"Drifted", "exclude"},
                                      {"Reboot", "yes"},
-                                     {"Ignore", s->ignores ? "package.*" : "nothing"}};
+                                     {"Ignore", s->ignores ? "package.*" : "nothing"},
+                                     {"ProvisionDeadline", s->seed % 2 ? "40s" : "2m"},
+                                     {"ProvisionNew", s->seed % 4 ? "yes" : "no"}};
     struct err e;
-    if (classes_add(&r->classes, keys, sizeof keys / sizeof keys[0], 31, &e) < 0)
+    size_t n = sizeof keys / sizeof keys[0] - (s->seed % 3 == 0 || s->seed % 5 == 0); /* or as all classes */
+    if (classes_add(&r->classes, keys, n, 31, &e) < 0)
         abort();
 }
 

@@ -31,9 +31,20 @@ static const struct member *member_of(const struct sim *s, int i)
     return cluster_find(s->cluster, s->nodes[i].name);
 }
 
+static const struct node_class *class_of(const struct member *m, const struct sim *s)
+{
+    return &cluster_classes(s->cluster)->list[m->class];
+}
+
 static bool is_gpu(const struct member *m, const struct sim *s)
 {
-    return strcmp(cluster_classes(s->cluster)->list[m->class].name, "gpu") == 0;
+    return strcmp(class_of(m, s)->name, "gpu") == 0;
+}
+
+/* Its checks are waited for as it comes up. */
+static bool is_provisioned(const struct member *m, const struct sim *s)
+{
+    return class_provisions(class_of(m, s), s->policy.health.provision_new);
 }
 
 /* --- evidence --------------------------------------------------------------------------------- */
@@ -92,7 +103,7 @@ void mend_fit(struct sim *s, int i, const struct member *m)
     const struct patient *p = s->ill ? &s->patients[i] : NULL;
     const struct observed *o = watch_observed(s->watch, m);
     char id[37];
-    if (!p || !s->policy.health.provision_new || member_override(m))
+    if (!p || !is_provisioned(m, s) || member_override(m))
         return; /* an override: by a person's word, on whichever boot */
     fleet_boot_id(p->proven_boot, i, id);
     if (!p->proven || strcmp(id, o->boot) != 0)
@@ -105,7 +116,7 @@ static void check_admitted(struct sim *s, int i, const struct member *m)
     struct patient *p = &s->patients[i];
     bool person = member_override(m) ||
                   (p->person_at && s->now - p->person_at < s->policy.health.override.ns + 120 * SECOND);
-    if (s->policy.health.provision_new && !person)
+    if (is_provisioned(m, s) && !person)
         sim_fail(s, "%s is put into service, and nobody knows that its checks passed (8)", m->name);
     unsigned boot = 0;
     if (sscanf(m->boot, "%8x", &boot) == 1)
