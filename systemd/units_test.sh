@@ -16,7 +16,7 @@ for unit in fettled.service fettle-agent.service; do
     fi
 done
 # What the rest of Fettle builds on, and no tool finds missing.
-for line in 'After=.*multi-user.target' 'KillMode=process' 'Delegate=yes' 'RuntimeDirectoryPreserve=yes'; do
+for line in 'After=.*multi-user.target' 'KillMode=process' 'Delegate=memory pids' 'ExecStopPost=.*-memory -pids' 'RuntimeDirectoryPreserve=yes'; do
     grep -q "^$line" "$1/fettle-agent.service" || { echo "fettle-agent.service: no $line"; failed=1; }
 done
 exit $failed

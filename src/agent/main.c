@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/notify.h"
 #include "base/text.h"
+#include "probe/family.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -148,7 +149,10 @@ static int daemon_main(int argc, char **argv)
         if (take_option(option, &s, &controllers, &e))
             return complain(&e);
     }
-    return optind < argc ? usage("it does not know the word ", argv[optind]) : run(&s);
+    if (optind < argc)
+        return usage("it does not know the word ", argv[optind]);
+    family_settle();
+    return run(&s);
 }
 
 static void on_joined(void *arg, const struct err *why)

@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -36,8 +35,8 @@
 
 enum {
     FILE_FD = 3,
-    KILLED_MS = 2000,  /* after which processes that were killed and are still there are given up */
-    MEASURE_MS = 1000, /* how often it is looked how large the family is */
+    KILLED_MS = 2000, /* after which processes that were killed and are still there are given up */
+    LOOK_MS = 1000,   /* how often it is asked whether the family passed a bound */
     FILE_BYTES_MAX = 16 << 10,
     READ_BYTES = 4096,
     LAST_READS = 64
@@ -45,8 +44,6 @@ enum {
 
 struct run {
     struct family family;
-    struct family_size is; /* as it was measured last */
-    bool too_large;
     pid_t pid;
     int pidfd, output;
     int status;  /* as wait(2) has it */
@@ -76,24 +73,21 @@ static ssize_t read_some(struct run *r)
 /* Until it has ended; false when the time is over, or it is too large. */
 static bool wait_for(struct run *r, struct mono until)
 {
-    const struct family_size limit = family_limit(true);
     struct pollfd fds[] = {{.fd = r->pidfd, .events = POLLIN}, {.fd = r->output, .events = POLLIN}};
-    struct mono measure = mono_add(mono_now(), span_ms(MEASURE_MS));
+    struct mono look = mono_add(mono_now(), span_ms(LOOK_MS));
     for (struct mono now; (now = mono_now()).ns < until.ns;) {
-        if (now.ns >= measure.ns) {
-            r->is = family_measure();
-            r->too_large = family_exceeds(&r->is, &limit);
-            measure = mono_add(now, span_ms(MEASURE_MS));
+        if (now.ns >= look.ns) {
+            if (family_excess(&r->family))
+                return false;
+            look = mono_add(now, span_ms(LOOK_MS));
         }
-        if (r->too_large)
-            return false;
-        int64_t next = measure.ns < until.ns ? measure.ns : until.ns;
+        int64_t next = look.ns < until.ns ? look.ns : until.ns;
         if (poll(fds, 2, (int)((next - now.ns) / 1000000) + 1) <= 0)
             continue;
         if (fds[1].revents && read_some(r) == 0)
             fds[1].fd = -1;
         if (fds[0].revents && waitpid(r->pid, &r->status, 0) == r->pid)
-            return true;
+            return r->status == 0 || !family_excess(&r->family);
     }
     return false;
 }
@@ -151,9 +145,8 @@ static void say_end(const struct run *r, struct span deadline, struct text *out)
     text_add_char(out, good ? '+' : '-');
     if (r->stays)
         text_add(out, "no end in time, and it could not be killed");
-    else if (r->too_large)
-        text_printf(out, "killed with %" PRIu64 " processes and %" PRIu64 " MB", r->is.processes,
-                    r->is.memory_bytes >> 20);
+    else if (*r->family.excess)
+        text_printf(out, "killed for more than %s", r->family.excess);
     else if (r->killed)
         text_printf(out, "no end in %s, and killed", span_human(deadline, long_));
     else if (WIFSIGNALED(r->status))
@@ -198,7 +191,7 @@ static _Noreturn void be_runner(int file, const struct runner_job *job, pid_t pa
     if (!settle(file) || fcntl(FILE_FD, F_SETLK, &lock) || getppid() != parent)
         _exit(1);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    family_begin(&r.family);
+    family_begin(&r.family, true);
     int rc = start_command(&r, job->command);
     if (rc) {
         text_printf(&end, "-it could not be started: %s", strerror(-rc));

@@ -2,48 +2,28 @@
 #include "check/part.h"
 
 #include "health/plugin.h"
-#include "probe/family.h"
+#include "probe/keeper.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
-#include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /*
  * plugin   "exit STATUS", "output LINE" for each line, and "more REST" where it is longer than a fact
  *
- * The plugin and all that it starts are a family (probe/family.h), which is killed when the plugin has ended,
- * shortly before the record's deadline, when it becomes too large, and when whoever looks ends: SIGTERM says
- * so, or the end of the agent. All of it is waited for: what cannot be killed keeps this process, too, and
- * whoever runs it starts no other one meanwhile. What the plugin says beyond a limit is read and dropped: it
- * does not hang on a full pipe. What it leaves behind may hold its output open, and is not waited for.
+ * The plugin and all that it starts end shortly before the record's deadline (probe/keeper.h). All of it is
+ * waited for: what cannot be killed keeps this process, too, and whoever runs it starts no other one
+ * meanwhile. What the plugin says beyond a limit is read and dropped: it does not hang on a full pipe.
  */
 
-enum {
-    OUTPUT_BYTES_MAX = 8192,
-    PIECE_BYTES = 500,
-    RESERVE_MS = 200,
-    MEASURE_MS = 1000, /* how often it is looked how large the family is */
-    FOR_EVER_S = 86400 * 365
-};
+enum { OUTPUT_BYTES_MAX = 8192, PIECE_BYTES = 500, RESERVE_MS = 200, FOR_EVER_S = 86400 * 365 };
 
 struct plugin {
-    struct family family;
-    struct family_size limit, is;
-    pid_t pid;
-    int pidfd, output, signals; /* -1: not open; signals: SIGTERM */
-    int status;                 /* as wait(2) has it */
-    bool ended, too_large, told_to_end;
-    struct text said;
+    const struct look *look;
+    const char *run;
 };
 
 /* With whom it runs: FETTLE_NODES, FETTLE_COUNT, FETTLE_RANK. Of a check that a node runs by itself none of
@@ -66,110 +46,12 @@ static void tell_company(const struct company *with)
     setenv("FETTLE_RANK", number, 1);
 }
 
-static _Noreturn void become(const struct plugin *p, const struct look *l, const char *run, int output)
+static void become(void *arg)
 {
-    tell_company(&l->company);
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    family_join(&p->family);
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    signal(SIGPIPE, SIG_DFL); /* a daemon ignores it, a pipeline needs it */
-    int null = open("/dev/null", O_RDWR);
-    dup2(null, STDIN_FILENO);
-    dup2(output, STDOUT_FILENO);
-    dup2(null, STDERR_FILENO);
-    close_range(STDERR_FILENO + 1, ~0U, 0);
-    execl("/bin/sh", "sh", "-c", run, (char *)NULL);
+    const struct plugin *p = arg;
+    tell_company(&p->look->company);
+    execl("/bin/sh", "sh", "-c", p->run, (char *)NULL);
     _exit(127);
-}
-
-static int start(struct plugin *p, const struct look *l, const char *run)
-{
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return -errno;
-    p->output = ends[0];
-    (void)fcntl(p->output, F_SETFL, O_NONBLOCK);
-    p->pid = fork();
-    int r = p->pid < 0 ? -errno : 0;
-    if (p->pid == 0)
-        become(p, l, run, ends[1]);
-    close(ends[1]);
-    if (r)
-        return r;
-    setpgid(p->pid, p->pid); /* whoever of the two comes first */
-    p->pidfd = pidfd_open(p->pid, 0);
-    return p->pidfd < 0 ? -errno : 0;
-}
-
-/* False when there is no more just now. */
-static bool read_output(struct plugin *p)
-{
-    char bytes[OUTPUT_BYTES_MAX];
-    ssize_t n = read(p->output, bytes, sizeof bytes);
-    if (n <= 0)
-        return n < 0 && errno == EINTR;
-    size_t room = OUTPUT_BYTES_MAX - p->said.len;
-    text_add_bytes(&p->said, bytes, (size_t)n < room ? (size_t)n : room);
-    return true;
-}
-
-/* Until it has ended, its time is over, it is too large, or nobody wants to know any more. */
-static void follow(struct plugin *p, struct mono until)
-{
-    enum { OUTPUT, END, SIGNAL, FDS };
-    struct pollfd fds[FDS] = {{p->output, POLLIN, 0}, {p->pidfd, POLLIN, 0}, {p->signals, POLLIN, 0}};
-    struct mono measure = mono_add(mono_now(), span_ms(MEASURE_MS));
-    for (struct mono now; !p->ended && !p->too_large && !p->told_to_end;) {
-        now = mono_now();
-        if (now.ns >= until.ns)
-            return;
-        if (now.ns >= measure.ns) {
-            p->is = family_measure();
-            p->too_large = family_exceeds(&p->is, &p->limit);
-            measure = mono_add(now, span_ms(MEASURE_MS));
-        }
-        int64_t next = measure.ns < until.ns ? measure.ns : until.ns;
-        if (poll(fds, FDS, (int)((next - now.ns) / 1000000) + 1) <= 0)
-            continue;
-        if (fds[OUTPUT].revents && !read_output(p) && fds[OUTPUT].revents & POLLHUP)
-            fds[OUTPUT].fd = -1;
-        p->ended = fds[END].revents && waitpid(p->pid, &p->status, WNOHANG) == p->pid;
-        p->told_to_end = fds[SIGNAL].revents != 0;
-    }
-}
-
-struct before {
-    sigset_t mask;
-    int death_signal;
-};
-
-/* This process has to be able to end the family when its own parent is gone. */
-static int take_signal(struct before *before)
-{
-    sigset_t term;
-    sigemptyset(&term);
-    sigaddset(&term, SIGTERM);
-    sigprocmask(SIG_BLOCK, &term, &before->mask);
-    prctl(PR_GET_PDEATHSIG, &before->death_signal);
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    return signalfd(-1, &term, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-static void end(struct plugin *p, const struct before *before)
-{
-    family_kill(&p->family, span_s(FOR_EVER_S));
-    while (p->output >= 0 && p->said.len < OUTPUT_BYTES_MAX && read_output(p))
-        ;
-    family_end(&p->family);
-    int *fds[] = {&p->output, &p->pidfd, &p->signals};
-    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
-        if (*fds[i] >= 0)
-            close(*fds[i]);
-    prctl(PR_SET_PDEATHSIG, before->death_signal);
-    sigprocmask(SIG_SETMASK, &before->mask, NULL); /* what pends ends this process now */
 }
 
 static void fact_line(const char *line, size_t len, struct text *out)
@@ -196,45 +78,39 @@ static void fact_output(struct text *said, struct text *out)
     }
 }
 
-static void fact_end(const struct plugin *p, int r, struct text *out)
+static void fact_end(int r, int status, const struct err *why, struct text *out)
 {
     if (r)
-        fact(out, "unknown", "no process for it: %s", strerror(-r));
-    else if (p->too_large)
-        fact(out, "unknown",
-             "it was killed with %" PRIu64 " processes and %" PRIu64 " MB; it may have %" PRIu64
-             " and %" PRIu64 " MB",
-             p->is.processes, p->is.memory_bytes >> 20, p->limit.processes, p->limit.memory_bytes >> 20);
-    else if (!p->ended)
-        fact(out, "unknown", "it did not end in time");
-    else if (!WIFEXITED(p->status))
-        fact(out, "unknown", "it was killed by signal %d", WTERMSIG(p->status));
+        fact(out, "unknown", "%s", why->msg);
+    else if (!WIFEXITED(status))
+        fact(out, "unknown", "it was killed by signal %d", WTERMSIG(status));
     else
-        fact(out, "exit", "%d", WEXITSTATUS(p->status));
+        fact(out, "exit", "%d", WEXITSTATUS(status));
 }
 
 void gather_PLUGIN(const struct look *l, struct text *out)
 {
-    const char *run = check_arg(l->check, "Run");
-    if (!run) {
+    struct plugin p = {.look = l, .run = check_arg(l->check, "Run")};
+    if (!p.run) {
         fact(out, "unknown", "the record has no Run");
         return;
     }
-    bool machine = l->check->when & (CHECK_EXTENSIVE | CHECK_SCHEDULED);
-    struct mono until = mono_add(mono_now(), l->check->deadline);
-    struct plugin p = {.output = -1, .pidfd = -1, .limit = family_limit(machine)};
-    struct before before;
-    until.ns -= span_ms(RESERVE_MS).ns;
-    family_begin(&p.family);
-    p.signals = take_signal(&before);
-    int r = start(&p, l, run);
-    if (!r)
-        follow(&p, until);
-    end(&p, &before);
-    fact_end(&p, r, out);
-    if (p.said.len > 0)
-        fact_output(&p.said, out);
-    text_fini(&p.said);
+    const struct keeper_job job = {
+        .work = become,
+        .arg = &p,
+        .keep = -1,
+        .until = mono_add(mono_now(), span_ms(span_to_ms(l->check->deadline) - RESERVE_MS)),
+        .patience = span_s(FOR_EVER_S),
+        .bytes_max = OUTPUT_BYTES_MAX,
+        .cut = true,
+        .machine = l->check->when & (CHECK_EXTENSIVE | CHECK_SCHEDULED),
+    };
+    CLEANUP_TEXT struct text said = {0};
+    struct err why = {0};
+    int status = 0, r = keeper_run(&job, &said, &status, &why);
+    fact_end(r, status, &why, out);
+    if (said.len > 0)
+        fact_output(&said, out);
 }
 
 /* As the plugin wrote it. */

@@ -24,9 +24,14 @@
  * What forks faster than it is found is the control group's to kill; without one it is killed again and
  * again.
  *
- * No controllers are used (memory.max, pids.max): they want a group without processes above them, which is
- * the service manager's, and where it may not put a new agent while an old remedy runs (ADR 0020).
+ * A group whose children have controllers may hold no process itself, so the daemon moves into one beside the
+ * families (SETTLED). The unit takes the controllers from the families when the daemon has ended, since the
+ * service manager puts the next one into the group above (ADR 0020). A remedy that outlives its agent is
+ * measured meanwhile, and bounded anew when the next agent has settled: family_excess writes the bounds each
+ * time.
  */
+
+#define SETTLED "fettle-agent"
 
 enum {
     DEPTH_MAX = 64,
@@ -59,6 +64,7 @@ static bool take_own(const char *line, void *arg)
     return false;
 }
 
+/* The directory of this process's group. */
 static bool own_group(struct text *out)
 {
     char mount[256] = "";
@@ -74,6 +80,18 @@ static bool own_group(struct text *out)
     return true;
 }
 
+/* The group in which families are made. */
+static bool home_group(struct text *out)
+{
+    static const char settled[] = "/" SETTLED;
+    size_t n = sizeof settled - 1;
+    if (!own_group(out))
+        return false;
+    if (out->len > n && strcmp(out->s + out->len - n, settled) == 0)
+        out->s[out->len -= n] = 0;
+    return true;
+}
+
 static bool write_word(const char *group, const char *file, const char *word)
 {
     CLEANUP_TEXT struct text path = {0};
@@ -82,12 +100,41 @@ static bool write_word(const char *group, const char *file, const char *word)
     return fd >= 0 && write(fd, word, strlen(word)) == (ssize_t)strlen(word);
 }
 
+/* The number behind a key, of a file of lines "KEY NUMBER"; 0 when there is none. */
+static uint64_t read_count(const char *group, const char *file, const char *key)
+{
+    char text[SYS_LINE_BYTES_MAX] = "", *rest = text;
+    size_t n = strlen(key);
+    CLEANUP_TEXT struct text path = {0};
+    text_printf(&path, "%s/%s", group, file);
+    if (sys_read(AT_FDCWD, path.s, text, sizeof text))
+        return 0;
+    for (char *line; (line = strsep(&rest, "\n"));)
+        if (strncmp(line, key, n) == 0 && line[n] == ' ')
+            return strtoull(line + n + 1, NULL, 10);
+    return 0;
+}
+
 static bool is_populated(const char *group)
 {
-    char text[256] = "";
-    CLEANUP_TEXT struct text path = {0};
-    text_printf(&path, "%s/cgroup.events", group);
-    return sys_read(AT_FDCWD, path.s, text, sizeof text) == 0 && strstr(text, "populated 1");
+    return read_count(group, "cgroup.events", "populated") > 0;
+}
+
+void family_settle(void)
+{
+    CLEANUP_TEXT struct text home = {0}, own = {0}, type = {0};
+    if (!home_group(&home))
+        return;
+    text_printf(&type, "%s/cgroup.type", home.s);
+    text_printf(&own, "%s/" SETTLED, home.s);
+    if (access(type.s, F_OK) ||
+        (mkdir(own.s, 0755) && errno != EEXIST)) /* the root is nobody's to settle in */
+        return;
+    if (write_word(own.s, "cgroup.procs", "0") &&
+        write_word(home.s, "cgroup.subtree_control", "+memory +pids"))
+        return;
+    write_word(home.s, "cgroup.procs", "0");
+    rmdir(own.s);
 }
 
 /* Process numbers mean something in one namespace. */
@@ -124,16 +171,30 @@ static void end_orphans(const char *own, const char *prefix)
         closedir(list);
 }
 
-void family_begin(struct family *f)
+/* True when the kernel keeps the bounds from now on. Processes that share one are killed together. */
+static bool bound(const struct family *f)
 {
-    CLEANUP_TEXT struct text own = {0}, prefix = {0}, group = {0}, kill_file = {0};
-    *f = (struct family){.group = NULL};
+    char memory[24], processes[24];
+    snprintf(memory, sizeof memory, "%" PRIu64, f->memory_bytes_max);
+    snprintf(processes, sizeof processes, "%" PRIu64, f->processes_max);
+    return write_word(f->group, "memory.oom.group", "1") && write_word(f->group, "memory.max", memory) &&
+           write_word(f->group, "pids.max", processes);
+}
+
+void family_begin(struct family *f, bool machine)
+{
+    CLEANUP_TEXT struct text home = {0}, prefix = {0}, group = {0}, kill_file = {0};
+    uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    *f = (struct family){
+        .processes_max = machine ? MACHINE_PROCESSES : EVERYDAY_PROCESSES,
+        .memory_bytes_max = machine ? memory / 10 * 9 : (uint64_t)EVERYDAY_MEMORY_MB << 20,
+    };
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    if (!own_group(&own))
+    if (!home_group(&home))
         return;
     add_prefix(&prefix);
-    end_orphans(own.s, prefix.s);
-    text_printf(&group, "%s/%s%d", own.s, prefix.s, (int)getpid());
+    end_orphans(home.s, prefix.s);
+    text_printf(&group, "%s/%s%d", home.s, prefix.s, (int)getpid());
     text_printf(&kill_file, "%s/cgroup.kill", group.s);
     if (mkdir(group.s, 0755) && errno != EEXIST)
         return;
@@ -141,6 +202,8 @@ void family_begin(struct family *f)
         f->group = text_take(&group);
     else
         rmdir(group.s);
+    if (f->group)
+        bound(f);
 }
 
 void family_join(const struct family *f)
@@ -149,22 +212,19 @@ void family_join(const struct family *f)
         write_word(f->group, "cgroup.procs", "0");
 }
 
-/* They go to the group above. */
+/* They go to the group of this process. */
 static bool move_one(const char *line, void *arg)
 {
-    const char *group = arg;
-    CLEANUP_TEXT struct text above = {0};
-    text_add_bytes(&above, group, (size_t)(strrchr(group, '/') - group));
-    write_word(above.s, "cgroup.procs", line);
+    write_word(arg, "cgroup.procs", line);
     return true;
 }
 
 void family_end(struct family *f)
 {
-    CLEANUP_TEXT struct text procs = {0};
-    if (f->group) {
+    CLEANUP_TEXT struct text procs = {0}, own = {0};
+    if (f->group && own_group(&own)) {
         text_printf(&procs, "%s/cgroup.procs", f->group);
-        sys_each_line(AT_FDCWD, procs.s, move_one, f->group);
+        sys_each_line(AT_FDCWD, procs.s, move_one, own.s);
         for (int i = 0; i < REMOVALS && rmdir(f->group) && errno == EBUSY; i++)
             poll(NULL, 0, AGAIN_MS); /* the dead may count for a moment */
     }
@@ -228,16 +288,16 @@ struct family_size family_measure(void)
     return all;
 }
 
-struct family_size family_limit(bool machine)
+const char *family_excess(struct family *f)
 {
-    uint64_t pages = (uint64_t)sysconf(_SC_PHYS_PAGES), page = (uint64_t)sysconf(_SC_PAGESIZE);
-    return machine ? (struct family_size){MACHINE_PROCESSES, pages / 10 * 9 * page}
-                   : (struct family_size){EVERYDAY_PROCESSES, (uint64_t)EVERYDAY_MEMORY_MB << 20};
-}
-
-bool family_exceeds(const struct family_size *is, const struct family_size *limit)
-{
-    return is->processes > limit->processes || is->memory_bytes > limit->memory_bytes;
+    bool kept = f->group && bound(f);
+    struct family_size is = kept ? (struct family_size){0} : family_measure();
+    if (is.processes > f->processes_max || (kept && read_count(f->group, "pids.events", "max")))
+        snprintf(f->excess, sizeof f->excess, "%" PRIu64 " processes", f->processes_max);
+    else if (is.memory_bytes > f->memory_bytes_max ||
+             (kept && read_count(f->group, "memory.events", "oom_kill")))
+        snprintf(f->excess, sizeof f->excess, "%" PRIu64 " MB of memory", f->memory_bytes_max >> 20);
+    return *f->excess ? f->excess : NULL;
 }
 
 /* --- their end -------------------------------------------------------------------------------------- */

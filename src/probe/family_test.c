@@ -82,7 +82,7 @@ static bool all_are_lost(void)
 static void begin(struct family *f, bool with_group)
 {
     shared->n = 0;
-    family_begin(f);
+    family_begin(f, false);
     if (!with_group)
         family_end(f);
 }
@@ -171,33 +171,90 @@ static void die(bool with_group)
 static void come_next(bool with_group)
 {
     struct family f;
-    family_begin(&f);
+    family_begin(&f, false);
     MUST(wait_for(all_are_gone));
     family_end(&f);
+}
+
+static void be_96_mb(void)
+{
+    size_t n = 96 << 20;
+    char *bytes = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memset(bytes, 1, n);
+    shared->n = 1;
+    for (;;)
+        pause();
 }
 
 static void grow(bool with_group)
 {
     struct family f;
     begin(&f, with_group);
-    struct family_size limit = {2, 64 << 20};
     pid_t pid = fork();
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        size_t n = 96 << 20;
-        char *bytes = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        memset(bytes, 1, n);
-        shared->n = 1;
-        for (;;)
-            pause();
+        be_96_mb();
     }
     for (int ms = 0; shared->n == 0 && ms < WAIT_MS; ms += 5)
         poll(NULL, 0, 5);
     struct family_size is = family_measure();
-    MUST(is.processes == 1 && is.memory_bytes >= 96 << 20);
-    MUST(family_exceeds(&is, &limit));
-    MUST(!family_exceeds(&is, &(struct family_size){1, 1 << 30}));
-    MUST(family_exceeds(&is, &(struct family_size){0, 1 << 30}));
+    MUST(is.processes == 1 && is.memory_bytes >= 80 << 20); /* the kernel counts in batches */
+    MUST(!family_excess(&f));
+    f.memory_bytes_max = 64 << 20;
+    MUST(strcmp(family_excess(&f), "64 MB of memory") == 0);
+    f.processes_max = 0;
+    MUST(strcmp(family_excess(&f), "0 processes") == 0);
+    MUST(family_kill(&f, span_s(20)));
+    family_end(&f);
+}
+
+static bool has_bounds(const struct family *f, const char *file)
+{
+    CLEANUP_TEXT struct text path = {0};
+    text_printf(&path, "%s/%s", f->group ? f->group : "", file);
+    return access(path.s, F_OK) == 0;
+}
+
+enum { NO_CONTROLLERS = 77 };
+
+/* The kernel ends all of them, also those that are small, before anybody looks. */
+static void be_bounded(bool with_group)
+{
+    struct family f;
+    begin(&f, with_group);
+    if (!has_bounds(&f, "memory.max") || !has_bounds(&f, "pids.max"))
+        _exit(NO_CONTROLLERS);
+    f.memory_bytes_max = 64 << 20;
+    f.processes_max = 8;
+    MUST(!family_excess(&f));
+    pid_t pid = fork();
+    if (pid == 0) {
+        family_join(&f);
+        if (fork() == 0)
+            be_96_mb();
+        for (;;)
+            pause();
+    }
+    int status;
+    MUST(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    MUST(strcmp(family_excess(&f), "64 MB of memory") == 0);
+    MUST(family_kill(&f, span_s(20)));
+    family_end(&f);
+    begin(&f, with_group);
+    f.processes_max = 8;
+    MUST(!family_excess(&f));
+    pid = fork();
+    if (pid == 0) {
+        family_join(&f);
+        for (int i = 0; i < 8; i++)
+            if (fork() == 0)
+                for (;;)
+                    pause();
+        _exit(0);
+    }
+    MUST(waitpid(pid, &status, 0) == pid);
+    MUST(family_measure().processes == 7);
+    MUST(strcmp(family_excess(&f), "8 processes") == 0);
     MUST(family_kill(&f, span_s(20)));
     family_end(&f);
 }
@@ -205,7 +262,7 @@ static void grow(bool with_group)
 static bool is_there_a_group(void)
 {
     struct family f;
-    family_begin(&f);
+    family_begin(&f, false);
     bool is = f.group != NULL;
     family_end(&f);
     return is;
@@ -241,9 +298,29 @@ static void the_next_one_ends_the_group_of_the_dead(void **state)
 static void it_is_measured(void **state)
 {
     assert_true(in_a_process_of_its_own(grow, false));
-    struct family_size small = family_limit(false), large = family_limit(true);
-    assert_true(small.processes > 10 && large.processes > small.processes);
-    assert_true(small.memory_bytes > 64 << 20);
+    struct family small, large;
+    family_begin(&small, false);
+    family_end(&small);
+    family_begin(&large, true);
+    family_end(&large);
+    assert_true(small.processes_max > 10 && large.processes_max > small.processes_max);
+    assert_true(small.memory_bytes_max > 64 << 20);
+}
+
+/* Where the controllers of memory and processes are delegated to whoever runs this. */
+static void the_kernel_keeps_the_bounds(void **state)
+{
+    pid_t pid = fork();
+    int status;
+    if (pid == 0) {
+        alarm(60);
+        be_bounded(true);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == NO_CONTROLLERS)
+        skip();
+    assert_int_equal(status, 0);
 }
 
 int main(void)
@@ -251,8 +328,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_are_killed),         cmocka_unit_test(all_are_killed_as_a_group),
         cmocka_unit_test(the_rest_is_left_alone), cmocka_unit_test(the_next_one_ends_the_group_of_the_dead),
-        cmocka_unit_test(it_is_measured),
+        cmocka_unit_test(it_is_measured),         cmocka_unit_test(the_kernel_keeps_the_bounds),
     };
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    family_settle();
     return shared == MAP_FAILED ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
 }

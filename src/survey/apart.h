@@ -13,18 +13,16 @@
  * Work that may hang, in a forked child of its own, with a deadline. The caller waits for it: this is
  * for a process that may wait (the one that reads a survey), not for a loop.
  *
- * The child leads a process group, which is killed when the child has ended, when the deadline has
- * passed and when it says too much; so whatever it started and left in its group goes as well. It is
- * killed when its parent ends. Its standard output is what it says; its input and its errors are
- * /dev/null, and of the parent's other descriptors it has `keep` alone. One that the kernel does not
- * let go of is left behind.
+ * The child is killed with all that it started (probe/keeper.h). Its standard output is what it says; its
+ * input and its errors are /dev/null, and of the parent's other descriptors it has `keep` alone. One that the
+ * kernel does not let go of is left behind.
  */
 
 typedef void apart_fn(void *arg);
 
 /* Runs work and appends what it says to out, also when it fails: what was said before counts. 0 when it
- * ended by itself with status 0; else with a sentence -ETIMEDOUT, -E2BIG (over limit_bytes), -EIO
- * (status, signal), or -errno when there was no process to be had. keep: a descriptor, or -1. */
+ * ended by itself with status 0; else with a sentence -EIO (status, signal), or as keeper_run. keep: a
+ * descriptor, or -1. */
 int apart_run(int keep, struct span deadline, size_t limit_bytes, apart_fn *work, void *arg, struct text *out,
               struct err *e);
 

@@ -190,7 +190,7 @@ def test_what_a_plugin_may_be(world):
     """More processes than a check may have are the end of it."""
     c, _ = ward(world, ['n1'], checks=CHECKS + 'Check=many Probe=plugin Observe=yes Deadline=1m Every=1h '
                 'Run="for i in $(seq 300); do sleep 1000 & done; wait"\n')
-    wait('it is said', lambda: 'it may have 256' in verdict(c, 'many').get('text', ''))
+    wait('it is said', lambda: 'more than 256 processes' in verdict(c, 'many').get('text', ''))
 
 
 def test_what_a_remedy_leaves_behind(world):
