@@ -260,6 +260,7 @@ void config_set_health(struct config *c)
                                 .fresh = span_of(c, SETTING_EVIDENCE_AGE),
                                 .override = span_of(c, SETTING_OVERRIDE_TIME),
                                 .provision_new = n[SETTING_PROVISION_NEW],
+                                .lost_after = span_of(c, SETTING_LOST_AFTER),
                                 .degraded_for = span_of(c, SETTING_DEGRADED_FOR),
                                 .checks = c->checks,
                                 .remedies = c->remedies,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LOG_BYTES_MAX = 600 }; /* of a BMC's */
 enum driver { ALL_DRIVERS, ACTORS, OCHAMI, SLURM, OPERATE };
 
 struct outbox {
@@ -361,8 +362,34 @@ static void on_unread(void *arg, struct member *m)
         slurm_look(o->slurm, m->name);
 }
 
+/* The node of which a BMC is asked. */
+struct unheard {
+    struct watch *watch;
+    struct member *m;
+};
+
+static void on_looked(void *arg, const char *answer, const struct err *why)
+{
+    CLEANUP_FREE struct unheard *u = arg;
+    size_t len = why ? 0 : strcspn(answer, "\n");
+    const char *log = why ? why->msg : answer + len + (answer[len] == '\n');
+    CLEANUP_FREE char *line = mem_line(log, LOG_BYTES_MAX);
+    bool on = len == 2 && strncmp(answer, "on", len) == 0, off = len == 3 && strncmp(answer, "off", len) == 0;
+    const struct bmc_said is = {.answered = on || off, .on = on, .text = line};
+    watch_bmc(u->watch, mono_now(), u->m, &is);
+}
+
+static void on_bmc_to_ask(void *arg, struct member *m)
+{
+    const struct outbox *o = arg;
+    struct unheard *u = mem_alloc(sizeof *u);
+    *u = (struct unheard){o->with.watch, m};
+    operate_look(o->operate, m->name, on_looked, u);
+}
+
 void outbox_turn(struct outbox *o, struct mono now)
 {
+    watch_bmcs_to_ask(o->with.watch, now, on_bmc_to_ask, o);
     watch_unread(o->with.watch, on_unread, o);
     results_turn(o->results, now);
     actors_turn(o->actors, now, wall_now());

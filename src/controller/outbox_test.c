@@ -132,6 +132,10 @@ size_t operate_waiting(const struct operate *o)
     return 0;
 }
 
+void operate_look(struct operate *o, const char *node, operate_done_fn *done, void *arg)
+{
+}
+
 int operate_can(const struct operate *o, const char *node, const char *run, struct err *e)
 {
     return 0;
@@ -221,6 +225,18 @@ void watch_unread(struct watch *w, tell_fn *fn, void *arg)
 }
 
 static bool seen_away;
+
+void watch_slurmd(struct watch *w, struct member *m, enum slurmd is)
+{
+}
+
+void watch_bmcs_to_ask(struct watch *w, struct mono now, tell_fn *fn, void *arg)
+{
+}
+
+void watch_bmc(struct watch *w, struct mono now, struct member *m, const struct bmc_said *is)
+{
+}
 
 void watch_away(struct watch *w, struct member *m, bool away)
 {

@@ -96,6 +96,8 @@ void scheduler_saw(struct watch *w, struct member *m, const struct slurm_node *n
     scheduler_wanted(m, &want);
     bool held = want.reserve ? n->guarded && !n->drain : n->drain || n->fail || n->down;
     watch_away(w, m, !want.drain && n->known && (held || n->reserved || n->rebooting || n->powering));
+    if (n->known)
+        watch_slurmd(w, m, n->powering ? SLURMD_OFF : n->responding ? SLURMD_ANSWERS : SLURMD_SILENT);
     tell_elsewhere(w, m, n);
     enum work work = !n->known ? WORK_UNKNOWN : n->busy ? WORK_BUSY : WORK_IDLE;
     watch_scheduler(w, m, work == WORK_IDLE && want.drain && !held ? WORK_UNKNOWN : work, n->completing);

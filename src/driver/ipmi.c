@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEP_LOOK, STEP_BOOTDEV, STEP_DO, STEP_VERIFY };
+enum { STEP_LOOK, STEP_LOG, STEP_BOOTDEV, STEP_DO, STEP_VERIFY };
 
 static void next(struct power *p);
 
@@ -18,6 +18,10 @@ static void on_ended(void *arg, char *text, size_t len, const struct err *why)
     CLEANUP_FREE char *said = text;
     struct power *p = arg;
     p->program = NULL;
+    if (p->step == STEP_LOG) { /* that it has none, or keeps it to itself, says nothing of the node */
+        power_say(p, why ? NULL : said);
+        return;
+    }
     bool looked = p->step == STEP_LOOK || p->step == STEP_VERIFY;
     struct err e = {0};
     if (!why && looked && !strstr(said, "Power is on") && !strstr(said, "Power is off")) {
@@ -94,6 +98,12 @@ static void act(struct power *p)
     call(p, true, words);
 }
 
+static void read_log(struct power *p)
+{
+    static const char *const words[] = {"sel", "list", "last", "5", NULL};
+    call(p, false, words);
+}
+
 static void set_bootdev(struct power *p)
 {
     static const char *const words[] = {"chassis", "bootdev", "pxe", NULL};
@@ -105,6 +115,9 @@ static void next(struct power *p)
 {
     if (p->step == STEP_LOOK && p->verb == VERB_STATUS) {
         power_end(p, p->is_on ? "on" : "off", NULL);
+    } else if (p->step == STEP_LOOK && p->verb == VERB_LOOK) {
+        p->step = STEP_LOG;
+        read_log(p);
     } else if (p->step == STEP_LOOK && p->verb == VERB_NETBOOT) {
         p->step = STEP_BOOTDEV;
         set_bootdev(p);

@@ -486,24 +486,36 @@ static bool is_operated(const struct operate *o, const char *node)
     return is_taken(o, node) || (op && op->state == BEGINS);
 }
 
-void operate_now(struct operate *o, const char *node, const char *verb, operate_done_fn *done, void *arg)
+static void begin_wish(struct operate *o, const char *node, enum verb v, const struct err *why,
+                       operate_done_fn *done, void *arg)
 {
     struct wish *w = mem_alloc(sizeof *w);
     const struct bmc *b = bmcs_find(o->with.bmcs, node);
-    enum verb v = VERB_STATUS;
-    *w = (struct wish){.o = o, .node = mem_dup(node), .done = done, .arg = arg};
-    if (!verb_find(verb, &v))
-        err_set(&w->why, -EINVAL, "\"%.40s\" is none of status, on, off, cycle, reset, netboot", verb);
-    else if (!b)
+    *w = (struct wish){.o = o, .node = mem_dup(node), .why = *why, .done = done, .arg = arg};
+    w->changes = v != VERB_STATUS && v != VERB_LOOK;
+    if (!w->why.code && !b)
         err_set(&w->why, -ENOENT, "node \"%s\" has no BMC in bmc.conf", node);
-    else if (v != VERB_STATUS && is_operated(o, node))
+    else if (!w->why.code && w->changes && is_operated(o, node))
         err_set(&w->why, -EBUSY, "an operation on node \"%s\" is under way", node);
-    w->changes = v != VERB_STATUS;
     DL_APPEND(o->wishes, w);
     if (w->why.code)
         wake(o);
     else
         w->power = power_start(o->loop, b, node, v, on_wish, w);
+}
+
+void operate_look(struct operate *o, const char *node, operate_done_fn *done, void *arg)
+{
+    begin_wish(o, node, VERB_LOOK, &(struct err){0}, done, arg);
+}
+
+void operate_now(struct operate *o, const char *node, const char *verb, operate_done_fn *done, void *arg)
+{
+    enum verb v = VERB_STATUS;
+    struct err why = {0};
+    if (!verb_find(verb, &v))
+        err_set(&why, -EINVAL, "\"%.40s\" is none of status, on, off, cycle, reset, netboot", verb);
+    begin_wish(o, node, v, &why, done, arg);
 }
 
 /* --- life ------------------------------------------------------------------------------------ */

@@ -78,5 +78,8 @@ int operate_can(const struct operate *o, const char *node, const char *run, stru
  * from the loop with the answer in words, or why not. */
 typedef void operate_done_fn(void *arg, const char *answer, const struct err *why);
 void operate_now(struct operate *o, const char *node, const char *verb, operate_done_fn *done, void *arg);
+/* What the node's BMC knows of it: where its power is ("on", "off"), and on the lines that follow the end of
+ * its log, where it has one. */
+void operate_look(struct operate *o, const char *node, operate_done_fn *done, void *arg);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const verbs[VERBS] = {"status", "on", "off", "cycle", "reset", "netboot"};
+static const char *const verbs[VERBS] = {"status", "on", "off", "cycle", "reset", "netboot", "status"};
 
 const char *verb_name(enum verb v)
 {
@@ -18,7 +18,7 @@ const char *verb_name(enum verb v)
 
 bool verb_find(const char *name, enum verb *out)
 {
-    for (int v = 0; v < VERBS; v++) {
+    for (int v = 0; v < VERB_LOOK; v++) {
         if (strcmp(name, verbs[v]) == 0) {
             *out = (enum verb)v;
             return true;
@@ -56,6 +56,13 @@ void power_end(struct power *p, const char *answer, const struct err *why)
     struct err copy = why ? *why : (struct err){0};
     power_cancel(p);
     done(arg, why ? NULL : words, why ? &copy : NULL);
+}
+
+void power_say(struct power *p, const char *log)
+{
+    CLEANUP_TEXT struct text t = {0};
+    text_printf(&t, "%s\n%s", p->is_on ? "on" : "off", log ? log : "");
+    power_end(p, t.s, NULL);
 }
 
 static void on_timer(uv_timer_t *t)
@@ -98,7 +105,7 @@ static void on_script(void *arg, char *text, size_t len, const struct err *why)
     CLEANUP_FREE char *said = text;
     struct power *p = arg;
     p->program = NULL;
-    if (said)
+    if (said && p->verb != VERB_LOOK)
         said[strcspn(said, "\n")] = '\0';
     power_end(p, said && *said ? said : verb_name(p->verb), why);
 }

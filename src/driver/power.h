@@ -12,9 +12,18 @@
  * One node's power: what BmcConf says of its BMC, and one thing that is done to it. Inside this folder.
  */
 
-enum verb { VERB_STATUS, VERB_ON, VERB_OFF, VERB_CYCLE, VERB_RESET, VERB_NETBOOT, VERBS };
+enum verb {
+    VERB_STATUS,
+    VERB_ON,
+    VERB_OFF,
+    VERB_CYCLE,
+    VERB_RESET,
+    VERB_NETBOOT,
+    VERB_LOOK /* status, and more */,
+    VERBS
+};
 const char *verb_name(enum verb v);
-bool verb_find(const char *name, enum verb *out);
+bool verb_find(const char *name, enum verb *out); /* of what people and remedies may name */
 
 enum bmc_driver { BMC_IPMI, BMC_REDFISH, BMC_SCRIPT };
 
@@ -77,6 +86,8 @@ void operate_set_pace(struct operate *o, struct span result_again);
 
 /* It is over: why NULL when it was done. */
 void power_end(struct power *p, const char *answer, const struct err *why);
+/* It is over, and this is the end of the BMC's log; NULL without. */
+void power_say(struct power *p, const char *log);
 /* Calls step after a while. */
 void power_later(struct power *p, int ms, power_step_fn *step);
 void ipmi_begin(struct power *p);

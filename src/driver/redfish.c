@@ -116,7 +116,7 @@ static void take_system(struct power *p, const char *body, size_t len)
         snprintf(r->state.etag, sizeof r->state.etag, "%s", etag);
     p->is_on = r->state.is_on;
     bool is_there = (p->verb == VERB_ON && p->is_on) || (p->verb == VERB_OFF && !p->is_on);
-    if (p->verb == VERB_STATUS || is_there)
+    if (p->verb == VERB_STATUS || p->verb == VERB_LOOK || is_there)
         power_end(p, p->is_on ? "on" : "off", NULL);
     else if (!r->state.allowed && *r->state.action_info)
         ask(p, AT_INFO, "GET", r->state.action_info, NULL);

@@ -181,7 +181,7 @@ static void take_remedy(struct view *v, size_t i)
         if (!remedy_helps(r, fault, v->in->class))
             continue;
         v->helps[i] |= UINT64_C(1) << f;
-        if (tried[f] >= r->tries)
+        if (tried[f] >= r->tries || v->in->barred[remedy_way(r->run)])
             continue;
         v->covers[i] |= UINT64_C(1) << f;
         v->tried[i] = tried[f] > v->tried[i] ? tried[f] : v->tried[i];
@@ -414,6 +414,8 @@ static void say_why_not(const struct view *v, size_t i, struct candidate *c)
     char window[32];
     if (v->helps[i] == 0)
         snprintf(c->why, sizeof c->why, "helps none of what is open");
+    else if (v->in->barred[remedy_way(c->remedy->run)])
+        snprintf(c->why, sizeof c->why, "%s", v->in->barred[remedy_way(c->remedy->run)]);
     else if (v->covers[i] == 0)
         snprintf(c->why, sizeof c->why, "tried %u time%s within %s for %s", c->remedy->tries,
                  c->remedy->tries == 1 ? "" : "s", span_format(c->remedy->window, window),

@@ -427,6 +427,15 @@ static bool matches(const char *pattern, const char *s)
     return pattern[strspn(pattern, "*")] == '\0';
 }
 
+enum way remedy_way(const char *run)
+{
+    if (strncmp(run, "power.", 6) == 0)
+        return WAY_BMC;
+    if (strncmp(run, "script:", 7) == 0)
+        return WAY_SCRIPT;
+    return strcmp(run, "replace") == 0 ? WAY_PROVIDER : WAY_AGENT;
+}
+
 bool remedy_helps(const struct remedy *r, const char *fault, const char *class)
 {
     bool of_class = r->classes.n == 0, helps = false;

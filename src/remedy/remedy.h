@@ -28,6 +28,10 @@
  *   replace           the provider's script makes a new instance
  */
 
+/* By which way a remedy reaches the node: what keeps one of them from being carried out keeps all of its way.
+ */
+enum way { WAY_AGENT, WAY_BMC, WAY_SCRIPT, WAY_PROVIDER, WAYS };
+
 enum remedy_needs { NEEDS_NOTHING, NEEDS_IDLE };
 
 struct remedy {
@@ -64,6 +68,8 @@ enum { REMEDIES_MAX = 128, REMEDY_NAME_BYTES_MAX = 48 };
 int remedies_parse(const char *path, const char *bytes, size_t len, struct remedies *r, struct err *e);
 void remedies_fini(struct remedies *r);
 const struct remedy *remedies_find(const struct remedies *r, const char *name); /* NULL when there is none */
+
+enum way remedy_way(const char *run);
 
 /* A fault is what a remedy is for: the code of a finding ("xid.79"), or the name of its check where it has
  * none ("fs.mounted", "scratch"). */
@@ -117,8 +123,9 @@ struct choice_input {
     size_t n_attempts;
     const struct attempt *attempts;
     struct wall now;
-    bool busy;     /* work runs: only what needs nothing */
-    uint64_t draw; /* for exploration: a number that comes with the command */
+    const char *barred[WAYS]; /* why nothing can be done by this way now; NULL: it can */
+    bool busy;                /* work runs: only what needs nothing */
+    uint64_t draw;            /* for exploration: a number that comes with the command */
     struct cost_policy policy;
     outcomes_fn *outcomes;
     void *outcomes_arg;

@@ -97,7 +97,7 @@ enum health watch_health(const struct watch *w, struct mono now, const struct me
     const struct vitals *v = vitals_find(w, m);
     struct mono at = watch_awake(w, now);
     if (!watch_live(w, m))
-        return HEALTH_UNKNOWN;
+        return lost_finding(w, m) ? HEALTH_LOST : HEALTH_UNKNOWN;
     enum result worst = health_worst(w, at, m);
     if (worst >= RESULT_DEGRADED)
         return health_of_result(worst);

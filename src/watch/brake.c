@@ -435,7 +435,7 @@ void work_say(const struct watch *w, const struct member *m, struct text *out)
 }
 
 /* What has to be so whatever is done to m. */
-static int check_ground(const struct watch *w, const struct member *m, struct err *e)
+static int check_ground(const struct watch *w, struct mono now, const struct member *m, struct err *e)
 {
     int rc = brake_stopped(w, e);
     if (rc < 0)
@@ -445,16 +445,13 @@ static int check_ground(const struct watch *w, const struct member *m, struct er
     rc = held_check(w, m, e);
     if (rc < 0)
         return rc;
-    if (!watch_live(w, m))
-        return err_set(e, -EAGAIN, "it is not heard");
-    if (!told_anew(vitals_find(w, m)))
-        return err_set(e, -EAGAIN, "it did not tell its checks since this controller stood still");
-    rc = machine_check(w, m, e);
-    if (rc < 0)
-        return rc;
     if (repair_yields(m))
         return err_set(e, -EBUSY, "a person took it back");
-    return 0;
+    if (!watch_live(w, m))
+        return lost_check(w, now, m, e);
+    if (!told_anew(vitals_find(w, m)))
+        return err_set(e, -EAGAIN, "it did not tell its checks since this controller stood still");
+    return machine_check(w, m, e);
 }
 
 /* Slurm was read with Fettle's drain: what ends there is followed by nothing else. */
@@ -466,7 +463,7 @@ static bool is_drained_there(const struct watch *w, const struct member *m)
 
 int brake_end_work(const struct watch *w, struct mono now, const struct member *m, struct err *e)
 {
-    int rc = check_ground(w, m, e);
+    int rc = check_ground(w, now, m, e);
     if (rc < 0)
         return rc;
     if (class_of(w, m)->lost_work == LOST_WORK_WAIT)
@@ -484,10 +481,10 @@ int brake_operate(const struct watch *w, struct mono now, const struct member *m
                   struct err *e)
 {
     struct budget full;
-    int rc = check_ground(w, m, e);
+    int rc = check_ground(w, now, m, e);
     if (rc < 0)
         return rc;
-    if (watch_work(w, m) != WORK_IDLE && (!remedy || remedy->needs == NEEDS_IDLE)) {
+    if (repair_work(w, m) != WORK_IDLE && (!remedy || remedy->needs == NEEDS_IDLE)) {
         CLEANUP_TEXT struct text work = {0};
         work_say(w, m, &work);
         return err_set(e, -EAGAIN, "%s", work.s);
@@ -507,7 +504,7 @@ int brake_operate(const struct watch *w, struct mono now, const struct member *m
 static int may_operate(const struct watch *w, struct mono now, const struct member *m, const struct repair *r,
                        const struct operation *o, struct err *e)
 {
-    const char *boot = watch_observed(w, m)->boot;
+    const char *boot = boot_of(w, m);
     if (!m->listed)
         return err_set(e, -EBUSY, "no configuration file names it any more");
     if (r->approval == APPROVAL_WANTED)

@@ -31,12 +31,13 @@ static size_t collect_faults(const struct watch *w, struct mono now, const struc
                              struct fault faults[static FAULTS_MAX + 1])
 {
     const struct ailment *a = member_ailment(m);
+    bool silent = lost_finding(w, m) != NULL;
     size_t n = 0;
     for (size_t i = 0; a && i < a->n_open; i++) {
         for (size_t k = 0; incident_counts(&a->open[i]) && k < a->open[i].n; k++) {
             const struct incident_finding *f = &a->open[i].findings[k];
             const char *fault = fault_of(f->check, &f->f);
-            if (!finding_left(w, now, m, &a->open[i], k))
+            if (!finding_left(w, now, m, &a->open[i], k) || (silent && !lost_is(w, f->check)))
                 continue;
             size_t at = fault_place(faults, n, fault, a->open[i].group);
             if (at < n)
@@ -87,6 +88,11 @@ static uint64_t draw_of(const struct member *m, const struct repair *r)
     return (sum ^ (r ? r->n_attempts : 0)) * UINT64_C(1099511628211);
 }
 
+enum work repair_work(const struct watch *w, const struct member *m)
+{
+    return lost_finding(w, m) ? lost_work(w, m) : watch_work(w, m);
+}
+
 void repair_choose(const struct watch *w, struct mono now, const struct member *m, bool undone,
                    struct choice *out)
 {
@@ -104,7 +110,8 @@ void repair_choose(const struct watch *w, struct mono now, const struct member *
                               .n_attempts = n,
                               .attempts = attempts,
                               .now = w->wall,
-                              .busy = watch_work(w, m) != WORK_IDLE,
+                              .busy = repair_work(w, m) != WORK_IDLE,
+                              .barred = {[WAY_AGENT] = lost_finding(w, m) ? "its agent is not heard" : NULL},
                               .draw = draw_of(m, r),
                               .policy = w->policy.health.cost,
                               .outcomes = outcomes_of,

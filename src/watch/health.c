@@ -89,12 +89,13 @@ static void sayings_drop(struct vitals *v)
     v->n_sayings = 0;
 }
 
-static void vitals_destroy(struct vitals *v)
+static void vitals_destroy(struct watch *w, struct vitals *v)
 {
     if (!v)
         return;
     sayings_drop(v);
     outside_drop(v);
+    lost_drop(w, v);
     free(v->sayings);
     free(v->said);
     free(v->looked_ds);
@@ -230,7 +231,7 @@ void health_create(struct watch *w)
 void health_destroy(struct watch *w)
 {
     for (size_t i = 0; i < w->n_vitals; i++)
-        vitals_destroy(w->vitals[i]);
+        vitals_destroy(w, w->vitals[i]);
     for (size_t i = 0; i < w->n_checks; i++)
         free(w->check_names[i]);
     free(w->check_names);
@@ -250,6 +251,7 @@ void health_open(struct watch *w, const struct member *m)
     if (!v)
         return;
     v->told = false;
+    lost_drop(w, v);
     if (v->anew == ANEW_NOT)
         v->anew = ANEW_ASKED;
 }
@@ -355,6 +357,11 @@ void watch_scheduler(struct watch *w, struct member *m, enum work work, bool com
         health_changed(w, m);
 }
 
+void watch_slurmd(struct watch *w, struct member *m, enum slurmd is)
+{
+    watch_of(w, m)->slurmd = is;
+}
+
 void watch_away(struct watch *w, struct member *m, bool away)
 {
     watch_of(w, m)->away = away;
@@ -366,6 +373,7 @@ void watch_unscheduled(struct watch *w, struct member *m)
     if (!o->scheduler)
         return;
     o->scheduler = o->away = false;
+    o->slurmd = SLURMD_UNKNOWN;
     elsewhere_set(&o->elsewhere, &(struct elsewhere){0});
     row_refresh(w, m);
     if (member_repair(m))
@@ -664,8 +672,8 @@ void health_look(struct watch *w, struct mono now, const struct member *m)
 {
     struct vitals *v = vitals_find(w, m);
     const struct ailment *a = member_ailment(m);
-    bool ill = (v && (v->n_sayings || outside_ill(v))) || (a && a->n_open) || member_repairs(m) ||
-               member_maintenance(m);
+    bool ill = (v && (v->n_sayings || outside_ill(v) || lost_finding(w, m))) || (a && a->n_open) ||
+               member_repairs(m) || member_maintenance(m);
     bool comes_up = repair_comes_up(w, m);
     if (!m->listed || (!ill && !comes_up))
         return;
@@ -673,6 +681,8 @@ void health_look(struct watch *w, struct mono now, const struct member *m)
     assign(w, m, v);
     note_faults(w, now, m, v);
     outside_note_faults(w, now, m);
+    if (lost_stands(w, m))
+        shared_note(w, now, m, LOST_CHECK, lost_finding(w, m));
     if (health_asked(v, now))
         return;
     v->asked = false;

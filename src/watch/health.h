@@ -33,6 +33,7 @@ struct health_policy {
     unsigned inconclusive;                            /* so often in a row, then a person; 3 */
     unsigned remedies_a_week;                         /* of a node, then a person; 5 */
     struct span fresh;        /* evidence is not older when something destructive follows; 2 min */
+    struct span lost_after;   /* a node that is silent for so long is lost; 10 min; 0: never */
     struct span degraded_for; /* a node that is degraded for so long is drained; 1 h; 0: never */
     struct span override;     /* after a person's resume in Slurm nothing isolates for the same; 4 h */
     bool provision_new;       /* nodes that come for the first time pass through provisioning */
@@ -87,6 +88,22 @@ void watch_elsewhere(struct watch *w, struct mono now, struct member *m, const s
 void watch_unread(struct watch *w, tell_fn *fn, void *arg);
 /* The scheduler does not have m: the agent's word alone counts. */
 void watch_unscheduled(struct watch *w, struct member *m);
+
+/* What is known of slurmd on a node: it answers slurmctld, it does not, or Slurm has switched the node off or
+ * is about to switch it on or off. */
+enum slurmd { SLURMD_UNKNOWN, SLURMD_ANSWERS, SLURMD_SILENT, SLURMD_OFF };
+void watch_slurmd(struct watch *w, struct member *m, enum slurmd is);
+
+/* --- nodes that stay silent -------------------------------------------------------------------- */
+
+/* Calls fn for each node whose BMC is to be asked now, each once; a few at a time. watch_bmc is called for
+ * each of them in the end. */
+void watch_bmcs_to_ask(struct watch *w, struct mono now, tell_fn *fn, void *arg);
+struct bmc_said {
+    bool answered, on;
+    const char *text; /* the end of its log, or why it did not answer */
+};
+void watch_bmc(struct watch *w, struct mono now, struct member *m, const struct bmc_said *is);
 
 /* --- trials: checks that the controller schedules on idle nodes (doc/spec/trial.md) ------------- */
 

@@ -62,6 +62,10 @@ static void gather_evidence(const struct watch *w, struct mono now, const struct
                 out->list[out->n++] =
                     (struct evidence){check_at(w, s->check), &s->findings[k], s->check, NULL, 0};
     }
+    if (lost_finding(w, m)) {
+        out->list = mem_grow(out->list, (out->n + 1) * sizeof *out->list);
+        out->list[out->n++] = (struct evidence){lost_record(), lost_finding(w, m), SIZE_MAX, NULL, 0};
+    }
     for (const struct outside *x = v ? v->outside : NULL; x; x = x->next) {
         if (outside_now(w, now, m, x) < RESULT_WARN)
             continue;
@@ -82,6 +86,8 @@ bool finding_gone(const struct watch *w, struct mono now, const struct member *m
                   const struct finding *f)
 {
     const struct vitals *v = vitals_find(w, m);
+    if (lost_is(w, check))
+        return watch_live(w, m);
     if (outside_is(w, check))
         return outside_gone(w, now, m, check, f);
     size_t i = check_place(w, check);
@@ -105,6 +111,8 @@ static bool check_complains(const struct watch *w, struct mono now, const struct
     const struct vitals *v = vitals_find(w, m);
     const struct outside *x = outside_find(v, check);
     size_t at = check_place(w, check);
+    if (lost_is(w, check))
+        return lost_stands(w, m);
     if (outside_is(w, check))
         return x && outside_now(w, now, m, x) >= RESULT_WARN && outside_fresh(w, now, x);
     return at != SIZE_MAX && said_now(w, now, m, at) >= RESULT_WARN && said_fresh(w, now, v, at);
@@ -149,6 +157,8 @@ bool incident_shown(const struct watch *w, struct mono now, const struct member 
 static bool evidence_fresh(const struct watch *w, struct mono now, const struct member *m,
                            const struct evidence *ev)
 {
+    if (lost_is(w, ev->check->name))
+        return lost_stands(w, m);
     if (ev->outside)
         return outside_fresh(w, now, ev->outside);
     return said_fresh(w, now, vitals_find(w, m), ev->place);
@@ -261,7 +271,7 @@ struct proposal {
  * often the kernel says it. */
 static unsigned times_more(const struct proposal *p, const struct incident *known, const struct evidence *ev)
 {
-    const char *boot = watch_of(p->w, p->m)->boot;
+    const char *boot = boot_of(p->w, p->m);
     const struct incident_finding *has = incident_finding(known, ev->check->name, ev->f);
     if (ev->f->count && act_end(meaning_of_evidence(p->w, ev).act) == ACT_ENDS_TIME)
         return finding_times(p->ailment, known, ev->check->name, ev->f, boot);
@@ -272,7 +282,7 @@ static unsigned times_more(const struct proposal *p, const struct incident *know
 static bool is_due(const struct proposal *p, const struct incident *known, const struct evidence *ev)
 {
     const struct incident_finding *has = incident_finding(known, ev->check->name, ev->f);
-    if (!known || is_news(known, ev, watch_of(p->w, p->m)->boot))
+    if (!known || is_news(known, ev, boot_of(p->w, p->m)))
         return true;
     return has && times_more(p, known, ev) > 0 && p->w->wall.ns - has->at.ns >= span_s(RECORD_S).ns;
 }
@@ -371,7 +381,8 @@ static bool evidence_isolates(const struct proposal *p, const struct evidence *e
         return false;
     if (ev->f->result < RESULT_FATAL && severity > RESULT_FATAL)
         return false; /* what is lost is another finding */
-    return severity == RESULT_LOST || !shared_excuses(p->w, p->m, ev->check->name, ev->f);
+    bool parts = severity == RESULT_LOST && !lost_is(p->w, ev->check->name);
+    return parts || !shared_excuses(p->w, p->m, ev->check->name, ev->f);
 }
 
 static void note_isolation(struct proposal *p, const struct evidence *ev, enum result severity,
@@ -479,7 +490,7 @@ bool incident_look(struct watch *w, struct mono now, const struct member *m)
     gather_evidence(w, now, m, &p.all);
     CLEANUP_FREE struct evidence *list = p.all.list;
     CLEANUP_JSON json_t *set = json_object();
-    json_object_set_new(set, "boot", json_string(watch_of(w, m)->boot));
+    json_object_set_new(set, "boot", json_string(boot_of(w, m)));
     json_object_set_new(set, "open", p.open = json_array());
     json_object_set_new(set, "close", p.close = json_array());
     for (size_t i = 0; i < p.all.n; i++)

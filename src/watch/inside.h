@@ -32,6 +32,7 @@
  *   machine.c     which machine answers by a name
  *   window.c      maintenance windows that the scheduler keeps
  *   held.c        whether somebody other than Fettle holds a node
+ *   lost.c        nodes that stay silent, and what is known of them from outside
  *   trial.c       checks for which idle nodes are held: those under way
  *   trial_begin.c who is due, and who is held
  *   trial_group.c what a check that several run together came to
@@ -312,6 +313,7 @@ struct vitals {
     bool stage_limited;
     char operation[CLAIM_ID_BYTES_MAX + 1]; /* for which the next is */
     struct mono operation_due;
+    struct absence *absence;              /* of one that stays silent; NULL without */
     char refused[CLAIM_ID_BYTES_MAX + 1]; /* a check of this step that was not begun, the last of so many; */
     unsigned refusals;
     struct mono refused_until; /* and when the next may be asked for */
@@ -619,6 +621,8 @@ bool trial_is_shared(const char *key);
 
 /* --- choose.c -------------------------------------------------------------------------------- */
 
+/* What runs on m, for whoever wants to repair it. */
+enum work repair_work(const struct watch *w, const struct member *m);
 /* What would be done for m now. undone: of the attempt under way nothing was done, and it is no try. */
 void repair_choose(const struct watch *w, struct mono now, const struct member *m, bool undone,
                    struct choice *out);
@@ -760,6 +764,30 @@ int held_check_now(const struct watch *w, struct mono now, const struct member *
 /* Somebody holds it in the scheduler. */
 bool held_elsewhere(const struct watch *w, const struct member *m);
 
+/* --- lost.c ---------------------------------------------------------------------------------- */
+
+#define LOST_CHECK "node.lost" /* the fault, and in the place of a check's name */
+
+/* In each sweep, for a listed member: of one that stays silent the BMC is to be asked, and then it is lost.
+ */
+void lost_look(struct watch *w, struct mono now, const struct member *m);
+void lost_drop(struct watch *w, struct vitals *v);
+const struct check *lost_record(void); /* nothing but the name */
+bool lost_is(const struct watch *w, const char *check);
+/* What is found of one that is lost; NULL: it is not. Borrowed. */
+const struct finding *lost_finding(const struct watch *w, const struct member *m);
+bool lost_stands(const struct watch *w, const struct member *m); /* it is, and not many with it */
+/* Whether something may be done to m, which is not heard: 0, or -EAGAIN with why not. */
+int lost_check(const struct watch *w, struct mono now, const struct member *m, struct err *e);
+/* It is silent for so long that what keeps it from being repaired is a person's. */
+bool lost_lasts(const struct watch *w, struct mono now, const struct member *m);
+/* What runs on one that is lost, as far as anybody can say. */
+enum work lost_work(const struct watch *w, const struct member *m);
+/* Nodes that would be missed; of a Group, but with 0. */
+unsigned lost_runners(const struct watch *w, unsigned group);
+/* The boot on which m was last, as far as it is known; else "". */
+const char *boot_of(const struct watch *w, const struct member *m);
+
 /* --- alarm_watch.c ---------------------------------------------------------------------------- */
 
 /* At the end of each sweep: ends alarms whose cause is gone, and raises those of shared causes. */
@@ -817,9 +845,11 @@ struct watch {
     uint32_t news_from;       /* members below may make no news in this sweep: it is the turn of the others */
     uint32_t news_left;       /* the first member whose news found no room, UINT32_MAX for none */
 
-    bool unread;      /* of some node who holds it is to be read again */
-    json_t *windows;  /* by their words, nodes of which it is to be written down; NULL for none */
-    json_t *machines; /* that are to be written down at the end of the sweep; NULL for none */
+    bool bmcs_wanted;    /* of some node the BMC is to be asked; */
+    unsigned bmcs_asked; /* so many were, and have not answered yet */
+    bool unread;         /* of some node who holds it is to be read again */
+    json_t *windows;     /* by their words, nodes of which it is to be written down; NULL for none */
+    json_t *machines;    /* that are to be written down at the end of the sweep; NULL for none */
 
     struct vitals **vitals; /* by member id */
     size_t n_vitals;

@@ -57,8 +57,8 @@ void operation_propose(struct watch *w, struct mono now, const struct member *m,
 {
     const struct repair *r = member_repair(m);
     CLEANUP_JSON json_t *set = json_pack("{s:s,s:s,s:s,s:s,s:s,s:I}", "id", r->id, "step", step_name(r->step),
-                                         "run", run, "operation_of", of, "boot", watch_of(w, m)->boot,
-                                         "deadline_s", (json_int_t)(deadline.ns / span_s(1).ns + 1));
+                                         "run", run, "operation_of", of, "boot", boot_of(w, m), "deadline_s",
+                                         (json_int_t)(deadline.ns / span_s(1).ns + 1));
     health_propose(w, now, m, COMMAND_OPERATE, NULL, set);
 }
 

@@ -66,7 +66,7 @@ static json_t *attempt_json(const struct turn *t, const struct move *v)
 static void go(const struct turn *t, const struct move *v)
 {
     const struct observed *o = watch_of(t->w, t->m);
-    const char *boot = *o->boot ? o->boot : t->r ? t->r->boot : "";
+    const char *boot = boot_of(t->w, t->m);
     char instance[20];
     snprintf(instance, sizeof instance, "%016" PRIx64,
              o->beat.instance ? o->beat.instance
@@ -221,7 +221,8 @@ static bool by_maintenance(const struct turn *t, struct move v)
 
 static bool is_empty(const struct turn *t)
 {
-    return watch_live(t->w, t->m) && watch_work(t->w, t->m) == WORK_IDLE;
+    bool counts = watch_live(t->w, t->m) || lost_finding(t->w, t->m);
+    return counts && repair_work(t->w, t->m) == WORK_IDLE;
 }
 
 static bool gone_by_itself(const struct turn *t)
@@ -247,6 +248,18 @@ static bool is_cured_in_place(const struct turn *t)
 {
     return held_elsewhere(t->w, t->m) && !person_holds(t->m) && !window_of(t->w, t->m) &&
            !incidents_open(t->m) && !member_maintenance(t->m) && !wants_examination(t);
+}
+
+/* Something else may explain that it is silent, or nobody can say what would be done to: that is waited for,
+ * and in the end it is a person's. False: it may be repaired. */
+static bool silence_stays(const struct turn *t, bool *did)
+{
+    CLEANUP_TEXT struct text why = {0};
+    struct err e = {0};
+    if (!lost_finding(t->w, t->m) || lost_check(t->w, t->now, t->m, &e) == 0)
+        return *did = false;
+    *did = lost_lasts(t->w, t->now, t->m) && to_step(t, (struct move){0}, STEP_QUEUE, e.msg);
+    return true;
 }
 
 /* A person asks whoever it belongs to. */
@@ -294,7 +307,7 @@ bool repair_is_gentle(struct watch *w, struct mono now, const struct member *m)
 static bool in_isolate(const struct turn *t)
 {
     struct move v = {0};
-    bool empty = is_empty(t), lost = member_severity(t->m) == RESULT_LOST;
+    bool did, empty = is_empty(t), lost = member_severity(t->m) == RESULT_LOST;
     if (window_of(t->w, t->m) && !t->r->manual)
         return false;
     bool gentle =
@@ -313,7 +326,9 @@ static bool in_isolate(const struct turn *t)
         return is_cured_in_place(t) && gone_by_itself(t);
     if (member_maintenance(t->m))
         return by_maintenance(t, v);
-    if (empty && wants_examination(t))
+    if (silence_stays(t, &did))
+        return did;
+    if (empty && watch_live(t->w, t->m) && wants_examination(t))
         return to_step(t, v, STEP_EXAMINE, t->r->why);
     if (!incidents_open(t->m))
         return gone_by_itself(t);
@@ -598,6 +613,8 @@ static bool begin_operation(const struct turn *t)
         return on_the_way(t, v, "it was booted before the remedy was begun");
     if (remedy->approval && t->r->approval == APPROVAL_NONE)
         return choose_anew(t, "it needs a person's approval by now");
+    if (lost_finding(t->w, t->m) && remedy_way(remedy->run) == WAY_AGENT)
+        return choose_anew(t, "its agent is not heard");
     int rc = brake_operate(t->w, t->now, t->m, remedy, &e);
     if (t->late)
         return not_begun(t, remedy, rc < 0 ? e.msg : NULL);
@@ -968,6 +985,8 @@ bool repair_look(struct watch *w, struct mono now, const struct member *m)
     if (!w->policy.health.act)
         return false;
     t.late = t.v->stage_limited && now.ns >= t.v->stage_due.ns;
+    if (lost_stands(w, m) && (t.r->step == STEP_EXAMINE || t.r->step == STEP_PROVISION))
+        return to_step(&t, (struct move){0}, STEP_ISOLATE, "it is lost");
     if (yield_to_person(&t))
         return true;
     switch (t.r->step) {

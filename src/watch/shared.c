@@ -211,21 +211,30 @@ static void declare(struct watch *w, struct outbreak *o, struct cause *c)
 
 /* --- as it comes ------------------------------------------------------------------------------ */
 
+/* Nodes on which the check could find it; of a Group, but with 0. */
+static unsigned runners_of(struct watch *w, const char *check, unsigned group)
+{
+    size_t i = check_place(w, check);
+    if (lost_is(w, check))
+        return lost_runners(w, group);
+    if (outside_is(w, check))
+        return outside_runners(w, check, group);
+    return group ? count_runners(w, i, group) : all_runners(w, i);
+}
+
 static bool enough(struct watch *w, struct mono now, const struct outbreak *o, const struct member *m,
                    enum sharing s, unsigned number)
 {
     unsigned n = count_carriers(w, now, o, s, number, false);
     size_t check = check_place(w, o->check);
-    bool outside = outside_is(w, o->check);
-    if (n < w->policy.health.shared || (check == SIZE_MAX && !outside))
+    bool known = check != SIZE_MAX || outside_is(w, o->check) || lost_is(w, o->check);
+    if (n < w->policy.health.shared || !known)
         return false;
-    unsigned all = outside ? outside_runners(w, o->check, 0) : all_runners(w, check);
-    if ((uint64_t)n * 100 >= (uint64_t)all * SHARE_PERCENT)
+    if ((uint64_t)n * 100 >= (uint64_t)runners_of(w, o->check, 0) * SHARE_PERCENT)
         return true;
     unsigned in_group = count_carriers(w, now, o, SHARING_GROUP, m->spec.group, false);
     return m->spec.group && in_group >= w->policy.health.shared &&
-           in_group * 2 >= (outside ? outside_runners(w, o->check, m->spec.group)
-                                    : count_runners(w, check, m->spec.group));
+           in_group * 2 >= runners_of(w, o->check, m->spec.group);
 }
 
 static void consider(struct watch *w, struct mono now, struct outbreak *o, const struct member *m)
@@ -303,7 +312,7 @@ bool shared_holds(const struct watch *w, const struct member *m)
         if (!incident_counts(one))
             continue;
         n++;
-        if (one->severity == RESULT_LOST)
+        if (one->severity == RESULT_LOST && !lost_is(w, one->findings[0].check))
             return false;
         for (size_t k = 0; k < one->n; k++)
             if (one->findings[k].f.result >= RESULT_DEGRADED &&
@@ -335,6 +344,8 @@ static bool recovered(const struct watch *w, struct mono now, const struct outbr
         return *o->check && finding_gone(w, now, m, o->check, &o->f);
     const struct vitals *v = vitals_find(w, m);
     size_t i = check_place(w, o->check);
+    if (lost_is(w, o->check))
+        return watch_live(w, m);
     if (outside_is(w, o->check))
         return outside_recovered(w, now, m, o->check);
     if (i == SIZE_MAX)

@@ -28,7 +28,8 @@ struct trace {
     int64_t age_s;
     struct text out;
     int64_t told_s;
-    bool stood_still; /* from then on nodes are heard to answer when they are asked */
+    struct bmc_said bmc[NODES + 1]; /* text NULL: it has none */
+    bool stood_still;               /* from then on nodes are heard to answer when they are asked */
 };
 
 /* --- agents ----------------------------------------------------------------------------------- */
@@ -69,10 +70,19 @@ static void on_untold(void *arg, struct member *m)
         send_checks(t, i, true, 0);
 }
 
+static void ask_bmc(void *arg, struct member *m)
+{
+    const struct trace *t = arg;
+    const struct bmc_said *is = &t->bmc[strtol(m->name + 2, NULL, 10)];
+    static const struct bmc_said none = {.text = "it has no BMC"};
+    watch_bmc(t->x->w, world_now(t->x), m, is->text ? is : &none);
+}
+
 static void run_for(struct trace *t, int64_t seconds)
 {
     for (int64_t s = 0; s < seconds; s++) {
         world_run(t->x, 1);
+        watch_bmcs_to_ask(t->x->w, world_now(t->x), ask_bmc, t);
         watch_untold(t->x->w, world_now(t->x), on_untold, t);
         if (t->x->now_ms / 1000 - t->told_s >= TELL_EVERY_S) {
             t->told_s = t->x->now_ms / 1000;
@@ -201,7 +211,11 @@ static void set_policy(struct trace *t, const char *key, unsigned value)
         p->act = value;
     if (strcmp(key, "provision_new") == 0)
         p->provision_new = value;
-    if (strcmp(key, "drain_deadline") == 0)
+    if (strcmp(key, "lost") == 0)
+        p->lost_after = span_s(value);
+    else if (strcmp(key, "silent_share") == 0)
+        t->x->policy.silent_share_percent = value;
+    else if (strcmp(key, "drain_deadline") == 0)
         p->drain_deadline = span_s(value);
     else if (strcmp(key, "examine_deadline") == 0)
         p->examine_deadline = span_s(value);
@@ -366,6 +380,16 @@ static void node_line(struct trace *t, const char *verb, int i, char *rest)
                         : strcmp(word, "idle") == 0 || strcmp(word, "completing") == 0 ? WORK_IDLE
                                                                                        : WORK_UNKNOWN,
                         strcmp(word, "completing") == 0);
+    } else if (strcmp(verb, "slurmd") == 0) {
+        watch_slurmd(t->x->w, world_node(t->x, i),
+                     strcmp(word, "answers") == 0  ? SLURMD_ANSWERS
+                     : strcmp(word, "silent") == 0 ? SLURMD_SILENT
+                     : strcmp(word, "off") == 0    ? SLURMD_OFF
+                                                   : SLURMD_UNKNOWN);
+    } else if (strcmp(verb, "bmc") == 0) {
+        t->bmc[i].answered = strcmp(word, "mute") != 0;
+        t->bmc[i].on = strcmp(word, "on") == 0;
+        t->bmc[i].text = t->bmc[i].answered ? "Watchdog2 | Hard reset" : "no answer within 20 s";
     } else if (strcmp(verb, "reboot") == 0) {
         world_reboot(t->x, i);
         world_run(t->x, 2);

@@ -356,6 +356,7 @@ static void examine(struct watch *w, struct member *m, struct mono now)
     if (a.listed) {
         drift_examine(w, now, m, judged);
         machine_look(w, now, m);
+        lost_look(w, now, m);
     }
     window_look(w, now, m);
     override_look(w, now, m);

@@ -43,6 +43,7 @@ struct observed {
     enum work work;             /* as its agent says */
     enum work scheduled;        /* as the scheduler says; */
     bool scheduler;             /* it was asked since the watch began */
+    enum slurmd slurmd;         /* its slurmd, as the scheduler says */
     bool away;                  /* it gives the node no work, by somebody else's word */
     bool window_known;          /* the next was read since the watch began */
     char *window;               /* the maintenance window of the scheduler's that it lies in; NULL: in none */

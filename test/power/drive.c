@@ -5,6 +5,7 @@
  *     effect KEY VALUE         a record as it is now; VALUE "-": it is gone
  *     may 0|again|busy         what is answered from now on to who asks
  *     now NODE VERB            a person's wish
+ *     look NODE                what the BMC knows
  *
  * It says "result KEY DONE", "may NODE OPERATION", "now ok ANSWER" and "now no WHY", one line each, and ends
  * with its standard input.
@@ -43,7 +44,8 @@ static int on_may(void *arg, const char *node, const char *operation, struct err
 
 static void on_done(void *arg, const char *answer, const struct err *why)
 {
-    printf("now %s %s\n", why ? "no" : "ok", why ? why->msg : answer);
+    CLEANUP_FREE char *line = mem_line(why ? why->msg : answer, 1000);
+    printf("now %s %s\n", why ? "no" : "ok", line);
 }
 
 static void obey(char *line)
@@ -55,6 +57,8 @@ static void obey(char *line)
         world.may = *first == '0' ? 0 : *first == 'a' ? -EAGAIN : -EBUSY;
     else if (strcmp(word, "now") == 0)
         operate_now(world.operate, first, rest, on_done, NULL);
+    else if (strcmp(word, "look") == 0)
+        operate_look(world.operate, first, on_done, NULL);
     else
         abort();
 }

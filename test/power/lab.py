@@ -66,7 +66,7 @@ def free_port(kind=socket.SOCK_DGRAM):
 class Bmc:
     """One ipmi_sim; power is "0" or "1"."""
 
-    def __init__(self, directory, power="1"):
+    def __init__(self, directory, power="1", sel=""):
         self.dir = pathlib.Path(directory)
         self.dir.mkdir()
         self.port = free_port()
@@ -89,10 +89,11 @@ set_working_mc 0x20
   user 1 true "" "test" user 10 none md2 md5 straight
   user 2 true "admin" "{SECRET}" admin 10 none md2 md5 straight
 """)
-        (self.dir / "sim.emu").write_text("""mc_setbmc 0x20
+        (self.dir / "sim.emu").write_text(f"""mc_setbmc 0x20
 mc_add 0x20 0 no-device-sdrs 0x23 9 8 0x9f 0x1291 0xf02 persist_sdr
+sel_enable 0x20 100 0x0a
 mc_enable 0x20
-""")
+{sel}""")
 
     def start(self):
         (self.dir / "var").mkdir(exist_ok=True)
@@ -205,6 +206,11 @@ class Driver:
     def now(self, node, verb):
         """What a person is answered: (whether, words)."""
         self.send(f"now {node} {verb}")
+        ok, words = self.next("now").split(" ", 1)
+        return ok == "ok", words
+
+    def look(self, node):
+        self.send(f"look {node}")
         ok, words = self.next("now").split(" ", 1)
         return ok == "ok", words
 

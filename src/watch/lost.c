@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Nodes that stay silent. A node that is silent for LostAfter is looked at from outside: its BMC is asked,
+ * and what Slurm and the node's neighbours say is held against it. When the BMC answered, or did not answer
+ * several times, the node is lost: a finding of its own, node.lost, which goes the way of every finding.
+ *
+ * A silent agent proves little. Nothing is done to the node while something else may explain the silence
+ * (many are silent, its neighbours are, its slurmd answers), or while its BMC does not answer. When that
+ * lasts as long again as LostAfter, the node is for a person.
+ */
+#include "watch/inside.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ASK_AGAIN_S = 5,
+    ASK_LOST_S = 300,   /* the shell has given up by then */
+    ASK_TRIES = 3,      /* without an answer, then the node is lost all the same */
+    ASKED_AT_ONCE = 16, /* more BMCs are not asked at a time */
+    LAST_BYTES_MAX = 60 /* of what the node said last */
+};
+
+/* What is known of a silent node from outside. */
+struct absence {
+    bool declared;
+    struct finding f; /* when it is */
+    bool wanted;      /* its BMC is to be asked, */
+    bool asked;       /* or was, and has not answered yet */
+    struct mono asked_at;
+    unsigned tries;    /* so often in a row without an answer */
+    bool answered, on; /* as it said last, */
+    struct mono at;    /* then; ns 0: it was not asked yet */
+    char *text;
+};
+
+static char name[] = LOST_CHECK;
+static const struct check record = {.name = name, .severity = RESULT_LOST};
+
+const struct check *lost_record(void)
+{
+    return &record;
+}
+
+bool lost_is(const struct watch *w, const char *check)
+{
+    return strcmp(check, LOST_CHECK) == 0 && check_place(w, check) == SIZE_MAX;
+}
+
+static struct absence *absence_of(const struct watch *w, const struct member *m)
+{
+    const struct vitals *v = vitals_find(w, m);
+    return v ? v->absence : NULL;
+}
+
+const struct finding *lost_finding(const struct watch *w, const struct member *m)
+{
+    const struct absence *a = absence_of(w, m);
+    return a && a->declared && !watch_live(w, m) ? &a->f : NULL;
+}
+
+void lost_drop(struct watch *w, struct vitals *v)
+{
+    struct absence *a = STEAL(v->absence);
+    if (!a)
+        return;
+    w->bmcs_asked -= a->asked;
+    free(a->text);
+    free(a);
+}
+
+const char *boot_of(const struct watch *w, const struct member *m)
+{
+    const struct repair *r = member_repair(m);
+    const char *boot = watch_observed(w, m)->boot;
+    return *boot ? boot : r && *r->boot ? r->boot : m->boot;
+}
+
+/* --- what explains the silence ---------------------------------------------------------------- */
+
+/* What boots the node is under way: its silence is expected. */
+static bool is_expected(struct watch *w, struct mono now, const struct member *m)
+{
+    struct operation o;
+    operation_read(w, m, &o);
+    bool begun = o.state == OPERATION_BEGUN || o.state == OPERATION_DONE;
+    bool is = begun && run_boots(o.run) && !operation_overdue(w, now, m, &o);
+    operation_fini(&o);
+    return is;
+}
+
+/* A person has it, or somebody works on it. */
+static bool is_a_persons(const struct watch *w, const struct member *m)
+{
+    const struct repair *r = member_repair(m);
+    bool aside =
+        r && (r->manual || r->step == STEP_QUEUE || r->step == STEP_QUARANTINE || r->step == STEP_RETIRED);
+    return aside || person_holds(m) || window_of(w, m) || held_elsewhere(w, m) || member_maintenance(m);
+}
+
+static struct span silence_of(const struct watch *w, struct mono now, const struct member *m)
+{
+    struct mono heard = watch_observed(w, m)->beat.heard;
+    return mono_sub(now, heard.ns > w->calm.ns ? heard : w->calm);
+}
+
+/* It is silent past the setting, its silence is written down, and nobody expects it. */
+static bool is_absent(struct watch *w, struct mono now, const struct member *m)
+{
+    const struct observed *o = watch_observed(w, m);
+    int64_t limit_ns = w->policy.health.lost_after.ns;
+    return limit_ns && m->listed && o->beat.liveness == LIVENESS_SILENT && !w->alarm &&
+           (m->admitted ? member_held_by(m, CLAIM_SILENT) : member_repair(m) != NULL) &&
+           silence_of(w, now, m).ns >= limit_ns && o->slurmd != SLURMD_OFF && !is_a_persons(w, m) &&
+           !is_expected(w, now, m);
+}
+
+struct neighbours {
+    unsigned all, silent;
+};
+
+/* Those of its Group, and those behind its collector. One that fell silent long before or after says nothing.
+ */
+static struct neighbours neighbours_of(const struct watch *w, const struct member *m)
+{
+    const struct observed *o = watch_observed(w, m);
+    struct neighbours n = {0};
+    for (uint32_t id = 0; id < cluster_count(w->cluster); id++) {
+        const struct member *other = cluster_by_id(w->cluster, id);
+        const struct observed *of = watch_observed(w, other);
+        bool near = (m->spec.group && other->spec.group == m->spec.group) ||
+                    (o->collector && (of->collector == o->collector || other == o->collector));
+        if (!near || other == m || !other->listed || !other->admitted)
+            continue;
+        int64_t apart_ns = of->beat.heard.ns - o->beat.heard.ns;
+        bool silent = of->beat.liveness != LIVENESS_LIVE;
+        if (silent && (apart_ns < 0 ? -apart_ns : apart_ns) > w->policy.health.shared_window.ns)
+            continue;
+        n.all++;
+        n.silent += silent;
+    }
+    return n;
+}
+
+static bool are_silent(struct neighbours n)
+{
+    return n.all >= 2 && n.silent * 2 >= n.all;
+}
+
+enum work lost_work(const struct watch *w, const struct member *m)
+{
+    const struct observed *o = watch_observed(w, m);
+    if (o->scheduler)
+        return o->scheduled;
+    return class_of(w, m)->lost_work != LOST_WORK_WAIT ? WORK_IDLE : o->work;
+}
+
+/* --- the BMC ---------------------------------------------------------------------------------- */
+
+static bool is_fresh(const struct watch *w, struct mono now, const struct absence *a)
+{
+    return a->at.ns && a->at.ns >= w->resumed.ns && mono_sub(now, a->at).ns <= w->policy.health.fresh.ns;
+}
+
+/* Something may follow from what its BMC says. */
+static bool needs_bmc(const struct watch *w, const struct member *m, const struct absence *a)
+{
+    const struct repair *r = member_repair(m);
+    return !a->declared || (r ? r->approval != APPROVAL_WANTED : acts_for(w, m));
+}
+
+/* An answer is asked for anew before it is out of date. */
+static void want_bmc(struct watch *w, struct mono now, const struct member *m, struct absence *a)
+{
+    int64_t rest_s = a->answered ? w->policy.health.fresh.ns / span_s(4).ns : ASK_AGAIN_S;
+    bool waits = a->asked && within(now, a->asked_at, ASK_LOST_S);
+    bool rests = a->at.ns >= w->resumed.ns && a->at.ns && within(now, a->at, rest_s);
+    if (a->wanted || waits || rests || !needs_bmc(w, m, a))
+        return;
+    a->wanted = w->bmcs_wanted = true;
+}
+
+void watch_bmcs_to_ask(struct watch *w, struct mono now, tell_fn *fn, void *arg)
+{
+    bool more = false;
+    for (uint32_t id = 0; w->bmcs_wanted && id < w->n_vitals; id++) {
+        struct absence *a = w->vitals[id] ? w->vitals[id]->absence : NULL;
+        if (!a || !a->wanted)
+            continue;
+        more |= w->bmcs_asked >= ASKED_AT_ONCE;
+        if (w->bmcs_asked >= ASKED_AT_ONCE)
+            continue;
+        w->bmcs_asked += !a->asked;
+        a->wanted = false;
+        a->asked = true;
+        a->asked_at = watch_awake(w, now);
+        fn(arg, cluster_by_id(w->cluster, id));
+    }
+    w->bmcs_wanted = more;
+}
+
+void watch_bmc(struct watch *w, struct mono now, struct member *m, const struct bmc_said *is)
+{
+    struct absence *a = absence_of(w, m);
+    if (!a || !a->asked)
+        return;
+    a->asked = false;
+    w->bmcs_asked--;
+    a->tries = is->answered ? 0 : a->tries + 1;
+    a->answered = is->answered;
+    a->on = is->on;
+    a->at = watch_observed_at(w, now);
+    free(a->text);
+    a->text = mem_dup(is->text);
+    health_changed(w, m);
+}
+
+/* --- the finding ------------------------------------------------------------------------------ */
+
+static void say_bmc(const struct absence *a, struct text *t)
+{
+    if (!a->answered)
+        text_printf(t, "; its BMC does not answer: %.80s", a->text);
+    else
+        text_printf(t, "; its BMC says that the power is %s", a->on ? "on" : "off");
+}
+
+static void say_slurm(const struct observed *o, struct text *t)
+{
+    if (o->slurmd == SLURMD_ANSWERS)
+        text_add(t, "; its slurmd answers");
+    else if (o->slurmd == SLURMD_SILENT)
+        text_add(t, "; its slurmd does not answer");
+    if (o->scheduler && o->scheduled == WORK_BUSY)
+        text_add(t, "; Slurm says that work runs there");
+}
+
+/* The worst that it said while it was heard. */
+static void say_last(const struct watch *w, const struct vitals *v, struct text *t)
+{
+    const struct saying *last = NULL;
+    const struct finding *f = NULL;
+    for (size_t i = 0; i < v->n_sayings; i++) {
+        for (size_t k = 0; k < v->sayings[i].n; k++) {
+            if (v->sayings[i].findings[k].result >= RESULT_WARN &&
+                (!f || v->sayings[i].findings[k].result > f->result)) {
+                last = &v->sayings[i];
+                f = &v->sayings[i].findings[k];
+            }
+        }
+    }
+    if (f)
+        text_printf(t, "; it said last: %s: %.*s", fault_of(check_at(w, last->check)->name, f),
+                    LAST_BYTES_MAX, f->text);
+}
+
+static void describe(const struct watch *w, struct mono now, const struct member *m, const struct absence *a,
+                     struct text *t)
+{
+    const struct neighbours n = neighbours_of(w, m);
+    char span[32];
+    text_printf(t, "not heard for %s", span_human(silence_of(w, now, m), span));
+    say_bmc(a, t);
+    say_slurm(watch_observed(w, m), t);
+    if (n.all)
+        text_printf(t, "; of %u neighbours %u are silent", n.all, n.silent);
+    say_last(w, vitals_find(w, m), t);
+    if (a->answered && *a->text)
+        text_printf(t, "; the BMC's log ends with: %s", a->text);
+}
+
+static void declare(struct watch *w, struct mono now, const struct member *m, struct absence *a)
+{
+    CLEANUP_TEXT struct text t = {0};
+    describe(w, now, m, a, &t);
+    a->declared = true;
+    a->f = (struct finding){.result = RESULT_LOST};
+    snprintf(a->f.code, sizeof a->f.code, "%s", LOST_CHECK);
+    CLEANUP_FREE char *line = mem_line(t.s, FINDING_TEXT_BYTES_MAX);
+    snprintf(a->f.text, sizeof a->f.text, "%s", line);
+    w->sink.notice(w->sink.arg, LOST_CHECK, m->name, t.s);
+}
+
+void lost_look(struct watch *w, struct mono now, const struct member *m)
+{
+    struct vitals *v = vitals_find(w, m);
+    if (watch_observed(w, m)->beat.liveness != LIVENESS_SILENT || !is_absent(w, now, m))
+        return;
+    v = vitals_of(w, m);
+    if (!v->absence)
+        v->absence = mem_alloc(sizeof *v->absence);
+    want_bmc(w, now, m, v->absence);
+    if (!v->absence->declared && (v->absence->answered || v->absence->tries >= ASK_TRIES))
+        declare(w, now, m, v->absence);
+}
+
+/* --- what follows ----------------------------------------------------------------------------- */
+
+/* In this repair, so that where its power is may be Fettle's own doing. */
+static bool was_tried(const struct member *m)
+{
+    const struct repair *r = member_repair(m);
+    return r && r->n_attempts && r->attempts[r->n_attempts - 1].at.ns >= r->began.ns;
+}
+
+int lost_check(const struct watch *w, struct mono now, const struct member *m, struct err *e)
+{
+    const struct absence *a = absence_of(w, m);
+    const struct neighbours n = neighbours_of(w, m);
+    if (!a || !a->declared)
+        return err_set(e, -EAGAIN, "it is not heard");
+    if (w->alarm)
+        return err_set(e, -EAGAIN, "it is not heard, and neither are many others");
+    if (watch_observed(w, m)->slurmd == SLURMD_ANSWERS)
+        return err_set(e, -EAGAIN, "its agent is not heard, but its slurmd answers");
+    if (are_silent(n))
+        return err_set(e, -EAGAIN, "it is not heard, and neither are %u of its %u neighbours", n.silent,
+                       n.all);
+    if (!a->answered)
+        return err_set(e, -EAGAIN, "it is not heard, and its BMC does not answer: %.200s", a->text);
+    if (!a->on && !was_tried(m))
+        return err_set(e, -EAGAIN, "it is not heard, and its power is off: somebody may be working on it");
+    if (!is_fresh(w, now, a))
+        return err_set(e, -EAGAIN, "it is not heard, and its BMC did not answer a moment ago");
+    return 0;
+}
+
+bool lost_stands(const struct watch *w, const struct member *m)
+{
+    return lost_finding(w, m) && !w->alarm;
+}
+
+bool lost_lasts(const struct watch *w, struct mono now, const struct member *m)
+{
+    return silence_of(w, now, m).ns >= 2 * w->policy.health.lost_after.ns;
+}
+
+unsigned lost_runners(const struct watch *w, unsigned group)
+{
+    unsigned n = 0;
+    for (uint32_t id = 0; id < cluster_count(w->cluster); id++) {
+        const struct member *m = cluster_by_id(w->cluster, id);
+        n += m->listed && m->admitted && (!group || m->spec.group == group);
+    }
+    return n;
+}

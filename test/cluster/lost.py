@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes that stay silent: looked at from outside, and repaired by their BMC where nothing else explains it. A BMC is a
+script here, which writes down what it was told; a node that died is an agent that was killed."""
+import os
+import time
+
+from fleet import boot_id, change
+from harness import contains, equal, holds, main, wait
+from ward import repair, step, steps, wait_step, ward
+
+BMC = '''#!/bin/sh
+test -e {dir}/$FETTLE_NODE.mute && {{ echo no answer >&2; exit 1; }}
+test "$1" = status || echo "$1" >>{dir}/$FETTLE_NODE.power
+echo on
+echo "1 | Watchdog2 | Hard reset"
+'''
+CYCLE = ('Remedy=cycle Run=power.cycle Helps=node.lost Confidence=70% Because="a kernel that panicked" Takes=20s '
+         'Deadline=60s Disturbs=60 Settle=1s')
+# Silent after 4 s, lost after 8 s.
+TIMES = {'HeartBeatInterval': 1, 'LateAfter': 2, 'HeartBeatTimeout': 4, 'LostAfter': 8, 'SurgeNodes': 1000,
+         'EvidenceAge': '10s'}
+LOST_S = 8
+
+
+def lost_ward(world, names, **settings):
+    bmc = world.write('bmc.sh', BMC.format(dir=world.dir))
+    os.chmod(bmc, 0o755)
+    bmcs = world.write('bmc.conf', f'Nodes={",".join(names)} Driver=script Run={bmc}\n')
+    return ward(world, names, remedy=CYCLE, BmcConf=bmcs, **{**TIMES, **settings})
+
+
+def told(world, node):
+    """What the node's BMC was told."""
+    path = world.path(f'{node}.power')
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding='utf-8') as f:
+        return f.read().split()
+
+
+def boots(world, agents, node):
+    change(world, node, 'proc/sys/kernel/random/boot_id', boot_id() + '\n')
+    agents[node].start()
+
+
+def test_a_silent_node_is_power_cycled_and_returns(world):
+    c, agents = lost_ward(world, ['n1', 'n2'])
+    agents['n1'].process.kill()
+    began = time.monotonic()
+    wait('its BMC was told', lambda: told(world, 'n1'))
+    took = time.monotonic() - began
+    print(f'power cycled {took:.1f} s after it died, {took - LOST_S:.1f} s after LostAfter')
+    equal(took >= LOST_S - 1.5, True, 'nothing was done before it was lost')
+    boots(world, agents, 'n1')
+    c.wait_nodes('it is back', ['n1'], Lifecycle='available', Health='ok', Schedulable=True)
+    equal(told(world, 'n1'), ['cycle'], 'what its BMC was told')
+    wait('it is judged', lambda: [(a['remedy'], a['verdict']) for a in repair(c, 'n1')['attempts']] ==
+         [('cycle', 'helped')])
+    said = ' '.join(e['text'] for e in c.journal() if e['what'] == 'health.findings' and e['nodes'] == 'n1')
+    contains(said, 'lost node.lost: not heard for', 'the journal')
+    contains(said, "the BMC's log ends with: 1 | Watchdog2 | Hard reset", 'the journal')
+    equal((told(world, 'n2'), step(c, 'n2')), ([], 'none'), 'the other one')
+
+
+def test_what_is_not_repaired(world):
+    """A BMC that does not answer; a node that a person has; and many that are silent at once."""
+    names = [f'n{i}' for i in range(1, 9)]
+    c, agents = lost_ward(world, names, MaxSilentShare=40)
+    world.write('n1.mute', '')
+    c.fettle('node', 'drain', 'n2', '--reason', 'mine')
+    for n in ('n1', 'n2'):
+        agents[n].process.kill()
+    wait_step(c, 'n1', 'queue')
+    contains(' '.join(steps(c, 'n1')), 'its BMC does not answer', 'why a person is asked')
+    for n in names[3:]:
+        agents[n].process.kill()
+    wait('the alarm is raised', lambda: 'silence' in c.alarms())
+    holds('nobody is repaired', LOST_S + 4, lambda: all(step(c, n) == 'none' for n in names[1:]))
+    equal([told(world, n) for n in names], [[]] * len(names), 'what BMCs were told')
+
+
+main()
