@@ -467,11 +467,10 @@ static void print_times(int64_t least, int64_t most)
 
 static void print_argument_form(const char *form, int64_t least, int64_t most)
 {
-    static const char *const forms[][2] = {{"PATH", "An absolute path"},
-                                           {"METRIC", "The name of a format"},
-                                           {"PERCENT", "A number from 0 to 100 %"},
-                                           {"BYTES", "A number of bytes"},
-                                           {"SHARE", "A number from 0 to 100 %, or of bytes"}};
+    static const char *const forms[][2] = {
+        {"PATH", "An absolute path"},   {"METRIC", "The name of a format"},
+        {"TOOL", "The name of a tool"}, {"PERCENT", "A number from 0 to 100 %"},
+        {"BYTES", "A number of bytes"}, {"SHARE", "A number from 0 to 100 %, or of bytes"}};
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
         if (strcmp(form, forms[i][0]) == 0)
             printf("%s.\n", forms[i][1]);
@@ -544,6 +543,54 @@ static void print_check_defaults(void)
     print_sentence(what);
 #include "health/default.tbl"
 #undef DEFAULT
+    fputs(".El\n", stdout);
+}
+
+/* Each set with its records; a long command is told in the table alone. */
+static void print_ready(const char *record, const char *what)
+{
+    const char *run = strstr(record, " Run=");
+    char line[512];
+    snprintf(line, sizeof line, "%.*s", run ? (int)(run - record) : (int)strlen(record), record);
+    fputs(".It Li \"", stdout);
+    print_roff(line);
+    fputs("\"\n", stdout);
+    print_sentence(what);
+}
+
+static void print_sets(void)
+{
+    bool any = false;
+#define SET(name, what)                             \
+    printf("%s.Ss %s\n", any ? ".El\n" : "", name); \
+    any = true;                                     \
+    print_sentence(what);                           \
+    fputs(".Bl -tag -width Ds\n", stdout);
+#define READY(set, record, what) print_ready(record, what);
+#include "health/set.tbl"
+#undef SET
+#undef READY
+    fputs(any ? ".El\n" : "", stdout);
+}
+
+static void print_tools(void)
+{
+    fputs(".Bl -tag -width Ds\n", stdout);
+#define TOOL(symbol, name, measured, unit, what) \
+    printf(".It Li %s\n", name);                 \
+    print_sentence(what);                        \
+    if (*measured)                               \
+        printf("It measures the %s in %s.\n", measured, unit);
+#define SAYS(tool, kind, pattern, source)
+#define NUMBER(tool, pattern, words, word, source)
+#define NUMBERS(tool, pattern, source)
+#define WRONGS(tool, pattern, words, word, source)
+#include "health/tool.tbl"
+#undef TOOL
+#undef SAYS
+#undef NUMBER
+#undef NUMBERS
+#undef WRONGS
     fputs(".El\n", stdout);
 }
 
@@ -736,7 +783,9 @@ static const struct {
              {"@check_keys@", print_check_keys},
              {"@results@", print_results},
              {"@probes@", print_probes},
-             {"@check_defaults@", print_check_defaults}};
+             {"@check_defaults@", print_check_defaults},
+             {"@sets@", print_sets},
+             {"@tools@", print_tools}};
 
 static int fill(char *line)
 {

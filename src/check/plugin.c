@@ -2,9 +2,11 @@
 #include "check/part.h"
 
 #include "health/plugin.h"
+#include "health/tool.h"
 #include "probe/keeper.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,8 @@
 
 /*
  * plugin   "exit STATUS", "output LINE" for each line, and "more REST" where it is longer than a fact
+ * tool     "exit STATUS", "group" and "teller" where they are so, what tool.tbl says of the output (wrong,
+ *          bad, own, absent, passed), "value N" in thousandths, "evidence TEXT", "last LINE"
  *
  * The plugin and all that it starts end shortly before the record's deadline (probe/keeper.h). All of it is
  * waited for: what cannot be killed keeps this process, too, and whoever runs it starts no other one
@@ -24,6 +28,7 @@ enum { OUTPUT_BYTES_MAX = 8192, PIECE_BYTES = 500, RESERVE_MS = 200, FOR_EVER_S 
 struct plugin {
     const struct look *look;
     const char *run;
+    bool errors; /* what it says on standard error is read, too */
 };
 
 /* With whom it runs: FETTLE_NODES, FETTLE_COUNT, FETTLE_RANK. Of a check that a node runs by itself none of
@@ -50,6 +55,8 @@ static void become(void *arg)
 {
     const struct plugin *p = arg;
     tell_company(&p->look->company);
+    if (p->errors && dup2(STDOUT_FILENO, STDERR_FILENO) < 0)
+        _exit(126);
     execl("/bin/sh", "sh", "-c", p->run, (char *)NULL);
     _exit(127);
 }
@@ -88,9 +95,11 @@ static void fact_end(int r, int status, const struct err *why, struct text *out)
         fact(out, "exit", "%d", WEXITSTATUS(status));
 }
 
-void gather_PLUGIN(const struct look *l, struct text *out)
+/* Runs the record's command, and tells how it ended. */
+static void run_record(const struct look *l, bool errors, keeper_hear_fn *hear, void *arg, struct text *said,
+                       struct text *out)
 {
-    struct plugin p = {.look = l, .run = check_arg(l->check, "Run")};
+    struct plugin p = {.look = l, .run = check_arg(l->check, "Run"), .errors = errors};
     if (!p.run) {
         fact(out, "unknown", "the record has no Run");
         return;
@@ -103,12 +112,19 @@ void gather_PLUGIN(const struct look *l, struct text *out)
         .patience = span_s(FOR_EVER_S),
         .bytes_max = OUTPUT_BYTES_MAX,
         .cut = true,
+        .hear = hear,
+        .hear_arg = arg,
         .machine = l->check->when & (CHECK_EXTENSIVE | CHECK_SCHEDULED),
     };
-    CLEANUP_TEXT struct text said = {0};
     struct err why = {0};
-    int status = 0, r = keeper_run(&job, &said, &status, &why);
+    int status = 0, r = keeper_run(&job, said, &status, &why);
     fact_end(r, status, &why, out);
+}
+
+void gather_PLUGIN(const struct look *l, struct text *out)
+{
+    CLEANUP_TEXT struct text said = {0};
+    run_record(l, false, NULL, NULL, &said, out);
     if (said.len > 0)
         fact_output(&said, out);
 }
@@ -144,4 +160,87 @@ void judge_PLUGIN(struct look *l, const char *facts, struct verdict *v)
         metric_parse(name, &format); /* it was refused with the record otherwise */
     put_together(facts, &said);
     plugin_read((int)status, said.s, said.len, format, v);
+}
+
+/* --- tools --------------------------------------------------------------------------------------- */
+
+static void read_tool(void *arg, const char *bytes, size_t n)
+{
+    tool_read(arg, bytes, n);
+}
+
+/* Of how the tool ended alone: nodes that only took part, and a group. */
+static void fact_company(const struct look *l, struct text *out)
+{
+    int64_t teller = -1;
+    (void)check_arg_number(l->check, "Rank", -1, &teller, NULL);
+    if (l->company.nodes)
+        fact(out, "group", "yes");
+    if (!l->company.nodes || teller < 0 || l->company.rank == (unsigned)teller)
+        fact(out, "teller", "yes");
+}
+
+void gather_TOOL(const struct look *l, struct text *out)
+{
+    const char *name = check_arg(l->check, "Tool");
+    struct tool_said s = {0};
+    if (!name || !tool_parse(name, &s.tool)) {
+        fact(out, "unknown", "the record has no Tool");
+        return;
+    }
+    run_record(l, true, read_tool, &s, NULL, out);
+    tool_end(&s);
+    const struct {
+        const char *key;
+        bool is;
+    } flags[] = {
+        {"wrong", s.wrong}, {"bad", s.bad}, {"own", s.own}, {"absent", s.absent}, {"passed", s.passed}};
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+        if (flags[i].is)
+            fact(out, flags[i].key, "yes");
+    if (s.has_value)
+        fact(out, "value", "%" PRId64, s.value_milli);
+    fact_company(l, out);
+    fact(out, "evidence", "%s", s.evidence);
+    fact(out, "last", "%s", s.last);
+}
+
+static void take_facts(const char *facts, struct tool_said *s, struct tool_end *end)
+{
+    struct fact_line line;
+    s->wrong = fact_find(facts, "wrong", &line);
+    s->bad = fact_find(facts, "bad", &line);
+    s->own = fact_find(facts, "own", &line);
+    s->absent = fact_find(facts, "absent", &line);
+    s->passed = fact_find(facts, "passed", &line);
+    s->has_value = fact_i64(facts, "value", &s->value_milli);
+    end->group = fact_find(facts, "group", &line);
+    end->teller = fact_find(facts, "teller", &line);
+    if (fact_find(facts, "evidence", &line))
+        snprintf(s->evidence, sizeof s->evidence, "%.*s", FINDING_TEXT_BYTES_MAX, line.value);
+    if (fact_find(facts, "last", &line))
+        snprintf(s->last, sizeof s->last, "%.*s", FINDING_TEXT_BYTES_MAX, line.value);
+}
+
+void judge_TOOL(struct look *l, const char *facts, struct verdict *v)
+{
+    struct tool_said s = {0};
+    struct tool_end end = {0};
+    const char *name = check_arg(l->check, "Tool");
+    int64_t floor;
+    uint64_t status = 0;
+    take_facts(facts, &s, &end);
+    if (!want_number(l, "Floor", 0, &floor, v) || !name || !tool_parse(name, &s.tool))
+        return;
+    end.floor_milli = floor * 1000;
+    struct fact_line why;
+    bool ended = fact_u64(facts, "exit", &status) && status <= 255;
+    end.status = (int)status;
+    if (!ended && !s.wrong && !s.bad) {
+        verdict_cannot(v, RESULT_UNKNOWN, "%s%s%s",
+                       fact_find(facts, "unknown", &why) ? why.value : "no exit status",
+                       *s.last ? "; the last that it said: " : "", s.last);
+        return;
+    }
+    tool_judge(&s, &end, v);
 }

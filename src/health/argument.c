@@ -2,6 +2,7 @@
 #include "health/argument.h"
 
 #include "health/plugin.h"
+#include "health/tool.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -144,6 +145,13 @@ static int check_metric(const char *value, struct err *e)
     return metric_parse(value, &m) ? 0 : err_set(e, -EINVAL, "\"%.80s\" is no format of metrics", value);
 }
 
+static int check_tool(const char *value, struct err *e)
+{
+    enum tool t;
+    return tool_parse(value, &t) ? 0
+                                 : err_set(e, -EINVAL, "\"%.80s\" is no tool whose output is known", value);
+}
+
 int argument_check(const struct argument *a, const char *value, struct err *e)
 {
     unsigned percent;
@@ -158,6 +166,7 @@ int argument_check(const struct argument *a, const char *value, struct err *e)
         return strchr(value, '%') ? argument_percent(value, &percent, e) : argument_bytes(value, &bytes, e);
     case ARGUMENT_SPAN: return check_span(a, value, e);
     case ARGUMENT_METRIC: return check_metric(value, e);
+    case ARGUMENT_TOOL: return check_tool(value, e);
     }
     return 0;
 }

@@ -20,6 +20,9 @@
  *   Check=scratch Probe=fs.mounted Path=/scratch Severity=fatal Fails=2
  *   Check=load Probe=plugin Run="/usr/lib/nagios/plugins/check_load -w 30 -c 60" Every=60s Classes=login
  *
+ * A line Include=NAME stands for a ready-made set of them (set.tbl); a record of the file takes the place of
+ * the set's record of the same name, wherever it stands.
+ *
  * The same text goes from the file to the controller and from it to the agents, who read it with the
  * same function. A record that one of them does not understand is an error with file, line and key.
  */

@@ -220,7 +220,7 @@ static void test_a_key_of_another_probe_is_an_error(void **state)
     refused("Check=zombies Inodes=5%",
             "checks.conf:1: key \"Inodes\" belongs to fs.space, and the probe here is zombies");
     refused("Check=zombies RUN=/x",
-            "checks.conf:1: key \"RUN\" belongs to plugin, and the probe here is zombies");
+            "checks.conf:1: key \"RUN\" belongs to plugin, tool, and the probe here is zombies");
 }
 
 static void test_a_bad_name_or_probe_is_named(void **state)
@@ -344,6 +344,30 @@ static void test_the_defaults_are_those_of_clusterware(void **state)
     checks_fini(&c);
 }
 
+static void test_a_set_stands_for_its_records(void **state)
+{
+    struct checks c = {0}, sets = {0};
+    parse("Include=nvidia\nCheck=slurmd Probe=zombies\nInclude=default\nCheck=dcgm-1 Probe=load\n", &c);
+    assert_int_equal(checks_find(&c, "dcgm-1")->probe, PROBE_LOAD); /* the file's own */
+    assert_int_equal(checks_find(&c, "slurmd")->probe, PROBE_ZOMBIES);
+    const struct check *k = checks_find(&c, "all-reduce");
+    assert_int_equal(k->probe, PROBE_TOOL);
+    assert_true(k->when & CHECK_SCHEDULED);
+    assert_int_equal(k->line, 1);
+    assert_non_null(checks_find(&c, "fs-capacity"));
+    checks_fini(&c);
+    parse("Include=cpu\nInclude=infiniband\nInclude=nvidia\nInclude=default\n", &sets); /* no name twice */
+    checks_fini(&sets);
+    refused("Check=load\nInclude=nvdia\n",
+            "checks.conf:2: Include: there is no set \"nvdia\"; there are default, "
+            "nvidia, infiniband, cpu");
+    refused("Include=nvidia Classes=gpu\n",
+            "checks.conf:1: Classes: a line with Include has nothing beside it");
+    refused("Include=cpu\nInclude=cpu\n", "checks.conf:2: check \"memory-bandwidth\" is there already");
+    refused("Check=a Probe=tool Tool=dcgmi Run=x\n",
+            "checks.conf:1: Tool: \"dcgmi\" is no tool whose output is known");
+}
+
 /* --- writing ------------------------------------------------------------------------------------- */
 
 static void test_a_line_has_what_differs_from_the_defaults(void **state)
@@ -424,6 +448,7 @@ static void put_argument(const struct argument *a, unsigned *seed, struct text *
     case ARGUMENT_PERCENT: text_add(t, shares[draw(seed, 3)]); return;
     case ARGUMENT_BYTES: text_add(t, shares[3 + draw(seed, 3)]); return;
     case ARGUMENT_METRIC: text_add(t, metric_name((enum metric)draw(seed, METRICS))); return;
+    case ARGUMENT_TOOL: text_add(t, draw(seed, 2) ? "nccl" : "gpu-burn"); return;
     case ARGUMENT_SHARE: text_add(t, shares[draw(seed, 6)]); return;
     }
 }
@@ -706,6 +731,7 @@ int main(void)
         cmocka_unit_test(test_a_probe_of_idle_nodes_waits_for_one),
         cmocka_unit_test(test_nodes_run_a_check_together_where_no_work_runs),
         cmocka_unit_test(test_a_bad_key_is_named_with_the_nearest),
+        cmocka_unit_test(test_a_set_stands_for_its_records),
         cmocka_unit_test(test_a_key_of_another_probe_is_an_error),
         cmocka_unit_test(test_a_bad_name_or_probe_is_named),
         cmocka_unit_test(test_a_bad_value_is_named_with_its_key),

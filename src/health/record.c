@@ -278,13 +278,88 @@ static int add_check(struct checks *c, const struct conf_line *line, struct err 
     return 0;
 }
 
+static const struct {
+    const char *set, *record;
+} ready[] = {
+#define SET(name, what)
+#define READY(set, record, what) {set, record "\n"},
+#include "health/set.tbl"
+#undef SET
+#undef READY
+#define DEFAULT(record, what) {"default", record "\n"},
+#include "health/default.tbl"
+#undef DEFAULT
+};
+
+static const char *const sets[] = {
+    "default",
+#define SET(name, what) name,
+#define READY(set, record, what)
+#include "health/set.tbl"
+#undef SET
+#undef READY
+};
+
+static bool is_include(const struct conf_line *line)
+{
+    return strcasecmp(line->fields[0].key, "Include") == 0;
+}
+
+/* The file has a record of its own for this one. */
+static bool stands_in(const struct conf *file, const char *name)
+{
+    for (size_t i = 0; i < file->n; i++)
+        if (!is_include(&file->lines[i]) && strcmp(file->lines[i].fields[0].value, name) == 0)
+            return true;
+    return false;
+}
+
+static int add_ready(struct checks *c, const struct conf *file, int line, const char *record, struct err *e)
+{
+    struct conf one;
+    int rc = conf_parse("", record, strlen(record), CONF_RECORDS, &one, e);
+    assert(rc == 0 && one.n == 1);
+    one.lines[0].number = line;
+    if (!stands_in(file, one.lines[0].fields[0].value))
+        rc = add_check(c, &one.lines[0], e);
+    conf_fini(&one);
+    return rc;
+}
+
+static int no_set(const char *name, struct err *e)
+{
+    CLEANUP_TEXT struct text all = {0};
+    size_t n = sizeof sets / sizeof sets[0];
+    for (size_t i = 0; i < n; i++)
+        text_printf(&all, "%s%s", i ? ", " : "", sets[i]);
+    return err_set(e, -EINVAL, "Include: there is no set \"%.80s\"; there are %s", name, all.s);
+}
+
+/* "Include=nvidia": the records of a ready-made set, but those that the file has itself. */
+static int include_set(struct checks *c, const struct conf *file, const struct conf_line *line, struct err *e)
+{
+    const char *name = line->fields[0].value;
+    bool is_there = false;
+    int rc = 0;
+    if (line->n > 1)
+        return err_set(e, -EINVAL, "%.80s: a line with Include has nothing beside it", line->fields[1].key);
+    for (size_t i = 0; rc == 0 && i < sizeof ready / sizeof ready[0]; i++) {
+        if (strcmp(ready[i].set, name) != 0)
+            continue;
+        is_there = true;
+        rc = add_ready(c, file, line->number, ready[i].record, e);
+    }
+    return rc == 0 && !is_there ? no_set(name, e) : rc;
+}
+
 static int take_file(const struct conf *file, struct checks *c, struct err *e)
 {
     for (size_t i = 0; i < file->n; i++) {
-        int rc = add_check(c, &file->lines[i], e);
+        const struct conf_line *line = &file->lines[i];
+        int rc = is_include(line) ? include_set(c, file, line, e) : add_check(c, line, e);
         if (rc < 0) {
             checks_fini(c);
-            return err_wrap(e, rc, "%s:%d", file->path, file->lines[i].number);
+            return err_wrap(e, rc, "%s:%d", file->path, line->number);
         }
     }
     return 0;
@@ -314,11 +389,7 @@ int checks_parse(const char *path, const char *bytes, size_t len, struct checks 
 
 void checks_default(struct checks *c)
 {
-    static const char records[] =
-#define DEFAULT(record, what) record "\n"
-#include "health/default.tbl"
-#undef DEFAULT
-        ;
+    static const char records[] = "Include=default\n";
     int rc = checks_parse("defaults", records, strlen(records), c, NULL);
     assert(rc == 0);
 }

@@ -81,6 +81,10 @@ static int hear(struct keeper *k)
     ssize_t n = read(k->output, bytes, sizeof bytes);
     if (n <= 0)
         return n < 0 && errno == EINTR;
+    if (k->job->hear) {
+        k->job->hear(k->job->hear_arg, bytes, (size_t)n);
+        return 1;
+    }
     size_t room = k->job->bytes_max - k->said, taken = (size_t)n < room ? (size_t)n : room;
     text_add_bytes(k->out, bytes, taken);
     k->said += taken;
@@ -151,7 +155,7 @@ static int end(struct keeper *k, int r)
 {
     int heard = 1;
     family_kill(&k->family, k->job->patience);
-    while (k->output >= 0 && heard > 0 && (!k->job->cut || k->said < k->job->bytes_max))
+    while (k->output >= 0 && heard > 0 && (k->job->hear || !k->job->cut || k->said < k->job->bytes_max))
         heard = hear(k);
     family_end(&k->family);
     int *fds[] = {&k->output, &k->pidfd, &k->signals};

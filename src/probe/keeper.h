@@ -21,6 +21,9 @@
 /* In the new process. It may become a program; when it returns, the status is 0. */
 typedef void keeper_work_fn(void *arg);
 
+/* Hears what it says, in pieces of any length. */
+typedef void keeper_hear_fn(void *arg, const char *bytes, size_t n);
+
 struct keeper_job {
     keeper_work_fn *work;
     void *arg;
@@ -30,7 +33,10 @@ struct keeper_job {
         patience;     /* for the end of processes that were killed; then the kernel is left alone with them */
     size_t bytes_max; /* that it may say */
     bool cut;         /* what it says beyond that is read and dropped; else it is killed */
-    bool machine;     /* its bounds, as family_begin has it */
+    keeper_hear_fn
+        *hear; /* NULL: it is appended to out. Else it may say as much as it likes, and out is unused */
+    void *hear_arg;
+    bool machine; /* its bounds, as family_begin has it */
 };
 
 /* Appends to out what it said, also on failure. 0 with *status as wait(2) has it. Else, with a sentence:

@@ -93,6 +93,29 @@ def test_one_that_fails_is_isolated_with_what_was_found(world):
     holds('it was tried once more, in the examination', 2, lambda: len(ran(world, 'n2')) == 2)
 
 
+DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'data', 'records')
+
+
+def test_a_set_runs_as_it_is_and_says_what_its_tools_say(world):
+    """Wrong data and a dead GPU are hardware problems with the tool's own words; a tool that cannot start is unknown."""
+    outputs = {'n1': ('good', 0), 'n2': ('wrong', 226), 'n3': ('hardware', 226), 'n4': ('itself', 1)}
+    script = '#!/bin/sh\ncase $FETTLE_NODE in\n' + ''.join(
+        f'{n}) cat {DATA}/dcgm/{name}.txt; exit {status};;\n' for n, (name, status) in outputs.items()) + 'esac\n'
+    os.chmod(world.write('bin/dcgmi', script), 0o755)
+    world.env['PATH'] = f'{world.path("bin")}:{os.environ["PATH"]}'
+    c, _ = ward(world, list(outputs), checks=CHECKS + 'Include=nvidia\n', MaxTrials=100, InconclusiveTries=1)
+    for node, said in (('n2', 'GPU Memory: Fail - GPU: 0; Warning: GPU 0 Detected 1 volatile double-bit ECC error(s)'),
+                       ('n3', 'Error: GPU 3 has uncorrectable memory errors and row remappings are pending')):
+        wait_step(c, node, 'queue')
+        equal(repair(c, node)['problem'], 'hardware_problem', f'what {node} is')
+        contains(json.dumps(incidents(c, node)), said, f'the evidence of {node}')
+    wait('the others ran it', lambda: {(r['node'], r['last']['result']) for r in json.loads(
+        c.fettle('check', 'trials', 'dcgm-1', '--json'))['trials'] if r['last']} >= {('n1', 'ok'), ('n4', 'unknown')})
+    equal((incidents(c, 'n1'), incidents(c, 'n4')), ([], []), 'what follows of the others')
+    rows = json.loads(c.fettle('check', 'trials', 'gpu-burn', '--json'))['trials']
+    equal([r['last']['result'] for r in rows if r['last']], ['unsupported'] * len([r for r in rows if r['last']]), 'gpu_burn')
+
+
 def test_a_missing_tool_is_no_failure_and_counts_as_run(world):
     c, _ = trial_ward(world, ['n1', 'n2'], begin=False)
     does(world, 'n1', 'exit 127\n')

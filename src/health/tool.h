@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_HEALTH_TOOL_H
+#define FETTLE_HEALTH_TOOL_H
+
+#include "health/finding.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What test and benchmark programs say, read line by line as they say it, by the rows of tool.tbl. Nothing of
+ * an output is kept but what a row knows and the last line, so an output may be of any length.
+ *
+ * What it comes to:
+ *   a wrong result                                fatal, whatever the exit status
+ *   the hardware or its driver at fault           fatal, unless the program's own fault was said before
+ *   no such device; exit status 127               unsupported
+ *   a result, and an exit status other than 0     fatal
+ *   no result                                     unknown; in a group fatal, because its failure is compared
+ * with others' a value below the floor                       fatal
+ */
+
+enum tool {
+#define TOOL(symbol, name, measured, unit, what) TOOL_##symbol,
+#define SAYS(tool, kind, pattern, source)
+#define NUMBER(tool, pattern, words, word, source)
+#define NUMBERS(tool, pattern, source)
+#define WRONGS(tool, pattern, words, word, source)
+#include "health/tool.tbl"
+#undef TOOL
+#undef SAYS
+#undef NUMBER
+#undef NUMBERS
+#undef WRONGS
+    TOOLS
+};
+
+bool tool_parse(const char *name, enum tool *out);
+
+enum { TOOL_LINE_BYTES_MAX = 1023 };
+
+/* Zero-initialise but for the tool. */
+struct tool_said {
+    enum tool tool;
+    bool wrong, bad, own, absent, passed, has_value;
+    int64_t value_milli; /* the last; of a matrix the least */
+    char evidence[FINDING_TEXT_BYTES_MAX +
+                  1]; /* what rows of WRONG, BAD, OWN and NOTE fit, with "; " between; cut */
+    char last[FINDING_TEXT_BYTES_MAX + 1]; /* the last line that is not blank; cut */
+    /* while it is read: */
+    bool in_matrix, noting, full;
+    char cell[64]; /* the first of the table's last row that has one */
+    size_t n;
+    char line[TOOL_LINE_BYTES_MAX + 1]; /* what is beyond is dropped */
+};
+
+/* The next bytes of the output; a line ends at a line feed or a carriage return. Any bytes are good. */
+void tool_read(struct tool_said *s, const char *bytes, size_t n);
+/* There are no more. */
+void tool_end(struct tool_said *s);
+
+/* How it ended, beside what it said. */
+struct tool_end {
+    int status;          /* its exit status */
+    bool group;          /* it ran together with other nodes */
+    bool teller;         /* the result is told here; elsewhere the exit status is all */
+    int64_t floor_milli; /* 0: none */
+};
+/* *v is written anew. */
+void tool_judge(const struct tool_said *s, const struct tool_end *end, struct verdict *v);
+
+#endif
