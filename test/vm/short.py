@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The short run: two nodes that really boot, join, drift, fall ill, are rebooted by their agent and
+imaged anew by the network, and are back in service each time. What was done is told by the machines: by the
+boot that they are in, by what their BMC was told, and by the image on their disk."""
+import os
+import sys
+
+from harness import Failed, check, equal, main, wait
+
+from lab import Lab, missing
+
+PATIENCE = 300  # seconds that a boot may take where other work has the processors: it takes 15 on a free one
+
+
+class Node:
+    def __init__(self, lab, machine):
+        self.lab, self.machine, self.name = lab, machine, machine.name
+
+    def field(self, name):
+        return self.lab.get(f'/v1/nodes/{self.name}')['node'][name]
+
+    def wait(self, what, within=PATIENCE, **members):
+        def ready():
+            node = self.lab.get(f'/v1/nodes/{self.name}')['node']
+            odd = {k: node[k] for k, v in members.items() if node[k] != v}
+            check(not odd, f"still {odd}, because {node['Why']}")
+            return True
+        wait(f'{self.name}: {what}: {members}', ready, within)
+
+    def wait_back(self, what):
+        self.wait(what, State='IDLE', Lifecycle='available', Liveness='live', Health='ok')
+
+    def sh(self, command):
+        status, output = self.machine.sh(command)
+        equal(status, 0, f'{self.name}: {command}: {output}: the status')
+        return output
+
+
+def open_faults(lab, node):
+    return {f['check'] for i in lab.get(f'/v1/health/{node}')['open'] for f in i['findings']}
+
+
+def test_nodes_that_boot(world):
+    os.environ.update(world.env)  # its mark, so that a process that is left is found
+    lab = Lab(world.path('vm'))
+    world.cleanups.append(lab.down)
+    try:
+        live_and_return(lab)
+    except Failed:
+        lab.fettle('node', 'list')
+        lab.fettle('journal')
+        for m in lab.machines():
+            print(m.name, m.switched(), *m.console().splitlines()[-10:], sep='\n    ')
+        raise
+    lab.down()
+    check('Sanitizer' not in (lab.run / 'fettled.log').read_text(), 'a sanitizer complained of fettled')
+
+
+def live_and_return(lab):
+    a, b = (Node(lab, m) for m in lab.up(2))
+
+    for n in (a, b):
+        n.wait_back('it booted, joined and is in service')
+    equal(a.sh('cat /etc/vm-image'), 'first', 'the image of n1')
+
+    print('drift')
+    equal(lab.fettle('baseline', 'accept', 'n1').returncode, 0, 'accepting the baseline: the status')
+    for n in (a, b):
+        n.wait('it is what n1 was', Conformance='conformant')
+    a.sh('sysctl -qw vm.swappiness=1')
+    a.wait('it drifted', Conformance='drifted')
+    equal([d['component'] for d in lab.get('/v1/conform/diff/n1')['differences']], ['sysctl.vm.swappiness'], 'what is different')
+    a.sh('sysctl -qw vm.swappiness=60')
+    a.wait('it is put right', Conformance='conformant')
+
+    boot = a.field('Boot')
+    print('a service that is killed')
+    a.sh('systemctl kill -s KILL vm-service')
+    wait('it is found', lambda: 'service' in open_faults(lab, 'n1'))
+    a.wait_back('the service was started again')
+    equal(a.field('Boot'), boot, 'the boot that it is in')
+
+    print('reboot by the agent')
+    a.sh('mount -o remount,ro /scratch')
+    wait('it is found', lambda: 'scratch-ro' in open_faults(lab, 'n1'))
+    wait('it rebooted', lambda: a.field('Boot') != boot, PATIENCE)
+    a.wait_back('the reboot helped')
+    equal(a.machine.switched(), [], 'what its BMC was told')
+
+    print('reimage by the network')
+    a.sh('rm /usr/local/bin/vm-program')
+    wait('it is found', lambda: 'program' in open_faults(lab, 'n1'))
+    wait('a new image is on its disk', lambda: a.machine.sh('cat /etc/vm-image', 5) == (0, 'netboot'), PATIENCE)
+    a.wait_back('the image helped')
+
+    for n in (a, b):
+        check('Sanitizer' not in n.sh('journalctl -q -o cat -u fettle-agent'), f'{n.name}: a sanitizer complained of its agent')
+
+
+if lacking := missing():
+    print(f'skipped: this needs {lacking}')
+    sys.exit(1 if os.environ.get('FETTLE_VM') == 'required' else 77)
+main()
