@@ -6,7 +6,7 @@ help:
 	@echo "make down     stop them (their state stays in run/)"
 	@echo "make check    build with sanitizers and run every test"
 	@echo "make bench    measure; prints the figures of doc/performance.md"
-	@echo "make soak     the long tests: seeds of the simulation, ten minutes of an agent, fuzzing"
+	@echo "make soak     the long tests: seeds of the simulation, fuzzing, every fault of nodes that boot"
 	@echo "make build    only build, into build/"
 	@echo "make install  install what was built (PREFIX in DESTDIR as usual with meson)"
 	@echo "make deb      Debian packages, into build-deb/"

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Breaks nodes in every way that faults.py has, and writes doc/faults.md: what found it, what was done, and when the node
+was back.                                                                   usage: soak.py [-d DIRECTORY] [FAULT...]
+
+Each node takes one fault after the other. Between two it is mended by hand, and a person's word taken for it, until it
+is well; where that does not help it gets new disks. Results are kept in DIRECTORY, so that a fault can be tried
+again by itself.
+"""
+import json
+import os
+import pathlib
+import platform
+import queue
+import subprocess
+import sys
+import threading
+import time
+
+from faults import FAULTS
+from lab import BUILD, Lab, missing
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+LANES = 3
+FOUND_S = 90  # a fault that nothing has said a word of by then was not found
+BACK_S = 420  # a node that is not back by then does not come back by itself
+OUTSIDE_S = 60  # how long a fault stands that only somebody outside can mend
+QUIET_S = 45  # a node that went on working for so long after a fault was told is left in service
+
+
+class Trial:
+    """One fault on one node, and what was seen of it; times are seconds since it began."""
+
+    def __init__(self, lab, machine, name):
+        self.lab, self.machine, self.name, self.fault = lab, machine, name, FAULTS[name]
+        self.known = {key for key, _ in self.findings(self.health())}
+        self.found, self.attempts, self.began = {}, {}, 0
+        self.seen = {}  # silent, out, acted, mended, queue, back: when each was seen first
+
+    def health(self):
+        return self.lab.get(f'/v1/health/{self.machine.name}')
+
+    @staticmethod
+    def findings(health):
+        return [((i['group'], f['check'], f['code']), f['result']) for i in health['open'] if not i['observe'] for f in i['findings']]
+
+    def note(self, what):
+        self.seen.setdefault(what, round(time.monotonic() - self.began, 1))
+
+    def look(self):
+        """Takes in how it stands; whether the node is in service, and whether anything new is open."""
+        node, health = self.lab.get(f'/v1/nodes/{self.machine.name}')['node'], self.health()
+        repair = health['repair']
+        new = [(key, result) for key, result in self.findings(health) if key not in self.known]
+        for key, result in new:
+            self.found.setdefault(key, (round(time.monotonic() - self.began, 1), result))
+        for attempt in repair['attempts'] if repair else []:
+            self.attempts.setdefault((attempt['at'], attempt['remedy']), attempt['verdict'])
+            self.note('acted')
+        if node['Liveness'] == 'silent':
+            self.note('silent')
+        if repair and repair['step'] == 'queue':
+            self.note('queue')
+        serves = (node['State'], node['Liveness'], node['Health']) == ('IDLE', 'live', 'ok') and not repair
+        if not serves:
+            self.note('out')
+        return serves, new
+
+    def over(self, serves, new):
+        """Whether there is nothing more to wait for."""
+        passed = time.monotonic() - self.began
+        if self.fault.outside and passed > OUTSIDE_S and 'mended' not in self.seen:
+            self.note('mended')
+            self.fault.end(self.machine)
+        if self.fault.outside and 'mended' not in self.seen:
+            return False
+        if 'out' not in self.seen:
+            return passed > (self.first() + QUIET_S if self.found else FOUND_S)
+        if serves and not new:
+            self.note('back')
+        return 'back' in self.seen or 'queue' in self.seen or passed > BACK_S
+
+    def first(self):
+        return min(at for at, _ in self.found.values())
+
+    def run(self):
+        self.began = time.monotonic()
+        self.fault.begin(self.machine)
+        while not self.over(*self.look()):
+            time.sleep(0.5)
+        return {'found': [[*key, at, result] for key, (at, result) in self.found.items()], 'seen': self.seen,
+                'done': [remedy for _, remedy in sorted(self.attempts)], 'version': version(), 'load': round(os.getloadavg()[0], 1)}
+
+    # --- and well again ---
+
+    def wait_well(self, within):
+        limit = time.monotonic() + within
+        while time.monotonic() < limit:
+            serves, _ = self.look()
+            repair = self.health()['repair']
+            if serves:
+                return True
+            if repair and repair['step'] == 'queue':
+                self.lab.fettle('queue', 'resolve', self.machine.name, '--reason', 'mended by hand', capture_output=True)
+            time.sleep(2)
+        return False
+
+    def mend(self):
+        try:
+            if self.fault.end:
+                self.fault.end(self.machine)
+        except (OSError, RuntimeError, ValueError):
+            pass  # it has another disk by now, or is off
+        if self.wait_well(60):
+            return True
+        self.machine.stop()
+        self.machine.forget()
+        self.machine.start()
+        return self.wait_well(400)
+
+
+def version():
+    return subprocess.run(['git', '-C', ROOT, 'rev-parse', '--short', 'HEAD'], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def lane(lab, machine, waiting, results, lock):
+    while True:
+        try:
+            name = waiting.get_nowait()
+        except queue.Empty:
+            return
+        trial = Trial(lab, machine, name)
+        result = trial.run()
+        with lock:
+            results[name] = result
+            (lab.dir / 'faults.json').write_text(json.dumps(results, indent=1))
+            print(f'{name} on {machine.name}: {outcome(name, result)[-1]}', result, flush=True)
+        if not trial.mend():
+            print(f'{machine.name} does not get well any more', flush=True)
+            return
+
+
+# --- the table ---
+
+
+def seconds(value):
+    return '' if value is None else f'{value:.0f} s'
+
+
+def outcome(name, result):
+    """The cells of its row."""
+    seen, found = result['seen'], sorted(result['found'], key=lambda f: f[3])
+    by = list(dict.fromkeys(f'`{code or check}`' + (f' ({group})' if group else '') + f': {word}' for group, check, code, _, word in found))
+    first = found[0][3] if found else None
+    done = ', '.join(dict.fromkeys(result['done'])) + (f" ({len(result['done'])} tries)" if len(result['done']) > 1 else '')
+    if 'back' in seen and 'mended' in seen:
+        end = f"in service {seconds(seen['back'] - seen['mended'])} after somebody mended it"
+    elif 'back' in seen:
+        end = 'back in service by itself'
+    elif 'queue' in seen:
+        end = f"waits for a person after {seconds(seen['queue'])}"
+    elif 'out' in seen:
+        end = f'not back within {BACK_S} s'
+    else:
+        end = 'told, and left in service' if found else 'not found'
+    if 'silent' in seen:
+        end += f"; not heard any more after {seconds(seen['silent'])}"
+    return [f'`{name}`', FAULTS[name].what, '<br>'.join(by[:3]), seconds(first), done, seconds(seen.get('acted')),
+            seconds(seen.get('back')), end]
+
+
+def machine_words():
+    with open('/proc/cpuinfo', encoding='utf-8') as f:
+        model = next((line.split(':')[1].strip() for line in f if line.startswith('model name')), platform.machine())
+    qemu = subprocess.run(['qemu-system-x86_64', '--version'], capture_output=True, text=True, check=True).stdout.split()[3]
+    return f'{model}, {os.cpu_count()} cores, Linux {platform.release()}; QEMU {qemu} without KVM'
+
+
+def write(results):
+    rows = [outcome(name, results[name]) for name in FAULTS if name in results]
+    versions = sorted({r['version'] for r in results.values()})
+    loads = [r['load'] for r in results.values()]
+    table = '\n'.join('| ' + ' | '.join(row) + ' |' for row in rows)
+    (ROOT / 'doc/faults.md').write_text(f"""<!-- SPDX-License-Identifier: Apache-2.0 -->
+# What breaks, and what becomes of it
+
+Written by `make soak` (test/vm/soak.py): nodes that really boot are broken in every way that QEMU, a BMC or a kernel
+allows. The times are seconds from the fault: until the first finding was there, until the first remedy was chosen, and
+until the node was back in service, tested. The lab's own times are short (a node is silent after 20 s, and remedies settle
+for 30 s), and most of the rest is the time that a node takes to boot.
+
+{time.strftime('%d %B %Y', time.gmtime())}, Fettle {', '.join(versions)}. {machine_words()}, {LANES} nodes at a time; the load of
+the machine was {min(loads)} to {max(loads)} meanwhile, so a boot took three to six times as long as on a free one.
+{len(rows)} of {len(FAULTS)} faults were tried.
+
+| Fault | What it is | Found as | After | Remedies | After | Back after | Outcome |
+|---|---|---|---|---|---|---|---|
+{table}
+""")
+
+
+def main(words):
+    if lacking := missing():
+        print(f'skipped: this needs {lacking}')
+        return 0
+    directory = BUILD / 'vm'
+    if words[:1] == ['-d']:
+        directory, words = words[1], words[2:]
+    lab = Lab(directory)
+    kept = lab.dir / 'faults.json'
+    results = json.loads(kept.read_text()) if words and kept.exists() else {}
+    waiting, lock = queue.Queue(), threading.Lock()
+    for name in words or FAULTS:
+        waiting.put(name)
+    try:
+        machines = lab.up(LANES)
+        for m in machines:
+            lab.wait(m.name, 'Lifecycle=available', 600)
+        lanes = [threading.Thread(target=lane, args=(lab, m, waiting, results, lock)) for m in machines]
+        for t in lanes:
+            t.start()
+        for t in lanes:
+            t.join()
+    finally:
+        lab.down()
+    write(results)
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))
