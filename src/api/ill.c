@@ -56,6 +56,13 @@ void render_incident(const struct member *m, const struct incident *i, struct te
         text_add(t, k ? "," : "");
         render_finding(&i->findings[k], t);
     }
+    text_add(t, "],\"jobs\":[");
+    for (size_t k = 0; k < i->n_jobs; k++) {
+        text_add(t, k ? ",{\"job\":" : "{\"job\":");
+        text_add_json(t, i->jobs[k].id);
+        add_string(t, "user", i->jobs[k].user);
+        text_add_char(t, '}');
+    }
     text_add(t, "]}");
 }
 

@@ -374,6 +374,24 @@ static void value_HELD(struct view *v, struct text *t)
     text_add_json(t, words.len ? words.s : "");
 }
 
+/* Each job once, whatever incidents it ran under. */
+static void value_JOBS(struct view *v, struct text *t)
+{
+    const struct ailment *a = member_ailment(v->member);
+    CLEANUP_TEXT struct text words = {0};
+    for (size_t i = 0; a && i < a->n_open; i++) {
+        for (size_t k = 0; k < a->open[i].n_jobs; k++) {
+            const struct incident_job *job = &a->open[i].jobs[k];
+            bool was_said = false;
+            for (size_t before = 0; before < i; before++)
+                was_said |= incident_has_job(&a->open[before], job->id);
+            if (!was_said)
+                text_printf(&words, "%s%s of %s", words.len ? ", " : "", job->id, job->user);
+        }
+    }
+    text_add_json(t, words.len ? words.s : "");
+}
+
 static void value_XNAME(struct view *v, struct text *t)
 {
     text_add_json(t, v->member->spec.xname ? v->member->spec.xname : "");

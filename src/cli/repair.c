@@ -351,21 +351,45 @@ static void write_tried(struct text *out, const struct fettle_value *repair)
     }
 }
 
+static bool is_named_before(const struct fettle_value *open, const struct fettle_value *end, const char *id)
+{
+    bool is_named = false, is_past = false;
+    REPORT_EACH(i, open)
+    {
+        is_past |= i == end;
+        REPORT_EACH(job, fettle_value_find(i, "jobs"))
+        is_named |= !is_past && strcmp(report_text(job, "job"), id) == 0;
+    }
+    return is_named;
+}
+
+/* "4711 of ann, 4712 of bob": each once, under whichever incidents it ran. */
+static void write_jobs(struct text *out, const struct fettle_value *open)
+{
+    REPORT_EACH(i, open)
+    REPORT_EACH(job, fettle_value_find(i, "jobs"))
+    if (!is_named_before(open, i, report_text(job, "job")))
+        text_printf(out, "%s%s of %s", out->len ? ", " : "", report_text(job, "job"),
+                    report_text(job, "user"));
+}
+
 static void add_ticket(struct table *t, const struct fettle_value *q)
 {
     const struct fettle_value *repair = fettle_value_find(q, "repair");
     const struct fettle_value *incident = fettle_value_first(fettle_value_find(q, "open"));
     const struct fettle_value *worst = fettle_value_first(fettle_value_find(incident, "findings"));
-    CLEANUP_TEXT struct text tried = {0};
+    CLEANUP_TEXT struct text tried = {0}, jobs = {0};
     char age[32];
     bool asks = strcmp(report_text(repair, "approval"), "wanted") == 0;
     write_tried(&tried, repair);
+    write_jobs(&jobs, fettle_value_find(q, "open"));
     const char *const cells[] = {report_text(q, "node"),
                                  asks ? "approval" : "repair",
                                  report_age(fettle_get_text(repair, "since"), age),
                                  report_text(repair, "taken_by"),
                                  tried.len ? tried.s : "",
                                  asks ? report_text(repair, "remedy") : report_text(q, "suggested"),
+                                 jobs.len ? jobs.s : "",
                                  report_text(repair, "why"),
                                  report_text(worst, "text")};
     for (size_t k = 0; k < sizeof cells / sizeof cells[0]; k++)
@@ -377,7 +401,7 @@ int queue_list(struct call *c, struct err *e)
     static const struct column columns[] = {
         {.heading = "NODE"},  {.heading = "WANTED"}, {.heading = "FOR", .right = true},
         {.heading = "TAKEN"}, {.heading = "TRIED"},  {.heading = "SUGGESTED"},
-        {.heading = "WHY"},   {.heading = "WHAT"}};
+        {.heading = "JOBS"},  {.heading = "WHY"},    {.heading = "WHAT"}};
     const struct report_list list = {.ask = fettle_queue_list,
                                      .rows = "queue",
                                      .columns = columns,

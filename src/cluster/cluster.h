@@ -148,6 +148,9 @@ enum {
     INCIDENTS_OPEN_MAX = 32,
     INCIDENTS_PAST_MAX = 16,
     INCIDENT_FINDINGS_MAX = 8,
+    INCIDENT_JOBS_MAX = 8,
+    JOB_ID_BYTES_MAX = 20,
+    JOB_USER_BYTES_MAX = 63,
     RECURRING_MAX = 32,
     ATTEMPTS_KEPT_MAX = 32,
     NOTES_KEPT_MAX = 16,
@@ -176,6 +179,11 @@ struct incident {
         struct wall at;
         unsigned times;                /* it was seen in this incident */
     } findings[INCIDENT_FINDINGS_MAX]; /* the worst, worst first */
+    size_t n_jobs;
+    struct incident_job { /* ran on the node while this was open, as the scheduler says */
+        char id[JOB_ID_BYTES_MAX + 1];
+        char user[JOB_USER_BYTES_MAX + 1];
+    } jobs[INCIDENT_JOBS_MAX]; /* in the order in which they became known */
 };
 
 /* How often something came back on a device, by the general rule of health/recur.h. */
@@ -446,6 +454,7 @@ bool cluster_is_unjudged(const struct cluster *c, const struct member *m);
 bool rollout_has(const struct rollout *r, const char *node);
 /* NULL while nothing was ever wrong with it. */
 const struct ailment *member_ailment(const struct member *m);
+bool incident_has_job(const struct incident *i, const char *job);
 /* The incident's finding of this check, device and code; NULL. i NULL: of none. */
 const struct incident_finding *incident_finding(const struct incident *i, const char *check,
                                                 const struct finding *f);

@@ -289,6 +289,33 @@ static int close_all(struct edit *x, const json_t *list, struct err *e)
     return 0;
 }
 
+static void add_job(struct edit *x, struct incident *i, const struct incident_job *job)
+{
+    CLEANUP_TEXT struct text words = {0};
+    if (i->observe || i->severity < RESULT_DEGRADED || incident_has_job(i, job->id) ||
+        i->n_jobs == INCIDENT_JOBS_MAX)
+        return;
+    i->jobs[i->n_jobs++] = *job;
+    x->changed = true;
+    text_printf(&words, "%s of %s", job->id, job->user);
+    say(x, "a job runs under", i, words.s);
+}
+
+/* What the scheduler says runs on the node, for each incident that is open. */
+static int add_jobs(struct edit *x, const json_t *list, struct err *e)
+{
+    struct incident_job job;
+    if (list && !json_is_array(list))
+        return err_set(e, -EINVAL, "\"jobs\" is no array");
+    for (size_t k = 0; k < json_array_size(list); k++) {
+        if (job_read(json_array_get(list, k), &job, e) < 0)
+            return err_wrap(e, -EINVAL, "job %zu", k + 1);
+        for (size_t i = 0; i < x->a.n_open; i++)
+            add_job(x, &x->a.open[i], &job);
+    }
+    return 0;
+}
+
 /* A copy, with room for what the command adds. */
 static void edit_init(struct edit *x, const struct member *m, const struct command *cmd, size_t n_open,
                       size_t n_close)
@@ -350,7 +377,7 @@ static int lay_all(const struct cluster *c, const struct command *cmd, const jso
         return err_set(e, -EINVAL, "\"open\" and \"close\" are arrays");
     edit_init(x, m, cmd, json_array_size(open), json_array_size(close));
     if (record_boot(set, x->boot, e) < 0 || close_all(x, close, e) < 0 ||
-        open_all(x, open, m->listed, e) < 0 ||
+        open_all(x, open, m->listed, e) < 0 || add_jobs(x, json_object_get(set, "jobs"), e) < 0 ||
         isolate(c, cmd, m, json_object_get(set, "isolate"), x, d, e) < 0)
         return -EINVAL;
     if (x->changed)
@@ -362,11 +389,11 @@ static int lay_all(const struct cluster *c, const struct command *cmd, const jso
 static int decide_findings(const struct cluster *c, const struct command *cmd, const json_t *set,
                            struct decision *d, struct err *e)
 {
-    static const char *const keys[] = {"boot", "open", "close", "isolate"};
+    static const char *const keys[] = {"boot", "open", "close", "isolate", "jobs"};
     struct member *m;
     struct edit x = {0};
     int rc = decide_one(c, cmd, &m, e);
-    if (rc < 0 || json_only_keys(set, keys, 4, e) < 0)
+    if (rc < 0 || json_only_keys(set, keys, 5, e) < 0)
         return rc < 0 ? rc : -EINVAL;
     rc = lay_all(c, cmd, set, m, &x, d, e);
     if (rc == 0 && d->n_ops) {

@@ -316,6 +316,25 @@ static void test_records_of_isolations_that_are_none(void **state)
 }
 
 /* One that no file names is touched by nobody. */
+#define JOBS(list) "{'boot':'b1','jobs':[" list "]}"
+
+static void test_whose_jobs_ran_is_noted_in_what_is_open(void **state)
+{
+    struct world *w = *state;
+    find(w, SET(OPEN("null", "gpu 0", "fatal", XID), "", ISOLATE), "1.5");
+    find(w, SET(OPEN("null", "gpu 1", "warn", ECC), "", "null"), "1.6");
+    const char *said = find(w, JOBS("{'job':'4711','user':'ann'},{'job':'4712','user':'bob'}"), "1.7");
+    assert_non_null(strstr(said, quoted("'jobs':[{'job':'4711','user':'ann'},{'job':'4712','user':'bob'}]")));
+    assert_non_null(strstr(said, "a job runs under 1.5.1 (gpu 0): 4711 of ann; a job runs under"));
+    assert_null(strstr(said, "runs under 1.6.1")); /* which keeps it from nothing */
+    assert_string_equal(find(w, JOBS("{'job':'4712','user':'bob'}"), "1.8"), "nothing");
+    find(w, SET("", "{'id':'1.5.1','how':'its checks say ok'}", "null"), "1.9");
+    const struct ailment *a = member_ailment(cluster_find(w->c, "lx01"));
+    assert_string_equal(a->past[0].jobs[1].user, "bob"); /* it is known when all is over */
+    find(w, JOBS("{'job':'','user':'bob'}"), "1.10");
+    assert_int_equal(world_rc(), -EINVAL);
+}
+
 static void test_unlisted_nodes_are_left_alone(void **state)
 {
     struct world *w = *state;
@@ -569,6 +588,7 @@ int main(void)
         TEST(test_when_nodes_were_isolated_of_late_is_recorded),
         TEST(test_without_the_latch_isolations_are_forgotten),
         TEST(test_records_of_isolations_that_are_none),
+        TEST(test_whose_jobs_ran_is_noted_in_what_is_open),
         TEST(test_unlisted_nodes_are_left_alone),
         TEST(test_observed_incidents_count_for_nothing),
         TEST(test_bad_findings_are_refused),

@@ -145,10 +145,34 @@ static int read_findings(const json_t *list, struct incident *out, struct err *e
     return 0;
 }
 
+int job_read(const json_t *o, struct incident_job *out, struct err *e)
+{
+    static const char *const keys[] = {"job", "user"};
+    *out = (struct incident_job){0};
+    if (!json_is_object(o))
+        return err_set(e, -EINVAL, "a job is no object");
+    if (json_only_keys(o, keys, 2, e) < 0 || record_word(o, "job", out->id, JOB_ID_BYTES_MAX, e) < 0 ||
+        record_word(o, "user", out->user, JOB_USER_BYTES_MAX, e) < 0)
+        return -EINVAL;
+    return *out->id ? 0 : err_set(e, -EINVAL, "a job without number");
+}
+
+/* Records of before have none. */
+static int read_jobs(const json_t *list, struct incident *out, struct err *e)
+{
+    size_t n = json_array_size(list);
+    if ((list && !json_is_array(list)) || n > INCIDENT_JOBS_MAX)
+        return err_set(e, -EINVAL, "\"jobs\" is no array of at most %d", INCIDENT_JOBS_MAX);
+    for (; out->n_jobs < n; out->n_jobs++)
+        if (job_read(json_array_get(list, out->n_jobs), &out->jobs[out->n_jobs], e) < 0)
+            return err_wrap(e, -EINVAL, "job %zu", out->n_jobs + 1);
+    return 0;
+}
+
 static int incident_read(const json_t *o, struct incident *out, struct err *e)
 {
-    static const char *const keys[] = {"id",     "group", "severity", "act",    "since",   "last",
-                                       "closed", "boot",  "count",    "recurs", "observe", "findings"};
+    static const char *const keys[] = {"id",   "group", "severity", "act",     "since",    "last", "closed",
+                                       "boot", "count", "recurs",   "observe", "findings", "jobs"};
     uint64_t count, recurs;
     *out = (struct incident){0};
     if (!json_is_object(o))
@@ -166,7 +190,8 @@ static int incident_read(const json_t *o, struct incident *out, struct err *e)
         return err_set(e, -EINVAL, "an incident without id");
     out->count = (uint32_t)count;
     out->recurs = (unsigned)recurs;
-    if (read_findings(json_object_get(o, "findings"), out, e) < 0)
+    if (read_findings(json_object_get(o, "findings"), out, e) < 0 ||
+        read_jobs(json_object_get(o, "jobs"), out, e) < 0)
         return -EINVAL;
     for (size_t k = 0; k < out->n; k++) /* records of before have no times */
         if (!out->findings[k].times)
@@ -285,6 +310,13 @@ static void write_incident(const struct incident *i, struct text *t)
         text_add(t, k ? "," : "");
         write_finding(&i->findings[k], t);
     }
+    for (size_t k = 0; k < i->n_jobs; k++) {
+        text_add(t, k ? ",{\"job\":" : "],\"jobs\":[{\"job\":");
+        text_add_json(t, i->jobs[k].id);
+        text_add(t, ",\"user\":");
+        text_add_json(t, i->jobs[k].user);
+        text_add_char(t, '}');
+    }
     text_add(t, "]}");
 }
 
@@ -357,6 +389,14 @@ unsigned finding_times(const struct ailment *a, const struct incident *i, const 
         here = has && strcmp(a->past[k].boot, boot) == 0;
     }
     return here && has->f.count <= f->count ? f->count - has->f.count : f->count;
+}
+
+bool incident_has_job(const struct incident *i, const char *job)
+{
+    for (size_t k = 0; k < i->n_jobs; k++)
+        if (strcmp(i->jobs[k].id, job) == 0)
+            return true;
+    return false;
 }
 
 const struct incident_finding *incident_finding(const struct incident *i, const char *check,

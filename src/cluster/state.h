@@ -223,6 +223,7 @@ int record_hex(const json_t *o, const char *key, uint64_t *out, struct err *e);
 /* What an incident's record and FINDINGS have in common: {"check","result","device","code","text",
  * "count"?,"others"?,"work"?,"user"?}. */
 int finding_read(const json_t *o, struct incident_finding *out, struct err *e);
+int job_read(const json_t *o, struct incident_job *out, struct err *e); /* {"job","user"} */
 /* As the record; the caller frees it. */
 char *ailment_record(const struct ailment *a);
 /* The same when all that is open is over. */

@@ -3,12 +3,20 @@
 
 #include "controller/results.h"
 #include "controller/scheduler.h"
+#include "driver/slurm_view.h"
+#include "driver/slurm_work.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOG_BYTES_MAX = 600 }; /* of a BMC's */
+enum {
+    LOG_BYTES_MAX = 600, /* of a BMC's */
+    JOBS_EVERY_S = 5,    /* between two readings of whose jobs run; */
+    JOBS_NODES_MAX = 1024,
+    JOBS_AFTER_S = 60 /* where Slurm did not answer */
+};
+
 enum driver { ALL_DRIVERS, ACTORS, OCHAMI, SLURM, OPERATE };
 
 struct outbox {
@@ -21,10 +29,14 @@ struct outbox {
     enum driver only; /* who is told of effects */
     bool *seen;       /* nodes of the reading of Slurm under way, by member id */
     size_t n_seen;
-    bool any_known;       /* it says something of anybody */
-    struct err strange;   /* a word that it has for a node and that is not known */
-    size_t n_strange;     /* nodes with such a word */
-    bool slurm_fails;     /* as its driver said last */
+    bool any_known;               /* it says something of anybody */
+    struct err strange;           /* a word that it has for a node and that is not known */
+    size_t n_strange;             /* nodes with such a word */
+    bool slurm_fails;             /* as its driver said last */
+    struct slurm_conf slurm_conf; /* as configured last; borrowed */
+    struct slurm_work *jobs;      /* the reading under way of whose jobs run on `jobless`; NULL */
+    struct hostlist jobless;
+    struct mono jobs_next;
     struct hostlist mute; /* nodes whose BMC did not do what it was asked last */
 };
 
@@ -101,6 +113,67 @@ static void configure_ochami(struct outbox *o, const struct ochami_conf *conf)
         o->ochami = ochami_create(o->with.loop, conf, &sink);
         feed(o, OCHAMI);
     }
+}
+
+/* --- whose jobs run --------------------------------------------------------------------------- */
+
+static void tell_jobs(const struct outbox *o, struct member *m, const struct slurm_jobs *jobs)
+{
+    struct incident_job list[INCIDENT_JOBS_MAX];
+    size_t n = 0;
+    for (size_t i = 0; i < jobs->n && n < INCIDENT_JOBS_MAX; i++) {
+        const struct slurm_job *j = &jobs->list[i];
+        bool is_here = false;
+        for (size_t k = 0; k < j->nodes.n && !is_here; k++)
+            is_here = strcmp(j->nodes.names[k], m->name) == 0;
+        if (!is_here)
+            continue;
+        snprintf(list[n].id, sizeof list[n].id, "%s", j->id);
+        snprintf(list[n++].user, sizeof list[n].user, "%s", j->user);
+    }
+    watch_jobs(o->with.watch, mono_now(), m, list, n);
+}
+
+static void on_jobs(void *arg, const struct slurm_jobs *jobs, const struct err *why)
+{
+    struct outbox *o = arg;
+    o->jobs = NULL;
+    if (why)
+        o->jobs_next = mono_add(mono_now(), span_s(JOBS_AFTER_S));
+    for (size_t i = 0; jobs && i < o->jobless.n; i++) {
+        struct member *m = cluster_find(o->with.cluster, o->jobless.names[i]);
+        if (m)
+            tell_jobs(o, m, jobs);
+    }
+    hostlist_fini(&o->jobless);
+}
+
+static void on_jobless(void *arg, struct member *m)
+{
+    struct outbox *o = arg;
+    if (o->jobless.n < JOBS_NODES_MAX)
+        hostlist_add(&o->jobless, m->name);
+}
+
+/* One squeue for all of them, and no more than one in a while. */
+static void read_jobs(struct outbox *o, struct mono now)
+{
+    CLEANUP_TEXT struct text list = {0};
+    if (!o->slurm || o->jobs || now.ns < o->jobs_next.ns)
+        return;
+    o->jobs_next = mono_add(now, span_s(JOBS_EVERY_S));
+    watch_jobless(o->with.watch, now, on_jobless, o);
+    if (o->jobless.n == 0)
+        return;
+    slurm_write_list((const char *const *)o->jobless.names, o->jobless.n, &list);
+    if (slurm_work_read(o->with.loop, &o->slurm_conf, list.s, on_jobs, o, &o->jobs, NULL) < 0)
+        hostlist_fini(&o->jobless);
+}
+
+static void stop_jobs(struct outbox *o)
+{
+    slurm_work_cancel(STEAL(o->jobs));
+    hostlist_fini(&o->jobless);
 }
 
 /* --- Slurm ----------------------------------------------------------------------------------- */
@@ -240,6 +313,8 @@ static void configure_slurm(struct outbox *o, const struct slurm_conf *read)
                                     on_saw,     on_maintained, on_overridden,
                                     on_refused, on_restored,   on_slurm_trouble};
     counterpart_configure(o->with.counterparts, COUNTERPART_SLURM, conf.scontrol);
+    stop_jobs(o);
+    o->slurm_conf = conf;
     if (!conf.scontrol) {
         o->slurm_fails = false;
         slurm_destroy(STEAL(o->slurm));
@@ -391,6 +466,7 @@ void outbox_turn(struct outbox *o, struct mono now)
 {
     watch_bmcs_to_ask(o->with.watch, now, on_bmc_to_ask, o);
     watch_unread(o->with.watch, on_unread, o);
+    read_jobs(o, now);
     results_turn(o->results, now);
     actors_turn(o->actors, now, wall_now());
 }
@@ -434,6 +510,7 @@ void outbox_stop(struct outbox *o)
     if (!o)
         return;
     ochami_destroy(STEAL(o->ochami));
+    stop_jobs(o);
     slurm_destroy(STEAL(o->slurm));
     operate_destroy(STEAL(o->operate));
 }

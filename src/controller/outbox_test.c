@@ -224,6 +224,14 @@ void watch_unread(struct watch *w, tell_fn *fn, void *arg)
         fn(arg, cluster_find(cluster, "lx1"));
 }
 
+void watch_jobless(struct watch *w, struct mono now, tell_fn *fn, void *arg)
+{
+}
+
+void watch_jobs(struct watch *w, struct mono now, struct member *m, const struct incident_job *jobs, size_t n)
+{
+}
+
 static bool seen_away;
 
 void watch_slurmd(struct watch *w, struct member *m, enum slurmd is)

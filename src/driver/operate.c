@@ -193,8 +193,8 @@ static void on_work(void *arg, const char *said, const struct err *why)
 static void start_work(struct operation *op)
 {
     struct err e = {0};
-    if (slurm_work_start(op->o->loop, &op->o->with.slurm, op->node, work_verb(op->run), on_work, op,
-                         &op->work, &e) < 0)
+    if (slurm_work_end(op->o->loop, &op->o->with.slurm, op->node, work_verb(op->run), on_work, op, &op->work,
+                       &e) < 0)
         end(op, "failed", e.msg);
 }
 

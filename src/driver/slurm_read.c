@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -450,28 +451,48 @@ void slurm_write_reason(const char *owner, const char *claim, const char *words,
 
 /* --- jobs ------------------------------------------------------------------------------------- */
 
-static bool is_job(const char *line, size_t len, size_t *digits)
+void slurm_jobs_fini(struct slurm_jobs *j)
 {
-    *digits = strspn(line, "0123456789");
-    size_t user = *digits + 1;
-    if (*digits == 0 || *digits > 10 || user >= len || line[*digits] != ' ')
-        return false;
-    for (size_t i = user; i < len; i++)
-        if (line[i] <= ' ' || line[i] > '~')
-            return false;
-    return true;
+    for (size_t i = 0; i < j->n; i++)
+        hostlist_fini(&j->list[i].nodes);
+    free(j->list);
+    *j = (struct slurm_jobs){0};
 }
 
-int slurm_read_jobs(const char *text, struct text *ids, struct text *said, struct err *e)
+/* Three words, and a blank between. */
+static bool read_job(const char *line, size_t len, struct slurm_job *out)
 {
-    size_t len, digits;
+    size_t words[3] = {0}, n = 0;
+    for (size_t i = 0; i < len; i++) {
+        if (line[i] == ' ' && ++n < 3)
+            continue;
+        if (n >= 3 || line[i] <= ' ' || line[i] > '~')
+            return false;
+        words[n]++;
+    }
+    if (n != 2 || !words[0] || !words[1] || !words[2] || words[0] >= sizeof out->id ||
+        strspn(line, "0123456789") != words[0])
+        return false;
+    CLEANUP_FREE char *nodes = mem_dup_len(line + len - words[2], words[2]);
+    *out = (struct slurm_job){.id = ""};
+    snprintf(out->id, sizeof out->id, "%.*s", (int)words[0], line);
+    snprintf(out->user, sizeof out->user, "%.*s", (int)words[1], line + words[0] + 1);
+    return hostlist_parse(nodes, &out->nodes, NULL) == 0;
+}
+
+int slurm_read_jobs(const char *text, struct slurm_jobs *out, struct err *e)
+{
+    size_t len;
+    *out = (struct slurm_jobs){0};
     for (const char *at = text; *at; at += len + 1) {
         len = strcspn(at, "\n");
-        if (!is_job(at, len, &digits) || !at[len])
-            return err_set(e, -EPROTO, "squeue printed \"%.*s\"", (int)(len < 80 ? len : 80), at);
-        text_printf(ids, "%s%.*s", ids->len ? "," : "", (int)digits, at);
-        text_printf(said, "%s%.*s of %.*s", said->len ? ", " : "", (int)digits, at, (int)(len - digits - 1),
-                    at + digits + 1);
+        out->list = mem_grow(out->list, (out->n + 1) * sizeof *out->list);
+        if (at[len] && read_job(at, len, &out->list[out->n])) {
+            out->n++;
+            continue;
+        }
+        slurm_jobs_fini(out);
+        return err_set(e, -EPROTO, "squeue printed \"%.*s\"", (int)(len < 80 ? len : 80), at);
     }
     return 0;
 }

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/hostlist.h"
 #include "base/text.h"
 
 #include <stdbool.h>
@@ -101,10 +102,18 @@ enum { SLURM_REASON_BYTES = 251 };
 void slurm_write_reason(const char *owner, const char *claim, const char *words,
                         char out[static SLURM_REASON_BYTES]);
 
-/* Jobs, as `squeue --noheader --format="%A %u"` prints them: a number and a user in a line. -EPROTO for
- * anything else. What stands in *ids and *said has commas between: "4711,4712" and "4711 of ann, 4712 of
- * bob"; both are empty when there is no job. A user may call a job whatever he wants, so its name is not
- * asked for. */
-int slurm_read_jobs(const char *text, struct text *ids, struct text *said, struct err *e);
+/* Jobs, as `squeue --noheader --format="%A %u %N"` prints them: a number, a user and nodes in a line. -EPROTO
+ * for anything else. A user may call a job whatever he wants, so its name is not asked for. */
+struct slurm_job {
+    char id[11], user[64]; /* digits; cut where it is longer */
+    struct hostlist nodes;
+};
+
+struct slurm_jobs {
+    struct slurm_job *list;
+    size_t n;
+};
+void slurm_jobs_fini(struct slurm_jobs *j);
+int slurm_read_jobs(const char *text, struct slurm_jobs *out, struct err *e);
 
 #endif

@@ -45,15 +45,15 @@ static void try_reservations(const char *bytes, size_t size)
     free(copy);
 }
 
-/* Whatever is printed, what is handed to scontrol is numbers and commas. */
+/* Whatever is printed, what is handed to scontrol is numbers. */
 static void try_jobs(const char *bytes)
 {
-    struct text ids = {0}, said = {0};
-    slurm_read_jobs(bytes, &ids, &said, NULL);
-    if (ids.len && strspn(ids.s, "0123456789,") != ids.len)
-        abort();
-    text_fini(&ids);
-    text_fini(&said);
+    struct slurm_jobs jobs;
+    slurm_read_jobs(bytes, &jobs, NULL);
+    for (size_t i = 0; i < jobs.n; i++)
+        if (!*jobs.list[i].id || strspn(jobs.list[i].id, "0123456789") != strlen(jobs.list[i].id))
+            abort();
+    slurm_jobs_fini(&jobs);
 }
 
 /* Whatever words are given: what is written is read as Fettle's own, and is one harmless line. */

@@ -221,24 +221,30 @@ static void test_a_reason_is_harmless(void **state)
 
 static void test_jobs(void **state)
 {
-    static const char *const bad[] = {"4711 ann",
+    static const char *const bad[] = {"4711 ann c1",
                                       "4711\n",
-                                      "x ann\n",
-                                      " 4711 ann\n",
-                                      "4711 ann bob\n",
-                                      "12345678901 ann\n",
+                                      "4711 ann\n",
+                                      "x ann c1\n",
+                                      " 4711 ann c1\n",
+                                      "4711 ann \n",
+                                      "4711 ann bob c1\n",
+                                      "4711 ann c[\n",
+                                      "12345678901 ann c1\n",
+                                      "\n",
                                       "slurm_load_jobs error: down\n"};
-    CLEANUP_TEXT struct text ids = {0}, said = {0};
+    struct slurm_jobs jobs;
     struct err e;
-    assert_int_equal(slurm_read_jobs("", &ids, &said, &e), 0);
-    assert_int_equal(ids.len, 0);
-    assert_int_equal(slurm_read_jobs("4711 ann\n4712 b.o-b\n", &ids, &said, &e), 0);
-    assert_string_equal(ids.s, "4711,4712");
-    assert_string_equal(said.s, "4711 of ann, 4712 of b.o-b");
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        CLEANUP_TEXT struct text a = {0}, b = {0};
-        assert_int_equal(slurm_read_jobs(bad[i], &a, &b, &e), -EPROTO);
-    }
+    assert_int_equal(slurm_read_jobs("", &jobs, &e), 0);
+    assert_int_equal(jobs.n, 0);
+    assert_int_equal(slurm_read_jobs("4711 ann c1\n4712 b.o-b c[1,3]\n", &jobs, &e), 0);
+    assert_int_equal(jobs.n, 2);
+    assert_string_equal(jobs.list[0].id, "4711");
+    assert_string_equal(jobs.list[1].user, "b.o-b");
+    assert_int_equal(jobs.list[1].nodes.n, 2);
+    assert_string_equal(jobs.list[1].nodes.names[1], "c3");
+    slurm_jobs_fini(&jobs);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_int_equal(slurm_read_jobs(bad[i], &jobs, &e), -EPROTO);
 }
 
 int main(void)

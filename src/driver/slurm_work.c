@@ -13,8 +13,9 @@ struct slurm_work {
     struct slurm_call *call;
     char *scontrol, *conf_file, *verb;
     struct span deadline;
-    struct text said; /* the jobs and whose they are */
-    slurm_work_done_fn *done;
+    struct text said;         /* the jobs and whose they are */
+    slurm_work_read_fn *read; /* NULL: to be ended, and `end` is told */
+    slurm_work_end_fn *end;
     void *arg;
 };
 
@@ -30,7 +31,7 @@ static void destroy(struct slurm_work *w)
 
 static void finish(struct slurm_work *w, const char *said, const struct err *why)
 {
-    slurm_work_done_fn *done = w->done;
+    slurm_work_end_fn *done = w->end;
     void *arg = w->arg;
     struct err copy = why ? *why : (struct err){0};
     CLEANUP_FREE char *words = mem_dup(said);
@@ -64,47 +65,75 @@ static void on_asked(void *arg, char *text, size_t len, const struct err *why)
     finish(w, why ? NULL : said.s, why ? &e : NULL);
 }
 
+static void finish_read(struct slurm_work *w, const struct slurm_jobs *jobs, const struct err *why)
+{
+    slurm_work_read_fn *done = w->read;
+    void *arg = w->arg;
+    destroy(w);
+    done(arg, why ? NULL : jobs, why);
+}
+
+static int ask_to_end(struct slurm_work *w, const struct slurm_jobs *jobs, struct err *e)
+{
+    CLEANUP_TEXT struct text ids = {0};
+    for (size_t i = 0; i < jobs->n; i++) {
+        text_printf(&ids, "%s%s", i ? "," : "", jobs->list[i].id);
+        text_printf(&w->said, "%s%s of %s", i ? ", " : "", jobs->list[i].id, jobs->list[i].user);
+    }
+    const char *const requeue[] = {"scontrol", "requeue", ids.s, NULL};
+    const char *const cancel[] = {"scancel", ids.s, NULL};
+    return run(w, strcmp(w->verb, "requeue") == 0 ? requeue : cancel, on_asked, e);
+}
+
 static void on_jobs(void *arg, char *text, size_t len, const struct err *why)
 {
     CLEANUP_FREE char *answer = text;
     struct slurm_work *w = arg;
-    CLEANUP_TEXT struct text ids = {0};
+    struct slurm_jobs jobs = {0};
     struct err e = {0};
-    bool requeues = strcmp(w->verb, "requeue") == 0;
-    int rc = why ? err_set(&e, why->code, "%s", why->msg) : slurm_read_jobs(answer, &ids, &w->said, &e);
-    if (rc == 0 && ids.len == 0) {
+    int rc = why ? err_set(&e, why->code, "%s", why->msg) : slurm_read_jobs(answer, &jobs, &e);
+    if (w->read)
+        finish_read(w, &jobs, rc < 0 ? &e : NULL);
+    else if (rc == 0 && jobs.n == 0)
         finish(w, "Slurm has no job on it any more", NULL);
-        return;
-    }
-    const char *const requeue[] = {"scontrol", "requeue", ids.s, NULL};
-    const char *const cancel[] = {"scancel", ids.s, NULL};
-    if (rc == 0)
-        rc = run(w, requeues ? requeue : cancel, on_asked, &e);
-    if (rc < 0)
+    else if (rc < 0 || ask_to_end(w, &jobs, &e) < 0)
         finish(w, NULL, &e);
+    slurm_jobs_fini(&jobs);
 }
 
-int slurm_work_start(uv_loop_t *loop, const struct slurm_conf *conf, const char *node, const char *verb,
-                     slurm_work_done_fn *done, void *arg, struct slurm_work **out, struct err *e)
+static int start(uv_loop_t *loop, const struct slurm_conf *conf, const char *nodes,
+                 const struct slurm_work *like, struct slurm_work **out, struct err *e)
 {
     struct slurm_work *w = mem_alloc(sizeof *w);
     CLEANUP_TEXT struct text of = {0};
-    *w = (struct slurm_work){.call = slurm_call_create(loop),
-                             .scontrol = mem_dup(conf->scontrol),
-                             .conf_file = mem_dup(conf->conf_file),
-                             .verb = mem_dup(verb),
-                             .deadline = conf->deadline,
-                             .done = done,
-                             .arg = arg};
-    text_printf(&of, "--nodelist=%s", node);
-    const char *const args[] = {"squeue", "--noheader",     "--states=RUNNING,SUSPENDED,CONFIGURING",
-                                of.s,     "--format=%A %u", NULL};
+    *w = *like;
+    w->call = slurm_call_create(loop);
+    w->scontrol = mem_dup(conf->scontrol);
+    w->conf_file = mem_dup(conf->conf_file);
+    w->deadline = conf->deadline;
+    text_printf(&of, "--nodelist=%s", nodes);
+    const char *const args[] = {"squeue", "--noheader",        "--states=RUNNING,SUSPENDED,CONFIGURING",
+                                of.s,     "--format=%A %u %N", NULL};
     int rc = run(w, args, on_jobs, e);
     if (rc < 0)
         destroy(w);
     else
         *out = w;
     return rc;
+}
+
+int slurm_work_read(uv_loop_t *loop, const struct slurm_conf *conf, const char *nodes,
+                    slurm_work_read_fn *done, void *arg, struct slurm_work **out, struct err *e)
+{
+    const struct slurm_work like = {.read = done, .arg = arg};
+    return start(loop, conf, nodes, &like, out, e);
+}
+
+int slurm_work_end(uv_loop_t *loop, const struct slurm_conf *conf, const char *node, const char *verb,
+                   slurm_work_end_fn *done, void *arg, struct slurm_work **out, struct err *e)
+{
+    const struct slurm_work like = {.verb = mem_dup(verb), .end = done, .arg = arg};
+    return start(loop, conf, node, &like, out, e);
 }
 
 void slurm_work_cancel(struct slurm_work *w)

@@ -86,6 +86,12 @@ void watch_elsewhere(struct watch *w, struct mono now, struct member *m, const s
 /* Calls fn for each node of which that is to be read again, since watch_may_operate or watch_may_reboot said
  * -ESTALE of it; each once. */
 void watch_unread(struct watch *w, tell_fn *fn, void *arg);
+/* Calls fn for each node that is ill while the scheduler says that work runs on it, and of which it was not
+ * read for a minute whose: for the shell, which asks for all of them at once and answers with watch_jobs. */
+void watch_jobless(struct watch *w, struct mono now, tell_fn *fn, void *arg);
+/* These jobs run on m, as the scheduler was read at `now`. They are noted in its open incidents. */
+void watch_jobs(struct watch *w, struct mono now, struct member *m, const struct incident_job *jobs,
+                size_t n);
 /* The scheduler does not have m: the agent's word alone counts. */
 void watch_unscheduled(struct watch *w, struct member *m);
 

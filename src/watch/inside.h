@@ -295,7 +295,8 @@ struct vitals {
     struct mono trial_rest;  /* none is begun before */
     struct mono trial_doubt; /* when it ran a check with others last, and did not pass; ns 0: not */
 
-    bool asked; /* a command about it is under way, */
+    struct mono jobs_at; /* when it was read whose jobs run on it; ns 0: never */
+    bool asked;          /* a command about it is under way, */
     struct mono asked_at;
     struct mono tell_at;       /* when it was to tell everything anew last; ns 0: never */
     bool patient;              /* it is among the watch's patients */

@@ -8,7 +8,7 @@ from fleet import entries, reboot
 from harness import Controller, check, contains, equal, holds, main, wait
 from slurm_ward import (began, calls, cancel, is_drained, job_state, let_exam_end, owner, set_mode, slurm_ward, submit,
                         token, wait_drained, wait_job, wait_released)
-from ward import MOUNT, incidents, kernel_says, mount, repair, step, unmount, wait_health, wait_step
+from ward import MOUNT, health, incidents, kernel_says, mount, repair, step, unmount, wait_health, wait_step
 
 REMEDY = 'Remedy=mount.scratch MOUNT Confidence=80% Because="it is there, and only not mounted" Takes=5s Disturbs=0'
 XID = 'NVRM: Xid (PCI:0000:9b:00): 79, pid=4711, name=python3, GPU has fallen off the bus.'
@@ -59,9 +59,19 @@ def test_what_is_lost_waits_for_a_job_too(world):
     wait_drained(l, 'c1')
     holds('nothing is done to it', 4, lambda: step(c, 'c1') == 'isolate' and not repair(c, 'c1')['attempts'])
     equal(job_state(l, job), 'RUNNING', 'the job')
+    says_whose(c, 'c1', job)
     cancel(l, job)
     wait_step(c, 'c1', 'queue')
     equal(len(repair(c, 'c1')['attempts']), 1, 'attempts')
+    contains(c.fettle('queue'), f'{job} of root', 'the work queue, when the job has ended')
+
+
+def says_whose(c, node, job):
+    """The job and its user stand in the incident, and wherever the node is shown."""
+    wait(f'whose job runs on {node}', lambda: c.table('Name,Jobs')[node]['Jobs'] == f'{job} of root')
+    equal([i['jobs'] for i in health(c, node)['open']], [[{'job': str(job), 'user': 'root'}]], 'jobs of its incident')
+    contains(c.fettle('node', 'show', node), f'{job} of root', 'fettle node show')
+    contains(' '.join(e['text'] for e in c.journal() if e['nodes'] == node), 'a job runs under', 'the journal')
 
 
 def test_the_work_on_a_lost_node_is_ended_where_its_class_says_so(world):
@@ -85,6 +95,7 @@ def test_the_work_on_a_lost_node_is_ended_where_its_class_says_so(world):
         equal(sum('begun' in t for t in told), 1, 'how often Slurm was asked')
     wait('what is not lost waits', lambda: step(c, 'c3') == 'isolate')
     equal(job_state(l, jobs['c3']), 'RUNNING', 'its job')
+    says_whose(c, 'c3', jobs['c3'])
     for n in ('c1', 'c3'):
         cancel(l, jobs[n])
 

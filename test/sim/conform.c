@@ -501,6 +501,7 @@ void conform_classes(const struct sim *s, struct roster *r)
                                      {"Drifted", "exclude"},
                                      {"Reboot", "yes"},
                                      {"Ignore", s->ignores ? "package.*" : "nothing"},
+                                     {"LostWork", mend_ends_work(s) ? "requeue" : "wait"},
                                      {"ProvisionDeadline", s->seed % 2 ? "40s" : "2m"},
                                      {"ProvisionNew", s->seed % 4 ? "yes" : "no"}};
     struct err e;

@@ -156,6 +156,14 @@ static void fall_plainly_ill(struct sim *s, int i, enum ail what)
     sim_say(s, "%s falls ill: %s, plainly", s->nodes[i].name, ill_check_name(what));
 }
 
+/* Under a job, where there may be one. */
+static void lose_gpu(struct sim *s, int i)
+{
+    fall_plainly_ill(s, i, AIL_GPU);
+    s->patients[i].here.ails[AIL_GPU].worst = RESULT_LOST;
+    s->nodes[i].busy |= ill_may_work(s, i);
+}
+
 static bool is_well(const struct sim *s, int i)
 {
     for (int k = 0; k < AILS; k++)
@@ -190,6 +198,8 @@ static void ail_on(struct sim *s, int i)
     bool lemon = (uint64_t)i == s->seed % s->n;
     if (lemon && is_well(s, i) && sim_chance(s, 8000))
         fall_plainly_ill(s, i, AIL_SERVICE);
+    if (mend_ends_work(s) && i % 2 == 0 && is_well(s, i) && sim_chance(s, 8000))
+        lose_gpu(s, i);
     if (sim_chance(s, 400))
         fall_ill(s, i, (enum ail)sim_random(s, AILS));
     if (sim_chance(s, 300))
@@ -543,6 +553,26 @@ void ill_changed(struct sim *s, const struct hostlist *nodes)
     }
 }
 
+/* As the driver notes it: what ends there is followed by nothing else. */
+static void record_drain(struct sim *s, int i)
+{
+    CLEANUP_TEXT struct text set = {0};
+    CLEANUP_HOSTLIST struct hostlist nodes = {0};
+    struct patient *p = &s->patients[i];
+    p->recorded_there = p->drained_there;
+    text_printf(&set, "{\"key\":\"effect/slurm.%s\",\"done\":%s}", s->nodes[i].name,
+                p->drained_there
+                    ? "{\"claim\":\"1.1\",\"state\":\"drained\",\"at\":\"7\",\"reservation\":false}"
+                    : "null");
+    hostlist_add(&nodes, s->nodes[i].name);
+    const struct command cmd = {.kind = COMMAND_EFFECT,
+                                .actor = "driver",
+                                .at = {INT64_C(1700000000000000000) + s->now + s->wall_step},
+                                .nodes = &nodes,
+                                .set = set.s};
+    agreed_submit(s, &cmd);
+}
+
 void ill_scheduler(struct sim *s)
 {
     for (size_t i = 0; i < s->n && s->slurm; i++) {
@@ -556,6 +586,8 @@ void ill_scheduler(struct sim *s)
             p->drain_at = s->now + (int64_t)sim_random(s, 8) * STEP_NS;
         else if (s->now >= p->drain_at)
             p->drained_there = wanted;
+        if (mend_ends_work(s) && p->recorded_there != p->drained_there && !s->jobs)
+            record_drain(s, (int)i);
         if ((s->step + (long)i) % 15 != 0)
             continue;
         bool idle_counts = !wanted || p->drained_there; /* until then more work may come */

@@ -99,6 +99,7 @@ static void play(uint64_t seed, long steps, bool verbose, int follow, struct sim
     sums->latches += s->latches;
     sums->helped += s->helped;
     sums->overrides += s->overrides;
+    sums->works_ended += s->works_ended;
     sums->trials += s->trials;
     sums->tried += s->tried;
     sums->examined += s->examined;
@@ -161,9 +162,10 @@ int main(int argc, char **argv)
     printf("%zu nodes isolated, %zu back, %zu times in the work queue, %zu operations, %zu helped; %zu "
            "shared causes, "
            "%zu surges; %zu trials, %zu runs, %zu in examinations, %zu times what they measured\n"
-           "%zu machines swapped, %zu swapped back; %zu seen to be others; %zu overrides\n",
+           "%zu machines swapped, %zu swapped back; %zu seen to be others; %zu overrides; %zu times the "
+           "end of work asked for\n",
            sums.isolations, sums.returns, sums.queued, sums.operations, sums.helped, sums.shared_causes,
            sums.latches, sums.trials, sums.tried, sums.examined, sums.measured, sums.swaps, sums.swaps_back,
-           sums.renamed, sums.overrides);
+           sums.renamed, sums.overrides, sums.works_ended);
     return 0;
 }

@@ -12,6 +12,8 @@
  *      examination that was broken off is owed                                      mend_proposal
  *   9  nobody is isolated but from a finding that he said on this boot                mend_proposal
  *   8  and new work lands only where that was so once on the present boot                     mend_fit
+ *  14  the scheduler is asked to end the work on a lost node only where its class says so, when it has the
+ *      drain, and once in a step                                                                mend_may
  *   nobody goes from step to step without that anything new was observed of him           check_round
  *   each operation begins once and is carried out once, and only what is begun    mend_durable, mend_executed
  *   a repair has one claim, and its operation belongs to its step                             mend_after
@@ -581,19 +583,47 @@ void mend_durable(struct sim *s, const struct job *j)
     snprintf(p->begun[p->n_begun++ % OPERATIONS_KEPT], CLAIM_ID_BYTES_MAX + 1, "%s", id);
 }
 
+/* Whether the class of the sensitive nodes says that Slurm is asked to end the work on one that is lost. */
+bool mend_ends_work(const struct sim *s)
+{
+    return s->ill && s->slurm && s->seed % 4 == 1;
+}
+
+/* Only where the class says so, of a node that is lost, and once. */
+static void may_end_work(struct sim *s, int i, const char *run)
+{
+    const struct member *m = member_of(s, i);
+    const struct repair *r = member_repair(m);
+    struct patient *p = &s->patients[i];
+    if (!mend_ends_work(s) || !is_gpu(m, s) || strcmp(run, "work:requeue") != 0)
+        sim_fail(s, "%s: %s, and its class does not say so (14)", m->name, run);
+    if (!r || r->step != STEP_ISOLATE || member_severity(m) != RESULT_LOST || evidence(s, i) != RESULT_LOST)
+        sim_fail(s, "%s: %s, and it is not isolated as lost (14)", m->name, run);
+    if (!p->drained_there)
+        sim_fail(s, "%s: %s, and the scheduler has no drain (14)", m->name, run);
+    if (r && p->work_asked.ns == r->since.ns)
+        sim_fail(s, "%s: %s a second time (14)", m->name, run);
+    p->work_asked = r ? r->since : (struct wall){0};
+    s->works_ended++;
+}
+
 void mend_may(struct sim *s, int i, const char *run, const char *of)
 {
     const struct member *m = member_of(s, i);
     const struct repair *r = member_repair(m);
     const struct observed *o = watch_observed(s->watch, m);
     struct patient *p = &s->patients[i];
-    bool checks = strncmp(run, "check:", 6) == 0;
+    bool checks = strncmp(run, "check:", 6) == 0, asks = strncmp(run, "work:", 5) == 0;
     const struct remedy *remedy = remedies_find(s->policy.health.remedies, of);
     check_stopped(s, i, "begun to be operated on");
-    if (!checks)
+    if (!checks && !asks)
         check_week(s, m);
     if (!r || r->manual || member_held_by(m, CLAIM_DRAIN) || member_held_by(m, CLAIM_DOWN))
         sim_fail(s, "%s: %s is begun, and a person has it (4)", m->name, run);
+    if (asks) {
+        may_end_work(s, i, run);
+        return;
+    }
     if (!checks && remedy->approval && r->approval != APPROVAL_GIVEN)
         sim_fail(s, "%s: %s is begun, and nobody approved of it (4)", m->name, of);
     if (o->beat.liveness != LIVENESS_LIVE)
@@ -616,7 +646,8 @@ void mend_executed(struct sim *s, int i, const char *id, const char *run)
         sim_fail(s, "%s: operation %s (%s) is carried out a second time", s->nodes[i].name, id, run);
     snprintf(p->done[p->n_done++ % OPERATIONS_KEPT], CLAIM_ID_BYTES_MAX + 1, "%s", id);
     s->operations++;
-    if (s->slurm && s->nodes[i].busy && strcmp(run, "node:restart") != 0)
+    bool is_gentle = strcmp(run, "node:restart") == 0 || strncmp(run, "work:", 5) == 0;
+    if (s->slurm && s->nodes[i].busy && !is_gentle)
         sim_fail(s, "%s: %s is carried out while work runs (5)", s->nodes[i].name, run);
 }
 

@@ -267,6 +267,7 @@ static void power(struct sim *s, int i, const char *run)
     p->power.on = true;
     p->power.fails = !s->calm && sim_random(s, 5) == 0;
     p->power.replaces = strcmp(run, "replace") == 0;
+    p->power.asks = strcmp(run, "work:requeue") == 0;
     p->power.ends = s->now + (int64_t)sim_random(s, 50) * STEP_NS;
     p->actor.next = s->now + 2 * SECOND;
 }
@@ -281,6 +282,10 @@ static void power_step(struct sim *s, int i)
         return;
     if (p->power.replaces) {
         machine_replace(s, i);
+        return;
+    }
+    if (p->power.asks) { /* the scheduler requeues them, or refuses to */
+        s->nodes[i].busy = s->nodes[i].busy && sim_random(s, 4) == 0;
         return;
     }
     ill_cure(s, i, "power.cycle");

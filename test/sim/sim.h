@@ -169,7 +169,7 @@ struct patient {
         int64_t ends, deadline;
     } now; /* of the last deed */
     struct {
-        bool on, fails, replaces;
+        bool on, fails, replaces, asks;
         int64_t ends;
         char id[CLAIM_ID_BYTES_MAX + 1];
     } power; /* by the driver */
@@ -182,6 +182,9 @@ struct patient {
         bool told; /* and the agent was told */
         int64_t next;
     } actor;
+
+    struct wall work_asked; /* the `since` of the step in which the end of its work was asked for last */
+    bool recorded_there;    /* the record says that the scheduler has the drain, or was told to */
 
     /* What it runs in a trial, as the controller's hand waits for it. */
     struct {
@@ -382,7 +385,7 @@ struct sim {
     bool isolated[NODES_MAX];     /* and it is recorded, by the clock as it is: leaders after count it, too */
     bool stopped, latched;        /* before a commit */
     size_t trials, tried, examined, measured; /* examined: runs on nodes in the extensive stage */
-    size_t isolations, returns, operations, queued, shared_causes, latches, helped, overrides;
+    size_t works_ended, isolations, returns, operations, queued, shared_causes, latches, helped, overrides;
     size_t drifts, restored, persists, overdue, reboots, approved, liars;
 };
 
@@ -502,6 +505,7 @@ void mend_budgets(struct sim *s, int of);
 void mend_before(struct sim *s);
 void mend_after(struct sim *s, const struct job *j);
 void mend_durable(struct sim *s, const struct job *j);
+bool mend_ends_work(const struct sim *s);
 void mend_may(struct sim *s, int node, const char *run, const char *of);
 void mend_executed(struct sim *s, int node, const char *id, const char *run);
 bool mend_all_well(const struct sim *s, char *why, size_t size);
