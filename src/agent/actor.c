@@ -22,7 +22,9 @@
  * know how far it came. For the same reason a refusal is written down: a second asking must not do what was
  * said not to be done. Only a refusal of an old term is not, for a controller that leads may ask the same.
  *
- * Writing waits for the disk, in the loop: operations are rare, and one must not begin before.
+ * They are written to memory at once, and copied to the disk by the writer. A new operation waits for its
+ * copy, so that the next boot knows of it; not longer than the writer tries, for a dead disk is what it may
+ * be for.
  */
 
 enum { MARGIN_MS = 2000 /* after a check's deadline, by which it should have been ended */ };
@@ -38,6 +40,7 @@ struct operation {
     struct mono until; /* 0 of what an agent before this one began: the runner knows */
     char id[BODY_WORD_BYTES_MAX + 1];
     char check[CHECK_NAME_BYTES_MAX + 1]; /* that is looked at; "" for another kind */
+    struct body_act act;                  /* of one that waits for its copy */
 };
 
 struct actor {
@@ -54,10 +57,22 @@ static void say(struct actor *a, const struct deed *k)
     a->settings.say(a->settings.arg, body.s, body.len);
 }
 
+/* done: of the copy; never called where there is none. */
+static int keep(struct actor *a, writer_done_fn *done, void *arg, struct err *e)
+{
+    int r = deeds_store(&a->deeds, a->settings.home, e);
+    if (!r && a->settings.writer) {
+        CLEANUP_TEXT struct text all = {0};
+        deeds_format(&a->deeds, &all);
+        writer_put(a->settings.writer, DEEDS_FILE, all.s, done, arg);
+    }
+    return r;
+}
+
 static void store(struct actor *a)
 {
     struct err e = {0};
-    if (deeds_store(&a->deeds, a->settings.home, &e))
+    if (keep(a, NULL, NULL, &e))
         log_error("what came of an operation is not kept: %s", e.msg);
 }
 
@@ -81,6 +96,8 @@ static void close_handle(void *handle)
 
 static void let_go(struct operation *o)
 {
+    if (o->a->settings.writer)
+        writer_cancel(o->a->settings.writer, o);
     o->a = NULL;
     close_handle(&o->timer);
     if (o->ended.type == UV_POLL)
@@ -173,7 +190,8 @@ static int follow(struct operation *o, pid_t runner)
 static void run_command(struct operation *o, const char *command, struct span deadline)
 {
     struct err e = {0};
-    const struct runner_job job = {o->id, command, deadline};
+    const struct runner_job job = {o->id, o->a->settings.writer ? o->a->settings.disk : NULL, command,
+                                   deadline};
     pid_t runner = runner_start(o->a->settings.home, &job, &e);
     int r = runner < 0 ? runner : follow(o, runner);
     if (runner < 0)
@@ -215,7 +233,6 @@ static void run_check(struct operation *o, const struct body_act *act, const cha
 {
     struct err e = {0};
     const struct company with = {act->nodes[0] ? act->nodes : NULL, act->rank};
-    snprintf(o->check, sizeof o->check, "%s", name);
     if (checker_look(o->a->settings.checker, name, act->deadline, &with, on_looked, o, &e))
         finish(o, DEED_FAILED, e.msg, NULL);
     else /* its own deadline is this one at most; a look that waits for another one has none */
@@ -259,28 +276,45 @@ static void refuse(struct actor *a, const struct body_act *act, bool keep, const
     free(once.text);
 }
 
-static void begin(struct actor *a, const struct body_act *act)
+static void carry_out(struct operation *o)
 {
     const char *what;
-    struct err e = {0};
-    bool reboot = strcmp(act->run, "reboot") == 0;
-    struct deed *k = deeds_add(&a->deeds, act->id, act->boot, reboot, DEED_BEGUN);
-    k->cures = mem_dup(act->cures);
-    if (deeds_store(&a->deeds, a->settings.home, &e)) {
-        deed_set(k, DEED_REFUSED, e.msg, NULL);
-        say(a, k);
-        return;
-    }
-    log_info("operation %s: %s", act->id, act->run);
-    say(a, k);
-    a->now = new_operation(a, act->id);
-    a->now->until = mono_add(mono_now(), act->deadline);
-    if (reboot)
-        reboot_node(a->now, act->deadline);
-    else if ((what = after(act->run, "node:")))
-        run_command(a->now, what, act->deadline);
+    const struct body_act *act = &o->act;
+    struct deed *k = deeds_find(&o->a->deeds, o->id);
+    log_info("operation %s: %s", o->id, act->run);
+    if (k)
+        say(o->a, k);
+    o->until = mono_add(mono_now(), act->deadline);
+    if ((what = after(act->run, "node:")))
+        run_command(o, what, act->deadline);
     else if ((what = after(act->run, "check:")))
-        run_check(a->now, act, what);
+        run_check(o, act, what);
+    else
+        reboot_node(o, act->deadline);
+}
+
+static void on_copied(void *arg, const struct err *why)
+{
+    struct operation *o = arg;
+    if (why)
+        log_warn("operation %s begins, and is not on the disk: %s", o->id, why->msg);
+    carry_out(o);
+}
+
+static void begin(struct actor *a, const struct body_act *act)
+{
+    const char *check = after(act->run, "check:");
+    struct err e = {0};
+    struct deed *k = deeds_add(&a->deeds, act->id, act->boot, strcmp(act->run, "reboot") == 0, DEED_BEGUN);
+    struct operation *o = new_operation(a, act->id);
+    k->cures = mem_dup(act->cures);
+    o->act = *act;
+    snprintf(o->check, sizeof o->check, "%s", check ? check : "");
+    a->now = o;
+    if (keep(a, on_copied, o, &e))
+        finish(o, DEED_REFUSED, e.msg, NULL);
+    else if (!a->settings.writer)
+        carry_out(o);
 }
 
 /* Nothing runs, and to be told twice does no harm: it is not kept among the operations, and waits for none.

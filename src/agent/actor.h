@@ -4,13 +4,15 @@
 
 #include "agent/body.h"
 #include "agent/checker.h"
+#include "agent/writer.h"
 
 #include <uv.h>
 
 /*
  * Carries out what a controller asks of the node (ACT) and says what came of it (DONE): a command, a reboot,
  * one look at a check. One at a time, each id once, whatever happens to the agent meanwhile: that an
- * operation begins is on the disk before it does.
+ * operation begins is written down before it does. It is known to the agents of this boot then, and to those
+ * of the next one unless the disk hangs or refuses.
  */
 
 struct actor;
@@ -18,6 +20,8 @@ struct actor;
 struct actor_settings {
     const char *home, *root, *boot; /* borrowed as long as it exists */
     struct checker *checker;        /* outlives it */
+    struct writer *writer;          /* of copies for after a boot, outlives it; NULL: home is on the disk */
+    const char *disk;               /* where the writer writes */
     /* The body of a DONE frame. */
     void (*say)(void *arg, const char *body, size_t len);
     void *arg;

@@ -10,9 +10,11 @@
 #include "agent/inventory.h"
 #include "agent/orders.h"
 #include "agent/prolog.h"
+#include "agent/runner.h"
 #include "agent/shrink.h"
 #include "agent/surveyor.h"
 #include "agent/uplink.h"
+#include "agent/writer.h"
 #include "base/certificate.h"
 #include "base/digest.h"
 #include "base/json.h"
@@ -28,9 +30,10 @@
 #include <sys/random.h>
 
 /*
- * The shell around uplink, inventory, collect and home. The node is read in two kinds of children,
- * one for the inventory and one for the running work, so that a directory that hangs costs the
- * knowledge of it and never a heartbeat: that goes out with the work unknown.
+ * The shell around uplink, inventory, collect and home. Nothing here touches a disk once it runs: children
+ * do, and what they write or read is waited for by whoever needs it, never by the loop. The node is read in
+ * two kinds of children, one for the inventory and one for the running work, so that a directory that hangs
+ * costs the knowledge of it and never a heartbeat: that goes out with the work unknown.
  *
  * Two tables of hashes stand for the inventory: what the node has, and what the other side was
  * told. A child reads the difference to `told` as it was when the child started; `generation`
@@ -47,6 +50,8 @@ enum {
     RENEWAL_CHECK_MS = 86400000,
     RENEWAL_RETRY_MS = 3600000,
     RENEWAL_ANSWER_MS = 30000,
+    IDENTITY_MS = 10000, /* to write the new certificate */
+    IDENTITY_BYTES_MAX = 1024,
     CLOCK_OFF_S = 60, /* of two clocks that are not right any more */
     SHRINK_AFTER = 2, /* heartbeats of a new link, when the inventory is through, too; or after an order */
     ONCE_TRIES = 3,   /* of a single report, before it gives up */
@@ -57,7 +62,7 @@ struct agent {
     uv_loop_t *loop;
     agent_done_fn *done;
     void *arg;
-    char *home, *root;
+    char *home, *run, *root; /* run: as home_run has it; NULL of `once` */
     bool once, stopping, failed;
     struct err why;
 
@@ -69,7 +74,8 @@ struct agent {
     struct checker *checker; /* these three: NULL of `once`; the last one also where nobody can listen */
     struct actor *actor;
     struct prolog *prolog;
-    struct child *work_child, *inventory_child;
+    struct writer *writer; /* NULL of `once` */
+    struct child *work_child, *inventory_child, *identity_child;
     uv_timer_t beat, reread, renewal, answer;
     int handles;
 
@@ -92,7 +98,9 @@ struct agent {
     unsigned generation, read_generation;
     bool inventory_quiet; /* the trouble is in the log already */
 
-    char *next_key;            /* while a certificate is asked for */
+    char *next_key;  /* while a certificate is asked for, or written */
+    char *next_cert; /* while it is written */
+    struct tls_context *next_tls, *next_server_tls;
     bool visits;               /* the controller for that alone, which does not send us to a collector then */
     bool renewal_later;        /* it was asked for in vain; not before the next check */
     struct mono asked_renewal; /* ns 0: never */
@@ -102,6 +110,14 @@ struct agent {
 static void beat_now(struct agent *a);
 static void read_inventory(struct agent *a);
 static void on_renewal(uv_timer_t *timer);
+
+static void forget_next(struct agent *a)
+{
+    free(STEAL(a->next_key));
+    free(STEAL(a->next_cert));
+    tls_context_destroy(STEAL(a->next_tls));
+    tls_context_destroy(STEAL(a->next_server_tls));
+}
 
 static void on_handle_closed(uv_handle_t *handle)
 {
@@ -115,8 +131,9 @@ static void on_handle_closed(uv_handle_t *handle)
     home_identity_fini(&a->id);
     tls_context_destroy(a->tls);
     tls_context_destroy(a->server_tls);
-    free(a->next_key);
+    forget_next(a);
     free(a->home);
+    free(a->run);
     free(a->root);
     free(a);
     done(arg, failed ? &why : NULL);
@@ -134,8 +151,10 @@ static void end(struct agent *a)
     actor_destroy(a->actor);
     checker_destroy(a->checker);
     uplink_destroy(a->uplink);
+    writer_destroy(a->writer);
     child_destroy(a->work_child);
     child_destroy(a->inventory_child);
+    child_destroy(a->identity_child);
     uv_close((uv_handle_t *)&a->beat, on_handle_closed);
     uv_close((uv_handle_t *)&a->reread, on_handle_closed);
     uv_close((uv_handle_t *)&a->renewal, on_handle_closed);
@@ -343,7 +362,7 @@ static void send_whole_inventory(struct agent *a)
 
 static void end_renewal(struct agent *a, bool renewed)
 {
-    free(STEAL(a->next_key));
+    forget_next(a);
     a->renewal_later = !renewed;
     uv_timer_stop(&a->answer);
     uv_timer_start(&a->renewal, on_renewal, renewed ? RENEWAL_CHECK_MS : RENEWAL_RETRY_MS, RENEWAL_CHECK_MS);
@@ -411,35 +430,49 @@ static void on_renewal(uv_timer_t *timer)
         uplink_go_home(a->uplink);
 }
 
-static int take_certificate(struct agent *a, const char *cert, struct err *e)
+static int check_certificate(struct agent *a, const char *cert, struct err *e)
 {
     char name[256];
-    struct tls_context *tls = NULL, *server_tls = NULL;
     int r = home_cert_name(cert, name, e);
     if (!r && strcmp(name, a->id.name) != 0)
         r = err_set(e, -EINVAL, "it is for \"%s\"", name);
     if (!r)
-        r = tls_client_context(cert, a->next_key, a->id.ca, &tls, e);
+        r = tls_client_context(cert, a->next_key, a->id.ca, &a->next_tls, e);
     if (!r)
-        r = tls_server_context(cert, a->next_key, a->id.ca, TLS_PEER_REQUIRED, &server_tls, e);
-    if (!r)
-        r = home_store(a->home, a->next_key, cert, NULL, e);
-    if (r) {
-        tls_context_destroy(tls);
-        tls_context_destroy(server_tls);
-        return r;
-    }
-    uplink_set_tls(a->uplink, tls);
-    collect_set_tls(a->collect, server_tls);
+        r = tls_server_context(cert, a->next_key, a->id.ca, TLS_PEER_REQUIRED, &a->next_server_tls, e);
+    return r;
+}
+
+static int write_identity(void *arg, struct text *out, struct err *e)
+{
+    const struct agent *a = arg;
+    return home_store(a->home, a->next_key, a->next_cert, NULL, e);
+}
+
+static void take_certificate(struct agent *a)
+{
+    uplink_set_tls(a->uplink, a->next_tls);
+    collect_set_tls(a->collect, a->next_server_tls);
     tls_context_destroy(a->tls);
     tls_context_destroy(a->server_tls);
-    a->tls = tls;
-    a->server_tls = server_tls;
+    a->tls = STEAL(a->next_tls);
+    a->server_tls = STEAL(a->next_server_tls);
     free(a->id.key);
     free(a->id.cert);
     a->id.key = STEAL(a->next_key);
-    a->id.cert = mem_dup(cert);
-    return 0;
+    a->id.cert = STEAL(a->next_cert);
+}
+
+static void on_identity(void *arg, char *text, size_t len, const struct err *why)
+{
+    struct agent *a = arg;
+    if (why) {
+        log_error("the new certificate is not taken: %s", why->msg);
+    } else {
+        take_certificate(a);
+        log_info("the certificate was renewed");
+    }
+    end_renewal(a, !why);
 }
 
 static int on_renewed(struct agent *a, const struct frame *f, struct err *e)
@@ -447,15 +480,16 @@ static int on_renewed(struct agent *a, const struct frame *f, struct err *e)
     CLEANUP_FREE char *cert = NULL;
     struct err why = {0};
     int r = body_read_pem(f, "certificate", &cert, e);
-    if (r || !a->next_key)
+    if (r || !a->next_key || a->next_cert)
         return r;
-    if (take_certificate(a, cert, &why)) {
-        log_error("the new certificate is not taken: %s", why.msg);
-        end_renewal(a, false);
-    } else {
-        log_info("the certificate was renewed");
-        end_renewal(a, true);
-    }
+    r = check_certificate(a, cert, &why);
+    a->next_cert = STEAL(cert);
+    if (!r)
+        r = child_run(a->identity_child, span_ms(IDENTITY_MS), write_identity, on_identity, a, &why);
+    if (r)
+        on_identity(a, NULL, 0, &why);
+    else
+        uv_timer_stop(&a->answer);
     return 0;
 }
 
@@ -659,17 +693,21 @@ static int on_recheck(struct agent *a, const struct frame *f, struct err *e)
     return 0;
 }
 
+static void on_checklist_kept(void *arg, const struct err *why)
+{
+    if (why)
+        log_error("the checks are not kept: %s", why->msg);
+}
+
 static void use_checklist(struct agent *a, const struct body_checklist *said, const char *body)
 {
     struct checklist list;
-    struct err why = {0};
     if (strcmp(said->hash, checker_list(a->checker)) != 0) {
         checklist_take(said, a->id.name, &list);
         log_info("checks %zu things as the controller says", list.checks.n);
         checker_set(a->checker, &list);
     }
-    if (home_write(a->home, CHECKLIST_FILE, body, true, &why))
-        log_error("the checks are not kept: %s", why.msg);
+    writer_put(a->writer, CHECKLIST_FILE, body, on_checklist_kept, a);
     collect_checklist(a->collect, said->hash, body, strlen(body));
 }
 
@@ -778,7 +816,7 @@ static void on_lost(void *arg, bool welcomed, const struct err *why)
     if (a->checker) /* with nobody to report to, the work is not read */
         checker_idle(a->checker, false);
     a->visits = false;
-    if (a->next_key)
+    if (a->next_key && !a->next_cert)
         end_renewal(a, false);
     if (!a->once)
         return;
@@ -788,10 +826,23 @@ static void on_lost(void *arg, bool welcomed, const struct err *why)
         fail(a, why);
 }
 
+/* Where a command runs that an agent began which kept all on the disk, so does this one until it is started
+ * again. */
+static int choose_run(struct agent *a, struct err *e)
+{
+    CLEANUP_FREE char *running = NULL;
+    if (!runner_find(a->home, &running))
+        return home_run(a->home, &a->run, e);
+    a->run = mem_dup(a->home);
+    return 0;
+}
+
 static int load(struct agent *a, struct address_list *controllers, struct err *e)
 {
     uint64_t random;
     int r = home_load(a->home, &a->id, e);
+    if (!r && !a->once)
+        r = choose_run(a, e);
     if (!r && !controllers->n)
         r = home_load_controllers(a->home, controllers, e);
     if (!r && !controllers->n)
@@ -814,6 +865,7 @@ static void free_unstarted(struct agent *a)
     home_identity_fini(&a->id);
     tls_context_destroy(a->tls);
     free(a->home);
+    free(a->run);
     free(a->root);
     free(a);
 }
@@ -867,11 +919,18 @@ static void start_checks(struct agent *a)
 {
     struct err e = {0};
     struct checker_settings checks = {
-        .home = a->home, .root = a->root, .node = a->id.name, .boot = a->boot, .say = say_checks, .arg = a};
+        .home = a->run, .root = a->root, .node = a->id.name, .boot = a->boot, .say = say_checks, .arg = a};
+    a->writer = writer_create(a->loop, a->home);
     a->checker = checker_create(a->loop, &checks);
     load_checklist(a); /* before what ended meanwhile is known: it may have cured something */
-    struct actor_settings acts = {
-        .home = a->home, .root = a->root, .boot = a->boot, .checker = a->checker, .say = say_done, .arg = a};
+    struct actor_settings acts = {.home = a->run,
+                                  .root = a->root,
+                                  .boot = a->boot,
+                                  .checker = a->checker,
+                                  .writer = strcmp(a->run, a->home) != 0 ? a->writer : NULL,
+                                  .disk = a->home,
+                                  .say = say_done,
+                                  .arg = a};
     a->actor = actor_create(a->loop, &acts);
     a->prolog = prolog_create(a->loop, a->root, a->checker, &e);
     if (!a->prolog)
@@ -906,6 +965,7 @@ int agent_start(uv_loop_t *loop, const struct agent_settings *settings, agent_do
     a->collect = collect_create(loop, a->uplink, a->id.name, a->instance, settings->collect_port);
     a->work_child = child_create(loop, 2 * BODY_WORK_BYTES_MAX);
     a->inventory_child = child_create(loop, INVENTORY_REPORT_BYTES_MAX);
+    a->identity_child = child_create(loop, IDENTITY_BYTES_MAX);
     struct surveyor_settings survey = {a->root, a->id.name, a->boot, a->uplink, a->once, on_settled, a};
     a->surveyor = surveyor_create(loop, &survey);
     if (!a->once)

@@ -120,7 +120,7 @@ static bool may_share(const struct item *k)
 {
     enum probe_how how = probe_row(k->check->probe)->how;
     return k->check->probe != PROBE_PLUGIN &&
-           (how == PROBE_APART || how == PROBE_IDLE || how == PROBE_LOCAL || look_walks(k->check->probe));
+           (how == PROBE_APART || how == PROBE_IDLE || look_walks(k->check->probe));
 }
 
 static bool shares(struct item *k, const struct item *leader, const char *target)

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_NAME "operations"
-
 enum { FILE_BYTES_MAX = 1 << 20 };
 
 static const char *const state_names[DEED_STATES] = {[DEED_BEGUN] = "begun",
@@ -219,16 +217,16 @@ int deeds_load(struct deeds *d, const char *home, struct err *e)
 {
     CLEANUP_FREE char *text = NULL;
     *d = (struct deeds){0};
-    int r = home_read(home, FILE_NAME, FILE_BYTES_MAX, &text, e);
+    int r = home_read(home, DEEDS_FILE, FILE_BYTES_MAX, &text, e);
     if (r)
         return r == -ENOENT ? 0 : r;
     r = deeds_parse(d, text, e);
-    return r ? err_wrap(e, r, "%s/" FILE_NAME, home) : 0;
+    return r ? err_wrap(e, r, "%s/" DEEDS_FILE, home) : 0;
 }
 
 int deeds_store(const struct deeds *d, const char *home, struct err *e)
 {
     CLEANUP_TEXT struct text all = {0};
     deeds_format(d, &all);
-    return home_write(home, FILE_NAME, all.s, true, e);
+    return home_write(home, DEEDS_FILE, all.s, true, e);
 }

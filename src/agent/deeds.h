@@ -12,6 +12,8 @@
  * and how far it is. Kept in the agent's directory of state. Pure but for reading and writing it.
  */
 
+#define DEEDS_FILE "operations" /* in the agent's directories */
+
 enum { DEEDS_MAX = 16, DEED_TEXT_BYTES_MAX = 4096 };
 
 enum deed_state { DEED_BEGUN, DEED_DONE, DEED_FAILED, DEED_REFUSED, DEED_UNKNOWN, DEED_STATES };

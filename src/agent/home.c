@@ -22,7 +22,7 @@
  * finishes the second rename. Anything else that is left over was never in force and is removed.
  */
 
-enum { FILE_BYTES_MAX = 64 << 10 };
+enum { FILE_BYTES_MAX = 64 << 10, KEPT_BYTES_MAX = 1 << 20 };
 
 void home_identity_fini(struct home_identity *id)
 {
@@ -285,6 +285,36 @@ bool home_renewal_due(struct span left, struct span age)
 {
     int64_t lived = age.ns > 0 ? age.ns : 0;
     return left.ns < lived / 2; /* left < (left + lived) / 3 */
+}
+
+/* What was there before is out of date, or damaged in the same way. */
+static int take_over(const char *dir, const char *run, const char *file, struct err *e)
+{
+    CLEANUP_FREE char *bytes = NULL;
+    if (exists(run, file) || read_some(dir, file, KEPT_BYTES_MAX, &bytes, NULL))
+        return 0;
+    return home_write(run, file, bytes, false, e);
+}
+
+int home_run(const char *dir, char **out, struct err *e)
+{
+    static const char *const none[] = {NULL};
+    static const char *const files[] = {"operations", "command", "kernel-log", "boot-checks"};
+    const char *given = getenv("RUNTIME_DIRECTORY");
+    CLEANUP_TEXT struct text run = {0};
+    if (!given || *given != '/') {
+        *out = mem_dup(dir);
+        return 0;
+    }
+    text_printf(&run, "%.*s/agent", (int)strcspn(given, ":"), given);
+    int r = make_dir(run.s, e);
+    if (!r)
+        r = private_check_dir(run.s, none, e);
+    for (size_t i = 0; !r && i < sizeof files / sizeof *files; i++)
+        r = take_over(dir, run.s, files[i], e);
+    if (!r)
+        *out = text_take(&run);
+    return r;
 }
 
 int home_read(const char *dir, const char *file, size_t bytes_max, char **out, struct err *e)

@@ -15,6 +15,12 @@
  * its certificate are replaced together, whenever the machine stops.
  */
 
+/*
+ * What has to be known when the disk of the directory of state is dead is kept in memory: below the first
+ * directory that RUNTIME_DIRECTORY names, which the service manager makes. Without that variable it is in the
+ * directory of state, too.
+ */
+
 #define HOME_DEFAULT "/var/lib/fettle-agent"
 
 /* All PEM. Zero-initialise; home_identity_fini when done. */
@@ -44,9 +50,14 @@ int home_cert_name(const char *pem, char out[static 256], struct err *e);
 /* Whether less than a third of a certificate's life is left that began `age` ago. */
 bool home_renewal_due(struct span left, struct span age);
 
-/* What else is kept there, each in a file of its own: checklist, operations, command, kernel-log,
- * boot-checks. The caller frees *out. -ENOENT when there is none, -EILSEQ for what cannot be text or has
- * bytes_max bytes or more. */
+/* Makes the directory in memory, and takes into it what counts and is in the directory of state alone: from
+ * before this boot, or from an agent that knew no other place. *out is to be freed; it is dir where there is
+ * no RUNTIME_DIRECTORY. -errno as home_load. */
+int home_run(const char *dir, char **out, struct err *e);
+
+/* What else is kept, each in a file of its own: the checklist in the directory of state; command, kernel-log
+ * and boot-checks in memory; operations in both. The caller frees *out. -ENOENT when there is none, -EILSEQ
+ * for what cannot be text or has bytes_max bytes or more. */
 int home_read(const char *dir, const char *file, size_t bytes_max, char **out, struct err *e);
 /* Replaces it whole; durable: when it returns, the machine may stop. */
 int home_write(const char *dir, const char *file, const char *bytes, bool durable, struct err *e);

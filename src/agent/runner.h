@@ -12,12 +12,14 @@
  * Runs the command of an operation in a process of its own, the runner, which outlives the agent: it reads
  * what the command prints, ends it at its deadline, and writes down what came of it. So a remedy that is
  * under way is neither cut off nor forgotten nor joined by a second one when the agent is restarted, upgraded
- * or killed: the next agent finds the runner by the lock on its file in the agent's directory of state, and
- * waits for it as the one before did. There is one at a time.
+ * or killed: the next agent finds the runner by the lock on its file, and waits for it as the one before did.
+ * There is one at a time.
  */
 
 struct runner_job {
     const char *id; /* one word, the operation's */
+    const char
+        *copy; /* another directory, which may hang, for what came of it: for after a boot. NULL: none */
     const char *command;
     struct span deadline;
 };

@@ -28,6 +28,9 @@ static int drop_pages(struct dl_phdr_info *object, size_t size, void *arg)
 
 void shrink_memory(void)
 {
+    munlockall(); /* locked pages cannot be dropped */
     malloc_trim(0);
     dl_iterate_phdr(drop_pages, NULL);
+    /* What may not be locked, by a user's limit, is an agent without this promise. */
+    (void)mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT);
 }

@@ -5,6 +5,7 @@
 #include "agent/hint.h"
 #include "agent/reading.h"
 #include "agent/uevent.h"
+#include "base/conf.h"
 #include "base/digest.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -22,10 +23,10 @@
 /*
  * What lies in /proc and /sys, where nothing waits, is looked at here, in the loop (survey_look): when
  * inotify says that somebody wrote there, when something was mounted, and by and by. The survey itself runs
- * in a child, and so does whatever touches another path but that of the agent's own configuration, for it may
- * lie on a server that is gone: the child of the survey also sets the inotify watches, on a descriptor that
- * it shares with its parent. What inotify misses (a link that leads elsewhere, a file that is written and not
- * closed) a second child finds by and by (survey_stamp).
+ * in a child, and so does whatever touches another path, for it may lie on a disk that hangs or on a server
+ * that is gone: a child before it reads the configuration, and the two set the inotify watches, on a
+ * descriptor that they share with their parent. What inotify misses (a link that leads elsewhere, a file that
+ * is written and not closed) a second child finds by and by (survey_stamp).
  *
  * What happens within GATHER_MS is one reading. What happens during a reading is followed by another
  * one, with a pause that doubles as long as that goes on, so that an upgrade of a hundred packages does
@@ -43,6 +44,7 @@ enum {
     FILES_LOOK_MS = 30000,
     MODULES_MS = 60000, /* that a module may take from its first event until it is live */
     STAMP_DEADLINE_MS = 10000,
+    CONF_DEADLINE_MS = 5000,
     STAMP_BYTES_MAX = 64,
     RECHECK_MS = 6 * 3600000, /* until the controller gives it */
     GATHER_MS = 20,
@@ -73,7 +75,6 @@ struct surveyor {
     bool destroyed;
 
     struct survey_conf conf; /* as it was when the last reading was begun */
-    struct err conf_wrong;
     struct hostlist watched;
     struct survey_look *look;                                /* NULL: there is nothing to look at */
     uint64_t files_due_ms, modules_due_ms, modules_until_ms; /* of the loop's clock */
@@ -101,13 +102,10 @@ static char *below(const char *root, const char *path)
     return text_take(&t);
 }
 
-static int read_conf(const char *root, const struct hostlist *also, struct survey_conf *conf, struct err *e)
+static void add_also(struct survey_conf *conf, const struct hostlist *also)
 {
-    CLEANUP_FREE char *path = below(root, CONF_PATH);
-    int r = survey_conf_read(path, conf, e);
-    for (size_t i = 0; !r && i < also->n; i++)
+    for (size_t i = 0; i < also->n; i++)
         survey_conf_name(conf, also->names[i]);
-    return r;
 }
 
 /* What a tree of files cannot say is not said by this machine in its place. */
@@ -129,7 +127,9 @@ int surveyor_read(const char *root, const char *node, const struct hostlist *als
                   struct components *out, struct err *e)
 {
     struct survey_conf conf = {0};
-    int r = read_conf(root, also, &conf, e);
+    CLEANUP_FREE char *path = below(root, CONF_PATH);
+    int r = survey_conf_read(path, &conf, e);
+    add_also(&conf, also);
     if (!r)
         r = read_components(root, node, &conf, cache, out, e);
     survey_conf_fini(&conf);
@@ -176,13 +176,23 @@ static void watch_files(const struct surveyor *s)
         watch(CHILD_KEPT_FD, s->settings.root, local.names[i]);
 }
 
+/* Watched first, so that what changes during the reading is seen to be new after it. An absent file is an
+ * empty one. */
+static int conf_work(void *arg, struct text *out, struct err *e)
+{
+    const struct surveyor *s = arg;
+    CLEANUP_FREE char *path = below(s->settings.root, CONF_PATH);
+    if (s->files.fd >= 0)
+        watch(CHILD_KEPT_FD, s->settings.root, CONF_PATH);
+    int r = conf_read_bytes(path, out, e);
+    return r == -ENOENT ? 0 : r;
+}
+
 static int survey_work(void *arg, struct text *out, struct err *e)
 {
     const struct surveyor *s = arg;
     struct survey_cache cache = {0};
     struct components list = {0};
-    if (s->conf_wrong.code)
-        return err_set(e, s->conf_wrong.code, "%s", s->conf_wrong.msg);
     if (s->files.fd >= 0)
         watch_files(s);
     uint64_t stamp = stamp_of(s->settings.root, &s->conf);
@@ -347,41 +357,45 @@ static struct span deadline(const struct surveyor *s)
     return s->settings.once ? span_ms(ONCE_DEADLINE_MS) : survey_deadline(&s->conf);
 }
 
-/* Before the reading, so that what changes during it is seen to be new after it. */
 static void prepare(struct surveyor *s)
 {
-    const char *root = s->settings.root;
-    if (s->files.fd >= 0)
-        watch(s->files.fd, root, CONF_PATH);
-    survey_conf_fini(&s->conf);
-    s->conf_wrong = (struct err){0};
-    (void)read_conf(root, &s->also, &s->conf, &s->conf_wrong);
+    add_also(&s->conf, &s->also);
     hostlist_fini(&s->watched);
     hostlist_add(&s->watched, CONF_PATH);
     survey_watched(&s->conf, &s->watched);
+    s->read_generation = s->generation;
     if (s->settings.once)
         return;
     survey_look_close(s->look);
-    s->look = survey_look_open(root, &s->conf, s->written.fd);
+    s->look = survey_look_open(s->settings.root, &s->conf, s->written.fd);
     s->files_due_ms = uv_now(s->loop) + files_every_ms(s);
     child_dismiss(s->files_look); /* which knows the configuration of before */
+}
+
+static void on_conf(void *arg, char *text, size_t len, const struct err *why)
+{
+    struct surveyor *s = arg;
+    struct err e = {0};
+    CLEANUP_FREE char *path = below(s->settings.root, CONF_PATH);
+    survey_conf_fini(&s->conf);
+    int r = why ? err_set(&e, why->code, "%s", why->msg) : survey_conf_parse(path, text, len, &s->conf, &e);
+    prepare(s);
+    if (!r)
+        r = child_run(s->survey, deadline(s), survey_work, on_survey, s, &e);
+    if (r)
+        on_survey(s, NULL, 0, &e);
 }
 
 static void begin(struct surveyor *s)
 {
     struct err e = {0};
     uv_timer_stop(&s->gather);
-    if (s->under_way) {
+    if (s->under_way)
         s->again = true;
-        return;
-    }
-    prepare(s);
-    if (child_run(s->survey, deadline(s), survey_work, on_survey, s, &e)) {
+    else if (child_run(s->survey, span_ms(CONF_DEADLINE_MS), conf_work, on_conf, s, &e))
         survey_failed(s, &e);
-    } else {
+    else
         s->under_way = true;
-        s->read_generation = s->generation;
-    }
 }
 
 static void on_recheck(uv_timer_t *timer)

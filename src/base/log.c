@@ -5,10 +5,13 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 static const char *const flag_names[] = {
 #define FLAG(symbol, name, what) name,
@@ -18,6 +21,16 @@ static const char *const flag_names[] = {
 
 static uint32_t flags_on;
 
+/* Whoever reads it may hang, as the journal does whose disk hangs: then it is lost, and nobody waits. */
+static void write_line(const struct text *line)
+{
+    struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
+    if (send(STDERR_FILENO, line->s, line->len, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 || errno != ENOTSOCK)
+        return;
+    if (poll(&out, 1, 0) > 0 && write(STDERR_FILENO, line->s, line->len) < 0)
+        return; /* there is nobody to tell */
+}
+
 static void put(int syslog_level, const char *word, const char *fmt, va_list ap)
 {
     char line[2048];
@@ -25,12 +38,13 @@ static void put(int syslog_level, const char *word, const char *fmt, va_list ap)
     for (char *p = line; *p; p++) /* one event, one line, whatever a peer sent */
         if ((unsigned char)*p < 0x20)
             *p = ' ';
-    if (getenv("JOURNAL_STREAM")) {
-        fprintf(stderr, "<%d>%s\n", syslog_level, line);
-    } else {
-        char at[32];
-        fprintf(stderr, "%s %-5s %s\n", wall_format(wall_now(), at), word, line);
-    }
+    CLEANUP_TEXT struct text whole = {0};
+    char at[32];
+    if (getenv("JOURNAL_STREAM"))
+        text_printf(&whole, "<%d>%s\n", syslog_level, line);
+    else
+        text_printf(&whole, "%s %-5s %s\n", wall_format(wall_now(), at), word, line);
+    write_line(&whole);
 }
 
 #define LOG_AT(name, level)               \

@@ -5,18 +5,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define CODE_READ(symbol)               \
     {                                   \
         gather_##symbol, judge_##symbol \
     }
-#define CODE_LOCAL(symbol) CODE_READ(symbol)
 #define CODE_APART(symbol) CODE_READ(symbol)
 #define CODE_IDLE(symbol) CODE_READ(symbol)
 #define CODE_BENCH(symbol) CODE_READ(symbol)
@@ -123,47 +120,13 @@ bool look_walks(enum probe p)
     return p == PROBE_ZOMBIES || p == PROBE_DSTATE || p == PROBE_KSWAPD;
 }
 
-/* Whether the list of mounts says where path leads: a link on the way may lead to a server, and so may "..".
- */
-static bool is_plain(int root, const char *path)
-{
-    struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
-    const char *below = path + strspn(path, "/");
-    if (strstr(path, "//") || strstr(path, "/."))
-        return false;
-    CLEANUP_FD int fd = (int)syscall(SYS_openat2, root, *below ? below : ".", &how, sizeof how);
-    return fd >= 0 || errno == ENOENT || errno == ENOTDIR;
-}
-
-/* Of a disk that is mounted below what a server has, the way there asks the server. That way is not asked
- * about below the root itself, without which nothing here works. */
-static bool is_local(int root, const char *path)
-{
-    struct mounted m;
-    if (mounts_find(root, path, false, &m) < 0 || !type_local(m.type))
-        return false;
-    char *slash = strrchr(m.path, '/');
-    while (slash != m.path) {
-        CLEANUP_FREE char *above = mem_dup(m.path);
-        above[slash - m.path] = '\0';
-        if (mounts_find(root, above, false, &m) < 0 || (m.path[1] && !type_local(m.type)))
-            return false;
-        slash = strrchr(m.path, '/');
-    }
-    return true;
-}
-
 bool look_apart(const struct look *l)
 {
-    enum probe p = l->check->probe;
-    enum probe_how how = probe_row(p)->how;
-    if (how != PROBE_LOCAL && !look_walks(p))
+    enum probe_how how = probe_row(l->check->probe)->how;
+    if (!look_walks(l->check->probe))
         return how == PROBE_APART || how == PROBE_IDLE || how == PROBE_BENCH;
     CLEANUP_FD int root = sys_open_root(l->root, NULL);
-    if (look_walks(p))
-        return root >= 0 && processes_many(root);
-    const char *given = check_arg(l->check, "Path"), *path = given ? given : "/";
-    return root < 0 || !is_local(root, path) || !is_plain(root, path);
+    return root >= 0 && processes_many(root);
 }
 
 void look_parts(const struct look *l, struct text *out)

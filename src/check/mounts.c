@@ -258,14 +258,6 @@ bool type_disk(const char *type)
     return among(type, disk_types, sizeof disk_types / sizeof *disk_types);
 }
 
-/* No overlay: its layers may lie on a server. */
-bool type_local(const char *type)
-{
-    static const char *const memory[] = {"devtmpfs", "erofs",    "iso9660", "ramfs",
-                                         "rootfs",   "squashfs", "tmpfs"};
-    return type_disk(type) || among(type, memory, sizeof memory / sizeof *memory);
-}
-
 bool options_have(const char *options, const char *word, size_t len)
 {
     for (const char *p = options; *p;) {

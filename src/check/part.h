@@ -19,7 +19,6 @@
 #define PROBE_DECLARE_READ(symbol) \
     gather_fn gather_##symbol;     \
     judge_fn judge_##symbol;
-#define PROBE_DECLARE_LOCAL(symbol) PROBE_DECLARE_READ(symbol)
 #define PROBE_DECLARE_APART(symbol) PROBE_DECLARE_READ(symbol)
 #define PROBE_DECLARE_IDLE(symbol) PROBE_DECLARE_READ(symbol)
 #define PROBE_DECLARE_BENCH(symbol) PROBE_DECLARE_READ(symbol)
@@ -89,8 +88,6 @@ bool mounted_parse(const char *line, struct mounted *m);
 /* The mount on which path lies; -ENOENT when there is none, -errno. With states false, options may be those
  * of some seconds ago. */
 int mounts_find(int root, const char *path, bool states, struct mounted *m);
-/* No file system of this type waits for a server. Of those that nobody knows that is not said. */
-bool type_local(const char *type);
 /* It keeps its files on a disk of this machine. */
 bool type_disk(const char *type);
 /* Whether the list "rw,noatime" has this word. */

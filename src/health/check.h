@@ -33,7 +33,7 @@ enum probe {
 #undef PROBE
     PROBES
 };
-enum probe_how { PROBE_READ, PROBE_LOCAL, PROBE_APART, PROBE_IDLE, PROBE_BENCH, PROBE_FOLLOW };
+enum probe_how { PROBE_READ, PROBE_APART, PROBE_IDLE, PROBE_BENCH, PROBE_FOLLOW };
 struct probe_row {
     const char *name;
     enum probe_how how;

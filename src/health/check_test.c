@@ -52,7 +52,7 @@ static void test_probes_are_found_by_name(void **state)
     assert_true(probe_find("fs.space", &p));
     assert_int_equal(p, PROBE_FS_SPACE);
     assert_string_equal(probe_row(p)->name, "fs.space");
-    assert_int_equal(probe_row(p)->how, PROBE_LOCAL);
+    assert_int_equal(probe_row(p)->how, PROBE_APART);
     assert_false(probe_find("fs", &p));
     assert_int_equal(p, PROBE_FS_SPACE);
 }

@@ -130,8 +130,6 @@ uint64_t stamp_bytes(uint64_t stamp, const void *bytes, size_t n);
 uint64_t stamp_number(uint64_t stamp, uint64_t n);
 uint64_t stamp_file(uint64_t stamp, int at, const char *path); /* who it is, size, times; not its content */
 
-/* Reads fingerprint.conf from memory; path is for sentences. */
-int survey_conf_parse(const char *path, const char *bytes, size_t len, struct survey_conf *c, struct err *e);
 enum { CONF_NAMED_MAX = 1024, CONF_COMMANDS_MAX = 32, COMMAND_MS_DEFAULT = 5000, COMMAND_S_MAX = 60 };
 
 #endif

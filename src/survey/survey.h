@@ -41,6 +41,8 @@ struct survey_conf {
 };
 /* An absent file is an empty configuration. -EINVAL with "PATH:LINE: ..." for a bad one. */
 int survey_conf_read(const char *path, struct survey_conf *c, struct err *e);
+/* The same of what was read; path is for sentences. */
+int survey_conf_parse(const char *path, const char *bytes, size_t len, struct survey_conf *c, struct err *e);
 void survey_conf_fini(struct survey_conf *c);
 /* Adds what the controller's classes name: "sysctl.NAME" or "file.PATH"; anything else is ignored. */
 void survey_conf_name(struct survey_conf *c, const char *component);

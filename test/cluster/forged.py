@@ -211,8 +211,9 @@ class Played:
         process.send(signal.SIGTERM)
         self.k.wait('it has ended', lambda: process.status() is not None and end not in self.k.waiting)
         equal(process.status(), 0, 'a1, told to end, has the exit status')
-        for file in forgets:
-            os.remove(os.path.join(self.a1.home, file))
+        for path in [os.path.join(d, file) for file in forgets for d in (self.a1.home, self.a1.run)]:
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(path)
         self.a1.start()
         self.k.wait('it is back', lambda: self.k.links['a1'] is not end and self.k.links['a1'].of('HEARTBEAT'))
 

@@ -16,6 +16,8 @@ CLONE_NEWNS, MS_REC, MS_PRIVATE, MNT_FORCE, MNT_DETACH = 0x20000, 0x4000, 0x4000
 # linux/fuse.h
 LOOKUP, GETATTR, STATFS, INIT, OPENDIR, READDIR, RELEASEDIR, INTERRUPT, FORGET, BATCH_FORGET, IOCTL = (
     1, 3, 17, 26, 27, 28, 29, 36, 2, 42, 39)
+SETATTR, UNLINK, RENAME, OPEN, READ, WRITE, RELEASE, FSYNC, FLUSH, FSYNCDIR, CREATE, RENAME2 = (
+    4, 10, 12, 14, 15, 16, 18, 20, 25, 30, 35, 45)
 SILENT = (INTERRUPT, FORGET, BATCH_FORGET)  # are not answered
 ATTRIBUTES = struct.pack('<QIIQQQQQQIIIIIIIIII', 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0o40755, 2, 0, 0, 0, 4096, 0)
 ANSWERS = {INIT: struct.pack('<IIIIHHIIHH32x', 7, 31, 0, 0, 16, 12, 4096, 1, 1, 0), GETATTR: ATTRIBUTES,
@@ -40,7 +42,7 @@ class Hanging:
     """Mounted at path, and answering until hang() is called."""
 
     def __init__(self, world, path):
-        self.path, self.answers, self.waiting = path, True, 0
+        self.path, self.answers, self.waiting, self.held = path, True, 0, []
         try:
             self.fd = os.open('/dev/fuse', os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK)
         except OSError as e:
@@ -55,6 +57,10 @@ class Hanging:
     def hang(self):
         self.answers = False
 
+    def resume(self):
+        """Whoever waits is answered."""
+        self.answers = True
+
     def end(self):
         """Whoever waits is let go; nothing is mounted any more."""
         libc.umount2(self.path.encode(), MNT_FORCE | MNT_DETACH)
@@ -66,7 +72,9 @@ class Hanging:
     def serve(self):
         with contextlib.suppress(OSError):  # it ended
             while True:
-                select.select([self.fd], [], [], 1)
+                select.select([self.fd], [], [], 0.1)
+                while self.answers and self.held:
+                    self.take(self.held.pop(0))
                 with contextlib.suppress(BlockingIOError):
                     self.take(os.read(self.fd, 1 << 17))
 
@@ -76,8 +84,82 @@ class Hanging:
             return
         if not self.answers:
             self.waiting += 1  # it was sent: from now on nothing but an answer, or our end, wakes who asked
+            self.held.append(request)
             return
+        error, body = self.answer(opcode, request)
+        os.write(self.fd, struct.pack('<IiQ', 16 + len(body), -error, unique) + body)
+
+    def answer(self, opcode, request):
         body = ANSWERS.get(opcode, b'')
-        no = errno.ENOTTY if opcode == IOCTL else errno.ENOENT
-        error = 0 if body or opcode in (RELEASEDIR, READDIR) else -no
-        os.write(self.fd, struct.pack('<IiQ', 16 + len(body), error, unique) + body)
+        if body or opcode in (RELEASEDIR, READDIR):
+            return 0, body
+        return errno.ENOTTY if opcode == IOCTL else errno.ENOENT, b''
+
+
+class File:
+    def __init__(self, number, mode):
+        self.number, self.mode, self.bytes = number, mode, bytearray()
+
+
+class HangingFiles(Hanging):
+    """The same, with files in it: as much of a file system as a directory of state needs."""
+
+    def __init__(self, world, path):
+        self.files, self.numbers = {}, {1: File(1, 0o40700)}
+        super().__init__(world, path)
+
+    def attributes(self, f):
+        return struct.pack('<QQQQQQIIIIIIIIII', f.number, len(f.bytes), 0, 0, 0, 0, 0, 0, 0, f.mode, 1, 0, 0, 0, 4096, 0)
+
+    def entry(self, f):
+        return struct.pack('<QQQQII', f.number, 0, 0, 0, 0, 0) + self.attributes(f)
+
+    def create(self, name, mode):
+        f = File(len(self.numbers) + 1, mode)
+        self.files[name] = self.numbers[f.number] = f
+        return f
+
+    def listing(self):
+        out = b''
+        for i, (name, f) in enumerate(list(self.files.items())):
+            out += struct.pack('<QQII', f.number, i + 1, len(name), 8) + name + bytes(-len(name) % 8)
+        return out
+
+    def answer(self, opcode, request):
+        node, = struct.unpack_from('<Q', request, 16)
+        body, f = request[40:], self.numbers.get(node)
+        name = body.split(b'\0')[0]
+        if opcode == LOOKUP:
+            return (0, self.entry(self.files[name])) if name in self.files else (errno.ENOENT, b'')
+        if opcode == SETATTR:
+            valid, = struct.unpack_from('<I', body)
+            if valid & 8:
+                size, = struct.unpack_from('<Q', body, 16)
+                f.bytes = f.bytes[:size].ljust(size, b'\0')
+            if valid & 1:
+                f.mode, = struct.unpack_from('<I', body, 68)
+        if opcode in (GETATTR, SETATTR):
+            return 0, struct.pack('<QII', 0, 0, 0) + self.attributes(f)
+        if opcode == CREATE:
+            return 0, self.entry(self.create(body[16:].split(b'\0')[0], struct.unpack_from('<I', body, 4)[0])) + bytes(16)
+        if opcode == WRITE:
+            _, offset, size = struct.unpack_from('<QQI', body)
+            f.bytes[offset:offset + size] = body[40:40 + size]
+            return 0, struct.pack('<II', size, 0)
+        if opcode == READ:
+            _, offset, size = struct.unpack_from('<QQI', body)
+            return 0, bytes(f.bytes[offset:offset + size])
+        if opcode == READDIR:
+            _, offset, _ = struct.unpack_from('<QQI', body)
+            return 0, b'' if offset else self.listing()
+        if opcode in (RENAME, RENAME2):
+            old, new = body[8 if opcode == RENAME else 16:].split(b'\0')[:2]
+            self.files[new] = self.files.pop(old)
+            return 0, b''
+        if opcode == UNLINK:
+            return (0, b'') if self.files.pop(name, None) else (errno.ENOENT, b'')
+        if opcode in (OPEN, OPENDIR):
+            return 0, bytes(16)
+        if opcode in (RELEASE, RELEASEDIR, FLUSH, FSYNC, FSYNCDIR):
+            return 0, b''
+        return (0, ANSWERS[opcode]) if opcode in (INIT, STATFS) else (errno.ENOSYS, b'')

@@ -484,6 +484,8 @@ class Agent:
     def __init__(self, world, controller, name, *options, root=None, start=True, join=True):
         self.world, self.controller, self.name = world, controller, name
         self.home = world.path(f'agent-{name}-{len(world.agents)}')
+        self.runtime = self.home + '.run'
+        self.run = self.runtime + '/agent'  # what it keeps in memory, under the service manager
         self.options = list(options) + (['-r', root] if root else [])
         self.process = None
         world.agents.append(self)
@@ -499,8 +501,10 @@ class Agent:
         return out + err
 
     def start(self):
+        os.makedirs(self.runtime, exist_ok=True)
         self.process = self.world.start(os.path.basename(self.home),
-                                        [program('fettle-agent'), '-D', self.home, '-p', '0', *self.options])
+                                        [program('fettle-agent'), '-D', self.home, '-p', '0', *self.options],
+                                        env={'RUNTIME_DIRECTORY': self.runtime})
 
     def certificate(self):
         return os.path.join(self.home, 'node.pem'), os.path.join(self.home, 'node.key')

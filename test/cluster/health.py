@@ -330,7 +330,7 @@ def test_what_is_for_boots_is_not_run_again_by_an_agent_that_was_killed(world):
     once, often = world.path('once'), world.path('often')
     c, agents = ward(world, ['n1'], checks=f'Check=once Probe=plugin Run="echo x >>{once}; echo it was fine" When=boot\n'
                      f'Check=often Probe=plugin Run="echo x >>{often}" Every=1s\n' + CHECKS)
-    wait('it is kept', lambda: os.path.exists(agents['n1'].home + '/boot-checks'))
+    wait('it is kept', lambda: os.path.exists(agents['n1'].run + '/boot-checks'))
     agents['n1'].process.kill()
     before = os.path.getsize(often)
     agents['n1'].start()

@@ -48,7 +48,7 @@ def test_the_ring_turns_while_nobody_reads(world):
     agent = Agent(world, c, 'n1')
     wait('the log is followed', lambda: kernel(c)['result'] != 'unknown')
     kernel_says(world)
-    wait('it is read', lambda: os.path.exists(os.path.join(agent.home, 'kernel-log')))
+    wait('it is read', lambda: os.path.exists(os.path.join(agent.run, 'kernel-log')))
     before = [i['id'] for i in incidents(c, 'n1')]  # what ails this machine itself
     says(XID)
     says(XID, facility=0)

@@ -38,7 +38,7 @@ def mend(world, c, node, times):
 
 
 def remembered(agent):
-    with open(os.path.join(agent.home, 'operations'), encoding='utf-8') as f:
+    with open(os.path.join(agent.run, 'operations'), encoding='utf-8') as f:
         return json.load(f)
 
 

@@ -2,12 +2,13 @@
 """Processes that kill -9 does not end, because the kernel waits for a server that is gone: the agent goes on, and no
 second one is sent after the first."""
 import contextlib
+import json
 import os
 
 from fleet import change
-from fuse import Hanging, own_mounts
+from fuse import Hanging, HangingFiles, own_mounts
 from harness import check, contains, equal, main, need_root, process_state, wait
-from ward import CHECKS, MOUNTINFO, ROOT_MOUNT, SCRATCH, health, incidents, repair, unmount, wait_step, ward
+from ward import CHECKS, MOUNTINFO, ROOT_MOUNT, SCRATCH, health, incidents, kernel_says, repair, unmount, wait_step, ward
 
 NFS = '41 22 0:51 / /nfs rw,relatime shared:9 - nfs4 server:/export rw\n'
 EVERY = 'Every=1s Deadline=1s Fails=1 Passes=1\n'
@@ -220,6 +221,51 @@ def test_a_remedy_that_cannot_be_killed(world):
     c.wait_nodes('it is back', ['n1'], Lifecycle='available', Health='ok')
     agent.process.stop()
     nfs.end()
+
+
+def operations(agent):
+    with open(agent.run + '/operations', encoding='utf-8') as f:
+        return json.load(f)['operations']
+
+
+def test_the_root_disk_hangs(world):
+    """The agent is heard, takes new checks, hears the kernel and carries out remedies. It says what hangs, and waits
+    with one process for each thing that hangs. What it could not write is written when the disk is back."""
+    need_root()
+    own_mounts()
+    disk = HangingFiles(world, world.path('agent-n1-0'))  # its directory of state
+    etc = Hanging(world, world.path('n1', 'etc', 'fettle'))
+    space = SPACE.format('/etc/fettle')
+    asks = (f'Remedy=ask Run="node:cp {world.dir}/n1.mounted {world.dir}/n1/proc/self/mountinfo" Helps=scratch '
+            'Needs=nothing Confidence=80% Because="a try" Takes=1s Deadline=20s Disturbs=0')
+    c, agents = ward(world, ['n1'], checks=CHECKS + PULSE.format(world.dir) + space, remedy=asks)
+    agent = agents['n1']
+    disk.hang()
+    etc.hang()
+    wait('it is said what hangs', lambda: 'probe.stuck' in verdict(c, 'space').get('text', ''))
+    world.write('checks.conf', CHECKS + PULSE.format(world.dir) + space + 'Check=second Probe=plugin Run="exit 1" '
+                'Every=1s Observe=yes\n')
+    c.fettle('reload')
+    wait('a new check is run', lambda: verdict(c, 'second').get('result') == 'warn')
+    c.fettle('conform', 'recheck', 'n1')  # which reads its configuration
+    unmount(world, 'n1')
+    wait('a remedy is carried out', lambda: os.path.exists(agent.run + '/operations') and
+         any(o['state'] == 'done' for o in operations(agent)))
+    kernel_says(world, 'n1', 'EXT4-fs error (device sda1): ext4_find_entry:1455: inode #2: comm bash: reading directory')
+    wait('the kernel is heard', lambda: verdict(c, 'kernel')['result'] not in ('ok', 'unknown'))
+    with open(agent.run + '/kernel-log', encoding='utf-8') as f:
+        contains(f.read(), 'ext4', 'what is kept of what the kernel said')
+    before, processes = pulses(world), len(world.marked())
+    wait('many periods are over', lambda: pulses(world) >= before + 8)
+    check(len(stuck(world)) <= 5, lambda: f'{len(stuck(world))} processes wait for it')
+    check(len(world.marked()) <= processes + 2, lambda: f'{len(world.marked())} processes, and {processes} before')
+    equal(c.suspected(), [], 'nodes that were suspected')
+    disk.resume()
+    etc.end()
+    wait('the new checks are written', lambda: b'Check=second' in disk.files[b'checklist'].bytes)
+    wait('and the operation', lambda: b'"done"' in disk.files[b'operations'].bytes)
+    wait('nobody waits any more', lambda: not stuck(world))
+    disk.end()
 
 
 main()
