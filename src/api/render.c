@@ -367,10 +367,20 @@ static void value_OVERRIDE(struct view *v, struct text *t)
     add_text(t, &words);
 }
 
+void render_holder(const struct observed *o, struct text *t)
+{
+    for (enum elsewhere_where k = 0; k < ELSEWHERES; k++) {
+        CLEANUP_TEXT struct text one = {0};
+        elsewhere_say(&o->elsewhere[k].is, &one);
+        if (one.len)
+            text_printf(t, "%s%s", t->len ? "; " : "", one.s);
+    }
+}
+
 static void value_HELD(struct view *v, struct text *t)
 {
     CLEANUP_TEXT struct text words = {0};
-    elsewhere_say(&v->seen->elsewhere, &words);
+    render_holder(v->seen, &words);
     text_add_json(t, words.len ? words.s : "");
 }
 

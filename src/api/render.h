@@ -51,6 +51,8 @@ void render_claims(struct member *const *nodes, size_t n, struct text *t);
  * fingerprint in hex; the short name of a cohort, null for NULL; names as a folded list. */
 void render_word(struct text *t, const char *word);
 void render_string(struct text *t, const char *s);
+/* Who holds the node elsewhere, in words; nothing for nobody. */
+void render_holder(const struct observed *o, struct text *t);
 void render_time(struct text *t, struct wall at);
 void render_fingerprint(struct text *t, const struct fingerprint *f);
 void render_cohort(struct text *t, const struct cohort *k);

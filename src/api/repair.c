@@ -118,10 +118,13 @@ static const struct remedy *suggestion(const struct member *m, const struct choi
 static void render_ticket(struct call *c, const struct member *m, struct text *t)
 {
     CLEANUP_FREE struct choice *choice = mem_alloc(sizeof *choice);
+    CLEANUP_TEXT struct text held = {0};
     watch_choice(c->api->watch, c->now, m, choice);
     const struct remedy *suggested = suggestion(m, choice);
     text_add(t, "{\"node\":");
     text_add_json(t, m->name);
+    render_holder(watch_observed(c->api->watch, m), &held);
+    add_string(t, "held", held.len ? held.s : "");
     add_string(t, "suggested", suggested ? suggested->name : NULL);
     add_string(t, "suggested_why", suggested || !choice->chosen ? choice->why : "");
     text_add_char(t, ',');

@@ -161,7 +161,8 @@ static void the_queue_says_what_is_wanted_tried_and_suggested(void **state)
 {
     expect(
         "queue",
-        "{\"queue\":[{\"node\":\"n1\",\"suggested\":\"renew\",\"open\":[{\"findings\":[{\"text\":\"off the "
+        "{\"queue\":[{\"node\":\"n1\",\"held\":\"locked in "
+        "OpenCHAMI\",\"suggested\":\"renew\",\"open\":[{\"findings\":[{\"text\":\"off the "
         "bus\"}],\"jobs\":[{\"job\":\"47\",\"user\":\"ann\"}]},{\"findings\":[],\"jobs\":[{\"job\":\"47\","
         "\"user\":\"ann\"},{\"job\":\"48\",\"user\":\"bob\"}]}],\"repair\":{\"step\":\"queue\",\"began\":"
         "\"2026-11-20T00:00:00.000Z\",\"since\":\"@\","
@@ -174,11 +175,15 @@ static void the_queue_says_what_is_wanted_tried_and_suggested(void **state)
         "\","
         "\"approval\":\"wanted\",\"remedy\":\"renew\",\"taken_by\":null,\"why\":\"worn out\"}}]}",
         "GET /v1/queue ",
-        "NODE  WANTED      FOR  TAKEN  TRIED             SUGGESTED  JOBS                  WHY           "
-        "WHAT\n"
-        "n1    repair    3d04h  ann    reboot x2, reset  renew      47 of ann, 48 of bob  none is left  off "
-        "the bus\n"
-        "n2    approval  3d04h  -      -                 renew      -                     worn out\n");
+        "NODE  WANTED      FOR  TAKEN  TRIED             SUGGESTED  JOBS                  HELD               "
+        "  "
+        "WHY           WHAT\n"
+        "n1    repair    3d04h  ann    reboot x2, reset  renew      47 of ann, 48 of bob  locked in "
+        "OpenCHAMI  "
+        "none is left  off the bus\n"
+        "n2    approval  3d04h  -      -                 renew      -                     -                  "
+        "  "
+        "worn out\n");
 }
 
 static void a_repair_is_told_with_what_was_tried_and_noted(void **state)

@@ -390,6 +390,7 @@ static void add_ticket(struct table *t, const struct fettle_value *q)
                                  tried.len ? tried.s : "",
                                  asks ? report_text(repair, "remedy") : report_text(q, "suggested"),
                                  jobs.len ? jobs.s : "",
+                                 report_text(q, "held"),
                                  report_text(repair, "why"),
                                  report_text(worst, "text")};
     for (size_t k = 0; k < sizeof cells / sizeof cells[0]; k++)
@@ -401,7 +402,8 @@ int queue_list(struct call *c, struct err *e)
     static const struct column columns[] = {
         {.heading = "NODE"},  {.heading = "WANTED"}, {.heading = "FOR", .right = true},
         {.heading = "TAKEN"}, {.heading = "TRIED"},  {.heading = "SUGGESTED"},
-        {.heading = "JOBS"},  {.heading = "WHY"},    {.heading = "WHAT"}};
+        {.heading = "JOBS"},  {.heading = "HELD"},   {.heading = "WHY"},
+        {.heading = "WHAT"}};
     const struct report_list list = {.ask = fettle_queue_list,
                                      .rows = "queue",
                                      .columns = columns,

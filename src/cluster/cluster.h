@@ -452,6 +452,10 @@ bool cluster_reboot_wanted(const struct member *m, const char *boot);
 bool cluster_is_unjudged(const struct cluster *c, const struct member *m);
 /* True when m may be what the rollout says as well as what the baseline says. */
 bool rollout_has(const struct rollout *r, const char *node);
+/* OpenCHAMI's State Manager is configured, and knows the node by a name. */
+bool cluster_in_ochami(const struct cluster *c, const struct member *m);
+/* By which the State Manager knows it; NULL: it does not. */
+const char *member_xname(const struct member *m);
 /* NULL while nothing was ever wrong with it. */
 const struct ailment *member_ailment(const struct member *m);
 bool incident_has_job(const struct incident *i, const char *job);

@@ -147,8 +147,6 @@ int decide_effect(const struct cluster *c, const struct command *cmd, struct dec
 /* Adds the operation that makes the outbox say the drift (NULL: none), when it does not yet. */
 void effect_tell(const struct cluster *c, const struct member *m, const struct drift *drift, struct wall at,
                  struct decision *d);
-/* The name that OpenCHAMI has for a node; NULL when it has none. */
-const char *member_xname(const struct member *m);
 /* Adds the effect of a reboot into the class's image. */
 void effect_reboot(const struct cluster *c, const struct member *m, const char *boot, struct wall at,
                    struct decision *d);

@@ -38,6 +38,11 @@ const char *member_xname(const struct member *m)
     return is_xname(m->name) ? m->name : NULL;
 }
 
+bool cluster_in_ochami(const struct cluster *c, const struct member *m)
+{
+    return c->tells_ochami && member_xname(m);
+}
+
 static const struct effect *find_effect(const struct cluster *c, const char *kind, const struct member *m)
 {
     CLEANUP_TEXT struct text key = {0};

@@ -5,6 +5,7 @@
 #include "controller/scheduler.h"
 #include "driver/slurm_view.h"
 #include "driver/slurm_work.h"
+#include "driver/smd_held.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,8 +24,9 @@ struct outbox {
     struct outbox_setup with;
     struct results *results;
     struct actors *actors;
-    struct ochami *ochami; /* NULL while no service is configured */
-    struct slurm *slurm;   /* NULL without scontrol */
+    struct smd_held *smd_held; /* NULL while no State Manager is configured */
+    struct ochami *ochami;     /* NULL while no service is configured */
+    struct slurm *slurm;       /* NULL without scontrol */
     struct operate *operate;
     enum driver only; /* who is told of effects */
     bool *seen;       /* nodes of the reading of Slurm under way, by member id */
@@ -99,12 +101,35 @@ static void on_ochami_trouble(void *arg, const char *service, const struct err *
             answered(arg, services[i], "", why);
 }
 
+/* Whether somebody holds a node there, of which something is about to be done. */
+static void on_smd_held(void *arg, const char *node, const char *how, const struct err *why)
+{
+    struct outbox *o = arg;
+    struct member *m = cluster_find(o->with.cluster, node);
+    CLEANUP_TEXT struct text words = {0};
+    struct elsewhere is = {.where = ELSEWHERE_OCHAMI};
+    answered(o, COUNTERPART_SMD, "", why);
+    if (how) {
+        text_printf(&words, "%s in OpenCHAMI", how);
+        is.how = words.s;
+        is.state = ELSEWHERE_HELD;
+    } else if (why) {
+        is.state = ELSEWHERE_UNKNOWN;
+        is.since = wall_now();
+    }
+    if (m)
+        watch_elsewhere(o->with.watch, mono_now(), m, &is);
+}
+
 static void configure_ochami(struct outbox *o, const struct ochami_conf *conf)
 {
     const struct ochami_sink sink = {o, on_result, may_reboot, on_ochami_trouble};
     counterpart_configure(o->with.counterparts, COUNTERPART_SMD, conf->smd);
     counterpart_configure(o->with.counterparts, COUNTERPART_BSS, conf->bss);
     counterpart_configure(o->with.counterparts, COUNTERPART_PCS, conf->pcs);
+    smd_held_destroy(STEAL(o->smd_held));
+    if (conf->smd)
+        o->smd_held = smd_held_create(o->with.loop, conf, on_smd_held, o);
     if (!conf->smd && !conf->bss && !conf->pcs) {
         ochami_destroy(STEAL(o->ochami));
     } else if (o->ochami) {
@@ -430,11 +455,13 @@ struct outbox *outbox_create(const struct outbox_setup *setup, const struct conf
     return o;
 }
 
-static void on_unread(void *arg, struct member *m)
+static void on_unread(void *arg, struct member *m, enum elsewhere_where where)
 {
     const struct outbox *o = arg;
-    if (o->slurm)
+    if (where == ELSEWHERE_SLURM && o->slurm)
         slurm_look(o->slurm, m->name);
+    if (where == ELSEWHERE_OCHAMI && o->smd_held && member_xname(m))
+        smd_held_look(o->smd_held, m->name, member_xname(m));
 }
 
 /* The node of which a BMC is asked. */
@@ -510,6 +537,7 @@ void outbox_stop(struct outbox *o)
     if (!o)
         return;
     ochami_destroy(STEAL(o->ochami));
+    smd_held_destroy(STEAL(o->smd_held));
     stop_jobs(o);
     slurm_destroy(STEAL(o->slurm));
     operate_destroy(STEAL(o->operate));

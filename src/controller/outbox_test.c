@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/outbox.h"
+#include "driver/smd_held.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -105,6 +106,29 @@ size_t slurm_waiting(const struct slurm *s)
     return 1;
 }
 
+static struct {
+    smd_held_fn *fn;
+    void *arg;
+    unsigned looked;
+} smd_asked;
+
+struct smd_held *smd_held_create(uv_loop_t *loop, const struct ochami_conf *conf, smd_held_fn *fn, void *arg)
+{
+    smd_asked.fn = fn;
+    smd_asked.arg = arg;
+    return (struct smd_held *)&smd_asked;
+}
+
+void smd_held_destroy(struct smd_held *h)
+{
+}
+
+void smd_held_look(struct smd_held *h, const char *node, const char *xname)
+{
+    assert_string_equal(xname, "x0c0s0b0n0");
+    smd_asked.looked++;
+}
+
 static const struct bmcs *operated; /* the BMCs that it has */
 
 struct operate *operate_create(uv_loop_t *loop, const struct operate_with *with,
@@ -206,7 +230,8 @@ void watch_scheduler(struct watch *w, struct member *m, enum work work, bool com
 }
 
 static struct cluster *cluster;
-static bool unread;    /* who holds lx1 is to be read again */
+static bool unread; /* who holds lx1 is to be read again, */
+static enum elsewhere_where unread_at;
 static char held[128]; /* who else holds the node that was told of last */
 
 void watch_elsewhere(struct watch *w, struct mono now, struct member *m, const struct elsewhere *is)
@@ -218,10 +243,10 @@ void watch_elsewhere(struct watch *w, struct mono now, struct member *m, const s
              is->by ? " by " : "", is->by ? is->by : "", is->why ? ": " : "", is->why ? is->why : "");
 }
 
-void watch_unread(struct watch *w, tell_fn *fn, void *arg)
+void watch_unread(struct watch *w, unread_fn *fn, void *arg)
 {
     if (unread)
-        fn(arg, cluster_find(cluster, "lx1"));
+        fn(arg, cluster_find(cluster, "lx1"), unread_at);
 }
 
 void watch_jobless(struct watch *w, struct mono now, tell_fn *fn, void *arg)
@@ -534,6 +559,27 @@ static void who_else_holds_it_goes_to_the_watch(void **state)
     assert_int_equal(slurm.looked, 1);
 }
 
+static void who_holds_it_in_ochami_goes_to_the_watch(void **state)
+{
+    struct member *m = cluster_find(cluster, "lx1");
+    struct err e = {.code = -EIO};
+    m->spec.xname = mem_dup("x0c0s0b0n0");
+    unread = true;
+    unread_at = ELSEWHERE_OCHAMI;
+    outbox_turn(outbox, mono_now());
+    unread = false;
+    unread_at = ELSEWHERE_SLURM;
+    assert_int_equal(smd_asked.looked, 1);
+    assert_int_equal(slurm.looked, 0);
+    smd_asked.fn(smd_asked.arg, "lx1", "locked", NULL);
+    assert_string_equal(held, "locked in OpenCHAMI");
+    smd_asked.fn(smd_asked.arg, "lx1", NULL, &e);
+    assert_string_equal(held, "unknown");
+    smd_asked.fn(smd_asked.arg, "lx1", NULL, NULL);
+    assert_string_equal(held, "nobody");
+    smd_asked.fn(smd_asked.arg, "gone", NULL, NULL);
+}
+
 static void who_lies_in_a_maintenance_reservation_goes_to_the_watch(void **state)
 {
     struct slurm_maintenance list[] = {{.name = "fan"}, {.name = "all"}};
@@ -733,6 +779,7 @@ int main(void)
         TEST(an_override_is_committed_with_its_result),
         TEST(what_slurm_says_of_work_goes_to_the_watch),
         TEST(who_else_holds_it_goes_to_the_watch),
+        TEST(who_holds_it_in_ochami_goes_to_the_watch),
         TEST(who_lies_in_a_maintenance_reservation_goes_to_the_watch),
         TEST(before_the_first_reading_nobody_knows_and_then_the_agent_s_word_counts_elsewhere),
         TEST(a_person_s_drain_is_wanted_in_slurm),

@@ -67,6 +67,47 @@ int component_read(const char *bytes, size_t len, struct component *out, struct 
     return rc ? rc : copy_string(all, "SoftwareStatus", out->status, sizeof out->status, e);
 }
 
+/* A member that is missing says nothing; one that is no boolean is nothing that is understood. */
+static int take_flag(const json_t *o, const char *key, bool *out, struct err *e)
+{
+    const json_t *is = json_object_get(o, key);
+    if (!is)
+        return 0;
+    *out = json_is_true(is);
+    return json_is_boolean(is) ? 0 : err_set(e, -EPROTO, "a component whose %s is no boolean", key);
+}
+
+static int read_held(const json_t *o, held_fn *fn, void *arg, struct err *e)
+{
+    bool locked = false, reserved = false, barred = false, enabled = true;
+    const char *xname = json_string_value(json_object_get(o, "ID"));
+    const char *flag = json_text(o, "Flag");
+    if (!xname)
+        return err_set(e, -EPROTO, "a component without an ID");
+    if (take_flag(o, "Locked", &locked, e) < 0 || take_flag(o, "Reserved", &reserved, e) < 0 ||
+        take_flag(o, "ReservationDisabled", &barred, e) < 0 || take_flag(o, "Enabled", &enabled, e) < 0)
+        return -EPROTO;
+    fn(arg, xname,
+       locked || strcmp(flag, "Locked") == 0 ? "locked"
+       : !enabled                            ? "disabled"
+       : reserved                            ? "reserved"
+       : barred                              ? "barred from reservations"
+                                             : NULL);
+    return 0;
+}
+
+int held_read(const char *bytes, size_t len, held_fn *fn, void *arg, struct err *e)
+{
+    CLEANUP_JSON json_t *all = answer_read(bytes, len, "components", e);
+    const json_t *list = json_object_get(all, "Components");
+    int rc = all ? 0 : -EPROTO;
+    if (rc == 0 && !json_is_array(list) && !json_is_null(list))
+        rc = err_set(e, -EPROTO, "an answer without components");
+    for (size_t i = 0; rc == 0 && i < json_array_size(list); i++)
+        rc = read_held(json_array_get(list, i), fn, arg, e);
+    return rc;
+}
+
 int membership_read(const char *bytes, size_t len, const char *group, bool *is_member, struct err *e)
 {
     CLEANUP_JSON json_t *all = answer_read(bytes, len, "a membership", e);

@@ -29,6 +29,11 @@ struct component {
 };
 int component_read(const char *bytes, size_t len, struct component *out, struct err *e);
 
+/* SMD, POST /State/Components/Query or /locks/status: fn is called for each component, how as in "locked in
+ * OpenCHAMI", NULL: it is held by nobody as far as this answer says. */
+typedef void held_fn(void *arg, const char *xname, const char *how);
+int held_read(const char *bytes, size_t len, held_fn *fn, void *arg, struct err *e);
+
 /* SMD, GET /memberships/XNAME: is the node in this group? */
 int membership_read(const char *bytes, size_t len, const char *group, bool *is_member, struct err *e);
 

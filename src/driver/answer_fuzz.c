@@ -28,6 +28,12 @@ static void try_record(const char *key, const char *value)
     free(done);
 }
 
+static void on_held(void *arg, const char *xname, const char *how)
+{
+    if (!xname)
+        abort();
+}
+
 /* Whatever a server answers: what goes into a path later on is harmless there. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -41,6 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool is_member;
     problem_read(bytes, size, detail);
     component_read(bytes, size, &component, NULL);
+    held_read(bytes, size, on_held, NULL, NULL);
     membership_read(bytes, size, "drifted", &is_member, NULL);
     bootparameters_read(bytes, size, "x0c0s0b0n0", &image, &found, NULL);
     if (started_read(bytes, size, id, NULL) == 0 && !transition_id_is_valid(id))

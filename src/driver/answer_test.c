@@ -137,9 +137,42 @@ static void test_a_record_that_is_none_is_refused_with_its_key(void **state)
         -EINVAL);
 }
 
+static void add_held(void *arg, const char *xname, const char *how)
+{
+    text_printf(arg, "%s %s; ", xname, how ? how : "nobody");
+}
+
+static void held_is(const char *components, const char *expected)
+{
+    CLEANUP_TEXT struct text t = {0}, body = {0};
+    struct err e;
+    text_printf(&body, "{\"Components\":%s}", components);
+    int rc = held_read(body.s, body.len, add_held, &t, &e);
+    assert_string_equal(rc < 0 ? e.msg : t.len ? t.s : "", expected);
+}
+
+static void test_who_holds_a_component(void **state)
+{
+    (void)state;
+    held_is("[]", "");
+    held_is("null", "");
+    held_is("[{\"ID\":\"x0\",\"Flag\":\"Alert\",\"State\":\"Off\"},{\"ID\":\"x1\",\"Locked\":true,"
+            "\"Enabled\":true}]",
+            "x0 nobody; x1 locked; ");
+    held_is("[{\"ID\":\"x0\",\"Flag\":\"Locked\"},{\"ID\":\"x1\",\"Enabled\":false}]",
+            "x0 locked; x1 disabled; ");
+    held_is("[{\"ID\":\"x0c0s0b0n0\",\"Locked\":false,\"Reserved\":true,\"ReservationDisabled\":false},"
+            "{\"ID\":\"x1\",\"ReservationDisabled\":true}]",
+            "x0c0s0b0n0 reserved; x1 barred from reservations; ");
+    held_is("[{\"Locked\":true}]", "a component without an ID");
+    held_is("[{\"ID\":\"x0\",\"Locked\":\"yes\"}]", "a component whose Locked is no boolean");
+    held_is("7", "an answer without components");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_who_holds_a_component),
         cmocka_unit_test(test_an_absent_flag_is_not_ok),
         cmocka_unit_test(test_what_is_no_component_is_refused),
         cmocka_unit_test(test_a_status_that_nobody_knows_is_not_over),

@@ -9,14 +9,20 @@
 
 /*
  * Whether somebody other than Fettle holds a node: the fifth fact beside liveness, health, conformance and
- * work. An administrator's drain in Slurm counts as much as one that was made with fettle. While such a hold
- * stands, or while it is not known whether one does, Fettle does nothing destructive to the node.
+ * work. An administrator's drain in Slurm, or a lock in OpenCHAMI, counts as much as one that was made with
+ * fettle. While such a hold stands, or while it is not known whether one does, Fettle does nothing
+ * destructive to the node.
  */
+
+/* Where a person or another service may hold it. */
+enum elsewhere_where { ELSEWHERE_SLURM, ELSEWHERE_OCHAMI, ELSEWHERES };
+const char *elsewhere_where_name(enum elsewhere_where w);
 
 enum elsewhere_state { ELSEWHERE_NOBODY, ELSEWHERE_UNKNOWN, ELSEWHERE_HELD };
 
 /* Zero-initialised: nobody. One that was set owns its texts. */
 struct elsewhere {
+    enum elsewhere_where where;
     enum elsewhere_state state;
     struct wall since; /* unknown: since when; held: since when, as far as it is known; ns 0: not known */
     const char *how;   /* held: "drained in Slurm", "reserved in Slurm"; else NULL */

@@ -294,7 +294,7 @@ static bool takes_work(const struct watch *w, const struct member *m, const stru
                               .conformance = shown,
                               .drift_excludes = class_of(w, m)->exclude,
                               .window = window_of(w, m),
-                              .elsewhere = &o->elsewhere,
+                              .elsewhere = &o->elsewhere[ELSEWHERE_SLURM].is,
                               .comes_up = repair_comes_up(w, m),
                               .ill = health_excludes(w, watch_awake(w, w->last_tick), m)};
     return lifecycle_schedulable(&f, NULL);

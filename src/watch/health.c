@@ -374,7 +374,7 @@ void watch_unscheduled(struct watch *w, struct member *m)
         return;
     o->scheduler = o->away = false;
     o->slurmd = SLURMD_UNKNOWN;
-    elsewhere_set(&o->elsewhere, &(struct elsewhere){0});
+    elsewhere_set(&o->elsewhere[ELSEWHERE_SLURM].is, &(struct elsewhere){0});
     row_refresh(w, m);
     if (member_repair(m))
         health_changed(w, m);

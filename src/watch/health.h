@@ -81,11 +81,12 @@ void watch_away(struct watch *w, struct member *m, bool away);
 /* m lies in a maintenance window that somebody keeps in the scheduler, in these words ("reservation root_1"),
  * or in none (NULL). To be called only with what was read in full; what is not known leaves what was said. */
 void watch_window(struct watch *w, struct member *m, const char *why);
-/* Whether somebody other than Fettle holds m in the scheduler, as it was read at `now`. */
+/* Whether somebody other than Fettle holds m there, as it was read at `now`. */
 void watch_elsewhere(struct watch *w, struct mono now, struct member *m, const struct elsewhere *is);
 /* Calls fn for each node of which that is to be read again, since watch_may_operate or watch_may_reboot said
  * -ESTALE of it; each once. */
-void watch_unread(struct watch *w, tell_fn *fn, void *arg);
+typedef void unread_fn(void *arg, struct member *m, enum elsewhere_where where);
+void watch_unread(struct watch *w, unread_fn *fn, void *arg);
 /* Calls fn for each node that is ill while the scheduler says that work runs on it, and of which it was not
  * read for a minute whose: for the shell, which asks for all of them at once and answers with watch_jobs. */
 void watch_jobless(struct watch *w, struct mono now, tell_fn *fn, void *arg);

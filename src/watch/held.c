@@ -7,26 +7,46 @@
  *
  * What the scheduler said counts for a decision. Right before the node is acted on it has to have been read a
  * moment ago, the time in which this process stood still included; where it was not, the shell is asked to
- * read it (watch_unread), and the action waits.
+ * read it (watch_unread), and the action waits. OpenCHAMI is read at that moment only, and again while a hold
+ * stands there.
  */
 #include "watch/inside.h"
 
 #include <errno.h>
 
-enum { FRESH_S = 2 };
+enum {
+    FRESH_S = 2,
+    HELD_AGAIN_S = 10 /* after which a hold is asked for anew where nobody reads regularly */
+};
+
+/* Whether what is held there says anything of m. */
+static bool applies(const struct watch *w, const struct member *m, enum elsewhere_where where)
+{
+    return where == ELSEWHERE_SLURM || cluster_in_ochami(w->cluster, m);
+}
 
 void watch_elsewhere(struct watch *w, struct mono now, struct member *m, const struct elsewhere *is)
 {
-    struct observed *o = watch_of(w, m);
-    bool was_held = o->elsewhere.state == ELSEWHERE_HELD;
-    o->elsewhere_at = now;
-    if (!elsewhere_set(&o->elsewhere, is))
+    struct held_read *r = &watch_of(w, m)->elsewhere[is->where];
+    bool was_held = r->is.state == ELSEWHERE_HELD;
+    r->at = now;
+    if (!elsewhere_set(&r->is, is))
         return;
     if (was_held && is->state != ELSEWHERE_HELD)
         repair_restart_step(w, m);
     row_refresh(w, m);
     if (member_repair(m))
         health_changed(w, m);
+}
+
+void held_look(struct watch *w, struct mono now, const struct member *m)
+{
+    struct held_read *r = &watch_of(w, m)->elsewhere[ELSEWHERE_OCHAMI];
+    bool stands = r->is.state != ELSEWHERE_NOBODY;
+    if (stands && !applies(w, m, ELSEWHERE_OCHAMI))
+        elsewhere_set(&r->is, &(struct elsewhere){.where = ELSEWHERE_OCHAMI});
+    else if (stands && !within(now, r->at, HELD_AGAIN_S))
+        r->unread = w->unread = true;
 }
 
 static int say_person(const struct member *m, struct err *e)
@@ -43,39 +63,53 @@ static int say_person(const struct member *m, struct err *e)
 int held_check(const struct watch *w, const struct member *m, struct err *e)
 {
     CLEANUP_TEXT struct text t = {0};
-    const struct elsewhere *is = &watch_observed(w, m)->elsewhere;
     if (person_holds(m))
         return say_person(m, e);
     if (window_of(w, m))
         return err_set(e, -EAGAIN, "it is in maintenance: Slurm's %s", window_of(w, m));
-    if (is->state == ELSEWHERE_NOBODY)
-        return 0;
-    elsewhere_say(is, &t);
-    return err_set(e, -EAGAIN, "%s", t.s);
+    for (enum elsewhere_where k = 0; k < ELSEWHERES; k++) {
+        const struct elsewhere *is = &watch_observed(w, m)->elsewhere[k].is;
+        if (is->state == ELSEWHERE_NOBODY || !applies(w, m, k))
+            continue;
+        elsewhere_say(is, &t);
+        return err_set(e, -EAGAIN, "%s", t.s);
+    }
+    return 0;
 }
 
 bool held_elsewhere(const struct watch *w, const struct member *m)
 {
-    return watch_observed(w, m)->elsewhere.state == ELSEWHERE_HELD;
+    bool is_held = false;
+    for (enum elsewhere_where k = 0; k < ELSEWHERES; k++)
+        is_held |= applies(w, m, k) && watch_observed(w, m)->elsewhere[k].is.state == ELSEWHERE_HELD;
+    return is_held;
 }
 
 int held_check_now(const struct watch *w, struct mono now, const struct member *m, struct err *e)
 {
     struct observed *o = watch_of((struct watch *)(uintptr_t)w, m);
     int rc = held_check(w, m, e);
-    if (rc < 0 || !o->scheduler || (o->elsewhere_at.ns && within(now, o->elsewhere_at, FRESH_S)))
-        return rc;
-    o->elsewhere_unread = ((struct watch *)(uintptr_t)w)->unread = true;
-    return err_set(e, -ESTALE, "Slurm is asked whether somebody holds it");
+    for (enum elsewhere_where k = 0; k < ELSEWHERES; k++) {
+        struct held_read *r = &o->elsewhere[k];
+        bool is_asked = k == ELSEWHERE_SLURM ? o->scheduler : applies(w, m, k);
+        if (!is_asked || (r->at.ns && within(now, r->at, FRESH_S)))
+            continue;
+        r->unread = ((struct watch *)(uintptr_t)w)->unread = true;
+        if (rc == 0)
+            rc = err_set(e, -ESTALE, "%s is asked whether somebody holds it", elsewhere_where_name(k));
+    }
+    return rc;
 }
 
-void watch_unread(struct watch *w, tell_fn *fn, void *arg)
+void watch_unread(struct watch *w, unread_fn *fn, void *arg)
 {
     for (size_t id = 0; w->unread && id < w->n; id++) {
-        if (!w->seen[id].elsewhere_unread)
-            continue;
-        w->seen[id].elsewhere_unread = false;
-        fn(arg, cluster_by_id(w->cluster, (uint32_t)id));
+        for (enum elsewhere_where k = 0; k < ELSEWHERES; k++) {
+            if (!w->seen[id].elsewhere[k].unread)
+                continue;
+            w->seen[id].elsewhere[k].unread = false;
+            fn(arg, cluster_by_id(w->cluster, (uint32_t)id), k);
+        }
     }
     w->unread = false;
 }

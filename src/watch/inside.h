@@ -764,6 +764,8 @@ int held_check(const struct watch *w, const struct member *m, struct err *e);
 int held_check_now(const struct watch *w, struct mono now, const struct member *m, struct err *e);
 /* Somebody holds it in the scheduler. */
 bool held_elsewhere(const struct watch *w, const struct member *m);
+/* A hold that only who asks for it hears of is asked for again while it stands. */
+void held_look(struct watch *w, struct mono now, const struct member *m);
 
 /* --- lost.c ---------------------------------------------------------------------------------- */
 

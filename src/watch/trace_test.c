@@ -307,10 +307,10 @@ static void remembered(struct trace *t, int i)
 }
 
 /* Slurm says again what it said last. */
-static void read_again(void *arg, struct member *m)
+static void read_again(void *arg, struct member *m, enum elsewhere_where where)
 {
     const struct trace *t = arg;
-    watch_elsewhere(t->x->w, world_now(t->x), m, &watch_observed(t->x->w, m)->elsewhere);
+    watch_elsewhere(t->x->w, world_now(t->x), m, &watch_observed(t->x->w, m)->elsewhere[where].is);
 }
 
 static void may(struct trace *t, int i)

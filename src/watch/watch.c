@@ -132,7 +132,8 @@ void watch_destroy(struct watch *w)
         free(w->seen[i].version);
         free(w->seen[i].running);
         free(w->seen[i].window);
-        elsewhere_fini(&w->seen[i].elsewhere);
+        for (int k = 0; k < ELSEWHERES; k++)
+            elsewhere_fini(&w->seen[i].elsewhere[k].is);
     }
     findings_fini(&w->found);
     json_decref(w->machines);
@@ -360,6 +361,7 @@ static void examine(struct watch *w, struct member *m, struct mono now)
     }
     window_look(w, now, m);
     override_look(w, now, m);
+    held_look(w, now, m);
     health_look(w, now, m);
     trial_look(w, now, m);
     if (is != was || (m->id + w->sweeps) % ROW_SWEEPS == 0)
@@ -565,7 +567,7 @@ void watch_fitness(const struct watch *w, struct mono now, const struct member *
                           .conformance = conformity_shown(w, m),
                           .drift_excludes = class_of(w, m)->exclude,
                           .window = window_of(w, m),
-                          .elsewhere = &o->elsewhere,
+                          .elsewhere = &o->elsewhere[ELSEWHERE_SLURM].is,
                           .comes_up = repair_comes_up(w, m),
                           .drift = drift ? drift->named : "found just now"};
     health_fitness(w, watch_awake(w, now), m, f);

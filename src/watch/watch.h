@@ -39,18 +39,20 @@ struct observed {
     bool inventoried; /* the report is of the open session */
     char boot[37];
     char *version;
-    char *running;              /* JSON array of the running work; NULL when unknown */
-    enum work work;             /* as its agent says */
-    enum work scheduled;        /* as the scheduler says; */
-    bool scheduler;             /* it was asked since the watch began */
-    enum slurmd slurmd;         /* its slurmd, as the scheduler says */
-    bool away;                  /* it gives the node no work, by somebody else's word */
-    bool window_known;          /* the next was read since the watch began */
-    char *window;               /* the maintenance window of the scheduler's that it lies in; NULL: in none */
-    struct elsewhere elsewhere; /* who else holds it, as the scheduler was read, */
-    struct mono elsewhere_at;   /* at this moment of the clock; ns 0: never */
-    bool elsewhere_unread;      /* it is to be read again, as something is about to be done to it */
-    uint64_t uptime_s;          /* as last said */
+    char *running;       /* JSON array of the running work; NULL when unknown */
+    enum work work;      /* as its agent says */
+    enum work scheduled; /* as the scheduler says; */
+    bool scheduler;      /* it was asked since the watch began */
+    enum slurmd slurmd;  /* its slurmd, as the scheduler says */
+    bool away;           /* it gives the node no work, by somebody else's word */
+    bool window_known;   /* the next was read since the watch began */
+    char *window;        /* the maintenance window of the scheduler's that it lies in; NULL: in none */
+    struct held_read {
+        struct elsewhere is; /* who else holds it there, as it was read */
+        struct mono at;      /* at this moment of the clock; ns 0: never */
+        bool unread;         /* to be read again, as something is about to be done to the node */
+    } elsewhere[ELSEWHERES];
+    uint64_t uptime_s; /* as last said */
     struct mono uptime_at;
     struct wall heard_wall;         /* for people only */
     struct wall heard_before;       /* the same, by a controller before; ns 0: never, or not known */

@@ -5,11 +5,17 @@ import os
 
 from fleet import CMDLINE, SWAPPINESS, WRONG, change, entries, fix, reboot, wait_quiet
 from harness import contains, equal, holds, main, wait
-from stand_in import UNTOUCHED, Killer, told_fleet, xname
+from stand_in import UNTOUCHED, Killer, Ochami, told_fleet, xname
+from ward import repair, unmount, ward
 
 BOOT = ('Class=image Nodes=n[01-09] Reboot=yes Kernel=http://boot/vmlinuz-6.1 Initrd=http://boot/initrd-6.1 '
         'Params="console=ttyS0 quiet"\n')
 IMAGE = {'kernel': 'http://boot/vmlinuz-6.1', 'initrd': 'http://boot/initrd-6.1', 'params': 'console=ttyS0 quiet'}
+
+
+def done(c, node):
+    """The remedies that were carried out."""
+    return [a for a in (repair(c, node) or {}).get('attempts', []) if a['done']]
 
 
 def transitions(o):
@@ -71,6 +77,31 @@ def test_nothing_is_rebooted_while_work_runs(world):
     wait('PCS is asked when it is drained', lambda: transitions(o))
     come_back(world, o, c, agents['n02'])
     equal(len(transitions(o)), 1, f'transitions: {transitions(o)}')
+
+
+def test_nothing_is_done_to_a_node_that_somebody_holds_in_ochami(world):
+    """Locked, disabled or reserved in the State Manager: what is found is told, and no remedy begins."""
+    holds_of = {'n1': ('locked', {'Locked': True}), 'n2': ('disabled', {'Enabled': False}), 'n3': ('reserved', {'Reserved': True})}
+    o = Ochami(world, [*holds_of, 'n4'])
+    c, _ = ward(world, [*holds_of, 'n4'], remedy='Remedy=mount.scratch MOUNT Confidence=80% Because="it is there" Takes=5s',
+                nodes=''.join(f'Name={n} Xname={xname(n)}\n' for n in [*holds_of, 'n4']), **o.settings())
+    for n, (_, how) in holds_of.items():
+        o.state.components[xname(n)].update(how)
+    for n in (*holds_of, 'n4'):
+        unmount(world, n)
+    wait('the one that nobody holds is mended', lambda: done(c, 'n4'))
+    for n, (word, _) in holds_of.items():
+        wait(f'{n} is {word}', lambda n=n, word=word: c.node(n)['Held'] == f'{word} in OpenCHAMI')
+    holds('nothing is begun', 3, lambda: not any(done(c, n) for n in holds_of))
+    o.stop()
+    o.state.components[xname('n1')].update({'Locked': False})
+    wait('nobody knows while it is away', lambda: 'is not known' in c.node('n1')['Held'])
+    holds('that permits nothing', 2, lambda: not done(c, 'n1'))
+    o.start()
+    for n in ('n2', 'n3'):
+        o.state.components[xname(n)].update({'Enabled': True, 'Reserved': False})
+    for n in holds_of:
+        wait(f'{n} is mended', lambda n=n: done(c, n))
 
 
 main()

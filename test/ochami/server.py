@@ -106,6 +106,12 @@ class World:
             found = [c for c in found if c["ID"] in self.groups.get(query["group"], {"ids": []})["ids"]]
         return 200, {"Components": found}
 
+    def lock_status(self, xnames):
+        here = [self.components[x] for x in xnames if x in self.components]
+        return 200, {"Components": [{"ID": c["ID"], **{k: c.get(k, False) for k in (
+            "Locked", "Reserved", "ReservationDisabled")}} for c in here],
+            "NotFound": [x for x in xnames if x not in self.components]}
+
     def post_group(self, body):
         if "label" not in body:
             raise Problem(400, "Missing group label")
@@ -151,6 +157,8 @@ class World:
         parts = path.strip("/").split("/")
         if parts[:2] == ["State", "Components"]:
             return self.smd_components(method, parts[2:], query, body)
+        if parts == ["locks", "status"] and method == "POST":
+            return self.lock_status(body["ComponentIDs"])
         if parts == ["groups"] and method == "POST":
             return self.post_group(body)
         if parts[0] == "groups" and len(parts) == 2 and method == "GET":
@@ -177,6 +185,9 @@ class World:
             if parts[1] in single:
                 return single[parts[1]](parts[:1], body)
             return self.patch_other(parts[0], body)
+        if parts == ["Query"] and method == "POST":
+            return 200, {"Components": [{k: v for k, v in self.components[x].items() if k != "Reserved"}
+                                        for x in body["ComponentIDs"] if x in self.components]}
         if len(parts) == 1 and method == "GET":
             return 200, self.component(parts[0])
         if len(parts) == 1 and method == "PUT":

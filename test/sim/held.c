@@ -45,7 +45,7 @@ void held_read(struct sim *s, int i)
     watch_elsewhere(s->watch, (struct mono){s->now}, cluster_meet(s->cluster, s->nodes[i].name), &is);
 }
 
-static void on_unread(void *arg, struct member *m)
+static void on_unread(void *arg, struct member *m, enum elsewhere_where where)
 {
     struct sim *s = arg;
     int i = sim_index(s, m->name);
