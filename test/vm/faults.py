@@ -116,7 +116,7 @@ FAULTS = {
     'bmc': Fault('the BMC does not answer', bmc(signal.SIGSTOP), bmc(signal.SIGCONT), outside=True),
     'sel': Fault('the BMC logs an uncorrectable memory error', shell(
         'ipmitool raw 0x0a 0x44 0 0 2 0 0 0 0 0x20 0 4 0x0c 1 0x6f 1 0xff 0xff')),
-    'poweroff': Fault('somebody switches the node off', later('systemctl poweroff')),
+    'poweroff': Fault('somebody switches the node off', later('systemctl poweroff'), lambda m: m.power_on()),
 }
 
 

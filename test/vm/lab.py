@@ -31,7 +31,7 @@ import time
 from machine import HERE, SECRET, Machine, command_line
 
 BUILD = pathlib.Path(os.environ.get('FETTLE_BUILD', 'build')).resolve()
-NEEDED = ('qemu-system-x86_64', 'qemu-img', 'ipmi_sim', 'ipmitool', 'dnsmasq', 'chronyd', 'cpio', 'mke2fs', 'nsenter')
+NEEDED = ('qemu-system-x86_64', 'qemu-img', 'ipmi_sim', 'ipmitool', 'dnsmasq', 'cpio', 'mke2fs', 'nsenter')
 
 
 def missing():
@@ -111,9 +111,6 @@ class Lab:
                                '--dhcp-boot=http://10.77.0.1:8080/boot.ipxe', f'--dhcp-leasefile={self.run}/leases',
                                '--user=root', '--log-facility=-', f'--pid-file={self.run}/dnsmasq.inner',
                                *(f'--dhcp-host=52:54:00:77:00:{i + 1:02x},10.77.0.{11 + i}' for i in range(count))])
-        (self.run / 'chrony.conf').write_text('local stratum 8\nallow 10.77.0.0/24\ncmdport 0\nbindcmdaddress /\n'
-                                              f'pidfile {self.run}/chrony.inner\n')
-        self.spawn('chronyd', ['chronyd', '-x', '-d', '-u', 'root', '-f', self.run / 'chrony.conf'])  # -x: touches no clock
         for node in nodes:
             self.machine(node).start()
         return [self.machine(n) for n in nodes]
@@ -121,7 +118,7 @@ class Lab:
     def down(self):
         for machine in self.machines():
             machine.stop()
-        for name in ('chronyd', 'dnsmasq', 'provision', 'fettled', 'net'):
+        for name in ('dnsmasq', 'provision', 'fettled', 'net'):
             self.end(name)
 
     def net_up(self, nodes):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lab's provisioning server: kernel, initrd, images and tokens by HTTP.   usage: provision.py DIRECTORY FETTLE
+"""The lab's provisioning server: kernel, initrd, images and tokens by HTTP, and the time by SNTP.
+                                                                          usage: provision.py DIRECTORY FETTLE
 
 /boot.ipxe has a node that is wanted anew write the image; any other one boots from its disk. It is asked from the node's
 own address. On the jobs' network the same server is something to reach.
@@ -10,9 +11,12 @@ import os
 import pathlib
 import re
 import shutil
+import socketserver
+import struct
 import subprocess
 import sys
 import threading
+import time
 
 DIRECTORY, FETTLE = pathlib.Path(sys.argv[1]), sys.argv[2]
 RUN, IMAGE = DIRECTORY / 'run', DIRECTORY / 'image'
@@ -49,5 +53,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_error(404)
 
 
+class Clock(socketserver.BaseRequestHandler):
+    """A server of SNTP (RFC 4330), stratum 8."""
+
+    def handle(self):
+        question, back = self.request
+        now = int((time.time() + 2208988800) * 2**32)  # from 1900 on
+        if len(question) >= 48:
+            back.sendto(struct.pack('>BBbbII4sQ8sQQ', 0x24, 8, 6, -20, 0, 0, b'LOCL', now, question[40:48], now, now), self.client_address)
+
+
+threading.Thread(target=socketserver.ThreadingUDPServer(('10.77.0.1', 123), Clock).serve_forever, daemon=True).start()
 threading.Thread(target=http.server.ThreadingHTTPServer(('10.78.0.1', 8081), Handler).serve_forever, daemon=True).start()
 http.server.ThreadingHTTPServer(('10.77.0.1', 8080), Handler).serve_forever()
