@@ -11,6 +11,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct bmcs *b = NULL;
     struct err e = {0};
+    bool is_on, is_locked;
+    char *text = mem_dup_len((const char *)data, size);
+    if (ipmi_read_chassis(text, &is_on, &is_locked, NULL) == 0 && !strstr(text, "System Power"))
+        abort();
+    free(text);
     if (bmcs_parse("bmc.conf", (const char *)data, size, &b, &e) < 0) {
         if (b || !e.msg[0])
             abort();

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -122,9 +123,27 @@ static void test_a_password_is_the_first_line(void **state)
     assert_int_equal(none.len, 0);
 }
 
+static void test_what_ipmi_says_of_a_chassis(void **state)
+{
+    (void)state;
+    struct err e;
+    bool is_on, is_locked;
+    const char *open =
+        "System Power         : off\nPower Overload       : false\nPower Interlock      : active\n";
+    assert_int_equal(ipmi_read_chassis(open, &is_on, &is_locked, &e), 0);
+    assert_true(!is_on && is_locked);
+    const char *shut =
+        "System Power         : on\nPower Interlock      : inactive\nFront-Panel Lockout  : active\n";
+    assert_int_equal(ipmi_read_chassis(shut, &is_on, &is_locked, &e), 0);
+    assert_true(is_on && !is_locked);
+    assert_int_equal(ipmi_read_chassis("Power Interlock : active", &is_on, &is_locked, &e), -EPROTO);
+    assert_int_equal(ipmi_read_chassis("", &is_on, &is_locked, &e), -EPROTO);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_ipmi_says_of_a_chassis),
         cmocka_unit_test(test_a_record_is_read),
         cmocka_unit_test(test_what_is_wrong_is_said_with_its_line),
         cmocka_unit_test(test_a_password_is_the_first_line),

@@ -6,12 +6,41 @@
 #include "driver/power.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { STEP_LOOK, STEP_LOG, STEP_BOOTDEV, STEP_DO, STEP_VERIFY };
 
 static void next(struct power *p);
+
+/* What stands behind "KEY   : " in a line of its own; "" without. */
+static void take_line(const char *text, const char *key, char out[static 16])
+{
+    size_t len = strlen(key);
+    out[0] = '\0';
+    for (const char *line = text; line; line = strchr(line, '\n'), line += line != NULL) {
+        const char *at = strncmp(line, key, len) == 0 ? line + len : "";
+        at += strspn(at, " ");
+        if (*at++ != ':')
+            continue;
+        at += strspn(at, " ");
+        snprintf(out, 16, "%.*s", (int)strcspn(at, "\r\n"), at);
+        return;
+    }
+}
+
+int ipmi_read_chassis(const char *text, bool *is_on, bool *is_locked, struct err *e)
+{
+    char power[16], interlock[16];
+    take_line(text, "System Power", power);
+    take_line(text, "Power Interlock", interlock);
+    *is_on = strcmp(power, "on") == 0;
+    *is_locked = strcmp(interlock, "active") == 0;
+    if (*is_on || strcmp(power, "off") == 0)
+        return 0;
+    return err_set(e, -EPROTO, "ipmitool does not say whether the power is on");
+}
 
 static void on_ended(void *arg, char *text, size_t len, const struct err *why)
 {
@@ -24,16 +53,18 @@ static void on_ended(void *arg, char *text, size_t len, const struct err *why)
     }
     bool looked = p->step == STEP_LOOK || p->step == STEP_VERIFY;
     struct err e = {0};
-    if (!why && looked && !strstr(said, "Power is on") && !strstr(said, "Power is off")) {
-        err_set(&e, -EPROTO, "ipmitool does not say whether the power is on");
+    bool is_locked = false, acts = p->verb != VERB_STATUS && p->verb != VERB_LOOK;
+    if (!why && looked && ipmi_read_chassis(said, &p->is_on, &is_locked, &e) < 0)
+        why = &e;
+    if (!why && is_locked && p->step == STEP_LOOK && acts) {
+        err_set(&e, -EBUSY,
+                "the BMC says that its power interlock is active: its chassis is open, or locked by hand");
         why = &e;
     }
     if (why) {
         power_end(p, NULL, why);
         return;
     }
-    if (looked)
-        p->is_on = strstr(said, "Power is on") != NULL;
     next(p);
 }
 
@@ -86,7 +117,7 @@ static void call(struct power *p, bool changes, const char *const *words)
 
 static void look(struct power *p)
 {
-    static const char *const words[] = {"chassis", "power", "status", NULL};
+    static const char *const words[] = {"chassis", "status", NULL};
     call(p, false, words);
 }
 

@@ -171,8 +171,9 @@ static void on_power(void *arg, const char *answer, const struct err *why)
 {
     struct operation *op = arg;
     op->power = NULL;
-    asked(op->o, op->node, why);
-    end(op, why ? "failed" : "done", why ? why->msg : answer);
+    bool is_held = why && why->code == -EBUSY; /* at the BMC: nothing was done */
+    asked(op->o, op->node, is_held ? NULL : why);
+    end(op, is_held ? "refused" : why ? "failed" : "done", why ? why->msg : answer);
 }
 
 static void on_program(void *arg, char *text, size_t len, const struct err *why)

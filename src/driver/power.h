@@ -101,4 +101,8 @@ void power_settle(struct power *p, power_step_fn *look);
 
 enum { POWER_CALL_S = 20, POWER_SETTLE_MS = 1000, POWER_SETTLE_TRIES = 30 };
 
+/* What `ipmitool chassis status` prints. is_locked: the power interlock is active, and nobody is to switch
+ * it. -EPROTO where it does not say whether the power is on. */
+int ipmi_read_chassis(const char *text, bool *is_on, bool *is_locked, struct err *e);
+
 #endif

@@ -103,6 +103,12 @@ static void begin_to_act(struct power *p)
 
 /* --- what is answered ------------------------------------------------------------------------ */
 
+static const struct err *say_held(const struct redfish *r, struct err *e)
+{
+    err_set(e, -EBUSY, "the BMC says that the system is %s: its power is left alone", r->state.held);
+    return e;
+}
+
 static void take_system(struct power *p, const char *body, size_t len)
 {
     struct redfish *r = p->redfish;
@@ -118,6 +124,8 @@ static void take_system(struct power *p, const char *body, size_t len)
     bool is_there = (p->verb == VERB_ON && p->is_on) || (p->verb == VERB_OFF && !p->is_on);
     if (p->verb == VERB_STATUS || p->verb == VERB_LOOK || is_there)
         power_end(p, p->is_on ? "on" : "off", NULL);
+    else if (*r->state.held)
+        power_end(p, NULL, say_held(r, &e));
     else if (!r->state.allowed && *r->state.action_info)
         ask(p, AT_INFO, "GET", r->state.action_info, NULL);
     else

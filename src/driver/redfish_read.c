@@ -114,12 +114,24 @@ static int take_power(const json_t *o, bool *is_on, struct err *e)
     return err_set(e, -EPROTO, "the BMC says nothing of the power, or \"%.40s\"", power);
 }
 
+/* Its firmware is written, it is tested, or somebody took it aside. "Disabled" is what some say when it is
+ * off. */
+static void take_held(const json_t *o, char out[static 16])
+{
+    static const char *const states[] = {"Updating", "InTest", "Quiesced"};
+    const char *state = json_text(json_object_get(o, "Status"), "State");
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++)
+        if (strcmp(state, states[i]) == 0)
+            snprintf(out, 16, "%s", states[i]);
+}
+
 int redfish_read_system(const char *body, size_t len, struct redfish_system *out, struct err *e)
 {
     CLEANUP_JSON json_t *o = read_object(body, len, e);
     *out = (struct redfish_system){0};
     if (!o || take_power(o, &out->is_on, e) < 0)
         return -EPROTO;
+    take_held(o, out->held);
     const json_t *reset = json_object_get(json_object_get(o, "Actions"), "#ComputerSystem.Reset");
     if (take_link(reset, "target", out->target, e) < 0)
         return err_wrap(e, -EPROTO, "its reset");

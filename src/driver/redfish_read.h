@@ -23,6 +23,7 @@ const char *reset_name(enum reset_type t);
 typedef char redfish_path[REDFISH_PATH_BYTES_MAX + 1];
 
 struct redfish_system {
+    char held[16];            /* the state in which its power is to be left alone: "Updating"; "" for none */
     bool is_on;               /* "PoweringOff" is on, "PoweringOn" is off: neither is there yet */
     redfish_path target;      /* of the action */
     redfish_path action_info; /* "" without */

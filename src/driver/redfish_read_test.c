@@ -109,6 +109,20 @@ static void test_an_error_is_words(void **state)
 }
 
 /* The password goes where a path leads. */
+static void test_a_system_that_is_to_be_left_alone(void **state)
+{
+    (void)state;
+    struct redfish_system s;
+    struct err e;
+#define STATE(word) "{\"PowerState\":\"On\",\"Status\":{\"State\":\"" word "\"}," RESET("") "}"
+    assert_int_equal(redfish_read_system(BODY(STATE("Updating")), &s, &e), 0);
+    assert_string_equal(s.held, "Updating");
+    assert_int_equal(redfish_read_system(BODY(STATE("InTest")), &s, &e), 0);
+    assert_string_equal(s.held, "InTest");
+    assert_int_equal(redfish_read_system(BODY(STATE("Disabled")), &s, &e), 0);
+    assert_string_equal(s.held, "");
+}
+
 static void test_no_path_leads_elsewhere(void **state)
 {
     redfish_path p;
@@ -135,6 +149,7 @@ int main(void)
         cmocka_unit_test(test_action_info),
         cmocka_unit_test(test_tasks),
         cmocka_unit_test(test_an_error_is_words),
+        cmocka_unit_test(test_a_system_that_is_to_be_left_alone),
         cmocka_unit_test(test_no_path_leads_elsewhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -189,7 +189,8 @@ class Driver:
         if not record or done["id"] != record["id"]:
             return False
         was = (record["done"] or {}).get("state")
-        if was not in (None, "begun") or (was == "begun") == (done["state"] in ("begun", "refused")):
+        late = ("begun",) if was else ("done", "unknown")  # as the controller judges
+        if was not in (None, "begun") or done["state"] in late:
             return False
         record["done"] = done
         return True

@@ -40,6 +40,18 @@ def test_reset_is_no_cycle(l):
     assert bmc.log == ["ForceRestart"]
 
 
+def test_a_system_that_is_to_be_left_alone(l):
+    bmc, driver = begin(l, "openbmc")
+    bmc.system["Status"] = {"State": "Updating"}
+    driver.operate("lx01", "power.cycle")
+    assert driver.follow() == {"state": "refused", "id": "7.1",
+                               "text": "the BMC says that the system is Updating: its power is left alone"}
+    assert bmc.log == []
+    assert driver.now("lx01", "status") == (True, "on")
+    bmc.system["Status"] = {"State": "Enabled"}
+    assert driver.now("lx01", "reset") == (True, "on")
+
+
 def test_boot_from_the_network(l):
     bmc, driver = begin(l, "gigabyte", etag=True)
     driver.operate("lx01", "power.netboot")
