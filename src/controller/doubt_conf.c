@@ -6,6 +6,7 @@
 #include "controller/config_internal.h"
 
 #include <errno.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -54,6 +55,36 @@ static void doubt_names(struct config *c, const struct place *p, const struct ho
         return;
     CLEANUP_FREE char *folded = hostlist_fold(strange, n);
     doubt(c, p, "names nodes that are not in NodeSpecConf: ", folded);
+}
+
+static bool has_partition(const struct roster *r, unsigned number)
+{
+    for (size_t i = 0; i < r->n_partitions; i++)
+        if (r->partitions[i].number == number)
+            return true;
+    return false;
+}
+
+/* Number 0 is that of the nodes which name none. */
+static void doubt_partitions(struct config *c)
+{
+    const struct roster *r = &c->roster;
+    const struct place p = {c->path, c->line[SETTING_PARTITION_CONF], config_name(SETTING_PARTITION_CONF),
+                            ""};
+    CLEANUP_FREE const char **names = mem_alloc((r->n + 1) * sizeof *names);
+    for (unsigned number = 1; c->given[SETTING_PARTITION_CONF] && number <= c->number[SETTING_MAX_PARTITION];
+         number++) {
+        CLEANUP_TEXT struct text why = {0};
+        size_t n = 0;
+        for (size_t i = 0; i < r->n && !has_partition(r, number); i++)
+            if (partition_has(&r->nodes[i].spec.partitions, number))
+                names[n++] = r->nodes[i].name;
+        if (n == 0)
+            continue;
+        CLEANUP_FREE char *folded = hostlist_fold(names, n);
+        text_printf(&why, "has no partition %u, which %s gives to ", number, c->text[SETTING_NODE_SPEC_CONF]);
+        doubt(c, &p, why.s, folded);
+    }
 }
 
 /* How many of the configured nodes are in each class. */
@@ -199,6 +230,13 @@ static void doubt_idle(struct config *c)
     }
 }
 
+static void doubt_user(struct config *c)
+{
+    const struct place p = {c->path, c->line[SETTING_SLURM_USER], config_name(SETTING_SLURM_USER), ""};
+    if (c->given[SETTING_SLURM_USER] && !getpwnam(c->text[SETTING_SLURM_USER]))
+        doubt(c, &p, "names a user whom this machine does not know: ", c->text[SETTING_SLURM_USER]);
+}
+
 /* --- BMCs -------------------------------------------------------------------------------------- */
 
 struct bmc_walk {
@@ -320,6 +358,8 @@ void config_doubt(struct config *c)
 {
     doubt_files(c);
     doubt_idle(c);
+    doubt_user(c);
+    doubt_partitions(c);
     doubt_bmcs(c);
     doubt_remedies(c);
     doubt_examinations(c);
