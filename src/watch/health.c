@@ -660,10 +660,10 @@ static void note_faults(struct watch *w, struct mono now, const struct member *m
 {
     for (size_t i = 0; i < v->n_sayings; i++) {
         const struct check *k = check_at(w, v->sayings[i].check);
-        if (k->observe || said_now(w, now, m, v->sayings[i].check) < RESULT_DEGRADED)
+        if (k->observe || said_now(w, now, m, v->sayings[i].check) < RESULT_WARN)
             continue;
         for (size_t n = 0; n < v->sayings[i].n; n++)
-            if (v->sayings[i].findings[n].result >= RESULT_DEGRADED)
+            if (shared_counts(w, k->name, &v->sayings[i].findings[n]))
                 shared_note(w, now, m, k->name, &v->sayings[i].findings[n]);
     }
 }

@@ -458,6 +458,8 @@ unsigned recur_count(const struct member *m, const char *group, bool observe, st
 /* --- shared.c -------------------------------------------------------------------------------- */
 
 struct outbreak;
+/* Whether it counts as a fault of others, too: what takes a node out, and links that are about to. */
+bool shared_counts(const struct watch *w, const char *check, const struct finding *f);
 /* m has this fault now. */
 void shared_note(struct watch *w, struct mono now, const struct member *m, const char *check,
                  const struct finding *f);

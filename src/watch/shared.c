@@ -6,8 +6,14 @@
  * nobody is isolated for it. It is over when few have it still, who are then ill by themselves.
  *
  * Those that were isolated before the others came are out already: they wait, and nothing is done to them.
+ *
+ * A link that is down is a warning for minutes before it counts. Links of enough nodes that go down within
+ * the window have one cause from then on, a switch or a cable between switches, whatever share of all they
+ * are: links do not fail by chance so close together. Nobody is told of it before one of them counts.
  */
 #include "watch/inside.h"
+
+#include "health/argument.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +125,19 @@ static unsigned count_carriers(const struct watch *w, struct mono now, const str
     return n;
 }
 
+/* Whether it waits until what is down has been so for long enough, a warning meanwhile. */
+static bool is_of_links(const struct watch *w, const char *check)
+{
+    size_t i = check_place(w, check);
+    struct argument down;
+    return i != SIZE_MAX && argument_find(check_at(w, i)->probe, "Down", &down);
+}
+
+bool shared_counts(const struct watch *w, const char *check, const struct finding *f)
+{
+    return f->result >= RESULT_DEGRADED || (f->result == RESULT_WARN && is_of_links(w, check));
+}
+
 static unsigned count_runners(const struct watch *w, size_t check, unsigned group)
 {
     unsigned n = 0;
@@ -204,6 +223,8 @@ static bool propose_cause(struct watch *w, const struct outbreak *o, const struc
 
 static void declare(struct watch *w, struct outbreak *o, struct cause *c)
 {
+    if (o->f.result < RESULT_DEGRADED)
+        return; /* the sweep does when one of them counts */
     CLEANUP_FREE char *nodes = carriers_fold(w, o, c);
     c->severity = o->f.result;
     c->dirty = !propose_cause(w, o, c, nodes);
@@ -230,7 +251,7 @@ static bool enough(struct watch *w, struct mono now, const struct outbreak *o, c
     bool known = check != SIZE_MAX || outside_is(w, o->check) || lost_is(w, o->check);
     if (n < w->policy.health.shared || !known)
         return false;
-    if ((uint64_t)n * 100 >= (uint64_t)runners_of(w, o->check, 0) * SHARE_PERCENT)
+    if (is_of_links(w, o->check) || (uint64_t)n * 100 >= (uint64_t)runners_of(w, o->check, 0) * SHARE_PERCENT)
         return true;
     unsigned in_group = count_carriers(w, now, o, SHARING_GROUP, m->spec.group, false);
     return m->spec.group && in_group >= w->policy.health.shared &&
@@ -354,7 +375,7 @@ static bool recovered(const struct watch *w, struct mono now, const struct outbr
         return false;
     const struct saying *s = saying_find(v, i);
     for (size_t k = 0; s && k < s->n; k++)
-        if (s->findings[k].result >= RESULT_DEGRADED &&
+        if (shared_counts(w, o->check, &s->findings[k]) &&
             strcmp(fault_of(o->check, &s->findings[k]), o->fault) == 0)
             return false;
     return true;
@@ -388,7 +409,7 @@ static bool cause_sweep(struct watch *w, struct mono now, struct outbreak *o, st
         return false;
     }
     bool waits = c->told.ns && within(now, c->told, RETELL_S);
-    if (is && is->severity >= o->f.result && (!c->dirty || waits))
+    if (o->f.result < RESULT_DEGRADED || (is && is->severity >= o->f.result && (!c->dirty || waits)))
         return false;
     CLEANUP_FREE char *nodes = carriers_fold(w, o, c);
     c->severity = o->f.result;
