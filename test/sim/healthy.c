@@ -5,10 +5,12 @@
  * Machines that are well, in virtual time, with everything that a data centre does to them: switches that
  * boot, leases that are renewed, logs that are turned over, packages that are upgraded, clocks that are
  * stepped, disks that fill and are cleaned, load, users' programs that crash, file servers that are slow,
- * controllers and agents that begin anew. What each machine would read is judged and steadied by the real
- * code, with the checks that run by default; the real watch and the real records decide what follows, without
- * any brake and without shared causes, which would hide what the defaults do. Between noises nothing changes,
- * and machines are looked at more seldom.
+ * controllers and agents that begin anew; GPUs that work and get warm, links of GPUs and of InfiniBand with
+ * the errors that are usual. What each machine would read is judged and steadied by the real code, with the
+ * checks that run by default and those of the ready-made sets for GPUs and InfiniBand that read what can be
+ * played; the real watch and the real records decide what follows, without any brake and without shared
+ * causes, which would hide what the defaults do. Between noises nothing changes, and machines are looked at
+ * more seldom.
  *
  * Prints what was found by severity. Ends with 1 when a node was isolated, or anything was worse than a
  * warning.
@@ -26,12 +28,14 @@
 #include <string.h>
 
 enum {
-    ITEMS_MAX = 8,
+    ITEMS_MAX = 32,
     RACK = 20,
     CALM_S = 900,
     CALM_EVERY_S = 300,
     COUNTS_S = 5,
     GPUS = 8,
+    PORTS = 2,
+    LINKS = 18,
     NOISES_MAX = 16,
     SWITCH_DAYS = 5,
     DAY_S = 86400
@@ -50,6 +54,9 @@ struct host {
     int64_t storage_until, awake_until;
     int64_t offset_ns;
     unsigned changes, free_percent, zombies;
+    int64_t work_until, begins_until,
+        sweep_until; /* GPUs work; the fabric of InfiniBand comes up; it is swept */
+    uint64_t corrected, replays, crc, power_ns, heat_ns, downed, symbols, discards, congestion;
     struct kernel_log *log;
     uint64_t seq;
     bool silent;
@@ -85,7 +92,82 @@ static int64_t now_s(const struct run *r)
 
 /* --- what a machine reads ----------------------------------------------------------------------- */
 
-static void facts_of(const struct run *r, struct host *m, enum probe probe, struct text *t)
+/* The GPUs are alike, but for the errors, which the first one has. */
+static void gpu_facts(struct run *r, const struct host *m, enum probe probe, struct text *t)
+{
+    bool works = m->work_until > now_s(r);
+    for (int g = 0; g < GPUS; g++) {
+        char gpu[16];
+        unsigned warm = works ? 60 + (unsigned)random_below(r, 24) : 35;
+        bool slows = works && random_below(r, 100) == 0;
+        snprintf(gpu, sizeof gpu, "0000:%02x:00.0", 0x18 + g);
+        switch ((int)probe) {
+        case PROBE_NVIDIA_COUNT: text_printf(t, "pci %s\ngpu %s\n", gpu, gpu); break;
+        case PROBE_NVIDIA_ECC: text_printf(t, "ecc %s %" PRIu64 " 0\n", gpu, g ? 0 : m->corrected); break;
+        case PROBE_NVIDIA_REMAP: text_printf(t, "rows %s 0 0 0\nbanks %s 0\n", gpu, gpu); break;
+        case PROBE_NVIDIA_TEMPERATURE:
+            text_printf(t, "temperature %s %u 90 85 %u 95\n", gpu, warm, warm + 6);
+            break;
+        case PROBE_NVIDIA_SLOWDOWN:
+            text_printf(t, "reasons %s %d\n", gpu, slows ? 0x44 : works ? 4 : 1);
+            break;
+        case PROBE_NVIDIA_POWER:
+            text_printf(t, "violations %s %" PRIu64 " %" PRIu64 " 0 0\n", gpu, m->power_ns, m->heat_ns);
+            break;
+        case PROBE_NVIDIA_CLOCKS:
+            text_printf(t, "clocks %s 1980 1980 2619 2619 %d %d\n", gpu, works ? 1755 : 345, works);
+            break;
+        case PROBE_NVIDIA_PCIE:
+            text_printf(t, "pcie %s %d 5 16 16 %d\nreplays %s %" PRIu64 "\n", gpu, works ? 5 : 1, works, gpu,
+                        g ? 0 : m->replays);
+            break;
+        case PROBE_NVIDIA_NVLINK:
+            text_printf(t, "links %s %d %d\n", gpu, LINKS, LINKS);
+            for (int k = 0; k < LINKS; k++)
+                text_printf(t, "errors %s %d 0 0 %" PRIu64 "\n", gpu, k, g || k ? 0 : m->crc);
+            break;
+        case PROBE_NVIDIA_FABRIC:
+            text_printf(t, "fabric %s %d 0 - -\n", gpu, m->begins_until > now_s(r) ? 2 : 3);
+            break;
+        case PROBE_NVIDIA_PERSISTENCE: text_printf(t, "persistence %s 1\n", gpu); break;
+        case PROBE_NVIDIA_RECOVERY: text_printf(t, "recovery %s 0\n", gpu); break;
+        default: abort();
+        }
+    }
+}
+
+static void port_facts(struct run *r, const struct host *m, enum probe probe, struct text *t)
+{
+    int64_t now = now_s(r);
+    bool down = m->link_until > now, waits = !down && (m->begins_until > now || m->sweep_until > now);
+    for (int p = 0; p < PORTS; p++) {
+        char port[16];
+        snprintf(port, sizeof port, "mlx5_%d/1", p);
+        if (probe == PROBE_IB_DEVICE) {
+            text_printf(t, "file mlx5_%d 1\n", p);
+            continue;
+        }
+        text_printf(t, "port %s InfiniBand %d %d 400000 MT_0838 %s 0x1\n", port,
+                    down    ? 1
+                    : waits ? 2
+                            : 4,
+                    down ? 2 : 5, waits ? "0x0" : "0x2a");
+        if (down || waits)
+            continue; /* the counters of such a port are not read */
+        if (probe == PROBE_IB_CONGESTION)
+            text_printf(t, "counter %s np_cnp_sent %" PRIu64 "\n", port, m->congestion);
+        if (probe == PROBE_IB_FLAP || probe == PROBE_IB_COUNTERS)
+            text_printf(t, "counter %s link_downed %" PRIu64 "\n", port, m->downed);
+        if (probe == PROBE_IB_COUNTERS)
+            text_printf(
+                t,
+                "counter %s symbol_error %" PRIu64 "\ncounter %s port_xmit_discards %" PRIu64
+                "\ncounter %s excessive_buffer_overrun_errors 0\ncounter %s local_link_integrity_errors 0\n",
+                port, m->symbols, port, m->discards, port, port);
+    }
+}
+
+static void facts_of(struct run *r, struct host *m, enum probe probe, struct text *t)
 {
     int64_t now = now_s(r);
     text_add(t, "");
@@ -104,7 +186,12 @@ static void facts_of(const struct run *r, struct host *m, enum probe probe, stru
     case PROBE_ETHERNET:
         text_printf(t, "interface eth0 1 %d 25000 %u\n", m->link_until <= now, m->changes);
         break;
-    default: abort();
+    case PROBE_IB_PORT:
+    case PROBE_IB_FLAP:
+    case PROBE_IB_COUNTERS:
+    case PROBE_IB_CONGESTION:
+    case PROBE_IB_DEVICE: port_facts(r, m, probe, t); break;
+    default: gpu_facts(r, m, probe, t); break;
     }
 }
 
@@ -227,6 +314,10 @@ static void switch_boots(struct run *r, int first)
         struct host *m = &r->hosts[i];
         m->link_until = m->storage_until = lasts(r, i, seconds);
         m->changes += 2 * (unsigned)(1 + random_below(r, 3));
+        m->sweep_until = m->link_until + 10; /* until the subnet manager has seen them */
+        m->downed++;
+        m->symbols += random_below(r, 60);
+        m->discards += random_below(r, 500);
         m->silent_until = alone ? m->silent_until : m->link_until;
         kernel_says(r, i, "mlx5_core 0000:5e:00.0: Port module event: module 0, Cable unplugged");
         kernel_says(r, i, "nfs: server nfs01 not responding, still trying");
@@ -299,9 +390,34 @@ static void storage_is_slow(struct run *r, int i)
         kernel_says(r, i, "INFO: task cp:%" PRIu64 " blocked for more than 120 seconds.", n);
 }
 
+/* They reach their power limit, which is usual, and heat slows one down for a moment. */
+static void gpus_work(struct run *r, int i)
+{
+    struct host *m = &r->hosts[i];
+    m->work_until = lasts(r, i, 300 + (int64_t)random_below(r, 600));
+    m->power_ns += random_below(r, 300) * 1000000000;
+    m->heat_ns += random_below(r, 20) * 1000000000;
+    m->replays += random_below(r, 20);
+    m->congestion += random_below(r, 5000000);
+    m->discards += random_below(r, 2000);
+}
+
+static void link_of_gpus_errs(struct run *r, int i)
+{
+    lasts(r, i, 1);
+    r->hosts[i].crc += 1 + random_below(r, 100);
+}
+
+static void subnet_is_swept(struct run *r, int i)
+{
+    r->hosts[i].sweep_until = lasts(r, i, 5 + (int64_t)random_below(r, 20));
+}
+
 static void bit_flips(struct run *r, int i)
 {
     lasts(r, i, 1);
+    r->hosts[i].corrected += 1 + random_below(r, 20);
+    r->hosts[i].symbols += random_below(r, 20);
     kernel_says(r, i, "mce: [Hardware Error]: Machine check events logged");
     kernel_says(r, i, "[Hardware Error]: Corrected error, no action required.");
 }
@@ -312,6 +428,8 @@ static void node_boots(struct run *r, int i)
     kernel_log_destroy(m->log);
     m->log = kernel_log_create(r->meanings);
     m->changes = 2;
+    m->corrected = m->replays = m->crc = m->power_ns = m->heat_ns = 0;
+    m->begins_until = lasts(r, i, 45);
     m->service_until = lasts(r, i, 60);
     m->unsynced_until = lasts(r, i, 300);
     if (m->silent)
@@ -334,6 +452,9 @@ static const struct noise {
               {"a peak of load", load_peaks, 1},
               {"a program that crashed", program_crashes, 0.2},
               {"slow storage", storage_is_slow, 2},
+              {"work on GPUs", gpus_work, 0.5},
+              {"errors of an NVLink", link_of_gpus_errs, 10},
+              {"a subnet manager that began anew", subnet_is_swept, 5},
               {"a bit that flipped", bit_flips, 30},
               {"a boot", node_boots, 30}};
 
@@ -431,9 +552,43 @@ static void second(struct run *r)
     text_clear(&r->x->log);
 }
 
+/* What the sets have for other tools, and for files that are not played, is left out. */
+static bool is_played(const struct check *c)
+{
+    return c->probe == PROBE_IB_DEVICE ||
+           (c->probe >= PROBE_NVIDIA_COUNT && c->probe <= PROBE_NVIDIA_RECOVERY &&
+            c->probe != PROBE_NVIDIA_IMEX) ||
+           (c->probe >= PROBE_IB_PORT && c->probe <= PROBE_IB_CONGESTION);
+}
+
+static void add_ready(const char *record, struct text *all)
+{
+    struct checks one = {0};
+    if (checks_parse("a set", record, strlen(record), &one, NULL) == 0 && one.n == 1 &&
+        is_played(&one.list[0]))
+        text_printf(all, "%s\n", record);
+    checks_fini(&one);
+}
+
+static void read_checks(struct run *r)
+{
+    struct err e = {0};
+    CLEANUP_TEXT struct text all = {0};
+    text_add(&all, "Include=default\n");
+#define SET(name, what)
+#define READY(set, record, what) add_ready(record, &all);
+#include "health/set.tbl"
+#undef SET
+#undef READY
+    if (checks_parse("the sets", all.s, all.len, &r->checks, &e) < 0 || r->checks.n > ITEMS_MAX) {
+        puts(e.msg);
+        abort();
+    }
+}
+
 static void begin(struct run *r, size_t nodes)
 {
-    checks_default(&r->checks);
+    read_checks(r);
     r->meanings = meanings_read(NULL, NULL);
     r->x = world_create(nodes);
     r->x->policy.health = (struct health_policy){.act = true,

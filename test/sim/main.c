@@ -53,6 +53,19 @@ void sim_fail(struct sim *s, const char *fmt, ...)
     _exit(1);
 }
 
+/* But for those that wait for a person who is not played. */
+static bool alarms_are_over(const struct sim *s, char *why, size_t size)
+{
+    for (size_t i = 0; i < s->n_standing; i++) {
+        const struct told_alarm *a = &s->standing[i];
+        if (a->kind == ALARM_DRIFT || a->kind == ALARM_ROLLOUT || a->kind == ALARM_FINGERPRINT)
+            continue;
+        snprintf(why, size, "the alarm %s %s stands (15)", alarm_name(a->kind), a->subject);
+        return false;
+    }
+    return true;
+}
+
 /* Faults end: within so long everybody is back in service. */
 static void calm_down(struct sim *s)
 {
@@ -62,7 +75,8 @@ static void calm_down(struct sim *s)
     ill_calm(s);
     for (long left = CALM_STEPS; left > 0; left--) {
         sim_step(s);
-        if (left % 10 == 0 && left < CALM_STEPS - SETTLE_STEPS && mend_all_well(s, why, sizeof why))
+        if (left % 10 == 0 && left < CALM_STEPS - SETTLE_STEPS && mend_all_well(s, why, sizeof why) &&
+            alarms_are_over(s, why, sizeof why))
             return;
     }
     sim_fail(s, "faults ended %d s ago, and %s", CALM_STEPS / 10, why);

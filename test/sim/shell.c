@@ -66,9 +66,29 @@ static void notice(void *arg, const char *what, const char *nodes, const char *t
     sim_say(s, "%s %s: %s", what, nodes, text);
 }
 
+/* What begins stood not, and what ends did. */
+static void note_alarm(struct sim *s, const struct alarm *a, bool over)
+{
+    size_t i = 0;
+    while (i < s->n_standing &&
+           (s->standing[i].kind != a->kind || strcmp(s->standing[i].subject, a->subject) != 0))
+        i++;
+    if (over != (i < s->n_standing))
+        sim_fail(s, "the alarm %s %s %s (15)", alarm_name(a->kind), a->subject,
+                 over ? "ends, and none stands" : "begins, and stands already");
+    if (over) {
+        s->standing[i] = s->standing[--s->n_standing];
+    } else if (s->n_standing < STANDING_MAX) {
+        struct told_alarm *new = &s->standing[s->n_standing++];
+        new->kind = a->kind;
+        snprintf(new->subject, sizeof new->subject, "%s", a->subject);
+    }
+}
+
 static void on_alarm(void *arg, const struct alarm *a, const char *over)
 {
     struct sim *s = arg;
+    note_alarm(s, a, over);
     if (over) {
         sim_say(s, "alarm.over %s %s: %s", alarm_name(a->kind), a->subject, over);
         return;
@@ -127,6 +147,7 @@ void shell_start(struct sim *s)
     const struct watch_sink sink = {s, propose, notice, on_alarm};
     s->term++;
     s->leads++;
+    s->n_standing = 0; /* a new leader tells what stands */
     s->claims = 0;
     s->cluster = cluster_create();
     agreed_load(s, s->cluster);

@@ -19,7 +19,7 @@
  *   shell    the controller around the decisions: sessions, shares, proposals (as src/controller does)
  *   agreed   the store, commits that take time, fail, or are durable before anybody hears of them;
  *            and a second, naive opinion of what each command should come to
- *   checks   the invariants, after every step
+ *   checks   the invariants, after every step; each alarm that begins ends by an alarm.over of its own (15)
  *   conform  what nodes are made of, and what follows
  *   ill      what is wrong with nodes, what their checks say of it, the scheduler
  *   repair   who carries out operations, and what people say in a repair
@@ -297,6 +297,13 @@ struct record {
     char *key, *value;
 };
 
+/* An alarm that this controller began and did not end. */
+enum { STANDING_MAX = 512 };
+struct told_alarm {
+    enum alarm_kind kind;
+    char subject[128];
+};
+
 struct sim {
     uint64_t seed, random;
     int64_t now;
@@ -304,6 +311,8 @@ struct sim {
     long step, steps;
     bool verbose;
     int follow; /* a node's number, or -1 */
+    struct told_alarm standing[STANDING_MAX];
+    size_t n_standing;
 
     /* the fleet */
     size_t n;
