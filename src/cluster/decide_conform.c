@@ -187,7 +187,8 @@ bool cluster_drift_drains(const struct cluster *c, const struct member *m, enum 
 {
     if (cluster_excepts(c, m))
         return false;
-    return m->spec.sensitive || (member_class(c, m)->reboot && severity >= SEVERITY_MAJOR);
+    const struct node_class *k = member_class(c, m);
+    return m->spec.sensitive || k->exclude || (k->reboot && severity >= SEVERITY_MAJOR);
 }
 
 /* The member's drift after the finding; class and named are borrowed. */

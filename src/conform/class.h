@@ -49,9 +49,9 @@ struct node_class {
     size_t n_rules;
     struct class_rule *rules;
     /* What follows from drift. */
-    bool exclude;                   /* no new work lands on a drifted node; otherwise it is less preferred */
-    bool reboot;                    /* a major or worse drift asks for a reboot into the image below */
-    bool excepted;                  /* Remediate=no: its nodes are only observed */
+    bool exclude;  /* a drifted node is drained, within the brake; otherwise it is less preferred */
+    bool reboot;   /* a major or worse drift asks for a reboot into the image below */
+    bool excepted; /* Remediate=no: its nodes are only observed */
     char *kernel, *initrd, *params; /* of that image; NULL: the boot parameters are left alone */
     /* What follows for the work on a node that is lost to its user. */
     enum lost_work lost_work;

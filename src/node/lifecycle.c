@@ -180,8 +180,6 @@ bool lifecycle_schedulable(const struct fitness *f, struct text *why)
         because(why, &fit, "less than specified: ", f->shortfall);
     if (f->agreed.admitted && f->liveness == LIVENESS_LIVE && !f->reported)
         because(why, &fit, "has not reported its inventory yet", NULL);
-    if (f->conformance == CONFORMANCE_DRIFTED && f->drift_excludes)
-        because(why, &fit, "drifted: ", f->drift ? f->drift : "");
     if (f->ill)
         because(why, &fit, "health: ", f->health);
     enum lifecycle l = lifecycle_of(&f->agreed);

@@ -80,10 +80,8 @@ struct fitness {
     const char *shortfall; /* what it lacks */
     bool reported;         /* its inventory is known */
     enum conformance conformance;
-    bool drift_excludes; /* drifted, and its class lets no new work land on such */
-    const char *drift;   /* what drifted, in words; NULL without */
-    const char *window;  /* the maintenance window of the scheduler's that it lies in; NULL without */
-    bool comes_up;       /* it came up, and its checks have to pass before it is in service */
+    const char *window; /* the maintenance window of the scheduler's that it lies in; NULL without */
+    bool comes_up;      /* it came up, and its checks have to pass before it is in service */
     const struct elsewhere *elsewhere; /* who else holds it; NULL for nobody */
     bool ill;                          /* it takes no new work for its health */
     char health[192];                  /* what is wrong, and what follows or would follow; "" for nothing */

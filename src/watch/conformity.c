@@ -282,8 +282,7 @@ void row_shortfall(struct watch *w, const struct member *m)
 }
 
 /* As watch_fitness, without words. */
-static bool takes_work(const struct watch *w, const struct member *m, const struct agreed *a,
-                       enum conformance shown)
+static bool takes_work(const struct watch *w, const struct member *m, const struct agreed *a)
 {
     const struct observed *o = &w->seen[m->id];
     const struct fitness f = {.agreed = *a,
@@ -291,8 +290,6 @@ static bool takes_work(const struct watch *w, const struct member *m, const stru
                               .work = watch_work(w, m),
                               .shortfall = w->known[m->id].flags & KNOWN_SHORT ? "short" : NULL,
                               .reported = o->report.json != NULL,
-                              .conformance = shown,
-                              .drift_excludes = class_of(w, m)->exclude,
                               .window = window_of(w, m),
                               .elsewhere = &o->elsewhere[ELSEWHERE_SLURM].is,
                               .comes_up = repair_comes_up(w, m),
@@ -321,11 +318,11 @@ void row_refresh(struct watch *w, const struct member *m)
     r->drifted = shown == CONFORMANCE_DRIFTED;
     r->unproven = shown == CONFORMANCE_UNKNOWN;
     r->repaired = was_repaired(w, m);
-    r->pass = (uint8_t)(!a.listed                      ? PASS_UNLISTED
-                        : !takes_work(w, m, &a, shown) ? PASS_UNSCHEDULABLE
-                        : work == WORK_BUSY            ? PASS_BUSY
-                        : work == WORK_UNKNOWN         ? PASS_WORK_UNKNOWN
-                                                       : PASS_NONE);
+    r->pass = (uint8_t)(!a.listed               ? PASS_UNLISTED
+                        : !takes_work(w, m, &a) ? PASS_UNSCHEDULABLE
+                        : work == WORK_BUSY     ? PASS_BUSY
+                        : work == WORK_UNKNOWN  ? PASS_WORK_UNKNOWN
+                                                : PASS_NONE);
 }
 
 /* --- classes and rollouts -------------------------------------------------------------------- */

@@ -5,8 +5,7 @@
  *
  * The brake: while more than a share of a class drifts at once, something happened to all of them (a
  * package that was pushed, a baseline that was accepted by mistake), and neither are they drained or
- * rebooted nor counted as down. No new work is placed on them where their class says so, and sensitive
- * ones are drained: nobody who works is hurt by that.
+ * rebooted nor counted as down. Sensitive ones are drained all the same, which ends no running work.
  */
 #include "watch/inside.h"
 

@@ -646,6 +646,47 @@ static void test_who_becomes_sensitive_while_drifted_is_held(void **state)
     world_destroy(x);
 }
 
+static const struct class_lines excludes = {"gpu", {{"Nodes", "lx[01-40]"}, {"Drifted", "exclude"}}};
+
+static enum place_pass pass_of(const struct world *x, int i)
+{
+    size_t n;
+    return watch_rows(x->w, &n)[world_node(x, i)->id].pass;
+}
+
+static void test_a_class_that_excludes_drains_until_it_is_right_again(void **state)
+{
+    struct world *x = conformant(30, &excludes, "");
+    world_says(x, 2, 2, MINOR);
+    world_run(x, 12);
+    assert_true(world_held(x, 2, CLAIM_DRIFT));
+    assert_int_equal(pass_of(x, 2), PASS_UNSCHEDULABLE);
+    world_says(x, 2, 2, A);
+    world_run(x, 12);
+    assert_false(world_held(x, 2, CLAIM_DRIFT));
+    assert_int_equal(pass_of(x, 2), PASS_NONE);
+    world_destroy(x);
+}
+
+/* A package that was pushed everywhere takes no cluster out of service. */
+static void test_a_class_that_excludes_is_braked(void **state)
+{
+    struct world *x = conformant(30, &excludes, "lx05");
+    world_says(x, 2, 30, B);
+    world_run(x, 120);
+    for (int i = 2; i <= 30; i++) {
+        assert_int_equal(world_held(x, i, CLAIM_DRIFT),
+                         i == 5); /* who is sensitive is drained all the same */
+        assert_int_equal(pass_of(x, i), i == 5 ? PASS_UNSCHEDULABLE : PASS_NONE);
+    }
+    world_says(x, 4, 30, A);
+    world_run(x, 30);
+    assert_true(world_held(x, 2, CLAIM_DRIFT)); /* they are few now */
+    assert_true(world_held(x, 3, CLAIM_DRIFT));
+    assert_false(world_held(x, 4, CLAIM_DRIFT));
+    world_destroy(x);
+}
+
 static void test_whose_class_asks_for_a_reboot_now_is_held(void **state)
 {
     static const struct class_lines calm = {"gpu", {{"Nodes", "lx[01-40]"}}};
@@ -955,6 +996,8 @@ int main(void)
         cmocka_unit_test(test_a_new_leader_with_another_clock_takes_nobody_down_at_once),
         cmocka_unit_test(test_an_update_has_ten_minutes_to_go_through),
         cmocka_unit_test(test_who_becomes_sensitive_while_drifted_is_held),
+        cmocka_unit_test(test_a_class_that_excludes_drains_until_it_is_right_again),
+        cmocka_unit_test(test_a_class_that_excludes_is_braked),
         cmocka_unit_test(test_whose_class_asks_for_a_reboot_now_is_held),
         cmocka_unit_test(test_drift_that_changes_all_the_time_is_written_down_ever_less_often),
         cmocka_unit_test(test_drift_that_becomes_worse_does_not_wait),

@@ -556,7 +556,6 @@ void watch_fitness(const struct watch *w, struct mono now, const struct member *
         member_claims(m, claims);
     if (o->report.json)
         spec_shortfall(&m->spec, &o->report, shortfall);
-    const struct drift *drift = drift_of(m);
     *f = (struct fitness){.agreed = member_agreed(m),
                           .liveness = o->beat.liveness,
                           .work = watch_work(w, m),
@@ -565,11 +564,9 @@ void watch_fitness(const struct watch *w, struct mono now, const struct member *
                           .shortfall = shortfall->s,
                           .reported = o->report.json != NULL,
                           .conformance = conformity_shown(w, m),
-                          .drift_excludes = class_of(w, m)->exclude,
                           .window = window_of(w, m),
                           .elsewhere = &o->elsewhere[ELSEWHERE_SLURM].is,
-                          .comes_up = repair_comes_up(w, m),
-                          .drift = drift ? drift->named : "found just now"};
+                          .comes_up = repair_comes_up(w, m)};
     health_fitness(w, watch_awake(w, now), m, f);
 }
 

@@ -4,7 +4,7 @@ import os
 import signal
 import time
 
-from fleet import entries, reboot
+from fleet import SWAPPINESS, alike, change, entries, fix, reboot
 from harness import Controller, check, contains, equal, holds, main, wait
 from slurm_ward import (began, calls, cancel, is_drained, job_state, let_exam_end, owner, set_mode, slurm_ward, submit,
                         token, wait_drained, wait_job, wait_released)
@@ -520,6 +520,26 @@ def test_no_node_is_in_service_before_slurm_agrees(world):
     set_mode(world, 'fine')
     c.wait_nodes('it is in service', ['c1'], Lifecycle='available', Schedulable=True)
     check(not is_drained(l, 'c1'), 'c1 is drained')
+
+
+def test_no_job_starts_on_a_drifted_node_of_a_class_that_excludes(world):
+    """Its drain is a claim's like any other, in Slurm too, and goes when the node is right again."""
+    classes = world.write('classes.conf', 'Class=strict Nodes=c[1-9] Drifted=exclude\n')
+    l, c, _ = slurm_ward(world, ClassConf=classes)
+    alike(c, ['c1', 'c2'])
+    change(world, 'c2', SWAPPINESS, '60\n')
+    wait('c2 is drained in Slurm', lambda: is_drained(l, 'c2'))
+    claim = c.get('/v1/nodes/c2')['claims'][0]['id']
+    equal(l.reason('c2'), f'{token(c, claim)}drift by fettled: drifted from baseline strict 1: sysctl.vm.swappiness',
+          'what Slurm shows')
+    job, both = submit(l, 'c2'), submit(l, 'c1,c2')
+    wait('all that is submitted was looked at', lambda: job_state(l, both) == 'PENDING')
+    holds('no work starts there', 3, lambda: job_state(l, job) == job_state(l, both) == 'PENDING')
+    fix(world, 'c2', SWAPPINESS)
+    wait_job(l, job, 'RUNNING')
+    check(not is_drained(l, 'c2'), 'c2 is drained')
+    cancel(l, job)
+    cancel(l, both)
 
 
 def test_a_persons_drain_in_fettle_is_one_in_slurm(world):

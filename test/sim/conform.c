@@ -10,6 +10,8 @@
  *   c  a sensitive node, and one that was overdue, is released by a person alone   check_release
  *   d  who is drifted is recorded in the end, and who is right again is not; a sensitive node that is
  *      drifted is held in the end, whenever it became sensitive                   check_conform
+ *   f  a drifted node of a class that excludes is held in the end, and while most of the class drift, or an
+ *      update rolls, no further one is         check_conform, check_release
  *   e  rows for placing and what is shown say no more than what is proven          check_conform
  */
 #include "sim.h"
@@ -18,6 +20,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MASS_NS INT64_C(12000000000) /* of a mass of drifted nodes: a commit takes 8 s */
 
 enum { PARTS = 3 };
 static const char *const PART_NAMES[PARTS] = {"kernel.release", "nic.count", "package.x"};
@@ -216,6 +220,10 @@ static bool held_by(const struct member *m, enum claim_kind kind)
 
 void conform_note_holds(struct sim *s)
 {
+    for (int gpu = 0; gpu < 2; gpu++) {
+        bool many = mass_drift(s, gpu);
+        s->mass_at[gpu] = !many ? 0 : s->mass_at[gpu] ? s->mass_at[gpu] : s->now;
+    }
     for (size_t i = 0; i < s->n; i++) {
         const struct member *m = cluster_find(s->cluster, s->nodes[i].name);
         s->nodes[i].held_drift = held_by(m, CLAIM_DRIFT);
@@ -229,6 +237,10 @@ void check_release(struct sim *s, const struct job *j)
         const struct fleet_node *n = &s->nodes[i];
         const struct member *m = cluster_find(s->cluster, n->name);
         bool released = n->held_drift && !held_by(m, CLAIM_DRIFT);
+        bool held = !n->held_drift && held_by(m, CLAIM_DRIFT);
+        if (held && !j->sensitive[i] && s->mass_at[is_gpu(s, (int)i)] &&
+            s->now - s->mass_at[is_gpu(s, (int)i)] > MASS_NS)
+            sim_fail(s, "%s is held for its drift while most of its class drift (f)", n->name);
         if (n->held_overdue && !held_by(m, CLAIM_OVERDUE) && j->kind != COMMAND_APPROVE)
             sim_fail(s, "%s was overdue and is released by %s (c)", n->name, command_name(j->kind));
         if (released && (j->sensitive[i] || n->held_overdue) && j->kind != COMMAND_APPROVE)
@@ -261,6 +273,14 @@ static int64_t record_limit(const struct sim *s, int i)
     return span_s(rolls ? 625 : 25).ns + 10 * s->delay_max;
 }
 
+/* Its class keeps drifted nodes from work, and neither a mass of them nor an update stands against it. */
+static bool excludes(const struct sim *s, int i, const struct member *m)
+{
+    const struct baseline *b = baseline_for(s, i);
+    return is_gpu(s, i) && !watch_drift_alarm(s->watch, m->class) &&
+           !(b && b->rollout && rollout_has(b->rollout, s->nodes[i].name));
+}
+
 static void check_progress(struct sim *s, int i, enum conformance is)
 {
     struct fleet_node *n = &s->nodes[i];
@@ -275,12 +295,12 @@ static void check_progress(struct sim *s, int i, enum conformance is)
         n->record_due = 0;
     n->opinion = is;
     n->record_due += calm ? STEP_NS : 0;
-    if (!in_touch || judged_anew || is != CONFORMANCE_DRIFTED || !m->spec.sensitive ||
+    if (!in_touch || judged_anew || is != CONFORMANCE_DRIFTED || !(m->spec.sensitive || excludes(s, i, m)) ||
         held_by(m, CLAIM_DRIFT))
         n->hold_due = 0;
     n->hold_due += calm ? STEP_NS : 0;
     if (n->hold_due > limit && is == CONFORMANCE_DRIFTED)
-        sim_fail(s, "%s is sensitive and drifted for %.1f s and it is not held (d)", n->name,
+        sim_fail(s, "%s is to be held and drifted for %.1f s and it is not held (d, f)", n->name,
                  (double)n->hold_due / 1e9);
     if (n->record_due <= limit)
         return;
@@ -311,8 +331,8 @@ static void check_shown(struct sim *s, int i, const struct member *m, enum confo
         sim_fail(s, "the row of %s says drifted, and it is %s (e)", n->name, conformance_name(is));
     if (recorded && is == CONFORMANCE_UNKNOWN && n->told < 0 && !r->drifted)
         sim_fail(s, "the row of %s does not say drifted, and it is recorded (e)", n->name);
-    if (r->drifted && r->pass == PASS_NONE && is_gpu(s, i))
-        sim_fail(s, "%s takes work and is drifted (e)", n->name);
+    if (r->pass == PASS_NONE && held_by(m, CLAIM_DRIFT))
+        sim_fail(s, "%s takes work and is held for its drift (e)", n->name);
 }
 
 void check_conform(struct sim *s, int i, const struct member *m)

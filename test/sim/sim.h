@@ -352,9 +352,10 @@ struct sim {
     int64_t patience_at;                      /* last time that somebody's patience was changed */
     int64_t store_bad_at, alarm_at;           /* last time that the store failed; that the alarm stood */
     size_t duplicates, refused;               /* notices and refusals so far */
-    int64_t judged_at;                        /* last time that baselines or classes changed */
-    int64_t counted_at;                       /* nodes that were accounted for count again */
-    int64_t wall_at;                          /* last time that the wall clock was set */
+    int64_t mass_at[2]; /* since when most of a class (the second: gpu) drift; 0: they do not */
+    int64_t judged_at;  /* last time that baselines or classes changed */
+    int64_t counted_at; /* nodes that were accounted for count again */
+    int64_t wall_at;    /* last time that the wall clock was set */
 
     /* the store and the opinion */
     struct record *records;
