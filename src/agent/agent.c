@@ -584,10 +584,17 @@ static void compare_clocks(struct agent *a, struct wall controller)
     if (!controller.ns)
         return;
     a->clock_ahead.ns = wall_now().ns - controller.ns;
+    checker_clock(a->checker, controller);
     bool ahead = a->clock_ahead.ns > 0;
     if (llabs(a->clock_ahead.ns) >= span_s(CLOCK_OFF_S).ns)
         log_warn("the clock of this node is %s %s that of the controller: one of them is wrong",
                  span_human((struct span){llabs(a->clock_ahead.ns)}, off), ahead ? "ahead of" : "behind");
+}
+
+/* One that reports to a collector hears the controller's time when it is sent there. */
+static void on_sent_away(void *arg, struct wall controller)
+{
+    compare_clocks(arg, controller);
 }
 
 static void on_welcome(void *arg, const struct body_welcome *w)
@@ -940,7 +947,7 @@ static void start_checks(struct agent *a)
 int agent_start(uv_loop_t *loop, const struct agent_settings *settings, agent_done_fn *done, void *arg,
                 struct agent **out, struct err *e)
 {
-    static const struct uplink_events events = {hello, on_welcome, on_frame, on_lost};
+    static const struct uplink_events events = {hello, on_sent_away, on_welcome, on_frame, on_lost};
     struct address_list controllers = *settings->controllers;
     struct agent *a = mem_alloc(sizeof *a);
     a->loop = loop;

@@ -163,6 +163,17 @@ static int take_waits(const json_t *body, struct body_waits *out, struct err *e)
     return r;
 }
 
+/* The controller's clock; 0 where it is not said. */
+static int take_now(const json_t *body, struct wall *out, struct err *e)
+{
+    uint64_t now_ms = 0;
+    int r = take_number(body, "now_ms", &now_ms, e);
+    if (!r && now_ms > INT64_MAX / 1000000)
+        r = err_set(e, -EINVAL, "\"now_ms\" is too large");
+    *out = (struct wall){r ? 0 : (int64_t)now_ms * 1000000};
+    return r;
+}
+
 int body_read_welcome(const struct frame *f, struct body_welcome *out, struct err *e)
 {
     CLEANUP_JSON json_t *body = read_object(f, e);
@@ -170,17 +181,13 @@ int body_read_welcome(const struct frame *f, struct body_welcome *out, struct er
     out->survey = NULL;
     if (!body)
         return -EINVAL;
-    uint64_t now_ms = 0;
     int r = take_time(body, "interval_ms", BODY_INTERVAL_MS_MAX, &out->has_interval, &out->interval, e);
     if (!r)
         r = take_time(body, "spread_ms", BODY_INTERVAL_MS_MAX, &has_spread, &out->spread, e);
     if (!r)
         r = take_waits(body, &out->waits, e);
     if (!r)
-        r = take_number(body, "now_ms", &now_ms, e);
-    if (!r && now_ms > INT64_MAX / 1000000)
-        r = err_set(e, -EINVAL, "\"now_ms\" is too large");
-    out->now = (struct wall){(int64_t)now_ms * 1000000};
+        r = take_now(body, &out->now, e);
     if (!r)
         r = take_number(body, "term", &out->term, e);
     if (!r)
@@ -254,6 +261,8 @@ int body_read_redirect(const struct frame *f, struct body_redirect *out, struct 
         return -EINVAL;
     const json_t *collector = json_object_get(body, "collector");
     out->to_collector = collector && !json_is_null(collector);
+    if (take_now(body, &out->now, e))
+        return -EINVAL;
     return out->to_collector ? frame_wrap(f, read_collector(collector, &out->collector, e), e) : 0;
 }
 

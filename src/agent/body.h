@@ -80,6 +80,7 @@ struct body_refuse {
 int body_read_refuse(const struct frame *f, struct body_refuse *out, struct err *e);
 
 struct body_redirect {
+    struct wall now; /* the controller's clock; 0: it was not said */
     bool to_collector;
     struct course_collector collector;
 };

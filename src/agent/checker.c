@@ -208,6 +208,7 @@ struct look item_look(struct item *k, struct mono now)
                          .company = {k->nodes, k->rank},
                          .root = k->c->settings.root,
                          .now = now,
+                         .clock = k->c->clock.at.ns ? &k->c->clock : NULL,
                          .memory = k->memory};
 }
 

@@ -46,6 +46,8 @@ const struct checks *checker_checks(const struct checker *c);
 /* Says all, at once: somebody listens who knows nothing. Nothing while there is no list. */
 void checker_tell(struct checker *c);
 
+/* What the controller's clock is now, for checks of this node's. */
+void checker_clock(struct checker *c, struct wall controller);
 /* Whether work runs on the node, as far as is known. Checks that are for idle nodes wait, and end. */
 void checker_idle(struct checker *c, bool idle);
 /* A job begins or ends here: sooner and surer than the node can be read to know. */

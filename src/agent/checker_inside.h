@@ -65,6 +65,7 @@ struct question {
 struct checker {
     uv_loop_t *loop;
     struct checker_settings settings;
+    struct look_clock clock; /* at.ns 0: not known */
     struct checklist list;
     struct item **items; /* as many as list.checks has */
     bool any_list;

@@ -43,6 +43,11 @@ void checker_forget_jobs(struct checker *c)
         free(c->jobs[--c->n_jobs]);
 }
 
+void checker_clock(struct checker *c, struct wall controller)
+{
+    c->clock = (struct look_clock){controller, mono_now()};
+}
+
 void checker_idle(struct checker *c, bool idle)
 {
     bool was_idle = checker_is_idle(c);

@@ -124,6 +124,7 @@ static _Noreturn void be_child(const struct child *c, int fd, pid_t parent, cons
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
         signal(defaults[i], SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_NAME, OOM_CHILD); /* by which the kernel's log names it when it is ended for memory */
     (void)oom_score_set(OOM_ORDINARY, NULL); /* where it may not be, nothing better can be done */
     if (getppid() != parent || !settle(fd, c->kept))
         _exit(1);

@@ -10,6 +10,8 @@
  */
 
 enum { OOM_ORDINARY = 0 };
+/* The name of its children, which health/kernel.tbl tells from the agent's. */
+#define OOM_CHILD "fettle-check"
 
 /* Sets the score of this process; *before (may be NULL) is what it was. -errno with nothing changed: there is
  * no /proc, or the score is below what this process may have. */

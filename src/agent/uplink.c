@@ -114,6 +114,7 @@ static int on_redirect(struct uplink *u, const struct frame *f, struct err *e)
     int r = body_read_redirect(f, &to, e);
     if (r)
         return r;
+    u->events->on_sent_away(u->arg, to.now);
     if (u->hold) {
         u->held = to;
         u->held_any = true;

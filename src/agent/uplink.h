@@ -19,6 +19,8 @@ struct uplink;
 struct uplink_events {
     /* Writes the body of HELLO. */
     void (*hello)(void *arg, struct text *body);
+    /* The controller, whose clock says this (0: it did not say it), sends the agent to somebody else. */
+    void (*on_sent_away)(void *arg, struct wall controller);
     /* Reports are taken from now on. */
     void (*on_welcome)(void *arg, const struct body_welcome *w);
     /* Any frame but WELCOME, REFUSE and REDIRECT, once welcomed. A negative answer closes the link:

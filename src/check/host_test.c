@@ -479,6 +479,22 @@ static void test_dstate(void **state)
     trial_expect(t, "Probe=dstate Looks=3", "ok");
 }
 
+static void test_a_disk_that_hangs(void **state)
+{
+    struct trial *t = *state;
+    add_process(t, 1, "init", 'S', 1);
+    add_process(t, 10, "jbd2/sda1-8", 'D', 100);
+    add_process(t, 11, "jbd2/loop0-8", 'D', 100);
+    trial_expect(t, "Probe=dstate Looks=2", "ok");
+    trial_expect(
+        t, "Probe=dstate Looks=2",
+        "fatal disk sda1: it does not answer: what writes its journal has waited in 2 looks in a row\n"
+        "degraded : 2 processes wait and cannot be interrupted, in 2 looks in a row and more; one is 11 "
+        "jbd2/loop0-8, for 2 looks");
+    add_process(t, 10, "jbd2/sda1-8", 'S', 100);
+    trial_begins(t, "Probe=dstate Looks=2", "degraded : 1 processes");
+}
+
 /* Its time in ticks, of which user space has 100 a second. */
 static void add_kswapd(struct trial *t, const char *name, unsigned parent, unsigned user, unsigned system)
 {
@@ -695,6 +711,7 @@ int main(void)
         IN_TRIAL(test_pids_and_files),
         IN_TRIAL(test_zombies),
         IN_TRIAL(test_dstate),
+        IN_TRIAL(test_a_disk_that_hangs),
         IN_TRIAL(test_kswapd),
         IN_TRIAL(test_pcie_link),
         IN_TRIAL(test_pcie_aer),

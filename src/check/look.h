@@ -65,6 +65,12 @@ struct company {
     unsigned rank;     /* the node's own place in them, from 0 */
 };
 
+/* What the controller's clock was at a moment of this machine's own time. */
+struct look_clock {
+    struct wall controller;
+    struct mono at;
+};
+
 struct look {
     const struct check *check;
     struct company company;
@@ -73,6 +79,7 @@ struct look {
     struct memory *memory;          /* NULL while gathering */
     const struct look_calls *calls; /* NULL: this machine's */
     struct look_shared *shared;     /* NULL: it is gathered alone */
+    const struct look_clock *clock; /* for judging; NULL: not known */
     const char *part;               /* of look_parts, to which gathering is limited; NULL: all */
 };
 

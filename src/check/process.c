@@ -205,6 +205,32 @@ void gather_DSTATE(const struct look *l, struct text *out)
     look_shared_fini(&alone);
 }
 
+/* The disk whose journal this thread of the kernel writes: "jbd2/sda1-8", "xfsaild/nvme0n1p2"; 15 characters
+ * of it. What lies on a server, or on a file, hangs when that does. */
+static bool writes_journal(const char *name, char disk[static 16])
+{
+    static const char *const remote[] = {"loop", "nbd", "rbd"};
+    const char *of = strncmp(name, "jbd2/", 5) == 0      ? name + 5
+                     : strncmp(name, "xfsaild/", 8) == 0 ? name + 8
+                                                         : "";
+    for (size_t i = 0; i < sizeof remote / sizeof remote[0]; i++)
+        if (strncmp(of, remote[i], strlen(remote[i])) == 0)
+            return false;
+    snprintf(disk, 16, "%.*s", (int)(name[0] == 'j' ? strcspn(of, "-") : strlen(of)), of);
+    return *disk;
+}
+
+static void judge_journal(const char *name, int64_t looks, struct verdict *v)
+{
+    char disk[16], device[32];
+    if (!writes_journal(name, disk))
+        return;
+    snprintf(device, sizeof device, "disk %s", disk);
+    verdict_add(v, RESULT_FATAL, device, "disk.hung",
+                "it does not answer: what writes its journal has waited in %" PRId64 " looks in a row",
+                looks);
+}
+
 /* Every process waits so now and then; the same one in each look does not get on. */
 void judge_DSTATE(struct look *l, const char *facts, struct verdict *v)
 {
@@ -223,6 +249,8 @@ void judge_DSTATE(struct look *l, const char *facts, struct verdict *v)
         snprintf(who, sizeof who, "%.20s %.20s", w.w[0], w.w[1]);
         int64_t looks = in_a_row(l, "stuck", who, true);
         stuck += looks >= limit;
+        if (looks >= limit)
+            judge_journal(w.w[2], looks, v);
         if (looks >= limit && looks > longest) {
             longest = looks;
             snprintf(one, sizeof one, "%.20s %.64s", w.w[0], w.w[2]);

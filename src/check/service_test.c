@@ -173,6 +173,27 @@ static void test_time_that_nobody_sets(void **state)
     trial_begins(t, "Probe=time Unsynced=1h", "warn clock: the kernel says that it is not synchronised");
 }
 
+/* An hour wrong and not synchronised is no warning, whatever the kernel estimates. */
+static void test_time_of_the_controller(void **state)
+{
+    struct trial *t = *state;
+    struct timex clock = {.status = STA_UNSYNC, .time = {.tv_sec = 1800003600}};
+    struct look_calls calls = {.arg = &clock, .clock = clock_of_test};
+    const struct look_clock controller = {{INT64_C(1800000000) * 1000000000}, {(t->now_s + 60) * 1000000000}};
+    t->calls = &calls;
+    t->clock = &controller;
+    trial_expect(
+        t, "Probe=time",
+        "fatal clock: 1h00m ahead of the controller's, and the kernel says that it is not synchronised");
+    clock.time.tv_sec = 1800000060 + 5;
+    trial_begins(t, "Probe=time", "warn clock: the kernel says that it is not synchronised");
+    clock.status = 0;
+    clock.time.tv_sec = 1800000120 - 7200;
+    trial_expect(t, "Probe=time", "warn clock: 2h00m behind the controller's: one of them is wrong");
+    clock.time.tv_sec = 1800000180;
+    trial_expect(t, "Probe=time", "ok");
+}
+
 static void test_time_of_this_machine(void **state)
 {
     const char *said = trial_look(*state, "Probe=time");
@@ -250,6 +271,7 @@ int main(void)
         IN_TRIAL(test_plugin_in_time),
         IN_TRIAL(test_time),
         IN_TRIAL(test_time_that_nobody_sets),
+        IN_TRIAL(test_time_of_the_controller),
         IN_TRIAL(test_time_of_this_machine),
         IN_TRIAL(test_certificate_files),
         IN_TRIAL(test_certificates),

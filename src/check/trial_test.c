@@ -60,6 +60,7 @@ static void look(struct trial *t, const char *record, const char *facts)
                      .now = {t->now_s * 1000000000},
                      .memory = t->memory,
                      .calls = t->calls,
+                     .clock = t->clock,
                      .shared = t->shared};
     if (facts)
         look_judge(&l, facts, &v);

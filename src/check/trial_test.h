@@ -15,6 +15,7 @@ struct trial {
     struct memory *memory;
     int64_t now_s; /* of the last look; 60 s later each time */
     const struct look_calls *calls;
+    const struct look_clock *clock;
     struct look_shared *shared;
     struct text said;
 };

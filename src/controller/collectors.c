@@ -317,8 +317,8 @@ bool collectors_redirect(struct session *s, uint64_t instance)
     watch_excuse(a->with.watch, now, time_to_regain(a, now, 0), s->member); /* it is alive, and on its way */
     CLEANUP_FREE char *host = host_of(to->peer);
     session_send(s, FRAME_REDIRECT,
-                 json_pack("{s:{s:s,s:s,s:i}}", "collector", "name", collector->name, "host", host, "port",
-                           (int)to->port));
+                 json_pack("{s:{s:s,s:s,s:i},s:I}", "collector", "name", collector->name, "host", host,
+                           "port", (int)to->port, "now_ms", (json_int_t)(wall_now().ns / 1000000)));
     peer_close(s->peer);
     return true;
 }

@@ -33,13 +33,15 @@ def test_a_controller_whose_clock_was_set_back(world):
 
 def test_a_node_whose_clock_is_ahead(world):
     """It is let in and named. Its certificate has expired by its own clock alone, and is not asked for anew."""
-    c = Controller(world, 'Name=n1\n', **CALM)
+    c = Controller(world, 'Name=n1\n', CheckConf=world.write('checks.conf', 'Check=time\n'), **CALM)
     agent = Agent(world, c, 'n1', start=False)
     events = Events(c)
     agent.process = world.start('agent', [program('fettle-agent'), '-D', agent.home, '-p', '0'], env=skewed(365 * DAY))
     c.wait_nodes('it is heard', ['n1'], State='IDLE')
     said = events.wait('node.clock', nodes='n1')['text']
     check(re.search('36[45]d[0-9h]* ahead of', said), said)
+    wait('it is a fatal finding, for nobody keeps it', lambda: c.node('n1')['Health'] == 'fatal')
+    contains(c.fettle('check', 'show', 'n1'), "the controller's, and the kernel says that it is not synchronised", 'why')
     wait('the agent says so', lambda: re.search('36[45]d[0-9h]* ahead of that of the controller', agent.process.log()))
     before = len(c.log_lines('node.clock'))
     with open(agent.certificate()[0], encoding='utf-8') as f:
