@@ -58,7 +58,8 @@ void scheduler_wanted(const struct member *m, struct slurm_want *out)
 {
     const struct claim *claim = m->listed ? find_claim(m) : NULL;
     const struct repair *r = member_repair(m);
-    *out = (struct slurm_want){0};
+    const struct drift *drift = m->past ? m->past->drift : NULL;
+    *out = (struct slurm_want){.avoid = m->listed && drift && drift->state != DRIFT_REMEDIED};
     if (!claim)
         return;
     out->drain = true;

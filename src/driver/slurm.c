@@ -82,7 +82,7 @@ bool node_ask(struct slurm *s, struct node *n)
     s->sink.wanted(s->sink.arg, n->name, &w);
     bool is_other = w.drain != n->want.drain || w.reserve != n->want.reserve || w.own != n->want.own ||
                     strcmp(w.claim, n->want.claim) != 0 || strcmp(w.reason, n->want.reason) != 0;
-    n->want = w;
+    n->want = w; /* avoid is looked at when the node is read next */
     if (is_other)
         node_open(s, n);
     return is_other;
@@ -272,7 +272,7 @@ void slurm_turn(struct slurm *s)
     say_again(s, now);
     if (!s->has_read || now.ns >= s->due.ns)
         reading_all(s);
-    else if (!reading_some(s, now))
+    else if (!reading_some(s, now) && !preferring_next(s, now))
         sleep_on(s);
 }
 

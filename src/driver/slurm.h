@@ -46,6 +46,7 @@ struct slurm_want {
     char reason[200]; /* "[node_problem] xid.79 gpu 0000:9b:00: GPU has fallen off the bus"; printable, no
                          quotes */
     bool own;         /* Fettle's own decision: in somebody's maintenance window it waits */
+    bool avoid;       /* others are to be preferred to it: its weight in Slurm is larger */
     bool reserve;     /* the reservation suspicious-node-NAME.OWNER is to keep other work out; the node is not
                          drained then, or nothing could run in it */
 };

@@ -16,6 +16,7 @@
  *
  *   slurm.c          turns: who reads or writes next; the nodes, and which are open; calls; what is told
  *   slurm_reading.c  readings: of all nodes, in slices; between them of some, by name
+ *   slurm_preferring.c  which nodes Slurm takes rather than others
  *   slurm_writing.c  what follows of a node that was read: a note in its record, or a write
  *
  * Decisions, what scontrol prints and its runs have headers of their own.
@@ -39,10 +40,12 @@ struct node {
     enum slurm_act act, tried; /* what is to be done; what was done last */
     unsigned tries;            /* how often without success */
     struct mono not_before;
-    bool is_marked;    /* wants may have changed */
-    bool was_seen;     /* in the reading before */
-    bool is_changed;   /* something else is wanted since it was read */
-    bool is_written;   /* since it was read */
+    bool is_avoid_due;    /* Slurm prefers it otherwise than wanted, as last read */
+    struct mono avoid_at; /* and is not told before */
+    bool is_marked;       /* wants may have changed */
+    bool was_seen;        /* in the reading before */
+    bool is_changed;      /* something else is wanted since it was read */
+    bool is_written;      /* since it was read */
     bool is_inherited; /* its record is of a driver before this one, and the log was not looked at for it */
     bool is_lost_now;  /* by our last write: what was lost is put back as soon as the record says so */
     bool is_kept;    /* of the batch: it was read by name, and right before a write, the same follows of it */
@@ -148,5 +151,12 @@ struct mono writing_time(const struct slurm *s, const struct node *n); /* when i
 bool writing_may(const struct slurm *s, const struct node *n, struct mono now);
 /* Writes what is most urgent; whether there was anything that may be written now. */
 bool writing_next(struct slurm *s, struct mono now);
+
+/* --- slurm_preferring.c ---------------------------------------------------------------------- */
+
+/* Of a line of a reading, when it is known what is wanted of the node. */
+void preferring_look(struct slurm *s, struct node *n, const struct slurm_line *l);
+/* Tells Slurm whom to prefer to whom; whether there was anything to be told. */
+bool preferring_next(struct slurm *s, struct mono now);
 
 #endif

@@ -215,6 +215,21 @@ static char *free_text(char *s)
     return first;
 }
 
+/* The value of a key in front of what people write; "" where it is not, or stands twice. */
+static char *find_value(char *line, const char *key)
+{
+    char *end = free_text(line), *at = strstr(line, key);
+    if (!at || at >= end)
+        return end + strlen(end);
+    char *again = strstr(at + 1, key);
+    return again && again < end ? end + strlen(end) : at + strlen(key);
+}
+
+static char *none_for_null(char *value)
+{
+    return strcmp(value, "(null)") == 0 ? value + strlen(value) : value;
+}
+
 static const char name_key[] = "NodeName=", state_key[] = " State=", reason_key[] = " Reason=";
 
 static int read_node(char *line, struct slurm_line *out, struct err *e)
@@ -226,8 +241,13 @@ static int read_node(char *line, struct slurm_line *out, struct err *e)
         return err_set(e, -EPROTO, "scontrol's answer has a node without name or state: %.60s", line);
     char *reason = strstr(state, reason_key), *again = strstr(state + 1, state_key);
     bool is_twice = again && again < free_text(state);
+    char *available = find_value(line, " AvailableFeatures="), *active = find_value(line, " ActiveFeatures="),
+         *weight = find_value(line, " Weight=");
     out->reason = out->by = "";
     out->set_at = (struct wall){0};
+    out->available = none_for_null(cut_value(available));
+    out->active = none_for_null(cut_value(active));
+    out->weight = cut_value(weight);
     if (reason)
         read_reason(reason + sizeof reason_key - 1, out);
     out->name = cut_value(name);

@@ -54,6 +54,8 @@ struct slurm_line {
     struct slurm_state state;
     const char *state_text, *reason, *by; /* "" for none; the reason without "[by@time]" */
     struct wall set_at;                   /* that time; ns 0: none is there */
+    const char *available, *active; /* features, with commas between; "" for none. Not kept with a row */
+    const char *weight;             /* likewise; "" where scontrol does not say it */
 };
 
 struct slurm_lines {

@@ -127,7 +127,7 @@ static bool is_settled(const struct node *n)
 {
     return n->line && !n->is_asked && n->act == ACT_NOTHING && n->record.state == RECORD_NONE &&
            !node_is_wanted(n) && !n->said && !n->is_marked && !n->is_changed && !n->is_written && !n->tries &&
-           n->guard != GUARD_OURS;
+           !n->is_avoid_due && n->guard != GUARD_OURS;
 }
 
 /* Its reading is over: it is told, and what follows of it is planned. */
@@ -415,6 +415,7 @@ static void take_line(struct slurm *s, const struct slurm_line *l)
     if (is_twin)
         n->row.state = (struct slurm_state){0};
     node_ask(s, n);
+    preferring_look(s, n, l);
 }
 
 static void take_missing(struct slurm *s)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Repairs in a real Slurm with real jobs: who is drained, when the repair goes on, what a person may do meanwhile."""
 import os
+import re
 import signal
 import time
 
@@ -540,6 +541,30 @@ def test_no_job_starts_on_a_drifted_node_of_a_class_that_excludes(world):
     check(not is_drained(l, 'c2'), 'c2 is drained')
     cancel(l, job)
     cancel(l, both)
+
+
+def shown(l, node):
+    """Its weight and its features."""
+    said = l.run('scontrol', '-o', 'show', 'node', node)
+    return re.search(r' Weight=(\S*)', said).group(1), re.search(r' AvailableFeatures=(\S*)', said).group(1)
+
+
+def test_slurm_prefers_others_to_a_drifted_node(world):
+    """Where its class only avoids it. What people wrote beside it stays, also a weight of theirs."""
+    l, c, _ = slurm_ward(world)
+    alike(c, ['c1', 'c2'])
+    l.scontrol('update', 'NodeName=c2', 'AvailableFeatures=ib,big', 'ActiveFeatures=ib', 'Weight=5')
+    for n in ('c1', 'c2'):
+        change(world, n, SWAPPINESS, '60\n')
+    wait('Slurm has both weights', lambda: (shown(l, 'c1')[0], shown(l, 'c2')) ==
+         ('1001', ('1005', 'ib,big,fettle_avoid_5')))
+    check(not is_drained(l, 'c2'), 'c2 is drained')
+    l.scontrol('update', 'NodeName=c1', 'Weight=77')
+    for n in ('c1', 'c2'):
+        fix(world, n, SWAPPINESS)
+    wait('all is as it was', lambda: (shown(l, 'c1'), shown(l, 'c2')) == (('77', '(null)'), ('5', 'ib,big')))
+    writes = calls(world, 'Weight=') + calls(world, 'AvailableFeatures=')
+    holds('nothing more is written', 3, lambda: calls(world, 'Weight=') + calls(world, 'AvailableFeatures=') == writes)
 
 
 def test_a_persons_drain_in_fettle_is_one_in_slurm(world):
