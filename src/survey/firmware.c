@@ -3,6 +3,7 @@
 #include "survey/part.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,6 +12,18 @@
 struct member {
     const char *file, *name;
 };
+
+/* A file that is there and empty says that nobody filled the field in: of two such boards it is not known
+ * whether they are the same. */
+static void read_member(int dir, const struct member *m, struct notes *n)
+{
+    CLEANUP_NOTES struct notes one = {0};
+    notes_text(&one, dir, m->file, "%s", m->name);
+    if (one.list[0].state == COMPONENT_ABSENT && faccessat(dir, m->file, F_OK, 0) == 0)
+        notes_unknown(n, "it is empty", "%s", m->name);
+    else
+        notes_take(n, one.list[0].name, one.list[0].state, one.list[0].value);
+}
 
 static void read_dmi(const struct reading *r, struct notes *n, const struct member *members, size_t count,
                      const char *prefix)
@@ -24,7 +37,7 @@ static void read_dmi(const struct reading *r, struct notes *n, const struct memb
         if (dir < 0)
             notes_absent(n, "%s", members[i].name);
         else
-            notes_text(n, dir, members[i].file, "%s", members[i].name);
+            read_member(dir, &members[i], n);
     }
 }
 
@@ -53,6 +66,16 @@ static const struct member BMC_MEMBERS[] = {{"firmware_revision", "bmc.firmware"
                                             {"product_id", "bmc.product"}};
 enum { BMC_MEMBERS_N = sizeof BMC_MEMBERS / sizeof *BMC_MEMBERS };
 
+/* The firmware says that there is one: ACPI by its device, SMBIOS by a structure of type 38. */
+static bool has_bmc(int root)
+{
+    static const char *const signs[] = {"sys/bus/acpi/devices/IPI0001:00", "sys/firmware/dmi/entries/38-0"};
+    for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
+        if (faccessat(root, signs[i], F_OK, 0) == 0)
+            return true;
+    return false;
+}
+
 /* The driver may ask the controller for each of them, which may be busy starting. */
 static void say_bmc(void *root)
 {
@@ -80,6 +103,9 @@ void bmc_read(const struct reading *r, struct notes *n)
     for (size_t i = 0; i < BMC_MEMBERS_N; i++) {
         if (there)
             notes_expect(n, &said, BMC_MEMBERS[i].name, why.msg, "%s", BMC_MEMBERS[i].name);
+        else if (has_bmc(root))
+            notes_unknown(n, "there is one, and the kernel's IPMI driver is not loaded", "%s",
+                          BMC_MEMBERS[i].name);
         else
             notes_absent(n, "%s", BMC_MEMBERS[i].name);
     }

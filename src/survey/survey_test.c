@@ -177,6 +177,22 @@ static void a_file_that_cannot_be_read_is_unknown(void **state)
     machine_expect(t, "bios.date", "09/30/2024");
 }
 
+/* Two boards of which nobody says anything are not the same for that. */
+static void an_empty_field_of_the_firmware_is_unknown(void **state)
+{
+    tree_add(*state, "sys/class/dmi/id/board_version", " \n");
+    machine_expect(*state, "board.version", "? it is empty");
+    machine_expect(*state, "board.vendor", "-");
+}
+
+static void a_bmc_without_its_driver_is_unknown(void **state)
+{
+    tree_add(*state, "sys/class/dmi/id/board_name", "x\n");
+    machine_expect(*state, "bmc.firmware", "-");
+    tree_add(*state, "sys/bus/acpi/devices/IPI0001:00/hid", "IPI0001\n");
+    machine_expect(*state, "bmc.firmware", "? there is one, and the kernel's IPMI driver is not loaded");
+}
+
 static void text_that_is_none_is_unknown(void **state)
 {
     machine_add(*state, "gpu.tree");
@@ -637,6 +653,8 @@ int main(void)
         IN_TREE(a_gpu_node_is_read),
         IN_TREE(an_amd_node_is_read),
         IN_TREE(a_bare_machine_is_read),
+        IN_TREE(an_empty_field_of_the_firmware_is_unknown),
+        IN_TREE(a_bmc_without_its_driver_is_unknown),
         IN_TREE(nothing_at_all_is_unknown_not_absent),
         cmocka_unit_test(a_root_that_is_none_is_an_error),
         IN_TREE(two_readings_are_equal),
