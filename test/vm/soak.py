@@ -22,7 +22,7 @@ from lab import BUILD, Lab, missing
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LANES = 3
 FOUND_S = 90  # a fault that nothing has said a word of by then was not found
-BACK_S = 900  # a node that is not back by then does not come back by itself
+BACK_S = 600  # a node that is not back by then does not come back by itself
 OUTSIDE_S = 50  # how long a fault stands that only somebody outside can mend
 QUIET_S = 45  # a node that went on working for so long after a fault was told is left in service
 
@@ -103,8 +103,8 @@ class Trial:
         limit = time.monotonic() + within
         while time.monotonic() < limit:
             serves, _ = self.look()
-            if serves:
-                return True
+            if serves and self.lab.get(f'/v1/nodes/{self.machine.name}')['node']['Work'] == 'idle':
+                return True  # and has said so
             if self.step(self.health()) == 'queue':
                 self.lab.fettle('queue', 'resolve', self.machine.name, '--reason', 'mended by hand', capture_output=True)
             time.sleep(2)
@@ -177,7 +177,8 @@ def machine_words():
     with open('/proc/cpuinfo', encoding='utf-8') as f:
         model = next((line.split(':')[1].strip() for line in f if line.startswith('model name')), platform.machine())
     qemu = subprocess.run(['qemu-system-x86_64', '--version'], capture_output=True, text=True, check=True).stdout.split()[3]
-    return f'{model}, {os.cpu_count()} cores, Linux {platform.release()}; QEMU {qemu} without KVM'
+    kernel = platform.release().partition('-')[0]
+    return f'{model}, {os.cpu_count()} cores, Linux {kernel}; QEMU {qemu} without KVM'
 
 
 def write(results):
@@ -220,6 +221,7 @@ def main(words):
         machines = lab.up(LANES)
         for m in machines:
             lab.wait(m.name, 'Lifecycle=available', 600)
+            lab.wait(m.name, 'Work=idle', 60)
         lanes = [threading.Thread(target=lane, args=(lab, m, waiting, results, lock)) for m in machines]
         for t in lanes:
             t.start()
