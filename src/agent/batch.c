@@ -18,6 +18,7 @@ static bool is_heard(const struct ledger *l, const struct row *r)
 struct part {
     struct ledger *l;
     uint16_t port;
+    struct mono now;
     ledger_emit_fn *emit;
     void *arg;
     char *heard;
@@ -115,7 +116,11 @@ static void add_state(struct part *p, struct row *r)
     add_word(&one, "version", r->version);
     if (r->hash[0])
         add_word(&one, "inventory", r->hash);
-    text_add(&one, r->gone ? ",\"gone\":true}" : "}");
+    if (r->gone)
+        text_add(&one, ",\"gone\":true");
+    if (r->gone && r->beat.ns)
+        text_printf(&one, ",\"ago_ms\":%" PRId64, span_to_ms(row_silence(r, p->now)));
+    text_add_char(&one, '}');
     part_add(p, "changed", &one);
     r->changed = r->gone = false;
 }
@@ -222,9 +227,24 @@ bool ledger_batch_components(struct ledger *l, uint16_t port, ledger_emit_fn *em
     return false;
 }
 
-void ledger_batch_news(struct ledger *l, uint16_t port, ledger_emit_fn *emit, void *arg)
+void ledger_batch_missed(struct ledger *l, uint16_t port, ledger_emit_fn *emit, void *arg)
 {
     struct part p = {.l = l, .port = port, .emit = emit, .arg = arg};
+    for (struct row *r = l->rows; r; r = r->hh.next) {
+        if (!r->misses)
+            continue;
+        CLEANUP_TEXT struct text one = {0};
+        text_printf(&one, "{\"name\":\"%s\",\"ago_ms\":%" PRId64 "}", r->name, span_to_ms(r->ago));
+        part_add(&p, "missed", &one);
+        r->misses = false;
+    }
+    part_end(&p);
+    text_fini(&p.body);
+}
+
+void ledger_batch_news(struct ledger *l, struct mono now, uint16_t port, ledger_emit_fn *emit, void *arg)
+{
+    struct part p = {.l = l, .now = now, .port = port, .emit = emit, .arg = arg};
     add_news(&p);
     part_end(&p);
     text_fini(&p.body);
@@ -232,7 +252,7 @@ void ledger_batch_news(struct ledger *l, uint16_t port, ledger_emit_fn *emit, vo
 
 void ledger_batch(struct ledger *l, struct mono now, uint16_t port, ledger_emit_fn *emit, void *arg)
 {
-    struct part p = {.l = l, .port = port, .emit = emit, .arg = arg};
+    struct part p = {.l = l, .now = now, .port = port, .emit = emit, .arg = arg};
     add_heard(&p);
     add_news(&p);
     if (!p.body.len && !p.written)

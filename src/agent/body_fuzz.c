@@ -47,6 +47,9 @@ static void fold(const struct frame *hello, const struct frame *f)
         while (ledger_batch_components(l, 6120, emit, NULL))
             ;
         ledger_batch(l, (struct mono){3}, 6120, emit, NULL);
+        struct mono next;
+        (void)ledger_find_missed(l, (struct mono){INT64_C(3600) * 1000000000}, &next);
+        ledger_batch_missed(l, 6120, emit, NULL);
     }
     free(beat.work);
     free(inventory.members);

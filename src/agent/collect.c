@@ -46,7 +46,7 @@ struct link {
 
 struct collect {
     uv_loop_t *loop;
-    uv_timer_t batch, news, sweep, away;
+    uv_timer_t batch, news, sweep, away, missed;
     int handles;
     struct uplink *uplink;
     const char *name, *instance;
@@ -177,7 +177,7 @@ static void on_news(uv_timer_t *timer)
     if (!c->up || !c->ledger)
         return;
     if (ledger_has_news(c->ledger))
-        ledger_batch_news(c->ledger, listener_port(c->listener), emit, c);
+        ledger_batch_news(c->ledger, mono_now(), listener_port(c->listener), emit, c);
     send_components(c);
     ask(c);
 }
@@ -188,6 +188,27 @@ static void on_batch(uv_timer_t *timer)
     flush(c);
     if (c->up && c->ledger && !uv_is_active((uv_handle_t *)timer))
         arm_batch(c);
+}
+
+/* The controller is told of nodes that are not heard any more in the turn after they were found: when this
+ * process stood still, what they sent meanwhile is read first. */
+static void on_missed(uv_timer_t *timer)
+{
+    struct collect *c = timer->data;
+    struct mono now = mono_now(), next;
+    if (c->up)
+        ledger_batch_missed(c->ledger, listener_port(c->listener), emit, c);
+    if (ledger_find_missed(c->ledger, now, &next))
+        next = mono_add(now, span_ms(NEWS_MS));
+    if (next.ns < INT64_MAX)
+        uv_timer_start(timer, on_missed, next.ns > now.ns ? (uint64_t)span_to_ms(mono_sub(next, now)) + 1 : 1,
+                       0);
+}
+
+static void await_missed(struct collect *c)
+{
+    if (!uv_is_active((uv_handle_t *)&c->missed))
+        uv_timer_start(&c->missed, on_missed, NEWS_MS, 0);
 }
 
 /* The link is no more the one of its name; its end is no news. */
@@ -277,9 +298,11 @@ static int on_heartbeat(struct link *k, const struct frame *f, struct err *e)
 {
     struct body_heartbeat h;
     int r = body_read_heartbeat(f, &h, e);
-    if (!r && ledger_heartbeat(k->c->ledger, mono_now(), k->name, &h))
+    bool counts = !r && ledger_heartbeat(k->c->ledger, mono_now(), k->name, &h);
+    if (counts) {
         k->last = mono_now();
-    else if (!r)
+        await_missed(k->c);
+    } else if (!r)
         log_debug(LOG_COLLECT, "%s: a heartbeat that is not new was dropped", k->name);
     free(h.work);
     if (!r)
@@ -513,7 +536,7 @@ static int begin(struct collect *c, struct err *e)
     if (r)
         return r;
     c->ledger = ledger_create(c->name, c->instance);
-    ledger_interval(c->ledger, c->interval, c->waits.hold);
+    ledger_interval(c->ledger, c->interval, c->waits.hold, c->waits.silent);
     c->swept = mono_now();
     uv_timer_start(&c->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
     log_info("collects on port %u", listener_port(c->listener));
@@ -603,7 +626,7 @@ void collect_settings(struct collect *c, const struct span *interval, const stru
     }
     if (!c->ledger)
         return;
-    ledger_interval(c->ledger, c->interval, c->waits.hold);
+    ledger_interval(c->ledger, c->interval, c->waits.hold, c->waits.silent);
     DL_FOREACH (c->links, k)
         if (k->name[0])
             send_settings(k, true);
@@ -621,6 +644,7 @@ void collect_stop(struct collect *c)
     uv_timer_stop(&c->news);
     uv_timer_stop(&c->sweep);
     uv_timer_stop(&c->away);
+    uv_timer_stop(&c->missed);
     send_away(c);
     struct link *k;
     DL_FOREACH (c->links, k)
@@ -696,13 +720,13 @@ struct collect *collect_create(uv_loop_t *loop, struct uplink *uplink, const cha
                                int wanted_port)
 {
     struct collect *c = mem_alloc(sizeof *c);
-    uv_timer_t *const timers[] = {&c->batch, &c->news, &c->sweep, &c->away};
+    uv_timer_t *const timers[] = {&c->batch, &c->news, &c->sweep, &c->away, &c->missed};
     c->loop = loop;
     c->uplink = uplink;
     c->name = name;
     c->instance = instance;
     c->wanted_port = wanted_port;
-    for (; c->handles < 4; c->handles++) {
+    for (; c->handles < (int)(sizeof timers / sizeof timers[0]); c->handles++) {
         uv_timer_init(loop, timers[c->handles]);
         timers[c->handles]->data = c;
     }
@@ -718,5 +742,6 @@ void collect_destroy(struct collect *c)
     uv_close((uv_handle_t *)&c->batch, on_handle_closed);
     uv_close((uv_handle_t *)&c->news, on_handle_closed);
     uv_close((uv_handle_t *)&c->sweep, on_handle_closed);
+    uv_close((uv_handle_t *)&c->missed, on_handle_closed);
     uv_close((uv_handle_t *)&c->away, on_handle_closed);
 }

@@ -105,8 +105,18 @@ static struct row *add(struct ledger *l, const char *name)
     return r;
 }
 
+static void wait_for(struct ledger *l, struct row *r, int waits)
+{
+    if (r->waits != WAITS_NOT)
+        DL_DELETE(l->waiting[r->waits - WAITS_MISSED], r);
+    r->waits = waits;
+    if (r->waits != WAITS_NOT)
+        DL_APPEND(l->waiting[r->waits - WAITS_MISSED], r);
+}
+
 static void remove_row(struct ledger *l, struct row *r)
 {
+    wait_for(l, r, WAITS_NOT);
     row_set_heard(l, r, true);
     forget_asked(r);
     set_wanted(&r->inventory, false);
@@ -121,7 +131,7 @@ static void remove_row(struct ledger *l, struct row *r)
 struct ledger *ledger_create(const char *self, const char *instance)
 {
     struct ledger *l = mem_alloc(sizeof *l);
-    ledger_interval(l, PATIENCE, (struct span){0});
+    ledger_interval(l, PATIENCE, (struct span){0}, (struct span){0});
     l->inventories.asked_max = LEDGER_ASKED_MAX;
     l->lists.asked_max = LEDGER_COMPONENTS_ASKED_MAX;
     l->self = add(l, self);
@@ -160,8 +170,9 @@ void ledger_share(struct ledger *l, struct mono now, uint64_t epoch, const struc
     l->began = true;
 }
 
-void ledger_interval(struct ledger *l, struct span interval, struct span hold)
+void ledger_interval(struct ledger *l, struct span interval, struct span hold, struct span silent)
 {
+    l->silent = silent;
     l->interval = interval.ns > 0 ? interval : PATIENCE;
     l->hold = hold.ns > 0 ? hold : (struct span){l->interval.ns + l->interval.ns / 2};
 }
@@ -252,7 +263,9 @@ bool ledger_heartbeat(struct ledger *l, struct mono now, const char *name, struc
         return false;
     r->seq = h->seq;
     r->uptime_s = h->uptime_s;
-    r->last = now;
+    r->last = r->beat = now;
+    r->misses = false;
+    wait_for(l, r, WAITS_MISSED);
     if (!r->work || strcmp(r->work, h->work) != 0)
         r->changed = true;
     if (r->missed)
@@ -320,8 +333,9 @@ void ledger_gone(struct ledger *l, const char *name, const char *instance)
     struct row *r = find(l, name);
     if (!r || r == l->self || !r->live || strcmp(r->instance, instance) != 0)
         return;
-    r->live = false;
+    r->live = r->misses = false;
     r->gone = r->changed = l->news = true;
+    wait_for(l, r, WAITS_NOT);
     forget_asked(r);
 }
 
@@ -462,4 +476,34 @@ bool ledger_has_news(const struct ledger *l)
 bool ledger_has_components(const struct ledger *l)
 {
     return l->component_bytes > 0;
+}
+
+struct span row_silence(const struct row *r, struct mono now)
+{
+    return mono_sub(now, r->beat);
+}
+
+/* The moment at which the first of those that wait for this is found. */
+static struct mono found_at(const struct ledger *l, int waits)
+{
+    const struct row *first = l->waiting[waits - WAITS_MISSED];
+    struct span limit = waits == WAITS_MISSED ? l->hold : l->silent;
+    return first && limit.ns ? mono_add(first->beat, limit) : (struct mono){INT64_MAX};
+}
+
+bool ledger_find_missed(struct ledger *l, struct mono now, struct mono *next)
+{
+    bool found = false;
+    next->ns = INT64_MAX;
+    for (int waits = WAITS_MISSED; waits <= WAITS_SILENT; waits++) {
+        while (found_at(l, waits).ns <= now.ns) {
+            struct row *r = l->waiting[waits - WAITS_MISSED];
+            r->misses = found = true;
+            r->ago = row_silence(r, now);
+            wait_for(l, r, waits == WAITS_MISSED ? WAITS_SILENT : WAITS_NOT);
+        }
+        struct mono at = found_at(l, waits);
+        *next = at.ns < next->ns ? at : *next;
+    }
+    return found;
 }

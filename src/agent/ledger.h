@@ -35,9 +35,10 @@ void ledger_destroy(struct ledger *l);
 /* Takes a share: names that are in both stay as they are, others are new and unheard, or
  * forgotten. The window of the first batch begins now; a later share does not put a batch off. interval is
  * what the controller gave; with zero the ledger waits as it would with 10 s. hold: a batch goes so long
- * after the one before, at the latest; zero: 150 % of the interval. */
+ * after the one before, at the latest; zero: 150 % of the interval. silent: a node that was not heard for so
+ * long may be taken down; zero: not known. */
 void ledger_share(struct ledger *l, struct mono now, uint64_t epoch, const struct hostlist *nodes);
-void ledger_interval(struct ledger *l, struct span interval, struct span hold);
+void ledger_interval(struct ledger *l, struct span interval, struct span hold, struct span silent);
 uint64_t ledger_epoch(const struct ledger *l);
 bool ledger_has(const struct ledger *l, const char *name);
 /* The nodes of the share without the collector, folded; the caller frees it. */
@@ -91,8 +92,13 @@ bool ledger_has_news(const struct ledger *l);
  * one. port is where the collector listens. */
 typedef void ledger_emit_fn(void *arg, const char *body, size_t len);
 void ledger_batch(struct ledger *l, struct mono now, uint16_t port, ledger_emit_fn *emit, void *arg);
+/* Finds nodes that were not heard for `hold`, and again for `silent`. False: none. *next is when to look
+ * again, INT64_MAX while there is nobody to look for. ledger_batch_missed tells of those that were found, and
+ * not heard since: to be called in a later turn of the loop, when what had come before was read. */
+bool ledger_find_missed(struct ledger *l, struct mono now, struct mono *next);
+void ledger_batch_missed(struct ledger *l, uint16_t port, ledger_emit_fn *emit, void *arg);
 /* Writes what is new alone; nobody counts as heard by it. */
-void ledger_batch_news(struct ledger *l, uint16_t port, ledger_emit_fn *emit, void *arg);
+void ledger_batch_news(struct ledger *l, struct mono now, uint16_t port, ledger_emit_fn *emit, void *arg);
 /* Writes one frame of the lists of components that wait. False when none does. */
 bool ledger_has_components(const struct ledger *l);
 bool ledger_batch_components(struct ledger *l, uint16_t port, ledger_emit_fn *emit, void *arg);

@@ -5,6 +5,7 @@
 #include "agent/ledger.h"
 
 #include <uthash.h>
+#include <utlist.h>
 
 /*
  * A row per node of the share and one for the collector itself. A row says what was heard, and in
@@ -50,7 +51,11 @@ struct row {
     bool fingerprint_new; /* since the controller was told */
     bool verified;        /* read again and the same, since then */
     bool recheck;
-    struct mono last;
+    struct mono last, beat;  /* its HELLO or heartbeat; its heartbeat */
+    struct row *prev, *next; /* of those that wait for the same, by their last heartbeats */
+    enum { WAITS_NOT, WAITS_MISSED, WAITS_SILENT } waits;
+    bool misses;     /* it was found missing since the controller was told of such, */
+    struct span ago; /* and was heard so long before */
     struct request inventory, list;
     struct fingerprint fingerprint, list_wanted;
     uint64_t next_part; /* of the list that was asked for */
@@ -67,7 +72,9 @@ struct ledger {
     struct row *rows;
     struct row *self;
     uint64_t epoch, seq;
-    struct span interval, hold;
+    struct span interval, hold, silent;
+    struct row
+        *waiting[2]; /* to be found missing, and to be found silent: the one that was heard first, first */
     struct mono last_batch;
     bool began;
     bool news;         /* some row is gone or back, since that was told */
@@ -77,6 +84,8 @@ struct ledger {
     size_t inventory_bytes, component_bytes;
 };
 
+/* How long ago it was heard. */
+struct span row_silence(const struct row *r, struct mono now);
 void queue_drop_first(struct queue *q);
 void queue_drop(struct queue *q);
 /* That it was heard since the last batch, or is missing. */

@@ -42,7 +42,7 @@ static int open_book(void **state)
     struct book *b = mem_alloc(sizeof *b);
     b->now.ns = span_s(1000).ns;
     b->l = ledger_create("lx01", "c0");
-    ledger_interval(b->l, span_s(10), (struct span){0});
+    ledger_interval(b->l, span_s(10), (struct span){0}, span_s(0));
     share(b, 1, "lx[02-04]");
     *state = b;
     return 0;
@@ -127,7 +127,18 @@ static const char *news(struct book *b)
     text_clear(&b->sent);
     b->largest = 0;
     b->n = 0;
-    ledger_batch_news(b->l, PORT, emit, b);
+    ledger_batch_news(b->l, b->now, PORT, emit, b);
+    return b->sent.s ? b->sent.s : "";
+}
+
+/* One turn of the timer: tells of those that were found in the turn before, then looks. */
+static const char *missed(struct book *b, bool *found, int64_t *next_ms)
+{
+    struct mono next;
+    text_clear(&b->sent);
+    ledger_batch_missed(b->l, PORT, emit, b);
+    *found = ledger_find_missed(b->l, b->now, &next);
+    *next_ms = next.ns == INT64_MAX ? -1 : span_to_ms(mono_sub(next, b->now));
     return b->sent.s ? b->sent.s : "";
 }
 
@@ -294,6 +305,57 @@ static void the_same_instance_may_come_again(void **state)
     assert_null(strstr(batch(b), "changed"));
 }
 
+static void says_when_a_node_was_heard_that_is_not_heard_any_more(void **state)
+{
+    struct book *b = *state;
+    bool found;
+    int64_t next;
+    ledger_interval(b->l, span_s(10), span_s(15), span_s(30));
+    assert_string_equal(missed(b, &found, &next), "");
+    assert_int_equal(next, -1);
+    all_say(b, 1);
+    batch(b);
+    pass(b, 5000);
+    assert_true(beat_of(b, "lx02", "i1", 2, "[]"));
+    assert_true(beat_of(b, "lx04", "i1", 2, "[]"));
+    assert_string_equal(missed(b, &found, &next), "");
+    assert_false(found);
+    assert_int_equal(next, 10000); /* lx03, which was heard 5 s ago */
+    pass(b, 10007);
+    assert_string_equal(missed(b, &found, &next), "");
+    assert_true(found);
+    assert_string_equal(missed(b, &found, &next),
+                        "{\"epoch\":1,\"seq\":2,\"port\":6120,\"heard\":\"\",\"missed\":["
+                        "{\"name\":\"lx03\",\"ago_ms\":15007}]}\n");
+    assert_true(beat_of(b, "lx02", "i1", 3, "[]"));
+    assert_true(beat_of(b, "lx04", "i1", 3, "[]"));
+    assert_string_equal(missed(b, &found, &next), "");
+    assert_int_equal(next, 14993); /* and again when it may be taken down */
+    pass(b, 14993);
+    missed(b, &found, &next);
+    assert_true(found);
+    assert_non_null(strstr(missed(b, &found, &next), "{\"name\":\"lx03\",\"ago_ms\":30000}"));
+}
+
+/* The collector stood still: what came meanwhile is read before it says that nothing did. */
+static void what_is_read_between_two_turns_counts(void **state)
+{
+    struct book *b = *state;
+    bool found;
+    int64_t next;
+    all_say(b, 1);
+    pass(b, 60000);
+    missed(b, &found, &next);
+    assert_true(found);
+    assert_true(beat_of(b, "lx02", "i1", 2, "[]"));
+    ledger_gone(b->l, "lx03", "i1");
+    pass(b, 60000);
+    assert_string_equal(
+        missed(b, &found, &next),
+        "{\"epoch\":1,\"seq\":1,\"port\":6120,\"heard\":\"\",\"missed\":["
+        "{\"name\":\"lx04\",\"ago_ms\":60000}]}\n"); /* as it was found, however late it is told */
+}
+
 static void says_who_is_gone(void **state)
 {
     struct book *b = *state;
@@ -303,10 +365,10 @@ static void says_who_is_gone(void **state)
     ledger_gone(b->l, "lx04", "i1");
     assert_true(ledger_has_news(b->l)); /* it is told before the batch is due */
     text_clear(&b->sent);
-    ledger_batch_news(b->l, PORT, emit, b);
+    ledger_batch_news(b->l, b->now, PORT, emit, b);
     assert_false(ledger_has_news(b->l));
     assert_non_null(strstr(b->sent.s, "\"name\":\"lx04\""));
-    assert_non_null(strstr(b->sent.s, "\"gone\":true"));
+    assert_non_null(strstr(b->sent.s, "\"gone\":true,\"ago_ms\":0}"));
     assert_null(strstr(batch(b), "gone"));
     assert_int_equal(hello_of(b, "lx04", "b1", "i2"), 0);
     assert_true(beat_of(b, "lx04", "i2", 1, "[]"));
@@ -386,9 +448,10 @@ static void old_heartbeats_revive_nobody(void **state)
     const char *sent = batch(b);
     assert_non_null(strstr(sent, "\"heard\":\"lx02\""));
     assert_non_null(strstr(sent, "\"name\":\"lx02\""));
-    assert_non_null(strstr(sent,
-                           "{\"name\":\"lx03\",\"boot\":\"b1\",\"instance\":\"i1\",\"seq\":2,\"work\":[],"
-                           "\"uptime_s\":60,\"version\":\"0.1.0\",\"inventory\":\"abc\",\"gone\":true}"));
+    assert_non_null(strstr(
+        sent,
+        "{\"name\":\"lx03\",\"boot\":\"b1\",\"instance\":\"i1\",\"seq\":2,\"work\":[],"
+        "\"uptime_s\":60,\"version\":\"0.1.0\",\"inventory\":\"abc\",\"gone\":true,\"ago_ms\":600000}"));
     assert_null(strstr(sent, "\"name\":\"lx04\""));
 }
 
@@ -443,7 +506,7 @@ static void inventories_go_at_once_and_alone(void **state)
     assert_true(ledger_has_news(b->l));
     text_clear(&b->sent);
     b->n = 0;
-    ledger_batch_news(b->l, PORT, emit, b);
+    ledger_batch_news(b->l, b->now, PORT, emit, b);
     assert_int_equal(b->n, 2);
     assert_non_null(strstr(b->sent.s, "\"heard\":\"\",\"inventories\""));
     assert_false(ledger_has_news(b->l));
@@ -798,6 +861,8 @@ int main(void)
         T(a_silent_agent_is_replaced),
         T(the_same_instance_may_come_again),
         T(says_who_is_gone),
+        T(says_when_a_node_was_heard_that_is_not_heard_any_more),
+        T(what_is_read_between_two_turns_counts),
         T(tells_at_once_who_was_missed_and_is_back),
         T(tells_at_once_who_is_new_to_the_controller),
         T(tells_a_new_controller_everything),

@@ -19,6 +19,7 @@ static const struct watch_policy policy = {
     .plain = {{INT64_C(30) * 1000000000}, {INT64_C(90) * 1000000000}},
     .sensitive = {{INT64_C(30) * 1000000000}, {INT64_C(210) * 1000000000}},
     .borrowed = {{INT64_C(30) * 1000000000}, {INT64_C(120) * 1000000000}},
+    .quiet = {INT64_C(30) * 1000000000},
     .silent_share_percent = 50,
     .conform = {.stale = {INT64_C(25) * 3600 * 1000000000},
                 .timeout = {INT64_C(24) * 3600 * 1000000000},

@@ -7,7 +7,7 @@
 
 void beat_init(struct beat *b, struct mono now)
 {
-    *b = (struct beat){.heard = now, .liveness = LIVENESS_UNHEARD};
+    *b = (struct beat){.heard = now, .floor = now, .liveness = LIVENESS_UNHEARD};
 }
 
 int beat_open(struct beat *b, uint64_t instance, bool occupied, struct err *e)
@@ -45,6 +45,8 @@ int beat_take(struct beat *b, struct mono now, uint64_t instance, uint64_t seq, 
 void beat_vouch(struct beat *b, struct mono now)
 {
     b->heard = now;
+    if (b->floor.ns > now.ns)
+        b->floor = now;
     b->liveness = LIVENESS_LIVE;
 }
 
@@ -52,20 +54,37 @@ void beat_excuse(struct beat *b, struct mono from)
 {
     if (b->liveness == LIVENESS_SILENT)
         return;
+    if (b->floor.ns < from.ns)
+        b->floor = from;
     if (b->heard.ns < from.ns)
         b->heard = from;
     if (b->liveness == LIVENESS_LATE)
         b->liveness = LIVENESS_LIVE;
 }
 
-enum liveness beat_judge(const struct beat *b, struct mono now, const struct patience *p)
+void beat_correct(struct beat *b, struct mono at)
 {
-    int64_t silence = mono_sub(now, b->heard).ns;
-    if (silence >= p->silent.ns || b->liveness == LIVENESS_SILENT)
+    if (at.ns < b->floor.ns)
+        at = b->floor;
+    if (at.ns < b->heard.ns)
+        b->heard = at;
+}
+
+enum liveness beat_judge(const struct beat *b, struct mono now, struct mono known, const struct patience *p)
+{
+    if (mono_sub(known, b->heard).ns >= p->silent.ns || b->liveness == LIVENESS_SILENT)
         return LIVENESS_SILENT;
     if (b->liveness == LIVENESS_UNHEARD)
         return LIVENESS_UNHEARD;
-    return silence >= p->late.ns ? LIVENESS_LATE : LIVENESS_LIVE;
+    return mono_sub(now, b->heard).ns >= p->late.ns ? LIVENESS_LATE : LIVENESS_LIVE;
+}
+
+struct mono beat_due(const struct beat *b, const struct patience *p)
+{
+    if (b->liveness == LIVENESS_SILENT)
+        return (struct mono){INT64_MAX};
+    return mono_add(b->heard,
+                    b->liveness == LIVENESS_LIVE && p->late.ns < p->silent.ns ? p->late : p->silent);
 }
 
 bool beat_parse_instance(const char *text, uint64_t *out)

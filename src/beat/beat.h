@@ -22,6 +22,7 @@ enum { BEAT_FORMER_MAX = 4 }; /* replaced instances that are remembered */
 
 struct beat {
     struct mono heard; /* last time it counted; the start of listening before that */
+    struct mono floor; /* silence never counts from before: until then the listener was at fault */
     uint64_t instance; /* of the agent; 0 while none was heard */
     uint64_t seq;      /* the last one that counted */
     uint64_t former[BEAT_FORMER_MAX];
@@ -55,9 +56,17 @@ void beat_vouch(struct beat *b, struct mono now);
  * silent. */
 void beat_excuse(struct beat *b, struct mono from);
 
-/* What its silence at `now` means. unheard stays unheard until the window is over; silent stays
- * silent until it is heard, also when its patience has grown. */
-enum liveness beat_judge(const struct beat *b, struct mono now, const struct patience *p);
+/* Whoever vouched for it says now that it heard it last at `at`, which was before. Never takes back what an
+ * excuse granted. */
+void beat_correct(struct beat *b, struct mono at);
+
+/* What its silence at `now` means. `known` is the moment up to which the listener knows that it was silent:
+ * `now`, or earlier when somebody else listens and was heard then. unheard stays unheard until the window is
+ * over; silent stays silent until it is heard, also when its patience has grown. */
+enum liveness beat_judge(const struct beat *b, struct mono now, struct mono known, const struct patience *p);
+
+/* When its silence means something else next, if nothing is heard; INT64_MAX for never. */
+struct mono beat_due(const struct beat *b, const struct patience *p);
 
 /* Reads 16 hex characters. False for anything else and for zero. */
 bool beat_parse_instance(const char *text, uint64_t *out);

@@ -29,10 +29,10 @@ static void test_silence_means_more_with_time(void **state)
 {
     struct beat b = opened(1);
     assert_int_equal(beat_take(&b, at(10), 1, 1, NULL), 0);
-    assert_int_equal(beat_judge(&b, at(39), &patience), LIVENESS_LIVE);
-    assert_int_equal(beat_judge(&b, at(40), &patience), LIVENESS_LATE);
-    assert_int_equal(beat_judge(&b, at(99), &patience), LIVENESS_LATE);
-    assert_int_equal(beat_judge(&b, at(100), &patience), LIVENESS_SILENT);
+    assert_int_equal(beat_judge(&b, at(39), at(39), &patience), LIVENESS_LIVE);
+    assert_int_equal(beat_judge(&b, at(40), at(40), &patience), LIVENESS_LATE);
+    assert_int_equal(beat_judge(&b, at(99), at(99), &patience), LIVENESS_LATE);
+    assert_int_equal(beat_judge(&b, at(100), at(100), &patience), LIVENESS_SILENT);
 }
 
 static void test_unheard_has_a_full_window(void **state)
@@ -40,8 +40,8 @@ static void test_unheard_has_a_full_window(void **state)
     struct beat b;
     beat_init(&b, at(1000));
     assert_int_equal(b.liveness, LIVENESS_UNHEARD);
-    assert_int_equal(beat_judge(&b, at(1089), &patience), LIVENESS_UNHEARD);
-    assert_int_equal(beat_judge(&b, at(1090), &patience), LIVENESS_SILENT);
+    assert_int_equal(beat_judge(&b, at(1089), at(1089), &patience), LIVENESS_UNHEARD);
+    assert_int_equal(beat_judge(&b, at(1090), at(1090), &patience), LIVENESS_SILENT);
 }
 
 static void test_old_and_replayed_heartbeats(void **state)
@@ -116,14 +116,14 @@ static void test_an_excuse_is_a_window_and_no_heartbeat(void **state)
     struct beat b = opened(1);
     beat_excuse(&b, at(50));
     assert_int_equal(b.liveness, LIVENESS_UNHEARD);
-    assert_int_equal(beat_judge(&b, at(139), &patience), LIVENESS_UNHEARD);
+    assert_int_equal(beat_judge(&b, at(139), at(139), &patience), LIVENESS_UNHEARD);
 
     beat_take(&b, at(60), 1, 1, NULL);
-    b.liveness = beat_judge(&b, at(95), &patience);
+    b.liveness = beat_judge(&b, at(95), at(95), &patience);
     assert_int_equal(b.liveness, LIVENESS_LATE);
     beat_excuse(&b, at(95));
     assert_int_equal(b.liveness, LIVENESS_LIVE);
-    assert_int_equal(beat_judge(&b, at(184), &patience), LIVENESS_LATE);
+    assert_int_equal(beat_judge(&b, at(184), at(184), &patience), LIVENESS_LATE);
     beat_excuse(&b, at(10)); /* never takes away */
     assert_int_equal(b.heard.ns, at(95).ns);
 }
@@ -132,13 +132,48 @@ static void test_only_a_heartbeat_ends_silence(void **state)
 {
     const struct patience more = {{INT64_C(1000000000000)}, {INT64_C(2000000000000)}};
     struct beat b = opened(1);
-    b.liveness = beat_judge(&b, at(90), &patience);
+    b.liveness = beat_judge(&b, at(90), at(90), &patience);
     assert_int_equal(b.liveness, LIVENESS_SILENT);
     beat_excuse(&b, at(91));
-    assert_int_equal(beat_judge(&b, at(92), &patience), LIVENESS_SILENT);
-    assert_int_equal(beat_judge(&b, at(92), &more), LIVENESS_SILENT);
+    assert_int_equal(beat_judge(&b, at(92), at(92), &patience), LIVENESS_SILENT);
+    assert_int_equal(beat_judge(&b, at(92), at(92), &more), LIVENESS_SILENT);
     beat_vouch(&b, at(93));
-    assert_int_equal(beat_judge(&b, at(94), &patience), LIVENESS_LIVE);
+    assert_int_equal(beat_judge(&b, at(94), at(94), &patience), LIVENESS_LIVE);
+}
+
+static void test_a_correction_counts_from_when_it_was_heard(void **state)
+{
+    struct beat b = opened(1);
+    beat_correct(&b, at(-5)); /* there was no listener then */
+    assert_int_equal(b.heard.ns, at(0).ns);
+    beat_take(&b, at(20), 1, 1, NULL);
+    beat_correct(&b, at(14));
+    assert_int_equal(b.heard.ns, at(14).ns);
+    beat_correct(&b, at(18)); /* it never revives */
+    assert_int_equal(b.heard.ns, at(14).ns);
+    beat_excuse(&b, at(50));
+    beat_correct(&b, at(16));
+    assert_int_equal(b.heard.ns, at(50).ns);
+}
+
+static void test_only_known_silence_takes_down(void **state)
+{
+    struct beat b = opened(1);
+    beat_take(&b, at(0), 1, 1, NULL);
+    assert_int_equal(beat_judge(&b, at(200), at(89), &patience), LIVENESS_LATE);
+    assert_int_equal(beat_judge(&b, at(200), at(90), &patience), LIVENESS_SILENT);
+}
+
+static void test_when_silence_means_something_else(void **state)
+{
+    struct beat b = opened(1);
+    assert_int_equal(beat_due(&b, &patience).ns, at(90).ns);
+    beat_take(&b, at(7), 1, 1, NULL);
+    assert_int_equal(beat_due(&b, &patience).ns, at(37).ns);
+    b.liveness = LIVENESS_LATE;
+    assert_int_equal(beat_due(&b, &patience).ns, at(97).ns);
+    b.liveness = LIVENESS_SILENT;
+    assert_true(beat_due(&b, &patience).ns == INT64_MAX);
 }
 
 static void test_an_instance_is_sixteen_hex_digits(void **state)
@@ -166,6 +201,9 @@ int main(void)
         cmocka_unit_test(test_two_live_agents),
         cmocka_unit_test(test_an_excuse_is_a_window_and_no_heartbeat),
         cmocka_unit_test(test_only_a_heartbeat_ends_silence),
+        cmocka_unit_test(test_a_correction_counts_from_when_it_was_heard),
+        cmocka_unit_test(test_only_known_silence_takes_down),
+        cmocka_unit_test(test_when_silence_means_something_else),
         cmocka_unit_test(test_an_instance_is_sixteen_hex_digits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

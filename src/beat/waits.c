@@ -63,3 +63,8 @@ struct span waits_excuse(const struct waits *w, struct span queue)
 {
     return beyond(plus(w->regain, queue), w->timeout);
 }
+
+struct span waits_quiet(struct span interval, struct span late, struct span timeout, unsigned share)
+{
+    return most(interval, least(late, beyond(timeout, times(interval, share, 100))));
+}

@@ -36,6 +36,11 @@ void waits_of(struct span interval, struct span late, struct span timeout, struc
  * noticed before. */
 struct span waits_least_timeout(struct span interval);
 
+/* A node that was not heard for so long counts towards MaxSilentShare, `share` percent. When the first of
+ * nodes that fell silent together reaches its timeout, so many of them count: they were heard last within one
+ * interval. */
+struct span waits_quiet(struct span interval, struct span late, struct span timeout, unsigned share);
+
 /* By how much the window of a node whose collector was lost is longer than the timeout, when the agents that
  * are on their way to the controller need `queue` for their handshakes. */
 struct span waits_excuse(const struct waits *w, struct span queue);

@@ -72,12 +72,32 @@ static void every_way_back_fits_the_window(void **state)
     }
 }
 
+/* Over all settings that are accepted: nodes that fall silent together were heard last within one interval,
+ * evenly. When the first of them is due, more than the share count. A node that lives is heard within the
+ * time that a collector holds a batch, and of such nodes no more than the share ever count. */
+static void mass_silence_is_seen_before_its_first_is_due(void **state)
+{
+    for (unsigned share = 5; share <= 100; share += 5)
+        for (int64_t i = 1000; i <= 300000; i += i < 10000 ? 500 : 7000) {
+            int64_t t = span_to_ms(waits_least_timeout(span_ms(i)));
+            for (int64_t late = i + 1; late <= t; late += (t - i) / 7 + 1) {
+                struct waits w = of_ms(i, late, t);
+                int64_t quiet = span_to_ms(waits_quiet(span_ms(i), span_ms(late), span_ms(t), share));
+                int64_t hold = span_to_ms(w.hold);
+                assert_true((t - quiet) * 100 >= i * share || t - quiet >= i - (i * share / 100));
+                assert_true(quiet >= i && quiet <= late);
+                assert_true((hold - quiet) * 100 <= hold * share);
+            }
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_what_the_manual_says),
         cmocka_unit_test(without_heartbeats_it_is_as_with_ten_seconds),
         cmocka_unit_test(a_batch_comes_before_anybody_is_late),
+        cmocka_unit_test(mass_silence_is_seen_before_its_first_is_due),
         cmocka_unit_test(every_way_back_fits_the_window),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

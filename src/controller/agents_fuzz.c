@@ -72,6 +72,7 @@ static void agents_make(struct agents *a)
     const struct watch_policy policy = {.plain = {span_s(30), span_s(90)},
                                         .sensitive = {span_s(30), span_s(90)},
                                         .borrowed = {span_s(30), span_s(90)},
+                                        .quiet = span_s(30),
                                         .silent_share_percent = 25,
                                         .conform = {.stale = span_s(3600),
                                                     .timeout = span_s(60),

@@ -25,10 +25,13 @@ struct session {
     bool dropped;                  /* connected, and not heard: it is being closed */
     struct mono warned;            /* when the log last had of it that a fingerprint is wrong; ns 0: never */
     /* As a collector: */
-    bool collects;        /* it was sent a share; then it is in agents.collecting */
-    uint64_t epoch;       /* of the last SHARE */
-    uint16_t port;        /* where it listens, 0 while unknown */
-    struct mono batch;    /* when its last BATCH with who was heard came */
+    bool collects;     /* it was sent a share; then it is in agents.collecting */
+    uint64_t epoch;    /* of the last SHARE */
+    uint16_t port;     /* where it listens, 0 while unknown */
+    struct mono batch; /* when its last BATCH came */
+    char *heard;       /* the list of its last one with who was heard; NULL: none, or not all are known */
+    struct member **heard_members; /* that are on it */
+    size_t n_heard;
     struct span interval; /* that it knows */
     size_t foreign;       /* nodes that it spoke for without having been given them */
     uint64_t complained;  /* the epoch for which that was reported */

@@ -140,6 +140,13 @@ static void excuse_astray(struct agents *a, const struct member *collector, stru
     }
 }
 
+static void forget_heard(struct session *s)
+{
+    free(STEAL(s->heard));
+    free(STEAL(s->heard_members));
+    s->n_heard = 0;
+}
+
 /* One that never responded has lost nobody: else one that comes and goes would excuse for ever. */
 void collectors_lost(struct session *s)
 {
@@ -147,6 +154,7 @@ void collectors_lost(struct session *s)
     struct mono now = mono_now();
     size_t heard = 0;
     s->collects = false;
+    forget_heard(s);
     DL_DELETE2(a->collecting, s, prev_collecting, next_collecting);
     if (a->closing)
         return;
@@ -339,14 +347,39 @@ json_t *agents_collectors(struct agents *a)
 /* --- batches --------------------------------------------------------------------------------- */
 
 /* A collector speaks for itself and for the nodes that it was given, and for nobody else. */
-struct member *collectors_spoken_for(struct session *s, const char *name)
+static struct member *spoken_for(struct session *s, struct member *m)
 {
-    struct agents *a = s->agents;
-    struct member *m = cluster_find(a->with.cluster, name);
-    if (m && (m == s->member || share_collector_of(a->share, m) == s->member))
+    if (m && (m == s->member || share_collector_of(s->agents->share, m) == s->member))
         return m;
     s->foreign++;
     return NULL;
+}
+
+struct member *collectors_spoken_for(struct session *s, const char *name)
+{
+    return spoken_for(s, cluster_find(s->agents->with.cluster, name));
+}
+
+/* Most batches have the list of the one before: all of the share. Its members are found once. */
+static int find_heard(struct session *s, const char *list, struct err *e)
+{
+    CLEANUP_HOSTLIST struct hostlist names = {0};
+    if (s->heard && strcmp(s->heard, list) == 0)
+        return 0;
+    forget_heard(s);
+    if (hostlist_parse(list, &names, e) < 0)
+        return -EINVAL;
+    s->heard_members = mem_alloc((names.n + 1) * sizeof(struct member *));
+    for (size_t i = 0; i < names.n; i++) {
+        struct member *m = cluster_find(s->agents->with.cluster, names.names[i]);
+        if (m)
+            s->heard_members[s->n_heard++] = m;
+        else
+            s->foreign++;
+    }
+    if (s->n_heard == names.n)
+        s->heard = mem_dup(list);
+    return 0;
 }
 
 /* Who is heard and not believed was told of over a connection that is gone, or was refused: it is told of
@@ -356,19 +389,41 @@ static void take_heard(struct session *s, const char *list, struct hostlist *wan
     struct agents *a = s->agents;
     struct mono now = mono_now();
     struct wall wall = wall_now();
-    CLEANUP_HOSTLIST struct hostlist heard = {0};
     struct err e = {0};
-    if (hostlist_parse(list, &heard, &e) < 0) {
+    if (!*list)
+        return;
+    if (find_heard(s, list, &e) < 0) {
         log_warn("collector %s: %s", s->member->name, e.msg);
         return;
     }
-    for (size_t i = 0; i < heard.n; i++) {
-        struct member *m = collectors_spoken_for(s, heard.names[i]);
+    for (size_t i = 0; i < s->n_heard; i++) {
+        struct member *m = spoken_for(s, s->heard_members[i]);
         const void *session = m ? watch_observed(a->with.watch, m)->session : NULL;
         if (m && session == s)
             watch_vouch(a->with.watch, now, wall, m);
         else if (m && !session)
             hostlist_add(want, m->name);
+    }
+}
+
+/* The collector does not hear m any more. It speaks of its own connection to m alone. */
+static void take_missed(struct session *s, struct member *m, const json_t *missed)
+{
+    uint64_t ago_ms = 0;
+    if (!m || m == s->member || watch_observed(s->agents->with.watch, m)->session != s)
+        return;
+    if (json_take_u64(missed, "ago_ms", UINT32_MAX, &ago_ms, NULL) == 0)
+        watch_missed(s->agents->with.watch, mono_now(), span_ms((int64_t)ago_ms), m);
+}
+
+static void take_all_missed(struct session *s, const json_t *all)
+{
+    size_t i;
+    json_t *missed;
+    json_array_foreach ((json_t *)(uintptr_t)all, i, missed) {
+        const char *name = "";
+        json_take_string(missed, "name", &name, NULL);
+        take_missed(s, collectors_spoken_for(s, name), missed);
     }
 }
 
@@ -390,6 +445,7 @@ static void take_change(struct session *s, const json_t *change, struct hostlist
         return;
     }
     if (gone) {
+        take_missed(s, m, change);
         if (m != s->member)
             watch_close(a->with.watch, m, s);
         return;
@@ -446,8 +502,7 @@ void collectors_batch(struct session *s, const json_t *body)
     json_take_u64(body, "epoch", INT64_MAX, &epoch, NULL);
     json_take_u64(body, "port", UINT16_MAX, &port, NULL);
     json_take_string(body, "heard", &heard, NULL);
-    if (*heard) /* the collector is always among them; what comes between is news of a few nodes */
-        s->batch = mono_now();
+    s->batch = mono_now(); /* it is there, also where much news of its nodes is before who was heard */
     bool first = s->port == 0 && port != 0;
     if (port)
         s->port = (uint16_t)port;
@@ -460,6 +515,7 @@ void collectors_batch(struct session *s, const json_t *body)
         take_change(s, change, &want);
     take_inventories(s, json_object_get(body, "inventories"), &want);
     take_heard(s, heard, &want);
+    take_all_missed(s, json_object_get(body, "missed"));
     fingerprints_batch(s, body);
     complain_of_foreign(s, epoch);
     if (want.n) {

@@ -261,6 +261,8 @@ static int set_waits(struct config *c, struct err *e)
     }
     const struct span timeout = {(int64_t)c->number[shortest]}, least = waits_least_timeout(interval);
     waits_of(interval, (struct span){(int64_t)c->number[first]}, timeout, &c->waits);
+    c->watch.quiet =
+        waits_quiet(interval, c->watch.plain.late, c->watch.plain.silent, c->watch.silent_share_percent);
     c->spread = config_spread(c->roster.n);
     c->watch.spread = (struct span){c->spread.ns + c->waits.first.ns};
     if (c->collectors.n == 0 || !c->watch.judge || timeout.ns >= least.ns)

@@ -248,6 +248,7 @@ struct world *world_create(size_t n)
     x->policy = (struct watch_policy){.plain = {span_s(30), span_s(90)},
                                       .sensitive = {span_s(120), span_s(420)},
                                       .borrowed = {span_s(30), span_s(60)},
+                                      .quiet = span_s(30),
                                       .silent_share_percent = 25,
                                       .conform = {span_s(3600 * 13), span_s(3600 * 24), span_s(3600 * 4), 10},
                                       .judge = true};

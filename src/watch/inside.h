@@ -12,6 +12,7 @@
  * The inside of a watch, shared by the files of this folder only.
  *
  *   watch.c       sessions, heartbeats, the sweep
+ *   silence.c     who is late, who goes down, and when too many are silent at once
  *   conformity.c  kinds of nodes; what is proven of a node, and what is answered about it
  *   gather.c      fingerprints and components as they come in, and whom to ask for them
  *   standing.c    what is answered about a node
@@ -798,14 +799,36 @@ const char *boot_of(const struct watch *w, const struct member *m);
 /* At the end of each sweep: ends alarms whose cause is gone, and raises those of shared causes. */
 void alarms_sweep(struct watch *w);
 
+/* --- silence.c ------------------------------------------------------------------------------- */
+
+enum { DUE_TICKS = 1024, DUE_NONE = -1 };
+
+/* When a member is looked at next, and how it counts for the alarm. */
+struct due {
+    int64_t tick;        /* DUE_NONE: not by itself */
+    uint32_t prev, next; /* of those of the same tick, modulo DUE_TICKS; UINT32_MAX: none */
+    bool watched, quiet;
+    bool fallen; /* it is among those that are to be taken down */
+};
+
+void silence_create(struct watch *w);
+void silence_destroy(struct watch *w);
+void silence_grow(struct watch *w, size_t from, size_t n); /* as conformity_grow */
+/* Something that decides when m falls silent is another: also in each sweep. */
+void silence_look(struct watch *w, const struct member *m);
+/* m was heard. */
+static inline void silence_heard(struct watch *w, const struct member *m);
+/* In each tick. */
+void silence_tick(struct watch *w, struct mono now);
+/* Judges mass silence. */
+void silence_end_sweep(struct watch *w);
+
 /* --- watch.c --------------------------------------------------------------------------------- */
 
 /* What one sweep found. */
 struct findings {
-    struct hostlist silent, heard, drained, draining, late, live;
+    struct hostlist heard, drained, draining;
     struct hostlist admit, again; /* put into service: for the first time, or on another boot */
-    size_t quiet;                 /* not heard for longer than `late`, and not held for it already */
-    size_t watched;
 };
 
 struct watch {
@@ -823,7 +846,15 @@ struct watch {
     unsigned slice, sweeps;
     struct findings found;
     struct alarms alarms;
-    bool alarm;       /* of mass silence */
+
+    struct due *due;           /* by member id */
+    uint32_t wheel[DUE_TICKS]; /* the first member of each; UINT32_MAX: none */
+    int64_t ticked;            /* the last tick that was looked at */
+    size_t watched, quiet;     /* for the alarm: in service, and of them not heard of late */
+    size_t n_fallen, fallen_cap;
+    uint32_t *fallen;           /* members to be taken down, found in ticks before */
+    struct hostlist late, live; /* to be told */
+    bool alarm;                 /* of mass silence */
     struct mono calm; /* when the last one ended: nobody is taken down for a full window from then */
     size_t alarm_quiet, alarm_watched;
 
@@ -904,10 +935,17 @@ static inline enum result said_of(const struct watch *w, struct mono now, const 
 /* A moment that is kept in tenths of seconds since the watch was made. */
 struct mono watch_at(const struct watch *w, uint32_t ds);
 uint32_t watch_ds(const struct watch *w, struct mono at);
+static inline void silence_heard(struct watch *w, const struct member *m)
+{
+    const struct due *d = &w->due[m->id];
+    if (d->tick == DUE_NONE || d->quiet)
+        silence_look(w, m);
+}
 static inline bool within(struct mono now, struct mono then, int64_t seconds)
 {
     return mono_sub(now, then).ns < span_s(seconds).ns;
 }
+const struct patience *patience_of(const struct watch *w, const struct member *m);
 /* The monotonic clock less the time in which this process stood still. */
 struct mono watch_awake(const struct watch *w, struct mono now);
 /* The same at a moment at which something was observed. */

@@ -2,8 +2,7 @@
 /*
  * The sweep: a tenth of the members each tick, so that a hundred thousand cost no turn of the loop
  * more than a millisecond. What a member calls for is collected over the whole sweep and proposed
- * at its end, one command for all nodes of a kind: ten thousand nodes that fall silent together are
- * one claim, and the question whether too many did is asked when all have been counted.
+ * at its end, one command for all nodes of a kind. Silence does not wait for the sweep (silence.c).
  *
  * A proposal is made again in the next sweep while the state has not followed; the commands are
  * written so that a second one changes nothing, and the shell takes one of a kind at a time.
@@ -11,9 +10,6 @@
  * Time: `awake` is the monotonic clock less the time in which this process stood still (a stopped
  * process, a loop that hung). Nobody can be heard by a controller that does not listen. What comes in
  * before the first tick after such a time is what notices it, so that nobody is heard in the future.
- *
- * A node is taken down in the sweep after the one that found it silent: nodes that fall silent in
- * the same moment are found by two sweeps, and the first of them alone may look like a few.
  */
 #include "watch/inside.h"
 
@@ -79,6 +75,7 @@ struct observed *watch_of(struct watch *w, const struct member *m)
         }
         size_t before = w->n;
         w->n = n;
+        silence_grow(w, before, n);
         conformity_grow(w, before, n);
     }
     return &w->seen[m->id];
@@ -103,6 +100,7 @@ struct watch *watch_create(struct cluster *c, const struct watch_policy *p, stru
     w->last_tick = now;
     w->calm = w->began;
     w->news_left = UINT32_MAX;
+    silence_create(w);
     conformity_create(w);
     health_create(w);
     return w;
@@ -110,8 +108,7 @@ struct watch *watch_create(struct cluster *c, const struct watch_policy *p, stru
 
 static void findings_fini(struct findings *f)
 {
-    struct hostlist *lists[] = {&f->again,   &f->silent,   &f->heard, &f->admit,
-                                &f->drained, &f->draining, &f->late,  &f->live};
+    struct hostlist *lists[] = {&f->again, &f->heard, &f->admit, &f->drained, &f->draining};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         hostlist_fini(lists[i]);
     *f = (struct findings){0};
@@ -127,6 +124,7 @@ void watch_destroy(struct watch *w)
     conformity_destroy(w);
     health_destroy(w);
     alarms_fini(&w->alarms);
+    silence_destroy(w);
     for (size_t i = 0; i < w->n; i++) {
         report_fini(&w->seen[i].report);
         free(w->seen[i].version);
@@ -173,7 +171,7 @@ void watch_changed(struct watch *w, const struct hostlist *nodes)
     }
 }
 
-static const struct patience *patience_of(const struct watch *w, const struct member *m)
+const struct patience *patience_of(const struct watch *w, const struct member *m)
 {
     if (m->spec.sensitive)
         return &w->policy.sensitive;
@@ -244,7 +242,7 @@ void watch_close(struct watch *w, struct member *m, void *session)
 static void note_return(struct watch *w, const struct member *m, enum liveness was)
 {
     if (m->listed && (was == LIVENESS_LATE || was == LIVENESS_SILENT))
-        hostlist_add(&w->found.live, m->name);
+        hostlist_add(&w->live, m->name);
 }
 
 int watch_heartbeat(struct watch *w, struct mono now, struct wall wall, struct member *m,
@@ -258,6 +256,7 @@ int watch_heartbeat(struct watch *w, struct mono now, struct wall wall, struct m
     if (rc < 0)
         return rc;
     note_return(w, m, was);
+    silence_heard(w, m);
     set_work(o, h->work);
     o->uptime_s = h->uptime_s;
     o->uptime_at = now;
@@ -271,6 +270,7 @@ void watch_vouch(struct watch *w, struct mono now, struct wall wall, struct memb
     struct observed *o = watch_of(w, m);
     note_return(w, m, o->beat.liveness);
     beat_vouch(&o->beat, watch_observed_at(w, now));
+    silence_heard(w, m);
     o->heard_wall = wall;
     row_refresh(w, m);
 }
@@ -289,6 +289,15 @@ struct wall watch_contact(const struct watch *w, const struct member *m)
 void watch_excuse(struct watch *w, struct mono now, struct span more, struct member *m)
 {
     beat_excuse(&watch_of(w, m)->beat, mono_add(watch_observed_at(w, now), more));
+    silence_look(w, m);
+}
+
+void watch_missed(struct watch *w, struct mono now, struct span ago, struct member *m)
+{
+    struct observed *o = watch_of(w, m);
+    o->missed = watch_observed_at(w, now);
+    beat_correct(&o->beat, (struct mono){o->missed.ns - ago.ns});
+    silence_look(w, m);
 }
 
 int watch_inventory(struct watch *w, struct member *m, const json_t *message, struct err *e)
@@ -302,32 +311,6 @@ int watch_inventory(struct watch *w, struct member *m, const json_t *message, st
 }
 
 /* --- what follows ---------------------------------------------------------------------------- */
-
-static void note_liveness(struct watch *w, const struct member *m, struct observed *o, enum liveness now)
-{
-    enum liveness was = o->beat.liveness;
-    if (now == was)
-        return;
-    o->beat.liveness = now;
-    if (now == LIVENESS_LATE && m->listed)
-        hostlist_add(&w->found.late, m->name);
-}
-
-/* Counts for the alarm: nodes in service that are watched, and those of them not heard of late. A
- * node that is held for its silence, or that a person set down, is accounted for already. */
-static void count_quiet(struct watch *w, const struct observed *o, const struct agreed *a, struct mono now)
-{
-    if (!a->admitted || a->silent || a->down)
-        return;
-    w->found.watched++;
-    const struct patience *plain = &w->policy.plain;
-    struct span silence = mono_sub(now, o->beat.heard);
-    struct span limit = o->beat.liveness == LIVENESS_UNHEARD ? plain->silent : plain->late;
-    if (!w->policy.judge)
-        return;
-    if (silence.ns >= limit.ns || o->beat.liveness == LIVENESS_LATE || o->beat.liveness == LIVENESS_SILENT)
-        w->found.quiet++;
-}
 
 /* Nothing has to pass first, and the record does not say that it is in service on this boot. */
 static bool is_put_into_service(const struct watch *w, const struct member *m)
@@ -349,9 +332,8 @@ static void examine(struct watch *w, struct member *m, struct mono now)
 {
     struct observed *o = watch_of(w, m);
     struct agreed a = member_agreed(m);
-    enum liveness was = o->beat.liveness;
-    enum liveness is = w->policy.judge ? beat_judge(&o->beat, now, patience_of(w, m)) : was;
-    note_liveness(w, m, o, is);
+    enum liveness is = o->beat.liveness;
+    silence_look(w, m);
     bool judged = conformity_look(w, now, m, conformity_pressing(w, m));
     enum work work = watch_work(w, m);
     if (a.listed) {
@@ -364,17 +346,14 @@ static void examine(struct watch *w, struct member *m, struct mono now)
     held_look(w, now, m);
     health_look(w, now, m);
     trial_look(w, now, m);
-    if (is != was || (m->id + w->sweeps) % ROW_SWEEPS == 0)
+    if ((m->id + w->sweeps) % ROW_SWEEPS == 0)
         row_refresh(w, m); /* else whoever changed something of it has done so */
     if (!a.listed)
         return;
-    count_quiet(w, o, &a, now);
     if (is_put_into_service(w, m))
         hostlist_add(a.admitted ? &w->found.again : &w->found.admit, m->name);
     if (is_heard(w, m) && a.silent)
         hostlist_add(&w->found.heard, m->name);
-    if (is == LIVENESS_SILENT && was == LIVENESS_SILENT && a.admitted && !a.silent)
-        hostlist_add(&w->found.silent, m->name);
     if (is == LIVENESS_LIVE && a.drain && !a.drained && work == WORK_IDLE)
         hostlist_add(&w->found.drained, m->name);
     if (is == LIVENESS_LIVE && a.drained && work == WORK_BUSY)
@@ -406,50 +385,9 @@ static void propose_admissions(struct watch *w, const struct hostlist *nodes)
     }
 }
 
-static void notice(struct watch *w, const char *what, const struct hostlist *nodes, const char *text)
-{
-    if (nodes->n == 0)
-        return;
-    CLEANUP_FREE char *folded = hostlist_fold((const char *const *)nodes->names, nodes->n);
-    w->sink.notice(w->sink.arg, what, folded, text);
-}
-
-/* Three at least: in a cluster of five, one broken node is a fifth and no mass silence. */
-static void judge_alarm(struct watch *w)
-{
-    const struct findings *f = &w->found;
-    bool many = f->quiet >= 3 && f->quiet * 100 > f->watched * w->policy.silent_share_percent;
-    w->alarm_quiet = f->quiet;
-    w->alarm_watched = f->watched;
-    if (many == w->alarm)
-        return;
-    w->alarm = many;
-    w->calm = watch_awake(w, w->last_tick);
-    struct text t = {0};
-    if (many)
-        text_printf(
-            &t,
-            "%zu of %zu nodes are silent at once, more than %u %%: nobody is taken down until it is fewer",
-            f->quiet, f->watched, w->policy.silent_share_percent);
-    else
-        text_printf(&t, "%zu of %zu nodes are silent; nodes are judged again", f->quiet, f->watched);
-    if (many)
-        alarms_raise(&w->alarms, ALARM_SILENCE, "", "", t.s, w->wall);
-    else
-        alarms_end(&w->alarms, ALARM_SILENCE, "", t.s);
-    text_fini(&t);
-}
-
 /* A sweep lasts a second, and longer when the process stood still meanwhile: what was found at its
  * beginning need not be so at its end. */
 typedef bool holds_fn(const struct watch *w, const struct member *m, const struct observed *o);
-
-/* By the patience of this moment, which may have grown since, and never within a window of an alarm. */
-static bool may_take_down(const struct watch *w, const struct member *m, const struct observed *o)
-{
-    struct mono since = o->beat.heard.ns > w->calm.ns ? o->beat.heard : w->calm;
-    return mono_sub(watch_awake(w, w->last_tick), since).ns >= patience_of(w, m)->silent.ns;
-}
 
 static bool still_enters(const struct watch *w, const struct member *m, const struct observed *o)
 {
@@ -459,11 +397,6 @@ static bool still_enters(const struct watch *w, const struct member *m, const st
 static bool still_heard(const struct watch *w, const struct member *m, const struct observed *o)
 {
     return is_heard(w, m);
-}
-
-static bool is_silent(const struct watch *w, const struct member *m, const struct observed *o)
-{
-    return o->beat.liveness == LIVENESS_SILENT && may_take_down(w, m, o);
 }
 
 static bool is_idle(const struct watch *w, const struct member *m, const struct observed *o)
@@ -495,20 +428,14 @@ static void end_sweep(struct watch *w)
     confirm(w, &f->admit, still_enters);
     confirm(w, &f->again, still_enters);
     confirm(w, &f->heard, still_heard);
-    confirm(w, &f->silent, is_silent);
     confirm(w, &f->drained, is_idle);
     confirm(w, &f->draining, is_busy);
-    bool alarmed = w->alarm;
-    judge_alarm(w);
-    notice(w, "node.live", &f->live, "heard again");
-    notice(w, "node.late", &f->late, "not heard of late; takes no new work");
+    silence_end_sweep(w);
     propose_admissions(w, &f->admit);
     propose_admissions(w, &f->again);
     propose(w, COMMAND_HEARD, &f->heard, NULL);
     propose(w, COMMAND_DRAINED, &f->drained, NULL);
     propose(w, COMMAND_DRAINING, &f->draining, NULL);
-    if (!w->alarm && !alarmed)
-        propose(w, COMMAND_SILENT, &f->silent, "silent past its grace");
     findings_fini(f);
     machines_end_sweep(w);
     windows_end_sweep(w);
@@ -523,6 +450,7 @@ void watch_tick(struct watch *w, struct mono now, struct wall wall)
     note_gap(w, now);
     w->last_tick = now;
     w->wall = wall;
+    silence_tick(w, watch_awake(w, now));
     conformity_tick(w);
     health_tick(w, watch_awake(w, now));
     trial_tick(w, watch_awake(w, now));

@@ -26,6 +26,7 @@
 struct watch_policy {
     struct patience plain, sensitive, borrowed;
     struct span spread;            /* by so much the first window is longer than a timeout */
+    struct span quiet;             /* who was not heard for so long counts towards the next */
     unsigned silent_share_percent; /* more than this at once, and at least three: the alarm */
     struct conformity_policy conform;
     struct health_policy health;
@@ -54,6 +55,7 @@ struct observed {
     } elsewhere[ELSEWHERES];
     uint64_t uptime_s; /* as last said */
     struct mono uptime_at;
+    struct mono missed;             /* when its collector said last that it does not hear it */
     struct wall heard_wall;         /* for people only */
     struct wall heard_before;       /* the same, by a controller before; ns 0: never, or not known */
     void *session;                  /* the link that speaks for it, NULL when none; the shell's */
@@ -117,6 +119,8 @@ int watch_heartbeat(struct watch *w, struct mono now, struct wall wall, struct m
                     const struct heartbeat *h, struct err *e);
 /* The collector that speaks for m has heard it. */
 void watch_vouch(struct watch *w, struct mono now, struct wall wall, struct member *m);
+/* The collector that speaks for m does not hear it any more, and heard it last so long ago. */
+void watch_missed(struct watch *w, struct mono now, struct span ago, struct member *m);
 /* A controller before heard m last at `at`. For people only. */
 void watch_remember(struct watch *w, struct member *m, struct wall at);
 /* When m was last heard, by this controller or by one before; ns 0: never, or it is not known. */
@@ -126,8 +130,9 @@ void watch_excuse(struct watch *w, struct mono now, struct span more, struct mem
 /* An INVENTORY body. Errors as report_update. */
 int watch_inventory(struct watch *w, struct member *m, const json_t *message, struct err *e);
 
-/* Time passes: call it every WATCH_TICK_MS. Looks at a tenth of the members each time. wall is for what
- * records say of time; how long something lasts under this watch is measured by now. */
+/* Time passes: call it every WATCH_TICK_MS. Looks at those whose silence means something else now, and at a
+ * tenth of all members. wall is for what records say of time; how long something lasts under this watch is
+ * measured by now. */
 enum { WATCH_TICK_MS = 100, WATCH_SLICES = 10 };
 void watch_tick(struct watch *w, struct mono now, struct wall wall);
 

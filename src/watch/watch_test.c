@@ -97,6 +97,7 @@ static struct world *world(size_t n)
     x->policy = (struct watch_policy){.plain = {span_s(30), span_s(90)},
                                       .sensitive = {span_s(120), span_s(420)},
                                       .borrowed = {span_s(30), span_s(60)},
+                                      .quiet = span_s(30),
                                       .silent_share_percent = 25,
                                       .judge = true};
     configure(x, n);
@@ -211,12 +212,12 @@ static void test_late_then_down_then_back(void **state)
     said(x);
     x->sends[3] = false; /* last heard at 90.3 */
     run(x, 29);
-    assert_string_equal(said(x), "121: node.late lx03: not heard of late; takes no new work\n");
+    assert_string_equal(said(x), "120: node.late lx03: not heard of late; takes no new work\n");
     run(x, 70);
-    assert_string_equal(said(x), "182: node.silent lx03\n");
+    assert_string_equal(said(x), "180: node.silent lx03\n");
     x->sends[3] = true;
     run(x, 20);
-    assert_string_equal(said(x), "201: node.live lx03: heard again\n201: node.heard lx03\n");
+    assert_string_equal(said(x), "200: node.live lx03: heard again\n201: node.heard lx03\n");
     assert_int_equal(node(x, 3)->n_claims, 0);
     world_end(x);
 }
@@ -231,8 +232,8 @@ static void test_back_within_grace_was_never_disturbed(void **state)
     run(x, 79);
     x->sends[3] = true;
     run(x, 30);
-    assert_string_equal(said(x), "121: node.late lx03: not heard of late; takes no new work\n"
-                                 "181: node.live lx03: heard again\n");
+    assert_string_equal(said(x), "120: node.late lx03: not heard of late; takes no new work\n"
+                                 "180: node.live lx03: heard again\n");
     assert_int_equal(node(x, 3)->n_claims, 0);
     world_end(x);
 }
@@ -247,11 +248,11 @@ static void test_sensitive_and_borrowed_nodes(void **state)
     said(x);
     x->sends[3] = x->sends[4] = false;
     run(x, 119);
-    assert_string_equal(said(x), "122: node.late lx04: not heard of late; takes no new work\n"
-                                 "153: node.silent lx04\n"
-                                 "212: node.late lx03: not heard of late; takes no new work\n");
+    assert_string_equal(said(x), "120: node.late lx04: not heard of late; takes no new work\n"
+                                 "150: node.silent lx04\n"
+                                 "210: node.late lx03: not heard of late; takes no new work\n");
     run(x, 300);
-    assert_string_equal(said(x), "513: node.silent lx03\n");
+    assert_string_equal(said(x), "510: node.silent lx03\n");
     world_end(x);
 }
 
@@ -284,7 +285,7 @@ static void test_heard_before_the_first_tick_after_it_stood_still(void **state)
         assert_int_equal(beat(x, i, (uint64_t)i, ++x->seq[i], BOOT, "[]"), 0);
     x->sends[3] = false;
     run(x, 40);
-    assert_string_equal(said(x), "731: node.late lx03: not heard of late; takes no new work\n");
+    assert_string_equal(said(x), "730: node.late lx03: not heard of late; takes no new work\n");
     world_end(x);
 }
 
@@ -303,7 +304,7 @@ static void test_a_restart_waits_a_full_window(void **state)
     run(x, 44);
     assert_string_equal(said(x), "");
     run(x, 5);
-    assert_string_equal(said(x), "206: node.silent lx10\n");
+    assert_string_equal(said(x), "205: node.silent lx10\n");
     world_end(x);
 }
 
@@ -318,10 +319,65 @@ static void test_nodes_whose_collector_was_lost_have_a_window(void **state)
     watch_excuse(x->w, now_of(x), span_s(0), node(x, 3));
     assert_int_equal(live(x, 3), LIVENESS_LIVE);
     run(x, 88);
-    assert_string_equal(said(x), "121: node.late lx03: not heard of late; takes no new work\n"
-                                 "191: node.late lx03: not heard of late; takes no new work\n");
+    assert_string_equal(said(x), "120: node.late lx03: not heard of late; takes no new work\n"
+                                 "190: node.late lx03: not heard of late; takes no new work\n");
     run(x, 4);
-    assert_string_equal(said(x), "252: node.silent lx03\n");
+    assert_string_equal(said(x), "250: node.silent lx03\n");
+    world_end(x);
+}
+
+static void vouched(struct world *x, int i, int collector)
+{
+    void *old;
+    bool want;
+    const struct hello h = {
+        .name = node(x, i)->name, .version = "1", .boot = BOOT, .instance = (uint64_t)i, .inventory = ""};
+    x->sends[i] = false;
+    assert_int_equal(watch_open(x->w, now_of(x), node(x, i), &h, &x->sends[collector], node(x, collector),
+                                &want, &old, NULL),
+                     0);
+    watch_vouch(x->w, now_of(x), (struct wall){1}, node(x, i));
+}
+
+/* lx02 collects for lx03, which was heard last at 100. */
+static struct world *collected(void)
+{
+    struct world *x = world(10);
+    start(x, 1, 10);
+    run(x, 100);
+    vouched(x, 3, 2);
+    said(x);
+    return x;
+}
+
+static void test_silence_counts_from_when_the_collector_heard_it(void **state)
+{
+    struct world *x = collected();
+    run(x, 15);
+    watch_missed(x->w, now_of(x), span_s(20), node(x, 3));
+    run(x, 74);
+    assert_string_equal(said(x), "125: node.late lx03: not heard of late; takes no new work\n");
+    run(x, 1);
+    watch_missed(x->w, now_of(x), span_ms(95000), node(x, 3));
+    run(x, 1);
+    assert_string_equal(said(x), "190: node.silent lx03\n");
+    world_end(x);
+}
+
+/* A collector that says nothing proves nothing about its nodes: they wait until it is given up, or speaks. */
+static void test_nobody_is_taken_down_while_its_collector_is_silent(void **state)
+{
+    struct world *x = collected();
+    x->sends[2] = false; /* last heard at 90.2 */
+    run(x, 97);
+    assert_string_equal(said(x), "120: node.late lx02: not heard of late; takes no new work\n"
+                                 "130: node.late lx03: not heard of late; takes no new work\n"
+                                 "180: node.silent lx02\n");
+    assert_int_equal(live(x, 3), LIVENESS_LATE);
+    x->sends[2] = true;
+    run(x, 5);
+    assert_string_equal(said(x),
+                        "200: node.live lx02: heard again\n200: node.silent lx03\n201: node.heard lx02\n");
     world_end(x);
 }
 
@@ -329,6 +385,7 @@ static void test_a_shorter_patience_begins_with_a_window(void **state)
 {
     struct world *x = world(10);
     x->policy.plain = (struct patience){span_s(450), span_s(600)};
+    x->policy.quiet = span_s(450);
     watch_set_policy(x->w, &x->policy);
     start(x, 1, 10);
     run(x, 5);
@@ -336,6 +393,7 @@ static void test_a_shorter_patience_begins_with_a_window(void **state)
     run(x, 300);
     said(x);
     x->policy.plain = (struct patience){span_s(30), span_s(90)};
+    x->policy.quiet = span_s(30);
     watch_set_policy(x->w, &x->policy);
     run(x, 29);
     assert_string_equal(said(x), "");
@@ -377,16 +435,19 @@ static void test_mass_silence_raises_one_alarm(void **state)
     run(x, 300);
     assert_string_equal(
         said(x),
+        "120: node.late lx[01-02]: not heard of late; takes no new work\n"
+        "120: node.late lx[03-04]: not heard of late; takes no new work\n"
         "121: alarm.silence : 4 of 12 nodes are silent at once, more than 25 %: nobody is taken down "
-        "until it is fewer\n121: node.late lx[01-04]: not heard of late; takes no new work\n");
+        "until it is fewer\n");
     assert_true(watch_alarm(x->w, &silent, &all));
     assert_int_equal(silent, 4);
     assert_int_equal(all, 12);
     for (int i = 1; i <= 3; i++)
         x->sends[i] = true;
     run(x, 88);
-    assert_string_equal(said(x), "401: alarm.over : 1 of 12 nodes are silent; nodes are judged again\n"
-                                 "401: node.live lx[01-03]: heard again\n");
+    assert_string_equal(said(x), "400: node.live lx[01-02]: heard again\n"
+                                 "400: node.live lx03: heard again\n"
+                                 "401: alarm.over : 1 of 12 nodes are silent; nodes are judged again\n");
     assert_false(watch_alarm(x->w, &silent, &all));
     run(x, 10);
     assert_string_equal(said(x), "491: node.silent lx04\n"); /* a full window after the alarm */
@@ -401,8 +462,8 @@ static void test_few_nodes_raise_no_alarm(void **state)
     said(x);
     x->sends[1] = x->sends[2] = false;
     run(x, 100);
-    assert_string_equal(said(x), "121: node.late lx[01-02]: not heard of late; takes no new work\n"
-                                 "182: node.silent lx[01-02]\n");
+    assert_string_equal(said(x), "120: node.late lx[01-02]: not heard of late; takes no new work\n"
+                                 "180: node.silent lx01\n180: node.silent lx02\n");
     world_end(x);
 }
 
@@ -625,6 +686,8 @@ int main(void)
         cmocka_unit_test(test_heard_before_the_first_tick_after_it_stood_still),
         cmocka_unit_test(test_a_restart_waits_a_full_window),
         cmocka_unit_test(test_nodes_whose_collector_was_lost_have_a_window),
+        cmocka_unit_test(test_silence_counts_from_when_the_collector_heard_it),
+        cmocka_unit_test(test_nobody_is_taken_down_while_its_collector_is_silent),
         cmocka_unit_test(test_a_shorter_patience_begins_with_a_window),
         cmocka_unit_test(test_nobody_is_judged_without_heartbeats),
         cmocka_unit_test(test_mass_silence_raises_one_alarm),

@@ -209,6 +209,7 @@ int main(int argc, char **argv)
     struct watch_policy p = {.plain = {span_s(30), span_s(90)},
                              .sensitive = {span_s(120), span_s(420)},
                              .borrowed = {span_s(30), span_s(60)},
+                             .quiet = span_s(30),
                              .silent_share_percent = 25,
                              .conform = {span_s(3600 * 13), span_s(3600 * 24), span_s(3600 * 4), 10}};
     p.health = (struct health_policy){.act = true,

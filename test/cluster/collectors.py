@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """None, one and many collectors, and what happens when they go and come."""
+import datetime
 import os
 import selectors
 import socket
@@ -223,6 +224,29 @@ def test_no_controller_for_longer_than_the_timeout(world):
     k.c.start()
     k.wait_collected('they are at their collector')
     k.check_none_down()
+
+
+def test_down_when_its_time_is_over(world):
+    """The timeout counts from the last heartbeat, which its collector heard, and not from a batch, and nothing waits for
+    a sweep. On a busy machine one try may be late."""
+    c = Controller(world, 'Name=k1\nName=a1\nName=a2\n', CollectorNodes='k1', HeartBeatInterval='1s', LateAfter='2s',
+                   HeartBeatTimeout='3s', MaxSilentShare=100)
+    agents = {n: Agent(world, c, n).process for n in ('k1', 'a1', 'a2')}
+    took = []
+    for _ in range(5):
+        c.wait_nodes('the collector has them', ['a1', 'a2'], Liveness='live', Collector='k1', State='IDLE')
+        events = c.events()
+        at = time.time()
+        agents['a1'].pause()
+        events.wait('node.silent', nodes='a1')
+        down = max(e['at'] for e in c.journal() if e['what'] == 'node.silent')
+        took.append(datetime.datetime.fromisoformat(down.replace('Z', '+00:00')).timestamp() - at)
+        agents['a1'].resume()
+        events.close()
+        if len([t for t in took if t < 3.6]) == 2:
+            break
+    check(len([t for t in took if t < 3.6]) == 2 and min(took) > 1.9, f'seconds until it was down: {took}')
+    equal([line for line in c.log_lines(' node.silent ') if ' a1' not in line], [], 'others that were taken down')
 
 
 def test_settings_that_cannot_hold(world):

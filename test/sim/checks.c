@@ -108,7 +108,7 @@ void check_proposal(struct sim *s, enum command_kind kind, const struct hostlist
             if (n->quiet < silent)
                 sim_fail(s, "%s goes down after %.1f s of silence that this controller heard (9)", n->name,
                          (double)n->quiet / 1e9);
-            if (s->now - s->began < silent + s->policy.spread.ns)
+            if (s->now - s->began < silent + s->first.ns)
                 sim_fail(s, "%s goes down without a full window after the start (9)", n->name);
             if (s->alarm_at >= s->began && s->now - s->alarm_at < silent)
                 sim_fail(s, "%s goes down during an alarm, or without a full window after it (9)", n->name);
@@ -167,6 +167,33 @@ static void check_alarms(struct sim *s, bool silence)
                  listed ? "stands" : "does not stand");
 }
 
+/* Whether an alarm may be about to be raised, as far as this controller can know. */
+static bool many_quiet(const struct sim *s)
+{
+    size_t watched = 0, quiet = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct member *m = cluster_find(s->cluster, s->nodes[i].name);
+        struct agreed a = m ? member_agreed(m) : (struct agreed){0};
+        if (!a.listed || !a.admitted || a.silent || a.down)
+            continue;
+        watched++;
+        quiet += s->nodes[i].quiet >= s->policy.quiet.ns || s->nodes[i].quiet >= s->policy.borrowed.late.ns;
+    }
+    return quiet >= 3 && quiet * 100 > watched * s->policy.silent_share_percent;
+}
+
+/* How long after its timeout a node may be down at the latest: half a second, and as long as its collector is
+ * under way with the word, or at fault. */
+static int64_t prompt(const struct sim *s, int i, const struct member *m)
+{
+    const struct observed *o = watch_observed(s->watch, m);
+    int64_t half = span_ms(500).ns + (many_quiet(s) ? span_ms(WATCH_TICK_MS * WATCH_SLICES).ns : 0);
+    if (!o->session || !o->collector)
+        return half;
+    bool calm = s->now - s->calm_at > sim_patience(s, i)->silent.ns;
+    return half + s->delay_max + STEP_NS + (calm ? 0 : s->waits.missed.ns + span_s(2).ns + s->delay_max);
+}
+
 /* What must happen in the end: who is silent goes down, who sends is heard, who is heard returns. */
 static void check_progress(struct sim *s, int i, const struct member *m)
 {
@@ -182,7 +209,7 @@ static void check_progress(struct sim *s, int i, const struct member *m)
         n->down_due = n->down_due > p->silent.ns ? p->silent.ns : n->down_due;
     if (alarm)
         n->down_due = 0;
-    if (n->down_due > p->silent.ns + slack)
+    if (n->down_due > p->silent.ns + span_ms(500).ns && n->down_due > p->silent.ns + prompt(s, i, m))
         sim_fail(s, "%s is silent for %.1f s and not down", n->name, (double)n->down_due / 1e9);
 
     bool calm = fleet_reaches(s, i) && s->now - s->calm_at > 0 && s->stalled_until < s->now && !n->own_fault;

@@ -136,8 +136,15 @@ static void fill_batch(const struct sim *s, struct fleet_node *n, struct message
         struct ledger *l = &n->ledger[j];
         bool state = l->changed && (l->heard || !l->open); /* a state is told with its heartbeat */
         if (state || (due && l->heard))
-            m->items[m->n++] = (struct batch_item){(int)j, due && l->heard, state,   l->open, l->instance,
-                                                   l->seq, l->boot,         l->work, l->made};
+            m->items[m->n++] = (struct batch_item){.node = (int)j,
+                                                   .heard = due && l->heard,
+                                                   .changed = state,
+                                                   .open = l->open,
+                                                   .instance = l->instance,
+                                                   .seq = l->seq,
+                                                   .boot = l->boot,
+                                                   .work = l->work,
+                                                   .made = l->made};
         l->changed &= !state;
         if (due)
             l->told = l->heard;
@@ -216,6 +223,41 @@ static void send_home(struct sim *s, int i)
     n->answered = s->now;
 }
 
+static void find_missed(struct sim *s, struct fleet_node *n)
+{
+    for (size_t j = 0; j < s->n; j++) {
+        struct ledger *l = &n->ledger[j];
+        int64_t ago = s->now - l->beat;
+        int64_t limit = l->finds == MISSES_NEXT ? s->waits.hold.ns : s->waits.timeout.ns;
+        if (!l->open || l->finds == TOLD_ALL || ago < limit)
+            continue;
+        l->misses = true;
+        l->ago = ago;
+        l->finds++;
+    }
+}
+
+/* What a turn finds is told in the next one, so that what came while it stood still is read between. */
+static void tell_missed(struct sim *s, int i)
+{
+    struct fleet_node *n = &s->nodes[i];
+    struct message *m = mem_alloc(sizeof *m);
+    *m = (struct message){.kind = MESSAGE_BATCH, .from = i, .to = n->to, .conn = n->conn};
+    m->items = mem_alloc(s->n * sizeof *m->items);
+    for (size_t j = 0; j < s->n; j++) {
+        struct ledger *l = &n->ledger[j];
+        if (l->misses)
+            m->items[m->n++] = (struct batch_item){.node = (int)j, .missed = true, .ago = l->ago};
+        l->misses = false;
+    }
+    if (m->n) {
+        fleet_send(s, m);
+        return;
+    }
+    free(m->items);
+    free(m);
+}
+
 static void collect(struct sim *s, int i)
 {
     struct fleet_node *n = &s->nodes[i];
@@ -231,6 +273,9 @@ static void collect(struct sim *s, int i)
     }
     if (!uplink && !n->uplink_lost)
         n->uplink_lost = s->now;
+    if (uplink)
+        tell_missed(s, i);
+    find_missed(s, n);
     bool due = uplink && batch_due(s, n);
     if (due || (uplink && n->news))
         send_from(s, i, MESSAGE_BATCH);

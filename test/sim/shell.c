@@ -158,13 +158,15 @@ void shell_start(struct sim *s)
     configure_share(s);
     s->shares_from = s->now + s->waits.comeback.ns;
     s->balance_at = s->began = s->calm_at = s->now;
+    s->first = s->policy.spread;
     s->running = true;
     conform_begin(s);
     ill_begin(s);
     for (size_t i = 0; i < s->n; i++) {
         s->nodes[i].heard = false;
         s->nodes[i].sent_to = NOBODY;
-        s->nodes[i].quiet = s->nodes[i].down_due = 0;
+        s->nodes[i].quiet = 0;
+        s->nodes[i].quiet_max = s->nodes[i].down_due = -s->first.ns;
         memset(s->nodes[i].former, 0, sizeof s->nodes[i].former);
     }
     sim_say(s, "a controller leads, term %llu", (unsigned long long)s->term);
@@ -232,7 +234,11 @@ static void excuse(struct sim *s, struct member *m)
     if (watch_observed(s->watch, m)->beat.liveness == LIVENESS_SILENT)
         return;
     watch_excuse(s->watch, mono(s), s->more, m);
-    n->quiet = n->down_due = -s->more.ns; /* until that is over nobody is silent */
+    n->quiet = -s->more.ns; /* until that is over nobody is silent */
+    if (n->down_due > n->quiet)
+        n->down_due = n->quiet;
+    if (n->quiet_max > n->quiet)
+        n->quiet_max = n->quiet;
 }
 
 static void collector_lost(struct sim *s, struct session *k)
@@ -402,9 +408,20 @@ static void was_heard(struct sim *s, int node)
 {
     struct fleet_node *n = &s->nodes[node];
     n->quiet = n->down_due = 0;
+    n->quiet_max = n->quiet_max < 0 ? 0 : n->quiet_max;
     n->heard = true;
     n->last_good = s->now;
     n->own_fault = n->mass = false;
+}
+
+/* Its collector heard it last so long ago, which is more than this controller thought. */
+static void was_missed(struct sim *s, int node, int64_t ago)
+{
+    struct fleet_node *n = &s->nodes[node];
+    watch_missed(s->watch, mono(s), (struct span){ago}, member_of(s, node));
+    int64_t is = ago < n->quiet_max ? ago : n->quiet_max;
+    n->down_due += n->quiet < is ? is - n->quiet : 0;
+    n->quiet = n->quiet < is ? is : n->quiet;
 }
 
 static int take_beat(struct sim *s, int node, uint64_t instance, uint64_t seq, unsigned boot, int work)
@@ -435,8 +452,7 @@ void shell_batch(struct sim *s, const struct message *m)
     if (!k || !k->collects)
         return;
     const struct member *c = member_of(s, m->from);
-    if (m->full)
-        k->batch_at = s->now;
+    k->batch_at = s->now;
     s->nodes[m->from].answered = s->now;
     for (size_t i = 0; i < m->n; i++) {
         const struct batch_item *it = &m->items[i];
@@ -453,6 +469,8 @@ void shell_batch(struct sim *s, const struct message *m)
             watch_close(s->watch, about, k);
         if (watch_observed(s->watch, about)->session != k)
             continue;
+        if (it->missed)
+            was_missed(s, it->node, it->ago);
         bool beats = it->changed && take_beat(s, it->node, it->instance, it->seq, it->boot, it->work) == 0;
         if (it->heard)
             watch_vouch(s->watch, mono(s), wall(s), about);
@@ -540,6 +558,7 @@ void shell_tick(struct sim *s)
 {
     for (size_t i = 0; i < s->n; i++) {
         s->nodes[i].quiet += STEP_NS;
+        s->nodes[i].quiet_max += STEP_NS;
         s->nodes[i].down_due += STEP_NS;
     }
     watch_tick(s->watch, mono(s), wall(s));
@@ -624,7 +643,7 @@ void shell_reload(struct sim *s)
     s->calm_at = s->judged_at = s->reload_at = s->now;
     for (size_t i = 0; i < s->n && was_slow && !s->slow; i++)
         if (watch_observed(s->watch, member_of(s, (int)i))->beat.liveness != LIVENESS_SILENT)
-            s->nodes[i].quiet = s->nodes[i].down_due = 0;
+            s->nodes[i].quiet = s->nodes[i].down_due = s->nodes[i].quiet_max = 0;
     if (was_slow != s->slow)
         tell_interval(s);
     change_collectors(s, was_slow != s->slow);

@@ -60,6 +60,8 @@ void sim_policy(struct sim *s)
     p->borrowed = s->slow ? patience(45 * i / 2, 30 * i) : patience(3 * i, 6 * i);
     if (s->swept)
         p->plain = p->borrowed = any_patience(s);
+    p->quiet =
+        waits_quiet((struct span){s->interval}, p->plain.late, p->plain.silent, p->silent_share_percent);
     waits_of((struct span){s->interval}, p->borrowed.late, p->borrowed.silent, &s->waits);
     const int64_t queue = (int64_t)s->n * 1500000;
     s->more = waits_excuse(&s->waits, (struct span){2 * queue});
@@ -160,6 +162,8 @@ static void deliver_to_collector(struct sim *s, const struct message *m)
         l->boot = m->boot;
         l->made = m->made;
         l->open = true;
+        l->finds = TOLD_ALL; /* until it is heard */
+        l->misses = false;
         n->link = LINK_OPEN;
         n->left = NOBODY;
         n->next_beat = s->now;
@@ -170,6 +174,9 @@ static void deliver_to_collector(struct sim *s, const struct message *m)
         l->work = m->work;
         l->made = m->made;
         l->seq = m->seq;
+        l->beat = s->now;
+        l->finds = MISSES_NEXT;
+        l->misses = false;
         l->heard = true;
     }
 }

@@ -71,6 +71,9 @@ struct fleet_node {
         uint64_t conn, instance, seq;
         unsigned boot;
         int work, made;
+        int64_t beat, ago; /* when it was heard last; how long before it was found missing */
+        enum { MISSES_NEXT, SILENT_NEXT, TOLD_ALL } finds; /* as what it is found next; */
+        bool misses;                                       /* that is to be told */
         bool open, heard, changed, told; /* told: the last batch had it, or what went at once since then */
     } ledger[NODES_MAX];
     bool news; /* somebody is to be told of before the batch is due */
@@ -80,7 +83,8 @@ struct fleet_node {
     /* Truth about it, for the checks. */
     bool own_fault;              /* its silence is its own, until it is heard */
     int64_t last_good;           /* last time it was heard, or would have been but for us */
-    int64_t quiet;               /* time for which a listening controller heard nothing */
+    int64_t quiet;               /* time for which a listening controller heard nothing, */
+    int64_t quiet_max;           /* which is no more than this, since it was excused then */
     int64_t down_due;            /* time for which it should have been found silent */
     int64_t well;                /* time for which nothing at all was wrong */
     int64_t heard_well;          /* the same, and it was live */
@@ -230,7 +234,8 @@ struct patient {
 
 struct batch_item {
     int node;
-    bool heard, changed, open;
+    bool heard, changed, open, missed;
+    int64_t ago;
     uint64_t instance, seq;
     unsigned boot;
     int work, made;
@@ -342,6 +347,7 @@ struct sim {
 
     /* the controller */
     bool running;
+    struct span first; /* by so much its first window is longer than a timeout */
     int64_t start_at, began, stalled_until, wake_first;
     uint64_t term;
     struct cluster *cluster;
