@@ -73,13 +73,44 @@ static bool is_muted(const struct swarm *s, const char *name)
     return false;
 }
 
+/* The muted nodes of the share were heard last with the batch after which they were muted. */
+static void on_missed(uv_timer_t *t)
+{
+    struct keeper *k = t->data;
+    json_t *missed = json_array();
+    for (size_t i = 0; i < k->nodes.n; i++)
+        if (is_muted(k->swarm, k->nodes.names[i]))
+            json_array_append_new(missed, json_pack("{s:s,s:I}", "name", k->nodes.names[i], "ago_ms",
+                                                    (json_int_t)k->silent_ms));
+    if (!k->peer || json_array_size(missed) == 0)
+        json_decref(missed);
+    else
+        swarm_send(k->peer, FRAME_BATCH,
+                   json_pack("{s:I,s:I,s:s,s:o}", "epoch", (json_int_t)k->epoch, "seq", (json_int_t)++k->seq,
+                             "heard", "", "missed", missed));
+}
+
+/* Whoever has it says so when it has been silent for as long as a node may be. */
+static void await_missed(struct swarm *s, const char *node)
+{
+    for (size_t i = 0; i < s->n_keepers; i++) {
+        struct keeper *k = &s->keepers[i];
+        int64_t left = (int64_t)k->silent_ms - span_to_ms(mono_sub(mono_now(), k->batch));
+        for (size_t j = 0; j < k->nodes.n; j++)
+            if (strcmp(k->nodes.names[j], node) == 0)
+                uv_timer_start(&k->missed, on_missed, left > 0 ? (uint64_t)left + 1 : 1, 0);
+    }
+}
+
 bool keeper_act(struct swarm *s, const char *node, const char *action)
 {
     bool silence = strcmp(action, "silence") == 0;
     if (!silence && strcmp(action, "speak") != 0)
         return false;
-    if (silence && !is_muted(s, node))
+    if (silence && !is_muted(s, node)) {
         hostlist_add(&s->muted, node);
+        await_missed(s, node);
+    }
     for (size_t i = 0; !silence && i < s->muted.n; i++) {
         if (strcmp(s->muted.names[i], node) != 0)
             continue;
@@ -126,18 +157,41 @@ static void on_beat_timer(uv_timer_t *t)
     while (k->told < k->nodes.n)
         send_batch(k, false);
     send_batch(k, true);
+    k->batch = mono_now();
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Those of whom the controller was told over this connection come first. */
+static size_t told_first(struct keeper *k, struct hostlist *share)
+{
+    size_t told = 0;
+    qsort(k->nodes.names, k->told, sizeof *k->nodes.names, by_name);
+    for (size_t i = 0; i < share->n; i++) {
+        char *name = share->names[i];
+        if (!bsearch(&name, k->nodes.names, k->told, sizeof name, by_name))
+            continue;
+        share->names[i] = share->names[told];
+        share->names[told++] = name;
+    }
+    return told;
 }
 
 static void on_share(struct keeper *k, const json_t *body)
 {
     const char *list = "";
+    struct hostlist share = {0};
     json_take_string(body, "nodes", &list, NULL);
     json_take_u64(body, "epoch", INT64_MAX, &k->epoch, NULL);
-    hostlist_fini(&k->nodes);
     if (*list)
-        hostlist_parse(list, &k->nodes, NULL);
-    hostlist_add(&k->nodes, k->name);
-    k->told = 0;
+        hostlist_parse(list, &share, NULL);
+    hostlist_add(&share, k->name);
+    k->told = k->nodes.n ? told_first(k, &share) : 0;
+    hostlist_fini(&k->nodes);
+    k->nodes = share;
     k->swarm->totals.shares++;
     on_beat_timer(&k->timer);
 }
@@ -200,6 +254,7 @@ static void on_frame(struct peer *peer, void *arg, const struct frame *f)
     CLEANUP_JSON json_t *body = json_read(f->body, f->len, NULL);
     uint64_t interval = 0;
     json_take_u64(body, "interval_ms", UINT32_MAX, &interval, NULL);
+    json_take_u64(body, "silent_ms", UINT32_MAX, &k->silent_ms, NULL);
     if (f->type == FRAME_WELCOME) {
         k->swarm->totals.welcomes++;
         k->interval = k->swarm->interval.ns ? k->swarm->interval : span_ms((int64_t)interval);
@@ -236,6 +291,7 @@ static void on_close(struct peer *peer, void *arg, const struct err *why)
     struct keeper *k = arg;
     k->swarm->totals.closes++;
     k->peer = NULL;
+    k->told = 0;
     struct span wait = peer_backoff(k->attempt++, span_ms(500), span_s(60), swarm_random(k->swarm));
     uv_timer_start(&k->timer, on_dial_timer, (uint64_t)span_to_ms(wait), 0);
 }
@@ -256,7 +312,8 @@ void keeper_start(struct swarm *s, struct keeper *k, const char *name, struct sp
     swarm_boot_id(s, k->boot);
     swarm_hex(swarm_random(s) | 1, k->instance);
     uv_timer_init(&s->loop, &k->timer);
-    k->timer.data = k;
+    uv_timer_init(&s->loop, &k->missed);
+    k->timer.data = k->missed.data = k;
     uint64_t within = (uint64_t)span_to_ms(first_within) + 1;
     uv_timer_start(&k->timer, on_dial_timer, swarm_random(s) % within, 0);
 }

@@ -119,9 +119,11 @@ struct keeper {
     struct swarm *swarm;
     char *name;
     struct peer *peer;
-    uv_timer_t timer;
+    uv_timer_t timer, missed; /* the next batch, or dialling; when it says that it misses somebody */
     char boot[37], instance[17];
     struct span interval;
+    uint64_t silent_ms; /* after which it says so, as the controller wants it */
+    struct mono batch;
     unsigned attempt;
     uint64_t epoch, seq;
     struct hostlist nodes;
