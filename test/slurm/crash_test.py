@@ -130,7 +130,7 @@ with lab.Lab(nodes=1) as l:
 
     assert lost_course(l, d, home, "never") == 0
     calls = int(get(f"{home}/count"))
-    lost = [lost_course(l, d, home, f"{n} after") for n in range(1, min(calls, 7) + 1)]
-    lost += [lost_course(l, d, home, "never", n) for n in range(3, 7)]
+    lost = [lost_course(l, d, home, f"{n} after") for n in range(2, min(calls, 6) + 1)]
+    lost += [lost_course(l, d, home, "never", n) for n in range(3, 6)]
     print(f"a drain of somebody's was lost and put back, killed {sum(lost)} of {len(lost)} times")
-    assert sum(lost) >= 8, lost
+    assert sum(lost) >= 6, lost
