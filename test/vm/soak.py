@@ -24,7 +24,7 @@ LANES = 3
 FOUND_S = 90  # a fault that nothing has said a word of by then was not found
 BACK_S = 600  # a node that is not back by then does not come back by itself
 OUTSIDE_S = 50  # how long a fault stands that only somebody outside can mend
-QUIET_S = 45  # a node that went on working for so long after a fault was told is left in service
+QUIET_S = 90  # a node that went on working for so long after a fault was told is left in service
 
 
 class Trial:
@@ -53,7 +53,7 @@ class Trial:
         self.seen.setdefault(what, round(time.monotonic() - self.began, 1))
 
     def look(self):
-        """Takes in how it stands; whether the node is in service, and whether anything new is open."""
+        """Takes in how it stands; whether the node is in service and well, and what is open that was not."""
         node, health = self.lab.get(f'/v1/nodes/{self.machine.name}')['node'], self.health()
         repair, step = health['repair'], self.step(health)
         new = [(key, result) for key, result in self.findings(health) if key not in self.known]
@@ -67,10 +67,9 @@ class Trial:
             self.note('silent')
         if step == 'queue':
             self.note('queue')
-        serves = (node['State'], node['Liveness'], node['Health'], step) == ('IDLE', 'live', 'ok', 'none')
-        if not serves:
+        if (node['State'], node['Liveness']) != ('IDLE', 'live'):
             self.note('out')
-        return serves, new
+        return (node['State'], node['Liveness'], node['Health'], step) == ('IDLE', 'live', 'ok', 'none'), new
 
     def over(self, serves, new):
         """Whether there is nothing more to wait for."""
