@@ -93,7 +93,7 @@ class Trial:
         self.fault.begin(self.machine)
         while not self.over(*self.look()):
             time.sleep(0.5)
-        return {'found': [[*key, at, result] for key, (at, result) in self.found.items()], 'seen': self.seen,
+        return {'found': [[*key, at, result] for key, (at, result) in self.found.items()], 'seen': dict(self.seen),
                 'done': [remedy for _, remedy in sorted(self.attempts)], 'load': round(os.getloadavg()[0], 1)}
 
     # --- and well again ---
