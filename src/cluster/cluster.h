@@ -206,7 +206,8 @@ enum approval { APPROVAL_NONE, APPROVAL_WANTED, APPROVAL_GIVEN, APPROVAL_REFUSED
 enum examined { EXAMINED_NOT, EXAMINED_PASS, EXAMINED_FAIL, EXAMINED_INCONCLUSIVE, EXAMINED_OWED };
 const char *examined_name(enum examined x);
 
-/* A node's way back into service. A claim of kind repair rests on it as long as there is one. */
+/* A node's way back into service. A claim of kind repair rests on it as long as there is one. At STEP_TEND it
+ * has no claim: the node is in service. */
 struct repair {
     char id[CLAIM_ID_BYTES_MAX + 1]; /* of the claim */
     enum step step;
@@ -218,7 +219,8 @@ struct repair {
                                  "new_instance", "maintenance" */
     char *why;                /* of this step, for people */
     char remedy[REMEDY_NAME_BYTES_MAX + 1]; /* chosen; "" for none */
-    char operation[CLAIM_ID_BYTES_MAX + 1]; /* id of the effect that is under way; "" for none */
+    char operation[CLAIM_ID_BYTES_MAX + 1]; /* id of the effect that is under way; "" for none. Also of a
+                                               remedy that was begun in service, until it has ended */
     enum approval approval;                 /* of the remedy */
     char *approver;                         /* who said so, and the comment: "ann: go ahead"; NULL */
     enum examined examined;                 /* what the extensive stage came to last */
@@ -469,8 +471,11 @@ unsigned finding_times(const struct ailment *a, const struct incident *i, const 
 /* How often something came back in this group, as of a moment; sums of 0 where nothing did. a may be NULL. */
 void ailment_recurs(const struct ailment *a, const char *group, bool observe, struct wall at,
                     struct recurring *out);
-/* NULL without one; a repair that is over is none. */
+/* The repair that has m out of service; NULL without one. One that is over is none, and neither is a remedy
+ * that is applied in service (STEP_TEND). */
 const struct repair *member_repair(const struct member *m);
+/* The same or, at STEP_TEND, what is done to m while it is in service. */
+const struct repair *member_treated(const struct member *m);
 /* What was tried on it, also when no repair is under way. */
 const struct repair *member_repairs(const struct member *m);
 /* NULL while nothing tells its machine from another. */

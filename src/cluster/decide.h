@@ -94,14 +94,15 @@ struct repair_wish {
     uint64_t instance;
     uint64_t deadline_s; /* 0: none */
     bool manual;
+    const char *remedy; /* of STEP_TEND; borrowed. Else NULL */
 };
 /* The members why, problem and deadline_s of an object. */
 int repair_wish_read(const json_t *o, struct repair_wish *w, struct err *e);
 /* A step's deadline_s, which may be absent: 0. */
 int repair_deadline_read(const json_t *o, uint64_t *out, struct err *e);
-/* Adds the records of a new repair of m, which has none, and of its claim. */
-void repair_begin(const struct command *cmd, struct member *m, const struct repair_wish *w,
-                  struct decision *d);
+/* Adds the records of a new repair of m, which has none, and of its claim, but none at STEP_TEND. */
+void repair_begin(const struct cluster *c, const struct command *cmd, struct member *m,
+                  const struct repair_wish *w, struct decision *d);
 /* The same, with what is to be remembered of repairs before in place of what is. */
 void repair_begin_with(const struct command *cmd, struct member *m, const struct repair_wish *w,
                        const struct repair *before, struct decision *d);

@@ -363,7 +363,7 @@ static int isolate(const struct cluster *c, const struct command *cmd, struct me
     if (note_isolated(c, cmd, o, d, e) < 0)
         return -EINVAL;
     memcpy(w.boot, x->boot, sizeof w.boot);
-    repair_begin(cmd, m, &w, d);
+    repair_begin(c, cmd, m, &w, d);
     text_printf(&x->said, "%sisolated: %s (claim %s)", x->said.len ? "; " : "", w.why, cmd->claim);
     override_end(m, "it is worse than it was, or something else is wrong", &x->said, d);
     return 0;

@@ -125,12 +125,16 @@ static int go_on(const struct cluster *c, const struct command *cmd, const struc
 }
 
 /* None is under way: one begins, for a node that is in service. */
-static void begin(const struct command *cmd, struct member *m, struct instance *x, const char *why,
-                  struct text *said, struct decision *d)
+static void begin(const struct cluster *c, const struct command *cmd, struct member *m, struct instance *x,
+                  const char *why, struct text *said, struct decision *d)
 {
     struct repair r = {0};
     if (member_repairs(m))
         repair_copy(&r, member_repairs(m));
+    if (r.step == STEP_TEND) { /* it was applied to the machine before */
+        repair_leave(c, m, &r, cmd->at, true, d, NULL);
+        repair_enter(&r, STEP_NONE, cmd->at, 0, why);
+    }
     repair_forget(&r, x->keep);
     repair_forget_notes(&r);
     x->wish.why = why;
@@ -173,7 +177,7 @@ int decide_instance(const struct cluster *c, const struct command *cmd, struct d
     if (r)
         rc = go_on(c, cmd, m, &x, why.s, &said, d, e);
     else
-        begin(cmd, m, &x, why.s, &said, d);
+        begin(c, cmd, m, &x, why.s, &said, d);
     if (rc < 0)
         return rc;
     hostlist_add(&d->changed, m->name);

@@ -90,11 +90,25 @@ static void repair_claim(const struct command *cmd, struct member *m, const stru
     decide_claim(d, cmd, CLAIM_REPAIR, reason.s, &nodes);
 }
 
-void repair_begin(const struct command *cmd, struct member *m, const struct repair_wish *w,
-                  struct decision *d)
+/* A remedy that was begun while m was in service comes to its end in the repair that begins; one that waits
+ * is not wanted any more. */
+static void take_over(const struct cluster *c, const struct command *cmd, const struct member *m,
+                      struct repair *r, struct decision *d)
 {
-    static const struct repair nothing;
-    repair_begin_with(cmd, m, w, member_repairs(m) ? member_repairs(m) : &nothing, d);
+    if (!operation_begun(c, m))
+        repair_leave(c, m, r, cmd->at, false, d, NULL);
+}
+
+void repair_begin(const struct cluster *c, const struct command *cmd, struct member *m,
+                  const struct repair_wish *w, struct decision *d)
+{
+    struct repair before = {0};
+    if (member_repairs(m))
+        repair_copy(&before, member_repairs(m));
+    if (before.step == STEP_TEND)
+        take_over(c, cmd, m, &before, d);
+    repair_begin_with(cmd, m, w, &before, d);
+    repair_fini(&before);
 }
 
 void repair_begin_with(const struct command *cmd, struct member *m, const struct repair_wish *w,
@@ -113,9 +127,13 @@ void repair_begin_with(const struct command *cmd, struct member *m, const struct
     r.manual = w->manual;
     r.came_up = strcmp(r.problem, "provision") == 0;
     repair_enter(&r, w->step, cmd->at, w->deadline_s, w->why);
+    memcpy(r.operation, before->operation, sizeof r.operation);
+    if (w->remedy)
+        memcpy(r.remedy, w->remedy, strlen(w->remedy) + 1);
     if (w->manual)
         repair_note(&r, cmd, w->why);
-    repair_claim(cmd, m, &r, d);
+    if (w->step != STEP_TEND)
+        repair_claim(cmd, m, &r, d);
     decision_add(d, "repair/", m->name, repair_record(&r));
     repair_fini(&r);
 }
@@ -329,8 +347,9 @@ static int read_move(const json_t *set, struct move *v, struct err *e)
     if (!step_may_alone(v->from, v->wish.step))
         return err_set(e, -EINVAL, "a repair does not go from %s to %s by itself", step_name(v->from),
                        step_name(v->wish.step));
-    if (v->wish.step == STEP_REMEDY && *v->remedy == '\0')
+    if ((v->wish.step == STEP_REMEDY || v->wish.step == STEP_TEND) && *v->remedy == '\0')
         return err_set(e, -EINVAL, "no remedy is named");
+    v->wish.remedy = v->wish.step == STEP_TEND ? v->remedy : NULL;
     return 0;
 }
 
@@ -458,11 +477,11 @@ static int make_move(const struct cluster *c, const struct command *cmd, const s
         memcpy(r->boot, v->wish.boot, sizeof r->boot);
     if (v->has_instance)
         r->instance = v->wish.instance;
-    if (to == STEP_REMEDY || to == STEP_REPLACE) {
+    if (to == STEP_REMEDY || to == STEP_REPLACE || to == STEP_TEND) {
         memcpy(r->remedy, v->remedy, strlen(v->remedy) + 1);
         r->approval = v->approval ? APPROVAL_WANTED : APPROVAL_NONE;
     }
-    if (to == STEP_NONE)
+    if (to == STEP_NONE && v->from != STEP_TEND)
         repair_end(c, cmd, m, r, d);
     repair_put(m, r, d);
     return 0;
@@ -482,9 +501,11 @@ static void say_move(const struct command *cmd, const struct member *m, const st
                      const struct text *gone, struct decision *d)
 {
     struct text t = {0};
-    if (v->wish.step == STEP_NONE)
+    if (v->wish.step == STEP_NONE && v->from != STEP_TEND)
         text_printf(&t, "%s%s: %s", m->admitted ? "back in service" : "in service",
                     m->held_in_slurm ? " when Slurm has taken its drain back" : "", v->wish.why);
+    else if (v->from == STEP_NONE && v->wish.step == STEP_TEND)
+        text_printf(&t, "tend %s: %s", v->remedy, v->wish.why);
     else if (v->from == STEP_NONE)
         text_printf(&t, "%s: %s (claim %s)", step_name(v->wish.step), v->wish.why, cmd->claim);
     else
@@ -504,24 +525,28 @@ static int decide_move(const struct cluster *c, const struct command *cmd, const
     int rc = decide_one(c, cmd, &m, e);
     if (rc < 0 || read_move(set, &v, e) < 0)
         return rc < 0 ? rc : -EINVAL;
-    const struct repair *is = member_repair(m);
+    const struct repair *is =
+        v.from == STEP_TEND || v.wish.step == STEP_TEND ? member_treated(m) : member_repair(m);
     rc = check_at(m, is, v.id, v.from, e);
     if (rc < 0)
         return rc;
-    if (is && is->manual && v.wish.step != STEP_QUEUE)
+    if (is && is->manual && v.wish.step != STEP_QUEUE && v.wish.step != is->step)
         return err_set(e, -EBUSY, "node \"%s\" was drained by hand: it goes to the work queue", m->name);
     if (is && is->step == STEP_QUEUE && (!is->shared || is->taken_by))
         return err_set(e, -EBUSY, "node \"%s\" waits for a person", m->name);
     if (!is && !m->listed)
         return err_set(e, -EBUSY, "node \"%s\" is in no configuration file", m->name);
+    if (v.wish.step == STEP_TEND && (m->n_claims || !m->admitted || member_override(m)))
+        return err_set(e, -EBUSY, "node \"%s\" is not in service, or a person has it", m->name);
     if (is) {
         struct repair r;
         repair_copy(&r, is);
         rc = make_move(c, cmd, m, &v, &r, &gone, d, e);
         repair_fini(&r);
     } else {
-        repair_begin(cmd, m, &v.wish, d);
-        override_end(m, "a repair begins", &gone, d);
+        repair_begin(c, cmd, m, &v.wish, d);
+        if (v.wish.step != STEP_TEND)
+            override_end(m, "a repair begins", &gone, d);
     }
     if (rc < 0)
         return rc;
@@ -539,6 +564,11 @@ struct operation_wish {
     uint64_t deadline_s;
 };
 
+static bool applies_remedy(enum step s)
+{
+    return s == STEP_REMEDY || s == STEP_REPLACE || s == STEP_TEND;
+}
+
 static int read_operation(const json_t *set, struct operation_wish *w, struct err *e)
 {
     static const char *const keys[] = {"id", "step", "run", "operation_of", "boot", "deadline_s"};
@@ -555,7 +585,7 @@ static int read_operation(const json_t *set, struct operation_wish *w, struct er
                                                         : STEP_NONE;
     if (*w->run == '\0' || *w->of == '\0')
         return err_set(e, -EINVAL, "nothing to do");
-    if (only != STEP_NONE ? w->step != only : w->step != STEP_REMEDY && w->step != STEP_REPLACE)
+    if (only != STEP_NONE ? w->step != only : !applies_remedy(w->step))
         return err_set(e, -EINVAL, "\"%.80s\" is not done in step %s", w->run, step_name(w->step));
     return 0;
 }
@@ -582,7 +612,7 @@ static int check_operation(const struct cluster *c, const struct member *m, cons
         return err_set(e, -EBUSY, "%s on node \"%s\" is not approved", r->remedy, m->name);
     if (r->boot[0] && strcmp(r->boot, w->boot) != 0)
         return err_set(e, -EBUSY, "node \"%s\" has booted since this step began", m->name);
-    if (w->step == STEP_REMEDY && strcmp(r->remedy, w->of) != 0)
+    if ((w->step == STEP_REMEDY || w->step == STEP_TEND) && strcmp(r->remedy, w->of) != 0)
         return err_set(e, -EBUSY, "the remedy of node \"%s\" is %s", m->name, r->remedy);
     return 0;
 }
@@ -631,7 +661,7 @@ static int decide_operate(const struct cluster *c, const struct command *cmd, co
     int rc = decide_one(c, cmd, &m, e);
     if (rc < 0 || read_operation(set, &w, e) < 0)
         return rc < 0 ? rc : -EINVAL;
-    const struct repair *is = member_repair(m);
+    const struct repair *is = member_treated(m);
     rc = check_at(m, is, w.id, w.step, e);
     if (rc == 0)
         rc = check_operation(c, m, is, &w, e);
@@ -642,7 +672,7 @@ static int decide_operate(const struct cluster *c, const struct command *cmd, co
     repair_copy(&r, is);
     memcpy(r.operation, cmd->claim, strlen(cmd->claim) + 1);
     say_faults(m, faults);
-    if (w.step == STEP_REMEDY || w.step == STEP_REPLACE)
+    if (applies_remedy(w.step))
         attempt_add(&r, cmd->at, w.of, faults);
     decision_add(d, "effect/operate.", m->name, operation_record(cmd, &r, &w));
     repair_put(m, &r, d);

@@ -114,8 +114,8 @@ static int human_intervention(const struct cluster *c, const struct command *cmd
     return rc;
 }
 
-static int begin_by_hand(const struct command *cmd, struct member *m, uint64_t deadline_s, struct decision *d,
-                         struct err *e)
+static int begin_by_hand(const struct cluster *c, const struct command *cmd, struct member *m,
+                         uint64_t deadline_s, struct decision *d, struct err *e)
 {
     if (!m->listed)
         return err_set(e, -ENOENT, "node \"%s\" is in no configuration file", m->name);
@@ -124,7 +124,7 @@ static int begin_by_hand(const struct command *cmd, struct member *m, uint64_t d
                             .problem = "manual",
                             .manual = true,
                             .deadline_s = deadline_s};
-    repair_begin(cmd, m, &w, d);
+    repair_begin(c, cmd, m, &w, d);
     d->claim = mem_dup(cmd->claim);
     struct text t = {0};
     text_printf(&t, "isolate: %s (claim %s)", cmd->reason, cmd->claim);
@@ -147,7 +147,7 @@ static int manual_drain(const struct cluster *c, const struct command *cmd, stru
 {
     const struct repair *r = member_repair(m);
     if (!r)
-        return begin_by_hand(cmd, m, deadline_s, d, e);
+        return begin_by_hand(c, cmd, m, deadline_s, d, e);
     if (r->step == STEP_QUEUE || r->step == STEP_QUARANTINE || r->step == STEP_RETIRED)
         return refuse_step(m, "it waits for a person already", e);
     if (r->manual)

@@ -320,6 +320,12 @@ const struct repair *member_repairs(const struct member *m)
 
 const struct repair *member_repair(const struct member *m)
 {
+    const struct repair *r = member_treated(m);
+    return r && r->step != STEP_TEND ? r : NULL;
+}
+
+const struct repair *member_treated(const struct member *m)
+{
     const struct repair *r = member_repairs(m);
     return r && r->step != STEP_NONE ? r : NULL;
 }

@@ -204,11 +204,11 @@ static bool untold(const struct watch *w, struct mono now, const struct member *
         return false;
     if (!told_anew(v))
         return true;
-    const struct repair *r = member_repair(m);
+    const struct repair *r = member_treated(m);
     bool counts = speaks(w, m, v);
     bool waits = r && (r->step == STEP_EXAMINE || r->step == STEP_PROVISION || r->step == STEP_REMEDY ||
-                       r->step == STEP_REPLACE);
-    bool returns = r && r->step == STEP_PROVISION && v->stage.ns == r->since.ns;
+                       r->step == STEP_REPLACE || r->step == STEP_TEND);
+    bool returns = r && (r->step == STEP_PROVISION || r->step == STEP_TEND) && v->stage.ns == r->since.ns;
     for (size_t i = 0; i < w->n_checks; i++) {
         if (!(v->said[i] & SAID_ASSIGNED) || !w->rules[i].repeats)
             continue;
@@ -230,7 +230,7 @@ void watch_untold(struct watch *w, struct mono now, tell_fn *fn, void *arg)
         struct vitals *v = w->vitals[id];
         struct member *m = cluster_by_id(w->cluster, (uint32_t)id);
         bool turn = (id + n - w->untold_from) % n < share;
-        if (!v || !(turn || v->n_sayings || member_repair(m)) ||
+        if (!v || !(turn || v->n_sayings || member_treated(m)) ||
             (v->tell_at.ns && within(at, v->tell_at, TELL_REST_S)) || !untold(w, at, m, v))
             continue;
         v->tell_at = at;

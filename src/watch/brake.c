@@ -501,6 +501,27 @@ int brake_operate(const struct watch *w, struct mono now, const struct member *m
     return maintenance_wants(m, remedy) || follows(w, m, remedy) ? 0 : check_evidence(w, now, m, remedy, e);
 }
 
+/* In service, and by nobody's word. */
+static int check_tend(const struct member *m, const struct remedy *remedy, struct err *e)
+{
+    if (!remedy_is_gentle(remedy))
+        return err_set(e, -EBUSY, "remedy \"%s\" is not for a node in service by now", remedy->name);
+    if (member_override(m))
+        return err_set(e, -EBUSY, "a person took it back");
+    if (member_maintenance(m))
+        return err_set(e, -EBUSY, "maintenance: %s", member_maintenance(m)->why);
+    if (member_severity(m) > RESULT_DEGRADED)
+        return err_set(e, -EBUSY, "it is worse than degraded by now");
+    return 0;
+}
+
+int brake_tend(const struct watch *w, struct mono now, const struct member *m, const struct remedy *remedy,
+               struct err *e)
+{
+    int rc = check_tend(m, remedy, e);
+    return rc < 0 ? rc : brake_operate(w, now, m, remedy, e);
+}
+
 static int may_operate(const struct watch *w, struct mono now, const struct member *m, const struct repair *r,
                        const struct operation *o, struct err *e)
 {
@@ -531,13 +552,15 @@ static int may_operate(const struct watch *w, struct mono now, const struct memb
         return err_set(e, -EBUSY, "remedy \"%s\" needs a person's approval by now", o->of);
     if (remedies_of_week(w, m) > w->policy.health.remedies_a_week)
         return err_set(e, -EBUSY, "it had %u remedies within a week", remedies_of_week(w, m) - 1);
+    if (r->step == STEP_TEND && check_tend(m, remedy, e) < 0)
+        return -EBUSY;
     return brake_operate(w, now, m, remedy, e);
 }
 
 int watch_may_operate(const struct watch *w, struct mono now, const struct member *m, const char *operation,
                       struct err *e)
 {
-    const struct repair *r = member_repair(m);
+    const struct repair *r = member_treated(m);
     struct operation o;
     operation_read(w, m, &o);
     int rc = !r || strcmp(r->operation, operation) != 0 || !o.id || strcmp(o.id, operation) != 0

@@ -93,7 +93,7 @@ enum work repair_work(const struct watch *w, const struct member *m)
     return lost_finding(w, m) ? lost_work(w, m) : watch_work(w, m);
 }
 
-void repair_choose(const struct watch *w, struct mono now, const struct member *m, bool undone,
+static void choose(const struct watch *w, struct mono now, const struct member *m, bool undone, bool busy,
                    struct choice *out)
 {
     static const struct remedies none;
@@ -110,7 +110,7 @@ void repair_choose(const struct watch *w, struct mono now, const struct member *
                               .n_attempts = n,
                               .attempts = attempts,
                               .now = w->wall,
-                              .busy = repair_work(w, m) != WORK_IDLE,
+                              .busy = busy,
                               .barred = {[WAY_AGENT] = lost_finding(w, m) ? "its agent is not heard" : NULL},
                               .draw = draw_of(m, r),
                               .policy = w->policy.health.cost,
@@ -122,15 +122,55 @@ void repair_choose(const struct watch *w, struct mono now, const struct member *
         choose_hardware(hardware_of(m), out);
 }
 
+void repair_choose(const struct watch *w, struct mono now, const struct member *m, bool undone,
+                   struct choice *out)
+{
+    choose(w, now, m, undone, repair_work(w, m) != WORK_IDLE, out);
+}
+
+bool remedy_is_gentle(const struct remedy *r)
+{
+    bool stays = strncmp(r->run, "node:", 5) == 0 || strncmp(r->run, "script:", 7) == 0;
+    return stays && r->disturbs == 0 && r->needs == NEEDS_NOTHING && !r->approval && !r->dry;
+}
+
+enum { NOTHING_DONE_MAX = 3, NOTHING_DONE_S = 3600 };
+
+/* The last attempts of the last hour came to nothing: what is not done counts as no try, and would be chosen
+ * for ever. */
+static bool nothing_is_done(const struct watch *w, const struct repair *r)
+{
+    unsigned n = 0;
+    for (size_t i = r ? r->n_attempts : 0; i-- > 0 && r->attempts[i].verdict == '0';)
+        n += w->wall.ns - r->attempts[i].at.ns < span_s(NOTHING_DONE_S).ns;
+    return n >= NOTHING_DONE_MAX;
+}
+
+const struct remedy *repair_gentle(const struct watch *w, struct mono now, const struct member *m,
+                                   struct choice *out)
+{
+    *out = (struct choice){0};
+    if (member_severity(m) != RESULT_DEGRADED || nothing_is_done(w, member_repairs(m)) ||
+        remedies_of_week(w, m) >= w->policy.health.remedies_a_week)
+        return NULL;
+    choose(w, now, m, false, true, out); /* in service: work may come at any moment */
+    return out->chosen && remedy_is_gentle(out->chosen) ? out->chosen : NULL;
+}
+
 /* What is degraded waits, unless what is chosen disturbs nobody. */
 static void say_when(const struct watch *w, struct mono now, const struct member *m, struct choice *out)
 {
     const struct health_policy *p = &w->policy.health;
     size_t used = strlen(out->why);
     char lasts[32];
-    if (!p->act || member_repair(m) || !out->chosen || member_severity(m) != RESULT_DEGRADED ||
-        repair_is_gentle((struct watch *)(uintptr_t)w, now, m))
+    if (!p->act || member_repair(m) || member_severity(m) != RESULT_DEGRADED)
         return;
+    CLEANUP_FREE struct choice *gentle = mem_alloc(sizeof *gentle);
+    if (repair_gentle(w, now, m, gentle))
+        *out = *gentle;
+    if (!out->chosen || remedy_is_gentle(out->chosen))
+        return;
+    used = strlen(out->why);
     if (p->degraded_for.ns)
         snprintf(out->why + used, sizeof out->why - used, "; when it is drained, as this lasts %s",
                  span_human(p->degraded_for, lasts));

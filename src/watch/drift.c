@@ -156,7 +156,7 @@ static int may_restart(struct watch *w, struct mono now, const struct member *m,
         return err_set(e, -EBUSY, "it was booted since its drift was found");
     if (!drained_for_drift(m))
         return err_set(e, -EAGAIN, "it is not drained");
-    if (member_repair(m))
+    if (member_treated(m))
         return err_set(e, -EAGAIN, "a repair of it is under way");
     int rc = held_check(w, m, e);
     if (rc < 0)

@@ -371,13 +371,26 @@ static bool lasts(const struct proposal *p)
     return mono_sub(p->now, v->mild_from).ns >= p->w->policy.health.degraded_for.ns;
 }
 
+/* What was said before a remedy was carried out says nothing of what it left behind. */
+static bool is_of_before(const struct proposal *p, const struct evidence *ev)
+{
+    const struct repair *r = member_repairs(p->m);
+    const struct attempt_record *a = r && r->n_attempts ? &r->attempts[r->n_attempts - 1] : NULL;
+    if (r && r->step == STEP_TEND)
+        return true;
+    if (!a || !a->done || ev->outside || !check_ages(ev->check))
+        return false;
+    int64_t done_ns = p->now.ns - (p->w->wall.ns - a->ended.ns);
+    return said_looked(p->w, vitals_find(p->w, p->m), ev->place).ns < done_ns;
+}
+
 /* Whether this evidence is enough to take the node out for an incident of this severity. */
 static bool evidence_isolates(const struct proposal *p, const struct evidence *ev, enum result severity)
 {
     enum drained drained = service_of(severity, acts_for(p->w, p->m))->drained;
     if (ev->check->observe || drained == DRAINED_NEVER || !evidence_fresh(p->w, p->now, p->m, ev) ||
         (drained == DRAINED_LASTING &&
-         !(ev->f->result >= RESULT_DEGRADED && (lasts(p) || repair_is_gentle(p->w, p->now, p->m)))))
+         !(ev->f->result >= RESULT_DEGRADED && lasts(p) && !is_of_before(p, ev))))
         return false;
     if (ev->f->result < RESULT_FATAL && severity > RESULT_FATAL)
         return false; /* what is lost is another finding */

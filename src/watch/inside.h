@@ -483,9 +483,12 @@ bool repair_look(struct watch *w, struct mono now, const struct member *m);
 void repair_provision(struct watch *w, struct mono now, const struct member *m, const char *why);
 /* The time of m's step, which waited, begins anew. */
 void repair_restart_step(struct watch *w, const struct member *m);
-/* m is degraded, and what would be done for it disturbs nobody and waits for nobody: its work may run on. Not
- * where its class has extensive checks, which would have to follow. */
-bool repair_is_gentle(struct watch *w, struct mono now, const struct member *m);
+/* What may be done to m while it is in service, as it is degraded: the choice among remedies that disturb
+ * nobody and need nothing. NULL: none, or m is not degraded, or too much was tried. */
+const struct remedy *repair_gentle(const struct watch *w, struct mono now, const struct member *m,
+                                   struct choice *out);
+/* A remedy that may be applied to a node in service: it takes no node away, and asks for nobody. */
+bool remedy_is_gentle(const struct remedy *r);
 /* m came up, for the first time or on another boot than it was put into service on, and its checks have to
  * pass before it is in service. Not where a person took it back a while ago: it is his. */
 bool repair_comes_up(const struct watch *w, const struct member *m);
@@ -712,6 +715,9 @@ bool remedy_wanted(const struct watch *w, struct mono now, const struct member *
 /* Whether this may be done to m now: 0; -EAGAIN, not now; -EBUSY, not any more. remedy NULL: a check. */
 int brake_operate(const struct watch *w, struct mono now, const struct member *m, const struct remedy *remedy,
                   struct err *e);
+/* The same for a remedy on a node in service, which has to be degraded and in nobody's hands. */
+int brake_tend(const struct watch *w, struct mono now, const struct member *m, const struct remedy *remedy,
+               struct err *e);
 /* Whether the scheduler may be asked now to end the work on m, which is lost, as its class says. */
 int brake_end_work(const struct watch *w, struct mono now, const struct member *m, struct err *e);
 /* Why nothing may be done that needs m idle, and which work it is: "work runs on it: slurm.4711". */

@@ -55,7 +55,7 @@ void operation_fini(struct operation *o)
 void operation_propose(struct watch *w, struct mono now, const struct member *m, const char *run,
                        const char *of, struct span deadline)
 {
-    const struct repair *r = member_repair(m);
+    const struct repair *r = member_treated(m);
     CLEANUP_JSON json_t *set = json_pack("{s:s,s:s,s:s,s:s,s:s,s:I}", "id", r->id, "step", step_name(r->step),
                                          "run", run, "operation_of", of, "boot", boot_of(w, m), "deadline_s",
                                          (json_int_t)(deadline.ns / span_s(1).ns + 1));

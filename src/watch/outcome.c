@@ -43,6 +43,29 @@ static bool was_followed(const struct watch *w, const struct repair *r, size_t i
     return !one || !one->after || strcmp(one->after, r->attempts[i + 1].remedy) != 0;
 }
 
+static bool helps(const struct watch *w, const struct member *m, const char *name, const char *fault)
+{
+    const struct remedies *all = w->policy.health.remedies;
+    const struct remedy *one = all ? remedies_find(all, name) : NULL;
+    return !one || remedy_helps(one, fault, class_of(w, m)->name);
+}
+
+/* It was carried out in service, and is over with what it was for still open. */
+static bool is_left(const struct watch *w, const struct member *m, const struct repair *r,
+                    const struct attempt_record *a)
+{
+    const struct ailment *all = member_ailment(m);
+    for (size_t i = 0; r->step == STEP_NONE && all && i < all->n_open; i++) {
+        const struct incident *one = &all->open[i];
+        for (size_t k = 0; incident_counts(one) && one->since.ns < a->at.ns && k < one->n; k++) {
+            const char *fault = fault_of(one->findings[k].check, &one->findings[k].f);
+            if (names_fault(a->fault, fault) && helps(w, m, a->remedy, fault))
+                return true;
+        }
+    }
+    return false;
+}
+
 static int64_t settle_of(const struct watch *w, const char *name)
 {
     const struct remedies *all = w->policy.health.remedies;
@@ -66,7 +89,8 @@ static char judge(const struct watch *w, struct mono now, const struct member *m
     bool over = a->at.ns < r->began.ns;
     if (!a->ended.ns)
         return '?';
-    if (!a->done || came_after(m, a) || (!over && (was_followed(w, r, i) || goes_on(r, a))))
+    if (!a->done || came_after(m, a) || is_left(w, m, r, a) ||
+        (!over && (was_followed(w, r, i) || goes_on(r, a))))
         return '-';
     if (r->step != STEP_NONE || w->wall.ns - r->since.ns < settle_of(w, a->remedy))
         return '?';
@@ -81,7 +105,8 @@ static void propose_outcome(struct watch *w, struct mono now, const struct membe
     json_t *faults = json_array();
     snprintf(at, sizeof at, "%lld", (long long)a->at.ns);
     for (char *save, *one = strtok_r(list, ",", &save); one; one = strtok_r(NULL, ",", &save))
-        json_array_append_new(faults, json_string(one));
+        if (helps(w, m, a->remedy, one)) /* what else was wrong says nothing of it */
+            json_array_append_new(faults, json_string(one));
     CLEANUP_JSON json_t *set =
         json_pack("{s:s,s:s,s:o,s:s,s:b}", "remedy", a->remedy, "at", at, "faults", faults, "class",
                   class_of(w, m)->name, "helped", (int)(verdict == '+'));

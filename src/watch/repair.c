@@ -9,6 +9,7 @@
  */
 #include "watch/inside.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ enum {
     REFUSALS_MAX = 3, /* in a row, then a person */
     REFUSED_REST_S = 2,
     END_WORK_S = 120,
+    TAKEN_BACK_S = 10,
     LOOKED_MS = 200 /* so exactly it is known when a check was looked at */
 };
 
@@ -102,10 +104,10 @@ struct span repair_provision_deadline(const struct watch *w, const struct member
 static struct span deadline_of(const struct turn *t, enum step to)
 {
     const struct health_policy *p = &t->w->policy.health;
-    return to == STEP_EXAMINE     ? p->examine_deadline
-           : to == STEP_PROVISION ? repair_provision_deadline(t->w, t->m)
-           : to == STEP_ISOLATE   ? p->drain_deadline
-                                  : (struct span){0};
+    return to == STEP_EXAMINE                        ? p->examine_deadline
+           : to == STEP_PROVISION || to == STEP_TEND ? repair_provision_deadline(t->w, t->m)
+           : to == STEP_ISOLATE                      ? p->drain_deadline
+                                                     : (struct span){0};
 }
 
 static bool to_step(const struct turn *t, struct move v, enum step to, const char *why)
@@ -290,16 +292,13 @@ static bool end_lost_work(const struct turn *t)
     return true;
 }
 
-bool repair_is_gentle(struct watch *w, struct mono now, const struct member *m)
+/* What disturbs nobody does not wait for work, but where extensive checks are assigned, which would have to
+ * follow on an idle node. */
+static bool is_gentle(const struct turn *t)
 {
-    const struct turn t = {w, now, m, member_repair(m), vitals_of(w, m), false};
     CLEANUP_FREE struct choice *c = mem_alloc(sizeof *c);
-    if (member_severity(m) != RESULT_DEGRADED || has_extensive(&t) ||
-        remedies_of_week(w, m) >= w->policy.health.remedies_a_week)
-        return false;
-    repair_choose(w, now, m, false, c);
-    return c->chosen && c->chosen->disturbs == 0 && c->chosen->needs == NEEDS_NOTHING &&
-           !c->chosen->approval && !c->chosen->dry;
+    return !t->r->manual && !member_maintenance(t->m) && !has_extensive(t) &&
+           repair_gentle(t->w, t->now, t->m, c);
 }
 
 /* A remedy that disturbs nobody, and one that needs nothing on a node that is lost, need not wait for work.
@@ -310,8 +309,7 @@ static bool in_isolate(const struct turn *t)
     bool did, empty = is_empty(t), lost = member_severity(t->m) == RESULT_LOST;
     if (window_of(t->w, t->m) && !t->r->manual)
         return false;
-    bool gentle =
-        !empty && !lost && !t->r->manual && !member_maintenance(t->m) && repair_is_gentle(t->w, t->now, t->m);
+    bool gentle = !empty && !lost && is_gentle(t);
     if (t->late && !empty && !gentle)
         return work_stays(t);
     if (!empty && lost && end_lost_work(t))
@@ -730,6 +728,125 @@ static bool in_remedy(const struct turn *t)
     return did;
 }
 
+/* So often it is looked at. */
+static struct span check_round(const struct check *k)
+{
+    return (struct span){k->every.ns + k->deadline.ns};
+}
+
+/* --- tend ------------------------------------------------------------------------------------- */
+
+static bool tend_ends(const struct turn *t, struct move v, const char *why)
+{
+    return to_step(t, v, STEP_NONE, why);
+}
+
+/* Before the remedy is begun. */
+static bool tend_begins(const struct turn *t)
+{
+    const struct remedy *remedy = remedy_of(t);
+    struct err e = {0};
+    struct move v = {0};
+    if (!remedy)
+        return tend_ends(t, v, "its remedy is not configured any more");
+    int rc = brake_tend(t->w, t->now, t->m, remedy, &e);
+    if (rc == -EBUSY || (rc < 0 && t->late))
+        return tend_ends(t, v, e.msg);
+    if (rc == 0)
+        operation_propose(t->w, t->now, t->m, remedy->run, remedy->name, remedy->deadline);
+    return rc == 0;
+}
+
+/* What the operation came to that a remedy in service was. False while that is not known. */
+static bool take_tended(const struct turn *t, struct move *v, char said[static REASON_BYTES_MAX + 1])
+{
+    struct operation o;
+    operation_read(t->w, t->m, &o);
+    bool waits = o.state == OPERATION_NONE || o.state == OPERATION_WAITS, over = !waits;
+    bool overdue = o.id && operation_overdue(t->w, t->now, t->m, &o);
+    if (o.state == OPERATION_BEGUN) {
+        over = false;
+        if (overdue)
+            operation_end(t->w, t->now, t->m, &o, "unknown", "nobody said what came of it");
+    }
+    snprintf(said, REASON_BYTES_MAX + 1, "%s",
+             waits                       ? "nobody carried it out"
+             : *o.text                   ? o.text
+             : o.state == OPERATION_DONE ? "carried out"
+                                         : "not carried out");
+    v->attempt = said;
+    v->done = o.state == OPERATION_DONE;
+    v->verdict = waits || o.state == OPERATION_REFUSED ? '0' : '?';
+    operation_fini(&o);
+    return over || (waits && overdue);
+}
+
+/* What this check found is not looked at anew since the remedy was carried out. One that is told of things,
+ * as the kernel's log is, has a moment to take them back. */
+static bool is_old(const struct turn *t, size_t check)
+{
+    const struct check *k = check_at(t->w, check);
+    if (!check_ages(k))
+        return mono_sub(t->now, t->v->stage_at).ns < span_s(TAKEN_BACK_S).ns;
+    return check_round(k).ns < repair_provision_deadline(t->w, t->m).ns / 2 &&
+           (said_now(t->w, t->now, t->m, check) == RESULT_UNKNOWN ||
+            said_looked(t->w, t->v, check).ns < t->v->stage_at.ns);
+}
+
+static bool is_asked_again(const struct turn *t)
+{
+    for (size_t i = 0; i < check_count(t->w); i++) {
+        const struct check *k = check_at(t->w, i);
+        if (!k->observe && check_repeats(k) && (t->v->said[i] & SAID_ASSIGNED) && found_something(t, k) &&
+            is_old(t, i))
+            return true;
+    }
+    return false;
+}
+
+static bool is_carried_out(const struct turn *t)
+{
+    const struct attempt_record *a = t->r->n_attempts ? &t->r->attempts[t->r->n_attempts - 1] : NULL;
+    return a && a->done && a->at.ns >= t->r->began.ns;
+}
+
+/* The node is in service all the while. What the remedy came to shows when its checks were asked again: what
+ * is left counts as it did before, and another remedy, or the drain of what lasts, is for it. */
+static bool in_tend(const struct turn *t)
+{
+    char said[REASON_BYTES_MAX + 1];
+    struct move v = {0};
+    if (*t->r->operation) {
+        if (!take_tended(t, &v, said))
+            return t->v->asked;
+        v.remedy = v.done ? remedy_of(t) : NULL;
+        return v.remedy ? to_step(t, v, STEP_TEND, "carried out; its checks are asked again")
+                        : tend_ends(t, v, said);
+    }
+    if (!is_carried_out(t))
+        return tend_begins(t);
+    const struct remedy *remedy = remedy_of(t);
+    if (!remedy || !remedy_wanted(t->w, t->now, t->m, remedy))
+        return tend_ends(t, v, "what was wrong is gone");
+    if (is_asked_again(t) && !t->late)
+        return false;
+    return tend_ends(t, v, "it did not help");
+}
+
+/* A remedy was begun while the node was in service, and something else began a repair meanwhile: one thing at
+ * a time is done to a node. */
+static bool follow_tended(const struct turn *t)
+{
+    char said[REASON_BYTES_MAX + 1];
+    struct move v = {0};
+    if (!attempt_under_way(t->r) || !*t->r->operation || t->r->step == STEP_REMEDY ||
+        t->r->step == STEP_REPLACE || t->r->step == STEP_TEND)
+        return false;
+    if (take_tended(t, &v, said))
+        to_step(t, v, t->r->step, t->r->why);
+    return true;
+}
+
 /* --- provision -------------------------------------------------------------------------------- */
 
 /* A look since the step began says so, or one of this boot of a node that came up. */
@@ -806,9 +923,8 @@ static const struct check *unseen(const struct turn *t)
     struct mono since = tried_at(t);
     for (size_t i = 0; since.ns && i < check_count(t->w); i++) {
         const struct check *k = check_at(t->w, i);
-        int64_t round_ns = k->every.ns + k->deadline.ns;
         if (!k->observe && check_ages(k) && (t->v->said[i] & SAID_ASSIGNED) &&
-            round_ns < repair_provision_deadline(t->w, t->m).ns / 2 &&
+            check_round(k).ns < repair_provision_deadline(t->w, t->m).ns / 2 &&
             said_looked(t->w, t->v, i).ns + span_ms(LOOKED_MS).ns < since.ns)
             return k;
     }
@@ -882,7 +998,7 @@ static bool in_queue(const struct turn *t)
  * before a person, or a new instance, answered for it counts no more. */
 void repair_stage(struct watch *w, struct mono now, const struct member *m)
 {
-    const struct repair *r = member_repair(m);
+    const struct repair *r = member_treated(m);
     struct vitals *v = vitals_of(w, m);
     if (!r || v->stage.ns == r->since.ns)
         return;
@@ -919,7 +1035,8 @@ static bool yield_to_person(const struct turn *t)
     operation_read(t->w, t->m, &o);
     bool begun = o.state == OPERATION_BEGUN;
     operation_fini(&o);
-    if (begun || t->r->step == STEP_PROVISION || t->r->step == STEP_QUARANTINE || t->r->step == STEP_RETIRED)
+    if (begun || t->r->step == STEP_PROVISION || t->r->step == STEP_TEND || t->r->step == STEP_QUARANTINE ||
+        t->r->step == STEP_RETIRED)
         return false;
     if (t->r->step == STEP_QUEUE) {
         CLEANUP_JSON json_t *set = json_pack("{s:s}", "transition", "human_intervention");
@@ -974,22 +1091,39 @@ static bool begin_maintenance(const struct turn *t)
     return to_step(t, (struct move){.problem = "maintenance"}, STEP_ISOLATE, why.s);
 }
 
+/* It stays in service meanwhile. */
+static bool begin_tend(const struct turn *t)
+{
+    struct move v = {.problem = "node_problem"};
+    if (!t->m->admitted || t->m->n_claims || trial_holds(t->w, t->m) || t->v->isolating)
+        return false;
+    CLEANUP_FREE struct choice *c = mem_alloc(sizeof *c);
+    v.remedy = repair_gentle(t->w, t->now, t->m, c);
+    if (!v.remedy || brake_tend(t->w, t->now, t->m, v.remedy, NULL) < 0)
+        return false;
+    return to_step(t, v, STEP_TEND, *c->why ? c->why : "chosen");
+}
+
 bool repair_look(struct watch *w, struct mono now, const struct member *m)
 {
     struct turn t = {w, now, m, member_repair(m), vitals_of(w, m), false};
     brake_patient(w, m);
     if (repair_comes_up(w, m))
         return begin_provision(&t);
+    t.r = member_treated(m);
     if (!t.r)
-        return begin_maintenance(&t);
+        return begin_maintenance(&t) || begin_tend(&t);
     if (!w->policy.health.act)
         return false;
     t.late = t.v->stage_limited && now.ns >= t.v->stage_due.ns;
+    if (follow_tended(&t))
+        return true;
     if (lost_stands(w, m) && (t.r->step == STEP_EXAMINE || t.r->step == STEP_PROVISION))
         return to_step(&t, (struct move){0}, STEP_ISOLATE, "it is lost");
     if (yield_to_person(&t))
         return true;
     switch (t.r->step) {
+    case STEP_TEND: return in_tend(&t);
     case STEP_ISOLATE: return in_isolate(&t);
     case STEP_EXAMINE: return in_examine(&t);
     case STEP_REMEDY:

@@ -279,7 +279,7 @@ static void effect(struct trace *t, int i, const char *state, const char *text)
 static void stands(struct trace *t, int i)
 {
     const struct member *m = world_node(t->x, i);
-    const struct repair *r = member_repair(m);
+    const struct repair *r = member_treated(m);
     CLEANUP_TEXT struct text claims = {0}, shortfall = {0}, why = {0};
     struct fitness f;
     watch_fitness(t->x->w, world_now(t->x), m, &claims, &shortfall, &f);
@@ -315,7 +315,7 @@ static void read_again(void *arg, struct member *m, enum elsewhere_where where)
 
 static void may(struct trace *t, int i)
 {
-    const struct repair *r = member_repair(world_node(t->x, i));
+    const struct repair *r = member_treated(world_node(t->x, i));
     const char *operation = r ? r->operation : "";
     struct err e = {0};
     int rc = watch_may_operate(t->x->w, world_now(t->x), world_node(t->x, i), operation, &e);

@@ -140,7 +140,8 @@ static bool may_run(const struct watch *w, struct mono now, const struct member 
     const struct vitals *v = vitals_find(w, m);
     struct fitness f;
     if (cluster_excepts(w->cluster, m) || v->trial || v->asked || v->isolating || m->n_claims ||
-        member_repair(m) || member_override(m) || watch_work(w, m) != WORK_IDLE || !is_well(w, now, m, check))
+        member_treated(m) || member_override(m) || watch_work(w, m) != WORK_IDLE ||
+        !is_well(w, now, m, check))
         return false;
     watch_fitness(w, mono_add(now, w->stood_still), m, &claims, &shortfall, &f);
     f.ill = false; /* judged above */

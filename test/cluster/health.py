@@ -121,14 +121,22 @@ def test_what_is_degraded_stays_in_service_until_it_lasts(world):
     c.wait_nodes('it is out, here as there', ['n1'], Lifecycle='work_queue', Schedulable=False)
 
 
-def test_a_remedy_that_disturbs_nobody_is_not_waited_for_where_it_is_degraded(world):
-    c, _ = ward(world, ['n1'], checks=DEGRADED, remedy=REMEDY)
+def test_a_remedy_that_disturbs_nobody_runs_while_the_node_is_in_service(world):
+    examined = DEGRADED + 'Check=deep Probe=plugin Run=/bin/true When=extensive\n'
+    c, _ = ward(world, ['n1', 'n2'], checks=examined, remedy=REMEDY, DegradedFor='6s')
+    os.remove(world.path('n2.mounted'))  # there it does not help
     world.write('n1/run/fettle/work/job.7', '')
     c.wait_nodes('it works', ['n1'], State='BUSY')
-    unmount(world, 'n1')
-    wait('it was repaired', lambda: any('back in service' in s for s in steps(c, 'n1')))
-    c.wait_nodes('it is in service, and its work runs', ['n1'], State='BUSY', Schedulable=True, Why='')
+    for n in ['n1', 'n2']:
+        unmount(world, n)
+    wait('it was repaired', lambda: any('tend -> none: what was wrong is gone' in s for s in steps(c, 'n1')))
+    c.wait_nodes('it is in service, and its work runs', ['n1'], State='BUSY', Schedulable=True, Why='', Health='ok')
     equal([a['remedy'] for a in repair(c, 'n1')['attempts']], ['mount.scratch'], 'what was tried')
+    check(all(t.startswith('tend') for t in steps(c, 'n1')[2:]), lambda: f'it was held: {steps(c, "n1")}')
+    wait('what is left is drained as it lasts', lambda: any('isolated: ' in e['text'] for e in c.journal()))
+    tried = [a['done'] for a in repair(c, 'n2')['attempts']]
+    equal(tried, [False, False], 'what was tried before')
+    wait_step(c, 'n2', 'queue')
 
 
 def test_an_xid_of_the_kernel_counts_and_one_of_a_user_does_not(world):

@@ -114,6 +114,7 @@ static void play(uint64_t seed, long steps, bool verbose, int follow, struct sim
     sums->helped += s->helped;
     sums->overrides += s->overrides;
     sums->works_ended += s->works_ended;
+    sums->tended += s->tended;
     sums->trials += s->trials;
     sums->tried += s->tried;
     sums->examined += s->examined;
@@ -177,9 +178,9 @@ int main(int argc, char **argv)
            "shared causes, "
            "%zu surges; %zu trials, %zu runs, %zu in examinations, %zu times what they measured\n"
            "%zu machines swapped, %zu swapped back; %zu seen to be others; %zu overrides; %zu times the "
-           "end of work asked for\n",
+           "end of work asked for, %zu times tended in service\n",
            sums.isolations, sums.returns, sums.queued, sums.operations, sums.helped, sums.shared_causes,
            sums.latches, sums.trials, sums.tried, sums.examined, sums.measured, sums.swaps, sums.swaps_back,
-           sums.renamed, sums.overrides, sums.works_ended);
+           sums.renamed, sums.overrides, sums.works_ended, sums.tended);
     return 0;
 }

@@ -17,6 +17,8 @@
  *   nobody goes from step to step without that anything new was observed of him           check_round
  *   each operation begins once and is carried out once, and only what is begun    mend_durable, mend_executed
  *   a repair has one claim, and its operation belongs to its step                             mend_after
+ *   a remedy in service disturbs nobody, changes nothing of the node, and waits for nobody's word to end
+ *                                                                               check_tended, mend_may
  *   in the end everybody is back                                                      mend_all_well
  */
 #include "sim.h"
@@ -254,7 +256,7 @@ void mend_before(struct sim *s)
     for (size_t i = 0; s->ill && i < s->n; i++) {
         struct patient *p = &s->patients[i];
         const struct member *m = member_of(s, (int)i);
-        const struct repair *r = m ? member_repair(m) : NULL;
+        const struct repair *r = m ? member_treated(m) : NULL;
         p->step = r ? r->step : STEP_NONE;
         p->manual = r && r->manual;
         p->approval = r ? r->approval : APPROVAL_NONE;
@@ -313,9 +315,11 @@ static void check_move(struct sim *s, int i, const struct repair *r, const struc
     if (!person)
         check_round(s, i, name);
     unsigned boot = 0;
-    if (to == STEP_NONE && p->person_at && sscanf(cluster_find(s->cluster, name)->boot, "%8x", &boot) == 1)
+    if (to == STEP_NONE && p->step != STEP_TEND && p->person_at &&
+        sscanf(cluster_find(s->cluster, name)->boot, "%8x", &boot) == 1)
         prove(s, i, boot); /* check_return asks whether that was right */
-    s->returns += to == STEP_NONE;
+    s->returns += to == STEP_NONE && p->step != STEP_TEND;
+    s->tended += to == STEP_TEND && p->step == STEP_NONE;
     s->queued += to == STEP_QUEUE;
     if (p->step == STEP_NONE)
         p->kept_since = s->now;
@@ -333,7 +337,7 @@ static void check_form(struct sim *s, int i, const struct member *m, const struc
         if (c->kind == CLAIM_REPAIR && (!r || strcmp(c->id, r->id) != 0))
             sim_fail(s, "%s has a claim %s of no repair", m->name, c->id);
     }
-    if (claims != (r != NULL))
+    if (claims != (r && r->step != STEP_TEND))
         sim_fail(s, "%s has %zu claims for its repair", m->name, claims);
     CLEANUP_TEXT struct text key = {0};
     text_printf(&key, "effect/operate.%s", s->nodes[i].name);
@@ -342,6 +346,23 @@ static void check_form(struct sim *s, int i, const struct member *m, const struc
         sim_fail(s, "%s has an operation of no step: %s", m->name, effect);
     if (r && *r->operation && !effect)
         sim_fail(s, "%s waits for an operation that is not there", m->name);
+}
+
+/* What is done to a node in service changes nothing of it: it has work as before, and whoever takes it out
+ * has it. It is begun for what the node says of this boot, and by nobody while all is stopped. */
+static void check_tended(struct sim *s, int i, const struct member *m, const struct repair *r)
+{
+    const struct agreed a = member_agreed(m);
+    bool tended = r && r->step == STEP_TEND;
+    if (tended && a.step != STEP_NONE)
+        sim_fail(s, "%s is in service, and at %s (5)", m->name, step_name(a.step));
+    if (!tended || s->patients[i].step != STEP_NONE)
+        return;
+    if (m->n_claims || member_override(m))
+        sim_fail(s, "%s is tended, and somebody holds it (4)", m->name);
+    if (evidence(s, i) < RESULT_DEGRADED && !stood_still(s))
+        sim_fail(s, "%s is tended, and the worst that it said of this boot is %s (9)", m->name,
+                 result_name(evidence(s, i)));
 }
 
 static unsigned tries_of(const struct sim *s, const char *name)
@@ -441,7 +462,7 @@ static void check_override(struct sim *s, int i, const struct member *m, const s
 {
     struct patient *p = &s->patients[i];
     const struct override *o = member_override(m);
-    if (o && r && p->step == STEP_NONE)
+    if (o && r && (p->step == STEP_NONE || (p->step == STEP_TEND && r->step != STEP_TEND)))
         sim_fail(s, "%s is taken out while an override stands", m->name);
     if (!o && p->word.at.ns && !is_by_person(j)) {
         if (j->kind == COMMAND_OVERRIDE_END && s->now - p->word.since < s->policy.health.override.ns)
@@ -484,16 +505,18 @@ void mend_after(struct sim *s, const struct job *j)
         const struct member *m = member_of(s, (int)i);
         if (!m)
             continue;
-        const struct repair *r = member_repair(m);
+        const struct repair *r = member_treated(m);
         if (r && r->approval == APPROVAL_GIVEN && p->approval != APPROVAL_GIVEN &&
             j->kind != COMMAND_REPAIR_APPROVE)
             sim_fail(s, "%s: %s is approved by %s (4)", m->name, r->remedy, j->actor);
         check_override(s, (int)i, m, r, j);
         check_move(s, (int)i, r, j);
         check_form(s, (int)i, m, r);
+        check_tended(s, (int)i, m, r);
         if (j->kind == COMMAND_OPERATE)
             check_attempts(s, m);
-        if (j->kind == COMMAND_FINDINGS && r && p->step == STEP_NONE) {
+        bool was_in_service = p->step == STEP_NONE || p->step == STEP_TEND;
+        if (j->kind == COMMAND_FINDINGS && r && r->step != STEP_TEND && was_in_service) {
             s->isolations++;
             mend_budgets(s, (int)i);
         }
@@ -610,7 +633,7 @@ static void may_end_work(struct sim *s, int i, const char *run)
 void mend_may(struct sim *s, int i, const char *run, const char *of)
 {
     const struct member *m = member_of(s, i);
-    const struct repair *r = member_repair(m);
+    const struct repair *r = member_treated(m);
     const struct observed *o = watch_observed(s->watch, m);
     struct patient *p = &s->patients[i];
     bool checks = strncmp(run, "check:", 6) == 0, asks = strncmp(run, "work:", 5) == 0;
@@ -624,6 +647,10 @@ void mend_may(struct sim *s, int i, const char *run, const char *of)
         may_end_work(s, i, run);
         return;
     }
+    if (r->step == STEP_TEND && (checks || remedy->disturbs || remedy->needs != NEEDS_NOTHING))
+        sim_fail(s, "%s: %s is begun while it is in service (5)", m->name, run);
+    if (r->step == STEP_TEND && (member_override(m) || member_maintenance(m)))
+        sim_fail(s, "%s: %s is begun, and a person has it (4)", m->name, run);
     if (!checks && remedy->approval && r->approval != APPROVAL_GIVEN)
         sim_fail(s, "%s: %s is begun, and nobody approved of it (4)", m->name, of);
     if (o->beat.liveness != LIVENESS_LIVE)
@@ -663,7 +690,7 @@ bool mend_all_well(const struct sim *s, char *why, size_t size)
         return false;
     for (size_t i = 0; i < s->n; i++) {
         const struct member *m = member_of(s, (int)i);
-        const struct repair *r = m && s->listed[i] ? member_repair(m) : NULL;
+        const struct repair *r = m && s->listed[i] ? member_treated(m) : NULL;
         if (!r)
             continue;
         const struct ailment *a = member_ailment(m);

@@ -364,7 +364,7 @@ void repair_drivers(struct sim *s)
 {
     for (size_t i = 0; i < s->n; i++) {
         const struct member *m = cluster_find(s->cluster, s->nodes[i].name);
-        const struct repair *r = m ? member_repair(m) : NULL;
+        const struct repair *r = m ? member_treated(m) : NULL;
         power_step(s, (int)i);
         if ((r && *r->operation) || *s->patients[i].actor.id)
             turn(s, (int)i);

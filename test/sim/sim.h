@@ -401,6 +401,7 @@ struct sim {
     bool isolated[NODES_MAX];     /* and it is recorded, by the clock as it is: leaders after count it, too */
     bool stopped, latched;        /* before a commit */
     size_t trials, tried, examined, measured; /* examined: runs on nodes in the extensive stage */
+    size_t tended;
     size_t works_ended, isolations, returns, operations, queued, shared_causes, latches, helped, overrides;
     size_t drifts, restored, persists, overdue, reboots, approved, liars;
 };
