@@ -35,6 +35,8 @@ static const char REMEDIES_CONF[] =
     "Settle=30s\n"
     "Remedy=cycle Run=power.cycle Helps=* Confidence=40% Because=\"it may\" Takes=20s Deadline=40s "
     "Settle=30s Approval=yes\n"
+    "Remedy=revive Run=power.cycle Helps=node.lost Confidence=60% Because=\"it may\" Takes=10s Deadline=30s "
+    "Settle=20s\n"
     "Remedy=swap Run=replace Helps=deep,deeper Classes=gpu Confidence=80% Because=\"another one\" Takes=30s "
     "Deadline=60s Settle=30s\n";
 
@@ -112,6 +114,7 @@ void ill_policy(struct sim *s)
                                               .remedies = &remedies};
     if (x % 4 == 3)
         allow_partners(&s->policy.health);
+    lost_policy(s);
 }
 
 void ill_fini(struct sim *s)
@@ -359,6 +362,7 @@ void ill_step(struct sim *s)
         repair_agent_step(s, (int)i);
     }
     held_step(s);
+    lost_step(s);
     if (!s->calm && sim_chance(s, 500))
         for_all(s);
     if (!s->calm)
@@ -406,6 +410,7 @@ void ill_begin(struct sim *s)
         p->scheduler = s->slurm;
         p->scheduled = WORK_UNKNOWN;
         p->unread_at = 0;
+        lost_begin(s, (int)i);
         if (s->slurm)
             watch_scheduler(s->watch, cluster_meet(s->cluster, s->nodes[i].name), WORK_UNKNOWN, false);
         p->power.on &= p->power.on; /* what the BMC does goes on */
@@ -596,7 +601,10 @@ void ill_scheduler(struct sim *s)
         bool completing = !bad && p->completing_until > s->now;
         p->scheduler = true;
         p->scheduled = is == WORK_IDLE && completing ? WORK_BUSY : is;
+        bool there = s->nodes[i].up && s->nodes[i].cut_until <= s->now;
         watch_scheduler(s->watch, m, is, completing);
+        if (!bad)
+            watch_slurmd(s->watch, m, there ? SLURMD_ANSWERS : SLURMD_SILENT);
         held_read(s, (int)i);
     }
     held_turn(s);

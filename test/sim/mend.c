@@ -173,7 +173,10 @@ static void check_isolation(struct sim *s, int i, const json_t *set)
     if (member_held_by(m, CLAIM_DRAIN) || member_held_by(m, CLAIM_DOWN))
         sim_fail(s, "%s is isolated, and a person has it (4)", m->name);
     enum result said = evidence(s, i);
-    if (said < RESULT_DEGRADED && !stood_still(s))
+    bool silent = watch_observed(s->watch, m)->beat.liveness != LIVENESS_LIVE;
+    if (silent && !lost_may_be(s, i))
+        sim_fail(s, "%s is isolated, and is silent for %.1f s (9)", m->name, (double)s->nodes[i].quiet / 1e9);
+    if (!silent && said < RESULT_DEGRADED && !stood_still(s))
         sim_fail(s, "%s is isolated, and the worst that it said of this boot is %s (9)", m->name,
                  result_name(said));
 }
@@ -653,8 +656,10 @@ void mend_may(struct sim *s, int i, const char *run, const char *of)
         sim_fail(s, "%s: %s is begun, and a person has it (4)", m->name, run);
     if (!checks && remedy->approval && r->approval != APPROVAL_GIVEN)
         sim_fail(s, "%s: %s is begun, and nobody approved of it (4)", m->name, of);
-    if (o->beat.liveness != LIVENESS_LIVE)
-        sim_fail(s, "%s: %s is begun, and it is %s (5)", m->name, run, liveness_name(o->beat.liveness));
+    if (o->beat.liveness != LIVENESS_LIVE) {
+        lost_may(s, i, run);
+        return;
+    }
     bool idle = o->work == WORK_IDLE && (!p->scheduler || p->scheduled == WORK_IDLE);
     if ((checks || remedy->needs == NEEDS_IDLE) && !idle)
         sim_fail(s, "%s: %s is begun, and its work is %s and, as the scheduler says, %s (5)", m->name, run,

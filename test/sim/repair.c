@@ -291,6 +291,7 @@ static void power_step(struct sim *s, int i)
     ill_cure(s, i, "power.cycle");
     p->here.tried_at = s->now;
     fleet_reboot(s, i);
+    lost_cycled(s, i);
     machine_tempts(s, i);
 }
 

@@ -576,6 +576,7 @@ void shell_tick(struct sim *s)
         ill_scheduler(s);
         repair_drivers(s);
         trial_turn(s);
+        lost_turn(s);
         ill_untold(s);
     }
 }

@@ -25,6 +25,7 @@
  *   repair   who carries out operations, and what people say in a repair
  *   mend     the invariants of health and repair
  *   held     people who hold nodes in the scheduler
+ *   lost     nodes that stay silent, and their BMCs
  *   machine  which machine stands under a name, and who swaps it
  *
  * Whom a node reports to: CONTROLLER or the index of a collector.
@@ -208,8 +209,9 @@ struct patient {
     /* The scheduler. */
     bool drained_there;
     int64_t drain_at, completing_until;
-    int64_t held_from, held_until; /* by a person, there */
-    int64_t unread_at;             /* who holds it is read by name then; 0: nobody asked */
+    int64_t held_from, held_until;   /* by a person, there */
+    int64_t bmc_asked, bmc_answered; /* its answer is due then; it answered last; 0: not */
+    int64_t unread_at;               /* who holds it is read by name then; 0: nobody asked */
 
     /* Opinion: what this controller was told of the present boot; what happened to the node. */
     struct {
@@ -395,6 +397,8 @@ struct sim {
     /* Last time that a trial began of which nothing had been heard for so long that it was taken as lost, and
      * its room given to others: it is ended at once, and until then more are out. */
     int64_t late_at;
+    int64_t bmcs_until;            /* until then no BMC answers */
+    size_t revived;                /* operations on nodes that were not heard */
     int64_t wave_until, wave_next; /* nodes fall ill one after the other, of different things */
     unsigned waves;
     int64_t isolating[NODES_MAX]; /* when that was proposed of each for something new; 0: not */
@@ -529,6 +533,13 @@ bool mend_all_well(const struct sim *s, char *why, size_t size);
 
 /* held.c */
 bool held_there(const struct sim *s, int node); /* by a person, now */
+void lost_policy(struct sim *s);
+void lost_step(struct sim *s);
+void lost_turn(struct sim *s);
+void lost_begin(struct sim *s, int node);                /* a controller begins */
+bool lost_may_be(const struct sim *s, int node);         /* it is silent for so long */
+void lost_may(struct sim *s, int node, const char *run); /* something is begun on it, and it is not heard */
+void lost_cycled(struct sim *s, int node);
 void held_step(struct sim *s);
 void held_read(struct sim *s, int node); /* a reading tells the controller */
 void held_turn(struct sim *s);
