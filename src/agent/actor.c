@@ -248,19 +248,22 @@ static const char *after(const char *run, const char *prefix)
 }
 
 /* Why not; NULL when it may be done. */
-static const char *why_not(const struct actor *a, const struct body_act *act)
+static const char *why_not(const struct actor *a, const struct body_act *act, enum refusal *code)
 {
     const char *check = after(act->run, "check:");
+    *code = REFUSAL_BOOT;
     if (strcmp(act->boot, a->settings.boot) != 0)
         return "it is for another boot";
+    *code = REFUSAL_UNKNOWN;
     if (strcmp(act->run, "reboot") != 0 && !after(act->run, "node:") && !check)
         return "the agent knows no such operation";
     if (check && !checks_find(checker_checks(a->settings.checker), check))
         return "the node runs no such check";
+    *code = REFUSAL_BUSY;
     return a->now ? "another operation is under way" : NULL;
 }
 
-static void refuse(struct actor *a, const struct body_act *act, bool keep, const char *why)
+static void refuse(struct actor *a, const struct body_act *act, bool keep, enum refusal code, const char *why)
 {
     struct deed once = {.text = NULL};
     struct deed *k = &once;
@@ -270,6 +273,7 @@ static void refuse(struct actor *a, const struct body_act *act, bool keep, const
     else
         memcpy(once.id, act->id, sizeof once.id), memcpy(once.boot, act->boot, sizeof once.boot);
     deed_set(k, DEED_REFUSED, why, NULL);
+    k->refusal = code;
     if (keep)
         store(a);
     say(a, k);
@@ -311,9 +315,10 @@ static void begin(struct actor *a, const struct body_act *act)
     o->act = *act;
     snprintf(o->check, sizeof o->check, "%s", check ? check : "");
     a->now = o;
-    if (keep(a, on_copied, o, &e))
+    if (keep(a, on_copied, o, &e)) {
+        k->refusal = REFUSAL_STORAGE;
         finish(o, DEED_REFUSED, e.msg, NULL);
-    else if (!a->settings.writer)
+    } else if (!a->settings.writer)
         carry_out(o);
 }
 
@@ -340,18 +345,19 @@ void actor_act(struct actor *a, const struct body_act *act)
     const struct deed *known = deeds_find(&a->deeds, act->id);
     bool is_same_state = strcmp(act->origin, a->deeds.origin) == 0;
     if (is_same_state && act->term < a->deeds.term) {
-        refuse(a, act, false, "a controller of a later term was heard");
+        refuse(a, act, false, REFUSAL_TERM, "a controller of a later term was heard");
         return;
     }
     a->deeds.term = act->term;
     memcpy(a->deeds.origin, act->origin, sizeof act->origin);
-    const char *why = why_not(a, act);
+    enum refusal code;
+    const char *why = why_not(a, act, &code);
     if (known)
         say(a, known);
     else if (strcmp(act->run, "forget") == 0)
         forget(a, act);
     else if (why)
-        refuse(a, act, true, why);
+        refuse(a, act, true, code, why);
     else
         begin(a, act);
 }

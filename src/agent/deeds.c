@@ -114,6 +114,8 @@ static void add_members(const struct deed *k, struct text *out)
 void deed_write(const struct deed *k, struct text *out)
 {
     add_members(k, out);
+    if (k->refusal)
+        text_printf(out, ",\"code\":\"%s\"", refusal_name(k->refusal));
     text_add_char(out, '}');
 }
 

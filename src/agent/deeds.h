@@ -4,6 +4,7 @@
 
 #include "agent/body.h"
 #include "base/text.h"
+#include "node/refusal.h"
 
 #include <stdbool.h>
 
@@ -26,8 +27,9 @@ struct deed {
     char *cures; /* codes, with blanks between, under which the kernel's log is over when it is done; NULL:
                     none */
     enum deed_state state;
-    char *text;    /* never NULL */
-    char *verdict; /* JSON of a check's; NULL for others */
+    enum refusal refusal; /* why it was; not kept in the file, since nothing asks for it later */
+    char *text;           /* never NULL */
+    char *verdict;        /* JSON of a check's; NULL for others */
 };
 
 /* Zero-initialise; deeds_fini. */

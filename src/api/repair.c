@@ -115,6 +115,35 @@ static const struct remedy *suggestion(const struct member *m, const struct choi
     return k->chosen;
 }
 
+/* The worst that is open and counts, the oldest of several; NULL: nothing is. */
+static const struct incident *worst_of(const struct member *m)
+{
+    const struct ailment *a = member_ailment(m);
+    const struct incident *worst = NULL;
+    for (size_t i = 0; a && i < a->n_open; i++) {
+        const struct incident *one = &a->open[i];
+        if (!one->observe && one->severity >= RESULT_DEGRADED && one->n &&
+            (!worst || one->severity > worst->severity))
+            worst = one;
+    }
+    return worst;
+}
+
+/* What brought the node there: what is open by now, or else what its repair began for. */
+static void add_finding(const struct call *c, const struct member *m, struct text *t)
+{
+    const struct incident *worst = worst_of(m);
+    const struct claim *claim = cluster_claim(c->api->cluster, member_repair(m)->id);
+    CLEANUP_TEXT struct text said = {0};
+    text_add(&said, worst || !claim ? "" : claim->reason);
+    if (worst) {
+        const struct incident_finding *f = &worst->findings[0];
+        text_printf(&said, "%s%s%s%s%s", *f->f.code ? f->f.code : f->check, *f->f.device ? " " : "",
+                    f->f.device, *f->f.text ? ": " : "", f->f.text);
+    }
+    add_string(t, "finding", said.s);
+}
+
 static void render_ticket(struct call *c, const struct member *m, struct text *t)
 {
     CLEANUP_FREE struct choice *choice = mem_alloc(sizeof *choice);
@@ -125,6 +154,7 @@ static void render_ticket(struct call *c, const struct member *m, struct text *t
     text_add_json(t, m->name);
     render_holder(watch_observed(c->api->watch, m), &held);
     add_string(t, "held", held.len ? held.s : "");
+    add_finding(c, m, t);
     add_string(t, "suggested", suggested ? suggested->name : NULL);
     add_string(t, "suggested_why", suggested || !choice->chosen ? choice->why : "");
     text_add_char(t, ',');

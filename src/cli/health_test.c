@@ -161,7 +161,7 @@ static void the_queue_says_what_is_wanted_tried_and_suggested(void **state)
 {
     expect(
         "queue",
-        "{\"queue\":[{\"node\":\"n1\",\"held\":\"locked in "
+        "{\"queue\":[{\"node\":\"n1\",\"finding\":\"off the bus\",\"held\":\"locked in "
         "OpenCHAMI\",\"suggested\":\"renew\",\"open\":[{\"findings\":[{\"text\":\"off the "
         "bus\"}],\"jobs\":[{\"job\":\"47\",\"user\":\"ann\"}]},{\"findings\":[],\"jobs\":[{\"job\":\"47\","
         "\"user\":\"ann\"},{\"job\":\"48\",\"user\":\"bob\"}]}],\"repair\":{\"step\":\"queue\",\"began\":"

@@ -376,8 +376,6 @@ static void write_jobs(struct text *out, const struct fettle_value *open)
 static void add_ticket(struct table *t, const struct fettle_value *q)
 {
     const struct fettle_value *repair = fettle_value_find(q, "repair");
-    const struct fettle_value *incident = fettle_value_first(fettle_value_find(q, "open"));
-    const struct fettle_value *worst = fettle_value_first(fettle_value_find(incident, "findings"));
     CLEANUP_TEXT struct text tried = {0}, jobs = {0};
     char age[32];
     bool asks = strcmp(report_text(repair, "approval"), "wanted") == 0;
@@ -392,7 +390,7 @@ static void add_ticket(struct table *t, const struct fettle_value *q)
                                  jobs.len ? jobs.s : "",
                                  report_text(q, "held"),
                                  report_text(repair, "why"),
-                                 report_text(worst, "text")};
+                                 report_text(q, "finding")};
     for (size_t k = 0; k < sizeof cells / sizeof cells[0]; k++)
         table_add(t, cells[k]);
 }

@@ -14,6 +14,7 @@
 #include "health/recur.h"
 #include "node/lifecycle.h"
 #include "node/machine.h"
+#include "node/refusal.h"
 #include "node/spec.h"
 #include "remedy/remedy.h"
 
@@ -238,6 +239,7 @@ struct repair {
         bool done;                       /* it was carried out; whether it helped is judged later */
         char *text;                      /* what came of it, in words; may be "" */
         char verdict;                    /* '?' to be judged, '+' helped, '-' failed, '0' not counted */
+        enum refusal refusal;            /* why nothing was done, where somebody said so */
     } * attempts; /* of the node, also of repairs before: oldest first, ATTEMPTS_KEPT_MAX at most */
     size_t n_notes;
     struct note {

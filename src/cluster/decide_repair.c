@@ -353,16 +353,17 @@ static int read_move(const json_t *set, struct move *v, struct err *e)
     return 0;
 }
 
-/* {"remedy","fault","done","text","verdict"}: what came of the attempt that is under way, or of one that
- * needed no operation. */
+/* {"remedy","fault","done","text","verdict","code"?}: what came of the attempt that is under way, or of one
+ * that needed no operation. */
 static int take_attempt(const json_t *o, struct wall at, struct repair *r, struct err *e)
 {
-    static const char *const keys[] = {"remedy", "fault", "done", "text", "verdict"};
-    const char *remedy, *fault, *text, *verdict;
+    static const char *const keys[] = {"remedy", "fault", "done", "text", "verdict", "code"};
+    const char *remedy, *fault, *text, *verdict, *code = "";
     bool done;
     if (!json_is_object(o))
         return err_set(e, -EINVAL, "\"attempt\" is neither null nor an object");
-    if (json_only_keys(o, keys, 5, e) < 0 ||
+    if (json_only_keys(o, keys, 6, e) < 0 ||
+        (json_object_get(o, "code") && json_take_string(o, "code", &code, e) < 0) ||
         record_clause(o, "remedy", REMEDY_NAME_BYTES_MAX, &remedy, e) < 0 ||
         record_clause(o, "fault", FAULT_BYTES_MAX, &fault, e) < 0 ||
         json_take_bool(o, "done", &done, e) < 0 || json_take_string(o, "text", &text, e) < 0 ||
@@ -376,6 +377,7 @@ static int take_attempt(const json_t *o, struct wall at, struct repair *r, struc
     if (*fault)
         memcpy(a->fault, fault, strlen(fault) + 1);
     attempt_end(a, at, done, text, *verdict);
+    a->refusal = refusal_find(code);
     return 0;
 }
 

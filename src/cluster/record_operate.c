@@ -34,7 +34,7 @@ static const struct {
 
 static int check_operate_done(const json_t *done, struct err *e)
 {
-    const char *state, *text;
+    const char *state, *text, *code;
     uint64_t at;
     if (json_is_null(done))
         return 0;
@@ -45,10 +45,12 @@ static int check_operate_done(const json_t *done, struct err *e)
         return -EINVAL;
     for (size_t i = 0; i < sizeof operate_states / sizeof operate_states[0]; i++) {
         bool has_text = operate_states[i].text;
-        const char *const keys[] = {"state", "id", has_text ? "text" : "at"};
+        const char *const keys[] = {"state", "id", has_text ? "text" : "at", "code"};
+        bool refused = strcmp(state, "refused") == 0;
         if (strcmp(state, operate_states[i].name) != 0)
             continue;
-        if (json_only_keys(done, keys, 3, e) < 0)
+        if (json_only_keys(done, keys, refused ? 4 : 3, e) < 0 ||
+            (json_object_get(done, "code") && json_take_string(done, "code", &code, e) < 0))
             return -EINVAL;
         return has_text ? record_clause(done, "text", EFFECT_TEXT_BYTES_MAX, &text, e)
                         : record_time(done, "at", &at, e);

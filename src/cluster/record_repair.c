@@ -89,13 +89,14 @@ void repair_copy(struct repair *out, const struct repair *r)
 
 static int read_attempt(const json_t *o, struct attempt_record *out, struct err *e)
 {
-    static const char *const keys[] = {"remedy", "fault", "at", "ended", "done", "text", "verdict"};
+    static const char *const keys[] = {"remedy", "fault", "at", "ended", "done", "text", "verdict", "code"};
     uint64_t at, ended;
-    const char *verdict, *text;
+    const char *verdict, *text, *code = "";
     *out = (struct attempt_record){0};
     if (!json_is_object(o))
         return err_set(e, -EINVAL, "no object");
-    if (json_only_keys(o, keys, 7, e) < 0 ||
+    if (json_only_keys(o, keys, 8, e) < 0 ||
+        (json_object_get(o, "code") && json_take_string(o, "code", &code, e) < 0) ||
         record_word(o, "remedy", out->remedy, REMEDY_NAME_BYTES_MAX, e) < 0 ||
         record_word(o, "fault", out->fault, FAULT_BYTES_MAX, e) < 0 || record_time(o, "at", &at, e) < 0 ||
         record_time(o, "ended", &ended, e) < 0 || json_take_bool(o, "done", &out->done, e) < 0 ||
@@ -107,6 +108,7 @@ static int read_attempt(const json_t *o, struct attempt_record *out, struct err 
     out->at.ns = (int64_t)at;
     out->ended.ns = (int64_t)ended;
     out->verdict = *verdict;
+    out->refusal = refusal_find(code);
     out->text = mem_dup(text);
     return 0;
 }
@@ -260,7 +262,10 @@ static void write_attempt(const struct attempt_record *a, struct text *t)
     add_time(t, "ended", a->ended);
     text_printf(t, ",\"done\":%s", a->done ? "true" : "false");
     add_text(t, "text", a->text);
-    text_printf(t, ",\"verdict\":\"%c\"}", a->verdict);
+    text_printf(t, ",\"verdict\":\"%c\"", a->verdict);
+    if (a->refusal)
+        add_text(t, "code", refusal_name(a->refusal));
+    text_add_char(t, '}');
 }
 
 static void write_lists(const struct repair *r, struct text *t)

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "driver/operate.h"
 #include "health/finding.h"
+#include "node/refusal.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -90,8 +91,8 @@ void actors_destroy(struct actors *a)
     free(a);
 }
 
-static void result(struct actors *a, const struct actor *o, const char *state, const char *text,
-                   struct wall at)
+static void result_with(struct actors *a, const struct actor *o, const char *state, const char *text,
+                        struct wall at, enum refusal code)
 {
     CLEANUP_TEXT struct text key = {0}, done = {0};
     text_printf(&key, OPERATE_KEY "%s", o->node);
@@ -104,8 +105,16 @@ static void result(struct actors *a, const struct actor *o, const char *state, c
         text_add(&done, ",\"text\":");
         text_add_json(&done, clean);
     }
+    if (code)
+        text_printf(&done, ",\"code\":\"%s\"", refusal_name(code));
     text_add_char(&done, '}');
     a->with.result(a->with.result_arg, key.s, done.s);
+}
+
+static void result(struct actors *a, const struct actor *o, const char *state, const char *text,
+                   struct wall at)
+{
+    result_with(a, o, state, text, at, REFUSAL_NONE);
 }
 
 /* --- records --------------------------------------------------------------------------------- */
@@ -342,7 +351,9 @@ static void take_end(struct actors *a, struct actor *o, const json_t *body)
         if (strcmp(state, ends[i]) != 0)
             continue;
         o->next = mono_add(mono_now(), span_s(RESULT_AGAIN_S));
-        result(a, o, ends[i], text, (struct wall){0});
+        bool refused = strcmp(state, "refused") == 0;
+        result_with(a, o, ends[i], text, (struct wall){0},
+                    refused ? refusal_find(json_text(body, "code")) : REFUSAL_NONE);
     }
 }
 

@@ -123,6 +123,7 @@ static void look(struct power *p)
 
 static void act(struct power *p)
 {
+    p->is_sent = true;
     bool restarts = p->verb == VERB_CYCLE || p->verb == VERB_RESET || p->verb == VERB_NETBOOT;
     const char *verb = restarts && !p->is_on ? "on" : p->verb == VERB_NETBOOT ? "cycle" : verb_name(p->verb);
     const char *const words[] = {"chassis", "power", verb, NULL};

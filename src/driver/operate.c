@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "driver/power.h"
 #include "driver/slurm_work.h"
+#include "node/refusal.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -110,7 +111,8 @@ static void say_begun(struct operation *op, struct mono now)
     say(op, now);
 }
 
-static void end(struct operation *op, const char *state, const char *words)
+/* What `code` refuses is no try. */
+static void end_with(struct operation *op, const char *state, enum refusal code, const char *words)
 {
     CLEANUP_FREE char *clean = mem_line(words, TEXT_BYTES_MAX);
     struct text t = {0};
@@ -122,11 +124,23 @@ static void end(struct operation *op, const char *state, const char *words)
     text_add_json(&t, op->id);
     text_add(&t, ",\"text\":");
     text_add_json(&t, clean);
+    if (code)
+        text_printf(&t, ",\"code\":\"%s\"", refusal_name(code));
     text_add_char(&t, '}');
     free(op->result);
     op->result = text_take(&t);
     op->state = ENDED;
     say(op, mono_now());
+}
+
+static void end(struct operation *op, const char *state, const char *words)
+{
+    end_with(op, state, REFUSAL_NONE, words);
+}
+
+static void refuse(struct operation *op, enum refusal code, const char *words)
+{
+    end_with(op, "refused", code, words);
 }
 
 /* --- carrying out ---------------------------------------------------------------------------- */
@@ -170,10 +184,16 @@ static void asked(const struct operate *o, const char *node, const struct err *w
 static void on_power(void *arg, const char *answer, const struct err *why)
 {
     struct operation *op = arg;
+    bool sent = op->power->is_sent;
     op->power = NULL;
     bool is_held = why && why->code == -EBUSY; /* at the BMC: nothing was done */
     asked(op->o, op->node, is_held ? NULL : why);
-    end(op, is_held ? "refused" : why ? "failed" : "done", why ? why->msg : answer);
+    if (is_held)
+        end(op, "refused", why->msg);
+    else if (why && !sent)
+        refuse(op, REFUSAL_UNREACHABLE, why->msg);
+    else
+        end(op, why ? "failed" : "done", why ? why->msg : answer);
 }
 
 static void on_program(void *arg, char *text, size_t len, const struct err *why)
@@ -426,9 +446,13 @@ static void turn(struct operation *op, struct mono now, struct wall wall)
     if (op->state == RUNS && now.ns > op->deadline.ns && op->power) {
         struct err late;
         err_set(&late, -ETIMEDOUT, "it did not end in time");
+        bool sent = op->power->is_sent;
         power_cancel(STEAL(op->power));
         asked(op->o, op->node, &late);
-        end(op, "failed", late.msg);
+        if (sent)
+            end(op, "failed", late.msg);
+        else
+            refuse(op, REFUSAL_UNREACHABLE, late.msg);
     } else if (now.ns < op->next.ns) {
         return;
     } else if (op->state == WAITS) {

@@ -119,6 +119,7 @@ static void script_begin(struct power *p)
     const char *const set[] = {node.s, NULL};
     const struct program_run run = {
         .argv = argv, .set = set, .deadline = span_s(3 * POWER_CALL_S), .limit_bytes = 64 << 10};
+    p->is_sent = true;
     if (program_start(p->loop, &run, on_script, p, &p->program, &e) < 0)
         power_end(p, NULL, &e);
 }

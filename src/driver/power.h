@@ -68,6 +68,7 @@ struct power {
     struct redfish *redfish;
     uv_timer_t timer;
     power_step_fn *next; /* when the timer comes */
+    bool is_sent;        /* something that changes its power was, or may have been */
     bool is_ending;
     operate_done_fn *done;
     void *arg;

@@ -95,6 +95,7 @@ static void set_boot(struct power *p)
 
 static void begin_to_act(struct power *p)
 {
+    p->is_sent = true;
     if (p->verb == VERB_NETBOOT && !p->redfish->is_boot_set)
         set_boot(p);
     else

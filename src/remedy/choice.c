@@ -451,8 +451,19 @@ static void list_candidates(const struct view *v, struct choice *out)
 
 /* --- the choice ------------------------------------------------------------------------------------ */
 
+/* Why something that helps this fault cannot be done by its way now; NULL: that is no reason. */
+static const char *bar_for(const struct view *v, size_t fault)
+{
+    for (size_t i = 0; i < v->in->remedies->n; i++) {
+        const char *why = v->in->barred[remedy_way(v->in->remedies->list[i].run)];
+        if (why && v->helps[i] >> fault & 1)
+            return why;
+    }
+    return NULL;
+}
+
 /* A fault that nothing is left for; NULL when there is none. */
-static const char *helpless(const struct view *v, bool *tried)
+static const char *helpless(const struct view *v, bool *tried, const char **barred)
 {
     uint64_t helped = 0, covered = 0;
     for (size_t i = 0; i < v->in->remedies->n; i++) {
@@ -463,6 +474,7 @@ static const char *helpless(const struct view *v, bool *tried)
     if (!open)
         return NULL;
     *tried = open & helped & -open;
+    *barred = bar_for(v, (size_t)__builtin_ctzll(open));
     return v->faults[__builtin_ctzll(open)]->fault;
 }
 
@@ -532,14 +544,15 @@ static void choose_cheapest(const struct view *v, struct choice *out)
 static bool is_persons(const struct view *v, struct choice *out)
 {
     bool tried = false;
-    const char *fault = helpless(v, &tried);
+    const char *barred = NULL, *fault = helpless(v, &tried, &barred);
     if (v->n_faults == 0)
         snprintf(out->why, sizeof out->why, "nothing is open");
     else if (v->in->n_faults > FAULTS_MAX)
         snprintf(out->why, sizeof out->why, "%zu faults are open; over %d are a person's", v->in->n_faults,
                  FAULTS_MAX);
     else if (fault)
-        snprintf(out->why, sizeof out->why, tried ? "no remedy is left for %s" : "no remedy helps %s", fault);
+        snprintf(out->why, sizeof out->why, "no remedy %s %s%s%.150s", tried ? "is left for" : "helps", fault,
+                 barred ? ": " : "", barred ? barred : "");
     else
         return false;
     return true;

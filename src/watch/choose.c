@@ -93,8 +93,38 @@ enum work repair_work(const struct watch *w, const struct member *m)
     return lost_finding(w, m) ? lost_work(w, m) : watch_work(w, m);
 }
 
-static void choose(const struct watch *w, struct mono now, const struct member *m, bool undone, bool busy,
-                   struct choice *out)
+static const char *bar_of(const struct watch *w, const struct attempt_record *a, enum refusal refusal,
+                          enum way *way)
+{
+    const struct remedies *all = w->policy.health.remedies;
+    const struct remedy *remedy = all ? remedies_find(all, a->remedy) : NULL;
+    if (!remedy || !refusal_bars(refusal))
+        return NULL;
+    *way = remedy_way(remedy->run);
+    return *a->text ? a->text : refusal_what(refusal);
+}
+
+/* Ways that were refused in this repair, until something was done to the node. `refusal` is of the attempt
+ * under way. */
+static void bar_ways(const struct watch *w, const struct member *m, enum refusal refusal,
+                     const char *barred[static WAYS])
+{
+    const struct repair *r = member_repair(m);
+    for (size_t i = r ? r->n_attempts : 0; i-- > 0 && r->attempts[i].at.ns >= r->began.ns;) {
+        const struct attempt_record *a = &r->attempts[i];
+        enum way way = WAY_AGENT;
+        const char *why = bar_of(w, a, a->ended.ns ? a->refusal : refusal, &way);
+        if (a->done)
+            break;
+        if (why && !barred[way])
+            barred[way] = why;
+    }
+    if (lost_finding(w, m))
+        barred[WAY_AGENT] = "its agent is not heard";
+}
+
+static void choose(const struct watch *w, struct mono now, const struct member *m, bool undone,
+                   enum refusal refusal, bool busy, struct choice *out)
 {
     static const struct remedies none;
     struct fault faults[FAULTS_MAX + 1];
@@ -111,21 +141,21 @@ static void choose(const struct watch *w, struct mono now, const struct member *
                               .attempts = attempts,
                               .now = w->wall,
                               .busy = busy,
-                              .barred = {[WAY_AGENT] = lost_finding(w, m) ? "its agent is not heard" : NULL},
                               .draw = draw_of(m, r),
                               .policy = w->policy.health.cost,
                               .outcomes = outcomes_of,
                               .outcomes_arg = (void *)(uintptr_t)w};
     in.n_faults = collect_faults(w, now, m, faults);
+    bar_ways(w, m, refusal, in.barred);
     remedy_choose(&in, out);
     if (hardware_of(m))
         choose_hardware(hardware_of(m), out);
 }
 
 void repair_choose(const struct watch *w, struct mono now, const struct member *m, bool undone,
-                   struct choice *out)
+                   enum refusal refusal, struct choice *out)
 {
-    choose(w, now, m, undone, repair_work(w, m) != WORK_IDLE, out);
+    choose(w, now, m, undone, refusal, repair_work(w, m) != WORK_IDLE, out);
 }
 
 bool remedy_is_gentle(const struct remedy *r)
@@ -153,7 +183,7 @@ const struct remedy *repair_gentle(const struct watch *w, struct mono now, const
     if (member_severity(m) != RESULT_DEGRADED || nothing_is_done(w, member_repairs(m)) ||
         remedies_of_week(w, m) >= w->policy.health.remedies_a_week)
         return NULL;
-    choose(w, now, m, false, true, out); /* in service: work may come at any moment */
+    choose(w, now, m, false, REFUSAL_NONE, true, out); /* in service: work may come at any moment */
     return out->chosen && remedy_is_gentle(out->chosen) ? out->chosen : NULL;
 }
 
@@ -180,7 +210,7 @@ static void say_when(const struct watch *w, struct mono now, const struct member
 
 void watch_choice(const struct watch *w, struct mono now, const struct member *m, struct choice *out)
 {
-    repair_choose(w, watch_awake(w, now), m, false, out);
+    repair_choose(w, watch_awake(w, now), m, false, REFUSAL_NONE, out);
     struct err e = {0};
     if (cluster_excepts(w->cluster, m))
         err_set(&e, -EBUSY, "it is only observed: Remediate=no");

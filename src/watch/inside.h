@@ -630,9 +630,10 @@ bool trial_is_shared(const char *key);
 
 /* What runs on m, for whoever wants to repair it. */
 enum work repair_work(const struct watch *w, const struct member *m);
-/* What would be done for m now. undone: of the attempt under way nothing was done, and it is no try. */
+/* What would be done for m now. undone: of the attempt under way nothing was done, and it is no try; and
+ * why, where it was refused. */
 void repair_choose(const struct watch *w, struct mono now, const struct member *m, bool undone,
-                   struct choice *out);
+                   enum refusal refusal, struct choice *out);
 /* Something that is open is the hardware's, by the tables or because it came back. */
 bool is_hardware(const struct member *m);
 
@@ -657,6 +658,7 @@ enum operation_state {
 struct operation {
     enum operation_state state;
     const char *id, *run, *of, *boot, *text; /* of `record` */
+    enum refusal refusal;                    /* of one that was refused, where that is known */
     struct wall deadline, began;             /* began.ns 0: it is not under way */
     json_t *record;
 };

@@ -302,7 +302,10 @@ void lost_look(struct watch *w, struct mono now, const struct member *m)
 static bool was_tried(const struct member *m)
 {
     const struct repair *r = member_repair(m);
-    return r && r->n_attempts && r->attempts[r->n_attempts - 1].at.ns >= r->began.ns;
+    for (size_t i = r ? r->n_attempts : 0; i-- > 0 && r->attempts[i].at.ns >= r->began.ns;)
+        if (r->attempts[i].verdict != '0')
+            return true;
+    return false;
 }
 
 int lost_check(const struct watch *w, struct mono now, const struct member *m, struct err *e)

@@ -42,6 +42,7 @@ void operation_read(const struct watch *w, const struct member *m, struct operat
     o->boot = json_text(o->record, "boot");
     o->text = json_text(done, "text");
     o->state = state_of(done);
+    o->refusal = refusal_find(json_text(done, "code"));
     o->deadline = time_of(o->record, "deadline");
     o->began = time_of(done, "at");
 }

@@ -32,6 +32,7 @@ struct move {
     struct span deadline;
     const char *examined; /* NULL: as it was */
     unsigned inconclusive;
+    enum refusal refusal;
     const char *attempt; /* what came of the attempt under way; NULL: nothing is said of it */
     bool done;
     char verdict;
@@ -61,8 +62,11 @@ static json_t *attempt_json(const struct turn *t, const struct move *v)
     char verdict[2] = {v->verdict, '\0'};
     if (!v->attempt || !a)
         return json_null();
-    return json_pack("{s:s,s:s,s:b,s:s,s:s}", "remedy", a->remedy, "fault", a->fault, "done", (int)v->done,
-                     "text", v->attempt, "verdict", verdict);
+    json_t *o = json_pack("{s:s,s:s,s:b,s:s,s:s}", "remedy", a->remedy, "fault", a->fault, "done",
+                          (int)v->done, "text", v->attempt, "verdict", verdict);
+    if (v->refusal)
+        json_object_set_new(o, "code", json_string(refusal_name(v->refusal)));
+    return o;
 }
 
 static void go(const struct turn *t, const struct move *v)
@@ -180,7 +184,7 @@ static bool by_choice(const struct turn *t, struct move v)
         text_printf(&why, "it had %u remedies within a week", week);
         return to_step(t, v, STEP_QUEUE, why.s);
     }
-    repair_choose(t->w, t->now, t->m, undone, c);
+    repair_choose(t->w, t->now, t->m, undone, v.refusal, c);
     if (is_hardware(t->m))
         v.problem = "hardware_problem";
     if (c->waits && !t->late)
@@ -660,6 +664,7 @@ static bool not_carried_out(const struct turn *t, const struct operation *o, con
     struct move v = {.attempt = says ? o->text : why, .done = false};
     bool refused = o->state == OPERATION_REFUSED || o->state == OPERATION_WAITS;
     v.verdict = refused ? '0' : '?';
+    v.refusal = o->refusal;
     if (!incidents_open(t->m) && o->state == OPERATION_REFUSED)
         return on_the_way(t, v, "what was wrong is gone");
     if (refused && refusals(t->r) >= REFUSALS_MAX) {
@@ -897,7 +902,7 @@ static bool remedies_degraded(const struct turn *t)
         remedies_of_week(t->w, t->m) >= t->w->policy.health.remedies_a_week)
         return false;
     CLEANUP_FREE struct choice *c = mem_alloc(sizeof *c);
-    repair_choose(t->w, t->now, t->m, false, c);
+    repair_choose(t->w, t->now, t->m, false, REFUSAL_NONE, c);
     if (!c->chosen || c->chosen->approval || c->chosen->dry)
         return false;
     text_printf(&why, "%s is degraded, and %s may help", k->name, c->chosen->name);
@@ -1118,7 +1123,7 @@ bool repair_look(struct watch *w, struct mono now, const struct member *m)
     t.late = t.v->stage_limited && now.ns >= t.v->stage_due.ns;
     if (follow_tended(&t))
         return true;
-    if (lost_stands(w, m) && (t.r->step == STEP_EXAMINE || t.r->step == STEP_PROVISION))
+    if (lost_stands(w, m) && !given_up(&t) && (t.r->step == STEP_EXAMINE || t.r->step == STEP_PROVISION))
         return to_step(&t, (struct move){0}, STEP_ISOLATE, "it is lost");
     if (yield_to_person(&t))
         return true;

@@ -261,6 +261,9 @@ static void effect(struct trace *t, int i, const char *state, const char *text)
         return;
     }
     CLEANUP_JSON json_t *o = json_read(value, strlen(value), NULL);
+    const char *code = strchr(state, ':'); /* "refused:CODE" */
+    CLEANUP_FREE char *plain = mem_dup_len(state, strcspn(state, ":"));
+    state = plain;
     bool begins = strcmp(state, "begun") == 0 || strcmp(state, "refused") == 0;
     if (!begins && json_is_null(json_object_get(o, "done")))
         effect(t, i, "begun", "");
@@ -271,6 +274,8 @@ static void effect(struct trace *t, int i, const char *state, const char *text)
         json_object_set_new(done, "at", json_string(at.s));
     else
         json_object_set_new(done, "text", json_string(text));
+    if (code)
+        json_object_set_new(done, "code", json_string(code + 1));
     CLEANUP_JSON json_t *set = json_pack("{s:s,s:O}", "key", key.s, "done", done);
     CLEANUP_FREE char *json = json_write(set);
     world_command(t->x, COMMAND_EFFECT, "", json);

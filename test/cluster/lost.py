@@ -6,7 +6,7 @@ import time
 
 from fleet import boot_id, change
 from harness import contains, equal, holds, main, wait
-from ward import repair, step, steps, wait_step, ward
+from ward import mount, repair, step, steps, unmount, wait_step, ward
 
 BMC = '''#!/bin/sh
 test -e {dir}/$FETTLE_NODE.mute && {{ echo no answer >&2; exit 1; }}
@@ -22,11 +22,11 @@ TIMES = {'HeartBeatInterval': 1, 'LateAfter': 2, 'HeartBeatTimeout': 4, 'LostAft
 LOST_S = 8
 
 
-def lost_ward(world, names, **settings):
+def lost_ward(world, names, remedy=CYCLE, **settings):
     bmc = world.write('bmc.sh', BMC.format(dir=world.dir))
     os.chmod(bmc, 0o755)
     bmcs = world.write('bmc.conf', f'Nodes={",".join(names)} Driver=script Run={bmc}\n')
-    return ward(world, names, remedy=CYCLE, BmcConf=bmcs, **{**TIMES, **settings})
+    return ward(world, names, remedy=remedy, BmcConf=bmcs, **{**TIMES, **settings})
 
 
 def told(world, node):
@@ -77,6 +77,26 @@ def test_what_is_not_repaired(world):
     wait('the alarm is raised', lambda: 'silence' in c.alarms())
     holds('nobody is repaired', LOST_S + 4, lambda: all(step(c, n) == 'none' for n in names[1:]))
     equal([told(world, n) for n in names], [[]] * len(names), 'what BMCs were told')
+
+
+def test_what_an_agent_cannot_do_its_bmc_does(world):
+    """Its agent has nowhere to write down what it is about to do."""
+    lines = ['Remedy=restart Run="node:true" Helps=* Confidence=90% Because="a try" Takes=1s Disturbs=0',
+             'Remedy=reboot Run=reboot Helps=* Confidence=80% Because="a try" Takes=2s Disturbs=0',
+             CYCLE.replace('node.lost', '*')]
+    c, agents = lost_ward(world, ['n1'], remedy=lines, LostAfter=0)
+    blocker = os.path.join(agents['n1'].run, 'operations.new')
+    os.mkdir(blocker)
+    unmount(world, 'n1')
+    wait('its BMC was told', lambda: told(world, 'n1'))
+    tried = [(a['remedy'], a['verdict'], a['done']) for a in repair(c, 'n1')['attempts']]
+    equal(tried[0], ('restart', 'not counted', False), 'what its agent refused')
+    equal([r for r, _, _ in tried], ['restart', 'cycle'], 'what was tried')
+    os.rmdir(blocker)
+    agents['n1'].process.kill()
+    mount(world, 'n1')
+    boots(world, agents, 'n1')
+    c.wait_nodes('it is back', ['n1'], Lifecycle='available', Health='ok', Schedulable=True)
 
 
 main()

@@ -66,7 +66,7 @@ def test_a_wrong_password_does_nothing(l):
     driver = l.driver(l.ipmi("lx01", bmc.port, "wrong"))
     driver.operate("lx01", "power.cycle")
     done = driver.follow()
-    assert done["state"] == "failed" and "ipmitool" in done["text"], done
+    assert done["state"] == "refused" and done["code"] == "unreachable" and "ipmitool" in done["text"], done
     assert bmc.log() == []
 
 
@@ -88,7 +88,8 @@ def test_a_bmc_that_hangs(l):
         silent.bind(("127.0.0.1", 0))
         driver = l.driver(l.ipmi("lx01", silent.getsockname()[1]))
         driver.operate("lx01", "power.cycle", deadline_s=3)
-        assert driver.follow() == {"state": "failed", "id": "7.1", "text": "it did not end in time"}
+        assert driver.follow() == {"state": "refused", "id": "7.1", "text": "it did not end in time",
+                                   "code": "unreachable"}
         driver.send("now lx01 status")
         driver.operate("lx01", "power.cycle", operation="7.2")
         key, done = driver.result()

@@ -119,7 +119,7 @@ def test_a_wrong_password_is_said(l):
 def test_a_bmc_that_hangs_or_is_away(l):
     bmc, driver = begin(l, "openbmc", hang=True)
     driver.operate("lx01", "power.cycle", deadline_s=2)
-    assert driver.follow() == {"state": "failed", "id": "7.1", "text": "it did not end in time"}
+    assert driver.follow() == {"state": "refused", "id": "7.1", "text": "it did not end in time", "code": "unreachable"}
     bmc.hang = False
     bmc.end()
     l.things.remove(bmc)
