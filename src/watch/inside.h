@@ -470,7 +470,7 @@ bool shared_excuses(const struct watch *w, const struct member *m, const char *c
 /* All for which it is kept out has such a cause. */
 bool shared_holds(const struct watch *w, const struct member *m);
 void shared_sweep(struct watch *w, struct mono now);
-void shared_load(struct watch *w, struct mono now); /* what is recorded, when the watch begins */
+void shared_load(struct watch *w, struct mono now); /* what is recorded, and not known here */
 void shared_destroy(struct watch *w);
 
 /* --- repair.c -------------------------------------------------------------------------------- */

@@ -1096,11 +1096,21 @@ static bool begin_maintenance(const struct turn *t)
     return to_step(t, (struct move){.problem = "maintenance"}, STEP_ISOLATE, why.s);
 }
 
+/* An incident stays open for a while after its checks said that they are well: nothing is done for that. */
+static bool is_still_ill(const struct turn *t)
+{
+    for (size_t i = 0; i < check_count(t->w); i++)
+        if (!check_at(t->w, i)->observe && (t->v->said[i] & SAID_ASSIGNED) &&
+            said_now(t->w, t->now, t->m, i) >= RESULT_DEGRADED)
+            return true;
+    return false;
+}
+
 /* It stays in service meanwhile. */
 static bool begin_tend(const struct turn *t)
 {
     struct move v = {.problem = "node_problem"};
-    if (!t->m->admitted || t->m->n_claims || trial_holds(t->w, t->m) || t->v->isolating)
+    if (!t->m->admitted || t->m->n_claims || trial_holds(t->w, t->m) || t->v->isolating || !is_still_ill(t))
         return false;
     CLEANUP_FREE struct choice *c = mem_alloc(sizeof *c);
     v.remedy = repair_gentle(t->w, t->now, t->m, c);

@@ -343,7 +343,7 @@ bool shared_holds(const struct watch *w, const struct member *m)
     return n > 0;
 }
 
-/* --- the sweep -------------------------------------------------------------------------------- */
+/* --- what is over -------------------------------------------------------------------------------- */
 
 /* As a node's record has it: for an outbreak that is known from the records alone. */
 static void learn_check(struct outbreak *o, const struct member *m)
@@ -361,8 +361,10 @@ static void learn_check(struct outbreak *o, const struct member *m)
 static bool recovered(const struct watch *w, struct mono now, const struct outbreak *o,
                       const struct member *m)
 {
-    if (o->by_device || !*o->check)
-        return *o->check && finding_gone(w, now, m, o->check, &o->f);
+    if (!*o->check)
+        return true; /* no incident that is open on it has the fault */
+    if (o->by_device)
+        return finding_gone(w, now, m, o->check, &o->f);
     const struct vitals *v = vitals_find(w, m);
     size_t i = check_place(w, o->check);
     if (lost_is(w, o->check))
@@ -420,25 +422,6 @@ static bool cause_sweep(struct watch *w, struct mono now, struct outbreak *o, st
     return false;
 }
 
-void shared_sweep(struct watch *w, struct mono now)
-{
-    struct outbreak *o, *next;
-    HASH_ITER (hh, w->outbreaks, o, next) {
-        drop_recovered(w, now, o);
-        for (struct cause **at = &o->causes; *at;) {
-            struct cause *c = *at;
-            if (!cause_sweep(w, now, o, c)) {
-                at = &c->next;
-                continue;
-            }
-            *at = c->next;
-            free(c);
-        }
-        if (!o->carriers && !o->causes)
-            outbreak_drop(w, o);
-    }
-}
-
 /* --- from the records ------------------------------------------------------------------------- */
 
 struct loading {
@@ -469,12 +452,21 @@ static struct cause *cause_parse(struct watch *w, const char *key, struct outbre
     return cause_add(w, *out, SHARING_DEVICE, 0);
 }
 
+static bool is_known(const struct watch *w, const char *key)
+{
+    for (const struct outbreak *o = w->outbreaks; o; o = o->hh.next)
+        for (const struct cause *c = o->causes; c; c = c->next)
+            if (strcmp(c->key, key) == 0)
+                return true;
+    return false;
+}
+
 static void load_one(void *arg, const struct shared_cause *s)
 {
     const struct loading *l = arg;
     struct outbreak *o;
-    if (trial_is_shared(s->key))
-        return; /* who ran it says when that is over */
+    if (trial_is_shared(s->key) || is_known(l->w, s->key))
+        return; /* who ran a trial says when that is over */
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
     struct cause *c = cause_parse(l->w, s->key, &o);
     snprintf(c->key, sizeof c->key, "%s", s->key);
@@ -500,4 +492,27 @@ void shared_load(struct watch *w, struct mono now)
 {
     struct loading l = {w, now};
     cluster_each_shared(w->cluster, load_one, &l);
+}
+
+/* --- the sweep ---------------------------------------------------------------------------------- */
+
+void shared_sweep(struct watch *w, struct mono now)
+{
+    struct outbreak *o, *next;
+    HASH_ITER (hh, w->outbreaks, o, next) {
+        drop_recovered(w, now, o);
+        for (struct cause **at = &o->causes; *at;) {
+            struct cause *c = *at;
+            if (!cause_sweep(w, now, o, c)) {
+                at = &c->next;
+                continue;
+            }
+            *at = c->next;
+            free(c);
+        }
+        if (!o->carriers && !o->causes)
+            outbreak_drop(w, o);
+    }
+    shared_load(
+        w, now); /* what was proposed, and was over here before it was committed, has to be ended there */
 }

@@ -262,6 +262,10 @@ void ill_cure(struct sim *s, int i, const char *run)
                   : strcmp(run, "reboot") == 0      ? CURE_REBOOT
                   : strcmp(run, "power.cycle") == 0 ? CURE_CYCLE
                                                     : CURE_REPLACE;
+    if (strncmp(run, "forget:", 7) == 0) {
+        s->patients[i].here.ails[AIL_GPU].on = false;
+        return;
+    }
     for (int k = 0; k < AILS; k++)
         if (s->patients[i].here.ails[k].cures & by)
             s->patients[i].here.ails[k].on = false;

@@ -352,7 +352,7 @@ static void check_form(struct sim *s, int i, const struct member *m, const struc
 }
 
 /* What is done to a node in service changes nothing of it: it has work as before, and whoever takes it out
- * has it. It is begun for what the node says of this boot, and by nobody while all is stopped. */
+ * has it. What is begun then is held against what the node says (mend_may). */
 static void check_tended(struct sim *s, int i, const struct member *m, const struct repair *r)
 {
     const struct agreed a = member_agreed(m);
@@ -363,9 +363,6 @@ static void check_tended(struct sim *s, int i, const struct member *m, const str
         return;
     if (m->n_claims || member_override(m))
         sim_fail(s, "%s is tended, and somebody holds it (4)", m->name);
-    if (evidence(s, i) < RESULT_DEGRADED && !stood_still(s))
-        sim_fail(s, "%s is tended, and the worst that it said of this boot is %s (9)", m->name,
-                 result_name(evidence(s, i)));
 }
 
 static unsigned tries_of(const struct sim *s, const char *name)
@@ -650,6 +647,11 @@ void mend_may(struct sim *s, int i, const char *run, const char *of)
         may_end_work(s, i, run);
         return;
     }
+    if (strncmp(run, "forget:", 7) == 0) {
+        if (r->step != STEP_PROVISION || !r->answered)
+            sim_fail(s, "%s: %s is begun, and nobody answered for it (4)", m->name, run);
+        return;
+    }
     if (r->step == STEP_TEND && (checks || remedy->disturbs || remedy->needs != NEEDS_NOTHING))
         sim_fail(s, "%s: %s is begun while it is in service (5)", m->name, run);
     if (r->step == STEP_TEND && (member_override(m) || member_maintenance(m)))
@@ -678,7 +680,8 @@ void mend_executed(struct sim *s, int i, const char *id, const char *run)
         sim_fail(s, "%s: operation %s (%s) is carried out a second time", s->nodes[i].name, id, run);
     snprintf(p->done[p->n_done++ % OPERATIONS_KEPT], CLAIM_ID_BYTES_MAX + 1, "%s", id);
     s->operations++;
-    bool is_gentle = strcmp(run, "node:restart") == 0 || strncmp(run, "work:", 5) == 0;
+    bool is_gentle =
+        strcmp(run, "node:restart") == 0 || strncmp(run, "work:", 5) == 0 || strncmp(run, "forget:", 7) == 0;
     if (s->slurm && s->nodes[i].busy && !is_gentle)
         sim_fail(s, "%s: %s is carried out while work runs (5)", s->nodes[i].name, run);
 }

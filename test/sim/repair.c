@@ -129,7 +129,8 @@ void repair_agent_step(struct sim *s, int i)
     } else {
         if (!p->now.fails)
             ill_cure(s, i, d->run);
-        p->here.tried_at = s->now;
+        if (strncmp(d->run, "forget:", 7) != 0)
+            p->here.tried_at = s->now;
         end_deed(s, i, p->now.fails ? "failed" : "done");
         machine_tempts(s, i);
     }
@@ -209,7 +210,8 @@ static void tell(struct sim *s, int i, const char *run, const char *boot, int64_
 
 static bool is_the_agents(const char *run)
 {
-    return strncmp(run, "node:", 5) == 0 || strncmp(run, "check:", 6) == 0 || strcmp(run, "reboot") == 0;
+    return strncmp(run, "node:", 5) == 0 || strncmp(run, "check:", 6) == 0 || strcmp(run, "reboot") == 0 ||
+           strncmp(run, "forget:", 7) == 0;
 }
 
 static void begin(struct sim *s, int i, const char *run, const char *of)
@@ -477,11 +479,14 @@ void repair_people(struct sim *s)
     for (size_t i = 0; i < s->n; i++) {
         struct member *m = cluster_find(s->cluster, s->nodes[i].name);
         const struct repair *r = m ? member_repair(m) : NULL;
+        if (s->ill && !r)
+            ill_cure(s, (int)i, "forget:"); /* what has a shared cause is left to them */
         if (!r || !s->listed[i])
             continue;
         person_says(s, COMMAND_TRANSITION, (int)i, "{\"transition\":\"maintenance_over\"}", NULL);
         if (r->step == STEP_QUEUE || r->step == STEP_QUARANTINE || r->step == STEP_RETIRED)
-            person_says(s, COMMAND_TRANSITION, (int)i, "{\"transition\":\"human_intervention\"}", NULL);
+            person_says(s, COMMAND_TRANSITION, (int)i,
+                        "{\"transition\":\"human_intervention\",\"answers\":true}", NULL);
         else if (r->approval == APPROVAL_WANTED)
             person_says(s, COMMAND_REPAIR_APPROVE, (int)i, "{}", NULL);
     }
