@@ -121,7 +121,8 @@ void check_proposal(struct sim *s, enum command_kind kind, const struct hostlist
         enum work work = watch_observed(s->watch, m)->work;
         if (kind == COMMAND_DRAINED && work != WORK_IDLE)
             sim_fail(s, "%s counts as drained, and its work is %s", n->name, work_name(work));
-        if (!m->listed && kind != COMMAND_TRIAL_END) /* who is held for a check is let go */
+        bool is_word = kind == COMMAND_OVERRIDE_AGE || kind == COMMAND_OVERRIDE_END; /* its time goes on */
+        if (!m->listed && !is_word && kind != COMMAND_TRIAL_END) /* who is held for a check is let go */
             sim_fail(s, "%s is in no file and must touch nothing", n->name);
     }
 }
@@ -209,6 +210,8 @@ static void check_progress(struct sim *s, int i, const struct member *m)
         n->down_due = n->down_due > p->silent.ns ? p->silent.ns : n->down_due;
     if (alarm)
         n->down_due = 0;
+    int64_t window = s->now - s->began - s->first.ns; /* nobody goes down without a full one */
+    n->down_due = n->down_due > window ? window : n->down_due;
     if (n->down_due > p->silent.ns + span_ms(500).ns && n->down_due > p->silent.ns + prompt(s, i, m))
         sim_fail(s, "%s is silent for %.1f s and not down", n->name, (double)n->down_due / 1e9);
 
@@ -253,8 +256,11 @@ void check_step(struct sim *s)
         s->calm_at = s->quiet_since = s->now;
         if (s->now - s->judged_at <= span_s(3).ns)
             s->judged_at += STEP_NS; /* nor anybody judged */
-        for (size_t i = 0; i < s->n; i++)
+        bool unnoticed = s->running && s->stalled_until - s->stalled_from < span_s(1).ns;
+        for (size_t i = 0; i < s->n; i++) {
             s->nodes[i].verified_at += STEP_NS; /* time in which nobody listens makes nothing stale */
+            s->nodes[i].quiet += unnoticed ? STEP_NS : 0;
+        }
         return;
     }
     size_t silent, all;

@@ -466,6 +466,7 @@ void fleet_faults(struct sim *s)
     if (sim_chance(s, 900) && s->running)
         shell_crash(s);
     if (sim_chance(s, 900) && s->running && s->stalled_until <= s->now) {
+        s->stalled_from = s->now;
         s->stalled_until = s->now + fault_length(s) * 2;
         s->wake_first = sim_random(s, 2);
         sim_say(s, "the controller stands still for %.1f s", (double)(s->stalled_until - s->now) / 1e9);

@@ -118,7 +118,7 @@ void mend_fit(struct sim *s, int i, const struct member *m)
 static void check_admitted(struct sim *s, int i, const struct member *m)
 {
     struct patient *p = &s->patients[i];
-    bool person = member_override(m) ||
+    bool person = member_override(m) || s->now - p->overridden_at < 20 * SECOND || /* as it was proposed */
                   (p->person_at && s->now - p->person_at < s->policy.health.override.ns + 120 * SECOND);
     if (is_provisioned(m, s) && !person)
         sim_fail(s, "%s is put into service, and nobody knows that its checks passed (8)", m->name);
@@ -262,6 +262,8 @@ void mend_before(struct sim *s)
         const struct repair *r = m ? member_treated(m) : NULL;
         p->step = r ? r->step : STEP_NONE;
         p->manual = r && r->manual;
+        if (m && member_override(m))
+            p->overridden_at = s->now;
         p->approval = r ? r->approval : APPROVAL_NONE;
         snprintf(p->repair, sizeof p->repair, "%s", r ? r->id : "");
     }

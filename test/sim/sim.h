@@ -221,7 +221,7 @@ struct patient {
     } heard[AILS];
     enum work scheduled;
     bool scheduler;
-    int64_t person_at, kept_since;
+    int64_t person_at, kept_since, overridden_at;
     bool broken; /* its examination, and not made up since */
     bool proven; /* all its checks passed once, or a person answered for it, on this boot: */
     unsigned proven_boot;
@@ -350,7 +350,7 @@ struct sim {
     /* the controller */
     bool running;
     struct span first; /* by so much its first window is longer than a timeout */
-    int64_t start_at, began, stalled_until, wake_first;
+    int64_t start_at, began, stalled_from, stalled_until, wake_first;
     uint64_t term;
     struct cluster *cluster;
     struct watch *watch;
