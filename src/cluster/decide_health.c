@@ -350,6 +350,17 @@ static int note_isolated(const struct cluster *c, const struct command *cmd, con
     return 0;
 }
 
+/* A person may have said so after the isolation was proposed. */
+static bool is_overridden(const struct member *m, const struct ailment *a)
+{
+    const struct override *o = member_override(m);
+    for (size_t i = 0; o && i < a->n_open; i++)
+        if (!a->open[i].observe && a->open[i].severity >= RESULT_DEGRADED &&
+            !override_covers(o, a->open[i].group, a->open[i].severity))
+            return false;
+    return o != NULL;
+}
+
 static int isolate(const struct cluster *c, const struct command *cmd, struct member *m, const json_t *o,
                    struct edit *x, struct decision *d, struct err *e)
 {
@@ -358,7 +369,7 @@ static int isolate(const struct cluster *c, const struct command *cmd, struct me
         return 0;
     if (repair_wish_read(o, &w, e) < 0)
         return err_wrap(e, -EINVAL, "isolate");
-    if (member_repair(m) || !m->listed || !m->admitted)
+    if (member_repair(m) || !m->listed || !m->admitted || is_overridden(m, &x->a))
         return 0;
     if (note_isolated(c, cmd, o, d, e) < 0)
         return -EINVAL;

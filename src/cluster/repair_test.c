@@ -551,6 +551,21 @@ static const char * override(struct world *w, enum command_kind kind, const char
     return world_ask(w, kind, "ann", "lx01", quoted(set), "a demo");
 }
 
+/* That it was proposed before the person spoke makes no difference. */
+static void test_an_isolation_comes_after_the_override_that_covers_it(void **state)
+{
+    struct world *w = *state;
+    override(w, COMMAND_OVERRIDE, "{}");
+    world_tell(
+        w, COMMAND_FINDINGS, "lx01",
+        quoted("{'boot':'b1','open':[{'id':null,'group':'','severity':'warn','act':'watch','recurs':0,"
+               "'observe':false,'findings':[{'check':'home','result':'warn','device':'','code':'','text':"
+               "''}]}],'isolate':{'problem':'node_problem','why':'xid.79','deadline_s':60}}"),
+        "1.6");
+    assert_null(member_repair(cluster_find(w->c, "lx01")));
+    assert_non_null(member_override(cluster_find(w->c, "lx01")));
+}
+
 static void test_an_override_ends(void **state)
 {
     struct world *w = *state;
@@ -868,6 +883,7 @@ int main(void)
         TEST(test_an_operation_can_be_refused),
         TEST(test_slurm),
         TEST(test_an_override_in_slurm),
+        TEST(test_an_isolation_comes_after_the_override_that_covers_it),
         TEST(test_an_override_ends),
         TEST(test_manual_drain),
         TEST(test_manual_drain_in_a_repair),
