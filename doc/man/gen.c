@@ -581,16 +581,7 @@ static void print_tools(void)
     print_sentence(what);                        \
     if (*measured)                               \
         printf("It measures the %s in %s.\n", measured, unit);
-#define SAYS(tool, kind, pattern, source)
-#define NUMBER(tool, pattern, words, word, source)
-#define NUMBERS(tool, pattern, source)
-#define WRONGS(tool, pattern, words, word, source)
 #include "health/tool.tbl"
-#undef TOOL
-#undef SAYS
-#undef NUMBER
-#undef NUMBERS
-#undef WRONGS
     fputs(".El\n", stdout);
 }
 

@@ -21,13 +21,7 @@ static const struct {
     const char *name, *measured, *unit;
 } tools[] = {
 #define TOOL(symbol, name, measured, unit, what) {name, measured, unit},
-#define SAYS(tool, kind, pattern, source)
-#define NUMBER(tool, pattern, words, word, source)
-#define NUMBERS(tool, pattern, source)
-#define WRONGS(tool, pattern, words, word, source)
 #include "health/tool.tbl"
-#undef TOOL
-#undef SAYS
 };
 
 enum { TOOL_ANY = ANY };
@@ -37,13 +31,8 @@ static const struct says {
     enum said kind;
     const char *pattern;
 } says[] = {
-#define TOOL(symbol, name, measured, unit, what)
 #define SAYS(tool, kind, pattern, source) {TOOL_##tool, SAID_##kind, pattern},
 #include "health/tool.tbl"
-#undef SAYS
-#undef NUMBER
-#undef NUMBERS
-#undef WRONGS
 };
 
 enum counted { COUNTED_VALUE, COUNTED_MATRIX, COUNTED_WRONGS };
@@ -55,16 +44,10 @@ static const struct counts {
     size_t words;
     int word;
 } counts[] = {
-#define SAYS(tool, kind, pattern, source)
 #define NUMBER(tool, pattern, words, word, source) {TOOL_##tool, COUNTED_VALUE, pattern, words, word},
 #define NUMBERS(tool, pattern, source) {TOOL_##tool, COUNTED_MATRIX, pattern, 0, 0},
 #define WRONGS(tool, pattern, words, word, source) {TOOL_##tool, COUNTED_WRONGS, pattern, words, word},
 #include "health/tool.tbl"
-#undef TOOL
-#undef SAYS
-#undef NUMBER
-#undef NUMBERS
-#undef WRONGS
 };
 
 bool tool_parse(const char *name, enum tool *out)

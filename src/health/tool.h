@@ -17,22 +17,13 @@
  *   the hardware or its driver at fault           fatal, unless the program's own fault was said before
  *   no such device; exit status 127               unsupported
  *   a result, and an exit status other than 0     fatal
- *   no result                                     unknown; in a group fatal, because its failure is compared
- * with others' a value below the floor                       fatal
+ *   no result                                     unknown; in a group fatal, since it is compared with others
+ *   a value below the floor                       fatal
  */
 
 enum tool {
 #define TOOL(symbol, name, measured, unit, what) TOOL_##symbol,
-#define SAYS(tool, kind, pattern, source)
-#define NUMBER(tool, pattern, words, word, source)
-#define NUMBERS(tool, pattern, source)
-#define WRONGS(tool, pattern, words, word, source)
 #include "health/tool.tbl"
-#undef TOOL
-#undef SAYS
-#undef NUMBER
-#undef NUMBERS
-#undef WRONGS
     TOOLS
 };
 
