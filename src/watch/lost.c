@@ -285,10 +285,9 @@ static void declare(struct watch *w, struct mono now, const struct member *m, st
 
 void lost_look(struct watch *w, struct mono now, const struct member *m)
 {
-    struct vitals *v = vitals_find(w, m);
-    if (watch_observed(w, m)->beat.liveness != LIVENESS_SILENT || !is_absent(w, now, m))
+    if (!is_absent(w, now, m))
         return;
-    v = vitals_of(w, m);
+    struct vitals *v = vitals_of(w, m);
     if (!v->absence)
         v->absence = mem_alloc(sizeof *v->absence);
     want_bmc(w, now, m, v->absence);
@@ -311,13 +310,13 @@ static bool was_tried(const struct member *m)
 int lost_check(const struct watch *w, struct mono now, const struct member *m, struct err *e)
 {
     const struct absence *a = absence_of(w, m);
-    const struct neighbours n = neighbours_of(w, m);
     if (!a || !a->declared)
         return err_set(e, -EAGAIN, "it is not heard");
     if (w->alarm)
         return err_set(e, -EAGAIN, "it is not heard, and neither are many others");
     if (watch_observed(w, m)->slurmd == SLURMD_ANSWERS)
         return err_set(e, -EAGAIN, "its agent is not heard, but its slurmd answers");
+    const struct neighbours n = neighbours_of(w, m); /* a walk over all nodes */
     if (are_silent(n))
         return err_set(e, -EAGAIN, "it is not heard, and neither are %u of its %u neighbours", n.silent,
                        n.all);

@@ -76,20 +76,34 @@ void check_state(struct sim *s, const char *when)
     cluster_destroy(again);
 }
 
-/* How many nodes are silent by the truth; only such as the controller must have seen, too. */
-static bool mass_silence(struct sim *s)
+typedef bool is_quiet_fn(const struct sim *s, const struct fleet_node *n);
+
+/* Whether so many of those that the controller judges are quiet that it is mass silence. */
+static bool many_are(const struct sim *s, is_quiet_fn *is_quiet)
 {
     size_t watched = 0, quiet = 0;
-    int64_t limit = s->policy.plain.late.ns + s->interval + s->delay_max + span_s(3).ns;
     for (size_t i = 0; i < s->n; i++) {
         const struct member *m = cluster_find(s->cluster, s->nodes[i].name);
         struct agreed a = m ? member_agreed(m) : (struct agreed){0};
         if (!a.listed || !a.admitted || a.silent || a.down)
             continue;
         watched++;
-        quiet += s->now - s->nodes[i].last_good > limit && s->nodes[i].quiet > limit && s->nodes[i].heard;
+        quiet += is_quiet(s, &s->nodes[i]);
     }
     return quiet >= 3 && quiet * 100 > watched * s->policy.silent_share_percent;
+}
+
+/* By the truth; only such as the controller must have seen, too. */
+static bool is_silent(const struct sim *s, const struct fleet_node *n)
+{
+    int64_t limit = s->policy.plain.late.ns + s->interval + s->delay_max + span_s(3).ns;
+    return s->now - n->last_good > limit && n->quiet > limit && n->heard;
+}
+
+/* As far as the controller can know. */
+static bool may_be_quiet(const struct sim *s, const struct fleet_node *n)
+{
+    return n->quiet >= s->policy.quiet.ns || n->quiet >= s->policy.borrowed.late.ns;
 }
 
 void check_proposal(struct sim *s, enum command_kind kind, const struct hostlist *nodes)
@@ -112,7 +126,7 @@ void check_proposal(struct sim *s, enum command_kind kind, const struct hostlist
                 sim_fail(s, "%s goes down without a full window after the start (9)", n->name);
             if (s->alarm_at >= s->began && s->now - s->alarm_at < silent)
                 sim_fail(s, "%s goes down during an alarm, or without a full window after it (9)", n->name);
-            if (mass_silence(s))
+            if (many_are(s, is_silent))
                 sim_fail(s, "%s goes down while most nodes are silent (9)", n->name);
         }
         if ((kind == COMMAND_HEARD || kind == COMMAND_ADMIT) && !n->heard)
@@ -168,27 +182,13 @@ static void check_alarms(struct sim *s, bool silence)
                  listed ? "stands" : "does not stand");
 }
 
-/* Whether an alarm may be about to be raised, as far as this controller can know. */
-static bool many_quiet(const struct sim *s)
-{
-    size_t watched = 0, quiet = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        const struct member *m = cluster_find(s->cluster, s->nodes[i].name);
-        struct agreed a = m ? member_agreed(m) : (struct agreed){0};
-        if (!a.listed || !a.admitted || a.silent || a.down)
-            continue;
-        watched++;
-        quiet += s->nodes[i].quiet >= s->policy.quiet.ns || s->nodes[i].quiet >= s->policy.borrowed.late.ns;
-    }
-    return quiet >= 3 && quiet * 100 > watched * s->policy.silent_share_percent;
-}
-
 /* How long after its timeout a node may be down at the latest: half a second, and as long as its collector is
  * under way with the word, or at fault. */
 static int64_t prompt(const struct sim *s, int i, const struct member *m)
 {
     const struct observed *o = watch_observed(s->watch, m);
-    int64_t half = span_ms(500).ns + (many_quiet(s) ? span_ms(WATCH_TICK_MS * WATCH_SLICES).ns : 0);
+    int64_t half =
+        span_ms(500).ns + (many_are(s, may_be_quiet) ? span_ms(WATCH_TICK_MS * WATCH_SLICES).ns : 0);
     if (!o->session || !o->collector)
         return half;
     bool calm = s->now - s->calm_at > sim_patience(s, i)->silent.ns;
