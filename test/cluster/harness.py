@@ -37,6 +37,7 @@ MARK = 'FETTLE_TEST_WORLD'
 STATE_FILES = {'state.db', 'state.db-wal', 'state.db-shm', 'state.lock', 'ca.pem', 'ca.key', 'last-heard', 'last-heard.new'}
 HOME_FILES = {'checklist', 'operations', 'command', 'kernel-log', 'boot-checks', 'node.key', 'node.pem', 'ca.pem',
               'controllers'}
+HOME_FILES |= {name + '.new' for name in HOME_FILES}  # an agent that ends does not wait for its writer
 
 
 class Failed(Exception):
