@@ -25,17 +25,16 @@ void ask_fini(struct ask *a)
     *a = (struct ask){0};
 }
 
-/* Text for screens and logs: no control characters, neither C0, DEL nor C1. jansson has seen to it
- * that it is UTF-8. */
+/* Text for screens and logs: nothing in it misleads. jansson has seen to it that it is UTF-8. */
 static int check_plain(const char *key, const char *s, size_t max, struct err *e)
 {
     size_t len = strlen(s);
     if (len == 0 || len > max)
         return err_set(e, -EINVAL, "\"%s\" has %zu bytes; 1 to %zu are allowed", key, len, max);
-    for (const unsigned char *p = (const unsigned char *)s; *p; p++) {
-        bool c1 = p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0;
-        if (*p < 0x20 || *p == 0x7f || c1)
-            return err_set(e, -EINVAL, "\"%s\" holds the control character U+%04X", key, c1 ? p[1] : p[0]);
+    for (size_t width; *s; s += width) {
+        uint32_t c = text_character(s, &width);
+        if (text_misleads(c))
+            return err_set(e, -EINVAL, "\"%s\" holds the control character U+%04X", key, c);
     }
     return 0;
 }

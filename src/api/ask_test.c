@@ -225,6 +225,7 @@ static const struct {
     {ROUTE_node_drain, "{\"nodes\":\"lx01\",\"reason\":\"a\\u001b[31m\"}"},
     {ROUTE_node_drain, "{\"nodes\":\"lx01\",\"reason\":\"a\\u007f\"}"},
     {ROUTE_node_drain, "{\"nodes\":\"lx01\",\"reason\":\"a\\u0085\"}"},
+    {ROUTE_node_drain, "{\"nodes\":\"lx01\",\"reason\":\"ok \\u202e\\u2066\"}"},
     {ROUTE_node_drain, "{\"nodes\":\"lx01\",\"reason\":\"a\\u0000\"}"},
     {ROUTE_node_drain, "{\"nodes\":\"lx01\",\"reason\":\"\xff\"}"},
     {ROUTE_node_drain, "{\"nodes\":\"lx01\",\"reson\":\"x\"}"},

@@ -141,19 +141,29 @@ size_t text_utf8(const char *bytes)
     return n;
 }
 
-/* Of a character of `width` bytes, 0 for one that is no UTF-8: C0, DEL and C1. */
-static bool is_control(const char *c, size_t width)
+uint32_t text_character(const char *s, size_t *bytes)
 {
-    bool c1 = width == 2 && c[0] == '\xc2' && (unsigned char)c[1] < 0xa0;
-    return c1 || (width == 1 && ((unsigned char)*c < ' ' || *c == 0x7f));
+    size_t n = *bytes = text_utf8(s);
+    uint32_t c = (unsigned char)s[0];
+    if (n > 1)
+        c &= 0xffU >> (n + 1);
+    for (size_t i = 1; i < n; i++)
+        c = c << 6 | ((unsigned char)s[i] & 0x3f);
+    return c;
+}
+
+bool text_misleads(uint32_t c)
+{
+    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x061c || (c >= 0x200b && c <= 0x200f) ||
+           (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
 }
 
 size_t text_line(char *out, size_t size, const char *s)
 {
     size_t n = 0;
     for (size_t width; *s; s += width ? width : 1) {
-        width = text_utf8(s);
-        const char *kept = width == 0 ? "?" : is_control(s, width) ? " " : s;
+        uint32_t c = text_character(s, &width);
+        const char *kept = width == 0 ? "?" : text_misleads(c) ? " " : s;
         size_t len = kept == s ? width : 1;
         if (n + len >= size)
             break;
@@ -177,9 +187,10 @@ char *mem_line(const char *s, size_t most)
 int text_check_line(const char *s, struct err *e)
 {
     for (size_t i = 0, width; s[i]; i += width) {
-        if ((width = text_utf8(s + i)) == 0)
+        uint32_t c = text_character(s + i, &width);
+        if (width == 0)
             return err_set(e, -EINVAL, "not UTF-8 at byte %zu", i);
-        if (is_control(s + i, width))
+        if (text_misleads(c))
             return err_set(e, -EINVAL, "a control character at byte %zu", i);
     }
     return 0;

@@ -32,12 +32,17 @@ void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(pri
 void text_add_json(struct text *t, const char *s);
 /* Length of the valid UTF-8 sequence at s (RFC 3629), 0 when there is none. A zero byte is one. */
 size_t text_utf8(const char *s);
-/* Copies s as one line for people: control characters become blanks, bytes that are not UTF-8 '?'. What does
- * not fit into size bytes is cut before a character; blanks at the end go. Returns the length. */
+/* The character at s, and its length in *bytes: 0 when it is not UTF-8. */
+uint32_t text_character(const char *s, size_t *bytes);
+/* Whether the character is a control character (C0, C1, DEL), separates lines or paragraphs, turns the
+ * direction of writing, or is not seen at all: text with it may read as something else than it says. */
+bool text_misleads(uint32_t c);
+/* Copies s as one line for people: characters that mislead become blanks, bytes that are not UTF-8 '?'. What
+ * does not fit into size bytes is cut before a character; blanks at the end go. Returns the length. */
 size_t text_line(char *out, size_t size, const char *s);
 /* The same in memory of its own, with `most` bytes at most. Never NULL. */
 char *mem_line(const char *s, size_t most);
-/* Whether s is one line of text: -EINVAL names the byte that is not UTF-8, or that is a control character. */
+/* Whether s is one line of text: -EINVAL names the byte that is not UTF-8, or where a character misleads. */
 int text_check_line(const char *s, struct err *e);
 /* Gives the string away (the caller frees it) and empties t. Never NULL. */
 char *text_take(struct text *t);

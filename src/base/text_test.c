@@ -206,6 +206,10 @@ static void lines_are_for_people(void **state)
     assert_string_equal(out, "a b");
     text_line(out, sizeof out, "\xff\xc2\x85x");
     assert_string_equal(out, "? x");
+    text_line(out, sizeof out,
+              "a\xe2\x80\xae"
+              "b"); /* U+202E turns the direction of what follows */
+    assert_string_equal(out, "a b");
     text_line(out, sizeof out, "123456\xc3\xa9"); /* no room for both bytes of the last */
     assert_string_equal(out, "123456");
     text_line(out, sizeof out, " \t");
@@ -221,6 +225,8 @@ static void a_line_is_text(void **state)
     assert_int_equal(text_check_line("\xc3\xa9 = e", &e), 0);
     assert_int_equal(text_check_line("a\nb", &e), -EINVAL);
     assert_string_equal(e.msg, "a control character at byte 1");
+    assert_int_equal(text_check_line("ab\xe2\x81\xa6", &e), -EINVAL);
+    assert_string_equal(e.msg, "a control character at byte 2");
     assert_int_equal(text_check_line("ab\xff", &e), -EINVAL);
     assert_string_equal(e.msg, "not UTF-8 at byte 2");
 }

@@ -7,25 +7,6 @@
 
 /* ---- characters ---- */
 
-/* The character at s and its length in bytes; 0 when the bytes are not UTF-8. */
-static size_t decode(const char *s, uint32_t *c)
-{
-    size_t n = text_utf8(s);
-    *c = (unsigned char)s[0];
-    if (n > 1)
-        *c &= 0xffU >> (n + 1);
-    for (size_t i = 1; i < n; i++)
-        *c = *c << 6 | ((unsigned char)s[i] & 0x3f);
-    return n;
-}
-
-/* C0 and C1 controls and DEL; line and paragraph separators; marks that turn the direction. */
-static bool is_unsafe(uint32_t c)
-{
-    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x061c || (c >= 0x200b && c <= 0x200f) ||
-           (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
-}
-
 static size_t run_of_plain(const char *s)
 {
     size_t n = 0;
@@ -44,16 +25,15 @@ size_t print_safe(struct text *out, const char *s)
         s += plain;
         if (!*s)
             break;
-        uint32_t c;
-        size_t n = decode(s, &c);
-        size_t before = out->len;
+        size_t n, before = out->len;
+        uint32_t c = text_character(s, &n);
         if (n == 0)
             text_printf(out, "\\x%02x", (unsigned char)*s);
-        else if (is_unsafe(c))
+        else if (text_misleads(c))
             text_printf(out, c < 0x100 ? "\\x%02x" : "\\u%04x", c);
         else
             text_add_bytes(out, s, n);
-        columns += n > 0 && !is_unsafe(c) ? 1 : out->len - before;
+        columns += n > 0 && !text_misleads(c) ? 1 : out->len - before;
         s += n > 0 ? n : 1;
     }
     return columns;
@@ -88,7 +68,7 @@ static void add_json_character(struct text *out, const char *s, size_t n, uint32
         text_add(out, "\\n");
     else if (c == '\t')
         text_add(out, "\\t");
-    else if (is_unsafe(c))
+    else if (text_misleads(c))
         text_printf(out, "\\u%04x", c);
     else
         text_add_bytes(out, s, n);
@@ -106,8 +86,8 @@ void print_json_string(struct text *out, const char *s)
         s += plain;
         if (!*s)
             break;
-        uint32_t c;
-        size_t n = decode(s, &c);
+        size_t n;
+        uint32_t c = text_character(s, &n);
         add_json_character(out, s, n, c);
         s += n > 0 ? n : 1;
     }

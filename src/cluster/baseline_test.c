@@ -75,7 +75,7 @@ static void test_what_accept_refuses(void **state)
     cluster_meet(w->c, "stray");
     assert_string_equal(ACCEPT("stray"), "node \"stray\" is in no configuration file");
     assert_string_equal(world_ask(w, COMMAND_BASELINE_ACCEPT, "root", "lx01", NULL, "a\nb"),
-                        "the reason holds a control character (byte 0x0a)");
+                        "the reason: a control character at byte 1");
     assert_null(cluster_baseline(w->c, "gpu"));
 }
 

@@ -115,11 +115,8 @@ int decide_check_reason(const char *reason, struct err *e)
     size_t len = strlen(reason);
     if (len == 0 || len > REASON_BYTES_MAX)
         return err_set(e, -EINVAL, "a reason has 1 to %d bytes; this one has %zu", REASON_BYTES_MAX, len);
-    for (const char *p = reason; *p; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7f)
-            return err_set(e, -EINVAL, "the reason holds a control character (byte 0x%02x)",
-                           (unsigned char)*p);
-    return 0;
+    int rc = text_check_line(reason, e);
+    return rc < 0 ? err_wrap(e, rc, "the reason") : 0;
 }
 
 int decide_check_note(const struct command *cmd, struct err *e)

@@ -438,15 +438,14 @@ bool slurm_is_own_reason(const char *reason)
 /* One character of a reason: what Slurm or a shell could take for something else becomes harmless. */
 static void add_safe(struct text *t, const char *s, size_t len)
 {
-    unsigned char c = (unsigned char)*s;
+    size_t width;
+    uint32_t c = text_character(s, &width);
     if (len == 0)
         text_add_char(t, '?'); /* no UTF-8 */
-    else if (len > 1)
-        text_add_bytes(t, s, len);
-    else if (c < 0x20 || c == 0x7f)
+    else if (text_misleads(c))
         text_add_char(t, ' ');
-    else if (!strchr("\"'`\\", c))
-        text_add_char(t, (char)c);
+    else if (len > 1 || !strchr("\"'`\\", (char)c))
+        text_add_bytes(t, s, len);
 }
 
 void slurm_write_reason(const char *owner, const char *claim, const char *words,
