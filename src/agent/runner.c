@@ -6,6 +6,7 @@
 #include "agent/oom.h"
 #include "base/text.h"
 #include "probe/family.h"
+#include "probe/shell.h"
 #include "probe/sys.h"
 
 #include <errno.h>
@@ -103,8 +104,7 @@ static _Noreturn void become(const struct run *r, const char *command, int outpu
     sigprocmask(SIG_SETMASK, &none, NULL);
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
-    execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-    _exit(127);
+    shell_become(command);
 }
 
 static int start_command(struct run *r, const char *command)

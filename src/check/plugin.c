@@ -4,6 +4,7 @@
 #include "health/plugin.h"
 #include "health/tool.h"
 #include "probe/keeper.h"
+#include "probe/shell.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -57,8 +58,7 @@ static void become(void *arg)
     tell_company(&p->look->company);
     if (p->errors && dup2(STDOUT_FILENO, STDERR_FILENO) < 0)
         _exit(126);
-    execl("/bin/sh", "sh", "-c", p->run, (char *)NULL);
-    _exit(127);
+    shell_become(p->run);
 }
 
 static void fact_line(const char *line, size_t len, struct text *out)

@@ -2,6 +2,8 @@
 #include "survey/apart.h"
 #include "survey/part.h"
 
+#include "probe/shell.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -101,13 +103,11 @@ struct asking {
 
 static void ask_rpm(void *asking)
 {
-    static char path[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin", locale[] = "LC_ALL=C", home[] = "HOME=/";
     static char rpm[] = "rpm", all[] = "-qa", db[] = "--dbpath", quick[] = "--nosignature", form[] = "--qf";
     static char format[] = "%{NAME} %{EPOCHNUM}:%{VERSION}-%{RELEASE} %{ARCH}\\n";
     struct asking *a = asking;
-    char *const environment[] = {path, locale, home, NULL};
     char *const arguments[] = {rpm, all, db, a->dir, quick, form, format, NULL};
-    execve(a->program, arguments, environment);
+    shell_exec(a->program, arguments);
     _exit(127);
 }
 

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_PROBE_SHELL_H
+#define FETTLE_PROBE_SHELL_H
+
+/*
+ * Surroundings that do not depend on how this process was started: the directory /, the mask 022, and an
+ * environment of PATH (this process's own), HOME=/, LC_ALL=C and the variables whose names begin with
+ * FETTLE_.
+ */
+
+/* The process becomes the program. It returns when it could not, with errno. */
+void shell_exec(const char *program, char *const *arguments);
+/* The process becomes a shell that runs the command; when it could not, it ends with status 127. */
+_Noreturn void shell_become(const char *command);
+
+#endif
