@@ -32,7 +32,8 @@ enum api_readers { API_READERS_NOBODY, API_READERS_CERTIFICATE, API_READERS_ANYO
 
 struct api_policy {
     enum api_readers readers;
-    bool privileged_port; /* 2001: a client below port 1024 that shows no certificate is root */
+    bool
+        privileged_port; /* 2001: a client on this host, below port 1024, that shows no certificate is root */
     struct span drain_deadline, provision_deadline; /* of a step that a person asks for; 0: none */
     const struct checks *checks;                    /* these three live as long as the policy */
     const struct remedies *remedies;

@@ -8,7 +8,7 @@ enum { PRIVILEGED_PORTS = 1024 };
 struct caller caller_of(struct http_request *r)
 {
     struct stream *s = http_stream(r);
-    struct caller c = {.port = stream_peer_port(s)};
+    struct caller c = {.port = stream_peer_port(s), .here = stream_peer_loopback(s)};
     pid_t pid;
     c.local = stream_peer_user(s, &c.uid, &pid);
     if (!c.local)
@@ -26,7 +26,7 @@ static bool may_change(const struct caller *c, const struct api_policy *p, uid_t
     if (c->local)
         return c->uid == 0 || c->uid == own;
     if (is_nobody(c))
-        return p->privileged_port && c->port > 0 && c->port < PRIVILEGED_PORTS;
+        return p->privileged_port && c->here && c->port > 0 && c->port < PRIVILEGED_PORTS;
     return c->identity.kind == IDENTITY_OPERATOR && c->identity.role == ROLE_ADMIN;
 }
 

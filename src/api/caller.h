@@ -14,7 +14,7 @@
  *                  read where the policy lets readers in. A certificate of a node or a controller
  *                  gives no right here, whatever the policy: who shows one is judged by it.
  *                  Without a certificate: reading where the policy says anyone; and with the 2001
- *                  rule switched on, a client on a port below 1024 is root.
+ *                  rule switched on, a client on this host with a port below 1024 is root.
  */
 
 enum right { RIGHT_READ, RIGHT_CHANGE };
@@ -24,6 +24,7 @@ struct caller {
     uid_t uid;                /* local */
     struct identity identity; /* HTTPS */
     uint16_t port;            /* HTTPS: the client's */
+    bool here;                /* HTTPS: the client is on this host */
 };
 
 struct caller caller_of(struct http_request *r);

@@ -23,7 +23,8 @@ static const struct {
     {"fettle", {.local = true, .uid = OWN_UID}},
     {"ann", {.local = true, .uid = 1000}},
     {"nobody", {.port = HIGH_PORT}},
-    {"nobody-low", {.port = LOW_PORT}},
+    {"nobody-low", {.port = LOW_PORT, .here = true}},
+    {"far-low", {.port = LOW_PORT}},
     {"admin", {.port = HIGH_PORT, .identity = {IDENTITY_OPERATOR, "bea", ROLE_ADMIN}}},
     {"reader", {.port = HIGH_PORT, .identity = {IDENTITY_OPERATOR, "carl", ROLE_READER}}},
     {"reader-low", {.port = LOW_PORT, .identity = {IDENTITY_OPERATOR, "carl", ROLE_READER}}},
@@ -63,7 +64,7 @@ static void test_matrix(void **state)
     text_add(
         &t,
         "Who may call what. root, fettle (the user that the daemon runs as) and ann are users on the local\n"
-        "socket, the others come over HTTPS; -low is a client's port below 1024.\n");
+        "socket, the others come over HTTPS; -low is a client's port below 1024, far another host's.\n");
     for (int reading = API_READERS_NOBODY; reading <= API_READERS_ANYONE; reading++)
         for (int privileged = 0; privileged < 2; privileged++)
             add_matrix(
@@ -96,7 +97,7 @@ static void test_sentences(void **state)
 static void test_no_port(void **state)
 {
     struct api_policy p = {.readers = API_READERS_NOBODY, .privileged_port = true};
-    struct caller c = {.port = 0};
+    struct caller c = {.port = 0, .here = true};
     assert_int_equal(caller_may(&c, RIGHT_CHANGE, &p, OWN_UID, NULL), -EPERM);
     c.port = 1;
     assert_int_equal(caller_may(&c, RIGHT_CHANGE, &p, OWN_UID, NULL), 0);

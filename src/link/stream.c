@@ -274,6 +274,18 @@ void stream_watch(struct stream *s)
         uv_poll_stop(&s->poll);
 }
 
+static bool is_loopback(struct in_addr a)
+{
+    return ntohl(a.s_addr) >> 24 == IN_LOOPBACKNET;
+}
+
+static bool is_loopback6(const struct in6_addr *a)
+{
+    struct in_addr v4;
+    memcpy(&v4, a->s6_addr + 12, sizeof v4);
+    return IN6_IS_ADDR_LOOPBACK(a) || (IN6_IS_ADDR_V4MAPPED(a) && is_loopback(v4));
+}
+
 static void address_format(struct stream *s)
 {
     struct sockaddr_storage from = {0};
@@ -286,12 +298,14 @@ static void address_format(struct stream *s)
         struct sockaddr_in6 v6;
         memcpy(&v6, &from, sizeof v6);
         s->port = ntohs(v6.sin6_port);
+        s->loopback = is_loopback6(&v6.sin6_addr);
         snprintf(s->address, sizeof s->address, "[%s]:%u",
                  inet_ntop(AF_INET6, &v6.sin6_addr, host, sizeof host), s->port);
     } else if (from.ss_family == AF_INET) {
         struct sockaddr_in v4;
         memcpy(&v4, &from, sizeof v4);
         s->port = ntohs(v4.sin_port);
+        s->loopback = is_loopback(v4.sin_addr);
         snprintf(s->address, sizeof s->address, "%s:%u", inet_ntop(AF_INET, &v4.sin_addr, host, sizeof host),
                  s->port);
     } else {
@@ -487,4 +501,9 @@ const char *stream_peer_address(const struct stream *s)
 uint16_t stream_peer_port(const struct stream *s)
 {
     return s->port;
+}
+
+bool stream_peer_loopback(const struct stream *s)
+{
+    return s->loopback;
 }

@@ -69,6 +69,8 @@ bool stream_peer_user(const struct stream *s, uid_t *uid, pid_t *pid);
 /* "127.0.0.1:4711" or "local"; and the number of the TCP port, 0 for local. */
 const char *stream_peer_address(const struct stream *s);
 uint16_t stream_peer_port(const struct stream *s);
+/* Whether the peer's address is one of 127.0.0.0/8 or ::1: it is on this host. */
+bool stream_peer_loopback(const struct stream *s);
 
 /* A listening socket whose connections become streams. */
 struct listener;

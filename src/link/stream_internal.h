@@ -75,6 +75,7 @@ struct stream {
     struct identity peer;
     bool local;
     uint16_t port;
+    bool loopback; /* the peer's address */
     char address[64];
 };
 

@@ -50,6 +50,7 @@ static void addresses_are_told(void **state)
     assert_int_equal(stream_peer_port(client->s), listener_port(server));
     snprintf(want, sizeof want, "127.0.0.1:%u", stream_peer_port(server_end->s));
     assert_string_equal(stream_peer_address(server_end->s), want);
+    assert_true(stream_peer_loopback(server_end->s));
     uid_t uid;
     pid_t pid;
     assert_false(stream_peer_user(server_end->s, &uid, &pid));
@@ -384,6 +385,7 @@ static void local_socket_knows_its_peer(void **state)
     assert_int_equal(pid, getpid());
     assert_string_equal(stream_peer_address(local_end->s), "local");
     assert_int_equal(stream_peer_port(local_end->s), 0);
+    assert_false(stream_peer_loopback(local_end->s));
     assert_int_equal(send(fd, "hi", 2, 0), 2);
     run_until(got(local_end, "hi"));
     close(fd);
