@@ -147,6 +147,7 @@ static int carry_out(struct api *a, struct http_request *r, struct text *answer,
         rc = check_query(r, c.route, e);
     if (rc < 0)
         return rc;
+    c.may_change = caller_may(&caller, RIGHT_CHANGE, &a->policy, a->own, NULL) == 0;
     CLEANUP_FREE char *actor = right == RIGHT_CHANGE ? mem_dup(actor_of(a, &caller)) : NULL;
     c.actor = actor;
     return calls[c.route](&c, answer, e);

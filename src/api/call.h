@@ -31,6 +31,7 @@ struct call {
     enum route route;
     const char *parameter; /* of the path */
     char *actor;           /* who changes; NULL for reads. Lives as long as the call */
+    bool may_change;       /* the caller may read commands, too: a password may stand in one */
     struct mono now;
     struct wall wall;
     bool returns; /* a change after which nodes are to come back into service: the answer has what is missing

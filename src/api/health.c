@@ -168,14 +168,25 @@ static void count_result(void *arg, const struct check *k, enum result r)
     all->results[i][r]++;
 }
 
-static void render_check(const struct check *k, const uint32_t *results, struct text *t)
+/* Its command is for those alone who may change it. */
+static void render_record(const struct call *c, const struct check *k, struct text *t)
 {
+    static char hidden[] = "(for administrators)";
     CLEANUP_TEXT struct text line = {0};
-    check_format(k, NULL, &line);
-    text_add(t, "{\"check\":");
-    text_add_json(t, k->name);
+    struct check shown = *k;
+    for (size_t i = 0; i < shown.n_args && !c->may_change; i++)
+        if (strcmp(shown.args[i].key, "Run") == 0)
+            shown.args[i].value = hidden;
+    check_format(&shown, NULL, &line);
     text_add(t, ",\"record\":");
     text_add_json(t, line.s);
+}
+
+static void render_check(const struct call *c, const struct check *k, const uint32_t *results, struct text *t)
+{
+    text_add(t, "{\"check\":");
+    text_add_json(t, k->name);
+    render_record(c, k, t);
     text_add(t, ",\"probe\":");
     text_add_json(t, probe_row(k->probe)->name);
     text_add(t, ",\"what\":");
@@ -203,7 +214,7 @@ int call_check_list(struct call *c, struct text *t, struct err *e)
     text_add(t, "{\"checks\":[");
     for (size_t i = 0; i < all->n; i++) {
         text_add(t, i ? "," : "");
-        render_check(&all->list[i], counting.results[i], t);
+        render_check(c, &all->list[i], counting.results[i], t);
     }
     text_add(t, "]}");
     return 0;
@@ -226,16 +237,13 @@ static void explain_meaning(const struct meaning *m, struct text *t)
     text_add_char(t, '}');
 }
 
-static void explain_probe(const struct check *k, const struct probe_row *row, struct text *t)
+static void explain_probe(const struct call *c, const struct check *k, const struct probe_row *row,
+                          struct text *t)
 {
-    CLEANUP_TEXT struct text line = {0};
     text_printf(t, "{\"kind\":\"%s\",\"name\":", k ? "check" : "probe");
     text_add_json(t, k ? k->name : row->name);
-    if (k) {
-        check_format(k, NULL, &line);
-        text_add(t, ",\"record\":");
-        text_add_json(t, line.s);
-    }
+    if (k)
+        render_record(c, k, t);
     text_add(t, ",\"probe\":");
     text_add_json(t, row->name);
     text_add(t, ",\"what\":");
@@ -257,9 +265,9 @@ int call_check_explain(struct call *c, struct text *t, struct err *e)
     struct meaning m;
     enum probe p;
     if (k)
-        explain_probe(k, probe_row(k->probe), t);
+        explain_probe(c, k, probe_row(k->probe), t);
     else if (probe_find(c->parameter, &p))
-        explain_probe(NULL, probe_row(p), t);
+        explain_probe(c, NULL, probe_row(p), t);
     else if (meaning_find(c->api->policy.meanings, c->parameter, &m))
         explain_meaning(&m, t);
     else

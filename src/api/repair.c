@@ -27,11 +27,22 @@ static void render_words(struct text *t, const char *key, const struct hostlist 
     text_add_char(t, ']');
 }
 
-static void render_remedy(const struct remedy *r, struct text *t)
+/* A command is for those alone who may change it. */
+static void render_run(const struct call *c, const char *run, struct text *t)
+{
+    CLEANUP_TEXT struct text shown = {0};
+    const char *colon = c->may_change ? NULL : strchr(run, ':');
+    text_add_bytes(&shown, run, colon ? (size_t)(colon + 1 - run) : strlen(run));
+    if (colon)
+        text_add(&shown, "(for administrators)");
+    add_string(t, "run", shown.s);
+}
+
+static void render_remedy(const struct call *c, const struct remedy *r, struct text *t)
 {
     text_add(t, "{\"remedy\":");
     text_add_json(t, r->name);
-    add_string(t, "run", r->run);
+    render_run(c, r->run, t);
     render_words(t, "helps", &r->helps);
     render_words(t, "classes", &r->classes);
     text_printf(t, ",\"confidence\":%u", r->confidence);
@@ -47,7 +58,7 @@ int call_remedy_list(struct call *c, struct text *t, struct err *e)
     text_add(t, "{\"remedies\":[");
     for (size_t i = 0; i < all->n; i++) {
         text_add(t, i ? "," : "");
-        render_remedy(&all->list[i], t);
+        render_remedy(c, &all->list[i], t);
     }
     text_add(t, "]}");
     return 0;
