@@ -197,12 +197,10 @@ static void note_clock(struct agents *a, const struct member *m, const json_t *b
     if (json_take_u64(body, "now_ms", INT64_MAX / 1000000, &ms, NULL))
         return;
     struct span ahead = span_ms((int64_t)ms - wall_now().ns / 1000000);
-    if (llabs(ahead.ns) < span_s(CLOCK_OFF_S).ns || a->clock_notes == CLOCK_NOTES_MAX)
+    if (llabs(ahead.ns) < span_s(CLOCK_OFF_S).ns || !rare_may(&a->clock_notes, CLOCK_NOTES_MAX))
         return;
-    a->clock_notes++;
-    text_printf(&words, "its clock is %s %s the controller's: one of them is wrong%s",
-                span_human((struct span){llabs(ahead.ns)}, off), ahead.ns > 0 ? "ahead of" : "behind",
-                a->clock_notes == CLOCK_NOTES_MAX ? "; others are not told of for a minute" : "");
+    text_printf(&words, "its clock is %s %s the controller's: one of them is wrong",
+                span_human((struct span){llabs(ahead.ns)}, off), ahead.ns > 0 ? "ahead of" : "behind");
     agents_note(a, "node.clock", m->name, words.s);
 }
 
@@ -216,10 +214,9 @@ static void clock_refuses(struct agents *a, const char *address, const struct er
 
 static void clock_turn(struct agents *a, struct mono now)
 {
-    if (mono_sub(now, a->clock_minute).ns >= span_s(60).ns) {
-        a->clock_minute = now;
-        a->clock_notes = 0;
-    }
+    unsigned more = rare_turn(&a->clock_notes, now);
+    if (more > 0)
+        log_warn("in the last minute %u more nodes said a time that is not the controller's", more);
     if (mono_sub(now, a->clock_refused).ns >= span_s(CLOCK_QUIET_S).ns)
         watch_alarm_end(a->with.watch, ALARM_CLOCK, "",
                         "for two minutes nobody was refused for a certificate that is not valid yet");
@@ -428,6 +425,7 @@ static void on_second(uv_timer_t *t)
     fingerprints_second(a, now);
     checklist_second(a, now);
     clock_turn(a, now);
+    join_turn(a, now);
 }
 
 static void tell(struct session *s)

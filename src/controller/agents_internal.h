@@ -4,6 +4,8 @@
 
 #include "controller/agents.h"
 
+#include "base/rare.h"
+
 /*
  * Shared by agents.c (sessions), collectors.c (shares and batches), fingerprints.c, checklist.c (checks) and
  * join.c (certificates).
@@ -77,8 +79,8 @@ struct agents {
     struct sent *sent; /* by member id */
     size_t n_sent;
     struct mono clock_refused; /* somebody, for a certificate that is not valid yet; ns 0: nobody */
-    struct mono clock_minute;  /* in which so many clocks were told to be wrong: */
-    unsigned clock_notes;
+    struct rare clock_notes;   /* of clocks that are wrong */
+    struct rare join_notes;    /* of machines that may not join */
     struct mono kept_at; /* when one was kept here that could not be heard where it was sent; ns 0: none */
 };
 
@@ -153,5 +155,7 @@ void checklist_passed(struct session *s, const json_t *body);
 /* join.c */
 void join_request(struct session *s, const json_t *body);
 void join_renew(struct session *s, const json_t *body);
+/* Each second. */
+void join_turn(struct agents *a, struct mono now);
 
 #endif

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REQUEST_BYTES_MAX = 8 << 10 };
+enum { REQUEST_BYTES_MAX = 8 << 10, JOIN_NOTES_MAX = 10 /* a minute, for anybody may try */ };
 
 static int sign(struct agents *a, const char *name, const char *request, char **pem, struct err *e)
 {
@@ -48,7 +48,9 @@ static void on_token_used(void *arg, const struct outcome *o)
                                authority_pem(s->agents->with.authority)));
         peer_close(s->peer);
     } else if (s->peer) {
-        log_warn("%s may not join as node %s: %s", stream_peer_address(peer_stream(s->peer)), j->name, e.msg);
+        if (rare_may(&s->agents->join_notes, JOIN_NOTES_MAX))
+            log_warn("%s may not join as node %s: %s", stream_peer_address(peer_stream(s->peer)), j->name,
+                     e.msg);
         peer_refuse(s->peer, rc, "%s", e.msg);
     }
     if (!s->peer)
@@ -102,6 +104,13 @@ void join_renew(struct session *s, const json_t *body)
     }
     log_info("node %s has a new certificate", s->member->name);
     session_send(s, FRAME_RENEWED, json_pack("{s:s}", "certificate", pem));
+}
+
+void join_turn(struct agents *a, struct mono now)
+{
+    unsigned more = rare_turn(&a->join_notes, now);
+    if (more > 0)
+        log_warn("in the last minute %u more requests to join were refused", more);
 }
 
 void join_make_token(const struct agents *a, char **token, char **hash)

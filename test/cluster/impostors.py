@@ -232,10 +232,23 @@ def test_who_may_do_what_over_https(world):
     wait('a certificate expires', expired)
 
 
+def test_strangers_do_not_fill_the_log(world):
+    """Anybody may try to join; ten refusals a minute have a line of their own."""
+    c = Controller(world, 'Name=n01\n', **CALM)
+    for _ in range(25):
+        link = Link(c.port)
+        link.send('JOIN', token='fettle1.guess', name='n01', request='none')
+        equal(link.next()[0], 'REFUSE', 'the answer to a wrong token')
+        link.close()
+    check(0 < len(c.log_lines('may not join')) <= 20, 'lines of refused machines: more than ten a minute')
+
+
 def test_other_users(world):
     """On the local socket anybody reads, and root changes."""
     need_root()
-    c = Controller(world, 'Name=n01\n', **CALM)
+    checks = world.write('checks.conf', 'Check=deep Probe=plugin Run="/opt/deep --password s3cret" Every=1h\n')
+    remedies = world.write('remedies.conf', 'Remedy=mend Run="node:mend --password s3cret" Helps=* Confidence=50% Because=x Takes=1m\n')
+    c = Controller(world, 'Name=n01\n', CheckConf=checks, RemedyConf=remedies, **CALM)
     tool = world.path('fettle')
     shutil.copy(program('fettle'), tool)  # where the build may be, others need not get to
     for library in glob.glob(os.path.join(BUILD, 'src/lib/libfettle.so.?')):
@@ -247,6 +260,11 @@ def test_other_users(world):
     status, out, err = as_nobody('node', 'list', '--json')
     equal(status, 0, f'{out}{err}: reading')
     equal(json.loads(out)[0]['Name'], 'n01', 'the table')
+    for words in (('check', 'list'), ('check', 'explain', 'deep'), ('remedy', 'list')):
+        contains(c.fettle(*words, '--json'), 's3cret', f'{words} as root')
+        status, out, err = as_nobody(*words, '--json')
+        equal(status, 0, f'{words} as nobody: {out}{err}: the exit status')
+        check('for administrators' in out and 's3cret' not in out, f'{words} shows nobody the command: {out}')
     for words in (('node', 'drain', 'n01', '-r', 'x'), ('node', 'undrain', 'n01'), ('node', 'set', 'n01', 'CPUs=1'),
                   ('reload',), ('token', 'create')):
         status, out, err = as_nobody(*words)
