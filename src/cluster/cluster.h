@@ -234,12 +234,14 @@ struct repair {
     size_t n_attempts;
     struct attempt_record {
         char remedy[REMEDY_NAME_BYTES_MAX + 1];
-        char fault[FAULT_BYTES_MAX + 1]; /* what it was for, the worst first; several by commas, cut */
-        struct wall at, ended;           /* ended ns 0: under way */
-        bool done;                       /* it was carried out; whether it helped is judged later */
-        char *text;                      /* what came of it, in words; may be "" */
-        char verdict;                    /* '?' to be judged, '+' helped, '-' failed, '0' not counted */
-        enum refusal refusal;            /* why nothing was done, where somebody said so */
+        char fault[FAULT_BYTES_MAX + 1];      /* what it was for, the worst first; several by commas, cut */
+        struct wall at, ended;                /* ended ns 0: under way */
+        bool done;                            /* it was carried out; whether it helped is judged later */
+        char *text;                           /* what came of it, in words; may be "" */
+        char verdict;                         /* '?' to be judged, '+' helped, '-' failed, '0' not counted */
+        char counted[FAULT_BYTES_MAX + 1];    /* of these the tally counts its verdict; "": of none, */
+        char class[CLASS_NAME_BYTES_MAX + 1]; /* under this class */
+        enum refusal refusal;                 /* why nothing was done, where somebody said so */
     } * attempts; /* of the node, also of repairs before: oldest first, ATTEMPTS_KEPT_MAX at most */
     size_t n_notes;
     struct note {

@@ -429,18 +429,28 @@ static bool is_key(const char *key, size_t max)
     return len > 0 && len <= max;
 }
 
-/* What was tried against it, since shortly before it was known, is no try; and who was queued meanwhile was
- * queued for it. True when anything changes. */
-static bool give_back(const struct member *m, const struct shared_cause *s, struct repair *r)
+/* It was tried against the cause, since shortly before that was known. */
+static bool is_against(const struct attempt_record *a, const struct shared_cause *s)
 {
     char fault[FAULT_BYTES_MAX + 1];
-    bool any = false;
     snprintf(fault, sizeof fault, "%.*s", (int)strcspn(s->key, " "), s->key); /* a fault has no blank */
+    return a->verdict != '0' && a->at.ns >= s->since.ns - SHARED_BEFORE_S * INT64_C(1000000000) &&
+           text_has_word(a->fault, ',', fault);
+}
+
+/* What was tried against it is no try; and who was queued meanwhile was queued for it. True when anything
+ * changes. */
+static bool give_back(const struct cluster *c, const struct shared_cause *s, struct repair *r,
+                      struct tally_edit *x)
+{
+    bool any = false;
     for (size_t i = 0; i < r->n_attempts; i++) {
         struct attempt_record *a = &r->attempts[i];
-        if (a->verdict == '0' || a->at.ns < s->since.ns - SHARED_BEFORE_S * INT64_C(1000000000) ||
-            !text_has_word(a->fault, ',', fault))
+        if (!is_against(a, s))
             continue;
+        if (*a->counted) /* once, as the verdict goes with it */
+            tally_count(c, x, a->remedy, a->class, a->counted, a->verdict == '+', true);
+        a->counted[0] = a->class[0] = '\0';
         a->verdict = '0';
         any = true;
     }
@@ -450,6 +460,15 @@ static bool give_back(const struct member *m, const struct shared_cause *s, stru
     return any;
 }
 
+/* Records that this node would add, at most. */
+static size_t ops_of(const struct repair *r, const struct shared_cause *s, const struct tally_edit *x)
+{
+    size_t n = 1;
+    for (size_t i = 0; i < r->n_attempts; i++)
+        n += is_against(&r->attempts[i], s) && !tally_edit_has(x, r->attempts[i].remedy);
+    return n;
+}
+
 /* The nodes of the cause that are not in `left`: as many as one commit takes. Those of the rest are added to
  * `rest`, and are left for another one. */
 static size_t let_go(const struct cluster *c, const struct shared_cause *s, const struct hostlist *left,
@@ -457,6 +476,7 @@ static size_t let_go(const struct cluster *c, const struct shared_cause *s, cons
 {
     CLEANUP_HOSTLIST struct hostlist was = {0};
     CLEANUP_FREE bool *stays = mem_alloc(c->n + 1);
+    struct tally_edit x = {0};
     size_t n = 0;
     hostlist_parse(s->nodes, &was, NULL);
     for (size_t i = 0; i < left->n; i++)
@@ -467,18 +487,19 @@ static size_t let_go(const struct cluster *c, const struct shared_cause *s, cons
         struct repair r;
         if (!m || stays[m->id] || !member_repairs(m))
             continue;
-        if (d->n_ops >= OPS_MAX - 1) {
+        if (d->n_ops + x.n + ops_of(member_repairs(m), s, &x) >= OPS_MAX) {
             hostlist_add(rest, m->name);
             continue;
         }
         repair_copy(&r, member_repairs(m));
-        if (give_back(m, s, &r)) {
+        if (give_back(c, s, &r, &x)) {
             decision_add(d, "repair/", m->name, repair_record(&r));
             hostlist_add(&d->changed, m->name);
             n++;
         }
         repair_fini(&r);
     }
+    tally_edit_put(&x, d);
     return n;
 }
 
@@ -504,7 +525,9 @@ static int end_shared(const struct cluster *c, const char *key, struct decision 
         text_printf(&t, "no shared cause any more: %s", key);
     }
     if (given)
-        text_printf(&t, "; what was tried against it on %zu nodes counts no more", given);
+        text_printf(&t,
+                    "; what was tried against it on %zu nodes counts no more, nor in the tally of remedies",
+                    given);
     d->text = text_take(&t);
     return 0;
 }
@@ -549,7 +572,9 @@ static int decide_shared(const struct cluster *c, const struct command *cmd, con
     struct text t = {0};
     text_printf(&t, "one cause on %zu nodes: %s (%s)", n, key, why);
     if (given)
-        text_printf(&t, "; what was tried against it on %zu nodes counts no more", given);
+        text_printf(&t,
+                    "; what was tried against it on %zu nodes counts no more, nor in the tally of remedies",
+                    given);
     d->text = text_take(&t);
     return 0;
 }
@@ -617,6 +642,22 @@ static char *say_outcome(const struct outcome_of *o)
     return text_take(&t);
 }
 
+/* The attempt says what was counted of it, so that it can be taken back. */
+static void count_outcome(const struct cluster *c, struct attempt_record *a, const struct outcome_of *o,
+                          struct decision *d)
+{
+    struct tally_edit x = {0};
+    CLEANUP_TEXT struct text counted = {0};
+    text_add(&counted, "");
+    for (size_t i = 0; i < o->n; i++)
+        if (counted.len + 1 + strlen(o->faults[i]) <= FAULT_BYTES_MAX)
+            text_printf(&counted, "%s%s", counted.len ? "," : "", o->faults[i]);
+    tally_count(c, &x, o->remedy, o->class, counted.s, o->verdict == '+', false);
+    memcpy(a->counted, counted.s, counted.len + 1);
+    memcpy(a->class, o->class, strlen(o->class) + 1);
+    tally_edit_put(&x, d);
+}
+
 /* Once for each attempt: one that has its verdict, or is forgotten, counts no more. */
 static int decide_outcome(const struct cluster *c, const struct command *cmd, const json_t *set,
                           struct decision *d, struct err *e)
@@ -634,8 +675,7 @@ static int decide_outcome(const struct cluster *c, const struct command *cmd, co
     if (a) {
         a->verdict = o.verdict;
         if (o.verdict != '0' && o.n)
-            decision_add(d, "tally/", o.remedy,
-                         tally_with(c, o.remedy, o.class, o.faults, o.n, o.verdict == '+'));
+            count_outcome(c, a, &o, d);
         decision_add(d, "repair/", m->name, repair_record(&r));
         hostlist_add(&d->changed, m->name);
         d->text = say_outcome(&o);

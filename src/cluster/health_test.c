@@ -473,6 +473,31 @@ static void test_outcomes_are_counted_once(void **state)
     assert_string_equal(judge(w, "true"), "nothing");
 }
 
+static void test_a_shared_cause_gives_the_tally_back_once(void **state)
+{
+    struct world *w = *state;
+    judge(w, "false"); /* of nothing: not counted */
+    attempt(w, "5", "?");
+    judge(w, "false");
+    assert_int_equal(cluster_outcomes(w->c, "xid.79", "reboot", "gpu").failed, 1);
+    share(w, "{'key':'xid.79 class gpu','nodes':'lx[01-02]','why':'power','severity':'lost'}");
+    const char *said = share(w, "{'key':'xid.79 class gpu','nodes':'','why':'','severity':'lost'}");
+    assert_non_null(strstr(said, quoted("'xid.79 gpu':[0,0]")));
+    assert_non_null(strstr(said, "counts no more, nor in the tally of remedies"));
+    assert_int_equal(cluster_outcomes(w->c, "xid.79", "reboot", "gpu").failed, 0);
+    attempt(w, "5", "?"); /* counted before by another command, and given back once */
+    judge(w, "true");
+    share(w, "{'key':'xid.79 class gpu','nodes':'lx01','why':'power','severity':'lost'}");
+    share(w, "{'key':'xid.79 class gpu','nodes':'','why':'','severity':'lost'}");
+    share(w, "{'key':'xid.79 class gpu','nodes':'lx01','why':'power','severity':'lost'}");
+    share(w, "{'key':'xid.79 class gpu','nodes':'','why':'','severity':'lost'}");
+    assert_int_equal(cluster_outcomes(w->c, "xid.79", "reboot", "gpu").helped, 0);
+    attempt(w, "5", "-"); /* the tally never had it */
+    share(w, "{'key':'xid.79 class gpu','nodes':'lx01','why':'power','severity':'lost'}");
+    said = share(w, "{'key':'xid.79 class gpu','nodes':'','why':'','severity':'lost'}");
+    assert_null(strstr(said, "tally/"));
+}
+
 static void test_what_counts_for_nobody(void **state)
 {
     struct world *w = *state;
@@ -594,6 +619,7 @@ int main(void)
         TEST(test_bad_findings_are_refused),
         TEST(test_shared_causes),
         TEST(test_outcomes_are_counted_once),
+        TEST(test_a_shared_cause_gives_the_tally_back_once),
         TEST(test_what_counts_for_nobody),
         TEST(test_damaged_records_are_refused),
         TEST(test_reload),

@@ -89,19 +89,22 @@ void repair_copy(struct repair *out, const struct repair *r)
 
 static int read_attempt(const json_t *o, struct attempt_record *out, struct err *e)
 {
-    static const char *const keys[] = {"remedy", "fault", "at", "ended", "done", "text", "verdict", "code"};
+    static const char *const keys[] = {"remedy", "fault",   "at",   "ended",   "done",
+                                       "text",   "verdict", "code", "counted", "class"};
     uint64_t at, ended;
     const char *verdict, *text, *code = "";
     *out = (struct attempt_record){0};
     if (!json_is_object(o))
         return err_set(e, -EINVAL, "no object");
-    if (json_only_keys(o, keys, 8, e) < 0 ||
+    if (json_only_keys(o, keys, sizeof keys / sizeof keys[0], e) < 0 ||
         (json_object_get(o, "code") && json_take_string(o, "code", &code, e) < 0) ||
         record_word(o, "remedy", out->remedy, REMEDY_NAME_BYTES_MAX, e) < 0 ||
         record_word(o, "fault", out->fault, FAULT_BYTES_MAX, e) < 0 || record_time(o, "at", &at, e) < 0 ||
         record_time(o, "ended", &ended, e) < 0 || json_take_bool(o, "done", &out->done, e) < 0 ||
         record_clause(o, "text", REASON_BYTES_MAX, &text, e) < 0 ||
-        json_take_string(o, "verdict", &verdict, e) < 0)
+        json_take_string(o, "verdict", &verdict, e) < 0 ||
+        (json_object_get(o, "counted") && (record_word(o, "counted", out->counted, FAULT_BYTES_MAX, e) < 0 ||
+                                           record_word(o, "class", out->class, CLASS_NAME_BYTES_MAX, e) < 0)))
         return -EINVAL;
     if (!verdict_ok(verdict))
         return err_set(e, -EINVAL, "\"%.40s\" is no verdict", verdict);
@@ -265,6 +268,10 @@ static void write_attempt(const struct attempt_record *a, struct text *t)
     text_printf(t, ",\"verdict\":\"%c\"", a->verdict);
     if (a->refusal)
         add_text(t, "code", refusal_name(a->refusal));
+    if (*a->counted) {
+        add_text(t, "counted", a->counted);
+        add_text(t, "class", a->class);
+    }
     text_add_char(t, '}');
 }
 

@@ -3,7 +3,7 @@
  * Records that nodes share: causes of findings on many of them, what came of remedies, switches, and when
  * nodes were isolated.
  */
-#include "cluster/state.h"
+#include "cluster/decide.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -231,38 +231,63 @@ struct outcomes cluster_outcomes(const struct cluster *c, const char *fault, con
     return row ? row->of : (struct outcomes){0, 0};
 }
 
-/* Counts stay at their greatest rather than begin anew. */
-static void count(uint32_t *n)
+bool tally_edit_has(const struct tally_edit *x, const char *remedy)
 {
-    *n += *n < UINT32_MAX;
+    for (size_t i = 0; i < x->n; i++)
+        if (strcmp(x->list[i].remedy, remedy) == 0)
+            return true;
+    return false;
 }
 
-char *tally_with(const struct cluster *c, const char *remedy, const char *class, const char *const *faults,
-                 size_t n, bool helped)
+/* The copy that is being changed; made when there is none. */
+static struct tally *edit_of(const struct cluster *c, struct tally_edit *x, const char *remedy)
 {
-    const struct tally *before = find_tally(c, remedy);
-    size_t n_before = before ? before->n : 0;
-    CLEANUP_FREE struct tally_row *rows = mem_alloc((n_before + n) * sizeof *rows);
-    struct tally now = {.n = n_before, .rows = rows};
-    for (size_t i = 0; i < n_before; i++)
-        rows[i] = (struct tally_row){mem_dup(before->rows[i].key), before->rows[i].of};
-    for (size_t i = 0; i < n; i++) {
-        struct text key = {0};
-        text_printf(&key, "%s %s", faults[i], class);
-        CLEANUP_FREE char *name = text_take(&key);
-        struct tally_row *row = tally_find(&now, name);
-        if (!row && now.n < TALLIES_A_REMEDY_MAX) {
-            rows[now.n++] = (struct tally_row){.key = mem_dup(name)};
-            qsort(rows, now.n, sizeof *rows, row_order);
-            row = tally_find(&now, name);
-        }
-        if (row)
-            count(helped ? &row->of.helped : &row->of.failed);
+    const struct tally *is = find_tally(c, remedy);
+    for (size_t i = 0; i < x->n; i++)
+        if (strcmp(x->list[i].remedy, remedy) == 0)
+            return &x->list[i];
+    x->list = mem_grow(x->list, (x->n + 1) * sizeof *x->list);
+    struct tally *t = &x->list[x->n++];
+    *t = (struct tally){.remedy = mem_dup(remedy), .n = is ? is->n : 0};
+    t->rows = mem_alloc((TALLIES_A_REMEDY_MAX + 1) * sizeof *t->rows);
+    for (size_t i = 0; i < t->n; i++)
+        t->rows[i] = (struct tally_row){mem_dup(is->rows[i].key), is->rows[i].of};
+    return t;
+}
+
+static void count_one(struct tally *t, const char *key, bool helped, bool back)
+{
+    struct tally_row *row = tally_find(t, key);
+    if (!row && !back && t->n < TALLIES_A_REMEDY_MAX) {
+        t->rows[t->n++] = (struct tally_row){.key = mem_dup(key)};
+        qsort(t->rows, t->n, sizeof *t->rows, row_order);
+        row = tally_find(t, key);
     }
-    char *record = tally_record(&now);
-    for (size_t i = 0; i < now.n; i++)
-        free(rows[i].key);
-    return record;
+    uint32_t *n = !row ? NULL : helped ? &row->of.helped : &row->of.failed;
+    if (n)
+        *n += back ? -(uint32_t)(*n > 0) : *n < UINT32_MAX; /* the greatest stays rather than begin anew */
+}
+
+void tally_count(const struct cluster *c, struct tally_edit *x, const char *remedy, const char *class,
+                 const char *faults, bool helped, bool back)
+{
+    CLEANUP_FREE char *list = mem_dup(faults);
+    struct tally *t = edit_of(c, x, remedy);
+    for (char *save, *one = strtok_r(list, ",", &save); one; one = strtok_r(NULL, ",", &save)) {
+        CLEANUP_TEXT struct text key = {0};
+        text_printf(&key, "%s %s", one, class);
+        count_one(t, key.s, helped, back);
+    }
+}
+
+void tally_edit_put(struct tally_edit *x, struct decision *d)
+{
+    for (size_t i = 0; i < x->n; i++) {
+        decision_add(d, "tally/", x->list[i].remedy, tally_record(&x->list[i]));
+        tally_fini(&x->list[i]);
+    }
+    free(x->list);
+    *x = (struct tally_edit){0};
 }
 
 /* --- switches --------------------------------------------------------------------------------- */

@@ -242,9 +242,19 @@ bool verdict_ok(const char *verdict); /* one of "?", "+", "-", "0" */
 
 char *shared_record(const struct shared_cause *s);
 char *switch_record(const char *by, struct wall at, const char *why);
-/* The tally of a remedy with one more outcome of each of these faults. */
-char *tally_with(const struct cluster *c, const char *remedy, const char *class, const char *const *faults,
-                 size_t n, bool helped);
+/* Tallies as one command leaves them: outcomes are counted, or taken back, and in the end each that changed
+ * is a record. Zero-initialise; tally_edit_put. */
+struct tally_edit {
+    size_t n;
+    struct tally *list; /* copies */
+};
+/* One more outcome of each of these faults (with commas between); or one less, when back is true and it was
+ * counted. */
+void tally_count(const struct cluster *c, struct tally_edit *x, const char *remedy, const char *class,
+                 const char *faults, bool helped, bool back);
+bool tally_edit_has(const struct tally_edit *x, const char *remedy);
+/* Adds the records to the decision, and lets go of *x. */
+void tally_edit_put(struct tally_edit *x, struct decision *d);
 /* Reads {"bandwidth MB/s":12345}. *out is the caller's to give to floor_node_fini, also after an error. */
 int floor_values_read(const json_t *o, struct floor_node *out, struct err *e);
 void floor_node_fini(struct floor_node *n);

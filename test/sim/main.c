@@ -116,6 +116,7 @@ static void play(uint64_t seed, long steps, bool verbose, int follow, struct sim
     sums->works_ended += s->works_ended;
     sums->tended += s->tended;
     sums->revived += s->revived;
+    sums->given_back += s->given_back;
     sums->trials += s->trials;
     sums->tried += s->tried;
     sums->examined += s->examined;
@@ -175,14 +176,15 @@ int main(int argc, char **argv)
            "approvals, "
            "%zu liars\n",
            sums.drifts, sums.restored, sums.persists, sums.overdue, sums.reboots, sums.approved, sums.liars);
-    printf(
-        "%zu nodes isolated, %zu back, %zu times in the work queue, %zu operations, %zu helped; %zu "
-        "shared causes, "
-        "%zu surges; %zu trials, %zu runs, %zu in examinations, %zu times what they measured\n"
-        "%zu machines swapped, %zu swapped back; %zu seen to be others; %zu overrides; %zu times the "
-        "end of work asked for, %zu times tended in service; %zu operations on nodes that were not heard\n",
-        sums.isolations, sums.returns, sums.queued, sums.operations, sums.helped, sums.shared_causes,
-        sums.latches, sums.trials, sums.tried, sums.examined, sums.measured, sums.swaps, sums.swaps_back,
-        sums.renamed, sums.overrides, sums.works_ended, sums.tended, sums.revived);
+    printf("%zu nodes isolated, %zu back, %zu times in the work queue, %zu operations, %zu helped; %zu "
+           "shared causes, "
+           "%zu surges; %zu trials, %zu runs, %zu in examinations, %zu times what they measured\n"
+           "%zu machines swapped, %zu swapped back; %zu seen to be others; %zu overrides; %zu times the "
+           "end of work asked for, %zu times tended in service; %zu operations on nodes that were not heard; "
+           "%zu "
+           "outcomes given back\n",
+           sums.isolations, sums.returns, sums.queued, sums.operations, sums.helped, sums.shared_causes,
+           sums.latches, sums.trials, sums.tried, sums.examined, sums.measured, sums.swaps, sums.swaps_back,
+           sums.renamed, sums.overrides, sums.works_ended, sums.tended, sums.revived, sums.given_back);
     return 0;
 }

@@ -19,6 +19,7 @@
  *   a repair has one claim, and its operation belongs to its step                             mend_after
  *   a remedy in service disturbs nobody, changes nothing of the node, and waits for nobody's word to end
  *                                                                               check_tended, mend_may
+ *   the tally counts what the attempts say that it counts                                      check_tally
  *   in the end everybody is back                                                      mend_all_well
  */
 #include "sim.h"
@@ -254,8 +255,62 @@ void mend_proposal(struct sim *s, enum command_kind kind, const struct hostlist 
 
 /* --- before and after a commit ---------------------------------------------------------------- */
 
+/* What the tally counts is what the attempts say that it counts: what a shared cause gave back is in neither,
+ * and nothing is counted, or given back, twice. */
+struct counted {
+    int64_t tally, attempts;
+};
+
+static int64_t faults_in(const char *list)
+{
+    int64_t n = *list != '\0';
+    for (const char *p = list; *p; p++)
+        n += *p == ',';
+    return n;
+}
+
+static struct counted counted(const struct sim *s)
+{
+    static const char *const faults[] = {"service", "mount", "xid.79", "link", "deep", "deeper", "node.lost"};
+    const struct remedies *all = s->policy.health.remedies;
+    const struct classes *classes = cluster_classes(s->cluster);
+    struct counted sum = {0};
+    for (size_t r = 0; r < all->n; r++)
+        for (size_t f = 0; f < sizeof faults / sizeof faults[0]; f++)
+            for (size_t k = 0; k < classes->n; k++) {
+                struct outcomes o =
+                    cluster_outcomes(s->cluster, faults[f], all->list[r].name, classes->list[k].name);
+                sum.tally += o.helped + (int64_t)o.failed;
+            }
+    for (size_t i = 0; i < s->n; i++) {
+        const struct member *m = member_of(s, (int)i);
+        const struct repair *r = m ? member_repairs(m) : NULL;
+        for (size_t k = 0; r && k < r->n_attempts; k++)
+            sum.attempts += faults_in(r->attempts[k].counted);
+    }
+    return sum;
+}
+
+static void check_tally(struct sim *s, const struct job *j)
+{
+    struct counted is = counted(s);
+    bool by_word = j->kind == COMMAND_OUTCOME || j->kind == COMMAND_SHARED;
+    if (by_word ? is.tally - s->counted_tally != is.attempts - s->counted_attempts
+                : is.tally != s->counted_tally)
+        sim_fail(
+            s, "%s makes %" PRId64 " outcomes %" PRId64 ", and the attempts that count %" PRId64 " %" PRId64,
+            command_name(j->kind), s->counted_tally, is.tally, s->counted_attempts, is.attempts);
+    if (j->kind == COMMAND_SHARED)
+        s->given_back += (size_t)(s->counted_tally - is.tally);
+}
+
 void mend_before(struct sim *s)
 {
+    if (s->ill && s->cluster) {
+        struct counted is = counted(s);
+        s->counted_tally = is.tally;
+        s->counted_attempts = is.attempts;
+    }
     for (size_t i = 0; s->ill && i < s->n; i++) {
         struct patient *p = &s->patients[i];
         const struct member *m = member_of(s, (int)i);
@@ -495,6 +550,7 @@ void mend_after(struct sim *s, const struct job *j)
     if (s->latched && !cluster_switch(s->cluster, "latch"))
         memset(s->isolating, 0, sizeof s->isolating);
     trial_after(s, j);
+    check_tally(s, j);
     for (size_t i = 0; j->kind == COMMAND_ADMIT && i < j->decision.changed.n; i++) {
         int node = sim_index(s, j->decision.changed.names[i]);
         check_admitted(s, node, member_of(s, node));

@@ -405,6 +405,8 @@ struct sim {
     bool isolated[NODES_MAX];     /* and it is recorded, by the clock as it is: leaders after count it, too */
     bool stopped, latched;        /* before a commit */
     size_t trials, tried, examined, measured; /* examined: runs on nodes in the extensive stage */
+    int64_t counted_tally, counted_attempts;  /* before a commit */
+    size_t given_back;                        /* outcomes, by the end of a shared cause */
     size_t tended;
     size_t works_ended, isolations, returns, operations, queued, shared_causes, latches, helped, overrides;
     size_t drifts, restored, persists, overdue, reboots, approved, liars;
