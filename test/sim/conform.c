@@ -296,7 +296,7 @@ static void check_progress(struct sim *s, int i, enum conformance is)
     n->opinion = is;
     n->record_due += calm ? STEP_NS : 0;
     if (!in_touch || judged_anew || is != CONFORMANCE_DRIFTED || !(m->spec.sensitive || excludes(s, i, m)) ||
-        held_by(m, CLAIM_DRIFT))
+        cluster_excepts(s->cluster, m) || held_by(m, CLAIM_DRIFT))
         n->hold_due = 0;
     n->hold_due += calm ? STEP_NS : 0;
     if (n->hold_due > limit && is == CONFORMANCE_DRIFTED)

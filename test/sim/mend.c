@@ -49,7 +49,8 @@ static bool is_gpu(const struct member *m, const struct sim *s)
 /* Its checks are waited for as it comes up. */
 static bool is_provisioned(const struct member *m, const struct sim *s)
 {
-    return class_provisions(class_of(m, s), s->policy.health.provision_new);
+    return class_provisions(class_of(m, s), s->policy.health.provision_new) &&
+           !cluster_excepts(s->cluster, m); /* which is only observed */
 }
 
 /* --- evidence --------------------------------------------------------------------------------- */
@@ -169,6 +170,8 @@ static void check_isolation(struct sim *s, int i, const json_t *set)
     const struct member *m = member_of(s, i);
     if (!json_is_object(json_object_get(set, "isolate")))
         return;
+    if (s->excepted[i])
+        sim_fail(s, "%s is isolated, and it is excepted (16)", m->name);
     check_stopped(s, i, "isolated");
     check_surge(s, i);
     if (member_held_by(m, CLAIM_DRAIN) || member_held_by(m, CLAIM_DOWN))
@@ -738,6 +741,9 @@ void mend_executed(struct sim *s, int i, const char *id, const char *run)
         sim_fail(s, "%s: operation %s (%s) is carried out a second time", s->nodes[i].name, id, run);
     snprintf(p->done[p->n_done++ % OPERATIONS_KEPT], CLAIM_ID_BYTES_MAX + 1, "%s", id);
     s->operations++;
+    const struct repair *r = member_repair(member_of(s, i));
+    if (s->excepted[i] && !(r && r->manual))
+        sim_fail(s, "%s: %s is carried out, and it is excepted (16)", s->nodes[i].name, run);
     bool is_gentle =
         strcmp(run, "node:restart") == 0 || strncmp(run, "work:", 5) == 0 || strncmp(run, "forget:", 7) == 0;
     if (s->slurm && s->nodes[i].busy && !is_gentle)

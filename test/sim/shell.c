@@ -122,6 +122,8 @@ void shell_roster(struct sim *s, struct roster *r)
         spec_set(&n->spec, FIELD_XNAME, xname, 31, NULL);
         if (!s->ill)
             continue;
+        if (s->excepted[i])
+            spec_set(&n->spec, FIELD_REMEDIATE, "no", 31, NULL);
         snprintf(cpus, sizeof cpus, "%zu", 1 + i / 6);
         spec_set(&n->spec, FIELD_GROUP, cpus, 31, NULL);
         snprintf(cpus, sizeof cpus, "%zu", i % 3);

@@ -317,7 +317,8 @@ struct sim {
     int64_t wall_step; /* of the controller's wall clock */
     long step, steps;
     bool verbose;
-    int follow; /* a node's number, or -1 */
+    bool excepted[NODES_MAX]; /* Remediate=no: nothing is done to it (16) */
+    int follow;               /* a node's number, or -1 */
     struct told_alarm standing[STANDING_MAX];
     size_t n_standing;
 
