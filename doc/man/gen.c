@@ -732,12 +732,17 @@ static void print_kernel(void)
 #define LASTS(code, warn_for_s, keep_s, source)                                                         \
     printf(".Pp\n.Li %s\nis a warning until it has lasted for %d s, and over after %d s (%s).\n", code, \
            warn_for_s, keep_s, source);
+#define TAINT(code, bits, source)                                                                           \
+    printf(                                                                                                 \
+        ".Pp\n.Li %s\nis a warning until\n.Pa /proc/sys/kernel/tainted\nhas one of the bits of %d (%s).\n", \
+        code, bits, source);
 #include "health/kernel.tbl"
 #undef KERNEL
 #undef KERNEL_XID
 #undef CLOSES
 #undef OFTEN
 #undef LASTS
+#undef TAINT
     fputs(".El\n", stdout);
 }
 

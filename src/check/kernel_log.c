@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "check/part.h"
 #include "probe/probe.h"
+#include "probe/sys.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -206,7 +207,9 @@ bool kernel_log_take(struct kernel_log *k, struct mono now, const struct kmsg *r
 {
     struct finding f;
     struct meaning m;
-    if (!r->from_kernel || !meaning_of(k->meanings, r->text, &f, &m))
+    unsigned waits = k->root ? meaning_waits(r->text) : 0;
+    bool by_process = waits && !probe_kernels(k->root, waits);
+    if (!r->from_kernel || !meaning_of(k->meanings, r->text, by_process, &f, &m))
         return false;
     if (m.result != RESULT_OK)
         return keep_finding(k, time_of(r, now), r->seq, &f, &m, meaning_pid(r->text));
@@ -240,8 +243,9 @@ static void add_word(struct text *t, const char *s)
     text_add_char(t, ' ');
 }
 
-static void write_kept(const struct kept *one, struct text *out)
+static void write_kept(const struct kept *one, bool proven, struct text *out)
 {
+    enum result r = proven || one->finding.result < RESULT_WARN ? one->finding.result : RESULT_WARN;
     char device[sizeof one->finding.device];
     memcpy(device, one->finding.device, sizeof device);
     for (char *c = device; *c; c++)
@@ -250,10 +254,12 @@ static void write_kept(const struct kept *one, struct text *out)
     add_word(&whose, one->finding.work);
     add_word(&whose, one->finding.user);
     fact(out, "finding",
-         "%" PRId64 " %" PRId64 " %u %s %s %" PRId64 " %" PRId64 " %" PRIu64 " %s %" PRId64 " %u %s%s|%s|%s",
-         one->said.ns, one->since.ns, one->count, act_name(one->act), result_name(one->finding.result),
+         "%" PRId64 " %" PRId64 " %u %s %s %" PRId64 " %" PRId64 " %" PRIu64 " %s %" PRId64
+         " %u %s%s|%s|%s%s",
+         one->said.ns, one->since.ns, one->count, act_name(one->act), result_name(r),
          one->warn_for.ns / span_s(1).ns, one->keep.ns / span_s(1).ns, one->seq, result_name(one->worse),
-         one->often.ns, one->gpus, whose.s, one->finding.code, device, one->finding.text);
+         one->often.ns, one->gpus, whose.s, one->finding.code, device, one->finding.text,
+         proven ? "" : "; a warning until /proc/sys/kernel/tainted shows it");
 }
 
 static bool take_field(char **rest, char *out, size_t size)
@@ -332,18 +338,35 @@ static bool still_so(const struct kept *one, struct mono now, struct span keep)
     return act_end(one->act) != ACT_ENDS_TIME || mono_sub(now, one->said).ns <= limit.ns;
 }
 
+/* 0 when it cannot be read: then it proves nothing. */
+static uint64_t read_taint(const char *root)
+{
+    uint64_t bits = 0;
+    CLEANUP_FD int at = root ? sys_open_root(root, NULL) : -1;
+    return at >= 0 && sys_u64(at, "proc/sys/kernel/tainted", &bits) == 0 ? bits : 0;
+}
+
+static bool is_proven(const struct kernel_log *k, const struct kept *one, uint64_t taint)
+{
+    struct meaning m;
+    return !meaning_find(k->meanings, one->finding.code, &m) || !m.taint || m.taint & taint;
+}
+
 void kernel_log_facts(const struct kernel_log *k, struct mono now, struct text *out)
 {
+    uint64_t taint = read_taint(k->root);
     for (size_t i = 0; i < k->n; i++)
         if (still_so(&k->list[i], now, span_s(KEEP_S_MAX)))
-            write_kept(&k->list[i], out);
+            write_kept(&k->list[i], is_proven(k, &k->list[i], taint), out);
 }
 
 void kernel_log_save(const struct kernel_log *k, struct mono now, const struct kmsg_cursor *cursor,
                      struct text *out)
 {
     fact(out, "cursor", "%" PRIu64 " %s", cursor->next, cursor->boot);
-    kernel_log_facts(k, now, out);
+    for (size_t i = 0; i < k->n; i++)
+        if (still_so(&k->list[i], now, span_s(KEEP_S_MAX)))
+            write_kept(&k->list[i], true, out);
 }
 
 static bool read_cursor(const struct fact_line *line, struct kmsg_cursor *out)

@@ -275,6 +275,47 @@ static void a_finding_names_the_work_and_its_user(void **state)
     tree_teardown((void **)&t);
 }
 
+static void an_oops_counts_when_the_kernel_notes_it(void **state)
+{
+    struct tree *t = NULL;
+    struct world *w = *state;
+    tree_setup((void **)&t);
+    kernel_log_root(w->log, t->root);
+    say(w, 1, "Oops: 0002 [#1] PREEMPT SMP NOPTI");
+    expect(w, 2, "kernel.oops warn"); /* whether it did cannot be read */
+    tree_add(t, "proc/sys/kernel/tainted", "512\n");
+    expect(w, 3, "kernel.oops warn"); /* it warned, of something else */
+    assert_non_null(strstr(w->v.findings[0].text, "a warning until /proc/sys/kernel/tainted shows it"));
+    tree_add(t, "proc/sys/kernel/tainted", "640\n");
+    expect(w, 4, "kernel.oops fatal");
+    assert_null(strstr(w->v.findings[0].text, "a warning until"));
+    tree_teardown((void **)&t);
+}
+
+static void a_process_with_the_name_of_a_kernel_thread_is_none(void **state)
+{
+    static const char blocked[] = "INFO: task jbd2/sda1-8:%u blocked for more than 120 seconds.";
+    char line[128];
+    struct tree *t = NULL;
+    struct world *w = *state;
+    tree_setup((void **)&t);
+    add_job(t);
+    tree_add(t, "proc/70/status", "Name:\tjbd2/sda1-8\nPid:\t70\nPPid:\t1\n");
+    tree_add(t, "proc/99/status", "Name:\tjbd2/sda1-8\nPid:\t99\nPPid:\t2\n");
+    kernel_log_root(w->log, t->root);
+    snprintf(line, sizeof line, blocked, 70);
+    say(w, 1, line);
+    expect(w, 2, "kernel.hung_task warn");
+    assert_string_equal(w->v.findings[0].work, "slurm.7");
+    snprintf(line, sizeof line, blocked, 4711); /* it is gone, and proves nothing */
+    say(w, 3, line);
+    expect(w, 4, "kernel.hung_task warn");
+    snprintf(line, sizeof line, blocked, 99);
+    say(w, 5, line);
+    expect(w, 6, "kernel.hung_task warn, disk.hung degraded");
+    tree_teardown((void **)&t);
+}
+
 static void a_process_that_is_gone_is_nobodys(void **state)
 {
     struct tree *t = NULL;
@@ -454,6 +495,8 @@ int main(void)
         IN_WORLD(a_gap_is_a_finding),
         IN_WORLD(lines_of_one_event_count_once),
         IN_WORLD(a_finding_names_the_work_and_its_user),
+        IN_WORLD(an_oops_counts_when_the_kernel_notes_it),
+        IN_WORLD(a_process_with_the_name_of_a_kernel_thread_is_none),
         IN_WORLD(a_process_that_is_gone_is_nobodys),
         IN_WORLD(a_record_counts_from_its_own_time),
         IN_WORLD(of_too_many_the_mildest_go),

@@ -291,12 +291,14 @@ static bool is_code(const struct config *c, const char *fault)
 #define CLOSES(...)
 #define OFTEN(...)
 #define LASTS(...)
+#define TAINT(...)
 #include "health/kernel.tbl"
 #undef KERNEL
 #undef KERNEL_XID
 #undef CLOSES
 #undef OFTEN
 #undef LASTS
+#undef TAINT
     };
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
         if (begins_as(fault, families[i]) || strcmp(fault, families[i]) == 0)

@@ -115,34 +115,39 @@ static const struct line_row {
     {code, kind, pattern, 0, ACT_IGNORE, ROW_OK, BLAME_NODE, "it is over", source},
 #define OFTEN(code, times, within_s, result, source)
 #define LASTS(code, warn_for_s, keep_s, source)
+#define TAINT(code, bits, source)
 #include "health/kernel.tbl"
 #undef KERNEL
 #undef KERNEL_XID
 #undef CLOSES
 #undef OFTEN
 #undef LASTS
+#undef TAINT
 };
 enum { LINE_ROWS = sizeof line_rows / sizeof *line_rows };
 
-/* What rows OFTEN and LASTS say of a code. */
+/* What rows OFTEN, LASTS and TAINT say of a code. */
 static const struct more_row {
     const char *code;
     unsigned often;
     int within_s;
     enum result often_result;
     int warn_for_s, keep_s;
+    uint64_t taint;
 } more_rows[] = {
 #define KERNEL(code, kind, pattern, act, result, blame, what, source)
 #define KERNEL_XID(number, pattern, source)
 #define CLOSES(code, kind, pattern, source)
-#define OFTEN(code, times, within_s, result, source) {code, times, within_s, RESULT_##result, 0, 0},
-#define LASTS(code, warn_for_s, keep_s, source) {code, 0, 0, RESULT_OK, warn_for_s, keep_s},
+#define OFTEN(code, times, within_s, result, source) {code, times, within_s, RESULT_##result, 0, 0, 0},
+#define LASTS(code, warn_for_s, keep_s, source) {code, 0, 0, RESULT_OK, warn_for_s, keep_s, 0},
+#define TAINT(code, bits, source) {code, 0, 0, RESULT_OK, 0, 0, bits},
 #include "health/kernel.tbl"
 #undef KERNEL
 #undef KERNEL_XID
 #undef CLOSES
 #undef OFTEN
 #undef LASTS
+#undef TAINT
 };
 
 static enum result row_result(enum row_result r, enum act a)
@@ -170,6 +175,7 @@ static void add_more(struct meaning *m)
             m->warn_for = span_s(row->warn_for_s);
             m->keep = span_s(row->keep_s);
         }
+        m->taint |= row->taint;
     }
 }
 
@@ -465,9 +471,35 @@ static const struct line_rule *line_next(const struct meanings *all, uint16_t *s
     return rule;
 }
 
-bool meaning_of(const struct meanings *all, const char *line, struct finding *f, struct meaning *m)
+/* The end of the number of a process whose name begins the line, as "NAME[123]", "NAME (123)" or "NAME/123";
+ * 0 when there is none. A name may look like that itself: the last one counts. */
+static size_t process_mark(const char *line)
+{
+    enum { COMM_BYTES_MAX = 15 };
+    static const char closes[] = {'[', ']', '(', ')', '/', '\0'};
+    size_t mark = 0;
+    for (size_t i = 0; i <= COMM_BYTES_MAX + 1 && line[i]; i++) {
+        const char *close = memchr(closes, line[i], sizeof closes - 1);
+        size_t digits = close && (close - closes) % 2 == 0 ? strspn(line + i + 1, "0123456789") : 0;
+        if (digits && (!close[1] || line[i + 1 + digits] == close[1]))
+            mark = i + 1 + digits;
+    }
+    return mark;
+}
+
+/* Whether the rule may not blame the node by this line. */
+static bool is_users(const struct line_rule *rule, bool by_process, size_t mark)
+{
+    if (rule->m.blame != BLAME_NODE || rule->m.result == RESULT_OK)
+        return false;
+    return by_process || (mark && pattern_head(rule->pattern) < mark);
+}
+
+bool meaning_of(const struct meanings *all, const char *line, bool by_process, struct finding *f,
+                struct meaning *m)
 {
     struct numbered n = {0};
+    const size_t mark = process_mark(line);
     if (read_xid(line, &n) || read_sxid(line, &n)) {
         number_means(all, &n, m);
         make_finding(m, n.device, line, f);
@@ -477,7 +509,7 @@ bool meaning_of(const struct meanings *all, const char *line, struct finding *f,
     for (const struct line_rule *rule; (rule = line_next(all, &some, &any));) {
         const char *dev;
         size_t len;
-        if (!pattern_match(rule->pattern, line, &dev, &len))
+        if (is_users(rule, by_process, mark) || !pattern_match(rule->pattern, line, &dev, &len))
             continue;
         char device[256];
         device_of(rule, dev, len, device, sizeof device);
@@ -497,6 +529,19 @@ static unsigned read_pid(const char *s, char behind)
     return (unsigned)strtoul(s, NULL, 10);
 }
 
+unsigned meaning_waits(const char *line)
+{
+    static const char task[] = "INFO: task ", blocked[] = " blocked for more than ";
+    if (strncmp(line, task, sizeof task - 1) != 0)
+        return 0;
+    const char *end = NULL, *at = line;
+    while ((at = strstr(at, blocked))) /* the last: the words may stand in the name */
+        end = at++;
+    for (at = end; at && at > line && at[-1] >= '0' && at[-1] <= '9';)
+        at--;
+    return at && at > line && at[-1] == ':' ? read_pid(at, ' ') : 0;
+}
+
 unsigned meaning_pid(const char *line)
 {
     static const char oom[] = "oom-kill:", pid[] = "pid=", task[] = ",pid=";
@@ -509,7 +554,7 @@ unsigned meaning_pid(const char *line)
     if (strncmp(line, oom, sizeof oom - 1) == 0)
         for (const char *at = line; (at = strstr(at, task)); at++)
             last = at;
-    return last ? read_pid(last + sizeof task - 1, ',') : 0;
+    return last ? read_pid(last + sizeof task - 1, ',') : meaning_waits(line);
 }
 
 /* --- by code ----------------------------------------------------------------------------------------- */

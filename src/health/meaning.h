@@ -48,6 +48,7 @@ struct meaning {
     enum result often_result;
     struct span warn_for; /* a warning at most until it lasted so long; 0: at once what it is */
     struct span keep;     /* after this it is over, whatever the check says; 0: nothing of its own */
+    uint64_t taint; /* a warning at most until the kernel's taint has one of these bits; 0: needs none */
 };
 
 enum { OFTEN_MAX = 10, MEANINGS_MAX = 1024, MEANING_LINE_BYTES_MAX = 255 };
@@ -59,12 +60,17 @@ struct meanings *meanings_parse(const char *path, const char *bytes, size_t len,
 void meanings_destroy(struct meanings *m);
 
 /* A line as the kernel said it, without priority and time. True when it means something: then *f is what it
- * is a finding of (result, device "gpu 0000:9b:00", code, text), and *m what the table says. Takes no more
- * steps than the line is long times the patterns that begin as it does. */
-bool meaning_of(const struct meanings *all, const char *line, struct finding *f, struct meaning *m);
-/* The process that a line of the NVIDIA driver ("Xid (...): 31, pid=7, ...") or of the kernel's OOM killer
- * names; 0 for none. */
+ * is a finding of (result, device "gpu 0000:9b:00", code, text), and *m what the table says. by_process: the
+ * line is about a process that is not the kernel's own, so what blames the node is passed over; so it is for
+ * a line that begins with the name and the number of a process. Takes no more steps than the line is long
+ * times the patterns that begin as it does. */
+bool meaning_of(const struct meanings *all, const char *line, bool by_process, struct finding *f,
+                struct meaning *m);
+/* The process that a line of the NVIDIA driver ("Xid (...): 31, pid=7, ..."), of the kernel's OOM killer or
+ * of its watch over processes that wait ("INFO: task NAME:7 blocked ...") names; 0 for none. */
 unsigned meaning_pid(const char *line);
+/* The same of the last kind alone. */
+unsigned meaning_waits(const char *line);
 /* By its code; false for one that nobody knows. */
 bool meaning_find(const struct meanings *all, const char *code, struct meaning *m);
 /* All of them, in order, those of the file first; for explaining. A row of several numbers is one,

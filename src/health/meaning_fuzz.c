@@ -15,7 +15,7 @@ static void lines(const struct meanings *all, char *text)
         struct finding f;
         struct meaning m;
         meaning_pid(line);
-        if (!meaning_of(all, line, &f, &m))
+        if (!meaning_of(all, line, false, &f, &m))
             continue;
         assert(*f.code && f.result >= RESULT_OK && f.result == m.result && strcmp(f.code, m.code) == 0);
         for (size_t i = 0, step; f.text[i]; i += step) {

@@ -45,7 +45,7 @@ static void play_lines(char *file, struct text *out)
         text_printf(out, "%s\n", line);
         if (*line == '\0' || *line == '#')
             continue;
-        if (!meaning_of(all, line, &f, &m))
+        if (!meaning_of(all, line, false, &f, &m))
             text_add(out, "    nothing\n");
         else
             text_printf(out, "    %s %s %s%s%s%s\n", f.code, act_name(m.act), result_name(f.result),
@@ -197,12 +197,12 @@ static void a_finding_has_the_line_as_text_for_a_screen(void **state)
     struct finding f;
     struct meaning m;
     struct meanings *all = parse("");
-    assert_true(meaning_of(all, "Oops: 1\x1b[31m \xff\xc3\xa9", &f, &m));
+    assert_true(meaning_of(all, "Oops: 1\x1b[31m \xff\xc3\xa9", false, &f, &m));
     assert_string_equal(f.text, "the kernel made an error and went on: Oops: 1 [31m ?\xc3\xa9");
     char line[1024] = "Oops: ";
     while (strlen(line) < 1000)
         memcpy(line + strlen(line), "\xc3\xa9", 3);
-    assert_true(meaning_of(all, line, &f, &m));
+    assert_true(meaning_of(all, line, false, &f, &m));
     assert_true(strlen(f.text) <= FINDING_TEXT_BYTES_MAX);
     assert_true(text_utf8(f.text + strlen(f.text) - 2) == 2); /* cut at a character */
     meanings_destroy(all);
@@ -215,7 +215,7 @@ static void expect(const struct meanings *all, const char *line, const char *cod
 {
     struct finding f;
     struct meaning m;
-    assert_true(meaning_of(all, line, &f, &m));
+    assert_true(meaning_of(all, line, false, &f, &m));
     assert_string_equal(f.code, code);
     assert_int_equal(m.act, act);
     assert_int_equal(f.result, result);
@@ -273,7 +273,7 @@ static void a_site_has_lines_of_its_own(void **state)
     expect(all, "Oops: it has a bad day", "my.day", ACT_WATCH, RESULT_DEGRADED, "");
     struct finding f;
     struct meaning m;
-    assert_false(meaning_of(all, "mydriver: link dead on p0 and p1", &f, &m));
+    assert_false(meaning_of(all, "mydriver: link dead on p0 and p1", false, &f, &m));
     meanings_destroy(all);
 }
 

@@ -57,6 +57,14 @@ static const char *piece_end(const char *pattern)
     return pattern;
 }
 
+size_t pattern_head(const char *pattern)
+{
+    size_t n = 0;
+    while (pattern[n] && pattern[n] != '#' && !gap_at(pattern + n))
+        n++;
+    return n;
+}
+
 /* The length of what the piece is at the very start of s, or -1. A number has all the digits there are. */
 static long piece_at(const char *piece, const char *end, const char *s)
 {

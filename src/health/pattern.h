@@ -20,6 +20,8 @@ int pattern_check(const char *text, struct err *e);
 /* Whether the line is of this pattern (which pattern_check has seen). *dev and *dev_len are what stands in
  * the place of `<dev>`, a piece of the line; len 0 when the pattern has none. */
 bool pattern_match(const char *pattern, const char *line, const char **dev, size_t *dev_len);
+/* How many bytes stand before the first of `*`, `#` and `<dev>`. */
+size_t pattern_head(const char *pattern);
 /* The byte with which every line of the pattern begins; 0 when that may be any, or a digit. */
 char pattern_first(const char *pattern);
 

@@ -53,6 +53,9 @@ struct whose {
     unsigned gpus;
 };
 bool probe_whose(const char *root, unsigned pid, struct whose *out);
+/* Whether the process is a thread of the kernel: its parent is the process 2, or it is that. False when there
+ * is no such process, and where it cannot be read. */
+bool probe_kernels(const char *root, unsigned pid);
 
 /* A short name for an inventory, for asking "do you still have this one?": 64-bit FNV-1a over its
  * JSON text with sorted keys, as 16 hex characters. */

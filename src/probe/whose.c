@@ -119,3 +119,19 @@ bool probe_whose(const char *root, unsigned pid, struct whose *out)
     out->gpus = (unsigned)__builtin_popcountll(s.devices);
     return true;
 }
+
+static bool take_parent(const char *line, void *arg)
+{
+    return sscanf(line, "PPid: %u", (unsigned *)arg) != 1;
+}
+
+bool probe_kernels(const char *root, unsigned pid)
+{
+    enum { KTHREADD = 2 };
+    unsigned parent = 0;
+    char path[64];
+    CLEANUP_FD int at = sys_open_root(root, NULL);
+    snprintf(path, sizeof path, "proc/%u/status", pid);
+    return at >= 0 && sys_each_line(at, path, take_parent, &parent) >= 0 &&
+           (parent == KTHREADD || pid == KTHREADD);
+}
