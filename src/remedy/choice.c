@@ -43,7 +43,7 @@ struct view {
     uint64_t causes[FAULTS_MAX];   /* sets of faults, one for each group */
     uint64_t helps[REMEDIES_MAX];  /* what it may help */
     uint64_t covers[REMEDIES_MAX]; /* of these, what it has tries left for */
-    unsigned tried[REMEDIES_MAX];  /* lately, for what it covers; the most of them */
+    unsigned tried[REMEDIES_MAX];  /* lately and in vain, for what it covers; the most of them */
     int64_t own[REMEDIES_MAX];     /* with what has to follow at once */
     uint32_t chances[REMEDIES_MAX][FAULTS_MAX];
     struct outcomes of[REMEDIES_MAX][FAULTS_MAX]; /* the record, of what it covers */
@@ -155,8 +155,10 @@ static struct outcomes record_of(const struct choice_input *in, const struct rem
     return in->outcomes(in->outcomes_arg, fault, r->name, in->class);
 }
 
-/* How often it was tried lately for each fault. */
-static void count_tries(const struct view *v, const struct remedy *r, unsigned tried[static FAULTS_MAX])
+/* How often it was tried lately for each fault, and how often in vain: what was carried out in this repair
+ * did not keep any of what is open from being there. */
+static void count_tries(const struct view *v, const struct remedy *r, unsigned tried[static FAULTS_MAX],
+                        unsigned in_vain[static FAULTS_MAX])
 {
     const struct choice_input *in = v->in;
     for (size_t i = 0; i < in->n_attempts; i++) {
@@ -164,8 +166,11 @@ static void count_tries(const struct view *v, const struct remedy *r, unsigned t
         bool lately = a->at.ns > in->now.ns || in->now.ns - a->at.ns < r->window.ns;
         if (!lately || strcmp(a->remedy, r->name) != 0)
             continue;
-        for (size_t f = 0; f < v->n_faults; f++)
-            tried[f] += was_for(a->fault, v->faults[f]->fault);
+        for (size_t f = 0; f < v->n_faults; f++) {
+            bool was = was_for(a->fault, v->faults[f]->fault);
+            tried[f] += was;
+            in_vain[f] += was || a->here;
+        }
     }
 }
 
@@ -173,9 +178,9 @@ static void count_tries(const struct view *v, const struct remedy *r, unsigned t
 static void take_remedy(struct view *v, size_t i)
 {
     const struct remedy *r = &v->in->remedies->list[i];
-    unsigned tried[FAULTS_MAX] = {0};
+    unsigned tried[FAULTS_MAX] = {0}, in_vain[FAULTS_MAX] = {0};
     v->own[i] = own_cost(v->in, r);
-    count_tries(v, r, tried);
+    count_tries(v, r, tried, in_vain);
     for (size_t f = 0; f < v->n_faults; f++) {
         const char *fault = v->faults[f]->fault;
         if (!remedy_helps(r, fault, v->in->class))
@@ -184,9 +189,9 @@ static void take_remedy(struct view *v, size_t i)
         if (tried[f] >= r->tries || v->in->barred[remedy_way(r->run)])
             continue;
         v->covers[i] |= UINT64_C(1) << f;
-        v->tried[i] = tried[f] > v->tried[i] ? tried[f] : v->tried[i];
+        v->tried[i] = in_vain[f] > v->tried[i] ? in_vain[f] : v->tried[i];
         v->of[i][f] = record_of(v->in, r, fault);
-        uint32_t known = chance(r, v->of[i][f]) >> (tried[f] < 31 ? tried[f] : 31);
+        uint32_t known = chance(r, v->of[i][f]) >> (in_vain[f] < 31 ? in_vain[f] : 31);
         v->chances[i][f] = known > 0 ? known : 1;
     }
 }

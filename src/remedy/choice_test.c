@@ -78,7 +78,8 @@ static void world_init(struct world *w, unsigned *seed, size_t n_faults)
     for (size_t i = 0; i < w->in.n_attempts; i++)
         w->attempts[i] = (struct attempt){remedy_names[draw(seed, 4)],
                                           fault_names[draw(seed, KINDS)],
-                                          {span_s(1000000 - (int64_t)draw(seed, 900000)).ns}};
+                                          {span_s(1000000 - (int64_t)draw(seed, 900000)).ns},
+                                          draw(seed, 4) == 0};
     w->in.faults = w->faults;
     w->in.attempts = w->attempts;
     w->in.busy = draw(seed, 4) == 0;
@@ -307,7 +308,7 @@ static unsigned tries_counted(const char *names, const char *fault, int64_t ago_
     const char *conf = "Remedy=a Run=reboot Helps=* Confidence=50 Because=x Takes=1m Tries=1 Window=1d\n";
     assert_int_equal(remedies_parse("conf", conf, strlen(conf), &r, NULL), 0);
     struct fault f = {fault, RESULT_FATAL, NULL};
-    struct attempt a = {"a", names, {span_s(1000000 - ago_s).ns}};
+    struct attempt a = {"a", names, {span_s(1000000 - ago_s).ns}, false};
     struct choice_input in = {.remedies = &r, .class = "gpu", .n_faults = 1, .faults = &f, .n_attempts = 1};
     in.attempts = &a;
     in.now = (struct wall){span_s(1000000).ns};

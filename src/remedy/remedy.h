@@ -112,6 +112,7 @@ enum { ATTEMPTS_MAX = 32 };
 struct attempt {
     const char *remedy, *fault;
     struct wall at;
+    bool here; /* carried out in the repair that goes on: what is open now is there in spite of it */
 };
 
 struct choice_input {

@@ -90,7 +90,8 @@ static void add_tried(struct situation *s, char *w[WORDS_MAX])
 {
     struct span ago = {0};
     assert_true(w[3] && span_parse(w[3], &ago, NULL) == 0);
-    s->attempts[s->in.n_attempts++] = (struct attempt){w[1], w[2], {s->in.now.ns - ago.ns}};
+    s->attempts[s->in.n_attempts++] =
+        (struct attempt){w[1], w[2], {s->in.now.ns - ago.ns}, w[4] && strcmp(w[4], "here") == 0};
 }
 
 static void add_record(struct situation *s, char *w[WORDS_MAX])

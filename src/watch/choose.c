@@ -123,6 +123,12 @@ static void bar_ways(const struct watch *w, const struct member *m, enum refusal
         barred[WAY_AGENT] = "its agent is not heard";
 }
 
+static bool is_of_this_repair(const struct member *m, const struct attempt_record *a)
+{
+    const struct repair *r = member_repair(m);
+    return r && a->done && a->at.ns >= r->began.ns;
+}
+
 static void choose(const struct watch *w, struct mono now, const struct member *m, bool undone,
                    enum refusal refusal, bool busy, struct choice *out)
 {
@@ -133,7 +139,8 @@ static void choose(const struct watch *w, struct mono now, const struct member *
     size_t n = 0;
     for (size_t i = 0; r && i < r->n_attempts; i++)
         if (r->attempts[i].verdict != '0' && !(undone && !r->attempts[i].ended.ns))
-            attempts[n++] = (struct attempt){r->attempts[i].remedy, r->attempts[i].fault, r->attempts[i].at};
+            attempts[n++] = (struct attempt){r->attempts[i].remedy, r->attempts[i].fault, r->attempts[i].at,
+                                             is_of_this_repair(m, &r->attempts[i])};
     struct choice_input in = {.remedies = w->policy.health.remedies ? w->policy.health.remedies : &none,
                               .class = class_of(w, m)->name,
                               .faults = faults,
