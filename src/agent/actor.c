@@ -24,7 +24,8 @@
  *
  * They are written to memory at once, and copied to the disk by the writer. A new operation waits for its
  * copy, so that the next boot knows of it; not longer than the writer tries, for a dead disk is what it may
- * be for.
+ * be for. A reboot while the disk hangs is refused: it would never come to its end, and a BMC is asked the
+ * sooner.
  */
 
 enum { MARGIN_MS = 2000 /* after a check's deadline, by which it should have been ended */ };
@@ -297,9 +298,23 @@ static void carry_out(struct operation *o)
         reboot_node(o, act->deadline);
 }
 
+/* To go down, a node runs programs of its root disk and writes to it: while that hangs it never would. */
+static bool waits_for_disk(const struct operation *o, const struct err *why)
+{
+    return strcmp(o->act.run, "reboot") == 0 && (why->code == -ETIMEDOUT || why->code == -EBUSY);
+}
+
 static void on_copied(void *arg, const struct err *why)
 {
     struct operation *o = arg;
+    struct deed *k = deeds_find(&o->a->deeds, o->id);
+    if (why && k && waits_for_disk(o, why)) {
+        CLEANUP_TEXT struct text said = {0};
+        text_printf(&said, "%s: %s", refusal_what(REFUSAL_DISK), why->msg);
+        k->refusal = REFUSAL_DISK;
+        finish(o, DEED_REFUSED, said.s, NULL);
+        return;
+    }
     if (why)
         log_warn("operation %s begins, and is not on the disk: %s", o->id, why->msg);
     carry_out(o);

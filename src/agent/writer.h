@@ -19,7 +19,7 @@ struct writer *writer_create(uv_loop_t *loop, const char *home); /* home: borrow
 void writer_destroy(struct writer *w);
 
 /* NULL: it is on the disk, or something newer in its place. Else why it is not, within seconds: it is tried
- * again, and nobody hears of that. */
+ * again, and nobody hears of that. -ETIMEDOUT or -EBUSY: the disk hangs. */
 typedef void writer_done_fn(void *arg, const struct err *why);
 
 /* Replaces the file, durably. bytes: a text, copied. done may be NULL; it comes from the loop. */

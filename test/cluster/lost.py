@@ -5,7 +5,8 @@ import os
 import time
 
 from fleet import boot_id, change
-from harness import contains, equal, holds, main, wait
+from fuse import HangingFiles, own_mounts
+from harness import contains, equal, holds, main, need_root, wait
 from ward import mount, repair, step, steps, unmount, wait_step, ward
 
 BMC = '''#!/bin/sh
@@ -97,6 +98,28 @@ def test_what_an_agent_cannot_do_its_bmc_does(world):
     mount(world, 'n1')
     boots(world, agents, 'n1')
     c.wait_nodes('it is back', ['n1'], Lifecycle='available', Health='ok', Schedulable=True)
+
+
+def test_a_reboot_that_a_hung_disk_would_hold_up(world):
+    """The agent refuses it, and its BMC is told at once."""
+    need_root()
+    own_mounts()
+    disk = HangingFiles(world, world.path('agent-n1-0'))  # its directory of state
+    lines = ['Remedy=reboot Run=reboot Helps=* Confidence=80% Because="a try" Takes=2s Disturbs=0', CYCLE.replace('node.lost', '*')]
+    c, agents = lost_ward(world, ['n1'], remedy=lines, LostAfter=0)
+    disk.hang()
+    unmount(world, 'n1')
+    wait('its BMC was told', lambda: told(world, 'n1'))
+    tried = repair(c, 'n1')['attempts']
+    equal([(a['remedy'], a['verdict']) for a in tried[:1]], [('reboot', 'not counted')], 'what its agent refused')
+    contains(tried[0]['text'], 'the disk of the node hangs', 'why')
+    equal([a['remedy'] for a in tried], ['reboot', 'cycle'], 'what was tried')
+    agents['n1'].process.kill()
+    disk.resume()
+    mount(world, 'n1')
+    boots(world, agents, 'n1')
+    c.wait_nodes('it is back', ['n1'], Lifecycle='available', Health='ok', Schedulable=True)
+    disk.end()
 
 
 main()
