@@ -176,8 +176,10 @@ struct one {
     const char *node; /* of call->nodes */
 };
 
-static void end_several(struct several *s)
+static void end_one(struct several *s)
 {
+    if (--s->open > 0)
+        return;
     struct outcome o = {.revision = s->revision, .changed = &s->changed, .claim = s->claim, .why = &s->why};
     if (s->n_refused == s->n)
         o.rc = s->n == 1 ? s->why.code : err_wrap(&s->why, s->why.code, "none of %zu nodes", s->n);
@@ -215,8 +217,18 @@ static void on_one(void *arg, const struct outcome *o)
     if (o->rc == 0 && s->n == 1)
         s->claim = mem_dup(o->claim);
     free(one);
-    if (--s->open == 0)
-        end_several(s);
+    end_one(s);
+}
+
+static void submit_one(struct call *c, const struct command *cmd, struct one *one)
+{
+    struct err e;
+    const struct member *m = c->returns ? cluster_find(c->api->cluster, one->node) : NULL;
+    int rc = m ? watch_may_resolve(c->api->watch, c->now, m, &e) : 0;
+    if (rc < 0)
+        on_one(one, &(struct outcome){.rc = rc, .why = &e});
+    else
+        c->api->shell.submit(c->api->shell.arg, cmd, on_one, one);
 }
 
 int call_check_number(const struct hostlist *nodes, struct err *e)
@@ -233,7 +245,8 @@ int call_submit_each(struct call *c, struct hostlist *nodes, struct command *cmd
         return rc;
     struct several *s = mem_alloc(sizeof *s);
     s->call = pend(c, nodes);
-    s->n = s->open = s->call->nodes.n;
+    s->n = s->call->nodes.n;
+    s->open = s->n + 1; /* until all are submitted */
     s->call->returns = c->returns;
     cmd->actor = c->actor;
     cmd->at = c->wall;
@@ -243,8 +256,9 @@ int call_submit_each(struct call *c, struct hostlist *nodes, struct command *cmd
         CLEANUP_HOSTLIST struct hostlist name = {0};
         hostlist_add(&name, one->node);
         cmd->nodes = &name;
-        c->api->shell.submit(c->api->shell.arg, cmd, on_one, one);
+        submit_one(c, cmd, one);
     }
+    end_one(s);
     return CALL_LATER;
 }
 

@@ -161,6 +161,8 @@ enum {
     EFFECT_TEXT_BYTES_MAX = 32 << 10 /* of an operation's result: a verdict may be in it */
 };
 
+#define LOST_CHECK "node.lost" /* a node that stays silent: the fault, and in the place of a check's name */
+
 /* Findings of one cause on one node: grouped by device and in time. */
 struct incident {
     char id[CLAIM_ID_BYTES_MAX + 1];          /* of the command that opened it, with .N */
@@ -514,6 +516,8 @@ const struct trial_record *member_trial(const struct member *m);
 const struct tried *trial_last(const struct trial_record *t, const char *check);
 /* The worst severity of its open incidents that are not only observed; OK without. */
 enum result member_severity(const struct member *m);
+/* m was lost as the present step of its repair began, and was heard again since. */
+bool member_was_lost(const struct member *m);
 struct outcomes cluster_outcomes(const struct cluster *c, const char *fault, const char *remedy,
                                  const char *class);
 /* NULL while no node of the class came to anything. */

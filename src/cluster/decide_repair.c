@@ -534,7 +534,7 @@ static int decide_move(const struct cluster *c, const struct command *cmd, const
         return rc;
     if (is && is->manual && v.wish.step != STEP_QUEUE && v.wish.step != is->step)
         return err_set(e, -EBUSY, "node \"%s\" was drained by hand: it goes to the work queue", m->name);
-    if (is && is->step == STEP_QUEUE && (!is->shared || is->taken_by))
+    if (is && is->step == STEP_QUEUE && ((!is->shared && !member_was_lost(m)) || is->taken_by))
         return err_set(e, -EBUSY, "node \"%s\" waits for a person", m->name);
     if (!is && !m->listed)
         return err_set(e, -EBUSY, "node \"%s\" is in no configuration file", m->name);

@@ -424,6 +424,25 @@ enum result member_severity(const struct member *m)
     return worst;
 }
 
+static bool was_found(const struct incident *i, const char *check)
+{
+    for (size_t k = 0; k < i->n; k++)
+        if (strcmp(i->findings[k].check, check) == 0)
+            return true;
+    return false;
+}
+
+bool member_was_lost(const struct member *m)
+{
+    const struct ailment *a = member_ailment(m);
+    const struct repair *r = member_repair(m);
+    for (size_t i = 0; a && r && i < a->n_past; i++)
+        if (a->past[i].since.ns <= r->since.ns && a->past[i].closed.ns >= r->since.ns &&
+            was_found(&a->past[i], LOST_CHECK))
+            return true;
+    return false;
+}
+
 static uint64_t ailment_sum(const struct member *m)
 {
     if (!member_ailment(m))

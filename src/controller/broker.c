@@ -362,6 +362,13 @@ static void submit(struct broker *b, const struct transition_wish *w)
     committer_submit(b->with.committer, &cmd, on_decided, x);
 }
 
+static int may_move(const struct broker *b, const struct transition_wish *w, struct err *e)
+{
+    const struct member *m = cluster_find(b->with.cluster, w->node);
+    bool resolves = strcmp(w->transition, "human_intervention") == 0;
+    return m && resolves ? watch_may_resolve(b->with.watch, mono_now(), m, e) : 0;
+}
+
 static void on_transition(struct broker *b, const char *payload, size_t len)
 {
     struct transition_wish w;
@@ -371,6 +378,8 @@ static void on_transition(struct broker *b, const char *payload, size_t len)
             err_set(&why, -EACCES, "MqttTransitions is not set: nobody moves nodes by MQTT here");
         else if (b->n_wishes >= WISHES_MAX)
             err_set(&why, -EAGAIN, "%d transitions are under way; ask again later", WISHES_MAX);
+        else
+            may_move(b, &w, &why);
     }
     if (why.code == 0) {
         submit(b, &w);

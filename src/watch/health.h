@@ -111,6 +111,9 @@ struct bmc_said {
     const char *text; /* the end of its log, or why it did not answer */
 };
 void watch_bmc(struct watch *w, struct mono now, struct member *m, const struct bmc_said *is);
+/* Whether a person's word that m is repaired may take it out of the work queue: 0, or -EBUSY while it is not
+ * heard. */
+int watch_may_resolve(const struct watch *w, struct mono now, const struct member *m, struct err *e);
 
 /* --- trials: checks that the controller schedules on idle nodes (doc/spec/trial.md) ------------- */
 

@@ -780,8 +780,6 @@ void held_look(struct watch *w, struct mono now, const struct member *m);
 
 /* --- lost.c ---------------------------------------------------------------------------------- */
 
-#define LOST_CHECK "node.lost" /* the fault, and in the place of a check's name */
-
 /* In each sweep, for a listed member: of one that stays silent the BMC is to be asked, and then it is lost.
  */
 void lost_look(struct watch *w, struct mono now, const struct member *m);
@@ -797,6 +795,8 @@ int lost_check(const struct watch *w, struct mono now, const struct member *m, s
 bool lost_lasts(const struct watch *w, struct mono now, const struct member *m);
 /* What runs on one that is lost, as far as anybody can say. */
 enum work lost_work(const struct watch *w, const struct member *m);
+/* Nobody can say what runs on m, which is lost for long, and nobody ever will: there is no scheduler. */
+bool lost_work_unsaid(const struct watch *w, struct mono now, const struct member *m);
 /* Nodes that would be missed; of a Group, but with 0. */
 unsigned lost_runners(const struct watch *w, unsigned group);
 /* The boot on which m was last, as far as it is known; else "". */

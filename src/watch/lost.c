@@ -149,12 +149,22 @@ static bool are_silent(struct neighbours n)
     return n.all >= 2 && n.silent * 2 >= n.all;
 }
 
+/* On a boot on which it was not put into service it was given no work, and what ran before ended with that
+ * boot: that the agent has said nothing of its work yet is no reason to wait for some. */
 enum work lost_work(const struct watch *w, const struct member *m)
 {
     const struct observed *o = watch_observed(w, m);
     if (o->scheduler)
         return o->scheduled;
-    return class_of(w, m)->lost_work != LOST_WORK_WAIT ? WORK_IDLE : o->work;
+    if (class_of(w, m)->lost_work != LOST_WORK_WAIT)
+        return WORK_IDLE;
+    return o->work == WORK_UNKNOWN && member_came_up(m, boot_of(w, m)) ? WORK_IDLE : o->work;
+}
+
+bool lost_work_unsaid(const struct watch *w, struct mono now, const struct member *m)
+{
+    return lost_finding(w, m) && lost_work(w, m) == WORK_UNKNOWN && !watch_observed(w, m)->scheduler &&
+           lost_lasts(w, now, m);
 }
 
 /* --- the BMC ---------------------------------------------------------------------------------- */
@@ -283,8 +293,11 @@ static void declare(struct watch *w, struct mono now, const struct member *m, st
     w->sink.notice(w->sink.arg, LOST_CHECK, m->name, t.s);
 }
 
+/* One that is heard is not lost, and was not asked about: when it is late again, it is as at first. */
 void lost_look(struct watch *w, struct mono now, const struct member *m)
 {
+    if (watch_live(w, m) && absence_of(w, m))
+        lost_drop(w, vitals_find(w, m));
     if (!is_absent(w, now, m))
         return;
     struct vitals *v = vitals_of(w, m);
@@ -337,6 +350,20 @@ bool lost_stands(const struct watch *w, const struct member *m)
 bool lost_lasts(const struct watch *w, struct mono now, const struct member *m)
 {
     return silence_of(w, now, m).ns >= 2 * w->policy.health.lost_after.ns;
+}
+
+/* Nothing could be tested, and as soon as it was out of the queue it would be lost again. */
+int watch_may_resolve(const struct watch *w, struct mono now, const struct member *m, struct err *e)
+{
+    const struct repair *r = member_repair(m);
+    char span[32];
+    if (!r || r->step != STEP_QUEUE || watch_live(w, m))
+        return 0;
+    return err_set(e, -EBUSY, "node \"%s\" does not answer, and was not heard for %s; %s", m->name,
+                   span_human(silence_of(w, watch_awake(w, now), m), span),
+                   lost_finding(w, m) && !r->taken_by
+                       ? "when it answers again it is tested and returns by itself"
+                       : "resolve it when it answers again");
 }
 
 unsigned lost_runners(const struct watch *w, unsigned group)

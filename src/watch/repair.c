@@ -187,6 +187,10 @@ static bool by_choice(const struct turn *t, struct move v)
     repair_choose(t->w, t->now, t->m, undone, v.refusal, c);
     if (is_hardware(t->m))
         v.problem = "hardware_problem";
+    if (c->waits && !t->late && lost_work_unsaid(t->w, t->now, t->m))
+        return to_step(t, v, STEP_QUEUE,
+                       "it is not heard, and what runs on it is not known: its agent had not said so, and no "
+                       "scheduler can");
     if (c->waits && !t->late)
         return false; /* what runs ends, and is no reason to call a person */
     if (!c->chosen)
@@ -985,16 +989,26 @@ static bool in_provision(const struct turn *t)
 
 /* --- queue ------------------------------------------------------------------------------------ */
 
-/* A person's, but when what it is there for was of a cause that it shared, and it is well by now. */
+/* Why a node that waits for a person goes on without one when it is well; NULL: it does not. One that is lost
+ * again and again stays. */
+static const char *needs_nobody(const struct turn *t)
+{
+    if (t->r->shared)
+        return "what it waited for had a cause that it shared with others, and is over";
+    if (member_was_lost(t->m) && !recur_often(t->m, t->r->began, t->w->wall))
+        return "it was lost, and is heard again";
+    return NULL;
+}
+
 static bool in_queue(const struct turn *t)
 {
     bool refused = t->r->approval == APPROVAL_REFUSED;
-    if (!t->r->shared || refused || t->r->manual || t->r->taken_by || held_check(t->w, t->m, NULL) < 0 ||
+    const char *why = needs_nobody(t);
+    if (!why || refused || t->r->manual || t->r->taken_by || held_check(t->w, t->m, NULL) < 0 ||
         member_maintenance(t->m) || incidents_open(t->m) || !watch_live(t->w, t->m) ||
         brake_stopped(t->w, NULL) < 0)
         return false;
-    return to_step(t, (struct move){0}, STEP_PROVISION,
-                   "what it waited for had a cause that it shared with others, and is over");
+    return to_step(t, (struct move){0}, STEP_PROVISION, why);
 }
 
 /* --- turns ------------------------------------------------------------------------------------ */

@@ -357,6 +357,8 @@ static void person(struct trace *t, const char *what, const char *node)
         world_command_for(x, COMMAND_REPAIR_APPROVE, node, "go ahead", NULL);
     else if (strcmp(what, "refuse") == 0)
         world_command_for(x, COMMAND_REPAIR_REFUSE, node, "not now", NULL);
+    else if (strcmp(what, "take") == 0)
+        world_command_for(x, COMMAND_TICKET, node, NULL, "{\"take\":true}");
     else if (strcmp(what, "stop") == 0)
         world_command_for(x, COMMAND_SWITCH, "", "maintenance window", "{\"name\":\"stop\",\"on\":true}");
     else if (strcmp(what, "go") == 0)

@@ -5,7 +5,7 @@ import os
 import time
 
 from fleet import boot_id, change
-from fuse import HangingFiles, own_mounts
+from fuse import Hanging, HangingFiles, own_mounts
 from harness import contains, equal, holds, main, need_root, wait
 from ward import mount, repair, step, steps, unmount, wait_step, ward
 
@@ -73,6 +73,13 @@ def test_what_is_not_repaired(world):
         agents[n].process.kill()
     wait_step(c, 'n1', 'queue')
     contains(' '.join(steps(c, 'n1')), 'its BMC does not answer', 'why a person is asked')
+    contains(c.fettle('queue', 'resolve', 'n1', '--reason', 'mended', status=3), 'when it answers again it is tested and '
+             'returns by itself', 'what is said to who resolves it')
+    equal(step(c, 'n1'), 'queue', 'where it is')
+    agents['n1'].start()
+    c.wait_nodes('nobody took it: it returns by itself', ['n1'], Lifecycle='available', Health='ok', Schedulable=True)
+    contains(steps(c, 'n1')[-2], 'queue -> provision: it was lost, and is heard again', 'how it returned')
+    agents['n1'].process.kill()
     for n in names[3:]:
         agents[n].process.kill()
     wait('the alarm is raised', lambda: 'silence' in c.alarms())
@@ -120,6 +127,25 @@ def test_a_reboot_that_a_hung_disk_would_hold_up(world):
     boots(world, agents, 'n1')
     c.wait_nodes('it is back', ['n1'], Lifecycle='available', Health='ok', Schedulable=True)
     disk.end()
+
+
+def test_a_node_that_dies_before_it_said_what_runs_there(world):
+    """On a boot on which it was not in service yet: nothing runs there, and it is repaired."""
+    need_root()
+    own_mounts()
+    c, agents = lost_ward(world, ['n1'])
+    agents['n1'].process.kill()
+    work = Hanging(world, world.path('n1', 'run', 'fettle', 'work'))
+    work.hang()
+    unmount(world, 'n1')  # so that it does not get into service
+    boots(world, agents, 'n1')
+    c.wait_nodes('it is heard, and what runs on it is not known', ['n1'], Liveness='live', Health='fatal', Work='unknown')
+    agents['n1'].process.kill()
+    wait('its BMC was told', lambda: told(world, 'n1'))
+    work.end()
+    mount(world, 'n1')
+    boots(world, agents, 'n1')
+    c.wait_nodes('it is back', ['n1'], Lifecycle='available', Health='ok', Schedulable=True)
 
 
 main()

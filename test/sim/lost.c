@@ -4,7 +4,8 @@
  * their network is away.
  *
  *   5  nothing is done to a node that is not heard but past LostAfter, through no agent, when its BMC
- * answered a moment ago, no work runs there as far as the scheduler says, and not many are silent with it
+ * answered a moment ago, no work runs there as far as the scheduler says, or its agent said last where there
+ * is none, and not many are silent with it
  */
 #include "sim.h"
 
@@ -100,6 +101,11 @@ void lost_may(struct sim *s, int i, const char *run)
     if (p->scheduler && p->scheduled != WORK_IDLE)
         sim_fail(s, "%s: %s is begun, and its work is, as the scheduler says, %s (5)", s->nodes[i].name, run,
                  work_name(p->scheduled));
+    const struct member *m = cluster_find(s->cluster, s->nodes[i].name);
+    const struct observed *o = watch_observed(s->watch, m);
+    if (!p->scheduler && o->work != WORK_IDLE && (o->work == WORK_BUSY || !member_came_up(m, o->boot)))
+        sim_fail(s, "%s: %s is begun, and its work was %s as it was in service (5)", s->nodes[i].name, run,
+                 work_name(o->work));
     if (watch_alarm(s->watch, &silent, &all))
         sim_fail(s, "%s: %s is begun, and %zu of %zu nodes are silent (5)", s->nodes[i].name, run, silent,
                  all);

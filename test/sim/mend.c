@@ -2,7 +2,8 @@
 /*
  * The invariants of health and repair, against what is true and what this controller was told.
  *
- *   4  a person's word stays: what he drained, set aside, stopped or has to approve   mend_after
+ *   4  a person's word stays: what he drained, set aside, stopped or has to approve, and what he took of
+ *      the work queue                                                                 mend_after
  *   5  nothing is done to a node but from fresh evidence of its present boot, without work, with the
  *      approval that is wanted, unstopped                                             mend_may
  *   6  budgets, the latch and the switch                               mend_proposal, mend_after
@@ -320,6 +321,7 @@ void mend_before(struct sim *s)
         const struct repair *r = m ? member_treated(m) : NULL;
         p->step = r ? r->step : STEP_NONE;
         p->manual = r && r->manual;
+        p->waits = r && (r->taken_by || (!r->shared && !member_was_lost(m)));
         if (m && member_override(m))
             p->overridden_at = s->now;
         p->approval = r ? r->approval : APPROVAL_NONE;
@@ -373,6 +375,8 @@ static void check_move(struct sim *s, int i, const struct repair *r, const struc
     if (!person && !step_may_alone(p->step, to))
         sim_fail(s, "%s goes from %s to %s without a person's word (4)", name, step_name(p->step),
                  step_name(to));
+    if (!person && p->step == STEP_QUEUE && p->waits)
+        sim_fail(s, "%s leaves the work queue, and waits for a person (4)", name);
     if (!person && p->manual && to != STEP_QUEUE)
         sim_fail(s, "%s was drained by hand and goes to %s (4)", name, step_name(to));
     if (!person)

@@ -230,6 +230,7 @@ struct patient {
     size_t n_begun, n_done;
     enum step step; /* before a commit */
     bool manual;
+    bool waits; /* in the work queue, for a person and nobody else: taken, or not there for what is over */
     enum approval approval;
     char repair[CLAIM_ID_BYTES_MAX + 1];
 };
