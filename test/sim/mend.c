@@ -213,7 +213,7 @@ static void check_return(struct sim *s, int i, const json_t *set)
     const struct observed *o = watch_observed(s->watch, m);
     const char *to = json_string_value(json_object_get(set, "to"));
     const char *why = json_string_value(json_object_get(set, "why"));
-    if (!r || !to || strcmp(to, "none") != 0)
+    if (!r || !to || strcmp(to, "none") != 0 || s->excepted[i]) /* which is only observed */
         return;
     if (strcmp(why, "a person took it back") == 0) {
         if (p->person_at == 0)

@@ -100,7 +100,7 @@ static void choose_roles(struct sim *s)
         uint64_t r = sim_random(s, 10);
         s->listed[i] = sim_random(s, 20) != 0;
         s->sensitive[i] = r == 0;
-        s->excepted[i] = (s->seed + i) % 12 == 0;
+        s->excepted[i] = (s->seed + i) % 12 == 5;
         s->borrowed[i] = r == 1;
         s->cpus[i] = 4;
         s->edit_cpus[i] = s->edit_sensitive[i] = -1;
