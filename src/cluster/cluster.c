@@ -48,6 +48,7 @@ static void member_free(struct cluster *c, struct member_slot *s)
     member_forget_conform(c, &s->m);
     member_forget_health(c, &s->m);
     member_forget_machine(c, &s->m);
+    member_forget_bmc(c, &s->m);
     member_forget_trial(c, &s->m);
     spec_fini(&s->m.spec);
     if (s->m.rostered) {

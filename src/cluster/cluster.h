@@ -34,6 +34,7 @@
  *   node/NAME    {"admitted":"TIME","boot":"BOOT"}       was in service, and put there on this boot
  *   claim/ID     {"kind","owner","reason","since","nodes","drained"}
  *   machine/NAME {"machine","since","before"}           which machine has the name
+ *   bmc/NAME     {"components","absent","unknown"}       what its BMC tells by Redfish
  *   maintenance/NAME {"by","at","why"}                   somebody is about to work on it
  *   window/NAME  {"by","at","why"}                       it lies in a maintenance window of the scheduler's
  *   edit/NAME    {"set":{"CPUs":"4"},"by","at"}           over what the file says
@@ -101,6 +102,7 @@ struct member {
     struct spec spec;               /* effective: the roster's with the edits over it */
     struct spec *rostered;          /* the roster's own, only while edits lie over it */
     char *edit;                     /* the edit record's "set" object as JSON, NULL without one */
+    struct listing *bmc;            /* what its BMC told last of its firmware; NULL: nothing */
     uint16_t class;                 /* its node class, of cluster_classes */
     struct listing *seen;           /* the fingerprint that it was last seen with, NULL before */
     struct wall seen_since;

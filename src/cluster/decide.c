@@ -530,6 +530,7 @@ int cluster_decide(const struct cluster *c, const struct command *cmd, size_t fr
     case COMMAND_UP: rc = decide_release(c, cmd, from, CLAIM_DOWN, d, e); break;
     case COMMAND_SET: rc = decide_set(c, cmd, from, d, e); break;
     case COMMAND_ADMIT: rc = decide_admit(c, cmd, from, d, e); break;
+    case COMMAND_BMC: rc = decide_bmc(c, cmd, from, d, e); break;
     case COMMAND_MACHINE: rc = decide_machine(c, cmd, from, d, e); break;
     case COMMAND_WINDOW: rc = decide_window(c, cmd, from, d, e); break;
     case COMMAND_INSTANCE: rc = decide_instance(c, cmd, d, e); break;

@@ -73,6 +73,8 @@ int decide_repair(const struct cluster *c, const struct command *cmd, const json
 /* What people say: TRANSITION, TICKET, REPAIR_APPROVE, REPAIR_REFUSE, SWITCH. */
 int decide_ticket(const struct cluster *c, const struct command *cmd, const json_t *set, struct decision *d,
                   struct err *e);
+int decide_bmc(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
+               struct err *e);
 int decide_machine(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
                    struct err *e);
 int decide_window(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,

@@ -367,17 +367,29 @@ int cluster_put(struct cluster *c, const char *key, const char *value, struct er
     static const struct {
         const char *prefix;
         int (*put)(struct cluster *c, const char *rest, const char *value, struct err *e);
-    } kinds[] = {{"node/", put_node},         {"claim/", put_claim},
-                 {"edit/", put_edit},         {"token/", put_token},
-                 {"seen/", put_seen},         {"drift/", put_drift},
-                 {"list/", put_list},         {"effect/", put_effect},
-                 {"baseline/", put_baseline}, {"health/", put_health},
-                 {"repair/", put_repair},     {"shared/", put_shared},
-                 {"tally/", put_tally},       {"switch/", put_switch},
-                 {"machine/", put_machine},   {"maintenance/", put_maintenance},
-                 {"origin/", put_origin},     {"trial/", put_trial},
-                 {"window/", put_window},     {"floor/", put_floor},
-                 {"surge/", put_surge},       {"override/", put_override}};
+    } kinds[] = {{"node/", put_node},
+                 {"claim/", put_claim},
+                 {"edit/", put_edit},
+                 {"token/", put_token},
+                 {"seen/", put_seen},
+                 {"drift/", put_drift},
+                 {"list/", put_list},
+                 {"effect/", put_effect},
+                 {"baseline/", put_baseline},
+                 {"health/", put_health},
+                 {"repair/", put_repair},
+                 {"shared/", put_shared},
+                 {"tally/", put_tally},
+                 {"switch/", put_switch},
+                 {"machine/", put_machine},
+                 {"maintenance/", put_maintenance},
+                 {"origin/", put_origin},
+                 {"trial/", put_trial},
+                 {"window/", put_window},
+                 {"floor/", put_floor},
+                 {"surge/", put_surge},
+                 {"override/", put_override},
+                 {"bmc/", put_bmc}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t len = strlen(kinds[i].prefix);
         if (strncmp(key, kinds[i].prefix, len) != 0)

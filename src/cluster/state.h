@@ -183,6 +183,11 @@ void past_trim(struct member *m);
 /* --- health and repair ------------------------------------------------------------------------ */
 
 int put_machine(struct cluster *c, const char *name, const char *value, struct err *e);
+int put_bmc(struct cluster *c, const char *name, const char *value, struct err *e);
+void member_forget_bmc(struct cluster *c, struct member *m);
+/* Reads a list of what a BMC told, sorted. *out is the caller's to give to components_fini, also after an
+ * error. */
+int bmc_read(const json_t *o, struct components *out, struct err *e);
 int put_maintenance(struct cluster *c, const char *name, const char *value, struct err *e);
 int put_window(struct cluster *c, const char *name, const char *value, struct err *e);
 void member_forget_machine(struct cluster *c, struct member *m);

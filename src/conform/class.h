@@ -109,9 +109,9 @@ void classes_named(const struct classes *c, class_named_fn *fn, void *arg);
 /* The fingerprint of what counts in the class: of the list without ignored components, and without
  * absent ones, which say no more than not standing there; and of what the class ignores, so that nodes
  * are never the same because one of their classes does not look. *unknown is the number of counting
- * components that are unknown; with any, the node is a group of one. Two listings without any have one
- * fingerprint exactly when class_compare finds nothing. Where nothing is ignored nor absent it is the
- * listing's own. */
+ * components that are unknown; with any, the node is a group of one. Two listings without any, of both of
+ * which or of none of which the BMC told the same components, have one fingerprint exactly when class_compare
+ * finds nothing. Where nothing is ignored nor absent it is the listing's own. */
 struct fingerprint class_fingerprint(const struct node_class *k, const struct listing *g, uint32_t *unknown);
 
 struct difference {
@@ -121,7 +121,8 @@ struct difference {
     bool unknown; /* one side could not be read: no difference is proven */
 };
 /* Calls fn for each component that counts and is not provably equal, in order of names; a component
- * that is unknown on either side is unknown, also where the listings are the same. Stops when fn
+ * that is unknown on either side is unknown, also where the listings are the same. What a BMC told
+ * (COMPONENT_REDFISH) is compared only where both have it: where one does not, nobody looked. Stops when fn
  * returns false. Both listings are known. */
 typedef bool difference_fn(void *arg, const struct difference *d);
 void class_compare(const struct node_class *k, const struct listing *expected, const struct listing *actual,

@@ -313,6 +313,11 @@ int components_parse(struct components *c, const json_t *object, struct err *e)
     return rc;
 }
 
+bool component_is_redfish(const char *name)
+{
+    return strncmp(name, COMPONENT_REDFISH, strlen(COMPONENT_REDFISH)) == 0;
+}
+
 const char *component_state_name(enum component_state s)
 {
     static const char *const names[] = {

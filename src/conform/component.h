@@ -86,6 +86,10 @@ void components_format(const struct components *c, struct text *t);
  * none of them is added then. */
 int components_parse(struct components *c, const json_t *object, struct err *e);
 
+/* Components that the controller learns from a node's BMC by Redfish have names that begin with this. A
+ * node's own list has none. */
+#define COMPONENT_REDFISH "redfish."
+bool component_is_redfish(const char *name);
 const char *component_state_name(enum component_state s); /* "value", "absent", "unknown" */
 
 #endif

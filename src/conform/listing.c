@@ -195,6 +195,39 @@ int listing_fill(struct listings *l, struct listing *g, const struct components 
     return 0;
 }
 
+static int copy(struct components *to, const struct listing *g, bool redfish, struct err *e)
+{
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < g->n; i++) {
+        const struct component *c = g->components[i];
+        if (component_is_redfish(c->name) == redfish)
+            rc = components_add(to, c->name, c->state, c->value, e);
+    }
+    return rc;
+}
+
+struct listing *listings_join(struct listings *l, const struct listing *own, const struct listing *redfish,
+                              struct err *e)
+{
+    struct components both = {0};
+    struct listing *g = NULL;
+    int rc = copy(&both, own, false, e);
+    if (rc == 0)
+        rc = copy(&both, redfish, true, e);
+    if (rc == 0)
+        rc = components_sort(&both, e);
+    if (rc == 0) {
+        const struct fingerprint id = components_fingerprint(&both);
+        g = listings_get(l, &id);
+        rc = listing_fill(l, g, &both, e);
+    }
+    components_fini(&both);
+    if (rc == 0)
+        return g;
+    listing_unref(l, g);
+    return NULL;
+}
+
 /* --- what a listing holds ------------------------------------------------------------------------- */
 
 static int name_against(const void *name, const void *component)

@@ -39,6 +39,12 @@ void listing_unref(struct listings *l, struct listing *g);
  * have the listing's fingerprint: somebody lies. -ENOSPC over LISTINGS_BYTES_MAX. */
 int listing_fill(struct listings *l, struct listing *g, const struct components *c, struct err *e);
 
+/* A node's own list and what its BMC told, both known, as one listing with a reference for the caller.
+ * Components of COMPONENT_REDFISH in the node's own list do not count. NULL: together they are more than
+ * fits, -E2BIG as components_add and -ENOSPC as listing_fill. */
+struct listing *listings_join(struct listings *l, const struct listing *own, const struct listing *redfish,
+                              struct err *e);
+
 /* The component of this name of a known listing; NULL when it has none. */
 const struct component *listing_find(const struct listing *g, const char *name);
 /* What is known of a name: the component; or, when it has none, an unknown component "PREFIX.*" that

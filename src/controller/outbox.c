@@ -466,26 +466,55 @@ static void on_unread(void *arg, struct member *m, enum elsewhere_where where)
 
 /* The node of which a BMC is asked. */
 struct unheard {
-    struct watch *watch;
+    const struct outbox *o;
     struct member *m;
 };
 
-static void on_looked(void *arg, const char *answer, const struct err *why)
+/* NULL: it has no such thing; "": it does not say now. */
+
+static void add_version(struct components *c, const char *name, const char *version)
+{
+    enum component_state state = !version ? COMPONENT_ABSENT : *version ? COMPONENT_VALUE : COMPONENT_UNKNOWN;
+    if (components_add(c, name, state,
+                       state == COMPONENT_UNKNOWN ? "the BMC does not say it"
+                       : version                  ? version
+                                                  : "",
+                       NULL) < 0)
+        components_add(c, name, COMPONENT_UNKNOWN, "what the BMC says is no text", NULL);
+}
+
+static void on_looked(void *arg, const struct bmc_look *said, const struct err *why)
 {
     CLEANUP_FREE struct unheard *u = arg;
-    size_t len = why ? 0 : strcspn(answer, "\n");
-    const char *log = why ? why->msg : answer + len + (answer[len] == '\n');
-    CLEANUP_FREE char *line = mem_line(log, LOG_BYTES_MAX);
-    bool on = len == 2 && strncmp(answer, "on", len) == 0, off = len == 3 && strncmp(answer, "off", len) == 0;
-    const struct bmc_said is = {.answered = on || off, .on = on, .text = line};
-    watch_bmc(u->watch, mono_now(), u->m, &is);
+    struct components firmware = {0};
+    CLEANUP_FREE char *line = mem_line(why ? why->msg : said->log ? said->log : "", LOG_BYTES_MAX);
+    struct bmc_said is = {.answered = !why, .none = !operate_tells(u->o->operate, u->m->name), .text = line};
+    if (said) {
+        is.on = said->is_on;
+        is.watchdog = said->watchdog;
+        is.locked = said->locked;
+    }
+    if (said && said->tells_firmware) {
+        add_version(&firmware, COMPONENT_REDFISH "bmc.firmware", said->firmware);
+        add_version(&firmware, COMPONENT_REDFISH "bios.version", said->bios);
+        components_sort(&firmware, NULL);
+        is.firmware = &firmware;
+    }
+    watch_bmc(u->o->with.watch, mono_now(), u->m, &is);
+    components_fini(&firmware);
 }
 
 static void on_bmc_to_ask(void *arg, struct member *m)
 {
     const struct outbox *o = arg;
+    struct err e = {0};
+    if (operate_can(o->operate, m->name, "power.on", &e) < 0) {
+        const struct bmc_said none = {.none = true, .text = e.msg};
+        watch_bmc(o->with.watch, mono_now(), m, &none);
+        return;
+    }
     struct unheard *u = mem_alloc(sizeof *u);
-    *u = (struct unheard){o->with.watch, m};
+    *u = (struct unheard){o, m};
     operate_look(o->operate, m->name, on_looked, u);
 }
 

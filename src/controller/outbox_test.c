@@ -156,8 +156,13 @@ size_t operate_waiting(const struct operate *o)
     return 0;
 }
 
-void operate_look(struct operate *o, const char *node, operate_done_fn *done, void *arg)
+void operate_look(struct operate *o, const char *node, operate_look_fn *done, void *arg)
 {
+}
+
+bool operate_tells(const struct operate *o, const char *node)
+{
+    return true;
 }
 
 int operate_can(const struct operate *o, const char *node, const char *run, struct err *e)

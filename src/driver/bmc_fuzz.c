@@ -15,6 +15,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *text = mem_dup_len((const char *)data, size);
     if (ipmi_read_chassis(text, &is_on, &is_locked, NULL) == 0 && !strstr(text, "System Power"))
         abort();
+    CLEANUP_FREE char *watchdog = ipmi_read_watchdog(text);
+    if (watchdog && (strpbrk(watchdog, "\r\n") || !strstr(text, "Watchdog Timer Is")))
+        abort();
     free(text);
     if (bmcs_parse("bmc.conf", (const char *)data, size, &b, &e) < 0) {
         if (b || !e.msg[0])

@@ -140,10 +140,31 @@ static void test_what_ipmi_says_of_a_chassis(void **state)
     assert_int_equal(ipmi_read_chassis("", &is_on, &is_locked, &e), -EPROTO);
 }
 
+static void assert_watchdog(const char *text, const char *is)
+{
+    CLEANUP_FREE char *said = ipmi_read_watchdog(text);
+    assert_true(is ? said && strcmp(said, is) == 0 : !said);
+}
+
+static void test_what_ipmi_says_of_a_watchdog(void **state)
+{
+    (void)state;
+    assert_watchdog("Watchdog Timer Use:     SMS/OS (0x44)\nWatchdog Timer Is:      Started/Running\n"
+                    "Watchdog Timer Actions: Hard Reset (0x01)\nTimer Expiration Flags: 0x00\n"
+                    "Present Countdown:      299 sec\n",
+                    "Started/Running, action Hard Reset (0x01)");
+    assert_watchdog("Watchdog Timer Is:      Stopped\nWatchdog Timer Action:  Power Cycle (0x03)\n"
+                    "Timer Expiration Flags: (0x10)\n",
+                    "Stopped, action Power Cycle (0x03), it expired: (0x10)");
+    assert_watchdog("Watchdog Timer Is\nTimer Expiration Flags: 0x10\n", NULL);
+    assert_watchdog("", NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_ipmi_says_of_a_chassis),
+        cmocka_unit_test(test_what_ipmi_says_of_a_watchdog),
         cmocka_unit_test(test_a_record_is_read),
         cmocka_unit_test(test_what_is_wrong_is_said_with_its_line),
         cmocka_unit_test(test_a_password_is_the_first_line),

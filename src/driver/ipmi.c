@@ -10,12 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEP_LOOK, STEP_LOG, STEP_BOOTDEV, STEP_DO, STEP_VERIFY };
+enum { STEP_LOOK, STEP_WATCHDOG, STEP_LOG, STEP_BOOTDEV, STEP_DO, STEP_VERIFY };
+enum { LINE_BYTES = 80 };
+
+static const char INTERLOCKED[] = "its power interlock is active: its chassis is open, or locked by hand";
 
 static void next(struct power *p);
 
 /* What stands behind "KEY   : " in a line of its own; "" without. */
-static void take_line(const char *text, const char *key, char out[static 16])
+static void take_line(const char *text, const char *key, char out[static LINE_BYTES])
 {
     size_t len = strlen(key);
     out[0] = '\0';
@@ -25,14 +28,14 @@ static void take_line(const char *text, const char *key, char out[static 16])
         if (*at++ != ':')
             continue;
         at += strspn(at, " ");
-        snprintf(out, 16, "%.*s", (int)strcspn(at, "\r\n"), at);
+        snprintf(out, LINE_BYTES, "%.*s", (int)strcspn(at, "\r\n"), at);
         return;
     }
 }
 
 int ipmi_read_chassis(const char *text, bool *is_on, bool *is_locked, struct err *e)
 {
-    char power[16], interlock[16];
+    char power[LINE_BYTES], interlock[LINE_BYTES];
     take_line(text, "System Power", power);
     take_line(text, "Power Interlock", interlock);
     *is_on = strcmp(power, "on") == 0;
@@ -42,13 +45,47 @@ int ipmi_read_chassis(const char *text, bool *is_on, bool *is_locked, struct err
     return err_set(e, -EPROTO, "ipmitool does not say whether the power is on");
 }
 
+/* The countdown is left out: it is another one each time. */
+char *ipmi_read_watchdog(const char *text)
+{
+    char is[LINE_BYTES], action[LINE_BYTES], flags[LINE_BYTES];
+    struct text t = {0};
+    take_line(text, "Watchdog Timer Is", is);
+    take_line(text, "Watchdog Timer Actions", action);
+    if (!*action)
+        take_line(text, "Watchdog Timer Action", action);
+    take_line(text, "Timer Expiration Flags", flags);
+    if (!*is)
+        return NULL;
+    text_add(&t, is);
+    if (*action)
+        text_printf(&t, ", action %s", action);
+    if (*flags && strcmp(flags, "0x00") != 0 && strcmp(flags, "(0x00)") != 0 &&
+        strncmp(flags, "None", 4) != 0)
+        text_printf(&t, ", it expired: %s", flags);
+    char *line = mem_line(t.s, 3 * LINE_BYTES);
+    text_fini(&t);
+    return line;
+}
+
+/* What was asked for beside the power. That a BMC has none of it, or keeps it to itself, says nothing of the
+ * node. */
+static void take_more(struct power *p, const char *said)
+{
+    if (p->step == STEP_WATCHDOG)
+        p->look.watchdog = said ? ipmi_read_watchdog(said) : NULL;
+    else
+        p->look.log = said && *said ? mem_dup(said) : NULL;
+}
+
 static void on_ended(void *arg, char *text, size_t len, const struct err *why)
 {
     CLEANUP_FREE char *said = text;
     struct power *p = arg;
     p->program = NULL;
-    if (p->step == STEP_LOG) { /* that it has none, or keeps it to itself, says nothing of the node */
-        power_say(p, why ? NULL : said);
+    if (p->step == STEP_WATCHDOG || p->step == STEP_LOG) {
+        take_more(p, why ? NULL : said);
+        next(p);
         return;
     }
     bool looked = p->step == STEP_LOOK || p->step == STEP_VERIFY;
@@ -57,10 +94,11 @@ static void on_ended(void *arg, char *text, size_t len, const struct err *why)
     if (!why && looked && ipmi_read_chassis(said, &p->is_on, &is_locked, &e) < 0)
         why = &e;
     if (!why && is_locked && p->step == STEP_LOOK && acts) {
-        err_set(&e, -EBUSY,
-                "the BMC says that its power interlock is active: its chassis is open, or locked by hand");
+        err_set(&e, -EBUSY, "the BMC says that %s", INTERLOCKED);
         why = &e;
     }
+    if (is_locked && p->verb == VERB_LOOK)
+        p->look.locked = mem_dup(INTERLOCKED);
     if (why) {
         power_end(p, NULL, why);
         return;
@@ -130,6 +168,12 @@ static void act(struct power *p)
     call(p, true, words);
 }
 
+static void read_watchdog(struct power *p)
+{
+    static const char *const words[] = {"mc", "watchdog", "get", NULL};
+    call(p, false, words);
+}
+
 static void read_log(struct power *p)
 {
     static const char *const words[] = {"sel", "list", "last", "5", NULL};
@@ -148,8 +192,13 @@ static void next(struct power *p)
     if (p->step == STEP_LOOK && p->verb == VERB_STATUS) {
         power_end(p, p->is_on ? "on" : "off", NULL);
     } else if (p->step == STEP_LOOK && p->verb == VERB_LOOK) {
+        p->step = STEP_WATCHDOG;
+        read_watchdog(p);
+    } else if (p->step == STEP_WATCHDOG) {
         p->step = STEP_LOG;
         read_log(p);
+    } else if (p->step == STEP_LOG) {
+        power_end(p, p->is_on ? "on" : "off", NULL);
     } else if (p->step == STEP_LOOK && p->verb == VERB_NETBOOT) {
         p->step = STEP_BOOTDEV;
         set_bootdev(p);

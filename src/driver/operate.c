@@ -57,6 +57,7 @@ struct wish {
     struct power *power;
     struct err why; /* it cannot be: told from the loop */
     operate_done_fn *done;
+    operate_look_fn *looked; /* instead of done */
     void *arg;
     struct wish *prev, *next;
 };
@@ -464,15 +465,20 @@ static void turn(struct operation *op, struct mono now, struct wall wall)
     }
 }
 
-static void tell(struct wish *w, const char *answer, const struct err *why)
+/* said: what was seen, of one who asked for a look. */
+static void tell(struct wish *w, const char *answer, const struct bmc_look *said, const struct err *why)
 {
     operate_done_fn *done = w->done;
+    operate_look_fn *looked = w->looked;
     void *arg = w->arg;
     DL_DELETE(w->o->wishes, w);
     free(w->node);
     struct err copy = why ? *why : (struct err){0};
     free(w);
-    done(arg, answer, why ? &copy : NULL);
+    if (looked)
+        looked(arg, said, why ? &copy : NULL);
+    else
+        done(arg, answer, why ? &copy : NULL);
 }
 
 static void on_tick(uv_timer_t *t)
@@ -489,7 +495,7 @@ static void on_tick(uv_timer_t *t)
     DL_FOREACH_SAFE(o->wishes, w, after)
     {
         if (w->why.code)
-            tell(w, NULL, &w->why);
+            tell(w, NULL, NULL, &w->why);
     }
     if (!o->list)
         uv_timer_stop(&o->timer);
@@ -500,9 +506,10 @@ static void on_tick(uv_timer_t *t)
 static void on_wish(void *arg, const char *answer, const struct err *why)
 {
     struct wish *w = arg;
-    w->power = NULL;
+    struct power *p = STEAL(w->power); /* it is there until this returns */
+    p->look.is_on = p->is_on;
     asked(w->o, w->node, why);
-    tell(w, answer, why);
+    tell(w, answer, why ? NULL : &p->look, why);
 }
 
 static bool is_operated(const struct operate *o, const char *node)
@@ -511,12 +518,14 @@ static bool is_operated(const struct operate *o, const char *node)
     return is_taken(o, node) || (op && op->state == BEGINS);
 }
 
-static void begin_wish(struct operate *o, const char *node, enum verb v, const struct err *why,
-                       operate_done_fn *done, void *arg)
+/* Takes who is told from *whom. */
+static void begin_wish(struct operate *o, const char *node, enum verb v, const struct wish *whom)
 {
     struct wish *w = mem_alloc(sizeof *w);
     const struct bmc *b = bmcs_find(o->with.bmcs, node);
-    *w = (struct wish){.o = o, .node = mem_dup(node), .why = *why, .done = done, .arg = arg};
+    *w = *whom;
+    w->o = o;
+    w->node = mem_dup(node);
     w->changes = v != VERB_STATUS && v != VERB_LOOK;
     if (!w->why.code && !b)
         err_set(&w->why, -ENOENT, "node \"%s\" has no BMC in bmc.conf", node);
@@ -529,18 +538,24 @@ static void begin_wish(struct operate *o, const char *node, enum verb v, const s
         w->power = power_start(o->loop, b, node, v, on_wish, w);
 }
 
-void operate_look(struct operate *o, const char *node, operate_done_fn *done, void *arg)
+void operate_look(struct operate *o, const char *node, operate_look_fn *done, void *arg)
 {
-    begin_wish(o, node, VERB_LOOK, &(struct err){0}, done, arg);
+    begin_wish(o, node, VERB_LOOK, &(struct wish){.looked = done, .arg = arg});
+}
+
+bool operate_tells(const struct operate *o, const char *node)
+{
+    const struct bmc *b = bmcs_find(o->with.bmcs, node);
+    return b && b->driver != BMC_SCRIPT;
 }
 
 void operate_now(struct operate *o, const char *node, const char *verb, operate_done_fn *done, void *arg)
 {
     enum verb v = VERB_STATUS;
-    struct err why = {0};
+    struct wish whom = {.done = done, .arg = arg};
     if (!verb_find(verb, &v))
-        err_set(&why, -EINVAL, "\"%.40s\" is none of status, on, off, cycle, reset, netboot", verb);
-    begin_wish(o, node, v, &why, done, arg);
+        err_set(&whom.why, -EINVAL, "\"%.40s\" is none of status, on, off, cycle, reset, netboot", verb);
+    begin_wish(o, node, v, &whom);
 }
 
 /* --- life ------------------------------------------------------------------------------------ */
@@ -580,7 +595,7 @@ void operate_destroy(struct operate *o)
         drop(o->list);
     while (o->wishes) {
         power_cancel(STEAL(o->wishes->power));
-        tell(o->wishes, NULL, &why);
+        tell(o->wishes, NULL, NULL, &why);
     }
     uv_close((uv_handle_t *)&o->timer, on_closed);
 }

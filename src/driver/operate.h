@@ -78,8 +78,22 @@ int operate_can(const struct operate *o, const char *node, const char *run, stru
  * from the loop with the answer in words, or why not. */
 typedef void operate_done_fn(void *arg, const char *answer, const struct err *why);
 void operate_now(struct operate *o, const char *node, const char *verb, operate_done_fn *done, void *arg);
-/* What the node's BMC knows of it: where its power is ("on", "off"), and on the lines that follow the end of
- * its log, where it has one. */
-void operate_look(struct operate *o, const char *node, operate_done_fn *done, void *arg);
+
+/* What a BMC knows of its node. A text is one line, or several of the log; NULL: it does not say. */
+struct bmc_look {
+    bool is_on;
+    char *locked;   /* why its power is to be left alone: "its power interlock is active" */
+    char *watchdog; /* in the BMC's words: "Started/Running, action Hard Reset" */
+    char *log;      /* the end of its log */
+    bool
+        tells_firmware; /* the next two were asked for: NULL, it has no such thing; "", it does not say now */
+    char *firmware, *bios; /* versions: the BMC's own, and the host's firmware */
+};
+/* Looks at a node's BMC, and changes nothing. done is called once from the loop: said is borrowed, and NULL
+ * where the BMC did not say whether the power is on, with why. */
+typedef void operate_look_fn(void *arg, const struct bmc_look *said, const struct err *why);
+void operate_look(struct operate *o, const char *node, operate_look_fn *done, void *arg);
+/* Whether a BMC can say more of the node than where its power is: not where there is none, or a script. */
+bool operate_tells(const struct operate *o, const char *node);
 
 #endif

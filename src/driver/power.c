@@ -29,10 +29,20 @@ bool verb_find(const char *name, enum verb *out)
 
 /* --- life ------------------------------------------------------------------------------------ */
 
+static void bmc_look_fini(struct bmc_look *l)
+{
+    free(l->locked);
+    free(l->watchdog);
+    free(l->log);
+    free(l->firmware);
+    free(l->bios);
+}
+
 static void on_closed(uv_handle_t *h)
 {
     struct power *p = h->data;
     redfish_free(p->redfish);
+    bmc_look_fini(&p->look);
     bmc_fini(&p->bmc);
     free(p->node);
     free(p);
@@ -56,13 +66,6 @@ void power_end(struct power *p, const char *answer, const struct err *why)
     struct err copy = why ? *why : (struct err){0};
     power_cancel(p);
     done(arg, why ? NULL : words, why ? &copy : NULL);
-}
-
-void power_say(struct power *p, const char *log)
-{
-    CLEANUP_TEXT struct text t = {0};
-    text_printf(&t, "%s\n%s", p->is_on ? "on" : "off", log ? log : "");
-    power_end(p, t.s, NULL);
 }
 
 static void on_timer(uv_timer_t *t)
@@ -100,14 +103,33 @@ void power_settle(struct power *p, power_step_fn *look)
 
 /* --- the site's script ----------------------------------------------------------------------- */
 
+/* What it prints behind its first line is its log. */
+static void take_look(struct power *p, const char *power, const char *rest)
+{
+    struct err e = {0};
+    p->is_on = strcmp(power, "on") == 0;
+    if (!p->is_on && strcmp(power, "off") != 0) {
+        err_set(&e, -EPROTO, "%s says \"%.40s\" and not whether the power is on", p->bmc.run, power);
+        power_end(p, NULL, &e);
+        return;
+    }
+    p->look.log = *rest ? mem_dup(rest) : NULL;
+    power_end(p, power, NULL);
+}
+
 static void on_script(void *arg, char *text, size_t len, const struct err *why)
 {
     CLEANUP_FREE char *said = text;
     struct power *p = arg;
     p->program = NULL;
-    if (said && p->verb != VERB_LOOK)
-        said[strcspn(said, "\n")] = '\0';
-    power_end(p, said && *said ? said : verb_name(p->verb), why);
+    size_t line = said ? strcspn(said, "\n") : 0;
+    const char *rest = said && said[line] ? said + line + 1 : "";
+    if (said)
+        said[line] = '\0';
+    if (!why && p->verb == VERB_LOOK)
+        take_look(p, said ? said : "", rest);
+    else
+        power_end(p, said && *said ? said : verb_name(p->verb), why);
 }
 
 static void script_begin(struct power *p)

@@ -19,7 +19,7 @@ enum verb {
     VERB_CYCLE,
     VERB_RESET,
     VERB_NETBOOT,
-    VERB_LOOK /* status, and more */,
+    VERB_LOOK /* status, and all else that a BMC knows */,
     VERBS
 };
 const char *verb_name(enum verb v);
@@ -67,8 +67,9 @@ struct power {
     struct fetch *fetch;
     struct redfish *redfish;
     uv_timer_t timer;
-    power_step_fn *next; /* when the timer comes */
-    bool is_sent;        /* something that changes its power was, or may have been */
+    power_step_fn *next;  /* when the timer comes */
+    bool is_sent;         /* something that changes its power was, or may have been */
+    struct bmc_look look; /* VERB_LOOK: what was said so far; until done has returned */
     bool is_ending;
     operate_done_fn *done;
     void *arg;
@@ -87,8 +88,6 @@ void operate_set_pace(struct operate *o, struct span result_again);
 
 /* It is over: why NULL when it was done. */
 void power_end(struct power *p, const char *answer, const struct err *why);
-/* It is over, and this is the end of the BMC's log; NULL without. */
-void power_say(struct power *p, const char *log);
 /* Calls step after a while. */
 void power_later(struct power *p, int ms, power_step_fn *step);
 void ipmi_begin(struct power *p);
@@ -102,6 +101,9 @@ void power_settle(struct power *p, power_step_fn *look);
 
 enum { POWER_CALL_S = 20, POWER_SETTLE_MS = 1000, POWER_SETTLE_TRIES = 30 };
 
+/* What `ipmitool mc watchdog get` prints, in one line without what every watchdog has; NULL when it says
+ * nothing of one. The caller frees it. */
+char *ipmi_read_watchdog(const char *text);
 /* What `ipmitool chassis status` prints. is_locked: the power interlock is active, and nobody is to switch
  * it. -EPROTO where it does not say whether the power is on. */
 int ipmi_read_chassis(const char *text, bool *is_on, bool *is_locked, struct err *e);

@@ -15,12 +15,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum at { AT_ROOT, AT_SYSTEMS, AT_SYSTEM, AT_INFO, AT_BOOT, AT_RESET, AT_TASK, AT_SETTLE };
+enum at {
+    AT_ROOT,
+    AT_SYSTEMS,
+    AT_SYSTEM,
+    AT_INFO,
+    AT_BOOT,
+    AT_RESET,
+    AT_TASK,
+    AT_SETTLE,
+    AT_MANAGER, /* from here on what a look asks for beside the system, and does without */
+    AT_LOGS,
+    AT_LOG,
+    AT_ENTRIES
+};
 
 struct redfish {
     char *base; /* the address without a slash at its end */
     enum at at;
     redfish_path system, task;
+    redfish_path logs; /* the manager's */
     struct redfish_system state;
     bool is_boot_set, is_boot_anew;
     bool is_half; /* of a cycle in two: it is switched on when it is off */
@@ -102,6 +116,79 @@ static void begin_to_act(struct power *p)
         act(p);
 }
 
+/* --- a look: the manager, then the log of the system, or of the manager ------------------------- */
+
+static char *version_take(const struct redfish_version *v)
+{
+    return v->is_there ? mem_dup(v->text) : NULL;
+}
+
+static void look_end(struct power *p)
+{
+    power_end(p, p->is_on ? "on" : "off", NULL);
+}
+
+static void look_at_logs(struct power *p)
+{
+    const struct redfish *r = p->redfish;
+    const char *path = *r->state.logs ? r->state.logs : r->logs;
+    if (*path)
+        ask(p, AT_LOGS, "GET", path, NULL);
+    else
+        look_end(p);
+}
+
+static void look_begin(struct power *p)
+{
+    const struct redfish_system *s = &p->redfish->state;
+    CLEANUP_TEXT struct text locked = {0};
+    text_printf(&locked, "the system is %s", s->held);
+    p->look.locked = *s->held ? text_take(&locked) : NULL;
+    p->look.watchdog = *s->watchdog ? mem_dup(s->watchdog) : NULL;
+    p->look.tells_firmware = true;
+    p->look.bios = version_take(&s->bios);
+    if (*s->manager)
+        ask(p, AT_MANAGER, "GET", s->manager, NULL);
+    else
+        look_at_logs(p);
+}
+
+/* What a look asked for beside the system was not answered, or makes no sense: the rest may be. A BMC that
+ * does not answer at all is not waited for any longer. */
+static void look_lacks(struct power *p, bool is_silent)
+{
+    bool is_manager = p->redfish->at == AT_MANAGER;
+    if (is_manager)
+        p->look.firmware = mem_dup("");
+    if (is_manager && !is_silent)
+        look_at_logs(p);
+    else
+        look_end(p);
+}
+
+static void look_take(struct power *p, const char *body, size_t len)
+{
+    CLEANUP_TEXT struct text lines = {0};
+    struct redfish_version firmware = {0};
+    redfish_path path;
+    enum at at = p->redfish->at;
+    int rc = at == AT_MANAGER ? redfish_read_manager(body, len, &firmware, p->redfish->logs, NULL)
+             : at == AT_LOGS  ? redfish_read_logs(body, len, path, NULL)
+             : at == AT_LOG   ? redfish_read_log(body, len, path, NULL)
+                              : redfish_read_entries(body, len, &lines, NULL);
+    if (rc < 0) {
+        look_lacks(p, false);
+    } else if (at == AT_MANAGER) {
+        p->look.firmware = version_take(&firmware);
+        look_at_logs(p);
+    } else if (at == AT_ENTRIES) {
+        p->look.log = lines.len ? text_take(&lines) : NULL;
+        look_end(p);
+    } else {
+        ask(p, at + 1, "GET", path, NULL);
+    }
+}
+
 /* --- what is answered ------------------------------------------------------------------------ */
 
 static const struct err *say_held(const struct redfish *r, struct err *e)
@@ -123,7 +210,9 @@ static void take_system(struct power *p, const char *body, size_t len)
         snprintf(r->state.etag, sizeof r->state.etag, "%s", etag);
     p->is_on = r->state.is_on;
     bool is_there = (p->verb == VERB_ON && p->is_on) || (p->verb == VERB_OFF && !p->is_on);
-    if (p->verb == VERB_STATUS || p->verb == VERB_LOOK || is_there)
+    if (p->verb == VERB_LOOK)
+        look_begin(p);
+    else if (p->verb == VERB_STATUS || is_there)
         power_end(p, p->is_on ? "on" : "off", NULL);
     else if (*r->state.held)
         power_end(p, NULL, say_held(r, &e));
@@ -217,6 +306,10 @@ static void take(struct power *p, int status, const char *body, size_t len)
     case AT_RESET: take_reset(p, status, body, len); break;
     case AT_TASK: take_task(p, status, body, len); break;
     case AT_SETTLE: take_state(p, body, len); break;
+    case AT_MANAGER:
+    case AT_LOGS:
+    case AT_LOG:
+    case AT_ENTRIES: look_take(p, body, len); break;
     }
     if (rc < 0)
         power_end(p, NULL, &e);
@@ -248,6 +341,8 @@ static void on_answer(void *arg, int status, const char *body, size_t len, const
     bool looks = p->redfish->at == AT_SETTLE || p->redfish->at == AT_TASK;
     if (status == 0 && looks && ++p->tries < POWER_SETTLE_TRIES)
         power_later(p, POWER_SETTLE_MS, p->redfish->at == AT_TASK ? look_at_task : look);
+    else if (p->redfish->at >= AT_MANAGER && (status < 200 || status >= 300))
+        look_lacks(p, status == 0);
     else if (status == 0)
         power_end(p, NULL, why);
     else if (status >= 200 && status < 300)

@@ -6,7 +6,9 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const struct {
     const char *name;
@@ -64,8 +66,8 @@ int redfish_read_root(const char *body, size_t len, redfish_path systems, struct
     return rc < 0 ? err_wrap(e, rc, "its systems") : 0;
 }
 
-/* What stands between the last two slashes, or behind the last. */
-static bool is_named(const char *path, const char *name)
+/* What stands between the last two slashes, or behind the last: *len bytes. */
+static const char *name_of(const char *path, size_t *len)
 {
     size_t n = strlen(path);
     if (n && path[n - 1] == '/')
@@ -73,7 +75,15 @@ static bool is_named(const char *path, const char *name)
     size_t from = n;
     while (from && path[from - 1] != '/')
         from--;
-    return n - from == strlen(name) && strncmp(path + from, name, n - from) == 0;
+    *len = n - from;
+    return path + from;
+}
+
+static bool is_named(const char *path, const char *name)
+{
+    size_t len;
+    const char *is = name_of(path, &len);
+    return len == strlen(name) && strncmp(is, name, len) == 0;
 }
 
 int redfish_read_systems(const char *body, size_t len, const char *name, redfish_path system, struct err *e)
@@ -125,6 +135,36 @@ static void take_held(const json_t *o, char out[static 16])
             snprintf(out, 16, "%s", states[i]);
 }
 
+/* Adds what people may read of it, in one line. */
+static void add_words(struct text *words, const char *said)
+{
+    char line[REDFISH_WORDS_BYTES_MAX + 1];
+    text_add_bytes(words, line, text_line(line, sizeof line, said));
+}
+
+/* One that is null or empty is there, and does not say which it is. */
+static void take_version(const json_t *o, const char *key, struct redfish_version *out)
+{
+    const char *text = json_text(o, key);
+    out->is_there = json_object_get(o, key) != NULL;
+    out->text[0] = '\0';
+    if (strlen(text) < sizeof out->text)
+        text_line(out->text, sizeof out->text, text);
+}
+
+static void take_watchdog(const json_t *o, char out[static REDFISH_WORDS_BYTES_MAX + 1])
+{
+    CLEANUP_TEXT struct text t = {0};
+    const json_t *timer = json_object_get(o, "HostWatchdogTimer");
+    const char *action = json_text(timer, "TimeoutAction");
+    const char *state = json_text(json_object_get(timer, "Status"), "State");
+    if (!timer)
+        return;
+    text_add(&t, json_is_true(json_object_get(timer, "FunctionEnabled")) ? "enabled" : "not enabled");
+    text_printf(&t, "%s%s%s%s", *action ? ", action " : "", action, *state ? ", " : "", state);
+    text_line(out, REDFISH_WORDS_BYTES_MAX + 1, t.s);
+}
+
 int redfish_read_system(const char *body, size_t len, struct redfish_system *out, struct err *e)
 {
     CLEANUP_JSON json_t *o = read_object(body, len, e);
@@ -139,6 +179,86 @@ int redfish_read_system(const char *body, size_t len, struct redfish_system *out
     redfish_take_path("", json_text(reset, "@Redfish.ActionInfo"), out->action_info);
     if (strlen(json_text(o, "@odata.etag")) <= REDFISH_ETAG_BYTES_MAX)
         snprintf(out->etag, sizeof out->etag, "%s", json_text(o, "@odata.etag"));
+    const json_t *managers = json_object_get(json_object_get(o, "Links"), "ManagedBy");
+    redfish_take_path("", json_text(json_array_get(managers, 0), "@odata.id"), out->manager);
+    redfish_take_path("", json_text(json_object_get(o, "LogServices"), "@odata.id"), out->logs);
+    take_version(o, "BiosVersion", &out->bios);
+    take_watchdog(o, out->watchdog);
+    return 0;
+}
+
+int redfish_read_manager(const char *body, size_t len, struct redfish_version *firmware, redfish_path logs,
+                         struct err *e)
+{
+    CLEANUP_JSON json_t *o = read_object(body, len, e);
+    logs[0] = '\0';
+    if (!o)
+        return -EPROTO;
+    take_version(o, "FirmwareVersion", firmware);
+    redfish_take_path("", json_text(json_object_get(o, "LogServices"), "@odata.id"), logs);
+    return 0;
+}
+
+int redfish_read_logs(const char *body, size_t len, redfish_path log, struct err *e)
+{
+    CLEANUP_JSON json_t *o = read_object(body, len, e);
+    const json_t *members = json_object_get(o, "Members"), *best = json_array_get(members, 0);
+    if (!o)
+        return -EPROTO;
+    for (size_t i = 0; i < json_array_size(members); i++) {
+        size_t n;
+        const json_t *member = json_array_get(members, i);
+        const char *is = name_of(json_text(member, "@odata.id"), &n);
+        if (n == 3 && strncasecmp(is, "SEL", 3) == 0)
+            best = member;
+    }
+    return best ? take_link(best, "@odata.id", log, e) : err_set(e, -ENOENT, "the BMC has no log");
+}
+
+int redfish_read_log(const char *body, size_t len, redfish_path entries, struct err *e)
+{
+    CLEANUP_JSON json_t *o = read_object(body, len, e);
+    return o ? take_link(json_object_get(o, "Entries"), "@odata.id", entries, e) : -EPROTO;
+}
+
+enum { ENTRIES_MAX = 65536, ENTRIES_TOLD = 5 };
+
+struct entry {
+    const char *at;
+    size_t place;
+    const json_t *o;
+};
+
+/* Some list the newest first: the time says, and their place where it is the same. */
+static int by_time(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    int order = strcmp(x->at, y->at);
+    return order ? order : x->place < y->place ? -1 : 1;
+}
+
+int redfish_read_entries(const char *body, size_t len, struct text *lines, struct err *e)
+{
+    CLEANUP_JSON json_t *o = read_object(body, len, e);
+    const json_t *members = json_object_get(o, "Members");
+    size_t n = json_array_size(members);
+    if (!o)
+        return -EPROTO;
+    if (n > ENTRIES_MAX)
+        return err_set(e, -EPROTO, "the BMC's log has %zu entries at once", n);
+    CLEANUP_FREE struct entry *all = mem_alloc((n + 1) * sizeof *all);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *one = json_array_get(members, i);
+        all[i] = (struct entry){json_text(one, "Created"), i, one};
+    }
+    if (n > 1)
+        qsort(all, n, sizeof *all, by_time);
+    for (size_t i = n > ENTRIES_TOLD ? n - ENTRIES_TOLD : 0; i < n; i++) {
+        CLEANUP_TEXT struct text line = {0};
+        text_printf(&line, "%s%s%s", all[i].at, *all[i].at ? " | " : "", json_text(all[i].o, "Message"));
+        add_words(lines, line.s);
+        text_add_char(lines, '\n');
+    }
     return 0;
 }
 
@@ -156,13 +276,6 @@ int redfish_read_action_info(const char *body, size_t len, unsigned *allowed, st
         return 0;
     }
     return err_set(e, -EPROTO, "the BMC's action info says nothing of ResetType");
-}
-
-/* Adds what people may read of it, in one line. */
-static void add_words(struct text *words, const char *said)
-{
-    char line[REDFISH_WORDS_BYTES_MAX + 1];
-    text_add_bytes(words, line, text_line(line, sizeof line, said));
 }
 
 static const char *message_of(const json_t *list)

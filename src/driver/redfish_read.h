@@ -9,7 +9,12 @@
  * it is refused: the password goes there.
  */
 
-enum { REDFISH_PATH_BYTES_MAX = 1024, REDFISH_ETAG_BYTES_MAX = 256, REDFISH_WORDS_BYTES_MAX = 300 };
+enum {
+    REDFISH_PATH_BYTES_MAX = 1024,
+    REDFISH_ETAG_BYTES_MAX = 256,
+    REDFISH_WORDS_BYTES_MAX = 300,
+    REDFISH_VERSION_BYTES_MAX = 256
+};
 
 /* What it may be asked to do with the power; bits. */
 enum reset_type {
@@ -22,6 +27,12 @@ const char *reset_name(enum reset_type t);
 
 typedef char redfish_path[REDFISH_PATH_BYTES_MAX + 1];
 
+/* The version of some firmware. */
+struct redfish_version {
+    bool is_there;
+    char text[REDFISH_VERSION_BYTES_MAX + 1]; /* "": it does not say now, or more than fits */
+};
+
 struct redfish_system {
     char held[16];            /* the state in which its power is to be left alone: "Updating"; "" for none */
     bool is_on;               /* "PoweringOff" is on, "PoweringOn" is off: neither is there yet */
@@ -29,6 +40,9 @@ struct redfish_system {
     redfish_path action_info; /* "" without */
     unsigned allowed;         /* 0: it does not say */
     char etag[REDFISH_ETAG_BYTES_MAX + 1]; /* "" without */
+    redfish_path manager, logs;            /* that it has; "" without */
+    struct redfish_version bios;
+    char watchdog[REDFISH_WORDS_BYTES_MAX + 1]; /* "enabled, action ResetSystem"; "" without */
 };
 
 enum redfish_task { TASK_RUNS, TASK_OVER, TASK_FAILED };
@@ -41,6 +55,14 @@ int redfish_read_system(const char *body, size_t len, struct redfish_system *out
 int redfish_read_action_info(const char *body, size_t len, unsigned *allowed, struct err *e);
 /* A task or what is left of it; words say why it failed. What is no task is over. */
 enum redfish_task redfish_read_task(const char *body, size_t len, struct text *words);
+/* The manager of a system: its firmware, and its logs ("" without). */
+int redfish_read_manager(const char *body, size_t len, struct redfish_version *firmware, redfish_path logs,
+                         struct err *e);
+/* Of a collection of logs the one named SEL, else the first. -ENOENT when there is none. */
+int redfish_read_logs(const char *body, size_t len, redfish_path log, struct err *e);
+int redfish_read_log(const char *body, size_t len, redfish_path entries, struct err *e);
+/* Adds the latest entries, a line each, the latest last. */
+int redfish_read_entries(const char *body, size_t len, struct text *lines, struct err *e);
 /* "@odata.id" of it, "" when it has none. */
 void redfish_read_id(const char *body, size_t len, redfish_path id);
 /* What an error says, for people; nothing is added when it says nothing. */

@@ -7,7 +7,7 @@
 
 const char *elsewhere_where_name(enum elsewhere_where w)
 {
-    static const char *const names[ELSEWHERES] = {"Slurm", "OpenCHAMI"};
+    static const char *const names[ELSEWHERES] = {"Slurm", "OpenCHAMI", "its BMC"};
     return names[w];
 }
 

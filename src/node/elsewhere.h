@@ -9,13 +9,13 @@
 
 /*
  * Whether somebody other than Fettle holds a node: the fifth fact beside liveness, health, conformance and
- * work. An administrator's drain in Slurm, or a lock in OpenCHAMI, counts as much as one that was made with
- * fettle. While such a hold stands, or while it is not known whether one does, Fettle does nothing
- * destructive to the node.
+ * work. An administrator's drain in Slurm, a lock in OpenCHAMI, or an interlock at the BMC counts as much as
+ * a drain that was made with fettle. While such a hold stands, or while it is not known whether one does,
+ * Fettle does nothing destructive to the node.
  */
 
 /* Where a person or another service may hold it. */
-enum elsewhere_where { ELSEWHERE_SLURM, ELSEWHERE_OCHAMI, ELSEWHERES };
+enum elsewhere_where { ELSEWHERE_SLURM, ELSEWHERE_OCHAMI, ELSEWHERE_BMC, ELSEWHERES };
 const char *elsewhere_where_name(enum elsewhere_where w);
 
 enum elsewhere_state { ELSEWHERE_NOBODY, ELSEWHERE_UNKNOWN, ELSEWHERE_HELD };

@@ -59,28 +59,61 @@ void kind_unref(struct watch *w, struct kind *k)
         return;
     HASH_DEL(w->kinds, k);
     listing_unref(cluster_listings(w->cluster), k->listing);
+    listing_unref(cluster_listings(w->cluster), k->bmc);
+    listing_unref(cluster_listings(w->cluster), k->own);
     free(k);
 }
 
-static struct kind *kind_get(struct watch *w, const struct fingerprint *id, uint16_t class)
+static struct kind *kind_get(struct watch *w, const struct fingerprint *id, struct listing *bmc,
+                             uint16_t class)
 {
-    const struct kind_key key = {*id, class};
+    struct kind_key key = {.id = *id, .class = class};
     struct kind *k;
+    if (bmc)
+        key.bmc = bmc->id;
     HASH_FIND(hh, w->kinds, &key, sizeof key, k);
     if (k)
         return kind_ref(k);
     k = mem_alloc(sizeof *k);
     k->key = key;
-    k->listing = listings_get(cluster_listings(w->cluster), id);
+    k->own = listings_get(cluster_listings(w->cluster), id);
+    k->bmc = bmc ? listing_ref(bmc) : NULL;
+    k->listing = listing_ref(k->own);
     k->users = 1;
     HASH_ADD(hh, w->kinds, key, sizeof k->key, k);
     return k;
 }
 
+/* Puts what its BMCs tell beside what its nodes say, once both are known. False: there is no room for it. */
+static bool kind_join(struct watch *w, struct kind *k)
+{
+    struct listings *all = cluster_listings(w->cluster);
+    if (!k->bmc || k->listing != k->own)
+        return true;
+    struct listing *both = listings_join(all, k->own, k->bmc, NULL);
+    w->work_left -= k->own->n;
+    if (!both)
+        return false;
+    listing_unref(all, k->listing);
+    k->listing = both;
+    return true;
+}
+
+/* It is not m's any more: its class, or what its BMC tells, is another. */
+static bool kind_is_old(const struct watch *w, const struct member *m, const struct kind *k)
+{
+    return k->key.class != m->class || k->bmc != bmc_listing(w, m);
+}
+
+void conformity_bmc(struct watch *w, const struct member *m)
+{
+    known_of(w, m)->flags |= KNOWN_DIRTY;
+}
+
 void conformity_set_kind(struct watch *w, struct member *m, const struct fingerprint *id)
 {
     struct known *k = known_of(w, m);
-    struct kind *is = kind_get(w, id, m->class);
+    struct kind *is = kind_get(w, id, bmc_listing(w, m), m->class);
     kind_unref(w, k->kind);
     k->kind = is;
     k->flags |= KNOWN_DIRTY;
@@ -97,7 +130,7 @@ static bool kind_reckon(struct watch *w, struct kind *k, bool must)
     const struct classes *all = cluster_classes(w->cluster);
     if (k->generation == w->generation)
         return true;
-    if (!k->listing->known || k->key.class >= all->n || !may_work(w, must))
+    if (!k->own->known || k->key.class >= all->n || !may_work(w, must) || !kind_join(w, k))
         return false;
     k->cohort = class_fingerprint(&all->list[k->key.class], k->listing, &k->unknown);
     k->base.done = k->to.done = k->seen.done = false;
@@ -215,11 +248,11 @@ void conformity_judge(struct watch *w, struct mono now, struct member *m, bool m
 {
     struct known *k = known_of(w, m);
     struct proof_of v = {CONFORMANCE_UNKNOWN, false};
-    if (k->kind && k->kind->key.class != m->class) {
+    if (k->kind && kind_is_old(w, m, k->kind)) {
         const struct fingerprint id = k->kind->key.id; /* the kind may go with its last member */
         conformity_set_kind(w, m, &id);
     }
-    bool counted = counts(w, now, k) && k->kind->listing->known;
+    bool counted = counts(w, now, k) && k->kind->own->known;
     if (counted && (!kind_reckon(w, k->kind, must) || !prove(w, m, k, must, &v))) {
         k->flags |= KNOWN_DIRTY;
         return;
@@ -235,7 +268,7 @@ bool conformity_look(struct watch *w, struct mono now, struct member *m, bool mu
     bool counted = (k->flags & KNOWN_COUNTS) != 0;
     if (k->epoch != w->epoch)
         row_shortfall(w, m); /* what is specified may be something else, too */
-    if ((k->flags & KNOWN_DIRTY) || k->epoch != w->epoch || (k->kind && k->kind->key.class != m->class) ||
+    if ((k->flags & KNOWN_DIRTY) || k->epoch != w->epoch || (k->kind && kind_is_old(w, m, k->kind)) ||
         counted != counts(w, now, k))
         conformity_judge(w, now, m, must);
     return !(k->flags & KNOWN_DIRTY);

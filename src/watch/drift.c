@@ -57,7 +57,7 @@ static int64_t pause_s(unsigned times)
 static bool differs(const struct watch *w, const struct member *m, const struct drift *d)
 {
     const struct kind *k = w->known[m->id].kind;
-    return !fingerprint_equal(&d->actual, &k->key.id) || d->severity != k->base.result.worst;
+    return !fingerprint_equal(&d->actual, &k->listing->id) || d->severity != k->base.result.worst;
 }
 
 /* Another one that does not wait: what a person did, and what is worse. */
@@ -248,9 +248,9 @@ void drift_written(struct watch *w, struct mono now, const struct member *m, enu
         k->spent = (k->spent < SPENT_MAX ? k->spent + 1u : SPENT_MAX) & SPENT_MAX;
         k->seen_ds = watch_ds(w, now);
     } else if (s) {
-        s->rewrites += s->written && !fingerprint_equal(&s->what, &k->kind->key.id);
+        s->rewrites += s->written && !fingerprint_equal(&s->what, &k->kind->listing->id);
         s->written = true;
-        s->what = k->kind->key.id;
+        s->what = k->kind->listing->id;
         s->written_at = now;
     }
 }

@@ -151,7 +151,8 @@ static bool log_health(struct world *x, enum command_kind kind, const char *reas
         json_t *one;
         json_object_foreach ((json_t *)(uintptr_t)json_object_get(o, "machines"), node, one)
             text_printf(&x->log, "; %s", word(one, "machine"));
-    } else if (kind == COMMAND_EFFECT || kind == COMMAND_SWITCH || kind == COMMAND_TRANSITION)
+    } else if (kind == COMMAND_EFFECT || kind == COMMAND_SWITCH || kind == COMMAND_TRANSITION ||
+               kind == COMMAND_BMC)
         text_printf(&x->log, ": %s%s%s", set, reason ? " " : "", reason ? reason : "");
     else
         return kind == COMMAND_ADMIT; /* its boots say nothing to people */

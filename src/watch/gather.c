@@ -34,7 +34,7 @@ static bool has_to_show(const struct known *k, const struct member *m)
 
 static bool wants_list(const struct known *k, const struct member *m)
 {
-    return k->kind && (k->flags & KNOWN_VERIFIED) && (!k->kind->listing->known || has_to_show(k, m));
+    return k->kind && (k->flags & KNOWN_VERIFIED) && (!k->kind->own->known || has_to_show(k, m));
 }
 
 /* Sensitive nodes being asked for what is known are few at a time: lists that nobody knows go before. */
@@ -52,13 +52,13 @@ static bool may_check(const struct watch *w, struct mono now)
 static bool ask(struct watch *w, struct mono now, const struct member *m, const struct known *k)
 {
     struct ask *room = NULL, *own = NULL;
-    bool check = k->kind->listing->known && !(k->flags & KNOWN_LIES);
+    bool check = k->kind->own->known && !(k->flags & KNOWN_LIES);
     if (now.ns < w->full_until.ns || (check && !may_check(w, now)))
         return false;
     for (size_t i = 0; i < ASKS_MAX; i++) {
         struct ask *a = &w->asks[i];
         bool lately = a->used && within(now, a->at, ASK_AGAIN_S), mine = a->used && a->member == m->id;
-        bool waits = !k->kind->listing->known && !(w->known[a->member].flags & KNOWN_LIES);
+        bool waits = !k->kind->own->known && !(w->known[a->member].flags & KNOWN_LIES);
         if (mine)
             own = a;
         if (!lately)
@@ -237,16 +237,28 @@ static int lies(struct watch *w, struct mono now, struct member *m, struct err *
     return -EBADMSG;
 }
 
+/* What only a BMC tells is not a node's to say. */
+static int check_names(const struct components *c, struct err *e)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (component_is_redfish(c->list[i].name))
+            return err_set(e, -EINVAL, "component %s is told by the node's BMC, and not by the node",
+                           c->list[i].name);
+    return 0;
+}
+
 static int take_list(struct watch *w, struct mono now, struct member *m, struct components *c, struct err *e)
 {
     struct known *k = known_of(w, m);
     int rc = components_sort(c, e);
+    if (rc == 0)
+        rc = check_names(c, e);
     if (rc < 0)
         return err_wrap(e, -EINVAL, "components");
     struct fingerprint id = components_fingerprint(c);
     if (!fingerprint_equal(&id, &k->kind->key.id))
         return lies(w, now, m, e);
-    rc = listing_fill(cluster_listings(w->cluster), k->kind->listing, c, e);
+    rc = listing_fill(cluster_listings(w->cluster), k->kind->own, c, e);
     if (rc == -ENOSPC)
         w->full_until = mono_add(now, span_s(FULL_REST_S));
     if (rc < 0)
@@ -282,7 +294,7 @@ int watch_components(struct watch *w, struct mono now, struct member *m, const j
         return -EINVAL;
     if (!k->kind || !fingerprint_equal(&k->kind->key.id, &id))
         return err_set(e, -ENOENT, "components of a fingerprint that is not the node's");
-    if (k->kind->listing->known && !has_to_show(k, m)) {
+    if (k->kind->own->known && !has_to_show(k, m)) {
         gather_forget(w, m); /* somebody else was faster */
         return 0;
     }

@@ -101,14 +101,18 @@ void watch_unscheduled(struct watch *w, struct member *m);
 enum slurmd { SLURMD_UNKNOWN, SLURMD_ANSWERS, SLURMD_SILENT, SLURMD_OFF };
 void watch_slurmd(struct watch *w, struct member *m, enum slurmd is);
 
-/* --- nodes that stay silent -------------------------------------------------------------------- */
+/* --- BMCs -------------------------------------------------------------------------------------- */
 
-/* Calls fn for each node whose BMC is to be asked now, each once; a few at a time. watch_bmc is called for
- * each of them in the end. */
+/* Calls fn for each node whose BMC is to be asked now, each once; a few at a time: of nodes that stay silent,
+ * and of every node once a day and after a boot. watch_bmc is called for each of them in the end. */
 void watch_bmcs_to_ask(struct watch *w, struct mono now, tell_fn *fn, void *arg);
 struct bmc_said {
     bool answered, on;
-    const char *text; /* the end of its log, or why it did not answer */
+    bool none; /* it has no BMC, or one that tells where the power is at most: it is not asked by itself */
+    const char *text;                  /* the end of its log, or why it did not answer */
+    const char *watchdog;              /* in its words; NULL: it says nothing of one */
+    const char *locked;                /* why its power is to be left alone; NULL: it is not */
+    const struct components *firmware; /* what it tells by Redfish, sorted; NULL: it does not speak Redfish */
 };
 void watch_bmc(struct watch *w, struct mono now, struct member *m, const struct bmc_said *is);
 /* Whether a person's word that m is repaired may take it out of the work queue: 0, or -EBUSY while it is not

@@ -8,7 +8,8 @@
  * What the scheduler said counts for a decision. Right before the node is acted on it has to have been read a
  * moment ago, the time in which this process stood still included; where it was not, the shell is asked to
  * read it (watch_unread), and the action waits. OpenCHAMI is read at that moment only, and again while a hold
- * stands there.
+ * stands there. What a BMC locks is known from when it was asked last (bmc.c), and asked again right before
+ * the BMC is to switch the power.
  */
 #include "watch/inside.h"
 
@@ -22,7 +23,7 @@ enum {
 /* Whether what is held there says anything of m. */
 static bool applies(const struct watch *w, const struct member *m, enum elsewhere_where where)
 {
-    return where == ELSEWHERE_SLURM || cluster_in_ochami(w->cluster, m);
+    return where != ELSEWHERE_OCHAMI || cluster_in_ochami(w->cluster, m);
 }
 
 void watch_elsewhere(struct watch *w, struct mono now, struct member *m, const struct elsewhere *is)
@@ -91,7 +92,9 @@ int held_check_now(const struct watch *w, struct mono now, const struct member *
     int rc = held_check(w, m, e);
     for (enum elsewhere_where k = 0; k < ELSEWHERES; k++) {
         struct held_read *r = &o->elsewhere[k];
-        bool is_asked = k == ELSEWHERE_SLURM ? o->scheduler : applies(w, m, k);
+        bool is_asked = k == ELSEWHERE_SLURM    ? o->scheduler
+                        : k == ELSEWHERE_OCHAMI ? applies(w, m, k)
+                                                : false; /* a BMC is, by whoever is about to switch it */
         if (!is_asked || (r->at.ns && within(now, r->at, FRESH_S)))
             continue;
         r->unread = ((struct watch *)(uintptr_t)w)->unread = true;

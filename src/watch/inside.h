@@ -34,6 +34,7 @@
  *   window.c      maintenance windows that the scheduler keeps
  *   held.c        whether somebody other than Fettle holds a node
  *   lost.c        nodes that stay silent, and what is known of them from outside
+ *   bmc.c         when each BMC is asked, and what follows from its answer for a node that is well
  *   trial.c       checks for which idle nodes are held: those under way
  *   trial_begin.c who is due, and who is held
  *   trial_group.c what a check that several run together came to
@@ -53,13 +54,17 @@ struct versus {
     struct comparison result;
 };
 
-/* Nodes of one fingerprint and one class: what is the same for all of them is reckoned once. */
+/* Nodes of one fingerprint and one class, whose BMCs tell the same: what is the same for all of them is
+ * reckoned once. */
 struct kind {
     struct kind_key {
-        struct fingerprint id;
+        struct fingerprint id;  /* as the nodes say it */
+        struct fingerprint bmc; /* of what their BMCs tell; zeros for nothing */
         uint32_t class;
     } key;
-    struct listing *listing; /* with a reference */
+    struct listing *own;     /* what the nodes say, with a reference; */
+    struct listing *bmc;     /* what their BMCs tell, with one; NULL: nothing; */
+    struct listing *listing; /* and both together, with one: all that counts. `own` until that is known */
     uint32_t users;          /* members, and groups of proposals */
     uint32_t generation;     /* of the classes by which the following was reckoned; 0: not yet */
     struct fingerprint cohort;
@@ -129,6 +134,8 @@ bool conformity_look(struct watch *w, struct mono now, struct member *m, bool mu
 bool conformity_pressing(const struct watch *w, const struct member *m);
 void conformity_boot(struct watch *w, struct mono now, struct member *m); /* it came up anew */
 void conformity_set_kind(struct watch *w, struct member *m, const struct fingerprint *id);
+void conformity_bmc(struct watch *w,
+                    const struct member *m); /* its BMC tells something else, or nothing now */
 /* True when a kind differs from what a node was seen to be in ignored components alone; also while that is
  * to be found out in another tick. */
 bool conformity_trifle(struct watch *w, struct kind *k, const struct listing *seen);
@@ -780,6 +787,8 @@ void held_look(struct watch *w, struct mono now, const struct member *m);
 
 /* --- lost.c ---------------------------------------------------------------------------------- */
 
+/* Its BMC answered, or did not. */
+void lost_answered(struct watch *w, struct mono now, const struct member *m, const struct bmc_said *is);
 /* In each sweep, for a listed member: of one that stays silent the BMC is to be asked, and then it is lost.
  */
 void lost_look(struct watch *w, struct mono now, const struct member *m);
@@ -801,6 +810,35 @@ bool lost_work_unsaid(const struct watch *w, struct mono now, const struct membe
 unsigned lost_runners(const struct watch *w, unsigned group);
 /* The boot on which m was last, as far as it is known; else "". */
 const char *boot_of(const struct watch *w, const struct member *m);
+
+/* --- bmc.c ----------------------------------------------------------------------------------- */
+
+/* What is known of asking one node's BMC. */
+struct bmc_asking {
+    uint32_t due_ds; /* when it is asked next by itself, in tenths of seconds since the watch was made; 0: not
+                        set */
+    uint32_t asked_ds; /* when it was asked last, likewise */
+    uint8_t tries;     /* so often in a row it did not answer */
+    bool none;         /* there is nothing to ask */
+    bool wanted;       /* it is to be asked, */
+    bool urgent;       /* before those that are due, for something waits for it; */
+    bool asked;        /* or was, and has not answered yet */
+    bool mute;         /* what it told once is not known any more */
+};
+
+/* In each sweep, for a listed member: its BMC is to be asked when it is due. */
+void bmc_look(struct watch *w, struct mono now, const struct member *m);
+void bmcs_end_sweep(struct watch *w);
+/* Something waits for an answer of it. */
+void bmc_want(struct watch *w, const struct member *m);
+bool bmc_is_asked(const struct watch *w, struct mono now, const struct member *m); /* or about to be */
+void bmc_boot(struct watch *w, struct mono now, const struct member *m);           /* m came up anew */
+/* Other BMCs may be configured now. */
+void bmcs_reconfigure(struct watch *w);
+/* What m's BMC tells, as it counts now; NULL: nothing. Borrowed. */
+struct listing *bmc_listing(const struct watch *w, const struct member *m);
+void bmc_create(struct watch *w);
+void bmc_destroy(struct watch *w);
 
 /* --- alarm_watch.c ---------------------------------------------------------------------------- */
 
@@ -889,11 +927,14 @@ struct watch {
     uint32_t news_from;       /* members below may make no news in this sweep: it is the turn of the others */
     uint32_t news_left;       /* the first member whose news found no room, UINT32_MAX for none */
 
-    bool bmcs_wanted;    /* of some node the BMC is to be asked; */
-    unsigned bmcs_asked; /* so many were, and have not answered yet */
-    bool unread;         /* of some node who holds it is to be read again */
-    json_t *windows;     /* by their words, nodes of which it is to be written down; NULL for none */
-    json_t *machines;    /* that are to be written down at the end of the sweep; NULL for none */
+    struct bmc_asking *bmcs;  /* by member id */
+    bool bmcs_wanted;         /* of some node the BMC is to be asked; */
+    unsigned bmcs_asked;      /* so many were, and have not answered yet */
+    json_t *bmc_news;         /* what BMCs tell now, and is to be written down; NULL for none */
+    struct listing *bmc_mute; /* what counts of one that does not answer */
+    bool unread;              /* of some node who holds it is to be read again */
+    json_t *windows;          /* by their words, nodes of which it is to be written down; NULL for none */
+    json_t *machines;         /* that are to be written down at the end of the sweep; NULL for none */
 
     struct vitals **vitals; /* by member id */
     size_t n_vitals;

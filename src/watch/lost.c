@@ -17,23 +17,18 @@
 
 enum {
     ASK_AGAIN_S = 5,
-    ASK_LOST_S = 300,   /* the shell has given up by then */
     ASK_TRIES = 3,      /* without an answer, then the node is lost all the same */
-    ASKED_AT_ONCE = 16, /* more BMCs are not asked at a time */
     LAST_BYTES_MAX = 60 /* of what the node said last */
 };
 
 /* What is known of a silent node from outside. */
 struct absence {
     bool declared;
-    struct finding f; /* when it is */
-    bool wanted;      /* its BMC is to be asked, */
-    bool asked;       /* or was, and has not answered yet */
-    struct mono asked_at;
+    struct finding f;  /* when it is */
     unsigned tries;    /* so often in a row without an answer */
     bool answered, on; /* as it said last, */
     struct mono at;    /* then; ns 0: it was not asked yet */
-    char *text;
+    char *text, *watchdog;
 };
 
 static char name[] = LOST_CHECK;
@@ -66,8 +61,8 @@ void lost_drop(struct watch *w, struct vitals *v)
     struct absence *a = STEAL(v->absence);
     if (!a)
         return;
-    w->bmcs_asked -= a->asked;
     free(a->text);
+    free(a->watchdog);
     free(a);
 }
 
@@ -185,45 +180,24 @@ static bool needs_bmc(const struct watch *w, const struct member *m, const struc
 static void want_bmc(struct watch *w, struct mono now, const struct member *m, struct absence *a)
 {
     int64_t rest_s = a->answered ? w->policy.health.fresh.ns / span_s(4).ns : ASK_AGAIN_S;
-    bool waits = a->asked && within(now, a->asked_at, ASK_LOST_S);
     bool rests = a->at.ns >= w->resumed.ns && a->at.ns && within(now, a->at, rest_s);
-    if (a->wanted || waits || rests || !needs_bmc(w, m, a))
-        return;
-    a->wanted = w->bmcs_wanted = true;
+    if (!rests && !bmc_is_asked(w, now, m) && needs_bmc(w, m, a))
+        bmc_want(w, m);
 }
 
-void watch_bmcs_to_ask(struct watch *w, struct mono now, tell_fn *fn, void *arg)
-{
-    bool more = false;
-    for (uint32_t id = 0; w->bmcs_wanted && id < w->n_vitals; id++) {
-        struct absence *a = w->vitals[id] ? w->vitals[id]->absence : NULL;
-        if (!a || !a->wanted)
-            continue;
-        more |= w->bmcs_asked >= ASKED_AT_ONCE;
-        if (w->bmcs_asked >= ASKED_AT_ONCE)
-            continue;
-        w->bmcs_asked += !a->asked;
-        a->wanted = false;
-        a->asked = true;
-        a->asked_at = watch_awake(w, now);
-        fn(arg, cluster_by_id(w->cluster, id));
-    }
-    w->bmcs_wanted = more;
-}
-
-void watch_bmc(struct watch *w, struct mono now, struct member *m, const struct bmc_said *is)
+void lost_answered(struct watch *w, struct mono now, const struct member *m, const struct bmc_said *is)
 {
     struct absence *a = absence_of(w, m);
-    if (!a || !a->asked)
+    if (!a)
         return;
-    a->asked = false;
-    w->bmcs_asked--;
     a->tries = is->answered ? 0 : a->tries + 1;
     a->answered = is->answered;
     a->on = is->on;
     a->at = watch_observed_at(w, now);
     free(a->text);
+    free(a->watchdog);
     a->text = mem_dup(is->text);
+    a->watchdog = mem_dup(is->watchdog);
     health_changed(w, m);
 }
 
@@ -235,6 +209,8 @@ static void say_bmc(const struct absence *a, struct text *t)
         text_printf(t, "; its BMC does not answer: %.80s", a->text);
     else
         text_printf(t, "; its BMC says that the power is %s", a->on ? "on" : "off");
+    if (a->answered && a->watchdog)
+        text_printf(t, "; its watchdog: %.120s", a->watchdog);
 }
 
 static void say_slurm(const struct observed *o, struct text *t)

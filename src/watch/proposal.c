@@ -57,7 +57,7 @@ static char *seen_set(struct watch *w, const struct group_key *key)
 {
     struct text t = {0};
     char hex[FINGERPRINT_HEX + 1];
-    text_printf(&t, "{\"fingerprint\":\"%s\"", fingerprint_format(&key->kind->key.id, hex));
+    text_printf(&t, "{\"fingerprint\":\"%s\"", fingerprint_format(&key->kind->listing->id, hex));
     add_named(w, key->kind, key->was, &t);
     return text_take(&t);
 }
@@ -70,7 +70,8 @@ static char *drift_set(struct watch *w, const struct group_key *key, const struc
     text_add_json(&t, b->class);
     text_printf(&t, ",\"version\":%u,\"expected\":\"%s\",\"actual\":\"%s\",\"severity\":\"%s\"",
                 (unsigned)b->version, fingerprint_format(&b->listing->id, expected),
-                fingerprint_format(&key->kind->key.id, actual), severity_name(key->kind->base.result.worst));
+                fingerprint_format(&key->kind->listing->id, actual),
+                severity_name(key->kind->base.result.worst));
     add_named(w, key->kind, b->listing, &t);
     return text_take(&t);
 }

@@ -82,7 +82,7 @@ static void explain_unproven(const struct watch *w, struct mono now, const struc
     else if (!conformity_fresh(w, now, k))
         text_printf(why, "its fingerprint is stale: last read %s ago",
                     span_human(mono_sub(now, watch_at(w, k->verified_ds)), buf));
-    else if (!k->kind->listing->known)
+    else if (!k->kind->own->known)
         text_add(why, "the components of its fingerprint are not known yet");
     else if (k->kind->unknown)
         explain_differences(w, k, k->kind->listing, true, why);

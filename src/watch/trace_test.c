@@ -74,7 +74,7 @@ static void ask_bmc(void *arg, struct member *m)
 {
     const struct trace *t = arg;
     const struct bmc_said *is = &t->bmc[strtol(m->name + 2, NULL, 10)];
-    static const struct bmc_said none = {.text = "it has no BMC"};
+    static const struct bmc_said none = {.none = true, .text = "it has no BMC"};
     watch_bmc(t->x->w, world_now(t->x), m, is->text ? is : &none);
 }
 

@@ -65,12 +65,14 @@ struct observed *watch_of(struct watch *w, const struct member *m)
             w->seen = mem_grow(w->seen, w->cap * sizeof *w->seen);
             w->known = mem_grow(w->known, w->cap * sizeof *w->known);
             w->rows = mem_grow(w->rows, w->cap * sizeof *w->rows);
+            w->bmcs = mem_grow(w->bmcs, w->cap * sizeof *w->bmcs);
         }
         struct mono from = watch_awake(w, w->last_tick);
         if (from.ns < w->began.ns)
             from = w->began;
         for (size_t i = w->n; i < n; i++) {
             w->seen[i] = (struct observed){0};
+            w->bmcs[i] = (struct bmc_asking){0};
             beat_init(&w->seen[i].beat, from);
         }
         size_t before = w->n;
@@ -101,6 +103,7 @@ struct watch *watch_create(struct cluster *c, const struct watch_policy *p, stru
     w->calm = w->began;
     w->news_left = UINT32_MAX;
     silence_create(w);
+    bmc_create(w);
     conformity_create(w);
     health_create(w);
     return w;
@@ -122,6 +125,7 @@ void watch_destroy(struct watch *w)
     spells_destroy(w);
     gather_destroy(w);
     conformity_destroy(w);
+    bmc_destroy(w);
     health_destroy(w);
     alarms_fini(&w->alarms);
     silence_destroy(w);
@@ -154,6 +158,7 @@ void watch_set_policy(struct watch *w, const struct watch_policy *p)
         beat_excuse(&w->seen[i].beat, watch_awake(w, w->last_tick));
     w->policy = *p;
     conformity_reconfigure(w);
+    bmcs_reconfigure(w);
     health_reconfigure(w);
 }
 
@@ -215,6 +220,7 @@ int watch_open(struct watch *w, struct mono now, struct member *m, const struct 
         memcpy(o->boot, h->boot, sizeof o->boot);
         set_work(o, NULL); /* what ran before the boot runs no more; what runs now is not known yet */
         conformity_boot(w, watch_observed_at(w, now), m);
+        bmc_boot(w, watch_observed_at(w, now), m);
         health_boot(w, m);
     }
     health_open(w, m);
@@ -339,6 +345,7 @@ static void examine(struct watch *w, struct member *m, struct mono now)
     if (a.listed) {
         drift_examine(w, now, m, judged);
         machine_look(w, now, m);
+        bmc_look(w, now, m);
         lost_look(w, now, m);
     }
     window_look(w, now, m);
@@ -438,6 +445,7 @@ static void end_sweep(struct watch *w)
     propose(w, COMMAND_DRAINING, &f->draining, NULL);
     findings_fini(f);
     machines_end_sweep(w);
+    bmcs_end_sweep(w);
     windows_end_sweep(w);
     drift_end_sweep(w);
     gather_sweep(w, watch_awake(w, w->last_tick));

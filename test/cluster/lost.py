@@ -2,12 +2,16 @@
 """Nodes that stay silent: looked at from outside, and repaired by their BMC where nothing else explains it. A BMC is a
 script here, which writes down what it was told; a node that died is an agent that was killed."""
 import os
+import sys
 import time
 
-from fleet import boot_id, change
+from fleet import accept, boot_id, change, diff, reboot, wait_conformance
 from fuse import Hanging, HangingFiles, own_mounts
 from harness import contains, equal, holds, main, need_root, wait
 from ward import mount, repair, step, steps, unmount, wait_step, ward
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'power'))
+import redfish
 
 BMC = '''#!/bin/sh
 test -e {dir}/$FETTLE_NODE.mute && {{ echo no answer >&2; exit 1; }}
@@ -146,6 +150,56 @@ def test_a_node_that_dies_before_it_said_what_runs_there(world):
     mount(world, 'n1')
     boots(world, agents, 'n1')
     c.wait_nodes('it is back', ['n1'], Lifecycle='available', Health='ok', Schedulable=True)
+
+
+def redfish_ward(world, names, **settings):
+    secret = world.write('secret', 's3cret\n')
+    os.chmod(secret, 0o600)
+    bmcs = {n: redfish.Bmc('openbmc') for n in names}
+    world.cleanups += [b.end for b in bmcs.values()]
+    lines = [f'Nodes={n} Driver=redfish Address={b.url} User=admin PasswordFile={secret}\n' for n, b in bmcs.items()]
+    c, agents = ward(world, names, BmcConf=world.write('bmc.conf', ''.join(lines)), **{**TIMES, **settings})
+    return c, agents, bmcs
+
+
+def parts(c, node):
+    return {d['component']: d['actual']['value'] for d in diff(c, node)['differences']}
+
+
+def test_what_bmcs_tell_by_redfish(world):
+    """Their firmware joins what the nodes say; what one locks is a hold; and what it knows of a node that stays silent."""
+    names = ['n1', 'n2']
+    c, agents, bmcs = redfish_ward(world, names)
+    manager = '/redfish/v1/Managers/bmc'
+    wait('what both tell is recorded', lambda: sorted(c.table('Name')) == names and
+         sum(e['nodes'].count('n') for e in c.journal() if e['what'] == 'node.bmc') > 0 and
+         len(c.get('/v1/conform/groups')['groups']) == 1)
+    accept(c, 'n1')
+    wait_conformance(c, names, 'conformant')
+    bmcs['n2'].tree[manager]['FirmwareVersion'] = '2.15.0'
+    bmcs['n2'].system['Status'] = {'State': 'Updating'}
+    reboot(world, agents['n2'])
+    wait_conformance(c, ['n2'], 'drifted')
+    equal(parts(c, 'n2'), {'redfish.bmc.firmware': '2.15.0'}, 'what differs')
+    contains(c.fettle('node', 'show', 'n2'), 'locked at its BMC: the system is Updating', 'node show')
+    for b in bmcs.values():
+        b.hang = True
+    c.process.kill()
+    c.start()
+    c.wait_nodes('they are heard', names, Liveness='live')
+    wait_conformance(c, ['n1'], 'conformant')
+    wait_conformance(c, ['n2'], 'drifted')
+    for b in bmcs.values():
+        b.hang = False
+        b.released.set()
+    agents['n1'].process.kill()
+
+    def said():
+        return ' '.join(e['text'] for e in c.journal() if e['what'] == 'health.findings' and e['nodes'] == 'n1')
+    wait('it is lost', lambda: 'node.lost' in said())
+    contains(said(), 'its watchdog: not enabled, action ResetSystem, Enabled', 'the evidence')
+    contains(said(), "the BMC's log ends with: 2024-05-01T10:00:00+00:00 | Power restored", 'the evidence')
+    equal([b.log for b in bmcs.values()], [[], []], 'what BMCs were told')
 
 
 main()

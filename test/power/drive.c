@@ -5,7 +5,7 @@
  *     effect KEY VALUE         a record as it is now; VALUE "-": it is gone
  *     may 0|again|busy         what is answered from now on to who asks
  *     now NODE VERB            a person's wish
- *     look NODE                what the BMC knows
+ *     look NODE                what the BMC knows: "look {...}", or "look no WHY"
  *
  * It says "result KEY DONE", "may NODE OPERATION", "now ok ANSWER" and "now no WHY", one line each, and ends
  * with its standard input.
@@ -48,6 +48,30 @@ static void on_done(void *arg, const char *answer, const struct err *why)
     printf("now %s %s\n", why ? "no" : "ok", line);
 }
 
+static void add(const char *key, const char *value)
+{
+    CLEANUP_TEXT struct text t = {0};
+    if (!value)
+        return;
+    text_add_json(&t, value);
+    printf(",\"%s\":%s", key, t.s);
+}
+
+static void on_look(void *arg, const struct bmc_look *said, const struct err *why)
+{
+    if (why) {
+        printf("look no %s\n", why->msg);
+        return;
+    }
+    printf("look {\"power\":\"%s\"", said->is_on ? "on" : "off");
+    add("locked", said->locked);
+    add("watchdog", said->watchdog);
+    add("log", said->log);
+    add("firmware", said->firmware);
+    add("bios", said->bios);
+    printf("}\n");
+}
+
 static void obey(char *line)
 {
     char *rest = line, *word = strsep(&rest, " "), *first = strsep(&rest, " ");
@@ -58,7 +82,7 @@ static void obey(char *line)
     else if (strcmp(word, "now") == 0)
         operate_now(world.operate, first, rest, on_done, NULL);
     else if (strcmp(word, "look") == 0)
-        operate_look(world.operate, first, on_done, NULL);
+        operate_look(world.operate, first, on_look, NULL);
     else
         abort();
 }

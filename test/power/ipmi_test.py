@@ -21,14 +21,16 @@ def test_status_on_off(l):
 
 
 def test_what_the_bmc_knows_of_a_node_that_is_silent(l):
-    """Its power, and the end of its log: a watchdog that reset it (sensor type 0x23, offset 1)."""
+    """Its power, its watchdog, and the end of its log: one that reset it (sensor type 0x23, offset 1)."""
     bmc = l.bmc()
     driver = l.driver(l.ipmi("lx01", bmc.port))
-    assert driver.look("lx01") == (True, "on"), "a log that is empty"
+    said = driver.look("lx01")
+    assert said == {"power": "on", "watchdog": said["watchdog"]}, f"a log that is empty: {said}"
+    assert said["watchdog"].startswith("Stopped, action No action"), said
     bmc = l.bmc("other", sel="sel_add 0x20 0x02 0 0 0 0 0x20 0 0x04 0x23 0x01 0x6f 0x01 0xff 0xff\n")
     driver = l.driver(l.ipmi("lx01", bmc.port))
-    ok, said = driver.look("lx01")
-    assert ok and said.startswith("on ") and "Watchdog2" in said and "Hard reset" in said, said
+    said = driver.look("lx01")
+    assert said["power"] == "on" and "Watchdog2" in said["log"] and "Hard reset" in said["log"], said
     assert bmc.log() == []
 
 

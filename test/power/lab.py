@@ -211,9 +211,10 @@ class Driver:
         return ok == "ok", words
 
     def look(self, node):
+        """What its BMC knows; a text: why it does not say."""
         self.send(f"look {node}")
-        ok, words = self.next("now").split(" ", 1)
-        return ok == "ok", words
+        said = self.next("look")
+        return json.loads(said) if said.startswith("{") else said
 
     def kill(self):
         self.process.kill()

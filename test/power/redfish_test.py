@@ -52,6 +52,30 @@ def test_a_system_that_is_to_be_left_alone(l):
     assert driver.now("lx01", "reset") == (True, "on")
 
 
+def test_what_the_bmc_knows_of_its_node(l):
+    """A look tells firmware, watchdog, lock and the latest entries of the log, and changes nothing."""
+    bmc, driver = begin(l, "openbmc")
+    assert driver.look("lx01") == {
+        "power": "on", "firmware": "2.14.0-dev", "bios": "F17", "watchdog": "not enabled, action ResetSystem, Enabled",
+        "log": "2024-05-01T10:00:00+00:00 | Power restored\n2024-05-02T08:11:37+00:00 | Host watchdog expired\n"}
+    bmc.system["Status"] = {"State": "Updating"}
+    bmc.system["BiosVersion"] = None
+    said = driver.look("lx01")
+    assert (said["locked"], said["bios"]) == ("the system is Updating", ""), said
+    bmc.tree["/redfish/v1/Managers/bmc"]["FirmwareVersion"] = ""
+    del bmc.system["BiosVersion"], bmc.tree["/redfish/v1/Systems/system/LogServices"]
+    said = driver.look("lx01")
+    assert (said["firmware"], "bios" in said, "log" in said) == ("", False, False), said
+    bmc.log.clear()
+    bmc, driver = begin(l, "hpe-ilo5")
+    said = driver.look("lx01")
+    assert (said["firmware"], said["bios"]) == ("iLO 5 v2.78", "U30 v2.76 (02/09/2023)"), said
+    assert [line[:10] for line in said["log"].splitlines()] == [f"2023-03-0{i}" for i in range(2, 7)], said
+    bmc, driver = begin(l, "gigabyte")
+    assert driver.look("lx01") == {"power": "on"}, "one that tells of no firmware"
+    assert bmc.log == []
+
+
 def test_boot_from_the_network(l):
     bmc, driver = begin(l, "gigabyte", etag=True)
     driver.operate("lx01", "power.netboot")

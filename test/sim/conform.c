@@ -56,11 +56,20 @@ static struct fingerprint fingerprint_of(int variant)
     return all[variant];
 }
 
+/* Of the node's own list, and of one with what its BMC tells beside it. */
 static int variant_of(const struct listing *g)
 {
+    struct components own = {0};
+    for (uint32_t i = 0; i < g->n; i++)
+        if (!component_is_redfish(g->components[i]->name))
+            components_add(&own, g->components[i]->name, g->components[i]->state, g->components[i]->value,
+                           NULL);
+    components_sort(&own, NULL);
+    const struct fingerprint is = components_fingerprint(&own);
+    components_fini(&own);
     for (int i = 0; i < VARIANTS; i++) {
         struct fingerprint id = fingerprint_of(i);
-        if (fingerprint_equal(&id, &g->id))
+        if (fingerprint_equal(&id, &is))
             return i;
     }
     return -1;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Nodes that stay silent, and BMCs that are asked about them: each answers after a while, or not at all when
- * their network is away.
+ * their network is away. All of them tell the same firmware, so that what is proven of a node never depends
+ * on its BMC: a drift of firmware, and a node that is not right again for a BMC's sake, break properties a
+ * and d of conform.c.
  *
  *   5  nothing is done to a node that is not heard but past LostAfter, through no agent, when its BMC
  * answered a moment ago, no work runs there as far as the scheduler says, or its agent said last where there
@@ -73,12 +75,19 @@ void lost_turn(struct sim *s)
         if (!p->bmc_asked || s->now < p->bmc_asked)
             continue;
         bool answered = s->bmcs_until <= s->now && (s->calm || sim_random(s, 8));
-        const struct bmc_said is = {.answered = answered, .on = true, .text = answered ? "" : "no answer"};
+        struct components firmware = {0};
+        components_add(&firmware, COMPONENT_REDFISH "bmc.firmware", COMPONENT_VALUE, "1", NULL);
+        components_sort(&firmware, NULL);
+        const struct bmc_said is = {.answered = answered,
+                                    .on = true,
+                                    .text = answered ? "" : "no answer",
+                                    .firmware = answered ? &firmware : NULL};
         p->bmc_asked = 0;
         p->moves = 0;
         if (answered)
             p->bmc_answered = s->now;
         watch_bmc(s->watch, mono(s), m, &is);
+        components_fini(&firmware);
     }
 }
 
