@@ -25,12 +25,12 @@ static const struct {
     {"nobody", {.port = HIGH_PORT}},
     {"nobody-low", {.port = LOW_PORT, .here = true}},
     {"far-low", {.port = LOW_PORT}},
-    {"admin", {.port = HIGH_PORT, .identity = {IDENTITY_OPERATOR, "bea", ROLE_ADMIN}}},
-    {"reader", {.port = HIGH_PORT, .identity = {IDENTITY_OPERATOR, "carl", ROLE_READER}}},
-    {"reader-low", {.port = LOW_PORT, .identity = {IDENTITY_OPERATOR, "carl", ROLE_READER}}},
-    {"node", {.port = HIGH_PORT, .identity = {IDENTITY_NODE, "lx01", ROLE_NONE}}},
-    {"node-low", {.port = LOW_PORT, .identity = {IDENTITY_NODE, "lx01", ROLE_NONE}}},
-    {"controller", {.port = HIGH_PORT, .identity = {IDENTITY_CONTROLLER, "c1", ROLE_NONE}}},
+    {"admin", {.port = HIGH_PORT, .identity = {IDENTITY_OPERATOR, "bea", ROLE_ADMIN, 0}}},
+    {"reader", {.port = HIGH_PORT, .identity = {IDENTITY_OPERATOR, "carl", ROLE_READER, 0}}},
+    {"reader-low", {.port = LOW_PORT, .identity = {IDENTITY_OPERATOR, "carl", ROLE_READER, 0}}},
+    {"node", {.port = HIGH_PORT, .identity = {IDENTITY_NODE, "lx01", ROLE_NONE, 0}}},
+    {"node-low", {.port = LOW_PORT, .identity = {IDENTITY_NODE, "lx01", ROLE_NONE, 0}}},
+    {"controller", {.port = HIGH_PORT, .identity = {IDENTITY_CONTROLLER, "c1", ROLE_NONE, 0}}},
 };
 enum { CALLERS = sizeof callers / sizeof callers[0] };
 

@@ -10,17 +10,20 @@ void beat_init(struct beat *b, struct mono now)
     *b = (struct beat){.heard = now, .floor = now, .liveness = LIVENESS_UNHEARD};
 }
 
-int beat_open(struct beat *b, uint64_t instance, bool occupied, struct err *e)
+int beat_open(struct beat *b, uint64_t instance, uint64_t key, bool occupied, struct err *e)
 {
     if (instance == 0)
         return err_set(e, -EINVAL, "an agent's instance may not be zero");
-    if (instance == b->instance)
-        return 0;
-    for (int i = 0; i < BEAT_FORMER_MAX; i++)
+    bool same = instance == b->instance, other_key = key != 0 && b->key != 0 && key != b->key;
+    for (int i = 0; i < BEAT_FORMER_MAX && !same; i++)
         if (b->former[i] == instance)
             return err_set(e, -EACCES, "agent instance %016" PRIx64 " was replaced by a newer one", instance);
-    if (occupied)
-        return err_set(e, -EBUSY, "another live agent has this name (instance %016" PRIx64 ")", b->instance);
+    if (occupied && (!same || other_key))
+        return err_set(e, -EBUSY, "another live agent has this name");
+    b->key = key;
+    b->opened = true;
+    if (same)
+        return 0;
     if (b->instance != 0) {
         memmove(b->former + 1, b->former, sizeof b->former - sizeof b->former[0]);
         b->former[0] = b->instance;
@@ -33,11 +36,13 @@ int beat_open(struct beat *b, uint64_t instance, bool occupied, struct err *e)
 int beat_take(struct beat *b, struct mono now, uint64_t instance, uint64_t seq, struct err *e)
 {
     if (instance == 0 || instance != b->instance)
-        return err_set(e, -EBUSY, "a heartbeat of instance %016" PRIx64 " in a session of %016" PRIx64,
-                       instance, b->instance);
+        return err_set(e, -EBUSY, "a heartbeat of another instance than the session's");
     if (seq <= b->seq)
         return err_set(e, -EALREADY, "heartbeat %" PRIu64 " again; the last was %" PRIu64, seq, b->seq);
+    if (b->key != 0 && !b->opened && seq - b->seq > BEAT_LEAP_MAX)
+        return err_set(e, -ERANGE, "heartbeat %" PRIu64 " leaps; the last was %" PRIu64, seq, b->seq);
     b->seq = seq;
+    b->opened = false;
     beat_vouch(b, now);
     return 0;
 }

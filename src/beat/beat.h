@@ -13,18 +13,24 @@
  * The heartbeat of one node: whose it is, when it was last heard, and what its silence means.
  *
  * A heartbeat counts when it comes from the instance of the agent that opened the session and its
- * sequence number is above the last one. An instance that was replaced never counts again, so
- * neither a replayed nor an older nor another agent's heartbeat revives a node. Times are moments
- * of the listener's own clock; no clock of a node is ever compared.
+ * sequence number is above the last one, by a little. An instance that was replaced never counts again, so
+ * neither a replayed nor an older nor another agent's heartbeat revives a node; and an instance with another
+ * key is another agent while the one before is there. Times are moments of the listener's own clock; no clock
+ * of a node is ever compared.
  */
 
-enum { BEAT_FORMER_MAX = 4 }; /* replaced instances that are remembered */
+enum {
+    BEAT_FORMER_MAX = 4, /* replaced instances that are remembered */
+    BEAT_LEAP_MAX = 1000 /* heartbeats of a session that may be missing in a row */
+};
 
 struct beat {
     struct mono heard; /* last time it counted; the start of listening before that */
     struct mono floor; /* silence never counts from before: until then the listener was at fault */
     uint64_t instance; /* of the agent; 0 while none was heard */
+    uint64_t key;      /* of its connection; 0: not known, as of one that a collector hears */
     uint64_t seq;      /* the last one that counted */
+    bool opened;       /* and none counted since: the next may be any above it */
     uint64_t former[BEAT_FORMER_MAX];
     enum liveness liveness;
 };
@@ -38,14 +44,15 @@ struct patience {
 /* Starts listening: unheard, with a full window before it. */
 void beat_init(struct beat *b, struct mono now);
 
-/* An agent's instance opens a session. The same instance goes on where it was; another one takes
- * its place. occupied says that another live session holds the name.
- * -EBUSY two live agents claim one name; -EACCES this instance was replaced before; -EINVAL
- * instance 0. Nothing changes on error. */
-int beat_open(struct beat *b, uint64_t instance, bool occupied, struct err *e);
+/* An agent's instance opens a session, with this key. The same instance goes on where it was; another one
+ * takes its place. occupied says that another live session holds the name. -EBUSY two live agents claim one
+ * name; -EACCES this instance was replaced before; -EINVAL instance 0. Nothing changes on error, and no error
+ * tells an instance: who knows it could go on in its place. */
+int beat_open(struct beat *b, uint64_t instance, uint64_t key, bool occupied, struct err *e);
 
 /* One heartbeat at `now`. -EBUSY from another instance than the session's, -EALREADY for a sequence
- * number that is not above the last one. Nothing changes on error. */
+ * number that is not above the last one, -ERANGE for one that leaps: never behind a collector, which tells
+ * few of them. Nothing changes on error. */
 int beat_take(struct beat *b, struct mono now, uint64_t instance, uint64_t seq, struct err *e);
 
 /* Somebody trustworthy (its collector) says that it was heard. */

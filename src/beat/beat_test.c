@@ -21,7 +21,7 @@ static struct beat opened(uint64_t instance)
 {
     struct beat b;
     beat_init(&b, at(0));
-    assert_int_equal(beat_open(&b, instance, false, NULL), 0);
+    assert_int_equal(beat_open(&b, instance, 1, false, NULL), 0);
     return b;
 }
 
@@ -57,12 +57,41 @@ static void test_old_and_replayed_heartbeats(void **state)
     assert_int_equal(b.heard.ns, at(50).ns);
 }
 
+static void test_a_number_that_leaps_is_refused(void **state)
+{
+    struct beat b = opened(1);
+    struct err e;
+    assert_int_equal(beat_take(&b, at(1), 1, 1000000, NULL), 0); /* the listener was away for long */
+    assert_int_equal(beat_take(&b, at(2), 1, UINT64_C(1) << 62, &e), -ERANGE);
+    assert_string_equal(e.msg, "heartbeat 4611686018427387904 leaps; the last was 1000000");
+    assert_int_equal(beat_take(&b, at(3), 1, 1000001 + BEAT_LEAP_MAX, NULL), -ERANGE);
+    assert_int_equal(beat_take(&b, at(3), 1, 1000000 + BEAT_LEAP_MAX, NULL), 0);
+    assert_int_equal(beat_open(&b, 1, 1, true, NULL), 0);
+    assert_int_equal(beat_take(&b, at(9), 1, 5000000, NULL), 0); /* it was heard elsewhere meanwhile */
+    assert_int_equal(beat_open(&b, 1, 0, false, NULL), 0); /* behind a collector, which tells what changes */
+    assert_int_equal(beat_take(&b, at(9), 1, 5000001, NULL), 0);
+    assert_int_equal(beat_take(&b, at(9), 1, 6000001, NULL), 0);
+}
+
+static void test_a_live_instance_has_one_key(void **state)
+{
+    struct beat b = opened(1);
+    struct err e;
+    assert_int_equal(beat_open(&b, 1, 2, true, &e), -EBUSY); /* somebody else who learnt the instance */
+    assert_string_equal(e.msg, "another live agent has this name");
+    assert_int_equal(b.key, 1);
+    assert_int_equal(beat_open(&b, 1, 2, false, NULL), 0); /* its certificate was renewed */
+    assert_int_equal(b.key, 2);
+    assert_int_equal(beat_open(&b, 1, 0, false, NULL), 0); /* behind a collector */
+    assert_int_equal(beat_open(&b, 1, 3, true, NULL), 0);
+}
+
 static void test_another_instance_is_not_believed(void **state)
 {
     struct beat b = opened(1);
     struct err e;
     assert_int_equal(beat_take(&b, at(1), 2, 100, &e), -EBUSY);
-    assert_string_equal(e.msg, "a heartbeat of instance 0000000000000002 in a session of 0000000000000001");
+    assert_string_equal(e.msg, "a heartbeat of another instance than the session's");
     assert_int_equal(b.liveness, LIVENESS_UNHEARD);
 }
 
@@ -79,7 +108,7 @@ static void test_the_same_instance_goes_on(void **state)
 {
     struct beat b = opened(1);
     beat_take(&b, at(1), 1, 7, NULL);
-    assert_int_equal(beat_open(&b, 1, true, NULL), 0);
+    assert_int_equal(beat_open(&b, 1, 1, true, NULL), 0);
     assert_int_equal(beat_take(&b, at(2), 1, 7, NULL), -EALREADY);
     assert_int_equal(beat_take(&b, at(2), 1, 8, NULL), 0);
 }
@@ -89,10 +118,10 @@ static void test_a_replaced_instance_never_counts_again(void **state)
     struct beat b = opened(1);
     struct err e;
     for (uint64_t next = 2; next <= 1 + BEAT_FORMER_MAX; next++) {
-        assert_int_equal(beat_open(&b, next, false, NULL), 0);
+        assert_int_equal(beat_open(&b, next, 1, false, NULL), 0);
         assert_int_equal(b.seq, 0);
         for (uint64_t former = 1; former < next; former++) {
-            assert_int_equal(beat_open(&b, former, false, &e), -EACCES);
+            assert_int_equal(beat_open(&b, former, 1, false, &e), -EACCES);
             assert_int_equal(beat_take(&b, at(5), former, 1000, NULL), -EBUSY);
         }
     }
@@ -104,10 +133,10 @@ static void test_two_live_agents(void **state)
 {
     struct beat b = opened(1);
     struct err e;
-    assert_int_equal(beat_open(&b, 2, true, &e), -EBUSY);
-    assert_string_equal(e.msg, "another live agent has this name (instance 0000000000000001)");
+    assert_int_equal(beat_open(&b, 2, 1, true, &e), -EBUSY);
+    assert_string_equal(e.msg, "another live agent has this name");
     assert_int_equal(b.instance, 1);
-    assert_int_equal(beat_open(&b, 0, false, NULL), -EINVAL);
+    assert_int_equal(beat_open(&b, 0, 1, false, NULL), -EINVAL);
     assert_int_equal(b.instance, 1);
 }
 
@@ -194,6 +223,8 @@ int main(void)
         cmocka_unit_test(test_silence_means_more_with_time),
         cmocka_unit_test(test_unheard_has_a_full_window),
         cmocka_unit_test(test_old_and_replayed_heartbeats),
+        cmocka_unit_test(test_a_number_that_leaps_is_refused),
+        cmocka_unit_test(test_a_live_instance_has_one_key),
         cmocka_unit_test(test_another_instance_is_not_believed),
         cmocka_unit_test(test_without_a_session_nothing_counts),
         cmocka_unit_test(test_the_same_instance_goes_on),

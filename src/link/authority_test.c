@@ -51,10 +51,10 @@ static void identities_are_read_and_written(void **state)
         const char *uri;
         struct identity id;
     } rows[] = {
-        {"urn:fettle:controller:c1", {IDENTITY_CONTROLLER, "c1", ROLE_NONE}},
-        {"urn:fettle:node:lx01.example.org", {IDENTITY_NODE, "lx01.example.org", ROLE_NONE}},
-        {"urn:fettle:operator:ann@example.org:admin", {IDENTITY_OPERATOR, "ann@example.org", ROLE_ADMIN}},
-        {"urn:fettle:operator:bob:reader", {IDENTITY_OPERATOR, "bob", ROLE_READER}},
+        {"urn:fettle:controller:c1", {IDENTITY_CONTROLLER, "c1", ROLE_NONE, 0}},
+        {"urn:fettle:node:lx01.example.org", {IDENTITY_NODE, "lx01.example.org", ROLE_NONE, 0}},
+        {"urn:fettle:operator:ann@example.org:admin", {IDENTITY_OPERATOR, "ann@example.org", ROLE_ADMIN, 0}},
+        {"urn:fettle:operator:bob:reader", {IDENTITY_OPERATOR, "bob", ROLE_READER, 0}},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct identity id;
@@ -194,7 +194,7 @@ static void sign_gives_the_identity_and_nothing_else(void **state)
     PEM_write_bio_X509_REQ(out, request);
     char *csr = pem_take(out), *pem = NULL;
 
-    const struct identity lx01 = {IDENTITY_NODE, "lx01", ROLE_NONE};
+    const struct identity lx01 = {IDENTITY_NODE, "lx01", ROLE_NONE, 0};
     struct err e = {0};
     assert_int_equal(authority_sign(a, csr, &lx01, NULL, span_s(3600), &pem, &e), 0);
     X509 *cert = cert_of(pem);
@@ -222,7 +222,7 @@ static void sign_puts_a_host_beside_the_identity(void **state)
 {
     struct authority *a = open_good();
     char *key, *csr, *pem;
-    const struct identity c1 = {IDENTITY_CONTROLLER, "c1", ROLE_NONE};
+    const struct identity c1 = {IDENTITY_CONTROLLER, "c1", ROLE_NONE, 0};
     assert_int_equal(tls_new_request(&key, &csr, NULL), 0);
     assert_int_equal(authority_sign(a, csr, &c1, "head.example.org", span_s(60), &pem, NULL), 0);
     X509 *cert = cert_of(pem);
@@ -256,7 +256,7 @@ static char *request_of(EVP_PKEY *named, EVP_PKEY *signer)
 
 static void sign_refuses(const struct authority *a, const char *csr, const char *part)
 {
-    const struct identity id = {IDENTITY_NODE, "lx01", ROLE_NONE};
+    const struct identity id = {IDENTITY_NODE, "lx01", ROLE_NONE, 0};
     char *pem = NULL;
     struct err e = {0};
     assert_int_equal(authority_sign(a, csr, &id, NULL, span_s(60), &pem, &e), -EINVAL);
@@ -296,7 +296,7 @@ static void cert_left_tells_the_time(void **state)
     struct authority *a = open_good();
     char *key, *csr, *pem;
     struct span left;
-    const struct identity id = {IDENTITY_NODE, "lx01", ROLE_NONE};
+    const struct identity id = {IDENTITY_NODE, "lx01", ROLE_NONE, 0};
     assert_int_equal(tls_new_request(&key, &csr, NULL), 0);
     assert_int_equal(authority_sign(a, csr, &id, NULL, span_s(3 * 86400), &pem, NULL), 0);
     assert_int_equal(tls_cert_left(pem, &left, NULL), 0);
@@ -318,7 +318,7 @@ static void contexts_refuse_what_does_not_fit(void **state)
     char *key, *csr, *pem, *other_key, *other_csr;
     struct tls_context *c = NULL;
     struct err e = {0};
-    const struct identity id = {IDENTITY_NODE, "lx01", ROLE_NONE};
+    const struct identity id = {IDENTITY_NODE, "lx01", ROLE_NONE, 0};
     assert_int_equal(tls_new_request(&key, &csr, NULL), 0);
     assert_int_equal(tls_new_request(&other_key, &other_csr, NULL), 0);
     assert_int_equal(authority_sign(a, csr, &id, NULL, span_s(60), &pem, NULL), 0);

@@ -185,6 +185,10 @@ int cert_identity(const X509 *cert, struct identity *id, struct err *e)
                 ? identity_parse(text, id, e)
                 : err_set(e, -EPERM, "the identity holds a zero byte");
     }
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    if (X509_pubkey_digest(cert, EVP_sha256(), digest, NULL) == 1)
+        for (size_t i = 0; i < sizeof id->key; i++)
+            id->key = id->key << 8 | digest[i];
     GENERAL_NAMES_free(names);
     ERR_clear_error();
     return r < 0 ? err_wrap(e, -EPERM, "its certificate") : 0;

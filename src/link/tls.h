@@ -23,6 +23,8 @@ struct identity {
     enum identity_kind kind;
     char name[256];
     enum role role; /* operators only */
+    uint64_t key; /* of a peer: the first bytes of the SHA-256 of its public key; tells keys apart, for people
+                     too */
 };
 
 /* Reads and writes the URI. -EINVAL when it is not one of the three forms. */

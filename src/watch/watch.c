@@ -206,11 +206,13 @@ int watch_open(struct watch *w, struct mono now, struct member *m, const struct 
     bool elsewhere = o->session != NULL && o->session != session;
     struct span silence = mono_sub(watch_observed_at(w, now), o->beat.heard);
     bool occupied = elsewhere && silence.ns < patience_of(w, m)->late.ns;
-    int rc = beat_open(&o->beat, h->instance, occupied, e);
+    int rc = beat_open(&o->beat, h->instance, h->key, occupied, e);
     if (rc == -EBUSY || (rc == -EACCES && elsewhere)) {
         struct text t = {0};
-        text_printf(&t, "a second agent (instance %016" PRIx64 ") claims the name and is refused",
-                    h->instance);
+        text_printf(&t,
+                    "a second agent claims the name and is refused: its key is %016" PRIx64
+                    ", the other's %016" PRIx64,
+                    h->key, o->beat.key);
         w->sink.notice(w->sink.arg, "node.duplicate", m->name, t.s);
         text_fini(&t);
     }

@@ -68,6 +68,7 @@ struct hello {
     const char *version;
     const char *boot;
     uint64_t instance;
+    uint64_t key;          /* of the connection; 0 behind a collector */
     const char *inventory; /* hash, "" when none */
 };
 

@@ -33,6 +33,38 @@ def test_two_agents_with_one_name(world):
     events.close()
 
 
+def test_a_second_holder_of_a_name_does_not_take_it_over(world):
+    """The refusal tells nothing that would let it in; a leap in the numbers does not deafen the controller."""
+    c = Controller(world, 'Name=n01\n', **QUICK)
+    mine, theirs = (Agent(world, c, 'n01', start=False).certificate() for _ in range(2))
+    instance, other = '00000000000000a1', '00000000000000e5'
+    link = Link(c.port, *mine)
+    link.hello('n01', instance)
+    link.expect('WELCOME')
+    link.heartbeat(instance, 1)
+    c.wait_nodes('it is in service', ['n01'], Liveness='live')
+    events = c.events()
+    for claimed in (other, instance):  # it guesses; or it learnt the instance
+        thief = Link(c.port, *theirs)
+        thief.hello('n01', claimed)
+        kind, body = thief.next()
+        equal(kind, 'REFUSE', f'the answer to instance {claimed}')
+        check(instance not in json.dumps(body), f'the refusal tells the instance: {body}')
+        thief.close()
+        link.heartbeat(instance, 2 if claimed == other else 3)
+    text = events.wait('node.duplicate', nodes='n01')['text']
+    check(instance not in text and other not in text and 'key' in text, f'the report: {text}')
+    link.heartbeat(instance, 1 << 62)
+    equal(link.next()[0], 'REFUSE', 'the answer to a number that leaps')
+    contains(c.log_lines('leaps')[0], 'n01', 'what the log says')
+    link = Link(c.port, *mine)
+    link.hello('n01', instance)
+    link.expect('WELCOME')
+    link.heartbeat(instance, 4)
+    wait('it goes on', lambda: c.node('n01')['Liveness'] == 'live' and not c.suspected())
+    events.close()
+
+
 def test_old_heartbeats_revive_nobody(world):
     c = Controller(world, 'Name=n01\nName=n02\n', **QUICK)
     cert = Agent(world, c, 'n01', start=False).certificate()
