@@ -12,6 +12,7 @@
 #include "agent/prolog.h"
 #include "agent/runner.h"
 #include "agent/shrink.h"
+#include "agent/standing.h"
 #include "agent/surveyor.h"
 #include "agent/uplink.h"
 #include "agent/writer.h"
@@ -71,8 +72,9 @@ struct agent {
     struct uplink *uplink;
     struct collect *collect;
     struct surveyor *surveyor;
-    struct checker *checker; /* these three: NULL of `once`; the last one also where nobody can listen */
+    struct checker *checker; /* these four: NULL of `once`; the last one also where nobody can listen */
     struct actor *actor;
+    struct standing *standing;
     struct prolog *prolog;
     struct writer *writer; /* NULL of `once` */
     struct child *work_child, *inventory_child, *identity_child;
@@ -148,6 +150,7 @@ static void end(struct agent *a)
     collect_destroy(a->collect);
     surveyor_destroy(a->surveyor);
     prolog_destroy(a->prolog);
+    standing_destroy(a->standing);
     actor_destroy(a->actor);
     checker_destroy(a->checker);
     uplink_destroy(a->uplink);
@@ -184,7 +187,10 @@ static void end_if_told(struct agent *a)
 
 static void on_settled(void *arg)
 {
-    end_if_told(arg);
+    struct agent *a = arg;
+    if (a->standing)
+        standing_settled(a->standing);
+    end_if_told(a);
 }
 
 /* In a child that stays: it reads a few directories, each time from anew. */
@@ -779,6 +785,22 @@ static int on_act(struct agent *a, const struct frame *f, struct err *e)
     return 0;
 }
 
+static int on_standing(struct agent *a, const struct frame *f, struct err *e)
+{
+    struct frame signed_one;
+    struct body_standing answer;
+    CLEANUP_JSON json_t *body = json_read(f->body, f->len, e);
+    if (!body)
+        return -EINVAL;
+    bool is_order = order_is(body);
+    if (is_order ? !open_order(a, FRAME_STANDING, body, &signed_one) : !uplink_at_controller(a->uplink))
+        return 0;
+    int r = body_read_standing(is_order ? &signed_one : f, &answer, e);
+    if (!r)
+        standing_take(a->standing, &answer);
+    return r;
+}
+
 static int on_pass(struct agent *a, const struct frame *f, struct err *e)
 {
     struct body_pass pass;
@@ -798,6 +820,8 @@ static int on_frame(void *arg, const struct frame *f, struct err *e)
         return on_checklist(a, f, e);
     if (f->type == FRAME_ACT && a->actor)
         return on_act(a, f, e);
+    if (f->type == FRAME_STANDING && a->standing)
+        return on_standing(a, f, e);
     if (f->type == FRAME_PASS && controller)
         return on_pass(a, f, e);
     if (f->type == FRAME_SETTINGS)
@@ -940,7 +964,9 @@ static void start_checks(struct agent *a)
                                   .say = say_done,
                                   .arg = a};
     a->actor = actor_create(a->loop, &acts);
-    a->prolog = prolog_create(a->loop, a->root, a->checker, &e);
+    struct standing_settings standing = {a->loop, a->surveyor, a->uplink, &a->orders};
+    a->standing = standing_create(&standing);
+    a->prolog = prolog_create(a->loop, a->root, a->checker, a->standing, &e);
     if (!a->prolog)
         log_warn("prolog and epilog are not heard: %s", e.msg);
 }

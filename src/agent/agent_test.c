@@ -3,6 +3,7 @@
 
 #include "agent/body.h"
 #include "agent/fake.h"
+#include "agent/surveyor.h"
 #include "agent/uplink.h"
 #include "base/text.h"
 
@@ -585,6 +586,26 @@ static int wait_new_fingerprint(struct fake *f, int from)
     return at;
 }
 
+static void each_node_has_its_own_turn(void **state)
+{
+    enum { NODES = 1000, TENTHS = 10 };
+    const uint64_t day_ms = 86400000;
+    unsigned in[TENTHS] = {0};
+    for (int i = 0; i < NODES; i++) {
+        char name[16];
+        struct mono now = {span_s(100000).ns};
+        snprintf(name, sizeof name, "lx%04d", i);
+        uint64_t ms = surveyor_turn_ms(name, day_ms, now);
+        assert_in_range(ms, 1, day_ms);
+        in[(ms - 1) * TENTHS / day_ms]++;
+        struct mono turn = mono_add(now, span_ms((int64_t)ms));
+        assert_int_equal(surveyor_turn_ms(name, day_ms, turn),
+                         day_ms); /* also for an agent that began meanwhile */
+    }
+    for (int i = 0; i < TENTHS; i++)
+        assert_in_range(in[i], NODES / TENTHS / 2, NODES / TENTHS * 2);
+}
+
 static void notices_what_changed_on_the_node(void **state)
 {
     struct fake *f = *state;
@@ -1037,6 +1058,7 @@ int main(void)
         T(says_its_fingerprint_and_what_is_behind_it),
         T(reads_anew_on_request_and_says_the_same_in_21_bytes),
         T(reads_anew_as_often_as_it_is_told),
+        cmocka_unit_test(each_node_has_its_own_turn),
         T(notices_what_changed_on_the_node),
         T(watched_files_need_no_second),
         T(a_watched_file_may_be_replaced_and_rewritten),

@@ -576,9 +576,23 @@ int body_read_act(const struct frame *f, struct body_act *out, struct err *e)
     return frame_wrap(f, r, e);
 }
 
+int body_read_standing(const struct frame *f, struct body_standing *out, struct err *e)
+{
+    CLEANUP_JSON json_t *body = read_object(f, e);
+    *out = (struct body_standing){0};
+    if (!body)
+        return -EINVAL;
+    int r = take_fingerprint(body, "fingerprint", &out->fingerprint, e);
+    if (!r)
+        r = take_word(body, "nonce", true, out->nonce, e);
+    if (!r)
+        r = take_text(body, "why", false, out->why, sizeof out->why, e);
+    return frame_wrap(f, r, e);
+}
+
 static bool may_pass(uint64_t type)
 {
-    return type == FRAME_CHECKS || type == FRAME_ACT || type == FRAME_DONE;
+    return type == FRAME_CHECKS || type == FRAME_ACT || type == FRAME_DONE || type == FRAME_STANDING;
 }
 
 int body_read_pass(const struct frame *f, struct body_pass *out, struct err *e)

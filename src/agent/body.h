@@ -30,6 +30,7 @@ enum {
     BODY_CURES_BYTES_MAX = 2048,             /* codes that an operation may help */
     BODY_RUN_BYTES_MAX = 4096,               /* of an operation */
     BODY_NODES_BYTES_MAX = 8 << 10,          /* of those that run a check together */
+    BODY_WHY_BYTES_MAX = 400,                /* of an answer in words */
     BODY_DEADLINE_MS_MAX = 21 * 86400 * 1000 /* of an operation */
 };
 
@@ -176,10 +177,18 @@ struct body_act {
 };
 int body_read_act(const struct frame *f, struct body_act *out, struct err *e);
 
+/* The answer to a node that asked whether a job may start. */
+struct body_standing {
+    struct fingerprint fingerprint;      /* of which it is */
+    char nonce[BODY_WORD_BYTES_MAX + 1]; /* with which this agent asked */
+    char why[BODY_WHY_BYTES_MAX + 1];    /* why new work is kept away; "" when it is not */
+};
+int body_read_standing(const struct frame *f, struct body_standing *out, struct err *e);
+
 /* A frame for one of the collector's nodes. */
 struct body_pass {
     char node[HOSTLIST_NAME_BYTES_MAX + 1];
-    enum frame_type type; /* ACT, CHECKS or DONE */
+    enum frame_type type; /* ACT, CHECKS, DONE or STANDING */
     char *body;           /* JSON text of an object; the caller frees it */
 };
 int body_read_pass(const struct frame *f, struct body_pass *out, struct err *e);

@@ -102,6 +102,7 @@ static void read_of_checks(const struct frame *f)
 {
     struct body_checklist list;
     struct body_act act;
+    struct body_standing standing;
     struct body_pass pass;
     struct checklist own;
     if (body_read_checklist(f, &list, NULL) == 0) {
@@ -110,6 +111,7 @@ static void read_of_checks(const struct frame *f)
         body_checklist_fini(&list);
     }
     (void)body_read_act(f, &act, NULL);
+    (void)body_read_standing(f, &standing, NULL);
     if (body_read_pass(f, &pass, NULL) == 0)
         free(pass.body);
     pass_on(f);

@@ -386,6 +386,29 @@ static void reads_operations(void **state)
         assert_int_equal(READ(body_read_act, FRAME_ACT, wrong[i], &a, NULL), -EINVAL);
 }
 
+#define ABAB "abababababababababababababababababababababababababababababababab"
+
+static void reads_what_is_made_of_a_fingerprint(void **state)
+{
+    struct body_standing s;
+    assert_int_equal(
+        READ(body_read_standing, FRAME_STANDING,
+             "{\"fingerprint\":\"" ABAB "\",\"nonce\":\"n1\",\"why\":\"kernel.release (major)\"}", &s, NULL),
+        0);
+    assert_int_equal(s.fingerprint.bytes[31], 0xab);
+    assert_string_equal(s.nonce, "n1");
+    assert_string_equal(s.why, "kernel.release (major)");
+    assert_int_equal(
+        READ(body_read_standing, FRAME_STANDING, "{\"fingerprint\":\"" ABAB "\",\"nonce\":\"n1\"}", &s, NULL),
+        0);
+    assert_string_equal(s.why, "");
+    assert_int_equal(READ(body_read_standing, FRAME_STANDING, "{\"fingerprint\":\"" ABAB "\"}", &s, NULL),
+                     -EINVAL);
+    assert_int_equal(
+        READ(body_read_standing, FRAME_STANDING, "{\"fingerprint\":\"ab\",\"nonce\":\"n\"}", &s, NULL),
+        -EINVAL);
+}
+
 static void passes_frames_on_as_they_are(void **state)
 {
     CLEANUP_TEXT struct text body = {0};
@@ -435,6 +458,7 @@ int main(void)
         cmocka_unit_test(reads_inventories_as_they_are_handed_on),
         cmocka_unit_test(reads_checklists_line_by_line),
         cmocka_unit_test(reads_operations),
+        cmocka_unit_test(reads_what_is_made_of_a_fingerprint),
         cmocka_unit_test(passes_frames_on_as_they_are),
         cmocka_unit_test(passes_on_nothing_else),
     };

@@ -378,7 +378,7 @@ static void on_link_frame(struct peer *p, void *arg, const struct frame *f)
         r = on_fingerprint(k, f, &e);
     else if (f->type == FRAME_COMPONENTS)
         r = on_components(k, f, &e);
-    else if (f->type == FRAME_CHECKS || f->type == FRAME_DONE)
+    else if (f->type == FRAME_CHECKS || f->type == FRAME_DONE || f->type == FRAME_STANDING)
         r = on_passed(k, f, &e);
     if (r < 0) {
         log_debug(LOG_COLLECT, "%s is refused: %s", stream_peer_address(peer_stream(p)), e.msg);
@@ -606,7 +606,7 @@ void collect_checklist(struct collect *c, const char *hash, const char *body, si
 void collect_pass(struct collect *c, const struct body_pass *pass)
 {
     struct link *k = find_link(c, pass->node);
-    if (k && pass->type == FRAME_ACT)
+    if (k && (pass->type == FRAME_ACT || pass->type == FRAME_STANDING))
         peer_send(k->peer, pass->type, 0, pass->body, strlen(pass->body));
     else
         log_debug(LOG_COLLECT, "%s: a frame for it was dropped", pass->node);

@@ -22,7 +22,7 @@ static int check_head(const struct orders *o, uint8_t type, const json_t *body, 
         return err_set(e, -EPERM, "it is %s, and was said to be %s", frame_name((uint8_t)said, other),
                        frame_name(type, name));
     r = json_take_string(body, "node", &node, e);
-    if (r == -EINVAL || (r == -ENOENT && type == FRAME_ACT))
+    if (r == -EINVAL || (r == -ENOENT && (type == FRAME_ACT || type == FRAME_STANDING)))
         return -EINVAL;
     if (r == 0 && strcmp(node, o->node) != 0)
         return err_set(e, -EPERM, "it is for node %.64s", node);

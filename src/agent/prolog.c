@@ -30,7 +30,9 @@ struct caller {
     uv_timer_t timer;
     int handles;
     bool root; /* or who the agent itself is */
-    bool asked, waits, ending;
+    bool asked, ending;
+    unsigned waits; /* answers that are to come */
+    const struct prolog_kind *kind;
     uv_write_t write, last;
     char line[PROLOG_QUESTION_BYTES_MAX], early[32], answer[ANSWER_BYTES_MAX];
     size_t len;
@@ -39,6 +41,7 @@ struct caller {
 struct prolog {
     uv_loop_t *loop;
     struct checker *checker;
+    struct standing *standing;
     struct listener *listener;
     struct caller *callers;
     unsigned users, all;
@@ -58,6 +61,8 @@ static void end(struct caller *k)
     k->ending = true;
     if (k->p) {
         checker_cancel(k->p->checker, k);
+        if (k->p->standing)
+            standing_cancel(k->p->standing, k);
         DL_DELETE(k->p->callers, k);
         k->p->users -= !k->root;
         k->p->all--;
@@ -71,11 +76,16 @@ static void on_written(uv_write_t *write, int status)
     end(write->data);
 }
 
+/* The first that says no is the reason. */
 static void on_answer(void *arg, const char *why_not)
 {
     struct caller *k = arg;
-    k->waits = false;
-    snprintf(k->answer, sizeof k->answer, *why_not ? "no %s\n" : "ok\n", why_not);
+    if (!k->answer[0] && *why_not)
+        snprintf(k->answer, sizeof k->answer, "no %s\n", why_not);
+    if (--k->waits > 0)
+        return;
+    if (!k->answer[0])
+        snprintf(k->answer, sizeof k->answer, "ok\n");
     uv_buf_t buf = uv_buf_init(k->answer, (unsigned)strlen(k->answer));
     k->last.data = k;
     if (uv_write(&k->last, (uv_stream_t *)&k->pipe, &buf, 1, on_written))
@@ -101,16 +111,35 @@ static void tell_wait(struct caller *k, struct span within)
         end(k);
 }
 
+/* other: something in the node is not what it was, and what the controller makes of it is waited for, too. */
+static void ask_all(struct caller *k, bool other)
+{
+    struct span within = {0}, judged = other ? span_ms(STANDING_MS) : within;
+    k->waits = 1 + other;
+    if (other)
+        standing_judge(k->p->standing, on_answer, k);
+    checker_ask(k->p->checker, k->kind->when, !k->kind->task, on_answer, k, &within);
+    if (k->waits && !k->ending)
+        tell_wait(k, within.ns > judged.ns ? within : judged);
+}
+
+static void on_look(void *arg, bool other)
+{
+    ask_all(arg, other);
+}
+
 static bool ask(struct caller *k, const struct prolog_question *q)
 {
-    struct checker *c = k->p->checker;
-    struct span within;
+    struct prolog *p = k->p;
     if (!q->kind->task && !k->root)
         return false;
     if (*q->job && (q->kind->begins || q->kind->ends))
-        checker_job(c, q->job, q->kind->begins);
-    if (!checker_ask(c, q->kind->when, !q->kind->task, on_answer, k, &within))
-        tell_wait(k, within);
+        checker_job(p->checker, q->job, q->kind->begins);
+    k->kind = q->kind;
+    if (q->kind->begins && p->standing)
+        standing_look(p->standing, on_look, k);
+    else
+        ask_all(k, false);
     return true;
 }
 
@@ -194,12 +223,14 @@ static void make_dirs(const char *path)
     }
 }
 
-struct prolog *prolog_create(uv_loop_t *loop, const char *root, struct checker *checker, struct err *e)
+struct prolog *prolog_create(uv_loop_t *loop, const char *root, struct checker *checker,
+                             struct standing *standing, struct err *e)
 {
     struct prolog *p = mem_alloc(sizeof *p);
     CLEANUP_TEXT struct text path = {0};
     p->loop = loop;
     p->checker = checker;
+    p->standing = standing;
     text_printf(&path, "%s%s", root, PROLOG_SOCKET);
     make_dirs(path.s);
     if (listener_open_local(loop, path.s, on_connection, p, &p->listener, e)) {

@@ -41,7 +41,7 @@ static void start(struct node *n, const char *records)
         fail_msg("%s", e.msg);
     n->checker = checker_create(&n->f->loop, &s);
     checker_set(n->checker, &list);
-    n->prolog = prolog_create(&n->f->loop, n->root, n->checker, &e);
+    n->prolog = prolog_create(&n->f->loop, n->root, n->checker, NULL, &e);
     if (!n->prolog)
         fail_msg("%s", e.msg);
 }

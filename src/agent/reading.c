@@ -12,14 +12,14 @@
 /*
  * A report is lines, for JSON text without white space has none of its own:
  *
- *     FINGERPRINT STAMP PACKAGES_STAMP     64, 16 and 16 hex digits
- *     {...}                                each body of COMPONENTS
- *     .                                    the end; without it the report is cut short
+ *     FINGERPRINT STAMP PACKAGES_STAMP GLANCE     64, 16, 16 and 16 hex digits
+ *     {...}                                       each body of COMPONENTS
+ *     .                                           the end; without it the report is cut short
  *
  * The parts are made of neighbours in the sorted list: equal lists give equal parts.
  */
 
-enum { HEAD_BYTES = FINGERPRINT_HEX + 2 * 17 + 1, ENVELOPE_BYTES = 256 };
+enum { HEAD_BYTES = FINGERPRINT_HEX + 3 * 17 + 1, ENVELOPE_BYTES = 256 };
 
 void reading_fini(struct reading *r)
 {
@@ -72,14 +72,14 @@ static void add_part(const struct components *part, const char *hex, size_t i, s
     text_add_char(out, '\n');
 }
 
-void reading_report(const struct components *c, uint64_t stamp, uint64_t packages_stamp, struct text *out)
+void reading_report(const struct components *c, const struct reading_stamps *stamps, struct text *out)
 {
     CLEANUP_TEXT struct text scratch = {0};
     char hex[FINGERPRINT_HEX + 1];
     struct fingerprint id = components_fingerprint(c);
     size_t n = count_parts(c, &scratch);
-    text_printf(out, "%s %016" PRIx64 " %016" PRIx64 "\n", fingerprint_format(&id, hex), stamp,
-                packages_stamp);
+    text_printf(out, "%s %016" PRIx64 " %016" PRIx64 " %016" PRIx64 "\n", fingerprint_format(&id, hex),
+                stamps->files, stamps->packages, stamps->glance);
     for (size_t i = 0, from = 0; i < n; i++) {
         size_t to = end_of_part(c, from, &scratch);
         struct components part = {.n = to - from, .sorted = true, .list = c->n ? c->list + from : NULL};
@@ -97,7 +97,8 @@ int reading_take(struct reading *r, const char *report, size_t len, struct err *
         return err_set(e, -EINVAL, "the report is cut short");
     snprintf(hex, sizeof hex, "%.*s", FINGERPRINT_HEX, report);
     if (!fingerprint_parse(hex, &next.fingerprint) || report[HEAD_BYTES - 1] != '\n' ||
-        sscanf(report + FINGERPRINT_HEX, " %16" SCNx64 " %16" SCNx64, &next.stamp, &next.packages_stamp) != 2)
+        sscanf(report + FINGERPRINT_HEX, " %16" SCNx64 " %16" SCNx64 " %16" SCNx64, &next.stamps.files,
+               &next.stamps.packages, &next.stamps.glance) != 3)
         return err_set(e, -EINVAL, "the report is damaged");
     next.report = mem_dup_len(report, len);
     next.bodies = next.report + HEAD_BYTES;
@@ -152,7 +153,7 @@ static bool add_packages(struct components *to, const struct components *all)
 void reading_packages(const struct reading *r, struct survey_cache *cache)
 {
     size_t at = 0, len;
-    bool good = r->packages_stamp != 0;
+    bool good = r->stamps.packages != 0;
     for (const char *body; good && (body = reading_next_part(r, &at, &len));) {
         struct components all = {0};
         CLEANUP_JSON json_t *part = json_read(body, len, NULL);
@@ -162,7 +163,7 @@ void reading_packages(const struct reading *r, struct survey_cache *cache)
     if (good)
         good = components_sort(&cache->packages, NULL) == 0;
     if (good)
-        cache->packages_stamp = r->packages_stamp;
+        cache->packages_stamp = r->stamps.packages;
     else
         survey_cache_fini(cache);
 }

@@ -26,20 +26,26 @@ enum {
     READING_REPORT_BYTES_MAX = 6 * COMPONENTS_BYTES_MAX + 32 * COMPONENTS_MAX
 };
 
+/* What the node was seen to be by cheaper means, before the list was read. */
+struct reading_stamps {
+    uint64_t files;    /* survey_stamp */
+    uint64_t packages; /* of struct survey_cache */
+    uint64_t glance;   /* survey_glance */
+};
+
 /* Zero-initialise; reading_fini. */
 struct reading {
     bool known;    /* fingerprint is what the node is; else the last survey failed */
     bool told_any; /* told is what was last said over the present link */
     struct fingerprint fingerprint, told;
-    uint64_t stamp;          /* survey_stamp before it was read */
-    uint64_t packages_stamp; /* of struct survey_cache */
-    char *report;            /* NULL before the first */
-    const char *bodies;      /* in it */
+    struct reading_stamps stamps;
+    char *report;       /* NULL before the first */
+    const char *bodies; /* in it */
 };
 void reading_fini(struct reading *r);
 
 /* In the child: writes the report of a sorted list. */
-void reading_report(const struct components *c, uint64_t stamp, uint64_t packages_stamp, struct text *out);
+void reading_report(const struct components *c, const struct reading_stamps *stamps, struct text *out);
 
 /* Takes a copy of a report. -EINVAL when it is cut short or damaged; what was known stays then. */
 int reading_take(struct reading *r, const char *report, size_t len, struct err *e);

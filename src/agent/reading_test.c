@@ -38,7 +38,7 @@ static void take(struct reading *r, struct components *c, uint64_t packages_stam
     CLEANUP_TEXT struct text report = {0};
     struct err e = {0};
     assert_int_equal(components_sort(c, NULL), 0);
-    reading_report(c, 17, packages_stamp, &report);
+    reading_report(c, &(struct reading_stamps){17, packages_stamp, 19}, &report);
     assert_true(report.len <= READING_REPORT_BYTES_MAX);
     if (reading_take(r, report.s, report.len, &e))
         fail_msg("%s", e.msg);
@@ -162,7 +162,7 @@ static void a_damaged_report_changes_nothing(void **state)
     fill(&c, 3, 10, 'x');
     take(&r, &c, 0);
     struct fingerprint before = r.fingerprint;
-    reading_report(&c, 1, 2, &report);
+    reading_report(&c, &(struct reading_stamps){1, 2, 3}, &report);
     for (size_t len = 0; len < report.len; len++)
         assert_int_equal(reading_take(&r, report.s, len, NULL), -EINVAL);
     report.s[5] = 'X';
@@ -183,7 +183,8 @@ static void the_packages_come_back_from_the_report(void **state)
     add(&c, "package.bash", COMPONENT_VALUE, "5.2 amd64");
     add(&c, "package.zsh", COMPONENT_VALUE, "5.9 amd64");
     take(&r, &c, 99);
-    assert_int_equal(r.stamp, 17);
+    assert_int_equal(r.stamps.files, 17);
+    assert_int_equal(r.stamps.glance, 19);
     reading_packages(&r, &cache);
     assert_int_equal(cache.packages_stamp, 99);
     assert_int_equal(cache.packages.n, 2);

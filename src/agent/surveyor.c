@@ -33,6 +33,9 @@
  * not keep a processor busy.
  *
  * A reading that was begun before `also` changed is not said: it lacks what the controller compares.
+ *
+ * A glance is the cheap part of a reading, for a job that is about to start. A child of its own stays for it,
+ * so that neither a fork nor a look at the files that hangs holds up the job.
  */
 
 #define CONF_PATH "/etc/fettle/fingerprint.conf"
@@ -46,7 +49,9 @@ enum {
     STAMP_DEADLINE_MS = 10000,
     CONF_DEADLINE_MS = 5000,
     STAMP_BYTES_MAX = 64,
+    GLANCE_DEADLINE_MS = 500,
     RECHECK_MS = 6 * 3600000, /* until the controller gives it */
+    WHOLE_MS = 86400000,      /* between two readings that take nothing from the one before */
     GATHER_MS = 20,
     PAUSE_MS_MAX = 1000,
     RETRY_MS = 60000,             /* after a survey that failed */
@@ -54,7 +59,7 @@ enum {
     QUEUED_BYTES_MAX = 256 << 10, /* in the uplink before that */
     FILE_EVENTS = IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_MASK_ADD,
     DIR_EVENTS = IN_CREATE | IN_DELETE | IN_MOVE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR | IN_MASK_ADD,
-    TIMERS = 4
+    TIMERS = 5
 };
 
 /* A descriptor on the loop; closed with its handle. */
@@ -67,8 +72,8 @@ struct source {
 struct surveyor {
     uv_loop_t *loop;
     struct surveyor_settings settings;
-    struct child *survey, *files_look;
-    uv_timer_t gather, looks, recheck, parts;
+    struct child *survey, *files_look, *glance;
+    uv_timer_t gather, looks, recheck, whole, parts;
     struct source files, kernel, written; /* written: what is looked at */
     struct mount_hint *mounts;            /* NULL: nobody tells */
     int handles;
@@ -86,7 +91,11 @@ struct surveyor {
     unsigned generation, read_generation; /* of also */
     bool under_way, again, gave_up, quiet;
     bool look_missed; /* there was a reason for one while a reading was under way */
+    bool is_whole;    /* the next reading takes nothing from the one before */
     uint64_t pause_ms;
+    surveyor_glance_fn *on_glance; /* NULL while nobody waits */
+    void *glance_arg;
+    bool is_other; /* a glance found something new, and the reading for it has not ended */
 
     bool sending;
     size_t sent; /* for reading_next_part */
@@ -195,11 +204,16 @@ static int survey_work(void *arg, struct text *out, struct err *e)
     struct components list = {0};
     if (s->files.fd >= 0)
         watch_files(s);
-    uint64_t stamp = stamp_of(s->settings.root, &s->conf);
-    reading_packages(&s->reading, &cache);
+    struct reading_stamps stamps = {
+        .files = stamp_of(s->settings.root, &s->conf),
+        .glance = survey_glance(s->settings.root, s->settings.node, &s->conf),
+    };
+    if (!s->is_whole)
+        reading_packages(&s->reading, &cache);
     int r = read_components(s->settings.root, s->settings.node, &s->conf, &cache, &list, e);
+    stamps.packages = cache.packages_stamp;
     if (!r)
-        reading_report(&list, stamp, cache.packages_stamp, out);
+        reading_report(&list, &stamps, out);
     return r;
 }
 
@@ -324,7 +338,8 @@ static void survey_ended(struct surveyor *s, const struct err *why)
         survey_failed(s, why);
     } else {
         s->quiet = s->gave_up = false;
-        s->stamp = s->reading.stamp;
+        s->stamp = s->reading.stamps.files;
+        s->is_whole = false;
         say(s);
     }
 }
@@ -348,6 +363,8 @@ static void on_survey(void *arg, char *text, size_t len, const struct err *why)
         s->pause_ms = PAUSE_MS_MAX;
     if (s->again)
         read_within(s, s->pause_ms);
+    else
+        s->is_other = false;
     s->again = false;
     s->settings.on_settled(s->settings.arg); /* may end it all */
 }
@@ -370,6 +387,7 @@ static void prepare(struct surveyor *s)
     s->look = survey_look_open(s->settings.root, &s->conf, s->written.fd);
     s->files_due_ms = uv_now(s->loop) + files_every_ms(s);
     child_dismiss(s->files_look); /* which knows the configuration of before */
+    child_dismiss(s->glance);
 }
 
 static void on_conf(void *arg, char *text, size_t len, const struct err *why)
@@ -408,6 +426,25 @@ void surveyor_recheck(struct surveyor *s)
     read_within(s, 0);
 }
 
+static void on_whole(uv_timer_t *timer)
+{
+    struct surveyor *s = timer->data;
+    s->is_whole = true;
+    read_within(s, 0);
+}
+
+uint64_t surveyor_turn_ms(const char *node, uint64_t every_ms, struct mono now)
+{
+    uint64_t place_ms = digest_fnv(DIGEST_FNV_START, node, strlen(node)) % every_ms;
+    uint64_t now_ms = (uint64_t)(now.ns / 1000000) % every_ms;
+    return every_ms - (now_ms + place_ms) % every_ms;
+}
+
+static void take_turns(const struct surveyor *s, uv_timer_t *timer, uv_timer_cb fn, uint64_t ms)
+{
+    uv_timer_start(timer, fn, surveyor_turn_ms(s->settings.node, ms, mono_now()), ms);
+}
+
 static void set_every(struct surveyor *s, struct span every)
 {
     uint64_t ms = (uint64_t)span_to_ms(every);
@@ -416,7 +453,7 @@ static void set_every(struct surveyor *s, struct span every)
     s->every = every;
     uv_timer_stop(&s->recheck);
     if (ms)
-        uv_timer_start(&s->recheck, on_recheck, ms, ms);
+        take_turns(s, &s->recheck, on_recheck, ms);
 }
 
 static bool equal_lists(const struct hostlist *a, const struct hostlist *b)
@@ -494,6 +531,50 @@ void surveyor_want(struct surveyor *s, const struct fingerprint *wanted)
 bool surveyor_owes(const struct surveyor *s)
 {
     return !s->gave_up && !(s->reading.known && s->reading.told_any);
+}
+
+/* --- a glance ---------------------------------------------------------------------------------------------
+ */
+
+static int glance_answer(void *arg, const char *question, struct text *out, struct err *e)
+{
+    const struct surveyor *s = arg;
+    text_printf(out, "%016" PRIx64, survey_glance(s->settings.root, s->settings.node, &s->conf));
+    return 0;
+}
+
+static void on_glance(void *arg, char *text, size_t len, const struct err *why)
+{
+    struct surveyor *s = arg;
+    uint64_t glance;
+    bool other = false;
+    if (why || sscanf(text, "%16" SCNx64, &glance) != 1)
+        log_debug(LOG_PROBE, "no glance at the node: %s", why ? why->msg : text);
+    else
+        other = s->reading.known && glance != s->reading.stamps.glance;
+    s->is_other = other;
+    if (other)
+        read_within(s, 0);
+    STEAL(s->on_glance)(s->glance_arg, other);
+}
+
+void surveyor_glance(struct surveyor *s, surveyor_glance_fn *fn, void *arg)
+{
+    struct err e = {0};
+    if (s->is_other) {
+        fn(arg, true);
+        return;
+    }
+    s->on_glance = fn;
+    s->glance_arg = arg;
+    if (child_ask(s->glance, span_ms(GLANCE_DEADLINE_MS), glance_answer, s, "", on_glance, s, &e))
+        on_glance(s, NULL, 0, &e);
+}
+
+const struct fingerprint *surveyor_told(const struct surveyor *s)
+{
+    bool reads = s->under_way || uv_is_active((const uv_handle_t *)&s->gather);
+    return !reads && s->reading.known && s->reading.told_any ? &s->reading.told : NULL;
 }
 
 /* Directories tell of all that is in them. */
@@ -597,7 +678,7 @@ static void close_source(struct source *source)
 struct surveyor *surveyor_create(uv_loop_t *loop, const struct surveyor_settings *settings)
 {
     struct surveyor *s = mem_alloc(sizeof *s);
-    uv_timer_t *const timers[TIMERS] = {&s->gather, &s->looks, &s->recheck, &s->parts};
+    uv_timer_t *const timers[TIMERS] = {&s->gather, &s->looks, &s->recheck, &s->whole, &s->parts};
     s->loop = loop;
     s->settings = *settings;
     s->pause_ms = GATHER_MS;
@@ -607,12 +688,14 @@ struct surveyor *surveyor_create(uv_loop_t *loop, const struct surveyor_settings
     }
     s->survey = child_create(loop, READING_REPORT_BYTES_MAX);
     s->files_look = child_create(loop, STAMP_BYTES_MAX);
+    s->glance = child_create(loop, STAMP_BYTES_MAX);
     open_source(s, &s->files, settings->once ? -1 : inotify_init1(IN_CLOEXEC | IN_NONBLOCK), on_files);
     open_source(s, &s->written, settings->once ? -1 : inotify_init1(IN_CLOEXEC | IN_NONBLOCK), on_written);
     s->mounts = settings->once || *settings->root ? NULL : mount_hint_create(loop, on_mounts, s);
     open_source(s, &s->kernel, settings->once || *settings->root ? -1 : uevent_open(), on_kernel);
     child_keep(s->survey, s->files.fd);
     set_every(s, span_ms(RECHECK_MS));
+    take_turns(s, &s->whole, on_whole, WHOLE_MS);
     begin(s);
     return s;
 }
@@ -624,6 +707,7 @@ void surveyor_destroy(struct surveyor *s)
     s->destroyed = true;
     child_destroy(s->survey);
     child_destroy(s->files_look);
+    child_destroy(s->glance);
     close_source(&s->files);
     close_source(&s->kernel);
     close_source(&s->written);
@@ -631,5 +715,6 @@ void surveyor_destroy(struct surveyor *s)
     uv_close((uv_handle_t *)&s->gather, on_timer_closed);
     uv_close((uv_handle_t *)&s->looks, on_timer_closed);
     uv_close((uv_handle_t *)&s->recheck, on_timer_closed);
+    uv_close((uv_handle_t *)&s->whole, on_timer_closed);
     uv_close((uv_handle_t *)&s->parts, on_timer_closed);
 }

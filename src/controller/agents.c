@@ -56,6 +56,7 @@ static void free_last(struct agents *a)
     if (a->open_timers > 0 || a->n > 0)
         return;
     share_destroy(a->share);
+    standings_drop(a);
     hostlist_fini(&a->collectors);
     json_decref(a->survey);
     free(a->checklist);
@@ -318,7 +319,7 @@ static void on_body(struct session *s, uint8_t type, const json_t *body)
         fingerprints_said(s, body);
     else if (type == FRAME_COMPONENTS)
         fingerprints_components(s, body);
-    else if (type == FRAME_CHECKS || type == FRAME_DONE)
+    else if (type == FRAME_CHECKS || type == FRAME_DONE || type == FRAME_STANDING)
         checklist_said(s, type, body);
     else if (type == FRAME_PASS && s->collects)
         checklist_passed(s, body);
@@ -425,6 +426,7 @@ static void on_second(uv_timer_t *t)
     collectors_second(a, now);
     fingerprints_second(a, now);
     checklist_second(a, now);
+    standings_second(a, now);
     clock_turn(a, now);
     join_turn(a, now);
 }

@@ -103,6 +103,7 @@ static void say(struct session *s, const char *name, uint8_t type, const char *b
         session_body(s, type, body, len);
     collectors_second(s->agents, mono_now());
     fingerprints_second(s->agents, mono_now());
+    standings_second(s->agents, mono_now());
 }
 
 static void agents_unmake(struct agents *a, struct session *sessions)
@@ -117,6 +118,7 @@ static void agents_unmake(struct agents *a, struct session *sessions)
         assert(!watch_observed(a->with.watch, cluster_by_id(a->with.cluster, id))->session);
     assert(cluster_count(a->with.cluster) == NODES); /* nobody is met by being spoken of */
     share_destroy(a->share);
+    standings_drop(a);
     hostlist_fini(&a->collectors);
     free(a->sent);
     watch_destroy(a->with.watch);

@@ -7,8 +7,8 @@
 #include "base/rare.h"
 
 /*
- * Shared by agents.c (sessions), collectors.c (shares and batches), fingerprints.c, checklist.c (checks) and
- * join.c (certificates).
+ * Shared by agents.c (sessions), collectors.c (shares and batches), fingerprints.c, standings.c (jobs that
+ * wait), checklist.c (checks) and join.c (certificates).
  */
 
 struct session {
@@ -68,9 +68,10 @@ struct agents {
     struct mono looked; /* when on_second last came */
     struct span interval, spread, certificate_life;
     struct waits waits;
-    uint64_t revision; /* of the last order for all */
-    json_t *survey;    /* order: how fingerprints are read */
-    char *checklist;   /* body of CHECKLIST, an order */
+    uint64_t revision;    /* of the last order for all */
+    json_t *survey;       /* order: how fingerprints are read */
+    struct asker *askers; /* nodes that wait for an answer; standings.c */
+    char *checklist;      /* body of CHECKLIST, an order */
     char checklist_hash[17];
     struct mono shares_from; /* no new shares before, unless every collector responds */
     struct mono balance_at;  /* ns 0: nothing to balance */
@@ -134,6 +135,13 @@ void fingerprints_second(struct agents *a, struct mono now);
 /* Array of the components that the classes name. The caller owns it. */
 json_t *fingerprints_also(const struct cluster *c);
 
+/* standings.c */
+/* STANDING of a node. */
+void standings_asked(struct agents *a, struct member *m, const json_t *body);
+/* Answers those of whom it is decided. */
+void standings_second(struct agents *a, struct mono now);
+void standings_drop(struct agents *a);
+
 /* Says what is wrong with what m said over s, not too often. */
 void session_warn(struct session *s, const struct member *m, const struct err *e);
 
@@ -143,7 +151,7 @@ void checklist_configure(struct agents *a, const struct config *conf);
 void checklist_hello(struct session *s, const json_t *body);
 /* Tells the checks to an agent that does not know them. */
 void checklist_tell(struct session *s);
-/* CHECKS or DONE of the session's own node. */
+/* CHECKS, DONE or STANDING of the session's own node. */
 void checklist_said(struct session *s, uint8_t type, const json_t *body);
 /* Asks those whose word is out of date to say all anew. */
 void checklist_second(struct agents *a, struct mono now);

@@ -143,6 +143,8 @@ static void take(struct session *s, struct member *m, uint64_t type, const json_
         take_checks(s, m, body);
     else if (type == FRAME_DONE && s->agents->with.actors)
         actors_take(s->agents->with.actors, m, body);
+    else if (type == FRAME_STANDING)
+        standings_asked(s->agents, m, body);
 }
 
 void checklist_said(struct session *s, uint8_t type, const json_t *body)

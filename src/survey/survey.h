@@ -76,6 +76,12 @@ int survey_read(const char *root, const char *node, const struct survey_conf *co
                 const struct survey_calls *calls, struct survey_cache *cache, struct components *out,
                 struct err *e);
 
+/* A number that changes when the cheap part of the list does: what /proc and /sys say from the kernel's
+ * memory, with no command, no disk and no question to a device (spec/fingerprint.md has which components
+ * these are). It takes some milliseconds. To be sure that it never waits, call it in a child. 0 when root is
+ * no directory. */
+uint64_t survey_glance(const char *root, const char *node, const struct survey_conf *conf);
+
 /* --- whether to read everything anew ------------------------------------------------------------------ */
 
 /* What is looked at again and again: loaded modules, sysctls, kernel settings, mounts; of a root that is not

@@ -113,6 +113,42 @@ static void what_only_a_node_has_makes_no_difference(void **state)
     assert_true(fingerprint_equal(&a, &b));
 }
 
+static uint64_t glance(const struct tree *t)
+{
+    return survey_glance(t->root, "gx007", &NOTHING);
+}
+
+static void a_glance_sees_what_is_cheap_to_read(void **state)
+{
+    static const struct leaf cheap[] = {{"proc/sys/kernel/osrelease", "5.14.0-503.11.2\n"},
+                                        {"sys/class/dmi/id/bios_version", "1.5.4\n"},
+                                        {"sys/module/nvidia/version", "550.54.15\n"},
+                                        {"sys/class/infiniband/mlx5_0/fw_ver", "28.42.1000\n"},
+                                        {"sys/class/nvme/nvme0/firmware_rev", "GDC5702Q\n"},
+                                        {"proc/sys/vm/swappiness", "60\n"}};
+    static const struct leaf dear[] = {{"sys/class/ipmi/ipmi0/device/bmc/aux_firmware_revision", "0x01\n"},
+                                       {"etc/os-release", "ID=rhel\nVERSION_ID=9.6\n"},
+                                       {"sys/devices/system/cpu/cpu2/microcode/version", "0x1\n"}};
+    struct tree *t = *state;
+    machine_add(t, "gpu.tree");
+    uint64_t last = glance(t);
+    assert_true(last == glance(t));
+    for (size_t i = 0; i < sizeof cheap / sizeof *cheap; i++) {
+        tree_add(t, cheap[i].path, cheap[i].text);
+        uint64_t now = glance(t);
+        if (now == last)
+            fail_msg("%s", cheap[i].path);
+        last = now;
+    }
+    TREE_ADD(t, dear);
+    assert_true(last == glance(t));
+    const char *names[] = {"module.*"};
+    const struct survey_conf conf = {.ignore = {.n = 1, .names = (char **)names}};
+    last = survey_glance(t->root, "gx007", &conf);
+    tree_add(t, "sys/module/nvidia/version", "1\n");
+    assert_true(last == survey_glance(t->root, "gx007", &conf)); /* what is ignored makes no job wait */
+}
+
 static void each_kind_of_change_is_seen(void **state)
 {
     static const struct leaf changes[] = {
@@ -660,6 +696,7 @@ int main(void)
         IN_TREE(two_readings_are_equal),
         IN_TREE(what_only_a_node_has_makes_no_difference),
         IN_TREE(each_kind_of_change_is_seen),
+        IN_TREE(a_glance_sees_what_is_cheap_to_read),
         IN_TREE(what_comes_and_goes_makes_no_difference),
         IN_TREE(a_file_that_cannot_be_read_is_unknown),
         IN_TREE(text_that_is_none_is_unknown),

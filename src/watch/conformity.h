@@ -37,9 +37,16 @@ struct standing {
     bool flaps;                      /* its drift came and went three times within an hour */
 };
 
+/* Whether new work is kept away from m because of its drift, for a job that waits on the node. id: the
+ * fingerprint that the node is asked about. 1: it is, with why in words; 0: it is not; -EAGAIN: the
+ * fingerprint did not come yet, or what follows from it is about to be decided. Unknown keeps no job away: 0.
+ */
+struct watch;
+int watch_excludes(const struct watch *w, struct mono now, const struct member *m,
+                   const struct fingerprint *id, struct text *why);
+
 /* Fills *s for m at `now`, and says in words why it does not count as conformant in `why` (emptied
  * first; may be NULL). */
-struct watch;
 void watch_standing(const struct watch *w, struct mono now, const struct member *m, struct standing *s,
                     struct text *why);
 

@@ -31,7 +31,7 @@ static bool braked(const struct watch *w, const struct member *m)
 }
 
 /* Nobody is kept from work under the brake, nor while somebody updates it, but who is sensitive. */
-static bool lacks_claim(const struct watch *w, struct mono now, const struct member *m)
+bool drift_lacks_claim(const struct watch *w, struct mono now, const struct member *m)
 {
     return !member_held_by(m, CLAIM_DRIFT) &&
            cluster_drift_drains(w->cluster, m, w->known[m->id].kind->base.result.worst) &&
@@ -101,7 +101,7 @@ static bool calls_drift(struct watch *w, struct mono now, const struct member *m
     if (!d || d->state == DRIFT_REMEDIED || differs_much(w, m, d))
         return true;
     const struct spell *s = spell_of(w, m);
-    if (lacks_claim(w, now, m) || cluster_drift_untold(w->cluster, m))
+    if (drift_lacks_claim(w, now, m) || cluster_drift_untold(w->cluster, m))
         return !(s->written && within(now, s->written_at, PAUSE_S));
     return differs(w, m, d) && !(s->written && within(now, s->written_at, pause_s(s->rewrites)));
 }
@@ -237,7 +237,7 @@ bool drift_is_news(struct watch *w, struct mono now, const struct member *m, enu
     const struct drift *d = drift_of(m);
     return kind == COMMAND_SEEN ||
            (kind == COMMAND_DRIFT && d && d->state != DRIFT_REMEDIED &&
-            d->severity >= w->known[m->id].kind->base.result.worst && !lacks_claim(w, now, m));
+            d->severity >= w->known[m->id].kind->base.result.worst && !drift_lacks_claim(w, now, m));
 }
 
 void drift_written(struct watch *w, struct mono now, const struct member *m, enum command_kind kind)

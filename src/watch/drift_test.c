@@ -668,6 +668,42 @@ static void test_a_class_that_excludes_drains_until_it_is_right_again(void **sta
     world_destroy(x);
 }
 
+static int excludes_work(const struct world *x, int i, const char *list, char why[static 200])
+{
+    CLEANUP_TEXT struct text words = {0};
+    struct fingerprint id = world_fingerprint(list);
+    int r = watch_excludes(x->w, world_now(x), world_node(x, i), &id, &words);
+    snprintf(why, 200, "%s", words.s ? words.s : "");
+    return r;
+}
+
+static void test_a_job_that_waits_is_told_when_it_is_decided(void **state)
+{
+    char why[200];
+    struct world *x = conformant(30, &excludes, "");
+    assert_int_equal(excludes_work(x, 2, A, why), 0);
+    assert_int_equal(excludes_work(x, 2, MINOR, why), -EAGAIN); /* it did not come yet */
+    world_claims(x, 4, B);
+    assert_int_equal(excludes_work(x, 4, B, why), -EAGAIN); /* nobody knows what it means */
+    world_says(x, 2, 2, MINOR);
+    assert_int_equal(excludes_work(x, 2, MINOR, why), -EAGAIN); /* it is about to be claimed */
+    world_run(x, 12);
+    assert_int_equal(excludes_work(x, 2, MINOR, why), 1);
+    assert_non_null(strstr(why, "it is not as version 1 of its baseline says: "));
+    world_says(x, 3, 30, MINOR);
+    world_run(x, 12);
+    int kept = 0;
+    for (int i = 3; i <= 30; i++)
+        kept += excludes_work(x, i, MINOR, why);
+    assert_int_equal(kept, 0); /* the brake holds for jobs that wait, too */
+    world_destroy(x);
+    x = conformant(3, NULL, "");
+    world_says(x, 2, 2, MINOR);
+    world_run(x, 12);
+    assert_int_equal(excludes_work(x, 2, MINOR, why), 0); /* its class keeps no work away */
+    world_destroy(x);
+}
+
 /* A package that was pushed everywhere takes no cluster out of service. */
 static void test_a_class_that_excludes_is_braked(void **state)
 {
@@ -997,6 +1033,7 @@ int main(void)
         cmocka_unit_test(test_an_update_has_ten_minutes_to_go_through),
         cmocka_unit_test(test_who_becomes_sensitive_while_drifted_is_held),
         cmocka_unit_test(test_a_class_that_excludes_drains_until_it_is_right_again),
+        cmocka_unit_test(test_a_job_that_waits_is_told_when_it_is_decided),
         cmocka_unit_test(test_a_class_that_excludes_is_braked),
         cmocka_unit_test(test_whose_class_asks_for_a_reboot_now_is_held),
         cmocka_unit_test(test_drift_that_changes_all_the_time_is_written_down_ever_less_often),

@@ -355,13 +355,19 @@ static void parse_list(const char *list, struct components *c)
     assert_int_equal(components_sort(c, NULL), 0);
 }
 
-static void fingerprint_of(const char *list, char hex[static FINGERPRINT_HEX + 1])
+struct fingerprint world_fingerprint(const char *list)
 {
     struct components c = {0};
     parse_list(list, &c);
     struct fingerprint id = components_fingerprint(&c);
-    fingerprint_format(&id, hex);
     components_fini(&c);
+    return id;
+}
+
+static void fingerprint_of(const char *list, char hex[static FINGERPRINT_HEX + 1])
+{
+    struct fingerprint id = world_fingerprint(list);
+    fingerprint_format(&id, hex);
 }
 
 bool world_claims(struct world *x, int i, const char *list)

@@ -67,6 +67,8 @@ void world_reboot(struct world *x, int i);
 /* "a=1 b= c=?why d=!": a value, an empty value, unknown, absent. The fingerprint is said, and the list
  * sent when it is wanted. */
 void world_says(struct world *x, int first, int last, const char *list);
+/* Of such a list. */
+struct fingerprint world_fingerprint(const char *list);
 /* The fingerprint alone; returns whether the list is wanted. */
 bool world_claims(struct world *x, int i, const char *list);
 /* The list in parts of so many components, as said to be of the fingerprint of `claimed`. */

@@ -241,6 +241,8 @@ void groups_drop(struct watch *w);
 
 /* Whether a judged member calls for a command now. */
 bool drift_calls(struct watch *w, struct mono now, const struct member *m, enum command_kind kind);
+/* Its drift, which is proven, is to keep new work away, and no claim does so yet. */
+bool drift_lacks_claim(const struct watch *w, struct mono now, const struct member *m);
 /* A command for it holds nothing up when it comes later. */
 bool drift_is_news(struct watch *w, struct mono now, const struct member *m, enum command_kind kind);
 /* What m is, or how it drifted, was proposed to be written down. */

@@ -131,6 +131,25 @@ void watch_standing(const struct watch *w, struct mono now, const struct member 
         explain_drift(w, awake, m, k, why);
 }
 
+int watch_excludes(const struct watch *w, struct mono now, const struct member *m,
+                   const struct fingerprint *id, struct text *why)
+{
+    const struct known *k = known_now(w, now, m);
+    struct mono awake = watch_awake(w, now);
+    if (!k->kind || !(k->flags & KNOWN_VERIFIED) || !fingerprint_equal(&k->kind->key.id, id) ||
+        (!k->kind->own->known && !(k->flags & KNOWN_LIES)))
+        return -EAGAIN;
+    if (k->proof != CONFORMANCE_DRIFTED)
+        return 0;
+    if (drift_lacks_claim(w, awake, m))
+        return -EAGAIN;
+    if (!member_held_by(m, CLAIM_DRIFT))
+        return 0;
+    text_clear(why);
+    explain_drift(w, awake, m, k, why);
+    return 1;
+}
+
 /* --- all of them ----------------------------------------------------------------------------- */
 
 const struct cohorts *watch_cohorts(const struct watch *w)

@@ -53,13 +53,45 @@ def test_a_list_once_and_little_when_it_is_the_same(world):
     equal(len(c.log_lines('COMPONENTS from')), 1, 'lists that came after the recheck')
 
 
+def prolog(world, node):
+    """What the prolog of a job comes to on a node, and what it prints."""
+    status, out, err = world.run([program('fettle-agent'), 'prolog', '-r', world.path(node)], env={'SLURM_JOB_ID': '7'})
+    return status, out + err
+
+
+def driver(world, node, version):
+    """Another version of a module, of which the kernel tells nobody: its name is the same."""
+    change(world, node, 'sys/module/nvme/version', version + '\n')
+
+
+def test_a_prolog_finds_what_no_event_told(world):
+    """The node is read anew before the job, and the job is refused where the class keeps work from what drifted."""
+    c, _ = fleet(world, ['n01', 'n02', 'n03', 'n04'],
+                 classes='Class=strict Nodes=n[01-02] Drifted=exclude\nClass=plain Nodes=n[03-04]\n')
+    for baseline in ('n01', 'n03'):
+        accept(c, baseline)
+    wait_conformance(c, ['n01', 'n02', 'n03', 'n04'], 'conformant')
+    equal(prolog(world, 'n02'), (0, ''), 'the prolog of a node as it was')
+    for node in ('n02', 'n04'):
+        driver(world, node, '2.0')
+    status, said = prolog(world, 'n02')
+    equal(status, 1, f'the prolog where drifted nodes are excluded: {said}')
+    contains(said, 'drift: it is not as version 1 of its baseline says: module.nvme (minor)', 'what it says')
+    contains(c.node('n02')['Reason'], 'module.nvme', 'the claim')
+    equal(prolog(world, 'n04'), (0, ''), 'the prolog where they are not')
+    wait_drift(c, 'n04', 'open')
+    c.process.kill()
+    driver(world, 'n01', '2.0')
+    equal(prolog(world, 'n01'), (0, ''), 'the prolog when what follows is not known')
+
+
 class Behind:
     """A collector k1 that is another kind of node, and nodes n01.. behind it."""
 
-    def __init__(self, world, names):
+    def __init__(self, world, names, classes=CLASSES):
         self.names = names
         self.c = Controller(world, 'Name=k1\n' + ''.join(f'Name={n}\n' for n in names), CollectorNodes='k1',
-                            ClassConf=world.write('classes.conf', CLASSES), **CALM)
+                            ClassConf=world.write('classes.conf', classes), **CALM)
         self.k1 = Agent(world, self.c, 'k1', root=whole_root(world, 'k1', boot_id(), proc__cmdline='collects\n'))
         wait('the collector responds', lambda: self.c.status()['collectors'][0]['responds'])
         self.agents = {n: Agent(world, self.c, n, '-d', 'msg', root=whole_root(world, n, boot_id())) for n in names}
@@ -103,6 +135,16 @@ def test_behind_a_collector(world):
     check_recheck(c, b.names)
     equal([e for e in c.journal() if e['revision'] > since and e['what'].startswith('conform.')
            and e['what'] != 'conform.seen'], [], 'what was agreed of conformance meanwhile')
+
+
+def test_a_prolog_behind_a_collector(world):
+    """The question goes to the controller, and its answer comes back signed."""
+    b = Behind(world, ['n01', 'n02'], 'Class=strict Nodes=n[01-09] Drifted=exclude\n')
+    alike(b.c, b.names)
+    driver(world, 'n02', '2.0')
+    status, said = prolog(world, 'n02')
+    equal(status, 1, f'the prolog: {said}')
+    contains(said, 'module.nvme', 'what it says')
 
 
 def test_a_direct_change_is_named_at_once(world):

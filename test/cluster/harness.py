@@ -541,7 +541,8 @@ def swarm(world, controller, nodes=None, keepers=None, script=None, within='0s',
 
 FRAMES = {'HELLO': 1, 'WELCOME': 2, 'REFUSE': 3, 'HEARTBEAT': 4, 'INVENTORY': 5, 'REDIRECT': 6, 'SHARE': 7,
           'BATCH': 8, 'JOIN': 9, 'JOINED': 10, 'RENEW': 11, 'RENEWED': 12, 'SETTINGS': 13, 'WANT': 14,
-          'FINGERPRINT': 15, 'COMPONENTS': 16, 'RECHECK': 17, 'HEARD': 23}
+          'FINGERPRINT': 15, 'COMPONENTS': 16, 'RECHECK': 17, 'HEARD': 23,
+          'STANDING': 24}
 TYPES = {v: k for k, v in FRAMES.items()}
 CHECKLIST = 18
 BOOT = '6e8f4a52-0c1e-4c1b-9d3a-2f60c2a1b7de'

@@ -50,7 +50,7 @@ static void read_kind(unsigned kind, struct reading *out)
     CLEANUP_TEXT struct text report = {0};
     struct components c = {0};
     fill(&c, kind);
-    reading_report(&c, 0, 0, &report);
+    reading_report(&c, &(struct reading_stamps){0}, &report);
     reading_take(out, report.s, report.len, NULL);
     components_fini(&c);
 }
