@@ -7,7 +7,8 @@
  * go, again and again until its record says so.
  *
  * A run begins when the node is held and free at that very moment, which with a scheduler means that the
- * scheduler was read and says so.
+ * scheduler was read and says so; and when nobody else holds it, which is read again right before, as before
+ * a remedy.
  */
 #include "watch/inside.h"
 
@@ -473,6 +474,21 @@ static void begin_run(struct watch *w, const struct trial *t, struct seat *s, tr
     fn(arg, m, &r);
 }
 
+/* Right before s begins its run, and those that run it together with s, which begin with it: held for it,
+ * free, and held by nobody else as was read a moment ago. All of them are looked at, so that all that have to
+ * be read are read at once. */
+static bool may_begin(struct watch *w, struct mono now, const struct trial *t, const struct seat *s)
+{
+    bool may = true;
+    for (size_t i = 0; i < t->n; i++) {
+        const struct seat *o = &t->seats[i];
+        bool is_with = o == s || (t->grouping && o->state == SEAT_CALLED && o->of == s->of);
+        if (is_with && (!seat_ready(w, t, o) || held_check_now(w, now, seat_member(w, o), NULL) < 0))
+            may = false;
+    }
+    return may;
+}
+
 void watch_trials(struct watch *w, struct mono now, trial_run_fn *fn, void *arg)
 {
     bool may = w->trials && brake_stopped(w, NULL) == 0;
@@ -486,7 +502,8 @@ void watch_trials(struct watch *w, struct mono now, trial_run_fn *fn, void *arg)
                 s->stop = false;
                 fn(arg, cluster_by_id(w->cluster, s->member), &r);
             }
-            if (s->state == SEAT_CALLED && may && check_place(w, t->check) != SIZE_MAX && seat_ready(w, t, s))
+            if (s->state == SEAT_CALLED && may && check_place(w, t->check) != SIZE_MAX &&
+                may_begin(w, now, t, s))
                 begin_run(w, t, s, fn, arg);
         }
     }

@@ -235,6 +235,26 @@ static void test_a_scheduler_has_to_say_that_the_node_is_held_and_free(void **st
     ward_destroy(d);
 }
 
+/* Since the last regular reading, while it was held already. */
+static void test_one_that_somebody_drains_right_before_runs_nothing(void **state)
+{
+    struct ward *d = ward_create(2, CHECKS);
+    for (int i = 1; i <= 2; i++)
+        watch_scheduler(d->x->w, world_node(d->x, i), WORK_IDLE, false);
+    for (int i = 0; i < 50 && ward_count_held(d) < 2; i++)
+        world_run(d->x, 1);
+    d->drained[1] = true;
+    ward_run(d, 10);
+    assert_int_equal(d->ran[1], 0);
+    assert_int_equal(d->ran[2], 1);
+    assert_false(ward_held(d, 1)); /* and is let go */
+    d->drained[1] = false;
+    watch_elsewhere(d->x->w, world_now(d->x), world_node(d->x, 1), &(struct elsewhere){0});
+    ward_run(d, 900);
+    assert_int_equal(d->ran[1], 1);
+    ward_destroy(d);
+}
+
 static void test_one_that_somebody_else_keeps_from_work_is_left_alone(void **state)
 {
     struct ward *d = ward_create(1, CHECKS);
@@ -610,6 +630,7 @@ int main(void)
         cmocka_unit_test(test_the_budgets_hold_for_trials),
         cmocka_unit_test(test_only_what_is_idle_and_well_and_in_service),
         cmocka_unit_test(test_a_scheduler_has_to_say_that_the_node_is_held_and_free),
+        cmocka_unit_test(test_one_that_somebody_drains_right_before_runs_nothing),
         cmocka_unit_test(test_one_that_somebody_else_keeps_from_work_is_left_alone),
         cmocka_unit_test(test_one_that_is_not_free_in_time_is_let_go),
         cmocka_unit_test(test_work_ends_it_and_the_node_has_rest),

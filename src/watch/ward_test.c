@@ -125,11 +125,22 @@ static void answer(struct ward *d)
     d->n_open = kept;
 }
 
+static void on_unread(void *arg, struct member *m, enum elsewhere_where where)
+{
+    struct ward *d = arg;
+    bool is = d->drained[number_of(m)];
+    const struct elsewhere e = {.where = where,
+                                .state = is ? ELSEWHERE_HELD : ELSEWHERE_NOBODY,
+                                .how = is ? "drained in Slurm" : NULL};
+    watch_elsewhere(d->x->w, world_now(d->x), m, &e);
+}
+
 void ward_run(struct ward *d, int seconds)
 {
     for (int t = 0; t < seconds; t++) {
         world_run(d->x, 1);
         watch_trials(d->x->w, world_now(d->x), on_run, d);
+        watch_unread(d->x->w, on_unread, d);
         answer(d);
         if (d->x->now_ms % 30000 < 1000)
             ward_all_well(d);

@@ -11,6 +11,7 @@ struct ward {
     const char *answer[NODES + 1]; /* verdict as JSON; NULL: ok */
     bool hangs[NODES + 1];         /* it does not answer */
     const char *says[NODES + 1];   /* of its other checks; NULL: ok */
+    bool drained[NODES + 1];       /* by somebody in the scheduler, as is seen when it is read by name */
     int bad_link[2];               /* both fail when they run it together */
     unsigned ran[NODES + 1], stopped[NODES + 1];
     char with[NODES + 1][256]; /* whom it ran it with last */

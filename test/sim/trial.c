@@ -6,6 +6,7 @@
  *   whoever is held for a check has a record that says for which             trial_after
  *   no more are held than may be, beside those who are out otherwise (6)     trial_after, mend_budgets
  *   nothing is begun while work runs, or on what is not held or examined (5) on_run
+ *   nothing is begun while a person holds it in the scheduler (13)           on_run
  *   in the end nobody is held for long, and no record says so                trial_all_well
  */
 #include "sim.h"
@@ -47,6 +48,7 @@ static void on_run(void *arg, struct member *m, const struct trial_run *r)
         sim_fail(s, "%s runs %s while work runs (5)", m->name, r->check);
     if (cluster_switch(s->cluster, "stop") || cluster_switch(s->cluster, "latch"))
         sim_fail(s, "%s runs %s while everything is stopped (6)", m->name, r->check);
+    held_over(s, i, r->check);
     p->trial.on = true;
     p->trial.hangs = !s->calm && sim_random(s, 10) == 0;
     p->trial.run = r->run;
