@@ -3,8 +3,8 @@
 #define FETTLE_AGENT_LEDGER_ROW_H
 
 #include "agent/ledger.h"
+#include "base/table.h"
 
-#include <uthash.h>
 #include <utlist.h>
 
 /*

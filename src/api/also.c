@@ -7,9 +7,9 @@
 #include "api/also.h"
 
 #include "api/render.h"
+#include "base/table.h"
 
 #include <stdlib.h>
-#include <uthash.h>
 
 enum {
     LOOKUPS_MAX = 40000,       /* of a component in a listing: some 10 ms for a whole answer */

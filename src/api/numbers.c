@@ -6,12 +6,12 @@
  */
 #include "api/numbers.h"
 
+#include "base/table.h"
 #include "node/lifecycle.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 enum { SLOT_S = 600, SLOTS = NUMBERS_HOURS_MAX * 3600 / SLOT_S + 1 };
 

@@ -2,13 +2,10 @@
 #include "base/hostset.h"
 
 #include "base/hostfold.h"
+#include "base/table.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Running out of memory in the table ends the process as everywhere else. */
-#define uthash_fatal(message) abort()
-#include <uthash.h>
 
 /*
  * Every operand's names are put down as items of their pattern, each with the number of its

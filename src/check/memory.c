@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "check/part.h"
 
+#include "base/table.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 enum { MEMORIES_MAX = 4096, SLICES = 8 };
 

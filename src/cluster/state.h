@@ -2,11 +2,10 @@
 #ifndef FETTLE_CLUSTER_STATE_H
 #define FETTLE_CLUSTER_STATE_H
 
+#include "base/table.h"
 #include "cluster/cluster.h"
 
 #include "base/json.h"
-
-#include <uthash.h>
 
 /*
  * The inside of a cluster, shared by the files of this folder only.

@@ -7,11 +7,10 @@
  */
 #include "conform/cohort.h"
 
+#include "base/table.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#define uthash_fatal(message) abort()
-#include <uthash.h>
 
 struct group {
     struct cohort cohort; /* first */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "conform/listing.h"
 
+#include "base/table.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define uthash_fatal(message) abort()
-#include <uthash.h>
 
 /*
  * Two tables: listings by fingerprint, and components by what they say. A component's key is its

@@ -3,11 +3,10 @@
 #define FETTLE_DRIVER_JOB_H
 
 #include "base/clock.h"
+#include "base/table.h"
 #include "driver/effect.h"
 #include "driver/ochami.h"
 #include "fetch/fetch.h"
-
-#include <uthash.h>
 
 /*
  * What the parts of the OpenCHAMI driver share: a job for each effect that is open, which of the three

@@ -2,14 +2,13 @@
 #ifndef FETTLE_DRIVER_SLURM_INSIDE_H
 #define FETTLE_DRIVER_SLURM_INSIDE_H
 
+#include "base/table.h"
 #include "base/text.h"
 #include "driver/slurm.h"
 #include "driver/slurm_call.h"
 #include "driver/slurm_log.h"
 #include "driver/slurm_plan.h"
 #include "driver/slurm_read.h"
-
-#include <uthash.h>
 
 /*
  * The inside of the driver of Slurm, shared by its files only.

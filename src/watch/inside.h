@@ -2,11 +2,10 @@
 #ifndef FETTLE_WATCH_INSIDE_H
 #define FETTLE_WATCH_INSIDE_H
 
+#include "base/table.h"
 #include "health/group.h"
 #include "health/recur.h"
 #include "watch/watch.h"
-
-#include <uthash.h>
 
 /*
  * The inside of a watch, shared by the files of this folder only.
