@@ -275,9 +275,7 @@ static int take_nodes(const json_t *body, bool *has, struct hostlist *out, struc
     *has = r == 0;
     if (r)
         return r == -ENOENT ? 0 : r;
-    r = hostlist_parse(text, out, e);
-    if (!r && out->n > BODY_SHARE_NODES_MAX)
-        r = err_set(e, -EINVAL, "%zu nodes, more than %d", out->n, BODY_SHARE_NODES_MAX);
+    r = hostlist_parse_max(text, BODY_SHARE_NODES_MAX, out, e);
     for (size_t i = 0; !r && i < out->n; i++)
         if (!hostlist_name_ok(out->names[i]))
             r = err_set(e, -EINVAL, "\"nodes\" has what is no name of a node");

@@ -27,10 +27,14 @@ static const char SPACE[] = " \t\n\r\v\f";
 static const char OPERATORS[] = ",!&^";
 
 enum { NUMBERS_MAX = 4 * HOSTLIST_HOSTS_MAX }; /* in all names read: bounds the memory of many dimensions */
+enum {
+    WRITTEN_MAX = 4
+}; /* times the most hosts: numbers in one bracket, where one may be written repeatedly */
 
 struct numbers {
     uint64_t *v;
     size_t n, cap;
+    size_t hosts_max; /* that the list may have */
 };
 
 /* The operand being read. */
@@ -138,17 +142,17 @@ static bool is_padded(struct piece number)
     return number.len > 1 && number.s[0] == '0';
 }
 
-static int too_many_hosts(struct err *e)
+static int too_many_hosts(const struct numbers *numbers, struct err *e)
 {
-    return err_set(e, -EINVAL, "the list has more than %d hosts", HOSTLIST_HOSTS_MAX);
+    return err_set(e, -EINVAL, "the list has more than %zu hosts", numbers->hosts_max);
 }
 
 static int add_numbers(struct numbers *out, uint64_t first, uint64_t last, uint64_t step, unsigned pad,
                        struct err *e)
 {
     uint64_t more = (last - first) / step + 1;
-    if (more > HOSTLIST_HOSTS_MAX || out->n + more > NUMBERS_MAX)
-        return too_many_hosts(e);
+    if (more > out->hosts_max || out->n + more > NUMBERS_MAX)
+        return too_many_hosts(out, e);
     if (out->n + more > out->cap) {
         out->cap = (out->n + more) * 2;
         out->v = mem_grow(out->v, out->cap * sizeof *out->v);
@@ -195,12 +199,15 @@ static int parse_range(struct piece range, struct numbers *out, struct err *e)
 
 static int parse_ranges(struct piece ranges, struct numbers *out, struct err *e)
 {
+    size_t from = out->n;
     bool more = true;
     while (more) {
         more = memchr(ranges.s, ',', ranges.len);
         int r = parse_range(split(&ranges, ','), out, e);
         if (r < 0)
             return r;
+        if (out->n - from > WRITTEN_MAX * out->hosts_max)
+            return too_many_hosts(out, e);
     }
     return 0;
 }
@@ -259,9 +266,9 @@ static int append_digits(struct text *ranges, struct piece digits, struct err *e
 }
 
 /* Puts the digits that precede a bracket before every number in it, once it is folded. */
-static int prepend_digits(struct text *ranges, struct piece digits, struct err *e)
+static int prepend_digits(struct text *ranges, struct piece digits, size_t hosts_max, struct err *e)
 {
-    struct numbers inside = {0};
+    struct numbers inside = {.hosts_max = hosts_max};
     int r = parse_ranges((struct piece){ranges->s, ranges->len}, &inside, e);
     if (r == 0) {
         CLEANUP_TEXT struct text folded = {0};
@@ -320,7 +327,7 @@ static int add_ranges(struct operand *o, struct piece ranges, struct err *e)
     end_dimension(o, o->numbers.n);
     o->hosts *= o->numbers.n - from;
     o->name_bytes_max += hostnumber_digits(o->numbers.v[o->numbers.n - 1]);
-    return o->hosts > HOSTLIST_HOSTS_MAX ? too_many_hosts(e) : 0;
+    return o->hosts > o->numbers.hosts_max ? too_many_hosts(&o->numbers, e) : 0;
 }
 
 static struct piece take_leading_digits(struct piece *text)
@@ -357,11 +364,13 @@ static int read_bracket(struct operand *o, struct piece *rest, struct err *e)
     struct piece after = take_leading_digits(rest);
     struct piece before = take_trailing_digits(&prefix);
 
+    if (after.len > HOSTNUMBER_DIGITS_MAX || before.len > HOSTNUMBER_DIGITS_MAX)
+        return err_set(e, -EINVAL, "more than %d digits are beside a bracket", HOSTNUMBER_DIGITS_MAX);
     CLEANUP_TEXT struct text ranges = {0};
     text_add_bytes(&ranges, inside.s, inside.len);
     int r = after.len > 0 ? append_digits(&ranges, after, e) : 0;
     if (r == 0 && before.len > 0)
-        r = prepend_digits(&ranges, before, e);
+        r = prepend_digits(&ranges, before, o->numbers.hosts_max, e);
     if (r < 0)
         return r;
     add_literal(o, prefix);
@@ -418,8 +427,8 @@ static int read_operand(struct reader *r, char op, struct piece text, struct err
         return err_wrap(e, rc, "\"%.*s\"", SHOWN(text));
     r->hosts += o->hosts;
     r->numbers += o->hosts * o->dims;
-    if (r->hosts > HOSTLIST_HOSTS_MAX)
-        return too_many_hosts(e);
+    if (r->hosts > o->numbers.hosts_max)
+        return too_many_hosts(&o->numbers, e);
     if (r->numbers > NUMBERS_MAX)
         return err_set(e, -EINVAL, "the list has more than %d numbers in its names", NUMBERS_MAX);
     hostset_operator(&r->set, op);
@@ -468,11 +477,13 @@ static int read_list(struct reader *r, const char *text, struct err *e)
     return 0;
 }
 
-int hostlist_parse(const char *text, struct hostlist *h, struct err *e)
+int hostlist_parse_max(const char *text, size_t hosts_max, struct hostlist *h, struct err *e)
 {
     if (strnlen(text, HOSTLIST_TEXT_BYTES_MAX + 1) > HOSTLIST_TEXT_BYTES_MAX)
         return err_set(e, -EINVAL, "the host list is longer than %d bytes", HOSTLIST_TEXT_BYTES_MAX);
-    struct reader r = {0};
+    if (hosts_max > HOSTLIST_HOSTS_MAX)
+        hosts_max = HOSTLIST_HOSTS_MAX;
+    struct reader r = {.operand.numbers.hosts_max = hosts_max};
     int rc = read_list(&r, text, e);
     if (rc == 0) {
         hostset_settle(&r.set);
@@ -483,6 +494,11 @@ int hostlist_parse(const char *text, struct hostlist *h, struct err *e)
     free(r.operand.numbers.v);
     free(r.operand.ends);
     return rc;
+}
+
+int hostlist_parse(const char *text, struct hostlist *h, struct err *e)
+{
+    return hostlist_parse_max(text, HOSTLIST_HOSTS_MAX, h, e);
 }
 
 char *hostlist_fold(const char *const *names, size_t n)

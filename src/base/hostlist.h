@@ -35,6 +35,11 @@ void hostlist_fini(struct hostlist *h);
  * for what nodeset refuses or the limits forbid; h stays empty then. */
 int hostlist_parse(const char *text, struct hostlist *h, struct err *e);
 
+/* The same for a list that somebody sends: at most hosts_max hosts, before its operators. A few bytes can
+ * stand for very many names, so the limit is what the sender can have a reason to name. The work is in
+ * proportion to the text and to hosts_max, whatever the text stands for. */
+int hostlist_parse_max(const char *text, size_t hosts_max, struct hostlist *h, struct err *e);
+
 /* Adds one plain name as it stands, at the end, without looking for duplicates. */
 void hostlist_add(struct hostlist *h, const char *name);
 

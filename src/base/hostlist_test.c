@@ -232,6 +232,35 @@ static void limits_come_before_memory(void **state)
     assert_string_equal(expand(text), "");
 }
 
+/* What somebody may name is known before: whatever the text stands for, no more than that is read. */
+static void a_list_from_outside_has_a_limit(void **state)
+{
+    static const struct {
+        const char *list, *sentence; /* NULL: it is read */
+    } lists[] = {
+        {"n[1-8]", NULL},
+        {"n[1-4,2-5]", NULL},
+        {"n[1-4]!n[1-4]", NULL},
+        {"a[1-2]b[1-4]", NULL},
+        {"n[1-9]", "\"n[1-9]\": the list has more than 8 hosts"},
+        {"n[1-262144]", "\"n[1-262144]\": the list has more than 8 hosts"},
+        {"n1[2-262144]", "\"n1[2-262144]\": the list has more than 8 hosts"},
+        {"r[1-512]n[1-512]", "\"r[1-512]n[1-512]\": the list has more than 8 hosts"},
+        {"a[1-3]b[1-3]", "\"a[1-3]b[1-3]\": the list has more than 8 hosts"},
+        {"n[1-8]!n9", "the list has more than 8 hosts"},
+        {"n[1-8,1-8,1-8,1-8,1-8]", "\"n[1-8,1-8,1-8,1-8,1-8]\": the list has more than 8 hosts"},
+        {"n[1]000000000000000000", "\"n[1]000000000000000000\": more than 17 digits are beside a bracket"},
+        {"n000000000000000000[1]", "\"n000000000000000000[1]\": more than 17 digits are beside a bracket"},
+    };
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        CLEANUP_HOSTLIST struct hostlist h = {0};
+        struct err e = {0};
+        int rc = hostlist_parse_max(lists[i].list, 8, &h, &e);
+        assert_int_equal(rc, lists[i].sentence ? -EINVAL : 0);
+        assert_string_equal(e.msg, lists[i].sentence ? lists[i].sentence : "");
+    }
+}
+
 static void a_plain_name_is_known(void **state)
 {
     static const char *const good[] = {"lx01", "lx_control", "a", "1", "a.b-c_d"};
@@ -279,6 +308,7 @@ int main(void)
         cmocka_unit_test(folding_a_large_list_and_reading_it_gives_the_list),
         cmocka_unit_test(mistakes_get_a_sentence),
         cmocka_unit_test(limits_come_before_memory),
+        cmocka_unit_test(a_list_from_outside_has_a_limit),
         cmocka_unit_test(a_plain_name_is_known),
         cmocka_unit_test(adding_keeps_order_and_duplicates),
     };

@@ -34,6 +34,7 @@ struct session {
     char *heard;       /* the list of its last one with who was heard; NULL: none, or not all are known */
     struct member **heard_members; /* that are on it */
     size_t n_heard;
+    size_t named_max;     /* nodes that a list of it may name: it was never given more over this connection */
     struct span interval; /* that it knows */
     size_t foreign;       /* nodes that it spoke for without having been given them */
     uint64_t complained;  /* the epoch for which that was reported */

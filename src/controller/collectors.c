@@ -43,18 +43,21 @@ static void send_share(struct session *s, struct member *const *nodes, size_t n)
         n -= n / 10 + 1;
         free(folded);
     }
+    if (s->named_max < n + 1) /* with itself; what was taken from it may still be in a batch on its way */
+        s->named_max = n + 1;
     s->epoch = ++s->agents->epoch;
     log_debug(LOG_COLLECT, "collector %s: share %llu has %zu nodes", s->member->name,
               (unsigned long long)s->epoch, n);
     session_send(s, FRAME_SHARE, json_pack("{s:I,s:s}", "epoch", (json_int_t)s->epoch, "nodes", folded));
 }
 
-/* The members of a folded list, unknown names left out. The caller frees it. */
+/* The members of a folded list, unknown names left out; none of one with more names than there are nodes. The
+ * caller frees it. */
 static struct member **members_of(struct agents *a, const char *list, size_t *n)
 {
     CLEANUP_HOSTLIST struct hostlist names = {0};
     *n = 0;
-    if (hostlist_parse(list, &names, NULL) < 0)
+    if (hostlist_parse_max(list, cluster_count(a->with.cluster), &names, NULL) < 0)
         return mem_alloc(1);
     struct member **out = mem_alloc((names.n + 1) * sizeof *out);
     for (size_t i = 0; i < names.n; i++) {
@@ -105,6 +108,7 @@ void collectors_hello(struct session *s, const json_t *body)
     s->port = (uint16_t)port;
     size_t n = 0;
     CLEANUP_FREE struct member **nodes = members_of(a, held, &n);
+    s->named_max = n + 1; /* until it knows its share */
     if (port)
         responds(s, nodes, n);
     send_share(s, nodes, keep_own(s, nodes, n));
@@ -367,8 +371,8 @@ static int find_heard(struct session *s, const char *list, struct err *e)
     if (s->heard && strcmp(s->heard, list) == 0)
         return 0;
     forget_heard(s);
-    if (hostlist_parse(list, &names, e) < 0)
-        return -EINVAL;
+    if (hostlist_parse_max(list, s->named_max, &names, e) < 0)
+        return err_wrap(e, -EINVAL, "who was heard");
     s->heard_members = mem_alloc((names.n + 1) * sizeof(struct member *));
     for (size_t i = 0; i < names.n; i++) {
         struct member *m = cluster_find(s->agents->with.cluster, names.names[i]);
@@ -393,7 +397,7 @@ static void take_heard(struct session *s, const char *list, struct hostlist *wan
     if (!*list)
         return;
     if (find_heard(s, list, &e) < 0) {
-        log_warn("collector %s: %s", s->member->name, e.msg);
+        session_warn(s, s->member, &e);
         return;
     }
     for (size_t i = 0; i < s->n_heard; i++) {

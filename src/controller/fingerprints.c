@@ -129,8 +129,10 @@ void fingerprints_batch(struct session *s, const json_t *body)
     struct err e = {0};
     take_each(s, json_object_get(body, "fingerprints"), take_fingerprint);
     json_take_string(body, "verified", &list, NULL);
-    if (hostlist_parse(list, &verified, &e) < 0)
+    if (hostlist_parse_max(list, s->named_max, &verified, &e) < 0) {
+        err_wrap(&e, -EINVAL, "whose fingerprints were verified");
         session_warn(s, s->member, &e);
+    }
     for (size_t i = 0; i < verified.n; i++) {
         struct member *m = told_of(s, verified.names[i]);
         if (m)

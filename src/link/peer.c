@@ -45,7 +45,7 @@ static bool on_frame(void *arg, const struct frame *f)
                 frame_name(f->type, name), f->flags, f->channel);
         stream_abort(p->stream, &e);
     }
-    return p->stream->state == STREAM_OPEN && !p->stream->paused;
+    return p->stream->state == STREAM_OPEN && !p->stream->paused && stream_has_time(p->stream);
 }
 
 static void on_open(struct stream *s, void *arg)

@@ -14,9 +14,13 @@ struct side {
     bool opened, closed;
     int code;
     bool pause_after_each;
+    unsigned last; /* which of all frames its last one was */
 };
 
-static struct side server_side, client_side;
+static struct side server_side, client_side, other_side;
+static struct side *accepting; /* whose the next connection is */
+static unsigned frames;        /* that came to either */
+static struct span work;       /* that each frame costs the server */
 
 static void on_open(struct peer *p, void *arg)
 {
@@ -28,6 +32,10 @@ static void on_frame(struct peer *p, void *arg, const struct frame *f)
 {
     struct side *side = arg;
     char name[16];
+    struct mono until = mono_add(mono_now(), work);
+    while (mono_now().ns < until.ns)
+        continue;
+    side->last = frames++;
     text_printf(&side->log, "%s%s ", frame_name(f->type, name), f->body);
     if (side->pause_after_each)
         peer_pause(p);
@@ -46,7 +54,7 @@ static const struct peer_events events = {on_open, on_frame, on_close};
 
 static void on_connection(void *arg, int fd)
 {
-    server_side.p = peer_accept(&loop, fd, NULL, &events, &server_side);
+    accepting->p = peer_accept(&loop, fd, NULL, &events, accepting);
 }
 
 static int setup(void **state)
@@ -54,6 +62,10 @@ static int setup(void **state)
     fixture_setup(state);
     memset(&server_side, 0, sizeof server_side);
     memset(&client_side, 0, sizeof client_side);
+    memset(&other_side, 0, sizeof other_side);
+    accepting = &server_side;
+    frames = 0;
+    work = (struct span){0};
     return listener_open_tcp(&loop, "127.0.0.1", 0, on_connection, NULL, &server, NULL);
 }
 
@@ -62,6 +74,7 @@ static int teardown(void **state)
     int r = fixture_teardown(state);
     text_fini(&server_side.log);
     text_fini(&client_side.log);
+    text_fini(&other_side.log);
     return r;
 }
 
@@ -234,6 +247,33 @@ static void a_peer_that_takes_nothing_is_closed(void **state)
     assert_int_equal(server_side.code, -ENOBUFS);
 }
 
+/* What one sends beyond its share of a turn waits behind what others send, and comes in order. */
+static void a_peer_with_much_to_do_delays_nobody(void **state)
+{
+    enum { MANY = 50 };
+    uint8_t frame[FRAME_HEADER_BYTES + 1];
+    CLEANUP_TEXT struct text segment = {0}, all = {0};
+    int busy = raw_open();
+    accepting = &other_side;
+    int other = raw_dial();
+    run_until(other_side.opened);
+    work = span_ms(2);
+    for (int i = 0; i < MANY; i++) {
+        frame_encode_header(frame, FRAME_HEARTBEAT, 0, 0, 1);
+        frame[FRAME_HEADER_BYTES] = (uint8_t)('0' + i);
+        text_add_bytes(&segment, (char *)frame, sizeof frame);
+        text_printf(&all, "HEARTBEAT%c ", '0' + i);
+    }
+    send_all(busy, segment.s, segment.len);
+    frame_encode_header(frame, FRAME_INVENTORY, 0, 0, 1);
+    send_all(other, frame, sizeof frame);
+    run_until(saw(&server_side, all.s) && other_side.log.s);
+    assert_true(other_side.last < 5);
+    close(busy);
+    close(other);
+    run_until(server_side.closed && other_side.closed);
+}
+
 static void backoff_grows_to_a_minute(void **state)
 {
     const struct span spread = span_s(15);
@@ -264,6 +304,7 @@ int main(void)
         TEST(a_refusal_arrives_and_then_the_close),
         TEST(pause_stops_between_two_frames_of_a_segment),
         TEST(a_peer_that_takes_nothing_is_closed),
+        TEST(a_peer_with_much_to_do_delays_nobody),
         cmocka_unit_test(backoff_grows_to_a_minute),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,16 +18,19 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 enum {
     READS_PER_TURN = 4,    /* of 16 KiB; then others have their turn */
+    TURN_US = 1000,        /* of one stream: five fit into the hub's */
     CLOSE_MS = 5000,       /* for what is queued, and for the peer's goodbye */
     KEEPALIVE_IDLE_S = 10, /* with the two below: a dead peer is known after 20 s */
     KEEPALIVE_INTERVAL_S = 5,
@@ -77,6 +80,14 @@ size_t stream_queued(const struct stream *s)
     return s->out.len - s->out_sent;
 }
 
+size_t stream_untaken(const struct stream *s)
+{
+    int held = 0;
+    if (s->state > STREAM_CLOSING || ioctl(s->wire.fd, SIOCOUTQ, &held) < 0)
+        held = 0;
+    return stream_queued(s) + (size_t)held;
+}
+
 static void on_late(uv_timer_t *timer)
 {
     struct stream *s = timer->data;
@@ -99,7 +110,7 @@ static int wanted(const struct stream *s)
     case STREAM_WAITING: return UV_READABLE;
     case STREAM_SHAKING: return s->work ? 0 : s->blocked ? UV_WRITABLE : UV_READABLE;
     case STREAM_OPEN: {
-        int events = s->paused ? 0 : UV_READABLE;
+        int events = s->paused || s->unread.len > 0 ? 0 : UV_READABLE;
         if (s->read_wants_write || s->blocked)
             events |= UV_WRITABLE;
         /* Something must be watched, or nobody hears that the peer is gone. */
@@ -160,10 +171,21 @@ static void on_end(struct stream *s, const struct err *why)
     stream_close(s);
 }
 
+bool stream_has_time(const struct stream *s)
+{
+    return mono_now().ns < s->until.ns;
+}
+
+/* Whether bytes may be read and handed up now: those that were given back come first. */
+static bool may_read(const struct stream *s)
+{
+    return s->state == STREAM_OPEN && !s->paused && s->unread.len == 0;
+}
+
 static void read_some(struct stream *s)
 {
     s->read_wants_write = false;
-    for (int i = 0; i < READS_PER_TURN && s->state == STREAM_OPEN && s->more && !s->paused; i++) {
+    for (int i = 0; i < READS_PER_TURN && may_read(s) && s->more && (i == 0 || stream_has_time(s)); i++) {
         struct err e = {0};
         size_t n;
         switch (wire_read(&s->wire, s->hub->bytes, sizeof s->hub->bytes, &n, &e)) {
@@ -177,8 +199,6 @@ static void read_some(struct stream *s)
         case WIRE_FAILED: on_end(s, &e); return;
         }
     }
-    if (s->state == STREAM_OPEN && s->more && !s->paused)
-        hub_queue(&s->hub->ready, s);
 }
 
 void stream_unread(struct stream *s, const char *bytes, size_t n)
@@ -197,10 +217,13 @@ void stream_step(struct stream *s)
 {
     if (s->state == STREAM_READY)
         stream_opened(s);
+    s->until = mono_add(mono_now(), (struct span){TURN_US * INT64_C(1000)});
     if (s->state == STREAM_OPEN && !s->paused && s->unread.len > 0)
         deliver_unread(s);
-    if (s->state == STREAM_OPEN && !s->paused && s->more)
+    if (may_read(s) && s->more && stream_has_time(s))
         read_some(s);
+    if (s->state == STREAM_OPEN && !s->paused && (s->unread.len > 0 || s->more))
+        hub_queue(&s->hub->ready, s);
     if ((s->state == STREAM_OPEN || s->state == STREAM_CLOSING) && !flush(s))
         return;
     if (s->state == STREAM_CLOSING && stream_queued(s) == 0)
@@ -301,15 +324,19 @@ static void address_format(struct stream *s)
         s->loopback = is_loopback6(&v6.sin6_addr);
         snprintf(s->address, sizeof s->address, "[%s]:%u",
                  inet_ntop(AF_INET6, &v6.sin6_addr, host, sizeof host), s->port);
+        memset(v6.sin6_addr.s6_addr + 8, 0, 8);
+        snprintf(s->network, sizeof s->network, "%s/64",
+                 inet_ntop(AF_INET6, &v6.sin6_addr, host, sizeof host));
     } else if (from.ss_family == AF_INET) {
         struct sockaddr_in v4;
         memcpy(&v4, &from, sizeof v4);
         s->port = ntohs(v4.sin_port);
         s->loopback = is_loopback(v4.sin_addr);
-        snprintf(s->address, sizeof s->address, "%s:%u", inet_ntop(AF_INET, &v4.sin_addr, host, sizeof host),
-                 s->port);
+        snprintf(s->network, sizeof s->network, "%s", inet_ntop(AF_INET, &v4.sin_addr, host, sizeof host));
+        snprintf(s->address, sizeof s->address, "%s:%u", host, s->port);
     } else {
         snprintf(s->address, sizeof s->address, "%s", s->local ? "local" : "gone");
+        memcpy(s->network, s->address, sizeof s->network);
     }
 }
 
@@ -506,4 +533,9 @@ uint16_t stream_peer_port(const struct stream *s)
 bool stream_peer_loopback(const struct stream *s)
 {
     return s->loopback;
+}
+
+const char *stream_peer_network(const struct stream *s)
+{
+    return s->network;
 }

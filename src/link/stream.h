@@ -19,6 +19,9 @@
  * socket is readable; handshakes take at most 5 ms of a turn of the loop, those under way first;
  * an unfinished one is closed after 30 s. Silent sockets cost a descriptor, never another's turn.
  *
+ * A stream has a millisecond of a turn of the loop (stream_has_time). A peer that sends more than can be
+ * carried out in it waits, with what it sent, behind all the others: its socket is not read meanwhile.
+ *
  * All callbacks come from the loop, never from inside a call. After `on_close` the stream is gone:
  * it comes exactly once for each stream that was opened, also after stream_close.
  */
@@ -52,6 +55,13 @@ struct stream *stream_dial(uv_loop_t *loop, const char *host, uint16_t port, str
  * caller closes the stream. Writing to a stream that is closing is silently dropped. */
 int stream_write(struct stream *s, const void *bytes, size_t n);
 size_t stream_queued(const struct stream *s);
+/* Bytes, or more, that the peer has not taken: those queued, and those that the system holds for it. Over TCP
+ * the peer's system takes them, whether the peer reads them or not. */
+size_t stream_untaken(const struct stream *s);
+
+/* Whether the stream's share of this turn of the loop still lasts: for an on_bytes that carries out several
+ * requests one after another. Carrying out one is never begun in vain: the first is always in time. */
+bool stream_has_time(const struct stream *s);
 
 /* Stops and restarts reading; back-pressure for the peer. */
 void stream_pause(struct stream *s);
@@ -71,6 +81,9 @@ const char *stream_peer_address(const struct stream *s);
 uint16_t stream_peer_port(const struct stream *s);
 /* Whether the peer's address is one of 127.0.0.0/8 or ::1: it is on this host. */
 bool stream_peer_loopback(const struct stream *s);
+/* The address without its port, of IPv6 the first 64 bits of it, which one host may choose from: "192.0.2.7",
+ * "2001:db8::/64"; "local". */
+const char *stream_peer_network(const struct stream *s);
 
 /* A listening socket whose connections become streams. */
 struct listener;

@@ -68,6 +68,7 @@ struct stream {
     size_t out_sent;
     size_t out_bytes_max;
     struct text unread; /* bytes given back by stream_unread */
+    struct mono until;  /* when its share of this turn is over */
 
     const struct stream_events *events;
     void *arg;
@@ -77,6 +78,7 @@ struct stream {
     uint16_t port;
     bool loopback; /* the peer's address */
     char address[64];
+    char network[64];
 };
 
 /* How long a handshake may take; a test sets it shorter. */
@@ -108,7 +110,8 @@ int stream_poll_init(struct stream *s);
 void stream_connected(struct stream *s); /* the socket is; TLS, if any, comes next */
 void stream_opened(struct stream *s);
 void stream_refused(struct stream *s, const struct err *why); /* the handshake failed */
-/* Gives bytes of the on_bytes under way back: they come again, first, after stream_resume. */
+/* Gives bytes of the on_bytes under way back: they come again, first, in the next turn in which the stream is
+ * not paused. */
 void stream_unread(struct stream *s, const char *bytes, size_t n);
 
 #endif
