@@ -140,7 +140,7 @@ static int carry_out(struct api *a, struct http_request *r, struct text *answer,
     int rc = route_find(http_method(r), http_method_name(r), http_path(r), &c.route, &c.parameter, e);
     if (rc < 0)
         return rc;
-    struct caller caller = caller_of(r);
+    struct caller caller = caller_of(http_stream(r));
     enum right right = route_get(c.route)->right;
     rc = caller_may(&caller, right, &a->policy, a->own, e);
     if (rc == 0)
@@ -151,6 +151,20 @@ static int carry_out(struct api *a, struct http_request *r, struct text *answer,
     CLEANUP_FREE char *actor = right == RIGHT_CHANGE ? mem_dup(actor_of(a, &caller)) : NULL;
     c.actor = actor;
     return calls[c.route](&c, answer, e);
+}
+
+void api_party(void *arg, struct stream *s, struct party *out)
+{
+    const struct api *a = arg;
+    struct caller caller = caller_of(s);
+    caller_party(&caller, stream_peer_network(s), &a->policy, a->own, out);
+}
+
+void call_answer(struct http_request *r, struct text *answer)
+{
+    text_add_char(answer, '\n');
+    size_t len = answer->len;
+    http_answer_take(r, 200, NULL, text_take(answer), len);
 }
 
 void api_request(void *arg, struct http_request *r)
@@ -167,9 +181,7 @@ void api_request(void *arg, struct http_request *r)
                         : "under way",
               (long long)mono_sub(mono_now(), began).ns / 1000);
     if (rc == 0) {
-        text_add_char(&answer, '\n');
-        size_t len = answer.len;
-        http_answer_take(r, 200, NULL, text_take(&answer), len);
+        call_answer(r, &answer);
     } else if (rc < 0) {
         e.code = rc;
         http_answer_err(r, &e);

@@ -84,7 +84,8 @@ struct api *api_create(struct cluster *c, struct watch *w, struct events *events
 void api_destroy(struct api *a);
 void api_set_policy(struct api *a, const struct api_policy *p);
 
-/* The http_request_fn; arg is the struct api. */
+/* The http_request_fn and the http_party_fn; arg is the struct api. */
 void api_request(void *arg, struct http_request *r);
+void api_party(void *arg, struct stream *s, struct party *out);
 
 #endif

@@ -47,6 +47,9 @@ enum { CALL_LATER = 1 };
 #include "api/route.tbl"
 #undef ROUTE
 
+/* Answers a request, of a call that was CALL_LATER, with this JSON, which it takes. */
+void call_answer(struct http_request *r, struct text *answer);
+
 /* The body, read; ask_fini when done. */
 int call_ask(struct call *c, struct ask *a, struct err *e);
 
@@ -78,7 +81,7 @@ int call_ask_members(struct call *c, struct ask *a, struct member ***members, st
 /* -ENOENT when nobody knows the name. */
 int member_get(const struct cluster *c, const char *name, struct member **out, struct err *e);
 /* Sets the byte of each member, by id, that the host list of a query names; `wanted` has
- * cluster_count bytes. */
+ * cluster_count bytes. A list may have twice as many hosts as there are nodes, before its operators. */
 int members_mark(const struct cluster *c, const char *list, uint8_t *wanted, struct err *e);
 
 #endif

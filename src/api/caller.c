@@ -2,12 +2,12 @@
 #include "api/caller.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 enum { PRIVILEGED_PORTS = 1024 };
 
-struct caller caller_of(struct http_request *r)
+struct caller caller_of(struct stream *s)
 {
-    struct stream *s = http_stream(r);
     struct caller c = {.port = stream_peer_port(s), .here = stream_peer_loopback(s)};
     pid_t pid;
     c.local = stream_peer_user(s, &c.uid, &pid);
@@ -38,6 +38,20 @@ static bool may_read(const struct caller *c, const struct api_policy *p, uid_t o
         return p->readers == API_READERS_ANYONE;
     return c->identity.kind == IDENTITY_OPERATOR && c->identity.role == ROLE_READER &&
            p->readers != API_READERS_NOBODY;
+}
+
+void caller_party(const struct caller *c, const char *network, const struct api_policy *p, uid_t own,
+                  struct party *out)
+{
+    static const char *const kinds[] = {
+        [IDENTITY_CONTROLLER] = "controller", [IDENTITY_NODE] = "node", [IDENTITY_OPERATOR] = "operator"};
+    out->privileged = may_change(c, p, own);
+    if (c->local)
+        snprintf(out->name, sizeof out->name, "uid %u", (unsigned)c->uid);
+    else if (is_nobody(c))
+        snprintf(out->name, sizeof out->name, "%s %s", out->privileged ? "root at" : "address", network);
+    else
+        snprintf(out->name, sizeof out->name, "%s %s", kinds[c->identity.kind], c->identity.name);
 }
 
 static const char *need_of(enum right want, const struct api_policy *p)

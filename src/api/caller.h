@@ -27,7 +27,11 @@ struct caller {
     bool here;                /* HTTPS: the client is on this host */
 };
 
-struct caller caller_of(struct http_request *r);
+struct caller caller_of(struct stream *s);
+
+/* As whom the caller is served, and whether before others: who may change. network is its address. */
+void caller_party(const struct caller *c, const char *network, const struct api_policy *p, uid_t own,
+                  struct party *out);
 
 /* 0, or a sentence that says what would be needed: -EPERM when nobody knows who is asking, -EACCES
  * when that is known and gives no right. own is the user that the daemon runs as. */

@@ -105,12 +105,49 @@ static void test_no_port(void **state)
     assert_int_equal(caller_may(&c, RIGHT_CHANGE, &p, OWN_UID, NULL), -EPERM);
 }
 
+static void expect_party(const struct caller *c, const struct api_policy *p, const char *name,
+                         bool privileged)
+{
+    struct party party = {0};
+    caller_party(c, "192.0.2.7", p, OWN_UID, &party);
+    assert_string_equal(party.name, name);
+    assert_int_equal(party.privileged, privileged);
+}
+
+/* As whom each is served; who may change goes before the others. */
+static void test_parties(void **state)
+{
+    struct api_policy p = {.readers = API_READERS_ANYONE};
+    static const struct {
+        const char *name;
+        bool privileged;
+    } served[CALLERS] = {{"uid 0", true},
+                         {"uid 990", true},
+                         {"uid 1000", false},
+                         {"address 192.0.2.7", false},
+                         {"address 192.0.2.7", false},
+                         {"address 192.0.2.7", false},
+                         {"operator bea", true},
+                         {"operator carl", false},
+                         {"operator carl", false},
+                         {"node lx01", false},
+                         {"node lx01", false},
+                         {"controller c1", false}};
+    for (int i = 0; i < CALLERS; i++)
+        expect_party(&callers[i].caller, &p, served[i].name, served[i].privileged);
+    p.privileged_port = true;
+    expect_party(&callers[4].caller, &p, "root at 192.0.2.7", true);
+    expect_party(&callers[3].caller, &p, "address 192.0.2.7", false);
+    expect_party(&callers[5].caller, &p, "address 192.0.2.7", false);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_matrix),
         cmocka_unit_test(test_sentences),
         cmocka_unit_test(test_no_port),
+        cmocka_unit_test(test_parties),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

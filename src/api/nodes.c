@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { MISSING_NAMED_MAX = 3 };
+enum { MISSING_NAMED_MAX = 3, LIST_SPARE = 64, NODES_A_SLICE = 1000 };
 
 int members_find(const struct cluster *c, const struct hostlist *list, struct member ***out, struct err *e)
 {
@@ -41,7 +41,8 @@ int member_get(const struct cluster *c, const char *name, struct member **out, s
 int members_mark(const struct cluster *c, const char *list, uint8_t *wanted, struct err *e)
 {
     CLEANUP_HOSTLIST struct hostlist names = {0};
-    int rc = hostlist_parse(list, &names, e);
+    size_t hosts_max = 2 * cluster_count(c) + LIST_SPARE;
+    int rc = hostlist_parse_max(list, hosts_max, &names, e);
     if (rc < 0)
         return err_wrap(e, rc, "\"nodes\"");
     if (names.n == 0)
@@ -53,22 +54,65 @@ int members_mark(const struct cluster *c, const char *list, uint8_t *wanted, str
     return rc;
 }
 
-static void render_table(struct call *c, const uint8_t *wanted, const struct selection *s, struct text *t)
+/* The table, on its way: thousands of nodes take tens of milliseconds, so that it is made in slices. Which
+ * nodes are in it, and the revision, is as it was at the beginning; each node is as it is when its slice is
+ * made. */
+struct table {
+    struct http_request *request;
+    struct api *api;
+    struct selection fields;
+    struct member **members;
+    size_t n, at;
+    struct text text;
+};
+
+static void table_destroy(struct table *table)
 {
-    struct view v = {.cluster = c->api->cluster, .watch = c->api->watch, .now = c->now};
-    size_t n = cluster_count(c->api->cluster);
-    bool any = false;
+    text_fini(&table->text);
+    free(table->members);
+    free(table);
+}
+
+static void on_gone(void *arg)
+{
+    table_destroy(arg);
+}
+
+static void gather_table(struct table *table, const uint8_t *wanted)
+{
+    const struct cluster *cluster = table->api->cluster;
+    size_t n = cluster_count(cluster);
+    table->members = mem_alloc((n + 1) * sizeof(struct member *));
     for (size_t i = 0; i < n; i++) {
-        const struct member *m = cluster_at(c->api->cluster, i);
-        if (wanted && !wanted[m->id])
-            continue;
-        if (any)
-            text_add_char(t, ',');
-        any = true;
-        view_set(&v, m);
-        render_node(&v, s, t);
+        struct member *m = cluster_at(cluster, i);
+        if (!wanted || wanted[m->id])
+            table->members[table->n++] = m;
+    }
+}
+
+static void render_slice(struct table *table)
+{
+    struct view v = {.cluster = table->api->cluster, .watch = table->api->watch, .now = mono_now()};
+    for (int i = 0; i < NODES_A_SLICE && table->at < table->n; i++, table->at++) {
+        if (table->at)
+            text_add_char(&table->text, ',');
+        view_set(&v, table->members[table->at]);
+        render_node(&v, &table->fields, &table->text);
     }
     view_fini(&v);
+}
+
+static void on_slice(void *arg)
+{
+    struct table *table = arg;
+    render_slice(table);
+    if (table->at < table->n) {
+        http_again(table->request, on_slice);
+        return;
+    }
+    text_add(&table->text, "]}");
+    call_answer(table->request, &table->text);
+    table_destroy(table);
 }
 
 int call_node_list(struct call *c, struct text *t, struct err *e)
@@ -83,12 +127,15 @@ int call_node_list(struct call *c, struct text *t, struct err *e)
         rc = members_mark(c->api->cluster, nodes, wanted, e);
     if (rc < 0)
         return rc;
-    text_add(t, "{\"revision\":");
-    text_add_u64(t, c->api->shell.revision(c->api->shell.arg));
-    text_add(t, ",\"nodes\":[");
-    render_table(c, wanted, &fields, t);
-    text_add(t, "]}");
-    return 0;
+    struct table *table = mem_alloc(sizeof *table);
+    *table = (struct table){.request = c->request, .api = c->api, .fields = fields};
+    text_add(&table->text, "{\"revision\":");
+    text_add_u64(&table->text, c->api->shell.revision(c->api->shell.arg));
+    text_add(&table->text, ",\"nodes\":[");
+    gather_table(table, wanted);
+    http_set_arg(c->request, table, on_gone);
+    on_slice(table);
+    return CALL_LATER;
 }
 
 int call_node_show(struct call *c, struct text *t, struct err *e)

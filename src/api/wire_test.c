@@ -19,13 +19,19 @@
 
 enum { PATIENCE_S = 30 };
 
+static void on_party(void *arg, struct stream *s, struct party *out)
+{
+    *out = (struct party){.name = "somebody"};
+}
+
 void wire_open(struct wire *w, http_request_fn *fn, void *arg)
 {
     *w = (struct wire){.dir = "/tmp/fettle-api-XXXXXX"};
     assert_non_null(mkdtemp(w->dir));
     snprintf(w->path, sizeof w->path, "%s/socket", w->dir);
     assert_int_equal(uv_loop_init(&w->loop), 0);
-    w->server = http_server_create(&w->loop, 1000, fn, arg);
+    w->server =
+        http_server_create(&w->loop, &(struct slots_limits){.all = 1000, .each = 1000}, fn, on_party, arg);
     assert_int_equal(http_server_listen_local(w->server, w->path, NULL), 0);
 }
 

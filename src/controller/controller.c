@@ -22,7 +22,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { API_CONNECTIONS_MAX = 1024, LAG_WINDOW_S = 60 };
+enum { LAG_WINDOW_S = 60 };
+
+/* At the local socket, and at the HTTPS port. */
+static const struct slots_limits api_door = {.all = 1024, .each = 128, .reserve = 64};
 
 struct controller {
     uv_loop_t *loop;
@@ -464,7 +467,7 @@ static int open_api(struct controller *c, struct err *e)
                                     .make_token = shell_make_token,
                                     .sign_operator = shell_sign_operator};
     c->api = api_create(c->cluster, c->watch, c->events, &c->conf.api, &shell);
-    c->http = http_server_create(c->loop, API_CONNECTIONS_MAX, api_request, c->api);
+    c->http = http_server_create(c->loop, &api_door, api_request, api_party, c->api);
     int rc = http_server_listen_local(c->http, c->conf.text[SETTING_API_SOCKET], e);
     if (rc < 0)
         return err_wrap(e, rc, "ApiSocket");

@@ -24,12 +24,30 @@ enum connection_state {
     CONNECTION_CLOSING
 };
 
+/* What a connection takes up at its door. */
+enum place {
+    PLACE_NONE,
+    PLACE_OPENING, /* one of the handshakes under way */
+    PLACE_HELD,    /* a slot of its party's */
+    PLACE_SURPLUS  /* there was none left */
+};
+
+/* One way in. */
+struct door {
+    struct http_server *server;
+    struct listener *listener;     /* NULL: closed */
+    struct tls_context *tls;       /* NULL: the local socket */
+    struct slots *slots, *opening; /* of open connections; of handshakes, by address */
+    size_t shaking, surplus;       /* connections in these places */
+};
+
 /* An exchange; the one of its connection while there is one. */
 struct http_request {
     struct connection *connection;
     struct request *request;
     void *arg;
     void (*on_gone)(void *arg);
+    void (*again)(void *arg); /* what its next turn is for; NULL: it was not handed up yet */
 };
 
 struct connection {
@@ -38,7 +56,11 @@ struct connection {
     struct stream *stream;
     struct http_limits limits;
     enum connection_state state;
-    bool surplus; /* over the limit of connections: told so, no more */
+    struct door *door;
+    enum place place;
+    char *refusal;      /* why it has no place: it is told so, no more */
+    struct party party; /* an address until the stream is open */
+    struct turn turn;   /* of its exchange */
     struct mono deadline;
     struct http_request *exchange;
     struct text rest; /* bytes that came before their turn */
@@ -52,10 +74,23 @@ struct connection {
 
     /* Whether the client takes what it is sent. */
     uint64_t written; /* to the stream, ever */
-    uint64_t taken;   /* of these by the client, when last looked */
+    uint64_t taken;   /* of these by the system, when last looked */
+    size_t untaken;   /* by the client, when last looked */
+    bool backlog;     /* the system took no more, when last looked */
     struct mono moved;
     struct mono spoken; /* when an event stream last carried anything */
 };
+
+/* door.c */
+void door_init(struct door *d, const struct slots_limits *limits, struct tls_context *tls);
+void door_fini(struct door *d);
+/* The handshake of a new connection begins. Returns the one, of all those of the server, that has to give way
+ * and has left; NULL while there is room. */
+struct connection *door_enter(struct door *d, struct connection *c, struct connection *all);
+/* It is known who that is: a slot of this party's. -EAGAIN with a sentence makes the connection surplus. */
+int door_admit(struct connection *c, const struct party *p, struct err *e);
+/* Gives back what the connection took up. */
+void door_leave(struct connection *c);
 
 static const struct mono MONO_NEVER = {INT64_MAX};
 

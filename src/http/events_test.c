@@ -104,6 +104,7 @@ static void test_who_takes_no_event_for_too_long_is_cut_off(void **state)
     client_init(&c, &w);
     client_send(&c, GET("/events"));
     world_wait(&w, &w.asked, 1);
+    client_wait(&c, "\r\n\r\n");
     struct mono quiet = mono_add(mono_now(), span_ms(150)); /* nothing is due: that is no offence */
     while (mono_now().ns < quiet.ns)
         world_turn(&w, NULL, 0);

@@ -25,7 +25,8 @@ enum {
     HTTP_BODY_BYTES_MAX = 1 << 20,
     HTTP_QUEUE_BYTES_MAX = 1 << 20,   /* waiting in the stream; also the backlog of an event stream */
     HTTP_SLICE_BYTES_MAX = 256 << 10, /* of an answer, handed to the stream at once: under 1 ms of TLS */
-    HTTP_REFUSED_MAX = 32             /* connections being told that there are too many */
+    HTTP_REFUSED_MAX = 32,            /* connections being told that there are too many, at each door */
+    HTTP_OPENING_MAX = 512            /* handshakes under way */
 };
 
 struct http_server;

@@ -118,6 +118,63 @@ static void test_who_takes_no_byte_of_the_answer_is_cut_off(void **state)
     world_fini(&w);
 }
 
+/* Comments are so small that the system holds hours of them for a client that does not read. */
+static void test_a_stream_that_nobody_reads_is_cut_off(void **state)
+{
+    struct http_limits limits = world_patient();
+    limits.progress = span_ms(200);
+    limits.alive = span_ms(10);
+    struct world w;
+    struct client reads, sleeps;
+    world_init(&w, 10, &limits);
+    client_init(&reads, &w);
+    client_send(&reads, GET("/events"));
+    world_wait(&w, &w.asked, 1);
+    client_init(&sleeps, &w);
+    client_send(&sleeps, GET("/events"));
+    world_wait(&w, &w.asked, 2);
+    struct mono until = mono_add(mono_now(), span_s(PATIENCE_S));
+    while (w.gone == 0) {
+        assert_true(mono_now().ns < until.ns);
+        world_turn(&w, &reads, POLLIN);
+        client_read(&reads, 4096);
+        assert_false(reads.ended);
+    }
+    client_wait_end(&sleeps);
+    assert_false(client_has(&reads, NULL, 1));
+    client_fini(&reads);
+    client_fini(&sleeps);
+    world_fini(&w);
+}
+
+static void test_a_party_has_its_share_and_administrators_a_reserve(void **state)
+{
+    static const struct slots_limits door = {.all = 4, .each = 2, .reserve = 1};
+    struct world w;
+    struct client ann[3], bob, carl, root;
+    world_init_door(&w, &door, NULL);
+    for (int i = 0; i < 3; i++)
+        client_init_as(&ann[i], &w, "ann", false);
+    client_wait_end(&ann[2]);
+    assert_true(client_has(&ann[2], "503 Service Unavailable", 1));
+    assert_true(client_has(&ann[2], "there are too many connections of ann: 2", 1));
+    client_init_as(&bob, &w, "bob", false);
+    client_init_as(&carl, &w, "carl", false);
+    client_wait_end(&carl);
+    assert_true(client_has(&carl, "there are too many connections: 3", 1));
+    client_init_as(&root, &w, "root", true);
+    client_send(&root, GET("/json"));
+    client_wait(&root, "201 Created");
+    client_send(&bob, GET("/json"));
+    client_wait(&bob, "201 Created");
+    for (int i = 0; i < 3; i++)
+        client_fini(&ann[i]);
+    client_fini(&bob);
+    client_fini(&carl);
+    client_fini(&root);
+    world_fini(&w);
+}
+
 static void test_a_slow_client_blocks_nobody(void **state)
 {
     struct world w;
@@ -178,6 +235,8 @@ int main(void)
         cmocka_unit_test(test_an_idle_connection_ends_without_a_word),
         cmocka_unit_test(test_who_waits_for_an_answer_has_no_deadline),
         cmocka_unit_test(test_who_takes_no_byte_of_the_answer_is_cut_off),
+        cmocka_unit_test(test_a_stream_that_nobody_reads_is_cut_off),
+        cmocka_unit_test(test_a_party_has_its_share_and_administrators_a_reserve),
         cmocka_unit_test(test_a_slow_client_blocks_nobody),
         cmocka_unit_test(test_the_newest_connection_of_too_many_is_refused),
     };

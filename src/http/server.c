@@ -8,6 +8,10 @@
  * request is being answered are kept, those of one read, and reading stops: until then it goes on,
  * because only reading shows that a client went away.
  *
+ * A request that is whole waits for its turn among all requests (fair/fair.h). An idle handle takes turns, as
+ * the streams' hub does: it runs after the timers and before the loop looks at its sockets, and the loop does
+ * not sleep while somebody waits.
+ *
  * Each connection has one deadline, the server one timer for the earliest. A deadline that moved
  * away costs one look too many; there is nothing to unregister.
  */
@@ -16,8 +20,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <utlist.h>
+
+enum { TURN_MS = 5, HANDLES = 2 };
 
 const struct http_limits http_limits_default = {
     .header = {INT64_C(10) * 1000000000},
@@ -31,17 +36,17 @@ struct http_server {
     uv_loop_t *loop;
     uv_timer_t timer;
     struct mono wake; /* when the timer fires */
+    uv_idle_t idle;   /* active while a request waits for its turn */
+    struct turns *turns;
     http_request_fn *fn;
+    http_party_fn *who;
     void *arg;
     struct http_limits limits;
-    struct listener *local;
-    struct listener *tls;
-    struct tls_context *context;
+    struct slots_limits places;
+    struct door local, tls;
     struct connection *connections;
-    size_t count, count_max; /* without the surplus ones */
-    size_t surplus;
     bool destroyed;
-    bool timer_closed;
+    int handles; /* that are not closed */
 };
 
 static void on_timer(uv_timer_t *timer);
@@ -94,15 +99,21 @@ void connection_watch(struct connection *c)
 {
     c->moved = mono_now();
     c->taken = c->written - stream_queued(c->stream);
+    c->untaken = stream_untaken(c->stream);
+    c->backlog = true;
     connection_set_deadline(c, mono_add(c->moved, (struct span){c->limits.progress.ns / 4}));
 }
 
 bool connection_moves(struct connection *c, struct mono now)
 {
     size_t queued = stream_queued(c->stream);
-    if (queued == 0 || c->written - queued > c->taken)
+    bool events = c->state == CONNECTION_EVENTS; /* which may be so few that the system holds them all */
+    size_t untaken = events ? stream_untaken(c->stream) : queued;
+    if (untaken == 0 || untaken < c->untaken || (c->backlog && c->written - queued > c->taken))
         c->moved = now;
     c->taken = c->written - queued;
+    c->untaken = untaken;
+    c->backlog = queued > 0 || !events;
     return mono_sub(now, c->moved).ns < c->limits.progress.ns;
 }
 
@@ -136,6 +147,38 @@ static void exchange_lose(struct http_request *r)
     on_gone(r->arg);
 }
 
+static void on_turns(uv_idle_t *idle)
+{
+    struct http_server *s = idle->data;
+    struct mono until = mono_add(mono_now(), span_ms(TURN_MS));
+    struct turn *turn;
+    while ((turn = turns_take(s->turns))) {
+        struct connection *c = turn->owner;
+        if (c->state == CONNECTION_ASKED && c->exchange->again)
+            STEAL(c->exchange->again)(c->exchange->arg);
+        else if (c->state == CONNECTION_ASKED)
+            s->fn(s->arg, c->exchange);
+        if (mono_now().ns >= until.ns)
+            break;
+    }
+    if (turns_empty(s->turns))
+        uv_idle_stop(idle);
+}
+
+static void turn_wait(struct connection *c)
+{
+    struct http_server *s = c->server;
+    c->turn.owner = c;
+    turns_add(s->turns, &c->turn, &c->party);
+    uv_idle_start(&s->idle, on_turns);
+}
+
+void http_again(struct http_request *r, void (*fn)(void *arg))
+{
+    r->again = fn;
+    turn_wait(r->connection);
+}
+
 static void exchange_ask(struct connection *c)
 {
     struct http_request *r = c->exchange;
@@ -143,7 +186,7 @@ static void exchange_ask(struct connection *c)
     connection_set_deadline(c, MONO_NEVER);
     c->keep = request_keeps_alive(r->request);
     c->bare = strcmp(request_method(r->request), "HEAD") == 0;
-    c->server->fn(c->server->arg, r);
+    turn_wait(c);
 }
 
 static void body_begin(struct connection *c)
@@ -212,17 +255,30 @@ static void connection_sent(struct connection *c)
     read_rest(c);
 }
 
+/* It is known who that is. Some that are too many are told so when they are open. */
+static void connection_admit(struct connection *c)
+{
+    struct err e;
+    struct party who = {0};
+    c->server->who(c->server->arg, c->stream, &who);
+    if (door_admit(c, &who, &e) == 0)
+        return;
+    if (c->door->surplus > HTTP_REFUSED_MAX)
+        connection_abort(c, e.code, e.msg);
+    else
+        c->refusal = mem_dup(e.msg);
+}
+
 static void on_open(struct stream *stream, void *arg)
 {
     struct connection *c = arg;
+    struct err e;
     c->state = CONNECTION_IDLE;
-    if (c->surplus) {
-        struct err e;
-        err_set(&e, -EAGAIN, "there are too many connections");
-        connection_refuse(c, &e);
-        return;
-    }
     deadline_in(c, c->limits.header);
+    if (c->place == PLACE_OPENING)
+        connection_admit(c);
+    if (c->refusal)
+        connection_refuse(c, (err_set(&e, -EAGAIN, "%s", c->refusal), &e));
 }
 
 static void on_bytes(struct stream *stream, void *arg, const char *bytes, size_t n)
@@ -239,8 +295,12 @@ static void on_drained(struct stream *stream, void *arg)
 
 static void server_release(struct http_server *s)
 {
-    if (s->destroyed && s->timer_closed && !s->connections)
-        free(s);
+    if (!s->destroyed || s->handles > 0 || s->connections)
+        return;
+    door_fini(&s->local);
+    door_fini(&s->tls);
+    turns_destroy(s->turns);
+    free(s);
 }
 
 static void on_close(struct stream *stream, void *arg, const struct err *why)
@@ -248,11 +308,13 @@ static void on_close(struct stream *stream, void *arg, const struct err *why)
     struct connection *c = arg;
     struct http_server *s = c->server;
     c->state = CONNECTION_CLOSING;
+    turns_remove(s->turns, &c->turn);
     exchange_lose(c->exchange);
     exchange_end(c);
     text_fini(&c->rest);
+    free(c->refusal);
     DL_DELETE(s->connections, c);
-    *(c->surplus ? &s->surplus : &s->count) -= 1;
+    door_leave(c);
     free(c);
     server_release(s);
 }
@@ -260,32 +322,22 @@ static void on_close(struct stream *stream, void *arg, const struct err *why)
 static const struct stream_events events = {
     .on_open = on_open, .on_bytes = on_bytes, .on_drained = on_drained, .on_close = on_close};
 
-static void connection_open(struct http_server *s, int fd, struct tls_context *tls)
+static void on_accept(void *arg, int fd)
 {
-    bool surplus = s->count >= s->count_max;
-    if (surplus && s->surplus >= HTTP_REFUSED_MAX) {
-        close(fd);
-        return;
-    }
+    struct door *d = arg;
+    struct http_server *s = d->server;
     struct connection *c = mem_alloc(sizeof *c);
     c->server = s;
+    c->door = d;
     c->limits = s->limits;
-    c->surplus = surplus;
+    c->deadline = MONO_NEVER;
     DL_APPEND(s->connections, c);
-    *(surplus ? &s->surplus : &s->count) += 1;
-    connection_set_deadline(c, surplus ? mono_add(mono_now(), c->limits.header) : MONO_NEVER);
-    c->stream = stream_accept(s->loop, fd, tls, HTTP_QUEUE_BYTES_MAX, &events, c);
-}
-
-static void on_local(void *arg, int fd)
-{
-    connection_open(arg, fd, NULL);
-}
-
-static void on_tls(void *arg, int fd)
-{
-    struct http_server *s = arg;
-    connection_open(s, fd, s->context);
+    c->stream = stream_accept(s->loop, fd, d->tls, HTTP_QUEUE_BYTES_MAX, &events, c);
+    struct connection *late = d->tls ? door_enter(d, c, s->connections) : NULL;
+    if (late)
+        connection_abort(late, -EAGAIN, "there are too many connections that have not said who they are");
+    if (!d->tls)
+        connection_admit(c);
 }
 
 static void connection_refuse_late(struct connection *c, const char *what, struct span limit)
@@ -333,18 +385,23 @@ static void on_timer(uv_timer_t *timer)
     server_wake(s, next);
 }
 
-struct http_server *http_server_create(uv_loop_t *loop, size_t connections_max, http_request_fn *fn,
-                                       void *arg)
+struct http_server *http_server_create(uv_loop_t *loop, const struct slots_limits *door, http_request_fn *fn,
+                                       http_party_fn *who, void *arg)
 {
     struct http_server *s = mem_alloc(sizeof *s);
     s->loop = loop;
-    s->count_max = connections_max;
+    s->places = *door;
+    s->local.server = s->tls.server = s;
+    s->turns = turns_create();
     s->fn = fn;
+    s->who = who;
     s->arg = arg;
     s->limits = http_limits_default;
     s->wake = MONO_NEVER;
     uv_timer_init(loop, &s->timer);
-    s->timer.data = s;
+    uv_idle_init(loop, &s->idle);
+    s->timer.data = s->idle.data = s;
+    s->handles = HANDLES;
     return s;
 }
 
@@ -355,25 +412,26 @@ void http_server_set_limits(struct http_server *s, const struct http_limits *lim
 
 int http_server_listen_local(struct http_server *s, const char *path, struct err *e)
 {
-    return listener_open_local(s->loop, path, on_local, s, &s->local, e);
+    door_init(&s->local, &s->places, NULL);
+    return listener_open_local(s->loop, path, on_accept, &s->local, &s->local.listener, e);
 }
 
 int http_server_listen_tls(struct http_server *s, const char *address, uint16_t port, struct tls_context *tls,
                            struct err *e)
 {
-    s->context = tls;
-    return listener_open_tcp(s->loop, address, port, on_tls, s, &s->tls, e);
+    door_init(&s->tls, &s->places, tls);
+    return listener_open_tcp(s->loop, address, port, on_accept, &s->tls, &s->tls.listener, e);
 }
 
 uint16_t http_server_port(const struct http_server *s)
 {
-    return s->tls ? listener_port(s->tls) : 0;
+    return s->tls.listener ? listener_port(s->tls.listener) : 0;
 }
 
-static void on_timer_closed(uv_handle_t *handle)
+static void on_handle_closed(uv_handle_t *handle)
 {
     struct http_server *s = handle->data;
-    s->timer_closed = true;
+    s->handles--;
     server_release(s);
 }
 
@@ -381,10 +439,8 @@ void http_server_destroy(struct http_server *s)
 {
     if (!s)
         return;
-    if (s->local)
-        listener_close(s->local);
-    if (s->tls)
-        listener_close(s->tls);
+    listener_close(s->local.listener);
+    listener_close(s->tls.listener);
     s->destroyed = true;
     struct connection *c;
     DL_FOREACH (s->connections, c) {
@@ -392,5 +448,6 @@ void http_server_destroy(struct http_server *s)
         c->state = CONNECTION_CLOSING;
         stream_abort(c->stream, NULL);
     }
-    uv_close((uv_handle_t *)&s->timer, on_timer_closed);
+    uv_close((uv_handle_t *)&s->timer, on_handle_closed);
+    uv_close((uv_handle_t *)&s->idle, on_handle_closed);
 }

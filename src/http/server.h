@@ -3,6 +3,7 @@
 #define FETTLE_HTTP_SERVER_H
 
 #include "base/err.h"
+#include "fair/fair.h"
 #include "link/stream.h"
 
 #include <stdbool.h>
@@ -13,9 +14,14 @@
  *
  * Everything a client can make the server hold is bounded: 16 KiB of request line and headers,
  * 1 MiB of body, 10 s for the headers, 30 s for the body, 30 s without progress of an answer's
- * bytes, 60 s idle between requests, and `connections_max` connections. Content-Length together
- * with Transfer-Encoding is refused, as is an Origin header other than this server's own. Every
+ * bytes or of an event stream's, 60 s idle between requests, and the places at each door. Content-Length
+ * together with Transfer-Encoding is refused, as is an Origin header other than this server's own. Every
  * error is answered as {"error":{"code":"…","message":"…"}} (err.tbl) before the close.
+ *
+ * The local socket and TLS are two doors, each with places of its own (fair/fair.h). A connection whose
+ * handshake is under way has none yet: of these there are 512, and a further one takes the place of the one
+ * that has waited longest, of the address that has most of them. Requests are carried out from the loop, in
+ * turns by party, for 5 ms of a turn of the loop; one that takes longer asks for further turns (http_again).
  */
 
 /* HEAD comes as GET; its body is left away. */
@@ -27,9 +33,12 @@ struct http_request; /* one exchange; lives until it was answered and its bytes 
  * before: after it the request must not be touched. */
 typedef void http_request_fn(void *arg, struct http_request *r);
 
+/* Who is at the other end of a stream that is open. */
+typedef void http_party_fn(void *arg, struct stream *s, struct party *out);
+
 struct http_server;
-struct http_server *http_server_create(uv_loop_t *loop, size_t connections_max, http_request_fn *fn,
-                                       void *arg);
+struct http_server *http_server_create(uv_loop_t *loop, const struct slots_limits *door, http_request_fn *fn,
+                                       http_party_fn *who, void *arg);
 /* Listens, at most once in each way. tls stays the caller's and must outlive the server. */
 int http_server_listen_local(struct http_server *s, const char *path, struct err *e);
 int http_server_listen_tls(struct http_server *s, const char *address, uint16_t port, struct tls_context *tls,
@@ -52,6 +61,9 @@ const char *http_body(const struct http_request *r, size_t *len);
 struct stream *http_stream(struct http_request *r); /* who is asking */
 
 void http_set_arg(struct http_request *r, void *arg, void (*on_gone)(void *arg));
+
+/* Calls fn(arg), the request's (http_set_arg), at the next turn of the party that asks; not after on_gone. */
+void http_again(struct http_request *r, void (*fn)(void *arg));
 
 /* Answers with status and body (copied). type NULL is application/json. */
 void http_answer(struct http_request *r, int status, const char *type, const char *body, size_t len);

@@ -321,6 +321,66 @@ static void test_knows_who_is_asking(void **state)
     world_fini(&w);
 }
 
+/* One that asks a hundred times has no more turns for it, and an administrator is next. */
+static void test_parties_take_turns(void **state)
+{
+    static const struct {
+        const char *name;
+        bool privileged;
+        const char *request;
+    } who[] = {{"ann", false, "a"},
+               {"ann", false, "a"},
+               {"ann", false, "a"},
+               {"bob", false, "b"},
+               {"root", true, "R"}};
+    enum { CLIENTS = sizeof who / sizeof who[0] };
+    struct world w;
+    struct client c[CLIENTS];
+    world_init(&w, 10, NULL);
+    for (int i = 0; i < CLIENTS; i++)
+        client_init_as(&c[i], &w, who[i].name, who[i].privileged);
+    world_turn(&w, NULL, 0);
+    for (int i = 0; i < CLIENTS; i++) { /* all before the loop looks */
+        char request[96];
+        int n = snprintf(request, sizeof request, "GET /json HTTP/1.1\r\nHost: h\r\nX-Thing: %s\r\n\r\n",
+                         who[i].request);
+        assert_int_equal(send(c[i].fd, request, (size_t)n, 0), n);
+    }
+    for (int i = 0; i < CLIENTS; i++)
+        client_wait(&c[i], "201 Created");
+    assert_string_equal(w.order.s, "Rabaa");
+    for (int i = 0; i < CLIENTS; i++)
+        client_fini(&c[i]);
+    world_fini(&w);
+}
+
+/* What asks for further turns has them one after another, and others theirs in between. */
+static void test_long_work_takes_several_turns(void **state)
+{
+    struct world w;
+    struct client slow, quick;
+    world_init(&w, 10, NULL);
+    client_init_as(&slow, &w, "ann", false);
+    client_init_as(&quick, &w, "bob", false);
+    client_send(&slow, "GET /slices HTTP/1.1\r\nHost: h\r\nX-Thing: s\r\n\r\n");
+    world_wait(&w, &w.asked, 1);
+    client_send(&quick, "GET /json HTTP/1.1\r\nHost: h\r\nX-Thing: q\r\n\r\n");
+    client_wait(&quick, "201 Created");
+    assert_true(w.slices > 0);
+    client_wait(&slow, "sliced");
+    assert_int_equal(w.slices, 0);
+    client_fini(&quick);
+
+    client_send(&slow, GET("/slices")); /* and one that goes away meanwhile has no more */
+    world_wait(&w, &w.asked, 3);
+    client_fini(&slow);
+    world_wait(&w, &w.gone, 1);
+    unsigned left = w.slices;
+    world_turn(&w, NULL, 0);
+    assert_int_equal(w.slices, left);
+    world_fini(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -338,6 +398,8 @@ int main(void)
         cmocka_unit_test(test_refuses_what_is_too_large),
         cmocka_unit_test(test_a_big_answer_arrives_whole),
         cmocka_unit_test(test_knows_who_is_asking),
+        cmocka_unit_test(test_parties_take_turns),
+        cmocka_unit_test(test_long_work_takes_several_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

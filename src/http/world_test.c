@@ -37,17 +37,43 @@ static void answer_big(struct http_request *r)
     http_answer_take(r, 200, "text/plain", body, BIG_BYTES);
 }
 
+/* Each slice takes a turn of the loop for itself. */
+static void on_slice(void *arg)
+{
+    struct world *w = arg;
+    struct mono until = mono_add(mono_now(), span_ms(6));
+    while (mono_now().ns < until.ns)
+        continue;
+    if (--w->slices > 0)
+        http_again(w->pending, on_slice);
+    else
+        http_answer(w->pending, 200, "text/plain", "sliced", 6);
+}
+
+static void on_party(void *arg, struct stream *s, struct party *out)
+{
+    struct world *w = arg;
+    w->met++;
+    *out = w->party;
+}
+
 static void on_request(void *arg, struct http_request *r)
 {
     struct world *w = arg;
-    const char *path = http_path(r);
+    const char *path = http_path(r), *thing = http_header(r, "X-Thing");
     struct err e;
     w->asked++;
+    text_add(&w->order, thing ? thing : "");
     if (strcmp(path, "/later") == 0 || strcmp(path, "/events") == 0) {
         w->pending = r;
         http_set_arg(r, w, on_gone);
         if (strcmp(path, "/events") == 0)
             http_events_begin(r);
+    } else if (strcmp(path, "/slices") == 0) {
+        w->pending = r;
+        w->slices = 50;
+        http_set_arg(r, w, on_gone);
+        http_again(r, on_slice);
     } else if (strcmp(path, "/big") == 0) {
         answer_big(r);
     } else if (strcmp(path, "/echo") == 0) {
@@ -60,13 +86,13 @@ static void on_request(void *arg, struct http_request *r)
     }
 }
 
-void world_init(struct world *w, size_t connections_max, const struct http_limits *limits)
+void world_init_door(struct world *w, const struct slots_limits *door, const struct http_limits *limits)
 {
-    *w = (struct world){.dir = "/tmp/fettle-http-XXXXXX"};
+    *w = (struct world){.dir = "/tmp/fettle-http-XXXXXX", .party = {.name = "somebody"}};
     assert_non_null(mkdtemp(w->dir));
     snprintf(w->path, sizeof w->path, "%s/socket", w->dir);
     assert_int_equal(uv_loop_init(&w->loop), 0);
-    w->server = http_server_create(&w->loop, connections_max, on_request, w);
+    w->server = http_server_create(&w->loop, door, on_request, on_party, w);
     if (limits)
         http_server_set_limits(w->server, limits);
     struct err e = {0};
@@ -74,9 +100,16 @@ void world_init(struct world *w, size_t connections_max, const struct http_limit
         fail_msg("%s", e.msg);
 }
 
+void world_init(struct world *w, size_t connections_max, const struct http_limits *limits)
+{
+    const struct slots_limits door = {.all = connections_max, .each = connections_max};
+    world_init_door(w, &door, limits);
+}
+
 void world_fini(struct world *w)
 {
     http_server_destroy(w->server);
+    text_fini(&w->order);
     uv_run(&w->loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&w->loop), 0);
     assert_int_equal(rmdir(w->dir), 0); /* the socket's file is gone too */
@@ -89,6 +122,15 @@ void client_init(struct client *c, struct world *w)
     snprintf(to.sun_path, sizeof to.sun_path, "%s", w->path);
     assert_int_equal(connect(c->fd, (struct sockaddr *)&to, sizeof to), 0);
     text_add(&c->in, "");
+}
+
+void client_init_as(struct client *c, struct world *w, const char *name, bool privileged)
+{
+    unsigned met = w->met;
+    w->party = (struct party){.privileged = privileged};
+    snprintf(w->party.name, sizeof w->party.name, "%s", name);
+    client_init(c, w);
+    world_wait(w, &w->met, met + 1);
 }
 
 void client_fini(struct client *c)

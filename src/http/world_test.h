@@ -18,7 +18,7 @@
  * clients that write bytes by hand. All waiting runs the one loop and ends after PATIENCE_S.
  *
  * The handler answers /echo with what it understood, /json with 201 {}, /big with BIG_BYTES; it keeps
- * /later and /events (begun) in `pending`; all else is not found.
+ * /later and /events (begun) in `pending`; /slices takes many turns; all else is not found.
  */
 
 #define GET(path) "GET " path " HTTP/1.1\r\nHost: h\r\n\r\n"
@@ -34,6 +34,10 @@ struct world {
     unsigned asked;
     struct http_request *pending; /* asked for /later or /events */
     unsigned gone;
+    unsigned slices;    /* that /slices still takes */
+    struct party party; /* of who connects next */
+    unsigned met;       /* streams that the server asked of, whose they are */
+    struct text order;  /* the header X-Thing of what was asked, one after another */
 };
 
 /* One connection to it, by hand. */
@@ -46,6 +50,7 @@ struct client {
 
 /* connections_max and limits are the server's; limits may be NULL. */
 void world_init(struct world *w, size_t connections_max, const struct http_limits *limits);
+void world_init_door(struct world *w, const struct slots_limits *door, const struct http_limits *limits);
 void world_fini(struct world *w);
 /* Limits that no test outlives. */
 struct http_limits world_patient(void);
@@ -55,6 +60,8 @@ void world_turn(struct world *w, struct client *c, short events);
 void world_wait(struct world *w, const unsigned *count, unsigned n);
 
 void client_init(struct client *c, struct world *w);
+/* The same as somebody else; it is met when this returns. */
+void client_init_as(struct client *c, struct world *w, const char *name, bool privileged);
 void client_fini(struct client *c);
 void client_send(struct client *c, const char *s);
 void client_send_bytes(struct client *c, const char *s, size_t n);

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Garbage, giants, dribblers and crowds on every port, while an agent goes on and people are served."""
+"""Garbage, giants, dribblers, crowds, liars and the curious on every port, while an agent goes on and people are
+served."""
 import contextlib
+import json
 import os
 import random
 import resource
@@ -11,7 +13,8 @@ import struct
 import threading
 import time
 
-from harness import PATIENCE, SANITIZED, Agent, Controller, Link, check, equal, holds, main, swarm, wait
+from harness import (PATIENCE, SANITIZED, Agent, Controller, Link, check, contains, equal, holds, main, need_root, swarm,
+                     wait)
 
 # A heartbeat that is delayed by a second would show: 1 s of interval, late after 3.
 LIVE = {'HeartBeatInterval': '1s', 'LateAfter': '4s', 'HeartBeatTimeout': '8s'}
@@ -66,6 +69,23 @@ def closed_by_peer(s, within=PATIENCE):
             return said
         said += more
     raise AssertionError(f'it is open after {within} s')
+
+
+NOBODY = 65534
+
+
+@contextlib.contextmanager
+def as_nobody():
+    """Whoever connects in here is the user nobody. All threads are, meanwhile."""
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+def many_files():
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(8192, resource.getrlimit(resource.RLIMIT_NOFILE)[1]),) * 2)
 
 
 WAYS = ('agents', 'agents+tls', 'https', 'https+tls', 'socket')
@@ -152,7 +172,7 @@ def test_dribblers(world):
 
 def test_half_open(world):
     """Eight hundred silent connections on each port, and everybody else is served."""
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(8192, resource.getrlimit(resource.RLIMIT_NOFILE)[1]),) * 2)
+    many_files()
     p = Ports(world, 'Name=n01\nName=n02\n')
     sockets = [p.raw(way) for way in ('agents', 'https') for _ in range(800)]
     holds('all goes on', 3, p.check_well)
@@ -235,6 +255,115 @@ def test_mixed_attack(world):
         for t in threads:
             t.join()
     p.check_well()
+
+
+def test_lying_collector(world):
+    """A collector that names 262,144 nodes in 13 bytes, four hundred times, costs nobody anything: such a list is
+    not read further than to what a collector may have been given."""
+    p = Ports(world, 'Name=n01\nName=k1\n', CollectorNodes='k1')
+    link = Link(p.c.port, *Agent(world, p.c, 'k1', start=False).certificate())
+    link.hello('k1', '00000000000000c1')
+    link.expect('WELCOME')
+    frames, lies = b'', ('n[1-262144]', 'r[1-512]n[1-512]', 'n[' + ','.join(['1-4'] * 9000) + ']')
+    for i in range(400):
+        body = json.dumps({'epoch': 1, 'seq': i, 'heard': lies[i % 3], 'verified': lies[(i + 1) % 2]}).encode()
+        frames += struct.pack('>IBBH', len(body), 8, 0, 0) + body
+    sender = threading.Thread(target=link.sock.sendall, args=(frames,))
+    sender.start()
+    holds('all goes on', 2, p.check_well)
+    sender.join()
+    heard = 0
+    while heard < 400:
+        kind, body = link.next()
+        check(kind is not None, f'the link is closed: {body}')
+        heard += kind == 'HEARD'
+    p.check_well()
+    said = p.c.log_lines('who was heard: "n[1-262144]": the list has more than 1 hosts')
+    equal(len(said), 1, 'lines about it in the log')
+    link.close()
+
+
+def answers_of(s):
+    """How many answers have come so far."""
+    s.setblocking(False)
+    said = b''
+    with contextlib.suppress(BlockingIOError):
+        while more := s.recv(1 << 20):
+            said += more
+    return said.count(b'HTTP/1.1 ')
+
+
+def test_curious_user(world):
+    """A user who asks the most expensive questions on a hundred connections waits for himself: root is answered
+    while they wait, and nobody is judged late."""
+    need_root()
+    p = Ports(world, 'Name=n01\nName=x[0001-3000]\n')
+    status, answer = p.c.ask('GET', '/v1/nodes?nodes=r[1-512]n[1-512]')
+    equal(status, 400, 'the answer to a list of more nodes than there are')
+    contains(answer['error']['message'], 'the list has more than 6066 hosts', 'its message')
+    questions = ('/v1/place?count=3000&nodes=x[0001-3000]', '/v1/slurm/features?nodes=x[0001-3000]', '/v1/nodes?nodes=r[1-512]n[1-512]')
+    each = 50
+    crowd = []
+    with as_nobody():
+        for _ in range(100):
+            crowd.append(p.raw('socket'))
+    for i, s in enumerate(crowd):
+        s.sendall(f'GET {questions[i % 3]} HTTP/1.1\r\nHost: x\r\n\r\n'.encode() * each)
+    p.c.fettle('brake', 'stop', '--reason', 'a crowd')
+    p.check_well()
+    p.c.fettle('brake', 'release', '--reason', 'over')
+    answered = sum(answers_of(s) for s in crowd)
+    check(answered < each * len(crowd), 'root waited until all was answered')
+    p.check_well()
+    equal(p.c.log_lines('the loop stood still'), [], 'what the log says of the loop')
+    for s in crowd:
+        s.close()
+
+
+def test_streams_of_nobody(world):
+    """Eleven hundred event streams of one user are no more than that user's share, and the brake works."""
+    need_root()
+    many_files()
+    p = Ports(world)
+    crowd, refused = [], 0
+    with as_nobody():
+        for _ in range(1100):
+            s = p.raw('socket')
+            crowd.append(s)
+            with contextlib.suppress(ConnectionError):
+                s.sendall(b'GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n')
+    p.c.fettle('brake', 'stop', '--reason', 'a crowd')
+    p.check_well()
+    streams = 0
+    for s in crowd:
+        s.settimeout(PATIENCE)
+        with contextlib.suppress(ConnectionError):
+            said = s.recv(4096)
+            streams += b' 200 OK' in said
+            refused += b'there are too many connections of uid 65534: 128' in said
+    equal(streams, 128, 'streams of one user')
+    check(refused > 0, 'nobody was told why')
+    with p.raw('socket') as own:
+        own.sendall(b'GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n')
+        contains(own.recv(4096), b' 200 OK', "the answer to root's stream")
+    for s in crowd:
+        s.close()
+
+
+def test_silent_crowd(world):
+    """Eleven hundred silent connections to the HTTPS port keep nobody out: not root on the local socket, and not an
+    administrator who comes from the same address."""
+    many_files()
+    p = Ports(world)
+    os.mkdir(world.path('ann'))
+    p.c.fettle('cert', 'create', 'ann', '--role', 'admin', cwd=world.path('ann'))
+    crowd = [p.raw('https') for _ in range(1100)]
+    p.c.fettle('brake', 'stop', '--reason', 'a crowd')
+    p.check_well()
+    cert = {k: os.path.join(world.path('ann'), f) for k, f in (('cert', 'ann.pem'), ('key', 'ann.key'))}
+    equal(p.c.ask_https('GET', '/v1/status', **cert)[0], 200, 'an administrator over HTTPS')
+    for s in crowd:
+        s.close()
 
 
 main()

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fair/fair.h"
+
+#include "base/table.h"
+#include "base/text.h"
+
+#include <errno.h>
+
+struct holder {
+    size_t n;
+    UT_hash_handle hh;
+    char name[];
+};
+
+struct slots {
+    struct slots_limits limits;
+    struct holder *holders;
+    size_t taken;
+};
+
+struct slots *slots_create(const struct slots_limits *limits)
+{
+    struct slots *s = mem_alloc(sizeof *s);
+    s->limits = *limits;
+    return s;
+}
+
+static void holder_remove(struct slots *s, struct holder *h)
+{
+    HASH_DEL(s->holders, h);
+    free(h);
+}
+
+void slots_destroy(struct slots *s)
+{
+    struct holder *h, *next;
+    if (!s)
+        return;
+    HASH_ITER (hh, s->holders, h, next)
+        holder_remove(s, h);
+    free(s);
+}
+
+static struct holder *holder_find(const struct slots *s, const char *name)
+{
+    struct holder *h;
+    HASH_FIND_STR(s->holders, name, h);
+    return h;
+}
+
+static struct holder *holder_add(struct slots *s, const char *name)
+{
+    size_t len = strlen(name);
+    struct holder *h = mem_alloc(sizeof *h + len + 1);
+    memcpy(h->name, name, len);
+    HASH_ADD_KEYPTR(hh, s->holders, h->name, len, h);
+    return h;
+}
+
+int slots_take(struct slots *s, const struct party *p, struct err *e)
+{
+    struct holder *h = holder_find(s, p->name);
+    size_t open = s->limits.all - (p->privileged ? 0 : s->limits.reserve);
+    if (s->taken >= open)
+        return err_set(e, -EAGAIN, "there are too many connections: %zu", s->taken);
+    if (!p->privileged && h && h->n >= s->limits.each)
+        return err_set(e, -EAGAIN, "there are too many connections of %s: %zu", p->name, h->n);
+    if (!h)
+        h = holder_add(s, p->name);
+    h->n++;
+    s->taken++;
+    return 0;
+}
+
+void slots_give(struct slots *s, const struct party *p)
+{
+    struct holder *h = holder_find(s, p->name);
+    s->taken--;
+    if (--h->n == 0)
+        holder_remove(s, h);
+}
+
+const char *slots_greatest(const struct slots *s)
+{
+    const struct holder *greatest = s->holders;
+    for (const struct holder *h = s->holders; h; h = h->hh.next)
+        if (h->n > greatest->n)
+            greatest = h;
+    return greatest ? greatest->name : NULL;
+}
