@@ -307,6 +307,35 @@ static void test_an_incident_whose_check_is_taken_away_is_over(void **state)
     clinic_destroy(d);
 }
 
+/* A check that flips ten times a second for a minute, and one whose findings are others each time. */
+static void test_what_comes_and_goes_is_written_down_now_and_then(void **state)
+{
+    static const char warns[] =
+        "[{\"check\":\"space\",\"result\":\"warn\",\"age_ms\":0,"
+        "\"findings\":[{\"result\":\"warn\",\"device\":\"disk %d\",\"text\":\"full\"}]}]";
+    struct clinic *d = open_clinic(40);
+    for (int device = 0; device < 2; device++) {
+        unsigned before = d->x->claims;
+        for (int i = 0; i < 600; i++) {
+            char said[256];
+            snprintf(said, sizeof said, warns, device * i);
+            tells(d, 1 + device, true, i % 2 ? WELL : said);
+            d->x->now_ms += 100;
+        }
+        assert_in_range(d->x->claims - before, 10, 31);
+    }
+    unsigned before = d->x->claims; /* the other nodes pay for nothing, */
+    tells(d, 3, true, ILL);
+    assert_true(d->x->claims > before);
+    assert_non_null(member_repair(world_node(d->x, 3)));
+    tells(d, 1, true, ILL); /* and what isolates waits for nothing */
+    assert_non_null(member_repair(world_node(d->x, 1)));
+    tells(d, 2, true, WELL);
+    world_run(d->x, 10); /* what was left out follows */
+    assert_int_equal(member_ailment(world_node(d->x, 2))->n_open, 0);
+    clinic_destroy(d);
+}
+
 static void test_what_the_shell_refuses_is_proposed_again(void **state)
 {
     struct clinic *d = open_clinic(4);
@@ -479,6 +508,7 @@ int main(void)
         cmocka_unit_test(test_records_of_checks_that_change_keep_what_was_said),
         cmocka_unit_test(test_what_is_said_by_an_older_list_counts_where_the_record_is_the_same),
         cmocka_unit_test(test_an_incident_whose_check_is_taken_away_is_over),
+        cmocka_unit_test(test_what_comes_and_goes_is_written_down_now_and_then),
         cmocka_unit_test(test_what_the_shell_refuses_is_proposed_again),
         cmocka_unit_test(test_budgets_as_they_stand),
         cmocka_unit_test(test_who_was_proposed_has_its_room_although_nothing_is_heard_of_it),

@@ -497,6 +497,18 @@ static void note_calm(struct proposal *p)
     v->counted = v->waits = false;
 }
 
+/* What comes and goes on one node fills no journal: after so many commits at once it is one in six seconds,
+ * which then says all that changed meanwhile. */
+static bool may_commit(struct vitals *v, struct mono now)
+{
+    enum { COMMITS_AT_ONCE = 20, COMMIT_S = 6 };
+    if (mono_sub(v->commits_paid, now).ns > span_s(COMMIT_S * (COMMITS_AT_ONCE - 1)).ns)
+        return false;
+    struct mono from = v->commits_paid.ns > now.ns ? v->commits_paid : now;
+    v->commits_paid = mono_add(from, span_s(COMMIT_S));
+    return true;
+}
+
 bool incident_look(struct watch *w, struct mono now, const struct member *m)
 {
     struct proposal p = {.w = w, .now = now, .m = m, .ailment = member_ailment(m)};
@@ -514,6 +526,8 @@ bool incident_look(struct watch *w, struct mono now, const struct member *m)
     json_t *isolate = isolation(&p);
     json_object_set_new(set, "isolate", isolate);
     if (json_is_null(isolate) && !json_array_size(p.open) && !json_array_size(p.close))
+        return false;
+    if (!may_commit(vitals_of(w, m), now) && json_is_null(isolate))
         return false;
     health_propose(w, now, m, COMMAND_FINDINGS, NULL, set);
     return true;

@@ -312,6 +312,7 @@ struct vitals {
     bool counted;              /* towards a surge, for what is wrong with it now */
     bool isolating;            /* proposed, and the record is not here yet */
     bool waits;                /* for room in a budget */
+    struct mono commits_paid;  /* its commits are paid for until then; one that is too far ahead waits */
     struct mono restless;      /* that two machines answer by its name was told; ns 0: never */
     struct wall answered;      /* the step for which its agent forgot what a person answered for */
     struct wall override_of;   /* the `at` of the override for which the next is; ns 0: of none */
