@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The ready-made records of set.tbl with what their tools print (test/data/records): each is run as an agent
- * runs it, with a program in its PATH that prints a recorded output and ends with a recorded status.
+ * runs it, with a program in its PATH that prints a recorded output and ends with a recorded status. The
+ * samples of conf/checks.conf that run something of several programs are run in the same way.
  */
 #include "base/conf.h"
 #include "base/text.h"
@@ -219,12 +220,53 @@ static void test_a_missing_tool_is_unsupported(void **state)
     assert_true(n >= 14);
 }
 
+/* The line of the sample, without its comment sign. */
+static void read_sample(const char *name, struct text *out)
+{
+    CLEANUP_TEXT struct text all = {0}, begin = {0};
+    struct err e = {0};
+    assert_int_equal(conf_read_bytes(SAMPLES, &all, &e), 0);
+    text_printf(&begin, "\n#Check=%s ", name);
+    const char *at = strstr(all.s, begin.s);
+    assert_non_null(at);
+    text_add_bytes(out, at + 2, strcspn(at + 2, "\n"));
+}
+
+static void test_munge_is_asked_both_ways(void **state)
+{
+    struct bench *b = *state;
+    static const struct {
+        const char *munge, *unmunge, *said;
+    } cases[] = {
+        {"echo MUNGE:AwQDAAB:", "read c; test \"$c\" = MUNGE:AwQDAAB:", "ok"},
+        {"echo MUNGE:AwQDAAB:", "echo Error: Invalid credential; exit 14",
+         "fatal : unmunge: Error: Invalid credential"},
+        {"echo Error: Failed to access /run/munge/munge.socket.2 >&2; exit 6", "exit 0",
+         "fatal : munge: Error: Failed to access /run/munge/munge.socket.2"},
+    };
+    CLEANUP_TEXT struct text line = {0}, said = {0};
+    struct checks one = {0};
+    struct err e = {0};
+    read_sample("munge", &line);
+    if (checks_parse(SAMPLES, line.s, line.len, &one, &e) < 0)
+        fail_msg("%s", e.msg);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        clear_programs(b);
+        add_program(b, "munge", cases[i].munge);
+        add_program(b, "unmunge", cases[i].unmunge);
+        run(b, &one.list[0], "", &said);
+        assert_string_equal(said.s, cases[i].said);
+    }
+    checks_fini(&one);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_each_case, setup, teardown),
         cmocka_unit_test_setup_teardown(test_each_record_has_its_cases, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_missing_tool_is_unsupported, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_munge_is_asked_both_ways, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
