@@ -535,6 +535,7 @@ struct seat {
     enum result result;
     char *why;              /* over */
     struct verdict *said;   /* what its last run said; NULL: nothing */
+    char *failed;           /* a group's: what was said in its last run that failed; NULL: none did */
     struct mono told, wait; /* its end was proposed; what came of it was noted */
 };
 

@@ -75,6 +75,7 @@ static void trial_free(struct trial *t)
     for (size_t i = 0; i < t->n; i++) {
         free(t->seats[i].why);
         free(t->seats[i].said);
+        free(t->seats[i].failed);
     }
     free(t->seats);
     grouping_destroy(t->grouping);

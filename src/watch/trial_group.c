@@ -57,6 +57,32 @@ static void leave_unsupported(struct watch *w, struct mono now, struct trial *t)
     }
 }
 
+static const char *words_of(const struct verdict *v)
+{
+    return !v ? "" : v->n ? v->findings[0].text : v->text;
+}
+
+static const char *failed_words(const struct seat *s, const struct check *k)
+{
+    return s->state == SEAT_HEARD && fails(k, s->said->result) ? words_of(s->said) : "";
+}
+
+/* A node that took part only, and whose partner tells what the tool said, has the partner's words. */
+static void note_failed(struct trial *t, const struct run *r, const struct check *k)
+{
+    const char *told = "";
+    for (size_t i = r->n; i-- > 0;) {
+        const char *own = failed_words(&t->seats[r->nodes[i]], k);
+        told = *own ? own : told;
+    }
+    for (size_t i = 0; i < r->n; i++) {
+        struct seat *s = &t->seats[r->nodes[i]];
+        const char *own = failed_words(s, k);
+        free(s->failed);
+        s->failed = mem_dup(*own ? own : told);
+    }
+}
+
 /* False while one is pending. */
 static bool take_results(struct trial *t, const struct check *k)
 {
@@ -64,6 +90,8 @@ static bool take_results(struct trial *t, const struct check *k)
     for (size_t i = 0; i < grouping_runs(t->grouping); i++) {
         const struct run *r = grouping_run(t->grouping, i);
         enum run_result came = r->result == RUN_PENDING ? result_of(t, r, k) : r->result;
+        if (r->result == RUN_PENDING && came == RUN_FAIL)
+            note_failed(t, r, k);
         if (r->result == RUN_PENDING && came != RUN_PENDING)
             grouping_set(t->grouping, i, came);
         all &= came != RUN_PENDING;
@@ -127,18 +155,13 @@ static void say_partners(const struct watch *w, const struct trial *t, size_t pl
     text_add(out, "");
 }
 
-static const char *words_of(const struct verdict *v)
-{
-    return !v ? "" : v->n ? v->findings[0].text : v->text;
-}
-
 static void judge(const struct watch *w, const struct trial *t, size_t place, const struct check *k,
                   struct verdict *x)
 {
     CLEANUP_TEXT struct text with = {0}, passed = {0};
     const struct verdict *said = t->seats[place].said;
     enum node_verdict v = grouping_verdict(t->grouping, (uint32_t)place);
-    const char *words = said && fails(k, said->result) ? words_of(said) : "";
+    const char *words = t->seats[place].failed ? t->seats[place].failed : "";
     say_partners(w, t, place, RUN_FAIL, v == NODE_BAD, &with);
     say_partners(w, t, place, RUN_PASS, false, &passed);
     verdict_clear(x);
