@@ -13,6 +13,8 @@
 
 enum { DRIVER_NOT_LOADED = 9, GPU_IS_LOST = 15, RESET_REQUIRED = 16, VERSION_MISMATCH = 18 };
 
+enum { UPGRADE_S = 600 }; /* so long an upgrade of the driver may take */
+
 /* "gpu 0000:9b:00" of "0000:9b:00.0", as the kernel log names it; "gpu" of one that has no name. */
 static void device_of(char device[static FINDING_DEVICE_BYTES_MAX + 1], const char *address)
 {
@@ -135,16 +137,18 @@ static void judge_missing(const char *facts, struct verdict *v)
         say_reset("gpu", v);
 }
 
-static void judge_not_started(const char *value, bool expected, struct verdict *v)
+static void judge_not_started(const struct look *l, const char *value, bool expected, struct verdict *v)
 {
     uint64_t code = 0;
     struct words w;
     words_of(value, &w);
     word_u64(&w, 0, &code);
+    bool long_enough = lasts_for(l, "mismatch", "", code == VERSION_MISMATCH).ns >= span_s(UPGRADE_S).ns;
     if (code == DRIVER_NOT_LOADED && expected)
         verdict_add(v, RESULT_FATAL, "gpu", "", "NVML:%s", value + strcspn(value, " "));
-    else if (code == VERSION_MISMATCH) /* no program can use a GPU until a boot */
-        verdict_add(v, RESULT_DEGRADED, "gpu", "", "NVML:%s", value + strcspn(value, " "));
+    else if (code == VERSION_MISMATCH) /* no program can use a GPU until the new driver is loaded */
+        verdict_add(v, long_enough ? RESULT_DEGRADED : RESULT_WARN, "gpu", "", "NVML:%s",
+                    value + strcspn(value, " "));
     else
         judge_failed(value, v);
 }
@@ -156,7 +160,7 @@ void judge_NVIDIA_COUNT(struct look *l, const char *facts, struct verdict *v)
     if (!want_number(l, "Count", 0, &want, v))
         return;
     if (fact_find(facts, "failed", &failed)) {
-        judge_not_started(failed.value, want > 0, v);
+        judge_not_started(l, failed.value, want > 0, v);
         return;
     }
     size_t gpus = count_lines(facts, "gpu"), bus = count_lines(facts, "pci");

@@ -120,8 +120,20 @@ static void test_library_that_does_not_start(void **state)
     expect(t, "ecc", "gpus=0", "unsupported no NVIDIA GPU says it");
     expect(t, "count", "init=!9", "unsupported NVML: error 9");
     expect(t, "count Count=2", "init=!9", "fatal gpu: NVML: error 9");
-    expect(t, "count", "init=!18", "degraded gpu: NVML: error 18");
+    expect(t, "count", "init=!18", "warn gpu: NVML: error 18");
     expect(t, "count Count=2", "init=!10", "unknown NVML: error 10");
+}
+
+/* While it lasts no program can use a GPU; an upgrade that loads the new driver takes some minutes. */
+static void test_driver_that_is_older_than_its_library(void **state)
+{
+    struct trial *t = *state;
+    expect(t, "count", "init=!18", "warn gpu: NVML: error 18");
+    t->now_s += 9 * 60 - 60;
+    expect(t, "count", "init=!18", "warn gpu: NVML: error 18");
+    expect(t, "count", "init=!18", "degraded gpu: NVML: error 18");
+    expect(t, "count", "gpus=0", "unsupported there is no NVIDIA GPU");
+    expect(t, "count", "init=!18", "warn gpu: NVML: error 18");
 }
 
 /* --- count ---------------------------------------------------------------------------------- */
@@ -477,18 +489,31 @@ static void test_codes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_TRIAL(test_healthy),        IN_TRIAL(test_no_library),
-        IN_TRIAL(test_errors),         IN_TRIAL(test_functions_that_are_not_there),
-        IN_TRIAL(test_count),          IN_TRIAL(test_library_that_does_not_start),
-        IN_TRIAL(test_lost),           IN_TRIAL(test_ecc),
-        IN_TRIAL(test_remap),          IN_TRIAL(test_retired_pages),
-        IN_TRIAL(test_temperature),    IN_TRIAL(test_slowdown),
-        IN_TRIAL(test_pcie),           IN_TRIAL(test_nvlink),
-        IN_TRIAL(test_fabric),         IN_TRIAL(test_nvlink_errors),
-        IN_TRIAL(test_rest),           IN_TRIAL(test_codes),
-        IN_TRIAL(test_power),          IN_TRIAL(test_imex),
-        IN_TRIAL(test_shared_library), IN_TRIAL(test_idle),
-        IN_TRIAL(test_clocks),         IN_TRIAL(test_nvlink_bits),
+        IN_TRIAL(test_healthy),
+        IN_TRIAL(test_no_library),
+        IN_TRIAL(test_errors),
+        IN_TRIAL(test_functions_that_are_not_there),
+        IN_TRIAL(test_count),
+        IN_TRIAL(test_library_that_does_not_start),
+        IN_TRIAL(test_driver_that_is_older_than_its_library),
+        IN_TRIAL(test_lost),
+        IN_TRIAL(test_ecc),
+        IN_TRIAL(test_remap),
+        IN_TRIAL(test_retired_pages),
+        IN_TRIAL(test_temperature),
+        IN_TRIAL(test_slowdown),
+        IN_TRIAL(test_pcie),
+        IN_TRIAL(test_nvlink),
+        IN_TRIAL(test_fabric),
+        IN_TRIAL(test_nvlink_errors),
+        IN_TRIAL(test_rest),
+        IN_TRIAL(test_codes),
+        IN_TRIAL(test_power),
+        IN_TRIAL(test_imex),
+        IN_TRIAL(test_shared_library),
+        IN_TRIAL(test_idle),
+        IN_TRIAL(test_clocks),
+        IN_TRIAL(test_nvlink_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

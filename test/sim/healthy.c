@@ -5,12 +5,12 @@
  * Machines that are well, in virtual time, with everything that a data centre does to them: switches that
  * boot, leases that are renewed, logs that are turned over, packages that are upgraded, clocks that are
  * stepped, disks that fill and are cleaned, load, users' programs that crash, file servers that are slow,
- * controllers and agents that begin anew; GPUs that work and get warm, links of GPUs and of InfiniBand with
- * the errors that are usual. What each machine would read is judged and steadied by the real code, with the
- * checks that run by default and those of the ready-made sets for GPUs and InfiniBand that read what can be
- * played; the real watch and the real records decide what follows, without any brake and without shared
- * causes, which would hide what the defaults do. Between noises nothing changes, and machines are looked at
- * more seldom.
+ * controllers and agents that begin anew; GPUs that work and get warm, whose driver is upgraded without a
+ * boot, links of GPUs and of InfiniBand with the errors that are usual. What each machine would read is
+ * judged and steadied by the real code, with the checks that run by default and those of the ready-made sets
+ * for GPUs and InfiniBand that read what can be played; the real watch and the real records decide what
+ * follows, without any brake and without shared causes, which would hide what the defaults do. Between noises
+ * nothing changes, and machines are looked at more seldom.
  *
  * Prints what was found by severity. Ends with 1 when a node was isolated, or anything was worse than a
  * warning.
@@ -56,6 +56,11 @@ struct host {
     unsigned changes, free_percent, zombies;
     int64_t work_until, begins_until,
         sweep_until; /* GPUs work; the fabric of InfiniBand comes up; it is swept */
+    int64_t replaced_until, unloaded_until, registers_until; /* the GPUs' driver is older than its files; is
+                                                                unloaded; GPUs register with the fabric */
+    unsigned bounces;     /* so often the link goes down again as its switch boots: */
+    int64_t up_s, down_s; /* after so long, for so long */
+    bool is_cut_off;      /* its management uses the same switch */
     uint64_t corrected, replays, crc, power_ns, heat_ns, downed, symbols, discards, congestion;
     struct kernel_log *log;
     uint64_t seq;
@@ -92,10 +97,24 @@ static int64_t now_s(const struct run *r)
 
 /* --- what a machine reads ----------------------------------------------------------------------- */
 
+/* NVML does not start while the driver is being upgraded. */
+static bool has_no_driver(const struct run *r, const struct host *m, struct text *t)
+{
+    if (m->replaced_until > now_s(r))
+        text_add(t, "failed 18 Driver/library version mismatch\n");
+    else if (m->unloaded_until > now_s(r))
+        text_add(t, "failed 9 Driver Not Loaded\n");
+    else
+        return false;
+    return true;
+}
+
 /* The GPUs are alike, but for the errors, which the first one has. */
 static void gpu_facts(struct run *r, const struct host *m, enum probe probe, struct text *t)
 {
     bool works = m->work_until > now_s(r);
+    if (has_no_driver(r, m, t))
+        return;
     for (int g = 0; g < GPUS; g++) {
         char gpu[16];
         unsigned warm = works ? 60 + (unsigned)random_below(r, 24) : 35;
@@ -127,7 +146,8 @@ static void gpu_facts(struct run *r, const struct host *m, enum probe probe, str
                 text_printf(t, "errors %s %d 0 0 %" PRIu64 "\n", gpu, k, g || k ? 0 : m->crc);
             break;
         case PROBE_NVIDIA_FABRIC:
-            text_printf(t, "fabric %s %d 0 - -\n", gpu, m->begins_until > now_s(r) ? 2 : 3);
+            text_printf(t, "fabric %s %d 0 - -\n", gpu,
+                        m->begins_until > now_s(r) || m->registers_until > now_s(r) ? 2 : 3);
             break;
         case PROBE_NVIDIA_PERSISTENCE: text_printf(t, "persistence %s 1\n", gpu); break;
         case PROBE_NVIDIA_RECOVERY: text_printf(t, "recovery %s 0\n", gpu); break;
@@ -306,24 +326,46 @@ static int64_t lasts(struct run *r, int i, int64_t seconds)
     return until;
 }
 
+static void link_goes_down(struct run *r, int i, int64_t seconds)
+{
+    struct host *m = &r->hosts[i];
+    m->link_until = m->storage_until = lasts(r, i, seconds);
+    m->changes += 2;
+    m->sweep_until = m->link_until + 10; /* until the subnet manager has seen it */
+    m->downed++;
+    m->silent_until = m->is_cut_off ? m->link_until : m->silent_until;
+}
+
+/* All links of the switch go down and come up together, once or up to three times more. */
 static void switch_boots(struct run *r, int first)
 {
     int64_t seconds = 180 + (int64_t)random_below(r, 120);
-    bool alone = random_below(r, 2); /* the nodes have another network for their management */
+    bool is_cut_off = random_below(r, 2);
+    unsigned bounces = (unsigned)random_below(r, 4);
+    int64_t up_s = 2 + (int64_t)random_below(r, 60), down_s = 2 + (int64_t)random_below(r, 60);
     for (int i = first; i < first + RACK && i <= (int)r->x->n; i++) {
         struct host *m = &r->hosts[i];
-        m->link_until = m->storage_until = lasts(r, i, seconds);
-        m->changes += 2 * (unsigned)(1 + random_below(r, 3));
-        m->sweep_until = m->link_until + 10; /* until the subnet manager has seen them */
-        m->downed++;
+        m->bounces = bounces;
+        m->up_s = up_s;
+        m->down_s = down_s;
+        m->is_cut_off = is_cut_off;
+        link_goes_down(r, i, seconds);
         m->symbols += random_below(r, 60);
         m->discards += random_below(r, 500);
-        m->silent_until = alone ? m->silent_until : m->link_until;
         kernel_says(r, i, "mlx5_core 0000:5e:00.0: Port module event: module 0, Cable unplugged");
         kernel_says(r, i, "nfs: server nfs01 not responding, still trying");
         kernel_says(
             r, i, "Lustre: s-OST0001-osc: Connection to s-OST0001 (at 10.0.0.9@o2ib) was lost; in progress");
     }
+}
+
+static void link_bounces(struct run *r, int i)
+{
+    struct host *m = &r->hosts[i];
+    if (!m->bounces || now_s(r) < m->link_until + m->up_s)
+        return;
+    m->bounces--;
+    link_goes_down(r, i, m->down_s);
 }
 
 static void lease_is_renewed(struct run *r, int i)
@@ -402,6 +444,20 @@ static void gpus_work(struct run *r, int i)
     m->discards += random_below(r, 2000);
 }
 
+/* Its packages are installed, then it is unloaded and loaded, without a boot: what it counts begins anew. No
+ * work runs meanwhile. */
+static void driver_is_upgraded(struct run *r, int i)
+{
+    struct host *m = &r->hosts[i];
+    m->work_until = 0;
+    m->replaced_until = lasts(r, i, 10 + (int64_t)random_below(r, 50));
+    m->unloaded_until = lasts(r, i, m->replaced_until - now_s(r) + 5 + (int64_t)random_below(r, 115));
+    m->registers_until = lasts(r, i, m->unloaded_until - now_s(r) + 45);
+    m->corrected = m->replays = m->crc = m->power_ns = m->heat_ns = 0;
+    kernel_says(r, i, "nvidia-nvlink: Unregistered the Nvlink Core, major device number 236");
+    kernel_says(r, i, "NVRM: loading NVIDIA UNIX x86_64 Kernel Module  570.133.20");
+}
+
 static void link_of_gpus_errs(struct run *r, int i)
 {
     lasts(r, i, 1);
@@ -453,6 +509,7 @@ static const struct noise {
               {"a program that crashed", program_crashes, 0.2},
               {"slow storage", storage_is_slow, 2},
               {"work on GPUs", gpus_work, 0.5},
+              {"a driver that was upgraded", driver_is_upgraded, 20},
               {"errors of an NVLink", link_of_gpus_errs, 10},
               {"a subnet manager that began anew", subnet_is_swept, 5},
               {"a bit that flipped", bit_flips, 30},
@@ -534,6 +591,7 @@ static void second(struct run *r)
     for (int i = 1; i <= (int)r->x->n; i++) {
         const struct member *m = r->hosts[i].member;
         make_noise(r, i);
+        link_bounces(r, i);
         storage_ends(r, i);
         hear(r, i);
         for (size_t k = 0; k < r->checks.n; k++)
