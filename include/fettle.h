@@ -204,9 +204,10 @@ FETTLE_API int fettle_remedy_explain(struct fettle *f, const char *node, struct 
 /* Moves nodes as ClusterWare does (Administrator's Guide, "Moving Nodes to and from the Work Queue"):
  * "human_intervention" (from the work queue to provisioning), "manual_drain" (out of service and to the work
  * queue, without a remedy); and "quarantine", "retire". "maintenance" says that somebody is about to work on
- * the machine or to take it away (it is drained, and replaced or queued), "maintenance_over" that this is
- * over. The message is kept with the node. Here and in what follows each of several nodes is changed by
- * itself: {changed, held, refused: [{node, error}]}; an error only when all are refused. */
+ * the machine or to take it away (it is drained, and replaced or queued), "restart" that it needs a restart
+ * (it is drained, and restarted once when no work runs on it), "maintenance_over" that this is over. The
+ * message is kept with the node. Here and in what follows each of several nodes is changed by itself:
+ * {changed, held, refused: [{node, error}]}; an error only when all are refused. */
 FETTLE_API int fettle_repair_move(struct fettle *f, const char *nodes, const char *transition,
                                   const char *message, struct fettle_answer **out, struct fettle_error *e);
 /* Answers a remedy that waits for approval: -EBUSY when `remedy` is not the one that is proposed by now

@@ -55,7 +55,7 @@ static void wrong_words_are_told_before_anybody_is_asked(void **state)
         {"repair move quarantien n1 -r x", "\"quarantien\" is no transition; the nearest is \"quarantine\""},
         {"repair move away n1 -r x",
          "\"away\" is no transition: human_intervention, manual_drain, quarantine, retire, "
-         "maintenance, maintenance_over"},
+         "maintenance, restart, maintenance_over"},
         {"repair move retire n1", "why? \"fettle repair move\" needs --reason"},
         {"repair numbers 3", "HOURS: \"3\" is not a number from 4 to 48"},
         {"repair", "\"repair\" needs one of: show, move, numbers"},

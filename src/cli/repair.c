@@ -219,8 +219,8 @@ static int move(struct call *c, const char *transition, size_t from, const char 
 
 int repair_move(struct call *c, struct err *e)
 {
-    static const char *const known[] = {"human_intervention", "manual_drain",    "quarantine", "retire",
-                                        "maintenance",        "maintenance_over"};
+    static const char *const known[] = {"human_intervention", "manual_drain", "quarantine",      "retire",
+                                        "maintenance",        "restart",      "maintenance_over"};
     int r = check_word(c->args[0], "transition", known, sizeof known / sizeof known[0], e);
     return r < 0 ? r : move(c, c->args[0], 1, c->args[0], e);
 }

@@ -35,20 +35,19 @@
  *   claim/ID     {"kind","owner","reason","since","nodes","drained"}
  *   machine/NAME {"machine","since","before"}           which machine has the name
  *   bmc/NAME     {"components","absent","unknown"}       what its BMC tells by Redfish
- *   maintenance/NAME {"by","at","why"}                   somebody is about to work on it
- *   window/NAME  {"by","at","why"}                       it lies in a maintenance window of the scheduler's
- *   edit/NAME    {"set":{"CPUs":"4"},"by","at"}           over what the file says
- *   token/HASH   {"nodes","by","expires"}                 one-time tokens, by their SHA-256
- *   seen/NAME    {"fingerprint","since","history"}        what the node was last seen to be
- *   drift/NAME   {"class","version","expected","actual","severity","named","count","since","boot","state"}
- *   baseline/CLASS {"version","fingerprint","node","by","at","note","history","rollout"}
- *   list/HASH    {"components","absent","unknown"}         the components of baselines
- *   health/NAME  {"open":[incident],"past":[incident]}    what is wrong with the node
- *   repair/NAME  {"step","since","deadline",...}          its way back into service
- *   override/NAME {"by","source","at","why","spent_s","of"}  in service by a person's word
- *   trial/NAME   {"now","last"}                          checks that it is, and was, held for
- *   shared/KEY   {"since","nodes","fault","why"}          one cause of findings on many nodes
- *   floor/CLASS CHECK {"at","sum","nodes":[...]}         what nodes came to in a benchmark
+ *   maintenance/NAME {"by","at","why","restart"?}        somebody is about to work on it, or asks for a
+ * restart window/NAME  {"by","at","why"}                       it lies in a maintenance window of the
+ * scheduler's edit/NAME    {"set":{"CPUs":"4"},"by","at"}           over what the file says token/HASH
+ * {"nodes","by","expires"}                 one-time tokens, by their SHA-256 seen/NAME
+ * {"fingerprint","since","history"}        what the node was last seen to be drift/NAME
+ * {"class","version","expected","actual","severity","named","count","since","boot","state"} baseline/CLASS
+ * {"version","fingerprint","node","by","at","note","history","rollout"} list/HASH
+ * {"components","absent","unknown"}         the components of baselines health/NAME
+ * {"open":[incident],"past":[incident]}    what is wrong with the node repair/NAME
+ * {"step","since","deadline",...}          its way back into service override/NAME
+ * {"by","source","at","why","spent_s","of"}  in service by a person's word trial/NAME   {"now","last"} checks
+ * that it is, and was, held for shared/KEY   {"since","nodes","fault","why"}          one cause of findings
+ * on many nodes floor/CLASS CHECK {"at","sum","nodes":[...]}         what nodes came to in a benchmark
  *   tally/REMEDY {"counts":{"FAULT CLASS":[helped,failed]}}  what came of remedies
  *   switch/NAME  {"on","by","at","why"}                   what stops everything
  *   surge/isolated {"at":["TIME"]}                        when nodes were isolated of late
@@ -268,11 +267,13 @@ struct machine_record {
 };
 
 /* Somebody is about to work on the machine, or to take it away: no extensive check goes on, and it is
- * replaced, or waits for a person. Or it lies in a window: hands off until that is over. */
+ * replaced, or waits for a person; or somebody asks for one restart of it. Or it lies in a window: hands off
+ * until that is over. */
 struct maintenance {
     char *by;
     struct wall at;
     char *why;
+    bool restart;
 };
 
 /* A person took the node back, or said that it stays in service: what was wrong with it then isolates it no
@@ -499,6 +500,8 @@ bool operation_by_agent(const char *run);
 bool operation_forgets(const char *run);
 /* NULL without a maintenance event. */
 const struct maintenance *member_maintenance(const struct member *m);
+/* A maintenance event asks for a restart, which the node did not have yet. */
+bool member_restarts(const struct member *m);
 /* The maintenance window of the scheduler's that it lies in, as it is recorded; NULL without. */
 const struct maintenance *member_window(const struct member *m);
 /* NULL while no override stands. */

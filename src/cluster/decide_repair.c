@@ -298,6 +298,7 @@ struct move {
     bool has_boot, has_instance;
     const char *remedy;
     bool approval;
+    bool restarted;      /* it has had the restart that its maintenance asked for */
     bool renewed;        /* another machine has the name now, */
     const char *machine; /* and which one; NULL: that will be said */
     const json_t *examined, *inconclusive, *attempt;
@@ -319,9 +320,9 @@ static bool is_given(const json_t *o, const char *key)
 
 static int read_move(const json_t *set, struct move *v, struct err *e)
 {
-    static const char *const keys[] = {"id",       "from",         "to",         "why",     "problem",
-                                       "boot",     "instance",     "deadline_s", "remedy",  "approval",
-                                       "examined", "inconclusive", "attempt",    "renewed", "machine"};
+    static const char *const keys[] = {
+        "id",     "from",     "to",       "why",          "problem", "boot",    "instance", "deadline_s",
+        "remedy", "approval", "examined", "inconclusive", "attempt", "renewed", "machine",  "restarted"};
     *v = (struct move){.remedy = ""};
     v->has_boot = is_given(set, "boot");
     v->has_instance = is_given(set, "instance");
@@ -336,6 +337,7 @@ static int read_move(const json_t *set, struct move *v, struct err *e)
         (is_given(set, "remedy") && record_clause(set, "remedy", REMEDY_NAME_BYTES_MAX, &v->remedy, e) < 0) ||
         (is_given(set, "approval") && json_take_bool(set, "approval", &v->approval, e) < 0) ||
         (is_given(set, "renewed") && json_take_bool(set, "renewed", &v->renewed, e) < 0) ||
+        (is_given(set, "restarted") && json_take_bool(set, "restarted", &v->restarted, e) < 0) ||
         (is_given(set, "machine") && json_take_string(set, "machine", &v->machine, e) < 0))
         return -EINVAL;
     if (v->machine && !machine_name_ok(v->machine))
@@ -518,6 +520,12 @@ static void say_move(const struct command *cmd, const struct member *m, const st
     d->text = text_take(&t);
 }
 
+static void end_restart(const struct member *m, struct text *gone, struct decision *d)
+{
+    decision_add(d, "maintenance/", m->name, NULL);
+    text_add(gone, "; maintenance is over: it was restarted");
+}
+
 static int decide_move(const struct cluster *c, const struct command *cmd, const json_t *set,
                        struct decision *d, struct err *e)
 {
@@ -552,6 +560,8 @@ static int decide_move(const struct cluster *c, const struct command *cmd, const
     }
     if (rc < 0)
         return rc;
+    if (v.restarted && !v.renewed && member_restarts(m))
+        end_restart(m, &gone, d);
     hostlist_add(&d->changed, m->name);
     say_move(cmd, m, &v, &gone, d);
     return 0;

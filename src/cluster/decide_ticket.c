@@ -176,17 +176,29 @@ static int put_away(const struct cluster *c, const struct command *cmd, struct m
 
 /* --- maintenance ------------------------------------------------------------------------------ */
 
-static int set_maintenance(const struct command *cmd, const struct member *m, bool on, struct decision *d,
-                           struct err *e)
+/* Somebody's hands may be in a machine that is in maintenance: it is not restarted meanwhile. */
+static int set_maintenance(const struct command *cmd, const struct member *m, bool restart,
+                           struct decision *d, struct err *e)
 {
     const struct maintenance *is = member_maintenance(m);
-    if (on && !m->listed)
+    if (!m->listed)
         return err_set(e, -ENOENT, "node \"%s\" is in no configuration file", m->name);
-    if (on ? is && strcmp(is->why, cmd->reason) == 0 : !is)
+    if (restart && is && !is->restart)
+        return err_set(e, -EBUSY, "node \"%s\" is in maintenance (%s: %s): say maintenance_over first",
+                       m->name, is->by, is->why);
+    if (is && is->restart == restart && strcmp(is->why, cmd->reason) == 0)
         return 0;
-    decision_add(d, "maintenance/", m->name,
-                 on ? maintenance_record(cmd->actor, cmd->at, cmd->reason) : NULL);
-    say(d, m, on ? "maintenance" : "maintenance is over", cmd->reason);
+    decision_add(d, "maintenance/", m->name, maintenance_record(cmd->actor, cmd->at, cmd->reason, restart));
+    say(d, m, restart ? "maintenance by a restart" : "maintenance", cmd->reason);
+    return 0;
+}
+
+static int end_maintenance(const struct command *cmd, const struct member *m, struct decision *d)
+{
+    if (!member_maintenance(m))
+        return 0;
+    decision_add(d, "maintenance/", m->name, NULL);
+    say(d, m, "maintenance is over", cmd->reason);
     return 0;
 }
 
@@ -213,12 +225,14 @@ static int decide_transition(const struct cluster *c, const struct command *cmd,
     if (strcmp(name, "retire") == 0)
         return put_away(c, cmd, m, STEP_RETIRED, d, e);
     if (strcmp(name, "maintenance") == 0)
+        return set_maintenance(cmd, m, false, d, e);
+    if (strcmp(name, "restart") == 0)
         return set_maintenance(cmd, m, true, d, e);
     if (strcmp(name, "maintenance_over") == 0)
-        return set_maintenance(cmd, m, false, d, e);
+        return end_maintenance(cmd, m, d);
     return err_set(e, -EINVAL,
                    "\"%.40s\" is no transition: human_intervention, manual_drain, quarantine, retire, "
-                   "maintenance, maintenance_over",
+                   "maintenance, restart, maintenance_over",
                    name);
 }
 

@@ -15,7 +15,7 @@ static void note_window(const struct command *cmd, const struct member *m, const
     bool on = why && m->listed;
     if (on ? is && strcmp(is->why, why) == 0 && strcmp(is->by, by) == 0 : !is)
         return;
-    decision_add(d, "window/", m->name, on ? maintenance_record(by, cmd->at, why) : NULL);
+    decision_add(d, "window/", m->name, on ? maintenance_record(by, cmd->at, why, false) : NULL);
     hostlist_add(&d->changed, m->name);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * maintenance/NAME: somebody is about to work on the machine, or to take it away. window/NAME: it lies in a
- * maintenance window that somebody else keeps, as a reservation of Slurm's. Both have the same members, and
- * neither knows of the other.
+ * maintenance window that somebody else keeps, as a reservation of Slurm's. Both have the same members, but
+ * that the first may ask for a restart, and neither knows of the other.
  */
 #include "cluster/state.h"
 
@@ -11,14 +11,14 @@
 
 enum kind { MAINTENANCE, WINDOW };
 
-char *maintenance_record(const char *by, struct wall at, const char *why)
+char *maintenance_record(const char *by, struct wall at, const char *why, bool restart)
 {
     struct text t = {0};
     text_add(&t, "{\"by\":");
     text_add_json(&t, by);
     text_printf(&t, ",\"at\":\"%lld\",\"why\":", (long long)at.ns);
     text_add_json(&t, why);
-    text_add_char(&t, '}');
+    text_add(&t, restart ? ",\"restart\":true}" : "}");
     return text_take(&t);
 }
 
@@ -36,6 +36,12 @@ const struct maintenance *member_maintenance(const struct member *m)
     return m->past ? m->past->maintenance : NULL;
 }
 
+bool member_restarts(const struct member *m)
+{
+    const struct maintenance *x = member_maintenance(m);
+    return x && x->restart;
+}
+
 const struct maintenance *member_window(const struct member *m)
 {
     return m->past ? m->past->window : NULL;
@@ -47,7 +53,7 @@ static uint64_t maintenance_sum(const struct member *m, enum kind k, const struc
     CLEANUP_TEXT struct text key = {0};
     if (!x)
         return 0;
-    CLEANUP_FREE char *record = maintenance_record(x->by, x->at, x->why);
+    CLEANUP_FREE char *record = maintenance_record(x->by, x->at, x->why, x->restart);
     text_printf(&key, "%s/%s", k == WINDOW ? "window" : "maintenance", m->name);
     return record_sum(key.s, record);
 }
@@ -78,7 +84,7 @@ void member_forget_maintenance(struct cluster *c, struct member *m)
 
 static int put(struct cluster *c, enum kind k, const char *name, const char *value, struct err *e)
 {
-    static const char *const keys[] = {"by", "at", "why"};
+    static const char *const keys[] = {"by", "at", "why", "restart"};
     if (record_name_check(name, e) < 0)
         return -EILSEQ;
     if (!value) {
@@ -90,11 +96,14 @@ static int put(struct cluster *c, enum kind k, const char *name, const char *val
     CLEANUP_JSON json_t *o = record_object(value, e);
     const char *by, *why;
     uint64_t at;
-    if (!o || json_only_keys(o, keys, 3, e) < 0 || json_take_string(o, "by", &by, e) < 0 ||
-        record_time(o, "at", &at, e) < 0 || record_clause(o, "why", REASON_BYTES_MAX, &why, e) < 0)
+    bool restart = false;
+    if (!o || json_only_keys(o, keys, k == MAINTENANCE ? 4 : 3, e) < 0 ||
+        (json_object_get(o, "restart") && json_take_bool(o, "restart", &restart, e) < 0) ||
+        json_take_string(o, "by", &by, e) < 0 || record_time(o, "at", &at, e) < 0 ||
+        record_clause(o, "why", REASON_BYTES_MAX, &why, e) < 0)
         return -EILSEQ;
     struct maintenance *x = mem_alloc(sizeof *x);
-    *x = (struct maintenance){mem_dup(by), {(int64_t)at}, mem_dup(why)};
+    *x = (struct maintenance){mem_dup(by), {(int64_t)at}, mem_dup(why), restart};
     take(c, cluster_meet(c, name), k, x);
     return 0;
 }

@@ -198,7 +198,7 @@ char *machine_record_write(const struct machine_record *i);
 /* Another machine has the name from `at` on. */
 void machine_record_change(struct machine_record *i, const char *machine, struct wall at);
 /* Of a window, too. */
-char *maintenance_record(const char *by, struct wall at, const char *why);
+char *maintenance_record(const char *by, struct wall at, const char *why, bool restart);
 int put_health(struct cluster *c, const char *name, const char *value, struct err *e);
 int put_repair(struct cluster *c, const char *name, const char *value, struct err *e);
 int put_shared(struct cluster *c, const char *key, const char *value, struct err *e);

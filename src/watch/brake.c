@@ -415,7 +415,8 @@ static int check_evidence(const struct watch *w, struct mono now, const struct m
 
 bool maintenance_wants(const struct member *m, const struct remedy *remedy)
 {
-    return member_maintenance(m) && strcmp(remedy->run, "replace") == 0;
+    return member_restarts(m) ? run_restarts(remedy->run)
+                              : member_maintenance(m) && strcmp(remedy->run, "replace") == 0;
 }
 
 void work_say(const struct watch *w, const struct member *m, struct text *out)
@@ -484,7 +485,8 @@ int brake_operate(const struct watch *w, struct mono now, const struct member *m
     int rc = check_ground(w, now, m, e);
     if (rc < 0)
         return rc;
-    if (repair_work(w, m) != WORK_IDLE && (!remedy || remedy->needs == NEEDS_IDLE)) {
+    if (repair_work(w, m) != WORK_IDLE &&
+        (!remedy || remedy->needs == NEEDS_IDLE || maintenance_wants(m, remedy))) {
         CLEANUP_TEXT struct text work = {0};
         work_say(w, m, &work);
         return err_set(e, -EAGAIN, "%s", work.s);

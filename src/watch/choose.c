@@ -129,6 +129,14 @@ static bool is_of_this_repair(const struct member *m, const struct attempt_recor
     return r && a->done && a->at.ns >= r->began.ns;
 }
 
+const char *repair_bars(const struct watch *w, const struct member *m, enum refusal refusal,
+                        const struct remedy *remedy)
+{
+    const char *barred[WAYS] = {0};
+    bar_ways(w, m, refusal, barred);
+    return barred[remedy_way(remedy->run)];
+}
+
 static void choose(const struct watch *w, struct mono now, const struct member *m, bool undone,
                    enum refusal refusal, bool busy, struct choice *out)
 {

@@ -644,6 +644,10 @@ enum work repair_work(const struct watch *w, const struct member *m);
  * why, where it was refused. */
 void repair_choose(const struct watch *w, struct mono now, const struct member *m, bool undone,
                    enum refusal refusal, struct choice *out);
+/* Why no remedy of this one's way is carried out in this repair any more; NULL: it may be. `refusal` is of
+ * the attempt under way. */
+const char *repair_bars(const struct watch *w, const struct member *m, enum refusal refusal,
+                        const struct remedy *remedy);
 /* Something that is open is the hardware's, by the tables or because it came back. */
 bool is_hardware(const struct member *m);
 
@@ -683,6 +687,8 @@ void operation_end(struct watch *w, struct mono now, const struct member *m, con
 bool operation_overdue(struct watch *w, struct mono now, const struct member *m, const struct operation *o);
 /* What comes up again on another boot when it has been done. */
 bool run_boots(const char *run);
+/* It boots the same machine from where it boots. */
+bool run_restarts(const char *run);
 
 /* --- forget.c -------------------------------------------------------------------------------- */
 
@@ -719,7 +725,7 @@ bool person_holds(const struct member *m);
 void brake_swapped(struct watch *w, const struct member *m);
 /* Whether m may be taken out now for a maintenance event: as brake_isolate, but that is no surge. */
 bool brake_maintain(struct watch *w, const struct member *m);
-/* It is to be replaced for its provider, who is asked for no evidence. */
+/* A maintenance event asks for it: that the node is replaced, or restarted. It is asked for no evidence. */
 bool maintenance_wants(const struct member *m, const struct remedy *remedy);
 /* Something is open that it may help, or it has to follow what was done last. */
 bool remedy_wanted(const struct watch *w, struct mono now, const struct member *m,

@@ -92,7 +92,8 @@ static bool is_a_persons(const struct watch *w, const struct member *m)
     const struct repair *r = member_repair(m);
     bool aside =
         r && (r->manual || r->step == STEP_QUEUE || r->step == STEP_QUARANTINE || r->step == STEP_RETIRED);
-    return aside || person_holds(m) || window_of(w, m) || held_elsewhere(w, m) || member_maintenance(m);
+    return aside || person_holds(m) || window_of(w, m) || held_elsewhere(w, m) ||
+           (member_maintenance(m) && !member_restarts(m));
 }
 
 static struct span silence_of(const struct watch *w, struct mono now, const struct member *m)

@@ -87,9 +87,10 @@ bool operation_overdue(struct watch *w, struct mono now, const struct member *m,
 
 bool run_boots(const char *run)
 {
-    static const char *const boots[] = {"reboot", "power.cycle", "power.reset", "power.netboot", "replace"};
-    for (size_t i = 0; i < sizeof boots / sizeof boots[0]; i++)
-        if (strcmp(run, boots[i]) == 0)
-            return true;
-    return false;
+    return run_restarts(run) || strcmp(run, "power.netboot") == 0 || strcmp(run, "replace") == 0;
+}
+
+bool run_restarts(const char *run)
+{
+    return strcmp(run, "reboot") == 0 || strcmp(run, "power.cycle") == 0 || strcmp(run, "power.reset") == 0;
 }

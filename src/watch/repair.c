@@ -36,7 +36,8 @@ struct move {
     const char *attempt; /* what came of the attempt under way; NULL: nothing is said of it */
     bool done;
     char verdict;
-    bool renewed; /* what comes back is another machine: nothing that is known is of it */
+    bool restarted; /* it booted since a restart of it was asked for, if one was */
+    bool renewed;   /* what comes back is another machine: nothing that is known is of it */
 };
 
 struct turn {
@@ -93,6 +94,8 @@ static void go(const struct turn *t, const struct move *v)
     }
     if (t->r)
         json_object_set_new(set, "attempt", attempt_json(t, v));
+    if (v->restarted && member_restarts(t->m))
+        json_object_set_new(set, "restarted", json_true());
     if (v->renewed)
         json_object_set_new(set, "renewed", json_true());
     if (v->renewed && machine_here(t->w, t->m))
@@ -208,7 +211,16 @@ static bool on_the_way(const struct turn *t, struct move v, const char *why)
 
 static void say_maintenance(const struct turn *t, struct text *why)
 {
-    text_printf(why, "maintenance: %s", member_maintenance(t->m)->why);
+    text_printf(why, "maintenance%s: %s", member_restarts(t->m) ? " by a restart" : "",
+                member_maintenance(t->m)->why);
+}
+
+static bool is_of_class(const struct turn *t, const struct remedy *one)
+{
+    bool fits = one->classes.n == 0;
+    for (size_t k = 0; k < one->classes.n; k++)
+        fits = fits || strcmp(one->classes.names[k], class_of(t->w, t->m)->name) == 0;
+    return fits;
 }
 
 static bool by_maintenance(const struct turn *t, struct move v)
@@ -218,10 +230,8 @@ static bool by_maintenance(const struct turn *t, struct move v)
     say_maintenance(t, &why);
     for (size_t i = 0; all && i < all->n; i++) {
         const struct remedy *one = &all->list[i];
-        bool fits = one->classes.n == 0;
-        for (size_t k = 0; k < one->classes.n; k++)
-            fits = fits || strcmp(one->classes.names[k], class_of(t->w, t->m)->name) == 0;
-        if (fits && strcmp(one->run, "replace") == 0)
+        if (is_of_class(t, one) && maintenance_wants(t->m, one) &&
+            !(member_restarts(t->m) && repair_bars(t->w, t->m, v.refusal, one)))
             return to_remedy(t, v, one, why.s);
     }
     return to_step(t, v, STEP_QUEUE, why.s);
@@ -330,7 +340,7 @@ static bool in_isolate(const struct turn *t)
         return false;
     if (held_check(t->w, t->m, NULL) < 0)
         return is_cured_in_place(t) && gone_by_itself(t);
-    if (member_maintenance(t->m))
+    if (member_maintenance(t->m) && (watch_live(t->w, t->m) || !member_restarts(t->m)))
         return by_maintenance(t, v);
     if (silence_stays(t, &did))
         return did;
@@ -615,8 +625,10 @@ static bool begin_operation(const struct turn *t)
     if (!remedy)
         return to_step(t, v, STEP_QUEUE, "its remedy is not configured any more");
     const char *boot = watch_of(t->w, t->m)->boot;
-    if (watch_live(t->w, t->m) && *t->r->boot && strcmp(t->r->boot, boot) != 0)
+    if (watch_live(t->w, t->m) && *t->r->boot && strcmp(t->r->boot, boot) != 0) {
+        v.restarted = true;
         return on_the_way(t, v, "it was booted before the remedy was begun");
+    }
     if (remedy->approval && t->r->approval == APPROVAL_NONE)
         return choose_anew(t, "it needs a person's approval by now");
     if (lost_finding(t->w, t->m) && remedy_way(remedy->run) == WAY_AGENT)
@@ -642,6 +654,7 @@ static bool carried_out(const struct turn *t, const struct operation *o)
 {
     const struct remedy *remedy = remedy_of(t);
     struct move v = {.attempt = *o->text ? o->text : "carried out", .done = true, .verdict = '?'};
+    v.restarted = run_boots(o->run);
     v.renewed =
         t->r->step == STEP_REPLACE && (o->state == OPERATION_DONE || machine_check(t->w, t->m, NULL) < 0);
     const struct remedies *all = t->w->policy.health.remedies;
@@ -662,6 +675,12 @@ static unsigned refusals(const struct repair *r)
     return n;
 }
 
+static bool is_on_another_boot(const struct turn *t, const struct operation *o)
+{
+    const char *boot = watch_of(t->w, t->m)->boot;
+    return watch_live(t->w, t->m) && *boot && strcmp(boot, o->boot) != 0;
+}
+
 static bool not_carried_out(const struct turn *t, const struct operation *o, const char *why)
 {
     bool says = *o->text && o->state != OPERATION_DONE;
@@ -669,20 +688,17 @@ static bool not_carried_out(const struct turn *t, const struct operation *o, con
     bool refused = o->state == OPERATION_REFUSED || o->state == OPERATION_WAITS;
     v.verdict = refused ? '0' : '?';
     v.refusal = o->refusal;
-    if (!incidents_open(t->m) && o->state == OPERATION_REFUSED)
+    v.restarted = is_on_another_boot(t, o);
+    if (v.restarted && member_restarts(t->m))
+        return on_the_way(t, v, "it was booted meanwhile");
+    if (!incidents_open(t->m) && o->state == OPERATION_REFUSED && !member_restarts(t->m))
         return on_the_way(t, v, "what was wrong is gone");
     if (refused && refusals(t->r) >= REFUSALS_MAX) {
         CLEANUP_TEXT struct text said = {0};
         text_printf(&said, "nothing was done %d times in a row: %.256s", REFUSALS_MAX, v.attempt);
         return to_step(t, v, STEP_QUEUE, said.s);
     }
-    return by_choice(t, v);
-}
-
-static bool is_on_another_boot(const struct turn *t, const struct operation *o)
-{
-    const char *boot = watch_of(t->w, t->m)->boot;
-    return watch_live(t->w, t->m) && *boot && strcmp(boot, o->boot) != 0;
+    return refused && member_restarts(t->m) ? by_maintenance(t, v) : by_choice(t, v);
 }
 
 /* What boots the node has been done when it is here on another boot: nobody else can say so. Another
@@ -1087,7 +1103,7 @@ bool repair_comes_up(const struct watch *w, const struct member *m)
 /* It came up, and is held from now on until its checks have passed. */
 static bool begin_provision(const struct turn *t)
 {
-    return to_step(t, (struct move){.problem = "provision"}, STEP_PROVISION,
+    return to_step(t, (struct move){.problem = "provision", .restarted = t->m->admitted}, STEP_PROVISION,
                    t->m->admitted ? "it came up on another boot" : "it comes for the first time");
 }
 

@@ -448,8 +448,9 @@ static void node_line(struct trace *t, const char *verb, int i, char *rest)
                         is.state == ELSEWHERE_HELD ? &is : &none);
     } else if (strcmp(verb, "maintenance") == 0) {
         world_command_for(t->x, COMMAND_TRANSITION, world_node(t->x, i)->name, "host retires",
-                          strcmp(word, "off") == 0 ? "{\"transition\":\"maintenance_over\"}"
-                                                   : "{\"transition\":\"maintenance\"}");
+                          strcmp(word, "off") == 0       ? "{\"transition\":\"maintenance_over\"}"
+                          : strcmp(word, "restart") == 0 ? "{\"transition\":\"restart\"}"
+                                                         : "{\"transition\":\"maintenance\"}");
     } else {
         fail_msg("no such verb: %s", verb);
     }

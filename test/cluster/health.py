@@ -326,6 +326,40 @@ def test_a_reboot_is_judged_by_the_boot(world):
     equal((attempt['remedy'], attempt['done']), ('boot', True), 'the attempt')
 
 
+def reboots(world, node):
+    """How often the node was told to reboot."""
+    path = world.path(f'{node}.rebooted')
+    return len(open(path, encoding='utf-8').read().split()) if left(path) else 0
+
+
+def test_maintenance_that_asks_for_a_restart_has_it_once_and_never_under_work(world):
+    names = ['n1', 'n2', 'n3']
+    c, agents = ward(world, names, remedy='Remedy=boot Run=reboot Helps=nothing.else Confidence=60% Because="often" Takes=1m')
+    for n in names:
+        world.write(f'{n}/sbin/reboot', f'#!/bin/sh\necho . >>{world.path()}/{n}.rebooted\n')
+        os.chmod(world.path(n, 'sbin/reboot'), 0o755)
+    world.write('n1/run/fettle/work/job.7', '')
+    c.wait_nodes('it works', ['n1'], State='BUSY')
+    c.fettle('node', 'drain', 'n2', '--reason', 'a look')
+    c.fettle('repair', 'move', 'maintenance', 'n3', '--reason', 'a new fan')
+    contains(c.fettle('repair', 'move', 'restart', 'n3', '--reason', 'new firmware', status=3), 'a new fan', 'while hands are in it')
+    c.fettle('repair', 'move', 'restart', 'n[1-2]', '--reason', 'new firmware')
+    wait_step(c, 'n1', 'isolate')
+    holds('nobody is restarted under work or in somebody\'s hands', 3, lambda: not any(reboots(world, n) for n in names))
+    reboot(world, agents['n2'])  # the person does it
+    wait('that counts', lambda: not c.node('n2')['Maintenance'])
+    os.remove(world.path('n1/run/fettle/work/job.7'))
+    wait('it is told to reboot', lambda: reboots(world, 'n1'))
+    c.process.kill()
+    c.start()
+    reboot(world, agents['n1'])
+    c.wait_nodes('it is back', ['n1'], Lifecycle='available', Health='ok', Schedulable=True, Maintenance='')
+    c.fettle('node', 'undrain', 'n2')
+    c.wait_nodes('it is back', ['n2'], Lifecycle='available', Schedulable=True)
+    holds('once', 3, lambda: [reboots(world, n) for n in names] == [1, 0, 0])
+    contains(' '.join(steps(c, 'n1')), 'maintenance is over: it was restarted', 'the journal')
+
+
 def test_a_check_is_run_by_hand(world):
     c, _ = ward(world, ['n1', 'n2'])
     equal([r['verdict']['result'] for r in json.loads(c.fettle('check', 'run', 'scratch', 'n[1-2]', '--json'))['results']],

@@ -21,6 +21,7 @@
  *   a remedy in service disturbs nobody, changes nothing of the node, and waits for nobody's word to end
  *                                                                               check_tended, mend_may
  *   the tally counts what the attempts say that it counts                                      check_tally
+ *   the restart that a maintenance event asks for is done once, and only while no work runs  mend_may
  *   in the end everybody is back                                                      mend_all_well
  */
 #include "sim.h"
@@ -695,6 +696,22 @@ static void may_end_work(struct sim *s, int i, const char *run)
     s->works_ended++;
 }
 
+static bool restarts(const struct remedy *remedy)
+{
+    return remedy && (strcmp(remedy->run, "reboot") == 0 || strcmp(remedy->run, "power.cycle") == 0 ||
+                      strcmp(remedy->run, "power.reset") == 0);
+}
+
+/* Its maintenance asks for a restart, and had none yet. */
+static void check_once(struct sim *s, const struct member *m)
+{
+    const struct repair *r = member_repair(m);
+    for (size_t i = 0; r && i < r->n_attempts && !s->wall_at; i++)
+        if (r->attempts[i].done && r->attempts[i].at.ns > member_maintenance(m)->at.ns &&
+            restarts(remedies_find(s->policy.health.remedies, r->attempts[i].remedy)))
+            sim_fail(s, "%s: it is restarted again for the maintenance that asked for one restart", m->name);
+}
+
 void mend_may(struct sim *s, int i, const char *run, const char *of)
 {
     const struct member *m = member_of(s, i);
@@ -728,10 +745,14 @@ void mend_may(struct sim *s, int i, const char *run, const char *of)
         return;
     }
     bool idle = o->work == WORK_IDLE && (!p->scheduler || p->scheduled == WORK_IDLE);
-    if ((checks || remedy->needs == NEEDS_IDLE) && !idle)
+    bool wanted = !checks && member_restarts(m) && restarts(remedy);
+    if (wanted)
+        check_once(s, m);
+    if ((checks || remedy->needs == NEEDS_IDLE || wanted) && !idle)
         sim_fail(s, "%s: %s is begun, and its work is %s and, as the scheduler says, %s (5)", m->name, run,
                  work_name(o->work), work_name(p->scheduled));
-    if (!checks && strcmp(run, "replace") != 0 && evidence(s, i) < RESULT_DEGRADED && !stood_still(s))
+    if (!checks && strcmp(run, "replace") != 0 && !wanted && evidence(s, i) < RESULT_DEGRADED &&
+        !stood_still(s))
         sim_fail(s, "%s: %s is begun, and the worst that it said a moment ago is %s (5)", m->name, run,
                  result_name(evidence(s, i)));
 }

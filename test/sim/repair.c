@@ -437,7 +437,9 @@ bool repair_operator(struct sim *s, struct command *cmd, struct hostlist *nodes,
         break;
     default:
         cmd->kind = COMMAND_TRANSITION;
-        text_printf(set, "{\"transition\":\"%s\"}", sim_random(s, 4) ? "maintenance_over" : "maintenance");
+        text_printf(set, "{\"transition\":\"%s\"}",
+                    (const char *const[]){"maintenance", "restart", "restart", "maintenance_over",
+                                          "maintenance_over", "maintenance_over"}[sim_random(s, 6)]);
         break;
     }
     cmd->set = set->s;
