@@ -2,6 +2,7 @@
 """The root disk of a node hangs for an hour. The agent is heard with every beat, says what hangs, hears the kernel and
 runs its checks, with no more processes and memory than at the beginning. tools/soak runs it, and nobody else.
 FETTLE_HANG_S is how many seconds it hangs (3600)."""
+import contextlib
 import os
 import time
 
@@ -27,6 +28,12 @@ def status(pid, key):
         return next(int(line.split()[1]) for line in f if line.startswith(key + ':'))
 
 
+def waits_for_disk(pid):
+    with contextlib.suppress(OSError):  # it has ended meanwhile
+        return process_state(pid) == 'D'
+    return False
+
+
 class Seen:
     """The worst of what was seen while it hangs."""
 
@@ -42,7 +49,7 @@ class Seen:
         self.silent_s = max(self.silent_s, self.c.node('n1')['Silent'])
         others = [p for p in self.world.marked() if p not in self.daemons]
         self.processes = max(self.processes, len(others))
-        self.stuck = max(self.stuck, sum(process_state(p) == 'D' for p in others))
+        self.stuck = max(self.stuck, sum(waits_for_disk(p) for p in others))
         self.threads = max(self.threads, status(self.pid, 'Threads'))
         self.rss_kib = max(self.rss_kib, status(self.pid, 'VmRSS'))
         contains(said(self.c, 'space').get('text', ''), 'probe.stuck', 'what is said of what hangs')
