@@ -149,7 +149,7 @@ def seconds(value):
 
 def outcome(name, result):
     """The cells of its row."""
-    seen, found = result['seen'], sorted(result['found'], key=lambda f: f[3])
+    seen, found, unseen = result['seen'], sorted(result['found'], key=lambda f: f[3]), FAULTS[name].unseen
     by = [f'{word} `{code or check}`' + (f' ({group})' if group else '') for group, check, code, _, word in found]
     first = found[0][3] if found else seen.get('out')
     if not found and first is not None:
@@ -165,7 +165,7 @@ def outcome(name, result):
     elif 'out' in seen:
         end = f'not back within {BACK_S} s'
     else:
-        end = 'told, and left in service' if found else 'not found'
+        end = 'told, and left in service' if found else f'not found: {unseen}' if unseen else 'not found'
     if seen.get('silent', BACK_S) < seen.get('acted', 0):
         end += f"; silent after {seconds(seen['silent'])}"
     return [f'`{name}`', FAULTS[name].what, '<br>'.join(dict.fromkeys(by[:3])), seconds(first), done, seconds(seen.get('acted')),
