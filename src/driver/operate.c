@@ -24,6 +24,8 @@ enum {
     ASK_AGAIN_MS = 500,  /* whether it may be begun */
     LOOK_AGAIN_MS = 100, /* the same, while that is found out */
     RESULT_AGAIN_S = 30, /* until the record has it */
+    HALF_TIME_S = 120,   /* to switch on a node that was left off */
+    HALF_DONE_S = 300,   /* a node that is off so long after its restart began was left off by that */
     ID_BYTES_MAX = 63,
     LEFT_S_MAX = 366 * 86400,
     TEXT_BYTES_MAX = 2 << 10,
@@ -257,29 +259,71 @@ static void carry_out(struct operation *op)
     }
 }
 
-/* Somebody else's that is begun: where the power is says what came of on and off. */
-static void on_look(void *arg, const char *answer, const struct err *why)
+static void on_ended_restart(void *arg, const char *answer, const struct err *why)
 {
     struct operation *op = arg;
     CLEANUP_TEXT struct text words = {0};
     op->power = NULL;
     asked(op->o, op->node, why);
+    if (why)
+        text_printf(&words,
+                    "the controller ended in the middle, the power is off, and it cannot be switched on: %s",
+                    why->msg);
+    else
+        text_add(&words, "the controller ended in the middle; the power was off, and was switched on");
+    end(op, why ? "failed" : "done", words.s);
+}
+
+/* Its deadline may be over: it was about something else. */
+static void end_restart(struct operation *op, const struct bmc *b)
+{
+    struct mono least = mono_add(mono_now(), span_s(HALF_TIME_S));
+    if (op->deadline.ns < least.ns)
+        op->deadline = least;
+    op->state = RUNS;
+    op->power = power_start(op->o->loop, b, op->node, VERB_ON, on_ended_restart, op);
+}
+
+/* A restart that began a moment ago may be done by half, and the node off: it is not begun a second time, but
+ * ended, for nobody else would switch the node on. */
+static bool may_be_half_done(enum verb v, struct wall at)
+{
+    int64_t ago_ns = wall_now().ns - at.ns;
+    bool restarts = v == VERB_CYCLE || v == VERB_RESET || v == VERB_NETBOOT;
+    return restarts && ago_ns >= 0 && ago_ns < span_s(HALF_DONE_S).ns;
+}
+
+/* Somebody else's that is begun: where the power is says what came of on and off, and whether a restart came
+ * to its end. */
+static void on_look(void *arg, const char *answer, const struct err *why)
+{
+    struct operation *op = arg;
+    CLEANUP_TEXT struct text words = {0};
+    enum verb v = VERB_STATUS;
+    const struct bmc *b = bmcs_find(op->o->with.bmcs, op->node);
+    op->power = NULL;
+    asked(op->o, op->node, why);
+    power_verb(op->run, &v);
     if (why) {
         text_printf(&words, "the controller ended in the middle, and the BMC does not say: %s", why->msg);
         end(op, "unknown", words.s);
-        return;
+    } else if (b && v != VERB_ON && v != VERB_OFF && strcmp(answer, "off") == 0) {
+        end_restart(op, b);
+    } else if (v == VERB_ON || v == VERB_OFF) {
+        text_printf(&words, "the controller ended in the middle; the power is %s", answer);
+        end(op, strcmp(answer, verb_name(v)) == 0 ? "done" : "failed", words.s);
+    } else {
+        end(op, "unknown", "the controller ended in the middle of it");
     }
-    bool is_there = strcmp(answer, op->run + strlen("power.")) == 0;
-    text_printf(&words, "the controller ended in the middle; the power is %s", answer);
-    end(op, is_there ? "done" : "failed", words.s);
 }
 
-static void look(struct operation *op)
+/* It was begun `at`, by somebody else. */
+static void look(struct operation *op, struct wall at)
 {
     enum verb v = VERB_STATUS;
     const struct bmc *b = bmcs_find(op->o->with.bmcs, op->node);
     op->state = LOOKS;
-    if (b && power_verb(op->run, &v) && (v == VERB_ON || v == VERB_OFF))
+    if (b && power_verb(op->run, &v) && (v == VERB_ON || v == VERB_OFF || may_be_half_done(v, at)))
         op->power = power_start(op->o->loop, b, op->node, VERB_STATUS, on_look, op);
     else
         end(op, "unknown", "the controller ended in the middle of it");
@@ -354,7 +398,7 @@ static void on_begun(struct operation *op, struct wall at)
     if (op->state != WAITS && op->state != BEGINS)
         return;
     if (op->begun.ns == 0 || op->begun.ns != at.ns)
-        look(op);
+        look(op, at);
     else
         go_ahead(op);
 }

@@ -3,7 +3,9 @@
  * Redfish, over HTTPS with the user's password. From the root the links lead to the system, for no two
  * vendors name it alike; what it may be asked to do stands in it, or in the action's own info.
  *
- * Where neither PowerCycle nor ForceRestart is allowed, a cycle is ForceOff, and On when the power is off.
+ * Where PowerCycle is not allowed, a cycle is ForceOff, and On when the power is off: ForceRestart resets the
+ * processors and leaves the power of GPUs and of the BMC's other devices as it is. Who is killed in between
+ * has left the node off, which whoever takes up the operation sees (operate.c).
  *
  * What changes something is sent once: a second one after an answer that was lost could be a second cycle.
  */
@@ -76,28 +78,33 @@ static void reset(struct power *p, enum reset_type type)
     ask(p, AT_RESET, "POST", p->redfish->state.target, body.s);
 }
 
-/* The first of the two that it allows; one that does not say what it allows is asked for the first. 0: none.
- */
-static enum reset_type choose(const struct redfish *r, enum reset_type first, enum reset_type second)
+/* What begins a restart: of the three the first that it allows, ForceOff only where it allows On, too. One
+ * that does not say what it allows is asked for the first; one that allows none of them for ForceOff. */
+static enum reset_type choose(const struct redfish *r, const enum reset_type order[static 3])
 {
     unsigned allowed = r->state.allowed;
-    return !allowed || allowed & first ? first : allowed & second ? second : (enum reset_type)0;
+    for (int i = 0; i < 3; i++) {
+        unsigned needs = order[i] | (order[i] == RESET_FORCE_OFF ? (unsigned)RESET_ON : 0);
+        if (!allowed || (allowed & needs) == needs)
+            return order[i];
+    }
+    return RESET_FORCE_OFF;
 }
 
 static void act(struct power *p)
 {
+    static const enum reset_type resets[] = {RESET_FORCE_RESTART, RESET_POWER_CYCLE, RESET_FORCE_OFF},
+                                 cycles[] = {RESET_POWER_CYCLE, RESET_FORCE_OFF, RESET_FORCE_RESTART};
     struct redfish *r = p->redfish;
     enum reset_type type;
     if (p->verb == VERB_OFF)
         type = RESET_FORCE_OFF;
     else if (p->verb == VERB_ON || !p->is_on)
         type = RESET_ON;
-    else if (p->verb == VERB_RESET)
-        type = choose(r, RESET_FORCE_RESTART, RESET_POWER_CYCLE);
     else
-        type = choose(r, RESET_POWER_CYCLE, RESET_FORCE_RESTART);
-    r->is_half = type == 0;
-    reset(p, type ? type : RESET_FORCE_OFF);
+        type = choose(r, p->verb == VERB_RESET ? resets : cycles);
+    r->is_half = p->verb != VERB_OFF && type == RESET_FORCE_OFF;
+    reset(p, type);
 }
 
 static void set_boot(struct power *p)

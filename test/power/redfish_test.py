@@ -6,11 +6,12 @@ of somebody else's, redfishtool, where it is installed."""
 import shutil
 import subprocess
 import sys
+import time
 
 import lab
 from redfish import Bmc
 
-RESTARTS = {"hpe-ilo5": ["ForceRestart"], "openbmc": ["PowerCycle"], "gigabyte": ["ForceRestart"],
+RESTARTS = {"hpe-ilo5": ["ForceOff", "On"], "openbmc": ["PowerCycle"], "gigabyte": ["ForceOff", "On"],
             "cray-ex235a": ["ForceOff", "On"]}
 
 
@@ -32,6 +33,35 @@ def test_each_vendor(l):
         assert driver.now("lx01", "status") == (True, "off")
         assert driver.now("lx01", "cycle") == (True, "on")
         assert bmc.log == restart + ["ForceOff", "On"], (tree, bmc.log)
+
+
+def test_a_kill_between_off_and_on_leaves_no_node_off(l):
+    """Whoever takes the operation up switches it on, and does not begin it again; not after a long time."""
+    bmc, driver = begin(l, "hpe-ilo5", late=1000)
+    key = driver.operate("lx01", "power.cycle")
+    driver.commit(*driver.result())
+    driver.tell(key)
+    lab.until(lambda: bmc.log == ["ForceOff"])
+    driver.kill()
+    bmc.late, bmc.system["PowerState"] = 0, "Off"
+    driver.records[key]["deadline"] = "1"
+    driver.start()
+    assert driver.follow() == {"state": "done", "id": "7.1",
+                               "text": "the controller ended in the middle; the power was off, and was switched on"}
+    assert bmc.log == ["ForceOff", "On"]
+    bmc.system["PowerState"] = bmc.wanted = "Off"
+    driver.records[key]["done"] = {"state": "begun", "id": "7.1", "at": str(time.time_ns() - 600 * 10**9)}
+    driver.kill()
+    driver.start()
+    assert driver.follow() == {"state": "unknown", "id": "7.1", "text": "the controller ended in the middle of it"}
+    assert bmc.log == ["ForceOff", "On"]
+
+
+def test_where_the_power_cannot_be_cut_it_is_restarted(l):
+    bmc, driver = begin(l, "hpe-ilo5")
+    bmc.system["Actions"]["#ComputerSystem.Reset"]["ResetType@Redfish.AllowableValues"] = ["On", "ForceRestart"]
+    assert driver.now("lx01", "cycle") == (True, "on")
+    assert bmc.log == ["ForceRestart"]
 
 
 def test_reset_is_no_cycle(l):
@@ -81,13 +111,13 @@ def test_boot_from_the_network(l):
     driver.operate("lx01", "power.netboot")
     assert driver.follow()["state"] == "done"
     assert bmc.boot == {"BootSourceOverrideEnabled": "Once", "BootSourceOverrideTarget": "Pxe"}
-    assert bmc.log == ["Boot Pxe", "ForceRestart"]
+    assert bmc.log == ["Boot Pxe", "ForceOff", "On"]
 
 
 def test_a_system_that_changed_is_looked_at_again(l):
     bmc, driver = begin(l, "hpe-ilo5", etag=True, changes=True)
     assert driver.now("lx01", "netboot") == (True, "on")
-    assert bmc.log == ["Boot Pxe", "ForceRestart"]
+    assert bmc.log == ["Boot Pxe", "ForceOff", "On"]
 
 
 def test_without_boot_override_nothing_is_done(l):
