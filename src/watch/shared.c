@@ -335,8 +335,10 @@ bool shared_holds(const struct watch *w, const struct member *m)
         n++;
         if (one->severity == RESULT_LOST && !lost_is(w, one->findings[0].check))
             return false;
+        enum result worst = one->findings[0].f.result; /* of one that recurrence raised a warning */
+        enum result least = worst < RESULT_DEGRADED ? worst : RESULT_DEGRADED;
         for (size_t k = 0; k < one->n; k++)
-            if (one->findings[k].f.result >= RESULT_DEGRADED &&
+            if (one->findings[k].f.result >= least &&
                 !shared_excuses(w, m, one->findings[k].check, &one->findings[k].f))
                 return false;
     }
