@@ -10,6 +10,7 @@
 #include "agent/inventory.h"
 #include "agent/orders.h"
 #include "agent/prolog.h"
+#include "agent/remains.h"
 #include "agent/runner.h"
 #include "agent/shrink.h"
 #include "agent/standing.h"
@@ -47,6 +48,8 @@
 enum {
     WORK_DEADLINE_MS = 2000,
     INVENTORY_DEADLINE_MS = 20000,
+    REMAINS_DEADLINE_MS = 5000, /* the first connection waits for it */
+    REMAINS_BYTES_MAX = 4096,
     REREAD_MS = 60000,
     RENEWAL_CHECK_MS = 86400000,
     RENEWAL_RETRY_MS = 3600000,
@@ -77,7 +80,7 @@ struct agent {
     struct standing *standing;
     struct prolog *prolog;
     struct writer *writer; /* NULL of `once` */
-    struct child *work_child, *inventory_child, *identity_child;
+    struct child *work_child, *inventory_child, *identity_child, *remains_child;
     uv_timer_t beat, reread, renewal, answer;
     int handles;
 
@@ -100,6 +103,7 @@ struct agent {
     unsigned generation, read_generation;
     bool inventory_quiet; /* the trouble is in the log already */
 
+    char *last_boot; /* how the boot before ended, as the inventory says it; NULL: not known */
     char *next_key;  /* while a certificate is asked for, or written */
     char *next_cert; /* while it is written */
     struct tls_context *next_tls, *next_server_tls;
@@ -137,6 +141,7 @@ static void on_handle_closed(uv_handle_t *handle)
     free(a->home);
     free(a->run);
     free(a->root);
+    free(a->last_boot);
     free(a);
     done(arg, failed ? &why : NULL);
 }
@@ -158,6 +163,7 @@ static void end(struct agent *a)
     child_destroy(a->work_child);
     child_destroy(a->inventory_child);
     child_destroy(a->identity_child);
+    child_destroy(a->remains_child);
     uv_close((uv_handle_t *)&a->beat, on_handle_closed);
     uv_close((uv_handle_t *)&a->reread, on_handle_closed);
     uv_close((uv_handle_t *)&a->renewal, on_handle_closed);
@@ -277,6 +283,8 @@ static int inventory_work(void *arg, struct text *out, struct err *e)
     const struct agent *a = arg;
     CLEANUP_JSON json_t *inventory = NULL;
     int r = probe_inventory(a->root, "/tmp", &inventory, e);
+    if (!r && a->last_boot)
+        json_object_set_new(inventory, "LastBoot", json_read(a->last_boot, strlen(a->last_boot), NULL));
     if (!r)
         inventory_report(a->told_any ? &a->told : NULL, inventory, a->instance, out);
     return r;
@@ -351,6 +359,30 @@ static void read_inventory(struct agent *a)
         inventory_failed(a, &e);
     else
         a->read_generation = a->generation;
+}
+
+static int remains_work(void *arg, struct text *out, struct err *e)
+{
+    const struct agent *a = arg;
+    return remains_collect(a->root, out, e);
+}
+
+static void on_remains(void *arg, char *text, size_t len, const struct err *why)
+{
+    struct agent *a = arg;
+    if (why)
+        log_warn("how the boot before ended could not be read: %s", why->msg);
+    else
+        a->last_boot = mem_dup_len(text, len);
+    read_inventory(a);
+}
+
+/* It is part of the inventory, whose hash belongs into HELLO. */
+static void read_remains(struct agent *a)
+{
+    struct err e = {0};
+    if (child_run(a->remains_child, span_ms(REMAINS_DEADLINE_MS), remains_work, on_remains, a, &e))
+        on_remains(a, NULL, 0, &e);
 }
 
 static void on_reread(uv_timer_t *timer)
@@ -1000,13 +1032,17 @@ int agent_start(uv_loop_t *loop, const struct agent_settings *settings, agent_do
     a->work_child = child_create(loop, 2 * BODY_WORK_BYTES_MAX);
     a->inventory_child = child_create(loop, INVENTORY_REPORT_BYTES_MAX);
     a->identity_child = child_create(loop, IDENTITY_BYTES_MAX);
+    a->remains_child = child_create(loop, REMAINS_BYTES_MAX);
     struct surveyor_settings survey = {a->root, a->id.name, a->boot, a->uplink, a->once, on_settled, a};
     a->surveyor = surveyor_create(loop, &survey);
     if (!a->once)
         start_checks(a);
     uv_timer_start(&a->reread, on_reread, REREAD_MS, REREAD_MS);
     uv_timer_start(&a->renewal, on_renewal, RENEWAL_CHECK_MS, RENEWAL_CHECK_MS);
-    read_inventory(a); /* its hash belongs into HELLO; the link is dialled when it is there */
+    if (a->once)
+        read_inventory(a); /* the link is dialled when it is there */
+    else
+        read_remains(a); /* and then the same */
     *out = a;
     return 0;
 }

@@ -334,6 +334,16 @@ static void value_GROUP(struct view *v, struct text *t)
     text_add_u64(t, v->member->spec.group);
 }
 
+static void value_LAST_BOOT(struct view *v, struct text *t)
+{
+    const struct last_boot *b = &v->seen->report.last_boot;
+    CLEANUP_TEXT struct text said = {0};
+    text_add(&said, "");
+    if (b->known && v->seen->inventoried)
+        text_printf(&said, "%s%s%s", ended_name(b->ended), *b->text ? ": " : "", b->text);
+    render_string(t, said.s);
+}
+
 static void value_MACHINE(struct view *v, struct text *t)
 {
     const struct machine_record *i = member_machine(v->member);

@@ -70,6 +70,7 @@ static struct report derive(const json_t *inventory)
         .disks = count(inventory, "Disks"),
     };
     machine_read(inventory, &r.machine);
+    last_boot_read(inventory, &r.last_boot);
     return r;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "node/ended.h"
 #include "node/machine.h"
 
 #include <stdbool.h>
@@ -32,6 +33,7 @@ struct report {
     struct maybe real_memory_mb, virtual_memory_mb, tmp_disk_mb;
     struct maybe gpus, nics, disks;
     struct machine machine;
+    struct last_boot last_boot;
 };
 
 void report_fini(struct report *r);

@@ -28,6 +28,7 @@
  *                                                             or AMD's accelerators of class 0x12
  *   Disks  [{name, model, serial, size_mb, rotational}]       without loop, ram and dm devices
  *   DMI    {vendor, product, serial, bios_vendor, bios_version, bios_date, board, board_serial, uuid}
+ * The agent adds LastBoot {ended, text} (node/ended.h).
  * Lists are sorted by name or bus address and have at most 256 members; texts are cut at 127 bytes;
  * vendor and device are PCI's, as "0x10de". Volatile values (uptime, load) are not in it: two
  * readings of an unchanged machine are equal.
