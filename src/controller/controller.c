@@ -301,6 +301,9 @@ static void shell_power(void *arg, const char *actor, const char *node, const ch
         CLEANUP_TEXT struct text t = {0};
         text_printf(&t, "%s by %s", verb, actor);
         notice(c, "node.power", node, t.s);
+        struct member *m = cluster_find(c->cluster, node);
+        if (m)
+            watch_expect_boot(c->watch, mono_now(), m);
     }
     operate_now(outbox_operate(c->outbox), node, verb, fn, fn_arg);
 }

@@ -310,6 +310,9 @@ void world_inventory(struct world *x, int i)
     CLEANUP_JSON json_t *report =
         json_pack("{s:b,s:s,s:{s:i,s:{s:s}}}", "full", 1, "hash", "0123456789abcdef", "set", "CPUs", 4, "DMI",
                   "serial", x->serial[i]);
+    if (x->ended[i])
+        json_object_set_new(json_object_get(report, "set"), "LastBoot",
+                            json_pack("{s:s,s:s}", "ended", x->ended[i], "text", "as it says"));
     assert_int_equal(watch_inventory(x->w, world_node(x, i), report, NULL), 0);
 }
 
@@ -335,6 +338,12 @@ void world_open(struct world *x, int first, int last)
 }
 
 void world_reboot(struct world *x, int i)
+{
+    watch_expect_boot(x->w, world_now(x), world_node(x, i));
+    world_crash(x, i);
+}
+
+void world_crash(struct world *x, int i)
 {
     x->boot[i]++;
     watch_close(x->w, world_node(x, i), world_node(x, i));

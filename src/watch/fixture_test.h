@@ -21,10 +21,11 @@ struct world {
     size_t n;
     unsigned boot[NODES + 1];
     bool off[NODES + 1];
-    const char *work[NODES + 1]; /* JSON; NULL unknown */
-    char serial[NODES + 1][32];  /* of the machine; "" unknown */
-    bool unread[NODES + 1];      /* its inventory does not come with the session */
-    uint64_t seq, uptime_s;      /* as all of them say */
+    const char *work[NODES + 1];  /* JSON; NULL unknown */
+    char serial[NODES + 1][32];   /* of the machine; "" unknown */
+    const char *ended[NODES + 1]; /* how its boot before ended; NULL: its agent does not say */
+    bool unread[NODES + 1];       /* its inventory does not come with the session */
+    uint64_t seq, uptime_s;       /* as all of them say */
     unsigned claims, wants;
     bool refuse; /* the shell has no room */
     struct text log;
@@ -62,8 +63,9 @@ const char *world_boot(const struct world *x, int i, char out[static 37]);
 void world_open(struct world *x, int first, int last);
 /* Its inventory comes. */
 void world_inventory(struct world *x, int i);
-/* The node comes up anew. */
+/* The node comes up anew, as somebody asked for; or by itself. */
 void world_reboot(struct world *x, int i);
+void world_crash(struct world *x, int i);
 /* "a=1 b= c=?why d=!": a value, an empty value, unknown, absent. The fingerprint is said, and the list
  * sent when it is wanted. */
 void world_says(struct world *x, int first, int last, const char *list);

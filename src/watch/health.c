@@ -96,6 +96,7 @@ static void vitals_destroy(struct watch *w, struct vitals *v)
     sayings_drop(v);
     outside_drop(v);
     lost_drop(w, v);
+    boot_drop(v);
     free(v->sayings);
     free(v->said);
     free(v->looked_ds);
@@ -277,6 +278,7 @@ void health_boot(struct watch *w, const struct member *m)
     memcpy(v->boot, watch_of(w, m)->boot, sizeof v->boot);
     v->told = false;
     v->log_next = 0;
+    boot_drop(v);
     sayings_drop(v);
     outside_drop(v);
     for (size_t i = 0; v->said && i < w->n_checks; i++)
@@ -672,8 +674,8 @@ void health_look(struct watch *w, struct mono now, const struct member *m)
 {
     struct vitals *v = vitals_find(w, m);
     const struct ailment *a = member_ailment(m);
-    bool ill = (v && (v->n_sayings || outside_ill(v) || lost_finding(w, m))) || (a && a->n_open) ||
-               member_repairs(m) || member_maintenance(m);
+    bool ill = (v && (v->n_sayings || v->booted || outside_ill(v) || lost_finding(w, m))) ||
+               (a && a->n_open) || member_repairs(m) || member_maintenance(m);
     bool comes_up = repair_comes_up(w, m);
     if (!m->listed || (!ill && !comes_up))
         return;

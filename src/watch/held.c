@@ -86,6 +86,15 @@ bool held_elsewhere(const struct watch *w, const struct member *m)
     return is_held;
 }
 
+bool is_somebodys(const struct watch *w, const struct member *m)
+{
+    const struct repair *r = member_repair(m);
+    bool aside =
+        r && (r->manual || r->step == STEP_QUEUE || r->step == STEP_QUARANTINE || r->step == STEP_RETIRED);
+    return aside || person_holds(m) || window_of(w, m) || held_elsewhere(w, m) ||
+           (member_maintenance(m) && !member_restarts(m));
+}
+
 int held_check_now(const struct watch *w, struct mono now, const struct member *m, struct err *e)
 {
     struct observed *o = watch_of((struct watch *)(uintptr_t)w, m);

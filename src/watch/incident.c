@@ -66,6 +66,10 @@ static void gather_evidence(const struct watch *w, struct mono now, const struct
         out->list = mem_grow(out->list, (out->n + 1) * sizeof *out->list);
         out->list[out->n++] = (struct evidence){lost_record(), lost_finding(w, m), SIZE_MAX, NULL, 0};
     }
+    if (boot_finding(w, m)) {
+        out->list = mem_grow(out->list, (out->n + 1) * sizeof *out->list);
+        out->list[out->n++] = (struct evidence){boot_record(), boot_finding(w, m), SIZE_MAX, NULL, 0};
+    }
     for (const struct outside *x = v ? v->outside : NULL; x; x = x->next) {
         if (outside_now(w, now, m, x) < RESULT_WARN)
             continue;
@@ -87,7 +91,9 @@ bool finding_gone(const struct watch *w, struct mono now, const struct member *m
 {
     const struct vitals *v = vitals_find(w, m);
     if (lost_is(w, check))
-        return watch_live(w, m);
+        return watch_live(w, m) && !boot_unexplained(w, now, m);
+    if (boot_is(w, check))
+        return boot_gone(w, m, f);
     if (outside_is(w, check))
         return outside_gone(w, now, m, check, f);
     size_t i = check_place(w, check);
@@ -113,6 +119,8 @@ static bool check_complains(const struct watch *w, struct mono now, const struct
     size_t at = check_place(w, check);
     if (lost_is(w, check))
         return lost_stands(w, m);
+    if (boot_is(w, check))
+        return boot_finding(w, m) != NULL;
     if (outside_is(w, check))
         return x && outside_now(w, now, m, x) >= RESULT_WARN && outside_fresh(w, now, x);
     return at != SIZE_MAX && said_now(w, now, m, at) >= RESULT_WARN && said_fresh(w, now, v, at);
@@ -159,6 +167,8 @@ static bool evidence_fresh(const struct watch *w, struct mono now, const struct 
 {
     if (lost_is(w, ev->check->name))
         return lost_stands(w, m);
+    if (boot_is(w, ev->check->name))
+        return true;
     if (ev->outside)
         return outside_fresh(w, now, ev->outside);
     return said_fresh(w, now, vitals_find(w, m), ev->place);
@@ -170,8 +180,9 @@ static struct meaning meaning_of_evidence(const struct watch *w, const struct ev
     struct meaning m;
     if (w->policy.health.meanings && *ev->f->code && meaning_find(w->policy.health.meanings, ev->f->code, &m))
         return m;
+    bool boot = boot_is(w, ev->check->name);
     return (struct meaning){.act = ev->f->result == RESULT_LOST ? ACT_LOST : ACT_WATCH,
-                            .blame = probe_row(ev->check->probe)->blame};
+                            .blame = boot ? boot_blame(ev->f) : probe_row(ev->check->probe)->blame};
 }
 
 bool incident_lost(const struct watch *w, struct mono now, const struct member *m)
@@ -453,6 +464,20 @@ static void add_open(struct proposal *p, const struct incident *known, size_t fi
                                     "observe", (int)head->check->observe, "findings", findings));
 }
 
+/* What a lost node was lost by is written down before its incident is over. */
+static void add_cause(struct proposal *p)
+{
+    const struct incident *i = boot_unexplained(p->w, p->now, p->m);
+    struct finding f;
+    if (!i || !boot_cause(p->w, p->m, &f))
+        return;
+    const struct evidence ev = {boot_record(), &f, SIZE_MAX, NULL, 0};
+    json_array_append_new(p->open, json_pack("{s:s,s:s,s:s,s:s,s:i,s:b,s:[o]}", "id", i->id, "group",
+                                             i->group, "severity", result_name(i->severity), "act",
+                                             act_name(i->act), "recurs", (int)i->recurs, "observe",
+                                             (int)i->observe, "findings", finding_json(p, &ev)));
+}
+
 static void add_closes(struct proposal *p)
 {
     for (size_t i = 0; p->ailment && i < p->ailment->n_open; i++) {
@@ -521,6 +546,7 @@ bool incident_look(struct watch *w, struct mono now, const struct member *m)
     for (size_t i = 0; i < p.all.n; i++)
         if (!list[i].of)
             add_open(&p, incident_of(w, p.ailment, &list[i]), i);
+    add_cause(&p);
     add_closes(&p);
     note_calm(&p);
     json_t *isolate = isolation(&p);

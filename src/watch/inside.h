@@ -34,6 +34,7 @@
  *   held.c        whether somebody other than Fettle holds a node
  *   lost.c        nodes that stay silent, and what is known of them from outside
  *   bmc.c         when each BMC is asked, and what follows from its answer for a node that is well
+ *   boot.c        boots that nobody asked for
  *   trial.c       checks for which idle nodes are held: those under way
  *   trial_begin.c who is due, and who is held
  *   trial_group.c what a check that several run together came to
@@ -324,7 +325,8 @@ struct vitals {
     bool stage_limited;
     char operation[CLAIM_ID_BYTES_MAX + 1]; /* for which the next is */
     struct mono operation_due;
-    struct absence *absence;              /* of one that stays silent; NULL without */
+    struct absence *absence; /* of one that stays silent; NULL without */
+    struct finding *booted;  /* that its last boot was asked for by nobody, until it is recorded; or NULL */
     char refused[CLAIM_ID_BYTES_MAX + 1]; /* a check of this step that was not begun, the last of so many; */
     unsigned refusals;
     struct mono refused_until; /* and when the next may be asked for */
@@ -791,6 +793,8 @@ int held_check(const struct watch *w, const struct member *m, struct err *e);
 int held_check_now(const struct watch *w, struct mono now, const struct member *m, struct err *e);
 /* Somebody holds it in the scheduler. */
 bool held_elsewhere(const struct watch *w, const struct member *m);
+/* Somebody holds it, works on it, or has set it aside in its repair. */
+bool is_somebodys(const struct watch *w, const struct member *m);
 /* A hold that only who asks for it hears of is asked for again while it stands. */
 void held_look(struct watch *w, struct mono now, const struct member *m);
 
@@ -848,6 +852,35 @@ void bmcs_reconfigure(struct watch *w);
 struct listing *bmc_listing(const struct watch *w, const struct member *m);
 void bmc_create(struct watch *w);
 void bmc_destroy(struct watch *w);
+
+/* --- boot.c ----------------------------------------------------------------------------------- */
+
+#define BOOT_CHECK "node.boot" /* in the place of a check's name */
+#define BOOT_DEVICE "boot"     /* its incidents are apart from all others of the node */
+
+/* A session opens on another boot than the one before; o->boot is that still. */
+void boot_opened(struct watch *w, struct mono now, const struct member *m, const char *boot);
+/* In each sweep, for a listed member: notes what explains a boot, and judges one that awaits it. */
+void boot_look(struct watch *w, struct mono now, const struct member *m);
+void boot_drop(struct vitals *v);
+bool boot_is(const struct watch *w, const char *check);
+const struct check *boot_record(void); /* nothing but the name */
+/* That the present boot was asked for by nobody, as judged or as recorded; NULL: it was, or that is over.
+ * Borrowed until something is put into the records. */
+const struct finding *boot_finding(const struct watch *w, const struct member *m);
+/* As finding_gone. */
+bool boot_gone(const struct watch *w, const struct member *m, const struct finding *f);
+/* What can bring it about. */
+enum blame boot_blame(const struct finding *f);
+/* The present boot is not judged yet, or the finding is not recorded. */
+bool boot_awaits(const struct watch *w, const struct member *m);
+/* The node keeps booting by itself, and that takes it out of service. */
+bool boot_stands(const struct watch *w, const struct member *m);
+/* The open incident of a lost node that is heard again, of which the record does not say yet what the boot
+ * ended in on which it was lost. NULL: there is none, or nobody knows, and nobody will. */
+const struct incident *boot_unexplained(const struct watch *w, struct mono now, const struct member *m);
+/* What it ended in, in the words of a finding. False: that is still to be heard. */
+bool boot_cause(const struct watch *w, const struct member *m, struct finding *out);
 
 /* --- alarm_watch.c ---------------------------------------------------------------------------- */
 

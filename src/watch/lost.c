@@ -86,16 +86,6 @@ static bool is_expected(struct watch *w, struct mono now, const struct member *m
     return is;
 }
 
-/* A person has it, or somebody works on it. */
-static bool is_a_persons(const struct watch *w, const struct member *m)
-{
-    const struct repair *r = member_repair(m);
-    bool aside =
-        r && (r->manual || r->step == STEP_QUEUE || r->step == STEP_QUARANTINE || r->step == STEP_RETIRED);
-    return aside || person_holds(m) || window_of(w, m) || held_elsewhere(w, m) ||
-           (member_maintenance(m) && !member_restarts(m));
-}
-
 static struct span silence_of(const struct watch *w, struct mono now, const struct member *m)
 {
     struct mono heard = watch_observed(w, m)->beat.heard;
@@ -109,7 +99,7 @@ static bool is_absent(struct watch *w, struct mono now, const struct member *m)
     int64_t limit_ns = w->policy.health.lost_after.ns;
     return limit_ns && m->listed && o->beat.liveness == LIVENESS_SILENT && !w->alarm &&
            (m->admitted ? member_held_by(m, CLAIM_SILENT) : member_repair(m) != NULL) &&
-           silence_of(w, now, m).ns >= limit_ns && o->slurmd != SLURMD_OFF && !is_a_persons(w, m) &&
+           silence_of(w, now, m).ns >= limit_ns && o->slurmd != SLURMD_OFF && !is_somebodys(w, m) &&
            !is_expected(w, now, m);
 }
 

@@ -995,7 +995,7 @@ static bool in_provision(const struct turn *t)
     }
     if (!waits && remedies_degraded(t))
         return true;
-    if (waits || incidents_open(t->m) || machine_check(t->w, t->m, NULL) < 0 ||
+    if (waits || boot_awaits(t->w, t->m) || incidents_open(t->m) || machine_check(t->w, t->m, NULL) < 0 ||
         !watch_provisioned(t->w, mono_add(t->now, t->w->stood_still), t->m, &why))
         return false;
     if (t->r->examined == EXAMINED_OWED && has_extensive(t))
@@ -1149,6 +1149,13 @@ static bool begin_tend(const struct turn *t)
     return to_step(t, v, STEP_TEND, *c->why ? c->why : "chosen");
 }
 
+static bool boots_again(const struct turn *t)
+{
+    CLEANUP_TEXT struct text why = {0};
+    text_printf(&why, "it boots again and again: %s", boot_finding(t->w, t->m)->text);
+    return to_step(t, (struct move){0}, STEP_ISOLATE, why.s);
+}
+
 bool repair_look(struct watch *w, struct mono now, const struct member *m)
 {
     struct turn t = {w, now, m, member_repair(m), vitals_of(w, m), false};
@@ -1165,6 +1172,8 @@ bool repair_look(struct watch *w, struct mono now, const struct member *m)
         return true;
     if (lost_stands(w, m) && !given_up(&t) && (t.r->step == STEP_EXAMINE || t.r->step == STEP_PROVISION))
         return to_step(&t, (struct move){0}, STEP_ISOLATE, "it is lost");
+    if (boot_stands(w, m) && !given_up(&t) && t.r->step == STEP_PROVISION)
+        return boots_again(&t);
     if (yield_to_person(&t))
         return true;
     switch (t.r->step) {

@@ -401,6 +401,15 @@ static void node_line(struct trace *t, const char *verb, int i, char *rest)
         world_reboot(t->x, i);
         world_run(t->x, 2);
         send_checks(t, i, true, 0);
+    } else if (strcmp(verb, "crashes") == 0) { /* "ENDED": and its agent says so of the boot before */
+        static const char *const all[] = {"unknown", "orderly", "panic", "watchdog", "power", "outside"};
+        t->x->ended[i] = NULL;
+        for (size_t k = 0; k < sizeof all / sizeof all[0]; k++)
+            if (strcmp(word, all[k]) == 0)
+                t->x->ended[i] = all[k];
+        world_crash(t->x, i);
+        world_run(t->x, 2);
+        send_checks(t, i, true, 0);
     } else if (strcmp(verb, "boots") == 0) { /* and its checks say nothing yet */
         world_reboot(t->x, i);
         world_run(t->x, 2);

@@ -219,6 +219,7 @@ int watch_open(struct watch *w, struct mono now, struct member *m, const struct 
     if (rc < 0)
         return rc;
     if (strcmp(o->boot, h->boot) != 0) {
+        boot_opened(w, watch_observed_at(w, now), m, h->boot);
         memcpy(o->boot, h->boot, sizeof o->boot);
         set_work(o, NULL); /* what ran before the boot runs no more; what runs now is not known yet */
         conformity_boot(w, watch_observed_at(w, now), m);
@@ -308,6 +309,11 @@ void watch_missed(struct watch *w, struct mono now, struct span ago, struct memb
     silence_look(w, m);
 }
 
+void watch_expect_boot(struct watch *w, struct mono now, struct member *m)
+{
+    watch_of(w, m)->came.excused = watch_observed_at(w, now);
+}
+
 int watch_inventory(struct watch *w, struct member *m, const json_t *message, struct err *e)
 {
     struct observed *o = watch_of(w, m);
@@ -349,6 +355,7 @@ static void examine(struct watch *w, struct member *m, struct mono now)
         machine_look(w, now, m);
         bmc_look(w, now, m);
         lost_look(w, now, m);
+        boot_look(w, now, m);
     }
     window_look(w, now, m);
     override_look(w, now, m);

@@ -39,6 +39,13 @@ struct observed {
     struct report report;
     bool inventoried; /* the report is of the open session */
     char boot[37];
+    struct {
+        bool awaits;        /* it came up on another boot, of which nobody has judged yet whose doing it is */
+        struct mono opened; /* its session on that boot */
+        struct mono left;   /* when it was heard last on the boot before; ns 0: not by this watch */
+        struct wall left_wall; /* the same by the wall clock, also by a controller before; ns 0: not known */
+        struct mono excused;   /* when something last explained a boot; ns 0: never */
+    } came;
     char *version;
     char *running;       /* JSON array of the running work; NULL when unknown */
     enum work work;      /* as its agent says */
@@ -128,6 +135,8 @@ void watch_remember(struct watch *w, struct member *m, struct wall at);
 struct wall watch_contact(const struct watch *w, const struct member *m);
 /* The way to m was lost through no fault of its own: its window begins anew, and is longer by `more`. */
 void watch_excuse(struct watch *w, struct mono now, struct span more, struct member *m);
+/* Somebody is about to boot m, or to switch it: that it boots now is no fault of it. */
+void watch_expect_boot(struct watch *w, struct mono now, struct member *m);
 /* An INVENTORY body. Errors as report_update. */
 int watch_inventory(struct watch *w, struct member *m, const json_t *message, struct err *e);
 
