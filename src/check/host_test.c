@@ -327,6 +327,10 @@ static void test_crash(void **state)
     trial_expect(t, "Probe=kernel.crash", "ok");
     trial_add(t, "sys/fs/pstore/dmesg-erst-1", "Panic");
     trial_expect(t, "Probe=kernel.crash", "info kernel: 1 records of crashes lie in /sys/fs/pstore");
+    trial_add(t, "var/lib/systemd/pstore/1/dmesg.txt",
+              "Panic"); /* systemd-pstore was quicker than the agent */
+    trial_expect(t, "Probe=kernel.crash",
+                 "info kernel: 1 records of crashes lie in /sys/fs/pstore, and 1 in /var/lib/systemd/pstore");
 }
 
 static void test_clock_source(void **state)

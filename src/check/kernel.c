@@ -10,7 +10,7 @@
 
 /*
  * kernel.taint   "tainted BITS"
- * kernel.crash   "crashes N"
+ * kernel.crash   "crashes N" in pstore, "kept N" where systemd-pstore has put them away
  * kernel.hung    "hung N" tasks that the kernel found to be hung since the boot
  * clock.source   "current NAME", "available NAMES"
  * uptime         "uptime SECONDS"
@@ -59,27 +59,43 @@ void judge_KERNEL_TAINT(struct look *l, const char *facts, struct verdict *v)
 
 /* --- kernel.crash --------------------------------------------------------------------------- */
 
+static int count_entries(int root, const char *path, struct text *out, const char *key)
+{
+    CLEANUP_FD int dir = sys_open_dir(root, path);
+    struct sys_names names = {0};
+    int r = dir < 0 ? dir : sys_names_read(&names, dir);
+    if (r == 0)
+        fact(out, key, "%zu", names.n);
+    sys_names_fini(&names);
+    return r;
+}
+
 void gather_KERNEL_CRASH(const struct look *l, struct text *out)
 {
+    static const char pstore[] = "sys/fs/pstore", kept[] = "var/lib/systemd/pstore";
     CLEANUP_FD int root = look_root(l, out);
     if (root < 0)
         return;
-    CLEANUP_FD int dir = sys_open_dir(root, "sys/fs/pstore");
-    struct sys_names names = {0};
-    int r = dir < 0 ? dir : sys_names_read(&names, dir);
+    int r = count_entries(root, pstore, out, "crashes");
     if (r < 0)
-        fact_cannot(root, out, "sys/fs/pstore", r);
-    else
-        fact(out, "crashes", "%zu", names.n);
-    sys_names_fini(&names);
+        fact_cannot(root, out, pstore, r);
+    r = count_entries(root, kept, out, "kept");
+    if (r < 0 && r != -ENOENT)
+        fact_cannot(root, out, kept, r);
 }
 
 /* What a crash left is of an earlier boot: no reason to do anything to this one. */
 void judge_KERNEL_CRASH(struct look *l, const char *facts, struct verdict *v)
 {
-    uint64_t n;
-    if (!fact_u64(facts, "crashes", &n))
+    uint64_t n = 0, kept = 0;
+    bool any = fact_u64(facts, "crashes", &n);
+    if (!fact_u64(facts, "kept", &kept) && !any)
         verdict_cannot(v, RESULT_UNKNOWN, "what crashes left is not understood");
+    if (kept > 0)
+        verdict_add(v, RESULT_INFO, "kernel", "",
+                    "%" PRIu64 " records of crashes lie in /sys/fs/pstore, and %" PRIu64
+                    " in /var/lib/systemd/pstore",
+                    n, kept);
     else if (n > 0)
         verdict_add(v, RESULT_INFO, "kernel", "", "%" PRIu64 " records of crashes lie in /sys/fs/pstore", n);
 }

@@ -8,7 +8,7 @@ import time
 from fleet import accept, boot_id, change, diff, reboot, wait_conformance
 from fuse import Hanging, HangingFiles, own_mounts
 from harness import contains, equal, holds, main, need_root, wait
-from ward import mount, repair, step, steps, unmount, wait_step, ward
+from ward import health, incidents, mount, repair, step, steps, unmount, wait_step, ward
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'power'))
 import redfish
@@ -48,6 +48,20 @@ def boots(world, agents, node):
     agents[node].start()
 
 
+PANIC = 'Panic#1 Part1\n<0>[   61.002] Kernel panic - not syncing: Fatal machine check\n'
+
+
+def crashes(world, agents, node, record=PANIC):
+    """Its agent is gone, and it is on another boot, in which systemd has put away what the last one left."""
+    now = int(time.time())
+    agents[node].process.kill()
+    change(world, node, 'proc/uptime', '2.00 2.00\n')
+    change(world, node, 'proc/stat', f'cpu 0\nbtime {now}\n')
+    os.makedirs(world.path(node, 'var/lib/systemd/pstore/1'), exist_ok=True)
+    world.write(f'{node}/var/lib/systemd/pstore/1/dmesg.txt', record)
+    boots(world, agents, node)
+
+
 def test_a_silent_node_is_power_cycled_and_returns(world):
     c, agents = lost_ward(world, ['n1', 'n2'])
     agents['n1'].process.kill()
@@ -56,15 +70,47 @@ def test_a_silent_node_is_power_cycled_and_returns(world):
     took = time.monotonic() - began
     print(f'power cycled {took:.1f} s after it died, {took - LOST_S:.1f} s after LostAfter')
     equal(took >= LOST_S - 1.5, True, 'nothing was done before it was lost')
-    boots(world, agents, 'n1')
+    crashes(world, agents, 'n1')
     c.wait_nodes('it is back', ['n1'], Lifecycle='available', Health='ok', Schedulable=True)
     equal(told(world, 'n1'), ['cycle'], 'what its BMC was told')
+    equal([(f['code'], f['text']) for i in health(c, 'n1')['past'] for f in i['findings']][1:],
+          [('boot.panic', 'its kernel panicked: Kernel panic - not syncing: Fatal machine check')], 'why it was lost')
+    equal(incidents(c, 'n1'), [], 'what is open of a boot that was asked for')
     wait('it is judged', lambda: [(a['remedy'], a['verdict']) for a in repair(c, 'n1')['attempts']] ==
          [('cycle', 'helped')])
     said = ' '.join(e['text'] for e in c.journal() if e['what'] == 'health.findings' and e['nodes'] == 'n1')
     contains(said, 'lost node.lost: not heard for', 'the journal')
     contains(said, "the BMC's log ends with: 1 | Watchdog2 | Hard reset", 'the journal')
     equal((told(world, 'n2'), step(c, 'n2')), ([], 'none'), 'the other one')
+
+
+def test_a_node_that_loops_is_out_at_the_second(world):
+    """Not at the first, which is told; over a restart of the controller; and no boot counts that a person asked for."""
+    c, agents = lost_ward(world, ['n1', 'n2'], LostAfter=0)
+    crashes(world, agents, 'n1')
+    wait('it is told', lambda: incidents(c, 'n1'))
+    c.wait_nodes('it goes on', ['n1'], Lifecycle='available', Schedulable=True,
+                 LastBoot='panic: Kernel panic - not syncing: Fatal machine check')
+    first = health(c, 'n1')['open']
+    equal([(i['severity'], f['check'], f['code']) for i in first for f in i['findings']],
+          [('warn', 'node.boot', 'boot.panic')], 'what is told')
+    c.restart()
+    c.wait_nodes('it goes on under another controller', ['n1', 'n2'], Lifecycle='available', Schedulable=True)
+    crashes(world, agents, 'n1', '')
+    wait_step(c, 'n1', 'queue')
+    equal([(i['severity'], f['code']) for i in health(c, 'n1')['open'] for f in i['findings']],
+          [('fatal', 'boot.panic'), ('fatal', 'boot.unknown')], 'what is told of the second')
+    c.fettle('node', 'drain', 'n2', '--reason', 'mine')
+    for _ in range(2):
+        boot = c.node('n2')['Boot']
+        crashes(world, agents, 'n2')
+        wait('it is on another boot', lambda: c.node('n2')['Boot'] not in (boot, None))
+        c.wait_nodes('it is a person\'s', ['n2'], Lifecycle='drained')
+    c.fettle('node', 'undrain', 'n2')
+    c.wait_nodes('it is back', ['n2'], Lifecycle='available', Schedulable=True)
+    equal(incidents(c, 'n2'), [], 'what is told of boots that a person asked for')
+    c.fettle('queue', 'resolve', 'n1', '--reason', 'another board')
+    c.wait_nodes('a person answered for it', ['n1'], Lifecycle='available', Schedulable=True)
 
 
 def test_what_is_not_repaired(world):

@@ -370,8 +370,9 @@ static void stop_agent(struct sim *s, int i, bool orderly)
 
 void fleet_reboot(struct sim *s, int node)
 {
-    const struct fleet_node *n = &s->nodes[node];
+    struct fleet_node *n = &s->nodes[node];
     sim_say(s, "%s is rebooted", n->name);
+    n->asked_boot = n->boot + 1;
     if (n->up && n->agent)
         fleet_off(s, node);
 }
@@ -443,6 +444,26 @@ static void node_fault(struct sim *s, int i)
     }
 }
 
+/* A kernel that panics in each boot, a while after the node came up. */
+static void loop_on(struct sim *s, int i)
+{
+    struct fleet_node *n = &s->nodes[i];
+    if (!n->loops || !fleet_reaches(s, i) || n->link != LINK_OPEN || s->now < n->loop_at)
+        return;
+    sim_say(s, "%s crashes, again and again", n->name);
+    stop_agent(s, i, false);
+    n->up = false;
+    n->up_at = s->now + (int64_t)(1 + sim_random(s, 3)) * s->unit / 2;
+    n->loop_at = n->up_at + (int64_t)(1 + sim_random(s, 5)) * s->unit;
+    n->loops--;
+}
+
+static void begin_loop(struct sim *s, int i)
+{
+    if (!s->collector[i])
+        s->nodes[i].loops = 3;
+}
+
 static void mass_fault(struct sim *s)
 {
     int64_t until = s->now + fault_length(s) * 2;
@@ -461,6 +482,10 @@ void fleet_faults(struct sim *s)
     for (size_t i = 0; i < s->n; i++)
         if (sim_chance(s, s->collector[i] ? rate * 6 : rate))
             node_fault(s, (int)i);
+    for (size_t i = 0; i < s->n; i++)
+        loop_on(s, (int)i);
+    if (sim_chance(s, 1000))
+        begin_loop(s, (int)sim_random(s, s->n));
     if (sim_chance(s, 400))
         mass_fault(s);
     if (sim_chance(s, 900) && s->running)

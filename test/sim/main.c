@@ -124,6 +124,7 @@ static void play(uint64_t seed, long steps, bool verbose, int follow, struct sim
     sums->swaps += s->swaps;
     sums->swaps_back += s->swaps_back;
     sums->renamed += s->renamed;
+    sums->boots_found += s->boots_found;
     sim_destroy(s);
 }
 
@@ -182,9 +183,10 @@ int main(int argc, char **argv)
            "%zu machines swapped, %zu swapped back; %zu seen to be others; %zu overrides; %zu times the "
            "end of work asked for, %zu times tended in service; %zu operations on nodes that were not heard; "
            "%zu "
-           "outcomes given back\n",
+           "outcomes given back; %zu boots that nobody asked for\n",
            sums.isolations, sums.returns, sums.queued, sums.operations, sums.helped, sums.shared_causes,
            sums.latches, sums.trials, sums.tried, sums.examined, sums.measured, sums.swaps, sums.swaps_back,
-           sums.renamed, sums.overrides, sums.works_ended, sums.tended, sums.revived, sums.given_back);
+           sums.renamed, sums.overrides, sums.works_ended, sums.tended, sums.revived, sums.given_back,
+           sums.boots_found);
     return 0;
 }

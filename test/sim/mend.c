@@ -15,6 +15,8 @@
  *   8  and new work lands only where that was so once on the present boot                     mend_fit
  *  14  the scheduler is asked to end the work on a lost node only where its class says so, when it has the
  *      drain, and once in a step                                                                mend_may
+ *  17  no boot that Fettle asked for is a finding, and none of a node that a person holds    mend_proposal
+ *  17  a node that booted by itself twice within a day takes no work                              mend_fit
  *   nobody goes from step to step without that anything new was observed of him           check_round
  *   each operation begins once and is carried out once, and only what is begun    mend_durable, mend_executed
  *   a repair has one claim, and its operation belongs to its step                             mend_after
@@ -106,11 +108,38 @@ void mend_heard(struct sim *s, int i, unsigned boot)
     prove(s, i, boot);
 }
 
+/* An incident of boots that nobody asked for, which its record raised. */
+static bool loops(const struct member *m)
+{
+    const struct ailment *a = member_ailment(m);
+    for (size_t k = 0; a && k < a->n_open; k++)
+        if (strcmp(a->open[k].group, "boot") == 0 && a->open[k].severity >= RESULT_DEGRADED)
+            return true;
+    return false;
+}
+
+/* By what is recorded; a clock that was set may have put days between two boots. */
+static void check_loop(struct sim *s, const struct member *m)
+{
+    const struct ailment *a = member_ailment(m);
+    unsigned times = 0;
+    for (size_t k = 0; a && k < a->n_open; k++)
+        for (size_t f = 0; f < a->open[k].n; f++)
+            if (strcmp(a->open[k].findings[f].check, "node.boot") == 0 &&
+                strncmp(a->open[k].findings[f].f.code, "boot.", 5) == 0 &&
+                a->open[k].findings[f].f.result >= RESULT_WARN)
+                times += a->open[k].findings[f].times;
+    if (times >= 2 && s->now - s->wall_at > 20 * SECOND)
+        sim_fail(s, "%s takes work, and booted %u times by itself (17)", m->name, times);
+}
+
 void mend_fit(struct sim *s, int i, const struct member *m)
 {
     const struct patient *p = s->ill ? &s->patients[i] : NULL;
     const struct observed *o = watch_observed(s->watch, m);
     char id[37];
+    if (p && !member_override(m) && !cluster_excepts(s->cluster, m))
+        check_loop(s, m);
     if (!p || !is_provisioned(m, s) || member_override(m))
         return; /* an override: by a person's word, on whichever boot */
     fleet_boot_id(p->proven_boot, i, id);
@@ -167,6 +196,33 @@ static void check_surge(struct sim *s, int i)
                  (double)h->surge_window.ns / 1e9);
 }
 
+/* It opens an incident of boots that is so bad. */
+static bool finds_boot(const json_t *set, enum result least)
+{
+    const json_t *open = json_object_get(set, "open");
+    for (size_t k = 0; k < json_array_size(open); k++) {
+        const json_t *one = json_array_get(open, k);
+        enum result r = RESULT_OK;
+        result_parse(json_text(one, "severity"), &r);
+        if (strcmp(json_text(one, "group"), "boot") == 0 && r >= least)
+            return true;
+    }
+    return false;
+}
+
+static void check_boot(struct sim *s, int i, const json_t *set)
+{
+    const struct member *m = member_of(s, i);
+    unsigned boot = 0;
+    if (!finds_boot(set, RESULT_WARN) || sscanf(json_text(set, "boot"), "%8x", &boot) != 1)
+        return;
+    if (boot == s->nodes[i].asked_boot)
+        sim_fail(s, "%s booted as it was asked to, and that is found (17)", m->name);
+    if (member_held_by(m, CLAIM_DRAIN) || member_held_by(m, CLAIM_DOWN))
+        sim_fail(s, "%s booted while a person held it, and that is found (17)", m->name);
+    s->boots_found++;
+}
+
 static void check_isolation(struct sim *s, int i, const json_t *set)
 {
     const struct member *m = member_of(s, i);
@@ -182,7 +238,8 @@ static void check_isolation(struct sim *s, int i, const json_t *set)
     bool silent = watch_observed(s->watch, m)->beat.liveness != LIVENESS_LIVE;
     if (silent && !lost_may_be(s, i))
         sim_fail(s, "%s is isolated, and is silent for %.1f s (9)", m->name, (double)s->nodes[i].quiet / 1e9);
-    if (!silent && said < RESULT_DEGRADED && !stood_still(s))
+    if (!silent && said < RESULT_DEGRADED && !stood_still(s) && !loops(m) &&
+        !finds_boot(set, RESULT_DEGRADED))
         sim_fail(s, "%s is isolated, and the worst that it said of this boot is %s (9)", m->name,
                  result_name(said));
 }
@@ -221,8 +278,10 @@ static void check_return(struct sim *s, int i, const json_t *set)
             sim_fail(s, "%s returns by a person's word, and nobody said anything (8)", m->name);
         return;
     }
+    if (s->excepted[i])
+        return; /* its repair is given up, wherever it stood; that it is silent holds it */
     if (o->beat.liveness != LIVENESS_LIVE)
-        sim_fail(s, "%s returns and is %s (8)", m->name, liveness_name(o->beat.liveness));
+        sim_fail(s, "%s returns (%s) and is %s (8)", m->name, why, liveness_name(o->beat.liveness));
     for (int k = 0; k < AIL_DEEP; k++) {
         char id[37];
         fleet_boot_id(p->heard[k].boot, i, id);
@@ -251,7 +310,7 @@ void mend_proposal(struct sim *s, enum command_kind kind, const struct hostlist 
     CLEANUP_JSON json_t *set = json_read(text, strlen(text), NULL);
     int i = sim_index(s, nodes->names[0]);
     if (kind == COMMAND_FINDINGS)
-        check_isolation(s, i, set);
+        check_isolation(s, i, set), check_boot(s, i, set);
     if (kind == COMMAND_OPERATE)
         check_stopped(s, i, "operated on");
     if (kind == COMMAND_REPAIR)
@@ -752,7 +811,7 @@ void mend_may(struct sim *s, int i, const char *run, const char *of)
         sim_fail(s, "%s: %s is begun, and its work is %s and, as the scheduler says, %s (5)", m->name, run,
                  work_name(o->work), work_name(p->scheduled));
     if (!checks && strcmp(run, "replace") != 0 && !wanted && evidence(s, i) < RESULT_DEGRADED &&
-        !stood_still(s))
+        !stood_still(s) && !loops(m))
         sim_fail(s, "%s: %s is begun, and the worst that it said a moment ago is %s (5)", m->name, run,
                  result_name(evidence(s, i)));
 }

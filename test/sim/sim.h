@@ -49,7 +49,9 @@ struct fleet_node {
     char name[24];
     bool up, agent, busy;
     int64_t up_at, agent_at; /* when it boots, when its agent starts again */
-    unsigned boot;
+    unsigned loops;          /* it crashes so many times more, each time when it was up for a while, */
+    int64_t loop_at;
+    unsigned boot, asked_boot;              /* the last that somebody asked for, or is about to come */
     unsigned machine, machines[BOOTS_KEPT]; /* that is here; of each boot, by its number modulo so many */
     int64_t swap_at;                        /* somebody swaps it again; 0: nobody wants to */
     uint64_t instance, seq;
@@ -385,7 +387,7 @@ struct sim {
     unsigned machines;
     int64_t uuids_at;   /* from then on agents are root, and read UUIDs, too */
     int64_t renamed_at; /* last time that another machine was written down */
-    size_t swaps, swaps_back, renamed;
+    size_t swaps, swaps_back, renamed, boots_found;
 
     /* health */
     bool ill;            /* this history has it */
