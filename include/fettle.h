@@ -223,6 +223,18 @@ FETTLE_API int fettle_repair_numbers(struct fettle *f, unsigned hours, struct fe
                                      struct fettle_error *e);
 /* {queue: [{node, suggested, open, repair, ...}]}: nodes that wait for a person. */
 FETTLE_API int fettle_queue_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
+/* A finding that is open on a node. */
+struct fettle_finding {
+    const char *fault;  /* its code, or of one without a code its check */
+    const char *device; /* NULL: whichever has it */
+};
+/* A person put these findings of nodes of the work queue right: they are closed, and judged anew from now. A
+ * node of which nothing else is open goes to provisioning, another one stays in the queue: {changed, held,
+ * refused, missing: [{node, why, open}]} has what is missing. 1 to 16 findings; -ENOENT for one that is not
+ * open. For all that is open: fettle_repair_move, "human_intervention". */
+FETTLE_API int fettle_queue_resolve(struct fettle *f, const char *nodes,
+                                    const struct fettle_finding *findings, size_t n, const char *message,
+                                    struct fettle_answer **out, struct fettle_error *e);
 /* Says who sees to nodes of the work queue; or leaves a note with them. */
 FETTLE_API int fettle_queue_take(struct fettle *f, const char *nodes, struct fettle_answer **out,
                                  struct fettle_error *e);

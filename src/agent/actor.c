@@ -346,8 +346,9 @@ static void forget(struct actor *a, const struct body_act *act)
     memcpy(k.id, act->id, sizeof k.id);
     memcpy(k.boot, act->boot, sizeof k.boot);
     if (!other_boot) {
-        log_info("what the kernel's log said under %s before line %" PRIu64 " is over by order %s",
-                 act->cures, act->until, act->id);
+        log_info("by order %s every check is looked at anew; over before line %" PRIu64
+                 " of the kernel's log: %s",
+                 act->id, act->until, *act->cures ? act->cures : "nothing");
         checker_cured(a->settings.checker, act->cures, act->until);
     }
     deed_set(&k, other_boot ? DEED_REFUSED : DEED_DONE, other_boot ? "it is for another boot" : "", NULL);

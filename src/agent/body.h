@@ -166,8 +166,8 @@ struct body_act {
     uint64_t term;
     char origin[BODY_WORD_BYTES_MAX + 1]; /* as in WELCOME */
     struct span deadline;                 /* at least 1 ms */
-    char cures[BODY_CURES_BYTES_MAX + 1]; /* codes, with blanks between: what the kernel said of them is over
-                                             when it is done */
+    char cures[BODY_CURES_BYTES_MAX + 1]; /* words as in kernel_log_forget: what the kernel said of them is
+                                             over when it is done */
     uint64_t until;                       /* of the run "forget": a sequence number of the kernel's log */
     char run[BODY_RUN_BYTES_MAX + 1];
     char nodes[BODY_NODES_BYTES_MAX + 1]; /* of a check that several run together: all of them; "" for none */

@@ -71,10 +71,10 @@ bool checker_ask(struct checker *c, unsigned when, bool fresh, checker_ask_fn *f
 /* Calls back nobody who was given this arg. */
 void checker_cancel(struct checker *c, const void *arg);
 
-/* What the kernel said under these codes, with blanks between, was put right: it is over, up to this sequence
- * number as in kernel_forget, and stays so when the agent ends. Every check that repeats is looked at anew,
+/* What the kernel said under these words, as in kernel_forget, was put right: it is over, up to this sequence
+ * number, and stays so when the agent ends. Every check that repeats is looked at anew,
  * and what it says is told though it be the same. */
-void checker_cured(struct checker *c, const char *codes, uint64_t until);
+void checker_cured(struct checker *c, const char *words, uint64_t until);
 
 /* The first moment after `after` at which the check is due on this node. */
 struct mono checker_due(const char *node, const struct check *k, struct mono after);

@@ -165,11 +165,11 @@ void checker_cancel(struct checker *c, const void *arg)
     }
 }
 
-void checker_cured(struct checker *c, const char *codes, uint64_t until)
+void checker_cured(struct checker *c, const char *words, uint64_t until)
 {
     struct mono now = mono_now();
     if (c->kernel)
-        kernel_forget(c->kernel, codes, until);
+        kernel_forget(c->kernel, words, until);
     for (size_t i = 0; i < c->list.checks.n; i++) {
         struct item *k = c->items[i];
         if (!(k->check->when & CHECK_PERIODIC))

@@ -232,11 +232,11 @@ uint64_t kernel_next(const struct kernel *k)
     return k->follow ? kmsg_cursor(k->follow)->next : k->cursor.next;
 }
 
-void kernel_forget(struct kernel *k, const char *codes, uint64_t until)
+void kernel_forget(struct kernel *k, const char *words, uint64_t until)
 {
     for (int i = 0; until == KERNEL_ALL && i < TURNS_TO_END && k->follow && drain(k); i++)
         ;
-    if (!kernel_log_forget(k->log, codes, until))
+    if (!kernel_log_forget(k->log, words, until))
         return;
     save(k);
     k->settings.on_news(k->settings.arg);

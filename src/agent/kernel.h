@@ -36,9 +36,9 @@ bool kernel_is_followed(const struct kernel *k);
 void kernel_facts(struct kernel *k, struct mono now, struct text *out);
 /* The sequence number of the line that comes next: all facts are of lower ones. */
 uint64_t kernel_next(const struct kernel *k);
-/* What was put right: what was found under these codes, with blanks between, is over, as far as its last line
- * has a lower sequence number than until. KERNEL_ALL: all that the log has by now, read or not. */
+/* What was put right: what was found under these words (as in kernel_log_forget) is over, as far as its last
+ * line has a lower sequence number than until. KERNEL_ALL: all that the log has by now, read or not. */
 #define KERNEL_ALL UINT64_MAX
-void kernel_forget(struct kernel *k, const char *codes, uint64_t until);
+void kernel_forget(struct kernel *k, const char *words, uint64_t until);
 
 #endif

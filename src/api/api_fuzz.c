@@ -38,6 +38,7 @@ static void try_body(enum route r, const char *body, size_t len)
     assert(a.valid.ns >= 0);
     assert(!a.word || is_plain(a.word));
     assert(r != ROUTE_queue_ticket || a.gives || a.reason);
+    assert(r != ROUTE_queue_resolve || a.findings);
     assert((r != ROUTE_repair_refuse && r != ROUTE_repair_transition && r != ROUTE_brake_set) || a.reason);
     ask_fini(&a);
 }

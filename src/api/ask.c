@@ -22,6 +22,7 @@ void ask_fini(struct ask *a)
     free(a->node);
     free(a->class_name);
     free(a->word);
+    free(a->findings);
     *a = (struct ask){0};
 }
 
@@ -328,6 +329,37 @@ static int parse_transition(const json_t *o, struct ask *a, struct err *e)
     return rc < 0 ? rc : take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e);
 }
 
+static int check_finding(const json_t *o, struct err *e)
+{
+    static const char *const keys[] = {"fault", "device"};
+    const char *fault, *device = NULL;
+    if (!json_is_object(o))
+        return err_set(e, -EINVAL, "\"findings\" holds what is no object");
+    int rc = json_only_keys(o, keys, 2, e);
+    if (rc == 0)
+        rc = want_string(o, "fault", &fault, e);
+    if (rc == 0)
+        rc = check_plain("fault", fault, FAULT_BYTES_MAX, e);
+    if (rc == 0)
+        rc = allow_string(o, "device", &device, e);
+    return rc < 0 || !device || !*device ? rc : check_plain("device", device, FINDING_DEVICE_BYTES_MAX, e);
+}
+
+static int parse_resolve(const json_t *o, struct ask *a, struct err *e)
+{
+    const json_t *list = json_object_get(o, "findings");
+    size_t n = json_array_size(list);
+    int rc = take_nodes(o, a, e);
+    if (rc == 0 && (!json_is_array(list) || n == 0 || n > FINDINGS_NAMED_MAX))
+        rc = err_set(e, -EINVAL, "\"findings\" is no array of 1 to %d", FINDINGS_NAMED_MAX);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = check_finding(json_array_get(list, i), e);
+    if (rc < 0)
+        return rc;
+    a->findings = json_write(list);
+    return take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e);
+}
+
 static int parse_ticket(const json_t *o, struct ask *a, struct err *e)
 {
     int rc = take_nodes(o, a, e);
@@ -387,6 +419,7 @@ static const struct {
     [ROUTE_repair_transition] = {parse_transition, false, 3, {"nodes", "transition", "reason"}},
     [ROUTE_repair_approve] = {parse_yes, false, 3, {"nodes", "remedy", "reason"}},
     [ROUTE_repair_refuse] = {parse_no, false, 3, {"nodes", "remedy", "reason"}},
+    [ROUTE_queue_resolve] = {parse_resolve, false, 3, {"nodes", "findings", "reason"}},
     [ROUTE_queue_ticket] = {parse_ticket, false, 3, {"nodes", "take", "reason"}},
     [ROUTE_override_set] = {parse_hold, false, 2, {"nodes", "reason"}},
     [ROUTE_override_end] = {parse_hold, false, 2, {"nodes", "reason"}},

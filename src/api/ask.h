@@ -15,7 +15,8 @@ enum {
     VALUE_BYTES_MAX = 1024,
     PEM_BYTES_MAX = 16 << 10,
     OPERATOR_NAME_BYTES_MAX = 64,
-    ROLLOUT_DAYS_MAX = 90
+    ROLLOUT_DAYS_MAX = 90,
+    FINDINGS_NAMED_MAX = 16
 };
 
 /* Members that the call does not have stay NULL or 0. Zero-initialise; ask_fini. */
@@ -33,6 +34,7 @@ struct ask {
     uint32_t version;     /* of a baseline */
     struct span deadline; /* of a rollout */
     char *word;           /* a check, a transition, a remedy, a switch, or what to do to the power */
+    char *findings;       /* JSON array of {"fault","device"?} */
     bool gives, on;       /* of a switch: on; of a node of the work queue: given, and taken or given back */
 };
 

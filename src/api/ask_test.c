@@ -129,6 +129,14 @@ static void test_repair(void **state)
 static void test_queue_brake_power(void **state)
 {
     struct ask a;
+    assert_int_equal(parse(ROUTE_queue_resolve,
+                           "{\"nodes\":\"lx1\",\"findings\":[{\"fault\":\"xid.79\",\"device\":\"gpu 0\"},{"
+                           "\"fault\":\"scratch\"}],\"reason\":\"a reset\"}",
+                           &a, NULL),
+                     0);
+    assert_string_equal(a.findings, "[{\"fault\":\"xid.79\",\"device\":\"gpu 0\"},{\"fault\":\"scratch\"}]");
+    assert_string_equal(a.reason, "a reset");
+    ask_fini(&a);
     assert_int_equal(parse(ROUTE_queue_ticket, "{\"nodes\":\"lx1\",\"take\":true}", &a, NULL), 0);
     assert_true(a.gives && a.on);
     ask_fini(&a);
@@ -295,6 +303,12 @@ static const struct {
     {ROUTE_repair_approve, "{\"nodes\":\"lx1\",\"remedy\":null}"},
     {ROUTE_repair_approve, "{\"remedy\":\"reboot\"}"},
     {ROUTE_repair_refuse, "{\"nodes\":\"lx1\",\"remedy\":\"reboot\"}"},
+    {ROUTE_queue_resolve, "{\"nodes\":\"lx1\",\"reason\":\"x\"}"},
+    {ROUTE_queue_resolve, "{\"nodes\":\"lx1\",\"findings\":[],\"reason\":\"x\"}"},
+    {ROUTE_queue_resolve, "{\"nodes\":\"lx1\",\"findings\":[{\"fault\":\"xid.79\"}]}"},
+    {ROUTE_queue_resolve, "{\"nodes\":\"lx1\",\"findings\":[\"xid.79\"],\"reason\":\"x\"}"},
+    {ROUTE_queue_resolve, "{\"nodes\":\"lx1\",\"findings\":[{\"device\":\"gpu 0\"}],\"reason\":\"x\"}"},
+    {ROUTE_queue_resolve, "{\"nodes\":\"lx1\",\"findings\":[{\"fault\":\"a\\u0001\"}],\"reason\":\"x\"}"},
     {ROUTE_queue_ticket, "{\"nodes\":\"lx1\"}"},
     {ROUTE_queue_ticket, "{\"nodes\":\"lx1\",\"take\":\"yes\"}"},
     {ROUTE_queue_ticket, "{\"nodes\":\"lx1\",\"reason\":\"\"}"},

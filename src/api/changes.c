@@ -49,22 +49,57 @@ static void render_held(const struct pending *p, struct text *t)
     render_claims(members, n, t);
 }
 
-/* Of the nodes that are in provisioning: the checks that have not passed on this boot. */
+/* The findings for which a node stays in the work queue, as JSON; and in words. */
+static void render_open(const struct member *m, struct text *open, struct text *why)
+{
+    const struct ailment *a = member_ailment(m);
+    const char *comma = "";
+    text_add(open, "");
+    for (size_t i = 0; a && i < a->n_open; i++) {
+        const struct incident *one = &a->open[i];
+        for (size_t k = 0; incident_counts(one) && k < one->n; k++) {
+            const struct incident_finding *f = &one->findings[k];
+            const char *fault = finding_fault(f);
+            text_printf(open, "%s{\"fault\":", comma);
+            text_add_json(open, fault);
+            text_add(open, ",\"device\":");
+            text_add_json(open, f->f.device);
+            text_printf(open, ",\"result\":\"%s\"}", result_name(f->f.result));
+            text_printf(why, "%s%s%s%s (%s)", *comma ? ", " : "a person's word on ", fault,
+                        *f->f.device ? " " : "", f->f.device, result_name(f->f.result));
+            comma = ",";
+        }
+    }
+}
+
+/* What a node needs still: each check that has not passed on this boot; or in the work queue a person's word
+ * on each finding that is open. False when nothing is missing. */
+static bool say_missing(const struct pending *p, const struct member *m, struct text *open, struct text *why)
+{
+    const struct repair *r = m ? member_repair(m) : NULL;
+    if (r && r->step == STEP_QUEUE)
+        render_open(m, open, why);
+    else if (r && r->step == STEP_PROVISION)
+        watch_provisioned(p->api->watch, mono_now(), m, why);
+    return why->len > 0;
+}
+
 static void render_missing(const struct pending *p, struct text *t)
 {
     const char *comma = "";
     text_add(t, ",\"missing\":[");
     for (size_t i = 0; i < p->nodes.n; i++) {
         const struct member *m = cluster_find(p->api->cluster, p->nodes.names[i]);
-        const struct repair *r = m ? member_repair(m) : NULL;
-        CLEANUP_TEXT struct text why = {0};
-        if (!r || r->step != STEP_PROVISION || watch_provisioned(p->api->watch, mono_now(), m, &why))
+        CLEANUP_TEXT struct text why = {0}, open = {0};
+        if (!say_missing(p, m, &open, &why))
             continue;
         text_printf(t, "%s{\"node\":", comma);
         comma = ",";
         text_add_json(t, m->name);
         text_add(t, ",\"why\":");
         text_add_json(t, why.s);
+        if (open.len)
+            text_printf(t, ",\"open\":[%s]", open.s);
         text_add_char(t, '}');
     }
     text_add_char(t, ']');

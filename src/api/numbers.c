@@ -146,6 +146,16 @@ static void take_transition(struct numbers *n, struct numbers_sum *sum, const st
     sum->by_person += from == STEP_QUEUE || to == STEP_QUARANTINE;
 }
 
+/* A step only with the last of what is open. */
+static void take_answer(struct numbers *n, struct numbers_sum *sum, const struct store_entry *e)
+{
+    enum step from, to;
+    bool moves = read_move(e->text, &from, &to);
+    set_apart(n, e->nodes);
+    sum->transitions += moves;
+    sum->by_person += moves;
+}
+
 static int take_entry(void *arg, uint64_t revision, const struct store_entry *e, struct err *err)
 {
     struct numbers *n = arg;
@@ -157,6 +167,8 @@ static int take_entry(void *arg, uint64_t revision, const struct store_entry *e,
         take_step(n, sum, e);
     else if (strcmp(e->what, command_name(COMMAND_TRANSITION)) == 0)
         take_transition(n, sum, e);
+    else if (strcmp(e->what, command_name(COMMAND_ANSWER)) == 0)
+        take_answer(n, sum, e);
     else if (strcmp(e->what, command_name(COMMAND_INSTANCE)) == 0)
         take_instance(n, sum, e);
     else if (strcmp(e->what, command_name(COMMAND_FINDINGS)) == 0)

@@ -280,6 +280,22 @@ int call_repair_refuse(struct call *c, struct text *t, struct err *e)
     return answer_remedy(c, COMMAND_REPAIR_REFUSE, e);
 }
 
+/* A node of which nothing else is open is provisioned, in its time for that. */
+int call_queue_resolve(struct call *c, struct text *t, struct err *e)
+{
+    struct ask a = {0};
+    CLEANUP_TEXT struct text set = {0};
+    int rc = call_ask(c, &a, e);
+    if (rc == 0) {
+        text_printf(&set, "{\"deadline_s\":%" PRId64 ",\"findings\":%s}",
+                    deadline_s(&c->api->policy, "human_intervention"), a.findings);
+        c->returns = true;
+        rc = change(c, COMMAND_ANSWER, set.s, &a, e);
+    }
+    ask_fini(&a);
+    return rc;
+}
+
 int call_queue_ticket(struct call *c, struct text *t, struct err *e)
 {
     struct ask a = {0};

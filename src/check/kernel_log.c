@@ -219,11 +219,18 @@ bool kernel_log_take(struct kernel_log *k, struct mono now, const struct kmsg *r
     return closed;
 }
 
-bool kernel_log_forget(struct kernel_log *k, const char *codes, uint64_t until)
+static bool is_named(const char *words, const struct finding *f)
+{
+    CLEANUP_TEXT struct text word = {0};
+    finding_word(f, &word);
+    return text_has_word(words, ' ', f->code) || text_has_word(words, ' ', word.s);
+}
+
+bool kernel_log_forget(struct kernel_log *k, const char *words, uint64_t until)
 {
     size_t before = k->n;
     for (size_t i = k->n; i-- > 0;)
-        if (k->list[i].seq < until && text_has_word(codes, ' ', k->list[i].finding.code))
+        if (k->list[i].seq < until && is_named(words, &k->list[i].finding))
             drop(k, &k->list[i]);
     return k->n < before;
 }

@@ -39,9 +39,10 @@ bool kernel_log_take(struct kernel_log *k, struct mono now, const struct kmsg *r
  * is a finding of it: not of 0. */
 bool kernel_log_lose(struct kernel_log *k, struct mono now, uint64_t lost);
 
-/* What was found under these codes, with blanks between, on whatever device, is over when its last line has a
- * lower sequence number than until; everything else is as it was. True when there was anything. */
-bool kernel_log_forget(struct kernel_log *k, const char *codes, uint64_t until);
+/* What was found under these words is over when its last line has a lower sequence number than until;
+ * everything else is as it was. They have blanks between; a word is a code, for whatever device, or a code
+ * and a device as finding_word has them. True when there was anything. */
+bool kernel_log_forget(struct kernel_log *k, const char *words, uint64_t until);
 
 /* The facts, for look_judge. */
 void kernel_log_facts(const struct kernel_log *k, struct mono now, struct text *out);

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 static const char XID_79[] = "NVRM: Xid (PCI:0000:9b:00): 79, pid=1, GPU has fallen off the bus.";
+static const char XID_79_OTHER[] = "NVRM: Xid (PCI:0000:3b:00): 79, pid=1, GPU has fallen off the bus.";
 static const char XID_95[] = "NVRM: Xid (PCI:0000:3b:00): 95, pid=1, Uncontained";
 static const char SOFT[] = "nfs: server a not responding, timed out";
 static const char NFS_BAD[] = "nfs: server nfs01 not responding, still trying";
@@ -148,6 +149,18 @@ static void a_remedy_ends_what_it_may_help_and_nothing_else(void **state)
     assert_true(kernel_log_forget(w->log, "xid.95 xid.79", UINT64_MAX));
     expect(w, 6, "");
     assert_false(kernel_log_forget(w->log, "xid.95", UINT64_MAX));
+}
+
+static void what_was_put_right_on_one_device_stands_on_another(void **state)
+{
+    struct world *w = *state;
+    say(w, 5, XID_79);
+    say(w, 5, XID_79_OTHER);
+    assert_false(kernel_log_forget(w->log, "xid.79@gpu_0000:9b xid.7@gpu_0000:9b:00 xid.79@", UINT64_MAX));
+    assert_true(kernel_log_forget(w->log, "xid.48 xid.79@gpu_0000:9b:00", UINT64_MAX));
+    expect(w, 6, "xid.79 lost");
+    assert_string_equal(w->v.findings[0].device, "gpu 0000:3b:00");
+    assert_true(kernel_log_forget(w->log, "xid.79", UINT64_MAX));
 }
 
 static void a_closing_line_ends_a_finding_at_once(void **state)
@@ -487,6 +500,7 @@ int main(void)
         IN_WORLD(what_only_a_remedy_ends_stays),
         IN_WORLD(a_line_that_is_said_again_lives_on),
         IN_WORLD(a_remedy_ends_what_it_may_help_and_nothing_else),
+        IN_WORLD(what_was_put_right_on_one_device_stands_on_another),
         IN_WORLD(a_closing_line_ends_a_finding_at_once),
         IN_WORLD(an_outage_counts_when_it_lasts),
         IN_WORLD(a_gpu_that_asks_for_nothing_any_more_is_well),

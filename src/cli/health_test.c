@@ -230,6 +230,10 @@ static void people_s_words_are_sent(void **state)
         {"queue resolve n1 -r new GPU",
          "{\"nodes\":\"n1\",\"transition\":\"human_intervention\",\"reason\":\"new GPU\"}",
          "n1: your word counts; back in service when every check passes\n"},
+        {"queue resolve n1 scratch xid.79 -r a reset",
+         "{\"nodes\":\"n1\",\"findings\":[{\"fault\":\"scratch\"},{\"fault\":\"xid.79\"}],"
+         "\"reason\":\"a reset\"}",
+         "n1: your word counts\n"},
         {"repair move maintenance n1 -r host retires",
          "{\"nodes\":\"n1\",\"transition\":\"maintenance\",\"reason\":\"host retires\"}",
          "n1: maintenance\n"},

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- remedies ---- */
@@ -225,8 +226,53 @@ int repair_move(struct call *c, struct err *e)
     return r < 0 ? r : move(c, c->args[0], 1, c->args[0], e);
 }
 
+enum { FINDINGS_MAX = 16 };
+
+/* "FAULT" or "FAULT DEVICE" as `fettle incident list` has them; a fault has no blank. words is the caller's.
+ */
+static int read_findings(struct call *c, char **words, struct fettle_finding *out, size_t *n, struct err *e)
+{
+    *n = c->n_args - 1;
+    if (*n > FINDINGS_MAX)
+        return err_set(e, -EINVAL, "%zu findings; %d at most are named at once", *n, FINDINGS_MAX);
+    for (size_t i = 0; i < *n; i++) {
+        words[i] = mem_dup(c->args[i + 1]);
+        char *device = strchr(words[i], ' ');
+        if (device)
+            *device++ = '\0';
+        out[i] = (struct fettle_finding){words[i], device};
+    }
+    return 0;
+}
+
+static int resolve_findings(struct call *c, struct err *e)
+{
+    CLEANUP_FREE char *nodes = NULL;
+    char *words[FINDINGS_MAX] = {NULL};
+    struct fettle_finding findings[FINDINGS_MAX];
+    struct fettle_answer *answer = NULL;
+    struct fettle_error why;
+    size_t n = 0;
+    int r = need_reason(c, e);
+    if (r == 0)
+        r = choice_nodes(c->args, 1, &nodes, e);
+    if (r == 0)
+        r = read_findings(c, words, findings, &n, e);
+    struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
+    if (f)
+        r = call_told(fettle_queue_resolve(f, nodes, findings, n, c->value[OPTION_REASON], &answer, &why),
+                      &why, e);
+    for (size_t i = 0; i < FINDINGS_MAX; i++)
+        free(words[i]);
+    if (!f)
+        return e->code;
+    return r < 0 ? r : report_change(c, answer, "your word counts", "nothing changed");
+}
+
 int queue_resolve(struct call *c, struct err *e)
 {
+    if (c->n_args > 1)
+        return resolve_findings(c, e);
     return move(c, "human_intervention", 0, "your word counts; back in service when every check passes", e);
 }
 

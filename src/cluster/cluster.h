@@ -156,6 +156,7 @@ enum {
     RECURRING_MAX = 32,
     ATTEMPTS_KEPT_MAX = 32,
     NOTES_KEPT_MAX = 16,
+    ANSWERED_MAX = 32,
     EVIDENCE_KEPT_MAX = 8,
     SHARED_KEY_BYTES_MAX = 200,
     TALLIES_A_REMEDY_MAX = 1024,
@@ -205,6 +206,17 @@ struct ailment {
     struct recurring *recurring;
 };
 
+/* A person's word that something was put right: what was found by then counts no more. */
+struct answer {
+    struct wall at; /* ns 0: nobody gave it */
+    size_t n;       /* 0: for all that was found */
+    struct answered {
+        char fault[FAULT_BYTES_MAX + 1]; /* the code, or the check where there is none */
+        char device[FINDING_DEVICE_BYTES_MAX + 1];
+    } * of; /* ANSWERED_MAX at most */
+};
+bool answer_covers(const struct answer *a, const char *check, const struct finding *f);
+
 enum approval { APPROVAL_NONE, APPROVAL_WANTED, APPROVAL_GIVEN, APPROVAL_REFUSED };
 /* OWED: it was broken off, and is made up before the node returns. */
 enum examined { EXAMINED_NOT, EXAMINED_PASS, EXAMINED_FAIL, EXAMINED_INCONCLUSIVE, EXAMINED_OWED };
@@ -230,7 +242,7 @@ struct repair {
     enum examined examined;                 /* what the extensive stage came to last */
     unsigned inconclusive;                  /* how often in a row */
     bool manual;                            /* no remedy: to the work queue */
-    bool answered;  /* in provision: a person answered for what the kernel's log had said by then */
+    struct answer answer; /* in provision, and for single findings in the queue: by a person */
     bool shared;    /* in the queue: what it is there for had a cause that it shared, and that is over */
     bool came_up;   /* it began as the node came up: it was not in service on this boot */
     char *taken_by; /* of the work queue; NULL: nobody */
@@ -473,6 +485,10 @@ bool incident_has_job(const struct incident *i, const char *job);
 /* The incident's finding of this check, device and code; NULL. i NULL: of none. */
 const struct incident_finding *incident_finding(const struct incident *i, const char *check,
                                                 const struct finding *f);
+/* Its code, or of one without a code its check. */
+const char *finding_fault(const struct incident_finding *f);
+/* An incident for which a node is kept out of service until it is over. */
+bool incident_counts(const struct incident *i);
 /* How often a finding was seen since it was last written down; 1 for one that nobody counts. i: the open
  * incident that it belongs to, or NULL. */
 unsigned finding_times(const struct ailment *a, const struct incident *i, const char *check,
@@ -495,8 +511,8 @@ bool machine_restless(const struct machine_record *i, const char *machine, struc
 /* Who carries out an operation: the node's own agent, which does nothing on another boot than it was told, or
  * a driver from outside, which ends what it has begun whichever machine is there. */
 bool operation_by_agent(const char *run);
-/* "forget:UNTIL:CODES": nothing is carried out, and the agent forgets what the kernel's log said of them
- * before the line UNTIL. */
+/* "forget:UNTIL:WHAT": nothing is carried out, and the agent forgets what the kernel's log said of it before
+ * the line UNTIL; WHAT as in kernel_log_forget. */
 bool operation_forgets(const char *run);
 /* NULL without a maintenance event. */
 const struct maintenance *member_maintenance(const struct member *m);

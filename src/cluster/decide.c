@@ -558,6 +558,7 @@ int cluster_decide(const struct cluster *c, const struct command *cmd, size_t fr
     case COMMAND_OUTCOME:
     case COMMAND_OPERATE:
     case COMMAND_TRANSITION:
+    case COMMAND_ANSWER:
     case COMMAND_TICKET:
     case COMMAND_REPAIR_APPROVE:
     case COMMAND_REPAIR_REFUSE:

@@ -62,7 +62,7 @@ int decide_approve(const struct cluster *c, const struct command *cmd, size_t fr
                    struct err *e);
 /* BASELINE_* and ROLLOUT_*. */
 int decide_baseline(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
-/* FINDINGS, SHARED, REPAIR, OUTCOME, OPERATE, TRANSITION, TICKET, REPAIR_*, SWITCH. */
+/* FINDINGS, SHARED, REPAIR, OUTCOME, OPERATE, TRANSITION, ANSWER, TICKET, REPAIR_*, SWITCH. */
 int decide_health(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
 int decide_measured(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
 /* TRIAL_BEGIN and TRIAL_END. */
@@ -70,7 +70,7 @@ int decide_trial(const struct cluster *c, const struct command *cmd, struct deci
 /* REPAIR and OPERATE; set is the command's. */
 int decide_repair(const struct cluster *c, const struct command *cmd, const json_t *set, struct decision *d,
                   struct err *e);
-/* What people say: TRANSITION, TICKET, REPAIR_APPROVE, REPAIR_REFUSE, SWITCH. */
+/* What people say: TRANSITION, ANSWER, TICKET, REPAIR_APPROVE, REPAIR_REFUSE, SWITCH. */
 int decide_ticket(const struct cluster *c, const struct command *cmd, const json_t *set, struct decision *d,
                   struct err *e);
 int decide_bmc(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
@@ -130,6 +130,20 @@ void repair_disown(struct repair *r);
 void repair_owe(struct repair *r, enum step to);
 /* Adds the repair's record as it is now. */
 void repair_put(const struct member *m, const struct repair *r, struct decision *d);
+
+/* What a person answers for, of what is open on m: an array of {"fault","device"?}, without a device on any.
+ * -ENOENT for a finding that is not open. *out is the caller's to give to answer_fini, also after an error.
+ */
+int answer_read(const json_t *list, const struct member *m, struct wall at, struct answer *out,
+                struct err *e);
+/* Adds what was answered for before, and did not come back since. */
+void answer_carry(const struct answer *before, const struct member *m, struct answer *w);
+/* How many of the open incidents keep the node out of service when what w covers is closed; said has what is
+ * left of them. */
+size_t answer_leaves(const struct member *m, const struct answer *w, struct text *said);
+/* Closes what w covers, and says it behind d->text. */
+void answer_close(const struct command *cmd, const struct member *m, const struct answer *w,
+                  struct decision *d);
 
 /* What the outbox says about the operation on a node. */
 struct operation {

@@ -68,7 +68,8 @@ void repair_enter(struct repair *r, enum step to, struct wall at, uint64_t deadl
     r->deadline = after_s(at, deadline_s);
     r->remedy[0] = r->operation[0] = '\0';
     r->approval = APPROVAL_NONE;
-    r->answered = r->shared = false;
+    r->shared = false;
+    answer_fini(&r->answer);
     free(STEAL(r->approver));
     if (to != STEP_QUEUE)
         free(STEAL(r->taken_by));
@@ -593,11 +594,13 @@ static int read_operation(const json_t *set, struct operation_wish *w, struct er
         return -EINVAL;
     enum step only = strncmp(w->run, "check:", 6) == 0  ? STEP_EXAMINE
                      : strncmp(w->run, "work:", 5) == 0 ? STEP_ISOLATE
-                     : operation_forgets(w->run)        ? STEP_PROVISION
                                                         : STEP_NONE;
+    bool fits = operation_forgets(w->run) ? w->step == STEP_PROVISION || w->step == STEP_QUEUE
+                : only != STEP_NONE       ? w->step == only
+                                          : applies_remedy(w->step);
     if (*w->run == '\0' || *w->of == '\0')
         return err_set(e, -EINVAL, "nothing to do");
-    if (only != STEP_NONE ? w->step != only : !applies_remedy(w->step))
+    if (!fits)
         return err_set(e, -EINVAL, "\"%.80s\" is not done in step %s", w->run, step_name(w->step));
     return 0;
 }
@@ -614,16 +617,18 @@ static int check_operation(const struct cluster *c, const struct member *m, cons
     const char *stop = cluster_switch(c, "stop");
     if (standing)
         return err_set(e, -EBUSY, "an operation on node \"%s\" stands already", m->name);
-    if (stop && !operation_forgets(w->run))
-        return err_set(e, -EBUSY, "all remedies are stopped by %s", stop);
     if (!m->listed)
         return err_set(e, -EBUSY, "node \"%s\" is in no configuration file", m->name);
+    if (r->boot[0] && strcmp(r->boot, w->boot) != 0)
+        return err_set(e, -EBUSY, "node \"%s\" has booted since this step began", m->name);
+    if (operation_forgets(w->run))
+        return 0; /* nothing is done to the node */
+    if (stop)
+        return err_set(e, -EBUSY, "all remedies are stopped by %s", stop);
     if (r->manual)
         return err_set(e, -EBUSY, "node \"%s\" was drained by hand: nothing is done to it", m->name);
     if (r->approval == APPROVAL_WANTED || r->approval == APPROVAL_REFUSED)
         return err_set(e, -EBUSY, "%s on node \"%s\" is not approved", r->remedy, m->name);
-    if (r->boot[0] && strcmp(r->boot, w->boot) != 0)
-        return err_set(e, -EBUSY, "node \"%s\" has booted since this step began", m->name);
     if ((w->step == STEP_REMEDY || w->step == STEP_TEND) && strcmp(r->remedy, w->of) != 0)
         return err_set(e, -EBUSY, "the remedy of node \"%s\" is %s", m->name, r->remedy);
     return 0;

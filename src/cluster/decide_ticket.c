@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAID_BYTES_MAX = 900 }; /* of the journal's sentence */
-
 static void say(struct decision *d, const struct member *m, const char *what, const char *reason)
 {
     struct text t = {0};
@@ -42,8 +40,8 @@ static void put_override_away(const struct member *m, struct decision *d)
 
 /* A person moves the repair; what was under way is given up. */
 struct by_hand {
-    bool manual;  /* no remedy */
-    bool answers; /* for what is open */
+    bool manual;                 /* no remedy */
+    const struct answer *answer; /* NULL: none */
 };
 
 static int move_by_hand(const struct cluster *c, const struct command *cmd, const struct member *m,
@@ -69,7 +67,8 @@ static int move_by_hand(const struct cluster *c, const struct command *cmd, cons
         }
         r.boot[0] = '\0'; /* a person need not have rebooted it */
         r.manual = how.manual;
-        r.answered = how.answers;
+        if (how.answer)
+            answer_copy(&r.answer, how.answer);
         r.inconclusive = 0;
         repair_put(m, &r, d);
         say(d, m, said.s, cmd->reason);
@@ -87,30 +86,69 @@ static uint64_t provision_deadline_s(const struct cluster *c, const struct membe
     return (uint64_t)(class_provision_deadline(k, span_s((int64_t)all_s)).ns / span_s(1).ns);
 }
 
-/* A person put right what is open: it is closed by that word, and what is wrong is judged anew from now. */
-static void close_answered(const struct command *cmd, const struct member *m, struct decision *d)
-{
-    const struct ailment *a = member_ailment(m);
-    CLEANUP_TEXT struct text said = {0};
-    CLEANUP_FREE char *before = STEAL(d->text);
-    text_add(&said, before);
-    if (a && a->n_open)
-        decision_add(d, "health/", m->name, ailment_close(a, cmd->at));
-    for (size_t i = 0; a && i < a->n_open && said.len < SAID_BYTES_MAX; i++)
-        text_printf(&said, "; closed %s by that word", a->open[i].id);
-    d->text = text_take(&said);
-}
-
 static int human_intervention(const struct cluster *c, const struct command *cmd, struct member *m,
                               uint64_t deadline_s, bool answers, struct decision *d, struct err *e)
 {
     const struct repair *r = member_repair(m);
+    const struct answer all = {.at = cmd->at};
     if (!r || (r->step != STEP_QUEUE && r->step != STEP_QUARANTINE && r->step != STEP_RETIRED))
         return refuse_step(m, "human_intervention is for nodes that wait for a person", e);
     uint64_t own_s = provision_deadline_s(c, m, deadline_s);
-    int rc = move_by_hand(c, cmd, m, STEP_PROVISION, own_s, (struct by_hand){.answers = answers}, d, e);
+    int rc = move_by_hand(c, cmd, m, STEP_PROVISION, own_s, (struct by_hand){.answer = answers ? &all : NULL},
+                          d, e);
     if (rc == 0 && answers)
-        close_answered(cmd, m, d);
+        answer_close(cmd, m, &all, d);
+    return rc;
+}
+
+/* What is left keeps the node in the queue. */
+static int answer_in_queue(const struct cluster *c, const struct command *cmd, const struct member *m,
+                           const struct answer *w, const char *left, struct decision *d, struct err *e)
+{
+    struct repair r;
+    repair_copy(&r, member_repair(m));
+    int rc = repair_leave(c, m, &r, cmd->at, true, d, e);
+    if (rc == 0) {
+        CLEANUP_TEXT struct text said = {0};
+        text_printf(&said, "it stays in the queue for %s", left);
+        repair_disown(&r);
+        repair_note(&r, cmd, cmd->reason);
+        r.boot[0] = '\0'; /* a person may have rebooted it */
+        answer_fini(&r.answer);
+        answer_copy(&r.answer, w);
+        repair_put(m, &r, d);
+        say(d, m, said.s, cmd->reason);
+    }
+    repair_fini(&r);
+    return rc;
+}
+
+/* Of single findings. */
+static int decide_answer(const struct cluster *c, const struct command *cmd, const json_t *set,
+                         struct member *m, struct decision *d, struct err *e)
+{
+    static const char *const keys[] = {"deadline_s", "findings"};
+    const struct repair *r = member_repair(m);
+    CLEANUP_TEXT struct text left = {0};
+    uint64_t all_s = 0;
+    struct answer w;
+    if (json_only_keys(set, keys, 2, e) < 0 || repair_deadline_read(set, &all_s, e) < 0 ||
+        decide_check_reason(cmd->reason ? cmd->reason : "", e) < 0)
+        return -EINVAL;
+    if (!r || r->step != STEP_QUEUE)
+        return refuse_step(m, "single findings are put right of what waits in the work queue", e);
+    int rc = answer_read(json_object_get(set, "findings"), m, cmd->at, &w, e);
+    if (rc == 0) {
+        answer_carry(&r->answer, m, &w);
+        if (answer_leaves(m, &w, &left))
+            rc = answer_in_queue(c, cmd, m, &w, left.s, d, e);
+        else
+            rc = move_by_hand(c, cmd, m, STEP_PROVISION, provision_deadline_s(c, m, all_s),
+                              (struct by_hand){.answer = &w}, d, e);
+    }
+    if (rc == 0)
+        answer_close(cmd, m, &w, d);
+    answer_fini(&w);
     return rc;
 }
 
@@ -392,6 +430,8 @@ int decide_ticket(const struct cluster *c, const struct command *cmd, const json
         return rc;
     if (cmd->kind == COMMAND_TRANSITION)
         return decide_transition(c, cmd, set, m, d, e);
+    if (cmd->kind == COMMAND_ANSWER)
+        return decide_answer(c, cmd, set, m, d, e);
     if (cmd->kind == COMMAND_TICKET)
         return decide_note(c, cmd, set, m, d, e);
     return decide_approval(c, cmd, set, m, d, e);

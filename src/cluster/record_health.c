@@ -92,6 +92,11 @@ const char *finding_fault(const struct incident_finding *f)
     return f->f.code[0] ? f->f.code : f->check;
 }
 
+bool incident_counts(const struct incident *i)
+{
+    return !i->observe && i->severity >= RESULT_DEGRADED;
+}
+
 int finding_read(const json_t *o, struct incident_finding *out, struct err *e)
 {
     *out = (struct incident_finding){0};
@@ -345,18 +350,69 @@ char *ailment_record(const struct ailment *a)
     return text_take(&t);
 }
 
-char *ailment_close(const struct ailment *a, struct wall at)
+void incident_split(const struct incident *i, const struct answer *w, struct incident *rest,
+                    struct incident *closed)
 {
+    *rest = *closed = *i;
+    rest->n = closed->n = 0;
+    rest->count = closed->count = 0;
+    enum result left = RESULT_OK, worst = RESULT_OK;
+    for (size_t k = 0; k < i->n; k++) {
+        const struct incident_finding *f = &i->findings[k];
+        struct incident *to = answer_covers(w, f->check, &f->f) ? closed : rest;
+        to->findings[to->n++] = *f;
+        to->count += f->times;
+        worst = f->f.result > worst ? f->f.result : worst;
+        left = to == rest && f->f.result > left ? f->f.result : left;
+    }
+    if (i->severity <= worst) /* else it was raised, as it came back */
+        rest->severity = left;
+    if (!rest->n)
+        *closed = *i;
+    closed->closed = w->at;
+}
+
+static bool is_of(const struct recurring *r, const struct incident *i)
+{
+    return r->observe == i->observe && strcmp(r->group, i->group) == 0;
+}
+
+/* Nothing is known any more of what came back in a group of which a person answered for all that was open. */
+static void forget_recurring(const struct ailment *a, const struct answer *w, struct ailment *out)
+{
+    for (size_t r = 0; w->n && r < a->n_recurring; r++) {
+        bool over = false;
+        for (size_t i = 0; i < a->n_open; i++) {
+            struct incident rest, closed;
+            incident_split(&a->open[i], w, &rest, &closed);
+            over |= is_of(&a->recurring[r], &a->open[i]) && !rest.n;
+        }
+        if (!over)
+            out->recurring[out->n_recurring++] = a->recurring[r];
+    }
+}
+
+char *ailment_answered(const struct ailment *a, const struct answer *w, const char *id)
+{
+    CLEANUP_FREE struct incident *open = mem_alloc((a->n_open + 1) * sizeof *open);
     CLEANUP_FREE struct incident *past = mem_alloc((a->n_open + a->n_past + 1) * sizeof *past);
-    struct ailment closed = {.past = past};
+    CLEANUP_FREE struct recurring *recurring = mem_alloc((a->n_recurring + 1) * sizeof *recurring);
+    struct ailment now = {.open = open, .past = past, .recurring = recurring};
+    unsigned apart = 0;
     for (size_t i = 0; i < a->n_open; i++) {
-        past[i] = a->open[i];
-        past[i].closed = at;
+        struct incident *closed = &past[now.n_past];
+        incident_split(&a->open[i], w, &open[now.n_open], closed);
+        bool is_left = open[now.n_open].n, is_closed = closed->n;
+        if (is_left && is_closed)
+            snprintf(closed->id, sizeof closed->id, "%.16s.%u", id, ++apart);
+        now.n_open += is_left;
+        now.n_past += is_closed;
     }
     if (a->n_past)
-        memcpy(past + a->n_open, a->past, a->n_past * sizeof *past);
-    closed.n_past = a->n_open + a->n_past < INCIDENTS_PAST_MAX ? a->n_open + a->n_past : INCIDENTS_PAST_MAX;
-    return ailment_record(&closed);
+        memcpy(past + now.n_past, a->past, a->n_past * sizeof *past);
+    now.n_past = now.n_past + a->n_past < INCIDENTS_PAST_MAX ? now.n_past + a->n_past : INCIDENTS_PAST_MAX;
+    forget_recurring(a, w, &now);
+    return ailment_record(&now);
 }
 
 /* --- of members ------------------------------------------------------------------------------- */

@@ -66,12 +66,36 @@ void repair_fini(struct repair *r)
     }
     free(r->attempts);
     free(r->notes);
+    answer_fini(&r->answer);
     *r = (struct repair){0};
+}
+
+void answer_fini(struct answer *w)
+{
+    free(w->of);
+    *w = (struct answer){0};
+}
+
+void answer_copy(struct answer *out, const struct answer *w)
+{
+    *out = (struct answer){w->at, w->n, w->n ? mem_alloc(w->n * sizeof *w->of) : NULL};
+    if (w->n)
+        memcpy(out->of, w->of, w->n * sizeof *w->of);
+}
+
+bool answer_covers(const struct answer *a, const char *check, const struct finding *f)
+{
+    const char *fault = *f->code ? f->code : check;
+    bool covers = a->at.ns && a->n == 0;
+    for (size_t i = 0; i < a->n; i++)
+        covers |= strcmp(a->of[i].fault, fault) == 0 && strcmp(a->of[i].device, f->device) == 0;
+    return covers;
 }
 
 void repair_copy(struct repair *out, const struct repair *r)
 {
     *out = *r;
+    answer_copy(&out->answer, &r->answer);
     out->why = mem_dup(r->why);
     out->approver = mem_dup(r->approver);
     out->taken_by = mem_dup(r->taken_by);
@@ -223,6 +247,39 @@ static int read_flag(const json_t *o, const char *key, bool *out, struct err *e)
     return json_object_get(o, key) ? json_take_bool(o, key, out, e) : 0;
 }
 
+static int read_answered(const json_t *o, struct answered *out, struct err *e)
+{
+    static const char *const keys[] = {"fault", "device"};
+    *out = (struct answered){0};
+    if (!json_is_object(o))
+        return err_set(e, -EINVAL, "no object");
+    return json_only_keys(o, keys, 2, e) < 0 || record_word(o, "fault", out->fault, FAULT_BYTES_MAX, e) < 0 ||
+                   record_word(o, "device", out->device, FINDING_DEVICE_BYTES_MAX, e) < 0
+               ? -EINVAL
+               : 0;
+}
+
+/* In records of before it is true: for everything, as the step began. */
+static int read_answer(const json_t *o, struct repair *r, struct err *e)
+{
+    static const char *const keys[] = {"at", "of"};
+    const json_t *is = json_object_get(o, "answered"), *of;
+    uint64_t at;
+    if (!is || json_is_boolean(is)) {
+        r->answer.at = json_is_true(is) ? r->since : (struct wall){0};
+        return 0;
+    }
+    if (!json_is_object(is) || json_only_keys(is, keys, 2, e) < 0 || record_time(is, "at", &at, e) < 0 ||
+        read_array(is, "of", ANSWERED_MAX, &of, e) < 0)
+        return err_wrap(e, -EINVAL, "answered");
+    size_t n = json_array_size(of);
+    r->answer = (struct answer){.at = {(int64_t)at}, .of = n ? mem_alloc(n * sizeof *r->answer.of) : NULL};
+    for (; r->answer.n < n; r->answer.n++)
+        if (read_answered(json_array_get(of, r->answer.n), &r->answer.of[r->answer.n], e) < 0)
+            return err_wrap(e, -EINVAL, "answered %zu", r->answer.n + 1);
+    return 0;
+}
+
 int repair_read(const json_t *o, struct repair *out, struct err *e)
 {
     static const char *const keys[] = {
@@ -232,7 +289,7 @@ int repair_read(const json_t *o, struct repair *out, struct err *e)
     *out = (struct repair){0};
     if (json_only_keys(o, keys, sizeof keys / sizeof keys[0], e) < 0 || read_words(o, out, e) < 0 ||
         read_names(o, out, e) < 0 || read_moments(o, out, e) < 0 || read_people(o, out, e) < 0 ||
-        read_lists(o, out, e) < 0 || read_flag(o, "answered", &out->answered, e) < 0 ||
+        read_lists(o, out, e) < 0 || read_answer(o, out, e) < 0 ||
         read_flag(o, "shared", &out->shared, e) < 0 || read_flag(o, "came_up", &out->came_up, e) < 0) {
         repair_fini(out);
         return -EINVAL;
@@ -293,6 +350,20 @@ static void write_lists(const struct repair *r, struct text *t)
     text_add(t, "]}");
 }
 
+static void write_answer(const struct answer *w, struct text *t)
+{
+    if (!w->at.ns)
+        return;
+    text_printf(t, ",\"answered\":{\"at\":\"%lld\",\"of\":[", (long long)w->at.ns);
+    for (size_t i = 0; i < w->n; i++) {
+        text_add(t, i ? ",{\"fault\":" : "{\"fault\":");
+        text_add_json(t, w->of[i].fault);
+        add_text(t, "device", w->of[i].device);
+        text_add_char(t, '}');
+    }
+    text_add(t, "]}");
+}
+
 char *repair_record(const struct repair *r)
 {
     struct text t = {0};
@@ -315,8 +386,7 @@ char *repair_record(const struct repair *r)
     if (r->came_up)
         text_add(&t, ",\"came_up\":true");
     add_text(&t, "taken_by", r->taken_by);
-    if (r->answered)
-        text_add(&t, ",\"answered\":true");
+    write_answer(&r->answer, &t);
     if (r->shared)
         text_add(&t, ",\"shared\":true");
     write_lists(r, &t);

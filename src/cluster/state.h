@@ -230,10 +230,15 @@ int finding_read(const json_t *o, struct incident_finding *out, struct err *e);
 int job_read(const json_t *o, struct incident_job *out, struct err *e); /* {"job","user"} */
 /* As the record; the caller frees it. */
 char *ailment_record(const struct ailment *a);
-/* The same when all that is open is over. */
-char *ailment_close(const struct ailment *a, struct wall at);
+/* The same when a person answered for what w covers. id: of what is closed apart from the rest of its
+ * incident, with .N. */
+char *ailment_answered(const struct ailment *a, const struct answer *w, const char *id);
+/* What is left of an incident, and what w covers of it; n of either may be 0. */
+void incident_split(const struct incident *i, const struct answer *w, struct incident *rest,
+                    struct incident *closed);
+void answer_fini(struct answer *w);
+void answer_copy(struct answer *out, const struct answer *w); /* answer_fini */
 /* A finding's fault: its code, or the name of its check. */
-const char *finding_fault(const struct incident_finding *f);
 
 /* *out is the caller's to give to repair_fini after success. */
 int repair_read(const json_t *o, struct repair *out, struct err *e);

@@ -519,7 +519,7 @@ static bool makes_claim(enum command_kind kind)
     return kind == COMMAND_DRAIN || kind == COMMAND_DOWN || kind == COMMAND_SILENT || kind == COMMAND_DRIFT ||
            kind == COMMAND_PERSISTS || kind == COMMAND_OVERDUE || kind == COMMAND_FINDINGS ||
            kind == COMMAND_REPAIR || kind == COMMAND_OPERATE || kind == COMMAND_TRANSITION ||
-           kind == COMMAND_INSTANCE || kind == COMMAND_TRIAL_BEGIN;
+           kind == COMMAND_ANSWER || kind == COMMAND_INSTANCE || kind == COMMAND_TRIAL_BEGIN;
 }
 
 void committer_submit(struct committer *k, const struct command *cmd, outcome_fn *fn, void *arg)

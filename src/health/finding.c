@@ -22,6 +22,13 @@ static void take_format(char dst[static FINDING_TEXT_BYTES_MAX + 1], const char 
     text_line(dst, FINDING_TEXT_BYTES_MAX + 1, whole);
 }
 
+void finding_word(const struct finding *f, struct text *t)
+{
+    text_printf(t, "%s@", f->code);
+    for (const char *p = f->device; *p; p++)
+        text_add_char(t, *p == ' ' ? '_' : *p);
+}
+
 void verdict_clear(struct verdict *v)
 {
     *v = (struct verdict){.result = RESULT_OK};

@@ -35,6 +35,9 @@ struct finding {
     char user[FINDING_USER_BYTES_MAX + 1]; /* whose work it was, or "uid 1000"; "": not known */
 };
 
+/* "xid.79@gpu_0000:9b:00", code and device as one word without blanks: what was put right on one device. */
+void finding_word(const struct finding *f, struct text *t);
+
 /* What one look came to. */
 struct verdict {
     enum result result;                    /* the worst of the findings; OK without */

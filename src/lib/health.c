@@ -109,6 +109,27 @@ int fettle_queue_list(struct fettle *f, struct fettle_answer **out, struct fettl
     return call_ask(f, "GET", "/v1/queue", NULL, out, e);
 }
 
+int fettle_queue_resolve(struct fettle *f, const char *nodes, const struct fettle_finding *findings, size_t n,
+                         const char *message, struct fettle_answer **out, struct fettle_error *e)
+{
+    struct buffer body = {0};
+    request_member(&body, "nodes", nodes);
+    buffer_add(&body, ",\"findings\":[");
+    for (size_t i = 0; i < n; i++) {
+        buffer_add(&body, i > 0 ? ",{\"fault\":" : "{\"fault\":");
+        buffer_add_json(&body, findings[i].fault);
+        if (findings[i].device) {
+            buffer_add(&body, ",\"device\":");
+            buffer_add_json(&body, findings[i].device);
+        }
+        buffer_add(&body, "}");
+    }
+    buffer_add(&body, "]");
+    request_member(&body, "reason", message);
+    request_end(&body);
+    return call_post(f, "/v1/queue/resolve", &body, out, e);
+}
+
 static void add_true(struct buffer *body, const char *key, bool on)
 {
     buffer_add(body, ",\"");

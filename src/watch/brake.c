@@ -530,16 +530,16 @@ static int may_operate(const struct watch *w, struct mono now, const struct memb
     const char *boot = boot_of(w, m);
     if (!m->listed)
         return err_set(e, -EBUSY, "no configuration file names it any more");
-    if (r->approval == APPROVAL_WANTED)
-        return err_set(e, -EAGAIN, "nobody approved of it yet");
-    if (r->approval == APPROVAL_REFUSED)
-        return err_set(e, -EBUSY, "it was refused");
     if (!*boot)
         return err_set(e, -EAGAIN, "it was not heard since this controller began");
     if (strcmp(boot, o->boot) != 0)
         return err_set(e, -EBUSY, "it was booted since");
     if (operation_forgets(o->run))
         return 0;
+    if (r->approval == APPROVAL_WANTED)
+        return err_set(e, -EAGAIN, "nobody approved of it yet");
+    if (r->approval == APPROVAL_REFUSED)
+        return err_set(e, -EBUSY, "it was refused");
     if (strncmp(o->run, "check:", 6) == 0)
         return brake_operate(w, now, m, NULL, e);
     if (strncmp(o->run, "work:", 5) == 0)

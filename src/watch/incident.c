@@ -17,11 +17,6 @@ const char *fault_of(const char *check, const struct finding *f)
     return *f->code ? f->code : check;
 }
 
-bool incident_counts(const struct incident *i)
-{
-    return !i->observe && i->severity >= RESULT_DEGRADED;
-}
-
 size_t incidents_open(const struct member *m)
 {
     const struct ailment *a = member_ailment(m);
@@ -53,12 +48,13 @@ static void gather_evidence(const struct watch *w, struct mono now, const struct
     *out = (struct evidence_list){0};
     for (size_t i = 0; v && i < v->n_sayings; i++) {
         const struct saying *s = &v->sayings[i];
-        if (!(v->said[s->check] & SAID_ASSIGNED) || said_now(w, now, m, s->check) < RESULT_WARN ||
-            forget_doubts(w, m, s->check))
+        if (!(v->said[s->check] & SAID_ASSIGNED) || said_now(w, now, m, s->check) < RESULT_WARN)
             continue;
         out->list = mem_grow(out->list, (out->n + s->n + 1) * sizeof *out->list);
         for (size_t k = 0; k < s->n; k++)
-            if (s->findings[k].result >= RESULT_WARN)
+            if (s->findings[k].result >= RESULT_WARN &&
+                !forget_covers(w, m, check_at(w, s->check), &s->findings[k], s->check,
+                               said_looked(w, v, s->check)))
                 out->list[out->n++] =
                     (struct evidence){check_at(w, s->check), &s->findings[k], s->check, NULL, 0};
     }
@@ -75,7 +71,8 @@ static void gather_evidence(const struct watch *w, struct mono now, const struct
             continue;
         out->list = mem_grow(out->list, (out->n + x->n + 1) * sizeof *out->list);
         for (size_t k = 0; k < x->n; k++)
-            if (x->findings[k].result >= RESULT_WARN)
+            if (x->findings[k].result >= RESULT_WARN &&
+                !forget_covers(w, m, &x->record, &x->findings[k], SIZE_MAX, x->looked))
                 out->list[out->n++] = (struct evidence){&x->record, &x->findings[k], SIZE_MAX, x, 0};
     }
 }

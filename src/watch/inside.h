@@ -315,7 +315,9 @@ struct vitals {
     bool waits;                /* for room in a budget */
     struct mono commits_paid;  /* its commits are paid for until then; one that is too far ahead waits */
     struct mono restless;      /* that two machines answer by its name was told; ns 0: never */
-    struct wall answered;      /* the step for which its agent forgot what a person answered for */
+    struct wall answered;      /* the person's word for which its agent forgot what the kernel's log said */
+    struct wall word;          /* the last such word; ns 0: none */
+    struct mono word_at;       /* and when it was known here */
     struct wall override_of;   /* the `at` of the override for which the next is; ns 0: of none */
     struct mono override_from; /* since when it counts */
     struct wall mild_of;       /* since when it is no worse than degraded, as its incidents say, */
@@ -438,8 +440,6 @@ const char *fault_of(const char *check, const struct finding *f);
 /* A finding of a check that says now that it is no more: not so while nothing is known. */
 bool finding_gone(const struct watch *w, struct mono now, const struct member *m, const char *check,
                   const struct finding *f);
-/* An incident for which a node is kept out of service until it is over. */
-bool incident_counts(const struct incident *i);
 size_t incidents_open(const struct member *m); /* how many such there are */
 /* Proposes what is to be written down of m's incidents. True when something is. */
 bool incident_look(struct watch *w, struct mono now, const struct member *m);
@@ -694,8 +694,13 @@ bool run_restarts(const char *run);
 
 /* --- forget.c -------------------------------------------------------------------------------- */
 
-/* A person answered for m, and its agent has not forgotten yet what the kernel's log said before. */
+/* A person answered for m, and its agent has not looked anew yet, and forgotten what the kernel's log said.
+ */
 bool forget_waits(const struct watch *w, const struct member *m);
+/* What was found of m by a look at this moment is what a person answered for, and not judged anew since.
+ * place: of the check; SIZE_MAX for others' checks. */
+bool forget_covers(const struct watch *w, const struct member *m, const struct check *k,
+                   const struct finding *f, size_t place, struct mono looked);
 /* What this check says of m is not believed meanwhile. */
 bool forget_doubts(const struct watch *w, const struct member *m, size_t check);
 /* Before anything is looked at: notes that it was forgotten. */

@@ -1020,6 +1020,8 @@ static bool in_queue(const struct turn *t)
 {
     bool refused = t->r->approval == APPROVAL_REFUSED;
     const char *why = needs_nobody(t);
+    if (forget_waits(t->w, t->m))
+        return forget_propose(t->w, t->now, t->m);
     if (!why || refused || t->r->manual || t->r->taken_by || held_check(t->w, t->m, NULL) < 0 ||
         member_maintenance(t->m) || incidents_open(t->m) || !watch_live(t->w, t->m) ||
         brake_stopped(t->w, NULL) < 0)

@@ -139,6 +139,43 @@ def test_a_person_puts_something_right_without_a_boot(world):
     wait_step(c, 'n1', 'queue')
 
 
+def test_a_person_puts_single_findings_right(world):
+    """What is named is closed and judged anew, and forgotten by its device; the rest keeps the node in the queue."""
+    c, agents = ward(world, ['n1'])
+    xid, other, scratch = ('xid.79', 'gpu 0000:9b:00'), ('xid.79', 'gpu 0000:3b:00'), ('scratch', 'mount /scratch')
+
+    def still_open():
+        return {(f['code'] or f['check'], f['device']) for i in incidents(c, 'n1') for f in i['findings']}
+
+    def resolve(*findings, status=0):
+        return c.fettle('queue', 'resolve', 'n1', *findings, '--reason', 'put right', status=status)
+    kernel_says(world, 'n1', XID)
+    kernel_says(world, 'n1', XID.replace('9b', '3b'))
+    unmount(world, 'n1')
+    wait('all of it is open', lambda: still_open() == {xid, other, scratch} and step(c, 'n1') == 'queue')
+    contains(resolve('xid.79 gpu 0000:aa:00', status=4),
+             'no finding "xid.79 gpu 0000:aa:00" is open on node "n1"; open are: xid.79 gpu ', 'what is not open')
+    said = resolve('xid.79 gpu 0000:9b:00')
+    contains(said, "n1: still missing: a person's word on xid.79 gpu 0000:3b:00 (lost), scratch mount /scratch (fatal)\n",
+             'what is said at once')
+    holds('it is not told again', 3, lambda: still_open() == {other, scratch} and step(c, 'n1') == 'queue')
+    agents['n1'].process.stop()
+    agents['n1'].start()
+    c.wait_nodes('it is heard again', ['n1'], Liveness='live')
+    holds('nor by an agent that starts', 3, lambda: still_open() == {other, scratch})
+    before = {i['id'] for i in incidents(c, 'n1')}
+    resolve('scratch')
+    wait('a check that looks again finds it again', lambda: still_open() == {other, scratch} and
+         len({i['id'] for i in incidents(c, 'n1')} - before) == 1)
+    kernel_says(world, 'n1', XID)
+    wait('what comes again is open again', lambda: still_open() == {xid, other, scratch})
+    mount(world, 'n1')
+    wait('its check says that it is well', lambda: still_open() == {xid, other})
+    equal(step(c, 'n1'), 'queue', 'the step')
+    resolve('xid.79')
+    c.wait_nodes('it is back, on the same boot', ['n1'], Lifecycle='available', Health='ok', Schedulable=True)
+
+
 def test_a_shared_cause_grows_and_what_it_used_up_is_given_back(world):
     """Twelve nodes lose the same mount: three early, whose remedy does not help and who are queued."""
     nodes = [f'n{i:02}' for i in range(1, 13)]

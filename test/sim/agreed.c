@@ -183,6 +183,7 @@ static void opinion_take(struct sim *s, const struct job *j)
         case COMMAND_OUTCOME:
         case COMMAND_OPERATE:
         case COMMAND_TRANSITION:
+        case COMMAND_ANSWER:
         case COMMAND_OVERRIDE:
         case COMMAND_OVERRIDE_AGE:
         case COMMAND_OVERRIDE_END:
@@ -235,7 +236,7 @@ void agreed_submit(struct sim *s, const struct command *cmd)
         (cmd->kind == COMMAND_DRAIN || cmd->kind == COMMAND_DOWN || cmd->kind == COMMAND_SILENT ||
          cmd->kind == COMMAND_DRIFT || cmd->kind == COMMAND_PERSISTS || cmd->kind == COMMAND_OVERDUE ||
          cmd->kind == COMMAND_FINDINGS || cmd->kind == COMMAND_REPAIR || cmd->kind == COMMAND_OPERATE ||
-         cmd->kind == COMMAND_TRANSITION || cmd->kind == COMMAND_INSTANCE ||
+         cmd->kind == COMMAND_TRANSITION || cmd->kind == COMMAND_ANSWER || cmd->kind == COMMAND_INSTANCE ||
          cmd->kind == COMMAND_TRIAL_BEGIN))
         snprintf(j->claim, sizeof j->claim, "%llu.%llu", (unsigned long long)s->term,
                  (unsigned long long)++s->claims);

@@ -117,6 +117,7 @@ static void play(uint64_t seed, long steps, bool verbose, int follow, struct sim
     sums->tended += s->tended;
     sums->revived += s->revived;
     sums->given_back += s->given_back;
+    sums->answers += s->answers;
     sums->trials += s->trials;
     sums->tried += s->tried;
     sums->examined += s->examined;
@@ -183,10 +184,10 @@ int main(int argc, char **argv)
            "%zu machines swapped, %zu swapped back; %zu seen to be others; %zu overrides; %zu times the "
            "end of work asked for, %zu times tended in service; %zu operations on nodes that were not heard; "
            "%zu "
-           "outcomes given back; %zu boots that nobody asked for\n",
+           "outcomes given back; %zu boots that nobody asked for; %zu single findings put right\n",
            sums.isolations, sums.returns, sums.queued, sums.operations, sums.helped, sums.shared_causes,
            sums.latches, sums.trials, sums.tried, sums.examined, sums.measured, sums.swaps, sums.swaps_back,
            sums.renamed, sums.overrides, sums.works_ended, sums.tended, sums.revived, sums.given_back,
-           sums.boots_found);
+           sums.boots_found, sums.answers);
     return 0;
 }

@@ -24,6 +24,8 @@
  *                                                                               check_tended, mend_may
  *   the tally counts what the attempts say that it counts                                      check_tally
  *   the restart that a maintenance event asks for is done once, and only while no work runs  mend_may
+ *  17  what a person put right is closed by that word, and found again by later looks alone; what is left
+ *      keeps the node in the queue, and nothing else does       check_answer, check_found_anew
  *   in the end everybody is back                                                      mend_all_well
  */
 #include "sim.h"
@@ -303,15 +305,49 @@ static void check_return(struct sim *s, int i, const json_t *set)
         sim_fail(s, "%s returns, and its examination was broken off and not made up (8)", m->name);
 }
 
+static enum ail ail_of(const char *check)
+{
+    enum ail k = AIL_SERVICE;
+    while (k < AILS && strcmp(ill_check_name(k), check) != 0)
+        k++;
+    return k;
+}
+
+/* What a person put right is found again by a look that is later than that word, and not by what was known.
+ * Of the kernel's log its agent was told to forget it (mend_may), which may fail. */
+static void check_found_anew(struct sim *s, int i, const json_t *set)
+{
+    const struct patient *p = &s->patients[i];
+    const json_t *open = json_object_get(set, "open");
+    for (size_t n = 0; n < json_array_size(open); n++) {
+        const json_t *found = json_object_get(json_array_get(open, n), "findings");
+        for (size_t f = 0; f < json_array_size(found); f++) {
+            const char *check = json_string_value(json_object_get(json_array_get(found, f), "check"));
+            enum ail k = ail_of(check);
+            if (k == AILS || k == AIL_GPU || !p->answered_at[k])
+                continue;
+            int64_t looked = k < AIL_DEEP ? p->heard[k].looked : p->here.failed_at[k - AIL_DEEP];
+            if (looked < p->answered_at[k])
+                sim_fail(s,
+                         "%s: %s is found again, and was looked at %.1f s before a person put it right (17)",
+                         s->nodes[i].name, check, (double)(p->answered_at[k] - looked) / 1e9);
+        }
+    }
+}
+
 void mend_proposal(struct sim *s, enum command_kind kind, const struct hostlist *nodes, const char *text)
 {
     if (!s->ill || !text || nodes->n != 1)
         return;
     CLEANUP_JSON json_t *set = json_read(text, strlen(text), NULL);
     int i = sim_index(s, nodes->names[0]);
-    if (kind == COMMAND_FINDINGS)
-        check_isolation(s, i, set), check_boot(s, i, set);
-    if (kind == COMMAND_OPERATE)
+    if (kind == COMMAND_FINDINGS) {
+        check_isolation(s, i, set);
+        check_found_anew(s, i, set);
+        check_boot(s, i, set);
+    }
+    const char *run = json_string_value(json_object_get(set, "run"));
+    if (kind == COMMAND_OPERATE && strncmp(run, "forget:", 7) != 0)
         check_stopped(s, i, "operated on");
     if (kind == COMMAND_REPAIR)
         check_return(s, i, set);
@@ -606,6 +642,36 @@ static void check_override(struct sim *s, int i, const struct member *m, const s
     p->word.at = o ? o->at : (struct wall){0};
 }
 
+/* Of what a person put right nothing is open in the commit that says so, and the node waits in the queue as
+ * long as something else is, and no longer. */
+static void check_answer(struct sim *s, int i, const struct member *m, const struct repair *r,
+                         const struct job *j)
+{
+    struct patient *p = &s->patients[i];
+    bool by_word = r && r->answer.at.ns == j->at.ns && is_by_person(j);
+    const struct ailment *a = member_ailment(m);
+    size_t left = 0;
+    if (!r || (r->step != STEP_QUEUE && r->step != STEP_PROVISION))
+        memset(p->answered_at, 0, sizeof p->answered_at);
+    if (!by_word || j->nodes.n != 1 || strcmp(j->nodes.names[0], m->name) != 0)
+        return;
+    for (size_t n = 0; a && n < a->n_open; n++) {
+        left += incident_counts(&a->open[n]);
+        for (size_t k = 0; k < a->open[n].n; k++)
+            if (answer_covers(&r->answer, a->open[n].findings[k].check, &a->open[n].findings[k].f))
+                sim_fail(s, "%s: a person put %s right, and it is open (17)", m->name,
+                         finding_fault(&a->open[n].findings[k]));
+    }
+    if (r->step != (left ? STEP_QUEUE : STEP_PROVISION))
+        sim_fail(s, "%s is in %s by a person's word, and %zu incidents are open (17)", m->name,
+                 step_name(r->step), left);
+    for (size_t n = 0; a && n < a->n_past && a->past[n].closed.ns == j->at.ns; n++)
+        for (size_t k = 0; k < a->past[n].n; k++)
+            if (ail_of(a->past[n].findings[k].check) < AILS)
+                p->answered_at[ail_of(a->past[n].findings[k].check)] = s->now;
+    s->answers += j->kind == COMMAND_ANSWER;
+}
+
 void mend_after(struct sim *s, const struct job *j)
 {
     if (!s->ill)
@@ -637,6 +703,7 @@ void mend_after(struct sim *s, const struct job *j)
         check_override(s, (int)i, m, r, j);
         check_move(s, (int)i, r, j);
         check_form(s, (int)i, m, r);
+        check_answer(s, (int)i, m, r, j);
         check_tended(s, (int)i, m, r);
         if (j->kind == COMMAND_OPERATE)
             check_attempts(s, m);
@@ -779,6 +846,11 @@ void mend_may(struct sim *s, int i, const char *run, const char *of)
     struct patient *p = &s->patients[i];
     bool checks = strncmp(run, "check:", 6) == 0, asks = strncmp(run, "work:", 5) == 0;
     const struct remedy *remedy = remedies_find(s->policy.health.remedies, of);
+    if (strncmp(run, "forget:", 7) == 0) { /* nothing is done to the node */
+        if (!r || (r->step != STEP_PROVISION && r->step != STEP_QUEUE) || !r->answer.at.ns)
+            sim_fail(s, "%s: %s is begun, and nobody answered for it (4)", m->name, run);
+        return;
+    }
     check_stopped(s, i, "begun to be operated on");
     if (!checks && !asks)
         check_week(s, m);
@@ -786,11 +858,6 @@ void mend_may(struct sim *s, int i, const char *run, const char *of)
         sim_fail(s, "%s: %s is begun, and a person has it (4)", m->name, run);
     if (asks) {
         may_end_work(s, i, run);
-        return;
-    }
-    if (strncmp(run, "forget:", 7) == 0) {
-        if (r->step != STEP_PROVISION || !r->answered)
-            sim_fail(s, "%s: %s is begun, and nobody answered for it (4)", m->name, run);
         return;
     }
     if (r->step == STEP_TEND && (checks || remedy->disturbs || remedy->needs != NEEDS_NOTHING))
@@ -825,8 +892,9 @@ void mend_executed(struct sim *s, int i, const char *id, const char *run)
         sim_fail(s, "%s: operation %s (%s) is carried out a second time", s->nodes[i].name, id, run);
     snprintf(p->done[p->n_done++ % OPERATIONS_KEPT], CLAIM_ID_BYTES_MAX + 1, "%s", id);
     s->operations++;
-    const struct repair *r = member_repair(member_of(s, i));
-    if (s->excepted[i] && !(r && r->manual))
+    const struct member *m = s->running ? member_of(s, i) : NULL; /* the agent goes on without a controller */
+    const struct repair *r = m ? member_repair(m) : NULL;
+    if (m && s->excepted[i] && !(r && r->manual) && strncmp(run, "forget:", 7) != 0)
         sim_fail(s, "%s: %s is carried out, and it is excepted (16)", s->nodes[i].name, run);
     bool is_gentle =
         strcmp(run, "node:restart") == 0 || strncmp(run, "work:", 5) == 0 || strncmp(run, "forget:", 7) == 0;

@@ -399,6 +399,22 @@ static int any_in_repair(struct sim *s, enum step step)
     return (int)sim_random(s, s->n);
 }
 
+/* One of what is open, on its device or on any. False when nothing is. */
+static bool name_finding(struct sim *s, int i, struct text *set)
+{
+    const struct member *m = cluster_find(s->cluster, s->nodes[i].name);
+    const struct ailment *a = m ? member_ailment(m) : NULL;
+    if (!a || !a->n_open)
+        return false;
+    const struct incident *one = &a->open[sim_random(s, a->n_open)];
+    const struct incident_finding *f = &one->findings[sim_random(s, one->n)];
+    text_printf(set, "{\"deadline_s\":60,\"findings\":[{\"fault\":\"%s\"", finding_fault(f));
+    if (sim_random(s, 2))
+        text_printf(set, ",\"device\":\"%s\"", f->f.device);
+    text_add(set, "}]}");
+    return true;
+}
+
 /* False when nothing is to be committed. */
 bool repair_operator(struct sim *s, struct command *cmd, struct hostlist *nodes, struct text *set)
 {
@@ -431,6 +447,11 @@ bool repair_operator(struct sim *s, struct command *cmd, struct hostlist *nodes,
         text_printf(set, "{\"take\":%s}", sim_random(s, 2) ? "true" : "false");
         break;
     case 6:
+        i = any_in_repair(s, STEP_QUEUE);
+        if (name_finding(s, i, set)) {
+            cmd->kind = COMMAND_ANSWER;
+            break;
+        }
         cmd->kind = COMMAND_OVERRIDE;
         text_add(set, "{}");
         mend_answered(s, i);

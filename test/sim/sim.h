@@ -224,8 +224,9 @@ struct patient {
     enum work scheduled;
     bool scheduler;
     int64_t person_at, kept_since, overridden_at;
-    bool broken; /* its examination, and not made up since */
-    bool proven; /* all its checks passed once, or a person answered for it, on this boot: */
+    int64_t answered_at[AILS]; /* a person put it right, and it may be found by later looks alone; 0: not */
+    bool broken;               /* its examination, and not made up since */
+    bool proven;               /* all its checks passed once, or a person answered for it, on this boot: */
     unsigned proven_boot;
     unsigned moves; /* steps since something was observed of it */
     char begun[OPERATIONS_KEPT][CLAIM_ID_BYTES_MAX + 1], done[OPERATIONS_KEPT][CLAIM_ID_BYTES_MAX + 1];
@@ -411,7 +412,7 @@ struct sim {
     size_t trials, tried, examined, measured; /* examined: runs on nodes in the extensive stage */
     int64_t counted_tally, counted_attempts;  /* before a commit */
     size_t given_back;                        /* outcomes, by the end of a shared cause */
-    size_t tended;
+    size_t tended, answers;                   /* answers: persons' words on single findings */
     size_t works_ended, isolations, returns, operations, queued, shared_causes, latches, helped, overrides;
     size_t drifts, restored, persists, overdue, reboots, approved, liars;
 };
