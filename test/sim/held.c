@@ -3,7 +3,8 @@
  * People who hold nodes in the scheduler, as an administrator's drain does, and the readings that tell the
  * controller of them.
  *
- *   13  nothing is begun on a node that somebody holds there, but for what a reading may be late
+ *   13  nothing is begun on a node that somebody holds there, but for what a reading may be late; nor on one
+ * whose BMC locks the power, as it told this controller last (lost.c)
  */
 #include "sim.h"
 
@@ -69,6 +70,8 @@ void held_turn(struct sim *s)
 void held_over(struct sim *s, int i, const char *run)
 {
     const struct patient *p = &s->patients[i];
+    if (p->bmc_locks)
+        sim_fail(s, "%s: %s is done, and its BMC said that the power is locked (13)", s->nodes[i].name, run);
     if (held_there(s, i) && s->now - p->held_from > LATE_S * SECOND)
         sim_fail(s, "%s: %s is done, and a person has held it in the scheduler for %.1f s (13)",
                  s->nodes[i].name, run, (double)(s->now - p->held_from) / 1e9);

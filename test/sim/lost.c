@@ -64,6 +64,8 @@ static void on_to_ask(void *arg, struct member *m)
 void lost_begin(struct sim *s, int i)
 {
     s->patients[i].bmc_asked = s->patients[i].bmc_answered = 0;
+    s->patients[i].bmc_locks = false;
+    s->patients[i].bmc_silent = 0;
 }
 
 void lost_turn(struct sim *s)
@@ -78,9 +80,15 @@ void lost_turn(struct sim *s)
         struct components firmware = {0};
         components_add(&firmware, COMPONENT_REDFISH "bmc.firmware", COMPONENT_VALUE, "1", NULL);
         components_sort(&firmware, NULL);
+        if (!s->calm && sim_random(s, 10) == 0)
+            p->bmc_locked_until = s->now + (int64_t)(1 + sim_random(s, 300)) * SECOND;
+        bool locked = !s->calm && p->bmc_locked_until > s->now;
+        p->bmc_silent = answered ? 0 : p->bmc_silent + 1;
+        p->bmc_locks = answered ? locked : p->bmc_locks && p->bmc_silent < 3;
         const struct bmc_said is = {.answered = answered,
                                     .on = true,
                                     .text = answered ? "" : "no answer",
+                                    .locked = answered && locked ? "its chassis is open" : NULL,
                                     .firmware = answered ? &firmware : NULL};
         p->bmc_asked = 0;
         p->moves = 0;

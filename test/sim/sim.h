@@ -213,6 +213,9 @@ struct patient {
     int64_t drain_at, completing_until;
     int64_t held_from, held_until;   /* by a person, there */
     int64_t bmc_asked, bmc_answered; /* its answer is due then; it answered last; 0: not */
+    int64_t bmc_locked_until;        /* its power is, at the BMC, */
+    bool bmc_locks;                  /* as it told this controller last; */
+    unsigned bmc_silent;             /* and so often in a row it did not answer since */
     int64_t unread_at;               /* who holds it is read by name then; 0: nobody asked */
 
     /* Opinion: what this controller was told of the present boot; what happened to the node. */
