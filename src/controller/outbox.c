@@ -466,8 +466,9 @@ static void on_unread(void *arg, struct member *m, enum elsewhere_where where)
 
 /* The node of which a BMC is asked. */
 struct unheard {
-    const struct outbox *o;
+    struct watch *watch;
     struct member *m;
+    bool tells; /* more than where the power is */
 };
 
 /* NULL: it has no such thing; "": it does not say now. */
@@ -488,7 +489,7 @@ static void on_looked(void *arg, const struct bmc_look *said, const struct err *
     CLEANUP_FREE struct unheard *u = arg;
     struct components firmware = {0};
     CLEANUP_FREE char *line = mem_line(why ? why->msg : said->log ? said->log : "", LOG_BYTES_MAX);
-    struct bmc_said is = {.answered = !why, .none = !operate_tells(u->o->operate, u->m->name), .text = line};
+    struct bmc_said is = {.answered = !why, .none = !u->tells, .text = line};
     if (said) {
         is.on = said->is_on;
         is.watchdog = said->watchdog;
@@ -500,7 +501,7 @@ static void on_looked(void *arg, const struct bmc_look *said, const struct err *
         components_sort(&firmware, NULL);
         is.firmware = &firmware;
     }
-    watch_bmc(u->o->with.watch, mono_now(), u->m, &is);
+    watch_bmc(u->watch, mono_now(), u->m, &is);
     components_fini(&firmware);
 }
 
@@ -514,7 +515,7 @@ static void on_bmc_to_ask(void *arg, struct member *m)
         return;
     }
     struct unheard *u = mem_alloc(sizeof *u);
-    *u = (struct unheard){o, m};
+    *u = (struct unheard){o->with.watch, m, operate_tells(o->operate, m->name)};
     operate_look(o->operate, m->name, on_looked, u);
 }
 

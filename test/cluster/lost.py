@@ -247,6 +247,11 @@ def test_what_bmcs_tell_by_redfish(world):
     contains(said(), 'its watchdog: not enabled, action ResetSystem, Enabled', 'the evidence')
     contains(said(), "the BMC's log ends with: 2024-05-01T10:00:00+00:00 | Power restored", 'the evidence')
     equal([b.log for b in bmcs.values()], [[], []], 'what BMCs were told')
+    bmcs['n2'].released.clear()
+    bmcs['n2'].hang = True
+    asked = bmcs['n2'].requests
+    reboot(world, agents['n2'])
+    wait('it is asked, and the controller ends meanwhile', lambda: bmcs['n2'].requests > asked)
 
 
 main()

@@ -28,7 +28,7 @@ class Bmc:
         self.etag, self.task, self.late, self.hang, self.lose, self.changes = etag, task, late, hang, lose, changes
         self.system = next(v for v in self.tree.values() if "PowerState" in v)
         self.system["PowerState"] = self.wanted = power
-        self.tags, self.looks, self.log, self.boot = 0, 0, [], None
+        self.tags, self.looks, self.log, self.boot, self.requests = 0, 0, [], None, 0
         self.released = threading.Event()
         bmc = self
 
@@ -91,6 +91,7 @@ class Bmc:
     # --- requests ---
 
     def answer(self, request, body):
+        self.requests += 1
         if self.hang:
             self.released.wait()
             request.close_connection = True
