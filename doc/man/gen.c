@@ -244,11 +244,11 @@ static void print_services(void)
 static void print_policies(void)
 {
     fputs(".Bl -tag -width interactive\n", stdout);
-#define PLACE_POLICY(symbol, name, sameness, topology, soundness, hard, what)                            \
-    printf(".It Li %s\n", name);                                                                         \
-    print_sentence(what);                                                                                \
-    printf("Sameness weighs %.2f, topology %.2f, soundness %.2f.\n", (sameness) / 1e3, (topology) / 1e3, \
-           (soundness) / 1e3);
+#define PLACE_POLICY(symbol, name, sameness, topology, soundness, room, hard, what)               \
+    printf(".It Li %s\n", name);                                                                  \
+    print_sentence(what);                                                                         \
+    printf("Sameness weighs %.2f, topology %.2f, soundness %.2f, room %.2f.\n", (sameness) / 1e3, \
+           (topology) / 1e3, (soundness) / 1e3, (room) / 1e3);
 #include "place/policy.tbl"
 #undef PLACE_POLICY
     fputs(".El\n", stdout);

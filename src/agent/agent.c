@@ -3,6 +3,7 @@
 
 #include "agent/actor.h"
 #include "agent/body.h"
+#include "agent/capacity.h"
 #include "agent/checker.h"
 #include "agent/child.h"
 #include "agent/collect.h"
@@ -93,6 +94,7 @@ struct agent {
     struct span default_interval, interval;
     unsigned tries; /* of `once` */
 
+    struct capacity capacity; /* as it is told with the inventory */
     struct inventory_table current, told;
     bool told_any;       /* told means something; else the whole is to be sent */
     bool started;        /* the uplink is */
@@ -286,6 +288,8 @@ static int inventory_work(void *arg, struct text *out, struct err *e)
     if (!r && a->last_boot)
         json_object_set_new(inventory, "LastBoot", json_read(a->last_boot, strlen(a->last_boot), NULL));
     if (!r)
+        capacity_write(&a->capacity, inventory);
+    if (!r)
         inventory_report(a->told_any ? &a->told : NULL, inventory, a->instance, out);
     return r;
 }
@@ -347,10 +351,22 @@ static void on_inventory(void *arg, char *text, size_t len, const struct err *wh
         read_inventory(a);
 }
 
+/* Here and not in the child, which remembers nothing: /proc does not wait. */
+static void read_capacity(struct agent *a)
+{
+    struct maybe free = {0}, all = {0};
+    free.known = probe_memory_free(a->root, &free.value, &all.value, NULL) == 0;
+    all.known = free.known;
+    capacity_take_memory(&a->capacity, free, all);
+    if (a->checker)
+        capacity_take_gpus(&a->capacity, checker_gpus(a->checker));
+}
+
 static void read_inventory(struct agent *a)
 {
     struct err e = {0};
     a->again = false;
+    read_capacity(a);
     int r =
         child_run(a->inventory_child, span_ms(INVENTORY_DEADLINE_MS), inventory_work, on_inventory, a, &e);
     if (r == -EBUSY)

@@ -217,13 +217,22 @@ void item_judge(struct item *k, const char *facts)
     struct verdict v;
     struct look l = item_look(k, mono_now());
     look_judge(&l, facts, &v);
+    if (k->check->probe == PROBE_NVIDIA_TEMPERATURE)
+        gpu_capacity_read(facts, &k->c->gpus);
     take(k, &v);
+}
+
+const struct gpu_capacity *checker_gpus(const struct checker *c)
+{
+    return &c->gpus;
 }
 
 void item_cannot(struct item *k, const char *what, const char *why)
 {
     struct verdict v;
     verdict_cannot(&v, RESULT_UNKNOWN, "%s%s", what, why);
+    if (k->check->probe == PROBE_NVIDIA_TEMPERATURE)
+        k->c->gpus = (struct gpu_capacity){0};
     take(k, &v);
 }
 

@@ -5,6 +5,7 @@
 #include "agent/checklist.h"
 #include "base/text.h"
 #include "check/look.h"
+#include "check/nvidia.h"
 #include "health/finding.h"
 
 #include <stdbool.h>
@@ -46,6 +47,8 @@ const struct checks *checker_checks(const struct checker *c);
 /* Says all, at once: somebody listens who knows nothing. Nothing while there is no list. */
 void checker_tell(struct checker *c);
 
+/* How busy and hot the GPUs are, as a check read it last; unknown where none does. */
+const struct gpu_capacity *checker_gpus(const struct checker *c);
 /* What the controller's clock is now, for checks of this node's. */
 void checker_clock(struct checker *c, struct wall controller);
 /* Whether work runs on the node, as far as is known. Checks that are for idle nodes wait, and end. */

@@ -7,6 +7,7 @@
 #include "agent/kernel.h"
 #include "agent/workers.h"
 #include "check/look.h"
+#include "check/nvidia.h"
 
 /*
  * What the files of the checker share: checker.c looks, checker_apart.c in children, checker_parts.c in one
@@ -82,6 +83,7 @@ struct checker {
     char *jobs[CHECKER_JOBS_MAX]; /* as prolog and epilog say */
     size_t n_jobs;
     struct mono job_at;
+    struct gpu_capacity gpus; /* as nvidia.temperature said last */
     struct waiter *waiters;
     struct question *questions;
     struct text facts;         /* of the present look */

@@ -134,6 +134,8 @@ void checker_set(struct checker *c, struct checklist *list)
     free(old);
     follow_kernel(c);
     follow_mounts(c);
+    if (!find_probe(c, PROBE_NVIDIA_TEMPERATURE))
+        c->gpus = (struct gpu_capacity){0};
     checklist_fini(&before);
     checker_answer_questions(c);
     checker_tell(c);

@@ -508,6 +508,21 @@ static void value_DISKS(struct view *v, struct text *t)
     add_number(t, v->seen->report.disks);
 }
 
+static void value_FREE_MEMORY(struct view *v, struct text *t)
+{
+    add_number(t, v->seen->report.free_memory_mb);
+}
+
+static void value_GPU_USE(struct view *v, struct text *t)
+{
+    add_number(t, v->seen->report.gpu_use);
+}
+
+static void value_GPU_TEMPERATURE(struct view *v, struct text *t)
+{
+    add_number(t, v->seen->report.gpu_celsius);
+}
+
 static void value_CLAIMS(struct view *v, struct text *t)
 {
     text_add_u64(t, v->member->n_claims);

@@ -267,6 +267,29 @@ static void judge_temperature(struct look *l, const struct gpu_line *line, struc
                     "its memory has %" PRIu64 " C, of at most %" PRIu64 " C", memory, memory_most);
 }
 
+void gpu_capacity_read(const char *facts, struct gpu_capacity *out)
+{
+    struct fact_line line;
+    uint64_t sum = 0, n = 0;
+    *out = (struct gpu_capacity){0};
+    for (const char *at = facts; fact_next(&at, &line);) {
+        struct words w;
+        uint64_t value;
+        words_of(line.value, &w);
+        if (!word_u64(&w, 1, &value))
+            continue;
+        if (strcmp(line.key, "use") == 0) {
+            sum += value;
+            n++;
+        } else if (strcmp(line.key, "temperature") == 0) {
+            out->has_celsius = true;
+            out->celsius = value > out->celsius ? value : out->celsius;
+        }
+    }
+    out->has_use = n > 0;
+    out->use = n > 0 ? sum / n : 0;
+}
+
 void judge_NVIDIA_TEMPERATURE(struct look *l, const char *facts, struct verdict *v)
 {
     gpu_lines_judge(l, facts, judge_temperature, v);

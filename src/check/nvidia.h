@@ -26,4 +26,12 @@ uint64_t gpu_line_number(const struct gpu_line *line, size_t i);
 /* What its counter grows by in a minute, of the last ten. */
 uint64_t gpu_line_grown(struct look *l, const char *what, const struct gpu_line *line, uint64_t value);
 
+/* How busy and how hot the GPUs are, by the facts of nvidia.temperature: the mean of their use in percent,
+ * and the hottest in degrees Celsius. What they do not say stays unknown. */
+struct gpu_capacity {
+    bool has_use, has_celsius;
+    uint64_t use, celsius;
+};
+void gpu_capacity_read(const char *facts, struct gpu_capacity *out);
+
 #endif

@@ -22,7 +22,8 @@
  * nvidia.ecc             "ecc ADDRESS CORRECTED UNCORRECTED" since the last reset
  * nvidia.remap           "rows ADDRESS UNCORRECTED PENDING FAILED", "banks ADDRESS WITHOUT-SPARE",
  *                        "pages ADDRESS SINGLE DOUBLE PENDING" on GPUs that do not remap
- * nvidia.temperature     "temperature ADDRESS NOW SLOWDOWN MOST MEMORY MEMORY-MOST" in degrees; 0: not said
+ * nvidia.temperature     "temperature ADDRESS NOW SLOWDOWN MOST MEMORY MEMORY-MOST" in degrees; 0: not said;
+ *                        "use ADDRESS PERCENT", which nobody judges: it is told as the node's capacity
  * nvidia.slowdown        "reasons ADDRESS BITS"
  * nvidia.power           "violations ADDRESS POWER HEAT BOARD RELIABILITY": how long each kept clocks down,
  *                        in ns since the driver was loaded; "-" for one that is not said
@@ -158,12 +159,15 @@ static int temperature(const struct asked *a, unsigned *degrees)
 
 static void ask_temperature(const struct asked *a)
 {
+    struct nvml_use use;
     unsigned now = 0;
     uint64_t memory = 0;
     if (!said(a, "temperature", temperature(a, &now)))
         return;
     if (field(a, FIELD_MEMORY_TEMP, 0, &memory) != NVML_SUCCESS)
         memory = 0;
+    if (ASK(a->v->use, a->gpu, &use) == NVML_SUCCESS)
+        fact(a->out, "use", "%s %u", a->address, use.gpu);
     fact(a->out, "temperature", "%s %u %u %u %" PRIu64 " %u", a->address, now,
          threshold(a, THRESHOLD_SLOWDOWN), threshold(a, THRESHOLD_GPU_MAX), memory,
          threshold(a, THRESHOLD_MEMORY_MAX));

@@ -96,6 +96,10 @@ struct nvml_process { /* nvmlProcessInfo_t as of nvmlDeviceGetComputeRunningProc
 struct nvml_violation { /* nvmlViolationTime_t */
     unsigned long long reference_us, violation_ns;
 };
+struct nvml_use { /* nvmlUtilization_t: percent of the last moments */
+    unsigned gpu, memory;
+};
+
 enum { POLICY_POWER = 0, POLICY_THERMAL = 1, POLICY_BOARD = 3, POLICY_RELIABILITY = 5 };
 
 struct nvml {
@@ -114,6 +118,7 @@ struct nvml {
     int (*temperature)(void *, int, unsigned *);
     int (*temperature_v)(void *, struct nvml_temperature *);
     int (*threshold)(void *, int, unsigned *);
+    int (*use)(void *, struct nvml_use *);
     int (*reasons)(void *, unsigned long long *);
     int (*old_reasons)(void *, unsigned long long *);
     int (*clock)(void *, int, unsigned *);

@@ -23,6 +23,7 @@ static bool load(struct nvml *v)
         {"nvmlDeviceGetRetiredPagesPendingStatus", (void **)&v->pages_pending},
         {"nvmlDeviceGetTemperature", (void **)&v->temperature},
         {"nvmlDeviceGetTemperatureV", (void **)&v->temperature_v},
+        {"nvmlDeviceGetUtilizationRates", (void **)&v->use},
         {"nvmlDeviceGetTemperatureThreshold", (void **)&v->threshold},
         {"nvmlDeviceGetCurrentClocksEventReasons", (void **)&v->reasons},
         {"nvmlDeviceGetCurrentClocksThrottleReasons", (void **)&v->old_reasons},

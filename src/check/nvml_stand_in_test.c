@@ -173,6 +173,17 @@ int nvmlDeviceGetTemperatureV(void *gpu, struct temperature *t)
     return t->version == (sizeof *t | 1 << 24) ? r : VERSION_MISMATCH;
 }
 
+struct use {
+    unsigned gpu, memory;
+};
+
+int nvmlDeviceGetUtilizationRates(void *gpu, struct use *out);
+int nvmlDeviceGetUtilizationRates(void *gpu, struct use *out)
+{
+    out->memory = 0;
+    return say_unsigned(gpu, "use", 0, &out->gpu);
+}
+
 int nvmlDeviceGetTemperatureThreshold(void *gpu, int which, unsigned *out);
 int nvmlDeviceGetTemperatureThreshold(void *gpu, int which, unsigned *out)
 {

@@ -68,6 +68,9 @@ static struct report derive(const json_t *inventory)
         .gpus = count(inventory, "GPUs"),
         .nics = count(inventory, "NICs"),
         .disks = count(inventory, "Disks"),
+        .free_memory_mb = number(inventory, "FreeMemory"),
+        .gpu_use = number(inventory, "GPUUse"),
+        .gpu_celsius = number(inventory, "GPUTemperature"),
     };
     machine_read(inventory, &r.machine);
     last_boot_read(inventory, &r.last_boot);

@@ -32,6 +32,7 @@ struct report {
     struct maybe speed_milli;
     struct maybe real_memory_mb, virtual_memory_mb, tmp_disk_mb;
     struct maybe gpus, nics, disks;
+    struct maybe free_memory_mb, gpu_use, gpu_celsius; /* in steps, as the agent tells them */
     struct machine machine;
     struct last_boot last_boot;
 };

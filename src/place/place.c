@@ -32,8 +32,8 @@ static const struct {
     uint32_t weight_milli[PLACE_TERMS];
     bool hard;
 } policies[PLACE_POLICIES] = {
-#define PLACE_POLICY(symbol, name, sameness, topology, soundness, hard, what) \
-    {name, {sameness, topology, soundness}, hard},
+#define PLACE_POLICY(symbol, name, sameness, topology, soundness, room, hard, what) \
+    {name, {sameness, topology, soundness, room}, hard},
 #include "place/policy.tbl"
 #undef PLACE_POLICY
 };
@@ -95,7 +95,7 @@ void place_answer_fini(struct place_answer *a)
 /* --- scratch --------------------------------------------------------------------------------------- */
 
 enum layer { PROPER, DRIFTED, LAYERS };
-enum { TOPOLOGY_GROUPS = 65536, NO_GROUP = 0 };
+enum { TOPOLOGY_GROUPS = 65536, NO_GROUP = 0, RANKS = 4 };
 static const uint32_t NO_SLOT = UINT32_MAX;
 
 /* What fits of a cohort, and what is to be taken of it. */
@@ -116,16 +116,17 @@ struct placer {
     uint32_t *sizes, *quotas; /* for take_largest, of rows_cap or TOPOLOGY_GROUPS */
     uint32_t *of_size;        /* groups of each size, of rows_cap + 1. All 0 between calls */
     size_t groups_cap;
-    uint32_t *topology; /* by number: rows to take of this topology group */
-    uint32_t *sound;    /* by number: of them those on which no remedy was tried lately */
-    bool *in_use;       /* by number: rows of it are taken whole */
+    uint32_t *topology;      /* by number: rows to take of this topology group */
+    uint32_t *ranked[RANKS]; /* by number: how they are divided by rank */
+    bool *in_use;            /* by number: rows of it are taken whole */
 };
 
 struct placer *placer_create(void)
 {
     struct placer *p = mem_alloc(sizeof *p);
     p->topology = mem_alloc(TOPOLOGY_GROUPS * sizeof *p->topology);
-    p->sound = mem_alloc(TOPOLOGY_GROUPS * sizeof *p->sound);
+    for (int rank = 0; rank < RANKS; rank++)
+        p->ranked[rank] = mem_alloc(TOPOLOGY_GROUPS * sizeof *p->ranked[rank]);
     p->in_use = mem_alloc(TOPOLOGY_GROUPS * sizeof *p->in_use);
     return p;
 }
@@ -142,7 +143,8 @@ void placer_destroy(struct placer *p)
     free(p->quotas);
     free(p->of_size);
     free(p->topology);
-    free(p->sound);
+    for (int rank = 0; rank < RANKS; rank++)
+        free(p->ranked[rank]);
     free(p->in_use);
     free(p);
 }
@@ -200,9 +202,9 @@ static uint32_t tally_get(struct placer *p, uint32_t cohort)
 
 /* What a way comes to. */
 struct plan {
-    uint32_t *nodes;                 /* as many as are wanted, ascending; NULL: it was not gone */
-    uint32_t n_repaired, n_topology; /* among them */
-    bool ungrouped;                  /* some are in no topology group */
+    uint32_t *nodes;                            /* as many as are wanted, ascending; NULL: it was not gone */
+    uint32_t n_repaired, n_cramped, n_topology; /* among them */
+    bool ungrouped;                             /* some are in no topology group */
     uint32_t fitness_milli[PLACE_TERMS];
     uint32_t score_milli;
 };
@@ -417,8 +419,15 @@ static void clear_topology(struct choice *c)
 {
     size_t n = (size_t)c->group_max + 1;
     memset(c->p->topology, 0, n * sizeof *c->p->topology);
-    memset(c->p->sound, 0, n * sizeof *c->p->sound);
+    for (int rank = 0; rank < RANKS; rank++)
+        memset(c->p->ranked[rank], 0, n * sizeof *c->p->ranked[rank]);
     memset(c->p->in_use, 0, n * sizeof *c->p->in_use);
+}
+
+/* The order within a topology group: what was repaired lately is likelier to fail than what lacks room. */
+static unsigned rank_of(const struct place_row *r)
+{
+    return 2U * r->repaired + r->cramped;
 }
 
 static void share_split(struct choice *c)
@@ -428,26 +437,26 @@ static void share_split(struct choice *c)
         const struct place_row *r = &c->rows[p->fits[i]];
         if (p->slots[i] == c->split) {
             p->topology[r->group]++;
-            p->sound[r->group] += !r->repaired;
+            p->ranked[rank_of(r)][r->group]++;
         } else if (taken_of(p, p->slots[i]) > 0) {
             p->in_use[r->group] = true;
         }
     }
     share(c, taken_of(p, c->split));
-    for (uint32_t g = NO_GROUP; g <= c->group_max; g++) {
-        p->sound[g] = least(p->sound[g], p->topology[g]);
-        p->topology[g] -= p->sound[g];
-    }
+    for (uint32_t g = NO_GROUP; g <= c->group_max; g++)
+        for (int rank = 0; rank < RANKS; rank++) {
+            p->ranked[rank][g] = least(p->ranked[rank][g], p->topology[g]);
+            p->topology[g] -= p->ranked[rank][g];
+        }
 }
 
-/* Of a topology group, rows on which a remedy was tried lately come last. */
 static bool is_taken(const struct choice *c, size_t i)
 {
     struct placer *p = c->p;
     if (p->slots[i] != c->split)
         return taken_of(p, p->slots[i]) > 0;
     const struct place_row *r = &c->rows[p->fits[i]];
-    uint32_t *left = r->repaired ? &p->topology[r->group] : &p->sound[r->group];
+    uint32_t *left = &p->ranked[rank_of(r)][r->group];
     bool taken = *left > 0;
     *left -= taken;
     return taken;
@@ -467,6 +476,7 @@ static void pick(struct choice *c, struct plan *out)
         const struct place_row *r = &c->rows[p->fits[i]];
         out->nodes[n++] = p->fits[i];
         out->n_repaired += r->repaired;
+        out->n_cramped += r->cramped;
         out->ungrouped |= r->group == NO_GROUP;
         p->in_use[r->group] = true;
     }
@@ -534,6 +544,7 @@ static void score(const struct choice *c, uint32_t fewest, struct plan *p)
     p->fitness_milli[PLACE_SAMENESS] = share_milli(largest_share(c, p), c->n);
     p->fitness_milli[PLACE_TOPOLOGY] = share_milli(fewest, p->n_topology + p->ungrouped);
     p->fitness_milli[PLACE_SOUNDNESS] = share_milli(c->n - p->n_repaired, c->n);
+    p->fitness_milli[PLACE_ROOM] = share_milli(c->n - p->n_cramped, c->n);
     uint32_t micro = 0;
     for (int t = 0; t < PLACE_TERMS; t++)
         micro += weight_milli[t] * p->fitness_milli[t];

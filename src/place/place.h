@@ -16,7 +16,8 @@
  *   3. of two sets of nodes the one with the better score: the nearest, which lies in as few topology groups
  *      as can be, and the most alike, which takes the largest cohort that fits, or merges the largest until
  *      there are enough, and lies in as few topology groups as that leaves. Among equals the second
- *   4. within a topology group, nodes on which a remedy was tried within a day come last
+ *   4. within a topology group, nodes without room come after those with it, and nodes on which a remedy was
+ * tried within a day last
  *   5. the order of the rows
  *
  * The score is the sum over term.tbl of weight * fitness, with the weights of the policy. With
@@ -36,7 +37,7 @@ enum place_term {
 const char *place_term_name(enum place_term t); /* "sameness" */
 
 enum place_policy {
-#define PLACE_POLICY(symbol, name, sameness, topology, soundness, hard, what) PLACE_##symbol,
+#define PLACE_POLICY(symbol, name, sameness, topology, soundness, room, hard, what) PLACE_##symbol,
 #include "place/policy.tbl"
 #undef PLACE_POLICY
     PLACE_POLICIES
@@ -65,6 +66,7 @@ struct place_row {
     bool drifted;    /* less preferred; never for a hard policy */
     bool unproven;   /* conformance unknown: never for a hard policy */
     bool repaired;   /* a remedy was tried on it within a day */
+    bool cramped;    /* its memory or its GPUs are in use, though no work is known to run */
 };
 
 struct place_ask {

@@ -42,6 +42,7 @@ static void add_rows(struct situation *s, const char *word)
         r.unproven |= *p == 'u';
         r.class |= *p == 'k';
         r.repaired |= *p == 'r';
+        r.cramped |= *p == 'c';
         among &= *p != 'x';
         if (*p == 'b')
             r.pass = PASS_BUSY;
@@ -237,6 +238,14 @@ static void test_nodes_that_were_repaired_lately_come_last_in_their_group(void *
     plans("A0r B0 A0r C0", "service 2", "1,3 f9=1000 A2 in 0"); /* and so does the cohort */
 }
 
+static void test_of_a_group_what_has_room_comes_first(void **state)
+{
+    plans("A1c*2 A1*2", "hpc 2", "3-4 f9=1000 A2 in 1");
+    plans("A1rc A1r A1c A1", "hpc 3", "2-4 f9=1000 A3 in 1"); /* what was repaired comes after it */
+    plans("A0c B0", "interactive 1", "2 f9=1000 B1 in 0");
+    plans("A1c*4 A2*3", "hpc 3", "1-3 f9=1000 A3 in 1"); /* the group comes first */
+}
+
 static void test_the_score_is_the_sum_of_its_terms(void **state)
 {
     static struct situation s;
@@ -251,7 +260,8 @@ static void test_the_score_is_the_sum_of_its_terms(void **state)
     assert_int_equal(a.terms[PLACE_TOPOLOGY].weight_milli, 150);
     assert_int_equal(a.terms[PLACE_SOUNDNESS].fitness_milli, 500);
     assert_int_equal(a.terms[PLACE_SOUNDNESS].weight_milli, 100);
-    assert_int_equal(a.score_milli, 250 + 75 + 50);
+    assert_int_equal(a.terms[PLACE_ROOM].fitness_milli, 1000);
+    assert_int_equal(a.score_milli, 250 + 75 + 50 + 100);
     place_answer_fini(&a);
     placer_destroy(p);
 }
@@ -429,6 +439,7 @@ static void random_situation(struct situation *s, unsigned *seed, unsigned group
         s->rows[i] = (struct place_row){.cohort = (uint32_t)rand_r(seed) % 4,
                                         .group = (uint16_t)((unsigned)rand_r(seed) % groups),
                                         .repaired = rand_r(seed) % 4 == 0,
+                                        .cramped = rand_r(seed) % 4 == 0,
                                         .pass = rand_r(seed) % 12 ? PASS_NONE : PASS_BUSY,
                                         .drifted = rand_r(seed) % 4 == 0};
     }
@@ -518,6 +529,14 @@ static unsigned repaired_of(const struct situation *s, unsigned set)
     return n;
 }
 
+static unsigned cramped_of(const struct situation *s, unsigned set)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < s->n; i++)
+        n += (set >> i & 1) && s->rows[i].cramped;
+    return n;
+}
+
 /* What the answer says of its nodes is true. Of all sets with as few drifted nodes none lies in fewer groups
  * than it says, where all nodes are in one. */
 static void test_the_terms_are_true(void **state)
@@ -549,6 +568,7 @@ static void test_the_terms_are_true(void **state)
         assert_int_equal(a.terms[PLACE_SAMENESS].fitness_milli, (n - mine.missing) * 1000 / n);
         assert_int_equal(a.terms[PLACE_TOPOLOGY].fitness_milli, fewest * 1000 / places_of(&s, set));
         assert_int_equal(a.terms[PLACE_SOUNDNESS].fitness_milli, (n - repaired_of(&s, set)) * 1000 / n);
+        assert_int_equal(a.terms[PLACE_ROOM].fitness_milli, (n - cramped_of(&s, set)) * 1000 / n);
         in_more += places_of(&s, set) > fewest;
         place_answer_fini(&a);
     }
@@ -662,6 +682,7 @@ int main(void)
         cmocka_unit_test(test_merged_cohorts_stay_in_groups_that_are_in_use),
         cmocka_unit_test(test_the_weights_decide_between_sameness_and_topology),
         cmocka_unit_test(test_nodes_that_were_repaired_lately_come_last_in_their_group),
+        cmocka_unit_test(test_of_a_group_what_has_room_comes_first),
         cmocka_unit_test(test_the_score_is_the_sum_of_its_terms),
         cmocka_unit_test(test_without_weight_only_the_topology_counts),
         cmocka_unit_test(test_one_node_is_always_the_same_as_itself),

@@ -2,7 +2,9 @@
 #include "probe/part.h"
 
 #include "base/text.h"
+#include "probe/probe.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,6 +34,35 @@ bool memory_info_line(const char *line, void *info)
     else if (!m->has_swap && kilobytes(line, "SwapTotal", &m->swap_kb))
         m->has_swap = true;
     return !m->has_total || !m->has_swap;
+}
+
+struct room {
+    bool has_all, has_free;
+    uint64_t all_kb, free_kb;
+};
+
+static bool room_line(const char *line, void *room)
+{
+    struct room *r = room;
+    if (!r->has_all && kilobytes(line, "MemTotal", &r->all_kb))
+        r->has_all = true;
+    else if (!r->has_free && kilobytes(line, "MemAvailable", &r->free_kb))
+        r->has_free = true;
+    return !r->has_all || !r->has_free;
+}
+
+int probe_memory_free(const char *root, uint64_t *free_mb, uint64_t *all_mb, struct err *e)
+{
+    struct room m = {0};
+    CLEANUP_FD int at = sys_open_root(root, e);
+    if (at < 0)
+        return at;
+    int r = sys_each_line(at, "proc/meminfo", room_line, &m);
+    if (r < 0 || !m.has_all || !m.has_free)
+        return err_set(e, r < 0 ? r : -ENODATA, "/proc/meminfo does not say how much memory is free");
+    *free_mb = m.free_kb / 1024;
+    *all_mb = m.all_kb / 1024;
+    return 0;
 }
 
 void memory_read(int root, json_t *into)

@@ -39,6 +39,8 @@ int probe_inventory(const char *root, const char *tmp_dir, json_t **out, struct 
 int probe_boot_id(const char *root, char out[static 37], struct err *e);
 /* Seconds since boot. */
 int probe_uptime(const char *root, uint64_t *seconds, struct err *e);
+/* Memory in MiB: what new work could have, and the whole. -ENODATA where the kernel does not say. */
+int probe_memory_free(const char *root, uint64_t *free_mb, uint64_t *all_mb, struct err *e);
 
 /* The running work, as a JSON array of strings, sorted: the names of the files in
  * ROOT/run/fettle/work (any launcher makes one for each piece of work), and of Slurm's job cgroups

@@ -339,6 +339,16 @@ static bool was_repaired(const struct watch *w, const struct member *m)
     return r && r->n_attempts > 0 && w->wall.ns - r->attempts[r->n_attempts - 1].at.ns < LATELY.ns;
 }
 
+/* By what it said last. Where nothing runs as far as is known, somebody left something behind. */
+static bool is_cramped(const struct report *r)
+{
+    enum { BUSY_PERCENT = 50, HOT_CELSIUS = 80 };
+    bool is_full = r->free_memory_mb.known && r->real_memory_mb.known &&
+                   r->free_memory_mb.value < r->real_memory_mb.value / 2;
+    return is_full || (r->gpu_use.known && r->gpu_use.value >= BUSY_PERCENT) ||
+           (r->gpu_celsius.known && r->gpu_celsius.value >= HOT_CELSIUS);
+}
+
 void row_refresh(struct watch *w, const struct member *m)
 {
     watch_of(w, m);
@@ -351,6 +361,7 @@ void row_refresh(struct watch *w, const struct member *m)
     r->drifted = shown == CONFORMANCE_DRIFTED;
     r->unproven = shown == CONFORMANCE_UNKNOWN;
     r->repaired = was_repaired(w, m);
+    r->cramped = is_cramped(&w->seen[m->id].report);
     r->pass = (uint8_t)(!a.listed               ? PASS_UNLISTED
                         : !takes_work(w, m, &a) ? PASS_UNSCHEDULABLE
                         : work == WORK_BUSY     ? PASS_BUSY

@@ -4,10 +4,32 @@ import os
 import re
 import socket
 import time
+import uuid
 
-from harness import CALM, ROOT, SANITIZED, Agent, Controller, check, equal, fake_root, holds, main, program, wait
+from harness import CALM, ROOT, SANITIZED, Agent, Controller, check, contains, equal, fake_root, holds, main, program, wait
 
 BOOT = '33333333-3333-4333-8333-333333333333'
+
+
+def test_capacity_is_told_in_steps_and_preferred(world):
+    """How much memory is free is a field of a node, and work goes where there is room."""
+    roots = {n: fake_root(world, n, str(uuid.uuid4())) for n in ('n01', 'n02', 'n03')}
+    for node, free in (('n01', 500000), ('n02', 2000000)):
+        with open(os.path.join(roots[node], 'proc/meminfo'), 'a') as f:
+            f.write(f'MemAvailable:    {free} kB\n')
+    c = Controller(world, ''.join(f'Name={n}\n' for n in roots), **CALM)
+    for node, root in roots.items():
+        Agent(world, c, node, root=root)
+    c.wait_nodes('they take work', list(roots), Schedulable=True)
+    equal([c.node(n)['FreeMemory'] for n in roots], [512, 1920, None], 'what is free, in steps of 128 MiB')
+    equal(c.node('n01')['GPUUse'], None, 'the GPUs of a node without any')
+    equal(c.fettle('node', 'list', '-o', 'name,FreeMemory', '--where', 'FreeMemory>1000').split()[2:], ['n02', '1920'],
+          'the nodes with more than 1000 MiB')
+    contains(c.fettle('node', 'show', 'n01'), 'FreeMemory', 'fettle node show')
+    said = c.fettle('place', '-N', '2', '--policy', 'interactive')
+    contains(said, 'n[02-03]', 'the nodes with room')
+    contains(said, 'room 1.000 * 0.050', 'the term of the score')
+    contains(c.fettle('place', '-N', '3'), 'room 0.666', 'the term where one has none')
 
 
 def test_once(world):
