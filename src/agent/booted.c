@@ -20,8 +20,17 @@ static void write_one(const struct booted *b, struct text *out)
     char sum[SUM_BYTES];
     CLEANUP_TEXT struct text said = {0};
     sum_of(b->check, sum);
+    text_printf(out, "{\"record\":\"%s\"", sum);
+    if (json_object_size(b->kept)) {
+        CLEANUP_FREE char *kept = json_write(b->kept);
+        text_printf(out, ",\"kept\":%s", kept);
+    }
+    if (!b->said) {
+        text_add_char(out, '}');
+        return;
+    }
     verdict_write(b->said, &said);
-    text_printf(out, "{\"record\":\"%s\",\"looked_ns\":%" PRId64 ",", sum, b->looked.ns);
+    text_printf(out, ",\"looked_ns\":%" PRId64 ",", b->looked.ns);
     text_add(out, said.s + 1); /* its members and the brace */
 }
 
@@ -53,21 +62,30 @@ json_t *booted_read(const char *text, const char *boot)
     return kept;
 }
 
-bool booted_find(const json_t *kept, const struct check *k, struct mono now, struct verdict *said,
-                 struct mono *looked)
+static const json_t *find(const json_t *kept, const struct check *k)
 {
     char sum[SUM_BYTES];
     const json_t *one;
-    uint64_t ns;
     size_t i;
     sum_of(k, sum);
-    json_array_foreach (json_object_get(kept, "checks"), i, one) {
-        if (strcmp(json_text(one, "record"), sum) != 0)
-            continue;
-        bool good = verdict_read(one, said, NULL) == 0 && said->result >= RESULT_OK &&
-                    json_take_u64(one, "looked_ns", (uint64_t)now.ns, &ns, NULL) == 0;
-        looked->ns = good ? (int64_t)ns : 0;
-        return good;
-    }
-    return false;
+    json_array_foreach (json_object_get(kept, "checks"), i, one)
+        if (strcmp(json_text(one, "record"), sum) == 0)
+            return one;
+    return NULL;
+}
+
+bool booted_find(const json_t *kept, const struct check *k, struct mono now, struct verdict *said,
+                 struct mono *looked)
+{
+    const json_t *one = find(kept, k);
+    uint64_t ns = 0;
+    bool good = one && verdict_read(one, said, NULL) == 0 && said->result >= RESULT_OK &&
+                json_take_u64(one, "looked_ns", (uint64_t)now.ns, &ns, NULL) == 0;
+    looked->ns = good ? (int64_t)ns : 0;
+    return good;
+}
+
+const json_t *booted_kept(const json_t *kept, const struct check *k)
+{
+    return json_object_get(find(kept, k), "kept");
 }

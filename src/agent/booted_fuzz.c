@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/booted.h"
 
+#include "check/look.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +18,7 @@ static void read_back(const json_t *kept, const struct check *k)
     CLEANUP_TEXT struct text first = {0}, second = {0}, file = {0};
     if (!booted_find(kept, k, now, &said, &at))
         return;
-    struct booted one = {k, &said, at};
+    struct booted one = {k, &said, at, NULL};
     booted_write("b1", &one, 1, &file);
     CLEANUP_JSON json_t *mine = booted_read(file.s, "b1");
     if (file.len >= BOOTED_BYTES_MAX || !booted_find(mine, k, now, &again, &same) || same.ns != at.ns ||
@@ -26,6 +28,15 @@ static void read_back(const json_t *kept, const struct check *k)
     verdict_write(&again, &second);
     if (strcmp(first.s, second.s) != 0)
         abort();
+}
+
+static void remember(const json_t *kept, const struct check *k)
+{
+    struct memory *m = memory_create();
+    memory_restore(m, booted_kept(kept, k));
+    if (memory_news(m))
+        abort();
+    memory_destroy(m);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -39,5 +50,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     CLEANUP_FREE char *text = mem_dup_len((const char *)data, size);
     CLEANUP_JSON json_t *kept = booted_read(text, "b1");
     read_back(kept, &checks.list[0]);
+    remember(kept, &checks.list[0]);
     return 0;
 }

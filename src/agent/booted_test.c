@@ -32,7 +32,7 @@ static int close_checks(void **state)
 static json_t *keep(const struct check *k, const struct verdict *v, int64_t ns, const char *read_as)
 {
     CLEANUP_TEXT struct text t = {0};
-    struct booted one = {k, v, {ns}};
+    struct booted one = {k, v, {ns}, NULL};
     booted_write("b1", &one, 1, &t);
     assert_true(t.len < BOOTED_BYTES_MAX);
     return booted_read(t.s, read_as);
@@ -105,7 +105,7 @@ static void there_is_room_for_so_much(void **state)
         verdict_add(&v, RESULT_WARN, device, "", "%s", much);
     }
     for (size_t i = 0; i < sizeof many / sizeof *many; i++)
-        many[i] = (struct booted){&c->list[i > 0], &v, {1}};
+        many[i] = (struct booted){&c->list[i > 0], &v, {1}, NULL};
     booted_write("b1", many, sizeof many / sizeof *many, &t);
     assert_in_range(t.len, BOOTED_BYTES_MAX / 2, BOOTED_BYTES_MAX - 1);
     CLEANUP_JSON json_t *kept = booted_read(t.s, "b1");

@@ -169,7 +169,8 @@ static void is_news(struct item *k)
 
 static void keep_soon(struct item *k)
 {
-    if (!k->c->settings.home || !check_once_a_boot(k->check) || !k->steady.any)
+    bool remembers = memory_news(k->memory);
+    if (!k->c->settings.home || !(remembers || (check_once_a_boot(k->check) && k->steady.any)))
         return;
     k->c->boot_news = true;
     tell_soon(k->c);

@@ -245,12 +245,12 @@ void judge_ETHERNET(struct look *l, const char *facts, struct verdict *v)
         }
     }
     judge_absent(l, facts, v);
-    int64_t *had = memory_number(l->memory, "interfaces");
+    int64_t had = *memory_number(l->memory, "interfaces");
     if (all > 0)
-        *had = (int64_t)all;
-    if (!check_arg(l->check, "Interface") && all == 0 && *had > 0)
+        memory_keep(l->memory, "interfaces", (int64_t)all);
+    if (!check_arg(l->check, "Interface") && all == 0 && had > 0)
         verdict_add(v, RESULT_FATAL, "", "",
-                    "the last Ethernet interface is gone, of %" PRId64 " that there were", *had);
+                    "the last Ethernet interface is gone, of %" PRId64 " that there were", had);
     else if (!check_arg(l->check, "Interface") && all == 0)
         verdict_cannot(v, RESULT_UNSUPPORTED, "no Ethernet interface has a device");
     enum result down = down_result(l, "", all > 0 && up == 0, limits.down);

@@ -3,6 +3,7 @@
 #define FETTLE_CHECK_LOOK_H
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "health/check.h"
 #include "health/finding.h"
@@ -35,6 +36,13 @@ void memory_destroy(struct memory *m);
 struct counter *memory_counter(struct memory *m, const char *name);
 /* A number of the probe's own, 0 at first. */
 int64_t *memory_number(struct memory *m, const char *name);
+/* The same number, which is remembered over a restart of the agent on the same boot. */
+void memory_keep(struct memory *m, const char *name, int64_t number);
+/* Whether what is kept has changed since this was asked last. */
+bool memory_news(struct memory *m);
+/* What is kept, as members of an object; and back. */
+void memory_save(const struct memory *m, json_t *into);
+void memory_restore(struct memory *m, const json_t *kept);
 /* The sum of what grew within the window until now, to an eighth of it; growth is added first. */
 uint64_t memory_window(struct memory *m, const char *name, struct mono now, struct span window,
                        uint64_t growth);

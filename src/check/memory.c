@@ -14,6 +14,7 @@ struct item {
     int64_t number;
     uint64_t slices[SLICES]; /* what grew in each eighth of the window; */
     int64_t slice;           /* the number of the newest, from the clock's start */
+    bool kept;               /* as a number; over a restart */
     bool asked;              /* in this look */
     UT_hash_handle hh;
 };
@@ -21,6 +22,7 @@ struct item {
 struct memory {
     struct item *items; /* by name */
     struct item beyond; /* for what there is no room to remember: always new */
+    bool news;          /* what is kept is another number */
 };
 
 struct memory *memory_create(void)
@@ -85,6 +87,38 @@ struct counter *memory_counter(struct memory *m, const char *name)
 int64_t *memory_number(struct memory *m, const char *name)
 {
     return &item_get(m, name)->number;
+}
+
+void memory_keep(struct memory *m, const char *name, int64_t number)
+{
+    struct item *i = item_get(m, name);
+    m->news |= i != &m->beyond && (!i->kept || i->number != number);
+    i->kept = true;
+    i->number = number;
+}
+
+bool memory_news(struct memory *m)
+{
+    bool news = m->news;
+    m->news = false;
+    return news;
+}
+
+void memory_save(const struct memory *m, json_t *into)
+{
+    for (const struct item *i = m->items; i; i = i->hh.next)
+        if (i->kept)
+            json_object_set_new(into, i->name, json_integer((json_int_t)i->number));
+}
+
+void memory_restore(struct memory *m, const json_t *kept)
+{
+    const char *name;
+    json_t *number;
+    json_object_foreach ((json_t *)(uintptr_t)kept, name, number)
+        if (json_is_integer(number))
+            memory_keep(m, name, (int64_t)json_integer_value(number));
+    m->news = false;
 }
 
 uint64_t memory_window(struct memory *m, const char *name, struct mono now, struct span window,

@@ -90,6 +90,24 @@ static void test_the_last_link(void **state)
     trial_expect(t, "Probe=ethernet", "ok");
 }
 
+static void test_what_is_kept_outlives_a_restart(void **state)
+{
+    struct memory *m = memory_create(), *after = memory_create();
+    CLEANUP_JSON json_t *kept = json_object();
+    memory_keep(m, "interfaces", 2);
+    *memory_number(m, "flaps") = 7;
+    assert_true(memory_news(m));
+    memory_keep(m, "interfaces", 2);
+    assert_false(memory_news(m)); /* nothing is to be written for it */
+    memory_save(m, kept);
+    memory_restore(after, kept);
+    assert_false(memory_news(after));
+    assert_int_equal(*memory_number(after, "interfaces"), 2);
+    assert_int_equal(*memory_number(after, "flaps"), 0);
+    memory_destroy(m);
+    memory_destroy(after);
+}
+
 static void test_flaps(void **state)
 {
     struct trial *t = *state;
@@ -358,6 +376,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_TRIAL(test_link),
         IN_TRIAL(test_the_last_link),
+        cmocka_unit_test(test_what_is_kept_outlives_a_restart),
         IN_TRIAL(test_flaps),
         IN_TRIAL(test_errors),
         cmocka_unit_test(the_kernel_says_what_sysfs_says),

@@ -226,7 +226,7 @@ def test_what_was_cured_stays_cured_when_the_agent_ends(world):
 
 
 def test_the_last_network_interface(world):
-    c, _ = ward(world, ['n1', 'n2'], checks=CHECKS + 'Check=ethlink Probe=ethernet Every=1s Fails=1 Passes=1 '
+    c, agents = ward(world, ['n1', 'n2'], checks=CHECKS + 'Check=ethlink Probe=ethernet Every=1s Fails=1 Passes=1 '
                 'Observe=yes\n')
 
     def ethlink(node):
@@ -238,6 +238,12 @@ def test_the_last_network_interface(world):
     wait('it is seen', lambda: ethlink('n1')['result'] == 'ok')
     shutil.rmtree(world.path('n1/sys/class/net/eth0'))
     wait('that it is gone is fatal', lambda: ethlink('n1')['result'] == 'fatal')
+    agents['n1'].process.kill()
+    agents['n1'].start()
+    c.wait_nodes('its agent is back', ['n1'], Liveness='live')
+    holds('it is fatal to the agent of after, too', 3, lambda: ethlink('n1')['result'] == 'fatal')
+    reboot(world, agents['n1'])
+    wait('on another boot nothing is remembered', lambda: ethlink('n1')['result'] == 'unsupported')
     equal(ethlink('n2')['result'], 'unsupported', 'of a node that never had one')
 
 
