@@ -155,7 +155,10 @@ int call_node_show(struct call *c, struct text *t, struct err *e)
     text_add(t, ",\"edited\":");
     text_add(t, m->edit ? m->edit : "{}");
     text_add(t, ",\"inventory\":");
-    text_add(t, v.seen->report.json ? v.seen->report.json : "null");
+    const char *inventory = watch_report(v.watch, m)->json;
+    text_add(t, inventory ? inventory : "null");
+    text_add(t, ",\"inventory_at\":");
+    render_inventory_at(&v, t);
     text_add(t, ",\"claims\":");
     render_claims(&m, 1, t);
     text_add_char(t, '}');

@@ -186,6 +186,15 @@ static struct maybe reported(const struct view *v, struct maybe has, enum field 
     return (struct maybe){spec_given(&v->member->spec, f), must};
 }
 
+void render_inventory_at(const struct view *v, struct text *t)
+{
+    struct wall at = watch_contact(v->watch, v->member);
+    if (watch_report(v->watch, v->member)->json && at.ns)
+        render_time(t, at);
+    else
+        add_null(t);
+}
+
 static void value_NAME(struct view *v, struct text *t)
 {
     text_add_json(t, v->member->name);
@@ -193,34 +202,37 @@ static void value_NAME(struct view *v, struct text *t)
 
 static void value_OS(struct view *v, struct text *t)
 {
-    render_string(t, v->seen->report.os ? v->seen->report.os : v->member->spec.os);
+    render_string(t, watch_report(v->watch, v->member)->os ? watch_report(v->watch, v->member)->os
+                                                           : v->member->spec.os);
 }
 
 static void value_CPUS(struct view *v, struct text *t)
 {
-    add_number(t, reported(v, v->seen->report.cpus, FIELD_CPUS, v->member->spec.cpus));
+    add_number(t, reported(v, watch_report(v->watch, v->member)->cpus, FIELD_CPUS, v->member->spec.cpus));
 }
 
 static void value_SPEED(struct view *v, struct text *t)
 {
-    add_milli(t, reported(v, v->seen->report.speed_milli, FIELD_SPEED, v->member->spec.speed_milli));
+    add_milli(t, reported(v, watch_report(v->watch, v->member)->speed_milli, FIELD_SPEED,
+                          v->member->spec.speed_milli));
 }
 
 static void value_REAL_MEMORY(struct view *v, struct text *t)
 {
-    add_number(
-        t, reported(v, v->seen->report.real_memory_mb, FIELD_REAL_MEMORY, v->member->spec.real_memory_mb));
+    add_number(t, reported(v, watch_report(v->watch, v->member)->real_memory_mb, FIELD_REAL_MEMORY,
+                           v->member->spec.real_memory_mb));
 }
 
 static void value_VIRTUAL_MEMORY(struct view *v, struct text *t)
 {
-    add_number(t, reported(v, v->seen->report.virtual_memory_mb, FIELD_VIRTUAL_MEMORY,
+    add_number(t, reported(v, watch_report(v->watch, v->member)->virtual_memory_mb, FIELD_VIRTUAL_MEMORY,
                            v->member->spec.virtual_memory_mb));
 }
 
 static void value_TMP_DISK(struct view *v, struct text *t)
 {
-    add_number(t, reported(v, v->seen->report.tmp_disk_mb, FIELD_TMP_DISK, v->member->spec.tmp_disk_mb));
+    add_number(t, reported(v, watch_report(v->watch, v->member)->tmp_disk_mb, FIELD_TMP_DISK,
+                           v->member->spec.tmp_disk_mb));
 }
 
 /* An unlisted node belongs to no partition, whatever its empty specification says. */
@@ -475,52 +487,52 @@ static void value_BOOT(struct view *v, struct text *t)
 
 static void value_ARCH(struct view *v, struct text *t)
 {
-    render_string(t, v->seen->report.arch);
+    render_string(t, watch_report(v->watch, v->member)->arch);
 }
 
 static void value_SOCKETS(struct view *v, struct text *t)
 {
-    add_number(t, v->seen->report.sockets);
+    add_number(t, watch_report(v->watch, v->member)->sockets);
 }
 
 static void value_CORES(struct view *v, struct text *t)
 {
-    add_number(t, v->seen->report.cores);
+    add_number(t, watch_report(v->watch, v->member)->cores);
 }
 
 static void value_THREADS(struct view *v, struct text *t)
 {
-    add_number(t, v->seen->report.threads);
+    add_number(t, watch_report(v->watch, v->member)->threads);
 }
 
 static void value_GPUS(struct view *v, struct text *t)
 {
-    add_number(t, v->seen->report.gpus);
+    add_number(t, watch_report(v->watch, v->member)->gpus);
 }
 
 static void value_NICS(struct view *v, struct text *t)
 {
-    add_number(t, v->seen->report.nics);
+    add_number(t, watch_report(v->watch, v->member)->nics);
 }
 
 static void value_DISKS(struct view *v, struct text *t)
 {
-    add_number(t, v->seen->report.disks);
+    add_number(t, watch_report(v->watch, v->member)->disks);
 }
 
 static void value_FREE_MEMORY(struct view *v, struct text *t)
 {
-    add_number(t, v->seen->report.free_memory_mb);
+    add_number(t, watch_report(v->watch, v->member)->free_memory_mb);
 }
 
 static void value_GPU_USE(struct view *v, struct text *t)
 {
-    add_number(t, v->seen->report.gpu_use);
+    add_number(t, watch_report(v->watch, v->member)->gpu_use);
 }
 
 static void value_GPU_TEMPERATURE(struct view *v, struct text *t)
 {
-    add_number(t, v->seen->report.gpu_celsius);
+    add_number(t, watch_report(v->watch, v->member)->gpu_celsius);
 }
 
 static void value_CLAIMS(struct view *v, struct text *t)

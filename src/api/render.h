@@ -40,6 +40,8 @@ void view_set(struct view *v, const struct member *m);
 
 /* {"Name":"lx01","State":"IDLE"} */
 void render_node(struct view *v, const struct selection *s, struct text *t);
+/* When what it has was last known to be so, as a time; null when that is not known. */
+void render_inventory_at(const struct view *v, struct text *t);
 /* The settable fields that were specified, as their texts in NodeSpecConf: {"CPUs":"2"} */
 void render_specification(const struct spec *s, struct text *t);
 /* One claim; nodes is the folded list to show. */

@@ -90,7 +90,10 @@ static void write_detail(struct text *out, const struct fettle_value *detail)
     }
     write_section(out, "Specification", fettle_value_find(detail, "specification"));
     write_section(out, "Edited", fettle_value_find(detail, "edited"));
-    write_section(out, "Inventory", fettle_value_find(detail, "inventory"));
+    const char *at = fettle_value_text(fettle_value_find(detail, "inventory_at"));
+    CLEANUP_TEXT struct text heading = {0};
+    text_printf(&heading, at ? "Inventory, as of %s" : "Inventory", at);
+    write_section(out, heading.s, fettle_value_find(detail, "inventory"));
 }
 
 static int show_one(struct call *c, const char *name, bool first, struct err *e)

@@ -19,22 +19,44 @@ struct contact {
     const char *name; /* the member's, which lives as long as the cluster */
 };
 
+struct inventory {
+    const char *name;
+    char *json;
+};
+
 struct contacts {
     uv_loop_t *loop;
     struct cluster *cluster;
     struct watch *watch;
-    char *path;
+    char *path, *inventory_path;
     uv_work_t work;
     bool writing, complained;
     struct mono due, written;
     /* The thread's while it writes: */
     size_t n;
     struct contact *all;
+    size_t n_inventories;
+    struct inventory *inventories;
     struct err why;
 };
 
+/* NODE JSON */
+static void take_inventory(struct contacts *c, char *line)
+{
+    char *space = strchr(line, ' ');
+    CLEANUP_JSON json_t *inventory = space ? json_read(space + 1, strlen(space + 1), NULL) : NULL;
+    if (!json_is_object(inventory)) {
+        log_warn("%s: a line that cannot be read was passed over", c->inventory_path);
+        return;
+    }
+    *space = '\0';
+    struct member *m = cluster_find(c->cluster, line);
+    if (m)
+        watch_remember_report(c->watch, m, inventory);
+}
+
 /* SECONDS NODES */
-static void take_line(struct contacts *c, char *line)
+static void take_contact(struct contacts *c, char *line)
 {
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
     uint64_t at_s = 0;
@@ -54,15 +76,15 @@ static void take_line(struct contacts *c, char *line)
     }
 }
 
-static void read_all(struct contacts *c)
+static void read_lines(struct contacts *c, const char *path, void (*take)(struct contacts *c, char *line))
 {
-    FILE *f = fopen(c->path, "re");
+    FILE *f = fopen(path, "re");
     CLEANUP_FREE char *line = NULL;
     size_t size = 0;
     if (!f && errno != ENOENT)
-        log_warn("%s: %s; when nodes were last heard is not known", c->path, strerror(errno));
+        log_warn("%s: %s; what was known of nodes before is not known", path, strerror(errno));
     while (f && getline(&line, &size, f) > 0 && size <= LINE_BYTES_MAX)
-        take_line(c, line);
+        take(c, line);
     if (f)
         fclose(f);
 }
@@ -70,26 +92,42 @@ static void read_all(struct contacts *c)
 struct contacts *contacts_open(uv_loop_t *loop, const char *dir, struct cluster *cluster, struct watch *w)
 {
     struct contacts *c = mem_alloc(sizeof *c);
-    struct text path = {0};
+    struct text path = {0}, inventory_path = {0};
     text_printf(&path, "%s/last-heard", dir);
-    *c = (struct contacts){.loop = loop, .cluster = cluster, .watch = w, .path = text_take(&path)};
+    text_printf(&inventory_path, "%s/last-known", dir);
+    *c = (struct contacts){.loop = loop,
+                           .cluster = cluster,
+                           .watch = w,
+                           .path = text_take(&path),
+                           .inventory_path = text_take(&inventory_path)};
     c->work.data = c;
     c->written = mono_now();
     c->due = mono_add(c->written, span_s(EVERY_S));
-    read_all(c);
+    read_lines(c, c->path, take_contact);
+    read_lines(c, c->inventory_path, take_inventory);
     return c;
 }
 
-static void gather(struct contacts *c)
+/* A node that is heard will report again to the next controller. */
+static void gather_inventory(struct contacts *c, const struct member *m, bool live_too)
+{
+    const char *json = watch_report(c->watch, m)->json;
+    if (json && (live_too || watch_observed(c->watch, m)->beat.liveness != LIVENESS_LIVE))
+        c->inventories[c->n_inventories++] = (struct inventory){m->name, mem_dup(json)};
+}
+
+static void gather(struct contacts *c, bool live_too)
 {
     size_t n = cluster_count(c->cluster);
-    c->n = 0;
+    c->n = c->n_inventories = 0;
     c->all = mem_alloc((n + 1) * sizeof *c->all);
+    c->inventories = mem_alloc((n + 1) * sizeof *c->inventories);
     for (uint32_t id = 0; id < n; id++) {
         const struct member *m = cluster_by_id(c->cluster, id);
         int64_t at_s = watch_contact(c->watch, m).ns / 1000000000;
         if (at_s > 0)
             c->all[c->n++] = (struct contact){at_s, m->name};
+        gather_inventory(c, m, live_too);
     }
 }
 
@@ -113,25 +151,40 @@ static void add_lines(struct contacts *c, struct text *t)
     }
 }
 
-/* In the thread. As a whole or not at all; nothing is lost that cannot be done without, so it is not synced.
- */
-static void write_all(struct contacts *c)
+/* As a whole or not at all; nothing is lost that cannot be done without, so it is not synced. */
+static void write_file(struct contacts *c, const char *path, const struct text *t)
 {
-    CLEANUP_TEXT struct text t = {0}, new = {0};
-    add_lines(c, &t);
-    text_printf(&new, "%s.new", c->path);
-    c->why = (struct err){0};
+    CLEANUP_TEXT struct text new = {0};
+    text_printf(&new, "%s.new", path);
     int fd = open(new.s, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    ssize_t n = fd < 0 ? -1 : t.len ? write(fd, t.s, t.len) : 0;
-    bool whole = n >= 0 && (size_t)n == t.len;
-    int code = n < 0 ? errno : ENOSPC;
+    size_t done = 0;
+    int code = fd < 0 ? errno : 0;
+    while (!code && done < t->len) {
+        ssize_t n = write(fd, t->s + done, t->len - done);
+        code = n < 0 ? errno : n == 0 ? ENOSPC : 0;
+        done += n > 0 ? (size_t)n : 0;
+    }
     if (fd >= 0)
         close(fd);
-    if (whole && rename(new.s, c->path) == 0)
+    if (!code && rename(new.s, path))
+        code = errno;
+    if (!code)
         return;
-    err_set(&c->why, -code, "%s: %s", new.s, strerror(whole ? errno : code));
+    err_set(&c->why, -code, "%s: %s", new.s, strerror(code));
     if (fd >= 0)
         unlink(new.s);
+}
+
+/* In the thread. */
+static void write_all(struct contacts *c)
+{
+    CLEANUP_TEXT struct text contacts = {0}, inventories = {0};
+    c->why = (struct err){0};
+    add_lines(c, &contacts);
+    for (size_t i = 0; i < c->n_inventories; i++)
+        text_printf(&inventories, "%s %s\n", c->inventories[i].name, c->inventories[i].json);
+    write_file(c, c->path, &contacts);
+    write_file(c, c->inventory_path, &inventories);
 }
 
 static void on_work(uv_work_t *work)
@@ -141,9 +194,13 @@ static void on_work(uv_work_t *work)
 
 static void written(struct contacts *c)
 {
+    for (size_t i = 0; i < c->n_inventories; i++)
+        free(c->inventories[i].json);
+    free(STEAL(c->inventories));
     free(STEAL(c->all));
+    c->n_inventories = 0;
     if (c->why.code && !c->complained)
-        log_warn("when nodes were last heard is not kept: %s", c->why.msg);
+        log_warn("what is known of nodes is not kept: %s", c->why.msg);
     c->complained = c->why.code != 0;
     c->writing = false;
 }
@@ -169,7 +226,7 @@ void contacts_turn(struct contacts *c, struct mono now)
     c->writing = true;
     c->written = now;
     c->due = mono_add(now, span_s(EVERY_S));
-    gather(c);
+    gather(c, false);
     uv_queue_work(c->loop, &c->work, on_work, on_written);
 }
 
@@ -179,9 +236,10 @@ void contacts_close(struct contacts *c)
         return;
     while (c->writing)
         uv_run(c->loop, UV_RUN_ONCE);
-    gather(c);
+    gather(c, true);
     write_all(c);
     written(c);
     free(c->path);
+    free(c->inventory_path);
     free(c);
 }

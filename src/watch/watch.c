@@ -117,6 +117,13 @@ static void findings_fini(struct findings *f)
     *f = (struct findings){0};
 }
 
+static void forget_before(struct observed *o)
+{
+    if (o->before)
+        report_fini(o->before);
+    free(STEAL(o->before));
+}
+
 void watch_destroy(struct watch *w)
 {
     if (!w)
@@ -131,6 +138,7 @@ void watch_destroy(struct watch *w)
     silence_destroy(w);
     for (size_t i = 0; i < w->n; i++) {
         report_fini(&w->seen[i].report);
+        forget_before(&w->seen[i]);
         free(w->seen[i].version);
         free(w->seen[i].running);
         free(w->seen[i].window);
@@ -289,6 +297,23 @@ void watch_remember(struct watch *w, struct member *m, struct wall at)
     watch_of(w, m)->heard_before = at;
 }
 
+void watch_remember_report(struct watch *w, struct member *m, json_t *inventory)
+{
+    struct observed *o = watch_of(w, m);
+    CLEANUP_JSON json_t *message = json_pack("{s:s,s:b,s:O}", "hash", "", "full", 1, "set", inventory);
+    if (o->report.json)
+        return;
+    forget_before(o);
+    o->before = mem_alloc(sizeof *o->before);
+    report_update(o->before, message, NULL);
+}
+
+const struct report *watch_report(const struct watch *w, const struct member *m)
+{
+    const struct observed *o = watch_observed(w, m);
+    return o->before ? o->before : &o->report;
+}
+
 struct wall watch_contact(const struct watch *w, const struct member *m)
 {
     const struct observed *o = watch_observed(w, m);
@@ -319,6 +344,8 @@ int watch_inventory(struct watch *w, struct member *m, const json_t *message, st
     struct observed *o = watch_of(w, m);
     int rc = report_update(&o->report, message, e);
     o->inventoried |= rc == 0;
+    if (rc == 0)
+        forget_before(o);
     row_shortfall(w, m);
     row_refresh(w, m);
     return rc;

@@ -37,6 +37,8 @@ struct watch_policy {
 struct observed {
     struct beat beat;
     struct report report;
+    struct report
+        *before;      /* as a controller before was told; NULL: not known, or it has reported. For people */
     bool inventoried; /* the report is of the open session */
     char boot[37];
     struct {
@@ -131,6 +133,10 @@ void watch_vouch(struct watch *w, struct mono now, struct wall wall, struct memb
 void watch_missed(struct watch *w, struct mono now, struct span ago, struct member *m);
 /* A controller before heard m last at `at`. For people only. */
 void watch_remember(struct watch *w, struct member *m, struct wall at);
+/* A controller before was told that this is what m has. For people only, and until m reports. */
+void watch_remember_report(struct watch *w, struct member *m, json_t *inventory);
+/* What m has: as it reported, else as a controller before was told; without `json` when neither is known. */
+const struct report *watch_report(const struct watch *w, const struct member *m);
 /* When m was last heard, by this controller or by one before; ns 0: never, or it is not known. */
 struct wall watch_contact(const struct watch *w, const struct member *m);
 /* The way to m was lost through no fault of its own: its window begins anew, and is longer by `more`. */

@@ -34,7 +34,8 @@ PATIENCE = 60  # seconds that anything may take, on a busy machine and with sani
 PROGRAMS = {'fettled': 'src/controller/fettled', 'fettle-agent': 'src/agent/fettle-agent',
             'fettle': 'src/cli/fettle', 'swarm': 'test/swarm/swarm'}
 MARK = 'FETTLE_TEST_WORLD'
-STATE_FILES = {'state.db', 'state.db-wal', 'state.db-shm', 'state.lock', 'ca.pem', 'ca.key', 'last-heard', 'last-heard.new'}
+STATE_FILES = {'state.db', 'state.db-wal', 'state.db-shm', 'state.lock', 'ca.pem', 'ca.key', 'last-heard', 'last-heard.new', 'last-known',
+               'last-known.new'}
 HOME_FILES = {'checklist', 'operations', 'command', 'kernel-log', 'boot-checks', 'node.key', 'node.pem', 'ca.pem',
               'controllers'}
 HOME_FILES |= {name + '.new' for name in HOME_FILES}  # an agent that ends does not wait for its writer

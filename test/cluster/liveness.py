@@ -146,7 +146,7 @@ def test_mass_silence(world):
 
 
 def test_when_it_was_last_heard(world):
-    """Of a dead node that is known after a restart, whether the controller was stopped or killed."""
+    """Of a dead node that and what it had is known after a restart, whether the controller was stopped or killed."""
     c = Controller(world, 'Name=n01\nName=n02\n', **QUICK)
     agents = {n: Agent(world, c, n).process for n in ('n01', 'n02')}
     c.wait_nodes('they are heard', ['n01', 'n02'], State='IDLE')
@@ -155,18 +155,30 @@ def test_when_it_was_last_heard(world):
     c.wait_nodes('it is down', ['n01'], State='DOWN')
     last = c.node('n01')['LastResponse']
     wait('that is kept', lambda: os.path.exists(kept) and f'{last} n01' in open(kept).read())
+    had = c.node('n01')['CPUs']
+    check(had, 'the node says how many processors it has')
+    wait('what it had is kept', lambda: '"CPUs"' in open(os.path.join(c.state, 'last-known')).read())
     c.process.kill()
     c.start()
     equal(c.node('n01')['LastResponse'], last, 'LastResponse after a kill')
-    contains(c.fettle('node', 'show', 'n01'), 'LastResponse', 'fettle node show')
+    shown = c.fettle('node', 'show', 'n01')
+    contains(shown, 'LastResponse', 'fettle node show')
+    contains(shown, 'Inventory, as of 20', 'the age of what is shown')
+    equal(c.node('n01')['CPUs'], had, 'its processors after a kill')
+    wait('the other one reports anew', lambda: c.node('n02')['CPUs'] == had)
     agents['n02'].kill()
     c.restart()
     equal(c.node('n01')['LastResponse'], last, 'LastResponse after another restart')
+    equal(c.node('n01')['CPUs'], had, 'its processors after another restart')
+    equal(c.node('n02')['CPUs'], had, 'the processors of a node that died while the controller was stopped')
     check(c.node('n02')['LastResponse'], 'of a node that died while the controller was stopped nothing is known')
     with open(kept, 'w') as f:
         f.write(f'garbage\n{last} n[01\n1 n01\n')
     c.process.kill()
+    with open(os.path.join(c.state, 'last-known'), 'w') as f:
+        f.write('garbage\nn01 {"CPUs":\nn02 {"CPUs":7}\n')
     c.start()
+    equal([c.node(n)['CPUs'] for n in ('n01', 'n02')], [None, 7], 'what the lines say that can be read')
     equal(c.node('n01')['LastResponse'], 1, 'LastResponse from the line that can be read')
 
 
