@@ -326,6 +326,7 @@ void fleet_step(struct sim *s)
         if (!n->up && s->now >= n->up_at) {
             n->up = true;
             n->boot++;
+            n->booted_at = s->now;
             machine_booted(s, (int)i);
             n->busy = false;
             n->agent_at = s->now;

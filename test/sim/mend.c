@@ -24,7 +24,7 @@
  *                                                                               check_tended, mend_may
  *   the tally counts what the attempts say that it counts                                      check_tally
  *   the restart that a maintenance event asks for is done once, and only while no work runs  mend_may
- *  17  what a person put right is closed by that word, and found again by later looks alone; what is left
+ *  18  what a person put right is closed by that word, and found again by later looks alone; what is left
  *      keeps the node in the queue, and nothing else does       check_answer, check_found_anew
  *   in the end everybody is back                                                      mend_all_well
  */
@@ -220,7 +220,8 @@ static void check_boot(struct sim *s, int i, const json_t *set)
         return;
     if (boot == s->nodes[i].asked_boot)
         sim_fail(s, "%s booted as it was asked to, and that is found (17)", m->name);
-    if (member_held_by(m, CLAIM_DRAIN) || member_held_by(m, CLAIM_DOWN))
+    const struct patient *p = &s->patients[i];
+    if (p->claimed_at && p->claimed_at <= s->nodes[i].booted_at)
         sim_fail(s, "%s booted while a person held it, and that is found (17)", m->name);
     s->boots_found++;
 }
@@ -329,7 +330,7 @@ static void check_found_anew(struct sim *s, int i, const json_t *set)
             int64_t looked = k < AIL_DEEP ? p->heard[k].looked : p->here.failed_at[k - AIL_DEEP];
             if (looked < p->answered_at[k])
                 sim_fail(s,
-                         "%s: %s is found again, and was looked at %.1f s before a person put it right (17)",
+                         "%s: %s is found again, and was looked at %.1f s before a person put it right (18)",
                          s->nodes[i].name, check, (double)(p->answered_at[k] - looked) / 1e9);
         }
     }
@@ -369,19 +370,27 @@ static int64_t faults_in(const char *list)
     return n;
 }
 
-static struct counted counted(const struct sim *s)
+static int64_t tally_of(const struct sim *s, const char *fault)
 {
-    static const char *const faults[] = {"service", "mount", "xid.79", "link", "deep", "deeper", "node.lost"};
     const struct remedies *all = s->policy.health.remedies;
     const struct classes *classes = cluster_classes(s->cluster);
-    struct counted sum = {0};
+    int64_t n = 0;
     for (size_t r = 0; r < all->n; r++)
-        for (size_t f = 0; f < sizeof faults / sizeof faults[0]; f++)
-            for (size_t k = 0; k < classes->n; k++) {
-                struct outcomes o =
-                    cluster_outcomes(s->cluster, faults[f], all->list[r].name, classes->list[k].name);
-                sum.tally += o.helped + (int64_t)o.failed;
-            }
+        for (size_t k = 0; k < classes->n; k++) {
+            struct outcomes o = cluster_outcomes(s->cluster, fault, all->list[r].name, classes->list[k].name);
+            n += o.helped + (int64_t)o.failed;
+        }
+    return n;
+}
+
+static struct counted counted(const struct sim *s)
+{
+    static const char *const faults[] = {"service", "mount", "xid.79", "link", "deep", "deeper", LOST_CHECK};
+    struct counted sum = {0};
+    for (size_t f = 0; f < sizeof faults / sizeof faults[0]; f++)
+        sum.tally += tally_of(s, faults[f]);
+    for (int d = 0; d < ENDEDS; d++)
+        sum.tally += tally_of(s, ended_code((enum ended)d));
     for (size_t i = 0; i < s->n; i++) {
         const struct member *m = member_of(s, (int)i);
         const struct repair *r = m ? member_repairs(m) : NULL;
@@ -659,11 +668,11 @@ static void check_answer(struct sim *s, int i, const struct member *m, const str
         left += incident_counts(&a->open[n]);
         for (size_t k = 0; k < a->open[n].n; k++)
             if (answer_covers(&r->answer, a->open[n].findings[k].check, &a->open[n].findings[k].f))
-                sim_fail(s, "%s: a person put %s right, and it is open (17)", m->name,
+                sim_fail(s, "%s: a person put %s right, and it is open (18)", m->name,
                          finding_fault(&a->open[n].findings[k]));
     }
     if (r->step != (left ? STEP_QUEUE : STEP_PROVISION))
-        sim_fail(s, "%s is in %s by a person's word, and %zu incidents are open (17)", m->name,
+        sim_fail(s, "%s is in %s by a person's word, and %zu incidents are open (18)", m->name,
                  step_name(r->step), left);
     for (size_t n = 0; a && n < a->n_past && a->past[n].closed.ns == j->at.ns; n++)
         for (size_t k = 0; k < a->past[n].n; k++)
@@ -697,6 +706,8 @@ void mend_after(struct sim *s, const struct job *j)
         if (!m)
             continue;
         const struct repair *r = member_treated(m);
+        bool held = member_held_by(m, CLAIM_DRAIN) || member_held_by(m, CLAIM_DOWN);
+        p->claimed_at = !held ? 0 : p->claimed_at ? p->claimed_at : s->now;
         if (r && r->approval == APPROVAL_GIVEN && p->approval != APPROVAL_GIVEN &&
             j->kind != COMMAND_REPAIR_APPROVE)
             sim_fail(s, "%s: %s is approved by %s (4)", m->name, r->remedy, j->actor);

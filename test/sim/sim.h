@@ -49,7 +49,8 @@ struct fleet_node {
     char name[24];
     bool up, agent, busy;
     int64_t up_at, agent_at; /* when it boots, when its agent starts again */
-    unsigned loops;          /* it crashes so many times more, each time when it was up for a while, */
+    int64_t booted_at;
+    unsigned loops; /* it crashes so many times more, each time when it was up for a while, */
     int64_t loop_at;
     unsigned boot, asked_boot;              /* the last that somebody asked for, or is about to come */
     unsigned machine, machines[BOOTS_KEPT]; /* that is here; of each boot, by its number modulo so many */
@@ -227,6 +228,7 @@ struct patient {
     enum work scheduled;
     bool scheduler;
     int64_t person_at, kept_since, overridden_at;
+    int64_t claimed_at;        /* since then a person's drain or down rests on it; 0: none does */
     int64_t answered_at[AILS]; /* a person put it right, and it may be found by later looks alone; 0: not */
     bool broken;               /* its examination, and not made up since */
     bool proven;               /* all its checks passed once, or a person answered for it, on this boot: */
