@@ -501,6 +501,8 @@ static void script_line(struct trace *t, const char *line)
         run_for(t, number(rest));
     } else if (strcmp(verb, "age") == 0) {
         t->age_s = number(rest);
+    } else if (strcmp(verb, "uptime") == 0) { /* of all nodes, as they say from now on */
+        t->x->uptime_s = (uint64_t)number(rest);
     } else if (strcmp(verb, "lead") == 0) {
         lead_anew(t);
     } else if (verb[0] != '#') {

@@ -94,6 +94,10 @@ def live_and_return(lab):
     b.wait_back('the power cycle helped')
     check(b.field('Boot') != boot[b], 'it is in the boot that panicked')
     equal(b.machine.switched(), ['power 0', 'power 1'], 'what its BMC was told')
+    why = 'Kernel panic - not syncing: sysrq triggered crash'
+    equal(b.field('LastBoot'), f'panic: {why}', 'how the boot before ended')
+    found = [(f['check'], f['code'], f['text']) for i in lab.get('/v1/health/n2')['past'] for f in i['findings']]
+    check(('node.boot', 'boot.panic', f'its kernel panicked: {why}') in found, f'why it was lost is not among {found}')
     equal(b.sh('cat /etc/vm-image'), 'first', 'the image of n2')
 
     print('reimage by the network')
