@@ -445,24 +445,28 @@ static void node_fault(struct sim *s, int i)
     }
 }
 
-/* A kernel that panics in each boot, a while after the node came up. */
+/* A kernel that panics in each boot, a few seconds after the node is in service. */
 static void loop_on(struct sim *s, int i)
 {
     struct fleet_node *n = &s->nodes[i];
-    if (!n->loops || !fleet_reaches(s, i) || n->link != LINK_OPEN || s->now < n->loop_at)
+    const struct member *m = s->running ? cluster_find(s->cluster, n->name) : NULL;
+    char boot[37];
+    fleet_boot_id(n->boot, i, boot);
+    if (!n->loops || !m || strcmp(m->boot, boot) != 0 || m->n_claims || !fleet_reaches(s, i) ||
+        s->now < n->loop_at)
         return;
     sim_say(s, "%s crashes, again and again", n->name);
     stop_agent(s, i, false);
     n->up = false;
     n->up_at = s->now + (int64_t)(1 + sim_random(s, 3)) * s->unit / 2;
-    n->loop_at = n->up_at + (int64_t)(1 + sim_random(s, 5)) * s->unit;
+    n->loop_at = n->up_at + (int64_t)(1 + sim_random(s, 10)) * INT64_C(1000000000);
     n->loops--;
 }
 
 static void begin_loop(struct sim *s, int i)
 {
     if (!s->collector[i])
-        s->nodes[i].loops = 3;
+        s->nodes[i].loops = 4;
 }
 
 static void mass_fault(struct sim *s)
@@ -485,7 +489,7 @@ void fleet_faults(struct sim *s)
             node_fault(s, (int)i);
     for (size_t i = 0; i < s->n; i++)
         loop_on(s, (int)i);
-    if (sim_chance(s, 1000))
+    if (sim_chance(s, 2000))
         begin_loop(s, (int)sim_random(s, s->n));
     if (sim_chance(s, 400))
         mass_fault(s);

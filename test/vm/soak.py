@@ -36,7 +36,11 @@ class Trial:
         self.known = {key for key, _ in self.findings(before)}
         self.tried_before = {a['at'] for a in before['repair']['attempts']} if before['repair'] else set()
         self.found, self.attempts, self.began = {}, set(), 0
+        self.boot, self.ended = self.node()['Boot'], ''  # how that boot ended, as the node says on the next one
         self.seen = {}  # silent, out, acted, mended, queue, back: when each was seen first
+
+    def node(self):
+        return self.lab.get(f'/v1/nodes/{self.machine.name}')['node']
 
     def health(self):
         return self.lab.get(f'/v1/health/{self.machine.name}')
@@ -54,7 +58,7 @@ class Trial:
 
     def look(self):
         """Takes in how it stands; whether the node is in service and well, and what is open that was not."""
-        node, health = self.lab.get(f'/v1/nodes/{self.machine.name}')['node'], self.health()
+        node, health = self.node(), self.health()
         repair, step = health['repair'], self.step(health)
         new = [(key, result) for key, result in self.findings(health) if key not in self.known]
         for key, result in new:
@@ -63,13 +67,16 @@ class Trial:
             if attempt['at'] not in self.tried_before:
                 self.attempts.add((attempt['at'], attempt['remedy']))
                 self.note('acted')
+        if node['Boot'] != self.boot and not self.ended:
+            self.ended = node['LastBoot']
         if node['Liveness'] == 'silent':
             self.note('silent')
         if step == 'queue':
             self.note('queue')
         if (node['State'], node['Liveness']) != ('IDLE', 'live'):
             self.note('out')
-        return (node['State'], node['Liveness'], node['Health'], step) == ('IDLE', 'live', 'ok', 'none'), new
+        return (node['State'], node['Liveness'], node['Health'], step) == ('IDLE', 'live', 'ok', 'none'), \
+            [(key, result) for key, result in new if (key[1], result) != ('node.boot', 'warn')]  # that stands for a day
 
     def over(self, serves, new):
         """Whether there is nothing more to wait for."""
@@ -94,7 +101,7 @@ class Trial:
         while not self.over(*self.look()):
             time.sleep(0.5)
         return {'found': [[*key, at, result] for key, (at, result) in self.found.items()], 'seen': dict(self.seen),
-                'done': [remedy for _, remedy in sorted(self.attempts)], 'load': round(os.getloadavg()[0], 1)}
+                'done': [remedy for _, remedy in sorted(self.attempts)], 'ended': self.ended, 'load': round(os.getloadavg()[0], 1)}
 
     # --- and well again ---
 
@@ -168,6 +175,9 @@ def outcome(name, result):
         end = 'told, and left in service' if found else f'not found: {unseen}' if unseen else 'not found'
     if seen.get('silent', BACK_S) < seen.get('acted', 0):
         end += f"; silent after {seconds(seen['silent'])}"
+    why = result.get('ended', '')
+    if why.partition(':')[0] in ('panic', 'watchdog', 'power'):
+        end += f'; told as the cause: {why}'
     return [f'`{name}`', FAULTS[name].what, '<br>'.join(dict.fromkeys(by[:3])), seconds(first), done, seconds(seen.get('acted')),
             seconds(seen.get('back')), end]
 
