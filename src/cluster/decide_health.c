@@ -49,14 +49,19 @@ static void say(struct edit *x, const char *what, const struct incident *i, cons
         text_printf(&x->said, ": %s", more);
 }
 
-static void say_worst(struct edit *x, const char *what, const struct incident *i)
+static void say_finding(struct edit *x, const char *what, const struct incident *i, enum result r,
+                        const struct incident_finding *f)
 {
     CLEANUP_TEXT struct text t = {0};
-    const struct incident_finding *f = &i->findings[0];
-    text_printf(&t, "%s %s", result_name(i->severity), finding_fault(f));
+    text_printf(&t, "%s %s", result_name(r), finding_fault(f));
     if (f->f.text[0])
         text_printf(&t, ": %s", f->f.text);
     say(x, what, i, t.s);
+}
+
+static void say_worst(struct edit *x, const char *what, const struct incident *i)
+{
+    say_finding(x, what, i, i->severity, &i->findings[0]);
 }
 
 static struct incident *find_open(struct ailment *a, const char *id)
@@ -174,7 +179,11 @@ static void merge(struct edit *x, struct incident *i, const struct given *g)
     i->last = x->cmd->at;
     memcpy(i->boot, x->boot, sizeof x->boot);
     x->changed = true;
-    say_worst(x, "more of", i);
+    const struct incident_finding *first = &g->findings[0];
+    if (first->f.result < RESULT_WARN) /* no fault, but what is known of one */
+        say_finding(x, "more of", i, first->f.result, first);
+    else
+        say_worst(x, "more of", i);
 }
 
 static void move_to_past(struct edit *x, struct incident *i)

@@ -81,6 +81,7 @@ def test_a_silent_node_is_power_cycled_and_returns(world):
     said = ' '.join(e['text'] for e in c.journal() if e['what'] == 'health.findings' and e['nodes'] == 'n1')
     contains(said, 'lost node.lost: not heard for', 'the journal')
     contains(said, "the BMC's log ends with: 1 | Watchdog2 | Hard reset", 'the journal')
+    contains(said, 'info boot.panic: its kernel panicked: Kernel panic - not syncing: Fatal machine check', 'the journal')
     equal((told(world, 'n2'), step(c, 'n2')), ([], 'none'), 'the other one')
 
 
