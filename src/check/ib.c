@@ -322,6 +322,8 @@ void judge_IB_PORT(struct look *l, const char *facts, struct verdict *v)
 
 /* --- flaps ---------------------------------------------------------------------------------- */
 
+enum { STORM = 4 }; /* times Flaps is too often in whatever time */
+
 static bool counter_of(const char *facts, const char *port, const char *name, uint64_t *value)
 {
     struct fact_line line;
@@ -366,6 +368,23 @@ static uint64_t came_back(struct look *l, const struct port *p, struct span wind
     return memory_window(l->memory, key, l->now, window, back);
 }
 
+/* In how many spells of ten minutes it went down: a switch that boots takes its links down several times, and
+ * a bad cable goes on. */
+static uint64_t spells_of(struct look *l, const struct port *p, uint64_t flaps, struct span window)
+{
+    char key[256];
+    key_of(key, "flaps", p->name);
+    int64_t *had = memory_number(l->memory, key);
+    bool more = flaps > (uint64_t)*had;
+    *had = (int64_t)flaps;
+    key_of(key, "spell", p->name);
+    int64_t *began = memory_number(l->memory, key);
+    bool begins = more && (!*began || l->now.ns - *began >= span_s(DOWN_S).ns);
+    *began = begins ? l->now.ns : *began;
+    key_of(key, "spells", p->name);
+    return memory_window(l->memory, key, l->now, window, begins);
+}
+
 void judge_IB_FLAP(struct look *l, const char *facts, struct verdict *v)
 {
     int64_t most;
@@ -381,10 +400,13 @@ void judge_IB_FLAP(struct look *l, const char *facts, struct verdict *v)
         uint64_t flaps = grown_kept(l, "downed", facts, p.name, "link_downed", window);
         uint64_t seen = came_back(l, &p, window);
         flaps = seen > flaps ? seen : flaps;
+        uint64_t spells = spells_of(l, &p, flaps, window);
+        bool too_often = spells >= (uint64_t)most || flaps / STORM >= (uint64_t)most;
         if (flaps > 0)
-            verdict_add(v, flaps >= (uint64_t)most ? RESULT_DEGRADED : RESULT_WARN, p.device, "",
-                        "the link of %s went down %" PRIu64 " times within %s; %" PRId64 " are too many",
-                        p.name, flaps, span_human(window, about), most);
+            verdict_add(v, too_often ? RESULT_DEGRADED : RESULT_WARN, p.device, "",
+                        "the link of %s went down %" PRIu64 " times within %s, in %" PRIu64
+                        " spell%s of ten minutes; %" PRId64 " are too many",
+                        p.name, flaps, span_human(window, about), spells, spells == 1 ? "" : "s", most);
     }
 }
 

@@ -108,13 +108,32 @@ static void test_flap(void **state)
     trial_expect(t, "Probe=ib.flap", "ok");
     add_port(t, "mlx5_0/1", true);
     trial_expect(t, "Probe=ib.flap",
-                 "warn ib mlx5_0/1: the link of mlx5_0/1 went down 2 times within 12h00m; 3 are too many");
-    add(t, "mlx5_0/1", "counters/link_downed", "10\n");
-    trial_begins(t, "Probe=ib.flap", "degraded ib mlx5_0/1: the link of mlx5_0/1 went down 3 times");
+                 "warn ib mlx5_0/1: the link of mlx5_0/1 went down 2 times within 12h00m, in 1 spell of ten "
+                 "minutes; 3 are too many");
+    add(t, "mlx5_0/1", "counters/link_downed", "11\n"); /* as a switch boots */
+    trial_begins(t, "Probe=ib.flap", "warn ib mlx5_0/1: the link of mlx5_0/1 went down 4 times");
+    t->now_s += 600;
+    add(t, "mlx5_0/1", "counters/link_downed", "12\n");
+    trial_begins(t, "Probe=ib.flap", "warn ib mlx5_0/1: the link of mlx5_0/1 went down 5 times");
+    t->now_s += 600;
+    add(t, "mlx5_0/1", "counters/link_downed", "13\n");
+    trial_begins(t, "Probe=ib.flap", "degraded ib mlx5_0/1: the link of mlx5_0/1 went down 6 times");
     t->now_s += 12 * 3600;
     trial_expect(t, "Probe=ib.flap", "ok");
     add(t, "mlx5_0/1", "counters/link_downed", "0\n"); /* the driver was loaded anew */
     trial_expect(t, "Probe=ib.flap", "ok");
+}
+
+static void test_flaps_without_end(void **state)
+{
+    struct trial *t = *state;
+    add_port(t, "mlx5_0/1", true);
+    add(t, "mlx5_0/1", "counters/link_downed", "0\n");
+    trial_expect(t, "Probe=ib.flap", "ok");
+    add(t, "mlx5_0/1", "counters/link_downed", "11\n");
+    trial_begins(t, "Probe=ib.flap", "warn ib mlx5_0/1: the link of mlx5_0/1 went down 11 times");
+    add(t, "mlx5_0/1", "counters/link_downed", "12\n");
+    trial_begins(t, "Probe=ib.flap", "degraded ib mlx5_0/1: the link of mlx5_0/1 went down 12 times");
 }
 
 /* A counter that is full does not count. */
@@ -128,6 +147,7 @@ static void test_flap_that_is_seen(void **state)
         trial_look(t, "Probe=ib.flap Flaps=2");
         add_port(t, "mlx5_0/1", false);
         trial_look(t, "Probe=ib.flap Flaps=2");
+        t->now_s += 600;
     }
     add_port(t, "mlx5_0/1", true);
     trial_begins(t, "Probe=ib.flap Flaps=2", "degraded ib mlx5_0/1: the link of mlx5_0/1 went down 2 times");
@@ -305,6 +325,7 @@ int main(void)
         IN_TRIAL(test_rate),
         IN_TRIAL(test_subnet_manager),
         IN_TRIAL(test_flap),
+        IN_TRIAL(test_flaps_without_end),
         IN_TRIAL(test_flap_that_is_seen),
         IN_TRIAL(test_counters),
         IN_TRIAL(test_symbol_errors),

@@ -585,6 +585,15 @@ static void hear(struct run *r, int i)
 
 /* --- the run ------------------------------------------------------------------------------------ */
 
+static void show_incidents(const struct member *m)
+{
+    const struct ailment *a = member_ailment(m);
+    for (size_t i = 0; a && i < a->n_open; i++)
+        for (size_t k = 0; k < a->open[i].n; k++)
+            printf("    %s, %u times: %s\n", a->open[i].findings[k].check, a->open[i].findings[k].times,
+                   a->open[i].findings[k].f.text);
+}
+
 static void second(struct run *r)
 {
     world_run(r->x, 1);
@@ -601,6 +610,7 @@ static void second(struct run *r)
             r->worst = member_severity(m);
             printf("%" PRId64 " s: %s: an incident is %s (after %s)\n", now_s(r), m->name,
                    result_name(r->worst), r->noise);
+            show_incidents(m);
         }
         if (member_repair(m)) {
             printf("%" PRId64 " s: %s is isolated: %s\n", now_s(r), m->name, member_repair(m)->why);
