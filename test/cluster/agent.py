@@ -158,6 +158,11 @@ def test_keys_and_state_that_others_reach(world):
         equal(world.run(['sh', '-c', advice.group(1)])[0], 0, advice.group(1))
     status, _, err = world.run(again)
     equal(status, 0, f'mended, it says {err}: the exit status')
+    os.makedirs(agent.run, exist_ok=True)  # what it keeps in memory counts as well
+    os.chmod(agent.run, 0o777)
+    status, _, err = world.run(again[:-2], env={'RUNTIME_DIRECTORY': agent.runtime})
+    equal(status, 5, f'others may write {agent.run}: {err}: the exit status')
+    contains(err, f'chmod go-w {agent.run}', 'what mends it')
 
 
 main()
