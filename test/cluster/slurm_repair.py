@@ -5,7 +5,7 @@ import re
 import signal
 import time
 
-from fleet import SWAPPINESS, alike, change, entries, fix, reboot
+from fleet import SWAPPINESS, alike, change, entries, fix, reboot, wait_conformance
 from harness import Controller, check, contains, equal, holds, main, wait
 from slurm_ward import (began, calls, cancel, is_drained, job_state, let_exam_end, owner, set_mode, slurm_ward, submit,
                         token, wait_drained, wait_job, wait_released)
@@ -554,8 +554,11 @@ def test_slurm_prefers_others_to_a_drifted_node(world):
     l, c, _ = slurm_ward(world)
     alike(c, ['c1', 'c2'])
     l.scontrol('update', 'NodeName=c2', 'AvailableFeatures=ib,big', 'ActiveFeatures=ib', 'Weight=5')
+    set_mode(world, 'fails')  # both wait to be written, and need something else each
     for n in ('c1', 'c2'):
         change(world, n, SWAPPINESS, '60\n')
+    wait_conformance(c, ['c1', 'c2'], 'drifted')
+    set_mode(world, 'fine')
     wait('Slurm has both weights', lambda: (shown(l, 'c1')[0], shown(l, 'c2')) ==
          ('1001', ('1005', 'ib,big,fettle_avoid_5')))
     check(not is_drained(l, 'c2'), 'c2 is drained')
