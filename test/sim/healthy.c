@@ -118,7 +118,7 @@ static void gpu_facts(struct run *r, const struct host *m, enum probe probe, str
     for (int g = 0; g < GPUS; g++) {
         char gpu[16];
         unsigned warm = works ? 60 + (unsigned)random_below(r, 24) : 35;
-        bool slows = works && random_below(r, 100) == 0;
+        bool slows = works && random_below(r, 500) == 0;
         snprintf(gpu, sizeof gpu, "0000:%02x:00.0", 0x18 + g);
         switch ((int)probe) {
         case PROBE_NVIDIA_COUNT: text_printf(t, "pci %s\ngpu %s\n", gpu, gpu); break;
@@ -432,7 +432,7 @@ static void storage_is_slow(struct run *r, int i)
         kernel_says(r, i, "INFO: task cp:%" PRIu64 " blocked for more than 120 seconds.", n);
 }
 
-/* They reach their power limit, which is usual, and heat slows one down for a moment. */
+/* They reach their power limit, which is usual, and now and then heat slows one down for a moment. */
 static void gpus_work(struct run *r, int i)
 {
     struct host *m = &r->hosts[i];
