@@ -57,10 +57,12 @@ int repair_wish_read(const json_t *o, struct repair_wish *w, struct err *e)
     return repair_deadline_read(o, &w->deadline_s, e);
 }
 
-/* All that belongs to one step begins anew. */
+/* All that belongs to one step begins anew. What a person put right in the queue stays so on the way back. */
 void repair_enter(struct repair *r, enum step to, struct wall at, uint64_t deadline_s, const char *why)
 {
     char *reason = mem_dup(why);
+    if (r->step != STEP_QUEUE || to != STEP_PROVISION)
+        answer_fini(&r->answer);
     free(r->why);
     r->why = reason;
     r->step = to;
@@ -69,7 +71,6 @@ void repair_enter(struct repair *r, enum step to, struct wall at, uint64_t deadl
     r->remedy[0] = r->operation[0] = '\0';
     r->approval = APPROVAL_NONE;
     r->shared = false;
-    answer_fini(&r->answer);
     free(STEAL(r->approver));
     if (to != STEP_QUEUE)
         free(STEAL(r->taken_by));

@@ -67,8 +67,10 @@ static int move_by_hand(const struct cluster *c, const struct command *cmd, cons
         }
         r.boot[0] = '\0'; /* a person need not have rebooted it */
         r.manual = how.manual;
-        if (how.answer)
+        if (how.answer) {
+            answer_fini(&r.answer);
             answer_copy(&r.answer, how.answer);
+        }
         r.inconclusive = 0;
         repair_put(m, &r, d);
         say(d, m, said.s, cmd->reason);

@@ -232,6 +232,19 @@ static void test_a_person_answers_for_single_findings(void **state)
     assert_int_equal(world_rc(), -EBUSY);
 }
 
+/* Nobody has to say it again when the node comes back for another reason. */
+static void test_a_word_on_single_findings_stands_on_the_way_back(void **state)
+{
+    struct world *w = *state;
+    queue_gpus(w);
+    answer_for(w, "{'fault':'xid.79','device':'gpu 1'}");
+    hand(w, "human_intervention");
+    assert_string_equal(step(w), "provision");
+    assert_int_equal(repair(w)->answer.n, 1);
+    move(w, MOVE("provision", "isolate", ""));
+    assert_int_equal(repair(w)->answer.at.ns, 0);
+}
+
 /* What came back since it was answered for is not covered by that word any more. */
 static void test_what_came_back_is_not_answered_for(void **state)
 {
@@ -970,6 +983,7 @@ int main(void)
         TEST(test_who_waits_for_a_person),
         TEST(test_a_person_answers_for_what_is_open),
         TEST(test_a_person_answers_for_single_findings),
+        TEST(test_a_word_on_single_findings_stands_on_the_way_back),
         TEST(test_what_came_back_is_not_answered_for),
         TEST(test_an_answer_of_an_older_record),
         TEST(test_a_repair_begins_and_ends),
