@@ -131,7 +131,7 @@ int session_open_member(struct session *s, struct member *m, const json_t *body,
                       .version = string_of(body, "version", ""),
                       .boot = string_of(body, "boot", ""),
                       .inventory = string_of(body, "inventory", ""),
-                      .key = collector ? 0 : stream_peer(peer_stream(s->peer))->key};
+                      .key = collector || !s->peer ? 0 : stream_peer(peer_stream(s->peer))->key};
     if (!beat_parse_instance(string_of(body, "instance", ""), &h.instance))
         return err_set(e, -EINVAL, "no instance");
     if (strlen(h.version) > VERSION_BYTES_MAX)
