@@ -42,13 +42,13 @@ class Ports:
             s = context.wrap_socket(s)
         return s
 
-    def check_well(self):
+    def check_well(self, silent=3):
         """The good agent is live, a good client is served, and nobody was ever late."""
         began = time.monotonic()
         node = self.c.node('n01')
         took = time.monotonic() - began
         equal((node['Liveness'], node['State']), ('live', 'IDLE'), 'the good agent')
-        check(node['Silent'] <= 3, f'last heard {node["Silent"]} s ago')
+        check(node['Silent'] <= silent, f'last heard {node["Silent"]} s ago')
         check(took < 5, f'a good client waited for {took:.1f} s')
         equal(self.c.suspected(), [], 'nodes that were suspected')
         return True
@@ -260,7 +260,8 @@ def test_mixed_attack(world):
 def test_lying_collector(world):
     """A collector that names 262,144 nodes in 13 bytes, four hundred times, costs nobody anything: such a list is
     not read further than to what a collector may have been given."""
-    p = Ports(world, 'Name=n01\nName=k1\n', CollectorNodes='k1')
+    # An interval in which this test comes to its batches on a busy machine, or the collector is given up.
+    p = Ports(world, 'Name=n01\nName=k1\n', CollectorNodes='k1', HeartBeatInterval='5s', LateAfter='15s', HeartBeatTimeout='20s')
     link = Link(p.c.port, *Agent(world, p.c, 'k1', start=False).certificate())
     link.hello('k1', '00000000000000c1')
     link.expect('WELCOME')
@@ -270,14 +271,14 @@ def test_lying_collector(world):
         frames += struct.pack('>IBBH', len(body), 8, 0, 0) + body
     sender = threading.Thread(target=link.sock.sendall, args=(frames,))
     sender.start()
-    holds('all goes on', 2, p.check_well)
+    holds('all goes on', 2, lambda: p.check_well(silent=10))
     sender.join()
     heard = 0
     while heard < 400:
         kind, body = link.next()
         check(kind is not None, f'the link is closed: {body}')
         heard += kind == 'HEARD'
-    p.check_well()
+    p.check_well(silent=10)
     said = p.c.log_lines('who was heard: "n[1-262144]": the list has more than 1 hosts')
     equal(len(said), 1, 'lines about it in the log')
     link.close()
