@@ -181,6 +181,7 @@ void watch_changed(struct watch *w, const struct hostlist *nodes)
         health_changed(w, m);
         trial_changed(w, m);
         row_refresh(w, m);
+        silence_look(w, m); /* one that is silent already may be in service only now */
     }
 }
 

@@ -382,7 +382,9 @@ void ill_calm(struct sim *s)
 {
     sim_say(s, "faults end");
     s->calm = true;
-    s->server_until = s->broken_until = s->slurm_until = s->stalled_until = s->full_until = 0;
+    s->server_until = s->broken_until = s->slurm_until = s->full_until = 0;
+    if (s->stalled_until > s->now) /* as long as it takes for the controller to notice that it stood still */
+        s->stalled_until = s->stalled_from + span_s(1).ns > s->now ? s->stalled_from + span_s(1).ns : s->now;
     s->wake_first = false;
     s->loss_per_mille = 0;
     machine_calm(s);

@@ -79,6 +79,14 @@ void repair_agent_started(struct sim *s, int i, bool booted)
         d->state = strcmp(d->run, "reboot") == 0 && d->boot != s->nodes[i].boot ? "done" : "unknown";
 }
 
+/* What is done in service owes no examination. */
+static bool is_tended(const struct sim *s, int i)
+{
+    const struct member *m = s->running ? cluster_find(s->cluster, s->nodes[i].name) : NULL;
+    const struct repair *r = m ? member_repairs(m) : NULL;
+    return r && r->step == STEP_TEND;
+}
+
 static void finish_reboot(struct sim *s, int i)
 {
     struct patient *p = &s->patients[i];
@@ -129,7 +137,7 @@ void repair_agent_step(struct sim *s, int i)
     } else {
         if (!p->now.fails)
             ill_cure(s, i, d->run);
-        if (strncmp(d->run, "forget:", 7) != 0)
+        if (strncmp(d->run, "forget:", 7) != 0 && !is_tended(s, i))
             p->here.tried_at = s->now;
         end_deed(s, i, p->now.fails ? "failed" : "done");
         machine_tempts(s, i);
