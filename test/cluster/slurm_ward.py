@@ -76,9 +76,10 @@ def set_mode(world, mode):
 
 
 def calls(world, *words):
-    """What Slurm was told to change, where all these words stand in it."""
+    """What Slurm was told to change, where all these words stand in it: a node's name not within a number of Fettle's."""
+    patterns = [re.compile(rf'\b{w}\b' if re.fullmatch('c[0-9]+', w) else re.escape(w)) for w in words]
     with open(world.path('scontrol/calls'), encoding='utf-8') as f:
-        return [line.strip() for line in f if all(w in line for w in words)]
+        return [line.strip() for line in f if all(p.search(line) for p in patterns)]
 
 
 def is_drained(l, node):
