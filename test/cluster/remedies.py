@@ -151,6 +151,7 @@ def test_a_person_puts_single_findings_right(world):
         return c.fettle('queue', 'resolve', 'n1', *findings, '--reason', 'put right', status=status)
     kernel_says(world, 'n1', XID)
     kernel_says(world, 'n1', XID.replace('9b', '3b'))
+    wait('both GPUs are', lambda: still_open() == {xid, other})  # findings are named in the order in which they came
     unmount(world, 'n1')
     wait('all of it is open', lambda: still_open() == {xid, other, scratch} and step(c, 'n1') == 'queue')
     contains(resolve('xid.79 gpu 0000:aa:00', status=4),
