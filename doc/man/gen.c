@@ -737,12 +737,6 @@ static void print_kernel(void)
         ".Pp\n.Li %s\nis a warning until\n.Pa /proc/sys/kernel/tainted\nhas one of the bits of %d (%s).\n", \
         code, bits, source);
 #include "health/kernel.tbl"
-#undef KERNEL
-#undef KERNEL_XID
-#undef CLOSES
-#undef OFTEN
-#undef LASTS
-#undef TAINT
     fputs(".El\n", stdout);
 }
 

@@ -287,18 +287,7 @@ static bool is_code(const struct config *c, const char *fault)
     static const char *const families[] = {
         "xid.", "sxid.", "gpu.", "node.", "sensu.",
 #define KERNEL(code, ...) code,
-#define KERNEL_XID(...)
-#define CLOSES(...)
-#define OFTEN(...)
-#define LASTS(...)
-#define TAINT(...)
 #include "health/kernel.tbl"
-#undef KERNEL
-#undef KERNEL_XID
-#undef CLOSES
-#undef OFTEN
-#undef LASTS
-#undef TAINT
     };
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
         if (begins_as(fault, families[i]) || strcmp(fault, families[i]) == 0)

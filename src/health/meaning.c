@@ -113,16 +113,7 @@ static const struct line_row {
     {"xid." #number, "gpu", pattern, number, ACT_IGNORE, ROW_DEFAULT, BLAME_NODE, "", source},
 #define CLOSES(code, kind, pattern, source) \
     {code, kind, pattern, 0, ACT_IGNORE, ROW_OK, BLAME_NODE, "it is over", source},
-#define OFTEN(code, times, within_s, result, source)
-#define LASTS(code, warn_for_s, keep_s, source)
-#define TAINT(code, bits, source)
 #include "health/kernel.tbl"
-#undef KERNEL
-#undef KERNEL_XID
-#undef CLOSES
-#undef OFTEN
-#undef LASTS
-#undef TAINT
 };
 enum { LINE_ROWS = sizeof line_rows / sizeof *line_rows };
 
@@ -135,19 +126,10 @@ static const struct more_row {
     int warn_for_s, keep_s;
     uint64_t taint;
 } more_rows[] = {
-#define KERNEL(code, kind, pattern, act, result, blame, what, source)
-#define KERNEL_XID(number, pattern, source)
-#define CLOSES(code, kind, pattern, source)
 #define OFTEN(code, times, within_s, result, source) {code, times, within_s, RESULT_##result, 0, 0, 0},
 #define LASTS(code, warn_for_s, keep_s, source) {code, 0, 0, RESULT_OK, warn_for_s, keep_s, 0},
 #define TAINT(code, bits, source) {code, 0, 0, RESULT_OK, 0, 0, bits},
 #include "health/kernel.tbl"
-#undef KERNEL
-#undef KERNEL_XID
-#undef CLOSES
-#undef OFTEN
-#undef LASTS
-#undef TAINT
 };
 
 static enum result row_result(enum row_result r, enum act a)

@@ -93,17 +93,7 @@ static void try_names(const struct meanings *all, const char *line)
 static const char *const patterns[] = {
 #define KERNEL(code, kind, pattern, act, result, blame, what, source) pattern,
 #define KERNEL_XID(number, pattern, source) pattern,
-#define CLOSES(code, kind, pattern, source)
-#define OFTEN(code, times, within_s, result, source)
-#define LASTS(code, warn_for_s, keep_s, source)
-#define TAINT(code, bits, source)
 #include "health/kernel.tbl"
-#undef KERNEL
-#undef KERNEL_XID
-#undef CLOSES
-#undef OFTEN
-#undef LASTS
-#undef TAINT
 };
 
 static void no_name_of_a_process_makes_a_line_of_the_kernels(void **state)
