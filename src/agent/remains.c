@@ -4,6 +4,7 @@
 #include "agent/remains_read.h"
 #include "check/part.h"
 #include "probe/keeper.h"
+#include "probe/shell.h"
 #include "probe/sys.h"
 
 #include <errno.h>
@@ -118,13 +119,11 @@ static void become_journalctl(void *arg)
 {
     static char program[] = "/usr/bin/journalctl", quiet[] = "-q", boot[] = "--boot=-1",
                 json[] = "--output=json";
-    static char fields[] = "--output-fields=MESSAGE,MESSAGE_ID,UNIT", pager[] = "--no-pager",
-                path[] = "PATH=/usr/bin:/bin";
+    static char fields[] = "--output-fields=MESSAGE,MESSAGE_ID,UNIT", pager[] = "--no-pager";
     static char lines[32];
     char *const argv[] = {program, quiet, boot, json, fields, pager, lines, NULL};
-    char *const env[] = {path, NULL};
     snprintf(lines, sizeof lines, "--lines=%d", JOURNAL_LINES);
-    execve(program, argv, env);
+    shell_exec(program, argv);
     _exit(127);
 }
 

@@ -435,17 +435,19 @@ bool slurm_is_own_reason(const char *reason)
     return false;
 }
 
-/* One character of a reason: what Slurm or a shell could take for something else becomes harmless. */
-static void add_safe(struct text *t, const char *s, size_t len)
+/* One character of a reason: what Slurm or a shell could take for something else becomes harmless. Returns
+ * its length, 0 when it is no UTF-8. */
+static size_t add_safe(struct text *t, const char *s)
 {
-    size_t width;
-    uint32_t c = text_character(s, &width);
+    size_t len;
+    uint32_t c = text_character(s, &len);
     if (len == 0)
         text_add_char(t, '?'); /* no UTF-8 */
     else if (text_misleads(c))
         text_add_char(t, ' ');
     else if (len > 1 || !strchr("\"'`\\", (char)c))
         text_add_bytes(t, s, len);
+    return len;
 }
 
 void slurm_write_reason(const char *owner, const char *claim, const char *words,
@@ -454,8 +456,7 @@ void slurm_write_reason(const char *owner, const char *claim, const char *words,
     CLEANUP_TEXT struct text t = {0};
     text_printf(&t, "%s%s:%s ", token, owner, claim);
     for (const char *s = words; *s;) {
-        size_t len = text_utf8(s), before = t.len;
-        add_safe(&t, s, len);
+        size_t before = t.len, len = add_safe(&t, s);
         if (t.len >= SLURM_REASON_BYTES) { /* never half a character */
             t.len = before;
             break;
