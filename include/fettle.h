@@ -130,6 +130,21 @@ FETTLE_API int fettle_status(struct fettle *f, struct fettle_answer **out, struc
 FETTLE_API int fettle_journal(struct fettle *f, uint64_t after, unsigned limit, struct fettle_answer **out,
                               struct fettle_error *e);
 
+/* What is looked for in the journal; NULL and 0 for whatever it is. */
+struct fettle_journal_search {
+    const char *nodes;      /* entries that name one of them */
+    const char *what;       /* a command ("node.drain"), or what it begins with before a dot */
+    const char *by;         /* the actor */
+    int64_t since, until;   /* seconds since 1970 */
+    uint64_t after, before; /* revisions between these */
+    unsigned tail;          /* so many of the newest, 1 to 1000 */
+};
+/* {entries, as above, revision, before}: those that match, oldest first. `before` is there when the search
+ * ended before it was through, with as many or fewer entries: a search before that revision goes on.
+ * `revision` is where the journal stood: what comes is after it. */
+FETTLE_API int fettle_journal_find(struct fettle *f, const struct fettle_journal_search *s,
+                                   struct fettle_answer **out, struct fettle_error *e);
+
 /* ---- conformance ---- */
 
 /* Which nodes are provably the same: {groups: [{class, cohort, fingerprint, count, nodes, standing,
@@ -305,14 +320,30 @@ FETTLE_API int fettle_node_set(struct fettle *f, const char *nodes, const struct
 
 /* Reads the configuration anew, all or nothing: {changes: [sentence]}. */
 FETTLE_API int fettle_reload(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
-/* A one-time token for joining: {token, expires, command}. `nodes` says which names may use it
- * (NULL: any), `valid` for how long ("1h"; NULL: the controller's default). */
-FETTLE_API int fettle_token_create(struct fettle *f, const char *nodes, const char *valid,
-                                   struct fettle_answer **out, struct fettle_error *e);
+struct fettle_token {
+    const char *nodes; /* whose names may be joined as */
+    const char *valid; /* for how long: "1h"; NULL: the controller's default */
+    unsigned count;    /* how often; 0: once */
+    int again;         /* also as a node whose certificate is valid, which ends then */
+    const char *from;  /* addresses from which: "10.1.0.0/16,fd00::/8"; NULL: any */
+    const char *uuid;  /* of the machine that may, as DMI has it; NULL: any */
+};
+/* A token for joining: {token, expires, command}. */
+FETTLE_API int fettle_token_create(struct fettle *f, const struct fettle_token *t, struct fettle_answer **out,
+                                   struct fettle_error *e);
 /* Signs the PKCS#10 request (PEM, a P-256 key) for an operator of this name and role ("reader",
  * "admin"): {certificate, authority}. valid may be NULL. */
 FETTLE_API int fettle_certificate_create(struct fettle *f, const char *name, const char *role,
                                          const char *request, const char *valid, struct fettle_answer **out,
+                                         struct fettle_error *e);
+
+/* {certificates: [{holder, serial, key, role, state, made, until, by, why}]}: which certificates the
+ * authority has made that are not over by their own time. */
+FETTLE_API int fettle_certificate_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
+/* Ends every certificate of the nodes; or with nodes NULL those of the holder ("operator:ann",
+ * "controller:head1"), only the one with this number when serial is not NULL. */
+FETTLE_API int fettle_certificate_revoke(struct fettle *f, const char *nodes, const char *holder,
+                                         const char *serial, const char *reason, struct fettle_answer **out,
                                          struct fettle_error *e);
 
 /* Any call: "GET" or "POST", a path with its query, a JSON body or NULL. *status is the HTTP status

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/field.h"
+#include "driver/slurm_view.h"
 #include "health/meaning.h"
 
 #include <ctype.h>
@@ -55,13 +56,13 @@ static void print_option(enum option o)
     print_sentence(i->what);
 }
 
-static void print_options(uint32_t mask)
+static void print_options(uint64_t mask)
 {
     if (mask == 0)
         return;
     fputs(".Bl -tag -width Ds\n", stdout);
     for (size_t o = 0; o < OPTIONS; o++)
-        if (mask & UINT32_C(1) << o)
+        if (mask & UINT64_C(1) << o)
             print_option((enum option)o);
     fputs(".El\n", stdout);
 }
@@ -93,10 +94,10 @@ static void print_commands(void)
 
 static void print_common(void)
 {
-    uint32_t of_commands = 0;
+    uint64_t of_commands = 0;
     for (size_t i = 0; i < commands_n; i++)
         of_commands |= commands[i].options;
-    print_options(~of_commands & ((UINT32_C(1) << OPTIONS) - 1));
+    print_options(~of_commands & ((UINT64_C(1) << OPTIONS) - 1));
 }
 
 static void print_fields(void)
@@ -139,6 +140,13 @@ static void print_exits(void)
     fputs(".El\n", stdout);
 }
 
+/* "10s to 7d" of milliseconds. */
+static void print_times(int64_t least, int64_t most)
+{
+    char from[32], to[32];
+    printf("A time from %s to %s.\n", span_format(span_ms(least), from), span_format(span_ms(most), to));
+}
+
 /* "A time from 1 s to 7 d." and the like, of a parameter's kind in setting.tbl. */
 static void print_form(const char *kind, unsigned long min, unsigned long max, const char *unit)
 {
@@ -155,7 +163,7 @@ static void print_form(const char *kind, unsigned long min, unsigned long max, c
     if (strcmp(kind, "NUMBER") == 0)
         printf("A number from %lu to %lu%s.\n", min, max, strcmp(unit, "%") == 0 ? " %" : "");
     else if (strcmp(kind, "SPAN") == 0)
-        printf("A time from %lu s to %lu d.\n", min, max / 86400);
+        print_times((int64_t)min * 1000, (int64_t)max * 1000);
     else if (strcmp(kind, "CHOICE") == 0)
         printf("One of %s.\n", unit);
 }
@@ -458,13 +466,6 @@ static void print_results(void)
     fputs(".El\n", stdout);
 }
 
-/* "10s to 7d" of milliseconds. */
-static void print_times(int64_t least, int64_t most)
-{
-    char from[32], to[32];
-    printf("A time from %s to %s.\n", span_format(span_ms(least), from), span_format(span_ms(most), to));
-}
-
 static void print_argument_form(const char *form, int64_t least, int64_t most)
 {
     static const char *const forms[][2] = {
@@ -740,6 +741,39 @@ static void print_kernel(void)
     fputs(".El\n", stdout);
 }
 
+static void print_actions(void)
+{
+    fputs(".Bl -tag -width Ds\n", stdout);
+#define ACTION(symbol, name, takes, least, most, what)              \
+    printf(".It Sy %s%s%s\n", name, *(takes) ? " Ar " : "", takes); \
+    print_sentence(what);
+#include "exec/action.tbl"
+    fputs(".El\n", stdout);
+}
+
+/* The rest of a word behind "@" is a kind. */
+static void print_shape(const char *const *words)
+{
+    fputs(".It\n", stdout);
+    for (; *words; words++) {
+        const char *mark = strchr(*words, '@');
+        char before[256];
+        snprintf(before, sizeof before, "%.*s", mark ? (int)(mark - *words) : -1, *words);
+        fputs("\\fB", stdout);
+        print_roff(before);
+        printf("\\fR%s%s%s ", mark ? "\\fI" : "", mark ? mark + 1 : "", mark ? "\\fR" : "");
+    }
+    putchar('\n');
+}
+
+static void print_shapes(void)
+{
+    fputs(".Bl -bullet -compact\n", stdout);
+#define SHAPE(changes, ...) print_shape((const char *const[]){__VA_ARGS__, NULL});
+#include "exec/slurm.tbl"
+    fputs(".El\n", stdout);
+}
+
 static const struct {
     const char *name;
     void (*print)(void);
@@ -775,7 +809,9 @@ static const struct {
              {"@probes@", print_probes},
              {"@check_defaults@", print_check_defaults},
              {"@sets@", print_sets},
-             {"@tools@", print_tools}};
+             {"@tools@", print_tools},
+             {"@actions@", print_actions},
+             {"@shapes@", print_shapes}};
 
 static int fill(char *line)
 {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/actor.h"
 
+#include "agent/child.h"
 #include "agent/deeds.h"
 #include "agent/kernel.h"
 #include "agent/runner.h"
 #include "base/log.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,11 +26,18 @@
  *
  * They are written to memory at once, and copied to the disk by the writer. A new operation waits for its
  * copy, so that the next boot knows of it; not longer than the writer tries, for a dead disk is what it may
- * be for. A reboot while the disk hangs is refused: it would never come to its end, and a BMC is asked the
- * sooner.
+ * be for. A reboot while the disk hangs or fails is refused: it would never come to its end, and a BMC is
+ * asked the sooner. The kernel keeps programs in memory after their disk is gone, and systemd begins a
+ * shutdown that it cannot end, so that one of them is read past that.
  */
 
-enum { MARGIN_MS = 2000 /* after a check's deadline, by which it should have been ended */ };
+enum {
+    MARGIN_MS = 2000, /* after a check's deadline, by which it should have been ended */
+    DISK_MS = 5000,   /* to read a block */
+    DISK_BYTES = 4096,
+    SHUTDOWN_PART = 4,   /* of a reboot's deadline is for the shutdown, */
+    SHUTDOWN_S_MAX = 180 /* and no more than this: twice what systemd gives a service to stop */
+};
 
 struct operation {
     struct actor *a; /* NULL: nobody waits for it any more */
@@ -48,6 +57,7 @@ struct actor {
     uv_loop_t *loop;
     struct actor_settings settings;
     struct deeds deeds;
+    struct child *disk;    /* reads it before a reboot */
     struct operation *now; /* NULL while there is none */
 };
 
@@ -188,11 +198,11 @@ static int follow(struct operation *o, pid_t runner)
     return r;
 }
 
-static void run_command(struct operation *o, const char *command, struct span deadline)
+static void run_command(struct operation *o, const char *command, struct span deadline, const char *trigger)
 {
     struct err e = {0};
     const struct runner_job job = {o->id, o->a->settings.writer ? o->a->settings.disk : NULL, command,
-                                   deadline};
+                                   deadline, trigger};
     pid_t runner = runner_start(o->a->settings.home, &job, &e);
     int r = runner < 0 ? runner : follow(o, runner);
     if (runner < 0)
@@ -201,16 +211,24 @@ static void run_command(struct operation *o, const char *command, struct span de
         finish(o, DEED_UNKNOWN, strerror(-r), NULL);
 }
 
+/* So long a shutdown may take. The rest is for the boot. */
+static struct span shutdown_deadline(struct span deadline)
+{
+    struct span part = {deadline.ns / SHUTDOWN_PART}, most = span_s(SHUTDOWN_S_MAX);
+    return part.ns < most.ns ? part : most;
+}
+
 static void reboot_node(struct operation *o, struct span deadline)
 {
     const char *root = o->a->settings.root;
-    CLEANUP_TEXT struct text path = {0};
+    CLEANUP_TEXT struct text path = {0}, trigger = {0};
     o->reboots = true;
+    text_printf(&trigger, "%s/proc/sysrq-trigger", root);
     if (*root)
         text_printf(&path, "%s/sbin/reboot", root);
     else
         text_add(&path, "systemctl reboot || reboot");
-    run_command(o, path.s, deadline);
+    run_command(o, path.s, shutdown_deadline(deadline), trigger.s);
 }
 
 /* --- checks --------------------------------------------------------------------------------- */
@@ -291,33 +309,74 @@ static void carry_out(struct operation *o)
         say(o->a, k);
     o->until = mono_add(mono_now(), act->deadline);
     if ((what = after(act->run, "node:")))
-        run_command(o, what, act->deadline);
+        run_command(o, what, act->deadline, NULL);
     else if ((what = after(act->run, "check:")))
         run_check(o, act, what);
     else
         reboot_node(o, act->deadline);
 }
 
-/* To go down, a node runs programs of its root disk and writes to it: while that hangs it never would. */
-static bool waits_for_disk(const struct operation *o, const struct err *why)
+/* --- the disk, before a reboot -------------------------------------------------------------- */
+
+/* To go down, a node runs programs of its root disk and writes to it: while that hangs or fails it never
+ * would. */
+static void refuse_for_disk(struct operation *o, const struct err *why)
 {
-    return strcmp(o->act.run, "reboot") == 0 && (why->code == -ETIMEDOUT || why->code == -EBUSY);
+    CLEANUP_TEXT struct text said = {0};
+    struct deed *k = deeds_find(&o->a->deeds, o->id);
+    text_printf(&said, "%s: %s", refusal_what(REFUSAL_DISK), why->msg);
+    if (k)
+        k->refusal = REFUSAL_DISK;
+    finish(o, DEED_REFUSED, said.s, NULL);
+}
+
+/* Where there is no such program, or its file system knows no other way than through the kernel's memory, it
+ * is not known. */
+static int read_disk(void *arg, struct text *out, struct err *e)
+{
+    static _Alignas(DISK_BYTES) char bytes[DISK_BYTES];
+    const struct actor *a = arg;
+    CLEANUP_TEXT struct text path = {0};
+    text_printf(&path, "%s/sbin/reboot", a->settings.root);
+    CLEANUP_FD int fd = open(path.s, O_RDONLY | O_DIRECT | O_CLOEXEC);
+    bool good = fd < 0 ? errno != EIO : read(fd, bytes, sizeof bytes) >= 0 || errno == EINVAL;
+    return good ? 0 : err_set(e, -errno, "%s: %s", path.s, strerror(errno));
+}
+
+static void on_disk_read(void *arg, char *text, size_t len, const struct err *why)
+{
+    struct actor *a = arg;
+    if (why)
+        refuse_for_disk(a->now, why);
+    else
+        carry_out(a->now);
+}
+
+static void go_on(struct operation *o)
+{
+    struct err e = {0};
+    if (strcmp(o->act.run, "reboot") != 0) {
+        carry_out(o);
+        return;
+    }
+    int r = child_run(o->a->disk, span_ms(DISK_MS), read_disk, on_disk_read, o->a, &e);
+    if (r == -EBUSY) /* it hung before */
+        refuse_for_disk(o, &e);
+    else if (r)
+        carry_out(o);
 }
 
 static void on_copied(void *arg, const struct err *why)
 {
     struct operation *o = arg;
-    struct deed *k = deeds_find(&o->a->deeds, o->id);
-    if (why && k && waits_for_disk(o, why)) {
-        CLEANUP_TEXT struct text said = {0};
-        text_printf(&said, "%s: %s", refusal_what(REFUSAL_DISK), why->msg);
-        k->refusal = REFUSAL_DISK;
-        finish(o, DEED_REFUSED, said.s, NULL);
+    bool hangs = why && (why->code == -ETIMEDOUT || why->code == -EBUSY);
+    if (hangs && strcmp(o->act.run, "reboot") == 0) {
+        refuse_for_disk(o, why);
         return;
     }
     if (why)
         log_warn("operation %s begins, and is not on the disk: %s", o->id, why->msg);
-    carry_out(o);
+    go_on(o);
 }
 
 static void begin(struct actor *a, const struct body_act *act)
@@ -334,7 +393,7 @@ static void begin(struct actor *a, const struct body_act *act)
         k->refusal = REFUSAL_STORAGE;
         finish(o, DEED_REFUSED, e.msg, NULL);
     } else if (!a->settings.writer)
-        carry_out(o);
+        go_on(o);
 }
 
 /* Nothing runs, and to be told twice does no harm: it is not kept among the operations, and waits for none.
@@ -446,6 +505,7 @@ struct actor *actor_create(uv_loop_t *loop, const struct actor_settings *setting
     struct err e = {0};
     a->loop = loop;
     a->settings = *settings;
+    a->disk = child_create(loop, ERR_MSG_BYTES_MAX + 1);
     if (deeds_load(&a->deeds, settings->home, &e))
         log_error("what this node was asked for before is forgotten: %s", e.msg);
     pid_t runner = runner_find(settings->home, &running);
@@ -461,6 +521,7 @@ void actor_destroy(struct actor *a)
 {
     if (!a)
         return;
+    child_destroy(a->disk);
     if (a->now) {
         checker_cancel(a->settings.checker, a->now);
         let_go(a->now); /* it goes on, and nobody waits for it */

@@ -12,7 +12,7 @@
  * Carries out what a controller asks of the node (ACT) and says what came of it (DONE): a command, a reboot,
  * one look at a check. One at a time, each id once, whatever happens to the agent meanwhile: that an
  * operation begins is written down before it does. It is known to the agents of this boot then, and to those
- * of the next one unless the disk hangs or refuses. A reboot is refused while the disk hangs.
+ * of the next one unless the disk hangs or refuses. A reboot is refused while the disk hangs or fails.
  */
 
 struct actor;

@@ -534,13 +534,26 @@ static void a_runner_that_is_killed_says_nothing(void **state)
     assert_true(wait_outside(n, is_over, begun));
 }
 
-static void reboot(struct node *n, const char *script)
+static void reboot_by(struct node *n, const char *script)
 {
     char path[512];
     fake_write(n->root, "sbin/reboot", script);
     snprintf(path, sizeof path, "%s/sbin/reboot", n->root);
     chmod(path, 0755);
+}
+
+static void reboot(struct node *n, const char *script)
+{
+    reboot_by(n, script);
     act(n, "c1", "reboot");
+}
+
+/* A quarter of it is the shutdown's. */
+static void reboot_within(struct node *n, const char *id, int64_t deadline_ms)
+{
+    struct body_act a = act_of(id, "reboot");
+    a.deadline = span_ms(deadline_ms);
+    actor_act(n->actor, &a);
 }
 
 static void a_reboot_is_done_when_the_boot_is_another_one(void **state)
@@ -549,7 +562,7 @@ static void a_reboot_is_done_when_the_boot_is_another_one(void **state)
     char path[256], script[512];
     snprintf(script, sizeof script, "#!/bin/sh\ntouch %s\n", path_in(n, "rebooted", path));
     reboot(n, script);
-    assert_string_equal(string_of(last_of(n, "c1"), "state"), "begun");
+    wait_said(n, "c1", "begun");
     assert_true(wait_outside(n, is_there, path));
     assert_true(wait_outside(n, runs_nothing, n));
     stop(n);
@@ -564,15 +577,104 @@ static void a_reboot_that_fails_or_does_not_come_says_so(void **state)
     struct node *n = *state;
     reboot(n, "#!/bin/sh\necho no; exit 1\n");
     assert_string_equal(string_of(wait_said(n, "c1", "failed"), "text"), "exit status 1: no\n");
-    fake_write(n->root, "sbin/reboot", "#!/bin/sh\n");
-    struct body_act a = act_of("c2", "reboot");
-    a.deadline = span_ms(300);
-    actor_act(n->actor, &a);
+    reboot_by(n, "#!/bin/sh\n");
+    reboot_within(n, "c2", 8000);
     wait_said(n, "c2", "unknown");
     stop(n);
     start(n, BOOT);
     actor_tell(n->actor);
     assert_string_equal(string_of(last_of(n, "c2"), "state"), "unknown");
+}
+
+/* What the kernel was told. */
+static const char *triggered(const struct node *n)
+{
+    static char bytes[16];
+    char path[512];
+    snprintf(path, sizeof path, "%s/proc/sysrq-trigger", n->root);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    bytes[fread(bytes, 1, sizeof bytes - 1, file)] = 0;
+    fclose(file);
+    return bytes;
+}
+
+static bool is_restarted(void *arg)
+{
+    return strcmp(triggered(arg), "sb") == 0;
+}
+
+/* systemd kills no process whose first argument begins so. */
+static char first_argument_of_runner(const struct node *n)
+{
+    CLEANUP_FREE char *id = NULL;
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)runner_find(n->f->dir, &id));
+    FILE *file = fopen(path, "r");
+    int first = file ? fgetc(file) : 0;
+    if (file)
+        fclose(file);
+    return (char)first;
+}
+
+static bool is_spared(void *arg)
+{
+    return first_argument_of_runner(arg) == '@';
+}
+
+static void a_shutdown_that_hangs_is_cut_short(void **state)
+{
+    struct node *n = *state;
+    fake_write(n->root, "proc/sysrq-trigger", "");
+    reboot_by(n, "#!/bin/sh\n");
+    struct mono began = mono_now();
+    reboot_within(n, "c1", 12000);
+    assert_true(wait_outside(n, is_spared, n));
+    assert_string_equal(triggered(n), "");
+    stop(n); /* as it is in a shutdown */
+    assert_true(wait_outside(n, is_restarted, n));
+    assert_true(span_to_ms(mono_sub(mono_now(), began)) >= 5000); /* three seconds, and two to write */
+    assert_true(wait_outside(n, runs_nothing, n));
+    start(n, NEXT_BOOT);
+    actor_tell(n->actor);
+    assert_string_equal(string_of(last_of(n, "c1"), "state"), "done");
+}
+
+static void a_command_to_reboot_that_hangs_is_cut_short(void **state)
+{
+    struct node *n = *state;
+    fake_write(n->root, "proc/sysrq-trigger", "");
+    reboot_by(n, "#!/bin/sh\nsleep 1000\n");
+    reboot_within(n, "c1", 1000);
+    assert_true(wait_outside(n, is_restarted, n));
+    assert_non_null(strstr(string_of(wait_said(n, "c1", "failed"), "text"), "killed"));
+}
+
+/* A pipe that nobody writes to stands for the disk: whoever opens it waits. */
+static void a_reboot_is_refused_while_the_disk_hangs(void **state)
+{
+    struct node *n = *state;
+    char path[512];
+    reboot_by(n, "");
+    snprintf(path, sizeof path, "%s/sbin/reboot", n->root);
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0700), 0);
+    act(n, "c1", "reboot");
+    const json_t *said = wait_said(n, "c1", "refused");
+    assert_string_equal(string_of(said, "code"), "disk");
+    act(n, "c2", "node:true"); /* which may still be done */
+    wait_said(n, "c2", "done");
+}
+
+static void a_reboot_that_is_refused_is_not_forced(void **state)
+{
+    struct node *n = *state;
+    fake_write(n->root, "proc/sysrq-trigger", "");
+    reboot_by(n, "#!/bin/sh\nexit 1\n");
+    reboot_within(n, "c1", 60000);
+    wait_said(n, "c1", "failed");
+    assert_true(wait_outside(n, runs_nothing, n));
+    assert_string_equal(triggered(n), "");
 }
 
 static void a_check_is_run_and_its_verdict_told(void **state)
@@ -753,6 +855,10 @@ int main(void)
         TEST(a_runner_that_is_killed_says_nothing),
         TEST(a_reboot_is_done_when_the_boot_is_another_one),
         TEST(a_reboot_that_fails_or_does_not_come_says_so),
+        TEST(a_shutdown_that_hangs_is_cut_short),
+        TEST(a_command_to_reboot_that_hangs_is_cut_short),
+        TEST(a_reboot_that_is_refused_is_not_forced),
+        TEST(a_reboot_is_refused_while_the_disk_hangs),
         TEST(a_check_is_run_and_its_verdict_told),
         TEST(hearsay_is_asked_for_and_not_done),
         TEST(a_check_knows_with_whom_it_runs),

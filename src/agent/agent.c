@@ -23,6 +23,8 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "link/least.h"
+#include "link/stream.h"
 #include "link/tls.h"
 #include "probe/probe.h"
 
@@ -72,6 +74,7 @@ struct agent {
     struct err why;
 
     struct home_identity id;
+    struct least *least; /* which certificates of controllers, collectors and our own nodes have ended */
     struct tls_context *tls, *server_tls;
     struct uplink *uplink;
     struct collect *collect;
@@ -127,6 +130,25 @@ static void forget_next(struct agent *a)
     tls_context_destroy(STEAL(a->next_server_tls));
 }
 
+/* Whoever is connected with one of them is not any more. */
+static void on_ended(void *arg, enum identity_kind kind, const char *name)
+{
+    const struct agent *a = arg;
+    stream_recheck(a->loop, kind, name);
+}
+
+static void take_least(struct agent *a, const json_t *least)
+{
+    struct err why = {0};
+    if (least && least_take(a->least, least, on_ended, a, &why) < 0)
+        log_warn("which certificates have ended is not all understood: %s", why.msg);
+}
+
+static void judge_by_least(struct agent *a, struct tls_context *tls)
+{
+    tls_context_judge(tls, least_judge, a->least);
+}
+
 static void on_handle_closed(uv_handle_t *handle)
 {
     struct agent *a = handle->data;
@@ -140,6 +162,7 @@ static void on_handle_closed(uv_handle_t *handle)
     tls_context_destroy(a->tls);
     tls_context_destroy(a->server_tls);
     forget_next(a);
+    least_destroy(a->least);
     free(a->home);
     free(a->run);
     free(a->root);
@@ -421,7 +444,7 @@ static void end_renewal(struct agent *a, bool renewed)
     uv_timer_stop(&a->answer);
     uv_timer_start(&a->renewal, on_renewal, renewed ? RENEWAL_CHECK_MS : RENEWAL_RETRY_MS, RENEWAL_CHECK_MS);
     uplink_hold(a->uplink, false);
-    if (a->visits)
+    if (renewed || a->visits) /* the old one ends when a controller sees the new one */
         uplink_go_home(a->uplink);
 }
 
@@ -494,6 +517,10 @@ static int check_certificate(struct agent *a, const char *cert, struct err *e)
         r = tls_client_context(cert, a->next_key, a->id.ca, &a->next_tls, e);
     if (!r)
         r = tls_server_context(cert, a->next_key, a->id.ca, TLS_PEER_REQUIRED, &a->next_server_tls, e);
+    if (!r) {
+        judge_by_least(a, a->next_tls);
+        judge_by_least(a, a->next_server_tls);
+    }
     return r;
 }
 
@@ -625,6 +652,7 @@ static bool take_survey(struct agent *a, const json_t *order, struct body_survey
         disbelieve(a, FRAME_SETTINGS, &why);
         return false;
     }
+    take_least(a, out->least); /* a number that rose once stays, also by an older order */
     if (is_newer(a, FRAME_SETTINGS, out->revision, &a->survey_revision))
         return true;
     body_survey_fini(out);
@@ -711,11 +739,22 @@ static int on_share(struct agent *a, const struct frame *f, struct err *e)
     if (r)
         return r;
     if (!a->server_tls &&
-        tls_server_context(a->id.cert, a->id.key, a->id.ca, TLS_PEER_REQUIRED, &a->server_tls, &why))
+        tls_server_context(a->id.cert, a->id.key, a->id.ca, TLS_PEER_REQUIRED, &a->server_tls, &why) == 0)
+        judge_by_least(a, a->server_tls);
+    if (!a->server_tls)
         log_error("cannot collect: %s", why.msg);
     else if (collect_share(a->collect, &share, a->server_tls, &why))
         log_error("cannot collect: %s", why.msg);
     hostlist_fini(&share.nodes);
+    return 0;
+}
+
+static int on_ended_told(struct agent *a, const struct frame *f, struct err *e)
+{
+    CLEANUP_JSON json_t *body = json_read(f->body, f->len, e);
+    if (!json_is_object(body))
+        return err_set(e, -EINVAL, "ENDED: the body is no object");
+    take_least(a, json_object_get(body, "least"));
     return 0;
 }
 
@@ -880,6 +919,8 @@ static int on_frame(void *arg, const struct frame *f, struct err *e)
         return on_recheck(a, f, e);
     if (f->type == FRAME_SHARE && controller && !a->once)
         return on_share(a, f, e);
+    if (f->type == FRAME_ENDED && controller)
+        return on_ended_told(a, f, e);
     if (f->type == FRAME_HEARD && controller)
         collect_answered(a->collect);
     if (f->type == FRAME_RENEWED && controller)
@@ -931,6 +972,8 @@ static int load(struct agent *a, struct address_list *controllers, struct err *e
         r = probe_boot_id(a->root, a->boot, e);
     if (!r && (r = tls_client_context(a->id.cert, a->id.key, a->id.ca, &a->tls, e)))
         err_wrap(e, r, "%s", a->home);
+    if (!r)
+        judge_by_least(a, a->tls);
     if (!r && getrandom(&random, sizeof random, 0) != sizeof random)
         r = err_set(e, -EIO, "no random numbers");
     if (r)
@@ -942,6 +985,7 @@ static int load(struct agent *a, struct address_list *controllers, struct err *e
 
 static void free_unstarted(struct agent *a)
 {
+    least_destroy(a->least);
     home_identity_fini(&a->id);
     tls_context_destroy(a->tls);
     free(a->home);
@@ -1025,6 +1069,7 @@ int agent_start(uv_loop_t *loop, const struct agent_settings *settings, agent_do
     static const struct uplink_events events = {hello, on_sent_away, on_welcome, on_frame, on_lost};
     struct address_list controllers = *settings->controllers;
     struct agent *a = mem_alloc(sizeof *a);
+    a->least = least_create();
     a->loop = loop;
     a->done = done;
     a->arg = arg;
@@ -1038,7 +1083,7 @@ int agent_start(uv_loop_t *loop, const struct agent_settings *settings, agent_do
         return r;
     }
     warn_if_expired(a);
-    a->orders = (struct orders){.ca = a->id.ca, .node = a->id.name};
+    a->orders = (struct orders){.ca = a->id.ca, .node = a->id.name, .least = a->least};
     add_timer(a, &a->beat);
     add_timer(a, &a->reread);
     add_timer(a, &a->renewal);

@@ -97,6 +97,8 @@ static int take_number(const json_t *body, const char *key, uint64_t *out, struc
 void body_survey_fini(struct body_survey *s)
 {
     hostlist_fini(&s->also);
+    json_decref(s->least);
+    s->least = NULL;
 }
 
 static int take_also(const json_t *body, struct body_survey *out, struct err *e)
@@ -133,6 +135,8 @@ int body_read_survey(const struct frame *f, struct body_survey *out, struct err 
         r = take_time(body, "recheck_ms", BODY_RECHECK_MS_MAX, &out->has_recheck, &out->recheck, e);
     if (!r)
         r = take_also(body, out, e);
+    if (!r)
+        out->least = json_incref(json_object_get(body, "least"));
     return frame_wrap(f, r, e);
 }
 

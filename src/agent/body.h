@@ -40,6 +40,7 @@ struct body_survey {
     bool has_recheck, has_also;
     struct span recheck;  /* zero: when something changed or somebody asks, no more */
     struct hostlist also; /* plain words; names of components */
+    json_t *least;        /* of collectors and controllers, as least.h takes it; NULL: none said */
 };
 /* The caller calls body_survey_fini after success; after failure there is nothing to free. */
 int body_read_survey(const struct frame *f, struct body_survey *out, struct err *e);

@@ -3,7 +3,9 @@
 
 #include "agent/ledger.h"
 #include "base/log.h"
+#include "base/rare.h"
 #include "base/text.h"
+#include "fair/fair.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -27,7 +29,9 @@ enum {
     SILENT_INTERVALS = 2,         /* for so long at least a link may be silent */
     SILENT_MS = 60000,            /* likewise, where the controller does not say how long it waits */
     AWAY_MS = 600000,             /* likewise: without a controller until the agents are sent away */
-    STRANGERS_MAX = 256,          /* links beyond one for each node */
+    UNPROVEN_MORE = 256,          /* links that have shown no certificate, beside one for each node */
+    PROVEN_EACH_MAX = 4,          /* links of one node over which it is not heard */
+    CROWD_NOTES_MAX = 1,          /* a minute */
     QUEUED_BYTES_MAX = 256 << 10, /* in the uplink, before more is asked for or sent */
     TELLING_MAX = 8,              /* agents that say all their checks anew at one time */
 };
@@ -42,6 +46,7 @@ struct link {
     char checklist[BODY_WORD_BYTES_MAX + 1]; /* the hash of what it was given, or had */
     bool owes;                               /* its checks were said and the controller did not hear it */
     bool tells;                              /* it was asked to say them anew */
+    struct guest guest;                      /* in one of the crowds, while it has no name */
 };
 
 struct collect {
@@ -55,7 +60,9 @@ struct collect {
     struct listener *listener;
     struct ledger *ledger; /* NULL while it does not collect */
     struct link *links;
-    size_t n_links;
+    struct crowd *unproven; /* links that have shown no certificate of a node, by address */
+    struct crowd *proven;   /* those that have, by node, except that over which the node is heard */
+    struct rare crowd_notes;
     bool up;          /* the controller hears us */
     bool fresh_epoch; /* of this controller no epoch was seen yet */
     struct span interval;
@@ -211,6 +218,33 @@ static void await_missed(struct collect *c)
         uv_timer_start(&c->missed, on_missed, NEWS_MS, 0);
 }
 
+/* All its nodes may come at once, from one address where that is translated. */
+static void limit_crowd(struct collect *c)
+{
+    size_t all = UNPROVEN_MORE + ledger_count(c->ledger);
+    crowd_limit(c->unproven, &(struct crowd_limits){.all = all, .each = all});
+}
+
+static void link_enter(struct link *k, struct crowd *crowd, const char *name)
+{
+    struct err e;
+    const struct link *late = crowd_enter(crowd, &k->guest, name);
+    if (!late)
+        return;
+    err_set(&e, -EAGAIN, "there are too many connections of %s over which no node is heard", name);
+    if (rare_may(&k->c->crowd_notes, CROWD_NOTES_MAX))
+        log_warn("the connection of %s is closed: %s", stream_peer_address(peer_stream(late->peer)), e.msg);
+    peer_abort(late->peer, &e);
+}
+
+/* Closes a link over which its node is not heard any more. The goodbye takes some seconds, in which the link
+ * may have to give way as others of the node may. */
+static void link_part(struct link *k)
+{
+    link_enter(k, k->c->proven, stream_peer(peer_stream(k->peer))->name);
+    peer_close(k->peer);
+}
+
 /* The link is no more the one of its name; its end is no news. */
 static void disown(struct link *k)
 {
@@ -283,8 +317,9 @@ static int on_hello(struct link *k, const struct frame *f, struct err *e)
     struct link *old = r == 1 ? find_link(c, hello.name) : NULL;
     if (old) {
         disown(old);
-        peer_close(old->peer);
+        link_part(old);
     }
+    crowd_leave(&k->guest);
     memcpy(k->name, hello.name, sizeof k->name);
     memcpy(k->instance, hello.instance, sizeof k->instance);
     memcpy(k->checklist, hello.checklist, sizeof k->checklist);
@@ -355,6 +390,10 @@ static int on_passed(struct link *k, const struct frame *f, struct err *e)
 
 static void on_link_open(struct peer *p, void *arg)
 {
+    struct link *k = arg;
+    const struct identity *id = stream_peer(peer_stream(p));
+    if (id->kind == IDENTITY_NODE)
+        link_enter(k, k->c->proven, id->name);
 }
 
 static void on_link_frame(struct peer *p, void *arg, const struct frame *f)
@@ -394,6 +433,8 @@ static void free_last(struct collect *c)
         return;
     free(c->survey);
     text_fini(&c->checklist_body);
+    crowd_destroy(c->unproven);
+    crowd_destroy(c->proven);
     free(c);
 }
 
@@ -406,8 +447,8 @@ static void on_link_close(struct peer *p, void *arg, const struct err *why)
     if (k->name[0] && c->ledger)
         ledger_gone(c->ledger, k->name, k->instance);
     set_tells(k, false);
+    crowd_leave(&k->guest);
     DL_DELETE(c->links, k);
-    c->n_links--;
     free(k);
     flush(c);
     free_last(c);
@@ -418,16 +459,13 @@ static const struct peer_events link_events = {on_link_open, on_link_frame, on_l
 static void on_connection(void *arg, int fd)
 {
     struct collect *c = arg;
-    if (c->n_links >= ledger_count(c->ledger) + STRANGERS_MAX) {
-        close(fd);
-        return;
-    }
     struct link *k = mem_alloc(sizeof *k);
     k->c = c;
     k->last = mono_now();
+    k->guest.owner = k;
     DL_APPEND(c->links, k);
-    c->n_links++;
     k->peer = peer_accept(c->loop, fd, c->tls, &link_events, k);
+    link_enter(k, c->unproven, stream_peer_network(peer_stream(k->peer)));
 }
 
 /* A node that is connected and not heard is down at the controller by now. Its agent comes anew, if it lives.
@@ -436,7 +474,7 @@ static void close_unheard(struct link *k, int64_t silent_ms)
 {
     log_warn("%s is connected and was not heard for %" PRId64 " s: its connection is closed", k->name,
              silent_ms / 1000);
-    peer_close(k->peer);
+    link_part(k);
 }
 
 /* How long a node may be connected and not heard. */
@@ -447,6 +485,13 @@ static int64_t silent_limit_ms(const struct collect *c)
     return limit > least ? limit : least;
 }
 
+static void note_crowds(struct collect *c, struct mono now)
+{
+    unsigned more = rare_turn(&c->crowd_notes, now);
+    if (more > 0)
+        log_warn("in the last minute %u more connections were closed for being too many", more);
+}
+
 static void on_sweep(uv_timer_t *timer)
 {
     struct collect *c = timer->data;
@@ -455,6 +500,7 @@ static void on_sweep(uv_timer_t *timer)
     bool tells = c->sweeps++ % TELLS_SWEEPS == 0;
     bool stood_still = mono_sub(now, c->swept).ns > span_ms(2 * SWEEP_MS).ns;
     c->swept = now;
+    note_crowds(c, now);
     DL_FOREACH (c->links, k) {
         int64_t silent_ms = span_to_ms(mono_sub(now, k->last));
         if (stood_still) /* what came in meanwhile was not read yet */
@@ -476,7 +522,7 @@ static void send_home(struct link *k)
 {
     disown(k);
     peer_send(k->peer, FRAME_REDIRECT, 0, "{}", 2);
-    peer_close(k->peer);
+    link_part(k);
 }
 
 /* Where an agent is not in the share any more, or in none, it asks a controller. */
@@ -557,6 +603,7 @@ int collect_share(struct collect *c, const struct body_share *share, struct tls_
         return r;
     c->fresh_epoch = false;
     ledger_share(c->ledger, mono_now(), share->epoch, &share->nodes);
+    limit_crowd(c);
     if (c->up && !uv_is_active((uv_handle_t *)&c->away))
         await_answer(c);
     log_info("collects, epoch %" PRIu64 ", nodes: %zu", share->epoch, ledger_count(c->ledger));
@@ -726,6 +773,8 @@ struct collect *collect_create(uv_loop_t *loop, struct uplink *uplink, const cha
     c->name = name;
     c->instance = instance;
     c->wanted_port = wanted_port;
+    c->unproven = crowd_create(&(struct crowd_limits){.all = UNPROVEN_MORE, .each = UNPROVEN_MORE});
+    c->proven = crowd_create(&(struct crowd_limits){.all = SIZE_MAX, .each = PROVEN_EACH_MAX});
     for (; c->handles < (int)(sizeof timers / sizeof timers[0]); c->handles++) {
         uv_timer_init(loop, timers[c->handles]);
         timers[c->handles]->data = c;

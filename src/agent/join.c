@@ -129,6 +129,8 @@ static void on_open(struct peer *p, void *arg)
     text_add_json(&body, j->request->token);
     text_add(&body, ",\"name\":");
     text_add_json(&body, j->request->name);
+    text_add(&body, ",\"machine\":");
+    text_add_json(&body, j->request->machine);
     text_add(&body, ",\"request\":");
     text_add_json(&body, j->csr);
     text_add_char(&body, '}');

@@ -17,9 +17,10 @@
 struct join_request {
     const char *token;
     const struct address *controller;
-    const char *name; /* of the node */
-    const char *home; /* directory of state */
-    bool again;       /* replace an identity that is there and valid */
+    const char *name;    /* of the node */
+    const char *machine; /* its UUID; "" where it has none */
+    const char *home;    /* directory of state */
+    bool again;          /* replace an identity that is there and valid */
 };
 
 /* 0: the identity is stored. */

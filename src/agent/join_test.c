@@ -34,7 +34,7 @@ static int open_joining(void **state)
     snprintf(j->token, sizeof j->token, "fettle1.%s.%s", authority_fingerprint(j->f->ca), SECRET);
     snprintf(j->home, sizeof j->home, "%s/joined", j->f->dir);
     j->controller = (struct address){"127.0.0.1", fake_port(j->f)};
-    j->request = (struct join_request){j->token, &j->controller, "lx07", j->home, false};
+    j->request = (struct join_request){j->token, &j->controller, "lx07", "", j->home, false};
     *state = j;
     return 0;
 }

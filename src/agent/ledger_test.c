@@ -375,6 +375,18 @@ static void says_who_is_gone(void **state)
     assert_non_null(strstr(batch(b), "\"instance\":\"i2\""));
 }
 
+/* Or the controller would take the numbers of the one before for its own, and refuse what it sends itself. */
+static void numbers_of_another_instance_begin_anew(void **state)
+{
+    struct book *b = *state;
+    all_say(b, 1);
+    assert_true(beat_of(b, "lx04", "i1", 3, "[]"));
+    ledger_gone(b->l, "lx04", "i1");
+    assert_int_equal(hello_of(b, "lx04", "b1", "i2"), 0);
+    assert_non_null(strstr(batch(b), "{\"name\":\"lx04\",\"boot\":\"b1\",\"instance\":\"i2\",\"seq\":0,"));
+    assert_true(beat_of(b, "lx04", "i2", 1, "[]"));
+}
+
 /* The controller counts its silence, and the next batch may be later than its patience lasts. */
 static void tells_at_once_who_was_missed_and_is_back(void **state)
 {
@@ -860,6 +872,7 @@ int main(void)
         T(nobody_takes_the_collectors_own_name),
         T(a_silent_agent_is_replaced),
         T(the_same_instance_may_come_again),
+        T(numbers_of_another_instance_begin_anew),
         T(says_who_is_gone),
         T(says_when_a_node_was_heard_that_is_not_heard_any_more),
         T(what_is_read_between_two_turns_counts),

@@ -10,6 +10,7 @@
 #include "base/notify.h"
 #include "base/text.h"
 #include "probe/family.h"
+#include "probe/probe.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -27,6 +28,7 @@ static const char USAGE[] =
     "usage: fettle-agent [-c HOST[:PORT]]... [-D STATE_DIR] [-i INTERVAL] [-r ROOT] [-p COLLECT_PORT] [-d "
     "FLAGS]\n"
     "       fettle-agent join TOKEN HOST[:PORT] [--name NAME] [-D STATE_DIR] [--again]\n"
+    "       fettle-agent join --token-file FILE HOST[:PORT] [--name NAME] [-D STATE_DIR] [--again]\n"
     "       fettle-agent fingerprint [--components] [-D STATE_DIR] [-r ROOT]\n"
     "       fettle-agent check --local [--root ROOT] [--conf FILE] [-D STATE_DIR] [NAME]...\n"
     "       fettle-agent prolog | epilog | task-prolog | task-epilog [-r ROOT]\n"
@@ -176,15 +178,54 @@ static int join(const struct join_request *request)
     return EXIT_SUCCESS;
 }
 
+enum { TOKEN_BYTES_MAX = 256 };
+
+/* The first line of a file, or of standard input. */
+static int read_token(const char *path, char token[static TOKEN_BYTES_MAX], struct err *e)
+{
+    bool standard = strcmp(path, "-") == 0;
+    FILE *f = standard ? stdin : fopen(path, "re");
+    int r = 0;
+    if (!f)
+        return err_set(e, -errno, "%s: %s", path, strerror(errno));
+    if (!fgets(token, TOKEN_BYTES_MAX, f))
+        r = err_set(e, -EINVAL, "there is no token in %s", standard ? "standard input" : path);
+    if (!standard)
+        fclose(f);
+    if (r == 0)
+        token[strcspn(token, " \t\r\n")] = '\0';
+    return r;
+}
+
+/* TOKEN HOST, or with a file HOST alone. */
+static int join_words(int n, char **words, const char *file, struct join_request *request, struct address *at,
+                      char token[static TOKEN_BYTES_MAX])
+{
+    struct err e = {0};
+    if (n != (file ? 1 : 2))
+        return usage(file ? "join with --token-file needs a HOST[:PORT], and no more"
+                          : "join needs a TOKEN and a HOST[:PORT]",
+                     !file && n > 2 ? ", and no more" : "");
+    if (!file && strcmp(words[0], "-") == 0)
+        file = "-";
+    request->token = file ? token : words[0];
+    if (address_parse(words[n - 1], at, &e) || (file && read_token(file, token, &e)))
+        return complain(&e);
+    return 0;
+}
+
 static int join_main(int argc, char **argv)
 {
-    enum { NAME = 256, AGAIN };
-    static const struct option options[] = {
-        {"name", required_argument, NULL, NAME}, {"again", no_argument, NULL, AGAIN}, {0}};
-    char host[256] = "";
+    enum { NAME = 256, AGAIN, TOKEN_FILE };
+    static const struct option options[] = {{"name", required_argument, NULL, NAME},
+                                            {"again", no_argument, NULL, AGAIN},
+                                            {"token-file", required_argument, NULL, TOKEN_FILE},
+                                            {0}};
+    char host[256] = "", token[TOKEN_BYTES_MAX] = "", machine[37] = "";
+    const char *file = NULL;
     struct address controller;
-    struct join_request request = {.home = HOME_DEFAULT, .name = host, .controller = &controller};
-    struct err e = {0};
+    struct join_request request = {
+        .home = HOME_DEFAULT, .name = host, .machine = machine, .controller = &controller};
     gethostname(host, sizeof host - 1);
     host[strcspn(host, ".")] = 0;
     for (int option; (option = getopt_long(argc, argv, "D:", options, NULL)) != -1;) {
@@ -192,15 +233,13 @@ static int join_main(int argc, char **argv)
         case 'D': request.home = optarg; break;
         case NAME: request.name = optarg; break;
         case AGAIN: request.again = true; break;
+        case TOKEN_FILE: file = optarg; break;
         default: return usage(NULL, NULL);
         }
     }
-    if (argc - optind != 2)
-        return usage("join needs a TOKEN and a HOST[:PORT]", argc - optind > 2 ? ", and no more" : "");
-    request.token = argv[optind];
-    if (address_parse(argv[optind + 1], &controller, &e))
-        return complain(&e);
-    return join(&request);
+    probe_machine("", machine);
+    int status = join_words(argc - optind, argv + optind, file, &request, &controller, token);
+    return status ? status : join(&request);
 }
 
 /* As it was told when it joined, for its own name is taken out of what it reads. */

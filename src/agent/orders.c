@@ -32,7 +32,7 @@ static int check_head(const struct orders *o, uint8_t type, const json_t *body, 
 int orders_open(const struct orders *o, uint8_t type, const json_t *order, struct frame *out, struct err *e)
 {
     const char *text = NULL;
-    int r = order_open(o->ca, order, &text, e);
+    int r = order_open(o->ca, o->least, order, &text, e);
     if (r)
         return r;
     CLEANUP_JSON json_t *body = json_read(text, strlen(text), e);

@@ -18,8 +18,9 @@
  */
 
 struct orders {
-    const char *ca, *node; /* PEM, and this node's name; borrowed */
-    struct mono asked;     /* when the nonce was made */
+    const char *ca, *node;     /* PEM, and this node's name; borrowed */
+    const struct least *least; /* which signers' certificates have ended; borrowed, or NULL */
+    struct mono asked;         /* when the nonce was made */
     char nonce[ORDER_NONCE_HEX + 1];
 };
 

@@ -18,8 +18,11 @@
 
 /*
  * A record of pstore is of the boot before when it is younger than that boot; where nobody knows when that
- * began, when it is no older than a day. What systemd-pstore has put away is written anew in the boot after
- * the crash, so there it has to be younger than the present one.
+ * began, when it is no older than a day.
+ *
+ * systemd-pstore writes what it puts away anew in the boot after the crash. So such a copy is of the boot
+ * before when it is younger than a directory that systemd makes first of all: both have the time of the clock
+ * of that moment, which may be set later.
  */
 
 enum {
@@ -36,8 +39,9 @@ enum {
 
 struct collecting {
     int root;
-    int64_t boot_s;  /* when the present boot began, since 1970; 0: not known */
-    int64_t since_s; /* what is older is not of the boot before */
+    int64_t boot_s;    /* when the present boot began, since 1970; 0: not known */
+    int64_t since_s;   /* what is older is not of the boot before */
+    int64_t systemd_s; /* what systemd wrote since is of the present boot */
     struct remains r;
 };
 
@@ -56,7 +60,21 @@ static void read_record(struct collecting *c, int dir, const char *name)
         memcpy(c->r.panic, line, sizeof line);
 }
 
-static void read_records(struct collecting *c, int at, const char *path, int64_t since_s, int depth)
+static bool record_is_of_crash(const struct collecting *c, int64_t at_s)
+{
+    return at_s >= c->since_s;
+}
+
+static bool copy_is_of_crash(const struct collecting *c, int64_t at_s)
+{
+    return at_s >= c->systemd_s;
+}
+
+/* Whether what was written at this time tells of the crash before the present boot. */
+typedef bool is_of_crash_fn(const struct collecting *c, int64_t at_s);
+
+static void read_records(struct collecting *c, int at, const char *path, is_of_crash_fn *is_of_crash,
+                         int depth)
 {
     struct sys_names names = {0};
     CLEANUP_FD int dir = sys_open_dir(at, path);
@@ -70,8 +88,8 @@ static void read_records(struct collecting *c, int at, const char *path, int64_t
         if (fstatat(dir, names.names[i], &st, AT_SYMLINK_NOFOLLOW) < 0)
             continue;
         if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX)
-            read_records(c, dir, names.names[i], since_s, depth + 1);
-        else if (S_ISREG(st.st_mode) && st.st_mtime >= since_s)
+            read_records(c, dir, names.names[i], is_of_crash, depth + 1);
+        else if (S_ISREG(st.st_mode) && is_of_crash(c, st.st_mtime))
             read_record(c, dir, names.names[i]);
     }
     sys_names_fini(&names);
@@ -183,6 +201,14 @@ static bool boot_line(const char *line, void *arg)
     return false;
 }
 
+/* When systemd began, by the clock of that moment. */
+static int64_t systemd_began(const struct collecting *c)
+{
+    struct stat st;
+    bool is = fstatat(c->root, "run/systemd/inaccessible", &st, AT_SYMLINK_NOFOLLOW) == 0;
+    return is ? st.st_mtime : c->boot_s - CLOCK_SLACK_S;
+}
+
 int remains_collect(const char *root, struct text *out, struct err *e)
 {
     CLEANUP_FREE struct collecting *c = mem_alloc(sizeof *c);
@@ -194,9 +220,10 @@ int remains_collect(const char *root, struct text *out, struct err *e)
     (void)sys_each_line(at, "proc/stat", boot_line, &c->boot_s);
     read_wtmp(c);
     c->since_s = c->r.wtmp.known ? c->r.wtmp.began_s : c->boot_s - DAY_S;
+    c->systemd_s = systemd_began(c);
     if (c->boot_s) {
-        read_records(c, at, "sys/fs/pstore", c->since_s, DEPTH_MAX);
-        read_records(c, at, "var/lib/systemd/pstore", c->boot_s - CLOCK_SLACK_S, 0);
+        read_records(c, at, "sys/fs/pstore", record_is_of_crash, DEPTH_MAX);
+        read_records(c, at, "var/lib/systemd/pstore", copy_is_of_crash, 0);
         read_dumps(c);
     }
     if (!*root)

@@ -183,6 +183,26 @@ static void what_systemd_put_away_is_found(void **state)
     left(root, "panic", "Kernel panic - not syncing: sysrq triggered crash");
 }
 
+/* Two boots a few minutes apart: the panic was before the first of them. */
+static void an_older_crash_is_not_told_of_a_quick_second_boot(void **state)
+{
+    const char *root = *state;
+    put(root, "run/systemd/inaccessible", NULL, 0, BOOT_S + 1);
+    put(root, "var/lib/systemd/pstore/7/001/dmesg.txt", panic, sizeof panic - 1, BOOT_S - 117);
+    left(root, "unknown", "");
+    put(root, "var/lib/systemd/pstore/8/001/dmesg.txt", panic, sizeof panic - 1, BOOT_S + 2);
+    left(root, "panic", "Kernel panic - not syncing: sysrq triggered crash");
+}
+
+/* The clock was set forward by an hour after both had been written. */
+static void a_clock_that_was_set_since_hides_no_crash(void **state)
+{
+    const char *root = *state;
+    put(root, "run/systemd/inaccessible", NULL, 0, BOOT_S - 3600);
+    put(root, "var/lib/systemd/pstore/8/001/dmesg.txt", panic, sizeof panic - 1, BOOT_S - 3598);
+    left(root, "panic", "Kernel panic - not syncing: sysrq triggered crash");
+}
+
 static void a_crash_dump_and_a_watchdog_are_found(void **state)
 {
     const char *root = *state;
@@ -214,6 +234,8 @@ int main(void)
         cmocka_unit_test(the_surest_evidence_counts),
         IN_A_ROOT(a_record_counts_for_the_boot_that_it_is_of),
         IN_A_ROOT(what_systemd_put_away_is_found),
+        IN_A_ROOT(an_older_crash_is_not_told_of_a_quick_second_boot),
+        IN_A_ROOT(a_clock_that_was_set_since_hides_no_crash),
         IN_A_ROOT(a_crash_dump_and_a_watchdog_are_found),
         IN_A_ROOT(an_orderly_shutdown_is_found),
     };

@@ -4,6 +4,7 @@
 #include "agent/deeds.h"
 #include "agent/home.h"
 #include "agent/oom.h"
+#include "agent/restart.h"
 #include "base/text.h"
 #include "probe/family.h"
 #include "probe/shell.h"
@@ -11,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,6 +32,10 @@
  * it becomes too large; it reads nothing. When the command has ended well, what it left in the background
  * stays: a remedy may start a file system's process. That may hold the output open for ever, so that what is
  * there when the command has ended is all that is read.
+ *
+ * One that restarts the machine is not done when its command is: the shutdown that this asked for may hang,
+ * or the command itself, as systemd does. The runner is there until the deadline, and has the kernel restart
+ * then.
  */
 
 #define FILE_NAME "command"
@@ -104,7 +110,7 @@ static _Noreturn void become(const struct run *r, const char *command, int outpu
     sigprocmask(SIG_SETMASK, &none, NULL);
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
-    shell_become(command);
+    shell_become_secretly(command);
 }
 
 static int start_command(struct run *r, const char *command)
@@ -126,14 +132,32 @@ static int start_command(struct run *r, const char *command)
     return rc;
 }
 
-static void run_command(struct run *r, struct span deadline)
+static void run_command(struct run *r, struct mono until)
 {
-    r->killed = !wait_for(r, mono_add(mono_now(), deadline));
+    r->killed = !wait_for(r, until);
     bool gone = (!r->killed && r->status == 0) /* what failed leaves nothing behind */
                 || family_kill(&r->family, span_ms(KILLED_MS));
     r->stays = r->killed && !gone;
     for (int i = 0; i < LAST_READS && read_some(r) > 0; i++)
         ;
+}
+
+/* --- a restart ------------------------------------------------------------------------------ */
+
+/* The command was refused, or became too large: nobody goes down, and something else may be chosen. */
+static bool is_going_down(const struct run *r)
+{
+    return r->killed ? !*r->family.excess : r->status == 0;
+}
+
+/* Returns only where nothing comes of it. */
+static void outlast(const struct run *r, int trigger, struct mono until)
+{
+    if (trigger < 0 || !is_going_down(r))
+        return;
+    for (int64_t left_ms; (left_ms = span_to_ms(mono_sub(until, mono_now()))) > 0;)
+        poll(NULL, 0, (int)(left_ms < INT_MAX ? left_ms : INT_MAX));
+    restart_force(trigger);
 }
 
 /* --- the runner ----------------------------------------------------------------------------- */
@@ -205,13 +229,16 @@ static _Noreturn void be_runner(int file, const struct runner_job *job, pid_t pa
     if (!settle(file) || fcntl(FILE_FD, F_SETLK, &lock) || getppid() != parent)
         _exit(1);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    struct mono until = mono_add(mono_now(), job->deadline);
+    int trigger = job->trigger ? restart_prepare(job->trigger) : -1;
     family_begin(&r.family, true);
     int rc = start_command(&r, job->command);
     if (rc) {
         text_printf(&end, "-it could not be started: %s", strerror(-rc));
     } else {
-        run_command(&r, job->deadline);
+        run_command(&r, until);
         say_end(&r, job->deadline, &end);
+        outlast(&r, trigger, until);
     }
     family_end(&r.family);
     bool kept = write(FILE_FD, end.s, end.len) == (ssize_t)end.len && fsync(FILE_FD) == 0;

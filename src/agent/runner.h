@@ -22,6 +22,9 @@ struct runner_job {
         *copy; /* another directory, which may hang, for what came of it: for after a boot. NULL: none */
     const char *command;
     struct span deadline;
+    /* The kernel's sysrq-trigger where the command takes the node down: the runner goes on until the
+     * deadline, and has the machine restarted then. NULL for any other. */
+    const char *trigger;
 };
 
 /* Its process, or a negative errno with a sentence: then nothing was run. */

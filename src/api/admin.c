@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The controller itself: its status, its journal, its events, its configuration, its authority. */
+/* The controller itself: its status, its events, its configuration, its authority. */
 #include "api/call.h"
+#include "api/ill.h"
 #include "api/render.h"
+#include "api/slices.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { JOURNAL_ENTRIES_MAX = 1000 };
 
 static json_t *alarms(const struct call *c)
 {
@@ -20,55 +20,81 @@ static json_t *alarms(const struct call *c)
     return list;
 }
 
+struct status {
+    struct slices slices;
+    struct view view;
+    struct tally tally;
+    size_t drifted, incidents, repairs, queue;
+};
+
+static void status_fini(struct slices *s)
+{
+    view_fini(&((struct status *)s)->view);
+}
+
+static void tally_node(struct slices *s, const struct member *m)
+{
+    struct status *status = (struct status *)s;
+    view_set(&status->view, m);
+    tally_add(&status->tally, &status->view);
+    status->drifted += m->past && m->past->drift;
+    const struct ailment *ill = member_ailment(m);
+    const struct repair *r = member_repair(m);
+    status->incidents += ill ? ill->n_open : 0;
+    status->queue += repair_waits(r);
+    status->repairs += r && r->step != STEP_NONE && r->step < STEP_QUEUE && !repair_waits(r);
+}
+
+static json_t *brakes(const struct cluster *cluster)
+{
+    static const char *const names[] = {"stop", "latch"};
+    json_t *list = json_array();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *why = cluster_switch(cluster, names[i]);
+        if (why)
+            json_array_append_new(list, json_pack("{s:s,s:s}", "name", names[i], "why", why));
+    }
+    return list;
+}
+
+static json_t *conform_status(const struct status *status)
+{
+    const struct api *api = status->slices.call.api;
+    return json_pack("{s:I,s:I,s:I}", "cohorts", (json_int_t)cohorts_count(watch_cohorts(api->watch)),
+                     "listings", (json_int_t)listings_count(cluster_listings(api->cluster)), "drifted",
+                     (json_int_t)status->drifted);
+}
+
+static bool status_step(struct slices *s)
+{
+    struct status *status = (struct status *)s;
+    status->view.now = s->call.now;
+    if (slices_walk(s, tally_node))
+        return true;
+    CLEANUP_TEXT struct text states = {0};
+    render_states(&status->tally, &states);
+    CLEANUP_JSON json_t *all = json_object();
+    json_object_set_new(all, "nodes", json_read(states.s, states.len, NULL));
+    json_object_set_new(all, "schedulable", json_integer((json_int_t)status->tally.schedulable));
+    json_object_set_new(all, "incidents", json_integer((json_int_t)status->incidents));
+    json_object_set_new(all, "repairs", json_integer((json_int_t)status->repairs));
+    json_object_set_new(all, "queue", json_integer((json_int_t)status->queue));
+    json_object_set_new(all, "brakes", brakes(s->call.api->cluster));
+    json_object_set_new(all, "conform", conform_status(status));
+    json_object_set_new(all, "alarms", alarms(&s->call));
+    s->call.api->shell.status(s->call.api->shell.arg, all);
+    CLEANUP_FREE char *text = json_write(all);
+    text_add(&s->text, text);
+    return false;
+}
+
 int call_status_show(struct call *c, struct text *t, struct err *e)
 {
-    struct view v = {.cluster = c->api->cluster, .watch = c->api->watch, .now = c->now};
-    struct tally tally = {0};
-    for (size_t i = 0; i < cluster_count(c->api->cluster); i++) {
-        view_set(&v, cluster_at(c->api->cluster, i));
-        tally_add(&tally, &v);
-    }
-    view_fini(&v);
-
-    CLEANUP_TEXT struct text states = {0};
-    render_states(&tally, &states);
-    CLEANUP_JSON json_t *status = json_object();
-    json_object_set_new(status, "nodes", json_read(states.s, states.len, NULL));
-    json_object_set_new(status, "schedulable", json_integer((json_int_t)tally.schedulable));
-    json_object_set_new(status, "alarms", alarms(c));
-    c->api->shell.status(c->api->shell.arg, status);
-    CLEANUP_FREE char *text = json_write(status);
-    text_add(t, text);
-    return 0;
-}
-
-static int add_entry(void *arg, uint64_t revision, const struct store_entry *entry, struct err *e)
-{
-    struct text *t = arg;
-    struct event event = {.at = entry->at,
-                          .what = entry->what,
-                          .actor = entry->actor,
-                          .nodes = entry->nodes,
-                          .text = entry->text,
-                          .revision = revision};
-    if (t->s[t->len - 1] != '[')
-        text_add_char(t, ',');
-    event_format(&event, t);
-    return 0;
-}
-
-int call_journal_list(struct call *c, struct text *t, struct err *e)
-{
-    uint64_t after = 0, limit = JOURNAL_ENTRIES_MAX;
-    int rc = call_query_number(c, "after", 0, INT64_MAX, &after, e);
-    if (rc == 0)
-        rc = call_query_number(c, "limit", 1, JOURNAL_ENTRIES_MAX, &limit, e);
-    if (rc < 0)
-        return rc;
-    text_add(t, "{\"entries\":[");
-    rc = c->api->shell.journal(c->api->shell.arg, after, limit, add_entry, t, e);
-    text_add(t, "]}");
-    return rc;
+    struct status *status = mem_alloc(sizeof *status);
+    status->view = (struct view){.cluster = c->api->cluster, .watch = c->api->watch};
+    status->slices = (struct slices){.step = status_step, .fini = status_fini};
+    slices_gather(&status->slices, c, NULL, NULL);
+    return call_slices(c, &status->slices);
 }
 
 int call_event_stream(struct call *c, struct text *t, struct err *e)
@@ -99,24 +125,5 @@ int call_config_reload(struct call *c, struct text *t, struct err *e)
         text_add_json(t, line);
     }
     text_add(t, "]}");
-    return 0;
-}
-
-int call_certificate_create(struct call *c, struct text *t, struct err *e)
-{
-    struct ask a = {0};
-    CLEANUP_FREE char *certificate = NULL, *authority = NULL;
-    int rc = call_ask(c, &a, e);
-    if (rc == 0)
-        rc = c->api->shell.sign_operator(c->api->shell.arg, a.name, a.role, a.request, a.valid, &certificate,
-                                         &authority, e);
-    ask_fini(&a);
-    if (rc < 0)
-        return rc;
-    text_add(t, "{\"certificate\":");
-    text_add_json(t, certificate);
-    text_add(t, ",\"authority\":");
-    text_add_json(t, authority);
-    text_add_char(t, '}');
     return 0;
 }

@@ -4,6 +4,7 @@
 #include "api/call.h"
 #include "api/caller.h"
 #include "base/log.h"
+#include "base/loop.h"
 
 #include <errno.h>
 #include <pwd.h>
@@ -35,8 +36,12 @@ struct api *api_create(struct cluster *c, struct watch *w, struct events *events
                        const struct api_shell *shell)
 {
     struct api *a = mem_alloc(sizeof *a);
-    *a = (struct api){
-        .cluster = c, .watch = w, .events = events, .policy = *p, .shell = *shell, .own = geteuid()};
+    *a = (struct api){.cluster = c,
+                      .watch = w,
+                      .events = events,
+                      .policy = *p,
+                      .shell = *shell,
+                      .own = shell->is_service ? 0 : geteuid()};
     a->root_name = user_name(0);
     a->own_name = user_name(a->own);
     a->placer = placer_create();
@@ -58,6 +63,7 @@ void api_destroy(struct api *a)
 void api_set_policy(struct api *a, const struct api_policy *p)
 {
     a->policy = *p;
+    a->configured++;
 }
 
 /* The name of a caller who may change. */
@@ -140,6 +146,7 @@ static int carry_out(struct api *a, struct http_request *r, struct text *answer,
     int rc = route_find(http_method(r), http_method_name(r), http_path(r), &c.route, &c.parameter, e);
     if (rc < 0)
         return rc;
+    LOOP_DOES(route_get(c.route)->work);
     struct caller caller = caller_of(http_stream(r));
     enum right right = route_get(c.route)->right;
     rc = caller_may(&caller, right, &a->policy, a->own, e);

@@ -49,8 +49,34 @@ struct shell_check {
 typedef void shell_verdict_fn(void *arg, struct member *m, const json_t *verdict, const struct err *why);
 typedef void shell_answer_fn(void *arg, const char *answer, const struct err *why);
 
+/* What is looked for in the journal. */
+struct journal_ask {
+    const struct hostlist *nodes; /* entries that name one of them; NULL: all */
+    const char *what, *by;        /* the command, or what it begins with before a dot; the actor; NULL: all */
+    struct wall since, until;
+    uint64_t after, before; /* revisions between these */
+    size_t most;            /* about so many */
+};
+
+struct journal_entry {
+    struct wall at;
+    uint64_t revision;
+    char *actor, *what, *nodes, *text;
+};
+
+/* Newest first, of whole revisions. */
+struct journal_found {
+    struct journal_entry *entries;
+    size_t n;
+    bool ended;      /* the journal has no older ones */
+    uint64_t before; /* a search before this revision finds the rest; 0: there is none */
+};
+/* One of the two; borrowed until the callback returns. */
+typedef void journal_found_fn(void *arg, const struct journal_found *found, const struct err *why);
+
 struct api_shell {
     void *arg;
+    bool is_service; /* the user of this process is a service's own: no administrator */
     /* Queues a command for commit (copied); fn is called later, exactly once, never from inside. A new
      * claim's id is the shell's to make: claim is NULL in DRAIN and DOWN. */
     void (*submit)(void *arg, const struct command *cmd, outcome_fn *fn, void *fn_arg);
@@ -67,14 +93,22 @@ struct api_shell {
     void (*power)(void *arg, const char *actor, const char *node, const char *verb, shell_answer_fn *fn,
                   void *fn_arg);
     uint64_t (*revision)(void *arg); /* that the cluster stands at */
-    /* Adds the members of Status that the api does not know itself (doc/openapi.yaml). */
+    /* Adds the members of Status, and of its conform, that the api does not know itself (doc/openapi.yaml).
+     */
     void (*status)(void *arg, json_t *status);
     int (*journal)(void *arg, uint64_t after, size_t max, store_journal_fn *fn, void *fn_arg, struct err *e);
+    /* Looks in the journal, from its end backwards, for some time. fn is called once, later. */
+    void (*journal_search)(void *arg, const struct journal_ask *ask, journal_found_fn *fn, void *fn_arg);
+    /* The first revision of which there are entries, 0 without any; those before it went to *directory. */
+    uint64_t (*journal_first)(void *arg, const char **directory);
     /* A new one-time token, its hash, and the command to type; the caller frees the three. */
     int (*make_token)(void *arg, char **token, char **hash, char **command, struct err *e);
-    /* The caller frees *certificate and *authority. */
+    /* Calls fn with whoever is connected as a node. */
+    void (*connected)(void *arg, void (*fn)(void *arg, const struct identity *id), void *fn_arg);
+    /* The caller frees *certificate, *authority and *terms, which a command CERTIFICATE has as its `set`: it
+     * is to be committed before the certificate is given away. */
     int (*sign_operator)(void *arg, const char *name, enum role role, const char *request, struct span valid,
-                         char **certificate, char **authority, struct err *e);
+                         char **certificate, char **authority, char **terms, struct err *e);
 };
 
 struct api;

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -77,6 +78,13 @@ static void test_reads(void **state)
         "/v1/journal?limit=0",
         "/v1/journal?limit=1001",
         "/v1/journal?after=-1",
+        "/v1/journal?tail=2",
+        "/v1/journal?tail=2&after=1&nodes=lx%5B01-03%5D&what=node&by=ann&since=5&until=9&before=7",
+        "/v1/journal?tail=2&by=busy",
+        "/v1/journal?tail=0",
+        "/v1/journal?tail=2&nodes=lx%5B",
+        "/v1/journal?tail=2&limit=2",
+        "/v1/journal?by=ann",
         "/v1/node",
     };
     struct stage *s = *state;
@@ -84,6 +92,20 @@ static void test_reads(void **state)
     stage_read_all(s, targets, sizeof targets / sizeof targets[0], &t);
     stage_transcribe(s, "DELETE", "/v1/nodes/lx01", NULL, &t);
     golden_check("reads.txt", &t);
+}
+
+static void test_the_journal_says_what_it_has_no_more(void **state)
+{
+    struct stage *s = *state;
+    CLEANUP_TEXT struct text t = {0};
+    s->journal_first = 3;
+    stage_transcribe(s, "GET", "/v1/journal?after=1", NULL, &t);
+    assert_non_null(
+        strstr(t.s, "\"gone\":\"the entries before revision 3 are not kept here any more; those that were "
+                    "exported are in /var/lib/fettle/journal-export\""));
+    text_clear(&t);
+    stage_transcribe(s, "GET", "/v1/journal?after=2", NULL, &t);
+    assert_null(strstr(t.s, "gone"));
 }
 
 static void test_changes(void **state)
@@ -105,6 +127,9 @@ static void test_changes(void **state)
         {"/v1/nodes/set", "{\"nodes\":\"lx01\",\"set\":{\"CPUs\":\"many\"}}"},
         {"/v1/reload", NULL},
         {"/v1/tokens", NULL},
+        {"/v1/tokens", "{\"nodes\":\"new[1-2]\",\"count\":2,\"again\":true,\"from\":\"10.0.0.0/8\"}"},
+        {"/v1/certificates/revoke", "{\"nodes\":\"lx01\",\"reason\":\"stolen\"}"},
+        {"/v1/certificates/revoke", "{\"holder\":\"operator:nobody\",\"reason\":\"left\"}"},
         {"/v1/tokens", "{\"nodes\":\"new[1-2]\",\"valid\":\"2h\"}"},
         {"/v1/certificates", "{\"name\":\"ann\",\"role\":\"reader\",\"request\":\"good\"}"},
         {"/v1/certificates", "{\"name\":\"ann\",\"role\":\"reader\",\"request\":\"bad\"}"},
@@ -115,7 +140,7 @@ static void test_changes(void **state)
     text_add(&t, "# the disk is full, the configuration is bad\n");
     s->fails = -ENOSPC;
     stage_transcribe(s, "POST", "/v1/nodes/drain", "{\"nodes\":\"lx03\",\"reason\":\"x\"}", &t);
-    stage_transcribe(s, "POST", "/v1/tokens", NULL, &t);
+    stage_transcribe(s, "POST", "/v1/tokens", "{\"nodes\":\"lx01\"}", &t);
     stage_transcribe(s, "POST", "/v1/reload", NULL, &t);
     text_add(&t, "# another controller leads\n");
     s->fails = -EPERM;
@@ -183,7 +208,8 @@ static void test_server_gone(void **state)
 {
     struct stage *s = *state;
     s->commits_at_once = false;
-    int fd = wire_connect(&s->wire, "POST /v1/tokens HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n");
+    int fd = wire_connect(
+        &s->wire, "POST /v1/tokens HTTP/1.1\r\nHost: h\r\nContent-Length: 14\r\n\r\n{\"nodes\":\"n1\"}");
     stage_wait(s);
     wire_close(&s->wire);
     s->closed = true;
@@ -391,6 +417,58 @@ static void test_large(void **state)
     assert_string_equal(also.names[0], "n00021");
 }
 
+/* A connection that has asked for the whole table, which takes long, and was overtaken by somebody. */
+static int ask_and_be_overtaken(struct stage *s)
+{
+    CLEANUP_TEXT struct text other = {0};
+    char byte;
+    int fd = wire_connect(&s->wire, "GET /v1/nodes HTTP/1.1\r\nHost: h\r\n\r\n");
+    for (unsigned before = s->revisions; s->revisions == before;)
+        wire_turn(&s->wire);
+    int quick = wire_connect(&s->wire, "GET /v1/brakes HTTP/1.1\r\nHost: h\r\n\r\n");
+    wire_read_until(&s->wire, quick, &other, "\"budgets\":[");
+    assert_int_equal(recv(fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK), -1); /* no byte of the answer is there */
+    close(quick);
+    return fd;
+}
+
+/* What is about all nodes is made in slices, between which others have their turn. */
+static void test_nobody_waits_for_a_long_answer(void **state)
+{
+    struct stage *s = *state;
+    CLEANUP_TEXT struct text t = {0};
+    int fd = ask_and_be_overtaken(s);
+    wire_read_until(&s->wire, fd, &t, "n10000");
+    assert_non_null(strstr(t.s, "HTTP/1.1 200 "));
+    close(fd);
+}
+
+/* A client that goes away takes its answer with it. */
+static void test_a_long_answer_that_nobody_waits_for(void **state)
+{
+    struct stage *s = *state;
+    CLEANUP_TEXT struct text t = {0};
+    close(ask_and_be_overtaken(s));
+    assert_int_equal(wire_ask(&s->wire, "GET", "/v1/brakes", NULL, &t), 200);
+}
+
+static void set_policy_anew(void *arg)
+{
+    static const struct api_policy fresh = {.readers = API_READERS_NOBODY};
+    api_set_policy(((struct stage *)arg)->api, &fresh);
+}
+
+/* Classes are others after a reload. */
+static void test_a_reload_during_a_long_answer(void **state)
+{
+    struct stage *s = *state;
+    CLEANUP_TEXT struct text t = {0};
+    s->wire.each_turn = set_policy_anew;
+    s->wire.arg = s;
+    assert_int_equal(wire_ask(&s->wire, "GET", "/v1/conform/groups", NULL, &t), 503);
+    assert_non_null(strstr(t.s, "ask again"));
+}
+
 /* Where every node is different in much, who else has a component is looked for as long as it is cheap;
  * the differences are all there. */
 static void test_all_differ(void **state)
@@ -413,6 +491,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         PLAIN(test_reads),
         PLAIN(test_changes),
+        PLAIN(test_the_journal_says_what_it_has_no_more),
         PLAIN(test_head),
         PLAIN(test_actor),
         PLAIN(test_answer_after_commit),
@@ -425,6 +504,9 @@ int main(void)
         CLASSES(test_accept_what_is_recorded),
         CLASSES(test_rollout_command),
         cmocka_unit_test_setup_teardown(test_large, open_large, stage_close),
+        cmocka_unit_test_setup_teardown(test_nobody_waits_for_a_long_answer, open_large, stage_close),
+        cmocka_unit_test_setup_teardown(test_a_long_answer_that_nobody_waits_for, open_large, stage_close),
+        cmocka_unit_test_setup_teardown(test_a_reload_during_a_long_answer, open_large, stage_close),
         cmocka_unit_test_setup_teardown(test_all_differ, open_all_differ, stage_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,8 @@
 #include "api/ask.h"
 
 #include "base/json.h"
+#include "base/network.h"
+#include "cluster/certificate.h"
 #include "cluster/cluster.h"
 #include "node/field.h"
 
@@ -161,13 +163,51 @@ static int parse_nothing(const json_t *o, struct ask *a, struct err *e)
     return 0;
 }
 
+static int take_uuid(const json_t *o, json_t *terms, struct err *e)
+{
+    const char *uuid;
+    int rc = json_take_string(o, "uuid", &uuid, e);
+    if (rc < 0)
+        return rc == -ENOENT ? 0 : rc;
+    if (strlen(uuid) != 36 || strspn(uuid, "0123456789abcdefABCDEF-") != 36)
+        return err_set(e, -EINVAL, "\"uuid\" is no UUID as \"4c4c4544-0039-3510-8052-b4c04f4e3332\"");
+    json_object_set_new(terms, "uuid", json_string(uuid));
+    return 0;
+}
+
+static int take_from(const json_t *o, json_t *terms, struct err *e)
+{
+    const char *from;
+    int rc = json_take_string(o, "from", &from, e);
+    if (rc == 0 && (rc = network_check(from, e)) < 0)
+        return err_wrap(e, rc, "\"from\"");
+    if (rc == 0)
+        json_object_set_new(terms, "from", json_string(from));
+    return rc == -ENOENT ? 0 : rc;
+}
+
 static int parse_token(const json_t *o, struct ask *a, struct err *e)
 {
-    const char *list = NULL;
-    int rc = allow_string(o, "nodes", &list, e);
-    if (rc == 0 && list)
-        rc = parse_nodes(list, &a->nodes, e);
-    return rc < 0 ? rc : take_valid(o, 3600, 7 * DAY_S, a, e);
+    CLEANUP_JSON json_t *terms = json_object();
+    uint64_t count = 1;
+    bool again = false;
+    int rc = take_nodes(o, a, e);
+    if (rc == 0 && json_take_u64(o, "count", TOKEN_COUNT_MAX, &count, e) == -EINVAL)
+        return -EINVAL;
+    if (rc == 0 && count == 0)
+        return err_set(e, -EINVAL, "\"count\" is 0; a token is for 1 to %d to join", TOKEN_COUNT_MAX);
+    if (rc == 0 && json_take_bool(o, "again", &again, e) == -EINVAL)
+        return -EINVAL;
+    if (rc == 0)
+        rc = take_from(o, terms, e);
+    if (rc == 0)
+        rc = take_uuid(o, terms, e);
+    if (rc < 0)
+        return rc;
+    json_object_set_new(terms, "count", json_integer((json_int_t)count));
+    json_object_set_new(terms, "again", json_boolean(again));
+    a->set = json_write(terms);
+    return take_valid(o, 3600, 7 * DAY_S, a, e);
 }
 
 static int parse_role(const json_t *o, struct ask *a, struct err *e)
@@ -207,6 +247,20 @@ static int parse_certificate(const json_t *o, struct ask *a, struct err *e)
                        PEM_BYTES_MAX);
     a->request = mem_dup(request);
     return take_valid(o, 90 * DAY_S, 365 * DAY_S, a, e);
+}
+
+/* "operator:ann" or "controller:head1", one certificate of it alone when it has a number; or nodes. */
+static int parse_revoke(const json_t *o, struct ask *a, struct err *e)
+{
+    bool nodes = json_object_get(o, "nodes"), holder = json_object_get(o, "holder");
+    if (nodes == holder)
+        return err_set(e, -EINVAL, "either \"nodes\" or \"holder\" is needed%s", nodes ? ", not both" : "");
+    int rc = nodes ? take_nodes(o, a, e) : take_plain(o, "holder", VALUE_BYTES_MAX, &a->name, e);
+    if (rc == 0 && nodes && json_object_get(o, "serial"))
+        return err_set(e, -EINVAL, "\"serial\" is for a \"holder\": of nodes every certificate is revoked");
+    if (rc == 0 && json_object_get(o, "serial"))
+        rc = take_plain(o, "serial", VALUE_BYTES_MAX, &a->word, e);
+    return rc < 0 ? rc : take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e);
 }
 
 static int allow_reason(const json_t *o, struct ask *a, struct err *e)
@@ -403,8 +457,9 @@ static const struct {
     [ROUTE_node_up] = {parse_release, false, 2, {"nodes", "claim"}},
     [ROUTE_node_set] = {parse_set, false, 2, {"nodes", "set"}},
     [ROUTE_config_reload] = {parse_nothing, true, 0, {NULL}},
-    [ROUTE_token_create] = {parse_token, true, 2, {"nodes", "valid"}},
+    [ROUTE_token_create] = {parse_token, false, 6, {"nodes", "valid", "count", "again", "from", "uuid"}},
     [ROUTE_certificate_create] = {parse_certificate, false, 4, {"name", "role", "request", "valid"}},
+    [ROUTE_certificate_revoke] = {parse_revoke, false, 4, {"nodes", "holder", "serial", "reason"}},
     [ROUTE_conform_recheck] = {parse_recheck, false, 1, {"nodes"}},
     [ROUTE_conform_approve] = {parse_approve, false, 2, {"nodes", "reason"}},
     [ROUTE_baseline_accept] = {parse_baseline, false, 2, {"node", "reason"}},

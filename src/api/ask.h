@@ -25,7 +25,7 @@ struct ask {
     char *reason;
     char *claim;
     char *set;  /* JSON object: fields by their proper names, to strings and nulls */
-    char *name; /* of an operator */
+    char *name; /* of an operator; or whose certificates */
     enum role role;
     char *request;
     struct span valid;    /* the route's own length of time when the body does not say */
@@ -33,7 +33,8 @@ struct ask {
     char *class_name;     /* of nodes */
     uint32_t version;     /* of a baseline */
     struct span deadline; /* of a rollout */
-    char *word;           /* a check, a transition, a remedy, a switch, or what to do to the power */
+    char *word;           /* a check, a transition, a remedy, a switch, what to do to the power, or a
+                             certificate's number */
     char *findings;       /* JSON array of {"fault","device"?} */
     bool gives, on;       /* of a switch: on; of a node of the work queue: given, and taken or given back */
 };

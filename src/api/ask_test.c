@@ -58,13 +58,22 @@ static void test_set(void **state)
 static void test_token(void **state)
 {
     struct ask a;
-    assert_int_equal(parse(ROUTE_token_create, "", &a, NULL), 0);
-    assert_int_equal(a.nodes.n, 0);
+    assert_int_equal(parse(ROUTE_token_create, "{\"nodes\":\"new1\"}", &a, NULL), 0);
+    assert_int_equal(a.nodes.n, 1);
     assert_int_equal(a.valid.ns, span_s(3600).ns);
+    assert_string_equal(a.set, "{\"count\":1,\"again\":false}");
     ask_fini(&a);
     assert_int_equal(parse(ROUTE_token_create, "{\"nodes\":\"new[1-2]\",\"valid\":\"7d\"}", &a, NULL), 0);
     assert_int_equal(a.nodes.n, 2);
     assert_int_equal(a.valid.ns, span_s(7 * 86400).ns);
+    ask_fini(&a);
+    assert_int_equal(parse(ROUTE_token_create,
+                           "{\"nodes\":\"new[1-2]\",\"count\":2,\"again\":true,\"from\":\"10.0.0.0/8\","
+                           "\"uuid\":\"4C4C4544-0039-3510-8052-b4c04f4e3332\"}",
+                           &a, NULL),
+                     0);
+    assert_string_equal(a.set, "{\"from\":\"10.0.0.0/8\",\"uuid\":\"4C4C4544-0039-3510-8052-b4c04f4e3332\","
+                               "\"count\":2,\"again\":true}");
     ask_fini(&a);
 }
 
@@ -252,10 +261,20 @@ static const struct {
     {ROUTE_node_set, "{\"nodes\":\"lx01\",\"set\":{\"OS\":\"Linux\\t6\"}}"},
     {ROUTE_config_reload, "{\"force\":true}"},
     {ROUTE_token_create, "{\"nodes\":\"\"}"},
-    {ROUTE_token_create, "{\"valid\":\"soon\"}"},
-    {ROUTE_token_create, "{\"valid\":\"0s\"}"},
-    {ROUTE_token_create, "{\"valid\":\"8d\"}"},
-    {ROUTE_token_create, "{\"valid\":3600}"},
+    {ROUTE_token_create, "{\"valid\":\"1h\"}"},
+    {ROUTE_token_create, "{\"nodes\":\"n1\",\"valid\":\"soon\"}"},
+    {ROUTE_token_create, "{\"nodes\":\"n1\",\"valid\":\"0s\"}"},
+    {ROUTE_token_create, "{\"nodes\":\"n1\",\"valid\":\"8d\"}"},
+    {ROUTE_token_create, "{\"nodes\":\"n1\",\"valid\":3600}"},
+    {ROUTE_token_create, "{\"nodes\":\"n1\",\"count\":0}"},
+    {ROUTE_token_create, "{\"nodes\":\"n1\",\"count\":1000001}"},
+    {ROUTE_token_create, "{\"nodes\":\"n1\",\"again\":\"yes\"}"},
+    {ROUTE_token_create, "{\"nodes\":\"n1\",\"from\":\"10.0.0.0/33\"}"},
+    {ROUTE_token_create, "{\"nodes\":\"n1\",\"uuid\":\"4c4c4544\"}"},
+    {ROUTE_certificate_revoke, "{\"reason\":\"x\"}"},
+    {ROUTE_certificate_revoke, "{\"nodes\":\"n1\",\"holder\":\"operator:ann\",\"reason\":\"x\"}"},
+    {ROUTE_certificate_revoke, "{\"nodes\":\"n1\",\"serial\":\"1\",\"reason\":\"x\"}"},
+    {ROUTE_certificate_revoke, "{\"nodes\":\"n1\"}"},
     {ROUTE_certificate_create, "{\"name\":\"ann\",\"role\":\"admin\"}"},
     {ROUTE_certificate_create, "{\"name\":\"ann:admin\",\"role\":\"reader\",\"request\":\"x\"}"},
     {ROUTE_certificate_create, "{\"name\":\"\",\"role\":\"reader\",\"request\":\"x\"}"},

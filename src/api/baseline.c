@@ -2,6 +2,7 @@
 /* Classes of nodes, what the nodes of each should be, and how that is changed. */
 #include "api/call.h"
 #include "api/render.h"
+#include "api/slices.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,27 +12,31 @@
 /* --- classes --------------------------------------------------------------------------------- */
 
 struct class_tally {
-    size_t n, cap;
-    const char **names;
+    struct pile names;
     size_t conformance[CONFORMANCE_DRIFTED + 1];
 };
 
-static struct class_tally *tally_classes(struct call *c)
+struct class_list {
+    struct slices slices;
+    size_t n, next; /* next: to be rendered, when all nodes were looked at */
+    struct class_tally *all;
+};
+
+static void class_list_fini(struct slices *s)
 {
-    struct class_tally *all = mem_alloc(cluster_classes(c->api->cluster)->n * sizeof *all);
-    for (uint32_t id = 0; id < cluster_count(c->api->cluster); id++) {
-        const struct member *m = cluster_by_id(c->api->cluster, id);
-        struct class_tally *y = &all[m->class];
-        if (y->n == y->cap) {
-            y->cap = y->cap ? y->cap * 2 : 64;
-            y->names = mem_grow(y->names, y->cap * sizeof *y->names);
-        }
-        y->names[y->n++] = m->name;
-        struct standing s;
-        watch_standing(c->api->watch, c->now, m, &s, NULL);
-        y->conformance[s.conformance]++;
-    }
-    return all;
+    struct class_list *l = (struct class_list *)s;
+    for (size_t i = 0; i < l->n; i++)
+        pile_fini(&l->all[i].names);
+    free(l->all);
+}
+
+static void tally_class(struct slices *s, const struct member *m)
+{
+    struct class_tally *y = &((struct class_list *)s)->all[m->class];
+    struct standing standing;
+    pile_add(&y->names, m->name);
+    watch_standing(s->call.api->watch, s->call.now, m, &standing, NULL);
+    y->conformance[standing.conformance]++;
 }
 
 static void add_bool(struct text *t, const char *key, bool b)
@@ -39,15 +44,24 @@ static void add_bool(struct text *t, const char *key, bool b)
     text_printf(t, ",\"%s\":%s", key, b ? "true" : "false");
 }
 
-static void render_class(struct call *c, uint16_t number, const struct class_tally *y, struct text *t)
+/* Some more of the next class. True when it is whole. */
+static bool render_class(struct class_list *l)
 {
-    const struct node_class *k = &cluster_classes(c->api->cluster)->list[number];
+    struct slices *s = &l->slices;
+    struct call *c = &s->call;
+    struct text *t = &s->text;
+    const struct class_tally *y = &l->all[l->next];
+    const struct node_class *k = &cluster_classes(c->api->cluster)->list[l->next];
     const struct baseline *b = cluster_baseline(c->api->cluster, k->name);
-    text_add(t, "{\"name\":");
-    text_add_json(t, k->name);
-    text_add(t, ",\"nodes\":");
-    render_fold(t, y->names, y->n);
-    text_printf(t, ",\"count\":%zu,\"conformant\":%zu,\"drifted\":%zu,\"unknown\":%zu,\"baseline\":", y->n,
+    if (s->folded == 0) {
+        text_add(t, l->next ? ",{\"name\":" : "{\"name\":");
+        text_add_json(t, k->name);
+        text_add(t, ",\"nodes\":");
+    }
+    if (!slices_fold(s, &y->names))
+        return false;
+    text_printf(t,
+                ",\"count\":%zu,\"conformant\":%zu,\"drifted\":%zu,\"unknown\":%zu,\"baseline\":", y->names.n,
                 y->conformance[CONFORMANCE_CONFORMANT], y->conformance[CONFORMANCE_DRIFTED],
                 y->conformance[CONFORMANCE_UNKNOWN]);
     if (b)
@@ -55,26 +69,38 @@ static void render_class(struct call *c, uint16_t number, const struct class_tal
     else
         text_add(t, "null");
     add_bool(t, "rollout", b && b->rollout);
-    add_bool(t, "alarm", watch_drift_alarm(c->api->watch, number));
+    add_bool(t, "alarm", watch_drift_alarm(c->api->watch, (uint16_t)l->next));
     text_add(t, ",\"suggestion\":");
-    render_suggestion(t, c->api->cluster, c->api->watch, number);
+    render_suggestion(t, c->api->cluster, c->api->watch, (uint16_t)l->next);
     text_add(t, ",\"drifted_work\":");
     render_word(t, k->exclude ? "exclude" : "avoid");
     add_bool(t, "reboot", k->reboot);
     text_add_char(t, '}');
+    return true;
+}
+
+static bool class_list_step(struct slices *s)
+{
+    struct class_list *l = (struct class_list *)s;
+    if (slices_walk(s, tally_class))
+        return true;
+    if (l->next < l->n && render_class(l))
+        l->next++;
+    if (l->next < l->n)
+        return true;
+    text_add(&s->text, "]}");
+    return false;
 }
 
 int call_class_list(struct call *c, struct text *t, struct err *e)
 {
-    CLEANUP_FREE struct class_tally *all = tally_classes(c);
-    text_add(t, "{\"classes\":[");
-    for (size_t i = 0; i < cluster_classes(c->api->cluster)->n; i++) {
-        text_add(t, i ? "," : "");
-        render_class(c, (uint16_t)i, &all[i], t);
-        free(all[i].names);
-    }
-    text_add(t, "]}");
-    return 0;
+    struct class_list *l = mem_alloc(sizeof *l);
+    l->slices = (struct slices){.step = class_list_step, .fini = class_list_fini, .of_configuration = true};
+    l->n = cluster_classes(c->api->cluster)->n;
+    l->all = mem_alloc(l->n * sizeof *l->all);
+    slices_gather(&l->slices, c, NULL, NULL);
+    text_add(&l->slices.text, "{\"classes\":[");
+    return call_slices(c, &l->slices);
 }
 
 /* --- reading a baseline ---------------------------------------------------------------------- */

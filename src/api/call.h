@@ -18,6 +18,7 @@ struct api {
     struct watch *watch;
     struct events *events;
     struct api_policy policy;
+    unsigned configured; /* how often */
     struct api_shell shell;
     uid_t own; /* that this process runs as */
     char *root_name, *own_name;

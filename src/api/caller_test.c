@@ -25,12 +25,16 @@ static const struct {
     {"nobody", {.port = HIGH_PORT}},
     {"nobody-low", {.port = LOW_PORT, .here = true}},
     {"far-low", {.port = LOW_PORT}},
-    {"admin", {.port = HIGH_PORT, .identity = {IDENTITY_OPERATOR, "bea", ROLE_ADMIN, 0}}},
-    {"reader", {.port = HIGH_PORT, .identity = {IDENTITY_OPERATOR, "carl", ROLE_READER, 0}}},
-    {"reader-low", {.port = LOW_PORT, .identity = {IDENTITY_OPERATOR, "carl", ROLE_READER, 0}}},
-    {"node", {.port = HIGH_PORT, .identity = {IDENTITY_NODE, "lx01", ROLE_NONE, 0}}},
-    {"node-low", {.port = LOW_PORT, .identity = {IDENTITY_NODE, "lx01", ROLE_NONE, 0}}},
-    {"controller", {.port = HIGH_PORT, .identity = {IDENTITY_CONTROLLER, "c1", ROLE_NONE, 0}}},
+    {"admin",
+     {.port = HIGH_PORT, .identity = {.kind = IDENTITY_OPERATOR, .name = "bea", .role = ROLE_ADMIN}}},
+    {"reader",
+     {.port = HIGH_PORT, .identity = {.kind = IDENTITY_OPERATOR, .name = "carl", .role = ROLE_READER}}},
+    {"reader-low",
+     {.port = LOW_PORT, .identity = {.kind = IDENTITY_OPERATOR, .name = "carl", .role = ROLE_READER}}},
+    {"node", {.port = HIGH_PORT, .identity = {.kind = IDENTITY_NODE, .name = "lx01", .role = ROLE_NONE}}},
+    {"node-low", {.port = LOW_PORT, .identity = {.kind = IDENTITY_NODE, .name = "lx01", .role = ROLE_NONE}}},
+    {"controller",
+     {.port = HIGH_PORT, .identity = {.kind = IDENTITY_CONTROLLER, .name = "c1", .role = ROLE_NONE}}},
 };
 enum { CALLERS = sizeof callers / sizeof callers[0] };
 

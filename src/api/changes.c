@@ -13,10 +13,11 @@
 
 struct pending {
     struct api *api;
-    struct http_request *request; /* NULL once the client is gone */
-    struct hostlist nodes;        /* that the call named */
-    char *class_name;             /* whose baseline's version is told, or NULL */
-    char *token, *command;        /* of token_create */
+    struct http_request *request;  /* NULL once the client is gone */
+    struct hostlist nodes;         /* that the call named */
+    char *class_name;              /* whose baseline's version is told, or NULL */
+    char *token, *command;         /* of token_create */
+    char *certificate, *authority; /* of certificate_create */
     struct wall expires;
     bool returns;        /* the nodes are to come back into service: what is missing is told */
     struct text refused; /* of commands for one node each: {"node","error"}, with commas between */
@@ -28,6 +29,8 @@ static void pending_destroy(struct pending *p)
     free(p->class_name);
     free(p->token);
     free(p->command);
+    free(p->certificate);
+    free(p->authority);
     text_fini(&p->refused);
     free(p);
 }
@@ -141,6 +144,15 @@ static void render_token(const struct pending *p, struct text *t)
     text_add(t, "}\n");
 }
 
+static void render_certificate(const struct pending *p, struct text *t)
+{
+    text_add(t, "{\"certificate\":");
+    text_add_json(t, p->certificate);
+    text_add(t, ",\"authority\":");
+    text_add_json(t, p->authority);
+    text_add(t, "}\n");
+}
+
 static void answer(const struct pending *p, const struct outcome *o)
 {
     if (o->rc < 0) {
@@ -153,6 +165,8 @@ static void answer(const struct pending *p, const struct outcome *o)
     struct text t = {0};
     if (p->token)
         render_token(p, &t);
+    else if (p->certificate)
+        render_certificate(p, &t);
     else
         render_changed(p, o, &t);
     size_t len = t.len;
@@ -353,7 +367,31 @@ int call_token_create(struct call *c, struct text *t, struct err *e)
         struct command cmd = {
             .kind = COMMAND_TOKEN_CREATE, .actor = c->actor, .at = c->wall, .nodes = &p->nodes};
         cmd.token = hash;
+        cmd.set = a.set;
         cmd.expires = p->expires;
+        submit(p, &cmd);
+        rc = CALL_LATER;
+    }
+    ask_fini(&a);
+    return rc;
+}
+
+/* Told after its record is durable. */
+int call_certificate_create(struct call *c, struct text *t, struct err *e)
+{
+    struct ask a = {0};
+    CLEANUP_FREE char *certificate = NULL, *authority = NULL, *terms = NULL;
+    int rc = call_ask(c, &a, e);
+    if (rc == 0)
+        rc = c->api->shell.sign_operator(c->api->shell.arg, a.name, a.role, a.request, a.valid, &certificate,
+                                         &authority, &terms, e);
+    if (rc == 0) {
+        struct hostlist none = {0};
+        struct pending *p = pend(c, &none);
+        p->certificate = STEAL(certificate);
+        p->authority = STEAL(authority);
+        const struct command cmd = {
+            .kind = COMMAND_CERTIFICATE, .actor = c->actor, .at = c->wall, .set = terms};
         submit(p, &cmd);
         rc = CALL_LATER;
     }

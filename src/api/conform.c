@@ -3,25 +3,13 @@
 #include "api/call.h"
 #include "api/render.h"
 #include "api/seen.h"
+#include "api/slices.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
 /* --- groups ---------------------------------------------------------------------------------- */
-
-/* A node that is in a cohort: nodes of one cohort stand together, and in it those of one class. */
-struct in_group {
-    uint32_t cohort; /* number */
-    uint32_t id;
-    uint16_t class;
-};
-
-struct group {
-    const struct cohort *cohort;
-    uint16_t class;
-    size_t from, n; /* of the sorted nodes */
-};
 
 /* What the good states of a class come to, counted as the class counts. */
 struct goods {
@@ -30,68 +18,34 @@ struct goods {
     struct fingerprint baseline, rollout;
 };
 
-static int by_cohort(const void *a, const void *b)
+struct groups {
+    struct slices slices;
+    int class;         /* -1: of any */
+    struct bins bins;  /* by class */
+    struct bin **list; /* largest first, when all nodes were looked at */
+    size_t next;       /* of the list */
+    struct goods *goods;
+    struct text alone, why;
+    size_t told; /* bytes of `alone` */
+};
+
+static void groups_fini(struct slices *s)
 {
-    const struct in_group *x = a, *y = b;
-    if (x->cohort != y->cohort)
-        return x->cohort < y->cohort ? -1 : 1;
-    if (x->class != y->class)
-        return x->class < y->class ? -1 : 1;
-    return x->id < y->id ? -1 : x->id > y->id;
+    struct groups *g = (struct groups *)s;
+    bins_fini(&g->bins);
+    free(g->list);
+    free(g->goods);
+    text_fini(&g->alone);
+    text_fini(&g->why);
 }
 
 static int by_size(const void *a, const void *b)
 {
-    const struct group *x = a, *y = b;
-    if (x->n != y->n)
-        return x->n > y->n ? -1 : 1;
-    int d = fingerprint_compare(&x->cohort->id, &y->cohort->id);
-    return d != 0 ? d : x->class - y->class;
-}
-
-/* The nodes of the class (-1: of any) that are in a cohort, sorted. Returns their number. Each is judged
- * first, so that nobody who became stale in the last moment is in one. */
-static size_t gather(const struct call *c, int class, struct in_group **out)
-{
-    const struct cohorts *cohorts = watch_cohorts(c->api->watch);
-    size_t n = 0, all = cluster_count(c->api->cluster);
-    struct in_group *nodes = mem_alloc((all + 1) * sizeof *nodes);
-    for (uint32_t id = 0; id < all; id++) {
-        const struct member *m = cluster_by_id(c->api->cluster, id);
-        struct standing s;
-        if (class >= 0 && m->class != class)
-            continue;
-        watch_standing(c->api->watch, c->now, m, &s, NULL);
-        uint32_t number = cohorts_number_of(cohorts, id);
-        if (number != COHORT_NONE)
-            nodes[n++] = (struct in_group){number, id, m->class};
-    }
-    qsort(nodes, n, sizeof *nodes, by_cohort);
-    *out = nodes;
-    return n;
-}
-
-/* Largest first. Returns their number. */
-static size_t cut_groups(const struct call *c, const struct in_group *nodes, size_t n, struct group **out)
-{
-    const struct cohorts *cohorts = watch_cohorts(c->api->watch);
-    struct group *groups = NULL;
-    size_t count = 0, cap = 0;
-    for (size_t from = 0, to; from < n; from = to) {
-        for (to = from;
-             to < n && nodes[to].cohort == nodes[from].cohort && nodes[to].class == nodes[from].class; to++)
-            continue;
-        if (count == cap) {
-            cap = cap ? cap * 2 : 64;
-            groups = mem_grow(groups, cap * sizeof *groups);
-        }
-        groups[count++] = (struct group){cohorts_by_number(cohorts, nodes[from].cohort), nodes[from].class,
-                                         from, to - from};
-    }
-    if (count > 0)
-        qsort(groups, count, sizeof *groups, by_size);
-    *out = groups;
-    return count;
+    const struct bin *x = *(struct bin *const *)a, *y = *(struct bin *const *)b;
+    if (x->pile.n != y->pile.n)
+        return x->pile.n > y->pile.n ? -1 : 1;
+    int d = fingerprint_compare(&x->key.cohort, &y->key.cohort);
+    return d != 0 ? d : (int)x->key.kind - (int)y->key.kind;
 }
 
 static const struct node_class *class_of(const struct call *c, uint16_t class)
@@ -123,10 +77,10 @@ static const struct goods *goods_of(const struct call *c, struct goods *all, uin
     return g;
 }
 
-static void render_standing(const struct goods *g, const struct cohort *k, struct text *t)
+static void render_standing(const struct goods *g, const struct fingerprint *id, struct text *t)
 {
-    bool baseline = g->has_baseline && fingerprint_equal(&g->baseline, &k->id);
-    bool rollout = g->has_rollout && fingerprint_equal(&g->rollout, &k->id);
+    bool baseline = g->has_baseline && fingerprint_equal(&g->baseline, id);
+    bool rollout = g->has_rollout && fingerprint_equal(&g->rollout, id);
     text_add(t, ",\"standing\":");
     render_word(t, !g->has_baseline ? "none" : baseline ? "baseline" : rollout ? "rollout" : "other");
     if (baseline)
@@ -135,46 +89,88 @@ static void render_standing(const struct goods *g, const struct cohort *k, struc
         text_add(t, ",\"version\":null");
 }
 
-static void render_group(struct call *c, const struct group *g, const struct in_group *nodes,
-                         struct goods *goods, struct text *t)
+static void render_alone(struct groups *g, const struct member *m)
 {
-    CLEANUP_FREE const char **names = mem_alloc(g->n * sizeof *names);
-    for (size_t i = 0; i < g->n; i++)
-        names[i] = cluster_by_id(c->api->cluster, nodes[g->from + i].id)->name;
-    text_add(t, "{\"class\":");
-    text_add_json(t, class_of(c, g->class)->name);
-    text_add(t, ",\"cohort\":");
-    render_cohort(t, g->cohort);
-    text_add(t, ",\"fingerprint\":");
-    render_fingerprint(t, &g->cohort->id);
-    text_printf(t, ",\"count\":%zu,\"nodes\":", g->n);
-    render_fold(t, names, g->n);
-    render_standing(goods_of(c, goods, g->class), g->cohort, t);
+    struct text *t = &g->alone;
+    text_add(t, t->len ? ",{\"node\":" : "{\"node\":");
+    text_add_json(t, m->name);
+    text_add(t, ",\"class\":");
+    text_add_json(t, class_of(&g->slices.call, m->class)->name);
+    text_add(t, ",\"why\":");
+    text_add_json(t, g->why.len ? g->why.s : "");
     text_add_char(t, '}');
 }
 
-/* In the order of the node table. */
-static void render_alone(struct call *c, int class, struct text *t)
+/* The node is judged first, so that nobody who became stale in the last moment is in a cohort. */
+static void add_to_groups(struct slices *s, const struct member *m)
 {
-    const struct cohorts *cohorts = watch_cohorts(c->api->watch);
-    CLEANUP_TEXT struct text why = {0};
-    const char *comma = "";
-    for (size_t i = 0; i < cluster_count(c->api->cluster); i++) {
-        const struct member *m = cluster_at(c->api->cluster, i);
-        if ((class >= 0 && m->class != class) || cohorts_number_of(cohorts, m->id) != COHORT_NONE)
-            continue;
-        struct standing s;
-        watch_standing(c->api->watch, c->now, m, &s, &why);
-        text_add(t, comma);
-        comma = ",";
-        text_add(t, "{\"node\":");
-        text_add_json(t, m->name);
-        text_add(t, ",\"class\":");
-        text_add_json(t, class_of(c, m->class)->name);
-        text_add(t, ",\"why\":");
-        text_add_json(t, why.len ? why.s : "");
-        text_add_char(t, '}');
+    struct groups *g = (struct groups *)s;
+    const struct watch *w = s->call.api->watch;
+    struct standing standing;
+    if (g->class >= 0 && m->class != g->class)
+        return;
+    watch_standing(s->call.api->watch, s->call.now, m, &standing, &g->why);
+    const struct cohort *k = cohorts_of(watch_cohorts(w), m->id);
+    if (k)
+        pile_add(&bins_get(&g->bins, k, m->class)->pile, m->name);
+    else
+        render_alone(g, m);
+}
+
+/* Some more of the next group. True when it is whole. */
+static bool render_group(struct groups *g)
+{
+    struct slices *s = &g->slices;
+    struct text *t = &s->text;
+    const struct bin *b = g->list[g->next];
+    if (s->folded == 0) {
+        char name[FINGERPRINT_SHORT_BYTES];
+        text_add(t, g->next ? ",{\"class\":" : "{\"class\":");
+        text_add_json(t, class_of(&s->call, (uint16_t)b->key.kind)->name);
+        text_add(t, ",\"cohort\":");
+        render_string(t, fingerprint_short(&b->key.cohort, name));
+        text_add(t, ",\"fingerprint\":");
+        render_fingerprint(t, &b->key.cohort);
+        text_printf(t, ",\"count\":%zu,\"nodes\":", b->pile.n);
     }
+    if (!slices_fold(s, &b->pile))
+        return false;
+    render_standing(goods_of(&s->call, g->goods, (uint16_t)b->key.kind), &b->key.cohort, t);
+    text_add_char(t, '}');
+    return true;
+}
+
+enum { BYTES_A_STEP = 1 << 16 };
+
+/* What was said of those that are in no group. False when all of it is there. */
+static bool append_alone(struct groups *g)
+{
+    size_t left = g->alone.len - g->told, n = left < BYTES_A_STEP ? left : BYTES_A_STEP;
+    if (n == 0)
+        return false;
+    text_add_bytes(&g->slices.text, g->alone.s + g->told, n);
+    g->told += n;
+    return true;
+}
+
+static bool groups_step(struct slices *s)
+{
+    struct groups *g = (struct groups *)s;
+    if (slices_walk(s, add_to_groups))
+        return true;
+    if (!g->list)
+        g->list = bins_sort(&g->bins, by_size);
+    if (g->next < g->bins.n) {
+        if (render_group(g))
+            g->next++;
+        return true;
+    }
+    if (g->told == 0)
+        text_add(&s->text, "],\"alone\":[");
+    if (append_alone(g))
+        return true;
+    text_add(&s->text, "]}");
+    return false;
 }
 
 int call_conform_groups(struct call *c, struct text *t, struct err *e)
@@ -183,20 +179,13 @@ int call_conform_groups(struct call *c, struct text *t, struct err *e)
     int rc = call_query_class(c, &class, e);
     if (rc < 0)
         return rc;
-    CLEANUP_FREE struct in_group *nodes = NULL;
-    CLEANUP_FREE struct group *groups = NULL;
-    size_t n = gather(c, class, &nodes);
-    n = cut_groups(c, nodes, n, &groups);
-    CLEANUP_FREE struct goods *goods = mem_alloc(cluster_classes(c->api->cluster)->n * sizeof *goods);
-    text_add(t, "{\"groups\":[");
-    for (size_t i = 0; i < n; i++) {
-        text_add(t, i ? "," : "");
-        render_group(c, &groups[i], nodes, goods, t);
-    }
-    text_add(t, "],\"alone\":[");
-    render_alone(c, class, t);
-    text_add(t, "]}");
-    return 0;
+    struct groups *g = mem_alloc(sizeof *g);
+    g->slices = (struct slices){.step = groups_step, .fini = groups_fini, .of_configuration = true};
+    g->class = class;
+    g->goods = mem_alloc(cluster_classes(c->api->cluster)->n * sizeof *g->goods);
+    slices_gather(&g->slices, c, NULL, NULL);
+    text_add(&g->slices.text, "{\"groups\":[");
+    return call_slices(c, &g->slices);
 }
 
 /* --- history --------------------------------------------------------------------------------- */

@@ -9,6 +9,8 @@
  */
 #include "api/events.h"
 
+#include "base/loop.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,6 +175,7 @@ static void serve(struct subscriber *s)
 
 bool events_turn(struct events *ev)
 {
+    LOOP_DOES("events");
     struct subscriber *s, *following, *last = ev->subscribers ? ev->subscribers->prev : NULL;
     int served = 0;
     bool waiting = false;

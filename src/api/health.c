@@ -3,6 +3,7 @@
 #include "api/call.h"
 #include "api/ill.h"
 #include "api/render.h"
+#include "api/slices.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -90,30 +91,35 @@ static void render_shared(void *arg, const struct shared_cause *s)
     text_add_char(y->t, '}');
 }
 
+static void add_incidents(struct slices *s, const struct member *m)
+{
+    const struct ailment *ill = member_ailment(m);
+    for (size_t i = 0; ill && i < ill->n_open; i++) {
+        if (s->text.s[s->text.len - 1] != '[')
+            text_add_char(&s->text, ',');
+        render_incident(m, &ill->open[i], &s->text);
+    }
+}
+
+static bool incidents_step(struct slices *s)
+{
+    struct saying y = {.t = &s->text};
+    if (slices_walk(s, add_incidents))
+        return true;
+    text_add(&s->text, "],\"shared\":[");
+    cluster_each_shared(s->call.api->cluster, render_shared, &y);
+    text_add(&s->text, "]}");
+    return false;
+}
+
 int call_incident_list(struct call *c, struct text *t, struct err *e)
 {
-    const char *list = http_query(c->request, "nodes");
-    size_t n = cluster_count(c->api->cluster);
-    CLEANUP_FREE uint8_t *wanted = mem_alloc(n + 1);
-    int rc = list ? members_mark(c->api->cluster, list, wanted, e) : 0;
+    struct slices s = {.step = incidents_step};
+    int rc = slices_gather(&s, c, http_query(c->request, "nodes"), e);
     if (rc < 0)
         return rc;
-    const char *comma = "";
-    text_add(t, "{\"incidents\":[");
-    for (size_t i = 0; i < n; i++) {
-        const struct member *m = cluster_at(c->api->cluster, i);
-        const struct ailment *ill = member_ailment(m);
-        for (size_t j = 0; ill && j < ill->n_open && (!list || wanted[m->id]); j++) {
-            text_add(t, comma);
-            comma = ",";
-            render_incident(m, &ill->open[j], t);
-        }
-    }
-    struct saying y = {.t = t};
-    text_add(t, "],\"shared\":[");
-    cluster_each_shared(c->api->cluster, render_shared, &y);
-    text_add(t, "]}");
-    return 0;
+    text_add(&s.text, "{\"incidents\":[");
+    return call_slices(c, slices_keep(&s));
 }
 
 static int refuse_check(const struct checks *all, const char *name, bool or_probe, struct err *e)
@@ -132,40 +138,58 @@ static int refuse_check(const struct checks *all, const char *name, bool or_prob
 
 /* --- trials ---------------------------------------------------------------------------------- */
 
+static void add_trials(struct slices *s, const struct member *m)
+{
+    const char *comma = s->text.s[s->text.len - 1] == '[' ? "" : ",";
+    render_trials(m, http_query(s->call.request, "check"), &comma, &s->text);
+}
+
+static bool trials_step(struct slices *s)
+{
+    if (slices_walk(s, add_trials))
+        return true;
+    text_add(&s->text, "]}");
+    return false;
+}
+
 int call_trial_list(struct call *c, struct text *t, struct err *e)
 {
-    const char *list = http_query(c->request, "nodes"), *check = http_query(c->request, "check");
-    size_t n = cluster_count(c->api->cluster);
-    CLEANUP_FREE uint8_t *wanted = mem_alloc(n + 1);
-    int rc = list ? members_mark(c->api->cluster, list, wanted, e) : 0;
-    if (rc < 0)
-        return rc;
+    const char *check = http_query(c->request, "check");
+    struct slices s = {.step = trials_step};
     if (check && !checks_find(c->api->policy.checks, check))
         return refuse_check(c->api->policy.checks, check, false, e);
-    const char *comma = "";
-    text_add(t, "{\"trials\":[");
-    for (size_t i = 0; i < n; i++) {
-        const struct member *m = cluster_at(c->api->cluster, i);
-        if (!list || wanted[m->id])
-            render_trials(m, check, &comma, t);
-    }
-    text_add(t, "]}");
-    return 0;
+    int rc = slices_gather(&s, c, http_query(c->request, "nodes"), e);
+    if (rc < 0)
+        return rc;
+    text_add(&s.text, "{\"trials\":[");
+    return call_slices(c, slices_keep(&s));
 }
 
 /* --- records --------------------------------------------------------------------------------- */
 
-struct counting {
+struct check_list {
+    struct slices slices;
     const struct checks *checks;
     uint32_t (*results)[RESULTS]; /* of each check */
+    size_t next;                  /* to be rendered, when all nodes were looked at */
 };
+
+static void check_list_fini(struct slices *s)
+{
+    free(((struct check_list *)s)->results);
+}
 
 static void count_result(void *arg, const struct check *k, enum result r)
 {
-    struct counting *all = arg;
-    size_t i = (size_t)(k - all->checks->list); /* the watch has the same records */
-    assert(i < all->checks->n);
-    all->results[i][r]++;
+    struct check_list *l = arg;
+    size_t i = (size_t)(k - l->checks->list); /* the watch has the same records */
+    assert(i < l->checks->n);
+    l->results[i][r]++;
+}
+
+static void count_results(struct slices *s, const struct member *m)
+{
+    watch_each_result(s->call.api->watch, s->call.now, m, count_result, s);
 }
 
 /* Its command is for those alone who may change it. */
@@ -204,20 +228,30 @@ static void render_check(const struct call *c, const struct check *k, const uint
     text_add(t, "}}");
 }
 
+static bool check_list_step(struct slices *s)
+{
+    struct check_list *l = (struct check_list *)s;
+    if (slices_walk(s, count_results))
+        return true;
+    if (l->next < l->checks->n) {
+        text_add(&s->text, l->next ? "," : "");
+        render_check(&s->call, &l->checks->list[l->next], l->results[l->next], &s->text);
+        l->next++;
+        return true;
+    }
+    text_add(&s->text, "]}");
+    return false;
+}
+
 int call_check_list(struct call *c, struct text *t, struct err *e)
 {
-    const struct checks *all = c->api->policy.checks;
-    CLEANUP_FREE void *counts = mem_alloc((all->n + 1) * sizeof(uint32_t[RESULTS]));
-    struct counting counting = {all, counts};
-    for (uint32_t id = 0; id < cluster_count(c->api->cluster); id++)
-        watch_each_result(c->api->watch, c->now, cluster_by_id(c->api->cluster, id), count_result, &counting);
-    text_add(t, "{\"checks\":[");
-    for (size_t i = 0; i < all->n; i++) {
-        text_add(t, i ? "," : "");
-        render_check(c, &all->list[i], counting.results[i], t);
-    }
-    text_add(t, "]}");
-    return 0;
+    struct check_list *l = mem_alloc(sizeof *l);
+    l->slices = (struct slices){.step = check_list_step, .fini = check_list_fini, .of_configuration = true};
+    l->checks = c->api->policy.checks;
+    l->results = mem_alloc((l->checks->n + 1) * sizeof *l->results);
+    slices_gather(&l->slices, c, NULL, NULL);
+    text_add(&l->slices.text, "{\"checks\":[");
+    return call_slices(c, &l->slices);
 }
 
 static void explain_meaning(const struct meaning *m, struct text *t)

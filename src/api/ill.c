@@ -191,3 +191,11 @@ void render_repair(const struct member *m, struct text *t)
     render_notes(r, t);
     text_add_char(t, '}');
 }
+
+bool repair_waits(const struct repair *r)
+{
+    if (!r)
+        return false;
+    bool asks = r->step == STEP_REMEDY || r->step == STEP_REPLACE;
+    return r->step == STEP_QUEUE || (asks && r->approval == APPROVAL_WANTED);
+}

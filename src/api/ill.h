@@ -18,4 +18,7 @@ void render_trials(const struct member *m, const char *check, const char **comma
 /* {"step",...,"attempts":[...],"notes":[...]}, null when there was never one. */
 void render_repair(const struct member *m, struct text *t);
 
+/* Whether the node is in the work queue: a person is called, or asked for a yes. r may be NULL. */
+bool repair_waits(const struct repair *r);
+
 #endif

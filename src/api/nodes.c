@@ -2,11 +2,12 @@
 /* Reading the node table. */
 #include "api/call.h"
 #include "api/render.h"
+#include "api/slices.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-enum { MISSING_NAMED_MAX = 3, LIST_SPARE = 64, NODES_A_SLICE = 1000 };
+enum { MISSING_NAMED_MAX = 3, LIST_SPARE = 64 };
 
 int members_find(const struct cluster *c, const struct hostlist *list, struct member ***out, struct err *e)
 {
@@ -54,88 +55,50 @@ int members_mark(const struct cluster *c, const char *list, uint8_t *wanted, str
     return rc;
 }
 
-/* The table, on its way: thousands of nodes take tens of milliseconds, so that it is made in slices. Which
- * nodes are in it, and the revision, is as it was at the beginning; each node is as it is when its slice is
- * made. */
 struct table {
-    struct http_request *request;
-    struct api *api;
+    struct slices slices;
     struct selection fields;
-    struct member **members;
-    size_t n, at;
-    struct text text;
+    struct view view;
 };
 
-static void table_destroy(struct table *table)
+static void table_fini(struct slices *s)
 {
-    text_fini(&table->text);
-    free(table->members);
-    free(table);
+    view_fini(&((struct table *)s)->view);
 }
 
-static void on_gone(void *arg)
+static void render_row(struct slices *s, const struct member *m)
 {
-    table_destroy(arg);
+    struct table *table = (struct table *)s;
+    if (s->text.s[s->text.len - 1] != '[')
+        text_add_char(&s->text, ',');
+    view_set(&table->view, m);
+    render_node(&table->view, &table->fields, &s->text);
 }
 
-static void gather_table(struct table *table, const uint8_t *wanted)
+static bool table_step(struct slices *s)
 {
-    const struct cluster *cluster = table->api->cluster;
-    size_t n = cluster_count(cluster);
-    table->members = mem_alloc((n + 1) * sizeof(struct member *));
-    for (size_t i = 0; i < n; i++) {
-        struct member *m = cluster_at(cluster, i);
-        if (!wanted || wanted[m->id])
-            table->members[table->n++] = m;
-    }
-}
-
-static void render_slice(struct table *table)
-{
-    struct view v = {.cluster = table->api->cluster, .watch = table->api->watch, .now = mono_now()};
-    for (int i = 0; i < NODES_A_SLICE && table->at < table->n; i++, table->at++) {
-        if (table->at)
-            text_add_char(&table->text, ',');
-        view_set(&v, table->members[table->at]);
-        render_node(&v, &table->fields, &table->text);
-    }
-    view_fini(&v);
-}
-
-static void on_slice(void *arg)
-{
-    struct table *table = arg;
-    render_slice(table);
-    if (table->at < table->n) {
-        http_again(table->request, on_slice);
-        return;
-    }
-    text_add(&table->text, "]}");
-    call_answer(table->request, &table->text);
-    table_destroy(table);
+    ((struct table *)s)->view.now = s->call.now;
+    if (slices_walk(s, render_row))
+        return true;
+    text_add(&s->text, "]}");
+    return false;
 }
 
 int call_node_list(struct call *c, struct text *t, struct err *e)
 {
     struct selection fields;
+    struct slices s = {.step = table_step, .fini = table_fini};
     int rc = selection_parse(http_query(c->request, "fields"), &fields, e);
+    if (rc == 0)
+        rc = slices_gather(&s, c, http_query(c->request, "nodes"), e);
     if (rc < 0)
         return rc;
-    const char *nodes = http_query(c->request, "nodes");
-    CLEANUP_FREE uint8_t *wanted = nodes ? mem_alloc(cluster_count(c->api->cluster)) : NULL;
-    if (nodes)
-        rc = members_mark(c->api->cluster, nodes, wanted, e);
-    if (rc < 0)
-        return rc;
+    text_add(&s.text, "{\"revision\":");
+    text_add_u64(&s.text, c->api->shell.revision(c->api->shell.arg));
+    text_add(&s.text, ",\"nodes\":[");
     struct table *table = mem_alloc(sizeof *table);
-    *table = (struct table){.request = c->request, .api = c->api, .fields = fields};
-    text_add(&table->text, "{\"revision\":");
-    text_add_u64(&table->text, c->api->shell.revision(c->api->shell.arg));
-    text_add(&table->text, ",\"nodes\":[");
-    gather_table(table, wanted);
-    http_set_arg(c->request, table, on_gone);
-    on_slice(table);
-    return CALL_LATER;
+    *table = (struct table){s, fields, {.cluster = c->api->cluster, .watch = c->api->watch}};
+    return call_slices(c, &table->slices);
 }
 
 int call_node_show(struct call *c, struct text *t, struct err *e)
@@ -169,31 +132,35 @@ int call_node_show(struct call *c, struct text *t, struct err *e)
 /* What a partition comes to. */
 struct group {
     struct tally tally;
-    const char **names;
-    size_t cap;
+    struct pile names;
 };
 
-static void group_add(struct group *g, struct view *v)
+struct partitions {
+    struct slices slices;
+    struct view view;
+    unsigned next; /* to be rendered, when all nodes were looked at */
+    bool any;      /* was rendered */
+    struct group groups[PARTITION_MAX + 1];
+};
+
+static void partitions_fini(struct slices *s)
 {
-    if (g->tally.nodes == g->cap) {
-        g->cap = g->cap ? g->cap * 2 : 64;
-        g->names = mem_grow(g->names, g->cap * sizeof *g->names);
-    }
-    g->names[g->tally.nodes] = v->member->name;
-    tally_add(&g->tally, v);
+    struct partitions *all = (struct partitions *)s;
+    view_fini(&all->view);
+    for (unsigned i = 0; i <= PARTITION_MAX; i++)
+        pile_fini(&all->groups[i].names);
 }
 
-static void collect_groups(struct call *c, struct group *groups)
+static void add_to_partitions(struct slices *s, const struct member *m)
 {
-    struct view v = {.cluster = c->api->cluster, .watch = c->api->watch, .now = c->now};
-    for (size_t i = 0; i < cluster_count(c->api->cluster); i++) {
-        const struct member *m = cluster_at(c->api->cluster, i);
-        view_set(&v, m);
-        for (unsigned p = 0; m->listed && p <= PARTITION_MAX; p++)
-            if (partition_has(&m->spec.partitions, p))
-                group_add(&groups[p], &v);
+    struct partitions *all = (struct partitions *)s;
+    view_set(&all->view, m);
+    for (unsigned p = 0; m->listed && p <= PARTITION_MAX; p++) {
+        if (!partition_has(&m->spec.partitions, p))
+            continue;
+        pile_add(&all->groups[p].names, m->name);
+        tally_add(&all->groups[p].tally, &all->view);
     }
-    view_fini(&v);
 }
 
 static const struct partition *find_partition(const struct cluster *c, unsigned number)
@@ -206,35 +173,49 @@ static const struct partition *find_partition(const struct cluster *c, unsigned 
     return NULL;
 }
 
-static void render_partition(unsigned number, const struct partition *p, const struct group *g,
-                             struct text *t)
+/* Some more of the next partition. True when it is whole. */
+static bool render_partition(struct partitions *all, unsigned number)
 {
-    CLEANUP_FREE char *nodes = hostlist_fold(g->names, g->tally.nodes);
-    text_printf(t, "{\"Partition\":%u,\"Name\":", number);
-    text_add_json(t, p && p->name ? p->name : "");
-    text_printf(t, ",\"Default\":%s,\"Nodes\":", p && p->is_default ? "true" : "false");
-    text_add_json(t, nodes);
-    text_printf(t, ",\"Count\":%zu,\"Schedulable\":%zu,\"States\":", g->tally.nodes, g->tally.schedulable);
-    render_states(&g->tally, t);
-    text_add_char(t, '}');
+    struct slices *s = &all->slices;
+    const struct group *g = &all->groups[number];
+    const struct partition *p = find_partition(s->call.api->cluster, number);
+    if (g->tally.nodes == 0 && !p)
+        return true;
+    if (s->folded == 0) {
+        text_printf(&s->text, "%s{\"Partition\":%u,\"Name\":", all->any ? "," : "", number);
+        text_add_json(&s->text, p && p->name ? p->name : "");
+        text_printf(&s->text, ",\"Default\":%s,\"Nodes\":", p && p->is_default ? "true" : "false");
+    }
+    if (!slices_fold(s, &g->names))
+        return false;
+    text_printf(&s->text, ",\"Count\":%zu,\"Schedulable\":%zu,\"States\":", g->tally.nodes,
+                g->tally.schedulable);
+    render_states(&g->tally, &s->text);
+    text_add_char(&s->text, '}');
+    all->any = true;
+    return true;
+}
+
+static bool partitions_step(struct slices *s)
+{
+    struct partitions *all = (struct partitions *)s;
+    all->view.now = s->call.now;
+    if (slices_walk(s, add_to_partitions))
+        return true;
+    if (render_partition(all, all->next))
+        all->next++;
+    if (all->next <= PARTITION_MAX)
+        return true;
+    text_add(&s->text, "]}");
+    return false;
 }
 
 int call_partition_list(struct call *c, struct text *t, struct err *e)
 {
-    CLEANUP_FREE struct group *groups = mem_alloc((PARTITION_MAX + 1) * sizeof *groups);
-    collect_groups(c, groups);
-    text_add(t, "{\"partitions\":[");
-    bool any = false;
-    for (unsigned i = 0; i <= PARTITION_MAX; i++) {
-        const struct partition *p = find_partition(c->api->cluster, i);
-        if (groups[i].tally.nodes == 0 && !p)
-            continue;
-        if (any)
-            text_add_char(t, ',');
-        any = true;
-        render_partition(i, p, &groups[i], t);
-        free(groups[i].names);
-    }
-    text_add(t, "]}");
-    return 0;
+    struct partitions *all = mem_alloc(sizeof *all);
+    all->view = (struct view){.cluster = c->api->cluster, .watch = c->api->watch};
+    all->slices = (struct slices){.step = partitions_step, .fini = partitions_fini};
+    slices_gather(&all->slices, c, NULL, NULL);
+    text_add(&all->slices.text, "{\"partitions\":[");
+    return call_slices(c, &all->slices);
 }

@@ -20,6 +20,7 @@ static struct {
     struct world *world;
     struct numbers *numbers;
     size_t n;
+    size_t gone;                             /* the oldest, which the journal has no more */
     struct store_entry entries[ENTRIES_MAX]; /* their revisions are 1 and so on */
 } t;
 
@@ -51,7 +52,8 @@ static uint64_t revision(void *arg)
 static int journal(void *arg, uint64_t after, size_t limit, store_journal_fn *fn, void *fn_arg, struct err *e)
 {
     int rc = 0;
-    for (size_t i = (size_t)after; rc == 0 && i < t.n && i < after + limit; i++)
+    size_t from = after > t.gone ? (size_t)after : t.gone;
+    for (size_t i = from; rc == 0 && i < t.n && i < from + limit; i++)
         rc = fn(fn_arg, i + 1, &t.entries[i], e);
     return rc;
 }
@@ -208,6 +210,19 @@ static void test_moves_by_hand(void **state)
     expect(8, 0, 2, 2);
 }
 
+static void test_the_oldest_entries_are_gone(void **state)
+{
+    int64_t now = t.world->at;
+    t.world->at = now - span_s(20 * 86400).ns;
+    isolate("lx01", "1.1");
+    t.world->at = now - span_s(10 * 86400).ns;
+    isolate("lx02", "1.2");
+    t.world->at = now;
+    isolate("lx03", "1.3");
+    t.gone = 2;
+    expect(1, 0, 0, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -221,6 +236,7 @@ int main(void)
         TEST(test_a_person_had_a_part_in_it),
         TEST(test_a_remedy_that_is_refused),
         TEST(test_moves_by_hand),
+        TEST(test_the_oldest_entries_are_gone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,9 +83,10 @@ same("kinds of claims", schemas["Claim"]["properties"]["kind"]["enum"], kinds)
 
 limit = int(re.search(r"REASON_BYTES_MAX = (\d+)", read("src/cluster/cluster.h"))[1])
 same("length of a reason", schemas["Hold"]["properties"]["reason"]["maxLength"], limit)
-entries = int(re.search(r"JOURNAL_ENTRIES_MAX = (\d+)", read("src/api/admin.c"))[1])
+entries = int(re.search(r"JOURNAL_ENTRIES_MAX = (\d+)", read("src/api/journal.c"))[1])
 parameters = {p["name"]: p["schema"] for p in operations["journal_list"]["parameters"]}
 same("limit of the journal", parameters["limit"]["maximum"], entries)
+same("tail of the journal", parameters["tail"]["maximum"], entries)
 
 weights = re.search(r"WEIGHT_CONFORMANT = (\d+), WEIGHT_UNPROVEN = (\d+), WEIGHT_DRIFTED = (\d+)", read("src/api/slurm.c"))
 described_weights = re.search(r"(\d+) conformant, (\d+) unproven,\s+(\d+) drifted", operations["slurm_features"]["description"])

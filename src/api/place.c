@@ -2,6 +2,7 @@
 /* Which nodes for new work. Nothing is reserved: it is advice for who starts the work. */
 #include "api/call.h"
 #include "api/render.h"
+#include "api/slices.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -29,32 +30,45 @@ static int take_ask(struct call *c, struct place_ask *ask, uint8_t **among, stru
     return rc;
 }
 
-/* Names of the chosen rows; with a group, of those in its cohort. */
-static void render_chosen(struct call *c, const struct place_row *rows, const struct place_answer *a,
-                          const struct place_group *g, struct text *t)
+/* An answer on its way. Groups are those of the moment of choosing: their cohorts may be gone by now. */
+struct placing {
+    struct slices slices;
+    enum place_policy policy;
+    struct place_answer answer;
+    uint32_t *group;         /* of each chosen node */
+    struct fingerprint *ids; /* of each group's cohort */
+    struct pile all, *piles; /* all names; those of each group */
+    bool has_head;
+    size_t next; /* group to be rendered */
+};
+
+static void placing_fini(struct slices *s)
 {
-    CLEANUP_FREE const char **names = mem_alloc((a->n + 1) * sizeof *names);
-    size_t n = 0;
-    for (size_t i = 0; i < a->n; i++)
-        if (!g || rows[a->nodes[i]].cohort == g->cohort)
-            names[n++] = cluster_by_id(c->api->cluster, a->nodes[i])->name;
-    render_fold(t, names, n);
+    struct placing *p = (struct placing *)s;
+    for (size_t i = 0; i < p->answer.n_groups; i++)
+        pile_fini(&p->piles[i]);
+    pile_fini(&p->all);
+    free(p->piles);
+    free(p->group);
+    free(p->ids);
+    place_answer_fini(&p->answer);
 }
 
-static void render_groups(struct call *c, const struct place_row *rows, const struct place_answer *a,
-                          struct text *t)
+/* Which of the answer's groups each chosen node is in. */
+static void note_groups(struct placing *p, const struct cohorts *cohorts, const struct place_row *rows)
 {
-    const struct cohorts *cohorts = watch_cohorts(c->api->watch);
-    text_add(t, ",\"groups\":[");
-    for (size_t i = 0; i < a->n_groups; i++) {
-        const struct place_group *g = &a->groups[i];
-        text_add(t, i ? ",{\"cohort\":" : "{\"cohort\":");
-        render_cohort(t, g->cohort == COHORT_NONE ? NULL : cohorts_by_number(cohorts, g->cohort));
-        text_printf(t, ",\"count\":%" PRIu32 ",\"nodes\":", g->n);
-        render_chosen(c, rows, a, g, t);
-        text_add_char(t, '}');
+    const struct place_answer *a = &p->answer;
+    CLEANUP_FREE uint32_t *group_of = mem_alloc(((size_t)cohorts_number_max(cohorts) + 1) * sizeof *group_of);
+    p->group = mem_alloc((a->n + 1) * sizeof *p->group);
+    p->ids = mem_alloc((a->n_groups + 1) * sizeof *p->ids);
+    p->piles = mem_alloc((a->n_groups + 1) * sizeof *p->piles);
+    for (uint32_t i = 0; i < a->n_groups; i++) {
+        group_of[a->groups[i].cohort] = i;
+        if (a->groups[i].cohort != COHORT_NONE)
+            p->ids[i] = cohorts_by_number(cohorts, a->groups[i].cohort)->id;
     }
-    text_add_char(t, ']');
+    for (size_t i = 0; i < a->n; i++)
+        p->group[i] = group_of[rows[a->nodes[i]].cohort];
 }
 
 static void render_milli(struct text *t, const char *name, uint32_t milli)
@@ -89,6 +103,80 @@ static void render_passed(const struct place_answer *a, struct text *t)
     text_add_char(t, '}');
 }
 
+static void name_chosen(struct slices *s, const struct member *m)
+{
+    struct placing *p = (struct placing *)s;
+    pile_add(&p->all, m->name);
+    pile_add(&p->piles[p->group[s->at - 1]], m->name);
+}
+
+/* The answer up to the groups. True when it is whole. */
+static bool render_head(struct placing *p)
+{
+    struct slices *s = &p->slices;
+    struct text *t = &s->text;
+    if (s->folded == 0)
+        text_printf(t, "{\"policy\":\"%s\",\"count\":%zu,\"nodes\":", place_policy_name(p->policy),
+                    p->answer.n);
+    if (!slices_fold(s, &p->all))
+        return false;
+    render_milli(t, "f9", p->answer.terms[PLACE_SAMENESS].fitness_milli);
+    render_score(&p->answer, t);
+    text_add(t, ",\"groups\":[");
+    return true;
+}
+
+/* Some more of the next group. True when it is whole. */
+static bool render_group(struct placing *p)
+{
+    struct slices *s = &p->slices;
+    const struct place_group *g = &p->answer.groups[p->next];
+    if (s->folded == 0) {
+        char name[FINGERPRINT_SHORT_BYTES];
+        text_add(&s->text, p->next ? ",{\"cohort\":" : "{\"cohort\":");
+        render_string(&s->text, g->cohort == COHORT_NONE ? NULL : fingerprint_short(&p->ids[p->next], name));
+        text_printf(&s->text, ",\"count\":%" PRIu32 ",\"nodes\":", g->n);
+    }
+    if (!slices_fold(s, &p->piles[p->next]))
+        return false;
+    text_add_char(&s->text, '}');
+    return true;
+}
+
+static bool placing_step(struct slices *s)
+{
+    struct placing *p = (struct placing *)s;
+    if (slices_walk(s, name_chosen))
+        return true;
+    if (!p->has_head) {
+        p->has_head = render_head(p);
+        return true;
+    }
+    if (p->next < p->answer.n_groups) {
+        p->next += render_group(p);
+        return true;
+    }
+    text_printf(&s->text, "],\"topology_groups\":%zu", p->answer.n_topology);
+    render_passed(&p->answer, &s->text);
+    text_add_char(&s->text, '}');
+    return false;
+}
+
+/* Takes the answer over. */
+static int render_placing(struct call *c, const struct place_row *rows, enum place_policy policy,
+                          struct place_answer *a)
+{
+    struct placing *p = mem_alloc(sizeof *p);
+    p->slices = (struct slices){.step = placing_step, .fini = placing_fini, .n = a->n};
+    p->policy = policy;
+    p->answer = *a;
+    note_groups(p, watch_cohorts(c->api->watch), rows);
+    p->slices.members = mem_alloc((a->n + 1) * sizeof(struct member *));
+    for (size_t i = 0; i < a->n; i++)
+        p->slices.members[i] = cluster_by_id(c->api->cluster, a->nodes[i]);
+    return call_slices(c, &p->slices);
+}
+
 int call_place(struct call *c, struct text *t, struct err *e)
 {
     struct place_ask ask = {.policy = PLACE_HPC};
@@ -100,16 +188,8 @@ int call_place(struct call *c, struct text *t, struct err *e)
     const struct place_row *rows = watch_rows(c->api->watch, &n);
     struct place_answer a = {0};
     rc = place_choose(c->api->placer, rows, n, &ask, &a, e);
-    if (rc == 0) {
-        text_printf(t, "{\"policy\":\"%s\",\"count\":%zu,\"nodes\":", place_policy_name(ask.policy), a.n);
-        render_chosen(c, rows, &a, NULL, t);
-        render_milli(t, "f9", a.terms[PLACE_SAMENESS].fitness_milli);
-        render_score(&a, t);
-        render_groups(c, rows, &a, t);
-        text_printf(t, ",\"topology_groups\":%zu", a.n_topology);
-        render_passed(&a, t);
-        text_add_char(t, '}');
-    }
+    if (rc == 0)
+        return render_placing(c, rows, ask.policy, &a);
     place_answer_fini(&a);
     return rc;
 }

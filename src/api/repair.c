@@ -3,6 +3,7 @@
 #include "api/call.h"
 #include "api/ill.h"
 #include "api/render.h"
+#include "api/slices.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -175,29 +176,29 @@ static void render_ticket(struct call *c, const struct member *m, struct text *t
     text_add_char(t, '}');
 }
 
-static bool waits_for_person(const struct repair *r)
+static void add_ticket(struct slices *s, const struct member *m)
 {
-    if (!r)
-        return false;
-    bool asks = r->step == STEP_REMEDY || r->step == STEP_REPLACE;
-    return r->step == STEP_QUEUE || (asks && r->approval == APPROVAL_WANTED);
+    if (!repair_waits(member_repair(m)))
+        return;
+    if (s->text.s[s->text.len - 1] != '[')
+        text_add_char(&s->text, ',');
+    render_ticket(&s->call, m, &s->text);
+}
+
+static bool queue_step(struct slices *s)
+{
+    if (slices_walk(s, add_ticket))
+        return true;
+    text_add(&s->text, "]}");
+    return false;
 }
 
 int call_queue_list(struct call *c, struct text *t, struct err *e)
 {
-    const char *comma = "";
-    text_add(t, "{\"queue\":[");
-    for (size_t i = 0; i < cluster_count(c->api->cluster); i++) {
-        const struct member *m = cluster_at(c->api->cluster, i);
-        const struct repair *r = member_repair(m);
-        if (!waits_for_person(r))
-            continue;
-        text_add(t, comma);
-        comma = ",";
-        render_ticket(c, m, t);
-    }
-    text_add(t, "]}");
-    return 0;
+    struct slices s = {.step = queue_step};
+    slices_gather(&s, c, NULL, NULL);
+    text_add(&s.text, "{\"queue\":[");
+    return call_slices(c, slices_keep(&s));
 }
 
 int call_repair_numbers(struct call *c, struct text *t, struct err *e)
@@ -336,20 +337,29 @@ static void render_override(const struct call *c, const struct member *m, struct
     text_add(t, "]}");
 }
 
+static void add_override(struct slices *s, const struct member *m)
+{
+    if (!member_override(m))
+        return;
+    if (s->text.s[s->text.len - 1] != '[')
+        text_add_char(&s->text, ',');
+    render_override(&s->call, m, &s->text);
+}
+
+static bool overrides_step(struct slices *s)
+{
+    if (slices_walk(s, add_override))
+        return true;
+    text_add(&s->text, "]}");
+    return false;
+}
+
 int call_override_list(struct call *c, struct text *t, struct err *e)
 {
-    const char *comma = "";
-    text_add(t, "{\"overrides\":[");
-    for (size_t i = 0; i < cluster_count(c->api->cluster); i++) {
-        const struct member *m = cluster_at(c->api->cluster, i);
-        if (!member_override(m))
-            continue;
-        text_add(t, comma);
-        comma = ",";
-        render_override(c, m, t);
-    }
-    text_add(t, "]}");
-    return 0;
+    struct slices s = {.step = overrides_step};
+    slices_gather(&s, c, NULL, NULL);
+    text_add(&s.text, "{\"overrides\":[");
+    return call_slices(c, slices_keep(&s));
 }
 
 static int override_by_hand(struct call *c, enum command_kind kind, struct err *e)

@@ -80,6 +80,7 @@ static void test_reads(void **state)
         "/v1/remedies/hx10",
         "/v1/queue",
         "/v1/brakes",
+        "/v1/status",
         "/v1/nodes?fields=Name,State,Lifecycle,Schedulable,Why",
     };
     struct stage *s = *state;

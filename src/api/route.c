@@ -8,7 +8,7 @@
 
 static const struct route_row rows[ROUTES] = {
 #define ROUTE(operation, method, path, who) \
-    [ROUTE_##operation] = {#operation, HTTP_##method##_, #method, path, RIGHT_##who},
+    [ROUTE_##operation] = {#operation, HTTP_##method##_, #method, path, #method " " path, RIGHT_##who},
 #include "api/route.tbl"
 #undef ROUTE
 };
@@ -18,7 +18,7 @@ static const struct {
     const char *keys[ROUTE_KEYS_MAX];
 } queries[ROUTES] = {
     [ROUTE_node_list] = {2, {"nodes", "fields"}},
-    [ROUTE_journal_list] = {2, {"after", "limit"}},
+    [ROUTE_journal_list] = {9, {"after", "limit", "tail", "nodes", "what", "by", "since", "until", "before"}},
     [ROUTE_conform_groups] = {1, {"class"}},
     [ROUTE_conform_diff] = {2, {"with", "all"}},
     [ROUTE_baseline_show] = {1, {"version"}},

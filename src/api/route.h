@@ -23,6 +23,7 @@ struct route_row {
     enum http_method method;
     const char *method_name;
     const char *path; /* may end in a {parameter} */
+    const char *work; /* "GET /v1/nodes": what the loop does then (base/loop.h) */
     enum right right; /* that the caller needs */
 };
 
@@ -34,7 +35,7 @@ const struct route_row *route_get(enum route r);
 int route_find(enum http_method method, const char *method_name, const char *path, enum route *out,
                const char **parameter, struct err *e);
 
-enum { ROUTE_KEYS_MAX = 5 };
+enum { ROUTE_KEYS_MAX = 9 };
 
 /* The keys that the route's query may have, each once. */
 size_t route_keys(enum route r, const char *const **keys);

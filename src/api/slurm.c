@@ -5,6 +5,7 @@
  */
 #include "api/call.h"
 #include "api/render.h"
+#include "api/slices.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -27,81 +28,89 @@ static const struct {
 
 /* --- features -------------------------------------------------------------------------------- */
 
-struct featured {
-    uint32_t cohort; /* number */
-    enum conformance conformance;
-    size_t order; /* in the node table */
+struct features {
+    struct slices slices;
+    bool all;          /* nobody named nodes */
+    struct bins bins;  /* by conformance */
+    struct bin **list; /* when all nodes were looked at */
+    size_t next;
 };
 
-struct run {
-    size_t from, n; /* nodes with the same features */
-};
+static void features_fini(struct slices *s)
+{
+    struct features *f = (struct features *)s;
+    bins_fini(&f->bins);
+    free(f->list);
+}
 
 static int by_features(const void *a, const void *b)
 {
-    const struct featured *x = a, *y = b;
-    if (x->cohort != y->cohort)
-        return x->cohort < y->cohort ? -1 : 1;
-    if (x->conformance != y->conformance)
-        return x->conformance < y->conformance ? -1 : 1;
-    return x->order < y->order ? -1 : 1;
+    const struct bin *x = *(struct bin *const *)a, *y = *(struct bin *const *)b;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    int d = fingerprint_compare(&x->key.cohort, &y->key.cohort);
+    return d != 0 ? d : (int)x->key.kind - (int)y->key.kind;
 }
 
 /* Unlisted nodes are none of Slurm's, unless somebody names them. */
-static size_t gather(struct call *c, const uint8_t *wanted, struct featured *out)
+static void add_features(struct slices *s, const struct member *m)
 {
-    const struct cohorts *cohorts = watch_cohorts(c->api->watch);
-    size_t n = 0;
-    for (size_t i = 0; i < cluster_count(c->api->cluster); i++) {
-        const struct member *m = cluster_at(c->api->cluster, i);
-        if (wanted ? !wanted[m->id] : !m->listed)
-            continue;
-        struct standing s;
-        watch_standing(c->api->watch, c->now, m, &s, NULL);
-        out[n++] = (struct featured){cohorts_number_of(cohorts, m->id), s.conformance, i};
-    }
-    if (n > 0)
-        qsort(out, n, sizeof *out, by_features);
-    return n;
+    struct features *f = (struct features *)s;
+    struct standing standing;
+    if (f->all && !m->listed)
+        return;
+    watch_standing(s->call.api->watch, s->call.now, m, &standing, NULL);
+    const struct cohort *k = cohorts_of(watch_cohorts(s->call.api->watch), m->id);
+    pile_add(&bins_get(&f->bins, k, standing.conformance)->pile, m->name);
 }
 
-static void render_run(struct call *c, const struct featured *nodes, size_t n, struct text *t)
+/* Some more of the nodes with the same features. True when these are whole. */
+static bool render_run(struct features *f)
 {
-    CLEANUP_FREE const char **names = mem_alloc(n * sizeof *names);
-    for (size_t i = 0; i < n; i++)
-        names[i] = cluster_at(c->api->cluster, nodes[i].order)->name;
-    text_add(t, "{\"nodes\":");
-    render_fold(t, names, n);
-    text_add(t, ",\"features\":[");
-    if (nodes->cohort != COHORT_NONE) {
-        render_cohort(t, cohorts_by_number(watch_cohorts(c->api->watch), nodes->cohort));
-        text_add_char(t, ',');
+    struct slices *s = &f->slices;
+    const struct bin *b = f->list[f->next];
+    if (s->folded == 0)
+        text_add(&s->text, f->next ? ",{\"nodes\":" : "{\"nodes\":");
+    if (!slices_fold(s, &b->pile))
+        return false;
+    text_add(&s->text, ",\"features\":[");
+    if (b->number != COHORT_NONE) {
+        char name[FINGERPRINT_SHORT_BYTES];
+        render_string(&s->text, fingerprint_short(&b->key.cohort, name));
+        text_add_char(&s->text, ',');
     }
-    render_word(t, words[nodes->conformance].feature);
-    text_printf(t, "],\"weight\":%u}", words[nodes->conformance].weight);
+    render_word(&s->text, words[b->key.kind].feature);
+    text_printf(&s->text, "],\"weight\":%u}", words[b->key.kind].weight);
+    return true;
+}
+
+static bool features_step(struct slices *s)
+{
+    struct features *f = (struct features *)s;
+    if (slices_walk(s, add_features))
+        return true;
+    if (!f->list)
+        f->list = bins_sort(&f->bins, by_features);
+    if (f->next < f->bins.n && render_run(f))
+        f->next++;
+    if (f->next < f->bins.n)
+        return true;
+    text_add(&s->text, "]}");
+    return false;
 }
 
 int call_slurm_features(struct call *c, struct text *t, struct err *e)
 {
     const char *list = http_query(c->request, "nodes");
-    size_t all = cluster_count(c->api->cluster);
-    CLEANUP_FREE uint8_t *wanted = list ? mem_alloc(all) : NULL;
-    int rc = list ? members_mark(c->api->cluster, list, wanted, e) : 0;
+    struct slices s = {.step = features_step, .fini = features_fini};
+    int rc = slices_gather(&s, c, list, e);
     if (rc < 0)
         return rc;
-    CLEANUP_FREE struct featured *nodes = mem_alloc((all + 1) * sizeof *nodes);
-    size_t n = gather(c, wanted, nodes);
-    text_add(t, "{\"nodes\":[");
-    for (size_t from = 0, to; from < n; from = to) {
-        for (to = from; to < n && nodes[to].cohort == nodes[from].cohort &&
-                        nodes[to].conformance == nodes[from].conformance;
-             to++)
-            continue;
-        text_add(t, from ? "," : "");
-        render_run(c, nodes + from, to - from, t);
-    }
-    text_add(t, "]}");
-    return 0;
+    text_add(&s.text, "{\"nodes\":[");
+    struct features *f = mem_alloc(sizeof *f);
+    f->slices = s;
+    f->all = !list;
+    return call_slices(c, &f->slices);
 }
 
 /* --- constraint ------------------------------------------------------------------------------ */

@@ -25,7 +25,7 @@ static void on_submit(void *arg, const struct command *cmd, outcome_fn *fn, void
     j->cmd.token = mem_dup(cmd->token);
     snprintf(s->actor, sizeof s->actor, "%s", cmd->actor);
     j->cmd.actor = "root"; /* whoever runs the tests */
-    for (size_t i = 0; i < cmd->nodes->n; i++)
+    for (size_t i = 0; cmd->nodes && i < cmd->nodes->n; i++)
         hostlist_add(&j->nodes, cmd->nodes->names[i]);
     j->cmd.nodes = &j->nodes;
     s->submitted++;
@@ -90,7 +90,9 @@ static int on_recheck(void *arg, const struct hostlist *nodes, size_t *told, str
 
 static uint64_t on_revision(void *arg)
 {
-    return ((struct stage *)arg)->revision;
+    struct stage *s = arg;
+    s->revisions++;
+    return s->revision;
 }
 
 static void on_status(void *arg, json_t *status)
@@ -112,6 +114,32 @@ static int on_journal(void *arg, uint64_t after, size_t max, store_journal_fn *f
             assert_int_equal(fn(fn_arg, r, &s->entries[i], e), 0);
     }
     return 0;
+}
+
+/* Answers with the three of 2026, newest first, and what was asked. */
+static void on_journal_search(void *arg, const struct journal_ask *a, journal_found_fn *fn, void *fn_arg)
+{
+    char root[] = "root", what[] = "node.drain", nodes[] = "lx[01-02]";
+    CLEANUP_TEXT struct text asked = {0};
+    text_printf(&asked, "%s %s %s %lld %lld %d %d %d", a->nodes ? a->nodes->names[a->nodes->n - 1] : "-",
+                a->what ? a->what : "-", a->by ? a->by : "-", (long long)(a->since.ns / 1000000000),
+                (long long)(a->until.ns / 1000000000), (int)a->after, (int)(a->before & 0xff), (int)a->most);
+    struct journal_entry entries[2];
+    for (uint64_t i = 0; i < 2; i++)
+        entries[i] =
+            (struct journal_entry){{INT64_C(1794000000) * 1000000000}, 3 - i, root, what, nodes, asked.s};
+    const struct journal_found found = {entries, 2, a->after == 0, a->after ? 0 : 2};
+    struct err why;
+    bool busy = a->by && strcmp(a->by, "busy") == 0;
+    err_set(&why, -EAGAIN, "64 searches are waiting");
+    fn(fn_arg, busy ? NULL : &found, busy ? &why : NULL);
+}
+
+static uint64_t on_journal_first(void *arg, const char **directory)
+{
+    const struct stage *s = arg;
+    *directory = "/var/lib/fettle/journal-export";
+    return s->journal_first;
 }
 
 static int on_check(void *arg, struct member *m, const struct shell_check *ask, shell_verdict_fn *fn,
@@ -143,7 +171,7 @@ static int on_make_token(void *arg, char **token, char **hash, char **command, s
 }
 
 static int on_sign(void *arg, const char *name, enum role role, const char *request, struct span valid,
-                   char **certificate, char **authority, struct err *e)
+                   char **certificate, char **authority, char **terms, struct err *e)
 {
     if (strcmp(request, "good") != 0)
         return err_set(e, -EINVAL, "not a P-256 request");
@@ -152,7 +180,17 @@ static int on_sign(void *arg, const char *name, enum role role, const char *requ
     text_printf(&t, "%s %s %s\n", name, role_name(role), span_format(valid, buf));
     *certificate = text_take(&t);
     *authority = mem_dup("authority\n");
+    *terms = mem_dup(
+        "{\"subject\":\"operator:ann\",\"role\":\"reader\",\"serial\":\"a1\",\"key\":\"b2\",\"from\":\"0\","
+        "\"until\":\"7776000000000000\"}");
     return 0;
+}
+
+static void on_connected(void *arg, void (*fn)(void *arg, const struct identity *id), void *fn_arg)
+{
+    const struct identity old = {
+        .kind = IDENTITY_NODE, .name = "lx1", .key = 0xab, .from_s = 1790000000, .until_s = 1800000000};
+    fn(fn_arg, &old);
 }
 
 int stage_open(void **state, struct world (*make)(struct mono now), int age_s)
@@ -178,7 +216,10 @@ int stage_open(void **state, struct world (*make)(struct mono now), int age_s)
                                     .revision = on_revision,
                                     .status = on_status,
                                     .journal = on_journal,
+                                    .journal_search = on_journal_search,
+                                    .journal_first = on_journal_first,
                                     .make_token = on_make_token,
+                                    .connected = on_connected,
                                     .sign_operator = on_sign};
     s->api = api_create(s->world.cluster, s->world.watch, s->events, &policy, &shell);
     wire_open(&s->wire, api_request, s->api);

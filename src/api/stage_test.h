@@ -21,6 +21,7 @@ struct stage {
     bool commits_at_once;
     int fails; /* with this code, when not 0 */
     uint64_t revision;
+    unsigned revisions; /* how often it was asked for: each table begins with it */
 
     struct submitted {
         outcome_fn *fn;
@@ -36,6 +37,7 @@ struct stage {
     shell_verdict_fn *checking; /* of the check that was asked for last, until the test answers it */
     void *checking_arg;
     size_t journal;              /* entries that there are beside the three of 2026 */
+    uint64_t journal_first;      /* the first revision of the journal */
     struct store_entry *entries; /* their revisions are 4 and so on */
     bool closed;                 /* the wire is */
 };

@@ -88,6 +88,29 @@ static int add_field(struct parser *p, const char *key, const char *value)
     return 0;
 }
 
+/* A word that begins with '#'. */
+static bool has_comment(const char *value)
+{
+    for (const char *s = strchr(value, '#'); s; s = strchr(s + 1, '#'))
+        if (s == value || is_blank(s[-1]))
+            return true;
+    return false;
+}
+
+/* A second "Name =" behind the value: a word of letters that begins with a capital, as names of parameters
+ * are. */
+static bool has_another_name(const char *value)
+{
+    for (const char *word = value + strcspn(value, " \t"); *word; word += strcspn(word, " \t")) {
+        word += strspn(word, " \t");
+        size_t len = strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+        const char *next = word + len + strspn(word + len, " \t");
+        if (len > 0 && *word >= 'A' && *word <= 'Z' && *next == '=')
+            return true;
+    }
+    return false;
+}
+
 static int parse_parameter(struct parser *p, char *line)
 {
     char *equals = strchr(line, '=');
@@ -102,7 +125,13 @@ static int parse_parameter(struct parser *p, char *line)
     *name_end = '\0';
     if (strpbrk(line, " \t"))
         return complain_of(p, "there is white space inside the name", line);
-    return add_field(p, line, skip_blanks(equals + 1));
+    char *value = skip_blanks(equals + 1);
+    if (has_comment(value))
+        return complain_of_comment(p);
+    if (has_another_name(value))
+        return complain_of(p, "a parameter stands on a line of its own; there is another one behind that of",
+                           line);
+    return add_field(p, line, value);
 }
 
 /* Ends a quoted value, of which *at is the first character, and moves *at behind its closing

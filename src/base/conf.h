@@ -10,7 +10,8 @@
 /*
  * The two line formats of the 2001 document, as text: this folder knows no key by name.
  *
- *   parameters   Name = value                 one a line; white space around both is ignored
+ *   parameters   Name = value                 one a line; white space around both is ignored. A word of the
+ *                                             value that begins with '#', and a second "Name =", are errors
  *   records      Key=Value Key=Value ...      one record a line; separated by blanks or tabs
  *
  * A line with '#' in column one, and a line of white space only, is a comment. Any field (name or

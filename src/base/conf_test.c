@@ -134,7 +134,6 @@ static void quotes_must_close(void **state)
 static void comments_start_in_column_one(void **state)
 {
     assert_string_equal(records("# A=b\n#\n \t \nA=b#c\n"), "4: [A|b#c]");
-    assert_string_equal(parameters("A = b # c\n"), "1: [A|b # c]");
     assert_string_equal(records("A=b #c\n"),
                         "x.conf:1: a comment is a line of its own, with its \"#\" in column one");
     assert_string_equal(records("A=b # C=d\n"),
@@ -147,6 +146,18 @@ static void comments_start_in_column_one(void **state)
 
 static void an_equals_sign_is_needed(void **state)
 {
+    assert_string_equal(parameters("A = 1 # one\n"),
+                        "x.conf:1: a comment is a line of its own, with its \"#\" in column one");
+    assert_string_equal(parameters("A = #\n"),
+                        "x.conf:1: a comment is a line of its own, with its \"#\" in column one");
+    assert_string_equal(parameters("A = x#1 y\n"), "1: [A|x#1 y]");
+    assert_string_equal(
+        parameters("Machine = a Nodes = b\n"),
+        "x.conf:1: a parameter stands on a line of its own; there is another one behind that of \"Machine\"");
+    assert_string_equal(
+        parameters("Machine=a Nodes=b\n"),
+        "x.conf:1: a parameter stands on a line of its own; there is another one behind that of \"Machine\"");
+    assert_string_equal(parameters("Run = /x --at=1 k=2 Y2=3\n"), "1: [Run|/x --at=1 k=2 Y2=3]");
     assert_string_equal(parameters("A = 1\n\nB 2\n"), "x.conf:3: there is no \"=\" after \"B 2\"");
     assert_string_equal(records("Name=lx01 CPUs 2"), "x.conf:1: there is no \"=\" after \"CPUs\"");
     assert_string_equal(records("Name =lx01"), "x.conf:1: there is no \"=\" after \"Name\"");

@@ -87,10 +87,16 @@ static void axis_init(struct axis *axis, const uint64_t *rows, size_t n, size_t 
 {
     uint64_t *numbers = mem_grow(NULL, n * sizeof *numbers);
     size_t kept = 0;
-    for (size_t i = 0; i < n; i++)
-        if (kept == 0 || numbers[kept - 1] != rows[i * dims + d])
-            numbers[kept++] = rows[i * dims + d];
-    qsort(numbers, kept, sizeof *numbers, compare_numbers);
+    bool is_sorted = true;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t number = rows[i * dims + d];
+        if (kept > 0 && numbers[kept - 1] == number)
+            continue;
+        is_sorted = is_sorted && (kept == 0 || numbers[kept - 1] < number);
+        numbers[kept++] = number;
+    }
+    if (!is_sorted)
+        qsort(numbers, kept, sizeof *numbers, compare_numbers);
     axis->n = 0;
     for (size_t i = 0; i < kept; i++)
         if (axis->n == 0 || numbers[axis->n - 1] != numbers[i])

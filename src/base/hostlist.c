@@ -501,15 +501,42 @@ int hostlist_parse(const char *text, struct hostlist *h, struct err *e)
     return hostlist_parse_max(text, HOSTLIST_HOSTS_MAX, h, e);
 }
 
+struct hostfolder {
+    struct hostset set;
+};
+
+struct hostfolder *hostfolder_create(void)
+{
+    struct hostfolder *f = mem_alloc(sizeof *f);
+    hostset_operator(&f->set, ',');
+    return f;
+}
+
+void hostfolder_destroy(struct hostfolder *f)
+{
+    if (f)
+        hostset_fini(&f->set);
+    free(f);
+}
+
+void hostfolder_add(struct hostfolder *f, const char *name)
+{
+    hostset_add(&f->set, name, strlen(name));
+}
+
+char *hostfolder_end(struct hostfolder *f)
+{
+    struct text out = {0};
+    hostset_settle(&f->set);
+    hostset_fold(&f->set, &out);
+    hostfolder_destroy(f);
+    return text_take(&out);
+}
+
 char *hostlist_fold(const char *const *names, size_t n)
 {
-    struct hostset set = {0};
-    struct text out = {0};
-    hostset_operator(&set, ',');
+    struct hostfolder *f = hostfolder_create();
     for (size_t i = 0; i < n; i++)
-        hostset_add(&set, names[i], strlen(names[i]));
-    hostset_settle(&set);
-    hostset_fold(&set, &out);
-    hostset_fini(&set);
-    return text_take(&out);
+        hostfolder_add(f, names[i]);
+    return hostfolder_end(f);
 }

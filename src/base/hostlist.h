@@ -47,6 +47,14 @@ void hostlist_add(struct hostlist *h, const char *name);
  * does. "" for none. The caller frees it. */
 char *hostlist_fold(const char *const *names, size_t n);
 
+/* The same name by name, for somebody who must not stop for a long list. hostfolder_end gives the list, which
+ * the caller frees, and destroys f. */
+struct hostfolder;
+struct hostfolder *hostfolder_create(void);
+void hostfolder_destroy(struct hostfolder *f);
+void hostfolder_add(struct hostfolder *f, const char *name);
+char *hostfolder_end(struct hostfolder *f);
+
 /* True when name is one plain host name: letters, digits, '-', '_' and '.', a letter or digit
  * first, at most HOSTLIST_NAME_BYTES_MAX. */
 bool hostlist_name_ok(const char *name);

@@ -58,7 +58,7 @@ static void become(void *arg)
     tell_company(&p->look->company);
     if (p->errors && dup2(STDOUT_FILENO, STDERR_FILENO) < 0)
         _exit(126);
-    shell_become(p->run);
+    shell_become_secretly(p->run);
 }
 
 static void fact_line(const char *line, size_t len, struct text *out)

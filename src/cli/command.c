@@ -13,24 +13,28 @@
 
 static const struct option_info options[] = {
 #define OPTION(symbol, letter, name, argument, what) {letter, name, argument, what},
+#define GROUP(title)
 #define COMMAND(path, arguments, least, most, opts, function, what)
 #include "cli/command.tbl"
 #undef OPTION
+#undef GROUP
 #undef COMMAND
 };
 
-#define OF(symbol) (UINT32_C(1) << OPTION_##symbol)
+#define OF(symbol) (UINT64_C(1) << OPTION_##symbol)
 const struct command commands[] = {
 #define OPTION(symbol, letter, name, argument, what)
+#define GROUP(title)
 #define COMMAND(path, arguments, least, most, opts, function, what) \
     {path, arguments, least, most, opts, function, what},
 #include "cli/command.tbl"
 #undef OPTION
+#undef GROUP
 #undef COMMAND
 };
 const size_t commands_n = sizeof commands / sizeof commands[0];
 
-static const uint32_t COMMAND_OPTIONS =
+static const uint64_t COMMAND_OPTIONS =
     OF(CONTROLLER) | OF(CERT) | OF(KEY) | OF(CA) | OF(TIMEOUT) | OF(VERSION) | OF(HELP);
 
 const struct option_info *option_info(enum option o)
@@ -101,6 +105,8 @@ static int keep_value(struct call *c, enum option o, const char *value, struct e
 {
     if (!value)
         return err_set(e, -EINVAL, "--%s needs its %s", options[o].name, options[o].argument);
+    if (c->value[o] && *options[o].argument && o != OPTION_WHERE)
+        return err_set(e, -EINVAL, "--%s is given twice", options[o].name);
     c->value[o] = value;
     if (o == OPTION_WHERE) {
         c->wheres = mem_grow(c->wheres, (c->n_wheres + 1) * sizeof *c->wheres);
@@ -164,6 +170,8 @@ static int split(struct call *c, struct words w, struct err *e)
 }
 
 /* ---- commands ---- */
+
+static command_fn greet;
 
 /* How many of the words are the command's path; 0 when they are not. */
 static size_t match(const struct command *k, const char *const *words, size_t n)
@@ -249,7 +257,7 @@ static int check(const struct call *c, struct err *e)
 {
     const struct command *k = c->command;
     for (size_t i = 0; i < OPTIONS; i++)
-        if (c->value[i] && !((k->options | COMMAND_OPTIONS) & UINT32_C(1) << i))
+        if (c->value[i] && !((k->options | COMMAND_OPTIONS) & UINT64_C(1) << i))
             return err_set(e, -EINVAL, "\"fettle %s\" has no option --%s", k->path, options[i].name);
     if (c->n_args > k->most)
         return err_set(e, -EINVAL, "\"%s\" is too much for \"fettle %s\"", c->args[k->most], k->path);
@@ -283,8 +291,11 @@ int call_parse(struct call *c, char **words, size_t n, struct err *e)
         c->command = find_command(version, 1, &none);
         return 0;
     }
-    if (c->n_args == 0 && !call_has(c, OPTION_HELP))
-        return err_set(e, -EINVAL, "what to do? \"fettle help\" lists the commands");
+    if (c->n_args == 0 && !call_has(c, OPTION_HELP)) {
+        static const struct command greeting = {.path = "", .run = greet};
+        c->command = &greeting;
+        return 0;
+    }
     size_t used = 0;
     const struct command *found = find_command(c->args, c->n_args, &used);
     if (call_has(c, OPTION_HELP)) {
@@ -367,6 +378,8 @@ int call_flush(struct call *c, int fd, struct err *e)
         ssize_t n = write(fd, c->out.s + at, c->out.len - at);
         if (n >= 0)
             at += (size_t)n;
+        else if (errno == EPIPE)
+            r = CALL_CUT;
         else if (errno != EINTR)
             r = err_set(e, errno == ENOSPC ? -ENOSPC : -EIO, "cannot write the output: %s", strerror(errno));
     }
@@ -388,14 +401,25 @@ static void write_option(struct text *out, enum option o)
     text_printf(out, "%-28s %s\n", left.s, i->what);
 }
 
+static void write_line(struct text *out, const struct command *k)
+{
+    text_printf(out, "  %-24s %s\n", k->path, k->what);
+}
+
 static void write_all(struct text *out)
 {
-    text_add(out, "usage: fettle COMMAND [ARGUMENTS] [OPTIONS]\n\n");
-    for (size_t i = 0; i < commands_n; i++)
-        text_printf(out, "  %-24s %s\n", commands[i].path, commands[i].what);
+    text_add(out, "usage: fettle COMMAND [ARGUMENTS] [OPTIONS]\n");
+    const struct command *k = commands;
+#define OPTION(symbol, letter, name, argument, what)
+#define GROUP(title) text_add(out, "\n" title ":\n");
+#define COMMAND(path, arguments, least, most, opts, function, what) write_line(out, k++);
+#include "cli/command.tbl"
+#undef OPTION
+#undef GROUP
+#undef COMMAND
     text_add(out, "\nOptions of every command:\n");
     for (size_t i = 0; i < OPTIONS; i++)
-        if (COMMAND_OPTIONS & UINT32_C(1) << i)
+        if (COMMAND_OPTIONS & UINT64_C(1) << i)
             write_option(out, (enum option)i);
     text_add(out, "\n\"fettle help COMMAND\" says more about one; fettle(1) says all.\n");
 }
@@ -406,7 +430,7 @@ static bool write_group(struct text *out, const char *first)
     size_t len = strlen(first), before = out->len;
     for (size_t i = 0; i < commands_n; i++)
         if (strncmp(commands[i].path, first, len) == 0 && commands[i].path[len] == ' ')
-            text_printf(out, "  %-24s %s\n", commands[i].path, commands[i].what);
+            write_line(out, &commands[i]);
     return out->len > before;
 }
 
@@ -415,9 +439,9 @@ static void write_command(struct text *out, const struct command *k)
     text_printf(out, "usage: fettle %s%s%s%s\n\n%s\n", k->path, k->arguments[0] ? " " : "", k->arguments,
                 k->options ? " [OPTIONS]" : "", k->what);
     for (size_t o = 0; o < OPTIONS; o++) {
-        if (!(k->options & UINT32_C(1) << o))
+        if (!(k->options & UINT64_C(1) << o))
             continue;
-        if ((k->options & ((UINT32_C(1) << o) - 1)) == 0)
+        if ((k->options & ((UINT64_C(1) << o) - 1)) == 0)
             text_add_char(out, '\n');
         write_option(out, (enum option)o);
     }
@@ -438,6 +462,22 @@ int help_write(struct text *out, const char *path, struct err *e)
         write_command(out, k);
     text_add(out, k && more ? "\n" : "");
     text_add(out, more ? group.s : "");
+    return 0;
+}
+
+/* What `fettle` alone says. */
+static int greet(struct call *c, struct err *e)
+{
+    text_add(
+        &c->out,
+        "Fettle keeps the nodes of a cluster in order. What people do most:\n\n"
+        "  fettle status                           is everything well, and does Fettle act\n"
+        "  fettle node list                        the nodes, and why one is not in service\n"
+        "  fettle incident list                    what is wrong with nodes\n"
+        "  fettle queue                            nodes that wait for a person\n"
+        "  fettle remedy explain NODE              what would be done for a node, and why\n"
+        "  fettle node drain NODES --reason WORDS  take nodes out; \"fettle node undrain NODES\" ends it\n\n"
+        "\"fettle help\" lists all commands, fettle(1) explains them with examples.\n");
     return 0;
 }
 

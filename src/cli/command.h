@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "fettle.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,9 +17,11 @@
 
 enum option {
 #define OPTION(symbol, letter, name, argument, what) OPTION_##symbol,
+#define GROUP(title)
 #define COMMAND(path, arguments, least, most, options, function, what)
 #include "cli/command.tbl"
 #undef OPTION
+#undef GROUP
 #undef COMMAND
     OPTIONS
 };
@@ -48,7 +51,7 @@ typedef int command_fn(struct call *c, struct err *e);
 struct command {
     const char *path, *arguments;
     size_t least, most;
-    uint32_t options; /* 1 << enum option */
+    uint64_t options; /* 1 << enum option */
     command_fn *run;
     const char *what;
 };
@@ -80,7 +83,9 @@ typedef int call_about_fn(struct fettle *f, const char *name, struct fettle_answ
                           struct fettle_error *e);
 int call_about(struct call *c, call_about_fn *fn, struct fettle_answer **answer, struct err *e);
 
-/* Writes c->out to fd and empties it. -EIO, or -ENOSPC, with a sentence. */
+/* Writes c->out to fd and empties it. -EIO, or -ENOSPC, with a sentence. CALL_CUT, without one, when the
+ * reader of a pipe went away, as `head` does: it is the exit status of a program that SIGPIPE ends. */
+enum { CALL_CUT = 128 + SIGPIPE };
 int call_flush(struct call *c, int fd, struct err *e);
 
 /* "What FETTLE can do", or one command in full. path NULL for the first. -EINVAL when there is none
@@ -89,12 +94,12 @@ int help_write(struct text *out, const char *path, struct err *e);
 
 command_fn node_list, node_show, node_drain, node_undrain, node_down, node_up, node_set, node_watch,
     partition_list, status_show, event_follow, journal_list, config_reload, token_create, cert_create,
-    version_show, help_show, conform_groups, conform_diff, conform_history, conform_why_not, conform_recheck,
-    conform_approve, class_list, baseline_accept, baseline_show, baseline_diff, baseline_history,
-    baseline_revert, rollout_start, rollout_show, rollout_accept, rollout_revert, place_nodes, slurm_features,
-    slurm_constraint, check_list, check_show, check_explain, check_run, check_trials, incident_list,
-    remedy_list, remedy_explain, repair_show, repair_move, repair_numbers, repair_approve, repair_refuse,
-    queue_take, queue_note, queue_resolve, queue_retire, queue_list, override_list, override_set,
-    override_end, brake_stop, brake_release, brake_list, power_nodes;
+    cert_list, cert_revoke, version_show, help_show, conform_groups, conform_diff, conform_history,
+    conform_why_not, conform_recheck, conform_approve, class_list, baseline_accept, baseline_show,
+    baseline_diff, baseline_history, baseline_revert, rollout_start, rollout_show, rollout_accept,
+    rollout_revert, place_nodes, slurm_features, slurm_constraint, check_list, check_show, check_explain,
+    check_run, check_trials, incident_list, remedy_list, remedy_explain, repair_show, repair_move,
+    repair_numbers, repair_approve, repair_refuse, queue_take, queue_note, queue_resolve, queue_retire,
+    queue_list, override_list, override_set, override_end, brake_stop, brake_release, brake_list, power_nodes;
 
 #endif

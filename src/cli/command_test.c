@@ -32,6 +32,8 @@ static void wrong_words_are_usage_errors(void **state)
         {"node list --sotr x", "unknown option \"--sotr\"; the nearest known is \"--sort\""},
         {"node list -x", "unknown option \"-x\""},
         {"node list --sort", "--sort needs its FIELDS"},
+        {"node list --sort name --sort state", "--sort is given twice"},
+        {"node list -o name -ostate", "--output is given twice"},
         {"node list --json=1", "--json takes no value"},
         {"node list --json --csv", "--json, --csv and --fold exclude each other"},
         {"node list -o stat", "unknown field \"stat\"; the nearest known is \"State\""},
@@ -51,6 +53,13 @@ static void wrong_words_are_usage_errors(void **state)
         {"status --timeout 0", "--timeout: \"0\" is too short or too long to wait"},
         {"-C ctl:1 status", "controller address \"ctl:1\" is neither a path nor https://HOST:PORT"},
         {"journal --limit 0", "--limit: \"0\" is not a number from 1 to 9223372036854775807"},
+        {"journal --after 3 lx1", "--after and nodes do not go together"},
+        {"journal --limit 3 -f", "--limit and follow do not go together"},
+        {"journal --since nonsense",
+         "--since: \"nonsense\" is no time: 2h (ago), 14:30 (today), 2026-11-23 or "
+         "\"2026-11-23 14:30\""},
+        {"journal --until 1960-01-01", "--until: \"1960-01-01\" is before 1970"},
+        {"journal --tail 0", "--tail: \"0\" is not a number from 1 to 9223372036854775807"},
         {"node drain lx1 --reason caf\xe9", "\"caf\xe9\" is not UTF-8"},
         {"cert create ada", "which role? --role reader, or --role admin"},
         {"cert create a/b --role admin", "\"a/b\" cannot be the name of a certificate"},
@@ -221,6 +230,8 @@ static void status_and_partitions_are_for_people(void **state)
     struct run r = run_with(
         "status", 200,
         "{\"version\":\"0.1\",\"controller\":\"c1\",\"cluster\":\"ctl\",\"role\":\"leader\",\"revision\":7,"
+        "\"mode\":\"act\",\"incidents\":3,\"repairs\":1,\"queue\":2,\"brakes\":[{\"name\":\"stop\",\"why\":"
+        "\"ann: a test\"}],"
         "\"uptime_s\":4000,\"nodes\":{\"IDLE\":60,\"DOWN\":4},\"schedulable\":60,\"agents\":64,"
         "\"alarms\":[{\"alarm\":\"silence\",\"subject\":\"\",\"since\":\"T1\",\"nodes\":\"\",\"text\":\"25 % "
         "are silent\"},"
@@ -232,17 +243,25 @@ static void status_and_partitions_are_for_people(void **state)
         "answer\",\"waiting\":2,\"waits\":\"nodes\"},{\"name\":\"MQTT\",\"state\":\"unknown\",\"since\":"
         "\"T5\","
         "\"last_success\":null,\"text\":\"\",\"waiting\":0,\"waits\":\"states\"}],\"warnings\":[\"a doubt\"],"
-        "\"store\":{\"state\":\"failing\",\"message\":\"disk full\"}}",
+        "\"store\":{\"state\":\"failing\",\"message\":\"disk full\"},"
+        "\"turns\":{\"longest\":[{\"at\":\"T6\",\"us\":7390,\"cpu_us\":6900,\"did\":["
+        "{\"what\":\"GET /v1/nodes\",\"times\":1,\"us\":5100},{\"what\":\"frame "
+        "BATCH\",\"times\":4,\"us\":950}]},"
+        "{\"at\":\"T7\",\"us\":2000,\"cpu_us\":2000,\"did\":[]}],\"us\":[[73,9]],\"cpu_us\":[[73,9]]}}",
         sent);
     assert_string_equal(
-        r.out, "Cluster      ctl\nController   c1\nRole         leader\nVersion      0.1\n"
-               "Up for       1h06m\nRevision     7\nStore        failing\n             disk full\n"
-               "Nodes        IDLE 60, DOWN 4\nSchedulable  60\nAgents       64\n"
-               "Slurm        TROUBLE since T3, last success T4: it does not answer; waiting: 2 nodes\n"
-               "MQTT         unknown since T5, last success never\n"
-               "ALARM        silence since T1: 25 % are silent\n"
-               "ALARM        drift class gpu since T2, gx1: it drifts\n"
-               "WARNING      a doubt\n");
+        r.out,
+        "Cluster      ctl\nController   c1\nRole         leader\nVersion      0.1\n"
+        "Up for       1h06m\nMode         act: bad nodes are drained, repaired and returned\n"
+        "BRAKE        stop: ann: a test\nIncidents    3\nRepairs      1\nQueue        2\nRevision     "
+        "7\nStore        failing\n             disk full\n"
+        "Longest turn 7.3 ms (6.9 ms of a processor): GET /v1/nodes 5.1 ms, frame BATCH (4 times) 0.9 ms\n"
+        "Nodes        IDLE 60, DOWN 4\nSchedulable  60\nAgents       64\n"
+        "Slurm        TROUBLE since T3, last success T4: it does not answer; waiting: 2 nodes\n"
+        "MQTT         unknown since T5, last success never\n"
+        "ALARM        silence since T1: 25 % are silent\n"
+        "ALARM        drift class gpu since T2, gx1: it drifts\n"
+        "WARNING      a doubt\n");
     r = run_with("partition list", 200,
                  "{\"partitions\":[{\"Partition\":1,\"Name\":\"debug\",\"Default\":true,\"Nodes\":\"lx[01-02]"
                  "\",\"Count\":2,"
@@ -264,6 +283,10 @@ static void reload_prints_what_changed(void **state)
                  "{\"token\":\"abc\",\"expires\":\"T\",\"command\":\"fettle-agent join\"}", sent);
     assert_string_equal(r.out, "Token        abc\nExpires      T\nTo join      fettle-agent join\n");
     assert_string_equal(strstr(sent, "\r\n\r\n") + 4, "{\"nodes\":\"lx09\",\"valid\":\"2h\"}");
+    run_with("token create --nodes lx[01-09] --count 9 --again --from 10.0.0.0/8", 200,
+             "{\"token\":\"abc\",\"expires\":\"T\",\"command\":\"fettle-agent join\"}", sent);
+    assert_string_equal(strstr(sent, "\r\n\r\n") + 4,
+                        "{\"nodes\":\"lx[01-09]\",\"from\":\"10.0.0.0/8\",\"count\":9,\"again\":true}");
 }
 
 static void output_that_fails_is_an_error(void **state)
@@ -276,8 +299,40 @@ static void output_that_fails_is_an_error(void **state)
     assert_string_equal(e.msg, "cannot write the output: No space left on device");
     close(full);
     text_add(&c.out, "something");
-    assert_int_equal(call_flush(&c, full, &e), -EIO);
+    assert_int_equal(call_flush(&c, full, &e), -EIO); /* it is closed */
     call_fini(&c);
+}
+
+static void a_reader_that_has_enough_is_no_error(void **state)
+{
+    struct call c = {0};
+    struct err e = {0};
+    int ends[2];
+    signal(SIGPIPE, SIG_IGN);
+    assert_int_equal(pipe(ends), 0);
+    close(ends[0]);
+    text_add(&c.out, "something");
+    assert_int_equal(call_flush(&c, ends[1], &e), 141);
+    assert_int_equal(c.out.len, 0);
+    assert_string_equal(e.msg, "");
+    close(ends[1]);
+    call_fini(&c);
+}
+
+static void the_tool_alone_greets(void **state)
+{
+    struct run r = run("--", NULL); /* no word that is a command */
+    assert_int_equal(r.status, 0);
+    assert_non_null(strstr(r.out, "\n  fettle queue  "));
+    assert_non_null(strstr(r.out, "\"fettle help\" lists all commands"));
+}
+
+static void help_has_groups(void **state)
+{
+    struct run r = run("help", NULL);
+    const char *nodes = strstr(r.out, "\nNodes:\n  node list "),
+               *repairs = strstr(r.out, "\nRepairs:\n  remedy list ");
+    assert_true(nodes && repairs && nodes < repairs);
 }
 
 static char *slurp(const char *path, mode_t *mode)
@@ -339,31 +394,106 @@ static void a_certificate_leaves_three_private_files(void **state)
     free(was);
 }
 
+/* What the tool prints while it goes on. */
+static int run_printed(const char *line, const char *controller, char *got, size_t size)
+{
+    int fds[2], keep = dup(STDOUT_FILENO);
+    assert_int_equal(pipe(fds), 0);
+    fflush(stdout);
+    dup2(fds[1], STDOUT_FILENO);
+    struct run r = run(line, controller);
+    dup2(keep, STDOUT_FILENO);
+    close(keep);
+    close(fds[1]);
+    ssize_t n = read(fds[0], got, size - 1);
+    close(fds[0]);
+    got[n > 0 ? n : 0] = '\0';
+    return r.status;
+}
+
 static void the_journal_is_read_in_pages(void **state)
 {
     CLEANUP_FREE char *one = stub_json(
         200, "{\"entries\":[{\"at\":\"T1\",\"what\":\"node.drain\",\"actor\":\"root\",\"nodes\":\"lx1\","
-             "\"text\":\"bad\",\"revision\":3},{\"at\":\"T2\",\"what\":\"config.reload\",\"revision\":5}]}");
+             "\"text\":\"bad\",\"revision\":3},{\"at\":\"T2\",\"what\":\"config.reload\",\"revision\":5}],"
+             "\"gone\":\"older ones are in DIR\"}");
     CLEANUP_FREE char *end = stub_json(200, "{\"entries\":[]}");
     struct stub_answer answers[] = {{.bytes = one}, {.bytes = end}};
     struct stub *stub = stub_start(answers, 2);
-    int fds[2], keep = dup(STDOUT_FILENO);
-    char got[512] = "";
-    assert_int_equal(pipe(fds), 0);
-    fflush(stdout);
-    dup2(fds[1], STDOUT_FILENO);
-    struct run r = run("journal --after 2", stub_path(stub));
-    dup2(keep, STDOUT_FILENO);
-    close(keep);
-    close(fds[1]);
-    assert_true(read(fds[0], got, sizeof got - 1) > 0);
-    close(fds[0]);
-    assert_int_equal(r.status, 0);
-    assert_string_equal(got, "T1  node.drain  root  lx1  bad\nT2  config.reload  -  -\n");
+    char got[512];
+    assert_int_equal(run_printed("journal --after 2", stub_path(stub), got, sizeof got), 0);
+    assert_string_equal(got, "older ones are in DIR\nT1  node.drain lx1 by root: bad\nT2  config.reload\n");
     stub_join(stub);
     assert_non_null(strstr(stub_request(stub, 0), "/v1/journal?after=2&limit=1000 "));
     assert_non_null(strstr(stub_request(stub, 1), "/v1/journal?after=5&limit=1000 "));
     stub_stop(stub);
+}
+
+#define ENTRY(n) \
+    "{\"at\":\"T" n "\",\"what\":\"node.up\",\"actor\":\"ann\",\"nodes\":\"lx1\",\"revision\":" n "}"
+
+/* The newest pages come first and are printed last; what is more than was asked for is left out. */
+static void the_journal_is_searched_from_its_end(void **state)
+{
+    CLEANUP_FREE char *one =
+        stub_json(200, "{\"entries\":[" ENTRY("8") "," ENTRY("9") "],\"revision\":9,\"before\":7}");
+    CLEANUP_FREE char *none = stub_json(200, "{\"entries\":[],\"revision\":10,\"before\":5}");
+    CLEANUP_FREE char *two =
+        stub_json(200, "{\"entries\":[" ENTRY("3") "," ENTRY("4") "],\"revision\":11,\"before\":3}");
+    struct stub_answer answers[] = {{.bytes = one}, {.bytes = none}, {.bytes = two}};
+    struct stub *stub = stub_start(answers, 3);
+    char got[512];
+    assert_int_equal(
+        run_printed("journal lx[1-2] lx3 --tail 3 --what node --by ann --since 2026-01-01T00:00:00Z "
+                    "--until 2026-01-01T00:00:07Z",
+                    stub_path(stub), got, sizeof got),
+        0);
+    assert_string_equal(got, "T4  node.up lx1 by ann\nT8  node.up lx1 by ann\nT9  node.up lx1 by ann\n");
+    stub_join(stub);
+#define ASKED "&nodes=lx%5B1-3%5D&what=node&by=ann&since=1767225600&until=1767225607"
+    assert_non_null(strstr(stub_request(stub, 0), "/v1/journal?tail=3" ASKED " "));
+    assert_non_null(strstr(stub_request(stub, 1), "/v1/journal?tail=1" ASKED "&before=7 "));
+    assert_non_null(strstr(stub_request(stub, 2), "/v1/journal?tail=1" ASKED "&before=5 "));
+    stub_stop(stub);
+}
+
+/* Nobody who follows it waits for what is never said; when the controller ends, so does the tool. */
+static void the_journal_is_followed(void **state)
+{
+    CLEANUP_FREE char *one = stub_json(200, "{\"entries\":[" ENTRY("8") "],\"revision\":9}");
+    CLEANUP_FREE char *two = stub_json(200, "{\"entries\":[" ENTRY("10") "],\"revision\":12}");
+    CLEANUP_FREE char *end = stub_json(503, "{\"error\":{\"code\":\"unavailable\",\"message\":\"it ends\"}}");
+    struct stub_answer answers[] = {{.bytes = one}, {.bytes = two}, {.bytes = end}};
+    struct stub *stub = stub_start(answers, 3);
+    char got[512];
+    assert_int_not_equal(run_printed("journal -f", stub_path(stub), got, sizeof got), 0);
+    assert_string_equal(got, "T8  node.up lx1 by ann\nT10  node.up lx1 by ann\n");
+    stub_join(stub);
+    assert_non_null(strstr(stub_request(stub, 0), "/v1/journal?tail=50 "));
+    assert_non_null(strstr(stub_request(stub, 1), "/v1/journal?tail=1000&after=9 "));
+    assert_non_null(strstr(stub_request(stub, 2), "/v1/journal?tail=1000&after=12 "));
+    stub_stop(stub);
+}
+
+/* The same moment, said in several ways; the first of them in local time. */
+static void times_are_said_as_people_do(void **state)
+{
+    static const struct {
+        const char *said, *since;
+    } times[] = {{"2026-07-01T14:30:00", "since=1782909000"},
+                 {"2026-07-01T14:30", "since=1782909000"},
+                 {"2026-07-01", "since=1782856800"},
+                 {"2026-07-01T14:30:00 --utc", "since=1782916200"},
+                 {"2026-07-01T14:30:00Z", "since=1782916200"}};
+    setenv("TZ", "CEST-2", 1);
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        char sent[4096], line[128];
+        snprintf(line, sizeof line, "journal --since %s", times[i].said);
+        run_with(line, 200, "{\"entries\":[],\"revision\":1}", sent);
+        if (!strstr(sent, times[i].since))
+            fail_msg("%s: %.200s", times[i].said, sent);
+    }
+    unsetenv("TZ");
 }
 
 int main(void)
@@ -380,8 +510,14 @@ int main(void)
         cmocka_unit_test(status_and_partitions_are_for_people),
         cmocka_unit_test(reload_prints_what_changed),
         cmocka_unit_test(output_that_fails_is_an_error),
+        cmocka_unit_test(a_reader_that_has_enough_is_no_error),
+        cmocka_unit_test(the_tool_alone_greets),
+        cmocka_unit_test(help_has_groups),
         cmocka_unit_test(a_certificate_leaves_three_private_files),
         cmocka_unit_test(the_journal_is_read_in_pages),
+        cmocka_unit_test(the_journal_is_searched_from_its_end),
+        cmocka_unit_test(the_journal_is_followed),
+        cmocka_unit_test(times_are_said_as_people_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,19 +58,19 @@ static void print_beginnings(int n)
     }
 }
 
-static void print_options(uint32_t mask)
+static void print_options(uint64_t mask)
 {
     for (size_t o = 0; o < OPTIONS; o++)
-        if (mask & UINT32_C(1) << o)
+        if (mask & UINT64_C(1) << o)
             printf(" --%s", option_info((enum option)o)->name);
 }
 
-static uint32_t common_options(void)
+static uint64_t common_options(void)
 {
-    uint32_t mask = 0;
+    uint64_t mask = 0;
     for (size_t i = 0; i < commands_n; i++)
         mask |= commands[i].options;
-    return ~mask & ((UINT32_C(1) << OPTIONS) - 1);
+    return ~mask & ((UINT64_C(1) << OPTIONS) - 1);
 }
 
 static void print_options_of_commands(void)

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The commands about the cluster as a whole: partitions, status, events, journal, reload, tokens,
- * certificates.
+ * The commands about the cluster as a whole: partitions, status, events, reload, tokens.
  */
 #include "cli/choice.h"
 #include "cli/print.h"
 #include "cli/report.h"
 
 #include "base/clock.h"
-#include "base/hostlist.h"
-#include "link/tls.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- partitions ---- */
@@ -111,6 +106,56 @@ static void write_alarm(struct text *out, const struct fettle_value *i)
     write_line(out, "ALARM", t.s);
 }
 
+static void write_ms(struct text *t, const struct fettle_value *o, const char *key)
+{
+    int64_t us = 0;
+    fettle_get_number(o, key, &us);
+    text_printf(t, "%lld.%lld ms", (long long)us / 1000, (long long)us % 1000 / 100);
+}
+
+/* "7.3 ms (6.9 ms of a processor): GET /v1/nodes 5.1 ms, frame BATCH (4 times) 0.9 ms" */
+static void write_longest(struct text *out, const struct fettle_value *turns)
+{
+    const struct fettle_value *longest = fettle_value_first(fettle_value_find(turns, "longest"));
+    const struct fettle_value *did = fettle_value_find(longest, "did");
+    CLEANUP_TEXT struct text t = {0};
+    int64_t times;
+    if (!longest)
+        return;
+    write_ms(&t, longest, "us");
+    text_add(&t, " (");
+    write_ms(&t, longest, "cpu_us");
+    text_add(&t, " of a processor)");
+    for (const struct fettle_value *i = fettle_value_first(did); i; i = fettle_value_next(i)) {
+        text_printf(&t, "%s %s ", i == fettle_value_first(did) ? ":" : ",", member_text(i, "what"));
+        if (fettle_get_number(i, "times", &times) == 0 && times > 1)
+            text_printf(&t, "(%lld times) ", (long long)times);
+        write_ms(&t, i, "us");
+    }
+    write_line(out, "Longest turn", t.s);
+}
+
+/* Whether Fettle acts, and what it is doing. */
+static void write_doings(struct text *out, const struct fettle_value *s)
+{
+    static const char *const modes[][2] = {{"off", "off: no checks run"},
+                                           {"observe", "observe: what is wrong is recorded, nothing follows"},
+                                           {"act", "act: bad nodes are drained, repaired and returned"}};
+    const char *mode = fettle_get_text(s, "mode");
+    for (size_t i = 0; mode && i < sizeof modes / sizeof *modes; i++)
+        if (strcmp(mode, modes[i][0]) == 0)
+            write_line(out, "Mode", modes[i][1]);
+    const struct fettle_value *brakes = fettle_value_find(s, "brakes");
+    for (const struct fettle_value *i = fettle_value_first(brakes); i; i = fettle_value_next(i)) {
+        CLEANUP_TEXT struct text t = {0};
+        text_printf(&t, "%s: %s", member_text(i, "name"), member_text(i, "why"));
+        write_line(out, "BRAKE", t.s);
+    }
+    write_line(out, "Incidents", fettle_get_text(s, "incidents"));
+    write_line(out, "Repairs", fettle_get_text(s, "repairs"));
+    write_line(out, "Queue", fettle_get_text(s, "queue"));
+}
+
 static void write_status(struct text *out, const struct fettle_value *s)
 {
     CLEANUP_TEXT struct text counts = {0};
@@ -124,9 +169,11 @@ static void write_status(struct text *out, const struct fettle_value *s)
     write_line(out, "Version", fettle_get_text(s, "version"));
     if (fettle_get_number(s, "uptime_s", &seconds) == 0 && seconds >= 0 && seconds < INT64_C(9000000000))
         write_line(out, "Up for", span_human(span_s(seconds), span));
+    write_doings(out, s);
     write_line(out, "Revision", fettle_get_text(s, "revision"));
     write_line(out, "Store", fettle_get_text(store, "state"));
     write_line(out, "", fettle_get_text(store, "message"));
+    write_longest(out, fettle_value_find(s, "turns"));
     write_counts(&counts, fettle_value_find(s, "nodes"));
     write_line(out, "Nodes", counts.s);
     write_line(out, "Schedulable", fettle_get_text(s, "schedulable"));
@@ -158,7 +205,7 @@ int status_show(struct call *c, struct err *e)
     return 0;
 }
 
-/* ---- events and the journal ---- */
+/* ---- events ---- */
 
 static void write_event(struct call *c, const struct fettle_value *v)
 {
@@ -208,58 +255,6 @@ int event_follow(struct call *c, struct err *e)
     return r;
 }
 
-enum { JOURNAL_PAGE = 1000 };
-
-/* One page. *n is how many entries it had, *after the revision of its last. */
-static int journal_page(struct call *c, struct fettle *f, uint64_t *after, unsigned limit, size_t *n,
-                        struct err *e)
-{
-    struct fettle_answer *answer = NULL;
-    struct fettle_error why;
-    int r = call_told(fettle_journal(f, *after, limit, &answer, &why), &why, e);
-    if (r < 0)
-        return r;
-    const struct fettle_value *entries = fettle_value_find(fettle_answer_value(answer), "entries");
-    uint64_t before = *after;
-    *n = fettle_value_count(entries);
-    unsigned left = limit; /* an answer holds whole revisions, and so may be longer */
-    for (const struct fettle_value *i = fettle_value_first(entries); i && left > 0;
-         i = fettle_value_next(i), left--) {
-        int64_t revision;
-        if (fettle_get_number(i, "revision", &revision) == 0 && revision > 0 && (uint64_t)revision > *after)
-            *after = (uint64_t)revision;
-        write_event(c, i);
-    }
-    if (*n > 0 && *after == before)
-        r = err_set(e, -EPROTO, "the journal does not go on after revision %llu", (unsigned long long)before);
-    fettle_answer_free(answer);
-    return r;
-}
-
-int journal_list(struct call *c, struct err *e)
-{
-    uint64_t after = 0, left = UINT64_MAX;
-    int r = 0;
-    if (call_has(c, OPTION_AFTER))
-        r = text_parse_u64(c->value[OPTION_AFTER], 0, INT64_MAX, &after, e);
-    if (r < 0)
-        return err_wrap(e, r, "--after");
-    if (r == 0 && call_has(c, OPTION_LIMIT))
-        r = text_parse_u64(c->value[OPTION_LIMIT], 1, INT64_MAX, &left, e);
-    if (r < 0)
-        return err_wrap(e, r, "--limit");
-    struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
-    if (!f)
-        return e->code;
-    for (size_t n = 1; r == 0 && n > 0 && left > 0; left -= n < left ? n : left) {
-        unsigned page = left < JOURNAL_PAGE ? (unsigned)left : JOURNAL_PAGE;
-        r = journal_page(c, f, &after, page, &n, e);
-        if (r == 0)
-            r = call_flush(c, STDOUT_FILENO, e);
-    }
-    return r;
-}
-
 /* ---- reload and tokens ---- */
 
 int config_reload(struct call *c, struct err *e)
@@ -294,11 +289,23 @@ int token_create(struct call *c, struct err *e)
     CLEANUP_FREE char *nodes = NULL;
     struct fettle_answer *answer = NULL;
     struct fettle_error why;
-    int r = call_has(c, OPTION_NODES) ? choice_nodes(&c->value[OPTION_NODES], 1, &nodes, e) : 0;
+    struct fettle_token t = {.valid = c->value[OPTION_VALID],
+                             .again = call_has(c, OPTION_AGAIN),
+                             .from = c->value[OPTION_FROM],
+                             .uuid = c->value[OPTION_UUID]};
+    uint64_t count = 0;
+    if (!call_has(c, OPTION_NODES))
+        return err_set(e, -EINVAL, "for which nodes? --nodes NODES");
+    int r = choice_nodes(&c->value[OPTION_NODES], 1, &nodes, e);
+    if (r == 0 && call_has(c, OPTION_COUNT) &&
+        (r = text_parse_u64(c->value[OPTION_COUNT], 1, UINT32_MAX, &count, e)) < 0)
+        return err_wrap(e, r, "--count");
+    t.nodes = nodes;
+    t.count = (unsigned)count;
     struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
     if (!f)
         return e->code;
-    r = call_told(fettle_token_create(f, nodes, c->value[OPTION_VALID], &answer, &why), &why, e);
+    r = call_told(fettle_token_create(f, &t, &answer, &why), &why, e);
     if (r < 0)
         return r;
     if (call_has(c, OPTION_JSON))
@@ -307,97 +314,4 @@ int token_create(struct call *c, struct err *e)
         write_token(&c->out, fettle_answer_value(answer));
     fettle_answer_free(answer);
     return 0;
-}
-
-/* ---- certificates ---- */
-
-static int create_file(const char *path, const char *bytes, struct err *e)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return err_set(e, errno == EEXIST || errno == EACCES ? -errno : -EIO, "%s: %s", path,
-                       strerror(errno));
-    int r = 0;
-    for (size_t at = 0, len = strlen(bytes); at < len && r == 0;) {
-        ssize_t n = write(fd, bytes + at, len - at);
-        if (n >= 0)
-            at += (size_t)n;
-        else if (errno != EINTR)
-            r = err_set(e, errno == ENOSPC ? -ENOSPC : -EIO, "%s: %s", path, strerror(errno));
-    }
-    if (close(fd) < 0 && r == 0)
-        r = err_set(e, -EIO, "%s: %s", path, strerror(errno));
-    if (r < 0)
-        unlink(path);
-    return r;
-}
-
-/* True when the file holds these bytes and no others: a second certificate of one authority. */
-static bool holds_already(const char *path, const char *bytes)
-{
-    char have[16384];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, have, sizeof have);
-    if (fd >= 0)
-        close(fd);
-    return n >= 0 && (size_t)n == strlen(bytes) && memcmp(have, bytes, (size_t)n) == 0;
-}
-
-static int keep_certificate(const char *pem_path, const struct fettle_value *answer, struct err *e)
-{
-    const char *cert = fettle_get_text(answer, "certificate"), *ca = fettle_get_text(answer, "authority");
-    if (!cert || !ca)
-        return err_set(e, -EPROTO, "the answer holds no certificate");
-    bool have_ca = holds_already("ca.pem", ca);
-    int r = have_ca ? 0 : create_file("ca.pem", ca, e);
-    if (r == 0) {
-        r = create_file(pem_path, cert, e);
-        if (r < 0 && !have_ca)
-            unlink("ca.pem");
-    }
-    return r;
-}
-
-static int request_certificate(struct call *c, struct fettle *f, const char *key_path, const char *pem_path,
-                               struct err *e)
-{
-    CLEANUP_FREE char *key = NULL;
-    CLEANUP_FREE char *request = NULL;
-    struct fettle_answer *answer = NULL;
-    struct fettle_error why;
-    int r = tls_new_request(&key, &request, e);
-    if (r < 0)
-        return r;
-    r = create_file(key_path, key, e);
-    explicit_bzero(key, strlen(key));
-    if (r < 0)
-        return r;
-    r = call_told(fettle_certificate_create(f, c->args[0], c->value[OPTION_ROLE], request,
-                                            c->value[OPTION_VALID], &answer, &why),
-                  &why, e);
-    if (r == 0)
-        r = keep_certificate(pem_path, fettle_answer_value(answer), e);
-    if (r < 0)
-        unlink(key_path);
-    fettle_answer_free(answer);
-    return r;
-}
-
-int cert_create(struct call *c, struct err *e)
-{
-    CLEANUP_TEXT struct text key_path = {0}, pem_path = {0};
-    const char *role = c->value[OPTION_ROLE], *name = c->args[0];
-    if (!hostlist_name_ok(name) || strcmp(name, "ca") == 0)
-        return err_set(e, -EINVAL, "\"%s\" cannot be the name of a certificate", name);
-    if (!role || (strcmp(role, "reader") != 0 && strcmp(role, "admin") != 0))
-        return err_set(e, -EINVAL, "which role? --role reader, or --role admin");
-    text_printf(&key_path, "%s.key", name);
-    text_printf(&pem_path, "%s.pem", name);
-    if (access(pem_path.s, F_OK) == 0)
-        return err_set(e, -EEXIST, "%s is there already", pem_path.s);
-    struct fettle *f = call_controller(c, e);
-    int r = f ? request_certificate(c, f, key_path.s, pem_path.s, e) : e->code;
-    if (r == 0)
-        text_printf(&c->out, "%s, %s and ca.pem: %s as %s\n", key_path.s, pem_path.s, name, role);
-    return r;
 }

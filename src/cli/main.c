@@ -21,13 +21,14 @@ int main(int argc, char **argv)
 {
     struct call c = {0};
     struct err e = {0};
-    signal(SIGPIPE, SIG_IGN); /* a reader that went away is told like any other failure */
+    signal(SIGPIPE, SIG_IGN); /* a controller that went away is an error like any other */
     int r = call_parse(&c, argv + 1, argc > 0 ? (size_t)argc - 1 : 0, &e);
     if (r == 0)
         r = c.command->run(&c, &e);
     int status = r < 0 ? complain(&e) : r;
-    if (call_flush(&c, STDOUT_FILENO, &e) < 0)
-        status = complain(&e);
+    r = call_flush(&c, STDOUT_FILENO, &e);
+    if (r != 0)
+        status = r < 0 ? complain(&e) : r;
     call_fini(&c);
     return status;
 }

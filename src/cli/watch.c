@@ -118,7 +118,7 @@ static int follow(struct call *c, struct screen *s, struct fettle_events *events
             text_add(&c->out, "\033[0m\033[K\n");
             r = call_flush(c, STDOUT_FILENO, e);
         }
-        if (r < 0 && !is_passing(r))
+        if (r != 0 && !is_passing(r))
             return r;
         struct fettle_event event;
         struct fettle_error why;

@@ -179,6 +179,11 @@ const struct token *cluster_token(const struct cluster *c, const char *hash)
     return t;
 }
 
+bool cluster_token_known(const struct cluster *c, const char *hash)
+{
+    return cluster_token(c, hash);
+}
+
 size_t cluster_partitions(const struct cluster *c, const struct partition **out)
 {
     *out = c->partitions;
@@ -392,13 +397,6 @@ uint64_t record_sum(const char *key, const char *value)
 uint64_t cluster_digest(const struct cluster *c)
 {
     uint64_t sum = c->sum;
-    for (size_t i = 0; i < c->n; i++) {
-        const struct member *m = c->by_id[i];
-        if (m->admitted)
-            sum += record_sum(m->name, *m->boot ? m->boot : "node/");
-        if (m->edit)
-            sum += record_sum(m->name, m->edit);
-    }
     struct claim_slot *s, *next_claim;
     HASH_ITER (hh, c->claims, s, next_claim) {
         CLEANUP_FREE char *record = claim_record(&s->c, NULL, NULL, false);

@@ -249,12 +249,13 @@ struct repair {
     size_t n_attempts;
     struct attempt_record {
         char remedy[REMEDY_NAME_BYTES_MAX + 1];
-        char fault[FAULT_BYTES_MAX + 1];      /* what it was for, the worst first; several by commas, cut */
-        struct wall at, ended;                /* ended ns 0: under way */
-        bool done;                            /* it was carried out; whether it helped is judged later */
-        char *text;                           /* what came of it, in words; may be "" */
-        char verdict;                         /* '?' to be judged, '+' helped, '-' failed, '0' not counted */
-        char counted[FAULT_BYTES_MAX + 1];    /* of these the tally counts its verdict; "": of none, */
+        char fault[FAULT_BYTES_MAX + 1];   /* what it was for, the worst first; several by commas, cut */
+        struct wall at, ended;             /* ended ns 0: under way */
+        char boot[37];                     /* on which it was proposed; "": nothing was done, or not known */
+        bool done;                         /* it was carried out; whether it helped is judged later */
+        char *text;                        /* what came of it, in words; may be "" */
+        char verdict;                      /* '?' to be judged, '+' helped, '-' failed, '0' not counted */
+        char counted[FAULT_BYTES_MAX + 1]; /* of these the tally counts its verdict; "": of none, */
         char class[CLASS_NAME_BYTES_MAX + 1]; /* under this class */
         enum refusal refusal;                 /* why nothing was done, where somebody said so */
     } * attempts; /* of the node, also of repairs before: oldest first, ATTEMPTS_KEPT_MAX at most */
@@ -410,7 +411,8 @@ struct command {
     const char *reason;  /* DRAIN, DOWN, SILENT; APPROVE, BASELINE_*, ROLLOUT_*: a note, or NULL */
     const char *set;     /* SET: JSON object of strings and nulls. What belongs to SEEN, DRIFT, PERSISTS,
                             REBOOT, BASELINE_*, ROLLOUT_* and EFFECT, as decide_conform.c says at each */
-    const char *token;   /* TOKEN_*: its hash, lower-case hex */
+    const char *token;   /* TOKEN_*: its hash, lower-case hex. What belongs to TOKEN_USE and CERTIFICATE
+                            is in `set`, as decide_certificate.c says */
     struct wall expires; /* TOKEN_CREATE */
 };
 

@@ -450,74 +450,6 @@ static int decide_set(const struct cluster *c, const struct command *cmd, size_t
     return rc;
 }
 
-/* --- tokens ---------------------------------------------------------------------------------- */
-
-static int64_t token_expires(const struct token *t)
-{
-    CLEANUP_JSON json_t *o = json_read(t->value, strlen(t->value), NULL);
-    const char *expires = "0";
-    uint64_t end = 0;
-    json_take_string(o, "expires", &expires, NULL);
-    text_parse_u64(expires, 0, INT64_MAX, &end, NULL);
-    return (int64_t)end;
-}
-
-/* Tokens that nobody used go when the next one is made. */
-static void drop_expired_tokens(const struct cluster *c, struct wall now, struct decision *d)
-{
-    for (const struct token *t = c->tokens; t && d->n_ops < OPS_MAX; t = t->hh.next)
-        if (token_expires(t) <= now.ns)
-            decision_add(d, "token/", t->hash, NULL);
-}
-
-static int decide_token_create(const struct cluster *c, const struct command *cmd, struct decision *d)
-{
-    drop_expired_tokens(c, cmd->at, d);
-    CLEANUP_FREE char *nodes = NULL;
-    if (cmd->nodes)
-        nodes = hostlist_fold((const char *const *)cmd->nodes->names, cmd->nodes->n);
-    struct text t = {0};
-    text_add(&t, "{\"nodes\":");
-    text_add_json(&t, nodes ? nodes : "");
-    text_add(&t, ",\"by\":");
-    text_add_json(&t, cmd->actor);
-    text_printf(&t, ",\"expires\":\"%lld\"}", (long long)cmd->expires.ns);
-    decision_add(d, "token/", cmd->token, text_take(&t));
-    d->text = mem_dup("a one-time token for joining");
-    return 0;
-}
-
-static bool list_has(const struct hostlist *h, const char *name)
-{
-    for (size_t i = 0; i < h->n; i++)
-        if (strcmp(h->names[i], name) == 0)
-            return true;
-    return false;
-}
-
-/* nodes names the one machine that joins. One sentence for every refusal of the secret itself, so
- * that nobody learns which part was wrong. */
-static int decide_token_use(const struct cluster *c, const struct command *cmd, struct decision *d,
-                            struct err *e)
-{
-    const struct token *t = cluster_token(c, cmd->token);
-    if (!t)
-        return err_set(e, -EACCES, "the token is not known, was used, or has expired");
-    CLEANUP_JSON json_t *o = json_read(t->value, strlen(t->value), NULL);
-    const char *nodes = "";
-    json_take_string(o, "nodes", &nodes, NULL);
-    if (token_expires(t) <= cmd->at.ns)
-        return err_set(e, -EACCES, "the token is not known, was used, or has expired");
-    CLEANUP_HOSTLIST struct hostlist allowed = {0};
-    const char *name = cmd->nodes->names[0];
-    if (*nodes && (hostlist_parse(nodes, &allowed, NULL) < 0 || !list_has(&allowed, name)))
-        return err_set(e, -EACCES, "the token is not for node \"%s\"", name);
-    decision_add(d, "token/", cmd->token, NULL);
-    hostlist_add(&d->changed, name);
-    d->text = mem_dup("joined with a one-time token");
-    return 0;
-}
-
 int cluster_decide(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
                    struct err *e)
 {
@@ -538,8 +470,12 @@ int cluster_decide(const struct cluster *c, const struct command *cmd, size_t fr
     case COMMAND_HEARD: rc = rewrite_claims(c, cmd, from, selects_silent, REWRITE_RELEASE, d, e); break;
     case COMMAND_DRAINED: rc = rewrite_claims(c, cmd, from, selects_draining, REWRITE_DRAINED, d, e); break;
     case COMMAND_DRAINING: rc = rewrite_claims(c, cmd, from, selects_drained, REWRITE_DRAINING, d, e); break;
-    case COMMAND_TOKEN_CREATE: rc = decide_token_create(c, cmd, d); break;
-    case COMMAND_TOKEN_USE: rc = decide_token_use(c, cmd, d, e); break;
+    case COMMAND_TOKEN_CREATE:
+    case COMMAND_TOKEN_USE:
+    case COMMAND_CERTIFICATE:
+    case COMMAND_CERTIFICATE_RENEW:
+    case COMMAND_CERTIFICATE_USED:
+    case COMMAND_CERTIFICATE_REVOKE: rc = decide_certificate(c, cmd, d, e); break;
     case COMMAND_SEEN: rc = decide_seen(c, cmd, from, d, e); break;
     case COMMAND_DRIFT:
     case COMMAND_PERSISTS: rc = decide_drift(c, cmd, from, d, e); break;

@@ -79,6 +79,8 @@ int decide_machine(const struct cluster *c, const struct command *cmd, size_t fr
                    struct err *e);
 int decide_window(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
                   struct err *e);
+/* TOKEN_CREATE, TOKEN_USE and CERTIFICATE_*: who has a certificate. */
+int decide_certificate(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
 /* OVERRIDE, OVERRIDE_AGE and OVERRIDE_END. */
 int decide_override(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
 /* Adds that m's override ends, when one stands, and says it behind `said`. */

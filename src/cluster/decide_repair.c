@@ -57,11 +57,18 @@ int repair_wish_read(const json_t *o, struct repair_wish *w, struct err *e)
     return repair_deadline_read(o, &w->deadline_s, e);
 }
 
-/* All that belongs to one step begins anew. What a person put right in the queue stays so on the way back. */
+/* A person's word that something was put right stands here. */
+static bool step_has_answer(enum step s)
+{
+    return s == STEP_QUEUE || s == STEP_PROVISION;
+}
+
+/* All that belongs to one step begins anew. What a person put right in the queue stays so on the way back,
+ * and in the queue again where it did not come back in time. */
 void repair_enter(struct repair *r, enum step to, struct wall at, uint64_t deadline_s, const char *why)
 {
     char *reason = mem_dup(why);
-    if (r->step != STEP_QUEUE || to != STEP_PROVISION)
+    if (!step_has_answer(r->step) || !step_has_answer(to))
         answer_fini(&r->answer);
     free(r->why);
     r->why = reason;
@@ -259,6 +266,8 @@ bool operation_begun_outside(const struct cluster *c, const struct member *m)
 /* What the record of the operation says of an attempt that nobody has ended. */
 static void attempt_end_by(struct attempt_record *a, const struct operation *o, struct wall at)
 {
+    if (*o->state == '\0' || strcmp(o->state, "refused") == 0)
+        a->boot[0] = '\0';
     if (o->begun)
         attempt_end(a, at, false, "given up when it had begun: what came of it is not known", '0');
     else if (strcmp(o->state, "done") == 0)
@@ -381,6 +390,8 @@ static int take_attempt(const json_t *o, struct wall at, struct repair *r, struc
     if (*fault)
         memcpy(a->fault, fault, strlen(fault) + 1);
     attempt_end(a, at, done, text, *verdict);
+    if (*verdict == '0')
+        a->boot[0] = '\0';
     a->refusal = refusal_find(code);
     return 0;
 }
@@ -671,6 +682,17 @@ static char *operation_record(const struct command *cmd, const struct repair *r,
     return text_take(&t);
 }
 
+/* What the journal and the stream say: everybody reads them, and a command is for administrators. */
+static char *operation_words(const struct operation_wish *w)
+{
+    struct text t = {0};
+    text_printf(&t, "%s: %.256s", w->of,
+                !remedy_is_command(w->run)        ? w->run
+                : remedy_way(w->run) == WAY_AGENT ? "a command on the node"
+                                                  : "a command on the controller");
+    return text_take(&t);
+}
+
 static int decide_operate(const struct cluster *c, const struct command *cmd, const json_t *set,
                           struct decision *d, struct err *e)
 {
@@ -691,14 +713,12 @@ static int decide_operate(const struct cluster *c, const struct command *cmd, co
     memcpy(r.operation, cmd->claim, strlen(cmd->claim) + 1);
     say_faults(m, faults);
     if (applies_remedy(w.step))
-        attempt_add(&r, cmd->at, w.of, faults);
+        memcpy(attempt_add(&r, cmd->at, w.of, faults)->boot, w.boot, sizeof w.boot);
     decision_add(d, "effect/operate.", m->name, operation_record(cmd, &r, &w));
     repair_put(m, &r, d);
     repair_fini(&r);
     hostlist_add(&d->changed, m->name);
-    struct text t = {0};
-    text_printf(&t, "%s: %.256s", w.of, w.run);
-    d->text = text_take(&t);
+    d->text = operation_words(&w);
     return 0;
 }
 

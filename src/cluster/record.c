@@ -260,7 +260,9 @@ static int put_edit(struct cluster *c, const char *name, const char *value, stru
             return -EILSEQ;
     }
     struct member *m = cluster_meet(c, name);
+    c->sum -= m->edit ? record_sum(m->name, m->edit) : 0;
     member_lay_edit(c, m, set);
+    c->sum += m->edit ? record_sum(m->name, m->edit) : 0;
     member_classify(c, m);
     return 0;
 }
@@ -273,6 +275,11 @@ char *node_record(struct wall admitted, const char *boot)
         text_printf(&t, ",\"boot\":\"%s\"", boot);
     text_add_char(&t, '}');
     return text_take(&t);
+}
+
+static uint64_t node_sum(const struct member *m)
+{
+    return m->admitted ? record_sum(m->name, *m->boot ? m->boot : "node/") : 0;
 }
 
 static int put_node(struct cluster *c, const char *name, const char *value, struct err *e)
@@ -288,9 +295,11 @@ static int put_node(struct cluster *c, const char *name, const char *value, stru
             return -EILSEQ;
     }
     struct member *m = cluster_meet(c, name);
+    c->sum -= node_sum(m);
     m->admitted = value != NULL;
     m->admitted_at.ns = (int64_t)admitted;
     memcpy(m->boot, boot, sizeof m->boot);
+    c->sum += node_sum(m);
     return 0;
 }
 
@@ -371,6 +380,7 @@ int cluster_put(struct cluster *c, const char *key, const char *value, struct er
                  {"claim/", put_claim},
                  {"edit/", put_edit},
                  {"token/", put_token},
+                 {"certificate/", put_certificate},
                  {"seen/", put_seen},
                  {"drift/", put_drift},
                  {"list/", put_list},
@@ -451,6 +461,7 @@ void cluster_forget_records(struct cluster *c)
     struct token *t, *next_token;
     HASH_ITER (hh, c->tokens, t, next_token)
         put_token(c, t->hash, NULL, NULL);
+    certificates_forget(c);
     conform_forget(c);
     health_forget(c);
     floors_forget(c);

@@ -113,7 +113,7 @@ void repair_copy(struct repair *out, const struct repair *r)
 
 static int read_attempt(const json_t *o, struct attempt_record *out, struct err *e)
 {
-    static const char *const keys[] = {"remedy", "fault",   "at",   "ended",   "done",
+    static const char *const keys[] = {"remedy", "fault",   "at",   "boot",    "ended", "done",
                                        "text",   "verdict", "code", "counted", "class"};
     uint64_t at, ended;
     const char *verdict, *text, *code = "";
@@ -124,6 +124,7 @@ static int read_attempt(const json_t *o, struct attempt_record *out, struct err 
         (json_object_get(o, "code") && json_take_string(o, "code", &code, e) < 0) ||
         record_word(o, "remedy", out->remedy, REMEDY_NAME_BYTES_MAX, e) < 0 ||
         record_word(o, "fault", out->fault, FAULT_BYTES_MAX, e) < 0 || record_time(o, "at", &at, e) < 0 ||
+        (json_object_get(o, "boot") && record_boot(o, out->boot, e) < 0) ||
         record_time(o, "ended", &ended, e) < 0 || json_take_bool(o, "done", &out->done, e) < 0 ||
         record_clause(o, "text", REASON_BYTES_MAX, &text, e) < 0 ||
         json_take_string(o, "verdict", &verdict, e) < 0 ||
@@ -319,6 +320,8 @@ static void write_attempt(const struct attempt_record *a, struct text *t)
     text_add_json(t, a->remedy);
     add_text(t, "fault", a->fault);
     add_time(t, "at", a->at);
+    if (*a->boot)
+        add_text(t, "boot", a->boot);
     add_time(t, "ended", a->ended);
     text_printf(t, ",\"done\":%s", a->done ? "true" : "false");
     add_text(t, "text", a->text);

@@ -245,6 +245,24 @@ static void test_a_word_on_single_findings_stands_on_the_way_back(void **state)
     assert_int_equal(repair(w)->answer.at.ns, 0);
 }
 
+/* Its agent was not heard, or the clock was set: what was looked at before that word is no better for it. */
+static void test_a_word_stands_for_a_node_that_is_not_back_in_time(void **state)
+{
+    struct world *w = *state;
+    queue_gpus(w);
+    answer_for(w, "{'fault':'xid.79'},{'fault':'xid.48'}");
+    assert_string_equal(step(w), "provision");
+    struct wall at = repair(w)->answer.at;
+    move(w, MOVE("provision", "queue", ""));
+    assert_string_equal(step(w), "queue");
+    assert_int_equal(repair(w)->answer.at.ns, at.ns);
+    assert_int_equal(repair(w)->answer.n, 3);
+    hand(w, "manual_drain");
+    assert_int_equal(repair(w)->answer.n, 3);
+    hand(w, "quarantine");
+    assert_int_equal(repair(w)->answer.at.ns, 0);
+}
+
 /* What came back since it was answered for is not covered by that word any more. */
 static void test_what_came_back_is_not_answered_for(void **state)
 {
@@ -335,6 +353,7 @@ static void test_attempts_are_remembered(void **state)
     assert_int_equal(r->n_attempts, 1);
     assert_string_equal(r->attempts[0].fault, "xid.79");
     assert_true(r->attempts[0].done);
+    assert_string_equal(r->attempts[0].boot, "b1");
     assert_int_equal(r->attempts[0].verdict, '?');
     world_tell(w, COMMAND_FINDINGS, "lx01",
                quoted("{'boot':'b1','isolate':{'problem':'node_problem','why':'again'}}"), "2.1");
@@ -433,7 +452,7 @@ static void test_an_operation(void **state)
     assert_non_null(
         strstr(said, quoted("effect/operate.lx01 = {'id':'1.7','run':'node:fix it','of':'fix','boot':'b1',"
                             "'instance':'beef','deadline':'30000003000','done':null}\n")));
-    assert_non_null(strstr(said, "lx01: fix: node:fix it\n"));
+    assert_non_null(strstr(said, "lx01: fix: a command on the node\n"));
     assert_string_equal(repair(w)->operation, "1.7");
     assert_string_equal(last_attempt(w)->remedy, "fix");
     assert_string_equal(last_attempt(w)->fault, "xid.79,scratch");
@@ -573,6 +592,7 @@ static void test_an_operation_can_be_refused(void **state)
         strstr(effect(w, "{'state':'refused','text':'work runs'}"), "lx01: fix: refused: work runs\n"));
     move(w, MOVE("remedy", "remedy", ",'remedy':'fix'"));
     assert_int_equal(last_attempt(w)->verdict, '0');
+    assert_string_equal(last_attempt(w)->boot, ""); /* nothing was done on it */
     assert_string_equal(last_attempt(w)->text, "work runs");
 }
 
@@ -984,6 +1004,7 @@ int main(void)
         TEST(test_a_person_answers_for_what_is_open),
         TEST(test_a_person_answers_for_single_findings),
         TEST(test_a_word_on_single_findings_stands_on_the_way_back),
+        TEST(test_a_word_stands_for_a_node_that_is_not_back_in_time),
         TEST(test_what_came_back_is_not_answered_for),
         TEST(test_an_answer_of_an_older_record),
         TEST(test_a_repair_begins_and_ends),

@@ -3,6 +3,7 @@
 #define FETTLE_CLUSTER_STATE_H
 
 #include "base/table.h"
+#include "cluster/certificate.h"
 #include "cluster/cluster.h"
 
 #include "base/json.h"
@@ -94,6 +95,7 @@ struct cluster {
     struct member_slot *members;
     struct claim_slot *claims;
     struct token *tokens;
+    struct holder_slot *holders;
     size_t n_partitions;
     struct partition *partitions;
     unsigned partition_max;
@@ -112,6 +114,8 @@ struct cluster {
     struct wall *isolated;
     cluster_effect_fn *on_effect;
     void *on_effect_arg;
+    holder_fn *on_certificate;
+    void *on_certificate_arg;
     char origin[2 * ORIGIN_BYTES + 1];
     uint64_t sum; /* of the records of conformance, health and repair, for the digest */
 };
@@ -173,6 +177,13 @@ int put_drift(struct cluster *c, const char *name, const char *value, struct err
 int put_baseline(struct cluster *c, const char *class, const char *value, struct err *e);
 int put_list(struct cluster *c, const char *hex, const char *value, struct err *e);
 int put_effect(struct cluster *c, const char *rest, const char *value, struct err *e);
+
+int put_certificate(struct cluster *c, const char *subject, const char *value, struct err *e);
+/* The members serial, key, role, from and until. The rest of *out is empty. */
+int terms_read(const json_t *o, struct made *out, struct err *e);
+/* As the record; the caller frees it. */
+char *holder_record(const struct holder *h);
+void certificates_forget(struct cluster *c);
 
 /* What a member is remembered for; made when there is nothing yet. */
 struct past *member_past(struct member *m);

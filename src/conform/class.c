@@ -59,6 +59,7 @@ static void class_fini(struct node_class *k)
     for (size_t i = 0; i < k->n_rules; i++)
         free(k->rules[i].pattern);
     free(k->rules);
+    patterns_destroy(k->patterns);
     free(k->kernel);
     free(k->initrd);
     free(k->params);
@@ -306,6 +307,15 @@ static int read_class(struct node_class *k, const struct class_key *keys, size_t
     return 0;
 }
 
+static void index_rules(struct node_class *k)
+{
+    CLEANUP_FREE const char **list = mem_alloc((k->n_rules + 1) * sizeof *list);
+    for (size_t i = 0; i < k->n_rules; i++)
+        list[i] = k->rules[i].pattern;
+    if (k->n_rules)
+        k->patterns = patterns_create(list, k->n_rules);
+}
+
 /* Whether the class fits beside those that are there. */
 static int check_beside(const struct classes *c, const struct node_class *k, struct err *e)
 {
@@ -340,11 +350,13 @@ int classes_add(struct classes *c, const struct class_key *keys, size_t n, unsig
     int rc = read_class(&k, keys, n, partition_max, e);
     if (rc == 0)
         rc = check_beside(c, &k, e);
-    if (rc < 0)
+    if (rc < 0) {
         class_fini(&k);
-    else
-        append(c, &k);
-    return rc;
+        return rc;
+    }
+    index_rules(&k);
+    append(c, &k);
+    return 0;
 }
 
 void classes_finish(struct classes *c)

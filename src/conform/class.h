@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/hostlist.h"
 #include "conform/listing.h"
+#include "conform/pattern.h"
 #include "node/spec.h"
 
 /*
@@ -48,6 +49,7 @@ struct node_class {
     /* What counts. */
     size_t n_rules;
     struct class_rule *rules;
+    struct patterns *patterns; /* theirs, by which a name's are found; NULL without any */
     /* What follows from drift. */
     bool exclude;  /* a drifted node is drained, within the brake; otherwise it is less preferred */
     bool reboot;   /* a major or worse drift asks for a reboot into the image below */

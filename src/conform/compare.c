@@ -66,29 +66,6 @@ static size_t weight(const char *pattern)
     return n;
 }
 
-/* Walks both at once; where they part, the last '*' takes one character more. */
-static bool glob(const char *pattern, const char *s)
-{
-    const char *star = NULL, *from = NULL;
-    while (*s) {
-        if (*pattern == '*') {
-            star = pattern++;
-            from = s;
-        } else if (*pattern == *s) {
-            pattern++;
-            s++;
-        } else if (star) {
-            pattern = star + 1;
-            s = ++from;
-        } else {
-            return false;
-        }
-    }
-    while (*pattern == '*')
-        pattern++;
-    return *pattern == '\0';
-}
-
 /* Whether the pattern matches any name that begins with these bytes. */
 static bool reaches(const char *pattern, const char *prefix, size_t len)
 {
@@ -107,22 +84,38 @@ struct verdict {
     enum severity severity;
 };
 
+/* The best of the rules that match. */
+struct judging {
+    const struct node_class *class;
+    bool any;
+    struct verdict best;
+};
+
+static void weigh(struct judging *j, size_t n)
+{
+    struct rule r = rule_get(j->class, n);
+    size_t w = weight(r.pattern);
+    if (!j->any || w > j->best.weight || (w == j->best.weight && r.severity > j->best.severity))
+        j->best = (struct verdict){n < j->class->n_rules, w, r.severity};
+    j->any = true;
+}
+
+static void on_match(void *arg, size_t rule)
+{
+    weigh(arg, rule);
+}
+
 static struct verdict judge(const struct node_class *k, const char *name)
 {
-    struct verdict best = {0};
-    bool any = false;
-    for (size_t i = 0; i < k->n_rules + DEFAULTS; i++) {
-        if (i == k->n_rules && any) /* the class has spoken */
-            break;
-        struct rule r = rule_get(k, i);
-        if (!glob(r.pattern, name))
-            continue;
-        size_t w = weight(r.pattern);
-        if (!any || w > best.weight || (w == best.weight && r.severity > best.severity))
-            best = (struct verdict){i < k->n_rules, w, r.severity};
-        any = true;
-    }
-    return best;
+    struct judging j = {.class = k};
+    if (k->patterns)
+        patterns_match(k->patterns, name, on_match, &j);
+    if (j.any) /* the class has spoken */
+        return j.best;
+    for (size_t i = 0; i < DEFAULTS; i++)
+        if (pattern_matches(defaults[i].pattern, name))
+            weigh(&j, k->n_rules + i);
+    return j.best;
 }
 
 /* "PREFIX.*" stands for everything below PREFIX, so it is as severe as the worst of that may be. The

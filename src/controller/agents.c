@@ -6,6 +6,7 @@
 #include "controller/agents_internal.h"
 
 #include "base/log.h"
+#include "base/loop.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -55,12 +56,14 @@ static void free_last(struct agents *a)
 {
     if (a->open_timers > 0 || a->n > 0)
         return;
+    regain_drop(a);
     share_destroy(a->share);
     standings_drop(a);
     hostlist_fini(&a->collectors);
     json_decref(a->survey);
     free(a->checklist);
     free(a->sent);
+    crowds_close(a);
     free(a);
 }
 
@@ -77,13 +80,16 @@ static void session_end(struct session *s)
     if (a->walker == s)
         a->walker = s->next;
     forget_stranger(s);
+    crowd_leave(&s->guest);
     DL_DELETE(a->sessions, s);
     a->n--;
     if (s->collects)
         collectors_lost(s);
     if (s->member)
         watch_close(a->with.watch, s->member, s);
-    if (!s->waits)
+    if (s->lost)
+        s->ended = true;
+    else if (!s->waits)
         free(s);
     free_last(a);
 }
@@ -141,7 +147,7 @@ int session_open_member(struct session *s, struct member *m, const json_t *body,
     if (rc == 0 && old) {
         struct session *before = old;
         if (before->member == m && before->peer)
-            peer_close(before->peer); /* the same agent over a newer connection */
+            session_part(before); /* the same agent over a newer connection */
     }
     if (rc == 0 && collector)
         collectors_arrived(a, m);
@@ -237,6 +243,7 @@ void session_hello(struct session *s, struct member *m, const json_t *body)
     bool former = json_object_get(body, "collector") && !share_is_collector(a->share, m);
     beat_parse_instance(string_of(body, "instance", ""), &instance);
     if (!s->once && !former && collectors_redirect(s, instance)) {
+        join_hello(s);
         s->member = NULL;
         return;
     }
@@ -246,6 +253,8 @@ void session_hello(struct session *s, struct member *m, const json_t *body)
         session_refuse(s, e.code, "%s", e.msg);
         return;
     }
+    crowd_leave(&s->guest);
+    join_hello(s);
     send_welcome(s, want);
     if (s->once)
         return;
@@ -264,9 +273,10 @@ static void on_hello(struct session *s, const json_t *body)
     const struct identity *who = stream_peer(peer_stream(s->peer));
     const char *name = string_of(body, "name", "");
     if (who->kind != IDENTITY_NODE || strcmp(who->name, name) != 0 || !hostlist_name_ok(name)) {
-        log_warn("%s says that it is node \"%.64s\", its certificate says %s\"%.64s\"",
-                 stream_peer_address(peer_stream(s->peer)), name, who->kind == IDENTITY_NODE ? "node " : "",
-                 who->name);
+        if (session_may_note(s))
+            log_warn("%s says that it is node \"%.64s\", its certificate says %s\"%.64s\"",
+                     stream_peer_address(peer_stream(s->peer)), name,
+                     who->kind == IDENTITY_NODE ? "node " : "", who->name);
         session_refuse(s, -EACCES, "the certificate is not node \"%s\"'s", name);
         return;
     }
@@ -284,7 +294,8 @@ static void on_heartbeat(struct session *s, const json_t *body)
         log_debug(LOG_BEAT, "node %s: heartbeat %" PRIu64 "%s", s->member->name, h.seq, rc ? " again" : "");
         return;
     }
-    log_warn("node %s: %s", s->member->name, e.msg);
+    if (session_may_note(s))
+        log_warn("node %s: %s", s->member->name, e.msg);
     session_refuse(s, rc, "%s", e.msg);
 }
 
@@ -327,8 +338,15 @@ static void on_body(struct session *s, uint8_t type, const json_t *body)
         join_renew(s, body);
 }
 
+static const char *const frame_work[UINT8_MAX + 1] = {
+#define FRAME(symbol, code, from, what) [code] = "frame " #symbol,
+#include "link/frame.tbl"
+#undef FRAME
+};
+
 void session_body(struct session *s, uint8_t type, const char *bytes, size_t len)
 {
+    LOOP_DOES(frame_work[type] ? frame_work[type] : "frame of an unknown type");
     struct err e = {0};
     char name[16];
     CLEANUP_JSON json_t *body = json_read(bytes, len, &e);
@@ -354,6 +372,7 @@ static void on_open(struct peer *p, void *arg)
     s->open = s->stranger = true;
     s->came = mono_now();
     DL_APPEND2(s->agents->strangers, s, prev_stranger, next_stranger);
+    session_opened(s);
 }
 
 static void on_close(struct peer *p, void *arg, const struct err *why)
@@ -375,9 +394,11 @@ static void on_connection(void *arg, int fd)
     struct session *s = mem_alloc(sizeof *s);
     s->agents = a;
     s->told = a->told;
+    s->warnings.began = mono_now();
     DL_APPEND(a->sessions, s);
     a->n++;
     s->peer = peer_accept(a->with.loop, fd, a->with.tls, &peer_calls, s);
+    session_came(s);
 }
 
 /* --- time ------------------------------------------------------------------------------------ */
@@ -409,12 +430,15 @@ static void drop_unheard(struct agents *a, struct mono now)
             continue;
         log_warn("node %s: connected, and not heard: its connection is closed", s->member->name);
         s->dropped = true;
-        peer_close(s->peer);
+        session_part(s);
     }
 }
 
+static void take_survey(struct agents *a);
+
 static void on_second(uv_timer_t *t)
 {
+    LOOP_DOES("agents");
     struct agents *a = t->data;
     struct mono now = mono_now();
     bool stood_still = mono_sub(now, a->looked).ns > span_ms(STOOD_STILL_MS).ns;
@@ -429,6 +453,13 @@ static void on_second(uv_timer_t *t)
     standings_second(a, now);
     clock_turn(a, now);
     join_turn(a, now);
+    crowds_turn(a, now);
+    if (a->ended) { /* each half second: all collectors may join in one */
+        a->ended = false;
+        take_survey(a);
+        a->told++;
+        agents_walk(a);
+    }
 }
 
 static void tell(struct session *s)
@@ -453,6 +484,7 @@ static void tell(struct session *s)
 
 static void on_walk(uv_timer_t *t)
 {
+    LOOP_DOES("settings of agents");
     struct agents *a = t->data;
     for (int i = 0; i < WALK_A_TURN && a->walker; i++) {
         struct session *s = a->walker;
@@ -476,12 +508,15 @@ void agents_walk(struct agents *a)
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-static void take_survey(struct agents *a, struct span recheck)
+static void take_survey(struct agents *a)
 {
+    CLEANUP_JSON json_t *least = ended_of_all(a);
+    CLEANUP_FREE char *ended = json_write(least);
     CLEANUP_JSON json_t *also = fingerprints_also(a->with.cluster);
     CLEANUP_FREE char *names = json_write(also);
     CLEANUP_TEXT struct text t = {0};
-    text_printf(&t, "\"recheck_ms\":%" PRId64 ",\"also\":%s", span_to_ms(recheck), names);
+    text_printf(&t, "\"recheck_ms\":%" PRId64 ",\"also\":%s,\"least\":%s", span_to_ms(a->recheck), names,
+                ended);
     json_t *order = agents_order(a, FRAME_SETTINGS, t.s);
     if (!order)
         return;
@@ -496,10 +531,11 @@ static void take_settings(struct agents *a, const struct config *conf)
     a->spread = conf->collectors.n ? config_spread(conf->collectors.n) : conf->spread;
     a->waits = conf->waits;
     a->certificate_life = (struct span){(int64_t)conf->number[SETTING_CERTIFICATE_LIFE]};
-    take_survey(a, (struct span){(int64_t)conf->number[SETTING_FINGERPRINT_INTERVAL]});
     hostlist_fini(&a->collectors);
     for (size_t i = 0; i < conf->collectors.n; i++)
         hostlist_add(&a->collectors, conf->collectors.names[i]);
+    a->recheck = (struct span){(int64_t)conf->number[SETTING_FINGERPRINT_INTERVAL]};
+    take_survey(a);
     share_configure(a->share, &conf->collectors);
     checklist_configure(a, conf);
 }
@@ -509,6 +545,7 @@ int agents_open(const struct agents_setup *setup, const struct config *conf, str
 {
     struct agents *a = mem_alloc(sizeof *a);
     a->with = *setup;
+    crowds_open(a);
     a->share = share_create(setup->cluster);
     take_settings(a, conf);
     int rc = listener_open_tcp(setup->loop, conf->text[SETTING_MACH_STATUS_ADDRESS],
@@ -523,8 +560,9 @@ int agents_open(const struct agents_setup *setup, const struct config *conf, str
     a->balance_at = a->looked = now;
     uv_timer_init(setup->loop, &a->second);
     uv_timer_init(setup->loop, &a->walk);
-    a->second.data = a->walk.data = a;
-    a->open_timers = 2;
+    uv_timer_init(setup->loop, &a->regain.timer);
+    a->second.data = a->walk.data = a->regain.timer.data = a;
+    a->open_timers = 3;
     uv_timer_start(&a->second, on_second, SECOND_MS, SECOND_MS);
     *out = a;
     return 0;
@@ -533,6 +571,7 @@ int agents_open(const struct agents_setup *setup, const struct config *conf, str
 void agents_configure(struct agents *a, const struct config *conf)
 {
     take_settings(a, conf);
+    crowds_configure(a);
     a->told++;
     a->balance_at = mono_now();
     collectors_configure(a);
@@ -560,11 +599,20 @@ void agents_close(struct agents *a)
     }
     uv_close((uv_handle_t *)&a->second, on_timer_closed);
     uv_close((uv_handle_t *)&a->walk, on_timer_closed);
+    uv_close((uv_handle_t *)&a->regain.timer, on_timer_closed);
 }
 
 uint16_t agents_port(const struct agents *a)
 {
     return listener_port(a->listener);
+}
+
+void agents_each_peer(const struct agents *a, void (*fn)(void *arg, const struct identity *id), void *arg)
+{
+    const struct session *s;
+    DL_FOREACH (a->sessions, s)
+        if (s->member && s->peer)
+            fn(arg, stream_peer(peer_stream(s->peer)));
 }
 
 size_t agents_count(const struct agents *a)

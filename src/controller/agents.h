@@ -3,6 +3,7 @@
 #define FETTLE_CONTROLLER_AGENTS_H
 
 #include "api/events.h"
+#include "cluster/certificate.h"
 #include "cluster/cluster.h"
 #include "controller/committer.h"
 #include "controller/config.h"
@@ -58,6 +59,12 @@ bool agents_send(struct agents *a, struct member *m, enum frame_type type, json_
 /* A new one-time token and its SHA-256, under which the store knows it. The caller frees both. */
 void join_make_token(const struct agents *a, char **token, char **hash);
 
+/* A record of certificates was put: collectors are told what ended of their nodes, and everybody what ended
+ * of collectors and controllers. */
+void agents_certificate(struct agents *a, const struct holder *h);
+
+/* Calls fn with each node that is connected, by its certificate. */
+void agents_each_peer(const struct agents *a, void (*fn)(void *arg, const struct identity *id), void *arg);
 uint16_t agents_port(const struct agents *a);
 size_t agents_count(const struct agents *a);
 /* Array of {name, responds, nodes} for Status. The caller owns it. */

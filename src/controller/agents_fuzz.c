@@ -91,7 +91,7 @@ static void agents_make(struct agents *a)
     hostlist_add(&a->collectors, name_of(1));
     share_configure(a->share, &a->collectors);
     a->certificate_life = span_s(3600);
-    a->walking = true; /* there is no timer to start */
+    a->walking = a->regain.turning = true; /* there is no timer to start */
 }
 
 static void say(struct session *s, const char *name, uint8_t type, const char *body, size_t len)
@@ -104,6 +104,8 @@ static void say(struct session *s, const char *name, uint8_t type, const char *b
     collectors_second(s->agents, mono_now());
     fingerprints_second(s->agents, mono_now());
     standings_second(s->agents, mono_now());
+    collectors_tell(s->agents);
+    regain_turn(s->agents);
 }
 
 static void agents_unmake(struct agents *a, struct session *sessions)
@@ -114,6 +116,7 @@ static void agents_unmake(struct agents *a, struct session *sessions)
         if (sessions[i].member)
             watch_close(a->with.watch, sessions[i].member, &sessions[i]);
     }
+    regain_finish(a);
     for (uint32_t id = 0; id < cluster_count(a->with.cluster); id++)
         assert(!watch_observed(a->with.watch, cluster_by_id(a->with.cluster, id))->session);
     assert(cluster_count(a->with.cluster) == NODES); /* nobody is met by being spoken of */

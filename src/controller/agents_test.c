@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/agents_world_test.h"
 
+#include "cluster/certificate.h"
+
+#include <stdio.h>
+
 /* --- who comes ------------------------------------------------------------------------------- */
 
 static void the_name_is_the_certificates(void **state)
@@ -321,7 +325,7 @@ static struct client *join(const char *token, const char *name)
 
 static void a_token_is_good_for_one_certificate(void **state)
 {
-    CLEANUP_FREE char *token = world_token("", 60000);
+    CLEANUP_FREE char *token = world_token("lx[1-20]", 60000);
     struct client *c = join(token, "lx7");
     run_until(c->closed);
     assert_int_equal(c->count[FRAME_JOINED], 1);
@@ -337,7 +341,7 @@ static void a_token_is_good_for_one_certificate(void **state)
 
 static void a_token_that_is_wrong_or_late_or_for_another_is_refused(void **state)
 {
-    CLEANUP_FREE char *late = world_token("", -1);
+    CLEANUP_FREE char *late = world_token("lx[1-20]", -1);
     CLEANUP_FREE char *others = world_token("lx[1-2]", 60000);
     assert_refused(join("fettle1.no.token", "lx7"), "forbidden");
     assert_refused(join(late, "lx7"), "forbidden");
@@ -349,7 +353,7 @@ static void a_token_that_is_wrong_or_late_or_for_another_is_refused(void **state
 
 static void join_comes_once_and_in_bounds(void **state)
 {
-    CLEANUP_FREE char *token = world_token("", 60000);
+    CLEANUP_FREE char *token = world_token("lx[1-20]", 60000);
     struct client *c = join(token, "lx7");
     client_send(c, FRAME_JOIN, "{\"token\":\"x\",\"name\":\"lx8\",\"request\":\"\"}");
     run_until(c->closed);
@@ -364,27 +368,62 @@ static void join_comes_once_and_in_bounds(void **state)
 
 static void one_that_leaves_while_it_joins_is_forgotten(void **state)
 {
-    CLEANUP_FREE char *token = world_token("", 60000);
+    CLEANUP_FREE char *token = world_token("lx[1-20]", 60000);
     struct client *c = join(token, "lx7");
     run_until(w.agents->sessions && w.agents->sessions->asked);
     client_cut(c);
     run_until(!w.agents->sessions);
 }
 
-static void a_certificate_is_renewed_for_the_same_name(void **state)
+/* Made an hour ago by its own word, and good for so long: due below half an hour. */
+static char *certificate_for(const char *name, int64_t valid_s)
 {
-    struct client *c = client_hello("lx1", INSTANCE);
+    struct identity id = {.kind = IDENTITY_NODE};
+    char *pem = NULL;
+    snprintf(id.name, sizeof id.name, "%s", name);
+    assert_int_equal(authority_sign(w.authority, w.request, &id, NULL, span_s(valid_s), &pem, NULL), 0);
+    return pem;
+}
+
+static struct client *renewing(const char *name, const char *pem, const char *request)
+{
+    struct client *c = client_with(world_tls(pem));
     CLEANUP_TEXT struct text body = {0};
+    client_send(c, FRAME_HELLO, "{\"name\":\"%s\",\"boot\":\"" BOOT "\",\"instance\":\"" INSTANCE "\"}",
+                name);
+    run_until(c->count[FRAME_WELCOME]);
     text_add(&body, "{\"request\":");
-    text_add_json(&body, w.request);
+    text_add_json(&body, request);
     text_add_char(&body, '}');
     client_send(c, FRAME_RENEW, "%s", body.s);
+    return c;
+}
+
+static void a_certificate_is_renewed_for_the_same_name(void **state)
+{
+    CLEANUP_FREE char *pem = certificate_for("lx1", 1700);
+    struct client *c = renewing("lx1", pem, w.request);
     run_until(c->count[FRAME_RENEWED]);
+    const struct holder *h = cluster_holder(w.cluster, "node:lx1");
+    assert_int_equal(h->n, 2); /* both, until the second is used */
+    uint64_t old = h->made[0].serial, new = h->made[1].serial;
     struct client *again = client_with(world_tls(text_in(c, FRAME_RENEWED, "certificate")));
     client_send(again, FRAME_HELLO, "{\"name\":\"lx1\",\"boot\":\"" BOOT "\",\"instance\":\"" INSTANCE "\"}");
-    run_until(again->count[FRAME_WELCOME]);
-    client_send(again, FRAME_RENEW, "{\"request\":\"nothing\"}");
-    assert_refused(again, "invalid");
+    run_until(again->count[FRAME_WELCOME] && cluster_holder(w.cluster, "node:lx1")->least == new);
+    assert_int_equal(cluster_certificate_judge(w.cluster, "node:lx1", old, NULL), -EPERM);
+    struct client *late = client_with(world_tls(pem));
+    run_until(late->closed);
+    assert_int_equal(late->count[FRAME_WELCOME] + late->count[FRAME_REFUSE], 0);
+}
+
+static void nothing_else_is_renewed(void **state)
+{
+    CLEANUP_FREE char *young = certificate_for("lx1", 86400), *guest = certificate_for("guest", 1700),
+                      *due = certificate_for("lx2", 1700);
+    assert_refused(renewing("lx1", young, w.request), "conflict");
+    assert_refused(renewing("guest", guest, w.request), "forbidden");
+    assert_refused(renewing("lx2", due, "nothing"), "invalid");
+    assert_null(cluster_holder(w.cluster, "node:lx1"));
 }
 
 /* --- fingerprints ---------------------------------------------------------------------------- */
@@ -474,6 +513,8 @@ static void a_list_that_is_a_lie_marks_the_node_alone(void **state)
         client_send(liar, FRAME_COMPONENTS, "{\"fingerprint\":\"x\",\"part\":0,\"parts\":1}");
     settle(liar);
     assert_false(world_logged("node lx1:")); /* the log has had it a moment ago */
+    fingerprints_second(w.agents, mono_add(mono_now(), span_s(60)));
+    assert_true(world_logged("node lx1: 100 more such warnings in the last minute"));
     assert_string_equal(wanted(other, 0), A_FINGERPRINT);
     client_components(other, A_FINGERPRINT);
     run_until(components_known("lx2"));
@@ -541,7 +582,7 @@ static void what_classes_name_is_told_to_all(void **state)
 
 static void it_ends_while_many_are_connected(void **state)
 {
-    CLEANUP_FREE char *token = world_token("", 60000);
+    CLEANUP_FREE char *token = world_token("lx[1-20]", 60000);
     for (int i = 0; i < 100; i++) {
         char name[8];
         snprintf(name, sizeof name, "n%d", i);
@@ -583,6 +624,7 @@ int main(void)
         TEST(join_comes_once_and_in_bounds),
         TEST(one_that_leaves_while_it_joins_is_forgotten),
         TEST(a_certificate_is_renewed_for_the_same_name),
+        TEST(nothing_else_is_renewed),
         TEST(ten_equal_nodes_are_asked_for_one_list),
         TEST(when_one_does_not_answer_another_one_is_asked),
         TEST(a_fingerprint_of_another_boot_counts_for_nothing),

@@ -2,6 +2,7 @@
 #include "controller/agents_world_test.h"
 
 #include "base/log.h"
+#include "controller/certificates.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -184,6 +185,7 @@ static void make_tls(void)
     CLEANUP_FREE char *pem = certificate_for(IDENTITY_CONTROLLER, "one");
     assert_int_equal(
         tls_server_context(pem, w.key, authority_pem(w.authority), TLS_PEER_OPTIONAL, &w.tls, NULL), 0);
+    tls_context_judge(w.tls, certificate_judge, w.cluster);
     assert_int_equal(signer_create(pem, w.key, &w.signer, NULL), 0);
 }
 
@@ -203,9 +205,10 @@ int world_setup(void **state)
     open_store(&revision);
     cluster_configure(w.cluster, &w.conf.roster, NULL);
     const struct watch_sink sink = {NULL, on_propose, on_notice, on_alarm};
-    const struct committer_events events = {NULL, on_entry, on_trouble, on_trouble};
+    const struct committer_events events = {NULL, on_entry, on_trouble, on_trouble, on_trouble};
+    const struct store_keep keep = {.bytes = UINT64_MAX, .directory = w.dir};
     w.watch = watch_create(w.cluster, &w.conf.watch, mono_now(), &sink);
-    w.committer = committer_create(&w.loop, w.cluster, w.store, w.term, revision, &events);
+    w.committer = committer_create(&w.loop, w.cluster, w.store, w.term, revision, &keep, &events);
     w.events = events_create(1);
     make_tls();
     const struct agents_setup setup = {.loop = &w.loop,
@@ -287,6 +290,18 @@ void world_checks(const char *lines, const char *text)
     world_reload(t.s);
 }
 
+void world_nodes(size_t n)
+{
+    struct roster r = {.n = n, .nodes = mem_alloc(n * sizeof *r.nodes), .partition_max = 31};
+    for (size_t i = 0; i < n; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "lx%zu", i + 1);
+        r.nodes[i].name = mem_dup(name);
+        spec_init(&r.nodes[i].spec);
+    }
+    cluster_configure(w.cluster, &r, NULL);
+}
+
 static void on_token(void *arg, const struct outcome *o)
 {
     *(int *)arg = o->rc ? o->rc : 1;
@@ -306,6 +321,7 @@ char *world_token(const char *nodes, int64_t expires_in_ms)
                                 .at = now,
                                 .nodes = &names,
                                 .token = hash,
+                                .set = "{\"count\":1,\"again\":true}",
                                 .expires = {now.ns + span_ms(expires_in_ms).ns}};
     committer_submit(w.committer, &cmd, on_token, &done);
     run_until(done);
@@ -325,7 +341,7 @@ json_t *opened(const json_t *order)
 {
     const char *text = NULL;
     struct err e = {0};
-    if (order_open(authority_pem(w.authority), order, &text, &e) < 0)
+    if (order_open(authority_pem(w.authority), NULL, order, &text, &e) < 0)
         fail_msg("%s", e.msg);
     return json_read(text, strlen(text), NULL);
 }

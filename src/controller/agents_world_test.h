@@ -66,6 +66,8 @@ int world_teardown(void **state);
 void world_stop(void);
 /* Takes another configuration. */
 void world_reload(const char *lines);
+/* The nodes are lx[1-n] from now on. */
+void world_nodes(size_t n);
 /* Writes DIR/classes, for ClassConf. */
 void world_classes(const char *text);
 /* Writes DIR/checks, and takes the lines with it as CheckConf. */
@@ -75,7 +77,7 @@ bool world_logged(const char *text);
 void world_log_clear(void);
 struct tls_context *world_tls(const char *certificate);
 char *world_certificate(const char *name);
-/* A new token, good for the nodes ("" for all) until then. The caller frees it. */
+/* A new token, good for the nodes until then. The caller frees it. */
 char *world_token(const char *nodes, int64_t expires_in_ms);
 
 /* A connection with the certificate of a node; NULL: with none. */

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "base/secret.h"
 #include "driver/event.h"
 #include "driver/mqtt.h"
 
@@ -19,10 +20,9 @@
 #include <string.h>
 
 enum {
-    MOVES_MAX = 64,    /* nodes of one change, of which each has a line of its own in the log */
-    WISHES_MAX = 64,   /* transitions under way */
-    SUGGESTED_MAX = 8, /* remedies in a line of the log */
-    PASSWORD_BYTES_MAX = 1024
+    MOVES_MAX = 64,   /* nodes of one change, of which each has a line of its own in the log */
+    WISHES_MAX = 64,  /* transitions under way */
+    SUGGESTED_MAX = 8 /* remedies in a line of the log */
 };
 
 static const char log_topic[] = "logs/state_machine", cluster_ware_topic[] = "ars/v1/logs/state_machine";
@@ -463,19 +463,6 @@ static void on_room(void *arg)
     publish_states(arg);
 }
 
-static int read_password(const char *path, char out[static PASSWORD_BYTES_MAX], struct err *e)
-{
-    FILE *f = fopen(path, "re");
-    if (!f)
-        return err_set(e, -errno, "%s: %s", path, strerror(errno));
-    bool good = fgets(out, PASSWORD_BYTES_MAX, f) != NULL;
-    fclose(f);
-    if (!good)
-        return err_set(e, -EINVAL, "%s: there is no password in it", path);
-    out[strcspn(out, "\r\n")] = '\0';
-    return 0;
-}
-
 static const char *given(const struct config *conf, enum setting s)
 {
     return *conf->text[s] ? conf->text[s] : NULL;
@@ -483,7 +470,7 @@ static const char *given(const struct config *conf, enum setting s)
 
 static int connect_to(struct broker *b, const struct config *conf, struct err *e)
 {
-    char password[PASSWORD_BYTES_MAX] = "";
+    CLEANUP_TEXT struct text password = {0};
     const char *topics[MQTT_TOPICS_MAX], *path = given(conf, SETTING_MQTT_PASSWORD_FILE);
     CLEANUP_TEXT struct text events = {0}, transitions = {0};
     text_printf(&events, "%s/v1/events", b->prefix);
@@ -492,7 +479,6 @@ static int connect_to(struct broker *b, const struct config *conf, struct err *e
     struct mqtt_conf m = {.host = conf->mqtt.host,
                           .port = conf->mqtt.port,
                           .user = given(conf, SETTING_MQTT_USER),
-                          .password = path ? password : NULL,
                           .ca = given(conf, SETTING_MQTT_CA),
                           .certificate = given(conf, SETTING_MQTT_CERTIFICATE),
                           .key = given(conf, SETTING_MQTT_KEY),
@@ -501,7 +487,8 @@ static int connect_to(struct broker *b, const struct config *conf, struct err *e
     topics[m.n_topics++] = transitions.s;
     for (size_t i = 0; i < conf->mqtt.topics.n; i++)
         topics[m.n_topics++] = conf->mqtt.topics.names[i];
-    int rc = path ? read_password(path, password, e) : 0;
+    int rc = path ? secret_read(path, &password, e) : 0;
+    m.password = password.s;
     return rc < 0 ? rc : mqtt_create(b->with.loop, &m, &sink, &b->mqtt, e);
 }
 

@@ -17,11 +17,13 @@
 
 enum {
     REBALANCE_AFTER_S = 3,     /* a collector that only reconnects keeps its nodes */
+    HELD_MORE = 1024,          /* nodes that a collector may hold beyond twice its share */
+    SHARES_A_TURN = 8,         /* are told; a thousand nodes each, as a rule */
     SEND_AGAIN_AFTER_S = 600,  /* a node that could not be heard where it was sent */
     SHARE_BYTES_MAX = 60 << 10 /* below FRAME_BODY_BYTES_MAX */
 };
 
-static struct session *session_of(struct agents *a, const struct member *collector)
+struct session *collectors_session(const struct agents *a, const struct member *collector)
 {
     struct session *s;
     DL_FOREACH2(a->collecting, s, next_collecting)
@@ -43,6 +45,7 @@ static void send_share(struct session *s, struct member *const *nodes, size_t n)
         n -= n / 10 + 1;
         free(folded);
     }
+    ended_tell(s, nodes, n);
     if (s->named_max < n + 1) /* with itself; what was taken from it may still be in a batch on its way */
         s->named_max = n + 1;
     s->epoch = ++s->agents->epoch;
@@ -51,13 +54,20 @@ static void send_share(struct session *s, struct member *const *nodes, size_t n)
     session_send(s, FRAME_SHARE, json_pack("{s:I,s:s}", "epoch", (json_int_t)s->epoch, "nodes", folded));
 }
 
-/* The members of a folded list, unknown names left out; none of one with more names than there are nodes. The
- * caller frees it. */
+/* What a collector may hold: twice what the nodes come to when they are divided evenly, as others may have
+ * been lost, and some more. */
+static size_t held_max(const struct agents *a)
+{
+    return 2 * (cluster_count(a->with.cluster) / (a->collectors.n ? a->collectors.n : 1)) + HELD_MORE;
+}
+
+/* The members of a folded list, unknown names left out; none of one with more names than a collector may
+ * hold. The caller frees it. */
 static struct member **members_of(struct agents *a, const char *list, size_t *n)
 {
     CLEANUP_HOSTLIST struct hostlist names = {0};
     *n = 0;
-    if (hostlist_parse_max(list, cluster_count(a->with.cluster), &names, NULL) < 0)
+    if (hostlist_parse_max(list, held_max(a), &names, NULL) < 0)
         return mem_alloc(1);
     struct member **out = mem_alloc((names.n + 1) * sizeof *out);
     for (size_t i = 0; i < names.n; i++) {
@@ -92,7 +102,9 @@ static size_t keep_own(const struct session *s, struct member **nodes, size_t n)
 void collectors_hello(struct session *s, const json_t *body)
 {
     struct agents *a = s->agents;
-    struct session *before = session_of(a, s->member);
+    if (s->lost) /* over the same connection: what it spoke for is its own anew */
+        regain_finish(a);
+    struct session *before = collectors_session(a, s->member);
     if (before)
         collectors_lost(before); /* the same agent over an older connection, which still has to end */
     const json_t *role = json_object_get(body, "collector");
@@ -119,31 +131,6 @@ void collectors_dismiss(struct session *s)
     session_send(s, FRAME_SHARE, json_pack("{s:I}", "epoch", (json_int_t)++s->agents->epoch));
 }
 
-/* Nodes on their way to us, or to another collector, since theirs is lost: each may take as long as it takes
- * to greet all of them. */
-static struct span time_to_regain(struct agents *a, struct mono now, size_t more)
-{
-    if (a->greeted_at.ns < now.ns)
-        a->greeted_at = now;
-    a->greeted_at =
-        mono_add(a->greeted_at, config_spread(2 * more)); /* they spread their dialling likewise */
-    return waits_excuse(&a->waits, mono_sub(a->greeted_at, now));
-}
-
-/* The nodes of this collector, and those of others that were on their way already: they queue behind these.
- */
-static void excuse_astray(struct agents *a, const struct member *collector, struct mono now, size_t n)
-{
-    struct span more = time_to_regain(a, now, n);
-    for (uint32_t id = 0; id < cluster_count(a->with.cluster); id++) {
-        struct member *m = cluster_by_id(a->with.cluster, id);
-        const struct observed *o = watch_observed(a->with.watch, m);
-        bool own = share_collector_of(a->share, m) == collector;
-        if (m != collector && !o->session && (own || o->collector))
-            watch_excuse(a->with.watch, now, more, m);
-    }
-}
-
 static void forget_heard(struct session *s)
 {
     free(STEAL(s->heard));
@@ -151,35 +138,18 @@ static void forget_heard(struct session *s)
     s->n_heard = 0;
 }
 
-/* One that never responded has lost nobody: else one that comes and goes would excuse for ever. */
 void collectors_lost(struct session *s)
 {
     struct agents *a = s->agents;
-    struct mono now = mono_now();
-    size_t heard = 0;
     s->collects = false;
     forget_heard(s);
     DL_DELETE2(a->collecting, s, prev_collecting, next_collecting);
     if (a->closing)
         return;
-    for (uint32_t id = 0; id < cluster_count(a->with.cluster); id++) {
-        struct member *m = cluster_by_id(a->with.cluster, id);
-        const struct observed *o = watch_observed(a->with.watch, m);
-        if ((o->session != s && share_collector_of(a->share, m) != s->member) || m == s->member)
-            continue;
-        watch_close(a->with.watch, m, s);
-        heard += o->beat.liveness == LIVENESS_LIVE || o->beat.liveness == LIVENESS_LATE;
-    }
-    if (s->port)
-        excuse_astray(a, s->member, now, heard);
+    regain_lost(s);
     share_respond(a->share, s->member, false, NULL, 0);
-    if (s->port == 0)
-        return;
-    a->balance_at = mono_add(now, span_s(REBALANCE_AFTER_S));
-    struct text t = {0};
-    text_printf(&t, "does not respond; its %zu nodes move", heard);
-    agents_note(a, "collector.lost", s->member->name, t.s);
-    text_fini(&t);
+    if (s->port)
+        a->balance_at = mono_add(mono_now(), span_s(REBALANCE_AFTER_S));
 }
 
 void collectors_configure(struct agents *a)
@@ -203,25 +173,27 @@ void collectors_configure(struct agents *a)
 
 static void on_share(void *arg, struct member *collector, struct member *const *nodes, size_t n)
 {
-    struct session *s = session_of(arg, collector);
+    struct session *s = collectors_session(arg, collector);
     if (s)
-        send_share(s, nodes, n);
+        s->share_due = true;
 }
 
-/* Nodes that belong to somebody else now: the collector that spoke for them does so no more, and the
- * way to the new one is none of their silence. */
-static void excuse_moved(struct agents *a, struct mono now, size_t moved)
+bool collectors_tell(struct agents *a)
 {
-    struct span more = time_to_regain(a, now, moved);
-    for (uint32_t id = 0; id < cluster_count(a->with.cluster); id++) {
-        struct member *m = cluster_by_id(a->with.cluster, id);
-        const struct observed *o = watch_observed(a->with.watch, m);
-        if (!o->collector || o->collector == share_collector_of(a->share, m))
+    size_t told = 0;
+    struct session *s;
+    DL_FOREACH2(a->collecting, s, next_collecting)
+    {
+        struct member *const *nodes;
+        if (!s->share_due)
             continue;
-        if (o->session)
-            watch_close(a->with.watch, m, o->session);
-        watch_excuse(a->with.watch, now, more, m);
+        if (told++ == SHARES_A_TURN)
+            return true;
+        s->share_due = false;
+        size_t n = share_members(a->share, s->member, &nodes);
+        send_share(s, nodes, n);
     }
+    return false;
 }
 
 void collectors_second(struct agents *a, struct mono now)
@@ -241,16 +213,15 @@ void collectors_second(struct agents *a, struct mono now)
         a->kept_at.ns = 0;
         agents_walk(a);
     }
-    if (a->balance_at.ns == 0 || now.ns < a->balance_at.ns)
+    if (a->balance_at.ns == 0 || now.ns < a->balance_at.ns || regain_busy(a))
         return;
     if (now.ns < a->shares_from.ns && !share_complete(a->share))
         return;
     a->balance_at.ns = 0;
     size_t moved = share_balance(a->share, on_share, a);
-    if (moved) {
-        excuse_moved(a, now, moved);
+    regain_moved(a, now, moved);
+    if (moved)
         log_info("%zu nodes were given to other collectors", moved);
-    }
     agents_walk(a); /* also to those who came here while their collector was away for a moment */
 }
 
@@ -320,18 +291,18 @@ bool collectors_redirect(struct session *s, uint64_t instance)
     const struct member *collector = share_collector_of(a->share, s->member);
     if (!collector || share_is_collector(a->share, s->member) || !share_responds(a->share, collector))
         return false;
-    struct session *to = session_of(a, collector);
+    struct session *to = collectors_session(a, collector);
     if (!to || !to->peer || to->port == 0 || (a->balance_at.ns != 0 && now.ns < a->shares_from.ns))
         return false;
     if (came_back(a, s->member, instance, to, now))
         return false;
     *sent_of(a, s->member) = (struct sent){.to = collector, .at = now};
-    watch_excuse(a->with.watch, now, time_to_regain(a, now, 0), s->member); /* it is alive, and on its way */
+    watch_excuse(a->with.watch, now, regain_time(a, now, 0), s->member); /* it is alive, and on its way */
     CLEANUP_FREE char *host = host_of(to->peer);
     session_send(s, FRAME_REDIRECT,
                  json_pack("{s:{s:s,s:s,s:i},s:I}", "collector", "name", collector->name, "host", host,
                            "port", (int)to->port, "now_ms", (json_int_t)(wall_now().ns / 1000000)));
-    peer_close(s->peer);
+    session_part(s);
     return true;
 }
 
@@ -489,7 +460,7 @@ static void take_inventories(struct session *s, const json_t *all, struct hostli
 static void complain_of_foreign(struct session *s, uint64_t epoch)
 {
     /* Nodes that were just taken from its share may still be in a batch on its way. */
-    if (s->foreign && epoch == s->epoch && s->complained != epoch) {
+    if (s->foreign && epoch == s->epoch && !s->share_due && s->complained != epoch) {
         s->complained = epoch;
         struct text t = {0};
         text_printf(&t, "speaks for %zu nodes that it was not given; they are not believed", s->foreign);

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "base/loop.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -47,6 +48,8 @@ struct committer {
     uv_async_t wake;
     uv_work_t work;
     bool busy, closing, deposed;
+    bool tidy;   /* a step beside commits is due */
+    bool tidied; /* the last thing that was done was one */
     int failing; /* the code of what the store refused last; 0: it works */
     struct cluster *cluster;
     struct store *store;
@@ -63,6 +66,16 @@ struct committer {
     double ms_max, ms_max_before; /* this minute's and the last's */
     struct mono minute, checked;
     struct err check; /* what the look under way found */
+    struct store_keep keep;
+    char *keep_directory;
+    uint64_t journal_first;
+    struct {
+        bool more;
+        struct store_keep keep;
+        char *directory;
+        uint64_t first;
+        struct err why;
+    } step;
 };
 
 /* --- jobs ------------------------------------------------------------------------------------ */
@@ -156,6 +169,8 @@ static void mark(struct committer *k, const char *name)
  * those that this part of it is about; and those that it changes (a claim is made for all at once). */
 static bool names_overlap(struct committer *k, const struct job *j, size_t to, const struct hostlist *changed)
 {
+    if (k->batch.n_entries == 0)
+        return false;
     grow_marks(k);
     for (size_t i = j->from; i < to; i++)
         if (is_marked(k, j->nodes.names[i]))
@@ -166,8 +181,12 @@ static bool names_overlap(struct committer *k, const struct job *j, size_t to, c
     return false;
 }
 
+/* For those that wait for a place in the same batch. */
 static void mark_names(struct committer *k, const struct job *j, const struct hostlist *changed)
 {
+    if (!k->waiting)
+        return;
+    grow_marks(k);
     for (size_t i = j->from; i < j->next; i++)
         mark(k, j->nodes.names[i]);
     for (size_t i = 0; i < changed->n; i++)
@@ -343,6 +362,7 @@ static void measure(struct committer *k)
 
 static void apply(struct committer *k, struct batch *b)
 {
+    LOOP_DOES("application of a commit");
     struct err e;
     for (size_t i = 0; i < b->n_ops; i++) {
         if (cluster_put(k->cluster, b->ops[i].key, b->ops[i].value, &e) < 0) {
@@ -371,6 +391,7 @@ static void batch_fini(struct batch *b)
 /* A job whose nodes were not all done goes on in the next batch, before all others. */
 static void settle_jobs(struct committer *k, struct job *jobs, int rc, const struct err *why)
 {
+    LOOP_DOES("answers to commands");
     struct job *again = NULL, *j, *tmp;
     DL_FOREACH_SAFE2(jobs, j, tmp, next_job)
     {
@@ -417,14 +438,46 @@ static void on_committed(uv_work_t *work, int status)
     pump(k);
 }
 
+/* A step beside commits. When commands wait, too, they take turns. */
+static void step(uv_work_t *work)
+{
+    struct committer *k = work->data;
+    k->step.why = (struct err){0};
+    pthread_mutex_lock(&k->store_lock);
+    int rc = store_tidy(k->store, &k->step.keep, wall_now(), &k->step.more, &k->step.why);
+    if (rc == 0)
+        store_first(k->store, &k->step.first, &k->step.why);
+    pthread_mutex_unlock(&k->store_lock);
+}
+
+static void on_stepped(uv_work_t *work, int status)
+{
+    struct committer *k = work->data;
+    k->busy = false;
+    k->tidy = k->step.more;
+    k->journal_first = k->step.first;
+    free(STEAL(k->step.directory));
+    k->events.on_journal(k->events.arg, k->step.why.code ? &k->step.why : NULL);
+    pump(k);
+}
+
 /* With one command after another of one client, the thread's hand-over would be most of the wait;
  * the worker is what keeps a slow disk from stopping the loop, so it is always used. */
 static void pump(struct committer *k)
 {
+    LOOP_DOES("decisions");
     if (k->busy || k->closing)
         return;
     if (k->deposed) {
         refuse_waiting(k, "another controller leads");
+        return;
+    }
+    k->tidied = k->tidy && !(k->tidied && k->waiting);
+    if (k->tidied) {
+        k->busy = true;
+        k->step.keep = k->keep;
+        k->step.keep.directory = k->step.directory = mem_dup(k->keep.directory);
+        uv_queue_work(k->loop, &k->work, step, on_stepped);
         return;
     }
     k->batch_number++;
@@ -455,6 +508,7 @@ static void on_checked(uv_work_t *work, int status)
     k->busy = false;
     if (k->check.code || k->failing == -ESTALE)
         note_store(k, k->check.code ? &k->check : NULL);
+    k->tidy = k->check.code == 0;
     pump(k);
 }
 
@@ -476,7 +530,8 @@ static void on_wake(uv_async_t *wake)
 /* --- what others call ------------------------------------------------------------------------ */
 
 struct committer *committer_create(uv_loop_t *loop, struct cluster *c, struct store *s, uint64_t term,
-                                   uint64_t revision, const struct committer_events *events)
+                                   uint64_t revision, const struct store_keep *keep,
+                                   const struct committer_events *events)
 {
     struct committer *k = mem_alloc(sizeof *k);
     k->loop = loop;
@@ -488,6 +543,9 @@ struct committer *committer_create(uv_loop_t *loop, struct cluster *c, struct st
     k->minute = k->checked = mono_now();
     k->work.data = k;
     pthread_mutex_init(&k->store_lock, NULL);
+    committer_keep(k, keep);
+    store_first(s, &k->journal_first, NULL);
+    k->step.first = k->journal_first;
     uv_async_init(loop, &k->wake, on_wake);
     k->wake.data = k;
     return k;
@@ -498,6 +556,7 @@ static void on_wake_closed(uv_handle_t *h)
     struct committer *k = h->data;
     pthread_mutex_destroy(&k->store_lock);
     free(k->marks);
+    free(k->keep_directory);
     free(k);
 }
 
@@ -555,6 +614,19 @@ size_t committer_waiting(const struct committer *k)
     return k->n_waiting + k->batch.n_entries;
 }
 
+void committer_keep(struct committer *k, const struct store_keep *keep)
+{
+    free(k->keep_directory);
+    k->keep = *keep;
+    k->keep.directory = k->keep_directory = mem_dup(keep->directory);
+}
+
+uint64_t committer_journal_first(const struct committer *k, const char **directory)
+{
+    *directory = k->keep.directory;
+    return k->journal_first;
+}
+
 int committer_journal(struct committer *k, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
                       struct err *e)
 {
@@ -566,6 +638,15 @@ int committer_journal(struct committer *k, uint64_t after, size_t max, store_jou
     if (pthread_mutex_timedlock(&k->store_lock, &until) != 0)
         return err_set(e, -EAGAIN, "the store is busy");
     int rc = store_journal(k->store, after, max, fn, arg, e);
+    pthread_mutex_unlock(&k->store_lock);
+    return rc;
+}
+
+int committer_journal_back(struct committer *k, uint64_t before, size_t max, store_journal_fn *fn, void *arg,
+                           struct err *e)
+{
+    pthread_mutex_lock(&k->store_lock);
+    int rc = store_journal_back(k->store, before, max, fn, arg, e);
     pthread_mutex_unlock(&k->store_lock);
     return rc;
 }

@@ -26,12 +26,15 @@ struct committer_events {
     void (*on_entry)(void *arg, const struct store_entry *entry, uint64_t revision);
     /* The store refuses (with the error) or works again (NULL). */
     void (*on_store)(void *arg, const struct err *why);
+    /* A step of what is done beside commits was not taken (with the error), or was (NULL). */
+    void (*on_journal)(void *arg, const struct err *why);
     /* Somebody else leads: nothing may be done any more. */
     void (*on_deposed)(void *arg, const struct err *why);
 };
 
 struct committer *committer_create(uv_loop_t *loop, struct cluster *c, struct store *s, uint64_t term,
-                                   uint64_t revision, const struct committer_events *events);
+                                   uint64_t revision, const struct store_keep *keep,
+                                   const struct committer_events *events);
 /* Waits for the batch under way, answers what is left with -EAGAIN, and frees. */
 void committer_destroy(struct committer *k);
 
@@ -40,7 +43,8 @@ void committer_destroy(struct committer *k);
 void committer_submit(struct committer *k, const struct command *cmd, outcome_fn *fn, void *arg);
 
 /* Looks each second whether the store's files are in their place, also when nothing is committed; on_store is
- * told. Called some times a second. */
+ * told. Then older entries of the journal leave what the next start reads, in steps between commits
+ * (store_tidy). Called some times a second. */
 void committer_turn(struct committer *k, struct mono now);
 
 uint64_t committer_revision(const struct committer *k);
@@ -49,8 +53,17 @@ uint64_t committer_count(const struct committer *k, double *ms_max);
 
 size_t committer_waiting(const struct committer *k); /* commands that are not committed yet */
 
+/* How much of the journal is kept from now on (copied). */
+void committer_keep(struct committer *k, const struct store_keep *keep);
+/* The first revision of which the journal has entries, 0 without any; and where those before it are. */
+uint64_t committer_journal_first(const struct committer *k, const char **directory);
+
 /* Reads the journal between commits. -EAGAIN when the store has been busy for 20 ms. */
 int committer_journal(struct committer *k, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
                       struct err *e);
+/* The same backwards (store_journal_back), and waits as long as it takes: from other threads than the loop's.
+ */
+int committer_journal_back(struct committer *k, uint64_t before, size_t max, store_journal_fn *fn, void *arg,
+                           struct err *e);
 
 #endif

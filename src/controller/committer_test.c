@@ -23,7 +23,7 @@ struct world {
     struct cluster *c;
     struct committer *k;
     uint64_t term;
-    size_t answered;
+    size_t answered, steps;
     struct text log;
 };
 
@@ -40,6 +40,14 @@ static void on_store(void *arg, const struct err *why)
     text_printf(&x->log, "store %s\n", why ? "fails" : "works");
 }
 
+static void on_journal(void *arg, const struct err *why)
+{
+    struct world *x = arg;
+    x->steps++;
+    if (why)
+        text_printf(&x->log, "journal fails\n");
+}
+
 static void on_deposed(void *arg, const struct err *why)
 {
     struct world *x = arg;
@@ -53,7 +61,7 @@ static int take(void *arg, const char *key, const char *value, struct err *e)
 
 static void open_world(struct world *x)
 {
-    const struct committer_events events = {x, on_entry, on_store, on_deposed};
+    const struct committer_events events = {x, on_entry, on_store, on_journal, on_deposed};
     uint64_t revision;
     struct roster r = {.partition_max = 31, .n = 300, .nodes = mem_alloc(300 * sizeof *r.nodes)};
     x->store = fixture_open(x->dir);
@@ -67,7 +75,8 @@ static void open_world(struct world *x)
         spec_init(&r.nodes[i].spec);
     }
     cluster_configure(x->c, &r, NULL);
-    x->k = committer_create(&x->loop, x->c, x->store, x->term, revision, &events);
+    const struct store_keep keep = {.bytes = UINT64_MAX, .directory = x->dir};
+    x->k = committer_create(&x->loop, x->c, x->store, x->term, revision, &keep, &events);
 }
 
 static void close_world(struct world *x)
@@ -363,6 +372,45 @@ static void test_it_is_all_there_after_a_restart(void **state)
     assert_string_equal(wait_for(x, 1), "entry node.drain lx004 root\nd: ok, changed lx004, claim 2.1\n");
 }
 
+/* A long journal, as one that an older fettled wrote. */
+static void fill_journal(struct world *x, size_t n)
+{
+    struct store_entry entries[STORE_ENTRIES_MAX];
+    struct store_op op = {.key = "count", .value = "1"};
+    uint64_t revision;
+    for (size_t i = 0; i < STORE_ENTRIES_MAX; i++)
+        entries[i] =
+            (struct store_entry){.at = {1}, .actor = "root", .what = "x", .nodes = "lx001", .text = "y"};
+    const struct store_batch b = {.n_ops = 1, .ops = &op, .n_entries = STORE_ENTRIES_MAX, .entries = entries};
+    for (size_t i = 0; i < n; i += STORE_ENTRIES_MAX)
+        assert_int_equal(store_commit(x->store, x->term, &b, &revision, NULL), 0);
+}
+
+/* Commands do not wait until all of it has moved: they take turns with the steps. */
+static void test_the_journal_moves_between_commits(void **state)
+{
+    struct world *x = *state;
+    fill_journal(x, 13000);
+    committer_turn(x->k, (struct mono){mono_now().ns + span_s(2).ns});
+    while (x->steps == 0)
+        uv_run(&x->loop, UV_RUN_ONCE);
+    size_t before = x->steps;
+    ask(x, "a", COMMAND_DRAIN, "root", "lx001", "x");
+    assert_string_equal(wait_for(x, 1), "entry node.drain lx001 root\na: ok, changed lx001, claim 1.1\n");
+    assert_in_range(x->steps - before, 0, 2);
+    while (x->steps < 22) /* 256 entries at a time, in two steps */
+        uv_run(&x->loop, UV_RUN_ONCE);
+    assert_string_equal(x->log.s, "");
+    const char *directory;
+    assert_int_equal(committer_journal_first(x->k, &directory), 1);
+    const struct store_keep keep = {.age = span_s(1), .bytes = UINT64_MAX, .directory = x->dir};
+    committer_keep(x->k, &keep); /* all that has moved is of 1970 */
+    committer_turn(x->k, (struct mono){mono_now().ns + span_s(4).ns});
+    while (committer_journal_first(x->k, &directory) < 20)
+        uv_run(&x->loop, UV_RUN_ONCE);
+    assert_string_equal(directory, x->dir);
+}
+
 /* The limit of a file's size stands for the full disk. */
 static void test_a_full_disk_changes_nothing_and_passes(void **state)
 {
@@ -529,6 +577,7 @@ int main(void)
         TEST(test_switches_wait_for_each_other),
         TEST(test_shared_causes_wait_for_each_other),
         TEST(test_it_is_all_there_after_a_restart),
+        TEST(test_the_journal_moves_between_commits),
         TEST(test_a_full_disk_changes_nothing_and_passes),
         TEST(test_a_deposed_one_does_nothing_any_more),
         TEST(test_too_many_are_refused),

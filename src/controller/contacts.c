@@ -2,6 +2,7 @@
 #include "controller/contacts.h"
 
 #include "base/log.h"
+#include "base/loop.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -221,6 +222,7 @@ void contacts_soon(struct contacts *c, struct mono now)
 
 void contacts_turn(struct contacts *c, struct mono now)
 {
+    LOOP_DOES("contacts");
     if (c->writing || now.ns < c->due.ns)
         return;
     c->writing = true;

@@ -4,9 +4,12 @@
 #include "api/api.h"
 #include "base/digest.h"
 #include "base/log.h"
+#include "base/loop.h"
 #include "base/notify.h"
+#include "controller/account.h"
 #include "controller/agents.h"
 #include "controller/broker.h"
+#include "controller/certificates.h"
 #include "controller/committer.h"
 #include "controller/config.h"
 #include "controller/contacts.h"
@@ -14,15 +17,15 @@
 #include "controller/guard.h"
 #include "controller/outbox.h"
 #include "controller/proposals.h"
+#include "controller/search.h"
 #include "controller/trials.h"
+#include "driver/program.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-enum { LAG_WINDOW_S = 60 };
 
 /* At the local socket, and at the HTTPS port. */
 static const struct slots_limits api_door = {.all = 1024, .each = 128, .reserve = 64};
@@ -35,6 +38,7 @@ struct controller {
     struct watch *watch;
     struct events *events;
     struct committer *committer;
+    struct searches *searches;
     struct proposals *proposals;
     struct outbox *outbox;
     struct trials *trials;
@@ -49,12 +53,12 @@ struct controller {
     uv_timer_t tick;
     bool ticking, deposed;
     uint64_t term, instance;
+    char *state_dir;
     char owner[13]; /* which Fettle this is, in other systems: the head of the authority's fingerprint */
     struct mono began, last_tick, last_watchdog;
     struct span watchdog; /* 0: nobody waits for it */
     struct counterparts counterparts;
-    double lag_ms_max, lag_ms_before;
-    struct mono lag_window;
+    struct account account;
 };
 
 static const char *machine_name(const struct controller *c, char buf[static 256])
@@ -143,6 +147,15 @@ static void on_store(void *arg, const struct err *why)
         counterpart_succeeded(&c->counterparts, COUNTERPART_STORE);
 }
 
+static void on_journal(void *arg, const struct err *why)
+{
+    struct controller *c = arg;
+    if (why)
+        counterpart_failed(&c->counterparts, COUNTERPART_JOURNAL, "", why);
+    else
+        counterpart_succeeded(&c->counterparts, COUNTERPART_JOURNAL);
+}
+
 static void on_deposed(void *arg, const struct err *why)
 {
     struct controller *c = arg;
@@ -159,8 +172,21 @@ static void shell_submit(void *arg, const struct command *cmd, outcome_fn *fn, v
     committer_submit(c->committer, cmd, fn, fn_arg);
 }
 
+/* The path of the directory is put into `path`. */
+static struct store_keep journal_keep(const struct controller *c, struct text *path)
+{
+    const char *given = c->conf.text[SETTING_JOURNAL_EXPORT];
+    text_printf(path, "%s%s", *given ? given : c->state_dir, *given ? "" : "/journal-export");
+    return (struct store_keep){.age = {(int64_t)c->conf.number[SETTING_JOURNAL_KEEP]},
+                               .bytes = c->conf.number[SETTING_JOURNAL_SIZE] << 20,
+                               .directory = path->s};
+}
+
 static void take_policies(struct controller *c)
 {
+    CLEANUP_TEXT struct text export = {0};
+    const struct store_keep keep = journal_keep(c, &export);
+    committer_keep(c->committer, &keep);
     log_set_flags(c->conf.debug_flags);
     watch_set_policy(c->watch, &c->conf.watch);
     api_set_policy(c->api, &c->conf.api);
@@ -182,6 +208,7 @@ static void warn_of(const struct config *conf, struct text *asked)
 
 static int reload(void *arg, const char *actor, struct text *changes, struct err *e)
 {
+    LOOP_DOES("reload");
     struct controller *c = arg;
     struct config fresh;
     int rc = config_read(c->conf.path, &fresh, e);
@@ -216,18 +243,6 @@ static int64_t memory_kb(void)
     return u.ru_maxrss;
 }
 
-static json_t *conform_status(const struct controller *c)
-{
-    json_int_t drifted = 0;
-    for (uint32_t id = 0; id < cluster_count(c->cluster); id++) {
-        const struct past *past = cluster_by_id(c->cluster, id)->past;
-        drifted += past && past->drift;
-    }
-    return json_pack("{s:I,s:I,s:I,s:I}", "cohorts", (json_int_t)cohorts_count(watch_cohorts(c->watch)),
-                     "listings", (json_int_t)listings_count(cluster_listings(c->cluster)), "drifted", drifted,
-                     "effects_waiting", (json_int_t)outbox_waiting(c->outbox));
-}
-
 static json_t *counterparts_status(const struct controller *c)
 {
     json_t *list = json_array();
@@ -252,24 +267,28 @@ static json_t *warnings_status(const struct controller *c)
 
 static void shell_status(void *arg, json_t *status)
 {
+    static const char *const modes[] = {
+        [HEALTH_OFF] = "off", [HEALTH_OBSERVE] = "observe", [HEALTH_ACT] = "act"};
     struct controller *c = arg;
     char host[256], digest[17];
     double ms_max;
     const struct err *store = &c->counterparts.list[COUNTERPART_STORE].why;
     uint64_t commits = committer_count(c->committer, &ms_max);
     snprintf(digest, sizeof digest, "%016llx", (unsigned long long)cluster_digest(c->cluster));
-    double lag = c->lag_ms_max > c->lag_ms_before ? c->lag_ms_max : c->lag_ms_before;
-    json_t *more = json_pack(
-        "{s:s,s:s,s:s,s:s,s:I,s:I,s:s,s:I,s:I,s:o,s:{s:s,s:s,s:I,s:f},s:f,s:I,s:{s:i,s:i}}", "version",
-        FETTLE_VERSION, "controller", machine_name(c, host), "cluster", c->conf.text[SETTING_CONTROL_MACHINE],
-        "role", "leader", "term", (json_int_t)c->term, "revision",
-        (json_int_t)committer_revision(c->committer), "digest", digest, "uptime_s",
-        (json_int_t)(mono_sub(mono_now(), c->began).ns / 1000000000), "agents",
-        (json_int_t)agents_count(c->agents), "collectors", agents_collectors(c->agents), "store", "state",
-        store->code ? "failing" : "ok", "message", store->msg, "commits", (json_int_t)commits,
-        "commit_ms_max", ms_max, "loop_lag_ms_max", lag, "memory_kb", (json_int_t)memory_kb(), "ports",
-        "agents", (int)agents_port(c->agents), "api", (int)http_server_port(c->http));
-    json_object_set_new(more, "conform", conform_status(c));
+    json_t *more =
+        json_pack("{s:s,s:s,s:s,s:s,s:I,s:I,s:s,s:I,s:I,s:o,s:{s:s,s:s,s:I,s:f},s:I,s:{s:i,s:i}}", "version",
+                  FETTLE_VERSION, "controller", machine_name(c, host), "cluster",
+                  c->conf.text[SETTING_CONTROL_MACHINE], "role", "leader", "term", (json_int_t)c->term,
+                  "revision", (json_int_t)committer_revision(c->committer), "digest", digest, "uptime_s",
+                  (json_int_t)(mono_sub(mono_now(), c->began).ns / 1000000000), "agents",
+                  (json_int_t)agents_count(c->agents), "collectors", agents_collectors(c->agents), "store",
+                  "state", store->code ? "failing" : "ok", "message", store->msg, "commits",
+                  (json_int_t)commits, "commit_ms_max", ms_max, "memory_kb", (json_int_t)memory_kb(), "ports",
+                  "agents", (int)agents_port(c->agents), "api", (int)http_server_port(c->http));
+    json_object_set_new(more, "mode", json_string(modes[c->conf.number[SETTING_HEALTH]]));
+    json_object_set_new(more, "turns", account_status());
+    json_object_set_new(json_object_get(status, "conform"), "effects_waiting",
+                        json_integer((json_int_t)outbox_waiting(c->outbox)));
     json_object_set_new(more, "counterparts", counterparts_status(c));
     json_object_set_new(more, "warnings", warnings_status(c));
     json_object_update(status, more);
@@ -321,6 +340,18 @@ static int shell_journal(void *arg, uint64_t after, size_t max, store_journal_fn
     return committer_journal(c->committer, after, max, fn, fn_arg, e);
 }
 
+static void shell_journal_search(void *arg, const struct journal_ask *ask, journal_found_fn *fn, void *fn_arg)
+{
+    struct controller *c = arg;
+    searches_begin(c->searches, ask, fn, fn_arg);
+}
+
+static uint64_t shell_journal_first(void *arg, const char **directory)
+{
+    struct controller *c = arg;
+    return committer_journal_first(c->committer, directory);
+}
+
 static int shell_make_token(void *arg, char **token, char **hash, char **command, struct err *e)
 {
     struct controller *c = arg;
@@ -334,7 +365,8 @@ static int shell_make_token(void *arg, char **token, char **hash, char **command
 }
 
 static int shell_sign_operator(void *arg, const char *name, enum role role, const char *request,
-                               struct span valid, char **certificate, char **authority, struct err *e)
+                               struct span valid, char **certificate, char **authority, char **terms,
+                               struct err *e)
 {
     struct controller *c = arg;
     struct identity id = {.kind = IDENTITY_OPERATOR, .role = role};
@@ -342,14 +374,17 @@ static int shell_sign_operator(void *arg, const char *name, enum role role, cons
         return err_set(e, -EINVAL, "a name of more than %zu characters", sizeof id.name - 1);
     memcpy(id.name, name, strlen(name) + 1);
     int rc = authority_sign(c->authority, request, &id, NULL, valid, certificate, e);
-    if (rc < 0)
-        return rc;
+    *terms = rc == 0 ? certificate_terms(*certificate, e) : NULL;
+    if (!*terms)
+        return rc < 0 ? rc : -EINVAL;
     *authority = mem_dup(authority_pem(c->authority));
-    struct text t = {0};
-    text_printf(&t, "operator %s has a certificate with the role %s", name, role_name(role));
-    notice(c, "certificate.create", "", t.s);
-    text_fini(&t);
     return 0;
+}
+
+static void shell_connected(void *arg, void (*fn)(void *arg, const struct identity *id), void *fn_arg)
+{
+    const struct controller *c = arg;
+    agents_each_peer(c->agents, fn, fn_arg);
 }
 
 /* --- time ------------------------------------------------------------------------------------ */
@@ -357,24 +392,24 @@ static int shell_sign_operator(void *arg, const char *name, enum role role, cons
 static void note_lag(struct controller *c, struct mono now)
 {
     double ms = (double)(mono_sub(now, c->last_tick).ns - span_ms(WATCH_TICK_MS).ns) / 1e6;
-    if (mono_sub(now, c->lag_window).ns > span_s(LAG_WINDOW_S).ns) {
-        c->lag_ms_before = c->lag_ms_max;
-        c->lag_ms_max = 0;
-        c->lag_window = now;
-    }
-    if (ms > c->lag_ms_max)
-        c->lag_ms_max = ms;
     if (ms > 1000)
         log_warn("the loop stood still for %.0f ms; nobody is judged for that time", ms);
     c->last_tick = now;
 }
 
+static void sweep(struct controller *c, struct mono now)
+{
+    LOOP_DOES("sweep");
+    watch_tick(c->watch, now, wall_now());
+}
+
 static void on_tick(uv_timer_t *t)
 {
+    LOOP_DOES("tick");
     struct controller *c = t->data;
     struct mono now = mono_now();
     note_lag(c, now);
-    watch_tick(c->watch, now, wall_now());
+    sweep(c, now);
     events_turn(c->events);
     committer_turn(c->committer, now);
     outbox_turn(c->outbox, now);
@@ -426,21 +461,38 @@ static int open_state(struct controller *c, const char *dir, uint64_t *revision,
     if (rc == 0)
         rc = authority_open(dir, &c->authority, e);
     if (rc == 0)
+        authority_number_above(c->authority, cluster_serial_max(c->cluster));
+    if (rc == 0)
         snprintf(c->owner, sizeof c->owner, "%.12s", authority_fingerprint(c->authority));
     return rc;
 }
 
+/* Somebody's certificates may have ended: whoever is connected with one is not any more. */
+static void on_certificate(void *arg, const struct holder *h)
+{
+    const struct controller *c = arg;
+    const char *name;
+    enum identity_kind kind = identity_of_subject(h->subject, &name);
+    stream_recheck(c->loop, kind, name);
+    if (c->agents)
+        agents_certificate(c->agents, h);
+}
+
 /* The controller's own certificate is made anew at each start; its chain ends with the authority,
  * which is what a joining machine knows by its fingerprint. */
-static int make_contexts(struct controller *c, struct err *e)
+static int make_contexts(struct controller *c, uint64_t *revision, struct err *e)
 {
     char host[256];
-    CLEANUP_FREE char *key = NULL, *csr = NULL, *pem = NULL;
+    CLEANUP_FREE char *key = NULL, *csr = NULL, *pem = NULL, *terms = NULL;
     struct identity id = {.kind = IDENTITY_CONTROLLER};
     snprintf(id.name, sizeof id.name, "%s", machine_name(c, host));
     int rc = tls_new_request(&key, &csr, e);
     if (rc == 0)
         rc = authority_sign(c->authority, csr, &id, id.name, span_s(INT64_C(10) * 365 * 86400), &pem, e);
+    if (rc == 0 && !(terms = certificate_terms(pem, e)))
+        rc = -EINVAL;
+    if (rc == 0)
+        rc = certificate_commit(c->store, c->term, c->cluster, terms, revision, e);
     if (rc < 0)
         return rc;
     struct text chain = {0};
@@ -452,6 +504,11 @@ static int make_contexts(struct controller *c, struct err *e)
         rc = tls_server_context(chain.s, key, ca, TLS_PEER_OPTIONAL, &c->api_tls, e);
     if (rc == 0)
         rc = signer_create(pem, key, &c->signer, e);
+    if (rc == 0) {
+        tls_context_judge(c->agents_tls, certificate_judge, c->cluster);
+        tls_context_judge(c->api_tls, certificate_judge, c->cluster);
+        cluster_on_certificate(c->cluster, on_certificate, c);
+    }
     text_fini(&chain);
     return rc;
 }
@@ -459,15 +516,19 @@ static int make_contexts(struct controller *c, struct err *e)
 static int open_api(struct controller *c, struct err *e)
 {
     const struct api_shell shell = {.arg = c,
+                                    .is_service = program_exec() != NULL,
                                     .submit = shell_submit,
                                     .reload = reload,
                                     .status = shell_status,
                                     .revision = shell_revision,
                                     .journal = shell_journal,
+                                    .journal_search = shell_journal_search,
+                                    .journal_first = shell_journal_first,
                                     .recheck = shell_recheck,
                                     .check = shell_check,
                                     .power = shell_power,
                                     .make_token = shell_make_token,
+                                    .connected = shell_connected,
                                     .sign_operator = shell_sign_operator};
     c->api = api_create(c->cluster, c->watch, c->events, &c->conf.api, &shell);
     c->http = http_server_create(c->loop, &api_door, api_request, api_party, c->api);
@@ -482,14 +543,21 @@ static int open_api(struct controller *c, struct err *e)
 static void open_decisions(struct controller *c, uint64_t revision)
 {
     const struct watch_sink sink = {.arg = c, .propose = propose, .notice = notice, .alarm = on_alarm};
-    const struct committer_events events = {
-        .arg = c, .on_entry = on_entry, .on_store = on_store, .on_deposed = on_deposed};
+    const struct committer_events events = {.arg = c,
+                                            .on_entry = on_entry,
+                                            .on_store = on_store,
+                                            .on_journal = on_journal,
+                                            .on_deposed = on_deposed};
     cluster_configure(c->cluster, &c->conf.roster, NULL);
     c->watch = watch_create(c->cluster, &c->conf.watch, mono_now(), &sink);
     counterparts_init(&c->counterparts, c->watch);
     counterpart_configure(&c->counterparts, COUNTERPART_STORE, true);
+    counterpart_configure(&c->counterparts, COUNTERPART_JOURNAL, true);
     counterpart_succeeded(&c->counterparts, COUNTERPART_STORE); /* the leadership is written in it */
-    c->committer = committer_create(c->loop, c->cluster, c->store, c->term, revision, &events);
+    CLEANUP_TEXT struct text export = {0};
+    const struct store_keep keep = journal_keep(c, &export);
+    c->committer = committer_create(c->loop, c->cluster, c->store, c->term, revision, &keep, &events);
+    c->searches = searches_create(c->loop, c->committer);
     c->proposals = proposals_create(c->committer);
     const struct outbox_setup setup = {.loop = c->loop,
                                        .cluster = c->cluster,
@@ -530,11 +598,12 @@ static int open_agents(struct controller *c, struct err *e)
 
 static void start_ticking(struct controller *c)
 {
-    c->last_tick = c->lag_window = mono_now();
+    c->last_tick = mono_now();
     c->watchdog = notify_watchdog_interval();
     uv_timer_init(c->loop, &c->tick);
     c->tick.data = c;
     uv_timer_start(&c->tick, on_tick, WATCH_TICK_MS, WATCH_TICK_MS);
+    account_start(&c->account, c->loop);
     c->ticking = true;
 }
 
@@ -544,6 +613,7 @@ int controller_open(uv_loop_t *loop, const char *config_path, const char *state_
     struct controller *c = mem_alloc(sizeof *c);
     c->loop = loop;
     c->began = mono_now();
+    c->state_dir = mem_dup(state_dir);
     uint64_t revision = 0;
     digest_random(&c->instance, sizeof c->instance);
     c->cluster = cluster_create();
@@ -563,7 +633,7 @@ int controller_open(uv_loop_t *loop, const char *config_path, const char *state_
     }
     if (rc == 0) {
         log_debug(LOG_INIT, "state in %s: revision %llu", state_dir, (unsigned long long)revision);
-        rc = make_contexts(c, e);
+        rc = make_contexts(c, &revision, e);
     }
     if (rc == 0) {
         open_decisions(c, revision);
@@ -603,12 +673,15 @@ void controller_close(struct controller *c)
 {
     if (!c)
         return;
-    if (c->ticking)
+    if (c->ticking) {
+        account_stop(&c->account);
         uv_close((uv_handle_t *)&c->tick, NULL);
+    }
     http_server_destroy(c->http);
     agents_close(c->agents);
     outbox_stop(c->outbox);
     broker_stop(c->broker);
+    searches_destroy(c->searches);
     committer_destroy(c->committer);
     contacts_close(c->contacts);
     uv_run(c->loop, UV_RUN_DEFAULT);
@@ -626,5 +699,6 @@ void controller_close(struct controller *c)
     cluster_destroy(c->cluster);
     store_close(c->store);
     config_fini(&c->conf);
+    free(c->state_dir);
     free(c);
 }

@@ -4,6 +4,7 @@
  * about. Where no nodes are configured they make themselves known, and nothing is said of nodes.
  */
 #include "controller/config_internal.h"
+#include "driver/program.h"
 
 #include <errno.h>
 #include <pwd.h>
@@ -187,7 +188,7 @@ static const char *file_fault(const char *path, bool is_program)
         return errno == ENOENT || errno == ENOTDIR ? "names a file that is not there: " : NULL;
     if (S_ISDIR(st.st_mode))
         return is_program ? "names a directory, not a program: " : "names a directory, not a file: ";
-    if (is_program && access(path, X_OK) < 0)
+    if (is_program && !program_exec() && access(path, X_OK) < 0)
         return "names a file that may not be executed (chmod +x): ";
     return NULL;
 }

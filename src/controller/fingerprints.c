@@ -15,7 +15,7 @@
 #include <string.h>
 #include <utlist.h>
 
-enum { NAMES_BYTES_MAX = 60 << 10 /* below FRAME_BODY_BYTES_MAX */, WARN_AGAIN_AFTER_S = 60 };
+enum { NAMES_BYTES_MAX = 60 << 10 /* below FRAME_BODY_BYTES_MAX */, WARNINGS_MAX = 1 };
 
 /* Nobody's: who is asked for what stands behind it answers with the fingerprint that it has. */
 static const char nobodys[] = "0000000000000000000000000000000000000000000000000000000000000000";
@@ -36,18 +36,20 @@ static void want_components(void *arg, struct member *m, const char *fingerprint
 void fingerprints_second(struct agents *a, struct mono now)
 {
     watch_wanted(a->with.watch, now, want_components, a);
+    for (struct session *s = a->sessions; s; s = s->next) {
+        unsigned more = rare_turn(&s->warnings, now);
+        if (more > 0)
+            log_warn("node %s: %u more such warnings in the last minute", s->member->name, more);
+    }
 }
 
 /* One that never stops must not fill the log. */
 void session_warn(struct session *s, const struct member *m, const struct err *e)
 {
-    struct mono now = mono_now();
-    if (s->warned.ns && mono_sub(now, s->warned).ns < span_s(WARN_AGAIN_AFTER_S).ns) {
+    if (rare_may(&s->warnings, WARNINGS_MAX))
+        log_warn("node %s: %s", m->name, e->msg);
+    else
         log_debug(LOG_MSG, "node %s: %s", m->name, e->msg);
-        return;
-    }
-    s->warned = now;
-    log_warn("node %s: %s", m->name, e->msg);
 }
 
 /* --- what is said ---------------------------------------------------------------------------- */

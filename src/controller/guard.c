@@ -2,12 +2,35 @@
 #include "controller/guard.h"
 
 #include "base/private.h"
+#include "driver/program.h"
+#include "link/stream.h"
 
 #include <errno.h>
 #include <libgen.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A state has one user: what another one makes in it, its own could not read. */
+static int check_owner(const char *dir, struct err *e)
+{
+    struct stat st;
+    uid_t own = geteuid();
+    if (stat(dir, &st) < 0 || st.st_uid == own)
+        return 0;
+    if (own == 0)
+        return err_set(e, -EACCES, "%s belongs to user %u; start fettled as that user, not as root", dir,
+                       st.st_uid);
+    return err_set(e, -EACCES,
+                   "%s belongs to user %u, and this is user %u; while no fettled runs, \"chown -hR %u %s\" "
+                   "gives it away",
+                   dir, st.st_uid, own, own, dir);
+}
 
 int guard_state(const char *dir, struct err *e)
 {
+    int rc = check_owner(dir, e);
+    if (rc < 0)
+        return rc;
     static const char *const readable[] = {"ca.pem", NULL};
     return private_check_dir(dir, readable, e);
 }
@@ -22,10 +45,12 @@ struct walk {
     const char *bmc_conf;
 };
 
+/* Where this user may not look, fettle-exec does, at each reading. */
 static int on_bmc(void *arg, const struct bmc_record *r, struct err *e)
 {
     const struct walk *w = arg;
-    int rc = check(r->password_file, PRIVATE_TO_READ, e);
+    bool is_hidden = program_exec() && access(r->password_file, F_OK) < 0;
+    int rc = is_hidden ? 0 : check(r->password_file, PRIVATE_TO_READ, e);
     return rc < 0 ? err_wrap(e, -EINVAL, "%s:%u: PasswordFile", w->bmc_conf, r->line) : 0;
 }
 
@@ -42,7 +67,9 @@ int guard_config(const struct config *c, struct err *e)
     int rc = bmcs_each(c->bmcs, on_bmc, &w, e);
     if (rc < 0)
         return rc;
-    CLEANUP_FREE char *socket = mem_dup(c->text[SETTING_API_SOCKET]);
-    rc = check(dirname(socket), PRIVATE_TO_WRITE, e);
+    CLEANUP_FREE char *name = mem_dup(c->text[SETTING_API_SOCKET]), *socket = listener_local_path(name);
+    rc = check(dirname(name), PRIVATE_TO_WRITE, e);
+    if (rc == 0)
+        rc = check(dirname(socket), PRIVATE_TO_WRITE, e);
     return rc < 0 ? err_wrap(e, -EINVAL, "ApiSocket") : 0;
 }

@@ -1,19 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How a machine gets its certificate: a one-time token once, its own certificate afterwards. The
- * token is used up by a commit before the certificate is made, so that it can never serve twice; a
- * machine that loses the answer asks for another token.
+ * token is used up, and the certificate written down, by a commit before it is given away, so that neither
+ * can serve twice; a machine that loses the answer asks for another token.
  */
 #include "controller/agents_internal.h"
 
 #include "base/digest.h"
 #include "base/log.h"
+#include "cluster/certificate.h"
+#include "controller/certificates.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { REQUEST_BYTES_MAX = 8 << 10, JOIN_NOTES_MAX = 10 /* a minute, for anybody may try */ };
+enum {
+    REQUEST_BYTES_MAX = 8 << 10,
+    HOST_BYTES_MAX = 64,
+    JOIN_NOTES_MAX = 10 /* a minute, for anybody may try */
+};
 
 static int sign(struct agents *a, const char *name, const char *request, char **pem, struct err *e)
 {
@@ -22,47 +30,105 @@ static int sign(struct agents *a, const char *name, const char *request, char **
     return authority_sign(a->with.authority, request, &id, NULL, a->certificate_life, pem, e);
 }
 
-/* What the commit of a token needs afterwards. */
+static void join_refuse(struct session *s, const char *name, const struct err *why)
+{
+    if (rare_may(&s->agents->join_notes, JOIN_NOTES_MAX))
+        log_warn("%s may not %s as node %s: %s", stream_peer_address(peer_stream(s->peer)),
+                 s->member ? "renew its certificate" : "join", name, why->msg);
+    session_refuse(s, why->code, "%s", why->msg);
+}
+
+/* What a commit needs afterwards. */
 struct joining {
     struct session *session;
+    bool renews;
     char *name;
-    char *request;
+    char *pem;
 };
 
-static void on_token_used(void *arg, const struct outcome *o)
+static void give(struct session *s, const struct joining *j)
+{
+    struct agents *a = s->agents;
+    if (j->renews) {
+        session_send(s, FRAME_RENEWED, json_pack("{s:s}", "certificate", j->pem));
+        return;
+    }
+    log_info("node %s joined from %s", j->name, stream_peer_address(peer_stream(s->peer)));
+    session_send(
+        s, FRAME_JOINED,
+        json_pack("{s:s,s:s}", "certificate", j->pem, "authority", authority_pem(a->with.authority)));
+    peer_close(s->peer);
+}
+
+static void on_committed(void *arg, const struct outcome *o)
 {
     struct joining *j = arg;
     struct session *s = j->session;
-    struct err e = {0};
-    CLEANUP_FREE char *pem = NULL;
     s->waits = false;
-    int rc = o->rc;
-    if (rc < 0)
-        e = *o->why;
-    if (s->peer && rc == 0)
-        rc = sign(s->agents, j->name, j->request, &pem, &e);
-    if (s->peer && rc == 0) {
-        log_info("node %s joined from %s", j->name, stream_peer_address(peer_stream(s->peer)));
-        session_send(s, FRAME_JOINED,
-                     json_pack("{s:s,s:s}", "certificate", pem, "authority",
-                               authority_pem(s->agents->with.authority)));
-        peer_close(s->peer);
+    if (s->peer && o->rc == 0) {
+        give(s, j);
     } else if (s->peer) {
-        if (rare_may(&s->agents->join_notes, JOIN_NOTES_MAX))
-            log_warn("%s may not join as node %s: %s", stream_peer_address(peer_stream(s->peer)), j->name,
-                     e.msg);
-        peer_refuse(s->peer, rc, "%s", e.msg);
+        struct err why = *o->why;
+        why.code = o->rc;
+        join_refuse(s, j->name, &why);
+    } else {
+        free(s); /* it ended meanwhile */
     }
-    if (!s->peer)
-        free(s); /* it ended while the token was committed */
     free(j->name);
-    free(j->request);
+    free(j->pem);
     free(j);
+}
+
+/* Gives the certificate away when the command that says so is committed. Takes pem over. */
+static void commit(struct session *s, enum command_kind kind, const char *name, char *pem, const char *token,
+                   const char *terms)
+{
+    CLEANUP_HOSTLIST struct hostlist one = {0};
+    struct joining *j = mem_alloc(sizeof *j);
+    const struct command cmd = {.kind = kind,
+                                .actor = kind == COMMAND_TOKEN_USE ? "fettled" : name,
+                                .at = wall_now(),
+                                .nodes = &one,
+                                .token = token,
+                                .set = terms};
+    s->waits = true;
+    *j = (struct joining){s, kind == COMMAND_CERTIFICATE_RENEW, mem_dup(name), pem};
+    hostlist_add(&one, name);
+    committer_submit(s->agents->with.committer, &cmd, on_committed, j);
+}
+
+/* The address without port and brackets. */
+static const char *host_of(const struct session *s, char host[static HOST_BYTES_MAX])
+{
+    const char *address = stream_peer_address(peer_stream(s->peer));
+    const char *from = *address == '[' ? address + 1 : address, *end = strrchr(from, ':');
+    size_t len = *address == '[' ? strcspn(from, "]") : end ? (size_t)(end - from) : strlen(from);
+    snprintf(host, HOST_BYTES_MAX, "%.*s", (int)len, from);
+    return host;
+}
+
+/* A token that nobody knows costs no signature: anybody may try. */
+static void join_ask(struct session *s, const char *token, const char *name, const char *request,
+                     const char *machine)
+{
+    struct agents *a = s->agents;
+    char hash[65], host[HOST_BYTES_MAX];
+    struct err e = {0};
+    CLEANUP_FREE char *pem = NULL, *terms = NULL;
+    digest_sha256(token, strlen(token), hash);
+    if (!cluster_token_known(a->with.cluster, hash))
+        err_set(&e, -EACCES, "%s", TOKEN_UNKNOWN);
+    else if (sign(a, name, request, &pem, &e) == 0)
+        terms = certificate_joining(pem, host_of(s, host), machine, &e);
+    if (terms)
+        commit(s, COMMAND_TOKEN_USE, name, STEAL(pem), hash, terms);
+    else
+        join_refuse(s, name, &e);
 }
 
 void join_request(struct session *s, const json_t *body)
 {
-    const char *token = NULL, *name = NULL, *request = NULL;
+    const char *token = NULL, *name = NULL, *request = NULL, *machine = "";
     struct err e = {0};
     if (json_take_string(body, "token", &token, &e) < 0 || json_take_string(body, "name", &name, &e) < 0 ||
         json_take_string(body, "request", &request, &e) < 0) {
@@ -73,37 +139,59 @@ void join_request(struct session *s, const json_t *body)
         session_refuse(s, -EINVAL, "\"%.64s\" is not the name of a node", name);
         return;
     }
-    if (strlen(request) > REQUEST_BYTES_MAX) { /* anybody may ask, and it is kept until the commit */
+    if (strlen(request) > REQUEST_BYTES_MAX) { /* anybody may ask */
         session_refuse(s, -EINVAL, "a certificate request of more than %d bytes", REQUEST_BYTES_MAX);
         return;
     }
+    json_take_string(body, "machine", &machine, NULL);
+    if (strlen(machine) > MACHINE_NAME_BYTES_MAX) {
+        session_refuse(s, -EINVAL, "the UUID of a machine has at most %d bytes", MACHINE_NAME_BYTES_MAX);
+        return;
+    }
     s->asked = true;
-    s->waits = true;
-    struct joining *j = mem_alloc(sizeof *j);
-    *j = (struct joining){s, mem_dup(name), mem_dup(request)};
-    char hash[65];
-    digest_sha256(token, strlen(token), hash);
-    CLEANUP_HOSTLIST struct hostlist one = {0};
-    hostlist_add(&one, name);
-    const struct command cmd = {
-        .kind = COMMAND_TOKEN_USE, .actor = "fettled", .at = wall_now(), .nodes = &one, .token = hash};
-    committer_submit(s->agents->with.committer, &cmd, on_token_used, j);
+    join_ask(s, token, name, request, machine);
 }
 
 void join_renew(struct session *s, const json_t *body)
 {
     const char *request = NULL;
     struct err e = {0};
-    CLEANUP_FREE char *pem = NULL;
-    int rc = json_take_string(body, "request", &request, &e);
-    if (rc == 0)
-        rc = sign(s->agents, s->member->name, request, &pem, &e);
-    if (rc < 0) {
-        session_refuse(s, rc, "%s", e.msg);
+    CLEANUP_FREE char *pem = NULL, *terms = NULL;
+    if (s->waits) {
+        session_refuse(s, -EBUSY, "a certificate for node \"%s\" is being made", s->member->name);
         return;
     }
-    log_info("node %s has a new certificate", s->member->name);
-    session_send(s, FRAME_RENEWED, json_pack("{s:s}", "certificate", pem));
+    if (json_take_string(body, "request", &request, &e) == 0 &&
+        sign(s->agents, s->member->name, request, &pem, &e) == 0)
+        terms = certificate_renewal(pem, stream_peer(peer_stream(s->peer)), &e);
+    if (terms)
+        commit(s, COMMAND_CERTIFICATE_RENEW, s->member->name, STEAL(pem), NULL, terms);
+    else
+        session_refuse(s, e.code, "%s", e.msg);
+}
+
+static void on_used(void *arg, const struct outcome *o)
+{
+    if (o->rc < 0)
+        log_warn("that a certificate is in use is not written down: %s", o->why->msg);
+}
+
+void join_hello(struct session *s)
+{
+    if (!s->peer)
+        return;
+    const struct identity *who = stream_peer(peer_stream(s->peer));
+    CLEANUP_FREE char *subject = identity_subject(who);
+    const struct holder *h = cluster_holder(s->agents->with.cluster, subject);
+    CLEANUP_HOSTLIST struct hostlist one = {0};
+    CLEANUP_TEXT struct text set = {0};
+    if (!h || who->serial <= h->least)
+        return;
+    hostlist_add(&one, who->name);
+    text_printf(&set, "{\"serial\":\"%" PRIx64 "\"}", who->serial);
+    const struct command cmd = {
+        .kind = COMMAND_CERTIFICATE_USED, .actor = "fettled", .at = wall_now(), .nodes = &one, .set = set.s};
+    committer_submit(s->agents->with.committer, &cmd, on_used, NULL);
 }
 
 void join_turn(struct agents *a, struct mono now)

@@ -6,6 +6,9 @@
 #include "base/notify.h"
 #include "controller/config.h"
 #include "controller/controller.h"
+#include "controller/own_user.h"
+#include "driver/program.h"
+#include "driver/request.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -22,7 +25,17 @@ struct options {
     const char *state;
 };
 
-static int check_configuration(const char *path)
+/* What the user lacks, as whom fettled is to run. */
+static bool check_user(const struct config *c, const char *state)
+{
+    CLEANUP_TEXT struct text missing = {0};
+    const char *exec = program_exec();
+    own_user_check(c, state, exec || geteuid() != 0 ? exec : REQUEST_SOCKET, &missing);
+    fputs(missing.len ? missing.s : "", stderr);
+    return missing.len == 0;
+}
+
+static int check_configuration(const char *path, const char *state)
 {
     struct config c;
     struct err e = {0};
@@ -34,8 +47,9 @@ static int check_configuration(const char *path)
     printf(
         "%s: %zu nodes, %zu partitions with a name or as default, %zu classes, %zu collectors; no mistakes\n",
         path, c.roster.n, c.roster.n_partitions, c.roster.classes.n, c.collectors.n);
+    bool is_able = check_user(&c, state);
     config_fini(&c);
-    return 0;
+    return is_able ? 0 : 1;
 }
 
 static void on_hangup(uv_signal_t *s, int signum)
@@ -104,7 +118,7 @@ static int serve(const struct options *o)
 
 int main(int argc, char **argv)
 {
-    struct options o = {.config = "/etc/fettle/fettle.conf", .state = "/var/lib/fettle"};
+    struct options o = {.config = "/etc/fettle/fettle.conf", .state = STATE_DIRECTORY};
     static const struct option longs[] = {
         {"version", no_argument, NULL, 'V'}, {"help", no_argument, NULL, 'h'}, {0}};
     for (int opt; (opt = getopt_long(argc, argv, "nf:D:Vh", longs, NULL)) != -1;) {
@@ -121,5 +135,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "fettled: what is \"%s\"?\n%s", argv[optind], usage);
         return 2;
     }
-    return o.check ? check_configuration(o.config) : serve(&o);
+    const char *exec = getenv("FETTLE_EXEC");
+    program_set_exec(exec && *exec ? exec : NULL);
+    return o.check ? check_configuration(o.config, o.state) : serve(&o);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/outbox.h"
 
+#include "base/loop.h"
 #include "controller/results.h"
 #include "controller/scheduler.h"
 #include "driver/slurm_view.h"
@@ -521,6 +522,7 @@ static void on_bmc_to_ask(void *arg, struct member *m)
 
 void outbox_turn(struct outbox *o, struct mono now)
 {
+    LOOP_DOES("effects");
     watch_bmcs_to_ask(o->with.watch, now, on_bmc_to_ask, o);
     watch_unread(o->with.watch, on_unread, o);
     read_jobs(o, now);

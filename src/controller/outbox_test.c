@@ -664,7 +664,7 @@ static void a_person_s_drain_is_wanted_in_slurm(void **state)
     wanted(CLAIM_OF("drain"), &want);
     assert_true(want.drain);
     assert_false(want.reserve);
-    assert_string_equal(want.claim, "1.7");
+    assert_string_equal(want.mark.claim, "1.7");
     assert_string_equal(want.reason, "drain by ann: bad DIMM");
     assert_false(want.own);
 }

@@ -37,21 +37,24 @@ static void put(char *out, size_t size, const char *text)
     out[n] = '\0';
 }
 
-/* A repair's claim has the problem as it began before its words; that of now is said. */
+/* The words of a repair's claim begin with the problem that the repair had first; Slurm is told the present
+ * one. */
 static const char *words_of(const struct claim *claim)
 {
     const char *end = claim->reason[0] == '[' ? strstr(claim->reason, "] ") : NULL;
     return end ? end + 2 : claim->reason;
 }
 
-static void say_reason(const struct claim *claim, const struct repair *r, char *out, size_t size)
+static void put_reason(const struct claim *claim, const struct repair *r, struct slurm_want *out)
 {
     CLEANUP_TEXT struct text t = {0};
-    if (claim->kind == CLAIM_REPAIR && r)
-        text_printf(&t, "[%s] %s", r->problem, words_of(claim));
-    else
+    if (claim->kind == CLAIM_REPAIR && r) {
+        put(out->mark.problem, sizeof out->mark.problem, r->problem);
+        text_add(&t, words_of(claim));
+    } else {
         text_printf(&t, "%s by %s: %s", claim_kind_name(claim->kind), claim->owner, claim->reason);
-    put(out, size, t.s);
+    }
+    put(out->reason, sizeof out->reason, t.s);
 }
 
 void scheduler_wanted(const struct member *m, struct slurm_want *out)
@@ -63,8 +66,8 @@ void scheduler_wanted(const struct member *m, struct slurm_want *out)
     if (!claim)
         return;
     out->drain = true;
-    put(out->claim, sizeof out->claim, claim->id);
-    say_reason(claim, r, out->reason, sizeof out->reason);
+    put(out->mark.claim, sizeof out->mark.claim, claim->id);
+    put_reason(claim, r, out);
     out->own = claim->kind != CLAIM_DRAIN && claim->kind != CLAIM_DOWN && !(r && r->manual);
     out->reserve = r && r->step == STEP_EXAMINE && m->n_claims == 1;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/trials.h"
 
+#include "base/loop.h"
+
 #include <stdlib.h>
 
 struct trials {
@@ -54,5 +56,6 @@ static void on_run(void *arg, struct member *m, const struct trial_run *r)
 
 void trials_turn(struct trials *t, struct mono now)
 {
+    LOOP_DOES("trials");
     watch_trials(t->watch, now, on_run, t);
 }

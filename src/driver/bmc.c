@@ -3,6 +3,7 @@
 #include "driver/power.h"
 
 #include "base/conf.h"
+#include "base/secret.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,11 +12,29 @@
 #include <strings.h>
 #include <unistd.h>
 
-enum { PASSWORD_BYTES_MAX = 256, CIPHER_MAX = 17 };
+enum { CIPHER_MAX = 17 };
 
 static const char *const keys[] = {"Nodes",  "Driver", "Address", "User", "PasswordFile",
                                    "Cipher", "CaFile", "System",  "Run"};
 enum { KEYS = sizeof keys / sizeof keys[0] };
+
+static const char *const verbs[VERBS] = {"status", "on", "off", "cycle", "reset", "netboot", "status"};
+
+const char *verb_name(enum verb v)
+{
+    return verbs[v];
+}
+
+bool verb_find(const char *name, enum verb *out)
+{
+    for (int v = 0; v < VERB_LOOK; v++) {
+        if (strcmp(name, verbs[v]) == 0) {
+            *out = (enum verb)v;
+            return true;
+        }
+    }
+    return false;
+}
 
 void bmc_fini(struct bmc *b)
 {
@@ -75,22 +94,7 @@ void bmc_copy(const struct bmc *b, const char *node, struct bmc *out)
 
 int bmc_password(const struct bmc *b, struct text *out, struct err *e)
 {
-    if (!*b->password_file)
-        return 0;
-    int fd = open(b->password_file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return err_set(e, -errno, "%s: %s", b->password_file, strerror(errno));
-    char bytes[PASSWORD_BYTES_MAX + 1];
-    ssize_t n = read(fd, bytes, sizeof bytes);
-    close(fd);
-    size_t len = 0;
-    while (n > 0 && len < (size_t)n && bytes[len] != '\n' && bytes[len] != '\r')
-        len++;
-    if (len == 0 || len > PASSWORD_BYTES_MAX || memchr(bytes, '\0', len))
-        return err_set(e, -EINVAL, "%s: its first line is no password of 1 to %d bytes", b->password_file,
-                       PASSWORD_BYTES_MAX);
-    text_add_bytes(out, bytes, len);
-    return 0;
+    return *b->password_file ? secret_read(b->password_file, out, e) : 0;
 }
 
 /* --- reading --------------------------------------------------------------------------------- */
@@ -156,8 +160,6 @@ static int take_driver(struct bmc *b, const struct conf_line *line, struct err *
         return err_set(e, -EINVAL, "Cipher is not for Driver=%s", names[d]);
     if (b->driver != BMC_REDFISH && (field(line, "System") || field(line, "CaFile")))
         return err_set(e, -EINVAL, "System and CaFile are not for Driver=%s", names[d]);
-    if (script && (field(line, "User") || field(line, "PasswordFile")))
-        return err_set(e, -EINVAL, "User and PasswordFile are not for Driver=script");
     if (address && *address == '-') /* it is a word of a command */
         return err_set(e, -EINVAL, "Address: \"%.200s\" begins with a minus", address);
     if (b->driver == BMC_REDFISH && strncmp(address, "https://", 8) != 0 &&

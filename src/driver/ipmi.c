@@ -130,14 +130,13 @@ static void call(struct power *p, bool changes, const char *const *words)
                             changes ? "8" : "2", "-R", changes ? "1" : "3", "-H"};
     size_t n = 8;
     split_address(address, &host, &port);
-    text_add(&secret, "IPMITOOL_PASSWORD=");
-    int rc = bmc_password(&p->bmc, &secret, &e);
+    text_printf(&secret, "IPMITOOL_PASSWORD=%s", p->password.s ? p->password.s : "");
     argv[n++] = host;
     argv[n++] = "-p";
     argv[n++] = port;
     argv[n++] = "-U";
     argv[n++] = p->bmc.user;
-    argv[n++] = "-E"; /* the password is in the environment, where only root sees it */
+    argv[n++] = "-E"; /* the password is in the environment, which only this user and root see */
     if (*p->bmc.cipher) {
         argv[n++] = "-C";
         argv[n++] = p->bmc.cipher;
@@ -147,9 +146,7 @@ static void call(struct power *p, bool changes, const char *const *words)
     const char *const set[] = {secret.s, NULL};
     const struct program_run run = {
         .argv = argv, .set = set, .deadline = span_s(POWER_CALL_S), .limit_bytes = 64 << 10};
-    if (rc == 0)
-        rc = program_start(p->loop, &run, on_ended, p, &p->program, &e);
-    if (rc < 0)
+    if (program_start(p->loop, &run, on_ended, p, &p->program, &e) < 0)
         power_end(p, NULL, &e);
 }
 

@@ -14,6 +14,7 @@
 #include "driver/mqtt.h"
 
 #include "base/certificate.h"
+#include "base/loop.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -383,6 +384,7 @@ static bool deliver_one(struct mqtt *m)
 
 static void on_async(uv_async_t *handle)
 {
+    LOOP_DOES("MQTT");
     struct mqtt *m = handle->data;
     if (!m)
         return;

@@ -19,6 +19,7 @@
 #include "driver/job.h"
 
 #include "base/log.h"
+#include "base/loop.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -316,6 +317,7 @@ static void on_tick(uv_timer_t *t);
 
 static void pump(struct ochami *o)
 {
+    LOOP_DOES("OpenCHAMI");
     for (unsigned i = 0; i < SERVICES; i++)
         while (has_turn(o, &o->services[i]))
             go(o->services[i].queue);

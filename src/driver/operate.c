@@ -9,6 +9,8 @@
 #include "driver/operate.h"
 
 #include "base/json.h"
+#include "base/loop.h"
+#include "base/secret.h"
 #include "driver/power.h"
 #include "driver/slurm_work.h"
 #include "node/refusal.h"
@@ -222,20 +224,41 @@ static void start_work(struct operation *op)
         end(op, "failed", e.msg);
 }
 
-static void start_program(struct operation *op, const char *const *argv)
+/* secrets: what is set beside, where it is this process's child. ask: what fettle-exec is asked. */
+static void start_program(struct operation *op, const char *const *argv, const struct secrets *secrets,
+                          const char *const *ask)
 {
     CLEANUP_TEXT struct text node = {0}, operation = {0};
     struct err e = {0};
     text_printf(&node, "FETTLE_NODE=%s", op->node);
     text_printf(&operation, "FETTLE_OPERATION=%s", op->id);
-    const char *const set[] = {node.s, operation.s, NULL};
+    const char *set[SECRETS_MAX + 3] = {node.s, operation.s};
+    for (size_t i = 0; secrets->set[i]; i++)
+        set[2 + i] = secrets->set[i];
     int64_t left_ns = mono_sub(op->deadline, mono_now()).ns;
     const struct program_run run = {.argv = argv,
                                     .set = set,
+                                    .ask = ask,
                                     .deadline = {left_ns > 1000000 ? left_ns : 1000000},
                                     .limit_bytes = PRINTED_BYTES_MAX};
     if (program_start(op->o->loop, &run, on_program, op, &op->program, &e) < 0)
         end(op, "failed", e.msg);
+}
+
+/* fettle-exec takes the secrets itself. */
+static void start_script(struct operation *op)
+{
+    struct secrets secrets = {0};
+    const char *rest = op->run + strlen("script:");
+    const char *const ask[] = {"script", op->run, op->node, op->id, NULL};
+    struct err e = {0};
+    if (!program_exec() && secrets_take(rest, &secrets, &rest, &e) < 0) {
+        end(op, "failed", e.msg);
+    } else {
+        const char *const argv[] = {"/bin/sh", "-c", rest, NULL};
+        start_program(op, argv, &secrets, ask);
+    }
+    secrets_fini(&secrets);
 }
 
 static void carry_out(struct operation *op)
@@ -252,10 +275,10 @@ static void carry_out(struct operation *op)
         start_work(op);
     } else if (strcmp(op->run, "replace") == 0) {
         const char *const argv[] = {op->o->with.replace, op->node, NULL};
-        start_program(op, argv);
+        const char *const ask[] = {"replace", op->node, op->id, NULL};
+        start_program(op, argv, &(struct secrets){0}, ask);
     } else {
-        const char *const argv[] = {"/bin/sh", "-c", op->run + strlen("script:"), NULL};
-        start_program(op, argv);
+        start_script(op);
     }
 }
 
@@ -527,6 +550,7 @@ static void tell(struct wish *w, const char *answer, const struct bmc_look *said
 
 static void on_tick(uv_timer_t *t)
 {
+    LOOP_DOES("operations");
     struct operate *o = t->data;
     struct operation *op, *next;
     struct wish *w, *after;

@@ -70,11 +70,11 @@ static void write_script(const struct world *w, const char *body)
     assert_int_equal(chmod(w->script, 0700), 0);
 }
 
-static struct bmcs *read_bmcs(const struct world *w)
+static struct bmcs *read_bmcs(const struct world *w, const char *more)
 {
     CLEANUP_TEXT struct text conf = {0};
     struct bmcs *b;
-    text_printf(&conf, "Nodes=lx01 Driver=script Run=%s\n", w->script);
+    text_printf(&conf, "Nodes=lx01 Driver=script Run=%s%s\n", w->script, more);
     assert_int_equal(bmcs_parse("bmc.conf", conf.s, conf.len, &b, NULL), 0);
     return b;
 }
@@ -94,7 +94,7 @@ static int setup(void **state)
     write_script(w, "echo on");
     uv_loop_init(&w->loop);
     const struct operate_sink sink = {w, on_result, on_may, on_asked};
-    w->bmcs = read_bmcs(w);
+    w->bmcs = read_bmcs(w, "");
     const struct operate_with with = {.bmcs = w->bmcs, .replace = w->script};
     w->operate = operate_create(&w->loop, &with, &sink);
     return 0;
@@ -305,6 +305,34 @@ static void test_a_script_and_what_it_says(void **state)
     assert_logged(w, "lx01\n");
 }
 
+static void write_secret(const char *path)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs("s3cret\n", f);
+    fclose(f);
+    assert_int_equal(chmod(path, 0600), 0);
+}
+
+/* What is recorded, logged and asked for has the file's name in it, and no secret. */
+static void test_a_script_has_its_secret_from_a_file(void **state)
+{
+    struct world *w = *state;
+    char path[64];
+    CLEANUP_TEXT struct text run = {0}, missing = {0};
+    snprintf(path, sizeof path, "%s/secret", w->dir);
+    write_secret(path);
+    text_printf(&run, "script:PASSWORD=@%s printf \"$(printenv PASSWORD | wc -c) $0\"", path);
+    begin(w, run.s);
+    assert_done(w, "{\"state\":\"done\",\"id\":\"7.1\",\"text\":\"7 /bin/sh\"}");
+    operate_effect(w->operate, KEY, NULL);
+    unlink(path);
+    text_printf(&missing, "{\"state\":\"failed\",\"id\":\"7.1\",\"text\":\"%s: No such file or directory\"}",
+                path);
+    begin(w, run.s);
+    assert_done(w, missing.s);
+}
+
 static void test_what_runs_too_long_is_killed(void **state)
 {
     struct world *w = *state;
@@ -370,6 +398,24 @@ static void ask_now(struct world *w, const char *node, const char *verb)
         uv_run(&w->loop, UV_RUN_ONCE);
 }
 
+static void test_a_power_script_has_its_password_from_a_file(void **state)
+{
+    struct world *w = *state;
+    char path[64];
+    CLEANUP_TEXT struct text more = {0};
+    snprintf(path, sizeof path, "%s/secret", w->dir);
+    write_secret(path);
+    text_printf(&more, " User=ann PasswordFile=%s", path);
+    struct bmcs *before = w->bmcs;
+    w->bmcs = read_bmcs(w, more.s);
+    operate_configure(w->operate, &(struct operate_with){.bmcs = w->bmcs, .replace = w->script});
+    bmcs_destroy(before);
+    write_script(w, "printenv FETTLE_USER FETTLE_PASSWORD | tr '\\n' ' '; echo; echo on");
+    ask_now(w, "lx01", "status");
+    assert_string_equal(w->answer, "ann s3cret ");
+    unlink(path);
+}
+
 static void test_a_persons_wish(void **state)
 {
     struct world *w = *state;
@@ -433,6 +479,8 @@ int main(void)
         TEST(test_one_that_somebody_else_began_is_not_done),
         TEST(test_two_that_begin_are_one),
         TEST(test_a_script_and_what_it_says),
+        TEST(test_a_script_has_its_secret_from_a_file),
+        TEST(test_a_power_script_has_its_password_from_a_file),
         TEST(test_what_runs_too_long_is_killed),
         TEST(test_a_result_is_said_again_until_the_record_has_it),
         TEST(test_what_is_not_wanted_any_more_and_not_begun_is_dropped),

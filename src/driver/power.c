@@ -5,27 +5,11 @@
  */
 #include "driver/power.h"
 
+#include "base/secret.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const verbs[VERBS] = {"status", "on", "off", "cycle", "reset", "netboot", "status"};
-
-const char *verb_name(enum verb v)
-{
-    return verbs[v];
-}
-
-bool verb_find(const char *name, enum verb *out)
-{
-    for (int v = 0; v < VERB_LOOK; v++) {
-        if (strcmp(name, verbs[v]) == 0) {
-            *out = (enum verb)v;
-            return true;
-        }
-    }
-    return false;
-}
 
 /* --- life ------------------------------------------------------------------------------------ */
 
@@ -44,6 +28,7 @@ static void on_closed(uv_handle_t *h)
     redfish_free(p->redfish);
     bmc_look_fini(&p->look);
     bmc_fini(&p->bmc);
+    text_fini(&p->password);
     free(p->node);
     free(p);
 }
@@ -134,28 +119,69 @@ static void on_script(void *arg, char *text, size_t len, const struct err *why)
 
 static void script_begin(struct power *p)
 {
-    CLEANUP_TEXT struct text node = {0};
+    CLEANUP_TEXT struct text node = {0}, user = {0}, password = {0};
     struct err e = {0};
     text_printf(&node, "FETTLE_NODE=%s", p->node);
+    text_printf(&user, "FETTLE_USER=%s", p->bmc.user);
+    text_add(&password, "FETTLE_PASSWORD=");
+    if (!program_exec() && bmc_password(&p->bmc, &password, &e) < 0) { /* fettle-exec reads it itself */
+        power_end(p, NULL, &e);
+        return;
+    }
     const char *const argv[] = {p->bmc.run, verb_name(p->verb), p->node, NULL};
-    const char *const set[] = {node.s, NULL};
+    const char *const set[] = {node.s, user.s, password.s, NULL};
+    const char *const ask[] = {"power", verb_name(p->verb), p->node, NULL};
     const struct program_run run = {
-        .argv = argv, .set = set, .deadline = span_s(3 * POWER_CALL_S), .limit_bytes = 64 << 10};
+        .argv = argv, .set = set, .ask = ask, .deadline = span_s(3 * POWER_CALL_S), .limit_bytes = 64 << 10};
     p->is_sent = true;
     if (program_start(p->loop, &run, on_script, p, &p->program, &e) < 0)
         power_end(p, NULL, &e);
 }
 
+/* --- the BMC's password ---------------------------------------------------------------------- */
+
+static void driver_begin(struct power *p)
+{
+    (p->bmc.driver == BMC_IPMI ? ipmi_begin : redfish_begin)(p);
+}
+
+static void on_password(void *arg, char *text, size_t len, const struct err *why)
+{
+    struct power *p = arg;
+    p->program = NULL;
+    if (!why)
+        text_add_bytes(&p->password, text, len);
+    free(text);
+    if (why)
+        power_end(p, NULL, why);
+    else
+        driver_begin(p);
+}
+
+static void bmc_begin(struct power *p)
+{
+    static const char *const argv[] = {"the BMC's password", NULL};
+    const char *const ask[] = {"password", p->node, NULL};
+    const struct program_run run = {
+        .argv = argv, .ask = ask, .deadline = span_s(POWER_CALL_S), .limit_bytes = SECRET_BYTES_MAX};
+    struct err e = {0};
+    bool is_asked = *p->bmc.password_file && program_exec();
+    int rc = is_asked ? program_start(p->loop, &run, on_password, p, &p->program, &e)
+                      : bmc_password(&p->bmc, &p->password, &e);
+    if (rc < 0)
+        power_end(p, NULL, &e);
+    else if (!is_asked)
+        driver_begin(p);
+}
+
 struct power *power_start(uv_loop_t *loop, const struct bmc *b, const char *node, enum verb verb,
                           operate_done_fn *done, void *arg)
 {
-    static power_step_fn *const begins[] = {
-        [BMC_IPMI] = ipmi_begin, [BMC_REDFISH] = redfish_begin, [BMC_SCRIPT] = script_begin};
     struct power *p = mem_alloc(sizeof *p);
     *p = (struct power){.loop = loop, .node = mem_dup(node), .verb = verb, .done = done, .arg = arg};
     bmc_copy(b, node, &p->bmc);
     uv_timer_init(loop, &p->timer);
     p->timer.data = p;
-    power_later(p, 0, begins[b->driver]);
+    power_later(p, 0, b->driver == BMC_SCRIPT ? script_begin : bmc_begin);
     return p;
 }

@@ -58,7 +58,8 @@ typedef void power_step_fn(struct power *p);
 /* Something that is under way; exactly one of program and fetch at a time. */
 struct power {
     uv_loop_t *loop;
-    struct bmc bmc; /* its own, so that the configuration may change */
+    struct bmc bmc;       /* its own, so that the configuration may change */
+    struct text password; /* of the BMC; empty for none */
     char *node;
     enum verb verb;
     unsigned step, tries;

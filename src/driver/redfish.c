@@ -373,7 +373,7 @@ void redfish_begin(struct power *p)
     const struct bmc *b = &p->bmc;
     const struct fetch_options options = {.ca = *b->ca_file ? b->ca_file : NULL,
                                           .user = *b->user ? b->user : NULL,
-                                          .password_file = *b->password_file ? b->password_file : NULL,
+                                          .password = p->password.s,
                                           .answered_ms = POWER_CALL_S * 1000};
     size_t n = strlen(b->address);
     while (n && b->address[n - 1] == '/')

@@ -10,6 +10,7 @@
 #include "driver/slurm_inside.h"
 
 #include "base/log.h"
+#include "base/loop.h"
 #include "driver/slurm_view.h"
 
 #include <errno.h>
@@ -81,7 +82,9 @@ bool node_ask(struct slurm *s, struct node *n)
     struct slurm_want w = {0};
     s->sink.wanted(s->sink.arg, n->name, &w);
     bool is_other = w.drain != n->want.drain || w.reserve != n->want.reserve || w.own != n->want.own ||
-                    strcmp(w.claim, n->want.claim) != 0 || strcmp(w.reason, n->want.reason) != 0;
+                    strcmp(w.mark.claim, n->want.mark.claim) != 0 ||
+                    strcmp(w.mark.problem, n->want.mark.problem) != 0 ||
+                    strcmp(w.reason, n->want.reason) != 0;
     n->want = w; /* avoid is looked at when the node is read next */
     if (is_other)
         node_open(s, n);
@@ -90,20 +93,20 @@ bool node_ask(struct slurm *s, struct node *n)
 
 static bool has_claim(const struct node *n, const char *claim)
 {
-    return strcmp(n->want.claim, claim) == 0 || strcmp(n->record.claim, claim) == 0;
+    return strcmp(n->want.mark.claim, claim) == 0 || strcmp(n->record.claim, claim) == 0;
 }
 
 bool node_is_pasted(const struct slurm *s, const struct node *n, const char *reason)
 {
-    char claim[SLURM_CLAIM_BYTES];
+    struct slurm_mark mark;
     const struct node *other;
-    if (!slurm_read_claim(reason, s->conf.owner, claim) || has_claim(n, claim))
+    if (!slurm_read_mark(reason, s->conf.owner, &mark) || has_claim(n, mark.claim))
         return false;
     if (n->was_pasted && strcmp(reason, n->row.reason) == 0)
         return true; /* also when that claim is over */
     DL_FOREACH2(s->open, other, next_open)
     {
-        if (other != n && has_claim(other, claim))
+        if (other != n && has_claim(other, mark.claim))
             return true;
     }
     return false;
@@ -250,6 +253,7 @@ static void take_marks(struct slurm *s)
 
 void slurm_turn(struct slurm *s)
 {
+    LOOP_DOES("plans for Slurm");
     struct mono now = mono_now();
     if (uv_is_active((uv_handle_t *)s->slices) || !s->conf.scontrol)
         return;

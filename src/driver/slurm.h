@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/hostlist.h"
+#include "driver/slurm_reason.h"
 
 #include <stdbool.h>
 #include <uv.h>
@@ -17,7 +18,7 @@
  * write. A driver that was killed at any moment finds out from both what is left to do.
  *
  * The rules (doc/spec/slurm.md):
- * - A reason of this Fettle's begins with "fettle:OWNER:CLAIM " and is known by it, whatever Slurm appends.
+ * - A reason of this Fettle's ends with its mark (slurm_reason.h) and is known by it, whatever Slurm appends.
  * - Nothing is written over somebody else's reason; the node is co-claimed, and stays out.
  * - UNDRAIN takes back, never RESUME; and only a drain whose reason is Fettle's.
  * - A node that a person resumed is not drained again for the same claim (sink.overridden).
@@ -41,14 +42,13 @@ struct slurm_conf {
 
 /* What is wanted of a node. */
 struct slurm_want {
-    bool drain;       /* also with reserve: what is wanted where there is no reservation */
-    char claim[48];   /* whose it is */
-    char reason[200]; /* "[node_problem] xid.79 gpu 0000:9b:00: GPU has fallen off the bus"; printable, no
-                         quotes */
-    bool own;         /* Fettle's own decision: in somebody's maintenance window it waits */
-    bool avoid;       /* others are to be preferred to it: its weight in Slurm is larger */
-    bool reserve;     /* the reservation suspicious-node-NAME.OWNER is to keep other work out; the node is not
-                         drained then, or nothing could run in it */
+    bool drain;             /* also with reserve: what is wanted where there is no reservation */
+    struct slurm_mark mark; /* the claim that asks for it, and its problem */
+    char reason[200];       /* words: "xid.79 gpu 0000:9b:00: GPU has fallen off the bus" */
+    bool own;               /* Fettle's own decision: in somebody's maintenance window it waits */
+    bool avoid;             /* others are to be preferred to it: its weight in Slurm is larger */
+    bool reserve; /* the reservation suspicious-node-NAME.OWNER is to keep other work out; the node is not
+                     drained then, or nothing could run in it */
 };
 
 /* What Slurm says of a node. */

@@ -3,12 +3,13 @@
 
 #include "base/text.h"
 #include "driver/program.h"
+#include "driver/request.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
-enum { OUTPUT_BYTES_MAX = 64 << 20, ARGS_MAX = 16 };
+enum { OUTPUT_BYTES_MAX = 64 << 20, ARGS_MAX = REQUEST_ARGS_MAX - 1 };
 
 struct slurm_call {
     uv_loop_t *loop;
@@ -49,19 +50,20 @@ int slurm_call_start(struct slurm_call *c, const char *program, const char *cons
 {
     /* Of Slurm's own variables it inherits only what says where and who. */
     static const char *const unset[] = {"SLURM_CLUSTERS", NULL};
-    const char *argv[ARGS_MAX + 1] = {program};
+    const char *argv[ARGS_MAX + 1] = {program}, *ask[ARGS_MAX + 2] = {"slurm", args[0]};
     CLEANUP_TEXT struct text conf = {0};
     if (c->run)
         return err_set(e, -EBUSY, "scontrol still runs");
     for (size_t i = 1; args[i]; i++) {
         assert(i < ARGS_MAX);
-        argv[i] = args[i];
+        argv[i] = ask[i + 1] = args[i];
     }
     text_printf(&conf, "SLURM_CONF=%s", conf_file ? conf_file : "");
     const char *const set[] = {"SLURM_TIME_FORMAT=standard", conf_file ? conf.s : NULL, NULL};
     const struct program_run run = {.argv = argv,
                                     .set = set,
                                     .unset = unset,
+                                    .ask = ask,
                                     .deadline = deadline,
                                     .limit_bytes = OUTPUT_BYTES_MAX,
                                     .gone = on_gone};

@@ -132,9 +132,9 @@ struct trace {
 
 static void take_reason(struct trace *t, const char *reason, const char *owner, const char *restored)
 {
-    char claim[SLURM_CLAIM_BYTES];
+    struct slurm_mark mark;
     bool is_put_back = restored && strcmp(reason, restored) == 0 && strcmp(t->lost.reason, restored) == 0;
-    t->is_ours = slurm_read_claim(reason, owner, claim) || strcmp(reason, "Not responding") == 0;
+    t->is_ours = slurm_read_mark(reason, owner, &mark) || strcmp(reason, "Not responding") == 0;
     if (is_put_back)
         t->lost = (struct slurm_lost){.reason = ""};
     if ((is_put_back || t->is_ours) && *t->theirs.reason)

@@ -16,8 +16,8 @@
 #define REASON(r) "[2026-11-22T16:00:00.001] update_node: node c1 reason set to: " r "\n"
 #define STATE(s) "[2026-11-22T16:00:00.001] update_node: node c1 state set to " s "\n"
 #define THEIRS REASON("mine, Ann") STATE("DRAINED")
-#define OURS REASON("fettle:a1:1.1 [node_problem] x") STATE("DRAINED")
-#define UNDRAIN REASON("fettle:a1:undrain taken back") STATE("IDLE")
+#define OURS REASON("x [node_problem] [fettle:a1:1.1:be75]") STATE("DRAINED")
+#define UNDRAIN REASON("taken back [fettle:a1:undrain:8063]") STATE("IDLE")
 #define RETURN REASON("Not responding") STATE("DOWN")
 
 static void lost_is(const char *log, const char *restored, const char *reason)
@@ -53,8 +53,8 @@ static void test_what_a_drain_undid(void **state)
     lost_is(THEIRS OURS, NULL, "mine, Ann");
     lost_is(OURS THEIRS, NULL, "nothing");
     lost_is(THEIRS STATE("IDLE") OURS, NULL, "nothing"); /* she took it back before */
-    lost_is(REASON("fettle:b2:1.1 another Fettle's") STATE("DRAINED") OURS, NULL,
-            "fettle:b2:1.1 another Fettle's");
+    lost_is(REASON("another Fettle's [fettle:b2:1.1:25a0]") STATE("DRAINED") OURS, NULL,
+            "another Fettle's [fettle:b2:1.1:25a0]");
 }
 
 static enum slurm_lost_how how(const char *log)
@@ -69,9 +69,9 @@ static void test_how_it_is_put_back(void **state)
     (void)state;
     assert_int_equal(how(THEIRS UNDRAIN), SLURM_LOST_DRAIN);
     assert_int_equal(how(REASON("fan") STATE("FAIL*") UNDRAIN), SLURM_LOST_FAIL);
-    assert_int_equal(how(REASON("fan") STATE("FAILING") REASON("fettle:a1:undrain x") STATE("MIXED")),
+    assert_int_equal(how(REASON("fan") STATE("FAILING") REASON("x [fettle:a1:undrain:1707]") STATE("MIXED")),
                      SLURM_LOST_FAIL);
-    assert_int_equal(how(REASON("fan") STATE("DOWN") REASON("fettle:a1:undrain x") STATE("DOWN")),
+    assert_int_equal(how(REASON("fan") STATE("DOWN") REASON("x [fettle:a1:undrain:1707]") STATE("DOWN")),
                      SLURM_LOST_DOWN);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "driver/slurm_read.h"
+#include "driver/slurm_reason.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -12,7 +12,6 @@
 #include "base/text.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -399,74 +398,6 @@ int slurm_read_boot(const char *text, size_t len, char out[static SLURM_BOOT_BYT
     memcpy(out, at, n);
     out[n] = '\0';
     return 0;
-}
-
-/* --- reasons --------------------------------------------------------------------------------- */
-
-static const char token[] = "fettle:";
-
-bool slurm_read_claim(const char *reason, const char *owner, char out[static SLURM_CLAIM_BYTES])
-{
-    size_t len = strlen(owner);
-    if (strncmp(reason, token, sizeof token - 1) != 0)
-        return false;
-    reason += sizeof token - 1;
-    if (strncmp(reason, owner, len) != 0 || reason[len] != ':')
-        return false;
-    const char *claim = reason + len + 1;
-    size_t n = strspn(claim, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_");
-    if (n == 0 || n >= SLURM_CLAIM_BYTES || (claim[n] && claim[n] != ' '))
-        return false;
-    memcpy(out, claim, n);
-    out[n] = '\0';
-    return true;
-}
-
-bool slurm_is_own_reason(const char *reason)
-{
-    static const char *const patterns[] = {
-#define OWN(pattern) pattern,
-#include "driver/slurm_own.tbl"
-#undef OWN
-    };
-    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
-        if (fnmatch(patterns[i], reason, FNM_NOESCAPE) == 0)
-            return true;
-    return false;
-}
-
-/* One character of a reason: what Slurm or a shell could take for something else becomes harmless. Returns
- * its length, 0 when it is no UTF-8. */
-static size_t add_safe(struct text *t, const char *s)
-{
-    size_t len;
-    uint32_t c = text_character(s, &len);
-    if (len == 0)
-        text_add_char(t, '?'); /* no UTF-8 */
-    else if (text_misleads(c))
-        text_add_char(t, ' ');
-    else if (len > 1 || !strchr("\"'`\\", (char)c))
-        text_add_bytes(t, s, len);
-    return len;
-}
-
-void slurm_write_reason(const char *owner, const char *claim, const char *words,
-                        char out[static SLURM_REASON_BYTES])
-{
-    CLEANUP_TEXT struct text t = {0};
-    text_printf(&t, "%s%s:%s ", token, owner, claim);
-    for (const char *s = words; *s;) {
-        size_t before = t.len, len = add_safe(&t, s);
-        if (t.len >= SLURM_REASON_BYTES) { /* never half a character */
-            t.len = before;
-            break;
-        }
-        s += len ? len : 1;
-    }
-    while (t.len > 0 && t.s[t.len - 1] == ' ')
-        t.len--;
-    memcpy(out, t.s, t.len);
-    out[t.len] = '\0';
 }
 
 /* --- jobs ------------------------------------------------------------------------------------- */

@@ -91,19 +91,6 @@ int slurm_read_reservations(char *text, size_t len, struct slurm_reservations *o
 enum { SLURM_BOOT_BYTES = 40 };
 int slurm_read_boot(const char *text, size_t len, char out[static SLURM_BOOT_BYTES], struct err *e);
 
-/* The claim in a reason of this Fettle's, whatever is behind it: "fettle:OWNER:12.1 [node_problem] ..." is
- * 12.1. False when the reason is somebody else's, another Fettle's too. */
-enum { SLURM_CLAIM_BYTES = 48 };
-bool slurm_read_claim(const char *reason, const char *owner, char out[static SLURM_CLAIM_BYTES]);
-
-/* Whether slurmctld writes it by itself (slurm_own.tbl). */
-bool slurm_is_own_reason(const char *reason);
-
-/* Makes a reason: at most 250 bytes of UTF-8, no quotes, no control characters. */
-enum { SLURM_REASON_BYTES = 251 };
-void slurm_write_reason(const char *owner, const char *claim, const char *words,
-                        char out[static SLURM_REASON_BYTES]);
-
 /* Jobs, as `squeue --noheader --format="%A %u %N"` prints them: a number, a user and nodes in a line. -EPROTO
  * for anything else. A user may call a job whatever he wants, so its name is not asked for. */
 struct slurm_job {

@@ -14,14 +14,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void try_nodes(const char *bytes, size_t size)
 {
-    char *copy = mem_dup_len(bytes, size), claim[SLURM_CLAIM_BYTES];
+    char *copy = mem_dup_len(bytes, size);
+    struct slurm_mark mark;
     struct slurm_lines l;
     if (slurm_read_nodes(copy, size, &l, NULL) == 0 && l.n == 0)
         abort();
     for (size_t i = 0; i < l.n; i++) {
         if (!l.lines[i].name[0] || strpbrk(l.lines[i].name, " \n"))
             abort();
-        if (slurm_read_claim(l.lines[i].reason, "a1", claim) && strlen(claim) >= sizeof claim)
+        if (slurm_read_mark(l.lines[i].reason, "a1", &mark) && !*mark.claim)
             abort();
     }
     slurm_lines_fini(&l);
@@ -59,9 +60,12 @@ static void try_jobs(const char *bytes)
 /* Whatever words are given: what is written is read as Fettle's own, and is one harmless line. */
 static void try_reason(const char *words)
 {
-    char reason[SLURM_REASON_BYTES], claim[SLURM_CLAIM_BYTES];
-    slurm_write_reason("a1", "12.1", words, reason);
-    if (!slurm_read_claim(reason, "a1", claim) || strcmp(claim, "12.1") != 0 || strpbrk(reason, "\n\r\"'`\\"))
+    char reason[SLURM_REASON_BYTES];
+    const struct slurm_mark ours = {.claim = "12.1", .problem = "node_problem"};
+    struct slurm_mark mark;
+    slurm_write_reason("a1", &ours, words, reason);
+    if (!slurm_read_mark(reason, "a1", &mark) || strcmp(mark.claim, ours.claim) != 0 ||
+        strcmp(mark.problem, ours.problem) != 0 || strpbrk(reason, "\n\r\"'`\\"))
         abort();
 }
 
@@ -69,9 +73,10 @@ static void try_reason(const char *words)
 static void try_log(const char *log)
 {
     struct slurm_lost lost;
-    char path[SLURM_LOG_PATH_BYTES], claim[SLURM_CLAIM_BYTES];
+    char path[SLURM_LOG_PATH_BYTES];
+    struct slurm_mark mark;
     if (slurm_log_lost(log, "c1", "a1", NULL, &lost) &&
-        (!*lost.reason || slurm_read_claim(lost.reason, "a1", claim)))
+        (!*lost.reason || slurm_read_mark(lost.reason, "a1", &mark)))
         abort();
     if (slurm_log_lost(log, "c1", "a1", "mine", &lost) && strcmp(lost.reason, "mine") == 0)
         abort();

@@ -167,58 +167,6 @@ static void test_the_start_of_slurmctld(void **state)
     assert_int_equal(slurm_read_boot("", 0, boot, NULL), -71);
 }
 
-static void claim_is(const char *reason, const char *expected)
-{
-    char claim[SLURM_CLAIM_BYTES] = "";
-    assert_int_equal(slurm_read_claim(reason, "a1", claim), expected != NULL);
-    assert_string_equal(claim, expected ? expected : "");
-}
-
-static void test_whose_a_reason_is(void **state)
-{
-    claim_is("fettle:a1:12.1 [node_problem] x : reboot issued", "12.1");
-    claim_is("fettle:a1:12.1", "12.1");
-    claim_is("fettle:", NULL);
-    claim_is("fettle:a1", NULL);
-    claim_is("fettle:a1:", NULL);
-    claim_is("fettle:a1: 12.1", NULL);
-    claim_is(" fettle:a1:12.1", NULL);
-    claim_is("see fettle:a1:12.1 x", NULL);
-    claim_is("fettle:a1:12.1,x", NULL);
-    claim_is("fettle:a1:1234567890123456789012345678901234567890123456789 x", NULL);
-    claim_is("fettle:12.1 x", NULL);
-    claim_is("fettle:a2:12.1 x", NULL); /* another Fettle's */
-    claim_is("fettle:a12:12.1 x", NULL);
-    claim_is("fettle:a:12.1 x", NULL);
-    claim_is("", NULL);
-}
-
-static void reason_is(const char *words, const char *expected)
-{
-    char reason[SLURM_REASON_BYTES];
-    slurm_write_reason("a1", "1.2", words, reason);
-    assert_string_equal(reason, expected);
-}
-
-static void test_a_reason_is_harmless(void **state)
-{
-    reason_is("[node_problem] x", "fettle:a1:1.2 [node_problem] x");
-    reason_is("", "fettle:a1:1.2");
-    reason_is("a\nb\tc\x01"
-              "d \"e\" 'f' `g` \\h",
-              "fettle:a1:1.2 a b c d e f g h");
-    reason_is("caf\xc3\xa9 \xff\xc3", "fettle:a1:1.2 caf\xc3\xa9 ??");
-    char longest[600], reason[SLURM_REASON_BYTES];
-    for (size_t i = 0; i < sizeof longest - 2; i += 2)
-        memcpy(longest + i, "\xc3\xa9", 3);
-    slurm_write_reason("a1", "1.2", longest, reason);
-    assert_int_equal(strlen(reason), 250);
-    longest[0] = 'x';
-    memmove(longest + 1, longest + 2, strlen(longest + 2) + 1);
-    slurm_write_reason("a1", "1.2", longest, reason);
-    assert_int_equal(strlen(reason), 249); /* no half of a character */
-}
-
 static void test_jobs(void **state)
 {
     static const char *const bad[] = {"4711 ann c1",
@@ -258,8 +206,6 @@ int main(void)
         cmocka_unit_test(test_who_is_not_there),
         cmocka_unit_test(test_reservations),
         cmocka_unit_test(test_the_start_of_slurmctld),
-        cmocka_unit_test(test_whose_a_reason_is),
-        cmocka_unit_test(test_a_reason_is_harmless),
         cmocka_unit_test(test_jobs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@
  */
 #include "driver/slurm_inside.h"
 
+#include "base/loop.h"
 #include "driver/slurm_view.h"
 
 #include <errno.h>
@@ -30,6 +31,7 @@ enum {
 
 static void on_slice(uv_idle_t *idle)
 {
+    LOOP_DOES("nodes of Slurm");
     struct slurm *s = idle->data;
     for (int i = 0; i < SLICE && s->at; i++) {
         struct node *n = s->at;
@@ -433,6 +435,7 @@ static void take_missing(struct slurm *s)
 
 static void on_lines(uv_idle_t *idle)
 {
+    LOOP_DOES("output of scontrol");
     struct slurm *s = idle->data;
     struct slurm_line l;
     struct err e;

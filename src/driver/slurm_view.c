@@ -3,17 +3,6 @@
 
 #include <string.h>
 
-/* "fettle:OWNER:1.1 [node_problem] xid.79 ..." has the problem in brackets: another one is written anew,
- * while other words behind it are not worth it. */
-static bool is_same_problem(const char *reason, const char *owner, const struct slurm_want *want)
-{
-    char ours[SLURM_REASON_BYTES];
-    slurm_write_reason(owner, want->claim, want->reason, ours);
-    const char *problem = strchr(ours, ' '),
-               *end = problem && problem[1] == '[' ? strchr(problem, ']') : NULL;
-    return !end || strncmp(reason, ours, (size_t)(end - ours) + 1) == 0;
-}
-
 static bool is_down(const struct slurm_state *state)
 {
     return state->base == SLURM_DOWN || state->base == SLURM_ERROR;
@@ -32,15 +21,16 @@ static enum slurm_ground find_ground(const struct slurm_state *state)
 static enum slurm_hold find_hold(const struct slurm_line *l, const char *owner, const struct slurm_want *want,
                                  bool is_pasted)
 {
-    char claim[SLURM_CLAIM_BYTES];
+    struct slurm_mark mark;
     bool is_drained = l->state.flags & SLURM_DRAIN;
     if (l->state.flags & SLURM_FAIL) /* Fettle never writes it, whatever the reason says */
         return HOLD_FOREIGN;
-    if (!is_pasted && slurm_read_claim(l->reason, owner, claim)) {
+    if (!is_pasted && slurm_read_mark(l->reason, owner, &mark)) {
         if (!is_drained)
             return is_down(&l->state) ? HOLD_REST : HOLD_NONE;
-        bool is_wanted =
-            want->drain && strcmp(claim, want->claim) == 0 && is_same_problem(l->reason, owner, want);
+        /* Another problem is written anew; other words are not worth a write. */
+        bool is_wanted = want->drain && strcmp(mark.claim, want->mark.claim) == 0 &&
+                         strcmp(mark.problem, want->mark.problem) == 0;
         return is_wanted ? HOLD_WANTED : HOLD_STALE;
     }
     if (is_drained)
@@ -64,7 +54,7 @@ struct slurm_case slurm_view(const char *owner, const struct slurm_want *want,
     return (struct slurm_case){
         .wish = slurm_wish_of(want),
         .record = record->state,
-        .is_claim = strcmp(record->claim, want->claim) == 0,
+        .is_claim = strcmp(record->claim, want->mark.claim) == 0,
         .has_guard = record->has_guard,
         .is_refused = record->is_refused,
         .is_known = line->state.known,
@@ -82,12 +72,12 @@ struct slurm_case slurm_view(const char *owner, const struct slurm_want *want,
 static const char *find_holder(const struct slurm_line *line, const char *owner, bool is_pasted)
 {
     const struct slurm_state *s = &line->state;
-    char claim[SLURM_CLAIM_BYTES];
+    struct slurm_mark mark;
     if (s->flags & SLURM_REBOOT)
         return "rebooting";
     if (s->flags & SLURM_FAIL)
         return "failing";
-    if ((!is_pasted && slurm_read_claim(line->reason, owner, claim)) || slurm_is_own_reason(line->reason))
+    if ((!is_pasted && slurm_read_mark(line->reason, owner, &mark)) || slurm_is_own_reason(line->reason))
         return NULL;
     if (s->flags & SLURM_DRAIN)
         return "drained";
@@ -118,7 +108,7 @@ struct slurm_node slurm_view_node(const struct slurm_line *line, const char *own
     return out;
 }
 
-static const char guard_prefix[] = "suspicious-node-";
+static const char guard_prefix[] = SLURM_GUARD_PREFIX;
 
 void slurm_write_guard(const char *node, const char *owner, struct text *t)
 {

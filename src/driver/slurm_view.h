@@ -23,6 +23,7 @@ struct slurm_case slurm_view(const char *owner, const struct slurm_want *want,
 /* For the sink, but for what reservations say; points into the line. */
 struct slurm_node slurm_view_node(const struct slurm_line *line, const char *owner, bool is_pasted);
 
+#define SLURM_GUARD_PREFIX "suspicious-node-"
 /* The name of this Fettle's reservation of a node, "suspicious-node-NAME.OWNER": scontrol of 22.05 takes no
  * comment for one, so its name says whose it is. */
 void slurm_write_guard(const char *node, const char *owner, struct text *t);

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-static const struct slurm_want want = {.drain = true, .claim = "1.1", .reason = "[node_problem] x"};
+static const struct slurm_want want = {.drain = true, .mark = {"1.1", "node_problem"}, .reason = "x"};
 
 static struct slurm_case seen(const char *state, const char *reason)
 {
@@ -28,39 +28,32 @@ static void hold_is(const char *state, const char *reason, enum slurm_hold hold)
 
 static void test_who_holds_a_node(void **state)
 {
-    hold_is("IDLE+DRAIN", "fettle:a1:1.1 [node_problem] x", HOLD_WANTED);
-    hold_is("IDLE+DRAIN", "fettle:a1:1.1 [node_problem] other words : reboot issued", HOLD_WANTED);
-    hold_is("IDLE+DRAIN", "fettle:a1:1.1 [hardware_problem] x", HOLD_STALE);
-    hold_is("IDLE+DRAIN", "fettle:a1:1.2 [node_problem] x", HOLD_STALE);
-    hold_is("IDLE+DRAIN", "fettle:a1:1.10 [node_problem] x", HOLD_STALE);
+    hold_is("IDLE+DRAIN", "x [node_problem] [fettle:a1:1.1:be75]", HOLD_WANTED);
+    hold_is("IDLE+DRAIN", "other words [node_problem] [fettle:a1:1.1:eac4] : reboot issued", HOLD_WANTED);
+    hold_is("IDLE+DRAIN", "x [hardware_problem] [fettle:a1:1.1:910d]", HOLD_STALE);
+    hold_is("IDLE+DRAIN", "x [node_problem] [fettle:a1:1.2:be75]", HOLD_STALE);
+    hold_is("IDLE+DRAIN", "x [node_problem] [fettle:a1:1.10:be75]", HOLD_STALE);
     hold_is("IDLE+DRAIN", "new memory", HOLD_FOREIGN);
-    hold_is("IDLE+DRAIN", "fettle:b2:1.1 [node_problem] x", HOLD_FOREIGN); /* another Fettle's */
-    hold_is("DOWN", "fettle:b2:1.1 [node_problem] x", HOLD_FOREIGN);
-    hold_is("IDLE+DRAIN", "see fettle:a1:1.1 [node_problem] x", HOLD_FOREIGN);
+    hold_is("IDLE+DRAIN", "x [node_problem] [fettle:b2:1.1:be75]", HOLD_FOREIGN); /* another Fettle's */
+    hold_is("DOWN", "x [node_problem] [fettle:b2:1.1:be75]", HOLD_FOREIGN);
+    hold_is("IDLE+DRAIN", "x [node_problem] [fettle:a1:1.1:be75], new fan", HOLD_FOREIGN);
+    hold_is("IDLE+DRAIN", "fettle:a1:1.1 [node_problem] x", HOLD_WANTED); /* as older versions wrote it */
+    hold_is("IDLE+DRAIN", "fettle:a1:1.1 [hardware_problem] x", HOLD_STALE);
     hold_is("IDLE+DRAIN", "", HOLD_FOREIGN);
     hold_is("IDLE+DRAIN", "Not responding", HOLD_FOREIGN);
-    hold_is("IDLE", "fettle:a1:1.1 [node_problem] x", HOLD_NONE); /* what an undrain leaves behind */
+    hold_is("IDLE", "x [node_problem] [fettle:a1:1.1:be75]", HOLD_NONE); /* what an undrain leaves behind */
     hold_is("IDLE", "a note", HOLD_NONE);
     hold_is("DOWN+NOT_RESPONDING", "Not responding", HOLD_NONE);
     hold_is("DOWN", "", HOLD_NONE);
     hold_is("DOWN", "broken fan", HOLD_FOREIGN);
     hold_is("DOWN", "Node unexpectedly rebooted", HOLD_FOREIGN);
     hold_is("DOWN+REBOOT_ISSUED", "new kernel : reboot issued", HOLD_FOREIGN);
-    hold_is("DOWN+REBOOT_ISSUED", "fettle:a1:1.1 [node_problem] x : reboot issued", HOLD_REST);
-    hold_is("DOWN", "fettle:a1:1.1 [node_problem] x", HOLD_REST);
+    hold_is("DOWN+REBOOT_ISSUED", "x [node_problem] [fettle:a1:1.1:be75] : reboot issued", HOLD_REST);
+    hold_is("DOWN", "x [node_problem] [fettle:a1:1.1:be75]", HOLD_REST);
     hold_is("IDLE+FAIL", "fan", HOLD_FOREIGN);
     hold_is("IDLE+FAIL", "", HOLD_FOREIGN);
-    hold_is("IDLE+FAIL", "fettle:a1:1.1 [node_problem] x", HOLD_FOREIGN); /* a person's FAIL over our drain */
-}
-
-static void test_a_reason_that_has_to_be_made_safe_is_known_again(void **state)
-{
-    char reason[SLURM_REASON_BYTES];
-    const struct slurm_want odd = {.drain = true, .claim = "1.1", .reason = "[node \"problem\"\n] x"};
-    static const struct slurm_record none;
-    slurm_write_reason("a1", odd.claim, odd.reason, reason);
-    const struct slurm_line l = {.state = slurm_read_state("IDLE+DRAIN"), .reason = reason};
-    assert_int_equal(slurm_view("a1", &odd, &none, &l, GUARD_NONE, "", false).hold, HOLD_WANTED);
+    hold_is("IDLE+FAIL", "x [node_problem] [fettle:a1:1.1:be75]",
+            HOLD_FOREIGN); /* a person's FAIL over our drain */
 }
 
 static void test_what_a_node_stands_on(void **state)
@@ -114,8 +107,8 @@ static void test_who_holds_it_elsewhere(void **state)
     held_is("IDLE", "a note", "nobody");
     held_is("IDLE+DRAIN", "new memory", "drained");
     held_is("IDLE+DRAIN", "", "drained");
-    held_is("IDLE+DRAIN", "fettle:a1:1.1 [node_problem] x", "nobody");
-    held_is("IDLE+DRAIN", "fettle:b2:1.1 [node_problem] x", "drained");
+    held_is("IDLE+DRAIN", "x [node_problem] [fettle:a1:1.1:be75]", "nobody");
+    held_is("IDLE+DRAIN", "x [node_problem] [fettle:b2:1.1:be75]", "drained");
     held_is("IDLE+DRAIN", "Epilog error", "nobody");
     held_is("IDLE+DRAIN", "Epilog error: I look at it, Ann", "drained");
     held_is("DOWN", "Not responding", "nobody");
@@ -124,11 +117,11 @@ static void test_who_holds_it_elsewhere(void **state)
     held_is("DOWN", "", "nobody");
     held_is("DOWN", "broken fan", "down");
     held_is("IDLE+FAIL", "", "failing");
-    held_is("IDLE+FAIL", "fettle:a1:1.1 [node_problem] x", "failing");
-    held_is("DOWN+REBOOT_ISSUED", "fettle:a1:1.1 [node_problem] x : reboot issued", "rebooting");
+    held_is("IDLE+FAIL", "x [node_problem] [fettle:a1:1.1:be75]", "failing");
+    held_is("DOWN+REBOOT_ISSUED", "x [node_problem] [fettle:a1:1.1:be75] : reboot issued", "rebooting");
     const struct slurm_line pasted = {.state = slurm_read_state("IDLE+DRAIN"),
                                       .state_text = "",
-                                      .reason = "fettle:a1:1.1 [node_problem] x",
+                                      .reason = "x [node_problem] [fettle:a1:1.1:be75]",
                                       .by = ""};
     assert_string_equal(slurm_view_node(&pasted, "a1", true).held, "drained");
     held_is("ODD", "new memory", "nobody"); /* it is not known */
@@ -211,7 +204,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_who_holds_a_node),
-        cmocka_unit_test(test_a_reason_that_has_to_be_made_safe_is_known_again),
         cmocka_unit_test(test_what_a_node_stands_on),
         cmocka_unit_test(test_what_the_sink_sees),
         cmocka_unit_test(test_who_holds_it_elsewhere),

@@ -94,11 +94,11 @@ static void take_note(struct slurm *s, struct node *n, const struct slurm_step *
     struct slurm_record r = n->record;
     r.state = step->record;
     r.has_guard = step->has_guard;
-    if (!step->keeps_claim)
-        memcpy(r.claim, n->want.claim, sizeof r.claim);
-    else if (!r.claim[0] &&
-             !slurm_read_claim(n->line->reason, s->conf.owner, r.claim)) /* an orphan's is in its reason */
-        memcpy(r.claim, n->want.claim, sizeof r.claim);
+    struct slurm_mark mark = n->want.mark;
+    if (step->keeps_claim && !r.claim[0])
+        slurm_read_mark(n->line->reason, s->conf.owner, &mark); /* an orphan's claim is in its reason */
+    if (!step->keeps_claim || !r.claim[0])
+        memcpy(r.claim, mark.claim, sizeof r.claim);
     if (!step->is_restored)
         note_boot(s, n, step, &r);
     if (r.state == RECORD_DRAINING || r.state == RECORD_UNDRAINING)
@@ -114,11 +114,11 @@ static void take_note(struct slurm *s, struct node *n, const struct slurm_step *
     free(n->said);
     n->said = slurm_record_write(&r, wall_now().ns);
     if (step->is_overridden)
-        s->sink.overridden(s->sink.arg, n->name, n->want.claim, "");
+        s->sink.overridden(s->sink.arg, n->name, n->want.mark.claim, "");
     if (step->is_restored)
         tell_restored(s, n);
     if (is_refused)
-        s->sink.refused(s->sink.arg, n->name, n->want.claim);
+        s->sink.refused(s->sink.arg, n->name, n->want.mark.claim);
     node_say(s, n);
 }
 
@@ -177,9 +177,9 @@ bool writing_may(const struct slurm *s, const struct node *n, struct mono now)
 static void make_reason(const struct slurm *s, const struct node *n, char out[static SLURM_LOST_BYTES])
 {
     if (n->act == ACT_DRAIN)
-        slurm_write_reason(s->conf.owner, n->want.claim, n->want.reason, out);
+        slurm_write_reason(s->conf.owner, &n->want.mark, n->want.reason, out);
     else if (n->act == ACT_UNDRAIN)
-        slurm_write_reason(s->conf.owner, "undrain", "taken back", out);
+        slurm_write_reason(s->conf.owner, &(struct slurm_mark){.claim = "undrain"}, "taken back", out);
     else
         snprintf(out, SLURM_LOST_BYTES, "%s",
                  n->act == ACT_RETURN ? "Not responding" : n->record.lost.reason);
@@ -196,7 +196,9 @@ static bool is_alike(const struct node *a, const struct node *b)
     if (a == b)
         return true;
     return !is_guard(a->act) && a->act != ACT_RESTORE && a->act == b->act && !a->tries && !b->tries &&
-           strcmp(a->want.claim, b->want.claim) == 0 && strcmp(a->want.reason, b->want.reason) == 0;
+           strcmp(a->want.mark.claim, b->want.mark.claim) == 0 &&
+           strcmp(a->want.mark.problem, b->want.mark.problem) == 0 &&
+           strcmp(a->want.reason, b->want.reason) == 0;
 }
 
 static struct node *choose(struct slurm *s, struct mono now)
@@ -212,8 +214,8 @@ static struct node *choose(struct slurm *s, struct mono now)
 
 static void log_act(const struct node *n, const char *nodes)
 {
-    log_info("slurm: %s %s%s%s", slurm_act_name(n->act), nodes, n->want.claim[0] ? " for " : "",
-             n->want.claim);
+    log_info("slurm: %s %s%s%s", slurm_act_name(n->act), nodes, n->want.mark.claim[0] ? " for " : "",
+             n->want.mark.claim);
 }
 
 static int write_nodes(struct slurm *s, struct err *e)

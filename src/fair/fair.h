@@ -8,9 +8,9 @@
 #include <stddef.h>
 
 /*
- * Fair service at a door: who gets a place, and whose turn it is. A party is whoever is served: a user of
- * this machine, the holder of a certificate, or an address. It has no more of the service for having more
- * connections, and an administrator never waits behind others.
+ * Fair service at a door: who gets a place, who has to give way, and whose turn it is. A party is whoever is
+ * served: a user of this machine, the holder of a certificate, or an address. It has no more of the service
+ * for having more connections, and an administrator never waits behind others.
  *
  * Knows no socket and no clock. How long a turn is, and what is done in it, is the business of whoever
  * serves.
@@ -41,9 +41,37 @@ void slots_destroy(struct slots *s);
 int slots_take(struct slots *s, const struct party *p, struct err *e);
 /* Gives one of its places back. */
 void slots_give(struct slots *s, const struct party *p);
-/* The name of a party that has more places than any other; NULL when all are free. Lives until the next call.
- */
-const char *slots_greatest(const struct slots *s);
+
+/* --- crowds ---------------------------------------------------------------------------------- */
+
+/* Somebody who came in and may have to give way. Embedded in what it stands for, with its owner set; zeroed
+ * but for that, it is in no crowd. */
+struct guest {
+    void *owner;
+    struct company *company; /* those of its name; NULL while it is in no crowd */
+    struct guest *prev, *next;
+};
+
+struct crowd_limits {
+    size_t all;  /* guests in this crowd */
+    size_t each; /* of them, of one name; at least 1 */
+};
+
+/* Those who are let in before anybody can tell whether they should be. A crowd refuses no newcomer: silent
+ * connections would keep everybody out. Beyond a limit the guest that has waited longest gives way, since it
+ * will hardly come to anything any more. */
+struct crowd;
+struct crowd *crowd_create(const struct crowd_limits *limits);
+/* Other limits for those who come from now on. Nobody has to give way at once. */
+void crowd_limit(struct crowd *c, const struct crowd_limits *limits);
+/* After the last guest left. */
+void crowd_destroy(struct crowd *c);
+/* Lets a guest in under a name; it leaves the crowd that it was in. Returns the owner of the guest that has
+ * to give way and has left: the oldest one of this name when the name has more than its share, otherwise of
+ * the name that has most. NULL while there is room. It is never the newcomer's. */
+void *crowd_enter(struct crowd *c, struct guest *g, const char *name);
+/* No-op for one that is in no crowd. */
+void crowd_leave(struct guest *g);
 
 /* --- turns ----------------------------------------------------------------------------------- */
 

@@ -57,19 +57,64 @@ static void test_the_reserve_is_for_administrators(void **state)
     slots_destroy(s);
 }
 
-static void test_who_has_most_is_known(void **state)
+enum { GUESTS = 5 };
+
+static void guests_init(struct guest g[static GUESTS])
 {
-    struct slots *s = slots_create(&(struct slots_limits){.all = 9, .each = 9});
-    assert_null(slots_greatest(s));
-    take(s, &ann, 1);
-    take(s, &bob, 2);
-    assert_string_equal(slots_greatest(s), "uid 1001");
-    take(s, &ann, 2);
-    assert_string_equal(slots_greatest(s), "uid 1000");
-    slots_destroy(s);
+    for (int i = 0; i < GUESTS; i++)
+        g[i] = (struct guest){.owner = &g[i]};
 }
 
-/* Adds a turn for each letter: 'a' is one of ann, 'b' of bob, 'R' of root. */
+static void all_leave(struct crowd *c, struct guest g[static GUESTS])
+{
+    for (int i = 0; i < GUESTS; i++)
+        crowd_leave(&g[i]);
+    crowd_destroy(c);
+}
+
+static void test_nobody_gives_way_while_there_is_room(void **state)
+{
+    struct crowd *c = crowd_create(&(struct crowd_limits){.all = 3, .each = 2});
+    struct guest g[GUESTS];
+    guests_init(g);
+    assert_null(crowd_enter(c, &g[0], "here"));
+    assert_null(crowd_enter(c, &g[1], "here"));
+    assert_null(crowd_enter(c, &g[2], "there"));
+    crowd_leave(&g[0]);
+    crowd_leave(&g[0]);
+    assert_null(crowd_enter(c, &g[0], "there"));
+    assert_null(crowd_enter(c, &g[1], "here")); /* again, as the last of its name */
+    all_leave(c, g);
+}
+
+static void test_the_oldest_of_a_full_name_gives_way(void **state)
+{
+    struct crowd *c = crowd_create(&(struct crowd_limits){.all = 100, .each = 2});
+    struct guest g[GUESTS];
+    guests_init(g);
+    crowd_enter(c, &g[0], "there");
+    for (int i = 1; i < 3; i++)
+        assert_null(crowd_enter(c, &g[i], "here"));
+    assert_ptr_equal(crowd_enter(c, &g[3], "here"), &g[1]);
+    assert_ptr_equal(crowd_enter(c, &g[4], "here"), &g[2]);
+    assert_null(crowd_enter(c, &g[4], "there")); /* it goes over */
+    assert_null(crowd_enter(c, &g[1], "here"));
+    all_leave(c, g);
+}
+
+static void test_in_a_full_crowd_the_greatest_company_gives_way(void **state)
+{
+    struct crowd *c = crowd_create(&(struct crowd_limits){.all = 3, .each = 3});
+    struct guest g[GUESTS];
+    guests_init(g);
+    crowd_enter(c, &g[0], "alone");
+    crowd_enter(c, &g[1], "many");
+    crowd_enter(c, &g[2], "many");
+    assert_ptr_equal(crowd_enter(c, &g[3], "new"), &g[1]);
+    assert_ptr_equal(crowd_enter(c, &g[4], "newest"), &g[0]); /* each has one: the name that came first */
+    all_leave(c, g);
+}
+
 static struct turn *add_all(struct turns *t, const char *letters)
 {
     size_t n = strlen(letters);
@@ -125,12 +170,30 @@ static void test_who_leaves_does_not_wait(void **state)
     turns_destroy(t);
 }
 
+static void test_other_limits_are_for_those_who_come(void **state)
+{
+    struct crowd *c = crowd_create(&(struct crowd_limits){.all = 2, .each = 2});
+    struct guest g[GUESTS];
+    guests_init(g);
+    crowd_enter(c, &g[0], "here");
+    crowd_enter(c, &g[1], "here");
+    crowd_limit(c, &(struct crowd_limits){.all = 4, .each = 4});
+    assert_null(crowd_enter(c, &g[2], "here"));
+    assert_null(crowd_enter(c, &g[3], "here"));
+    crowd_limit(c, &(struct crowd_limits){.all = 1, .each = 1});
+    assert_ptr_equal(crowd_enter(c, &g[4], "here"), &g[0]);
+    all_leave(c, g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_party_has_its_share_and_no_more),
         cmocka_unit_test(test_the_reserve_is_for_administrators),
-        cmocka_unit_test(test_who_has_most_is_known),
+        cmocka_unit_test(test_nobody_gives_way_while_there_is_room),
+        cmocka_unit_test(test_the_oldest_of_a_full_name_gives_way),
+        cmocka_unit_test(test_in_a_full_crowd_the_greatest_company_gives_way),
+        cmocka_unit_test(test_other_limits_are_for_those_who_come),
         cmocka_unit_test(test_parties_take_turns),
         cmocka_unit_test(test_an_administrator_is_next),
         cmocka_unit_test(test_who_leaves_does_not_wait),

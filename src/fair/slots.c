@@ -79,12 +79,3 @@ void slots_give(struct slots *s, const struct party *p)
     if (--h->n == 0)
         holder_remove(s, h);
 }
-
-const char *slots_greatest(const struct slots *s)
-{
-    const struct holder *greatest = s->holders;
-    for (const struct holder *h = s->holders; h; h = h->hh.next)
-        if (h->n > greatest->n)
-            greatest = h;
-    return greatest ? greatest->name : NULL;
-}

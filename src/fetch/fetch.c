@@ -12,6 +12,8 @@
  */
 #include "fetch/fetch.h"
 
+#include "base/loop.h"
+#include "base/secret.h"
 #include "base/text.h"
 
 #include <curl/curl.h>
@@ -48,7 +50,7 @@ struct fetch {
     uv_loop_t *loop;
     uv_timer_t timer;
     CURLM *multi;
-    char *ca, *token, *user, *password_file;
+    char *ca, *token, *user, *password;
     unsigned answered_ms;
     struct request *open;     /* libcurl has them */
     struct request *finished; /* to be told */
@@ -99,6 +101,7 @@ static void judge(struct request *r, CURLcode code)
 /* Tells everybody whose request has ended. f may be gone afterwards. */
 static void tell(struct fetch *f)
 {
+    LOOP_DOES("answers of other services");
     if (f->alive)
         return; /* a callback is at it already */
     bool alive = true;
@@ -198,7 +201,7 @@ struct fetch *fetch_create(uv_loop_t *loop, const struct fetch_options *o)
     f->ca = mem_dup(o->ca);
     f->token = mem_dup(o->token);
     f->user = mem_dup(o->user);
-    f->password_file = mem_dup(o->password_file);
+    f->password = mem_dup(o->password);
     f->answered_ms = o->answered_ms ? o->answered_ms : FETCH_ANSWERED_MS;
     uv_timer_init(loop, &f->timer);
     f->timer.data = f;
@@ -233,7 +236,7 @@ void fetch_destroy(struct fetch *f)
     free(f->ca);
     free(f->token);
     free(f->user);
-    free(f->password_file);
+    free(f->password);
     uv_timer_stop(&f->timer);
     uv_close((uv_handle_t *)&f->timer, on_timer_closed);
 }
@@ -280,22 +283,6 @@ static int read_token(const char *path, struct text *out, struct err *e)
             return err_set(e, -EINVAL, "%s: a byte that no token has", path);
     if (out->len == 0)
         return err_set(e, -EINVAL, "%s: no token in it", path);
-    return 0;
-}
-
-/* The first line, as it stands: a password may end with a blank. */
-static int read_password(const char *path, struct text *out, struct err *e)
-{
-    int rc = read_secret(path, out, e);
-    if (rc < 0)
-        return rc;
-    size_t len = 0;
-    while (len < out->len && out->s[len] != '\n' && out->s[len] != '\r')
-        len++;
-    if (len == 0 || memchr(out->s, '\0', len))
-        return err_set(e, -EINVAL, "%s: no password in its first line", path);
-    out->len = len;
-    out->s[len] = '\0';
     return 0;
 }
 
@@ -362,17 +349,14 @@ static CURLcode set_bounds(struct request *r, CURL *c)
 }
 
 /* libcurl copies them. Over TLS, or to a server that the operator named with http. */
-static CURLcode set_user(struct request *r, CURL *c, struct err *e)
+static CURLcode set_user(const struct request *r, CURL *c)
 {
-    CLEANUP_TEXT struct text password = {0};
     CURLcode rc = CURLE_OK;
     if (!r->fetch->user)
         return CURLE_OK;
-    if (r->fetch->password_file && read_password(r->fetch->password_file, &password, e) < 0)
-        return CURLE_READ_ERROR;
     SET(HTTPAUTH, (long)CURLAUTH_BASIC);
     SET(USERNAME, r->fetch->user);
-    SET(PASSWORD, password.s ? password.s : "");
+    SET(PASSWORD, r->fetch->password ? r->fetch->password : "");
     return rc;
 }
 
@@ -420,7 +404,7 @@ void fetch_start_if(struct fetch *f, const char *etag, const char *method, const
     CURLcode rc = CURLE_OK;
     if (add_headers(r, body != NULL, &r->why) == 0 && add_etag(r, etag, &r->why) == 0) {
         rc = set_request(r, c, method, url, body);
-        rc = rc ? rc : set_user(r, c, &r->why);
+        rc = rc ? rc : set_user(r, c);
         if (rc == CURLE_OK && curl_multi_add_handle(f->multi, c) == CURLM_OK) {
             r->easy = c;
             DL_APPEND(f->open, r);

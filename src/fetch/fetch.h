@@ -24,8 +24,8 @@ enum {
 struct fetch_options {
     const char *ca;    /* file of authorities; NULL: the system's */
     const char *token; /* file with a bearer token, read at each request; NULL: none */
-    const char *user; /* HTTP Basic, with the first line of password_file, read at each request; NULL: none */
-    const char *password_file;
+    const char *user;  /* HTTP Basic, with the password, NULL for an empty one; NULL: none */
+    const char *password;
     unsigned answered_ms; /* how long a request may take in all; 0: FETCH_ANSWERED_MS */
 };
 

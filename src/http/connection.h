@@ -35,10 +35,11 @@ enum place {
 /* One way in. */
 struct door {
     struct http_server *server;
-    struct listener *listener;     /* NULL: closed */
-    struct tls_context *tls;       /* NULL: the local socket */
-    struct slots *slots, *opening; /* of open connections; of handshakes, by address */
-    size_t shaking, surplus;       /* connections in these places */
+    struct listener *listener; /* NULL: closed */
+    struct tls_context *tls;   /* NULL: the local socket */
+    struct slots *slots;       /* of open connections */
+    struct crowd *opening;     /* handshakes under way, by address; of TLS */
+    size_t surplus;            /* connections in this place */
 };
 
 /* An exchange; the one of its connection while there is one. */
@@ -59,7 +60,8 @@ struct connection {
     struct door *door;
     enum place place;
     char *refusal;      /* why it has no place: it is told so, no more */
-    struct party party; /* an address until the stream is open */
+    struct party party; /* once it is admitted */
+    struct guest guest; /* while its handshake is under way */
     struct turn turn;   /* of its exchange */
     struct mono deadline;
     struct http_request *exchange;
@@ -84,9 +86,9 @@ struct connection {
 /* door.c */
 void door_init(struct door *d, const struct slots_limits *limits, struct tls_context *tls);
 void door_fini(struct door *d);
-/* The handshake of a new connection begins. Returns the one, of all those of the server, that has to give way
- * and has left; NULL while there is room. */
-struct connection *door_enter(struct door *d, struct connection *c, struct connection *all);
+/* The handshake of a new connection begins. Returns the one that has to give way; NULL while there is room.
+ */
+struct connection *door_enter(struct connection *c);
 /* It is known who that is: a slot of this party's. -EAGAIN with a sentence makes the connection surplus. */
 int door_admit(struct connection *c, const struct party *p, struct err *e);
 /* Gives back what the connection took up. */

@@ -42,7 +42,7 @@ static void on_close(struct stream *s, void *arg, const struct err *why)
 
 static const struct stream_events events = {.on_open = on_open, .on_bytes = on_bytes, .on_close = on_close};
 
-static struct tls_context *context(const struct authority *ca, const char *uri, bool server)
+static struct tls_context *context(struct authority *ca, const char *uri, bool server)
 {
     CLEANUP_FREE char *key = NULL;
     CLEANUP_FREE char *csr = NULL;

@@ -22,7 +22,7 @@
 #include <string.h>
 #include <utlist.h>
 
-enum { TURN_MS = 5, HANDLES = 2 };
+enum { TURN_MS = 3, HANDLES = 2 };
 
 const struct http_limits http_limits_default = {
     .header = {INT64_C(10) * 1000000000},
@@ -333,7 +333,7 @@ static void on_accept(void *arg, int fd)
     c->deadline = MONO_NEVER;
     DL_APPEND(s->connections, c);
     c->stream = stream_accept(s->loop, fd, d->tls, HTTP_QUEUE_BYTES_MAX, &events, c);
-    struct connection *late = d->tls ? door_enter(d, c, s->connections) : NULL;
+    struct connection *late = d->tls ? door_enter(c) : NULL;
     if (late)
         connection_abort(late, -EAGAIN, "there are too many connections that have not said who they are");
     if (!d->tls)

@@ -21,7 +21,7 @@
  * The local socket and TLS are two doors, each with places of its own (fair/fair.h). A connection whose
  * handshake is under way has none yet: of these there are 512, and a further one takes the place of the one
  * that has waited longest, of the address that has most of them. Requests are carried out from the loop, in
- * turns by party, for 5 ms of a turn of the loop; one that takes longer asks for further turns (http_again).
+ * turns by party, for 3 ms of a turn of the loop; one that takes longer asks for further turns (http_again).
  */
 
 /* HEAD comes as GET; its body is left away. */

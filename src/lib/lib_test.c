@@ -87,12 +87,13 @@ static void the_environment_names_the_controller(void **state)
 static void calls_become_requests(void **state)
 {
     CLEANUP_FREE char *answer = stub_json(200, "{}");
-    struct stub_answer answers[16];
-    for (size_t i = 0; i < 16; i++)
+    struct stub_answer answers[18];
+    for (size_t i = 0; i < 18; i++)
         answers[i] = (struct stub_answer){.bytes = answer};
-    struct scene s = scene_open(answers, 16, 0);
+    struct scene s = scene_open(answers, 18, 0);
     struct fettle_setting settings[] = {{"CPUs", "64"}, {"OS", NULL}};
-    struct fettle_answer *a[14] = {0};
+    struct fettle_answer *a[18] = {0};
+    const struct fettle_token plain = {.nodes = "lx1"}, all = {"lx1", "6h", 3, 1, "10.0.0.0/8", "U"};
     assert_int_equal(fettle_node_list(s.f, "lx[1-3]", "Name,State", &a[0], &s.e), 0);
     assert_int_equal(fettle_node_list(s.f, NULL, NULL, &a[1], &s.e), 0);
     assert_int_equal(fettle_node_show(s.f, "lx/1?", &a[2], &s.e), 0);
@@ -102,12 +103,18 @@ static void calls_become_requests(void **state)
     assert_int_equal(fettle_node_set(s.f, "lx1", settings, 2, &a[6], &s.e), 0);
     assert_int_equal(fettle_journal(s.f, 12, 100, &a[7], &s.e), 0);
     assert_int_equal(fettle_reload(s.f, &a[8], &s.e), 0);
-    assert_int_equal(fettle_token_create(s.f, NULL, NULL, &a[9], &s.e), 0);
-    assert_int_equal(fettle_token_create(s.f, "lx1", "6h", &a[10], &s.e), 0);
+    assert_int_equal(fettle_token_create(s.f, &plain, &a[9], &s.e), 0);
+    assert_int_equal(fettle_token_create(s.f, &all, &a[10], &s.e), 0);
     assert_int_equal(fettle_certificate_create(s.f, "ada", "admin", "PEM", NULL, &a[11], &s.e), 0);
     assert_int_equal(fettle_partition_list(s.f, &a[12], &s.e), 0);
     assert_int_equal(fettle_node_up(s.f, "lx1", NULL, &a[13], &s.e), 0);
-    for (size_t i = 0; i < 14; i++)
+    const struct fettle_journal_search search = {
+        .nodes = "lx1", .by = "ann", .since = 5, .before = 7, .tail = 2};
+    assert_int_equal(fettle_journal_find(s.f, &search, &a[14], &s.e), 0);
+    assert_int_equal(fettle_certificate_list(s.f, &a[15], &s.e), 0);
+    assert_int_equal(fettle_certificate_revoke(s.f, "lx1", NULL, NULL, "lost", &a[16], &s.e), 0);
+    assert_int_equal(fettle_certificate_revoke(s.f, NULL, "operator:ada", "a1", "lost", &a[17], &s.e), 0);
+    for (size_t i = 0; i < 18; i++)
         fettle_answer_free(a[i]);
     stub_join(s.stub);
     static const struct {
@@ -122,11 +129,17 @@ static void calls_become_requests(void **state)
         {"POST /v1/nodes/set HTTP/1.1\r\n", "{\"nodes\":\"lx1\",\"set\":{\"CPUs\":\"64\",\"OS\":null}}"},
         {"GET /v1/journal?after=12&limit=100 HTTP/1.1\r\n", ""},
         {"POST /v1/reload HTTP/1.1\r\n", ""},
-        {"POST /v1/tokens HTTP/1.1\r\n", "{}"},
-        {"POST /v1/tokens HTTP/1.1\r\n", "{\"nodes\":\"lx1\",\"valid\":\"6h\"}"},
+        {"POST /v1/tokens HTTP/1.1\r\n", "{\"nodes\":\"lx1\"}"},
+        {"POST /v1/tokens HTTP/1.1\r\n", "{\"nodes\":\"lx1\",\"valid\":\"6h\",\"from\":\"10.0.0.0/"
+                                         "8\",\"uuid\":\"U\",\"count\":3,\"again\":true}"},
         {"POST /v1/certificates HTTP/1.1\r\n", "{\"name\":\"ada\",\"role\":\"admin\",\"request\":\"PEM\"}"},
         {"GET /v1/partitions HTTP/1.1\r\n", ""},
-        {"POST /v1/nodes/up HTTP/1.1\r\n", "{\"nodes\":\"lx1\"}"}};
+        {"POST /v1/nodes/up HTTP/1.1\r\n", "{\"nodes\":\"lx1\"}"},
+        {"GET /v1/journal?tail=2&nodes=lx1&by=ann&since=5&before=7 HTTP/1.1\r\n", ""},
+        {"GET /v1/certificates HTTP/1.1\r\n", ""},
+        {"POST /v1/certificates/revoke HTTP/1.1\r\n", "{\"nodes\":\"lx1\",\"reason\":\"lost\"}"},
+        {"POST /v1/certificates/revoke HTTP/1.1\r\n",
+         "{\"holder\":\"operator:ada\",\"serial\":\"a1\",\"reason\":\"lost\"}"}};
     assert_int_equal(stub_requests(s.stub), sizeof wanted / sizeof wanted[0]);
     for (size_t i = 0; i < stub_requests(s.stub); i++) {
         const char *request = stub_request(s.stub, i);

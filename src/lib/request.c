@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/request.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void request_query(struct buffer *path, const char *key, const char *value)
@@ -69,6 +70,33 @@ int fettle_journal(struct fettle *f, uint64_t after, unsigned limit, struct fett
     return call_get(f, &path, out, e);
 }
 
+/* A number that is not 0. */
+static void query_number(struct buffer *path, const char *key, uint64_t n)
+{
+    if (n == 0)
+        return;
+    buffer_add(path, "&");
+    buffer_add(path, key);
+    buffer_add(path, "=");
+    buffer_add_u64(path, n);
+}
+
+int fettle_journal_find(struct fettle *f, const struct fettle_journal_search *s, struct fettle_answer **out,
+                        struct fettle_error *e)
+{
+    struct buffer path = {0};
+    buffer_add(&path, "/v1/journal?tail=");
+    buffer_add_u64(&path, s->tail);
+    request_query(&path, "nodes", s->nodes);
+    request_query(&path, "what", s->what);
+    request_query(&path, "by", s->by);
+    query_number(&path, "since", s->since > 0 ? (uint64_t)s->since : 0);
+    query_number(&path, "until", s->until > 0 ? (uint64_t)s->until : 0);
+    query_number(&path, "after", s->after);
+    query_number(&path, "before", s->before);
+    return call_get(f, &path, out, e);
+}
+
 /* A change of nodes: what it is about and one more word. */
 static int change(struct fettle *f, const char *path, const char *nodes, const char *key, const char *value,
                   struct fettle_answer **out, struct fettle_error *e)
@@ -129,12 +157,22 @@ int fettle_reload(struct fettle *f, struct fettle_answer **out, struct fettle_er
     return call_ask(f, "POST", "/v1/reload", "", out, e);
 }
 
-int fettle_token_create(struct fettle *f, const char *nodes, const char *valid, struct fettle_answer **out,
+int fettle_token_create(struct fettle *f, const struct fettle_token *t, struct fettle_answer **out,
                         struct fettle_error *e)
 {
     struct buffer body = {0};
-    request_member(&body, "nodes", nodes);
-    request_member(&body, "valid", valid);
+    char count[16];
+    snprintf(count, sizeof count, "%u", t->count);
+    request_member(&body, "nodes", t->nodes);
+    request_member(&body, "valid", t->valid);
+    request_member(&body, "from", t->from);
+    request_member(&body, "uuid", t->uuid);
+    if (t->count) {
+        buffer_add(&body, ",\"count\":");
+        buffer_add(&body, count);
+    }
+    if (t->again)
+        buffer_add(&body, ",\"again\":true");
     request_end(&body);
     return call_post(f, "/v1/tokens", &body, out, e);
 }
@@ -149,4 +187,21 @@ int fettle_certificate_create(struct fettle *f, const char *name, const char *ro
     request_member(&body, "valid", valid);
     request_end(&body);
     return call_post(f, "/v1/certificates", &body, out, e);
+}
+
+int fettle_certificate_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e)
+{
+    return call_ask(f, "GET", "/v1/certificates", NULL, out, e);
+}
+
+int fettle_certificate_revoke(struct fettle *f, const char *nodes, const char *holder, const char *serial,
+                              const char *reason, struct fettle_answer **out, struct fettle_error *e)
+{
+    struct buffer body = {0};
+    request_member(&body, "nodes", nodes);
+    request_member(&body, "holder", holder);
+    request_member(&body, "serial", serial);
+    request_member(&body, "reason", reason);
+    request_end(&body);
+    return call_post(f, "/v1/certificates/revoke", &body, out, e);
 }

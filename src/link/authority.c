@@ -34,6 +34,7 @@ struct authority {
     EVP_PKEY *key;
     char *pem;
     char fingerprint[65];
+    uint64_t number; /* of the last certificate */
 };
 
 void authority_close(struct authority *a)
@@ -103,7 +104,7 @@ static int dir_sync(const char *dir, struct err *e)
     return failed ? err_set(e, -failed, "%s: %s", dir, strerror(failed)) : 0;
 }
 
-static bool cert_set_serial(X509 *cert)
+static bool cert_set_random(X509 *cert)
 {
     unsigned char bytes[16];
     if (RAND_bytes(bytes, sizeof bytes) != 1)
@@ -176,11 +177,11 @@ static bool cert_set_names(X509 *cert, const struct identity *id, const char *ho
     return good;
 }
 
-/* Everything a certificate of this authority has, short of its names, uses and signature. */
+/* Everything a certificate of this authority has, short of its number, names, uses and signature. */
 static X509 *cert_begin(EVP_PKEY *key, const X509 *issuer, const char *common_name, int64_t valid_s)
 {
     CLEANUP(X509) X509 *cert = X509_new();
-    if (!cert || X509_set_version(cert, X509_VERSION_3) != 1 || !cert_set_serial(cert) ||
+    if (!cert || X509_set_version(cert, X509_VERSION_3) != 1 || !cert_set_random(cert) ||
         !cert_set_times(cert, valid_s) || !cert_set_name(cert, common_name) ||
         X509_set_pubkey(cert, key) != 1)
         return NULL;
@@ -298,8 +299,20 @@ static int request_key(const char *csr_pem, EVP_PKEY **key, struct err *e)
     return 0;
 }
 
-int authority_sign(const struct authority *a, const char *csr_pem, const struct identity *id,
-                   const char *extra_dns, struct span valid, char **pem, struct err *e)
+void authority_number_above(struct authority *a, uint64_t last)
+{
+    a->number = a->number > last ? a->number : last;
+}
+
+static uint64_t next_number(struct authority *a)
+{
+    uint64_t now_ms = (uint64_t)(wall_now().ns / 1000000);
+    a->number = now_ms > a->number ? now_ms : a->number + 1;
+    return a->number;
+}
+
+int authority_sign(struct authority *a, const char *csr_pem, const struct identity *id, const char *extra_dns,
+                   struct span valid, char **pem, struct err *e)
 {
     tls_init();
     CLEANUP(EVP_PKEY) EVP_PKEY *key = NULL;
@@ -316,7 +329,8 @@ int authority_sign(const struct authority *a, const char *csr_pem, const struct 
     /* Operators only ask; controllers and collecting nodes also answer. */
     const char *uses = id->kind == IDENTITY_OPERATOR ? "clientAuth" : "serverAuth,clientAuth";
     CLEANUP(X509) X509 *cert = cert_begin(key, a->cert, id->name, valid.ns / 1000000000);
-    if (!cert || !cert_set_names(cert, id, extra_dns) ||
+    if (!cert || ASN1_INTEGER_set_uint64(X509_get_serialNumber(cert), next_number(a)) != 1 ||
+        !cert_set_names(cert, id, extra_dns) ||
         !cert_add(cert, a->cert, NID_basic_constraints, "critical,CA:FALSE") ||
         !cert_add(cert, a->cert, NID_key_usage, "critical,digitalSignature") ||
         !cert_add(cert, a->cert, NID_ext_key_usage, uses) ||

@@ -51,10 +51,12 @@ static void identities_are_read_and_written(void **state)
         const char *uri;
         struct identity id;
     } rows[] = {
-        {"urn:fettle:controller:c1", {IDENTITY_CONTROLLER, "c1", ROLE_NONE, 0}},
-        {"urn:fettle:node:lx01.example.org", {IDENTITY_NODE, "lx01.example.org", ROLE_NONE, 0}},
-        {"urn:fettle:operator:ann@example.org:admin", {IDENTITY_OPERATOR, "ann@example.org", ROLE_ADMIN, 0}},
-        {"urn:fettle:operator:bob:reader", {IDENTITY_OPERATOR, "bob", ROLE_READER, 0}},
+        {"urn:fettle:controller:c1", {.kind = IDENTITY_CONTROLLER, .name = "c1", .role = ROLE_NONE}},
+        {"urn:fettle:node:lx01.example.org",
+         {.kind = IDENTITY_NODE, .name = "lx01.example.org", .role = ROLE_NONE}},
+        {"urn:fettle:operator:ann@example.org:admin",
+         {.kind = IDENTITY_OPERATOR, .name = "ann@example.org", .role = ROLE_ADMIN}},
+        {"urn:fettle:operator:bob:reader", {.kind = IDENTITY_OPERATOR, .name = "bob", .role = ROLE_READER}},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct identity id;
@@ -194,7 +196,7 @@ static void sign_gives_the_identity_and_nothing_else(void **state)
     PEM_write_bio_X509_REQ(out, request);
     char *csr = pem_take(out), *pem = NULL;
 
-    const struct identity lx01 = {IDENTITY_NODE, "lx01", ROLE_NONE, 0};
+    const struct identity lx01 = {.kind = IDENTITY_NODE, .name = "lx01", .role = ROLE_NONE};
     struct err e = {0};
     assert_int_equal(authority_sign(a, csr, &lx01, NULL, span_s(3600), &pem, &e), 0);
     X509 *cert = cert_of(pem);
@@ -222,7 +224,7 @@ static void sign_puts_a_host_beside_the_identity(void **state)
 {
     struct authority *a = open_good();
     char *key, *csr, *pem;
-    const struct identity c1 = {IDENTITY_CONTROLLER, "c1", ROLE_NONE, 0};
+    const struct identity c1 = {.kind = IDENTITY_CONTROLLER, .name = "c1", .role = ROLE_NONE};
     assert_int_equal(tls_new_request(&key, &csr, NULL), 0);
     assert_int_equal(authority_sign(a, csr, &c1, "head.example.org", span_s(60), &pem, NULL), 0);
     X509 *cert = cert_of(pem);
@@ -254,9 +256,9 @@ static char *request_of(EVP_PKEY *named, EVP_PKEY *signer)
     return pem;
 }
 
-static void sign_refuses(const struct authority *a, const char *csr, const char *part)
+static void sign_refuses(struct authority *a, const char *csr, const char *part)
 {
-    const struct identity id = {IDENTITY_NODE, "lx01", ROLE_NONE, 0};
+    const struct identity id = {.kind = IDENTITY_NODE, .name = "lx01", .role = ROLE_NONE};
     char *pem = NULL;
     struct err e = {0};
     assert_int_equal(authority_sign(a, csr, &id, NULL, span_s(60), &pem, &e), -EINVAL);
@@ -296,7 +298,7 @@ static void cert_left_tells_the_time(void **state)
     struct authority *a = open_good();
     char *key, *csr, *pem;
     struct span left;
-    const struct identity id = {IDENTITY_NODE, "lx01", ROLE_NONE, 0};
+    const struct identity id = {.kind = IDENTITY_NODE, .name = "lx01", .role = ROLE_NONE};
     assert_int_equal(tls_new_request(&key, &csr, NULL), 0);
     assert_int_equal(authority_sign(a, csr, &id, NULL, span_s(3 * 86400), &pem, NULL), 0);
     assert_int_equal(tls_cert_left(pem, &left, NULL), 0);
@@ -318,7 +320,7 @@ static void contexts_refuse_what_does_not_fit(void **state)
     char *key, *csr, *pem, *other_key, *other_csr;
     struct tls_context *c = NULL;
     struct err e = {0};
-    const struct identity id = {IDENTITY_NODE, "lx01", ROLE_NONE, 0};
+    const struct identity id = {.kind = IDENTITY_NODE, .name = "lx01", .role = ROLE_NONE};
     assert_int_equal(tls_new_request(&key, &csr, NULL), 0);
     assert_int_equal(tls_new_request(&other_key, &other_csr, NULL), 0);
     assert_int_equal(authority_sign(a, csr, &id, NULL, span_s(60), &pem, NULL), 0);

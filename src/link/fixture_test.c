@@ -120,12 +120,17 @@ static void on_connection(void *arg, int fd)
     assert_int_equal(server_end->opened + server_end->closed, 0);
 }
 
+void server_start_at(const char *address)
+{
+    struct err e = {0};
+    if (listener_open_tcp(&loop, address, 0, on_connection, NULL, &server, &e) < 0)
+        fail_msg("%s", e.msg);
+}
+
 void server_start(struct tls_context *tls)
 {
     server_tls = tls;
-    struct err e = {0};
-    if (listener_open_tcp(&loop, "127.0.0.1", 0, on_connection, NULL, &server, &e) < 0)
-        fail_msg("%s", e.msg);
+    server_start_at("127.0.0.1");
 }
 
 void run_once(void)
@@ -168,7 +173,7 @@ struct authority *authority_new(void)
     return a;
 }
 
-struct party party_new(const struct authority *a, enum identity_kind kind, const char *name, int64_t valid_s)
+struct party party_new(struct authority *a, enum identity_kind kind, const char *name, int64_t valid_s)
 {
     struct party p;
     struct identity id = {.kind = kind, .role = kind == IDENTITY_OPERATOR ? ROLE_ADMIN : ROLE_NONE};

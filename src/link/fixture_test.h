@@ -50,6 +50,8 @@ void end_write(struct end *end, const char *text);
 
 /* The listener of the fixture: its connections become ends, the newest in server_end. */
 void server_start(struct tls_context *tls);
+/* Without TLS, at this address. */
+void server_start_at(const char *address);
 extern struct listener *server;
 extern struct end *server_end;
 extern int server_ends;
@@ -77,7 +79,7 @@ struct party {
     char *key, *cert;
 };
 struct authority *authority_new(void);
-struct party party_new(const struct authority *a, enum identity_kind kind, const char *name, int64_t valid_s);
+struct party party_new(struct authority *a, enum identity_kind kind, const char *name, int64_t valid_s);
 void party_free(struct party *p);
 
 #endif

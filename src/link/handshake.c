@@ -11,6 +11,8 @@
  */
 #include "link/stream_internal.h"
 
+#include "base/loop.h"
+
 void handshake_queue(struct stream *s)
 {
     bool begun = s->wire.ssl;
@@ -34,6 +36,7 @@ static void step(struct stream *s)
 
 void handshake_run(struct hub *h, struct mono until)
 {
+    LOOP_DOES("handshakes");
     hub_run(&h->started, until, step);
     if (mono_sub(until, mono_now()).ns > 0)
         hub_run(&h->fresh, until, step);

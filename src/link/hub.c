@@ -10,6 +10,7 @@
 #include "link/stream_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <utlist.h>
 
 enum { TURN_MS = 5 };
@@ -101,4 +102,20 @@ void stream_abort_all(uv_loop_t *loop)
     struct stream *s;
     if (h)
         DL_FOREACH2(h->all, s, all_next) stream_abort(s, NULL);
+}
+
+void stream_recheck(uv_loop_t *loop, enum identity_kind kind, const char *name)
+{
+    struct hub *h;
+    struct stream *s;
+    LL_SEARCH_SCALAR(hubs, h, loop, loop);
+    if (!h)
+        return;
+    DL_FOREACH2(h->all, s, all_next)
+    {
+        struct err why = {0};
+        if (s->state == STREAM_OPEN && s->peer.kind == kind && strcmp(s->peer.name, name) == 0 &&
+            wire_judge(&s->wire, &s->peer, &why) < 0)
+            stream_abort(s, &why);
+    }
 }

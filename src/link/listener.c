@@ -7,11 +7,13 @@
  * connection and close it, which its peer understands, and taken back. Should even that fail, the
  * listener looks away for a while.
  */
+#include "base/loop.h"
 #include "base/text.h"
 #include "link/stream.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,6 +98,7 @@ static bool accept_one(struct listener *l)
 
 static void on_readable(uv_poll_t *poll, int status, int events)
 {
+    LOOP_DOES("new connections");
     struct listener *l = poll->data;
     for (int i = 0; i < ACCEPTS_PER_TURN && !l->closed; i++)
         if (!accept_one(l))
@@ -192,9 +195,18 @@ static int local_bind(int fd, const struct sockaddr_un *at, struct err *e)
     return 0;
 }
 
-int listener_open_local(uv_loop_t *loop, const char *path, listener_fn *fn, void *arg, struct listener **out,
+char *listener_local_path(const char *path)
+{
+    char target[PATH_MAX];
+    ssize_t n = readlink(path, target, sizeof target);
+    return n > 0 && n < (ssize_t)sizeof target && *target == '/' ? mem_dup_len(target, (size_t)n)
+                                                                 : mem_dup(path);
+}
+
+int listener_open_local(uv_loop_t *loop, const char *name, listener_fn *fn, void *arg, struct listener **out,
                         struct err *e)
 {
+    CLEANUP_FREE char *path = listener_local_path(name);
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof at.sun_path)
         return err_set(e, -ENAMETOOLONG, "%s: a socket's path has at most %zu bytes", path,
@@ -215,7 +227,7 @@ int listener_open_local(uv_loop_t *loop, const char *path, listener_fn *fn, void
         unlink(path);
         return err_wrap(e, r, "%s", path);
     }
-    (*out)->path = mem_dup(path);
+    (*out)->path = STEAL(path);
     return 0;
 }
 

@@ -91,7 +91,7 @@ const char *order_text(const json_t *order)
 }
 
 /* As in the handshake: of the authority, valid now, for a server, and a controller's. */
-static int believe_cert(X509 *ca, X509 *cert, struct err *e)
+static int believe_cert(X509 *ca, X509 *cert, const struct least *least, struct err *e)
 {
     X509_STORE *store = X509_STORE_new();
     X509_STORE_CTX *chain = X509_STORE_CTX_new();
@@ -111,7 +111,7 @@ static int believe_cert(X509 *ca, X509 *cert, struct err *e)
         CLEANUP_FREE char *uri = identity_format(&id);
         r = err_set(e, -EPERM, "the signer is %s, and no controller", uri);
     }
-    return r;
+    return r ? r : least_check(least, &id, e);
 }
 
 static int believe_text(const X509 *cert, const char *text, const char *hex, struct err *e)
@@ -131,7 +131,8 @@ static int believe_text(const X509 *cert, const char *text, const char *hex, str
     return good ? 0 : err_set(e, -EPERM, "the signature is not of this text");
 }
 
-int order_open(const char *ca_pem, const json_t *order, const char **text, struct err *e)
+int order_open(const char *ca_pem, const struct least *least, const json_t *order, const char **text,
+               struct err *e)
 {
     const char *signature, *certificate;
     tls_init();
@@ -147,6 +148,6 @@ int order_open(const char *ca_pem, const json_t *order, const char **text, struc
     CLEANUP(X509) X509 *cert = pem_read_cert(cert_in);
     if (!ca || !cert)
         return tls_fail(e, -EPERM, "the signer's certificate cannot be read");
-    int r = believe_cert(ca, cert, e);
+    int r = believe_cert(ca, cert, least, e);
     return r ? r : believe_text(cert, *text, signature, e);
 }

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "link/least.h"
 
 #include <stdbool.h>
 
@@ -31,9 +32,10 @@ int order_sign(const struct signer *s, const char *text, json_t **out, struct er
 /* Whether it claims to be an order. */
 bool order_is(const json_t *body);
 /* The text that a controller of this authority signed; borrowed from the order. -EINVAL for what is no
- * order. -EPERM when the certificate is not of the authority, is no controller's or does not count now, or
- * when its key did not sign this text. */
-int order_open(const char *ca_pem, const json_t *order, const char **text, struct err *e);
+ * order. -EPERM when the certificate is not of the authority, is no controller's, does not count now or has
+ * ended (as `least` knows it, which may be NULL), or when its key did not sign this text. */
+int order_open(const char *ca_pem, const struct least *least, const json_t *order, const char **text,
+               struct err *e);
 /* The same text, whoever signed it: of a copy that was believed when it came. NULL when there is none. */
 const char *order_text(const json_t *order);
 

@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct err e = {0};
     if (!order)
         return 0;
-    int r = order_open(authority_pem(authority), order, &text, &e);
+    int r = order_open(authority_pem(authority), NULL, order, &text, &e);
     assert(r == 0 ? strcmp(text, TEXT) == 0 : e.msg[0] != '\0');
     return 0;
 }

@@ -4,6 +4,7 @@
 #include "link/fixture_test.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #define TEXT "{\"type\":20,\"node\":\"lx01\",\"run\":\"node:true\"}"
@@ -64,7 +65,7 @@ static void is_refused(json_t *order, int code, const char *why)
 {
     const char *text;
     struct err e = {0};
-    assert_int_equal(order_open(authority_pem(ours), order, &text, &e), code);
+    assert_int_equal(order_open(authority_pem(ours), NULL, order, &text, &e), code);
     if (!strstr(e.msg, why))
         fail_msg("%s", e.msg);
     json_decref(order);
@@ -80,7 +81,7 @@ static void what_a_controller_signed_is_believed(void **state)
     CLEANUP_JSON json_t *order = order_by(&controller, TEXT);
     const char *text = NULL;
     assert_true(order_is(order));
-    assert_int_equal(order_open(authority_pem(ours), order, &text, NULL), 0);
+    assert_int_equal(order_open(authority_pem(ours), NULL, order, &text, NULL), 0);
     assert_string_equal(text, TEXT);
     assert_string_equal(order_text(order), TEXT);
 }
@@ -92,7 +93,7 @@ static void a_text_with_anything_in_it_stays_as_it_is(void **state)
     while (large.len < 50000)
         text_add(&large, "line \"quoted\\\" \xc3\xa4\xe2\x82\xac\n\t\x01");
     CLEANUP_JSON json_t *order = order_by(&controller, large.s);
-    assert_int_equal(order_open(authority_pem(ours), order, &text, NULL), 0);
+    assert_int_equal(order_open(authority_pem(ours), NULL, order, &text, NULL), 0);
     assert_string_equal(text, large.s);
     text_fini(&large);
 }
@@ -217,9 +218,37 @@ static void key_and_certificate_belong_together(void **state)
     signer_destroy(NULL);
 }
 
+static void nobody(void *arg, enum identity_kind kind, const char *name)
+{
+}
+
+static void one_of_a_signer_that_has_ended_is_refused(void **state)
+{
+    struct least *l = least_create();
+    struct identity id;
+    struct err e = {0};
+    const char *text;
+    CLEANUP_TEXT struct text t = {0};
+    assert_int_equal(tls_cert_identity(controller.cert, &id, NULL), 0);
+    assert_true(id.serial > 0);
+    CLEANUP_JSON json_t *order = order_by(&controller, "{}");
+    text_printf(&t, "{\"controller:c1\":\"%" PRIx64 "\"}", id.serial);
+    CLEANUP_JSON json_t *same = json_read(t.s, t.len, NULL);
+    assert_int_equal(least_take(l, same, nobody, NULL, NULL), 0);
+    assert_int_equal(order_open(authority_pem(ours), l, order, &text, NULL), 0);
+    text_clear(&t);
+    text_printf(&t, "{\"controller:c1\":\"%" PRIx64 "\"}", id.serial + 1);
+    CLEANUP_JSON json_t *later = json_read(t.s, t.len, NULL);
+    assert_int_equal(least_take(l, later, nobody, NULL, NULL), 0);
+    assert_int_equal(order_open(authority_pem(ours), l, order, &text, &e), -EPERM);
+    assert_non_null(strstr(e.msg, "was revoked, or there is a later one"));
+    least_destroy(l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_of_a_signer_that_has_ended_is_refused),
         cmocka_unit_test(what_a_controller_signed_is_believed),
         cmocka_unit_test(a_text_with_anything_in_it_stays_as_it_is),
         cmocka_unit_test(what_is_no_text_is_not_signed),

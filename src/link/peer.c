@@ -155,6 +155,11 @@ void peer_close(struct peer *p)
     stream_close(p->stream);
 }
 
+void peer_abort(struct peer *p, const struct err *why)
+{
+    stream_abort(p->stream, why);
+}
+
 struct stream *peer_stream(struct peer *p)
 {
     return p->stream;

@@ -38,7 +38,8 @@ void peer_refuse(struct peer *p, int code, const char *fmt, ...) __attribute__((
 /* Stops reading frames until peer_resume. */
 void peer_pause(struct peer *p);
 void peer_resume(struct peer *p);
-void peer_close(struct peer *p); /* after what is queued was sent */
+void peer_close(struct peer *p);                        /* after what is queued was sent */
+void peer_abort(struct peer *p, const struct err *why); /* now; on_close follows, with this reason */
 struct stream *peer_stream(struct peer *p);
 
 /* How long to wait before try number `attempt` (from 0) to connect: the first within `spread`, then

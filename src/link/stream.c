@@ -16,6 +16,8 @@
  */
 #include "link/stream_internal.h"
 
+#include "base/loop.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/sockios.h>
@@ -215,6 +217,7 @@ static void deliver_unread(struct stream *s)
 
 void stream_step(struct stream *s)
 {
+    LOOP_DOES("connections");
     if (s->state == STREAM_READY)
         stream_opened(s);
     s->until = mono_add(mono_now(), (struct span){TURN_US * INT64_C(1000)});
@@ -309,6 +312,19 @@ static bool is_loopback6(const struct in6_addr *a)
     return IN6_IS_ADDR_LOOPBACK(a) || (IN6_IS_ADDR_V4MAPPED(a) && is_loopback(v4));
 }
 
+/* A listener of both families sees IPv4 as ::ffff:192.0.2.7: not all of it is one network. */
+static void network_format(struct stream *s, const struct in6_addr *a)
+{
+    struct in6_addr prefix = *a;
+    char host[INET6_ADDRSTRLEN] = "?";
+    if (IN6_IS_ADDR_V4MAPPED(a)) {
+        snprintf(s->network, sizeof s->network, "%s", inet_ntop(AF_INET, a->s6_addr + 12, host, sizeof host));
+        return;
+    }
+    memset(prefix.s6_addr + 8, 0, 8);
+    snprintf(s->network, sizeof s->network, "%s/64", inet_ntop(AF_INET6, &prefix, host, sizeof host));
+}
+
 static void address_format(struct stream *s)
 {
     struct sockaddr_storage from = {0};
@@ -324,9 +340,7 @@ static void address_format(struct stream *s)
         s->loopback = is_loopback6(&v6.sin6_addr);
         snprintf(s->address, sizeof s->address, "[%s]:%u",
                  inet_ntop(AF_INET6, &v6.sin6_addr, host, sizeof host), s->port);
-        memset(v6.sin6_addr.s6_addr + 8, 0, 8);
-        snprintf(s->network, sizeof s->network, "%s/64",
-                 inet_ntop(AF_INET6, &v6.sin6_addr, host, sizeof host));
+        network_format(s, &v6.sin6_addr);
     } else if (from.ss_family == AF_INET) {
         struct sockaddr_in v4;
         memcpy(&v4, &from, sizeof v4);

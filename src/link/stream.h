@@ -85,6 +85,10 @@ bool stream_peer_loopback(const struct stream *s);
  * "2001:db8::/64"; "local". */
 const char *stream_peer_network(const struct stream *s);
 
+/* Has the certificate of this peer judged again, on every connection of the loop that it opened
+ * (tls_context_judge): those on which it does not count any more are aborted, with the reason. */
+void stream_recheck(uv_loop_t *loop, enum identity_kind kind, const char *name);
+
 /* A listening socket whose connections become streams. */
 struct listener;
 typedef void listener_fn(void *arg, int fd); /* a new connection; call stream_accept with it */
@@ -92,6 +96,9 @@ typedef void listener_fn(void *arg, int fd); /* a new connection; call stream_ac
 /* Listens on address:port (port 0: the system picks one). */
 int listener_open_tcp(uv_loop_t *loop, const char *address, uint16_t port, listener_fn *fn, void *arg,
                       struct listener **out, struct err *e);
+/* Where the socket of listener_open_local is made: where path points, if it is a symbolic link to an absolute
+ * path, else path itself. The caller frees it. */
+char *listener_local_path(const char *path);
 /* Listens on a local socket at path with mode 0666 (who may do what is decided by credentials).
  * A stale socket file is replaced; one that answers is refused (-EBUSY). */
 int listener_open_local(uv_loop_t *loop, const char *path, listener_fn *fn, void *arg, struct listener **out,

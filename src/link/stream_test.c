@@ -56,6 +56,16 @@ static void addresses_are_told(void **state)
     assert_false(stream_peer_user(server_end->s, &uid, &pid));
 }
 
+/* Collectors listen for both families at once. */
+static void an_ipv4_peer_is_known_by_its_address_to_a_listener_of_both_families(void **state)
+{
+    server_start_at("::");
+    client = end_dial(NULL, NULL);
+    run_until(server_end && client->opened);
+    assert_string_equal(stream_peer_network(server_end->s), "127.0.0.1");
+    assert_string_equal(stream_peer_network(client->s), "127.0.0.1");
+}
+
 static void what_is_written_before_the_open_is_sent(void **state)
 {
     server_start(NULL);
@@ -422,6 +432,25 @@ static void socket_that_answers_is_refused(void **state)
     run_until(local_end && local_end->closed);
 }
 
+static void socket_is_made_where_a_link_points(void **state)
+{
+    CLEANUP_TEXT struct text target = {0};
+    struct stat st;
+    text_printf(&target, "%s.target", path);
+    assert_int_equal(symlink(target.s, path), 0);
+    local_open();
+    assert_int_equal(lstat(target.s, &st), 0);
+    assert_true(S_ISSOCK(st.st_mode));
+    int fd = local_dial();
+    run_until(local_end && local_end->opened);
+    close(fd);
+    run_until(local_end->closed);
+    listener_close(server);
+    server = NULL;
+    assert_int_equal(lstat(target.s, &st), -1);
+    assert_int_equal(lstat(path, &st), 0); /* the link stays */
+}
+
 static void file_that_is_no_socket_is_left_alone(void **state)
 {
     close(open(path, O_CREAT | O_WRONLY, 0600));
@@ -442,6 +471,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(bytes_go_both_ways),
         TEST(addresses_are_told),
+        TEST(an_ipv4_peer_is_known_by_its_address_to_a_listener_of_both_families),
         TEST(what_is_written_before_the_open_is_sent),
         TEST(close_is_clean_on_both_sides),
         TEST(close_and_abort_end_a_stream_once),
@@ -462,6 +492,7 @@ int main(void)
         LOCAL(local_socket_knows_its_peer),
         LOCAL(stale_socket_file_is_replaced),
         LOCAL(socket_that_answers_is_refused),
+        LOCAL(socket_is_made_where_a_link_points),
         LOCAL(file_that_is_no_socket_is_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <openssl/core_names.h>
 #include <openssl/err.h>
@@ -87,12 +88,36 @@ int identity_parse(const char *uri, struct identity *id, struct err *e)
     return 0;
 }
 
+static void format_name(const struct identity *id, size_t skip, struct text *t)
+{
+    for (size_t i = 0; i < FORMS; i++)
+        if (forms[i].kind == id->kind)
+            text_printf(t, "%s%s", forms[i].prefix + skip, id->name);
+}
+
+char *identity_subject(const struct identity *id)
+{
+    struct text t = {0};
+    format_name(id, strlen("urn:fettle:"), &t);
+    return text_take(&t);
+}
+
+enum identity_kind identity_of_subject(const char *subject, const char **name)
+{
+    for (size_t i = 0; i < FORMS; i++) {
+        const char *kind = forms[i].prefix + strlen("urn:fettle:");
+        if (strncmp(subject, kind, strlen(kind)) != 0)
+            continue;
+        *name = subject + strlen(kind);
+        return **name ? forms[i].kind : IDENTITY_NONE;
+    }
+    return IDENTITY_NONE;
+}
+
 char *identity_format(const struct identity *id)
 {
     struct text t = {0};
-    for (size_t i = 0; i < FORMS; i++)
-        if (forms[i].kind == id->kind)
-            text_printf(&t, "%s%s", forms[i].prefix, id->name);
+    format_name(id, 0, &t);
     if (id->kind == IDENTITY_OPERATOR)
         text_printf(&t, ":%s", role_name(id->role));
     return text_take(&t);
@@ -168,6 +193,25 @@ static int uri_of(const GENERAL_NAMES *names, const ASN1_IA5STRING **uri)
     return found;
 }
 
+static int64_t time_s(const ASN1_TIME *t)
+{
+    struct tm tm;
+    return ASN1_TIME_to_tm(t, &tm) == 1 ? (int64_t)timegm(&tm) : 0;
+}
+
+/* What tells the certificate from others. */
+static void read_marks(const X509 *cert, struct identity *id)
+{
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    if (X509_pubkey_digest(cert, EVP_sha256(), digest, NULL) == 1)
+        for (size_t i = 0; i < sizeof id->key; i++)
+            id->key = id->key << 8 | digest[i];
+    if (ASN1_INTEGER_get_uint64(&id->serial, X509_get0_serialNumber(cert)) != 1 || id->serial > INT64_MAX)
+        id->serial = 0;
+    id->from_s = time_s(X509_get0_notBefore(cert));
+    id->until_s = time_s(X509_get0_notAfter(cert));
+}
+
 int cert_identity(const X509 *cert, struct identity *id, struct err *e)
 {
     *id = (struct identity){0};
@@ -185,10 +229,7 @@ int cert_identity(const X509 *cert, struct identity *id, struct err *e)
                 ? identity_parse(text, id, e)
                 : err_set(e, -EPERM, "the identity holds a zero byte");
     }
-    unsigned char digest[EVP_MAX_MD_SIZE];
-    if (X509_pubkey_digest(cert, EVP_sha256(), digest, NULL) == 1)
-        for (size_t i = 0; i < sizeof id->key; i++)
-            id->key = id->key << 8 | digest[i];
+    read_marks(cert, id);
     GENERAL_NAMES_free(names);
     ERR_clear_error();
     return r < 0 ? err_wrap(e, -EPERM, "its certificate") : 0;
@@ -209,6 +250,16 @@ int tls_new_request(char **key_pem, char **csr_pem, struct err *e)
     *key_pem = pem_take(key_out);
     *csr_pem = pem_take(csr_out);
     return 0;
+}
+
+int tls_cert_identity(const char *cert_pem, struct identity *id, struct err *e)
+{
+    tls_init();
+    CLEANUP(BIO) BIO *in = BIO_new_mem_buf(cert_pem, -1);
+    CLEANUP(X509) X509 *cert = pem_read_cert(in);
+    if (!cert)
+        return tls_fail(e, -EINVAL, "not a certificate in PEM form");
+    return cert_identity(cert, id, e);
 }
 
 int tls_cert_left(const char *cert_pem, struct span *left, struct err *e)
@@ -266,12 +317,58 @@ static int time_index(void)
     return index;
 }
 
+struct judge {
+    tls_judge_fn *fn;
+    void *arg;
+};
+
+static void judge_free(void *parent, void *judge, CRYPTO_EX_DATA *data, int index, long argl, void *argp)
+{
+    free(judge);
+}
+
+/* It lives as long as the last session of its context, so OpenSSL keeps it. */
+static int judge_index(void)
+{
+    static int index = -1;
+    if (index < 0)
+        index = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, judge_free);
+    return index;
+}
+
+void tls_context_judge(struct tls_context *c, tls_judge_fn *fn, void *arg)
+{
+    struct judge *j = mem_alloc(sizeof *j);
+    *j = (struct judge){fn, arg};
+    free(SSL_CTX_get_ex_data(c->ssl, judge_index()));
+    SSL_CTX_set_ex_data(c->ssl, judge_index(), j);
+}
+
+int tls_judge(const SSL *session, const struct identity *id, struct err *e)
+{
+    const struct judge *j = SSL_CTX_get_ex_data(SSL_get_SSL_CTX(session), judge_index());
+    return j ? j->fn(j->arg, id, e) : 0;
+}
+
+/* Here, so that the peer is told by an alert. A certificate that names nobody is refused after it. */
+static int judge_peer(X509_STORE_CTX *chain, const SSL *session, const X509 *cert)
+{
+    struct identity id;
+    if (X509_STORE_CTX_get_error_depth(chain) > 0 || cert_identity(cert, &id, NULL) < 0 ||
+        tls_judge(session, &id, NULL) == 0)
+        return 1;
+    X509_STORE_CTX_set_error(chain, X509_V_ERR_CERT_REVOKED);
+    return 0;
+}
+
 static int on_verify(int good, X509_STORE_CTX *chain)
 {
     SSL *session = X509_STORE_CTX_get_ex_data(chain, SSL_get_ex_data_X509_STORE_CTX_idx());
     const X509 *cert = X509_STORE_CTX_get_current_cert(chain);
     int why = X509_STORE_CTX_get_error(chain), days = 0, seconds = 0;
     bool early = why == X509_V_ERR_CERT_NOT_YET_VALID;
+    if (good && cert)
+        return judge_peer(chain, session, cert);
     if (good || !cert || (!early && why != X509_V_ERR_CERT_HAS_EXPIRED))
         return good;
     ASN1_TIME_diff(&days, &seconds, NULL, early ? X509_get0_notBefore(cert) : X509_get0_notAfter(cert));

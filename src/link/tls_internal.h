@@ -33,6 +33,9 @@ int cert_identity(const X509 *cert, struct identity *id, struct err *e);
 
 SSL_CTX *tls_context_ssl(struct tls_context *c);
 
+/* What the judge of the session's context says; 0 without one. */
+int tls_judge(const SSL *session, const struct identity *id, struct err *e);
+
 /* Whether the peer's certificate was refused for its time, and by how much: -ETIME when it is not valid yet,
  * -EKEYEXPIRED when it is no more. 0: it was not that. */
 int tls_out_of_time(const SSL *session, struct err *e);

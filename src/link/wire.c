@@ -36,6 +36,8 @@ static const struct meaning {
     {SSL_R_TLSV1_ALERT_UNKNOWN_CA, -EPERM, "it does not know the authority of the certificate here"},
     {SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED, -EPERM,
      "it says that the certificate here has expired, by its clock"},
+    {SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED, -EPERM,
+     "it says that the certificate here was revoked, or that there is a later one"},
     {SSL_R_SSLV3_ALERT_BAD_CERTIFICATE, -EPERM,
      "it refused the certificate here, as where its clock is behind"},
     {SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE, -EPERM, "it refused the certificate here for this use"},
@@ -182,6 +184,11 @@ static enum wire_result identify(const struct wire *w, const char *expect, struc
         return WIRE_DONE;
     err_set(e, -EPERM, "it is %s, and %s was expected", uri, expect);
     return WIRE_FAILED;
+}
+
+int wire_judge(const struct wire *w, const struct identity *peer, struct err *e)
+{
+    return w->ssl ? tls_judge(w->ssl, peer, e) : 0;
 }
 
 enum wire_result wire_handshake(struct wire *w, const char *expect, struct identity *peer, struct err *e)

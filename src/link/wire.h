@@ -32,6 +32,8 @@ void wire_fini(struct wire *w);
 
 /* WIRE_DONE once both sides are sure of each other; *peer is who it is. expect as in stream_dial. */
 enum wire_result wire_handshake(struct wire *w, const char *expect, struct identity *peer, struct err *e);
+/* Whether the peer's certificate still counts, by the judge of the context (tls_context_judge). */
+int wire_judge(const struct wire *w, const struct identity *peer, struct err *e);
 enum wire_result wire_read(struct wire *w, char *buf, size_t cap, size_t *n, struct err *e);
 enum wire_result wire_write(struct wire *w, const char *bytes, size_t n, size_t *written, struct err *e);
 /* Whether bytes were taken from the socket and not yet read from here. */

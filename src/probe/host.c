@@ -72,6 +72,14 @@ static int read_below(const char *root, const char *path, char text[static SYS_T
     return r < 0 ? err_set(e, r, "%s/%s: %s", root, path, strerror(-r)) : 0;
 }
 
+void probe_machine(const char *root, char out[static 37])
+{
+    char text[SYS_TEXT_BYTES_MAX];
+    *out = '\0';
+    if (read_below(root, "sys/class/dmi/id/product_uuid", text, NULL) == 0 && is_uuid(text))
+        memcpy(out, text, 37);
+}
+
 int probe_boot_id(const char *root, char out[static 37], struct err *e)
 {
     static const char path[] = "proc/sys/kernel/random/boot_id";

@@ -35,6 +35,8 @@
  * 0, or -errno with a sentence when root is no directory that can be read; *out is the caller's. */
 int probe_inventory(const char *root, const char *tmp_dir, json_t **out, struct err *e);
 
+/* The UUID of the machine, as DMI has it; "" where it has none, or where it may not be read. */
+void probe_machine(const char *root, char out[static 37]);
 /* The kernel's boot id (36 characters) below root. -errno, or -EINVAL for something else there. */
 int probe_boot_id(const char *root, char out[static 37], struct err *e);
 /* Seconds since boot. */

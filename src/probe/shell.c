@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "probe/shell.h"
 
+#include "base/secret.h"
+
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,9 +20,9 @@ static bool begins(const char *variable, const char *with)
     return strncmp(variable, with, strlen(with)) == 0;
 }
 
-void shell_exec(const char *program, char *const *arguments)
+static void exec_with(const char *program, char *const *arguments, const struct secrets *secrets)
 {
-    char *clean[3 + OWN_MAX + 1] = {usual_path, home, locale};
+    char *clean[3 + OWN_MAX + SECRETS_MAX + 1] = {usual_path, home, locale};
     size_t n = 3;
     for (char **v = environ; v && *v; v++) {
         if (begins(*v, "PATH="))
@@ -27,15 +30,38 @@ void shell_exec(const char *program, char *const *arguments)
         if (begins(*v, "FETTLE_") && n < 3 + OWN_MAX)
             clean[n++] = *v;
     }
+    for (size_t i = 0; secrets->set[i]; i++)
+        clean[n++] = secrets->set[i];
     umask(022);
     if (chdir("/") == 0)
         execve(program, arguments, clean);
 }
 
-void shell_become(const char *command)
+void shell_exec(const char *program, char *const *arguments)
+{
+    exec_with(program, arguments, &(struct secrets){0});
+}
+
+_Noreturn static void become_shell(const char *command, const struct secrets *secrets)
 {
     static char shell[] = "sh", flag[] = "-c";
     char *const arguments[] = {shell, flag, (char *)(uintptr_t)command, NULL};
-    shell_exec("/bin/sh", arguments);
+    exec_with("/bin/sh", arguments, secrets);
     _exit(127);
+}
+
+void shell_become(const char *command)
+{
+    become_shell(command, &(struct secrets){0});
+}
+
+void shell_become_secretly(const char *command)
+{
+    struct secrets secrets = {0};
+    struct err e = {0};
+    const char *rest;
+    if (secrets_take(command, &secrets, &rest, &e) == 0)
+        become_shell(rest, &secrets);
+    dprintf(STDOUT_FILENO, "%s\n", e.msg);
+    _exit(SHELL_WITHOUT_SECRET);
 }

@@ -17,9 +17,14 @@ static void become(void *command)
     shell_become(command);
 }
 
-static void expect(const char *command, const char *said)
+static void become_secretly(void *command)
 {
-    struct keeper_job job = {.work = become,
+    shell_become_secretly(command);
+}
+
+static void expect_of(void (*work)(void *), const char *command, const char *said)
+{
+    struct keeper_job job = {.work = work,
                              .arg = (void *)(uintptr_t)command,
                              .keep = -1,
                              .until = mono_add(mono_now(), span_s(20)),
@@ -29,6 +34,11 @@ static void expect(const char *command, const char *said)
     int status = 0;
     assert_int_equal(keeper_run(&job, &out, &status, NULL), 0);
     assert_string_equal(out.s, said);
+}
+
+static void expect(const char *command, const char *said)
+{
+    expect_of(become, command, said);
 }
 
 static void a_command_does_not_see_how_the_agent_was_started(void **state)
@@ -49,11 +59,30 @@ static void where_the_agent_has_no_path_it_is_the_usual_one(void **state)
     expect("echo $PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n");
 }
 
+static void a_secret_is_in_the_environment_and_not_in_the_arguments(void **state)
+{
+    char path[] = "/tmp/fettle-shell-XXXXXX";
+    CLEANUP_TEXT struct text run = {0}, why = {0};
+    int fd = mkstemp(path);
+    assert_int_equal(write(fd, "s3cret\n", 7), 7);
+    text_printf(&run, "PASSWORD=@%s echo $PASSWORD; tr '\\0' ' ' </proc/$$/cmdline | grep -c s[3]cret", path);
+    expect_of(become_secretly, run.s, "s3cret\n0\n");
+    expect_of(become, "echo A=@/no/such", "A=@/no/such\n");
+    fchmod(fd, 0644);
+    text_printf(&why,
+                "others than its owner may read or write %s (mode 0644); mend it with \"chmod go-rwx %s\"\n",
+                path, path);
+    expect_of(become_secretly, run.s, why.s);
+    close(fd);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_command_does_not_see_how_the_agent_was_started),
         cmocka_unit_test(where_the_agent_has_no_path_it_is_the_usual_one),
+        cmocka_unit_test(a_secret_is_in_the_environment_and_not_in_the_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

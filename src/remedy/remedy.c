@@ -117,7 +117,7 @@ static int take_after(struct remedy *r, const char *value, struct err *e)
     return rc;
 }
 
-static bool is_command(const char *run)
+bool remedy_is_command(const char *run)
 {
     return strncmp(run, "node:", 5) == 0 || strncmp(run, "script:", 7) == 0;
 }
@@ -126,7 +126,7 @@ static int take_run(struct remedy *r, const char *value, struct err *e)
 {
     static const char *const plain[] = {"reboot",   "power.cycle",   "power.reset", "power.off",
                                         "power.on", "power.netboot", "replace"};
-    bool known = is_command(value) && strchr(value, ':')[1 + strspn(strchr(value, ':') + 1, " \t")];
+    bool known = remedy_is_command(value) && strchr(value, ':')[1 + strspn(strchr(value, ':') + 1, " \t")];
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
         known = known || strcmp(value, plain[i]) == 0;
     if (!known)
@@ -317,7 +317,7 @@ static int fill(struct reading *x, struct err *e)
     if (!x->seen[KEY_DISTURBS])
         r->disturbs = default_disturbs(r->run);
     if (!x->seen[KEY_NEEDS])
-        r->needs = r->disturbs > 0 || !is_command(r->run) ? NEEDS_IDLE : NEEDS_NOTHING;
+        r->needs = r->disturbs > 0 || !remedy_is_command(r->run) ? NEEDS_IDLE : NEEDS_NOTHING;
     if (!x->seen[KEY_DEADLINE])
         r->deadline.ns = r->takes.ns > span_s(20).ns ? 3 * r->takes.ns : span_s(60).ns;
     if (r->deadline.ns < r->takes.ns)

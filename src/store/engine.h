@@ -4,6 +4,8 @@
 
 #include "store/store.h"
 
+#include <stdbool.h>
+
 /*
  * What stands behind a store. An engine embeds `struct store` as its first member and sees only
  * batches that are within the limits of store.h; each function promises what its namesake there does.
@@ -16,6 +18,10 @@ struct store_engine {
                   struct err *e);
     int (*journal)(struct store *s, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
                    struct err *e);
+    int (*journal_back)(struct store *s, uint64_t before, size_t max, store_journal_fn *fn, void *arg,
+                        struct err *e);
+    int (*tidy)(struct store *s, const struct store_keep *keep, struct wall now, bool *more, struct err *e);
+    int (*first)(struct store *s, uint64_t *revision, struct err *e);
     int (*check)(struct store *s, struct err *e);
 };
 

@@ -23,11 +23,18 @@
 #include <unistd.h>
 
 #define DB "state.db"
-#define DB_NEW "state.db.new"
 #define DB_WAL "state.db-wal"
 #define LOCK "state.lock"
+#define JOURNAL "journal.db"
 
-static const char *const watched[HOME_FILES] = {DB, DB_WAL, LOCK};
+/* The last two only with a journal.db. */
+enum { HOME_FILES_STATE = 3 };
+static const char *const watched[HOME_FILES] = {DB, DB_WAL, LOCK, JOURNAL, JOURNAL "-wal"};
+
+static const struct {
+    const char *name, *fresh, *left; /* the last is of a making that was cut off */
+} dbs[HOME_DBS] = {[HOME_STATE] = {DB, DB ".new", DB ".new-journal"},
+                   [HOME_JOURNAL] = {JOURNAL, JOURNAL ".new", JOURNAL ".new-journal"}};
 static const char db_magic[16] = "SQLite format 3";
 
 enum { DB_HEADER_BYTES = 100, MARK_BYTES = 70 };
@@ -113,7 +120,7 @@ static bool exists(const struct home *h, const char *name)
  * has to be told once. */
 static int absent_check(const struct home *h, struct err *e)
 {
-    static const char *const left[] = {DB_WAL, DB "-journal", DB "-shm"};
+    static const char *const left[] = {DB_WAL, DB "-journal", DB "-shm", JOURNAL, JOURNAL "-wal"};
     CLEANUP_TEXT struct text traces = {0};
     if (h->marked)
         text_printf(&traces, "%s/" LOCK, h->dir);
@@ -132,13 +139,13 @@ static int absent_check(const struct home *h, struct err *e)
         h->db, traces.s);
 }
 
-static int present_check(const struct home *h, int fd, struct err *e)
+static int present_check(const char *path, int fd, struct err *e)
 {
     char header[DB_HEADER_BYTES];
     struct stat st;
     if (fstat(fd, &st)) {
         int code = errno;
-        return err_set(e, -code, "cannot read %s: %s", h->db, strerror(code));
+        return err_set(e, -code, "cannot read %s: %s", path, strerror(code));
     }
     const char *wrong = NULL;
     if (!S_ISREG(st.st_mode))
@@ -151,24 +158,33 @@ static int present_check(const struct home *h, int fd, struct err *e)
         wrong = "is not a state of Fettle";
     if (!wrong)
         return 0;
-    return err_set(e, -EILSEQ, "%s %s; restore a copy of the directory, or move it away to begin anew", h->db,
+    return err_set(e, -EILSEQ, "%s %s; restore a copy of the directory, or move it away to begin anew", path,
                    wrong);
 }
 
-static int state_find(const struct home *h, bool *found, struct err *e)
+/* A database that is there looks like one. *found only then. */
+static int db_find(const struct home *h, enum home_db which, const char *path, bool *found, struct err *e)
 {
     /* Closed before SQLite opens the file: closing it later would drop SQLite's locks on it. */
-    int fd = openat(h->dir_fd, DB, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    int fd = openat(h->dir_fd, dbs[which].name, O_RDWR | O_CLOEXEC | O_NONBLOCK);
     int code = errno;
     *found = fd >= 0;
     if (fd >= 0) {
-        int r = present_check(h, fd, e);
+        int r = present_check(path, fd, e);
         close(fd);
         return r;
     }
-    if (code == ENOENT && !exists(h, DB))
-        return absent_check(h, e);
-    return err_set(e, -code, "cannot open %s: %s", h->db, strerror(code));
+    return code == ENOENT && !exists(h, dbs[which].name)
+               ? 0
+               : err_set(e, -code, "cannot open %s: %s", path, strerror(code));
+}
+
+static int state_find(struct home *h, bool *found, struct err *e)
+{
+    int r = db_find(h, HOME_STATE, h->db, found, e);
+    if (!r && !*found)
+        r = absent_check(h, e);
+    return r ? r : db_find(h, HOME_JOURNAL, h->journal, &h->has_journal, e);
 }
 
 int home_init(struct home *h, const char *dir, bool *found, struct err *e)
@@ -179,7 +195,9 @@ int home_init(struct home *h, const char *dir, bool *found, struct err *e)
         return r;
     h->dir = mem_dup(dir);
     h->db = path_join(dir, DB);
-    h->db_new = path_join(dir, DB_NEW);
+    h->journal = path_join(dir, JOURNAL);
+    for (size_t i = 0; i < HOME_DBS; i++)
+        h->fresh[i] = path_join(dir, dbs[i].fresh);
     h->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (h->dir_fd < 0) {
         r = -errno;
@@ -204,27 +222,29 @@ void home_fini(struct home *h)
         close(h->dir_fd);
     free(h->dir);
     free(h->db);
-    free(h->db_new);
+    free(h->journal);
+    for (size_t i = 0; i < HOME_DBS; i++)
+        free(h->fresh[i]);
     *h = (struct home){.dir_fd = -1, .lock_fd = -1};
 }
 
-int home_prepare(struct home *h, struct err *e)
+int home_prepare(struct home *h, enum home_db which, struct err *e)
 {
-    unlinkat(h->dir_fd, DB_NEW "-journal", 0);
-    int fd = openat(h->dir_fd, DB_NEW, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    unlinkat(h->dir_fd, dbs[which].left, 0);
+    int fd = openat(h->dir_fd, dbs[which].fresh, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0) {
         int code = errno;
-        return err_set(e, -code, "cannot make %s: %s", h->db_new, strerror(code));
+        return err_set(e, -code, "cannot make %s: %s", h->fresh[which], strerror(code));
     }
     close(fd);
     return 0;
 }
 
-int home_publish(struct home *h, struct err *e)
+int home_publish(struct home *h, enum home_db which, struct err *e)
 {
-    if (renameat(h->dir_fd, DB_NEW, h->dir_fd, DB) || fsync(h->dir_fd)) {
+    if (renameat(h->dir_fd, dbs[which].fresh, h->dir_fd, dbs[which].name) || fsync(h->dir_fd)) {
         int code = errno;
-        return err_set(e, -code, "cannot make %s: %s", h->db, strerror(code));
+        return err_set(e, -code, "cannot make %s/%s: %s", h->dir, dbs[which].name, strerror(code));
     }
     return 0;
 }
@@ -239,20 +259,22 @@ static int file_find(const struct home *h, const char *name, struct home_file *o
     return 0;
 }
 
-int home_watch(struct home *h, struct err *e)
+int home_watch(struct home *h, bool journal, struct err *e)
 {
-    for (size_t i = 0; i < HOME_FILES; i++) {
+    size_t n = journal ? HOME_FILES : HOME_FILES_STATE;
+    for (size_t i = 0; i < n; i++) {
         int r = file_find(h, watched[i], &h->files[i]);
         if (r)
             return err_set(e, r, "cannot look at %s/%s: %s", h->dir, watched[i], strerror(-r));
     }
+    h->n_files = n;
     return 0;
 }
 
 /* By path, from the root on: a directory that was moved away, or mounted over, is found as well. */
 int home_check(const struct home *h, struct err *e)
 {
-    for (size_t i = 0; i < HOME_FILES; i++) {
+    for (size_t i = 0; i < h->n_files; i++) {
         struct home_file now = {0};
         int r = file_find(h, watched[i], &now);
         if (r == 0 && now.device == h->files[i].device && now.inode == h->files[i].inode)

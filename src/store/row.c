@@ -5,14 +5,19 @@
 
 #include <string.h>
 
-const char row_schema[] = "CREATE TABLE record(key TEXT PRIMARY KEY, value TEXT NOT NULL,"
-                          " revision INTEGER NOT NULL, sum INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
-                          "CREATE TABLE journal(revision INTEGER NOT NULL, n INTEGER NOT NULL,"
-                          " at_ns INTEGER NOT NULL, actor TEXT NOT NULL, what TEXT NOT NULL,"
-                          " nodes TEXT NOT NULL, text TEXT NOT NULL, sum INTEGER NOT NULL,"
-                          " PRIMARY KEY(revision, n)) STRICT, WITHOUT ROWID;"
-                          "CREATE TABLE meta(id INTEGER PRIMARY KEY CHECK(id = 1),"
-                          " term INTEGER NOT NULL, revision INTEGER NOT NULL, sum INTEGER NOT NULL) STRICT;";
+#define JOURNAL_SCHEMA                                                    \
+    "CREATE TABLE journal(revision INTEGER NOT NULL, n INTEGER NOT NULL," \
+    " at_ns INTEGER NOT NULL, actor TEXT NOT NULL, what TEXT NOT NULL,"   \
+    " nodes TEXT NOT NULL, text TEXT NOT NULL, sum INTEGER NOT NULL,"     \
+    " PRIMARY KEY(revision, n)) STRICT, WITHOUT ROWID;"
+
+const char row_schema[] =
+    "CREATE TABLE record(key TEXT PRIMARY KEY, value TEXT NOT NULL,"
+    " revision INTEGER NOT NULL, sum INTEGER NOT NULL) STRICT, WITHOUT ROWID;" JOURNAL_SCHEMA
+    "CREATE TABLE meta(id INTEGER PRIMARY KEY CHECK(id = 1),"
+    " term INTEGER NOT NULL, revision INTEGER NOT NULL, sum INTEGER NOT NULL) STRICT;";
+
+const char row_journal_schema[] = JOURNAL_SCHEMA;
 
 static uint64_t sum_text(uint64_t sum, const char *s)
 {

@@ -35,8 +35,8 @@ struct entry_row {
 #define RECORD_COLUMNS "key, value, revision, sum"
 #define ENTRY_COLUMNS "revision, n, at_ns, actor, what, nodes, text, sum"
 
-/* The tables with these columns. */
-extern const char row_schema[];
+/* The tables with these columns; and the journal's alone. */
+extern const char row_schema[], row_journal_schema[];
 
 void meta_bind(sqlite3_stmt *stmt, const struct meta_row *row);
 bool meta_read(sqlite3_stmt *stmt, struct meta_row *row);

@@ -17,24 +17,47 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* After revision ?1, at most ?2 entries: up to the revision that the limit would cut in two, which is left
+ * for the next page, since whoever goes on after the last revision of a page must not miss the rest of it.
+ * With ?3, one revision at least. */
+#define PAGE(table)                                                                                         \
+    "SELECT " ENTRY_COLUMNS " FROM " table " WHERE revision > ?1 AND revision < max("                       \
+    "ifnull((SELECT revision FROM " table " WHERE revision > ?1 ORDER BY revision, n LIMIT 1 OFFSET ?2),"   \
+    " 9223372036854775807), ?3 * ifnull((SELECT min(revision) + 1 FROM " table " WHERE revision > ?1), 0))" \
+    " ORDER BY revision, n"
+
+/* Before revision ?1 and after ?2. */
+#define BACK(table)                                                                 \
+    "SELECT " ENTRY_COLUMNS " FROM " table " WHERE revision < ?1 AND revision > ?2" \
+    " ORDER BY revision DESC, n DESC"
+
 static const char *const queries[QUERIES] = {
-    [QUERY_BEGIN] = "BEGIN IMMEDIATE",
+    [QUERY_BEGIN] = "BEGIN", /* locks nothing of journal.db */
     [QUERY_COMMIT] = "COMMIT",
     [QUERY_ROLLBACK] = "ROLLBACK",
-    [QUERY_META] = "SELECT " META_COLUMNS " FROM meta WHERE id = 1",
-    [QUERY_META_PUT] = "INSERT OR REPLACE INTO meta(id, " META_COLUMNS ") VALUES(1, ?, ?, ?)",
-    [QUERY_RECORDS] = "SELECT " RECORD_COLUMNS " FROM record ORDER BY key",
-    [QUERY_RECORD_PUT] = "INSERT OR REPLACE INTO record(" RECORD_COLUMNS ") VALUES(?, ?, ?, ?)",
-    [QUERY_RECORD_DELETE] = "DELETE FROM record WHERE key = ?",
-    [QUERY_ENTRIES] = "SELECT " ENTRY_COLUMNS " FROM journal ORDER BY revision, n",
-    /* Up to the revision that the limit would cut in two, which is left for the next page: whoever
-     * goes on after the last revision of a page must not miss the rest of it. */
-    [QUERY_ENTRIES_AFTER] =
-        "SELECT " ENTRY_COLUMNS " FROM journal WHERE revision > ?1 AND revision < max("
-        "ifnull((SELECT revision FROM journal WHERE revision > ?1 ORDER BY revision, n LIMIT 1 OFFSET ?2),"
-        " 9223372036854775807), (SELECT min(revision) + 1 FROM journal WHERE revision > ?1))"
-        " ORDER BY revision, n",
-    [QUERY_ENTRY_PUT] = "INSERT INTO journal(" ENTRY_COLUMNS ") VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+    [QUERY_META] = "SELECT " META_COLUMNS " FROM main.meta WHERE id = 1",
+    [QUERY_META_PUT] = "INSERT OR REPLACE INTO main.meta(id, " META_COLUMNS ") VALUES(1, ?, ?, ?)",
+    [QUERY_RECORDS] = "SELECT " RECORD_COLUMNS " FROM main.record ORDER BY key",
+    [QUERY_RECORD_PUT] = "INSERT OR REPLACE INTO main.record(" RECORD_COLUMNS ") VALUES(?, ?, ?, ?)",
+    [QUERY_RECORD_DELETE] = "DELETE FROM main.record WHERE key = ?",
+    [QUERY_ENTRIES] = "SELECT " ENTRY_COLUMNS " FROM main.journal ORDER BY revision, n",
+    [QUERY_ENTRIES_AFTER] = PAGE("main.journal"),
+    [QUERY_ENTRY_PUT] = "INSERT INTO main.journal(" ENTRY_COLUMNS ") VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+    [QUERY_ENTRIES_FIRST] = "SELECT min(revision) FROM main.journal",
+    [QUERY_ENTRIES_BEFORE] = BACK("main.journal"),
+    [QUERY_PAST_BEFORE] = BACK("past.journal"),
+    [QUERY_PAST_AFTER] = PAGE("past.journal"),
+    [QUERY_PAST_LAST] = "SELECT max(revision) FROM past.journal",
+    [QUERY_BOTH] = "SELECT revision FROM main.journal WHERE revision <= ? LIMIT 1",
+    [QUERY_STEP] = "SELECT revision FROM main.journal ORDER BY revision, n LIMIT 1 OFFSET ?",
+    [QUERY_COPY] = "INSERT INTO past.journal(" ENTRY_COLUMNS ") SELECT " ENTRY_COLUMNS
+                   " FROM main.journal WHERE revision < ? ORDER BY revision, n",
+    [QUERY_PAST_FIRST] = "SELECT min(revision) FROM past.journal",
+    [QUERY_REMOVE] = "DELETE FROM past.journal WHERE revision <= ?",
+    /* Only what is there, as it is. */
+    [QUERY_FORGET] =
+        "DELETE FROM main.journal WHERE revision <= ? AND EXISTS (SELECT 1 FROM past.journal AS p"
+        " WHERE p.revision = journal.revision AND p.n = journal.n AND p.sum = journal.sum)",
 };
 
 int sqlite_damaged(const char *path, const char *what, struct err *e)
@@ -65,22 +88,31 @@ int sqlite_error(sqlite3 *db, const char *path, struct err *e)
     }
 }
 
-int sqlite_prepare(struct sqlite *s, struct err *e)
+int sqlite_prepare(struct sqlite *s, enum sqlite_query from, enum sqlite_query to, struct err *e)
 {
-    for (size_t i = 0; i < QUERIES; i++)
-        if (sqlite3_prepare_v3(s->db, queries[i], -1, SQLITE_PREPARE_PERSISTENT, &s->stmt[i], NULL) !=
-            SQLITE_OK)
+    for (int i = (int)from; i < (int)to; i++)
+        if (!s->stmt[i] && sqlite3_prepare_v3(s->db, queries[i], -1, SQLITE_PREPARE_PERSISTENT, &s->stmt[i],
+                                              NULL) != SQLITE_OK)
             return sqlite_error(s->db, s->home.db, e);
     return 0;
 }
 
-/* Runs a query that gives no rows. */
-static int run(struct sqlite *s, enum sqlite_query q, struct err *e)
+int sqlite_run(struct sqlite *s, enum sqlite_query q, struct err *e)
 {
     int rc = sqlite3_step(s->stmt[q]);
     int r = rc == SQLITE_DONE ? 0 : sqlite_error(s->db, s->home.db, e);
     if (rc == SQLITE_IOERR_FSYNC || rc == SQLITE_IOERR_DIR_FSYNC)
         s->failed = true;
+    sqlite3_reset(s->stmt[q]);
+    return r;
+}
+
+int sqlite_take(struct sqlite *s, enum sqlite_query q, uint64_t *out, struct err *e)
+{
+    int rc = sqlite3_step(s->stmt[q]);
+    if (rc == SQLITE_ROW)
+        *out = (uint64_t)sqlite3_column_int64(s->stmt[q], 0);
+    int r = rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : sqlite_error(s->db, s->home.journal, e);
     sqlite3_reset(s->stmt[q]);
     return r;
 }
@@ -101,7 +133,7 @@ int sqlite_meta(struct sqlite *s, struct meta_row *row, struct err *e)
     return r;
 }
 
-static int usable(const struct sqlite *s, struct err *e)
+int sqlite_usable(const struct sqlite *s, struct err *e)
 {
     if (s->failed)
         return err_set(
@@ -115,9 +147,9 @@ static int usable(const struct sqlite *s, struct err *e)
 /* Begins a change and tells where the store stands. The caller ends it, also after an error. */
 static int change_begin(struct sqlite *s, struct meta_row *meta, struct err *e)
 {
-    int r = usable(s, e);
+    int r = sqlite_usable(s, e);
     if (!r)
-        r = run(s, QUERY_BEGIN, e);
+        r = sqlite_run(s, QUERY_BEGIN, e);
     return r ? r : sqlite_meta(s, meta, e);
 }
 
@@ -126,13 +158,13 @@ static int change_end(struct sqlite *s, int r, const struct meta_row *meta, stru
 {
     if (!r) {
         meta_bind(s->stmt[QUERY_META_PUT], meta);
-        r = run(s, QUERY_META_PUT, e);
+        r = sqlite_run(s, QUERY_META_PUT, e);
     }
     if (!r)
-        r = run(s, QUERY_COMMIT, e);
+        r = sqlite_run(s, QUERY_COMMIT, e);
     bool committed = r == 0;
     if (!sqlite3_get_autocommit(s->db))
-        run(s, QUERY_ROLLBACK, NULL);
+        sqlite_run(s, QUERY_ROLLBACK, NULL);
     /* It is durable, whatever becomes of the mark. */
     if (!r)
         home_mark(&s->home, meta->term, meta->revision, NULL);
@@ -159,10 +191,10 @@ static int op_apply(struct sqlite *s, const struct store_op *op, uint64_t revisi
     if (op->value) {
         struct record_row row = {op->key, op->value, revision};
         record_bind(s->stmt[QUERY_RECORD_PUT], &row);
-        return run(s, QUERY_RECORD_PUT, e);
+        return sqlite_run(s, QUERY_RECORD_PUT, e);
     }
     sqlite3_bind_text(s->stmt[QUERY_RECORD_DELETE], 1, op->key, -1, SQLITE_STATIC);
-    return run(s, QUERY_RECORD_DELETE, e);
+    return sqlite_run(s, QUERY_RECORD_DELETE, e);
 }
 
 static int commit(struct store *store, uint64_t term, const struct store_batch *b, uint64_t *revision,
@@ -180,11 +212,13 @@ static int commit(struct store *store, uint64_t term, const struct store_batch *
     for (size_t i = 0; i < b->n_entries && !r; i++) {
         struct entry_row row = {meta.revision, i, b->entries[i]};
         entry_bind(s->stmt[QUERY_ENTRY_PUT], &row);
-        r = run(s, QUERY_ENTRY_PUT, e);
+        r = sqlite_run(s, QUERY_ENTRY_PUT, e);
     }
     r = change_end(s, r, &meta, e);
-    if (!r)
+    if (!r) {
         *revision = meta.revision;
+        s->recent += b->n_entries;
+    }
     return r;
 }
 
@@ -208,29 +242,93 @@ static int load(struct store *store, store_record_fn *fn, void *arg, uint64_t *r
     return r;
 }
 
-static int journal(struct store *store, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
-                   struct err *e)
+int sqlite_page(struct sqlite *s, enum sqlite_query q, struct sqlite_page *p, struct err *e)
 {
-    struct sqlite *s = (struct sqlite *)store;
-    sqlite3_stmt *stmt = s->stmt[QUERY_ENTRIES_AFTER];
-    sqlite3_bind_int64(stmt, 1, after < INT64_MAX ? (int64_t)after : INT64_MAX);
-    sqlite3_bind_int64(stmt, 2, max < INT64_MAX ? (int64_t)max : INT64_MAX);
+    sqlite3_stmt *stmt = s->stmt[q];
+    sqlite3_bind_int64(stmt, 1, p->after < INT64_MAX ? (int64_t)p->after : INT64_MAX);
+    sqlite3_bind_int64(stmt, 2, p->left < INT64_MAX ? (int64_t)p->left : INT64_MAX);
+    sqlite3_bind_int(stmt, 3, !p->any);
     int r = 0, rc = SQLITE_ROW;
     while (!r && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
         struct entry_row row;
-        r = entry_read(stmt, &row)
-                ? fn(arg, row.revision, &row.entry, e)
-                : sqlite_damaged(s->home.db, "an entry of the journal is not what was written", e);
+        r = entry_read(stmt, &row) && row.revision >= p->after
+                ? p->fn(p->arg, row.revision, &row.entry, e)
+                : sqlite_damaged(q == QUERY_PAST_AFTER ? s->home.journal : s->home.db,
+                                 "an entry of the journal is not what was written", e);
+        p->after = row.revision;
+        p->left -= p->left > 0;
+        p->any = true;
     }
     if (!r && rc != SQLITE_DONE)
-        r = sqlite_error(s->db, s->home.db, e);
+        r = sqlite_error(s->db, q == QUERY_PAST_AFTER ? s->home.journal : s->home.db, e);
     sqlite3_reset(stmt);
     return r;
 }
 
+/* What was copied to journal.db may still be in state.db, and is read there. */
+static int journal(struct store *store, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
+                   struct err *e)
+{
+    struct sqlite *s = (struct sqlite *)store;
+    struct sqlite_page p = {after, max, false, fn, arg};
+    int r = after < s->past_last ? sqlite_page(s, QUERY_PAST_AFTER, &p, e) : 0;
+    return r || p.after < s->past_last ? r : sqlite_page(s, QUERY_ENTRIES_AFTER, &p, e);
+}
+
+/* The same way back: before this revision and after that, until so many entries or more were read. */
+struct back {
+    uint64_t before, after;
+    size_t left;
+    store_journal_fn *fn;
+    void *arg;
+};
+
+static int back_read(struct sqlite *s, enum sqlite_query q, struct back *b, struct err *e)
+{
+    const char *path = q == QUERY_PAST_BEFORE ? s->home.journal : s->home.db;
+    sqlite3_stmt *stmt = s->stmt[q];
+    sqlite3_bind_int64(stmt, 1, b->before < INT64_MAX ? (int64_t)b->before : INT64_MAX);
+    sqlite3_bind_int64(stmt, 2, (int64_t)b->after);
+    int r = 0, rc = SQLITE_ROW;
+    while (!r && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        struct entry_row row;
+        bool good = entry_read(stmt, &row) && row.revision <= b->before;
+        if (good && b->left == 0 && row.revision != b->before)
+            break;
+        r = good ? b->fn(b->arg, row.revision, &row.entry, e)
+                 : sqlite_damaged(path, "an entry of the journal is not what was written", e);
+        b->before = row.revision;
+        b->left -= b->left > 0;
+    }
+    if (!r && rc != SQLITE_DONE && rc != SQLITE_ROW)
+        r = sqlite_error(s->db, path, e);
+    sqlite3_reset(stmt);
+    return r;
+}
+
+static int journal_back(struct store *store, uint64_t before, size_t max, store_journal_fn *fn, void *arg,
+                        struct err *e)
+{
+    struct sqlite *s = (struct sqlite *)store;
+    struct back b = {before, s->past_last, max, fn, arg};
+    int r = back_read(s, QUERY_ENTRIES_BEFORE, &b, e);
+    b.after = 0;
+    if (b.before > s->past_last + 1)
+        b.before = s->past_last + 1;
+    return r || b.left == 0 || s->past_last == 0 ? r : back_read(s, QUERY_PAST_BEFORE, &b, e);
+}
+
+static int first(struct store *store, uint64_t *revision, struct err *e)
+{
+    struct sqlite *s = (struct sqlite *)store;
+    *revision = 0;
+    int r = s->past_last ? sqlite_take(s, QUERY_PAST_FIRST, revision, e) : 0;
+    return r || *revision ? r : sqlite_take(s, QUERY_ENTRIES_FIRST, revision, e);
+}
+
 static int check(struct store *store, struct err *e)
 {
-    return usable((struct sqlite *)store, e);
+    return sqlite_usable((struct sqlite *)store, e);
 }
 
 /* Closing folds the log and removes it by its name, which is not to hit a copy that a person put there. */
@@ -252,5 +350,8 @@ const struct store_engine sqlite_engine = {
     .load = load,
     .commit = commit,
     .journal = journal,
+    .journal_back = journal_back,
+    .tidy = past_tidy,
+    .first = first,
     .check = check,
 };

@@ -6,7 +6,8 @@
 #include "store/home.h"
 #include "store/row.h"
 
-/* The embedded engine, shared between its work (sqlite.c) and its opening (sqlite_open.c). */
+/* The embedded engine, shared between its work (sqlite.c), its opening (sqlite_open.c), and the journal's
+ * older part (past.c). */
 
 enum sqlite_query {
     QUERY_BEGIN,
@@ -17,9 +18,21 @@ enum sqlite_query {
     QUERY_RECORDS,
     QUERY_RECORD_PUT,
     QUERY_RECORD_DELETE,
-    QUERY_ENTRIES,       /* all */
+    QUERY_ENTRIES,       /* all that are in state.db */
     QUERY_ENTRIES_AFTER, /* a revision, and at most so many */
     QUERY_ENTRY_PUT,
+    QUERY_ENTRIES_FIRST,
+    QUERY_ENTRIES_BEFORE, /* a revision, newest first */
+    QUERY_PAST,           /* from here on only with journal.db */
+    QUERY_PAST_AFTER = QUERY_PAST,
+    QUERY_PAST_LAST,
+    QUERY_BOTH, /* a revision of state.db up to the last in journal.db */
+    QUERY_STEP, /* the revision before which the next ones that move stand */
+    QUERY_COPY,
+    QUERY_FORGET,
+    QUERY_PAST_FIRST,
+    QUERY_PAST_BEFORE,
+    QUERY_REMOVE,
     QUERIES
 };
 
@@ -28,13 +41,52 @@ struct sqlite {
     struct home home;
     sqlite3 *db;
     sqlite3_stmt *stmt[QUERIES];
-    bool failed; /* a sync failed, or files went during a commit; what is on the disk is not known */
+    uint64_t recent;    /* entries in state.db */
+    uint64_t past_last; /* the last revision in journal.db; 0: none */
+    uint64_t
+        exported; /* entries of journal.db up to this revision are exported, and to be removed; 0: none */
+    bool copied;  /* entries in state.db may be in journal.db, too */
+    bool failed;  /* a sync failed, or files went during a commit; what is on the disk is not known */
 };
 
 extern const struct store_engine sqlite_engine;
 
-/* Makes the statements ready. The tables must be there. */
-int sqlite_prepare(struct sqlite *s, struct err *e);
+/* Makes those of the statements from..to-1 ready that are not. The tables must be there. */
+int sqlite_prepare(struct sqlite *s, enum sqlite_query from, enum sqlite_query to, struct err *e);
+
+/* A connection to the database at path, with these settings. */
+int sqlite_connect(const char *path, const char *settings, sqlite3 **db, struct err *e);
+
+/* Runs statements that give no rows. */
+int sqlite_exec(sqlite3 *db, const char *path, const char *sql, struct err *e);
+
+/* The first column of the first row that a statement gives. */
+int sqlite_number(sqlite3 *db, const char *path, const char *sql, int64_t *out, struct err *e);
+
+/* The same of a statement that is ready and bound; *out stays as it is when there is no row. */
+int sqlite_take(struct sqlite *s, enum sqlite_query q, uint64_t *out, struct err *e);
+
+/* Runs a statement that gives no rows. */
+int sqlite_run(struct sqlite *s, enum sqlite_query q, struct err *e);
+
+/* 0 while changes can be taken: no sync failed, and the files are in their place. */
+int sqlite_usable(const struct sqlite *s, struct err *e);
+
+/* Entries of one of the files, after a revision. */
+struct sqlite_page {
+    uint64_t after;
+    size_t left; /* so many at most */
+    bool any;    /* there were some: then not one revision at least */
+    store_journal_fn *fn;
+    void *arg;
+};
+int sqlite_page(struct sqlite *s, enum sqlite_query q, struct sqlite_page *p, struct err *e);
+
+/* Opens journal.db, when there is one; `revision` is where the state stands. */
+int past_open(struct sqlite *s, uint64_t revision, struct err *e);
+int past_tidy(struct store *s, const struct store_keep *keep, struct wall now, bool *more, struct err *e);
+/* A step of what is kept of journal.db: whether there was something to do is *more. */
+int keep_step(struct sqlite *s, const struct store_keep *keep, struct wall now, bool *more, struct err *e);
 
 /* Where the store stands. */
 int sqlite_meta(struct sqlite *s, struct meta_row *row, struct err *e);

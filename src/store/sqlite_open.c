@@ -6,8 +6,9 @@
  * everything else out, spares the shared memory file, and with it one more way to meet a full disk.
  *
  * SQLite finds damage to its trees (quick_check) but neither to what is in the rows nor to their
- * order, so each row has a checksum and all of them are read once. That the newest commits are there,
- * the mark tells: a log that was cut or removed looks like a shorter one.
+ * order, so each row has a checksum and all of them are read once. The journal's older part is not, which
+ * would take longer each year (past.c). That the newest commits are there, the mark tells: a log that was cut
+ * or removed looks like a shorter one.
  *
  * Nothing is changed before the state was found good. Until then closing does not fold the log either.
  */
@@ -27,13 +28,13 @@ enum {
     BUSY_MS = 1000
 };
 
-static const char settings[] = "PRAGMA locking_mode = EXCLUSIVE;"
-                               "PRAGMA synchronous = FULL;"
-                               "PRAGMA temp_store = MEMORY;"
-                               "PRAGMA cell_size_check = ON;"
-                               "PRAGMA wal_autocheckpoint = 1000;";
+static const char state_settings[] = "PRAGMA main.locking_mode = EXCLUSIVE;"
+                                     "PRAGMA main.synchronous = FULL;"
+                                     "PRAGMA temp_store = MEMORY;"
+                                     "PRAGMA cell_size_check = ON;"
+                                     "PRAGMA wal_autocheckpoint = 1000;";
 
-static int exec(sqlite3 *db, const char *path, const char *sql, struct err *e)
+int sqlite_exec(sqlite3 *db, const char *path, const char *sql, struct err *e)
 {
     return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : sqlite_error(db, path, e);
 }
@@ -54,7 +55,7 @@ static void write_replace(void)
     vfs->xSetSystemCall(vfs, "pwrite64", (sqlite3_syscall_ptr)write_at);
 }
 
-static int db_open(const char *path, sqlite3 **db, struct err *e)
+int sqlite_connect(const char *path, const char *settings, sqlite3 **db, struct err *e)
 {
     write_replace();
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
@@ -64,23 +65,23 @@ static int db_open(const char *path, sqlite3 **db, struct err *e)
     sqlite3_db_config(*db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(*db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    return exec(*db, path, settings, e);
+    return sqlite_exec(*db, path, settings, e);
 }
 
 static int state_make(struct sqlite *s, struct err *e)
 {
-    int r = home_prepare(&s->home, e);
+    int r = home_prepare(&s->home, HOME_STATE, e);
     if (r)
         return r;
-    const char *path = s->home.db_new;
+    const char *path = s->home.fresh[HOME_STATE];
     sqlite3 *db = NULL;
     sqlite3_stmt *stmt = NULL;
     CLEANUP_TEXT struct text sql = {0};
     text_printf(&sql, "BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d; %s", APPLICATION_ID,
                 FORMAT, row_schema);
-    r = db_open(path, &db, e);
+    r = sqlite_connect(path, state_settings, &db, e);
     if (!r)
-        r = exec(db, path, sql.s, e);
+        r = sqlite_exec(db, path, sql.s, e);
     if (!r && sqlite3_prepare_v2(db, "INSERT INTO meta VALUES(1, ?, ?, ?)", -1, &stmt, NULL) != SQLITE_OK)
         r = sqlite_error(db, path, e);
     if (!r) {
@@ -89,13 +90,12 @@ static int state_make(struct sqlite *s, struct err *e)
     }
     sqlite3_finalize(stmt);
     if (!r)
-        r = exec(db, path, "COMMIT", e);
+        r = sqlite_exec(db, path, "COMMIT", e);
     sqlite3_close(db);
-    return r ? r : home_publish(&s->home, e);
+    return r ? r : home_publish(&s->home, HOME_STATE, e);
 }
 
-/* The first column of the first row that a statement gives. */
-static int pragma_number(sqlite3 *db, const char *path, const char *sql, int64_t *out, struct err *e)
+int sqlite_number(sqlite3 *db, const char *path, const char *sql, int64_t *out, struct err *e)
 {
     sqlite3_stmt *stmt = NULL;
     int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
@@ -111,9 +111,9 @@ static int pragma_number(sqlite3 *db, const char *path, const char *sql, int64_t
 static int format_check(struct sqlite *s, struct err *e)
 {
     int64_t id = 0, format = 0;
-    int r = pragma_number(s->db, s->home.db, "PRAGMA application_id", &id, e);
+    int r = sqlite_number(s->db, s->home.db, "PRAGMA application_id", &id, e);
     if (!r)
-        r = pragma_number(s->db, s->home.db, "PRAGMA user_version", &format, e);
+        r = sqlite_number(s->db, s->home.db, "PRAGMA user_version", &format, e);
     if (r)
         return r;
     if (id != APPLICATION_ID)
@@ -128,7 +128,7 @@ static int format_check(struct sqlite *s, struct err *e)
 static int trees_check(struct sqlite *s, struct err *e)
 {
     sqlite3_stmt *stmt = NULL;
-    int rc = sqlite3_prepare_v2(s->db, "PRAGMA quick_check(1)", -1, &stmt, NULL);
+    int rc = sqlite3_prepare_v2(s->db, "PRAGMA main.quick_check(1)", -1, &stmt, NULL);
     if (rc == SQLITE_OK)
         rc = sqlite3_step(stmt);
     int r = 0;
@@ -153,10 +153,10 @@ static bool records_ordered(sqlite3_stmt *stmt, int *rc)
     return true;
 }
 
-static bool entries_ordered(sqlite3_stmt *stmt, int *rc)
+static bool entries_ordered(sqlite3_stmt *stmt, uint64_t *entries, int *rc)
 {
     struct entry_row row, last = {0};
-    while ((*rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+    for (*entries = 0; (*rc = sqlite3_step(stmt)) == SQLITE_ROW; ++*entries) {
         if (!entry_read(stmt, &row) || row.revision < last.revision)
             return false;
         if (row.revision == last.revision ? row.n != last.n + 1 : row.n != 0)
@@ -172,7 +172,7 @@ static int rows_check(struct sqlite *s, struct err *e)
     int rc = SQLITE_DONE;
     bool good = records_ordered(s->stmt[QUERY_RECORDS], &rc);
     if (good && rc == SQLITE_DONE)
-        good = entries_ordered(s->stmt[QUERY_ENTRIES], &rc);
+        good = entries_ordered(s->stmt[QUERY_ENTRIES], &s->recent, &rc);
     int r = 0;
     if (!good)
         r = sqlite_damaged(s->home.db, "a row is not what was written", e);
@@ -201,7 +201,7 @@ static int mark_check(struct sqlite *s, struct meta_row *meta, struct err *e)
 static int state_open(struct sqlite *s, struct err *e)
 {
     struct meta_row meta = {0};
-    int r = db_open(s->home.db, &s->db, e);
+    int r = sqlite_connect(s->home.db, state_settings, &s->db, e);
     if (!r && sqlite3_db_readonly(s->db, "main"))
         r = sqlite_damaged(s->home.db, "its header forbids writing", e);
     if (!r)
@@ -209,13 +209,15 @@ static int state_open(struct sqlite *s, struct err *e)
     if (!r)
         r = trees_check(s, e);
     if (!r)
-        r = sqlite_prepare(s, e);
+        r = sqlite_prepare(s, 0, QUERY_PAST, e);
     if (!r)
         r = rows_check(s, e);
     if (!r)
         r = mark_check(s, &meta, e);
     if (!r)
-        r = exec(s->db, s->home.db, "PRAGMA journal_mode = WAL", e);
+        r = past_open(s, meta.revision, e);
+    if (!r)
+        r = sqlite_exec(s->db, s->home.db, "PRAGMA main.journal_mode = WAL", e);
     bool marked = s->home.marked && s->home.term == meta.term && s->home.revision == meta.revision;
     if (!r && !marked)
         r = home_mark(&s->home, meta.term, meta.revision, e);
@@ -224,9 +226,9 @@ static int state_open(struct sqlite *s, struct err *e)
     if (!r)
         r = begun_note(s->home.dir, e);
     if (!r) /* its first transaction makes the log, which is to be watched, too */
-        r = exec(s->db, s->home.db, "BEGIN IMMEDIATE; ROLLBACK", e);
+        r = sqlite_exec(s->db, s->home.db, "BEGIN IMMEDIATE; ROLLBACK", e);
     if (!r)
-        r = home_watch(&s->home, e);
+        r = home_watch(&s->home, s->home.has_journal, e);
     if (!r)
         sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
     return r;

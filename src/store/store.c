@@ -108,3 +108,19 @@ int store_journal(struct store *s, uint64_t after, size_t max, store_journal_fn 
 {
     return s->engine->journal(s, after, max, fn, arg, e);
 }
+
+int store_journal_back(struct store *s, uint64_t before, size_t max, store_journal_fn *fn, void *arg,
+                       struct err *e)
+{
+    return s->engine->journal_back(s, before, max, fn, arg, e);
+}
+
+int store_tidy(struct store *s, const struct store_keep *keep, struct wall now, bool *more, struct err *e)
+{
+    return s->engine->tidy(s, keep, now, more, e);
+}
+
+int store_first(struct store *s, uint64_t *revision, struct err *e)
+{
+    return s->engine->first(s, revision, e);
+}

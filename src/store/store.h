@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -53,9 +54,10 @@ struct store;
 
 /* Opens (and makes, when there never was a state at all) the SQLite store in directory `dir`, which is
  * made too when its parent is there; DIR-begun beside it is where it is noted that a state was begun.
- * Reads and checks all of it. Refuses with a sentence, and changes nothing, when the state is damaged,
- * gone, or older than what was committed in this directory (-EILSEQ), of a newer format (-EILSEQ), held
- * by another process (-EBUSY) or not accessible (-errno). */
+ * Reads and checks all of it, but for older entries of the journal, which are checked when they are read.
+ * Refuses with a sentence, and changes nothing, when the state is damaged, gone, or older than what was
+ * committed in this directory (-EILSEQ), of a newer format (-EILSEQ), held by another process (-EBUSY) or not
+ * accessible (-errno). */
 int store_open_sqlite(const char *dir, struct store **out, struct err *e);
 void store_close(struct store *s);
 
@@ -87,5 +89,27 @@ int store_check(struct store *s, struct err *e);
 typedef int store_journal_fn(void *arg, uint64_t revision, const struct store_entry *entry, struct err *e);
 int store_journal(struct store *s, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
                   struct err *e);
+
+/* Calls fn with entries with revision < before, newest first: of whole revisions, until they were max entries
+ * or more. */
+int store_journal_back(struct store *s, uint64_t before, size_t max, store_journal_fn *fn, void *arg,
+                       struct err *e);
+
+/* How much of the journal is kept. What is not is written to `directory` first, which is made when it is not
+ * there. */
+struct store_keep {
+    struct span age; /* entries that are older go; 0: none for its age */
+    uint64_t bytes;  /* the oldest go while it takes more on the disk, but for those of the last two days */
+    const char
+        *directory; /* journal-YYYY-MM-DD.jsonl there: a line of JSON for each entry of that day (UTC) */
+};
+
+/* One small step of what is to be done beside commits: older entries leave what the next start reads, and
+ * those that are not kept any more are written to the directory, synced, and then removed. Each is written
+ * there once. *more: another one is due. Errors are those of store_commit; nothing is lost by one. */
+int store_tidy(struct store *s, const struct store_keep *keep, struct wall now, bool *more, struct err *e);
+
+/* The first revision of which there are entries; 0 without any. */
+int store_first(struct store *s, uint64_t *revision, struct err *e);
 
 #endif

@@ -2,6 +2,8 @@
 #include "survey/normal.h"
 #include "survey/part.h"
 
+#include "conform/pattern.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -225,7 +227,7 @@ bool mounts_remote(const char *text, const char *path)
         longest = len;
         remote = true;
         for (size_t j = 0; remote && j < sizeof local / sizeof *local; j++)
-            remote = !notes_match(local[j], m.list[i].type);
+            remote = !pattern_matches(local[j], m.list[i].type);
     }
     fini(&m);
     return remote;

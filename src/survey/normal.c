@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "survey/normal.h"
 
+#include "conform/pattern.h"
 #include "survey/notes.h"
 
 #include <arpa/inet.h>
@@ -126,7 +127,7 @@ static size_t shape_length(const char *name, const char *p, char before, const c
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         if (strcmp(shapes[i].name, name) == 0)
             return shapes[i].length(p, before, node);
-    assert(!"a shape of normal.tbl that is none");
+    assert(false && "a shape of normal.tbl that is none");
     return 0;
 }
 
@@ -272,7 +273,7 @@ bool normal_left_out(const char *path, const char *type)
     for (size_t i = 0; i < RULES; i++) {
         const struct rule *r = &rules[i];
         if ((r->action == PATH && below(path, r->match)) ||
-            (r->action == TYPE && notes_match(r->match, type)))
+            (r->action == TYPE && pattern_matches(r->match, type)))
             return true;
     }
     return false;

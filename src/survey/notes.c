@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "survey/notes.h"
 
+#include "conform/pattern.h"
 #include "probe/sys.h"
 
 #include <assert.h>
@@ -171,32 +172,10 @@ void notes_expect(struct notes *n, const struct notes *got, const char *from, co
 
 /* --- making components of them ------------------------------------------------------------------ */
 
-bool notes_match(const char *pattern, const char *name)
-{
-    const char *star = NULL, *from = NULL;
-    while (*name) {
-        if (*pattern == '*') {
-            star = pattern++;
-            from = name;
-        } else if (*pattern == *name) {
-            pattern++;
-            name++;
-        } else if (star) {
-            pattern = star + 1;
-            name = ++from;
-        } else {
-            return false;
-        }
-    }
-    while (*pattern == '*')
-        pattern++;
-    return *pattern == '\0';
-}
-
 static bool ignored(const struct hostlist *ignore, const char *name)
 {
     for (size_t i = 0; i < ignore->n; i++)
-        if (notes_match(ignore->names[i], name))
+        if (pattern_matches(ignore->names[i], name))
             return true;
     return false;
 }

@@ -64,9 +64,6 @@ void notes_expect(struct notes *n, const struct notes *got, const char *from, co
  * unknown; when the part as a whole does not, or a name, "PREFIX.*" is. */
 void notes_settle(struct notes *n, const char *prefix, const struct hostlist *ignore, struct components *out);
 
-/* True when pattern matches the whole of name. */
-bool notes_match(const char *pattern, const char *name);
-
 /* The file whole, at most limit bytes; -EFBIG when it is longer. Never waits for a pipe. */
 int notes_read(int at, const char *path, size_t limit_bytes, struct text *out);
 /* Runs of white space and control bytes become one blank; none at the ends. NULL stays. */

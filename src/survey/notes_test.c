@@ -111,17 +111,6 @@ static void what_is_ignored_is_left_out(void **state)
     components_fini(&c);
 }
 
-static void a_star_stands_for_any_run_of_characters(void **state)
-{
-    assert_true(notes_match("*", ""));
-    assert_true(notes_match("a*c", "abbc"));
-    assert_true(notes_match("a*b*c", "aXbXbXc"));
-    assert_false(notes_match("a*b", "abc"));
-    assert_false(notes_match("", "a"));
-    assert_true(notes_match("a?[x]", "a?[x]"));
-    assert_false(notes_match("a?", "ab"));
-}
-
 static void white_space_becomes_single_blanks(void **state)
 {
     CLEANUP_TEXT struct text t = {0};
@@ -140,7 +129,6 @@ int main(void)
         cmocka_unit_test(a_name_that_is_too_long_makes_the_rest_unknown),
         cmocka_unit_test(a_part_that_finds_no_room_is_unknown_as_a_whole),
         cmocka_unit_test(what_is_ignored_is_left_out),
-        cmocka_unit_test(a_star_stands_for_any_run_of_characters),
         cmocka_unit_test(white_space_becomes_single_blanks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,6 +59,19 @@ static bool is_fault_of(const struct incident *i, const char *boot)
 
 /* --- whether it was asked for ----------------------------------------------------------------- */
 
+/* It is done to the node, and may end in a boot. */
+static bool run_may_boot(const char *run)
+{
+    return strncmp(run, "check:", 6) != 0 && strncmp(run, "work:", 5) != 0 && !operation_forgets(run);
+}
+
+/* On which boot it was done; "": nothing was. Records of before do not say it: then it counts as done on the
+ * boot on which the node was put into service. */
+static const char *attempt_boot(const struct member *m, const struct attempt_record *a)
+{
+    return !a->ended.ns ? "" : *a->boot || a->verdict == '0' ? a->boot : m->boot;
+}
+
 /* Something of this repair was done to the node, and it was not on another boot since. */
 static bool was_operated_on(const struct watch *w, const struct member *m)
 {
@@ -67,11 +80,10 @@ static bool was_operated_on(const struct watch *w, const struct member *m)
     if (!r)
         return false;
     operation_read(w, m, &o);
-    bool is = o.id && o.state != OPERATION_WAITS && o.state != OPERATION_REFUSED &&
-              strncmp(o.run, "check:", 6) != 0;
+    bool is = o.id && o.state != OPERATION_WAITS && o.state != OPERATION_REFUSED && run_may_boot(o.run);
     operation_fini(&o);
-    for (size_t i = r->n_attempts; !is && i-- > 0 && r->attempts[i].at.ns >= r->began.ns;)
-        is = r->attempts[i].verdict != '0' && strcmp(r->boot, m->boot) == 0;
+    for (size_t i = r->n_attempts; !is && *r->boot && i-- > 0 && r->attempts[i].at.ns >= r->began.ns;)
+        is = strcmp(attempt_boot(m, &r->attempts[i]), r->boot) == 0;
     return is;
 }
 

@@ -247,6 +247,15 @@ static int check_names(const struct components *c, struct err *e)
     return 0;
 }
 
+/* The kind's list is this one from now on, or was: -EBADMSG when it hashes to something else. */
+static int prove(struct watch *w, const struct kind *k, const struct components *c, struct err *e)
+{
+    if (!k->own->known)
+        return listing_fill(cluster_listings(w->cluster), k->own, c, e);
+    struct fingerprint id = components_fingerprint(c);
+    return fingerprint_equal(&id, &k->key.id) ? 0 : -EBADMSG;
+}
+
 static int take_list(struct watch *w, struct mono now, struct member *m, struct components *c, struct err *e)
 {
     struct known *k = known_of(w, m);
@@ -255,10 +264,9 @@ static int take_list(struct watch *w, struct mono now, struct member *m, struct 
         rc = check_names(c, e);
     if (rc < 0)
         return err_wrap(e, -EINVAL, "components");
-    struct fingerprint id = components_fingerprint(c);
-    if (!fingerprint_equal(&id, &k->kind->key.id))
+    rc = prove(w, k->kind, c, e);
+    if (rc == -EBADMSG)
         return lies(w, now, m, e);
-    rc = listing_fill(cluster_listings(w->cluster), k->kind->own, c, e);
     if (rc == -ENOSPC)
         w->full_until = mono_add(now, span_s(FULL_REST_S));
     if (rc < 0)

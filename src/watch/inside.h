@@ -11,6 +11,7 @@
  * The inside of a watch, shared by the files of this folder only.
  *
  *   watch.c       sessions, heartbeats, the sweep
+ *   call.c        what the sweep finds that members call for
  *   silence.c     who is late, who goes down, and when too many are silent at once
  *   conformity.c  kinds of nodes; what is proven of a node, and what is answered about it
  *   gather.c      fingerprints and components as they come in, and whom to ask for them
@@ -918,11 +919,24 @@ void silence_end_sweep(struct watch *w);
 
 /* --- watch.c --------------------------------------------------------------------------------- */
 
-/* What one sweep found. */
-struct findings {
-    struct hostlist heard, drained, draining;
-    struct hostlist admit, again; /* put into service: for the first time, or on another boot */
+/* --- call.c ---------------------------------------------------------------------------------- */
+
+/* ADMIT, AGAIN: put into service, for the first time or on another boot. */
+enum call { CALL_ADMIT, CALL_AGAIN, CALL_HEARD, CALL_DRAINED, CALL_DRAINING, CALL_KINDS };
+
+/* Members that call for one command. */
+struct called {
+    uint32_t *ids;
+    size_t n, cap;
+    size_t at; /* those before it were proposed */
 };
+
+/* Found by the sweep under way. */
+void call_add(struct watch *w, enum call call, const struct member *m);
+void calls_end_sweep(struct watch *w);
+/* Goes on with what a tick before left. */
+void calls_tick(struct watch *w);
+void calls_destroy(struct watch *w);
 
 struct watch {
     struct cluster *cluster;
@@ -937,7 +951,8 @@ struct watch {
     struct mono resumed; /* when it had stood still for long the last time */
     uint32_t cursor;
     unsigned slice, sweeps;
-    struct findings found;
+    struct called found[CALL_KINDS]; /* by the sweep under way, */
+    struct called calls[CALL_KINDS]; /* and by the one that is being proposed */
     struct alarms alarms;
 
     struct due *due;           /* by member id */
@@ -1048,6 +1063,10 @@ struct mono watch_awake(const struct watch *w, struct mono now);
 struct mono watch_observed_at(struct watch *w, struct mono now);
 /* What was observed of m; makes room for members that were met since. */
 struct observed *watch_of(struct watch *w, const struct member *m);
+/* Nothing has to pass first, and the record does not say that it is in service on this boot. */
+bool is_put_into_service(const struct watch *w, const struct member *m);
+/* And held for its checks, where they have to pass first: no work lands in between. */
+bool is_heard(const struct watch *w, const struct member *m);
 struct known *known_of(struct watch *w, const struct member *m);
 
 #endif

@@ -75,21 +75,31 @@ const char *boot_of(const struct watch *w, const struct member *m)
 
 /* --- what explains the silence ---------------------------------------------------------------- */
 
+static struct span silence_of(const struct watch *w, struct mono now, const struct member *m)
+{
+    struct mono heard = watch_observed(w, m)->beat.heard;
+    return mono_sub(now, heard.ns > w->calm.ns ? heard : w->calm);
+}
+
+/* It is to be back after Takes by then. A node that hangs as it goes down says no more about it, and its BMC
+ * can still be asked. What a BMC did is waited for: to do that again is no other way. */
+static bool is_back_late(const struct watch *w, struct mono now, const struct member *m,
+                         const struct operation *o)
+{
+    const struct remedies *all = w->policy.health.remedies;
+    const struct remedy *remedy = all ? remedies_find(all, o->of) : NULL;
+    return strcmp(o->run, "reboot") == 0 && remedy && silence_of(w, now, m).ns >= remedy->takes.ns;
+}
+
 /* What boots the node is under way: its silence is expected. */
 static bool is_expected(struct watch *w, struct mono now, const struct member *m)
 {
     struct operation o;
     operation_read(w, m, &o);
     bool begun = o.state == OPERATION_BEGUN || o.state == OPERATION_DONE;
-    bool is = begun && run_boots(o.run) && !operation_overdue(w, now, m, &o);
+    bool is = begun && run_boots(o.run) && !operation_overdue(w, now, m, &o) && !is_back_late(w, now, m, &o);
     operation_fini(&o);
     return is;
-}
-
-static struct span silence_of(const struct watch *w, struct mono now, const struct member *m)
-{
-    struct mono heard = watch_observed(w, m)->beat.heard;
-    return mono_sub(now, heard.ns > w->calm.ns ? heard : w->calm);
 }
 
 /* It is silent past the setting, its silence is written down, and nobody expects it. */

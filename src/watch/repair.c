@@ -274,7 +274,6 @@ static bool is_cured_in_place(const struct turn *t)
  * and in the end it is a person's. False: it may be repaired. */
 static bool silence_stays(const struct turn *t, bool *did)
 {
-    CLEANUP_TEXT struct text why = {0};
     struct err e = {0};
     if (!lost_finding(t->w, t->m) || lost_check(t->w, t->now, t->m, &e) == 0)
         return *did = false;
@@ -708,6 +707,12 @@ static bool came_back(const struct turn *t, const struct operation *o)
     return is_on_another_boot(t, o) && (t->r->step == STEP_REPLACE || machine_check(t->w, t->m, NULL) == 0);
 }
 
+/* It is lost, and may be repaired. */
+static bool is_gone(const struct turn *t)
+{
+    return lost_finding(t->w, t->m) && lost_check(t->w, t->now, t->m, NULL) == 0;
+}
+
 static bool follow_operation(const struct turn *t, const struct operation *o)
 {
     bool boots = run_boots(o->run), back = came_back(t, o);
@@ -716,10 +721,16 @@ static bool follow_operation(const struct turn *t, const struct operation *o)
         return false; /* whose boot it is will be known in a moment */
     switch (o->state) {
     case OPERATION_NONE:
-    case OPERATION_WAITS: return overdue && not_carried_out(t, o, "nobody carried it out");
+    case OPERATION_WAITS:
+        if (remedy_way(o->run) == WAY_AGENT && is_gone(t))
+            return not_carried_out(t, o, "its agent is not heard");
+        return overdue && not_carried_out(t, o, "nobody carried it out");
     case OPERATION_BEGUN:
         if (boots && back && strcmp(o->run, "replace") != 0)
             operation_end(t->w, t->now, t->m, o, "done", "it came back on another boot");
+        else if (strcmp(o->run, "reboot") == 0 && is_gone(t))
+            operation_end(t->w, t->now, t->m, o, "unknown",
+                          "it did not come back in the time that this takes");
         else if (overdue)
             operation_end(t->w, t->now, t->m, o, "unknown", "nobody said what came of it");
         return t->v->asked;

@@ -8,6 +8,7 @@
 #include "watch/share.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct keeper {
     struct member *collector;
@@ -24,6 +25,7 @@ struct share {
     struct keeper *keepers; /* in the order of CollectorNodes */
     size_t n;
     uint32_t *keeper_of; /* by member id: index into keepers + 1, 0 for none */
+    bool *collects;      /* by member id: it is a collector */
 };
 
 struct share *share_create(struct cluster *c)
@@ -46,6 +48,7 @@ void share_destroy(struct share *s)
         return;
     keepers_free(s->keepers, s->n_keepers);
     free(s->keeper_of);
+    free(s->collects);
     free(s);
 }
 
@@ -55,8 +58,11 @@ static void grow(struct share *s)
     if (n <= s->n)
         return;
     s->keeper_of = mem_grow(s->keeper_of, n * sizeof *s->keeper_of);
-    for (; s->n < n; s->n++)
+    s->collects = mem_grow(s->collects, n * sizeof *s->collects);
+    for (; s->n < n; s->n++) {
         s->keeper_of[s->n] = 0;
+        s->collects[s->n] = false;
+    }
 }
 
 static struct keeper *find(const struct share *s, const struct member *m)
@@ -85,11 +91,15 @@ void share_configure(struct share *s, const struct hostlist *collectors)
     keepers_free(s->keepers, s->n_keepers);
     s->keepers = now;
     s->n_keepers = collectors->n;
+    grow(s);
+    memset(s->collects, 0, s->n);
+    for (size_t i = 0; i < s->n_keepers; i++)
+        s->collects[now[i].collector->id] = true;
 }
 
 bool share_is_collector(const struct share *s, const struct member *m)
 {
-    return find(s, m) != NULL;
+    return m->id < s->n && s->collects[m->id];
 }
 
 bool share_responds(const struct share *s, const struct member *collector)
@@ -121,26 +131,29 @@ void share_respond(struct share *s, struct member *collector, bool responds, str
     }
 }
 
-static bool is_shared(const struct share *s, const struct member *m)
+/* The nodes that are to be shared, by their ids in configured order. Frees those that are not, and counts
+ * what each keeper has of the others. */
+static uint32_t *list_shared(struct share *s, size_t *n)
 {
-    return m->listed && !share_is_collector(s, m);
-}
-
-/* Counts the nodes that are to be shared, and those of them that each keeper has. */
-static size_t count_nodes(struct share *s)
-{
-    size_t nodes = 0;
+    size_t all = cluster_count(s->cluster);
+    uint32_t *ids = mem_alloc((all + 1) * sizeof *ids);
+    *n = 0;
     for (size_t i = 0; i < s->n_keepers; i++)
         s->keepers[i].n = 0;
-    for (size_t i = 0; i < cluster_count(s->cluster); i++) {
+    for (size_t i = 0; i < all; i++) {
         const struct member *m = cluster_at(s->cluster, i);
-        if (!is_shared(s, m))
-            continue;
-        nodes++;
-        if (s->keeper_of[m->id])
-            s->keepers[s->keeper_of[m->id] - 1].n++;
+        uint32_t *of = &s->keeper_of[m->id];
+        struct keeper *k = *of ? &s->keepers[*of - 1] : NULL;
+        if (m->listed && !s->collects[m->id]) {
+            ids[(*n)++] = m->id;
+            if (k)
+                k->n++;
+        } else if (k) {
+            k->changed = true;
+            *of = 0;
+        }
     }
-    return nodes;
+    return ids;
 }
 
 static void set_measures(struct share *s, size_t nodes)
@@ -164,23 +177,27 @@ static void set_measures(struct share *s, size_t nodes)
             over--;
         }
         k->n = 0;
-        k->changed = k->fresh;
+        k->changed |= k->fresh;
         k->fresh = false;
         k->nodes = mem_grow(k->nodes, k->measure * sizeof *k->nodes);
     }
 }
 
-/* First pass: everybody keeps what it has, up to its measure. Marks the rest as free. */
-static void keep(struct share *s)
+static void take(const struct share *s, struct keeper *k, uint32_t id)
 {
-    for (size_t i = 0; i < cluster_count(s->cluster); i++) {
-        struct member *m = cluster_at(s->cluster, i);
-        uint32_t *of = &s->keeper_of[m->id];
+    k->nodes[k->n++] = cluster_by_id(s->cluster, id);
+}
+
+/* First pass: everybody keeps what it has, up to its measure. Marks the rest as free. */
+static void keep(struct share *s, const uint32_t *ids, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t *of = &s->keeper_of[ids[i]];
         struct keeper *k = *of ? &s->keepers[*of - 1] : NULL;
         if (!k)
             continue;
-        if (is_shared(s, m) && k->responds && k->n < k->measure) {
-            k->n++;
+        if (k->responds && k->n < k->measure) {
+            take(s, k, ids[i]);
         } else {
             k->changed = true;
             *of = 0;
@@ -189,48 +206,38 @@ static void keep(struct share *s)
 }
 
 /* Second pass: the free ones go where there is room. Returns how many moved. */
-static size_t hand_out(struct share *s)
+static size_t hand_out(struct share *s, const uint32_t *ids, size_t n)
 {
     size_t moved = 0, at = 0;
-    for (size_t i = 0; i < cluster_count(s->cluster); i++) {
-        struct member *m = cluster_at(s->cluster, i);
-        if (s->keeper_of[m->id] || !is_shared(s, m))
+    for (size_t i = 0; i < n; i++) {
+        if (s->keeper_of[ids[i]])
             continue;
         while (at < s->n_keepers && s->keepers[at].n >= s->keepers[at].measure)
             at++;
         if (at == s->n_keepers)
             break;
-        s->keepers[at].n++;
+        take(s, &s->keepers[at], ids[i]);
         s->keepers[at].changed = true;
-        s->keeper_of[m->id] = (uint32_t)at + 1;
+        s->keeper_of[ids[i]] = (uint32_t)at + 1;
         moved++;
     }
     return moved;
 }
 
-static void list_nodes(struct share *s)
-{
-    for (size_t i = 0; i < s->n_keepers; i++)
-        s->keepers[i].n = 0;
-    for (size_t i = 0; i < cluster_count(s->cluster); i++) {
-        struct member *m = cluster_at(s->cluster, i);
-        if (s->keeper_of[m->id]) {
-            struct keeper *k = &s->keepers[s->keeper_of[m->id] - 1];
-            k->nodes[k->n++] = m;
-        }
-    }
-}
-
 size_t share_balance(struct share *s, share_changed_fn *fn, void *arg)
 {
+    size_t n, moved;
     grow(s);
-    set_measures(s, count_nodes(s));
-    keep(s);
-    size_t moved = hand_out(s);
-    list_nodes(s);
-    for (size_t i = 0; i < s->n_keepers; i++)
-        if (s->keepers[i].changed)
-            fn(arg, s->keepers[i].collector, s->keepers[i].nodes, s->keepers[i].n);
+    CLEANUP_FREE uint32_t *ids = list_shared(s, &n);
+    set_measures(s, n);
+    keep(s, ids, n);
+    moved = hand_out(s, ids, n);
+    for (size_t i = 0; i < s->n_keepers; i++) {
+        struct keeper *k = &s->keepers[i];
+        if (k->changed)
+            fn(arg, k->collector, k->nodes, k->n);
+        k->changed = false;
+    }
     return moved;
 }
 

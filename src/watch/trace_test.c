@@ -336,8 +336,11 @@ static void may(struct trace *t, int i)
                 rc ? e.msg : "");
 }
 
-static void lead_anew(struct trace *t)
+/* booted: the node that went and came back while nobody led; 0 for none. */
+static void lead_anew(struct trace *t, int booted)
 {
+    if (booted)
+        t->x->boot[booted]++;
     world_lead_anew(t->x);
     world_open(t->x, 1, (int)t->x->n);
     run_for(t, 2);
@@ -359,6 +362,9 @@ static void person(struct trace *t, const char *what, const char *node)
         world_command_for(x, COMMAND_REPAIR_REFUSE, node, "not now", NULL);
     else if (strcmp(what, "take") == 0)
         world_command_for(x, COMMAND_TICKET, node, NULL, "{\"take\":true}");
+    else if (strcmp(what, "resolve") == 0)
+        world_command_for(x, COMMAND_TRANSITION, node, "new cable",
+                          "{\"transition\":\"human_intervention\",\"answers\":true}");
     else if (strcmp(what, "stop") == 0)
         world_command_for(x, COMMAND_SWITCH, "", "maintenance window", "{\"name\":\"stop\",\"on\":true}");
     else if (strcmp(what, "go") == 0)
@@ -504,7 +510,7 @@ static void script_line(struct trace *t, const char *line)
     } else if (strcmp(verb, "uptime") == 0) { /* of all nodes, as they say from now on */
         t->x->uptime_s = (uint64_t)number(rest);
     } else if (strcmp(verb, "lead") == 0) {
-        lead_anew(t);
+        lead_anew(t, *rest ? number(rest) : 0);
     } else if (verb[0] != '#') {
         at = 0;
         if (sscanf(rest, "%d-%d %n", &first, &last, &at) < 2) {

@@ -2,7 +2,7 @@
 /*
  * The sweep: a tenth of the members each tick, so that a hundred thousand cost no turn of the loop
  * more than a millisecond. What a member calls for is collected over the whole sweep and proposed
- * at its end, one command for all nodes of a kind. Silence does not wait for the sweep (silence.c).
+ * at its end (call.c). Silence does not wait for the sweep (silence.c).
  *
  * A proposal is made again in the next sweep while the state has not followed; the commands are
  * written so that a second one changes nothing, and the shell takes one of a kind at a time.
@@ -109,14 +109,6 @@ struct watch *watch_create(struct cluster *c, const struct watch_policy *p, stru
     return w;
 }
 
-static void findings_fini(struct findings *f)
-{
-    struct hostlist *lists[] = {&f->again, &f->heard, &f->admit, &f->drained, &f->draining};
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-        hostlist_fini(lists[i]);
-    *f = (struct findings){0};
-}
-
 static void forget_before(struct observed *o)
 {
     if (o->before)
@@ -145,7 +137,7 @@ void watch_destroy(struct watch *w)
         for (int k = 0; k < ELSEWHERES; k++)
             elsewhere_fini(&w->seen[i].elsewhere[k].is);
     }
-    findings_fini(&w->found);
+    calls_destroy(w);
     json_decref(w->machines);
     json_decref(w->windows);
     free(w->seen);
@@ -354,16 +346,14 @@ int watch_inventory(struct watch *w, struct member *m, const json_t *message, st
 
 /* --- what follows ---------------------------------------------------------------------------- */
 
-/* Nothing has to pass first, and the record does not say that it is in service on this boot. */
-static bool is_put_into_service(const struct watch *w, const struct member *m)
+bool is_put_into_service(const struct watch *w, const struct member *m)
 {
     const char *boot = watch_observed(w, m)->boot;
     return watch_live(w, m) && !member_repair(m) && !repair_comes_up(w, m) &&
            (!m->admitted || (*boot && strcmp(m->boot, boot) != 0));
 }
 
-/* And held for its checks, where they have to pass first: no work lands in between. */
-static bool is_heard(const struct watch *w, const struct member *m)
+bool is_heard(const struct watch *w, const struct member *m)
 {
     return watch_live(w, m) && !repair_comes_up(w, m);
 }
@@ -395,92 +385,19 @@ static void examine(struct watch *w, struct member *m, struct mono now)
     if (!a.listed)
         return;
     if (is_put_into_service(w, m))
-        hostlist_add(a.admitted ? &w->found.again : &w->found.admit, m->name);
+        call_add(w, a.admitted ? CALL_AGAIN : CALL_ADMIT, m);
     if (is_heard(w, m) && a.silent)
-        hostlist_add(&w->found.heard, m->name);
+        call_add(w, CALL_HEARD, m);
     if (is == LIVENESS_LIVE && a.drain && !a.drained && work == WORK_IDLE)
-        hostlist_add(&w->found.drained, m->name);
+        call_add(w, CALL_DRAINED, m);
     if (is == LIVENESS_LIVE && a.drained && work == WORK_BUSY)
-        hostlist_add(&w->found.draining, m->name);
-}
-
-static void propose(struct watch *w, enum command_kind kind, const struct hostlist *nodes, const char *reason)
-{
-    if (nodes->n)
-        w->sink.propose(w->sink.arg, kind, nodes, reason, NULL);
-}
-
-enum { ADMITTED_AT_ONCE = 500 };
-
-/* With the boots on which they are: so many with one command, as it is read once for each part of them. */
-static void propose_admissions(struct watch *w, const struct hostlist *nodes)
-{
-    for (size_t i = 0; i < nodes->n;) {
-        CLEANUP_HOSTLIST struct hostlist some = {0};
-        CLEANUP_JSON json_t *boots = json_object();
-        for (; i < nodes->n && some.n < ADMITTED_AT_ONCE; i++) {
-            const struct member *m = cluster_find(w->cluster, nodes->names[i]);
-            hostlist_add(&some, m->name);
-            json_object_set_new(boots, m->name, json_string(watch_of(w, m)->boot));
-        }
-        CLEANUP_JSON json_t *set = json_pack("{s:O}", "boots", boots);
-        CLEANUP_FREE char *text = json_write(set);
-        w->sink.propose(w->sink.arg, COMMAND_ADMIT, &some, NULL, text);
-    }
-}
-
-/* A sweep lasts a second, and longer when the process stood still meanwhile: what was found at its
- * beginning need not be so at its end. */
-typedef bool holds_fn(const struct watch *w, const struct member *m, const struct observed *o);
-
-static bool still_enters(const struct watch *w, const struct member *m, const struct observed *o)
-{
-    return is_put_into_service(w, m);
-}
-
-static bool still_heard(const struct watch *w, const struct member *m, const struct observed *o)
-{
-    return is_heard(w, m);
-}
-
-static bool is_idle(const struct watch *w, const struct member *m, const struct observed *o)
-{
-    return watch_work(w, m) == WORK_IDLE;
-}
-
-static bool is_busy(const struct watch *w, const struct member *m, const struct observed *o)
-{
-    return watch_work(w, m) == WORK_BUSY;
-}
-
-static void confirm(struct watch *w, struct hostlist *nodes, holds_fn *holds)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < nodes->n; i++) {
-        const struct member *m = cluster_find(w->cluster, nodes->names[i]);
-        if (m->listed && holds(w, m, watch_of(w, m)))
-            nodes->names[kept++] = nodes->names[i];
-        else
-            free(nodes->names[i]);
-    }
-    nodes->n = kept;
+        call_add(w, CALL_DRAINING, m);
 }
 
 static void end_sweep(struct watch *w)
 {
-    struct findings *f = &w->found;
-    confirm(w, &f->admit, still_enters);
-    confirm(w, &f->again, still_enters);
-    confirm(w, &f->heard, still_heard);
-    confirm(w, &f->drained, is_idle);
-    confirm(w, &f->draining, is_busy);
     silence_end_sweep(w);
-    propose_admissions(w, &f->admit);
-    propose_admissions(w, &f->again);
-    propose(w, COMMAND_HEARD, &f->heard, NULL);
-    propose(w, COMMAND_DRAINED, &f->drained, NULL);
-    propose(w, COMMAND_DRAINING, &f->draining, NULL);
-    findings_fini(f);
+    calls_end_sweep(w);
     machines_end_sweep(w);
     bmcs_end_sweep(w);
     windows_end_sweep(w);
@@ -509,6 +426,8 @@ void watch_tick(struct watch *w, struct mono now, struct wall wall)
         w->sweeps++;
         w->slice = 0;
         w->cursor = 0;
+    } else {
+        calls_tick(w);
     }
 }
 

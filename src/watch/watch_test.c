@@ -204,6 +204,31 @@ static void test_first_heard_is_admitted(void **state)
     world_end(x);
 }
 
+static void tick(struct world *x)
+{
+    x->now_ms += WATCH_TICK_MS;
+    watch_tick(x->w, now_of(x), (struct wall){1});
+}
+
+static void test_very_many_are_admitted_in_turns(void **state)
+{
+    struct world *x = world(2600);
+    for (int i = 1; i <= 2600; i++) {
+        assert_int_equal(open_as(x, i, (uint64_t)i, BOOT, x, NULL), 0);
+        assert_int_equal(beat(x, i, (uint64_t)i, 1, BOOT, "[]"), 0);
+    }
+    run(x, 1);
+    assert_string_equal(said(x), "1: node.admitted lx[01-99,100-500]\n1: node.admitted lx[501-1000]\n");
+    tick(x);
+    assert_string_equal(said(x), "1: node.admitted lx[1001-1500]\n1: node.admitted lx[1501-2000]\n");
+    configure(x, 2400); /* what was found of the others does not count any more */
+    tick(x);
+    assert_string_equal(said(x), "1: node.admitted lx[2001-2400]\n");
+    tick(x);
+    assert_string_equal(said(x), "");
+    world_end(x);
+}
+
 static void test_late_then_down_then_back(void **state)
 {
     struct world *x = world(10);
@@ -678,6 +703,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_first_heard_is_admitted),
+        cmocka_unit_test(test_very_many_are_admitted_in_turns),
         cmocka_unit_test(test_late_then_down_then_back),
         cmocka_unit_test(test_back_within_grace_was_never_disturbed),
         cmocka_unit_test(test_sensitive_and_borrowed_nodes),

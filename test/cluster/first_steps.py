@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A controller, an agent that joins by a token, and what a person does next with the tool."""
 import csv
+import datetime
 import io
 import json
 import os
+import pty
+import subprocess
 import time
 
 from harness import CALM, Agent, Controller, check, contains, equal, main, program, wait
@@ -38,6 +41,17 @@ def test_real_inventory(world):
         contains(show, word, 'fettle node show')
     inventory = json.loads(c.fettle('node', 'show', 'n01', '--json'))['inventory']
     equal(inventory['CPUs'], os.cpu_count(), 'CPUs in the inventory')
+
+
+def on_terminal(c, *words, **env):
+    """What the tool prints where a person reads."""
+    ours, theirs = pty.openpty()
+    subprocess.run([program('fettle'), *words], stdout=theirs, check=True,
+                   env={**os.environ, 'FETTLE_CONTROLLER': c.socket, **env})
+    printed = os.read(ours, 65536).decode()
+    os.close(theirs)
+    os.close(ours)
+    return printed
 
 
 def test_what_a_person_does(world):
@@ -85,6 +99,18 @@ def test_what_a_person_does(world):
     whats = [e['what'] for e in c.journal()]
     equal(whats.count('node.drain'), 2, f'drains in {whats}')
     contains(c.fettle('journal'), 'bad DIMM', 'fettle journal')
+    about = c.fettle('journal', 'n01', '--what', 'node', '--since', '1h').splitlines()
+    words = [line.split('  ', 1)[1].split()[0] for line in about]
+    equal(words[:2] + words[-1:], ['node.admitted', 'node.drain', 'node.set'], f'the journal of n01, oldest first: {about}')
+    contains(about[1], ' node.drain n01 by ', 'a line of the journal')
+    equal(c.fettle('journal', 'n01', '--what', 'node', '--tail', '1').splitlines(), about[-1:], 'the newest')
+    equal(c.fettle('journal', 'n01', '--by', 'nobody'), '', 'what nobody did')
+    equal(c.fettle('journal', '--until', '1h'), '', 'what was done an hour ago')
+    at = about[-1].split()[0]
+    here = datetime.datetime.fromisoformat(at.replace('Z', '+00:00')) + datetime.timedelta(hours=2)
+    shown = on_terminal(c, 'journal', 'n01', '--what', 'node', '--tail', '1', TZ='CEST-2')
+    equal(shown.split('  ')[0], here.strftime('%Y-%m-%d %H:%M:%S'), 'the time on a terminal')
+    contains(on_terminal(c, 'journal', 'n01', '--utc', TZ='CEST-2'), at, 'the same with --utc')
 
 
 def test_output(world):
@@ -112,6 +138,14 @@ def test_output(world):
     status = json.loads(c.fettle('status', '--json'))
     equal(sum(status['nodes'].values()), 24, 'nodes in the status')
     contains(c.fettle('status'), 'Revision', 'fettle status')
+    contains(c.fettle('status'), 'Longest turn', 'fettle status')
+    turns = status['turns']
+    equal([t['us'] for t in turns['longest']], sorted((t['us'] for t in turns['longest']), reverse=True), 'the longest turn first')
+    check(any(t['did'] for t in turns['longest']), f'nobody knows what the turns did: {turns}')
+    check(all(t['us'] >= sum(d['us'] for d in t['did']) for t in turns['longest']), f'a part is longer than its turn: {turns}')
+    for counts in turns['us'], turns['cpu_us']:
+        check(sum(n for _, n in counts) > 10, f'few turns are counted: {counts}')
+        equal(counts, sorted(counts), 'counts by length')
     c.fettle('version')
     contains(c.fettle('help', 'node', 'drain'), '--reason', 'help')
 
@@ -127,7 +161,8 @@ def test_tokens(world):
     other_home = Agent(world, c, 'n01', join=False, start=False)
     contains(other_home.join(token, 5), 'used', 'a token that was used')
     contains(first.join(c.token('n01'), 3), '--again', 'joining with an identity')
-    first.join(c.token('n01'), 0, '--again')
+    contains(first.join(c.token('n01'), 3, '--again'), 'made with --again', 'a second certificate')
+    first.join(c.token('n01', again=True), 0, '--again')
 
     short = c.token('n02', valid='1s')
     made = time.time()
@@ -142,7 +177,7 @@ def test_tokens(world):
     third.join('.'.join(foreign), 5)
     for agent in (second, third):
         check(not os.path.exists(agent.certificate()[0]), f'{agent.name} got an identity by a wrong token')
-    third.join(c.token())
+    third.join(c.token('n[01-03]'))
 
     token = c.token('n02')
     c.restart()
@@ -157,7 +192,7 @@ def test_second_machine(world):
     c = Controller(world, 'Name=n01\n', **CALM)
     Agent(world, c, 'n01')
     c.wait_nodes('the first', ['n01'], State='IDLE')
-    command = json.loads(c.fettle('token', 'create', '--json'))['command'].split()
+    command = json.loads(c.fettle('token', 'create', '--nodes', 'guest', '--json'))['command'].split()
     equal(command[:2], ['fettle-agent', 'join'], 'the command to type')
     guest = Agent(world, c, 'guest', join=False, start=False)
     status, out, err = world.run([program('fettle-agent'), *command[1:], '--name', 'guest', '-D', guest.home])

@@ -163,3 +163,21 @@ class HangingFiles(Hanging):
         if opcode in (RELEASE, RELEASEDIR, FLUSH, FSYNC, FSYNCDIR):
             return 0, b''
         return (0, ANSWERS[opcode]) if opcode in (INIT, STATFS) else (errno.ENOSYS, b'')
+
+
+class FailingFiles(HangingFiles):
+    """The same, of which the kernel keeps what it has read. From fail() on nothing can be read anew, or written."""
+
+    def __init__(self, world, path):
+        self.fails = False
+        super().__init__(world, path)
+
+    def fail(self):
+        self.fails = True
+
+    def answer(self, opcode, request):
+        if self.fails and opcode in (READ, WRITE, FSYNC):
+            return errno.EIO, b''
+        if opcode == OPEN:
+            return 0, struct.pack('<QII', 0, 2, 0)  # FOPEN_KEEP_CACHE
+        return super().answer(opcode, request)

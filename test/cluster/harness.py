@@ -11,6 +11,7 @@ Nothing sleeps for luck. What is to happen is waited for with a deadline (PATIEN
 happen is looked for in the controller's log and journal, which leave nothing out.
 """
 import contextlib
+import datetime
 import http.client
 import json
 import os
@@ -30,12 +31,14 @@ import traceback
 BUILD = os.environ['FETTLE_BUILD']
 SANITIZED = os.environ.get('FETTLE_SANITIZE', 'none') != 'none'
 ROOT = os.geteuid() == 0
+USER = 64123  # nobody's
+AS = int(os.environ.get('FETTLE_AS', 0))  # the user that controllers run as, beside fettle-exec; 0: as this one
 PATIENCE = 60  # seconds that anything may take, on a busy machine and with sanitizers
 PROGRAMS = {'fettled': 'src/controller/fettled', 'fettle-agent': 'src/agent/fettle-agent',
-            'fettle': 'src/cli/fettle', 'swarm': 'test/swarm/swarm'}
+            'fettle': 'src/cli/fettle', 'fettle-exec': 'src/exec/fettle-exec', 'swarm': 'test/swarm/swarm'}
 MARK = 'FETTLE_TEST_WORLD'
 STATE_FILES = {'state.db', 'state.db-wal', 'state.db-shm', 'state.lock', 'ca.pem', 'ca.key', 'last-heard', 'last-heard.new', 'last-known',
-               'last-known.new'}
+               'last-known.new', 'journal.db', 'journal.db-wal', 'journal-export'}
 HOME_FILES = {'checklist', 'operations', 'command', 'kernel-log', 'boot-checks', 'node.key', 'node.pem', 'ca.pem',
               'controllers'}
 HOME_FILES |= {name + '.new' for name in HOME_FILES}  # an agent that ends does not wait for its writer
@@ -74,12 +77,12 @@ def need_root():
 class Process:
     """A program that was started, its log, and how it ended."""
 
-    def __init__(self, world, name, argv, cwd=None, env=None, limits=None):
+    def __init__(self, world, name, argv, cwd=None, env=None, limits=None, stdin=subprocess.DEVNULL):
         self.world, self.name = world, name
         self.log_path = os.path.join(world.dir, name + '.log')
         self.wanted = True  # to be running; False once we ended it
         with open(self.log_path, 'ab') as log:
-            self.popen = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=cwd or world.dir,
+            self.popen = subprocess.Popen(argv, stdin=stdin, stdout=log, stderr=log, cwd=cwd or world.dir,
                                           env={**world.env, **(env or {})}, preexec_fn=limits)
         self.pid = self.popen.pid
         world.processes.append(self)
@@ -125,6 +128,12 @@ class Process:
     def memory_kb(self, what='VmRSS'):
         with open(f'/proc/{self.pid}/status') as f:
             return int(re.search(rf'^{what}:\s+(\d+)', f.read(), re.M).group(1))
+
+
+def uid_of(pid):
+    """The user ids that a process has."""
+    with open(f'/proc/{pid}/status', encoding='utf-8') as f:
+        return {uid for line in f if line.startswith('Uid:') for uid in line.split()[1:]}
 
 
 def process_state(pid):
@@ -186,10 +195,10 @@ class World:
     def start(self, name, argv, **options):
         return Process(self, name, argv, **options)
 
-    def run(self, argv, env=None, cwd=None, within=PATIENCE, text_in=None):
+    def run(self, argv, env=None, cwd=None, within=PATIENCE, text_in=None, limits=None):
         """Runs a program to its end: (status, standard output, standard error)."""
         p = subprocess.run(argv, input=text_in, capture_output=True, text=True, env={**self.env, **(env or {})},
-                           cwd=cwd or self.dir, timeout=within, errors='replace',
+                           cwd=cwd or self.dir, timeout=within, errors='replace', preexec_fn=limits,
                            **({'stdin': subprocess.DEVNULL} if text_in is None else {}))
         if 'Sanitizer' in p.stderr or 'runtime error:' in p.stderr:
             raise Failed(f'{argv}: {p.stderr}')
@@ -321,17 +330,34 @@ QUICK = {'HeartBeatInterval': '1s', 'LateAfter': '3s', 'HeartBeatTimeout': '6s'}
 CALM = {'HeartBeatInterval': '1s', 'LateAfter': '30s', 'HeartBeatTimeout': '60s'}  # for what must not
 
 
+class Exec:
+    """A fettle-exec at a socket of its own, which the user alone may open."""
+
+    def __init__(self, world, name, user, conf):
+        self.path = world.path(name + '.sock')
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
+            listening.bind(self.path)
+            os.chmod(self.path, 0o600)
+            os.chown(self.path, user, user)
+            listening.listen(64)
+            self.process = world.start(name, [program('fettle-exec'), '-f', conf], stdin=listening)
+
+    def log(self):
+        return self.process.log()
+
+
 class Controller:
     """A fettled with its configuration and state. Ports are the system's choice at the first start,
     and stay for those that follow. Its agents check nothing unless CheckConf says so: what this host has
     installed, and what ails it, is nobody's business here."""
 
     def __init__(self, world, nodes, name='fettled', partitions='Partition=1 Name=batch\n', start=True, state=None,
-                 **settings):
+                 user=AS, **settings):
         self.world, self.name, self.nodes, self.partitions = world, name, nodes, partitions
         self.dir = world.path(name)
-        self.state = state or os.path.join(self.dir, 'state')
-        self.socket = os.path.join(self.dir, 'api.sock')
+        self.user, self.own = user, self.dir + '.own' if user else self.dir
+        self.state = state or os.path.join(self.own, 'state')
+        self.socket = os.path.join(self.own, 'api.sock')
         self.conf = os.path.join(self.dir, 'fettle.conf')
         self.process = None
         self.settings = {'ControlMachine': 'localhost', 'NodeSpecConf': os.path.join(self.dir, 'nodes.conf'),
@@ -342,6 +368,10 @@ class Controller:
         os.mkdir(self.dir)
         world.controllers.append(self)
         self.write()
+        if user:
+            os.mkdir(self.own)
+            os.chown(self.own, user, user)
+            self.exec = Exec(world, name + '-exec', user, self.conf)
         if start:
             self.start()
 
@@ -356,7 +386,15 @@ class Controller:
 
     def launch(self, **options):
         """Starts it without waiting for an answer."""
+        if self.user:
+            options = {'env': {'FETTLE_EXEC': self.exec.path}, 'limits': self.become, **options}
         self.process = self.world.start(self.name, [program('fettled'), '-f', self.conf, '-D', self.state], **options)
+
+    def become(self):
+        """In a child: the controller's user, and no capability."""
+        os.setgroups([])
+        os.setgid(self.user)
+        os.setuid(self.user)
 
     def start(self, **options):
         self.launch(**options)
@@ -464,8 +502,10 @@ class Controller:
         equal(got, status, f'fettle {" ".join(words)}: {out}{err}: the exit status')
         return out if status in (0, 3) and not err else err
 
-    def token(self, *nodes, valid=None):
-        out = self.fettle('token', 'create', *(['--nodes', ','.join(nodes)] if nodes else []), *(['--valid', valid] if valid else []), '--json')
+    def token(self, *nodes, valid=None, again=False, options=()):
+        """A token for these nodes; again: also where their certificates are valid."""
+        out = self.fettle('token', 'create', '--nodes', ','.join(nodes), *(['--valid', valid] if valid else []),
+                          *(['--again'] if again else []), *options, '--json')
         return json.loads(out)['token']
 
     def check_left(self):
@@ -490,9 +530,10 @@ class Agent:
         self.run = self.runtime + '/agent'  # what it keeps in memory, under the service manager
         self.options = list(options) + (['-r', root] if root else [])
         self.process = None
+        again = any(a.name == name and a.controller is controller for a in world.agents)
         world.agents.append(self)
         if join:
-            self.join(controller.token(name))
+            self.join(controller.token(name, again=again))
         if start:
             self.start()
 
@@ -536,6 +577,40 @@ def swarm(world, controller, nodes=None, keepers=None, script=None, within='0s',
     argv += ['-f', str(kinds)] if kinds else []
     argv += ['-s', world.write(f'{name}.script', script)] if script else []
     return world.start(name, argv)
+
+
+# --- certificates by hand -------------------------------------------------------------------------
+
+
+def openssl(*words):
+    subprocess.run(['openssl', *words], check=True, capture_output=True)
+
+
+def request_by_hand(world, name):
+    """A key and a request for it: paths."""
+    key, request = world.path(f'{name}.by-hand.key'), world.path(f'{name}.by-hand.csr')
+    if not os.path.exists(key):
+        openssl('req', '-new', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', key,
+                '-out', request, '-subj', f'/CN={name}')
+    return key, request
+
+
+def certificate_by_hand(world, c, name, age, left):
+    """A certificate as a version without records made it: it began so many seconds ago and has so many left."""
+    key, request = request_by_hand(world, name)
+    made = world.path(f'{name}.{age}.by-hand.pem')
+    conf = world.write(f'{name}.ca.conf', f'[ca]\ndefault_ca = x\n[x]\ndatabase = {world.write(name + ".index", "")}\n'
+                       f'new_certs_dir = {world.dir}\nrand_serial = yes\ndefault_md = sha256\npolicy = p\nx509_extensions = e\n'
+                       f'[p]\ncommonName = supplied\n[e]\nsubjectAltName = URI:urn:fettle:node:{name}\n'
+                       'basicConstraints = critical,CA:FALSE\nkeyUsage = critical,digitalSignature\n'
+                       'extendedKeyUsage = serverAuth,clientAuth\n')
+    now = datetime.datetime.now(datetime.timezone.utc)
+
+    def at(seconds):
+        return (now + datetime.timedelta(seconds=seconds)).strftime('%Y%m%d%H%M%SZ')
+    openssl('ca', '-batch', '-config', conf, '-cert', os.path.join(c.state, 'ca.pem'), '-keyfile',
+            os.path.join(c.state, 'ca.key'), '-in', request, '-out', made, '-startdate', at(-age), '-enddate', at(left), '-notext')
+    return made, key
 
 
 # --- an agent by hand ----------------------------------------------------------------------------

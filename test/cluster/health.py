@@ -167,6 +167,7 @@ def test_counting_says_something_about_a_node_only_where_the_node_is_the_cause(w
         os.makedirs(world.path('n3', f'proc/{pid}/fd'))
         os.symlink(f'/dev/nvidia{gpu}', world.path('n3', f'proc/{pid}/fd/3'))
     world.write('n3/sys/fs/cgroup/system.slice/slurmstepd.scope/job_7/step_0/cgroup.procs', '70\n71\n')
+    c.wait_nodes('its work is known', ['n3'], State='BUSY')
     began = time.monotonic() - 100
     for i in range(24):
         for gpu in ('1b', '3b', '9b'):

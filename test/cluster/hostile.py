@@ -5,7 +5,6 @@ import contextlib
 import json
 import os
 import random
-import resource
 import select
 import socket
 import ssl
@@ -13,6 +12,7 @@ import struct
 import threading
 import time
 
+from attacks import NOBODY, flood, many_files
 from harness import (PATIENCE, SANITIZED, Agent, Controller, Link, check, contains, equal, holds, main, need_root, swarm,
                      wait)
 
@@ -71,9 +71,6 @@ def closed_by_peer(s, within=PATIENCE):
     raise AssertionError(f'it is open after {within} s')
 
 
-NOBODY = 65534
-
-
 @contextlib.contextmanager
 def as_nobody():
     """Whoever connects in here is the user nobody. All threads are, meanwhile."""
@@ -82,10 +79,6 @@ def as_nobody():
         yield
     finally:
         os.seteuid(0)
-
-
-def many_files():
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(8192, resource.getrlimit(resource.RLIMIT_NOFILE)[1]),) * 2)
 
 
 WAYS = ('agents', 'agents+tls', 'https', 'https+tls', 'socket')
@@ -365,6 +358,72 @@ def test_silent_crowd(world):
     equal(p.c.ask_https('GET', '/v1/status', **cert)[0], 200, 'an administrator over HTTPS')
     for s in crowd:
         s.close()
+
+
+def open_files(process):
+    return len(os.listdir(f'/proc/{process.pid}/fd'))
+
+
+@contextlib.contextmanager
+def flooded(port):
+    many_files()
+    stop = threading.Event()
+    thread = threading.Thread(target=flood, args=(port, stop.is_set))
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_flood_of_the_agents_port(world):
+    """Connections without a certificate, more than there may be and always new ones, keep no node out: another joins
+    and is heard, and the controller has a bounded number of descriptors and little to say in its log."""
+    p = Ports(world, 'Name=n[01-02]\n')
+    before, lines = open_files(p.c.process), len(p.c.log().splitlines())
+    most = 0
+    with flooded(p.c.port):
+        wait('the crowd is there', lambda: open_files(p.c.process) > before + 400)
+        other = Agent(world, p.c, 'n02')
+        p.c.wait_nodes('another agent joins and is heard', ['n02'], State='IDLE')
+
+        def well():
+            nonlocal most
+            most = max(most, open_files(p.c.process))
+            return p.check_well() and p.c.node('n02')['Liveness'] == 'live'
+        holds('all goes on', 5, well)
+    check(most < before + 1000, f'{most} descriptors, {before} of them before')
+    check(len(p.c.log().splitlines()) - lines < 60, 'the log is long')
+    wait('they are forgotten', lambda: open_files(p.c.process) < before + 50)
+    other.process.stop()
+
+
+def test_flood_of_a_collector(world):
+    """The same at a collector: a node that is given to it comes in and is heard through it."""
+    p = Ports(world, 'Name=n[01-02]\nName=k1\n', CollectorNodes='k1')
+    k1 = Agent(world, p.c, 'k1')
+    p.c.wait_nodes('the collector has its node', ['n01'], Collector='k1', Liveness='live')
+    port = int(k1.process.log().split('collects on port ')[1].split()[0])
+    before, lines = open_files(k1.process), len(k1.process.log().splitlines())
+    with flooded(port):
+        wait('the crowd is there', lambda: open_files(k1.process) > before + 200)
+        Agent(world, p.c, 'n02')
+        p.c.wait_nodes('another node is heard through it', ['n02'], Collector='k1', Liveness='live', State='IDLE')
+        holds('all goes on', 5, lambda: p.check_well() and p.c.node('n02')['Liveness'] == 'live')
+        check(open_files(k1.process) < before + 700, f'{open_files(k1.process)} descriptors, {before} of them before')
+    check(len(k1.process.log().splitlines()) - lines < 60, 'its log is long')
+
+
+def test_a_node_has_few_connections(world):
+    """Whoever has a node's key holds some descriptors, and not all, and does not push the agent out."""
+    p = Ports(world)
+    before = open_files(p.c.process)
+    crowd = [Link(p.c.port, *p.agent.certificate()) for _ in range(60)]
+    wait('most of them are closed', lambda: open_files(p.c.process) <= before + 4)
+    p.check_well()
+    for link in crowd:
+        link.close()
 
 
 main()

@@ -8,8 +8,8 @@ import select
 import shutil
 import ssl
 
-from harness import (BUILD, CALM, QUICK, Agent, Controller, Failed, Link, check, contains, equal, fake_root, main, need_root,
-                     program, swarm, wait)
+from harness import (BUILD, CALM, QUICK, Agent, Controller, Failed, Link, certificate_by_hand, check, contains, equal, fake_root,
+                     main, need_root, program, request_by_hand, swarm, wait)
 
 FIRST, SECOND = '11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'
 
@@ -20,7 +20,9 @@ def test_two_agents_with_one_name(world):
     first = Agent(world, c, 'n01', root=fake_root(world, 'one', FIRST))
     c.wait_nodes('the first is heard', ['n01'], Boot=FIRST, State='IDLE')
     events = c.events()
-    second = Agent(world, c, 'n01', root=fake_root(world, 'two', SECOND))
+    second = Agent(world, c, 'n01', root=fake_root(world, 'two', SECOND), start=False, join=False)
+    shutil.copytree(first.home, second.home)  # as an image that was made of a node
+    second.start()
     events.wait('node.duplicate', nodes='n01')
     wait('the second is told', lambda: 'another live agent' in second.process.log())
     equal(c.node('n01')['Boot'], FIRST, 'whose boot is shown')
@@ -36,7 +38,15 @@ def test_two_agents_with_one_name(world):
 def test_a_second_holder_of_a_name_does_not_take_it_over(world):
     """The refusal tells nothing that would let it in; a leap in the numbers does not deafen the controller."""
     c = Controller(world, 'Name=n01\n', **QUICK)
-    mine, theirs = (Agent(world, c, 'n01', start=False).certificate() for _ in range(2))
+    mine = certificate_by_hand(world, c, 'n01', 7200, 1000)
+    link = Link(c.port, *mine)  # it asks for the next one, and somebody else has that
+    link.hello('n01', '00000000000000a0', once=True)
+    link.expect('WELCOME')
+    key, request = request_by_hand(world, 'thief')
+    with open(request) as f:
+        link.send('RENEW', request=f.read())
+    theirs = world.write('thief.pem', link.expect('RENEWED')['certificate']), key
+    link.close()
     instance, other = '00000000000000a1', '00000000000000e5'
     link = Link(c.port, *mine)
     link.hello('n01', instance)
@@ -298,11 +308,11 @@ def test_other_users(world):
         equal(status, 0, f'{words} as nobody: {out}{err}: the exit status')
         check('for administrators' in out and 's3cret' not in out, f'{words} shows nobody the command: {out}')
     for words in (('node', 'drain', 'n01', '-r', 'x'), ('node', 'undrain', 'n01'), ('node', 'set', 'n01', 'CPUs=1'),
-                  ('reload',), ('token', 'create')):
+                  ('reload',), ('token', 'create', '--nodes', 'n01')):
         status, out, err = as_nobody(*words)
         equal(status, 5, f'{words} as nobody: {out}{err}: the exit status')
         contains(err, 'root', f'{words} as nobody')
-    equal([e['what'] for e in c.journal()], ['state.made'], 'the journal')
+    equal([e['what'] for e in c.journal()], ['state.made', 'certificate.create'], 'the journal')
 
 
 def privileged_port():

@@ -6,7 +6,7 @@ import sys
 import time
 
 from fleet import accept, boot_id, change, diff, reboot, wait_conformance
-from fuse import Hanging, HangingFiles, own_mounts
+from fuse import FailingFiles, Hanging, HangingFiles, own_mounts
 from harness import contains, equal, holds, main, need_root, wait
 from ward import health, incidents, mount, repair, step, steps, unmount, wait_step, ward
 
@@ -178,6 +178,56 @@ def test_a_reboot_that_a_hung_disk_would_hold_up(world):
     boots(world, agents, 'n1')
     c.wait_nodes('it is back', ['n1'], Lifecycle='available', Health='ok', Schedulable=True)
     disk.end()
+
+
+def reboots_by(world, node, script):
+    """A node on which `reboot` is this."""
+    world.write(f'{node}/sbin/reboot', '#!/bin/sh\n' + script)
+    os.chmod(world.path(node, 'sbin/reboot'), 0o755)
+
+
+def test_a_reboot_that_a_failing_disk_would_hold_up(world):
+    """The kernel still has the program, and systemd would begin. The agent refuses it, and its BMC is told at once."""
+    need_root()
+    own_mounts()
+    disk = FailingFiles(world, world.path('n1', 'sbin'))
+    reboots_by(world, 'n1', f'touch {world.path()}/begun\n')
+    lines = ['Remedy=reboot Run=reboot Helps=* Confidence=80% Because="a try" Takes=2s Disturbs=0', CYCLE.replace('node.lost', '*')]
+    c, agents = lost_ward(world, ['n1'], remedy=lines, LostAfter=0)
+    with open(world.path('n1', 'sbin/reboot'), encoding='utf-8') as f:
+        f.read()
+    disk.fail()
+    unmount(world, 'n1')
+    wait('its BMC was told', lambda: told(world, 'n1'))
+    tried = repair(c, 'n1')['attempts']
+    equal([(a['remedy'], a['verdict']) for a in tried[:1]], [('reboot', 'not counted')], 'what its agent refused')
+    contains(tried[0]['text'], 'sbin/reboot: Input/output error', 'why')
+    equal((tried[1]['remedy'], os.path.exists(world.path('begun'))), ('cycle', False), 'what was done')
+    agents['n1'].process.kill()
+    mount(world, 'n1')
+    boots(world, agents, 'n1')
+    c.wait_nodes('it is back', ['n1'], Lifecycle='available', Health='ok', Schedulable=True)
+    disk.end()
+
+
+def test_a_shutdown_that_hangs(world):
+    """It is cut short by the node itself, whose agent is gone by then."""
+    line = 'Remedy=reboot Run=reboot Helps=* Confidence=80% Because="a try" Takes=2s Deadline=8s Disturbs=0'
+    c, agents = lost_ward(world, ['n1'], remedy=[line, CYCLE], LostAfter=0)
+    reboots_by(world, 'n1', f'touch {world.path()}/begun\n')
+    trigger = world.write('n1/proc/sysrq-trigger', '')
+    unmount(world, 'n1')
+    wait('it goes down', lambda: os.path.exists(world.path('begun')))
+    agents['n1'].process.kill()
+
+    def told_kernel():
+        with open(trigger, encoding='utf-8') as f:
+            return f.read()
+    wait('the kernel is told to restart', lambda: told_kernel() == 'sb', 20)
+    mount(world, 'n1')
+    boots(world, agents, 'n1')
+    c.wait_nodes('it is back', ['n1'], Lifecycle='available', Health='ok', Schedulable=True)
+    equal(([a['remedy'] for a in repair(c, 'n1')['attempts']], told(world, 'n1')), (['reboot'], []), 'what was tried')
 
 
 def test_a_node_that_dies_before_it_said_what_runs_there(world):

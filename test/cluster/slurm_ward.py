@@ -94,8 +94,8 @@ def owner(c):
 
 
 def token(c, claim):
-    """Of a reason that is this Fettle's."""
-    return f'fettle:{owner(c)}:{claim} '
+    """The mark in a reason that is this Fettle's, but for the sum of the words before it."""
+    return f' [fettle:{owner(c)}:{claim}:'
 
 
 def wait_drained(l, node, problem='node_problem'):

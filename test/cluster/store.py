@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What may happen to the state: a full disk, damage, and a kill right after it was made."""
 import contextlib
+import json
 import os
 import random
 import re
 import shutil
+import sqlite3
 import subprocess
 
 from harness import CALM, ROOT, Agent, Controller, Failed, check, contains, equal, main, need_root, program, wait
@@ -100,6 +102,52 @@ def test_full_disk_at_the_first_start(world):
     subprocess.run(['mount', '-o', 'remount,size=8m', disk], check=True)
     c.start()
     c.fettle('node', 'drain', 'n01', '--reason', 'x')
+
+
+def sum_of(*values):
+    """The checksum of a row (src/store/row.c): 64-bit FNV-1a."""
+    result = 0xcbf29ce484222325
+    for value in values:
+        for byte in value.encode() + b'\0' if isinstance(value, str) else value.to_bytes(8, 'little', signed=True):
+            result = (result ^ byte) * 0x100000001b3 & 0xffffffffffffffff
+    return result - (1 << 64 if result >> 63 else 0)
+
+
+def grow_journal(c, entries, at_ns):
+    """The state of a controller that was stopped gets an old journal."""
+    db = sqlite3.connect(os.path.join(c.state, 'state.db'))
+    db.execute('DELETE FROM journal')
+    for i in range(1, entries + 1):
+        row = (i, 0, at_ns, 'root', 'node.drain', 'n01', f'entry {i}')
+        db.execute('INSERT INTO journal VALUES(?, ?, ?, ?, ?, ?, ?, ?)', (*row, sum_of(*row)))
+    (term,) = db.execute('SELECT term FROM meta').fetchone()
+    db.execute('UPDATE meta SET revision = ?, sum = ?', (entries, sum_of(term, entries)))
+    db.commit()
+    db.close()
+
+
+def test_the_oldest_entries_are_exported(world):
+    """A journal of an older fettled, of two years ago: the newest 10,000 stay, the others are in the file of their day, each
+    once, also when the controller is killed on the way; whoever asks for them is told where they are."""
+    c = Controller(world, 'Name=n01\n', **CALM)
+    c.process.stop()
+    grow_journal(c, 12000, 1732276800 * 10 ** 9)
+    c.start()
+    path = os.path.join(c.state, 'journal-export', 'journal-2024-11-22.jsonl')
+    wait('some are exported', lambda: os.path.exists(path))
+    c.process.kill()
+    c.start()
+
+    def revisions():
+        with open(path, encoding='utf-8') as file:
+            return [json.loads(line)['revision'] for line in file]
+    wait('it is done', lambda: (kept := c.journal()[0]['revision']) > 1700 and revisions()[-1] == kept - 1)
+    equal(revisions(), list(range(1, c.journal()[0]['revision'])), 'what is exported')
+    wait('the journal is well', lambda: c.counterpart('journal')['state'] == 'ok')
+    contains(c.get('/v1/journal')['gone'], os.path.dirname(path), 'what is said of the others')
+    contains(c.fettle('journal', '--after', '0', '--limit', '1').splitlines()[0], 'are not kept here any more', 'the tool')
+    contains(c.fettle('journal', 'n01', '--tail', '1'), 'node.drain n01 by root: entry 12000', 'the newest')
+    c.fettle('node', 'drain', 'n01', '--reason', 'works')
 
 
 def refused(c, what):
@@ -251,7 +299,7 @@ def test_keys_and_state_that_others_reach(world):
     spoils = [(secret, 'chmod', '640'), (os.path.join(c.state, 'ca.key'), 'chmod', '640'),
               (os.path.join(c.state, 'state.db'), 'chmod', '646'), (os.path.join(c.state, 'ca.pem'), 'chmod', '666'),
               (c.state, 'chmod', '777'), (c.dir, 'chmod', '777')]
-    spoils += [(os.path.join(c.state, 'ca.key'), 'chown', '12345'), (c.state, 'chown', '12345')] if ROOT else []
+    spoils += [(os.path.join(c.state, 'ca.key'), 'chown', '12345')] if ROOT else []
     os.chmod(secret, 0o600)
     for path, command, what in spoils:
         world.run([command, what, path])
@@ -261,6 +309,12 @@ def test_keys_and_state_that_others_reach(world):
         advice = re.search(r'mend it with "((?:chmod|chown) [^"]*)"', line)
         check(advice and path in line, f'{command} {what} {path}: the log ends with {line!r}')
         equal(world.run(['sh', '-c', advice.group(1)])[0], 0, advice.group(1))
+    if ROOT:  # a state is somebody's as a whole
+        os.chown(c.state, 12345, -1)
+        c.launch()
+        equal(c.process.wait_end(), 1, "the exit status with another user's state")
+        contains(c.log(), f'{c.state} belongs to user 12345; start fettled as that user', 'the log')
+        os.chown(c.state, 0, -1)
     c.start()
 
 

@@ -64,6 +64,7 @@ def test_boot_from_the_network(l):
 
 def test_a_wrong_password_does_nothing(l):
     bmc = l.bmc()
+    (l.dir / "wrong").touch(0o600)
     (l.dir / "wrong").write_text("wrong\n")
     driver = l.driver(l.ipmi("lx01", bmc.port, "wrong"))
     driver.operate("lx01", "power.cycle")

@@ -236,6 +236,7 @@ class Lab:
     def __enter__(self):
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="fettle-power-"))
         self.things = []
+        (self.dir / "secret").touch(0o600)
         (self.dir / "secret").write_text(SECRET + "\n")
         return self
 

@@ -27,7 +27,7 @@ static void start_agent(struct sim *s, int i)
     struct fleet_node *n = &s->nodes[i];
     n->agent = true;
     n->instance = ++s->instances * UINT64_C(0x9e3779b97f4a7c15);
-    n->seq = 0;
+    n->seq = n->lost = 0;
     n->link = LINK_NONE;
     n->redirect = n->left = NOBODY;
     n->next_try = s->now + (int64_t)sim_random(s, (uint64_t)s->unit);
@@ -95,6 +95,7 @@ static bool lost_on_the_way(struct sim *s, int from, enum message_kind kind)
 {
     if (kind != MESSAGE_BATCH && s->loss_per_mille && sim_random(s, 1000) < s->loss_per_mille) {
         s->nodes[from].own_fault = true;
+        s->nodes[from].lost = s->nodes[from].seq + (kind != MESSAGE_BEAT);
         return true;
     }
     return false;
@@ -400,6 +401,8 @@ static void cut(struct sim *s, int i, int64_t until, bool mass)
     struct fleet_node *n = &s->nodes[i];
     if (n->cut_until < until)
         n->cut_until = until;
+    if (s->collector[i] && s->calm_at < until)
+        s->calm_at = until;
     n->mass = mass && !n->own_fault && n->up && n->agent;
     n->own_fault |= !mass;
     if (n->link != LINK_NONE && n->to == CONTROLLER && sim_random(s, 2) == 0)

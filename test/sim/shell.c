@@ -406,14 +406,17 @@ void shell_hello(struct sim *s, const struct message *m)
         collector_hello(s, k);
 }
 
-static void was_heard(struct sim *s, int node)
+/* By this heartbeat, or a later one: what comes late, from before one was lost, makes that good for nobody.
+ */
+static void was_heard(struct sim *s, int node, uint64_t seq)
 {
     struct fleet_node *n = &s->nodes[node];
     n->quiet = n->down_due = 0;
     n->quiet_max = n->quiet_max < 0 ? 0 : n->quiet_max;
     n->heard = true;
     n->last_good = s->now;
-    n->own_fault = n->mass = false;
+    n->own_fault = n->own_fault && seq < n->lost;
+    n->mass = false;
 }
 
 /* Its collector heard it last so long ago, which is more than this controller thought. */
@@ -444,7 +447,7 @@ void shell_beat(struct sim *s, const struct message *m)
         return;
     if (take_beat(s, m->from, m->instance, m->seq, m->boot, m->work) < 0)
         sim_fail(s, "a heartbeat of %s in its own session is refused", s->nodes[m->from].name);
-    was_heard(s, m->from);
+    was_heard(s, m->from, m->seq);
     conform_told(s, m->from, m->made, m->boot);
 }
 
@@ -477,7 +480,7 @@ void shell_batch(struct sim *s, const struct message *m)
         if (it->heard)
             watch_vouch(s->watch, mono(s), wall(s), about);
         if (beats || it->heard) {
-            was_heard(s, it->node);
+            was_heard(s, it->node, it->seq);
             conform_told(s, it->node, it->made, it->boot);
         }
     }

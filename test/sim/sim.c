@@ -159,6 +159,7 @@ static void deliver_to_collector(struct sim *s, const struct message *m)
     if (m->kind == MESSAGE_HELLO) {
         l->changed = true; /* it knows that the connection before is gone, and says so */
         l->conn = m->conn;
+        l->seq = l->instance == m->instance ? l->seq : 0;
         l->instance = m->instance;
         l->boot = m->boot;
         l->made = m->made;

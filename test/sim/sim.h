@@ -56,6 +56,7 @@ struct fleet_node {
     unsigned machine, machines[BOOTS_KEPT]; /* that is here; of each boot, by its number modulo so many */
     int64_t swap_at;                        /* somebody swaps it again; 0: nobody wants to */
     uint64_t instance, seq;
+    uint64_t lost;       /* what was heard of it by heartbeats below this one was sent before one was lost */
     int64_t cut_until;   /* the network holds back what it sends and is sent, until links over it are lost */
     int64_t still_until; /* its agent's process is stopped, and its kernel answers */
     bool mass;           /* cut together with most others, and otherwise well */

@@ -6,7 +6,7 @@ import os
 
 import lab
 
-PROBLEM = "[node_problem] memory: uncorrected"
+PROBLEM = ("node_problem", "memory: uncorrected")
 WRAPPER = """#!/bin/sh
 n=$(($(cat {0}/count) + 1))
 echo $n > {0}/count
@@ -45,7 +45,7 @@ def whole_course(l, d, claim, crash_at=0):
     killed = 0
     d.start(crash_at)
     for kind, state in COURSE:
-        d.want(c1=kind and (kind, claim, PROBLEM))
+        d.want(c1=kind and (kind, claim, *PROBLEM))
 
         def is_there():
             nonlocal killed
@@ -66,7 +66,7 @@ def lost_course(l, d, home, when, crash_at=0):
     put(f"{home}/when", "never")
     put(f"{home}/done", "")
     d.start(crash_at)
-    d.want(c1=("drain", "9.1", PROBLEM))
+    d.want(c1=("drain", "9.1", *PROBLEM))
     d.until_record("c1", "drained")
     d.settle()
     put(f"{home}/person", "scontrol update NodeName=c1 State=DRAIN Reason='hands in it, Ann'\n")

@@ -39,16 +39,20 @@ static struct {
 static void on_wanted(void *arg, const char *node, struct slurm_want *out)
 {
     FILE *f = fopen(world.wants, "r");
-    char line[600], name[100], kind[20], claim[48];
+    char line[600], name[100], kind[20];
+    struct slurm_mark mark;
     int at;
     while (f && fgets(line, sizeof line, f)) {
         line[strcspn(line, "\n")] = '\0';
-        if (sscanf(line, "%99s %19s %47s %n", name, kind, claim, &at) < 3 || strcmp(name, node) != 0)
+        if (sscanf(line, "%99s %19s %47s %23s %n", name, kind, mark.claim, mark.problem, &at) < 4 ||
+            strcmp(name, node) != 0)
             continue;
         out->reserve = strcmp(kind, "reserve") == 0;
         out->own = strcmp(kind, "own") == 0;
         out->drain = true; /* with reserve, too: as the controller wants it */
-        snprintf(out->claim, sizeof out->claim, "%s", claim);
+        out->mark = mark;
+        if (strcmp(mark.problem, "-") == 0)
+            out->mark.problem[0] = '\0';
         snprintf(out->reason, sizeof out->reason, "%s", line + at);
     }
     if (f)

@@ -8,7 +8,7 @@ import time
 
 import lab
 
-PROBLEM = "[node_problem] disk: io errors"
+PROBLEM = ("node_problem", "disk: io errors")
 # $1 is what scontrol was asked; only reading is broken, so that anything written would be seen in the calls.
 WRAPPER = """#!/bin/sh
 echo "$*" >> {0}/calls
@@ -67,7 +67,7 @@ def no_answer(l, d, home, mode):
     troubles, at = d.count("trouble"), len(d.lines)
     d.until_line("trouble Slurm", troubles + 1)
     before = len(writes(home))
-    d.want(c1=("drain", f"1.{mode}", PROBLEM))
+    d.want(c1=("drain", f"1.{mode}", *PROBLEM))
     lab.until("three failures", lambda: sum(x.startswith("saw 0 ") for x in d.lines[at:]) >= 3)
     assert any(x.startswith("saw 0 2 ") for x in d.lines[at:]), d.lines[at:]
     assert len(writes(home)) == before and d.record("c1") is None, d.lines[at:]
@@ -90,7 +90,7 @@ def an_unknown_word(l, d, home):
     put(f"{home}/mode", "word")
     d.readings(3)
     before, troubles = len(writes(home)), d.count("trouble")
-    d.want(c1=("drain", "1.word", PROBLEM))
+    d.want(c1=("drain", "1.word", *PROBLEM))
     d.readings(3)
     assert len(writes(home)) == before and d.lines[-1].startswith("saw 0 2"), d.lines[-3:]
     assert d.count("trouble") == troubles
@@ -99,7 +99,7 @@ def an_unknown_word(l, d, home):
 
 def a_list_cut_between_two_lines(l, d, home):
     """c2's drain stands, and the reading has no c2: that is no override."""
-    d.want(c2=("drain", "1.lines", PROBLEM))
+    d.want(c2=("drain", "1.lines", *PROBLEM))
     d.until_record("c2", "drained")
     put(f"{home}/mode", "lines")
     d.readings(4)
@@ -115,7 +115,7 @@ def refused(l, d, home, mode):
     put(f"{home}/mode", mode)
     before, troubles = len(writes(home)), d.count("trouble")
     began = time.monotonic()
-    d.want(c1=("drain", f"1.{mode}", PROBLEM), c2=("drain", f"2.{mode}", PROBLEM))
+    d.want(c1=("drain", f"1.{mode}", *PROBLEM), c2=("drain", f"2.{mode}", *PROBLEM))
     d.until_line("trouble", troubles + 1)
     d.readings(6)
     count = len(writes(home)) - before
@@ -142,7 +142,7 @@ def more_nodes_than_a_turn_takes(l, d, home):
 
 
 def drained(d):
-    d.want(c1=("drain", "1.1", PROBLEM))
+    d.want(c1=("drain", "1.1", *PROBLEM))
     d.until_record("c1", "drained")
     d.settle()
 
@@ -159,7 +159,7 @@ def no_answer_right_before_a_write(l, d, home):
     for mode in ("sticks", "mum", "halves", "errs", "puzzles"):
         before = len(writes(home))
         put(f"{home}/mode", mode)
-        d.want(c1=("drain", f"1.{mode}", PROBLEM))
+        d.want(c1=("drain", f"1.{mode}", *PROBLEM))
         d.until_record("c1", "draining")
         d.readings(6)
         assert len(writes(home)) == before, mode
@@ -170,7 +170,7 @@ def hangs_in_a_write(l, d, home):
     """Who does not take a write in time does not answer."""
     put(f"{home}/mode", "mute")
     at = len(d.lines)
-    d.want(c1=("drain", "1.mute", PROBLEM))
+    d.want(c1=("drain", "1.mute", *PROBLEM))
     lab.until("nobody knows", lambda: any(x.startswith("saw 0 2 ") for x in d.lines[at:]))
     back_again(l, d, home, "mute")
 
@@ -219,7 +219,7 @@ def a_person_while_a_write_is_refused(l, d, home):
     troubles = d.count("trouble")
     drained(d)
     put(f"{home}/mode", "refuses")
-    d.want(c1=("drain", "1.1", "[hardware_problem] memory"))
+    d.want(c1=("drain", "1.1", "hardware_problem", "memory"))
     d.until_line("trouble Slurm c1: drain", d.count("trouble Slurm c1: drain") + 1)
     l.scontrol("update", "NodeName=c1", "State=UNDRAIN")
     d.until_record("c1", "overridden")
@@ -231,7 +231,7 @@ def a_person_while_a_write_is_refused(l, d, home):
 
 def slow(l, d, home):
     put(f"{home}/mode", "slow")
-    d.want(c1=("drain", "1.slow", PROBLEM))
+    d.want(c1=("drain", "1.slow", *PROBLEM))
     d.until_record("c1", "drained")
     put(f"{home}/mode", "fine")
     d.want(c1=None)
@@ -239,7 +239,7 @@ def slow(l, d, home):
 
 
 def slurmctld_away(l, d, home):
-    d.want(c1=("drain", "1.away", PROBLEM))
+    d.want(c1=("drain", "1.away", *PROBLEM))
     d.until_record("c1", "drained")
     d.settle()
     troubles, overridden = d.count("trouble"), d.count("overridden")

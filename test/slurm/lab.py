@@ -22,6 +22,19 @@ SKIPPED = 77
 OWNER = "0123456789ab"  # which Fettle the driver is
 
 
+def mark(claim, problem, owner=OWNER):
+    """What a reason of Fettle's has behind its words, but for their sum."""
+    return f" [{problem}] [fettle:{owner}:{claim}:"
+
+
+def reason(claim, problem, words, owner=OWNER):
+    """A whole one. The sum is FNV-1a, of which 16 bits are taken."""
+    total = 0xcbf29ce484222325
+    for byte in f"{words} [{problem}]".encode():
+        total = (total ^ byte) * 0x100000001b3 % 2 ** 64
+    return f"{words}{mark(claim, problem, owner)}{total % 2 ** 16:04x}]"
+
+
 def need_slurm():
     missing = [p for p in NEEDED if not shutil.which(p, path=SBIN)]
     if missing:
@@ -240,7 +253,7 @@ class Driver:
             self.lines.append(line.strip())
 
     def want(self, **nodes):
-        """want(c1=("drain", "1.1", "[node_problem] x"), c2=None)"""
+        """want(c1=("drain", "1.1", "node_problem", "x"), c2=None)"""
         self.wanted.update(nodes)
         with open(self.wants + ".new", "w") as f:
             for node, what in self.wanted.items():

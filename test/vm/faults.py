@@ -15,6 +15,7 @@ class Fault:
     end: typing.Callable | None = None
     outside: bool = False
     unseen: str = ''  # why nothing is found within the time of a trial, where that is right
+    recurs: bool = False  # with each boot: a node that is well for a moment is not back
 
 
 def shell(command):
@@ -74,7 +75,8 @@ FAULTS = {
     'service': Fault('a service is killed', shell('systemctl kill -s KILL vm-service'), shell('systemctl start vm-service')),
     'program': Fault('a program on the root disk is gone', shell('rm /usr/local/bin/vm-program'),
                      shell('cp /bin/true /usr/local/bin/vm-program')),
-    'agent': Fault('the agent is killed', shell('systemctl kill -s KILL --kill-whom=main fettle-agent')),
+    'agent': Fault('the agent is killed', shell('systemctl kill -s KILL --kill-whom=main fettle-agent'),
+                   unseen='systemd starts it again at once'),
     'agent-hangs': Fault('the agent hangs (SIGSTOP)', shell('systemctl kill -s STOP --kill-whom=main fettle-agent'),
                          shell('systemctl kill -s CONT --kill-whom=main fettle-agent')),
     'full': Fault('the root disk is full', shell("fallocate -l $(($(stat -f -c '%a*%S' /)-1000000)) /var/tmp/fill"),
@@ -113,8 +115,8 @@ FAULTS = {
                         unseen='its time service puts it right within seconds'),
     'watchdog': Fault('nobody feeds the hardware watchdog', later(
         'modprobe -r i6300esb; modprobe i6300esb heartbeat=10; exec 3>/dev/watchdog0; echo x >&3; sleep 1d')),
-    'loop': Fault('the node reboots before its agent starts, in each boot', reboots('Before=fettle-agent.service', 0)),
-    'loop-late': Fault('the node reboots 30 s after the start of each boot', reboots('DefaultDependencies=no', 30)),
+    'loop': Fault('the node reboots before its agent starts, in each boot (the lab allows 20 tries; 2 are the default)', reboots('Before=fettle-agent.service', 0), recurs=True),
+    'loop-late': Fault('the node reboots 30 s after the start of each boot', reboots('DefaultDependencies=no', 30), recurs=True),
     'bmc': Fault('the BMC does not answer', bmc(signal.SIGSTOP), bmc(signal.SIGCONT), outside=True,
                  unseen='asked once a day, after a boot, and when it is needed; then it is the alarm `bmc`'),
     'sel': Fault('the BMC logs an uncorrectable memory error', shell(

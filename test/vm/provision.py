@@ -37,7 +37,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             line = (RUN / 'cmdline').read_text()
             self.answer(f'#!ipxe\nkernel vmlinuz initrd=initrd {line}{image}\ninitrd initrd\nboot\n')
         elif word == 'token' and re.fullmatch('n[0-9]+', name):
-            out = subprocess.run([FETTLE, 'token', 'create', '--nodes', name, '--json'], capture_output=True, check=False,
+            out = subprocess.run([FETTLE, 'token', 'create', '--nodes', name, '--again', '--json'], capture_output=True, check=False,
                                  env={**os.environ, 'FETTLE_CONTROLLER': str(RUN / 'fettled.sock')})
             self.answer(json.loads(out.stdout)['token'] if out.returncode == 0 else '')
         elif word == 'imaged':

@@ -24,7 +24,7 @@ LANES = 3
 FOUND_S = 90  # a fault that nothing has said a word of by then was not found
 BACK_S = 600  # a node that is not back by then does not come back by itself
 OUTSIDE_S = 50  # how long a fault stands that only somebody outside can mend
-QUIET_S = 90  # a node that went on working for so long after a fault was told is left in service
+QUIET_S = 90  # a node that went on working for so long after a fault was told is left in service, or back from one that recurs
 
 
 class Trial:
@@ -37,6 +37,7 @@ class Trial:
         self.tried_before = {a['at'] for a in before['repair']['attempts']} if before['repair'] else set()
         self.found, self.attempts, self.began = {}, set(), 0
         self.boot, self.ended = self.node()['Boot'], ''  # how that boot ended, as the node says on the next one
+        self.well_since = None
         self.seen = {}  # silent, out, acted, mended, queue, back: when each was seen first
 
     def node(self):
@@ -88,8 +89,12 @@ class Trial:
             return False
         if 'out' not in self.seen:
             return passed > (self.first() + QUIET_S if self.found else FOUND_S)
-        if serves and not new:
-            self.note('back')
+        if not serves or new:
+            self.well_since = None
+        elif self.well_since is None:
+            self.well_since = time.monotonic()
+        if self.well_since is not None and time.monotonic() - self.well_since >= (QUIET_S if self.fault.recurs else 0):
+            self.seen.setdefault('back', round(self.well_since - self.began, 1))
         return 'back' in self.seen or 'queue' in self.seen or passed > BACK_S
 
     def first(self):

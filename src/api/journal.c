@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The journal: read on from a revision, oldest first, or searched from its end. The search is the shell's,
+ * which has a thread for it; here its answer is put in the order in which people read.
+ */
+#include "api/call.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { JOURNAL_ENTRIES_MAX = 1000, NAMES_MORE = 1000 /* that were nodes once */ };
+
+static void write_entry(struct text *t, uint64_t revision, const struct store_entry *entry)
+{
+    struct event event = {.at = entry->at,
+                          .what = entry->what,
+                          .actor = entry->actor,
+                          .nodes = entry->nodes,
+                          .text = entry->text,
+                          .revision = revision};
+    if (t->s[t->len - 1] != '[')
+        text_add_char(t, ',');
+    event_format(&event, t);
+}
+
+static int add_entry(void *arg, uint64_t revision, const struct store_entry *entry, struct err *e)
+{
+    write_entry(arg, revision, entry);
+    return 0;
+}
+
+/* What is asked for and not kept any more is said. */
+static void add_gone(const struct api *a, uint64_t after, struct text *t)
+{
+    const char *directory = "";
+    uint64_t first = a->shell.journal_first(a->shell.arg, &directory);
+    CLEANUP_TEXT struct text gone = {0};
+    if (after + 1 >= first)
+        return;
+    text_printf(
+        &gone,
+        "the entries before revision %llu are not kept here any more; those that were exported are in %s",
+        (unsigned long long)first, directory);
+    text_add(t, ",\"gone\":");
+    text_add_json(t, gone.s);
+}
+
+static int read_on(struct call *c, uint64_t after, struct text *t, struct err *e)
+{
+    uint64_t limit = JOURNAL_ENTRIES_MAX;
+    int rc = call_query_number(c, "limit", 1, JOURNAL_ENTRIES_MAX, &limit, e);
+    if (rc < 0)
+        return rc;
+    text_add(t, "{\"entries\":[");
+    rc = c->api->shell.journal(c->api->shell.arg, after, limit, add_entry, t, e);
+    text_add_char(t, ']');
+    add_gone(c->api, after, t);
+    text_add_char(t, '}');
+    return rc;
+}
+
+/* --- search ---------------------------------------------------------------------------------- */
+
+/* A search under way, for a client. */
+struct searching {
+    struct api *api;
+    struct http_request *request; /* NULL once the client is gone */
+    uint64_t revision;            /* at which it began */
+    uint64_t after;
+};
+
+static void on_client_gone(void *arg)
+{
+    ((struct searching *)arg)->request = NULL;
+}
+
+static void write_found(const struct searching *s, const struct journal_found *f, struct text *t)
+{
+    text_add(t, "{\"entries\":[");
+    for (size_t i = f->n; i-- > 0;) {
+        const struct journal_entry *e = &f->entries[i];
+        write_entry(t, e->revision, &(struct store_entry){e->at, e->actor, e->what, e->nodes, e->text});
+    }
+    text_printf(t, "],\"revision\":%llu", (unsigned long long)s->revision);
+    if (f->before)
+        text_printf(t, ",\"before\":%llu", (unsigned long long)f->before);
+    else if (f->ended)
+        add_gone(s->api, s->after, t);
+    text_add_char(t, '}');
+}
+
+static void on_found(void *arg, const struct journal_found *f, const struct err *why)
+{
+    struct searching *s = arg;
+    CLEANUP_TEXT struct text t = {0};
+    if (s->request && why) {
+        http_answer_err(s->request, why);
+    } else if (s->request) {
+        write_found(s, f, &t);
+        call_answer(s->request, &t);
+    }
+    free(s);
+}
+
+static int read_moment(const struct call *c, const char *key, struct wall *out, struct err *e)
+{
+    uint64_t s = (uint64_t)(out->ns / 1000000000);
+    int rc = call_query_number(c, key, 0, INT64_MAX / 1000000000 - 1, &s, e);
+    if (http_query(c->request, key))
+        out->ns = (int64_t)s * 1000000000;
+    return rc;
+}
+
+static int read_ask(const struct call *c, struct journal_ask *a, struct hostlist *nodes, struct err *e)
+{
+    const char *names = http_query(c->request, "nodes");
+    int rc = names ? hostlist_parse_max(names, 2 * cluster_count(c->api->cluster) + NAMES_MORE, nodes, e) : 0;
+    a->nodes = names ? nodes : NULL;
+    a->what = http_query(c->request, "what");
+    a->by = http_query(c->request, "by");
+    if (rc == 0)
+        rc = read_moment(c, "since", &a->since, e);
+    if (rc == 0)
+        rc = read_moment(c, "until", &a->until, e);
+    if (rc == 0)
+        rc = call_query_number(c, "before", 1, INT64_MAX, &a->before, e);
+    return rc;
+}
+
+static int search(struct call *c, uint64_t after, uint64_t tail, struct err *e)
+{
+    CLEANUP_HOSTLIST struct hostlist nodes = {0};
+    struct journal_ask a = {.until = {INT64_MAX}, .after = after, .before = INT64_MAX, .most = tail};
+    int rc = read_ask(c, &a, &nodes, e);
+    if (rc < 0)
+        return rc;
+    struct searching *s = mem_alloc(sizeof *s);
+    *s = (struct searching){c->api, c->request, c->api->shell.revision(c->api->shell.arg), after};
+    http_set_arg(c->request, s, on_client_gone);
+    c->api->shell.journal_search(c->api->shell.arg, &a, on_found, s);
+    return CALL_LATER;
+}
+
+/* Which words go with which of the two ways to ask. */
+static int refuse_mixture(const struct call *c, bool searches, struct err *e)
+{
+    static const char *const of_searches[] = {"nodes", "what", "by", "since", "until", "before"};
+    if (searches && http_query(c->request, "limit"))
+        return err_set(e, -EINVAL, "\"limit\" and \"tail\" do not go together");
+    for (size_t i = 0; !searches && i < sizeof of_searches / sizeof of_searches[0]; i++)
+        if (http_query(c->request, of_searches[i]))
+            return err_set(e, -EINVAL, "\"%s\" needs \"tail\"", of_searches[i]);
+    return 0;
+}
+
+int call_journal_list(struct call *c, struct text *t, struct err *e)
+{
+    uint64_t after = 0, tail = 0;
+    int rc = call_query_number(c, "after", 0, INT64_MAX, &after, e);
+    if (rc == 0)
+        rc = call_query_number(c, "tail", 1, JOURNAL_ENTRIES_MAX, &tail, e);
+    if (rc == 0)
+        rc = refuse_mixture(c, tail > 0, e);
+    if (rc < 0)
+        return rc;
+    return tail ? search(c, after, tail, e) : read_on(c, after, t, e);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_CLUSTER_CERTIFICATE_H
+#define FETTLE_CLUSTER_CERTIFICATE_H
+
+#include "base/clock.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Which certificates the authority has made, and which of them still count. There is one record for each
+ * holder: a node, an operator, a controller ("node:n01"). It has the certificates that are not over by their
+ * own time, and `least`: every certificate of this holder with a lower number has ended, also those that no
+ * record has. Numbers only rise, so `least` does, too.
+ *
+ *   certificate/KIND:NAME {"least","ends","made":[{"serial","key","role","at","from","until","by",
+ *                                                          "revoked"?,"why"?}]}
+ *
+ * Numbers and keys are in hexadecimal. A certificate that was made before there were records has the number 0
+ * here, and counts until `least` is above it.
+ */
+
+struct cluster;
+
+/* One sentence for every refusal of the secret itself, so that nobody learns which part was wrong. */
+#define TOKEN_UNKNOWN "the token is not known, was used, or has expired"
+
+enum {
+    SUBJECT_BYTES_MAX = 300,
+    CERTIFICATES_EACH_MAX = 16,
+    CERTIFICATE_ROLE_BYTES_MAX = 15,
+    TOKEN_COUNT_MAX = 1000000
+};
+
+struct made {
+    uint64_t serial;
+    uint64_t key;                              /* the first bytes of the SHA-256 of its public key */
+    char role[CERTIFICATE_ROLE_BYTES_MAX + 1]; /* of an operator; else "" */
+    struct wall at, from, until;               /* it was made, it is valid */
+    char *by;            /* who asked for it, or made the token; "before": made before there were records */
+    struct wall revoked; /* ns 0: it was not */
+    char *why;           /* it was revoked; NULL: it was not */
+};
+
+struct holder {
+    char *subject;
+    uint64_t least;
+    struct wall ends; /* what `least` ended is over by its own time, too; ns 0: it ended nothing */
+    size_t n;
+    struct made *made; /* by their numbers, CERTIFICATES_EACH_MAX at most */
+};
+
+/* Whether there is a token with this hash. */
+bool cluster_token_known(const struct cluster *c, const char *hash);
+
+/* NULL when no certificate of it is recorded. Borrowed until the next record is put. */
+const struct holder *cluster_holder(const struct cluster *c, const char *subject);
+/* Calls fn for each, in order of their subjects. */
+typedef void holder_fn(void *arg, const struct holder *h);
+void cluster_each_holder(const struct cluster *c, holder_fn *fn, void *arg);
+/* Calls fn with each record as it is put from now on. */
+void cluster_on_certificate(struct cluster *c, holder_fn *fn, void *arg);
+/* Whether a certificate with this number counts: 0, or -EPERM with why it does not. Of one that no record
+ * has, and that no record ended, nothing is known: it counts. */
+int cluster_certificate_judge(const struct cluster *c, const char *subject, uint64_t serial, struct err *e);
+/* The highest number of any certificate; 0 without. */
+uint64_t cluster_serial_max(const struct cluster *c);
+
+#endif

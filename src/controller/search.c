@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The threads of the loop are few, and commits need one: so one search runs, and the others wait. Of each
+ * entry the store's lock is held for what is cheap, the names of words and times; host lists are read when
+ * the lock is given back.
+ */
+#include "controller/search.h"
+
+#include "base/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+enum { SLICE_ENTRIES = 500, SEARCH_MS = 250, BYTES_MAX = 1 << 20, WAITING_MAX = 64 };
+
+/* The wall clock may have been set back: a search goes on so far past where it should end. */
+static const int64_t slack_ns = INT64_C(3600) * 1000000000;
+
+struct name {
+    char *name;
+    UT_hash_handle hh;
+};
+
+struct search {
+    struct journal_ask ask; /* its strings are copies */
+    struct name *names;
+    uint64_t before;
+    struct journal_found found;
+    size_t cap, bytes;
+    size_t slice;   /* entries from here on are of this slice, and their nodes were not looked at */
+    bool any, over; /* this slice had entries; none before them can be meant */
+    struct err why;
+    journal_found_fn *fn;
+    void *arg;
+    struct search *prev, *next;
+};
+
+struct searches {
+    uv_loop_t *loop;
+    struct committer *committer;
+    uv_work_t work;
+    struct search *running, *waiting;
+    size_t n_waiting;
+};
+
+/* --- one search ------------------------------------------------------------------------------ */
+
+static void entry_fini(struct journal_entry *e)
+{
+    free(e->actor);
+    free(e->what);
+    free(e->nodes);
+    free(e->text);
+}
+
+static void search_destroy(struct search *s)
+{
+    struct name *n, *next;
+    HASH_ITER (hh, s->names, n, next) {
+        HASH_DEL(s->names, n);
+        free(n->name);
+        free(n);
+    }
+    for (size_t i = 0; i < s->found.n; i++)
+        entry_fini(&s->found.entries[i]);
+    free(s->found.entries);
+    free((char *)(uintptr_t)s->ask.what);
+    free((char *)(uintptr_t)s->ask.by);
+    free(s);
+}
+
+static struct search *search_create(const struct journal_ask *ask, journal_found_fn *fn, void *arg)
+{
+    struct search *s = mem_alloc(sizeof *s);
+    s->ask = *ask;
+    s->ask.what = mem_dup(ask->what);
+    s->ask.by = mem_dup(ask->by);
+    s->ask.nodes = NULL;
+    for (size_t i = 0; ask->nodes && i < ask->nodes->n; i++) {
+        struct name *n = mem_alloc(sizeof *n);
+        n->name = mem_dup(ask->nodes->names[i]);
+        HASH_ADD_KEYPTR(hh, s->names, n->name, strlen(n->name), n);
+    }
+    s->before = ask->before;
+    s->fn = fn;
+    s->arg = arg;
+    return s;
+}
+
+/* "node" means node.drain, too. */
+static bool what_means(const char *asked, const char *what)
+{
+    size_t len = strlen(asked);
+    return strncmp(asked, what, len) == 0 && (what[len] == '\0' || what[len] == '.');
+}
+
+static int take_entry(void *arg, uint64_t revision, const struct store_entry *e, struct err *err)
+{
+    struct search *s = arg;
+    const struct journal_ask *a = &s->ask;
+    s->any = true;
+    s->before = revision;
+    if (revision <= a->after || e->at.ns < a->since.ns - slack_ns) {
+        s->over = true;
+        return 0;
+    }
+    if (e->at.ns < a->since.ns || e->at.ns > a->until.ns || (a->what && !what_means(a->what, e->what)) ||
+        (a->by && strcmp(a->by, e->actor) != 0))
+        return 0;
+    if (s->found.n == s->cap) {
+        s->cap = s->cap ? 2 * s->cap : 64;
+        s->found.entries = mem_grow(s->found.entries, s->cap * sizeof *s->found.entries);
+    }
+    s->found.entries[s->found.n++] = (struct journal_entry){
+        e->at, revision, mem_dup(e->actor), mem_dup(e->what), mem_dup(e->nodes), mem_dup(e->text)};
+    return 0;
+}
+
+static bool names_node(const struct search *s, const char *nodes)
+{
+    struct name *found = NULL;
+    if (!strpbrk(nodes, "[,")) {
+        HASH_FIND_STR(s->names, nodes, found);
+        return found;
+    }
+    CLEANUP_HOSTLIST struct hostlist list = {0};
+    hostlist_parse(nodes, &list, NULL);
+    for (size_t i = 0; i < list.n && !found; i++)
+        HASH_FIND_STR(s->names, list.names[i], found);
+    return found;
+}
+
+/* Keeps what names the nodes that were asked for, if any were. */
+static void sift(struct search *s)
+{
+    struct journal_found *f = &s->found;
+    size_t n = s->slice;
+    for (size_t i = s->slice; i < f->n; i++) {
+        struct journal_entry *e = &f->entries[i];
+        if (s->names && !names_node(s, e->nodes)) {
+            entry_fini(e);
+            continue;
+        }
+        s->bytes += strlen(e->text) + strlen(e->nodes) + 128;
+        f->entries[n++] = *e;
+    }
+    f->n = s->slice = n;
+}
+
+/* No more than was asked for, but for whole revisions: the next search goes on between two. */
+static void cut(struct search *s)
+{
+    struct journal_found *f = &s->found;
+    size_t n = s->ask.most;
+    while (n < f->n && f->entries[n].revision == f->entries[n - 1].revision)
+        n++;
+    if (n >= f->n)
+        return;
+    for (size_t i = n; i < f->n; i++)
+        entry_fini(&f->entries[i]);
+    f->n = n;
+    f->before = f->entries[n - 1].revision;
+    f->ended = false;
+}
+
+static void search(uv_work_t *work)
+{
+    struct searches *all = work->data;
+    struct search *s = all->running;
+    struct mono end = mono_add(mono_now(), span_ms(SEARCH_MS));
+    do {
+        s->any = false;
+        if (committer_journal_back(all->committer, s->before, SLICE_ENTRIES, take_entry, s, &s->why) < 0)
+            return;
+        sift(s);
+    } while (s->any && !s->over && s->found.n < s->ask.most && s->bytes < BYTES_MAX &&
+             mono_now().ns < end.ns);
+    s->found.before = s->any && !s->over ? s->before : 0;
+    s->found.ended = !s->any;
+    cut(s);
+}
+
+/* --- one after the other --------------------------------------------------------------------- */
+
+static void run_next(struct searches *all);
+
+static void answer(struct search *s, const struct err *why)
+{
+    s->fn(s->arg, why ? NULL : &s->found, why);
+    search_destroy(s);
+}
+
+static void on_searched(uv_work_t *work, int status)
+{
+    struct searches *all = work->data;
+    struct search *s = STEAL(all->running);
+    answer(s, s->why.code ? &s->why : NULL);
+    run_next(all);
+}
+
+static void run_next(struct searches *all)
+{
+    if (all->running || !all->waiting)
+        return;
+    all->running = all->waiting;
+    DL_DELETE(all->waiting, all->running);
+    all->n_waiting--;
+    uv_queue_work(all->loop, &all->work, search, on_searched);
+}
+
+struct searches *searches_create(uv_loop_t *loop, struct committer *k)
+{
+    struct searches *all = mem_alloc(sizeof *all);
+    all->loop = loop;
+    all->committer = k;
+    all->work.data = all;
+    return all;
+}
+
+void searches_destroy(struct searches *all)
+{
+    struct search *s, *next;
+    struct err why;
+    if (!all)
+        return;
+    err_set(&why, -EAGAIN, "the controller is stopping");
+    DL_FOREACH_SAFE(all->waiting, s, next)
+    {
+        DL_DELETE(all->waiting, s);
+        answer(s, &why);
+    }
+    while (all->running)
+        uv_run(all->loop, UV_RUN_ONCE);
+    free(all);
+}
+
+void searches_begin(struct searches *all, const struct journal_ask *ask, journal_found_fn *fn, void *arg)
+{
+    struct err why;
+    struct search *s = search_create(ask, fn, arg);
+    if (all->n_waiting >= WAITING_MAX) {
+        err_set(&why, -EAGAIN, "%d searches of the journal are waiting; ask again", WAITING_MAX);
+        answer(s, &why);
+        return;
+    }
+    DL_APPEND(all->waiting, s);
+    all->n_waiting++;
+    run_next(all);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The child is made by posix_spawn, which copies nothing: fork of a controller with ten thousand connections
+ * takes 8 to 16 ms for its page tables alone, and uv_spawn forks.
+ */
+#include "driver/launch.h"
+
+#include "base/text.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static bool names(const char *variable, const char *const *list)
+{
+    for (; list && *list; list++) {
+        size_t n = strcspn(*list, "=");
+        if (strncmp(variable, *list, n) == 0 && variable[n] == '=')
+            return true;
+    }
+    return false;
+}
+
+/* This process's environment without what is set or unset, and then what is set. */
+static char **make_environment(const char *const *set, const char *const *unset)
+{
+    size_t n = 0, m = 0;
+    while (environ[n])
+        n++;
+    while (set && set[m])
+        m++;
+    char **all = mem_alloc((n + m + 1) * sizeof *all), **to = all;
+    for (size_t i = 0; i < n; i++)
+        if (!names(environ[i], set) && !names(environ[i], unset))
+            *to++ = mem_dup(environ[i]);
+    for (size_t i = 0; i < m; i++)
+        *to++ = mem_dup(set[i]);
+    return all;
+}
+
+static void free_environment(char **all)
+{
+    for (char **s = all; *s; s++)
+        free(*s);
+    free(all);
+}
+
+int launch_program(const char *const *argv, const char *const *set, const char *const *unset, int out,
+                   int err, pid_t *pid)
+{
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attr;
+    sigset_t none, all;
+    char **env = make_environment(set, unset);
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDWR, 0);
+    posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO);
+    posix_spawnattr_init(&attr);
+    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setsigmask(&attr, &none);
+    posix_spawnattr_setsigdefault(&attr, &all);
+    int rc = posix_spawnp(pid, argv[0], &files, &attr, (char **)(uintptr_t)argv, env);
+    posix_spawnattr_destroy(&attr);
+    posix_spawn_file_actions_destroy(&files);
+    free_environment(env);
+    return -rc;
+}

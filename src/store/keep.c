@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How much is kept of journal.db. A step writes the oldest entries of one day to that day's file; the next
+ * removes them. Whoever ends in between finds the entries still there, and export.c sees that they are not
+ * written twice.
+ *
+ * The entries of the last two days stay whatever they take: repairs are counted from them (api/numbers.c).
+ */
+#include "store/export.h"
+#include "store/sqlite.h"
+
+#include <errno.h>
+
+enum { STEP = 256, LEAST_H = 49 };
+
+/* The entries that leave together: whole revisions, which belong to the day of their first entry. */
+struct leaving {
+    struct wall before; /* later ones stay */
+    struct wall day;
+    uint64_t first, last; /* 0: none */
+    uint64_t ends;        /* a revision that stays, and with it all after it; 0: not seen yet */
+    struct text lines;
+};
+
+static bool same_day(struct wall a, struct wall b)
+{
+    const int64_t day = span_s(86400).ns;
+    return a.ns / day == b.ns / day;
+}
+
+static int take_entry(void *arg, uint64_t revision, const struct store_entry *entry, struct err *e)
+{
+    struct leaving *l = arg;
+    if (l->first == 0 && entry->at.ns < l->before.ns) {
+        l->first = revision;
+        l->day = entry->at;
+    } else if (revision != l->last && (entry->at.ns >= l->before.ns || !same_day(entry->at, l->day))) {
+        l->ends = revision;
+    }
+    if (l->ends)
+        return 0;
+    l->last = revision;
+    export_format(revision, entry, &l->lines);
+    return 0;
+}
+
+static int bytes_used(struct sqlite *s, uint64_t *out, struct err *e)
+{
+    int64_t pages = 0, free = 0, bytes = 0;
+    int r = sqlite_number(s->db, s->home.journal, "PRAGMA past.page_count", &pages, e);
+    if (!r)
+        r = sqlite_number(s->db, s->home.journal, "PRAGMA past.freelist_count", &free, e);
+    if (!r)
+        r = sqlite_number(s->db, s->home.journal, "PRAGMA past.page_size", &bytes, e);
+    *out = (uint64_t)((pages - free) * bytes);
+    return r;
+}
+
+/* Entries from when on stay; 1970 when all do. */
+static int stay_from(struct sqlite *s, const struct store_keep *keep, struct wall now, struct wall *out,
+                     struct err *e)
+{
+    uint64_t used = 0;
+    int r = bytes_used(s, &used, e);
+    *out = (struct wall){keep->age.ns ? now.ns - keep->age.ns : 0};
+    if (used > keep->bytes)
+        *out = (struct wall){now.ns - span_s(LEAST_H * 3600).ns};
+    return r;
+}
+
+static int export(struct sqlite *s, const struct store_keep *keep, struct wall before, struct err *e)
+{
+    struct leaving l = {.before = before};
+    struct sqlite_page p = {0, STEP, false, take_entry, &l};
+    int r = sqlite_page(s, QUERY_PAST_AFTER, &p, e);
+    if (!r && l.last)
+        r = export_append(keep->directory, l.day, l.first, &l.lines, e);
+    if (!r)
+        s->exported = l.last;
+    text_fini(&l.lines);
+    return r;
+}
+
+static int take_away(struct sqlite *s, struct err *e)
+{
+    sqlite3_bind_int64(s->stmt[QUERY_REMOVE], 1, (int64_t)s->exported);
+    int r = sqlite_run(s, QUERY_REMOVE, e);
+    if (r)
+        return r;
+    s->exported = s->past_last = 0;
+    return sqlite_take(s, QUERY_PAST_LAST, &s->past_last, e);
+}
+
+int keep_step(struct sqlite *s, const struct store_keep *keep, struct wall now, bool *more, struct err *e)
+{
+    struct wall before;
+    if (s->exported) {
+        *more = true;
+        return take_away(s, e);
+    }
+    int r = stay_from(s, keep, now, &before, e);
+    if (!r)
+        r = export(s, keep, before, e);
+    *more = s->exported > 0;
+    return r;
+}

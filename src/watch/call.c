@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the sweep finds that members call for. It is collected over the whole sweep and proposed at its end,
+ * one command for all nodes of a kind. Nodes are put into service with the boots on which they are, so many
+ * with one command, as it is read once for each part of them; of these commands each tick makes some, and the
+ * rest waits for the ticks that follow. What a sweep finds meanwhile is found again by the next one.
+ */
+#include "watch/inside.h"
+
+#include <stdlib.h>
+
+enum { ADMITTED_AT_ONCE = 500, ADMISSIONS_A_TICK = 2 };
+
+void call_add(struct watch *w, enum call call, const struct member *m)
+{
+    struct called *c = &w->found[call];
+    if (c->n == c->cap) {
+        c->cap = 2 * c->cap + 16;
+        c->ids = mem_grow(c->ids, c->cap * sizeof *c->ids);
+    }
+    c->ids[c->n++] = m->id;
+}
+
+/* A sweep lasts a second, and longer when the process stood still meanwhile: what was found at its
+ * beginning need not be so at its end. */
+static bool still_calls(const struct watch *w, enum call call, const struct member *m)
+{
+    switch (call) {
+    case CALL_ADMIT:
+    case CALL_AGAIN: return is_put_into_service(w, m);
+    case CALL_HEARD: return is_heard(w, m);
+    case CALL_DRAINED: return watch_work(w, m) == WORK_IDLE;
+    case CALL_DRAINING: return watch_work(w, m) == WORK_BUSY;
+    case CALL_KINDS: break;
+    }
+    return false;
+}
+
+/* The next of a kind that still call for it, so many at most. */
+static void take(struct watch *w, enum call call, size_t max, struct hostlist *out)
+{
+    struct called *c = &w->calls[call];
+    while (c->at < c->n && out->n < max) {
+        const struct member *m = cluster_by_id(w->cluster, c->ids[c->at++]);
+        if (m->listed && still_calls(w, call, m))
+            hostlist_add(out, m->name);
+    }
+}
+
+static void propose_admissions(struct watch *w, const struct hostlist *nodes)
+{
+    CLEANUP_JSON json_t *boots = json_object();
+    for (size_t i = 0; i < nodes->n; i++) {
+        const struct member *m = cluster_find(w->cluster, nodes->names[i]);
+        json_object_set_new(boots, m->name, json_string(watch_of(w, m)->boot));
+    }
+    CLEANUP_JSON json_t *set = json_pack("{s:O}", "boots", boots);
+    CLEANUP_FREE char *text = json_write(set);
+    w->sink.propose(w->sink.arg, COMMAND_ADMIT, nodes, NULL, text);
+}
+
+/* Those for the first time go before those on another boot, and never with one command. */
+void calls_tick(struct watch *w)
+{
+    enum call call = CALL_ADMIT;
+    for (int i = 0; i < ADMISSIONS_A_TICK && call <= CALL_AGAIN;) {
+        CLEANUP_HOSTLIST struct hostlist some = {0};
+        take(w, call, ADMITTED_AT_ONCE, &some);
+        if (some.n)
+            propose_admissions(w, &some);
+        if (w->calls[call].at < w->calls[call].n)
+            i++;
+        else
+            call++;
+    }
+}
+
+static void propose_all(struct watch *w, enum call call, enum command_kind kind)
+{
+    CLEANUP_HOSTLIST struct hostlist nodes = {0};
+    take(w, call, SIZE_MAX, &nodes);
+    if (nodes.n)
+        w->sink.propose(w->sink.arg, kind, &nodes, NULL, NULL);
+}
+
+void calls_end_sweep(struct watch *w)
+{
+    for (int call = 0; call < CALL_KINDS; call++) {
+        struct called *c = &w->calls[call], found = w->found[call];
+        if (c->at == c->n) {
+            w->found[call] = *c;
+            *c = found;
+            c->at = 0;
+        }
+        w->found[call].n = w->found[call].at = 0;
+    }
+    calls_tick(w);
+    propose_all(w, CALL_HEARD, COMMAND_HEARD);
+    propose_all(w, CALL_DRAINED, COMMAND_DRAINED);
+    propose_all(w, CALL_DRAINING, COMMAND_DRAINING);
+}
+
+void calls_destroy(struct watch *w)
+{
+    for (int call = 0; call < CALL_KINDS; call++) {
+        free(w->calls[call].ids);
+        free(w->found[call].ids);
+    }
+}
