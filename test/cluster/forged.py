@@ -107,7 +107,7 @@ class Keeper:
         share = self.up.of('SHARE')
         self.up.send('BATCH', {'epoch': share[-1]['epoch'] if share else 0, 'seq': self.seq,
                                'port': self.listener.getsockname()[1], 'changed': self.changed,
-                               'heard': ','.join([self.name] + [c['name'] for c in self.changed])})
+                               'heard': ','.join({n: None for n in [self.name] + [c['name'] for c in self.changed]})})
         self.changed = []
 
     def turn(self):
@@ -321,6 +321,8 @@ def test_a_collector_is_no_controller(world):
     p = Played(world)
     p.k.welcome['term'] = 1 << 60
     p.restart()
+    p.k.wait('the batch with the new a1 is sent', lambda: not p.k.changed)
+    p.c.node('a1')  # an answer: the batch has been read, so the controller knows which a1 left its collector
     p.send('a1', 'REDIRECT', {})
     p.k.wait('the controller hears it', lambda: 'reports to controller' in p.a1.process.log())
     check('leads no more' not in p.a1.process.log(), 'it believes a collector about terms')
