@@ -56,6 +56,9 @@ for route in sorted({(o, m, p) for o, (m, p, _) in routes.items()} - described):
 for operation, (method, _, who) in routes.items():
     if (method == "POST") != (who == "CHANGE"):
         differences.append(f"route.tbl: {operation} is {method}, and for those who may {who}")
+    may = {"READ": [{"localUser": []}, {"certificate": ["reader"]}],
+           "CHANGE": [{"localUser": ["root"]}, {"certificate": ["admin"]}]}
+    same(f"security of {operation}", operations.get(operation, {}).get("security", document["security"]), may[who])
 
 # The keys of each body, in the table of ask.c and in the document.
 taken = {}
