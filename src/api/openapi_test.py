@@ -108,5 +108,17 @@ same("members of an event", set(schemas["Event"]["properties"]), set(re.findall(
 claim = re.search(r"void render_claim\(.*?\n}", read("src/api/render.c"), re.DOTALL)[0]
 same("members of a claim", set(schemas["Claim"]["properties"]), set(re.findall(r'\\"(\w+)\\":', claim)))
 
+# Each field of a node, as its row has it. A new row's line for the document stands in the difference.
+TYPES = {"TEXT": ["string", "null"], "NUMBER": ["integer", "null"], "MILLI": ["number", "null"], "FLAG": "boolean",
+         "LIST": ["array", "null"], "TIME": ["integer", "null"], "SPAN": ["integer", "null"]}
+described_fields = schemas["Node"]["properties"]
+fields = [re.match(r'\w+, "(\w+)", (\w+), "\w*", "([^"]*)", \w+, "(.*)"$', row).groups()
+          for row in rows("src/node/field.tbl", "FIELD")]
+same("fields of a node", list(described_fields), [name for name, *_ in fields])
+for name, kind, unit, what in fields:
+    is_ = {"type": TYPES[kind], "description": what + (f"; {unit}" if unit else "")}
+    said = {key: value for key, value in described_fields.get(name, {}).items() if key != "items"}
+    same(f"field {name}", yaml.safe_dump(said, width=1000), yaml.safe_dump(is_, width=1000))
+
 print("\n".join(differences) or f"{len(routes)} routes agree")
 sys.exit(1 if differences else 0)
