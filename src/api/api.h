@@ -53,6 +53,7 @@ typedef void shell_answer_fn(void *arg, const char *answer, const struct err *wh
 struct journal_ask {
     const struct hostlist *nodes; /* entries that name one of them; NULL: all */
     const char *what, *by;        /* the command, or what it begins with before a dot; the actor; NULL: all */
+    const char *about;            /* the id of a claim, a repair or an operation; NULL: all */
     struct wall since, until;
     uint64_t after, before; /* revisions between these */
     size_t most;            /* about so many */
@@ -61,7 +62,7 @@ struct journal_ask {
 struct journal_entry {
     struct wall at;
     uint64_t revision;
-    char *actor, *what, *nodes, *text;
+    char *actor, *what, *nodes, *text, *about;
 };
 
 /* Newest first, of whole revisions. */

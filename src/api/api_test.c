@@ -224,7 +224,7 @@ static void test_event_stream(void **state)
     int fd = wire_connect(&s->wire, "GET /v1/events HTTP/1.1\r\nHost: h\r\n\r\n");
     CLEANUP_TEXT struct text t = {0};
     wire_read_until(&s->wire, fd, &t, "text/event-stream");
-    events_add(s->events, &(struct event){{0}, "node.late", "fettled", "lx04", "late", 0, NULL, NULL});
+    events_add(s->events, &(struct event){{0}, "node.late", "fettled", "lx04", "late", 0, NULL, NULL, NULL});
     wire_read_until(&s->wire, fd, &t,
                     "id: 0000000000000001.1\nevent: node.late\ndata: {\"at\":\"1970-01-01T00:00:00.000Z\","
                     "\"what\":\"node.late\",\"actor\":\"fettled\",\"nodes\":\"lx04\",\"text\":\"late\","

@@ -113,6 +113,10 @@ void event_format(const struct event *e, struct text *t)
         text_add(t, ",\"subject\":");
         text_add_json(t, e->subject);
     }
+    if (e->about && *e->about) {
+        text_add(t, ",\"about\":");
+        text_add_json(t, e->about);
+    }
     text_add_char(t, '}');
 }
 

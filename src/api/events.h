@@ -34,6 +34,7 @@ struct event {
     const char *text;
     uint64_t revision;           /* 0 when nothing was committed */
     const char *alarm, *subject; /* of an alarm that begins or is over; NULL for other events */
+    const char *about; /* ids of the claims, repairs and operations that it is part of; NULL or "": none */
 };
 
 struct events;

@@ -18,7 +18,8 @@ static void write_entry(struct text *t, uint64_t revision, const struct store_en
                           .actor = entry->actor,
                           .nodes = entry->nodes,
                           .text = entry->text,
-                          .revision = revision};
+                          .revision = revision,
+                          .about = entry->about};
     if (t->s[t->len - 1] != '[')
         text_add_char(t, ',');
     event_format(&event, t);
@@ -80,7 +81,8 @@ static void write_found(const struct searching *s, const struct journal_found *f
     text_add(t, "{\"entries\":[");
     for (size_t i = f->n; i-- > 0;) {
         const struct journal_entry *e = &f->entries[i];
-        write_entry(t, e->revision, &(struct store_entry){e->at, e->actor, e->what, e->nodes, e->text});
+        write_entry(t, e->revision,
+                    &(struct store_entry){e->at, e->actor, e->what, e->nodes, e->text, e->about});
     }
     text_printf(t, "],\"revision\":%llu", (unsigned long long)s->revision);
     if (f->before)
@@ -119,6 +121,7 @@ static int read_ask(const struct call *c, struct journal_ask *a, struct hostlist
     a->nodes = names ? nodes : NULL;
     a->what = http_query(c->request, "what");
     a->by = http_query(c->request, "by");
+    a->about = http_query(c->request, "about");
     if (rc == 0)
         rc = read_moment(c, "since", &a->since, e);
     if (rc == 0)
@@ -145,7 +148,7 @@ static int search(struct call *c, uint64_t after, uint64_t tail, struct err *e)
 /* Which words go with which of the two ways to ask. */
 static int refuse_mixture(const struct call *c, bool searches, struct err *e)
 {
-    static const char *const of_searches[] = {"nodes", "what", "by", "since", "until", "before"};
+    static const char *const of_searches[] = {"nodes", "what", "by", "about", "since", "until", "before"};
     if (searches && http_query(c->request, "limit"))
         return err_set(e, -EINVAL, "\"limit\" and \"tail\" do not go together");
     for (size_t i = 0; !searches && i < sizeof of_searches / sizeof of_searches[0]; i++)

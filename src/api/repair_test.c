@@ -253,8 +253,8 @@ static void add_entry(struct stage *s, int64_t minutes_ago, const char *what, co
                       const char *text)
 {
     s->entries = mem_grow(s->entries, (s->journal + 1) * sizeof *s->entries);
-    s->entries[s->journal++] =
-        (struct store_entry){{wall_now().ns - span_s(60 * minutes_ago).ns}, "fettled", what, node, text};
+    s->entries[s->journal++] = (struct store_entry){
+        {wall_now().ns - span_s(60 * minutes_ago).ns}, "fettled", what, node, text, NULL};
     s->revision = 3 + s->journal;
 }
 

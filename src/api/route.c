@@ -18,7 +18,9 @@ static const struct {
     const char *keys[ROUTE_KEYS_MAX];
 } queries[ROUTES] = {
     [ROUTE_node_list] = {2, {"nodes", "fields"}},
-    [ROUTE_journal_list] = {9, {"after", "limit", "tail", "nodes", "what", "by", "since", "until", "before"}},
+    [ROUTE_journal_list] = {10,
+                            {"after", "limit", "tail", "nodes", "what", "by", "about", "since", "until",
+                             "before"}},
     [ROUTE_conform_groups] = {1, {"class"}},
     [ROUTE_conform_diff] = {2, {"with", "all"}},
     [ROUTE_baseline_show] = {1, {"version"}},

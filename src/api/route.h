@@ -35,7 +35,7 @@ const struct route_row *route_get(enum route r);
 int route_find(enum http_method method, const char *method_name, const char *path, enum route *out,
                const char **parameter, struct err *e);
 
-enum { ROUTE_KEYS_MAX = 9 };
+enum { ROUTE_KEYS_MAX = 10 };
 
 /* The keys that the route's query may have, each once. */
 size_t route_keys(enum route r, const char *const **keys);

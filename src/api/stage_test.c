@@ -105,7 +105,7 @@ static int on_journal(void *arg, uint64_t after, size_t max, store_journal_fn *f
 {
     const struct stage *s = arg;
     const struct store_entry entry = {
-        {INT64_C(1794000000) * 1000000000}, "root", "node.drain", "lx[01-02]", "bad \"DIMM\""};
+        {INT64_C(1794000000) * 1000000000}, "root", "node.drain", "lx[01-02]", "bad \"DIMM\"", NULL};
     for (uint64_t r = after + 1; r <= 3 && r - after <= max; r++)
         assert_int_equal(fn(fn_arg, r, &entry, e), 0);
     for (size_t i = 0; i < s->journal; i++) {
@@ -126,8 +126,8 @@ static void on_journal_search(void *arg, const struct journal_ask *a, journal_fo
                 (long long)(a->until.ns / 1000000000), (int)a->after, (int)(a->before & 0xff), (int)a->most);
     struct journal_entry entries[2];
     for (uint64_t i = 0; i < 2; i++)
-        entries[i] =
-            (struct journal_entry){{INT64_C(1794000000) * 1000000000}, 3 - i, root, what, nodes, asked.s};
+        entries[i] = (struct journal_entry){
+            {INT64_C(1794000000) * 1000000000}, 3 - i, root, what, nodes, asked.s, NULL};
     const struct journal_found found = {entries, 2, a->after == 0, a->after ? 0 : 2};
     struct err why;
     bool busy = a->by && strcmp(a->by, "busy") == 0;

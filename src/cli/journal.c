@@ -243,8 +243,8 @@ static int moment(const struct call *c, enum option o, int64_t *out, struct err 
 /* --after and --limit read on from a revision; everything else is a search. */
 static int refuse_mixture(const struct call *c, struct err *e)
 {
-    static const enum option of_searches[] = {OPTION_SINCE, OPTION_UNTIL, OPTION_WHAT,
-                                              OPTION_BY,    OPTION_TAIL,  OPTION_FOLLOW};
+    static const enum option of_searches[] = {OPTION_SINCE, OPTION_UNTIL, OPTION_WHAT,  OPTION_BY,
+                                              OPTION_ABOUT, OPTION_TAIL,  OPTION_FOLLOW};
     const char *other = c->n_args ? "nodes" : NULL;
     if (!call_has(c, OPTION_AFTER) && !call_has(c, OPTION_LIMIT))
         return 0;
@@ -259,7 +259,8 @@ static int refuse_mixture(const struct call *c, struct err *e)
 int journal_list(struct call *c, struct err *e)
 {
     CLEANUP_FREE char *nodes = NULL;
-    struct fettle_journal_search s = {.what = c->value[OPTION_WHAT], .by = c->value[OPTION_BY]};
+    struct fettle_journal_search s = {
+        .what = c->value[OPTION_WHAT], .by = c->value[OPTION_BY], .about = c->value[OPTION_ABOUT]};
     uint64_t after = 0, limit = UINT64_MAX, want = call_has(c, OPTION_SINCE) ? UINT64_MAX : TAIL;
     int r = refuse_mixture(c, e);
     if (r == 0)

@@ -424,6 +424,7 @@ struct decision {
         char *value; /* NULL deletes */
     } * ops;
     char *text;              /* the journal's sentence, NULL when nothing changes */
+    struct text about;       /* ids of the claims, repairs and operations that it is part of: "7.1 7.2" */
     struct hostlist changed; /* nodes that it changes */
     char *claim;             /* the claim that now holds the nodes (DRAIN, DOWN), or NULL */
     size_t next;             /* nodes from this index on were left for another batch */

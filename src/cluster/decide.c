@@ -23,13 +23,25 @@ void decision_fini(struct decision *d)
     free(d->ops);
     free(d->text);
     free(d->claim);
+    text_fini(&d->about);
     hostlist_fini(&d->changed);
     *d = (struct decision){0};
+}
+
+void decision_about(struct decision *d, const char *id)
+{
+    if (!id || !*id || (d->about.s && text_has_word(d->about.s, ' ', id)))
+        return;
+    if (d->about.len)
+        text_add_char(&d->about, ' ');
+    text_add(&d->about, id);
 }
 
 void decision_add(struct decision *d, const char *prefix, const char *key, char *value)
 {
     struct text t = {0};
+    if (strcmp(prefix, "claim/") == 0)
+        decision_about(d, key);
     text_add(&t, prefix);
     text_add(&t, key);
     d->ops = mem_grow(d->ops, (d->n_ops + 1) * sizeof *d->ops);

@@ -10,8 +10,10 @@
 
 enum { OPS_MAX = 100 }; /* below STORE_OPS_MAX, so that a batch has room for a small one beside it */
 
-/* Writes an operation down. Takes value over; NULL deletes. */
+/* Writes an operation down. Takes value over; NULL deletes. A claim's record makes the command part of it. */
 void decision_add(struct decision *d, const char *prefix, const char *key, char *value);
+/* The command is part of this claim, repair or operation; "" and NULL are none. */
+void decision_about(struct decision *d, const char *id);
 /* The node is changed; marks (by member id; may be NULL) keeps it from being named twice. */
 void decision_note(struct decision *d, bool *marks, const struct member *m);
 

@@ -163,6 +163,8 @@ void repair_put(const struct member *m, const struct repair *r, struct decision 
 {
     bool forget = r->step == STEP_NONE && r->n_attempts == 0 && r->n_notes == 0;
     decision_add(d, "repair/", m->name, forget ? NULL : repair_record(r));
+    decision_about(d, r->id);
+    decision_about(d, r->operation);
 }
 
 /* The node is in service from now on: its claim goes, and with it, in one commit, stands on which boot it was

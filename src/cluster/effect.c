@@ -348,8 +348,19 @@ static bool is_late(const json_t *o, const json_t *done)
     return strcmp(is, "done") == 0 || strcmp(is, "unknown") == 0;
 }
 
-static int take_operated(const char *key, json_t *o, json_t *done, struct decision *d, struct text *said,
-                         struct err *e)
+/* Which operation it is of, and which repair that is of. */
+static void operated_about(const struct cluster *c, const char *key, const json_t *o, struct decision *d)
+{
+    const struct member *m = cluster_find(c, effect_node(key));
+    const char *id = json_text(o, "id");
+    decision_about(d, id);
+    const struct repair *r = m && m->past ? m->past->repair : NULL;
+    if (r && strcmp(r->operation, id) == 0)
+        decision_about(d, r->id);
+}
+
+static int take_operated(const struct cluster *c, const char *key, json_t *o, json_t *done,
+                         struct decision *d, struct text *said, struct err *e)
 {
     CLEANUP_JSON json_t *now = json_copy(o);
     if (!o || is_of_another(o, done))
@@ -360,6 +371,7 @@ static int take_operated(const char *key, json_t *o, json_t *done, struct decisi
     if (is_late(o, done))
         return 0;
     decision_add(d, "", key, json_write(now));
+    operated_about(c, key, now, d);
     say_operation(now, said);
     return 0;
 }
@@ -376,6 +388,7 @@ int effect_take_slurm(const struct cluster *c, const char *key, const json_t *do
         if (!o)
             return 0;
         decision_add(d, "", key, NULL);
+        decision_about(d, json_text(o, "claim"));
         say_slurm(o, NULL, said);
         return 0;
     }
@@ -391,6 +404,8 @@ int effect_take_slurm(const struct cluster *c, const char *key, const json_t *do
     if (json_equal(o, now))
         return 0;
     decision_add(d, "", key, json_write(now));
+    decision_about(d, o ? json_text(o, "claim") : NULL);
+    decision_about(d, json_text(now, "claim"));
     say_slurm(o, now, said);
     return 0;
 }
@@ -410,7 +425,7 @@ int decide_effect(const struct cluster *c, const struct command *cmd, struct dec
     if (strncmp(key, "effect/slurm.", 13) == 0)
         rc = effect_take_slurm(c, key, done, cmd->at, d, &said, e);
     else if (strncmp(key, "effect/operate.", 15) == 0)
-        rc = take_operated(key, o, done, d, &said, e);
+        rc = take_operated(c, key, o, done, d, &said, e);
     else
         rc = take_told(key, o, done, d, &said, e);
     if (rc == 0 && d->n_ops) {

@@ -8,6 +8,7 @@
 
 static int last_rc;
 static size_t last_parts;
+static char last_about[256];
 
 static void class_parse(char *words, struct roster *r)
 {
@@ -164,6 +165,7 @@ static int one_part(struct world *w, const struct command *cmd, size_t *from, st
     if (d.n_ops)
         text_printf(out, "%s: %s\n", nodes, d.text);
     *from = d.next;
+    snprintf(last_about, sizeof last_about, "%s", d.about.len ? d.about.s : "");
     decision_fini(&d);
     return 0;
 }
@@ -301,6 +303,11 @@ int world_rc(void)
 size_t world_parts(void)
 {
     return last_parts;
+}
+
+const char *world_about(void)
+{
+    return last_about;
 }
 
 const char *world_claims(const struct world *w, const char *node)

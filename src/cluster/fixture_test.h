@@ -67,6 +67,7 @@ const char *world_say(struct world *w, enum command_kind kind, const char *actor
                       const char *set, const char *note);
 int world_rc(void); /* of the last command */
 size_t world_parts(void);
+const char *world_about(void); /* of the last command's last part; "" */
 
 /* The claims on a node: "1 drain by root: x (drained); ...". Valid until the next call. */
 const char *world_claims(const struct world *w, const char *node);

@@ -500,6 +500,32 @@ static void test_brakes_of_an_operation(void **state)
     assert_int_equal(world_rc(), 0);
 }
 
+/* A journal is searched by these ids. */
+static void test_what_follows_has_the_id_of_its_repair(void **state)
+{
+    struct world *w = *state;
+    isolate(w);
+    assert_string_equal(world_about(), "1.5");
+    move(w, MOVE("isolate", "remedy", ",'remedy':'fix'"));
+    assert_string_equal(world_about(), "1.5");
+    operate(w, "1.7");
+    assert_string_equal(world_about(), "1.5 1.7");
+    effect(w, "{'state':'begun','at':'1','id':'1.7'}");
+    assert_string_equal(world_about(), "1.7 1.5");
+}
+
+static void test_what_slurm_is_told_has_the_id_of_its_claim(void **state)
+{
+    struct world *w = *state;
+    world_tell(w, COMMAND_EFFECT, "",
+               quoted("{'key':'effect/slurm.lx01','done':{'claim':'1.5','state':'drained','at':'7',"
+                      "'reservation':false}}"),
+               NULL);
+    assert_string_equal(world_about(), "1.5");
+    world_tell(w, COMMAND_EFFECT, "", quoted("{'key':'effect/slurm.lx01','done':null}"), NULL);
+    assert_string_equal(world_about(), "1.5");
+}
+
 static void test_an_examination(void **state)
 {
     struct world *w = *state;
@@ -1015,6 +1041,8 @@ int main(void)
         TEST(test_bad_moves),
         TEST(test_an_operation),
         TEST(test_brakes_of_an_operation),
+        TEST(test_what_follows_has_the_id_of_its_repair),
+        TEST(test_what_slurm_is_told_has_the_id_of_its_claim),
         TEST(test_an_examination),
         TEST(test_what_is_begun_holds_the_step),
         TEST(test_a_person_ends_what_is_begun),

@@ -23,7 +23,7 @@ struct job {
     struct hostlist changed;
     char *claim;
     struct store_entry entry;
-    char *entry_nodes, *entry_text;
+    char *entry_nodes, *entry_text, *entry_about;
     outcome_fn *fn;
     void *arg;
     struct job *prev_job, *next_job;
@@ -112,7 +112,8 @@ static void job_entry_fini(struct job *j)
 {
     free(j->entry_nodes);
     free(j->entry_text);
-    j->entry_nodes = j->entry_text = NULL;
+    free(j->entry_about);
+    j->entry_nodes = j->entry_text = j->entry_about = NULL;
 }
 
 static void job_destroy(struct job *j)
@@ -250,11 +251,13 @@ static void take_in(struct committer *k, struct job *j, struct decision *d, char
     j->next = d->next;
     j->entry_nodes = nodes;
     j->entry_text = STEAL(d->text);
+    j->entry_about = text_take(&d->about);
     j->entry = (struct store_entry){.at = j->cmd.at,
                                     .actor = j->cmd.actor,
                                     .what = command_name(j->cmd.kind),
                                     .nodes = j->entry_nodes,
-                                    .text = j->entry_text};
+                                    .text = j->entry_text,
+                                    .about = j->entry_about};
     b->entries[b->n_entries++] = j->entry;
     for (size_t i = 0; i < d->changed.n; i++)
         hostlist_add(&j->changed, d->changed.names[i]);

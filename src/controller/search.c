@@ -53,6 +53,7 @@ static void entry_fini(struct journal_entry *e)
     free(e->what);
     free(e->nodes);
     free(e->text);
+    free(e->about);
 }
 
 static void search_destroy(struct search *s)
@@ -68,6 +69,7 @@ static void search_destroy(struct search *s)
     free(s->found.entries);
     free((char *)(uintptr_t)s->ask.what);
     free((char *)(uintptr_t)s->ask.by);
+    free((char *)(uintptr_t)s->ask.about);
     free(s);
 }
 
@@ -77,6 +79,7 @@ static struct search *search_create(const struct journal_ask *ask, journal_found
     s->ask = *ask;
     s->ask.what = mem_dup(ask->what);
     s->ask.by = mem_dup(ask->by);
+    s->ask.about = mem_dup(ask->about);
     s->ask.nodes = NULL;
     for (size_t i = 0; ask->nodes && i < ask->nodes->n; i++) {
         struct name *n = mem_alloc(sizeof *n);
@@ -96,6 +99,13 @@ static bool what_means(const char *asked, const char *what)
     return strncmp(asked, what, len) == 0 && (what[len] == '\0' || what[len] == '.');
 }
 
+static bool matches(const struct journal_ask *a, const struct store_entry *e)
+{
+    return e->at.ns >= a->since.ns && e->at.ns <= a->until.ns && (!a->what || what_means(a->what, e->what)) &&
+           (!a->by || strcmp(a->by, e->actor) == 0) &&
+           (!a->about || (e->about && text_has_word(e->about, ' ', a->about)));
+}
+
 static int take_entry(void *arg, uint64_t revision, const struct store_entry *e, struct err *err)
 {
     struct search *s = arg;
@@ -106,15 +116,19 @@ static int take_entry(void *arg, uint64_t revision, const struct store_entry *e,
         s->over = true;
         return 0;
     }
-    if (e->at.ns < a->since.ns || e->at.ns > a->until.ns || (a->what && !what_means(a->what, e->what)) ||
-        (a->by && strcmp(a->by, e->actor) != 0))
+    if (!matches(a, e))
         return 0;
     if (s->found.n == s->cap) {
         s->cap = s->cap ? 2 * s->cap : 64;
         s->found.entries = mem_grow(s->found.entries, s->cap * sizeof *s->found.entries);
     }
-    s->found.entries[s->found.n++] = (struct journal_entry){
-        e->at, revision, mem_dup(e->actor), mem_dup(e->what), mem_dup(e->nodes), mem_dup(e->text)};
+    s->found.entries[s->found.n++] = (struct journal_entry){e->at,
+                                                            revision,
+                                                            mem_dup(e->actor),
+                                                            mem_dup(e->what),
+                                                            mem_dup(e->nodes),
+                                                            mem_dup(e->text),
+                                                            mem_dup(e->about)};
     return 0;
 }
 

@@ -90,6 +90,7 @@ int fettle_journal_find(struct fettle *f, const struct fettle_journal_search *s,
     request_query(&path, "nodes", s->nodes);
     request_query(&path, "what", s->what);
     request_query(&path, "by", s->by);
+    request_query(&path, "about", s->about);
     query_number(&path, "since", s->since > 0 ? (uint64_t)s->since : 0);
     query_number(&path, "until", s->until > 0 ? (uint64_t)s->until : 0);
     query_number(&path, "after", s->after);

@@ -30,6 +30,10 @@ void export_format(uint64_t revision, const struct store_entry *entry, struct te
     text_add_json(out, entry->nodes);
     text_add(out, ",\"text\":");
     text_add_json(out, entry->text);
+    if (entry->about && *entry->about) {
+        text_add(out, ",\"about\":");
+        text_add_json(out, entry->about);
+    }
     text_add(out, "}\n");
 }
 

@@ -15,7 +15,6 @@
 #include <inttypes.h>
 
 enum {
-    FORMAT = 1,
     APPLICATION_ID = 0x4674746a, /* "Fttj" */
     RECENT = 10000,              /* entries that stay in state.db */
     STEP = 256                   /* that move at once; more than a commit has */
@@ -31,7 +30,7 @@ static int past_make(struct sqlite *s, struct err *e)
     sqlite3 *db = NULL;
     CLEANUP_TEXT struct text sql = {0};
     text_printf(&sql, "BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d; %s COMMIT",
-                APPLICATION_ID, FORMAT, row_journal_schema);
+                APPLICATION_ID, ROW_FORMAT, row_journal_schema);
     r = sqlite_connect(path, "PRAGMA synchronous = FULL", &db, e);
     if (!r)
         r = sqlite_exec(db, path, sql.s, e);
@@ -52,28 +51,21 @@ static int attach(struct sqlite *s, struct err *e)
     return r ? r : sqlite_exec(s->db, s->home.journal, "PRAGMA past.locking_mode = EXCLUSIVE", e);
 }
 
-static int format_check(struct sqlite *s, struct err *e)
+static int past_format(struct sqlite *s, struct err *e)
 {
-    int64_t id = 0, format = 0;
-    int r = sqlite_number(s->db, s->home.journal, "PRAGMA past.application_id", &id, e);
-    if (!r)
-        r = sqlite_number(s->db, s->home.journal, "PRAGMA past.user_version", &format, e);
-    if (r)
-        return r;
-    if (id != APPLICATION_ID)
-        return sqlite_damaged(s->home.journal, "it is not a journal of Fettle", e);
-    if (format > FORMAT)
-        return err_set(e, -EILSEQ,
-                       "%s has format %" PRId64 ", this fettled knows formats up to %d; use a newer one",
-                       s->home.journal, format, FORMAT);
-    return format == FORMAT ? 0 : sqlite_damaged(s->home.journal, "it has no format", e);
+    const struct sqlite_file file = {"past", s->home.journal, APPLICATION_ID, "a journal of Fettle"};
+    bool is_old = false;
+    int r = sqlite_format(s, &file, &is_old, e);
+    if (!r && is_old)
+        r = sqlite_upgrade(s, &file, e);
+    return r || !is_old ? r : sqlite_exec(s->db, s->home.journal, "COMMIT", e);
 }
 
 static int past_attach(struct sqlite *s, struct err *e)
 {
     int r = sqlite3_db_filename(s->db, "past") ? 0 : attach(s, e);
     if (!r)
-        r = format_check(s, e);
+        r = past_format(s, e);
     if (!r) /* the first transaction makes the log, which is to be watched, too */
         r = sqlite_exec(s->db, s->home.journal,
                         "PRAGMA past.synchronous = FULL; PRAGMA past.journal_mode = WAL;"

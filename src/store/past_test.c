@@ -281,19 +281,57 @@ static void test_what_is_no_journal_is_refused(void **state)
 {
     struct scene *t = *state;
     moved(t);
-    sql(t->journal, "PRAGMA user_version = 2");
-    assert_refused(t, "journal.db has format 2, this fettled knows formats up to 1");
+    sql(t->journal, "PRAGMA user_version = 3");
+    assert_refused(t, "journal.db has format 3, this fettled knows formats up to 2");
     sql(t->journal, "PRAGMA application_id = 7");
     assert_refused(t, "journal.db is damaged: it is not a journal of Fettle");
     fixture_write(t->journal, "", 0);
     assert_refused(t, "journal.db is empty");
 }
 
+/* As fettled of format 1 left them. */
+static void make_old(const char *path)
+{
+    sql(path, "ALTER TABLE journal DROP COLUMN about");
+    sql(path, "PRAGMA user_version = 1");
+}
+
+static void test_format_1_is_taken_over(void **state)
+{
+    struct scene *t = *state;
+    moved(t);
+    make_old(t->journal);
+    make_old(t->db);
+    t->store = fixture_open(t->dir);
+    assert_all(t);
+    struct store_op op = {.key = "a", .value = "2"};
+    struct store_entry entry = {{1}, "root", "put", "", "new", "7.1"};
+    struct store_batch b = {.n_ops = 1, .ops = &op, .n_entries = 1, .entries = &entry};
+    assert_int_equal(store_commit(t->store, t->term, &b, &t->revision, NULL), 0);
+    store_close(STEAL(t->store));
+    CLEANUP_TEXT struct text now = {0};
+    t->store = fixture_open(t->dir);
+    assert_int_equal(fixture_dump(t->store, &now, &t->e), 0);
+    assert_non_null(strstr(now.s, "root put : new about 7.1\n"));
+}
+
+/* A state that is damaged stays as it is, so that the fettled that wrote it can look at it. */
+static void test_a_damaged_state_of_format_1_is_not_touched(void **state)
+{
+    struct scene *t = *state;
+    moved(t);
+    make_old(t->db);
+    sql(t->db, "UPDATE journal SET actor = 'nobody' WHERE n = 0");
+    assert_refused(t, "state.db is damaged: a row is not what was written");
+    assert_int_equal(sql(t->db, "PRAGMA user_version"), 1);
+    assert_int_equal(sql(t->db, "SELECT count(*) FROM pragma_table_info('journal') WHERE name = 'about'"), 0);
+}
+
 static void test_a_journal_that_is_ahead_of_the_state_is_refused(void **state)
 {
     struct scene *t = *state;
     moved(t);
-    sql(t->journal, "INSERT INTO journal VALUES(99999, 0, 1, '', '', '', '', 0)");
+    sql(t->journal, "INSERT INTO journal VALUES(99999, 0, 1, '', '', '', '', 0, '')");
     assert_refused(t, "journal.db has entries up to revision 99999, but ");
 }
 
@@ -303,7 +341,7 @@ static void test_entries_that_differ_are_not_taken_away(void **state)
     struct scene *t = *state;
     moved(t);
     sql(t->journal, "DELETE FROM journal WHERE revision > 300");
-    sql(t->journal, "INSERT INTO journal VALUES(390, 0, 1, 'a', 'b', 'c', 'd', 5)");
+    sql(t->journal, "INSERT INTO journal VALUES(390, 0, 1, 'a', 'b', 'c', 'd', 5, '')");
     t->store = fixture_open(t->dir);
     bool more;
     assert_int_equal(store_tidy(t->store, &all, (struct wall){0}, &more, &t->e), -EILSEQ);
@@ -340,6 +378,8 @@ int main(void)
         TEST(test_a_kill_between_any_two_steps_loses_nothing),
         TEST(test_damage_to_the_older_part_is_seen_when_it_is_read),
         TEST(test_what_is_no_journal_is_refused),
+        TEST(test_format_1_is_taken_over),
+        TEST(test_a_damaged_state_of_format_1_is_not_touched),
         TEST(test_a_journal_that_is_ahead_of_the_state_is_refused),
         TEST(test_entries_that_differ_are_not_taken_away),
         TEST(test_a_journal_that_is_removed_is_missed),

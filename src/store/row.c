@@ -9,7 +9,7 @@
     "CREATE TABLE journal(revision INTEGER NOT NULL, n INTEGER NOT NULL," \
     " at_ns INTEGER NOT NULL, actor TEXT NOT NULL, what TEXT NOT NULL,"   \
     " nodes TEXT NOT NULL, text TEXT NOT NULL, sum INTEGER NOT NULL,"     \
-    " PRIMARY KEY(revision, n)) STRICT, WITHOUT ROWID;"
+    " about TEXT NOT NULL DEFAULT '', PRIMARY KEY(revision, n)) STRICT, WITHOUT ROWID;"
 
 const char row_schema[] =
     "CREATE TABLE record(key TEXT PRIMARY KEY, value TEXT NOT NULL,"
@@ -48,7 +48,9 @@ static uint64_t entry_sum(const struct entry_row *row)
     uint64_t sum = sum_number(sum_number(DIGEST_FNV_START, row->revision), row->n);
     sum = sum_number(sum, (uint64_t)row->entry.at.ns);
     sum = sum_text(sum_text(sum, row->entry.actor), row->entry.what);
-    return sum_text(sum_text(sum, row->entry.nodes), row->entry.text);
+    sum = sum_text(sum_text(sum, row->entry.nodes), row->entry.text);
+    const char *about = row->entry.about;
+    return about && *about ? sum_text(sum, about) : sum; /* without, the sum of format 1 */
 }
 
 static void bind_number(sqlite3_stmt *stmt, int i, uint64_t n)
@@ -109,7 +111,8 @@ void entry_bind(sqlite3_stmt *stmt, const struct entry_row *row)
     bind_text(stmt, 5, row->entry.what);
     bind_text(stmt, 6, row->entry.nodes);
     bind_text(stmt, 7, row->entry.text);
-    bind_number(stmt, 8, entry_sum(row));
+    bind_text(stmt, 8, row->entry.about ? row->entry.about : "");
+    bind_number(stmt, 9, entry_sum(row));
 }
 
 bool entry_read(sqlite3_stmt *stmt, struct entry_row *row)
@@ -120,6 +123,7 @@ bool entry_read(sqlite3_stmt *stmt, struct entry_row *row)
                                         .actor = get_text(stmt, 3),
                                         .what = get_text(stmt, 4),
                                         .nodes = get_text(stmt, 5),
-                                        .text = get_text(stmt, 6)}};
-    return get_number(stmt, 7) == entry_sum(row);
+                                        .text = get_text(stmt, 6),
+                                        .about = get_text(stmt, 7)}};
+    return get_number(stmt, 8) == entry_sum(row);
 }

@@ -57,6 +57,21 @@ int sqlite_prepare(struct sqlite *s, enum sqlite_query from, enum sqlite_query t
 /* A connection to the database at path, with these settings. */
 int sqlite_connect(const char *path, const char *settings, sqlite3 **db, struct err *e);
 
+/* One of the two files, as it is attached. */
+struct sqlite_file {
+    const char *schema; /* "main" or "past" */
+    const char *path;
+    int64_t application_id;
+    const char *noun; /* "a state of Fettle" */
+};
+
+/* Judges a file's format; *is_old when sqlite_upgrade has to make it the present one. -EILSEQ: it is not
+ * Fettle's, or of a newer format. */
+int sqlite_format(struct sqlite *s, const struct sqlite_file *f, bool *is_old, struct err *e);
+
+/* Makes a file of format 1 one of the present format, in a transaction that it begins and the caller ends. */
+int sqlite_upgrade(struct sqlite *s, const struct sqlite_file *f, struct err *e);
+
 /* Runs statements that give no rows. */
 int sqlite_exec(sqlite3 *db, const char *path, const char *sql, struct err *e);
 

@@ -23,7 +23,6 @@
 #include <unistd.h>
 
 enum {
-    FORMAT = 1,
     APPLICATION_ID = 0x4674746c, /* "Fttl" */
     BUSY_MS = 1000
 };
@@ -78,7 +77,7 @@ static int state_make(struct sqlite *s, struct err *e)
     sqlite3_stmt *stmt = NULL;
     CLEANUP_TEXT struct text sql = {0};
     text_printf(&sql, "BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d; %s", APPLICATION_ID,
-                FORMAT, row_schema);
+                ROW_FORMAT, row_schema);
     r = sqlite_connect(path, state_settings, &db, e);
     if (!r)
         r = sqlite_exec(db, path, sql.s, e);
@@ -108,21 +107,42 @@ int sqlite_number(sqlite3 *db, const char *path, const char *sql, int64_t *out, 
     return r;
 }
 
-static int format_check(struct sqlite *s, struct err *e)
+static int file_number(struct sqlite *s, const struct sqlite_file *f, const char *name, int64_t *out,
+                       struct err *e)
 {
+    CLEANUP_TEXT struct text sql = {0};
+    text_printf(&sql, "PRAGMA %s.%s", f->schema, name);
+    return sqlite_number(s->db, f->path, sql.s, out, e);
+}
+
+int sqlite_format(struct sqlite *s, const struct sqlite_file *f, bool *is_old, struct err *e)
+{
+    CLEANUP_TEXT struct text what = {0};
     int64_t id = 0, format = 0;
-    int r = sqlite_number(s->db, s->home.db, "PRAGMA application_id", &id, e);
+    int r = file_number(s, f, "application_id", &id, e);
     if (!r)
-        r = sqlite_number(s->db, s->home.db, "PRAGMA user_version", &format, e);
+        r = file_number(s, f, "user_version", &format, e);
     if (r)
         return r;
-    if (id != APPLICATION_ID)
-        return sqlite_damaged(s->home.db, "it is not a state of Fettle", e);
-    if (format > FORMAT)
+    text_printf(&what, "it is not %s", f->noun);
+    if (id != f->application_id)
+        return sqlite_damaged(f->path, what.s, e);
+    if (format > ROW_FORMAT)
         return err_set(e, -EILSEQ,
                        "%s has format %" PRId64 ", this fettled knows formats up to %d; use a newer one",
-                       s->home.db, format, FORMAT);
-    return format == FORMAT ? 0 : sqlite_damaged(s->home.db, "it has no format", e);
+                       f->path, format, ROW_FORMAT);
+    *is_old = format < ROW_FORMAT;
+    return format > 0 ? 0 : sqlite_damaged(f->path, "it has no format", e);
+}
+
+int sqlite_upgrade(struct sqlite *s, const struct sqlite_file *f, struct err *e)
+{
+    CLEANUP_TEXT struct text sql = {0};
+    text_printf(&sql,
+                "BEGIN IMMEDIATE; ALTER TABLE %s.journal ADD COLUMN about TEXT NOT NULL DEFAULT '';"
+                "PRAGMA %s.user_version = %d",
+                f->schema, f->schema, ROW_FORMAT);
+    return sqlite_exec(s->db, f->path, sql.s, e);
 }
 
 static int trees_check(struct sqlite *s, struct err *e)
@@ -198,14 +218,14 @@ static int mark_check(struct sqlite *s, struct meta_row *meta, struct err *e)
         h->db, meta->revision, meta->term, h->revision, h->term);
 }
 
-static int state_open(struct sqlite *s, struct err *e)
+/* Judges the state. One of an older format is made one of the present format when it is good. */
+static int state_check(struct sqlite *s, struct meta_row *meta, struct err *e)
 {
-    struct meta_row meta = {0};
-    int r = sqlite_connect(s->home.db, state_settings, &s->db, e);
-    if (!r && sqlite3_db_readonly(s->db, "main"))
-        r = sqlite_damaged(s->home.db, "its header forbids writing", e);
-    if (!r)
-        r = format_check(s, e);
+    const struct sqlite_file file = {"main", s->home.db, APPLICATION_ID, "a state of Fettle"};
+    bool is_old = false;
+    int r = sqlite_format(s, &file, &is_old, e);
+    if (!r && is_old)
+        r = sqlite_upgrade(s, &file, e);
     if (!r)
         r = trees_check(s, e);
     if (!r)
@@ -213,7 +233,18 @@ static int state_open(struct sqlite *s, struct err *e)
     if (!r)
         r = rows_check(s, e);
     if (!r)
-        r = mark_check(s, &meta, e);
+        r = mark_check(s, meta, e);
+    return r || !is_old ? r : sqlite_exec(s->db, s->home.db, "COMMIT", e);
+}
+
+static int state_open(struct sqlite *s, struct err *e)
+{
+    struct meta_row meta = {0};
+    int r = sqlite_connect(s->home.db, state_settings, &s->db, e);
+    if (!r && sqlite3_db_readonly(s->db, "main"))
+        r = sqlite_damaged(s->home.db, "its header forbids writing", e);
+    if (!r)
+        r = state_check(s, &meta, e);
     if (!r)
         r = past_open(s, meta.revision, e);
     if (!r)

@@ -41,6 +41,8 @@ struct store_entry {
     const char *what;  /* "drain", "node.down" */
     const char *nodes; /* folded host list, may be "" */
     const char *text;  /* a sentence */
+    const char *about; /* ids of the claims, repairs and operations that it is part of, with a blank between
+                          two; NULL or "": none */
 };
 
 struct store_batch {

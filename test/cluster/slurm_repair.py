@@ -511,6 +511,7 @@ def test_no_node_is_in_service_before_slurm_agrees(world):
     l, c, _ = slurm_ward(world)
     c.fettle('node', 'drain', 'c1', '--reason', 'new fan')
     wait('it is drained there', lambda: is_drained(l, 'c1'))
+    claim = c.get('/v1/nodes/c1')['claims'][0]['id']
     set_mode(world, 'fails')
     wait('it is noticed', lambda: c.log_lines('alarm.slurm'))
     c.fettle('node', 'undrain', 'c1')
@@ -522,6 +523,9 @@ def test_no_node_is_in_service_before_slurm_agrees(world):
     set_mode(world, 'fine')
     c.wait_nodes('it is in service', ['c1'], Lifecycle='available', Schedulable=True)
     check(not is_drained(l, 'c1'), 'c1 is drained')
+    followed = [line.split('  ', 1)[1].split()[0] for line in c.fettle('journal', '--about', claim).splitlines()]
+    equal([followed[0], *sorted(set(followed[1:]))], ['node.drain', 'effect.result', 'node.undrain'],
+          f'what is part of the claim: {followed}')
 
 
 def test_no_job_starts_on_a_drifted_node_of_a_class_that_excludes(world):

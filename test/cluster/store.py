@@ -119,7 +119,8 @@ def grow_journal(c, entries, at_ns):
     db.execute('DELETE FROM journal')
     for i in range(1, entries + 1):
         row = (i, 0, at_ns, 'root', 'node.drain', 'n01', f'entry {i}')
-        db.execute('INSERT INTO journal VALUES(?, ?, ?, ?, ?, ?, ?, ?)', (*row, sum_of(*row)))
+        db.execute('INSERT INTO journal(revision, n, at_ns, actor, what, nodes, text, sum) VALUES(?, ?, ?, ?, ?, ?, ?, ?)',
+                   (*row, sum_of(*row)))
     (term,) = db.execute('SELECT term FROM meta').fetchone()
     db.execute('UPDATE meta SET revision = ?, sum = ?', (entries, sum_of(term, entries)))
     db.commit()
