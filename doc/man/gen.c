@@ -308,7 +308,7 @@ static void print_state(const char *name, const char *idle, const char *busy, co
 static void print_states(void)
 {
     fputs(".Bl -tag -width available\n", stdout);
-#define LIFECYCLE(symbol, name, idle, busy, what) print_state(name, idle, busy, what);
+#define LIFECYCLE(symbol, name, idle, busy, what, todo) print_state(name, idle, busy, what);
 #include "node/lifecycle.tbl"
 #undef LIFECYCLE
     fputs(".El\n", stdout);
@@ -317,9 +317,9 @@ static void print_states(void)
 static void print_claims(void)
 {
     fputs(".Bl -tag -width silent\n", stdout);
-#define CLAIM(symbol, name, who, what) \
-    printf(".It Sy %s\n", name);       \
-    print_sentence(what);              \
+#define CLAIM(symbol, name, who, what, todo) \
+    printf(".It Sy %s\n", name);             \
+    print_sentence(what);                    \
     printf("Made by %s.\n", who);
 #include "cluster/claim.tbl"
 #undef CLAIM
@@ -329,10 +329,10 @@ static void print_claims(void)
 static void print_alarms(void)
 {
     fputs(".Bl -tag -width collector.foreign\n", stdout);
-#define ALARM(symbol, name, meaning, end) \
-    printf(".It Sy alarm.%s\n", name);    \
-    print_sentence(meaning);              \
-    fputs("It ends when: ", stdout);      \
+#define ALARM(symbol, name, meaning, end, todo) \
+    printf(".It Sy alarm.%s\n", name);          \
+    print_sentence(meaning);                    \
+    fputs("It ends when: ", stdout);            \
     print_sentence(end);
 #include "watch/alarm.tbl"
 #undef ALARM
@@ -368,8 +368,8 @@ static void print_routes(void)
 static void print_changes(void)
 {
     fputs(".Bl -tag -width node.admitted\n", stdout);
-#define COMMAND(symbol, name, who) \
-    printf(".It Sy %s\n", name);   \
+#define COMMAND(symbol, name, who, todo) \
+    printf(".It Sy %s\n", name);         \
     print_sentence(who);
 #include "cluster/command.tbl"
 #undef COMMAND
@@ -774,6 +774,118 @@ static void print_shapes(void)
     fputs(".El\n", stdout);
 }
 
+/* --- reasons and what to do ----------------------------------------------------------------------- */
+
+/* Like print_roff, with what stands between ` as words to type. */
+static void print_typed(const char *s)
+{
+    bool typed = false;
+    for (const char *mark; (mark = strchr(s, '`')); s = mark + 1) {
+        char before[512];
+        snprintf(before, sizeof before, "%.*s", (int)(mark - s), s);
+        print_roff(before);
+        fputs(typed ? "\\fR" : "\\fB", stdout);
+        typed = !typed;
+    }
+    print_roff(s);
+}
+
+static void print_reason(const char *words, const char *rest, const char *what, const char *todo)
+{
+    fputs(".It \\fB", stdout);
+    print_roff(words);
+    fputs("\\fR", stdout);
+    fputs(*rest ? "\\fI" : "", stdout);
+    print_roff(rest);
+    fputs(*rest ? "\\fR\n" : "\n", stdout);
+    print_sentence(what);
+    fputs(".Em To do :\n", stdout);
+    print_typed(todo);
+    fputs(".\n", stdout);
+}
+
+/* Nothing builds with a row that says nothing of what to do. */
+#define REASON(words, rest, what, todo)                                       \
+    _Static_assert(sizeof(todo) > 1, "a row of this table lacks what to do"); \
+    print_reason(words, rest, what, todo);
+
+static void print_whys(void)
+{
+    fputs(".Bl -tag -width Ds\n", stdout);
+#define WHY(symbol, words, rest, what, todo) REASON(words, rest, what, todo)
+#include "node/why.tbl"
+#undef WHY
+    fputs(".El\n", stdout);
+}
+
+static void print_state_reasons(void)
+{
+    fputs(".Bl -tag -width Ds\n", stdout);
+#define LIFECYCLE(symbol, name, idle, busy, what, todo) REASON(name, "", what, todo)
+#include "node/lifecycle.tbl"
+#undef LIFECYCLE
+    fputs(".El\n", stdout);
+}
+
+static void print_claim_reasons(void)
+{
+    fputs(".Bl -tag -width Ds\n", stdout);
+#define CLAIM(symbol, name, who, what, todo) REASON(name, "", what, todo)
+#include "cluster/claim.tbl"
+#undef CLAIM
+    fputs(".El\n", stdout);
+}
+
+static void print_steps(void)
+{
+    fputs(".Bl -tag -width Ds\n", stdout);
+#define STEP(symbol, name, lifecycle, what, todo) REASON(name, "", what, todo)
+#include "node/step.tbl"
+#undef STEP
+    fputs(".El\n", stdout);
+}
+
+static void print_move(const char *from, const char *to, const char *who, const char *when)
+{
+    fputs(".It ", stdout);
+    print_lower(from);
+    fputs(" Ta ", stdout);
+    print_lower(to);
+    printf(" Ta %s Ta \"", who);
+    print_roff(when);
+    fputs("\"\n", stdout);
+}
+
+static void print_moves(void)
+{
+    fputs(".Bl -column \"quarantine\" \"quarantine\" \"watch, a person\" \"when\"\n"
+          ".It Sy from Ta Sy to Ta Sy by Ta Sy when\n",
+          stdout);
+#define MOVE(from, to, who, when) print_move(#from, #to, who, when);
+#include "node/step_move.tbl"
+#undef MOVE
+    fputs(".El\n", stdout);
+}
+
+static void print_journal_words(void)
+{
+    fputs(".Bl -tag -width Ds\n", stdout);
+#define COMMAND(symbol, name, who, todo) REASON(name, "", who, todo)
+#include "cluster/command.tbl"
+#undef COMMAND
+    REASON("state.made", "", "the first controller in a new state: what the state is called", "nothing")
+    fputs(".El\n", stdout);
+}
+
+static void print_alarm_reasons(void)
+{
+    fputs(".Bl -tag -width Ds\n", stdout);
+#define ALARM(symbol, name, meaning, end, todo) REASON(name, "", meaning, todo)
+#include "watch/alarm.tbl"
+#undef ALARM
+    fputs(".El\n", stdout);
+}
+
 static const struct {
     const char *name;
     void (*print)(void);
@@ -811,7 +923,14 @@ static const struct {
              {"@sets@", print_sets},
              {"@tools@", print_tools},
              {"@actions@", print_actions},
-             {"@shapes@", print_shapes}};
+             {"@shapes@", print_shapes},
+             {"@whys@", print_whys},
+             {"@state_reasons@", print_state_reasons},
+             {"@claim_reasons@", print_claim_reasons},
+             {"@steps@", print_steps},
+             {"@moves@", print_moves},
+             {"@journal_words@", print_journal_words},
+             {"@alarm_reasons@", print_alarm_reasons}};
 
 static int fill(char *line)
 {

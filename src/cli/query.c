@@ -127,12 +127,12 @@ static int parse_number(enum field f, const char *value, int64_t *milli, struct 
 static int check_word(enum field f, const char *value, struct err *e)
 {
     static const char *const states[] = {
-#define LIFECYCLE(symbol, name, idle, busy, what) idle, busy,
+#define LIFECYCLE(symbol, name, idle, busy, what, todo) idle, busy,
 #include "node/lifecycle.tbl"
 #undef LIFECYCLE
     };
     static const char *const lifecycles[] = {
-#define LIFECYCLE(symbol, name, idle, busy, what) name,
+#define LIFECYCLE(symbol, name, idle, busy, what, todo) name,
 #include "node/lifecycle.tbl"
 #undef LIFECYCLE
     };

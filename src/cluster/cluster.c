@@ -12,13 +12,13 @@
 #include <string.h>
 
 static const char *const command_names[COMMANDS] = {
-#define COMMAND(symbol, name, who) [COMMAND_##symbol] = name,
+#define COMMAND(symbol, name, who, todo) [COMMAND_##symbol] = name,
 #include "cluster/command.tbl"
 #undef COMMAND
 };
 
 static const char *const claim_kind_names[CLAIM_KINDS] = {
-#define CLAIM(symbol, name, who, what) [CLAIM_##symbol] = name,
+#define CLAIM(symbol, name, who, what, todo) [CLAIM_##symbol] = name,
 #include "cluster/claim.tbl"
 #undef CLAIM
 };

@@ -55,14 +55,14 @@
  */
 
 enum claim_kind {
-#define CLAIM(symbol, name, who, what) CLAIM_##symbol,
+#define CLAIM(symbol, name, who, what, todo) CLAIM_##symbol,
 #include "cluster/claim.tbl"
 #undef CLAIM
     CLAIM_KINDS
 };
 
 enum command_kind {
-#define COMMAND(symbol, name, who) COMMAND_##symbol,
+#define COMMAND(symbol, name, who, todo) COMMAND_##symbol,
 #include "cluster/command.tbl"
 #undef COMMAND
     COMMANDS

@@ -6,7 +6,7 @@
 static const struct {
     const char *name, *idle, *busy, *what;
 } rows[LIFECYCLES] = {
-#define LIFECYCLE(symbol, name, idle, busy, what) [LIFECYCLE_##symbol] = {name, idle, busy, what},
+#define LIFECYCLE(symbol, name, idle, busy, what, todo) [LIFECYCLE_##symbol] = {name, idle, busy, what},
 #include "node/lifecycle.tbl"
 #undef LIFECYCLE
 };
@@ -17,10 +17,16 @@ static const struct {
     const char *what;
 } steps[STEPS] = {
 #define LIFECYCLE_NONE LIFECYCLES
-#define STEP(symbol, name, lifecycle, what) [STEP_##symbol] = {name, LIFECYCLE_##lifecycle, what},
+#define STEP(symbol, name, lifecycle, what, todo) [STEP_##symbol] = {name, LIFECYCLE_##lifecycle, what},
 #include "node/step.tbl"
 #undef STEP
 #undef LIFECYCLE_NONE
+};
+
+static const char *const whys[WHYS] = {
+#define WHY(symbol, words, rest, what, todo) [WHY_##symbol] = words,
+#include "node/why.tbl"
+#undef WHY
 };
 
 static const char *const moves[STEPS][STEPS] = {
@@ -120,29 +126,33 @@ const char *conformance_name(enum conformance c)
     return names[c];
 }
 
-static void because(struct text *why, bool *fit, const char *what, const char *more)
+const char *why_words(enum why reason)
+{
+    return whys[reason];
+}
+
+static void because(struct text *why, bool *fit, enum why reason, const char *more)
 {
     *fit = false;
     if (!why)
         return;
     if (why->len)
         text_add(why, "; ");
-    text_add(why, what);
-    if (more)
-        text_add(why, more);
+    text_add(why, whys[reason]);
+    text_add(why, more);
 }
 
 static void explain_silence(const struct fitness *f, struct text *why, bool *fit)
 {
     char buf[32];
     if (f->liveness == LIVENESS_LATE)
-        because(why, fit, "late: not heard for ", span_human(f->silence, buf));
+        because(why, fit, WHY_LATE, span_human(f->silence, buf));
     else if (f->liveness == LIVENESS_SILENT)
-        because(why, fit, "silent for ", span_human(f->silence, buf));
+        because(why, fit, WHY_SILENT, span_human(f->silence, buf));
     else if (f->liveness == LIVENESS_UNHEARD && f->agreed.admitted)
-        because(why, fit, "not heard since the controller started", NULL);
+        because(why, fit, WHY_UNHEARD, "");
     else if (f->liveness == LIVENESS_LIVE && f->agreed.silent)
-        because(why, fit, "heard again; its return is being recorded", NULL);
+        because(why, fit, WHY_AGAIN, "");
 }
 
 static void explain_hold(const struct elsewhere *e, struct text *why, bool *fit)
@@ -150,7 +160,7 @@ static void explain_hold(const struct elsewhere *e, struct text *why, bool *fit)
     CLEANUP_TEXT struct text t = {0};
     if (why)
         elsewhere_say(e, &t);
-    because(why, fit, why ? t.s : "", NULL);
+    because(why, fit, WHY_ELSEWHERE, why ? t.s : "");
 }
 
 bool lifecycle_schedulable(const struct fitness *f, struct text *why)
@@ -159,34 +169,32 @@ bool lifecycle_schedulable(const struct fitness *f, struct text *why)
     if (why)
         text_clear(why);
     if (!f->agreed.listed)
-        because(why, &fit, "no configuration file names it", NULL);
+        because(why, &fit, WHY_UNLISTED, "");
     if (f->claims && *f->claims)
-        because(why, &fit, f->claims, NULL);
+        because(why, &fit, WHY_CLAIMS, f->claims);
     if (f->agreed.listed && !f->agreed.admitted)
-        because(why, &fit,
-                f->liveness == LIVENESS_LIVE ? "heard for the first time; being recorded" : "never heard",
-                NULL);
+        because(why, &fit, f->liveness == LIVENESS_LIVE ? WHY_FIRST : WHY_NEVER, "");
     else
         explain_silence(f, why, &fit);
     if (f->agreed.returning)
-        because(why, &fit, "Slurm still has Fettle's drain", NULL);
+        because(why, &fit, WHY_RETURNING, "");
     if (f->comes_up && f->agreed.admitted)
-        because(why, &fit, "it came up on another boot: its checks have to pass first", NULL);
+        because(why, &fit, WHY_COMES_UP, "");
     if (f->window)
-        because(why, &fit, "in maintenance: Slurm's ", f->window);
+        because(why, &fit, WHY_WINDOW, f->window);
     if (f->elsewhere && f->elsewhere->state == ELSEWHERE_HELD)
         explain_hold(f->elsewhere, why, &fit);
     if (f->shortfall && *f->shortfall)
-        because(why, &fit, "less than specified: ", f->shortfall);
+        because(why, &fit, WHY_SHORTFALL, f->shortfall);
     if (f->agreed.admitted && f->liveness == LIVENESS_LIVE && !f->reported)
-        because(why, &fit, "has not reported its inventory yet", NULL);
+        because(why, &fit, WHY_INVENTORY, "");
     if (f->ill)
-        because(why, &fit, "health: ", f->health);
+        because(why, &fit, WHY_HEALTH, f->health);
     enum lifecycle l = lifecycle_of(&f->agreed);
     if (fit && l != LIFECYCLE_AVAILABLE)
-        because(why, &fit, lifecycle_what(l), NULL);
+        because(why, &fit, WHY_LIFECYCLE, lifecycle_what(l));
     if (fit && f->liveness != LIVENESS_LIVE)
-        because(why, &fit, liveness_name(f->liveness), NULL);
+        because(why, &fit, WHY_LIVENESS, liveness_name(f->liveness));
     if (fit && why)
         text_add(why, f->health);
     return fit;

@@ -18,11 +18,20 @@
  */
 
 enum lifecycle {
-#define LIFECYCLE(symbol, name, idle, busy, what) LIFECYCLE_##symbol,
+#define LIFECYCLE(symbol, name, idle, busy, what, todo) LIFECYCLE_##symbol,
 #include "node/lifecycle.tbl"
 #undef LIFECYCLE
     LIFECYCLES
 };
+
+/* Why new work may not land on a node. */
+enum why {
+#define WHY(symbol, words, rest, what, todo) WHY_##symbol,
+#include "node/why.tbl"
+#undef WHY
+    WHYS
+};
+const char *why_words(enum why reason); /* "silent for ", what the reason begins with */
 
 enum liveness {
     LIVENESS_UNHEARD, /* not heard since this controller began to listen */
@@ -39,7 +48,7 @@ enum work { WORK_UNKNOWN, WORK_IDLE, WORK_BUSY };
 
 /* Where a node is on its way back into service: the step of its repair. */
 enum step {
-#define STEP(symbol, name, lifecycle, what) STEP_##symbol,
+#define STEP(symbol, name, lifecycle, what, todo) STEP_##symbol,
 #include "node/step.tbl"
 #undef STEP
     STEPS

@@ -8,7 +8,7 @@
 #include <utlist.h>
 
 static const char *const names[ALARMS] = {
-#define ALARM(symbol, name, meaning, end) [ALARM_##symbol] = name,
+#define ALARM(symbol, name, meaning, end, todo) [ALARM_##symbol] = name,
 #include "watch/alarm.tbl"
 #undef ALARM
 };

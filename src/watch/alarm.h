@@ -12,7 +12,7 @@
  */
 
 enum alarm_kind {
-#define ALARM(symbol, name, meaning, end) ALARM_##symbol,
+#define ALARM(symbol, name, meaning, end, todo) ALARM_##symbol,
 #include "watch/alarm.tbl"
 #undef ALARM
     ALARMS

@@ -86,10 +86,10 @@ void health_fitness(const struct watch *w, struct mono now, const struct member 
         snprintf(health, sizeof f->health, "%s: %s%s%s", is, check,
                  p->degraded_for.ns ? "; it is drained" : "", p->degraded_for.ns ? lasts : "");
     else if (drained == DRAINED_LASTING && !p->degraded_for.ns)
-        snprintf(health, sizeof f->health, "observed: %s is %s", check, is);
+        snprintf(health, sizeof f->health, "%s%s is %s", why_words(WHY_OBSERVED), check, is);
     else
-        snprintf(health, sizeof f->health, "observed: %s is %s; it would be drained%s (%s)", check, is, lasts,
-                 p->act ? "Remediate=no" : "Health=observe");
+        snprintf(health, sizeof f->health, "%s%s is %s; it would be drained%s (%s)", why_words(WHY_OBSERVED),
+                 check, is, lasts, p->act ? "Remediate=no" : "Health=observe");
 }
 
 enum health watch_health(const struct watch *w, struct mono now, const struct member *m)
