@@ -128,7 +128,7 @@ static bool render_group(struct groups *g)
         text_add(t, g->next ? ",{\"class\":" : "{\"class\":");
         text_add_json(t, class_of(&s->call, (uint16_t)b->key.kind)->name);
         text_add(t, ",\"cohort\":");
-        render_string(t, fingerprint_short(&b->key.cohort, name));
+        render_string(t, fingerprint_cohort(&b->key.cohort, name));
         text_add(t, ",\"fingerprint\":");
         render_fingerprint(t, &b->key.cohort);
         text_printf(t, ",\"count\":%zu,\"nodes\":", b->pile.n);

@@ -134,7 +134,7 @@ static bool render_group(struct placing *p)
     if (s->folded == 0) {
         char name[FINGERPRINT_SHORT_BYTES];
         text_add(&s->text, p->next ? ",{\"cohort\":" : "{\"cohort\":");
-        render_string(&s->text, g->cohort == COHORT_NONE ? NULL : fingerprint_short(&p->ids[p->next], name));
+        render_string(&s->text, g->cohort == COHORT_NONE ? NULL : fingerprint_cohort(&p->ids[p->next], name));
         text_printf(&s->text, ",\"count\":%" PRIu32 ",\"nodes\":", g->n);
     }
     if (!slices_fold(s, &p->piles[p->next]))

@@ -116,7 +116,7 @@ void render_fingerprint(struct text *t, const struct fingerprint *f)
 void render_cohort(struct text *t, const struct cohort *k)
 {
     char name[FINGERPRINT_SHORT_BYTES];
-    render_string(t, k ? fingerprint_short(&k->id, name) : NULL);
+    render_string(t, k ? fingerprint_cohort(&k->id, name) : NULL);
 }
 
 void render_fold(struct text *t, const char *const *names, size_t n)
@@ -438,7 +438,7 @@ static void value_COHORT(struct view *v, struct text *t)
 {
     const struct cohort *k = cohorts_of(watch_cohorts(v->watch), v->member->id);
     char name[FINGERPRINT_SHORT_BYTES];
-    render_word(t, k ? fingerprint_short(&k->id, name) : "");
+    render_word(t, k ? fingerprint_cohort(&k->id, name) : "");
 }
 
 static void value_DRIFT(struct view *v, struct text *t)

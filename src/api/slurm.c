@@ -76,7 +76,7 @@ static bool render_run(struct features *f)
     text_add(&s->text, ",\"features\":[");
     if (b->number != COHORT_NONE) {
         char name[FINGERPRINT_SHORT_BYTES];
-        render_string(&s->text, fingerprint_short(&b->key.cohort, name));
+        render_string(&s->text, fingerprint_cohort(&b->key.cohort, name));
         text_add_char(&s->text, ',');
     }
     render_word(&s->text, words[b->key.kind].feature);
@@ -179,7 +179,7 @@ int call_slurm_constraint(struct call *c, struct text *t, struct err *e)
     for (size_t i = 0; i < n; i++) {
         char name[FINGERPRINT_SHORT_BYTES];
         text_add(t, i ? "|" : "");
-        text_add(t, fingerprint_short(&list[i].cohort->id, name));
+        text_add(t, fingerprint_cohort(&list[i].cohort->id, name));
     }
     text_printf(t, n > 1 ? "]\",\"count\":%" PRIu64 "}" : "\",\"count\":%" PRIu64 "}", count);
     return 0;

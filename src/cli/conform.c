@@ -261,7 +261,6 @@ int conform_why_not(struct call *c, struct err *e)
 
 static void add_entry(struct table *t, const struct fettle_value *h)
 {
-    /* Of everything that the node is; "fp_" is the name of a cohort, of what counts in a class. */
     CLEANUP_TEXT struct text named = {0};
     const char *fingerprint = fettle_get_text(h, "fingerprint");
     const struct fettle_value *list = fettle_value_find(h, "named");
@@ -272,7 +271,7 @@ static void add_entry(struct table *t, const struct fettle_value *h)
     text_printf(&named, "%s%s", named.len ? ", " : "", fettle_value_text(i));
     if (count > (int64_t)fettle_value_count(list))
         text_printf(&named, ", %lld more", (long long)(count - (int64_t)fettle_value_count(list)));
-    snprintf(name, sizeof name, "%.12s", fingerprint ? fingerprint : "");
+    snprintf(name, sizeof name, "list_%.12s", fingerprint ? fingerprint : "");
     report_cell(t, h, "at");
     table_add(t, name);
     table_add(t, named.s);

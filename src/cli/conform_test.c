@@ -239,9 +239,9 @@ static void history_names_what_changed_and_how_much_more(void **state)
            "{\"at\":\"2026-11-19T10:00:00.000Z\",\"fingerprint\":\"ff23456789abcdef\",\"named\":[],\"count\":"
            "0}]}",
            "GET /v1/conform/history/lx07 ",
-           "SINCE                     FINGERPRINT   CHANGED\n"
-           "2026-11-20T10:00:00.000Z  0123456789ab  kernel.release, os.version, 3 more\n"
-           "2026-11-19T10:00:00.000Z  ff23456789ab\n");
+           "SINCE                     FINGERPRINT        CHANGED\n"
+           "2026-11-20T10:00:00.000Z  list_0123456789ab  kernel.release, os.version, 3 more\n"
+           "2026-11-19T10:00:00.000Z  list_ff23456789ab\n");
 }
 
 static void approval_says_what_still_holds(void **state)

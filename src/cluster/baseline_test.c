@@ -38,7 +38,7 @@ static void test_a_baseline_is_accepted_from_a_node(void **state)
         "list/A = {\"components\":{\"kernel.release\":\"6.1\",\"nic.count\":\"2\"}}\n"
         "baseline/gpu = {\"version\":1,\"fingerprint\":\"A\",\"node\":\"lx01\",\"by\":\"root\",\"at\":"
         "\"1000\",\"note\":\"new image\",\"history\":[],\"rollout\":null}\n"
-        "lx01: baseline gpu 1: fp_A of lx01 (new image)\n");
+        "lx01: baseline gpu 1: list_A of lx01 (new image)\n");
     assert_string_equal(ACCEPT("lx02"), "nothing");
     const struct baseline *b = cluster_baseline(w->c, "gpu");
     assert_int_equal(b->version, 1);
@@ -52,7 +52,7 @@ static void test_a_baseline_is_accepted_from_a_node(void **state)
         "baseline/gpu = {\"version\":2,\"fingerprint\":\"B\",\"node\":\"lx02\",\"by\":\"root\",\"at\":"
         "\"2000\",\"note\":\"\",\"history\":[{\"version\":1,\"fingerprint\":\"A\",\"node\":\"lx01\",\"by\":"
         "\"root\",\"at\":\"1000\",\"note\":\"new image\"}],\"rollout\":null}\n"
-        "lx02: baseline gpu 2: fp_B of lx02: kernel.release\n");
+        "lx02: baseline gpu 2: list_B of lx02: kernel.release\n");
 }
 
 static void test_what_accept_refuses(void **state)
@@ -69,7 +69,7 @@ static void test_what_accept_refuses(void **state)
                "\"named\":\"\",\"count\":0}",
                NULL);
     assert_string_equal(ACCEPT("lx02"),
-                        "the components of node \"lx02\" (fp_001122334455) are not known yet");
+                        "the components of node \"lx02\" (list_001122334455) are not known yet");
     assert_string_equal(ACCEPT("lx09"), "no node \"lx09\"");
     assert_string_equal(ACCEPT("lx[01-02]"), "one node shows what is right, not 2");
     cluster_meet(w->c, "stray");
@@ -102,7 +102,7 @@ static void test_going_back_is_a_new_version(void **state)
         "\"3000\",\"note\":\"\",\"history\":[{\"version\":2,\"fingerprint\":\"B\",\"node\":\"lx02\",\"by\":"
         "\"root\",\"at\":\"1000\",\"note\":\"\"},{\"version\":1,\"fingerprint\":\"A\",\"node\":\"lx01\","
         "\"by\":\"root\",\"at\":\"1000\",\"note\":\"\"}],\"rollout\":null}\n"
-        ": baseline gpu 3, version 1 again: fp_A of lx01: kernel.release\n");
+        ": baseline gpu 3, version 1 again: list_A of lx01: kernel.release\n");
     assert_string_equal(REVERT("{\"class\":\"gpu\",\"version\":1}"), "nothing");
     assert_string_equal(REVERT("{\"class\":\"gpu\",\"version\":3}"), "nothing");
     assert_string_equal(REVERT("{\"class\":\"gpu\",\"version\":7}"),
@@ -164,7 +164,7 @@ static void test_a_rollout_has_two_good_states(void **state)
         "baseline/gpu = {\"version\":1,\"fingerprint\":\"A\",\"node\":\"lx01\",\"by\":\"root\",\"at\":"
         "\"1000\",\"note\":\"\",\"history\":[],\"rollout\":{\"fingerprint\":\"B\",\"node\":\"lx02\","
         "\"nodes\":\"lx[02-04]\",\"by\":\"root\",\"at\":\"1000\",\"deadline\":\"9000\",\"note\":\"\"}}\n"
-        "lx[02-04]: rollout of gpu to fp_B of lx02: kernel.release\n");
+        "lx[02-04]: rollout of gpu to list_B of lx02: kernel.release\n");
     const struct rollout *r = cluster_baseline(w->c, "gpu")->rollout;
     assert_true(rollout_has(r, "lx02"));
     assert_true(rollout_has(r, "lx04"));
@@ -192,14 +192,14 @@ static void test_a_rollout_ends(void **state)
     CLEANUP_FREE char *reverted =
         mem_dup(world_ask(w, COMMAND_ROLLOUT_REVERT, "ann", "", "{\"class\":\"gpu\"}", "too early"));
     assert_non_null(strstr(reverted, "list/B = gone\n"));
-    assert_non_null(
-        strstr(reverted, "lx[02-04]: rollout of gpu to fp_B reverted; baseline gpu 1 stands (too early)\n"));
+    assert_non_null(strstr(
+        reverted, "lx[02-04]: rollout of gpu to list_B reverted; baseline gpu 1 stands (too early)\n"));
     assert_null(cluster_baseline(w->c, "gpu")->rollout);
     START("lx[02-04]", "{\"class\":\"gpu\",\"node\":\"lx02\",\"deadline\":\"9000\"}");
     CLEANUP_FREE char *accepted =
         mem_dup(world_ask(w, COMMAND_ROLLOUT_ACCEPT, "ann", "", "{\"class\":\"gpu\"}", NULL));
     assert_non_null(
-        strstr(accepted, "lx[02-04]: baseline gpu 2, rolled out: fp_B of lx02: kernel.release\n"));
+        strstr(accepted, "lx[02-04]: baseline gpu 2, rolled out: list_B of lx02: kernel.release\n"));
     assert_null(strstr(accepted, "gone"));
     assert_int_equal(cluster_baseline(w->c, "gpu")->version, 2);
     /* Back, as a rollout to a version. */

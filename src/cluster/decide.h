@@ -176,7 +176,7 @@ void effect_no_reboot(const struct cluster *c, const struct member *m, struct de
 
 /* "kernel.release, 2 more" of the names of `count` components. */
 void drift_summary(const char *named, uint32_t count, struct text *t);
-/* "fp_0123456789ab", without end. */
+/* "list_0123456789ab", without end. */
 void fingerprint_say(const struct fingerprint *id, struct text *t);
 
 #endif

@@ -140,7 +140,7 @@ static int add_list(const struct cluster *c, const struct listing *g, struct dec
     if (cluster_has_list(c, &g->id))
         return 0;
     if (!g->known)
-        return err_set(e, -EBUSY, "the components of %s are not known", fingerprint_short(&g->id, name));
+        return err_set(e, -EBUSY, "the components of %s are not known", fingerprint_list(&g->id, name));
     struct text t = {0};
     listing_format(g, &t);
     if (t.len > LIST_RECORD_BYTES_MAX) {

@@ -56,7 +56,7 @@ static void say_components(const char *named, uint32_t count, struct text *t)
 void fingerprint_say(const struct fingerprint *id, struct text *t)
 {
     char name[FINGERPRINT_SHORT_BYTES];
-    text_add(t, fingerprint_short(id, name));
+    text_add(t, fingerprint_list(id, name));
 }
 
 /* --- seen ------------------------------------------------------------------------------------ */

@@ -38,7 +38,7 @@ static void test_the_first_sight_has_no_history(void **state)
     assert_string_equal(world_seen(w, "lx[01-02]", "A"),
                         "seen/lx01 = {\"fingerprint\":\"A\",\"since\":\"1000\",\"history\":[]}\n"
                         "seen/lx02 = {\"fingerprint\":\"A\",\"since\":\"1000\",\"history\":[]}\n"
-                        "lx[01-02]: first seen with fp_A\n");
+                        "lx[01-02]: first seen with list_A\n");
     assert_string_equal(world_seen(w, "lx[01-02]", "A"), "nothing");
     const struct member *m = cluster_find(w->c, "lx01");
     assert_ptr_equal(m->seen, cluster_find(w->c, "lx02")->seen);
@@ -54,7 +54,7 @@ static void test_a_change_is_remembered(void **state)
     assert_string_equal(world_seen(w, "lx01", "B"),
                         "seen/lx01 = {\"fingerprint\":\"B\",\"since\":\"2000\",\"history\":[{\"fingerprint\":"
                         "\"A\",\"since\":\"1000\",\"named\":\"kernel.release\",\"count\":1}]}\n"
-                        "lx01: fp_A -> fp_B: kernel.release\n");
+                        "lx01: list_A -> list_B: kernel.release\n");
     assert_string_equal(world_tell(w, COMMAND_SEEN, "lx01", "{\"fingerprint\":\"7\"}", NULL),
                         "fingerprint: \"7\" is no fingerprint");
     assert_int_equal(world_rc(), -EINVAL);

@@ -34,7 +34,7 @@ static int teardown(void **state)
 
 #define WANT                                                                                \
     "{\"flag\":\"Warning\",\"status\":\"drift:major:B\",\"group\":\"drifted\",\"message\":" \
-    "\"conformance_drift: baseline gpu 1: kernel.release; expected=fp_A, actual=fp_B\"}"
+    "\"conformance_drift: baseline gpu 1: kernel.release; expected=list_A, actual=list_B\"}"
 
 static void test_ochami_is_told(void **state)
 {

@@ -197,10 +197,17 @@ char *fingerprint_format(const struct fingerprint *f, char out[static FINGERPRIN
     return out;
 }
 
-char *fingerprint_short(const struct fingerprint *f, char out[static FINGERPRINT_SHORT_BYTES])
+char *fingerprint_cohort(const struct fingerprint *f, char out[static FINGERPRINT_SHORT_BYTES])
 {
     char hex[FINGERPRINT_HEX + 1];
     snprintf(out, FINGERPRINT_SHORT_BYTES, "fp_%.12s", fingerprint_format(f, hex));
+    return out;
+}
+
+char *fingerprint_list(const struct fingerprint *f, char out[static FINGERPRINT_SHORT_BYTES])
+{
+    char hex[FINGERPRINT_HEX + 1];
+    snprintf(out, FINGERPRINT_SHORT_BYTES, "list_%.12s", fingerprint_format(f, hex));
     return out;
 }
 

@@ -73,9 +73,12 @@ bool fingerprint_equal(const struct fingerprint *a, const struct fingerprint *b)
 int fingerprint_compare(const struct fingerprint *a, const struct fingerprint *b); /* by bytes */
 /* 64 lower-case hex characters. Returns out. */
 char *fingerprint_format(const struct fingerprint *f, char out[static FINGERPRINT_HEX + 1]);
-/* Its short name, "fp_" and 12 characters, for people and schedulers. Returns out. */
-enum { FINGERPRINT_SHORT_BYTES = 16 };
-char *fingerprint_short(const struct fingerprint *f, char out[static FINGERPRINT_SHORT_BYTES]);
+/* Short names for people and schedulers: the first 12 hex characters, behind a word that says what was
+ * hashed. A cohort ("fp_0123456789ab") is what counts in a class, a list ("list_0123456789ab") is everything.
+ * Return out. */
+enum { FINGERPRINT_SHORT_BYTES = 18 };
+char *fingerprint_cohort(const struct fingerprint *f, char out[static FINGERPRINT_SHORT_BYTES]);
+char *fingerprint_list(const struct fingerprint *f, char out[static FINGERPRINT_SHORT_BYTES]);
 /* False for anything but 64 lower-case hex characters. */
 bool fingerprint_parse(const char *hex, struct fingerprint *out);
 

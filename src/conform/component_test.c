@@ -344,6 +344,14 @@ static void test_hex_is_read_strictly(void **state)
     assert_false(fingerprint_parse("", &g));
 }
 
+static void test_short_names_say_what_was_hashed(void **state)
+{
+    struct fingerprint f = {.bytes = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd}};
+    char name[FINGERPRINT_SHORT_BYTES];
+    assert_string_equal(fingerprint_cohort(&f, name), "fp_0123456789ab");
+    assert_string_equal(fingerprint_list(&f, name), "list_0123456789ab");
+}
+
 static void test_fingerprints_are_in_order_of_their_bytes(void **state)
 {
     struct fingerprint a = {.bytes = {0x7f}}, b = {.bytes = {0x80}};
@@ -474,6 +482,7 @@ int main(void)
         cmocka_unit_test(test_two_lists_have_one_encoding_exactly_when_they_are_the_same),
         cmocka_unit_test(test_where_name_ends_and_value_begins_is_part_of_the_encoding),
         cmocka_unit_test(test_hex_is_read_strictly),
+        cmocka_unit_test(test_short_names_say_what_was_hashed),
         cmocka_unit_test(test_fingerprints_are_in_order_of_their_bytes),
         cmocka_unit_test(test_json_reads_as_what_was_written),
         cmocka_unit_test(test_json_leaves_empty_members_out),

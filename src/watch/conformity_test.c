@@ -373,7 +373,7 @@ static void test_a_liar_is_marked_and_believed_nothing(void **state)
     assert_true(world_claims(x, 1, B));
     assert_int_equal(world_sends(x, 1, B, A, 9, &e), -EBADMSG);
     char *said = strchr(x->log.s, ' ');
-    assert_ptr_equal(strstr(said, " alarm.fingerprint lx01: it claims the fingerprint fp_"), said);
+    assert_ptr_equal(strstr(said, " alarm.fingerprint lx01: it claims the fingerprint list_"), said);
     text_clear(&x->log);
     world_stands(x, 1, "unknown", "what it sent as its components does not hash to its fingerprint");
     struct standing s;

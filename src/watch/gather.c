@@ -229,7 +229,7 @@ static int lies(struct watch *w, struct mono now, struct member *m, struct err *
         text_printf(&t,
                     "it claims the fingerprint %s, and the components that it sent for it hash to "
                     "another: nothing of it is believed until it has shown a list that is right",
-                    fingerprint_short(&k->kind->key.id, name));
+                    fingerprint_list(&k->kind->key.id, name));
         alarms_raise(&w->alarms, ALARM_FINGERPRINT, m->name, m->name, t.s, w->wall);
         text_fini(&t);
     }
