@@ -299,6 +299,11 @@ FETTLE_API int fettle_slurm_constraint(struct fettle *f, unsigned count, const c
 /* Each is answered when the change is durable, with {revision, changed, claim, held}: the host list
  * of the nodes that it changed, and every claim that still holds one of the nodes named. */
 
+/* On: changes that are asked for through this handle from now on are decided as they would be, and nothing
+ * comes of them: {dry_run: true, changed, would: [{nodes, what}], refused: [{node, error}]}. fettle_call is
+ * not meant: it has a query of its own. */
+FETTLE_API void fettle_dry_run(struct fettle *f, bool on);
+
 /* Adds a claim of the caller's beside those of others: no new work (drain), or down. */
 FETTLE_API int fettle_node_drain(struct fettle *f, const char *nodes, const char *reason,
                                  struct fettle_answer **out, struct fettle_error *e);

@@ -109,11 +109,11 @@ int call_config_reload(struct call *c, struct text *t, struct err *e)
     CLEANUP_TEXT struct text changes = {0};
     int rc = call_ask(c, &a, e);
     if (rc == 0)
-        rc = c->api->shell.reload(c->api->shell.arg, c->actor, &changes, e);
+        rc = c->api->shell.reload(c->api->shell.arg, c->actor, c->dry, &changes, e);
     ask_fini(&a);
     if (rc < 0)
         return rc;
-    text_add(t, "{\"changes\":[");
+    text_add(t, c->dry ? "{\"dry_run\":true,\"changes\":[" : "{\"changes\":[");
     char *rest = changes.s;
     bool any = false;
     for (char *line; rest && (line = strsep(&rest, "\n"));) {

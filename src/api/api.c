@@ -157,7 +157,8 @@ static int carry_out(struct api *a, struct http_request *r, struct text *answer,
     c.may_change = caller_may(&caller, RIGHT_CHANGE, &a->policy, a->own, NULL) == 0;
     CLEANUP_FREE char *actor = right == RIGHT_CHANGE ? mem_dup(actor_of(a, &caller)) : NULL;
     c.actor = actor;
-    return calls[c.route](&c, answer, e);
+    rc = call_query_bool(&c, "dry_run", &c.dry, e);
+    return rc < 0 ? rc : calls[c.route](&c, answer, e);
 }
 
 void api_party(void *arg, struct stream *s, struct party *out)

@@ -23,6 +23,7 @@ struct outcome {
     uint64_t revision;
     const struct hostlist *changed;
     const char *claim;
+    const char *would; /* of a dry command: what the journal would say; NULL when nothing would change */
     const struct err *why;
 };
 typedef void outcome_fn(void *arg, const struct outcome *o);
@@ -81,8 +82,9 @@ struct api_shell {
     /* Queues a command for commit (copied); fn is called later, exactly once, never from inside. A new
      * claim's id is the shell's to make: claim is NULL in DRAIN and DOWN. */
     void (*submit)(void *arg, const struct command *cmd, outcome_fn *fn, void *fn_arg);
-    /* Reads the configuration anew. Sentences, one a line, into changes. */
-    int (*reload)(void *arg, const char *actor, struct text *changes, struct err *e);
+    /* Reads the configuration anew. Sentences, one a line, into changes. dry: it is read and compared, and
+     * not taken. */
+    int (*reload)(void *arg, const char *actor, bool dry, struct text *changes, struct err *e);
     /* Tells the agents of these nodes (all known) to read their fingerprints anew; *told is how many
      * could be told. */
     int (*recheck)(void *arg, const struct hostlist *nodes, size_t *told, struct err *e);

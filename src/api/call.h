@@ -33,6 +33,7 @@ struct call {
     const char *parameter; /* of the path */
     char *actor;           /* who changes; NULL for reads. Lives as long as the call */
     bool may_change;       /* the caller may read commands, too: a password may stand in one */
+    bool dry;              /* of a change: the answer has what would be done, and nothing is */
     struct mono now;
     struct wall wall;
     bool returns; /* a change after which nodes are to come back into service: the answer has what is missing
@@ -71,6 +72,8 @@ int call_submit(struct call *c, struct hostlist *nodes, struct command *cmd, con
  * NODES_AT_ONCE_MAX. */
 enum { NODES_AT_ONCE_MAX = 1000 };
 int call_submit_each(struct call *c, struct hostlist *nodes, struct command *cmd, struct err *e);
+/* What a change that is no command would do to these nodes: "runs check fs.space now". Answers at once. */
+void call_would(const struct call *c, const struct hostlist *nodes, const char *what, struct text *t);
 /* -E2BIG for more nodes than NODES_AT_ONCE_MAX. */
 int call_check_number(const struct hostlist *nodes, struct err *e);
 

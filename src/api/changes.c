@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct pending {
     struct api *api;
@@ -19,7 +20,13 @@ struct pending {
     char *token, *command;         /* of token_create */
     char *certificate, *authority; /* of certificate_create */
     struct wall expires;
-    bool returns;        /* the nodes are to come back into service: what is missing is told */
+    bool returns;   /* the nodes are to come back into service: what is missing is told */
+    bool dry;       /* nothing is changed: what would be is told, */
+    size_t n_would; /* each sentence with its nodes */
+    struct would {
+        char *what;
+        struct hostlist nodes;
+    } * would;
     struct text refused; /* of commands for one node each: {"node","error"}, with commas between */
 };
 
@@ -32,6 +39,11 @@ static void pending_destroy(struct pending *p)
     free(p->certificate);
     free(p->authority);
     text_fini(&p->refused);
+    for (size_t i = 0; i < p->n_would; i++) {
+        free(p->would[i].what);
+        hostlist_fini(&p->would[i].nodes);
+    }
+    free(p->would);
     free(p);
 }
 
@@ -41,12 +53,13 @@ static void on_gone(void *arg)
 }
 
 /* The claims that rest on the nodes of the call, as they stand now. */
-static void render_held(const struct pending *p, struct text *t)
+static void render_held(const struct api *a, const struct hostlist *nodes, struct text *t)
 {
-    CLEANUP_FREE struct member **members = mem_alloc((p->nodes.n + 1) * sizeof *members);
+    CLEANUP_FREE struct member **members = mem_alloc((nodes->n + 1) * sizeof *members);
     size_t n = 0;
-    for (size_t i = 0; i < p->nodes.n; i++) {
-        members[n] = cluster_find(p->api->cluster, p->nodes.names[i]);
+    text_add(t, ",\"held\":");
+    for (size_t i = 0; i < nodes->n; i++) {
+        members[n] = cluster_find(a->cluster, nodes->names[i]);
         n += members[n] != NULL;
     }
     render_claims(members, n, t);
@@ -108,26 +121,73 @@ static void render_missing(const struct pending *p, struct text *t)
     text_add_char(t, ']');
 }
 
+/* What would be done to which nodes, one sentence for all to which the same would be. */
+static void note_would(struct pending *p, const char *what, const struct hostlist *nodes)
+{
+    size_t at = 0;
+    while (at < p->n_would && strcmp(p->would[at].what, what) != 0)
+        at++;
+    if (at == p->n_would) {
+        p->would = mem_grow(p->would, (p->n_would + 1) * sizeof *p->would);
+        p->would[p->n_would++] = (struct would){.what = mem_dup(what)};
+    }
+    for (size_t i = 0; nodes && i < nodes->n; i++)
+        hostlist_add(&p->would[at].nodes, nodes->names[i]);
+}
+
+static void render_nodes(const struct hostlist *nodes, struct text *t)
+{
+    CLEANUP_FREE char *folded = nodes ? hostlist_fold((const char *const *)nodes->names, nodes->n) : NULL;
+    text_add_json(t, folded ? folded : "");
+}
+
+static void render_would(const struct would *list, size_t n, struct text *t)
+{
+    text_add(t, ",\"dry_run\":true,\"would\":[");
+    for (size_t i = 0; i < n; i++) {
+        text_add(t, i ? ",{\"nodes\":" : "{\"nodes\":");
+        render_nodes(&list[i].nodes, t);
+        text_add(t, ",\"what\":");
+        text_add_json(t, list[i].what);
+        text_add_char(t, '}');
+    }
+    text_add_char(t, ']');
+}
+
+void call_would(const struct call *c, const struct hostlist *nodes, const char *what, struct text *t)
+{
+    char *sentence = mem_dup(what);
+    const struct would one = {sentence, *nodes};
+    text_add(t, "{\"revision\":");
+    text_add_u64(t, c->api->shell.revision(c->api->shell.arg));
+    text_add(t, ",\"changed\":");
+    render_nodes(nodes, t);
+    render_would(&one, nodes->n > 0, t);
+    render_held(c->api, nodes, t);
+    text_add_char(t, '}');
+    free(sentence);
+}
+
 static void render_changed(const struct pending *p, const struct outcome *o, struct text *t)
 {
-    CLEANUP_FREE char *changed =
-        o->changed ? hostlist_fold((const char *const *)o->changed->names, o->changed->n) : NULL;
     text_add(t, "{\"revision\":");
     text_add_u64(t, o->revision);
     text_add(t, ",\"changed\":");
-    text_add_json(t, changed ? changed : "");
-    if (o->claim) {
+    render_nodes(o->changed, t);
+    if (p->dry)
+        render_would(p->would, p->n_would, t);
+    if (o->claim && !p->dry) {
         text_add(t, ",\"claim\":");
         text_add_json(t, o->claim);
     }
-    const struct baseline *b = p->class_name ? cluster_baseline(p->api->cluster, p->class_name) : NULL;
+    const struct baseline *b =
+        p->class_name && !p->dry ? cluster_baseline(p->api->cluster, p->class_name) : NULL;
     if (b)
         text_printf(t, ",\"version\":%" PRIu32, b->version);
-    text_add(t, ",\"held\":");
-    render_held(p, t);
+    render_held(p->api, &p->nodes, t);
     if (p->refused.len)
         text_printf(t, ",\"refused\":[%s]", p->refused.s);
-    if (p->returns)
+    if (p->returns && !p->dry)
         render_missing(p, t);
     text_add(t, "}\n");
 }
@@ -163,7 +223,9 @@ static void answer(const struct pending *p, const struct outcome *o)
         return;
     }
     struct text t = {0};
-    if (p->token)
+    if (p->dry)
+        render_changed(p, o, &t);
+    else if (p->token)
         render_token(p, &t);
     else if (p->certificate)
         render_certificate(p, &t);
@@ -176,6 +238,8 @@ static void answer(const struct pending *p, const struct outcome *o)
 static void on_outcome(void *arg, const struct outcome *o)
 {
     struct pending *p = arg;
+    if (o->would)
+        note_would(p, o->would, o->changed);
     if (p->request)
         answer(p, o);
     pending_destroy(p);
@@ -187,14 +251,16 @@ static struct pending *pend(struct call *c, struct hostlist *nodes)
     struct pending *p = mem_alloc(sizeof *p);
     p->api = c->api;
     p->request = c->request;
+    p->dry = c->dry;
     p->nodes = *nodes;
     *nodes = (struct hostlist){0};
     http_set_arg(c->request, p, on_gone);
     return p;
 }
 
-static void submit(struct pending *p, const struct command *cmd)
+static void submit(struct pending *p, struct command *cmd)
 {
+    cmd->dry = p->dry;
     p->api->shell.submit(p->api->shell.arg, cmd, on_outcome, p);
 }
 
@@ -259,6 +325,8 @@ static void on_one(void *arg, const struct outcome *o)
     struct several *s = one->all;
     if (o->rc < 0)
         refuse_one(one, o->why, o->rc);
+    if (o->would)
+        note_would(s->call, o->would, o->changed);
     for (size_t i = 0; o->rc == 0 && o->changed && i < o->changed->n; i++)
         hostlist_add(&s->changed, o->changed->names[i]);
     if (o->rc == 0 && o->revision > s->revision)
@@ -297,6 +365,7 @@ int call_submit_each(struct call *c, struct hostlist *nodes, struct command *cmd
     s->n = s->call->nodes.n;
     s->open = s->n + 1; /* until all are submitted */
     s->call->returns = c->returns;
+    cmd->dry = c->dry;
     cmd->actor = c->actor;
     cmd->at = c->wall;
     for (size_t i = 0; i < s->n; i++) {
@@ -390,8 +459,7 @@ int call_certificate_create(struct call *c, struct text *t, struct err *e)
         struct pending *p = pend(c, &none);
         p->certificate = STEAL(certificate);
         p->authority = STEAL(authority);
-        const struct command cmd = {
-            .kind = COMMAND_CERTIFICATE, .actor = c->actor, .at = c->wall, .set = terms};
+        struct command cmd = {.kind = COMMAND_CERTIFICATE, .actor = c->actor, .at = c->wall, .set = terms};
         submit(p, &cmd);
         rc = CALL_LATER;
     }

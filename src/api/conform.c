@@ -234,10 +234,12 @@ int call_conform_recheck(struct call *c, struct text *t, struct err *e)
     CLEANUP_FREE struct member **members = NULL;
     size_t told = 0;
     int rc = call_ask_members(c, &a, &members, e);
-    if (rc == 0)
+    if (rc == 0 && c->dry)
+        call_would(c, &a.nodes, "reads its fingerprint anew", t);
+    else if (rc == 0)
         rc = c->api->shell.recheck(c->api->shell.arg, &a.nodes, &told, e);
     ask_fini(&a);
-    if (rc == 0)
+    if (rc == 0 && !c->dry)
         text_printf(t, "{\"told\":%zu}", told);
     return rc;
 }

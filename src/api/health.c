@@ -397,7 +397,11 @@ int call_check_run(struct call *c, struct text *t, struct err *e)
         rc = refuse_check(c->api->policy.checks, a.word, false, e);
     if (rc == 0 && k->group > 1 && (a.nodes.n < 2 || a.nodes.n > CHECK_GROUP_MAX))
         rc = err_set(e, -EINVAL, "2 to %d nodes run check \"%s\" together", CHECK_GROUP_MAX, k->name);
-    if (rc == 0) {
+    if (rc == 0 && c->dry) {
+        CLEANUP_TEXT struct text what = {0};
+        text_printf(&what, "runs check %s now", k->name);
+        call_would(c, &a.nodes, what.s, t);
+    } else if (rc == 0) {
         run_on(c, k, members, a.nodes.n);
         rc = CALL_LATER;
     }

@@ -31,10 +31,11 @@ document = yaml.safe_load(read("doc/openapi.yaml"))
 schemas = document["components"]["schemas"]
 
 
-def resolve(schema):
-    while "$ref" in schema:
-        schema = schemas[schema["$ref"].rsplit("/", 1)[1]]
-    return schema
+def resolve(thing):
+    while "$ref" in thing:
+        kind, name = thing["$ref"].split("/")[-2:]
+        thing = document["components"][kind][name]
+    return thing
 
 
 operations = {}
@@ -75,13 +76,14 @@ for operation, (may_be_empty, keys) in taken.items():
         same(f"{operation} has unknown keys", schema.get("additionalProperties"), False)
 
 queries = {}
-for operation, keys in re.findall(r"\[ROUTE_(\w+)\] = \{\d+, \{([^}]*)\}\}", read("src/api/route.c")):
+for operation, keys in re.findall(r"\[ROUTE_(\w+)\] = \{\d+,\s+\{([^}]*)\}\}", read("src/api/route.c")):
     queries[operation] = set(re.findall(r'"(\w+)"', keys))
 for operation, said in operations.items():
-    in_query = {p["name"] for p in said.get("parameters", []) if p["in"] == "query"}
-    same(f"query of {operation}", in_query, queries.get(operation, set()))
+    in_query = {p["name"] for p in map(resolve, said.get("parameters", [])) if p["in"] == "query"}
+    changes = routes.get(operation, ("", "", ""))[2] == "CHANGE"
+    same(f"query of {operation}", in_query, queries.get(operation, set()) | ({"dry_run"} if changes else set()))
 
-kinds = [re.findall(r'"([^"]*)"', row)[0] for row in rows("src/cluster/claim.tbl", "CLAIM")]
+kinds = re.findall(r'^CLAIM\(\w+,\s+"([^"]*)"', read("src/cluster/claim.tbl"), re.MULTILINE)
 same("kinds of claims", schemas["Claim"]["properties"]["kind"]["enum"], kinds)
 
 limit = int(re.search(r"REASON_BYTES_MAX = (\d+)", read("src/cluster/cluster.h"))[1])

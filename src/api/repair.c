@@ -512,7 +512,11 @@ int call_power(struct call *c, struct text *t, struct err *e)
         rc = call_check_number(&a.nodes, e);
     if (rc == 0)
         rc = check_verb(a.word, e);
-    if (rc == 0) {
+    if (rc == 0 && c->dry && strcmp(a.word, "status") != 0) {
+        CLEANUP_TEXT struct text what = {0};
+        text_printf(&what, "power %s", a.word);
+        call_would(c, &a.nodes, what.s, t);
+    } else if (rc == 0) {
         power(c, a.word, members, a.nodes.n);
         rc = CALL_LATER;
     }

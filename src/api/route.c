@@ -34,6 +34,11 @@ static const struct {
 
 size_t route_keys(enum route r, const char *const **keys)
 {
+    static const char *const changing[] = {"dry_run"};
+    if (rows[r].right == RIGHT_CHANGE) {
+        *keys = changing;
+        return 1;
+    }
     *keys = queries[r].keys;
     return queries[r].n;
 }

@@ -31,7 +31,7 @@ static void on_submit(void *arg, const struct command *cmd, outcome_fn *fn, void
     s->submitted++;
     if (cmd->kind == COMMAND_DRAIN || cmd->kind == COMMAND_DOWN || cmd->kind == COMMAND_TRANSITION) {
         assert_null(cmd->claim);
-        j->cmd.claim = mem_dup("100");
+        j->cmd.claim = mem_dup(cmd->dry ? "new" : "100");
     }
     DL_APPEND(s->waiting, j);
 }
@@ -54,10 +54,11 @@ void stage_commit(struct stage *s)
     DL_DELETE(s->waiting, j);
     int rc =
         s->fails ? err_set(&e, s->fails, "it is so") : cluster_decide(s->world.cluster, &j->cmd, 0, &d, &e);
-    for (size_t i = 0; i < d.n_ops; i++)
+    bool dry = j->cmd.dry;
+    for (size_t i = 0; !dry && i < d.n_ops; i++)
         assert_int_equal(cluster_put(s->world.cluster, d.ops[i].key, d.ops[i].value, NULL), 0);
-    s->revision += d.n_ops > 0;
-    struct outcome o = {rc, s->revision, &d.changed, d.claim, &e};
+    s->revision += !dry && d.n_ops > 0;
+    struct outcome o = {rc, s->revision, &d.changed, d.claim, dry ? d.text : NULL, &e};
     s->ended++;
     j->fn(j->fn_arg, &o);
     decision_fini(&d);
@@ -71,7 +72,7 @@ static void each_turn(void *arg)
         stage_commit(s);
 }
 
-static int on_reload(void *arg, const char *actor, struct text *changes, struct err *e)
+static int on_reload(void *arg, const char *actor, bool dry, struct text *changes, struct err *e)
 {
     struct stage *s = arg;
     if (s->fails)

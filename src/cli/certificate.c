@@ -74,16 +74,20 @@ static int request_certificate(struct call *c, struct fettle *f, const char *key
     int r = tls_new_request(&key, &request, e);
     if (r < 0)
         return r;
-    r = create_file(key_path, key, e);
+    bool dry = call_has(c, OPTION_DRY_RUN);
+    if (!dry)
+        r = create_file(key_path, key, e);
     explicit_bzero(key, strlen(key));
     if (r < 0)
         return r;
     r = call_told(fettle_certificate_create(f, c->args[0], c->value[OPTION_ROLE], request,
                                             c->value[OPTION_VALID], &answer, &why),
                   &why, e);
+    if (r == 0 && dry)
+        return report_would(c, answer);
     if (r == 0)
         r = keep_certificate(pem_path, fettle_answer_value(answer), e);
-    if (r < 0)
+    if (r < 0 && !dry)
         unlink(key_path);
     fettle_answer_free(answer);
     return r;
@@ -103,7 +107,7 @@ int cert_create(struct call *c, struct err *e)
         return err_set(e, -EEXIST, "%s is there already", pem_path.s);
     struct fettle *f = call_controller(c, e);
     int r = f ? request_certificate(c, f, key_path.s, pem_path.s, e) : e->code;
-    if (r == 0)
+    if (r == 0 && !call_has(c, OPTION_DRY_RUN))
         text_printf(&c->out, "%s, %s and ca.pem: %s as %s\n", key_path.s, pem_path.s, name, role);
     return r;
 }

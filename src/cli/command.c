@@ -354,6 +354,8 @@ struct fettle *call_controller(struct call *c, struct err *e)
     }
     struct fettle_error why;
     call_told(fettle_open(&o, &c->fettle, &why), &why, e);
+    if (c->fettle)
+        fettle_dry_run(c->fettle, call_has(c, OPTION_DRY_RUN));
     return c->fettle;
 }
 

@@ -323,6 +323,8 @@ int conform_recheck(struct call *c, struct err *e)
     r = call_told(fettle_conform_recheck(f, nodes, &answer, &why), &why, e);
     if (r < 0)
         return r;
+    if (call_has(c, OPTION_DRY_RUN))
+        return report_would(c, answer);
     int64_t told = 0;
     fettle_get_number(fettle_answer_value(answer), "told", &told);
     if (call_has(c, OPTION_JSON))

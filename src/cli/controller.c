@@ -264,6 +264,8 @@ int config_reload(struct call *c, struct err *e)
     if (r < 0)
         return r;
     const struct fettle_value *changes = fettle_value_find(fettle_answer_value(answer), "changes");
+    if (call_has(c, OPTION_DRY_RUN) && !call_has(c, OPTION_JSON))
+        text_add(&c->out, "dry run: nothing of this is taken\n");
     if (call_has(c, OPTION_JSON))
         report_json(c, fettle_answer_value(answer));
     else if (fettle_value_count(changes) == 0)
@@ -308,6 +310,8 @@ int token_create(struct call *c, struct err *e)
     r = call_told(fettle_token_create(f, &t, &answer, &why), &why, e);
     if (r < 0)
         return r;
+    if (call_has(c, OPTION_DRY_RUN))
+        return report_would(c, answer);
     if (call_has(c, OPTION_JSON))
         report_json(c, fettle_answer_value(answer));
     else

@@ -179,6 +179,8 @@ static int change(struct call *c, change_fn *fn, const char *word, const char *d
     if (!f)
         return e->code;
     r = call_told(fn(f, nodes, word, &answer, &why), &why, e);
+    if (r == 0 && call_has(c, OPTION_DRY_RUN))
+        return report_would(c, answer);
     if (r == 0)
         r = write_change(c, answer, done, removes);
     fettle_answer_free(answer);
@@ -275,6 +277,8 @@ int node_set(struct call *c, struct err *e)
     if (!f)
         return e->code;
     r = call_told(fettle_node_set(f, nodes, settings, n, &answer, &why), &why, e);
+    if (r == 0 && call_has(c, OPTION_DRY_RUN))
+        return report_would(c, answer);
     if (r == 0)
         r = write_change(c, answer, "set", false);
     fettle_answer_free(answer);

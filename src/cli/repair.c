@@ -580,6 +580,8 @@ int power_nodes(struct call *c, struct err *e)
     r = call_told(fettle_power(f, nodes, c->args[0], &answer, &why), &why, e);
     if (r < 0)
         return r;
+    if (call_has(c, OPTION_DRY_RUN))
+        return report_would(c, answer);
     const struct fettle_value *v = fettle_answer_value(answer);
     bool all = true;
     REPORT_EACH(i, fettle_value_find(v, "results"))

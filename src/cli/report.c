@@ -2,6 +2,7 @@
 #include "cli/report.h"
 
 #include "base/clock.h"
+#include "base/hostlist.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -186,8 +187,44 @@ static void write_missing(struct text *out, const struct fettle_value *missing)
     }
 }
 
+/* "dry run: node drain would change 2 nodes" */
+static void write_would(struct call *c, const struct fettle_value *v)
+{
+    CLEANUP_HOSTLIST struct hostlist nodes = {0};
+    const struct fettle_value *would = fettle_value_find(v, "would");
+    hostlist_parse(report_text(v, "changed"), &nodes, NULL);
+    text_printf(&c->out, "dry run: \"fettle %s\" would change ", c->command->path);
+    if (nodes.n)
+        text_printf(&c->out, "%zu %s\n", nodes.n, nodes.n == 1 ? "node" : "nodes");
+    else
+        text_add(&c->out, fettle_value_count(would) ? "this\n" : "nothing\n");
+    REPORT_EACH(i, would)
+    {
+        const char *of = report_text(i, "nodes");
+        print_safe(&c->out, of);
+        text_add(&c->out, *of ? ": " : "");
+        print_safe(&c->out, report_text(i, "what"));
+        text_add_char(&c->out, '\n');
+    }
+    write_refused(&c->out, fettle_value_find(v, "refused"));
+}
+
+int report_would(struct call *c, struct fettle_answer *answer)
+{
+    const struct fettle_value *v = fettle_answer_value(answer);
+    bool refused = fettle_value_count(fettle_value_find(v, "refused")) > 0;
+    if (call_has(c, OPTION_JSON))
+        report_json(c, v);
+    else
+        write_would(c, v);
+    fettle_answer_free(answer);
+    return refused ? err_exit(-EBUSY) : 0;
+}
+
 int report_change(struct call *c, struct fettle_answer *answer, const char *done, const char *nothing)
 {
+    if (call_has(c, OPTION_DRY_RUN))
+        return report_would(c, answer);
     const struct fettle_value *v = fettle_answer_value(answer);
     const char *changed = fettle_get_text(v, "changed");
     if (call_has(c, OPTION_JSON)) {

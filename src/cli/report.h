@@ -53,6 +53,10 @@ int report_list(struct call *c, const struct report_list *l, struct err *e);
  * Returns the exit status. */
 int report_change(struct call *c, struct fettle_answer *answer, const char *done, const char *nothing);
 
+/* What --dry-run was answered: what would be done to which nodes, and what was refused, which is the exit
+ * status of a conflict. Frees the answer. Returns the exit status. */
+int report_would(struct call *c, struct fettle_answer *answer);
+
 /* for each element of an array */
 #define REPORT_EACH(i, array) \
     for (const struct fettle_value *i = fettle_value_first(array); i; i = fettle_value_next(i))

@@ -300,18 +300,33 @@ static void describe_difference(const struct spec *was, const struct spec *is, s
     }
 }
 
-static void take_node(struct cluster *c, const struct roster_node *r, struct change **changes)
+/* m: NULL, nobody knows it. */
+static void compare_node(const struct member *m, const struct roster_node *r, struct change **changes)
 {
-    struct member *m = cluster_meet(c, r->name);
-    const struct spec *was = m->rostered ? m->rostered : &m->spec;
-    if (!m->listed)
-        note_change(changes, m->name, "added");
+    const struct spec *was = m && m->rostered ? m->rostered : m ? &m->spec : NULL;
+    if (!m || !m->listed)
+        note_change(changes, r->name, "added");
     else if (!spec_equal(was, &r->spec)) {
         CLEANUP_TEXT struct text t = {0};
         describe_difference(was, &r->spec, &t);
-        note_change(changes, m->name, t.len ? t.s : "changed");
+        note_change(changes, r->name, t.len ? t.s : "changed");
     }
+}
+
+static void take_node(struct cluster *c, const struct roster_node *r, struct change **changes)
+{
+    struct member *m = cluster_meet(c, r->name);
+    compare_node(m, r, changes);
     member_set_spec(c, m, &r->spec);
+}
+
+static void compare_class(const char *node, const char *was, const char *is, struct change **changes)
+{
+    CLEANUP_TEXT struct text t = {0};
+    if (strcmp(was, is) == 0)
+        return;
+    text_printf(&t, "class \"%s\" -> \"%s\"", was, is);
+    note_change(changes, node, t.s);
 }
 
 /* The classes of the roster in the place of those before, which the caller owns from now on. */
@@ -334,11 +349,8 @@ static void classify_all(struct cluster *c, const struct classes *before, size_t
         const char *was = id < n ? before->list[m->class].name : NULL;
         member_classify(c, m);
         const char *is = member_class(c, m)->name;
-        if (!was || !m->listed || strcmp(was, is) == 0)
-            continue;
-        CLEANUP_TEXT struct text t = {0};
-        text_printf(&t, "class \"%s\" -> \"%s\"", was, is);
-        note_change(changes, m->name, t.s);
+        if (was && m->listed)
+            compare_class(m->name, was, is, changes);
     }
 }
 
@@ -385,6 +397,43 @@ void cluster_configure(struct cluster *c, struct roster *r, struct text *changes
     classes_fini(&classes_before);
     say_changes(groups, changes);
     roster_fini(r);
+}
+
+/* The class that a member would have by the roster, its edit laid over what the roster says. */
+static const char *class_by(const struct roster *r, const struct class_index *index, const struct member *m,
+                            const struct spec *rostered)
+{
+    struct spec spec;
+    spec_init(&spec);
+    spec_copy(&spec, rostered);
+    if (m->edit)
+        edit_apply(&spec, m->edit, r->partition_max, NULL);
+    uint16_t class = classes_match(&r->classes, index, m->name, &spec);
+    spec_fini(&spec);
+    return r->classes.list[class].name;
+}
+
+void cluster_compare(const struct cluster *c, struct roster *r, struct text *changes)
+{
+    struct change *groups = NULL, *classes = NULL;
+    CLEANUP_FREE bool *kept = mem_alloc(c->n + 1);
+    classes_finish(&r->classes);
+    struct class_index *index = class_index_create(&r->classes);
+    for (size_t i = 0; i < r->n; i++) {
+        const struct member *m = cluster_find(c, r->nodes[i].name);
+        compare_node(m, &r->nodes[i], &groups);
+        if (m)
+            kept[m->id] = true;
+        if (m && m->listed)
+            compare_class(m->name, member_class(c, m)->name, class_by(r, index, m, &r->nodes[i].spec),
+                          &classes);
+    }
+    for (uint32_t id = 0; id < c->n; id++)
+        if (c->by_id[id]->listed && !kept[id])
+            note_change(&groups, c->by_id[id]->name, "removed");
+    class_index_destroy(index);
+    say_changes(groups, changes);
+    say_changes(classes, changes);
 }
 
 /* --- digest ---------------------------------------------------------------------------------- */

@@ -414,6 +414,7 @@ struct command {
     const char *token;   /* TOKEN_*: its hash, lower-case hex. What belongs to TOKEN_USE and CERTIFICATE
                             is in `set`, as decide_certificate.c says */
     struct wall expires; /* TOKEN_CREATE */
+    bool dry;            /* it is decided, and nothing is committed */
 };
 
 /* What a command comes to. Zero-initialise; decision_fini. */
@@ -438,6 +439,8 @@ void cluster_destroy(struct cluster *c);
 /* Takes a roster (and empties it): nodes not in it become unlisted, edits are laid over anew, with
  * a sentence for each line of what changed into `changes` (one a line; may be NULL). */
 void cluster_configure(struct cluster *c, struct roster *r, struct text *changes);
+/* The same sentences, and nothing is taken. */
+void cluster_compare(const struct cluster *c, struct roster *r, struct text *changes);
 
 /* Takes one record; value NULL removes it. -EILSEQ with a sentence for a record that is none. */
 int cluster_put(struct cluster *c, const char *key, const char *value, struct err *e);

@@ -136,6 +136,7 @@ static void job_finish(struct committer *k, struct job *j, int rc, const struct 
                         .revision = k->revision,
                         .changed = &j->changed,
                         .claim = j->claim,
+                        .would = rc == 0 && j->cmd.dry ? j->entry_text : NULL,
                         .why = rc < 0 ? why : NULL};
     j->fn(j->arg, &o);
     job_destroy(j);
@@ -299,6 +300,18 @@ static void refuse_waiting(struct committer *k, const char *sentence)
     refuse(k, STEAL(k->waiting), &why);
 }
 
+/* A part of a dry job is decided: the rest of it is next. False when that was the last. */
+static bool judge(struct job *j, struct decision *d)
+{
+    for (size_t i = 0; i < d->changed.n; i++)
+        hostlist_add(&j->changed, d->changed.names[i]);
+    if (!j->entry_text)
+        j->entry_text = STEAL(d->text);
+    bool more = d->n_ops > 0 && d->next < j->nodes.n;
+    j->from = d->next;
+    return more;
+}
+
 /* Decides the first waiting job. False when it has to wait for the next batch. */
 static bool take_first(struct committer *k)
 {
@@ -315,7 +328,11 @@ static bool take_first(struct committer *k)
         free(j->claim);
         j->claim = STEAL(d.claim);
     }
-    if (rc < 0 || d.n_ops == 0) {
+    if (rc == 0 && j->cmd.dry && judge(j, &d)) {
+        decision_fini(&d);
+        return true;
+    }
+    if (rc < 0 || d.n_ops == 0 || j->cmd.dry) {
         leave_queue(k, j);
         job_finish(k, j, rc, &why);
         decision_fini(&d);
@@ -587,7 +604,9 @@ static bool makes_claim(enum command_kind kind)
 void committer_submit(struct committer *k, const struct command *cmd, outcome_fn *fn, void *arg)
 {
     struct job *j = job_create(cmd, fn, arg);
-    if (makes_claim(cmd->kind) && !cmd->claim) {
+    if (makes_claim(cmd->kind) && !cmd->claim && cmd->dry) {
+        j->cmd.claim = mem_dup("new");
+    } else if (makes_claim(cmd->kind) && !cmd->claim) {
         struct text id = {0};
         text_printf(&id, "%llu.%llu", (unsigned long long)k->term, (unsigned long long)++k->claims);
         j->cmd.claim = text_take(&id);

@@ -39,7 +39,9 @@ struct committer *committer_create(uv_loop_t *loop, struct cluster *c, struct st
 void committer_destroy(struct committer *k);
 
 /* Queues a command (copied). A new claim (incident, repair, operation) without an id gets one ("TERM.N",
- * never used again). fn is called once, later, with -EAGAIN when 10,000 were waiting already. */
+ * never used again). fn is called once, later, with -EAGAIN when 10,000 were waiting already. A dry command
+ * waits for its turn like any other, and is decided as it would be then; nothing comes of it but the outcome.
+ */
 void committer_submit(struct committer *k, const struct command *cmd, outcome_fn *fn, void *arg);
 
 /* Looks each second whether the store's files are in their place, also when nothing is committed; on_store is

@@ -121,23 +121,35 @@ static void on_outcome(void *arg, const struct outcome *o)
     if (o->rc < 0)
         text_printf(&q->x->log, "%s\n", o->why->msg);
     else
-        text_printf(&q->x->log, "ok, changed %s%s%s\n", *changed ? changed : "nothing",
-                    o->claim ? ", claim " : "", o->claim ? o->claim : "");
+        text_printf(&q->x->log, "ok, changed %s%s%s%s%s\n", *changed ? changed : "nothing",
+                    o->claim ? ", claim " : "", o->claim ? o->claim : "", o->would ? ", would: " : "",
+                    o->would ? o->would : "");
     q->x->answered++;
     free(q);
 }
 
-static void ask(struct world *x, const char *name, enum command_kind kind, const char *actor,
-                const char *nodes, const char *reason)
+static void ask_so(struct world *x, bool dry, const char *name, enum command_kind kind, const char *actor,
+                   const char *nodes, const char *reason)
 {
     CLEANUP_HOSTLIST struct hostlist names = {0};
     assert_int_equal(hostlist_parse(nodes, &names, NULL), 0);
     struct question *q = mem_alloc(sizeof *q);
     q->x = x;
     snprintf(q->name, sizeof q->name, "%s", name);
-    const struct command cmd = {
-        .kind = kind, .actor = actor, .at = {1}, .nodes = &names, .reason = reason, .set = reason};
+    const struct command cmd = {.kind = kind,
+                                .actor = actor,
+                                .at = {1},
+                                .nodes = &names,
+                                .reason = reason,
+                                .set = reason,
+                                .dry = dry};
     committer_submit(x->k, &cmd, on_outcome, q);
+}
+
+static void ask(struct world *x, const char *name, enum command_kind kind, const char *actor,
+                const char *nodes, const char *reason)
+{
+    ask_so(x, false, name, kind, actor, nodes, reason);
 }
 
 /* Runs the loop until n questions are answered; returns what happened since the last call. */
@@ -245,6 +257,32 @@ static void test_a_long_command_goes_in_parts(void **state)
                                         "entry node.admitted lx[201-300] fettled\n"
                                         "a: ok, changed lx[001-300]\n");
     assert_int_equal(committer_revision(x->k), 3);
+}
+
+/* It is decided in its turn, as it would be then, and nobody but who asked hears of it. */
+static void test_a_dry_command_changes_nothing(void **state)
+{
+    struct world *x = *state;
+    uint64_t digest = cluster_digest(x->c);
+    ask_so(x, true, "a", COMMAND_DRAIN, "root", "lx[001-002]", "bad fan");
+    assert_string_equal(wait_for(x, 1),
+                        "a: ok, changed lx[001-002], claim new, would: bad fan (claim new)\n");
+    assert_int_equal(committer_revision(x->k), 0);
+    assert_true(cluster_digest(x->c) == digest);
+    ask(x, "b", COMMAND_DRAIN, "root", "lx001", "bad fan");
+    ask_so(x, true, "c", COMMAND_DRAIN, "root", "lx001", "bad fan");
+    ask_so(x, true, "d", COMMAND_DRAIN, "root", "nobody", "bad fan");
+    assert_string_equal(wait_for(x, 3), "entry node.drain lx001 root\nb: ok, changed lx001, claim 1.1\n"
+                                        "c: ok, changed nothing, claim 1.1\nd: no node \"nobody\"\n");
+    assert_int_equal(committer_revision(x->k), 1);
+}
+
+static void test_a_long_dry_command_is_decided_to_its_end(void **state)
+{
+    struct world *x = *state;
+    ask_so(x, true, "a", COMMAND_ADMIT, "fettled", "lx[001-300]", NULL);
+    assert_string_equal(wait_for(x, 1), "a: ok, changed lx[001-300], would: heard for the first time\n");
+    assert_int_equal(committer_revision(x->k), 0);
 }
 
 /* --- conformance ----------------------------------------------------------------------------- */
@@ -569,6 +607,8 @@ int main(void)
         TEST(test_commands_without_effect_leave_nobody_waiting),
         TEST(test_a_refusal_has_a_sentence),
         TEST(test_a_long_command_goes_in_parts),
+        TEST(test_a_dry_command_changes_nothing),
+        TEST(test_a_long_dry_command_is_decided_to_its_end),
         TEST(test_a_claim_for_all_is_in_the_way_of_each),
         TEST(test_what_rests_on_a_baseline_waits_for_it),
         TEST(test_a_result_waits_for_what_its_node_waits_for),

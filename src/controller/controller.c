@@ -206,7 +206,7 @@ static void warn_of(const struct config *conf, struct text *asked)
     }
 }
 
-static int reload(void *arg, const char *actor, struct text *changes, struct err *e)
+static int reload(void *arg, const char *actor, bool dry, struct text *changes, struct err *e)
 {
     LOOP_DOES("reload");
     struct controller *c = arg;
@@ -214,12 +214,20 @@ static int reload(void *arg, const char *actor, struct text *changes, struct err
     int rc = config_read(c->conf.path, &fresh, e);
     if (rc == 0 && (rc = guard_config(&fresh, e)) < 0)
         config_fini(&fresh);
+    if (rc < 0 && dry)
+        return rc;
     if (rc < 0) {
         log_error("the configuration is not taken, the old one stays in force: %s", e ? e->msg : "");
         return rc;
     }
     text_clear(changes);
     config_compare(&c->conf, &fresh, changes);
+    if (dry) {
+        cluster_compare(c->cluster, &fresh.roster, changes);
+        warn_of(&fresh, changes);
+        config_fini(&fresh);
+        return 0;
+    }
     cluster_configure(c->cluster, &fresh.roster, changes);
     struct config before = c->conf; /* whose checks and remedies count until the policies are taken */
     c->conf = fresh;
@@ -660,7 +668,7 @@ int controller_open(uv_loop_t *loop, const char *config_path, const char *state_
 int controller_reload(struct controller *c, struct err *e)
 {
     CLEANUP_TEXT struct text changes = {0};
-    return reload(c, "SIGHUP", &changes, e);
+    return reload(c, "SIGHUP", false, &changes, e);
 }
 
 int controller_deposed(const struct controller *c)

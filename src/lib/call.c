@@ -51,6 +51,11 @@ void fettle_close(struct fettle *f)
     free(f);
 }
 
+void fettle_dry_run(struct fettle *f, bool on)
+{
+    f->dry_run = on;
+}
+
 void call_write_request(struct buffer *to, const struct address *a, const char *method, const char *path,
                         const char *extra, const char *body)
 {
@@ -179,9 +184,15 @@ int call_refusal(const struct address *a, int status, struct buffer *body, struc
 static int ask(struct fettle *f, const char *method, const char *path, const char *body,
                struct fettle_answer **out, struct err *e)
 {
-    struct buffer answer = {0};
+    struct buffer answer = {0}, target = {0};
     int status = 0;
-    int r = exchange(f, method, path, body, &status, &answer, e);
+    buffer_add(&target, path);
+    if (f->dry_run && strcmp(method, "POST") == 0)
+        buffer_add(&target, "?dry_run=true");
+    int r = buffer_check(&target, e);
+    if (r == 0)
+        r = exchange(f, method, target.s, body, &status, &answer, e);
+    buffer_fini(&target);
     size_t len = answer.len;
     if (r == 0 && status / 100 != 2)
         r = call_refusal(&f->address, status, &answer, e);

@@ -14,6 +14,7 @@
 struct fettle {
     struct address address;
     int timeout_ms;
+    bool dry_run;
     struct dialled *kept; /* connection of the last call; NULL when there is none to use again */
     struct mono kept_at;
 };

@@ -232,6 +232,31 @@ static void calls_about_health_become_requests(void **state)
     scene_close(&s);
 }
 
+/* A handle that only wants to know says so with every change, and with nothing else. */
+static void a_dry_run_is_asked_for(void **state)
+{
+    CLEANUP_FREE char *answer = stub_json(200, "{\"dry_run\":true}");
+    const struct stub_answer answers[] = {
+        {.bytes = answer}, {.bytes = answer}, {.bytes = answer}, {.bytes = answer}};
+    static const char *const wanted[] = {"POST /v1/nodes/drain?dry_run=true HTTP/1.1\r\n",
+                                         "POST /v1/reload?dry_run=true HTTP/1.1\r\n",
+                                         "GET /v1/queue HTTP/1.1\r\n", "POST /v1/nodes/drain HTTP/1.1\r\n"};
+    struct scene s = scene_open(answers, 4, 0);
+    struct fettle_answer *a[4] = {0};
+    fettle_dry_run(s.f, true);
+    assert_int_equal(fettle_node_drain(s.f, "lx1", "x", &a[0], &s.e), 0);
+    assert_int_equal(fettle_reload(s.f, &a[1], &s.e), 0);
+    assert_int_equal(fettle_queue_list(s.f, &a[2], &s.e), 0);
+    fettle_dry_run(s.f, false);
+    assert_int_equal(fettle_node_drain(s.f, "lx1", "x", &a[3], &s.e), 0);
+    stub_join(s.stub);
+    for (size_t i = 0; i < 4; i++) {
+        fettle_answer_free(a[i]);
+        assert_memory_equal(stub_request(s.stub, i), wanted[i], strlen(wanted[i]));
+    }
+    scene_close(&s);
+}
+
 static void a_refusal_is_told_as_it_is(void **state)
 {
     CLEANUP_FREE char *missing =
@@ -495,6 +520,7 @@ int main(void)
         cmocka_unit_test(the_environment_names_the_controller),
         cmocka_unit_test(calls_become_requests),
         cmocka_unit_test(calls_about_health_become_requests),
+        cmocka_unit_test(a_dry_run_is_asked_for),
         cmocka_unit_test(a_refusal_is_told_as_it_is),
         cmocka_unit_test(a_raw_call_gives_status_and_text),
         cmocka_unit_test(nobody_there_is_said),
