@@ -37,6 +37,8 @@ static void on_bytes(struct stream *s, void *arg, const char *bytes, size_t n)
         stream_close(s);
     if (end->react == REACT_PAUSE_ON_BYTES)
         stream_pause(s);
+    while (end->react == REACT_TAKE_ITS_TIME && stream_has_time(s))
+        ;
 }
 
 static void on_drained(struct stream *s, void *arg)

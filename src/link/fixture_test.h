@@ -33,7 +33,8 @@ struct end {
         REACT_ABORT_ON_OPEN,
         REACT_ABORT_ON_BYTES,
         REACT_CLOSE_ON_BYTES,
-        REACT_PAUSE_ON_BYTES
+        REACT_PAUSE_ON_BYTES,
+        REACT_TAKE_ITS_TIME /* all that it has of a turn */
     } react;
     struct end *next;
 };

@@ -4,7 +4,7 @@
  *
  * A step of one is some hundred microseconds of arithmetic, and ten thousand agents may come at
  * once. So no step is made where its socket became readable: the stream stops listening and queues.
- * A turn of the loop gives 5 ms, first to handshakes under way, so that those who began also finish
+ * A turn of the loop gives 2 ms, first to handshakes under way, so that those who began also finish
  * and a storm is served in order instead of all of it timing out together. A limit on the number
  * of handshakes at a time was rejected: silent sockets would use it up and lock everyone out. As
  * it is, a silent socket never gets as far as this queue.

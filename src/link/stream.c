@@ -32,7 +32,7 @@
 
 enum {
     READS_PER_TURN = 4,    /* of 16 KiB; then others have their turn */
-    TURN_US = 1000,        /* of one stream: five fit into the hub's */
+    TURN_US = 1000,        /* of one stream, and the hub's is two */
     CLOSE_MS = 5000,       /* for what is queued, and for the peer's goodbye */
     KEEPALIVE_IDLE_S = 10, /* with the two below: a dead peer is known after 20 s */
     KEEPALIVE_INTERVAL_S = 5,
@@ -112,7 +112,8 @@ static int wanted(const struct stream *s)
     case STREAM_WAITING: return UV_READABLE;
     case STREAM_SHAKING: return s->work ? 0 : s->blocked ? UV_WRITABLE : UV_READABLE;
     case STREAM_OPEN: {
-        int events = s->paused || s->unread.len > 0 ? 0 : UV_READABLE;
+        bool waits = s->work && s->more; /* for its turn: nothing has to tell of bytes */
+        int events = s->paused || s->unread.len > 0 || waits ? 0 : UV_READABLE;
         if (s->read_wants_write || s->blocked)
             events |= UV_WRITABLE;
         /* Something must be watched, or nobody hears that the peer is gone. */
@@ -285,7 +286,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     case STREAM_CLOSING:
     case STREAM_DEAD: break;
     }
-    stream_step(s);
+    hub_serve(s);
 }
 
 void stream_watch(struct stream *s)

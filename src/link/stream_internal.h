@@ -35,6 +35,9 @@ struct hub {
     uv_loop_t *loop;
     struct hub *next;
     uv_idle_t turn; /* active while a queue holds something */
+    uv_prepare_t waits;
+    unsigned handles;  /* of these two, how many libuv knows */
+    struct mono until; /* when the streams' share of this turn is over; ns 0: it has not begun */
     struct stream *all;
     struct work ready;    /* bytes to deliver or to send */
     struct work started;  /* handshakes under way */
@@ -90,6 +93,7 @@ void hub_add(struct hub *h, struct stream *s);
 void hub_remove(struct hub *h, struct stream *s); /* the last one takes the hub away */
 void hub_queue(struct work *w, struct stream *s); /* no-op when it is in a queue */
 void hub_unqueue(struct stream *s);
+void hub_serve(struct stream *s); /* steps it now, or in its turn */
 /* Calls step for what the queue holds now, until it has taken its share of the turn. */
 void hub_run(struct work *w, struct mono until, void (*step)(struct stream *s));
 

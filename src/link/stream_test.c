@@ -211,6 +211,35 @@ static void pause_holds_bytes_back(void **state)
     run_until(got(server_end, "one"));
 }
 
+/* Many whose bytes have come when the loop polls: a turn has time for two, before it polls and after. */
+static void many_that_send_at_once_are_served_in_turns(void **state)
+{
+    enum { MANY = 40, A_TURN = 2 * 2 };
+    struct end *many[MANY];
+    int fds[MANY], served = 0, turns = 0;
+    server_start(NULL);
+    for (int i = 0; i < MANY; i++) {
+        fds[i] = raw_dial();
+        run_until(server_ends == i + 1 && server_end->opened);
+        many[i] = server_end;
+        many[i]->react = REACT_TAKE_ITS_TIME;
+    }
+    run_quiet();
+    for (int i = 0; i < MANY; i++)
+        assert_int_equal(send(fds[i], "x", 1, 0), 1);
+    for (; served < MANY; turns++) {
+        int before = served;
+        served = 0;
+        uv_run(&loop, UV_RUN_NOWAIT);
+        for (int i = 0; i < MANY; i++)
+            served += got(many[i], "x");
+        assert_in_range(served - before, turns ? 1 : 0, A_TURN);
+    }
+    for (int i = 0; i < MANY; i++)
+        close(fds[i]);
+    run_until(many[0]->closed && many[MANY - 1]->closed);
+}
+
 static void a_paused_stream_hears_of_a_reset(void **state)
 {
     server_start(NULL);
@@ -482,6 +511,7 @@ int main(void)
         TEST(callbacks_may_end_their_stream),
         TEST(a_full_queue_refuses_and_a_slow_reader_gets_all),
         TEST(pause_holds_bytes_back),
+        TEST(many_that_send_at_once_are_served_in_turns),
         TEST(a_paused_stream_hears_of_a_reset),
         TEST(dead_peers_are_noticed_within_20_s),
         TEST(dial_fails_through_on_close),
