@@ -133,6 +133,8 @@ static void pass(struct world *w, int seconds)
         w->now = mono_add(w->now, span_ms(WATCH_TICK_MS));
         w->wall.ns += span_ms(WATCH_TICK_MS).ns;
         watch_tick(w->watch, w->now, w->wall);
+        while (watch_step(w->watch, 100))
+            ;
     }
 }
 

@@ -146,6 +146,8 @@ static int on_record(void *arg, const char *key, const char *value, struct err *
 static void on_tick(uv_timer_t *timer)
 {
     watch_tick(w.watch, mono_now(), wall_now());
+    while (watch_step(w.watch, 100))
+        ;
 }
 
 static void open_store(uint64_t *revision)

@@ -51,6 +51,7 @@ struct controller {
     struct http_server *http;
     struct api *api;
     uv_timer_t tick;
+    uv_idle_t sweep; /* active while the watch has more to do than fits in a turn */
     bool ticking, deposed;
     uint64_t term, instance;
     char *state_dir;
@@ -405,10 +406,28 @@ static void note_lag(struct controller *c, struct mono now)
     c->last_tick = now;
 }
 
-static void sweep(struct controller *c, struct mono now)
+/* A turn's share of the sweep. It ends by the clock: no table of what nodes cost stays true. */
+static void sweep(struct controller *c)
 {
+    enum { SWEEP_US = 1000, NODES_A_STEP = 100 };
     LOOP_DOES("sweep");
+    struct mono until = mono_add(mono_now(), (struct span){SWEEP_US * INT64_C(1000)});
+    while (watch_step(c->watch, NODES_A_STEP))
+        if (mono_now().ns >= until.ns)
+            return;
+    uv_idle_stop(&c->sweep);
+}
+
+static void on_sweep(uv_idle_t *idle)
+{
+    sweep(idle->data);
+}
+
+static void watch(struct controller *c, struct mono now)
+{
+    LOOP_DOES("watch");
     watch_tick(c->watch, now, wall_now());
+    uv_idle_start(&c->sweep, on_sweep);
 }
 
 static void on_tick(uv_timer_t *t)
@@ -417,7 +436,7 @@ static void on_tick(uv_timer_t *t)
     struct controller *c = t->data;
     struct mono now = mono_now();
     note_lag(c, now);
-    sweep(c, now);
+    watch(c, now);
     events_turn(c->events);
     committer_turn(c->committer, now);
     outbox_turn(c->outbox, now);
@@ -609,7 +628,8 @@ static void start_ticking(struct controller *c)
     c->last_tick = mono_now();
     c->watchdog = notify_watchdog_interval();
     uv_timer_init(c->loop, &c->tick);
-    c->tick.data = c;
+    uv_idle_init(c->loop, &c->sweep);
+    c->tick.data = c->sweep.data = c;
     uv_timer_start(&c->tick, on_tick, WATCH_TICK_MS, WATCH_TICK_MS);
     account_start(&c->account, c->loop);
     c->ticking = true;
@@ -684,6 +704,7 @@ void controller_close(struct controller *c)
     if (c->ticking) {
         account_stop(&c->account);
         uv_close((uv_handle_t *)&c->tick, NULL);
+        uv_close((uv_handle_t *)&c->sweep, NULL);
     }
     http_server_destroy(c->http);
     agents_close(c->agents);

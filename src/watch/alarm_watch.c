@@ -84,7 +84,7 @@ static void on_shared(void *arg, const struct shared_cause *s)
     alarms_raise(&w->alarms, ALARM_SHARED, s->key, s->nodes, t.s, w->wall);
 }
 
-void alarms_sweep(struct watch *w)
+void alarms_end_sweep(struct watch *w)
 {
     const struct alarm *a = w->alarms.list, *next;
     cluster_each_shared(w->cluster, on_shared, w);

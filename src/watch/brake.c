@@ -576,7 +576,7 @@ int watch_may_operate(const struct watch *w, struct mono now, const struct membe
 
 /* --- the sweep -------------------------------------------------------------------------------- */
 
-void brake_sweep(struct watch *w)
+void brake_end_sweep(struct watch *w)
 {
     follow_latch(w);
     if (w->budget_alarm && !w->waiting) {

@@ -11,14 +11,18 @@
 
 enum { ADMITTED_AT_ONCE = 500, ADMISSIONS_A_TICK = 2 };
 
-void call_add(struct watch *w, enum call call, const struct member *m)
+void called_add(struct called *c, const struct member *m)
 {
-    struct called *c = &w->found[call];
     if (c->n == c->cap) {
         c->cap = 2 * c->cap + 16;
         c->ids = mem_grow(c->ids, c->cap * sizeof *c->ids);
     }
     c->ids[c->n++] = m->id;
+}
+
+void call_add(struct watch *w, enum call call, const struct member *m)
+{
+    called_add(&w->found[call], m);
 }
 
 /* A sweep lasts a second, and longer when the process stood still meanwhile: what was found at its
@@ -60,27 +64,45 @@ static void propose_admissions(struct watch *w, const struct hostlist *nodes)
 }
 
 /* Those for the first time go before those on another boot, and never with one command. */
-void calls_tick(struct watch *w)
+static bool admit_some(struct watch *w)
 {
-    enum call call = CALL_ADMIT;
-    for (int i = 0; i < ADMISSIONS_A_TICK && call <= CALL_AGAIN;) {
-        CLEANUP_HOSTLIST struct hostlist some = {0};
-        take(w, call, ADMITTED_AT_ONCE, &some);
-        if (some.n)
-            propose_admissions(w, &some);
-        if (w->calls[call].at < w->calls[call].n)
-            i++;
-        else
-            call++;
-    }
+    CLEANUP_HOSTLIST struct hostlist some = {0};
+    enum call call = w->calls[CALL_ADMIT].at < w->calls[CALL_ADMIT].n ? CALL_ADMIT : CALL_AGAIN;
+    take(w, call, ADMITTED_AT_ONCE, &some);
+    if (some.n)
+        propose_admissions(w, &some);
+    return some.n > 0;
 }
 
-static void propose_all(struct watch *w, enum call call, enum command_kind kind)
+/* With one command: each of them writes a claim of very many nodes anew. */
+static bool propose_all(struct watch *w, enum call call, enum command_kind kind)
 {
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
     take(w, call, SIZE_MAX, &nodes);
     if (nodes.n)
         w->sink.propose(w->sink.arg, kind, &nodes, NULL, NULL);
+    return nodes.n > 0;
+}
+
+void calls_tick(struct watch *w)
+{
+    w->called = 0;
+}
+
+bool calls_step(struct watch *w)
+{
+    static const struct {
+        enum call call;
+        enum command_kind kind;
+    } others[] = {
+        {CALL_HEARD, COMMAND_HEARD}, {CALL_DRAINED, COMMAND_DRAINED}, {CALL_DRAINING, COMMAND_DRAINING}};
+    unsigned i = w->called++;
+    if (i < ADMISSIONS_A_TICK)
+        return admit_some(w) || calls_step(w);
+    i -= ADMISSIONS_A_TICK;
+    if (i < sizeof others / sizeof others[0])
+        return propose_all(w, others[i].call, others[i].kind) || calls_step(w);
+    return false;
 }
 
 void calls_end_sweep(struct watch *w)
@@ -95,9 +117,6 @@ void calls_end_sweep(struct watch *w)
         w->found[call].n = w->found[call].at = 0;
     }
     calls_tick(w);
-    propose_all(w, CALL_HEARD, COMMAND_HEARD);
-    propose_all(w, CALL_DRAINED, COMMAND_DRAINED);
-    propose_all(w, CALL_DRAINING, COMMAND_DRAINING);
 }
 
 void calls_destroy(struct watch *w)

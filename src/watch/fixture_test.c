@@ -436,6 +436,8 @@ void world_run(struct world *x, int64_t seconds)
             if (!x->off[i])
                 beat(x, (int)i);
         watch_tick(x->w, world_now(x), world_wall(x));
+        while (watch_step(x->w, 100))
+            ;
     }
 }
 

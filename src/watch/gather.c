@@ -321,8 +321,9 @@ int watch_components(struct watch *w, struct mono now, struct member *m, const j
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-void gather_sweep(struct watch *w, struct mono now)
+void gather_end_sweep(struct watch *w)
 {
+    struct mono now = watch_awake(w, w->last_tick);
     struct assembly *a, *next;
     HASH_ITER (hh, w->assemblies, a, next)
         if (!within(now, a->last, ASSEMBLY_IDLE_S))

@@ -238,7 +238,8 @@ void health_destroy(struct watch *w)
     free(w->check_names);
     free(w->rules);
     free(w->vitals);
-    free(w->follow);
+    free(w->follow.ids);
+    free(w->following.ids);
     free(w->runners);
     shared_destroy(w);
     json_decref(w->measured);
@@ -653,8 +654,7 @@ void health_changed(struct watch *w, const struct member *m)
     if (v->follow)
         return;
     v->follow = true;
-    w->follow = mem_grow(w->follow, (w->n_follow + 1) * sizeof *w->follow);
-    w->follow[w->n_follow++] = m->id;
+    called_add(&w->follow, m);
 }
 
 /* What of it is bad goes to whoever looks for shared causes. */
@@ -699,22 +699,22 @@ void health_look(struct watch *w, struct mono now, const struct member *m)
 void health_tick(struct watch *w, struct mono now)
 {
     begin(w, now);
-    size_t n = w->n_follow;
-    CLEANUP_FREE uint32_t *list = STEAL(w->follow);
-    w->n_follow = 0;
-    for (size_t i = 0; i < n; i++) {
-        const struct member *m = cluster_by_id(w->cluster, list[i]);
+    if (w->following.at < w->following.n)
+        return; /* there was no time for them: they come first */
+    struct called done = w->following;
+    w->following = w->follow;
+    w->follow = done;
+    w->follow.n = w->follow.at = 0;
+}
+
+size_t health_step(struct watch *w, struct mono now, size_t nodes)
+{
+    struct called *c = &w->following;
+    size_t looked = 0;
+    for (; c->at < c->n && looked < nodes; looked++) {
+        const struct member *m = cluster_by_id(w->cluster, c->ids[c->at++]);
         vitals_of(w, m)->follow = false;
         health_look(w, now, m);
     }
-}
-
-void health_end_sweep(struct watch *w, struct mono now)
-{
-    shared_sweep(w, now);
-    trial_end_sweep(w, now);
-    measures_end_sweep(w, now);
-    brake_sweep(w);
-    free(w->runners);
-    w->runners = NULL;
+    return looked;
 }

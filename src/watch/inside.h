@@ -46,6 +46,14 @@
  * All moments in here are of the watch's own time (watch_awake), but where a name says otherwise.
  */
 
+/* Members that call for something. */
+struct called {
+    uint32_t *ids;
+    size_t n, cap;
+    size_t at; /* those before it are done with */
+};
+void called_add(struct called *c, const struct member *m);
+
 /* --- conformity.c ---------------------------------------------------------------------------- */
 
 /* A comparison that was made before, and with which listing. */
@@ -178,7 +186,7 @@ struct assembly {
 };
 
 void gather_forget(struct watch *w, const struct member *m);
-void gather_sweep(struct watch *w, struct mono now);
+void gather_end_sweep(struct watch *w);
 void gather_destroy(struct watch *w);
 
 /* --- spell.c --------------------------------------------------------------------------------- */
@@ -235,7 +243,10 @@ struct group {
 
 /* m calls for a command: it is proposed at the end of the sweep. */
 void groups_add(struct watch *w, struct mono now, enum command_kind kind, const struct member *m);
+/* The sweep is over: what is proposed of them is proposed by groups_step, */
 void groups_propose(struct watch *w);
+/* for one of them. False: none is left. */
+bool groups_step(struct watch *w);
 void groups_drop(struct watch *w);
 
 /* --- drift.c --------------------------------------------------------------------------------- */
@@ -348,8 +359,11 @@ bool told_anew(const struct vitals *v);
 void health_boot(struct watch *w, const struct member *m); /* it came up anew */
 /* In each sweep, and as soon as something changed: what m calls for is proposed. */
 void health_look(struct watch *w, struct mono now, const struct member *m);
-void health_tick(struct watch *w, struct mono now); /* those that something changed of */
-void health_end_sweep(struct watch *w, struct mono now);
+/* In each tick: takes the records in, when that has to be. */
+void health_tick(struct watch *w, struct mono now);
+/* Looks at so many at most of those of which something had changed before the tick, and returns at how many
+ * it did. */
+size_t health_step(struct watch *w, struct mono now, size_t nodes);
 void health_changed(struct watch *w, const struct member *m);
 /* A command about m. Nothing else is proposed about it until it is decided, when the shell takes it. */
 void health_propose(struct watch *w, struct mono now, const struct member *m, enum command_kind kind,
@@ -481,7 +495,7 @@ bool shared_excuses(const struct watch *w, const struct member *m, const char *c
                     const struct finding *f);
 /* All for which it is kept out has such a cause. */
 bool shared_holds(const struct watch *w, const struct member *m);
-void shared_sweep(struct watch *w, struct mono now);
+void shared_end_sweep(struct watch *w);
 void shared_load(struct watch *w, struct mono now); /* what is recorded, and not known here */
 void shared_destroy(struct watch *w);
 
@@ -513,7 +527,7 @@ struct span repair_provision_deadline(const struct watch *w, const struct member
  * fails. It is to be written down in turn. */
 void measure_judge(struct watch *w, struct mono now, const struct member *m, const struct check *k,
                    struct verdict *x);
-void measures_end_sweep(struct watch *w, struct mono now);
+void measures_end_sweep(struct watch *w);
 
 /* --- trial.c --------------------------------------------------------------------------------- */
 
@@ -630,7 +644,7 @@ bool trial_waits(const struct watch *w, const struct member *m, size_t check);
 void trial_note_partner(struct watch *w, struct mono now, const struct member *m);
 /* Notes m, which is in no trial, when it is due. */
 void trial_note_due(struct watch *w, struct mono now, const struct member *m);
-void trial_end_sweep(struct watch *w, struct mono now);
+void trial_end_sweep(struct watch *w);
 
 /* --- trial_group.c --------------------------------------------------------------------------- */
 
@@ -753,7 +767,7 @@ unsigned brake_listed(struct watch *w); /* nodes that a configuration file names
 /* There is room for m among those that may be out. */
 bool brake_room(struct watch *w, const struct member *m);
 void brake_load(struct watch *w, struct mono now); /* what is recorded of isolations, once */
-void brake_sweep(struct watch *w);
+void brake_end_sweep(struct watch *w);
 void brake_patient(struct watch *w, const struct member *m); /* its repair began, changed or is over */
 void brake_destroy(struct watch *w);
 
@@ -891,7 +905,7 @@ bool boot_cause(const struct watch *w, const struct member *m, struct finding *o
 /* --- alarm_watch.c ---------------------------------------------------------------------------- */
 
 /* At the end of each sweep: ends alarms whose cause is gone, and raises those of shared causes. */
-void alarms_sweep(struct watch *w);
+void alarms_end_sweep(struct watch *w);
 
 /* --- silence.c ------------------------------------------------------------------------------- */
 
@@ -912,8 +926,10 @@ void silence_grow(struct watch *w, size_t from, size_t n); /* as conformity_grow
 void silence_look(struct watch *w, const struct member *m);
 /* m was heard. */
 static inline void silence_heard(struct watch *w, const struct member *m);
-/* In each tick. */
+/* In each tick: has taken down who was found silent in ticks before. */
 void silence_tick(struct watch *w, struct mono now);
+/* Looks at so many at most of those that are due, and returns at how many it did. */
+size_t silence_step(struct watch *w, struct mono now, size_t nodes);
 /* Judges mass silence. */
 void silence_end_sweep(struct watch *w);
 
@@ -924,18 +940,13 @@ void silence_end_sweep(struct watch *w);
 /* ADMIT, AGAIN: put into service, for the first time or on another boot. */
 enum call { CALL_ADMIT, CALL_AGAIN, CALL_HEARD, CALL_DRAINED, CALL_DRAINING, CALL_KINDS };
 
-/* Members that call for one command. */
-struct called {
-    uint32_t *ids;
-    size_t n, cap;
-    size_t at; /* those before it were proposed */
-};
-
 /* Found by the sweep under way. */
 void call_add(struct watch *w, enum call call, const struct member *m);
 void calls_end_sweep(struct watch *w);
-/* Goes on with what a tick before left. */
+/* In each tick: some of what is left may be proposed. */
 void calls_tick(struct watch *w);
+/* One command of them. False: no other in this tick. */
+bool calls_step(struct watch *w);
 void calls_destroy(struct watch *w);
 
 struct watch {
@@ -951,13 +962,17 @@ struct watch {
     struct mono resumed; /* when it had stood still for long the last time */
     uint32_t cursor;
     unsigned slice, sweeps;
+    unsigned ended;                  /* so much of what is judged on the whole is */
     struct called found[CALL_KINDS]; /* by the sweep under way, */
     struct called calls[CALL_KINDS]; /* and by the one that is being proposed */
+    unsigned called;                 /* so many of this tick's commands were looked for */
     struct alarms alarms;
 
     struct due *due;           /* by member id */
     uint32_t wheel[DUE_TICKS]; /* the first member of each; UINT32_MAX: none */
-    int64_t ticked;            /* the last tick that was looked at */
+    int64_t tick;              /* the last that came, */
+    int64_t ticked;            /* and the last whose members are looked at */
+    bool round;                /* it is time to tell, once all are looked at */
     size_t watched, quiet;     /* for the alarm: in service, and of them not heard of late */
     size_t n_fallen, fallen_cap;
     uint32_t *fallen;           /* members to be taken down, found in ticks before */
@@ -985,6 +1000,7 @@ struct watch {
 
     struct spell *spells;
     struct group *groups;
+    bool proposing;           /* they are being proposed */
     size_t grouped[COMMANDS]; /* nodes in them */
     uint32_t news_from;       /* members below may make no news in this sweep: it is the turn of the others */
     uint32_t news_left;       /* the first member whose news found no room, UINT32_MAX for none */
@@ -1005,8 +1021,8 @@ struct watch {
     size_t n_checks;
     uint32_t checks_generation;
     char list[CHECKLIST_HASH_BYTES_MAX + 1]; /* of the checks as agents are told them; "" not known */
-    size_t n_follow;
-    uint32_t *follow; /* members to look at in the next tick */
+    struct called follow;                    /* members to look at in the next tick, */
+    struct called following;                 /* and in this one */
     struct outbreak *outbreaks;
     json_t *measured;          /* that is to be written down, by class and check; NULL for none */
     struct mono measured_from; /* when the first of it came */

@@ -115,8 +115,9 @@ void measure_judge(struct watch *w, struct mono now, const struct member *m, con
 }
 
 /* What is not taken waits for the next sweep. */
-void measures_end_sweep(struct watch *w, struct mono now)
+void measures_end_sweep(struct watch *w)
 {
+    struct mono now = watch_awake(w, w->last_tick);
     const struct hostlist nobody = {0};
     const char *key;
     json_t *set;

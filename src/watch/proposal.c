@@ -275,21 +275,35 @@ void groups_drop(struct watch *w)
     struct group *g, *next;
     HASH_ITER (hh, w->groups, g, next)
         group_drop(w, g);
-    memset(w->grouped, 0, sizeof w->grouped);
 }
 
 void groups_propose(struct watch *w)
 {
+    w->proposing = true;
+}
+
+static struct group *group_next(const struct watch *w)
+{
     static const enum command_kind order[] = {COMMAND_SEEN,     COMMAND_DRIFT,   COMMAND_PERSISTS,
                                               COMMAND_RESTORED, COMMAND_OVERDUE, COMMAND_REBOOT};
-    struct mono now = watch_awake(w, w->last_tick);
-    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
-        struct group *g, *next;
-        HASH_ITER (hh, w->groups, g, next)
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
+        for (struct group *g = w->groups; g; g = g->hh.next)
             if (g->key.command == (uint32_t)order[i])
-                propose_group(w, now, g);
+                return g;
+    return NULL;
+}
+
+bool groups_step(struct watch *w)
+{
+    struct group *g = w->proposing ? group_next(w) : NULL;
+    if (g) {
+        propose_group(w, watch_awake(w, w->last_tick), g);
+        group_drop(w, g);
+    } else if (w->proposing) {
+        w->proposing = false;
+        memset(w->grouped, 0, sizeof w->grouped);
+        w->news_from = w->news_left == UINT32_MAX ? 0 : w->news_left;
+        w->news_left = UINT32_MAX;
     }
-    groups_drop(w);
-    w->news_from = w->news_left == UINT32_MAX ? 0 : w->news_left;
-    w->news_left = UINT32_MAX;
+    return g != NULL;
 }

@@ -498,8 +498,9 @@ void shared_load(struct watch *w, struct mono now)
 
 /* --- the sweep ---------------------------------------------------------------------------------- */
 
-void shared_sweep(struct watch *w, struct mono now)
+void shared_end_sweep(struct watch *w)
 {
+    struct mono now = watch_awake(w, w->last_tick);
     struct outbreak *o, *next;
     HASH_ITER (hh, w->outbreaks, o, next) {
         drop_recovered(w, now, o);
@@ -517,4 +518,6 @@ void shared_sweep(struct watch *w, struct mono now)
     }
     shared_load(
         w, now); /* what was proposed, and was over here before it was committed, has to be ended there */
+    free(w->runners);
+    w->runners = NULL;
 }

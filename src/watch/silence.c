@@ -229,20 +229,35 @@ static void take_down(struct watch *w, struct mono now)
 void silence_tick(struct watch *w, struct mono now)
 {
     int64_t tick = mono_sub(now, w->created).ns / span_ms(WATCH_TICK_MS).ns;
-    bool round = tick / ROUND_TICKS != w->ticked / ROUND_TICKS;
-    if (round)
+    if (tick / ROUND_TICKS != w->tick / ROUND_TICKS) {
+        w->round = true;
         take_down(w, now);
-    while (w->ticked < tick) {
-        w->ticked++;
-        for (uint32_t id; (id = w->wheel[w->ticked % DUE_TICKS]) != NOBODY;) {
-            unplan(w, id);
-            judge(w, cluster_by_id(w->cluster, id), now);
-        }
     }
-    if (!round)
-        return;
-    notice(w, "node.live", &w->live, "heard again");
-    notice(w, "node.late", &w->late, "not heard of late; takes no new work");
+    w->tick = tick;
+}
+
+/* The first that is due by now; NOBODY: none is left. */
+static uint32_t next_due(struct watch *w)
+{
+    uint32_t id = w->wheel[w->ticked % DUE_TICKS];
+    while (id == NOBODY && w->ticked < w->tick)
+        id = w->wheel[++w->ticked % DUE_TICKS];
+    return id;
+}
+
+size_t silence_step(struct watch *w, struct mono now, size_t nodes)
+{
+    size_t looked = 0;
+    for (uint32_t id; looked < nodes && (id = next_due(w)) != NOBODY; looked++) {
+        unplan(w, id);
+        judge(w, cluster_by_id(w->cluster, id), now);
+    }
+    if (looked < nodes && w->round) {
+        w->round = false;
+        notice(w, "node.live", &w->live, "heard again");
+        notice(w, "node.late", &w->late, "not heard of late; takes no new work");
+    }
+    return looked;
 }
 
 void silence_end_sweep(struct watch *w)

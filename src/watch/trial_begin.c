@@ -392,8 +392,9 @@ static bool any_share_left(struct watch *w, unsigned held)
     return false;
 }
 
-void trial_end_sweep(struct watch *w, struct mono now)
+void trial_end_sweep(struct watch *w)
 {
+    struct mono now = watch_awake(w, w->last_tick);
     bool waits = grant(w, now), may = !waits && w->n_scheduled && may_hold(w, now);
     unsigned tries = TRIES_MAX, looks = LOOKS_MAX, held = held_nodes(w);
     sort_candidates(w);

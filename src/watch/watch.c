@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sweep: a tenth of the members each tick, so that a hundred thousand cost no turn of the loop
- * more than a millisecond. What a member calls for is collected over the whole sweep and proposed
- * at its end (call.c). Silence does not wait for the sweep (silence.c).
+ * The sweep: a tenth of the members each tick, in steps of as many as the caller likes, so that a hundred
+ * thousand hold up no turn of the loop. What a member calls for is collected over the whole sweep and
+ * proposed at its end (call.c). Silence does not wait for the sweep (silence.c).
  *
  * A proposal is made again in the next sweep while the state has not followed; the commands are
  * written so that a second one changes nothing, and the shell takes one of a kind at a time.
@@ -394,17 +394,40 @@ static void examine(struct watch *w, struct member *m, struct mono now)
         call_add(w, CALL_DRAINING, m);
 }
 
-static void end_sweep(struct watch *w)
+/* What is judged on the whole, in this order, each in a step of its own. */
+typedef void end_fn(struct watch *w);
+static end_fn *const ends[] = {silence_end_sweep, calls_end_sweep,    machines_end_sweep, bmcs_end_sweep,
+                               windows_end_sweep, drift_end_sweep,    gather_end_sweep,   shared_end_sweep,
+                               trial_end_sweep,   measures_end_sweep, brake_end_sweep,    alarms_end_sweep};
+enum { ENDS = sizeof ends / sizeof ends[0] };
+
+/* All members up to the slice's end were looked at. False when there is nothing to end. */
+static bool end_step(struct watch *w)
 {
-    silence_end_sweep(w);
-    calls_end_sweep(w);
-    machines_end_sweep(w);
-    bmcs_end_sweep(w);
-    windows_end_sweep(w);
-    drift_end_sweep(w);
-    gather_sweep(w, watch_awake(w, w->last_tick));
-    health_end_sweep(w, watch_awake(w, w->last_tick));
-    alarms_sweep(w);
+    if (w->slice < WATCH_SLICES)
+        return false;
+    if (groups_step(w))
+        return true;
+    ends[w->ended++](w);
+    if (w->ended == ENDS) {
+        w->sweeps++;
+        w->slice = w->ended = 0;
+        w->cursor = 0;
+    }
+    return true;
+}
+
+/* Looks at so many at most, and returns at how many it did; comparing lists counts like looking. */
+static size_t sweep_step(struct watch *w, struct mono now, size_t nodes)
+{
+    enum { COMPONENTS_A_NODE = 4 };
+    size_t end = cluster_count(w->cluster) * w->slice / WATCH_SLICES, looked = 0;
+    while (w->cursor < end && looked < nodes) {
+        int64_t left = w->work_left;
+        examine(w, cluster_by_id(w->cluster, w->cursor++), now);
+        looked += 1 + (size_t)(left - w->work_left) / COMPONENTS_A_NODE;
+    }
+    return looked < nodes ? looked : nodes;
 }
 
 void watch_tick(struct watch *w, struct mono now, struct wall wall)
@@ -416,19 +439,19 @@ void watch_tick(struct watch *w, struct mono now, struct wall wall)
     conformity_tick(w);
     health_tick(w, watch_awake(w, now));
     trial_tick(w, watch_awake(w, now));
-    size_t n = cluster_count(w->cluster);
-    w->slice++;
-    size_t end = n * w->slice / WATCH_SLICES;
-    for (; w->cursor < end; w->cursor++)
-        examine(w, cluster_by_id(w->cluster, w->cursor), watch_awake(w, now));
-    if (w->slice == WATCH_SLICES) {
-        end_sweep(w);
-        w->sweeps++;
-        w->slice = 0;
-        w->cursor = 0;
-    } else {
-        calls_tick(w);
-    }
+    if (w->slice < WATCH_SLICES)
+        w->slice++;
+    if (w->slice < WATCH_SLICES)
+        calls_tick(w); /* else they come at the sweep's end */
+}
+
+bool watch_step(struct watch *w, size_t nodes)
+{
+    struct mono now = watch_awake(w, w->last_tick);
+    nodes -= silence_step(w, now, nodes);
+    nodes -= health_step(w, now, nodes);
+    nodes -= sweep_step(w, now, nodes);
+    return nodes == 0 || calls_step(w) || end_step(w);
 }
 
 /* --- answers --------------------------------------------------------------------------------- */

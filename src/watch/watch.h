@@ -146,11 +146,16 @@ void watch_expect_boot(struct watch *w, struct mono now, struct member *m);
 /* An INVENTORY body. Errors as report_update. */
 int watch_inventory(struct watch *w, struct member *m, const json_t *message, struct err *e);
 
-/* Time passes: call it every WATCH_TICK_MS. Looks at those whose silence means something else now, and at a
- * tenth of all members. wall is for what records say of time; how long something lasts under this watch is
- * measured by now. */
+/* Time passes: call it every WATCH_TICK_MS. It leaves work for watch_step. wall is for what records say of
+ * time; how long something lasts under this watch is measured by now. */
 enum { WATCH_TICK_MS = 100, WATCH_SLICES = 10 };
 void watch_tick(struct watch *w, struct mono now, struct wall wall);
+/* Does a piece of what the ticks so far have left: looks at no more than `nodes` members, first at those
+ * whose silence means something else now, then at a tenth of all for each tick. A sweep over all of them
+ * takes WATCH_SLICES ticks, and longer where the pieces come late; what is judged on the whole is judged at
+ * its end, a piece at a time. False: nothing is left until the next tick. Anything else may be called in
+ * between. */
+bool watch_step(struct watch *w, size_t nodes);
 
 const struct observed *watch_observed(const struct watch *w, const struct member *m);
 /* All that decides whether work may land on m; the texts are put into claims and shortfall, which

@@ -153,6 +153,8 @@ static void run(struct world *x, int64_t seconds)
             if (x->sends[i] && x->now_ms % 10000 == i * 100)
                 beat(x, i, (uint64_t)i, ++x->seq[i], BOOT, "[]");
         watch_tick(x->w, now_of(x), (struct wall){1});
+        while (watch_step(x->w, 7))
+            ;
     }
 }
 
@@ -208,6 +210,8 @@ static void tick(struct world *x)
 {
     x->now_ms += WATCH_TICK_MS;
     watch_tick(x->w, now_of(x), (struct wall){1});
+    while (watch_step(x->w, 1000))
+        ;
 }
 
 static void test_very_many_are_admitted_in_turns(void **state)
@@ -289,8 +293,8 @@ static void test_time_in_which_it_stood_still_is_no_silence(void **state)
     start(x, 1, 10);
     run(x, 100);
     said(x);
-    x->now_ms += 600000;
-    watch_tick(x->w, now_of(x), (struct wall){1});
+    x->now_ms += 600000 - WATCH_TICK_MS;
+    tick(x);
     for (int i = 1; i <= 10; i++)
         assert_int_equal(live(x, i), LIVENESS_LIVE);
     run(x, 60);
@@ -699,6 +703,106 @@ static void test_fitness(void **state)
     world_end(x);
 }
 
+/* --- in pieces ------------------------------------------------------------------------------- */
+
+static size_t how_many_are(const struct world *x, int n, enum liveness is)
+{
+    size_t count = 0;
+    for (int i = 1; i <= n; i++)
+        count += live(x, i) == is;
+    return count;
+}
+
+static void all_come(struct world *x, int n)
+{
+    for (int i = 1; i <= n; i++) {
+        assert_int_equal(open_as(x, i, (uint64_t)i, BOOT, x, NULL), 0);
+        assert_int_equal(beat(x, i, (uint64_t)i, 1, BOOT, "[]"), 0);
+    }
+}
+
+/* All are due in one tick: none is looked at beyond what is allowed, nor left out. */
+static void test_a_step_judges_the_silence_of_so_many_at_most(void **state)
+{
+    struct world *x = world(100);
+    all_come(x, 100);
+    run(x, 29);
+    said(x);
+    while (how_many_are(x, 100, LIVENESS_LATE) == 0) {
+        x->now_ms += WATCH_TICK_MS;
+        watch_tick(x->w, now_of(x), (struct wall){1});
+        watch_step(x->w, 9);
+    }
+    assert_int_equal(how_many_are(x, 100, LIVENESS_LATE), 9);
+    for (size_t late = 18; late < 100; late += 9) {
+        assert_true(watch_step(x->w, 9));
+        assert_int_equal(how_many_are(x, 100, LIVENESS_LATE), late);
+    }
+    run(x, 1);
+    assert_non_null(strstr(said(x), "node.late lx[01-99,100]: not heard of late"));
+    world_end(x);
+}
+
+/* A hundred thousand: so many looks make a sweep, none of its steps is longer, and what it finds is proposed
+ * when all were looked at. */
+static void test_a_sweep_is_made_of_steps(void **state)
+{
+    enum { NODES = 100000, NODES_A_STEP = 100 };
+    struct world *x = world(NODES);
+    all_come(x, 100);
+    size_t steps = 0;
+    for (int i = 0; i < WATCH_SLICES; i++) {
+        assert_string_equal(said(x), "");
+        x->now_ms += WATCH_TICK_MS;
+        watch_tick(x->w, now_of(x), (struct wall){1});
+        while (watch_step(x->w, NODES_A_STEP))
+            steps++;
+    }
+    assert_string_equal(said(x), "1: node.admitted lx[01-99,100]\n");
+    assert_in_range(steps, NODES / NODES_A_STEP, NODES / NODES_A_STEP + 50);
+    world_end(x);
+}
+
+/* Pieces that come late make a sweep longer, and leave nobody out. */
+static void test_a_sweep_waits_for_its_steps(void **state)
+{
+    struct world *x = world(100);
+    all_come(x, 100);
+    for (int i = 0; i < 3 * WATCH_SLICES; i++) {
+        x->now_ms += WATCH_TICK_MS;
+        watch_tick(x->w, now_of(x), (struct wall){1});
+        watch_step(x->w, 3);
+    }
+    assert_string_equal(said(x), "");
+    run(x, 1);
+    assert_string_equal(said(x), "3: node.admitted lx[01-99,100]\n");
+    world_end(x);
+}
+
+/* Nothing that is judged on the whole is judged on a part: half of the nodes were looked at when silence was
+ * found, and the alarm waits for the end. */
+static void test_mass_silence_is_judged_when_all_were_looked_at(void **state)
+{
+    struct world *x = world(40);
+    size_t silent, all;
+    all_come(x, 40);
+    run(x, 35);
+    assert_true(watch_alarm(x->w, &silent, &all));
+    said(x);
+    for (int i = 1; i <= 40; i++)
+        beat(x, i, (uint64_t)i, 2, BOOT, "[]");
+    for (int i = 0; i < WATCH_SLICES; i++) {
+        x->now_ms += WATCH_TICK_MS;
+        watch_tick(x->w, now_of(x), (struct wall){1});
+        for (int k = 0; k < (i < WATCH_SLICES - 1 ? 50 : 3); k++)
+            watch_step(x->w, 1);
+    }
+    assert_true(watch_alarm(x->w, &silent, &all));
+    run(x, 1);
+    assert_false(watch_alarm(x->w, &silent, &all));
+    world_end(x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -718,6 +822,10 @@ int main(void)
         cmocka_unit_test(test_mass_silence_raises_one_alarm),
         cmocka_unit_test(test_few_nodes_raise_no_alarm),
         cmocka_unit_test(test_a_sweep_s_first_half_is_no_minority),
+        cmocka_unit_test(test_a_step_judges_the_silence_of_so_many_at_most),
+        cmocka_unit_test(test_a_sweep_is_made_of_steps),
+        cmocka_unit_test(test_a_sweep_waits_for_its_steps),
+        cmocka_unit_test(test_mass_silence_is_judged_when_all_were_looked_at),
         cmocka_unit_test(test_who_is_held_already_raises_no_alarm),
         cmocka_unit_test(test_drained_when_work_ends_draining_when_it_appears),
         cmocka_unit_test(test_unknown_work_never_drains),
