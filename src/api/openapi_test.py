@@ -83,8 +83,20 @@ for operation, said in operations.items():
     changes = routes.get(operation, ("", "", ""))[2] == "CHANGE"
     same(f"query of {operation}", in_query, queries.get(operation, set()) | ({"dry_run"} if changes else set()))
 
-kinds = re.findall(r'^CLAIM\(\w+,\s+"([^"]*)"', read("src/cluster/claim.tbl"), re.MULTILINE)
-same("kinds of claims", schemas["Claim"]["properties"]["kind"]["enum"], kinds)
+# Words that are rows of a table, by the first text of each row.
+words = {
+    ("src/cluster/claim.tbl", "CLAIM"): schemas["Claim"]["properties"]["kind"],
+    ("src/watch/alarm.tbl", "ALARM"): schemas["Alarm"]["properties"]["alarm"],
+    ("src/controller/counterpart.tbl", "COUNTERPART"): schemas["Counterpart"]["properties"]["name"],
+    ("src/health/result.tbl", "RESULT"): schemas["Verdict"]["properties"]["result"],
+    ("src/health/act.tbl", "ACT"): schemas["Incident"]["properties"]["act"],
+    ("src/health/blame.tbl", "BLAME"): schemas["Explanation"]["properties"]["blame"],
+    ("src/place/term.tbl", "PLACE_TERM"): schemas["Placement"]["properties"]["terms"]["items"]["properties"]["name"],
+    ("src/node/step.tbl", "STEP"): schemas["Repair"]["properties"]["step"],
+}
+for (table, name), schema in words.items():
+    rows_of = re.findall(rf'^{name}\(\w+,\s+"([^"]*)"', read(table), re.MULTILINE)
+    same(f"words of {table}", schema["enum"], rows_of)
 
 limit = int(re.search(r"REASON_BYTES_MAX = (\d+)", read("src/cluster/cluster.h"))[1])
 same("length of a reason", schemas["Hold"]["properties"]["reason"]["maxLength"], limit)
