@@ -5,7 +5,7 @@
  */
 #include "base/clock.h"
 #include "cli/command.h"
-#include "cli/field.h"
+#include "cli/record.h"
 #include "driver/slurm_view.h"
 #include "health/meaning.h"
 
@@ -100,18 +100,31 @@ static void print_common(void)
     print_options(~of_commands & ((UINT64_C(1) << OPTIONS) - 1));
 }
 
-static void print_fields(void)
+static void print_fields_of(const struct record_info *r)
 {
     fputs(".Bl -tag -width VirtualMemory\n", stdout);
-    for (size_t i = 0; i < FIELDS; i++) {
-        const struct field_info *f = field_info((enum field)i);
-        printf(".It Sy %s\n", f->name);
+    for (size_t i = 0; i < r->n; i++) {
+        const struct field_info *f = &r->fields[i];
+        printf(".It Sy \\&%s\n", f->name); /* "At" is a macro, too */
         print_roff(f->what);
         if (*f->unit)
             printf(" (%s)", f->unit);
         fputs(f->settable ? "; can be set\n" : "\n", stdout);
     }
     fputs(".El\n", stdout);
+}
+
+static void print_fields(void)
+{
+    print_fields_of(record_info(RECORD_NODE));
+}
+
+static void print_records(void)
+{
+    for (enum record r = RECORD_NODE + 1; r < RECORDS; r++) {
+        printf(".Ss fettle %s\n", record_info(r)->command);
+        print_fields_of(record_info(r));
+    }
 }
 
 static void print_exits(void)
@@ -893,6 +906,7 @@ static const struct {
              {"@commands@", print_commands},
              {"@options@", print_common},
              {"@fields@", print_fields},
+             {"@records@", print_records},
              {"@exits@", print_exits},
              {"@settings@", print_settings},
              {"@settable@", print_settable},

@@ -2,7 +2,7 @@
 /*
  * The commands about classes, baselines and rolling updates.
  */
-#include "cli/choice.h"
+#include "cli/listing.h"
 #include "cli/print.h"
 #include "cli/report.h"
 
@@ -24,26 +24,15 @@ static void write_alarms(struct call *c, const struct fettle_value *v)
     }
 }
 
+static int ask_classes(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
+{
+    return call_answer(c, fettle_class_list, answer, e);
+}
+
 int class_list(struct call *c, struct err *e)
 {
-    static const struct column columns[] = {{.heading = "CLASS"},
-                                            {.heading = "BASELINE", .right = true},
-                                            {.heading = "NODES", .right = true},
-                                            {.heading = "CONFORMANT", .right = true},
-                                            {.heading = "DRIFTED", .right = true},
-                                            {.heading = "UNKNOWN", .right = true},
-                                            {.heading = "ROLLOUT"},
-                                            {.heading = "LIST"}};
-    static const char *const keys[] = {"name",    "baseline", "count",   "conformant",
-                                       "drifted", "unknown",  "rollout", "nodes"};
-    const struct report_list list = {.ask = fettle_class_list,
-                                     .rows = "classes",
-                                     .columns = columns,
-                                     .n_columns = sizeof columns / sizeof columns[0],
-                                     .keys = keys,
-                                     .n_keys = sizeof keys / sizeof keys[0],
-                                     .below = write_alarms};
-    return report_list(c, &list, e);
+    static const struct listing classes = {.record = RECORD_CLASS, .ask = ask_classes, .below = write_alarms};
+    return listing_show(c, &classes, NULL, e);
 }
 
 /* ---- looking at a baseline ---- */
@@ -69,7 +58,7 @@ static int fetch(struct call *c, const char *version, struct fettle_answer **ans
     return call_told(fettle_baseline_show(f, c->args[0], number, answer, &why), &why, e);
 }
 
-static void write_head(struct text *out, const struct fettle_value *v)
+static void write_head(struct call *c, const struct fettle_value *v)
 {
     static const char *const lines[][2] = {{"Class", "class"},
                                            {"Version", "version"},
@@ -79,56 +68,26 @@ static void write_head(struct text *out, const struct fettle_value *v)
                                            {"Note", "note"},
                                            {"Fingerprint", "fingerprint"}};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
-        report_line(out, lines[i][0], fettle_get_text(v, lines[i][1]));
+        report_line(&c->out, lines[i][0], fettle_get_text(v, lines[i][1]));
+    text_add_char(&c->out, '\n');
+}
+
+static int ask_baseline(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
+{
+    return fetch(c, c->value[OPTION_VERSION_OF], answer, e);
 }
 
 int baseline_show(struct call *c, struct err *e)
 {
-    static const struct column columns[] = {{.heading = "COMPONENT"}, {.heading = "VALUE"}};
-    struct table t = {.columns = columns, .n_columns = sizeof columns / sizeof columns[0]};
-    struct fettle_answer *answer = NULL;
-    int r = fetch(c, c->value[OPTION_VERSION_OF], &answer, e);
-    if (r < 0)
-        return r;
-    const struct fettle_value *v = fettle_answer_value(answer);
-    if (!call_has(c, OPTION_JSON)) {
-        write_head(&c->out, v);
-        text_add_char(&c->out, '\n');
-    }
-    REPORT_EACH(i, fettle_value_find(v, "components"))
-    {
-        table_add(&t, fettle_value_key(i));
-        table_add(&t, fettle_value_text(i));
-    }
-    REPORT_EACH(i, fettle_value_find(v, "absent"))
-    {
-        table_add(&t, fettle_value_text(i));
-        table_add(&t, "(absent)");
-    }
-    report_table(c, &t, v);
-    fettle_answer_free(answer);
-    return 0;
+    static const struct listing components = {
+        .record = RECORD_COMPONENT, .ask = ask_baseline, .whole = true, .above = write_head};
+    return listing_show(c, &components, NULL, e);
 }
 
 int baseline_history(struct call *c, struct err *e)
 {
-    static const struct column columns[] = {{.heading = "VERSION", .right = true},
-                                            {.heading = "AT"},
-                                            {.heading = "BY"},
-                                            {.heading = "NODE"},
-                                            {.heading = "NOTE"}};
-    static const char *const keys[] = {"version", "at", "by", "node", "note"};
-    struct table t = {.columns = columns, .n_columns = sizeof columns / sizeof columns[0]};
-    struct fettle_answer *answer = NULL;
-    int r = fetch(c, NULL, &answer, e);
-    if (r < 0)
-        return r;
-    const struct fettle_value *v = fettle_answer_value(answer);
-    REPORT_EACH(i, fettle_value_find(v, "history"))
-    report_cells(&t, i, keys, sizeof keys / sizeof keys[0]);
-    report_table(c, &t, v);
-    fettle_answer_free(answer);
-    return 0;
+    static const struct listing versions = {.record = RECORD_BASELINE, .ask = ask_baseline};
+    return listing_show(c, &versions, NULL, e);
 }
 
 /* The value of a component in a baseline; "(absent)" when it has none. */

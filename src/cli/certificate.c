@@ -2,7 +2,7 @@
 /*
  * The commands about certificates: one for an operator, which there are, and the end of some.
  */
-#include "cli/choice.h"
+#include "cli/listing.h"
 #include "cli/print.h"
 #include "cli/report.h"
 
@@ -114,20 +114,16 @@ int cert_create(struct call *c, struct err *e)
 
 /* ---- which there are ---- */
 
+static int ask_certificates(struct call *c, const struct query *q, struct fettle_answer **answer,
+                            struct err *e)
+{
+    return call_answer(c, fettle_certificate_list, answer, e);
+}
+
 int cert_list(struct call *c, struct err *e)
 {
-    static const struct column columns[] = {{.heading = "HOLDER"}, {.heading = "SERIAL"}, {.heading = "KEY"},
-                                            {.heading = "ROLE"},   {.heading = "STATE"},  {.heading = "MADE"},
-                                            {.heading = "UNTIL"},  {.heading = "BY"},     {.heading = "WHY"}};
-    static const char *const keys[] = {"holder", "serial", "key", "role", "state",
-                                       "made",   "until",  "by",  "why"};
-    const struct report_list list = {.ask = fettle_certificate_list,
-                                     .rows = "certificates",
-                                     .columns = columns,
-                                     .n_columns = sizeof columns / sizeof columns[0],
-                                     .keys = keys,
-                                     .n_keys = sizeof keys / sizeof keys[0]};
-    return report_list(c, &list, e);
+    static const struct listing certificates = {.record = RECORD_CERTIFICATE, .ask = ask_certificates};
+    return listing_show(c, &certificates, NULL, e);
 }
 
 /* ---- some end ---- */

@@ -3,8 +3,6 @@
 
 #include <errno.h>
 
-static const char COLUMNS[] = "Name,State,CPUs,RealMemory,Partition,Why";
-
 int choice_hosts(const char *const *args, size_t n, struct hostlist *h, struct err *e)
 {
     CLEANUP_TEXT struct text list = {0};
@@ -29,32 +27,49 @@ int choice_nodes(const char *const *args, size_t n, char **nodes, struct err *e)
     return r;
 }
 
-int choice_view(const struct call *c, struct view *v, struct err *e)
+/* --json, --csv and --fold beside what -o says. */
+static int choose_form(const struct call *c, enum form *form, struct err *e)
 {
-    int forms = call_has(c, OPTION_JSON) + call_has(c, OPTION_CSV) + call_has(c, OPTION_FOLD);
-    if (forms > 1)
-        return err_set(e, -EINVAL, "--json, --csv and --fold exclude each other");
-    v->form = call_has(c, OPTION_JSON)   ? FORM_JSON
-              : call_has(c, OPTION_CSV)  ? FORM_CSV
-              : call_has(c, OPTION_FOLD) ? FORM_FOLD
-                                         : FORM_TABLE;
-    v->header = !call_has(c, OPTION_NO_HEADER);
-    v->colour = print_colours();
+    static const struct {
+        enum option option;
+        enum form form;
+    } forms[] = {{OPTION_JSON, FORM_JSON}, {OPTION_CSV, FORM_CSV}, {OPTION_FOLD, FORM_FOLD}};
+    *form = FORM_TABLE;
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        if (!call_has(c, forms[i].option))
+            continue;
+        if (*form != FORM_TABLE)
+            return err_set(e, -EINVAL, "--json, --csv and --fold exclude each other");
+        *form = forms[i].form;
+    }
     return 0;
 }
 
-int choice_query(const struct call *c, struct query *q, struct err *e)
+static int choose_limit(const struct call *c, struct query *q, struct err *e)
 {
-    int r = query_show(q, call_has(c, OPTION_OUTPUT) ? c->value[OPTION_OUTPUT] : COLUMNS, e);
+    uint64_t n = 0;
+    int r = call_has(c, OPTION_LIMIT) ? text_parse_u64(c->value[OPTION_LIMIT], 1, UINT32_MAX, &n, e) : 0;
+    q->limit = n;
+    return r < 0 ? err_wrap(e, r, "--limit") : 0;
+}
+
+int choice_query(const struct call *c, enum record record, struct query *q, struct view *v, struct err *e)
+{
+    *q = (struct query){.record = record_info(record)};
+    *v = (struct view){.header = !call_has(c, OPTION_NO_HEADER), .colour = print_colours()};
+    int r = choose_form(c, &v->form, e);
+    if (r == 0 && call_has(c, OPTION_OUTPUT))
+        r = query_output(q, c->value[OPTION_OUTPUT], &v->form, e);
+    if (r == 0)
+        r = query_default(q, v->form);
     if (r == 0 && call_has(c, OPTION_SORT))
         r = query_sort(q, c->value[OPTION_SORT], e);
     for (size_t i = 0; i < c->n_wheres && r == 0; i++)
         r = query_filter(q, c->wheres[i], e);
-    return r < 0 ? r : query_args(q, c->args, c->n_args, e);
+    return r < 0 ? r : choose_limit(c, q, e);
 }
 
-int choice_fetch(struct call *c, const struct query *q, const char *nodes, struct fettle_answer **answer,
-                 struct rows *rows, struct err *e)
+int choice_fetch(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
 {
     CLEANUP_TEXT struct text fields = {0};
     struct fettle_error why;
@@ -62,9 +77,5 @@ int choice_fetch(struct call *c, const struct query *q, const char *nodes, struc
     if (!f)
         return e->code;
     query_fields(q, &fields);
-    int r = fettle_node_list(f, nodes ? nodes : q->nodes, fields.s, answer, &why);
-    if (r < 0)
-        return call_told(r, &why, e);
-    rows_take(rows, q, *answer);
-    return 0;
+    return call_told(fettle_node_list(f, q->nodes, fields.s, answer, &why), &why, e);
 }

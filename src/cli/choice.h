@@ -16,13 +16,11 @@ int choice_hosts(const char *const *args, size_t n, struct hostlist *h, struct e
 /* The same, folded; the caller frees it. */
 int choice_nodes(const char *const *args, size_t n, char **nodes, struct err *e);
 
-/* --json, --csv, --fold, --no-header; colours where standard output wants them. */
-int choice_view(const struct call *c, struct view *v, struct err *e);
-/* --output (or the fields shown without it), --sort, --where, and the arguments. */
-int choice_query(const struct call *c, struct query *q, struct err *e);
+/* What is shown of these records, and how: --output, --json, --csv, --fold, --no-header, --sort, --where and
+ * --limit; colours where standard output wants them. The caller ends q also after -EINVAL. */
+int choice_query(const struct call *c, enum record record, struct query *q, struct view *v, struct err *e);
 
-/* Asks the controller; nodes NULL for those of the query. The rows live as long as the answer. */
-int choice_fetch(struct call *c, const struct query *q, const char *nodes, struct fettle_answer **answer,
-                 struct rows *rows, struct err *e);
+/* Asks the controller for the nodes of the query. */
+int choice_fetch(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e);
 
 #endif

@@ -22,11 +22,14 @@ static const struct option_info options[] = {
 };
 
 #define OF(symbol) (UINT64_C(1) << OPTION_##symbol)
+#define LISTS (OF(OUTPUT) | OF(SORT) | OF(WHERE) | OF(NO_HEADER) | OF(LIMIT) | OF(JSON) | OF(CSV))
+/* What can be printed as JSON can be as YAML. */
+#define WITH_OUTPUT(opts) ((opts) | (((opts)&OF(JSON)) ? OF(OUTPUT) : 0))
 const struct command commands[] = {
 #define OPTION(symbol, letter, name, argument, what)
 #define GROUP(title)
 #define COMMAND(path, arguments, least, most, opts, function, what) \
-    {path, arguments, least, most, opts, function, what},
+    {path, arguments, least, most, WITH_OUTPUT(opts), function, what},
 #include "cli/command.tbl"
 #undef OPTION
 #undef GROUP
@@ -253,12 +256,28 @@ static const struct command *find_command(const char *const *words, size_t n, si
     return NULL;
 }
 
-static int check(const struct call *c, struct err *e)
+/* -o of a command that lists no records. */
+static int check_output(struct call *c, struct err *e)
+{
+    const char *output = c->value[OPTION_OUTPUT];
+    if (!output || c->command->options & OF(SORT))
+        return 0;
+    c->yaml = strcmp(output, "yaml") == 0;
+    if (!c->yaml && strcmp(output, "json") != 0)
+        return err_set(e, -EINVAL, "\"fettle %s\" lists no records: -o json, or -o yaml", c->command->path);
+    c->value[OPTION_JSON] = "";
+    return 0;
+}
+
+static int check(struct call *c, struct err *e)
 {
     const struct command *k = c->command;
     for (size_t i = 0; i < OPTIONS; i++)
         if (c->value[i] && !((k->options | COMMAND_OPTIONS) & UINT64_C(1) << i))
             return err_set(e, -EINVAL, "\"fettle %s\" has no option --%s", k->path, options[i].name);
+    int r = check_output(c, e);
+    if (r < 0)
+        return r;
     if (c->n_args > k->most)
         return err_set(e, -EINVAL, "\"%s\" is too much for \"fettle %s\"", c->args[k->most], k->path);
     if (c->n_args < k->least && call_has(c, OPTION_REASON))

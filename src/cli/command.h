@@ -40,6 +40,7 @@ struct call {
     const char *value[OPTIONS]; /* the last that was given; "" for a switch; NULL when not given */
     const char **wheres;        /* every --where */
     size_t n_wheres;
+    bool yaml;             /* instead of JSON, where no records are listed */
     char *reason;          /* what OPTION_REASON points to when it is several words */
     struct fettle *fettle; /* made by call_controller */
     struct text out;       /* what to print */

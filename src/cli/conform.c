@@ -2,7 +2,7 @@
 /*
  * The commands about conformance: groups, differences, history; recheck and approval.
  */
-#include "cli/choice.h"
+#include "cli/listing.h"
 #include "cli/print.h"
 #include "cli/report.h"
 
@@ -12,76 +12,19 @@
 
 /* ---- groups ---- */
 
-static void add_group(struct table *t, const struct fettle_value *g)
+static int ask_groups(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
 {
-    static const char *const keys[] = {"class", "cohort", "count", "standing", "version", "nodes"};
-    report_cells(t, g, keys, sizeof keys / sizeof keys[0]);
-}
-
-static bool is_of(const struct fettle_value *a, const char *class_name)
-{
-    const char *name = fettle_get_text(a, "class");
-    return strcmp(name ? name : "", class_name) == 0;
-}
-
-static void add_alone_of(struct table *t, const struct fettle_value *alone, const char *class_name)
-{
-    CLEANUP_HOSTLIST struct hostlist nodes = {0};
-    char count[24];
-    REPORT_EACH(i, alone)
-    {
-        const char *node = fettle_get_text(i, "node");
-        if (node && is_of(i, class_name))
-            hostlist_add(&nodes, node);
-    }
-    CLEANUP_FREE char *list = hostlist_fold((const char *const *)nodes.names, nodes.n);
-    snprintf(count, sizeof count, "%zu", nodes.n);
-    const char *const cells[] = {class_name, "", count, "alone", "", list};
-    for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++)
-        table_add(t, cells[i]);
-}
-
-/* Each is a group of one; after a restart that may be all, so those of a class have one line. */
-static void add_alone(struct table *t, const struct fettle_value *alone)
-{
-    CLEANUP_HOSTLIST struct hostlist classes = {0}; /* a plain list of words */
-    REPORT_EACH(i, alone)
-    {
-        size_t k = 0;
-        while (k < classes.n && !is_of(i, classes.names[k]))
-            k++;
-        const char *name = fettle_get_text(i, "class");
-        if (k == classes.n)
-            hostlist_add(&classes, name ? name : "");
-    }
-    for (size_t k = 0; k < classes.n; k++)
-        add_alone_of(t, alone, classes.names[k]);
-}
-
-int conform_groups(struct call *c, struct err *e)
-{
-    static const struct column columns[] = {{.heading = "CLASS"},
-                                            {.heading = "COHORT"},
-                                            {.heading = "COUNT", .right = true},
-                                            {.heading = "STANDING"},
-                                            {.heading = "BASELINE", .right = true},
-                                            {.heading = "NODES"}};
-    struct table t = {.columns = columns, .n_columns = sizeof columns / sizeof columns[0]};
-    struct fettle_answer *answer = NULL;
     struct fettle_error why;
     struct fettle *f = call_controller(c, e);
     if (!f)
         return e->code;
-    int r = call_told(fettle_conform_groups(f, c->value[OPTION_CLASS], &answer, &why), &why, e);
-    if (r < 0)
-        return r;
-    const struct fettle_value *v = fettle_answer_value(answer);
-    REPORT_EACH(i, fettle_value_find(v, "groups"))
-    add_group(&t, i);
-    add_alone(&t, fettle_value_find(v, "alone"));
-    report_table(c, &t, v);
-    fettle_answer_free(answer);
-    return 0;
+    return call_told(fettle_conform_groups(f, c->value[OPTION_CLASS], answer, &why), &why, e);
+}
+
+int conform_groups(struct call *c, struct err *e)
+{
+    static const struct listing groups = {.record = RECORD_GROUP, .ask = ask_groups};
+    return listing_show(c, &groups, NULL, e);
 }
 
 /* ---- diff ---- */
@@ -259,38 +202,15 @@ int conform_why_not(struct call *c, struct err *e)
 
 /* ---- history ---- */
 
-static void add_entry(struct table *t, const struct fettle_value *h)
+static int ask_history(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
 {
-    CLEANUP_TEXT struct text named = {0};
-    const char *fingerprint = fettle_get_text(h, "fingerprint");
-    const struct fettle_value *list = fettle_value_find(h, "named");
-    int64_t count = 0;
-    char name[20];
-    fettle_get_number(h, "count", &count);
-    REPORT_EACH(i, list)
-    text_printf(&named, "%s%s", named.len ? ", " : "", fettle_value_text(i));
-    if (count > (int64_t)fettle_value_count(list))
-        text_printf(&named, ", %lld more", (long long)(count - (int64_t)fettle_value_count(list)));
-    snprintf(name, sizeof name, "list_%.12s", fingerprint ? fingerprint : "");
-    report_cell(t, h, "at");
-    table_add(t, name);
-    table_add(t, named.s);
+    return call_about(c, fettle_conform_history, answer, e);
 }
 
 int conform_history(struct call *c, struct err *e)
 {
-    static const struct column columns[] = {
-        {.heading = "SINCE"}, {.heading = "FINGERPRINT"}, {.heading = "CHANGED"}};
-    struct table t = {.columns = columns, .n_columns = sizeof columns / sizeof columns[0]};
-    struct fettle_answer *answer = NULL;
-    int r = call_about(c, fettle_conform_history, &answer, e);
-    if (r < 0)
-        return r;
-    REPORT_EACH(i, fettle_value_find(fettle_answer_value(answer), "history"))
-    add_entry(&t, i);
-    report_table(c, &t, fettle_answer_value(answer));
-    fettle_answer_free(answer);
-    return 0;
+    static const struct listing changes = {.record = RECORD_CHANGE, .ask = ask_history};
+    return listing_show(c, &changes, NULL, e);
 }
 
 /* ---- recheck and approve ---- */

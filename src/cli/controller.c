@@ -2,7 +2,7 @@
  *
  * The commands about the cluster as a whole: partitions, status, events, reload, tokens.
  */
-#include "cli/choice.h"
+#include "cli/listing.h"
 #include "cli/print.h"
 #include "cli/report.h"
 
@@ -15,6 +15,19 @@
 
 /* ---- partitions ---- */
 
+static int ask_partitions(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
+{
+    return call_answer(c, fettle_partition_list, answer, e);
+}
+
+int partition_list(struct call *c, struct err *e)
+{
+    static const struct listing partitions = {.record = RECORD_PARTITION, .ask = ask_partitions};
+    return listing_show(c, &partitions, NULL, e);
+}
+
+/* ---- status ---- */
+
 /* "IDLE 60, DOWN 4" */
 static void write_counts(struct text *out, const struct fettle_value *counts)
 {
@@ -23,48 +36,6 @@ static void write_counts(struct text *out, const struct fettle_value *counts)
         text_printf(out, "%s%s %s", i == first ? "" : ", ", fettle_value_key(i), n ? n : "?");
     }
 }
-
-static void add_partition(struct table *t, const struct fettle_value *p)
-{
-    static const char *const keys[] = {"Partition", "Name", "Default", "Nodes", "Count", "Schedulable"};
-    CLEANUP_TEXT struct text states = {0};
-    report_cells(t, p, keys, sizeof keys / sizeof keys[0]);
-    write_counts(&states, fettle_value_find(p, "States"));
-    table_add(t, states.s ? states.s : "");
-}
-
-int partition_list(struct call *c, struct err *e)
-{
-    static const struct column columns[] = {{.heading = "PARTITION", .right = true},
-                                            {.heading = "NAME"},
-                                            {.heading = "DEFAULT"},
-                                            {.heading = "NODES"},
-                                            {.heading = "COUNT", .right = true},
-                                            {.heading = "SCHEDULABLE", .right = true},
-                                            {.heading = "STATES"}};
-    struct table t = {.columns = columns, .n_columns = sizeof columns / sizeof columns[0]};
-    struct fettle_answer *answer = NULL;
-    struct view view;
-    int r = choice_view(c, &view, e);
-    if (r == 0)
-        r = call_answer(c, fettle_partition_list, &answer, e);
-    if (r < 0)
-        return r;
-    const struct fettle_value *list = fettle_value_find(fettle_answer_value(answer), "partitions");
-    for (const struct fettle_value *i = fettle_value_first(list); i; i = fettle_value_next(i))
-        add_partition(&t, i);
-    if (view.form == FORM_JSON)
-        report_json(c, list);
-    else if (view.form == FORM_CSV)
-        table_write_csv(&t, view.header, &c->out);
-    else
-        table_write(&t, view.header, view.colour, &c->out);
-    table_fini(&t);
-    fettle_answer_free(answer);
-    return 0;
-}
-
-/* ---- status ---- */
 
 static void write_line(struct text *out, const char *name, const char *value)
 {

@@ -97,7 +97,7 @@ static void the_checks_of_a_node_are_a_table_with_its_incidents_under_it(void **
         "CHECK       RESULT    AGO  DEVICE  WHAT\n"
         "fs.space    ok      1m15s  -       41 %\n"
         "kernel.log  fatal       -  gpu 0   off the bus\n"
-        "-           warn        -  gpu 1   hot\n"
+        "kernel.log  warn        -  gpu 1   hot\n"
         "Open incidents\n"
         "  fatal gpu 0, since 3d04h ago\n"
         "    kernel.log xid.79: off the \\x1b[31mbus\n");
@@ -148,13 +148,14 @@ static void incidents_are_a_table_and_a_shared_cause_is_said(void **state)
            "{\"incidents\":[{\"node\":\"n1\",\"severity\":\"fatal\",\"group\":\"gpu 0\",\"since\":\"@\","
            "\"count\":3,\"findings\":[{\"check\":\"kernel.log\",\"code\":\"xid.79\",\"text\":\"off the "
            "bus\"}]}],"
-           "\"shared\":[{\"key\":\"fs.mounted mount /scratch\",\"nodes\":\"n[1-9]\",\"why\":\"all of group "
-           "3\"}]}",
+           "\"shared\":[{\"key\":\"fs.mounted mount "
+           "/scratch\",\"nodes\":\"n[1-9]\",\"severity\":\"fatal\",\"why\":\"all of "
+           "group 3\"}]}",
            "GET /v1/incidents?nodes=n1 ",
-           "NODE  SEVERITY  DEVICE  FAULT     FOR  COUNT  WHAT\n"
-           "n1    fatal     gpu 0   xid.79  3d04h      3  off the bus\n"
-           "n[1-9]: one cause: fs.mounted mount /scratch: all of group 3; nobody is taken out of service for "
-           "it\n");
+           "NODE    SEVERITY  DEVICE  FAULT                        FOR  COUNT  WHAT\n"
+           "n1      fatal     gpu 0   xid.79                     3d04h      3  off the bus\n"
+           "n[1-9]  fatal     -       fs.mounted mount /scratch      -      -  all of group 3\n"
+           "where one cause is on many nodes none is taken out of service for it\n");
 }
 
 static void the_queue_says_what_is_wanted_tried_and_suggested(void **state)
@@ -308,9 +309,10 @@ static void brakes_and_power_and_numbers(void **state)
         "{\"switches\":[{\"name\":\"stop\",\"on\":true,\"why\":\"root: cooling\"},{\"name\":\"latch\",\"on\":"
         "false}],\"budgets\":[{\"scope\":\"cluster\",\"out\":1,\"limit\":5,\"nodes\":100}]}",
         "GET /v1/brakes ",
-        "stop is on: root: cooling\n"
-        "SCOPE    OUT  LIMIT  NODES\n"
-        "cluster    1      5    100\n");
+        "SCOPE    ON   OUT  LIMIT  NODES  WHY\n"
+        "stop     yes    -      -      -  root: cooling\n"
+        "latch    no     -      -      -\n"
+        "cluster  -      1      5    100\n");
     expect("power on n1", "{\"results\":[{\"node\":\"n1\",\"answer\":\"on\"}]}",
            "{\"nodes\":\"n1\",\"do\":\"on\"}",
            "NODE  ANSWER\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/choice.h"
+#include "cli/listing.h"
 #include "cli/print.h"
 #include "cli/report.h"
 
@@ -13,23 +13,8 @@
 
 int node_list(struct call *c, struct err *e)
 {
-    struct view view = {0};
-    struct query query = {0};
-    struct fettle_answer *answer = NULL;
-    struct rows rows = {0};
-    int r = choice_view(c, &view, e);
-    if (r == 0)
-        r = choice_query(c, &query, e);
-    if (r == 0 && view.form == FORM_FOLD)
-        query_need(&query, FIELD_NAME);
-    if (r == 0)
-        r = choice_fetch(c, &query, NULL, &answer, &rows, e);
-    if (r == 0)
-        view_write(&view, &query, &rows, &c->out);
-    rows_fini(&rows);
-    fettle_answer_free(answer);
-    query_fini(&query);
-    return r;
+    static const struct listing nodes = {.record = RECORD_NODE, .ask = choice_fetch, .chooses = true};
+    return listing_show(c, &nodes, NULL, e);
 }
 
 /* ---- show ---- */
@@ -52,13 +37,15 @@ static void write_claim(struct text *out, const struct fettle_value *claim)
 static void write_field(struct text *out, const struct fettle_value *v)
 {
     CLEANUP_TEXT struct text s = {0};
+    static const struct field_info unknown = {.kind = KIND_TEXT};
+    const struct cell cell = {.value = v};
     const char *name = fettle_value_key(v), *unit = "";
     enum field f = FIELDS;
     if (field_parse(name, strlen(name), &f, NULL) == 0) {
-        field_show(f, v, &s);
+        field_show(field_info(f), &cell, &s);
         unit = field_info(f)->kind == KIND_SPAN ? "" : field_info(f)->unit;
     } else {
-        field_raw(v, &s);
+        field_raw(&unknown, &cell, &s);
     }
     if (s.len == 0)
         return;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/print.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 /* ---- characters ---- */
@@ -121,7 +123,7 @@ void print_json(struct text *out, const struct fettle_value *v)
     }
 }
 
-/* ---- trees ---- */
+/* ---- YAML ---- */
 
 static void add_blanks(struct text *out, size_t n)
 {
@@ -129,6 +131,76 @@ static void add_blanks(struct text *out, size_t n)
     out->len += n;
     out->s[out->len] = '\0';
 }
+
+/* What every reader of YAML takes for this text, also without quotes. */
+static bool is_plain_yaml(const char *s)
+{
+    static const char *const others[] = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"};
+    if (!isalpha((unsigned char)*s))
+        return false;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (strcasecmp(s, others[i]) == 0)
+            return false;
+    size_t len = strlen(s);
+    return strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./-") == len;
+}
+
+static void print_yaml_string(struct text *out, const char *s)
+{
+    if (is_plain_yaml(s))
+        text_add(out, s);
+    else
+        print_json_string(out, s);
+}
+
+static void print_yaml_scalar(struct text *out, const struct fettle_value *v)
+{
+    text_add_char(out, ' ');
+    if (fettle_value_kind(v) == FETTLE_TEXT)
+        print_yaml_string(out, fettle_value_text(v));
+    else
+        print_json(out, v); /* null, numbers, [], {} */
+    text_add_char(out, '\n');
+}
+
+static void print_yaml_lines(struct text *out, const struct fettle_value *v, int indent, bool first_on_line);
+
+static void print_yaml_element(struct text *out, const struct fettle_value *v, int indent)
+{
+    text_add_char(out, '-');
+    if (fettle_value_kind(v) == FETTLE_OBJECT && fettle_value_count(v) > 0) {
+        text_add_char(out, ' ');
+        print_yaml_lines(out, v, indent + 2, true);
+    } else {
+        print_yaml(out, v, indent + 2);
+    }
+}
+
+static void print_yaml_lines(struct text *out, const struct fettle_value *v, int indent, bool first_on_line)
+{
+    for (const struct fettle_value *i = fettle_value_first(v), *first = i; i; i = fettle_value_next(i)) {
+        add_blanks(out, i == first && first_on_line ? 0 : (size_t)indent);
+        if (fettle_value_key(i)) {
+            print_yaml_string(out, fettle_value_key(i));
+            text_add_char(out, ':');
+            print_yaml(out, i, indent + 2);
+        } else {
+            print_yaml_element(out, i, indent);
+        }
+    }
+}
+
+void print_yaml(struct text *out, const struct fettle_value *v, int indent)
+{
+    if (fettle_value_count(v) == 0) {
+        print_yaml_scalar(out, v);
+        return;
+    }
+    text_add_char(out, '\n');
+    print_yaml_lines(out, v, indent, false);
+}
+
+/* ---- trees ---- */
 
 static bool is_flat_list(const struct fettle_value *v)
 {
@@ -194,7 +266,7 @@ void table_add(struct table *t, const char *s)
         t->cells = mem_grow(t->cells, t->cap * sizeof *t->cells);
     }
     size_t column = t->n % t->n_columns;
-    struct cell *cell = &t->cells[t->n++];
+    struct table_cell *cell = &t->cells[t->n++];
     cell->at = (uint32_t)t->bytes.len;
     cell->width = (uint32_t)print_safe(&t->bytes, s);
     text_add_char(&t->bytes, '\0');

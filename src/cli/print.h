@@ -25,6 +25,10 @@ void print_csv(struct text *out, const char *s);
 void print_json(struct text *out, const struct fettle_value *v);
 void print_json_string(struct text *out, const char *s);
 
+/* Adds a value as YAML behind a name with its colon, or behind "-" or "---": a blank and what stands on the
+ * line, or lines of their own, which are indented so far. All of them end. */
+void print_yaml(struct text *out, const struct fettle_value *v, int indent);
+
 /* Adds a value for people: members one a line as "name  value", deeper ones indented. */
 void print_tree(struct text *out, const struct fettle_value *v, int indent);
 
@@ -42,7 +46,7 @@ struct table {
     size_t n_columns;
     size_t width[64];
     struct text bytes; /* the cells' text, each with a zero byte */
-    struct cell {
+    struct table_cell {
         uint32_t at;
         uint32_t width;
     } * cells;

@@ -21,7 +21,17 @@ void query_fini(struct query *q)
     *q = (struct query){0};
 }
 
-size_t query_need(struct query *q, enum field f)
+static const struct field_info *info_of(const struct query *q, size_t f)
+{
+    return &q->record->fields[f];
+}
+
+const struct field_info *query_column(const struct query *q, size_t column)
+{
+    return info_of(q, q->columns[column]);
+}
+
+size_t query_need(struct query *q, size_t f)
 {
     if (q->place[f] == 0) {
         q->columns[q->n_columns++] = f;
@@ -43,19 +53,87 @@ static bool next_name(const char **list, const char **name, size_t *len)
     return true;
 }
 
+static int find_field(const struct query *q, const char *name, size_t len, size_t *out, struct err *e)
+{
+    return field_find(q->record->fields, q->record->n, name, len, out, e);
+}
+
 int query_show(struct query *q, const char *list, struct err *e)
 {
     const char *name;
     size_t len;
     while (next_name(&list, &name, &len)) {
-        enum field f = FIELDS;
-        int r = field_parse(name, len, &f, e);
+        size_t f = 0;
+        int r = find_field(q, name, len, &f, e);
         if (r < 0)
             return r;
         query_need(q, f);
     }
     q->shown = q->n_columns;
     return 0;
+}
+
+/* ---- -o ---- */
+
+static const struct {
+    const char *word;
+    enum form form;
+} forms[] = {{"json", FORM_JSON}, {"yaml", FORM_YAML}, {"csv", FORM_CSV}, {"help", FORM_HELP}};
+
+static bool is_word(const char *word, const char *name, size_t len)
+{
+    return strlen(word) == len && strncasecmp(word, name, len) == 0;
+}
+
+static int take_form(const char *name, size_t len, enum form *form, struct err *e)
+{
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        if (!is_word(forms[i].word, name, len))
+            continue;
+        if (*form != FORM_TABLE && *form != forms[i].form)
+            return err_set(e, -EINVAL, "%s is one form of output, and there is another one already",
+                           forms[i].word);
+        *form = forms[i].form;
+        return 1;
+    }
+    return 0;
+}
+
+static void show_all(struct query *q)
+{
+    for (size_t f = 0; f < q->record->n; f++)
+        query_need(q, f);
+    q->shown = q->n_columns;
+}
+
+int query_output(struct query *q, const char *list, enum form *form, struct err *e)
+{
+    const char *name;
+    size_t len;
+    while (next_name(&list, &name, &len)) {
+        CLEANUP_FREE char *word = mem_dup_len(name, len);
+        int r = take_form(name, len, form, e);
+        if (r == 0 && is_word("all", name, len)) {
+            show_all(q);
+        } else if (r == 0) {
+            bool wide = is_word("wide", name, len);
+            r = query_show(q, wide ? q->record->shown : word, e);
+            if (r == 0 && wide && *q->record->wide)
+                r = query_show(q, q->record->wide, e);
+        }
+        if (r < 0)
+            return r;
+    }
+    return query_default(q, *form);
+}
+
+int query_default(struct query *q, enum form form)
+{
+    if (q->shown > 0)
+        return 0;
+    if (form == FORM_JSON || form == FORM_YAML)
+        show_all(q);
+    return q->shown > 0 ? 0 : query_show(q, q->record->shown, NULL);
 }
 
 int query_sort(struct query *q, const char *list, struct err *e)
@@ -65,8 +143,8 @@ int query_sort(struct query *q, const char *list, struct err *e)
     while (next_name(&list, &name, &len)) {
         bool down = *name == '-' || *name == '+' ? *name == '-' : false;
         size_t sign = *name == '-' || *name == '+';
-        enum field f = FIELDS;
-        int r = field_parse(name + sign, len - sign, &f, e);
+        size_t f = 0;
+        int r = find_field(q, name + sign, len - sign, &f, e);
         if (r < 0)
             return r;
         if (q->n_sorts == QUERY_FIELDS_MAX)
@@ -95,14 +173,13 @@ static size_t parse_compare(const char *s, enum compare *out)
     return 0;
 }
 
-static bool is_numeric(enum field f)
+static bool is_numeric(const struct field_info *f)
 {
-    enum field_kind k = field_info(f)->kind;
-    return k == KIND_NUMBER || k == KIND_MILLI || k == KIND_SPAN || k == KIND_TIME;
+    return field_is_number(f) || f->kind == KIND_TIME;
 }
 
 /* A number as a person writes it; for lengths of time also "5m". An empty value stands for null. */
-static int parse_number(enum field f, const char *value, int64_t *milli, struct err *e)
+static int parse_number(const struct field_info *f, const char *value, int64_t *milli, struct err *e)
 {
     uint64_t n = 0;
     struct span s;
@@ -111,20 +188,18 @@ static int parse_number(enum field f, const char *value, int64_t *milli, struct 
         return 0;
     if (text_parse_milli(value, &n, NULL) == 0) {
         *milli = (int64_t)n;
-    } else if (field_info(f)->kind == KIND_TIME &&
-               text_parse_u64(value, 0, INT64_MAX / 1000, &n, NULL) == 0) {
+    } else if (f->kind == KIND_TIME && text_parse_u64(value, 0, INT64_MAX / 1000, &n, NULL) == 0) {
         *milli = (int64_t)n * 1000;
-    } else if (field_info(f)->kind == KIND_SPAN && span_parse(value, &s, NULL) == 0) {
+    } else if ((f->kind == KIND_SPAN || f->kind == KIND_AGE) && span_parse(value, &s, NULL) == 0) {
         *milli = span_to_ms(s);
     } else {
-        return err_set(e, -EINVAL, "%s is compared with \"%s\", which is not a number", field_info(f)->name,
-                       value);
+        return err_set(e, -EINVAL, "%s is compared with \"%s\", which is not a number", f->name, value);
     }
     return 0;
 }
 
 /* Where the values are words of a table, a misspelt one would find nothing and look like good news. */
-static int check_word(enum field f, const char *value, struct err *e)
+static int check_word(const struct field_info *f, const char *value, struct err *e)
 {
     static const char *const states[] = {
 #define LIFECYCLE(symbol, name, idle, busy, what, todo) idle, busy,
@@ -136,30 +211,31 @@ static int check_word(enum field f, const char *value, struct err *e)
 #include "node/lifecycle.tbl"
 #undef LIFECYCLE
     };
-    if (*value == '\0' || (f != FIELD_STATE && f != FIELD_LIFECYCLE))
+    bool state = f == field_info(FIELD_STATE);
+    if (*value == '\0' || (!state && f != field_info(FIELD_LIFECYCLE)))
         return 0;
-    const char *const *words = f == FIELD_STATE ? states : lifecycles;
-    size_t n = f == FIELD_STATE ? sizeof states / sizeof *states : sizeof lifecycles / sizeof *lifecycles;
+    const char *const *words = state ? states : lifecycles;
+    size_t n = state ? sizeof states / sizeof *states : sizeof lifecycles / sizeof *lifecycles;
     for (size_t i = 0; i < n; i++)
         if (strcasecmp(words[i], value) == 0)
             return 0;
     const char *near = text_nearest(value, words, n);
-    return err_set(e, -EINVAL, "%s is never \"%s\"%s%s%s", field_info(f)->name, value,
+    return err_set(e, -EINVAL, "%s is never \"%s\"%s%s%s", f->name, value,
                    near ? "; the nearest known is \"" : "", near ? near : "", near ? "\"" : "");
 }
 
-static int add_value(struct filter *filter, enum field f, const char *value, size_t len, struct err *e)
+static int add_value(struct filter *filter, const struct field_info *f, const char *value, size_t len,
+                     struct err *e)
 {
     if (filter->n == QUERY_VALUES_MAX)
-        return err_set(e, -EINVAL, "more than %d values of %s in one filter", QUERY_VALUES_MAX,
-                       field_info(f)->name);
+        return err_set(e, -EINVAL, "more than %d values of %s in one filter", QUERY_VALUES_MAX, f->name);
     char *copy = filter->values[filter->n] = mem_dup_len(value, len);
     int64_t *milli = &filter->milli[filter->n++];
     bool yes;
-    if (field_info(f)->kind == KIND_FLAG && *copy) {
+    if (f->kind == KIND_FLAG && *copy) {
         int r = text_parse_bool(copy, &yes, e);
         if (r < 0)
-            return err_wrap(e, r, "%s", field_info(f)->name);
+            return err_wrap(e, r, "%s", f->name);
         *milli = yes;
     }
     if (filter->compare == COMPARE_PART)
@@ -174,8 +250,8 @@ int query_filter(struct query *q, const char *text, struct err *e)
     size_t sign = parse_compare(text + len, &compare);
     if (len == 0 || sign == 0)
         return err_set(e, -EINVAL, "\"%s\" is not a filter: FIELD=VALUE, or one of != < <= > >= ~", text);
-    enum field f = FIELDS;
-    int r = field_parse(text, len, &f, e);
+    size_t f = 0;
+    int r = find_field(q, text, len, &f, e);
     if (r < 0)
         return r;
     if (q->n_filters == QUERY_FILTERS_MAX)
@@ -184,9 +260,9 @@ int query_filter(struct query *q, const char *text, struct err *e)
     *filter = (struct filter){.column = query_need(q, f), .compare = compare};
     const char *list = text + len + sign, *value;
     if (compare != COMPARE_EQ && compare != COMPARE_NE)
-        return add_value(filter, f, list, strlen(list), e);
+        return add_value(filter, info_of(q, f), list, strlen(list), e);
     while (r == 0 && next_name(&list, &value, &len))
-        r = add_value(filter, f, value, len, e);
+        r = add_value(filter, info_of(q, f), value, len, e);
     return r;
 }
 
@@ -220,7 +296,7 @@ void query_fields(const struct query *q, struct text *out)
 {
     for (size_t i = 0; i < q->n_columns; i++) {
         text_add(out, i > 0 ? "," : "");
-        text_add(out, field_info(q->columns[i])->name);
+        text_add(out, query_column(q, i)->name);
     }
 }
 
@@ -249,21 +325,21 @@ int query_natural(const char *a, const char *b)
     return *a ? 1 : *b ? -1 : 0;
 }
 
-static bool is_null(const struct fettle_value *v)
+static bool is_null(const struct cell *c)
 {
-    return fettle_value_kind(v) == FETTLE_NULL;
+    return cell_kind(c) == FETTLE_NULL;
 }
 
-static int compare_cells(enum field f, const struct fettle_value *a, const struct fettle_value *b)
+static int compare_cells(const struct field_info *f, const struct cell *a, const struct cell *b)
 {
     int64_t na, nb;
-    if (is_numeric(f) && fettle_value_milli(a, &na) == 0 && fettle_value_milli(b, &nb) == 0)
+    if (is_numeric(f) && field_milli(f, a, &na) == 0 && field_milli(f, b, &nb) == 0)
         return na < nb ? -1 : na > nb;
-    if (fettle_value_kind(a) == FETTLE_TEXT && fettle_value_kind(b) == FETTLE_TEXT)
-        return query_natural(fettle_value_text(a), fettle_value_text(b));
+    if (cell_kind(a) == FETTLE_TEXT && cell_kind(b) == FETTLE_TEXT)
+        return query_natural(cell_text(a), cell_text(b));
     CLEANUP_TEXT struct text ta = {0}, tb = {0};
-    field_raw(a, &ta);
-    field_raw(b, &tb);
+    field_raw(f, a, &ta);
+    field_raw(f, b, &tb);
     return query_natural(ta.s, tb.s);
 }
 
@@ -294,51 +370,54 @@ static bool list_has(const struct fettle_value *list, const char *value)
 }
 
 /* Whether the cell is the value, in any case of letters; a list is each of its elements. */
-static bool is_equal(enum field f, const struct filter *filter, size_t i, const struct fettle_value *v)
+static bool is_equal(const struct field_info *f, const struct filter *filter, size_t i, const struct cell *c)
 {
     const char *value = filter->values[i];
     int64_t n;
-    if (fettle_value_kind(v) == FETTLE_ARRAY)
-        return list_has(v, value);
-    if (is_null(v))
+    if (cell_kind(c) == FETTLE_ARRAY)
+        return list_has(c->value, value);
+    if (is_null(c))
         return *value == '\0';
-    if (is_numeric(f) && fettle_value_milli(v, &n) == 0)
+    if (is_numeric(f) && field_milli(f, c, &n) == 0)
         return n == filter->milli[i];
-    if (fettle_value_kind(v) == FETTLE_BOOL)
-        return *value && fettle_value_true(v) == (filter->milli[i] != 0);
-    const char *s = fettle_value_text(v);
+    if (cell_kind(c) == FETTLE_BOOL)
+        return *value && fettle_value_true(c->value) == (filter->milli[i] != 0);
+    const char *s = cell_text(c);
     return s && strcasecmp(s, value) == 0;
 }
 
-static bool is_ordered(enum field f, const struct filter *filter, const struct fettle_value *v)
+static bool is_ordered(const struct field_info *f, const struct filter *filter, const struct cell *c)
 {
     int64_t n;
-    if (is_null(v))
+    if (is_null(c))
         return false;
-    if (is_numeric(f) && fettle_value_milli(v, &n) == 0)
+    if (filter->compare != COMPARE_PART && is_numeric(f) && field_milli(f, c, &n) == 0)
         return filter->milli[0] >= 0 &&
                holds(filter->compare, n < filter->milli[0] ? -1 : n > filter->milli[0]);
     CLEANUP_TEXT struct text t = {0};
-    field_raw(v, &t);
+    field_raw(f, c, &t);
     if (filter->compare == COMPARE_PART)
         return strcasestr(t.s, filter->values[0]) != NULL;
     return holds(filter->compare, query_natural(t.s, filter->values[0]));
 }
 
-static bool passes(const struct query *q, const struct fettle_value *const *cells)
+static bool is_one_of(const struct field_info *f, const struct filter *filter, const struct cell *c)
+{
+    for (size_t n = 0; n < filter->n; n++)
+        if (is_equal(f, filter, n, c))
+            return true;
+    return false;
+}
+
+static bool passes(const struct query *q, const struct cell *cells)
 {
     for (size_t i = 0; i < q->n_filters; i++) {
         const struct filter *filter = &q->filters[i];
-        const struct fettle_value *v = cells[filter->column];
-        enum field f = q->columns[filter->column];
-        bool good = false;
-        if (filter->compare == COMPARE_EQ || filter->compare == COMPARE_NE) {
-            for (size_t n = 0; n < filter->n && !good; n++)
-                good = is_equal(f, filter, n, v);
-            good = good == (filter->compare == COMPARE_EQ);
-        } else {
-            good = is_ordered(f, filter, v);
-        }
+        const struct field_info *f = query_column(q, filter->column);
+        const struct cell *c = &cells[filter->column];
+        bool good = filter->compare == COMPARE_EQ   ? is_one_of(f, filter, c)
+                    : filter->compare == COMPARE_NE ? !is_one_of(f, filter, c)
+                                                    : is_ordered(f, filter, c);
         if (!good)
             return false;
     }
@@ -347,36 +426,78 @@ static bool passes(const struct query *q, const struct fettle_value *const *cell
 
 /* ---- rows ---- */
 
-/* Rows of one answer have their members in one order, so that the next is where it was expected. */
-static void take_cells(const struct query *q, const struct fettle_value *row,
-                       const struct fettle_value **cells, size_t *expected)
+static void free_made(struct cell *cells, size_t n)
 {
-    memset(cells, 0, q->n_columns * sizeof(struct fettle_value *));
+    for (size_t i = 0; i < n; i++)
+        free(cells[i].made);
+}
+
+/* Room for one more row, which is empty. */
+static struct cell *rows_room(struct rows *r)
+{
+    if (r->n == r->cap) {
+        r->cap = r->cap ? r->cap * 2 : 64;
+        r->cells = mem_grow(r->cells, r->cap * r->n_columns * sizeof *r->cells);
+    }
+    struct cell *cells = r->cells + r->n * r->n_columns;
+    memset(cells, 0, r->n_columns * sizeof *cells);
+    return cells;
+}
+
+struct taking {
+    struct rows *rows;
+    const struct query *q;
+    size_t expected[QUERY_FIELDS_MAX]; /* the column of a node's nth member */
+};
+
+static void keep_row(struct taking *t, struct cell *cells)
+{
+    if (passes(t->q, cells))
+        t->rows->n++;
+    else
+        free_made(cells, t->q->n_columns);
+}
+
+/* A node's members are its fields, in one order in all rows, so that the next is where it was expected. */
+static void take_node(void *arg, const struct element *e)
+{
+    struct taking *t = arg;
+    const struct query *q = t->q;
+    struct cell *cells = rows_room(t->rows);
     size_t i = 0;
-    for (const struct fettle_value *v = fettle_value_first(row); v; v = fettle_value_next(v), i++) {
-        size_t c = i < q->n_columns ? expected[i] : 0;
-        if (strcmp(field_info(q->columns[c])->name, fettle_value_key(v)) != 0) {
+    for (const struct fettle_value *v = fettle_value_first(e->outer); v; v = fettle_value_next(v), i++) {
+        size_t c = i < q->n_columns ? t->expected[i] : 0;
+        if (strcmp(query_column(q, c)->name, fettle_value_key(v)) != 0) {
             for (c = 0; c < q->n_columns; c++)
-                if (strcmp(field_info(q->columns[c])->name, fettle_value_key(v)) == 0)
+                if (strcmp(query_column(q, c)->name, fettle_value_key(v)) == 0)
                     break;
             if (i < q->n_columns && c < q->n_columns)
-                expected[i] = c;
+                t->expected[i] = c;
         }
         if (c < q->n_columns)
-            cells[c] = v;
+            cells[c].value = v;
     }
+    keep_row(t, cells);
+}
+
+static void take_record(void *arg, const struct element *e)
+{
+    struct taking *t = arg;
+    struct cell *cells = rows_room(t->rows);
+    for (size_t c = 0; c < t->q->n_columns; c++)
+        cells[c] = record_cell(query_column(t->q, c), e);
+    keep_row(t, cells);
 }
 
 static int compare_rows(const void *a, const void *b, void *arg)
 {
-    const struct fettle_value *const *x = *(const struct fettle_value *const *const *)a;
-    const struct fettle_value *const *y = *(const struct fettle_value *const *const *)b;
+    const struct cell *x = *(const struct cell *const *)a, *y = *(const struct cell *const *)b;
     const struct query *q = arg;
     for (size_t i = 0; i < q->n_sorts; i++) {
         size_t c = q->sorts[i].column;
-        if (is_null(x[c]) != is_null(y[c]))
-            return is_null(x[c]) ? 1 : -1; /* what is not known comes last, either way */
-        int way = is_null(x[c]) ? 0 : compare_cells(q->columns[c], x[c], y[c]);
+        if (is_null(&x[c]) != is_null(&y[c]))
+            return is_null(&x[c]) ? 1 : -1; /* what is not known comes last, either way */
+        int way = is_null(&x[c]) ? 0 : compare_cells(query_column(q, c), &x[c], &y[c]);
         if (way != 0)
             return q->sorts[i].down ? -way : way;
     }
@@ -385,39 +506,40 @@ static int compare_rows(const void *a, const void *b, void *arg)
 
 static void sort_rows(struct rows *r, const struct query *q)
 {
-    const struct fettle_value ***order = mem_alloc(r->n * sizeof *order);
-    size_t bytes = r->n_columns * sizeof(struct fettle_value *);
+    const struct cell **order = mem_alloc(r->n * sizeof *order);
+    size_t bytes = r->n_columns * sizeof *r->cells;
     for (size_t i = 0; i < r->n; i++)
         order[i] = r->cells + i * r->n_columns;
     qsort_r(order, r->n, sizeof *order, compare_rows, (void *)(uintptr_t)q);
-    const struct fettle_value **sorted = mem_alloc(r->n * bytes);
+    struct cell *sorted = mem_alloc(r->n * bytes);
     for (size_t i = 0; i < r->n; i++)
         memcpy(sorted + i * r->n_columns, order[i], bytes);
     free(order);
     free(r->cells);
     r->cells = sorted;
+    r->cap = r->n;
 }
 
-void rows_take(struct rows *r, const struct query *q, const struct fettle_answer *a)
+void rows_add(struct rows *r, const struct query *q, const struct fettle_value *answer)
 {
-    const struct fettle_value *nodes = fettle_value_find(fettle_answer_value(a), "nodes");
-    size_t expected[QUERY_FIELDS_MAX];
+    struct taking t = {.rows = r, .q = q};
     for (size_t i = 0; i < QUERY_FIELDS_MAX; i++)
-        expected[i] = i < q->n_columns ? i : 0;
-    *r = (struct rows){.n_columns = q->n_columns};
-    r->cells = mem_alloc(fettle_value_count(nodes) * q->n_columns * sizeof *r->cells);
-    for (const struct fettle_value *row = fettle_value_first(nodes); row; row = fettle_value_next(row)) {
-        const struct fettle_value **cells = r->cells + r->n * r->n_columns;
-        take_cells(q, row, cells, expected);
-        if (passes(q, cells))
-            r->n++;
-    }
+        t.expected[i] = i < q->n_columns ? i : 0;
+    r->n_columns = q->n_columns;
+    record_each(q->record, answer, q->record == record_info(RECORD_NODE) ? take_node : take_record, &t);
+}
+
+void rows_order(struct rows *r, const struct query *q)
+{
     if (q->n_sorts > 0 && r->n > 1)
         sort_rows(r, q);
+    while (q->limit > 0 && r->n > q->limit)
+        free_made(r->cells + --r->n * r->n_columns, r->n_columns);
 }
 
 void rows_fini(struct rows *r)
 {
+    free_made(r->cells, r->n * r->n_columns);
     free(r->cells);
     *r = (struct rows){0};
 }

@@ -2,14 +2,16 @@
 #ifndef FETTLE_CLI_QUERY_H
 #define FETTLE_CLI_QUERY_H
 
-#include "cli/field.h"
+#include "cli/record.h"
 
 /*
- * Which nodes, which fields of them, which filters, in which order: what `node list` and `watch`
- * are told, and the rows that come of it.
+ * Which records, which fields of them, which filters, in which order: what commands that list them are told,
+ * and the rows that come of it.
  */
 
 enum { QUERY_FIELDS_MAX = FIELDS, QUERY_FILTERS_MAX = 32, QUERY_VALUES_MAX = 64 };
+
+enum form { FORM_TABLE, FORM_JSON, FORM_YAML, FORM_CSV, FORM_FOLD, FORM_HELP };
 
 enum compare { COMPARE_EQ, COMPARE_NE, COMPARE_LT, COMPARE_LE, COMPARE_GT, COMPARE_GE, COMPARE_PART };
 
@@ -22,8 +24,9 @@ struct filter {
 };
 
 struct query {
-    char *nodes;                          /* folded host list; NULL for all */
-    enum field columns[QUERY_FIELDS_MAX]; /* to ask for; the first `shown` are shown */
+    const struct record_info *record;
+    char *nodes;                      /* folded host list; NULL for all */
+    size_t columns[QUERY_FIELDS_MAX]; /* fields to ask for; the first `shown` are shown */
     size_t n_columns, shown;
     struct {
         size_t column;
@@ -32,13 +35,19 @@ struct query {
     size_t n_sorts;
     struct filter filters[QUERY_FILTERS_MAX];
     size_t n_filters;
+    size_t limit;         /* rows at most; 0 for all */
     size_t place[FIELDS]; /* column of a field plus one, 0 for none */
 };
 
-/* Zero-initialise; query_fini when done. The order of calls: fields, then the rest. */
+/* Zero-initialise, with the record; query_fini when done. The order of calls: fields, then the rest. */
 void query_fini(struct query *q);
 /* "name,State,cpus"; each field once. -EINVAL. */
 int query_show(struct query *q, const char *list, struct err *e);
+/* The same as -o takes it: also `wide`, `all`, and one form of output. Without a field those that the form
+ * shows: all as JSON and YAML. -EINVAL. */
+int query_output(struct query *q, const char *list, enum form *form, struct err *e);
+/* The fields that the form shows, unless some are shown already. 0. */
+int query_default(struct query *q, enum form form);
 /* "State,-CPUs". -EINVAL. */
 int query_sort(struct query *q, const char *list, struct err *e);
 /* "CPUs>=64". -EINVAL. */
@@ -46,21 +55,25 @@ int query_filter(struct query *q, const char *text, struct err *e);
 /* Arguments: filters, which hold one of "=<>~", and host lists. -EINVAL. */
 int query_args(struct query *q, const char *const *args, size_t n, struct err *e);
 /* Makes sure that the field is asked for; its column. */
-size_t query_need(struct query *q, enum field f);
+size_t query_need(struct query *q, size_t field);
+const struct field_info *query_column(const struct query *q, size_t column);
 /* What to ask for: "Name,State". */
 void query_fields(const struct query *q, struct text *out);
 
-/* The rows of an answer that pass the filters, in order. Values are the answer's. */
+/* The rows of answers that pass the filters, in order. Values are the answers'. Zero-initialise. */
 struct rows {
     size_t n_columns;
-    size_t n;
-    const struct fettle_value **cells; /* n times n_columns; NULL for null */
+    size_t n, cap;
+    struct cell *cells; /* n times n_columns */
 };
-void rows_take(struct rows *r, const struct query *q, const struct fettle_answer *a);
+/* Adds those of one answer. */
+void rows_add(struct rows *r, const struct query *q, const struct fettle_value *answer);
+/* After the last answer: sorts them, and leaves as many as wanted. */
+void rows_order(struct rows *r, const struct query *q);
 void rows_fini(struct rows *r);
-static inline const struct fettle_value *rows_cell(const struct rows *r, size_t row, size_t column)
+static inline const struct cell *rows_cell(const struct rows *r, size_t row, size_t column)
 {
-    return r->cells[row * r->n_columns + column];
+    return &r->cells[row * r->n_columns + column];
 }
 
 /* Compares as people count: "lx2" before "lx10". */

@@ -62,11 +62,17 @@ static int unload(void **state)
     return 0;
 }
 
+static void take(struct rows *r, const struct query *q)
+{
+    rows_add(r, q, fettle_answer_value(nodes));
+    rows_order(r, q);
+}
+
 /* The names that are left, in order, with blanks between. */
 static const char *chosen(const char *sort, const char *const *args, size_t n)
 {
     static char names[1024];
-    struct query q = {0};
+    struct query q = {.record = record_info(RECORD_NODE)};
     struct rows r = {0};
     struct err e = {0};
     names[0] = '\0';
@@ -74,11 +80,11 @@ static const char *chosen(const char *sort, const char *const *args, size_t n)
         query_args(&q, args, n, &e) < 0)
         snprintf(names, sizeof names, "%s", e.msg);
     else
-        rows_take(&r, &q, nodes);
+        take(&r, &q);
     size_t len = 0;
     for (size_t i = 0; i < r.n; i++)
         len += (size_t)snprintf(names + len, sizeof names - len, "%s%s", i > 0 ? " " : "",
-                                fettle_value_text(rows_cell(&r, i, 0)));
+                                cell_text(rows_cell(&r, i, 0)));
     rows_fini(&r);
     query_fini(&q);
     return names;
@@ -163,7 +169,7 @@ static void names_compare_as_people_count(void **state)
 static void host_lists_of_arguments_are_joined(void **state)
 {
     static const char *const args[] = {"lx[01-03]", "CPUs>1", "lx04,lx07", "lx09!lx02"};
-    struct query q = {0};
+    struct query q = {.record = record_info(RECORD_NODE)};
     struct err e = {0};
     query_show(&q, "name", &e);
     assert_int_equal(query_args(&q, args, 4, &e), 0);
@@ -180,7 +186,7 @@ static void host_lists_of_arguments_are_joined(void **state)
 static void only_what_is_used_is_asked_for(void **state)
 {
     static const char *const args[] = {"Silent>1"};
-    struct query q = {0};
+    struct query q = {.record = record_info(RECORD_NODE)};
     CLEANUP_TEXT struct text fields = {0};
     query_show(&q, "State, name,state", NULL);
     query_sort(&q, "-cpus,name", NULL);
@@ -193,7 +199,7 @@ static void only_what_is_used_is_asked_for(void **state)
 
 static void check_view(const char *golden, const char *fields, const char *filter, struct view v)
 {
-    struct query q = {0};
+    struct query q = {.record = record_info(RECORD_NODE)};
     struct rows r = {0};
     CLEANUP_TEXT struct text out = {0};
     assert_int_equal(query_show(&q, fields, NULL), 0);
@@ -201,7 +207,7 @@ static void check_view(const char *golden, const char *fields, const char *filte
         query_need(&q, FIELD_NAME);
     if (filter)
         assert_int_equal(query_filter(&q, filter, NULL), 0);
-    rows_take(&r, &q, nodes);
+    take(&r, &q);
     view_write(&v, &q, &r, &out);
     golden_check(golden, &out);
     rows_fini(&r);

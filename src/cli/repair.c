@@ -2,7 +2,7 @@
 /*
  * The commands about remedies, repairs, the work queue, brakes and power.
  */
-#include "cli/choice.h"
+#include "cli/listing.h"
 #include "cli/print.h"
 #include "cli/report.h"
 
@@ -13,77 +13,19 @@
 
 /* ---- remedies ---- */
 
+static int ask_remedies(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
+{
+    return call_answer(c, fettle_remedy_list, answer, e);
+}
+
 int remedy_list(struct call *c, struct err *e)
 {
-    static const struct column columns[] = {{.heading = "REMEDY"},
-                                            {.heading = "RUN"},
-                                            {.heading = "CONFIDENCE", .right = true},
-                                            {.heading = "TAKES", .right = true},
-                                            {.heading = "DISTURBS", .right = true},
-                                            {.heading = "APPROVAL"},
-                                            {.heading = "DRY"},
-                                            {.heading = "BECAUSE"}};
-    static const char *const keys[] = {"remedy",   "run",      "confidence", "takes_s",
-                                       "disturbs", "approval", "dry",        "because"};
-    const struct report_list list = {.ask = fettle_remedy_list,
-                                     .rows = "remedies",
-                                     .columns = columns,
-                                     .n_columns = sizeof columns / sizeof columns[0],
-                                     .keys = keys,
-                                     .n_keys = sizeof keys / sizeof keys[0]};
-    return report_list(c, &list, e);
-}
-
-/* Thousandths of a minute as minutes, millionths as percent: with one digit. */
-static void add_scaled(struct table *t, const struct fettle_value *v, const char *key, int64_t unit,
-                       const char *sign)
-{
-    char buf[40] = "";
-    int64_t n;
-    if (fettle_get_number(v, key, &n) == 0)
-        snprintf(buf, sizeof buf, "%lld.%lld%s", (long long)(n / unit), (long long)(n % unit * 10 / unit),
-                 sign);
-    table_add(t, buf);
-}
-
-enum { MINUTE = 1000, PERCENT = 10000 };
-
-/* Why it is not possible; else why it may help, and what lessens its chance here. */
-static void add_why(struct table *t, const struct fettle_value *k)
-{
-    CLEANUP_TEXT struct text why = {0};
-    int64_t tried = 0;
-    text_add(&why, *report_text(k, "why") ? report_text(k, "why") : report_text(k, "because"));
-    if (!*report_text(k, "why") && fettle_get_number(k, "tried", &tried) == 0 && tried > 0)
-        text_printf(&why, "; its chance is halved for each of %lld tries on this node", (long long)tried);
-    table_add(t, why.s);
-}
-
-static void add_candidate(struct table *t, const struct fettle_value *k)
-{
-    table_add(t, report_text(k, "remedy"));
-    report_cell(t, k, "possible");
-    add_scaled(t, k, "chance_ppm", PERCENT, "%");
-    report_cell(t, k, "helped");
-    report_cell(t, k, "failed");
-    add_scaled(t, k, "own", MINUTE, "");
-    add_scaled(t, k, "next", MINUTE, "");
-    add_scaled(t, k, "expected", MINUTE, "");
-    add_why(t, k);
+    static const struct listing remedies = {.record = RECORD_REMEDY, .ask = ask_remedies};
+    return listing_show(c, &remedies, NULL, e);
 }
 
 static void write_choice(struct call *c, const struct fettle_value *v)
 {
-    static const struct column columns[] = {{.heading = "REMEDY"},
-                                            {.heading = "POSSIBLE"},
-                                            {.heading = "CHANCE", .right = true},
-                                            {.heading = "HELPED", .right = true},
-                                            {.heading = "FAILED", .right = true},
-                                            {.heading = "OWN", .right = true},
-                                            {.heading = "NEXT", .right = true},
-                                            {.heading = "EXPECTED", .right = true},
-                                            {.heading = "WHY"}};
-    struct table t = {.columns = columns, .n_columns = sizeof columns / sizeof columns[0]};
     report_line(&c->out, "Node", fettle_get_text(v, "node"));
     REPORT_EACH(i, fettle_value_find(v, "open"))
     {
@@ -107,24 +49,18 @@ static void write_choice(struct call *c, const struct fettle_value *v)
         text_printf(&repair, "%s: %s", report_text(r, "step"), report_text(r, "why"));
     report_line(&c->out, "Repair", repair.s);
     text_add(&c->out, "Costs are minutes out of service.\n");
-    REPORT_EACH(i, fettle_value_find(v, "candidates"))
-    add_candidate(&t, i);
-    table_write(&t, !call_has(c, OPTION_NO_HEADER), false, &c->out);
-    table_fini(&t);
+}
+
+static int ask_choice(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
+{
+    return call_about(c, fettle_remedy_explain, answer, e);
 }
 
 int remedy_explain(struct call *c, struct err *e)
 {
-    struct fettle_answer *answer = NULL;
-    int r = call_about(c, fettle_remedy_explain, &answer, e);
-    if (r < 0)
-        return r;
-    if (call_has(c, OPTION_JSON))
-        report_json(c, fettle_answer_value(answer));
-    else
-        write_choice(c, fettle_answer_value(answer));
-    fettle_answer_free(answer);
-    return 0;
+    static const struct listing candidates = {
+        .record = RECORD_CANDIDATE, .ask = ask_choice, .whole = true, .above = write_choice};
+    return listing_show(c, &candidates, NULL, e);
 }
 
 /* ---- repairs ---- */
@@ -371,117 +307,28 @@ int queue_take(struct call *c, struct err *e)
 
 /* ---- the work queue ---- */
 
-/* "reboot x2, cycle": what was tried in this repair. */
-static void write_tried(struct text *out, const struct fettle_value *repair)
+static int ask_queue(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
 {
-    const char *began = report_text(repair, "began");
-    const struct fettle_value *attempts = fettle_value_find(repair, "attempts");
-    REPORT_EACH(i, attempts)
-    {
-        const char *remedy = report_text(i, "remedy");
-        int before = 0, all = 0;
-        bool past = false;
-        REPORT_EACH(k, attempts)
-        {
-            past |= k == i;
-            bool same =
-                strcmp(report_text(k, "remedy"), remedy) == 0 && strcmp(report_text(k, "at"), began) >= 0;
-            all += same;
-            before += same && !past;
-        }
-        if (all == 0 || before > 0 || strcmp(report_text(i, "at"), began) < 0)
-            continue;
-        text_printf(out, "%s%s", out->len ? ", " : "", remedy);
-        if (all > 1)
-            text_printf(out, " x%d", all);
-    }
-}
-
-static bool is_named_before(const struct fettle_value *open, const struct fettle_value *end, const char *id)
-{
-    bool is_named = false, is_past = false;
-    REPORT_EACH(i, open)
-    {
-        is_past |= i == end;
-        REPORT_EACH(job, fettle_value_find(i, "jobs"))
-        is_named |= !is_past && strcmp(report_text(job, "job"), id) == 0;
-    }
-    return is_named;
-}
-
-/* "4711 of ann, 4712 of bob": each once, under whichever incidents it ran. */
-static void write_jobs(struct text *out, const struct fettle_value *open)
-{
-    REPORT_EACH(i, open)
-    REPORT_EACH(job, fettle_value_find(i, "jobs"))
-    if (!is_named_before(open, i, report_text(job, "job")))
-        text_printf(out, "%s%s of %s", out->len ? ", " : "", report_text(job, "job"),
-                    report_text(job, "user"));
-}
-
-static void add_ticket(struct table *t, const struct fettle_value *q)
-{
-    const struct fettle_value *repair = fettle_value_find(q, "repair");
-    CLEANUP_TEXT struct text tried = {0}, jobs = {0};
-    char age[32];
-    bool asks = strcmp(report_text(repair, "approval"), "wanted") == 0;
-    write_tried(&tried, repair);
-    write_jobs(&jobs, fettle_value_find(q, "open"));
-    const char *const cells[] = {report_text(q, "node"),
-                                 asks ? "approval" : "repair",
-                                 report_age(fettle_get_text(repair, "since"), age),
-                                 report_text(repair, "taken_by"),
-                                 tried.len ? tried.s : "",
-                                 asks ? report_text(repair, "remedy") : report_text(q, "suggested"),
-                                 jobs.len ? jobs.s : "",
-                                 report_text(q, "held"),
-                                 report_text(repair, "why"),
-                                 report_text(q, "finding")};
-    for (size_t k = 0; k < sizeof cells / sizeof cells[0]; k++)
-        table_add(t, cells[k]);
+    return call_answer(c, fettle_queue_list, answer, e);
 }
 
 int queue_list(struct call *c, struct err *e)
 {
-    static const struct column columns[] = {
-        {.heading = "NODE"},  {.heading = "WANTED"}, {.heading = "FOR", .right = true},
-        {.heading = "TAKEN"}, {.heading = "TRIED"},  {.heading = "SUGGESTED"},
-        {.heading = "JOBS"},  {.heading = "HELD"},   {.heading = "WHY"},
-        {.heading = "WHAT"}};
-    const struct report_list list = {.ask = fettle_queue_list,
-                                     .rows = "queue",
-                                     .columns = columns,
-                                     .n_columns = sizeof columns / sizeof columns[0],
-                                     .rest = add_ticket};
-    return report_list(c, &list, e);
+    static const struct listing tickets = {.record = RECORD_TICKET, .ask = ask_queue};
+    return listing_show(c, &tickets, NULL, e);
 }
 
 /* ---- overrides ---- */
 
-static void add_covered(struct table *t, const struct fettle_value *o)
+static int ask_overrides(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
 {
-    CLEANUP_TEXT struct text of = {0};
-    REPORT_EACH(i, fettle_value_find(o, "of"))
-    text_printf(&of, "%s%s%s%s (%s)", of.len ? ", " : "", report_text(i, "fault"),
-                *report_text(i, "group") ? " " : "", report_text(i, "group"), report_text(i, "severity"));
-    table_add(t, of.len ? of.s : "");
-    table_add(t, report_text(o, "why"));
+    return call_answer(c, fettle_override_list, answer, e);
 }
 
 int override_list(struct call *c, struct err *e)
 {
-    static const struct column columns[] = {
-        {.heading = "NODE"},  {.heading = "BY"},          {.heading = "WHERE"}, {.heading = "SINCE"},
-        {.heading = "UNTIL"}, {.heading = "IN SPITE OF"}, {.heading = "WHY"}};
-    static const char *const keys[] = {"node", "by", "source", "at", "until"};
-    const struct report_list list = {.ask = fettle_override_list,
-                                     .rows = "overrides",
-                                     .columns = columns,
-                                     .n_columns = sizeof columns / sizeof columns[0],
-                                     .keys = keys,
-                                     .n_keys = sizeof keys / sizeof keys[0],
-                                     .rest = add_covered};
-    return report_list(c, &list, e);
+    static const struct listing overrides = {.record = RECORD_OVERRIDE, .ask = ask_overrides};
+    return listing_show(c, &overrides, NULL, e);
 }
 
 static int put_override(struct fettle *f, const char *nodes, const char *word, const char *words,
@@ -532,66 +379,33 @@ int brake_release(struct call *c, struct err *e)
     return set_brake(c, c->n_args ? c->args[0] : "stop", false, "released", e);
 }
 
-static void write_switches(struct call *c, const struct fettle_value *v)
+static int ask_brakes(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
 {
-    REPORT_EACH(i, fettle_value_find(v, "switches"))
-    {
-        if (fettle_get_true(i, "on")) {
-            text_printf(&c->out, "%s is on: ", report_text(i, "name"));
-            print_safe(&c->out, report_text(i, "why"));
-            text_add_char(&c->out, '\n');
-        }
-    }
+    return call_answer(c, fettle_brake_list, answer, e);
 }
 
 int brake_list(struct call *c, struct err *e)
 {
-    static const struct column columns[] = {{.heading = "SCOPE"},
-                                            {.heading = "OUT", .right = true},
-                                            {.heading = "LIMIT", .right = true},
-                                            {.heading = "NODES", .right = true}};
-    static const char *const keys[] = {"scope", "out", "limit", "nodes"};
-    const struct report_list list = {.ask = fettle_brake_list,
-                                     .rows = "budgets",
-                                     .columns = columns,
-                                     .n_columns = sizeof columns / sizeof columns[0],
-                                     .keys = keys,
-                                     .n_keys = sizeof keys / sizeof keys[0],
-                                     .above = write_switches};
-    return report_list(c, &list, e);
+    static const struct listing brakes = {.record = RECORD_BRAKE, .ask = ask_brakes};
+    return listing_show(c, &brakes, NULL, e);
 }
 
 /* ---- power ---- */
 
-int power_nodes(struct call *c, struct err *e)
+static int ask_power(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
 {
-    static const struct column columns[] = {{.heading = "NODE"}, {.heading = "ANSWER"}};
-    struct table t = {.columns = columns, .n_columns = sizeof columns / sizeof columns[0]};
     static const char *const verbs[] = {"status", "on", "off", "cycle", "reset", "netboot"};
     CLEANUP_FREE char *nodes = NULL;
-    struct fettle_answer *answer = NULL;
     struct fettle_error why;
     int r = check_word(c->args[0], "verb", verbs, sizeof verbs / sizeof verbs[0], e);
     if (r == 0)
         r = choice_nodes(c->args + 1, c->n_args - 1, &nodes, e);
     struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
-    if (!f)
-        return e->code;
-    r = call_told(fettle_power(f, nodes, c->args[0], &answer, &why), &why, e);
-    if (r < 0)
-        return r;
-    if (call_has(c, OPTION_DRY_RUN))
-        return report_would(c, answer);
-    const struct fettle_value *v = fettle_answer_value(answer);
-    bool all = true;
-    REPORT_EACH(i, fettle_value_find(v, "results"))
-    {
-        const char *error = fettle_get_text(i, "error");
-        table_add(&t, report_text(i, "node"));
-        table_add(&t, error ? error : report_text(i, "answer"));
-        all = all && !error;
-    }
-    report_table(c, &t, v);
-    fettle_answer_free(answer);
-    return all ? 0 : err_exit(-EBUSY);
+    return f ? call_told(fettle_power(f, nodes, c->args[0], answer, &why), &why, e) : e->code;
+}
+
+int power_nodes(struct call *c, struct err *e)
+{
+    static const struct listing answers = {.record = RECORD_POWER, .ask = ask_power};
+    return listing_results(c, &answers, e);
 }

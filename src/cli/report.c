@@ -84,26 +84,6 @@ void report_cell(struct table *t, const struct fettle_value *object, const char 
     table_add(t, s ? s : "");
 }
 
-static void add_span(struct table *t, const struct fettle_value *object, const char *key)
-{
-    char buf[32] = "";
-    int64_t s;
-    if (fettle_get_number(object, key, &s) == 0)
-        span_human(span_s(s), buf);
-    table_add(t, buf);
-}
-
-void report_cells(struct table *t, const struct fettle_value *object, const char *const *keys, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        size_t len = strlen(keys[i]);
-        if (len > 2 && strcmp(keys[i] + len - 2, "_s") == 0)
-            add_span(t, object, keys[i]);
-        else
-            report_cell(t, object, keys[i]);
-    }
-}
-
 const char *report_text(const struct fettle_value *object, const char *key)
 {
     const char *s = fettle_get_text(object, key);
@@ -112,8 +92,13 @@ const char *report_text(const struct fettle_value *object, const char *key)
 
 void report_json(struct call *c, const struct fettle_value *v)
 {
-    print_json(&c->out, v);
-    text_add_char(&c->out, '\n');
+    if (c->yaml) {
+        text_add(&c->out, "---");
+        print_yaml(&c->out, v, 0);
+    } else {
+        print_json(&c->out, v);
+        text_add_char(&c->out, '\n');
+    }
 }
 
 void report_table(struct call *c, struct table *t, const struct fettle_value *v)
@@ -123,29 +108,6 @@ void report_table(struct call *c, struct table *t, const struct fettle_value *v)
     else
         table_write(t, !call_has(c, OPTION_NO_HEADER), false, &c->out);
     table_fini(t);
-}
-
-int report_list(struct call *c, const struct report_list *l, struct err *e)
-{
-    struct table t = {.columns = l->columns, .n_columns = l->n_columns};
-    struct fettle_answer *answer = NULL;
-    int r = call_answer(c, l->ask, &answer, e);
-    if (r < 0)
-        return r;
-    const struct fettle_value *v = fettle_answer_value(answer);
-    REPORT_EACH(i, fettle_value_find(v, l->rows))
-    {
-        report_cells(&t, i, l->keys, l->n_keys);
-        if (l->rest)
-            l->rest(&t, i);
-    }
-    if (l->above && !call_has(c, OPTION_JSON))
-        l->above(c, v);
-    report_table(c, &t, v);
-    if (l->below && !call_has(c, OPTION_JSON))
-        l->below(c, v);
-    fettle_answer_free(answer);
-    return 0;
 }
 
 static void write_held(struct text *out, const struct fettle_value *held)

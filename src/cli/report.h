@@ -26,28 +26,12 @@ void report_pair_cells(struct table *t, const struct report_pair *p);
 void report_pair_rest(struct text *out, const struct report_pair *p);
 /* The next cell of the row: an object's member, flags as yes and no. */
 void report_cell(struct table *t, const struct fettle_value *object, const char *key);
-/* One for each of n keys; the value of one that ends in "_s" is a number of seconds, as people say it. */
-void report_cells(struct table *t, const struct fettle_value *object, const char *const *keys, size_t n);
 /* A member's text, "" without one. */
 const char *report_text(const struct fettle_value *object, const char *key);
 /* The table, with headings unless --no-header; or, where v is given and --json was said, v. Ends t. */
 void report_table(struct call *c, struct table *t, const struct fettle_value *v);
+/* A value as one line of JSON, or as a document of YAML. */
 void report_json(struct call *c, const struct fettle_value *v);
-/* A list that the controller is asked for. */
-struct report_list {
-    call_answer_fn *ask;
-    const char *rows; /* the member of the answer */
-    const struct column *columns;
-    size_t n_columns;
-    const char *const *keys; /* of a row's first cells, as report_cells */
-    size_t n_keys;
-    void (*rest)(struct table *t, const struct fettle_value *row); /* adds the others; NULL: there are none */
-    /* Write what stands above and below the table; NULL: nothing. */
-    void (*above)(struct call *c, const struct fettle_value *v);
-    void (*below)(struct call *c, const struct fettle_value *v);
-};
-/* Asks and shows it. The exit status, or -errno. */
-int report_list(struct call *c, const struct report_list *l, struct err *e);
 /* What a change did to which nodes ("lx07: approved"), or `nothing` where it did not name any; and what
  * still holds the nodes; and what was refused, which is the exit status of a conflict. Frees the answer.
  * Returns the exit status. */

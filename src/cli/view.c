@@ -10,28 +10,28 @@ static void set_columns(const struct query *q, bool by_name, struct column colum
                         struct table *t)
 {
     for (size_t i = 0; i < q->shown; i++) {
-        const struct field_info *f = field_info(q->columns[i]);
+        const struct field_info *f = query_column(q, i);
         columns[i] = (struct column){.heading = by_name ? f->name : f->heading,
-                                     .right = field_is_number(q->columns[i]),
-                                     .colour = q->columns[i] == FIELD_STATE};
+                                     .right = field_is_number(f),
+                                     .colour = f == field_info(FIELD_STATE)};
     }
     t->columns = columns;
     t->n_columns = q->shown;
 }
 
 /* The text of most cells is taken as it is. */
-static void add_cell(struct table *t, enum field f, const struct fettle_value *v, bool raw,
+static void add_cell(struct table *t, const struct field_info *f, const struct cell *c, bool raw,
                      struct text *scratch)
 {
-    if (fettle_value_kind(v) == FETTLE_TEXT) {
-        table_add(t, fettle_value_text(v));
+    if (cell_kind(c) == FETTLE_TEXT && (raw || f->kind == KIND_TEXT)) {
+        table_add(t, cell_text(c));
         return;
     }
     text_clear(scratch);
     if (raw)
-        field_raw(v, scratch);
+        field_raw(f, c, scratch);
     else
-        field_show(f, v, scratch);
+        field_show(f, c, scratch);
     table_add(t, scratch->s ? scratch->s : "");
 }
 
@@ -40,7 +40,7 @@ static void add_rows(struct table *t, const struct query *q, const struct rows *
     CLEANUP_TEXT struct text scratch = {0};
     for (size_t i = 0; i < r->n; i++)
         for (size_t c = 0; c < q->shown; c++)
-            add_cell(t, q->columns[c], rows_cell(r, i, c), raw, &scratch);
+            add_cell(t, query_column(q, c), rows_cell(r, i, c), raw, &scratch);
 }
 
 void view_fill(const struct query *q, const struct rows *r, struct column columns[static QUERY_FIELDS_MAX],
@@ -76,13 +76,53 @@ static void write_json(const struct query *q, const struct rows *r, struct text 
         text_add(out, i > 0 ? ",\n {" : "\n {");
         for (size_t c = 0; c < q->shown; c++) {
             text_add(out, c > 0 ? "," : "");
-            print_json_string(out, field_info(q->columns[c])->name);
+            print_json_string(out, query_column(q, c)->name);
             text_add(out, ":");
-            print_json(out, rows_cell(r, i, c));
+            field_json(query_column(q, c), rows_cell(r, i, c), out);
         }
         text_add(out, "}");
     }
     text_add(out, r->n > 0 ? "\n]\n" : "]\n");
+}
+
+static void write_yaml(const struct query *q, const struct rows *r, struct text *out)
+{
+    text_add(out, r->n > 0 ? "" : "[]\n");
+    for (size_t i = 0; i < r->n; i++)
+        for (size_t c = 0; c < q->shown; c++) {
+            const struct field_info *f = query_column(q, c);
+            const struct cell *cell = rows_cell(r, i, c);
+            text_printf(out, "%s%s:", c > 0 ? "  " : "- ", f->name);
+            if (cell->value && f->kind != KIND_SHARE && f->kind != KIND_COST) {
+                print_yaml(out, cell->value, 4);
+                continue;
+            }
+            text_add_char(out, ' ');
+            field_json(f, cell, out);
+            text_add_char(out, '\n');
+        }
+}
+
+/* ---- help ---- */
+
+void view_help(const struct record_info *r, struct text *out)
+{
+    static const struct column columns[] = {
+        {.heading = "FIELD"}, {.heading = "HEADING"}, {.heading = "UNIT"}, {.heading = "MEANING"}};
+    struct table t = {.columns = columns, .n_columns = sizeof columns / sizeof columns[0]};
+    for (size_t i = 0; i < r->n; i++) {
+        const char *const cells[] = {r->fields[i].name, r->fields[i].heading, r->fields[i].unit,
+                                     r->fields[i].what};
+        for (size_t k = 0; k < sizeof cells / sizeof cells[0]; k++)
+            table_add(&t, cells[k]);
+    }
+    table_write(&t, true, false, out);
+    table_fini(&t);
+    text_printf(out, "\nwithout -o  %s\n", r->shown);
+    text_printf(out, "-o wide     %s%s%s\n", r->shown, *r->wide ? "," : "", r->wide);
+    text_add(out, "-o all      all of these\n"
+                  "-o json, yaml, csv   the form; with fields behind it these: -o json,");
+    text_printf(out, "%s\n", r->fields[0].name);
 }
 
 /* ---- folding ---- */
@@ -127,7 +167,7 @@ static struct line *make_lines(const struct query *q, const struct rows *r, size
         for (size_t c = 0; c < q->shown; c++) {
             if (c == name)
                 continue;
-            field_show(q->columns[c], rows_cell(r, i, c), &t);
+            field_show(query_column(q, c), rows_cell(r, i, c), &t);
             text_add_char(&t, '\0');
         }
         lines[i] = (struct line){.len = t.len, .row = i};
@@ -156,7 +196,7 @@ static void add_group(struct table *t, const struct group *g, const struct line 
     const char **names = mem_alloc((g->end - g->begin) * sizeof *names);
     size_t n = 0;
     for (size_t i = g->begin; i < g->end; i++) {
-        const char *s = fettle_value_text(rows_cell(r, lines[i].row, name));
+        const char *s = cell_text(rows_cell(r, lines[i].row, name));
         if (s)
             names[n++] = s;
     }
@@ -175,8 +215,8 @@ static void write_folded(const struct view *v, const struct query *q, const stru
     size_t name = q->place[FIELD_NAME] - 1;
     for (size_t c = 0; c < q->shown; c++)
         if (c != name)
-            columns[t.n_columns++] = (struct column){.heading = field_info(q->columns[c])->heading,
-                                                     .right = field_is_number(q->columns[c]),
+            columns[t.n_columns++] = (struct column){.heading = query_column(q, c)->heading,
+                                                     .right = field_is_number(query_column(q, c)),
                                                      .colour = q->columns[c] == FIELD_STATE};
     struct line *lines = make_lines(q, r, name);
     size_t n_groups;
@@ -196,6 +236,8 @@ void view_write(const struct view *v, const struct query *q, const struct rows *
     switch (v->form) {
     case FORM_TABLE: write_table(v, q, r, out); break;
     case FORM_JSON: write_json(q, r, out); break;
+    case FORM_YAML: write_yaml(q, r, out); break;
+    case FORM_HELP: view_help(q->record, out); break;
     case FORM_CSV: write_csv(v, q, r, out); break;
     case FORM_FOLD: write_folded(v, q, r, out); break;
     }

@@ -6,23 +6,24 @@
 #include "cli/query.h"
 
 /*
- * Rows of nodes in the four forms of output.
+ * Rows of records in the forms of output.
  */
-
-enum form { FORM_TABLE, FORM_JSON, FORM_CSV, FORM_FOLD };
 
 struct view {
     enum form form;
     bool header, colour;
 };
 
-/* Adds the shown columns of the rows: a table; one array of JSON, a row a line; CSV; or, folded,
- * the nodes with the other columns in common, one line for each different row and no headings. */
+/* Adds the shown columns of the rows: a table; one array of JSON, a row a line; the same as YAML; CSV; or,
+ * folded, the nodes with the other columns in common, one line for each different row and no headings. */
 void view_write(const struct view *v, const struct query *q, const struct rows *r, struct text *out);
 
 /* Fills a table with the shown columns, as the form FORM_TABLE has them. The columns are the
  * caller's and outlive it. */
 void view_fill(const struct query *q, const struct rows *r, struct column columns[static QUERY_FIELDS_MAX],
                struct table *t);
+
+/* The fields of records, with their units and meanings. */
+void view_help(const struct record_info *r, struct text *out);
 
 #endif

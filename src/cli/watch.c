@@ -88,8 +88,10 @@ static int refresh(struct call *c, struct screen *s, struct err *e)
     CLEANUP_TEXT struct text table = {0};
     struct fettle_answer *answer = NULL;
     struct rows rows = {0};
-    int r = choice_fetch(c, &s->query, NULL, &answer, &rows, e);
+    int r = choice_fetch(c, &s->query, &answer, e);
     if (r == 0) {
+        rows_add(&rows, &s->query, fettle_answer_value(answer));
+        rows_order(&rows, &s->query);
         view_write(&s->view, &s->query, &rows, &table);
         if (s->terminal)
             draw(&c->out, &table);
@@ -142,9 +144,11 @@ int node_watch(struct call *c, struct err *e)
     struct screen s = {.terminal = isatty(STDOUT_FILENO)};
     struct fettle_events *events = NULL;
     struct fettle_error why;
-    int r = choice_view(c, &s.view, e);
+    int r = choice_query(c, RECORD_NODE, &s.query, &s.view, e);
     if (r == 0)
-        r = choice_query(c, &s.query, e);
+        r = query_args(&s.query, c->args, c->n_args, e);
+    if (r == 0 && s.view.form != FORM_TABLE)
+        r = err_set(e, -EINVAL, "\"fettle watch\" shows a table, and no other form");
     struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
     if (f)
         r = call_told(fettle_events_open(f, NULL, &events, &why), &why, e);

@@ -34,8 +34,8 @@ def test_without_a_remedy_it_waits_for_a_person_with_the_evidence(world):
     unmount(world, 'n1')
     wait_step(c, 'n1', 'queue')
     c.wait_nodes('it is in the work queue', ['n1'], Lifecycle='work_queue', Schedulable=False)
-    queue = json.loads(c.fettle('queue', '--json'))['queue']
-    equal([q['node'] for q in queue], ['n1'], 'the queue')
+    queue = json.loads(c.fettle('queue', '--json'))
+    equal([q['Node'] for q in queue], ['n1'], 'the queue')
     contains(c.fettle('queue'), '/scratch', 'what is wrong')
     c.fettle('queue', 'take', 'n1')
     c.fettle('queue', 'note', 'n1', '--reason', 'new cable ordered')
@@ -369,7 +369,7 @@ def test_maintenance_that_asks_for_a_restart_has_it_once_and_never_under_work(wo
 
 def test_a_check_is_run_by_hand(world):
     c, _ = ward(world, ['n1', 'n2'])
-    equal([r['verdict']['result'] for r in json.loads(c.fettle('check', 'run', 'scratch', 'n[1-2]', '--json'))['results']],
+    equal([r['Result'] for r in json.loads(c.fettle('check', 'run', 'scratch', 'n[1-2]', '--json'))],
           ['ok', 'ok'], 'both')
     contains(c.fettle('check', 'run', 'scratsh', 'n1', status=4), 'scratch', 'one that there is not')
     contains(c.fettle('check', 'list'), 'fs.mounted', 'the list')

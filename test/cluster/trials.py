@@ -76,8 +76,8 @@ def test_a_scheduled_check_runs_once_on_each_idle_node(world):
     holds('it does not run again', 3, lambda: all(len(ran(world, n)) == 1 for n in names))
     equal(ran(world, 'n1'), ['n1 - -'], 'who runs it')
     equal([e['nodes'] for e in c.journal() if e['what'] == 'trial.begin'], ['n[1-3]'], 'who was held')
-    rows = json.loads(c.fettle('check', 'trials', 'burn', '--json'))['trials']
-    equal([(r['node'], r['now'], r['last']['result']) for r in rows], [(n, None, 'ok') for n in names], 'what came of it')
+    rows = json.loads(c.fettle('check', 'trials', 'burn', '--json'))
+    equal([(r['Node'], r['Began'], r['Result']) for r in rows], [(n, None, 'ok') for n in names], 'what came of it')
 
 
 def test_one_that_fails_is_isolated_with_what_was_found(world):
@@ -109,11 +109,11 @@ def test_a_set_runs_as_it_is_and_says_what_its_tools_say(world):
         wait_step(c, node, 'queue')
         equal(repair(c, node)['problem'], 'hardware_problem', f'what {node} is')
         contains(json.dumps(incidents(c, node)), said, f'the evidence of {node}')
-    wait('the others ran it', lambda: {(r['node'], r['last']['result']) for r in json.loads(
-        c.fettle('check', 'trials', 'dcgm-1', '--json'))['trials'] if r['last']} >= {('n1', 'ok'), ('n4', 'unknown')})
+    wait('the others ran it', lambda: {(r['Node'], r['Result']) for r in json.loads(
+        c.fettle('check', 'trials', 'dcgm-1', '--json'))} >= {('n1', 'ok'), ('n4', 'unknown')})
     equal((incidents(c, 'n1'), incidents(c, 'n4')), ([], []), 'what follows of the others')
-    rows = json.loads(c.fettle('check', 'trials', 'gpu-burn', '--json'))['trials']
-    equal([r['last']['result'] for r in rows if r['last']], ['unsupported'] * len([r for r in rows if r['last']]), 'gpu_burn')
+    rows = json.loads(c.fettle('check', 'trials', 'gpu-burn', '--where', 'Result!=', '--json'))
+    equal([r['Result'] for r in rows], ['unsupported'] * len(rows), 'gpu_burn')
 
 
 def test_a_missing_tool_is_no_failure_and_counts_as_run(world):
@@ -214,8 +214,8 @@ def test_pairs_that_pass_run_it_once_together(world):
 def test_a_person_has_nodes_run_it_together(world):
     c, _ = trial_ward(world, PAIRS[:3], check='pair', more='Group=2', begin=False)
     does(world, 'n1,n3', FAILS)
-    results = json.loads(c.fettle('check', 'run', 'pair', 'n1,n3', '--json'))['results']
-    equal({r['node']: r['verdict']['result'] for r in results}, {'n1': 'fatal', 'n3': 'fatal'}, 'what they said')
+    results = json.loads(c.fettle('check', 'run', 'pair', 'n1,n3', '--json'))
+    equal({r['Node']: r['Result'] for r in results}, {'n1': 'fatal', 'n3': 'fatal'}, 'what they said')
     equal((ran(world, 'n1'), ran(world, 'n3'), ran(world, 'n2')), (['n1,n3 0 2'], ['n1,n3 1 2'], []), 'who ran it')
     holds('nothing follows from it', 2, lambda: not incidents(c, 'n1') and not incidents(c, 'n3'))
     contains(c.fettle('check', 'run', 'pair', 'n1', status=2), '2 to 64 nodes', 'one by itself')
@@ -237,18 +237,22 @@ def test_a_bad_node_of_a_pair_is_named(world):
     equal(held(c), [], 'who is held')
 
 
+def shared_causes(c):
+    return json.loads(c.fettle('incident', 'list', '--where', 'Scope=shared', '-o', 'json'))
+
+
 def test_a_bad_link_is_shared_and_blames_nobody(world):
     c, _ = trial_ward(world, PAIRS, check='pair', more='Group=2', begin=False)
     does(world, 'n3,n4', FAILS)
     go(c)
-    wait('it is said what is wrong', lambda: json.loads(c.fettle('incident', 'list', '--json'))['shared'])
-    shared = json.loads(c.fettle('incident', 'list', '--json'))['shared'][0]
-    equal((shared['nodes'], shared['severity']), ('n[3-4]', 'fatal'), 'the shared cause')
-    contains(shared['why'], 'between n3 and n4', 'where it lies')
+    wait('it is said what is wrong', lambda: shared_causes(c))
+    shared = shared_causes(c)[0]
+    equal((shared['Node'], shared['Severity']), ('n[3-4]', 'fatal'), 'the shared cause')
+    contains(shared['What'], 'between n3 and n4', 'where it lies')
     wait_over(c, PAIRS)
     equal([n for n in PAIRS if incidents(c, n) or repair(c, n)], [], 'who is blamed')
     c.restart()
-    holds('it is remembered', 2, lambda: json.loads(c.fettle('incident', 'list', '--json'))['shared'])
+    holds('it is remembered', 2, lambda: shared_causes(c))
 
 
 def exam_ward(world, names, waits=(), **settings):
@@ -265,8 +269,8 @@ def said(c, node):
 
 def nothing_left(c, names):
     """No claim, and no record of a trial under way."""
-    rows = json.loads(c.fettle('check', 'trials', '--json'))['trials']
-    return not held(c) and not any(r['now'] for r in rows) and all(
+    rows = json.loads(c.fettle('check', 'trials', '--json'))
+    return not held(c) and not any(r['Began'] for r in rows) and all(
         n['Schedulable'] for name, n in c.table('Name,Schedulable').items() if name in names)
 
 
@@ -314,7 +318,7 @@ def test_a_bad_link_to_a_partner_is_not_its_failure(world):
     does(world, 'n1,n2', FAILS)
     unmount(world, 'n1')
     wait('it is back', lambda: any('back in service' in s for s in steps(c, 'n1')))
-    contains(json.loads(c.fettle('incident', 'list', '--json'))['shared'][0]['why'], 'between n1 and n2', 'where it lies')
+    contains(shared_causes(c)[0]['What'], 'between n1 and n2', 'where it lies')
     wait_nothing_left(c, PAIRS)
     equal([n for n in PAIRS if incidents(c, n)], [], 'who is blamed')
 
