@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of others that ask a controller: the Python client, a client that is made of
+"""Programs of others that ask a controller: the Python client and the Ansible modules, a client that is made of
 doc/openapi.yaml; and the controller's answers, held against that file."""
 import json
 import os
@@ -44,6 +44,8 @@ def test_python(world):
     table = controller.node_list('n[01-02]', 'Name,State')
     equal(table['nodes'], [{'Name': n, 'State': 'DOWN'} for n in ('n01', 'n02')], 'the table')
     events = controller.events()
+    would = controller.node_drain('n01', 'bad DIMM', dry_run=True)
+    equal((would['changed'], would['dry_run'], would['held']), ('n01', True, []), 'a drain that is only asked about')
     drained = controller.node_drain('n01', 'bad DIMM & "more" é')
     equal(drained['changed'], 'n01', 'the drain')
     equal(controller.node_show('n01')['claims'][0]['reason'], 'bad DIMM & "more" é', 'the claim')
@@ -155,6 +157,60 @@ def test_generated(world):
     check(got.pop('claim'), f'no claim in {got}')
     equal(got, {'names': ['n01', 'n02', 'n03'], 'changed': 'n01', 'state': 'DOWN', 'reasons': ['bad DIMM'], 'released': 'n01',
                 'refused': 'not_found', 'schedulable': 0}, 'what the client got')
+
+
+# --- Ansible -------------------------------------------------------------------------------------
+
+
+def ansible_run(world, program, *words, status=0):
+    """The output of one of Ansible's programs, which finds our modules and client in the source."""
+    env = {'PYTHONPATH': PYTHON, 'ANSIBLE_LIBRARY': os.path.join(PYTHON, 'ansible'), 'HOME': world.dir,
+           **{f'ANSIBLE_{what}': world.path('ansible') for what in ('HOME', 'LOCAL_TEMP', 'REMOTE_TMP')}}
+    got, out, err = world.run([program, *words], env=env, within=300)
+    equal(got, status, f'{program} {words}: {out}{err}: the exit status')
+    return out
+
+
+def ansible(world, c, module, check_mode=False, status=0, **arguments):
+    """What a module of ours answers to Ansible."""
+    out = ansible_run(world, 'ansible', 'localhost', '--inventory', 'localhost,', '--connection', 'local',
+                      '--module-name', module, '--extra-vars', 'ansible_python_interpreter=/usr/bin/python3',
+                      *(['--check'] if check_mode else []), '--args', json.dumps({'controller': c.socket, **arguments}),
+                      status=status)
+    return json.loads(out[out.index('{'):])  # after "localhost | CHANGED => "
+
+
+def test_ansible(world):
+    need(shutil.which('ansible'), "ansible (Debian's ansible-core)")
+    c = Controller(world, NODES, **CALM)
+    n01 = {'nodes': 'n01', 'state': 'drained', 'reason': 'new memory'}
+    would = ansible(world, c, 'fettle_node', check_mode=True, **n01)
+    equal((would['changed'], would['nodes']), (True, 'n01'), 'a drain in check mode')
+    equal(c.node('n01')['Claims'], 0, 'claims after check mode')
+    equal(ansible(world, c, 'fettle_node', **n01)['changed'], True, 'the drain changes something')
+    equal(ansible(world, c, 'fettle_node', **n01)['changed'], False, 'the drain again does')
+    equal(c.node('n01')['Claims'], 1, 'claims')
+    told = ansible(world, c, 'fettle_info', nodes='n[01-02]', fields=['Name', 'Reason'])
+    equal([n['Name'] for n in told['nodes']], ['n01', 'n02'], 'the nodes of fettle_info')
+    contains(told['nodes'][0]['Reason'], 'new memory', 'fettle_info')
+    equal(told['status']['nodes'], c.status()['nodes'], 'the status of fettle_info')
+    resumed = ansible(world, c, 'fettle_node', nodes='n01', state='resumed')
+    equal((resumed['changed'], resumed['held']), (True, []), 'resumed')
+    equal(ansible(world, c, 'fettle_node', nodes='n01', state='resumed')['changed'], False, 'resumed again does')
+    failed = ansible(world, c, 'fettle_node', nodes='n09', state='drained', reason='x', status=2)
+    equal(failed['code'], 'not_found', f'{failed}: the code')
+    missing = ansible(world, c, 'fettle_node', nodes='n01', state='drained', status=2)
+    contains(missing['msg'], 'reason', 'a drain without a reason')
+
+
+def test_ansible_pages(world):
+    """The page of each module has the options that it takes, and no others."""
+    need(shutil.which('ansible'), "ansible (Debian's ansible-core)")
+    c = Controller(world, NODES, **CALM)
+    for module, needed in (('fettle_node', {'state': 'resumed'}), ('fettle_info', {})):
+        page = json.loads(ansible_run(world, 'ansible-doc', '--json', module))[module]['doc']
+        taken = ansible(world, c, module, nodes='n01', unheard_of=1, status=2, **needed)['msg']
+        equal(taken.split('include: ')[1].rstrip('.').split(', '), sorted(page['options']), f'{module}: {taken}: the options')
 
 
 main()
