@@ -22,6 +22,7 @@ struct outcome {
     int rc;
     uint64_t revision;
     const struct hostlist *changed;
+    const char *folded; /* the same as a list; NULL: it was not folded yet */
     const char *claim;
     const char *would; /* of a dry command: what the journal would say; NULL when nothing would change */
     const struct err *why;

@@ -173,7 +173,10 @@ static void render_changed(const struct pending *p, const struct outcome *o, str
     text_add(t, "{\"revision\":");
     text_add_u64(t, o->revision);
     text_add(t, ",\"changed\":");
-    render_nodes(o->changed, t);
+    if (o->folded)
+        text_add_json(t, o->folded);
+    else
+        render_nodes(o->changed, t);
     if (p->dry)
         render_would(p->would, p->n_would, t);
     if (o->claim && !p->dry) {

@@ -58,7 +58,7 @@ void stage_commit(struct stage *s)
     for (size_t i = 0; !dry && i < d.n_ops; i++)
         assert_int_equal(cluster_put(s->world.cluster, d.ops[i].key, d.ops[i].value, NULL), 0);
     s->revision += !dry && d.n_ops > 0;
-    struct outcome o = {rc, s->revision, &d.changed, d.claim, dry ? d.text : NULL, &e};
+    struct outcome o = {rc, s->revision, &d.changed, NULL, d.claim, dry ? d.text : NULL, &e};
     s->ended++;
     j->fn(j->fn_arg, &o);
     decision_fini(&d);

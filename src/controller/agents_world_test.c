@@ -128,7 +128,12 @@ static void on_alarm(void *arg, const struct alarm *a, const char *over)
              over ? over : a->text);
 }
 
-static void on_entry(void *arg, const struct store_entry *entry, uint64_t revision)
+static void on_entry(void *arg, const struct store_entry *entry, const struct hostlist *changed,
+                     uint64_t revision)
+{
+}
+
+static void on_changed(void *arg, const struct hostlist *some)
 {
 }
 
@@ -207,7 +212,7 @@ int world_setup(void **state)
     open_store(&revision);
     cluster_configure(w.cluster, &w.conf.roster, NULL);
     const struct watch_sink sink = {NULL, on_propose, on_notice, on_alarm};
-    const struct committer_events events = {NULL, on_entry, on_trouble, on_trouble, on_trouble};
+    const struct committer_events events = {NULL, on_entry, on_changed, on_trouble, on_trouble, on_trouble};
     const struct store_keep keep = {.bytes = UINT64_MAX, .directory = w.dir};
     w.watch = watch_create(w.cluster, &w.conf.watch, mono_now(), &sink);
     w.committer = committer_create(&w.loop, w.cluster, w.store, w.term, revision, &keep, &events);

@@ -12,7 +12,13 @@
 #include <time.h>
 #include <utlist.h>
 
-enum { JOBS_MAX = 10000, JOURNAL_WAIT_MS = 20, CHECK_S = 1 };
+enum {
+    JOBS_MAX = 10000,
+    JOURNAL_WAIT_MS = 20,
+    CHECK_S = 1,
+    SETTLE_US = 1000,  /* of a turn, for what follows from a commit, */
+    TOLD_AT_ONCE = 200 /* with so many nodes at a time */
+};
 
 /* A command on its way. */
 struct job {
@@ -37,6 +43,7 @@ struct batch {
     size_t n_ops, n_entries, bytes;
     struct store_op ops[STORE_OPS_MAX];
     struct store_entry entries[STORE_ENTRIES_MAX];
+    struct hostlist changed[STORE_ENTRIES_MAX]; /* by each entry */
     int rc;
     struct err why;
     uint64_t revision;
@@ -60,6 +67,14 @@ struct committer {
     size_t n_waiting;
     struct job *refused; /* came when too many were waiting */
     struct batch batch;
+    uv_idle_t settle; /* active while what follows from a commit goes on in the turns to come */
+    struct {
+        size_t entry, told; /* the next entry, and so many of its nodes */
+        struct job *jobs;   /* to be answered, */
+        struct job *again;  /* and those that go on in the next batch */
+        int rc;
+        struct err why;
+    } settling;
     uint64_t batch_number;
     uint64_t *marks; /* by member id: the last batch that names it */
     size_t n_marks;
@@ -135,6 +150,7 @@ static void job_finish(struct committer *k, struct job *j, int rc, const struct 
     struct outcome o = {.rc = rc,
                         .revision = k->revision,
                         .changed = &j->changed,
+                        .folded = j->from == 0 ? j->entry_nodes : NULL, /* else of the last part */
                         .claim = j->claim,
                         .would = rc == 0 && j->cmd.dry ? j->entry_text : NULL,
                         .why = rc < 0 ? why : NULL};
@@ -259,7 +275,7 @@ static void take_in(struct committer *k, struct job *j, struct decision *d, char
                                     .nodes = j->entry_nodes,
                                     .text = j->entry_text,
                                     .about = j->entry_about};
-    b->entries[b->n_entries++] = j->entry;
+    b->entries[b->n_entries] = j->entry;
     for (size_t i = 0; i < d->changed.n; i++)
         hostlist_add(&j->changed, d->changed.names[i]);
     DL_APPEND2(b->jobs, j, prev_job, next_job);
@@ -269,6 +285,8 @@ static void take_in(struct committer *k, struct job *j, struct decision *d, char
     b->switches |= j->cmd.kind == COMMAND_SWITCH;
     b->shares |= j->cmd.kind == COMMAND_SHARED;
     mark_names(k, j, &d->changed);
+    b->changed[b->n_entries++] = d->changed;
+    d->changed = (struct hostlist){0};
 }
 
 static void leave_queue(struct committer *k, struct job *j)
@@ -394,8 +412,6 @@ static void apply(struct committer *k, struct batch *b)
     }
     k->revision = b->revision;
     k->commits++;
-    for (size_t i = 0; i < b->n_entries; i++)
-        k->events.on_entry(k->events.arg, &b->entries[i], b->revision);
 }
 
 static void batch_fini(struct batch *b)
@@ -404,29 +420,76 @@ static void batch_fini(struct batch *b)
         free((char *)(uintptr_t)b->ops[i].key);
         free((char *)(uintptr_t)b->ops[i].value);
     }
+    for (size_t i = 0; i < b->n_entries; i++)
+        hostlist_fini(&b->changed[i]);
     b->n_ops = b->n_entries = b->bytes = 0;
     b->judges = b->rules = b->operates = b->switches = b->shares = false;
 }
 
-/* A job whose nodes were not all done goes on in the next batch, before all others. */
-static void settle_jobs(struct committer *k, struct job *jobs, int rc, const struct err *why)
+/* Tells of one entry, or of some of the nodes that it changed. False: all were told. */
+static bool tell_some(struct committer *k)
+{
+    LOOP_DOES("what follows from a commit");
+    struct batch *b = &k->batch;
+    size_t i = k->settling.entry, at = k->settling.told;
+    if (k->settling.rc < 0 || i == b->n_entries)
+        return false;
+    if (at == 0)
+        k->events.on_entry(k->events.arg, &b->entries[i], &b->changed[i], b->revision);
+    size_t left = b->changed[i].n - at;
+    struct hostlist some = {.names = b->changed[i].names + at,
+                            .n = left < TOLD_AT_ONCE ? left : TOLD_AT_ONCE};
+    if (some.n)
+        k->events.on_changed(k->events.arg, &some);
+    k->settling.told += some.n;
+    if (some.n == left) {
+        k->settling.entry++;
+        k->settling.told = 0;
+    }
+    return true;
+}
+
+/* A job whose nodes were not all done goes on in the next batch, before all others. False: none is left. */
+static bool answer_one(struct committer *k)
 {
     LOOP_DOES("answers to commands");
-    struct job *again = NULL, *j, *tmp;
-    DL_FOREACH_SAFE2(jobs, j, tmp, next_job)
-    {
-        DL_DELETE2(jobs, j, prev_job, next_job);
-        if (rc == 0 && j->next < j->nodes.n) {
-            j->from = j->next;
-            job_entry_fini(j);
-            DL_APPEND2(again, j, prev_job, next_job);
-            k->n_waiting++;
-        } else {
-            job_finish(k, j, rc, why);
-        }
+    struct job *j = k->settling.jobs;
+    if (!j)
+        return false;
+    DL_DELETE2(k->settling.jobs, j, prev_job, next_job);
+    if (k->settling.rc == 0 && j->next < j->nodes.n) {
+        j->from = j->next;
+        job_entry_fini(j);
+        DL_APPEND2(k->settling.again, j, prev_job, next_job);
+        k->n_waiting++;
+    } else {
+        job_finish(k, j, k->settling.rc, &k->settling.why);
     }
-    DL_CONCAT2(again, k->waiting, prev_job, next_job);
-    k->waiting = again;
+    return true;
+}
+
+static void settled(struct committer *k)
+{
+    uv_idle_stop(&k->settle);
+    batch_fini(&k->batch);
+    DL_CONCAT2(k->settling.again, k->waiting, prev_job, next_job);
+    k->waiting = STEAL(k->settling.again);
+    k->busy = false;
+    pump(k);
+}
+
+/* At least a piece of it. */
+static void settle_until(struct committer *k, struct mono until)
+{
+    while (tell_some(k) || answer_one(k))
+        if (mono_now().ns >= until.ns)
+            return;
+    settled(k);
+}
+
+static void on_settle(uv_idle_t *idle)
+{
+    settle_until(idle->data, mono_add(mono_now(), (struct span){SETTLE_US * INT64_C(1000)}));
 }
 
 static void note_store(struct committer *k, const struct err *why)
@@ -440,22 +503,22 @@ static void on_committed(uv_work_t *work, int status)
 {
     struct committer *k = work->data;
     struct batch *b = &k->batch;
-    k->busy = false;
+    struct mono until = mono_add(mono_now(), (struct span){SETTLE_US * INT64_C(1000)});
     measure(k);
-    struct job *jobs = STEAL(b->jobs);
-    int rc = b->rc;
-    struct err why = b->why;
-    if (rc == 0)
+    if (b->rc == 0)
         apply(k, b);
-    batch_fini(b);
-    if (rc == -EPERM) {
+    k->settling.entry = k->settling.told = 0;
+    k->settling.jobs = STEAL(b->jobs);
+    k->settling.rc = b->rc == -EPERM ? -EAGAIN : b->rc;
+    k->settling.why = b->why;
+    if (b->rc == -EPERM) {
         k->deposed = true;
-        k->events.on_deposed(k->events.arg, &why);
+        k->events.on_deposed(k->events.arg, &b->why);
     } else {
-        note_store(k, rc < 0 ? &why : NULL);
+        note_store(k, b->rc < 0 ? &b->why : NULL);
     }
-    settle_jobs(k, jobs, rc == -EPERM ? -EAGAIN : rc, &why);
-    pump(k);
+    uv_idle_start(&k->settle, on_settle);
+    settle_until(k, until);
 }
 
 /* A step beside commits. When commands wait, too, they take turns. */
@@ -567,17 +630,24 @@ struct committer *committer_create(uv_loop_t *loop, struct cluster *c, struct st
     store_first(s, &k->journal_first, NULL);
     k->step.first = k->journal_first;
     uv_async_init(loop, &k->wake, on_wake);
-    k->wake.data = k;
+    uv_idle_init(loop, &k->settle);
+    k->wake.data = k->settle.data = k;
     return k;
 }
 
-static void on_wake_closed(uv_handle_t *h)
+static void on_settle_closed(uv_handle_t *h)
 {
     struct committer *k = h->data;
     pthread_mutex_destroy(&k->store_lock);
     free(k->marks);
     free(k->keep_directory);
     free(k);
+}
+
+static void on_wake_closed(uv_handle_t *h)
+{
+    struct committer *k = h->data;
+    uv_close((uv_handle_t *)&k->settle, on_settle_closed);
 }
 
 void committer_destroy(struct committer *k)

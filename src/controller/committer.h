@@ -15,15 +15,19 @@
  * something that may yet fail; and one that makes a baseline or a rollout shares its batch with none
  * that rests on one, one that sets a switch with none that begins an operation. The state changes, the stream
  * hears of it and the caller is answered after the commit, in this order; when a commit fails, nothing has
- * changed.
+ * changed. A record is put into the state at once. What follows from it for each of very many nodes, and the
+ * answers, may take several turns of the loop; the next commit waits for them.
  */
 
 struct committer;
 
 struct committer_events {
     void *arg;
-    /* One entry was committed. */
-    void (*on_entry)(void *arg, const struct store_entry *entry, uint64_t revision);
+    /* One entry was committed, by which these nodes changed. */
+    void (*on_entry)(void *arg, const struct store_entry *entry, const struct hostlist *changed,
+                     uint64_t revision);
+    /* The same of some of them at a time, until all were told: what is to be done for each. */
+    void (*on_changed)(void *arg, const struct hostlist *some);
     /* The store refuses (with the error) or works again (NULL). */
     void (*on_store)(void *arg, const struct err *why);
     /* A step of what is done beside commits was not taken (with the error), or was (NULL). */

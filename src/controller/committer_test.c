@@ -24,14 +24,32 @@ struct world {
     struct committer *k;
     uint64_t term;
     size_t answered, steps;
+    struct hostlist told; /* that they changed, in so many parts, of so many at most */
+    size_t parts, most;
+    bool is_slow; /* each part takes longer than a turn has time */
     struct text log;
 };
 
-static void on_entry(void *arg, const struct store_entry *e, uint64_t revision)
+static void on_entry(void *arg, const struct store_entry *e, const struct hostlist *changed,
+                     uint64_t revision)
 {
     struct world *x = arg;
+    CLEANUP_FREE char *folded = hostlist_fold((const char *const *)changed->names, changed->n);
+    assert_string_equal(folded, e->nodes);
     assert_true(revision == committer_revision(x->k));
     text_printf(&x->log, "entry %s %s %s\n", e->what, e->nodes, e->actor);
+}
+
+static void on_changed(void *arg, const struct hostlist *some)
+{
+    struct world *x = arg;
+    struct mono until = mono_add(mono_now(), span_ms(2));
+    for (size_t i = 0; i < some->n; i++)
+        hostlist_add(&x->told, some->names[i]);
+    x->most = some->n > x->most ? some->n : x->most;
+    x->parts++;
+    while (x->is_slow && mono_now().ns < until.ns)
+        ;
 }
 
 static void on_store(void *arg, const struct err *why)
@@ -61,7 +79,7 @@ static int take(void *arg, const char *key, const char *value, struct err *e)
 
 static void open_world(struct world *x)
 {
-    const struct committer_events events = {x, on_entry, on_store, on_journal, on_deposed};
+    const struct committer_events events = {x, on_entry, on_changed, on_store, on_journal, on_deposed};
     uint64_t revision;
     struct roster r = {.partition_max = 31, .n = 300, .nodes = mem_alloc(300 * sizeof *r.nodes)};
     x->store = fixture_open(x->dir);
@@ -104,6 +122,7 @@ static int teardown(void **state)
     assert_int_equal(uv_loop_close(&x->loop), 0);
     fixture_remove(x->dir);
     text_fini(&x->log);
+    hostlist_fini(&x->told);
     free(x);
     return 0;
 }
@@ -117,6 +136,8 @@ static void on_outcome(void *arg, const struct outcome *o)
 {
     struct question *q = arg;
     CLEANUP_FREE char *changed = hostlist_fold((const char *const *)o->changed->names, o->changed->n);
+    if (o->folded)
+        assert_string_equal(o->folded, changed);
     text_printf(&q->x->log, "%s: ", q->name);
     if (o->rc < 0)
         text_printf(&q->x->log, "%s\n", o->why->msg);
@@ -170,6 +191,23 @@ static size_t count(const char *text, const char *word)
     for (const char *p = text; (p = strstr(p, word)); p++)
         n++;
     return n;
+}
+
+/* What is to be done for each of very many nodes takes no turn of the loop, and is done before the answer. */
+static void test_nodes_of_a_commit_are_told_in_turns(void **state)
+{
+    struct world *x = *state;
+    x->is_slow = true;
+    ask(x, "many", COMMAND_DRAIN, "ann", "lx[001-300]", "x");
+    for (size_t before = 0; !x->answered; before = x->parts) {
+        uv_run(&x->loop, UV_RUN_ONCE);
+        assert_in_range(x->parts - before, 0, 1);
+    }
+    CLEANUP_FREE char *told = hostlist_fold((const char *const *)x->told.names, x->told.n);
+    assert_int_equal(x->told.n, 300);
+    assert_string_equal(told, "lx[001-300]");
+    assert_in_range(x->most, 1, 200);
+    assert_non_null(strstr(wait_for(x, 1), "many: ok, changed lx[001-300], claim 1.1\n"));
 }
 
 static void test_answered_after_the_stream_and_never_at_once(void **state)
@@ -471,7 +509,7 @@ static void test_a_full_disk_changes_nothing_and_passes(void **state)
     assert_int_equal(committer_revision(x->k), revision);
     ask(x, "c", COMMAND_DRAIN, "root", "lx002", "x");
     assert_string_equal(wait_for(x, 1),
-                        "entry node.drain lx002 root\nstore works\nc: ok, changed lx002, claim 1.3\n");
+                        "store works\nentry node.drain lx002 root\nc: ok, changed lx002, claim 1.3\n");
 }
 
 static void test_a_deposed_one_does_nothing_any_more(void **state)
@@ -600,6 +638,7 @@ static void test_shared_causes_wait_for_each_other(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(test_nodes_of_a_commit_are_told_in_turns),
         TEST(test_answered_after_the_stream_and_never_at_once),
         TEST(test_what_waits_is_one_batch),
         TEST(test_the_same_node_waits_for_the_next_batch),

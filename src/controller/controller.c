@@ -116,7 +116,8 @@ static bool send_frame(void *arg, struct member *m, enum frame_type type, json_t
 
 /* --- what the committer tells ---------------------------------------------------------------- */
 
-static void on_entry(void *arg, const struct store_entry *entry, uint64_t revision)
+static void on_entry(void *arg, const struct store_entry *entry, const struct hostlist *changed,
+                     uint64_t revision)
 {
     struct controller *c = arg;
     counterpart_succeeded(&c->counterparts, COUNTERPART_STORE);
@@ -129,14 +130,16 @@ static void on_entry(void *arg, const struct store_entry *entry, uint64_t revisi
                             .text = entry->text,
                             .revision = revision};
     events_add(c->events, &e);
-    CLEANUP_HOSTLIST struct hostlist changed = {0};
-    if (hostlist_parse(entry->nodes, &changed, NULL) == 0) {
-        watch_changed(c->watch, &changed);
-        if (strcmp(entry->what, command_name(COMMAND_SILENT)) == 0)
-            contacts_soon(c->contacts, mono_now());
-        outbox_changed(c->outbox, &changed);
-        broker_entry(c->broker, entry, revision, &changed);
-    }
+    if (strcmp(entry->what, command_name(COMMAND_SILENT)) == 0)
+        contacts_soon(c->contacts, mono_now());
+    broker_entry(c->broker, entry, revision, changed);
+}
+
+static void on_changed(void *arg, const struct hostlist *some)
+{
+    struct controller *c = arg;
+    watch_changed(c->watch, some);
+    outbox_changed(c->outbox, some);
 }
 
 static void on_store(void *arg, const struct err *why)
@@ -572,6 +575,7 @@ static void open_decisions(struct controller *c, uint64_t revision)
     const struct watch_sink sink = {.arg = c, .propose = propose, .notice = notice, .alarm = on_alarm};
     const struct committer_events events = {.arg = c,
                                             .on_entry = on_entry,
+                                            .on_changed = on_changed,
                                             .on_store = on_store,
                                             .on_journal = on_journal,
                                             .on_deposed = on_deposed};

@@ -28,7 +28,12 @@ struct world {
     struct text log;
 };
 
-static void on_entry(void *arg, const struct store_entry *e, uint64_t revision)
+static void on_entry(void *arg, const struct store_entry *e, const struct hostlist *changed,
+                     uint64_t revision)
+{
+}
+
+static void on_changed(void *arg, const struct hostlist *some)
 {
 }
 
@@ -53,7 +58,7 @@ static int setup(void **state)
 {
     struct world *x = mem_alloc(sizeof *x);
     *state = x;
-    const struct committer_events events = {x, on_entry, on_why, on_why, on_why};
+    const struct committer_events events = {x, on_entry, on_changed, on_why, on_why, on_why};
     const struct store_keep keep = {.bytes = UINT64_MAX, .directory = ""};
     uv_loop_init(&x->loop);
     x->dir = fixture_dir();

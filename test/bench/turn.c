@@ -89,10 +89,10 @@ static void on_alarm(void *arg, const struct alarm *a, const char *over)
 }
 
 /* As the controller does it, without Slurm and the broker. */
-static void on_entry(void *arg, const struct store_entry *entry, uint64_t revision)
+static void on_entry(void *arg, const struct store_entry *entry, const struct hostlist *changed,
+                     uint64_t revision)
 {
     struct bench *b = arg;
-    CLEANUP_HOSTLIST struct hostlist changed = {0};
     const struct event e = {.at = entry->at,
                             .what = entry->what,
                             .actor = entry->actor,
@@ -100,8 +100,12 @@ static void on_entry(void *arg, const struct store_entry *entry, uint64_t revisi
                             .text = entry->text,
                             .revision = revision};
     events_add(b->a.with.events, &e);
-    if (hostlist_parse(entry->nodes, &changed, NULL) == 0)
-        watch_changed(b->w, &changed);
+}
+
+static void on_changed(void *arg, const struct hostlist *some)
+{
+    struct bench *b = arg;
+    watch_changed(b->w, some);
 }
 
 static void on_trouble(void *arg, const struct err *why)
@@ -147,7 +151,7 @@ static void bench_open(struct bench *b)
                                    .conform = {span_s(3600 * 13), span_s(3600 * 24), span_s(3600 * 4), 10},
                                    .judge = true};
     const struct watch_sink sink = {b, propose, notice, on_alarm};
-    const struct committer_events events = {b, on_entry, on_trouble, on_trouble, on_trouble};
+    const struct committer_events events = {b, on_entry, on_changed, on_trouble, on_trouble, on_trouble};
     const struct store_keep keep = {.bytes = UINT64_MAX, .directory = b->dir};
     memcpy(b->dir, "/tmp/fettle-turn-XXXXXX", 24);
     if (!mkdtemp(b->dir) || !freopen("/dev/null", "w", stderr)) /* the log */
