@@ -278,28 +278,36 @@ int text_parse_bool(const char *s, bool *out, struct err *e)
 
 enum { NEAREST_BYTES_MAX = 64 };
 
-/* Levenshtein distance without regard to case; both at most NEAREST_BYTES_MAX long. */
+static bool is_same_letter(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How many letters were left out, put in, mistaken, or changed places with their neighbour. Without regard to
+ * case; both at most NEAREST_BYTES_MAX long. */
 static size_t distance(const char *a, const char *b)
 {
-    size_t row[NEAREST_BYTES_MAX + 1];
-    size_t lb = strlen(b);
-    for (size_t j = 0; j <= lb; j++)
-        row[j] = j;
-    for (size_t i = 1; a[i - 1]; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= lb; j++) {
-            bool same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
-            size_t best = diagonal + (same ? 0 : 1);
-            diagonal = row[j];
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
-            if (row[j - 1] + 1 < best)
-                best = row[j - 1] + 1;
-            row[j] = best;
+    size_t rows[3][NEAREST_BYTES_MAX + 1];
+    size_t lb = strlen(b), la = strlen(a);
+    for (size_t i = 0; i <= la; i++) {
+        size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *second = rows[(i + 1) % 3];
+        for (size_t j = 0; j <= lb; j++) {
+            if (i == 0 || j == 0) {
+                row[j] = i + j;
+                continue;
+            }
+            row[j] =
+                least(above[j - 1] + !is_same_letter(a[i - 1], b[j - 1]), least(above[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && is_same_letter(a[i - 1], b[j - 2]) && is_same_letter(a[i - 2], b[j - 1]))
+                row[j] = least(row[j], second[j - 2] + 1);
         }
     }
-    return row[lb];
+    return rows[la % 3][lb];
 }
 
 const char *text_nearest(const char *word, const char *const *words, size_t n)
@@ -308,7 +316,7 @@ const char *text_nearest(const char *word, const char *const *words, size_t n)
     if (len > NEAREST_BYTES_MAX)
         return NULL;
     const char *best = NULL;
-    size_t best_distance = len / 3 + 2;
+    size_t best_distance = (len + 1) / 3 + 1; /* more slips than one for each three letters is another word */
     for (size_t i = 0; i < n; i++) {
         if (strlen(words[i]) > NEAREST_BYTES_MAX)
             continue;

@@ -164,6 +164,9 @@ static void the_nearest_word_is_found(void **state)
     assert_string_equal(text_nearest("RealMemry", words, 4), "RealMemory");
     assert_string_equal(text_nearest("realmemory", words, 4), "RealMemory");
     assert_string_equal(text_nearest("CPU", words, 4), "CPUs");
+    assert_string_equal(text_nearest("CUPs", words, 4),
+                        "CPUs");                 /* neighbours that changed places are one slip */
+    assert_null(text_nearest("Gums", words, 4)); /* two of four are another word */
     assert_null(text_nearest("Colour", words, 4));
     assert_null(text_nearest("x", words, 0));
     char long_word[200];
