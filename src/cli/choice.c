@@ -53,10 +53,20 @@ static int choose_limit(const struct call *c, struct query *q, struct err *e)
     return r < 0 ? err_wrap(e, r, "--limit") : 0;
 }
 
+static int add_filters(const struct call *c, struct query *q, struct err *e)
+{
+    int r = 0;
+    for (size_t i = 0; i < c->n_wheres && r == 0; i++)
+        r = query_filter(q, c->wheres[i], e);
+    return r;
+}
+
 int choice_query(const struct call *c, enum record record, struct query *q, struct view *v, struct err *e)
 {
     *q = (struct query){.record = record_info(record)};
-    *v = (struct view){.header = !call_has(c, OPTION_NO_HEADER), .colour = print_colours()};
+    *v = (struct view){.look = {.header = !call_has(c, OPTION_NO_HEADER),
+                                .colour = print_colours(c->value[OPTION_COLOR]),
+                                .width = print_width()}};
     int r = choose_form(c, &v->form, e);
     if (r == 0 && call_has(c, OPTION_OUTPUT))
         r = query_output(q, c->value[OPTION_OUTPUT], &v->form, e);
@@ -64,8 +74,8 @@ int choice_query(const struct call *c, enum record record, struct query *q, stru
         r = query_default(q, v->form);
     if (r == 0 && call_has(c, OPTION_SORT))
         r = query_sort(q, c->value[OPTION_SORT], e);
-    for (size_t i = 0; i < c->n_wheres && r == 0; i++)
-        r = query_filter(q, c->wheres[i], e);
+    if (r == 0 && !call_selects(c))
+        r = add_filters(c, q, e);
     return r < 0 ? r : choose_limit(c, q, e);
 }
 
@@ -78,4 +88,46 @@ int choice_fetch(struct call *c, const struct query *q, struct fettle_answer **a
         return e->code;
     query_fields(q, &fields);
     return call_told(fettle_node_list(f, q->nodes, fields.s, answer, &why), &why, e);
+}
+
+/* ---- nodes that pass ---- */
+
+static void take_names(const struct query *q, const struct fettle_answer *answer, struct hostlist *h)
+{
+    struct rows rows = {0};
+    rows_add(&rows, q, fettle_answer_value(answer));
+    for (size_t i = 0; i < rows.n; i++)
+        hostlist_add(h, cell_text(rows_cell(&rows, i, 0)));
+    rows_fini(&rows);
+}
+
+int choice_targets(struct call *c, const char *const *args, size_t n, struct hostlist *h, struct err *e)
+{
+    struct query q = {.record = record_info(RECORD_NODE)};
+    struct fettle_answer *answer = NULL;
+    if (c->n_wheres == 0)
+        return choice_hosts(args, n, h, e);
+    query_need(&q, FIELD_NAME);
+    int r = add_filters(c, &q, e);
+    if (r == 0 && n > 0)
+        r = choice_nodes(args, n, &q.nodes, e);
+    if (r == 0)
+        r = choice_fetch(c, &q, &answer, e);
+    if (r == 0)
+        take_names(&q, answer, h);
+    if (r == 0 && h->n == 0)
+        r = err_set(e, -ENOENT, "no node passes --where %s%s", c->wheres[0],
+                    c->n_wheres > 1 ? " and the others" : "");
+    fettle_answer_free(answer);
+    query_fini(&q);
+    return r;
+}
+
+int choice_target_list(struct call *c, const char *const *args, size_t n, char **nodes, struct err *e)
+{
+    CLEANUP_HOSTLIST struct hostlist h = {0};
+    int r = choice_targets(c, args, n, &h, e);
+    if (r == 0)
+        *nodes = hostlist_fold((const char *const *)h.names, h.n);
+    return r;
 }

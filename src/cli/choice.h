@@ -16,6 +16,12 @@ int choice_hosts(const char *const *args, size_t n, struct hostlist *h, struct e
 /* The same, folded; the caller frees it. */
 int choice_nodes(const char *const *args, size_t n, char **nodes, struct err *e);
 
+/* The same for a command that does something with nodes: with --where those of the host lists, or of all
+ * nodes, that pass. The controller is asked which they are. -ENOENT when none passes. */
+int choice_targets(struct call *c, const char *const *args, size_t n, struct hostlist *h, struct err *e);
+/* The same, folded; the caller frees it. */
+int choice_target_list(struct call *c, const char *const *args, size_t n, char **nodes, struct err *e);
+
 /* What is shown of these records, and how: --output, --json, --csv, --fold, --no-header, --sort, --where and
  * --limit; colours where standard output wants them. The caller ends q also after -EINVAL. */
 int choice_query(const struct call *c, enum record record, struct query *q, struct view *v, struct err *e);

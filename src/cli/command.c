@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,6 +24,7 @@ static const struct option_info options[] = {
 
 #define OF(symbol) (UINT64_C(1) << OPTION_##symbol)
 #define LISTS (OF(OUTPUT) | OF(SORT) | OF(WHERE) | OF(NO_HEADER) | OF(LIMIT) | OF(JSON) | OF(CSV))
+#define SELECTS (OF(WHERE) | UINT64_C(1) << 63)
 /* What can be printed as JSON can be as YAML. */
 #define WITH_OUTPUT(opts) ((opts) | (((opts)&OF(JSON)) ? OF(OUTPUT) : 0))
 const struct command commands[] = {
@@ -37,8 +39,8 @@ const struct command commands[] = {
 };
 const size_t commands_n = sizeof commands / sizeof commands[0];
 
-static const uint64_t COMMAND_OPTIONS =
-    OF(CONTROLLER) | OF(CERT) | OF(KEY) | OF(CA) | OF(TIMEOUT) | OF(VERSION) | OF(HELP);
+static const uint64_t COMMAND_OPTIONS = OF(CONTROLLER) | OF(CERT) | OF(KEY) | OF(CA) | OF(TIMEOUT) |
+                                        OF(QUIET) | OF(COLOR) | OF(VERSION) | OF(HELP);
 
 const struct option_info *option_info(enum option o)
 {
@@ -239,10 +241,13 @@ static int unknown(const char *const *words, size_t n, struct err *e)
     int r = incomplete(words, n, e);
     if (r < 0)
         return r;
-    const char *paths[sizeof commands / sizeof commands[0]];
-    for (size_t i = 0; i < commands_n; i++)
-        paths[i] = commands[i].path;
-    const char *near = text_nearest(words[0], paths, commands_n);
+    char first[sizeof commands / sizeof commands[0]][24];
+    const char *firsts[sizeof commands / sizeof commands[0]];
+    for (size_t i = 0; i < commands_n; i++) {
+        snprintf(first[i], sizeof first[i], "%.*s", (int)strcspn(commands[i].path, " "), commands[i].path);
+        firsts[i] = first[i];
+    }
+    const char *near = text_nearest(words[0], firsts, commands_n);
     if (near)
         return err_set(e, -EINVAL, "unknown command \"%s\"; the nearest known is \"%s\"", words[0], near);
     return err_set(e, -EINVAL, "unknown command \"%s\"; \"fettle help\" lists them", words[0]);
@@ -269,6 +274,14 @@ static int check_output(struct call *c, struct err *e)
     return 0;
 }
 
+static int check_color(const struct call *c, struct err *e)
+{
+    const char *when = c->value[OPTION_COLOR];
+    if (!when || strcmp(when, "auto") == 0 || strcmp(when, "always") == 0 || strcmp(when, "never") == 0)
+        return 0;
+    return err_set(e, -EINVAL, "--color %s: one of auto, always, never", when);
+}
+
 static int check(struct call *c, struct err *e)
 {
     const struct command *k = c->command;
@@ -276,13 +289,16 @@ static int check(struct call *c, struct err *e)
         if (c->value[i] && !((k->options | COMMAND_OPTIONS) & UINT64_C(1) << i))
             return err_set(e, -EINVAL, "\"fettle %s\" has no option --%s", k->path, options[i].name);
     int r = check_output(c, e);
+    if (r == 0)
+        r = check_color(c, e);
     if (r < 0)
         return r;
     if (c->n_args > k->most)
         return err_set(e, -EINVAL, "\"%s\" is too much for \"fettle %s\"", c->args[k->most], k->path);
-    if (c->n_args < k->least && call_has(c, OPTION_REASON))
+    size_t least = k->least - (call_selects(c) && c->n_wheres > 0);
+    if (c->n_args < least && call_has(c, OPTION_REASON))
         return err_set(e, -EINVAL, "which nodes? name them before --reason, which takes the words after it");
-    if (c->n_args < k->least)
+    if (c->n_args < least)
         return err_set(e, -EINVAL, "usage: fettle %s %s", k->path, k->arguments);
     return 0;
 }
@@ -395,6 +411,8 @@ int call_about(struct call *c, call_about_fn *fn, struct fettle_answer **answer,
 int call_flush(struct call *c, int fd, struct err *e)
 {
     int r = 0;
+    if (call_has(c, OPTION_QUIET))
+        text_clear(&c->out);
     for (size_t at = 0; at < c->out.len && r == 0;) {
         ssize_t n = write(fd, c->out.s + at, c->out.len - at);
         if (n >= 0)

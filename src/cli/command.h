@@ -56,6 +56,8 @@ struct command {
     command_fn *run;
     const char *what;
 };
+/* A bit of options beside those of the enum: --where chooses the nodes that the command is about. */
+static const uint64_t COMMAND_SELECTS = UINT64_C(1) << 63;
 extern const struct command commands[];
 extern const size_t commands_n;
 
@@ -67,6 +69,11 @@ void call_fini(struct call *c);
 static inline bool call_has(const struct call *c, enum option o)
 {
     return c->value[o] != NULL;
+}
+
+static inline bool call_selects(const struct call *c)
+{
+    return (c->command->options & COMMAND_SELECTS) != 0;
 }
 
 /* The controller, connected to at the first use. NULL with the code and sentence in *e. */

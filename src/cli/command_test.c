@@ -25,7 +25,8 @@ static void wrong_words_are_usage_errors(void **state)
     static const struct {
         const char *line, *error;
     } cases[] = {
-        {"nod list", "unknown command \"nod\"; \"fettle help\" lists them"},
+        {"nod list", "unknown command \"nod\"; the nearest known is \"node\""},
+        {"size", "unknown command \"size\"; \"fettle help\" lists them"},
         {"statsu", "unknown command \"statsu\"; the nearest known is \"status\""},
         {"node", "\"node\" needs one of: list, show, drain, undrain, down, up, set"},
         {"node lst", "\"node\" has no \"lst\", but: list, show, drain, undrain, down, up, set"},

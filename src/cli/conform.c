@@ -235,7 +235,7 @@ int conform_recheck(struct call *c, struct err *e)
     CLEANUP_FREE char *nodes = NULL;
     struct fettle_answer *answer = NULL;
     struct fettle_error why;
-    int r = choice_hosts(c->args, c->n_args, &hosts, e);
+    int r = choice_targets(c, c->args, c->n_args, &hosts, e);
     struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
     if (!f)
         return e->code;
@@ -260,7 +260,7 @@ int conform_approve(struct call *c, struct err *e)
     CLEANUP_FREE char *nodes = NULL;
     struct fettle_answer *answer = NULL;
     struct fettle_error why;
-    int r = choice_nodes(c->args, c->n_args, &nodes, e);
+    int r = choice_target_list(c, c->args, c->n_args, &nodes, e);
     struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
     if (!f)
         return e->code;

@@ -131,7 +131,7 @@ static int ask_run(struct call *c, const struct query *q, struct fettle_answer *
 {
     CLEANUP_FREE char *nodes = NULL;
     struct fettle_error why;
-    int r = choice_nodes(c->args + 1, c->n_args - 1, &nodes, e);
+    int r = choice_target_list(c, c->args + 1, c->n_args - 1, &nodes, e);
     struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
     return f ? call_told(fettle_check_run(f, nodes, c->args[0], answer, &why), &why, e) : e->code;
 }

@@ -6,11 +6,13 @@
 #include "cli/command.h"
 #include "cli/record.h"
 #include "cli/run_test.h"
+#include "lib/stub_test.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -172,6 +174,71 @@ static void every_record_shows_fields_that_it_has_and_its_command_is_there(void 
     }
 }
 
+/* What is asked of the controller: which nodes pass, then the change. */
+static struct run run_selecting(const char *line, const char *list, char asked[static 2][1024])
+{
+    CLEANUP_FREE char *first = stub_json(200, list);
+    CLEANUP_FREE char *second = stub_json(200, "{\"revision\":7,\"changed\":\"n[1-2]\",\"held\":[]}");
+    struct stub_answer answers[] = {{.bytes = first}, {.bytes = second}};
+    struct stub *stub = stub_start(answers, 2);
+    struct run r = run(line, stub_path(stub));
+    stub_join(stub);
+    for (size_t i = 0; i < 2; i++)
+        snprintf(asked[i], sizeof asked[i], "%s", i < stub_requests(stub) ? stub_request(stub, i) : "");
+    stub_stop(stub);
+    return r;
+}
+
+static const char three[] = "{\"nodes\":[{\"Name\":\"n1\",\"State\":\"DOWN\",\"CPUs\":8},"
+                            "{\"Name\":\"n2\",\"State\":\"DOWN\",\"CPUs\":8},"
+                            "{\"Name\":\"n3\",\"State\":\"IDLE\",\"CPUs\":null}]}";
+
+static void what_is_done_with_nodes_is_done_with_those_that_pass(void **state)
+{
+    static const struct {
+        const char *line, *list, *change;
+    } cases[] = {
+        {"node drain --where State=DOWN --reason old", "GET /v1/nodes?fields=Name%2CState ",
+         "{\"nodes\":\"n[1-2]\",\"reason\":\"old\"}"},
+        {"node drain n[1-3] --where CPUs<16 --where State=DOWN --reason old", "nodes=n%5B1-3%5D",
+         "{\"nodes\":\"n[1-2]\",\"reason\":\"old\"}"},
+        {"repair move retire --where State=DOWN -r old", "GET /v1/nodes?", "{\"nodes\":\"n[1-2]\""},
+        {"queue take --where State=DOWN", "GET /v1/nodes?", "{\"nodes\":\"n[1-2]\""},
+        {"check run scratch --where State=DOWN", "GET /v1/nodes?", "{\"nodes\":\"n[1-2]\""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char asked[2][1024];
+        struct run r = run_selecting(cases[i].line, three, asked);
+        if (r.status != 0 || !strstr(asked[0], cases[i].list) || !strstr(asked[1], cases[i].change))
+            fail_msg("%s: %d %s\n%s\n%s", cases[i].line, r.status, r.error, asked[0], asked[1]);
+    }
+}
+
+/* A filter that nothing passes is no command for all nodes. */
+static void nothing_is_changed_when_no_node_passes(void **state)
+{
+    char asked[2][1024];
+    struct run r = run_selecting("node drain --where State=BUSY --reason old", three, asked);
+    assert_int_equal(r.status, 4);
+    assert_string_equal(r.error, "no node passes --where State=BUSY");
+    assert_string_equal(asked[1], "");
+    r = run("node drain --where Stat=BUSY --reason old", "/nowhere");
+    assert_string_equal(r.error, "unknown field \"Stat\"; the nearest known is \"State\"");
+    r = run("node drain --reason old", "/nowhere");
+    assert_string_equal(r.error, "which nodes? name them before --reason, which takes the words after it");
+    r = run("reload --where State=BUSY", "/nowhere");
+    assert_string_equal(r.error, "\"fettle reload\" has no option --where");
+}
+
+static void colours_are_for_terminals_or_on_demand(void **state)
+{
+    expect("-o severity -H --limit 1", "warn\n");
+    expect("-o severity -H --limit 1 --color=always", "\033[33mwarn\033[0m\n");
+    expect("-o severity -H --limit 1 --color never", "warn\n");
+    struct run r = run("incident list --color sometimes", "/nowhere");
+    assert_string_equal(r.error, "--color sometimes: one of auto, always, never");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +252,9 @@ int main(void)
         cmocka_unit_test(help_lists_the_fields_with_units_and_meanings),
         cmocka_unit_test(wrong_words_are_told_before_anybody_is_asked),
         cmocka_unit_test(every_record_shows_fields_that_it_has_and_its_command_is_there),
+        cmocka_unit_test(what_is_done_with_nodes_is_done_with_those_that_pass),
+        cmocka_unit_test(nothing_is_changed_when_no_node_passes),
+        cmocka_unit_test(colours_are_for_terminals_or_on_demand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

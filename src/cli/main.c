@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
+#include "cli/page.h"
 #include "cli/print.h"
 
 #include <signal.h>
@@ -26,6 +27,8 @@ int main(int argc, char **argv)
     if (r == 0)
         r = c.command->run(&c, &e);
     int status = r < 0 ? complain(&e) : r;
+    if (!call_has(&c, OPTION_QUIET) && page_show(&c.out))
+        text_clear(&c.out);
     r = call_flush(&c, STDOUT_FILENO, &e);
     if (r != 0)
         status = r < 0 ? complain(&e) : r;

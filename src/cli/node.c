@@ -106,7 +106,7 @@ static int show_one(struct call *c, const char *name, bool first, struct err *e)
 int node_show(struct call *c, struct err *e)
 {
     CLEANUP_HOSTLIST struct hostlist h = {0};
-    int r = choice_hosts(c->args, c->n_args, &h, e);
+    int r = choice_targets(c, c->args, c->n_args, &h, e);
     for (size_t i = 0; i < h.n && r == 0; i++)
         r = show_one(c, h.names[i], i == 0, e);
     return r;
@@ -161,7 +161,7 @@ static int change(struct call *c, change_fn *fn, const char *word, const char *d
     CLEANUP_FREE char *nodes = NULL;
     struct fettle_answer *answer = NULL;
     struct fettle_error why;
-    int r = choice_nodes(c->args, c->n_args, &nodes, e);
+    int r = choice_target_list(c, c->args, c->n_args, &nodes, e);
     struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
     if (!f)
         return e->code;
@@ -259,7 +259,7 @@ int node_set(struct call *c, struct err *e)
     struct fettle_error why;
     int r = read_settings(c, settings, &n, words, &n_words, e);
     if (r == 0)
-        r = choice_nodes(words, n_words, &nodes, e);
+        r = choice_target_list(c, words, n_words, &nodes, e);
     struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
     if (!f)
         return e->code;

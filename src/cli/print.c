@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 /* ---- characters ---- */
@@ -274,28 +275,44 @@ void table_add(struct table *t, const char *s)
         t->width[column] = cell->width;
 }
 
-static const char *colour_of(const char *state)
+static const char *colour_of(const char *word)
 {
     static const struct {
-        const char *state, *colour;
+        const char *word, *colour;
     } colours[] = {{"IDLE", "\033[32m"},    {"BUSY", "\033[36m"}, {"DRAINING", "\033[33m"},
-                   {"DRAINED", "\033[33m"}, {"DOWN", "\033[31m"}, {"UNLISTED", "\033[35m"}};
+                   {"DRAINED", "\033[33m"}, {"DOWN", "\033[31m"}, {"UNLISTED", "\033[35m"},
+                   {"ok", "\033[32m"},      {"warn", "\033[33m"}, {"degraded", "\033[33m"},
+                   {"fatal", "\033[31m"},   {"lost", "\033[31m"}};
     for (size_t i = 0; i < sizeof colours / sizeof colours[0]; i++)
-        if (strcmp(colours[i].state, state) == 0)
+        if (strcmp(colours[i].word, word) == 0)
             return colours[i].colour;
     return NULL;
 }
 
-/* One cell in its column, and what stands between it and the next. */
+/* The first bytes of a text that take so many columns. */
+static size_t bytes_of_columns(const char *s, size_t columns)
+{
+    size_t n = 0;
+    for (; s[n] && columns > 0; columns--)
+        do
+            n++;
+        while (((unsigned char)s[n] & 0xC0) == 0x80);
+    return n;
+}
+
+/* One cell in its column, cut with a mark where that is too narrow, and what stands between it and the next.
+ */
 static void write_cell(const struct column *c, const char *s, size_t len, size_t cell_width, size_t width,
                        bool last, bool colour, struct text *out)
 {
     const char *paint = colour && c->colour ? colour_of(s) : NULL;
     size_t pad = width > cell_width ? width - cell_width : 0;
+    bool cut = cell_width > width;
     if (c->right)
         add_blanks(out, pad);
     text_add(out, paint ? paint : "");
-    text_add_bytes(out, s, len);
+    text_add_bytes(out, s, cut ? bytes_of_columns(s, width - 1) : len);
+    text_add(out, cut ? "\u2026" : "");
     text_add(out, paint ? "\033[0m" : "");
     if (!last)
         add_blanks(out, (c->right ? 0 : pad) + 2);
@@ -308,24 +325,51 @@ static void end_line(struct text *out)
     text_add_char(out, '\n');
 }
 
-void table_write(const struct table *t, bool header, bool colour, struct text *out)
+/* Columns of texts give way, the widest first, until a line fits; none below its heading or a few letters. */
+static void fit(const struct table *t, size_t width[], size_t limit)
 {
-    size_t width[TABLE_COLUMNS_MAX];
-    size_t line = 1;
-    for (size_t i = 0; i < t->n_columns; i++) {
-        size_t heading = header ? strlen(t->columns[i].heading) : 0;
-        width[i] = t->width[i] > heading ? t->width[i] : heading > 0 ? heading : 1;
-        line += width[i] + 2;
+    enum { LEAST = 8 };
+    for (;;) {
+        size_t line = 0, widest = t->n_columns;
+        for (size_t i = 0; i < t->n_columns; i++) {
+            size_t least = strlen(t->columns[i].heading);
+            line += width[i] + (i > 0 ? 2 : 0);
+            if (!t->columns[i].right && width[i] > LEAST && width[i] > least &&
+                (widest == t->n_columns || width[i] > width[widest]))
+                widest = i;
+        }
+        if (line <= limit || widest == t->n_columns)
+            return;
+        width[widest]--;
     }
-    text_room(out, (t->n / t->n_columns + 1) * line);
-    text_add(out, "");
-    for (size_t i = 0; header && i < t->n_columns; i++) {
+}
+
+static void write_headings(const struct table *t, const size_t width[], struct text *out)
+{
+    for (size_t i = 0; i < t->n_columns; i++) {
         const struct column *c = &t->columns[i];
         size_t len = strlen(c->heading);
         write_cell(c, c->heading, len, len, width[i], i + 1 == t->n_columns, false, out);
     }
-    if (header)
-        end_line(out);
+    end_line(out);
+}
+
+void table_write(const struct table *t, const struct table_look *look, struct text *out)
+{
+    size_t width[TABLE_COLUMNS_MAX];
+    size_t line = 1;
+    for (size_t i = 0; i < t->n_columns; i++) {
+        size_t heading = look->header ? strlen(t->columns[i].heading) : 0;
+        width[i] = t->width[i] > heading ? t->width[i] : heading > 0 ? heading : 1;
+    }
+    if (look->width > 0)
+        fit(t, width, look->width);
+    for (size_t i = 0; i < t->n_columns; i++)
+        line += width[i] + 2;
+    text_room(out, (t->n / t->n_columns + 1) * line);
+    text_add(out, "");
+    if (look->header)
+        write_headings(t, width, out);
     for (size_t i = 0; i < t->n; i++) {
         size_t column = i % t->n_columns;
         bool last = column + 1 == t->n_columns;
@@ -334,7 +378,7 @@ void table_write(const struct table *t, bool header, bool colour, struct text *o
         size_t len = next - 1 - t->cells[i].at;
         bool empty = len == 0 && (!last || t->columns[column].right);
         write_cell(&t->columns[column], empty ? "-" : s, empty ? 1 : len, empty ? 1 : t->cells[i].width,
-                   width[column], last, colour, out);
+                   width[column], last, look->colour, out);
         if (last)
             end_line(out);
     }
@@ -355,8 +399,28 @@ void table_write_csv(const struct table *t, bool header, struct text *out)
     }
 }
 
-bool print_colours(void)
+bool print_colours(const char *when)
 {
+    if (when && strcmp(when, "auto") != 0)
+        return strcmp(when, "always") == 0;
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
     return isatty(STDOUT_FILENO) && !(no && *no) && term && strcmp(term, "dumb") != 0;
+}
+
+static struct winsize terminal_size(void)
+{
+    struct winsize w = {0};
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) < 0)
+        return (struct winsize){0};
+    return w;
+}
+
+size_t print_width(void)
+{
+    return terminal_size().ws_col;
+}
+
+size_t print_height(void)
+{
+    return terminal_size().ws_row;
 }

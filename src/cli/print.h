@@ -37,7 +37,7 @@ void print_tree(struct text *out, const struct fettle_value *v, int indent);
 struct column {
     const char *heading;
     bool right;  /* numbers */
-    bool colour; /* the 2001 word for a node's state */
+    bool colour; /* words for the state of something */
 };
 
 /* Columns as wide as what they hold. Zero-initialise with the columns; table_fini when done. */
@@ -58,12 +58,22 @@ void table_fini(struct table *t);
 /* Adds the next cell of the row, left to right. An empty one is shown as "-", but in the last
  * column as nothing. */
 void table_add(struct table *t, const char *s);
-/* One line a row, two blanks between columns, none at the end. */
-void table_write(const struct table *t, bool header, bool colour, struct text *out);
+struct table_look {
+    bool header, colour;
+    size_t width; /* columns of the terminal; 0: as wide as its texts */
+};
+/* One line a row, two blanks between columns, none at the end. Where a line is wider than the terminal, texts
+ * are cut, with a mark; what is at the right of its column is not. */
+void table_write(const struct table *t, const struct table_look *look, struct text *out);
 /* The same as comma-separated values, each line ended by CR LF; headings are the columns'. */
 void table_write_csv(const struct table *t, bool header, struct text *out);
 
-/* True when standard output is a terminal that may be coloured (NO_COLOR, TERM=dumb). */
-bool print_colours(void);
+/* Whether to colour: "always", "never"; "auto" or NULL where standard output is a terminal that may be
+ * coloured (NO_COLOR, TERM=dumb). */
+bool print_colours(const char *when);
+/* How wide and high the terminal on standard output is, in columns and lines; 0 when it is none, or does not
+ * say. */
+size_t print_width(void);
+size_t print_height(void);
 
 #endif

@@ -219,12 +219,33 @@ static const char MORE[] = "Silent,Speed,Name,LastResponse,Schedulable,Running";
 
 static void tables_fit(void **state)
 {
-    check_view("table.txt", STANDARD, NULL, (struct view){.form = FORM_TABLE, .header = true});
-    check_view("table_more.txt", MORE, NULL, (struct view){.form = FORM_TABLE, .header = true});
+    check_view("table.txt", STANDARD, NULL, (struct view){.form = FORM_TABLE, .look = {.header = true}});
+    check_view("table_more.txt", MORE, NULL, (struct view){.form = FORM_TABLE, .look = {.header = true}});
     check_view("table_bare.txt", STANDARD, NULL, (struct view){.form = FORM_TABLE});
-    check_view("table_none.txt", STANDARD, "CPUs=3", (struct view){.form = FORM_TABLE, .header = true});
+    check_view("table_none.txt", STANDARD, "CPUs=3",
+               (struct view){.form = FORM_TABLE, .look = {.header = true}});
     check_view("table_colour.txt", "Name,State,CPUs", NULL,
-               (struct view){.form = FORM_TABLE, .header = true, .colour = true});
+               (struct view){.look = {.header = true, .colour = true}});
+}
+
+static void what_is_too_wide_is_cut_with_a_mark(void **state)
+{
+    struct query q = {.record = record_info(RECORD_NODE)};
+    struct view v = {.look = {.header = true, .width = 30}};
+    struct rows r = {0};
+    CLEANUP_TEXT struct text out = {0};
+    query_show(&q, "Name,CPUs,Why", NULL);
+    query_filter(&q, "Name=lx03", NULL);
+    take(&r, &q);
+    view_write(&v, &q, &r, &out);
+    assert_string_equal(out.s, "NAME  CPUS  WHY\n"
+                               "lx03   128  drained by ada: d\u2026\n");
+    v.look.width = 200;
+    text_clear(&out);
+    view_write(&v, &q, &r, &out);
+    assert_null(strstr(out.s, "\u2026"));
+    rows_fini(&r);
+    query_fini(&q);
 }
 
 static void json_keeps_the_values(void **state)
@@ -236,7 +257,7 @@ static void json_keeps_the_values(void **state)
 
 static void csv_quotes(void **state)
 {
-    check_view("nodes.csv", STANDARD, NULL, (struct view){.form = FORM_CSV, .header = true});
+    check_view("nodes.csv", STANDARD, NULL, (struct view){.form = FORM_CSV, .look = {.header = true}});
     check_view("nodes_more.csv", MORE, NULL, (struct view){.form = FORM_CSV});
 }
 
@@ -285,6 +306,7 @@ int main(void)
         cmocka_unit_test(host_lists_of_arguments_are_joined),
         cmocka_unit_test(only_what_is_used_is_asked_for),
         cmocka_unit_test(tables_fit),
+        cmocka_unit_test(what_is_too_wide_is_cut_with_a_mark),
         cmocka_unit_test(json_keeps_the_values),
         cmocka_unit_test(csv_quotes),
         cmocka_unit_test(folding_groups),

@@ -146,7 +146,7 @@ static int move(struct call *c, const char *transition, size_t from, const char 
     struct fettle_error why;
     int r = need_reason(c, e);
     if (r == 0)
-        r = choice_nodes(c->args + from, c->n_args - from, &nodes, e);
+        r = choice_target_list(c, c->args + from, c->n_args - from, &nodes, e);
     struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
     if (!f)
         return e->code;
@@ -263,7 +263,7 @@ static int say(struct call *c, say_fn *fn, const char *done, struct err *e)
     CLEANUP_FREE char *nodes = NULL;
     struct fettle_answer *answer = NULL;
     struct fettle_error why;
-    int r = choice_nodes(c->args, c->n_args, &nodes, e);
+    int r = choice_target_list(c, c->args, c->n_args, &nodes, e);
     struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
     if (!f)
         return e->code;
@@ -399,7 +399,7 @@ static int ask_power(struct call *c, const struct query *q, struct fettle_answer
     struct fettle_error why;
     int r = check_word(c->args[0], "verb", verbs, sizeof verbs / sizeof verbs[0], e);
     if (r == 0)
-        r = choice_nodes(c->args + 1, c->n_args - 1, &nodes, e);
+        r = choice_target_list(c, c->args + 1, c->n_args - 1, &nodes, e);
     struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
     return f ? call_told(fettle_power(f, nodes, c->args[0], answer, &why), &why, e) : e->code;
 }

@@ -106,7 +106,7 @@ void report_table(struct call *c, struct table *t, const struct fettle_value *v)
     if (v && call_has(c, OPTION_JSON))
         report_json(c, v);
     else
-        table_write(t, !call_has(c, OPTION_NO_HEADER), false, &c->out);
+        table_write(t, &(struct table_look){.header = !call_has(c, OPTION_NO_HEADER)}, &c->out);
     table_fini(t);
 }
 

@@ -6,14 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Whose words have colours. */
+static bool is_state(const struct field_info *f)
+{
+    return f == field_info(FIELD_STATE) || strcmp(f->name, "Severity") == 0 || strcmp(f->name, "Result") == 0;
+}
+
 static void set_columns(const struct query *q, bool by_name, struct column columns[static QUERY_FIELDS_MAX],
                         struct table *t)
 {
     for (size_t i = 0; i < q->shown; i++) {
         const struct field_info *f = query_column(q, i);
-        columns[i] = (struct column){.heading = by_name ? f->name : f->heading,
-                                     .right = field_is_number(f),
-                                     .colour = f == field_info(FIELD_STATE)};
+        columns[i] = (struct column){
+            .heading = by_name ? f->name : f->heading, .right = field_is_number(f), .colour = is_state(f)};
     }
     t->columns = columns;
     t->n_columns = q->shown;
@@ -55,7 +60,7 @@ static void write_table(const struct view *v, const struct query *q, const struc
     struct column columns[QUERY_FIELDS_MAX];
     struct table t = {0};
     view_fill(q, r, columns, &t);
-    table_write(&t, v->header, v->colour, out);
+    table_write(&t, &v->look, out);
     table_fini(&t);
 }
 
@@ -65,7 +70,7 @@ static void write_csv(const struct view *v, const struct query *q, const struct 
     struct table t = {0};
     set_columns(q, true, columns, &t);
     add_rows(&t, q, r, true);
-    table_write_csv(&t, v->header, out);
+    table_write_csv(&t, v->look.header, out);
     table_fini(&t);
 }
 
@@ -116,7 +121,7 @@ void view_help(const struct record_info *r, struct text *out)
         for (size_t k = 0; k < sizeof cells / sizeof cells[0]; k++)
             table_add(&t, cells[k]);
     }
-    table_write(&t, true, false, out);
+    table_write(&t, &(struct table_look){.header = true}, out);
     table_fini(&t);
     text_printf(out, "\nwithout -o  %s\n", r->shown);
     text_printf(out, "-o wide     %s%s%s\n", r->shown, *r->wide ? "," : "", r->wide);
@@ -217,13 +222,13 @@ static void write_folded(const struct view *v, const struct query *q, const stru
         if (c != name)
             columns[t.n_columns++] = (struct column){.heading = query_column(q, c)->heading,
                                                      .right = field_is_number(query_column(q, c)),
-                                                     .colour = q->columns[c] == FIELD_STATE};
+                                                     .colour = is_state(query_column(q, c))};
     struct line *lines = make_lines(q, r, name);
     size_t n_groups;
     struct group *groups = make_groups(lines, r->n, &n_groups);
     for (size_t i = 0; i < n_groups; i++)
         add_group(&t, &groups[i], lines, r, name);
-    table_write(&t, false, v->colour, out);
+    table_write(&t, &(struct table_look){.colour = v->look.colour}, out);
     table_fini(&t);
     for (size_t i = 0; i < r->n; i++)
         free(lines[i].rest);

@@ -11,7 +11,7 @@
 
 struct view {
     enum form form;
-    bool header, colour;
+    struct table_look look;
 };
 
 /* Adds the shown columns of the rows: a table; one array of JSON, a row a line; the same as YAML; CSV; or,

@@ -27,8 +27,7 @@ struct screen {
 
 static size_t terminal_height(void)
 {
-    struct winsize w;
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_row > 2 ? w.ws_row : 24;
+    return print_height() > 2 ? print_height() : 24;
 }
 
 /* The first lines that fit, each ended by a command that clears what was there before. */

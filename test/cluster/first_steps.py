@@ -2,12 +2,17 @@
 """A controller, an agent that joins by a token, and what a person does next with the tool."""
 import csv
 import datetime
+import fcntl
 import io
 import json
 import os
 import pty
+import struct
 import subprocess
+import termios
 import time
+
+import yaml
 
 from harness import CALM, Agent, Controller, check, contains, equal, main, program, wait
 
@@ -43,9 +48,10 @@ def test_real_inventory(world):
     equal(inventory['CPUs'], os.cpu_count(), 'CPUs in the inventory')
 
 
-def on_terminal(c, *words, **env):
-    """What the tool prints where a person reads."""
+def on_terminal(c, *words, size=(0, 0), **env):
+    """What the tool prints where a person reads; size in lines and columns, 0 for a terminal that does not say."""
     ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack('4H', *size, 0, 0))
     subprocess.run([program('fettle'), *words], stdout=theirs, check=True,
                    env={**os.environ, 'FETTLE_CONTROLLER': c.socket, **env})
     printed = os.read(ours, 65536).decode()
@@ -113,6 +119,17 @@ def test_what_a_person_does(world):
     contains(on_terminal(c, 'journal', 'n01', '--utc', TZ='CEST-2'), at, 'the same with --utc')
 
 
+def test_nodes_that_pass(world):
+    """What is done with nodes is done with those that pass a filter."""
+    c = Controller(world, 'Name=n01\nName=n02\n', **CALM)
+    Agent(world, c, 'n01')
+    c.wait_nodes('the agent is heard', ['n01'], State='IDLE')
+    contains(c.fettle('node', 'drain', '--where', 'Liveness=live', '--reason', 'all that live'), 'n01: drained', 'those that pass')
+    contains(c.fettle('node', 'undrain', '--where', 'Why~all that live', '--dry-run'), 'n01', 'what would be')
+    equal(c.fettle('node', 'undrain', '--where', 'Why~all that live', '-q'), '', 'what a quiet one prints')
+    c.fettle('node', 'undrain', '--where', 'Why~all that live', status=4)
+
+
 def test_output(world):
     """Every form of output can be read by the program that it is for."""
     c = Controller(world, 'Name=DEFAULT Partition=1\nName=lx[01-20] CPUs=2\nName=lx[21-24] CPUs=4 Partition=1,2\n',
@@ -121,6 +138,19 @@ def test_output(world):
     rows = json.loads(c.fettle('node', 'list', '--json', '-o', 'name,state,cpus,partition,reason'))
     equal(len(rows), 24, 'rows of JSON')
     equal((rows[23]['Name'], rows[23]['CPUs'], rows[23]['Partition']), ('lx24', 4, [1, 2]), 'the last row of JSON')
+    written = yaml.safe_load(c.fettle('node', 'list', '-o', 'yaml,name,state,cpus,partition,reason'))
+    equal(written, rows, 'the rows as YAML')
+    equal(yaml.safe_load(c.fettle('status', '-o', 'yaml'))['nodes'], {'DOWN': 24}, 'status as YAML')
+    lines = on_terminal(c, 'node', 'list', '-o', 'name,why,os', 'lx03', size=(50, 40)).splitlines()
+    check(all(len(line) <= 40 for line in lines) and any('\u2026' in line for line in lines), f'a narrow terminal: {lines}')
+    shown = on_terminal(c, 'node', 'list', '-o', 'name', size=(10, 80), PAGER='sed "s/^/paged /"')
+    contains(shown, 'paged lx24', 'a list that is longer than the terminal')
+    for more in ({'size': (40, 80)}, {'size': (10, 80), 'PAGER': 'cat'}, {'size': (10, 80), 'PAGER': '/nowhere/less'}):
+        shown = on_terminal(c, 'node', 'list', '-o', 'name', **{'PAGER': 'sed s/lx/paged/', **more})
+        check('lx24' in shown and 'paged' not in shown, f'{more}: {shown}')
+    with open('/dev/full', 'w') as full:
+        equal(subprocess.run([program('fettle'), 'node', 'list'], stdout=full, stderr=subprocess.DEVNULL, check=False,
+                             env={**os.environ, 'FETTLE_CONTROLLER': c.socket}).returncode, 7, 'a disk that is full')
     table = list(csv.reader(io.StringIO(c.fettle('node', 'list', '--csv', '-o', 'name,cpus,reason'), newline='')))
     equal(len(table), 25, 'lines of CSV')
     equal([r for r in table if r[0] == 'lx03'][0][2].count('"quoted", word\u00e9'), 1, 'the quoted reason in CSV')
