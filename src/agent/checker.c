@@ -213,30 +213,6 @@ struct look item_look(struct item *k, struct mono now)
                          .memory = k->memory};
 }
 
-void item_judge(struct item *k, const char *facts)
-{
-    struct verdict v;
-    struct look l = item_look(k, mono_now());
-    look_judge(&l, facts, &v);
-    if (k->check->probe == PROBE_NVIDIA_TEMPERATURE)
-        gpu_capacity_read(facts, &k->c->gpus);
-    take(k, &v);
-}
-
-const struct gpu_capacity *checker_gpus(const struct checker *c)
-{
-    return &c->gpus;
-}
-
-void item_cannot(struct item *k, const char *what, const char *why)
-{
-    struct verdict v;
-    verdict_cannot(&v, RESULT_UNKNOWN, "%s%s", what, why);
-    if (k->check->probe == PROBE_NVIDIA_TEMPERATURE)
-        k->c->gpus = (struct gpu_capacity){0};
-    take(k, &v);
-}
-
 static void on_process_end(void *arg)
 {
     struct item *k = arg;
@@ -265,6 +241,31 @@ static void watch_process(struct item *k, const char *facts)
     }
 }
 
+void item_judge(struct item *k, const char *facts)
+{
+    struct verdict v;
+    struct look l = item_look(k, mono_now());
+    look_judge(&l, facts, &v);
+    if (k->check->probe == PROBE_NVIDIA_TEMPERATURE)
+        gpu_capacity_read(facts, &k->c->gpus);
+    take(k, &v);
+    watch_process(k, facts);
+}
+
+const struct gpu_capacity *checker_gpus(const struct checker *c)
+{
+    return &c->gpus;
+}
+
+void item_cannot(struct item *k, const char *what, const char *why)
+{
+    struct verdict v;
+    verdict_cannot(&v, RESULT_UNKNOWN, "%s%s", what, why);
+    if (k->check->probe == PROBE_NVIDIA_TEMPERATURE)
+        k->c->gpus = (struct gpu_capacity){0};
+    take(k, &v);
+}
+
 static void gather(struct item *k)
 {
     struct checker *c = k->c;
@@ -282,7 +283,6 @@ static void gather(struct item *k)
     else
         kernel_facts(c->kernel, now, &c->facts), c->log_next = kernel_next(c->kernel);
     item_judge(k, c->facts.s ? c->facts.s : "");
-    watch_process(k, c->facts.s ? c->facts.s : "");
 }
 
 /* There may be room for a child now. */

@@ -73,7 +73,7 @@ void checklist_take(const struct body_checklist *said, const char *node, struct 
     out->meanings = read_meanings(&said->meanings);
 }
 
-static int load_copy(const char *home, const char *node, struct checklist *out, char **body, struct err *e)
+int checklist_copy(const char *home, const char *node, struct checklist *out, char **body, struct err *e)
 {
     struct body_checklist said;
     CLEANUP_FREE char *text = NULL;
@@ -115,7 +115,7 @@ int checklist_load(const char *home, const char *root, const char *node, struct 
     CLEANUP_TEXT struct text path = {0};
     *out = (struct checklist){0};
     *body = NULL;
-    int r = load_copy(home, node, out, body, &why);
+    int r = checklist_copy(home, node, out, body, &why);
     if (!r)
         return 0;
     if (r != -ENOENT)

@@ -27,6 +27,9 @@ void checklist_fini(struct checklist *l);
 
 /* Those of what the controller said that this node runs. */
 void checklist_take(const struct body_checklist *said, const char *node, struct checklist *out);
+/* The copy in home of what the controller said. -ENOENT when there is none; else -errno with a sentence.
+ * *body is as below. */
+int checklist_copy(const char *home, const char *node, struct checklist *out, char **body, struct err *e);
 /* The copy in home, or the file below root. -ENOENT when there is neither; else -errno with a sentence.
  * *body is the copy as it came, signed (it was believed then), NULL when it is not from there; the caller
  * frees it. */

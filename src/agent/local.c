@@ -25,6 +25,7 @@ struct local {
     struct checker *checker;
     struct row *rows;
     size_t n, done;
+    struct text source; /* where the checks stand */
 };
 
 static void on_looked(void *arg, const struct verdict *v, struct span took)
@@ -40,7 +41,8 @@ static void say_nothing(void *arg, const char *body, size_t len)
 {
 }
 
-static int read_list(const struct local_request *q, struct checklist *list, struct err *e)
+static int read_list(const struct local_request *q, struct checklist *list, struct text *source,
+                     struct err *e)
 {
     CLEANUP_TEXT struct text own = {0};
     struct stat st;
@@ -50,6 +52,10 @@ static int read_list(const struct local_request *q, struct checklist *list, stru
     const char *path = q->conf;
     if (!path && access(own.s, F_OK) == 0)
         path = own.s;
+    if (path)
+        text_printf(source, "These are the checks of %s.", path);
+    else
+        text_printf(source, "These are the checks by default: there is no %s.", own.s);
     int r = checklist_read(path, q->node, list, e);
     if (r || list->checks.n > 0)
         return r;
@@ -113,6 +119,27 @@ static void print_all(FILE *out, const struct local *l)
         print(out, &l->rows[i], width);
 }
 
+/* Which checks the controller has this node run, as far as the agent was told. */
+static void print_controllers(FILE *out, const struct local_request *q)
+{
+    struct checklist list = {0};
+    struct err e = {0};
+    CLEANUP_FREE char *body = NULL;
+    int r = checklist_copy(q->home, q->node, &list, &body, &e);
+    if (r == -ENOENT)
+        fputs("No controller has told this node yet which checks it runs: \"fettle check list\" shows them "
+              "there.\n",
+              out);
+    else if (r)
+        fprintf(out, "Which checks the controller has this node run is not known: %s.\n", e.msg);
+    else
+        fprintf(out, "The controller has this node run%s", list.checks.n ? "" : " no check");
+    for (size_t i = 0; !r && i < list.checks.n; i++)
+        fprintf(out, "%s%s", i ? ", " : " ", list.checks.list[i].name);
+    fputs(r ? "" : ".\n", out);
+    checklist_fini(&list);
+}
+
 static int status_of(const struct local *l)
 {
     bool unknown = false;
@@ -130,9 +157,11 @@ int local_check(uv_loop_t *loop, const struct local_request *q, FILE *out, int *
         .root = q->root, .node = q->node, .boot = "", .say = say_nothing, .by_hand = true};
     struct checklist list = {0};
     struct local l = {.loop = loop};
-    int r = read_list(q, &list, e);
-    if (r)
+    int r = read_list(q, &list, &l.source, e);
+    if (r) {
+        text_fini(&l.source);
         return r;
+    }
     l.checker = checker_create(loop, &settings);
     checker_set(l.checker, &list);
     r = look(&l, q, e);
@@ -140,10 +169,15 @@ int local_check(uv_loop_t *loop, const struct local_request *q, FILE *out, int *
         ;
     if (!r) {
         print_all(out, &l);
+        if (!q->n_names) {
+            fprintf(out, "\n%s\n", l.source.s);
+            print_controllers(out, q);
+        }
         *status = status_of(&l);
     }
     checker_destroy(l.checker);
     uv_run(loop, UV_RUN_DEFAULT);
     free(l.rows);
+    text_fini(&l.source);
     return r;
 }

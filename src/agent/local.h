@@ -11,12 +11,14 @@
 /*
  * Runs checks once, by hand, on a node with no controller and no agent, and prints a line for each: its
  * name, what it came to, how long it took, and why. Counters have their first reading then, and cannot have
- * grown.
+ * grown. Unless checks were named, it says at the end where these stand, and which the controller has the
+ * node run.
  */
 
 struct local_request {
     const char *root; /* "" for the real one */
     const char *conf; /* a file of checks; NULL: the node's own, or without one what is checked by default */
+    const char *home; /* the agent's directory of state, where the controller's list is kept */
     const char *node; /* its name */
     size_t n_names;   /* these checks; none: all of them */
     char **names;

@@ -330,6 +330,7 @@ static int check_main(int argc, char **argv)
         return usage("check needs --local; with a controller it is \"fettle check run\"", "");
     CLEANUP_FREE char *name = own_name(home);
     q.node = name;
+    q.home = home;
     q.names = argv + optind;
     q.n_names = (size_t)(argc - optind);
     if (local_check(uv_default_loop(), &q, stdout, &status, &e) == 0)

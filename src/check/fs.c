@@ -11,8 +11,9 @@
 
 /*
  * fs.space   "bytes FREE TOTAL", "inodes FREE TOTAL": free to everybody, of what everybody may have, as df
- *            counts. File systems without a fixed number of inodes have no second line
- * fs.write   "written MS", or "failed ERRNO STEP: WHY"
+ *            counts. File systems without a fixed number of inodes have no second line. "unsupported" for an
+ * image that is read-only and full by its nature (squashfs, ISO 9660): nothing can fill it fs.write "written
+ * MS", or "failed ERRNO STEP: WHY"
  */
 
 static const char *path_of(const struct look *l)
@@ -29,6 +30,10 @@ void gather_FS_SPACE(const struct look *l, struct text *out)
     if (statvfs(path.s, &s) < 0) {
         bool absent = errno == ENOENT || errno == ENOTDIR;
         fact(out, absent ? "unsupported" : "unknown", "%s: %s", path_of(l), strerror(errno));
+        return;
+    }
+    if (s.f_bfree == 0 && s.f_flag & ST_RDONLY) {
+        fact(out, "unsupported", "the file system of %s is read-only and has no space to lose", path_of(l));
         return;
     }
     uint64_t used = s.f_blocks - s.f_bfree;

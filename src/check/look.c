@@ -123,6 +123,10 @@ bool look_walks(enum probe p)
 bool look_apart(const struct look *l)
 {
     enum probe_how how = probe_row(l->check->probe)->how;
+    if (l->check->probe == PROBE_SERVICE)
+        return !service_stands(l);
+    if (l->check->probe == PROBE_TIME)
+        return !time_stands(l);
     if (!look_walks(l->check->probe))
         return how == PROBE_APART || how == PROBE_IDLE || how == PROBE_BENCH;
     CLEANUP_FD int root = sys_open_root(l->root, NULL);

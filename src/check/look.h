@@ -104,8 +104,9 @@ const struct probe_code *probe_code(enum probe p);
 void look_judge(struct look *l, const char *facts, struct verdict *v);
 /* Whether the probe walks through all processes, as others do that are due at the same time. */
 bool look_walks(enum probe p);
-/* Whether it has to be gathered in a child: APART, IDLE, BENCH, and what walks through the processes where
- * there are more than a loop may wait for. It may be another answer each time. */
+/* Whether it has to be gathered in a child: APART, IDLE, BENCH, what walks through the processes where there
+ * are more than a loop may wait for, a service that does not run where it did, and a clock that nobody keeps.
+ * It may be another answer each time. */
 bool look_apart(const struct look *l);
 /* The devices at which it is looked one after another, each apart from the others, so that one that hangs
  * holds up no other: their paths, a line each. What was gathered of all is judged together. Nothing: it is

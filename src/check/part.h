@@ -133,6 +133,16 @@ void processes_free(struct processes *p);
 /* "process PID" of one with this command, or 0 for none. Where one was found it is looked for first. */
 void fact_process(const struct look *l, int root, const char *command, struct text *out);
 
+/* Whether a program of this name lies where packages put programs, or a unit ("munge", "ntp@a.service") where
+ * systemd looks for units. They read disks: call them in a child. */
+bool program_installed(int root, const char *command);
+bool unit_installed(int root, const char *unit);
+
+/* Whether gathering reads no disk now: what the record asks for runs where it was found the last time. */
+bool service_stands(const struct look *l);
+/* Whether gathering reads no disk now: the clock is synchronised. */
+bool time_stands(const struct look *l);
+
 /* Four bytes of a device's configuration space; 0 or -errno. */
 typedef int config_fn(void *arg, unsigned at, uint32_t *out);
 /* The control register of Access Control Services of a PCIe device; -ENOENT where it has none, -errno. */

@@ -95,7 +95,9 @@ static int walk(int root, process_fn *fn, void *arg)
 
 static bool were_read(int r, struct text *out)
 {
-    if (r < 0)
+    if (r == -ENOENT || r == -ENODATA)
+        fact(out, "unknown", "/proc is not mounted");
+    else if (r < 0)
         fact(out, "unknown", "/proc: %s", strerror(-r));
     return r == 0;
 }

@@ -10,11 +10,16 @@
 #include <sys/stat.h>
 
 /*
- * service   "process PID" ("process 0": none), "socket 0|1", "port 0|1", "unit 0|1": what the record asks for
+ * service   "process PID" ("process 0": none), "socket 0|1", "port 0|1", "unit 0|1": what the record asks
+ * for; "installed 0|1" where a command or a unit is asked for and does not run
  *
  * A walk through /proc costs too much to be made each second, so where a command was found the last time
  * is remembered, and looked at first. It is a hint and nothing else: it counts when the same command is
  * there now.
+ *
+ * Whether a program is installed is read from the disk, which may hang. So while the service runs it is
+ * looked at in the agent itself, and otherwise in a child. What ran once on this boot was installed then,
+ * wherever it lies.
  */
 
 enum { HINTS = 32, COMM_BYTES_MAX = 15 };
@@ -59,13 +64,18 @@ static bool on_process(const struct process *p, void *arg)
     return false;
 }
 
-void fact_process(const struct look *l, int root, const char *command, struct text *out)
+static bool hint_stands(const struct hint *hint, int root)
 {
-    struct hint *hint = hint_get(l->root, command);
     struct process p;
     char pid[24];
     snprintf(pid, sizeof pid, "%" PRIu64, hint->pid);
-    if (hint->pid == 0 || process_read(root, pid, &p) < 0 || !runs(&p, command)) {
+    return hint->pid > 0 && process_read(root, pid, &p) == 0 && runs(&p, hint->command);
+}
+
+void fact_process(const struct look *l, int root, const char *command, struct text *out)
+{
+    struct hint *hint = hint_get(l->root, command);
+    if (!hint_stands(hint, root)) {
         struct search s = {.command = command};
         if (!processes_each(root, on_process, &s, out))
             return;
@@ -134,15 +144,21 @@ static void find_port(const struct look *l, int root, uint64_t port, struct text
 }
 
 /* systemd keeps a link for each unit as long as it is neither inactive nor failed. */
-static void find_unit(int root, const char *unit, struct text *out)
+static bool unit_is_active(int root, const char *unit)
 {
     CLEANUP_TEXT struct text path = {0};
     struct stat st;
     text_printf(&path, "run/systemd/units/invocation:%s%s", unit, strchr(unit, '.') ? "" : ".service");
+    return fstatat(root, path.s, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static void find_unit(int root, const char *unit, struct text *out)
+{
+    struct stat st;
     if (fstatat(root, "run/systemd/units", &st, 0) < 0)
         fact(out, "unsupported", "no systemd runs here");
     else
-        fact(out, "unit", "%d", fstatat(root, path.s, &st, AT_SYMLINK_NOFOLLOW) == 0);
+        fact(out, "unit", "%d", unit_is_active(root, unit));
 }
 
 /* --- the probe ------------------------------------------------------------------------------ */
@@ -154,11 +170,30 @@ static const char *command_of(const struct look *l)
     return command || other ? command : check_arg(l->check, "Name");
 }
 
+bool service_stands(const struct look *l)
+{
+    const char *command = command_of(l), *unit = check_arg(l->check, "Unit");
+    CLEANUP_FD int root = sys_open_root(l->root, NULL);
+    return root < 0 || ((!command || hint_stands(hint_get(l->root, command), root)) &&
+                        (!unit || unit_is_active(root, unit)));
+}
+
+static void find_installed(const struct look *l, int root, struct text *out)
+{
+    const char *name = check_arg(l->check, "Name"), *command = command_of(l),
+               *unit = check_arg(l->check, "Unit");
+    bool there = (command && program_installed(root, command)) ||
+                 (command && unit_installed(root, command)) || (name && unit_installed(root, name)) ||
+                 (unit && unit_installed(root, unit));
+    fact(out, "installed", "%d", there);
+}
+
 void gather_SERVICE(const struct look *l, struct text *out)
 {
     const char *command = command_of(l), *path = check_arg(l->check, "Socket");
     const char *port = check_arg(l->check, "Port"), *unit = check_arg(l->check, "Unit");
     uint64_t number;
+    bool stands = service_stands(l);
     CLEANUP_FD int root = look_root(l, out);
     if (root < 0)
         return;
@@ -172,6 +207,31 @@ void gather_SERVICE(const struct look *l, struct text *out)
         find_port(l, root, number, out);
     if (unit)
         find_unit(root, unit, out);
+    if (!stands)
+        find_installed(l, root, out);
+}
+
+/* Whether it runs now or ran on this boot. A child that found the process has ended, so the place is noted
+ * here. */
+static bool service_ran(struct look *l, const char *facts)
+{
+    const char *command = command_of(l);
+    uint64_t pid = 0, active = 0;
+    fact_u64(facts, "process", &pid);
+    fact_u64(facts, "unit", &active);
+    if (command && pid > 0)
+        hint_get(l->root, command)->pid = pid;
+    bool ran = *memory_number(l->memory, "ran") > 0 || pid > 0 || active > 0;
+    if (ran)
+        memory_keep(l->memory, "ran", 1);
+    return ran;
+}
+
+static bool service_is_absent(struct look *l, const char *facts)
+{
+    uint64_t installed;
+    bool ran = service_ran(l, facts);
+    return !ran && fact_u64(facts, "installed", &installed) && !installed;
 }
 
 void judge_SERVICE(struct look *l, const char *facts, struct verdict *v)
@@ -185,6 +245,11 @@ void judge_SERVICE(struct look *l, const char *facts, struct verdict *v)
     const char *name = check_arg(l->check, "Name");
     char device[FINDING_DEVICE_BYTES_MAX + 1];
     snprintf(device, sizeof device, "service %s", name ? name : l->check->name);
+    if (service_is_absent(l, facts)) {
+        const char *what = command_of(l) ? command_of(l) : check_arg(l->check, "Unit");
+        verdict_cannot(v, RESULT_UNSUPPORTED, "%s is not installed", what);
+        return;
+    }
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         uint64_t n;
         const char *asked = i == 0 ? command_of(l) : check_arg(l->check, parts[i].arg);

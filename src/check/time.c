@@ -9,7 +9,11 @@
 
 /*
  * time   "wall NS" (what the clock is, since 1970), "synchronised 0|1", "offset NS" (what the clock is being
- * corrected by), "error NS" (estimated)
+ *        corrected by), "error NS" (estimated); of a clock that is not synchronised "keeper 0|1": whether a
+ * program that keeps clocks is installed
+ *
+ * That is read from the disk, which may hang. So a clock that is synchronised is looked at in the agent
+ * itself, and any other in a child.
  */
 
 /* The estimate that a kernel begins with, and keeps where nobody estimates (NTP_PHASE_LIMIT). */
@@ -24,19 +28,56 @@ static int system_clock(void *arg, struct timex *out)
     return state < 0 ? -errno : state;
 }
 
+static int clock_state(const struct look *l, struct timex *t)
+{
+    return l->calls && l->calls->clock ? l->calls->clock(l->calls->arg, t) : system_clock(NULL, t);
+}
+
+static bool is_synchronised(int state, const struct timex *t)
+{
+    return state != TIME_ERROR && !(t->status & STA_UNSYNC);
+}
+
+bool time_stands(const struct look *l)
+{
+    struct timex t = {.modes = 0};
+    int state = clock_state(l, &t);
+    return state < 0 || is_synchronised(state, &t);
+}
+
+/* NTP's and PTP's daemons, by their programs or their units. */
+static bool has_keeper(int root)
+{
+    static const char *const keepers[] = {"chronyd",           "chrony", "ntpd",   "ntp",
+                                          "systemd-timesyncd", "ptp4l",  "phc2sys"};
+    for (size_t i = 0; i < sizeof keepers / sizeof *keepers; i++)
+        if (program_installed(root, keepers[i]) || unit_installed(root, keepers[i]))
+            return true;
+    return false;
+}
+
+static void find_keeper(const struct look *l, struct text *out)
+{
+    CLEANUP_FD int root = sys_open_root(l->root, NULL);
+    if (root >= 0)
+        fact(out, "keeper", "%d", has_keeper(root));
+}
+
 void gather_TIME(const struct look *l, struct text *out)
 {
     struct timex t = {.modes = 0};
-    int state = l->calls && l->calls->clock ? l->calls->clock(l->calls->arg, &t) : system_clock(NULL, &t);
+    int state = clock_state(l, &t);
     if (state < 0) {
         fact(out, "unknown", "adjtimex: %s", strerror(-state));
         return;
     }
     int64_t unit = t.status & STA_NANO ? 1 : 1000;
     fact(out, "wall", "%" PRId64, (int64_t)t.time.tv_sec * 1000000000 + (int64_t)t.time.tv_usec * unit);
-    fact(out, "synchronised", "%d", state != TIME_ERROR && !(t.status & STA_UNSYNC));
+    fact(out, "synchronised", "%d", is_synchronised(state, &t));
     fact(out, "offset", "%" PRId64, (int64_t)t.offset * unit);
     fact(out, "error", "%" PRId64, (int64_t)t.esterror * 1000);
+    if (!is_synchronised(state, &t))
+        find_keeper(l, out);
 }
 
 /* How far it is ahead of the controller's clock, when that is more than the way between them can explain. */
@@ -77,6 +118,17 @@ static void judge_unsynced(struct look *l, bool synced, bool apart, struct verdi
                     "the kernel says that it is not synchronised, for %s", span_human(lasts, is));
 }
 
+/* A machine on which nothing ever kept the clock on this boot, and nothing can, as a container: its host
+ * keeps it. */
+static bool is_kept_elsewhere(struct look *l, const char *facts, bool synced)
+{
+    uint64_t keeper = 1;
+    bool was = *memory_number(l->memory, "synchronised") > 0 || synced;
+    if (was)
+        memory_keep(l->memory, "synchronised", 1);
+    return !was && fact_u64(facts, "keeper", &keeper) && !keeper;
+}
+
 void judge_TIME(struct look *l, const char *facts, struct verdict *v)
 {
     uint64_t synced;
@@ -100,5 +152,8 @@ void judge_TIME(struct look *l, const char *facts, struct verdict *v)
     bool apart = is_apart(l, facts, &ahead);
     if (apart)
         judge_apart(ahead, synced, v);
-    judge_unsynced(l, synced, apart, v);
+    if (!is_kept_elsewhere(l, facts, synced))
+        judge_unsynced(l, synced, apart, v);
+    else if (v->n == 0)
+        verdict_cannot(v, RESULT_UNSUPPORTED, "nothing that keeps the clock is installed");
 }

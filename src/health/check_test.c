@@ -84,6 +84,19 @@ static void test_the_tables_agree(void **state)
     }
 }
 
+/* A threshold that need not be given says in brackets what it is then: the man page has it from there. */
+static void test_a_threshold_says_its_default(void **state)
+{
+    struct argument a;
+    for (int p = 0; p < PROBES; p++)
+        for (size_t i = 0; argument_at((enum probe)p, i, &a); i++) {
+            bool threshold = a.form != ARGUMENT_TEXT && a.form != ARGUMENT_PATH;
+            bool names = p == PROBE_SERVICE; /* Port: which one, and not how many */
+            if (threshold && !a.must && !names && a.what[strlen(a.what) - 1] != ')')
+                fail_msg("%s of %s does not say its default", a.key, probe_row((enum probe)p)->name);
+        }
+}
+
 /* --- reading ------------------------------------------------------------------------------------- */
 
 static void test_a_record_that_says_nothing_is_as_its_probe(void **state)
@@ -726,6 +739,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_probes_are_found_by_name),
         cmocka_unit_test(test_the_tables_agree),
+        cmocka_unit_test(test_a_threshold_says_its_default),
         cmocka_unit_test(test_a_record_that_says_nothing_is_as_its_probe),
         cmocka_unit_test(test_a_record_says_everything_of_a_check),
         cmocka_unit_test(test_a_probe_of_idle_nodes_waits_for_one),
