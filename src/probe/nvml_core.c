@@ -23,7 +23,11 @@ void *nvml_load(const char *library, struct nvml_core *core, const struct nvml_s
                                        {"nvmlDeviceGetCount_v2", (void **)&core->count},
                                        {"nvmlDeviceGetHandleByIndex_v2", (void **)&core->handle},
                                        {"nvmlDeviceGetPciInfo_v3", (void **)&core->pci}};
+#ifdef FETTLE_STATIC /* glibc loads into such a program only what was made for its own release */
+    void *so = NULL;
+#else
     void *so = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+#endif
     if (!so)
         return NULL;
     find(so, others, n);
