@@ -7,10 +7,10 @@ set -eu
 work=$(mktemp -d /tmp/fettle-units-XXXXXX)
 trap 'rm -rf "$work"' EXIT
 failed=0
-for unit in fettled.service fettle-agent.service fettle-exec.service fettle-exec.socket; do
+for unit in fettled.service fettle-agent.service fettle-agent-join.service fettle-exec.service fettle-exec.socket; do
     sed 's|^ExecStart=[^ ]*|ExecStart=/bin/true|' "$1/$unit" >"$work/$unit"
 done
-for unit in fettled.service fettle-agent.service fettle-exec.service fettle-exec.socket; do
+for unit in fettled.service fettle-agent.service fettle-agent-join.service fettle-exec.service fettle-exec.socket; do
     said=$(SYSTEMD_LOG_LEVEL=warning systemd-analyze verify --man=no "$work/$unit" 2>&1 | grep -F fettle || true)
     if [ -n "$said" ]; then
         echo "$said"
@@ -33,6 +33,10 @@ has "$1/fettled.service" 'User=fettle' 'Environment=FETTLE_EXEC=/run/fettle-exec
     'CapabilityBoundingSet=CAP_NET_BIND_SERVICE' 'StateDirectory=fettle fettle-begun' 'RuntimeDirectory=fettled'
 has "$1/fettle-exec.socket" 'ListenSequentialPacket=/run/fettle-exec/socket' 'SocketUser=fettle' 'SocketMode=0600'
 has "$1/fettle-exec.service" 'StandardInput=socket' 'CapabilityBoundingSet=' 'NoNewPrivileges=yes' 'ProtectSystem=strict'
+# An image joins by itself, once a boot, and again until it succeeds; then the agent starts.
+has "$1/fettle-agent-join.service" 'ConditionPathExists=/etc/fettle/join' 'ConditionPathExists=!/var/lib/fettle-agent/node.pem' \
+    'Restart=on-failure' 'ExecStart=.*/fettle-agent join' 'ExecStartPost=-/bin/systemctl --no-block start fettle-agent.service' \
+    'WantedBy=multi-user.target'
 # The user, and the name of the local socket.
 mkdir -p "$work/root/etc"
 systemd-sysusers --root="$work/root" - <"$1/fettled.sysusers" 2>"$work/said" || { cat "$work/said"; failed=1; }

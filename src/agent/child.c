@@ -64,6 +64,8 @@ static bool settle(int fd, int kept)
 {
     int high = kept < 0 ? -1 : fcntl(kept, F_DUPFD_CLOEXEC, LOW_FDS);
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null < 0) /* an empty root; nobody reads or writes it */
+        null = open("/", O_PATH | O_CLOEXEC);
     if (null < 0 || dup2(fd, 3) < 0)
         return false;
     for (int low = CHILD_KEPT_FD; low < LOW_FDS; low++)

@@ -47,6 +47,12 @@ static int token_fingerprint(const char *token, char out[static FINGERPRINT_CHAR
     return 0;
 }
 
+int join_check_token(const char *token, struct err *e)
+{
+    char fingerprint[FINGERPRINT_CHARS + 1];
+    return token_fingerprint(token, fingerprint, e);
+}
+
 /* An identity that has expired is of no use to anybody and may be replaced. What others could write or read
  * is mended first. */
 static int check_home(const struct join_request *request, struct err *e)

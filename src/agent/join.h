@@ -26,6 +26,9 @@ struct join_request {
 /* 0: the identity is stored. */
 typedef void join_done_fn(void *arg, const struct err *why);
 
+/* -EINVAL for what is no token by its form. */
+int join_check_token(const char *token, struct err *e);
+
 /* Checks the request; then dials, asks and stores. -EINVAL for a token or name of the wrong form,
  * -EEXIST when home has a valid identity, -errno when nothing can be stored there, so that no token
  * is spent for nothing; afterwards done is called once from the loop. The request

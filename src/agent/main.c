@@ -2,6 +2,7 @@
 #include "agent/agent.h"
 #include "agent/home.h"
 #include "agent/join.h"
+#include "agent/join_file.h"
 #include "agent/local.h"
 #include "agent/prolog.h"
 #include "agent/prolog_line.h"
@@ -29,6 +30,8 @@ static const char USAGE[] =
     "FLAGS]\n"
     "       fettle-agent join TOKEN HOST[:PORT] [--name NAME] [-D STATE_DIR] [--again]\n"
     "       fettle-agent join --token-file FILE HOST[:PORT] [--name NAME] [-D STATE_DIR] [--again]\n"
+    "       fettle-agent join --at-boot [--root IMAGE] TOKEN HOST[:PORT]\n"
+    "       fettle-agent join [--root IMAGE] [--name NAME] [-D STATE_DIR]\n"
     "       fettle-agent fingerprint [--components] [-D STATE_DIR] [-r ROOT]\n"
     "       fettle-agent check --local [--root ROOT] [--conf FILE] [-D STATE_DIR] [NAME]...\n"
     "       fettle-agent prolog | epilog | task-prolog | task-epilog [-r ROOT]\n"
@@ -178,17 +181,15 @@ static int join(const struct join_request *request)
     return EXIT_SUCCESS;
 }
 
-enum { TOKEN_BYTES_MAX = 256 };
-
 /* The first line of a file, or of standard input. */
-static int read_token(const char *path, char token[static TOKEN_BYTES_MAX], struct err *e)
+static int read_token(const char *path, char token[static JOIN_TOKEN_BYTES_MAX], struct err *e)
 {
     bool standard = strcmp(path, "-") == 0;
     FILE *f = standard ? stdin : fopen(path, "re");
     int r = 0;
     if (!f)
         return err_set(e, -errno, "%s: %s", path, strerror(errno));
-    if (!fgets(token, TOKEN_BYTES_MAX, f))
+    if (!fgets(token, JOIN_TOKEN_BYTES_MAX, f))
         r = err_set(e, -EINVAL, "there is no token in %s", standard ? "standard input" : path);
     if (!standard)
         fclose(f);
@@ -197,11 +198,15 @@ static int read_token(const char *path, char token[static TOKEN_BYTES_MAX], stru
     return r;
 }
 
-/* TOKEN HOST, or with a file HOST alone. */
+/* TOKEN HOST, or with a file HOST alone; nothing: what the image says. */
 static int join_words(int n, char **words, const char *file, struct join_request *request, struct address *at,
-                      char token[static TOKEN_BYTES_MAX])
+                      const char *root, char token[static JOIN_TOKEN_BYTES_MAX])
 {
     struct err e = {0};
+    if (n == 0 && !file) {
+        request->token = token;
+        return join_file_read(root, token, at, &e) ? complain(&e) : 0;
+    }
     if (n != (file ? 1 : 2))
         return usage(file ? "join with --token-file needs a HOST[:PORT], and no more"
                           : "join needs a TOKEN and a HOST[:PORT]",
@@ -214,15 +219,29 @@ static int join_words(int n, char **words, const char *file, struct join_request
     return 0;
 }
 
+/* For the boots of an image. A token that is none is found now, and not by a hundred machines. */
+static int join_later(const struct join_request *request, const char *root)
+{
+    struct err e = {0};
+    if (join_check_token(request->token, &e) ||
+        join_file_write(root, request->token, request->controller, &e))
+        return complain(&e);
+    printf("machines that boot with %s" JOIN_FILE_PATH " join by themselves\n", root);
+    return EXIT_SUCCESS;
+}
+
 static int join_main(int argc, char **argv)
 {
-    enum { NAME = 256, AGAIN, TOKEN_FILE };
+    enum { NAME = 256, AGAIN, TOKEN_FILE, AT_BOOT, ROOT };
     static const struct option options[] = {{"name", required_argument, NULL, NAME},
                                             {"again", no_argument, NULL, AGAIN},
                                             {"token-file", required_argument, NULL, TOKEN_FILE},
+                                            {"at-boot", no_argument, NULL, AT_BOOT},
+                                            {"root", required_argument, NULL, ROOT},
                                             {0}};
-    char host[256] = "", token[TOKEN_BYTES_MAX] = "", machine[37] = "";
-    const char *file = NULL;
+    char host[256] = "", token[JOIN_TOKEN_BYTES_MAX] = "", machine[37] = "";
+    const char *file = NULL, *root = "";
+    bool at_boot = false;
     struct address controller;
     struct join_request request = {
         .home = HOME_DEFAULT, .name = host, .machine = machine, .controller = &controller};
@@ -234,12 +253,18 @@ static int join_main(int argc, char **argv)
         case NAME: request.name = optarg; break;
         case AGAIN: request.again = true; break;
         case TOKEN_FILE: file = optarg; break;
+        case AT_BOOT: at_boot = true; break;
+        case ROOT: root = optarg; break;
         default: return usage(NULL, NULL);
         }
     }
+    if (at_boot && optind == argc)
+        return usage("join --at-boot needs a TOKEN and a HOST[:PORT]", "");
     probe_machine("", machine);
-    int status = join_words(argc - optind, argv + optind, file, &request, &controller, token);
-    return status ? status : join(&request);
+    int status = join_words(argc - optind, argv + optind, file, &request, &controller, root, token);
+    if (status)
+        return status;
+    return at_boot ? join_later(&request, root) : join(&request);
 }
 
 /* As it was told when it joined, for its own name is taken out of what it reads. */

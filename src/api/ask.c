@@ -186,6 +186,17 @@ static int take_from(const json_t *o, json_t *terms, struct err *e)
     return rc == -ENOENT ? 0 : rc;
 }
 
+/* Who copies a token of an image gains nothing by it elsewhere, when it is bound to a place or a machine. */
+static int take_token_valid(const json_t *o, const json_t *terms, struct ask *a, struct err *e)
+{
+    bool bound = json_object_get(terms, "from") || json_object_get(terms, "uuid");
+    int rc = take_valid(o, 3600, 365 * DAY_S, a, e);
+    if (rc == 0 && !bound && a->valid.ns > span_s(7 * DAY_S).ns)
+        return err_set(e, -EINVAL,
+                       "\"valid\" is more than 7d, for which \"from\" or \"uuid\" has to be given");
+    return rc;
+}
+
 static int parse_token(const json_t *o, struct ask *a, struct err *e)
 {
     CLEANUP_JSON json_t *terms = json_object();
@@ -207,7 +218,7 @@ static int parse_token(const json_t *o, struct ask *a, struct err *e)
     json_object_set_new(terms, "count", json_integer((json_int_t)count));
     json_object_set_new(terms, "again", json_boolean(again));
     a->set = json_write(terms);
-    return take_valid(o, 3600, 7 * DAY_S, a, e);
+    return take_token_valid(o, terms, a, e);
 }
 
 static int parse_role(const json_t *o, struct ask *a, struct err *e)

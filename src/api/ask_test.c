@@ -265,6 +265,7 @@ static const struct {
     {ROUTE_token_create, "{\"nodes\":\"n1\",\"valid\":\"soon\"}"},
     {ROUTE_token_create, "{\"nodes\":\"n1\",\"valid\":\"0s\"}"},
     {ROUTE_token_create, "{\"nodes\":\"n1\",\"valid\":\"8d\"}"},
+    {ROUTE_token_create, "{\"nodes\":\"n1\",\"valid\":\"366d\",\"from\":\"10.0.0.0/8\"}"},
     {ROUTE_token_create, "{\"nodes\":\"n1\",\"valid\":3600}"},
     {ROUTE_token_create, "{\"nodes\":\"n1\",\"count\":0}"},
     {ROUTE_token_create, "{\"nodes\":\"n1\",\"count\":1000001}"},
