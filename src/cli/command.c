@@ -42,6 +42,11 @@ const size_t commands_n = sizeof commands / sizeof commands[0];
 static const uint64_t COMMAND_OPTIONS = OF(CONTROLLER) | OF(CERT) | OF(KEY) | OF(CA) | OF(TIMEOUT) |
                                         OF(QUIET) | OF(COLOR) | OF(VERSION) | OF(HELP);
 
+uint64_t call_options(void)
+{
+    return COMMAND_OPTIONS;
+}
+
 const struct option_info *option_info(enum option o)
 {
     return &options[o];
@@ -253,7 +258,7 @@ static int unknown(const char *const *words, size_t n, struct err *e)
     return err_set(e, -EINVAL, "unknown command \"%s\"; \"fettle help\" lists them", words[0]);
 }
 
-static const struct command *find_command(const char *const *words, size_t n, size_t *used)
+const struct command *call_find(const char *const *words, size_t n, size_t *used)
 {
     for (size_t i = 0; i < commands_n; i++)
         if ((*used = match(&commands[i], words, n)) > 0)
@@ -323,7 +328,7 @@ int call_parse(struct call *c, char **words, size_t n, struct err *e)
     if (call_has(c, OPTION_VERSION)) {
         static const char *const version[] = {"version"};
         size_t none;
-        c->command = find_command(version, 1, &none);
+        c->command = call_find(version, 1, &none);
         return 0;
     }
     if (c->n_args == 0 && !call_has(c, OPTION_HELP)) {
@@ -332,11 +337,11 @@ int call_parse(struct call *c, char **words, size_t n, struct err *e)
         return 0;
     }
     size_t used = 0;
-    const struct command *found = find_command(c->args, c->n_args, &used);
+    const struct command *found = call_find(c->args, c->n_args, &used);
     if (call_has(c, OPTION_HELP)) {
         static const char *const help[] = {"help"};
         size_t none;
-        c->command = find_command(help, 1, &none);
+        c->command = call_find(help, 1, &none);
         c->n_args = found ? used : c->n_args > 3 ? 3 : c->n_args;
         return 0;
     }

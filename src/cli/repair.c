@@ -125,13 +125,23 @@ static int need_reason(struct call *c, struct err *e)
 }
 
 /* The controller knows them, too; but a slip of the finger is told here, before it is asked. */
-static int check_word(const char *word, const char *what, const char *const *known, size_t n, struct err *e)
+static int check_word(const char *word, const char *argument, const char *what, struct err *e)
 {
+    static const char *const rows[][2] = {
+#define WORD(argument, word, what) {argument, word},
+#include "cli/choice.tbl"
+#undef WORD
+    };
+    const char *known[sizeof rows / sizeof rows[0]];
+    size_t n = 0;
     CLEANUP_TEXT struct text list = {0};
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(word, known[i]) == 0)
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (strcmp(rows[i][0], argument) != 0)
+            continue;
+        if (strcmp(word, rows[i][1]) == 0)
             return 0;
-        text_printf(&list, "%s%s", i ? ", " : "", known[i]);
+        text_printf(&list, "%s%s", n ? ", " : "", rows[i][1]);
+        known[n++] = rows[i][1];
     }
     const char *near = text_nearest(word, known, n);
     if (near)
@@ -156,9 +166,7 @@ static int move(struct call *c, const char *transition, size_t from, const char 
 
 int repair_move(struct call *c, struct err *e)
 {
-    static const char *const known[] = {"human_intervention", "manual_drain", "quarantine",      "retire",
-                                        "maintenance",        "restart",      "maintenance_over"};
-    int r = check_word(c->args[0], "transition", known, sizeof known / sizeof known[0], e);
+    int r = check_word(c->args[0], "TRANSITION", "transition", e);
     return r < 0 ? r : move(c, c->args[0], 1, c->args[0], e);
 }
 
@@ -394,10 +402,9 @@ int brake_list(struct call *c, struct err *e)
 
 static int ask_power(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
 {
-    static const char *const verbs[] = {"status", "on", "off", "cycle", "reset", "netboot"};
     CLEANUP_FREE char *nodes = NULL;
     struct fettle_error why;
-    int r = check_word(c->args[0], "verb", verbs, sizeof verbs / sizeof verbs[0], e);
+    int r = check_word(c->args[0], "VERB", "verb", e);
     if (r == 0)
         r = choice_target_list(c, c->args + 1, c->n_args - 1, &nodes, e);
     struct fettle *f = r == 0 ? call_controller(c, e) : NULL;

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What may follow the words of a call, for the completion of all shells: a candidate a line, with its meaning
+ * behind a tab. Commands, options, fields and words come from the tables; names of nodes, checks, remedies,
+ * classes and claims are asked of the controller, with a short time limit, and silence is no candidate.
+ */
+#include "base/hostlist.h"
+#include "cli/choice.h"
+#include "cli/report.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+struct completion {
+    struct call *call; /* of `complete`: asks, and prints */
+    const char *current;
+    size_t had;           /* bytes of it that stay: "name," of "name,sta" */
+    const char *option;   /* the argument of the option that it is the value of; NULL */
+    const char *plain[8]; /* the words before it that are neither options nor their values */
+    size_t n_plain;
+    const struct command *command; /* NULL: the words are none yet */
+    size_t used;                   /* words of its path */
+};
+
+/* ---- candidates ---- */
+
+static void offer(const struct completion *c, const char *word, const char *end, const char *what)
+{
+    const char *typed = c->current + c->had;
+    struct text *out = &c->call->out;
+    if (strncasecmp(word, typed, strlen(typed)) != 0)
+        return;
+    text_printf(out, "%.*s%s%s\t", (int)c->had, c->current, word, end);
+    text_add(out, what);
+    text_add_char(out, '\n');
+}
+
+/* A shell gets no name that it would take for anything else. */
+static bool is_plain_name(const char *s)
+{
+    return *s && *s != '-' &&
+           s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")] == '\0';
+}
+
+static void offer_name(const struct completion *c, const char *name, const char *what)
+{
+    if (name && is_plain_name(name))
+        offer(c, name, "", what);
+}
+
+static void offer_members(const struct completion *c, call_answer_fn *ask, const char *rows, const char *key,
+                          const char *what)
+{
+    struct fettle_answer *answer = NULL;
+    struct err e = {0};
+    if (call_answer(c->call, ask, &answer, &e) == 0)
+        REPORT_EACH(i, fettle_value_find(fettle_answer_value(answer), rows))
+    offer_name(c, fettle_get_text(i, key), report_text(i, what));
+    fettle_answer_free(answer);
+}
+
+static int ask_names(struct fettle *f, struct fettle_answer **out, struct fettle_error *e)
+{
+    return fettle_node_list(f, NULL, "Name,State", out, e);
+}
+
+/* The claims on the nodes that are named before. */
+static void offer_claims(const struct completion *c)
+{
+    CLEANUP_HOSTLIST struct hostlist h = {0};
+    struct err e = {0};
+    struct fettle *f = call_controller(c->call, &e);
+    if (!f || c->n_plain <= c->used || hostlist_parse(c->plain[c->used], &h, NULL) < 0)
+        return;
+    for (size_t i = 0; i < h.n && i < 8; i++) {
+        struct fettle_answer *answer = NULL;
+        struct fettle_error why;
+        if (fettle_node_show(f, h.names[i], &answer, &why) == 0)
+            REPORT_EACH(claim, fettle_value_find(fettle_answer_value(answer), "claims"))
+        offer_name(c, fettle_get_text(claim, "id"), report_text(claim, "kind"));
+        fettle_answer_free(answer);
+    }
+}
+
+static void offer_words(const struct completion *c, const char *argument)
+{
+    static const struct {
+        const char *argument, *word, *what;
+    } words[] = {
+#define WORD(argument, word, what) {argument, word, what},
+#include "cli/choice.tbl"
+#undef WORD
+    };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(words[i].argument, argument) == 0)
+            offer(c, words[i].word, "", words[i].what);
+}
+
+/* Fields of what the command lists, or of nodes. */
+static void offer_fields(struct completion *c, const char *end)
+{
+    const struct record_info *r = c->command ? record_find(c->command->path) : NULL;
+    if (!r)
+        r = record_info(RECORD_NODE);
+    const char *comma = strrchr(c->current, ',');
+    c->had = *end ? 0 : comma ? (size_t)(comma - c->current) + 1 : *c->current == '-';
+    for (size_t i = 0; i < r->n; i++)
+        offer(c, r->fields[i].name, end, r->fields[i].what);
+}
+
+/* ---- which candidates ---- */
+
+static bool is_argument(const char *word, size_t len, const char *name)
+{
+    return strlen(name) == len && strncmp(word, name, len) == 0;
+}
+
+static void offer_argument(struct completion *c, const char *word, size_t len)
+{
+    CLEANUP_FREE char *name = mem_dup_len(word, len);
+    if (strncmp(name, "NODE", 4) == 0)
+        offer_members(c, ask_names, "nodes", "Name", "State");
+    else if (is_argument(word, len, "CHECK") || is_argument(word, len, "NAME"))
+        offer_members(c, fettle_check_list, "checks", "check", "what");
+    else if (is_argument(word, len, "REMEDY"))
+        offer_members(c, fettle_remedy_list, "remedies", "remedy", "because");
+    else if (is_argument(word, len, "CLASS"))
+        offer_members(c, fettle_class_list, "classes", "name", "nodes");
+    else
+        offer_words(c, name);
+}
+
+static void offer_forms(struct completion *c)
+{
+    static const char *const forms[][2] = {
+        {"wide", "more fields"}, {"all", "every field"}, {"json", "as JSON"},
+        {"yaml", "as YAML"},     {"csv", "as CSV"},      {"help", "the fields and their meanings"}};
+    bool lists = c->command && record_find(c->command->path);
+    if (lists)
+        offer_fields(c, "");
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
+        if (lists || i == 2 || i == 3)
+            offer(c, forms[i][0], "", forms[i][1]);
+}
+
+static void offer_value(struct completion *c, enum option o)
+{
+    const struct option_info *i = option_info(o);
+    if (o == OPTION_OUTPUT)
+        offer_forms(c);
+    else if (o == OPTION_CLAIM)
+        offer_claims(c);
+    else if (o == OPTION_WHERE)
+        offer_fields(c, "=");
+    else if (strcmp(i->argument, "FIELDS") == 0)
+        offer_fields(c, "");
+    else
+        offer_argument(c, i->argument, strlen(i->argument));
+}
+
+static void offer_options(const struct completion *c)
+{
+    CLEANUP_TEXT struct text name = {0};
+    uint64_t common = call_options();
+    for (size_t o = 0; o < OPTIONS; o++) {
+        text_clear(&name);
+        text_printf(&name, "--%s", option_info((enum option)o)->name);
+        if (((c->command ? c->command->options : 0) | common) & UINT64_C(1) << o)
+            offer(c, name.s, "", option_info((enum option)o)->what);
+    }
+}
+
+/* True when the path goes on behind the plain words; *rest is how. */
+static bool goes_on(const struct completion *c, const char *path, const char **rest)
+{
+    for (size_t i = 0; i < c->n_plain; i++) {
+        size_t len = strlen(c->plain[i]);
+        if (strncmp(path, c->plain[i], len) != 0 || path[len] != ' ')
+            return false;
+        path += len + 1;
+    }
+    *rest = path;
+    return true;
+}
+
+/* The words that may come next in a path, each once: commands with a word in common stand together. */
+static void offer_paths(const struct completion *c)
+{
+    CLEANUP_TEXT struct text next = {0}, before = {0};
+    for (size_t i = 0; i < commands_n; i++) {
+        const char *rest;
+        if (!goes_on(c, commands[i].path, &rest))
+            continue;
+        size_t len = strcspn(rest, " ");
+        text_clear(&next);
+        text_add_bytes(&next, rest, len);
+        if (!before.s || strcmp(before.s, next.s) != 0)
+            offer(c, next.s, "", rest[len] ? "" : commands[i].what);
+        text_clear(&before);
+        text_add(&before, next.s);
+    }
+}
+
+/* The nth word of "CHECK [NODES...]", or the last when that may be repeated; its length without the signs. */
+static const char *argument_at(const char *arguments, size_t n, size_t *len)
+{
+    const char *word = NULL;
+    for (const char *s = arguments; *s && strncmp(s, "--", 2) != 0 && strncmp(s, "[--", 3) != 0;) {
+        s += strspn(s, "[ ");
+        size_t l = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+        if (l > 0) {
+            word = s;
+            *len = l;
+        }
+        const char *end = s + strcspn(s, " ");
+        if (n == 0 && l > 0)
+            return word;
+        n -= l > 0;
+        s = end + strspn(end, " ");
+    }
+    return strstr(arguments, "...") ? word : NULL;
+}
+
+static void offer_plain(struct completion *c)
+{
+    size_t len = 0;
+    offer_paths(c);
+    const char *argument = c->command ? argument_at(c->command->arguments, c->n_plain - c->used, &len) : NULL;
+    if (argument)
+        offer_argument(c, argument, len);
+}
+
+/* ---- the words before ---- */
+
+/* The option that this word is, when its value is the next one; OPTIONS otherwise. */
+static enum option option_of(const char *word)
+{
+    for (size_t o = 0; o < OPTIONS; o++) {
+        const struct option_info *i = option_info((enum option)o);
+        bool is_long = strncmp(word, "--", 2) == 0 && strcmp(word + 2, i->name) == 0;
+        bool is_short = i->letter && word[0] == '-' && word[1] == i->letter && word[2] == '\0';
+        if ((is_long || is_short) && *i->argument)
+            return (enum option)o;
+    }
+    return OPTIONS;
+}
+
+static enum option read_words(struct completion *c, const char *const *words, size_t n)
+{
+    enum option open = OPTIONS;
+    for (size_t i = 0; i + 1 < n; i++) {
+        bool is_value = open != OPTIONS;
+        open = is_value ? OPTIONS : option_of(words[i]);
+        bool help = c->n_plain == 0 && strcmp(words[i], "help") == 0;
+        if (!is_value && words[i][0] != '-' && !help && c->n_plain < sizeof c->plain / sizeof c->plain[0])
+            c->plain[c->n_plain++] = words[i];
+    }
+    c->current = n > 0 ? words[n - 1] : "";
+    c->command = call_find(c->plain, c->n_plain, &c->used);
+    return open;
+}
+
+int complete_show(struct call *call, struct err *e)
+{
+    struct completion c = {.call = call};
+    enum option open = read_words(&c, call->args, call->n_args);
+    if (!call_has(call, OPTION_TIMEOUT))
+        call->value[OPTION_TIMEOUT] = "2s";
+    if (open != OPTIONS)
+        offer_value(&c, open);
+    else if (c.current[0] == '-')
+        offer_options(&c);
+    else
+        offer_plain(&c);
+    return 0;
+}
