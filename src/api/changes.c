@@ -418,9 +418,34 @@ int call_node_up(struct call *c, struct text *t, struct err *e)
     return change_nodes(c, COMMAND_UP, e);
 }
 
+/* Records have numbers of partitions, people their names. */
+static int number_partitions(const struct call *c, struct ask *a, struct err *e)
+{
+    CLEANUP_JSON json_t *set = json_read(a->set, strlen(a->set), NULL);
+    const char *words = json_string_value(json_object_get(set, field_get(FIELD_PARTITION)->name));
+    const struct partition *list;
+    CLEANUP_TEXT struct text numbers = {0};
+    size_t n = cluster_partitions(c->api->cluster, &list);
+    int rc = words ? partition_numbers(list, n, words, &numbers, e) : 0;
+    if (!words || rc < 0)
+        return rc < 0 ? err_wrap(e, rc, "Partition") : 0;
+    json_object_set_new(set, field_get(FIELD_PARTITION)->name, json_string(numbers.s));
+    free(a->set);
+    a->set = json_write(set);
+    return 0;
+}
+
 int call_node_set(struct call *c, struct text *t, struct err *e)
 {
-    return change_nodes(c, COMMAND_SET, e);
+    struct ask a = {0};
+    CLEANUP_FREE struct member **members = NULL;
+    int rc = call_ask_members(c, &a, &members, e);
+    if (rc == 0)
+        rc = number_partitions(c, &a, e);
+    if (rc == 0)
+        rc = call_submit(c, &a.nodes, &(struct command){.kind = COMMAND_SET, .set = a.set}, NULL);
+    ask_fini(&a);
+    return rc;
 }
 
 /* The token is made here and told after its hash is durable. Its names need not be in any file. */

@@ -386,6 +386,13 @@ struct partition {
     bool is_default;
 };
 
+/* NULL when none has the name. */
+const struct partition *partition_named(const struct partition *list, size_t n, const char *name);
+/* "batch,3" as the numbers "1,3", added to `numbers`: a word of digits is a number. -EINVAL names what is
+ * neither. */
+int partition_numbers(const struct partition *list, size_t n, const char *words, struct text *numbers,
+                      struct err *e);
+
 /* What the configuration says of nodes and partitions. Zero-initialise; roster_fini. */
 struct roster {
     size_t n;

@@ -379,14 +379,24 @@ static int check_names(const struct config *c, struct err *e)
     return 0;
 }
 
+static int read_roster(struct config *c, struct err *e)
+{
+    struct conf partitions = {0};
+    int rc = config_read_partitions(c, &partitions, e);
+    if (rc == 0)
+        rc = config_read_nodes(c, e);
+    if (rc == 0)
+        rc = config_fill_partitions(c, &partitions, e);
+    conf_fini(&partitions);
+    return rc;
+}
+
 int config_read(const char *path, struct config *c, struct err *e)
 {
     *c = (struct config){.path = mem_dup(path)};
     int rc = read_parameters(c, e);
     if (rc == 0)
-        rc = config_read_nodes(c, e);
-    if (rc == 0)
-        rc = config_read_partitions(c, e);
+        rc = read_roster(c, e);
     if (rc == 0)
         rc = config_read_classes(c, e);
     if (rc == 0)

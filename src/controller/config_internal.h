@@ -11,9 +11,12 @@
  * into *c, or leaves a sentence.
  */
 
+/* Numbers and names of the partitions; *file is the caller's to give to conf_fini, also after an error. */
+int config_read_partitions(struct config *c, struct conf *file, struct err *e);
+/* After the partitions, whose names they may use. */
 int config_read_nodes(struct config *c, struct err *e);
-/* After the nodes, which it puts into partitions. */
-int config_read_partitions(struct config *c, struct err *e);
+/* Puts the nodes into the partitions whose records name them. */
+int config_fill_partitions(struct config *c, const struct conf *file, struct err *e);
 /* Also without a file: then every node is in the class default. */
 int config_read_classes(struct config *c, struct err *e);
 /* Checks, meanings and remedies; after the classes, which they name. */

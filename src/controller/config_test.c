@@ -439,6 +439,12 @@ static void test_bad_nodes(void **state)
         {"Name=DEFAULT State=IDLE\n", NULL},
         {"Name=lx01 CPU=2\n", "nodes:1: unknown key \"CPU\"; the nearest known is \"CPUs\""},
         {"Name=lx01 Partition=1,32\n", "nodes:1: Partition: \"32\" is not a number from 0 to 31"},
+        {"Name=lx01 Partition=1,batch\n",
+         "nodes:1: Partition: \"batch\" is neither a number nor a partition of PartitionConf"},
+        {"NodeName=lx01 CPUs=2\n", "nodes:1: unknown key \"NodeName\"; Slurm's NodeName is Name here"},
+        {"Name=lx01 Sockets=2\n", "nodes:1: unknown key \"Sockets\"; Slurm's Sockets is CPUs here"},
+        {"Name=lx01 Weight=2\n",
+         "nodes:1: unknown key \"Weight\"; Slurm's Weight has no counterpart: it is for Slurm alone"},
         {"CPUs=2\n", "nodes:1: a record without Name"},
         {"Name= CPUs=2\n", "nodes:1: a record without Name"},
         {"Name=lx[01-03]\nName=lx02\n", "nodes:2: node \"lx02\" is already on line 1"},
@@ -482,6 +488,11 @@ static void test_partitions(void **state)
     assert_int_equal(c.roster.n_partitions, 1);
     assert_true(c.roster.partitions[0].is_default && c.roster.partitions[0].number == 7);
     config_fini(&c);
+    c = good("", "Name=lx01 Partition=debug,5\nName=DEFAULT Partition=batch\nName=lx02\n",
+             "Partition=3 Name=batch Nodes=lx01\nPartition=1 Name=debug\n");
+    assert_string_equal(roster(&c), "lx01 Partition=1,3,5; lx02 Partition=3");
+    config_fini(&c);
+
     c = good("MaxPartition = 200\n", "Name=lx01 Partition=200\n", NULL);
     config_fini(&c);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/config_internal.h"
+#include "import/import.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +11,10 @@ static int unknown_node_key(const struct conf *file, const struct conf_line *lin
                             struct err *e)
 {
     const char *known[FIELDS];
+    CLEANUP_TEXT struct text hint = {0};
     size_t n = 0;
+    if (import_slurm_node_hint(key, &hint))
+        return err_set(e, -EINVAL, "%s:%d: unknown key \"%.80s\"; %s", file->path, line->number, key, hint.s);
     known[n++] = "Name";
     for (int f = 0; f < FIELDS; f++)
         if (field_get((enum field)f)->settable)
@@ -18,8 +22,19 @@ static int unknown_node_key(const struct conf *file, const struct conf_line *lin
     return conf_unknown_key(file, line, key, known, n, e);
 }
 
+/* A field's value; partitions may be named. */
+static int take_value(const struct config *c, struct spec *s, enum field f, const char *value, struct err *e)
+{
+    unsigned partition_max = (unsigned)c->number[SETTING_MAX_PARTITION];
+    CLEANUP_TEXT struct text numbers = {0};
+    if (f != FIELD_PARTITION)
+        return spec_set(s, f, value, partition_max, e);
+    int rc = partition_numbers(c->roster.partitions, c->roster.n_partitions, value, &numbers, e);
+    return rc < 0 ? err_wrap(e, rc, "Partition") : spec_set(s, f, numbers.s, partition_max, e);
+}
+
 /* Lays the keys of one record over a specification, all but the xnames. */
-static int take_spec(const struct conf *file, const struct conf_line *line, unsigned partition_max,
+static int take_spec(const struct config *c, const struct conf *file, const struct conf_line *line,
                      struct spec *s, struct err *e)
 {
     for (size_t i = 0; i < line->n; i++) {
@@ -31,7 +46,7 @@ static int take_spec(const struct conf *file, const struct conf_line *line, unsi
             return unknown_node_key(file, line, kv->key, e);
         if (f == FIELD_XNAME)
             continue;
-        int rc = spec_set(s, f, kv->value, partition_max, e);
+        int rc = take_value(c, s, f, kv->value, e);
         if (rc < 0)
             return err_wrap(e, rc, "%s:%d", file->path, line->number);
     }
@@ -127,7 +142,7 @@ static int add_nodes(struct adding *a, const struct conf_line *line, const char 
     struct spec s;
     spec_init(&s);
     spec_copy(&s, &a->defaults);
-    rc = take_spec(a->file, line, (unsigned)a->config->number[SETTING_MAX_PARTITION], &s, e);
+    rc = take_spec(a->config, a->file, line, &s, e);
     if (rc == 0)
         rc = read_xnames(a->file, line, &names, &xnames, e);
     for (size_t i = 0; rc == 0 && i < names.n; i++)
@@ -138,12 +153,11 @@ static int add_nodes(struct adding *a, const struct conf_line *line, const char 
 
 static int take_node_line(struct adding *a, const struct conf_line *line, struct err *e)
 {
-    unsigned partition_max = (unsigned)a->config->number[SETTING_MAX_PARTITION];
     const struct conf_field *name = config_field(line, "Name");
     if (!name) {
         struct spec nothing; /* a misspelt Name is told by the keys, if it is that */
         spec_init(&nothing);
-        int rc = take_spec(a->file, line, partition_max, &nothing, e);
+        int rc = take_spec(a->config, a->file, line, &nothing, e);
         spec_fini(&nothing);
         if (rc < 0)
             return rc;
@@ -155,7 +169,7 @@ static int take_node_line(struct adding *a, const struct conf_line *line, struct
     if (config_field(line, "Xname"))
         return err_set(e, -EINVAL, "%s:%d: DEFAULT has an Xname, which belongs to one node", a->file->path,
                        line->number);
-    return take_spec(a->file, line, partition_max, &a->defaults, e);
+    return take_spec(a->config, a->file, line, &a->defaults, e);
 }
 
 int config_read_nodes(struct config *c, struct err *e)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/config_internal.h"
+#include "import/import.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -51,16 +52,23 @@ static int add_partition_nodes(const struct node_index *index, const char *list,
     return rc;
 }
 
-static int take_partition(struct config *c, const struct node_index *index, const struct conf *file,
-                          const struct conf_line *line, struct err *e)
+static int unknown_key(const struct conf *file, const struct conf_line *line, const char *key, struct err *e)
 {
     static const char *const known[] = {"Partition", "Name", "Nodes"};
+    CLEANUP_TEXT struct text hint = {0};
+    if (import_slurm_partition_hint(key, &hint))
+        return err_set(e, -EINVAL, "%s:%d: unknown key \"%.80s\"; %s", file->path, line->number, key, hint.s);
+    return conf_unknown_key(file, line, key, known, 3, e);
+}
+
+static int take_partition(struct config *c, const struct conf *file, const struct conf_line *line,
+                          struct err *e)
+{
     for (size_t i = 0; i < line->n; i++)
-        if (strcasecmp(line->fields[i].key, known[0]) && strcasecmp(line->fields[i].key, known[1]) &&
-            strcasecmp(line->fields[i].key, known[2]))
-            return conf_unknown_key(file, line, line->fields[i].key, known, 3, e);
+        if (strcasecmp(line->fields[i].key, "Partition") && strcasecmp(line->fields[i].key, "Name") &&
+            strcasecmp(line->fields[i].key, "Nodes"))
+            return unknown_key(file, line, line->fields[i].key, e);
     const struct conf_field *number = config_field(line, "Partition"), *name = config_field(line, "Name");
-    const struct conf_field *nodes = config_field(line, "Nodes");
     uint64_t n;
     if (!number)
         return err_set(e, -EINVAL, "%s:%d: a record without Partition", file->path, line->number);
@@ -75,8 +83,6 @@ static int take_partition(struct config *c, const struct node_index *index, cons
     r->partitions = mem_grow(r->partitions, (r->n_partitions + 1) * sizeof *r->partitions);
     r->partitions[r->n_partitions++] =
         (struct partition){.number = (unsigned)n, .name = mem_dup(name ? name->value : "")};
-    if (nodes && add_partition_nodes(index, nodes->value, (unsigned)n, e) < 0)
-        return err_wrap(e, -EINVAL, "%s:%d: Nodes", file->path, line->number);
     return 0;
 }
 
@@ -110,23 +116,37 @@ static int set_default_partition(struct config *c, struct err *e)
     return 0;
 }
 
-int config_read_partitions(struct config *c, struct err *e)
+int config_read_partitions(struct config *c, struct conf *file, struct err *e)
 {
-    struct conf file = {0};
-    int rc = conf_read(c->text[SETTING_PARTITION_CONF], CONF_RECORDS, &file, e);
+    int rc = conf_read(c->text[SETTING_PARTITION_CONF], CONF_RECORDS, file, e);
     if (rc == -ENOENT && !c->given[SETTING_PARTITION_CONF])
         rc = 0; /* the document never describes this file: a site that names none has none */
     if (rc < 0)
         return config_refuse_file(c, SETTING_PARTITION_CONF, rc, e);
-    struct node_index index;
-    index_nodes(&c->roster, &index);
-    for (size_t i = 0; rc == 0 && i < file.n; i++)
-        rc = take_partition(c, &index, &file, &file.lines[i], e);
-    free(index.nodes);
-    conf_fini(&file);
+    for (size_t i = 0; rc == 0 && i < file->n; i++)
+        rc = take_partition(c, file, &file->lines[i], e);
     if (rc == 0)
         rc = set_default_partition(c, e);
     if (rc == 0 && c->roster.n_partitions)
         qsort(c->roster.partitions, c->roster.n_partitions, sizeof *c->roster.partitions, by_number);
+    return rc;
+}
+
+int config_fill_partitions(struct config *c, const struct conf *file, struct err *e)
+{
+    struct node_index index;
+    int rc = 0;
+    index_nodes(&c->roster, &index);
+    for (size_t i = 0; rc == 0 && i < file->n; i++) {
+        const struct conf_line *line = &file->lines[i];
+        const struct conf_field *nodes = config_field(line, "Nodes"),
+                                *number = config_field(line, "Partition");
+        uint64_t n = 0;
+        if (nodes)
+            rc = text_parse_u64(number->value, 0, PARTITION_MAX, &n, e);
+        if (nodes && rc == 0 && add_partition_nodes(&index, nodes->value, (unsigned)n, e) < 0)
+            rc = err_wrap(e, -EINVAL, "%s:%d: Nodes", file->path, line->number);
+    }
+    free(index.nodes);
     return rc;
 }

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_IMPORT_SLURMCONF_LINES_H
+#define FETTLE_IMPORT_SLURMCONF_LINES_H
+
+#include "base/conf.h"
+#include "import/import.h"
+
+/*
+ * The lines of slurm.conf as slurmctld has them (src/common/parse_config.c there): what stands behind a '#'
+ * without a backslash before it is a comment, a line that ends with a backslash goes on in the next, "Include
+ * FILE" at the beginning of a line stands for a file, beside slurm.conf when its name is relative, with %c
+ * for ClusterName.
+ */
+
+enum { SLURM_FILES_MAX = 1024, SLURM_DEPTH_MAX = 16, SLURM_LINES_MAX = 1 << 18, SLURM_PAIRS_MAX = 128 };
+
+struct slurmconf_line {
+    const char *file; /* as its path was written; lives until slurmconf_lines_fini */
+    int number;       /* of its first part, from 1 */
+    char *text;       /* from the first key on */
+};
+
+/* In order, with those of included files in their places. Zero-initialise; slurmconf_lines_fini, also after
+ * an error. */
+struct slurmconf_lines {
+    size_t n;
+    struct slurmconf_line *list;
+    size_t n_files;
+    char **files;
+};
+
+int slurmconf_lines_read(const char *path, import_read_fn *read, void *arg, struct slurmconf_lines *out,
+                         struct err *e);
+void slurmconf_lines_fini(struct slurmconf_lines *l);
+
+/* The first key of the line, and its value. -EINVAL when the line does not begin with KEY=VALUE; *rest (may
+ * be NULL) is what stands behind. The caller frees both. */
+int slurmconf_first(const struct slurmconf_line *line, char **key, char **value, const char **rest,
+                    struct err *e);
+
+/* All KEY=VALUE of the line: a value in double quotes may have white space, and a value may stand apart from
+ * its equal sign. Zero-initialise; slurmconf_pairs_fini, also after an error. -EINVAL for a line that is
+ * something else. */
+struct slurmconf_pairs {
+    size_t n;
+    struct slurmconf_pair {
+        char *key, *value;
+    } list[SLURM_PAIRS_MAX];
+};
+int slurmconf_pairs_read(const struct slurmconf_line *line, struct slurmconf_pairs *out, struct err *e);
+void slurmconf_pairs_fini(struct slurmconf_pairs *p);
+
+/* The value of the last of this key, in any case; NULL without. */
+const char *slurmconf_pair(const struct slurmconf_pairs *p, const char *key);
+
+#endif
