@@ -208,9 +208,10 @@ static void check_progress(struct sim *s, int i, const struct member *m)
     if (alarm || s->store_bad_at > s->now - span_s(20).ns || !a.listed || !a.admitted || a.silent ||
         s->jobs || s->now - s->patience_at < slack)
         n->down_due = n->down_due > p->silent.ns ? p->silent.ns : n->down_due;
-    if (alarm)
+    if (alarm && n->down_due > 0) /* else there is an excuse that lasts longer */
         n->down_due = 0;
-    int64_t window = s->now - s->began - s->first.ns; /* nobody goes down without a full one */
+    /* nobody goes down without a full one, in which the controller listened */
+    int64_t window = s->now - s->began - s->stood_still - s->first.ns;
     n->down_due = n->down_due > window ? window : n->down_due;
     if (n->down_due > p->silent.ns + span_ms(500).ns && n->down_due > p->silent.ns + prompt(s, i, m))
         sim_fail(s, "%s is silent for %.1f s and not down", n->name, (double)n->down_due / 1e9);
@@ -257,6 +258,7 @@ void check_step(struct sim *s)
         if (s->now - s->judged_at <= span_s(3).ns)
             s->judged_at += STEP_NS; /* nor anybody judged */
         bool unnoticed = s->running && s->stalled_until - s->stalled_from < span_s(1).ns;
+        s->stood_still += unnoticed ? 0 : STEP_NS;
         for (size_t i = 0; i < s->n; i++) {
             s->nodes[i].verified_at += STEP_NS; /* time in which nobody listens makes nothing stale */
             s->nodes[i].quiet += unnoticed ? STEP_NS : 0;

@@ -160,6 +160,7 @@ void shell_start(struct sim *s)
     configure_share(s);
     s->shares_from = s->now + s->waits.comeback.ns;
     s->balance_at = s->began = s->calm_at = s->now;
+    s->stood_still = 0;
     s->first = s->policy.spread;
     s->running = true;
     conform_begin(s);

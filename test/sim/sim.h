@@ -362,6 +362,7 @@ struct sim {
     bool running;
     struct span first; /* by so much its first window is longer than a timeout */
     int64_t start_at, began, stalled_from, stalled_until, wake_first;
+    int64_t stood_still; /* since it began, as it noticed */
     uint64_t term;
     struct cluster *cluster;
     struct watch *watch;
