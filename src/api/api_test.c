@@ -417,6 +417,19 @@ static void test_large(void **state)
     assert_string_equal(also.names[0], "n00021");
 }
 
+/* Names that a call gives are looked for some at a time, and each is there or is refused. */
+static void test_a_long_list_of_names(void **state)
+{
+    struct stage *s = *state;
+    CLEANUP_TEXT struct text refused = {0};
+    CLEANUP_JSON json_t *some = stage_ask_large(s, "/v1/nodes?nodes=n%5B00101-10000%5D!n00200&fields=Name");
+    const json_t *nodes = json_object_get(some, "nodes");
+    assert_int_equal(json_array_size(nodes), LARGE - 101);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(nodes, 99), "Name")), "n00201");
+    assert_int_equal(wire_ask(&s->wire, "GET", "/v1/nodes?nodes=n%5B00001-10100%5D", NULL, &refused), 404);
+    assert_non_null(strstr(refused.s, "no node \\\"n10001\\\", \\\"n10002\\\", \\\"n10003\\\" and 97 more"));
+}
+
 /* A connection that has asked for the whole table, which takes long, and was overtaken by somebody. */
 static int ask_and_be_overtaken(struct stage *s)
 {
@@ -504,6 +517,7 @@ int main(void)
         CLASSES(test_accept_what_is_recorded),
         CLASSES(test_rollout_command),
         cmocka_unit_test_setup_teardown(test_large, open_large, stage_close),
+        cmocka_unit_test_setup_teardown(test_a_long_list_of_names, open_large, stage_close),
         cmocka_unit_test_setup_teardown(test_nobody_waits_for_a_long_answer, open_large, stage_close),
         cmocka_unit_test_setup_teardown(test_a_long_answer_that_nobody_waits_for, open_large, stage_close),
         cmocka_unit_test_setup_teardown(test_a_reload_during_a_long_answer, open_large, stage_close),

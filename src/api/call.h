@@ -88,4 +88,19 @@ int member_get(const struct cluster *c, const char *name, struct member **out, s
  * cluster_count bytes. A list may have twice as many hosts as there are nodes, before its operators. */
 int members_mark(const struct cluster *c, const char *list, uint8_t *wanted, struct err *e);
 
+/* The same some names at a time. Zero-initialise; marking_fini when done. */
+struct marking {
+    struct hostwalk *walk;
+    size_t named, missing;
+    struct text names; /* of the first that are missing */
+    uint8_t *wanted;   /* by member id, of the `n` that there are at the beginning */
+    size_t n;
+};
+int marking_begin(struct marking *k, const struct cluster *c, const char *list, struct err *e);
+/* False: those were the last. */
+bool marking_step(struct marking *k, const struct cluster *c);
+/* Whether all are there. */
+int marking_end(const struct marking *k, struct err *e);
+void marking_fini(struct marking *k);
+
 #endif

@@ -7,7 +7,20 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { MISSING_NAMED_MAX = 3, LIST_SPARE = 64 };
+enum { MISSING_NAMED_MAX = 3, LIST_SPARE = 64, NAMES_A_STEP = 64 };
+
+static void note_missing(struct text *names, size_t missing, const char *name)
+{
+    if (missing < MISSING_NAMED_MAX)
+        text_printf(names, "%s\"%.100s\"", names->len ? ", " : "", name);
+}
+
+static int refuse_missing(const struct text *names, size_t missing, struct err *e)
+{
+    if (missing > MISSING_NAMED_MAX)
+        return err_set(e, -ENOENT, "no node %s and %zu more", names->s, missing - MISSING_NAMED_MAX);
+    return missing ? err_set(e, -ENOENT, "no node %s", names->s) : 0;
+}
 
 int members_find(const struct cluster *c, const struct hostlist *list, struct member ***out, struct err *e)
 {
@@ -16,15 +29,13 @@ int members_find(const struct cluster *c, const struct hostlist *list, struct me
     size_t missing = 0;
     for (size_t i = 0; i < list->n; i++) {
         found[i] = cluster_find(c, list->names[i]);
-        if (!found[i] && missing++ < MISSING_NAMED_MAX)
-            text_printf(&names, "%s\"%.100s\"", names.len ? ", " : "", list->names[i]);
+        if (!found[i])
+            note_missing(&names, missing++, list->names[i]);
     }
-    if (missing > MISSING_NAMED_MAX)
-        return err_set(e, -ENOENT, "no node %s and %zu more", names.s, missing - MISSING_NAMED_MAX);
-    if (missing)
-        return err_set(e, -ENOENT, "no node %s", names.s);
-    *out = STEAL(found);
-    return 0;
+    int rc = refuse_missing(&names, missing, e);
+    if (rc == 0)
+        *out = STEAL(found);
+    return rc;
 }
 
 int call_ask_members(struct call *c, struct ask *a, struct member ***members, struct err *e)
@@ -39,19 +50,56 @@ int member_get(const struct cluster *c, const char *name, struct member **out, s
     return *out ? 0 : err_set(e, -ENOENT, "no node \"%.100s\"", name);
 }
 
-int members_mark(const struct cluster *c, const char *list, uint8_t *wanted, struct err *e)
+int marking_begin(struct marking *k, const struct cluster *c, const char *list, struct err *e)
 {
-    CLEANUP_HOSTLIST struct hostlist names = {0};
-    size_t hosts_max = 2 * cluster_count(c) + LIST_SPARE;
-    int rc = hostlist_parse_max(list, hosts_max, &names, e);
+    k->n = cluster_count(c);
+    int rc = hostwalk_create(list, 2 * k->n + LIST_SPARE, &k->walk, e);
     if (rc < 0)
         return err_wrap(e, rc, "\"nodes\"");
-    if (names.n == 0)
+    k->wanted = mem_alloc(k->n + 1);
+    return 0;
+}
+
+bool marking_step(struct marking *k, const struct cluster *c)
+{
+    for (int i = 0; i < NAMES_A_STEP; i++) {
+        const char *name = hostwalk_next(k->walk);
+        if (!name)
+            return false;
+        const struct member *m = cluster_find(c, name);
+        k->named++;
+        if (m && m->id < k->n)
+            k->wanted[m->id] = 1;
+        else
+            note_missing(&k->names, k->missing++, name);
+    }
+    return true;
+}
+
+int marking_end(const struct marking *k, struct err *e)
+{
+    if (k->named == 0)
         return err_set(e, -EINVAL, "\"nodes\" names no node");
-    CLEANUP_FREE struct member **members = NULL;
-    rc = members_find(c, &names, &members, e);
-    for (size_t i = 0; rc == 0 && i < names.n; i++)
-        wanted[members[i]->id] = 1;
+    return refuse_missing(&k->names, k->missing, e);
+}
+
+void marking_fini(struct marking *k)
+{
+    hostwalk_destroy(k->walk);
+    text_fini(&k->names);
+    free(k->wanted);
+    *k = (struct marking){0};
+}
+
+int members_mark(const struct cluster *c, const char *list, uint8_t *wanted, struct err *e)
+{
+    struct marking k __attribute__((cleanup(marking_fini))) = {0};
+    int rc = marking_begin(&k, c, list, e);
+    while (rc == 0 && marking_step(&k, c))
+        ;
+    rc = rc == 0 ? marking_end(&k, e) : rc;
+    if (rc == 0)
+        memcpy(wanted, k.wanted, k.n);
     return rc;
 }
 

@@ -11,6 +11,7 @@ enum { SLICE_MS = 1, NODES_A_STEP = 32, NAMES_A_STEP = 64 };
 
 static void slices_destroy(struct slices *s)
 {
+    marking_fini(&s->marking);
     if (s->fini)
         s->fini(s);
     hostfolder_destroy(s->folder);
@@ -24,33 +25,66 @@ static void on_gone(void *arg)
     slices_destroy(arg);
 }
 
-static void refuse(struct slices *s)
+static void refuse(struct slices *s, const struct err *why)
 {
-    struct err e;
-    err_set(&e, -EAGAIN, "the configuration was read anew meanwhile; ask again");
-    http_answer_err(s->call.request, &e);
+    http_answer_err(s->call.request, why);
     slices_destroy(s);
+}
+
+static void gather(struct slices *s, const struct cluster *cluster, const struct marking *k)
+{
+    size_t n = cluster_count(cluster);
+    s->members = mem_alloc((n + 1) * sizeof(struct member *));
+    for (size_t i = 0; i < n; i++) {
+        struct member *m = cluster_at(cluster, i);
+        if (!k || (m->id < k->n && k->wanted[m->id]))
+            s->members[s->n++] = m;
+    }
+}
+
+static int read_some(struct slices *s, struct err *e)
+{
+    const struct cluster *cluster = s->call.api->cluster;
+    if (marking_step(&s->marking, cluster))
+        return 1;
+    int rc = marking_end(&s->marking, e);
+    if (rc == 0)
+        gather(s, cluster, &s->marking);
+    marking_fini(&s->marking);
+    return rc < 0 ? rc : 1;
+}
+
+/* 1: there is more to do; 0: that was the last step; negative: the answer is a refusal. */
+static int slices_step(struct slices *s, struct err *e)
+{
+    return s->marking.walk ? read_some(s, e) : s->step(s);
 }
 
 static void on_slice(void *arg)
 {
     struct slices *s = arg;
+    struct err e = {0};
+    int rc;
     LOOP_DOES(route_get(s->call.route)->work);
     if (s->of_configuration && s->configured != s->call.api->configured) {
-        refuse(s);
+        err_set(&e, -EAGAIN, "the configuration was read anew meanwhile; ask again");
+        refuse(s, &e);
         return;
     }
     s->call.now = mono_now();
     s->call.wall = wall_now();
     struct mono until = mono_add(s->call.now, span_ms(SLICE_MS));
-    while (s->step(s)) {
-        if (mono_now().ns >= until.ns) {
-            http_again(s->call.request, on_slice);
-            return;
-        }
+    do
+        rc = slices_step(s, &e);
+    while (rc > 0 && mono_now().ns < until.ns);
+    if (rc > 0) {
+        http_again(s->call.request, on_slice);
+    } else if (rc < 0) {
+        refuse(s, &e);
+    } else {
+        call_answer(s->call.request, &s->text);
+        slices_destroy(s);
     }
-    call_answer(s->call.request, &s->text);
-    slices_destroy(s);
 }
 
 struct slices *slices_keep(const struct slices *s)
@@ -72,18 +106,9 @@ int call_slices(struct call *c, struct slices *s)
 
 int slices_gather(struct slices *s, const struct call *c, const char *list, struct err *e)
 {
-    const struct cluster *cluster = c->api->cluster;
-    size_t n = cluster_count(cluster);
-    CLEANUP_FREE uint8_t *wanted = list ? mem_alloc(n + 1) : NULL;
-    int rc = list ? members_mark(cluster, list, wanted, e) : 0;
-    if (rc < 0)
-        return rc;
-    s->members = mem_alloc((n + 1) * sizeof(struct member *));
-    for (size_t i = 0; i < n; i++) {
-        struct member *m = cluster_at(cluster, i);
-        if (!wanted || wanted[m->id])
-            s->members[s->n++] = m;
-    }
+    if (list)
+        return marking_begin(&s->marking, c->api->cluster, list, e);
+    gather(s, c->api->cluster, NULL);
     return 0;
 }
 

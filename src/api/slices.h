@@ -16,6 +16,7 @@
 /* First member of what an answer keeps, which comes from mem_alloc. */
 struct slices {
     struct call call;        /* as it was asked, but for now and wall, which are of this slice, and actor */
+    struct marking marking;  /* of those that a host list names, while it is read */
     struct member **members; /* in the order of the table, `n` of them; `at` is the next */
     size_t n, at;
     struct text text; /* the answer */
@@ -37,7 +38,8 @@ struct slices *slices_keep(const struct slices *s);
  * CALL_LATER. */
 int call_slices(struct call *c, struct slices *s);
 
-/* The nodes of the table; with a host list, those that it names. -EINVAL and -ENOENT like members_mark. */
+/* The nodes of the table; with a host list, those that it names: they are there at the first step, or the
+ * answer is the refusal of one that there is not, as of members_mark. -EINVAL for no host list. */
 int slices_gather(struct slices *s, const struct call *c, const char *list, struct err *e);
 /* Looks at some more of them. False when all were. */
 bool slices_walk(struct slices *s, void (*each)(struct slices *s, const struct member *m));

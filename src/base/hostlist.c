@@ -477,7 +477,28 @@ static int read_list(struct reader *r, const char *text, struct err *e)
     return 0;
 }
 
-int hostlist_parse_max(const char *text, size_t hosts_max, struct hostlist *h, struct err *e)
+struct hostwalk {
+    struct hostset set;
+    struct hostset_at at;
+    struct text name;
+};
+
+void hostwalk_destroy(struct hostwalk *w)
+{
+    if (!w)
+        return;
+    hostset_at_fini(&w->at);
+    hostset_fini(&w->set);
+    text_fini(&w->name);
+    free(w);
+}
+
+const char *hostwalk_next(struct hostwalk *w)
+{
+    return hostset_next(&w->at, &w->name) ? w->name.s : NULL;
+}
+
+int hostwalk_create(const char *text, size_t hosts_max, struct hostwalk **out, struct err *e)
 {
     if (strnlen(text, HOSTLIST_TEXT_BYTES_MAX + 1) > HOSTLIST_TEXT_BYTES_MAX)
         return err_set(e, -EINVAL, "the host list is longer than %d bytes", HOSTLIST_TEXT_BYTES_MAX);
@@ -487,12 +508,25 @@ int hostlist_parse_max(const char *text, size_t hosts_max, struct hostlist *h, s
     int rc = read_list(&r, text, e);
     if (rc == 0) {
         hostset_settle(&r.set);
-        hostset_expand(&r.set, h);
+        *out = mem_alloc(sizeof **out);
+        (*out)->set = r.set;
+        r.set = (struct hostset){0};
+        hostset_begin(&(*out)->set, &(*out)->at);
     }
     hostset_fini(&r.set);
     text_fini(&r.operand.pattern);
     free(r.operand.numbers.v);
     free(r.operand.ends);
+    return rc;
+}
+
+int hostlist_parse_max(const char *text, size_t hosts_max, struct hostlist *h, struct err *e)
+{
+    struct hostwalk *w = NULL;
+    int rc = hostwalk_create(text, hosts_max, &w, e);
+    for (const char *name; rc == 0 && (name = hostwalk_next(w));)
+        hostlist_add(h, name);
+    hostwalk_destroy(w);
     return rc;
 }
 

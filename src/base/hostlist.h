@@ -40,6 +40,14 @@ int hostlist_parse(const char *text, struct hostlist *h, struct err *e);
  * proportion to the text and to hosts_max, whatever the text stands for. */
 int hostlist_parse_max(const char *text, size_t hosts_max, struct hostlist *h, struct err *e);
 
+/* The same name by name, for somebody who must not stop for a long list: most of the work is in the names.
+ * The walk is the caller's after success. hostwalk_next borrows a name until the next call; NULL after the
+ * last. */
+struct hostwalk;
+int hostwalk_create(const char *text, size_t hosts_max, struct hostwalk **out, struct err *e);
+void hostwalk_destroy(struct hostwalk *w);
+const char *hostwalk_next(struct hostwalk *w);
+
 /* Adds one plain name as it stands, at the end, without looking for duplicates. */
 void hostlist_add(struct hostlist *h, const char *name);
 

@@ -276,6 +276,26 @@ static void a_plain_name_is_known(void **state)
     assert_false(hostlist_name_ok(name));
 }
 
+/* The names of a list one after the other are those of the list. */
+static void a_walk_gives_each_name(void **state)
+{
+    static const char *const lists[] = {
+        "a", "b[1-3],a",          "r[1-2]n[01-03]x,q7",    "n[1-9]!n[3-5],b%c",
+        "",  "n[1-3]&n[2-4],n2,", "x[1-2]y[1-2],x[3]y[1]", "n1!n1"};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        CLEANUP_HOSTLIST struct hostlist h = {0};
+        struct hostwalk *w = NULL;
+        size_t n = 0;
+        int rc = hostlist_parse(lists[i], &h, NULL);
+        assert_int_equal(hostwalk_create(lists[i], 100, &w, NULL), rc);
+        for (const char *name; rc == 0 && (name = hostwalk_next(w)); n++)
+            assert_string_equal(name, h.names[n]);
+        assert_int_equal(n, h.n);
+        assert_null(rc == 0 ? hostwalk_next(w) : NULL);
+        hostwalk_destroy(w);
+    }
+}
+
 static void adding_keeps_order_and_duplicates(void **state)
 {
     CLEANUP_HOSTLIST struct hostlist h = {0};
@@ -310,6 +330,7 @@ int main(void)
         cmocka_unit_test(limits_come_before_memory),
         cmocka_unit_test(a_list_from_outside_has_a_limit),
         cmocka_unit_test(a_plain_name_is_known),
+        cmocka_unit_test(a_walk_gives_each_name),
         cmocka_unit_test(adding_keeps_order_and_duplicates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -310,26 +310,43 @@ static bool next_choice(size_t *choice, const struct hostfold_range *ranges, siz
     return false;
 }
 
-static void expand_pattern(const struct hostset_pattern *p, struct text *name, struct hostlist *out)
+void hostset_begin(const struct hostset *s, struct hostset_at *at)
 {
-    CLEANUP_FREE size_t *choice = mem_alloc(p->dims * sizeof *choice);
-    size_t blocks = p->dims ? p->fold.blocks : 1;
-    for (size_t b = 0; b < blocks; b++) {
-        const struct hostfold_range *ranges = p->dims ? p->fold.ranges + b * p->dims : NULL;
-        do {
-            text_clear(name);
-            write_pattern(name, p, ranges, choice, put_choice);
-            hostlist_add(out, name->s);
-        } while (next_choice(choice, ranges, p->dims));
-    }
+    *at = (struct hostset_at){.pattern = s->patterns};
 }
 
-void hostset_expand(const struct hostset *s, struct hostlist *out)
+void hostset_at_fini(struct hostset_at *at)
 {
-    CLEANUP_TEXT struct text name = {0};
-    for (const struct hostset_pattern *p = s->patterns; p; p = p->hh.next)
-        if (p->rows_n > 0)
-            expand_pattern(p, &name, out);
+    free(at->choice);
+    *at = (struct hostset_at){0};
+}
+
+/* Whether there is another block of the pattern; its first combination is next. */
+static bool has_block(struct hostset_at *at)
+{
+    const struct hostset_pattern *p = at->pattern;
+    size_t blocks = p->rows_n == 0 ? 0 : p->dims ? p->fold.blocks : 1;
+    if (!at->choice)
+        at->choice = mem_alloc(p->dims * sizeof *at->choice);
+    return at->block < blocks;
+}
+
+bool hostset_next(struct hostset_at *at, struct text *name)
+{
+    while (at->pattern && !has_block(at)) {
+        const struct hostset_pattern *next = at->pattern->hh.next;
+        hostset_at_fini(at);
+        at->pattern = next;
+    }
+    const struct hostset_pattern *p = at->pattern;
+    if (!p)
+        return false;
+    const struct hostfold_range *ranges = p->dims ? p->fold.ranges + at->block * p->dims : NULL;
+    text_clear(name);
+    write_pattern(name, p, ranges, at->choice, put_choice);
+    if (!next_choice(at->choice, ranges, p->dims))
+        at->block++;
+    return true;
 }
 
 void hostset_fold(const struct hostset *s, struct text *out)

@@ -66,8 +66,15 @@ size_t hostset_cut(struct text *pattern, const char *s, size_t len, uint64_t *nu
 /* Carries out the operators, sorts, and folds several dimensions. Nothing is added afterwards. */
 void hostset_settle(struct hostset *s);
 
-/* Both after hostset_settle: each name in order; the folded list. */
-void hostset_expand(const struct hostset *s, struct hostlist *out);
+/* Both after hostset_settle: each name in order, false after the last; the folded list. */
+struct hostset_at {
+    const struct hostset_pattern *pattern;
+    size_t block;
+    size_t *choice; /* in each dimension of the block */
+};
+void hostset_begin(const struct hostset *s, struct hostset_at *at);
+bool hostset_next(struct hostset_at *at, struct text *name);
+void hostset_at_fini(struct hostset_at *at);
 void hostset_fold(const struct hostset *s, struct text *out);
 
 /* Writes numbers (sorted, each once) as "1-3,07,9". */
