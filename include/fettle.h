@@ -196,9 +196,10 @@ FETTLE_API int fettle_rollout_revert(struct fettle *f, const char *class_name, s
  * open, past, repair}. */
 FETTLE_API int fettle_health_show(struct fettle *f, const char *node, struct fettle_answer **out,
                                   struct fettle_error *e);
-/* {incidents, shared}: what is wrong with these nodes (NULL: all), and what many share. */
-FETTLE_API int fettle_incident_list(struct fettle *f, const char *nodes, struct fettle_answer **out,
-                                    struct fettle_error *e);
+/* {incidents, shared}: what is wrong with these nodes (NULL: all), and what many share. since, in seconds
+ * since 1970: also what was wrong with them then or later; 0: only what is open. */
+FETTLE_API int fettle_incident_list(struct fettle *f, const char *nodes, int64_t since,
+                                    struct fettle_answer **out, struct fettle_error *e);
 /* {trials: [{node, check, now, last}]}: the scheduled checks for which nodes are held now, or were, and what
  * they came to last; check and nodes NULL: all. */
 FETTLE_API int fettle_trial_list(struct fettle *f, const char *check, const char *nodes,

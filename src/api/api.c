@@ -91,6 +91,15 @@ int call_query_number(const struct call *c, const char *key, uint64_t min, uint6
     return rc < 0 ? err_wrap(e, rc, "\"%s\"", key) : 0;
 }
 
+int call_query_moment(const struct call *c, const char *key, struct wall *out, struct err *e)
+{
+    uint64_t s = 0;
+    int rc = call_query_number(c, key, 0, INT64_MAX / 1000000000 - 1, &s, e);
+    if (rc == 0 && http_query(c->request, key))
+        out->ns = (int64_t)s * 1000000000;
+    return rc;
+}
+
 int call_query_bool(const struct call *c, const char *key, bool *out, struct err *e)
 {
     const char *value = http_query(c->request, key);

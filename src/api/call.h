@@ -58,6 +58,8 @@ int call_ask(struct call *c, struct ask *a, struct err *e);
 /* A number of the query: *out stays as it is when the key is absent. */
 int call_query_number(const struct call *c, const char *key, uint64_t min, uint64_t max, uint64_t *out,
                       struct err *e);
+/* A moment, in seconds since 1970; likewise. */
+int call_query_moment(const struct call *c, const char *key, struct wall *out, struct err *e);
 /* A word for yes or no, likewise. */
 int call_query_bool(const struct call *c, const char *key, bool *out, struct err *e);
 /* The class that the query names: its number, or -1 when it names none. -ENOENT with the nearest. */

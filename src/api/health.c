@@ -62,7 +62,7 @@ int call_health_show(struct call *c, struct text *t, struct err *e)
     text_add(t, ",\"checks\":[");
     watch_each_check(c->api->watch, c->now, m, render_said, &y);
     text_add(t, "],");
-    render_ailment(m, t);
+    render_ailment(c, m, t);
     text_add(t, ",\"trials\":[");
     render_trials(m, NULL, &(const char *){""}, t);
     text_add(t, "],\"repair\":");
@@ -91,14 +91,23 @@ static void render_shared(void *arg, const struct shared_cause *s)
     text_add_char(y->t, '}');
 }
 
+static void add_incident(struct slices *s, const struct member *m, const struct incident *i)
+{
+    if (s->text.s[s->text.len - 1] != '[')
+        text_add_char(&s->text, ',');
+    render_incident(&s->call, m, i, &s->text);
+}
+
+/* What is open, and with "since" what was closed since then. */
 static void add_incidents(struct slices *s, const struct member *m)
 {
+    struct wall since = {INT64_MAX};
     const struct ailment *ill = member_ailment(m);
-    for (size_t i = 0; ill && i < ill->n_open; i++) {
-        if (s->text.s[s->text.len - 1] != '[')
-            text_add_char(&s->text, ',');
-        render_incident(m, &ill->open[i], &s->text);
-    }
+    call_query_moment(&s->call, "since", &since, NULL); /* was read before */
+    for (size_t i = 0; ill && i < ill->n_open; i++)
+        add_incident(s, m, &ill->open[i]);
+    for (size_t i = 0; ill && i < ill->n_past && ill->past[i].closed.ns >= since.ns; i++)
+        add_incident(s, m, &ill->past[i]);
 }
 
 static bool incidents_step(struct slices *s)
@@ -115,7 +124,9 @@ static bool incidents_step(struct slices *s)
 int call_incident_list(struct call *c, struct text *t, struct err *e)
 {
     struct slices s = {.step = incidents_step};
-    int rc = slices_gather(&s, c, http_query(c->request, "nodes"), e);
+    struct wall since;
+    int rc = call_query_moment(c, "since", &since, e);
+    rc = rc < 0 ? rc : slices_gather(&s, c, http_query(c->request, "nodes"), e);
     if (rc < 0)
         return rc;
     text_add(&s.text, "{\"incidents\":[");

@@ -38,7 +38,7 @@ static void render_finding(const struct incident_finding *f, struct text *t)
     text_add_char(t, '}');
 }
 
-void render_incident(const struct member *m, const struct incident *i, struct text *t)
+void render_incident(const struct call *c, const struct member *m, const struct incident *i, struct text *t)
 {
     text_add(t, "{\"id\":");
     text_add_json(t, i->id);
@@ -50,8 +50,9 @@ void render_incident(const struct member *m, const struct incident *i, struct te
     add_time(t, "last", i->last);
     add_time(t, "closed", i->closed);
     add_string(t, "boot", i->boot);
-    text_printf(t, ",\"count\":%" PRIu32 ",\"recurs\":%u,\"observe\":%s,\"findings\":[", i->count, i->recurs,
-                i->observe ? "true" : "false");
+    text_printf(t, ",\"count\":%" PRIu32 ",\"recurs\":%u,\"observe\":%s,\"drains\":%s,\"findings\":[",
+                i->count, i->recurs, i->observe ? "true" : "false",
+                watch_incident_drains(c->api->watch, m, i, c->wall) ? "true" : "false");
     for (size_t k = 0; k < i->n; k++) {
         text_add(t, k ? "," : "");
         render_finding(&i->findings[k], t);
@@ -66,23 +67,23 @@ void render_incident(const struct member *m, const struct incident *i, struct te
     text_add(t, "]}");
 }
 
-static void render_incidents(const struct member *m, const char *key, const struct incident *list, size_t n,
-                             struct text *t)
+static void render_incidents(const struct call *c, const struct member *m, const char *key,
+                             const struct incident *list, size_t n, struct text *t)
 {
     text_printf(t, "\"%s\":[", key);
     for (size_t i = 0; i < n; i++) {
         text_add(t, i ? "," : "");
-        render_incident(m, &list[i], t);
+        render_incident(c, m, &list[i], t);
     }
     text_add_char(t, ']');
 }
 
-void render_ailment(const struct member *m, struct text *t)
+void render_ailment(const struct call *c, const struct member *m, struct text *t)
 {
     const struct ailment *ill = member_ailment(m);
-    render_incidents(m, "open", ill ? ill->open : NULL, ill ? ill->n_open : 0, t);
+    render_incidents(c, m, "open", ill ? ill->open : NULL, ill ? ill->n_open : 0, t);
     text_add_char(t, ',');
-    render_incidents(m, "past", ill ? ill->past : NULL, ill ? ill->n_past : 0, t);
+    render_incidents(c, m, "past", ill ? ill->past : NULL, ill ? ill->n_past : 0, t);
 }
 
 /* --- trials ---------------------------------------------------------------------------------- */

@@ -2,16 +2,16 @@
 #ifndef FETTLE_API_ILL_H
 #define FETTLE_API_ILL_H
 
-#include "cluster/cluster.h"
+#include "api/call.h"
 
 /*
  * Incidents, trials and repairs as JSON. Inside this folder.
  */
 
-/* {"id","node","group","severity",...,"findings":[...]} */
-void render_incident(const struct member *m, const struct incident *i, struct text *t);
+/* {"id","node","group","severity","drains",...,"findings":[...]} */
+void render_incident(const struct call *c, const struct member *m, const struct incident *i, struct text *t);
 /* "open":[...],"past":[...] */
-void render_ailment(const struct member *m, struct text *t);
+void render_ailment(const struct call *c, const struct member *m, struct text *t);
 /* {"node","check","now":{...}|null,"last":{...}|null} for each check for which m is or was held; check NULL:
  * for all. Before each *comma, which is a comma from then on. */
 void render_trials(const struct member *m, const char *check, const char **comma, struct text *t);

@@ -105,15 +105,6 @@ static void on_found(void *arg, const struct journal_found *f, const struct err 
     free(s);
 }
 
-static int read_moment(const struct call *c, const char *key, struct wall *out, struct err *e)
-{
-    uint64_t s = (uint64_t)(out->ns / 1000000000);
-    int rc = call_query_number(c, key, 0, INT64_MAX / 1000000000 - 1, &s, e);
-    if (http_query(c->request, key))
-        out->ns = (int64_t)s * 1000000000;
-    return rc;
-}
-
 static int read_ask(const struct call *c, struct journal_ask *a, struct hostlist *nodes, struct err *e)
 {
     const char *names = http_query(c->request, "nodes");
@@ -123,9 +114,9 @@ static int read_ask(const struct call *c, struct journal_ask *a, struct hostlist
     a->by = http_query(c->request, "by");
     a->about = http_query(c->request, "about");
     if (rc == 0)
-        rc = read_moment(c, "since", &a->since, e);
+        rc = call_query_moment(c, "since", &a->since, e);
     if (rc == 0)
-        rc = read_moment(c, "until", &a->until, e);
+        rc = call_query_moment(c, "until", &a->until, e);
     if (rc == 0)
         rc = call_query_number(c, "before", 1, INT64_MAX, &a->before, e);
     return rc;

@@ -24,7 +24,7 @@ def same(what, said, is_):
 
 def rows(path, name):
     """The argument lists of NAME(...) rows of a table, as text."""
-    return re.findall(rf"^{name}\((.*)\)$", read(path), re.MULTILINE)
+    return re.findall(rf"^{name}\((.*?)\)$", read(path), re.MULTILINE | re.DOTALL)
 
 
 document = yaml.safe_load(read("doc/openapi.yaml"))

@@ -106,7 +106,7 @@ int call_remedy_explain(struct call *c, struct text *t, struct err *e)
     text_add(t, "{\"node\":");
     text_add_json(t, m->name);
     text_add_char(t, ',');
-    render_ailment(m, t);
+    render_ailment(c, m, t);
     render_choice(choice, t);
     text_add(t, ",\"repair\":");
     render_repair(m, t);
@@ -170,7 +170,7 @@ static void render_ticket(struct call *c, const struct member *m, struct text *t
     add_string(t, "suggested", suggested ? suggested->name : NULL);
     add_string(t, "suggested_why", suggested || !choice->chosen ? choice->why : "");
     text_add_char(t, ',');
-    render_ailment(m, t);
+    render_ailment(c, m, t);
     text_add(t, ",\"repair\":");
     render_repair(m, t);
     text_add_char(t, '}');

@@ -25,7 +25,7 @@ static const struct {
     [ROUTE_conform_diff] = {2, {"with", "all"}},
     [ROUTE_baseline_show] = {1, {"version"}},
     [ROUTE_place] = {5, {"count", "class", "policy", "require", "nodes"}},
-    [ROUTE_incident_list] = {1, {"nodes"}},
+    [ROUTE_incident_list] = {2, {"nodes", "since"}},
     [ROUTE_trial_list] = {2, {"check", "nodes"}},
     [ROUTE_repair_numbers] = {1, {"hours"}},
     [ROUTE_slurm_features] = {1, {"nodes"}},

@@ -572,6 +572,9 @@ static void put_patients(struct world *w)
              REST("reboot", "none", "null", ATTEMPT("reboot", "true", "", "?"), ""));
     put_ill(w, "hx6", "", INCIDENT("1.3.1", "/", "fatal", "reboot", "1793990500000000000", FULL));
     put_step(w, "hx6", "34", "none", REST("", "none", "null", ATTEMPT("reboot", "true", "", "+"), ""));
+    put_ill(w, "hx5", "",
+            INCIDENT("1.4.1", "/", "degraded", "watch", "1793990500000000000",
+                     FINDING("fs.space", "degraded", "/", "", "91 % of / is used")));
     put_ill(w, "hx7", lost, "");
     put_step(w, "hx7", "35", "replace", REST("renew", "wanted", "null", "", ""));
     put_step(w, "hx8", "36", "quarantine", REST("", "none", "null", "", ""));

@@ -26,6 +26,10 @@ int choice_target_list(struct call *c, const char *const *args, size_t n, char *
  * --limit; colours where standard output wants them. The caller ends q also after -EINVAL. */
 int choice_query(const struct call *c, enum record record, struct query *q, struct view *v, struct err *e);
 
+/* The moment that an option names, in seconds since 1970: "2h" is ago. *out stays as it is without the
+ * option. */
+int choice_moment(const struct call *c, enum option o, int64_t *out, struct err *e);
+
 /* Asks the controller for the nodes of the query. */
 int choice_fetch(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e);
 

@@ -166,9 +166,11 @@ static int ask_incidents(struct call *c, const struct query *q, struct fettle_an
 {
     CLEANUP_FREE char *nodes = NULL;
     struct fettle_error why;
+    int64_t since = 0;
     int r = c->n_args ? choice_nodes(c->args, c->n_args, &nodes, e) : 0;
+    r = r == 0 ? choice_moment(c, OPTION_SINCE, &since, e) : r;
     struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
-    return f ? call_told(fettle_incident_list(f, nodes, answer, &why), &why, e) : e->code;
+    return f ? call_told(fettle_incident_list(f, nodes, since, answer, &why), &why, e) : e->code;
 }
 
 static void write_shared(struct call *c, const struct fettle_value *v)

@@ -158,6 +158,19 @@ static void incidents_are_a_table_and_a_shared_cause_is_said(void **state)
            "where one cause is on many nodes none is taken out of service for it\n");
 }
 
+/* What Fettle would have done in the days before. */
+static void incidents_of_the_past_say_what_would_follow(void **state)
+{
+    expect("incident list n1 --since 2026-11-20 --utc -o node,fault,drains,closed",
+           "{\"incidents\":[{\"node\":\"n1\",\"severity\":\"fatal\",\"closed\":\"@\",\"drains\":true,"
+           "\"findings\":[{\"check\":\"scratch\",\"code\":\"\"}]},{\"node\":\"n1\",\"closed\":null,"
+           "\"drains\":false,\"findings\":[{\"check\":\"zombie\",\"code\":\"\"}]}],\"shared\":[]}",
+           "GET /v1/incidents?nodes=n1&since=1795132800 ",
+           "NODE  FAULT    DRAINS   OVER\n"
+           "n1    scratch  yes     3d04h\n"
+           "n1    zombie   no          -\n");
+}
+
 static void the_queue_says_what_is_wanted_tried_and_suggested(void **state)
 {
     expect(
@@ -346,6 +359,7 @@ int main(void)
         cmocka_unit_test(a_check_that_was_run_says_what_it_found_on_each_node),
         cmocka_unit_test(trials_are_a_table),
         cmocka_unit_test(incidents_are_a_table_and_a_shared_cause_is_said),
+        cmocka_unit_test(incidents_of_the_past_say_what_would_follow),
         cmocka_unit_test(the_queue_says_what_is_wanted_tried_and_suggested),
         cmocka_unit_test(a_repair_is_told_with_what_was_tried_and_noted),
         cmocka_unit_test(what_was_refused_on_some_nodes_is_told),

@@ -17,33 +17,6 @@ enum { PAGE = 1000, PAGES_MAX = 1000, TAIL = 50, FOLLOW_S = 1 };
 
 /* ---- times ---- */
 
-/* "2h" ago, or a moment of the clock on the wall here; with utc, of Greenwich's. */
-static int parse_moment(const char *text, bool utc, int64_t *out, struct err *e)
-{
-    static const char *const forms[] = {"%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M",
-                                        "%Y-%m-%dT%H:%M",    "%Y-%m-%d",          "%H:%M"};
-    struct span ago;
-    time_t now = (time_t)(wall_now().ns / 1000000000);
-    if (span_parse(text, &ago, NULL) == 0) {
-        *out = now - ago.ns / 1000000000;
-        return 0;
-    }
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-        struct tm tm;
-        utc ? gmtime_r(&now, &tm) : localtime_r(&now, &tm);
-        tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
-        tm.tm_isdst = -1;
-        const char *rest = strptime(text, forms[i], &tm);
-        bool greenwich = rest && strcmp(rest, "Z") == 0;
-        if (!rest || (*rest && !greenwich))
-            continue;
-        *out = utc || greenwich ? timegm(&tm) : mktime(&tm);
-        return *out < 0 ? err_set(e, -EINVAL, "\"%.40s\" is before 1970", text) : 0;
-    }
-    return err_set(e, -EINVAL,
-                   "\"%.40s\" is no time: 2h (ago), 14:30 (today), 2026-11-23 or \"2026-11-23 14:30\"", text);
-}
-
 static void add_moment(const struct call *c, const char *at)
 {
     struct tm tm = {0};
@@ -234,12 +207,6 @@ static int number(const struct call *c, enum option o, uint64_t min, uint64_t *o
     return r < 0 ? err_wrap(e, r, "--%s", option_info(o)->name) : 0;
 }
 
-static int moment(const struct call *c, enum option o, int64_t *out, struct err *e)
-{
-    int r = call_has(c, o) ? parse_moment(c->value[o], call_has(c, OPTION_UTC), out, e) : 0;
-    return r < 0 ? err_wrap(e, r, "--%s", option_info(o)->name) : 0;
-}
-
 /* --after and --limit read on from a revision; everything else is a search. */
 static int refuse_mixture(const struct call *c, struct err *e)
 {
@@ -270,9 +237,9 @@ int journal_list(struct call *c, struct err *e)
     if (r == 0)
         r = number(c, OPTION_TAIL, 1, &want, e);
     if (r == 0)
-        r = moment(c, OPTION_SINCE, &s.since, e);
+        r = choice_moment(c, OPTION_SINCE, &s.since, e);
     if (r == 0)
-        r = moment(c, OPTION_UNTIL, &s.until, e);
+        r = choice_moment(c, OPTION_UNTIL, &s.until, e);
     if (r == 0 && c->n_args)
         r = choice_nodes(c->args, c->n_args, &nodes, e);
     if (r < 0)

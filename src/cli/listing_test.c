@@ -68,13 +68,13 @@ static void json_is_an_array_of_records_with_the_fields_by_name(void **state)
     expect("-o node,since --json --limit 1",
            "[\n {\"Node\":\"n2\",\"Since\":\"2026-11-20T01:00:00.000Z\"}\n]\n");
     expect("-o json --where node=nobody", "[]\n");
-    expect(
-        "-o json --where fault=xid.79",
-        "[\n {\"Node\":\"n10\",\"Severity\":\"fatal\",\"Device\":\"gpu 0\",\"Fault\":\"xid.79\",\"Since\":"
-        "\"2026-11-20T00:00:00.000Z\",\"Count\":3,\"What\":\"off, \\\"the\\\" bus\",\"Scope\":\"node\","
-        "\"Act\":null,\"Last\":null,\"Recurs\":1,\"Observe\":true,\"Id\":\"8\",\"Boot\":null,\"Jobs\":null,"
-        "\"Findings\":[{\"check\":\"kernel.log\",\"code\":\"xid.79\",\"text\":\"off, \\\"the\\\" bus\"}]}"
-        "\n]\n");
+    expect("-o json --where fault=xid.79",
+           "[\n {\"Node\":\"n10\",\"Severity\":\"fatal\",\"Device\":\"gpu 0\",\"Fault\":\"xid.79\",\"Since\":"
+           "\"2026-11-20T00:00:00.000Z\",\"Count\":3,\"What\":\"off, \\\"the\\\" bus\",\"Scope\":\"node\","
+           "\"Act\":null,\"Last\":null,\"Closed\":null,\"Drains\":null,\"Recurs\":1,\"Observe\":true,\"Id\":"
+           "\"8\",\"Boot\":null,\"Jobs\":null,"
+           "\"Findings\":[{\"check\":\"kernel.log\",\"code\":\"xid.79\",\"text\":\"off, \\\"the\\\" bus\"}]}"
+           "\n]\n");
 }
 
 static void yaml_says_the_same(void **state)

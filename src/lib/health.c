@@ -27,12 +27,13 @@ int fettle_health_show(struct fettle *f, const char *node, struct fettle_answer 
     return get_of(f, "/v1/health/", node, out, e);
 }
 
-int fettle_incident_list(struct fettle *f, const char *nodes, struct fettle_answer **out,
+int fettle_incident_list(struct fettle *f, const char *nodes, int64_t since, struct fettle_answer **out,
                          struct fettle_error *e)
 {
     struct buffer path = {0};
     buffer_add(&path, "/v1/incidents");
     request_query(&path, "nodes", nodes);
+    request_number(&path, "since", since > 0 ? (uint64_t)since : 0);
     return call_get(f, &path, out, e);
 }
 

@@ -160,8 +160,8 @@ static void calls_about_health_become_requests(void **state)
     struct scene s = scene_open(answers, CALLS, 0);
     struct fettle_answer *a[CALLS] = {0}, **next = a;
     assert_int_equal(fettle_health_show(s.f, "lx/1", next++, &s.e), 0);
-    assert_int_equal(fettle_incident_list(s.f, NULL, next++, &s.e), 0);
-    assert_int_equal(fettle_incident_list(s.f, "lx[1-2]", next++, &s.e), 0);
+    assert_int_equal(fettle_incident_list(s.f, NULL, 0, next++, &s.e), 0);
+    assert_int_equal(fettle_incident_list(s.f, "lx[1-2]", 5, next++, &s.e), 0);
     assert_int_equal(fettle_trial_list(s.f, NULL, NULL, next++, &s.e), 0);
     assert_int_equal(fettle_trial_list(s.f, "pair", "lx[1-2]", next++, &s.e), 0);
     assert_int_equal(fettle_check_list(s.f, next++, &s.e), 0);
@@ -194,7 +194,7 @@ static void calls_about_health_become_requests(void **state)
     } wanted[] = {
         {"GET /v1/health/lx%2F1 HTTP/1.1\r\n", ""},
         {"GET /v1/incidents HTTP/1.1\r\n", ""},
-        {"GET /v1/incidents?nodes=lx%5B1-2%5D HTTP/1.1\r\n", ""},
+        {"GET /v1/incidents?nodes=lx%5B1-2%5D&since=5 HTTP/1.1\r\n", ""},
         {"GET /v1/trials HTTP/1.1\r\n", ""},
         {"GET /v1/trials?check=pair&nodes=lx%5B1-2%5D HTTP/1.1\r\n", ""},
         {"GET /v1/checks HTTP/1.1\r\n", ""},

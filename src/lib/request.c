@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/request.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -70,15 +71,11 @@ int fettle_journal(struct fettle *f, uint64_t after, unsigned limit, struct fett
     return call_get(f, &path, out, e);
 }
 
-/* A number that is not 0. */
-static void query_number(struct buffer *path, const char *key, uint64_t n)
+void request_number(struct buffer *path, const char *key, uint64_t n)
 {
-    if (n == 0)
-        return;
-    buffer_add(path, "&");
-    buffer_add(path, key);
-    buffer_add(path, "=");
-    buffer_add_u64(path, n);
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, n);
+    request_query(path, key, n ? text : NULL);
 }
 
 int fettle_journal_find(struct fettle *f, const struct fettle_journal_search *s, struct fettle_answer **out,
@@ -91,10 +88,10 @@ int fettle_journal_find(struct fettle *f, const struct fettle_journal_search *s,
     request_query(&path, "what", s->what);
     request_query(&path, "by", s->by);
     request_query(&path, "about", s->about);
-    query_number(&path, "since", s->since > 0 ? (uint64_t)s->since : 0);
-    query_number(&path, "until", s->until > 0 ? (uint64_t)s->until : 0);
-    query_number(&path, "after", s->after);
-    query_number(&path, "before", s->before);
+    request_number(&path, "since", s->since > 0 ? (uint64_t)s->since : 0);
+    request_number(&path, "until", s->until > 0 ? (uint64_t)s->until : 0);
+    request_number(&path, "after", s->after);
+    request_number(&path, "before", s->before);
     return call_get(f, &path, out, e);
 }
 

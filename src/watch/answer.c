@@ -51,6 +51,17 @@ bool health_excludes(const struct watch *w, struct mono now, const struct member
     return watch_live(w, m) && !service_of(health_worst(w, now, m), acts_for(w, m))->takes_work;
 }
 
+bool watch_incident_drains(const struct watch *w, const struct member *m, const struct incident *i,
+                           struct wall now)
+{
+    enum drained drained = service_of(i->severity, true)->drained;
+    struct wall end = i->closed.ns ? i->closed : now;
+    struct span limit = w->policy.health.degraded_for;
+    bool lasted = limit.ns && end.ns - i->since.ns >= limit.ns;
+    return !i->observe && !cluster_excepts(w->cluster, m) &&
+           (drained == DRAINED_AT_ONCE || (drained == DRAINED_LASTING && lasted));
+}
+
 /* A check that says it now, or found it; NULL: one of others. */
 static const char *check_of(const struct watch *w, struct mono now, const struct member *m, enum result worst)
 {

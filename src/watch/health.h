@@ -146,6 +146,10 @@ enum work watch_work(const struct watch *w, const struct member *m);
 /* Unknown while it is not heard; else its worst, when that is bad; else unknown until every check assigned to
  * it has said something on this boot. A node without checks is unknown. */
 enum health watch_health(const struct watch *w, struct mono now, const struct member *m);
+/* Whether m is drained for this incident where Health=act, but for brakes and what people say: for its
+ * severity, or since it lasted DegradedFor by now, or until it was closed. */
+bool watch_incident_drains(const struct watch *w, const struct member *m, const struct incident *i,
+                           struct wall now);
 /* Calls fn for each check assigned to m, in order of the records; then for those of others. */
 typedef void said_fn(void *arg, const struct said *s);
 void watch_each_check(const struct watch *w, struct mono now, const struct member *m, said_fn *fn, void *arg);
