@@ -232,6 +232,28 @@ def test_an_older_copy_is_noticed(world):
     refused(c, 'an older copy')
 
 
+def test_going_back_to_a_copy(world):
+    """fettle-upgrade(7): a whole copy, made while fettled did not run, is taken; who joined since comes back, and what was
+    decided since is forgotten."""
+    c = Controller(world, 'Name=n[01-02]\n', **CALM)
+    Agent(world, c, 'n01')
+    c.wait_nodes('the first', ['n01'], State='IDLE')
+    c.fettle('node', 'drain', 'n01', '--reason', 'first')
+    c.process.stop()
+    copy = world.path('before')
+    shutil.copytree(c.state, copy)
+    c.start()
+    Agent(world, c, 'n02')
+    c.wait_nodes('the second', ['n02'], State='IDLE')
+    c.fettle('node', 'drain', 'n01', '--reason', 'second')
+    c.process.stop()
+    os.rename(c.state, world.path('newer'))
+    shutil.copytree(copy, c.state)
+    c.start()
+    c.wait_nodes('both are heard', ['n01', 'n02'], Liveness='live')
+    equal(claims(c), {'first'}, 'claims')
+
+
 def test_the_state_is_removed_while_it_is_used(world):
     """rm -rf under a running controller: no change is acknowledged from then on, an alarm stands though nobody asks
     for a change, and the next start does not begin anew."""
