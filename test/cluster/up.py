@@ -6,6 +6,7 @@ import shutil
 import socket
 
 from harness import BUILD, PROGRAMS, Failed, check, contains, equal, main, wait
+from transcript import Transcript
 
 TREE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../..')
 
@@ -36,8 +37,12 @@ def pids(top):
 
 
 def parent(pid):
-    with open(f'/proc/{pid}/stat') as f:
-        return int(f.read().rsplit(')', 1)[1].split()[1])
+    """None of one that has ended meanwhile."""
+    try:
+        with open(f'/proc/{pid}/stat') as f:
+            return int(f.read().rsplit(')', 1)[1].split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+        return None
 
 
 def test_up_and_down(world):
@@ -63,7 +68,7 @@ def test_up_and_down(world):
     equal(fettle('node', 'list', '-H', '-o', 'schedulable').strip(), 'yes', 'schedulable')
     running = pids(top)
     equal(sorted(running), ['agent.pid', 'fettled.pid'], 'what runs')
-    equal(sorted(p for p in world.marked() if parent(p) not in running.values()), sorted(running.values()), 'processes')
+    equal(sorted(p for p in world.marked() if parent(p) not in (None, *running.values())), sorted(running.values()), 'processes')
 
     contains(make('up'), node, 'the table of a second make up')
     equal(pids(top), running, 'processes after a second make up')
@@ -89,6 +94,14 @@ def test_up_and_down(world):
     make('down')
     equal(world.marked(), [], 'processes after make down')
     equal(sorted(os.listdir(top)), ['Makefile', 'build', 'run', 'tools'], 'files in the tree')
+
+
+
+def test_readme(world):
+    """What the README's transcripts show is what is printed."""
+    top, node = copy_tree(world), socket.gethostname().split('.')[0]
+    Transcript(world, os.path.join(TREE, 'README.md'), top, names={'lx01': node, '/srv/fettle': top}).play()
+    wait('every process has ended', lambda: not world.marked())
 
 
 main()
