@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of others that ask a controller: the Python client and the Ansible modules, a client that is made of
 doc/openapi.yaml; and the controller's answers, held against that file."""
+import contextlib
 import json
 import os
 import shutil
 import socket
 import sys
+import threading
 
 from harness import BUILD, CALM, Agent, Controller, Failed, Skipped, check, contains, equal, main
 
@@ -72,17 +74,35 @@ def test_python_refusals(world):
     equal(refused('no authority', lambda: fettle.Controller('https://localhost:1')), 'invalid', 'no authority')
     nobody = fettle.Controller(world.path('nobody.sock'))
     equal(refused('nobody', nobody.status_show), 'unreachable', 'no controller')
-    mute = mute_server(world)
-    equal(refused('mute', fettle.Controller(mute, timeout=0.2).status_show), 'timeout', 'a controller that is silent')
+    with served(world) as mute:
+        equal(refused('mute', fettle.Controller(mute, timeout=0.2).status_show), 'timeout', 'a controller that is silent')
+    for said, code in ((b'', 'unreachable'), (b'SSH-2.0-x\r\n', 'protocol'), (b'HTTP/1.1 500 No\r\n\r\nno', 'protocol'),
+                       (b'HTTP/1.1 200 OK\r\n\r\n[]', 'protocol'), (b'HTTP/1.1 200 OK\r\n\r\n{"a":\xff', 'protocol'),
+                       (b'HTTP/1.1 404 No\r\n\r\n{"error":{"code":1}}', 'protocol')):
+        with served(world, said) as path:
+            equal(refused(said, fettle.Controller(path).status_show), code, f'a server that says {said}')
 
 
-def mute_server(world):
-    """A local socket at which nobody answers."""
-    listening = socket.socket(socket.AF_UNIX)
-    listening.bind(world.path('mute.sock'))
-    listening.listen(1)
-    world.cleanups.append(listening.close)
-    return world.path('mute.sock')
+@contextlib.contextmanager
+def served(world, said=None):
+    """A local socket at which one client is heard, told this, and left; None: nobody takes its connection."""
+    path = world.path('served.sock')
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(path)
+        listening.listen(1)
+
+        def serve():
+            taken, _ = listening.accept()
+            with taken:
+                taken.recv(65536)
+                taken.sendall(said)
+        server = threading.Thread(target=serve, daemon=True)
+        if said is not None:
+            server.start()
+        yield path
+        if said is not None:
+            server.join()
+    os.unlink(path)
 
 
 def test_python_https(world):
@@ -118,7 +138,11 @@ def test_answers(world):
         equal(got, status, f'{method} {path} {body}: {answer}: the status')
         check(not answers.faults(method, path, got, answer), lambda: '\n'.join(answers.faults(method, path, got, answer)))
         return answer
+    events = c.events()
     ask('POST', '/v1/nodes/drain', {'nodes': 'n[02-03]', 'reason': 'bad DIMM'})
+    drained = events.wait('node.drain', nodes='n[02-03]')
+    answers.form('Event').validate({key: value for key, value in drained.items() if key not in ('name', 'id')})
+    events.close()
     ask('POST', '/v1/nodes/set', {'nodes': 'n01', 'set': {'TmpDisk': '1'}})
     ask('POST', '/v1/tokens', {'nodes': 'n02'})
     ask('POST', '/v1/reload', {})

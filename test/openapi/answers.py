@@ -48,6 +48,10 @@ class Answers:
                                      "responses": closed(copy.deepcopy(parts["responses"]))}}
         self.checkers = {}
 
+    def form(self, name):
+        """The checker of one of the document's schemas."""
+        return jsonschema.Draft202012Validator({**self.parts, "$ref": f"#/components/schemas/{name}"})
+
     def find(self, method, path):
         """The (method, path of the document) that a request is for; None for one that has no route."""
         asked = path.split("?")[0].split("/")
