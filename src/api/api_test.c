@@ -148,6 +148,24 @@ static void test_changes(void **state)
     golden_check("changes.txt", &t);
 }
 
+/* Those with a record in the order of their holders, then those that are in use without one. */
+static void test_certificates(void **state)
+{
+    static const char made[] =
+        "{\"least\":\"0\",\"ends\":\"0\",\"made\":[{\"serial\":\"a\",\"key\":\"b\",\"role\":"
+        "\"\",\"from\":\"1\",\"until\":\"2\",\"at\":\"1\",\"by\":\"root\"}]}";
+    struct stage *s = *state;
+    CLEANUP_TEXT struct text t = {0};
+    assert_int_equal(cluster_put(s->world.cluster, "certificate/node:lx05", made, NULL), 0);
+    assert_int_equal(cluster_put(s->world.cluster, "certificate/node:lx02", made, NULL), 0);
+    assert_int_equal(wire_ask(&s->wire, "GET", "/v1/certificates", NULL, &t), 200);
+    const char *first = strstr(t.s, "{\"certificates\":[{\"holder\":\"node:lx02\",\"serial\":\"a\"");
+    const char *second = strstr(t.s, "},{\"holder\":\"node:lx05\",\"serial\":\"a\"");
+    const char *other = strstr(t.s, "},{\"holder\":\"node:lx1\"");
+    assert_true(first && second && other && first < second && second < other);
+    assert_non_null(strstr(other, "}]}"));
+}
+
 static void test_head(void **state)
 {
     struct stage *s = *state;
@@ -506,6 +524,7 @@ int main(void)
         PLAIN(test_changes),
         PLAIN(test_the_journal_says_what_it_has_no_more),
         PLAIN(test_head),
+        PLAIN(test_certificates),
         PLAIN(test_actor),
         PLAIN(test_answer_after_commit),
         PLAIN(test_client_gone),

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Certificates: which there are, and the end of some. */
 #include "cluster/certificate.h"
-#include "api/call.h"
+#include "api/slices.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 struct list {
-    const struct call *call;
-    struct text *t;
+    struct slices slices;
     const char *comma;
+    char *after; /* the last holder whose certificates were rendered; NULL: none yet */
 };
 
 /* Of a node, the next one is there until it is used. */
@@ -31,7 +31,7 @@ static void render_time(struct text *t, const char *key, struct wall at)
 
 static void render_made(struct list *l, const char *subject, const struct made *m, const char *state)
 {
-    struct text *t = l->t;
+    struct text *t = &l->slices.text;
     text_printf(t, "%s{\"holder\":", l->comma);
     l->comma = ",";
     text_add_json(t, subject);
@@ -46,11 +46,10 @@ static void render_made(struct list *l, const char *subject, const struct made *
     text_add_char(t, '}');
 }
 
-static void render_holder(void *arg, const struct holder *h)
+static void render_holder(struct list *l, const struct holder *h)
 {
-    struct list *l = arg;
     for (size_t i = 0; i < h->n; i++)
-        render_made(l, h->subject, &h->made[i], state_of(h, &h->made[i], l->call->wall));
+        render_made(l, h->subject, &h->made[i], state_of(h, &h->made[i], l->slices.call.wall));
 }
 
 /* Somebody is connected with one that was made before there were records, or whose record was lost. */
@@ -59,7 +58,7 @@ static void render_connected(void *arg, const struct identity *id)
     struct list *l = arg;
     char by[] = "before";
     CLEANUP_FREE char *subject = identity_subject(id);
-    const struct holder *h = cluster_holder(l->call->api->cluster, subject);
+    const struct holder *h = cluster_holder(l->slices.call.api->cluster, subject);
     for (size_t i = 0; h && i < h->n; i++)
         if (h->made[i].serial == id->serial)
             return;
@@ -71,14 +70,36 @@ static void render_connected(void *arg, const struct identity *id)
     render_made(l, subject, &m, "good");
 }
 
+static bool list_step(struct slices *s)
+{
+    struct list *l = (struct list *)s;
+    const struct api *api = s->call.api;
+    const struct holder *h = cluster_holder_after(api->cluster, l->after ? l->after : "");
+    if (h) {
+        render_holder(l, h);
+        free(l->after);
+        l->after = mem_dup(h->subject);
+        return true;
+    }
+    api->shell.connected(api->shell.arg, render_connected, l);
+    text_add(&s->text, "]}");
+    return false;
+}
+
+static void list_fini(struct slices *s)
+{
+    free(((struct list *)s)->after);
+}
+
+/* A holder is where it stands in the order of subjects: none is left out, whatever comes or goes meanwhile.
+ */
 int call_certificate_list(struct call *c, struct text *t, struct err *e)
 {
-    struct list l = {c, t, ""};
-    text_add(t, "{\"certificates\":[");
-    cluster_each_holder(c->api->cluster, render_holder, &l);
-    c->api->shell.connected(c->api->shell.arg, render_connected, &l);
-    text_add(t, "]}");
-    return 0;
+    struct list *l = mem_alloc(sizeof *l);
+    l->slices = (struct slices){.step = list_step, .fini = list_fini};
+    l->comma = "";
+    text_add(&l->slices.text, "{\"certificates\":[");
+    return call_slices(c, &l->slices);
 }
 
 /* Of nodes by their names, of an operator or a controller by "operator:NAME". */

@@ -57,6 +57,9 @@ bool cluster_token_known(const struct cluster *c, const char *hash);
 
 /* NULL when no certificate of it is recorded. Borrowed until the next record is put. */
 const struct holder *cluster_holder(const struct cluster *c, const char *subject);
+/* The first whose subject comes after this one, "" for the first of all; NULL: there is none. Borrowed
+ * likewise. */
+const struct holder *cluster_holder_after(const struct cluster *c, const char *subject);
 /* Calls fn for each, in order of their subjects. */
 typedef void holder_fn(void *arg, const struct holder *h);
 void cluster_each_holder(const struct cluster *c, holder_fn *fn, void *arg);

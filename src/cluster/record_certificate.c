@@ -127,13 +127,6 @@ char *holder_record(const struct holder *h)
 
 /* --- the state -------------------------------------------------------------------------------- */
 
-static int by_subject(const void *a, const void *b)
-{
-    const struct holder_slot *x = *(const struct holder_slot *const *)a,
-                             *y = *(const struct holder_slot *const *)b;
-    return strcmp(x->h.subject, y->h.subject);
-}
-
 static struct holder_slot *holder_slot(const struct cluster *c, const char *subject)
 {
     struct holder_slot *s;
@@ -141,10 +134,41 @@ static struct holder_slot *holder_slot(const struct cluster *c, const char *subj
     return s;
 }
 
+/* How many subjects do not come after this one. */
+static size_t place_after(const struct cluster *c, const char *subject)
+{
+    size_t from = 0, to = HASH_COUNT(c->holders);
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (strcmp(c->holders_in_order[middle]->h.subject, subject) <= 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+/* Records are read in their order: then nothing moves. */
+static void holder_insert(struct cluster *c, struct holder_slot *s)
+{
+    size_t n = HASH_COUNT(c->holders);
+    bool is_last = n == 0 || strcmp(c->holders_in_order[n - 1]->h.subject, s->h.subject) < 0;
+    size_t at = is_last ? n : place_after(c, s->h.subject);
+    if (n == c->holders_cap) {
+        c->holders_cap = n ? 2 * n : 16;
+        c->holders_in_order = mem_grow(c->holders_in_order, c->holders_cap * sizeof(struct holder_slot *));
+    }
+    memmove(c->holders_in_order + at + 1, c->holders_in_order + at, (n - at) * sizeof(struct holder_slot *));
+    c->holders_in_order[at] = s;
+    HASH_ADD_KEYPTR(hh, c->holders, s->h.subject, strlen(s->h.subject), s);
+}
+
 static void holder_drop(struct cluster *c, struct holder_slot *s)
 {
     if (!s)
         return;
+    size_t at = place_after(c, s->h.subject), n = HASH_COUNT(c->holders);
+    memmove(c->holders_in_order + at - 1, c->holders_in_order + at, (n - at) * sizeof(struct holder_slot *));
     HASH_DEL(c->holders, s);
     c->sum -= s->sum;
     free(s->h.subject);
@@ -176,7 +200,7 @@ int put_certificate(struct cluster *c, const char *subject, const char *value, s
     /* A controller's changes with its process, and nothing that is decided rests on it. */
     s->sum = strncmp(subject, "controller:", strlen("controller:")) == 0 ? 0 : record_sum(subject, record);
     c->sum += s->sum;
-    HASH_ADD_KEYPTR(hh, c->holders, s->h.subject, strlen(s->h.subject), s);
+    holder_insert(c, s);
     if (c->on_certificate)
         c->on_certificate(c->on_certificate_arg, &s->h);
     return 0;
@@ -196,13 +220,14 @@ const struct holder *cluster_holder(const struct cluster *c, const char *subject
 
 void cluster_each_holder(const struct cluster *c, holder_fn *fn, void *arg)
 {
-    size_t n = HASH_COUNT(c->holders), i = 0;
-    CLEANUP_FREE const struct holder_slot **all = mem_alloc((n + 1) * sizeof *all);
-    for (const struct holder_slot *s = c->holders; s; s = s->hh.next)
-        all[i++] = s;
-    qsort(all, n, sizeof *all, by_subject);
-    for (i = 0; i < n; i++)
-        fn(arg, &all[i]->h);
+    for (size_t i = 0; i < HASH_COUNT(c->holders); i++)
+        fn(arg, &c->holders_in_order[i]->h);
+}
+
+const struct holder *cluster_holder_after(const struct cluster *c, const char *subject)
+{
+    size_t at = place_after(c, subject);
+    return at < HASH_COUNT(c->holders) ? &c->holders_in_order[at]->h : NULL;
 }
 
 static const struct made *made_find(const struct holder *h, uint64_t serial)
@@ -246,7 +271,8 @@ uint64_t cluster_serial_max(const struct cluster *c)
 
 void certificates_forget(struct cluster *c)
 {
-    struct holder_slot *s, *next;
-    HASH_ITER (hh, c->holders, s, next)
-        holder_drop(c, s);
+    for (size_t n; (n = HASH_COUNT(c->holders)) > 0;)
+        holder_drop(c, c->holders_in_order[n - 1]);
+    free(STEAL(c->holders_in_order));
+    c->holders_cap = 0;
 }

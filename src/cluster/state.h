@@ -96,6 +96,8 @@ struct cluster {
     struct claim_slot *claims;
     struct token *tokens;
     struct holder_slot *holders;
+    struct holder_slot **holders_in_order; /* of their subjects; as many as there are in the table */
+    size_t holders_cap;
     size_t n_partitions;
     struct partition *partitions;
     unsigned partition_max;
