@@ -10,6 +10,8 @@ help:
 	@echo "make build    only build, into build/"
 	@echo "make install  install what was built (PREFIX in DESTDIR as usual with meson)"
 	@echo "make deb      Debian packages, into build-deb/"
+	@echo "make rpm      RPM packages, into build-rpm/"
+	@echo "make agent-tarball  the agent with no shared library, for other systems, into build-agent/"
 
 build:
 	@tools/install-packages build
@@ -39,7 +41,13 @@ install: build
 deb:
 	@tools/deb
 
-clean:
-	rm -rf build build-check build-fuzz build-deb
+rpm:
+	@tools/rpm
 
-.PHONY: help build up down check bench soak install deb clean
+agent-tarball:
+	@tools/agent-tarball
+
+clean:
+	rm -rf build build-check build-fuzz build-deb build-rpm build-agent
+
+.PHONY: help build up down check bench soak install deb rpm agent-tarball clean

@@ -17,6 +17,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <malloc.h>
+#include <nss.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -389,6 +390,9 @@ int main(int argc, char **argv)
     mallopt(M_TRIM_THRESHOLD, 64 << 10);
     setenv("UV_THREADPOOL_SIZE", "1", 1);
     signal(SIGPIPE, SIG_IGN);
+#ifdef FETTLE_STATIC /* other name services are libraries of another release of glibc */
+    __nss_configure_lookup("hosts", "files dns");
+#endif
     if (argc > 1 && prolog_kind_find(argv[1]))
         return prolog_of(argc, argv);
     if (argc > 1 && strcmp(argv[1], "--version") == 0) {
