@@ -6,8 +6,8 @@ set -eu
 [ "$(id -u)" -eq 0 ] || { echo "chroot needs root"; exit 77; }
 work=$(mktemp -d /tmp/fettle-tarball-XXXXXX)
 trap 'rm -rf "$work"' EXIT
-tarball=$(nice -n 10 "$1/tools/agent-tarball" "$2" | tail -n 1) # other tests are waiting for processors
-tar -C "$work" -xzf "$tarball"
+tarball=$(nice -n 5 "$1/tools/agent-tarball" "$2") || { echo "$tarball"; exit 1; } # other tests are waiting for processors
+tar -C "$work" -xzf "$(echo "$tarball" | tail -n 1)"
 failed=0
 complain() {
     echo "$@"

@@ -19,6 +19,7 @@ rpmspec --parse "$spec" >/dev/null
 DESTDIR=$work/root meson install -C "$build" --no-rebuild >"$work/install.log" 2>&1 || { cat "$work/install.log"; exit 1; }
 mkdir -p "$work/root/etc/fettle"
 cp "$source/conf/fettle.conf" "$source/conf/nodes.conf" "$work/root/etc/fettle"
+mv "$work/root$prefix/share/zsh/vendor-completions" "$work/root$prefix/share/zsh/site-functions"
 # rpmbuild copies it when it unpacks the source, which it does not here.
 for package in fettle fettled fettle-agent libfettle python3-fettle; do
     install -D -m 0644 -t "$work/root$prefix/share/licenses/$package-0.1.0" "$source/LICENSE"
