@@ -57,6 +57,21 @@ static json_t *brakes(const struct cluster *cluster)
     return list;
 }
 
+/* There may be thousands: those of which something is used. */
+static void add_budget(void *arg, const struct budget *b)
+{
+    if (b->out)
+        json_array_append_new(arg, json_pack("{s:s,s:i,s:i,s:i}", "scope", b->scope, "out", (int)b->out,
+                                             "limit", (int)b->limit, "nodes", (int)b->nodes));
+}
+
+static json_t *budgets(const struct watch *watch)
+{
+    json_t *list = json_array();
+    watch_each_budget(watch, add_budget, list);
+    return list;
+}
+
 static json_t *conform_status(const struct status *status)
 {
     const struct api *api = status->slices.call.api;
@@ -76,10 +91,12 @@ static bool status_step(struct slices *s)
     CLEANUP_JSON json_t *all = json_object();
     json_object_set_new(all, "nodes", json_read(states.s, states.len, NULL));
     json_object_set_new(all, "schedulable", json_integer((json_int_t)status->tally.schedulable));
+    json_object_set_new(all, "elsewhere", tally_elsewhere(&status->tally));
     json_object_set_new(all, "incidents", json_integer((json_int_t)status->incidents));
     json_object_set_new(all, "repairs", json_integer((json_int_t)status->repairs));
     json_object_set_new(all, "queue", json_integer((json_int_t)status->queue));
     json_object_set_new(all, "brakes", brakes(s->call.api->cluster));
+    json_object_set_new(all, "budgets", budgets(s->call.api->watch));
     json_object_set_new(all, "conform", conform_status(status));
     json_object_set_new(all, "alarms", alarms(&s->call));
     s->call.api->shell.status(s->call.api->shell.arg, all);

@@ -300,6 +300,38 @@ static void value_SCHEDULER_WORK(struct view *v, struct text *t)
     render_word(t, v->seen->scheduler ? work_name(v->seen->scheduled) : "");
 }
 
+static void value_SCHEDULER_STATE(struct view *v, struct text *t)
+{
+    const char *state = v->seen->word.state;
+    text_add_json(t, !v->seen->scheduler ? "" : state ? state : "unknown");
+}
+
+static void value_SCHEDULER_REASON(struct view *v, struct text *t)
+{
+    text_add_json(t, v->seen->word.reason ? v->seen->word.reason : "");
+}
+
+static void value_SCHEDULER_USER(struct view *v, struct text *t)
+{
+    text_add_json(t, v->seen->word.by ? v->seen->word.by : "");
+}
+
+static void value_SCHEDULER_SINCE(struct view *v, struct text *t)
+{
+    if (v->seen->word.since.ns)
+        add_seconds(t, v->seen->word.since.ns);
+    else
+        add_null(t);
+}
+
+static void value_SCHEDULER_READ(struct view *v, struct text *t)
+{
+    if (v->seen->word.read.ns)
+        add_seconds(t, mono_sub(v->now, v->seen->word.read).ns);
+    else
+        add_null(t);
+}
+
 /* It is kept as JSON. */
 static void value_RUNNING(struct view *v, struct text *t)
 {
@@ -397,6 +429,15 @@ void render_holder(const struct observed *o, struct text *t)
         if (one.len)
             text_printf(t, "%s%s", t->len ? "; " : "", one.s);
     }
+}
+
+static void value_ELSEWHERE(struct view *v, struct text *t)
+{
+    enum elsewhere_state worst = ELSEWHERE_NOBODY;
+    for (enum elsewhere_where k = 0; k < ELSEWHERES; k++)
+        if (v->seen->elsewhere[k].is.state > worst)
+            worst = v->seen->elsewhere[k].is.state;
+    render_word(t, elsewhere_state_name(worst));
 }
 
 static void value_HELD(struct view *v, struct text *t)
@@ -652,6 +693,25 @@ void tally_add(struct tally *y, struct view *v)
     y->nodes++;
     y->schedulable += v->fit;
     y->states[lifecycle(v)][judge(v)->work == WORK_BUSY]++;
+    for (enum elsewhere_where k = 0; k < ELSEWHERES && v->member->listed; k++) {
+        const struct elsewhere *is = &v->seen->elsewhere[k].is;
+        y->elsewhere[k].held += is->state == ELSEWHERE_HELD;
+        y->elsewhere[k].unknown += is->state == ELSEWHERE_UNKNOWN;
+        y->elsewhere[k].out += is->out;
+    }
+}
+
+json_t *tally_elsewhere(const struct tally *y)
+{
+    json_t *list = json_array();
+    for (enum elsewhere_where k = 0; k < ELSEWHERES; k++) {
+        size_t held = y->elsewhere[k].held, out = y->elsewhere[k].out, unknown = y->elsewhere[k].unknown;
+        if (held || out || unknown)
+            json_array_append_new(list, json_pack("{s:s,s:I,s:I,s:I}", "where", elsewhere_where_name(k),
+                                                  "held", (json_int_t)held, "out", (json_int_t)out, "unknown",
+                                                  (json_int_t)unknown));
+    }
+    return list;
 }
 
 void render_states(const struct tally *y, struct text *t)

@@ -83,6 +83,47 @@ static void test_kinds(void **state)
     world_destroy(&w);
 }
 
+/* What Slurm says of lx01 on its way: read and held, out by Slurm itself, not read any more. */
+static void test_what_others_say(void **state)
+{
+    struct world w = world_make((struct mono){INT64_C(1000) * 1000000000});
+    struct member *m = cluster_find(w.cluster, "lx01");
+    static const char fields[] =
+        "Schedulable,Why,SchedulerState,SchedulerReason,SchedulerUser,SchedulerSince,"
+        "SchedulerRead,Elsewhere,Held";
+    struct selection s;
+    assert_int_equal(selection_parse(fields, &s, NULL), 0);
+    const struct {
+        struct scheduler_word word;
+        struct elsewhere is;
+    } said[] = {
+        {{"IDLE+DRAIN", "bad \"cable\"", "ann", {INT64_C(1794000000000000000)}, w.now},
+         {.state = ELSEWHERE_HELD, .out = true, .how = "drained", .by = "ann", .why = "bad \"cable\""}},
+        {{.state = "DOWN", .reason = "Not responding", .read = mono_add(w.now, span_s(2))},
+         {.out = true, .how = "down", .why = "Not responding"}},
+        {{0}, {.state = ELSEWHERE_UNKNOWN, .since = {INT64_C(1794000000000000000)}}},
+        {{.state = "IDLE", .read = mono_add(w.now, span_s(6))}, {0}}};
+    CLEANUP_TEXT struct text t = {0};
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        struct view v = {.cluster = w.cluster, .watch = w.watch, .now = mono_add(w.now, span_s(6))};
+        struct tally tally = {0};
+        watch_scheduler(w.watch, m, WORK_IDLE, false);
+        watch_scheduler_word(w.watch, m, &said[i].word);
+        watch_elsewhere(w.watch, w.now, m, &said[i].is);
+        view_set(&v, m);
+        render_node(&v, &s, &t);
+        tally_add(&tally, &v);
+        CLEANUP_JSON json_t *counts = tally_elsewhere(&tally);
+        CLEANUP_FREE char *text = json_write(counts);
+        text_printf(&t, "\n%s\n", text);
+        view_fini(&v);
+    }
+    golden_check("elsewhere.txt", &t);
+    watch_unscheduled(w.watch, m);
+    assert_null(watch_observed(w.watch, m)->word.state);
+    world_destroy(&w);
+}
+
 static void test_claims(void **state)
 {
     struct world w = world_make((struct mono){INT64_C(1000) * 1000000000});
@@ -150,8 +191,10 @@ static void test_large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_field),   cmocka_unit_test(test_kinds),  cmocka_unit_test(test_claims),
-        cmocka_unit_test(test_specification), cmocka_unit_test(test_states), cmocka_unit_test(test_large),
+        cmocka_unit_test(test_every_field),   cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_claims),        cmocka_unit_test(test_what_others_say),
+        cmocka_unit_test(test_specification), cmocka_unit_test(test_states),
+        cmocka_unit_test(test_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,6 +106,35 @@ static void write_longest(struct text *out, const struct fettle_value *turns)
     write_line(out, "Longest turn", t.s);
 }
 
+/* "cluster 2 of 5, class gpu 1 of 1": nodes that are out by Fettle's own decision, of how many may be. */
+static void write_budgets(struct text *out, const struct fettle_value *budgets)
+{
+    CLEANUP_TEXT struct text t = {0};
+    for (const struct fettle_value *i = fettle_value_first(budgets); i; i = fettle_value_next(i))
+        text_printf(&t, "%s%s %s of %s", t.len ? ", " : "", member_text(i, "scope"), member_text(i, "out"),
+                    member_text(i, "limit"));
+    write_line(out, "Budgets used", t.s);
+}
+
+/* "slurm: 2 held, 3 out, 1 unknown" */
+static void write_elsewhere(struct text *out, const struct fettle_value *elsewhere)
+{
+    static const char *const keys[] = {"held", "out", "unknown"};
+    CLEANUP_TEXT struct text t = {0};
+    for (const struct fettle_value *i = fettle_value_first(elsewhere); i; i = fettle_value_next(i)) {
+        text_printf(&t, "%s%s: ", t.len ? "; " : "", member_text(i, "where"));
+        bool any = false;
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+            int64_t n;
+            if (fettle_get_number(i, keys[k], &n) < 0 || n == 0)
+                continue;
+            text_printf(&t, "%s%lld %s", any ? ", " : "", (long long)n, keys[k]);
+            any = true;
+        }
+    }
+    write_line(out, "Elsewhere", t.s);
+}
+
 /* Whether Fettle acts, and what it is doing. */
 static void write_doings(struct text *out, const struct fettle_value *s)
 {
@@ -122,6 +151,7 @@ static void write_doings(struct text *out, const struct fettle_value *s)
         text_printf(&t, "%s: %s", member_text(i, "name"), member_text(i, "why"));
         write_line(out, "BRAKE", t.s);
     }
+    write_budgets(out, fettle_value_find(s, "budgets"));
     write_line(out, "Incidents", fettle_get_text(s, "incidents"));
     write_line(out, "Repairs", fettle_get_text(s, "repairs"));
     write_line(out, "Queue", fettle_get_text(s, "queue"));
@@ -148,6 +178,7 @@ static void write_status(struct text *out, const struct fettle_value *s)
     write_counts(&counts, fettle_value_find(s, "nodes"));
     write_line(out, "Nodes", counts.s);
     write_line(out, "Schedulable", fettle_get_text(s, "schedulable"));
+    write_elsewhere(out, fettle_value_find(s, "elsewhere"));
     write_line(out, "Agents", fettle_get_text(s, "agents"));
     const struct fettle_value *conform = fettle_value_find(s, "conform");
     write_line(out, "Cohorts", fettle_get_text(conform, "cohorts"));

@@ -102,17 +102,16 @@ static void on_ochami_trouble(void *arg, const char *service, const struct err *
             answered(arg, services[i], "", why);
 }
 
-/* Whether somebody holds a node there, of which something is about to be done. */
-static void on_smd_held(void *arg, const char *node, const char *how, const struct err *why)
+/* Whether somebody holds a node there. */
+static void on_smd_held(void *arg, const char *node, const char *how, bool out, const struct err *why)
 {
     struct outbox *o = arg;
     struct member *m = cluster_find(o->with.cluster, node);
-    CLEANUP_TEXT struct text words = {0};
     struct elsewhere is = {.where = ELSEWHERE_OCHAMI};
     answered(o, COUNTERPART_SMD, "", why);
     if (how) {
-        text_printf(&words, "%s in OpenCHAMI", how);
-        is.how = words.s;
+        is.how = how;
+        is.out = out;
         is.state = ELSEWHERE_HELD;
     } else if (why) {
         is.state = ELSEWHERE_UNKNOWN;

@@ -227,6 +227,13 @@ void watch_unscheduled(struct watch *w, struct member *m)
     unscheduled++;
 }
 
+static struct scheduler_word word; /* what the scheduler said last, borrowed */
+
+void watch_scheduler_word(struct watch *w, struct member *m, const struct scheduler_word *says)
+{
+    word = *says;
+}
+
 static enum work seen_work;
 
 void watch_scheduler(struct watch *w, struct member *m, enum work work, bool completing)
@@ -241,11 +248,9 @@ static char held[128]; /* who else holds the node that was told of last */
 
 void watch_elsewhere(struct watch *w, struct mono now, struct member *m, const struct elsewhere *is)
 {
-    snprintf(held, sizeof held, "%s%s%s%s%s",
-             is->state == ELSEWHERE_NOBODY    ? "nobody"
-             : is->state == ELSEWHERE_UNKNOWN ? "unknown"
-                                              : is->how,
-             is->by ? " by " : "", is->by ? is->by : "", is->why ? ": " : "", is->why ? is->why : "");
+    snprintf(held, sizeof held, "%s%s%s%s%s%s%s%s", is->out ? "out, " : "", elsewhere_state_name(is->state),
+             is->how ? ", " : "", is->how ? is->how : "", is->by ? " by " : "", is->by ? is->by : "",
+             is->why ? ": " : "", is->why ? is->why : "");
 }
 
 void watch_unread(struct watch *w, unread_fn *fn, void *arg)
@@ -548,13 +553,21 @@ static void who_else_holds_it_goes_to_the_watch(void **state)
     assert_string_equal(held, "unknown");
     n.reservation = "team";
     slurm.sink.saw(slurm.sink.arg, &n);
-    assert_string_equal(held, "reserved in Slurm: team");
-    n.held = "drained";
+    assert_string_equal(held, "out, held, reserved: team");
+    n.held = true;
+    n.out = "drained";
     n.by = "ann";
     n.reason = "new memory";
     slurm.sink.saw(slurm.sink.arg, &n);
-    assert_string_equal(held, "drained in Slurm by ann: new memory");
-    n = (struct slurm_node){.name = "lx1"};
+    assert_string_equal(held, "out, held, drained by ann: new memory");
+    n = (struct slurm_node){.name = "lx1", .known = true, .state = "", .reason = "Not responding", .by = ""};
+    n.out = "down";
+    slurm.sink.saw(slurm.sink.arg, &n);
+    assert_string_equal(held, "out, nobody, down: Not responding");
+    n.ours = true; /* a claim of ours says why, in its own words */
+    slurm.sink.saw(slurm.sink.arg, &n);
+    assert_string_equal(held, "out, nobody, down");
+    n = (struct slurm_node){.name = "lx1", .state = "", .reason = "", .by = ""};
     slurm.sink.saw(slurm.sink.arg, &n);
     assert_string_equal(held, "unknown");
     assert_int_equal(slurm.looked, 0);
@@ -562,6 +575,31 @@ static void who_else_holds_it_goes_to_the_watch(void **state)
     outbox_turn(outbox, mono_now());
     unread = false;
     assert_int_equal(slurm.looked, 1);
+}
+
+static void what_slurm_says_goes_to_the_watch(void **state)
+{
+    outbox_configure(outbox, &with_slurm);
+    cluster_find(cluster, "lx1")->listed = true;
+    struct slurm_node n = {.name = "lx1",
+                           .known = true,
+                           .state = "IDLE+DRAIN",
+                           .reason = "bad cable",
+                           .by = "ann",
+                           .set_at = {7}};
+    slurm.sink.saw(slurm.sink.arg, &n);
+    assert_string_equal(word.state, "IDLE+DRAIN");
+    assert_string_equal(word.reason, "bad cable");
+    assert_string_equal(word.by, "ann");
+    assert_int_equal(word.since.ns, 7);
+    assert_int_not_equal(word.read.ns, 0);
+    n.reason = n.by = "";
+    slurm.sink.saw(slurm.sink.arg, &n);
+    assert_null(word.reason);
+    assert_null(word.by);
+    n = (struct slurm_node){.name = "lx1", .state = "", .reason = "", .by = ""}; /* it could not be read */
+    slurm.sink.saw(slurm.sink.arg, &n);
+    assert_null(word.state);
 }
 
 static void who_holds_it_in_ochami_goes_to_the_watch(void **state)
@@ -576,13 +614,15 @@ static void who_holds_it_in_ochami_goes_to_the_watch(void **state)
     unread_at = ELSEWHERE_SLURM;
     assert_int_equal(smd_asked.looked, 1);
     assert_int_equal(slurm.looked, 0);
-    smd_asked.fn(smd_asked.arg, "lx1", "locked", NULL);
-    assert_string_equal(held, "locked in OpenCHAMI");
-    smd_asked.fn(smd_asked.arg, "lx1", NULL, &e);
+    smd_asked.fn(smd_asked.arg, "lx1", "locked", false, NULL);
+    assert_string_equal(held, "held, locked");
+    smd_asked.fn(smd_asked.arg, "lx1", NULL, false, &e);
     assert_string_equal(held, "unknown");
-    smd_asked.fn(smd_asked.arg, "lx1", NULL, NULL);
+    smd_asked.fn(smd_asked.arg, "lx1", "disabled", true, NULL);
+    assert_string_equal(held, "out, held, disabled");
+    smd_asked.fn(smd_asked.arg, "lx1", NULL, false, NULL);
     assert_string_equal(held, "nobody");
-    smd_asked.fn(smd_asked.arg, "gone", NULL, NULL);
+    smd_asked.fn(smd_asked.arg, "gone", NULL, false, NULL);
 }
 
 static void who_lies_in_a_maintenance_reservation_goes_to_the_watch(void **state)
@@ -784,6 +824,7 @@ int main(void)
         TEST(an_override_is_committed_with_its_result),
         TEST(what_slurm_says_of_work_goes_to_the_watch),
         TEST(who_else_holds_it_goes_to_the_watch),
+        TEST(what_slurm_says_goes_to_the_watch),
         TEST(who_holds_it_in_ochami_goes_to_the_watch),
         TEST(who_lies_in_a_maintenance_reservation_goes_to_the_watch),
         TEST(before_the_first_reading_nobody_knows_and_then_the_agent_s_word_counts_elsewhere),

@@ -72,21 +72,38 @@ void scheduler_wanted(const struct member *m, struct slurm_want *out)
     out->reserve = r && r->step == STEP_EXAMINE && m->n_claims == 1;
 }
 
-/* Whether somebody else holds it, of a reading of this moment. */
+static const char *given(const char *text)
+{
+    return text && *text ? text : NULL;
+}
+
+/* Whether somebody else holds it, and whether it is out, of a reading of this moment. */
 static void tell_elsewhere(struct watch *w, struct member *m, const struct slurm_node *n)
 {
-    CLEANUP_TEXT struct text how = {0};
     struct elsewhere is = {.state = ELSEWHERE_NOBODY};
-    if (n->held || n->reservation) {
-        text_printf(&how, "%s in Slurm", n->held ? n->held : "reserved");
-        is = (struct elsewhere){.state = ELSEWHERE_HELD, .how = how.s};
-        is.since = n->held ? n->held_at : (struct wall){0};
-        is.by = n->held && *n->by ? n->by : NULL;
-        is.why = !n->held ? n->reservation : *n->reason ? n->reason : NULL;
-    } else if (!n->known || n->vague) {
+    if (n->held)
+        is.state = ELSEWHERE_HELD;
+    else if (n->reservation)
+        is = (struct elsewhere){
+            .state = ELSEWHERE_HELD, .out = true, .how = "reserved", .why = n->reservation};
+    else if (!n->known || n->vague)
         is = (struct elsewhere){.state = ELSEWHERE_UNKNOWN, .since = wall_now()};
+    if (n->out && !is.how) {
+        is.out = true;
+        is.how = n->out;
+        is.since = is.state == ELSEWHERE_UNKNOWN ? is.since : n->set_at;
+        is.by = n->ours ? NULL : given(n->by);
+        is.why = n->ours ? NULL : given(n->reason);
     }
     watch_elsewhere(w, mono_now(), m, &is);
+}
+
+/* A reading that failed has no state. */
+static void tell_word(struct watch *w, struct member *m, const struct slurm_node *n)
+{
+    const struct scheduler_word says = {given(n->state), given(n->reason), given(n->by), n->set_at,
+                                        mono_now()};
+    watch_scheduler_word(w, m, &says);
 }
 
 /* What the scheduler says runs on a node that is to be drained counts when no more can come: it gives work
@@ -102,6 +119,7 @@ void scheduler_saw(struct watch *w, struct member *m, const struct slurm_node *n
     watch_away(w, m, !want.drain && n->known && (held || n->reserved || n->rebooting || n->powering));
     if (n->known)
         watch_slurmd(w, m, n->powering ? SLURMD_OFF : n->responding ? SLURMD_ANSWERS : SLURMD_SILENT);
+    tell_word(w, m, n);
     tell_elsewhere(w, m, n);
     enum work work = !n->known ? WORK_UNKNOWN : n->busy ? WORK_BUSY : WORK_IDLE;
     watch_scheduler(w, m, work == WORK_IDLE && want.drain && !held ? WORK_UNKNOWN : work, n->completing);

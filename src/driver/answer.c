@@ -88,11 +88,12 @@ static int read_held(const json_t *o, held_fn *fn, void *arg, struct err *e)
         take_flag(o, "ReservationDisabled", &barred, e) < 0 || take_flag(o, "Enabled", &enabled, e) < 0)
         return -EPROTO;
     fn(arg, xname,
-       locked || strcmp(flag, "Locked") == 0 ? "locked"
-       : !enabled                            ? "disabled"
-       : reserved                            ? "reserved"
-       : barred                              ? "barred from reservations"
-                                             : NULL);
+       !enabled                                ? "disabled"
+       : locked || strcmp(flag, "Locked") == 0 ? "locked"
+       : reserved                              ? "reserved"
+       : barred                                ? "barred from reservations"
+                                               : NULL,
+       !enabled);
     return 0;
 }
 

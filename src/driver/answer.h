@@ -29,9 +29,10 @@ struct component {
 };
 int component_read(const char *bytes, size_t len, struct component *out, struct err *e);
 
-/* SMD, POST /State/Components/Query or /locks/status: fn is called for each component, how as in "locked in
- * OpenCHAMI", NULL: it is held by nobody as far as this answer says. */
-typedef void held_fn(void *arg, const char *xname, const char *how);
+/* SMD, POST /State/Components/Query or /locks/status: fn is called for each component, how as in "locked",
+ * NULL: it is held by nobody as far as this answer says. out: somebody disabled it; the others are about its
+ * power and its firmware. */
+typedef void held_fn(void *arg, const char *xname, const char *how, bool out);
 int held_read(const char *bytes, size_t len, held_fn *fn, void *arg, struct err *e);
 
 /* SMD, GET /memberships/XNAME: is the node in this group? */

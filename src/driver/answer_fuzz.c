@@ -28,7 +28,7 @@ static void try_record(const char *key, const char *value)
     free(done);
 }
 
-static void on_held(void *arg, const char *xname, const char *how)
+static void on_held(void *arg, const char *xname, const char *how, bool out)
 {
     if (!xname)
         abort();

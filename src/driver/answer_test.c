@@ -137,9 +137,9 @@ static void test_a_record_that_is_none_is_refused_with_its_key(void **state)
         -EINVAL);
 }
 
-static void add_held(void *arg, const char *xname, const char *how)
+static void add_held(void *arg, const char *xname, const char *how, bool out)
 {
-    text_printf(arg, "%s %s; ", xname, how ? how : "nobody");
+    text_printf(arg, "%s %s%s; ", xname, how ? how : "nobody", out ? " and out" : "");
 }
 
 static void held_is(const char *components, const char *expected)
@@ -160,10 +160,11 @@ static void test_who_holds_a_component(void **state)
             "\"Enabled\":true}]",
             "x0 nobody; x1 locked; ");
     held_is("[{\"ID\":\"x0\",\"Flag\":\"Locked\"},{\"ID\":\"x1\",\"Enabled\":false}]",
-            "x0 locked; x1 disabled; ");
+            "x0 locked; x1 disabled and out; ");
     held_is("[{\"ID\":\"x0c0s0b0n0\",\"Locked\":false,\"Reserved\":true,\"ReservationDisabled\":false},"
             "{\"ID\":\"x1\",\"ReservationDisabled\":true}]",
             "x0c0s0b0n0 reserved; x1 barred from reservations; ");
+    held_is("[{\"ID\":\"x0\",\"Locked\":true,\"Enabled\":false}]", "x0 disabled and out; ");
     held_is("[{\"Locked\":true}]", "a component without an ID");
     held_is("[{\"ID\":\"x0\",\"Locked\":\"yes\"}]", "a component whose Locked is no boolean");
     held_is("7", "an answer without components");

@@ -58,10 +58,12 @@ struct slurm_node {
     bool alone; /* of no reading of all nodes: nothing follows of those that are not told */
     bool drain, fail, busy, completing, down, responding, reserved, rebooting, powering;
     bool guarded; /* this Fettle's own reservation of it stands, as was read after its state */
-    /* How somebody other than this Fettle and Slurm itself holds it: "drained", "down", "failing",
-     * "rebooting"; NULL for nobody. */
-    const char *held;
-    struct wall held_at;     /* since when, as far as Slurm says; else ns 0 */
+    /* How its state keeps new work away: "drained", "down", "failing", "rebooting", "not in service"; NULL:
+     * it does not, or by a drain of this Fettle's. */
+    const char *out;
+    bool ours;               /* its reason is this Fettle's */
+    bool held;               /* it is out by somebody other than this Fettle and Slurm itself */
+    struct wall set_at;      /* when the reason was set, as far as Slurm says; else ns 0 */
     const char *reservation; /* an active one of somebody else's that it lies in; NULL: none */
     bool vague;              /* of the reservations one was not understood: it may lie in one */
     const char *state;       /* as it stands, "IDLE+DRAIN" */

@@ -68,20 +68,30 @@ struct slurm_case slurm_view(const char *owner, const struct slurm_want *want,
     };
 }
 
-/* A reboot and FAIL are somebody's, whatever the reason says; DRAIN and DOWN are whose reason it is. */
-static const char *find_holder(const struct slurm_line *line, const char *owner, bool is_pasted)
+/* A node whose power is saved is not out: Slurm switches it on for work. Nor is one that does not respond:
+ * that flag comes and goes, and it is down when it stays. */
+static const char *find_out(const struct slurm_state *s, bool is_ours)
 {
-    const struct slurm_state *s = &line->state;
-    struct slurm_mark mark;
     if (s->flags & SLURM_REBOOT)
         return "rebooting";
     if (s->flags & SLURM_FAIL)
         return "failing";
-    if ((!is_pasted && slurm_read_mark(line->reason, owner, &mark)) || slurm_is_own_reason(line->reason))
-        return NULL;
     if (s->flags & SLURM_DRAIN)
-        return "drained";
-    return is_down(s) && *line->reason ? "down" : NULL;
+        return is_ours ? NULL : "drained";
+    if (is_down(s))
+        return "down";
+    return s->base == SLURM_UNKNOWN || s->base == SLURM_FUTURE ? "not in service" : NULL;
+}
+
+/* A reboot and FAIL are somebody's, whatever the reason says; DRAIN and DOWN are whose reason it is. */
+static bool is_held(const struct slurm_line *line, bool is_ours)
+{
+    const struct slurm_state *s = &line->state;
+    if (s->flags & (SLURM_REBOOT | SLURM_FAIL))
+        return true;
+    if (is_ours || slurm_is_own_reason(line->reason))
+        return false;
+    return s->flags & SLURM_DRAIN || (is_down(s) && *line->reason);
 }
 
 struct slurm_node slurm_view_node(const struct slurm_line *line, const char *owner, bool is_pasted)
@@ -91,6 +101,7 @@ struct slurm_node slurm_view_node(const struct slurm_line *line, const char *own
                              .state = line->state_text,
                              .reason = line->reason,
                              .by = line->by,
+                             .set_at = line->set_at,
                              .known = s->known};
     if (!s->known)
         return out;
@@ -103,8 +114,9 @@ struct slurm_node slurm_view_node(const struct slurm_line *line, const char *own
     out.reserved = s->flags & SLURM_RESERVED;
     out.rebooting = s->flags & SLURM_REBOOT;
     out.powering = s->flags & SLURM_POWER;
-    out.held = find_holder(line, owner, is_pasted);
-    out.held_at = line->set_at;
+    out.ours = !is_pasted && slurm_read_mark(line->reason, owner, &(struct slurm_mark){0});
+    out.out = find_out(s, out.ours);
+    out.held = is_held(line, out.ours);
     return out;
 }
 

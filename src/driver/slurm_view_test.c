@@ -92,12 +92,23 @@ static void test_what_the_sink_sees(void **state)
     assert_string_equal(n.state, "ODD");
 }
 
-static void held_is(const char *state, const char *reason, const char *held)
+static struct slurm_node node_of(const char *state, const char *reason, bool is_pasted)
 {
     const struct slurm_line l = {
         .name = "c1", .state = slurm_read_state(state), .state_text = state, .reason = reason, .by = ""};
-    const char *is = slurm_view_node(&l, "a1", false).held;
-    assert_string_equal(is ? is : "nobody", held);
+    return slurm_view_node(&l, "a1", is_pasted);
+}
+
+static void held_is(const char *state, const char *reason, const char *held)
+{
+    const struct slurm_node n = node_of(state, reason, false);
+    assert_string_equal(n.held ? n.out : "nobody", held);
+}
+
+static void out_is(const char *state, const char *reason, const char *out)
+{
+    const struct slurm_node n = node_of(state, reason, false);
+    assert_string_equal(n.out ? n.out : "in", out);
 }
 
 /* Somebody's hands may be in it, but for what is Fettle's and what Slurm does by itself. */
@@ -119,12 +130,29 @@ static void test_who_holds_it_elsewhere(void **state)
     held_is("IDLE+FAIL", "", "failing");
     held_is("IDLE+FAIL", "x [node_problem] [fettle:a1:1.1:be75]", "failing");
     held_is("DOWN+REBOOT_ISSUED", "x [node_problem] [fettle:a1:1.1:be75] : reboot issued", "rebooting");
-    const struct slurm_line pasted = {.state = slurm_read_state("IDLE+DRAIN"),
-                                      .state_text = "",
-                                      .reason = "x [node_problem] [fettle:a1:1.1:be75]",
-                                      .by = ""};
-    assert_string_equal(slurm_view_node(&pasted, "a1", true).held, "drained");
+    assert_true(node_of("IDLE+DRAIN", "x [node_problem] [fettle:a1:1.1:be75]", true).held);
     held_is("ODD", "new memory", "nobody"); /* it is not known */
+}
+
+/* Also where nobody holds it. */
+static void test_what_keeps_work_away(void **state)
+{
+    out_is("IDLE", "a note", "in");
+    out_is("MIXED+COMPLETING", "", "in");
+    out_is("IDLE+PLANNED", "", "in");
+    out_is("IDLE+CLOUD+POWERED_DOWN", "", "in");
+    out_is("IDLE+DRAIN", "new memory", "drained");
+    out_is("ALLOCATED+DRAIN", "Epilog error", "drained");
+    out_is("DOWN", "Not responding", "down");
+    out_is("DOWN*", "", "down");
+    out_is("IDLE+NOT_RESPONDING", "", "in");
+    out_is("UNKNOWN", "", "not in service");
+    out_is("FUTURE", "", "not in service");
+    out_is("IDLE+DRAIN", "x [node_problem] [fettle:a1:1.1:be75]", "in"); /* a claim says why */
+    out_is("DOWN+DRAIN", "x [node_problem] [fettle:a1:1.1:be75]", "in");
+    out_is("DOWN", "x [node_problem] [fettle:a1:1.1:be75]", "down");
+    out_is("IDLE+DRAIN", "x [node_problem] [fettle:b2:1.1:be75]", "drained");
+    out_is("ODD+DRAIN", "new memory", "in"); /* it is not known */
 }
 
 static void guards(const char *name, const char *node)
@@ -207,6 +235,7 @@ int main(void)
         cmocka_unit_test(test_what_a_node_stands_on),
         cmocka_unit_test(test_what_the_sink_sees),
         cmocka_unit_test(test_who_holds_it_elsewhere),
+        cmocka_unit_test(test_what_keeps_work_away),
         cmocka_unit_test(test_whose_a_reservation_is),
         cmocka_unit_test(test_what_is_somebody_s_maintenance),
         cmocka_unit_test(test_lists_are_such_as_slurm_reads),

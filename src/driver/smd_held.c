@@ -14,11 +14,12 @@
 #include <string.h>
 #include <strings.h>
 
-enum { ASKED_MAX = 256, ANSWERED_MS = 5000 };
+enum { ASKED_MAX = 256, WAITING_MAX = 1024, ANSWERED_MS = 5000 };
 
 struct asked {
     char *node, *xname;
     const char *how;
+    bool out;
 };
 
 struct smd_held {
@@ -49,18 +50,21 @@ static void tell(struct smd_held *h, const struct err *why)
     h->n -= n;
     h->n_calling = 0;
     for (size_t i = 0; i < n; i++) {
-        h->fn(h->arg, told[i].node, why ? NULL : told[i].how, why);
+        h->fn(h->arg, told[i].node, why ? NULL : told[i].how, !why && told[i].out, why);
         drop(&told[i]);
     }
     ask_next(h);
 }
 
-static void on_held(void *arg, const char *xname, const char *how)
+static void on_held(void *arg, const char *xname, const char *how, bool out)
 {
     struct smd_held *h = arg;
-    for (size_t i = 0; i < h->n_calling; i++)
-        if (how && !h->list[i].how && strcasecmp(h->list[i].xname, xname) == 0)
-            h->list[i].how = how;
+    for (size_t i = 0; i < h->n_calling; i++) {
+        if (!how || h->list[i].how || strcasecmp(h->list[i].xname, xname) != 0)
+            continue;
+        h->list[i].how = how;
+        h->list[i].out = out;
+    }
 }
 
 static void ask(struct smd_held *h, bool locks);
@@ -109,8 +113,10 @@ void smd_held_look(struct smd_held *h, const char *node, const char *xname)
     for (size_t i = h->n_calling; i < h->n; i++)
         if (strcmp(h->list[i].node, node) == 0)
             return;
+    if (h->n >= WAITING_MAX)
+        return;
     h->list = mem_grow(h->list, (h->n + 1) * sizeof *h->list);
-    h->list[h->n++] = (struct asked){mem_dup(node), mem_dup(xname), NULL};
+    h->list[h->n++] = (struct asked){mem_dup(node), mem_dup(xname), NULL, false};
     ask_next(h);
 }
 

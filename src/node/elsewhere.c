@@ -7,8 +7,14 @@
 
 const char *elsewhere_where_name(enum elsewhere_where w)
 {
-    static const char *const names[ELSEWHERES] = {"Slurm", "OpenCHAMI", "its BMC"};
+    static const char *const names[ELSEWHERES] = {"slurm", "ochami", "bmc"};
     return names[w];
+}
+
+const char *elsewhere_state_name(enum elsewhere_state s)
+{
+    static const char *const names[] = {"nobody", "unknown", "held"};
+    return names[s];
 }
 
 void elsewhere_fini(struct elsewhere *e)
@@ -26,26 +32,33 @@ static bool is_same(const char *a, const char *b)
 
 bool elsewhere_set(struct elsewhere *e, const struct elsewhere *now)
 {
-    bool lasts = e->state == now->state && is_same(e->how, now->how) && is_same(e->by, now->by) &&
-                 is_same(e->why, now->why);
+    bool lasts = e->state == now->state && e->out == now->out && is_same(e->how, now->how) &&
+                 is_same(e->by, now->by) && is_same(e->why, now->why);
     if (lasts && (now->since.ns == 0 || now->since.ns == e->since.ns || now->state == ELSEWHERE_UNKNOWN))
         return false;
-    struct elsewhere copy = {now->where,        now->state,       now->since,
-                             mem_dup(now->how), mem_dup(now->by), mem_dup(now->why)};
+    struct elsewhere copy = *now;
+    copy.how = mem_dup(now->how);
+    copy.by = mem_dup(now->by);
+    copy.why = mem_dup(now->why);
     elsewhere_fini(e);
     *e = copy;
     return true;
+}
+
+void elsewhere_say_out(const struct elsewhere *e, struct text *t)
+{
+    text_printf(t, "%s: %s%s%s%s%s", elsewhere_where_name(e->where), e->how, e->by ? " by " : "",
+                e->by ? e->by : "", e->why ? ": " : "", e->why ? e->why : "");
 }
 
 void elsewhere_say(const struct elsewhere *e, struct text *t)
 {
     char at[32];
     if (e->state == ELSEWHERE_UNKNOWN) {
-        text_printf(t, "whether somebody holds it in %s is not known", elsewhere_where_name(e->where));
+        text_printf(t, "%s: whether somebody holds it is not known", elsewhere_where_name(e->where));
         if (e->since.ns)
             text_printf(t, " since %s", wall_format(e->since, at));
     } else if (e->state == ELSEWHERE_HELD) {
-        text_printf(t, "%s%s%s%s%s", e->how, e->by ? " by " : "", e->by ? e->by : "", e->why ? ": " : "",
-                    e->why ? e->why : "");
+        elsewhere_say_out(e, t);
     }
 }

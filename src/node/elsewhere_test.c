@@ -21,14 +21,30 @@ static void test_words(void **state)
     (void)state;
     check_words(&(struct elsewhere){0}, "");
     check_words(&(struct elsewhere){.state = ELSEWHERE_UNKNOWN},
-                "whether somebody holds it in Slurm is not known");
+                "slurm: whether somebody holds it is not known");
     check_words(&(struct elsewhere){.state = ELSEWHERE_UNKNOWN, .since = {INT64_C(1794000000000000000)}},
-                "whether somebody holds it in Slurm is not known since 2026-11-06T21:20:00.000Z");
-    check_words(&(struct elsewhere){.state = ELSEWHERE_HELD, .how = "down in Slurm"}, "down in Slurm");
+                "slurm: whether somebody holds it is not known since 2026-11-06T21:20:00.000Z");
+    check_words(&(struct elsewhere){.state = ELSEWHERE_HELD, .how = "down"}, "slurm: down");
     check_words(
-        &(struct elsewhere){
-            .state = ELSEWHERE_HELD, .how = "drained in Slurm", .by = "ann", .why = "new memory"},
-        "drained in Slurm by ann: new memory");
+        &(struct elsewhere){.state = ELSEWHERE_HELD, .how = "drained", .by = "ann", .why = "new memory"},
+        "slurm: drained by ann: new memory");
+    check_words(&(struct elsewhere){.where = ELSEWHERE_OCHAMI, .state = ELSEWHERE_HELD, .how = "locked"},
+                "ochami: locked");
+}
+
+/* slurmctld drains nodes by itself: nobody holds them, and no work lands there. */
+static void test_out_though_nobody_holds_it(void **state)
+{
+    (void)state;
+    CLEANUP_TEXT struct text t = {0};
+    const struct elsewhere out = {.out = true, .how = "down", .why = "Not responding"};
+    check_words(&out, "");
+    elsewhere_say_out(&out, &t);
+    assert_string_equal(t.s, "slurm: down: Not responding");
+    struct elsewhere e = {.how = mem_dup("down"), .why = mem_dup("Not responding")};
+    assert_true(elsewhere_set(&e, &out));
+    assert_true(e.out);
+    elsewhere_fini(&e);
 }
 
 static void test_a_state_that_lasts_keeps_its_beginning(void **state)
@@ -37,8 +53,8 @@ static void test_a_state_that_lasts_keeps_its_beginning(void **state)
     struct elsewhere e = {0};
     const struct elsewhere unknown = {.state = ELSEWHERE_UNKNOWN, .since = {5}},
                            later = {.state = ELSEWHERE_UNKNOWN, .since = {9}},
-                           held = {.state = ELSEWHERE_HELD, .since = {7}, .how = "drained in Slurm"},
-                           undated = {.state = ELSEWHERE_HELD, .how = "drained in Slurm"};
+                           held = {.state = ELSEWHERE_HELD, .since = {7}, .how = "drained"},
+                           undated = {.state = ELSEWHERE_HELD, .how = "drained"};
     assert_true(elsewhere_set(&e, &unknown));
     assert_false(elsewhere_set(&e, &later));
     assert_int_equal(e.since.ns, 5);
@@ -54,6 +70,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words),
+        cmocka_unit_test(test_out_though_nobody_holds_it),
         cmocka_unit_test(test_a_state_that_lasts_keeps_its_beginning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

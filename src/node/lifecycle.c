@@ -155,12 +155,26 @@ static void explain_silence(const struct fitness *f, struct text *why, bool *fit
         because(why, fit, WHY_AGAIN, "");
 }
 
-static void explain_hold(const struct elsewhere *e, struct text *why, bool *fit)
+static void explain_elsewhere(const struct fitness *f, struct text *why, bool *fit)
 {
-    CLEANUP_TEXT struct text t = {0};
-    if (why)
-        elsewhere_say(e, &t);
-    because(why, fit, WHY_ELSEWHERE, why ? t.s : "");
+    for (enum elsewhere_where k = 0; k < ELSEWHERES; k++) {
+        CLEANUP_TEXT struct text t = {0};
+        if (!f->elsewhere[k] || !f->elsewhere[k]->out)
+            continue;
+        if (why)
+            elsewhere_say_out(f->elsewhere[k], &t);
+        because(why, fit, WHY_ELSEWHERE, why ? t.s : "");
+    }
+}
+
+static void note_unknown(const struct fitness *f, struct text *why)
+{
+    for (enum elsewhere_where k = 0; k < ELSEWHERES; k++) {
+        if (!f->elsewhere[k] || f->elsewhere[k]->state != ELSEWHERE_UNKNOWN)
+            continue;
+        text_add(why, why->len ? "; " : "");
+        elsewhere_say(f->elsewhere[k], why);
+    }
 }
 
 bool lifecycle_schedulable(const struct fitness *f, struct text *why)
@@ -182,8 +196,7 @@ bool lifecycle_schedulable(const struct fitness *f, struct text *why)
         because(why, &fit, WHY_COMES_UP, "");
     if (f->window)
         because(why, &fit, WHY_WINDOW, f->window);
-    if (f->elsewhere && f->elsewhere->state == ELSEWHERE_HELD)
-        explain_hold(f->elsewhere, why, &fit);
+    explain_elsewhere(f, why, &fit);
     if (f->shortfall && *f->shortfall)
         because(why, &fit, WHY_SHORTFALL, f->shortfall);
     if (f->agreed.admitted && f->liveness == LIVENESS_LIVE && !f->reported)
@@ -197,5 +210,7 @@ bool lifecycle_schedulable(const struct fitness *f, struct text *why)
         because(why, &fit, WHY_LIVENESS, liveness_name(f->liveness));
     if (fit && why)
         text_add(why, f->health);
+    if (why)
+        note_unknown(f, why);
     return fit;
 }

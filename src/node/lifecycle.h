@@ -79,6 +79,9 @@ struct agreed {
 
 enum lifecycle lifecycle_of(const struct agreed *a);
 
+/* Room for a finding's words, its device and its check, and for what follows. */
+enum { FITNESS_HEALTH_BYTES = 640 };
+
 /* Everything that decides whether new work may land on a node. Borrowed texts may be NULL. */
 struct fitness {
     struct agreed agreed;
@@ -91,14 +94,14 @@ struct fitness {
     enum conformance conformance;
     const char *window; /* the maintenance window of the scheduler's that it lies in; NULL without */
     bool comes_up;      /* it came up, and its checks have to pass before it is in service */
-    const struct elsewhere *elsewhere; /* who else holds it; NULL for nobody */
-    bool ill;                          /* it takes no new work for its health */
-    char health[192];                  /* what is wrong, and what follows or would follow; "" for nothing */
+    const struct elsewhere *elsewhere[ELSEWHERES]; /* who else holds it; NULL for nobody */
+    bool ill;                                      /* it takes no new work for its health */
+    char health[FITNESS_HEALTH_BYTES]; /* what is wrong, and what follows or would follow; "" for nothing */
 };
 
 /* True when new work may land. Otherwise says why not into `why` (emptied first; may be NULL):
  * every reason, the strongest first, joined by "; ". Of a node that takes work although something is wrong,
- * why says what. */
+ * why says what. That it is not known who holds the node elsewhere is said, and keeps no work away. */
 bool lifecycle_schedulable(const struct fitness *f, struct text *why);
 
 const char *lifecycle_name(enum lifecycle l);              /* "draining" */

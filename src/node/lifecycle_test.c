@@ -163,6 +163,43 @@ static void test_why(void **state)
     assert_string_equal(why(&f), "no configuration file names it");
 }
 
+/* A drain by hand keeps work away wherever it was made, and what slurmctld does by itself does too. */
+static void test_out_elsewhere(void **state)
+{
+    (void)state;
+    const struct elsewhere
+        held = {.state = ELSEWHERE_HELD, .out = true, .how = "drained", .by = "ann", .why = "cable"},
+        out = {.out = true, .how = "down", .why = "Not responding"},
+        locked = {.where = ELSEWHERE_OCHAMI, .state = ELSEWHERE_HELD, .how = "locked"},
+        bmc = {.where = ELSEWHERE_BMC, .state = ELSEWHERE_HELD, .out = true, .how = "locked"};
+    struct fitness f = fit();
+    f.elsewhere[ELSEWHERE_SLURM] = &held;
+    assert_string_equal(why(&f), "slurm: drained by ann: cable");
+    f.elsewhere[ELSEWHERE_SLURM] = &out;
+    f.elsewhere[ELSEWHERE_BMC] = &bmc;
+    assert_string_equal(why(&f), "slurm: down: Not responding; bmc: locked");
+    f = fit();
+    f.elsewhere[ELSEWHERE_OCHAMI] = &locked; /* about its power, and not about work */
+    assert_string_equal(why(&f), "fit");
+}
+
+/* It is said, and nothing is made of it. */
+static void test_unknown_elsewhere(void **state)
+{
+    (void)state;
+    const struct elsewhere unknown = {.state = ELSEWHERE_UNKNOWN, .since = {INT64_C(1794000000000000000)}};
+    CLEANUP_TEXT struct text t = {0};
+    struct fitness f = fit();
+    f.elsewhere[ELSEWHERE_SLURM] = &unknown;
+    assert_true(lifecycle_schedulable(&f, &t));
+    assert_string_equal(t.s, "slurm: whether somebody holds it is not known since 2026-11-06T21:20:00.000Z");
+    f.shortfall = "CPUs 2 < 4";
+    assert_false(lifecycle_schedulable(&f, &t));
+    assert_string_equal(
+        t.s, "less than specified: CPUs 2 < 4; slurm: whether somebody holds it is not known since "
+             "2026-11-06T21:20:00.000Z");
+}
+
 /* Nothing that is not available, live and known is ever schedulable, whatever was said of it. */
 static void test_schedulable_only_in_service(void **state)
 {
@@ -190,6 +227,8 @@ int main(void)
         cmocka_unit_test(test_steps),
         cmocka_unit_test(test_steps_by_name),
         cmocka_unit_test(test_why),
+        cmocka_unit_test(test_out_elsewhere),
+        cmocka_unit_test(test_unknown_elsewhere),
         cmocka_unit_test(test_schedulable_only_in_service),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

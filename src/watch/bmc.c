@@ -140,7 +140,8 @@ static void set_locked(struct watch *w, struct mono now, struct member *m, const
 {
     const struct elsewhere is = {.where = ELSEWHERE_BMC,
                                  .state = why ? ELSEWHERE_HELD : ELSEWHERE_NOBODY,
-                                 .how = why ? "locked at its BMC" : NULL,
+                                 .out = why != NULL,
+                                 .how = why ? "locked" : NULL,
                                  .why = why};
     watch_elsewhere(w, now, m, &is);
 }

@@ -238,7 +238,7 @@ static void test_what_a_bmc_locks_is_a_hold_until_it_does_not(void **state)
     const struct elsewhere *is = &watch_observed(s->x->w, world_node(s->x, 2))->elsewhere[ELSEWHERE_BMC].is;
     CLEANUP_TEXT struct text t = {0};
     elsewhere_say(is, &t);
-    assert_string_equal(t.s, "locked at its BMC: its power interlock is active");
+    assert_string_equal(t.s, "bmc: locked: its power interlock is active");
     s->locked[2] = NULL;
     run(s, 30);
     assert_int_equal(is->state, ELSEWHERE_HELD);

@@ -318,15 +318,15 @@ void row_shortfall(struct watch *w, const struct member *m)
 static bool takes_work(const struct watch *w, const struct member *m, const struct agreed *a)
 {
     const struct observed *o = &w->seen[m->id];
-    const struct fitness f = {.agreed = *a,
-                              .liveness = o->beat.liveness,
-                              .work = watch_work(w, m),
-                              .shortfall = w->known[m->id].flags & KNOWN_SHORT ? "short" : NULL,
-                              .reported = o->report.json != NULL,
-                              .window = window_of(w, m),
-                              .elsewhere = &o->elsewhere[ELSEWHERE_SLURM].is,
-                              .comes_up = repair_comes_up(w, m),
-                              .ill = health_excludes(w, watch_awake(w, w->last_tick), m)};
+    struct fitness f = {.agreed = *a,
+                        .liveness = o->beat.liveness,
+                        .work = watch_work(w, m),
+                        .shortfall = w->known[m->id].flags & KNOWN_SHORT ? "short" : NULL,
+                        .reported = o->report.json != NULL,
+                        .window = window_of(w, m),
+                        .comes_up = repair_comes_up(w, m),
+                        .ill = health_excludes(w, watch_awake(w, w->last_tick), m)};
+    held_fitness(w, m, &f);
     return lifecycle_schedulable(&f, NULL);
 }
 

@@ -360,6 +360,11 @@ void watch_scheduler(struct watch *w, struct member *m, enum work work, bool com
         health_changed(w, m);
 }
 
+void watch_scheduler_word(struct watch *w, struct member *m, const struct scheduler_word *says)
+{
+    scheduler_word_set(&watch_of(w, m)->word, says);
+}
+
 void watch_slurmd(struct watch *w, struct member *m, enum slurmd is)
 {
     watch_of(w, m)->slurmd = is;
@@ -377,6 +382,7 @@ void watch_unscheduled(struct watch *w, struct member *m)
         return;
     o->scheduler = o->away = false;
     o->slurmd = SLURMD_UNKNOWN;
+    scheduler_word_fini(&o->word);
     elsewhere_set(&o->elsewhere[ELSEWHERE_SLURM].is, &(struct elsewhere){0});
     row_refresh(w, m);
     if (member_repair(m))

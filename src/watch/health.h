@@ -81,7 +81,9 @@ void watch_away(struct watch *w, struct member *m, bool away);
 /* m lies in a maintenance window that somebody keeps in the scheduler, in these words ("reservation root_1"),
  * or in none (NULL). To be called only with what was read in full; what is not known leaves what was said. */
 void watch_window(struct watch *w, struct member *m, const char *why);
-/* Whether somebody other than Fettle holds m there, as it was read at `now`. */
+/* What the scheduler says of m in its own words; without a state: it could not be read. */
+void watch_scheduler_word(struct watch *w, struct member *m, const struct scheduler_word *says);
+/* Whether somebody other than Fettle holds m there, as it was read at `now`, and whether it is out. */
 void watch_elsewhere(struct watch *w, struct mono now, struct member *m, const struct elsewhere *is);
 /* Calls fn for each node of which that is to be read again, since watch_may_operate or watch_may_reboot said
  * -ESTALE of it; each once. */
@@ -93,7 +95,7 @@ void watch_jobless(struct watch *w, struct mono now, tell_fn *fn, void *arg);
 /* These jobs run on m, as the scheduler was read at `now`. They are noted in its open incidents. */
 void watch_jobs(struct watch *w, struct mono now, struct member *m, const struct incident_job *jobs,
                 size_t n);
-/* The scheduler does not have m: the agent's word alone counts. */
+/* The scheduler does not have m: the agent's word alone counts, and what the scheduler said goes. */
 void watch_unscheduled(struct watch *w, struct member *m);
 
 /* What is known of slurmd on a node: it answers slurmctld, it does not, or Slurm has switched the node off or

@@ -7,9 +7,9 @@
  *
  * What the scheduler said counts for a decision. Right before the node is acted on it has to have been read a
  * moment ago, the time in which this process stood still included; where it was not, the shell is asked to
- * read it (watch_unread), and the action waits. OpenCHAMI is read at that moment only, and again while a hold
- * stands there. What a BMC locks is known from when it was asked last (bmc.c), and asked again right before
- * the BMC is to switch the power.
+ * read it (watch_unread), and the action waits. OpenCHAMI is read at that moment, once a minute, and more
+ * often while a hold stands there. What a BMC locks is known from when it was asked last (bmc.c), and asked
+ * again right before the BMC is to switch the power.
  */
 #include "watch/inside.h"
 
@@ -17,7 +17,8 @@
 
 enum {
     FRESH_S = 2,
-    HELD_AGAIN_S = 10 /* after which a hold is asked for anew where nobody reads regularly */
+    HELD_AGAIN_S = 10, /* after which a hold in OpenCHAMI is asked for anew */
+    OCHAMI_SWEEPS = 60 /* a sweep takes a second: each node once in so many, the same share in each */
 };
 
 /* Whether what is held there says anything of m. */
@@ -44,10 +45,13 @@ void held_look(struct watch *w, struct mono now, const struct member *m)
 {
     struct held_read *r = &watch_of(w, m)->elsewhere[ELSEWHERE_OCHAMI];
     bool stands = r->is.state != ELSEWHERE_NOBODY;
-    if (stands && !applies(w, m, ELSEWHERE_OCHAMI))
-        elsewhere_set(&r->is, &(struct elsewhere){.where = ELSEWHERE_OCHAMI});
-    else if (stands && !within(now, r->at, HELD_AGAIN_S))
+    bool is_due = (m->id + w->sweeps) % OCHAMI_SWEEPS == 0 || (stands && !within(now, r->at, HELD_AGAIN_S));
+    if (applies(w, m, ELSEWHERE_OCHAMI) && m->listed && is_due) {
         r->unread = w->unread = true;
+    } else if (stands && !applies(w, m, ELSEWHERE_OCHAMI)) {
+        elsewhere_set(&r->is, &(struct elsewhere){.where = ELSEWHERE_OCHAMI});
+        row_refresh(w, m);
+    }
 }
 
 static int say_person(const struct member *m, struct err *e)
@@ -84,6 +88,12 @@ bool held_elsewhere(const struct watch *w, const struct member *m)
     for (enum elsewhere_where k = 0; k < ELSEWHERES; k++)
         is_held |= applies(w, m, k) && watch_observed(w, m)->elsewhere[k].is.state == ELSEWHERE_HELD;
     return is_held;
+}
+
+void held_fitness(const struct watch *w, const struct member *m, struct fitness *f)
+{
+    for (enum elsewhere_where k = 0; k < ELSEWHERES; k++)
+        f->elsewhere[k] = applies(w, m, k) ? &watch_observed(w, m)->elsewhere[k].is : NULL;
 }
 
 bool is_somebodys(const struct watch *w, const struct member *m)

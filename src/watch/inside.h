@@ -811,11 +811,13 @@ int held_check(const struct watch *w, const struct member *m, struct err *e);
 /* The same right before it is acted on, `now` being the clock's; -ESTALE: the scheduler has to be read first.
  */
 int held_check_now(const struct watch *w, struct mono now, const struct member *m, struct err *e);
-/* Somebody holds it in the scheduler. */
+/* Says in f what others say of m for new work. */
+void held_fitness(const struct watch *w, const struct member *m, struct fitness *f);
+/* Somebody holds it, in the scheduler, in OpenCHAMI or at its BMC. */
 bool held_elsewhere(const struct watch *w, const struct member *m);
 /* Somebody holds it, works on it, or has set it aside in its repair. */
 bool is_somebodys(const struct watch *w, const struct member *m);
-/* A hold that only who asks for it hears of is asked for again while it stands. */
+/* Has OpenCHAMI read of m when that is due. */
 void held_look(struct watch *w, struct mono now, const struct member *m);
 
 /* --- lost.c ---------------------------------------------------------------------------------- */

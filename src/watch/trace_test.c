@@ -455,7 +455,8 @@ static void node_line(struct trace *t, const char *verb, int i, char *rest)
         const struct elsewhere is = {.state = strcmp(word, "nobody") == 0    ? ELSEWHERE_NOBODY
                                               : strcmp(word, "unknown") == 0 ? ELSEWHERE_UNKNOWN
                                                                              : ELSEWHERE_HELD,
-                                     .how = "drained in Slurm",
+                                     .out = true,
+                                     .how = "drained",
                                      .by = word,
                                      .why = rest + at};
         const struct elsewhere none = {.state = is.state};

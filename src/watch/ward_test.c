@@ -131,7 +131,8 @@ static void on_unread(void *arg, struct member *m, enum elsewhere_where where)
     bool is = d->drained[number_of(m)];
     const struct elsewhere e = {.where = where,
                                 .state = is ? ELSEWHERE_HELD : ELSEWHERE_NOBODY,
-                                .how = is ? "drained in Slurm" : NULL};
+                                .out = is,
+                                .how = is ? "drained" : NULL};
     watch_elsewhere(d->x->w, world_now(d->x), m, &e);
 }
 

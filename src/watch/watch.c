@@ -136,6 +136,7 @@ void watch_destroy(struct watch *w)
         free(w->seen[i].window);
         for (int k = 0; k < ELSEWHERES; k++)
             elsewhere_fini(&w->seen[i].elsewhere[k].is);
+        scheduler_word_fini(&w->seen[i].word);
     }
     calls_destroy(w);
     json_decref(w->machines);
@@ -480,8 +481,8 @@ void watch_fitness(const struct watch *w, struct mono now, const struct member *
                           .reported = o->report.json != NULL,
                           .conformance = conformity_shown(w, m),
                           .window = window_of(w, m),
-                          .elsewhere = &o->elsewhere[ELSEWHERE_SLURM].is,
                           .comes_up = repair_comes_up(w, m)};
+    held_fitness(w, m, f);
     health_fitness(w, watch_awake(w, now), m, f);
 }
 

@@ -7,6 +7,7 @@
 #include "cluster/cluster.h"
 #include "node/elsewhere.h"
 #include "node/report.h"
+#include "node/scheduler_word.h"
 #include "watch/alarm.h"
 #include "watch/conformity.h"
 #include "watch/health.h"
@@ -49,14 +50,15 @@ struct observed {
         struct mono excused;   /* when something last explained a boot; ns 0: never */
     } came;
     char *version;
-    char *running;       /* JSON array of the running work; NULL when unknown */
-    enum work work;      /* as its agent says */
-    enum work scheduled; /* as the scheduler says; */
-    bool scheduler;      /* it was asked since the watch began */
-    enum slurmd slurmd;  /* its slurmd, as the scheduler says */
-    bool away;           /* it gives the node no work, by somebody else's word */
-    bool window_known;   /* the next was read since the watch began */
-    char *window;        /* the maintenance window of the scheduler's that it lies in; NULL: in none */
+    char *running;              /* JSON array of the running work; NULL when unknown */
+    enum work work;             /* as its agent says */
+    enum work scheduled;        /* as the scheduler says; */
+    bool scheduler;             /* it was asked since the watch began */
+    struct scheduler_word word; /* of which this is what it said last */
+    enum slurmd slurmd;         /* its slurmd, as the scheduler says */
+    bool away;                  /* it gives the node no work, by somebody else's word */
+    bool window_known;          /* the next was read since the watch began */
+    char *window;               /* the maintenance window of the scheduler's that it lies in; NULL: in none */
     struct held_read {
         struct elsewhere is; /* who else holds it there, as it was read */
         struct mono at;      /* at this moment of the clock; ns 0: never */

@@ -279,7 +279,7 @@ def test_what_bmcs_tell_by_redfish(world):
     wait_conformance(c, ['n2'], 'drifted')
     equal(parts(c, 'n2'), {'redfish.bmc.firmware': '2.15.0'}, 'what differs')
     for words in (('node', 'show', 'n2'), ('remedy', 'explain', 'n2')):
-        contains(c.fettle(*words), 'locked at its BMC: the system is Updating', ' '.join(words))
+        contains(c.fettle(*words), 'bmc: locked: the system is Updating', ' '.join(words))
     for b in bmcs.values():
         b.hang = True
     c.process.kill()

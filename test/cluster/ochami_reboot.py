@@ -91,7 +91,7 @@ def test_nothing_is_done_to_a_node_that_somebody_holds_in_ochami(world):
         unmount(world, n)
     wait('the one that nobody holds is mended', lambda: done(c, 'n4'))
     for n, (word, _) in holds_of.items():
-        wait(f'{n} is {word}', lambda n=n, word=word: c.node(n)['Held'] == f'{word} in OpenCHAMI')
+        wait(f'{n} is {word}', lambda n=n, word=word: c.node(n)['Held'] == f'ochami: {word}')
     holds('nothing is begun', 3, lambda: not any(done(c, n) for n in holds_of))
     o.stop()
     o.state.components[xname('n1')].update({'Locked': False})
@@ -102,6 +102,21 @@ def test_nothing_is_done_to_a_node_that_somebody_holds_in_ochami(world):
         o.state.components[xname(n)].update({'Enabled': True, 'Reserved': False})
     for n in holds_of:
         wait(f'{n} is mended', lambda n=n: done(c, n))
+
+
+def test_who_holds_a_node_in_ochami_is_shown_though_nothing_is_to_be_done(world):
+    """A node that somebody disabled takes no work; a lock is about its power."""
+    o = Ochami(world, ['n1', 'n2'])
+    c, _ = ward(world, ['n1', 'n2'], nodes=''.join(f'Name={n} Xname={xname(n)}\n' for n in ('n1', 'n2')), **o.settings())
+    o.state.components[xname('n1')].update({'Enabled': False})
+    o.state.components[xname('n2')].update({'Locked': True})
+    c.wait_nodes('it is out', ['n1'], within=120, Elsewhere='held', Held='ochami: disabled', Schedulable=False,
+                 Why='ochami: disabled')
+    c.wait_nodes('it is held', ['n2'], within=120, Elsewhere='held', Held='ochami: locked', Schedulable=True, Why='')
+    contains(c.fettle('status'), 'ochami: 2 held, 1 out', 'the status')
+    for n in ('n1', 'n2'):
+        o.state.components[xname(n)].update({'Enabled': True, 'Locked': False})
+    c.wait_nodes('nobody holds them', ['n1', 'n2'], Elsewhere='nobody', Held='', Schedulable=True)
 
 
 main()

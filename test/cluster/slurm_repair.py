@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Repairs in a real Slurm with real jobs: who is drained, when the repair goes on, what a person may do meanwhile."""
+import json
 import os
 import re
 import signal
@@ -175,7 +176,7 @@ def test_a_persons_drain_is_never_overwritten(world):
         wait(f'{n} waits for approval', lambda n=n: (repair(c, n) or {}).get('approval') == 'wanted')
         wait_drained(l, n)
     l.scontrol('update', 'NodeName=c2', 'Reason=mine by now, Bob')
-    wait('it is known', lambda: held(c, 'c2') == 'drained in Slurm by root: mine by now, Bob')
+    wait('it is known', lambda: held(c, 'c2') == 'slurm: drained by root: mine by now, Bob')
     c.fettle('approve', 'c2,c3', '--reason', 'go ahead')
     c.wait_nodes('it is well', ['c3'], Lifecycle='available', Health='ok')
     wait('c3 is released', lambda: not is_drained(l, 'c3'))
@@ -183,8 +184,8 @@ def test_a_persons_drain_is_never_overwritten(world):
     wait_step(c, 'c1', 'isolate')
     holds('nothing is done to them', 3, lambda: step(c, 'c1') == 'isolate' and not repair(c, 'c2')['attempts'])
     equal((l.reason('c1'), l.reason('c2')), ('new memory, Ann', 'mine by now, Bob'), 'the reasons')
-    contains(c.fettle('remedy', 'explain', 'c1'), 'drained in Slurm by root: new memory, Ann', 'the explanation')
-    contains(c.node('c1')['Why'], 'drained in Slurm by root: new memory, Ann', 'why no work is placed on it')
+    contains(c.fettle('remedy', 'explain', 'c1'), 'slurm: drained by root: new memory, Ann', 'the explanation')
+    contains(c.node('c1')['Why'], 'slurm: drained by root: new memory, Ann', 'why no work is placed on it')
     l.scontrol('update', 'NodeName=c2', 'State=UNDRAIN')
     c.wait_nodes('it is repaired when Bob is done', ['c2'], Lifecycle='available', Health='ok')
     equal(calls(world, 'update', 'c1'), [], 'what was written of c1')
@@ -202,7 +203,7 @@ def test_hands_off_what_others_hold_in_slurm(world):
         unmount(world, n)
     c.wait_nodes('the one that nobody holds is repaired', ['c4'], Lifecycle='available', Health='ok')
     wait('it is known who holds the others', lambda: [held(c, n) for n in ('c1', 'c2', 'c3')] == [
-        'drained in Slurm by root: hands in it', 'failing in Slurm by root: fan', 'reserved in Slurm: team'])
+        'slurm: drained by root: hands in it', 'slurm: failing by root: fan', 'slurm: reserved: team'])
     holds('nothing is done to them', 3, lambda: all(
         step(c, n) in ('isolate', 'remedy') and not repair(c, n)['attempts'] for n in ('c1', 'c2', 'c3')))
     check(all(incidents(c, n) for n in ('c1', 'c2', 'c3')), 'what is wrong is told')
@@ -226,6 +227,50 @@ def test_hands_off_what_others_hold_in_slurm(world):
     l.scontrol('update', 'NodeName=c2', 'State=RESUME')
     c.wait_nodes('it is in service', ['c2'], Lifecycle='available', Schedulable=True)
     equal(calls(world, 'update', 'c2'), [], 'what was written of c2')
+
+
+def test_what_slurm_says_is_shown_and_counts(world):
+    """A drain by hand, a slurmd that is gone, a drain of Fettle's, and a slurmctld that does not answer."""
+    l, c, _ = slurm_ward(world, nodes=3)
+    shown = {'SchedulerState': 'IDLE', 'SchedulerReason': '', 'Elsewhere': 'nobody', 'Schedulable': True, 'Why': ''}
+    c.wait_nodes('Slurm was read', l.nodes, **shown)
+    l.scontrol('update', 'NodeName=c1', 'State=DRAIN', 'Reason=by admin: bad cable')
+    c.wait_nodes('it is known', ['c1'], SchedulerState='IDLE+DRAIN', SchedulerReason='by admin: bad cable',
+                 SchedulerUser='root', Elsewhere='held', Schedulable=False, State='IDLE',
+                 Why='slurm: drained by root: by admin: bad cable')
+    check(abs(c.node('c1')['SchedulerSince'] - time.time()) < 600, lambda: c.node('c1'))
+    for select in ('Elsewhere=held', 'SchedulerState~DRAIN', 'SchedulerReason~cable'):
+        equal(c.fettle('node', 'list', '-o', 'Name', '--where', select, '--no-header').split(), ['c1'], select)
+    contains(c.fettle('node', 'list'), 'SCHEDSTATE', 'the table where there is a scheduler')
+    contains(c.fettle('node', 'show', 'c1'), 'IDLE+DRAIN', 'one node')
+    contains(c.fettle('status'), 'slurm: 1 held, 1 out', 'the status')
+    contains(c.fettle('place', '-N', '3', status=3), 'not_schedulable', 'placing on three')
+    equal(json.loads(c.fettle('place', '-N', '2', '--json'))['nodes'], 'c[2-3]', 'placing on two')
+
+    l.end('slurmd.c2')
+    c.wait_nodes('nobody holds it, and no work lands there', ['c2'], Elsewhere='nobody', Schedulable=False,
+                 SchedulerReason='Not responding')
+    contains(c.node('c2')['Why'], 'slurm: down', 'why')
+    contains(c.fettle('status'), 'slurm: 1 held, 2 out', 'the status')
+    l.start_node('c2')
+    c.wait_nodes('it is back', ['c2'], **shown)
+
+    c.fettle('node', 'drain', 'c3', '--reason', 'mine')
+    c.wait_nodes("Fettle's own is nobody else's", ['c3'], SchedulerState='IDLE+DRAIN', Elsewhere='nobody',
+                 Why='drain by root: mine')
+    c.fettle('node', 'undrain', 'c3')
+    c.wait_nodes('it is back', ['c3'], **shown)
+
+    set_mode(world, 'fails')
+    c.wait_nodes('it is not known any more', l.nodes, SchedulerState='unknown', Elsewhere='unknown', SchedulerReason='')
+    c.wait_nodes('nothing is made of that', l.nodes, Schedulable=True)
+    contains(c.node('c2')['Why'], 'slurm: whether somebody holds it is not known since', 'what is said of it')
+    contains(c.fettle('status'), 'slurm: 3 unknown', 'the status')
+    wait('for how long is told', lambda: c.node('c2')['SchedulerRead'] >= 2)
+    set_mode(world, 'fine')
+    l.scontrol('update', 'NodeName=c1', 'State=UNDRAIN')
+    c.wait_nodes('it is known again, and everybody takes work', l.nodes, **shown)
+    check(c.node('c2')['SchedulerRead'] < 60, lambda: c.node('c2'))
 
 
 def test_who_comes_up_is_held_in_slurm_until_its_checks_passed(world):

@@ -141,6 +141,14 @@ void check_proposal(struct sim *s, enum command_kind kind, const struct hostlist
     }
 }
 
+static bool is_unknown_elsewhere(const struct fitness *f)
+{
+    bool is = false;
+    for (enum elsewhere_where k = 0; k < ELSEWHERES; k++)
+        is |= f->elsewhere[k] && f->elsewhere[k]->state == ELSEWHERE_UNKNOWN;
+    return is;
+}
+
 static void check_facts(struct sim *s, int i, const struct member *m)
 {
     CLEANUP_TEXT struct text claims = {0}, shortfall = {0}, why = {0};
@@ -150,7 +158,7 @@ static void check_facts(struct sim *s, int i, const struct member *m)
     watch_fitness(s->watch, (struct mono){s->now}, m, &claims, &shortfall, &f);
     bool schedulable = lifecycle_schedulable(&f, &why);
     int64_t sweep = span_ms(WATCH_TICK_MS * (WATCH_SLICES + 2)).ns;
-    bool said = schedulable ? why.len == strlen(f.health) : why.len > 0;
+    bool said = schedulable ? (why.len > 0) == (*f.health || is_unknown_elsewhere(&f)) : why.len > 0;
     if (!said)
         sim_fail(s, "%s is %sschedulable, and why says \"%s\"", n->name, schedulable ? "" : "not ",
                  why.s ? why.s : "");

@@ -42,7 +42,8 @@ void held_read(struct sim *s, int i)
     const struct elsewhere is = {.state = bad           ? ELSEWHERE_UNKNOWN
                                           : holds(s, i) ? ELSEWHERE_HELD
                                                         : ELSEWHERE_NOBODY,
-                                 .how = !bad && holds(s, i) ? "drained in Slurm" : NULL};
+                                 .out = !bad && holds(s, i),
+                                 .how = !bad && holds(s, i) ? "drained" : NULL};
     watch_elsewhere(s->watch, (struct mono){s->now}, cluster_meet(s->cluster, s->nodes[i].name), &is);
 }
 

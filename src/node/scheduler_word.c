@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node/scheduler_word.h"
+
+#include "base/text.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Readings are many, and most say what the one before said. */
+static void put(const char **out, const char *text)
+{
+    if (*out && text && strcmp(*out, text) == 0)
+        return;
+    free((char *)(uintptr_t)*out);
+    *out = mem_dup(text);
+}
+
+void scheduler_word_fini(struct scheduler_word *s)
+{
+    put(&s->state, NULL);
+    put(&s->reason, NULL);
+    put(&s->by, NULL);
+    *s = (struct scheduler_word){0};
+}
+
+void scheduler_word_set(struct scheduler_word *s, const struct scheduler_word *now)
+{
+    put(&s->state, now->state);
+    put(&s->reason, now->reason);
+    put(&s->by, now->by);
+    s->since = now->since;
+    if (now->state)
+        s->read = now->read;
+}
