@@ -28,17 +28,26 @@ static enum health health_of_result(enum result r)
                                   : HEALTH_OK;
 }
 
-enum result health_worst(const struct watch *w, struct mono now, const struct member *m)
+/* The worst that checks say that count, or that are only observed. */
+static enum result said_worst(const struct watch *w, struct mono now, const struct member *m, bool observe)
 {
     const struct vitals *v = vitals_find(w, m);
-    enum result worst = member_severity(m), outside = outside_worst(w, now, m);
-    worst = outside > worst ? outside : worst;
+    enum result worst = RESULT_OK;
     for (size_t k = 0; v && k < v->n_sayings; k++) {
         size_t i = v->sayings[k].check;
-        enum result r = said_assigned(v, i) && !check_at(w, i)->observe ? said_now(w, now, m, i) : RESULT_OK;
+        bool counts = said_assigned(v, i) && check_at(w, i)->observe == observe;
+        enum result r = counts ? said_now(w, now, m, i) : RESULT_OK;
         worst = r > worst ? r : worst;
     }
     return worst;
+}
+
+enum result health_worst(const struct watch *w, struct mono now, const struct member *m)
+{
+    enum result worst = member_severity(m), outside = outside_worst(w, now, m),
+                said = said_worst(w, now, m, false);
+    worst = outside > worst ? outside : worst;
+    return said > worst ? said : worst;
 }
 
 bool acts_for(const struct watch *w, const struct member *m)
@@ -62,45 +71,120 @@ bool watch_incident_drains(const struct watch *w, const struct member *m, const 
            (drained == DRAINED_AT_ONCE || (drained == DRAINED_LASTING && lasted));
 }
 
-/* A check that says it now, or found it; NULL: one of others. */
-static const char *check_of(const struct watch *w, struct mono now, const struct member *m, enum result worst)
+/* What makes a node ill: a check that says so now, or found it, and in which words. */
+struct ground {
+    const char *check;
+    const char *device, *text; /* "" for none */
+};
+
+static bool ground_take(struct ground *g, const char *check, enum result worst,
+                        const struct finding *findings, size_t n, const char *text)
+{
+    *g = (struct ground){check, "", text ? text : ""};
+    for (size_t i = 0; i < n; i++) {
+        if (findings[i].result != worst)
+            continue;
+        g->device = findings[i].device;
+        g->text = findings[i].text;
+        break;
+    }
+    return true;
+}
+
+static bool ground_said(const struct watch *w, struct mono now, const struct member *m, enum result worst,
+                        bool observe, struct ground *g)
 {
     const struct vitals *v = vitals_find(w, m);
-    const struct ailment *a = member_ailment(m);
     for (size_t k = 0; v && k < v->n_sayings; k++) {
-        size_t i = v->sayings[k].check;
-        if (said_assigned(v, i) && !check_at(w, i)->observe && said_now(w, now, m, i) == worst)
-            return check_at(w, i)->name;
+        const struct saying *s = &v->sayings[k];
+        const struct check *check = check_at(w, s->check);
+        if (said_assigned(v, s->check) && check->observe == observe && said_now(w, now, m, s->check) == worst)
+            return ground_take(g, check->name, worst, s->findings, s->n, s->text);
     }
-    for (size_t i = 0; a && i < a->n_open; i++)
-        if (!a->open[i].observe && a->open[i].severity == worst && a->open[i].n)
-            return a->open[i].findings[0].check;
-    return NULL;
+    return false;
+}
+
+static bool ground_outside(const struct watch *w, struct mono now, const struct member *m, enum result worst,
+                           struct ground *g)
+{
+    const struct vitals *v = vitals_find(w, m);
+    for (const struct outside *x = v ? v->outside : NULL; x; x = x->next)
+        if (outside_now(w, now, m, x) == worst)
+            return ground_take(g, x->name, worst, x->findings, x->n, x->text);
+    return false;
+}
+
+static bool ground_recorded(const struct member *m, enum result worst, struct ground *g)
+{
+    const struct ailment *a = member_ailment(m);
+    for (size_t i = 0; a && i < a->n_open; i++) {
+        const struct incident *one = &a->open[i];
+        if (!one->observe && one->severity == worst && one->n)
+            return ground_take(g, one->findings[0].check, one->findings[0].f.result, &one->findings[0].f, 1,
+                               NULL);
+    }
+    return false;
+}
+
+/* "mount /scratch: not mounted (check scratch, fatal)" */
+static void ground_say(const struct ground *g, enum result worst, char *out, size_t size)
+{
+    snprintf(out, size, "%s%s%s%s(check %s, %s)", g->device, *g->device && *g->text ? ": " : "", g->text,
+             *g->device || *g->text ? " " : "", g->check, health_name(health_of_result(worst)));
+}
+
+/* ", and it would be drained ...": what follows from this severity where Fettle acts; "" for nothing. */
+static void follow_say(const struct health_policy *p, enum result worst, const char *drained, char *out,
+                       size_t size)
+{
+    char span[32];
+    *out = '\0';
+    switch (service_of(worst, true)->drained) {
+    case DRAINED_NEVER: break;
+    case DRAINED_AT_ONCE: snprintf(out, size, "; %s", drained); break;
+    case DRAINED_LASTING:
+        if (p->degraded_for.ns)
+            snprintf(out, size, "; %s when that lasts %s", drained, span_human(p->degraded_for, span));
+        break;
+    }
+}
+
+/* Checks that are only observed, when nothing else is wrong. */
+static void note_observed(const struct watch *w, struct mono now, const struct member *m, struct fitness *f)
+{
+    enum result worst = said_worst(w, now, m, true);
+    struct ground ground;
+    char is[FITNESS_HEALTH_BYTES - 128], follows[96];
+    if (worst < RESULT_DEGRADED || !watch_live(w, m) || !ground_said(w, now, m, worst, true, &ground))
+        return;
+    ground_say(&ground, worst, is, sizeof is);
+    follow_say(&w->policy.health, worst, "it would be drained", follows, sizeof follows);
+    snprintf(f->health, sizeof f->health, "%s%s%s (Observe=yes)", why_words(WHY_OBSERVED), is, follows);
 }
 
 void health_fitness(const struct watch *w, struct mono now, const struct member *m, struct fitness *f)
 {
     enum result worst = watch_live(w, m) ? health_worst(w, now, m) : RESULT_OK;
     const struct health_policy *p = &w->policy.health;
-    enum drained drained = service_of(worst, true)->drained;
-    char span[32], lasts[64] = "", *health = f->health;
-    const char *check = check_of(w, now, m, worst), *is = health_name(health_of_result(worst));
-    if (worst < RESULT_DEGRADED)
+    struct ground ground = {"of another system", "", ""};
+    char follows[96], is[FITNESS_HEALTH_BYTES - 128];
+    if (worst < RESULT_DEGRADED) {
+        note_observed(w, now, m, f);
         return;
-    check = check ? check : "another system";
+    }
+    if (!ground_said(w, now, m, worst, false, &ground) && !ground_outside(w, now, m, worst, &ground))
+        ground_recorded(m, worst, &ground);
+    ground_say(&ground, worst, is, sizeof is);
     f->ill = health_excludes(w, now, m);
-    if (drained == DRAINED_LASTING)
-        snprintf(lasts, sizeof lasts, " when that lasts %s", span_human(p->degraded_for, span));
+    bool acts = acts_for(w, m);
+    follow_say(p, worst, acts ? "it is drained" : "it would be drained", follows, sizeof follows);
     if (f->ill)
-        snprintf(health, sizeof f->health, "%s: %s", is, check);
-    else if (acts_for(w, m))
-        snprintf(health, sizeof f->health, "%s: %s%s%s", is, check,
-                 p->degraded_for.ns ? "; it is drained" : "", p->degraded_for.ns ? lasts : "");
-    else if (drained == DRAINED_LASTING && !p->degraded_for.ns)
-        snprintf(health, sizeof f->health, "%s%s is %s", why_words(WHY_OBSERVED), check, is);
+        snprintf(f->health, sizeof f->health, "%s", is);
+    else if (acts)
+        snprintf(f->health, sizeof f->health, "%s%s%s", why_words(WHY_HEALTH), is, follows);
     else
-        snprintf(health, sizeof f->health, "%s%s is %s; it would be drained%s (%s)", why_words(WHY_OBSERVED),
-                 check, is, lasts, p->act ? "Remediate=no" : "Health=observe");
+        snprintf(f->health, sizeof f->health, "%s%s%s (%s)", why_words(WHY_OBSERVED), is, follows,
+                 p->act ? "Remediate=no" : "Health=observe");
 }
 
 enum health watch_health(const struct watch *w, struct mono now, const struct member *m)

@@ -11,6 +11,7 @@ from ward import (CHECKS, ROOT_MOUNT, SCRATCH, health, incidents, kernel_says, l
                   unmount, wait_health, wait_step, ward)
 
 REMEDY = 'Remedy=mount.scratch MOUNT Confidence=80% Because="it is there, and only not mounted" Takes=5s Disturbs=0'
+GONE = 'mount /scratch: nothing is mounted at /scratch (check scratch, fatal)'
 
 
 def test_a_lost_mount_is_named_drained_repaired_and_the_node_is_back(world):
@@ -70,7 +71,7 @@ def test_observing_records_and_does_nothing(world):
     wait('the incident is recorded', lambda: incidents(c, 'n1'))
     holds('nothing follows, also for new work', 2, lambda: c.node('n1')['Lifecycle'] == 'available' and
           c.node('n1')['Schedulable'] and repair(c, 'n1') is None)
-    equal(c.node('n1')['Why'], 'observed: scratch is fatal; it would be drained (Health=observe)', 'what would follow')
+    equal(c.node('n1')['Why'], f'observed: {GONE}; it would be drained (Health=observe)', 'what would follow')
     mount(world, 'n1')
     wait('it is closed', lambda: not incidents(c, 'n1'))
 
@@ -80,7 +81,8 @@ def test_a_check_that_is_only_observed_isolates_nobody(world):
     unmount(world, 'n1')
     wait('the incident is recorded', lambda: incidents(c, 'n1'))
     equal(incidents(c, 'n1')[0]['observe'], True, 'observed')
-    holds('nothing follows', 2, lambda: c.node('n1')['Lifecycle'] == 'available')
+    holds('nothing follows', 2, lambda: c.node('n1')['Lifecycle'] == 'available' and c.node('n1')['Schedulable'])
+    equal(c.node('n1')['Why'], f'observed: {GONE}; it would be drained (Observe=yes)', 'what would follow')
 
 
 def test_who_is_excepted_is_only_observed(world):
@@ -94,7 +96,7 @@ def test_who_is_excepted_is_only_observed(world):
     for n in ('n1', 'n2'):
         wait(f'what ails {n} is recorded', lambda n=n: incidents(c, n))
         equal((c.node(n)['Lifecycle'], c.node(n)['Schedulable'], steps(c, n)), ('available', True, []), f'{n}')
-        equal(c.node(n)['Why'], 'observed: scratch is fatal; it would be drained (Remediate=no)', f'what is said of {n}')
+        equal(c.node(n)['Why'], f'observed: {GONE}; it would be drained (Remediate=no)', f'what is said of {n}')
         contains(c.fettle('remedy', 'explain', n), 'only observed: Remediate=no', f'what is explained of {n}')
         equal(c.node(n)['Remediate'], False, f'the field of {n}')
     reboot(world, agents['n1'])
@@ -115,7 +117,8 @@ def test_what_is_degraded_stays_in_service_until_it_lasts(world):
     c, _ = ward(world, ['n1'], checks=DEGRADED, DegradedFor='6s')
     unmount(world, 'n1')
     wait_health(c, ['n1'], 'degraded')
-    contains(c.node('n1')['Why'], 'degraded: scratch; it is drained when that lasts 6s', 'what is said of it')
+    equal(c.node('n1')['Why'], f'health: {GONE.replace("fatal", "degraded")}; it is drained when that lasts 6s',
+          'what is said of it')
     equal((c.node('n1')['Lifecycle'], c.node('n1')['Schedulable']), ('available', True), 'how it stands meanwhile')
     wait_step(c, 'n1', 'queue')
     c.wait_nodes('it is out, here as there', ['n1'], Lifecycle='work_queue', Schedulable=False)
