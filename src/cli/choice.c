@@ -83,6 +83,16 @@ int choice_query(const struct call *c, enum record record, struct query *q, stru
     return r < 0 ? r : choose_limit(c, q, e);
 }
 
+void choice_write(struct call *c, const struct view *v, const struct query *q, struct rows *r,
+                  struct text *out)
+{
+    struct query shown = *q;
+    bool is_table = v->form == FORM_TABLE || v->form == FORM_FOLD;
+    if (is_table && q->record == record_info(RECORD_NODE) && !call_has(c, OPTION_OUTPUT))
+        rows_hide_empty(r, &shown, FIELD_SCHEDULER_STATE);
+    view_write(v, &shown, r, out);
+}
+
 int choice_fetch(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
 {
     CLEANUP_TEXT struct text fields = {0};

@@ -30,6 +30,11 @@ int choice_query(const struct call *c, enum record record, struct query *q, stru
  * option. */
 int choice_moment(const struct call *c, enum option o, int64_t *out, struct err *e);
 
+/* Adds rows in the form that was asked for. Where nobody named fields, a table of nodes leaves SchedulerState
+ * out when no node has one: there is no scheduler. */
+void choice_write(struct call *c, const struct view *v, const struct query *q, struct rows *r,
+                  struct text *out);
+
 /* Asks the controller for the nodes of the query. */
 int choice_fetch(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e);
 

@@ -26,7 +26,7 @@ static void write_rows(struct call *c, const struct listing *l, const struct que
     rows_order(&rows, q);
     if (beside && l->above)
         l->above(c, v);
-    view_write(view, q, &rows, &c->out);
+    choice_write(c, view, q, &rows, &c->out);
     if (beside && l->below)
         l->below(c, v);
     rows_fini(&rows);

@@ -537,6 +537,34 @@ void rows_order(struct rows *r, const struct query *q)
         free_made(r->cells + --r->n * r->n_columns, r->n_columns);
 }
 
+static bool has_text(const struct rows *r, size_t column)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        const char *text = cell_text(rows_cell(r, i, column));
+        if (text && *text)
+            return true;
+    }
+    return false;
+}
+
+/* The column goes behind all others: each cell keeps its place in the row's memory. */
+void rows_hide_empty(struct rows *r, struct query *q, size_t field)
+{
+    size_t at = q->place[field] - 1; /* none: more than there are */
+    if (at >= q->shown || has_text(r, at))
+        return;
+    for (size_t i = 0; i < r->n; i++) {
+        struct cell *row = r->cells + i * r->n_columns, hidden = row[at];
+        memmove(row + at, row + at + 1, (r->n_columns - at - 1) * sizeof *row);
+        row[r->n_columns - 1] = hidden;
+    }
+    memmove(q->columns + at, q->columns + at + 1, (q->n_columns - at - 1) * sizeof *q->columns);
+    q->columns[q->n_columns - 1] = field;
+    q->shown--;
+    for (size_t i = 0; i < q->n_columns; i++)
+        q->place[q->columns[i]] = i + 1;
+}
+
 void rows_fini(struct rows *r)
 {
     free_made(r->cells, r->n * r->n_columns);

@@ -70,6 +70,9 @@ struct rows {
 void rows_add(struct rows *r, const struct query *q, const struct fettle_value *answer);
 /* After the last answer: sorts them, and leaves as many as wanted. */
 void rows_order(struct rows *r, const struct query *q);
+/* Takes a field away in which no row has anything, if it is shown; q: a copy, for what is shown of the rows.
+ */
+void rows_hide_empty(struct rows *r, struct query *q, size_t field);
 void rows_fini(struct rows *r);
 static inline const struct cell *rows_cell(const struct rows *r, size_t row, size_t column)
 {

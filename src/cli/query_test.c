@@ -228,6 +228,30 @@ static void tables_fit(void **state)
                (struct view){.look = {.header = true, .colour = true}});
 }
 
+static void a_column_without_anything_is_hidden(void **state)
+{
+    struct query q = {.record = record_info(RECORD_NODE)}, shown;
+    struct rows r = {0};
+    CLEANUP_TEXT struct text out = {0};
+    query_show(&q, "Name,Drift,CPUs", NULL);
+    query_filter(&q, "Name=lx03", NULL);
+    query_sort(&q, "Silent", NULL);
+    take(&r, &q);
+    shown = q;
+    rows_hide_empty(&r, &shown, FIELD_CPUS);  /* it has something */
+    rows_hide_empty(&r, &shown, FIELD_XNAME); /* nobody asked for it */
+    assert_int_equal(shown.shown, 3);
+    rows_hide_empty(&r, &shown, FIELD_DRIFT);
+    assert_int_equal(shown.shown, 2);
+    assert_int_equal(shown.place[FIELD_SILENT], 3);
+    assert_int_equal(shown.place[FIELD_DRIFT], 4);
+    view_write(&(struct view){.look = {.header = true}}, &shown, &r, &out);
+    assert_string_equal(out.s, "NAME  CPUS\n"
+                               "lx03   128\n");
+    rows_fini(&r);
+    query_fini(&q);
+}
+
 static void what_is_too_wide_is_cut_with_a_mark(void **state)
 {
     struct query q = {.record = record_info(RECORD_NODE)};
@@ -306,6 +330,7 @@ int main(void)
         cmocka_unit_test(host_lists_of_arguments_are_joined),
         cmocka_unit_test(only_what_is_used_is_asked_for),
         cmocka_unit_test(tables_fit),
+        cmocka_unit_test(a_column_without_anything_is_hidden),
         cmocka_unit_test(what_is_too_wide_is_cut_with_a_mark),
         cmocka_unit_test(json_keeps_the_values),
         cmocka_unit_test(csv_quotes),

@@ -91,7 +91,7 @@ static int refresh(struct call *c, struct screen *s, struct err *e)
     if (r == 0) {
         rows_add(&rows, &s->query, fettle_answer_value(answer));
         rows_order(&rows, &s->query);
-        view_write(&s->view, &s->query, &rows, &table);
+        choice_write(c, &s->view, &s->query, &rows, &table);
         if (s->terminal)
             draw(&c->out, &table);
         else
