@@ -317,6 +317,11 @@ FETTLE_API int fettle_node_undrain(struct fettle *f, const char *nodes, const ch
 FETTLE_API int fettle_node_up(struct fettle *f, const char *nodes, const char *claim,
                               struct fettle_answer **out, struct fettle_error *e);
 
+/* Nodes that no configuration file names, and that are not heard, leave every list, and what is recorded of
+ * them goes with them; with force also where claims or open incidents are part of that. */
+FETTLE_API int fettle_node_forget(struct fettle *f, const char *nodes, bool force, struct fettle_answer **out,
+                                  struct fettle_error *e);
+
 struct fettle_setting {
     const char *field; /* "CPUs" */
     const char *value; /* as it would stand in NodeSpecConf; NULL: what the file says counts again */

@@ -128,6 +128,9 @@ class Controller:
     def node_drain(self, nodes, reason, dry_run=False):
         return self.post("/v1/nodes/drain", {"nodes": nodes, "reason": reason}, dry_run)
 
+    def node_forget(self, nodes, force=False, dry_run=False):
+        return self.post("/v1/nodes/forget", {"nodes": nodes, "force": force}, dry_run)
+
     def node_undrain(self, nodes, claim=None, dry_run=False):
         return self.post("/v1/nodes/undrain", {"nodes": nodes, "claim": claim}, dry_run)
 

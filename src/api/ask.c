@@ -425,6 +425,14 @@ static int parse_resolve(const json_t *o, struct ask *a, struct err *e)
     return take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e);
 }
 
+static int parse_forget(const json_t *o, struct ask *a, struct err *e)
+{
+    int rc = take_nodes(o, a, e);
+    if (rc == 0 && json_object_get(o, "force"))
+        rc = json_take_bool(o, "force", &a->on, e);
+    return rc;
+}
+
 static int parse_ticket(const json_t *o, struct ask *a, struct err *e)
 {
     int rc = take_nodes(o, a, e);
@@ -467,6 +475,7 @@ static const struct {
     [ROUTE_node_undrain] = {parse_release, false, 2, {"nodes", "claim"}},
     [ROUTE_node_up] = {parse_release, false, 2, {"nodes", "claim"}},
     [ROUTE_node_set] = {parse_set, false, 2, {"nodes", "set"}},
+    [ROUTE_node_forget] = {parse_forget, false, 2, {"nodes", "force"}},
     [ROUTE_config_reload] = {parse_nothing, true, 0, {NULL}},
     [ROUTE_token_create] = {parse_token, false, 6, {"nodes", "valid", "count", "again", "from", "uuid"}},
     [ROUTE_certificate_create] = {parse_certificate, false, 4, {"name", "role", "request", "valid"}},

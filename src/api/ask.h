@@ -36,7 +36,8 @@ struct ask {
     char *word;           /* a check, a transition, a remedy, a switch, what to do to the power, or a
                              certificate's number */
     char *findings;       /* JSON array of {"fault","device"?} */
-    bool gives, on;       /* of a switch: on; of a node of the work queue: given, and taken or given back */
+    bool gives, on;       /* of a switch: on; of a node of the work queue: given, and taken or given back; of
+                             a node that is forgotten: forced */
 };
 
 /* Reads the body of a call of this route. -EINVAL with a sentence that names the key; *a is empty

@@ -448,6 +448,32 @@ int call_node_set(struct call *c, struct text *t, struct err *e)
     return rc;
 }
 
+/* One that is heard would be met again at once. */
+static int refuse_heard(const struct call *c, struct member *const *members, size_t n, struct err *e)
+{
+    for (size_t i = 0; i < n; i++) {
+        enum liveness l = watch_observed(c->api->watch, members[i])->beat.liveness;
+        if (l == LIVENESS_LIVE || l == LIVENESS_LATE)
+            return err_set(e, -EBUSY, "node \"%s\" is heard; stop its agent, and revoke its certificate",
+                           members[i]->name);
+    }
+    return 0;
+}
+
+int call_node_forget(struct call *c, struct text *t, struct err *e)
+{
+    struct ask a = {0};
+    CLEANUP_FREE struct member **members = NULL;
+    int rc = call_ask_members(c, &a, &members, e);
+    if (rc == 0)
+        rc = refuse_heard(c, members, a.nodes.n, e);
+    if (rc == 0)
+        rc = call_submit(c, &a.nodes, &(struct command){.kind = COMMAND_FORGET, .set = a.on ? "{}" : NULL},
+                         NULL);
+    ask_fini(&a);
+    return rc;
+}
+
 /* The token is made here and told after its hash is durable. Its names need not be in any file. */
 int call_token_create(struct call *c, struct text *t, struct err *e)
 {

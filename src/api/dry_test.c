@@ -27,6 +27,7 @@ static const struct change on_ill[] = {
     {ROUTE_node_down, "{\"nodes\":\"hx1\",\"reason\":\"moved\"}", "hx1", "moved"},
     {ROUTE_node_up, "{\"nodes\":\"hx1\"}", "hx1", "released"},
     {ROUTE_node_set, "{\"nodes\":\"hx1\",\"set\":{\"CPUs\":\"4\"}}", "hx1", "CPUs=4"},
+    {ROUTE_node_forget, "{\"nodes\":\"guest\"}", "guest", "forgotten"},
     {ROUTE_config_reload, "{}", NULL, "node lx07 added"},
     {ROUTE_token_create, "{\"nodes\":\"hx1\"}", NULL, "hx1"},
     {ROUTE_certificate_create, "{\"name\":\"ann\",\"role\":\"reader\",\"request\":\"good\"}", NULL, "ann"},
@@ -61,7 +62,11 @@ enum { ON_ILL = sizeof on_ill / sizeof on_ill[0], ON_CLASSES = sizeof on_classes
 
 static int open_ill(void **state)
 {
-    return stage_open(state, world_make_ill, 3);
+    int rc = stage_open(state, world_make_ill, 3);
+    struct stage *s = *state;
+    if (rc == 0) /* no file names it, and it was in service once */
+        rc = cluster_put(s->world.cluster, "node/guest", "{\"admitted\":\"1\"}", NULL);
+    return rc;
 }
 
 static int open_classes(void **state)

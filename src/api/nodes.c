@@ -29,7 +29,7 @@ int members_find(const struct cluster *c, const struct hostlist *list, struct me
     size_t missing = 0;
     for (size_t i = 0; i < list->n; i++) {
         found[i] = cluster_find(c, list->names[i]);
-        if (!found[i])
+        if (!found[i] || found[i]->gone)
             note_missing(&names, missing++, list->names[i]);
     }
     int rc = refuse_missing(&names, missing, e);
@@ -47,7 +47,7 @@ int call_ask_members(struct call *c, struct ask *a, struct member ***members, st
 int member_get(const struct cluster *c, const char *name, struct member **out, struct err *e)
 {
     *out = cluster_find(c, name);
-    return *out ? 0 : err_set(e, -ENOENT, "no node \"%.100s\"", name);
+    return *out && !(*out)->gone ? 0 : err_set(e, -ENOENT, "no node \"%.100s\"", name);
 }
 
 int marking_begin(struct marking *k, const struct cluster *c, const char *list, struct err *e)
@@ -68,7 +68,7 @@ bool marking_step(struct marking *k, const struct cluster *c)
             return false;
         const struct member *m = cluster_find(c, name);
         k->named++;
-        if (m && m->id < k->n)
+        if (m && !m->gone && m->id < k->n)
             k->wanted[m->id] = 1;
         else
             note_missing(&k->names, k->missing++, name);

@@ -37,7 +37,7 @@ static void gather(struct slices *s, const struct cluster *cluster, const struct
     s->members = mem_alloc((n + 1) * sizeof(struct member *));
     for (size_t i = 0; i < n; i++) {
         struct member *m = cluster_at(cluster, i);
-        if (!k || (m->id < k->n && k->wanted[m->id]))
+        if (!m->gone && (!k || (m->id < k->n && k->wanted[m->id])))
             s->members[s->n++] = m;
     }
 }

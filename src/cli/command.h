@@ -115,6 +115,6 @@ command_fn node_list, node_show, node_drain, node_undrain, node_down, node_up, n
     queue_retire, queue_list, override_list, override_set, override_end, brake_stop, brake_release,
     brake_list, power_nodes;
 
-command_fn import_slurm_files, import_nhc_file;
+command_fn node_forget, import_slurm_files, import_nhc_file;
 
 #endif

@@ -20,6 +20,7 @@ static const char *const lines[][3] = {
     {"node down", "lx1 --reason moved", "/v1/nodes/down"},
     {"node up", "lx1", "/v1/nodes/up"},
     {"node set", "lx1 CPUs=4", "/v1/nodes/set"},
+    {"node forget", "lx1", "/v1/nodes/forget"},
     {"reload", "", "/v1/reload"},
     {"token create", "--nodes lx1", "/v1/tokens"},
     {"cert create", "ann --role reader", "/v1/certificates"},

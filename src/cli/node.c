@@ -202,6 +202,18 @@ int node_up(struct call *c, struct err *e)
     return change(c, fettle_node_up, c->value[OPTION_CLAIM], "down removed", true, e);
 }
 
+/* A word: by force. */
+static int forget(struct fettle *f, const char *nodes, const char *word, struct fettle_answer **out,
+                  struct fettle_error *e)
+{
+    return fettle_node_forget(f, nodes, word, out, e);
+}
+
+int node_forget(struct call *c, struct err *e)
+{
+    return change(c, forget, c->value[OPTION_FORCE], "forgotten", false, e);
+}
+
 /* ---- set ---- */
 
 static int settable(const char *name, size_t len, const char **out, struct err *e)

@@ -109,8 +109,10 @@ struct member *cluster_find(const struct cluster *c, const char *name)
 struct member *cluster_meet(struct cluster *c, const char *name)
 {
     struct member *known = cluster_find(c, name);
-    if (known)
+    if (known) {
+        known->gone = false;
         return known;
+    }
     struct member_slot *s = mem_alloc(sizeof *s);
     s->m.name = mem_dup(name);
     s->m.id = (uint32_t)c->n;
@@ -127,6 +129,14 @@ struct member *cluster_meet(struct cluster *c, const char *name)
     c->order_stale = true;
     HASH_ADD_KEYPTR(hh, c->members, s->m.name, strlen(s->m.name), s);
     return &s->m;
+}
+
+bool cluster_let_go(struct cluster *c, struct member *m)
+{
+    bool recorded =
+        m->n_claims || m->admitted || m->held_in_slurm || m->machine || m->edit || m->bmc || m->seen;
+    m->gone = !m->listed && !recorded && !m->past;
+    return m->gone;
 }
 
 void member_classify(const struct cluster *c, struct member *m)

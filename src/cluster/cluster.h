@@ -93,6 +93,7 @@ struct member {
     uint32_t id; /* dense, from 0 */
     char *name;
     bool listed; /* the roster has it */
+    bool gone;   /* forgotten: no list has it, and nobody may name it, until it is met again */
     bool admitted;
     bool held_in_slurm;             /* what Fettle wrote of it into Slurm stands there, as its record says */
     struct wall admitted_at;        /* ns 0 while it is not */
@@ -416,8 +417,9 @@ struct command {
     const char *claim;   /* DRAIN, DOWN, SILENT, DRIFT, PERSISTS, OVERDUE, TRIAL_BEGIN: the id of a new claim;
                             UNDRAIN, UP: the one named, or NULL */
     const char *reason;  /* DRAIN, DOWN, SILENT; APPROVE, BASELINE_*, ROLLOUT_*: a note, or NULL */
-    const char *set;     /* SET: JSON object of strings and nulls. What belongs to SEEN, DRIFT, PERSISTS,
-                            REBOOT, BASELINE_*, ROLLOUT_* and EFFECT, as decide_conform.c says at each */
+    const char *set;     /* SET: JSON object of strings and nulls. FORGET: anything, when it is forced. What
+                            belongs to SEEN, DRIFT, PERSISTS,     REBOOT, BASELINE_*, ROLLOUT_* and EFFECT, as
+                            decide_conform.c says at each */
     const char *token;   /* TOKEN_*: its hash, lower-case hex. What belongs to TOKEN_USE and CERTIFICATE
                             is in `set`, as decide_certificate.c says */
     struct wall expires; /* TOKEN_CREATE */
@@ -465,8 +467,12 @@ struct member *cluster_at(const struct cluster *c, size_t order);
 struct member *cluster_find(const struct cluster *c, const char *name); /* NULL when unknown */
 /* The member of this id; ids run from 0 to cluster_count - 1. */
 struct member *cluster_by_id(const struct cluster *c, uint32_t id);
-/* Finds or makes an unlisted one: for nodes that report without being configured. */
+/* Finds or makes an unlisted one: for nodes that report without being configured. One that was gone is back.
+ */
 struct member *cluster_meet(struct cluster *c, const char *name);
+/* Lets a node go that is in no file and of which nothing is recorded. Its id stays taken. False for another
+ * one. */
+bool cluster_let_go(struct cluster *c, struct member *m);
 
 /* The classes as configured; never empty. */
 const struct classes *cluster_classes(const struct cluster *c);

@@ -65,7 +65,7 @@ int decide_find_named(const struct cluster *c, const struct command *cmd, size_t
     *out = (struct named){.nodes = mem_alloc((n + 1) * sizeof *out->nodes)};
     for (size_t i = from; i < n; i++) {
         struct member *m = cluster_find(c, cmd->nodes->names[i]);
-        if (!m)
+        if (!m || m->gone)
             return err_set(e, -ENOENT, "no node \"%s\"", cmd->nodes->names[i]);
         if (must_be_listed && !m->listed)
             return err_set(e, -ENOENT, "node \"%s\" is in no configuration file", m->name);
@@ -473,6 +473,7 @@ int cluster_decide(const struct cluster *c, const struct command *cmd, size_t fr
     case COMMAND_UNDRAIN: rc = decide_release(c, cmd, from, CLAIM_DRAIN, d, e); break;
     case COMMAND_UP: rc = decide_release(c, cmd, from, CLAIM_DOWN, d, e); break;
     case COMMAND_SET: rc = decide_set(c, cmd, from, d, e); break;
+    case COMMAND_FORGET: rc = decide_forget(c, cmd, from, d, e); break;
     case COMMAND_ADMIT: rc = decide_admit(c, cmd, from, d, e); break;
     case COMMAND_BMC: rc = decide_bmc(c, cmd, from, d, e); break;
     case COMMAND_MACHINE: rc = decide_machine(c, cmd, from, d, e); break;

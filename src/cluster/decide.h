@@ -49,6 +49,9 @@ int decide_check_reason(const char *reason, struct err *e);
 /* The same of a command's reason where none is needed. */
 int decide_check_note(const struct command *cmd, struct err *e);
 
+/* FORGET: set is not NULL when it is forced. */
+int decide_forget(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
+                  struct err *e);
 int decide_seen(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
                 struct err *e);
 /* DRIFT and PERSISTS. */

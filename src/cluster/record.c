@@ -300,6 +300,8 @@ static int put_node(struct cluster *c, const char *name, const char *value, stru
     m->admitted_at.ns = (int64_t)admitted;
     memcpy(m->boot, boot, sizeof m->boot);
     c->sum += node_sum(m);
+    if (!value)
+        cluster_let_go(c, m); /* the last record of one that is forgotten */
     return 0;
 }
 

@@ -125,6 +125,8 @@ static void gather(struct contacts *c, bool live_too)
     c->inventories = mem_alloc((n + 1) * sizeof *c->inventories);
     for (uint32_t id = 0; id < n; id++) {
         const struct member *m = cluster_by_id(c->cluster, id);
+        if (m->gone)
+            continue;
         int64_t at_s = watch_contact(c->watch, m).ns / 1000000000;
         if (at_s > 0)
             c->all[c->n++] = (struct contact){at_s, m->name};

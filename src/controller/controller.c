@@ -210,6 +210,16 @@ static void warn_of(const struct config *conf, struct text *asked)
     }
 }
 
+/* Nodes that left the file, if nobody ever heard them and nothing is recorded of them. */
+static void let_go(struct controller *c)
+{
+    for (uint32_t id = 0; id < cluster_count(c->cluster); id++) {
+        struct member *m = cluster_by_id(c->cluster, id);
+        if (watch_contact(c->watch, m).ns == 0 && !watch_observed(c->watch, m)->session)
+            cluster_let_go(c->cluster, m);
+    }
+}
+
 static int reload(void *arg, const char *actor, bool dry, struct text *changes, struct err *e)
 {
     LOOP_DOES("reload");
@@ -233,6 +243,7 @@ static int reload(void *arg, const char *actor, bool dry, struct text *changes, 
         return 0;
     }
     cluster_configure(c->cluster, &fresh.roster, changes);
+    let_go(c);
     struct config before = c->conf; /* whose checks and remedies count until the policies are taken */
     c->conf = fresh;
     take_policies(c);

@@ -130,6 +130,16 @@ int fettle_node_up(struct fettle *f, const char *nodes, const char *claim, struc
     return change(f, "/v1/nodes/up", nodes, "claim", claim, out, e);
 }
 
+int fettle_node_forget(struct fettle *f, const char *nodes, bool force, struct fettle_answer **out,
+                       struct fettle_error *e)
+{
+    struct buffer body = {0};
+    request_member(&body, "nodes", nodes);
+    buffer_add(&body, force ? ",\"force\":true" : "");
+    request_end(&body);
+    return call_post(f, "/v1/nodes/forget", &body, out, e);
+}
+
 int fettle_node_set(struct fettle *f, const char *nodes, const struct fettle_setting *settings, size_t n,
                     struct fettle_answer **out, struct fettle_error *e)
 {

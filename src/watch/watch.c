@@ -256,6 +256,14 @@ static void note_return(struct watch *w, const struct member *m, enum liveness w
         hostlist_add(&w->live, m->name);
 }
 
+/* Also one that was forgotten is there again. */
+static void hear(struct watch *w, struct member *m)
+{
+    if (m->gone)
+        cluster_meet(w->cluster, m->name);
+    silence_heard(w, m);
+}
+
 int watch_heartbeat(struct watch *w, struct mono now, struct wall wall, struct member *m,
                     const struct heartbeat *h, struct err *e)
 {
@@ -267,7 +275,7 @@ int watch_heartbeat(struct watch *w, struct mono now, struct wall wall, struct m
     if (rc < 0)
         return rc;
     note_return(w, m, was);
-    silence_heard(w, m);
+    hear(w, m);
     set_work(o, h->work);
     o->uptime_s = h->uptime_s;
     o->uptime_at = now;
@@ -281,7 +289,7 @@ void watch_vouch(struct watch *w, struct mono now, struct wall wall, struct memb
     struct observed *o = watch_of(w, m);
     note_return(w, m, o->beat.liveness);
     beat_vouch(&o->beat, watch_observed_at(w, now));
-    silence_heard(w, m);
+    hear(w, m);
     o->heard_wall = wall;
     row_refresh(w, m);
 }

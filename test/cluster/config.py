@@ -231,6 +231,37 @@ def test_unlisted(world):
     equal(c.status()['revision'], revision, 'the revision')
 
 
+def test_what_a_typo_left_is_gone(world):
+    """Nodes that nobody ever heard leave with the file; those that were heard, when they are forgotten."""
+    c = Controller(world, 'Name=n01\n', **{**CALM, 'LateAfter': '2s', 'HeartBeatTimeout': '3s'})
+    guests = swarm(world, c, 'n01,g1', name='guests')
+    c.wait_nodes('the guest', ['g1'], State='UNLISTED')
+    c.write(nodes='Name=n01\nName=ghost[0001-5000]\n')
+    c.fettle('reload')
+    equal(len(c.table('Name')), 5002, 'nodes with a typo')
+    c.fettle('node', 'drain', 'ghost0007', '--reason', 'a claim')
+    c.write(nodes='Name=n01\n')
+    c.fettle('reload')
+    equal(sorted(c.table('Name')), ['g1', 'ghost0007', 'n01'], 'nodes without it')
+    contains(c.fettle('node', 'show', 'ghost0001', status=4), 'no node "ghost0001"', 'one that is gone')
+    contains(c.fettle('node', 'forget', 'n01', status=3), 'is heard', 'a node in the file')
+    contains(c.fettle('node', 'forget', 'g1', status=3), 'is heard', 'a node that is heard')
+    contains(c.fettle('node', 'forget', 'ghost0007', status=3), 'claims', 'a node with a claim')
+    contains(c.fettle('node', 'forget', 'ghost0007', '--force', '--dry-run'), 'ghost0007', 'a dry run')
+    equal(sorted(c.table('Name')), ['g1', 'ghost0007', 'n01'], 'nothing was done')
+    c.fettle('node', 'forget', 'ghost0007', '--force')
+    guests.kill()
+    c.wait_nodes('it is not heard any more', ['g1'], Liveness='silent')
+    c.fettle('node', 'forget', 'g1')
+    equal(list(c.table('Name')), ['n01'], 'nodes in the end')
+    contains(c.fettle('node', 'forget', 'n01', status=3), 'configuration file', 'a node in the file')
+    contains(c.fettle('journal', '--what', 'node.forget'), 'g1', 'the journal')
+    c.restart()
+    equal(list(c.table('Name')), ['n01'], 'nodes after a restart')
+    swarm(world, c, 'g1', name='again')
+    c.wait_nodes('who comes again', ['g1'], State='UNLISTED', Liveness='live')
+
+
 def test_samples_of_2001(world):
     """Both files of the document, as they stand."""
     command = [program('fettled'), '-n', '-f', '/usr/local/SLURM/slurm.conf']
