@@ -341,6 +341,35 @@ static void handshakes_under_way_come_first(void **state)
     close(fd);
 }
 
+/* As long as streams wait they have the time that the handshakes before them had. */
+static void newcomers_leave_time_to_those_who_wait(void **state)
+{
+    server_start(serving);
+    struct stream *open[2];
+    for (int i = 0; i < 2; i++) {
+        client = end_dial(node_tls, NULL);
+        run_until(client->opened && server_ends == i + 1 && server_end->opened);
+        open[i] = server_end->s;
+    }
+    run_quiet();
+    int fd = raw_dial();
+    run_until(server_ends == 3);
+    struct stream *fresh = server_end->s;
+    struct hub *h = fresh->hub;
+    handshake_queue(fresh);
+    hub_queue(&h->ready, open[0]);
+    hub_queue(&h->ready, open[1]);
+    h->owed = span_s(60);
+    h->until = (struct mono){1}; /* this turn has time for one of them */
+    uv_run(&loop, UV_RUN_NOWAIT);
+    assert_ptr_equal(open[1]->work, &h->ready);
+    assert_ptr_equal(fresh->work, &h->fresh);
+    uv_run(&loop, UV_RUN_NOWAIT);
+    assert_null(h->ready.head);
+    assert_null(fresh->work); /* nobody waits: its handshake has begun */
+    close(fd);
+}
+
 static void a_silent_client_is_closed_at_the_deadline(void **state)
 {
     stream_handshake_limit = span_ms(50);
@@ -487,6 +516,7 @@ int main(void)
         TEST(silent_sockets_lock_nobody_out),
         TEST(many_at_once_all_get_in),
         TEST(handshakes_under_way_come_first),
+        TEST(newcomers_leave_time_to_those_who_wait),
         TEST(a_silent_client_is_closed_at_the_deadline),
         TEST(half_a_hello_is_closed_at_the_deadline),
         TEST(a_silent_server_is_given_up_at_the_deadline),

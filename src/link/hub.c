@@ -5,7 +5,9 @@
  * An idle handle runs while there is such work. libuv calls it after the timers and before it
  * polls, and does not block while it is active: so what a callback writes goes out in one piece
  * before the loop sleeps, and no callback of a stream ever comes from inside a call. Streams have
- * 2 ms of a turn, and so have handshakes; what is left waits behind the timers and the sockets.
+ * 2 ms of a turn, and so have handshakes; what is left waits behind the timers and the sockets. A step takes
+ * as long as it takes: while streams wait they have as much time as the handshakes before had, so that nobody
+ * who is there already falls silent because others come.
  *
  * A socket that became readable is served where that is told, which saves a turn for each heartbeat, but only
  * while nobody waits and the share of this turn lasts. Else it queues, and its socket is not watched
@@ -55,9 +57,15 @@ void hub_serve(struct stream *s)
 static void on_turn(uv_idle_t *idle)
 {
     struct hub *h = idle->data;
+    struct mono began = mono_now();
     has_time(h);
     hub_run(&h->ready, h->until, stream_step);
-    handshake_run(h, mono_add(mono_now(), span_ms(TURN_MS)));
+    struct mono now = mono_now();
+    h->owed.ns -= mono_sub(now, began).ns;
+    if (!h->ready.head || h->owed.ns <= 0) {
+        handshake_run(h, mono_add(now, span_ms(TURN_MS)));
+        h->owed = mono_sub(mono_now(), now);
+    }
     if (is_idle(h))
         uv_idle_stop(idle);
 }

@@ -39,6 +39,7 @@ struct hub {
     unsigned handles;  /* of these two, how many libuv knows */
     struct mono until; /* when the streams' share of this turn is over; ns 0: it has not begun */
     struct stream *all;
+    struct span owed;     /* to streams that wait, before the next handshakes */
     struct work ready;    /* bytes to deliver or to send */
     struct work started;  /* handshakes under way */
     struct work fresh;    /* handshakes to begin */
