@@ -453,7 +453,7 @@ static int refuse_heard(const struct call *c, struct member *const *members, siz
 {
     for (size_t i = 0; i < n; i++) {
         enum liveness l = watch_observed(c->api->watch, members[i])->beat.liveness;
-        if (l == LIVENESS_LIVE || l == LIVENESS_LATE)
+        if (!members[i]->listed && (l == LIVENESS_LIVE || l == LIVENESS_LATE))
             return err_set(e, -EBUSY, "node \"%s\" is heard; stop its agent, and revoke its certificate",
                            members[i]->name);
     }
