@@ -2,6 +2,8 @@
 #include "cli/command.h"
 
 #include "base/clock.h"
+#include "cli/client.h"
+#include "cli/record.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -373,29 +375,53 @@ int call_told(int r, const struct fettle_error *from, struct err *e)
     return r < 0 ? err_set(e, r, "%s", from->message) : r;
 }
 
+/* What client.conf says of the controller that was named, or is the default; an address that was given needs
+ * no file. 0, or -errno. */
+static int find_client(const struct call *c, struct client *out, struct err *e)
+{
+    const char *given = c->value[OPTION_CONTROLLER];
+    if (!given)
+        given = getenv("FETTLE_CONTROLLER");
+    if (given && !client_is_name(given))
+        return 0;
+    int r = client_find(given, out, e);
+    return r < 0 ? r : 0;
+}
+
+static int parse_timeout(const char *text, int *out_ms, struct err *e)
+{
+    struct span limit;
+    int r = span_parse(text, &limit, e);
+    if (r == 0 && (span_to_ms(limit) < 1 || span_to_ms(limit) > INT_MAX))
+        r = err_set(e, -EINVAL, "\"%s\" is too short or too long to wait", text);
+    if (r < 0)
+        return err_wrap(e, r, "--timeout");
+    *out_ms = (int)span_to_ms(limit);
+    return 0;
+}
+
+static const char *either(const char *given, const char *in_file)
+{
+    return given ? given : in_file;
+}
+
 struct fettle *call_controller(struct call *c, struct err *e)
 {
     if (c->fettle)
         return c->fettle;
-    struct fettle_options o = {.controller = c->value[OPTION_CONTROLLER],
-                               .cert = c->value[OPTION_CERT],
-                               .key = c->value[OPTION_KEY],
-                               .ca = c->value[OPTION_CA]};
-    if (call_has(c, OPTION_TIMEOUT)) {
-        struct span limit;
-        int r = span_parse(c->value[OPTION_TIMEOUT], &limit, e);
-        if (r == 0 && (span_to_ms(limit) < 1 || span_to_ms(limit) > INT_MAX))
-            r = err_set(e, -EINVAL, "\"%s\" is too short or too long to wait", c->value[OPTION_TIMEOUT]);
-        if (r < 0) {
-            err_wrap(e, r, "--timeout");
-            return NULL;
-        }
-        o.timeout_ms = (int)span_to_ms(limit);
-    }
+    struct client client = {0};
     struct fettle_error why;
-    call_told(fettle_open(&o, &c->fettle, &why), &why, e);
-    if (c->fettle)
-        fettle_dry_run(c->fettle, call_has(c, OPTION_DRY_RUN));
+    int r = find_client(c, &client, e);
+    struct fettle_options o = {.controller = either(client.controller, c->value[OPTION_CONTROLLER]),
+                               .cert = either(c->value[OPTION_CERT], client.cert),
+                               .key = either(c->value[OPTION_KEY], client.key),
+                               .ca = either(c->value[OPTION_CA], client.ca)};
+    const char *timeout = either(c->value[OPTION_TIMEOUT], client.timeout);
+    if (r == 0 && timeout)
+        r = parse_timeout(timeout, &o.timeout_ms, e);
+    if (r == 0)
+        call_told(fettle_open(&o, &c->fettle, &why), &why, e);
+    client_fini(&client);
     return c->fettle;
 }
 
@@ -478,17 +504,78 @@ static bool write_group(struct text *out, const char *first)
     return out->len > before;
 }
 
+static void write_options(struct text *out, uint64_t mask)
+{
+    text_add_char(out, '\n');
+    for (size_t o = 0; o < OPTIONS; o++)
+        if (mask & UINT64_C(1) << o)
+            write_option(out, (enum option)o);
+}
+
+static void write_examples(struct text *out, const char *path)
+{
+    static const struct {
+        const char *path, *words, *what;
+    } examples[] = {
+#define EXAMPLE(path, words, what) {path, words, what},
+#include "cli/example.tbl"
+#undef EXAMPLE
+    };
+    text_add(out, "\nexamples:\n");
+    for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++)
+        if (strcmp(examples[i].path, path) == 0)
+            text_printf(out, "  fettle %s\n      %s\n", examples[i].words, examples[i].what);
+}
+
+static void write_fields(struct text *out, const char *path)
+{
+    const struct record_info *r = record_find(path);
+    if (!r)
+        return;
+    text_printf(out, "\nfields (fettle %s -o help says what they are):\n ", r->command);
+    for (size_t i = 0, columns = 1; i < r->n; i++) {
+        size_t len = strlen(r->fields[i].name) + 1;
+        columns = columns + len > 80 ? (text_add(out, "\n "), 1) : columns;
+        text_printf(out, " %s", r->fields[i].name);
+        columns += len;
+    }
+    text_add_char(out, '\n');
+}
+
+static void write_exits(struct text *out)
+{
+    static const struct {
+        const char *name;
+        int exit;
+    } rows[] = {
+#define ERR(code, name, http, exit) {name, exit},
+#include "base/err.tbl"
+#undef ERR
+    };
+    enum { EXIT_MAX = 16 };
+    text_add(out, "\nexit status:\n  0 done");
+    for (int exit = 1; exit < EXIT_MAX; exit++) {
+        bool first = true;
+        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+            if (rows[i].exit != exit)
+                continue;
+            first ? text_printf(out, "\n  %d ", exit) : text_add(out, ", ");
+            text_add(out, rows[i].name);
+            first = false;
+        }
+    }
+    text_add_char(out, '\n');
+}
+
 static void write_command(struct text *out, const struct command *k)
 {
     text_printf(out, "usage: fettle %s%s%s%s\n\n%s\n", k->path, k->arguments[0] ? " " : "", k->arguments,
                 k->options ? " [OPTIONS]" : "", k->what);
-    for (size_t o = 0; o < OPTIONS; o++) {
-        if (!(k->options & UINT64_C(1) << o))
-            continue;
-        if ((k->options & ((UINT64_C(1) << o) - 1)) == 0)
-            text_add_char(out, '\n');
-        write_option(out, (enum option)o);
-    }
+    if (k->options)
+        write_options(out, k->options);
+    write_examples(out, k->path);
+    write_fields(out, k->path);
+    write_exits(out);
 }
 
 int help_write(struct text *out, const char *path, struct err *e)

@@ -334,6 +334,56 @@ static void the_tool_alone_greets(void **state)
     assert_non_null(strstr(r.out, "\"fettle help\" lists all commands"));
 }
 
+/* As a shell splits it; every example is one that the tool takes. */
+static void read_example(const char *path, const char *words)
+{
+    struct call c = {0};
+    struct err e = {0};
+    char *at[32], *p;
+    size_t n = 0;
+    CLEANUP_FREE char *copy = p = mem_dup(words);
+    while (*p && n < 32) {
+        bool quoted = *p == '\'';
+        char *end = p + (quoted ? 1 + strcspn(p + 1, "'") : strcspn(p, " "));
+        at[n++] = p + quoted;
+        p = *end ? end + 1 : end;
+        p += quoted && *p == ' ';
+        *end = '\0';
+    }
+    if (call_parse(&c, at, n, &e) < 0 || strcmp(c.command->path, path) != 0)
+        fail_msg("%s: %s", words, e.msg);
+    call_fini(&c);
+}
+
+static void every_command_has_examples_that_the_tool_takes(void **state)
+{
+    static const char *const examples[][2] = {
+#define EXAMPLE(path, words, what) {path, words},
+#include "cli/example.tbl"
+#undef EXAMPLE
+    };
+    enum { EXAMPLES = sizeof examples / sizeof examples[0] };
+    for (size_t i = 0; i < EXAMPLES; i++)
+        read_example(examples[i][0], examples[i][1]);
+    for (size_t k = 0; k < commands_n; k++) {
+        size_t i = 0;
+        while (i < EXAMPLES && strcmp(examples[i][0], commands[k].path) != 0)
+            i++;
+        if (i == EXAMPLES)
+            fail_msg("no example of \"fettle %s\"", commands[k].path);
+    }
+}
+
+static void help_has_examples_fields_and_exit_statuses(void **state)
+{
+    struct run r = run("cert list --help", NULL);
+    assert_non_null(strstr(r.out, "\nexamples:\n  fettle cert list --where state=good"));
+    assert_non_null(strstr(r.out, "\nfields (fettle cert list -o help says what they are):\n"
+                                  "  Holder Serial Key Role State Made Until By Why\n"));
+    assert_non_null(strstr(r.out, "\nexit status:\n  0 done\n  2 invalid, "));
+    assert_non_null(strstr(r.out, "\n  4 not_found\n"));
+}
+
 static void help_has_groups(void **state)
 {
     struct run r = run("help", NULL);
@@ -519,6 +569,8 @@ int main(void)
         cmocka_unit_test(output_that_fails_is_an_error),
         cmocka_unit_test(a_reader_that_has_enough_is_no_error),
         cmocka_unit_test(the_tool_alone_greets),
+        cmocka_unit_test(every_command_has_examples_that_the_tool_takes),
+        cmocka_unit_test(help_has_examples_fields_and_exit_statuses),
         cmocka_unit_test(help_has_groups),
         cmocka_unit_test(a_certificate_leaves_three_private_files),
         cmocka_unit_test(the_journal_is_read_in_pages),
