@@ -179,8 +179,21 @@ static bool answers(const struct sockaddr_un *at)
     return yes;
 }
 
+/* /run is empty after a boot, and systemd is not there for one who starts a program by hand. */
+static void make_directory(const char *path)
+{
+    const char *end = strrchr(path, '/');
+    CLEANUP_FREE char *directory = mem_dup_len(path, end ? (size_t)(end - path) : 0);
+    if (mkdir(directory, 0777) == 0)
+        chmod(directory, 0755); /* whatever the umask says: anybody may ask */
+}
+
 static int local_bind(int fd, const struct sockaddr_un *at, struct err *e)
 {
+    if (bind(fd, (const struct sockaddr *)at, sizeof *at) == 0)
+        return 0;
+    if (errno == ENOENT)
+        make_directory(at->sun_path);
     if (bind(fd, (const struct sockaddr *)at, sizeof *at) == 0)
         return 0;
     if (errno != EADDRINUSE)

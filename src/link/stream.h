@@ -100,7 +100,8 @@ int listener_open_tcp(uv_loop_t *loop, const char *address, uint16_t port, liste
  * path, else path itself. The caller frees it. */
 char *listener_local_path(const char *path);
 /* Listens on a local socket at path with mode 0666 (who may do what is decided by credentials).
- * A stale socket file is replaced; one that answers is refused (-EBUSY). */
+ * A stale socket file is replaced; one that answers is refused (-EBUSY). The directory of the socket is made
+ * where its own is there. */
 int listener_open_local(uv_loop_t *loop, const char *path, listener_fn *fn, void *arg, struct listener **out,
                         struct err *e);
 uint16_t listener_port(const struct listener *l);

@@ -480,6 +480,25 @@ static void socket_is_made_where_a_link_points(void **state)
     assert_int_equal(lstat(path, &st), 0); /* the link stays */
 }
 
+static void the_directory_of_a_socket_is_made(void **state)
+{
+    CLEANUP_TEXT struct text inside = {0}, deep = {0}, directory = {0};
+    struct err e = {0};
+    struct stat st;
+    text_printf(&directory, "%s.d", path);
+    text_printf(&inside, "%s/socket", directory.s);
+    text_printf(&deep, "%s.none/d/socket", path);
+    if (listener_open_local(&loop, inside.s, on_local, NULL, &server, &e) < 0)
+        fail_msg("%s", e.msg);
+    assert_int_equal(stat(directory.s, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0755);
+    listener_close(server);
+    server = NULL;
+    rmdir(directory.s);
+    assert_int_equal(listener_open_local(&loop, deep.s, on_local, NULL, &server, &e),
+                     -ENOENT); /* one, not two */
+}
+
 static void file_that_is_no_socket_is_left_alone(void **state)
 {
     close(open(path, O_CREAT | O_WRONLY, 0600));
@@ -523,6 +542,7 @@ int main(void)
         LOCAL(stale_socket_file_is_replaced),
         LOCAL(socket_that_answers_is_refused),
         LOCAL(socket_is_made_where_a_link_points),
+        LOCAL(the_directory_of_a_socket_is_made),
         LOCAL(file_that_is_no_socket_is_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
