@@ -2,7 +2,8 @@
  *
  * The table is asked for anew after events, at most twice a second however many there are, and
  * every few seconds without any, because lengths of time grow by themselves. On a terminal it is
- * redrawn in place; elsewhere each line that is new or different from the time before is printed.
+ * redrawn in place, below a line with the time, and keys scroll it; elsewhere each line that is new
+ * or different from the time before is printed.
  */
 #include "cli/choice.h"
 #include "cli/print.h"
@@ -12,37 +13,118 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
+#include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { REDRAW_MS = 5000, GATHER_MS = 500 };
+enum { REDRAW_MS = 5000, GATHER_MS = 500, KEY_MS = 100 };
 
 struct screen {
     struct query query;
     struct view view;
     bool terminal;
-    char **lines; /* of the time before, in order */
+    bool keys;         /* they are read */
+    bool ended;        /* by one of them */
+    struct text table; /* as it was asked for last */
+    char asked[32];    /* when, by the clock on the wall */
+    size_t top;        /* lines of it that are above what is shown */
+    char **lines;      /* of the time before, in order */
     size_t n_lines;
 };
 
 static size_t terminal_height(void)
 {
-    return print_height() > 2 ? print_height() : 24;
+    return print_height() > 3 ? print_height() : 24;
 }
 
-/* The first lines that fit, each ended by a command that clears what was there before. */
-static void draw(struct text *out, const struct text *table)
+static size_t count_lines(const struct text *t)
 {
-    size_t left = terminal_height() - 1;
-    text_add(out, "\033[H");
-    for (const char *s = table->s ? table->s : ""; *s && left > 0; left--) {
-        size_t len = strcspn(s, "\n");
-        text_add_bytes(out, s, len);
-        text_add(out, "\033[K\n");
-        s += len + (s[len] == '\n');
+    size_t n = 0;
+    for (const char *s = t->s; s && (s = strchr(s, '\n')); s++)
+        n++;
+    return n;
+}
+
+static const char *skip_lines(const char *s, size_t n)
+{
+    for (; n > 0 && *s; n--)
+        s += strcspn(s, "\n") + 1;
+    return s;
+}
+
+static void draw_line(struct text *out, const char *s)
+{
+    text_add_bytes(out, s, strcspn(s, "\n"));
+    text_add(out, "\033[K\n");
+}
+
+/* The time, the heading, and the lines from the top on that fit; each ended by a command that clears what was
+ * there before. */
+static void draw(struct screen *s, struct text *out)
+{
+    const char *line = s->table.s ? s->table.s : "";
+    size_t heading = s->view.look.header, lines = count_lines(&s->table) - heading;
+    size_t room = terminal_height() - 2 - heading, most = lines > room ? lines - room : 0;
+    s->top = s->top < most ? s->top : most;
+    text_printf(out, "\033[H\033[7m%s\033[0m  %zu of %zu", s->asked, lines < room ? lines : room, lines);
+    text_printf(out, s->keys && most ? ", from %zu; arrows scroll, q ends\033[K\n" : "\033[K\n", s->top + 1);
+    if (heading)
+        draw_line(out, line);
+    line = skip_lines(line, heading + s->top);
+    for (; *line && room > 0; room--) {
+        draw_line(out, line);
+        line = skip_lines(line, 1);
     }
     text_add(out, "\033[J");
 }
+
+/* ---- keys ---- */
+
+static struct termios terminal_before;
+
+/* Keys come one by one and are not shown; the terminal is as it was before when the command ends, also by ^C.
+ */
+static void keys_begin(struct screen *s)
+{
+    struct termios t;
+    if (!s->terminal || !isatty(STDIN_FILENO) || tcgetattr(STDIN_FILENO, &terminal_before) < 0)
+        return;
+    t = terminal_before;
+    t.c_lflag &= (tcflag_t) ~(ICANON | ECHO | ISIG);
+    t.c_cc[VMIN] = 0;
+    t.c_cc[VTIME] = 0;
+    s->keys = tcsetattr(STDIN_FILENO, TCSANOW, &t) == 0;
+}
+
+static void keys_end(const struct screen *s)
+{
+    if (s->keys)
+        tcsetattr(STDIN_FILENO, TCSANOW, &terminal_before);
+}
+
+/* True when a key has moved what is shown. `q` and ^C end. */
+static bool keys_take(struct screen *s)
+{
+    static const struct {
+        const char *key;
+        int lines, pages;
+    } keys[] = {{"\033[A", -1, 0}, {"k", -1, 0},      {"\033[B", 1, 0}, {"j", 1, 0},       {"\033[5~", 0, -1},
+                {"b", 0, -1},      {"\033[6~", 0, 1}, {" ", 0, 1},      {"g", 0, -100000}, {"G", 0, 100000}};
+    char typed[16] = "";
+    ssize_t n = s->keys ? read(STDIN_FILENO, typed, sizeof typed - 1) : 0;
+    if (n > 0 && (typed[0] == 'q' || typed[0] == '\003'))
+        s->ended = true;
+    for (size_t i = 0; n > 0 && i < sizeof keys / sizeof keys[0]; i++) {
+        if (strncmp(typed, keys[i].key, strlen(keys[i].key)) != 0)
+            continue;
+        long top = (long)s->top + keys[i].lines + keys[i].pages * ((long)terminal_height() - 3);
+        s->top = top > 0 ? (size_t)top : 0;
+        return true;
+    }
+    return false;
+}
+
+/* ---- lines ---- */
 
 static int compare_strings(const void *a, const void *b)
 {
@@ -82,21 +164,36 @@ static void print_changed(struct screen *s, const struct text *table, struct tex
     s->n_lines = next.n_lines;
 }
 
+static int show(struct call *c, struct screen *s, struct err *e)
+{
+    if (s->terminal)
+        draw(s, &c->out);
+    else
+        print_changed(s, &s->table, &c->out);
+    return call_flush(c, STDOUT_FILENO, e);
+}
+
+static void note_time(struct screen *s)
+{
+    time_t now = (time_t)(wall_now().ns / 1000000000);
+    struct tm tm;
+    if (!localtime_r(&now, &tm) || strftime(s->asked, sizeof s->asked, "%Y-%m-%d %H:%M:%S", &tm) == 0)
+        s->asked[0] = '\0';
+}
+
 static int refresh(struct call *c, struct screen *s, struct err *e)
 {
-    CLEANUP_TEXT struct text table = {0};
     struct fettle_answer *answer = NULL;
     struct rows rows = {0};
     int r = choice_fetch(c, &s->query, &answer, e);
     if (r == 0) {
         rows_add(&rows, &s->query, fettle_answer_value(answer));
         rows_order(&rows, &s->query);
-        choice_write(c, &s->view, &s->query, &rows, &table);
-        if (s->terminal)
-            draw(&c->out, &table);
-        else
-            print_changed(s, &table, &c->out);
-        r = call_flush(c, STDOUT_FILENO, e);
+        text_clear(&s->table);
+        s->view.look.width = print_width(); /* it may be another by now */
+        choice_write(c, &s->view, &s->query, &rows, &s->table);
+        note_time(s);
+        r = show(c, s, e);
     }
     rows_fini(&rows);
     fettle_answer_free(answer);
@@ -107,6 +204,30 @@ static int refresh(struct call *c, struct screen *s, struct err *e)
 static bool is_passing(int r)
 {
     return r == -ECONNREFUSED || r == -ETIMEDOUT || r == -EAGAIN;
+}
+
+/* Until something happened and what came with it was gathered, or it is time. 1 when it is the end. */
+static int await(struct call *c, struct screen *s, struct fettle_events *events, struct err *e)
+{
+    struct fettle_event event;
+    struct fettle_error why;
+    struct mono until = mono_add(mono_now(), span_ms(REDRAW_MS));
+    bool gathers = false;
+    for (int64_t left_ms = REDRAW_MS; left_ms > 0 && !s->ended;
+         left_ms = span_to_ms(mono_sub(until, mono_now()))) {
+        int wait_ms = s->keys && left_ms > KEY_MS ? KEY_MS : (int)left_ms;
+        int r = fettle_events_next(events, wait_ms, &event, &why);
+        if (r < 0 && r != -ETIMEDOUT)
+            return call_told(r, &why, e);
+        if (r == 0 && !gathers) {
+            until = mono_add(mono_now(), span_ms(GATHER_MS));
+            gathers = true;
+        }
+        r = keys_take(s) ? show(c, s, e) : 0;
+        if (r != 0)
+            return r;
+    }
+    return s->ended;
 }
 
 static int follow(struct call *c, struct screen *s, struct fettle_events *events, struct err *e)
@@ -121,20 +242,9 @@ static int follow(struct call *c, struct screen *s, struct fettle_events *events
         }
         if (r != 0 && !is_passing(r))
             return r;
-        struct fettle_event event;
-        struct fettle_error why;
-        int wait_ms = REDRAW_MS;
-        struct mono gathered = mono_add(mono_now(), span_ms(REDRAW_MS));
-        while ((r = fettle_events_next(events, wait_ms, &event, &why)) == 0) {
-            if (wait_ms == REDRAW_MS)
-                gathered = mono_add(mono_now(), span_ms(GATHER_MS));
-            int64_t left_ms = span_to_ms(mono_sub(gathered, mono_now()));
-            wait_ms = left_ms > 0 ? (int)left_ms : 0;
-            if (left_ms <= 0)
-                break;
-        }
-        if (r < 0 && r != -ETIMEDOUT)
-            return call_told(r, &why, e);
+        r = await(c, s, events, e);
+        if (r != 0)
+            return s->ended ? 0 : r;
     }
 }
 
@@ -153,10 +263,14 @@ int node_watch(struct call *c, struct err *e)
         r = call_told(fettle_events_open(f, NULL, &events, &why), &why, e);
     else
         r = e->code;
-    if (r == 0)
+    if (r == 0) {
+        keys_begin(&s);
         r = follow(c, &s, events, e);
+        keys_end(&s);
+    }
     fettle_events_close(events);
     forget_lines(&s);
+    text_fini(&s.table);
     query_fini(&s.query);
     return r;
 }

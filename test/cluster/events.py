@@ -1,7 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The live streams: events that nobody misses without being told, and what the tool makes of them."""
+import fcntl
 import json
 import os
+import pty
+import select
+import struct
+import subprocess
+import termios
+import time
 
 from harness import CALM, QUICK, Controller, check, contains, equal, main, program, swarm, wait
 
@@ -81,6 +88,41 @@ def open_files(c):
 def follow(world, c, name, *words):
     """The tool in the background; its output is the process's log."""
     return world.start(name, [program('fettle'), *words], env={'FETTLE_CONTROLLER': c.socket})
+
+
+def test_watch_scrolls_on_a_terminal(world):
+    """A table that is longer than the terminal is scrolled by keys; the terminal is left as it was."""
+    c = Controller(world, 'Name=n[01-30]\n', **QUICK)
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack('4H', 8, 60, 0, 0))
+    before = termios.tcgetattr(theirs)
+    tool = subprocess.Popen([program('fettle'), 'watch', '-o', 'name,state'], stdin=theirs, stdout=theirs,
+                            env={**os.environ, 'FETTLE_CONTROLLER': c.socket, 'TZ': 'UTC'})
+    shown = b''
+
+    def shows(what):
+        nonlocal shown
+        while select.select([ours], [], [], 0)[0]:
+            shown += os.read(ours, 65536)
+        return what.encode() in shown
+    try:
+        wait('the first nodes', lambda: shows('n05'))
+        check(not shows('n06'), 'more than fit')
+        check(shows(time.strftime('%Y-%m-%d')) and shows('5 of 30, from 1'), f'the line with the time: {shown}')
+        os.write(ours, b' ')
+        wait('a page further', lambda: shows('n10') and shows('from 6'))
+        os.write(ours, b'G')
+        wait('the end', lambda: shows('n30') and shows('from 26'))
+        os.write(ours, b'\033[A')
+        wait('a line back', lambda: shows('from 25'))
+        os.write(ours, b'q')
+        equal(tool.wait(20), 0, 'the end')
+        equal(termios.tcgetattr(theirs), before, 'the terminal')
+    finally:
+        tool.kill()
+        tool.wait()
+        os.close(ours)
+        os.close(theirs)
 
 
 def test_the_tool_follows(world):
