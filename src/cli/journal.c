@@ -175,6 +175,45 @@ static void pages_write(struct call *c, const struct pages *p, uint64_t want)
     }
 }
 
+/* True when entries are asked for as records: with fields, in another form, or chosen by one. */
+static bool is_listing(const struct call *c)
+{
+    return !call_has(c, OPTION_FOLLOW) && !call_has(c, OPTION_AFTER) &&
+           (call_has(c, OPTION_OUTPUT) || call_has(c, OPTION_JSON) || call_has(c, OPTION_CSV) ||
+            call_has(c, OPTION_SORT) || call_has(c, OPTION_WHERE));
+}
+
+static void pages_list(struct call *c, const struct query *q, const struct view *view, const struct pages *p,
+                       uint64_t want)
+{
+    struct rows rows = {.skip = p->entries > want ? p->entries - want : 0};
+    for (size_t k = p->n; k-- > 0;)
+        rows_add(&rows, q, fettle_answer_value(p->answers[k]));
+    rows_order(&rows, q);
+    view_write(view, q, &rows, &c->out);
+    rows_fini(&rows);
+}
+
+static int list(struct call *c, struct fettle_journal_search s, uint64_t want, struct err *e)
+{
+    struct pages p = {.n = 0};
+    struct query q;
+    struct view view;
+    uint64_t revision;
+    int r = choice_query(c, RECORD_ENTRY, &q, &view, e);
+    bool asks = r == 0 && view.form != FORM_HELP;
+    struct fettle *f = asks ? call_controller(c, e) : NULL;
+    if (f)
+        r = pages_read(f, s, want, &p, &revision, e);
+    else if (asks)
+        r = e->code;
+    if (r == 0)
+        pages_list(c, &q, &view, &p, want);
+    pages_fini(&p);
+    query_fini(&q);
+    return r;
+}
+
 /* --follow: what is new, as long as somebody reads. */
 static int search(struct call *c, struct fettle_journal_search s, uint64_t want, struct err *e)
 {
@@ -207,13 +246,13 @@ static int number(const struct call *c, enum option o, uint64_t min, uint64_t *o
     return r < 0 ? err_wrap(e, r, "--%s", option_info(o)->name) : 0;
 }
 
-/* --after and --limit read on from a revision; everything else is a search. */
+/* --after reads on from a revision, and so does --limit by itself; everything else is a search. */
 static int refuse_mixture(const struct call *c, struct err *e)
 {
     static const enum option of_searches[] = {OPTION_SINCE, OPTION_UNTIL, OPTION_WHAT,  OPTION_BY,
                                               OPTION_ABOUT, OPTION_TAIL,  OPTION_FOLLOW};
     const char *other = c->n_args ? "nodes" : NULL;
-    if (!call_has(c, OPTION_AFTER) && !call_has(c, OPTION_LIMIT))
+    if (is_listing(c) || (!call_has(c, OPTION_AFTER) && !call_has(c, OPTION_LIMIT)))
         return 0;
     for (size_t i = 0; i < sizeof of_searches / sizeof of_searches[0]; i++)
         if (call_has(c, of_searches[i]))
@@ -223,6 +262,21 @@ static int refuse_mixture(const struct call *c, struct err *e)
                  : 0;
 }
 
+/* What goes on as it comes is printed as lines, or as JSON: it cannot be sorted. */
+static int refuse_choices(const struct call *c, struct err *e)
+{
+    static const enum option choices[] = {OPTION_SORT, OPTION_WHERE, OPTION_CSV, OPTION_NO_HEADER};
+    const char *how = call_has(c, OPTION_AFTER) ? "--after" : call_has(c, OPTION_FOLLOW) ? "--follow" : NULL;
+    const char *output = c->value[OPTION_OUTPUT];
+    for (size_t i = 0; how && i < sizeof choices / sizeof choices[0]; i++)
+        if (call_has(c, choices[i]))
+            return err_set(e, -EINVAL, "%s reads on, and chooses nothing: no --%s", how,
+                           option_info(choices[i])->name);
+    if (how && output && strcmp(output, "json") != 0 && strcmp(output, "yaml") != 0)
+        return err_set(e, -EINVAL, "%s reads on, and takes -o json or -o yaml alone", how);
+    return 0;
+}
+
 int journal_list(struct call *c, struct err *e)
 {
     CLEANUP_FREE char *nodes = NULL;
@@ -230,6 +284,12 @@ int journal_list(struct call *c, struct err *e)
         .what = c->value[OPTION_WHAT], .by = c->value[OPTION_BY], .about = c->value[OPTION_ABOUT]};
     uint64_t after = 0, limit = UINT64_MAX, want = call_has(c, OPTION_SINCE) ? UINT64_MAX : TAIL;
     int r = refuse_mixture(c, e);
+    if (r == 0)
+        r = refuse_choices(c, e);
+    if (r == 0 && !is_listing(c) && call_has(c, OPTION_OUTPUT)) {
+        c->yaml = strcmp(c->value[OPTION_OUTPUT], "yaml") == 0;
+        c->value[OPTION_JSON] = "";
+    }
     if (r == 0)
         r = number(c, OPTION_AFTER, 0, &after, e);
     if (r == 0)
@@ -245,6 +305,8 @@ int journal_list(struct call *c, struct err *e)
     if (r < 0)
         return r;
     s.nodes = nodes;
+    if (is_listing(c))
+        return list(c, s, want, e);
     bool on = call_has(c, OPTION_AFTER) || call_has(c, OPTION_LIMIT);
     return on ? read_on(c, after, limit, e) : search(c, s, want, e);
 }

@@ -154,6 +154,24 @@ static void wrong_words_are_told_before_anybody_is_asked(void **state)
     }
 }
 
+static void the_journal_has_fields_too(void **state)
+{
+    static const char journal[] = "{\"revision\":9,\"entries\":["
+                                  "{\"at\":\"T1\",\"what\":\"node.drain\",\"actor\":\"root\",\"nodes\":"
+                                  "\"n1\",\"text\":\"old\",\"revision\":7},"
+                                  "{\"at\":\"T2\",\"what\":\"node.set\",\"actor\":\"ann\",\"nodes\":\"n2\","
+                                  "\"text\":\"x\",\"revision\":8},"
+                                  "{\"at\":\"T3\",\"what\":\"node.drain\",\"actor\":\"ann\",\"nodes\":\"n3\","
+                                  "\"text\":\"y\",\"revision\":9}]}";
+    expect_of(journal, "journal -o at,actor,what",
+              "AT  ACTOR  WHAT\nT1  root   node.drain\nT2  ann    node.set\nT3  ann    node.drain\n");
+    expect_of(journal, "journal --tail 2 -o nodes -H", "n2\nn3\n");
+    expect_of(journal, "journal --where actor=ann --sort -at --limit 1 -o json,nodes,revision",
+              "[\n {\"Nodes\":\"n3\",\"Revision\":9}\n]\n");
+    struct run r = run("journal --after 5 --where actor=ann", "/nowhere");
+    assert_string_equal(r.error, "--after reads on, and chooses nothing: no --where");
+}
+
 /* A list of fields that names one that is not there would be noticed by its first user alone. */
 static void every_record_shows_fields_that_it_has_and_its_command_is_there(void **state)
 {
@@ -251,6 +269,7 @@ int main(void)
         cmocka_unit_test(what_is_about_one_thing_is_one_object),
         cmocka_unit_test(help_lists_the_fields_with_units_and_meanings),
         cmocka_unit_test(wrong_words_are_told_before_anybody_is_asked),
+        cmocka_unit_test(the_journal_has_fields_too),
         cmocka_unit_test(every_record_shows_fields_that_it_has_and_its_command_is_there),
         cmocka_unit_test(what_is_done_with_nodes_is_done_with_those_that_pass),
         cmocka_unit_test(nothing_is_changed_when_no_node_passes),

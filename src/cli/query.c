@@ -452,7 +452,9 @@ struct taking {
 
 static void keep_row(struct taking *t, struct cell *cells)
 {
-    if (passes(t->q, cells))
+    if (t->rows->skip > 0 && t->rows->skip--)
+        free_made(cells, t->q->n_columns);
+    else if (passes(t->q, cells))
         t->rows->n++;
     else
         free_made(cells, t->q->n_columns);

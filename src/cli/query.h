@@ -64,6 +64,7 @@ void query_fields(const struct query *q, struct text *out);
 struct rows {
     size_t n_columns;
     size_t n, cap;
+    size_t skip;        /* so many records are passed over first */
     struct cell *cells; /* n times n_columns */
 };
 /* Adds those of one answer. */
