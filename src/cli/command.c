@@ -421,6 +421,8 @@ struct fettle *call_controller(struct call *c, struct err *e)
         r = parse_timeout(timeout, &o.timeout_ms, e);
     if (r == 0)
         call_told(fettle_open(&o, &c->fettle, &why), &why, e);
+    if (c->fettle)
+        fettle_dry_run(c->fettle, call_has(c, OPTION_DRY_RUN));
     client_fini(&client);
     return c->fettle;
 }

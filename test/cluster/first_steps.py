@@ -125,7 +125,7 @@ def test_nodes_that_pass(world):
     Agent(world, c, 'n01')
     c.wait_nodes('the agent is heard', ['n01'], State='IDLE')
     contains(c.fettle('node', 'drain', '--where', 'Liveness=live', '--reason', 'all that live'), 'n01: drained', 'those that pass')
-    contains(c.fettle('node', 'undrain', '--where', 'Why~all that live', '--dry-run'), 'n01', 'what would be')
+    contains(c.fettle('node', 'undrain', '--where', 'Why~all that live', '--dry-run'), '1 node', 'what would be')
     equal(c.fettle('node', 'undrain', '--where', 'Why~all that live', '-q'), '', 'what a quiet one prints')
     c.fettle('node', 'undrain', '--where', 'Why~all that live', status=4)
 
