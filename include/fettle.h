@@ -271,9 +271,10 @@ FETTLE_API int fettle_brake_list(struct fettle *f, struct fettle_answer **out, s
 FETTLE_API int fettle_brake_set(struct fettle *f, const char *name, bool on, const char *reason,
                                 struct fettle_answer **out, struct fettle_error *e);
 /* The power of nodes, through their BMCs: "status", "on", "off", "cycle", "reset", "netboot":
- * {results: [{node, answer | error}]}. */
-FETTLE_API int fettle_power(struct fettle *f, const char *nodes, const char *verb, struct fettle_answer **out,
-                            struct fettle_error *e);
+ * {results: [{node, answer | error}]}, when the last has come to its end. All but "status" need a reason; all
+ * but "status" and "on" are refused on a node on which work runs, or may run, without force. */
+FETTLE_API int fettle_power(struct fettle *f, const char *nodes, const char *verb, const char *reason,
+                            bool force, struct fettle_answer **out, struct fettle_error *e);
 
 /* ---- placement ---- */
 

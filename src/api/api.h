@@ -93,9 +93,14 @@ struct api_shell {
      * -EAGAIN when the node has no connection. */
     int (*check)(void *arg, struct member *m, const struct shell_check *ask, shell_verdict_fn *fn,
                  void *fn_arg, struct err *e);
-    /* The node's power, for a person: status, on, off, cycle, reset, netboot. fn is called once, later. */
-    void (*power)(void *arg, const char *actor, const char *node, const char *verb, shell_answer_fn *fn,
-                  void *fn_arg);
+    /* Whether the node's power is on. fn is called once, later. */
+    void (*power)(void *arg, const char *node, shell_answer_fn *fn, void *fn_arg);
+    /* Whether that may be done to the node's power ("power.off") now: 0, -ENOENT without a BMC, or as
+     * watch_may_power. */
+    int (*may_power)(void *arg, const struct member *m, const char *run, bool force, struct err *e);
+    /* Waits for the end of the node's power command of this id, which is committed. fn is called once, later:
+     * with what came of it, or why nothing did. */
+    void (*powered)(void *arg, const char *node, const char *id, shell_answer_fn *fn, void *fn_arg);
     uint64_t (*revision)(void *arg); /* that the cluster stands at */
     /* Adds the members of Status, and of its conform, that the api does not know itself (doc/openapi.yaml).
      */

@@ -459,7 +459,11 @@ static int parse_brake(const json_t *o, struct ask *a, struct err *e)
 static int parse_power(const json_t *o, struct ask *a, struct err *e)
 {
     int rc = take_nodes(o, a, e);
-    return rc < 0 ? rc : take_plain(o, "do", VALUE_BYTES_MAX, &a->word, e);
+    if (rc == 0)
+        rc = take_plain(o, "do", VALUE_BYTES_MAX, &a->word, e);
+    if (rc == 0 && json_object_get(o, "force"))
+        rc = json_take_bool(o, "force", &a->on, e);
+    return rc < 0 ? rc : allow_reason(o, a, e);
 }
 
 enum { KEYS_MAX = 6 };
@@ -499,7 +503,7 @@ static const struct {
     [ROUTE_override_set] = {parse_hold, false, 2, {"nodes", "reason"}},
     [ROUTE_override_end] = {parse_hold, false, 2, {"nodes", "reason"}},
     [ROUTE_brake_set] = {parse_brake, false, 3, {"name", "on", "reason"}},
-    [ROUTE_power] = {parse_power, false, 2, {"nodes", "do"}},
+    [ROUTE_power] = {parse_power, false, 4, {"nodes", "do", "reason", "force"}},
 };
 
 int ask_parse(enum route r, const char *body, size_t len, struct ask *a, struct err *e)

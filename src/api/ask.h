@@ -37,7 +37,7 @@ struct ask {
                              certificate's number */
     char *findings;       /* JSON array of {"fault","device"?} */
     bool gives, on;       /* of a switch: on; of a node of the work queue: given, and taken or given back; of
-                             a node that is forgotten: forced */
+                             a node that is forgotten, and of power: forced */
 };
 
 /* Reads the body of a call of this route. -EINVAL with a sentence that names the key; *a is empty

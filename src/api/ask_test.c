@@ -162,6 +162,13 @@ static void test_queue_brake_power(void **state)
     ask_fini(&a);
     assert_int_equal(parse(ROUTE_power, "{\"nodes\":\"lx1\",\"do\":\"cycle\"}", &a, NULL), 0);
     assert_string_equal(a.word, "cycle");
+    assert_false(a.on);
+    ask_fini(&a);
+    assert_int_equal(
+        parse(ROUTE_power, "{\"nodes\":\"lx1\",\"do\":\"off\",\"reason\":\"x\",\"force\":true}", &a, NULL),
+        0);
+    assert_string_equal(a.reason, "x");
+    assert_true(a.on);
     ask_fini(&a);
 }
 
@@ -341,6 +348,8 @@ static const struct {
     {ROUTE_power, "{\"nodes\":\"lx1\"}"},
     {ROUTE_power, "{\"do\":\"cycle\"}"},
     {ROUTE_power, "{\"nodes\":\"lx1\",\"do\":\"a\\nb\"}"},
+    {ROUTE_power, "{\"nodes\":\"lx1\",\"do\":\"off\",\"force\":1}"},
+    {ROUTE_power, "{\"nodes\":\"lx1\",\"do\":\"off\",\"reason\":\"\"}"},
     {ROUTE_power, ""},
 };
 

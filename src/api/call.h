@@ -38,6 +38,9 @@ struct call {
     struct wall wall;
     bool returns; /* a change after which nodes are to come back into service: the answer has what is missing
                    */
+    /* Whether the command for one node may be submitted, where that is not known by what is agreed alone; or
+     * NULL. 0, or -errno with a sentence. */
+    int (*may)(const struct call *c, const struct member *m, const struct command *cmd, struct err *e);
 };
 
 /* Carries out a call: 0 with the answer's JSON in t, CALL_LATER when it is answered otherwise, or a

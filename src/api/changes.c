@@ -343,8 +343,8 @@ static void on_one(void *arg, const struct outcome *o)
 static void submit_one(struct call *c, const struct command *cmd, struct one *one)
 {
     struct err e;
-    const struct member *m = c->returns ? cluster_find(c->api->cluster, one->node) : NULL;
-    int rc = m ? watch_may_resolve(c->api->watch, c->now, m, &e) : 0;
+    const struct member *m = c->may ? cluster_find(c->api->cluster, one->node) : NULL;
+    int rc = m ? c->may(c, m, cmd, &e) : 0;
     if (rc < 0)
         on_one(one, &(struct outcome){.rc = rc, .why = &e});
     else

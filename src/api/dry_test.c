@@ -43,8 +43,8 @@ static const struct change on_ill[] = {
      "hx2", "a look"},
     {ROUTE_override_set, "{\"nodes\":\"hx5\",\"reason\":\"a talk\"}", "hx5", "a talk"},
     {ROUTE_override_end, "{\"nodes\":\"hx5\",\"reason\":\"it is over\"}", "hx5", "it is over"},
-    {ROUTE_power, "{\"nodes\":\"hx1\",\"do\":\"off\"}", NULL, "power off"},
     {ROUTE_brake_set, "{\"name\":\"stop\",\"on\":false,\"reason\":\"it is cool\"}", "", "it is cool"},
+    {ROUTE_power, "{\"nodes\":\"hx1\",\"do\":\"off\",\"reason\":\"a fan\"}", NULL, "power off: a fan"},
 };
 
 static const struct change on_classes[] = {

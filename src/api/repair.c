@@ -238,6 +238,11 @@ static int64_t deadline_s(const struct api_policy *p, const char *transition)
     return s.ns / 1000000000;
 }
 
+static int may_resolve(const struct call *c, const struct member *m, const struct command *cmd, struct err *e)
+{
+    return watch_may_resolve(c->api->watch, c->now, m, e);
+}
+
 int call_repair_transition(struct call *c, struct text *t, struct err *e)
 {
     struct ask a = {0};
@@ -249,6 +254,7 @@ int call_repair_transition(struct call *c, struct text *t, struct err *e)
         text_printf(&set, ",\"deadline_s\":%" PRId64 "%s}", deadline_s(&c->api->policy, a.word),
                     strcmp(a.word, "human_intervention") == 0 ? ",\"answers\":true" : "");
         c->returns = strcmp(a.word, "human_intervention") == 0;
+        c->may = c->returns ? may_resolve : NULL;
         rc = change(c, COMMAND_TRANSITION, set.s, &a, e);
     }
     ask_fini(&a);
@@ -291,6 +297,7 @@ int call_queue_resolve(struct call *c, struct text *t, struct err *e)
         text_printf(&set, "{\"deadline_s\":%" PRId64 ",\"findings\":%s}",
                     deadline_s(&c->api->policy, "human_intervention"), a.findings);
         c->returns = true;
+        c->may = may_resolve;
         rc = change(c, COMMAND_ANSWER, set.s, &a, e);
     }
     ask_fini(&a);
@@ -428,97 +435,6 @@ int call_brake_set(struct call *c, struct text *t, struct err *e)
         text_printf(&set, ",\"on\":%s}", a.on ? "true" : "false");
         struct command cmd = {.kind = COMMAND_SWITCH, .reason = a.reason, .set = set.s};
         rc = call_submit(c, &nobody, &cmd, NULL);
-    }
-    ask_fini(&a);
-    return rc;
-}
-
-/* --- power ----------------------------------------------------------------------------------- */
-
-/* What is done to the power of some nodes; it is answered when the last is done. */
-struct powering {
-    struct http_request *request; /* NULL once the client is gone */
-    size_t open;
-    struct text t;
-};
-
-struct powered {
-    struct powering *all;
-    char *node;
-};
-
-static void on_client_gone(void *arg)
-{
-    ((struct powering *)arg)->request = NULL;
-}
-
-static void end_one(struct powering *p)
-{
-    if (--p->open > 0)
-        return;
-    text_add(&p->t, "]}\n");
-    size_t len = p->t.len;
-    if (p->request)
-        http_answer_take(p->request, 200, NULL, text_take(&p->t), len);
-    text_fini(&p->t);
-    free(p);
-}
-
-static void on_power(void *arg, const char *answer, const struct err *why)
-{
-    struct powered *one = arg;
-    struct text *t = &one->all->t;
-    if (t->s[t->len - 1] != '[')
-        text_add_char(t, ',');
-    text_add(t, "{\"node\":");
-    text_add_json(t, one->node);
-    add_string(t, why ? "error" : "answer", why ? why->msg : answer);
-    text_add_char(t, '}');
-    end_one(one->all);
-    free(one->node);
-    free(one);
-}
-
-static int check_verb(const char *verb, struct err *e)
-{
-    static const char *const verbs[] = {"status", "on", "off", "cycle", "reset", "netboot"};
-    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
-        if (strcmp(verb, verbs[i]) == 0)
-            return 0;
-    return err_set(e, -EINVAL, "\"%.40s\" is none of status, on, off, cycle, reset, netboot", verb);
-}
-
-static void power(struct call *c, const char *verb, struct member *const *members, size_t n)
-{
-    struct powering *p = mem_alloc(sizeof *p);
-    p->request = c->request;
-    p->open = n + 1;
-    text_add(&p->t, "{\"results\":[");
-    http_set_arg(c->request, p, on_client_gone);
-    for (size_t i = 0; i < n; i++) {
-        struct powered *one = mem_alloc(sizeof *one);
-        *one = (struct powered){p, mem_dup(members[i]->name)};
-        c->api->shell.power(c->api->shell.arg, c->actor, members[i]->name, verb, on_power, one);
-    }
-    end_one(p);
-}
-
-int call_power(struct call *c, struct text *t, struct err *e)
-{
-    struct ask a = {0};
-    CLEANUP_FREE struct member **members = NULL;
-    int rc = call_ask_members(c, &a, &members, e);
-    if (rc == 0)
-        rc = call_check_number(&a.nodes, e);
-    if (rc == 0)
-        rc = check_verb(a.word, e);
-    if (rc == 0 && c->dry && strcmp(a.word, "status") != 0) {
-        CLEANUP_TEXT struct text what = {0};
-        text_printf(&what, "power %s", a.word);
-        call_would(c, &a.nodes, what.s, t);
-    } else if (rc == 0) {
-        power(c, a.word, members, a.nodes.n);
-        rc = CALL_LATER;
     }
     ask_fini(&a);
     return rc;

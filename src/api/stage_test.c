@@ -29,7 +29,8 @@ static void on_submit(void *arg, const struct command *cmd, outcome_fn *fn, void
         hostlist_add(&j->nodes, cmd->nodes->names[i]);
     j->cmd.nodes = &j->nodes;
     s->submitted++;
-    if (cmd->kind == COMMAND_DRAIN || cmd->kind == COMMAND_DOWN || cmd->kind == COMMAND_TRANSITION) {
+    if (cmd->kind == COMMAND_DRAIN || cmd->kind == COMMAND_DOWN || cmd->kind == COMMAND_TRANSITION ||
+        cmd->kind == COMMAND_POWER) {
         assert_null(cmd->claim);
         j->cmd.claim = mem_dup(cmd->dry ? "new" : "100");
     }
@@ -154,13 +155,28 @@ static int on_check(void *arg, struct member *m, const struct shell_check *ask, 
     return 0;
 }
 
-static void on_power(void *arg, const char *actor, const char *node, const char *verb, shell_answer_fn *fn,
-                     void *fn_arg)
+static void on_power(void *arg, const char *node, shell_answer_fn *fn, void *fn_arg)
 {
     struct err why = {0};
     if (strcmp(node, "hx6") == 0)
         err_set(&why, -ETIMEDOUT, "the BMC of node \"%s\" is silent", node);
-    fn(fn_arg, why.code ? NULL : strcmp(verb, "status") == 0 ? "on" : "done", why.code ? &why : NULL);
+    fn(fn_arg, why.code ? NULL : "on", why.code ? &why : NULL);
+}
+
+static int on_may_power(void *arg, const struct member *m, const char *run, bool force, struct err *e)
+{
+    struct stage *s = arg;
+    if (strcmp(m->name, "hx9") == 0)
+        return err_set(e, -ENOENT, "node \"%s\" has no BMC in bmc.conf", m->name);
+    return watch_may_power(s->world.watch, m, run, force, e);
+}
+
+/* What was committed has ended at once. */
+static void on_powered(void *arg, const char *node, const char *id, shell_answer_fn *fn, void *fn_arg)
+{
+    CLEANUP_TEXT struct text t = {0};
+    text_printf(&t, "done by command %s", id);
+    fn(fn_arg, t.s, NULL);
 }
 
 static int on_make_token(void *arg, char **token, char **hash, char **command, struct err *e)
@@ -214,6 +230,8 @@ int stage_open(void **state, struct world (*make)(struct mono now), int age_s)
                                     .recheck = on_recheck,
                                     .check = on_check,
                                     .power = on_power,
+                                    .may_power = on_may_power,
+                                    .powered = on_powered,
                                     .revision = on_revision,
                                     .status = on_status,
                                     .journal = on_journal,

@@ -44,7 +44,7 @@ static const char *const lines[][3] = {
     {"override end", "lx1 --reason x", "/v1/overrides/end"},
     {"brake stop", "--reason x", "/v1/brakes/set"},
     {"brake release", "--reason x", "/v1/brakes/set"},
-    {"power", "off lx1", "/v1/power"},
+    {"power", "off lx1 --reason x", "/v1/power"},
 };
 enum { LINES = sizeof lines / sizeof lines[0] };
 

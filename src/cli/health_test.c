@@ -62,6 +62,8 @@ static void wrong_words_are_told_before_anybody_is_asked(void **state)
         {"refuse n1", "why? \"fettle refuse\" needs --reason"},
         {"approve n1 --remdy x", "unknown option \"--remdy\"; the nearest known is \"--remedy\""},
         {"aprove n1", "unknown command \"aprove\"; the nearest known is \"approve\""},
+        {"power off n1", "why? \"fettle power\" needs --reason"},
+        {"power status n1 --reason x", "\"power status\" changes nothing: no --reason, --force or --dry-run"},
         {"power cylce n1", "\"cylce\" is no verb; the nearest is \"cycle\""},
         {"power n1 cycle", "\"n1\" is no verb: status, on, off, cycle, reset, netboot"},
         {"brake stop", "why? \"fettle brake stop\" needs --reason"},
@@ -326,10 +328,14 @@ static void brakes_and_power_and_numbers(void **state)
         "stop     yes    -      -      -  root: cooling\n"
         "latch    no     -      -      -\n"
         "cluster  -      1      5    100\n");
-    expect("power on n1", "{\"results\":[{\"node\":\"n1\",\"answer\":\"on\"}]}",
-           "{\"nodes\":\"n1\",\"do\":\"on\"}",
+    expect("power on n1 --reason fixed", "{\"results\":[{\"node\":\"n1\",\"answer\":\"on\"}]}",
+           "{\"nodes\":\"n1\",\"do\":\"on\",\"reason\":\"fixed\"}",
            "NODE  ANSWER\n"
            "n1    on\n");
+    expect("power off n1 --force --reason hung", "{\"results\":[{\"node\":\"n1\",\"answer\":\"off\"}]}",
+           "{\"nodes\":\"n1\",\"do\":\"off\",\"reason\":\"hung\",\"force\":true}",
+           "NODE  ANSWER\n"
+           "n1    off\n");
     expect_status("power status n[1-2]",
                   "{\"results\":[{\"node\":\"n1\",\"answer\":\"on\"},{\"node\":\"n2\",\"error\":\"the BMC is "
                   "silent\"}]}",

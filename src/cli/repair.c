@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- remedies ---- */
 
@@ -400,15 +401,49 @@ int brake_list(struct call *c, struct err *e)
 
 /* ---- power ---- */
 
+static int switch_power(struct call *c, const char *nodes, struct fettle_answer **answer, struct err *e)
+{
+    struct fettle_error why;
+    struct fettle *f = call_controller(c, e);
+    if (!f)
+        return e->code;
+    return call_told(
+        fettle_power(f, nodes, c->args[0], c->value[OPTION_REASON], call_has(c, OPTION_FORCE), answer, &why),
+        &why, e);
+}
+
+/* A person at a terminal sees what is about to be done, and says yes where it is several nodes. */
+static int confirm_power(struct call *c, const char *nodes, struct err *e)
+{
+    struct fettle_answer *answer = NULL;
+    bool asks = isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && !call_has(c, OPTION_DRY_RUN);
+    if (!asks || !call_controller(c, e))
+        return asks ? e->code : 0;
+    fettle_dry_run(c->fettle, true);
+    int r = switch_power(c, nodes, &answer, e);
+    fettle_dry_run(c->fettle, false);
+    return r < 0 ? r : report_confirm(c, answer, e);
+}
+
+/* Where the power is, is only asked. */
+static int check_power(struct call *c, struct err *e)
+{
+    int r = check_word(c->args[0], "VERB", "verb", e);
+    bool looks = r == 0 && strcmp(c->args[0], "status") == 0;
+    if (looks && (call_has(c, OPTION_DRY_RUN) || call_has(c, OPTION_FORCE) || call_has(c, OPTION_REASON)))
+        return err_set(e, -EINVAL, "\"power status\" changes nothing: no --reason, --force or --dry-run");
+    return r < 0 || looks ? r : need_reason(c, e);
+}
+
 static int ask_power(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
 {
     CLEANUP_FREE char *nodes = NULL;
-    struct fettle_error why;
-    int r = check_word(c->args[0], "VERB", "verb", e);
+    int r = check_power(c, e);
     if (r == 0)
         r = choice_target_list(c, c->args + 1, c->n_args - 1, &nodes, e);
-    struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
-    return f ? call_told(fettle_power(f, nodes, c->args[0], answer, &why), &why, e) : e->code;
+    if (r == 0 && strcmp(c->args[0], "status") != 0)
+        r = confirm_power(c, nodes, e);
+    return r == 0 ? switch_power(c, nodes, answer, e) : r;
 }
 
 int power_nodes(struct call *c, struct err *e)

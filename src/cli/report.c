@@ -149,26 +149,42 @@ static void write_missing(struct text *out, const struct fettle_value *missing)
     }
 }
 
-/* "dry run: node drain would change 2 nodes" */
-static void write_would(struct call *c, const struct fettle_value *v)
+/* "dry run: node drain would change 2 nodes". Returns how many. */
+static size_t write_would(struct call *c, const struct fettle_value *v, const char *head, const char *verb,
+                          struct text *out)
 {
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
     const struct fettle_value *would = fettle_value_find(v, "would");
     hostlist_parse(report_text(v, "changed"), &nodes, NULL);
-    text_printf(&c->out, "dry run: \"fettle %s\" would change ", c->command->path);
+    text_printf(out, "%s\"fettle %s\" %s change ", head, c->command->path, verb);
     if (nodes.n)
-        text_printf(&c->out, "%zu %s\n", nodes.n, nodes.n == 1 ? "node" : "nodes");
+        text_printf(out, "%zu %s\n", nodes.n, nodes.n == 1 ? "node" : "nodes");
     else
-        text_add(&c->out, fettle_value_count(would) ? "this\n" : "nothing\n");
+        text_add(out, fettle_value_count(would) ? "this\n" : "nothing\n");
     REPORT_EACH(i, would)
     {
         const char *of = report_text(i, "nodes");
-        print_safe(&c->out, of);
-        text_add(&c->out, *of ? ": " : "");
-        print_safe(&c->out, report_text(i, "what"));
-        text_add_char(&c->out, '\n');
+        print_safe(out, of);
+        text_add(out, *of ? ": " : "");
+        print_safe(out, report_text(i, "what"));
+        text_add_char(out, '\n');
     }
-    write_refused(&c->out, fettle_value_find(v, "refused"));
+    write_refused(out, fettle_value_find(v, "refused"));
+    return nodes.n;
+}
+
+int report_confirm(struct call *c, struct fettle_answer *answer, struct err *e)
+{
+    CLEANUP_TEXT struct text t = {0};
+    char said[16] = "";
+    bool several = write_would(c, fettle_answer_value(answer), "", "will", &t) > 1;
+    fettle_answer_free(answer);
+    if (several)
+        text_add(&t, "go on? [y/N] ");
+    fputs(t.s, stderr);
+    if (!several || (fgets(said, sizeof said, stdin) && (*said == 'y' || *said == 'Y')))
+        return 0;
+    return err_set(e, -EBUSY, "nothing was done: there was no yes");
 }
 
 int report_would(struct call *c, struct fettle_answer *answer)
@@ -178,7 +194,7 @@ int report_would(struct call *c, struct fettle_answer *answer)
     if (call_has(c, OPTION_JSON))
         report_json(c, v);
     else
-        write_would(c, v);
+        write_would(c, v, "dry run: ", "would", &c->out);
     fettle_answer_free(answer);
     return refused ? err_exit(-EBUSY) : 0;
 }

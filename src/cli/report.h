@@ -40,6 +40,9 @@ int report_change(struct call *c, struct fettle_answer *answer, const char *done
 /* What --dry-run was answered: what would be done to which nodes, and what was refused, which is the exit
  * status of a conflict. Frees the answer. Returns the exit status. */
 int report_would(struct call *c, struct fettle_answer *answer);
+/* On standard error: what is about to be done to which nodes, as a dry run said it; and where they are
+ * several, asks whether to go on. Frees the answer. 0, or -EBUSY for no. */
+int report_confirm(struct call *c, struct fettle_answer *answer, struct err *e);
 
 /* for each element of an array */
 #define REPORT_EACH(i, array) \

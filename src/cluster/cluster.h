@@ -416,7 +416,7 @@ struct command {
     const struct hostlist *nodes; /* NULL or empty where none are named */
     const char *claim;   /* DRAIN, DOWN, SILENT, DRIFT, PERSISTS, OVERDUE, TRIAL_BEGIN: the id of a new claim;
                             UNDRAIN, UP: the one named, or NULL */
-    const char *reason;  /* DRAIN, DOWN, SILENT; APPROVE, BASELINE_*, ROLLOUT_*: a note, or NULL */
+    const char *reason;  /* DRAIN, DOWN, SILENT, POWER; APPROVE, BASELINE_*, ROLLOUT_*: a note, or NULL */
     const char *set;     /* SET: JSON object of strings and nulls. FORGET: anything, when it is forced. What
                             belongs to SEEN, DRIFT, PERSISTS,     REBOOT, BASELINE_*, ROLLOUT_* and EFFECT, as
                             decide_conform.c says at each */
@@ -436,8 +436,8 @@ struct decision {
     char *text;              /* the journal's sentence, NULL when nothing changes */
     struct text about;       /* ids of the claims, repairs and operations that it is part of: "7.1 7.2" */
     struct hostlist changed; /* nodes that it changes */
-    char *claim;             /* the claim that now holds the nodes (DRAIN, DOWN), or NULL */
-    size_t next;             /* nodes from this index on were left for another batch */
+    char *claim; /* the claim that now holds the nodes (DRAIN, DOWN), the power command's id; or NULL */
+    size_t next; /* nodes from this index on were left for another batch */
 };
 void decision_fini(struct decision *d);
 

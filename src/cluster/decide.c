@@ -512,6 +512,7 @@ int cluster_decide(const struct cluster *c, const struct command *cmd, size_t fr
     case COMMAND_REPAIR_APPROVE:
     case COMMAND_REPAIR_REFUSE:
     case COMMAND_SWITCH: rc = decide_health(c, cmd, d, e); break;
+    case COMMAND_POWER: rc = decide_power(c, cmd, d, e); break;
     case COMMAND_MEASURED: rc = decide_measured(c, cmd, d, e); break;
     case COMMAND_TRIAL_BEGIN:
     case COMMAND_TRIAL_END: rc = decide_trial(c, cmd, d, e); break;

@@ -86,6 +86,9 @@ int decide_window(const struct cluster *c, const struct command *cmd, size_t fro
                   struct err *e);
 /* TOKEN_CREATE, TOKEN_USE and CERTIFICATE_*: who has a certificate. */
 int decide_certificate(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
+int decide_power(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
+/* A person's power command for m has not come to its end yet. */
+bool power_stands(const struct cluster *c, const struct member *m);
 /* OVERRIDE, OVERRIDE_AGE and OVERRIDE_END. */
 int decide_override(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
 /* Adds that m's override ends, when one stands, and says it behind `said`. */

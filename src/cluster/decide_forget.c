@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-    RECORDS_A_NODE = 16
+    RECORDS_A_NODE = 17
 }; /* beside its claims: the records below, node/NAME, and an effect of each kind */
 
 static bool has_edit(const struct member *m)
@@ -92,7 +92,7 @@ static int check(const struct cluster *c, const struct member *m, bool force, st
             e, -EBUSY,
             "node \"%s\" is in a configuration file; take it out of there and reload, and then forget it",
             m->name);
-    if (operation_begun(c, m))
+    if (operation_begun(c, m) || power_stands(c, m))
         return err_set(e, -EBUSY, "an operation on node \"%s\" is under way", m->name);
     if (force)
         return 0;

@@ -629,6 +629,8 @@ static int check_operation(const struct cluster *c, const struct member *m, cons
     bool standing = o.record && !again;
     json_decref(o.record);
     const char *stop = cluster_switch(c, "stop");
+    if (power_stands(c, m))
+        return err_set(e, -EBUSY, "a person's power command for node \"%s\" is under way", m->name);
     if (standing)
         return err_set(e, -EBUSY, "an operation on node \"%s\" stands already", m->name);
     if (!m->listed)

@@ -266,7 +266,10 @@ static void say_operation(const json_t *o, struct text *t)
     const char *text = json_string_value(json_object_get(done, "text"));
     const char *state = json_string_value(json_object_get(done, "state"));
     bool is_verdict = strncmp(run, "check:", 6) == 0 && strcmp(state, "done") == 0;
-    text_printf(t, "%s: %s", json_string_value(json_object_get(o, "of")), state);
+    if (json_object_get(o, "by"))
+        text_printf(t, "%s by %s: %s", run, json_text(o, "by"), state);
+    else
+        text_printf(t, "%s: %s", json_text(o, "of"), state);
     if (text && *text && !is_verdict)
         text_printf(t, ": %.256s", text);
 }
@@ -424,7 +427,7 @@ int decide_effect(const struct cluster *c, const struct command *cmd, struct dec
     int rc;
     if (strncmp(key, "effect/slurm.", 13) == 0)
         rc = effect_take_slurm(c, key, done, cmd->at, d, &said, e);
-    else if (strncmp(key, "effect/operate.", 15) == 0)
+    else if (strncmp(key, "effect/operate.", 15) == 0 || strncmp(key, "effect/power.", 13) == 0)
         rc = take_operated(c, key, o, done, d, &said, e);
     else
         rc = take_told(key, o, done, d, &said, e);

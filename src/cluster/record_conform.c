@@ -505,6 +505,7 @@ int effect_check(const char *key, const json_t *o, struct err *e)
     } kinds[] = {{"ochami.", check_ochami},
                  {"reboot.", check_reboot},
                  {"operate.", check_operate},
+                 {"power.", check_power},
                  {"slurm.", check_slurm}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t len = strlen(kinds[i].prefix);

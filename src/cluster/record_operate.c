@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * effect/operate.NAME and effect/slurm.NAME, checked: what is to be done to a node, and what Fettle has
- * written into Slurm.
+ * effect/operate.NAME, effect/power.NAME and effect/slurm.NAME, checked: what is to be done to a node, what a
+ * person wants of its power, and what Fettle has written into Slurm.
  */
 #include "cluster/state.h"
 
@@ -68,6 +68,21 @@ int check_operate(const json_t *o, struct err *e)
         record_clause(o, "run", RUN_BYTES_MAX, &run, e) < 0 ||
         record_clause(o, "of", REMEDY_NAME_BYTES_MAX, &of, e) < 0 || record_boot(o, boot, e) < 0 ||
         record_hex(o, "instance", &instance, e) < 0 || record_time(o, "deadline", &deadline, e) < 0)
+        return -EINVAL;
+    return check_operate_done(json_object_get(o, "done"), e);
+}
+
+int check_power(const json_t *o, struct err *e)
+{
+    static const char *const keys[] = {"id", "run", "by", "why", "force", "deadline", "done"};
+    const char *run, *by, *why;
+    uint64_t deadline;
+    bool force;
+    if (json_only_keys(o, keys, 7, e) < 0 || check_id(o, "id", true, e) < 0 ||
+        record_clause(o, "run", RUN_BYTES_MAX, &run, e) < 0 ||
+        record_clause(o, "by", RUN_BYTES_MAX, &by, e) < 0 ||
+        record_clause(o, "why", REASON_BYTES_MAX, &why, e) < 0 || json_take_bool(o, "force", &force, e) < 0 ||
+        record_time(o, "deadline", &deadline, e) < 0)
         return -EINVAL;
     return check_operate_done(json_object_get(o, "done"), e);
 }

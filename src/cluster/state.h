@@ -293,6 +293,7 @@ const struct effect *cluster_effect(const struct cluster *c, const char *key);
 /* Checks the object of an effect's record. key is without "effect/". */
 int effect_check(const char *key, const json_t *o, struct err *e);
 int check_operate(const json_t *o, struct err *e);
+int check_power(const json_t *o, struct err *e);
 int check_slurm(const json_t *o, struct err *e);
 
 /* Lays an edit's set (JSON) over a specification. */

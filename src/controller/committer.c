@@ -235,7 +235,7 @@ static bool kinds_overlap(const struct batch *b, enum command_kind kind)
         return b->rules || b->judges;
     if (kind == COMMAND_SWITCH)
         return b->switches || b->operates;
-    if (kind == COMMAND_OPERATE)
+    if (kind == COMMAND_OPERATE || kind == COMMAND_POWER)
         return b->switches;
     if (kind == COMMAND_SHARED)
         return b->shares;
@@ -281,7 +281,7 @@ static void take_in(struct committer *k, struct job *j, struct decision *d, char
     DL_APPEND2(b->jobs, j, prev_job, next_job);
     b->rules |= makes_baseline(j->cmd.kind);
     b->judges |= rests_on_baseline(j->cmd.kind);
-    b->operates |= j->cmd.kind == COMMAND_OPERATE;
+    b->operates |= j->cmd.kind == COMMAND_OPERATE || j->cmd.kind == COMMAND_POWER;
     b->switches |= j->cmd.kind == COMMAND_SWITCH;
     b->shares |= j->cmd.kind == COMMAND_SHARED;
     mark_names(k, j, &d->changed);
@@ -668,7 +668,8 @@ static bool makes_claim(enum command_kind kind)
     return kind == COMMAND_DRAIN || kind == COMMAND_DOWN || kind == COMMAND_SILENT || kind == COMMAND_DRIFT ||
            kind == COMMAND_PERSISTS || kind == COMMAND_OVERDUE || kind == COMMAND_FINDINGS ||
            kind == COMMAND_REPAIR || kind == COMMAND_OPERATE || kind == COMMAND_TRANSITION ||
-           kind == COMMAND_ANSWER || kind == COMMAND_INSTANCE || kind == COMMAND_TRIAL_BEGIN;
+           kind == COMMAND_ANSWER || kind == COMMAND_INSTANCE || kind == COMMAND_TRIAL_BEGIN ||
+           kind == COMMAND_POWER;
 }
 
 void committer_submit(struct committer *k, const struct command *cmd, outcome_fn *fn, void *arg)

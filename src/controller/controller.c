@@ -335,19 +335,23 @@ static int shell_check(void *arg, struct member *m, const struct shell_check *as
     return actors_check(outbox_actors(c->outbox), m, &as, fn, fn_arg, e);
 }
 
-static void shell_power(void *arg, const char *actor, const char *node, const char *verb, shell_answer_fn *fn,
-                        void *fn_arg)
+static void shell_power(void *arg, const char *node, shell_answer_fn *fn, void *fn_arg)
 {
     struct controller *c = arg;
-    if (strcmp(verb, "status") != 0) {
-        CLEANUP_TEXT struct text t = {0};
-        text_printf(&t, "%s by %s", verb, actor);
-        notice(c, "node.power", node, t.s);
-        struct member *m = cluster_find(c->cluster, node);
-        if (m)
-            watch_expect_boot(c->watch, mono_now(), m);
-    }
-    operate_now(outbox_operate(c->outbox), node, verb, fn, fn_arg);
+    operate_status(outbox_operate(c->outbox), node, fn, fn_arg);
+}
+
+static int shell_may_power(void *arg, const struct member *m, const char *run, bool force, struct err *e)
+{
+    struct controller *c = arg;
+    int rc = operate_can(outbox_operate(c->outbox), m->name, run, e);
+    return rc < 0 ? rc : watch_may_power(c->watch, m, run, force, e);
+}
+
+static void shell_powered(void *arg, const char *node, const char *id, shell_answer_fn *fn, void *fn_arg)
+{
+    struct controller *c = arg;
+    powers_wait(outbox_powers(c->outbox), node, id, fn, fn_arg);
 }
 
 static uint64_t shell_revision(void *arg)
@@ -568,6 +572,8 @@ static int open_api(struct controller *c, struct err *e)
                                     .recheck = shell_recheck,
                                     .check = shell_check,
                                     .power = shell_power,
+                                    .may_power = shell_may_power,
+                                    .powered = shell_powered,
                                     .make_token = shell_make_token,
                                     .connected = shell_connected,
                                     .sign_operator = shell_sign_operator};

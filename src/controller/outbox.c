@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/outbox.h"
 
+#include "base/json.h"
 #include "base/loop.h"
 #include "controller/results.h"
 #include "controller/scheduler.h"
@@ -25,6 +26,7 @@ struct outbox {
     struct outbox_setup with;
     struct results *results;
     struct actors *actors;
+    struct powers *powers;
     struct smd_held *smd_held; /* NULL while no State Manager is configured */
     struct ochami *ochami;     /* NULL while no service is configured */
     struct slurm *slurm;       /* NULL without scontrol */
@@ -62,9 +64,21 @@ static bool hears(const struct outbox *o, enum driver d)
     return o->only == ALL_DRIVERS || o->only == d;
 }
 
+/* A boot that follows was asked for. */
+static void note_power(const struct outbox *o, const char *key, const char *value)
+{
+    struct member *m = cluster_find(o->with.cluster, power_key_node(key));
+    CLEANUP_JSON json_t *record = value ? json_read(value, strlen(value), NULL) : NULL;
+    if (m && strcmp(json_text(json_object_get(record, "done"), "state"), "begun") == 0)
+        watch_expect_boot(o->with.watch, mono_now(), m);
+    powers_effect(o->powers, key, record);
+}
+
 static void on_effect(void *arg, const char *key, const char *value)
 {
     const struct outbox *o = arg;
+    if (power_key_node(key) && hears(o, OPERATE))
+        note_power(o, key, value);
     if (hears(o, ACTORS))
         actors_effect(o->actors, key, value);
     if (o->operate && hears(o, OPERATE))
@@ -441,6 +455,7 @@ struct outbox *outbox_create(const struct outbox_setup *setup, const struct conf
     struct outbox *o = mem_alloc(sizeof *o);
     o->with = *setup;
     o->results = results_create(setup->committer);
+    o->powers = powers_create();
     const struct actors_setup actors = {.cluster = setup->cluster,
                                         .watch = setup->watch,
                                         .term = setup->term,
@@ -558,6 +573,11 @@ struct actors *outbox_actors(const struct outbox *o)
     return o->actors;
 }
 
+struct powers *outbox_powers(const struct outbox *o)
+{
+    return o->powers;
+}
+
 struct operate *outbox_operate(const struct outbox *o)
 {
     return o->operate;
@@ -581,6 +601,7 @@ void outbox_destroy(struct outbox *o)
     actors_destroy(o->actors);
     free(o->seen);
     hostlist_fini(&o->mute);
+    powers_destroy(o->powers);
     results_destroy(o->results);
     free(o);
 }

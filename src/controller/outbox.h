@@ -6,6 +6,7 @@
 #include "controller/committer.h"
 #include "controller/config.h"
 #include "controller/counterpart.h"
+#include "controller/powers.h"
 #include "driver/operate.h"
 #include "watch/watch.h"
 
@@ -44,6 +45,8 @@ size_t outbox_waiting(const struct outbox *o); /* effects that are not carried o
 size_t outbox_waits_for(const struct outbox *o, enum counterpart which);
 struct actors *outbox_actors(const struct outbox *o);
 struct operate *outbox_operate(const struct outbox *o);
+/* Who waits for the end of power commands. */
+struct powers *outbox_powers(const struct outbox *o);
 /* Ends the drivers; before the committer. */
 void outbox_stop(struct outbox *o);
 /* After the committer. */

@@ -213,6 +213,10 @@ int watch_may_operate(const struct watch *w, struct mono now, const struct membe
     return 0;
 }
 
+void watch_expect_boot(struct watch *w, struct mono now, struct member *m)
+{
+}
+
 static struct observed observed; /* of every node */
 
 const struct observed *watch_observed(const struct watch *w, const struct member *m)

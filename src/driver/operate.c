@@ -38,14 +38,16 @@ enum state { WAITS, BEGINS, RUNS, LOOKS, ENDED };
 
 struct operation {
     struct operate *o;
+    char *key; /* of its record */
     char *node, *run;
     char id[ID_BYTES_MAX + 1];
     struct mono deadline; /* a clock that is set moves it no more */
     struct wall begun;    /* as we said it; 0 as long as we did not */
     enum state state;
     struct mono next, said;
-    bool is_gone;  /* its record */
-    bool is_noted; /* the record says that we begin it, and it is to be asked whether it may still be */
+    struct err waits; /* why it was not begun when that was asked last */
+    bool is_gone;     /* its record */
+    bool is_noted;    /* the record says that we begin it, and it is to be asked whether it may still be */
     struct power *power;
     struct program *program;
     struct slurm_work *work;
@@ -53,11 +55,10 @@ struct operation {
     struct operation *prev, *next_one;
 };
 
-/* A person's own. */
+/* Somebody wants to know. */
 struct wish {
     struct operate *o;
     char *node;
-    bool changes; /* is no mere look */
     struct power *power;
     struct err why; /* it cannot be: told from the loop */
     operate_done_fn *done;
@@ -91,6 +92,7 @@ static void drop(struct operation *op)
     power_cancel(op->power);
     program_kill(op->program);
     slurm_work_cancel(op->work);
+    free(op->key);
     free(op->node);
     free(op->run);
     free(op->result);
@@ -99,10 +101,8 @@ static void drop(struct operation *op)
 
 static void say(struct operation *op, struct mono now)
 {
-    CLEANUP_TEXT struct text key = {0};
-    text_printf(&key, OPERATE_KEY "%s", op->node);
     op->next = mono_add(now, op->o->result_again);
-    op->o->sink.result(op->o->sink.arg, key.s, op->result);
+    op->o->sink.result(op->o->sink.arg, op->key, op->result);
 }
 
 static void say_begun(struct operation *op, struct mono now)
@@ -368,12 +368,12 @@ static struct mono due_of(struct wall deadline)
     return (struct mono){mono_now().ns + (left_ns < most_ns ? left_ns : most_ns)};
 }
 
-static struct operation *find(const struct operate *o, const char *node)
+static struct operation *find(const struct operate *o, const char *key)
 {
     struct operation *op;
     DL_FOREACH2(o->list, op, next_one)
     {
-        if (!op->is_gone && strcmp(op->node, node) == 0)
+        if (!op->is_gone && strcmp(op->key, key) == 0)
             return op;
     }
     return NULL;
@@ -387,10 +387,11 @@ static void let_go(struct operation *op)
         drop(op);
 }
 
-static struct operation *add(struct operate *o, const char *node, const json_t *record)
+static struct operation *add(struct operate *o, const char *key, const char *node, const json_t *record)
 {
     struct operation *op = mem_alloc(sizeof *op);
     op->o = o;
+    op->key = mem_dup(key);
     op->node = mem_dup(node);
     op->run = mem_dup(json_text(record, "run"));
     snprintf(op->id, sizeof op->id, "%s", json_text(record, "id"));
@@ -426,9 +427,9 @@ static void on_begun(struct operation *op, struct wall at)
         go_ahead(op);
 }
 
-static void take_record(struct operate *o, const char *node, const json_t *record)
+static void take_record(struct operate *o, const char *key, const char *node, const json_t *record)
 {
-    struct operation *op = find(o, node);
+    struct operation *op = find(o, key);
     const json_t *done = json_object_get(record, "done");
     const char *state = json_text(done, "state");
     bool is_open = !*state || strcmp(state, "begun") == 0;
@@ -439,7 +440,7 @@ static void take_record(struct operate *o, const char *node, const json_t *recor
     if (!is_open || !is_ours(json_text(record, "run")))
         return;
     if (!op)
-        op = add(o, node, record);
+        op = add(o, key, node, record);
     if (*state)
         on_begun(op, time_of(done, "at"));
     wake(o);
@@ -447,13 +448,13 @@ static void take_record(struct operate *o, const char *node, const json_t *recor
 
 void operate_effect(struct operate *o, const char *key, const char *value)
 {
-    const char *node = operate_key_node(key);
+    const char *node = operate_key_node(key) ? operate_key_node(key) : power_key_node(key);
     if (!node)
         return;
     CLEANUP_JSON json_t *record = value ? json_read(value, strlen(value), NULL) : NULL;
-    struct operation *op = find(o, node);
+    struct operation *op = find(o, key);
     if (record)
-        take_record(o, node, record);
+        take_record(o, key, node, record);
     else if (op)
         let_go(op);
 }
@@ -471,18 +472,15 @@ size_t operate_waiting(const struct operate *o)
 
 /* --- time ------------------------------------------------------------------------------------ */
 
-/* Something else is being done to the node: an operation whose record is gone, or a person's wish. */
-static bool is_taken(const struct operate *o, const char *node)
+/* Something else is being done to the node: an operation whose record is gone, or that has the other record.
+ */
+static bool is_taken(const struct operation *op)
 {
-    const struct operation *op;
-    const struct wish *w;
-    DL_FOREACH2(o->list, op, next_one)
+    const struct operation *other;
+    DL_FOREACH2(op->o->list, other, next_one)
     {
-        if (op->state == RUNS && strcmp(op->node, node) == 0)
-            return true;
-    }
-    DL_FOREACH (o->wishes, w) {
-        if (w->power && w->changes && strcmp(w->node, node) == 0)
+        bool is_done = other->state == RUNS || other->state == BEGINS || other->state == LOOKS;
+        if (other != op && is_done && strcmp(other->node, op->node) == 0)
             return true;
     }
     return false;
@@ -492,11 +490,13 @@ static void begin(struct operation *op, struct mono now, struct wall wall)
 {
     struct err e = {0};
     const struct operate *o = op->o;
-    int rc = is_taken(o, op->node) ? -EAGAIN : operate_can(o, op->node, op->run, &e);
+    int rc = operate_can(o, op->node, op->run, &e);
     if (rc == 0 && now.ns > op->deadline.ns)
-        rc = err_set(&e, -EBUSY, "its time is over");
+        rc = err_set(&e, -EBUSY, "its time is over%s%s", op->waits.code ? ": " : "", op->waits.msg);
     if (rc == 0)
-        rc = o->sink.may(o->sink.arg, op->node, op->id, &e);
+        rc = is_taken(op) ? err_set(&e, -EAGAIN, "something else is being done to it")
+                          : o->sink.may(o->sink.arg, op->node, op->id, &e);
+    op->waits = e;
     if (rc == -EAGAIN || rc == -ESTALE) {
         op->next = mono_add(now, span_ms(rc == -ESTALE ? LOOK_AGAIN_MS : ASK_AGAIN_MS));
     } else if (rc < 0) {
@@ -569,7 +569,7 @@ static void on_tick(uv_timer_t *t)
         uv_timer_stop(&o->timer);
 }
 
-/* --- a person's wish ------------------------------------------------------------------------- */
+/* --- who wants to know ------------------------------------------------------------------------- */
 
 static void on_wish(void *arg, const char *answer, const struct err *why)
 {
@@ -580,12 +580,6 @@ static void on_wish(void *arg, const char *answer, const struct err *why)
     tell(w, answer, why ? NULL : &p->look, why);
 }
 
-static bool is_operated(const struct operate *o, const char *node)
-{
-    const struct operation *op = find(o, node);
-    return is_taken(o, node) || (op && op->state == BEGINS);
-}
-
 /* Takes who is told from *whom. */
 static void begin_wish(struct operate *o, const char *node, enum verb v, const struct wish *whom)
 {
@@ -594,11 +588,8 @@ static void begin_wish(struct operate *o, const char *node, enum verb v, const s
     *w = *whom;
     w->o = o;
     w->node = mem_dup(node);
-    w->changes = v != VERB_STATUS && v != VERB_LOOK;
-    if (!w->why.code && !b)
+    if (!b)
         err_set(&w->why, -ENOENT, "node \"%s\" has no BMC in bmc.conf", node);
-    else if (!w->why.code && w->changes && is_operated(o, node))
-        err_set(&w->why, -EBUSY, "an operation on node \"%s\" is under way", node);
     DL_APPEND(o->wishes, w);
     if (w->why.code)
         wake(o);
@@ -617,13 +608,9 @@ bool operate_tells(const struct operate *o, const char *node)
     return b && b->driver != BMC_SCRIPT;
 }
 
-void operate_now(struct operate *o, const char *node, const char *verb, operate_done_fn *done, void *arg)
+void operate_status(struct operate *o, const char *node, operate_done_fn *done, void *arg)
 {
-    enum verb v = VERB_STATUS;
-    struct wish whom = {.done = done, .arg = arg};
-    if (!verb_find(verb, &v))
-        err_set(&whom.why, -EINVAL, "\"%.40s\" is none of status, on, off, cycle, reset, netboot", verb);
-    begin_wish(o, node, v, &whom);
+    begin_wish(o, node, VERB_STATUS, &(struct wish){.done = done, .arg = arg});
 }
 
 /* --- life ------------------------------------------------------------------------------------ */

@@ -12,10 +12,11 @@
 
 /*
  * Carries out operations on nodes that are not the agent's own: through the BMC (IPMI by ipmitool, Redfish by
- * HTTPS), a script of the site, or Slurm, which is asked to end work. An operation is a record of the outbox,
- * effect/operate.NAME (doc/spec/repair.md); one a node. Before anything is done the record says that it is
- * begun; one that is found begun after a restart is never done a second time: its end is looked for (power
- * status), or it is reported as not known.
+ * HTTPS), a script of the site, or Slurm, which is asked to end work. An operation is a record of the outbox:
+ * effect/operate.NAME is a repair's (doc/spec/repair.md), effect/power.NAME a person's power command; one of
+ * each a node, and one of them at a time. Before anything is done the record says that it is begun; one that
+ * is found begun after a restart is never done a second time: its end is looked for (power status), or it is
+ * reported as not known.
  *
  * BMCs are records, one a line (bmc.conf(5)):
  *   Nodes=lx[01-64] Driver=ipmi Address=bmc-{node}:623 User=admin PasswordFile=/etc/fettle/bmc.secret
@@ -38,11 +39,17 @@ typedef int bmc_record_fn(void *arg, const struct bmc_record *r, struct err *e);
 int bmcs_each(const struct bmcs *b, bmc_record_fn *fn, void *arg, struct err *e);
 
 #define OPERATE_KEY "effect/operate." /* and the node's name: the key of an operation's record */
+#define POWER_KEY "effect/power."     /* likewise: of a person's power command */
 /* The node, a part of the key; NULL for the key of something else. */
 static inline const char *operate_key_node(const char *key)
 {
     size_t len = strlen(OPERATE_KEY);
     return strncmp(key, OPERATE_KEY, len) == 0 ? key + len : NULL;
+}
+static inline const char *power_key_node(const char *key)
+{
+    size_t len = strlen(POWER_KEY);
+    return strncmp(key, POWER_KEY, len) == 0 ? key + len : NULL;
 }
 
 struct operate_sink {
@@ -74,10 +81,10 @@ size_t operate_waiting(const struct operate *o); /* operations that have not com
 
 /* Whether a driver knows how to do this to the node: 0, or -ENOENT with why not. */
 int operate_can(const struct operate *o, const char *node, const char *run, struct err *e);
-/* A person's own wish, outside of any repair: status, on, off, cycle, reset, netboot. done is called once
- * from the loop with the answer in words, or why not. */
+/* Whether the node's power is on, for a person. done is called once from the loop with the answer in words,
+ * or why not. */
 typedef void operate_done_fn(void *arg, const char *answer, const struct err *why);
-void operate_now(struct operate *o, const char *node, const char *verb, operate_done_fn *done, void *arg);
+void operate_status(struct operate *o, const char *node, operate_done_fn *done, void *arg);
 
 /* What a BMC knows of its node. A text is one line, or several of the log; NULL: it does not say. */
 struct bmc_look {

@@ -186,8 +186,15 @@ int fettle_brake_set(struct fettle *f, const char *name, bool on, const char *re
     return call_post(f, "/v1/brakes/set", &body, out, e);
 }
 
-int fettle_power(struct fettle *f, const char *nodes, const char *verb, struct fettle_answer **out,
-                 struct fettle_error *e)
+int fettle_power(struct fettle *f, const char *nodes, const char *verb, const char *reason, bool force,
+                 struct fettle_answer **out, struct fettle_error *e)
 {
-    return change(f, "/v1/power", nodes, "do", verb, NULL, out, e);
+    struct buffer body = {0};
+    request_member(&body, "nodes", nodes);
+    request_member(&body, "do", verb);
+    request_member(&body, "reason", reason);
+    if (force)
+        add_true(&body, "force", true);
+    request_end(&body);
+    return call_post(f, "/v1/power", &body, out, e);
 }

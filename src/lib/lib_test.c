@@ -184,8 +184,8 @@ static void calls_about_health_become_requests(void **state)
     assert_int_equal(fettle_brake_list(s.f, next++, &s.e), 0);
     assert_int_equal(fettle_brake_set(s.f, "stop", true, "cooling", next++, &s.e), 0);
     assert_int_equal(fettle_brake_set(s.f, "latch", false, "seen", next++, &s.e), 0);
-    assert_int_equal(fettle_power(s.f, "lx1", "cycle", next++, &s.e), 0);
-    assert_int_equal(fettle_power(s.f, "lx1", "status", next++, &s.e), 0);
+    assert_int_equal(fettle_power(s.f, "lx1", "cycle", "hung", true, next++, &s.e), 0);
+    assert_int_equal(fettle_power(s.f, "lx1", "status", NULL, false, next++, &s.e), 0);
     for (size_t i = 0; i < CALLS; i++)
         fettle_answer_free(a[i]);
     stub_join(s.stub);
@@ -221,7 +221,8 @@ static void calls_about_health_become_requests(void **state)
         {"GET /v1/brakes HTTP/1.1\r\n", ""},
         {"POST /v1/brakes/set HTTP/1.1\r\n", "{\"name\":\"stop\",\"on\":true,\"reason\":\"cooling\"}"},
         {"POST /v1/brakes/set HTTP/1.1\r\n", "{\"name\":\"latch\",\"on\":false,\"reason\":\"seen\"}"},
-        {"POST /v1/power HTTP/1.1\r\n", "{\"nodes\":\"lx1\",\"do\":\"cycle\"}"},
+        {"POST /v1/power HTTP/1.1\r\n",
+         "{\"nodes\":\"lx1\",\"do\":\"cycle\",\"reason\":\"hung\",\"force\":true}"},
         {"POST /v1/power HTTP/1.1\r\n", "{\"nodes\":\"lx1\",\"do\":\"status\"}"}};
     assert_int_equal(stub_requests(s.stub), sizeof wanted / sizeof wanted[0]);
     for (size_t i = 0; i < stub_requests(s.stub); i++) {

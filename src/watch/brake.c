@@ -559,11 +559,49 @@ static int may_operate(const struct watch *w, struct mono now, const struct memb
     return brake_operate(w, now, m, remedy, e);
 }
 
+/* What is said last of a node that is not heard is no proof that nothing runs there by now. */
+static enum work power_work(const struct watch *w, const struct member *m)
+{
+    enum work work = watch_work(w, m);
+    return work == WORK_IDLE && !watch_live(w, m) ? WORK_UNKNOWN : work;
+}
+
+int watch_may_power(const struct watch *w, const struct member *m, const char *run, bool force, struct err *e)
+{
+    const char *stop = cluster_switch(w->cluster, "stop");
+    CLEANUP_TEXT struct text says = {0};
+    if (stop)
+        return err_set(e, -EBUSY, "everything is stopped: %s", stop);
+    enum work work = power_work(w, m);
+    if (force || strcmp(run, "power.on") == 0 || work == WORK_IDLE)
+        return 0;
+    if (work == WORK_BUSY)
+        work_say(w, m, &says);
+    return err_set(e, work == WORK_BUSY ? -EBUSY : -EAGAIN, "%s; only a command with force goes through",
+                   work == WORK_BUSY ? says.s : "what runs on it is not known, so work may");
+}
+
+/* Right before it is done. Takes o over. */
+static int power_may(const struct watch *w, struct mono now, const struct member *m, struct operation *o,
+                     struct err *e)
+{
+    bool force = json_is_true(json_object_get(o->record, "force"));
+    int rc = watch_may_power(w, m, o->run, force, e);
+    if (rc == 0 && !force && strcmp(o->run, "power.on") != 0)
+        rc = held_read_now(w, now, m, e);
+    operation_fini(o);
+    return rc;
+}
+
 int watch_may_operate(const struct watch *w, struct mono now, const struct member *m, const char *operation,
                       struct err *e)
 {
     const struct repair *r = member_treated(m);
     struct operation o;
+    power_read(w, m, &o);
+    if (o.id && strcmp(o.id, operation) == 0)
+        return power_may(w, now, m, &o, e);
+    operation_fini(&o);
     operation_read(w, m, &o);
     int rc = !r || strcmp(r->operation, operation) != 0 || !o.id || strcmp(o.id, operation) != 0
                  ? err_set(e, -EBUSY, "it is not wanted any more")

@@ -173,6 +173,12 @@ struct span watch_override_left(const struct watch *w, struct mono now, const st
  * (watch_unread), and it may be asked again in a moment. All with why. */
 int watch_may_operate(const struct watch *w, struct mono now, const struct member *m, const char *operation,
                       struct err *e);
+/* Whether a person may have this done to m's power ("power.off") now. The switch "stop" stops it; no budget,
+ * no latch and no hold does, for it is a person's word. What is not to switch it on needs m to be without
+ * work, by everybody's word who can say so, unless it is forced: -EBUSY, work runs on it, or all is stopped;
+ * -EAGAIN, what runs on it is not known. watch_may_operate asks the same of one that is committed. */
+int watch_may_power(const struct watch *w, const struct member *m, const char *run, bool force,
+                    struct err *e);
 /* Of what is found on m now, the codes that this remedy may help, with blanks between: what was found under
  * them before it is over when it is done, and nothing else is. */
 enum { CURES_BYTES_MAX = 2048 };

@@ -107,8 +107,15 @@ bool is_somebodys(const struct watch *w, const struct member *m)
 
 int held_check_now(const struct watch *w, struct mono now, const struct member *m, struct err *e)
 {
-    struct observed *o = watch_of((struct watch *)(uintptr_t)w, m);
     int rc = held_check(w, m, e);
+    int fresh = held_read_now(w, now, m, rc == 0 ? e : NULL);
+    return rc < 0 ? rc : fresh;
+}
+
+int held_read_now(const struct watch *w, struct mono now, const struct member *m, struct err *e)
+{
+    struct observed *o = watch_of((struct watch *)(uintptr_t)w, m);
+    int rc = 0;
     for (enum elsewhere_where k = 0; k < ELSEWHERES; k++) {
         struct held_read *r = &o->elsewhere[k];
         bool is_asked = k == ELSEWHERE_SLURM    ? o->scheduler

@@ -694,6 +694,8 @@ struct operation {
     json_t *record;
 };
 void operation_read(const struct watch *w, const struct member *m, struct operation *o);
+/* The same of a person's power command: `of` and `boot` are "". */
+void power_read(const struct watch *w, const struct member *m, struct operation *o);
 void operation_fini(struct operation *o);
 void operation_propose(struct watch *w, struct mono now, const struct member *m, const char *run,
                        const char *of, struct span deadline);
@@ -811,6 +813,9 @@ int held_check(const struct watch *w, const struct member *m, struct err *e);
 /* The same right before it is acted on, `now` being the clock's; -ESTALE: the scheduler has to be read first.
  */
 int held_check_now(const struct watch *w, struct mono now, const struct member *m, struct err *e);
+/* The latter alone: -ESTALE where somebody who can say who holds it, or what runs on it, is to be read first.
+ */
+int held_read_now(const struct watch *w, struct mono now, const struct member *m, struct err *e);
 /* Says in f what others say of m for new work. */
 void held_fitness(const struct watch *w, const struct member *m, struct fitness *f);
 /* Somebody holds it, in the scheduler, in OpenCHAMI or at its BMC. */

@@ -27,10 +27,10 @@ static struct wall time_of(const json_t *o, const char *key)
     return (struct wall){(int64_t)ns};
 }
 
-void operation_read(const struct watch *w, const struct member *m, struct operation *o)
+static void effect_read(const struct watch *w, const char *kind, const struct member *m, struct operation *o)
 {
     CLEANUP_TEXT struct text key = {0};
-    text_printf(&key, "effect/operate.%s", m->name);
+    text_printf(&key, "effect/%s.%s", kind, m->name);
     const char *value = cluster_effect_value(w->cluster, key.s);
     *o = (struct operation){.record = value ? json_read(value, strlen(value), NULL) : NULL};
     if (!o->record)
@@ -45,6 +45,16 @@ void operation_read(const struct watch *w, const struct member *m, struct operat
     o->refusal = refusal_find(json_text(done, "code"));
     o->deadline = time_of(o->record, "deadline");
     o->began = time_of(done, "at");
+}
+
+void operation_read(const struct watch *w, const struct member *m, struct operation *o)
+{
+    effect_read(w, "operate", m, o);
+}
+
+void power_read(const struct watch *w, const struct member *m, struct operation *o)
+{
+    effect_read(w, "power", m, o);
 }
 
 void operation_fini(struct operation *o)

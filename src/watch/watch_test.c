@@ -548,6 +548,54 @@ static void test_drained_when_work_ends_draining_when_it_appears(void **state)
     world_end(x);
 }
 
+static const char *power(const struct world *x, int i, const char *run, bool force, int rc)
+{
+    static struct err e;
+    e = (struct err){0};
+    assert_int_equal(watch_may_power(x->w, node(x, i), run, force, &e), rc);
+    return e.msg;
+}
+
+/* A person's power command asks what runs, whoever can say so; and the switch alone stops what is forced. */
+static void test_a_power_command_asks_for_work(void **state)
+{
+    struct world *x = world(2);
+    start(x, 1, 1);
+    run(x, 1);
+    power(x, 1, "power.off", false, 0);
+    beat(x, 1, 1, ++x->seq[1], BOOT, "[\"slurm.4711\"]");
+    assert_string_equal(power(x, 1, "power.off", false, -EBUSY),
+                        "work runs on it: slurm.4711; only a command with force goes through");
+    power(x, 1, "power.off", true, 0);
+    power(x, 1, "power.on", false, 0);
+    beat(x, 1, 1, ++x->seq[1], BOOT, "[]");
+    watch_scheduler(x->w, node(x, 1), WORK_BUSY, false);
+    assert_string_equal(power(x, 1, "power.cycle", false, -EBUSY),
+                        "work runs on it, as the scheduler says; only a command with force goes through");
+    watch_scheduler(x->w, node(x, 1), WORK_UNKNOWN, false);
+    power(x, 1, "power.cycle", false, -EAGAIN);
+    watch_scheduler(x->w, node(x, 1), WORK_IDLE, false);
+    power(x, 1, "power.cycle", false, 0);
+    assert_string_equal(power(x, 2, "power.reset", false, -EAGAIN),
+                        "what runs on it is not known, so work may; only a command with force goes through");
+    cluster_put(x->c, "switch/stop", "{\"on\":true,\"by\":\"root\",\"at\":\"1\",\"why\":\"cooling\"}", NULL);
+    assert_string_equal(power(x, 1, "power.on", true, -EBUSY), "everything is stopped: root: cooling");
+    world_end(x);
+}
+
+/* What was said last of a node that is silent by now is no proof. */
+static void test_a_silent_node_may_have_work(void **state)
+{
+    struct world *x = world(1);
+    start(x, 1, 1);
+    run(x, 1);
+    x->sends[1] = false;
+    run(x, 100);
+    power(x, 1, "power.off", false, -EAGAIN);
+    power(x, 1, "power.off", true, 0);
+    world_end(x);
+}
+
 static void test_unknown_work_never_drains(void **state)
 {
     struct world *x = world(4);
@@ -828,6 +876,8 @@ int main(void)
         cmocka_unit_test(test_mass_silence_is_judged_when_all_were_looked_at),
         cmocka_unit_test(test_who_is_held_already_raises_no_alarm),
         cmocka_unit_test(test_drained_when_work_ends_draining_when_it_appears),
+        cmocka_unit_test(test_a_power_command_asks_for_work),
+        cmocka_unit_test(test_a_silent_node_may_have_work),
         cmocka_unit_test(test_unknown_work_never_drains),
         cmocka_unit_test(test_a_late_node_s_work_is_old_news),
         cmocka_unit_test(test_a_second_live_agent_is_noticed),

@@ -34,7 +34,7 @@ def test_a_power_script_is_run_by_root_and_by_name(world):
     c = powered(world)
     equal(uid_of(c.process.pid), {str(USER)}, 'whose fettled is')
     contains(c.fettle('power', 'status', 'n1'), 'on', 'what the script says')
-    contains(c.fettle('power', 'cycle', 'n2'), 'cycle done', 'what the script says')
+    contains(c.fettle('power', 'cycle', 'n2', '--force', '--reason', 'a test'), 'cycle done', 'what the script says')
     equal(lines(world.path('powered')), ['0 n1 status n1', '0 n2 cycle n2'], 'what was run')
     contains(c.exec.log(), f'user {USER}: power cycle n2\n', 'its log')
     contains(c.exec.log(), f'user {USER}: power cycle n2: ended with 0 after', 'its log')
@@ -45,7 +45,7 @@ def test_a_power_script_is_run_by_root_and_by_name(world):
 
 def test_what_its_caller_does_not_wait_for_is_killed(world):
     c = powered(world)
-    person = world.start('person', [program('fettle'), 'power', 'off', 'n1'],
+    person = world.start('person', [program('fettle'), 'power', 'off', 'n1', '--force', '--reason', 'a test'],
                          env={'FETTLE_CONTROLLER': c.socket})
     wait('the script runs', lambda: '0 n1 off n1' in lines(world.path('powered')))
     c.process.kill()  # -9: nobody could tell fettle-exec
@@ -59,7 +59,7 @@ def test_what_its_caller_does_not_wait_for_is_killed(world):
 def test_a_file_that_others_can_write_stops_it(world):
     c = powered(world)
     os.chmod(world.path('bmc.conf'), 0o666)
-    status, out, err = c.fettle_run('power', 'cycle', 'n1')
+    status, out, err = c.fettle_run('power', 'cycle', 'n1', '--force', '--reason', 'a test')
     check(status != 0, f'it was done: {out}')
     contains(out + err, 'others than its owner may write ' + world.path('bmc.conf'), 'why not')
     contains(c.exec.log(), 'refused: nothing is run by the word of a file that others can change', 'its log')

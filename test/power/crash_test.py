@@ -97,6 +97,26 @@ def test_on_and_off_are_looked_at(l):
     assert bmc.log() == ["power 0"]
 
 
+def test_a_persons_command_that_was_not_begun_is_done_once(l):
+    bmc = l.bmc()
+    driver = l.driver(l.ipmi("lx01", bmc.port))
+    driver.wish("lx01", "cycle")
+    assert driver.result()[1]["state"] == "begun"
+    again(driver)
+    assert driver.follow()["state"] == "done"
+    assert bmc.log() == CYCLE
+
+
+def test_a_persons_command_that_was_begun_is_not_done_again(l):
+    bmc = l.bmc()
+    driver = l.driver(l.ipmi("lx01", bmc.port))
+    driver.wish("lx01", "cycle")
+    driver.commit(*driver.result())
+    again(driver)
+    assert driver.follow() == {"state": "unknown", "id": "8.1", "text": "the controller ended in the middle of it"}
+    assert bmc.log() == []
+
+
 def test_two_controllers(l):
     """Both say begun; the record takes one, and the other one does nothing."""
     bmc, driver, key = begin(l)

@@ -4,7 +4,7 @@
  *
  *     effect KEY VALUE         a record as it is now; VALUE "-": it is gone
  *     may 0|again|busy         what is answered from now on to who asks
- *     now NODE VERB            a person's wish
+ *     now NODE                 is its power on
  *     look NODE                what the BMC knows: "look {...}", or "look no WHY"
  *
  * It says "result KEY DONE", "may NODE OPERATION", "now ok ANSWER" and "now no WHY", one line each, and ends
@@ -80,7 +80,7 @@ static void obey(char *line)
     else if (strcmp(word, "may") == 0)
         world.may = *first == '0' ? 0 : *first == 'a' ? -EAGAIN : -EBUSY;
     else if (strcmp(word, "now") == 0)
-        operate_now(world.operate, first, rest, on_done, NULL);
+        operate_status(world.operate, first, on_done, NULL);
     else if (strcmp(word, "look") == 0)
         operate_look(world.operate, first, on_look, NULL);
     else

@@ -117,16 +117,22 @@ def test_a_bmc_that_breaks_off_in_the_middle(l):
     assert end["state"] == "failed", end
 
 
-def test_a_second_wish_waits_for_nobody(l):
+def test_a_person_and_a_repair_wait_for_each_other(l):
     bmc = l.bmc()
     driver = l.driver(l.ipmi("lx01", bmc.port))
     (bmc.dir / "hold").touch()
-    driver.send("now lx01 off")
+    key = driver.wish("lx01", "off")
+    driver.commit(*driver.result())
+    driver.tell(key)
     lab.until(lambda: bmc.log() == ["power 0"])
-    assert driver.now("lx01", "cycle") == (False, 'an operation on node "lx01" is under way')
+    driver.operate("lx01", "power.on")
     (bmc.dir / "hold").unlink()
-    assert driver.next("now") == "ok off"
-    assert bmc.log() == ["power 0"]
+    first = driver.result()
+    assert first == (key, {"state": "done", "id": "8.1", "text": "off"}), first
+    driver.commit(*first)
+    driver.tell(key)
+    assert driver.follow() == {"state": "done", "id": "7.1", "text": "on"}
+    assert bmc.log() == ["power 0", "power 1"]
 
 
 if __name__ == "__main__":

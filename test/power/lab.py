@@ -136,7 +136,7 @@ class Driver:
 
     def __init__(self, conf, replace=None):
         self.conf, self.replace = conf, replace
-        self.records, self.lines, self.process, self.takes = {}, [], None, True
+        self.records, self.lines, self.process, self.takes, self.wishes = {}, [], None, True, 0
         self.start()
 
     def start(self):
@@ -205,10 +205,23 @@ class Driver:
                     return done
 
     def now(self, node, verb):
-        """What a person is answered: (whether, words)."""
-        self.send(f"now {node} {verb}")
+        """What a person is answered: (whether, words). What changes something goes through a record."""
+        if verb != "status":
+            self.wish(node, verb)
+            done = self.follow()
+            return done["state"] == "done", done["text"]
+        self.send(f"now {node}")
         ok, words = self.next("now").split(" ", 1)
         return ok == "ok", words
+
+    def wish(self, node, verb, deadline_s=120):
+        """A person's power command, as the cluster writes it down."""
+        self.wishes += 1
+        key = f"effect/power.{node}"
+        self.records[key] = {"id": f"8.{self.wishes}", "run": f"power.{verb}", "by": "ann", "why": "a test", "force": False,
+                             "deadline": str(time.time_ns() + deadline_s * 10**9), "done": None}
+        self.tell(key)
+        return key
 
     def look(self, node):
         """What its BMC knows; a text: why it does not say."""

@@ -195,6 +195,7 @@ static void opinion_take(struct sim *s, const struct job *j)
         case COMMAND_REPAIR_APPROVE:
         case COMMAND_REPAIR_REFUSE:
         case COMMAND_SWITCH:
+        case COMMAND_POWER:
         case COMMAND_FORGET: /* nobody says it here */
         case COMMAND_MEASURED:
         case COMMAND_TRIAL_BEGIN:

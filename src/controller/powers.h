@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_CONTROLLER_POWERS_H
+#define FETTLE_CONTROLLER_POWERS_H
+
+#include "base/err.h"
+#include "base/json.h"
+
+/*
+ * People who wait for the end of their power commands. The record of a command says how it ended
+ * (effect/power.NAME, doc/spec/power.md); nobody has to wait for it, and nothing depends on it.
+ */
+
+struct powers;
+struct powers *powers_create(void);
+/* Those who still wait are told that the controller ends. */
+void powers_destroy(struct powers *p);
+
+/* fn is called once with what came of the node's command with this id, in words, or why nothing did: from
+ * powers_effect or powers_destroy. Called before the record can have its end. */
+typedef void powers_fn(void *arg, const char *answer, const struct err *why);
+void powers_wait(struct powers *p, const char *node, const char *id, powers_fn *fn, void *arg);
+
+/* The record of this key as it is now; NULL: it is gone. */
+void powers_effect(struct powers *p, const char *key, const json_t *record);
+
+#endif
