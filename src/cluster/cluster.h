@@ -418,7 +418,7 @@ struct command {
                             UNDRAIN, UP: the one named, or NULL */
     const char *reason;  /* DRAIN, DOWN, SILENT, POWER; APPROVE, BASELINE_*, ROLLOUT_*: a note, or NULL */
     const char *set;     /* SET: JSON object of strings and nulls. FORGET: anything, when it is forced. What
-                            belongs to SEEN, DRIFT, PERSISTS,     REBOOT, BASELINE_*, ROLLOUT_* and EFFECT, as
+                            belongs to SEEN, DRIFT, PERSISTS, REBOOT, BASELINE_*, ROLLOUT_* and EFFECT, as
                             decide_conform.c says at each */
     const char *token;   /* TOKEN_*: its hash, lower-case hex. What belongs to TOKEN_USE and CERTIFICATE
                             is in `set`, as decide_certificate.c says */
