@@ -127,7 +127,7 @@ def test_stops_at_once(world):
     c.wait_nodes('it is back', ['n01'], Liveness='live')
     equal(c.suspected(), [], 'nodes that were suspected')
     for words, status in ((['--version'], 0), (['--help'], 0), (['-x'], 2), (['-i', 'abc'], 2), (['-p', '70000'], 2),
-                          (['-d', 'everything'], 2), (['-c', 'host:0x'], 2), (['-i', '-1'], 2), (['join'], 2),
+                          (['-d', 'everything'], 2), (['-c', 'host:0x'], 2), (['-i', '-1'], 2), (['join', 'a'], 2),
                           (['-h'], 0), (['check', '--local', '--help'], 0), (['prolog', '--help'], 0)):
         got, out, err = world.run([program('fettle-agent'), *words])
         equal(got, status, f'fettle-agent {words}: {out}{err}: the exit status')

@@ -87,6 +87,7 @@ def test_nothing_is_done_to_a_node_that_somebody_holds_in_ochami(world):
                 nodes=''.join(f'Name={n} Xname={xname(n)}\n' for n in [*holds_of, 'n4']), **o.settings())
     for n, (_, how) in holds_of.items():
         o.state.components[xname(n)].update(how)
+    holds('what was read before is too old to act on, after two seconds', 3, lambda: not any(done(c, n) for n in holds_of))
     for n in (*holds_of, 'n4'):
         unmount(world, n)
     wait('the one that nobody holds is mended', lambda: done(c, 'n4'))

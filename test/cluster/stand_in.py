@@ -103,7 +103,8 @@ class Ochami:
 
     def changes(self, node):
         """Those of them that changed something about a node."""
-        said = [r for r in self.requests() if not r.startswith('GET ')]
+        said = [r for r in self.requests() if not r.startswith(('GET ', 'POST /smd/hsm/v2/State/Components/Query ',
+                                                                'POST /smd/hsm/v2/locks/status '))]
         return [r for r in said if f'{xname(node)}/' in r or f'{xname(node)} ' in r or f'"{xname(node)}"' in r]
 
 
