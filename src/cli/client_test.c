@@ -84,7 +84,7 @@ static void what_is_wrong_is_told_with_its_line(void **state)
 
 static void the_user_s_file_is_read_and_none_is_no_error(void **state)
 {
-    char home[] = "/tmp/fettle-client-XXXXXX", path[64], dir[64];
+    char home[] = "/tmp/fettle-client-XXXXXX", path[64], dir[48];
     struct client c;
     struct err e = {0};
     assert_non_null(mkdtemp(home));
