@@ -13,19 +13,29 @@ TOOLS = Path(__file__).resolve().parent
 LICENCE = "/* SPDX-License-Identifier: Apache-2.0 */\n"
 
 
+# Two rooms of a folder, the second on the first.
+ROOMS = "folder exec/low : base\nfolder exec/high : base exec/low\n"
+
+
 class Tree:
-    """A small tree with the real tools/layers.txt."""
+    """A small tree with the real tools/layers.txt, without the circles that the real tree has."""
 
     def __init__(self):
         self.root = Path(tempfile.mkdtemp(prefix="fettle-checks-"))
         (self.root / "tools").mkdir()
-        shutil.copy(TOOLS / "layers.txt", self.root / "tools")
+        lines = (TOOLS / "layers.txt").read_text().splitlines(keepends=True)
+        self.layers = self.root / "tools" / "layers.txt"
+        self.layers.write_text("".join(line for line in lines if not line.startswith("circle ")))
         shutil.copy(TOOLS.parent / ".clang-format", self.root)
 
     def write(self, name, text, licence=LICENCE):
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(licence + text)
+
+    def add_layers(self, lines):
+        with self.layers.open("a") as file:
+            file.write(lines)
 
     def check(self, tool):
         run = subprocess.run([sys.executable, "-B", TOOLS / tool, self.root], capture_output=True, text=True, check=False)
@@ -85,13 +95,88 @@ class Checks(unittest.TestCase):
             self.assert_good("check-layers", name, f"#include {include}\n")
 
     def test_layers_are_bottom_to_top(self):
-        with (self.tree.root / "tools/layers.txt").open("a") as file:
-            file.write("folder low : high\nfolder high : base\n")
+        self.tree.add_layers("folder low : high\nfolder high : base\n")
         status, said = self.tree.check("check-layers")
         self.assertEqual(status, 1)
         self.assertIn("low names high, which no line before it has", said)
 
+    def test_layers_of_rooms(self):
+        self.tree.add_layers(ROOMS)
+        for name, include, words in [
+            ("src/exec/low/a.c", '"exec/high/b.h"', "does not lie below"),
+            ("src/exec/low/a.c", '"exec/command.h"', "does not lie below; this file may include base exec/low"),
+            ("src/exec/low/a_test.c", '"exec/high/b.h"', "does not lie below"),
+            ("src/exec/a.c", '"exec/low/b.h"', "does not lie below"),
+            ("src/exec/low/a.c", '"low/b.h"', "is not \"folder/name\""),
+            ("src/exec/other/a.c", "<stdio.h>", "layers.txt has no folder exec/other"),
+            ("src/exec/high/a.c", '"exec/other/b.h"', "is not \"folder/name\""),
+            ("src/exec/high/a.c", '"exec/low/inside.h"', "is the inside of exec/low"),
+            ("src/exec/high/a.c", '"exec/low/a_internal.h"', "is the inside of exec/low"),
+            ("src/exec/high/a_test.c", '"exec/low/inside.h"', "is the inside of exec/low"),
+            ("src/exec/a.c", '"driver/slurm_inside.h"', "is the inside of driver"),
+            ("src/exec/low/a.c", "<uv.h>", "uv.h is for agent"),
+        ]:
+            self.assert_fault("check-layers", name, f"#include {include}\n", words)
+        for name, include in [
+            ("src/exec/high/a.c", '"exec/low/b.h"'),
+            ("src/exec/low/a.c", '"exec/low/inside.h"'),
+            ("src/exec/low/a_test.c", '"exec/low/a_inside.h"'),
+            ("src/exec/low/a_test.c", '"exec/fake_test.h"'),
+            ("test/sim/a.c", '"exec/high/b.h"'),
+        ]:
+            self.assert_good("check-layers", name, f"#include {include}\n")
+
+    def test_a_room_has_the_outside_headers_of_its_folder(self):
+        self.tree.add_layers("folder agent/new : base\n")
+        self.assert_good("check-layers", "src/agent/new/a.c", "#include <uv.h>\n")
+
+    def test_layers_see_uses_without_an_include(self):
+        self.tree.add_layers(ROOMS)
+        self.tree.write("src/exec/high/b.c", "int high_one(int a)\n{\n    return a;\n}\n")
+        self.assert_fault("check-layers", "src/exec/low/a.c", "int low_one(void)\n{\n    return high_one(1);\n}\n",
+                          "src/exec/low/a.c: high_one of src/exec/high/b.c does not lie below")
+        for text in [
+            "int low_one(void)\n{\n    return x->high_one;\n}\n",
+            "int low_one(int high_one)\n{\n    return high_one;\n}\n",
+            "/* high_one */\nstatic int high_one(void)\n{\n    return 1;\n}\n",
+        ]:
+            self.assert_good("check-layers", "src/exec/low/a.c", text)
+
+    def write_circle(self):
+        self.tree.write("src/store/a.c", "int a_one(void)\n{\n    return b_one;\n}\n")
+        self.tree.write("src/store/b.c", "const int b_one = 1;\nint b_two(void)\n{\n    return c_one();\n}\n")
+        self.tree.write("src/store/c.c", "int c_one(void)\n{\n    return a_one();\n}\n")
+
+    def test_layers_find_circles(self):
+        self.write_circle()
+        status, said = self.tree.check("check-layers")
+        self.assertEqual(status, 1)
+        self.assertIn('layers.txt has no line "circle store : a b c"; a uses b_one of b; b uses c_one of c', said)
+        self.tree.add_layers("circle store : a b c\n")
+        self.assertEqual(self.tree.check("check-layers")[0], 0)
+
+    def test_layers_list_circles_exactly(self):
+        self.write_circle()
+        for line, words in [
+            ("circle store : a b", 'the circle is now "circle store : a b c"; c uses a_one of a'),
+            ("circle store : a b c d", 'the circle is now "circle store : a b c"'),
+            ("circle store : a b c\ncircle store : d e", "store has no such circle any more: d e"),
+            ("circle link : a b c", "link has no such circle any more"),
+        ]:
+            before = self.tree.layers.read_text()
+            self.tree.add_layers(line + "\n")
+            status, said = self.tree.check("check-layers")
+            self.assertEqual(status, 1, line)
+            self.assertIn(words, said)
+            self.tree.layers.write_text(before)
+
+    def test_a_caller_that_is_not_called_is_no_circle(self):
+        self.tree.write("src/store/a.c", "int a_one(void)\n{\n    return b_one();\n}\n")
+        self.tree.write("src/store/b.c", "int b_one(void)\n{\n    return 1;\n}\n")
+        self.assert_good("check-layers", "src/store/c.c", "int c_one(void)\n{\n    return a_one() + b_one();\n}\n")
+
     def test_banned_refuses(self):
+        self.tree.add_layers("decision exec/pure : base\n")
         for name, text, words in [
             ("src/base/a.c", "strcpy(a, b);\n", "a.c:2: strcpy: does not know"),
             ("src/base/a.c", "n = sprintf (a, b);\n", "sprintf"),
@@ -109,6 +194,8 @@ class Checks(unittest.TestCase):
             ("src/cluster/a.c", 'log_info("x");\n', "log_info"),
             ("src/watch/a.c", "double x;\n", "double"),
             ("src/watch/a.c", 'printf("x");\n', "printf"),
+            ("src/watch/room/a.c", 'printf("x");\n', "printf"),
+            ("src/exec/pure/a.c", 'printf("x");\n', "printf"),
         ]:
             self.assert_fault("check-banned", name, text, words)
 
