@@ -5,6 +5,7 @@ help:
 	@echo "make up       build, start a controller and an agent here, show the node table"
 	@echo "make down     stop them (their state stays in run/)"
 	@echo "make check    build with sanitizers and run every test"
+	@echo "make measures  count sizes, circles, names and tests of the source (doc/measures.md)"
 	@echo "make bench    measure; prints the figures of doc/performance.md"
 	@echo "make soak     the long tests: seeds of the simulation, fuzzing, every fault of nodes that boot"
 	@echo "make build    only build, into build/"
@@ -28,6 +29,9 @@ down:
 check:
 	@tools/check
 
+measures:
+	@tools/measures
+
 bench: build
 	@tools/install-packages bench
 	@tools/bench
@@ -50,4 +54,4 @@ agent-tarball:
 clean:
 	rm -rf build build-check build-fuzz build-deb build-rpm build-agent
 
-.PHONY: help build up down check bench soak install deb rpm agent-tarball clean
+.PHONY: help build up down check measures bench soak install deb rpm agent-tarball clean

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which .c file uses which.
+"""Which .c file uses which: what check-layers and measures share.
 
 An arrow leads from one .c file to another when it names a function or a table that the other one defines. Includes do not say
 that: a header may declare what several .c files define. What macros and rows of .tbl files define is not seen."""

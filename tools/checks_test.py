@@ -1,6 +1,6 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: Apache-2.0
-"""Each check sees each fault that it is there for, and passes a good tree."""
+"""Each check sees each fault that it is there for, and passes a good tree; and measures counts what it says it counts."""
 
 import shutil
 import subprocess
@@ -37,8 +37,8 @@ class Tree:
         with self.layers.open("a") as file:
             file.write(lines)
 
-    def check(self, tool):
-        run = subprocess.run([sys.executable, "-B", TOOLS / tool, self.root], capture_output=True, text=True, check=False)
+    def check(self, tool, *more):
+        run = subprocess.run([sys.executable, "-B", TOOLS / tool, *more, self.root], capture_output=True, text=True, check=False)
         return run.returncode, run.stdout + run.stderr
 
 
@@ -233,6 +233,57 @@ class Checks(unittest.TestCase):
                              capture_output=True, text=True, check=False)
         self.assertEqual(run.returncode, 77)
         self.assertIn("there is no clang-format", run.stdout)
+
+    def measured(self, what):
+        """The figures of a measure, and the names behind them."""
+        status, said = self.tree.check("measures", "-v")
+        self.assertEqual(status, 0, said)
+        lines = said.splitlines()
+        at = next(number for number, line in enumerate(lines) if line.startswith(what))
+        names = []
+        for line in lines[at + 1:]:
+            if not line.startswith("    "):
+                break
+            names.append(line.strip())
+        return lines[at].rpartition(": ")[2].strip(), names
+
+    def test_measures_of_sizes(self):
+        self.tree.write("src/base/long.h", "\n" * 250)
+        self.tree.write("src/base/fits.h", "\n" * 249)
+        self.tree.write("src/base/long.c", "int a_one(void)\n{\n}\n" + "\n" * 597)
+        self.tree.write("src/base/long_test.c", "\n" * 700)
+        self.tree.write("src/base/fits.c", "\n" * 599)
+        self.assertEqual(self.measured("headers over 250 lines, of 2:"), ("1", ["251 src/base/long.h"]))
+        self.assertEqual(self.measured(".c files over 600 lines, of 2:"), ("1", ["601 src/base/long.c"]))
+
+    def test_measures_of_walls(self):
+        self.tree.write("src/store/a.c", '#include "store/a_inside.h"\nint a_one(void)\n{\n    return b_one();\n}\n')
+        self.tree.write("src/store/b.c", '#include "store/a_inside.h"\nint b_one(void)\n{\n    return a_one();\n}\n')
+        self.tree.write("src/link/a.c", '#include "store/a_inside.h"\nint link_one(void)\n{\n    return fetch_one();\n}\n')
+        self.tree.write("src/fetch/a.c", "int fetch_one(void)\n{\n    return link_one();\n}\n")
+        self.assertEqual(self.measured("circles between .c files"), ("1, 2", ["store: a b"]))
+        self.assertEqual(self.measured("circles between folders"), ("1", ["src/fetch src/link"]))
+        self.assertEqual(self.measured("includes of the inside"), ("1", ["src/link/a.c: store/a_inside.h"]))
+        self.assertEqual(self.measured("files that share the inside"), ("2", ["2 store/a_inside.h"]))
+
+    def test_measures_of_functions(self):
+        bodies = ["static struct x *\nbegin(int a,\n      int b)\n{\n    if (a) {\n        b();\n    }\n}\n",
+                  "int a_b(void)\n{\n}\n", "static int table[] = {\n    1,\n};\n\nint a_c(void)\n{\n    x();\n}\n"]
+        self.tree.write("src/base/a.c", "struct a {\n    int b;\n};\n\n" + "\n".join(bodies))
+        self.assertEqual(self.measured("lines of a function")[0], "4, 8, 8")
+        self.assertEqual(self.measured("lines of a function")[1][0], "8 begin in src/base/a.c")
+        self.assertEqual(self.measured("functions with names of one word, of 3:"), ("1", ["begin in src/base/a.c"]))
+
+    def test_measures_of_contracts(self):
+        self.tree.write("src/base/a.c", "int a_parse(void)\n{\n    assert(x);\n    static_assert(y);\n    // assert(z)\n\n"
+                                        "    free((char *)(uintptr_t)s);\n    p = (uintptr_t)s;\n}\n")
+        self.tree.write("src/base/b.c", "int b_parse(void)\n{\n}\n")
+        self.tree.write("src/base/b_test.c", "\n")
+        self.tree.write("src/base/c.c", "int c_do(void)\n{\n}\n")
+        self.tree.write("src/node/d.c", "int d_do(void)\n{\n}\n")
+        self.assertEqual(self.measured("assertions in 100 lines of code")[0], "6.25 (1 in 16)")
+        self.assertEqual(self.measured("casts that take const away"), ("1", ["src/base/a.c:8"]))
+        self.assertEqual(self.measured("files that decide or parse"), ("2 of 3, 14 lines", ["10 src/base/a.c", "4 src/node/d.c"]))
 
 
 unittest.main()
