@@ -2,7 +2,7 @@
 #ifndef FETTLE_AGENT_AGENT_H
 #define FETTLE_AGENT_AGENT_H
 
-#include "agent/address.h"
+#include "agent/uplink/address.h"
 #include "base/clock.h"
 #include "base/err.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/agent.h"
 
-#include "agent/body.h"
-#include "agent/fake.h"
-#include "agent/surveyor.h"
-#include "agent/uplink.h"
+#include "agent/fake_test.h"
+#include "agent/fingerprint/surveyor.h"
+#include "agent/uplink/body.h"
+#include "agent/uplink/uplink.h"
 #include "base/text.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "agent/body.h"
-#include "agent/checklist.h"
-#include "agent/ledger.h"
+#include "agent/checker/checklist.h"
+#include "agent/collect/ledger.h"
+#include "agent/uplink/body.h"
 
 #include "base/text.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test/swarm/swarm.h"
 
-#include "agent/reading.h"
+#include "agent/fingerprint/reading.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/checker/checker_inside.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Looks at one device after another (look_parts). Each has a child's work of its own, whose target it is, so
+ * that one that hangs is unknown and holds up none of the others, and a record with Path= that names it
+ * waits for the same child. They take turns, because the child that stays then serves all of them. What was
+ * gathered is judged together when the last has answered, or was given up.
+ */
+
+struct parts {
+    char *names, *rest; /* a line each; of those that are still to be looked at */
+    char *now;          /* NULL: none */
+    struct text facts;
+};
+
+void parts_destroy(struct parts *p)
+{
+    if (!p)
+        return;
+    free(p->names);
+    text_fini(&p->facts);
+    free(p);
+}
+
+bool item_has_parts(struct item *k)
+{
+    struct text names = {0};
+    struct look l = item_look(k, mono_now());
+    if (k->parts)
+        return true;
+    look_parts(&l, &names);
+    if (names.len == 0) {
+        text_fini(&names);
+        return false;
+    }
+    struct parts *p = k->parts = mem_alloc(sizeof *p);
+    p->names = p->rest = text_take(&names);
+    k->began = l.now;
+    return true;
+}
+
+static void wait_for_room(struct item *k)
+{
+    k->under_way = false;
+    k->leader = NULL;
+    k->waits = true;
+    k->due = k->began;
+}
+
+static void judge(struct item *k)
+{
+    struct parts *p = STEAL(k->parts);
+    k->under_way = false;
+    k->leader = NULL;
+    item_judge(k, p->facts.s ? p->facts.s : "");
+    parts_destroy(p);
+}
+
+static void on_part(void *arg, char *text, size_t len, const struct err *why)
+{
+    struct item *k = arg;
+    struct checker *c = k->c;
+    struct parts *p = k->parts;
+    if (why)
+        fact(&p->facts, "unknown", "%s: %s", p->now, why->msg);
+    else
+        text_add(&p->facts, text);
+    p->now = NULL;
+    item_begin_parts(k);
+    checker_try_waiting(c);
+}
+
+static int ask(struct item *k, struct err *e)
+{
+    const struct parts *p = k->parts;
+    CLEANUP_TEXT struct text question = {0};
+    text_printf(&question, "%zu%c%s", (size_t)(k->check - k->c->list.checks.list), CHECKER_PART, p->now);
+    return workers_ask(k->c->workers, p->now, k->deadline, question.s, on_part, k, e);
+}
+
+void item_begin_parts(struct item *k)
+{
+    struct parts *p = k->parts;
+    while (p->now || ((p->now = strsep(&p->rest, "\n")) && *p->now)) {
+        struct err e = {0};
+        int r = ask(k, &e);
+        if (r == -EAGAIN) {
+            wait_for_room(k);
+            return;
+        }
+        if (r == 0) {
+            k->under_way = true;
+            k->leader = k;
+            k->due = (struct mono){CHECKER_NEVER};
+            return;
+        }
+        fact(&p->facts, "unknown", "%s%s", r == -EBUSY ? CHECKER_STUCK : "", e.msg);
+        p->now = NULL;
+    }
+    judge(k);
+}

@@ -1,0 +1,720 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/fingerprint/surveyor.h"
+
+#include "agent/fingerprint/reading.h"
+#include "agent/fingerprint/uevent.h"
+#include "agent/process/child.h"
+#include "agent/process/hint.h"
+#include "base/conf.h"
+#include "base/digest.h"
+#include "base/log.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdalign.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/*
+ * What lies in /proc and /sys, where nothing waits, is looked at here, in the loop (survey_look): when
+ * inotify says that somebody wrote there, when something was mounted, and by and by. The survey itself runs
+ * in a child, and so does whatever touches another path, for it may lie on a disk that hangs or on a server
+ * that is gone: a child before it reads the configuration, and the two set the inotify watches, on a
+ * descriptor that they share with their parent. What inotify misses (a link that leads elsewhere, a file that
+ * is written and not closed) a second child finds by and by (survey_stamp).
+ *
+ * What happens within GATHER_MS is one reading. What happens during a reading is followed by another
+ * one, with a pause that doubles as long as that goes on, so that an upgrade of a hundred packages does
+ * not keep a processor busy.
+ *
+ * A reading that was begun before `also` changed is not said: it lacks what the controller compares.
+ *
+ * A glance is the cheap part of a reading, for a job that is about to start. A child of its own stays for it,
+ * so that neither a fork nor a look at the files that hangs holds up the job.
+ */
+
+#define CONF_PATH "/etc/fettle/fingerprint.conf"
+
+enum {
+    ONCE_DEADLINE_MS = 5000,
+    LOOK_MS = 10000,     /* for what nobody tells of */
+    LOOK_OFTEN_MS = 900, /* where nobody tells of anything: with the reading and its way that is a second */
+    FILES_LOOK_MS = 30000,
+    MODULES_MS = 60000, /* that a module may take from its first event until it is live */
+    STAMP_DEADLINE_MS = 10000,
+    CONF_DEADLINE_MS = 5000,
+    STAMP_BYTES_MAX = 64,
+    GLANCE_DEADLINE_MS = 500,
+    RECHECK_MS = 6 * 3600000, /* until the controller gives it */
+    WHOLE_MS = 86400000,      /* between two readings that take nothing from the one before */
+    GATHER_MS = 20,
+    PAUSE_MS_MAX = 1000,
+    RETRY_MS = 60000,             /* after a survey that failed */
+    SEND_MS = 20,                 /* until more of a list is sent */
+    QUEUED_BYTES_MAX = 256 << 10, /* in the uplink before that */
+    FILE_EVENTS = IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_MASK_ADD,
+    DIR_EVENTS = IN_CREATE | IN_DELETE | IN_MOVE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR | IN_MASK_ADD,
+    TIMERS = 5
+};
+
+/* A descriptor on the loop; closed with its handle. */
+struct source {
+    uv_poll_t poll;
+    struct surveyor *surveyor;
+    int fd; /* -1 for none */
+};
+
+struct surveyor {
+    uv_loop_t *loop;
+    struct surveyor_settings settings;
+    struct child *survey, *files_look, *glance;
+    uv_timer_t gather, looks, recheck, whole, parts;
+    struct source files, kernel, written; /* written: what is looked at */
+    struct mount_hint *mounts;            /* NULL: nobody tells */
+    int handles;
+    bool destroyed;
+
+    struct survey_conf conf; /* as it was when the last reading was begun */
+    struct hostlist watched;
+    struct survey_look *look;                                /* NULL: there is nothing to look at */
+    uint64_t files_due_ms, modules_due_ms, modules_until_ms; /* of the loop's clock */
+
+    struct reading reading;
+    uint64_t stamp; /* of the files, when something of them was last seen to be new */
+    struct span every;
+    struct hostlist also;
+    unsigned generation, read_generation; /* of also */
+    bool under_way, again, gave_up, quiet;
+    bool look_missed; /* there was a reason for one while a reading was under way */
+    bool is_whole;    /* the next reading takes nothing from the one before */
+    uint64_t pause_ms;
+    surveyor_glance_fn *on_glance; /* NULL while nobody waits */
+    void *glance_arg;
+    bool is_other; /* a glance found something new, and the reading for it has not ended */
+
+    bool sending;
+    size_t sent; /* for reading_next_part */
+};
+
+static void begin(struct surveyor *s);
+static void on_part(uv_timer_t *timer);
+
+static char *below(const char *root, const char *path)
+{
+    struct text t = {0};
+    text_printf(&t, "%s%s", root, path);
+    return text_take(&t);
+}
+
+static void add_also(struct survey_conf *conf, const struct hostlist *also)
+{
+    for (size_t i = 0; i < also->n; i++)
+        survey_conf_name(conf, also->names[i]);
+}
+
+/* What a tree of files cannot say is not said by this machine in its place. */
+static int no_driver(void *arg, const char *interface, char driver[static 33], char version[static 33],
+                     char firmware[static 33])
+{
+    return -EOPNOTSUPP;
+}
+
+static int read_components(const char *root, const char *node, const struct survey_conf *conf,
+                           struct survey_cache *cache, struct components *out, struct err *e)
+{
+    static const struct survey_calls none = {.driver = no_driver};
+    int r = survey_read(root, node, conf, *root ? &none : &survey_system, cache, out, e);
+    return r ? r : components_sort(out, e);
+}
+
+int surveyor_read(const char *root, const char *node, const struct hostlist *also, struct survey_cache *cache,
+                  struct components *out, struct err *e)
+{
+    struct survey_conf conf = {0};
+    CLEANUP_FREE char *path = below(root, CONF_PATH);
+    int r = survey_conf_read(path, &conf, e);
+    add_also(&conf, also);
+    if (!r)
+        r = read_components(root, node, &conf, cache, out, e);
+    survey_conf_fini(&conf);
+    return r;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t n)
+{
+    return digest_fnv(hash, &n, sizeof n);
+}
+
+/* With the stamp of the configuration itself, which says what there is to look at. */
+static uint64_t stamp_of(const char *root, const struct survey_conf *conf)
+{
+    CLEANUP_FREE char *path = below(root, CONF_PATH);
+    uint64_t stamp = survey_stamp(root, conf);
+    struct stat st;
+    if (stat(path, &st))
+        return mix(stamp, 0);
+    stamp = mix(mix(stamp, st.st_ino), (uint64_t)st.st_size);
+    return mix(mix(stamp, (uint64_t)st.st_mtim.tv_sec), (uint64_t)st.st_mtim.tv_nsec);
+}
+
+/* The file, for what is done to it, and the nearest directory that is there, for what comes in its place
+ * or on the way to it. Watches that are there already stay. */
+static void watch(int inotify, const char *root, const char *path)
+{
+    CLEANUP_FREE char *whole = below(root, path);
+    char *first = whole + strlen(root), *slash;
+    (void)inotify_add_watch(inotify, whole, FILE_EVENTS);
+    do {
+        slash = strrchr(first, '/');
+        slash[slash == whole] = '\0'; /* of "/x" it leaves "/" */
+        if (inotify_add_watch(inotify, whole, DIR_EVENTS) >= 0)
+            return;
+    } while ((errno == ENOENT || errno == ENOTDIR) && slash > first);
+}
+
+static void watch_files(const struct surveyor *s)
+{
+    CLEANUP_HOSTLIST struct hostlist local = {0};
+    survey_local(s->settings.root, &s->watched, &local);
+    for (size_t i = 0; i < local.n; i++)
+        watch(CHILD_KEPT_FD, s->settings.root, local.names[i]);
+}
+
+/* Watched first, so that what changes during the reading is seen to be new after it. An absent file is an
+ * empty one. */
+static int conf_work(void *arg, struct text *out, struct err *e)
+{
+    const struct surveyor *s = arg;
+    CLEANUP_FREE char *path = below(s->settings.root, CONF_PATH);
+    if (s->files.fd >= 0)
+        watch(CHILD_KEPT_FD, s->settings.root, CONF_PATH);
+    int r = conf_read_bytes(path, out, e);
+    return r == -ENOENT ? 0 : r;
+}
+
+static int survey_work(void *arg, struct text *out, struct err *e)
+{
+    const struct surveyor *s = arg;
+    struct survey_cache cache = {0};
+    struct components list = {0};
+    if (s->files.fd >= 0)
+        watch_files(s);
+    struct reading_stamps stamps = {
+        .files = stamp_of(s->settings.root, &s->conf),
+        .glance = survey_glance(s->settings.root, s->settings.node, &s->conf),
+    };
+    if (!s->is_whole)
+        reading_packages(&s->reading, &cache);
+    int r = read_components(s->settings.root, s->settings.node, &s->conf, &cache, &list, e);
+    stamps.packages = cache.packages_stamp;
+    if (!r)
+        reading_report(&list, &stamps, out);
+    return r;
+}
+
+static int stamp_answer(void *arg, const char *question, struct text *out, struct err *e)
+{
+    const struct surveyor *s = arg;
+    text_printf(out, "%016" PRIx64, stamp_of(s->settings.root, &s->conf));
+    return 0;
+}
+
+static void say(struct surveyor *s)
+{
+    CLEANUP_TEXT struct text body = {0};
+    if (uplink_is_up(s->settings.uplink) && reading_say(&s->reading, s->settings.boot, &body))
+        uplink_send(s->settings.uplink, FRAME_FINGERPRINT, body.s, body.len);
+}
+
+static void on_gathered(uv_timer_t *timer)
+{
+    begin(timer->data);
+}
+
+/* Reads within `ms`; later than that only when a reading is under way. */
+static void read_within(struct surveyor *s, uint64_t ms)
+{
+    if (s->under_way)
+        s->again = true;
+    else if (!uv_is_active((uv_handle_t *)&s->gather) || uv_timer_get_due_in(&s->gather) > ms)
+        uv_timer_start(&s->gather, on_gathered, ms, 0);
+}
+
+static void on_stamp(void *arg, char *text, size_t len, const struct err *why)
+{
+    struct surveyor *s = arg;
+    uint64_t stamp;
+    if (why || sscanf(text, "%16" SCNx64, &stamp) != 1) {
+        log_debug(LOG_PROBE, "no look at the files: %s", why ? why->msg : text);
+    } else if (stamp != s->stamp && !s->under_way) { /* else the reading sees it */
+        s->stamp = stamp;
+        log_debug(LOG_PROBE, "a file on the node is new");
+        read_within(s, GATHER_MS);
+    }
+}
+
+static bool is_due(const struct surveyor *s, uint64_t *due_ms, uint64_t every_ms)
+{
+    uint64_t now_ms = uv_now(s->loop);
+    if (now_ms < *due_ms)
+        return false;
+    *due_ms = now_ms + every_ms;
+    return true;
+}
+
+/* A module that an event told of may still be on its way in. */
+static bool module_may_come(const struct surveyor *s)
+{
+    return s->kernel.fd < 0 || uv_now(s->loop) < s->modules_until_ms;
+}
+
+/* Modules, and what comes with them: every time while one may be on its way in, or when nobody tells of them.
+ */
+static bool look_at_modules(struct surveyor *s)
+{
+    return is_due(s, &s->modules_due_ms, module_may_come(s) ? 0 : FILES_LOOK_MS);
+}
+
+/* Rarely: it takes a process, and inotify tells of nearly all. */
+static uint64_t files_every_ms(const struct surveyor *s)
+{
+    return s->files.fd >= 0 ? FILES_LOOK_MS : 0;
+}
+
+static void on_look(uv_timer_t *timer);
+
+static void arm_looks(struct surveyor *s)
+{
+    bool told = s->look && survey_look_told(s->look) && s->mounts && files_every_ms(s);
+    if (!s->settings.once)
+        uv_timer_start(&s->looks, on_look, told && !module_may_come(s) ? LOOK_MS : LOOK_OFTEN_MS, 0);
+}
+
+static void look(struct surveyor *s)
+{
+    s->look_missed = s->under_way;
+    if (s->under_way || !s->look || !survey_look(s->look, look_at_modules(s)))
+        return;
+    log_debug(LOG_PROBE, "something on the node is new");
+    read_within(s, GATHER_MS);
+}
+
+static void on_look(uv_timer_t *timer)
+{
+    struct surveyor *s = timer->data;
+    look(s);
+    if (!s->under_way && is_due(s, &s->files_due_ms, files_every_ms(s)))
+        (void)child_ask(s->files_look, span_ms(STAMP_DEADLINE_MS), stamp_answer, s, "", on_stamp, s, NULL);
+    arm_looks(s);
+}
+
+static void on_mounts(void *arg)
+{
+    look(arg);
+}
+
+static void survey_failed(struct surveyor *s, const struct err *why)
+{
+    if (s->quiet)
+        log_debug(LOG_PROBE, "the fingerprint is unknown: %s", why->msg);
+    else
+        log_warn("the fingerprint is unknown: %s", why->msg);
+    s->quiet = s->gave_up = true;
+    reading_forget(&s->reading);
+    read_within(s, RETRY_MS);
+}
+
+static void survey_ended(struct surveyor *s, const struct err *why)
+{
+    if (s->read_generation != s->generation) {
+        reading_forget(&s->reading);
+        s->again = true;
+    } else if (why) {
+        survey_failed(s, why);
+    } else {
+        s->quiet = s->gave_up = false;
+        s->stamp = s->reading.stamps.files;
+        s->is_whole = false;
+        say(s);
+    }
+}
+
+static void on_survey(void *arg, char *text, size_t len, const struct err *why)
+{
+    struct surveyor *s = arg;
+    struct err e = {0};
+    struct fingerprint before = s->reading.fingerprint;
+    s->under_way = false;
+    if (!why && reading_take(&s->reading, text, len, &e))
+        why = &e;
+    if (!fingerprint_equal(&before, &s->reading.fingerprint))
+        s->sending = false; /* what is left of the old list is of no use */
+    survey_ended(s, why);
+    if (s->look_missed)
+        look(s);
+    arm_looks(s);
+    s->pause_ms = s->again ? s->pause_ms * 2 : GATHER_MS;
+    if (s->pause_ms > PAUSE_MS_MAX)
+        s->pause_ms = PAUSE_MS_MAX;
+    if (s->again)
+        read_within(s, s->pause_ms);
+    else
+        s->is_other = false;
+    s->again = false;
+    s->settings.on_settled(s->settings.arg); /* may end it all */
+}
+
+static struct span deadline(const struct surveyor *s)
+{
+    return s->settings.once ? span_ms(ONCE_DEADLINE_MS) : survey_deadline(&s->conf);
+}
+
+static void prepare(struct surveyor *s)
+{
+    add_also(&s->conf, &s->also);
+    hostlist_fini(&s->watched);
+    hostlist_add(&s->watched, CONF_PATH);
+    survey_watched(&s->conf, &s->watched);
+    s->read_generation = s->generation;
+    if (s->settings.once)
+        return;
+    survey_look_close(s->look);
+    s->look = survey_look_open(s->settings.root, &s->conf, s->written.fd);
+    s->files_due_ms = uv_now(s->loop) + files_every_ms(s);
+    child_dismiss(s->files_look); /* which knows the configuration of before */
+    child_dismiss(s->glance);
+}
+
+static void on_conf(void *arg, char *text, size_t len, const struct err *why)
+{
+    struct surveyor *s = arg;
+    struct err e = {0};
+    CLEANUP_FREE char *path = below(s->settings.root, CONF_PATH);
+    survey_conf_fini(&s->conf);
+    int r = why ? err_set(&e, why->code, "%s", why->msg) : survey_conf_parse(path, text, len, &s->conf, &e);
+    prepare(s);
+    if (!r)
+        r = child_run(s->survey, deadline(s), survey_work, on_survey, s, &e);
+    if (r)
+        on_survey(s, NULL, 0, &e);
+}
+
+static void begin(struct surveyor *s)
+{
+    struct err e = {0};
+    uv_timer_stop(&s->gather);
+    if (s->under_way)
+        s->again = true;
+    else if (child_run(s->survey, span_ms(CONF_DEADLINE_MS), conf_work, on_conf, s, &e))
+        survey_failed(s, &e);
+    else
+        s->under_way = true;
+}
+
+static void on_recheck(uv_timer_t *timer)
+{
+    read_within(timer->data, 0);
+}
+
+void surveyor_recheck(struct surveyor *s)
+{
+    read_within(s, 0);
+}
+
+static void on_whole(uv_timer_t *timer)
+{
+    struct surveyor *s = timer->data;
+    s->is_whole = true;
+    read_within(s, 0);
+}
+
+uint64_t surveyor_turn_ms(const char *node, uint64_t every_ms, struct mono now)
+{
+    uint64_t place_ms = digest_fnv(DIGEST_FNV_START, node, strlen(node)) % every_ms;
+    uint64_t now_ms = (uint64_t)(now.ns / 1000000) % every_ms;
+    return every_ms - (now_ms + place_ms) % every_ms;
+}
+
+static void take_turns(const struct surveyor *s, uv_timer_t *timer, uv_timer_cb fn, uint64_t ms)
+{
+    uv_timer_start(timer, fn, surveyor_turn_ms(s->settings.node, ms, mono_now()), ms);
+}
+
+static void set_every(struct surveyor *s, struct span every)
+{
+    uint64_t ms = (uint64_t)span_to_ms(every);
+    if (every.ns == s->every.ns)
+        return;
+    s->every = every;
+    uv_timer_stop(&s->recheck);
+    if (ms)
+        take_turns(s, &s->recheck, on_recheck, ms);
+}
+
+static bool equal_lists(const struct hostlist *a, const struct hostlist *b)
+{
+    bool equal = a->n == b->n;
+    for (size_t i = 0; equal && i < a->n; i++)
+        equal = strcmp(a->names[i], b->names[i]) == 0;
+    return equal;
+}
+
+static void set_also(struct surveyor *s, const struct hostlist *also)
+{
+    if (equal_lists(&s->also, also))
+        return;
+    hostlist_fini(&s->also);
+    for (size_t i = 0; i < also->n; i++)
+        hostlist_add(&s->also, also->names[i]);
+    s->generation++;
+    reading_forget(&s->reading);
+    read_within(s, 0);
+}
+
+void surveyor_settings(struct surveyor *s, const struct body_survey *how)
+{
+    if (how->has_recheck)
+        set_every(s, how->recheck);
+    if (how->has_also)
+        set_also(s, &how->also);
+}
+
+void surveyor_welcome(struct surveyor *s, const struct body_survey *how)
+{
+    s->reading.told_any = false;
+    s->sending = false;
+    surveyor_settings(s, how);
+    say(s);
+}
+
+/* As much as the uplink takes; the rest follows. */
+static void send_parts(struct surveyor *s)
+{
+    struct uplink *u = s->settings.uplink;
+    const char *body;
+    size_t len;
+    while (s->sending && uplink_is_up(u) && uplink_queued(u) < QUEUED_BYTES_MAX) {
+        body = reading_next_part(&s->reading, &s->sent, &len);
+        if (body)
+            uplink_send(u, FRAME_COMPONENTS, body, len);
+        else
+            s->sending = false;
+    }
+    if (s->sending)
+        uv_timer_start(&s->parts, on_part, SEND_MS, 0);
+}
+
+static void on_part(uv_timer_t *timer)
+{
+    send_parts(timer->data);
+}
+
+void surveyor_want(struct surveyor *s, const struct fingerprint *wanted)
+{
+    if (!s->reading.known)
+        return;
+    if (!fingerprint_equal(wanted, &s->reading.fingerprint)) {
+        s->reading.told_any = false;
+        say(s);
+        return;
+    }
+    s->sending = true;
+    s->sent = 0;
+    send_parts(s);
+}
+
+bool surveyor_owes(const struct surveyor *s)
+{
+    return !s->gave_up && !(s->reading.known && s->reading.told_any);
+}
+
+/* --- a glance ---------------------------------------------------------------------------------------------
+ */
+
+static int glance_answer(void *arg, const char *question, struct text *out, struct err *e)
+{
+    const struct surveyor *s = arg;
+    text_printf(out, "%016" PRIx64, survey_glance(s->settings.root, s->settings.node, &s->conf));
+    return 0;
+}
+
+static void on_glance(void *arg, char *text, size_t len, const struct err *why)
+{
+    struct surveyor *s = arg;
+    uint64_t glance;
+    bool other = false;
+    if (why || sscanf(text, "%16" SCNx64, &glance) != 1)
+        log_debug(LOG_PROBE, "no glance at the node: %s", why ? why->msg : text);
+    else
+        other = s->reading.known && glance != s->reading.stamps.glance;
+    s->is_other = other;
+    if (other)
+        read_within(s, 0);
+    STEAL(s->on_glance)(s->glance_arg, other);
+}
+
+void surveyor_glance(struct surveyor *s, surveyor_glance_fn *fn, void *arg)
+{
+    struct err e = {0};
+    if (s->is_other) {
+        fn(arg, true);
+        return;
+    }
+    s->on_glance = fn;
+    s->glance_arg = arg;
+    if (child_ask(s->glance, span_ms(GLANCE_DEADLINE_MS), glance_answer, s, "", on_glance, s, &e))
+        on_glance(s, NULL, 0, &e);
+}
+
+const struct fingerprint *surveyor_told(const struct surveyor *s)
+{
+    bool reads = s->under_way || uv_is_active((const uv_handle_t *)&s->gather);
+    return !reads && s->reading.known && s->reading.told_any ? &s->reading.told : NULL;
+}
+
+/* Directories tell of all that is in them. */
+static bool on_the_way(const struct hostlist *paths, const char *name)
+{
+    size_t len = strlen(name);
+    for (size_t i = 0; i < paths->n; i++)
+        for (const char *p = strchr(paths->names[i], '/'); p; p = strchr(p + 1, '/'))
+            if (strncmp(p + 1, name, len) == 0 && (p[1 + len] == '/' || p[1 + len] == '\0'))
+                return true;
+    return false;
+}
+
+static bool event_matters(const struct surveyor *s, const struct inotify_event *event)
+{
+    if (event->mask & IN_IGNORED) /* a watch has ended; why was told before */
+        return false;
+    return event->len == 0 || on_the_way(&s->watched, event->name);
+}
+
+static void on_files(uv_poll_t *poll, int status, int events)
+{
+    struct source *source = poll->data;
+    alignas(struct inotify_event) char buffer[4096];
+    bool any = false;
+    for (ssize_t n; (n = read(source->fd, buffer, sizeof buffer)) > 0;)
+        for (const char *p = buffer; p < buffer + n;) {
+            const struct inotify_event *event = (const struct inotify_event *)p;
+            any |= event_matters(source->surveyor, event);
+            p += sizeof *event + event->len;
+        }
+    if (any)
+        read_within(source->surveyor, GATHER_MS);
+}
+
+static void on_kernel(uv_poll_t *poll, int status, int events)
+{
+    struct source *source = poll->data;
+    struct surveyor *s = source->surveyor;
+    if (!uevent_drain(source->fd))
+        return;
+    s->modules_due_ms = 0;
+    s->modules_until_ms = uv_now(s->loop) + MODULES_MS;
+    arm_looks(s);
+    read_within(s, GATHER_MS);
+}
+
+/* Which file it was does not matter: a look finds out whether it says something else now. */
+static void on_written(uv_poll_t *poll, int status, int events)
+{
+    struct source *source = poll->data;
+    alignas(struct inotify_event) char buffer[4096];
+    while (read(source->fd, buffer, sizeof buffer) > 0)
+        continue;
+    look(source->surveyor);
+}
+
+/* Without a source its part is looked at every time. */
+static void open_source(struct surveyor *s, struct source *source, int fd, uv_poll_cb ready)
+{
+    source->surveyor = s;
+    source->fd = fd;
+    if (fd < 0)
+        return;
+    uv_poll_init(s->loop, &source->poll, fd);
+    source->poll.data = source;
+    s->handles++;
+    uv_poll_start(&source->poll, UV_READABLE, ready);
+}
+
+static void one_closed(struct surveyor *s)
+{
+    if (--s->handles > 0)
+        return;
+    reading_fini(&s->reading);
+    survey_look_close(s->look);
+    survey_conf_fini(&s->conf);
+    hostlist_fini(&s->watched);
+    hostlist_fini(&s->also);
+    free(s);
+}
+
+static void on_timer_closed(uv_handle_t *handle)
+{
+    one_closed(handle->data);
+}
+
+static void on_source_closed(uv_handle_t *handle)
+{
+    struct source *source = handle->data;
+    close(source->fd);
+    one_closed(source->surveyor);
+}
+
+static void close_source(struct source *source)
+{
+    if (source->fd >= 0)
+        uv_close((uv_handle_t *)&source->poll, on_source_closed);
+}
+
+struct surveyor *surveyor_create(uv_loop_t *loop, const struct surveyor_settings *settings)
+{
+    struct surveyor *s = mem_alloc(sizeof *s);
+    uv_timer_t *const timers[TIMERS] = {&s->gather, &s->looks, &s->recheck, &s->whole, &s->parts};
+    s->loop = loop;
+    s->settings = *settings;
+    s->pause_ms = GATHER_MS;
+    for (; s->handles < TIMERS; s->handles++) {
+        uv_timer_init(loop, timers[s->handles]);
+        timers[s->handles]->data = s;
+    }
+    s->survey = child_create(loop, READING_REPORT_BYTES_MAX);
+    s->files_look = child_create(loop, STAMP_BYTES_MAX);
+    s->glance = child_create(loop, STAMP_BYTES_MAX);
+    open_source(s, &s->files, settings->once ? -1 : inotify_init1(IN_CLOEXEC | IN_NONBLOCK), on_files);
+    open_source(s, &s->written, settings->once ? -1 : inotify_init1(IN_CLOEXEC | IN_NONBLOCK), on_written);
+    s->mounts = settings->once || *settings->root ? NULL : mount_hint_create(loop, on_mounts, s);
+    open_source(s, &s->kernel, settings->once || *settings->root ? -1 : uevent_open(), on_kernel);
+    child_keep(s->survey, s->files.fd);
+    set_every(s, span_ms(RECHECK_MS));
+    take_turns(s, &s->whole, on_whole, WHOLE_MS);
+    begin(s);
+    return s;
+}
+
+void surveyor_destroy(struct surveyor *s)
+{
+    if (!s || s->destroyed)
+        return;
+    s->destroyed = true;
+    child_destroy(s->survey);
+    child_destroy(s->files_look);
+    child_destroy(s->glance);
+    close_source(&s->files);
+    close_source(&s->kernel);
+    close_source(&s->written);
+    mount_hint_destroy(s->mounts);
+    uv_close((uv_handle_t *)&s->gather, on_timer_closed);
+    uv_close((uv_handle_t *)&s->looks, on_timer_closed);
+    uv_close((uv_handle_t *)&s->recheck, on_timer_closed);
+    uv_close((uv_handle_t *)&s->whole, on_timer_closed);
+    uv_close((uv_handle_t *)&s->parts, on_timer_closed);
+}

@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/operate/actor.h"
+
+#include "agent/checker/kernel.h"
+#include "agent/operate/deeds.h"
+#include "agent/operate/runner.h"
+#include "agent/process/child.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/*
+ * An operation is written down as begun, then told, then done. A command goes on when its agent ends
+ * (runner.h): the next one waits for it and says what came of it, and nothing else is done on the node
+ * meanwhile. Where nobody knows, as of a check, it is unknown; it is never done again, because nobody can
+ * know how far it came. For the same reason a refusal is written down: a second asking must not do what was
+ * said not to be done. Only a refusal of an old term is not, for a controller that leads may ask the same.
+ *
+ * They are written to memory at once, and copied to the disk by the writer. A new operation waits for its
+ * copy, so that the next boot knows of it; not longer than the writer tries, for a dead disk is what it may
+ * be for. A reboot while the disk hangs or fails is refused: it would never come to its end, and a BMC is
+ * asked the sooner. The kernel keeps programs in memory after their disk is gone, and systemd begins a
+ * shutdown that it cannot end, so that one of them is read past that.
+ */
+
+enum {
+    MARGIN_MS = 2000, /* after a check's deadline, by which it should have been ended */
+    DISK_MS = 5000,   /* to read a block */
+    DISK_BYTES = 4096,
+    SHUTDOWN_PART = 4,   /* of a reboot's deadline is for the shutdown, */
+    SHUTDOWN_S_MAX = 180 /* and no more than this: twice what systemd gives a service to stop */
+};
+
+struct operation {
+    struct actor *a; /* NULL: nobody waits for it any more */
+    pid_t runner;    /* of a command */
+    int pidfd;       /* the runner's; -1 for none */
+    uv_poll_t ended; /* of it */
+    uv_timer_t timer;
+    int handles;
+    bool reboots;
+    struct mono until; /* 0 of what an agent before this one began: the runner knows */
+    char id[BODY_WORD_BYTES_MAX + 1];
+    char check[CHECK_NAME_BYTES_MAX + 1]; /* that is looked at; "" for another kind */
+    struct body_act act;                  /* of one that waits for its copy */
+};
+
+struct actor {
+    uv_loop_t *loop;
+    struct actor_settings settings;
+    struct deeds deeds;
+    struct child *disk;    /* reads it before a reboot */
+    struct operation *now; /* NULL while there is none */
+};
+
+static void say(struct actor *a, const struct deed *k)
+{
+    CLEANUP_TEXT struct text body = {0};
+    deed_write(k, &body);
+    a->settings.say(a->settings.arg, body.s, body.len);
+}
+
+/* done: of the copy; never called where there is none. */
+static int keep(struct actor *a, writer_done_fn *done, void *arg, struct err *e)
+{
+    int r = deeds_store(&a->deeds, a->settings.home, e);
+    if (!r && a->settings.writer) {
+        CLEANUP_TEXT struct text all = {0};
+        deeds_format(&a->deeds, &all);
+        writer_put(a->settings.writer, DEEDS_FILE, all.s, done, arg);
+    }
+    return r;
+}
+
+static void store(struct actor *a)
+{
+    struct err e = {0};
+    if (keep(a, NULL, NULL, &e))
+        log_error("what came of an operation is not kept: %s", e.msg);
+}
+
+/* --- an operation's end --------------------------------------------------------------------- */
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct operation *o = handle->data;
+    if (--o->handles > 0)
+        return;
+    if (o->pidfd >= 0)
+        close(o->pidfd);
+    free(o);
+}
+
+static void close_handle(void *handle)
+{
+    if (!uv_is_closing(handle))
+        uv_close(handle, on_closed);
+}
+
+static void let_go(struct operation *o)
+{
+    if (o->a->settings.writer)
+        writer_cancel(o->a->settings.writer, o);
+    o->a = NULL;
+    close_handle(&o->timer);
+    if (o->ended.type == UV_POLL)
+        close_handle(&o->ended);
+}
+
+static void has_cured(struct actor *a, const struct deed *k, enum deed_state state)
+{
+    if (state == DEED_DONE)
+        checker_cured(a->settings.checker, k->cures ? k->cures : "", KERNEL_ALL);
+}
+
+static void finish(struct operation *o, enum deed_state state, const char *text, const char *verdict)
+{
+    struct actor *a = o->a;
+    struct deed *k = deeds_find(&a->deeds, o->id);
+    log_info("operation %s: %s", o->id, deed_state_name(state));
+    a->now = NULL;
+    let_go(o);
+    if (!k)
+        return;
+    if (!verdict)
+        has_cured(a, k, state);
+    deed_set(k, state, text, verdict);
+    store(a);
+    say(a, k);
+}
+
+static uint64_t left_ms(const struct operation *o)
+{
+    int64_t left = span_to_ms(mono_sub(o->until, mono_now()));
+    return left > 0 ? (uint64_t)left : 0;
+}
+
+static void on_same_boot(uv_timer_t *timer)
+{
+    finish(timer->data, DEED_UNKNOWN, "the node still runs on the same boot", NULL);
+}
+
+/* That of a reboot which was taken up is the end of this boot, or the deadline. */
+static void on_over(struct operation *o)
+{
+    struct runner_end end;
+    if (!runner_take_end(o->a->settings.home, o->id, &end))
+        finish(o, DEED_UNKNOWN, "what carried it out ended before it did", NULL);
+    else if (o->reboots && end.good)
+        uv_timer_start(&o->timer, on_same_boot, left_ms(o), 0);
+    else
+        finish(o, end.good ? DEED_DONE : DEED_FAILED, end.text, NULL);
+    free(end.text);
+}
+
+static void on_ended(uv_poll_t *ended, int status, int events)
+{
+    struct operation *o = ended->data;
+    waitpid(o->runner, NULL, WNOHANG); /* it may be the child of an agent that is no more */
+    uv_poll_stop(ended);
+    on_over(o);
+}
+
+/* --- commands ------------------------------------------------------------------------------- */
+
+static struct operation *new_operation(struct actor *a, const char *id)
+{
+    struct operation *o = mem_alloc(sizeof *o);
+    o->a = a;
+    o->pidfd = -1;
+    uv_timer_init(a->loop, &o->timer);
+    o->ended.data = o->timer.data = o;
+    snprintf(o->id, sizeof o->id, "%s", id);
+    o->handles = 1;
+    return o;
+}
+
+/* What the runner has written down is there when it is gone. */
+static int follow(struct operation *o, pid_t runner)
+{
+    o->runner = runner;
+    o->pidfd = pidfd_open(runner, 0);
+    if (o->pidfd < 0)
+        return -errno;
+    int r = uv_poll_init(o->a->loop, &o->ended, o->pidfd);
+    if (!r) {
+        o->handles++;
+        r = uv_poll_start(&o->ended, UV_READABLE, on_ended);
+    }
+    return r;
+}
+
+static void run_command(struct operation *o, const char *command, struct span deadline, const char *trigger)
+{
+    struct err e = {0};
+    const struct runner_job job = {o->id, o->a->settings.writer ? o->a->settings.disk : NULL, command,
+                                   deadline, trigger};
+    pid_t runner = runner_start(o->a->settings.home, &job, &e);
+    int r = runner < 0 ? runner : follow(o, runner);
+    if (runner < 0)
+        finish(o, DEED_FAILED, e.msg, NULL);
+    else if (r)
+        finish(o, DEED_UNKNOWN, strerror(-r), NULL);
+}
+
+/* So long a shutdown may take. The rest is for the boot. */
+static struct span shutdown_deadline(struct span deadline)
+{
+    struct span part = {deadline.ns / SHUTDOWN_PART}, most = span_s(SHUTDOWN_S_MAX);
+    return part.ns < most.ns ? part : most;
+}
+
+static void reboot_node(struct operation *o, struct span deadline)
+{
+    const char *root = o->a->settings.root;
+    CLEANUP_TEXT struct text path = {0}, trigger = {0};
+    o->reboots = true;
+    text_printf(&trigger, "%s/proc/sysrq-trigger", root);
+    if (*root)
+        text_printf(&path, "%s/sbin/reboot", root);
+    else
+        text_add(&path, "systemctl reboot || reboot");
+    run_command(o, path.s, shutdown_deadline(deadline), trigger.s);
+}
+
+/* --- checks --------------------------------------------------------------------------------- */
+
+static void on_looked(void *arg, const struct verdict *v, struct span took)
+{
+    struct operation *o = arg;
+    CLEANUP_TEXT struct text verdict = {0};
+    verdict_write(v, &verdict);
+    finish(o, DEED_DONE, result_name(v->result), verdict.s);
+}
+
+static void on_no_look(uv_timer_t *timer)
+{
+    struct operation *o = timer->data;
+    checker_cancel(o->a->settings.checker, o);
+    finish(o, DEED_UNKNOWN, "it was not looked at in time", NULL);
+}
+
+static void run_check(struct operation *o, const struct body_act *act, const char *name)
+{
+    struct err e = {0};
+    const struct company with = {act->nodes[0] ? act->nodes : NULL, act->rank};
+    if (checker_look(o->a->settings.checker, name, act->deadline, &with, on_looked, o, &e))
+        finish(o, DEED_FAILED, e.msg, NULL);
+    else /* its own deadline is this one at most; a look that waits for another one has none */
+        uv_timer_start(&o->timer, on_no_look, (uint64_t)span_to_ms(act->deadline) + MARGIN_MS, 0);
+}
+
+/* --- asking --------------------------------------------------------------------------------- */
+
+static const char *after(const char *run, const char *prefix)
+{
+    size_t len = strlen(prefix);
+    return strncmp(run, prefix, len) == 0 && run[len] ? run + len : NULL;
+}
+
+/* Why not; NULL when it may be done. */
+static const char *why_not(const struct actor *a, const struct body_act *act, enum refusal *code)
+{
+    const char *check = after(act->run, "check:");
+    *code = REFUSAL_BOOT;
+    if (strcmp(act->boot, a->settings.boot) != 0)
+        return "it is for another boot";
+    *code = REFUSAL_UNKNOWN;
+    if (strcmp(act->run, "reboot") != 0 && !after(act->run, "node:") && !check)
+        return "the agent knows no such operation";
+    if (check && !checks_find(checker_checks(a->settings.checker), check))
+        return "the node runs no such check";
+    *code = REFUSAL_BUSY;
+    return a->now ? "another operation is under way" : NULL;
+}
+
+static void refuse(struct actor *a, const struct body_act *act, bool keep, enum refusal code, const char *why)
+{
+    struct deed once = {.text = NULL};
+    struct deed *k = &once;
+    log_info("operation %s is refused: %s", act->id, why);
+    if (keep)
+        k = deeds_add(&a->deeds, act->id, act->boot, false, DEED_REFUSED);
+    else
+        memcpy(once.id, act->id, sizeof once.id), memcpy(once.boot, act->boot, sizeof once.boot);
+    deed_set(k, DEED_REFUSED, why, NULL);
+    k->refusal = code;
+    if (keep)
+        store(a);
+    say(a, k);
+    free(once.text);
+}
+
+static void carry_out(struct operation *o)
+{
+    const char *what;
+    const struct body_act *act = &o->act;
+    struct deed *k = deeds_find(&o->a->deeds, o->id);
+    log_info("operation %s: %s", o->id, act->run);
+    if (k)
+        say(o->a, k);
+    o->until = mono_add(mono_now(), act->deadline);
+    if ((what = after(act->run, "node:")))
+        run_command(o, what, act->deadline, NULL);
+    else if ((what = after(act->run, "check:")))
+        run_check(o, act, what);
+    else
+        reboot_node(o, act->deadline);
+}
+
+/* --- the disk, before a reboot -------------------------------------------------------------- */
+
+/* To go down, a node runs programs of its root disk and writes to it: while that hangs or fails it never
+ * would. */
+static void refuse_for_disk(struct operation *o, const struct err *why)
+{
+    CLEANUP_TEXT struct text said = {0};
+    struct deed *k = deeds_find(&o->a->deeds, o->id);
+    text_printf(&said, "%s: %s", refusal_what(REFUSAL_DISK), why->msg);
+    if (k)
+        k->refusal = REFUSAL_DISK;
+    finish(o, DEED_REFUSED, said.s, NULL);
+}
+
+/* Where there is no such program, or its file system knows no other way than through the kernel's memory, it
+ * is not known. */
+static int read_disk(void *arg, struct text *out, struct err *e)
+{
+    static _Alignas(DISK_BYTES) char bytes[DISK_BYTES];
+    const struct actor *a = arg;
+    CLEANUP_TEXT struct text path = {0};
+    text_printf(&path, "%s/sbin/reboot", a->settings.root);
+    CLEANUP_FD int fd = open(path.s, O_RDONLY | O_DIRECT | O_CLOEXEC);
+    bool good = fd < 0 ? errno != EIO : read(fd, bytes, sizeof bytes) >= 0 || errno == EINVAL;
+    return good ? 0 : err_set(e, -errno, "%s: %s", path.s, strerror(errno));
+}
+
+static void on_disk_read(void *arg, char *text, size_t len, const struct err *why)
+{
+    struct actor *a = arg;
+    if (why)
+        refuse_for_disk(a->now, why);
+    else
+        carry_out(a->now);
+}
+
+static void go_on(struct operation *o)
+{
+    struct err e = {0};
+    if (strcmp(o->act.run, "reboot") != 0) {
+        carry_out(o);
+        return;
+    }
+    int r = child_run(o->a->disk, span_ms(DISK_MS), read_disk, on_disk_read, o->a, &e);
+    if (r == -EBUSY) /* it hung before */
+        refuse_for_disk(o, &e);
+    else if (r)
+        carry_out(o);
+}
+
+static void on_copied(void *arg, const struct err *why)
+{
+    struct operation *o = arg;
+    bool hangs = why && (why->code == -ETIMEDOUT || why->code == -EBUSY);
+    if (hangs && strcmp(o->act.run, "reboot") == 0) {
+        refuse_for_disk(o, why);
+        return;
+    }
+    if (why)
+        log_warn("operation %s begins, and is not on the disk: %s", o->id, why->msg);
+    go_on(o);
+}
+
+static void begin(struct actor *a, const struct body_act *act)
+{
+    const char *check = after(act->run, "check:");
+    struct err e = {0};
+    struct deed *k = deeds_add(&a->deeds, act->id, act->boot, strcmp(act->run, "reboot") == 0, DEED_BEGUN);
+    struct operation *o = new_operation(a, act->id);
+    k->cures = mem_dup(act->cures);
+    o->act = *act;
+    snprintf(o->check, sizeof o->check, "%s", check ? check : "");
+    a->now = o;
+    if (keep(a, on_copied, o, &e)) {
+        k->refusal = REFUSAL_STORAGE;
+        finish(o, DEED_REFUSED, e.msg, NULL);
+    } else if (!a->settings.writer)
+        go_on(o);
+}
+
+/* Nothing runs, and to be told twice does no harm: it is not kept among the operations, and waits for none.
+ */
+static void forget(struct actor *a, const struct body_act *act)
+{
+    bool other_boot = strcmp(act->boot, a->settings.boot) != 0;
+    struct deed k = {.text = NULL};
+    memcpy(k.id, act->id, sizeof k.id);
+    memcpy(k.boot, act->boot, sizeof k.boot);
+    if (!other_boot) {
+        log_info("by order %s every check is looked at anew; over before line %" PRIu64
+                 " of the kernel's log: %s",
+                 act->id, act->until, *act->cures ? act->cures : "nothing");
+        checker_cured(a->settings.checker, act->cures, act->until);
+    }
+    deed_set(&k, other_boot ? DEED_REFUSED : DEED_DONE, other_boot ? "it is for another boot" : "", NULL);
+    say(a, &k);
+    free(k.text);
+}
+
+void actor_act(struct actor *a, const struct body_act *act)
+{
+    const struct deed *known = deeds_find(&a->deeds, act->id);
+    bool is_same_state = strcmp(act->origin, a->deeds.origin) == 0;
+    if (is_same_state && act->term < a->deeds.term) {
+        refuse(a, act, false, REFUSAL_TERM, "a controller of a later term was heard");
+        return;
+    }
+    a->deeds.term = act->term;
+    memcpy(a->deeds.origin, act->origin, sizeof act->origin);
+    enum refusal code;
+    const char *why = why_not(a, act, &code);
+    if (known)
+        say(a, known);
+    else if (strcmp(act->run, "forget") == 0)
+        forget(a, act);
+    else if (why)
+        refuse(a, act, true, code, why);
+    else
+        begin(a, act);
+}
+
+void actor_ask(struct actor *a, const struct body_act *act, const char *nonce)
+{
+    const struct deed *known = deeds_find(&a->deeds, act->id);
+    CLEANUP_TEXT struct text body = {0};
+    if (known) {
+        say(a, known);
+        return;
+    }
+    text_printf(&body, "{\"id\":\"%s\",\"boot\":\"%s\",\"state\":\"asks\",\"nonce\":\"%s\"}", act->id,
+                act->boot, nonce);
+    a->settings.say(a->settings.arg, body.s, body.len);
+}
+
+void actor_end(struct actor *a, uint64_t term, const char *check)
+{
+    struct operation *o = a->now;
+    if (!o || term < a->deeds.term || strcmp(o->check, check) != 0)
+        return;
+    checker_cancel(a->settings.checker, o);
+    checker_end(a->settings.checker, check);
+    finish(o, DEED_UNKNOWN, "it was ended: it is not wanted any more", NULL);
+}
+
+void actor_tell(struct actor *a)
+{
+    for (size_t i = 0; i < a->deeds.n; i++)
+        say(a, &a->deeds.list[i]);
+}
+
+/* --- its life ------------------------------------------------------------------------------- */
+
+/* The command of an agent before this one. */
+static void adopt(struct actor *a, const char *id, pid_t runner)
+{
+    const struct deed *k = deeds_find(&a->deeds, id);
+    log_info("operation %s is still under way", id);
+    a->now = new_operation(a, id);
+    a->now->reboots = k && k->reboot;
+    if (follow(a->now, runner))
+        on_over(a->now); /* just now */
+}
+
+/* Says of what ended while no agent was there what came of it, where that is known. */
+static bool take_ends(struct actor *a)
+{
+    bool any = false;
+    for (size_t i = 0; i < a->deeds.n; i++) {
+        struct deed *k = &a->deeds.list[i];
+        struct runner_end end;
+        if (k->state != DEED_BEGUN || !runner_take_end(a->settings.home, k->id, &end))
+            continue;
+        if (!k->reboot || !end.good) {
+            deed_set(k, end.good ? DEED_DONE : DEED_FAILED, end.text, NULL);
+            has_cured(a, k, k->state);
+            any = true;
+        }
+        free(end.text);
+    }
+    return any;
+}
+
+struct actor *actor_create(uv_loop_t *loop, const struct actor_settings *settings)
+{
+    struct actor *a = mem_alloc(sizeof *a);
+    CLEANUP_FREE char *running = NULL;
+    struct err e = {0};
+    a->loop = loop;
+    a->settings = *settings;
+    a->disk = child_create(loop, ERR_MSG_BYTES_MAX + 1);
+    if (deeds_load(&a->deeds, settings->home, &e))
+        log_error("what this node was asked for before is forgotten: %s", e.msg);
+    pid_t runner = runner_find(settings->home, &running);
+    bool ended = take_ends(a);
+    if (deeds_settle(&a->deeds, settings->boot, running) || ended)
+        store(a);
+    if (runner)
+        adopt(a, running, runner);
+    return a;
+}
+
+void actor_destroy(struct actor *a)
+{
+    if (!a)
+        return;
+    child_destroy(a->disk);
+    if (a->now) {
+        checker_cancel(a->settings.checker, a->now);
+        let_go(a->now); /* it goes on, and nobody waits for it */
+    }
+    deeds_fini(&a->deeds);
+    free(a);
+}

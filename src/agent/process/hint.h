@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_AGENT_PROCESS_HINT_H
+#define FETTLE_AGENT_PROCESS_HINT_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+#include <uv.h>
+
+/*
+ * What the kernel tells at once and a look would find out only when it is due: the list of mounts changed,
+ * a process ended. A hint is no result; it is a reason to look. Without it, or where the kernel gives none,
+ * everything is found all the same, later.
+ */
+
+/* The list of mounts. */
+struct mount_hint;
+typedef void hint_fn(void *arg);
+/* NULL when there is none to be had. */
+struct mount_hint *mount_hint_create(uv_loop_t *loop, hint_fn *fn, void *arg);
+void mount_hint_destroy(struct mount_hint *h);
+
+/* One process. */
+struct process_hint;
+struct process_hint *process_hint_create(uv_loop_t *loop, hint_fn *fn, void *arg);
+void process_hint_destroy(struct process_hint *h);
+/* From now on this process, until it ends. False when it has ended already. */
+bool process_hint_watch(struct process_hint *h, pid_t pid);
+/* Whether the end of a process will be told. */
+bool process_hint_stands(const struct process_hint *h);
+
+#endif
