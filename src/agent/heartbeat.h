@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_AGENT_HEARTBEAT_H
+#define FETTLE_AGENT_HEARTBEAT_H
+
+#include "agent/checker/checker.h"
+#include "agent/collect/collect.h"
+#include "agent/uplink/uplink.h"
+
+#include <stdbool.h>
+#include <uv.h>
+
+/*
+ * Says over the uplink, once an interval, that the node is alive and what work runs there. A child reads the
+ * work; where that fails or hangs the heartbeat goes out all the same, within 2 s, and says that the work is
+ * unknown. The nodes of a cluster have their turns at different moments, by their names.
+ */
+
+struct heartbeat;
+
+struct heartbeat_settings {
+    uv_loop_t *loop;
+    const char *root, *node, *boot, *instance; /* borrowed as long as it exists */
+    struct uplink *uplink;
+    struct collect *collect;
+    void (*on_told)(void *arg); /* a heartbeat is on its way */
+    void *arg;
+};
+
+/* None goes out by itself until it has an interval. */
+struct heartbeat *heartbeat_create(const struct heartbeat_settings *settings);
+/* Calls nobody any more; frees it when the loop has closed its handles. */
+void heartbeat_destroy(struct heartbeat *h);
+
+/* The checker that is told whether the node is idle; borrowed. */
+void heartbeat_set_checker(struct heartbeat *h, struct checker *checker);
+/* From now on; zero: none goes out by itself. */
+void heartbeat_set_interval(struct heartbeat *h, struct span interval);
+/* The uplink stands anew: one is owed, and heartbeat_now sends it. */
+void heartbeat_welcome(struct heartbeat *h);
+void heartbeat_now(struct heartbeat *h);
+void heartbeat_lost(struct heartbeat *h);
+/* Whether one is owed to this uplink. */
+bool heartbeat_owes(const struct heartbeat *h);
+/* Something used much memory once: it is given back after some heartbeats, when the inventory is through,
+ * too. */
+void heartbeat_shrink(struct heartbeat *h);
+
+#endif
