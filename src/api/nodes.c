@@ -211,22 +211,14 @@ static void add_to_partitions(struct slices *s, const struct member *m)
     }
 }
 
-static const struct partition *find_partition(const struct cluster *c, unsigned number)
-{
-    const struct partition *all;
-    size_t n = cluster_partitions(c, &all);
-    for (size_t i = 0; i < n; i++)
-        if (all[i].number == number)
-            return &all[i];
-    return NULL;
-}
-
 /* Some more of the next partition. True when it is whole. */
 static bool render_partition(struct partitions *all, unsigned number)
 {
     struct slices *s = &all->slices;
     const struct group *g = &all->groups[number];
-    const struct partition *p = find_partition(s->call.api->cluster, number);
+    const struct partition *list;
+    size_t n = cluster_partitions(s->call.api->cluster, &list);
+    const struct partition *p = partition_numbered(list, n, number);
     if (g->tally.nodes == 0 && !p)
         return true;
     if (s->folded == 0) {

@@ -235,8 +235,10 @@ static void value_TMP_DISK(struct view *v, struct text *t)
                            v->member->spec.tmp_disk_mb));
 }
 
+typedef void add_partition_fn(const struct view *v, unsigned number, struct text *t);
+
 /* An unlisted node belongs to no partition, whatever its empty specification says. */
-static void value_PARTITION(struct view *v, struct text *t)
+static void add_partitions(const struct view *v, add_partition_fn *add, struct text *t)
 {
     text_add_char(t, '[');
     bool any = false;
@@ -244,11 +246,34 @@ static void value_PARTITION(struct view *v, struct text *t)
         for (uint64_t bits = v->member->spec.partitions.bits[word]; bits; bits &= bits - 1) {
             if (any)
                 text_add_char(t, ',');
-            text_add_u64(t, word * 64 + (unsigned)__builtin_ctzll(bits));
+            add(v, word * 64 + (unsigned)__builtin_ctzll(bits), t);
             any = true;
         }
     }
     text_add_char(t, ']');
+}
+
+static void add_partition_number(const struct view *v, unsigned number, struct text *t)
+{
+    text_add_u64(t, number);
+}
+
+static void add_partition_name(const struct view *v, unsigned number, struct text *t)
+{
+    char word[PARTITION_WORD_BYTES];
+    const struct partition *list;
+    size_t n = cluster_partitions(v->cluster, &list);
+    text_add_json(t, partition_word(list, n, number, word));
+}
+
+static void value_PARTITION(struct view *v, struct text *t)
+{
+    add_partitions(v, add_partition_number, t);
+}
+
+static void value_PARTITIONS(struct view *v, struct text *t)
+{
+    add_partitions(v, add_partition_name, t);
 }
 
 static void value_LAST_RESPONSE(struct view *v, struct text *t)

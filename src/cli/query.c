@@ -198,6 +198,16 @@ static int parse_number(const struct field_info *f, const char *value, int64_t *
     return 0;
 }
 
+/* Partitions have numbers in one field and names in another. */
+static int check_partition(const struct field_info *f, const char *value, struct err *e)
+{
+    if (f != field_info(FIELD_PARTITION) || value[strspn(value, "0123456789")] == '\0')
+        return 0;
+    const char *names = field_info(FIELD_PARTITIONS)->name;
+    return err_set(e, -EINVAL, "%s has numbers, and \"%s\" is none; %s=%s chooses by name", f->name, value,
+                   names, value);
+}
+
 /* Where the values are words of a table, a misspelt one would find nothing and look like good news. */
 static int check_word(const struct field_info *f, const char *value, struct err *e)
 {
@@ -240,6 +250,9 @@ static int add_value(struct filter *filter, const struct field_info *f, const ch
     }
     if (filter->compare == COMPARE_PART)
         return 0;
+    int rc = check_partition(f, copy, e);
+    if (rc < 0)
+        return rc;
     return is_numeric(f) ? parse_number(f, copy, milli, e) : check_word(f, copy, e);
 }
 
@@ -330,6 +343,13 @@ static bool is_null(const struct cell *c)
     return cell_kind(c) == FETTLE_NULL;
 }
 
+/* Nothing is known, or the word says that nothing is. */
+static bool is_unknown(const struct cell *c)
+{
+    const char *s = cell_text(c);
+    return is_null(c) || (cell_kind(c) == FETTLE_TEXT && s && strcmp(s, "unknown") == 0);
+}
+
 static int compare_cells(const struct field_info *f, const struct cell *a, const struct cell *b)
 {
     int64_t na, nb;
@@ -389,7 +409,7 @@ static bool is_equal(const struct field_info *f, const struct filter *filter, si
 static bool is_ordered(const struct field_info *f, const struct filter *filter, const struct cell *c)
 {
     int64_t n;
-    if (is_null(c))
+    if (is_null(c) || (filter->compare != COMPARE_PART && is_unknown(c)))
         return false;
     if (filter->compare != COMPARE_PART && is_numeric(f) && field_milli(f, c, &n) == 0)
         return filter->milli[0] >= 0 &&
@@ -416,7 +436,7 @@ static bool passes(const struct query *q, const struct cell *cells)
         const struct field_info *f = query_column(q, filter->column);
         const struct cell *c = &cells[filter->column];
         bool good = filter->compare == COMPARE_EQ   ? is_one_of(f, filter, c)
-                    : filter->compare == COMPARE_NE ? !is_one_of(f, filter, c)
+                    : filter->compare == COMPARE_NE ? !is_unknown(c) && !is_one_of(f, filter, c)
                                                     : is_ordered(f, filter, c);
         if (!good)
             return false;

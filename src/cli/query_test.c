@@ -104,7 +104,13 @@ static void filters_choose(void **state)
         {"CPUs>64", "lx03"},
         {"CPUs<64", "lx10"},
         {"CPUs<=8", "lx10"},
-        {"CPUs!=64", "lx03 lx10 lx2"},
+        {"CPUs!=64", "lx03 lx10"},
+        {"Silent!=4", "lx02 lx03 lx2"},
+        {"Health=unknown", "lx10"},
+        {"Health!=ok", "lx02"},
+        {"Health!=", "lx01 lx02 lx03 lx04"},
+        {"Health>ok", ""},
+        {"Health~unk", "lx10"},
         {"CPUs=", "lx2"},
         {"CPUs!=", "lx01 lx02 lx03 lx10 lx04"},
         {"Speed=863.8", "lx01 lx04"},
@@ -113,6 +119,9 @@ static void filters_choose(void **state)
         {"Partition=1,3", "lx01 lx02 lx10 lx04"},
         {"Partition!=1", "lx03 lx10 lx2"},
         {"Partition=", "lx03 lx2"},
+        {"Partitions=batch", "lx01 lx02 lx04"},
+        {"Partitions=Batch,3", "lx01 lx02 lx10 lx04"},
+        {"Partition=batch", "Partition has numbers, and \"batch\" is none; Partitions=batch chooses by name"},
         {"Running~4712", "lx02"},
         {"Schedulable=no", "lx03 lx10 lx2"},
         {"Schedulable=yes", "lx01 lx02 lx04"},
@@ -214,7 +223,7 @@ static void check_view(const char *golden, const char *fields, const char *filte
     query_fini(&q);
 }
 
-static const char STANDARD[] = "Name,State,CPUs,RealMemory,Partition,Why";
+static const char STANDARD[] = "Name,State,CPUs,RealMemory,Partitions,Why";
 static const char MORE[] = "Silent,Speed,Name,LastResponse,Schedulable,Running";
 
 static void tables_fit(void **state)

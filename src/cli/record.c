@@ -199,7 +199,7 @@ static void make_covered(const struct element *o, struct text *out)
 #undef END
 
 static const struct record_info records[] = {
-    {"node list", "nodes", "", "Name,State,SchedulerState,CPUs,RealMemory,Partition,Why",
+    {"node list", "nodes", "", "Name,State,SchedulerState,CPUs,RealMemory,Partitions,Why",
      "Lifecycle,Health,Conformance,Work,Class,Silent", node_fields, FIELDS},
 #define RECORD(symbol, command, rows, inner, shown, wide) \
     {command, rows, inner, shown, wide, symbol##_fields, sizeof symbol##_fields / sizeof symbol##_fields[0]},

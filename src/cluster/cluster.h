@@ -381,14 +381,22 @@ struct baseline {
     struct rollout *rollout; /* NULL while none is under way */
 };
 
+enum { PARTITION_NAME_BYTES_MAX = 47 };
+
 struct partition {
     unsigned number;
-    char *name; /* "" when nobody named it */
+    char *name; /* "" when nobody named it; no longer than the maximum, and without a comma */
     bool is_default;
 };
 
 /* NULL when none has the name. */
 const struct partition *partition_named(const struct partition *list, size_t n, const char *name);
+/* NULL when none has the number. */
+const struct partition *partition_numbered(const struct partition *list, size_t n, unsigned number);
+enum { PARTITION_WORD_BYTES = PARTITION_NAME_BYTES_MAX + 1 };
+/* What people call it: its name, or the number of one that has none. Returns buf. */
+const char *partition_word(const struct partition *list, size_t n, unsigned number,
+                           char buf[static PARTITION_WORD_BYTES]);
 /* "batch,3" as the numbers "1,3", added to `numbers`: a word of digits is a number. -EINVAL names what is
  * neither. */
 int partition_numbers(const struct partition *list, size_t n, const char *words, struct text *numbers,

@@ -2,6 +2,7 @@
 #include "cluster/cluster.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,25 @@ const struct partition *partition_named(const struct partition *list, size_t n, 
         if (*name && strcmp(list[i].name, name) == 0)
             return &list[i];
     return NULL;
+}
+
+const struct partition *partition_numbered(const struct partition *list, size_t n, unsigned number)
+{
+    for (size_t i = 0; i < n; i++)
+        if (list[i].number == number)
+            return &list[i];
+    return NULL;
+}
+
+const char *partition_word(const struct partition *list, size_t n, unsigned number,
+                           char buf[static PARTITION_WORD_BYTES])
+{
+    const struct partition *p = partition_numbered(list, n, number);
+    if (p && *p->name)
+        snprintf(buf, PARTITION_WORD_BYTES, "%s", p->name);
+    else
+        snprintf(buf, PARTITION_WORD_BYTES, "%u", number);
+    return buf;
 }
 
 static int no_partition(const struct partition *list, size_t n, const char *word, struct err *e)

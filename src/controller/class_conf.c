@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { NAMED_BYTES_MAX = 32 << 10 };
 
@@ -33,13 +34,30 @@ static void keep_text(struct config *c, const char *name, const struct class_key
     c->classes[c->n_classes++] = (struct class_text){mem_dup(name), text_take(&t), line};
 }
 
+/* The record's keys; classes know partitions by their numbers, which go into `numbers`. */
+static int take_keys(const struct config *c, const struct conf_line *line, struct class_key *keys,
+                     struct text *numbers, struct err *e)
+{
+    for (size_t i = 0; i < line->n; i++) {
+        keys[i] = (struct class_key){line->fields[i].key, line->fields[i].value};
+        if (numbers->s || strcasecmp(keys[i].key, field_get(FIELD_PARTITION)->name) != 0)
+            continue;
+        int rc = partition_numbers(c->roster.partitions, c->roster.n_partitions, keys[i].value, numbers, e);
+        if (rc < 0)
+            return err_wrap(e, rc, "Partition");
+        keys[i].value = numbers->s;
+    }
+    return 0;
+}
+
 static int take_class(struct config *c, const struct conf *file, const struct conf_line *line, struct err *e)
 {
     struct classes *all = &c->roster.classes;
     CLEANUP_FREE struct class_key *keys = mem_alloc((line->n + 1) * sizeof *keys);
-    for (size_t i = 0; i < line->n; i++)
-        keys[i] = (struct class_key){line->fields[i].key, line->fields[i].value};
-    int rc = classes_add(all, keys, line->n, (unsigned)c->number[SETTING_MAX_PARTITION], e);
+    CLEANUP_TEXT struct text numbers = {0};
+    int rc = take_keys(c, line, keys, &numbers, e);
+    if (rc == 0)
+        rc = classes_add(all, keys, line->n, (unsigned)c->number[SETTING_MAX_PARTITION], e);
     if (rc == 0) {
         keep_text(c, all->list[all->n - 1].name, keys, line->n, line->number);
         rc = check_services(c, &all->list[all->n - 1], e);

@@ -506,6 +506,9 @@ static void test_bad_partitions(void **state)
         {"Name=batch\n", "partitions:1: a record without Partition"},
         {"Partition=1\nPartition=1\n", "partitions:2: partition 1 stands twice"},
         {"Partition=1 Name=a\nPartition=2 Name=a\n", "partitions:2: partition a stands twice"},
+        {"Partition=1 Name=a,b\n", "partitions:1: Name: \"a,b\" has a comma, which separates names"},
+        {"Partition=1 Name=abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuv\n",
+         "partitions:1: Name: \"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuv\" is longer than 47 bytes"},
         {"Partition=1 Nodes=lx09\n", "partitions:1: Nodes: no node \"lx09\" in NodeSpecConf"},
         {"Partition=1 Node=lx01\n", "partitions:1: unknown key \"Node\"; the nearest known is \"Nodes\""},
     };
@@ -546,6 +549,19 @@ static void test_classes(void **state)
     assert_true(c.roster.classes.list[1].has_spec && c.roster.classes.list[1].spec.sensitive);
     assert_string_equal(c.roster.classes.list[2].name, "default");
     config_fini(&c);
+}
+
+static void test_a_class_has_partitions_by_name(void **state)
+{
+    const char *partitions = "Partition=3 Name=batch\n";
+    struct config c = good(with_classes("", "Class=gpu partition=1,batch\n"), "Name=lx01\n", partitions);
+    assert_true(partition_has(&c.roster.classes.list[0].spec.partitions, 1));
+    assert_true(partition_has(&c.roster.classes.list[0].spec.partitions, 3));
+    assert_false(partition_has(&c.roster.classes.list[0].spec.partitions, 0));
+    config_fini(&c);
+    assert_string_equal(bad(with_classes("", "Class=gpu Partition=bach\n"), "Name=lx01\n", partitions),
+                        "classes:1: Partition: \"bach\" is neither a number nor a partition; the nearest is "
+                        "\"batch\"");
 }
 
 static void test_bad_classes(void **state)
@@ -826,6 +842,7 @@ int main(void)
         TEST(test_bad_partitions),
         TEST(test_a_large_partition_is_read_at_once),
         TEST(test_classes),
+        TEST(test_a_class_has_partitions_by_name),
         TEST(test_bad_classes),
         TEST(test_a_class_asks_for_what_there_is),
         TEST(test_the_classes_file_is_wanted),

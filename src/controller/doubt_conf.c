@@ -58,14 +58,6 @@ static void doubt_names(struct config *c, const struct place *p, const struct ho
     doubt(c, p, "names nodes that are not in NodeSpecConf: ", folded);
 }
 
-static bool has_partition(const struct roster *r, unsigned number)
-{
-    for (size_t i = 0; i < r->n_partitions; i++)
-        if (r->partitions[i].number == number)
-            return true;
-    return false;
-}
-
 /* Number 0 is that of the nodes which name none. */
 static void doubt_partitions(struct config *c)
 {
@@ -77,7 +69,7 @@ static void doubt_partitions(struct config *c)
          number++) {
         CLEANUP_TEXT struct text why = {0};
         size_t n = 0;
-        for (size_t i = 0; i < r->n && !has_partition(r, number); i++)
+        for (size_t i = 0; i < r->n && !partition_numbered(r->partitions, r->n_partitions, number); i++)
             if (partition_has(&r->nodes[i].spec.partitions, number))
                 names[n++] = r->nodes[i].name;
         if (n == 0)

@@ -61,6 +61,16 @@ static int unknown_key(const struct conf *file, const struct conf_line *line, co
     return conf_unknown_key(file, line, key, known, 3, e);
 }
 
+/* Names stand in lists with commas, and whole in a budget's. */
+static int check_name(const char *name, struct err *e)
+{
+    if (strlen(name) > PARTITION_NAME_BYTES_MAX)
+        return err_set(e, -EINVAL, "\"%.80s\" is longer than %d bytes", name, PARTITION_NAME_BYTES_MAX);
+    if (strchr(name, ','))
+        return err_set(e, -EINVAL, "\"%s\" has a comma, which separates names", name);
+    return 0;
+}
+
 static int take_partition(struct config *c, const struct conf *file, const struct conf_line *line,
                           struct err *e)
 {
@@ -74,6 +84,8 @@ static int take_partition(struct config *c, const struct conf *file, const struc
         return err_set(e, -EINVAL, "%s:%d: a record without Partition", file->path, line->number);
     if (text_parse_u64(number->value, 0, c->number[SETTING_MAX_PARTITION], &n, e) < 0)
         return err_wrap(e, -EINVAL, "%s:%d: Partition", file->path, line->number);
+    if (name && check_name(name->value, e) < 0)
+        return err_wrap(e, -EINVAL, "%s:%d: Name", file->path, line->number);
     struct roster *r = &c->roster;
     for (size_t i = 0; i < r->n_partitions; i++)
         if (r->partitions[i].number == n ||

@@ -128,10 +128,17 @@ static unsigned limit_of(const struct watch *w, enum scope s, unsigned nodes)
     return limit ? limit : 1;
 }
 
+static void name_partition(const struct watch *w, unsigned number, struct budget *b)
+{
+    char word[PARTITION_WORD_BYTES];
+    const struct partition *list;
+    size_t n = cluster_partitions(w->cluster, &list);
+    snprintf(b->scope, sizeof b->scope, "partition %s", partition_word(list, n, number, word));
+}
+
 static void budget_of(struct watch *w, enum scope s, unsigned number, struct budget *b)
 {
     const struct totals *t = totals_of(w);
-    const char *const names[] = {"cluster", "class", "group", "partition"};
     *b = (struct budget){0};
     b->nodes = s == SCOPE_CLUSTER ? t->all
                : s == SCOPE_CLASS ? t->classes[number]
@@ -146,8 +153,10 @@ static void budget_of(struct watch *w, enum scope s, unsigned number, struct bud
         snprintf(b->scope, sizeof b->scope, "cluster");
     else if (s == SCOPE_CLASS)
         snprintf(b->scope, sizeof b->scope, "class %.50s", w->classes[number].name);
+    else if (s == SCOPE_GROUP)
+        snprintf(b->scope, sizeof b->scope, "group %u", number);
     else
-        snprintf(b->scope, sizeof b->scope, "%s %u", names[s], number);
+        name_partition(w, number, b);
 }
 
 /* False when there is no room for `more` nodes beside those that are out; *b says where. */

@@ -186,7 +186,7 @@ void watch_cures(const struct watch *w, struct mono now, const struct member *m,
                  struct text *out);
 /* What keeps nodes from being isolated: the budgets as they stand, for people. */
 struct budget {
-    char scope[64]; /* "cluster", "class gpu", "group 3", "partition 1" */
+    char scope[64]; /* "cluster", "class gpu", "group 3", "partition batch" */
     unsigned out, limit, nodes;
 };
 typedef void budget_fn(void *arg, const struct budget *b);
