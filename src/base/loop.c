@@ -22,6 +22,7 @@ static _Thread_local struct {
     struct loop_part parts[PARTS_MAX];
     size_t n, current; /* the first part, which is not counted, is work without a name */
     struct mono since; /* when the current work began or went on */
+    struct mono began; /* the turn; ns 0: nothing was done in it so far */
 } now_on;
 
 static struct {
@@ -49,8 +50,15 @@ static size_t part_find(const char *what)
     return now_on.n;
 }
 
+static void turn_begin(struct mono now)
+{
+    if (now_on.began.ns == 0)
+        now_on.began = now;
+}
+
 struct loop_mark loop_enter_at(const char *what, struct mono now)
 {
+    turn_begin(now);
     const struct loop_mark before = {now_on.current};
     charge(now);
     now_on.current = part_find(what);
@@ -72,6 +80,31 @@ void loop_leave_at(const struct loop_mark *m, struct mono now)
 void loop_leave(const struct loop_mark *m)
 {
     loop_leave_at(m, mono_now());
+}
+
+static struct span microseconds(int64_t us)
+{
+    return (struct span){us * 1000};
+}
+
+struct mono loop_share_at(struct span most, struct mono now)
+{
+    turn_begin(now);
+    struct mono end = mono_add(now_on.began, microseconds(LOOP_SHARED_US));
+    struct mono latest = mono_add(now, most), earliest = mono_add(now, microseconds(LOOP_LEAST_US));
+    if (end.ns > latest.ns)
+        return latest;
+    return end.ns < earliest.ns ? earliest : end;
+}
+
+struct mono loop_share(struct span most)
+{
+    return loop_share_at(most, mono_now());
+}
+
+void loop_waits(void)
+{
+    now_on.began.ns = 0;
 }
 
 static int by_length(const void *a, const void *b)
@@ -128,6 +161,7 @@ void loop_turned(struct mono now, struct wall at, struct span waited, struct spa
     past.waited = waited;
     past.cpu = cpu;
     now_on.n = 0;
+    loop_waits();
 }
 
 static int by_turn(const void *a, const void *b)

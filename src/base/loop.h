@@ -55,6 +55,19 @@ void loop_leave(const struct loop_mark *m);
 struct loop_mark loop_enter_at(const char *what, struct mono now);
 void loop_leave_at(const struct loop_mark *m, struct mono now);
 
+/*
+ * Work that can wait has LOOP_SHARED_US of a turn in all: slices of answers, sockets that queue, handshakes,
+ * a step of the sweep, what follows from a commit. Whoever asks later in the turn has what is left, and at
+ * least LOOP_LEAST_US, so that nothing starves. A turn begins with the first work that is marked in it.
+ */
+enum { LOOP_SHARED_US = 3000, LOOP_LEAST_US = 250 };
+/* Until when such work may go on that begins now: for `most` at most. It looks at the clock after each of its
+ * steps, which take far less than LOOP_LEAST_US. */
+struct mono loop_share(struct span most);
+struct mono loop_share_at(struct span most, struct mono now);
+/* The loop is about to wait, and the next turn has its time anew. For loops whose turns are not counted. */
+void loop_waits(void);
+
 /* The loop is about to wait: a turn is over. Waited and cpu are totals of the loop's thread. The first call
  * only begins. */
 void loop_turned(struct mono now, struct wall at, struct span waited, struct span cpu);

@@ -157,6 +157,38 @@ static void turns_are_counted_by_length(void **state)
     assert_int_equal(counted(90000), LOOP_COUNTS - 1);
 }
 
+/* Asks after so many microseconds of a turn that began at that moment; how long it may go on. */
+static int64_t share_us(struct mono began, int64_t after_us, int64_t most_us)
+{
+    struct mono now = {began.ns + after_us * 1000};
+    return mono_sub(loop_share_at((struct span){most_us * 1000}, now), now).ns / 1000;
+}
+
+static void those_that_can_wait_share_a_turn(void **state)
+{
+    const struct mono began = {(int64_t)6 * HOUR_S * 1000000000};
+    loop_waits();
+    struct loop_mark m = loop_enter_at("first", began);
+    loop_leave_at(&m, began);
+    assert_int_equal(share_us(began, 100, 1000), 1000);
+    assert_int_equal(share_us(began, 1100, 3000), LOOP_SHARED_US - 1100);
+    assert_int_equal(share_us(began, LOOP_SHARED_US - 1, 1000), LOOP_LEAST_US); /* nothing starves */
+    assert_int_equal(share_us(began, 10000, 1000), LOOP_LEAST_US);
+    loop_waits();
+    assert_int_equal(share_us(began, 20000, 9000), LOOP_SHARED_US); /* which is the first of its turn */
+    assert_int_equal(share_us(began, 21000, 9000), LOOP_SHARED_US - 1000);
+}
+
+static void a_turn_that_is_over_gives_the_next_its_share(void **state)
+{
+    const int64_t s = 7 * HOUR_S;
+    const struct mono began = {s * 1000000000};
+    loop_waits();
+    assert_int_equal(share_us(began, 0, 9000), LOOP_SHARED_US);
+    turn_end_ms(s * 1000 + 5, 5, 5);
+    assert_int_equal(share_us(began, 5000, 9000), LOOP_SHARED_US);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +198,8 @@ int main(void)
         cmocka_unit_test(those_that_took_longest_are_kept),
         cmocka_unit_test(more_kinds_than_are_kept_apart_go_to_nobody),
         cmocka_unit_test(turns_are_counted_by_length),
+        cmocka_unit_test(those_that_can_wait_share_a_turn),
+        cmocka_unit_test(a_turn_that_is_over_gives_the_next_its_share),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }

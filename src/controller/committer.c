@@ -16,7 +16,7 @@ enum {
     JOBS_MAX = 10000,
     JOURNAL_WAIT_MS = 20,
     CHECK_S = 1,
-    SETTLE_US = 1000,  /* of a turn, for what follows from a commit, */
+    SETTLE_MS = 1,     /* of a turn, for what follows from a commit, */
     TOLD_AT_ONCE = 200 /* with so many nodes at a time */
 };
 
@@ -489,7 +489,7 @@ static void settle_until(struct committer *k, struct mono until)
 
 static void on_settle(uv_idle_t *idle)
 {
-    settle_until(idle->data, mono_add(mono_now(), (struct span){SETTLE_US * INT64_C(1000)}));
+    settle_until(idle->data, loop_share(span_ms(SETTLE_MS)));
 }
 
 static void note_store(struct committer *k, const struct err *why)
@@ -503,7 +503,7 @@ static void on_committed(uv_work_t *work, int status)
 {
     struct committer *k = work->data;
     struct batch *b = &k->batch;
-    struct mono until = mono_add(mono_now(), (struct span){SETTLE_US * INT64_C(1000)});
+    struct mono until = loop_share(span_ms(SETTLE_MS));
     measure(k);
     if (b->rc == 0)
         apply(k, b);

@@ -427,9 +427,9 @@ static void note_lag(struct controller *c, struct mono now)
 /* A turn's share of the sweep. It ends by the clock: no table of what nodes cost stays true. */
 static void sweep(struct controller *c)
 {
-    enum { SWEEP_US = 1000, NODES_A_STEP = 100 };
+    enum { SWEEP_MS = 1, NODES_A_STEP = 100 };
     LOOP_DOES("sweep");
-    struct mono until = mono_add(mono_now(), (struct span){SWEEP_US * INT64_C(1000)});
+    struct mono until = loop_share(span_ms(SWEEP_MS));
     while (watch_step(c->watch, NODES_A_STEP))
         if (mono_now().ns >= until.ns)
             return;

@@ -5,7 +5,8 @@
  * An idle handle runs while there is such work. libuv calls it after the timers and before it
  * polls, and does not block while it is active: so what a callback writes goes out in one piece
  * before the loop sleeps, and no callback of a stream ever comes from inside a call. Streams have
- * 2 ms of a turn, and so have handshakes; what is left waits behind the timers and the sockets. A step takes
+ * 2 ms of a turn, and so have handshakes, or what is left of the turn (loop_share); the rest waits behind the
+ * timers and the sockets. A step takes
  * as long as it takes: while streams wait they have as much time as the handshakes before had, so that nobody
  * who is there already falls silent because others come.
  *
@@ -14,6 +15,8 @@
  * meanwhile.
  */
 #include "link/stream_internal.h"
+
+#include "base/loop.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,13 +36,14 @@ static void on_prepare(uv_prepare_t *prepare)
 {
     struct hub *h = prepare->data;
     h->until.ns = 0;
+    loop_waits();
 }
 
 static bool has_time(struct hub *h)
 {
     struct mono now = mono_now();
     if (!h->until.ns)
-        h->until = mono_add(now, span_ms(TURN_MS));
+        h->until = loop_share_at(span_ms(TURN_MS), now);
     return now.ns < h->until.ns;
 }
 
@@ -63,7 +67,7 @@ static void on_turn(uv_idle_t *idle)
     struct mono now = mono_now();
     h->owed.ns -= mono_sub(now, began).ns;
     if (!h->ready.head || h->owed.ns <= 0) {
-        handshake_run(h, mono_add(now, span_ms(TURN_MS)));
+        handshake_run(h, loop_share_at(span_ms(TURN_MS), now));
         h->owed = mono_sub(mono_now(), now);
     }
     if (is_idle(h))

@@ -32,7 +32,7 @@
 
 enum {
     READS_PER_TURN = 4,    /* of 16 KiB; then others have their turn */
-    TURN_US = 1000,        /* of one stream, and the hub's is two */
+    TURN_MS = 1,           /* of one stream, and the hub's is two */
     CLOSE_MS = 5000,       /* for what is queued, and for the peer's goodbye */
     KEEPALIVE_IDLE_S = 10, /* with the two below: a dead peer is known after 20 s */
     KEEPALIVE_INTERVAL_S = 5,
@@ -221,7 +221,7 @@ void stream_step(struct stream *s)
     LOOP_DOES("connections");
     if (s->state == STREAM_READY)
         stream_opened(s);
-    s->until = mono_add(mono_now(), (struct span){TURN_US * INT64_C(1000)});
+    s->until = loop_share(span_ms(TURN_MS));
     if (s->state == STREAM_OPEN && !s->paused && s->unread.len > 0)
         deliver_unread(s);
     if (may_read(s) && s->more && stream_has_time(s))

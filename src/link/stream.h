@@ -16,7 +16,7 @@
  * what is written, up to a bound. The agent link and the HTTP server both stand on it.
  *
  * Ten thousand peers may come at once. A listener accepts eagerly; no TLS object exists until the
- * socket is readable; handshakes take at most 5 ms of a turn of the loop, those under way first;
+ * socket is readable; handshakes take at most 2 ms of a turn of the loop, those under way first;
  * an unfinished one is closed after 30 s. Silent sockets cost a descriptor, never another's turn.
  *
  * A stream has a millisecond of a turn of the loop (stream_has_time). A peer that sends more than can be
