@@ -110,7 +110,6 @@ int call_status_show(struct call *c, struct text *t, struct err *e)
     struct status *status = mem_alloc(sizeof *status);
     status->view = (struct view){.cluster = c->api->cluster, .watch = c->api->watch};
     status->slices = (struct slices){.step = status_step, .fini = status_fini};
-    slices_gather(&status->slices, c, NULL, NULL);
     return call_slices(c, &status->slices);
 }
 

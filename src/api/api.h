@@ -53,9 +53,10 @@ typedef void shell_answer_fn(void *arg, const char *answer, const struct err *wh
 
 /* What is looked for in the journal. */
 struct journal_ask {
-    const struct hostlist *nodes; /* entries that name one of them; NULL: all */
-    const char *what, *by;        /* the command, or what it begins with before a dot; the actor; NULL: all */
-    const char *about;            /* the id of a claim, a repair or an operation; NULL: all */
+    const char *nodes;     /* a host list: entries that name one of them; NULL: all */
+    size_t nodes_max;      /* that the list may have, before its operators */
+    const char *what, *by; /* the command, or what it begins with before a dot; the actor; NULL: all */
+    const char *about;     /* the id of a claim, a repair or an operation; NULL: all */
     struct wall since, until;
     uint64_t after, before; /* revisions between these */
     size_t most;            /* about so many */
@@ -106,7 +107,8 @@ struct api_shell {
      */
     void (*status)(void *arg, json_t *status);
     int (*journal)(void *arg, uint64_t after, size_t max, store_journal_fn *fn, void *fn_arg, struct err *e);
-    /* Looks in the journal, from its end backwards, for some time. fn is called once, later. */
+    /* Looks in the journal, from its end backwards, for some time. fn is called once, later; with -EINVAL for
+     * no host list. */
     void (*journal_search)(void *arg, const struct journal_ask *ask, journal_found_fn *fn, void *fn_arg);
     /* The first revision of which there are entries, 0 without any; those before it went to *directory. */
     uint64_t (*journal_first)(void *arg, const char **directory);

@@ -98,7 +98,6 @@ int call_class_list(struct call *c, struct text *t, struct err *e)
     l->slices = (struct slices){.step = class_list_step, .fini = class_list_fini, .of_configuration = true};
     l->n = cluster_classes(c->api->cluster)->n;
     l->all = mem_alloc(l->n * sizeof *l->all);
-    slices_gather(&l->slices, c, NULL, NULL);
     text_add(&l->slices.text, "{\"classes\":[");
     return call_slices(c, &l->slices);
 }

@@ -89,16 +89,13 @@ int members_find(const struct cluster *c, const struct hostlist *list, struct me
 int call_ask_members(struct call *c, struct ask *a, struct member ***members, struct err *e);
 /* -ENOENT when nobody knows the name. */
 int member_get(const struct cluster *c, const char *name, struct member **out, struct err *e);
-/* Sets the byte of each member, by id, that the host list of a query names; `wanted` has
- * cluster_count bytes. A list may have twice as many hosts as there are nodes, before its operators. */
-int members_mark(const struct cluster *c, const char *list, uint8_t *wanted, struct err *e);
-
-/* The same some names at a time. Zero-initialise; marking_fini when done. */
+/* Marks the members that the host list of a query names, some names at a time. A list may have twice as many
+ * hosts as there are nodes, before its operators. Zero-initialise; marking_fini when done. */
 struct marking {
     struct hostwalk *walk;
     size_t named, missing;
     struct text names; /* of the first that are missing */
-    uint8_t *wanted;   /* by member id, of the `n` that there are at the beginning */
+    uint8_t *wanted;   /* a byte by member id, of the `n` that there are at the beginning */
     size_t n;
 };
 int marking_begin(struct marking *k, const struct cluster *c, const char *list, struct err *e);

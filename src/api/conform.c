@@ -183,7 +183,6 @@ int call_conform_groups(struct call *c, struct text *t, struct err *e)
     g->slices = (struct slices){.step = groups_step, .fini = groups_fini, .of_configuration = true};
     g->class = class;
     g->goods = mem_alloc(cluster_classes(c->api->cluster)->n * sizeof *g->goods);
-    slices_gather(&g->slices, c, NULL, NULL);
     text_add(&g->slices.text, "{\"groups\":[");
     return call_slices(c, &g->slices);
 }

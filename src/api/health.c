@@ -126,7 +126,7 @@ int call_incident_list(struct call *c, struct text *t, struct err *e)
     struct slices s = {.step = incidents_step};
     struct wall since;
     int rc = call_query_moment(c, "since", &since, e);
-    rc = rc < 0 ? rc : slices_gather(&s, c, http_query(c->request, "nodes"), e);
+    rc = rc < 0 ? rc : slices_choose(&s, c, http_query(c->request, "nodes"), e);
     if (rc < 0)
         return rc;
     text_add(&s.text, "{\"incidents\":[");
@@ -169,7 +169,7 @@ int call_trial_list(struct call *c, struct text *t, struct err *e)
     struct slices s = {.step = trials_step};
     if (check && !checks_find(c->api->policy.checks, check))
         return refuse_check(c->api->policy.checks, check, false, e);
-    int rc = slices_gather(&s, c, http_query(c->request, "nodes"), e);
+    int rc = slices_choose(&s, c, http_query(c->request, "nodes"), e);
     if (rc < 0)
         return rc;
     text_add(&s.text, "{\"trials\":[");
@@ -260,7 +260,6 @@ int call_check_list(struct call *c, struct text *t, struct err *e)
     l->slices = (struct slices){.step = check_list_step, .fini = check_list_fini, .of_configuration = true};
     l->checks = c->api->policy.checks;
     l->results = mem_alloc((l->checks->n + 1) * sizeof *l->results);
-    slices_gather(&l->slices, c, NULL, NULL);
     text_add(&l->slices.text, "{\"checks\":[");
     return call_slices(c, &l->slices);
 }

@@ -105,16 +105,14 @@ static void on_found(void *arg, const struct journal_found *f, const struct err 
     free(s);
 }
 
-static int read_ask(const struct call *c, struct journal_ask *a, struct hostlist *nodes, struct err *e)
+static int read_ask(const struct call *c, struct journal_ask *a, struct err *e)
 {
-    const char *names = http_query(c->request, "nodes");
-    int rc = names ? hostlist_parse_max(names, 2 * cluster_count(c->api->cluster) + NAMES_MORE, nodes, e) : 0;
-    a->nodes = names ? nodes : NULL;
+    a->nodes = http_query(c->request, "nodes");
+    a->nodes_max = 2 * cluster_count(c->api->cluster) + NAMES_MORE;
     a->what = http_query(c->request, "what");
     a->by = http_query(c->request, "by");
     a->about = http_query(c->request, "about");
-    if (rc == 0)
-        rc = call_query_moment(c, "since", &a->since, e);
+    int rc = call_query_moment(c, "since", &a->since, e);
     if (rc == 0)
         rc = call_query_moment(c, "until", &a->until, e);
     if (rc == 0)
@@ -124,9 +122,8 @@ static int read_ask(const struct call *c, struct journal_ask *a, struct hostlist
 
 static int search(struct call *c, uint64_t after, uint64_t tail, struct err *e)
 {
-    CLEANUP_HOSTLIST struct hostlist nodes = {0};
     struct journal_ask a = {.until = {INT64_MAX}, .after = after, .before = INT64_MAX, .most = tail};
-    int rc = read_ask(c, &a, &nodes, e);
+    int rc = read_ask(c, &a, e);
     if (rc < 0)
         return rc;
     struct searching *s = mem_alloc(sizeof *s);

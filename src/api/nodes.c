@@ -91,18 +91,6 @@ void marking_fini(struct marking *k)
     *k = (struct marking){0};
 }
 
-int members_mark(const struct cluster *c, const char *list, uint8_t *wanted, struct err *e)
-{
-    struct marking k __attribute__((cleanup(marking_fini))) = {0};
-    int rc = marking_begin(&k, c, list, e);
-    while (rc == 0 && marking_step(&k, c))
-        ;
-    rc = rc == 0 ? marking_end(&k, e) : rc;
-    if (rc == 0)
-        memcpy(wanted, k.wanted, k.n);
-    return rc;
-}
-
 struct table {
     struct slices slices;
     struct selection fields;
@@ -138,7 +126,7 @@ int call_node_list(struct call *c, struct text *t, struct err *e)
     struct slices s = {.step = table_step, .fini = table_fini};
     int rc = selection_parse(http_query(c->request, "fields"), &fields, e);
     if (rc == 0)
-        rc = slices_gather(&s, c, http_query(c->request, "nodes"), e);
+        rc = slices_choose(&s, c, http_query(c->request, "nodes"), e);
     if (rc < 0)
         return rc;
     text_add(&s.text, "{\"revision\":");
@@ -255,7 +243,6 @@ int call_partition_list(struct call *c, struct text *t, struct err *e)
     struct partitions *all = mem_alloc(sizeof *all);
     all->view = (struct view){.cluster = c->api->cluster, .watch = c->api->watch};
     all->slices = (struct slices){.step = partitions_step, .fini = partitions_fini};
-    slices_gather(&all->slices, c, NULL, NULL);
     text_add(&all->slices.text, "{\"partitions\":[");
     return call_slices(c, &all->slices);
 }

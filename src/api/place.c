@@ -7,11 +7,14 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
-static int take_ask(struct call *c, struct place_ask *ask, uint8_t **among, struct err *e)
+enum { NAMES_A_STEP = 64 };
+
+static int take_ask(struct call *c, struct place_ask *ask, struct err *e)
 {
     uint64_t count = 0;
-    const char *policy = http_query(c->request, "policy"), *nodes = http_query(c->request, "nodes");
+    const char *policy = http_query(c->request, "policy");
     int rc = call_query_number(c, "count", 1, HOSTLIST_HOSTS_MAX, &count, e);
     if (rc == 0 && count == 0)
         return err_set(e, -EINVAL, "\"count\" is missing: how many nodes");
@@ -21,20 +24,17 @@ static int take_ask(struct call *c, struct place_ask *ask, uint8_t **among, stru
         rc = place_policy_parse(policy, &ask->policy, e);
     if (rc == 0)
         rc = call_query_bool(c, "require", &ask->require_conformance, e);
-    if (rc == 0 && nodes) {
-        *among = mem_alloc(cluster_count(c->api->cluster));
-        rc = members_mark(c->api->cluster, nodes, *among, e);
-    }
     ask->n = count;
-    ask->among = *among;
     return rc;
 }
 
 /* An answer on its way. Groups are those of the moment of choosing: their cohorts may be gone by now. */
 struct placing {
     struct slices slices;
-    enum place_policy policy;
+    struct place_ask ask;
+    bool chosen;
     struct place_answer answer;
+    size_t named;            /* chosen nodes whose names are in their piles */
     uint32_t *group;         /* of each chosen node */
     struct fingerprint *ids; /* of each group's cohort */
     struct pile all, *piles; /* all names; those of each group */
@@ -45,7 +45,7 @@ struct placing {
 static void placing_fini(struct slices *s)
 {
     struct placing *p = (struct placing *)s;
-    for (size_t i = 0; i < p->answer.n_groups; i++)
+    for (size_t i = 0; p->piles && i < p->answer.n_groups; i++)
         pile_fini(&p->piles[i]);
     pile_fini(&p->all);
     free(p->piles);
@@ -103,11 +103,16 @@ static void render_passed(const struct place_answer *a, struct text *t)
     text_add_char(t, '}');
 }
 
-static void name_chosen(struct slices *s, const struct member *m)
+/* Some more of the chosen. True when all are named. */
+static bool name_chosen(struct placing *p)
 {
-    struct placing *p = (struct placing *)s;
-    pile_add(&p->all, m->name);
-    pile_add(&p->piles[p->group[s->at - 1]], m->name);
+    const struct cluster *cluster = p->slices.call.api->cluster;
+    for (int i = 0; i < NAMES_A_STEP && p->named < p->answer.n; i++, p->named++) {
+        const char *name = cluster_by_id(cluster, p->answer.nodes[p->named])->name;
+        pile_add(&p->all, name);
+        pile_add(&p->piles[p->group[p->named]], name);
+    }
+    return p->named == p->answer.n;
 }
 
 /* The answer up to the groups. True when it is whole. */
@@ -116,7 +121,7 @@ static bool render_head(struct placing *p)
     struct slices *s = &p->slices;
     struct text *t = &s->text;
     if (s->folded == 0)
-        text_printf(t, "{\"policy\":\"%s\",\"count\":%zu,\"nodes\":", place_policy_name(p->policy),
+        text_printf(t, "{\"policy\":\"%s\",\"count\":%zu,\"nodes\":", place_policy_name(p->ask.policy),
                     p->answer.n);
     if (!slices_fold(s, &p->all))
         return false;
@@ -143,10 +148,35 @@ static bool render_group(struct placing *p)
     return true;
 }
 
+/* False: there is nothing to render. The list named nodes of its time; what came later is not meant. */
+static bool choose(struct placing *p)
+{
+    struct slices *s = &p->slices;
+    const struct api *a = s->call.api;
+    CLEANUP_FREE uint8_t *among = NULL;
+    size_t n;
+    const struct place_row *rows = watch_rows(a->watch, &n);
+    if (s->marking.wanted) {
+        among = mem_alloc(n + 1);
+        memcpy(among, s->marking.wanted, n < s->marking.n ? n : s->marking.n);
+    }
+    p->ask.among = among;
+    int rc = place_choose(a->placer, rows, n, &p->ask, &p->answer, &s->why);
+    p->ask.among = NULL;
+    if (rc < 0)
+        return false;
+    note_groups(p, watch_cohorts(a->watch), rows);
+    p->chosen = true;
+    s->of_configuration = false;
+    return true;
+}
+
 static bool placing_step(struct slices *s)
 {
     struct placing *p = (struct placing *)s;
-    if (slices_walk(s, name_chosen))
+    if (!p->chosen)
+        return choose(p);
+    if (!name_chosen(p))
         return true;
     if (!p->has_head) {
         p->has_head = render_head(p);
@@ -162,34 +192,18 @@ static bool placing_step(struct slices *s)
     return false;
 }
 
-/* Takes the answer over. */
-static int render_placing(struct call *c, const struct place_row *rows, enum place_policy policy,
-                          struct place_answer *a)
-{
-    struct placing *p = mem_alloc(sizeof *p);
-    p->slices = (struct slices){.step = placing_step, .fini = placing_fini, .n = a->n};
-    p->policy = policy;
-    p->answer = *a;
-    note_groups(p, watch_cohorts(c->api->watch), rows);
-    p->slices.members = mem_alloc((a->n + 1) * sizeof(struct member *));
-    for (size_t i = 0; i < a->n; i++)
-        p->slices.members[i] = cluster_by_id(c->api->cluster, a->nodes[i]);
-    return call_slices(c, &p->slices);
-}
-
 int call_place(struct call *c, struct text *t, struct err *e)
 {
+    struct slices s = {.step = placing_step, .fini = placing_fini};
     struct place_ask ask = {.policy = PLACE_HPC};
-    CLEANUP_FREE uint8_t *among = NULL;
-    int rc = take_ask(c, &ask, &among, e);
+    int rc = take_ask(c, &ask, e);
+    if (rc == 0)
+        rc = slices_choose(&s, c, http_query(c->request, "nodes"), e);
     if (rc < 0)
         return rc;
-    size_t n;
-    const struct place_row *rows = watch_rows(c->api->watch, &n);
-    struct place_answer a = {0};
-    rc = place_choose(c->api->placer, rows, n, &ask, &a, e);
-    if (rc == 0)
-        return render_placing(c, rows, ask.policy, &a);
-    place_answer_fini(&a);
-    return rc;
+    s.of_configuration = ask.class >= 0; /* until it is used */
+    struct placing *p = mem_alloc(sizeof *p);
+    p->slices = s;
+    p->ask = ask;
+    return call_slices(c, &p->slices);
 }

@@ -196,7 +196,6 @@ static bool queue_step(struct slices *s)
 int call_queue_list(struct call *c, struct text *t, struct err *e)
 {
     struct slices s = {.step = queue_step};
-    slices_gather(&s, c, NULL, NULL);
     text_add(&s.text, "{\"queue\":[");
     return call_slices(c, slices_keep(&s));
 }
@@ -364,7 +363,6 @@ static bool overrides_step(struct slices *s)
 int call_override_list(struct call *c, struct text *t, struct err *e)
 {
     struct slices s = {.step = overrides_step};
-    slices_gather(&s, c, NULL, NULL);
     text_add(&s.text, "{\"overrides\":[");
     return call_slices(c, slices_keep(&s));
 }

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { SLICE_MS = 1, NODES_A_STEP = 32, NAMES_A_STEP = 64 };
+enum { SLICE_MS = 1, NODES_A_STEP = 32, NAMES_A_STEP = 64, PIECE_BYTES = 128 << 10 };
 
 static void slices_destroy(struct slices *s)
 {
@@ -25,62 +25,78 @@ static void on_gone(void *arg)
     slices_destroy(arg);
 }
 
-static void refuse(struct slices *s, const struct err *why)
+static void refuse(struct slices *s)
 {
-    http_answer_err(s->call.request, why);
+    http_answer_err(s->call.request, &s->why);
     slices_destroy(s);
 }
 
-static void gather(struct slices *s, const struct cluster *cluster, const struct marking *k)
-{
-    size_t n = cluster_count(cluster);
-    s->members = mem_alloc((n + 1) * sizeof(struct member *));
-    for (size_t i = 0; i < n; i++) {
-        struct member *m = cluster_at(cluster, i);
-        if (!m->gone && (!k || (m->id < k->n && k->wanted[m->id])))
-            s->members[s->n++] = m;
-    }
-}
-
-static int read_some(struct slices *s, struct err *e)
+/* All of the table. To look at 100,000 of them takes milliseconds: whether one is meant is seen in its step.
+ */
+static void gather(struct slices *s)
 {
     const struct cluster *cluster = s->call.api->cluster;
-    if (marking_step(&s->marking, cluster))
-        return 1;
-    int rc = marking_end(&s->marking, e);
-    if (rc == 0)
-        gather(s, cluster, &s->marking);
-    marking_fini(&s->marking);
-    return rc < 0 ? rc : 1;
+    s->n = cluster_count(cluster);
+    s->members = mem_alloc((s->n + 1) * sizeof(struct member *));
+    for (size_t i = 0; i < s->n; i++)
+        s->members[i] = cluster_at(cluster, i);
 }
 
-/* 1: there is more to do; 0: that was the last step; negative: the answer is a refusal. */
-static int slices_step(struct slices *s, struct err *e)
+static bool is_meant(const struct slices *s, const struct member *m)
 {
-    return s->marking.walk ? read_some(s, e) : s->step(s);
+    const struct marking *k = &s->marking;
+    return !m->gone && (!k->wanted || (m->id < k->n && k->wanted[m->id]));
+}
+
+static int read_some(struct slices *s)
+{
+    if (marking_step(&s->marking, s->call.api->cluster))
+        return 1;
+    hostwalk_destroy(STEAL(s->marking.walk));
+    return marking_end(&s->marking, &s->why) < 0 ? -1 : 1;
+}
+
+/* 1: there is more to do; 0: that was the last step; negative: the answer is why. */
+static int slices_step(struct slices *s)
+{
+    if (s->marking.walk)
+        return read_some(s);
+    bool more = s->step(s);
+    return s->why.code ? -1 : more;
+}
+
+/* Gives what was written away when it is long enough. The last byte stays, since steps look at it. */
+static void give_piece(struct slices *s)
+{
+    if (s->text.len <= PIECE_BYTES)
+        return;
+    size_t len = s->text.len - 1;
+    char last = s->text.s[len], *bytes = text_take(&s->text);
+    text_add_char(&s->text, last);
+    http_answer_add(s->call.request, bytes, len);
 }
 
 static void on_slice(void *arg)
 {
     struct slices *s = arg;
-    struct err e = {0};
     int rc;
     LOOP_DOES(route_get(s->call.route)->work);
     if (s->of_configuration && s->configured != s->call.api->configured) {
-        err_set(&e, -EAGAIN, "the configuration was read anew meanwhile; ask again");
-        refuse(s, &e);
+        err_set(&s->why, -EAGAIN, "the configuration was read anew meanwhile; ask again");
+        refuse(s);
         return;
     }
     s->call.now = mono_now();
     s->call.wall = wall_now();
-    struct mono until = mono_add(s->call.now, span_ms(SLICE_MS));
-    do
-        rc = slices_step(s, &e);
-    while (rc > 0 && mono_now().ns < until.ns);
+    struct mono until = loop_share_at(span_ms(SLICE_MS), s->call.now);
+    do {
+        rc = slices_step(s);
+        give_piece(s);
+    } while (rc > 0 && mono_now().ns < until.ns);
     if (rc > 0) {
         http_again(s->call.request, on_slice);
     } else if (rc < 0) {
-        refuse(s, &e);
+        refuse(s);
     } else {
         call_answer(s->call.request, &s->text);
         slices_destroy(s);
@@ -104,18 +120,18 @@ int call_slices(struct call *c, struct slices *s)
     return CALL_LATER;
 }
 
-int slices_gather(struct slices *s, const struct call *c, const char *list, struct err *e)
+int slices_choose(struct slices *s, const struct call *c, const char *list, struct err *e)
 {
-    if (list)
-        return marking_begin(&s->marking, c->api->cluster, list, e);
-    gather(s, c->api->cluster, NULL);
-    return 0;
+    return list ? marking_begin(&s->marking, c->api->cluster, list, e) : 0;
 }
 
 bool slices_walk(struct slices *s, void (*each)(struct slices *s, const struct member *m))
 {
-    for (int i = 0; i < NODES_A_STEP && s->at < s->n; i++)
-        each(s, s->members[s->at++]);
+    if (!s->members)
+        gather(s);
+    for (int i = 0; i < NODES_A_STEP && s->at < s->n; i++, s->at++)
+        if (is_meant(s, s->members[s->at]))
+            each(s, s->members[s->at]);
     return s->at < s->n;
 }
 

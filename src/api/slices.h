@@ -16,12 +16,13 @@
 /* First member of what an answer keeps, which comes from mem_alloc. */
 struct slices {
     struct call call;        /* as it was asked, but for now and wall, which are of this slice, and actor */
-    struct marking marking;  /* of those that a host list names, while it is read */
-    struct member **members; /* in the order of the table, `n` of them; `at` is the next */
+    struct marking marking;  /* of those that a host list names; its walk is there while the list is read */
+    struct member **members; /* once they are walked, in the order of the table; `at` is the next */
     size_t n, at;
-    struct text text; /* the answer */
+    struct text text; /* the end of the answer; what comes before it was given away */
     /* A piece of work far below a millisecond; false: that was the last one. */
     bool (*step)(struct slices *s);
+    struct err why; /* set by a step with which the answer ends as a refusal */
     void (*fini)(
         struct slices *s); /* what else is kept; not the whole, nor what stands here. NULL: nothing */
     /* It rests on classes or checks, which a reload makes anew: it is refused when one comes in between. */
@@ -34,14 +35,13 @@ struct slices {
 
 /* s as it comes from mem_alloc, for an answer that keeps nothing else. */
 struct slices *slices_keep(const struct slices *s);
-/* Answers by s, which it takes over; step and fini are set, and text and members as far as they are there.
- * CALL_LATER. */
+/* Answers by s, which it takes over; step and fini are set, and text as far as it is there. CALL_LATER. */
 int call_slices(struct call *c, struct slices *s);
 
-/* The nodes of the table; with a host list, those that it names: they are there at the first step, or the
- * answer is the refusal of one that there is not, as of members_mark. -EINVAL for no host list. */
-int slices_gather(struct slices *s, const struct call *c, const char *list, struct err *e);
-/* Looks at some more of them. False when all were. */
+/* What is walked are the nodes that a host list names, or NULL: all. The list is read, in slices, before the
+ * first step, or the answer is the refusal of a name that no node has. -EINVAL for no host list. */
+int slices_choose(struct slices *s, const struct call *c, const char *list, struct err *e);
+/* Looks at some more of the nodes, which are those of the first time. False when all were. */
 bool slices_walk(struct slices *s, void (*each)(struct slices *s, const struct member *m));
 
 /* Names that belong together. Zero-initialise. */

@@ -103,7 +103,7 @@ int call_slurm_features(struct call *c, struct text *t, struct err *e)
 {
     const char *list = http_query(c->request, "nodes");
     struct slices s = {.step = features_step, .fini = features_fini};
-    int rc = slices_gather(&s, c, list, e);
+    int rc = slices_choose(&s, c, list, e);
     if (rc < 0)
         return rc;
     text_add(&s.text, "{\"nodes\":[");

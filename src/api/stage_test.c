@@ -123,7 +123,13 @@ static void on_journal_search(void *arg, const struct journal_ask *a, journal_fo
 {
     char root[] = "root", what[] = "node.drain", nodes[] = "lx[01-02]";
     CLEANUP_TEXT struct text asked = {0};
-    text_printf(&asked, "%s %s %s %lld %lld %d %d %d", a->nodes ? a->nodes->names[a->nodes->n - 1] : "-",
+    CLEANUP_HOSTLIST struct hostlist names = {0};
+    struct err why;
+    if (a->nodes && hostlist_parse_max(a->nodes, a->nodes_max, &names, &why) < 0) {
+        fn(fn_arg, NULL, &why);
+        return;
+    }
+    text_printf(&asked, "%s %s %s %lld %lld %d %d %d", names.n ? names.names[names.n - 1] : "-",
                 a->what ? a->what : "-", a->by ? a->by : "-", (long long)(a->since.ns / 1000000000),
                 (long long)(a->until.ns / 1000000000), (int)a->after, (int)(a->before & 0xff), (int)a->most);
     struct journal_entry entries[2];
@@ -131,7 +137,6 @@ static void on_journal_search(void *arg, const struct journal_ask *a, journal_fo
         entries[i] = (struct journal_entry){
             {INT64_C(1794000000) * 1000000000}, 3 - i, root, what, nodes, asked.s, NULL};
     const struct journal_found found = {entries, 2, a->after == 0, a->after ? 0 : 2};
-    struct err why;
     bool busy = a->by && strcmp(a->by, "busy") == 0;
     err_set(&why, -EAGAIN, "64 searches are waiting");
     fn(fn_arg, busy ? NULL : &found, busy ? &why : NULL);

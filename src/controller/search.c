@@ -58,15 +58,10 @@ static void entry_fini(struct journal_entry *e)
 
 static void search_destroy(struct search *s)
 {
-    struct name *n, *next;
-    HASH_ITER (hh, s->names, n, next) {
-        HASH_DEL(s->names, n);
-        free(n->name);
-        free(n);
-    }
     for (size_t i = 0; i < s->found.n; i++)
         entry_fini(&s->found.entries[i]);
     free(s->found.entries);
+    free((char *)(uintptr_t)s->ask.nodes);
     free((char *)(uintptr_t)s->ask.what);
     free((char *)(uintptr_t)s->ask.by);
     free((char *)(uintptr_t)s->ask.about);
@@ -80,16 +75,36 @@ static struct search *search_create(const struct journal_ask *ask, journal_found
     s->ask.what = mem_dup(ask->what);
     s->ask.by = mem_dup(ask->by);
     s->ask.about = mem_dup(ask->about);
-    s->ask.nodes = NULL;
-    for (size_t i = 0; ask->nodes && i < ask->nodes->n; i++) {
-        struct name *n = mem_alloc(sizeof *n);
-        n->name = mem_dup(ask->nodes->names[i]);
-        HASH_ADD_KEYPTR(hh, s->names, n->name, strlen(n->name), n);
-    }
+    s->ask.nodes = mem_dup(ask->nodes);
     s->before = ask->before;
     s->fn = fn;
     s->arg = arg;
     return s;
+}
+
+/* Which nodes are meant: there only while the thread searches, since a list may have very many. */
+static int read_names(struct search *s)
+{
+    CLEANUP_HOSTLIST struct hostlist list = {0};
+    if (!s->ask.nodes)
+        return 0;
+    int rc = hostlist_parse_max(s->ask.nodes, s->ask.nodes_max, &list, &s->why);
+    for (size_t i = 0; i < list.n; i++) {
+        struct name *n = mem_alloc(sizeof *n);
+        n->name = STEAL(list.names[i]);
+        HASH_ADD_KEYPTR(hh, s->names, n->name, strlen(n->name), n);
+    }
+    return rc;
+}
+
+static void free_names(struct search *s)
+{
+    struct name *n, *next;
+    HASH_ITER (hh, s->names, n, next) {
+        HASH_DEL(s->names, n);
+        free(n->name);
+        free(n);
+    }
 }
 
 /* "node" means node.drain, too. */
@@ -179,10 +194,8 @@ static void cut(struct search *s)
     f->ended = false;
 }
 
-static void search(uv_work_t *work)
+static void search_slices(struct searches *all, struct search *s)
 {
-    struct searches *all = work->data;
-    struct search *s = all->running;
     struct mono end = mono_add(mono_now(), span_ms(SEARCH_MS));
     do {
         s->any = false;
@@ -194,6 +207,14 @@ static void search(uv_work_t *work)
     s->found.before = s->any && !s->over ? s->before : 0;
     s->found.ended = !s->any;
     cut(s);
+}
+
+static void search(uv_work_t *work)
+{
+    struct searches *all = work->data;
+    if (read_names(all->running) == 0)
+        search_slices(all, all->running);
+    free_names(all->running);
 }
 
 /* --- one after the other --------------------------------------------------------------------- */

@@ -108,11 +108,9 @@ static const struct journal_ask all = {.until = {INT64_MAX}, .before = INT64_MAX
 static const char *found(struct world *x, const struct journal_ask *ask, const char *nodes)
 {
     static char shown[1024];
-    CLEANUP_HOSTLIST struct hostlist names = {0};
     struct journal_ask a = *ask;
-    if (nodes)
-        assert_int_equal(hostlist_parse(nodes, &names, NULL), 0);
-    a.nodes = nodes ? &names : NULL;
+    a.nodes = nodes;
+    a.nodes_max = 10;
     text_clear(&x->log);
     text_add(&x->log, "");
     searches_begin(x->s, &a, on_found, x);
@@ -137,6 +135,13 @@ static void test_what_names_a_node(void **state)
     assert_string_equal(found(x, &all, "lx02"), "5 3 2 1");
     assert_string_equal(found(x, &all, "lx03,mx1"), "5 4 3 1");
     assert_string_equal(found(x, &all, "lx0"), "");
+}
+
+static void test_no_host_list(void **state)
+{
+    struct world *x = *state;
+    assert_non_null(strstr(found(x, &all, "lx[1"), "not closed"));
+    assert_non_null(strstr(found(x, &all, "lx[1-11]"), "more than 10"));
 }
 
 static void test_a_command_or_a_kind_of_them(void **state)
@@ -295,6 +300,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_everything_newest_first),
         TEST(test_what_names_a_node),
+        TEST(test_no_host_list),
         TEST(test_a_command_or_a_kind_of_them),
         TEST(test_no_more_than_asked),
         TEST(test_by_somebody),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Answers. The stream's queue is bounded, and encrypting 30 MB at once would hold the loop: the body
- * stays here and goes out in slices, each when the one before has left.
+ * stays here, in the pieces in which it was made, and goes out in slices, each when the one before has left.
  */
 #include "http/connection.h"
 
@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
 void connection_write(struct connection *c, const void *bytes, size_t n)
 {
@@ -32,26 +33,56 @@ void connection_write_head(struct connection *c, int status, const char *type, c
     connection_write(c, head.s, head.len);
 }
 
+void connection_add_piece(struct connection *c, char *bytes, size_t len)
+{
+    struct piece *p = mem_alloc(sizeof *p);
+    *p = (struct piece){.bytes = bytes, .len = len};
+    DL_APPEND(c->pieces, p);
+}
+
+static void drop_piece(struct connection *c)
+{
+    struct piece *p = c->pieces;
+    DL_DELETE(c->pieces, p);
+    c->sent = 0;
+    free(p->bytes);
+    free(p);
+}
+
+void connection_drop_pieces(struct connection *c)
+{
+    while (c->pieces)
+        drop_piece(c);
+}
+
 bool connection_send_slice(struct connection *c)
 {
-    size_t n = c->body_len - c->body_sent;
-    if (n == 0)
+    const struct piece *p = c->pieces;
+    if (!p)
         return false;
-    if (n > HTTP_SLICE_BYTES_MAX)
-        n = HTTP_SLICE_BYTES_MAX;
-    connection_write(c, c->body + c->body_sent, n);
-    c->body_sent += n;
+    size_t left = p->len - c->sent, n = left < HTTP_SLICE_BYTES_MAX ? left : HTTP_SLICE_BYTES_MAX;
+    connection_write(c, p->bytes + c->sent, n);
+    c->sent += n;
+    if (n == left)
+        drop_piece(c);
     return true;
 }
 
 void connection_answer(struct connection *c, int status, const char *type, char *body, size_t len)
 {
-    c->body = body;
-    c->body_len = c->bare ? 0 : len;
-    c->body_sent = 0;
+    size_t all = 0;
+    const struct piece *p;
+    if (len > 0)
+        connection_add_piece(c, body, len);
+    else
+        free(body);
+    DL_FOREACH (c->pieces, p)
+        all += p->len;
+    if (c->bare)
+        connection_drop_pieces(c);
     c->state = CONNECTION_SENDING;
     connection_watch(c);
-    connection_write_head(c, status, type ? type : "application/json", &len);
+    connection_write_head(c, status, type ? type : "application/json", &all);
     connection_send_slice(c);
 }
 
@@ -62,6 +93,7 @@ void connection_answer_err(struct connection *c, const struct err *e)
     text_add_json(&body, e->msg);
     text_add(&body, "}}\n");
     size_t len = body.len;
+    connection_drop_pieces(c); /* of the answer that this one takes the place of */
     connection_answer(c, err_http(e->code), NULL, text_take(&body), len);
 }
 
@@ -72,6 +104,14 @@ static bool answer_begin(struct http_request *r)
     r->on_gone = NULL;
     assert(c->state == CONNECTION_ASKED || c->state == CONNECTION_CLOSING);
     return c->state == CONNECTION_ASKED;
+}
+
+void http_answer_add(struct http_request *r, char *bytes, size_t len)
+{
+    if (r->connection->state == CONNECTION_ASKED)
+        connection_add_piece(r->connection, bytes, len);
+    else
+        free(bytes);
 }
 
 void http_answer_take(struct http_request *r, int status, const char *type, char *body, size_t len)

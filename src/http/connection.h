@@ -51,6 +51,13 @@ struct http_request {
     void (*again)(void *arg); /* what its next turn is for; NULL: it was not handed up yet */
 };
 
+/* Of the body of an answer; never empty. */
+struct piece {
+    char *bytes;
+    size_t len;
+    struct piece *prev, *next;
+};
+
 struct connection {
     struct http_server *server;
     struct connection *prev, *next;
@@ -71,8 +78,8 @@ struct connection {
     bool keep; /* another request may follow */
     bool bare; /* HEAD was asked: no body */
     bool chunked;
-    char *body;
-    size_t body_len, body_sent;
+    struct piece *pieces; /* of its body, that are not sent yet */
+    size_t sent;          /* bytes of the first one */
 
     /* Whether the client takes what it is sent. */
     uint64_t written; /* to the stream, ever */
@@ -107,10 +114,14 @@ void connection_abort(struct connection *c, int code, const char *why);
 void connection_write(struct connection *c, const void *bytes, size_t n);
 /* Writes the head of an answer; len NULL is for a body whose length is not known yet. */
 void connection_write_head(struct connection *c, int status, const char *type, const size_t *len);
-/* Sends an answer; body is given away. */
+/* Adds a piece to the body of the answer to come; bytes are given away. */
+void connection_add_piece(struct connection *c, char *bytes, size_t len);
+void connection_drop_pieces(struct connection *c);
+/* Sends an answer, whose body ends with this piece; it is given away. */
 void connection_answer(struct connection *c, int status, const char *type, char *body, size_t len);
 void connection_answer_err(struct connection *c, const struct err *e);
-/* Hands the next slice of the answer's body to the stream. False when there was none left. */
+/* Hands the next slice of the answer's body to the stream; a piece is freed as soon as it is sent, so that no
+ * turn frees all of a large answer. False when there was none left. */
 bool connection_send_slice(struct connection *c);
 
 /* Begins to watch that the client takes bytes; then whether it took any within the limit. */

@@ -17,6 +17,8 @@
  */
 #include "http/connection.h"
 
+#include "base/loop.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,9 +134,8 @@ static void exchange_end(struct connection *c)
     if (c->exchange)
         request_destroy(c->exchange->request);
     free(c->exchange);
-    free(c->body);
+    connection_drop_pieces(c);
     c->exchange = NULL;
-    c->body = NULL;
 }
 
 /* Tells whoever was asked that there is nobody to answer any more. */
@@ -150,7 +151,7 @@ static void exchange_lose(struct http_request *r)
 static void on_turns(uv_idle_t *idle)
 {
     struct http_server *s = idle->data;
-    struct mono until = mono_add(mono_now(), span_ms(TURN_MS));
+    struct mono until = loop_share(span_ms(TURN_MS));
     struct turn *turn;
     while ((turn = turns_take(s->turns))) {
         struct connection *c = turn->owner;

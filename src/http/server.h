@@ -21,7 +21,8 @@
  * The local socket and TLS are two doors, each with places of its own (fair/fair.h). A connection whose
  * handshake is under way has none yet: of these there are 512, and a further one takes the place of the one
  * that has waited longest, of the address that has most of them. Requests are carried out from the loop, in
- * turns by party, for 3 ms of a turn of the loop; one that takes longer asks for further turns (http_again).
+ * turns by party, for what a turn of the loop has for work that can wait (base/loop.h); one that takes longer
+ * asks for further turns (http_again).
  */
 
 /* HEAD comes as GET; its body is left away. */
@@ -65,11 +66,15 @@ void http_set_arg(struct http_request *r, void *arg, void (*on_gone)(void *arg))
 /* Calls fn(arg), the request's (http_set_arg), at the next turn of the party that asks; not after on_gone. */
 void http_again(struct http_request *r, void (*fn)(void *arg));
 
+/* Adds bytes to the body of the answer to come, which begins with them in the order in which they are added:
+ * a large answer that is kept in one block would have to be moved as it grows, and be freed in one go. They
+ * are not empty, come from malloc and are given away. */
+void http_answer_add(struct http_request *r, char *bytes, size_t len);
 /* Answers with status and body (copied). type NULL is application/json. */
 void http_answer(struct http_request *r, int status, const char *type, const char *body, size_t len);
 /* The same without the copy: body comes from malloc and is given away. For large answers. */
 void http_answer_take(struct http_request *r, int status, const char *type, char *body, size_t len);
-/* Answers with the error's code and sentence. */
+/* Answers with the error's code and sentence, and nothing of what was added. */
 void http_answer_err(struct http_request *r, const struct err *e);
 
 /* Begins a stream of Server-Sent Events; http_event then adds one (id may be NULL; data is one

@@ -284,6 +284,38 @@ static void test_refuses_what_is_too_large(void **state)
     is_refused(NULL, s.s, s.len, "413 Payload Too Large", "too_large", "1048576");
 }
 
+static void test_an_answer_in_pieces_arrives_as_one(void **state)
+{
+    struct world w;
+    struct client c;
+    world_init(&w, 10, NULL);
+    client_init(&c, &w);
+    client_send(&c, GET("/pieces") GET("/json"));
+    client_wait(&c, "\r\n\r\n{}");
+    assert_true(client_has(&c, "Content-Length: 13\r\n", 1));
+    assert_true(client_has(&c, "\r\n\r\none,two,threeHTTP/1.1 201", 1));
+    client_send(&c, "HEAD /pieces HTTP/1.1\r\nHost: h\r\n\r\n" GET("/json"));
+    client_wait_times(&c, "\r\n\r\n{}", 2);
+    assert_true(client_has(&c, "Content-Length: 13\r\n", 2));
+    assert_true(client_has(&c, "one,", 1));
+    client_fini(&c);
+    world_fini(&w);
+}
+
+static void test_an_error_takes_the_place_of_pieces(void **state)
+{
+    struct world w;
+    struct client c;
+    world_init(&w, 10, NULL);
+    client_init(&c, &w);
+    client_send(&c, GET("/unsaid") GET("/json"));
+    client_wait(&c, "\r\n\r\n{}");
+    assert_true(client_has(&c, "not today", 1));
+    assert_false(client_has(&c, "one,", 1));
+    client_fini(&c);
+    world_fini(&w);
+}
+
 static void test_a_big_answer_arrives_whole(void **state)
 {
     struct world w;
@@ -396,6 +428,8 @@ int main(void)
         cmocka_unit_test(test_takes_chunked_bodies),
         cmocka_unit_test(test_refuses_with_status_and_sentence),
         cmocka_unit_test(test_refuses_what_is_too_large),
+        cmocka_unit_test(test_an_answer_in_pieces_arrives_as_one),
+        cmocka_unit_test(test_an_error_takes_the_place_of_pieces),
         cmocka_unit_test(test_a_big_answer_arrives_whole),
         cmocka_unit_test(test_knows_who_is_asking),
         cmocka_unit_test(test_parties_take_turns),

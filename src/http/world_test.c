@@ -37,6 +37,18 @@ static void answer_big(struct http_request *r)
     http_answer_take(r, 200, "text/plain", body, BIG_BYTES);
 }
 
+/* In three pieces; NULL for the last makes an error of it. */
+static void answer_pieces(struct http_request *r, const char *last)
+{
+    struct err e;
+    http_answer_add(r, mem_dup("one,"), 4);
+    http_answer_add(r, mem_dup("two,"), 4);
+    if (last)
+        http_answer(r, 200, "text/plain", last, strlen(last));
+    else
+        http_answer_err(r, (err_set(&e, -EAGAIN, "not today"), &e));
+}
+
 /* Each slice takes a turn of the loop for itself. */
 static void on_slice(void *arg)
 {
@@ -76,6 +88,10 @@ static void on_request(void *arg, struct http_request *r)
         http_again(r, on_slice);
     } else if (strcmp(path, "/big") == 0) {
         answer_big(r);
+    } else if (strcmp(path, "/pieces") == 0) {
+        answer_pieces(r, "three");
+    } else if (strcmp(path, "/unsaid") == 0) {
+        answer_pieces(r, NULL);
     } else if (strcmp(path, "/echo") == 0) {
         answer_echo(r);
     } else if (strcmp(path, "/json") == 0) {
