@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/fingerprint/surveyor.h"
 
+#include "agent/fingerprint/glance.h"
+#include "agent/fingerprint/node.h"
 #include "agent/fingerprint/reading.h"
+#include "agent/fingerprint/source.h"
 #include "agent/fingerprint/uevent.h"
 #include "agent/process/child.h"
 #include "agent/process/hint.h"
@@ -12,12 +15,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /*
@@ -33,12 +34,7 @@
  * not keep a processor busy.
  *
  * A reading that was begun before `also` changed is not said: it lacks what the controller compares.
- *
- * A glance is the cheap part of a reading, for a job that is about to start. A child of its own stays for it,
- * so that neither a fork nor a look at the files that hangs holds up the job.
  */
-
-#define CONF_PATH "/etc/fettle/fingerprint.conf"
 
 enum {
     ONCE_DEADLINE_MS = 5000,
@@ -49,7 +45,6 @@ enum {
     STAMP_DEADLINE_MS = 10000,
     CONF_DEADLINE_MS = 5000,
     STAMP_BYTES_MAX = 64,
-    GLANCE_DEADLINE_MS = 500,
     RECHECK_MS = 6 * 3600000, /* until the controller gives it */
     WHOLE_MS = 86400000,      /* between two readings that take nothing from the one before */
     GATHER_MS = 20,
@@ -57,22 +52,14 @@ enum {
     RETRY_MS = 60000,             /* after a survey that failed */
     SEND_MS = 20,                 /* until more of a list is sent */
     QUEUED_BYTES_MAX = 256 << 10, /* in the uplink before that */
-    FILE_EVENTS = IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_MASK_ADD,
-    DIR_EVENTS = IN_CREATE | IN_DELETE | IN_MOVE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR | IN_MASK_ADD,
     TIMERS = 5
-};
-
-/* A descriptor on the loop; closed with its handle. */
-struct source {
-    uv_poll_t poll;
-    struct surveyor *surveyor;
-    int fd; /* -1 for none */
 };
 
 struct surveyor {
     uv_loop_t *loop;
     struct surveyor_settings settings;
-    struct child *survey, *files_look, *glance;
+    struct child *survey, *files_look;
+    struct glance *glance;
     uv_timer_t gather, looks, recheck, whole, parts;
     struct source files, kernel, written; /* written: what is looked at */
     struct mount_hint *mounts;            /* NULL: nobody tells */
@@ -104,77 +91,23 @@ struct surveyor {
 static void begin(struct surveyor *s);
 static void on_part(uv_timer_t *timer);
 
-static char *below(const char *root, const char *path)
-{
-    struct text t = {0};
-    text_printf(&t, "%s%s", root, path);
-    return text_take(&t);
-}
-
 static void add_also(struct survey_conf *conf, const struct hostlist *also)
 {
     for (size_t i = 0; i < also->n; i++)
         survey_conf_name(conf, also->names[i]);
 }
 
-/* What a tree of files cannot say is not said by this machine in its place. */
-static int no_driver(void *arg, const char *interface, char driver[static 33], char version[static 33],
-                     char firmware[static 33])
-{
-    return -EOPNOTSUPP;
-}
-
-static int read_components(const char *root, const char *node, const struct survey_conf *conf,
-                           struct survey_cache *cache, struct components *out, struct err *e)
-{
-    static const struct survey_calls none = {.driver = no_driver};
-    int r = survey_read(root, node, conf, *root ? &none : &survey_system, cache, out, e);
-    return r ? r : components_sort(out, e);
-}
-
 int surveyor_read(const char *root, const char *node, const struct hostlist *also, struct survey_cache *cache,
                   struct components *out, struct err *e)
 {
     struct survey_conf conf = {0};
-    CLEANUP_FREE char *path = below(root, CONF_PATH);
+    CLEANUP_FREE char *path = node_path(root, NODE_CONF_PATH);
     int r = survey_conf_read(path, &conf, e);
     add_also(&conf, also);
     if (!r)
-        r = read_components(root, node, &conf, cache, out, e);
+        r = node_read(root, node, &conf, cache, out, e);
     survey_conf_fini(&conf);
     return r;
-}
-
-static uint64_t mix(uint64_t hash, uint64_t n)
-{
-    return digest_fnv(hash, &n, sizeof n);
-}
-
-/* With the stamp of the configuration itself, which says what there is to look at. */
-static uint64_t stamp_of(const char *root, const struct survey_conf *conf)
-{
-    CLEANUP_FREE char *path = below(root, CONF_PATH);
-    uint64_t stamp = survey_stamp(root, conf);
-    struct stat st;
-    if (stat(path, &st))
-        return mix(stamp, 0);
-    stamp = mix(mix(stamp, st.st_ino), (uint64_t)st.st_size);
-    return mix(mix(stamp, (uint64_t)st.st_mtim.tv_sec), (uint64_t)st.st_mtim.tv_nsec);
-}
-
-/* The file, for what is done to it, and the nearest directory that is there, for what comes in its place
- * or on the way to it. Watches that are there already stay. */
-static void watch(int inotify, const char *root, const char *path)
-{
-    CLEANUP_FREE char *whole = below(root, path);
-    char *first = whole + strlen(root), *slash;
-    (void)inotify_add_watch(inotify, whole, FILE_EVENTS);
-    do {
-        slash = strrchr(first, '/');
-        slash[slash == whole] = '\0'; /* of "/x" it leaves "/" */
-        if (inotify_add_watch(inotify, whole, DIR_EVENTS) >= 0)
-            return;
-    } while ((errno == ENOENT || errno == ENOTDIR) && slash > first);
 }
 
 static void watch_files(const struct surveyor *s)
@@ -182,7 +115,7 @@ static void watch_files(const struct surveyor *s)
     CLEANUP_HOSTLIST struct hostlist local = {0};
     survey_local(s->settings.root, &s->watched, &local);
     for (size_t i = 0; i < local.n; i++)
-        watch(CHILD_KEPT_FD, s->settings.root, local.names[i]);
+        node_watch(CHILD_KEPT_FD, s->settings.root, local.names[i]);
 }
 
 /* Watched first, so that what changes during the reading is seen to be new after it. An absent file is an
@@ -190,9 +123,9 @@ static void watch_files(const struct surveyor *s)
 static int conf_work(void *arg, struct text *out, struct err *e)
 {
     const struct surveyor *s = arg;
-    CLEANUP_FREE char *path = below(s->settings.root, CONF_PATH);
+    CLEANUP_FREE char *path = node_path(s->settings.root, NODE_CONF_PATH);
     if (s->files.fd >= 0)
-        watch(CHILD_KEPT_FD, s->settings.root, CONF_PATH);
+        node_watch(CHILD_KEPT_FD, s->settings.root, NODE_CONF_PATH);
     int r = conf_read_bytes(path, out, e);
     return r == -ENOENT ? 0 : r;
 }
@@ -205,12 +138,12 @@ static int survey_work(void *arg, struct text *out, struct err *e)
     if (s->files.fd >= 0)
         watch_files(s);
     struct reading_stamps stamps = {
-        .files = stamp_of(s->settings.root, &s->conf),
+        .files = node_stamp(s->settings.root, &s->conf),
         .glance = survey_glance(s->settings.root, s->settings.node, &s->conf),
     };
     if (!s->is_whole)
         reading_packages(&s->reading, &cache);
-    int r = read_components(s->settings.root, s->settings.node, &s->conf, &cache, &list, e);
+    int r = node_read(s->settings.root, s->settings.node, &s->conf, &cache, &list, e);
     stamps.packages = cache.packages_stamp;
     if (!r)
         reading_report(&list, &stamps, out);
@@ -220,7 +153,7 @@ static int survey_work(void *arg, struct text *out, struct err *e)
 static int stamp_answer(void *arg, const char *question, struct text *out, struct err *e)
 {
     const struct surveyor *s = arg;
-    text_printf(out, "%016" PRIx64, stamp_of(s->settings.root, &s->conf));
+    text_printf(out, "%016" PRIx64, node_stamp(s->settings.root, &s->conf));
     return 0;
 }
 
@@ -378,7 +311,7 @@ static void prepare(struct surveyor *s)
 {
     add_also(&s->conf, &s->also);
     hostlist_fini(&s->watched);
-    hostlist_add(&s->watched, CONF_PATH);
+    hostlist_add(&s->watched, NODE_CONF_PATH);
     survey_watched(&s->conf, &s->watched);
     s->read_generation = s->generation;
     if (s->settings.once)
@@ -387,14 +320,14 @@ static void prepare(struct surveyor *s)
     s->look = survey_look_open(s->settings.root, &s->conf, s->written.fd);
     s->files_due_ms = uv_now(s->loop) + files_every_ms(s);
     child_dismiss(s->files_look); /* which knows the configuration of before */
-    child_dismiss(s->glance);
+    glance_renew(s->glance);
 }
 
 static void on_conf(void *arg, char *text, size_t len, const struct err *why)
 {
     struct surveyor *s = arg;
     struct err e = {0};
-    CLEANUP_FREE char *path = below(s->settings.root, CONF_PATH);
+    CLEANUP_FREE char *path = node_path(s->settings.root, NODE_CONF_PATH);
     survey_conf_fini(&s->conf);
     int r = why ? err_set(&e, why->code, "%s", why->msg) : survey_conf_parse(path, text, len, &s->conf, &e);
     prepare(s);
@@ -533,42 +466,24 @@ bool surveyor_owes(const struct surveyor *s)
     return !s->gave_up && !(s->reading.known && s->reading.told_any);
 }
 
-/* --- a glance ---------------------------------------------------------------------------------------------
- */
-
-static int glance_answer(void *arg, const char *question, struct text *out, struct err *e)
-{
-    const struct surveyor *s = arg;
-    text_printf(out, "%016" PRIx64, survey_glance(s->settings.root, s->settings.node, &s->conf));
-    return 0;
-}
-
-static void on_glance(void *arg, char *text, size_t len, const struct err *why)
+static void on_glance(void *arg, const uint64_t *value)
 {
     struct surveyor *s = arg;
-    uint64_t glance;
-    bool other = false;
-    if (why || sscanf(text, "%16" SCNx64, &glance) != 1)
-        log_debug(LOG_PROBE, "no glance at the node: %s", why ? why->msg : text);
-    else
-        other = s->reading.known && glance != s->reading.stamps.glance;
-    s->is_other = other;
-    if (other)
+    s->is_other = value && s->reading.known && *value != s->reading.stamps.glance;
+    if (s->is_other)
         read_within(s, 0);
-    STEAL(s->on_glance)(s->glance_arg, other);
+    STEAL(s->on_glance)(s->glance_arg, s->is_other);
 }
 
 void surveyor_glance(struct surveyor *s, surveyor_glance_fn *fn, void *arg)
 {
-    struct err e = {0};
     if (s->is_other) {
         fn(arg, true);
         return;
     }
     s->on_glance = fn;
     s->glance_arg = arg;
-    if (child_ask(s->glance, span_ms(GLANCE_DEADLINE_MS), glance_answer, s, "", on_glance, s, &e))
-        on_glance(s, NULL, 0, &e);
+    glance_take(s->glance, on_glance, s);
 }
 
 const struct fingerprint *surveyor_told(const struct surveyor *s)
@@ -577,43 +492,18 @@ const struct fingerprint *surveyor_told(const struct surveyor *s)
     return !reads && s->reading.known && s->reading.told_any ? &s->reading.told : NULL;
 }
 
-/* Directories tell of all that is in them. */
-static bool on_the_way(const struct hostlist *paths, const char *name)
-{
-    size_t len = strlen(name);
-    for (size_t i = 0; i < paths->n; i++)
-        for (const char *p = strchr(paths->names[i], '/'); p; p = strchr(p + 1, '/'))
-            if (strncmp(p + 1, name, len) == 0 && (p[1 + len] == '/' || p[1 + len] == '\0'))
-                return true;
-    return false;
-}
-
-static bool event_matters(const struct surveyor *s, const struct inotify_event *event)
-{
-    if (event->mask & IN_IGNORED) /* a watch has ended; why was told before */
-        return false;
-    return event->len == 0 || on_the_way(&s->watched, event->name);
-}
-
 static void on_files(uv_poll_t *poll, int status, int events)
 {
-    struct source *source = poll->data;
-    alignas(struct inotify_event) char buffer[4096];
-    bool any = false;
-    for (ssize_t n; (n = read(source->fd, buffer, sizeof buffer)) > 0;)
-        for (const char *p = buffer; p < buffer + n;) {
-            const struct inotify_event *event = (const struct inotify_event *)p;
-            any |= event_matters(source->surveyor, event);
-            p += sizeof *event + event->len;
-        }
-    if (any)
-        read_within(source->surveyor, GATHER_MS);
+    const struct source *source = poll->data;
+    struct surveyor *s = source->owner;
+    if (source_tells_of(source, &s->watched))
+        read_within(s, GATHER_MS);
 }
 
 static void on_kernel(uv_poll_t *poll, int status, int events)
 {
-    struct source *source = poll->data;
-    struct surveyor *s = source->surveyor;
+    const struct source *source = poll->data;
+    struct surveyor *s = source->owner;
     if (!uevent_drain(source->fd))
         return;
     s->modules_due_ms = 0;
@@ -625,28 +515,14 @@ static void on_kernel(uv_poll_t *poll, int status, int events)
 /* Which file it was does not matter: a look finds out whether it says something else now. */
 static void on_written(uv_poll_t *poll, int status, int events)
 {
-    struct source *source = poll->data;
-    alignas(struct inotify_event) char buffer[4096];
-    while (read(source->fd, buffer, sizeof buffer) > 0)
-        continue;
-    look(source->surveyor);
+    const struct source *source = poll->data;
+    source_drain(source);
+    look(source->owner);
 }
 
-/* Without a source its part is looked at every time. */
-static void open_source(struct surveyor *s, struct source *source, int fd, uv_poll_cb ready)
+static void on_one_closed(void *owner)
 {
-    source->surveyor = s;
-    source->fd = fd;
-    if (fd < 0)
-        return;
-    uv_poll_init(s->loop, &source->poll, fd);
-    source->poll.data = source;
-    s->handles++;
-    uv_poll_start(&source->poll, UV_READABLE, ready);
-}
-
-static void one_closed(struct surveyor *s)
-{
+    struct surveyor *s = owner;
     if (--s->handles > 0)
         return;
     reading_fini(&s->reading);
@@ -659,20 +535,14 @@ static void one_closed(struct surveyor *s)
 
 static void on_timer_closed(uv_handle_t *handle)
 {
-    one_closed(handle->data);
+    on_one_closed(handle->data);
 }
 
-static void on_source_closed(uv_handle_t *handle)
+/* Without a source its part is looked at every time. */
+static void add_source(struct surveyor *s, struct source *source, int fd, uv_poll_cb ready)
 {
-    struct source *source = handle->data;
-    close(source->fd);
-    one_closed(source->surveyor);
-}
-
-static void close_source(struct source *source)
-{
-    if (source->fd >= 0)
-        uv_close((uv_handle_t *)&source->poll, on_source_closed);
+    if (source_open(source, s->loop, fd, ready, on_one_closed, s))
+        s->handles++;
 }
 
 struct surveyor *surveyor_create(uv_loop_t *loop, const struct surveyor_settings *settings)
@@ -688,11 +558,11 @@ struct surveyor *surveyor_create(uv_loop_t *loop, const struct surveyor_settings
     }
     s->survey = child_create(loop, READING_REPORT_BYTES_MAX);
     s->files_look = child_create(loop, STAMP_BYTES_MAX);
-    s->glance = child_create(loop, STAMP_BYTES_MAX);
-    open_source(s, &s->files, settings->once ? -1 : inotify_init1(IN_CLOEXEC | IN_NONBLOCK), on_files);
-    open_source(s, &s->written, settings->once ? -1 : inotify_init1(IN_CLOEXEC | IN_NONBLOCK), on_written);
+    s->glance = glance_create(loop, settings->root, settings->node, &s->conf);
+    add_source(s, &s->files, settings->once ? -1 : inotify_init1(IN_CLOEXEC | IN_NONBLOCK), on_files);
+    add_source(s, &s->written, settings->once ? -1 : inotify_init1(IN_CLOEXEC | IN_NONBLOCK), on_written);
     s->mounts = settings->once || *settings->root ? NULL : mount_hint_create(loop, on_mounts, s);
-    open_source(s, &s->kernel, settings->once || *settings->root ? -1 : uevent_open(), on_kernel);
+    add_source(s, &s->kernel, settings->once || *settings->root ? -1 : uevent_open(), on_kernel);
     child_keep(s->survey, s->files.fd);
     set_every(s, span_ms(RECHECK_MS));
     take_turns(s, &s->whole, on_whole, WHOLE_MS);
@@ -707,10 +577,10 @@ void surveyor_destroy(struct surveyor *s)
     s->destroyed = true;
     child_destroy(s->survey);
     child_destroy(s->files_look);
-    child_destroy(s->glance);
-    close_source(&s->files);
-    close_source(&s->kernel);
-    close_source(&s->written);
+    glance_destroy(s->glance);
+    source_close(&s->files);
+    source_close(&s->kernel);
+    source_close(&s->written);
     mount_hint_destroy(s->mounts);
     uv_close((uv_handle_t *)&s->gather, on_timer_closed);
     uv_close((uv_handle_t *)&s->looks, on_timer_closed);

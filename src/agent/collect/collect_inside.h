@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_AGENT_COLLECT_COLLECT_INSIDE_H
+#define FETTLE_AGENT_COLLECT_COLLECT_INSIDE_H
+
+#include "agent/collect/collect.h"
+#include "agent/collect/ledger.h"
+#include "base/rare.h"
+#include "base/text.h"
+#include "fair/fair.h"
+
+#include <utlist.h>
+
+/*
+ * What the files of the collector share, bottom to top: collect_link.c, collect_send.c, collect_frame.c,
+ * collect.c. A link is a connection of an agent: unknown until its HELLO, then the one link of its name.
+ */
+
+struct link {
+    struct link *prev, *next;
+    struct collect *c;
+    struct peer *peer;
+    struct mono last;                       /* its HELLO, or the last heartbeat that counted */
+    char name[HOSTLIST_NAME_BYTES_MAX + 1]; /* "" until HELLO */
+    char instance[BODY_WORD_BYTES_MAX + 1];
+    char checklist[BODY_WORD_BYTES_MAX + 1]; /* the hash of what it was given, or had */
+    bool owes;                               /* its checks were said and the controller did not hear it */
+    bool tells;                              /* it was asked to say them anew */
+    struct guest guest;                      /* in one of the crowds, while it has no name */
+};
+
+struct collect {
+    uv_loop_t *loop;
+    uv_timer_t batch, news, sweep, away, missed;
+    int handles;
+    struct uplink *uplink;
+    const char *name, *instance;
+    int wanted_port;
+    struct tls_context *tls;
+    struct listener *listener;
+    struct ledger *ledger; /* NULL while it does not collect */
+    struct link *links;
+    struct crowd *unproven; /* links that have shown no certificate of a node, by address */
+    struct crowd *proven;   /* those that have, by node, except that over which the node is heard */
+    struct rare crowd_notes;
+    bool up;          /* the controller hears us */
+    bool fresh_epoch; /* of this controller no epoch was seen yet */
+    struct span interval;
+    struct body_waits waits;
+    char *survey; /* the controller's order how fingerprints are read, as it came; NULL: none */
+    uint64_t term;
+    char origin[BODY_WORD_BYTES_MAX + 1];
+    char controller[BODY_WORD_BYTES_MAX + 1];
+    char checklist[BODY_WORD_BYTES_MAX + 1]; /* its hash; "" while there is none */
+    struct text checklist_body;
+    unsigned telling;
+    unsigned sweeps;
+    struct mono swept;
+    bool destroyed;
+};
+
+/* --- collect_link.c */
+/* The link of this node; NULL: it has none. */
+struct link *link_find(const struct collect *c, const char *name);
+/* Whether the agent was asked to say its checks anew and has not done so. */
+void link_set_tells(struct link *k, bool tells);
+/* Puts the link into a crowd under this name. Another link is closed where the crowd is too large. */
+void link_enter(struct link *k, struct crowd *crowd, const char *name);
+/* The link is no more the one of its name; its end is no news. */
+void link_disown(struct link *k);
+/* Closes a link over which its node is not heard any more. */
+void link_part(struct link *k);
+/* Sends the agent to a controller, and closes the link. */
+void link_send_home(struct link *k);
+void link_welcome(struct link *k);
+/* all: also how long to wait for whom, and how fingerprints are read. */
+void link_send_settings(struct link *k, bool all);
+/* Where the agent has another one. */
+void link_send_checklist(struct link *k);
+/* Frees a collector that was destroyed when its last link and handle are gone. */
+void collect_free_last(struct collect *c);
+
+/* --- collect_send.c */
+/* Sends what is due. */
+void collect_flush(struct collect *c);
+/* Asks the agents for what the controller wants of them. */
+void collect_ask(struct collect *c);
+/* Whether the uplink stands and takes more. */
+bool collect_has_room(const struct collect *c);
+/* The timer of the next batch follows the ledger. */
+void collect_arm_batch(struct collect *c);
+/* Nodes that are not heard any more are looked for. */
+void collect_await_missed(struct collect *c);
+
+/* --- collect_frame.c */
+/* For listener_open_tcp, with the collector. */
+void collect_on_connection(void *arg, int fd);
+
+#endif
