@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-static void *must(void *p)
+void *mem_must(void *p)
 {
     if (!p) {
         fputs("out of memory\n", stderr);
@@ -22,12 +22,12 @@ static void *must(void *p)
 
 void *mem_alloc(size_t bytes)
 {
-    return must(calloc(1, bytes ? bytes : 1));
+    return mem_must(calloc(1, bytes ? bytes : 1));
 }
 
 void *mem_grow(void *p, size_t bytes)
 {
-    return must(realloc(p, bytes ? bytes : 1));
+    return mem_must(realloc(p, bytes ? bytes : 1));
 }
 
 char *mem_dup_len(const char *s, size_t len)

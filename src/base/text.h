@@ -66,6 +66,7 @@ bool text_has_word(const char *list, char between, const char *word);
 const char *text_nearest(const char *word, const char *const *words, size_t n);
 
 /* Memory that ends the process with a message when there is none (never NULL). */
+void *mem_must(void *p);       /* p, when it is not NULL */
 void *mem_alloc(size_t bytes); /* zeroed */
 void *mem_grow(void *p, size_t bytes);
 char *mem_dup(const char *s); /* NULL gives NULL */

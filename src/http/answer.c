@@ -11,6 +11,18 @@
 #include <string.h>
 #include <utlist.h>
 
+const char *http_phrase(int status)
+{
+    switch (status) {
+#define STATUS(NUMBER, PHRASE) \
+    case NUMBER:               \
+        return PHRASE;
+#include "http/status.tbl"
+#undef STATUS
+    default: return "";
+    }
+}
+
 void connection_write(struct connection *c, const void *bytes, size_t n)
 {
     if (stream_write(c->stream, bytes, n) < 0) {
@@ -23,7 +35,7 @@ void connection_write(struct connection *c, const void *bytes, size_t n)
 void connection_write_head(struct connection *c, int status, const char *type, const size_t *len)
 {
     CLEANUP_TEXT struct text head = {0};
-    text_printf(&head, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\n", status, request_reason(status), type);
+    text_printf(&head, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\n", status, http_phrase(status), type);
     if (len)
         text_printf(&head, "Content-Length: %zu\r\n", *len);
     else if (c->chunked)

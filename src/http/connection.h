@@ -112,6 +112,8 @@ void connection_abort(struct connection *c, int code, const char *why);
 
 /* Writes to the stream, and aborts when it can hold no more. */
 void connection_write(struct connection *c, const void *bytes, size_t n);
+/* "Not Found"; "" of a status that has no row in status.tbl. */
+const char *http_phrase(int status);
 /* Writes the head of an answer; len NULL is for a body whose length is not known yet. */
 void connection_write_head(struct connection *c, int status, const char *type, const size_t *len);
 /* Adds a piece to the body of the answer to come; bytes are given away. */

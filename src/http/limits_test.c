@@ -164,9 +164,9 @@ static void test_a_party_has_its_share_and_administrators_a_reserve(void **state
     assert_true(client_has(&carl, "there are too many connections: 3", 1));
     client_init_as(&root, &w, "root", true);
     client_send(&root, GET("/json"));
-    client_wait(&root, "201 Created");
+    client_wait(&root, "409 Conflict");
     client_send(&bob, GET("/json"));
-    client_wait(&bob, "201 Created");
+    client_wait(&bob, "409 Conflict");
     for (int i = 0; i < 3; i++)
         client_fini(&ann[i]);
     client_fini(&bob);
@@ -219,7 +219,7 @@ static void test_the_newest_connection_of_too_many_is_refused(void **state)
         client_init(&third, &w);
         client_send(&third, GET("/json"));
         client_wait(&third, "}");
-        assert_true(client_has(&third, "201 Created", 1) || client_has(&third, "503 Service", 1));
+        assert_true(client_has(&third, "409 Conflict", 1) || client_has(&third, "503 Service", 1));
         client_fini(&third);
     } while (w.asked < 4);
     client_fini(&first);

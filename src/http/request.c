@@ -1,26 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_parser cuts the bytes; what it leaves open is decided here. It is paused twice in each
- * request, at the end of the head and at the end of the body: the first so that the head can be
- * counted and judged before a byte of the body is kept, the second so that the bytes of the next
- * request are left alone.
+ * The splitter splits the bytes; what it leaves open is decided here, the same whichever library it has.
  *
  * Headers are kept as "name\0value\0name\0value\0" in one buffer, the query in the same way: the
- * head's limit bounds both, and http_parser lets no zero byte into either.
+ * head's limit bounds both, and the splitter lets no zero byte into either.
  */
 #include "http/request.h"
 
 #include "base/text.h"
 #include "http/limits.h"
+#include "http/splitter.h"
 
 #include <errno.h>
-#include <http_parser.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 struct request {
-    struct http_parser parser;
+    struct splitter *splitter;
     enum request_state state;
     bool failed;
     bool in_value;
@@ -33,9 +30,9 @@ struct request {
     struct text body;
 };
 
-static int on_url(struct http_parser *p, const char *at, size_t n)
+static int on_url(void *arg, const char *at, size_t n)
 {
-    struct request *r = p->data;
+    struct request *r = arg;
     text_add_bytes(&r->url, at, n);
     return 0;
 }
@@ -50,9 +47,9 @@ static void value_end(struct request *r)
     r->in_value = false;
 }
 
-static int on_header_field(struct http_parser *p, const char *at, size_t n)
+static int on_field(void *arg, const char *at, size_t n)
 {
-    struct request *r = p->data;
+    struct request *r = arg;
     if (r->state != REQUEST_HEAD)
         return 0; /* trailers are read and dropped */
     if (r->in_value)
@@ -61,9 +58,9 @@ static int on_header_field(struct http_parser *p, const char *at, size_t n)
     return 0;
 }
 
-static int on_header_value(struct http_parser *p, const char *at, size_t n)
+static int on_value(void *arg, const char *at, size_t n)
 {
-    struct request *r = p->data;
+    struct request *r = arg;
     if (r->state != REQUEST_HEAD)
         return 0;
     if (!r->in_value)
@@ -73,47 +70,44 @@ static int on_header_value(struct http_parser *p, const char *at, size_t n)
     return 0;
 }
 
-static int on_headers_complete(struct http_parser *p)
+static int on_head(void *arg)
 {
-    struct request *r = p->data;
+    struct request *r = arg;
     if (r->in_value)
         value_end(r);
     r->state = REQUEST_BODY;
-    http_parser_pause(p, 1);
     return 0;
 }
 
-static int on_body(struct http_parser *p, const char *at, size_t n)
+static int on_body(void *arg, const char *at, size_t n)
 {
-    struct request *r = p->data;
+    struct request *r = arg;
     if (n > HTTP_BODY_BYTES_MAX - r->body.len)
         return -1;
     text_add_bytes(&r->body, at, n);
     return 0;
 }
 
-static int on_message_complete(struct http_parser *p)
+static int on_whole(void *arg)
 {
-    struct request *r = p->data;
+    struct request *r = arg;
     r->state = REQUEST_WHOLE;
-    http_parser_pause(p, 1);
     return 0;
 }
 
-static const struct http_parser_settings settings = {
-    .on_url = on_url,
-    .on_header_field = on_header_field,
-    .on_header_value = on_header_value,
-    .on_headers_complete = on_headers_complete,
-    .on_body = on_body,
-    .on_message_complete = on_message_complete,
+static const struct splitter_sink sink = {
+    .url = on_url,
+    .field = on_field,
+    .value = on_value,
+    .head = on_head,
+    .body = on_body,
+    .whole = on_whole,
 };
 
 struct request *request_create(void)
 {
     struct request *r = mem_alloc(sizeof *r);
-    http_parser_init(&r->parser, HTTP_REQUEST);
-    r->parser.data = r;
+    r->splitter = mem_must(splitter_create(SPLITTER_REQUESTS, &sink, r));
     return r;
 }
 
@@ -126,6 +120,7 @@ void request_destroy(struct request *r)
     text_fini(&r->query);
     text_fini(&r->body);
     free(r->path);
+    splitter_destroy(r->splitter);
     free(r);
 }
 
@@ -210,22 +205,30 @@ static int parse_query(struct request *r, const char *s, size_t n, struct err *e
     return 0;
 }
 
+/* "http://host/path" is read as "/path" (RFC 9112, 3.2.2): where the host's name ends. */
+static const char *after_authority(const char *s)
+{
+    static const char *const schemes[] = {"http://", "https://"};
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++)
+        if (strncasecmp(s, schemes[i], strlen(schemes[i])) == 0)
+            return s + strlen(schemes[i]) + strcspn(s + strlen(schemes[i]), "/?#");
+    return s;
+}
+
 static int parse_target(struct request *r, struct err *e)
 {
-    struct http_parser_url u;
-    http_parser_url_init(&u);
-    if (!r->url.s || http_parser_parse_url(r->url.s, r->url.len, 0, &u) != 0)
+    text_add(&r->url, "");
+    const char *s = after_authority(r->url.s);
+    bool bare = s != r->url.s && *s != '/';
+    if (!bare && *s != '/' && strcmp(s, "*") != 0)
         return err_set(e, -EINVAL, "the URL cannot be read");
 
     CLEANUP_TEXT struct text path = {0};
-    text_add(&path, "");
-    int rc = 0;
-    if (u.field_set & 1 << UF_PATH)
-        rc = decode(&path, r->url.s + u.field_data[UF_PATH].off, u.field_data[UF_PATH].len, false, e);
-    else
-        text_add_char(&path, '/');
-    if (rc == 0 && u.field_set & 1 << UF_QUERY)
-        rc = parse_query(r, r->url.s + u.field_data[UF_QUERY].off, u.field_data[UF_QUERY].len, e);
+    text_add(&path, bare ? "/" : "");
+    size_t n = strcspn(s, "?#");
+    int rc = decode(&path, s, n, false, e);
+    if (rc == 0 && s[n] == '?')
+        rc = parse_query(r, s + n + 1, strcspn(s + n + 1, "#"), e);
     r->path = text_take(&path);
     return rc;
 }
@@ -239,9 +242,10 @@ static int check_framing(const struct request *r, struct err *e)
     if (lengths + encodings > 1)
         return err_set(e, -EINVAL, "the request tells the length of its body more than once");
     const char *encoding = request_header(r, "Transfer-Encoding");
-    if (encoding && (strcasecmp(encoding, "chunked") != 0 || r->parser.http_minor == 0))
+    if (encoding && (strcasecmp(encoding, "chunked") != 0 || splitter_minor(r->splitter) == 0))
         return err_set(e, -EINVAL, "the Transfer-Encoding is not \"chunked\" of HTTP/1.1");
-    if (lengths == 1 && r->parser.content_length > HTTP_BODY_BYTES_MAX)
+    uint64_t length;
+    if (splitter_length(r->splitter, &length) && length > HTTP_BODY_BYTES_MAX)
         return err_set(e, -E2BIG, "the body is larger than %d bytes", HTTP_BODY_BYTES_MAX);
     return 0;
 }
@@ -259,7 +263,7 @@ static int check_names(const struct request *r, struct err *e)
 static int check_host(const struct request *r, struct err *e)
 {
     size_t hosts = header_count(r, "Host");
-    if (hosts > 1 || (hosts == 0 && r->parser.http_minor > 0))
+    if (hosts > 1 || (hosts == 0 && splitter_minor(r->splitter) > 0))
         return err_set(e, -EINVAL, "the request has %zu Host headers", hosts);
     if (header_count(r, "Origin") == 0)
         return 0;
@@ -273,10 +277,10 @@ static int check_host(const struct request *r, struct err *e)
 
 static int check_head(struct request *r, struct err *e)
 {
-    if (r->parser.http_major != 1)
-        return err_set(e, -EINVAL, "HTTP/%d.%d is not spoken here", r->parser.http_major,
-                       r->parser.http_minor);
-    if (r->parser.method == HTTP_CONNECT)
+    if (splitter_major(r->splitter) != 1)
+        return err_set(e, -EINVAL, "HTTP/%u.%u is not spoken here", splitter_major(r->splitter),
+                       splitter_minor(r->splitter));
+    if (strcmp(splitter_method(r->splitter), "CONNECT") == 0)
         return err_set(e, -EOPNOTSUPP, "CONNECT is not allowed");
     int rc = check_names(r, e);
     if (rc == 0)
@@ -302,16 +306,12 @@ static bool has_fold(struct request *r, const char *bytes, size_t n)
 
 static int execute(struct request *r, const char *bytes, size_t n, size_t *used, struct err *e)
 {
-    *used = http_parser_execute(&r->parser, &settings, bytes, n);
-    enum http_errno error = HTTP_PARSER_ERRNO(&r->parser);
-    if (error == HPE_PAUSED) {
-        http_parser_pause(&r->parser, 0);
-        return 0;
-    }
-    if (error == HPE_CB_body)
+    const char *why;
+    int rc = splitter_feed(r->splitter, bytes, n, used, &why);
+    if (rc == -ECANCELED)
         return err_set(e, -E2BIG, "the body is larger than %d bytes", HTTP_BODY_BYTES_MAX);
-    if (error != HPE_OK)
-        return err_set(e, -EINVAL, "this is not an HTTP request: %s", http_errno_description(error));
+    if (rc < 0)
+        return err_set(e, -EINVAL, "this is not an HTTP request: %s", why);
     return 0;
 }
 
@@ -356,7 +356,7 @@ enum request_state request_state(const struct request *r)
 
 const char *request_method(const struct request *r)
 {
-    return http_method_str((enum http_method)r->parser.method);
+    return splitter_method(r->splitter);
 }
 
 const char *request_path(const struct request *r)
@@ -388,21 +388,16 @@ const char *request_body(const struct request *r, size_t *len)
 
 bool request_keeps_alive(const struct request *r)
 {
-    return http_should_keep_alive(&r->parser) != 0;
+    return splitter_keeps_alive(r->splitter);
 }
 
 bool request_knows_chunks(const struct request *r)
 {
-    return r->parser.http_minor > 0;
+    return splitter_minor(r->splitter) > 0;
 }
 
 bool request_wants_continue(const struct request *r)
 {
     const char *expect = request_header(r, "Expect");
-    return r->parser.http_minor > 0 && expect && strcasecmp(expect, "100-continue") == 0;
-}
-
-const char *request_reason(int status)
-{
-    return http_status_str((enum http_status)status);
+    return splitter_minor(r->splitter) > 0 && expect && strcasecmp(expect, "100-continue") == 0;
 }

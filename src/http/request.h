@@ -9,8 +9,7 @@
 
 /*
  * Reads one request from bytes as they come, and judges it: sizes, framing, Host, Origin and the
- * percent-encoding of its target. Knows no socket and no clock. Inside this folder; includes
- * neither server.h nor http_parser.h, whose names clash.
+ * percent-encoding of its target. Knows no socket and no clock. Inside this folder.
  */
 
 struct request;
@@ -37,8 +36,5 @@ const char *request_body(const struct request *r, size_t *len);
 bool request_keeps_alive(const struct request *r);    /* the client wants to ask again */
 bool request_knows_chunks(const struct request *r);   /* HTTP/1.1 */
 bool request_wants_continue(const struct request *r); /* waits for 100 before it sends the body */
-
-/* "Not Found" */
-const char *request_reason(int status);
 
 #endif

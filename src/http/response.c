@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_parser cuts the bytes. It is paused at the end of the head, so that heads are bounded, and
- * at the end of each message: after an interim answer (1xx) another one follows, after the real one
- * nothing may.
+ * The splitter stops at the end of the head, so that heads are bounded, and at the end of each message: after
+ * an interim answer (1xx) another one follows, after the real one nothing may.
  */
 #include "http/response.h"
 
+#include "http/splitter.h"
+
 #include <errno.h>
-#include <http_parser.h>
 #include <stdlib.h>
 
 static const uint64_t BODY_BYTES_MAX = UINT64_C(256) << 20;
 static const size_t HEAD_BYTES_MAX = 64 << 10; /* those of interim answers included */
 
 struct http_response {
-    struct http_parser parser;
+    struct splitter *splitter;
     http_response_fn *fn;
     void *arg;
     int status;
     size_t head_bytes;
     uint64_t body_bytes;
+    bool head_over; /* in this step: a message without a body is over without another byte */
     bool interim_over;
     bool done;
     int failed;      /* what the last feed returned, when it failed */
@@ -33,27 +34,28 @@ static int stop(struct http_response *r, const char *why)
     return -1;
 }
 
-static bool is_interim(const struct http_parser *p)
+static bool is_interim(const struct http_response *r)
 {
-    return p->status_code / 100 == 1;
+    return splitter_status(r->splitter) / 100 == 1;
 }
 
-static int on_headers_complete(struct http_parser *p)
+static int on_head(void *arg)
 {
-    struct http_response *r = p->data;
-    if (p->status_code == 101)
+    struct http_response *r = arg;
+    uint64_t length;
+    if (splitter_status(r->splitter) == 101)
         return stop(r, "the server changed to a protocol that was not asked for");
-    if (p->flags & F_CONTENTLENGTH && p->content_length > BODY_BYTES_MAX)
+    if (splitter_length(r->splitter, &length) && length > BODY_BYTES_MAX)
         return stop(r, "the answer is larger than 256 MiB");
-    if (!is_interim(p))
-        r->status = (int)p->status_code;
-    http_parser_pause(p, 1);
+    if (!is_interim(r))
+        r->status = splitter_status(r->splitter);
+    r->head_over = true;
     return 0;
 }
 
-static int on_body(struct http_parser *p, const char *at, size_t n)
+static int on_body(void *arg, const char *at, size_t n)
 {
-    struct http_response *r = p->data;
+    struct http_response *r = arg;
     if (n > BODY_BYTES_MAX - r->body_bytes)
         return stop(r, "the answer is larger than 256 MiB");
     r->body_bytes += n;
@@ -61,26 +63,19 @@ static int on_body(struct http_parser *p, const char *at, size_t n)
     return r->stopped;
 }
 
-static int on_message_complete(struct http_parser *p)
+static int on_whole(void *arg)
 {
-    struct http_response *r = p->data;
-    r->interim_over = is_interim(p);
+    struct http_response *r = arg;
+    r->interim_over = is_interim(r);
     r->done = !r->interim_over;
-    http_parser_pause(p, 1);
     return 0;
 }
 
-static const struct http_parser_settings settings = {
-    .on_headers_complete = on_headers_complete,
-    .on_body = on_body,
-    .on_message_complete = on_message_complete,
+static const struct splitter_sink sink = {
+    .head = on_head,
+    .body = on_body,
+    .whole = on_whole,
 };
-
-static void begin(struct http_response *r)
-{
-    http_parser_init(&r->parser, HTTP_RESPONSE);
-    r->parser.data = r;
-}
 
 struct http_response *http_response_create(http_response_fn *fn, void *arg)
 {
@@ -89,56 +84,69 @@ struct http_response *http_response_create(http_response_fn *fn, void *arg)
         return NULL;
     r->fn = fn;
     r->arg = arg;
-    begin(r);
-    return r;
+    r->splitter = splitter_create(SPLITTER_RESPONSES, &sink, r);
+    if (r->splitter)
+        return r;
+    free(r);
+    return NULL;
 }
 
 void http_response_destroy(struct http_response *r)
 {
+    if (!r)
+        return;
+    splitter_destroy(r->splitter);
     free(r);
 }
 
-/* Runs the parser up to the end of a head, of a message, or of the bytes. */
-static int execute(struct http_response *r, const char *bytes, size_t n, size_t *used, struct err *e)
+/* What the splitter's step came to. */
+static int outcome(const struct http_response *r, int rc, const char *why, struct err *e)
 {
-    bool head = r->status == 0;
-    *used = http_parser_execute(&r->parser, &settings, bytes, n);
-    enum http_errno error = HTTP_PARSER_ERRNO(&r->parser);
     if (r->stopped < 0)
         return err_set(e, r->stopped, "reading of the answer was stopped");
     if (r->why)
         return err_set(e, -EPROTO, "%s", r->why);
-    if (error != HPE_OK && error != HPE_PAUSED)
-        return err_set(e, -EPROTO, "the answer is not HTTP: %s", http_errno_description(error));
-    http_parser_pause(&r->parser, 0);
+    return rc < 0 ? err_set(e, -EPROTO, "the answer is not HTTP: %s", why) : 0;
+}
+
+/* Reads up to the end of a head, of a message, or of the bytes. */
+static int execute(struct http_response *r, const char *bytes, size_t n, size_t *used, struct err *e)
+{
+    bool head = r->status == 0;
+    const char *why;
+    r->head_over = false;
+    int rc = splitter_feed(r->splitter, bytes, n, used, &why);
+    rc = outcome(r, rc, why, e);
+    if (rc < 0)
+        return rc;
     if (head)
         r->head_bytes += *used;
     if (r->head_bytes > HEAD_BYTES_MAX)
         return err_set(e, -EPROTO, "the answer's headers are larger than %zu bytes", HEAD_BYTES_MAX);
     if (r->interim_over)
-        begin(r);
+        splitter_restart(r->splitter);
     r->interim_over = false;
     return 0;
 }
 
 static int feed(struct http_response *r, const char *bytes, size_t n, struct err *e)
 {
-    size_t used = 0;
-    for (size_t at = 0; at < n && !r->done; at += used) {
+    size_t at = 0, used;
+    while (!r->done && (at < n || r->head_over)) {
         int rc = execute(r, bytes + at, n - at, &used, e);
         if (rc < 0)
             return rc;
-        if (r->done && at + used < n)
-            return err_set(e, -EPROTO, "there are bytes after the end of the answer");
+        at += used;
     }
-    return 0;
+    return at < n ? err_set(e, -EPROTO, "there are bytes after the end of the answer") : 0;
 }
 
 /* The end of the connection may end a body, and nothing else. */
 static int feed_end(struct http_response *r, struct err *e)
 {
-    size_t used;
-    if (execute(r, NULL, 0, &used, NULL) == 0 && r->done)
+    const char *why;
+    int rc = splitter_end(r->splitter, &why);
+    if (outcome(r, rc, why, NULL) == 0 && r->done)
         return 0;
     return err_set(e, -EPROTO, "the connection ended before the answer was whole");
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "http/connection.h"
 #include "http/world_test.h"
 
 #include <poll.h>
@@ -64,7 +65,7 @@ static void test_answers_several_on_one_connection(void **state)
         client_wait_times(&c, "body=\n", i);
     }
     client_send(&c, GET("/json"));
-    client_wait(&c, "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 2\r\n");
+    client_wait(&c, "HTTP/1.1 409 Conflict\r\nContent-Type: application/json\r\nContent-Length: 2\r\n");
     client_send(&c, GET("/none"));
     client_wait(&c, "HTTP/1.1 404 Not Found\r\n");
     client_wait(&c, "{\"error\":{\"code\":\"not_found\",\"message\":\"no \\\"/none\\\"\"}}\n");
@@ -143,7 +144,7 @@ static void test_pipelined_requests_come_one_at_a_time_in_order(void **state)
         client_read(&c, 64 << 10);
         assert_false(c.ended);
     }
-    client_wait_times(&c, "201 Created", 1000);
+    client_wait_times(&c, "409 Conflict", 1000);
     client_fini(&c);
     world_fini(&w);
 }
@@ -156,9 +157,9 @@ static void test_an_answer_may_come_later(void **state)
     client_init(&c, &w);
     client_send(&c, GET("/later"));
     world_wait(&w, &w.asked, 1);
-    http_answer(w.pending, 202, "text/plain", "done", 4);
+    http_answer(w.pending, 503, "text/plain", "done", 4);
     client_wait(&c, "done");
-    assert_true(client_has(&c, "HTTP/1.1 202 Accepted\r\n", 1));
+    assert_true(client_has(&c, "HTTP/1.1 503 Service Unavailable\r\n", 1));
     client_fini(&c);
     world_fini(&w);
     assert_int_equal(w.gone, 0);
@@ -244,7 +245,7 @@ static void test_takes_chunked_bodies(void **state)
     client_send(&c, "PUT /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n");
     client_send(&c, "ab\r\n1\r\nc\r\n0\r\n\r\n" GET("/json"));
     client_wait(&c, "body=abc\n");
-    client_wait(&c, "201 Created");
+    client_wait(&c, "409 Conflict");
     client_fini(&c);
     world_fini(&w);
 }
@@ -266,6 +267,19 @@ static void test_refuses_with_status_and_sentence(void **state)
             "CONNECT");
     refused("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 1048577\r\n\r\n", "413 Payload Too Large",
             "too_large", "1048576");
+}
+
+/* Each status that an error has (err.tbl) has its phrase. */
+static void test_has_a_phrase_for_each_error(void **state)
+{
+    static const int errors[] = {
+#define ERR(CODE, NAME, STATUS, EXIT) CODE,
+#include "base/err.tbl"
+#undef ERR
+    };
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
+        assert_string_not_equal(http_phrase(err_http(-errors[i])), "");
+    assert_string_equal(http_phrase(404), "Not Found");
 }
 
 static void test_refuses_what_is_too_large(void **state)
@@ -293,7 +307,7 @@ static void test_an_answer_in_pieces_arrives_as_one(void **state)
     client_send(&c, GET("/pieces") GET("/json"));
     client_wait(&c, "\r\n\r\n{}");
     assert_true(client_has(&c, "Content-Length: 13\r\n", 1));
-    assert_true(client_has(&c, "\r\n\r\none,two,threeHTTP/1.1 201", 1));
+    assert_true(client_has(&c, "\r\n\r\none,two,threeHTTP/1.1 409", 1));
     client_send(&c, "HEAD /pieces HTTP/1.1\r\nHost: h\r\n\r\n" GET("/json"));
     client_wait_times(&c, "\r\n\r\n{}", 2);
     assert_true(client_has(&c, "Content-Length: 13\r\n", 2));
@@ -328,7 +342,7 @@ static void test_a_big_answer_arrives_whole(void **state)
         client_read(&c, 100001);
         assert_false(c.ended);
     }
-    client_wait(&c, "201 Created");
+    client_wait(&c, "409 Conflict");
     char *body = strstr(c.in.s, "\r\n\r\n") + 4;
     assert_int_equal(strspn(body, "b"), BIG_BYTES);
     client_fini(&c);
@@ -379,7 +393,7 @@ static void test_parties_take_turns(void **state)
         assert_int_equal(send(c[i].fd, request, (size_t)n, 0), n);
     }
     for (int i = 0; i < CLIENTS; i++)
-        client_wait(&c[i], "201 Created");
+        client_wait(&c[i], "409 Conflict");
     assert_string_equal(w.order.s, "Rabaa");
     for (int i = 0; i < CLIENTS; i++)
         client_fini(&c[i]);
@@ -397,7 +411,7 @@ static void test_long_work_takes_several_turns(void **state)
     client_send(&slow, "GET /slices HTTP/1.1\r\nHost: h\r\nX-Thing: s\r\n\r\n");
     world_wait(&w, &w.asked, 1);
     client_send(&quick, "GET /json HTTP/1.1\r\nHost: h\r\nX-Thing: q\r\n\r\n");
-    client_wait(&quick, "201 Created");
+    client_wait(&quick, "409 Conflict");
     assert_true(w.slices > 0);
     client_wait(&slow, "sliced");
     assert_int_equal(w.slices, 0);
@@ -427,6 +441,7 @@ int main(void)
         cmocka_unit_test(test_continues_when_expected),
         cmocka_unit_test(test_takes_chunked_bodies),
         cmocka_unit_test(test_refuses_with_status_and_sentence),
+        cmocka_unit_test(test_has_a_phrase_for_each_error),
         cmocka_unit_test(test_refuses_what_is_too_large),
         cmocka_unit_test(test_an_answer_in_pieces_arrives_as_one),
         cmocka_unit_test(test_an_error_takes_the_place_of_pieces),

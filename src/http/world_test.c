@@ -95,7 +95,7 @@ static void on_request(void *arg, struct http_request *r)
     } else if (strcmp(path, "/echo") == 0) {
         answer_echo(r);
     } else if (strcmp(path, "/json") == 0) {
-        http_answer(r, 201, NULL, "{}", 2);
+        http_answer(r, 409, NULL, "{}", 2);
     } else {
         err_set(&e, -ENOENT, "no \"%s\"", path);
         http_answer_err(r, &e);

@@ -17,7 +17,7 @@
  * What the tests of the server share: a server on a local socket, a handler of its requests, and
  * clients that write bytes by hand. All waiting runs the one loop and ends after PATIENCE_S.
  *
- * The handler answers /echo with what it understood, /json with 201 {}, /big with BIG_BYTES, /pieces with
+ * The handler answers /echo with what it understood, /json with 409 {}, /big with BIG_BYTES, /pieces with
  * three pieces, /unsaid with an error after two; it keeps /later and /events (begun) in `pending`; /slices
  * takes many turns; all else is not found.
  */
