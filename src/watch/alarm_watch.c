@@ -5,6 +5,8 @@
  * whatever way its cause went: a restore, an accepted baseline, a person's command, a node that was taken off
  * the list. Those of shared causes begin here as well, so that a new leader tells what its predecessor found.
  */
+#include "watch/alarm_watch_inside.h"
+#include "watch/conformity_inside.h"
 #include "watch/inside.h"
 
 #include <stdio.h>
@@ -29,7 +31,8 @@ void watch_alarm_end(struct watch *w, enum alarm_kind kind, const char *subject,
 static bool is_open(const struct watch *w, const struct member *m)
 {
     const struct drift *d = drift_of(m);
-    return m->listed && ((d && d->state != DRIFT_REMEDIED) || w->known[m->id].proof == CONFORMANCE_DRIFTED);
+    return m->listed &&
+           ((d && d->state != DRIFT_REMEDIED) || w->conformity.known[m->id].proof == CONFORMANCE_DRIFTED);
 }
 
 static bool any_open(const struct watch *w, const char *folded)
@@ -47,17 +50,17 @@ static bool any_open(const struct watch *w, const char *folded)
 static bool lies(const struct watch *w, const char *node)
 {
     const struct member *m = cluster_find(w->cluster, node);
-    return m && m->listed && m->id < w->n && (w->known[m->id].flags & KNOWN_LIES);
+    return m && m->listed && m->id < w->n && (w->conformity.known[m->id].flags & KNOWN_LIES);
 }
 
 /* Classes come and go with the configuration. */
 static bool class_alarms(const struct watch *w, const struct alarm *a)
 {
-    for (size_t i = 0; i < w->n_classes; i++) {
+    for (size_t i = 0; i < w->conformity.n_classes; i++) {
         CLEANUP_TEXT struct text subject = {0};
-        text_printf(&subject, "class %s", w->classes[i].name);
+        text_printf(&subject, "class %s", w->conformity.classes[i].name);
         if (strcmp(subject.s, a->subject) == 0)
-            return a->kind == ALARM_DRIFT ? w->classes[i].alarm : w->classes[i].overrun;
+            return a->kind == ALARM_DRIFT ? w->conformity.classes[i].alarm : w->conformity.classes[i].overrun;
     }
     return false;
 }

@@ -10,7 +10,11 @@
  * What it tells is a record, written when it is something else, so that a controller that starts has not
  * forgotten it.
  */
+#include "base/digest.h"
+#include "watch/bmc_inside.h"
+#include "watch/conformity_inside.h"
 #include "watch/inside.h"
+#include "watch/lost_inside.h"
 
 #include "base/digest.h"
 
@@ -32,7 +36,7 @@ enum {
 static struct bmc_asking *asking_of(struct watch *w, const struct member *m)
 {
     watch_of(w, m);
-    return &w->bmcs[m->id];
+    return &w->bmcs.of[m->id];
 }
 
 /* --- when ------------------------------------------------------------------------------------- */
@@ -60,7 +64,7 @@ void bmc_boot(struct watch *w, struct mono now, const struct member *m)
 
 bool bmc_is_asked(const struct watch *w, struct mono now, const struct member *m)
 {
-    const struct bmc_asking *b = m->id < w->n ? &w->bmcs[m->id] : NULL;
+    const struct bmc_asking *b = m->id < w->n ? &w->bmcs.of[m->id] : NULL;
     if (!b)
         return false;
     return (b->wanted && b->urgent) || (b->asked && within(now, watch_at(w, b->asked_ds), LOST_S));
@@ -69,7 +73,7 @@ bool bmc_is_asked(const struct watch *w, struct mono now, const struct member *m
 void bmc_want(struct watch *w, const struct member *m)
 {
     struct bmc_asking *b = asking_of(w, m);
-    b->wanted = b->urgent = w->bmcs_wanted = true;
+    b->wanted = b->urgent = w->bmcs.wanted = true;
 }
 
 void bmc_look(struct watch *w, struct mono now, const struct member *m)
@@ -80,35 +84,35 @@ void bmc_look(struct watch *w, struct mono now, const struct member *m)
     if (b->due_ds == 0)
         b->due_ds = due_within(w, now, m, m->bmc ? DAY_S : FIRST_S);
     if (now.ns >= watch_at(w, b->due_ds).ns)
-        b->wanted = w->bmcs_wanted = true;
+        b->wanted = w->bmcs.wanted = true;
 }
 
 void watch_bmcs_to_ask(struct watch *w, struct mono now, tell_fn *fn, void *arg)
 {
     bool more = false;
-    for (size_t id = 0; w->bmcs_wanted && id < w->n; id++) {
-        struct bmc_asking *b = &w->bmcs[id];
+    for (size_t id = 0; w->bmcs.wanted && id < w->n; id++) {
+        struct bmc_asking *b = &w->bmcs.of[id];
         if (!b->wanted)
             continue;
-        if (w->bmcs_asked >= (b->urgent ? ASKED_AT_ONCE : DUE_AT_ONCE)) {
+        if (w->bmcs.asked >= (b->urgent ? ASKED_AT_ONCE : DUE_AT_ONCE)) {
             more = true;
             continue;
         }
-        w->bmcs_asked += !b->asked;
+        w->bmcs.asked += !b->asked;
         b->wanted = b->urgent = false;
         b->asked = true;
         b->asked_ds = watch_ds(w, watch_awake(w, now));
         fn(arg, cluster_by_id(w->cluster, (uint32_t)id));
     }
-    w->bmcs_wanted = more;
+    w->bmcs.wanted = more;
 }
 
 /* --- what it said ------------------------------------------------------------------------------ */
 
 struct listing *bmc_listing(const struct watch *w, const struct member *m)
 {
-    bool is_mute = m->id < w->n && w->bmcs[m->id].mute;
-    return m->bmc && is_mute ? w->bmc_mute : m->bmc;
+    bool is_mute = m->id < w->n && w->bmcs.of[m->id].mute;
+    return m->bmc && is_mute ? w->bmcs.mute : m->bmc;
 }
 
 static void set_mute(struct watch *w, struct bmc_asking *b, const struct member *m, bool is)
@@ -131,9 +135,9 @@ static void note_firmware(struct watch *w, const struct member *m, const struct 
     } else if (!m->bmc) {
         return;
     }
-    if (!w->bmc_news)
-        w->bmc_news = json_object();
-    json_object_set_new(w->bmc_news, m->name, c ? json_read(t.s, t.len, NULL) : json_null());
+    if (!w->bmcs.news)
+        w->bmcs.news = json_object();
+    json_object_set_new(w->bmcs.news, m->name, c ? json_read(t.s, t.len, NULL) : json_null());
 }
 
 static void set_locked(struct watch *w, struct mono now, struct member *m, const char *why)
@@ -192,7 +196,7 @@ void watch_bmc(struct watch *w, struct mono now, struct member *m, const struct 
     if (!b->asked)
         return;
     b->asked = false;
-    w->bmcs_asked--;
+    w->bmcs.asked--;
     if (is->answered || is->none)
         take_answer(w, watch_observed_at(w, now), m, is);
     else
@@ -207,10 +211,10 @@ void bmcs_end_sweep(struct watch *w)
     const char *name;
     json_t *one;
     void *next;
-    if (!w->bmc_news)
+    if (!w->bmcs.news)
         return;
     CLEANUP_JSON json_t *some = json_object();
-    json_object_foreach_safe(w->bmc_news, next, name, one)
+    json_object_foreach_safe(w->bmcs.news, next, name, one)
     {
         if (nodes.n == NEWS_A_SWEEP)
             break;
@@ -224,10 +228,10 @@ void bmcs_end_sweep(struct watch *w)
     if (nodes.n && !w->sink.propose(w->sink.arg, COMMAND_BMC, &nodes, NULL, text))
         return;
     json_object_foreach (some, name, one)
-        json_object_del(w->bmc_news, name);
-    if (nodes.n == 0 || json_object_size(w->bmc_news) == 0) {
-        json_decref(w->bmc_news);
-        w->bmc_news = NULL;
+        json_object_del(w->bmcs.news, name);
+    if (nodes.n == 0 || json_object_size(w->bmcs.news) == 0) {
+        json_decref(w->bmcs.news);
+        w->bmcs.news = NULL;
     }
 }
 
@@ -236,9 +240,9 @@ void bmcs_end_sweep(struct watch *w)
 void bmcs_reconfigure(struct watch *w)
 {
     for (size_t i = 0; i < w->n; i++) {
-        if (w->bmcs[i].none)
-            w->bmcs[i].due_ds = 0;
-        w->bmcs[i].none = false;
+        if (w->bmcs.of[i].none)
+            w->bmcs.of[i].due_ds = 0;
+        w->bmcs.of[i].none = false;
     }
 }
 
@@ -250,14 +254,14 @@ void bmc_create(struct watch *w)
     components_add(&c, COMPONENT_REDFISH "*", COMPONENT_UNKNOWN, "the BMC does not answer", NULL);
     components_sort(&c, NULL);
     const struct fingerprint id = components_fingerprint(&c);
-    w->bmc_mute = listings_get(all, &id);
-    listing_fill(all, w->bmc_mute, &c, NULL);
+    w->bmcs.mute = listings_get(all, &id);
+    listing_fill(all, w->bmcs.mute, &c, NULL);
     components_fini(&c);
 }
 
 void bmc_destroy(struct watch *w)
 {
-    listing_unref(cluster_listings(w->cluster), w->bmc_mute);
-    json_decref(w->bmc_news);
-    free(w->bmcs);
+    listing_unref(cluster_listings(w->cluster), w->bmcs.mute);
+    json_decref(w->bmcs.news);
+    free(w->bmcs.of);
 }

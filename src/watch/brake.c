@@ -7,7 +7,22 @@
  * Who is out counts from the proposal on, not from the record: ten findings of the same moment see each
  * other.
  */
+#include "watch/answer_inside.h"
+#include "watch/brake_inside.h"
+#include "watch/choose_inside.h"
+#include "watch/conformity_inside.h"
+#include "watch/health_inside.h"
+#include "watch/held_inside.h"
+#include "watch/incident_inside.h"
 #include "watch/inside.h"
+#include "watch/lost_inside.h"
+#include "watch/machine_inside.h"
+#include "watch/operation_inside.h"
+#include "watch/override_inside.h"
+#include "watch/repair_inside.h"
+#include "watch/shared_inside.h"
+#include "watch/trial_inside.h"
+#include "watch/window_inside.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -58,13 +73,14 @@ void brake_patient(struct watch *w, const struct member *m)
         return;
     v->patient = out;
     if (out) {
-        w->patients = mem_grow(w->patients, (w->n_patients + 1) * sizeof *w->patients);
-        w->patients[w->n_patients++] = m->id;
+        w->brake.patients =
+            mem_grow(w->brake.patients, (w->brake.n_patients + 1) * sizeof *w->brake.patients);
+        w->brake.patients[w->brake.n_patients++] = m->id;
         return;
     }
-    for (size_t i = 0; i < w->n_patients; i++)
-        if (w->patients[i] == m->id)
-            w->patients[i] = w->patients[--w->n_patients];
+    for (size_t i = 0; i < w->brake.n_patients; i++)
+        if (w->brake.patients[i] == m->id)
+            w->brake.patients[i] = w->brake.patients[--w->brake.n_patients];
 }
 
 /* --- budgets ---------------------------------------------------------------------------------- */
@@ -87,14 +103,14 @@ static void count_partitions(struct totals *t, const struct partition_set *p)
 
 static const struct totals *totals_of(struct watch *w)
 {
-    struct totals *t = &w->totals;
+    struct totals *t = &w->brake.totals;
     if (t->good)
         return t;
     totals_drop(t);
     *t = (struct totals){.good = true,
-                         .n_classes = w->n_classes,
+                         .n_classes = w->conformity.n_classes,
                          .n_groups = GROUP_MAX + 1,
-                         .classes = mem_alloc((w->n_classes + 1) * sizeof *t->classes),
+                         .classes = mem_alloc((w->conformity.n_classes + 1) * sizeof *t->classes),
                          .groups = mem_alloc((GROUP_MAX + 1) * sizeof *t->groups)};
     for (size_t i = 0; i < cluster_count(w->cluster); i++) {
         const struct member *m = cluster_by_id(w->cluster, (uint32_t)i);
@@ -145,14 +161,14 @@ static void budget_of(struct watch *w, enum scope s, unsigned number, struct bud
                : s == SCOPE_GROUP ? t->groups[number]
                                   : t->partitions[number];
     b->limit = limit_of(w, s, b->nodes);
-    for (size_t i = 0; i < w->n_patients; i++) {
-        const struct member *m = cluster_by_id(w->cluster, w->patients[i]);
+    for (size_t i = 0; i < w->brake.n_patients; i++) {
+        const struct member *m = cluster_by_id(w->cluster, w->brake.patients[i]);
         b->out += m->listed && in_scope(m, s, number); /* who left the configuration takes nobody's room */
     }
     if (s == SCOPE_CLUSTER)
         snprintf(b->scope, sizeof b->scope, "cluster");
     else if (s == SCOPE_CLASS)
-        snprintf(b->scope, sizeof b->scope, "class %.50s", w->classes[number].name);
+        snprintf(b->scope, sizeof b->scope, "class %.50s", w->conformity.classes[number].name);
     else if (s == SCOPE_GROUP)
         snprintf(b->scope, sizeof b->scope, "group %u", number);
     else
@@ -224,11 +240,11 @@ static void tell_budget(struct watch *w, const struct member *m, const struct bu
 {
     CLEANUP_TEXT struct text t = {0};
     struct vitals *v = vitals_of(w, m);
-    w->waiting++;
+    w->brake.waiting++;
     v->waits = true;
-    if (w->budget_alarm)
+    if (w->brake.budget_alarm)
         return;
-    w->budget_alarm = true;
+    w->brake.budget_alarm = true;
     text_printf(&t, "stays in service: %u of %u nodes of %s%s are out, and at most %u may be", b->out,
                 b->nodes, strcmp(b->scope, "cluster") == 0 ? "the " : "", b->scope, b->limit);
     alarms_raise(&w->alarms, ALARM_BUDGET, "", m->name, t.s, w->wall);
@@ -238,7 +254,7 @@ static void tell_budget(struct watch *w, const struct member *m, const struct bu
 
 bool watch_latched(const struct watch *w)
 {
-    return w->tripped || cluster_switch(w->cluster, "latch");
+    return w->brake.tripped || cluster_switch(w->cluster, "latch");
 }
 
 static void propose_latch(struct watch *w)
@@ -257,13 +273,13 @@ void brake_load(struct watch *w, struct mono now)
 {
     const struct wall *at;
     size_t n = cluster_isolations(w->cluster, &at);
-    if (w->surge_loaded)
+    if (w->brake.surge_loaded)
         return;
-    w->surge_loaded = true;
-    w->surge = mem_grow(w->surge, (n + 1) * sizeof *w->surge);
+    w->brake.surge_loaded = true;
+    w->brake.surge = mem_grow(w->brake.surge, (n + 1) * sizeof *w->brake.surge);
     for (size_t i = 0; i < n; i++) {
         int64_t age_ns = w->wall.ns - at[i].ns;
-        w->surge[w->n_surge++].ns = now.ns - (age_ns > 0 ? age_ns : 0);
+        w->brake.surge[w->brake.n_surge++].ns = now.ns - (age_ns > 0 ? age_ns : 0);
     }
 }
 
@@ -278,19 +294,19 @@ static void count_surge(struct watch *w, struct mono now, const struct member *m
     if (watch_latched(w))
         return;
     size_t kept = 0;
-    for (size_t i = 0; i < w->n_surge; i++)
-        if (mono_sub(now, w->surge[i]).ns < p->surge_window.ns)
-            w->surge[kept++] = w->surge[i];
-    w->surge = mem_grow(w->surge, (kept + 1) * sizeof *w->surge);
-    w->surge[kept++] = now;
-    w->n_surge = kept;
+    for (size_t i = 0; i < w->brake.n_surge; i++)
+        if (mono_sub(now, w->brake.surge[i]).ns < p->surge_window.ns)
+            w->brake.surge[kept++] = w->brake.surge[i];
+    w->brake.surge = mem_grow(w->brake.surge, (kept + 1) * sizeof *w->brake.surge);
+    w->brake.surge[kept++] = now;
+    w->brake.n_surge = kept;
     if (kept < p->surge)
         return;
     CLEANUP_TEXT struct text t = {0};
     char window[32];
     text_printf(&t, "%zu nodes would be isolated within %s: nobody is until a person lets go of the latch",
                 kept, span_human(p->surge_window, window));
-    w->tripped = true;
+    w->brake.tripped = true;
     alarms_raise(&w->alarms, ALARM_SURGE, "", m->name, t.s, w->wall);
     propose_latch(w);
 }
@@ -301,16 +317,16 @@ static void follow_latch(struct watch *w)
 {
     const char *held = cluster_switch(w->cluster, "latch");
     if (held)
-        w->tripped = false;
-    else if (w->tripped)
+        w->brake.tripped = false;
+    else if (w->brake.tripped)
         propose_latch(w);
-    if (held && !w->latched && !alarms_find(&w->alarms, ALARM_SURGE, ""))
+    if (held && !w->brake.latched && !alarms_find(&w->alarms, ALARM_SURGE, ""))
         alarms_raise(&w->alarms, ALARM_SURGE, "", "", held, w->wall);
-    if (w->latched && !held) {
-        w->n_surge = 0;
+    if (w->brake.latched && !held) {
+        w->brake.n_surge = 0;
         alarms_end(&w->alarms, ALARM_SURGE, "", "a person let go of the latch; nodes are isolated again");
     }
-    w->latched = held != NULL;
+    w->brake.latched = held != NULL;
 }
 
 /* --- before a node is isolated ---------------------------------------------------------------- */
@@ -322,7 +338,7 @@ int brake_stopped(const struct watch *w, struct err *e)
         return err_set(e, -EAGAIN, "health is only observed");
     if (stop)
         return err_set(e, -EAGAIN, "everything is stopped: %s", stop);
-    if (latch || w->tripped)
+    if (latch || w->brake.tripped)
         return err_set(e, -EAGAIN, "the latch is on%s%s", latch ? ": " : "", latch ? latch : "");
     return 0;
 }
@@ -340,7 +356,7 @@ static bool take_room(struct watch *w, const struct member *m)
     struct vitals *v = vitals_of(w, m);
     struct budget full;
     if (brake_stopped(w, NULL) < 0) {
-        w->waiting += v->waits;
+        w->brake.waiting += v->waits;
         return false;
     }
     if (!v->isolating && !has_room(w, m, v->patient ? 0 : 1, &full)) {
@@ -626,14 +642,14 @@ int watch_may_operate(const struct watch *w, struct mono now, const struct membe
 void brake_end_sweep(struct watch *w)
 {
     follow_latch(w);
-    if (w->budget_alarm && !w->waiting) {
-        w->budget_alarm = false;
+    if (w->brake.budget_alarm && !w->brake.waiting) {
+        w->brake.budget_alarm = false;
         alarms_end(&w->alarms, ALARM_BUDGET, "", "no node waits for room in a budget any more");
     }
-    w->waiting = 0;
-    w->totals.good = false;
-    for (size_t i = w->n_patients; i-- > 0;) {
-        const struct member *m = cluster_by_id(w->cluster, w->patients[i]);
+    w->brake.waiting = 0;
+    w->brake.totals.good = false;
+    for (size_t i = w->brake.n_patients; i-- > 0;) {
+        const struct member *m = cluster_by_id(w->cluster, w->brake.patients[i]);
         struct vitals *v = vitals_of(w, m);
         if (v->isolating && !within(watch_awake(w, w->last_tick), v->asked_at, ISOLATING_S)) {
             v->isolating = false;
@@ -644,7 +660,7 @@ void brake_end_sweep(struct watch *w)
 
 void brake_destroy(struct watch *w)
 {
-    totals_drop(&w->totals);
-    free(w->patients);
-    free(w->surge);
+    totals_drop(&w->brake.totals);
+    free(w->brake.patients);
+    free(w->brake.surge);
 }

@@ -5,24 +5,17 @@
  * with one command, as it is read once for each part of them; of these commands each tick makes some, and the
  * rest waits for the ticks that follow. What a sweep finds meanwhile is found again by the next one.
  */
+#include "watch/call_inside.h"
+#include "watch/called_inside.h"
 #include "watch/inside.h"
 
 #include <stdlib.h>
 
 enum { ADMITTED_AT_ONCE = 500, ADMISSIONS_A_TICK = 2 };
 
-void called_add(struct called *c, const struct member *m)
-{
-    if (c->n == c->cap) {
-        c->cap = 2 * c->cap + 16;
-        c->ids = mem_grow(c->ids, c->cap * sizeof *c->ids);
-    }
-    c->ids[c->n++] = m->id;
-}
-
 void call_add(struct watch *w, enum call call, const struct member *m)
 {
-    called_add(&w->found[call], m);
+    called_add(&w->calls.found[call], m);
 }
 
 /* A sweep lasts a second, and longer when the process stood still meanwhile: what was found at its
@@ -43,7 +36,7 @@ static bool still_calls(const struct watch *w, enum call call, const struct memb
 /* The next of a kind that still call for it, so many at most. */
 static void take(struct watch *w, enum call call, size_t max, struct hostlist *out)
 {
-    struct called *c = &w->calls[call];
+    struct called *c = &w->calls.told[call];
     while (c->at < c->n && out->n < max) {
         const struct member *m = cluster_by_id(w->cluster, c->ids[c->at++]);
         if (m->listed && still_calls(w, call, m))
@@ -67,7 +60,7 @@ static void propose_admissions(struct watch *w, const struct hostlist *nodes)
 static bool admit_some(struct watch *w)
 {
     CLEANUP_HOSTLIST struct hostlist some = {0};
-    enum call call = w->calls[CALL_ADMIT].at < w->calls[CALL_ADMIT].n ? CALL_ADMIT : CALL_AGAIN;
+    enum call call = w->calls.told[CALL_ADMIT].at < w->calls.told[CALL_ADMIT].n ? CALL_ADMIT : CALL_AGAIN;
     take(w, call, ADMITTED_AT_ONCE, &some);
     if (some.n)
         propose_admissions(w, &some);
@@ -86,7 +79,7 @@ static bool propose_all(struct watch *w, enum call call, enum command_kind kind)
 
 void calls_tick(struct watch *w)
 {
-    w->called = 0;
+    w->calls.looked = 0;
 }
 
 bool calls_step(struct watch *w)
@@ -96,7 +89,7 @@ bool calls_step(struct watch *w)
         enum command_kind kind;
     } others[] = {
         {CALL_HEARD, COMMAND_HEARD}, {CALL_DRAINED, COMMAND_DRAINED}, {CALL_DRAINING, COMMAND_DRAINING}};
-    unsigned i = w->called++;
+    unsigned i = w->calls.looked++;
     if (i < ADMISSIONS_A_TICK)
         return admit_some(w) || calls_step(w);
     i -= ADMISSIONS_A_TICK;
@@ -108,13 +101,13 @@ bool calls_step(struct watch *w)
 void calls_end_sweep(struct watch *w)
 {
     for (int call = 0; call < CALL_KINDS; call++) {
-        struct called *c = &w->calls[call], found = w->found[call];
+        struct called *c = &w->calls.told[call], found = w->calls.found[call];
         if (c->at == c->n) {
-            w->found[call] = *c;
+            w->calls.found[call] = *c;
             *c = found;
             c->at = 0;
         }
-        w->found[call].n = w->found[call].at = 0;
+        w->calls.found[call].n = w->calls.found[call].at = 0;
     }
     calls_tick(w);
 }
@@ -122,7 +115,7 @@ void calls_end_sweep(struct watch *w)
 void calls_destroy(struct watch *w)
 {
     for (int call = 0; call < CALL_KINDS; call++) {
-        free(w->calls[call].ids);
-        free(w->found[call].ids);
+        free(w->calls.told[call].ids);
+        free(w->calls.found[call].ids);
     }
 }

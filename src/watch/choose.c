@@ -3,7 +3,13 @@
  * Which remedy: what is open and what was tried is put before the choice by cost (remedy.h), and what is the
  * hardware's is kept from it.
  */
+#include "watch/brake_inside.h"
+#include "watch/choose_inside.h"
+#include "watch/conformity_inside.h"
+#include "watch/held_inside.h"
+#include "watch/incident_inside.h"
 #include "watch/inside.h"
+#include "watch/lost_inside.h"
 
 #include <errno.h>
 #include <stdio.h>

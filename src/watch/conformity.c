@@ -12,7 +12,15 @@
  * What is proven (known.proof) follows from the fingerprint alone. What is shown follows from the
  * record, too: drift that was found before is there until the opposite is proven, whoever leads.
  */
+#include "base/digest.h"
+#include "watch/answer_inside.h"
+#include "watch/bmc_inside.h"
+#include "watch/conformity_inside.h"
+#include "watch/held_inside.h"
 #include "watch/inside.h"
+#include "watch/repair_inside.h"
+#include "watch/spell_inside.h"
+#include "watch/window_inside.h"
 
 #include "base/digest.h"
 
@@ -57,7 +65,7 @@ void kind_unref(struct watch *w, struct kind *k)
 {
     if (!k || --k->users > 0)
         return;
-    HASH_DEL(w->kinds, k);
+    HASH_DEL(w->conformity.kinds, k);
     listing_unref(cluster_listings(w->cluster), k->listing);
     listing_unref(cluster_listings(w->cluster), k->bmc);
     listing_unref(cluster_listings(w->cluster), k->own);
@@ -71,7 +79,7 @@ static struct kind *kind_get(struct watch *w, const struct fingerprint *id, stru
     struct kind *k;
     if (bmc)
         key.bmc = bmc->id;
-    HASH_FIND(hh, w->kinds, &key, sizeof key, k);
+    HASH_FIND(hh, w->conformity.kinds, &key, sizeof key, k);
     if (k)
         return kind_ref(k);
     k = mem_alloc(sizeof *k);
@@ -80,7 +88,7 @@ static struct kind *kind_get(struct watch *w, const struct fingerprint *id, stru
     k->bmc = bmc ? listing_ref(bmc) : NULL;
     k->listing = listing_ref(k->own);
     k->users = 1;
-    HASH_ADD(hh, w->kinds, key, sizeof k->key, k);
+    HASH_ADD(hh, w->conformity.kinds, key, sizeof k->key, k);
     return k;
 }
 
@@ -91,7 +99,7 @@ static bool kind_join(struct watch *w, struct kind *k)
     if (!k->bmc || k->listing != k->own)
         return true;
     struct listing *both = listings_join(all, k->own, k->bmc, NULL);
-    w->work_left -= k->own->n;
+    w->conformity.work_left -= k->own->n;
     if (!both)
         return false;
     listing_unref(all, k->listing);
@@ -121,21 +129,21 @@ void conformity_set_kind(struct watch *w, struct member *m, const struct fingerp
 
 static bool may_work(const struct watch *w, bool must)
 {
-    return must || w->work_left > 0;
+    return must || w->conformity.work_left > 0;
 }
 
 /* What counts of it in its class. False: not known yet, or work for another tick. */
 static bool kind_reckon(struct watch *w, struct kind *k, bool must)
 {
     const struct classes *all = cluster_classes(w->cluster);
-    if (k->generation == w->generation)
+    if (k->generation == w->conformity.generation)
         return true;
     if (!k->own->known || k->key.class >= all->n || !may_work(w, must) || !kind_join(w, k))
         return false;
     k->cohort = class_fingerprint(&all->list[k->key.class], k->listing, &k->unknown);
     k->base.done = k->to.done = k->seen.done = false;
-    k->generation = w->generation;
-    w->work_left -= k->listing->n;
+    k->generation = w->conformity.generation;
+    w->conformity.work_left -= k->listing->n;
     return true;
 }
 
@@ -150,25 +158,25 @@ static const struct comparison *kind_versus(struct watch *w, struct kind *k, str
     v->result = class_count(&cluster_classes(w->cluster)->list[k->key.class], other, k->listing);
     v->with = other->id;
     v->done = true;
-    w->work_left -= k->listing->n + other->n;
+    w->conformity.work_left -= k->listing->n + other->n;
     return &v->result;
 }
 
 bool conformity_trifle(struct watch *w, struct kind *k, const struct listing *seen)
 {
     uint32_t unknown;
-    if (!seen->known || k->generation != w->generation)
+    if (!seen->known || k->generation != w->conformity.generation)
         return false;
     if (k->seen.done && fingerprint_equal(&k->seen.with, &seen->id))
         return k->seen.same;
-    if (w->work_left <= 0)
+    if (w->conformity.work_left <= 0)
         return true;
     const struct node_class *class = &cluster_classes(w->cluster)->list[k->key.class];
     const struct fingerprint was = class_fingerprint(class, seen, &unknown);
     k->seen.same = fingerprint_equal(&was, &k->cohort);
     k->seen.with = seen->id;
     k->seen.done = true;
-    w->work_left -= seen->n;
+    w->conformity.work_left -= seen->n;
     return k->seen.same;
 }
 
@@ -223,11 +231,11 @@ static bool prove(struct watch *w, const struct member *m, const struct known *k
 
 static void set_cohort(struct watch *w, const struct member *m, const struct fingerprint *id)
 {
-    const struct cohort *was = cohorts_of(w->cohorts, m->id);
+    const struct cohort *was = cohorts_of(w->conformity.cohorts, m->id);
     if (was ? id && fingerprint_equal(&was->id, id) : !id)
         return;
-    cohorts_set(w->cohorts, m->id, id);
-    w->rows[m->id].cohort = cohorts_number_of(w->cohorts, m->id);
+    cohorts_set(w->conformity.cohorts, m->id, id);
+    w->conformity.rows[m->id].cohort = cohorts_number_of(w->conformity.cohorts, m->id);
 }
 
 static void settle(struct watch *w, struct mono now, const struct member *m, struct known *k, bool counted,
@@ -236,7 +244,7 @@ static void settle(struct watch *w, struct mono now, const struct member *m, str
     enum conformance was = (enum conformance)k->proof;
     k->flags = (uint16_t)(k->flags & ~(KNOWN_DIRTY | KNOWN_COUNTS | KNOWN_ROLLED));
     k->flags |= (uint16_t)((counted ? KNOWN_COUNTS : 0) | (v->rolled ? KNOWN_ROLLED : 0));
-    k->epoch = w->epoch;
+    k->epoch = w->conformity.epoch;
     k->proof = v->proof & 3;
     set_cohort(w, m, counted && k->kind->unknown == 0 ? &k->kind->cohort : NULL);
     if (was != v->proof)
@@ -266,17 +274,17 @@ bool conformity_look(struct watch *w, struct mono now, struct member *m, bool mu
 {
     struct known *k = known_of(w, m);
     bool counted = (k->flags & KNOWN_COUNTS) != 0;
-    if (k->epoch != w->epoch)
+    if (k->epoch != w->conformity.epoch)
         row_shortfall(w, m); /* what is specified may be something else, too */
-    if ((k->flags & KNOWN_DIRTY) || k->epoch != w->epoch || (k->kind && kind_is_old(w, m, k->kind)) ||
-        counted != counts(w, now, k))
+    if ((k->flags & KNOWN_DIRTY) || k->epoch != w->conformity.epoch ||
+        (k->kind && kind_is_old(w, m, k->kind)) || counted != counts(w, now, k))
         conformity_judge(w, now, m, must);
     return !(k->flags & KNOWN_DIRTY);
 }
 
 bool conformity_pressing(const struct watch *w, const struct member *m)
 {
-    return m->spec.sensitive && w->work_left > -PRESSING_WORK;
+    return m->spec.sensitive && w->conformity.work_left > -PRESSING_WORK;
 }
 
 void conformity_boot(struct watch *w, struct mono now, struct member *m)
@@ -304,7 +312,7 @@ void row_shortfall(struct watch *w, const struct member *m)
     struct observed *o = watch_of(w, m);
     if (o->report.json)
         spec_shortfall(&m->spec, &o->report, &t);
-    struct known *k = &w->known[m->id];
+    struct known *k = &w->conformity.known[m->id];
     k->flags = (uint16_t)(t.len ? k->flags | KNOWN_SHORT : k->flags & ~KNOWN_SHORT);
     uint32_t lacks = t.len && m->listed ? (uint32_t)digest_fnv(DIGEST_FNV_START, t.s, t.len) | 1 : 0;
     if (lacks && lacks != k->lacks)
@@ -321,7 +329,7 @@ static bool takes_work(const struct watch *w, const struct member *m, const stru
     struct fitness f = {.agreed = *a,
                         .liveness = o->beat.liveness,
                         .work = watch_work(w, m),
-                        .shortfall = w->known[m->id].flags & KNOWN_SHORT ? "short" : NULL,
+                        .shortfall = w->conformity.known[m->id].flags & KNOWN_SHORT ? "short" : NULL,
                         .reported = o->report.json != NULL,
                         .window = window_of(w, m),
                         .comes_up = repair_comes_up(w, m),
@@ -353,7 +361,7 @@ void row_refresh(struct watch *w, const struct member *m)
 {
     watch_of(w, m);
     enum work work = watch_work(w, m);
-    struct place_row *r = &w->rows[m->id];
+    struct place_row *r = &w->conformity.rows[m->id];
     struct agreed a = member_agreed(m);
     enum conformance shown = conformity_shown(w, m);
     r->group = m->spec.group;
@@ -373,8 +381,8 @@ void row_refresh(struct watch *w, const struct member *m)
 
 bool conformity_rolls(const struct watch *w, struct mono now, const struct member *m)
 {
-    const struct class_state *c = &w->classes[m->class];
-    return (w->known[m->id].flags & KNOWN_ROLLS) && c->rolls && now.ns < c->rolls_until.ns;
+    const struct class_state *c = &w->conformity.classes[m->class];
+    return (w->conformity.known[m->id].flags & KNOWN_ROLLS) && c->rolls && now.ns < c->rolls_until.ns;
 }
 
 /* Marks whom the rollout of a class names. */
@@ -382,7 +390,7 @@ static void mark_rollout(struct watch *w, uint16_t class, const struct rollout *
 {
     for (size_t i = 0; i < w->n; i++)
         if (cluster_by_id(w->cluster, (uint32_t)i)->class == class)
-            w->known[i].flags &= (uint16_t)~KNOWN_ROLLS;
+            w->conformity.known[i].flags &= (uint16_t)~KNOWN_ROLLS;
     for (size_t i = 0; r && i < r->nodes.n; i++) {
         const struct member *m = cluster_find(w->cluster, r->nodes.names[i]);
         if (m && m->class == class)
@@ -392,7 +400,7 @@ static void mark_rollout(struct watch *w, uint16_t class, const struct rollout *
 
 static void note_class(struct watch *w, uint16_t class)
 {
-    struct class_state *s = &w->classes[class];
+    struct class_state *s = &w->conformity.classes[class];
     const struct baseline *b = cluster_baseline(w->cluster, s->name);
     const struct rollout *r = b ? b->rollout : NULL;
     uint32_t version = b ? b->version : 0;
@@ -400,7 +408,7 @@ static void note_class(struct watch *w, uint16_t class)
     if (version == s->version && !rollout_is_new)
         return;
     s->version = version;
-    w->epoch++;
+    w->conformity.epoch++;
     if (!rollout_is_new)
         return;
     s->rolls = r != NULL;
@@ -418,33 +426,33 @@ static void take_classes(struct watch *w)
     const struct classes *all = cluster_classes(w->cluster);
     struct class_state *now = mem_alloc(all->n * sizeof *now);
     for (size_t i = 0; i < all->n; i++) {
-        for (size_t j = 0; j < w->n_classes; j++)
-            if (strcmp(w->classes[j].name, all->list[i].name) == 0)
-                now[i] = w->classes[j];
+        for (size_t j = 0; j < w->conformity.n_classes; j++)
+            if (strcmp(w->conformity.classes[j].name, all->list[i].name) == 0)
+                now[i] = w->conformity.classes[j];
         memcpy(now[i].name, all->list[i].name, strlen(all->list[i].name) + 1);
         now[i].version = 0; /* baseline and rollout are noted anew by the next tick */
         now[i].rolls = now[i].suggested = false;
     }
-    free(w->classes);
-    w->classes = now;
-    w->n_classes = all->n;
+    free(w->conformity.classes);
+    w->conformity.classes = now;
+    w->conformity.n_classes = all->n;
 }
 
 void conformity_reconfigure(struct watch *w)
 {
     take_classes(w);
-    w->generation++;
-    w->epoch++;
+    w->conformity.generation++;
+    w->conformity.epoch++;
 }
 
 void conformity_tick(struct watch *w)
 {
-    w->work_left = WORK_A_TICK;
+    w->conformity.work_left = WORK_A_TICK;
     if (cluster_count(w->cluster) > w->n)
         watch_of(w, cluster_by_id(w->cluster, (uint32_t)w->n));
-    if (cluster_classes(w->cluster)->n != w->n_classes)
+    if (cluster_classes(w->cluster)->n != w->conformity.n_classes)
         conformity_reconfigure(w);
-    for (size_t i = 0; i < w->n_classes; i++)
+    for (size_t i = 0; i < w->conformity.n_classes; i++)
         note_class(w, (uint16_t)i);
 }
 
@@ -452,21 +460,21 @@ void conformity_tick(struct watch *w)
 
 void conformity_create(struct watch *w)
 {
-    w->cohorts = cohorts_create();
+    w->conformity.cohorts = cohorts_create();
     conformity_reconfigure(w);
 }
 
 void conformity_grow(struct watch *w, size_t from, size_t n)
 {
     for (size_t i = from; i < n; i++) {
-        w->known[i] = (struct known){.flags = KNOWN_DIRTY};
-        w->rows[i] = (struct place_row){0};
+        w->conformity.known[i] = (struct known){.flags = KNOWN_DIRTY};
+        w->conformity.rows[i] = (struct place_row){0};
     }
     for (size_t i = from; i < n; i++) {
         const struct member *m = cluster_by_id(w->cluster, (uint32_t)i);
-        if (m->class < w->n_classes && w->classes[m->class].rolls &&
+        if (m->class < w->conformity.n_classes && w->conformity.classes[m->class].rolls &&
             rollout_has(baseline_of(w, m)->rollout, m->name))
-            w->known[i].flags |= KNOWN_ROLLS;
+            w->conformity.known[i].flags |= KNOWN_ROLLS;
         row_refresh(w, m);
     }
 }
@@ -474,9 +482,9 @@ void conformity_grow(struct watch *w, size_t from, size_t n)
 void conformity_destroy(struct watch *w)
 {
     for (size_t i = 0; i < w->n; i++)
-        kind_unref(w, w->known[i].kind);
-    cohorts_destroy(w->cohorts);
-    free(w->classes);
-    free(w->known);
-    free(w->rows);
+        kind_unref(w, w->conformity.known[i].kind);
+    cohorts_destroy(w->conformity.cohorts);
+    free(w->conformity.classes);
+    free(w->conformity.known);
+    free(w->conformity.rows);
 }

@@ -7,7 +7,13 @@
  * package that was pushed, a baseline that was accepted by mistake), and neither are they drained or
  * rebooted nor counted as down. Sensitive ones are drained all the same, which ends no running work.
  */
+#include "watch/conformity_inside.h"
+#include "watch/drift_inside.h"
+#include "watch/held_inside.h"
 #include "watch/inside.h"
+#include "watch/proposal_inside.h"
+#include "watch/spell_inside.h"
+#include "watch/window_inside.h"
 
 #include <errno.h>
 #include <string.h>
@@ -27,14 +33,14 @@ enum {
 
 static bool braked(const struct watch *w, const struct member *m)
 {
-    return w->classes[m->class].alarm;
+    return w->conformity.classes[m->class].alarm;
 }
 
 /* Nobody is kept from work under the brake, nor while somebody updates it, but who is sensitive. */
 bool drift_lacks_claim(const struct watch *w, struct mono now, const struct member *m)
 {
     return !member_held_by(m, CLAIM_DRIFT) &&
-           cluster_drift_drains(w->cluster, m, w->known[m->id].kind->base.result.worst) &&
+           cluster_drift_drains(w->cluster, m, w->conformity.known[m->id].kind->base.result.worst) &&
            (m->spec.sensitive || !(braked(w, m) || conformity_rolls(w, now, m)));
 }
 
@@ -56,7 +62,7 @@ static int64_t pause_s(unsigned times)
 /* Another record than what is proven now. */
 static bool differs(const struct watch *w, const struct member *m, const struct drift *d)
 {
-    const struct kind *k = w->known[m->id].kind;
+    const struct kind *k = w->conformity.known[m->id].kind;
     return !fingerprint_equal(&d->actual, &k->listing->id) || d->severity != k->base.result.worst;
 }
 
@@ -65,12 +71,12 @@ static bool differs_much(const struct watch *w, const struct member *m, const st
 {
     const struct baseline *b = baseline_of(w, m);
     return d->version != b->version || strcmp(d->class, b->class) != 0 ||
-           d->severity < w->known[m->id].kind->base.result.worst;
+           d->severity < w->conformity.known[m->id].kind->base.result.worst;
 }
 
 static bool calls_seen(struct watch *w, struct mono now, const struct member *m)
 {
-    const struct known *k = &w->known[m->id];
+    const struct known *k = &w->conformity.known[m->id];
     if (!(k->flags & KNOWN_COUNTS) || m->seen == k->kind->listing)
         return false;
     if (!k->spent || !m->seen)
@@ -83,7 +89,7 @@ static bool calls_seen(struct watch *w, struct mono now, const struct member *m)
 /* Who is worked on is judged when that is over. */
 static bool is_drifted(const struct watch *w, const struct member *m)
 {
-    return w->known[m->id].proof == CONFORMANCE_DRIFTED && !window_of(w, m);
+    return w->conformity.known[m->id].proof == CONFORMANCE_DRIFTED && !window_of(w, m);
 }
 
 static bool calls_persists(struct watch *w, struct mono now, const struct member *m)
@@ -110,7 +116,7 @@ static bool calls_drift(struct watch *w, struct mono now, const struct member *m
 static bool calls_restored(struct watch *w, struct mono now, const struct member *m)
 {
     const struct drift *d = drift_of(m);
-    const struct known *k = &w->known[m->id];
+    const struct known *k = &w->conformity.known[m->id];
     bool left = d ? d->state != DRIFT_REMEDIED
                   : member_held_by(m, CLAIM_DRIFT) && !m->spec.sensitive && !member_held_by(m, CLAIM_OVERDUE);
     return left && k->proof == CONFORMANCE_CONFORMANT && !(k->flags & KNOWN_FLAPS);
@@ -144,7 +150,7 @@ static int may_restart(struct watch *w, struct mono now, const struct member *m,
 {
     const struct drift *d = drift_of(m);
     const struct observed *o = watch_of(w, m);
-    const struct known *k = &w->known[m->id];
+    const struct known *k = &w->conformity.known[m->id];
     if (!class_of(w, m)->reboot)
         return err_set(e, -EBUSY, "its class asks for no reboot");
     if (!d || k->proof != CONFORMANCE_DRIFTED)
@@ -235,14 +241,14 @@ bool drift_calls(struct watch *w, struct mono now, const struct member *m, enum 
 bool drift_is_news(struct watch *w, struct mono now, const struct member *m, enum command_kind kind)
 {
     const struct drift *d = drift_of(m);
-    return kind == COMMAND_SEEN ||
-           (kind == COMMAND_DRIFT && d && d->state != DRIFT_REMEDIED &&
-            d->severity >= w->known[m->id].kind->base.result.worst && !drift_lacks_claim(w, now, m));
+    return kind == COMMAND_SEEN || (kind == COMMAND_DRIFT && d && d->state != DRIFT_REMEDIED &&
+                                    d->severity >= w->conformity.known[m->id].kind->base.result.worst &&
+                                    !drift_lacks_claim(w, now, m));
 }
 
 void drift_written(struct watch *w, struct mono now, const struct member *m, enum command_kind kind)
 {
-    struct known *k = &w->known[m->id];
+    struct known *k = &w->conformity.known[m->id];
     struct spell *s = spell_find(w, m);
     if (kind == COMMAND_SEEN) {
         k->spent = (k->spent < SPENT_MAX ? k->spent + 1u : SPENT_MAX) & SPENT_MAX;
@@ -261,7 +267,7 @@ void drift_written(struct watch *w, struct mono now, const struct member *m, enu
  * release it; who counts as down is accounted for. */
 static void count_class(struct watch *w, struct mono now, const struct member *m)
 {
-    struct class_state *c = &w->classes[m->class];
+    struct class_state *c = &w->conformity.classes[m->class];
     const struct drift *d = drift_of(m);
     if (conformity_rolls(w, now, m))
         return;
@@ -269,13 +275,14 @@ static void count_class(struct watch *w, struct mono now, const struct member *m
     struct agreed a = member_agreed(m);
     if (a.overdue || a.silent || a.down)
         return;
-    c->drifting += w->known[m->id].proof == CONFORMANCE_DRIFTED ||
-                   (d && d->state != DRIFT_REMEDIED && w->known[m->id].proof == CONFORMANCE_UNKNOWN);
+    c->drifting +=
+        w->conformity.known[m->id].proof == CONFORMANCE_DRIFTED ||
+        (d && d->state != DRIFT_REMEDIED && w->conformity.known[m->id].proof == CONFORMANCE_UNKNOWN);
 }
 
 void drift_examine(struct watch *w, struct mono now, const struct member *m, bool judged)
 {
-    struct known *k = &w->known[m->id];
+    struct known *k = &w->conformity.known[m->id];
     spell_look(w, now, m);
     if (k->spent && !within(now, watch_at(w, k->seen_ds), FORGOTTEN_S))
         k->spent = 0;
@@ -340,9 +347,9 @@ static void judge_rollout(struct watch *w, struct class_state *c)
 
 void drift_end_sweep(struct watch *w)
 {
-    for (size_t i = 0; i < w->n_classes; i++) {
-        judge_class(w, &w->classes[i]);
-        judge_rollout(w, &w->classes[i]);
+    for (size_t i = 0; i < w->conformity.n_classes; i++) {
+        judge_class(w, &w->conformity.classes[i]);
+        judge_rollout(w, &w->conformity.classes[i]);
     }
     groups_propose(w);
 }

@@ -5,7 +5,9 @@
  * forget it of the kernel's log, up to the line that it had told of; until that is done nothing that it says
  * of it there is believed, and afterwards it tells all anew.
  */
-#include "watch/inside.h"
+#include "watch/forget_inside.h"
+#include "watch/health_inside.h"
+#include "watch/operation_inside.h"
 
 #include <inttypes.h>
 #include <string.h>

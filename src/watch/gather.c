@@ -6,6 +6,8 @@
  * until one is right. A sensitive node shows its list once to each leader: a claim to be what is known
  * already would be believed otherwise, and a new leader does not know who lied.
  */
+#include "watch/conformity_inside.h"
+#include "watch/gather_inside.h"
 #include "watch/inside.h"
 
 #include <errno.h>
@@ -42,7 +44,8 @@ static bool may_check(const struct watch *w, struct mono now)
 {
     size_t n = 0;
     for (size_t i = 0; i < ASKS_MAX; i++)
-        n += w->asks[i].used && w->asks[i].check && within(now, w->asks[i].at, ASK_AGAIN_S);
+        n += w->gather.asks[i].used && w->gather.asks[i].check &&
+             within(now, w->gather.asks[i].at, ASK_AGAIN_S);
     return n < CHECKED_MAX;
 }
 
@@ -53,12 +56,12 @@ static bool ask(struct watch *w, struct mono now, const struct member *m, const 
 {
     struct ask *room = NULL, *own = NULL;
     bool check = k->kind->own->known && !(k->flags & KNOWN_LIES);
-    if (now.ns < w->full_until.ns || (check && !may_check(w, now)))
+    if (now.ns < w->gather.full_until.ns || (check && !may_check(w, now)))
         return false;
     for (size_t i = 0; i < ASKS_MAX; i++) {
-        struct ask *a = &w->asks[i];
+        struct ask *a = &w->gather.asks[i];
         bool lately = a->used && within(now, a->at, ASK_AGAIN_S), mine = a->used && a->member == m->id;
-        bool waits = !k->kind->own->known && !(w->known[a->member].flags & KNOWN_LIES);
+        bool waits = !k->kind->own->known && !(w->conformity.known[a->member].flags & KNOWN_LIES);
         if (mine)
             own = a;
         if (!lately)
@@ -75,8 +78,9 @@ static bool ask(struct watch *w, struct mono now, const struct member *m, const 
 static void answered(struct watch *w, const struct fingerprint *id, const struct member *m)
 {
     for (size_t i = 0; i < ASKS_MAX; i++)
-        if (w->asks[i].used && w->asks[i].member == m->id && fingerprint_equal(&w->asks[i].id, id))
-            w->asks[i].used = false;
+        if (w->gather.asks[i].used && w->gather.asks[i].member == m->id &&
+            fingerprint_equal(&w->gather.asks[i].id, id))
+            w->gather.asks[i].used = false;
 }
 
 int watch_fingerprint(struct watch *w, struct mono now, struct member *m, const char *hex, bool *want,
@@ -97,7 +101,7 @@ int watch_fingerprint(struct watch *w, struct mono now, struct member *m, const 
     k->flags |= KNOWN_VERIFIED;
     if (wants_list(k, m)) {
         *want = (!again || (k->flags & KNOWN_LIES)) && ask(w, at, m, k);
-        w->wanting = true;
+        w->gather.wanting = true;
     }
     conformity_judge(w, at, m, true);
     return 0;
@@ -126,11 +130,11 @@ void watch_wanted(struct watch *w, struct mono now, watch_want_fn *fn, void *arg
 {
     size_t n = cluster_count(w->cluster), looks = n < LOOK_A_CALL ? n : LOOK_A_CALL;
     struct mono at = watch_observed_at(w, now);
-    if (!w->wanting || at.ns < w->full_until.ns)
+    if (!w->gather.wanting || at.ns < w->gather.full_until.ns)
         return;
     for (size_t i = 0; i < looks; i++) {
-        w->ask_cursor = w->ask_cursor + 1 < n ? w->ask_cursor + 1 : 0;
-        struct member *m = cluster_by_id(w->cluster, w->ask_cursor);
+        w->gather.cursor = w->gather.cursor + 1 < n ? w->gather.cursor + 1 : 0;
+        struct member *m = cluster_by_id(w->cluster, w->gather.cursor);
         char hex[FINGERPRINT_HEX + 1];
         const struct known *k = known_of(w, m);
         if (may_be_asked(w, m) && ask(w, at, m, k))
@@ -148,7 +152,7 @@ static size_t assembly_bytes(const struct assembly *a)
 static struct assembly *assembly_of(const struct watch *w, const struct member *m)
 {
     struct assembly *a;
-    HASH_FIND(hh, w->assemblies, &m->id, sizeof m->id, a);
+    HASH_FIND(hh, w->gather.assemblies, &m->id, sizeof m->id, a);
     return a;
 }
 
@@ -156,8 +160,8 @@ static void assembly_drop(struct watch *w, struct assembly *a)
 {
     if (!a)
         return;
-    w->assembled_bytes -= assembly_bytes(a);
-    HASH_DEL(w->assemblies, a);
+    w->gather.bytes -= assembly_bytes(a);
+    HASH_DEL(w->gather.assemblies, a);
     components_fini(&a->list);
     free(a);
 }
@@ -178,8 +182,8 @@ static int assembly_for(struct watch *w, const struct member *m, const struct fi
         a->member = m->id;
         a->id = *id;
         a->parts = (uint32_t)parts;
-        HASH_ADD(hh, w->assemblies, member, sizeof a->member, a);
-        w->assembled_bytes += assembly_bytes(a);
+        HASH_ADD(hh, w->gather.assemblies, member, sizeof a->member, a);
+        w->gather.bytes += assembly_bytes(a);
     } else if (!a || a->next != part || a->parts != parts || !fingerprint_equal(&a->id, id)) {
         assembly_drop(w, a);
         return err_set(e, -EINVAL, "part %u of a list whose parts before did not come", (unsigned)part);
@@ -206,8 +210,8 @@ static int assemble(struct watch *w, struct mono now, struct assembly *a, const 
     size_t before = assembly_bytes(a);
     a->last = now;
     int rc = add_part(&a->list, body, e);
-    w->assembled_bytes += assembly_bytes(a) - before;
-    if (rc == 0 && w->assembled_bytes > ASSEMBLED_BYTES_MAX)
+    w->gather.bytes += assembly_bytes(a) - before;
+    if (rc == 0 && w->gather.bytes > ASSEMBLED_BYTES_MAX)
         rc = err_set(e, -ENOSPC, "too many lists of components come at once; it is asked for again");
     if (rc < 0)
         return rc;
@@ -268,7 +272,7 @@ static int take_list(struct watch *w, struct mono now, struct member *m, struct 
     if (rc == -EBADMSG)
         return lies(w, now, m, e);
     if (rc == -ENOSPC)
-        w->full_until = mono_add(now, span_s(FULL_REST_S));
+        w->gather.full_until = mono_add(now, span_s(FULL_REST_S));
     if (rc < 0)
         return rc;
     k->flags = (uint16_t)((k->flags & ~KNOWN_LIES) | KNOWN_SHOWN);
@@ -325,18 +329,18 @@ void gather_end_sweep(struct watch *w)
 {
     struct mono now = watch_awake(w, w->last_tick);
     struct assembly *a, *next;
-    HASH_ITER (hh, w->assemblies, a, next)
+    HASH_ITER (hh, w->gather.assemblies, a, next)
         if (!within(now, a->last, ASSEMBLY_IDLE_S))
             assembly_drop(w, a);
     bool wanting = false;
-    for (size_t i = 0; i < w->n && w->wanting && !wanting; i++)
-        wanting = wants_list(&w->known[i], cluster_by_id(w->cluster, (uint32_t)i));
-    w->wanting = wanting;
+    for (size_t i = 0; i < w->n && w->gather.wanting && !wanting; i++)
+        wanting = wants_list(&w->conformity.known[i], cluster_by_id(w->cluster, (uint32_t)i));
+    w->gather.wanting = wanting;
 }
 
 void gather_destroy(struct watch *w)
 {
     struct assembly *a, *next;
-    HASH_ITER (hh, w->assemblies, a, next)
+    HASH_ITER (hh, w->gather.assemblies, a, next)
         assembly_drop(w, a);
 }

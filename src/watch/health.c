@@ -9,7 +9,22 @@
  * those that the one before leaves.
  */
 #include "base/digest.h"
+#include "watch/boot_inside.h"
+#include "watch/brake_inside.h"
+#include "watch/called_inside.h"
+#include "watch/conformity_inside.h"
+#include "watch/forget_inside.h"
+#include "watch/health_inside.h"
+#include "watch/incident_inside.h"
 #include "watch/inside.h"
+#include "watch/lost_inside.h"
+#include "watch/measure_inside.h"
+#include "watch/outcome_inside.h"
+#include "watch/outside_inside.h"
+#include "watch/repair_inside.h"
+#include "watch/shared_inside.h"
+#include "watch/trial_begin_inside.h"
+#include "watch/trial_inside.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -26,7 +41,7 @@ enum {
 
 size_t check_count(const struct watch *w)
 {
-    return w->n_checks;
+    return w->health.n_checks;
 }
 
 const struct check *check_at(const struct watch *w, size_t i)
@@ -36,8 +51,8 @@ const struct check *check_at(const struct watch *w, size_t i)
 
 size_t check_place(const struct watch *w, const char *name)
 {
-    for (size_t i = 0; i < w->n_checks; i++)
-        if (strcmp(w->check_names[i], name) == 0)
+    for (size_t i = 0; i < w->health.n_checks; i++)
+        if (strcmp(w->health.check_names[i], name) == 0)
             return i;
     return SIZE_MAX;
 }
@@ -56,18 +71,18 @@ bool check_runs(const struct watch *w, const struct member *m, size_t i)
 
 struct vitals *vitals_find(const struct watch *w, const struct member *m)
 {
-    return m->id < w->n_vitals ? w->vitals[m->id] : NULL;
+    return m->id < w->health.n_vitals ? w->health.vitals[m->id] : NULL;
 }
 
 struct vitals *vitals_of(struct watch *w, const struct member *m)
 {
-    if (m->id >= w->n_vitals) {
+    if (m->id >= w->health.n_vitals) {
         size_t n = cluster_count(w->cluster);
-        w->vitals = mem_grow(w->vitals, n * sizeof *w->vitals);
-        for (; w->n_vitals < n; w->n_vitals++)
-            w->vitals[w->n_vitals] = NULL;
+        w->health.vitals = mem_grow(w->health.vitals, n * sizeof *w->health.vitals);
+        for (; w->health.n_vitals < n; w->health.n_vitals++)
+            w->health.vitals[w->health.n_vitals] = NULL;
     }
-    struct vitals **v = &w->vitals[m->id];
+    struct vitals **v = &w->health.vitals[m->id];
     if (!*v) {
         *v = mem_alloc(sizeof **v);
         memcpy((*v)->boot, watch_of(w, m)->boot, sizeof(*v)->boot);
@@ -106,15 +121,15 @@ static void vitals_destroy(struct watch *w, struct vitals *v)
 /* Finds out anew which checks the node runs; what was said stays. */
 static void assign(struct watch *w, const struct member *m, struct vitals *v)
 {
-    if (v->said && v->checks == w->checks_generation && v->class == m->class)
+    if (v->said && v->checks == w->health.generation && v->class == m->class)
         return;
     if (!v->said) {
-        v->said = mem_alloc(w->n_checks + 1);
-        v->looked_ds = mem_alloc((w->n_checks + 1) * sizeof *v->looked_ds);
+        v->said = mem_alloc(w->health.n_checks + 1);
+        v->looked_ds = mem_alloc((w->health.n_checks + 1) * sizeof *v->looked_ds);
     }
-    for (size_t i = 0; i < w->n_checks; i++)
+    for (size_t i = 0; i < w->health.n_checks; i++)
         v->said[i] = (uint8_t)((v->said[i] & ~SAID_ASSIGNED) | (check_runs(w, m, i) ? SAID_ASSIGNED : 0));
-    v->checks = w->checks_generation;
+    v->checks = w->health.generation;
     v->class = m->class;
 }
 
@@ -146,8 +161,8 @@ void said_forget(struct vitals *v, size_t i)
 /* What was said before the records changed, in the places of their checks now. */
 static void rearrange(struct watch *w, struct vitals *v, const size_t *place, size_t was)
 {
-    uint8_t *said = mem_alloc(w->n_checks + 1);
-    int32_t *looked = mem_alloc((w->n_checks + 1) * sizeof *looked);
+    uint8_t *said = mem_alloc(w->health.n_checks + 1);
+    int32_t *looked = mem_alloc((w->health.n_checks + 1) * sizeof *looked);
     for (size_t i = 0; v->said && i < was; i++) {
         if (place[i] != SIZE_MAX) {
             said[place[i]] = v->said[i];
@@ -191,36 +206,36 @@ static struct check_rule rule_of(const struct check *k, uint32_t generation)
 void health_reconfigure(struct watch *w)
 {
     const struct checks *c = w->policy.health.checks;
-    size_t n = c ? c->n : 0, was = w->n_checks;
+    size_t n = c ? c->n : 0, was = w->health.n_checks;
     char **names = mem_alloc((n + 1) * sizeof *names);
     for (size_t i = 0; i < n; i++)
         names[i] = mem_dup(c->list[i].name);
     CLEANUP_FREE size_t *place = mem_alloc((was + 1) * sizeof *place);
-    char **before = w->check_names;
-    w->check_names = names;
-    w->n_checks = n;
-    CLEANUP_FREE struct check_rule *rules_before = w->rules;
-    w->rules = mem_alloc((n + 1) * sizeof *w->rules);
-    w->checks_generation++;
+    char **before = w->health.check_names;
+    w->health.check_names = names;
+    w->health.n_checks = n;
+    CLEANUP_FREE struct check_rule *rules_before = w->health.rules;
+    w->health.rules = mem_alloc((n + 1) * sizeof *w->health.rules);
+    w->health.generation++;
     for (size_t i = 0; i < n; i++)
-        w->rules[i] = rule_of(&c->list[i], w->checks_generation);
+        w->health.rules[i] = rule_of(&c->list[i], w->health.generation);
     for (size_t i = 0; i < was; i++) {
         place[i] = check_place(w, before[i]);
-        if (place[i] != SIZE_MAX && w->rules[place[i]].sum != rules_before[i].sum)
+        if (place[i] != SIZE_MAX && w->health.rules[place[i]].sum != rules_before[i].sum)
             place[i] = SIZE_MAX; /* what another record said is not said of this one */
         if (place[i] != SIZE_MAX)
-            w->rules[place[i]].since = rules_before[i].since;
+            w->health.rules[place[i]].since = rules_before[i].since;
         free(before[i]);
     }
     free(before);
-    for (size_t id = 0; id < w->n_vitals; id++)
-        if (w->vitals[id])
-            rearrange(w, w->vitals[id], place, was);
+    for (size_t id = 0; id < w->health.n_vitals; id++)
+        if (w->health.vitals[id])
+            rearrange(w, w->health.vitals[id], place, was);
     shared_destroy(w); /* classes may have other numbers now: what is recorded is taken in anew */
-    w->health_began = false;
-    free(w->runners);
-    w->runners = NULL;
-    w->totals.good = false;
+    w->health.began = false;
+    free(w->shared.runners);
+    w->shared.runners = NULL;
+    w->brake.totals.good = false;
     trial_reconfigure(w);
 }
 
@@ -231,18 +246,18 @@ void health_create(struct watch *w)
 
 void health_destroy(struct watch *w)
 {
-    for (size_t i = 0; i < w->n_vitals; i++)
-        vitals_destroy(w, w->vitals[i]);
-    for (size_t i = 0; i < w->n_checks; i++)
-        free(w->check_names[i]);
-    free(w->check_names);
-    free(w->rules);
-    free(w->vitals);
-    free(w->follow.ids);
-    free(w->following.ids);
-    free(w->runners);
+    for (size_t i = 0; i < w->health.n_vitals; i++)
+        vitals_destroy(w, w->health.vitals[i]);
+    for (size_t i = 0; i < w->health.n_checks; i++)
+        free(w->health.check_names[i]);
+    free(w->health.check_names);
+    free(w->health.rules);
+    free(w->health.vitals);
+    free(w->health.follow.ids);
+    free(w->health.following.ids);
+    free(w->shared.runners);
     shared_destroy(w);
-    json_decref(w->measured);
+    json_decref(w->measures.news);
     trials_fini(w);
     brake_destroy(w);
 }
@@ -261,9 +276,9 @@ void health_open(struct watch *w, const struct member *m)
 void health_stood_still(struct watch *w)
 {
     w->resumed = watch_awake(w, w->last_tick);
-    for (size_t id = 0; id < w->n_vitals; id++)
-        if (w->vitals[id])
-            w->vitals[id]->anew = ANEW_NOT;
+    for (size_t id = 0; id < w->health.n_vitals; id++)
+        if (w->health.vitals[id])
+            w->health.vitals[id]->anew = ANEW_NOT;
 }
 
 bool told_anew(const struct vitals *v)
@@ -282,7 +297,7 @@ void health_boot(struct watch *w, const struct member *m)
     boot_drop(v);
     sayings_drop(v);
     outside_drop(v);
-    for (size_t i = 0; v->said && i < w->n_checks; i++)
+    for (size_t i = 0; v->said && i < w->health.n_checks; i++)
         v->said[i] &= SAID_ASSIGNED;
     health_changed(w, m);
 }
@@ -452,7 +467,7 @@ static int read_one(const struct watch *w, const json_t *one, struct heard_all *
     if (rc < 0)
         return err_wrap(e, rc, "check \"%.48s\"", name);
     size_t place = out->n ? out->list[out->n - 1].place + 1 : 0; /* they come in order of the records */
-    if (place >= w->n_checks || strcmp(w->check_names[place], name) != 0)
+    if (place >= w->health.n_checks || strcmp(w->health.check_names[place], name) != 0)
         place = check_place(w, name);
     if (place == SIZE_MAX)
         return 0; /* of records that are not ours any more, or not yet */
@@ -530,7 +545,7 @@ static bool is_among(const struct heard_all *h, size_t place)
 /* Of a check that is not among all nothing is said. The extensive ones are told by their operations. */
 static void forget_others(struct watch *w, struct vitals *v, const struct heard_all *h)
 {
-    for (size_t i = 0; i < w->n_checks; i++) {
+    for (size_t i = 0; i < w->health.n_checks; i++) {
         if (is_among(h, i) || !check_repeats(check_at(w, i)))
             continue;
         said_forget(v, i);
@@ -540,9 +555,9 @@ static void forget_others(struct watch *w, struct vitals *v, const struct heard_
 /* What a watch that begins on records finds in them, before anything follows from what is said. */
 static void begin(struct watch *w, struct mono now)
 {
-    if (w->health_began)
+    if (w->health.began)
         return;
-    w->health_began = true;
+    w->health.began = true;
     for (size_t i = 0; i < cluster_count(w->cluster); i++)
         if (member_repair(cluster_by_id(w->cluster, (uint32_t)i)) ||
             trial_holds(w, cluster_by_id(w->cluster, (uint32_t)i)))
@@ -561,14 +576,14 @@ void health_heard(struct watch *w, struct mono now, struct wall wall, struct mem
 
 void watch_checklist(struct watch *w, const char *hash)
 {
-    snprintf(w->list, sizeof w->list, "%s", hash);
+    snprintf(w->health.list, sizeof w->health.list, "%s", hash);
 }
 
 /* Whether it is by the list that agents are told now; "" is the node's own. */
 static bool is_by_present_list(const struct watch *w, const json_t *body)
 {
     const char *list = json_text(body, "list");
-    return !*list || !*w->list || strcmp(list, w->list) == 0;
+    return !*list || !*w->health.list || strcmp(list, w->health.list) == 0;
 }
 
 /* What an extensive look found before a person, or a new instance, answered for it, told once more. */
@@ -603,11 +618,11 @@ int watch_checks(struct watch *w, struct mono now, struct wall wall, struct memb
     struct vitals *v = vitals_of(w, m);
     assign(w, m, v);
     if (is_by_present_list(w, body))
-        v->list = w->checks_generation;
+        v->list = w->health.generation;
     if (full)
         forget_others(w, v, &h);
     for (size_t i = 0; i < h.n; i++)
-        if (w->rules[h.list[i].place].since <= v->list && !is_answered(w, wall, m, &h.list[i]) &&
+        if (w->health.rules[h.list[i].place].since <= v->list && !is_answered(w, wall, m, &h.list[i]) &&
             !trial_says(w, m, h.list[i].place))
             believe(w, at, v, &h.list[i]);
     v->told |= full;
@@ -660,7 +675,7 @@ void health_changed(struct watch *w, const struct member *m)
     if (v->follow)
         return;
     v->follow = true;
-    called_add(&w->follow, m);
+    called_add(&w->health.follow, m);
 }
 
 /* What of it is bad goes to whoever looks for shared causes. */
@@ -705,17 +720,17 @@ void health_look(struct watch *w, struct mono now, const struct member *m)
 void health_tick(struct watch *w, struct mono now)
 {
     begin(w, now);
-    if (w->following.at < w->following.n)
+    if (w->health.following.at < w->health.following.n)
         return; /* there was no time for them: they come first */
-    struct called done = w->following;
-    w->following = w->follow;
-    w->follow = done;
-    w->follow.n = w->follow.at = 0;
+    struct called done = w->health.following;
+    w->health.following = w->health.follow;
+    w->health.follow = done;
+    w->health.follow.n = w->health.follow.at = 0;
 }
 
 size_t health_step(struct watch *w, struct mono now, size_t nodes)
 {
-    struct called *c = &w->following;
+    struct called *c = &w->health.following;
     size_t looked = 0;
     for (; c->at < c->n && looked < nodes; looked++) {
         const struct member *m = cluster_by_id(w->cluster, c->ids[c->at++]);

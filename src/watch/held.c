@@ -11,7 +11,13 @@
  * often while a hold stands there. What a BMC locks is known from when it was asked last (bmc.c), and asked
  * again right before the BMC is to switch the power.
  */
+#include "watch/brake_inside.h"
+#include "watch/conformity_inside.h"
+#include "watch/health_inside.h"
+#include "watch/held_inside.h"
 #include "watch/inside.h"
+#include "watch/repair_inside.h"
+#include "watch/window_inside.h"
 
 #include <errno.h>
 
@@ -47,7 +53,7 @@ void held_look(struct watch *w, struct mono now, const struct member *m)
     bool stands = r->is.state != ELSEWHERE_NOBODY;
     bool is_due = (m->id + w->sweeps) % OCHAMI_SWEEPS == 0 || (stands && !within(now, r->at, HELD_AGAIN_S));
     if (applies(w, m, ELSEWHERE_OCHAMI) && m->listed && is_due) {
-        r->unread = w->unread = true;
+        r->unread = w->held.unread = true;
     } else if (stands && !applies(w, m, ELSEWHERE_OCHAMI)) {
         elsewhere_set(&r->is, &(struct elsewhere){.where = ELSEWHERE_OCHAMI});
         row_refresh(w, m);
@@ -123,7 +129,7 @@ int held_read_now(const struct watch *w, struct mono now, const struct member *m
                                                 : false; /* a BMC is, by whoever is about to switch it */
         if (!is_asked || (r->at.ns && within(now, r->at, FRESH_S)))
             continue;
-        r->unread = ((struct watch *)(uintptr_t)w)->unread = true;
+        r->unread = ((struct watch *)(uintptr_t)w)->held.unread = true;
         if (rc == 0)
             rc = err_set(e, -ESTALE, "%s is asked whether somebody holds it", elsewhere_where_name(k));
     }
@@ -132,7 +138,7 @@ int held_read_now(const struct watch *w, struct mono now, const struct member *m
 
 void watch_unread(struct watch *w, unread_fn *fn, void *arg)
 {
-    for (size_t id = 0; w->unread && id < w->n; id++) {
+    for (size_t id = 0; w->held.unread && id < w->n; id++) {
         for (enum elsewhere_where k = 0; k < ELSEWHERES; k++) {
             if (!w->seen[id].elsewhere[k].unread)
                 continue;
@@ -140,5 +146,5 @@ void watch_unread(struct watch *w, unread_fn *fn, void *arg)
             fn(arg, cluster_by_id(w->cluster, (uint32_t)id), k);
         }
     }
-    w->unread = false;
+    w->held.unread = false;
 }

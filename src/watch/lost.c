@@ -8,7 +8,16 @@
  * (many are silent, its neighbours are, its slurmd answers), or while its BMC does not answer. When that
  * lasts as long again as LostAfter, the node is for a person.
  */
+#include "watch/answer_inside.h"
+#include "watch/bmc_inside.h"
+#include "watch/conformity_inside.h"
+#include "watch/health_inside.h"
+#include "watch/held_inside.h"
+#include "watch/incident_inside.h"
 #include "watch/inside.h"
+#include "watch/lost_inside.h"
+#include "watch/operation_inside.h"
+#include "watch/silence_inside.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -78,7 +87,7 @@ const char *boot_of(const struct watch *w, const struct member *m)
 static struct span silence_of(const struct watch *w, struct mono now, const struct member *m)
 {
     struct mono heard = watch_observed(w, m)->beat.heard;
-    return mono_sub(now, heard.ns > w->calm.ns ? heard : w->calm);
+    return mono_sub(now, heard.ns > w->silence.calm.ns ? heard : w->silence.calm);
 }
 
 /* It is to be back after Takes by then. A node that hangs as it goes down says no more about it, and its BMC
@@ -107,7 +116,7 @@ static bool is_absent(struct watch *w, struct mono now, const struct member *m)
 {
     const struct observed *o = watch_observed(w, m);
     int64_t limit_ns = w->policy.health.lost_after.ns;
-    return limit_ns && m->listed && o->beat.liveness == LIVENESS_SILENT && !w->alarm &&
+    return limit_ns && m->listed && o->beat.liveness == LIVENESS_SILENT && !w->silence.alarm &&
            (m->admitted ? member_held_by(m, CLAIM_SILENT) : member_repair(m) != NULL) &&
            silence_of(w, now, m).ns >= limit_ns && o->slurmd != SLURMD_OFF && !is_somebodys(w, m) &&
            !is_expected(w, now, m);
@@ -302,7 +311,7 @@ int lost_check(const struct watch *w, struct mono now, const struct member *m, s
     const struct absence *a = absence_of(w, m);
     if (!a || !a->declared)
         return err_set(e, -EAGAIN, "it is not heard");
-    if (w->alarm)
+    if (w->silence.alarm)
         return err_set(e, -EAGAIN, "it is not heard, and neither are many others");
     if (watch_observed(w, m)->slurmd == SLURMD_ANSWERS)
         return err_set(e, -EAGAIN, "its agent is not heard, but its slurmd answers");
@@ -321,7 +330,7 @@ int lost_check(const struct watch *w, struct mono now, const struct member *m, s
 
 bool lost_stands(const struct watch *w, const struct member *m)
 {
-    return lost_finding(w, m) && !w->alarm;
+    return lost_finding(w, m) && !w->silence.alarm;
 }
 
 bool lost_lasts(const struct watch *w, struct mono now, const struct member *m)

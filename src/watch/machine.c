@@ -10,7 +10,14 @@
  * As long as it is not known that the machine which answers is the one of the record, nothing is done to it,
  * and it does not return: what stands in the record is not of it.
  */
+#include "watch/answer_inside.h"
+#include "watch/brake_inside.h"
+#include "watch/health_inside.h"
 #include "watch/inside.h"
+#include "watch/machine_inside.h"
+#include "watch/operation_inside.h"
+#include "watch/repair_inside.h"
+#include "watch/window_inside.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -23,10 +30,10 @@ enum {
 
 static void note_machine(struct watch *w, const struct member *m, const char *name, const char *was)
 {
-    if (!w->machines)
-        w->machines = json_object();
-    if (json_object_size(w->machines) < MACHINES_A_SWEEP)
-        json_object_set_new(w->machines, m->name, json_pack("{s:s,s:s*}", "machine", name, "was", was));
+    if (!w->machines.news)
+        w->machines.news = json_object();
+    if (json_object_size(w->machines.news) < MACHINES_A_SWEEP)
+        json_object_set_new(w->machines.news, m->name, json_pack("{s:s,s:s*}", "machine", name, "was", was));
 }
 
 /* The remedies that make a new machine of it: how often they were tried is not of the machine. */
@@ -150,7 +157,7 @@ void machine_look(struct watch *w, struct mono now, const struct member *m)
 
 void machines_end_sweep(struct watch *w)
 {
-    CLEANUP_JSON json_t *all = STEAL(w->machines);
+    CLEANUP_JSON json_t *all = STEAL(w->machines.news);
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
     const char *name;
     json_t *one;

@@ -6,7 +6,9 @@
  * a leader could not write down any more is measured again in due time.
  */
 #include "base/digest.h"
+#include "watch/conformity_inside.h"
 #include "watch/inside.h"
+#include "watch/measure_inside.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -72,16 +74,16 @@ static json_t *gathered(struct watch *w, struct mono now, const char *class, con
     char sum[20];
     text_printf(&key, "%s %s", class, k->name);
     snprintf(sum, sizeof sum, "%016" PRIx64, sum_of(k));
-    w->measured = w->measured ? w->measured : json_object();
-    if (json_object_size(w->measured) == 0)
-        w->measured_from = now;
-    json_t *set = json_object_get(w->measured, key.s);
+    w->measures.news = w->measures.news ? w->measures.news : json_object();
+    if (json_object_size(w->measures.news) == 0)
+        w->measures.from = now;
+    json_t *set = json_object_get(w->measures.news, key.s);
     bool is_same = set && strcmp(json_string_value(json_object_get(set, "sum")), sum) == 0;
-    if (!set && json_object_size(w->measured) == FLOORS_MAX)
+    if (!set && json_object_size(w->measures.news) == FLOORS_MAX)
         return NULL;
     if (!is_same) {
         set = json_pack("{s:s,s:s,s:s,s:{}}", "class", class, "check", k->name, "sum", sum, "nodes");
-        json_object_set_new(w->measured, key.s, set);
+        json_object_set_new(w->measures.news, key.s, set);
     }
     json_t *nodes = json_object_get(set, "nodes");
     return json_object_size(nodes) < FLOOR_NODES_MAX ? nodes : NULL;
@@ -122,12 +124,12 @@ void measures_end_sweep(struct watch *w)
     const char *key;
     json_t *set;
     void *next;
-    if (!w->measured || within(now, w->measured_from, GATHER_S))
+    if (!w->measures.news || within(now, w->measures.from, GATHER_S))
         return;
-    json_object_foreach_safe(w->measured, next, key, set)
+    json_object_foreach_safe(w->measures.news, next, key, set)
     {
         CLEANUP_FREE char *text = json_write(set);
         if (w->sink.propose(w->sink.arg, COMMAND_MEASURED, &nobody, NULL, text))
-            json_object_del(w->measured, key);
+            json_object_del(w->measures.news, key);
     }
 }

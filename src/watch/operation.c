@@ -3,7 +3,10 @@
  * What is to be done to a node is an effect's record: it says how far it is, also to a watch that began in
  * between. What is begun is waited for and never proposed a second time.
  */
+#include "watch/health_inside.h"
 #include "watch/inside.h"
+#include "watch/lost_inside.h"
+#include "watch/operation_inside.h"
 
 #include <string.h>
 

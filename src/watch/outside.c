@@ -6,7 +6,10 @@
  * follows from it when it is older than such evidence may be. And nobody here can ask for it: of a node that
  * is provisioning, one of which nothing was said for a while holds nothing up.
  */
+#include "watch/health_inside.h"
 #include "watch/inside.h"
+#include "watch/outside_inside.h"
+#include "watch/shared_inside.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -129,8 +132,8 @@ bool outside_recovered(const struct watch *w, struct mono now, const struct memb
 unsigned outside_runners(const struct watch *w, const char *check, unsigned group)
 {
     unsigned n = 0;
-    for (size_t id = 0; id < w->n_vitals; id++)
-        n += outside_find(w->vitals[id], check) &&
+    for (size_t id = 0; id < w->health.n_vitals; id++)
+        n += outside_find(w->health.vitals[id], check) &&
              (!group || cluster_by_id(w->cluster, (uint32_t)id)->spec.group == group);
     return n;
 }

@@ -4,7 +4,11 @@
  * sweep and proposed at its end to those for whom it is still so. Words are made once for a group;
  * finding them is work of which each tick has a share, and who finds no room waits for the next sweep.
  */
+#include "watch/conformity_inside.h"
+#include "watch/drift_inside.h"
 #include "watch/inside.h"
+#include "watch/proposal_inside.h"
+#include "watch/spell_inside.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +54,7 @@ static void add_named(struct watch *w, const struct kind *k, const struct listin
     text_add(t, ",\"named\":");
     text_add_json(t, names);
     text_printf(t, ",\"count\":%u", (unsigned)n.count);
-    w->work_left -= 3 * (int64_t)(k->listing->n + (was ? was->n : 0));
+    w->conformity.work_left -= 3 * (int64_t)(k->listing->n + (was ? was->n : 0));
 }
 
 static char *seen_set(struct watch *w, const struct group_key *key)
@@ -95,10 +99,10 @@ static struct group_key key_of(struct watch *w, struct mono now, enum command_ki
 {
     struct group_key key = {.command = (uint16_t)kind};
     if (kind == COMMAND_SEEN) {
-        key.kind = w->known[m->id].kind;
+        key.kind = w->conformity.known[m->id].kind;
         key.was = m->seen;
     } else if (kind == COMMAND_DRIFT || kind == COMMAND_PERSISTS) {
-        key.kind = w->known[m->id].kind;
+        key.kind = w->conformity.known[m->id].kind;
         key.version = baseline_of(w, m)->version;
         key.rolls = conformity_rolls(w, now, m);
     } else if (kind == COMMAND_RESTORED || kind == COMMAND_OVERDUE) {
@@ -123,13 +127,13 @@ static struct group *group_create(struct watch *w, const struct group_key *key, 
         g->set = version_set(key);
     else if (with_boots(key->command))
         g->set = mem_dup("{");
-    HASH_ADD(hh, w->groups, key, sizeof g->key, g);
+    HASH_ADD(hh, w->proposals.groups, key, sizeof g->key, g);
     return g;
 }
 
 static void group_drop(struct watch *w, struct group *g)
 {
-    HASH_DEL(w->groups, g);
+    HASH_DEL(w->proposals.groups, g);
     kind_unref(w, g->key.kind);
     listing_unref(cluster_listings(w->cluster), g->key.was);
     free(g->set);
@@ -142,16 +146,17 @@ static void group_drop(struct watch *w, struct group *g)
 static bool has_room(const struct watch *w, bool news, const struct member *m)
 {
     if (news)
-        return HASH_COUNT(w->groups) < GROUPS_NEWS_MAX && w->work_left > 0 && m->id >= w->news_from;
-    return HASH_COUNT(w->groups) < GROUPS_MAX + (m->spec.sensitive ? GROUPS_SENSITIVE : 0) &&
-           w->work_left > (m->spec.sensitive ? 2 : 1) * -URGENT_WORK;
+        return HASH_COUNT(w->proposals.groups) < GROUPS_NEWS_MAX && w->conformity.work_left > 0 &&
+               m->id >= w->proposals.news_from;
+    return HASH_COUNT(w->proposals.groups) < GROUPS_MAX + (m->spec.sensitive ? GROUPS_SENSITIVE : 0) &&
+           w->conformity.work_left > (m->spec.sensitive ? 2 : 1) * -URGENT_WORK;
 }
 
 /* The next sweep begins with those who found no room in this one. */
 static void leave_news(struct watch *w, uint32_t member)
 {
-    if (member >= w->news_from && member < w->news_left)
-        w->news_left = member;
+    if (member >= w->proposals.news_from && member < w->proposals.news_left)
+        w->proposals.news_left = member;
 }
 
 void groups_add(struct watch *w, struct mono now, enum command_kind kind, const struct member *m)
@@ -159,15 +164,15 @@ void groups_add(struct watch *w, struct mono now, enum command_kind kind, const 
     const struct group_key key = key_of(w, now, kind, m);
     bool news = drift_is_news(w, now, m, kind);
     struct group *g;
-    HASH_FIND(hh, w->groups, &key, sizeof key, g);
-    if (w->grouped[kind] == PROPOSED_NODES_MAX || (!g && !has_room(w, news, m))) {
+    HASH_FIND(hh, w->proposals.groups, &key, sizeof key, g);
+    if (w->proposals.grouped[kind] == PROPOSED_NODES_MAX || (!g && !has_room(w, news, m))) {
         if (news)
             leave_news(w, m->id);
         return;
     }
     if (!g)
         g = group_create(w, &key, m);
-    w->grouped[kind]++;
+    w->proposals.grouped[kind]++;
     if (g->n == g->cap) {
         g->cap = g->cap ? 2 * g->cap : 8;
         g->members = mem_grow(g->members, g->cap * sizeof *g->members);
@@ -241,7 +246,7 @@ static void proposed(struct watch *w, struct mono now, const struct group *g, co
 static bool is_braked(const struct watch *w, const struct group *g)
 {
     bool claims = g->key.command == COMMAND_DRIFT || g->key.command == COMMAND_PERSISTS;
-    return claims && (g->key.rolls || w->classes[g->key.kind->key.class].alarm);
+    return claims && (g->key.rolls || w->conformity.classes[g->key.kind->key.class].alarm);
 }
 
 static void propose_group(struct watch *w, struct mono now, const struct group *g)
@@ -273,13 +278,13 @@ static void propose_group(struct watch *w, struct mono now, const struct group *
 void groups_drop(struct watch *w)
 {
     struct group *g, *next;
-    HASH_ITER (hh, w->groups, g, next)
+    HASH_ITER (hh, w->proposals.groups, g, next)
         group_drop(w, g);
 }
 
 void groups_propose(struct watch *w)
 {
-    w->proposing = true;
+    w->proposals.proposing = true;
 }
 
 static struct group *group_next(const struct watch *w)
@@ -287,7 +292,7 @@ static struct group *group_next(const struct watch *w)
     static const enum command_kind order[] = {COMMAND_SEEN,     COMMAND_DRIFT,   COMMAND_PERSISTS,
                                               COMMAND_RESTORED, COMMAND_OVERDUE, COMMAND_REBOOT};
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
-        for (struct group *g = w->groups; g; g = g->hh.next)
+        for (struct group *g = w->proposals.groups; g; g = g->hh.next)
             if (g->key.command == (uint32_t)order[i])
                 return g;
     return NULL;
@@ -295,15 +300,15 @@ static struct group *group_next(const struct watch *w)
 
 bool groups_step(struct watch *w)
 {
-    struct group *g = w->proposing ? group_next(w) : NULL;
+    struct group *g = w->proposals.proposing ? group_next(w) : NULL;
     if (g) {
         propose_group(w, watch_awake(w, w->last_tick), g);
         group_drop(w, g);
-    } else if (w->proposing) {
-        w->proposing = false;
-        memset(w->grouped, 0, sizeof w->grouped);
-        w->news_from = w->news_left == UINT32_MAX ? 0 : w->news_left;
-        w->news_left = UINT32_MAX;
+    } else if (w->proposals.proposing) {
+        w->proposals.proposing = false;
+        memset(w->proposals.grouped, 0, sizeof w->proposals.grouped);
+        w->proposals.news_from = w->proposals.news_left == UINT32_MAX ? 0 : w->proposals.news_left;
+        w->proposals.news_left = UINT32_MAX;
     }
     return g != NULL;
 }

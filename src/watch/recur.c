@@ -3,7 +3,7 @@
  * What it means when something comes back: the general rule and the table of health/recur.h, from what the
  * records have and what is said beyond them, so that a new leader finds the same.
  */
-#include "watch/inside.h"
+#include "watch/recur_inside.h"
 
 #include <string.h>
 

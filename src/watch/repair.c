@@ -7,7 +7,27 @@
  * How long a step lasts is measured by the watch's own time from when it saw the step first, up to the time
  * that the record leaves: a clock that is set ends no step.
  */
+#include "watch/answer_inside.h"
+#include "watch/boot_inside.h"
+#include "watch/brake_inside.h"
+#include "watch/choose_inside.h"
+#include "watch/conformity_inside.h"
+#include "watch/forget_inside.h"
+#include "watch/health_inside.h"
+#include "watch/held_inside.h"
+#include "watch/incident_inside.h"
 #include "watch/inside.h"
+#include "watch/lost_inside.h"
+#include "watch/machine_inside.h"
+#include "watch/measure_inside.h"
+#include "watch/operation_inside.h"
+#include "watch/override_inside.h"
+#include "watch/recur_inside.h"
+#include "watch/repair_inside.h"
+#include "watch/shared_inside.h"
+#include "watch/trial_begin_inside.h"
+#include "watch/trial_inside.h"
+#include "watch/window_inside.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -11,7 +11,15 @@
  * the window have one cause from then on, a switch or a cable between switches, whatever share of all they
  * are: links do not fail by chance so close together. Nobody is told of it before one of them counts.
  */
+#include "health/argument.h"
+#include "watch/conformity_inside.h"
+#include "watch/health_inside.h"
+#include "watch/incident_inside.h"
 #include "watch/inside.h"
+#include "watch/lost_inside.h"
+#include "watch/outside_inside.h"
+#include "watch/shared_inside.h"
+#include "watch/trial_group_inside.h"
 
 #include "health/argument.h"
 
@@ -57,7 +65,7 @@ struct outbreak {
 static struct outbreak *outbreak_find(const struct watch *w, const char *key)
 {
     struct outbreak *o;
-    HASH_FIND_STR(w->outbreaks, key, o);
+    HASH_FIND_STR(w->shared.outbreaks, key, o);
     return o;
 }
 
@@ -79,7 +87,7 @@ static struct outbreak *outbreak_of(struct watch *w, const char *fault, const ch
     snprintf(o->fault, sizeof o->fault, "%s", fault);
     snprintf(o->f.device, sizeof o->f.device, "%s", device);
     o->by_device = *device != '\0';
-    HASH_ADD_STR(w->outbreaks, key, o);
+    HASH_ADD_STR(w->shared.outbreaks, key, o);
     return o;
 }
 
@@ -95,14 +103,14 @@ static void outbreak_drop(struct watch *w, struct outbreak *o)
         o->causes = one->next;
         free(one);
     }
-    HASH_DEL(w->outbreaks, o);
+    HASH_DEL(w->shared.outbreaks, o);
     free(o);
 }
 
 void shared_destroy(struct watch *w)
 {
     struct outbreak *o, *next;
-    HASH_ITER (hh, w->outbreaks, o, next)
+    HASH_ITER (hh, w->shared.outbreaks, o, next)
         outbreak_drop(w, o);
 }
 
@@ -141,8 +149,8 @@ bool shared_counts(const struct watch *w, const char *check, const struct findin
 static unsigned count_runners(const struct watch *w, size_t check, unsigned group)
 {
     unsigned n = 0;
-    for (size_t id = 0; id < w->n_vitals; id++) {
-        const struct vitals *v = w->vitals[id];
+    for (size_t id = 0; id < w->health.n_vitals; id++) {
+        const struct vitals *v = w->health.vitals[id];
         if (v && v->said && (v->said[check] & SAID_ASSIGNED))
             n += !group || cluster_by_id(w->cluster, (uint32_t)id)->spec.group == group;
     }
@@ -151,11 +159,11 @@ static unsigned count_runners(const struct watch *w, size_t check, unsigned grou
 
 static unsigned all_runners(struct watch *w, size_t check)
 {
-    if (!w->runners)
-        w->runners = mem_alloc((w->n_checks + 1) * sizeof *w->runners);
-    if (!w->runners[check])
-        w->runners[check] = count_runners(w, check, 0);
-    return w->runners[check];
+    if (!w->shared.runners)
+        w->shared.runners = mem_alloc((w->health.n_checks + 1) * sizeof *w->shared.runners);
+    if (!w->shared.runners[check])
+        w->shared.runners[check] = count_runners(w, check, 0);
+    return w->shared.runners[check];
 }
 
 static struct cause *cause_find(const struct outbreak *o, const struct member *m)
@@ -179,7 +187,7 @@ static struct cause *cause_add(const struct watch *w, struct outbreak *o, enum s
     else
         snprintf(c->key, sizeof c->key, "%.*s class %s",
                  (int)(sizeof c->key - sizeof " class " - CLASS_NAME_BYTES_MAX - 1), o->key,
-                 w->classes[number].name);
+                 w->conformity.classes[number].name);
     c->next = o->causes;
     o->causes = c;
     return c;
@@ -207,7 +215,7 @@ static void why_of(const struct watch *w, const struct outbreak *o, const struct
     else if (c->sharing == SHARING_GROUP)
         text_printf(t, "%s on nodes of group %u", o->fault, c->number);
     else
-        text_printf(t, "%s on nodes of class %s", o->fault, w->classes[c->number].name);
+        text_printf(t, "%s on nodes of class %s", o->fault, w->conformity.classes[c->number].name);
 }
 
 static bool propose_cause(struct watch *w, const struct outbreak *o, const struct cause *c, const char *nodes)
@@ -444,8 +452,8 @@ static struct cause *cause_parse(struct watch *w, const char *key, struct outbre
         *out = outbreak_of(w, fault, "");
         return cause_add(w, *out, SHARING_GROUP, (unsigned)number);
     }
-    for (size_t i = 0; what && i < w->n_classes; i++) {
-        if (strncmp(what, "class ", 6) == 0 && strcmp(what + 6, w->classes[i].name) == 0) {
+    for (size_t i = 0; what && i < w->conformity.n_classes; i++) {
+        if (strncmp(what, "class ", 6) == 0 && strcmp(what + 6, w->conformity.classes[i].name) == 0) {
             *out = outbreak_of(w, fault, "");
             return cause_add(w, *out, SHARING_CLASS, (unsigned)i);
         }
@@ -456,7 +464,7 @@ static struct cause *cause_parse(struct watch *w, const char *key, struct outbre
 
 static bool is_known(const struct watch *w, const char *key)
 {
-    for (const struct outbreak *o = w->outbreaks; o; o = o->hh.next)
+    for (const struct outbreak *o = w->shared.outbreaks; o; o = o->hh.next)
         for (const struct cause *c = o->causes; c; c = c->next)
             if (strcmp(c->key, key) == 0)
                 return true;
@@ -502,7 +510,7 @@ void shared_end_sweep(struct watch *w)
 {
     struct mono now = watch_awake(w, w->last_tick);
     struct outbreak *o, *next;
-    HASH_ITER (hh, w->outbreaks, o, next) {
+    HASH_ITER (hh, w->shared.outbreaks, o, next) {
         drop_recovered(w, now, o);
         for (struct cause **at = &o->causes; *at;) {
             struct cause *c = *at;
@@ -518,6 +526,6 @@ void shared_end_sweep(struct watch *w)
     }
     shared_load(
         w, now); /* what was proposed, and was over here before it was committed, has to be ended there */
-    free(w->runners);
-    w->runners = NULL;
+    free(w->shared.runners);
+    w->shared.runners = NULL;
 }

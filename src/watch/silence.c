@@ -12,7 +12,9 @@
  * A node behind a collector is silent as far as its collector says so. A collector that says nothing proves
  * nothing about its nodes.
  */
+#include "watch/conformity_inside.h"
 #include "watch/inside.h"
+#include "watch/silence_inside.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,22 +29,22 @@ enum {
 
 void silence_create(struct watch *w)
 {
-    memset(w->wheel, 0xff, sizeof w->wheel);
+    memset(w->silence.wheel, 0xff, sizeof w->silence.wheel);
 }
 
 void silence_destroy(struct watch *w)
 {
-    hostlist_fini(&w->late);
-    hostlist_fini(&w->live);
-    free(w->fallen);
-    free(w->due);
+    hostlist_fini(&w->silence.late);
+    hostlist_fini(&w->silence.live);
+    free(w->silence.fallen);
+    free(w->silence.due);
 }
 
 void silence_grow(struct watch *w, size_t from, size_t n)
 {
-    w->due = mem_grow(w->due, w->cap * sizeof *w->due);
+    w->silence.due = mem_grow(w->silence.due, w->cap * sizeof *w->silence.due);
     for (size_t i = from; i < n; i++)
-        w->due[i] = (struct due){.tick = DUE_NONE};
+        w->silence.due[i] = (struct due){.tick = DUE_NONE};
     for (size_t i = from; i < n; i++)
         silence_look(w, cluster_by_id(w->cluster, (uint32_t)i));
 }
@@ -51,34 +53,34 @@ void silence_grow(struct watch *w, size_t from, size_t n)
 
 static void unplan(struct watch *w, uint32_t id)
 {
-    struct due *d = &w->due[id];
+    struct due *d = &w->silence.due[id];
     if (d->tick == DUE_NONE)
         return;
-    *(d->prev == NOBODY ? &w->wheel[d->tick % DUE_TICKS] : &w->due[d->prev].next) = d->next;
+    *(d->prev == NOBODY ? &w->silence.wheel[d->tick % DUE_TICKS] : &w->silence.due[d->prev].next) = d->next;
     if (d->next != NOBODY)
-        w->due[d->next].prev = d->prev;
+        w->silence.due[d->next].prev = d->prev;
     d->tick = DUE_NONE;
 }
 
 static void plan(struct watch *w, uint32_t id, int64_t tick)
 {
-    struct due *d = &w->due[id];
-    uint32_t *first = &w->wheel[tick % DUE_TICKS];
+    struct due *d = &w->silence.due[id];
+    uint32_t *first = &w->silence.wheel[tick % DUE_TICKS];
     d->tick = tick;
     d->prev = NOBODY;
     d->next = *first;
     if (*first != NOBODY)
-        w->due[*first].prev = id;
+        w->silence.due[*first].prev = id;
     *first = id;
 }
 
 /* The first tick at which `at` is over; one that is too far away for the wheel is looked at on the way. */
 static int64_t tick_of(const struct watch *w, struct mono at)
 {
-    int64_t tick = span_ms(WATCH_TICK_MS).ns, left = at.ns - w->created.ns - w->ticked * tick;
+    int64_t tick = span_ms(WATCH_TICK_MS).ns, left = at.ns - w->created.ns - w->silence.ticked * tick;
     if (left <= tick)
-        return w->ticked + 1;
-    return w->ticked + (left >= (DUE_TICKS - 1) * tick ? DUE_TICKS - 1 : (left + tick - 1) / tick);
+        return w->silence.ticked + 1;
+    return w->silence.ticked + (left >= (DUE_TICKS - 1) * tick ? DUE_TICKS - 1 : (left + tick - 1) / tick);
 }
 
 /* --- when, and how it counts ------------------------------------------------------------------ */
@@ -101,7 +103,7 @@ static bool goes_down(const struct observed *o, const struct agreed *a)
 /* By the patience of this moment, which may have grown since, and never within a window of an alarm. */
 static struct mono down_from(const struct watch *w, const struct member *m, const struct observed *o)
 {
-    struct mono calm = w->alarm ? watch_awake(w, w->last_tick) : w->calm;
+    struct mono calm = w->silence.alarm ? watch_awake(w, w->last_tick) : w->silence.calm;
     return mono_add(later(o->beat.heard, calm), patience_of(w, m)->silent);
 }
 
@@ -120,8 +122,8 @@ static struct mono quiet_from(const struct watch *w, const struct observed *o)
 
 static void count(struct watch *w, struct due *d, bool watched, bool quiet)
 {
-    w->watched += (size_t)watched - (size_t)d->watched;
-    w->quiet += (size_t)quiet - (size_t)d->quiet;
+    w->silence.watched += (size_t)watched - (size_t)d->watched;
+    w->silence.quiet += (size_t)quiet - (size_t)d->quiet;
     d->watched = watched;
     d->quiet = quiet;
 }
@@ -130,7 +132,7 @@ static void count(struct watch *w, struct due *d, bool watched, bool quiet)
 static void plan_next(struct watch *w, const struct member *m, int64_t again)
 {
     const struct observed *o = watch_of(w, m);
-    struct due *d = &w->due[m->id];
+    struct due *d = &w->silence.due[m->id];
     struct agreed a = member_agreed(m);
     struct mono now = watch_awake(w, w->last_tick), quiet = quiet_from(w, o);
     struct mono next = beat_due(&o->beat, patience_of(w, m));
@@ -141,7 +143,7 @@ static void plan_next(struct watch *w, const struct member *m, int64_t again)
         next = earlier(next, quiet);
     if (goes_down(o, &a) && !d->fallen)
         next = earlier(next, down_from(w, m, o));
-    int64_t tick = next.ns <= now.ns ? w->ticked + again : tick_of(w, next);
+    int64_t tick = next.ns <= now.ns ? w->silence.ticked + again : tick_of(w, next);
     if (!w->policy.judge || next.ns == INT64_MAX || (d->tick != DUE_NONE && d->tick <= tick))
         return;
     unplan(w, m->id);
@@ -165,12 +167,12 @@ static struct mono known_until(const struct watch *w, const struct observed *o, 
 
 static void fall(struct watch *w, uint32_t id)
 {
-    if (w->n_fallen == w->fallen_cap) {
-        w->fallen_cap = 2 * w->fallen_cap + 16;
-        w->fallen = mem_grow(w->fallen, w->fallen_cap * sizeof *w->fallen);
+    if (w->silence.n_fallen == w->silence.fallen_cap) {
+        w->silence.fallen_cap = 2 * w->silence.fallen_cap + 16;
+        w->silence.fallen = mem_grow(w->silence.fallen, w->silence.fallen_cap * sizeof *w->silence.fallen);
     }
-    w->fallen[w->n_fallen++] = id;
-    w->due[id].fallen = true;
+    w->silence.fallen[w->silence.n_fallen++] = id;
+    w->silence.due[id].fallen = true;
 }
 
 /* m is due: says what its silence means. */
@@ -183,8 +185,8 @@ static void judge(struct watch *w, const struct member *m, struct mono now)
     if (o->beat.liveness != was)
         row_refresh(w, m);
     if (o->beat.liveness != was && o->beat.liveness == LIVENESS_LATE && m->listed)
-        hostlist_add(&w->late, m->name);
-    if (goes_down(o, &a) && !w->due[m->id].fallen && now.ns >= down_from(w, m, o).ns)
+        hostlist_add(&w->silence.late, m->name);
+    if (goes_down(o, &a) && !w->silence.due[m->id].fallen && now.ns >= down_from(w, m, o).ns)
         fall(w, m->id);
     plan_next(w, m, UNTOLD_TICKS);
 }
@@ -201,17 +203,18 @@ static void notice(struct watch *w, const char *what, struct hostlist *nodes, co
 /* Three at least: in a cluster of five, one broken node is a fifth and no mass silence. */
 static bool is_mass(const struct watch *w)
 {
-    return w->quiet >= 3 && w->quiet * 100 > w->watched * w->policy.silent_share_percent;
+    return w->silence.quiet >= 3 &&
+           w->silence.quiet * 100 > w->silence.watched * w->policy.silent_share_percent;
 }
 
 /* Of those that were found in ticks before, they that are still silent. */
 static void take_down(struct watch *w, struct mono now)
 {
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
-    if (is_mass(w) && !w->alarm) /* an alarm is raised, or it is over, when the sweep ends */
+    if (is_mass(w) && !w->silence.alarm) /* an alarm is raised, or it is over, when the sweep ends */
         return;
-    for (size_t i = 0; i < w->n_fallen; i++) {
-        const struct member *m = cluster_by_id(w->cluster, w->fallen[i]);
+    for (size_t i = 0; i < w->silence.n_fallen; i++) {
+        const struct member *m = cluster_by_id(w->cluster, w->silence.fallen[i]);
         const struct observed *o = watch_of(w, m);
         struct agreed a = member_agreed(m);
         if (goes_down(o, &a) && now.ns >= down_from(w, m, o).ns)
@@ -219,29 +222,29 @@ static void take_down(struct watch *w, struct mono now)
     }
     if (nodes.n && !w->sink.propose(w->sink.arg, COMMAND_SILENT, &nodes, "silent past its grace", NULL))
         return; /* one is under way: in the next round */
-    for (size_t i = 0; i < w->n_fallen; i++) {
-        w->due[w->fallen[i]].fallen = false;
-        plan_next(w, cluster_by_id(w->cluster, w->fallen[i]), PROPOSED_TICKS);
+    for (size_t i = 0; i < w->silence.n_fallen; i++) {
+        w->silence.due[w->silence.fallen[i]].fallen = false;
+        plan_next(w, cluster_by_id(w->cluster, w->silence.fallen[i]), PROPOSED_TICKS);
     }
-    w->n_fallen = 0;
+    w->silence.n_fallen = 0;
 }
 
 void silence_tick(struct watch *w, struct mono now)
 {
     int64_t tick = mono_sub(now, w->created).ns / span_ms(WATCH_TICK_MS).ns;
-    if (tick / ROUND_TICKS != w->tick / ROUND_TICKS) {
-        w->round = true;
+    if (tick / ROUND_TICKS != w->silence.tick / ROUND_TICKS) {
+        w->silence.round = true;
         take_down(w, now);
     }
-    w->tick = tick;
+    w->silence.tick = tick;
 }
 
 /* The first that is due by now; NOBODY: none is left. */
 static uint32_t next_due(struct watch *w)
 {
-    uint32_t id = w->wheel[w->ticked % DUE_TICKS];
-    while (id == NOBODY && w->ticked < w->tick)
-        id = w->wheel[++w->ticked % DUE_TICKS];
+    uint32_t id = w->silence.wheel[w->silence.ticked % DUE_TICKS];
+    while (id == NOBODY && w->silence.ticked < w->silence.tick)
+        id = w->silence.wheel[++w->silence.ticked % DUE_TICKS];
     return id;
 }
 
@@ -252,31 +255,32 @@ size_t silence_step(struct watch *w, struct mono now, size_t nodes)
         unplan(w, id);
         judge(w, cluster_by_id(w->cluster, id), now);
     }
-    if (looked < nodes && w->round) {
-        w->round = false;
-        notice(w, "node.live", &w->live, "heard again");
-        notice(w, "node.late", &w->late, "not heard of late; takes no new work");
+    if (looked < nodes && w->silence.round) {
+        w->silence.round = false;
+        notice(w, "node.live", &w->silence.live, "heard again");
+        notice(w, "node.late", &w->silence.late, "not heard of late; takes no new work");
     }
     return looked;
 }
 
 void silence_end_sweep(struct watch *w)
 {
-    w->alarm_quiet = w->quiet;
-    w->alarm_watched = w->watched;
-    if (is_mass(w) == w->alarm)
+    w->silence.alarm_quiet = w->silence.quiet;
+    w->silence.alarm_watched = w->silence.watched;
+    if (is_mass(w) == w->silence.alarm)
         return;
-    w->alarm = !w->alarm;
-    w->calm = watch_awake(w, w->last_tick);
+    w->silence.alarm = !w->silence.alarm;
+    w->silence.calm = watch_awake(w, w->last_tick);
     CLEANUP_TEXT struct text t = {0};
-    if (w->alarm)
+    if (w->silence.alarm)
         text_printf(
             &t,
             "%zu of %zu nodes are silent at once, more than %u %%: nobody is taken down until it is fewer",
-            w->quiet, w->watched, w->policy.silent_share_percent);
+            w->silence.quiet, w->silence.watched, w->policy.silent_share_percent);
     else
-        text_printf(&t, "%zu of %zu nodes are silent; nodes are judged again", w->quiet, w->watched);
-    if (w->alarm)
+        text_printf(&t, "%zu of %zu nodes are silent; nodes are judged again", w->silence.quiet,
+                    w->silence.watched);
+    if (w->silence.alarm)
         alarms_raise(&w->alarms, ALARM_SILENCE, "", "", t.s, w->wall);
     else
         alarms_end(&w->alarms, ALARM_SILENCE, "", t.s);

@@ -6,7 +6,9 @@
  * the watch's own time from when the record was seen first, so that a clock that is set does not make
  * a day of a minute.
  */
+#include "watch/conformity_inside.h"
 #include "watch/inside.h"
+#include "watch/spell_inside.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +18,7 @@ enum { FLAP_WITHIN_S = 3600, FLAP_REST_S = 1800 };
 struct spell *spell_find(const struct watch *w, const struct member *m)
 {
     struct spell *s;
-    HASH_FIND(hh, w->spells, &m->id, sizeof m->id, s);
+    HASH_FIND(hh, w->spells.all, &m->id, sizeof m->id, s);
     return s;
 }
 
@@ -27,7 +29,7 @@ struct spell *spell_of(struct watch *w, const struct member *m)
         return s;
     s = mem_alloc(sizeof *s);
     s->member = m->id;
-    HASH_ADD(hh, w->spells, member, sizeof s->member, s);
+    HASH_ADD(hh, w->spells.all, member, sizeof s->member, s);
     return s;
 }
 
@@ -54,7 +56,7 @@ void spell_note(struct watch *w, struct mono now, const struct member *m, enum c
     if (is == CONFORMANCE_DRIFTED) {
         const struct drift *d = drift_of(m);
         s->found = s->found || !d || d->state == DRIFT_REMEDIED;
-        spell_came(s, now, &w->known[m->id]);
+        spell_came(s, now, &w->conformity.known[m->id]);
         return;
     }
     if (is == CONFORMANCE_CONFORMANT) {
@@ -68,7 +70,7 @@ void spell_note(struct watch *w, struct mono now, const struct member *m, enum c
 void spell_look(struct watch *w, struct mono now, const struct member *m)
 {
     const struct drift *d = drift_of(m);
-    struct known *k = &w->known[m->id];
+    struct known *k = &w->conformity.known[m->id];
     struct spell *s = d ? spell_of(w, m) : spell_find(w, m);
     if (!s)
         return;
@@ -89,15 +91,15 @@ void spell_look(struct watch *w, struct mono now, const struct member *m)
     }
     if (d || s->here || (k->flags & KNOWN_FLAPS) || (s->n && within(now, s->came[0], FLAP_WITHIN_S)))
         return;
-    HASH_DEL(w->spells, s);
+    HASH_DEL(w->spells.all, s);
     free(s);
 }
 
 void spells_destroy(struct watch *w)
 {
     struct spell *s, *next;
-    HASH_ITER (hh, w->spells, s, next) {
-        HASH_DEL(w->spells, s);
+    HASH_ITER (hh, w->spells.all, s, next) {
+        HASH_DEL(w->spells.all, s);
         free(s);
     }
 }

@@ -3,6 +3,8 @@
  * What is answered about a node's conformance, with the reasons in words. An answer is made from what
  * is so at this moment; the sweep may be a second behind.
  */
+#include "watch/conformity_inside.h"
+#include "watch/drift_inside.h"
 #include "watch/inside.h"
 
 #include <errno.h>
@@ -19,7 +21,7 @@ static const struct known *known_now(const struct watch *w, struct mono now, con
 {
     struct member *about = cluster_by_id(w->cluster, m->id);
     conformity_look(writable(w), watch_awake(w, now), about, true);
-    return &w->known[m->id];
+    return &w->conformity.known[m->id];
 }
 
 /* --- why not --------------------------------------------------------------------------------- */
@@ -116,7 +118,7 @@ void watch_standing(const struct watch *w, struct mono now, const struct member 
     struct mono awake = watch_awake(w, now);
     *s = (struct standing){.conformance = conformity_shown(w, m),
                            .listing = k->kind ? k->kind->listing : NULL,
-                           .cohort = cohorts_of(w->cohorts, m->id),
+                           .cohort = cohorts_of(w->conformity.cohorts, m->id),
                            .verified = mono_add(watch_at(w, k->verified_ds), w->stood_still),
                            .baseline = baseline_of(w, m),
                            .rolled = (k->flags & KNOWN_ROLLED) != 0,
@@ -154,7 +156,7 @@ int watch_excludes(const struct watch *w, struct mono now, const struct member *
 
 const struct cohorts *watch_cohorts(const struct watch *w)
 {
-    return w->cohorts;
+    return w->conformity.cohorts;
 }
 
 const struct place_row *watch_rows(const struct watch *w, size_t *n)
@@ -162,13 +164,13 @@ const struct place_row *watch_rows(const struct watch *w, size_t *n)
     *n = cluster_count(w->cluster);
     if (*n > w->n)
         watch_of(writable(w), cluster_by_id(w->cluster, (uint32_t)*n - 1));
-    return w->rows;
+    return w->conformity.rows;
 }
 
 /* The cohort with the most listed nodes of a class; among equals the one with the lowest fingerprint. */
 static uint32_t largest_of(const struct watch *w, uint16_t class, uint32_t *share, uint32_t *all)
 {
-    uint32_t max = cohorts_number_max(w->cohorts), best = COHORT_NONE;
+    uint32_t max = cohorts_number_max(w->conformity.cohorts), best = COHORT_NONE;
     CLEANUP_FREE uint32_t *n = mem_alloc((max + 1) * sizeof *n);
     *all = 0;
     for (size_t i = 0; i < w->n; i++) {
@@ -176,14 +178,14 @@ static uint32_t largest_of(const struct watch *w, uint16_t class, uint32_t *shar
         if (!m->listed || m->class != class)
             continue;
         ++*all;
-        n[w->rows[i].cohort]++;
+        n[w->conformity.rows[i].cohort]++;
     }
     n[COHORT_NONE] = 0;
     for (uint32_t c = 1; c <= max; c++) {
         if (n[c] == 0 || n[c] < n[best])
             continue;
-        if (n[c] > n[best] || fingerprint_compare(&cohorts_by_number(w->cohorts, c)->id,
-                                                  &cohorts_by_number(w->cohorts, best)->id) < 0)
+        if (n[c] > n[best] || fingerprint_compare(&cohorts_by_number(w->conformity.cohorts, c)->id,
+                                                  &cohorts_by_number(w->conformity.cohorts, best)->id) < 0)
             best = c;
     }
     *share = n[best];
@@ -193,16 +195,16 @@ static uint32_t largest_of(const struct watch *w, uint16_t class, uint32_t *shar
 const struct member *watch_suggest(const struct watch *w, uint16_t class, uint32_t *share, uint32_t *all)
 {
     *share = *all = 0;
-    if (class >= w->n_classes)
+    if (class >= w->conformity.n_classes)
         return NULL;
-    struct class_state *c = &writable(w)->classes[class];
+    struct class_state *c = &writable(w)->conformity.classes[class];
     if (!c->suggested) {
         uint32_t best = largest_of(w, class, &c->suggestion_share, &c->suggestion_all);
         c->suggested = true;
         c->suggestion = NULL;
         for (size_t i = 0; best != COHORT_NONE && i < w->n && !c->suggestion; i++) {
             const struct member *m = cluster_at(w->cluster, i);
-            if (m->listed && m->class == class && w->rows[m->id].cohort == best)
+            if (m->listed && m->class == class && w->conformity.rows[m->id].cohort == best)
                 c->suggestion = m;
         }
     }
@@ -213,7 +215,7 @@ const struct member *watch_suggest(const struct watch *w, uint16_t class, uint32
 
 bool watch_drift_alarm(const struct watch *w, uint16_t class)
 {
-    return class < w->n_classes && w->classes[class].alarm;
+    return class < w->conformity.n_classes && w->conformity.classes[class].alarm;
 }
 
 /* --- before something is done with a node ---------------------------------------------------- */
@@ -234,7 +236,7 @@ int watch_may_be_baseline(const struct watch *w, struct mono now, const struct m
         return err_set(e, -EBUSY, "%s: %s", m->name, why.s);
     }
     if (m->seen != k->kind->listing) {
-        writable(w)->known[m->id].spent = 0; /* a person waits for it: no pause */
+        writable(w)->conformity.known[m->id].spent = 0; /* a person waits for it: no pause */
         return err_set(e, -EBUSY, "%s changed a moment ago, and what it is now is being recorded", m->name);
     }
     return 0;

@@ -10,7 +10,15 @@
  * scheduler was read and says so; and when nobody else holds it, which is read again right before, as before
  * a remedy.
  */
+#include "watch/brake_inside.h"
+#include "watch/health_inside.h"
+#include "watch/held_inside.h"
 #include "watch/inside.h"
+#include "watch/measure_inside.h"
+#include "watch/trial_begin_inside.h"
+#include "watch/trial_group_inside.h"
+#include "watch/trial_inside.h"
+#include "watch/window_inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,8 +51,8 @@ struct trial *trial_add(struct watch *w, struct mono now, const char *check, uns
     t->began = now;
     t->began_wall = w->wall;
     t->due = mono_add(now, limit);
-    t->next = w->trials;
-    w->trials = t;
+    t->next = w->trials.first;
+    w->trials.first = t;
     return t;
 }
 
@@ -84,7 +92,7 @@ static void trial_free(struct trial *t)
 
 void trial_drop(struct watch *w, struct trial *t)
 {
-    struct trial **at = &w->trials;
+    struct trial **at = &w->trials.first;
     for (size_t i = 0; i < t->n; i++)
         seat_leave(w, &t->seats[i]);
     while (*at != t)
@@ -95,13 +103,13 @@ void trial_drop(struct watch *w, struct trial *t)
 
 void trials_fini(struct watch *w)
 {
-    while (w->trials) {
-        struct trial *t = w->trials;
-        w->trials = t->next;
+    while (w->trials.first) {
+        struct trial *t = w->trials.first;
+        w->trials.first = t->next;
         trial_free(t);
     }
-    free(w->candidates);
-    free(w->scheduled);
+    free(w->trial_begin.candidates);
+    free(w->trial_begin.scheduled);
 }
 
 /* --- whom it holds ---------------------------------------------------------------------------- */
@@ -172,8 +180,8 @@ void trial_changed(struct watch *w, const struct member *m)
 
 void trials_yield(struct watch *w)
 {
-    if (w->trials)
-        w->trials_yield = watch_awake(w, w->last_tick);
+    if (w->trials.first)
+        w->trials.yield = watch_awake(w, w->last_tick);
 }
 
 /* --- seats ------------------------------------------------------------------------------------ */
@@ -226,7 +234,7 @@ void seat_call(struct watch *w, struct seat *s, size_t run)
 {
     s->state = SEAT_CALLED;
     s->of = run;
-    s->run = ++w->trial_runs;
+    s->run = ++w->trials.runs;
     memcpy(s->boot, watch_of(w, seat_member(w, s))->boot, sizeof s->boot);
     free(STEAL(s->said));
 }
@@ -272,7 +280,7 @@ static const char *stopped(const struct watch *w, struct mono now, const struct 
         return "the check is not what it was any more";
     if (t->examines && t->seats[0].state >= SEAT_OVER)
         return "who was examined takes part no more";
-    if (w->trials_yield.ns && w->trials_yield.ns >= t->began.ns)
+    if (w->trials.yield.ns && w->trials.yield.ns >= t->began.ns)
         return "its room is needed for a node that is ill";
     return NULL;
 }
@@ -409,7 +417,7 @@ static bool trial_go(struct watch *w, struct mono now, struct trial *t)
 
 void trial_tick(struct watch *w, struct mono now)
 {
-    for (struct trial *t = w->trials, *next; t; t = next) {
+    for (struct trial *t = w->trials.first, *next; t; t = next) {
         next = t->next;
         if (!trial_go(w, now, t))
             trial_drop(w, t);
@@ -450,7 +458,7 @@ void trial_look(struct watch *w, struct mono now, const struct member *m)
     if (claim)
         end_orphan(w, now, m, claim);
     trial_note_partner(w, now, m);
-    if (w->trials_may && !claim && v && !v->trial)
+    if (w->trials.may && !claim && v && !v->trial)
         trial_note_due(w, now, m);
 }
 
@@ -492,8 +500,8 @@ static bool may_begin(struct watch *w, struct mono now, const struct trial *t, c
 
 void watch_trials(struct watch *w, struct mono now, trial_run_fn *fn, void *arg)
 {
-    bool may = w->trials && brake_stopped(w, NULL) == 0;
-    for (struct trial *t = w->trials; t; t = t->next) {
+    bool may = w->trials.first && brake_stopped(w, NULL) == 0;
+    for (struct trial *t = w->trials.first; t; t = t->next) {
         for (size_t i = 0; i < t->n; i++) {
             struct seat *s = &t->seats[i];
             if (has_left(s))
@@ -512,7 +520,7 @@ void watch_trials(struct watch *w, struct mono now, trial_run_fn *fn, void *arg)
 
 void watch_tried(struct watch *w, uint64_t run, const struct verdict *v, const char *why)
 {
-    for (struct trial *t = w->trials; t; t = t->next) {
+    for (struct trial *t = w->trials.first; t; t = t->next) {
         for (size_t i = 0; i < t->n; i++) {
             struct seat *s = &t->seats[i];
             if (has_left(s) || s->state != SEAT_RUNS || s->run != run)

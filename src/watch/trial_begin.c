@@ -4,7 +4,13 @@
  * comparison for one that is not; at its end the longest overdue are looked at in full and held, as many as
  * there is room for.
  */
+#include "watch/answer_inside.h"
+#include "watch/brake_inside.h"
+#include "watch/health_inside.h"
 #include "watch/inside.h"
+#include "watch/outside_inside.h"
+#include "watch/trial_begin_inside.h"
+#include "watch/trial_inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,15 +27,15 @@ enum {
 
 void trial_reconfigure(struct watch *w)
 {
-    w->wish = (struct trial_wish){.member = w->wish.member};
-    free(w->scheduled);
-    w->scheduled = mem_alloc((w->n_checks + 1) * sizeof *w->scheduled);
-    w->n_scheduled = 0;
-    w->n_candidates = 0;
-    w->trials_may = false;
-    for (size_t i = 0; i < w->n_checks; i++)
+    w->trial_begin.wish = (struct trial_wish){.member = w->trial_begin.wish.member};
+    free(w->trial_begin.scheduled);
+    w->trial_begin.scheduled = mem_alloc((w->health.n_checks + 1) * sizeof *w->trial_begin.scheduled);
+    w->trial_begin.n_scheduled = 0;
+    w->trial_begin.n_candidates = 0;
+    w->trials.may = false;
+    for (size_t i = 0; i < w->health.n_checks; i++)
         if (check_at(w, i)->when & CHECK_SCHEDULED)
-            w->scheduled[w->n_scheduled++] = (uint16_t)i;
+            w->trial_begin.scheduled[w->trial_begin.n_scheduled++] = (uint16_t)i;
 }
 
 /* --- who is due ------------------------------------------------------------------------------- */
@@ -47,12 +53,14 @@ static void find_due(const struct watch *w, const struct member *m, struct vital
 {
     v->trial_known = true;
     v->trial_due.ns = INT64_MAX;
-    for (size_t i = 0; i < w->n_scheduled; i++) {
-        int64_t due = check_runs(w, m, w->scheduled[i]) ? due_of(m, check_at(w, w->scheduled[i])) : INT64_MAX;
+    for (size_t i = 0; i < w->trial_begin.n_scheduled; i++) {
+        int64_t due = check_runs(w, m, w->trial_begin.scheduled[i])
+                          ? due_of(m, check_at(w, w->trial_begin.scheduled[i]))
+                          : INT64_MAX;
         if (due >= v->trial_due.ns)
             continue;
         v->trial_due.ns = due;
-        v->trial_check = w->scheduled[i];
+        v->trial_check = w->trial_begin.scheduled[i];
     }
 }
 
@@ -68,22 +76,26 @@ static int longest_overdue(const void *a, const void *b)
 
 static void sort_candidates(struct watch *w)
 {
-    if (w->n_candidates)
-        qsort(w->candidates, w->n_candidates, sizeof *w->candidates, longest_overdue);
-    if (w->n_candidates > CANDIDATES_MAX)
-        w->n_candidates = CANDIDATES_MAX;
+    if (w->trial_begin.n_candidates)
+        qsort(w->trial_begin.candidates, w->trial_begin.n_candidates, sizeof *w->trial_begin.candidates,
+              longest_overdue);
+    if (w->trial_begin.n_candidates > CANDIDATES_MAX)
+        w->trial_begin.n_candidates = CANDIDATES_MAX;
 }
 
 static void add_candidate(struct watch *w, const struct member *m, const struct vitals *v)
 {
-    if (w->n_candidates == w->candidates_cap) {
-        if (w->n_candidates == 2 * CANDIDATES_MAX)
+    if (w->trial_begin.n_candidates == w->trial_begin.candidates_cap) {
+        if (w->trial_begin.n_candidates == 2 * CANDIDATES_MAX)
             sort_candidates(w);
         else
-            w->candidates_cap = w->candidates_cap ? 2 * w->candidates_cap : 64;
-        w->candidates = mem_grow(w->candidates, w->candidates_cap * sizeof *w->candidates);
+            w->trial_begin.candidates_cap =
+                w->trial_begin.candidates_cap ? 2 * w->trial_begin.candidates_cap : 64;
+        w->trial_begin.candidates = mem_grow(
+            w->trial_begin.candidates, w->trial_begin.candidates_cap * sizeof *w->trial_begin.candidates);
     }
-    w->candidates[w->n_candidates++] = (struct trial_due){v->trial_due.ns, v->trial_check, m->id};
+    w->trial_begin.candidates[w->trial_begin.n_candidates++] =
+        (struct trial_due){v->trial_due.ns, v->trial_check, m->id};
 }
 
 /* Without its inventory it could not be taken, and would rest for something that comes in a moment. */
@@ -153,7 +165,7 @@ static bool may_run(const struct watch *w, struct mono now, const struct member 
 static unsigned held_nodes(const struct watch *w)
 {
     unsigned n = 0;
-    for (const struct trial *t = w->trials; t; t = t->next)
+    for (const struct trial *t = w->trials.first; t; t = t->next)
         for (size_t i = t->examines; i < t->n; i++)
             n += t->seats[i].state != SEAT_LEFT;
     return n;
@@ -229,7 +241,7 @@ static void begin_with(struct watch *w, struct mono now, const struct trial_due 
 {
     const struct check *k = check_at(w, first->check);
     struct trial *t = trial_add(w, now, k->name, k->group, limit_of(k));
-    const struct trial_due *end = w->candidates + w->n_candidates;
+    const struct trial_due *end = w->trial_begin.candidates + w->trial_begin.n_candidates;
     for (const struct trial_due *c = first; c < end && *looks && t->n < room && t->n < TRIAL_NODES_MAX; c++) {
         const struct member *m = cluster_by_id(w->cluster, c->member);
         if (c->check != first->check || !goes_with(w, c->check, first->member, m))
@@ -247,8 +259,8 @@ static void begin_with(struct watch *w, struct mono now, const struct trial_due 
 /* Anybody may be held. */
 static bool may_hold(const struct watch *w, struct mono now)
 {
-    bool yields = w->trials_yield.ns && within(now, w->trials_yield, YIELD_REST_S);
-    return w->policy.health.trials_percent && brake_stopped(w, NULL) == 0 && !w->waiting && !yields;
+    bool yields = w->trials.yield.ns && within(now, w->trials.yield, YIELD_REST_S);
+    return w->policy.health.trials_percent && brake_stopped(w, NULL) == 0 && !w->brake.waiting && !yields;
 }
 
 /* --- for one that is examined ----------------------------------------------------------------- */
@@ -261,7 +273,7 @@ static uint32_t turn_of(const struct trial_wish *x, uint32_t member)
 
 void trial_ask(struct watch *w, struct mono now, const struct member *m, size_t check)
 {
-    struct trial_wish *x = &w->wish;
+    struct trial_wish *x = &w->trial_begin.wish;
     const struct vitals *v = vitals_of(w, m);
     if (v->trial || now.ns < v->trial_rest.ns || (x->asked && turn_of(x, m->id) >= turn_of(x, x->next)))
         return;
@@ -298,7 +310,7 @@ static void add_partner(struct trial_wish *x, const struct partner *p)
 
 void trial_note_partner(struct watch *w, struct mono now, const struct member *m)
 {
-    struct trial_wish *x = &w->wish;
+    struct trial_wish *x = &w->trial_begin.wish;
     if (!x->noting || m->id == x->member || !goes_with(w, x->check, x->member, m) ||
         !check_runs(w, m, x->check))
         return;
@@ -321,7 +333,7 @@ static size_t partners_wanted(const struct check *k)
  * part of its time is over a group has to do. */
 static size_t partners_needed(const struct watch *w, struct mono now)
 {
-    const struct trial_wish *x = &w->wish;
+    const struct trial_wish *x = &w->trial_begin.wish;
     const struct check *k = check_at(w, x->check);
     const struct vitals *v = vitals_find(w, cluster_by_id(w->cluster, x->member));
     size_t most = partners_wanted(k), least = k->group - 1;
@@ -333,7 +345,7 @@ static size_t partners_needed(const struct watch *w, struct mono now)
 
 static void begin_examination(struct watch *w, struct mono now, size_t needed)
 {
-    const struct trial_wish *x = &w->wish;
+    const struct trial_wish *x = &w->trial_begin.wish;
     const struct check *k = check_at(w, x->check);
     const struct member *m = cluster_by_id(w->cluster, x->member);
     struct trial *t = trial_add(w, now, k->name, k->group, limit_of(k));
@@ -358,7 +370,7 @@ static bool is_wanted(const struct watch *w, struct mono now, const struct trial
 /* True while enough are free and there is no room to hold them: what is scheduled is not to take it. */
 static bool grant(struct watch *w, struct mono now)
 {
-    const struct trial_wish *x = &w->wish;
+    const struct trial_wish *x = &w->trial_begin.wish;
     if (!may_hold(w, now) || !is_wanted(w, now, x))
         return false;
     const struct check *k = check_at(w, x->check);
@@ -386,8 +398,8 @@ static void take_turn(struct trial_wish *x, bool again)
 /* More may be held for some check. */
 static bool any_share_left(struct watch *w, unsigned held)
 {
-    for (size_t i = 0; i < w->n_scheduled; i++)
-        if (held < most_for(w, check_at(w, w->scheduled[i])))
+    for (size_t i = 0; i < w->trial_begin.n_scheduled; i++)
+        if (held < most_for(w, check_at(w, w->trial_begin.scheduled[i])))
             return true;
     return false;
 }
@@ -395,11 +407,11 @@ static bool any_share_left(struct watch *w, unsigned held)
 void trial_end_sweep(struct watch *w)
 {
     struct mono now = watch_awake(w, w->last_tick);
-    bool waits = grant(w, now), may = !waits && w->n_scheduled && may_hold(w, now);
+    bool waits = grant(w, now), may = !waits && w->trial_begin.n_scheduled && may_hold(w, now);
     unsigned tries = TRIES_MAX, looks = LOOKS_MAX, held = held_nodes(w);
     sort_candidates(w);
-    for (size_t i = 0; may && tries && looks && i < w->n_candidates; i++) {
-        const struct trial_due *c = &w->candidates[i];
+    for (size_t i = 0; may && tries && looks && i < w->trial_begin.n_candidates; i++) {
+        const struct trial_due *c = &w->trial_begin.candidates[i];
         unsigned most = most_for(w, check_at(w, c->check));
         if (held >= most || vitals_find(w, cluster_by_id(w->cluster, c->member))->trial)
             continue;
@@ -407,7 +419,7 @@ void trial_end_sweep(struct watch *w)
         begin_with(w, now, c, most - held, &looks);
         held = held_nodes(w);
     }
-    take_turn(&w->wish, waits);
-    w->n_candidates = 0;
-    w->trials_may = may && (!w->trials || any_share_left(w, held)); /* else nobody has to be noted */
+    take_turn(&w->trial_begin.wish, waits);
+    w->trial_begin.n_candidates = 0;
+    w->trials.may = may && (!w->trials.first || any_share_left(w, held)); /* else nobody has to be noted */
 }

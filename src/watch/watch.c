@@ -11,7 +11,30 @@
  * process, a loop that hung). Nobody can be heard by a controller that does not listen. What comes in
  * before the first tick after such a time is what notices it, so that nobody is heard in the future.
  */
+#include "watch/alarm_watch_inside.h"
+#include "watch/answer_inside.h"
+#include "watch/bmc_inside.h"
+#include "watch/boot_inside.h"
+#include "watch/brake_inside.h"
+#include "watch/call_inside.h"
+#include "watch/conformity_inside.h"
+#include "watch/drift_inside.h"
+#include "watch/gather_inside.h"
+#include "watch/health_inside.h"
+#include "watch/held_inside.h"
 #include "watch/inside.h"
+#include "watch/lost_inside.h"
+#include "watch/machine_inside.h"
+#include "watch/measure_inside.h"
+#include "watch/override_inside.h"
+#include "watch/proposal_inside.h"
+#include "watch/repair_inside.h"
+#include "watch/shared_inside.h"
+#include "watch/silence_inside.h"
+#include "watch/spell_inside.h"
+#include "watch/trial_begin_inside.h"
+#include "watch/trial_inside.h"
+#include "watch/window_inside.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -63,16 +86,16 @@ struct observed *watch_of(struct watch *w, const struct member *m)
         if (n > w->cap) {
             w->cap = n + n / 4 + 16;
             w->seen = mem_grow(w->seen, w->cap * sizeof *w->seen);
-            w->known = mem_grow(w->known, w->cap * sizeof *w->known);
-            w->rows = mem_grow(w->rows, w->cap * sizeof *w->rows);
-            w->bmcs = mem_grow(w->bmcs, w->cap * sizeof *w->bmcs);
+            w->conformity.known = mem_grow(w->conformity.known, w->cap * sizeof *w->conformity.known);
+            w->conformity.rows = mem_grow(w->conformity.rows, w->cap * sizeof *w->conformity.rows);
+            w->bmcs.of = mem_grow(w->bmcs.of, w->cap * sizeof *w->bmcs.of);
         }
         struct mono from = watch_awake(w, w->last_tick);
         if (from.ns < w->began.ns)
             from = w->began;
         for (size_t i = w->n; i < n; i++) {
             w->seen[i] = (struct observed){0};
-            w->bmcs[i] = (struct bmc_asking){0};
+            w->bmcs.of[i] = (struct bmc_asking){0};
             beat_init(&w->seen[i].beat, from);
         }
         size_t before = w->n;
@@ -86,7 +109,7 @@ struct observed *watch_of(struct watch *w, const struct member *m)
 struct known *known_of(struct watch *w, const struct member *m)
 {
     watch_of(w, m);
-    return &w->known[m->id];
+    return &w->conformity.known[m->id];
 }
 
 struct watch *watch_create(struct cluster *c, const struct watch_policy *p, struct mono now,
@@ -100,8 +123,8 @@ struct watch *watch_create(struct cluster *c, const struct watch_policy *p, stru
     w->created = now;
     w->began = mono_add(now, p->spread);
     w->last_tick = now;
-    w->calm = w->began;
-    w->news_left = UINT32_MAX;
+    w->silence.calm = w->began;
+    w->proposals.news_left = UINT32_MAX;
     silence_create(w);
     bmc_create(w);
     conformity_create(w);
@@ -139,8 +162,8 @@ void watch_destroy(struct watch *w)
         scheduler_word_fini(&w->seen[i].word);
     }
     calls_destroy(w);
-    json_decref(w->machines);
-    json_decref(w->windows);
+    json_decref(w->machines.news);
+    json_decref(w->windows.news);
     free(w->seen);
     free(w);
 }
@@ -253,7 +276,7 @@ void watch_close(struct watch *w, struct member *m, void *session)
 static void note_return(struct watch *w, const struct member *m, enum liveness was)
 {
     if (m->listed && (was == LIVENESS_LATE || was == LIVENESS_SILENT))
-        hostlist_add(&w->live, m->name);
+        hostlist_add(&w->silence.live, m->name);
 }
 
 /* Also one that was forgotten is there again. */
@@ -261,7 +284,8 @@ static void hear(struct watch *w, struct member *m)
 {
     if (m->gone)
         cluster_meet(w->cluster, m->name);
-    silence_heard(w, m);
+    if (silence_heeds(&w->silence, m))
+        silence_look(w, m);
 }
 
 int watch_heartbeat(struct watch *w, struct mono now, struct wall wall, struct member *m,
@@ -432,9 +456,9 @@ static size_t sweep_step(struct watch *w, struct mono now, size_t nodes)
     enum { COMPONENTS_A_NODE = 4 };
     size_t end = cluster_count(w->cluster) * w->slice / WATCH_SLICES, looked = 0;
     while (w->cursor < end && looked < nodes) {
-        int64_t left = w->work_left;
+        int64_t left = w->conformity.work_left;
         examine(w, cluster_by_id(w->cluster, w->cursor++), now);
-        looked += 1 + (size_t)(left - w->work_left) / COMPONENTS_A_NODE;
+        looked += 1 + (size_t)(left - w->conformity.work_left) / COMPONENTS_A_NODE;
     }
     return looked < nodes ? looked : nodes;
 }
@@ -496,7 +520,7 @@ void watch_fitness(const struct watch *w, struct mono now, const struct member *
 
 bool watch_alarm(const struct watch *w, size_t *silent, size_t *all)
 {
-    *silent = w->alarm_quiet;
-    *all = w->alarm_watched;
-    return w->alarm;
+    *silent = w->silence.alarm_quiet;
+    *all = w->silence.alarm_watched;
+    return w->silence.alarm;
 }

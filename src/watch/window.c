@@ -8,7 +8,12 @@
  * first, as far as the budgets go, where its checks have not all passed on its present boot: whoever worked
  * on it may have left it in any state.
  */
+#include "watch/brake_inside.h"
+#include "watch/conformity_inside.h"
+#include "watch/health_inside.h"
 #include "watch/inside.h"
+#include "watch/repair_inside.h"
+#include "watch/window_inside.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,12 +47,12 @@ void watch_window(struct watch *w, struct member *m, const char *why)
 /* Nodes that call for the same words, until the end of the sweep. */
 static void note(struct watch *w, const struct member *m, const char *why)
 {
-    if (!w->windows)
-        w->windows = json_object();
-    json_t *nodes = json_object_get(w->windows, why ? why : "");
+    if (!w->windows.news)
+        w->windows.news = json_object();
+    json_t *nodes = json_object_get(w->windows.news, why ? why : "");
     if (!nodes) {
         nodes = json_array();
-        json_object_set_new(w->windows, why ? why : "", nodes);
+        json_object_set_new(w->windows.news, why ? why : "", nodes);
     }
     json_array_append_new(nodes, json_string(m->name));
 }
@@ -77,7 +82,7 @@ void window_look(struct watch *w, struct mono now, const struct member *m)
 
 void windows_end_sweep(struct watch *w)
 {
-    CLEANUP_JSON json_t *all = STEAL(w->windows);
+    CLEANUP_JSON json_t *all = STEAL(w->windows.news);
     const char *why;
     json_t *names, *name;
     size_t i;

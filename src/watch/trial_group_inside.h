@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_WATCH_TRIAL_GROUP_INSIDE_H
+#define FETTLE_WATCH_TRIAL_GROUP_INSIDE_H
+
+#include "watch/watch.h"
+
+/*
+ * What a check that several nodes run together came to. It has no state of its own.
+ */
+
+struct trial;
+
+/* Goes on with a trial of a group. */
+void trial_group_go(struct watch *w, struct mono now, struct trial *t, const struct check *k);
+/* The key of a shared cause that a trial found. */
+bool trial_is_shared(const char *key);
+
+#endif
