@@ -16,7 +16,7 @@
 #include "watch/inside.h"
 #include "watch/machine_inside.h"
 #include "watch/operation_inside.h"
-#include "watch/repair_inside.h"
+#include "watch/repair_step_inside.h"
 #include "watch/window_inside.h"
 
 #include <errno.h>

@@ -19,7 +19,5 @@ void repair_restart_step(struct watch *w, const struct member *m);
 /* m came up, for the first time or on another boot than it was put into service on, and its checks have to
  * pass before it is in service. Not where a person took it back a while ago: it is his. */
 bool repair_comes_up(const struct watch *w, const struct member *m);
-/* How long m may be in provision: its class says so, or the setting of all classes. */
-struct span repair_provision_deadline(const struct watch *w, const struct member *m);
 
 #endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the steps of a repair share: how a step is left, and what is chosen. */
+#include "watch/brake_inside.h"
+#include "watch/choose_inside.h"
+#include "watch/conformity_inside.h"
+#include "watch/health_inside.h"
+#include "watch/inside.h"
+#include "watch/lost_inside.h"
+#include "watch/machine_inside.h"
+#include "watch/override_inside.h"
+#include "watch/repair_step_inside.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct attempt_record *attempt_under_way(const struct repair *r)
+{
+    const struct attempt_record *a = r->n_attempts ? &r->attempts[r->n_attempts - 1] : NULL;
+    return a && a->ended.ns == 0 ? a : NULL;
+}
+
+static json_t *attempt_json(const struct turn *t, const struct move *v)
+{
+    const struct attempt_record *a = attempt_under_way(t->r);
+    char verdict[2] = {v->verdict, '\0'};
+    if (!v->attempt || !a)
+        return json_null();
+    json_t *o = json_pack("{s:s,s:s,s:b,s:s,s:s}", "remedy", a->remedy, "fault", a->fault, "done",
+                          (int)v->done, "text", v->attempt, "verdict", verdict);
+    if (v->refusal)
+        json_object_set_new(o, "code", json_string(refusal_name(v->refusal)));
+    return o;
+}
+
+static void move_propose(const struct turn *t, const struct move *v)
+{
+    const struct observed *o = watch_of(t->w, t->m);
+    const char *boot = boot_of(t->w, t->m);
+    char instance[20];
+    snprintf(instance, sizeof instance, "%016" PRIx64,
+             o->beat.instance ? o->beat.instance
+             : t->r           ? t->r->instance
+                              : 0);
+    CLEANUP_JSON json_t *set =
+        json_pack("{s:s?,s:s,s:s,s:s,s:s?,s:s?,s:s,s:I}", "id", t->r ? t->r->id : NULL, "from",
+                  step_name(t->r ? t->r->step : STEP_NONE), "to", step_name(v->to), "why", v->why, "problem",
+                  v->problem, "boot", *boot ? boot : NULL, "instance", instance, "deadline_s",
+                  (json_int_t)(v->deadline.ns / span_s(1).ns));
+    if (v->remedy) {
+        json_object_set_new(set, "remedy", json_string(v->remedy->name));
+        json_object_set_new(set, "approval", json_boolean(v->remedy->approval));
+    }
+    if (v->examined) {
+        json_object_set_new(set, "examined", json_string(v->examined));
+        json_object_set_new(set, "inconclusive", json_integer(v->inconclusive));
+    }
+    if (t->r)
+        json_object_set_new(set, "attempt", attempt_json(t, v));
+    if (v->restarted && member_restarts(t->m))
+        json_object_set_new(set, "restarted", json_true());
+    if (v->renewed)
+        json_object_set_new(set, "renewed", json_true());
+    if (v->renewed && machine_here(t->w, t->m))
+        json_object_set_new(set, "machine", json_string(machine_here(t->w, t->m)));
+    health_propose(t->w, t->now, t->m, COMMAND_REPAIR, NULL, set);
+}
+
+struct span repair_provision_deadline(const struct watch *w, const struct member *m)
+{
+    return class_provision_deadline(class_of(w, m), w->policy.health.provision_deadline);
+}
+
+static struct span deadline_of(const struct turn *t, enum step to)
+{
+    const struct health_policy *p = &t->w->policy.health;
+    return to == STEP_EXAMINE                        ? p->examine_deadline
+           : to == STEP_PROVISION || to == STEP_TEND ? repair_provision_deadline(t->w, t->m)
+           : to == STEP_ISOLATE                      ? p->drain_deadline
+                                                     : (struct span){0};
+}
+
+bool turn_to_step(const struct turn *t, struct move v, enum step to, const char *why)
+{
+    v.to = to;
+    v.why = why;
+    v.deadline = deadline_of(t, to);
+    move_propose(t, &v);
+    return true;
+}
+
+bool turn_found(const struct turn *t, const struct check *k)
+{
+    const struct ailment *a = member_ailment(t->m);
+    for (size_t i = 0; a && i < a->n_open; i++)
+        for (size_t n = 0; n < a->open[i].n; n++)
+            if (strcmp(a->open[i].findings[n].check, k->name) == 0)
+                return true;
+    return false;
+}
+
+const struct check *turn_extensive(const struct turn *t, size_t i)
+{
+    const struct check *k = check_at(t->w, i);
+    bool again = (k->when & CHECK_SCHEDULED) && turn_found(t, k);
+    return ((k->when & CHECK_EXTENSIVE) || again) && (t->v->said[i] & SAID_ASSIGNED) ? k : NULL;
+}
+
+bool turn_has_extensive(const struct turn *t)
+{
+    for (size_t i = 0; i < check_count(t->w); i++)
+        if (turn_extensive(t, i))
+            return true;
+    return false;
+}
+
+bool turn_to_remedy(const struct turn *t, struct move v, const struct remedy *remedy, const char *why)
+{
+    CLEANUP_TEXT struct text dry = {0};
+    bool replaces = strcmp(remedy->run, "replace") == 0;
+    if (remedy->dry) {
+        text_printf(&dry, "%s would be done (dry run): %s", remedy->name, why);
+        return turn_to_step(t, v, STEP_QUEUE, dry.s);
+    }
+    v.remedy = remedy;
+    v.to = replaces ? STEP_REPLACE : STEP_REMEDY;
+    v.why = why;
+    v.deadline = t->w->policy.health.examine_deadline; /* to begin it, once it may be */
+    move_propose(t, &v);
+    return true;
+}
+
+bool turn_by_choice(const struct turn *t, struct move v)
+{
+    CLEANUP_FREE struct choice *c = mem_alloc(sizeof *c);
+    CLEANUP_TEXT struct text why = {0};
+    bool undone = v.verdict == '0' && attempt_under_way(t->r);
+    unsigned week = remedies_of_week(t->w, t->m);
+    week -= undone && week > 0;
+    if (t->r->step == STEP_REPLACE)
+        return turn_to_step(t, v, STEP_QUEUE, v.attempt ? v.attempt : "it could not be replaced");
+    if (week >= t->w->policy.health.remedies_a_week) {
+        text_printf(&why, "it had %u remedies within a week", week);
+        return turn_to_step(t, v, STEP_QUEUE, why.s);
+    }
+    repair_choose(t->w, t->now, t->m, undone, v.refusal, c);
+    if (is_hardware(t->m))
+        v.problem = "hardware_problem";
+    if (c->waits && !t->late && lost_work_unsaid(t->w, t->now, t->m))
+        return turn_to_step(
+            t, v, STEP_QUEUE,
+            "it is not heard, and what runs on it is not known: its agent had not said so, and no "
+            "scheduler can");
+    if (c->waits && !t->late)
+        return false; /* what runs ends, and is no reason to call a person */
+    if (!c->chosen)
+        return turn_to_step(t, v, STEP_QUEUE, *c->why ? c->why : "no remedy is left");
+    return turn_to_remedy(t, v, c->chosen, *c->why ? c->why : "chosen");
+}
+
+bool turn_on_the_way(const struct turn *t, struct move v, const char *why)
+{
+    bool anew = v.renewed && !machine_may_be_known(t->w, t->m);
+    return turn_to_step(
+        t, v, turn_has_extensive(t) && t->r->step != STEP_EXAMINE && !anew ? STEP_EXAMINE : STEP_PROVISION,
+        why);
+}
+
+void maintenance_say(const struct turn *t, struct text *why)
+{
+    text_printf(why, "maintenance%s: %s", member_restarts(t->m) ? " by a restart" : "",
+                member_maintenance(t->m)->why);
+}
+
+static bool is_of_class(const struct turn *t, const struct remedy *one)
+{
+    bool fits = one->classes.n == 0;
+    for (size_t k = 0; k < one->classes.n; k++)
+        fits = fits || strcmp(one->classes.names[k], class_of(t->w, t->m)->name) == 0;
+    return fits;
+}
+
+bool turn_by_maintenance(const struct turn *t, struct move v)
+{
+    const struct remedies *all = t->w->policy.health.remedies;
+    CLEANUP_TEXT struct text why = {0};
+    maintenance_say(t, &why);
+    for (size_t i = 0; all && i < all->n; i++) {
+        const struct remedy *one = &all->list[i];
+        if (is_of_class(t, one) && maintenance_wants(t->m, one) &&
+            !(member_restarts(t->m) && repair_bars(t->w, t->m, v.refusal, one)))
+            return turn_to_remedy(t, v, one, why.s);
+    }
+    return turn_to_step(t, v, STEP_QUEUE, why.s);
+}
+
+const struct remedy *turn_remedy(const struct turn *t)
+{
+    const struct remedies *all = t->w->policy.health.remedies;
+    return all ? remedies_find(all, t->r->remedy) : NULL;
+}
+
+struct span check_round(const struct check *k)
+{
+    return (struct span){k->every.ns + k->deadline.ns};
+}
+
+const char *turn_given_up(const struct turn *t)
+{
+    return repair_yields(t->m)                                     ? "a person took it back"
+           : cluster_excepts(t->w->cluster, t->m) && !t->r->manual ? "it is only observed: Remediate=no"
+                                                                   : NULL;
+}
