@@ -3,12 +3,10 @@
  * The brakes: what keeps a node in service although something is wrong with it, and an operation from being
  * begun. Asked before a node is isolated and again right before anything is done to it. Whoever is kept in
  * service by a brake is marked in its health, and takes no new work.
- *
- * Who is out counts from the proposal on, not from the record: ten findings of the same moment see each
- * other.
  */
 #include "watch/answer_inside.h"
 #include "watch/brake_inside.h"
+#include "watch/budget_inside.h"
 #include "watch/choose_inside.h"
 #include "watch/conformity_inside.h"
 #include "watch/health_inside.h"
@@ -29,11 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    WEEK_S = 7 * 86400,
-    WORK_NAMED_MAX = 8,
-    ISOLATING_S = 300 /* a store that is slow may still write it down: until then it has its room */
-};
+enum { WEEK_S = 7 * 86400, WORK_NAMED_MAX = 8 };
 
 /* --- people ----------------------------------------------------------------------------------- */
 
@@ -48,206 +42,6 @@ json_t *slurm_recorded(const struct watch *w, const struct member *m)
     text_printf(&key, "effect/slurm.%s", m->name);
     const char *value = cluster_effect_value(w->cluster, key.s);
     return value ? json_read(value, strlen(value), NULL) : NULL;
-}
-
-/* --- who is out ------------------------------------------------------------------------------- */
-
-static bool is_out(const struct watch *w, const struct member *m)
-{
-    const struct repair *r = member_repair(m);
-    const struct vitals *v = vitals_find(w, m);
-    if (trial_holds(w, m))
-        return true;
-    if (!r)
-        return v && v->isolating;
-    return !r->manual && r->step != STEP_QUARANTINE && r->step != STEP_RETIRED && !member_is_new(m);
-}
-
-void brake_patient(struct watch *w, const struct member *m)
-{
-    struct vitals *v = vitals_of(w, m);
-    if (member_repair(m))
-        v->isolating = false;
-    bool out = is_out(w, m);
-    if (out == v->patient)
-        return;
-    v->patient = out;
-    if (out) {
-        w->brake.patients =
-            mem_grow(w->brake.patients, (w->brake.n_patients + 1) * sizeof *w->brake.patients);
-        w->brake.patients[w->brake.n_patients++] = m->id;
-        return;
-    }
-    for (size_t i = 0; i < w->brake.n_patients; i++)
-        if (w->brake.patients[i] == m->id)
-            w->brake.patients[i] = w->brake.patients[--w->brake.n_patients];
-}
-
-/* --- budgets ---------------------------------------------------------------------------------- */
-
-enum scope { SCOPE_CLUSTER, SCOPE_CLASS, SCOPE_GROUP, SCOPE_PARTITION };
-
-static void totals_drop(struct totals *t)
-{
-    free(t->classes);
-    free(t->groups);
-    *t = (struct totals){0};
-}
-
-static void count_partitions(struct totals *t, const struct partition_set *p)
-{
-    for (unsigned word = 0; word < sizeof p->bits / sizeof p->bits[0]; word++)
-        for (uint64_t bits = p->bits[word]; bits; bits &= bits - 1)
-            t->partitions[word * 64 + (unsigned)__builtin_ctzll(bits)]++;
-}
-
-static const struct totals *totals_of(struct watch *w)
-{
-    struct totals *t = &w->brake.totals;
-    if (t->good)
-        return t;
-    totals_drop(t);
-    *t = (struct totals){.good = true,
-                         .n_classes = w->conformity.n_classes,
-                         .n_groups = GROUP_MAX + 1,
-                         .classes = mem_alloc((w->conformity.n_classes + 1) * sizeof *t->classes),
-                         .groups = mem_alloc((GROUP_MAX + 1) * sizeof *t->groups)};
-    for (size_t i = 0; i < cluster_count(w->cluster); i++) {
-        const struct member *m = cluster_by_id(w->cluster, (uint32_t)i);
-        if (!m->listed)
-            continue;
-        t->all++;
-        t->classes[m->class]++;
-        t->groups[m->spec.group]++;
-        count_partitions(t, &m->spec.partitions);
-    }
-    return t;
-}
-
-static bool in_scope(const struct member *m, enum scope s, unsigned number)
-{
-    switch (s) {
-    case SCOPE_CLUSTER: return true;
-    case SCOPE_CLASS: return m->class == number;
-    case SCOPE_GROUP: return m->spec.group == number;
-    case SCOPE_PARTITION: return partition_has(&m->spec.partitions, number);
-    }
-    return false;
-}
-
-static unsigned limit_of(const struct watch *w, enum scope s, unsigned nodes)
-{
-    const struct health_policy *p = &w->policy.health;
-    const unsigned percent[] = {p->out_percent, p->out_class_percent, p->out_group_percent,
-                                p->out_partition_percent};
-    unsigned limit = (unsigned)((uint64_t)nodes * percent[s] / 100);
-    return limit ? limit : 1;
-}
-
-static void name_partition(const struct watch *w, unsigned number, struct budget *b)
-{
-    char word[PARTITION_WORD_BYTES];
-    const struct partition *list;
-    size_t n = cluster_partitions(w->cluster, &list);
-    snprintf(b->scope, sizeof b->scope, "partition %s", partition_word(list, n, number, word));
-}
-
-static void budget_of(struct watch *w, enum scope s, unsigned number, struct budget *b)
-{
-    const struct totals *t = totals_of(w);
-    *b = (struct budget){0};
-    b->nodes = s == SCOPE_CLUSTER ? t->all
-               : s == SCOPE_CLASS ? t->classes[number]
-               : s == SCOPE_GROUP ? t->groups[number]
-                                  : t->partitions[number];
-    b->limit = limit_of(w, s, b->nodes);
-    for (size_t i = 0; i < w->brake.n_patients; i++) {
-        const struct member *m = cluster_by_id(w->cluster, w->brake.patients[i]);
-        b->out += m->listed && in_scope(m, s, number); /* who left the configuration takes nobody's room */
-    }
-    if (s == SCOPE_CLUSTER)
-        snprintf(b->scope, sizeof b->scope, "cluster");
-    else if (s == SCOPE_CLASS)
-        snprintf(b->scope, sizeof b->scope, "class %.50s", w->conformity.classes[number].name);
-    else if (s == SCOPE_GROUP)
-        snprintf(b->scope, sizeof b->scope, "group %u", number);
-    else
-        name_partition(w, number, b);
-}
-
-/* False when there is no room for `more` nodes beside those that are out; *b says where. */
-static bool has_room(struct watch *w, const struct member *m, unsigned more, struct budget *b)
-{
-    budget_of(w, SCOPE_CLUSTER, 0, b);
-    if (b->out + more > b->limit)
-        return false;
-    budget_of(w, SCOPE_CLASS, m->class, b);
-    if (b->out + more > b->limit)
-        return false;
-    if (m->spec.group) {
-        budget_of(w, SCOPE_GROUP, m->spec.group, b);
-        if (b->out + more > b->limit)
-            return false;
-    }
-    for (unsigned p = 0; p <= PARTITION_MAX; p++) {
-        if (!partition_has(&m->spec.partitions, p))
-            continue;
-        budget_of(w, SCOPE_PARTITION, p, b);
-        if (b->out + more > b->limit)
-            return false;
-    }
-    return true;
-}
-
-unsigned brake_listed(struct watch *w)
-{
-    return totals_of(w)->all;
-}
-
-bool brake_room(struct watch *w, const struct member *m)
-{
-    struct budget full;
-    return has_room(w, m, vitals_of(w, m)->patient ? 0 : 1, &full);
-}
-
-void watch_each_budget(const struct watch *w, budget_fn *fn, void *arg)
-{
-    struct watch *own = (struct watch *)(uintptr_t)w;
-    const struct totals *t = totals_of(own);
-    struct budget b;
-    budget_of(own, SCOPE_CLUSTER, 0, &b);
-    fn(arg, &b);
-    for (unsigned i = 0; i < t->n_classes; i++) {
-        budget_of(own, SCOPE_CLASS, i, &b);
-        if (b.nodes)
-            fn(arg, &b);
-    }
-    for (unsigned i = 1; i < t->n_groups; i++) {
-        if (!t->groups[i])
-            continue;
-        budget_of(own, SCOPE_GROUP, i, &b);
-        fn(arg, &b);
-    }
-    for (unsigned i = 0; i <= PARTITION_MAX; i++) {
-        if (!t->partitions[i])
-            continue;
-        budget_of(own, SCOPE_PARTITION, i, &b);
-        fn(arg, &b);
-    }
-}
-
-static void tell_budget(struct watch *w, const struct member *m, const struct budget *b)
-{
-    CLEANUP_TEXT struct text t = {0};
-    struct vitals *v = vitals_of(w, m);
-    w->brake.waiting++;
-    v->waits = true;
-    if (w->brake.budget_alarm)
-        return;
-    w->brake.budget_alarm = true;
-    text_printf(&t, "stays in service: %u of %u nodes of %s%s are out, and at most %u may be", b->out,
-                b->nodes, strcmp(b->scope, "cluster") == 0 ? "the " : "", b->scope, b->limit);
-    alarms_raise(&w->alarms, ALARM_BUDGET, "", m->name, t.s, w->wall);
 }
 
 /* --- the latch -------------------------------------------------------------------------------- */
@@ -356,17 +150,17 @@ static bool take_room(struct watch *w, const struct member *m)
     struct vitals *v = vitals_of(w, m);
     struct budget full;
     if (brake_stopped(w, NULL) < 0) {
-        w->brake.waiting += v->waits;
+        budget_waits(w, v);
         return false;
     }
-    if (!v->isolating && !has_room(w, m, v->patient ? 0 : 1, &full)) {
+    if (!v->isolating && !budget_allows(w, m, v->patient ? 0 : 1, &full)) {
         trials_yield(w);
-        tell_budget(w, m, &full);
+        budget_tell(w, m, &full);
         return false;
     }
     v->waits = false;
     v->isolating = true;
-    brake_patient(w, m);
+    budget_patient(w, m);
     return true;
 }
 
@@ -383,7 +177,7 @@ void brake_swapped(struct watch *w, const struct member *m)
     if (!acts_for(w, m) || !m->admitted || member_repair(m))
         return;
     vitals_of(w, m)->isolating = true;
-    brake_patient(w, m);
+    budget_patient(w, m);
 }
 
 bool brake_maintain(struct watch *w, const struct member *m)
@@ -522,7 +316,7 @@ int brake_operate(const struct watch *w, struct mono now, const struct member *m
         return err_set(e, -EBUSY, "the remedy is a dry run");
     if (shared_holds(w, m))
         return err_set(e, -EAGAIN, "what is wrong has a cause that it shares with others");
-    if (!has_room((struct watch *)(uintptr_t)w, m, 0, &full))
+    if (!budget_allows((struct watch *)(uintptr_t)w, m, 0, &full))
         return err_set(e, -EAGAIN, "%s: %u of %u nodes are out, at most %u may be", full.scope, full.out,
                        full.nodes, full.limit);
     return maintenance_wants(m, remedy) || follows(w, m, remedy) ? 0 : check_evidence(w, now, m, remedy, e);
@@ -642,25 +436,11 @@ int watch_may_operate(const struct watch *w, struct mono now, const struct membe
 void brake_end_sweep(struct watch *w)
 {
     follow_latch(w);
-    if (w->brake.budget_alarm && !w->brake.waiting) {
-        w->brake.budget_alarm = false;
-        alarms_end(&w->alarms, ALARM_BUDGET, "", "no node waits for room in a budget any more");
-    }
-    w->brake.waiting = 0;
-    w->brake.totals.good = false;
-    for (size_t i = w->brake.n_patients; i-- > 0;) {
-        const struct member *m = cluster_by_id(w->cluster, w->brake.patients[i]);
-        struct vitals *v = vitals_of(w, m);
-        if (v->isolating && !within(watch_awake(w, w->last_tick), v->asked_at, ISOLATING_S)) {
-            v->isolating = false;
-            brake_patient(w, m);
-        }
-    }
+    budgets_end_sweep(w);
 }
 
 void brake_destroy(struct watch *w)
 {
-    totals_drop(&w->brake.totals);
-    free(w->brake.patients);
+    budgets_destroy(w);
     free(w->brake.surge);
 }

@@ -37,31 +37,15 @@ int brake_end_work(const struct watch *w, struct mono now, const struct member *
 /* Why nothing may be done that needs m idle, and which work it is: "work runs on it: slurm.4711". */
 void work_say(const struct watch *w, const struct member *m, struct text *out);
 unsigned remedies_of_week(const struct watch *w, const struct member *m);
-unsigned brake_listed(struct watch *w); /* nodes that a configuration file names */
-/* There is room for m among those that may be out. */
-bool brake_room(struct watch *w, const struct member *m);
 void brake_load(struct watch *w, struct mono now); /* what is recorded of isolations, once */
 void brake_end_sweep(struct watch *w);
-void brake_patient(struct watch *w, const struct member *m); /* its repair began, changed or is over */
 void brake_destroy(struct watch *w);
 
-/* Nodes that a budget is of; made when it is needed. */
-struct totals {
-    bool good;
-    size_t n_classes, n_groups;
-    uint32_t all, *classes, *groups, partitions[PARTITION_MAX + 1];
-};
-
 struct brake {
-    size_t n_patients;
-    uint32_t *patients; /* members that are out by Fettle's decision */
-    struct totals totals;
     size_t n_surge;
     struct mono *surge;    /* when each of the last came that would be isolated, and those recorded before */
     bool surge_loaded;     /* with those of leaders before */
     bool tripped, latched; /* the latch: proposed and not yet recorded; as seen last */
-    bool budget_alarm;     /* that nodes wait for room was told */
-    size_t waiting;        /* of them, in the sweep under way */
 };
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/digest.h"
 #include "watch/boot_inside.h"
 #include "watch/brake_inside.h"
+#include "watch/budget_inside.h"
 #include "watch/called_inside.h"
 #include "watch/conformity_inside.h"
 #include "watch/forget_inside.h"
@@ -235,7 +236,7 @@ void health_reconfigure(struct watch *w)
     w->health.began = false;
     free(w->shared.runners);
     w->shared.runners = NULL;
-    w->brake.totals.good = false;
+    budgets_recount(w);
     trial_reconfigure(w);
 }
 
@@ -561,7 +562,7 @@ static void begin(struct watch *w, struct mono now)
     for (size_t i = 0; i < cluster_count(w->cluster); i++)
         if (member_repair(cluster_by_id(w->cluster, (uint32_t)i)) ||
             trial_holds(w, cluster_by_id(w->cluster, (uint32_t)i)))
-            brake_patient(w, cluster_by_id(w->cluster, (uint32_t)i));
+            budget_patient(w, cluster_by_id(w->cluster, (uint32_t)i));
     shared_load(w, now);
     brake_load(w, now);
 }
@@ -671,7 +672,7 @@ void health_changed(struct watch *w, const struct member *m)
         return;
     v = vitals_of(w, m);
     v->asked = false;
-    brake_patient(w, m);
+    budget_patient(w, m);
     if (v->follow)
         return;
     v->follow = true;

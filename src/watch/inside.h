@@ -5,6 +5,7 @@
 #include "watch/answer_inside.h"
 #include "watch/bmc_inside.h"
 #include "watch/brake_inside.h"
+#include "watch/budget_inside.h"
 #include "watch/call_inside.h"
 #include "watch/conformity_inside.h"
 #include "watch/gather_inside.h"
@@ -60,6 +61,7 @@ struct watch {
     struct measures measures;
     struct trials trials;
     struct trial_begin trial_begin;
+    struct budgets budgets;
     struct brake brake;
 };
 

@@ -5,7 +5,7 @@
  * given no more work, so what was read once is mostly all; one that stays in service is read anew each
  * minute.
  */
-#include "watch/brake_inside.h"
+#include "watch/budget_inside.h"
 #include "watch/health_inside.h"
 #include "watch/incident_inside.h"
 #include "watch/inside.h"
@@ -16,8 +16,8 @@ enum { JOBS_FRESH_S = 60 };
 
 void watch_jobless(struct watch *w, struct mono now, tell_fn *fn, void *arg)
 {
-    for (size_t i = 0; i < w->brake.n_patients; i++) {
-        struct member *m = cluster_by_id(w->cluster, w->brake.patients[i]);
+    for (size_t i = 0; i < w->budgets.n_patients; i++) {
+        struct member *m = cluster_by_id(w->cluster, w->budgets.patients[i]);
         const struct vitals *v = vitals_of(w, m);
         bool was_read = v->jobs_at.ns && within(now, v->jobs_at, JOBS_FRESH_S);
         if (watch_observed(w, m)->scheduled == WORK_BUSY && incidents_open(m) && !was_read)

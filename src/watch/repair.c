@@ -10,6 +10,7 @@
 #include "watch/answer_inside.h"
 #include "watch/boot_inside.h"
 #include "watch/brake_inside.h"
+#include "watch/budget_inside.h"
 #include "watch/choose_inside.h"
 #include "watch/conformity_inside.h"
 #include "watch/forget_inside.h"
@@ -178,7 +179,7 @@ static bool boots_again(const struct turn *t)
 bool repair_look(struct watch *w, struct mono now, const struct member *m)
 {
     struct turn t = {w, now, m, member_repair(m), vitals_of(w, m), false};
-    brake_patient(w, m);
+    budget_patient(w, m);
     if (repair_comes_up(w, m))
         return begin_provision(&t);
     t.r = member_treated(m);

@@ -11,6 +11,7 @@
  * a remedy.
  */
 #include "watch/brake_inside.h"
+#include "watch/budget_inside.h"
 #include "watch/health_inside.h"
 #include "watch/held_inside.h"
 #include "watch/inside.h"
@@ -62,7 +63,7 @@ struct seat *trial_seat(struct watch *w, struct trial *t, const struct member *m
     struct seat *s = &t->seats[t->n++];
     *s = (struct seat){.member = m->id};
     vitals_of(w, m)->trial = t;
-    brake_patient(w, m);
+    budget_patient(w, m);
     return s;
 }
 
@@ -74,7 +75,7 @@ static void seat_leave(struct watch *w, struct seat *s)
     struct vitals *v = vitals_of(w, m);
     v->trial = NULL;
     v->trial_known = false;
-    brake_patient(w, m);
+    budget_patient(w, m);
     s->state = SEAT_LEFT;
 }
 
@@ -175,7 +176,7 @@ void trial_changed(struct watch *w, const struct member *m)
     if (v)
         v->trial_known = false;
     if (v || trial_holds(w, m))
-        brake_patient(w, m);
+        budget_patient(w, m);
 }
 
 void trials_yield(struct watch *w)

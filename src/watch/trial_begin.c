@@ -6,6 +6,7 @@
  */
 #include "watch/answer_inside.h"
 #include "watch/brake_inside.h"
+#include "watch/budget_inside.h"
 #include "watch/health_inside.h"
 #include "watch/inside.h"
 #include "watch/outside_inside.h"
@@ -175,7 +176,7 @@ static unsigned held_nodes(const struct watch *w)
 static unsigned most_for(struct watch *w, const struct check *k)
 {
     unsigned percent = w->policy.health.trials_percent, least = 1;
-    unsigned share = (unsigned)((uint64_t)brake_listed(w) * percent / 100);
+    unsigned share = (unsigned)((uint64_t)budget_listed(w) * percent / 100);
     if (k->group > 1)
         least = k->group + GROUP_WITNESSES;
     return !percent ? 0 : share > least ? share : least;
@@ -216,7 +217,7 @@ static bool propose(struct watch *w, const struct trial *t, struct span limit)
 /* Whether m takes part; one that may not is not asked again at once. */
 static bool takes_part(struct watch *w, struct mono now, const struct member *m, size_t check)
 {
-    if (!brake_room(w, m))
+    if (!budget_room(w, m))
         return false;
     if (may_run(w, now, m, check))
         return true;
@@ -260,7 +261,7 @@ static void begin_with(struct watch *w, struct mono now, const struct trial_due 
 static bool may_hold(const struct watch *w, struct mono now)
 {
     bool yields = w->trials.yield.ns && within(now, w->trials.yield, YIELD_REST_S);
-    return w->policy.health.trials_percent && brake_stopped(w, NULL) == 0 && !w->brake.waiting && !yields;
+    return w->policy.health.trials_percent && brake_stopped(w, NULL) == 0 && !w->budgets.waiting && !yields;
 }
 
 /* --- for one that is examined ----------------------------------------------------------------- */

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_WATCH_BUDGET_INSIDE_H
+#define FETTLE_WATCH_BUDGET_INSIDE_H
+
+#include "watch/watch.h"
+
+/*
+ * The budgets: how many nodes are out by Fettle's decision, and how many may be. Its state is w->budgets.
+ */
+
+struct vitals;
+
+unsigned budget_listed(struct watch *w); /* nodes that a configuration file names */
+/* There is room for m among those that may be out. */
+bool budget_room(struct watch *w, const struct member *m);
+/* False when there is no room for `more` nodes beside those that are out; *b says where. */
+bool budget_allows(struct watch *w, const struct member *m, unsigned more, struct budget *b);
+/* m stays in service for want of room in this budget: an alarm says so, once. */
+void budget_tell(struct watch *w, const struct member *m, const struct budget *b);
+/* A node that waits for room is looked at, and there is another reason for which it stays. */
+void budget_waits(struct watch *w, const struct vitals *v);
+void budget_patient(struct watch *w, const struct member *m); /* its repair began, changed or is over */
+/* The configuration may be another one: nodes are counted anew when that is needed. */
+void budgets_recount(struct watch *w);
+void budgets_end_sweep(struct watch *w);
+void budgets_destroy(struct watch *w);
+
+/* Nodes that a budget is of; made when it is needed. */
+struct totals {
+    bool good;
+    size_t n_classes, n_groups;
+    uint32_t all, *classes, *groups, partitions[PARTITION_MAX + 1];
+};
+
+struct budgets {
+    size_t n_patients;
+    uint32_t *patients; /* members that are out by Fettle's decision */
+    struct totals totals;
+    bool alarm;     /* that nodes wait for room was told */
+    size_t waiting; /* of them, in the sweep under way */
+};
+
+#endif
