@@ -5,11 +5,11 @@
 #include "health/service.h"
 #include "watch/answer_inside.h"
 #include "watch/forget_inside.h"
-#include "watch/health_inside.h"
 #include "watch/inside.h"
 #include "watch/lost_inside.h"
 #include "watch/outside_inside.h"
 #include "watch/trial_begin_inside.h"
+#include "watch/vitals_inside.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -204,8 +204,8 @@ enum health watch_health(const struct watch *w, struct mono now, const struct me
         return health_of_result(worst);
     size_t n = 0, known = 0;
     bool counts = speaks(w, m, v);
-    for (size_t i = 0; v && v->said && i < w->health.n_checks; i++) {
-        if (!(v->said[i] & SAID_ASSIGNED) || !w->health.rules[i].repeats || check_at(w, i)->observe)
+    for (size_t i = 0; v && v->said && i < w->vitals.n_checks; i++) {
+        if (!(v->said[i] & SAID_ASSIGNED) || !w->vitals.rules[i].repeats || check_at(w, i)->observe)
             continue;
         enum result r = counts ? said_of(w, at, v, i) : RESULT_UNKNOWN;
         n++;
@@ -250,7 +250,7 @@ static void say(const struct watch *w, struct mono now, const struct member *m, 
 void watch_each_check(const struct watch *w, struct mono now, const struct member *m, said_fn *fn, void *arg)
 {
     CLEANUP_FREE struct said *said = mem_alloc(sizeof *said);
-    for (size_t i = 0; i < w->health.n_checks; i++) {
+    for (size_t i = 0; i < w->vitals.n_checks; i++) {
         if (!check_runs(w, m, i))
             continue;
         say(w, watch_awake(w, now), m, i, said);
@@ -263,7 +263,7 @@ void watch_each_result(const struct watch *w, struct mono now, const struct memb
                        void *arg)
 {
     struct mono at = watch_awake(w, now);
-    for (size_t i = 0; i < w->health.n_checks; i++)
+    for (size_t i = 0; i < w->vitals.n_checks; i++)
         if (check_runs(w, m, i))
             fn(arg, check_at(w, i), said_now(w, at, m, i));
 }
@@ -278,7 +278,7 @@ bool watch_provisioned(const struct watch *w, struct mono now, const struct memb
         text_add(why, "it is not heard");
         return false;
     }
-    for (size_t i = 0; i < w->health.n_checks; i++) {
+    for (size_t i = 0; i < w->vitals.n_checks; i++) {
         const struct check *k = check_at(w, i);
         if (!check_repeats(k) || k->observe || !check_runs(w, m, i))
             continue;
@@ -310,12 +310,12 @@ static bool untold(const struct watch *w, struct mono now, const struct member *
     bool waits = r && (r->step == STEP_EXAMINE || r->step == STEP_PROVISION || r->step == STEP_REMEDY ||
                        r->step == STEP_REPLACE || r->step == STEP_TEND);
     bool returns = r && (r->step == STEP_PROVISION || r->step == STEP_TEND) && v->stage.ns == r->since.ns;
-    for (size_t i = 0; i < w->health.n_checks; i++) {
-        if (!(v->said[i] & SAID_ASSIGNED) || !w->health.rules[i].repeats)
+    for (size_t i = 0; i < w->vitals.n_checks; i++) {
+        if (!(v->said[i] & SAID_ASSIGNED) || !w->vitals.rules[i].repeats)
             continue;
         uint8_t said = v->said[i] & SAID_RESULT;
         enum result now_is = counts ? said_of(w, now, v, i) : RESULT_UNKNOWN;
-        if (!said || (now_is == RESULT_UNKNOWN && w->health.rules[i].age_max_ns < INT64_MAX) ||
+        if (!said || (now_is == RESULT_UNKNOWN && w->vitals.rules[i].age_max_ns < INT64_MAX) ||
             (said > RESULT_WARN + 1 && !said_fresh(w, now, v, i)) || (waits && now_is != RESULT_OK) ||
             (returns && said_looked(w, v, i).ns < v->stage_at.ns))
             return true;
@@ -326,9 +326,9 @@ static bool untold(const struct watch *w, struct mono now, const struct member *
 void watch_untold(struct watch *w, struct mono now, tell_fn *fn, void *arg)
 {
     struct mono at = watch_awake(w, now);
-    size_t n = w->health.n_vitals, share = n / UNTOLD_SHARE > UNTOLD_MIN ? n / UNTOLD_SHARE : UNTOLD_MIN;
+    size_t n = w->vitals.n, share = n / UNTOLD_SHARE > UNTOLD_MIN ? n / UNTOLD_SHARE : UNTOLD_MIN;
     for (size_t id = 0; id < n; id++) {
-        struct vitals *v = w->health.vitals[id];
+        struct vitals *v = w->vitals.of[id];
         struct member *m = cluster_by_id(w->cluster, (uint32_t)id);
         bool turn = (id + n - w->answers.untold_from) % n < share;
         if (!v || !(turn || v->n_sayings || member_treated(m)) ||

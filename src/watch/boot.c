@@ -21,6 +21,7 @@
 #include "watch/lost_inside.h"
 #include "watch/machine_inside.h"
 #include "watch/operation_inside.h"
+#include "watch/vitals_inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>

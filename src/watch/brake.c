@@ -9,7 +9,6 @@
 #include "watch/budget_inside.h"
 #include "watch/choose_inside.h"
 #include "watch/conformity_inside.h"
-#include "watch/health_inside.h"
 #include "watch/held_inside.h"
 #include "watch/incident_inside.h"
 #include "watch/inside.h"
@@ -20,6 +19,7 @@
 #include "watch/repair_inside.h"
 #include "watch/shared_inside.h"
 #include "watch/trial_inside.h"
+#include "watch/vitals_inside.h"
 #include "watch/window_inside.h"
 
 #include <errno.h>

@@ -6,9 +6,9 @@
  */
 #include "watch/budget_inside.h"
 #include "watch/conformity_inside.h"
-#include "watch/health_inside.h"
 #include "watch/inside.h"
 #include "watch/trial_inside.h"
+#include "watch/vitals_inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
  * of it there is believed, and afterwards it tells all anew.
  */
 #include "watch/forget_inside.h"
-#include "watch/health_inside.h"
 #include "watch/operation_inside.h"
+#include "watch/vitals_inside.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -10,6 +10,7 @@
 #include "watch/conformity_inside.h"
 #include "watch/gather_inside.h"
 #include "watch/health_inside.h"
+#include "watch/hearing_inside.h"
 #include "watch/held_inside.h"
 #include "watch/machine_inside.h"
 #include "watch/measure_inside.h"
@@ -19,6 +20,7 @@
 #include "watch/spell_inside.h"
 #include "watch/trial_begin_inside.h"
 #include "watch/trial_inside.h"
+#include "watch/vitals_inside.h"
 #include "watch/window_inside.h"
 
 /*
@@ -55,7 +57,9 @@ struct watch {
     struct held held;
     struct windows windows;
     struct machines machines;
-    struct health_known health;
+    struct vitals_known vitals;
+    struct hearing hearing;
+    struct health_turns health;
     struct answers answers;
     struct shared shared;
     struct measures measures;
@@ -70,7 +74,7 @@ static inline enum result said_of(const struct watch *w, struct mono now, const 
 {
     int64_t age_ns = now.ns - w->created.ns - INT64_C(100000000) * v->looked_ds[i];
     uint8_t said = v->said[i] & SAID_RESULT;
-    return !said || age_ns > w->health.rules[i].age_max_ns ? RESULT_UNKNOWN : (enum result)(said - 1);
+    return !said || age_ns > w->vitals.rules[i].age_max_ns ? RESULT_UNKNOWN : (enum result)(said - 1);
 }
 
 /* A moment that is kept in tenths of seconds since the watch was made. */

@@ -9,6 +9,7 @@
 #include "watch/health_inside.h"
 #include "watch/incident_inside.h"
 #include "watch/inside.h"
+#include "watch/vitals_inside.h"
 
 #include <string.h>
 

@@ -18,6 +18,7 @@
 #include "watch/lost_inside.h"
 #include "watch/operation_inside.h"
 #include "watch/silence_inside.h"
+#include "watch/vitals_inside.h"
 
 #include <errno.h>
 #include <stdio.h>

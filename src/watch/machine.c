@@ -17,6 +17,7 @@
 #include "watch/machine_inside.h"
 #include "watch/operation_inside.h"
 #include "watch/repair_step_inside.h"
+#include "watch/vitals_inside.h"
 #include "watch/window_inside.h"
 
 #include <errno.h>

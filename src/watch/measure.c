@@ -133,3 +133,8 @@ void measures_end_sweep(struct watch *w)
             json_object_del(w->measures.news, key);
     }
 }
+
+void measures_destroy(struct watch *w)
+{
+    json_decref(w->measures.news);
+}

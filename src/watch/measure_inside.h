@@ -13,6 +13,7 @@
 void measure_judge(struct watch *w, struct mono now, const struct member *m, const struct check *k,
                    struct verdict *x);
 void measures_end_sweep(struct watch *w);
+void measures_destroy(struct watch *w);
 
 struct measures {
     json_t *news;     /* that is to be written down, by class and check; NULL for none */

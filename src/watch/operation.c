@@ -7,6 +7,7 @@
 #include "watch/inside.h"
 #include "watch/lost_inside.h"
 #include "watch/operation_inside.h"
+#include "watch/vitals_inside.h"
 
 #include <string.h>
 

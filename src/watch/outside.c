@@ -10,6 +10,7 @@
 #include "watch/inside.h"
 #include "watch/outside_inside.h"
 #include "watch/shared_inside.h"
+#include "watch/vitals_inside.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -132,8 +133,8 @@ bool outside_recovered(const struct watch *w, struct mono now, const struct memb
 unsigned outside_runners(const struct watch *w, const char *check, unsigned group)
 {
     unsigned n = 0;
-    for (size_t id = 0; id < w->health.n_vitals; id++)
-        n += outside_find(w->health.vitals[id], check) &&
+    for (size_t id = 0; id < w->vitals.n; id++)
+        n += outside_find(w->vitals.of[id], check) &&
              (!group || cluster_by_id(w->cluster, (uint32_t)id)->spec.group == group);
     return n;
 }

@@ -6,9 +6,9 @@
  * begins anew goes on from there. The time in which no controller ran does not count, nor does a clock that
  * is set; so an override may last longer than its time, and never ends before.
  */
-#include "watch/health_inside.h"
 #include "watch/inside.h"
 #include "watch/override_inside.h"
+#include "watch/vitals_inside.h"
 
 enum {
     AGE_PARTS = 8, /* written down so often in its time, */

@@ -24,6 +24,7 @@
 #include "watch/repair_inside.h"
 #include "watch/repair_step_inside.h"
 #include "watch/trial_inside.h"
+#include "watch/vitals_inside.h"
 
 /* Why a node that waits for a person goes on without one when it is well; NULL: it does not. One that is lost
  * again and again stays. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The step examine: the extensive checks run, one after another. */
 #include "watch/brake_inside.h"
-#include "watch/health_inside.h"
+#include "watch/hearing_inside.h"
 #include "watch/held_inside.h"
 #include "watch/incident_inside.h"
 #include "watch/inside.h"
@@ -10,6 +10,7 @@
 #include "watch/repair_step_inside.h"
 #include "watch/shared_inside.h"
 #include "watch/trial_begin_inside.h"
+#include "watch/vitals_inside.h"
 #include "watch/window_inside.h"
 
 #include <stdio.h>

@@ -3,7 +3,6 @@
 #include "watch/brake_inside.h"
 #include "watch/choose_inside.h"
 #include "watch/conformity_inside.h"
-#include "watch/health_inside.h"
 #include "watch/held_inside.h"
 #include "watch/incident_inside.h"
 #include "watch/inside.h"
@@ -12,6 +11,7 @@
 #include "watch/recur_inside.h"
 #include "watch/repair_step_inside.h"
 #include "watch/shared_inside.h"
+#include "watch/vitals_inside.h"
 #include "watch/window_inside.h"
 
 enum { END_WORK_S = 120 };

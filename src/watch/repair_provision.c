@@ -4,13 +4,13 @@
 #include "watch/brake_inside.h"
 #include "watch/choose_inside.h"
 #include "watch/forget_inside.h"
-#include "watch/health_inside.h"
 #include "watch/held_inside.h"
 #include "watch/incident_inside.h"
 #include "watch/inside.h"
 #include "watch/machine_inside.h"
 #include "watch/repair_step_inside.h"
 #include "watch/shared_inside.h"
+#include "watch/vitals_inside.h"
 #include "watch/window_inside.h"
 
 enum { LOOKED_MS = 200 /* so exactly it is known when a check was looked at */ };

@@ -9,6 +9,7 @@
 #include "watch/machine_inside.h"
 #include "watch/override_inside.h"
 #include "watch/repair_step_inside.h"
+#include "watch/vitals_inside.h"
 
 #include <inttypes.h>
 #include <stdio.h>

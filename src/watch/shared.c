@@ -13,13 +13,13 @@
  */
 #include "health/argument.h"
 #include "watch/conformity_inside.h"
-#include "watch/health_inside.h"
 #include "watch/incident_inside.h"
 #include "watch/inside.h"
 #include "watch/lost_inside.h"
 #include "watch/outside_inside.h"
 #include "watch/shared_inside.h"
 #include "watch/trial_group_inside.h"
+#include "watch/vitals_inside.h"
 
 #include "health/argument.h"
 
@@ -112,6 +112,8 @@ void shared_destroy(struct watch *w)
     struct outbreak *o, *next;
     HASH_ITER (hh, w->shared.outbreaks, o, next)
         outbreak_drop(w, o);
+    free(w->shared.runners);
+    w->shared.runners = NULL;
 }
 
 /* --- who shares what -------------------------------------------------------------------------- */
@@ -149,8 +151,8 @@ bool shared_counts(const struct watch *w, const char *check, const struct findin
 static unsigned count_runners(const struct watch *w, size_t check, unsigned group)
 {
     unsigned n = 0;
-    for (size_t id = 0; id < w->health.n_vitals; id++) {
-        const struct vitals *v = w->health.vitals[id];
+    for (size_t id = 0; id < w->vitals.n; id++) {
+        const struct vitals *v = w->vitals.of[id];
         if (v && v->said && (v->said[check] & SAID_ASSIGNED))
             n += !group || cluster_by_id(w->cluster, (uint32_t)id)->spec.group == group;
     }
@@ -160,7 +162,7 @@ static unsigned count_runners(const struct watch *w, size_t check, unsigned grou
 static unsigned all_runners(struct watch *w, size_t check)
 {
     if (!w->shared.runners)
-        w->shared.runners = mem_alloc((w->health.n_checks + 1) * sizeof *w->shared.runners);
+        w->shared.runners = mem_alloc((w->vitals.n_checks + 1) * sizeof *w->shared.runners);
     if (!w->shared.runners[check])
         w->shared.runners[check] = count_runners(w, check, 0);
     return w->shared.runners[check];

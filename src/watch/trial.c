@@ -13,12 +13,14 @@
 #include "watch/brake_inside.h"
 #include "watch/budget_inside.h"
 #include "watch/health_inside.h"
+#include "watch/hearing_inside.h"
 #include "watch/held_inside.h"
 #include "watch/inside.h"
 #include "watch/measure_inside.h"
 #include "watch/trial_begin_inside.h"
 #include "watch/trial_group_inside.h"
 #include "watch/trial_inside.h"
+#include "watch/vitals_inside.h"
 #include "watch/window_inside.h"
 
 #include <stdio.h>

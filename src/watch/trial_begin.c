@@ -12,6 +12,7 @@
 #include "watch/outside_inside.h"
 #include "watch/trial_begin_inside.h"
 #include "watch/trial_inside.h"
+#include "watch/vitals_inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,11 +31,11 @@ void trial_reconfigure(struct watch *w)
 {
     w->trial_begin.wish = (struct trial_wish){.member = w->trial_begin.wish.member};
     free(w->trial_begin.scheduled);
-    w->trial_begin.scheduled = mem_alloc((w->health.n_checks + 1) * sizeof *w->trial_begin.scheduled);
+    w->trial_begin.scheduled = mem_alloc((w->vitals.n_checks + 1) * sizeof *w->trial_begin.scheduled);
     w->trial_begin.n_scheduled = 0;
     w->trial_begin.n_candidates = 0;
     w->trials.may = false;
-    for (size_t i = 0; i < w->health.n_checks; i++)
+    for (size_t i = 0; i < w->vitals.n_checks; i++)
         if (check_at(w, i)->when & CHECK_SCHEDULED)
             w->trial_begin.scheduled[w->trial_begin.n_scheduled++] = (uint16_t)i;
 }

@@ -4,10 +4,10 @@
  * and at the end what it says of each node, and of what lies between them. A node whose part ended before is
  * in no run that counts.
  */
-#include "watch/health_inside.h"
 #include "watch/inside.h"
 #include "watch/trial_group_inside.h"
 #include "watch/trial_inside.h"
+#include "watch/vitals_inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -34,6 +34,7 @@
 #include "watch/spell_inside.h"
 #include "watch/trial_begin_inside.h"
 #include "watch/trial_inside.h"
+#include "watch/vitals_inside.h"
 #include "watch/window_inside.h"
 
 #include <errno.h>

@@ -13,6 +13,7 @@
 #include "watch/health_inside.h"
 #include "watch/inside.h"
 #include "watch/repair_inside.h"
+#include "watch/vitals_inside.h"
 #include "watch/window_inside.h"
 
 #include <stdlib.h>

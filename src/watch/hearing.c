@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What nodes tell of their checks (CHECKS), read and then believed. */
+#include "watch/health_inside.h"
+#include "watch/hearing_inside.h"
+#include "watch/inside.h"
+#include "watch/trial_inside.h"
+#include "watch/vitals_inside.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { AGE_MAX_MS = 1000000000 };
+
+/* One check's word, read and not yet believed. */
+struct heard {
+    size_t place;
+    enum result result;
+    int64_t age_ms;
+    struct saying saying;
+};
+
+struct heard_all {
+    size_t n;
+    struct heard *list;
+};
+
+static void heard_fini(struct heard_all *h)
+{
+    for (size_t i = 0; i < h->n; i++)
+        saying_fini(&h->list[i].saying);
+    free(h->list);
+}
+
+static void keep(const struct verdict *v, struct heard *h)
+{
+    struct saying *s = &h->saying;
+    h->result = v->result;
+    s->text = *v->text ? mem_dup(v->text) : NULL;
+    s->more = v->more;
+    s->n = v->n;
+    s->findings = mem_alloc((s->n + 1) * sizeof *s->findings);
+    for (size_t i = 0; i < v->n; i++)
+        s->findings[i] = v->findings[i];
+}
+
+static int take_blind(const json_t *one, struct saying *s, struct err *e)
+{
+    const char *why = json_text(one, "blind");
+    if (strlen(why) > FINDING_TEXT_BYTES_MAX)
+        return err_set(e, -EINVAL, "\"blind\" has more than %d bytes", FINDING_TEXT_BYTES_MAX);
+    if (!*why)
+        return 0;
+    free(s->text);
+    s->text = mem_dup(why);
+    s->blind = true;
+    return 0;
+}
+
+static int read_one(const struct watch *w, const json_t *one, struct heard_all *out, struct verdict *v,
+                    struct err *e)
+{
+    const char *name;
+    uint64_t age = 0;
+    if (!json_is_object(one))
+        return err_set(e, -EINVAL, "a check is no object");
+    int rc = json_take_string(one, "check", &name, e);
+    if (rc == 0)
+        rc = json_take_u64(one, "age_ms", UINT64_MAX >> 1, &age, e);
+    if (rc < 0)
+        return -EINVAL;
+    rc = verdict_read(one, v, e);
+    if (rc < 0)
+        return err_wrap(e, rc, "check \"%.48s\"", name);
+    size_t place = out->n ? out->list[out->n - 1].place + 1 : 0; /* they come in order of the records */
+    if (place >= w->vitals.n_checks || strcmp(w->vitals.names[place], name) != 0)
+        place = check_place(w, name);
+    if (place == SIZE_MAX)
+        return 0; /* of records that are not ours any more, or not yet */
+    verdict_cap(v, check_at(w, place)->severity);
+    struct heard *h = &out->list[out->n++];
+    h->place = place;
+    h->age_ms = (int64_t)(age < AGE_MAX_MS ? age : AGE_MAX_MS);
+    keep(v, h);
+    return take_blind(one, &h->saying, e);
+}
+
+static int read_all(const struct watch *w, const json_t *list, struct heard_all *out, struct err *e)
+{
+    CLEANUP_FREE struct verdict *v = mem_alloc(sizeof *v);
+    size_t n = json_array_size(list);
+    if (!json_is_array(list) || n > CHECKS_MAX)
+        return err_set(e, -EINVAL, "checks is no array of at most %d", CHECKS_MAX);
+    out->list = mem_alloc((n + 1) * sizeof *out->list);
+    for (size_t i = 0; i < n; i++)
+        if (read_one(w, json_array_get(list, i), out, v, e) < 0)
+            return -EINVAL;
+    return 0;
+}
+
+static bool same_findings(const struct saying *a, const struct saying *b)
+{
+    if (a->n != b->n)
+        return false;
+    for (size_t i = 0; i < a->n; i++)
+        if (a->findings[i].result != b->findings[i].result ||
+            strcmp(a->findings[i].device, b->findings[i].device) != 0 ||
+            strcmp(a->findings[i].code, b->findings[i].code) != 0)
+            return false;
+    return true;
+}
+
+static bool is_plain(enum result r, const struct saying *s)
+{
+    return r == RESULT_OK && !s->text && !s->n && !s->more;
+}
+
+/* Takes over what was heard of one check. */
+static void believe(struct watch *w, struct mono now, struct vitals *v, struct heard *h)
+{
+    const struct saying *was = saying_find(v, h->place);
+    uint8_t said = (uint8_t)(h->result + 1);
+    int64_t ds = mono_sub(now, w->created).ns / span_ms(100).ns - h->age_ms / 100;
+    struct mono since = now;
+    if (was && (v->said[h->place] & SAID_RESULT) == said && same_findings(was, &h->saying))
+        since = was->since;
+    saying_remove(v, h->place);
+    v->said[h->place] = (uint8_t)((v->said[h->place] & ~SAID_RESULT) | said);
+    v->looked_ds[h->place] = (int32_t)ds;
+    if (is_plain(h->result, &h->saying))
+        return;
+    v->sayings = mem_grow(v->sayings, (v->n_sayings + 1) * sizeof *v->sayings);
+    struct saying *s = &v->sayings[v->n_sayings++];
+    *s = h->saying;
+    s->check = (uint16_t)h->place;
+    s->since = since;
+    s->told = now;
+    h->saying = (struct saying){0};
+}
+
+static bool is_among(const struct heard_all *h, size_t place)
+{
+    if (place < h->n && h->list[place].place == place)
+        return true;
+    for (size_t i = 0; i < h->n; i++)
+        if (h->list[i].place == place)
+            return true;
+    return false;
+}
+
+/* Of a check that is not among all nothing is said. The extensive ones are told by their operations. */
+static void forget_others(struct watch *w, struct vitals *v, const struct heard_all *h)
+{
+    for (size_t i = 0; i < w->vitals.n_checks; i++) {
+        if (is_among(h, i) || !check_repeats(check_at(w, i)))
+            continue;
+        said_forget(v, i);
+    }
+}
+
+void watch_checklist(struct watch *w, const char *hash)
+{
+    snprintf(w->hearing.list, sizeof w->hearing.list, "%s", hash);
+}
+
+/* Whether it is by the list that agents are told now; "" is the node's own. */
+static bool is_by_present_list(const struct watch *w, const json_t *body)
+{
+    const char *list = json_text(body, "list");
+    return !*list || !*w->hearing.list || strcmp(list, w->hearing.list) == 0;
+}
+
+/* What an extensive look found before a person, or a new instance, answered for it, told once more. */
+static bool is_answered(const struct watch *w, struct wall wall, const struct member *m,
+                        const struct heard *h)
+{
+    const struct repair *r = member_repairs(m);
+    return r && (r->step == STEP_PROVISION || r->step == STEP_NONE) &&
+           !check_repeats(check_at(w, h->place)) && wall.ns - span_ms(h->age_ms).ns < r->since.ns;
+}
+
+int watch_checks(struct watch *w, struct mono now, struct wall wall, struct member *m, const json_t *body,
+                 bool *want, struct err *e)
+{
+    const char *boot;
+    uint64_t log_next = 0;
+    bool full = false;
+    *want = false;
+    int rc = json_take_string(body, "boot", &boot, e);
+    if (rc == 0 && json_object_get(body, "log_next"))
+        rc = json_take_u64(body, "log_next", INT64_MAX, &log_next, e);
+    if (rc == 0 && json_take_bool(body, "full", &full, e) == -EINVAL)
+        rc = -EINVAL;
+    struct heard_all h __attribute__((cleanup(heard_fini))) = {0};
+    if (rc == 0)
+        rc = read_all(w, json_object_get(body, "checks"), &h, e);
+    if (rc < 0)
+        return -EINVAL;
+    struct mono at = watch_observed_at(w, now);
+    if (strcmp(boot, watch_of(w, m)->boot) != 0)
+        return 0; /* what was found before the last boot says nothing of this one */
+    struct vitals *v = vitals_of(w, m);
+    vitals_assign(w, m, v);
+    if (is_by_present_list(w, body))
+        v->list = w->vitals.generation;
+    if (full)
+        forget_others(w, v, &h);
+    for (size_t i = 0; i < h.n; i++)
+        if (w->vitals.rules[h.list[i].place].since <= v->list && !is_answered(w, wall, m, &h.list[i]) &&
+            !trial_says(w, m, h.list[i].place))
+            believe(w, at, v, &h.list[i]);
+    v->told |= full;
+    v->log_next = log_next > v->log_next ? log_next : v->log_next;
+    if (full && v->anew == ANEW_ASKED)
+        v->anew = ANEW_TOLD;
+    *want = !v->told;
+    health_heard(w, at, wall, m);
+    return 0;
+}
+
+void said_note(struct watch *w, struct mono now, const struct member *m, size_t i, const struct verdict *x)
+{
+    struct vitals *v = vitals_of(w, m);
+    struct heard h = {.place = i};
+    vitals_assign(w, m, v);
+    keep(x, &h);
+    believe(w, now, v, &h);
+    saying_fini(&h.saying);
+}
