@@ -354,7 +354,9 @@ int config_refuse_file(const struct config *c, enum setting s, int rc, struct er
     if (rc == -EINVAL)
         return rc;
     if (!c->given[s])
-        return err_wrap(e, rc, "%s: %s, by default", c->path, rows[s].name);
+        return err_set(e, rc,
+                       "%s: %s is not given, and its default, %s, cannot be read (%s): say where the file is",
+                       c->path, rows[s].name, c->text[s], strerror(-rc));
     return err_wrap(e, rc, "%s:%d: %s", c->path, c->line[s], rows[s].name);
 }
 

@@ -361,6 +361,11 @@ static void test_files_that_cannot_be_read(void **state)
     snprintf(path, sizeof path, "%s/fettle.conf", dir);
     assert_int_equal(config_read(path, &c, &e), -ENOENT);
     assert_non_null(strstr(e.msg, "fettle.conf:1: NodeSpecConf: /nonexistent/nodes"));
+    write_file("fettle.conf", "ControlMachine = localhost\n");
+    assert_int_equal(config_read(path, &c, &e), -ENOENT);
+    assert_non_null(strstr(e.msg,
+                           "fettle.conf: NodeSpecConf is not given, and its default, "
+                           "/usr/local/SLURM/NodeSpecConf, cannot be read (No such file or directory)"));
     write_file("fettle.conf", "NodeSpecConf = /proc/self\n");
     assert_true(config_read(path, &c, &e) < 0);
 }
