@@ -65,7 +65,7 @@ static void add_budget(void *arg, const struct budget *b)
                                              "limit", (int)b->limit, "nodes", (int)b->nodes));
 }
 
-static json_t *budgets(const struct watch *watch)
+static json_t *budgets(struct watch *watch)
 {
     json_t *list = json_array();
     watch_each_budget(watch, add_budget, list);

@@ -27,7 +27,7 @@ static char said[512], done[256];
 static struct actors *actors;
 static struct cluster *cluster;
 
-int watch_may_operate(const struct watch *w, struct mono now, const struct member *m, const char *operation,
+int watch_may_operate(struct watch *w, struct mono now, const struct member *m, const char *operation,
                       struct err *e)
 {
     assert_string_equal(operation, "3.1");

@@ -195,7 +195,7 @@ static void committed(int rc)
     submitted.fn(submitted.arg, &o);
 }
 
-int watch_may_reboot(const struct watch *w, struct mono now, const struct member *m, const char *boot,
+int watch_may_reboot(struct watch *w, struct mono now, const struct member *m, const char *boot,
                      struct err *e)
 {
     return strcmp(boot, "right") == 0 ? 0 : err_set(e, -EBUSY, "node %s is busy", m->name);
@@ -207,7 +207,7 @@ void watch_cures(const struct watch *w, struct mono now, const struct member *m,
     text_add(out, "");
 }
 
-int watch_may_operate(const struct watch *w, struct mono now, const struct member *m, const char *operation,
+int watch_may_operate(struct watch *w, struct mono now, const struct member *m, const char *operation,
                       struct err *e)
 {
     return 0;

@@ -297,7 +297,7 @@ int brake_end_work(const struct watch *w, struct mono now, const struct member *
     return 0;
 }
 
-int brake_operate(const struct watch *w, struct mono now, const struct member *m, const struct remedy *remedy,
+int brake_operate(struct watch *w, struct mono now, const struct member *m, const struct remedy *remedy,
                   struct err *e)
 {
     struct budget full;
@@ -316,7 +316,7 @@ int brake_operate(const struct watch *w, struct mono now, const struct member *m
         return err_set(e, -EBUSY, "the remedy is a dry run");
     if (shared_holds(w, m))
         return err_set(e, -EAGAIN, "what is wrong has a cause that it shares with others");
-    if (!budget_allows((struct watch *)(uintptr_t)w, m, 0, &full))
+    if (!budget_allows(w, m, 0, &full))
         return err_set(e, -EAGAIN, "%s: %u of %u nodes are out, at most %u may be", full.scope, full.out,
                        full.nodes, full.limit);
     return maintenance_wants(m, remedy) || follows(w, m, remedy) ? 0 : check_evidence(w, now, m, remedy, e);
@@ -336,14 +336,14 @@ static int check_tend(const struct member *m, const struct remedy *remedy, struc
     return 0;
 }
 
-int brake_tend(const struct watch *w, struct mono now, const struct member *m, const struct remedy *remedy,
+int brake_tend(struct watch *w, struct mono now, const struct member *m, const struct remedy *remedy,
                struct err *e)
 {
     int rc = check_tend(m, remedy, e);
     return rc < 0 ? rc : brake_operate(w, now, m, remedy, e);
 }
 
-static int may_operate(const struct watch *w, struct mono now, const struct member *m, const struct repair *r,
+static int may_operate(struct watch *w, struct mono now, const struct member *m, const struct repair *r,
                        const struct operation *o, struct err *e)
 {
     const char *boot = boot_of(w, m);
@@ -401,7 +401,7 @@ int watch_may_power(const struct watch *w, const struct member *m, const char *r
 }
 
 /* Right before it is done. Takes o over. */
-static int power_may(const struct watch *w, struct mono now, const struct member *m, struct operation *o,
+static int power_may(struct watch *w, struct mono now, const struct member *m, struct operation *o,
                      struct err *e)
 {
     bool force = json_is_true(json_object_get(o->record, "force"));
@@ -412,7 +412,7 @@ static int power_may(const struct watch *w, struct mono now, const struct member
     return rc;
 }
 
-int watch_may_operate(const struct watch *w, struct mono now, const struct member *m, const char *operation,
+int watch_may_operate(struct watch *w, struct mono now, const struct member *m, const char *operation,
                       struct err *e)
 {
     const struct repair *r = member_treated(m);

@@ -27,10 +27,10 @@ bool maintenance_wants(const struct member *m, const struct remedy *remedy);
 bool remedy_wanted(const struct watch *w, struct mono now, const struct member *m,
                    const struct remedy *remedy);
 /* Whether this may be done to m now: 0; -EAGAIN, not now; -EBUSY, not any more. remedy NULL: a check. */
-int brake_operate(const struct watch *w, struct mono now, const struct member *m, const struct remedy *remedy,
+int brake_operate(struct watch *w, struct mono now, const struct member *m, const struct remedy *remedy,
                   struct err *e);
 /* The same for a remedy on a node in service, which has to be degraded and in nobody's hands. */
-int brake_tend(const struct watch *w, struct mono now, const struct member *m, const struct remedy *remedy,
+int brake_tend(struct watch *w, struct mono now, const struct member *m, const struct remedy *remedy,
                struct err *e);
 /* Whether the scheduler may be asked now to end the work on m, which is lost, as its class says. */
 int brake_end_work(const struct watch *w, struct mono now, const struct member *m, struct err *e);

@@ -171,28 +171,27 @@ bool budget_room(struct watch *w, const struct member *m)
     return budget_allows(w, m, vitals_of(w, m)->patient ? 0 : 1, &full);
 }
 
-void watch_each_budget(const struct watch *w, budget_fn *fn, void *arg)
+void watch_each_budget(struct watch *w, budget_fn *fn, void *arg)
 {
-    struct watch *own = (struct watch *)(uintptr_t)w;
-    const struct totals *t = totals_of(own);
+    const struct totals *t = totals_of(w);
     struct budget b;
-    budget_of(own, SCOPE_CLUSTER, 0, &b);
+    budget_of(w, SCOPE_CLUSTER, 0, &b);
     fn(arg, &b);
     for (unsigned i = 0; i < t->n_classes; i++) {
-        budget_of(own, SCOPE_CLASS, i, &b);
+        budget_of(w, SCOPE_CLASS, i, &b);
         if (b.nodes)
             fn(arg, &b);
     }
     for (unsigned i = 1; i < t->n_groups; i++) {
         if (!t->groups[i])
             continue;
-        budget_of(own, SCOPE_GROUP, i, &b);
+        budget_of(w, SCOPE_GROUP, i, &b);
         fn(arg, &b);
     }
     for (unsigned i = 0; i <= PARTITION_MAX; i++) {
         if (!t->partitions[i])
             continue;
-        budget_of(own, SCOPE_PARTITION, i, &b);
+        budget_of(w, SCOPE_PARTITION, i, &b);
         fn(arg, &b);
     }
 }

@@ -89,7 +89,7 @@ int watch_may_be_baseline(const struct watch *w, struct mono now, const struct m
 /* The same of a reboot, asked right before it: still drifted on this boot, drained, no work, live. 0; -EAGAIN
  * where it is not known (not heard since a restart), or not for now (work runs, too many are drifted);
  * -EBUSY where it must not be any more (booted since, right again). Both with why. */
-int watch_may_reboot(const struct watch *w, struct mono now, const struct member *m, const char *boot,
+int watch_may_reboot(struct watch *w, struct mono now, const struct member *m, const char *boot,
                      struct err *e);
 
 #endif

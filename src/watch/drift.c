@@ -354,17 +354,16 @@ void drift_end_sweep(struct watch *w)
     groups_propose(w);
 }
 
-int watch_may_reboot(const struct watch *w, struct mono now, const struct member *m, const char *boot,
+int watch_may_reboot(struct watch *w, struct mono now, const struct member *m, const char *boot,
                      struct err *e)
 {
-    struct watch *own = (struct watch *)(uintptr_t)w;
     struct member *about = cluster_by_id(w->cluster, m->id);
-    conformity_look(own, watch_awake(w, now), about, true);
-    const char *now_on = watch_of(own, m)->boot;
+    conformity_look(w, watch_awake(w, now), about, true);
+    const char *now_on = watch_of(w, m)->boot;
     if (!*now_on)
         return err_set(e, -EAGAIN, "it was not heard since this controller began");
     if (strcmp(now_on, boot) != 0)
         return err_set(e, -EBUSY, "it was booted since");
-    int rc = may_reboot(own, watch_awake(w, now), m, e);
+    int rc = may_reboot(w, watch_awake(w, now), m, e);
     return rc == 0 ? held_check_now(w, now, m, e) : rc;
 }

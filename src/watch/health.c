@@ -104,7 +104,7 @@ static void health_begin(struct watch *w, struct mono now)
     brake_load(w, now);
 }
 
-void health_heard(struct watch *w, struct mono now, struct wall wall, struct member *m)
+void health_heard(struct watch *w, struct mono now, struct wall wall, const struct member *m)
 {
     w->wall = wall;
     health_begin(w, now);

@@ -171,7 +171,7 @@ struct span watch_override_left(const struct watch *w, struct mono now, const st
  * stopped, on this boot, fresh evidence, no work where that matters, within the budgets, and held by nobody
  * but Fettle. 0; -EAGAIN, not now; -EBUSY, not any more; -ESTALE, the scheduler has to be read first
  * (watch_unread), and it may be asked again in a moment. All with why. */
-int watch_may_operate(const struct watch *w, struct mono now, const struct member *m, const char *operation,
+int watch_may_operate(struct watch *w, struct mono now, const struct member *m, const char *operation,
                       struct err *e);
 /* Whether a person may have this done to m's power ("power.off") now. The switch "stop" stops it; no budget,
  * no latch and no hold does, for it is a person's word. What is not to switch it on needs m to be without
@@ -190,7 +190,7 @@ struct budget {
     unsigned out, limit, nodes;
 };
 typedef void budget_fn(void *arg, const struct budget *b);
-void watch_each_budget(const struct watch *w, budget_fn *fn, void *arg);
+void watch_each_budget(struct watch *w, budget_fn *fn, void *arg);
 /* The latch: tripped by a surge, until a person lets go (SWITCH "latch" off). */
 bool watch_latched(const struct watch *w);
 

@@ -36,7 +36,7 @@ void health_propose(struct watch *w, struct mono now, const struct member *m, en
 bool health_asked(const struct vitals *v, struct mono now); /* such a one is under way */
 
 /* One word of somebody's about m came in: what follows from it is proposed. */
-void health_heard(struct watch *w, struct mono now, struct wall wall, struct member *m);
+void health_heard(struct watch *w, struct mono now, struct wall wall, const struct member *m);
 
 struct health_turns {
     struct called follow;    /* members to look at in the next tick, */

@@ -111,16 +111,16 @@ bool is_somebodys(const struct watch *w, const struct member *m)
            (member_maintenance(m) && !member_restarts(m));
 }
 
-int held_check_now(const struct watch *w, struct mono now, const struct member *m, struct err *e)
+int held_check_now(struct watch *w, struct mono now, const struct member *m, struct err *e)
 {
     int rc = held_check(w, m, e);
     int fresh = held_read_now(w, now, m, rc == 0 ? e : NULL);
     return rc < 0 ? rc : fresh;
 }
 
-int held_read_now(const struct watch *w, struct mono now, const struct member *m, struct err *e)
+int held_read_now(struct watch *w, struct mono now, const struct member *m, struct err *e)
 {
-    struct observed *o = watch_of((struct watch *)(uintptr_t)w, m);
+    struct observed *o = watch_of(w, m);
     int rc = 0;
     for (enum elsewhere_where k = 0; k < ELSEWHERES; k++) {
         struct held_read *r = &o->elsewhere[k];
@@ -129,7 +129,7 @@ int held_read_now(const struct watch *w, struct mono now, const struct member *m
                                                 : false; /* a BMC is, by whoever is about to switch it */
         if (!is_asked || (r->at.ns && within(now, r->at, FRESH_S)))
             continue;
-        r->unread = ((struct watch *)(uintptr_t)w)->held.unread = true;
+        r->unread = w->held.unread = true;
         if (rc == 0)
             rc = err_set(e, -ESTALE, "%s is asked whether somebody holds it", elsewhere_where_name(k));
     }

@@ -13,10 +13,10 @@
 int held_check(const struct watch *w, const struct member *m, struct err *e);
 /* The same right before it is acted on, `now` being the clock's; -ESTALE: the scheduler has to be read first.
  */
-int held_check_now(const struct watch *w, struct mono now, const struct member *m, struct err *e);
+int held_check_now(struct watch *w, struct mono now, const struct member *m, struct err *e);
 /* The latter alone: -ESTALE where somebody who can say who holds it, or what runs on it, is to be read first.
  */
-int held_read_now(const struct watch *w, struct mono now, const struct member *m, struct err *e);
+int held_read_now(struct watch *w, struct mono now, const struct member *m, struct err *e);
 /* Says in f what others say of m for new work. */
 void held_fitness(const struct watch *w, const struct member *m, struct fitness *f);
 /* Somebody holds it, in the scheduler, in OpenCHAMI or at its BMC. */

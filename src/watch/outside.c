@@ -25,9 +25,9 @@ bool outside_is(const struct watch *w, const char *check)
            check_place(w, check) == SIZE_MAX;
 }
 
-const struct outside *outside_find(const struct vitals *v, const char *check)
+struct outside *outside_find(const struct vitals *v, const char *check)
 {
-    for (const struct outside *x = v ? v->outside : NULL; x; x = x->next)
+    for (struct outside *x = v ? v->outside : NULL; x; x = x->next)
         if (strcmp(x->name, check) == 0)
             return x;
     return NULL;
@@ -173,7 +173,7 @@ static bool outside_evict(struct vitals *v, struct mono now)
 
 static struct outside *outside_of(struct vitals *v, struct mono now, const char *check)
 {
-    struct outside *x = (struct outside *)(uintptr_t)outside_find(v, check);
+    struct outside *x = outside_find(v, check);
     if (x)
         return x;
     if (v->n_outside >= OUTSIDE_MAX && !outside_evict(v, now))

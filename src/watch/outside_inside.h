@@ -28,7 +28,7 @@ struct outside {
 
 /* A check that no record here has, and others may. */
 bool outside_is(const struct watch *w, const char *check);
-const struct outside *outside_find(const struct vitals *v, const char *check); /* NULL without */
+struct outside *outside_find(const struct vitals *v, const char *check); /* NULL without */
 void outside_drop(struct vitals *v);
 /* In each sweep: forgets those of which nobody speaks any more. */
 void outside_look(struct mono now, const struct member *m, struct vitals *v);

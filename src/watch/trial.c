@@ -212,7 +212,7 @@ void seat_conclude(struct watch *w, struct mono now, const struct trial *t, stru
     said_note(w, now, m, place, x);
     if (examines(t, s))
         vitals_of(w, m)->said[place] |= SAID_ANSWERED;
-    health_heard(w, now, w->wall, (struct member *)(uintptr_t)m);
+    health_heard(w, now, w->wall, m);
 }
 
 void seat_fail(struct watch *w, struct mono now, const struct trial *t, struct seat *s, const char *why)

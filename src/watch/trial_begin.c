@@ -362,7 +362,7 @@ static void begin_examination(struct watch *w, struct mono now, size_t needed)
     hold(w, t, k, needed + 1);
 }
 
-static bool is_wanted(const struct watch *w, struct mono now, const struct trial_wish *x)
+static bool is_wanted(struct watch *w, struct mono now, const struct trial_wish *x)
 {
     const struct member *m = cluster_by_id(w->cluster, x->member);
     return x->noting && trial_waits(w, m, x->check) && !health_asked(vitals_find(w, m), now) &&
