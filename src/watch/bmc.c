@@ -259,6 +259,17 @@ void bmc_create(struct watch *w)
     components_fini(&c);
 }
 
+void bmcs_reserve(struct watch *w, size_t members)
+{
+    w->bmcs.of = mem_grow(w->bmcs.of, members * sizeof *w->bmcs.of);
+}
+
+void bmcs_grow(struct watch *w, size_t from, size_t n)
+{
+    for (size_t i = from; i < n; i++)
+        w->bmcs.of[i] = (struct bmc_asking){0};
+}
+
 void bmc_destroy(struct watch *w)
 {
     listing_unref(cluster_listings(w->cluster), w->bmcs.mute);

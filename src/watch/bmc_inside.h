@@ -33,6 +33,8 @@ void bmcs_reconfigure(struct watch *w);
 /* What m's BMC tells, as it counts now; NULL: nothing. Borrowed. */
 struct listing *bmc_listing(const struct watch *w, const struct member *m);
 void bmc_create(struct watch *w);
+void bmcs_reserve(struct watch *w, size_t members);     /* memory for so many members */
+void bmcs_grow(struct watch *w, size_t from, size_t n); /* members up to n - 1 are there */
 void bmc_destroy(struct watch *w);
 
 struct bmcs {

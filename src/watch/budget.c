@@ -215,6 +215,16 @@ void budget_waits(struct watch *w, const struct vitals *v)
     w->budgets.waiting += v->waits;
 }
 
+bool budget_is_waited_for(const struct watch *w)
+{
+    return w->budgets.waiting > 0;
+}
+
+struct member *budget_patient_at(const struct watch *w, size_t i)
+{
+    return i < w->budgets.n_patients ? cluster_by_id(w->cluster, w->budgets.patients[i]) : NULL;
+}
+
 void budgets_recount(struct watch *w)
 {
     w->budgets.totals.good = false;

@@ -464,6 +464,12 @@ void conformity_create(struct watch *w)
     conformity_reconfigure(w);
 }
 
+void conformity_reserve(struct watch *w, size_t members)
+{
+    w->conformity.known = mem_grow(w->conformity.known, members * sizeof *w->conformity.known);
+    w->conformity.rows = mem_grow(w->conformity.rows, members * sizeof *w->conformity.rows);
+}
+
 void conformity_grow(struct watch *w, size_t from, size_t n)
 {
     for (size_t i = from; i < n; i++) {
@@ -477,6 +483,12 @@ void conformity_grow(struct watch *w, size_t from, size_t n)
             w->conformity.known[i].flags |= KNOWN_ROLLS;
         row_refresh(w, m);
     }
+}
+
+struct known *known_of(struct watch *w, const struct member *m)
+{
+    watch_of(w, m);
+    return &w->conformity.known[m->id];
 }
 
 void conformity_destroy(struct watch *w)

@@ -82,6 +82,8 @@ struct class_state {
 
 void conformity_create(struct watch *w);
 void conformity_destroy(struct watch *w);
+/* Memory for so many members. */
+void conformity_reserve(struct watch *w, size_t members);
 /* Room for members up to n - 1; the first `from` have been there. */
 void conformity_grow(struct watch *w, size_t from, size_t n);
 /* Classes may be other ones now: everything is judged anew, in the sweeps to come. */
@@ -103,6 +105,7 @@ void conformity_bmc(struct watch *w,
 bool conformity_trifle(struct watch *w, struct kind *k, const struct listing *seen);
 struct kind *kind_ref(struct kind *k);
 void kind_unref(struct watch *w, struct kind *k);
+struct known *known_of(struct watch *w, const struct member *m);
 void row_refresh(struct watch *w, const struct member *m);
 /* The report or the specification is another one: judges the one by the other, and says so when the answer is
  * new. */

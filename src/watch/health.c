@@ -69,9 +69,7 @@ void health_open(struct watch *w, const struct member *m)
 void health_stood_still(struct watch *w)
 {
     w->resumed = watch_awake(w, w->last_tick);
-    for (size_t id = 0; id < w->vitals.n; id++)
-        if (w->vitals.of[id])
-            w->vitals.of[id]->anew = ANEW_NOT;
+    vitals_doubt(w);
 }
 
 void health_boot(struct watch *w, const struct member *m)
@@ -85,7 +83,7 @@ void health_boot(struct watch *w, const struct member *m)
     boot_drop(v);
     sayings_drop(v);
     outside_drop(v);
-    for (size_t i = 0; v->said && i < w->vitals.n_checks; i++)
+    for (size_t i = 0; v->said && i < check_count(w); i++)
         v->said[i] &= SAID_ASSIGNED;
     health_changed(w, m);
 }

@@ -74,7 +74,7 @@ static int read_one(const struct watch *w, const json_t *one, struct heard_all *
     if (rc < 0)
         return err_wrap(e, rc, "check \"%.48s\"", name);
     size_t place = out->n ? out->list[out->n - 1].place + 1 : 0; /* they come in order of the records */
-    if (place >= w->vitals.n_checks || strcmp(w->vitals.names[place], name) != 0)
+    if (place >= check_count(w) || strcmp(w->vitals.names[place], name) != 0)
         place = check_place(w, name);
     if (place == SIZE_MAX)
         return 0; /* of records that are not ours any more, or not yet */
@@ -152,7 +152,7 @@ static bool is_among(const struct heard_all *h, size_t place)
 /* Of a check that is not among all nothing is said. The extensive ones are told by their operations. */
 static void forget_others(struct watch *w, struct vitals *v, const struct heard_all *h)
 {
-    for (size_t i = 0; i < w->vitals.n_checks; i++) {
+    for (size_t i = 0; i < check_count(w); i++) {
         if (is_among(h, i) || !check_repeats(check_at(w, i)))
             continue;
         said_forget(v, i);

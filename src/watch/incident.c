@@ -108,7 +108,7 @@ bool finding_gone(const struct watch *w, struct mono now, const struct member *m
         return outside_gone(w, now, m, check, f);
     size_t i = check_place(w, check);
     if (i == SIZE_MAX || (v && v->said && !(v->said[i] & SAID_ASSIGNED)))
-        return w->vitals.n_checks > 0; /* a person took the check away */
+        return check_count(w) > 0; /* a person took the check away */
     const struct repair *r = member_repair(m);
     if (r && r->step == STEP_PROVISION && !check_repeats(check_at(w, i)) && !was_said(v, i))
         return true; /* examined no more: a person, or a new instance, answers for it */

@@ -95,6 +95,5 @@ struct observed *watch_of(struct watch *w, const struct member *m);
 bool is_put_into_service(const struct watch *w, const struct member *m);
 /* And held for its checks, where they have to pass first: no work lands in between. */
 bool is_heard(const struct watch *w, const struct member *m);
-struct known *known_of(struct watch *w, const struct member *m);
 
 #endif

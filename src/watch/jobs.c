@@ -17,8 +17,8 @@ enum { JOBS_FRESH_S = 60 };
 
 void watch_jobless(struct watch *w, struct mono now, tell_fn *fn, void *arg)
 {
-    for (size_t i = 0; i < w->budgets.n_patients; i++) {
-        struct member *m = cluster_by_id(w->cluster, w->budgets.patients[i]);
+    struct member *m;
+    for (size_t i = 0; (m = budget_patient_at(w, i)); i++) {
         const struct vitals *v = vitals_of(w, m);
         bool was_read = v->jobs_at.ns && within(now, v->jobs_at, JOBS_FRESH_S);
         if (watch_observed(w, m)->scheduled == WORK_BUSY && incidents_open(m) && !was_read)

@@ -88,7 +88,8 @@ const char *boot_of(const struct watch *w, const struct member *m)
 static struct span silence_of(const struct watch *w, struct mono now, const struct member *m)
 {
     struct mono heard = watch_observed(w, m)->beat.heard;
-    return mono_sub(now, heard.ns > w->silence.calm.ns ? heard : w->silence.calm);
+    struct mono calm = silence_calm(w);
+    return mono_sub(now, heard.ns > calm.ns ? heard : calm);
 }
 
 /* It is to be back after Takes by then. A node that hangs as it goes down says no more about it, and its BMC
@@ -117,7 +118,7 @@ static bool is_absent(struct watch *w, struct mono now, const struct member *m)
 {
     const struct observed *o = watch_observed(w, m);
     int64_t limit_ns = w->policy.health.lost_after.ns;
-    return limit_ns && m->listed && o->beat.liveness == LIVENESS_SILENT && !w->silence.alarm &&
+    return limit_ns && m->listed && o->beat.liveness == LIVENESS_SILENT && !silence_is_mass(w) &&
            (m->admitted ? member_held_by(m, CLAIM_SILENT) : member_repair(m) != NULL) &&
            silence_of(w, now, m).ns >= limit_ns && o->slurmd != SLURMD_OFF && !is_somebodys(w, m) &&
            !is_expected(w, now, m);
@@ -312,7 +313,7 @@ int lost_check(const struct watch *w, struct mono now, const struct member *m, s
     const struct absence *a = absence_of(w, m);
     if (!a || !a->declared)
         return err_set(e, -EAGAIN, "it is not heard");
-    if (w->silence.alarm)
+    if (silence_is_mass(w))
         return err_set(e, -EAGAIN, "it is not heard, and neither are many others");
     if (watch_observed(w, m)->slurmd == SLURMD_ANSWERS)
         return err_set(e, -EAGAIN, "its agent is not heard, but its slurmd answers");
@@ -331,7 +332,7 @@ int lost_check(const struct watch *w, struct mono now, const struct member *m, s
 
 bool lost_stands(const struct watch *w, const struct member *m)
 {
-    return lost_finding(w, m) && !w->silence.alarm;
+    return lost_finding(w, m) && !silence_is_mass(w);
 }
 
 bool lost_lasts(const struct watch *w, struct mono now, const struct member *m)

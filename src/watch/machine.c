@@ -173,3 +173,8 @@ void machines_end_sweep(struct watch *w)
     CLEANUP_FREE char *text = json_write(set);
     w->sink.propose(w->sink.arg, COMMAND_MACHINE, &nodes, NULL, text);
 }
+
+void machines_destroy(struct watch *w)
+{
+    json_decref(w->machines.news);
+}

@@ -12,6 +12,7 @@
  */
 void machine_look(struct watch *w, struct mono now, const struct member *m);
 void machines_end_sweep(struct watch *w);
+void machines_destroy(struct watch *w);
 /* False while a machine is recorded, and this session's inventory is not here. */
 bool machine_seen(const struct watch *w, const struct member *m);
 /* -EAGAIN while it is not known that the machine that answers is the recorded one, or when it is another. 0

@@ -159,6 +159,11 @@ static void leave_news(struct watch *w, uint32_t member)
         w->proposals.news_left = member;
 }
 
+void groups_create(struct watch *w)
+{
+    w->proposals.news_left = UINT32_MAX;
+}
+
 void groups_add(struct watch *w, struct mono now, enum command_kind kind, const struct member *m)
 {
     const struct group_key key = key_of(w, now, kind, m);

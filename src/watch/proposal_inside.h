@@ -25,6 +25,7 @@ struct group {
     UT_hash_handle hh;
 };
 
+void groups_create(struct watch *w);
 /* m calls for a command: it is proposed at the end of the sweep. */
 void groups_add(struct watch *w, struct mono now, enum command_kind kind, const struct member *m);
 /* The sweep is over: what is proposed of them is proposed by groups_step, */

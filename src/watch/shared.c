@@ -162,7 +162,7 @@ static unsigned count_runners(const struct watch *w, size_t check, unsigned grou
 static unsigned all_runners(struct watch *w, size_t check)
 {
     if (!w->shared.runners)
-        w->shared.runners = mem_alloc((w->vitals.n_checks + 1) * sizeof *w->shared.runners);
+        w->shared.runners = mem_alloc((check_count(w) + 1) * sizeof *w->shared.runners);
     if (!w->shared.runners[check])
         w->shared.runners[check] = count_runners(w, check, 0);
     return w->shared.runners[check];

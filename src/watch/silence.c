@@ -30,6 +30,7 @@ enum {
 void silence_create(struct watch *w)
 {
     memset(w->silence.wheel, 0xff, sizeof w->silence.wheel);
+    w->silence.calm = w->began;
 }
 
 void silence_destroy(struct watch *w)
@@ -284,4 +285,26 @@ void silence_end_sweep(struct watch *w)
         alarms_raise(&w->alarms, ALARM_SILENCE, "", "", t.s, w->wall);
     else
         alarms_end(&w->alarms, ALARM_SILENCE, "", t.s);
+}
+
+void silence_ended(struct watch *w, const struct member *m)
+{
+    hostlist_add(&w->silence.live, m->name);
+}
+
+bool silence_is_mass(const struct watch *w)
+{
+    return w->silence.alarm;
+}
+
+struct mono silence_calm(const struct watch *w)
+{
+    return w->silence.calm;
+}
+
+bool watch_alarm(const struct watch *w, size_t *silent, size_t *all)
+{
+    *silent = w->silence.alarm_quiet;
+    *all = w->silence.alarm_watched;
+    return w->silence.alarm;
 }

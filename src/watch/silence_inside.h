@@ -47,6 +47,11 @@ static inline bool silence_heeds(const struct silence *s, const struct member *m
 void silence_tick(struct watch *w, struct mono now);
 /* Looks at so many at most of those that are due, and returns at how many it did. */
 size_t silence_step(struct watch *w, struct mono now, size_t nodes);
+/* m, which was late or silent, is heard again: the event stream is told. */
+void silence_ended(struct watch *w, const struct member *m);
+bool silence_is_mass(const struct watch *w); /* the alarm of mass silence stands */
+/* Since when it does not; at first, when the watch began. */
+struct mono silence_calm(const struct watch *w);
 /* Judges mass silence. */
 void silence_end_sweep(struct watch *w);
 

@@ -111,8 +111,7 @@ void trials_fini(struct watch *w)
         w->trials.first = t->next;
         trial_free(t);
     }
-    free(w->trial_begin.candidates);
-    free(w->trial_begin.scheduled);
+    trial_begin_fini(w);
 }
 
 /* --- whom it holds ---------------------------------------------------------------------------- */

@@ -31,11 +31,11 @@ void trial_reconfigure(struct watch *w)
 {
     w->trial_begin.wish = (struct trial_wish){.member = w->trial_begin.wish.member};
     free(w->trial_begin.scheduled);
-    w->trial_begin.scheduled = mem_alloc((w->vitals.n_checks + 1) * sizeof *w->trial_begin.scheduled);
+    w->trial_begin.scheduled = mem_alloc((check_count(w) + 1) * sizeof *w->trial_begin.scheduled);
     w->trial_begin.n_scheduled = 0;
     w->trial_begin.n_candidates = 0;
     w->trials.may = false;
-    for (size_t i = 0; i < w->vitals.n_checks; i++)
+    for (size_t i = 0; i < check_count(w); i++)
         if (check_at(w, i)->when & CHECK_SCHEDULED)
             w->trial_begin.scheduled[w->trial_begin.n_scheduled++] = (uint16_t)i;
 }
@@ -262,7 +262,8 @@ static void begin_with(struct watch *w, struct mono now, const struct trial_due 
 static bool may_hold(const struct watch *w, struct mono now)
 {
     bool yields = w->trials.yield.ns && within(now, w->trials.yield, YIELD_REST_S);
-    return w->policy.health.trials_percent && brake_stopped(w, NULL) == 0 && !w->budgets.waiting && !yields;
+    return w->policy.health.trials_percent && brake_stopped(w, NULL) == 0 && !budget_is_waited_for(w) &&
+           !yields;
 }
 
 /* --- for one that is examined ----------------------------------------------------------------- */
@@ -424,4 +425,10 @@ void trial_end_sweep(struct watch *w)
     take_turn(&w->trial_begin.wish, waits);
     w->trial_begin.n_candidates = 0;
     w->trials.may = may && (!w->trials.first || any_share_left(w, held)); /* else nobody has to be noted */
+}
+
+void trial_begin_fini(struct watch *w)
+{
+    free(w->trial_begin.candidates);
+    free(w->trial_begin.scheduled);
 }

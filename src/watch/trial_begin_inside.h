@@ -48,6 +48,7 @@ void trial_note_partner(struct watch *w, struct mono now, const struct member *m
 /* Notes m, which is in no trial, when it is due. */
 void trial_note_due(struct watch *w, struct mono now, const struct member *m);
 void trial_end_sweep(struct watch *w);
+void trial_begin_fini(struct watch *w);
 
 struct trial_begin {
     size_t n_scheduled;

@@ -224,6 +224,13 @@ bool watch_live(const struct watch *w, const struct member *m)
     return watch_observed(w, m)->beat.liveness == LIVENESS_LIVE;
 }
 
+void vitals_doubt(struct watch *w)
+{
+    for (size_t id = 0; id < w->vitals.n; id++)
+        if (w->vitals.of[id])
+            w->vitals.of[id]->anew = ANEW_NOT;
+}
+
 bool told_anew(const struct vitals *v)
 {
     return !v || !v->said || v->anew == ANEW_TOLD;

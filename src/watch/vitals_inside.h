@@ -113,6 +113,8 @@ const struct saying *saying_find(const struct vitals *v, size_t i); /* NULL: not
 bool said_fresh(const struct watch *w, struct mono now, const struct vitals *v, size_t i);
 struct mono said_looked(const struct watch *w, const struct vitals *v, size_t i);
 bool watch_live(const struct watch *w, const struct member *m);
+/* Everything is to be told anew. */
+void vitals_doubt(struct watch *w);
 /* Whether everything was told anew since this process did nothing for a while (health_stood_still). */
 bool told_anew(const struct vitals *v);
 /* Finds out anew which checks the node runs; what was said stays. */

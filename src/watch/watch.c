@@ -87,30 +87,23 @@ struct observed *watch_of(struct watch *w, const struct member *m)
         if (n > w->cap) {
             w->cap = n + n / 4 + 16;
             w->seen = mem_grow(w->seen, w->cap * sizeof *w->seen);
-            w->conformity.known = mem_grow(w->conformity.known, w->cap * sizeof *w->conformity.known);
-            w->conformity.rows = mem_grow(w->conformity.rows, w->cap * sizeof *w->conformity.rows);
-            w->bmcs.of = mem_grow(w->bmcs.of, w->cap * sizeof *w->bmcs.of);
+            conformity_reserve(w, w->cap);
+            bmcs_reserve(w, w->cap);
         }
         struct mono from = watch_awake(w, w->last_tick);
         if (from.ns < w->began.ns)
             from = w->began;
         for (size_t i = w->n; i < n; i++) {
             w->seen[i] = (struct observed){0};
-            w->bmcs.of[i] = (struct bmc_asking){0};
             beat_init(&w->seen[i].beat, from);
         }
         size_t before = w->n;
         w->n = n;
+        bmcs_grow(w, before, n);
         silence_grow(w, before, n);
         conformity_grow(w, before, n);
     }
     return &w->seen[m->id];
-}
-
-struct known *known_of(struct watch *w, const struct member *m)
-{
-    watch_of(w, m);
-    return &w->conformity.known[m->id];
 }
 
 struct watch *watch_create(struct cluster *c, const struct watch_policy *p, struct mono now,
@@ -124,8 +117,7 @@ struct watch *watch_create(struct cluster *c, const struct watch_policy *p, stru
     w->created = now;
     w->began = mono_add(now, p->spread);
     w->last_tick = now;
-    w->silence.calm = w->began;
-    w->proposals.news_left = UINT32_MAX;
+    groups_create(w);
     silence_create(w);
     bmc_create(w);
     conformity_create(w);
@@ -163,8 +155,8 @@ void watch_destroy(struct watch *w)
         scheduler_word_fini(&w->seen[i].word);
     }
     calls_destroy(w);
-    json_decref(w->machines.news);
-    json_decref(w->windows.news);
+    machines_destroy(w);
+    windows_destroy(w);
     free(w->seen);
     free(w);
 }
@@ -277,7 +269,7 @@ void watch_close(struct watch *w, struct member *m, void *session)
 static void note_return(struct watch *w, const struct member *m, enum liveness was)
 {
     if (m->listed && (was == LIVENESS_LATE || was == LIVENESS_SILENT))
-        hostlist_add(&w->silence.live, m->name);
+        silence_ended(w, m);
 }
 
 /* Also one that was forgotten is there again. */
@@ -517,11 +509,4 @@ void watch_fitness(const struct watch *w, struct mono now, const struct member *
                           .comes_up = repair_comes_up(w, m)};
     held_fitness(w, m, f);
     health_fitness(w, watch_awake(w, now), m, f);
-}
-
-bool watch_alarm(const struct watch *w, size_t *silent, size_t *all)
-{
-    *silent = w->silence.alarm_quiet;
-    *all = w->silence.alarm_watched;
-    return w->silence.alarm;
 }

@@ -96,3 +96,8 @@ void windows_end_sweep(struct watch *w)
         w->sink.propose(w->sink.arg, COMMAND_WINDOW, &nodes, NULL, text);
     }
 }
+
+void windows_destroy(struct watch *w)
+{
+    json_decref(w->windows.news);
+}
