@@ -63,27 +63,51 @@ static void count_partitions(struct totals *t, const struct partition_set *p)
             t->partitions[word * 64 + (unsigned)__builtin_ctzll(bits)]++;
 }
 
+static void totals_begin(struct totals *t, const struct watch *w)
+{
+    size_t n = w->conformity.n_classes;
+    totals_drop(t);
+    *t = (struct totals){.good = true,
+                         .n_classes = n,
+                         .n_groups = GROUP_MAX + 1,
+                         .classes = mem_alloc((n + 1) * sizeof *t->classes),
+                         .groups = mem_alloc((GROUP_MAX + 1) * sizeof *t->groups)};
+}
+
+/* Whether they are of the classes that there are now. */
+static bool totals_count_now(const struct totals *t, const struct watch *w)
+{
+    return t->good && t->n_classes == w->conformity.n_classes;
+}
+
+static void totals_add(struct totals *t, const struct member *m)
+{
+    t->all++;
+    t->classes[m->class]++;
+    t->groups[m->spec.group]++;
+    count_partitions(t, &m->spec.partitions);
+}
+
+/* To count all nodes at once takes milliseconds: each sweep does it on its way. It is done at once only
+ * before the end of the first sweep, and when the configuration was read anew. */
 static const struct totals *totals_of(struct watch *w)
 {
     struct totals *t = &w->budgets.totals;
-    if (t->good)
+    if (totals_count_now(t, w))
         return t;
-    totals_drop(t);
-    *t = (struct totals){.good = true,
-                         .n_classes = w->conformity.n_classes,
-                         .n_groups = GROUP_MAX + 1,
-                         .classes = mem_alloc((w->conformity.n_classes + 1) * sizeof *t->classes),
-                         .groups = mem_alloc((GROUP_MAX + 1) * sizeof *t->groups)};
+    totals_begin(t, w);
     for (size_t i = 0; i < cluster_count(w->cluster); i++) {
         const struct member *m = cluster_by_id(w->cluster, (uint32_t)i);
-        if (!m->listed)
-            continue;
-        t->all++;
-        t->classes[m->class]++;
-        t->groups[m->spec.group]++;
-        count_partitions(t, &m->spec.partitions);
+        if (m->listed)
+            totals_add(t, m);
     }
     return t;
+}
+
+void budget_look(struct watch *w, const struct member *m)
+{
+    if (totals_count_now(&w->budgets.counting, w))
+        totals_add(&w->budgets.counting, m);
 }
 
 static bool in_scope(const struct member *m, enum scope s, unsigned number)
@@ -227,7 +251,17 @@ struct member *budget_patient_at(const struct watch *w, size_t i)
 
 void budgets_recount(struct watch *w)
 {
-    w->budgets.totals.good = false;
+    w->budgets.totals.good = w->budgets.counting.good = false; /* which counted some as they were before */
+}
+
+static void end_counting(struct budgets *b, const struct watch *w)
+{
+    if (totals_count_now(&b->counting, w)) {
+        totals_drop(&b->totals);
+        b->totals = b->counting;
+        b->counting = (struct totals){0};
+    }
+    totals_begin(&b->counting, w);
 }
 
 void budgets_end_sweep(struct watch *w)
@@ -237,7 +271,7 @@ void budgets_end_sweep(struct watch *w)
         alarms_end(&w->alarms, ALARM_BUDGET, "", "no node waits for room in a budget any more");
     }
     w->budgets.waiting = 0;
-    budgets_recount(w);
+    end_counting(&w->budgets, w);
     for (size_t i = w->budgets.n_patients; i-- > 0;) {
         const struct member *m = cluster_by_id(w->cluster, w->budgets.patients[i]);
         struct vitals *v = vitals_of(w, m);
@@ -251,5 +285,6 @@ void budgets_end_sweep(struct watch *w)
 void budgets_destroy(struct watch *w)
 {
     totals_drop(&w->budgets.totals);
+    totals_drop(&w->budgets.counting);
     free(w->budgets.patients);
 }

@@ -16,6 +16,7 @@
 #include "watch/bmc_inside.h"
 #include "watch/boot_inside.h"
 #include "watch/brake_inside.h"
+#include "watch/budget_inside.h"
 #include "watch/call_inside.h"
 #include "watch/conformity_inside.h"
 #include "watch/drift_inside.h"
@@ -395,6 +396,7 @@ static void examine(struct watch *w, struct member *m, struct mono now)
     bool judged = conformity_look(w, now, m, conformity_pressing(w, m));
     enum work work = watch_work(w, m);
     if (a.listed) {
+        budget_look(w, m);
         drift_examine(w, now, m, judged);
         machine_look(w, now, m);
         bmc_look(w, now, m);
