@@ -53,10 +53,37 @@ struct reader {
     size_t hosts, numbers; /* read so far, before any operator */
 };
 
+/* Names of a list side by side: a malloc for each of ten thousand names is most of the work of a copy. */
+struct hostlist_block {
+    struct hostlist_block *before;
+    size_t used, size;
+    char bytes[];
+};
+
+enum { BLOCK_MIN = 64, BLOCK_MAX = 64 * 1024 };
+
+/* Blocks double, so that a list of one name is small and a long one has few. */
+static char *block_room(struct hostlist *h, size_t bytes)
+{
+    struct hostlist_block *b = h->blocks;
+    if (!b || b->size - b->used < bytes) {
+        size_t size = !b ? BLOCK_MIN : b->size < BLOCK_MAX ? 2 * b->size : BLOCK_MAX;
+        if (size < bytes)
+            size = bytes;
+        b = mem_grow(NULL, sizeof *b + size);
+        *b = (struct hostlist_block){.before = h->blocks, .size = size};
+        h->blocks = b;
+    }
+    b->used += bytes;
+    return b->bytes + b->used - bytes;
+}
+
 void hostlist_fini(struct hostlist *h)
 {
-    for (size_t i = 0; i < h->n; i++)
-        free(h->names[i]);
+    for (struct hostlist_block *b = h->blocks, *before; b; b = before) {
+        before = b->before;
+        free(b);
+    }
     free(h->names);
     *h = (struct hostlist){0};
 }
@@ -72,7 +99,14 @@ void hostlist_add(struct hostlist *h, const char *name)
         h->cap = h->cap ? h->cap * 2 : 16;
         h->names = mem_grow(h->names, h->cap * sizeof *h->names);
     }
-    h->names[h->n++] = mem_dup(name);
+    size_t bytes = strlen(name) + 1;
+    h->names[h->n++] = memcpy(block_room(h, bytes), name, bytes);
+}
+
+void hostlist_add_all(struct hostlist *h, const struct hostlist *more)
+{
+    for (size_t i = 0; i < more->n; i++)
+        hostlist_add(h, more->names[i]);
 }
 
 bool hostlist_name_ok(const char *name)

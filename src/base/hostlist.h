@@ -22,11 +22,14 @@ enum {
     HOSTLIST_NAME_BYTES_MAX = 255      /* of one name */
 };
 
-/* Names, each once, in nodeset's order. Zero-initialise; hostlist_fini when done. */
+/* Names, each once, in nodeset's order. Zero-initialise; hostlist_fini when done. The names lie in blocks
+ * that the list owns: names are added to a list and never taken out of it. */
+struct hostlist_block;
 struct hostlist {
     char **names;
     size_t n;
     size_t cap;
+    struct hostlist_block *blocks; /* the last one first */
 };
 
 void hostlist_fini(struct hostlist *h);
@@ -50,6 +53,7 @@ const char *hostwalk_next(struct hostwalk *w);
 
 /* Adds one plain name as it stands, at the end, without looking for duplicates. */
 void hostlist_add(struct hostlist *h, const char *name);
+void hostlist_add_all(struct hostlist *h, const struct hostlist *more);
 
 /* Writes names (n of them, any order, duplicates allowed) as the shortest list, as `nodeset -f`
  * does. "" for none. The caller frees it. */

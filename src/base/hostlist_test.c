@@ -309,6 +309,31 @@ static void adding_keeps_order_and_duplicates(void **state)
     assert_null(h.names);
 }
 
+/* Names lie in blocks that grow: none moves, and the longest has its place. */
+static void names_stay_where_they_are(void **state)
+{
+    CLEANUP_HOSTLIST struct hostlist h = {0}, all = {0};
+    char name[HOSTLIST_NAME_BYTES_MAX + 1];
+    hostlist_add(&h, "first");
+    const char *first = h.names[0];
+    for (int i = 1; i < 2000; i++) {
+        snprintf(name, sizeof name, "n%0*d", i % 250 + 4, i);
+        hostlist_add(&h, name);
+    }
+    assert_ptr_equal(h.names[0], first);
+    hostlist_add(&all, "x");
+    hostlist_add_all(&all, &h);
+    hostlist_add_all(&all, &(struct hostlist){0});
+    hostlist_fini(&h);
+    assert_int_equal(all.n, 2001);
+    assert_string_equal(all.names[0], "x");
+    assert_string_equal(all.names[1], "first");
+    for (int i = 1; i < 2000; i++) {
+        snprintf(name, sizeof name, "n%0*d", i % 250 + 4, i);
+        assert_string_equal(all.names[i + 1], name);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -332,6 +357,7 @@ int main(void)
         cmocka_unit_test(a_plain_name_is_known),
         cmocka_unit_test(a_walk_gives_each_name),
         cmocka_unit_test(adding_keeps_order_and_duplicates),
+        cmocka_unit_test(names_stay_where_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,6 +106,17 @@ struct member *cluster_find(const struct cluster *c, const char *name)
     return s ? &s->m : NULL;
 }
 
+/* A look-up in the table costs several misses of the cache; the member behind the one before is near. */
+struct member *cluster_find_next(const struct cluster *c, size_t *place, const char *name)
+{
+    struct member *m = *place < c->n_listed ? c->order[*place] : NULL;
+    if (!m || strcmp(m->name, name) != 0)
+        m = cluster_find(c, name);
+    if (m && m->listed)
+        *place = m->place + 1;
+    return m;
+}
+
 struct member *cluster_meet(struct cluster *c, const char *name)
 {
     struct member *known = cluster_find(c, name);
@@ -400,6 +411,7 @@ void cluster_configure(struct cluster *c, struct roster *r, struct text *changes
     for (size_t i = 0; i < r->n; i++) {
         c->order[i] = cluster_find(c, r->nodes[i].name);
         c->order[i]->listed = true;
+        c->order[i]->place = i;
     }
     c->n_listed = r->n;
     c->order_stale = true;

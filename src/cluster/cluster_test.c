@@ -368,6 +368,62 @@ static void test_a_claim_can_be_released_from_an_unlisted_node(void **state)
     assert_string_equal(UNDRAIN("root", "lx01", NULL), "claim/1.1 = gone\nlx01: released from claim 1.1\n");
 }
 
+/* Whatever was looked up before, and wherever the roster was when the place was kept. */
+static void test_names_in_any_order_are_found(void **state)
+{
+    struct world *w = *state;
+    const char *const names[] = {"lx01", "lx02", "lx05", "lx06",  "stray", "lx01", "none",
+                                 "lx02", "lx02", "lx06", "stray", "lx03",  "lx04", "lx05"};
+    size_t n = sizeof names / sizeof names[0], place = 0;
+    cluster_meet(w->c, "stray");
+    for (size_t i = 0; i < n; i++)
+        assert_ptr_equal(cluster_find_next(w->c, &place, names[i]), cluster_find(w->c, names[i]));
+    world_configure(w, "lx[04-06,01] CPUs=2", NULL);
+    for (size_t i = 0; i < n; i++)
+        assert_ptr_equal(cluster_find_next(w->c, &place, names[i]), cluster_find(w->c, names[i]));
+    place = 0;
+    cluster_find_next(w->c, &place, cluster_at(w->c, 2)->name);
+    assert_int_equal(place, 3);
+}
+
+/* A claim's record is written anew when something of it changes: nodes leave, others stay or come, and each
+ * is drained as the record says. */
+static void test_a_claim_is_rewritten_in_place(void **state)
+{
+    struct world *w = *state;
+    DRAIN("root", "lx[01-04]", "x", "1.2");
+    DRAIN("ann", "lx[02-03]", "y", "1.1");
+    static const struct {
+        const char *nodes, *drained, *shown[4]; /* lx01 to lx04 */
+    } records[] = {
+        {"lx[01-04]", "lx[01-04]", {"x (drained)", "x (drained)", "x (drained)", "x (drained)"}},
+        {"lx[02-04]", "lx[03-04]", {"", "x", "x (drained)", "x (drained)"}},
+        {"lx[01-02]", "lx01", {"x (drained)", "x", "", ""}},
+        {"lx04", "", {"", "", "", "x"}},
+    };
+    for (size_t i = 0; i < sizeof records / sizeof records[0]; i++) {
+        CLEANUP_TEXT struct text t = {0};
+        text_printf(&t,
+                    "{\"kind\":\"drain\",\"owner\":\"root\",\"reason\":\"x\",\"since\":\"7\",\"nodes\":\"%"
+                    "s\",\"drained\":\"%s\"}",
+                    records[i].nodes, records[i].drained);
+        assert_int_equal(cluster_put(w->c, "claim/1.2", t.s, NULL), 0);
+        for (int k = 0; k < 4; k++) {
+            CLEANUP_TEXT struct text is = {0};
+            char node[8];
+            snprintf(node, sizeof node, "lx%02d", k + 1);
+            if (k == 1 || k == 2)
+                text_printf(&is, "1.1 drain by ann: y%s", *records[i].shown[k] ? "; " : "");
+            if (*records[i].shown[k])
+                text_printf(&is, "1.2 drain by root: %s", records[i].shown[k]);
+            assert_string_equal(world_claims(w, node), is.len ? is.s : "");
+        }
+    }
+    assert_int_equal(cluster_claim(w->c, "1.2")->since.ns, 7);
+    assert_int_equal(cluster_put(w->c, "claim/1.2", NULL, NULL), 0);
+    assert_string_equal(world_claims(w, "lx04"), "");
+}
+
 /* --- records --------------------------------------------------------------------------------- */
 
 static void test_same_records_same_state(void **state)
@@ -509,6 +565,8 @@ int main(void)
         TEST(test_a_reload_says_what_changed),
         TEST(test_claims_survive_removal_and_return),
         TEST(test_a_claim_can_be_released_from_an_unlisted_node),
+        TEST(test_names_in_any_order_are_found),
+        TEST(test_a_claim_is_rewritten_in_place),
         TEST(test_same_records_same_state),
         TEST(test_a_difference_is_another_digest),
         TEST(test_damaged_records_are_refused_with_words),

@@ -62,9 +62,10 @@ int decide_find_named(const struct cluster *c, const struct command *cmd, size_t
                       struct named *out, struct err *e)
 {
     size_t n = cmd->nodes ? cmd->nodes->n : 0;
+    size_t place = 0;
     *out = (struct named){.nodes = mem_alloc((n + 1) * sizeof *out->nodes)};
     for (size_t i = from; i < n; i++) {
-        struct member *m = cluster_find(c, cmd->nodes->names[i]);
+        struct member *m = cluster_find_next(c, &place, cmd->nodes->names[i]);
         if (!m || m->gone)
             return err_set(e, -ENOENT, "no node \"%s\"", cmd->nodes->names[i]);
         if (must_be_listed && !m->listed)
@@ -172,8 +173,9 @@ static int decide_silent(const struct cluster *c, const struct command *cmd, str
     struct named fresh = {0};
     CLEANUP_FREE struct member **nodes = mem_alloc((cmd->nodes->n + 1) * sizeof *nodes);
     fresh.nodes = nodes;
+    size_t place = 0;
     for (size_t i = 0; i < cmd->nodes->n; i++) {
-        struct member *m = cluster_find(c, cmd->nodes->names[i]);
+        struct member *m = cluster_find_next(c, &place, cmd->nodes->names[i]);
         if (m && m->listed && m->admitted && !member_held_by(m, CLAIM_SILENT))
             fresh.nodes[fresh.n++] = m;
     }
@@ -322,8 +324,9 @@ static int check_claim(const struct cluster *c, const struct command *cmd, enum 
  * one whose drift was not remedied when it is right again. */
 static int check_up(const struct cluster *c, const struct command *cmd, size_t from, struct err *e)
 {
+    size_t place = 0;
     for (size_t i = from; i < cmd->nodes->n; i++) {
-        const struct member *m = cluster_find(c, cmd->nodes->names[i]);
+        const struct member *m = cluster_find_next(c, &place, cmd->nodes->names[i]);
         if (m && member_held_by(m, CLAIM_SILENT) && !member_held_by(m, CLAIM_DOWN))
             return err_set(e, -EBUSY, "node \"%s\" is down because it is silent; it is up when it is heard",
                            m->name);

@@ -440,8 +440,7 @@ static int find_rollout(const struct cluster *c, const json_t *set, struct propo
 
 static void note_rollout(const struct rollout *r, struct decision *d)
 {
-    for (size_t i = 0; i < r->nodes.n; i++)
-        hostlist_add(&d->changed, r->nodes.names[i]);
+    hostlist_add_all(&d->changed, &r->nodes);
 }
 
 static int decide_rollout_accept(const struct cluster *c, const struct command *cmd, const json_t *set,

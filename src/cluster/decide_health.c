@@ -564,10 +564,8 @@ static int decide_shared(const struct cluster *c, const struct command *cmd, con
     CLEANUP_HOSTLIST struct hostlist left = d->changed, rest = {0};
     d->changed = (struct hostlist){0};
     size_t given = was ? let_go(c, was, &left, &rest, d) : 0, n = left.n;
-    for (size_t i = 0; i < left.n; i++)
-        hostlist_add(&d->changed, left.names[i]);
-    for (size_t i = 0; i < rest.n; i++)
-        hostlist_add(&left, rest.names[i]); /* they are let go with the next word of it */
+    hostlist_add_all(&d->changed, &left);
+    hostlist_add_all(&left, &rest); /* they are let go with the next word of it */
     CLEANUP_FREE char *folded = hostlist_fold((const char *const *)left.names, left.n);
     if (was && d->n_ops == 0 && strcmp(was->nodes, folded) == 0 && strcmp(was->why, why) == 0 &&
         was->severity == now.severity) {

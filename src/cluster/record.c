@@ -47,12 +47,17 @@ static void member_link(struct member *m, struct claim *claim, bool drained)
     m->claims[at] = (struct hold){claim, drained};
 }
 
-const struct hold *member_hold(const struct member *m, const struct claim *claim)
+static struct hold *hold_of(const struct member *m, const struct claim *claim)
 {
     size_t i = 0;
     while (m->claims[i].claim != claim)
         i++;
     return &m->claims[i];
+}
+
+const struct hold *member_hold(const struct member *m, const struct claim *claim)
+{
+    return hold_of(m, claim);
 }
 
 static void claim_free(struct claim_slot *s)
@@ -120,7 +125,9 @@ int record_time(const json_t *o, const char *key, uint64_t *out, struct err *e)
 static int claim_nodes(const struct claim_text *t, struct hostlist *nodes, struct hostlist *drained,
                        struct err *e)
 {
-    if (hostlist_parse(t->nodes, nodes, e) < 0 || hostlist_parse(t->drained, drained, e) < 0)
+    /* Most claims have all of their nodes drained, or none: the same list is not read twice. */
+    if (hostlist_parse(t->nodes, nodes, e) < 0 ||
+        (strcmp(t->drained, t->nodes) != 0 && hostlist_parse(t->drained, drained, e) < 0))
         return -EILSEQ;
     if (nodes->n == 0)
         return err_set(e, -EILSEQ, "a claim on no node");
@@ -130,21 +137,70 @@ static int claim_nodes(const struct claim_text *t, struct hostlist *nodes, struc
     return 0;
 }
 
-static void claim_fill(struct cluster *c, struct claim *claim, const struct hostlist *nodes,
+/* What a record says of a node, and what is so already. */
+enum { MARK_NAMED = 1, MARK_DRAINED = 2, MARK_LINKED = 4 };
+
+static void mark_drained(const struct cluster *c, const struct hostlist *drained, unsigned char *marks)
+{
+    size_t place = 0;
+    for (size_t i = 0; i < drained->n; i++) {
+        const struct member *m = cluster_find_next(c, &place, drained->names[i]);
+        if (m)
+            marks[m->id] |= MARK_DRAINED;
+    }
+}
+
+static struct member **meet_all(struct cluster *c, const struct hostlist *nodes)
+{
+    struct member **all = mem_alloc(nodes->n * sizeof *all);
+    size_t place = 0;
+    for (size_t i = 0; i < nodes->n; i++) {
+        all[i] = cluster_find_next(c, &place, nodes->names[i]);
+        if (!all[i] || all[i]->gone)
+            all[i] = cluster_meet(c, nodes->names[i]);
+    }
+    return all;
+}
+
+/* Nodes that the claim rests on before and after stay linked: a claim of very many nodes is written anew for
+ * each change of a few. */
+static void claim_fill(struct cluster *c, struct claim *claim, const struct hostlist *nodes, bool all_drained,
                        const struct hostlist *drained)
 {
-    claim->nodes = mem_alloc(nodes->n * sizeof *claim->nodes);
-    claim->n = nodes->n;
+    struct member **is = meet_all(c, nodes);
+    CLEANUP_FREE unsigned char *marks = mem_alloc(c->n);
     for (size_t i = 0; i < nodes->n; i++)
-        claim->nodes[i] = cluster_meet(c, nodes->names[i]);
-    CLEANUP_FREE bool *is_drained = mem_alloc(c->n);
-    for (size_t i = 0; i < drained->n; i++) {
-        const struct member *m = cluster_find(c, drained->names[i]);
-        if (m)
-            is_drained[m->id] = true;
+        marks[is[i]->id] = all_drained ? MARK_NAMED | MARK_DRAINED : MARK_NAMED;
+    mark_drained(c, drained, marks);
+    for (size_t i = 0; i < claim->n; i++) {
+        struct member *m = claim->nodes[i];
+        if (marks[m->id] & MARK_NAMED)
+            marks[m->id] |= MARK_LINKED;
+        else
+            member_unlink(m, claim);
     }
-    for (size_t i = 0; i < nodes->n; i++)
-        member_link(claim->nodes[i], claim, is_drained[claim->nodes[i]->id]);
+    for (size_t i = 0; i < nodes->n; i++) {
+        bool settled = marks[is[i]->id] & MARK_DRAINED;
+        if (marks[is[i]->id] & MARK_LINKED)
+            hold_of(is[i], claim)->drained = settled;
+        else
+            member_link(is[i], claim, settled);
+    }
+    free(claim->nodes);
+    claim->nodes = is;
+    claim->n = nodes->n;
+}
+
+static struct claim_slot *claim_slot(struct cluster *c, const char *id)
+{
+    struct claim_slot *s;
+    HASH_FIND_STR(c->claims, id, s);
+    if (s)
+        return s;
+    s = mem_alloc(sizeof *s);
+    memcpy(s->c.id, id, strlen(id) + 1);
+    HASH_ADD_STR(c->claims, c.id, s);
+    return s;
 }
 
 static int put_claim(struct cluster *c, const char *id, const char *value, struct err *e)
@@ -170,15 +226,14 @@ static int put_claim(struct cluster *c, const char *id, const char *value, struc
     if (claim_nodes(&t, &nodes, &drained, e) < 0)
         return -EILSEQ;
 
-    claim_drop(c, id);
-    struct claim_slot *s = mem_alloc(sizeof *s);
-    memcpy(s->c.id, id, strlen(id) + 1);
-    s->c.kind = kind;
-    s->c.owner = mem_dup(t.owner);
-    s->c.reason = mem_dup(t.reason);
-    s->c.since = (struct wall){(int64_t)since};
-    HASH_ADD_STR(c->claims, c.id, s);
-    claim_fill(c, &s->c, &nodes, &drained);
+    struct claim *claim = &claim_slot(c, id)->c;
+    free(claim->owner);
+    free(claim->reason);
+    claim->kind = kind;
+    claim->owner = mem_dup(t.owner);
+    claim->reason = mem_dup(t.reason);
+    claim->since = (struct wall){(int64_t)since};
+    claim_fill(c, claim, &nodes, strcmp(t.drained, t.nodes) == 0, &drained);
     return 0;
 }
 

@@ -532,8 +532,7 @@ static void take_settings(struct agents *a, const struct config *conf)
     a->waits = conf->waits;
     a->certificate_life = (struct span){(int64_t)conf->number[SETTING_CERTIFICATE_LIFE]};
     hostlist_fini(&a->collectors);
-    for (size_t i = 0; i < conf->collectors.n; i++)
-        hostlist_add(&a->collectors, conf->collectors.names[i]);
+    hostlist_add_all(&a->collectors, &conf->collectors);
     a->recheck = (struct span){(int64_t)conf->number[SETTING_FINGERPRINT_INTERVAL]};
     take_survey(a);
     share_configure(a->share, &conf->collectors);

@@ -170,17 +170,25 @@ static void grow_marks(struct committer *k)
     }
 }
 
-static bool is_marked(const struct committer *k, const char *name)
+static bool any_is_marked(const struct committer *k, char *const *names, size_t n)
 {
-    const struct member *m = cluster_find(k->cluster, name);
-    return m && k->marks[m->id] == k->batch_number;
+    size_t place = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct member *m = cluster_find_next(k->cluster, &place, names[i]);
+        if (m && k->marks[m->id] == k->batch_number)
+            return true;
+    }
+    return false;
 }
 
-static void mark(struct committer *k, const char *name)
+static void mark(struct committer *k, char *const *names, size_t n)
 {
-    const struct member *m = cluster_find(k->cluster, name);
-    if (m)
-        k->marks[m->id] = k->batch_number;
+    size_t place = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct member *m = cluster_find_next(k->cluster, &place, names[i]);
+        if (m)
+            k->marks[m->id] = k->batch_number;
+    }
 }
 
 /* True when the batch names one of the command's nodes before index `to` already: of a long command,
@@ -190,13 +198,8 @@ static bool names_overlap(struct committer *k, const struct job *j, size_t to, c
     if (k->batch.n_entries == 0)
         return false;
     grow_marks(k);
-    for (size_t i = j->from; i < to; i++)
-        if (is_marked(k, j->nodes.names[i]))
-            return true;
-    for (size_t i = 0; i < changed->n; i++)
-        if (is_marked(k, changed->names[i]))
-            return true;
-    return false;
+    return (to > j->from && any_is_marked(k, j->nodes.names + j->from, to - j->from)) ||
+           any_is_marked(k, changed->names, changed->n);
 }
 
 /* For those that wait for a place in the same batch. */
@@ -205,10 +208,9 @@ static void mark_names(struct committer *k, const struct job *j, const struct ho
     if (!k->waiting)
         return;
     grow_marks(k);
-    for (size_t i = j->from; i < j->next; i++)
-        mark(k, j->nodes.names[i]);
-    for (size_t i = 0; i < changed->n; i++)
-        mark(k, changed->names[i]);
+    if (j->next > j->from)
+        mark(k, j->nodes.names + j->from, j->next - j->from);
+    mark(k, changed->names, changed->n);
 }
 
 /* Baselines say what a class's nodes should be, and their lists are shared among classes: one of these
@@ -276,8 +278,7 @@ static void take_in(struct committer *k, struct job *j, struct decision *d, char
                                     .text = j->entry_text,
                                     .about = j->entry_about};
     b->entries[b->n_entries] = j->entry;
-    for (size_t i = 0; i < d->changed.n; i++)
-        hostlist_add(&j->changed, d->changed.names[i]);
+    hostlist_add_all(&j->changed, &d->changed);
     DL_APPEND2(b->jobs, j, prev_job, next_job);
     b->rules |= makes_baseline(j->cmd.kind);
     b->judges |= rests_on_baseline(j->cmd.kind);
@@ -321,8 +322,7 @@ static void refuse_waiting(struct committer *k, const char *sentence)
 /* A part of a dry job is decided: the rest of it is next. False when that was the last. */
 static bool judge(struct job *j, struct decision *d)
 {
-    for (size_t i = 0; i < d->changed.n; i++)
-        hostlist_add(&j->changed, d->changed.names[i]);
+    hostlist_add_all(&j->changed, &d->changed);
     if (!j->entry_text)
         j->entry_text = STEAL(d->text);
     bool more = d->n_ops > 0 && d->next < j->nodes.n;

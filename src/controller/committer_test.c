@@ -44,8 +44,7 @@ static void on_changed(void *arg, const struct hostlist *some)
 {
     struct world *x = arg;
     struct mono until = mono_add(mono_now(), span_ms(2));
-    for (size_t i = 0; i < some->n; i++)
-        hostlist_add(&x->told, some->names[i]);
+    hostlist_add_all(&x->told, some);
     x->most = some->n > x->most ? some->n : x->most;
     x->parts++;
     while (x->is_slow && mono_now().ns < until.ns)

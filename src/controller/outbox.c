@@ -391,14 +391,12 @@ static void say_mute(struct outbox *o, const struct err *why)
 
 static void mute_remove(struct outbox *o, const char *node)
 {
-    size_t kept = 0, n = o->mute.n;
-    for (size_t i = 0; i < n; i++) {
+    struct hostlist rest = {0};
+    for (size_t i = 0; i < o->mute.n; i++)
         if (strcmp(o->mute.names[i], node) != 0)
-            o->mute.names[kept++] = o->mute.names[i];
-        else
-            free(o->mute.names[i]);
-    }
-    o->mute.n = kept;
+            hostlist_add(&rest, o->mute.names[i]);
+    hostlist_fini(&o->mute);
+    o->mute = rest;
 }
 
 static void on_asked(void *arg, const char *node, const struct err *why)

@@ -91,7 +91,7 @@ static int read_names(struct search *s)
     int rc = hostlist_parse_max(s->ask.nodes, s->ask.nodes_max, &list, &s->why);
     for (size_t i = 0; i < list.n; i++) {
         struct name *n = mem_alloc(sizeof *n);
-        n->name = STEAL(list.names[i]);
+        n->name = mem_dup(list.names[i]);
         HASH_ADD_KEYPTR(hh, s->names, n->name, strlen(n->name), n);
     }
     return rc;

@@ -290,11 +290,7 @@ static int take_nodes(struct check *k, const char *value, struct err *e)
         return err_set(e, -EINVAL, "\"%.80s\" names no node", value);
     if (k->nodes.n + more.n > CHECKS_NODES_MAX)
         return err_set(e, -EINVAL, "more than %d nodes", CHECKS_NODES_MAX);
-    k->nodes.names = mem_grow(k->nodes.names, (k->nodes.n + more.n) * sizeof *more.names);
-    memcpy(k->nodes.names + k->nodes.n, more.names, more.n * sizeof *more.names);
-    k->nodes.n += more.n;
-    k->nodes.cap = k->nodes.n;
-    more.n = 0;
+    hostlist_add_all(&k->nodes, &more);
     return 0;
 }
 

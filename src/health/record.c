@@ -49,12 +49,9 @@ static void sort_names(struct hostlist *h)
     size_t n = 0;
     if (h->n > 0)
         qsort(h->names, h->n, sizeof *h->names, by_name);
-    for (size_t i = 0; i < h->n; i++) {
-        if (n > 0 && strcmp(h->names[n - 1], h->names[i]) == 0)
-            free(h->names[i]);
-        else
+    for (size_t i = 0; i < h->n; i++)
+        if (n == 0 || strcmp(h->names[n - 1], h->names[i]) != 0)
             h->names[n++] = h->names[i];
-    }
     h->n = n;
 }
 

@@ -165,7 +165,7 @@ static int add_nodes(struct slurmconf *c, struct slurmconf_nodes *r, const char 
             continue;
         }
         c->nodes[c->n_nodes++] =
-            (struct slurmconf_node){.name = STEAL(names.names[i]), .record = c->n_records};
+            (struct slurmconf_node){.name = mem_dup(names.names[i]), .record = c->n_records};
         r->n++;
     }
     return 0;

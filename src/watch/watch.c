@@ -182,8 +182,9 @@ void watch_set_policy(struct watch *w, const struct watch_policy *p)
 
 void watch_changed(struct watch *w, const struct hostlist *nodes)
 {
+    size_t place = 0;
     for (size_t i = 0; i < nodes->n; i++) {
-        const struct member *m = cluster_find(w->cluster, nodes->names[i]);
+        const struct member *m = cluster_find_next(w->cluster, &place, nodes->names[i]);
         if (!m)
             continue;
         known_of(w, m)->flags |= KNOWN_DIRTY;

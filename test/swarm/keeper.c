@@ -111,11 +111,13 @@ bool keeper_act(struct swarm *s, const char *node, const char *action)
         hostlist_add(&s->muted, node);
         await_missed(s, node);
     }
-    for (size_t i = 0; !silence && i < s->muted.n; i++) {
-        if (strcmp(s->muted.names[i], node) != 0)
-            continue;
-        free(s->muted.names[i]);
-        s->muted.names[i] = s->muted.names[--s->muted.n];
+    if (!silence) {
+        struct hostlist rest = {0};
+        for (size_t i = 0; i < s->muted.n; i++)
+            if (strcmp(s->muted.names[i], node) != 0)
+                hostlist_add(&rest, s->muted.names[i]);
+        hostlist_fini(&s->muted);
+        s->muted = rest;
     }
     return true;
 }

@@ -402,8 +402,7 @@ static void set_also(struct surveyor *s, const struct hostlist *also)
     if (equal_lists(&s->also, also))
         return;
     hostlist_fini(&s->also);
-    for (size_t i = 0; i < also->n; i++)
-        hostlist_add(&s->also, also->names[i]);
+    hostlist_add_all(&s->also, also);
     s->generation++;
     reading_forget(&s->reading);
     read_within(s, 0);
