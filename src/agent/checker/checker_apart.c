@@ -19,24 +19,6 @@
 
 enum { NEXT_ITEM = '\f' }; /* between the facts of two; no fact has a control character */
 
-/* What hangs together: two checks of one path are one target, and so are those of one library or of one kind
- * of device, which are the probes whose names begin alike ("nvidia.ecc", "nvidia.pcie"). What walks through
- * the processes is one, so that it walks once. What measures the machine is one, because two at once would
- * measure each other. A plugin is one by itself, whatever it looks at. */
-const char *check_target(const struct check *k, char buf[static CHECKER_TARGET_BYTES])
-{
-    const struct probe_row *row = probe_row(k->probe);
-    const char *path = check_arg(k, "Path");
-    if (look_walks(k->probe))
-        return "processes";
-    if (k->probe == PROBE_PLUGIN || row->how == PROBE_READ || row->how == PROBE_FOLLOW)
-        return k->name;
-    if (path && row->how != PROBE_BENCH)
-        return path;
-    snprintf(buf, CHECKER_TARGET_BYTES, "%.*s", (int)strcspn(row->name, "."), row->name);
-    return buf;
-}
-
 static void gather_one(struct item *k, const char *part, struct look_shared *shared, struct text *out)
 {
     struct look l = item_look(k, mono_now());

@@ -9,60 +9,6 @@
 
 /* Who asks what the checks say: the actor for one, Slurm's programs for those before and after a job. */
 
-static bool is_fresh(const struct item *k, struct mono at)
-{
-    return k->check->probe == PROBE_KERNEL_LOG ||
-           (k->any_look && mono_sub(at, k->looked).ns < k->check->every.ns);
-}
-
-static bool is_settled(const struct checker *c, const struct question *q)
-{
-    for (size_t i = 0; i < c->list.checks.n; i++)
-        if (c->items[i]->check->when & q->when && !is_fresh(c->items[i], q->at))
-            return false;
-    return true;
-}
-
-static void answer(const struct checker *c, const struct question *q)
-{
-    char why_not[CHECK_NAME_BYTES_MAX + FINDING_TEXT_BYTES_MAX + 3] = "";
-    for (size_t i = 0; i < c->list.checks.n && !why_not[0]; i++) {
-        const struct item *k = c->items[i];
-        const struct verdict *v = &k->steady.said;
-        if (k->check->when & q->when && !k->check->observe && k->steady.any && result_fails(v->result))
-            snprintf(why_not, sizeof why_not, "%s: %s", k->check->name, v->n ? v->findings[0].text : v->text);
-    }
-    q->fn(q->arg, why_not);
-}
-
-void checker_answer_questions(struct checker *c)
-{
-    struct question *q, *next;
-    LL_FOREACH_SAFE(c->questions, q, next)
-    {
-        if (!is_settled(c, q))
-            continue;
-        LL_DELETE(c->questions, q);
-        answer(c, q);
-        free(q);
-    }
-}
-
-void checker_answer_waiters(struct item *k, const struct verdict *v, struct span took)
-{
-    struct waiter *w, *next;
-    LL_FOREACH_SAFE(k->c->waiters, w, next)
-    {
-        if (w->item != k)
-            continue;
-        LL_DELETE(k->c->waiters, w);
-        w->fn(w->arg, v, took);
-        free(w);
-    }
-}
-
-/* --- asking -------------------------------------------------------------------------------------- */
-
 static struct item *find_item(const struct checker *c, const char *name)
 {
     for (size_t i = 0; i < c->list.checks.n; i++)
@@ -118,7 +64,7 @@ static void look_for(struct checker *c, const struct question *q, struct span *w
     *within = (struct span){0};
     for (size_t i = 0; i < c->list.checks.n; i++) {
         struct item *k = c->items[i];
-        if (!(k->check->when & q->when) || is_fresh(k, q->at))
+        if (!(k->check->when & q->when) || item_is_fresh(k, q->at))
             continue;
         if (k->check->deadline.ns > within->ns)
             *within = k->check->deadline;
@@ -134,8 +80,8 @@ bool checker_ask(struct checker *c, unsigned when, bool fresh, checker_ask_fn *f
     struct question *q = mem_alloc(sizeof *q);
     *q = (struct question){.when = when, .at = mono_now(), .fn = fn, .arg = arg};
     *within = (struct span){0};
-    if (!fresh || is_settled(c, q)) {
-        answer(c, q);
+    if (!fresh || question_is_settled(c, q)) {
+        question_answer(c, q);
         free(q);
         return true;
     }
@@ -143,26 +89,6 @@ bool checker_ask(struct checker *c, unsigned when, bool fresh, checker_ask_fn *f
     look_for(c, q, within);
     checker_arm(c);
     return false;
-}
-
-void checker_cancel(struct checker *c, const void *arg)
-{
-    struct question *q, *next;
-    struct waiter *w, *after;
-    LL_FOREACH_SAFE(c->questions, q, next)
-    {
-        if (q->arg != arg)
-            continue;
-        LL_DELETE(c->questions, q);
-        free(q);
-    }
-    LL_FOREACH_SAFE(c->waiters, w, after)
-    {
-        if (w->arg != arg)
-            continue;
-        LL_DELETE(c->waiters, w);
-        free(w);
-    }
 }
 
 void checker_cured(struct checker *c, const char *words, uint64_t until)

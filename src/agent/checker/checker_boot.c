@@ -13,11 +13,6 @@
  * it is back.
  */
 
-bool check_once_a_boot(const struct check *k)
-{
-    return (k->when & (CHECK_BOOT | CHECK_PERIODIC)) == CHECK_BOOT;
-}
-
 static void resume(struct item *k, const json_t *kept)
 {
     struct verdict said;

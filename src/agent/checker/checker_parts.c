@@ -12,21 +12,6 @@
  * gathered is judged together when the last has answered, or was given up.
  */
 
-struct parts {
-    char *names, *rest; /* a line each; of those that are still to be looked at */
-    char *now;          /* NULL: none */
-    struct text facts;
-};
-
-void parts_destroy(struct parts *p)
-{
-    if (!p)
-        return;
-    free(p->names);
-    text_fini(&p->facts);
-    free(p);
-}
-
 bool item_has_parts(struct item *k)
 {
     struct text names = {0};

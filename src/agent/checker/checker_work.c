@@ -8,22 +8,6 @@
 
 enum { JOB_MS = 60000 /* after which a job that nobody sees is forgotten */ };
 
-bool checker_is_idle(const struct checker *c)
-{
-    return !c->work && c->n_jobs == 0;
-}
-
-bool checker_is_quiet(const struct checker *c)
-{
-    for (size_t i = 0; i < c->list.checks.n; i++) {
-        const struct item *k = c->items[i];
-        bool tests = k->check->when & (CHECK_DEMAND | CHECK_EXTENSIVE) && !(k->check->when & CHECK_PERIODIC);
-        if (k->under_way && tests)
-            return false;
-    }
-    return checker_is_idle(c);
-}
-
 static void end_idle_looks(struct checker *c)
 {
     struct mono now = mono_now();
