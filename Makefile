@@ -4,7 +4,7 @@
 help:
 	@echo "make up       build, start a controller and an agent here, show the node table"
 	@echo "make down     stop them (their state stays in run/)"
-	@echo "make check    build with sanitizers and run every test"
+	@echo "make check    build with sanitizers and run every test; SUITE=unit (or another, or several) runs a part"
 	@echo "make measures  count sizes, circles, names and tests of the source (doc/measures.md)"
 	@echo "make bench    measure; prints the figures of doc/performance.md"
 	@echo "make soak     the long tests: seeds of the simulation, fuzzing, every fault of nodes that boot"
@@ -27,7 +27,7 @@ down:
 	@tools/down
 
 check:
-	@tools/check
+	@tools/check $(foreach suite,$(SUITE),--suite $(suite))
 
 measures:
 	@tools/measures
