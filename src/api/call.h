@@ -94,6 +94,7 @@ int member_get(const struct cluster *c, const char *name, struct member **out, s
 struct marking {
     struct hostwalk *walk;
     size_t named, missing;
+    size_t place;      /* of cluster_find_next */
     struct text names; /* of the first that are missing */
     uint8_t *wanted;   /* a byte by member id, of the `n` that there are at the beginning */
     size_t n;

@@ -56,10 +56,10 @@ static void on_gone(void *arg)
 static void render_held(const struct api *a, const struct hostlist *nodes, struct text *t)
 {
     CLEANUP_FREE struct member **members = mem_alloc((nodes->n + 1) * sizeof *members);
-    size_t n = 0;
+    size_t n = 0, place = 0;
     text_add(t, ",\"held\":");
     for (size_t i = 0; i < nodes->n; i++) {
-        members[n] = cluster_find(a->cluster, nodes->names[i]);
+        members[n] = cluster_find_next(a->cluster, &place, nodes->names[i]);
         n += members[n] != NULL;
     }
     render_claims(members, n, t);

@@ -26,9 +26,9 @@ int members_find(const struct cluster *c, const struct hostlist *list, struct me
 {
     CLEANUP_FREE struct member **found = mem_alloc((list->n + 1) * sizeof *found);
     CLEANUP_TEXT struct text names = {0};
-    size_t missing = 0;
+    size_t missing = 0, place = 0;
     for (size_t i = 0; i < list->n; i++) {
-        found[i] = cluster_find(c, list->names[i]);
+        found[i] = cluster_find_next(c, &place, list->names[i]);
         if (!found[i] || found[i]->gone)
             note_missing(&names, missing++, list->names[i]);
     }
@@ -66,7 +66,7 @@ bool marking_step(struct marking *k, const struct cluster *c)
         const char *name = hostwalk_next(k->walk);
         if (!name)
             return false;
-        const struct member *m = cluster_find(c, name);
+        const struct member *m = cluster_find_next(c, &k->place, name);
         k->named++;
         if (m && !m->gone && m->id < k->n)
             k->wanted[m->id] = 1;

@@ -10,6 +10,7 @@
 #include "api/render.h"
 
 #include "api/seen.h"
+#include "base/table.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -675,41 +676,58 @@ void render_claim(const struct claim *c, const char *nodes, struct text *t)
     text_add_char(t, '}');
 }
 
+/* A claim, and those of the nodes asked about that it rests on. */
 struct held {
     const struct claim *claim;
-    const char *node;
+    struct hostfolder *nodes;
+    UT_hash_handle hh;
 };
 
 /* "9" before "10". */
-static int by_claim(const void *a, const void *b)
+static int by_claim(const struct held *a, const struct held *b)
 {
-    const char *x = ((const struct held *)a)->claim->id, *y = ((const struct held *)b)->claim->id;
+    const char *x = a->claim->id, *y = b->claim->id;
     int d = spec_compare_release(x, y);
     return d != 0 ? d : strcmp(x, y);
 }
 
+static struct held *held_get(struct held **all, const struct claim *claim)
+{
+    struct held *h;
+    HASH_FIND_PTR(*all, &claim, h);
+    if (!h) {
+        h = mem_alloc(sizeof *h);
+        *h = (struct held){.claim = claim, .nodes = hostfolder_create()};
+        HASH_ADD_PTR(*all, claim, h);
+    }
+    return h;
+}
+
+/* Neighbours mostly have the same claims: ten thousand nodes of one claim are one look-up in the table. */
 void render_claims(struct member *const *nodes, size_t n, struct text *t)
 {
-    size_t count = 0, at = 0;
-    for (size_t i = 0; i < n; i++)
-        count += nodes[i]->n_claims;
-    CLEANUP_FREE struct held *all = mem_alloc((count + 1) * sizeof *all);
-    CLEANUP_FREE const char **names = mem_alloc((count + 1) * sizeof *names);
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < nodes[i]->n_claims; j++)
-            all[at++] = (struct held){nodes[i]->claims[j].claim, nodes[i]->name};
-    qsort(all, count, sizeof *all, by_claim);
-
+    struct held *all = NULL, *h = NULL, *next;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < nodes[i]->n_claims; j++) {
+            const struct claim *claim = nodes[i]->claims[j].claim;
+            if (!h || h->claim != claim)
+                h = held_get(&all, claim);
+            hostfolder_add(h->nodes, nodes[i]->name);
+        }
+    }
+    HASH_SORT(all, by_claim);
     text_add_char(t, '[');
-    for (size_t from = 0, to; from < count; from = to) {
-        for (to = from; to < count && all[to].claim == all[from].claim; to++)
-            names[to - from] = all[to].node;
-        CLEANUP_FREE char *folded = hostlist_fold(names, to - from);
-        if (from)
+    HASH_ITER (hh, all, h, next) {
+        CLEANUP_FREE char *folded = hostfolder_end(h->nodes);
+        if (h != all)
             text_add_char(t, ',');
-        render_claim(all[from].claim, folded, t);
+        render_claim(h->claim, folded, t);
     }
     text_add_char(t, ']');
+    HASH_ITER (hh, all, h, next) {
+        HASH_DEL(all, h);
+        free(h);
+    }
 }
 
 void tally_add(struct tally *y, struct view *v)

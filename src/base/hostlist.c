@@ -109,21 +109,29 @@ void hostlist_add_all(struct hostlist *h, const struct hostlist *more)
         hostlist_add(h, more->names[i]);
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_of_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '-' || c == '_' ||
+           c == '.';
+}
+
+/* Not by strspn, which makes a table of the letters each time. */
 bool hostlist_name_ok(const char *name)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
-    size_t len = strspn(name, letters);
+    size_t len = 0;
+    while (is_of_name(name[len]))
+        len++;
     return len > 0 && len <= HOSTLIST_NAME_BYTES_MAX && name[len] == '\0' && !strchr("-_.", name[0]);
 }
 
 static bool is_space(char c)
 {
     return c != '\0' && strchr(SPACE, c);
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
 }
 
 /* A piece of the text as it is shown in a sentence. */
@@ -604,6 +612,7 @@ char *hostfolder_end(struct hostfolder *f)
 char *hostlist_fold(const char *const *names, size_t n)
 {
     struct hostfolder *f = hostfolder_create();
+    f->set.expected = n;
     for (size_t i = 0; i < n; i++)
         hostfolder_add(f, names[i]);
     return hostfolder_end(f);

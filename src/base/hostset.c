@@ -66,6 +66,14 @@ void hostset_operator(struct hostset *s, char op)
         text_add_char(&s->operators, op);
 }
 
+static void *grow(void *items, size_t size, size_t need, size_t *cap)
+{
+    if (need <= *cap)
+        return items;
+    *cap = need < 4 ? 4 : need * 2;
+    return mem_grow(items, *cap * size);
+}
+
 static struct hostset_pattern *pattern_get(struct hostset *s, const char *text, size_t len, size_t dims)
 {
     struct hostset_pattern *p = s->recent;
@@ -77,18 +85,12 @@ static struct hostset_pattern *pattern_get(struct hostset *s, const char *text, 
         p->text = mem_dup_len(text, len);
         p->len = len;
         p->dims = dims;
+        if (!s->patterns)
+            p->items = grow(NULL, sizeof *p->items, s->expected / 2, &p->cap);
         HASH_ADD_KEYPTR(hh, s->patterns, p->text, p->len, p);
     }
     s->recent = p;
     return p;
-}
-
-static void *grow(void *items, size_t size, size_t need, size_t *cap)
-{
-    if (need <= *cap)
-        return items;
-    *cap = need < 4 ? 4 : need * 2;
-    return mem_grow(items, *cap * size);
 }
 
 static void add_row(struct hostset_pattern *p, const uint64_t *numbers)

@@ -44,6 +44,7 @@ struct hostset {
     struct text operators;            /* one character per operand */
     struct text scratch;
     uint64_t *numbers; /* scratch, of the name being cut */
+    size_t expected;   /* names, of which most have one pattern; 0: nobody knows */
     size_t numbers_cap;
 };
 

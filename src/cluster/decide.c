@@ -372,10 +372,11 @@ static int decide_admit(const struct cluster *c, const struct command *cmd, size
 {
     CLEANUP_JSON json_t *set = cmd->set ? record_object(cmd->set, e) : json_object();
     bool again = false;
+    size_t place = 0;
     if (!set)
         return -EINVAL;
     for (size_t i = from; i < cmd->nodes->n && d->n_ops < OPS_MAX; i++) {
-        const struct member *m = cluster_find(c, cmd->nodes->names[i]);
+        const struct member *m = cluster_find_next(c, &place, cmd->nodes->names[i]);
         const char *boot = m ? boot_of(set, m) : "";
         d->next = i + 1;
         if (!m || !m->listed || member_repair(m) || (m->admitted && (!*boot || strcmp(m->boot, boot) == 0)))

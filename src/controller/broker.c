@@ -300,8 +300,9 @@ void broker_entry(struct broker *b, const struct store_entry *entry, uint64_t re
     if (!b->mqtt)
         return;
     log_entry(b, entry, revision);
+    size_t place = 0;
     for (size_t i = 0; i < changed->n; i++) {
-        const struct member *m = cluster_find(b->with.cluster, changed->names[i]);
+        const struct member *m = cluster_find_next(b->with.cluster, &place, changed->names[i]);
         if (m)
             note_change(b, m, entry->at, changed->n <= MOVES_MAX);
     }

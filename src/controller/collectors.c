@@ -70,8 +70,9 @@ static struct member **members_of(struct agents *a, const char *list, size_t *n)
     if (hostlist_parse_max(list, held_max(a), &names, NULL) < 0)
         return mem_alloc(1);
     struct member **out = mem_alloc((names.n + 1) * sizeof *out);
+    size_t place = 0;
     for (size_t i = 0; i < names.n; i++) {
-        struct member *m = cluster_find(a->with.cluster, names.names[i]);
+        struct member *m = cluster_find_next(a->with.cluster, &place, names.names[i]);
         if (m)
             out[(*n)++] = m;
     }
@@ -345,8 +346,9 @@ static int find_heard(struct session *s, const char *list, struct err *e)
     if (hostlist_parse_max(list, s->named_max, &names, e) < 0)
         return err_wrap(e, -EINVAL, "who was heard");
     s->heard_members = mem_alloc((names.n + 1) * sizeof(struct member *));
+    size_t place = 0;
     for (size_t i = 0; i < names.n; i++) {
-        struct member *m = cluster_find(s->agents->with.cluster, names.names[i]);
+        struct member *m = cluster_find_next(s->agents->with.cluster, &place, names.names[i]);
         if (m)
             s->heard_members[s->n_heard++] = m;
         else

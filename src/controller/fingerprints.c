@@ -171,9 +171,9 @@ static void send_recheck(struct session *s, const char *const *names, size_t n)
 
 size_t agents_recheck(struct agents *a, const struct hostlist *nodes)
 {
-    size_t told = 0;
+    size_t told = 0, place = 0;
     for (size_t i = 0; i < nodes->n; i++) {
-        const struct member *m = cluster_find(a->with.cluster, nodes->names[i]);
+        const struct member *m = cluster_find_next(a->with.cluster, &place, nodes->names[i]);
         struct session *s = m ? watch_observed(a->with.watch, m)->session : NULL;
         if (!s || !s->peer || s->once)
             continue;

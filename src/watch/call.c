@@ -47,8 +47,9 @@ static void take(struct watch *w, enum call call, size_t max, struct hostlist *o
 static void propose_admissions(struct watch *w, const struct hostlist *nodes)
 {
     CLEANUP_JSON json_t *boots = json_object();
+    size_t place = 0;
     for (size_t i = 0; i < nodes->n; i++) {
-        const struct member *m = cluster_find(w->cluster, nodes->names[i]);
+        const struct member *m = cluster_find_next(w->cluster, &place, nodes->names[i]);
         json_object_set_new(boots, m->name, json_string(watch_of(w, m)->boot));
     }
     CLEANUP_JSON json_t *set = json_pack("{s:O}", "boots", boots);

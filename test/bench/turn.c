@@ -5,6 +5,7 @@
  * thread, in microseconds, that the longest call took, or all calls that come in one turn. usage: bench-turn
  * [NODES]
  */
+#include "api/render.h"
 #include "controller/agents_internal.h"
 #include "controller/proposals.h"
 
@@ -324,20 +325,35 @@ static void command(struct bench *b, enum command_kind kind, size_t n, const cha
         turn(b, UV_RUN_ONCE);
 }
 
+/* What the answer to such a command says of the claims that rest on its nodes. */
+static void measure_held(struct bench *b, size_t n, const char *call)
+{
+    CLEANUP_TEXT struct text t = {0};
+    CLEANUP_FREE struct member **nodes = mem_alloc(n * sizeof *nodes);
+    int64_t most = 0, since = used_ns();
+    for (size_t i = 0; i < n; i++)
+        nodes[i] = cluster_at(b->c, i);
+    render_claims(nodes, n, &t);
+    longest(&most, since);
+    print(call, most);
+}
+
 static void measure_claims(struct bench *b)
 {
     command(b, COMMAND_DRAIN, CLAIMED, "a test");
     print_both(b, NULL, "drain of 10,000: turn");
+    measure_held(b, CLAIMED, "claims of 10,000 in the answer: call");
     ticks(b, 2 * WATCH_SLICES);
     settle(b);
-    print_both(b, "its sweeps: tick", "its sweeps: turn");
+    print_both(b, "10,000 drained: tick", "10,000 drained: turn");
     command(b, COMMAND_UNDRAIN, CLAIMED, NULL);
     print_both(b, NULL, "undrain of 10,000: turn");
     command(b, COMMAND_DRAIN, b->n, "a test");
     print_both(b, NULL, "drain of all: turn");
+    measure_held(b, b->n, "claims of all in the answer: call");
     ticks(b, 2 * WATCH_SLICES);
     settle(b);
-    print_both(b, "its sweeps: tick", "its sweeps: turn");
+    print_both(b, "all drained: tick", "all drained: turn");
     command(b, COMMAND_UNDRAIN, b->n, NULL);
     print_both(b, NULL, "undrain of all: turn");
 }
