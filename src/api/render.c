@@ -126,7 +126,7 @@ void render_fold(struct text *t, const char *const *names, size_t n)
     text_add_json(t, folded);
 }
 
-void render_suggestion(struct text *t, const struct cluster *c, const struct watch *w, uint16_t class)
+void render_suggestion(struct text *t, const struct cluster *c, struct watch *w, uint16_t class)
 {
     uint32_t share = 0, all = 0;
     const struct member *m = cluster_baseline(c, cluster_classes(c)->list[class].name)

@@ -61,7 +61,7 @@ void render_fingerprint(struct text *t, const struct fingerprint *f);
 void render_cohort(struct text *t, const struct cohort *k);
 void render_fold(struct text *t, const char *const *names, size_t n);
 /* What might become the baseline of a class that has none: {"node","share","of"}, or null. */
-void render_suggestion(struct text *t, const struct cluster *c, const struct watch *w, uint16_t class);
+void render_suggestion(struct text *t, const struct cluster *c, struct watch *w, uint16_t class);
 
 /* How many nodes are what. Zero-initialise. */
 struct tally {

@@ -31,7 +31,7 @@ static unsigned draw(unsigned *seed, unsigned below)
     return (unsigned)rand_r(seed) % below;
 }
 
-static struct outcomes outcomes(void *arg, const char *fault, const char *remedy, const char *class)
+static struct outcomes outcomes(const void *arg, const char *fault, const char *remedy, const char *class)
 {
     const struct world *w = arg;
     return w->record[strtoul(remedy + 1, NULL, 10)][strtoul(fault + 1, NULL, 10)];

@@ -85,7 +85,8 @@ bool remedy_helps(const struct remedy *r, const char *fault, const char *class);
 struct outcomes {
     uint32_t helped, failed;
 };
-typedef struct outcomes outcomes_fn(void *arg, const char *fault, const char *remedy, const char *class);
+typedef struct outcomes outcomes_fn(const void *arg, const char *fault, const char *remedy,
+                                    const char *class);
 
 /* The chance that it helps: the mean of the Beta posterior, in millionths. A prior of `confidence` with the
  * strength of `weight` outcomes, and the record. Integers only: the same everywhere. */
@@ -131,7 +132,7 @@ struct choice_input {
     uint64_t draw;            /* for exploration: a number that comes with the command */
     struct cost_policy policy;
     outcomes_fn *outcomes;
-    void *outcomes_arg;
+    const void *outcomes_arg;
 };
 
 struct candidate {

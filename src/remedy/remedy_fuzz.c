@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct outcomes nothing(void *arg, const char *fault, const char *remedy, const char *class)
+static struct outcomes nothing(const void *arg, const char *fault, const char *remedy, const char *class)
 {
     return (struct outcomes){0};
 }

@@ -51,7 +51,7 @@ static void read_all(const char *path, struct text *t)
     fclose(f);
 }
 
-static struct outcomes outcomes(void *arg, const char *fault, const char *remedy, const char *class)
+static struct outcomes outcomes(const void *arg, const char *fault, const char *remedy, const char *class)
 {
     const struct situation *s = arg;
     for (size_t i = 0; i < s->n_records; i++)

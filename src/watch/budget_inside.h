@@ -19,8 +19,8 @@ bool budget_allows(struct watch *w, const struct member *m, unsigned more, struc
 void budget_tell(struct watch *w, const struct member *m, const struct budget *b);
 /* A node that waits for room is looked at, and there is another reason for which it stays. */
 void budget_waits(struct watch *w, const struct vitals *v);
-bool budget_is_waited_for(
-    const struct watch *w); /* some node waits for room, as far as this sweep has come */
+/* Some node waits for room, as far as this sweep has come. */
+bool budget_is_waited_for(const struct watch *w);
 /* The i-th of the members that are out; NULL after the last. */
 struct member *budget_patient_at(const struct watch *w, size_t i);
 void budget_patient(struct watch *w, const struct member *m); /* its repair began, changed or is over */

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct outcomes outcomes_of(void *arg, const char *fault, const char *remedy, const char *class)
+static struct outcomes outcomes_of(const void *arg, const char *fault, const char *remedy, const char *class)
 {
     const struct watch *w = arg;
     return cluster_outcomes(w->cluster, fault, remedy, class);
@@ -165,7 +165,7 @@ static void choose(const struct watch *w, struct mono now, const struct member *
                               .draw = draw_of(m, r),
                               .policy = w->policy.health.cost,
                               .outcomes = outcomes_of,
-                              .outcomes_arg = (void *)(uintptr_t)w};
+                              .outcomes_arg = w};
     in.n_faults = collect_faults(w, now, m, faults);
     bar_ways(w, m, refusal, in.barred);
     remedy_choose(&in, out);

@@ -42,12 +42,12 @@ struct standing {
  * fingerprint did not come yet, or what follows from it is about to be decided. Unknown keeps no job away: 0.
  */
 struct watch;
-int watch_excludes(const struct watch *w, struct mono now, const struct member *m,
-                   const struct fingerprint *id, struct text *why);
+int watch_excludes(struct watch *w, struct mono now, const struct member *m, const struct fingerprint *id,
+                   struct text *why);
 
 /* Fills *s for m at `now`, and says in words why it does not count as conformant in `why` (emptied
  * first; may be NULL). */
-void watch_standing(const struct watch *w, struct mono now, const struct member *m, struct standing *s,
+void watch_standing(struct watch *w, struct mono now, const struct member *m, struct standing *s,
                     struct text *why);
 
 /* --- observations (sessions call these) ------------------------------------------------------- */
@@ -76,16 +76,16 @@ void watch_wanted(struct watch *w, struct mono now, watch_want_fn *fn, void *arg
 
 const struct cohorts *watch_cohorts(const struct watch *w);
 /* Rows for placing, by member id; up to date. */
-const struct place_row *watch_rows(const struct watch *w, size_t *n);
+const struct place_row *watch_rows(struct watch *w, size_t *n);
 /* The cohort that most nodes of a class share, as a suggestion for a baseline: the node of it that
  * stands first, NULL when the class has none. *share of *all nodes of the class have it. */
-const struct member *watch_suggest(const struct watch *w, uint16_t class, uint32_t *share, uint32_t *all);
+const struct member *watch_suggest(struct watch *w, uint16_t class, uint32_t *share, uint32_t *all);
 /* True while too large a share of the class drifts at once. */
 bool watch_drift_alarm(const struct watch *w, uint16_t class);
 
 /* Whether m may be made the baseline of its class, or what a rollout leads to: 0, or -EBUSY with why
  * not (not live, stale, components unknown or not here yet, or what it is now is not recorded yet). */
-int watch_may_be_baseline(const struct watch *w, struct mono now, const struct member *m, struct err *e);
+int watch_may_be_baseline(struct watch *w, struct mono now, const struct member *m, struct err *e);
 /* The same of a reboot, asked right before it: still drifted on this boot, drained, no work, live. 0; -EAGAIN
  * where it is not known (not heard since a restart), or not for now (work runs, too many are drifted);
  * -EBUSY where it must not be any more (booted since, right again). Both with why. */

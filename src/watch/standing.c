@@ -11,16 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct watch *writable(const struct watch *w)
-{
-    return (struct watch *)(uintptr_t)w; /* for what is only kept to be found sooner */
-}
-
 /* Judged at `now`, whatever it costs. */
-static const struct known *known_now(const struct watch *w, struct mono now, const struct member *m)
+static const struct known *known_now(struct watch *w, struct mono now, const struct member *m)
 {
     struct member *about = cluster_by_id(w->cluster, m->id);
-    conformity_look(writable(w), watch_awake(w, now), about, true);
+    conformity_look(w, watch_awake(w, now), about, true);
     return &w->conformity.known[m->id];
 }
 
@@ -61,7 +56,7 @@ static void explain_differences(const struct watch *w, const struct known *k, co
         text_printf(why, "; and %u more", (unsigned)(x.n - EXPLAINED_MAX));
 }
 
-static void explain_no_baseline(const struct watch *w, const struct member *m, struct text *why)
+static void explain_no_baseline(struct watch *w, const struct member *m, struct text *why)
 {
     uint32_t share, all;
     const struct member *like = watch_suggest(w, m->class, &share, &all);
@@ -71,8 +66,8 @@ static void explain_no_baseline(const struct watch *w, const struct member *m, s
                     like->name, like->name);
 }
 
-static void explain_unproven(const struct watch *w, struct mono now, const struct member *m,
-                             const struct known *k, struct text *why)
+static void explain_unproven(struct watch *w, struct mono now, const struct member *m, const struct known *k,
+                             struct text *why)
 {
     char buf[32];
     if (!k->kind)
@@ -94,8 +89,8 @@ static void explain_unproven(const struct watch *w, struct mono now, const struc
         explain_differences(w, k, baseline_of(w, m)->listing, true, why);
 }
 
-static void explain_drift(const struct watch *w, struct mono now, const struct member *m,
-                          const struct known *k, struct text *why)
+static void explain_drift(struct watch *w, struct mono now, const struct member *m, const struct known *k,
+                          struct text *why)
 {
     const struct drift *d = drift_of(m);
     if (k->proof == CONFORMANCE_DRIFTED) {
@@ -111,7 +106,7 @@ static void explain_drift(const struct watch *w, struct mono now, const struct m
     }
 }
 
-void watch_standing(const struct watch *w, struct mono now, const struct member *m, struct standing *s,
+void watch_standing(struct watch *w, struct mono now, const struct member *m, struct standing *s,
                     struct text *why)
 {
     const struct known *k = known_now(w, now, m);
@@ -133,8 +128,8 @@ void watch_standing(const struct watch *w, struct mono now, const struct member 
         explain_drift(w, awake, m, k, why);
 }
 
-int watch_excludes(const struct watch *w, struct mono now, const struct member *m,
-                   const struct fingerprint *id, struct text *why)
+int watch_excludes(struct watch *w, struct mono now, const struct member *m, const struct fingerprint *id,
+                   struct text *why)
 {
     const struct known *k = known_now(w, now, m);
     struct mono awake = watch_awake(w, now);
@@ -159,11 +154,11 @@ const struct cohorts *watch_cohorts(const struct watch *w)
     return w->conformity.cohorts;
 }
 
-const struct place_row *watch_rows(const struct watch *w, size_t *n)
+const struct place_row *watch_rows(struct watch *w, size_t *n)
 {
     *n = cluster_count(w->cluster);
     if (*n > w->n)
-        watch_of(writable(w), cluster_by_id(w->cluster, (uint32_t)*n - 1));
+        watch_of(w, cluster_by_id(w->cluster, (uint32_t)*n - 1));
     return w->conformity.rows;
 }
 
@@ -192,12 +187,12 @@ static uint32_t largest_of(const struct watch *w, uint16_t class, uint32_t *shar
     return best;
 }
 
-const struct member *watch_suggest(const struct watch *w, uint16_t class, uint32_t *share, uint32_t *all)
+const struct member *watch_suggest(struct watch *w, uint16_t class, uint32_t *share, uint32_t *all)
 {
     *share = *all = 0;
     if (class >= w->conformity.n_classes)
         return NULL;
-    struct class_state *c = &writable(w)->conformity.classes[class];
+    struct class_state *c = &w->conformity.classes[class];
     if (!c->suggested) {
         uint32_t best = largest_of(w, class, &c->suggestion_share, &c->suggestion_all);
         c->suggested = true;
@@ -220,7 +215,7 @@ bool watch_drift_alarm(const struct watch *w, uint16_t class)
 
 /* --- before something is done with a node ---------------------------------------------------- */
 
-int watch_may_be_baseline(const struct watch *w, struct mono now, const struct member *m, struct err *e)
+int watch_may_be_baseline(struct watch *w, struct mono now, const struct member *m, struct err *e)
 {
     const struct known *k = known_now(w, now, m);
     const struct observed *o = watch_observed(w, m);
@@ -236,7 +231,7 @@ int watch_may_be_baseline(const struct watch *w, struct mono now, const struct m
         return err_set(e, -EBUSY, "%s: %s", m->name, why.s);
     }
     if (m->seen != k->kind->listing) {
-        writable(w)->conformity.known[m->id].spent = 0; /* a person waits for it: no pause */
+        w->conformity.known[m->id].spent = 0; /* a person waits for it: no pause */
         return err_set(e, -EBUSY, "%s changed a moment ago, and what it is now is being recorded", m->name);
     }
     return 0;

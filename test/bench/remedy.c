@@ -29,7 +29,7 @@ static unsigned draw(unsigned *seed, unsigned below)
     return (unsigned)rand_r(seed) % below;
 }
 
-static struct outcomes record(void *arg, const char *fault, const char *remedy, const char *class)
+static struct outcomes record(const void *arg, const char *fault, const char *remedy, const char *class)
 {
     uint32_t hash = 2166136261u;
     for (const char *s = fault; *s; s++)
