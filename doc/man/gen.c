@@ -288,7 +288,7 @@ static void print_terms(void)
 
 static void print_passes(void)
 {
-    fputs(".Bl -tag -width not_schedulable\n", stdout);
+    fputs(".Bl -tag -width held_elsewhere\n", stdout);
 #define PLACE_PASS(symbol, name, what) \
     printf(".It Li %s\n", name);       \
     print_sentence(what);

@@ -131,9 +131,10 @@ const char *why_words(enum why reason)
     return whys[reason];
 }
 
-static void because(struct text *why, bool *fit, enum why reason, const char *more)
+static void because(struct text *why, enum why *first, enum why reason, const char *more)
 {
-    *fit = false;
+    if (*first == WHYS)
+        *first = reason;
     if (!why)
         return;
     if (why->len)
@@ -142,20 +143,20 @@ static void because(struct text *why, bool *fit, enum why reason, const char *mo
     text_add(why, more);
 }
 
-static void explain_silence(const struct fitness *f, struct text *why, bool *fit)
+static void explain_silence(const struct fitness *f, struct text *why, enum why *first)
 {
     char buf[32];
     if (f->liveness == LIVENESS_LATE)
-        because(why, fit, WHY_LATE, span_human(f->silence, buf));
+        because(why, first, WHY_LATE, span_human(f->silence, buf));
     else if (f->liveness == LIVENESS_SILENT)
-        because(why, fit, WHY_SILENT, span_human(f->silence, buf));
+        because(why, first, WHY_SILENT, span_human(f->silence, buf));
     else if (f->liveness == LIVENESS_UNHEARD && f->agreed.admitted)
-        because(why, fit, WHY_UNHEARD, "");
+        because(why, first, WHY_UNHEARD, "");
     else if (f->liveness == LIVENESS_LIVE && f->agreed.silent)
-        because(why, fit, WHY_AGAIN, "");
+        because(why, first, WHY_AGAIN, "");
 }
 
-static void explain_elsewhere(const struct fitness *f, struct text *why, bool *fit)
+static void explain_elsewhere(const struct fitness *f, struct text *why, enum why *first)
 {
     for (enum elsewhere_where k = 0; k < ELSEWHERES; k++) {
         CLEANUP_TEXT struct text t = {0};
@@ -163,7 +164,7 @@ static void explain_elsewhere(const struct fitness *f, struct text *why, bool *f
             continue;
         if (why)
             elsewhere_say_out(f->elsewhere[k], &t);
-        because(why, fit, WHY_ELSEWHERE, why ? t.s : "");
+        because(why, first, WHY_ELSEWHERE, why ? t.s : "");
     }
 }
 
@@ -177,40 +178,51 @@ static void note_unknown(const struct fitness *f, struct text *why)
     }
 }
 
-bool lifecycle_schedulable(const struct fitness *f, struct text *why)
+/* The strongest; WHYS for none. */
+static enum why explain(const struct fitness *f, struct text *why)
 {
-    bool fit = true;
+    enum why first = WHYS;
     if (why)
         text_clear(why);
     if (!f->agreed.listed)
-        because(why, &fit, WHY_UNLISTED, "");
+        because(why, &first, WHY_UNLISTED, "");
     if (f->claims && *f->claims)
-        because(why, &fit, WHY_CLAIMS, f->claims);
+        because(why, &first, WHY_CLAIMS, f->claims);
     if (f->agreed.listed && !f->agreed.admitted)
-        because(why, &fit, f->liveness == LIVENESS_LIVE ? WHY_FIRST : WHY_NEVER, "");
+        because(why, &first, f->liveness == LIVENESS_LIVE ? WHY_FIRST : WHY_NEVER, "");
     else
-        explain_silence(f, why, &fit);
+        explain_silence(f, why, &first);
     if (f->agreed.returning)
-        because(why, &fit, WHY_RETURNING, "");
+        because(why, &first, WHY_RETURNING, "");
     if (f->comes_up && f->agreed.admitted)
-        because(why, &fit, WHY_COMES_UP, "");
+        because(why, &first, WHY_COMES_UP, "");
     if (f->window)
-        because(why, &fit, WHY_WINDOW, f->window);
-    explain_elsewhere(f, why, &fit);
+        because(why, &first, WHY_WINDOW, f->window);
+    explain_elsewhere(f, why, &first);
     if (f->shortfall && *f->shortfall)
-        because(why, &fit, WHY_SHORTFALL, f->shortfall);
+        because(why, &first, WHY_SHORTFALL, f->shortfall);
     if (f->agreed.admitted && f->liveness == LIVENESS_LIVE && !f->reported)
-        because(why, &fit, WHY_INVENTORY, "");
+        because(why, &first, WHY_INVENTORY, "");
     if (f->ill)
-        because(why, &fit, WHY_HEALTH, f->health);
+        because(why, &first, WHY_HEALTH, f->health);
     enum lifecycle l = lifecycle_of(&f->agreed);
-    if (fit && l != LIFECYCLE_AVAILABLE)
-        because(why, &fit, WHY_LIFECYCLE, lifecycle_what(l));
-    if (fit && f->liveness != LIVENESS_LIVE)
-        because(why, &fit, WHY_LIVENESS, liveness_name(f->liveness));
-    if (fit && why)
+    if (first == WHYS && l != LIFECYCLE_AVAILABLE)
+        because(why, &first, WHY_LIFECYCLE, lifecycle_what(l));
+    if (first == WHYS && f->liveness != LIVENESS_LIVE)
+        because(why, &first, WHY_LIVENESS, liveness_name(f->liveness));
+    if (first == WHYS && why)
         text_add(why, f->health);
     if (why)
         note_unknown(f, why);
-    return fit;
+    return first;
+}
+
+bool lifecycle_schedulable(const struct fitness *f, struct text *why)
+{
+    return explain(f, why) == WHYS;
+}
+
+enum why lifecycle_obstacle(const struct fitness *f)
+{
+    return explain(f, NULL);
 }

@@ -103,6 +103,8 @@ struct fitness {
  * every reason, the strongest first, joined by "; ". Of a node that takes work although something is wrong,
  * why says what. That it is not known who holds the node elsewhere is said, and keeps no work away. */
 bool lifecycle_schedulable(const struct fitness *f, struct text *why);
+/* The strongest of the reasons; WHYS when new work may land. */
+enum why lifecycle_obstacle(const struct fitness *f);
 
 const char *lifecycle_name(enum lifecycle l);              /* "draining" */
 const char *lifecycle_word(enum lifecycle l, enum work w); /* the 2001 word: "DRAINING" */

@@ -53,7 +53,7 @@ enum place_pass {
 #undef PLACE_PASS
     PASSES
 };
-const char *place_pass_name(enum place_pass p); /* "not_schedulable" */
+const char *place_pass_name(enum place_pass p); /* "held_elsewhere" */
 const char *place_pass_what(enum place_pass p);
 
 /* What placing looks at, a row a node: kept up to date by the leader, so that choosing costs one walk

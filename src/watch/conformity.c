@@ -322,8 +322,60 @@ void row_shortfall(struct watch *w, const struct member *m)
     k->lacks = lacks;
 }
 
+/* Where the lifecycle does not say it. */
+static enum place_pass pass_of(enum why w)
+{
+    switch (w) {
+    case WHYS:
+    case WHY_UNREAD:
+    case WHY_OBSERVED: return PASS_NONE;
+    case WHY_UNLISTED: return PASS_UNLISTED;
+    case WHY_CLAIMS: return PASS_DRAINED;
+    case WHY_FIRST:
+    case WHY_NEVER:
+    case WHY_COMES_UP:
+    case WHY_LIFECYCLE:
+    case WHY_INVENTORY: return PASS_NOT_READY;
+    case WHY_LATE:
+    case WHY_SILENT:
+    case WHY_UNHEARD:
+    case WHY_AGAIN:
+    case WHY_LIVENESS: return PASS_NOT_HEARD;
+    case WHY_RETURNING:
+    case WHY_WINDOW:
+    case WHY_ELSEWHERE: return PASS_ELSEWHERE;
+    case WHY_SHORTFALL: return PASS_SHORTFALL;
+    case WHY_HEALTH: return PASS_ILL;
+    }
+    return PASS_NONE;
+}
+
+/* A node that nothing holds and that is in service; else what it is in. */
+static enum place_pass pass_held(const struct member *m, const struct agreed *a, enum why w)
+{
+    if (a->listed && (member_held_by(m, CLAIM_DRIFT) || member_held_by(m, CLAIM_OVERDUE)))
+        return PASS_DRIFT;
+    switch (lifecycle_of(a)) {
+    case LIFECYCLE_UNLISTED: return PASS_UNLISTED;
+    case LIFECYCLE_DOWN: return PASS_DOWN;
+    case LIFECYCLE_DRAINING:
+    case LIFECYCLE_DRAINED: return a->returning && !a->drain ? PASS_ELSEWHERE : PASS_DRAINED;
+    case LIFECYCLE_EXAMINING:
+    case LIFECYCLE_REMEDIATING:
+    case LIFECYCLE_REPLACING:
+    case LIFECYCLE_WORK_QUEUE:
+    case LIFECYCLE_QUARANTINED:
+    case LIFECYCLE_RETIRED: return PASS_REPAIR;
+    case LIFECYCLE_NEW:
+    case LIFECYCLE_PROVISIONING: return PASS_NOT_READY;
+    case LIFECYCLE_AVAILABLE:
+    case LIFECYCLES: break;
+    }
+    return pass_of(w);
+}
+
 /* As watch_fitness, without words. */
-static bool takes_work(const struct watch *w, const struct member *m, const struct agreed *a)
+static enum why obstacle(const struct watch *w, const struct member *m, const struct agreed *a)
 {
     const struct observed *o = &w->seen[m->id];
     struct fitness f = {.agreed = *a,
@@ -335,7 +387,7 @@ static bool takes_work(const struct watch *w, const struct member *m, const stru
                         .comes_up = repair_comes_up(w, m),
                         .ill = health_excludes(w, watch_awake(w, w->last_tick), m)};
     held_fitness(w, m, &f);
-    return lifecycle_schedulable(&f, NULL);
+    return lifecycle_obstacle(&f);
 }
 
 /* What was repaired lately is likelier to fail than what was not. */
@@ -370,11 +422,11 @@ void row_refresh(struct watch *w, const struct member *m)
     r->unproven = shown == CONFORMANCE_UNKNOWN;
     r->repaired = was_repaired(w, m);
     r->cramped = is_cramped(&w->seen[m->id].report);
-    r->pass = (uint8_t)(!a.listed               ? PASS_UNLISTED
-                        : !takes_work(w, m, &a) ? PASS_UNSCHEDULABLE
-                        : work == WORK_BUSY     ? PASS_BUSY
-                        : work == WORK_UNKNOWN  ? PASS_WORK_UNKNOWN
-                                                : PASS_NONE);
+    enum why why = obstacle(w, m, &a);
+    r->pass = (uint8_t)(why != WHYS            ? pass_held(m, &a, why)
+                        : work == WORK_BUSY    ? PASS_BUSY
+                        : work == WORK_UNKNOWN ? PASS_WORK_UNKNOWN
+                                               : PASS_NONE);
 }
 
 /* --- classes and rollouts -------------------------------------------------------------------- */

@@ -477,20 +477,20 @@ static void test_rows_say_who_takes_work(void **state)
     world_says(x, 2, 2, B);
     world_run(x, 2);
     assert_true(row_of(x, 2).drifted);
-    assert_int_equal(row_of(x, 2).pass, PASS_UNSCHEDULABLE);
+    assert_int_equal(row_of(x, 2).pass, PASS_DRIFT);
     x->work[3] = "[\"job\"]";
     x->work[4] = NULL;
     world_run(x, 11);
     assert_int_equal(row_of(x, 3).pass, PASS_BUSY);
     assert_int_equal(row_of(x, 4).pass, PASS_WORK_UNKNOWN);
     assert_int_equal(world_command(x, COMMAND_SET, "lx01", "{\"CPUs\":\"64\"}"), 0);
-    assert_int_equal(row_of(x, 1).pass, PASS_UNSCHEDULABLE); /* it has 4 */
+    assert_int_equal(row_of(x, 1).pass, PASS_SHORTFALL); /* it has 4 */
     assert_int_equal(world_command(x, COMMAND_SET, "lx01", "{\"CPUs\":null,\"Group\":\"7\"}"), 0);
     assert_int_equal(row_of(x, 1).pass, PASS_NONE);
     assert_int_equal(row_of(x, 1).group, 7);
     x->off[1] = true;
     world_run(x, 40);
-    assert_int_equal(row_of(x, 1).pass, PASS_UNSCHEDULABLE);
+    assert_int_equal(row_of(x, 1).pass, PASS_NOT_HEARD);
     world_destroy(x);
 }
 

@@ -660,7 +660,7 @@ static void test_a_class_that_excludes_drains_until_it_is_right_again(void **sta
     world_says(x, 2, 2, MINOR);
     world_run(x, 12);
     assert_true(world_held(x, 2, CLAIM_DRIFT));
-    assert_int_equal(pass_of(x, 2), PASS_UNSCHEDULABLE);
+    assert_int_equal(pass_of(x, 2), PASS_DRIFT);
     world_says(x, 2, 2, A);
     world_run(x, 12);
     assert_false(world_held(x, 2, CLAIM_DRIFT));
@@ -713,7 +713,7 @@ static void test_a_class_that_excludes_is_braked(void **state)
     for (int i = 2; i <= 30; i++) {
         assert_int_equal(world_held(x, i, CLAIM_DRIFT),
                          i == 5); /* who is sensitive is drained all the same */
-        assert_int_equal(pass_of(x, i), i == 5 ? PASS_UNSCHEDULABLE : PASS_NONE);
+        assert_int_equal(pass_of(x, i), i == 5 ? PASS_DRIFT : PASS_NONE);
     }
     world_says(x, 4, 30, A);
     world_run(x, 30);

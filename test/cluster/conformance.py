@@ -63,7 +63,7 @@ def test_an_excluding_class_keeps_new_work_away(world):
     change(world, 'n02', SWAPPINESS, '60\n')
     c.wait_nodes('it takes no new work', ['n02'], Schedulable=False, State='DRAINING')
     contains(c.node('n02')['Why'], 'drifted from baseline strict 1: sysctl.vm.swappiness', 'the reason')
-    contains(c.fettle('place', '-N', '2', status=3), 'not_schedulable', 'placing where it is')
+    contains(c.fettle('place', '-N', '2', status=3), '1 held_for_drift', 'placing where it is')
     fix(world, 'n02', SWAPPINESS)
     c.wait_nodes('it takes work again', ['n02'], Schedulable=True, Drift='')
 

@@ -244,7 +244,7 @@ def test_what_slurm_says_is_shown_and_counts(world):
     contains(c.fettle('node', 'list'), 'SCHEDSTATE', 'the table where there is a scheduler')
     contains(c.fettle('node', 'show', 'c1'), 'IDLE+DRAIN', 'one node')
     contains(c.fettle('status'), 'slurm: 1 held, 1 out', 'the status')
-    contains(c.fettle('place', '-N', '3', status=3), 'not_schedulable', 'placing on three')
+    contains(c.fettle('place', '-N', '3', status=3), '1 held_elsewhere', 'placing on three')
     equal(json.loads(c.fettle('place', '-N', '2', '--json'))['nodes'], 'c[2-3]', 'placing on two')
 
     l.end('slurmd.c2')
