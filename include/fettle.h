@@ -341,9 +341,15 @@ struct fettle_token {
     const char *from;  /* addresses from which: "10.1.0.0/16,fd00::/8"; NULL: any */
     const char *uuid;  /* of the machine that may, as DMI has it; NULL: any */
 };
-/* A token for joining: {token, expires, command}. */
+/* A token for joining: {token, id, expires, command}. */
 FETTLE_API int fettle_token_create(struct fettle *f, const struct fettle_token *t, struct fettle_answer **out,
                                    struct fettle_error *e);
+/* {tokens: [{id, nodes, count, again, from, uuid, by, until, state}]}: the tokens with which machines may
+ * join, never their secrets. */
+FETTLE_API int fettle_token_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
+/* Ends the token with this id: nobody joins with it any more. */
+FETTLE_API int fettle_token_end(struct fettle *f, const char *id, const char *reason,
+                                struct fettle_answer **out, struct fettle_error *e);
 /* Signs the PKCS#10 request (PEM, a P-256 key) for an operator of this name and role ("reader",
  * "admin"): {certificate, authority}. valid may be NULL. */
 FETTLE_API int fettle_certificate_create(struct fettle *f, const char *name, const char *role,
@@ -363,6 +369,9 @@ FETTLE_API int fettle_certificate_revoke(struct fettle *f, const char *nodes, co
  * and *text the body, which the caller frees; an answer with an error status is no error here. */
 FETTLE_API int fettle_call(struct fettle *f, const char *method, const char *path, const char *body,
                            int *status, char **text, struct fettle_error *e);
+/* Reads the text of an answer, which is one JSON object or array, and copies what it needs. -EPROTO for
+ * anything else. */
+FETTLE_API int fettle_read(const char *text, struct fettle_answer **out, struct fettle_error *e);
 
 /* ---- events ---- */
 

@@ -72,6 +72,7 @@ static void test_reads(void **state)
         "/v1/nodes/lx02",
         "/v1/nodes/lx07",
         "/v1/partitions",
+        "/v1/tokens",
         "/v1/status",
         "/v1/journal",
         "/v1/journal?after=1&limit=1",
@@ -131,6 +132,9 @@ static void test_changes(void **state)
         {"/v1/certificates/revoke", "{\"nodes\":\"lx01\",\"reason\":\"stolen\"}"},
         {"/v1/certificates/revoke", "{\"holder\":\"operator:nobody\",\"reason\":\"left\"}"},
         {"/v1/tokens", "{\"nodes\":\"new[1-2]\",\"valid\":\"2h\"}"},
+        {"/v1/tokens/end", "{\"id\":\"0123456789abcdef\",\"reason\":\"leaked\"}"},
+        {"/v1/tokens/end", "{\"id\":\"0123456789abcdef\",\"reason\":\"leaked\"}"},
+        {"/v1/tokens/end", "{\"id\":\"0123456789abcdef\"}"},
         {"/v1/certificates", "{\"name\":\"ann\",\"role\":\"reader\",\"request\":\"good\"}"},
         {"/v1/certificates", "{\"name\":\"ann\",\"role\":\"reader\",\"request\":\"bad\"}"},
     };

@@ -274,6 +274,12 @@ static int parse_revoke(const json_t *o, struct ask *a, struct err *e)
     return rc < 0 ? rc : take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e);
 }
 
+static int parse_token_end(const json_t *o, struct ask *a, struct err *e)
+{
+    int rc = take_plain(o, "id", VALUE_BYTES_MAX, &a->word, e);
+    return rc < 0 ? rc : take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e);
+}
+
 static int allow_reason(const json_t *o, struct ask *a, struct err *e)
 {
     return json_object_get(o, "reason") ? take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e) : 0;
@@ -482,6 +488,7 @@ static const struct {
     [ROUTE_node_forget] = {parse_forget, false, 2, {"nodes", "force"}},
     [ROUTE_config_reload] = {parse_nothing, true, 0, {NULL}},
     [ROUTE_token_create] = {parse_token, false, 6, {"nodes", "valid", "count", "again", "from", "uuid"}},
+    [ROUTE_token_end] = {parse_token_end, false, 2, {"id", "reason"}},
     [ROUTE_certificate_create] = {parse_certificate, false, 4, {"name", "role", "request", "valid"}},
     [ROUTE_certificate_revoke] = {parse_revoke, false, 4, {"nodes", "holder", "serial", "reason"}},
     [ROUTE_conform_recheck] = {parse_recheck, false, 1, {"nodes"}},

@@ -279,6 +279,8 @@ static const struct {
     {ROUTE_token_create, "{\"nodes\":\"n1\",\"again\":\"yes\"}"},
     {ROUTE_token_create, "{\"nodes\":\"n1\",\"from\":\"10.0.0.0/33\"}"},
     {ROUTE_token_create, "{\"nodes\":\"n1\",\"uuid\":\"4c4c4544\"}"},
+    {ROUTE_token_end, "{\"id\":\"0123456789abcdef\"}"},
+    {ROUTE_token_end, "{\"id\":7,\"reason\":\"x\"}"},
     {ROUTE_certificate_revoke, "{\"reason\":\"x\"}"},
     {ROUTE_certificate_revoke, "{\"nodes\":\"n1\",\"holder\":\"operator:ann\",\"reason\":\"x\"}"},
     {ROUTE_certificate_revoke, "{\"nodes\":\"n1\",\"serial\":\"1\",\"reason\":\"x\"}"},

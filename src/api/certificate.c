@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Certificates: which there are, and the end of some. */
+/* Certificates, and tokens with which machines get theirs: which there are, and the end of some. */
 #include "cluster/certificate.h"
 #include "api/slices.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct list {
     struct slices slices;
@@ -121,6 +122,101 @@ int call_certificate_revoke(struct call *c, struct text *t, struct err *e)
         text_add_char(&set, '}');
         struct command cmd = {.kind = COMMAND_CERTIFICATE_REVOKE, .reason = a.reason, .set = set.s};
         rc = a.name ? call_submit(c, &a.nodes, &cmd, NULL) : call_submit_each(c, &a.nodes, &cmd, e);
+    }
+    ask_fini(&a);
+    return rc;
+}
+
+/* ---- tokens ---- */
+
+/* Of the tokens that there are at the beginning, those that are still there when it is their turn. */
+struct token_list {
+    struct slices slices;
+    const char *comma;
+    size_t n, cap, next;
+    char **hashes;
+};
+
+static void token_keep(void *arg, const char *hash)
+{
+    struct token_list *l = arg;
+    if (l->n == l->cap) {
+        l->cap = l->cap ? l->cap * 2 : 64;
+        l->hashes = mem_grow(l->hashes, l->cap * sizeof *l->hashes);
+    }
+    l->hashes[l->n++] = mem_dup(hash);
+}
+
+static void render_member(struct text *t, const json_t *o, const char *key)
+{
+    const char *value = "";
+    json_take_string(o, key, &value, NULL);
+    text_printf(t, ",\"%s\":", key);
+    text_add_json(t, value);
+}
+
+static void render_token(struct token_list *l, const char *hash, const char *record)
+{
+    CLEANUP_JSON json_t *o = json_read(record, strlen(record), NULL);
+    struct text *t = &l->slices.text;
+    const char *expires = "0";
+    uint64_t count = 1, end = 0;
+    json_take_u64(o, "count", TOKEN_COUNT_MAX, &count, NULL);
+    json_take_string(o, "expires", &expires, NULL);
+    text_parse_u64(expires, 0, INT64_MAX, &end, NULL);
+    const struct wall until = {(int64_t)end};
+    text_printf(t, "%s{\"id\":\"%.*s\"", l->comma, TOKEN_ID_BYTES, hash);
+    l->comma = ",";
+    render_member(t, o, "nodes");
+    text_printf(t, ",\"count\":%" PRIu64 ",\"again\":%s", count,
+                json_is_true(json_object_get(o, "again")) ? "true" : "false");
+    render_member(t, o, "from");
+    render_member(t, o, "uuid");
+    render_member(t, o, "by");
+    render_time(t, "until", until);
+    text_printf(t, ",\"state\":\"%s\"}", until.ns <= l->slices.call.wall.ns ? "expired" : "good");
+}
+
+static bool token_list_step(struct slices *s)
+{
+    struct token_list *l = (struct token_list *)s;
+    if (l->next == l->n) {
+        text_add(&s->text, "]}");
+        return false;
+    }
+    const char *hash = l->hashes[l->next++];
+    const char *record = cluster_token_record(s->call.api->cluster, hash);
+    if (record)
+        render_token(l, hash, record);
+    return true;
+}
+
+static void token_list_fini(struct slices *s)
+{
+    struct token_list *l = (struct token_list *)s;
+    for (size_t i = 0; i < l->n; i++)
+        free(l->hashes[i]);
+    free(l->hashes);
+}
+
+/* Never the secret, nor all of its hash. */
+int call_token_list(struct call *c, struct text *t, struct err *e)
+{
+    struct token_list *l = mem_alloc(sizeof *l);
+    l->slices = (struct slices){.step = token_list_step, .fini = token_list_fini};
+    l->comma = "";
+    cluster_each_token(c->api->cluster, token_keep, l);
+    text_add(&l->slices.text, "{\"tokens\":[");
+    return call_slices(c, &l->slices);
+}
+
+int call_token_end(struct call *c, struct text *t, struct err *e)
+{
+    struct ask a = {0};
+    int rc = call_ask(c, &a, e);
+    if (rc == 0) {
+        struct command cmd = {.kind = COMMAND_TOKEN_END, .reason = a.reason, .token = a.word};
+        rc = call_submit(c, &a.nodes, &cmd, NULL);
     }
     ask_fini(&a);
     return rc;

@@ -6,18 +6,21 @@
  */
 #include "api/call.h"
 #include "api/render.h"
+#include "cluster/certificate.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct pending {
     struct api *api;
-    struct http_request *request;  /* NULL once the client is gone */
-    struct hostlist nodes;         /* that the call named */
-    char *class_name;              /* whose baseline's version is told, or NULL */
-    char *token, *command;         /* of token_create */
+    struct http_request *request; /* NULL once the client is gone */
+    struct hostlist nodes;        /* that the call named */
+    char *class_name;             /* whose baseline's version is told, or NULL */
+    char *token, *command;        /* of token_create */
+    char token_id[TOKEN_ID_BYTES + 1];
     char *certificate, *authority; /* of certificate_create */
     struct wall expires;
     bool returns;   /* the nodes are to come back into service: what is missing is told */
@@ -200,6 +203,8 @@ static void render_token(const struct pending *p, struct text *t)
     char expires[32];
     text_add(t, "{\"token\":");
     text_add_json(t, p->token);
+    text_add(t, ",\"id\":");
+    text_add_json(t, p->token_id);
     text_add(t, ",\"expires\":");
     text_add_json(t, wall_format(p->expires, expires));
     text_add(t, ",\"command\":");
@@ -486,6 +491,7 @@ int call_token_create(struct call *c, struct text *t, struct err *e)
         struct pending *p = pend(c, &a.nodes);
         p->token = STEAL(token);
         p->command = STEAL(command);
+        snprintf(p->token_id, sizeof p->token_id, "%s", hash);
         p->expires = (struct wall){c->wall.ns + a.valid.ns};
         struct command cmd = {
             .kind = COMMAND_TOKEN_CREATE, .actor = c->actor, .at = c->wall, .nodes = &p->nodes};

@@ -30,6 +30,7 @@ static const struct change on_ill[] = {
     {ROUTE_node_forget, "{\"nodes\":\"guest\"}", "guest", "forgotten"},
     {ROUTE_config_reload, "{}", NULL, "node lx07 added"},
     {ROUTE_token_create, "{\"nodes\":\"hx1\"}", NULL, "hx1"},
+    {ROUTE_token_end, "{\"id\":\"0123456789abcdef\",\"reason\":\"leaked\"}", "", "leaked"},
     {ROUTE_certificate_create, "{\"name\":\"ann\",\"role\":\"reader\",\"request\":\"good\"}", NULL, "ann"},
     {ROUTE_certificate_revoke, "{\"holder\":\"operator:ann\",\"reason\":\"left\"}", "", "left"},
     {ROUTE_conform_recheck, "{\"nodes\":\"hx[1,2]\"}", NULL, "reads its fingerprint anew"},

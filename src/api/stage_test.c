@@ -187,7 +187,7 @@ static void on_powered(void *arg, const char *node, const char *id, shell_answer
 static int on_make_token(void *arg, char **token, char **hash, char **command, struct err *e)
 {
     *token = mem_dup("fettle1.a.b");
-    *hash = mem_dup("00ff");
+    *hash = mem_dup("0123456789abcdef00ff");
     *command = mem_dup("fettle-agent join --token fettle1.a.b");
     return 0;
 }

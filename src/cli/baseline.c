@@ -97,84 +97,87 @@ static const char *value_in(const struct fettle_value *baseline, const char *com
     return s ? s : "(absent)";
 }
 
-typedef void change_fn(void *arg, const struct report_pair *p);
-
-/* The components of a that are otherwise in b, then those that b alone has. */
-static void each_change(const struct call *c, const struct fettle_value *a, const struct fettle_value *b,
-                        change_fn *fn, void *arg)
-{
-    struct report_pair p = {.label = {c->args[1], c->args[2]}};
-    REPORT_EACH(i, fettle_value_find(a, "components"))
-    {
-        p.name = fettle_value_key(i);
-        p.value[0] = fettle_value_text(i);
-        p.value[1] = value_in(b, p.name);
-        if (p.value[0] && strcmp(p.value[0], p.value[1]) != 0)
-            fn(arg, &p);
-    }
-    REPORT_EACH(i, fettle_value_find(b, "components"))
-    {
-        p.name = fettle_value_key(i);
-        p.value[0] = "(absent)";
-        p.value[1] = fettle_value_text(i);
-        if (p.value[1] && !fettle_get_text(fettle_value_find(a, "components"), p.name))
-            fn(arg, &p);
-    }
-}
-
-static void add_change(void *arg, const struct report_pair *p)
-{
-    table_add(arg, p->name);
-    report_pair_cells(arg, p);
-}
-
-static void add_rest(void *arg, const struct report_pair *p)
-{
-    report_pair_rest(arg, p);
-}
-
-static void add_change_json(void *arg, const struct report_pair *p)
+static void add_change(struct text *out, const char *component, const char *from, const char *to)
 {
     static const char *const keys[] = {"component", "from", "to"};
-    const char *const values[] = {p->name, p->value[0], p->value[1]};
-    struct text *out = arg;
-    if (out->s[out->len - 1] == '}')
-        text_add_char(out, ',');
+    const char *const values[] = {component, from, to};
     for (size_t k = 0; k < 3; k++) {
-        text_printf(out, "%s\"%s\":", k ? "," : "{", keys[k]);
+        text_printf(out, "%s\"%s\":", k ? "," : out->len ? ",{" : "{", keys[k]);
         print_json_string(out, values[k]);
     }
     text_add_char(out, '}');
 }
 
-static void write_changes(struct call *c, const struct fettle_value *a, const struct fettle_value *b)
+/* The components of a that are otherwise in b, then those that b alone has. */
+static void add_changes(struct text *out, const struct fettle_value *a, const struct fettle_value *b)
+{
+    REPORT_EACH(i, fettle_value_find(a, "components"))
+    {
+        const char *name = fettle_value_key(i), *from = fettle_value_text(i), *to = value_in(b, name);
+        if (from && strcmp(from, to) != 0)
+            add_change(out, name, from, to);
+    }
+    REPORT_EACH(i, fettle_value_find(b, "components"))
+    {
+        const char *name = fettle_value_key(i), *to = fettle_value_text(i);
+        if (to && !fettle_get_text(fettle_value_find(a, "components"), name))
+            add_change(out, name, "(absent)", to);
+    }
+}
+
+/* The differences as an answer has them: the controller knows versions, and not how they differ. */
+static int ask_changes(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
+{
+    CLEANUP_TEXT struct text list = {0}, json = {0};
+    struct fettle_answer *a = NULL, *b = NULL;
+    struct fettle_error why;
+    int r = fetch(c, c->args[1], &a, e);
+    if (r == 0)
+        r = fetch(c, c->args[2], &b, e);
+    if (r == 0) {
+        add_changes(&list, fettle_answer_value(a), fettle_answer_value(b));
+        text_printf(&json, "{\"differences\":[%s]}", list.s ? list.s : "");
+        r = call_told(fettle_read(json.s, answer, &why), &why, e);
+    }
+    fettle_answer_free(a);
+    fettle_answer_free(b);
+    return r;
+}
+
+static struct report_pair change_pair(const struct call *c, const struct fettle_value *i)
+{
+    return (struct report_pair){.name = report_text(i, "component"),
+                                .label = {c->args[1], c->args[2]},
+                                .value = {report_text(i, "from"), report_text(i, "to")}};
+}
+
+static void write_changes(struct call *c, const struct fettle_value *v)
 {
     CLEANUP_TEXT struct text from = {0}, to = {0};
     text_printf(&from, "VERSION %s", c->args[1]);
     text_printf(&to, "VERSION %s", c->args[2]);
     const struct column columns[] = {{.heading = "COMPONENT"}, {.heading = from.s}, {.heading = to.s}};
     struct table t = {.columns = columns, .n_columns = sizeof columns / sizeof columns[0]};
-    each_change(c, a, b, add_change, &t);
+    const struct fettle_value *list = fettle_value_find(v, "differences");
+    REPORT_EACH(i, list)
+    {
+        struct report_pair p = change_pair(c, i);
+        table_add(&t, p.name);
+        report_pair_cells(&t, &p);
+    }
     report_table(c, &t, NULL);
-    each_change(c, a, b, add_rest, &c->out);
+    REPORT_EACH(i, list)
+    {
+        struct report_pair p = change_pair(c, i);
+        report_pair_rest(&c->out, &p);
+    }
 }
 
 int baseline_diff(struct call *c, struct err *e)
 {
-    struct fettle_answer *a = NULL, *b = NULL;
-    int r = fetch(c, c->args[1], &a, e);
-    if (r == 0)
-        r = fetch(c, c->args[2], &b, e);
-    if (r == 0 && call_has(c, OPTION_JSON)) {
-        text_add(&c->out, "{\"differences\":[");
-        each_change(c, fettle_answer_value(a), fettle_answer_value(b), add_change_json, &c->out);
-        text_add(&c->out, "]}\n");
-    } else if (r == 0) {
-        write_changes(c, fettle_answer_value(a), fettle_answer_value(b));
-    }
-    fettle_answer_free(a);
-    fettle_answer_free(b);
-    return r;
+    static const struct listing changes = {
+        .record = RECORD_VERSION, .ask = ask_changes, .whole = true, .people = write_changes};
+    return listing_show(c, &changes, NULL, e);
 }
 
 /* ---- changing it ---- */

@@ -28,8 +28,9 @@ static void wrong_words_are_usage_errors(void **state)
         {"nod list", "unknown command \"nod\"; the nearest known is \"node\""},
         {"size", "unknown command \"size\"; \"fettle help\" lists them"},
         {"statsu", "unknown command \"statsu\"; the nearest known is \"status\""},
-        {"node", "\"node\" needs one of: list, show, drain, undrain, down, up, set, forget"},
-        {"node lst", "\"node\" has no \"lst\", but: list, show, drain, undrain, down, up, set, forget"},
+        {"node", "\"node\" needs one of: list, show, claims, drain, undrain, down, up, set, forget"},
+        {"node lst",
+         "\"node\" has no \"lst\", but: list, show, claims, drain, undrain, down, up, set, forget"},
         {"node list --sotr x", "unknown option \"--sotr\"; the nearest known is \"--sort\""},
         {"node list -x", "unknown option \"-x\""},
         {"node list --sort", "--sort needs its FIELDS"},
@@ -287,8 +288,10 @@ static void reload_prints_what_changed(void **state)
     r = run_with("reload", 200, "{\"changes\":[]}", sent);
     assert_string_equal(r.out, "nothing has changed\n");
     r = run_with("token create --nodes lx09 --valid 2h", 200,
-                 "{\"token\":\"abc\",\"expires\":\"T\",\"command\":\"fettle-agent join\"}", sent);
-    assert_string_equal(r.out, "Token        abc\nExpires      T\nTo join      fettle-agent join\n");
+                 "{\"token\":\"abc\",\"id\":\"0123\",\"expires\":\"T\",\"command\":\"fettle-agent join\"}",
+                 sent);
+    assert_string_equal(
+        r.out, "Token        abc\nId           0123\nExpires      T\nTo join      fettle-agent join\n");
     assert_string_equal(strstr(sent, "\r\n\r\n") + 4, "{\"nodes\":\"lx09\",\"valid\":\"2h\"}");
     run_with("token create --nodes lx[01-09] --count 9 --again --from 10.0.0.0/8", 200,
              "{\"token\":\"abc\",\"expires\":\"T\",\"command\":\"fettle-agent join\"}", sent);

@@ -126,6 +126,8 @@ static void offer_argument(struct completion *c, const char *word, size_t len)
         offer_members(c, fettle_check_list, "checks", "check", "what");
     else if (is_argument(word, len, "REMEDY"))
         offer_members(c, fettle_remedy_list, "remedies", "remedy", "because");
+    else if (is_argument(word, len, "TOKEN"))
+        offer_members(c, fettle_token_list, "tokens", "id", "nodes");
     else if (is_argument(word, len, "CLASS"))
         offer_members(c, fettle_class_list, "classes", "name", "nodes");
     else

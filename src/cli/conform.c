@@ -29,16 +29,6 @@ int conform_groups(struct call *c, struct err *e)
 
 /* ---- diff ---- */
 
-/* What a component is on one side, for a person: the value, "absent", or why it is not known. */
-static void side_text(const struct fettle_value *side, struct text *out)
-{
-    const char *state = fettle_get_text(side, "state"), *value = fettle_get_text(side, "value");
-    if (state && strcmp(state, "value") == 0)
-        text_add(out, value ? value : "");
-    else
-        text_printf(out, "(%s%s%s)", state ? state : "?", value && *value ? ": " : "", value ? value : "");
-}
-
 /* One component on both sides: what is expected and what is; or of two nodes the values of each, in the
  * order in which the call names them. Also under the table, what the cells had no room for. */
 struct difference_sides {
@@ -52,8 +42,8 @@ static void take_sides(const struct call *c, const struct fettle_value *d, struc
     *s = (struct difference_sides){
         .pair = {.name = fettle_get_text(d, "component"),
                  .label = {nodes ? c->args[0] : "expected", nodes ? c->args[1] : "actual"}}};
-    side_text(fettle_value_find(d, nodes ? "actual" : "expected"), &s->text[0]);
-    side_text(fettle_value_find(d, nodes ? "expected" : "actual"), &s->text[1]);
+    report_side(fettle_value_find(d, nodes ? "actual" : "expected"), &s->text[0]);
+    report_side(fettle_value_find(d, nodes ? "expected" : "actual"), &s->text[1]);
     for (size_t i = 0; i < 2; i++)
         s->pair.value[i] = s->text[i].s ? s->text[i].s : "";
 }
@@ -166,38 +156,43 @@ static void write_differences(struct call *c, const struct fettle_value *v)
     write_rest(c, list);
 }
 
-static int diff(struct call *c, bool list, struct err *e)
+static int ask_difference(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
 {
-    struct fettle_answer *answer = NULL;
     struct fettle_error why;
     const char *with = c->n_args > 1 ? c->args[1] : NULL;
     struct fettle *f = call_controller(c, e);
     if (!f)
         return e->code;
-    int r =
-        call_told(fettle_conform_diff(f, c->args[0], with, call_has(c, OPTION_ALL), &answer, &why), &why, e);
-    if (r < 0)
-        return r;
-    const struct fettle_value *v = fettle_answer_value(answer);
-    if (call_has(c, OPTION_JSON)) {
-        report_json(c, v);
-    } else {
-        write_summary(&c->out, v, with != NULL);
-        if (list)
-            write_differences(c, v);
-    }
-    fettle_answer_free(answer);
-    return 0;
+    return call_told(fettle_conform_diff(f, c->args[0], with, call_has(c, OPTION_ALL), answer, &why), &why,
+                     e);
+}
+
+static void write_diff(struct call *c, const struct fettle_value *v)
+{
+    write_summary(&c->out, v, c->n_args > 1);
+    write_differences(c, v);
 }
 
 int conform_diff(struct call *c, struct err *e)
 {
-    return diff(c, true, e);
+    static const struct listing differences = {
+        .record = RECORD_DIFFERENCE, .ask = ask_difference, .whole = true, .people = write_diff};
+    return listing_show(c, &differences, NULL, e);
 }
 
 int conform_why_not(struct call *c, struct err *e)
 {
-    return diff(c, false, e);
+    struct fettle_answer *answer = NULL;
+    int r = ask_difference(c, NULL, &answer, e);
+    if (r < 0)
+        return r;
+    const struct fettle_value *v = fettle_answer_value(answer);
+    if (call_has(c, OPTION_JSON))
+        report_json(c, v);
+    else
+        write_summary(&c->out, v, false);
+    fettle_answer_free(answer);
+    return 0;
 }
 
 /* ---- history ---- */

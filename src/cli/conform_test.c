@@ -223,6 +223,17 @@ static void why_not_leaves_the_table_out(void **state)
     assert_null(strstr(r.out, "COMPONENT"));
 }
 
+static void differences_are_records(void **state)
+{
+    expect("conform diff lx07 -o component,kind,expected,actual --where kind=unknown", difference,
+           "GET /v1/conform/diff/lx07 ",
+           "COMPONENT               KIND     EXPECTED  ACTUAL\n"
+           "gpu.0000:3b:00.0.vbios  unknown  (absent)  (unknown: timed out)\n");
+    expect("conform diff lx07 -o json,component,actual --sort component --limit 1", difference,
+           "GET /v1/conform/diff/lx07 ",
+           "[\n {\"Component\":\"gpu.0000:3b:00.0.vbios\",\"Actual\":\"(unknown: timed out)\"}\n]\n");
+}
+
 static void another_node_and_everything_can_be_asked_for(void **state)
 {
     char sent[4096];
@@ -368,6 +379,7 @@ int main(void)
         cmocka_unit_test(that_nothing_differs_is_said),
         cmocka_unit_test(a_recheck_says_how_many_were_told),
         cmocka_unit_test(classes_are_listed_and_an_alarm_is_seen),
+        cmocka_unit_test(differences_are_records),
         cmocka_unit_test(another_node_and_everything_can_be_asked_for),
         cmocka_unit_test(history_names_what_changed_and_how_much_more),
         cmocka_unit_test(approval_says_what_still_holds),

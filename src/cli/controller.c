@@ -284,6 +284,7 @@ int config_reload(struct call *c, struct err *e)
 static void write_token(struct text *out, const struct fettle_value *v)
 {
     write_line(out, "Token", fettle_get_text(v, "token"));
+    write_line(out, "Id", fettle_get_text(v, "id"));
     write_line(out, "Expires", fettle_get_text(v, "expires"));
     write_line(out, "To join", fettle_get_text(v, "command"));
 }
@@ -320,4 +321,30 @@ int token_create(struct call *c, struct err *e)
         write_token(&c->out, fettle_answer_value(answer));
     fettle_answer_free(answer);
     return 0;
+}
+
+static int ask_tokens(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
+{
+    return call_answer(c, fettle_token_list, answer, e);
+}
+
+int token_list(struct call *c, struct err *e)
+{
+    static const struct listing tokens = {.record = RECORD_TOKEN, .ask = ask_tokens};
+    return listing_show(c, &tokens, NULL, e);
+}
+
+int token_end(struct call *c, struct err *e)
+{
+    struct fettle_answer *answer = NULL;
+    struct fettle_error why;
+    CLEANUP_TEXT struct text done = {0};
+    if (!c->value[OPTION_REASON])
+        return err_set(e, -EINVAL, "why? --reason WORDS");
+    struct fettle *f = call_controller(c, e);
+    if (!f)
+        return e->code;
+    text_printf(&done, "token %s is ended", c->args[0]);
+    int r = call_told(fettle_token_end(f, c->args[0], c->value[OPTION_REASON], &answer, &why), &why, e);
+    return r < 0 ? r : report_change(c, answer, done.s, done.s);
 }

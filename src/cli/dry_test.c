@@ -23,6 +23,7 @@ static const char *const lines[][3] = {
     {"node forget", "lx1", "/v1/nodes/forget"},
     {"reload", "", "/v1/reload"},
     {"token create", "--nodes lx1", "/v1/tokens"},
+    {"token end", "0123456789abcdef --reason leaked", "/v1/tokens/end"},
     {"cert create", "ann --role reader", "/v1/certificates"},
     {"cert revoke", "lx1 --reason stolen", "/v1/certificates/revoke"},
     {"conform recheck", "lx1", "/v1/conform/recheck"},

@@ -218,6 +218,16 @@ static void a_repair_is_told_with_what_was_tried_and_noted(void **state)
                                "What            it waits for a person\n"
                                "Tried           T reboot for xid.79: done; failed\n"
                                "Note            T ann: ordered\n");
+    static const char two[] =
+        "{\"repair\":{\"step\":\"queue\",\"attempts\":[{\"at\":\"T\",\"remedy\":\"reboot\",\"fault\":"
+        "\"xid.79\",\"done\":true,\"text\":\"\",\"verdict\":\"failed\"},{\"at\":\"U\",\"remedy\":"
+        "\"reset\",\"fault\":\"xid.79\",\"done\":false,\"text\":\"\",\"verdict\":\"to be judged\"}]}}";
+    r = run_with("repair show n1 -o remedy,verdict --sort -remedy", 200, two, sent);
+    assert_string_equal(r.out, "REMEDY  VERDICT\nreset   to be judged\nreboot  failed\n");
+    r = run_with("repair show n1 --where verdict=failed -o csv", 200, two, sent);
+    assert_string_equal(r.out, "At,Remedy,Fault,Done,Verdict,Text\r\nT,reboot,xid.79,true,failed,\r\n");
+    r = run_with("repair show n1 --json", 200, two, sent);
+    assert_int_equal(strncmp(r.out, "{\"step\":\"queue\"", 15), 0);
 }
 
 static void what_was_refused_on_some_nodes_is_told(void **state)

@@ -38,8 +38,16 @@ static void write_answer(struct call *c, const struct listing *l, const struct q
     bool all = q->shown == q->record->n && q->n_filters == 0;
     if (l->whole && is_structured(view->form) && all)
         report_json(c, v);
+    else if (l->people && view->form == FORM_TABLE && !chooses(c) && !call_has(c, OPTION_SORT))
+        l->people(c, v);
     else
         write_rows(c, l, q, view, v);
+}
+
+static const struct fettle_value *part_of(const struct listing *l, const struct fettle_answer *answer)
+{
+    const struct fettle_value *v = fettle_answer_value(answer);
+    return l->part ? fettle_value_find(v, l->part) : v;
 }
 
 int listing_show(struct call *c, const struct listing *l, struct fettle_answer **keep, struct err *e)
@@ -61,7 +69,7 @@ int listing_show(struct call *c, const struct listing *l, struct fettle_answer *
     if (r == 0 && answer && call_has(c, OPTION_DRY_RUN))
         r = report_would(c, STEAL(answer));
     else if (r == 0 && answer)
-        write_answer(c, l, &q, &view, fettle_answer_value(answer));
+        write_answer(c, l, &q, &view, part_of(l, answer));
     query_fini(&q);
     if (keep)
         *keep = answer;

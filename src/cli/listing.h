@@ -16,12 +16,15 @@ typedef int listing_ask_fn(struct call *c, const struct query *q, struct fettle_
 struct listing {
     enum record record;
     listing_ask_fn *ask;
-    bool chooses; /* the arguments are host lists and filters */
-    bool whole;   /* JSON and YAML without fields are the answer as it came, for it is about one thing */
+    bool chooses;     /* the arguments are host lists and filters */
+    bool whole;       /* JSON and YAML without fields are the answer as it came, for it is about one thing */
+    const char *part; /* the member of the answer that all of it is about; NULL: the answer itself */
     /* Write what stands above and below the table, unless the call chooses records or fields; NULL: nothing.
      */
     void (*above)(struct call *c, const struct fettle_value *v);
     void (*below)(struct call *c, const struct fettle_value *v);
+    /* Writes all of it for a person instead of the table, likewise; NULL: the table. */
+    void (*people)(struct call *c, const struct fettle_value *v);
 };
 
 /* The same for a command that asks something of each of several nodes: the exit status of a conflict when it

@@ -112,6 +112,19 @@ int node_show(struct call *c, struct err *e)
     return r;
 }
 
+/* ---- claims ---- */
+
+static int ask_node(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
+{
+    return call_about(c, fettle_node_show, answer, e);
+}
+
+int node_claims(struct call *c, struct err *e)
+{
+    static const struct listing claims = {.record = RECORD_CLAIM, .ask = ask_node};
+    return listing_show(c, &claims, NULL, e);
+}
+
 /* ---- changes ---- */
 
 static void write_held(struct text *out, const struct fettle_value *held, const char *but)

@@ -81,6 +81,16 @@ static void make_changed(const struct element *i, struct text *out)
         text_printf(out, ", %lld more", (long long)(count - named));
 }
 
+static void make_expected(const struct element *i, struct text *out)
+{
+    report_side(fettle_value_find(i->outer, "expected"), out);
+}
+
+static void make_actual(const struct element *i, struct text *out)
+{
+    report_side(fettle_value_find(i->outer, "actual"), out);
+}
+
 static void make_component(const struct element *i, struct text *out)
 {
     const char *name = fettle_value_key(i->outer);

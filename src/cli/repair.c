@@ -66,12 +66,17 @@ int remedy_explain(struct call *c, struct err *e)
 
 /* ---- repairs ---- */
 
-static void write_repair(struct text *out, const struct fettle_value *r)
+static void write_repair(struct call *c, const struct fettle_value *r)
 {
+    struct text *out = &c->out;
     static const char *const lines[][2] = {
         {"Step", "step"},         {"What", "what"},        {"Why", "why"},           {"Problem", "problem"},
         {"Deadline", "deadline"}, {"Remedy", "remedy"},    {"Approval", "approval"}, {"Answered", "approver"},
         {"Examined", "examined"}, {"Taken by", "taken_by"}};
+    if (fettle_value_kind(r) != FETTLE_OBJECT) {
+        text_add(out, "never repaired\n");
+        return;
+    }
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         const char *value = fettle_get_text(r, lines[i][1]);
         bool nothing = strcmp(lines[i][1], "approval") == 0 && value && strcmp(value, "none") == 0;
@@ -98,21 +103,16 @@ static void write_repair(struct text *out, const struct fettle_value *r)
     }
 }
 
+static int ask_health(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
+{
+    return call_about(c, fettle_health_show, answer, e);
+}
+
 int repair_show(struct call *c, struct err *e)
 {
-    struct fettle_answer *answer = NULL;
-    int r = call_about(c, fettle_health_show, &answer, e);
-    if (r < 0)
-        return r;
-    const struct fettle_value *v = fettle_value_find(fettle_answer_value(answer), "repair");
-    if (call_has(c, OPTION_JSON))
-        report_json(c, v);
-    else if (fettle_value_kind(v) != FETTLE_OBJECT)
-        text_add(&c->out, "never repaired\n");
-    else
-        write_repair(&c->out, v);
-    fettle_answer_free(answer);
-    return 0;
+    static const struct listing attempts = {
+        .record = RECORD_ATTEMPT, .ask = ask_health, .whole = true, .part = "repair", .people = write_repair};
+    return listing_show(c, &attempts, NULL, e);
 }
 
 /* ---- what people say ---- */

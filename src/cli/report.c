@@ -75,6 +75,15 @@ void report_pair_rest(struct text *out, const struct report_pair *p)
     }
 }
 
+void report_side(const struct fettle_value *side, struct text *out)
+{
+    const char *state = fettle_get_text(side, "state"), *value = fettle_get_text(side, "value");
+    if (state && strcmp(state, "value") == 0)
+        text_add(out, value ? value : "");
+    else
+        text_printf(out, "(%s%s%s)", state ? state : "?", value && *value ? ": " : "", value ? value : "");
+}
+
 void report_cell(struct table *t, const struct fettle_value *object, const char *key)
 {
     const struct fettle_value *v = fettle_value_find(object, key);

@@ -24,6 +24,8 @@ struct report_pair {
 void report_pair_cells(struct table *t, const struct report_pair *p);
 /* Under the table: the values of a pair of which one was cut. */
 void report_pair_rest(struct text *out, const struct report_pair *p);
+/* What a component is on one side of a difference: the value, "(absent)", or why it is not known. */
+void report_side(const struct fettle_value *side, struct text *out);
 /* The next cell of the row: an object's member, flags as yes and no. */
 void report_cell(struct table *t, const struct fettle_value *object, const char *key);
 /* A member's text, "" without one. */

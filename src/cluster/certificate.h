@@ -25,9 +25,10 @@
 struct cluster;
 
 /* One sentence for every refusal of the secret itself, so that nobody learns which part was wrong. */
-#define TOKEN_UNKNOWN "the token is not known, was used, or has expired"
+#define TOKEN_UNKNOWN "the token is not known, was used or ended, or has expired"
 
 enum {
+    TOKEN_ID_BYTES = 16, /* the beginning of its hash, by which people call it */
     SUBJECT_BYTES_MAX = 300,
     CERTIFICATES_EACH_MAX = 16,
     CERTIFICATE_ROLE_BYTES_MAX = 15,
@@ -54,6 +55,11 @@ struct holder {
 
 /* Whether there is a token with this hash. */
 bool cluster_token_known(const struct cluster *c, const char *hash);
+/* Its record, as the store has it; NULL without one. Borrowed until the next record is put. */
+const char *cluster_token_record(const struct cluster *c, const char *hash);
+/* Calls fn with the hash of each. */
+typedef void token_fn(void *arg, const char *hash);
+void cluster_each_token(const struct cluster *c, token_fn *fn, void *arg);
 
 /* NULL when no certificate of it is recorded. Borrowed until the next record is put. */
 const struct holder *cluster_holder(const struct cluster *c, const char *subject);

@@ -26,6 +26,8 @@ static char *terms(unsigned serial, int64_t from_s, const char *more)
     return text_take(&t);
 }
 
+static const char HASH[] = "0123456789abcdef00", *hash = HASH; /* of the token; or its id */
+
 static int submit(struct world *w, enum command_kind kind, const char *node, const char *set,
                   const char *reason, const char **why)
 {
@@ -39,7 +41,7 @@ static int submit(struct world *w, enum command_kind kind, const char *node, con
                                 .actor = node && kind != COMMAND_CERTIFICATE_REVOKE ? node : "root",
                                 .at = {span_s(now_s).ns},
                                 .nodes = &names,
-                                .token = "ab",
+                                .token = hash,
                                 .set = set,
                                 .reason = reason,
                                 .expires = {span_s(now_s + 3600).ns}};
@@ -188,6 +190,26 @@ static void revoking_a_node_ends_all_of_it(void **state)
     assert_true(counts(w, "node:lx01", 17));
 }
 
+static void an_ended_token_lets_nobody_join(void **state)
+{
+    struct world *w = *state;
+    const char *why;
+    now_s = DAY_S;
+    CLEANUP_FREE char *set = terms(16, now_s, "");
+    assert_int_equal(submit(w, COMMAND_TOKEN_CREATE, "lx01", "{\"count\":3}", NULL, &why), 0);
+    assert_int_equal(submit(w, COMMAND_TOKEN_END, NULL, NULL, "", &why), -EINVAL);
+    hash = "0123456789abcdee";
+    assert_int_equal(submit(w, COMMAND_TOKEN_END, NULL, NULL, "leaked", &why), -ENOENT);
+    hash = "0123456789abcdef";
+    assert_int_equal(submit(w, COMMAND_TOKEN_END, NULL, NULL, "leaked", &why), 0);
+    assert_string_equal(why, "token 0123456789abcdef for lx01, made by lx01, with which 3 could still join: "
+                             "leaked");
+    assert_int_equal(submit(w, COMMAND_TOKEN_END, NULL, NULL, "leaked", &why), -ENOENT);
+    hash = HASH;
+    assert_int_equal(submit(w, COMMAND_TOKEN_USE, "lx01", set, NULL, &why), -EACCES);
+    assert_string_equal(why, TOKEN_UNKNOWN);
+}
+
 static void one_of_an_operators_is_revoked_alone(void **state)
 {
     struct world *w = *state;
@@ -292,6 +314,7 @@ int main(void)
         TEST(one_new_key_at_a_time),
         TEST(one_of_before_the_records_is_renewed),
         TEST(revoking_a_node_ends_all_of_it),
+        TEST(an_ended_token_lets_nobody_join),
         TEST(one_of_an_operators_is_revoked_alone),
         TEST(records_go_when_nothing_is_valid),
         TEST(holders_have_an_order),

@@ -205,6 +205,18 @@ bool cluster_token_known(const struct cluster *c, const char *hash)
     return cluster_token(c, hash);
 }
 
+const char *cluster_token_record(const struct cluster *c, const char *hash)
+{
+    const struct token *t = cluster_token(c, hash);
+    return t ? t->value : NULL;
+}
+
+void cluster_each_token(const struct cluster *c, token_fn *fn, void *arg)
+{
+    for (const struct token *t = c->tokens; t; t = t->hh.next)
+        fn(arg, t->hash);
+}
+
 size_t cluster_partitions(const struct cluster *c, const struct partition **out)
 {
     *out = c->partitions;

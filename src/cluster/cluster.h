@@ -423,14 +423,15 @@ struct command {
     const char *actor;
     struct wall at;
     const struct hostlist *nodes; /* NULL or empty where none are named */
-    const char *claim;   /* DRAIN, DOWN, SILENT, DRIFT, PERSISTS, OVERDUE, TRIAL_BEGIN: the id of a new claim;
-                            UNDRAIN, UP: the one named, or NULL */
-    const char *reason;  /* DRAIN, DOWN, SILENT, POWER; APPROVE, BASELINE_*, ROLLOUT_*: a note, or NULL */
-    const char *set;     /* SET: JSON object of strings and nulls. FORGET: anything, when it is forced. What
-                            belongs to SEEN, DRIFT, PERSISTS, REBOOT, BASELINE_*, ROLLOUT_* and EFFECT, as
-                            decide_conform.c says at each */
-    const char *token;   /* TOKEN_*: its hash, lower-case hex. What belongs to TOKEN_USE and CERTIFICATE
-                            is in `set`, as decide_certificate.c says */
+    const char *claim; /* DRAIN, DOWN, SILENT, DRIFT, PERSISTS, OVERDUE, TRIAL_BEGIN: the id of a new claim;
+                          UNDRAIN, UP: the one named, or NULL */
+    const char
+        *reason; /* TOKEN_END, DRAIN, DOWN, SILENT, POWER; APPROVE, BASELINE_*, ROLLOUT_*: a note, or NULL */
+    const char *set;   /* SET: JSON object of strings and nulls. FORGET: anything, when it is forced. What
+                          belongs to SEEN, DRIFT, PERSISTS, REBOOT, BASELINE_*, ROLLOUT_* and EFFECT, as
+                          decide_conform.c says at each */
+    const char *token; /* TOKEN_*: its hash, lower-case hex; TOKEN_END: its id. What belongs to TOKEN_USE and
+                          CERTIFICATE is in `set`, as decide_certificate.c says */
     struct wall expires; /* TOKEN_CREATE */
     bool dry;            /* it is decided, and nothing is committed */
 };

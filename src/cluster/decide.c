@@ -489,6 +489,7 @@ int cluster_decide(const struct cluster *c, const struct command *cmd, size_t fr
     case COMMAND_DRAINING: rc = rewrite_claims(c, cmd, from, selects_drained, REWRITE_DRAINING, d, e); break;
     case COMMAND_TOKEN_CREATE:
     case COMMAND_TOKEN_USE:
+    case COMMAND_TOKEN_END:
     case COMMAND_CERTIFICATE:
     case COMMAND_CERTIFICATE_RENEW:
     case COMMAND_CERTIFICATE_USED:

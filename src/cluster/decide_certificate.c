@@ -544,8 +544,44 @@ static int decide_token_use(const struct cluster *c, const struct command *cmd, 
     return rc;
 }
 
+/* The one that people call so; NULL without. */
+static const struct token *token_called(const struct cluster *c, const char *id)
+{
+    if (strlen(id) != TOKEN_ID_BYTES)
+        return NULL;
+    for (const struct token *t = c->tokens; t; t = t->hh.next)
+        if (strncmp(t->hash, id, TOKEN_ID_BYTES) == 0)
+            return t;
+    return NULL;
+}
+
+static int decide_token_end(const struct cluster *c, const struct command *cmd, struct decision *d,
+                            struct err *e)
+{
+    const struct token *t = token_called(c, cmd->token);
+    uint64_t count = 1;
+    const char *nodes = "", *by = "";
+    struct text said = {0};
+    int rc = decide_check_reason(cmd->reason, e);
+    if (rc < 0)
+        return rc;
+    if (!t)
+        return err_set(e, -ENOENT, "no token %.40s: it was used up or ended, or there was none", cmd->token);
+    CLEANUP_JSON json_t *o = json_read(t->value, strlen(t->value), NULL);
+    json_take_string(o, "nodes", &nodes, NULL);
+    json_take_string(o, "by", &by, NULL);
+    json_take_u64(o, "count", TOKEN_COUNT_MAX, &count, NULL);
+    text_printf(&said, "token %s for %s, made by %s, with which %llu could still join: %s", cmd->token, nodes,
+                by, (unsigned long long)count, cmd->reason);
+    decision_add(d, "token/", t->hash, NULL);
+    d->text = text_take(&said);
+    return 0;
+}
+
 int decide_certificate(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e)
 {
+    if (cmd->kind == COMMAND_TOKEN_END)
+        return decide_token_end(c, cmd, d, e);
     if (cmd->kind == COMMAND_TOKEN_CREATE)
         return decide_token_create(c, cmd, d, e);
     if (cmd->kind == COMMAND_TOKEN_USE)

@@ -258,3 +258,14 @@ int fettle_call(struct fettle *f, const char *method, const char *path, const ch
     buffer_fini(&answer);
     return call_tell(e, r, &why);
 }
+
+int fettle_read(const char *text, struct fettle_answer **out, struct fettle_error *e)
+{
+    struct err why = {0};
+    size_t len = strlen(text);
+    char *copy = malloc(len + 2);
+    if (!copy)
+        return call_tell(e, err_set(&why, -ENOMEM, "no memory"), &why);
+    memcpy(copy, text, len + 1);
+    return call_tell(e, answer_read(copy, len, out, &why), &why);
+}

@@ -83,16 +83,27 @@ static void the_environment_names_the_controller(void **state)
     stub_stop(stub);
 }
 
+static void a_text_is_read_as_an_answer(void **state)
+{
+    struct fettle_answer *a = NULL;
+    struct fettle_error e = {0};
+    assert_int_equal(fettle_read("{\"nodes\":[\"lx1\"]}", &a, &e), 0);
+    assert_int_equal(fettle_value_count(fettle_value_find(fettle_answer_value(a), "nodes")), 1);
+    fettle_answer_free(a);
+    assert_int_equal(fettle_read("{\"nodes\":", &a, &e), -EPROTO);
+    assert_int_not_equal(e.message[0], '\0');
+}
+
 /* Each call makes the request that the interface's description says. */
 static void calls_become_requests(void **state)
 {
     CLEANUP_FREE char *answer = stub_json(200, "{}");
-    struct stub_answer answers[18];
-    for (size_t i = 0; i < 18; i++)
+    struct stub_answer answers[20];
+    for (size_t i = 0; i < 20; i++)
         answers[i] = (struct stub_answer){.bytes = answer};
-    struct scene s = scene_open(answers, 18, 0);
+    struct scene s = scene_open(answers, 20, 0);
     struct fettle_setting settings[] = {{"CPUs", "64"}, {"OS", NULL}};
-    struct fettle_answer *a[18] = {0};
+    struct fettle_answer *a[20] = {0};
     const struct fettle_token plain = {.nodes = "lx1"}, all = {"lx1", "6h", 3, 1, "10.0.0.0/8", "U"};
     assert_int_equal(fettle_node_list(s.f, "lx[1-3]", "Name,State", &a[0], &s.e), 0);
     assert_int_equal(fettle_node_list(s.f, NULL, NULL, &a[1], &s.e), 0);
@@ -114,7 +125,9 @@ static void calls_become_requests(void **state)
     assert_int_equal(fettle_certificate_list(s.f, &a[15], &s.e), 0);
     assert_int_equal(fettle_certificate_revoke(s.f, "lx1", NULL, NULL, "lost", &a[16], &s.e), 0);
     assert_int_equal(fettle_certificate_revoke(s.f, NULL, "operator:ada", "a1", "lost", &a[17], &s.e), 0);
-    for (size_t i = 0; i < 18; i++)
+    assert_int_equal(fettle_token_list(s.f, &a[18], &s.e), 0);
+    assert_int_equal(fettle_token_end(s.f, "0123", "leaked", &a[19], &s.e), 0);
+    for (size_t i = 0; i < 20; i++)
         fettle_answer_free(a[i]);
     stub_join(s.stub);
     static const struct {
@@ -139,7 +152,9 @@ static void calls_become_requests(void **state)
         {"GET /v1/certificates HTTP/1.1\r\n", ""},
         {"POST /v1/certificates/revoke HTTP/1.1\r\n", "{\"nodes\":\"lx1\",\"reason\":\"lost\"}"},
         {"POST /v1/certificates/revoke HTTP/1.1\r\n",
-         "{\"holder\":\"operator:ada\",\"serial\":\"a1\",\"reason\":\"lost\"}"}};
+         "{\"holder\":\"operator:ada\",\"serial\":\"a1\",\"reason\":\"lost\"}"},
+        {"GET /v1/tokens HTTP/1.1\r\n", ""},
+        {"POST /v1/tokens/end HTTP/1.1\r\n", "{\"id\":\"0123\",\"reason\":\"leaked\"}"}};
     assert_int_equal(stub_requests(s.stub), sizeof wanted / sizeof wanted[0]);
     for (size_t i = 0; i < stub_requests(s.stub); i++) {
         const char *request = stub_request(s.stub, i);
@@ -519,6 +534,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_address_is_a_path_or_https),
         cmocka_unit_test(the_environment_names_the_controller),
+        cmocka_unit_test(a_text_is_read_as_an_answer),
         cmocka_unit_test(calls_become_requests),
         cmocka_unit_test(calls_about_health_become_requests),
         cmocka_unit_test(a_dry_run_is_asked_for),

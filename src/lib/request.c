@@ -185,6 +185,21 @@ int fettle_token_create(struct fettle *f, const struct fettle_token *t, struct f
     return call_post(f, "/v1/tokens", &body, out, e);
 }
 
+int fettle_token_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e)
+{
+    return call_ask(f, "GET", "/v1/tokens", NULL, out, e);
+}
+
+int fettle_token_end(struct fettle *f, const char *id, const char *reason, struct fettle_answer **out,
+                     struct fettle_error *e)
+{
+    struct buffer body = {0};
+    request_member(&body, "id", id);
+    request_member(&body, "reason", reason);
+    request_end(&body);
+    return call_post(f, "/v1/tokens/end", &body, out, e);
+}
+
 int fettle_certificate_create(struct fettle *f, const char *name, const char *role, const char *request,
                               const char *valid, struct fettle_answer **out, struct fettle_error *e)
 {

@@ -2,6 +2,7 @@
 """Certificates: each is written down, renewed when it is time, and revoked; tokens are for named nodes."""
 import contextlib
 import http.client
+import json
 import os
 import re
 import sqlite3
@@ -114,6 +115,15 @@ def test_a_token_is_for_named_nodes(world):
     for name in ('n02', 'n03'):
         Agent(world, c, name, join=False, start=False).join(token)
     contains(Agent(world, c, 'n03', join=False, start=False).join(token, 5), 'used', 'a third time')
+    ended = c.token('n01', again=True)
+    row = json.loads(c.fettle('token', 'list', '-o', 'json', '--where', 'nodes=n01', '--where', 'again=yes'))[0]
+    equal((row['Count'], row['State'], row['By']), (1, 'good', 'root'), 'a token in the list')
+    c.fettle('token', 'end', row['Token'], status=2)
+    contains(c.fettle('token', 'end', row['Token'], '--reason', 'leaked', '--dry-run'), 'leaked', 'a dry run')
+    contains(c.fettle('token', 'end', row['Token'], '--reason', 'leaked'), 'ended', 'the end of a token')
+    contains(thief.join(ended, 5, '--again'), 'ended', 'a token that was ended')
+    c.fettle('token', 'end', row['Token'], '--reason', 'leaked', status=4)
+    contains(entries(c, 'token.end')[0]['text'], 'leaked', 'the journal')
     far = c.token('n01', again=True, options=('--from', '10.0.0.0/8,fd00::/8'))
     contains(thief.join(far, 5, '--again'), '127.0.0.1', 'another address')
     thief.join(c.token('n01', again=True, options=('--from', '127.0.0.0/8')), 0, '--again')

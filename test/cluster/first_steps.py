@@ -72,6 +72,8 @@ def test_what_a_person_does(world):
     contains(c.node('n01')['Why'], 'bad DIMM', 'Why')
     contains(c.fettle('node', 'drain', 'n01', '--reason', 'bad DIMM'), 'nothing had to change', 'the same drain again')
     equal(c.node('n01')['Claims'], 1, 'claims after the same drain again')
+    row = json.loads(c.fettle('node', 'claims', 'n01', '-o', 'json'))
+    equal([(x['Kind'], x['Owner'], x['Reason']) for x in row], [('drain', 'root', 'bad DIMM')], 'its claims')
 
     c.fettle('node', 'drain', 'n01', '--reason', 'new kernel')
     claims = {x['reason']: x['id'] for x in c.get('/v1/nodes/n01')['claims']}

@@ -162,6 +162,7 @@ static void opinion_take(struct sim *s, const struct job *j)
         case COMMAND_SET: opinion_set(s, node, j->set); break;
         case COMMAND_TOKEN_CREATE:
         case COMMAND_TOKEN_USE:
+        case COMMAND_TOKEN_END:
         case COMMAND_CERTIFICATE:
         case COMMAND_CERTIFICATE_RENEW:
         case COMMAND_CERTIFICATE_USED:
