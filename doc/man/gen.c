@@ -31,9 +31,17 @@ static void print_roff(const char *s)
 }
 
 /* Sentences of their own: upper case first, full stop, each on a line. */
+/* A word that somebody types, as "off: no checks" or "slurm.conf for it" begins with, stays as it is typed.
+ */
+static bool is_typed(const char *s)
+{
+    size_t word = strcspn(s, " ");
+    return word > 0 && (s[word - 1] == ':' || memchr(s, '.', word - 1));
+}
+
 static void print_sentence(const char *s)
 {
-    char first[2] = {(char)toupper((unsigned char)*s), '\0'};
+    char first[2] = {is_typed(s) ? *s : (char)toupper((unsigned char)*s), '\0'};
     print_roff(first);
     const char *rest = *s ? s + 1 : s;
     for (const char *stop; (stop = strstr(rest, ". ")); rest = stop + 2) {
@@ -160,6 +168,17 @@ static void print_times(int64_t least, int64_t most)
     printf("A time from %s to %s.\n", span_format(span_ms(least), from), span_format(span_ms(most), to));
 }
 
+/* One of these words, which have commas between. */
+static void print_words(const char *list)
+{
+    fputs("One of the words", stdout);
+    for (size_t len; *list; list += len + (list[len] == ',')) {
+        len = strcspn(list, ",");
+        printf("\n.Li %.*s%s", (int)len, list, list[len] ? " ," : " .");
+    }
+    putchar('\n');
+}
+
 /* "A time from 1 s to 7 d." and the like, of a parameter's kind in setting.tbl. */
 static void print_form(const char *kind, unsigned long min, unsigned long max, const char *unit)
 {
@@ -168,7 +187,6 @@ static void print_form(const char *kind, unsigned long min, unsigned long max, c
                                            {"FILE", "An absolute path, or empty for none"},
                                            {"URL", "A URL, or empty for none"},
                                            {"HOSTS", "A host list"},
-                                           {"FLAG", "Yes or no"},
                                            {"WORDS", "Words with commas between"}};
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
         if (strcmp(kind, plain[i][0]) == 0)
@@ -177,8 +195,10 @@ static void print_form(const char *kind, unsigned long min, unsigned long max, c
         printf("A number from %lu to %lu%s.\n", min, max, strcmp(unit, "%") == 0 ? " %" : "");
     else if (strcmp(kind, "SPAN") == 0)
         print_times((int64_t)min * 1000, (int64_t)max * 1000);
+    else if (strcmp(kind, "FLAG") == 0)
+        print_words("yes,no");
     else if (strcmp(kind, "CHOICE") == 0)
-        printf("One of %s.\n", unit);
+        print_words(unit);
 }
 
 static void print_settings(void)
