@@ -243,6 +243,15 @@ static int incomplete(const char *const *words, size_t n, struct err *e)
                    find_path(path.s) ? "nothing, " : "", list.s);
 }
 
+/* Whether the words of a command are the beginning of another, as those of "queue" are. */
+static bool goes_on(const char *const *words, size_t n)
+{
+    for (size_t i = 0; i < commands_n; i++)
+        if (rest_of(commands[i].path, words, n))
+            return true;
+    return false;
+}
+
 static int unknown(const char *const *words, size_t n, struct err *e)
 {
     int r = incomplete(words, n, e);
@@ -349,7 +358,8 @@ int call_parse(struct call *c, char **words, size_t n, struct err *e)
     }
     if (!found)
         return unknown(c->args, c->n_args, e);
-    if (c->n_args - used > found->most) { /* "queue", or was one of "queue take" and the others meant? */
+    if (c->n_args - used > found->most &&
+        goes_on(c->args, used)) { /* "queue", or was one of "queue take" and the others meant? */
         r = incomplete(c->args, c->n_args, e);
         if (r < 0)
             return r;
@@ -580,6 +590,18 @@ static void write_command(struct text *out, const struct command *k)
     write_exits(out);
 }
 
+/* As if the words had been called. */
+static int unknown_path(const char *path, struct err *e)
+{
+    CLEANUP_FREE char *copy = mem_dup(path);
+    const char *words[4];
+    size_t n = 0;
+    char *rest = copy;
+    for (char *word; n < sizeof words / sizeof words[0] && (word = strsep(&rest, " "));)
+        words[n++] = word;
+    return unknown(words, n, e);
+}
+
 int help_write(struct text *out, const char *path, struct err *e)
 {
     if (!path) {
@@ -590,7 +612,7 @@ int help_write(struct text *out, const char *path, struct err *e)
     const struct command *k = find_path(path);
     bool more = write_group(&group, path);
     if (!k && !more)
-        return err_set(e, -EINVAL, "no command \"%s\"; \"fettle help\" lists them", path);
+        return unknown_path(path, e);
     if (k)
         write_command(out, k);
     text_add(out, k && more ? "\n" : "");

@@ -65,7 +65,10 @@ static void wrong_words_are_usage_errors(void **state)
         {"node drain lx1 --reason caf\xe9", "\"caf\xe9\" is not UTF-8"},
         {"cert create ada", "which role? --role reader, or --role admin"},
         {"cert create a/b --role admin", "\"a/b\" cannot be the name of a certificate"},
-        {"help node lst", "no command \"node lst\"; \"fettle help\" lists them"},
+        {"help node lst",
+         "\"node\" has no \"lst\", but: list, show, claims, drain, undrain, down, up, set, forget"},
+        {"help tokn", "unknown command \"tokn\"; the nearest known is \"token\""},
+        {"node claims lx1 lx2", "\"lx2\" is too much for \"fettle node claims\""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct run r = run(cases[i].line, NULL);
