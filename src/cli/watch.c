@@ -4,6 +4,9 @@
  * every few seconds without any, because lengths of time grow by themselves. On a terminal it is
  * redrawn in place, below a line with the time, and keys scroll it; elsewhere each line that is new
  * or different from the time before is printed.
+ *
+ * Where there are keys, two processes share the work: a child asks and draws, and its parent reads the keys.
+ * So `q` and ^C end the command at once, whatever the child waits for.
  */
 #include "cli/choice.h"
 #include "cli/print.h"
@@ -11,8 +14,13 @@
 #include "base/clock.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,8 +31,7 @@ struct screen {
     struct query query;
     struct view view;
     bool terminal;
-    bool keys;         /* they are read */
-    bool ended;        /* by one of them */
+    int keys;          /* what is typed comes from here; -1 for nothing */
     struct text table; /* as it was asked for last */
     char asked[32];    /* when, by the clock on the wall */
     size_t top;        /* lines of it that are above what is shown */
@@ -67,7 +74,8 @@ static void draw(struct screen *s, struct text *out)
     size_t room = terminal_height() - 2 - heading, most = lines > room ? lines - room : 0;
     s->top = s->top < most ? s->top : most;
     text_printf(out, "\033[H\033[7m%s\033[0m  %zu of %zu", s->asked, lines < room ? lines : room, lines);
-    text_printf(out, s->keys && most ? ", from %zu; arrows scroll, q ends\033[K\n" : "\033[K\n", s->top + 1);
+    text_printf(out, s->keys >= 0 && most ? ", from %zu; arrows scroll, q ends\033[K\n" : "\033[K\n",
+                s->top + 1);
     if (heading)
         draw_line(out, line);
     line = skip_lines(line, heading + s->top);
@@ -80,29 +88,66 @@ static void draw(struct screen *s, struct text *out)
 
 /* ---- keys ---- */
 
-static struct termios terminal_before;
-
-/* Keys come one by one and are not shown; the terminal is as it was before when the command ends, also by ^C.
- */
-static void keys_begin(struct screen *s)
+static bool ends(const char *typed, size_t n)
 {
-    struct termios t;
-    if (!s->terminal || !isatty(STDIN_FILENO) || tcgetattr(STDIN_FILENO, &terminal_before) < 0)
-        return;
-    t = terminal_before;
+    return memchr(typed, 'q', n) || memchr(typed, '\003', n);
+}
+
+/* Hands on what is typed until the child has gone, or a key ends it. The exit status. */
+static int keys_hand_on(pid_t child, int to)
+{
+    struct pollfd polled[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = to}};
+    bool stopped = false;
+    char typed[64];
+    int status = 0;
+    while (!stopped && !polled[1].revents) {
+        ssize_t n =
+            poll(polled, 2, -1) > 0 && polled[0].revents ? read(STDIN_FILENO, typed, sizeof typed) : 1;
+        stopped = n <= 0 || (polled[0].revents && ends(typed, (size_t)n));
+        if (!stopped && polled[0].revents && write(to, typed, (size_t)n) < 0 && errno != EAGAIN)
+            break;
+    }
+    if (stopped)
+        kill(child, SIGKILL);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return stopped ? 0 : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Keys come one by one and are not shown; the terminal is as it was before when the command ends. In the
+ * child 0; in the parent, whose work is done, 1 and the exit status. */
+static int keys_begin(struct screen *s, int *status, struct err *e)
+{
+    struct termios before, t;
+    int to[2];
+    s->keys = -1;
+    if (!s->terminal || !isatty(STDIN_FILENO) || tcgetattr(STDIN_FILENO, &before) < 0)
+        return 0;
+    if (pipe2(to, O_CLOEXEC | O_NONBLOCK) < 0)
+        return err_set(e, -EIO, "no pipe for keys: %s", strerror(errno));
+    t = before;
     t.c_lflag &= (tcflag_t) ~(ICANON | ECHO | ISIG);
-    t.c_cc[VMIN] = 0;
+    t.c_cc[VMIN] = 1;
     t.c_cc[VTIME] = 0;
-    s->keys = tcsetattr(STDIN_FILENO, TCSANOW, &t) == 0;
+    tcsetattr(STDIN_FILENO, TCSANOW, &t);
+    pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        close(to[1]);
+        s->keys = to[0];
+        return 0;
+    }
+    close(to[0]);
+    if (child > 0)
+        *status = keys_hand_on(child, to[1]);
+    else
+        err_set(e, -EIO, "no process for keys: %s", strerror(errno));
+    close(to[1]);
+    tcsetattr(STDIN_FILENO, TCSANOW, &before);
+    return child > 0 ? 1 : -EIO;
 }
 
-static void keys_end(const struct screen *s)
-{
-    if (s->keys)
-        tcsetattr(STDIN_FILENO, TCSANOW, &terminal_before);
-}
-
-/* True when a key has moved what is shown. `q` and ^C end. */
+/* True when a key has moved what is shown. */
 static bool keys_take(struct screen *s)
 {
     static const struct {
@@ -111,9 +156,7 @@ static bool keys_take(struct screen *s)
     } keys[] = {{"\033[A", -1, 0}, {"k", -1, 0},      {"\033[B", 1, 0}, {"j", 1, 0},       {"\033[5~", 0, -1},
                 {"b", 0, -1},      {"\033[6~", 0, 1}, {" ", 0, 1},      {"g", 0, -100000}, {"G", 0, 100000}};
     char typed[16] = "";
-    ssize_t n = s->keys ? read(STDIN_FILENO, typed, sizeof typed - 1) : 0;
-    if (n > 0 && (typed[0] == 'q' || typed[0] == '\003'))
-        s->ended = true;
+    ssize_t n = s->keys >= 0 ? read(s->keys, typed, sizeof typed - 1) : 0;
     for (size_t i = 0; n > 0 && i < sizeof keys / sizeof keys[0]; i++) {
         if (strncmp(typed, keys[i].key, strlen(keys[i].key)) != 0)
             continue;
@@ -206,16 +249,15 @@ static bool is_passing(int r)
     return r == -ECONNREFUSED || r == -ETIMEDOUT || r == -EAGAIN;
 }
 
-/* Until something happened and what came with it was gathered, or it is time. 1 when it is the end. */
+/* Until something happened and what came with it was gathered, or it is time. */
 static int await(struct call *c, struct screen *s, struct fettle_events *events, struct err *e)
 {
     struct fettle_event event;
     struct fettle_error why;
     struct mono until = mono_add(mono_now(), span_ms(REDRAW_MS));
     bool gathers = false;
-    for (int64_t left_ms = REDRAW_MS; left_ms > 0 && !s->ended;
-         left_ms = span_to_ms(mono_sub(until, mono_now()))) {
-        int wait_ms = s->keys && left_ms > KEY_MS ? KEY_MS : (int)left_ms;
+    for (int64_t left_ms = REDRAW_MS; left_ms > 0; left_ms = span_to_ms(mono_sub(until, mono_now()))) {
+        int wait_ms = s->keys >= 0 && left_ms > KEY_MS ? KEY_MS : (int)left_ms;
         int r = fettle_events_next(events, wait_ms, &event, &why);
         if (r < 0 && r != -ETIMEDOUT)
             return call_told(r, &why, e);
@@ -227,7 +269,7 @@ static int await(struct call *c, struct screen *s, struct fettle_events *events,
         if (r != 0)
             return r;
     }
-    return s->ended;
+    return 0;
 }
 
 static int follow(struct call *c, struct screen *s, struct fettle_events *events, struct err *e)
@@ -244,31 +286,39 @@ static int follow(struct call *c, struct screen *s, struct fettle_events *events
             return r;
         r = await(c, s, events, e);
         if (r != 0)
-            return s->ended ? 0 : r;
+            return r;
     }
+}
+
+static int watch_nodes(struct call *c, struct screen *s, struct err *e)
+{
+    struct fettle_events *events = NULL;
+    struct fettle_error why;
+    struct fettle *f = call_controller(c, e);
+    int r = f ? call_told(fettle_events_open(f, NULL, &events, &why), &why, e) : e->code;
+    if (r == 0)
+        r = follow(c, s, events, e);
+    fettle_events_close(events);
+    return r;
 }
 
 int node_watch(struct call *c, struct err *e)
 {
-    struct screen s = {.terminal = isatty(STDOUT_FILENO)};
-    struct fettle_events *events = NULL;
-    struct fettle_error why;
+    struct screen s = {.terminal = isatty(STDOUT_FILENO), .keys = -1};
+    int status = 0;
     int r = choice_query(c, RECORD_NODE, &s.query, &s.view, e);
     if (r == 0)
         r = query_args(&s.query, c->args, c->n_args, e);
     if (r == 0 && s.view.form != FORM_TABLE)
         r = err_set(e, -EINVAL, "\"fettle watch\" shows a table, and no other form");
-    struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
-    if (f)
-        r = call_told(fettle_events_open(f, NULL, &events, &why), &why, e);
-    else
-        r = e->code;
-    if (r == 0) {
-        keys_begin(&s);
-        r = follow(c, &s, events, e);
-        keys_end(&s);
-    }
-    fettle_events_close(events);
+    if (r == 0)
+        r = keys_begin(&s, &status, e);
+    if (r == 0)
+        r = watch_nodes(c, &s, e);
+    else if (r > 0)
+        r = status;
+    if (s.keys > 0)
+        close(s.keys);
     forget_lines(&s);
     text_fini(&s.table);
     query_fini(&s.query);

@@ -10,7 +10,7 @@ import subprocess
 import termios
 import time
 
-from harness import CALM, QUICK, Controller, check, contains, equal, main, program, swarm, wait
+from harness import CALM, QUICK, Controller, check, contains, equal, holds, main, program, swarm, wait
 
 
 def drain(c, i):
@@ -96,8 +96,14 @@ def test_watch_scrolls_on_a_terminal(world):
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack('4H', 8, 60, 0, 0))
     before = termios.tcgetattr(theirs)
-    tool = subprocess.Popen([program('fettle'), 'watch', '-o', 'name,state'], stdin=theirs, stdout=theirs,
-                            env={**os.environ, 'FETTLE_CONTROLLER': c.socket, 'TZ': 'UTC'})
+
+    def start():
+        """As in a person's shell: the terminal is the tool's own, so that q and ^C are signals."""
+        return subprocess.Popen([program('fettle'), 'watch', '-o', 'name,state', '--timeout', '60s'], stdin=theirs,
+                                stdout=theirs, start_new_session=True,
+                                preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+                                env={**os.environ, 'FETTLE_CONTROLLER': c.socket, 'TZ': 'UTC'})
+    tool = start()
     shown = b''
 
     def shows(what):
@@ -118,6 +124,16 @@ def test_watch_scrolls_on_a_terminal(world):
         os.write(ours, b'q')
         equal(tool.wait(20), 0, 'the end')
         equal(termios.tcgetattr(theirs), before, 'the terminal')
+        for key in (b'q', b'\003'):
+            shown = b''
+            tool = start()
+            wait('the first nodes again', lambda: shows('n05'))
+            c.process.pause()
+            holds('it waits for an answer', 6, lambda: tool.poll() is None)  # it asks every 5 s
+            os.write(ours, key)
+            equal(tool.wait(3), 0, f'the end by {key} while the controller hangs')
+            equal(termios.tcgetattr(theirs), before, 'the terminal')
+            c.process.resume()
     finally:
         tool.kill()
         tool.wait()
