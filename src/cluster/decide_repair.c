@@ -167,8 +167,9 @@ void repair_put(const struct member *m, const struct repair *r, struct decision 
     decision_about(d, r->operation);
 }
 
-/* The node is in service from now on: its claim goes, and with it, in one commit, stands on which boot it was
- * put there. A boot that is not known proves nothing: the one before stays. */
+/* The node is in service from now on: its claim goes, and the same commit records the boot on which it was
+ * put there. An unknown boot proves nothing: the boot on record stays, and a node that was never in service
+ * stays out until it is heard (ADR 0022). */
 static void repair_end(const struct cluster *c, const struct command *cmd, const struct member *m,
                        const struct repair *r, struct decision *d)
 {
@@ -176,7 +177,7 @@ static void repair_end(const struct cluster *c, const struct command *cmd, const
     if (claim && claim->kind == CLAIM_REPAIR)
         decision_add(d, "claim/", claim->id, NULL);
     const char *boot = *r->boot ? r->boot : m->boot;
-    if (m->listed && (!m->admitted || strcmp(m->boot, boot) != 0))
+    if (m->listed && *boot && (!m->admitted || strcmp(m->boot, boot) != 0))
         decision_add(d, "node/", m->name, node_record(m->admitted ? m->admitted_at : cmd->at, boot));
 }
 
@@ -516,13 +517,21 @@ static int check_at(const struct member *m, const struct repair *r, const char *
     return 0;
 }
 
-static void say_move(const struct command *cmd, const struct member *m, const struct move *v,
-                     const struct text *gone, struct decision *d)
+static void say_end(const struct member *m, const struct repair *is, const struct move *v, struct text *t)
+{
+    if (!m->admitted && !v->has_boot && !*is->boot)
+        text_printf(t, "its repair ends, and it was not heard yet: %s", v->wish.why);
+    else
+        text_printf(t, "%s%s: %s", m->admitted ? "back in service" : "in service",
+                    m->held_in_slurm ? " when Slurm has taken its drain back" : "", v->wish.why);
+}
+
+static void say_move(const struct command *cmd, const struct member *m, const struct repair *is,
+                     const struct move *v, const struct text *gone, struct decision *d)
 {
     struct text t = {0};
     if (v->wish.step == STEP_NONE && v->from != STEP_TEND)
-        text_printf(&t, "%s%s: %s", m->admitted ? "back in service" : "in service",
-                    m->held_in_slurm ? " when Slurm has taken its drain back" : "", v->wish.why);
+        say_end(m, is, v, &t);
     else if (v->from == STEP_NONE && v->wish.step == STEP_TEND)
         text_printf(&t, "tend %s: %s", v->remedy, v->wish.why);
     else if (v->from == STEP_NONE)
@@ -578,7 +587,7 @@ static int decide_move(const struct cluster *c, const struct command *cmd, const
     if (v.restarted && !v.renewed && member_restarts(m))
         end_restart(m, &gone, d);
     hostlist_add(&d->changed, m->name);
-    say_move(cmd, m, &v, &gone, d);
+    say_move(cmd, m, is, &v, &gone, d);
     return 0;
 }
 

@@ -338,6 +338,24 @@ static void test_a_repair_begins_and_ends(void **state)
     assert_string_equal(world_state(w, "lx01"), "drained");
 }
 
+/* The boot on which the node will come is not known yet: it is provisioned then (ADR 0022). */
+static void test_a_node_that_was_never_heard_is_not_admitted(void **state)
+{
+    struct world *w = *state;
+    world_configure(w, "lx[01-07] CPUs=2", NULL);
+    world_tell(w, COMMAND_REPAIR, "lx07", quoted("{'id':null,'from':'none','to':'provision','why':'new'}"),
+               "1.5");
+    world_ask(w, COMMAND_OVERRIDE, "ann", "lx07", "{}", "mine");
+    assert_string_equal(world_tell(w, COMMAND_REPAIR, "lx07",
+                                   quoted("{'id':'1.5','from':'provision','to':'none','why':'taken back'}"),
+                                   "1.6"),
+                        quoted("claim/1.5 = gone\nrepair/lx07 = gone\n"
+                               "lx07: its repair ends, and it was not heard yet: taken back\n"));
+    assert_false(cluster_find(w->c, "lx07")->admitted);
+    world_ask(w, COMMAND_OVERRIDE_END, "ann", "lx07", "{}", "over");
+    assert_true(member_came_up(cluster_find(w->c, "lx07"), "b1"));
+}
+
 static void test_attempts_are_remembered(void **state)
 {
     struct world *w = *state;
@@ -1034,6 +1052,7 @@ int main(void)
         TEST(test_what_came_back_is_not_answered_for),
         TEST(test_an_answer_of_an_older_record),
         TEST(test_a_repair_begins_and_ends),
+        TEST(test_a_node_that_was_never_heard_is_not_admitted),
         TEST(test_attempts_are_remembered),
         TEST(test_attempts_are_bounded),
         TEST(test_another_machine_inherits_nothing),

@@ -130,11 +130,14 @@ static bool in_repair(const struct sim *s, int node)
     return m && member_repair(m);
 }
 
-static bool ends_repair(const struct job *j)
+/* The repair ends on a boot that is known. */
+static bool admits_by_repair(const struct sim *s, int node, const struct job *j)
 {
     CLEANUP_JSON json_t *set = json_read(j->set, strlen(j->set), NULL);
     const char *to = json_string_value(json_object_get(set, "to"));
-    return to && strcmp(to, "none") == 0;
+    const struct member *m = cluster_find(s->cluster, s->nodes[node].name);
+    const struct repair *r = m ? member_repair(m) : NULL;
+    return to && strcmp(to, "none") == 0 && (json_is_string(json_object_get(set, "boot")) || (r && *r->boot));
 }
 
 static void opinion_take(struct sim *s, const struct job *j)
@@ -158,7 +161,7 @@ static void opinion_take(struct sim *s, const struct job *j)
         case COMMAND_ADMIT:
             s->admitted[node] |= j->listed[node] && !in_repair(s, node); /* that is admitted by its end */
             break;
-        case COMMAND_REPAIR: s->admitted[node] |= j->listed[node] && ends_repair(j); break;
+        case COMMAND_REPAIR: s->admitted[node] |= j->listed[node] && admits_by_repair(s, node, j); break;
         case COMMAND_SET: opinion_set(s, node, j->set); break;
         case COMMAND_TOKEN_CREATE:
         case COMMAND_TOKEN_USE:
