@@ -28,6 +28,7 @@ struct kind {
     struct listing *bmc;     /* what their BMCs tell, with one; NULL: nothing; */
     struct listing *listing; /* and both together, with one: all that counts. `own` until that is known */
     uint32_t users;          /* members, and groups of proposals */
+    uint32_t ask_from;       /* the member that is asked for `own` next, or the first one after it */
     uint32_t generation;     /* of the classes by which the following was reckoned; 0: not yet */
     struct fingerprint cohort;
     uint32_t unknown; /* components that count and could not be read */

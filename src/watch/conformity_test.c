@@ -355,12 +355,34 @@ static void test_who_does_not_answer_holds_up_nobody(void **state)
     struct wanted k = {0};
     assert_true(world_claims(x, 1, A));
     assert_false(world_claims(x, 2, A));
-    for (int i = 0; i < 12; i++) {
+    for (int i = 0; i < 8; i++) {
         world_run(x, 1);
         assert_false(world_claims(x, 1, A)); /* it says the same, and not what it was asked for */
         watch_wanted(x->w, world_now(x), on_want, &k);
     }
     assert_string_equal(k.last, "lx02");
+    world_destroy(x);
+}
+
+static void on_want_note(void *arg, struct member *m, const char *fingerprint)
+{
+    text_printf(arg, "%s ", m->name);
+}
+
+/* Of two kinds, so that what is asked of the one moves no turn of the other. */
+static void test_silent_nodes_are_asked_in_turn(void **state)
+{
+    struct world *x = world_create(4);
+    CLEANUP_TEXT struct text asked = {0};
+    assert_true(world_claims(x, 1, A));
+    assert_false(world_claims(x, 2, A));
+    assert_false(world_claims(x, 3, A));
+    assert_true(world_claims(x, 4, B));
+    for (int i = 0; i < 4; i++) {
+        world_run(x, 6);
+        watch_wanted(x->w, world_now(x), on_want_note, &asked);
+    }
+    assert_string_equal(asked.s, "lx02 lx04 lx03 lx04 lx01 lx04 lx02 lx04 ");
     world_destroy(x);
 }
 
@@ -532,6 +554,7 @@ int main(void)
         cmocka_unit_test(test_another_node_is_asked_after_a_while),
         cmocka_unit_test(test_who_says_much_keeps_nobody_from_being_asked),
         cmocka_unit_test(test_who_does_not_answer_holds_up_nobody),
+        cmocka_unit_test(test_silent_nodes_are_asked_in_turn),
         cmocka_unit_test(test_a_liar_is_marked_and_believed_nothing),
         cmocka_unit_test(test_a_sensitive_node_is_not_believed_by_name),
         cmocka_unit_test(test_few_are_asked_for_what_is_known),

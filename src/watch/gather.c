@@ -70,9 +70,11 @@ static bool ask(struct watch *w, struct mono now, const struct member *m, const 
             return false;
     }
     room = own ? own : room;
-    if (room)
-        *room = (struct ask){.id = k->kind->key.id, .member = m->id, .used = true, .check = check, .at = now};
-    return room != NULL;
+    if (!room)
+        return false;
+    *room = (struct ask){.id = k->kind->key.id, .member = m->id, .used = true, .check = check, .at = now};
+    k->kind->ask_from = m->id + 1;
+    return true;
 }
 
 static void answered(struct watch *w, const struct fingerprint *id, const struct member *m)
@@ -126,20 +128,30 @@ static bool may_be_asked(struct watch *w, const struct member *m)
     return wants_list(k, m) && !(k->flags & KNOWN_LIES) && o->session && o->beat.liveness == LIVENESS_LIVE;
 }
 
+/* Asks those of so many members, from `first` on, that may be asked; only such whose turn it is, or any. */
+static void ask_some(struct watch *w, struct mono at, uint32_t first, size_t looks, bool in_turn,
+                     watch_want_fn *fn, void *arg)
+{
+    size_t n = cluster_count(w->cluster);
+    for (size_t i = 0; i < looks; i++) {
+        struct member *m = cluster_by_id(w->cluster, (uint32_t)((first + i) % n));
+        char hex[FINGERPRINT_HEX + 1];
+        const struct known *k = known_of(w, m);
+        if (may_be_asked(w, m) && (!in_turn || m->id >= k->kind->ask_from) && ask(w, at, m, k))
+            fn(arg, m, fingerprint_format(&k->kind->key.id, hex));
+    }
+}
+
+/* The nodes of a kind are asked in turn: one that never answers holds up its kind for one question. */
 void watch_wanted(struct watch *w, struct mono now, watch_want_fn *fn, void *arg)
 {
     size_t n = cluster_count(w->cluster), looks = n < LOOK_A_CALL ? n : LOOK_A_CALL;
     struct mono at = watch_observed_at(w, now);
-    if (!w->gather.wanting || at.ns < w->gather.full_until.ns)
+    if (n == 0 || !w->gather.wanting || at.ns < w->gather.full_until.ns)
         return;
-    for (size_t i = 0; i < looks; i++) {
-        w->gather.cursor = w->gather.cursor + 1 < n ? w->gather.cursor + 1 : 0;
-        struct member *m = cluster_by_id(w->cluster, w->gather.cursor);
-        char hex[FINGERPRINT_HEX + 1];
-        const struct known *k = known_of(w, m);
-        if (may_be_asked(w, m) && ask(w, at, m, k))
-            fn(arg, m, fingerprint_format(&k->kind->key.id, hex));
-    }
+    ask_some(w, at, w->gather.cursor, looks, true, fn, arg);
+    ask_some(w, at, w->gather.cursor, looks, false, fn, arg);
+    w->gather.cursor = (uint32_t)((w->gather.cursor + looks) % n);
 }
 
 /* --- lists in parts -------------------------------------------------------------------------- */
