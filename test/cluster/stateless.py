@@ -95,6 +95,27 @@ def test_a_token_is_bound(world):
     contains(c.fettle(*words[:-1], '366d', '--from', '127.0.0.1', status=2), '365d', 'longer than a year')
 
 
+def test_a_token_that_became_known(world):
+    """It is ended and what was made with it revoked: nobody joins with the image any more, and a new one serves."""
+    c = Controller(world, 'Name=n01\n', **CALM)
+    agent = Agent(world, c, 'n01', join=False, start=False)
+    image = build_image(world, c, token_of(c))
+    boot(world, image, agent)
+    wait_reports(agent)
+    end, revoke = (command(f'fettle {what}')[1:] for what in ('token end', 'cert revoke'))
+    (end[2],) = (t['Token'] for t in json.loads(c.fettle('token', 'list', '-o', 'json')))
+    revoke[2] = 'n01'
+    c.fettle(*end)
+    contains(c.fettle('node', 'list', 'n01', '-o', 'liveness'), 'live', 'the token ends, not the node')
+    c.fettle(*revoke)
+    wait('the node is cut off', lambda: 'revoked' in agent.process.log() or 'has ended' in agent.process.log(), 20)
+    agent.process.stop()
+    contains(boot(world, image, agent, 5), 'was used or ended', 'the image that was copied')
+    boot(world, build_image(world, c, token_of(c)), agent)
+    wait_reports(agent, 2)
+    c.wait_nodes('it is there again', ['n01'], Liveness='live')
+
+
 def test_wrong_images(world):
     c = Controller(world, 'Name=n01\n', **CALM)
     agent = Agent(world, c, 'n01', join=False, start=False)
