@@ -33,10 +33,15 @@ int private_check(const char *path, enum private_access access, struct err *e)
     return mode_check(path, &st, access, e);
 }
 
+/* A kill may leave NAME.new of what was being written. */
 static bool is_readable(const char *name, const char *const *patterns)
 {
+    CLEANUP_FREE char *whole = mem_dup(name);
+    size_t len = strlen(name);
+    if (len > 4 && strcmp(name + len - 4, ".new") == 0)
+        whole[len - 4] = '\0';
     for (; *patterns; patterns++)
-        if (fnmatch(*patterns, name, 0) == 0)
+        if (fnmatch(*patterns, whole, 0) == 0)
             return true;
     return false;
 }

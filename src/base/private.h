@@ -21,8 +21,9 @@ enum private_access {
 int private_check(const char *path, enum private_access access, struct err *e);
 
 /* The same for a directory and the files in it, not below it: nobody else may write the directory, or read or
- * write a file; files whose name matches one of the patterns of fnmatch(3) (a list that ends with NULL) may
- * be read. Sockets and other special files are not looked at. A directory that does not exist is all right.
+ * write a file; files whose name, without a ".new" at its end, matches one of the patterns of fnmatch(3) (a
+ * list that ends with NULL) may be read. Sockets and other special files are not looked at. A directory that
+ * does not exist is all right.
  */
 int private_check_dir(const char *dir, const char *const *readable, struct err *e);
 

@@ -64,6 +64,23 @@ static void what_is_ones_own_is_taken(void **state)
     assert_int_equal(private_check_dir(p->dir, READABLE, NULL), 0);
 }
 
+/* A certificate that was being written when the process was killed; not a key that was. */
+static void what_a_kill_left_is_taken(void **state)
+{
+    struct place *p = *state;
+    char left[sizeof p->pem + 4];
+    snprintf(left, sizeof left, "%s.new", p->pem);
+    make(left);
+    assert_int_equal(chmod(left, 0644), 0);
+    assert_int_equal(private_check_dir(p->dir, READABLE, NULL), 0);
+    unlink(left);
+    snprintf(left, sizeof left, "%s.new", p->key);
+    make(left);
+    assert_int_equal(chmod(left, 0644), 0);
+    assert_int_equal(private_check_dir(p->dir, READABLE, NULL), -EACCES);
+    unlink(left);
+}
+
 /* The command that the sentence ends with is all that is needed. */
 static void mend(const struct err *e)
 {
@@ -133,6 +150,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_ones_own_is_taken, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_a_kill_left_is_taken, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_mode_that_lets_others_in_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_others_may_read_they_may_not_write, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_belongs_to_somebody_else_is_refused, set_up, tear_down),

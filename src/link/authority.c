@@ -73,26 +73,27 @@ static int file_read(const char *path, char **text, struct err *e)
     return 0;
 }
 
-/* Whole or not at all: written beside, synced, then renamed. */
-static int file_write(const char *path, mode_t mode, const char *text, struct err *e)
+/* The whole file, synced, or none. */
+static int file_make(const char *path, mode_t mode, const char *text, struct err *e)
 {
-    CLEANUP_TEXT struct text beside = {0};
-    text_printf(&beside, "%s.new", path);
-    unlink(beside.s);
-    int fd = open(beside.s, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    unlink(path);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (fd < 0)
-        return err_set(e, -errno, "%s: %s", beside.s, strerror(errno));
+        return err_set(e, -errno, "%s: %s", path, strerror(errno));
     errno = EIO; /* a short write leaves none */
     bool good = write(fd, text, strlen(text)) == (ssize_t)strlen(text) && fsync(fd) == 0;
     int failed = good ? 0 : errno;
     if (close(fd) < 0 && !failed)
         failed = errno;
-    if (!failed && rename(beside.s, path) < 0)
-        failed = errno;
     if (!failed)
         return 0;
-    unlink(beside.s);
+    unlink(path);
     return err_set(e, -failed, "%s: %s", path, strerror(failed));
+}
+
+static int file_rename(const char *from, const char *to, struct err *e)
+{
+    return rename(from, to) < 0 ? err_set(e, -errno, "%s: %s", to, strerror(errno)) : 0;
 }
 
 static int dir_sync(const char *dir, struct err *e)
@@ -209,19 +210,54 @@ static char *cert_pem(X509 *cert)
     return PEM_write_bio_X509(out, cert) == 1 ? pem_take(out) : NULL;
 }
 
-static int authority_write(const struct authority *a, const char *dir, const char *cert_path,
-                           const char *key_path, struct err *e)
+struct authority_files {
+    struct text cert, key, cert_new, key_new;
+};
+
+static void authority_files_init(struct authority_files *f, const char *dir)
+{
+    *f = (struct authority_files){0};
+    text_printf(&f->cert, "%s/ca.pem", dir);
+    text_printf(&f->key, "%s/ca.key", dir);
+    text_printf(&f->cert_new, "%s/ca.pem.new", dir);
+    text_printf(&f->key_new, "%s/ca.key.new", dir);
+}
+
+static void authority_files_fini(struct authority_files *f)
+{
+    text_fini(&f->cert);
+    text_fini(&f->key);
+    text_fini(&f->cert_new);
+    text_fini(&f->key_new);
+}
+
+/* Both are on the disk before the first has its name. A kill between the two renames leaves ca.key and
+ * ca.pem.new, which belong together: authority_finish. A kill before leaves neither name, and the authority
+ * is made anew. */
+static int authority_write(const struct authority *a, const char *dir, const struct authority_files *f,
+                           struct err *e)
 {
     CLEANUP(BIO) BIO *out = BIO_new(BIO_s_secmem());
     if (PEM_write_bio_PrivateKey(out, a->key, NULL, NULL, 0, NULL, NULL) != 1)
         return tls_fail(e, -EIO, "cannot write the authority's key");
     CLEANUP_FREE char *key_pem = pem_take(out);
-    int r = file_write(key_path, 0600, key_pem, e);
+    int r = file_make(f->cert_new.s, 0644, a->pem, e);
     if (r == 0)
-        r = file_write(cert_path, 0644, a->pem, e);
+        r = file_make(f->key_new.s, 0600, key_pem, e);
     if (r == 0)
         r = dir_sync(dir, e);
-    return r;
+    if (r == 0)
+        r = file_rename(f->key_new.s, f->key.s, e);
+    if (r == 0)
+        r = file_rename(f->cert_new.s, f->cert.s, e);
+    return r == 0 ? dir_sync(dir, e) : r;
+}
+
+static int authority_finish(const char *dir, const struct authority_files *f, struct err *e)
+{
+    bool broken_off = !access(f->key.s, F_OK) && access(f->cert.s, F_OK) && !access(f->cert_new.s, F_OK);
+    int r = broken_off ? file_rename(f->cert_new.s, f->cert.s, e) : 0;
+    return broken_off && r == 0 ? dir_sync(dir, e) : r;
 }
 
 static int authority_read(struct authority *a, const char *cert_pem_text, const char *key_pem_text,
@@ -240,15 +276,15 @@ static int authority_read(struct authority *a, const char *cert_pem_text, const 
     return 0;
 }
 
-static int authority_load(struct authority *a, const char *dir, struct err *e)
+static int authority_load(struct authority *a, const char *dir, const struct authority_files *f,
+                          struct err *e)
 {
-    CLEANUP_TEXT struct text cert_path = {0}, key_path = {0};
-    text_printf(&cert_path, "%s/ca.pem", dir);
-    text_printf(&key_path, "%s/ca.key", dir);
     CLEANUP_FREE char *cert_text = NULL, *key_text = NULL;
-    int r = file_read(cert_path.s, &cert_text, e);
+    int r = authority_finish(dir, f, e);
     if (r == 0)
-        r = file_read(key_path.s, &key_text, e);
+        r = file_read(f->cert.s, &cert_text, e);
+    if (r == 0)
+        r = file_read(f->key.s, &key_text, e);
     if (r < 0)
         return r;
     if (!cert_text != !key_text)
@@ -261,14 +297,17 @@ static int authority_load(struct authority *a, const char *dir, struct err *e)
         return err_wrap(e, r, "%s", dir);
     a->pem = cert_pem(a->cert);
     cert_fingerprint(a->cert, a->fingerprint);
-    return found ? 0 : authority_write(a, dir, cert_path.s, key_path.s, e);
+    return found ? 0 : authority_write(a, dir, f, e);
 }
 
 int authority_open(const char *dir, struct authority **out, struct err *e)
 {
     tls_init();
     struct authority *a = mem_alloc(sizeof *a);
-    int r = authority_load(a, dir, e);
+    struct authority_files f;
+    authority_files_init(&f, dir);
+    int r = authority_load(a, dir, &f, e);
+    authority_files_fini(&f);
     if (r < 0) {
         authority_close(a);
         return r;

@@ -144,6 +144,23 @@ static void authority_with_one_half_is_refused(void **state)
     refused(-EILSEQ, "ca.key without ca.pem");
 }
 
+/* At each moment of the first start. */
+static void authority_that_was_killed_while_it_was_made(void **state)
+{
+    put("ca.pem.new", "half a certi");
+    put("ca.key.new", "");
+    struct authority *a = open_good();
+    CLEANUP_FREE char *made = mem_dup(authority_fingerprint(a));
+    authority_close(a);
+    CLEANUP_FREE char *cert = mem_dup(in_dir("ca.pem"));
+    assert_int_equal(rename(cert, in_dir("ca.pem.new")), 0);
+    a = open_good();
+    assert_string_equal(authority_fingerprint(a), made);
+    authority_close(a);
+    assert_int_equal(access(in_dir("ca.pem.new"), F_OK), -1);
+    assert_int_equal(access(in_dir("ca.key.new"), F_OK), -1);
+}
+
 static void authority_with_the_wrong_key_is_refused(void **state)
 {
     authority_close(open_good());
@@ -349,6 +366,7 @@ int main(void)
         cmocka_unit_test(identities_of_other_forms_are_refused),
         TEST(authority_is_made_once_and_found_again),
         TEST(authority_with_one_half_is_refused),
+        TEST(authority_that_was_killed_while_it_was_made),
         TEST(authority_with_the_wrong_key_is_refused),
         TEST(authority_without_a_directory_is_refused),
         TEST(sign_gives_the_identity_and_nothing_else),

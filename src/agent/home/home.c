@@ -196,7 +196,7 @@ int home_cert_name(const char *pem, char out[static 256], struct err *e)
 
 int home_load(const char *dir, struct home_identity *out, struct err *e)
 {
-    static const char *const readable[] = {"*.pem", "*.pem.new", "controllers", "controllers.new", NULL};
+    static const char *const readable[] = {"*.pem", "controllers", NULL};
     *out = (struct home_identity){0};
     if (access(dir, R_OK | X_OK) && errno != ENOENT)
         return err_set(e, -errno, "%s: %s", dir, strerror(errno));
