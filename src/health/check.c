@@ -9,29 +9,6 @@
 #include <string.h>
 #include <strings.h>
 
-static const struct probe_row rows[PROBES] = {
-#define PROBE(symbol, name, how, every, severity, blame, keys, what, source) \
-    [PROBE_##symbol] = {name, PROBE_##how, every, RESULT_##severity, BLAME_##blame, keys, what, source},
-#include "health/probe.tbl"
-#undef PROBE
-};
-
-const struct probe_row *probe_row(enum probe p)
-{
-    return &rows[p];
-}
-
-bool probe_find(const char *name, enum probe *out)
-{
-    for (int p = 0; p < PROBES; p++) {
-        if (strcmp(name, rows[p].name) == 0) {
-            *out = (enum probe)p;
-            return true;
-        }
-    }
-    return false;
-}
-
 const struct check *checks_find(const struct checks *c, const char *name)
 {
     for (size_t i = 0; i < c->n; i++)

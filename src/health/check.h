@@ -6,8 +6,7 @@
 #include "base/err.h"
 #include "base/hostlist.h"
 #include "base/text.h"
-#include "health/blame.h"
-#include "health/result.h"
+#include "health/probe.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,26 +25,6 @@
  * The same text goes from the file to the controller and from it to the agents, who read it with the
  * same function. A record that one of them does not understand is an error with file, line and key.
  */
-
-enum probe {
-#define PROBE(symbol, name, how, every, severity, blame, keys, what, source) PROBE_##symbol,
-#include "health/probe.tbl"
-#undef PROBE
-    PROBES
-};
-enum probe_how { PROBE_READ, PROBE_APART, PROBE_IDLE, PROBE_BENCH, PROBE_FOLLOW };
-struct probe_row {
-    const char *name;
-    enum probe_how how;
-    int every_s;
-    enum result severity;
-    enum blame
-        blame; /* of what it finds; a meaning of the kernel's log has its own, this is that of others */
-    const char *keys, *what, *source;
-};
-const struct probe_row *probe_row(enum probe p);
-/* False when there is none; *out is left as it is. */
-bool probe_find(const char *name, enum probe *out);
 
 /* When a check runs. */
 enum check_when {

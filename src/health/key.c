@@ -301,20 +301,20 @@ static int take_nodes(struct check *k, const char *value, struct err *e)
 #define put_name NULL
 #define put_probe NULL
 #define put_nodes NULL
-const struct key keys[] = {
+const struct key key_rows[] = {
 #define KEY(symbol, name, who, form, fallback, what) {name, take_##symbol, put_##symbol, who},
 #include "health/key.tbl"
 #undef KEY
 };
-const size_t keys_n = sizeof keys / sizeof keys[0];
+const size_t key_rows_n = sizeof key_rows / sizeof key_rows[0];
 
 const struct key *key_find(const char *key)
 {
     static const char nodes[] = "Nodes";
     bool goes_on = strncasecmp(key, nodes, strlen(nodes)) == 0 && key[strlen(nodes)] != '\0' &&
                    text_parse_u64(key + strlen(nodes), 2, CONF_LINE_FIELDS_MAX, &(uint64_t){0}, NULL) == 0;
-    for (size_t i = 0; i < keys_n; i++)
-        if (strcasecmp(keys[i].key, goes_on ? nodes : key) == 0)
-            return &keys[i];
+    for (size_t i = 0; i < key_rows_n; i++)
+        if (strcasecmp(key_rows[i].key, goes_on ? nodes : key) == 0)
+            return &key_rows[i];
     return NULL;
 }

@@ -14,8 +14,8 @@ struct key {
     void (*put)(const struct check *k, struct text *value); /* adds nothing for the default. NULL: likewise */
     bool who;                                               /* says who runs it */
 };
-extern const struct key keys[];
-extern const size_t keys_n;
+extern const struct key key_rows[];
+extern const size_t key_rows_n;
 
 /* Without regard to case, and for "Nodes7" that of "Nodes"; NULL when there is none. */
 const struct key *key_find(const char *key);

@@ -3,6 +3,7 @@
 #define FETTLE_HEALTH_MEANING_H
 
 #include "base/clock.h"
+#include "health/act.h"
 #include "health/blame.h"
 #include "health/finding.h"
 
@@ -20,22 +21,6 @@
  * more characters that are no white space: the device. Each stands for as little as it can. A meaning whose
  * result is ok ends what was found under the same code and device.
  */
-
-enum act {
-#define ACT(symbol, name, result, ends, what) ACT_##symbol,
-#include "health/act.tbl"
-#undef ACT
-    ACTS
-};
-const char *act_name(enum act a);
-const char *act_what(enum act a);
-bool act_parse(const char *name, enum act *out);
-/* What it comes to where the tables say nothing else. */
-enum result act_result(enum act a);
-/* What ends a finding that asks for it: that nothing more is said of it; a remedy too, or another boot; or
- * another boot alone. */
-enum act_end { ACT_ENDS_TIME, ACT_ENDS_REMEDY, ACT_ENDS_BOOT };
-enum act_end act_end(enum act a);
 
 struct meaning {
     char code[FINDING_CODE_BYTES_MAX + 1]; /* "xid.79", "xid.149.4", "sxid.12020", "oom.system" */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "health/plugin.h"
+#include "health/perf.h"
+
+#include "health/piece.h"
 
 #include <string.h>
 
@@ -30,34 +32,25 @@ bool metric_parse(const char *name, enum metric *out)
     return false;
 }
 
-struct line {
-    const char *at, *end;
-};
-
-static bool is_blank(char c)
+static void skip_blanks(struct piece *l)
 {
-    return c == ' ' || c == '\t' || c == '\r' || c == '\0';
-}
-
-static void skip_blanks(struct line *l)
-{
-    while (l->at < l->end && is_blank(*l->at))
+    while (l->at < l->end && piece_is_blank(*l->at))
         l->at++;
 }
 
 /* A word; `escapes`: a backslash keeps the next character in it. */
-static struct line next_word(struct line *l, bool escapes)
+static struct piece next_word(struct piece *l, bool escapes)
 {
     skip_blanks(l);
-    struct line word = {l->at, l->at};
-    while (l->at < l->end && !is_blank(*l->at))
+    struct piece word = {l->at, l->at};
+    while (l->at < l->end && !piece_is_blank(*l->at))
         l->at += escapes && *l->at == '\\' && l->at + 1 < l->end ? 2 : 1;
     word.end = l->at;
     return word;
 }
 
 /* The whole word is a number, but for what may follow it. */
-static bool whole_number(struct line word, const char *may_follow, int64_t *milli)
+static bool whole_number(struct piece word, const char *may_follow, int64_t *milli)
 {
     const char *at = word.at;
     if (!perf_number(&at, word.end, milli))
@@ -65,33 +58,33 @@ static bool whole_number(struct line word, const char *may_follow, int64_t *mill
     return at == word.end || (at + 1 == word.end && *may_follow && strchr(may_follow, *at));
 }
 
-static void say(perf_fn *fn, void *arg, struct line name, int64_t milli)
+static void say(perf_fn *fn, void *arg, struct piece name, int64_t milli)
 {
     if (name.at < name.end)
         fn(arg,
            &(struct perf){.label = name.at, .label_len = (size_t)(name.end - name.at), .value_milli = milli});
 }
 
-static void read_graphite(struct line l, perf_fn *fn, void *arg)
+static void read_graphite(struct piece l, perf_fn *fn, void *arg)
 {
     int64_t milli;
-    struct line name = next_word(&l, false), value = next_word(&l, false);
+    struct piece name = next_word(&l, false), value = next_word(&l, false);
     if (whole_number(value, "", &milli))
         say(fn, arg, name, milli);
 }
 
-static void read_opentsdb(struct line l, perf_fn *fn, void *arg)
+static void read_opentsdb(struct piece l, perf_fn *fn, void *arg)
 {
     int64_t time, milli;
-    struct line name = next_word(&l, false), at = next_word(&l, false), value = next_word(&l, false);
+    struct piece name = next_word(&l, false), at = next_word(&l, false), value = next_word(&l, false);
     if (whole_number(at, "", &time) && whole_number(value, "", &milli))
         say(fn, arg, name, milli);
 }
 
 /* Up to one of these that no backslash and no quotes protect. */
-static struct line cut(struct line *l, const char *stops)
+static struct piece cut(struct piece *l, const char *stops)
 {
-    struct line piece = {l->at, l->at};
+    struct piece piece = {l->at, l->at};
     bool quoted = false;
     for (; l->at < l->end && (quoted || !*l->at || !strchr(stops, *l->at)); l->at++) {
         if (*l->at == '\\' && l->at + 1 < l->end)
@@ -105,17 +98,17 @@ static struct line cut(struct line *l, const char *stops)
 
 /* The name of a field alone: that of the measurement is that of the check, mostly. Texts and truths are no
  * numbers. */
-static void read_influxdb(struct line l, perf_fn *fn, void *arg)
+static void read_influxdb(struct piece l, perf_fn *fn, void *arg)
 {
     int64_t milli;
-    struct line measurement = next_word(&l, true);
+    struct piece measurement = next_word(&l, true);
     skip_blanks(&l);
-    while (measurement.at < measurement.end && l.at < l.end && !is_blank(*l.at)) {
-        struct line name = cut(&l, "=, ");
+    while (measurement.at < measurement.end && l.at < l.end && !piece_is_blank(*l.at)) {
+        struct piece name = cut(&l, "=, ");
         if (l.at == l.end || *l.at != '=')
             return;
         l.at++;
-        struct line value = cut(&l, ", ");
+        struct piece value = cut(&l, ", ");
         if (whole_number(value, "iu", &milli))
             say(fn, arg, name, milli);
         if (l.at == l.end || *l.at != ',')
@@ -124,13 +117,13 @@ static void read_influxdb(struct line l, perf_fn *fn, void *arg)
     }
 }
 
-static void read_prometheus(struct line l, perf_fn *fn, void *arg)
+static void read_prometheus(struct piece l, perf_fn *fn, void *arg)
 {
     int64_t milli;
     skip_blanks(&l);
     if (l.at == l.end || *l.at == '#')
         return;
-    struct line name = cut(&l, "{ \t");
+    struct piece name = cut(&l, "{ \t");
     if (l.at < l.end && *l.at == '{') {
         cut(&l, "}");
         if (l.at == l.end)
@@ -144,18 +137,18 @@ static void read_prometheus(struct line l, perf_fn *fn, void *arg)
 
 void metric_each(enum metric format, const char *output, size_t len, perf_fn *fn, void *arg)
 {
-    static void (*const read[METRICS])(struct line, perf_fn *,
+    static void (*const read[METRICS])(struct piece, perf_fn *,
                                        void *) = {[METRIC_GRAPHITE] = read_graphite,
                                                   [METRIC_INFLUXDB] = read_influxdb,
                                                   [METRIC_OPENTSDB] = read_opentsdb,
                                                   [METRIC_PROMETHEUS] = read_prometheus};
     if (!read[format]) {
-        plugin_perf(output, len, fn, arg);
+        perf_each(output, len, fn, arg);
         return;
     }
     for (const char *at = output, *end = output + len; at < end;) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
-        struct line l = {at, newline ? newline : end};
+        struct piece l = {at, newline ? newline : end};
         read[format](l, fn, arg);
         at = newline ? newline + 1 : end;
     }

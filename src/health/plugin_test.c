@@ -36,7 +36,7 @@ static void play(char *file, struct text *out)
             text_add(out, "= ");
             verdict_write(&v, out);
             text_add_char(out, '\n');
-            plugin_perf(said.s, said.len, show_perf, out);
+            perf_each(said.s, said.len, show_perf, out);
         }
     }
 }
@@ -112,7 +112,7 @@ static const char *perf_of(const char *output, size_t len)
     static char shown[1024];
     CLEANUP_TEXT struct text t = {0};
     text_add(&t, "");
-    plugin_perf(output, len, show_perf, &t);
+    perf_each(output, len, show_perf, &t);
     snprintf(shown, sizeof shown, "%s", t.s);
     return shown;
 }

@@ -130,8 +130,8 @@ static int unknown_key(const struct check *k, const char *key, struct err *e)
     if (probes.len > 0)
         return err_set(e, -EINVAL, "key \"%.80s\" belongs to %s, and the probe here is %s", key, probes.s,
                        probe_row(k->probe)->name);
-    for (size_t i = 0; i < keys_n; i++)
-        known[n++] = keys[i].key;
+    for (size_t i = 0; i < key_rows_n; i++)
+        known[n++] = key_rows[i].key;
     for (size_t i = 0; i < CHECK_ARGS_MAX && argument_at(k->probe, i, &own[i]); i++)
         known[n++] = own[i].key;
     const char *near = text_nearest(key, known, n);
@@ -433,13 +433,13 @@ void check_format(const struct check *k, const struct hostlist *nodes, struct te
         put_field(t, "Probe", probe_row(k->probe)->name);
     for (size_t i = 0; i < k->n_args; i++)
         put_field(t, k->args[i].key, k->args[i].value);
-    for (size_t i = 0; i < keys_n; i++) {
+    for (size_t i = 0; i < key_rows_n; i++) {
         text_clear(&value);
-        if (!keys[i].put || (nodes && keys[i].who))
+        if (!key_rows[i].put || (nodes && key_rows[i].who))
             continue;
-        keys[i].put(k, &value);
+        key_rows[i].put(k, &value);
         if (value.len > 0)
-            put_field(t, keys[i].key, value.s);
+            put_field(t, key_rows[i].key, value.s);
     }
     CLEANUP_HOSTLIST struct hostlist sorted = {0};
     for (size_t i = 0; nodes && i < nodes->n; i++)

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "health/probe.h"
+
+#include <string.h>
+
+static const struct probe_row rows[PROBES] = {
+#define PROBE(symbol, name, how, every, severity, blame, keys, what, source) \
+    [PROBE_##symbol] = {name, PROBE_##how, every, RESULT_##severity, BLAME_##blame, keys, what, source},
+#include "health/probe.tbl"
+#undef PROBE
+};
+
+const struct probe_row *probe_row(enum probe p)
+{
+    return &rows[p];
+}
+
+bool probe_find(const char *name, enum probe *out)
+{
+    for (int p = 0; p < PROBES; p++) {
+        if (strcmp(name, rows[p].name) == 0) {
+            *out = (enum probe)p;
+            return true;
+        }
+    }
+    return false;
+}

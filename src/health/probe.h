@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_HEALTH_PROBE_H
+#define FETTLE_HEALTH_PROBE_H
+
+#include "health/blame.h"
+#include "health/result.h"
+
+#include <stdbool.h>
+
+/*
+ * The probes (probe.tbl): each is one thing that a check can look at on a node, with its defaults.
+ */
+
+enum probe {
+#define PROBE(symbol, name, how, every, severity, blame, keys, what, source) PROBE_##symbol,
+#include "health/probe.tbl"
+#undef PROBE
+    PROBES
+};
+enum probe_how { PROBE_READ, PROBE_APART, PROBE_IDLE, PROBE_BENCH, PROBE_FOLLOW };
+struct probe_row {
+    const char *name;
+    enum probe_how how;
+    int every_s;
+    enum result severity;
+    enum blame
+        blame; /* of what it finds; a meaning of the kernel's log has its own, this is that of others */
+    const char *keys, *what, *source;
+};
+const struct probe_row *probe_row(enum probe p);
+/* False when there is none; *out is left as it is. */
+bool probe_find(const char *name, enum probe *out);
+
+#endif
