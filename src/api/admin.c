@@ -4,6 +4,8 @@
 #include "api/ill.h"
 #include "api/render.h"
 #include "api/slices.h"
+#include "api/tally.h"
+#include "api/view.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * value of a query. What is taken is within its limits and can be rendered; what is refused has a sentence.
  */
 #include "api/ask.h"
-#include "api/render.h"
+#include "api/view.h"
 
 #include <assert.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #include "api/ask.h"
 
 #include "api/golden_test.h"
-#include "api/render.h"
+#include "api/view.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -3,6 +3,8 @@
 #include "api/call.h"
 #include "api/render.h"
 #include "api/slices.h"
+#include "api/tally.h"
+#include "api/view.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,7 +5,6 @@
  * came of it on each node. A client that goes away takes nothing back.
  */
 #include "api/call.h"
-#include "api/render.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/render.h"
+#include "api/tally.h"
+#include "api/view.h"
 
 #include "api/golden_test.h"
 #include "api/world_test.h"

@@ -61,6 +61,15 @@ static const uint64_t COMMAND_SELECTS = UINT64_C(1) << 63;
 extern const struct command commands[];
 extern const size_t commands_n;
 
+/* The command of exactly this path; NULL. */
+const struct command *command_find_path(const char *path);
+/* Of n words the first `used` are a command's path, and the rest are too many arguments for it. -EINVAL with
+ * the commands that were perhaps meant, where other paths begin with the same words ("queue" and "queue
+ * take"); else 0. */
+int command_check_group(const char *const *words, size_t used, size_t n, struct err *e);
+/* Says why these words, one at least, are the path of no command. -EINVAL. */
+int command_unknown(const char *const *words, size_t n, struct err *e);
+
 /* Reads the words after the program's name into c, which is empty. -EINVAL with a sentence. With
  * -h, the command is `help` and its arguments are the path. */
 int call_parse(struct call *c, char **words, size_t n, struct err *e);
@@ -106,10 +115,10 @@ int help_write(struct text *out, const char *path, struct err *e);
 
 command_fn node_list, node_show, node_claims, node_drain, node_undrain, node_down, node_up, node_set,
     node_watch, partition_list, status_show, event_follow, journal_list, config_reload, token_create,
-    token_list, token_end, cert_create, cert_list, cert_revoke, version_show, help_show, complete_show,
-    conform_groups, conform_diff, conform_history, conform_why_not, conform_recheck, conform_approve,
-    class_list, baseline_accept, baseline_show, baseline_diff, baseline_history, baseline_revert,
-    rollout_start, rollout_show, rollout_accept, rollout_revert, place_nodes, slurm_features,
+    token_list, token_end, cert_create, cert_list, cert_revoke, version_show, help_show, greet_show,
+    complete_show, conform_groups, conform_diff, conform_history, conform_why_not, conform_recheck,
+    conform_approve, class_list, baseline_accept, baseline_show, baseline_diff, baseline_history,
+    baseline_revert, rollout_start, rollout_show, rollout_accept, rollout_revert, place_nodes, slurm_features,
     slurm_constraint, check_list, check_show, check_explain, check_run, check_trials, incident_list,
     remedy_list, remedy_explain, repair_show, repair_move, repair_numbers, repair_approve, repair_refuse,
     queue_take, queue_note, queue_resolve, queue_retire, queue_list, override_list, override_set,

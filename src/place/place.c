@@ -18,7 +18,7 @@
  * Rows are looked at once, to sift them; without a branch that depends on the row, because whether a
  * node is busy cannot be predicted. What follows walks over the rows that fit, in their order.
  */
-#include "place/place.h"
+#include "place/place_inside.h"
 
 #include "base/text.h"
 
@@ -26,64 +26,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const struct {
-    const char *name;
-    uint32_t weight_milli[PLACE_TERMS];
-    bool hard;
-} policies[PLACE_POLICIES] = {
-#define PLACE_POLICY(symbol, name, sameness, topology, soundness, room, hard, what) \
-    {name, {sameness, topology, soundness, room}, hard},
-#include "place/policy.tbl"
-#undef PLACE_POLICY
-};
-
-const char *place_policy_name(enum place_policy p)
-{
-    return policies[p].name;
-}
-
-int place_policy_parse(const char *name, enum place_policy *out, struct err *e)
-{
-    CLEANUP_TEXT struct text words = {0};
-    for (int p = 0; p < PLACE_POLICIES; p++) {
-        if (strcmp(policies[p].name, name) == 0) {
-            *out = (enum place_policy)p;
-            return 0;
-        }
-        text_printf(&words, "%s%s", p ? ", " : "", policies[p].name);
-    }
-    return err_set(e, -EINVAL, "no policy \"%.80s\"; there are %s", name, words.s);
-}
-
-static const char *const terms[PLACE_TERMS] = {
-#define PLACE_TERM(symbol, name, what) name,
-#include "place/term.tbl"
-#undef PLACE_TERM
-};
-
-const char *place_term_name(enum place_term t)
-{
-    return terms[t];
-}
-
-static const struct {
-    const char *name, *what;
-} passes[PASSES] = {
-#define PLACE_PASS(symbol, name, what) {name, what},
-#include "place/pass.tbl"
-#undef PLACE_PASS
-};
-
-const char *place_pass_name(enum place_pass p)
-{
-    return passes[p].name;
-}
-
-const char *place_pass_what(enum place_pass p)
-{
-    return passes[p].what;
-}
 
 void place_answer_fini(struct place_answer *a)
 {
@@ -276,7 +218,8 @@ static int refuse_number(const struct choice *c, const uint32_t *passed, struct 
     CLEANUP_TEXT struct text why = {0};
     for (int i = PASS_NONE + 1; i < PASSES; i++)
         if (passed[i])
-            text_printf(&why, "%s%u %s", why.len ? ", " : "; passed over: ", passed[i], passes[i].name);
+            text_printf(&why, "%s%u %s", why.len ? ", " : "; passed over: ", passed[i],
+                        place_pass_name((enum place_pass)i));
     return err_set(e, -ENODEV, "%zu nodes are asked for and %u fit%s", c->ask->n, passed[PASS_NONE],
                    why.len ? why.s : "");
 }
@@ -540,7 +483,7 @@ static uint32_t largest_share(const struct choice *c, const struct plan *plan)
 /* `fewest`: topology groups in which as many nodes can be had. */
 static void score(const struct choice *c, uint32_t fewest, struct plan *p)
 {
-    const uint32_t *weight_milli = policies[c->ask->policy].weight_milli;
+    const uint32_t *weight_milli = place_policies[c->ask->policy].weight_milli;
     p->fitness_milli[PLACE_SAMENESS] = share_milli(largest_share(c, p), c->n);
     p->fitness_milli[PLACE_TOPOLOGY] = share_milli(fewest, p->n_topology + p->ungrouped);
     p->fitness_milli[PLACE_SOUNDNESS] = share_milli(c->n - p->n_repaired, c->n);
@@ -570,7 +513,7 @@ static void describe(const struct choice *c, struct plan *plan, struct place_ans
     out->score_milli = plan->score_milli;
     for (int t = 0; t < PLACE_TERMS; t++)
         out->terms[t] =
-            (struct place_score){plan->fitness_milli[t], policies[c->ask->policy].weight_milli[t]};
+            (struct place_score){plan->fitness_milli[t], place_policies[c->ask->policy].weight_milli[t]};
     out->n_topology = plan->n_topology;
     largest_share(c, plan);
     out->groups = mem_alloc(p->n_tallies * sizeof *out->groups);
@@ -606,7 +549,8 @@ static void go_near(struct choice *c, struct plan *near)
 /* For one node, and where sameness has no weight, only nearness counts. */
 static bool is_sameness_asked(const struct place_ask *ask)
 {
-    return ask->n > 1 && (ask->require_conformance || policies[ask->policy].weight_milli[PLACE_SAMENESS] > 0);
+    return ask->n > 1 &&
+           (ask->require_conformance || place_policies[ask->policy].weight_milli[PLACE_SAMENESS] > 0);
 }
 
 static int choose(struct choice *c, struct place_answer *out, struct err *e)
@@ -637,7 +581,7 @@ int place_choose(struct placer *p, const struct place_row *rows, size_t n_rows, 
     place_answer_fini(out);
     if (ask->n == 0)
         return err_set(e, -EINVAL, "no nodes are asked for");
-    struct choice c = {.p = p, .rows = rows, .ask = ask, .hard = policies[ask->policy].hard};
+    struct choice c = {.p = p, .rows = rows, .ask = ask, .hard = place_policies[ask->policy].hard};
     c.one_class = ask->class >= 0;
     c.class = (uint8_t)(ask->class < UINT8_MAX ? ask->class : UINT8_MAX);
     make_room(p, n_rows);
