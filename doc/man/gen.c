@@ -206,9 +206,10 @@ static void print_settings(void)
     static const struct {
         const char *name, *kind, *value;
         unsigned long min, max;
-        const char *unit, *what;
+        const char *unit, *taken, *what;
     } rows[] = {
-#define SETTING(symbol, name, kind, value, min, max, unit, what) {name, #kind, value, min, max, unit, what},
+#define SETTING(symbol, name, kind, value, min, max, unit, taken, what) \
+    {name, #kind, value, min, max, unit, #taken, what},
 #include "controller/setting.tbl"
 #undef SETTING
     };
@@ -221,6 +222,8 @@ static void print_settings(void)
         }
         putchar('\n');
         print_sentence(rows[i].what);
+        if (strcmp(rows[i].taken, "START") == 0)
+            puts("Read at start.");
         print_form(rows[i].kind, rows[i].min, rows[i].max, rows[i].unit);
     }
     fputs(".El\n", stdout);
@@ -878,23 +881,24 @@ static void print_steps(void)
     fputs(".El\n", stdout);
 }
 
-static void print_move(const char *from, const char *to, const char *who, const char *when)
+static void print_move(const char *from, const char *to, const char *by, const char *when)
 {
     fputs(".It ", stdout);
     print_lower(from);
     fputs(" Ta ", stdout);
     print_lower(to);
-    printf(" Ta %s Ta \"", who);
+    printf(" Ta %s Ta \"", by);
     print_roff(when);
     fputs("\"\n", stdout);
 }
 
 static void print_moves(void)
 {
-    fputs(".Bl -column \"quarantine\" \"quarantine\" \"watch, a person\" \"when\"\n"
+    static const char WATCH[] = "Fettle", PERSON[] = "a person", EITHER[] = "Fettle, a person";
+    fputs(".Bl -column \"quarantine\" \"quarantine\" \"Fettle, a person\" \"when\"\n"
           ".It Sy from Ta Sy to Ta Sy by Ta Sy when\n",
           stdout);
-#define MOVE(from, to, who, when) print_move(#from, #to, who, when);
+#define MOVE(from, to, by, when) print_move(#from, #to, by, when);
 #include "node/step_move.tbl"
 #undef MOVE
     fputs(".El\n", stdout);

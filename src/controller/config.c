@@ -23,15 +23,19 @@ enum kind {
     IS_ADDRESS
 };
 
+enum taken { TAKEN_RELOAD, TAKEN_START };
+
 static const struct row {
     const char *name;
     enum kind kind;
     const char *def;
     uint64_t min, max;
-    const char *unit, *what;
+    const char *unit;
+    enum taken taken;
+    const char *what;
 } rows[SETTINGS] = {
-#define SETTING(symbol, name, kind, def, min, max, unit, what) \
-    [SETTING_##symbol] = {name, IS_##kind, def, min, max, unit, what},
+#define SETTING(symbol, name, kind, def, min, max, unit, taken, what) \
+    [SETTING_##symbol] = {name, IS_##kind, def, min, max, unit, TAKEN_##taken, what},
 #include "controller/setting.tbl"
 #undef SETTING
 };
@@ -423,7 +427,7 @@ void config_compare(const struct config *was, const struct config *is, struct te
     for (int i = 0; i < SETTINGS; i++) {
         if (strcmp(was->text[i], is->text[i]) == 0)
             continue;
-        bool at_start = strstr(rows[i].what, "Read at start") != NULL;
+        bool at_start = rows[i].taken == TAKEN_START;
         text_printf(changes, "%s \"%s\" -> \"%s\"%s\n", rows[i].name, was->text[i], is->text[i],
                     at_start ? "; takes effect when fettled starts anew" : "");
     }

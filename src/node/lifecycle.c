@@ -29,8 +29,11 @@ static const char *const whys[WHYS] = {
 #undef WHY
 };
 
-static const char *const moves[STEPS][STEPS] = {
-#define MOVE(from, to, who, when) [STEP_##from][STEP_##to] = who,
+/* Who may make a move; none where it is 0. */
+enum by { BY_WATCH = 1, BY_PERSON = 2, BY_EITHER = BY_WATCH | BY_PERSON };
+
+static const enum by moves[STEPS][STEPS] = {
+#define MOVE(from, to, by, when) [STEP_##from][STEP_##to] = BY_##by,
 #include "node/step_move.tbl"
 #undef MOVE
 };
@@ -63,12 +66,12 @@ enum lifecycle step_lifecycle(enum step s)
 
 bool step_may(enum step from, enum step to)
 {
-    return moves[from][to] != NULL;
+    return moves[from][to] != 0;
 }
 
 bool step_may_alone(enum step from, enum step to)
 {
-    return step_may(from, to) && strncmp(moves[from][to], "watch", 5) == 0;
+    return (moves[from][to] & BY_WATCH) != 0;
 }
 
 enum lifecycle lifecycle_of(const struct agreed *a)

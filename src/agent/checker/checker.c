@@ -42,7 +42,7 @@ static void gather(struct item *k)
         kernel_log_gather(&l, &c->facts);
     else
         kernel_facts(c->kernel, now, &c->facts), c->log_next = kernel_next(c->kernel);
-    item_judge(k, c->facts.s ? c->facts.s : "");
+    item_judge(k, c->facts.s ? c->facts.s : "", false);
 }
 
 static bool is_told(const struct item *k)
@@ -71,7 +71,7 @@ static void begin(struct item *k, struct mono now)
         item_rest(k, now);
     } else if (is_as_it_was(k, now)) {
         k->began = now;
-        item_take(k, &well);
+        item_take(k, &well, false);
     } else if (look_apart(&l)) {
         if (item_has_parts(k))
             item_begin_parts(k);

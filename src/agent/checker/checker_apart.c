@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/checker/checker_inside.h"
 
+#include "health/argument.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -90,9 +92,9 @@ static void on_gathered(void *arg, char *text, size_t len, const struct err *why
             *end = '\0';
         next = let_go(k);
         if (why)
-            item_cannot(k, "", why->msg);
+            item_cannot(k, false, why->msg);
         else
-            item_judge(k, text);
+            item_judge(k, text, false);
         text = end ? end + 1 : none;
     }
     checker_try_waiting(c);
@@ -139,7 +141,8 @@ static bool may_stay(const struct item *k)
     const struct probe_row *row = probe_row(k->check->probe);
     CLEANUP_TEXT struct text driver = {0};
     text_printf(&driver, "%s/proc/driver/nvidia", k->c->settings.root);
-    bool holds = strstr(row->keys, "Library") && access(driver.s, F_OK) == 0;
+    struct argument library;
+    bool holds = argument_find(k->check->probe, "Library", &library) && access(driver.s, F_OK) == 0;
     return k->check->probe != PROBE_PLUGIN && row->how != PROBE_BENCH && !holds;
 }
 
@@ -166,7 +169,7 @@ void item_begin_apart(struct item *k)
         if (r == -EAGAIN)
             i->waits = true;
         else if (r)
-            item_cannot(i, r == -EBUSY ? CHECKER_STUCK : "", e.msg);
+            item_cannot(i, r == -EBUSY, e.msg);
         else
             i->due = (struct mono){CHECKER_NEVER};
     }

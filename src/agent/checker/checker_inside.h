@@ -21,8 +21,6 @@
 enum { CHECKER_JOBS_MAX = 256, CHECKER_HINT_MS = 10 /* a hundred mounts are one look, or a few */ };
 
 static const int64_t CHECKER_NEVER = INT64_MAX;
-/* How it is said that a child could not be killed. */
-#define CHECKER_STUCK "probe.stuck: "
 /* In a question, between the check's place in the list and the device. */
 enum { CHECKER_PART = '@' };
 
@@ -48,13 +46,15 @@ struct item {
     bool asked;  /* by somebody: whether it is idle does not matter */
     char *nodes; /* as in struct company, for the look that was asked for */
     unsigned rank;
-    char blind[FINDING_TEXT_BYTES_MAX + 1];
+    char blind[FINDING_TEXT_BYTES_MAX + 1]; /* why the last look had no answer; "" when it had one */
+    bool stuck;                             /* and it had none because a child could not be killed */
 };
 
 struct parts {
     char *names, *rest; /* a line each; of those that are still to be looked at */
     char *now;          /* NULL: none */
     struct text facts;
+    bool stuck; /* a child that looked at one of them could not be killed */
 };
 
 struct waiter {
@@ -141,8 +141,6 @@ void item_set_news(struct item *k);
 void item_keep_soon(struct item *k);
 /* That something is seen again and again is told, but not each time. */
 bool item_counts_are_news(const struct item *k, struct mono now);
-/* A child of its could not be killed. */
-bool item_is_stuck(const struct item *k);
 
 /* --- checker_answer.c */
 bool item_is_fresh(const struct item *k, struct mono at);
@@ -152,11 +150,14 @@ void checker_answer_waiters(struct item *k, const struct verdict *v, struct span
 void checker_answer_questions(struct checker *c);
 
 /* --- checker_judge.c */
-/* A look has come to this. */
-void item_take(struct item *k, const struct verdict *v);
-void item_judge(struct item *k, const char *facts);
-/* Unknown, because of the two texts. */
-void item_cannot(struct item *k, const char *what, const char *why);
+/* A look has come to this. stuck: a child that looked could not be killed, and what it looked at is unknown.
+ */
+void item_take(struct item *k, const struct verdict *v, bool stuck);
+void item_judge(struct item *k, const char *facts, bool stuck);
+/* Unknown, and why. */
+void item_cannot(struct item *k, bool stuck, const char *why);
+/* How a reason begins that a child could not be killed; "" where it could. */
+const char *checker_stuck_words(bool stuck);
 
 /* --- checker_apart.c */
 /* For workers_create, with the checker: the facts of the checks in the question. */

@@ -6,20 +6,26 @@
 
 /* What follows from a look at the node. */
 
-void item_take(struct item *k, const struct verdict *v)
+const char *checker_stuck_words(bool stuck)
+{
+    return stuck ? "probe.stuck: " : "";
+}
+
+void item_take(struct item *k, const struct verdict *v, bool stuck)
 {
     struct mono now = mono_now();
     const char *blind = v->result <= RESULT_UNKNOWN ? v->text : "";
-    bool first = !k->any_look, was_blind = k->blind[0] != 0, was_stuck = item_is_stuck(k);
+    bool first = !k->any_look, was_blind = k->blind[0] != 0, was_stuck = k->stuck;
     k->any_look = true;
     k->hinted = false;
     k->well = v->result == RESULT_OK;
     k->looked = now;
     snprintf(k->blind, sizeof k->blind, "%s", blind);
+    k->stuck = stuck && blind[0];
     bool news = steady_look(&k->steady, k->check, now, v);
     bool renews = k->renewed.ns && k->began.ns >= k->renewed.ns;
     if (news || first || renews || item_counts_are_news(k, now) || was_blind != (k->blind[0] != 0) ||
-        was_stuck != item_is_stuck(k))
+        was_stuck != k->stuck)
         item_set_news(k);
     item_keep_soon(k);
     item_rest(k, now);
@@ -59,22 +65,22 @@ static void watch_process(struct item *k, const char *facts)
     }
 }
 
-void item_judge(struct item *k, const char *facts)
+void item_judge(struct item *k, const char *facts, bool stuck)
 {
     struct verdict v;
     struct look l = item_look(k, mono_now());
     look_judge(&l, facts, &v);
     if (k->check->probe == PROBE_NVIDIA_TEMPERATURE)
         gpu_capacity_read(facts, &k->c->gpus);
-    item_take(k, &v);
+    item_take(k, &v, stuck);
     watch_process(k, facts);
 }
 
-void item_cannot(struct item *k, const char *what, const char *why)
+void item_cannot(struct item *k, bool stuck, const char *why)
 {
     struct verdict v;
-    verdict_cannot(&v, RESULT_UNKNOWN, "%s%s", what, why);
+    verdict_cannot(&v, RESULT_UNKNOWN, "%s%s", checker_stuck_words(stuck), why);
     if (k->check->probe == PROBE_NVIDIA_TEMPERATURE)
         k->c->gpus = (struct gpu_capacity){0};
-    item_take(k, &v);
+    item_take(k, &v, stuck);
 }

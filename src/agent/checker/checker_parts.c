@@ -42,7 +42,7 @@ static void judge(struct item *k)
     struct parts *p = STEAL(k->parts);
     k->under_way = false;
     k->leader = NULL;
-    item_judge(k, p->facts.s ? p->facts.s : "");
+    item_judge(k, p->facts.s ? p->facts.s : "", p->stuck);
     parts_destroy(p);
 }
 
@@ -84,7 +84,8 @@ void item_begin_parts(struct item *k)
             k->due = (struct mono){CHECKER_NEVER};
             return;
         }
-        fact(&p->facts, "unknown", "%s%s", r == -EBUSY ? CHECKER_STUCK : "", e.msg);
+        p->stuck = p->stuck || r == -EBUSY;
+        fact(&p->facts, "unknown", "%s%s", checker_stuck_words(r == -EBUSY), e.msg);
         p->now = NULL;
     }
     judge(k);

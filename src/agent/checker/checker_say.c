@@ -35,11 +35,6 @@ bool item_counts_are_news(const struct item *k, struct mono now)
     return verdict_counts(&k->steady.said) != k->counts && mono_sub(now, k->told).ns >= span_ms(COUNTS_MS).ns;
 }
 
-bool item_is_stuck(const struct item *k)
-{
-    return strncmp(k->blind, CHECKER_STUCK, strlen(CHECKER_STUCK)) == 0;
-}
-
 static void say(struct checker *c, bool full)
 {
     struct mono now = mono_now();
@@ -52,7 +47,7 @@ static void say(struct checker *c, bool full)
     for (size_t i = 0; i < c->list.checks.n; i++) {
         struct item *k = c->items[i];
         if (full ? is_said(k) : k->news) {
-            struct said s = {k->check, &k->steady, k->blind, item_is_stuck(k), k->any_look, k->looked};
+            struct said s = {k->check, &k->steady, k->blind, k->stuck, k->any_look, k->looked};
             said_add(&f, &s, now);
             k->told = now;
             k->counts = verdict_counts(&k->steady.said);

@@ -270,6 +270,24 @@ static void runs_once_a_boot_what_is_for_boots(void **state)
     assert_int_equal(lines_of(path), 2);
 }
 
+/* Only a child that could not be killed is stuck. */
+static void a_look_without_an_answer_stands_beside_the_older_one(void **state)
+{
+    struct node *n = *state;
+    char record[512], path[256];
+    snprintf(path, sizeof path, "%s/cannot", n->root);
+    snprintf(record, sizeof record, PLUGIN("flip", "if test -e %s; then echo away; exit 3; fi", "Every=1s"),
+             path);
+    start(n);
+    set_list(n, "h1", record);
+    wait_said(n, 1, "flip", "ok");
+    int from = n->n;
+    fake_write(n->root, "cannot", "");
+    json_t *one = wait_said(n, from, "flip", "ok");
+    assert_string_equal(json_string_value(json_object_get(one, "blind")), "away");
+    assert_null(json_object_get(one, "findings"));
+}
+
 static void looks_again_when_what_is_kept_is_damaged_or_another_record(void **state)
 {
     struct node *n = *state;
@@ -900,6 +918,7 @@ int main(void)
         TEST(what_fails_is_said_as_often_as_the_record_wants_it),
         TEST(after_a_remedy_all_is_looked_at_anew_and_told),
         TEST(runs_once_a_boot_what_is_for_boots),
+        TEST(a_look_without_an_answer_stands_beside_the_older_one),
         TEST(looks_again_when_what_is_kept_is_damaged_or_another_record),
         TEST(what_hangs_is_unknown_and_holds_nobody_up),
         TEST(a_new_list_is_looked_at_by_who_knows_it),
