@@ -540,12 +540,6 @@ const struct machine_record *member_machine(const struct member *m);
 /* That it is this machine now is no news but two machines (or more) with one name: it was this one within the
  * last hour already, or MACHINES_KEPT_MAX others. */
 bool machine_restless(const struct machine_record *i, const char *machine, struct wall now);
-/* Who carries out an operation: the node's own agent, which does nothing on another boot than it was told, or
- * a driver from outside, which ends what it has begun whichever machine is there. */
-bool operation_by_agent(const char *run);
-/* "forget:UNTIL:WHAT": nothing is carried out, and the agent forgets what the kernel's log said of it before
- * the line UNTIL; WHAT as in kernel_log_forget. */
-bool operation_forgets(const char *run);
 /* NULL without a maintenance event. */
 const struct maintenance *member_maintenance(const struct member *m);
 /* A maintenance event asks for a restart, which the node did not have yet. */

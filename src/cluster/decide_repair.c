@@ -8,6 +8,8 @@
  */
 #include "cluster/decide.h"
 
+#include "node/action.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -234,20 +236,9 @@ static void operation_of(const struct cluster *c, const struct member *m, struct
     o->state = state ? state : "";
     o->text = text ? text : "";
     o->begun = strcmp(o->state, "begun") == 0;
-    const char *run = json_string_value(json_object_get(o->record, "run"));
-    o->checks = run && (strncmp(run, "check:", 6) == 0 || operation_forgets(run));
-    o->outside = run && !operation_by_agent(run);
-}
-
-bool operation_by_agent(const char *run)
-{
-    return strncmp(run, "node:", 5) == 0 || strncmp(run, "check:", 6) == 0 || strcmp(run, "reboot") == 0 ||
-           operation_forgets(run);
-}
-
-bool operation_forgets(const char *run)
-{
-    return strncmp(run, "forget:", 7) == 0;
+    struct action action = action_of(json_string_value(json_object_get(o->record, "run")));
+    o->checks = action.effect == ACTION_ASKS;
+    o->outside = json_object_get(o->record, "run") && action.by != ACTION_BY_AGENT;
 }
 
 bool operation_begun(const struct cluster *c, const struct member *m)
@@ -605,6 +596,15 @@ static bool applies_remedy(enum step s)
     return s == STEP_REMEDY || s == STEP_REPLACE || s == STEP_TEND;
 }
 
+static bool action_fits(enum action_kind kind, enum step step)
+{
+    if (kind == ACTION_FORGET)
+        return step == STEP_PROVISION || step == STEP_QUEUE;
+    if (kind == ACTION_CHECK)
+        return step == STEP_EXAMINE;
+    return kind == ACTION_WORK ? step == STEP_ISOLATE : applies_remedy(step);
+}
+
 static int read_operation(const json_t *set, struct operation_wish *w, struct err *e)
 {
     static const char *const keys[] = {"id", "step", "run", "operation_of", "boot", "deadline_s"};
@@ -615,12 +615,7 @@ static int read_operation(const json_t *set, struct operation_wish *w, struct er
         record_boot(set, w->boot, e) < 0 ||
         json_take_u64(set, "deadline_s", DEADLINE_S_MAX, &w->deadline_s, e) < 0)
         return -EINVAL;
-    enum step only = strncmp(w->run, "check:", 6) == 0  ? STEP_EXAMINE
-                     : strncmp(w->run, "work:", 5) == 0 ? STEP_ISOLATE
-                                                        : STEP_NONE;
-    bool fits = operation_forgets(w->run) ? w->step == STEP_PROVISION || w->step == STEP_QUEUE
-                : only != STEP_NONE       ? w->step == only
-                                          : applies_remedy(w->step);
+    bool fits = action_fits(action_of(w->run).kind, w->step);
     if (*w->run == '\0' || *w->of == '\0')
         return err_set(e, -EINVAL, "nothing to do");
     if (!fits)
@@ -646,7 +641,7 @@ static int check_operation(const struct cluster *c, const struct member *m, cons
         return err_set(e, -EBUSY, "node \"%s\" is in no configuration file", m->name);
     if (r->boot[0] && strcmp(r->boot, w->boot) != 0)
         return err_set(e, -EBUSY, "node \"%s\" has booted since this step began", m->name);
-    if (operation_forgets(w->run))
+    if (action_of(w->run).kind == ACTION_FORGET)
         return 0; /* nothing is done to the node */
     if (stop)
         return err_set(e, -EBUSY, "all remedies are stopped by %s", stop);
@@ -700,9 +695,9 @@ static char *operation_words(const struct operation_wish *w)
 {
     struct text t = {0};
     text_printf(&t, "%s: %.256s", w->of,
-                !remedy_is_command(w->run)        ? w->run
-                : remedy_way(w->run) == WAY_AGENT ? "a command on the node"
-                                                  : "a command on the controller");
+                !action_is_shell(action_of(w->run)) ? w->run
+                : remedy_way(w->run) == WAY_AGENT   ? "a command on the node"
+                                                    : "a command on the controller");
     return text_take(&t);
 }
 

@@ -9,6 +9,8 @@
  */
 #include "cluster/decide.h"
 
+#include "node/action.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -265,7 +267,7 @@ static void say_operation(const json_t *o, struct text *t)
     const char *run = json_string_value(json_object_get(o, "run"));
     const char *text = json_string_value(json_object_get(done, "text"));
     const char *state = json_string_value(json_object_get(done, "state"));
-    bool is_verdict = strncmp(run, "check:", 6) == 0 && strcmp(state, "done") == 0;
+    bool is_verdict = action_of(run).kind == ACTION_CHECK && strcmp(state, "done") == 0;
     if (json_object_get(o, "by"))
         text_printf(t, "%s by %s: %s", run, json_text(o, "by"), state);
     else

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "driver/operate.h"
 #include "health/finding.h"
+#include "node/action.h"
 #include "node/refusal.h"
 
 #include <errno.h>
@@ -146,7 +147,7 @@ static void take_record(struct actors *a, const char *node, const json_t *o)
         drop(a, was);
         was = NULL;
     }
-    if (!open || !operation_by_agent(json_text(o, "run")))
+    if (!open || action_of(json_text(o, "run")).by != ACTION_BY_AGENT)
         return;
     if (!was) {
         was = mem_alloc(sizeof *was);
@@ -169,8 +170,8 @@ static void take_record(struct actors *a, const char *node, const json_t *o)
 static void give_up(struct actors *a, struct actor *o)
 {
     struct member *m = cluster_find(a->with.cluster, o->node);
-    if (m && o->state == BEGUN && strncmp(o->run, "check:", 6) == 0)
-        actors_end(a, m, o->run + 6);
+    if (m && o->state == BEGUN && action_of(o->run).kind == ACTION_CHECK)
+        actors_end(a, m, action_of(o->run).rest);
     drop(a, o);
 }
 
@@ -209,10 +210,11 @@ static void add_cures(const struct actors *a, const struct member *m, const stru
     json_object_set_new(body, "cures", json_string(cures.s));
 }
 
-/* "forget:UNTIL:CODES" as the agent takes it. */
-static void add_forgotten(const struct actor *o, json_t *body)
+/* "UNTIL:CODES" as the agent takes it: it forgets what the kernel's log said of the codes before the line
+ * UNTIL. */
+static void add_forgotten(const char *until, json_t *body)
 {
-    const char *until = o->run + strlen("forget:"), *codes = strchr(until, ':');
+    const char *codes = strchr(until, ':');
     CLEANUP_FREE char *digits = mem_dup_len(until, codes ? (size_t)(codes - until) : 0);
     uint64_t line = 0;
     text_parse_u64(digits, 0, INT64_MAX, &line, NULL);
@@ -230,10 +232,10 @@ static bool tell(struct actors *a, struct member *m, struct actor *o, struct mon
     json_t *body = json_pack("{s:s,s:I,s:s,s:s,s:s,s:I}", "id", id.s, "term", (json_int_t)a->with.term,
                              "origin", cluster_origin(a->with.cluster), "run", o->run, "boot", o->boot,
                              "deadline_ms", (json_int_t)(left_ms > 1 ? left_ms : 1));
-    if (operation_forgets(o->run))
-        add_forgotten(o, body);
-    else if (strncmp(o->run, "check:", 6) !=
-             0) /* what the kernel said of it before is judged anew after it */
+    struct action action = action_of(o->run);
+    if (action.kind == ACTION_FORGET)
+        add_forgotten(action.rest, body);
+    else if (action.kind != ACTION_CHECK) /* what the kernel said of it before is judged anew after it */
         add_cures(a, m, o, now, body);
     if (o->nodes) {
         json_object_set_new(body, "nodes", json_string(o->nodes));

@@ -5,6 +5,7 @@
  */
 #include "controller/config_internal.h"
 #include "driver/program.h"
+#include "node/action.h"
 
 #include <errno.h>
 #include <pwd.h>
@@ -314,11 +315,10 @@ static void doubt_helps(struct config *c, const struct place *p, const struct re
 /* A shell runs it; what is named by its path can be looked at. */
 static void doubt_script(struct config *c, const struct place *p, const struct remedy *r)
 {
-    static const char script[] = "script:";
-    const char *run = r->run + sizeof script - 1;
-    if (strncmp(r->run, script, sizeof script - 1) != 0)
+    struct action script = action_of(r->run);
+    const char *run = script.rest + strspn(script.rest, " ");
+    if (script.kind != ACTION_SCRIPT)
         return;
-    run += strspn(run, " ");
     if (*run != '/' || run[strcspn(run, "\"'\\$;|&<>()")])
         return;
     CLEANUP_FREE char *path = mem_dup_len(run, strcspn(run, " "));

@@ -7,6 +7,7 @@
 #include "controller/check_lines.h"
 #include "controller/config_internal.h"
 #include "link/frame.h"
+#include "node/action.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -151,11 +152,11 @@ static int read_remedies(struct config *c, const struct text *bytes, struct err 
         const struct remedy *r = &c->remedies->list[i];
         if (check_classes(c, path, r->line, &r->classes, e) < 0)
             return -EINVAL;
-        if (strcmp(r->run, "replace") == 0 && !*c->text[SETTING_REPLACE_PROGRAM])
+        if (action_of(r->run).kind == ACTION_REPLACE && !*c->text[SETTING_REPLACE_PROGRAM])
             return err_set(e, -EINVAL,
                            "%s:%u: remedy %s has Run=replace, but there is no ReplaceProgram in %s", path,
                            r->line, r->name, c->path);
-        if (strncmp(r->run, "power.", 6) == 0 && !*c->text[SETTING_BMC_CONF])
+        if (action_of(r->run).by == ACTION_BY_BMC && !*c->text[SETTING_BMC_CONF])
             return err_set(e, -EINVAL, "%s:%u: remedy %s has Run=%s, but there is no BmcConf in %s", path,
                            r->line, r->name, r->run, c->path);
     }

@@ -13,6 +13,7 @@
 #include "base/secret.h"
 #include "driver/power.h"
 #include "driver/slurm_work.h"
+#include "node/action.h"
 #include "node/refusal.h"
 
 #include <errno.h>
@@ -153,20 +154,22 @@ static void refuse(struct operation *op, enum refusal code, const char *words)
 /* The verb of "power.VERB". */
 static bool power_verb(const char *run, enum verb *out)
 {
-    return strncmp(run, "power.", 6) == 0 && verb_find(run + 6, out) && *out != VERB_STATUS;
+    return action_of(run).by == ACTION_BY_BMC && verb_find(run + strlen("power."), out);
 }
 
 /* The verb of "work:VERB"; NULL for another run. */
 static const char *work_verb(const char *run)
 {
-    return strcmp(run, "work:requeue") == 0 || strcmp(run, "work:cancel") == 0 ? run + strlen("work:") : NULL;
+    struct action r = action_of(run);
+    bool known = strcmp(r.rest, "requeue") == 0 || strcmp(r.rest, "cancel") == 0;
+    return r.kind == ACTION_WORK && known ? r.rest : NULL;
 }
 
 static bool is_ours(const char *run)
 {
     enum verb v;
-    return power_verb(run, &v) || work_verb(run) || strncmp(run, "script:", 7) == 0 ||
-           strcmp(run, "replace") == 0;
+    return power_verb(run, &v) || work_verb(run) || action_of(run).by == ACTION_BY_SITE ||
+           action_of(run).by == ACTION_BY_PROVIDER;
 }
 
 int operate_can(const struct operate *o, const char *node, const char *run, struct err *e)
@@ -176,7 +179,7 @@ int operate_can(const struct operate *o, const char *node, const char *run, stru
         return err_set(e, -ENOENT, "node \"%s\" has no BMC in bmc.conf", node);
     if (work_verb(run) && !o->with.slurm.scontrol)
         return err_set(e, -ENOENT, "no SlurmScontrol is set");
-    if (strcmp(run, "replace") == 0 && !o->with.replace)
+    if (action_of(run).by == ACTION_BY_PROVIDER && !o->with.replace)
         return err_set(e, -ENOENT, "no ReplaceProgram is set");
     return is_ours(run) ? 0 : err_set(e, -ENOENT, "no driver knows \"%.100s\"", run);
 }
@@ -249,7 +252,7 @@ static void start_program(struct operation *op, const char *const *argv, const s
 static void start_script(struct operation *op)
 {
     struct secrets secrets = {0};
-    const char *rest = op->run + strlen("script:");
+    const char *rest = action_of(op->run).rest;
     const char *const ask[] = {"script", op->run, op->node, op->id, NULL};
     struct err e = {0};
     if (!program_exec() && secrets_take(rest, &secrets, &rest, &e) < 0) {

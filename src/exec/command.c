@@ -5,6 +5,7 @@
 #include "driver/power.h"
 #include "exec/shape.h"
 #include "exec/site.h"
+#include "node/action.h"
 
 #include <errno.h>
 #include <string.h>
@@ -92,7 +93,7 @@ static int script_take(const char *run, struct command *c, struct err *e)
 {
     struct secrets secrets = {0};
     const char *rest;
-    int rc = secrets_take(run + strlen("script:"), &secrets, &rest, e);
+    int rc = secrets_take(action_of(run).rest, &secrets, &rest, e);
     if (rc == 0) {
         hostlist_add(&c->argv, "/bin/sh");
         hostlist_add(&c->argv, "-c");
@@ -143,27 +144,27 @@ static int decide_slurm(const struct site *s, const struct request *r, struct co
     return *conf ? variable_set(c, "SLURM_CONF", conf) : 0;
 }
 
-static const struct action {
+static const struct request_row {
     const char *name, *takes;
     size_t least, most;
     decide_fn *decide;
-} actions[] = {
+} rows[] = {
 #define ACTION(symbol, name, takes, least, most, what) {name, takes, least, most, decide_##symbol},
 #include "exec/action.tbl"
 #undef ACTION
 };
 
-static const struct action *action_find(const char *name)
+static const struct request_row *request_row_find(const char *name)
 {
-    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
-        if (strcmp(actions[i].name, name) == 0)
-            return &actions[i];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].name, name) == 0)
+            return &rows[i];
     return NULL;
 }
 
 int command_decide(const struct request *r, const char *conf, struct command *c, struct err *e)
 {
-    const struct action *a = action_find(r->action);
+    const struct request_row *a = request_row_find(r->action);
     struct site s;
     *c = (struct command){0};
     if (!a)

@@ -6,6 +6,7 @@
 #include "remedy/remedy.h"
 
 #include "base/conf.h"
+#include "node/action.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -117,19 +118,13 @@ static int take_after(struct remedy *r, const char *value, struct err *e)
     return rc;
 }
 
-bool remedy_is_command(const char *run)
-{
-    return strncmp(run, "node:", 5) == 0 || strncmp(run, "script:", 7) == 0;
-}
-
 static int take_run(struct remedy *r, const char *value, struct err *e)
 {
-    static const char *const plain[] = {"reboot",   "power.cycle",   "power.reset", "power.off",
-                                        "power.on", "power.netboot", "replace"};
-    bool known = remedy_is_command(value) && strchr(value, ':')[1 + strspn(strchr(value, ':') + 1, " \t")];
-    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
-        known = known || strcmp(value, plain[i]) == 0;
-    if (!known)
+    struct action action = action_of(value);
+    bool is_empty = action_is_shell(action) && action.rest[strspn(action.rest, " \t")] == '\0';
+    bool is_operation =
+        action.effect == ACTION_ASKS || action.effect == ACTION_ENDS; /* Fettle's own, of no remedy */
+    if (action.kind == ACTION_NONE || is_empty || is_operation)
         return err_set(
             e, -EINVAL,
             "\"%.80s\" is none of node:COMMAND, script:COMMAND, reboot, power.cycle, power.reset, power.off, "
@@ -302,9 +297,10 @@ static int take_key(struct reading *x, const struct conf_field *field, struct er
 /* Of what only its author can know the worst is supposed. */
 static unsigned default_disturbs(const char *run)
 {
-    if (strncmp(run, "node:", 5) == 0)
+    struct action r = action_of(run);
+    if (r.kind == ACTION_COMMAND)
         return 0;
-    return strcmp(run, "reboot") == 0 || strncmp(run, "power.", 6) == 0 ? 60 : 100;
+    return r.kind == ACTION_REBOOT || r.by == ACTION_BY_BMC ? 60 : 100;
 }
 
 /* What was not said, from what was. What takes the node away needs it idle, however little it disturbs. */
@@ -317,7 +313,7 @@ static int fill(struct reading *x, struct err *e)
     if (!x->seen[KEY_DISTURBS])
         r->disturbs = default_disturbs(r->run);
     if (!x->seen[KEY_NEEDS])
-        r->needs = r->disturbs > 0 || !remedy_is_command(r->run) ? NEEDS_IDLE : NEEDS_NOTHING;
+        r->needs = r->disturbs > 0 || !action_is_shell(action_of(r->run)) ? NEEDS_IDLE : NEEDS_NOTHING;
     if (!x->seen[KEY_DEADLINE])
         r->deadline.ns = r->takes.ns > span_s(20).ns ? 3 * r->takes.ns : span_s(60).ns;
     if (r->deadline.ns < r->takes.ns)
@@ -429,11 +425,12 @@ static bool matches(const char *pattern, const char *s)
 
 enum way remedy_way(const char *run)
 {
-    if (strncmp(run, "power.", 6) == 0)
+    enum action_by by = action_of(run).by;
+    if (by == ACTION_BY_BMC)
         return WAY_BMC;
-    if (strncmp(run, "script:", 7) == 0)
+    if (by == ACTION_BY_SITE)
         return WAY_SCRIPT;
-    return strcmp(run, "replace") == 0 ? WAY_PROVIDER : WAY_AGENT;
+    return by == ACTION_BY_PROVIDER ? WAY_PROVIDER : WAY_AGENT;
 }
 
 bool remedy_helps(const struct remedy *r, const char *fault, const char *class)

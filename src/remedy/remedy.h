@@ -70,8 +70,6 @@ void remedies_fini(struct remedies *r);
 const struct remedy *remedies_find(const struct remedies *r, const char *name); /* NULL when there is none */
 
 enum way remedy_way(const char *run);
-/* Whether a shell runs it, on the node or on the controller: a password of before may stand in it. */
-bool remedy_is_command(const char *run);
 
 /* A fault is what a remedy is for: the code of a finding ("xid.79"), or the name of its check where it has
  * none ("fs.mounted", "scratch"). */

@@ -70,7 +70,8 @@ static bool is_fault_of(const struct incident *i, const char *boot)
 /* It is done to the node, and may end in a boot. */
 static bool run_may_boot(const char *run)
 {
-    return strncmp(run, "check:", 6) != 0 && strncmp(run, "work:", 5) != 0 && !operation_forgets(run);
+    enum action_effect effect = action_of(run).effect;
+    return effect != ACTION_ASKS && effect != ACTION_ENDS;
 }
 
 /* On which boot it was done; "": nothing was. Records of before do not say it: then it counts as done on the

@@ -234,7 +234,7 @@ static int check_evidence(const struct watch *w, struct mono now, const struct m
 
 bool maintenance_wants(const struct member *m, const struct remedy *remedy)
 {
-    return member_restarts(m) ? run_restarts(remedy->run)
+    return member_restarts(m) ? action_of(remedy->run).effect == ACTION_RESTARTS
                               : member_maintenance(m) && strcmp(remedy->run, "replace") == 0;
 }
 
@@ -353,15 +353,16 @@ static int may_operate(struct watch *w, struct mono now, const struct member *m,
         return err_set(e, -EAGAIN, "it was not heard since this controller began");
     if (strcmp(boot, o->boot) != 0)
         return err_set(e, -EBUSY, "it was booted since");
-    if (operation_forgets(o->run))
+    struct action action = action_of(o->run);
+    if (action.kind == ACTION_FORGET)
         return 0;
     if (r->approval == APPROVAL_WANTED)
         return err_set(e, -EAGAIN, "nobody approved of it yet");
     if (r->approval == APPROVAL_REFUSED)
         return err_set(e, -EBUSY, "it was refused");
-    if (strncmp(o->run, "check:", 6) == 0)
+    if (action.kind == ACTION_CHECK)
         return brake_operate(w, now, m, NULL, e);
-    if (strncmp(o->run, "work:", 5) == 0)
+    if (action.kind == ACTION_WORK)
         return brake_end_work(w, now, m, e);
     const struct remedies *all = w->policy.health.remedies;
     const struct remedy *remedy = all ? remedies_find(all, o->of) : NULL;
@@ -392,7 +393,7 @@ int watch_may_power(const struct watch *w, const struct member *m, const char *r
     if (stop)
         return err_set(e, -EBUSY, "everything is stopped: %s", stop);
     enum work work = power_work(w, m);
-    if (force || strcmp(run, "power.on") == 0 || work == WORK_IDLE)
+    if (force || action_of(run).kind == ACTION_POWER_ON || work == WORK_IDLE)
         return 0;
     if (work == WORK_BUSY)
         work_say(w, m, &says);
@@ -406,7 +407,7 @@ static int power_may(struct watch *w, struct mono now, const struct member *m, s
 {
     bool force = json_is_true(json_object_get(o->record, "force"));
     int rc = watch_may_power(w, m, o->run, force, e);
-    if (rc == 0 && !force && strcmp(o->run, "power.on") != 0)
+    if (rc == 0 && !force && action_of(o->run).kind != ACTION_POWER_ON)
         rc = held_read_now(w, now, m, e);
     operation_fini(o);
     return rc;

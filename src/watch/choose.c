@@ -3,6 +3,7 @@
  * Which remedy: what is open and what was tried is put before the choice by cost (remedy.h), and what is the
  * hardware's is kept from it.
  */
+#include "node/action.h"
 #include "watch/brake_inside.h"
 #include "watch/choose_inside.h"
 #include "watch/conformity_inside.h"
@@ -181,8 +182,8 @@ void repair_choose(const struct watch *w, struct mono now, const struct member *
 
 bool remedy_is_gentle(const struct remedy *r)
 {
-    bool stays = strncmp(r->run, "node:", 5) == 0 || strncmp(r->run, "script:", 7) == 0;
-    return stays && r->disturbs == 0 && r->needs == NEEDS_NOTHING && !r->approval && !r->dry;
+    return action_is_shell(action_of(r->run)) && r->disturbs == 0 && r->needs == NEEDS_NOTHING &&
+           !r->approval && !r->dry;
 }
 
 enum { NOTHING_DONE_MAX = 3, NOTHING_DONE_S = 3600 };

@@ -105,7 +105,7 @@ void forget_look(struct watch *w, struct mono now, const struct member *m)
     if (!forget_waits(w, m))
         return;
     operation_read(w, m, &o);
-    bool is_begun = o.id && operation_forgets(o.run);
+    bool is_begun = o.id && action_of(o.run).kind == ACTION_FORGET;
     bool is_over = is_begun && ((o.state != OPERATION_WAITS && o.state != OPERATION_BEGUN) ||
                                 operation_overdue(w, now, m, &o));
     operation_fini(&o);

@@ -99,7 +99,7 @@ static bool is_back_late(const struct watch *w, struct mono now, const struct me
 {
     const struct remedies *all = w->policy.health.remedies;
     const struct remedy *remedy = all ? remedies_find(all, o->of) : NULL;
-    return strcmp(o->run, "reboot") == 0 && remedy && silence_of(w, now, m).ns >= remedy->takes.ns;
+    return action_of(o->run).kind == ACTION_REBOOT && remedy && silence_of(w, now, m).ns >= remedy->takes.ns;
 }
 
 /* What boots the node is under way: its silence is expected. */
@@ -108,7 +108,8 @@ static bool is_expected(struct watch *w, struct mono now, const struct member *m
     struct operation o;
     operation_read(w, m, &o);
     bool begun = o.state == OPERATION_BEGUN || o.state == OPERATION_DONE;
-    bool is = begun && run_boots(o.run) && !operation_overdue(w, now, m, &o) && !is_back_late(w, now, m, &o);
+    bool is = begun && action_boots(action_of(o.run)) && !operation_overdue(w, now, m, &o) &&
+              !is_back_late(w, now, m, &o);
     operation_fini(&o);
     return is;
 }

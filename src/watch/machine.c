@@ -87,8 +87,8 @@ static enum operation_state begun_outside(const struct watch *w, const struct me
 {
     struct operation o;
     operation_read(w, m, &o);
-    bool any =
-        o.id && !operation_by_agent(o.run) && o.state != OPERATION_WAITS && o.state != OPERATION_REFUSED;
+    bool any = o.id && action_of(o.run).by != ACTION_BY_AGENT && o.state != OPERATION_WAITS &&
+               o.state != OPERATION_REFUSED;
     enum operation_state state = any ? o.state : OPERATION_NONE;
     operation_fini(&o);
     return state;

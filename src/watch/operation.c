@@ -98,13 +98,3 @@ bool operation_overdue(struct watch *w, struct mono now, const struct member *m,
     int64_t grace = o->state == OPERATION_BEGUN ? span_s(GIVEN_UP_S).ns : 0;
     return now.ns >= v->operation_due.ns + grace;
 }
-
-bool run_boots(const char *run)
-{
-    return run_restarts(run) || strcmp(run, "power.netboot") == 0 || strcmp(run, "replace") == 0;
-}
-
-bool run_restarts(const char *run)
-{
-    return strcmp(run, "reboot") == 0 || strcmp(run, "power.cycle") == 0 || strcmp(run, "power.reset") == 0;
-}

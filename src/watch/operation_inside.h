@@ -2,6 +2,7 @@
 #ifndef FETTLE_WATCH_OPERATION_INSIDE_H
 #define FETTLE_WATCH_OPERATION_INSIDE_H
 
+#include "node/action.h"
 #include "watch/watch.h"
 
 /*
@@ -37,9 +38,5 @@ void operation_end(struct watch *w, struct mono now, const struct member *m, con
                    const char *state, const char *text);
 /* Whether its time is over, by the watch's own time; of one that is begun, long over. */
 bool operation_overdue(struct watch *w, struct mono now, const struct member *m, const struct operation *o);
-/* What comes up again on another boot when it has been done. */
-bool run_boots(const char *run);
-/* It boots the same machine from where it boots. */
-bool run_restarts(const char *run);
 
 #endif

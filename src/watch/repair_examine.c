@@ -46,7 +46,8 @@ static bool take_check(const struct turn *t)
     struct verdict *x = mem_alloc(sizeof *x);
     struct err e;
     operation_read(t->w, t->m, &o);
-    size_t i = o.id && strncmp(o.run, "check:", 6) == 0 ? check_place(t->w, o.run + 6) : SIZE_MAX;
+    struct action action = action_of(o.id ? o.run : NULL);
+    size_t i = action.kind == ACTION_CHECK ? check_place(t->w, action.rest) : SIZE_MAX;
     bool over = o.state != OPERATION_WAITS && o.state != OPERATION_BEGUN;
     bool on_this_boot = o.id && strcmp(o.boot, watch_of(t->w, t->m)->boot) == 0;
     if (!over && o.id && operation_overdue(t->w, t->now, t->m, &o)) {

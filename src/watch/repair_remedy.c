@@ -90,7 +90,7 @@ static bool carried_out(const struct turn *t, const struct operation *o)
 {
     const struct remedy *remedy = turn_remedy(t);
     struct move v = {.attempt = *o->text ? o->text : "carried out", .done = true, .verdict = '?'};
-    v.restarted = run_boots(o->run);
+    v.restarted = action_boots(action_of(o->run));
     v.renewed =
         t->r->step == STEP_REPLACE && (o->state == OPERATION_DONE || machine_check(t->w, t->m, NULL) < 0);
     const struct remedies *all = t->w->policy.health.remedies;
@@ -152,7 +152,7 @@ static bool is_gone(const struct turn *t)
 
 static bool follow_operation(const struct turn *t, const struct operation *o)
 {
-    bool boots = run_boots(o->run), back = came_back(t, o);
+    bool boots = action_boots(action_of(o->run)), back = came_back(t, o);
     bool overdue = operation_overdue(t->w, t->now, t->m, o);
     if (boots && is_on_another_boot(t, o) && !machine_seen(t->w, t->m))
         return false; /* whose boot it is will be known in a moment */
@@ -163,9 +163,9 @@ static bool follow_operation(const struct turn *t, const struct operation *o)
             return not_carried_out(t, o, "its agent is not heard");
         return overdue && not_carried_out(t, o, "nobody carried it out");
     case OPERATION_BEGUN:
-        if (boots && back && strcmp(o->run, "replace") != 0)
+        if (boots && back && action_of(o->run).kind != ACTION_REPLACE)
             operation_end(t->w, t->now, t->m, o, "done", "it came back on another boot");
-        else if (strcmp(o->run, "reboot") == 0 && is_gone(t))
+        else if (action_of(o->run).kind == ACTION_REBOOT && is_gone(t))
             operation_end(t->w, t->now, t->m, o, "unknown",
                           "it did not come back in the time that this takes");
         else if (overdue)

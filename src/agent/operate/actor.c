@@ -6,6 +6,7 @@
 #include "agent/operate/runner.h"
 #include "agent/process/child.h"
 #include "base/log.h"
+#include "node/action.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -260,23 +261,19 @@ static void run_check(struct operation *o, const struct body_act *act, const cha
 
 /* --- asking --------------------------------------------------------------------------------- */
 
-static const char *after(const char *run, const char *prefix)
-{
-    size_t len = strlen(prefix);
-    return strncmp(run, prefix, len) == 0 && run[len] ? run + len : NULL;
-}
-
 /* Why not; NULL when it may be done. */
 static const char *why_not(const struct actor *a, const struct body_act *act, enum refusal *code)
 {
-    const char *check = after(act->run, "check:");
+    struct action action = action_of(act->run);
+    bool is_known = action.kind == ACTION_REBOOT ||
+                    ((action.kind == ACTION_COMMAND || action.kind == ACTION_CHECK) && *action.rest);
     *code = REFUSAL_BOOT;
     if (strcmp(act->boot, a->settings.boot) != 0)
         return "it is for another boot";
     *code = REFUSAL_UNKNOWN;
-    if (strcmp(act->run, "reboot") != 0 && !after(act->run, "node:") && !check)
+    if (!is_known)
         return "the agent knows no such operation";
-    if (check && !checks_find(checker_checks(a->settings.checker), check))
+    if (action.kind == ACTION_CHECK && !checks_find(checker_checks(a->settings.checker), action.rest))
         return "the node runs no such check";
     *code = REFUSAL_BUSY;
     return a->now ? "another operation is under way" : NULL;
@@ -301,17 +298,17 @@ static void refuse(struct actor *a, const struct body_act *act, bool keep, enum 
 
 static void carry_out(struct operation *o)
 {
-    const char *what;
     const struct body_act *act = &o->act;
+    struct action action = action_of(act->run);
     struct deed *k = deeds_find(&o->a->deeds, o->id);
     log_info("operation %s: %s", o->id, act->run);
     if (k)
         say(o->a, k);
     o->until = mono_add(mono_now(), act->deadline);
-    if ((what = after(act->run, "node:")))
-        run_command(o, what, act->deadline, NULL);
-    else if ((what = after(act->run, "check:")))
-        run_check(o, act, what);
+    if (action.kind == ACTION_COMMAND)
+        run_command(o, action.rest, act->deadline, NULL);
+    else if (action.kind == ACTION_CHECK)
+        run_check(o, act, action.rest);
     else
         reboot_node(o, act->deadline);
 }
@@ -355,7 +352,7 @@ static void on_disk_read(void *arg, char *text, size_t len, const struct err *wh
 static void go_on(struct operation *o)
 {
     struct err e = {0};
-    if (strcmp(o->act.run, "reboot") != 0) {
+    if (action_of(o->act.run).kind != ACTION_REBOOT) {
         carry_out(o);
         return;
     }
@@ -370,7 +367,7 @@ static void on_copied(void *arg, const struct err *why)
 {
     struct operation *o = arg;
     bool hangs = why && (why->code == -ETIMEDOUT || why->code == -EBUSY);
-    if (hangs && strcmp(o->act.run, "reboot") == 0) {
+    if (hangs && action_of(o->act.run).kind == ACTION_REBOOT) {
         refuse_for_disk(o, why);
         return;
     }
@@ -381,13 +378,13 @@ static void on_copied(void *arg, const struct err *why)
 
 static void begin(struct actor *a, const struct body_act *act)
 {
-    const char *check = after(act->run, "check:");
+    struct action action = action_of(act->run);
     struct err e = {0};
-    struct deed *k = deeds_add(&a->deeds, act->id, act->boot, strcmp(act->run, "reboot") == 0, DEED_BEGUN);
+    struct deed *k = deeds_add(&a->deeds, act->id, act->boot, action.kind == ACTION_REBOOT, DEED_BEGUN);
     struct operation *o = new_operation(a, act->id);
     k->cures = mem_dup(act->cures);
     o->act = *act;
-    snprintf(o->check, sizeof o->check, "%s", check ? check : "");
+    snprintf(o->check, sizeof o->check, "%s", action.kind == ACTION_CHECK ? action.rest : "");
     a->now = o;
     if (keep(a, on_copied, o, &e)) {
         k->refusal = REFUSAL_STORAGE;

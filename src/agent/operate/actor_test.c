@@ -264,7 +264,14 @@ static void refuses_what_may_not_be_done(void **state)
     assert_string_equal(string_of(last_of(n, "c1"), "state"), "refused");
     act(n, "c1", "node:true"); /* what was refused is not done later */
     assert_string_equal(string_of(last_of(n, "c1"), "state"), "refused");
-    static const char *const unknown[] = {"",          "node:", "check:", "check:nothing", "power.cycle",
+    static const char *const unknown[] = {"",
+                                          "node:",
+                                          "check:",
+                                          "check:nothing",
+                                          "power.cycle",
+                                          "forget:1:xid.79",
+                                          "script:true",
+                                          "work:cancel",
                                           "reboot now"};
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
         char id[8];
