@@ -97,10 +97,10 @@ def test_up_and_down(world):
 
 
 
-def test_readme(world):
-    """What the README's transcripts show is what is printed."""
+def test_first_node(world):
+    """What the transcripts of doc/first-node.md show is what is printed."""
     top, node = copy_tree(world), socket.gethostname().split('.')[0]
-    Transcript(world, os.path.join(TREE, 'README.md'), top, names={'lx01': node, '/srv/fettle': top}).play()
+    Transcript(world, os.path.join(TREE, 'doc/first-node.md'), top, names={'lx01': node, '/srv/fettle': top}).play()
     wait('every process has ended', lambda: not world.marked())
 
 
