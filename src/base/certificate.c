@@ -112,7 +112,7 @@ static int key_strings(const uint8_t *kind, size_t len)
     return 0;
 }
 
-static int64_t until(uint64_t seconds)
+static int64_t certificate_until(uint64_t seconds)
 {
     return seconds > INT64_MAX ? INT64_MAX : (int64_t)seconds;
 }
@@ -132,12 +132,12 @@ static bool take_ssh(struct blob *b, struct certificate *c)
     *c = (struct certificate){.from_s = 0};
     name_of(c->name, id, len);
     take_string(b, &len); /* principals */
-    c->from_s = until(take_number(b, 8));
-    c->until_s = until(take_number(b, 8));
+    c->from_s = certificate_until(take_number(b, 8));
+    c->until_s = certificate_until(take_number(b, 8));
     return b->good;
 }
 
-static bool decode(const char *text, size_t len, uint8_t *out, size_t *n)
+static bool certificate_decode(const char *text, size_t len, uint8_t *out, size_t *n)
 {
     EVP_ENCODE_CTX *ctx = EVP_ENCODE_CTX_new();
     int first = 0, last = 0;
@@ -171,7 +171,7 @@ static bool read_line(const char *line, size_t len, struct certificate *c)
     if (end)
         left = (size_t)(end - text);
     CLEANUP_FREE uint8_t *bytes = mem_alloc(left + 4);
-    if (!decode(text, left, bytes, &n))
+    if (!certificate_decode(text, left, bytes, &n))
         return false;
     struct blob b = {bytes, n, true};
     return take_ssh(&b, c);

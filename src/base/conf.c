@@ -34,7 +34,7 @@ static char *skip_blanks(char *s)
     return s + strspn(s, " \t");
 }
 
-static int complain(const struct parser *p, const char *what)
+static int conf_complain(const struct parser *p, const char *what)
 {
     return err_set(p->e, -EINVAL, "%s:%d: %s", p->conf->path, p->number, what);
 }
@@ -46,7 +46,7 @@ static int complain_of(const struct parser *p, const char *what, const char *fie
 
 static int complain_of_comment(const struct parser *p)
 {
-    return complain(p, "a comment is a line of its own, with its \"#\" in column one");
+    return conf_complain(p, "a comment is a line of its own, with its \"#\" in column one");
 }
 
 static struct conf_line *current_line(const struct parser *p)
@@ -68,7 +68,7 @@ static int add_field(struct parser *p, const char *key, const char *value)
 {
     struct conf_line *line = current_line(p);
     if (*key == '\0')
-        return complain(p, "a value has no name before its \"=\"");
+        return conf_complain(p, "a value has no name before its \"=\"");
     if (strlen(key) > CONF_FIELD_BYTES_MAX)
         return complain_of(p, "more than 1024 characters in the name", key);
     if (strlen(value) > CONF_FIELD_BYTES_MAX)
@@ -136,7 +136,7 @@ static int parse_parameter(struct parser *p, char *line)
 
 /* Ends a quoted value, of which *at is the first character, and moves *at behind its closing
  * quote. NULL when it has none. */
-static char *unquote(char **at)
+static char *conf_unquote(char **at)
 {
     char *value = *at, *to = *at, *s = *at;
     for (; *s && *s != '"'; s++) {
@@ -166,7 +166,7 @@ static int parse_record(struct parser *p, char *at)
         char *value = key + len + 1;
         if (*value == '"') {
             at = ++value;
-            value = unquote(&at);
+            value = conf_unquote(&at);
             if (!value)
                 return complain_of(p, "there is no closing quote in the value of", key);
             if (*at && !is_blank(*at))
@@ -205,7 +205,7 @@ static int parse_lines(struct parser *p, char *bytes, size_t len, enum conf_form
         char *next = newline ? newline + 1 : end;
         char *stop = newline ? newline : end;
         if (memchr(line, '\0', (size_t)(stop - line)))
-            return complain(p, "there is a NUL byte");
+            return conf_complain(p, "there is a NUL byte");
         *stop = '\0';
         line = trim_line(line);
         if (line) {

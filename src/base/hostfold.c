@@ -65,7 +65,7 @@ static int compare_numbers(const void *a, const void *b)
 }
 
 /* A number whose order is that of the digits as text, but for a text that begins another. */
-static uint64_t aligned(uint64_t number)
+static uint64_t hostfold_aligned(uint64_t number)
 {
     uint64_t value = hostnumber_value(number);
     for (unsigned digits = hostnumber_digits(number); digits < HOSTNUMBER_DIGITS_MAX; digits++)
@@ -77,7 +77,7 @@ static int compare_as_text(const void *a, const void *b, void *numbers)
 {
     uint64_t x = ((const uint64_t *)numbers)[*(const uint32_t *)a];
     uint64_t y = ((const uint64_t *)numbers)[*(const uint32_t *)b];
-    uint64_t left_x = aligned(x), left_y = aligned(y);
+    uint64_t left_x = hostfold_aligned(x), left_y = hostfold_aligned(y);
     if (left_x != left_y)
         return left_x < left_y ? -1 : 1;
     return (x > y) - (x < y);
@@ -122,7 +122,7 @@ static uint32_t axis_find(const struct axis *axis, uint64_t number)
 }
 
 /* The finishing steps of splitmix64 (public domain, Vigna). */
-static uint64_t mix(uint64_t x)
+static uint64_t hostfold_mix(uint64_t x)
 {
     x += UINT64_C(0x9e3779b97f4a7c15);
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -132,7 +132,7 @@ static uint64_t mix(uint64_t x)
 
 static struct set set_of(uint32_t member)
 {
-    return (struct set){.n = 1, .low = member, .high = member, .hash = mix(member), .sorted = true};
+    return (struct set){.n = 1, .low = member, .high = member, .hash = hostfold_mix(member), .sorted = true};
 }
 
 static const uint32_t *set_members(const struct set *s)
@@ -224,7 +224,7 @@ static void sort_blocks(struct folding *f)
 }
 
 /* Merges b into a when they differ in one dimension only. */
-static bool merge(const struct folding *f, struct block *a, struct block *b)
+static bool hostfold_merge(const struct folding *f, struct block *a, struct block *b)
 {
     size_t differs = f->dims;
     for (size_t d = 0; d < f->dims; d++) {
@@ -251,7 +251,7 @@ static bool merge_neighbours(struct folding *f)
 {
     bool changed = false;
     for (size_t i = 0, j; i < f->n; i = j) {
-        for (j = i + 1; j < f->n && merge(f, &f->blocks[i], &f->blocks[j]); j++)
+        for (j = i + 1; j < f->n && hostfold_merge(f, &f->blocks[i], &f->blocks[j]); j++)
             changed = true;
     }
     return changed;
@@ -259,7 +259,7 @@ static bool merge_neighbours(struct folding *f)
 
 static uint64_t hash_dimension(const struct set *s, size_t d)
 {
-    return mix(s->hash + mix(s->n) + d);
+    return hostfold_mix(s->hash + hostfold_mix(s->n) + d);
 }
 
 static uint64_t hash_block(const struct folding *f, const struct block *b)
@@ -273,7 +273,7 @@ static uint64_t hash_block(const struct folding *f, const struct block *b)
 /* What all blocks that differ from b in dimension d only have in common. */
 static uint64_t hash_without(const struct block *b, uint64_t whole, size_t d)
 {
-    return mix(whole - hash_dimension(&b->sets[d], d)) + d;
+    return hostfold_mix(whole - hash_dimension(&b->sets[d], d)) + d;
 }
 
 static int compare_entries(const void *a, const void *b)
@@ -331,7 +331,7 @@ static bool merge_all(struct folding *f)
         struct block *b = &f->blocks[i];
         size_t at = i;
         while (!b->gone && (at = next_candidate(f, b, at)) < f->n)
-            changed |= merge(f, b, &f->blocks[at]);
+            changed |= hostfold_merge(f, b, &f->blocks[at]);
     }
     return changed;
 }

@@ -70,7 +70,7 @@ struct piece {
 };
 #define SHOWN(p) (int)((p).len > 80 ? 80 : (p).len), (p).s
 
-static struct piece trim(struct piece p)
+static struct piece hostparse_trim(struct piece p)
 {
     while (p.len > 0 && is_space(*p.s)) {
         p.s++;
@@ -82,7 +82,7 @@ static struct piece trim(struct piece p)
 }
 
 /* Takes what is before c, or all, off *rest. */
-static struct piece split(struct piece *rest, char c)
+static struct piece hostparse_split(struct piece *rest, char c)
 {
     const char *at = memchr(rest->s, c, rest->len);
     struct piece first = {rest->s, at ? (size_t)(at - rest->s) : rest->len};
@@ -138,17 +138,17 @@ static int add_numbers(struct numbers *out, uint64_t first, uint64_t last, uint6
 /* Reads one of the ranges between commas: "7", "01-10", "0-8/2". */
 static int parse_range(struct piece range, struct numbers *out, struct err *e)
 {
-    range = trim(range);
+    range = hostparse_trim(range);
     if (range.len == 0)
         return err_set(e, -EINVAL, "there is an empty range");
     struct piece rest = range;
-    struct piece bounds = split(&rest, '/');
-    struct piece step_text = trim(rest);
+    struct piece bounds = hostparse_split(&rest, '/');
+    struct piece step_text = hostparse_trim(rest);
     bool stepped = bounds.len < range.len;
     bool has_end = memchr(bounds.s, '-', bounds.len);
     struct piece end_text = bounds;
-    struct piece first_text = trim(split(&end_text, '-'));
-    end_text = has_end ? trim(end_text) : first_text;
+    struct piece first_text = hostparse_trim(hostparse_split(&end_text, '-'));
+    end_text = has_end ? hostparse_trim(end_text) : first_text;
 
     uint64_t first, last, step = 1;
     int r = parse_number(first_text, range, &first, e);
@@ -174,7 +174,7 @@ static int parse_ranges(struct piece ranges, struct numbers *out, struct err *e)
     bool more = true;
     while (more) {
         more = memchr(ranges.s, ',', ranges.len);
-        int r = parse_range(split(&ranges, ','), out, e);
+        int r = parse_range(hostparse_split(&ranges, ','), out, e);
         if (r < 0)
             return r;
         if (out->n - from > WRITTEN_MAX * out->hosts_max)
@@ -214,10 +214,10 @@ static int append_digits(struct text *ranges, struct piece digits, struct err *e
     bool more = true;
     for (struct piece rest = {ranges->s, ranges->len}; more;) {
         more = memchr(rest.s, ',', rest.len);
-        struct piece last = split(&rest, ',');
+        struct piece last = hostparse_split(&rest, ',');
         bool has_end = memchr(last.s, '-', last.len);
         while (memchr(last.s, '-', last.len)) {
-            struct piece first = split(&last, '-');
+            struct piece first = hostparse_split(&last, '-');
             text_add_bytes(&out, first.s, first.len);
             text_add_bytes(&out, digits.s, digits.len);
             text_add_char(&out, '-');
@@ -324,14 +324,14 @@ static struct piece take_trailing_digits(struct piece *text)
 static int read_bracket(struct operand *o, struct piece *rest, struct err *e)
 {
     bool first = o->dims == 0 && o->pattern.len == 0;
-    struct piece prefix = split(rest, '[');
+    struct piece prefix = hostparse_split(rest, '[');
     if (memchr(prefix.s, ']', prefix.len))
         return err_set(e, -EINVAL, "a bracket is closed that is not open");
     if (prefix.len == 0 && !first)
         return err_set(e, -EINVAL, "a bracket follows another one directly");
     if (!memchr(rest->s, ']', rest->len))
         return err_set(e, -EINVAL, "a bracket is not closed");
-    struct piece inside = split(rest, ']');
+    struct piece inside = hostparse_split(rest, ']');
     struct piece after = take_leading_digits(rest);
     struct piece before = take_trailing_digits(&prefix);
 

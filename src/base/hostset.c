@@ -66,7 +66,7 @@ void hostset_operator(struct hostset *s, char op)
         text_add_char(&s->operators, op);
 }
 
-static void *grow(void *items, size_t size, size_t need, size_t *cap)
+static void *hostset_grow(void *items, size_t size, size_t need, size_t *cap)
 {
     if (need <= *cap)
         return items;
@@ -86,7 +86,7 @@ static struct hostset_pattern *pattern_get(struct hostset *s, const char *text, 
         p->len = len;
         p->dims = dims;
         if (!s->patterns)
-            p->items = grow(NULL, sizeof *p->items, s->expected / 2, &p->cap);
+            p->items = hostset_grow(NULL, sizeof *p->items, s->expected / 2, &p->cap);
         HASH_ADD_KEYPTR(hh, s->patterns, p->text, p->len, p);
     }
     s->recent = p;
@@ -96,7 +96,7 @@ static struct hostset_pattern *pattern_get(struct hostset *s, const char *text, 
 static void add_row(struct hostset_pattern *p, const uint64_t *numbers)
 {
     size_t used = p->rows_n * p->dims;
-    p->rows = grow(p->rows, sizeof *p->rows, used + p->dims, &p->rows_cap);
+    p->rows = hostset_grow(p->rows, sizeof *p->rows, used + p->dims, &p->rows_cap);
     memcpy(p->rows + used, numbers, p->dims * sizeof *numbers);
     p->rows_n++;
 }
@@ -105,7 +105,7 @@ void hostset_add_numbers(struct hostset *s, const char *pattern, size_t len, con
                          size_t n)
 {
     struct hostset_pattern *p = pattern_get(s, pattern, len, n);
-    p->items = grow(p->items, sizeof *p->items, p->n + 1, &p->cap);
+    p->items = hostset_grow(p->items, sizeof *p->items, p->n + 1, &p->cap);
     p->items[p->n++] = (struct item){
         .first = n ? numbers[0] : 0, .at = (uint32_t)p->rows_n, .operand = (uint32_t)(s->operators.len - 1)};
     if (n > 1)
@@ -147,7 +147,7 @@ void hostset_add(struct hostset *s, const char *name, size_t len)
 {
     if (len == 0)
         return;
-    s->numbers = grow(s->numbers, sizeof *s->numbers, len / 2 + 1, &s->numbers_cap);
+    s->numbers = hostset_grow(s->numbers, sizeof *s->numbers, len / 2 + 1, &s->numbers_cap);
     text_clear(&s->scratch);
     size_t n = hostset_cut(&s->scratch, name, len, s->numbers);
     hostset_add_numbers(s, s->scratch.s, s->scratch.len, s->numbers, n);

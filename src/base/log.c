@@ -31,7 +31,7 @@ static void write_line(const struct text *line)
         return; /* there is nobody to tell */
 }
 
-static void put(int syslog_level, const char *word, const char *fmt, va_list ap)
+static void log_put(int syslog_level, const char *word, const char *fmt, va_list ap)
 {
     char line[2048];
     vsnprintf(line, sizeof line, fmt, ap);
@@ -52,7 +52,7 @@ static void put(int syslog_level, const char *word, const char *fmt, va_list ap)
     {                                     \
         va_list ap;                       \
         va_start(ap, fmt);                \
-        put(level, #name, fmt, ap);       \
+        log_put(level, #name, fmt, ap);   \
         va_end(ap);                       \
     }
 LOG_AT(error, 3)
@@ -65,7 +65,7 @@ void log_debug(enum log_flag flag, const char *fmt, ...)
         return;
     va_list ap;
     va_start(ap, fmt);
-    put(7, "debug", fmt, ap);
+    log_put(7, "debug", fmt, ap);
     va_end(ap);
 }
 

@@ -33,7 +33,7 @@ static struct {
     struct loop_counts counts;
 } past;
 
-static void charge(struct mono now)
+static void loop_charge(struct mono now)
 {
     now_on.parts[now_on.current].took.ns += mono_sub(now, now_on.since).ns;
     now_on.since = now;
@@ -60,7 +60,7 @@ struct loop_mark loop_enter_at(const char *what, struct mono now)
 {
     turn_begin(now);
     const struct loop_mark before = {now_on.current};
-    charge(now);
+    loop_charge(now);
     now_on.current = part_find(what);
     now_on.parts[now_on.current].times++;
     return before;
@@ -73,7 +73,7 @@ struct loop_mark loop_enter(const char *what)
 
 void loop_leave_at(const struct loop_mark *m, struct mono now)
 {
-    charge(now);
+    loop_charge(now);
     now_on.current = m->outer;
 }
 
@@ -82,7 +82,7 @@ void loop_leave(const struct loop_mark *m)
     loop_leave_at(m, mono_now());
 }
 
-static struct span microseconds(int64_t us)
+static struct span loop_microseconds(int64_t us)
 {
     return (struct span){us * 1000};
 }
@@ -90,8 +90,8 @@ static struct span microseconds(int64_t us)
 struct mono loop_share_at(struct span most, struct mono now)
 {
     turn_begin(now);
-    struct mono end = mono_add(now_on.began, microseconds(LOOP_SHARED_US));
-    struct mono latest = mono_add(now, most), earliest = mono_add(now, microseconds(LOOP_LEAST_US));
+    struct mono end = mono_add(now_on.began, loop_microseconds(LOOP_SHARED_US));
+    struct mono latest = mono_add(now, most), earliest = mono_add(now, loop_microseconds(LOOP_LEAST_US));
     if (end.ns > latest.ns)
         return latest;
     return end.ns < earliest.ns ? earliest : end;

@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static void say(const char *state)
+static void notify_say(const char *state)
 {
     const char *path = getenv("NOTIFY_SOCKET");
     struct sockaddr_un to = {.sun_family = AF_UNIX};
@@ -30,17 +30,17 @@ static void say(const char *state)
 
 void notify_ready(void)
 {
-    say("READY=1");
+    notify_say("READY=1");
 }
 
 void notify_watchdog(void)
 {
-    say("WATCHDOG=1");
+    notify_say("WATCHDOG=1");
 }
 
 void notify_stopping(void)
 {
-    say("STOPPING=1");
+    notify_say("STOPPING=1");
 }
 
 struct span notify_watchdog_interval(void)

@@ -21,7 +21,7 @@ __attribute__((constructor)) static void draw_secret(void)
     abort();
 }
 
-static inline uint64_t rotate(uint64_t x, unsigned bits)
+static inline uint64_t table_rotate(uint64_t x, unsigned bits)
 {
     return x << bits | x >> (64 - bits);
 }
@@ -30,24 +30,24 @@ struct sip {
     uint64_t v0, v1, v2, v3;
 };
 
-static inline void mix(struct sip *s)
+static inline void table_mix(struct sip *s)
 {
     s->v0 += s->v1;
-    s->v1 = rotate(s->v1, 13) ^ s->v0;
-    s->v0 = rotate(s->v0, 32);
+    s->v1 = table_rotate(s->v1, 13) ^ s->v0;
+    s->v0 = table_rotate(s->v0, 32);
     s->v2 += s->v3;
-    s->v3 = rotate(s->v3, 16) ^ s->v2;
+    s->v3 = table_rotate(s->v3, 16) ^ s->v2;
     s->v0 += s->v3;
-    s->v3 = rotate(s->v3, 21) ^ s->v0;
+    s->v3 = table_rotate(s->v3, 21) ^ s->v0;
     s->v2 += s->v1;
-    s->v1 = rotate(s->v1, 17) ^ s->v2;
-    s->v2 = rotate(s->v2, 32);
+    s->v1 = table_rotate(s->v1, 17) ^ s->v2;
+    s->v2 = table_rotate(s->v2, 32);
 }
 
 static inline void take_word(struct sip *s, uint64_t word)
 {
     s->v3 ^= word;
-    mix(s);
+    table_mix(s);
     s->v0 ^= word;
 }
 
@@ -70,7 +70,7 @@ uint64_t table_siphash(const uint64_t k[static 2], const void *bytes, size_t len
     take_word(&s, little_endian(p + whole, len - whole) | (uint64_t)len << 56);
     s.v2 ^= 0xff;
     for (int i = 0; i < 3; i++)
-        mix(&s);
+        table_mix(&s);
     return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
 }
 

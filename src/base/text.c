@@ -283,14 +283,14 @@ static bool is_same_letter(char a, char b)
     return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-static size_t least(size_t a, size_t b)
+static size_t text_least(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
 /* How many letters were left out, put in, mistaken, or changed places with their neighbour. Without regard to
  * case; both at most NEAREST_BYTES_MAX long. */
-static size_t distance(const char *a, const char *b)
+static size_t text_distance(const char *a, const char *b)
 {
     size_t rows[3][NEAREST_BYTES_MAX + 1];
     size_t lb = strlen(b), la = strlen(a);
@@ -301,10 +301,10 @@ static size_t distance(const char *a, const char *b)
                 row[j] = i + j;
                 continue;
             }
-            row[j] =
-                least(above[j - 1] + !is_same_letter(a[i - 1], b[j - 1]), least(above[j], row[j - 1]) + 1);
+            row[j] = text_least(above[j - 1] + !is_same_letter(a[i - 1], b[j - 1]),
+                                text_least(above[j], row[j - 1]) + 1);
             if (i > 1 && j > 1 && is_same_letter(a[i - 1], b[j - 2]) && is_same_letter(a[i - 2], b[j - 1]))
-                row[j] = least(row[j], second[j - 2] + 1);
+                row[j] = text_least(row[j], second[j - 2] + 1);
         }
     }
     return rows[la % 3][lb];
@@ -320,7 +320,7 @@ const char *text_nearest(const char *word, const char *const *words, size_t n)
     for (size_t i = 0; i < n; i++) {
         if (strlen(words[i]) > NEAREST_BYTES_MAX)
             continue;
-        size_t d = distance(word, words[i]);
+        size_t d = text_distance(word, words[i]);
         if (d < best_distance) {
             best_distance = d;
             best = words[i];
