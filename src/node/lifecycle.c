@@ -134,7 +134,7 @@ const char *why_words(enum why reason)
     return whys[reason];
 }
 
-static void because(struct text *why, enum why *first, enum why reason, const char *more)
+static void lifecycle_because(struct text *why, enum why *first, enum why reason, const char *more)
 {
     if (*first == WHYS)
         *first = reason;
@@ -150,13 +150,13 @@ static void explain_silence(const struct fitness *f, struct text *why, enum why 
 {
     char buf[32];
     if (f->liveness == LIVENESS_LATE)
-        because(why, first, WHY_LATE, span_human(f->silence, buf));
+        lifecycle_because(why, first, WHY_LATE, span_human(f->silence, buf));
     else if (f->liveness == LIVENESS_SILENT)
-        because(why, first, WHY_SILENT, span_human(f->silence, buf));
+        lifecycle_because(why, first, WHY_SILENT, span_human(f->silence, buf));
     else if (f->liveness == LIVENESS_UNHEARD && f->agreed.admitted)
-        because(why, first, WHY_UNHEARD, "");
+        lifecycle_because(why, first, WHY_UNHEARD, "");
     else if (f->liveness == LIVENESS_LIVE && f->agreed.silent)
-        because(why, first, WHY_AGAIN, "");
+        lifecycle_because(why, first, WHY_AGAIN, "");
 }
 
 static void explain_elsewhere(const struct fitness *f, struct text *why, enum why *first)
@@ -167,7 +167,7 @@ static void explain_elsewhere(const struct fitness *f, struct text *why, enum wh
             continue;
         if (why)
             elsewhere_say_out(f->elsewhere[k], &t);
-        because(why, first, WHY_ELSEWHERE, why ? t.s : "");
+        lifecycle_because(why, first, WHY_ELSEWHERE, why ? t.s : "");
     }
 }
 
@@ -182,37 +182,37 @@ static void note_unknown(const struct fitness *f, struct text *why)
 }
 
 /* The strongest; WHYS for none. */
-static enum why explain(const struct fitness *f, struct text *why)
+static enum why lifecycle_explain(const struct fitness *f, struct text *why)
 {
     enum why first = WHYS;
     if (why)
         text_clear(why);
     if (!f->agreed.listed)
-        because(why, &first, WHY_UNLISTED, "");
+        lifecycle_because(why, &first, WHY_UNLISTED, "");
     if (f->claims && *f->claims)
-        because(why, &first, WHY_CLAIMS, f->claims);
+        lifecycle_because(why, &first, WHY_CLAIMS, f->claims);
     if (f->agreed.listed && !f->agreed.admitted)
-        because(why, &first, f->liveness == LIVENESS_LIVE ? WHY_FIRST : WHY_NEVER, "");
+        lifecycle_because(why, &first, f->liveness == LIVENESS_LIVE ? WHY_FIRST : WHY_NEVER, "");
     else
         explain_silence(f, why, &first);
     if (f->agreed.returning)
-        because(why, &first, WHY_RETURNING, "");
+        lifecycle_because(why, &first, WHY_RETURNING, "");
     if (f->comes_up && f->agreed.admitted)
-        because(why, &first, WHY_COMES_UP, "");
+        lifecycle_because(why, &first, WHY_COMES_UP, "");
     if (f->window)
-        because(why, &first, WHY_WINDOW, f->window);
+        lifecycle_because(why, &first, WHY_WINDOW, f->window);
     explain_elsewhere(f, why, &first);
     if (f->shortfall && *f->shortfall)
-        because(why, &first, WHY_SHORTFALL, f->shortfall);
+        lifecycle_because(why, &first, WHY_SHORTFALL, f->shortfall);
     if (f->agreed.admitted && f->liveness == LIVENESS_LIVE && !f->reported)
-        because(why, &first, WHY_INVENTORY, "");
+        lifecycle_because(why, &first, WHY_INVENTORY, "");
     if (f->ill)
-        because(why, &first, WHY_HEALTH, f->health);
+        lifecycle_because(why, &first, WHY_HEALTH, f->health);
     enum lifecycle l = lifecycle_of(&f->agreed);
     if (first == WHYS && l != LIFECYCLE_AVAILABLE)
-        because(why, &first, WHY_LIFECYCLE, lifecycle_what(l));
+        lifecycle_because(why, &first, WHY_LIFECYCLE, lifecycle_what(l));
     if (first == WHYS && f->liveness != LIVENESS_LIVE)
-        because(why, &first, WHY_LIVENESS, liveness_name(f->liveness));
+        lifecycle_because(why, &first, WHY_LIVENESS, liveness_name(f->liveness));
     if (first == WHYS && why)
         text_add(why, f->health);
     if (why)
@@ -222,10 +222,10 @@ static enum why explain(const struct fitness *f, struct text *why)
 
 bool lifecycle_schedulable(const struct fitness *f, struct text *why)
 {
-    return explain(f, why) == WHYS;
+    return lifecycle_explain(f, why) == WHYS;
 }
 
 enum why lifecycle_obstacle(const struct fitness *f)
 {
-    return explain(f, NULL);
+    return lifecycle_explain(f, NULL);
 }

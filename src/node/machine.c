@@ -72,7 +72,7 @@ static bool has_form(enum machine_kind k, const char *id)
                : len >= SERIAL_BYTES_MIN && len + strlen(kinds[k].word) <= MACHINE_NAME_BYTES_MAX;
 }
 
-static char *trimmed(const char *s)
+static char *machine_trimmed(const char *s)
 {
     s += strspn(s, " \t");
     size_t len = strlen(s);
@@ -86,7 +86,7 @@ static char *read_name(const json_t *dmi, enum machine_kind k)
     const char *said = json_string_value(json_object_get(dmi, kinds[k].key));
     if (!said)
         return NULL;
-    CLEANUP_FREE char *id = trimmed(said);
+    CLEANUP_FREE char *id = machine_trimmed(said);
     if (!has_form(k, id) || is_placeholder(id))
         return NULL;
     for (char *p = id; k == MACHINE_UUID && *p; p++)

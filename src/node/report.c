@@ -16,7 +16,7 @@ void report_fini(struct report *r)
     *r = (struct report){0};
 }
 
-static struct maybe number(const json_t *o, const char *key)
+static struct maybe report_number(const json_t *o, const char *key)
 {
     struct maybe m = {0};
     m.known = json_take_u64(o, key, UINT64_C(1000000000000), &m.value, NULL) == 0;
@@ -25,7 +25,7 @@ static struct maybe number(const json_t *o, const char *key)
 
 /* Speed is the one decimal number: kept in thousandths, rounded, because 863.8 travels as
  * 863.79999999999995. */
-static struct maybe milli(const json_t *o, const char *key)
+static struct maybe report_milli(const json_t *o, const char *key)
 {
     const json_t *v = json_object_get(o, key);
     struct maybe m = {0};
@@ -39,45 +39,45 @@ static struct maybe milli(const json_t *o, const char *key)
     return m;
 }
 
-static struct maybe count(const json_t *o, const char *key)
+static struct maybe report_count(const json_t *o, const char *key)
 {
     const json_t *v = json_object_get(o, key);
     return (struct maybe){json_is_array(v), json_array_size(v)};
 }
 
-static char *word(const json_t *o, const char *key)
+static char *report_word(const json_t *o, const char *key)
 {
     const char *s = NULL;
     return json_take_string(o, key, &s, NULL) == 0 ? mem_dup(s) : NULL;
 }
 
-static struct report derive(const json_t *inventory)
+static struct report report_derive(const json_t *inventory)
 {
     struct report r = {
         .json = json_write(inventory),
-        .os = word(inventory, "OS"),
-        .arch = word(inventory, "Arch"),
-        .cpus = number(inventory, "CPUs"),
-        .sockets = number(inventory, "Sockets"),
-        .cores = number(inventory, "Cores"),
-        .threads = number(inventory, "Threads"),
-        .speed_milli = milli(inventory, "Speed"),
-        .real_memory_mb = number(inventory, "RealMemory"),
-        .virtual_memory_mb = number(inventory, "VirtualMemory"),
-        .tmp_disk_mb = number(inventory, "TmpDisk"),
-        .gpus = count(inventory, "GPUs"),
-        .nics = count(inventory, "NICs"),
-        .disks = count(inventory, "Disks"),
-        .free_memory_mb = number(inventory, "FreeMemory"),
-        .gpu_use = number(inventory, "GPUUse"),
-        .gpu_celsius = number(inventory, "GPUTemperature"),
+        .os = report_word(inventory, "OS"),
+        .arch = report_word(inventory, "Arch"),
+        .cpus = report_number(inventory, "CPUs"),
+        .sockets = report_number(inventory, "Sockets"),
+        .cores = report_number(inventory, "Cores"),
+        .threads = report_number(inventory, "Threads"),
+        .speed_milli = report_milli(inventory, "Speed"),
+        .real_memory_mb = report_number(inventory, "RealMemory"),
+        .virtual_memory_mb = report_number(inventory, "VirtualMemory"),
+        .tmp_disk_mb = report_number(inventory, "TmpDisk"),
+        .gpus = report_count(inventory, "GPUs"),
+        .nics = report_count(inventory, "NICs"),
+        .disks = report_count(inventory, "Disks"),
+        .free_memory_mb = report_number(inventory, "FreeMemory"),
+        .gpu_use = report_number(inventory, "GPUUse"),
+        .gpu_celsius = report_number(inventory, "GPUTemperature"),
     };
     machine_read(inventory, &r.machine);
     last_boot_read(inventory, &r.last_boot);
     return r;
 }
 
-static int apply(json_t *inventory, const json_t *set, const json_t *unset, struct err *e)
+static int report_apply(json_t *inventory, const json_t *set, const json_t *unset, struct err *e)
 {
     if ((set && !json_is_object(set)) || (unset && !json_is_array(unset)))
         return err_set(e, -EINVAL, "an inventory whose \"set\" is no object or whose \"unset\" is no array");
@@ -107,11 +107,11 @@ int report_update(struct report *r, const json_t *message, struct err *e)
     CLEANUP_JSON json_t *inventory = full ? json_object() : json_read(r->json, strlen(r->json), e);
     if (!inventory)
         return e ? e->code : -EINVAL;
-    rc = apply(inventory, json_object_get(message, "set"), json_object_get(message, "unset"), e);
+    rc = report_apply(inventory, json_object_get(message, "set"), json_object_get(message, "unset"), e);
     if (rc < 0)
         return rc;
 
-    struct report now = derive(inventory);
+    struct report now = report_derive(inventory);
     if (strlen(now.json) > REPORT_BYTES_MAX) {
         report_fini(&now);
         return err_set(e, -EINVAL, "an inventory of more than %d bytes", REPORT_BYTES_MAX);

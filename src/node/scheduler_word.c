@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Readings are many, and most say what the one before said. */
-static void put(const char **out, const char *text)
+static void scheduler_word_put(const char **out, const char *text)
 {
     if (*out && text && strcmp(*out, text) == 0)
         return;
@@ -18,17 +18,17 @@ static void put(const char **out, const char *text)
 
 void scheduler_word_fini(struct scheduler_word *s)
 {
-    put(&s->state, NULL);
-    put(&s->reason, NULL);
-    put(&s->by, NULL);
+    scheduler_word_put(&s->state, NULL);
+    scheduler_word_put(&s->reason, NULL);
+    scheduler_word_put(&s->by, NULL);
     *s = (struct scheduler_word){0};
 }
 
 void scheduler_word_set(struct scheduler_word *s, const struct scheduler_word *now)
 {
-    put(&s->state, now->state);
-    put(&s->reason, now->reason);
-    put(&s->by, now->by);
+    scheduler_word_put(&s->state, now->state);
+    scheduler_word_put(&s->reason, now->reason);
+    scheduler_word_put(&s->by, now->by);
     s->since = now->since;
     if (now->state)
         s->read = now->read;

@@ -9,7 +9,7 @@
 
 static const uint64_t AMOUNT_MAX = UINT64_C(1000000000000);
 
-static uint32_t bit(enum field f)
+static uint32_t spec_bit(enum field f)
 {
     return UINT32_C(1) << f;
 }
@@ -51,7 +51,7 @@ bool spec_equal(const struct spec *a, const struct spec *b)
 
 bool spec_given(const struct spec *s, enum field f)
 {
-    return s->given & bit(f);
+    return s->given & spec_bit(f);
 }
 
 bool partition_has(const struct partition_set *p, unsigned number)
@@ -149,7 +149,7 @@ static int set_value(struct spec *s, enum field f, const char *value, unsigned p
     return text_parse_u64(value, 0, AMOUNT_MAX, number_of(s, f), e);
 }
 
-static void unset(struct spec *s, enum field f)
+static void spec_unset(struct spec *s, enum field f)
 {
     uint64_t *number = number_of(s, f);
     if (number)
@@ -170,7 +170,7 @@ static void unset(struct spec *s, enum field f)
         s->borrowed = false;
     if (f == FIELD_REMEDIATE)
         s->excepted = false;
-    s->given &= ~bit(f);
+    s->given &= ~spec_bit(f);
 }
 
 int spec_set(struct spec *s, enum field f, const char *value, unsigned partition_max, struct err *e)
@@ -179,12 +179,12 @@ int spec_set(struct spec *s, enum field f, const char *value, unsigned partition
     if (!row->settable)
         return err_set(e, -EINVAL, "%s cannot be set: %s", row->name, row->what);
     if (*value == '\0' && f != FIELD_PARTITION) {
-        unset(s, f);
+        spec_unset(s, f);
         return 0;
     }
     if (set_value(s, f, value, partition_max, e) < 0)
         return err_wrap(e, -EINVAL, "%s", row->name);
-    s->given |= bit(f);
+    s->given |= spec_bit(f);
     return 0;
 }
 
