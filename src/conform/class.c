@@ -337,7 +337,7 @@ static int check_beside(const struct classes *c, const struct node_class *k, str
     return 0;
 }
 
-static void append(struct classes *c, const struct node_class *k)
+static void class_append(struct classes *c, const struct node_class *k)
 {
     c->list = mem_grow(c->list, (c->n + 1) * sizeof *c->list);
     c->list[c->n++] = *k;
@@ -355,7 +355,7 @@ int classes_add(struct classes *c, const struct class_key *keys, size_t n, unsig
         return rc;
     }
     index_rules(&k);
-    append(c, &k);
+    class_append(c, &k);
     return 0;
 }
 
@@ -365,7 +365,7 @@ void classes_finish(struct classes *c)
     struct node_class last = {0};
     if (classes_find(c, DEFAULT_CLASS, &at, NULL) < 0) {
         last.name = mem_dup(DEFAULT_CLASS);
-        append(c, &last);
+        class_append(c, &last);
         return;
     }
     last = c->list[at];

@@ -58,7 +58,7 @@ void cohorts_destroy(struct cohorts *c)
 /* --- the heap ------------------------------------------------------------------------------------ */
 
 /* Negative when a stands before b: more nodes, then the lower fingerprint. */
-static int rank(const struct cohort *a, const struct cohort *b)
+static int cohort_rank(const struct cohort *a, const struct cohort *b)
 {
     if (a->n != b->n)
         return a->n > b->n ? -1 : 1;
@@ -74,7 +74,7 @@ static void heap_put(struct cohorts *c, uint32_t at, struct group *g)
 static void heap_rise(struct cohorts *c, struct group *g)
 {
     uint32_t at = g->heap_at;
-    for (; at > 0 && rank(&g->cohort, &c->heap[(at - 1) / 2]->cohort) < 0; at = (at - 1) / 2)
+    for (; at > 0 && cohort_rank(&g->cohort, &c->heap[(at - 1) / 2]->cohort) < 0; at = (at - 1) / 2)
         heap_put(c, at, c->heap[(at - 1) / 2]);
     heap_put(c, at, g);
 }
@@ -83,9 +83,9 @@ static void heap_sink(struct cohorts *c, struct group *g)
 {
     uint32_t at = g->heap_at;
     for (uint32_t child; (child = 2 * at + 1) < c->n; at = child) {
-        if (child + 1 < c->n && rank(&c->heap[child + 1]->cohort, &c->heap[child]->cohort) < 0)
+        if (child + 1 < c->n && cohort_rank(&c->heap[child + 1]->cohort, &c->heap[child]->cohort) < 0)
             child++;
-        if (rank(&c->heap[child]->cohort, &g->cohort) >= 0)
+        if (cohort_rank(&c->heap[child]->cohort, &g->cohort) >= 0)
             break;
         heap_put(c, at, c->heap[child]);
     }
@@ -148,7 +148,7 @@ static void seat_make(struct cohorts *c, uint32_t node)
     c->n_seats = n;
 }
 
-static void join(struct cohorts *c, uint32_t node, struct group *g)
+static void cohort_join(struct cohorts *c, uint32_t node, struct group *g)
 {
     struct seat *s = &c->seats[node];
     if (g->cohort.n == 0) {
@@ -165,7 +165,7 @@ static void join(struct cohorts *c, uint32_t node, struct group *g)
     heap_rise(c, g);
 }
 
-static void leave(struct cohorts *c, uint32_t node)
+static void cohort_leave(struct cohorts *c, uint32_t node)
 {
     struct seat *s = &c->seats[node];
     if (s->cohort == COHORT_NONE)
@@ -186,11 +186,11 @@ void cohorts_set(struct cohorts *c, uint32_t node, const struct fingerprint *id)
     seat_make(c, node);
     const struct cohort *was = cohorts_of(c, node);
     if (!id) {
-        leave(c, node);
+        cohort_leave(c, node);
     } else if (!was || !fingerprint_equal(&was->id, id)) {
         struct group *g = group_get(c, id);
-        leave(c, node);
-        join(c, node, g);
+        cohort_leave(c, node);
+        cohort_join(c, node, g);
     }
 }
 
@@ -237,7 +237,7 @@ const struct cohort *cohorts_largest(const struct cohorts *c)
 
 static int by_rank(const void *a, const void *b)
 {
-    return rank(*(const struct cohort *const *)a, *(const struct cohort *const *)b);
+    return cohort_rank(*(const struct cohort *const *)a, *(const struct cohort *const *)b);
 }
 
 void cohorts_list(const struct cohorts *c, const struct cohort ***out)

@@ -67,7 +67,7 @@ static size_t weight(const char *pattern)
 }
 
 /* Whether the pattern matches any name that begins with these bytes. */
-static bool reaches(const char *pattern, const char *prefix, size_t len)
+static bool compare_reaches(const char *pattern, const char *prefix, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
         if (pattern[i] == '*')
@@ -91,7 +91,7 @@ struct judging {
     struct verdict best;
 };
 
-static void weigh(struct judging *j, size_t n)
+static void compare_weigh(struct judging *j, size_t n)
 {
     struct rule r = rule_get(j->class, n);
     size_t w = weight(r.pattern);
@@ -102,10 +102,10 @@ static void weigh(struct judging *j, size_t n)
 
 static void on_match(void *arg, size_t rule)
 {
-    weigh(arg, rule);
+    compare_weigh(arg, rule);
 }
 
-static struct verdict judge(const struct node_class *k, const char *name)
+static struct verdict compare_judge(const struct node_class *k, const char *name)
 {
     struct judging j = {.class = k};
     if (k->patterns)
@@ -114,7 +114,7 @@ static struct verdict judge(const struct node_class *k, const char *name)
         return j.best;
     for (size_t i = 0; i < DEFAULTS; i++)
         if (pattern_matches(defaults[i].pattern, name))
-            weigh(&j, k->n_rules + i);
+            compare_weigh(&j, k->n_rules + i);
     return j.best;
 }
 
@@ -128,7 +128,7 @@ static enum severity worst_below(const struct node_class *k, const char *name, s
     for (size_t i = 0; i < n; i++) {
         struct rule r = rule_get(k, i);
         bool stronger = (i < k->n_rules && !v.own) || weight(r.pattern) >= v.weight;
-        if (r.severity > worst && stronger && reaches(r.pattern, name, len))
+        if (r.severity > worst && stronger && compare_reaches(r.pattern, name, len))
             worst = r.severity;
     }
     return worst;
@@ -136,7 +136,7 @@ static enum severity worst_below(const struct node_class *k, const char *name, s
 
 enum severity class_severity(const struct node_class *k, const char *component)
 {
-    struct verdict v = judge(k, component);
+    struct verdict v = compare_judge(k, component);
     size_t len = strlen(component);
     if (len > 2 && strcmp(component + len - 2, ".*") == 0)
         return worst_below(k, component, len - 1, v);
@@ -221,7 +221,7 @@ static bool is_unknown(const struct component *c)
 }
 
 /* Neither is unknown. */
-static bool equal(const struct component *a, const struct component *b)
+static bool compare_equal(const struct component *a, const struct component *b)
 {
     bool a_is = a && a->state == COMPONENT_VALUE, b_is = b && b->state == COMPONENT_VALUE;
     if (!a_is || !b_is)
@@ -230,12 +230,12 @@ static bool equal(const struct component *a, const struct component *b)
 }
 
 /* Says what is to be said of one name. False: fn wants no more. */
-static bool tell(const struct node_class *k, const char *name, const struct component *expected,
-                 const struct component *actual, difference_fn *fn, void *arg)
+static bool compare_tell(const struct node_class *k, const char *name, const struct component *expected,
+                         const struct component *actual, difference_fn *fn, void *arg)
 {
     struct difference d = {.name = name, .expected = expected, .actual = actual};
     d.unknown = is_unknown(expected) || is_unknown(actual);
-    if (!d.unknown && equal(expected, actual))
+    if (!d.unknown && compare_equal(expected, actual))
         return true;
     d.severity = class_severity(k, name);
     return d.severity == SEVERITY_IGNORE || fn(arg, &d);
@@ -256,13 +256,13 @@ void class_compare(const struct node_class *k, const struct listing *expected, c
         if (order < 0)
             a = listing_look(actual, name);
         if ((e && a) || !component_is_redfish(name)) /* else nobody asked a BMC, for one of the two */
-            more = tell(k, name, e, a, fn, arg);
+            more = compare_tell(k, name, e, a, fn, arg);
         i += order <= 0;
         j += order >= 0;
     }
 }
 
-static bool count(void *arg, const struct difference *d)
+static bool compare_count(void *arg, const struct difference *d)
 {
     struct comparison *c = arg;
     c->unknown += d->unknown;
@@ -276,6 +276,6 @@ struct comparison class_count(const struct node_class *k, const struct listing *
                               const struct listing *actual)
 {
     struct comparison c = {0};
-    class_compare(k, expected, actual, count, &c);
+    class_compare(k, expected, actual, compare_count, &c);
     return c;
 }

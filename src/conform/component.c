@@ -24,7 +24,7 @@ void components_fini(struct components *c)
 enum { SHOWN_BYTES_MAX = 80 };
 
 /* What a sentence shows of a name that may be anything: its beginning, without what is not printable. */
-static const char *shown(const char *name, char out[static SHOWN_BYTES_MAX + 1])
+static const char *component_shown(const char *name, char out[static SHOWN_BYTES_MAX + 1])
 {
     size_t i = 0;
     for (; name[i] && i < SHOWN_BYTES_MAX; i++)
@@ -41,13 +41,13 @@ static int check_name(const char *name, struct err *e)
         return err_set(e, -EINVAL, "a component without a name");
     if (len > COMPONENT_NAME_BYTES_MAX)
         return err_set(e, -E2BIG, "the name of component \"%s...\" has %zu bytes; %d are allowed",
-                       shown(name, text), len, COMPONENT_NAME_BYTES_MAX);
+                       component_shown(name, text), len, COMPONENT_NAME_BYTES_MAX);
     for (const char *p = name; *p; p++)
         if (*p <= ' ' || *p > '~' || *p == '"' || *p == '\\')
             return err_set(e, -EINVAL,
                            "\"%s\" is no name of a component: printable ASCII without blanks, quotes and "
                            "backslashes",
-                           shown(name, text));
+                           component_shown(name, text));
     return 0;
 }
 
@@ -267,7 +267,8 @@ static int parse_values(struct components *c, const json_t *object, const char *
         char text[SHOWN_BYTES_MAX + 1];
         const char *s = json_string_value(value);
         if (!s || strlen(s) != json_string_length(value))
-            return err_set(e, -EINVAL, "the value of component %s is not a text", shown(name, text));
+            return err_set(e, -EINVAL, "the value of component %s is not a text",
+                           component_shown(name, text));
         int rc = components_add(c, name, state, s, e);
         if (rc < 0)
             return rc;

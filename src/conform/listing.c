@@ -87,7 +87,7 @@ static void intern_unref(struct listings *l, const struct component *c)
 
 /* --- listings ----------------------------------------------------------------------------------- */
 
-static void empty(struct listings *l, struct listing *g)
+static void listing_empty(struct listings *l, struct listing *g)
 {
     if (!g->known)
         return;
@@ -98,9 +98,9 @@ static void empty(struct listings *l, struct listing *g)
     l->known--;
 }
 
-static void drop(struct listings *l, struct held *h)
+static void listing_drop(struct listings *l, struct held *h)
 {
-    empty(l, &h->listing);
+    listing_empty(l, &h->listing);
     HASH_DEL(l->held, h);
     free(h);
 }
@@ -111,7 +111,7 @@ void listings_destroy(struct listings *l)
         return;
     struct held *h, *next;
     HASH_ITER (hh, l->held, h, next)
-        drop(l, h);
+        listing_drop(l, h);
     free(l);
 }
 
@@ -142,7 +142,7 @@ struct listing *listing_ref(struct listing *g)
 void listing_unref(struct listings *l, struct listing *g)
 {
     if (g && --g->refs == 0)
-        drop(l, (struct held *)(void *)g);
+        listing_drop(l, (struct held *)(void *)g);
 }
 
 /* Looks up what is there already, and says how many bytes the rest will take. */
@@ -194,7 +194,7 @@ int listing_fill(struct listings *l, struct listing *g, const struct components 
     return 0;
 }
 
-static int copy(struct components *to, const struct listing *g, bool redfish, struct err *e)
+static int listing_copy(struct components *to, const struct listing *g, bool redfish, struct err *e)
 {
     int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < g->n; i++) {
@@ -210,9 +210,9 @@ struct listing *listings_join(struct listings *l, const struct listing *own, con
 {
     struct components both = {0};
     struct listing *g = NULL;
-    int rc = copy(&both, own, false, e);
+    int rc = listing_copy(&both, own, false, e);
     if (rc == 0)
-        rc = copy(&both, redfish, true, e);
+        rc = listing_copy(&both, redfish, true, e);
     if (rc == 0)
         rc = components_sort(&both, e);
     if (rc == 0) {

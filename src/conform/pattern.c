@@ -64,7 +64,7 @@ static const char *gram_next(const char *at)
 }
 
 /* The bucket of the gram that fewest patterns have; BUCKETS for a pattern without any. */
-static size_t rarest(const char *pattern, const uint32_t *count)
+static size_t pattern_rarest(const char *pattern, const uint32_t *count)
 {
     size_t best = BUCKETS;
     for (const char *g = gram_next(pattern); g; g = gram_next(g + 1)) {
@@ -87,7 +87,7 @@ struct patterns *patterns_create(const char *const *list, size_t n)
         for (const char *g = gram_next(list[i]); g; g = gram_next(g + 1))
             count[bucket_of(g)]++;
     for (size_t i = 0; i < n; i++) {
-        size_t bucket = rarest(list[i], count);
+        size_t bucket = pattern_rarest(list[i], count);
         uint16_t *first = bucket == BUCKETS ? &p->always : &p->first[bucket];
         p->list[i] = list[i];
         p->next[i] = *first;
