@@ -168,7 +168,7 @@ struct choice {
 
 /* The reasons that hold, a bit for each. Whether work runs on a node and the like cannot be predicted, so
  * nothing branches on it. */
-static uint32_t reasons(const struct choice *c, size_t i)
+static uint32_t place_reasons(const struct choice *c, size_t i)
 {
     const struct place_row *r = &c->rows[i];
     const uint8_t *among = c->ask->among;
@@ -180,13 +180,13 @@ static uint32_t reasons(const struct choice *c, size_t i)
     return bits;
 }
 
-static void sift(struct choice *c, size_t n_rows, uint32_t *passed)
+static void place_sift(struct choice *c, size_t n_rows, uint32_t *passed)
 {
     uint32_t *fits = c->p->fits, n_passed[PASSES + 1] = {0};
     size_t n = 0;
     for (size_t i = 0; i < n_rows; i++) {
         assert(c->rows[i].pass < PASSES);
-        uint32_t bits = reasons(c, i);
+        uint32_t bits = place_reasons(c, i);
         n_passed[__builtin_ctz(bits | UINT32_C(1) << PASSES)]++;
         fits[n] = (uint32_t)i;
         n += bits == 0;
@@ -226,7 +226,7 @@ static int refuse_number(const struct choice *c, const uint32_t *passed, struct 
 
 /* --- cohorts --------------------------------------------------------------------------------------- */
 
-static uint32_t least(uint32_t a, uint32_t b)
+static uint32_t place_least(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
 }
@@ -245,7 +245,7 @@ static uint32_t take_largest(struct placer *p, size_t n, uint32_t k)
         k -= p->of_size[size] * size;
     for (size_t i = 0; i < n; i++) {
         p->of_size[p->sizes[i]] = 0;
-        p->quotas[i] = p->sizes[i] > size ? p->sizes[i] : p->sizes[i] == size ? least(size, k) : 0;
+        p->quotas[i] = p->sizes[i] > size ? p->sizes[i] : p->sizes[i] == size ? place_least(size, k) : 0;
         if (p->sizes[i] == size)
             k -= p->quotas[i];
     }
@@ -258,12 +258,12 @@ static void take_layer(struct placer *p, enum layer layer, uint32_t k)
     k = take_largest(p, p->n_tallies - 1, k);
     for (uint32_t i = 1; i < p->n_tallies; i++)
         p->tallies[i].take[layer] += p->quotas[i - 1];
-    p->tallies[0].take[layer] = least(p->tallies[0].fit[layer], k);
+    p->tallies[0].take[layer] = place_least(p->tallies[0].fit[layer], k);
 }
 
 static uint32_t take_drifted(struct tally *t, uint32_t k)
 {
-    t->take[DRIFTED] = least(t->fit[DRIFTED], k);
+    t->take[DRIFTED] = place_least(t->fit[DRIFTED], k);
     return k - t->take[DRIFTED];
 }
 
@@ -274,8 +274,8 @@ static void add_drifted(struct placer *p, uint32_t k)
     struct tally *best = NULL;
     for (uint32_t i = 1; i < p->n_tallies; i++) {
         struct tally *t = &p->tallies[i];
-        if (!best ||
-            t->fit[PROPER] + least(t->fit[DRIFTED], k) > best->fit[PROPER] + least(best->fit[DRIFTED], k))
+        if (!best || t->fit[PROPER] + place_least(t->fit[DRIFTED], k) >
+                         best->fit[PROPER] + place_least(best->fit[DRIFTED], k))
             best = t;
     }
     if (best)
@@ -318,7 +318,7 @@ static int take_one_cohort(struct choice *c, struct err *e)
             e, -EMEDIUMTYPE,
             "%u nodes of one cohort are asked for; %zu nodes fit, at most %u of them of one cohort", c->n,
             p->n_fits, largest);
-    best->take[PROPER] = least(best->fit[PROPER], c->n);
+    best->take[PROPER] = place_least(best->fit[PROPER], c->n);
     best->take[DRIFTED] = c->n - best->take[PROPER];
     return 0;
 }
@@ -344,12 +344,12 @@ static void find_split(struct choice *c)
 
 /* Shares k rows of those that p->topology counts among the topology groups: those that are in use, then the
  * largest, at last rows without a group. p->topology then says how many are taken. */
-static void share(struct choice *c, uint32_t k)
+static void place_share(struct choice *c, uint32_t k)
 {
     struct placer *p = c->p;
     for (uint32_t g = NO_GROUP + 1; g <= c->group_max; g++) {
         p->sizes[g - 1] = p->in_use[g] ? 0 : p->topology[g];
-        p->topology[g] = p->in_use[g] ? least(p->topology[g], k) : 0;
+        p->topology[g] = p->in_use[g] ? place_least(p->topology[g], k) : 0;
         k -= p->topology[g];
     }
     k = take_largest(p, c->group_max, k);
@@ -385,10 +385,10 @@ static void share_split(struct choice *c)
             p->in_use[r->group] = true;
         }
     }
-    share(c, taken_of(p, c->split));
+    place_share(c, taken_of(p, c->split));
     for (uint32_t g = NO_GROUP; g <= c->group_max; g++)
         for (int rank = 0; rank < RANKS; rank++) {
-            p->ranked[rank][g] = least(p->ranked[rank][g], p->topology[g]);
+            p->ranked[rank][g] = place_least(p->ranked[rank][g], p->topology[g]);
             p->topology[g] -= p->ranked[rank][g];
         }
 }
@@ -405,7 +405,7 @@ static bool is_taken(const struct choice *c, size_t i)
     return taken;
 }
 
-static void pick(struct choice *c, struct plan *out)
+static void place_pick(struct choice *c, struct plan *out)
 {
     struct placer *p = c->p;
     uint32_t n = 0;
@@ -443,7 +443,7 @@ static uint32_t keep_near(struct choice *c)
         p->topology[g] += layer == split;
         p->in_use[g] |= layer < split;
     }
-    share(c, split == DRIFTED ? c->n - c->fit[PROPER] : c->n);
+    place_share(c, split == DRIFTED ? c->n - c->fit[PROPER] : c->n);
     size_t n = 0;
     for (size_t i = 0; i < p->n_fits; i++) {
         enum layer layer = p->slots[i] % LAYERS;
@@ -462,7 +462,7 @@ static uint32_t keep_near(struct choice *c)
 
 static uint32_t share_milli(uint32_t part, uint32_t all)
 {
-    return (uint32_t)((uint64_t)least(part, all) * 1000 / all);
+    return (uint32_t)((uint64_t)place_least(part, all) * 1000 / all);
 }
 
 /* Counts the nodes of each cohort, and returns the largest number. */
@@ -507,7 +507,7 @@ static int by_rank(const void *a, const void *b)
     return x->cohort < y->cohort ? -1 : x->cohort > y->cohort;
 }
 
-static void describe(const struct choice *c, struct plan *plan, struct place_answer *out)
+static void place_describe(const struct choice *c, struct plan *plan, struct place_answer *out)
 {
     struct placer *p = c->p;
     out->score_milli = plan->score_milli;
@@ -535,7 +535,7 @@ static int go_same(struct choice *c, struct plan *same, struct err *e)
     else
         take_same(c);
     if (rc == 0)
-        pick(c, same);
+        place_pick(c, same);
     return rc;
 }
 
@@ -543,7 +543,7 @@ static void go_near(struct choice *c, struct plan *near)
 {
     tally_fits(c);
     take_same(c);
-    pick(c, near);
+    place_pick(c, near);
 }
 
 /* For one node, and where sameness has no weight, only nearness counts. */
@@ -569,7 +569,8 @@ static int choose(struct choice *c, struct place_answer *out, struct err *e)
     if (near.nodes)
         score(c, fewest, &near);
     if (rc == 0)
-        describe(c, same.nodes && (!near.nodes || same.score_milli >= near.score_milli) ? &same : &near, out);
+        place_describe(c, same.nodes && (!near.nodes || same.score_milli >= near.score_milli) ? &same : &near,
+                       out);
     free(same.nodes);
     free(near.nodes);
     return rc;
@@ -585,7 +586,7 @@ int place_choose(struct placer *p, const struct place_row *rows, size_t n_rows, 
     c.one_class = ask->class >= 0;
     c.class = (uint8_t)(ask->class < UINT8_MAX ? ask->class : UINT8_MAX);
     make_room(p, n_rows);
-    sift(&c, n_rows, out->passed);
+    place_sift(&c, n_rows, out->passed);
     if (ask->n > p->n_fits)
         return refuse_number(&c, out->passed, e);
     c.n = (uint32_t)ask->n;
