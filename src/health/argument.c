@@ -25,7 +25,7 @@ static const struct {
 #undef ARGUMENT
 };
 
-static void fill(enum probe p, struct argument *a)
+static void argument_fill(enum probe p, struct argument *a)
 {
     a->form = ARGUMENT_TEXT;
     a->must = false;
@@ -49,7 +49,7 @@ bool argument_at(enum probe p, size_t i, struct argument *out)
         key += *key == ',';
     }
     snprintf(out->key, sizeof out->key, "%.*s", (int)strcspn(key, ","), key);
-    fill(p, out);
+    argument_fill(p, out);
     return *key != '\0';
 }
 
@@ -186,7 +186,8 @@ static const struct {
 };
 
 /* What the values come to, where both have one unit. */
-static bool amounts(const struct argument *form, const char *a, const char *b, uint64_t *x, uint64_t *y)
+static bool argument_amounts(const struct argument *form, const char *a, const char *b, uint64_t *x,
+                             uint64_t *y)
 {
     unsigned m, n;
     bool percent = form->form == ARGUMENT_PERCENT || (strchr(a, '%') && strchr(b, '%'));
@@ -206,7 +207,7 @@ int argument_order(enum probe p, argument_value_fn *value, const void *arg, stru
         uint64_t x, y;
         const char *a = value(arg, orders[i].key), *b = value(arg, orders[i].other);
         if (strcmp(orders[i].probe, probe_row(p)->name) != 0 || !a || !b ||
-            !argument_find(p, orders[i].key, &form) || !amounts(&form, a, b, &x, &y))
+            !argument_find(p, orders[i].key, &form) || !argument_amounts(&form, a, b, &x, &y))
             continue;
         if (orders[i].how == MORE ? x < y : x > y)
             return err_set(e, -EINVAL, "%s (%s) is %s than %s (%s): the warning would never be given",

@@ -19,19 +19,20 @@ const struct check *checks_find(const struct checks *c, const char *name)
 
 /* --- who runs it --------------------------------------------------------------------------------- */
 
-static int compare(const void *name, const void *other)
+static int check_compare(const void *name, const void *other)
 {
     return strcmp(name, *(const char *const *)other);
 }
 
-static bool has(const struct hostlist *sorted, const char *name)
+static bool check_has(const struct hostlist *sorted, const char *name)
 {
-    return sorted->n == 0 || bsearch(name, sorted->names, sorted->n, sizeof *sorted->names, compare) != NULL;
+    return sorted->n == 0 ||
+           bsearch(name, sorted->names, sorted->n, sizeof *sorted->names, check_compare) != NULL;
 }
 
 /* FNV-1a of names that differ in a last digit differs in its low bits by little: mixed, every percentage has
  * its share. */
-static uint64_t mix(uint64_t sum)
+static uint64_t check_mix(uint64_t sum)
 {
     sum = (sum ^ sum >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     sum = (sum ^ sum >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -41,12 +42,12 @@ static uint64_t mix(uint64_t sum)
 bool check_has_canary(const struct check *k, const char *node)
 {
     uint64_t sum = digest_fnv(DIGEST_FNV_START, k->name, strlen(k->name) + 1);
-    return mix(digest_fnv(sum, node, strlen(node))) % 100 < k->canary_percent;
+    return check_mix(digest_fnv(sum, node, strlen(node))) % 100 < k->canary_percent;
 }
 
 bool check_applies(const struct check *k, const char *class, const char *node)
 {
-    return has(&k->classes, class) && has(&k->nodes, node) && check_has_canary(k, node);
+    return check_has(&k->classes, class) && check_has(&k->nodes, node) && check_has_canary(k, node);
 }
 
 /* --- arguments ----------------------------------------------------------------------------------- */
@@ -59,7 +60,7 @@ const char *check_arg(const struct check *k, const char *key)
     return NULL;
 }
 
-static int wrong(const struct check *k, const char *key, struct err *e)
+static int check_wrong(const struct check *k, const char *key, struct err *e)
 {
     return err_wrap(e, -EINVAL, "check %s: %s", k->name, key);
 }
@@ -68,21 +69,21 @@ int check_arg_percent(const struct check *k, const char *key, unsigned fallback,
 {
     const char *value = check_arg(k, key);
     *out = fallback;
-    return value && argument_percent(value, out, e) < 0 ? wrong(k, key, e) : 0;
+    return value && argument_percent(value, out, e) < 0 ? check_wrong(k, key, e) : 0;
 }
 
 int check_arg_bytes(const struct check *k, const char *key, uint64_t fallback, uint64_t *out, struct err *e)
 {
     const char *value = check_arg(k, key);
     *out = fallback;
-    return value && argument_bytes(value, out, e) < 0 ? wrong(k, key, e) : 0;
+    return value && argument_bytes(value, out, e) < 0 ? check_wrong(k, key, e) : 0;
 }
 
 int check_arg_number(const struct check *k, const char *key, int64_t fallback, int64_t *out, struct err *e)
 {
     const char *value = check_arg(k, key);
     *out = fallback;
-    return value && argument_number(value, out, e) < 0 ? wrong(k, key, e) : 0;
+    return value && argument_number(value, out, e) < 0 ? check_wrong(k, key, e) : 0;
 }
 
 int check_arg_span(const struct check *k, const char *key, struct span fallback, struct span *out,
@@ -90,5 +91,5 @@ int check_arg_span(const struct check *k, const char *key, struct span fallback,
 {
     const char *value = check_arg(k, key);
     *out = fallback;
-    return value && span_parse(value, out, e) < 0 ? wrong(k, key, e) : 0;
+    return value && span_parse(value, out, e) < 0 ? check_wrong(k, key, e) : 0;
 }

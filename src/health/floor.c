@@ -60,16 +60,16 @@ size_t measures_read(const char *text, struct measure out[static FLOOR_MEASURES_
 
 /* --- judging ---------------------------------------------------------------------------------- */
 
-static int ascending(const void *a, const void *b)
+static int floor_ascending(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
 }
 
 /* Of an even number the lower of the two in the middle: a value that somebody came to. */
-static int64_t median(int64_t *values, size_t n)
+static int64_t floor_median(int64_t *values, size_t n)
 {
-    qsort(values, n, sizeof *values, ascending);
+    qsort(values, n, sizeof *values, floor_ascending);
     return values[(n - 1) / 2];
 }
 
@@ -78,10 +78,10 @@ void floor_judge(int64_t *others, size_t n, const struct measure *m, struct floo
     *out = (struct floor_verdict){.n = n, .judged = n >= FLOOR_NODES_MIN};
     if (!out->judged)
         return;
-    out->median = median(others, n);
+    out->median = floor_median(others, n);
     for (size_t i = 0; i < n; i++)
         others[i] = others[i] > out->median ? others[i] - out->median : out->median - others[i];
-    out->mad = median(others, n);
+    out->mad = floor_median(others, n);
     int64_t spread = out->mad * FLOOR_MADS, share = out->median * FLOOR_PERCENT / 100;
     int64_t far = spread > share ? spread : share;
     out->limit = m->less_is_better ? out->median + far : out->median - far;

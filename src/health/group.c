@@ -85,7 +85,7 @@ static bool came_to(const struct grouping *g, const uint32_t *nodes, size_t n, e
     return false;
 }
 
-static bool has(const struct run *r, uint32_t node)
+static bool group_has(const struct run *r, uint32_t node)
 {
     for (size_t k = 0; k < r->n; k++)
         if (r->nodes[k] == node)
@@ -96,24 +96,24 @@ static bool has(const struct run *r, uint32_t node)
 static bool took_part(const struct grouping *g, uint32_t node)
 {
     for (size_t i = 0; i < g->n_runs; i++)
-        if (has(&g->runs[i], node))
+        if (group_has(&g->runs[i], node))
             return true;
     return false;
 }
 
-static uint32_t partner(const struct run *pair, uint32_t node)
+static uint32_t group_partner(const struct run *pair, uint32_t node)
 {
     return pair->nodes[0] == node ? pair->nodes[1] : pair->nodes[0];
 }
 
 /* Partners that passed with others, and with which it failed. */
-static size_t witnesses(const struct grouping *g, uint32_t node)
+static size_t group_witnesses(const struct grouping *g, uint32_t node)
 {
     size_t n = 0;
     for (size_t i = 0; i < g->n_runs; i++) {
         const struct run *r = &g->runs[i];
         bool again = came_to(g, r->nodes, r->n, RUN_FAIL) && times_run(g, r->nodes, r->n) > 1;
-        if (r->n == 2 && r->result == RUN_FAIL && has(r, node) && g->good[partner(r, node)])
+        if (r->n == 2 && r->result == RUN_FAIL && group_has(r, node) && g->good[group_partner(r, node)])
             n += !again || !came_to(g, r->nodes, r->n, RUN_PASS);
     }
     return n;
@@ -178,7 +178,7 @@ static void add_again(struct grouping *g, size_t n_runs)
 }
 
 /* The halves of a group; of three nodes the one in the middle is in both, so that nobody runs it alone. */
-static void halves(const struct run *r, const uint32_t *half[2], size_t *n)
+static void group_halves(const struct run *r, const uint32_t *half[2], size_t *n)
 {
     *n = (r->n + 1) / 2;
     half[0] = r->nodes;
@@ -193,7 +193,7 @@ static void add_halves(struct grouping *g, size_t n_runs)
         size_t n;
         if (r.result != RUN_FAIL || r.n <= 2)
             continue;
-        halves(&r, half, &n);
+        group_halves(&r, half, &n);
         for (size_t h = 0; h < 2; h++)
             if (times_run(g, half[h], n) == 0 && is_free(g, half[h], n))
                 add_run(g, half[h], n);
@@ -215,10 +215,10 @@ static bool add_with_good(struct grouping *g, uint32_t node)
 /* Whether anything was found out about it that asks for partners: it failed in a pair, or came to nothing. */
 static bool is_in_doubt(const struct grouping *g, uint32_t node)
 {
-    if (g->good[node] || witnesses(g, node) >= GROUP_WITNESSES)
+    if (g->good[node] || group_witnesses(g, node) >= GROUP_WITNESSES)
         return false;
     for (size_t i = 0; i < g->n_runs; i++)
-        if (g->runs[i].n == 2 && g->runs[i].result == RUN_FAIL && has(&g->runs[i], node))
+        if (g->runs[i].n == 2 && g->runs[i].result == RUN_FAIL && group_has(&g->runs[i], node))
             return true;
     return false;
 }
@@ -245,10 +245,10 @@ enum node_verdict grouping_verdict(const struct grouping *g, uint32_t node)
 {
     if (g->good[node])
         return NODE_GOOD;
-    if (witnesses(g, node) >= GROUP_WITNESSES)
+    if (group_witnesses(g, node) >= GROUP_WITNESSES)
         return NODE_BAD;
     for (size_t i = 0; i < g->n_runs; i++)
-        if (g->runs[i].result == RUN_FAIL && has(&g->runs[i], node))
+        if (g->runs[i].result == RUN_FAIL && group_has(&g->runs[i], node))
             return NODE_SUSPECT;
     return NODE_UNTRIED;
 }
@@ -265,6 +265,6 @@ bool grouping_shared(const struct grouping *g, size_t i)
             return false;
     if (r->n == 2)
         return true;
-    halves(r, half, &n);
+    group_halves(r, half, &n);
     return came_to(g, half[0], n, RUN_PASS) && came_to(g, half[1], n, RUN_PASS);
 }

@@ -180,7 +180,7 @@ static void chain_lines(struct meanings *all)
     }
 }
 
-static struct meanings *finish(struct conf *file, int r, struct err *e)
+static struct meanings *meaning_finish(struct conf *file, int r, struct err *e)
 {
     struct meanings *all = NULL;
     if (r == 0) {
@@ -201,13 +201,13 @@ static struct meanings *finish(struct conf *file, int r, struct err *e)
 struct meanings *meanings_read(const char *path, struct err *e)
 {
     struct conf file = {0};
-    return finish(&file, path ? conf_read(path, CONF_RECORDS, &file, e) : 0, e);
+    return meaning_finish(&file, path ? conf_read(path, CONF_RECORDS, &file, e) : 0, e);
 }
 
 struct meanings *meanings_parse(const char *path, const char *bytes, size_t len, struct err *e)
 {
     struct conf file = {0};
-    return finish(&file, conf_parse(path, bytes, len, CONF_RECORDS, &file, e), e);
+    return meaning_finish(&file, conf_parse(path, bytes, len, CONF_RECORDS, &file, e), e);
 }
 
 void meanings_destroy(struct meanings *m)

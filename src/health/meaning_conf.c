@@ -26,7 +26,7 @@ struct record {
     struct meaning m; /* act, result, what, source */
 };
 
-static const char *keep(struct meanings *all, char *text)
+static const char *meaning_conf_keep(struct meanings *all, char *text)
 {
     all->kept = mem_grow(all->kept, (all->n_kept + 1) * sizeof *all->kept);
     return all->kept[all->n_kept++] = text;
@@ -88,10 +88,10 @@ static void read_source(struct meanings *all, struct record *r)
     text_printf(&t, "%s:%d", r->file->path, r->line->number);
     if (r->value[BECAUSE])
         text_printf(&t, ": %s", r->value[BECAUSE]);
-    r->m.source = keep(all, text_take(&t));
+    r->m.source = meaning_conf_keep(all, text_take(&t));
     r->m.what = "as the site says";
     if (r->value[LINE] && r->value[BECAUSE])
-        r->m.what = keep(all, mem_dup(r->value[BECAUSE]));
+        r->m.what = meaning_conf_keep(all, mem_dup(r->value[BECAUSE]));
 }
 
 static int check_code(const char *code, struct err *e)
@@ -176,8 +176,8 @@ static int take_line(struct meanings *all, const struct record *r, struct err *e
     if (rc < 0)
         return rc;
     memcpy(rule.m.code, r->value[CODE], strlen(r->value[CODE]) + 1);
-    rule.pattern = keep(all, mem_dup(r->value[LINE]));
-    rule.kind = r->value[DEVICE] ? keep(all, mem_dup(r->value[DEVICE])) : "";
+    rule.pattern = meaning_conf_keep(all, mem_dup(r->value[LINE]));
+    rule.kind = r->value[DEVICE] ? meaning_conf_keep(all, mem_dup(r->value[DEVICE])) : "";
     all->lines = mem_grow(all->lines, (all->n_lines + 1) * sizeof rule);
     struct line_rule *at = &all->lines[all->n_own_lines++];
     memmove(at + 1, at, (all->n_lines - all->n_own_lines + 1) * sizeof rule);

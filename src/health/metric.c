@@ -58,7 +58,7 @@ static bool whole_number(struct piece word, const char *may_follow, int64_t *mil
     return at == word.end || (at + 1 == word.end && *may_follow && strchr(may_follow, *at));
 }
 
-static void say(perf_fn *fn, void *arg, struct piece name, int64_t milli)
+static void metric_say(perf_fn *fn, void *arg, struct piece name, int64_t milli)
 {
     if (name.at < name.end)
         fn(arg,
@@ -70,7 +70,7 @@ static void read_graphite(struct piece l, perf_fn *fn, void *arg)
     int64_t milli;
     struct piece name = next_word(&l, false), value = next_word(&l, false);
     if (whole_number(value, "", &milli))
-        say(fn, arg, name, milli);
+        metric_say(fn, arg, name, milli);
 }
 
 static void read_opentsdb(struct piece l, perf_fn *fn, void *arg)
@@ -78,11 +78,11 @@ static void read_opentsdb(struct piece l, perf_fn *fn, void *arg)
     int64_t time, milli;
     struct piece name = next_word(&l, false), at = next_word(&l, false), value = next_word(&l, false);
     if (whole_number(at, "", &time) && whole_number(value, "", &milli))
-        say(fn, arg, name, milli);
+        metric_say(fn, arg, name, milli);
 }
 
 /* Up to one of these that no backslash and no quotes protect. */
-static struct piece cut(struct piece *l, const char *stops)
+static struct piece metric_cut(struct piece *l, const char *stops)
 {
     struct piece piece = {l->at, l->at};
     bool quoted = false;
@@ -104,13 +104,13 @@ static void read_influxdb(struct piece l, perf_fn *fn, void *arg)
     struct piece measurement = next_word(&l, true);
     skip_blanks(&l);
     while (measurement.at < measurement.end && l.at < l.end && !piece_is_blank(*l.at)) {
-        struct piece name = cut(&l, "=, ");
+        struct piece name = metric_cut(&l, "=, ");
         if (l.at == l.end || *l.at != '=')
             return;
         l.at++;
-        struct piece value = cut(&l, ", ");
+        struct piece value = metric_cut(&l, ", ");
         if (whole_number(value, "iu", &milli))
-            say(fn, arg, name, milli);
+            metric_say(fn, arg, name, milli);
         if (l.at == l.end || *l.at != ',')
             return;
         l.at++;
@@ -123,16 +123,16 @@ static void read_prometheus(struct piece l, perf_fn *fn, void *arg)
     skip_blanks(&l);
     if (l.at == l.end || *l.at == '#')
         return;
-    struct piece name = cut(&l, "{ \t");
+    struct piece name = metric_cut(&l, "{ \t");
     if (l.at < l.end && *l.at == '{') {
-        cut(&l, "}");
+        metric_cut(&l, "}");
         if (l.at == l.end)
             return;
         l.at++;
         name.end = l.at;
     }
     if (whole_number(next_word(&l, false), "", &milli))
-        say(fn, arg, name, milli);
+        metric_say(fn, arg, name, milli);
 }
 
 void metric_each(enum metric format, const char *output, size_t len, perf_fn *fn, void *arg)

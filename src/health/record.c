@@ -90,7 +90,7 @@ static int no_probe(const char *name, bool named, struct err *e)
 }
 
 /* Name and probe, and the defaults that follow from them. */
-static int begin(struct check *k, const struct conf_line *line, struct err *e)
+static int record_begin(struct check *k, const struct conf_line *line, struct err *e)
 {
     if (strcasecmp(line->fields[0].key, "Check") != 0)
         return err_set(e, -EINVAL, "the record of a check begins with Check=NAME");
@@ -227,7 +227,7 @@ static int check_together(const struct check *k, struct err *e)
 
 static int read_check(struct check *k, const struct conf_line *line, struct err *e)
 {
-    int rc = begin(k, line, e);
+    int rc = record_begin(k, line, e);
     for (size_t i = 0; rc == 0 && i < line->n; i++)
         rc = take_field(k, &line->fields[i], e);
     key_finish(k);

@@ -62,31 +62,32 @@ static bool code_fits(const char *pattern, const char *code)
     return pattern[len - 1] == '*' ? strncmp(pattern, code, len - 1) == 0 : strcmp(pattern, code) == 0;
 }
 
-static bool within(const struct recur_row *row, const struct recurrence *now, const struct recurrence *one)
+static bool recur_within(const struct recur_row *row, const struct recurrence *now,
+                         const struct recurrence *one)
 {
     return now->at.ns - one->at.ns <= span_s(INT64_C(3600) * row->within_h).ns;
 }
 
-static bool counts(const struct recur_row *row, const struct recurrence *one)
+static bool recur_counts(const struct recur_row *row, const struct recurrence *one)
 {
     return row->scope != RECUR_ALONE || one->alone;
 }
 
-static bool fits(const struct recur_row *row, const struct recurrence *now, const struct recurrence *others,
-                 size_t n)
+static bool recur_fits(const struct recur_row *row, const struct recurrence *now,
+                       const struct recurrence *others, size_t n)
 {
-    if (!code_fits(row->codes, now->code) || now->result < row->least || !counts(row, now))
+    if (!code_fits(row->codes, now->code) || now->result < row->least || !recur_counts(row, now))
         return false;
     uint64_t times = row->before ? 1 : now->times;
     for (size_t i = 0; i < n; i++) {
         const struct recurrence *one = &others[i];
         if (!code_fits(row->before ? row->before : row->codes, one->code) || one->result < row->least ||
-            !within(row, now, one))
+            !recur_within(row, now, one))
             continue;
         bool here = strcmp(one->device, now->device) == 0;
         if (!here && row->scope == RECUR_ALONE)
             return false;
-        if (here && counts(row, one))
+        if (here && recur_counts(row, one))
             times += one->times;
     }
     return times >= row->times;
@@ -95,7 +96,7 @@ static bool fits(const struct recur_row *row, const struct recurrence *now, cons
 const struct recur_row *recur_judge(const struct recurrence *now, const struct recurrence *others, size_t n)
 {
     for (size_t i = 0; i < ROWS; i++)
-        if (fits(&rows[i], now, others, n))
+        if (recur_fits(&rows[i], now, others, n))
             return &rows[i];
     return NULL;
 }

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static void count(struct steady *s, struct mono now, enum result r)
+static void steady_count(struct steady *s, struct mono now, enum result r)
 {
     s->looks[s->n % STEADY_LOOKS_MAX].at = now;
     s->looks[s->n % STEADY_LOOKS_MAX].result = r;
@@ -40,16 +40,16 @@ static bool too_often(const struct steady *s, const struct check *k, struct mono
 }
 
 /* Whether it is still as bad as was said. */
-static bool stays(const struct steady *s, const struct check *k, struct mono now, enum result level)
+static bool steady_stays(const struct steady *s, const struct check *k, struct mono now, enum result level)
 {
     return s->any && s->said.result >= level &&
            (s->good[level] < k->passes || mono_sub(now, s->seen[level]).ns < k->sticky.ns);
 }
 
-static enum result steadied(const struct steady *s, const struct check *k, struct mono now)
+static enum result steady_steadied(const struct steady *s, const struct check *k, struct mono now)
 {
     for (enum result level = RESULTS - 1; level > RESULT_OK; level--)
-        if (s->bad[level] >= k->fails || too_often(s, k, now, level) || stays(s, k, now, level))
+        if (s->bad[level] >= k->fails || too_often(s, k, now, level) || steady_stays(s, k, now, level))
             return level;
     return RESULT_OK;
 }
@@ -74,7 +74,7 @@ static bool has_all(const struct verdict *v, const struct verdict *of)
 }
 
 /* Takes v as what is said; true when that is news. */
-static bool say(struct steady *s, struct mono now, const struct verdict *v, bool first)
+static bool steady_say(struct steady *s, struct mono now, const struct verdict *v, bool first)
 {
     bool other = first || s->said.result != v->result;
     bool news = other || !has_all(&s->said, v) || !has_all(v, &s->said);
@@ -93,7 +93,7 @@ static bool say_as(struct steady *s, const struct check *k, struct mono now, con
     if (r == RESULT_OK && v->result > RESULT_OK && !s->any) {
         verdict_cannot(&mild, RESULT_UNKNOWN, "%u of %u looks found something: %s", s->bad[RESULT_INFO],
                        k->fails, v->n > 0 ? v->findings[0].text : v->text);
-        return say(s, now, &mild, first);
+        return steady_say(s, now, &mild, first);
     }
     s->any = true;
     if (v->result < r)
@@ -101,7 +101,7 @@ static bool say_as(struct steady *s, const struct check *k, struct mono now, con
     else if (r == RESULT_OK && v->result > RESULT_OK)
         verdict_clear(&mild);
     verdict_cap(&mild, r);
-    return say(s, now, &mild, first);
+    return steady_say(s, now, &mild, first);
 }
 
 bool steady_look(struct steady *s, const struct check *k, struct mono now, const struct verdict *v)
@@ -109,18 +109,18 @@ bool steady_look(struct steady *s, const struct check *k, struct mono now, const
     bool first = s->n == 0 && s->blind == 0;
     if (v->result < RESULT_OK) {
         s->blind++;
-        return s->any ? false : say(s, now, v, first);
+        return s->any ? false : steady_say(s, now, v, first);
     }
     s->blind = 0;
     s->looked = now;
-    count(s, now, v->result);
-    return say_as(s, k, now, v, steadied(s, k, now), first);
+    steady_count(s, now, v->result);
+    return say_as(s, k, now, v, steady_steadied(s, k, now), first);
 }
 
 void steady_resume(struct steady *s, struct mono at, const struct verdict *said)
 {
     *s = (struct steady){.said = *said, .any = true, .since = at, .looked = at};
-    count(s, at, said->result);
+    steady_count(s, at, said->result);
 }
 
 bool counter_take(struct counter *c, struct mono now, uint64_t value, uint64_t *growth, struct span *in)

@@ -69,7 +69,7 @@ static bool is_blank(char c)
 }
 
 /* Runs of blanks become one; none at the ends. */
-static void fold(char *line)
+static void tool_fold(char *line)
 {
     char *to = line;
     for (const char *p = line; *p; p++)
@@ -99,12 +99,12 @@ static bool read_row(struct tool_said *s, char *line, char out[static TOOL_LINE_
     char *bar = strchr(line + 1, '|'), *second = bar ? bar + 1 : line;
     char *end = bar ? strrchr(second, '|') : NULL;
     if (!end) {
-        fold(line);
+        tool_fold(line);
         snprintf(out, TOOL_LINE_BYTES_MAX + 1, "%s", line);
         return true;
     }
     *bar = *end = '\0';
-    fold(line + 1);
+    tool_fold(line + 1);
     bool goes_on = !line[1];
     if (goes_on && s->noting) {
         second += *second == ' '; /* one is the table's; others may be the text's */
@@ -114,7 +114,7 @@ static bool read_row(struct tool_said *s, char *line, char out[static TOOL_LINE_
         s->noting = is_full(second);
         return false;
     }
-    fold(second);
+    tool_fold(second);
     s->full = is_full(second);
     if (!goes_on)
         snprintf(s->cell, sizeof s->cell, "%s", line + 1);
@@ -140,7 +140,7 @@ static void words_split(const char *line, struct words *out)
     }
 }
 
-static bool number(const char *word, int64_t *milli)
+static bool tool_number(const char *word, int64_t *milli)
 {
     const char *at = word, *end = word + strlen(word);
     return perf_number(&at, end, milli) && at == end;
@@ -148,7 +148,7 @@ static bool number(const char *word, int64_t *milli)
 
 /* --- rows ---------------------------------------------------------------------------------------- */
 
-static bool fits(int tool, const char *pattern, const struct tool_said *s, const char *line)
+static bool tool_fits(int tool, const char *pattern, const struct tool_said *s, const char *line)
 {
     const char *dev;
     size_t len;
@@ -158,7 +158,7 @@ static bool fits(int tool, const char *pattern, const struct tool_said *s, const
 static const struct says *find_says(const struct tool_said *s, const char *line)
 {
     for (size_t i = 0; i < sizeof says / sizeof says[0]; i++)
-        if (fits(says[i].tool, says[i].pattern, s, line))
+        if (tool_fits(says[i].tool, says[i].pattern, s, line))
             return &says[i];
     return NULL;
 }
@@ -188,12 +188,12 @@ static void take_value(struct tool_said *s, int64_t milli)
 static void take_matrix_row(struct tool_said *s, const struct words *w)
 {
     int64_t row, milli;
-    if (!number(w->w[0], &row)) {
+    if (!tool_number(w->w[0], &row)) {
         s->in_matrix = strcmp(w->w[0], "D\\D") == 0;
         return;
     }
     for (size_t i = 1; i < w->n; i++)
-        if ((int64_t)(i - 1) * 1000 != row && number(w->w[i], &milli) &&
+        if ((int64_t)(i - 1) * 1000 != row && tool_number(w->w[i], &milli) &&
             (!s->has_value || milli < s->value_milli))
             take_value(s, milli);
 }
@@ -218,14 +218,14 @@ static void take_counts(struct tool_said *s, const char *line)
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         const struct counts *c = &counts[i];
         int64_t milli;
-        if (!fits(c->tool, c->pattern, s, line) || (c->words && c->words != w.n))
+        if (!tool_fits(c->tool, c->pattern, s, line) || (c->words && c->words != w.n))
             continue;
         const char *word = w.w[c->word < 0 ? w.n - 1 : (size_t)c->word];
         if (c->kind == COUNTED_MATRIX)
             s->in_matrix = true;
         else if (c->kind == COUNTED_WRONGS)
             take_wrongs(s, word, line);
-        else if (number(word, &milli))
+        else if (tool_number(word, &milli))
             take_value(s, milli);
     }
 }
@@ -240,7 +240,7 @@ static void take_line(struct tool_said *s)
         if (!read_row(s, s->line, line))
             return;
     } else {
-        fold(s->line);
+        tool_fold(s->line);
         memcpy(line, s->line, sizeof line);
     }
     if (!*line)
