@@ -65,7 +65,7 @@ uint32_t chance(const struct remedy *r, struct outcomes of)
 /* --- what it costs and how often it was tried ----------------------------------------------------- */
 
 /* a * b / c, cut at COST_MAX. Both are not negative, c is positive. */
-static int64_t scale(int64_t a, int64_t b, int64_t c)
+static int64_t choice_scale(int64_t a, int64_t b, int64_t c)
 {
     int64_t product;
     if (__builtin_mul_overflow(a, b, &product))
@@ -73,13 +73,13 @@ static int64_t scale(int64_t a, int64_t b, int64_t c)
     return product / c < COST_MAX ? product / c : COST_MAX;
 }
 
-static int64_t add(int64_t a, int64_t b)
+static int64_t choice_add(int64_t a, int64_t b)
 {
     return a + b < COST_MAX ? a + b : COST_MAX;
 }
 
 /* The remedy that has to follow it at once, or NULL. */
-static const struct remedy *follower(const struct choice_input *in, const struct remedy *r)
+static const struct remedy *choice_follower(const struct choice_input *in, const struct remedy *r)
 {
     return r->after && *r->after ? remedies_find(in->remedies, r->after) : NULL;
 }
@@ -88,17 +88,17 @@ static const struct remedy *follower(const struct choice_input *in, const struct
 static int64_t own_cost(const struct choice_input *in, const struct remedy *r)
 {
     int64_t cost = 0;
-    for (size_t i = 0; r && i < in->remedies->n; i++, r = follower(in, r)) {
-        int64_t out = scale(span_to_ms(r->takes), in->policy.minute, 60000);
-        cost = add(cost, scale(out, in->policy.scarce, 100));
-        cost = add(cost, scale(r->disturbs, in->policy.disturb, 1));
+    for (size_t i = 0; r && i < in->remedies->n; i++, r = choice_follower(in, r)) {
+        int64_t out = choice_scale(span_to_ms(r->takes), in->policy.minute, 60000);
+        cost = choice_add(cost, choice_scale(out, in->policy.scarce, 100));
+        cost = choice_add(cost, choice_scale(r->disturbs, in->policy.disturb, 1));
     }
     return cost > 0 ? cost : 1;
 }
 
 static bool needs_idle(const struct choice_input *in, const struct remedy *r)
 {
-    for (size_t i = 0; r && i < in->remedies->n; i++, r = follower(in, r))
+    for (size_t i = 0; r && i < in->remedies->n; i++, r = choice_follower(in, r))
         if (r->needs == NEEDS_IDLE)
             return true;
     return false;
@@ -251,16 +251,16 @@ static uint64_t all_faults(const struct view *v)
 }
 
 /* One cost with a chance, else the other. Neither is more than COST_MAX. */
-static int64_t either(uint32_t likely, int64_t cost, int64_t otherwise)
+static int64_t choice_either(uint32_t likely, int64_t cost, int64_t otherwise)
 {
     return (cost * likely + otherwise * (MILLION - likely)) / MILLION;
 }
 
 /* Better than to call a person at once, for what it covers. In the order of a fault by itself nothing pays
  * after one that does not. */
-static bool pays(const struct view *v, const struct odds *o)
+static bool choice_pays(const struct view *v, const struct odds *o)
 {
-    return o->own < either(o->all, v->in->policy.person, 0);
+    return o->own < choice_either(o->all, v->in->policy.person, 0);
 }
 
 static void view_init(struct view *v, const struct choice_input *in)
@@ -274,7 +274,7 @@ static void view_init(struct view *v, const struct choice_input *in)
         v->n_order[f] = order_for(v, UINT64_C(1) << f, odds);
         for (size_t i = 0; i < v->n_order[f]; i++)
             v->order[f][i] = (uint8_t)odds[i].remedy;
-        while (v->n_order[f] > 0 && !pays(v, &odds[v->n_order[f] - 1]))
+        while (v->n_order[f] > 0 && !choice_pays(v, &odds[v->n_order[f] - 1]))
             v->n_order[f]--;
     }
     v->n_of_all = order_for(v, all_faults(v), v->order_of_all);
@@ -282,7 +282,7 @@ static void view_init(struct view *v, const struct choice_input *in)
 
 /* --- what follows ---------------------------------------------------------------------------------- */
 
-static int64_t lesser(int64_t a, int64_t b)
+static int64_t choice_lesser(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
@@ -306,13 +306,13 @@ static int64_t alone(const struct view *v, size_t fault, const bool tried[REMEDI
         uint32_t likely = v->chances[r][fault];
         if (tried[r])
             continue;
-        cost += either(open, v->own[r], 0);
-        open = (uint32_t)either(MILLION - likely, open, 0);
+        cost += choice_either(open, v->own[r], 0);
+        open = (uint32_t)choice_either(MILLION - likely, open, 0);
     }
-    return cost + either(open, person, 0);
+    return cost + choice_either(open, person, 0);
 }
 
-static int64_t think(const struct view *v, size_t fault, struct thought *t)
+static int64_t choice_think(const struct view *v, size_t fault, struct thought *t)
 {
     if (!(t->known >> fault & 1))
         t->alone[fault] = alone(v, fault, t->tried);
@@ -325,7 +325,7 @@ static int64_t cause_alone(const struct view *v, uint64_t faults, struct thought
 {
     int64_t most = 0;
     for (uint64_t m = faults; m; m &= m - 1) {
-        int64_t one = think(v, (size_t)__builtin_ctzll(m), t);
+        int64_t one = choice_think(v, (size_t)__builtin_ctzll(m), t);
         most = one > most ? one : most;
     }
     return most;
@@ -339,29 +339,29 @@ static int64_t each_alone(const struct view *v, uint64_t set, struct thought *t)
         sum += cause_alone(v, set & v->causes[c], t);
         set &= ~v->causes[c];
     }
-    return lesser(sum, person);
+    return choice_lesser(sum, person);
 }
 
 /* What follows a remedy: `left` when it cured what it covers. When it did not, either all is open still, at
  * `failed`; or what it left open is gone about each by itself. The cheaper counts. */
-static int64_t follows(const struct view *v, const struct odds *o, uint64_t set, int64_t left, int64_t failed,
-                       struct thought *t)
+static int64_t choice_follows(const struct view *v, const struct odds *o, uint64_t set, int64_t left,
+                              int64_t failed, struct thought *t)
 {
-    int64_t sum = left, most = either(o->all, left, failed);
+    int64_t sum = left, most = choice_either(o->all, left, failed);
     uint64_t covered = set & v->covers[o->remedy];
     for (size_t c = 0; covered && sum < most && c < v->n_causes; c++) {
         uint64_t here = covered & v->causes[c];
         if (here)
-            sum += either(chance_of(v, o->remedy, here), 0, cause_alone(v, here, t));
+            sum += choice_either(chance_of(v, o->remedy, here), 0, cause_alone(v, here, t));
         covered &= ~here;
     }
-    return lesser(sum, most);
+    return choice_lesser(sum, most);
 }
 
 /* A set of faults without one remedy, in the order of what covers any of it. Whoever comes to a remedy has
  * tried those before it. */
-static int64_t together(const struct view *v, uint64_t set, const struct odds *order, size_t n,
-                        size_t without)
+static int64_t choice_together(const struct view *v, uint64_t set, const struct odds *order, size_t n,
+                               size_t without)
 {
     struct thought t = {0};
     int64_t cost = v->in->policy.person;
@@ -373,12 +373,12 @@ static int64_t together(const struct view *v, uint64_t set, const struct odds *o
         const struct odds *o = &order[i];
         if (o->remedy != without) {
             int64_t left = each_alone(v, set & ~v->covers[o->remedy], &t);
-            cost = lesser(cost, add(o->own, follows(v, o, set, left, cost, &t)));
+            cost = choice_lesser(cost, choice_add(o->own, choice_follows(v, o, set, left, cost, &t)));
             t.tried[o->remedy] = false;
             t.known &= ~v->covers[o->remedy];
         }
     }
-    return lesser(cost, each_alone(v, set, &t));
+    return choice_lesser(cost, each_alone(v, set, &t));
 }
 
 /* --- candidates ------------------------------------------------------------------------------------ */
@@ -398,19 +398,19 @@ static void count_record(const struct view *v, size_t i, struct candidate *c)
 }
 
 /* It as the first of all. What is open when it fails costs at least what is left when it helps. */
-static void reckon(const struct view *v, size_t i, struct candidate *c)
+static void choice_reckon(const struct view *v, size_t i, struct candidate *c)
 {
     struct odds order[REMEDIES_MAX];
     struct thought t = {0};
     uint64_t all = all_faults(v), rest = all & ~v->covers[i];
-    int64_t left = together(v, rest, order, order_for(v, rest, order), i);
-    int64_t failed = together(v, all, v->order_of_all, v->n_of_all, i);
+    int64_t left = choice_together(v, rest, order, order_for(v, rest, order), i);
+    int64_t failed = choice_together(v, all, v->order_of_all, v->n_of_all, i);
     struct odds o = odds_of(v, i, all);
     t.tried[i] = true;
     c->chance = o.all;
     c->own = o.own;
-    c->next = follows(v, &o, all, left, failed > left ? failed : left, &t);
-    c->expected = add(c->own, c->next);
+    c->next = choice_follows(v, &o, all, left, failed > left ? failed : left, &t);
+    c->expected = choice_add(c->own, c->next);
 }
 
 /* Why it is not possible, or nothing. */
@@ -447,7 +447,7 @@ static void list_candidates(const struct view *v, struct choice *out)
                                 .covers = (uint32_t)__builtin_popcountll(v->covers[i])};
         count_record(v, i, c);
         if (v->covers[i])
-            reckon(v, i, c);
+            choice_reckon(v, i, c);
         say_why_not(v, i, c);
         c->possible = c->why[0] == '\0';
     }
@@ -468,7 +468,7 @@ static const char *bar_for(const struct view *v, size_t fault)
 }
 
 /* A fault that nothing is left for; NULL when there is none. */
-static const char *helpless(const struct view *v, bool *tried, const char **barred)
+static const char *choice_helpless(const struct view *v, bool *tried, const char **barred)
 {
     uint64_t helped = 0, covered = 0;
     for (size_t i = 0; i < v->in->remedies->n; i++) {
@@ -501,7 +501,7 @@ static long long in_minutes(int64_t cost)
     return (long long)(cost + 500) / 1000;
 }
 
-static void choose(const struct view *v, const struct candidate *c, struct choice *out)
+static void choice_choose(const struct view *v, const struct candidate *c, struct choice *out)
 {
     char here[96] = "";
     out->chosen = c->remedy;
@@ -517,7 +517,7 @@ static void choose(const struct view *v, const struct candidate *c, struct choic
 
 /* The cheapest of those that can be done now, and of those that wait until no work runs; the first of two
  * that cost the same is the one that can be done. NULL when there is none. */
-static const struct candidate *cheapest(const struct choice *c)
+static const struct candidate *choice_cheapest(const struct choice *c)
 {
     const struct candidate *least = NULL;
     for (size_t i = 0; i < c->n; i++) {
@@ -530,7 +530,7 @@ static const struct candidate *cheapest(const struct choice *c)
 
 static void choose_cheapest(const struct view *v, struct choice *out)
 {
-    const struct candidate *best = cheapest(out);
+    const struct candidate *best = choice_cheapest(out);
     out->waits = !best->possible && best->expected <= out->person;
     if (best->expected > out->person) {
         snprintf(out->why, sizeof out->why,
@@ -541,7 +541,7 @@ static void choose_cheapest(const struct view *v, struct choice *out)
     } else {
         const struct candidate *other = v->in->draw % 100 < v->in->policy.explore ? least_known(out) : best;
         out->explored = other != best;
-        choose(v, other, out);
+        choice_choose(v, other, out);
     }
 }
 
@@ -549,7 +549,7 @@ static void choose_cheapest(const struct view *v, struct choice *out)
 static bool is_persons(const struct view *v, struct choice *out)
 {
     bool tried = false;
-    const char *barred = NULL, *fault = helpless(v, &tried, &barred);
+    const char *barred = NULL, *fault = choice_helpless(v, &tried, &barred);
     if (v->n_faults == 0)
         snprintf(out->why, sizeof out->why, "nothing is open");
     else if (v->in->n_faults > FAULTS_MAX)

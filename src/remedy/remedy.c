@@ -304,7 +304,7 @@ static unsigned default_disturbs(const char *run)
 }
 
 /* What was not said, from what was. What takes the node away needs it idle, however little it disturbs. */
-static int fill(struct reading *x, struct err *e)
+static int remedy_fill(struct reading *x, struct err *e)
 {
     struct remedy *r = &x->r;
     for (int i = 0; i <= KEY_TAKES; i++)
@@ -332,7 +332,7 @@ static int read_record(struct reading *x, const struct conf_line *line, struct e
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < line->n; i++)
         rc = take_key(x, &line->fields[i], e);
-    return rc == 0 ? fill(x, e) : rc;
+    return rc == 0 ? remedy_fill(x, e) : rc;
 }
 
 static int add_record(struct remedies *r, const struct conf_line *line, struct err *e)
@@ -403,7 +403,7 @@ int remedies_parse(const char *path, const char *bytes, size_t len, struct remed
 
 /* '*' stands for any run of characters. After a mismatch the last star takes one more: never worse than
  * the product of both lengths. */
-static bool matches(const char *pattern, const char *s)
+static bool remedy_matches(const char *pattern, const char *s)
 {
     const char *star = NULL, *from = NULL;
     while (*s) {
@@ -441,7 +441,7 @@ bool remedy_helps(const struct remedy *r, const char *fault, const char *class)
     for (size_t i = 0; of_class && i < r->helps.n; i++) {
         const char *pattern = r->helps.names[i];
         bool not = *pattern == '!';
-        if (matches(pattern + not, fault))
+        if (remedy_matches(pattern + not, fault))
             helps = !not ;
     }
     return helps;
