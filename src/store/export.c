@@ -43,7 +43,7 @@ struct file {
     int dir, fd;
 };
 
-static int failed(const struct file *f, const char *what, struct err *e)
+static int export_failed(const struct file *f, const char *what, struct err *e)
 {
     int code = errno ? errno : EIO; /* a short read has none */
     return err_set(e, -code, "cannot %s %s: %s", what, f->path, strerror(code));
@@ -71,7 +71,7 @@ static int dir_open(const char *dir, struct file *f, struct err *e)
 static int file_open(struct file *f, const char *name, struct err *e)
 {
     f->fd = openat(f->dir, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    return f->fd < 0 || fsync(f->dir) ? failed(f, "make", e) : 0;
+    return f->fd < 0 || fsync(f->dir) ? export_failed(f, "make", e) : 0;
 }
 
 /* Where the line that ends before `end` begins; -1 when the file cannot be read. */
@@ -110,21 +110,21 @@ static int end_find(const struct file *f, uint64_t first, off_t *end, struct err
             return 0;
     }
     *end = 0;
-    return at < 0 ? failed(f, "read", e) : 0;
+    return at < 0 ? export_failed(f, "read", e) : 0;
 }
 
 static int lines_write(const struct file *f, off_t end, const struct text *lines, struct err *e)
 {
     if (ftruncate(f->fd, end))
-        return failed(f, "write", e);
+        return export_failed(f, "write", e);
     for (size_t done = 0; done < lines->len;) {
         ssize_t n = pwrite(f->fd, lines->s + done, lines->len - done, end + (off_t)done);
         if (n < 0) {
-            return failed(f, "write", e); /* what is there of it goes with the next attempt */
+            return export_failed(f, "write", e); /* what is there of it goes with the next attempt */
         }
         done += (size_t)n;
     }
-    return fsync(f->fd) ? failed(f, "sync", e) : 0;
+    return fsync(f->fd) ? export_failed(f, "sync", e) : 0;
 }
 
 int export_append(const char *dir, struct wall day, uint64_t first, const struct text *lines, struct err *e)

@@ -111,7 +111,7 @@ static int lock_take(struct home *h, const char *dir, struct err *e)
     return err_set(e, -code, "cannot lock %s/" LOCK ": %s", dir, strerror(code));
 }
 
-static bool exists(const struct home *h, const char *name)
+static bool home_exists(const struct home *h, const char *name)
 {
     return faccessat(h->dir_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
@@ -125,7 +125,7 @@ static int absent_check(const struct home *h, struct err *e)
     if (h->marked)
         text_printf(&traces, "%s/" LOCK, h->dir);
     for (size_t i = 0; i < sizeof left / sizeof left[0]; i++)
-        if (exists(h, left[i]))
+        if (home_exists(h, left[i]))
             text_printf(&traces, "%s%s/%s", traces.len ? " " : "", h->dir, left[i]);
     CLEANUP_FREE char *begun = begun_find(h->dir);
     if (begun)
@@ -174,7 +174,7 @@ static int db_find(const struct home *h, enum home_db which, const char *path, b
         close(fd);
         return r;
     }
-    return code == ENOENT && !exists(h, dbs[which].name)
+    return code == ENOENT && !home_exists(h, dbs[which].name)
                ? 0
                : err_set(e, -code, "cannot open %s: %s", path, strerror(code));
 }

@@ -68,7 +68,7 @@ static int stay_from(struct sqlite *s, const struct store_keep *keep, struct wal
     return r;
 }
 
-static int export(struct sqlite *s, const struct store_keep *keep, struct wall before, struct err *e)
+static int keep_export(struct sqlite *s, const struct store_keep *keep, struct wall before, struct err *e)
 {
     struct leaving l = {.before = before};
     struct sqlite_page p = {0, STEP, false, take_entry, &l};
@@ -100,7 +100,7 @@ int keep_step(struct sqlite *s, const struct store_keep *keep, struct wall now, 
     }
     int r = stay_from(s, keep, now, &before, e);
     if (!r)
-        r = export(s, keep, before, e);
+        r = keep_export(s, keep, before, e);
     *more = s->exported > 0;
     return r;
 }

@@ -99,7 +99,7 @@ static int past_begin(struct sqlite *s, struct err *e)
     return r ? r : home_watch(&s->home, true, e);
 }
 
-static int copy(struct sqlite *s, struct err *e)
+static int past_copy(struct sqlite *s, struct err *e)
 {
     uint64_t before = 0;
     sqlite3_bind_int64(s->stmt[QUERY_STEP], 1, STEP);
@@ -113,7 +113,7 @@ static int copy(struct sqlite *s, struct err *e)
     return r;
 }
 
-static int forget(struct sqlite *s, struct err *e)
+static int past_forget(struct sqlite *s, struct err *e)
 {
     uint64_t both = 0;
     sqlite3_bind_int64(s->stmt[QUERY_FORGET], 1, (int64_t)s->past_last);
@@ -131,15 +131,15 @@ static int forget(struct sqlite *s, struct err *e)
     return r;
 }
 
-static bool moves(const struct sqlite *s)
+static bool past_moves(const struct sqlite *s)
 {
     return s->copied || s->recent >= RECENT + STEP;
 }
 
-static int move(struct sqlite *s, struct err *e)
+static int past_move(struct sqlite *s, struct err *e)
 {
     int r = s->home.n_files < HOME_FILES ? past_begin(s, e) : 0;
-    return r ? r : s->copied ? forget(s, e) : copy(s, e);
+    return r ? r : s->copied ? past_forget(s, e) : past_copy(s, e);
 }
 
 int past_tidy(struct store *store, const struct store_keep *keep, struct wall now, bool *more, struct err *e)
@@ -147,9 +147,9 @@ int past_tidy(struct store *store, const struct store_keep *keep, struct wall no
     struct sqlite *s = (struct sqlite *)store;
     *more = false;
     int r = sqlite_usable(s, e);
-    if (!r && moves(s)) {
+    if (!r && past_moves(s)) {
         *more = true;
-        r = move(s, e);
+        r = past_move(s, e);
     } else if (!r && s->past_last) {
         r = keep_step(s, keep, now, more, e);
     }

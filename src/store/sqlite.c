@@ -174,7 +174,7 @@ static int change_end(struct sqlite *s, int r, const struct meta_row *meta, stru
     return r;
 }
 
-static int campaign(struct store *store, uint64_t *term, struct err *e)
+static int sqlite_campaign(struct store *store, uint64_t *term, struct err *e)
 {
     struct sqlite *s = (struct sqlite *)store;
     struct meta_row meta = {0};
@@ -197,8 +197,8 @@ static int op_apply(struct sqlite *s, const struct store_op *op, uint64_t revisi
     return sqlite_run(s, QUERY_RECORD_DELETE, e);
 }
 
-static int commit(struct store *store, uint64_t term, const struct store_batch *b, uint64_t *revision,
-                  struct err *e)
+static int sqlite_commit(struct store *store, uint64_t term, const struct store_batch *b, uint64_t *revision,
+                         struct err *e)
 {
     struct sqlite *s = (struct sqlite *)store;
     struct meta_row meta = {0};
@@ -222,7 +222,7 @@ static int commit(struct store *store, uint64_t term, const struct store_batch *
     return r;
 }
 
-static int load(struct store *store, store_record_fn *fn, void *arg, uint64_t *revision, struct err *e)
+static int sqlite_load(struct store *store, store_record_fn *fn, void *arg, uint64_t *revision, struct err *e)
 {
     struct sqlite *s = (struct sqlite *)store;
     sqlite3_stmt *stmt = s->stmt[QUERY_RECORDS];
@@ -266,8 +266,8 @@ int sqlite_page(struct sqlite *s, enum sqlite_query q, struct sqlite_page *p, st
 }
 
 /* What was copied to journal.db may still be in state.db, and is read there. */
-static int journal(struct store *store, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
-                   struct err *e)
+static int sqlite_journal(struct store *store, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
+                          struct err *e)
 {
     struct sqlite *s = (struct sqlite *)store;
     struct sqlite_page p = {after, max, false, fn, arg};
@@ -318,7 +318,7 @@ static int journal_back(struct store *store, uint64_t before, size_t max, store_
     return r || b.left == 0 || s->past_last == 0 ? r : back_read(s, QUERY_PAST_BEFORE, &b, e);
 }
 
-static int first(struct store *store, uint64_t *revision, struct err *e)
+static int sqlite_first(struct store *store, uint64_t *revision, struct err *e)
 {
     struct sqlite *s = (struct sqlite *)store;
     *revision = 0;
@@ -326,7 +326,7 @@ static int first(struct store *store, uint64_t *revision, struct err *e)
     return r || *revision ? r : sqlite_take(s, QUERY_ENTRIES_FIRST, revision, e);
 }
 
-static int check(struct store *store, struct err *e)
+static int sqlite_check(struct store *store, struct err *e)
 {
     return sqlite_usable((struct sqlite *)store, e);
 }
@@ -346,12 +346,12 @@ void sqlite_close(struct store *store)
 
 const struct store_engine sqlite_engine = {
     .close = sqlite_close,
-    .campaign = campaign,
-    .load = load,
-    .commit = commit,
-    .journal = journal,
+    .campaign = sqlite_campaign,
+    .load = sqlite_load,
+    .commit = sqlite_commit,
+    .journal = sqlite_journal,
     .journal_back = journal_back,
     .tidy = past_tidy,
-    .first = first,
-    .check = check,
+    .first = sqlite_first,
+    .check = sqlite_check,
 };
