@@ -77,7 +77,7 @@ static BIO *bio_create(struct blocking *b)
 }
 
 /* What to do about a call that returned `r`: 0 to try it again, 1 for a clean end, or an error. */
-static int again(struct blocking *b, int r, struct mono until, struct err *e)
+static int blocking_again(struct blocking *b, int r, struct mono until, struct err *e)
 {
     int why = SSL_get_error(b->ssl, r);
     if (why == SSL_ERROR_WANT_READ)
@@ -115,7 +115,7 @@ static int shake_hands(struct blocking *b, struct mono until, struct err *e)
         int done = SSL_connect(b->ssl);
         if (done == 1)
             return is_controller(b->ssl, e);
-        int r = again(b, done, until, e);
+        int r = blocking_again(b, done, until, e);
         if (r == 1)
             return err_set(e, -ECONNREFUSED, "the connection was closed while it was set up");
         if (r < 0)
@@ -152,7 +152,7 @@ ssize_t blocking_read(struct blocking *b, void *bytes, size_t n, struct mono unt
         int done = SSL_read_ex(b->ssl, bytes, n, &got);
         if (done == 1)
             return (ssize_t)got;
-        int r = again(b, done, until, e);
+        int r = blocking_again(b, done, until, e);
         if (r != 0)
             return r == 1 ? 0 : r;
     }
@@ -177,7 +177,7 @@ ssize_t blocking_write(struct blocking *b, const void *bytes, size_t n, struct m
         int done = SSL_write_ex(b->ssl, bytes, n, &put);
         if (done == 1)
             return (ssize_t)put;
-        int r = again(b, done, until, e);
+        int r = blocking_again(b, done, until, e);
         if (r < 0 && r != -ETIMEDOUT && read_refusal(b))
             return tls_fail(e, -EPERM, "the controller refuses this certificate");
         if (r == 1)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t take(void *to, size_t *have, size_t want, const char *bytes, size_t n)
+static size_t cutter_take(void *to, size_t *have, size_t want, const char *bytes, size_t n)
 {
     size_t more = want - *have < n ? want - *have : n;
     if (more)
@@ -28,7 +28,7 @@ int cutter_feed(struct cutter *c, const char *bytes, size_t n, size_t *used, cut
     *used = 0;
     while (*used < n && go_on) {
         if (!c->body) {
-            *used += take(c->header, &c->header_len, FRAME_HEADER_BYTES, bytes + *used, n - *used);
+            *used += cutter_take(c->header, &c->header_len, FRAME_HEADER_BYTES, bytes + *used, n - *used);
             if (c->header_len < FRAME_HEADER_BYTES)
                 break;
             size_t len;
@@ -37,7 +37,7 @@ int cutter_feed(struct cutter *c, const char *bytes, size_t n, size_t *used, cut
                 return r;
             c->body = mem_alloc(len + 1);
         }
-        *used += take(c->body, &c->body_len, c->frame.len, bytes + *used, n - *used);
+        *used += cutter_take(c->body, &c->body_len, c->frame.len, bytes + *used, n - *used);
         if (c->body_len < c->frame.len)
             break;
         CLEANUP_FREE char *body = c->body;

@@ -50,14 +50,14 @@ const char *dial_expect(const struct stream *s)
     return s->dial ? s->dial->expect : NULL;
 }
 
-static void fail(struct stream *s, int error)
+static void dial_fail(struct stream *s, int error)
 {
     struct err e;
     err_set(&e, -error, "connect %s: %s", s->address, strerror(error));
     stream_abort(s, &e);
 }
 
-static int replace(struct stream *s, int fd)
+static int dial_replace(struct stream *s, int fd)
 {
     uv_poll_stop(&s->poll);
     s->watching = 0;
@@ -67,7 +67,7 @@ static int replace(struct stream *s, int fd)
 }
 
 /* Begins to connect to one address. 0, or an errno. */
-static int begin(struct stream *s, const struct sockaddr *to, socklen_t len)
+static int dial_begin(struct stream *s, const struct sockaddr *to, socklen_t len)
 {
     int fd = socket(to->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
@@ -78,7 +78,7 @@ static int begin(struct stream *s, const struct sockaddr *to, socklen_t len)
         return failed;
     }
     if (s->wire.fd >= 0)
-        return replace(s, fd);
+        return dial_replace(s, fd);
     s->wire.fd = fd;
     int r = stream_poll_init(s);
     if (r == 0)
@@ -94,14 +94,14 @@ static void try_next(struct stream *s, int error)
     while (d->next) {
         const struct addrinfo *to = d->next;
         d->next = to->ai_next;
-        error = begin(s, to->ai_addr, to->ai_addrlen);
+        error = dial_begin(s, to->ai_addr, to->ai_addrlen);
         if (error == 0) {
             s->state = STREAM_CONNECTING;
             stream_watch(s);
             return;
         }
     }
-    fail(s, error);
+    dial_fail(s, error);
 }
 
 void dial_on_writable(struct stream *s)
@@ -152,9 +152,9 @@ void dial_start(struct stream *s, const char *host, uint16_t port, const char *e
     d->expect = mem_dup(expect);
     socklen_t len = numeric_parse(&d->numeric, host, port);
     if (len) {
-        int error = begin(s, (struct sockaddr *)&d->numeric, len);
+        int error = dial_begin(s, (struct sockaddr *)&d->numeric, len);
         if (error) {
-            fail(s, error);
+            dial_fail(s, error);
             return;
         }
         s->state = STREAM_CONNECTING;

@@ -21,7 +21,7 @@ void handshake_queue(struct stream *s)
     stream_watch(s);
 }
 
-static void step(struct stream *s)
+static void handshake_step(struct stream *s)
 {
     struct err e = {0};
     switch (wire_handshake(&s->wire, dial_expect(s), &s->peer, &e)) {
@@ -37,7 +37,7 @@ static void step(struct stream *s)
 void handshake_run(struct hub *h, struct mono until)
 {
     LOOP_DOES("handshakes");
-    hub_run(&h->started, until, step);
+    hub_run(&h->started, until, handshake_step);
     if (mono_sub(until, mono_now()).ns > 0)
-        hub_run(&h->fresh, until, step);
+        hub_run(&h->fresh, until, handshake_step);
 }

@@ -36,7 +36,7 @@ void least_destroy(struct least *l)
     free(l);
 }
 
-static struct row *find(const struct least *l, const char *subject)
+static struct row *least_find(const struct least *l, const char *subject)
 {
     struct row *r;
     HASH_FIND_STR(l->rows, subject, r);
@@ -45,7 +45,7 @@ static struct row *find(const struct least *l, const char *subject)
 
 static int raise_one(struct least *l, const char *subject, uint64_t serial, bool *rose, struct err *e)
 {
-    struct row *r = find(l, subject);
+    struct row *r = least_find(l, subject);
     if (!r && HASH_COUNT(l->rows) >= LEAST_NAMES_MAX)
         return err_set(e, -E2BIG, "certificates of more than %d names", LEAST_NAMES_MAX);
     if (!r) {
@@ -93,7 +93,7 @@ int least_take(struct least *l, const json_t *o, least_fn *fn, void *arg, struct
 int least_check(const struct least *l, const struct identity *id, struct err *e)
 {
     CLEANUP_FREE char *subject = l ? identity_subject(id) : NULL;
-    const struct row *r = l ? find(l, subject) : NULL;
+    const struct row *r = l ? least_find(l, subject) : NULL;
     if (!r || id->serial >= r->serial)
         return 0;
     return err_set(e, -EPERM, "certificate %" PRIx64 " of %s was revoked, or there is a later one",

@@ -169,7 +169,7 @@ int listener_open_tcp(uv_loop_t *loop, const char *address, uint16_t port, liste
 }
 
 /* Whether somebody still answers at the address. A full backlog is somebody. */
-static bool answers(const struct sockaddr_un *at)
+static bool listener_answers(const struct sockaddr_un *at)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
@@ -201,7 +201,7 @@ static int local_bind(int fd, const struct sockaddr_un *at, struct err *e)
     struct stat st;
     if (lstat(at->sun_path, &st) == 0 && !S_ISSOCK(st.st_mode))
         return err_set(e, -EEXIST, "%s: is there and is no socket", at->sun_path);
-    if (answers(at))
+    if (listener_answers(at))
         return err_set(e, -EBUSY, "%s: another process listens there", at->sun_path);
     if (unlink(at->sun_path) < 0 || bind(fd, (const struct sockaddr *)at, sizeof *at) < 0)
         return err_set(e, -errno, "%s: %s", at->sun_path, strerror(errno));

@@ -11,7 +11,7 @@
  *
  * A close sends what is queued, says goodbye and waits for the other side to do so, because closing
  * a socket that holds unread bytes resets the connection and destroys what is on its way: the
- * refusal that the peer should read. Death is one way: `die` closes the handles, and when libuv has
+ * refusal that the peer should read. Death is one way: `stream_die` closes the handles, and when libuv has
  * given back the last one, on_close is called and the memory is freed.
  */
 #include "link/stream_internal.h"
@@ -53,7 +53,7 @@ static void on_handle_closed(uv_handle_t *handle)
     free(s);
 }
 
-static void die(struct stream *s, const struct err *why)
+static void stream_die(struct stream *s, const struct err *why)
 {
     if (s->state == STREAM_DEAD)
         return;
@@ -74,7 +74,7 @@ static void die(struct stream *s, const struct err *why)
 
 void stream_abort(struct stream *s, const struct err *why)
 {
-    die(s, why);
+    stream_die(s, why);
 }
 
 size_t stream_queued(const struct stream *s)
@@ -95,17 +95,17 @@ static void on_late(uv_timer_t *timer)
     struct stream *s = timer->data;
     struct err e;
     if (s->state == STREAM_LINGERING)
-        die(s, NULL);
+        stream_die(s, NULL);
     else if (s->state == STREAM_CLOSING)
-        die(s, (err_set(&e, -ETIMEDOUT, "the last %zu bytes were not taken", stream_queued(s)), &e));
+        stream_die(s, (err_set(&e, -ETIMEDOUT, "the last %zu bytes were not taken", stream_queued(s)), &e));
     else
-        die(s, (err_set(&e, -ETIMEDOUT, "no connection within %d s",
-                        (int)(stream_handshake_limit.ns / 1000000000)),
-                &e));
+        stream_die(s, (err_set(&e, -ETIMEDOUT, "no connection within %d s",
+                               (int)(stream_handshake_limit.ns / 1000000000)),
+                       &e));
 }
 
 /* The events of the socket that this state waits for. */
-static int wanted(const struct stream *s)
+static int stream_wanted(const struct stream *s)
 {
     switch (s->state) {
     case STREAM_CONNECTING: return UV_WRITABLE;
@@ -128,11 +128,11 @@ static int wanted(const struct stream *s)
     return 0;
 }
 
-static void end(struct stream *s)
+static void stream_end(struct stream *s)
 {
     wire_end(&s->wire);
     if (s->ended) {
-        die(s, NULL);
+        stream_die(s, NULL);
         return;
     }
     s->state = STREAM_LINGERING;
@@ -140,7 +140,7 @@ static void end(struct stream *s)
 }
 
 /* Sends what the socket takes. False when the stream died of it. */
-static bool flush(struct stream *s)
+static bool stream_flush(struct stream *s)
 {
     bool had = stream_queued(s) > 0;
     s->blocked = false;
@@ -152,7 +152,7 @@ static bool flush(struct stream *s)
         case WIRE_WANT_READ: /* TLS 1.3 has no reason to; the next readable event comes here too */
         case WIRE_WANT_WRITE: s->blocked = true; break;
         case WIRE_END:
-        case WIRE_FAILED: die(s, &e); return false;
+        case WIRE_FAILED: stream_die(s, &e); return false;
         }
     }
     if (!had || stream_queued(s) > 0)
@@ -167,7 +167,7 @@ static bool flush(struct stream *s)
 static void on_end(struct stream *s, const struct err *why)
 {
     if (why) {
-        die(s, why);
+        stream_die(s, why);
         return;
     }
     s->ended = true;
@@ -228,23 +228,23 @@ void stream_step(struct stream *s)
         read_some(s);
     if (s->state == STREAM_OPEN && !s->paused && (s->unread.len > 0 || s->more))
         hub_queue(&s->hub->ready, s);
-    if ((s->state == STREAM_OPEN || s->state == STREAM_CLOSING) && !flush(s))
+    if ((s->state == STREAM_OPEN || s->state == STREAM_CLOSING) && !stream_flush(s))
         return;
     if (s->state == STREAM_CLOSING && stream_queued(s) == 0)
-        end(s);
+        stream_end(s);
     else
         stream_watch(s);
 }
 
 /* Throws away what comes after the goodbye, until the peer's own. */
-static void linger(struct stream *s)
+static void stream_linger(struct stream *s)
 {
     for (int i = 0; i < READS_PER_TURN; i++) {
         ssize_t n = recv(s->wire.fd, s->hub->bytes, sizeof s->hub->bytes, 0);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
             return;
         if (n <= 0) {
-            die(s, NULL);
+            stream_die(s, NULL);
             return;
         }
     }
@@ -258,7 +258,7 @@ static void socket_failed(struct stream *s)
     if (getsockopt(s->wire.fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0 || error == 0)
         error = ECONNRESET;
     err_set(&e, -error, "%s", strerror(error));
-    die(s, &e);
+    stream_die(s, &e);
 }
 
 static void on_poll(uv_poll_t *poll, int status, int events)
@@ -280,7 +280,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         if (events & UV_READABLE || s->read_wants_write)
             s->more = true;
         break;
-    case STREAM_LINGERING: linger(s); return;
+    case STREAM_LINGERING: stream_linger(s); return;
     case STREAM_LOOKING_UP:
     case STREAM_READY:
     case STREAM_CLOSING:
@@ -291,7 +291,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 
 void stream_watch(struct stream *s)
 {
-    int events = s->handles > 1 ? wanted(s) : 0;
+    int events = s->handles > 1 ? stream_wanted(s) : 0;
     if (s->state == STREAM_DEAD || events == s->watching)
         return;
     s->watching = events;
@@ -426,7 +426,7 @@ struct stream *stream_accept(uv_loop_t *loop, int fd, struct tls_context *tls, s
     if (r < 0) {
         struct err e;
         err_set(&e, r, "cannot watch a connection: %s", uv_strerror(r));
-        die(s, &e);
+        stream_die(s, &e);
         return s;
     }
     limit_start(s);
@@ -461,14 +461,14 @@ void stream_opened(struct stream *s)
 void stream_refused(struct stream *s, const struct err *why)
 {
     if (s->wire.client) {
-        die(s, why);
+        stream_die(s, why);
         return;
     }
     /* The alert says why; it must not be overtaken by a reset. */
     s->why = mem_alloc(sizeof *s->why);
     *s->why = *why;
     uv_timer_start(&s->timer, on_late, CLOSE_MS, 0);
-    end(s);
+    stream_end(s);
 }
 
 int stream_write(struct stream *s, const void *bytes, size_t n)
@@ -509,7 +509,7 @@ void stream_close(struct stream *s)
     if (s->state >= STREAM_CLOSING)
         return;
     if (s->state != STREAM_OPEN) {
-        die(s, NULL);
+        stream_die(s, NULL);
         return;
     }
     s->state = STREAM_CLOSING;

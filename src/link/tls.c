@@ -274,7 +274,7 @@ int tls_cert_left(const char *cert_pem, struct span *left, struct err *e)
     return 0;
 }
 
-static int trust(SSL_CTX *ssl, const char *ca_pem, bool send_too, bool announce, struct err *e)
+static int tls_trust(SSL_CTX *ssl, const char *ca_pem, bool send_too, bool announce, struct err *e)
 {
     CLEANUP(BIO) BIO *in = BIO_new_mem_buf(ca_pem, -1);
     CLEANUP(X509) X509 *ca = pem_read_cert(in);
@@ -285,7 +285,8 @@ static int trust(SSL_CTX *ssl, const char *ca_pem, bool send_too, bool announce,
     return 0;
 }
 
-static int present(SSL_CTX *ssl, const char *cert_pem, const char *key_pem, bool *has_chain, struct err *e)
+static int tls_present(SSL_CTX *ssl, const char *cert_pem, const char *key_pem, bool *has_chain,
+                       struct err *e)
 {
     CLEANUP(BIO) BIO *cert_in = BIO_new_mem_buf(cert_pem, -1);
     CLEANUP(BIO) BIO *key_in = BIO_new_mem_buf(key_pem, -1);
@@ -429,11 +430,11 @@ int tls_server_context(const char *cert_pem, const char *key_pem, const char *ca
     bool has_chain = false;
     if (!ssl)
         return tls_fail(e, -EIO, "no TLS 1.3 with P-256 here");
-    int r = present(ssl, cert_pem, key_pem, &has_chain, e);
+    int r = tls_present(ssl, cert_pem, key_pem, &has_chain, e);
     if (r < 0)
         return r;
     /* The announced name keeps browsers from offering their other certificates. */
-    r = trust(ssl, ca_pem, !has_chain, peer == TLS_PEER_OPTIONAL, e);
+    r = tls_trust(ssl, ca_pem, !has_chain, peer == TLS_PEER_OPTIONAL, e);
     if (r < 0)
         return r;
     int must = peer == TLS_PEER_REQUIRED ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0;
@@ -450,9 +451,9 @@ int tls_client_context(const char *cert_pem, const char *key_pem, const char *ca
     bool has_chain = false;
     if (!ssl)
         return tls_fail(e, -EIO, "no TLS 1.3 with P-256 here");
-    int r = cert_pem ? present(ssl, cert_pem, key_pem, &has_chain, e) : 0;
+    int r = cert_pem ? tls_present(ssl, cert_pem, key_pem, &has_chain, e) : 0;
     if (r == 0)
-        r = trust(ssl, ca_pem, false, false, e);
+        r = tls_trust(ssl, ca_pem, false, false, e);
     if (r < 0)
         return r;
     SSL_CTX_set_verify(ssl, SSL_VERIFY_PEER, on_verify);

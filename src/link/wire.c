@@ -171,8 +171,8 @@ static bool is_expected(const char *uri, const char *expect)
     return prefix ? strncmp(uri, expect, len) == 0 : strcmp(uri, expect) == 0;
 }
 
-static enum wire_result identify(const struct wire *w, const char *expect, struct identity *peer,
-                                 struct err *e)
+static enum wire_result wire_identify(const struct wire *w, const char *expect, struct identity *peer,
+                                      struct err *e)
 {
     const X509 *cert = SSL_get0_peer_certificate(w->ssl);
     if (!cert)
@@ -210,7 +210,7 @@ enum wire_result wire_handshake(struct wire *w, const char *expect, struct ident
     enum wire_result r = tls_result(w, SSL_do_handshake(w->ssl), e);
     if (r == WIRE_END)
         return socket_failed(0, e);
-    return r == WIRE_DONE ? identify(w, expect, peer, e) : r;
+    return r == WIRE_DONE ? wire_identify(w, expect, peer, e) : r;
 }
 
 enum wire_result wire_read(struct wire *w, char *buf, size_t cap, size_t *n, struct err *e)
