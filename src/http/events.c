@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-static void emit(struct connection *c, const char *s, size_t n)
+static void events_emit(struct connection *c, const char *s, size_t n)
 {
     c->spoken = mono_now();
     if (c->bare)
@@ -26,7 +26,7 @@ static void emit(struct connection *c, const char *s, size_t n)
 void connection_keep_alive(struct connection *c, struct mono now)
 {
     if (mono_sub(now, c->spoken).ns >= c->limits.alive.ns)
-        emit(c, ":\n\n", 3);
+        events_emit(c, ":\n\n", 3);
     struct mono speak = mono_add(c->spoken, c->limits.alive);
     struct mono look = mono_add(now, (struct span){c->limits.progress.ns / 4});
     if (c->state == CONNECTION_EVENTS)
@@ -61,7 +61,7 @@ void http_event(struct http_request *r, const char *id, const char *name, const 
     text_add(&event, "data: ");
     text_add(&event, data);
     text_add(&event, "\n\n");
-    emit(c, event.s, event.len);
+    events_emit(c, event.s, event.len);
 }
 
 void http_events_end(struct http_request *r)

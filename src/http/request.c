@@ -165,7 +165,7 @@ static int hex_digit(char c)
 }
 
 /* Adds n bytes with their escapes undone; in a query a plus sign is a space, as forms write it. */
-static int decode(struct text *out, const char *s, size_t n, bool query, struct err *e)
+static int request_decode(struct text *out, const char *s, size_t n, bool query, struct err *e)
 {
     for (size_t i = 0; i < n; i++) {
         int c = s[i];
@@ -193,10 +193,10 @@ static int parse_query(struct request *r, const char *s, size_t n, struct err *e
         stop = stop ? stop : end;
         const char *equals = memchr(s, '=', (size_t)(stop - s));
         const char *key_end = equals ? equals : stop;
-        int rc = decode(&r->query, s, (size_t)(key_end - s), true, e);
+        int rc = request_decode(&r->query, s, (size_t)(key_end - s), true, e);
         text_add_char(&r->query, '\0');
         if (rc == 0 && equals)
-            rc = decode(&r->query, equals + 1, (size_t)(stop - equals - 1), true, e);
+            rc = request_decode(&r->query, equals + 1, (size_t)(stop - equals - 1), true, e);
         text_add_char(&r->query, '\0');
         if (rc < 0)
             return rc;
@@ -226,7 +226,7 @@ static int parse_target(struct request *r, struct err *e)
     CLEANUP_TEXT struct text path = {0};
     text_add(&path, bare ? "/" : "");
     size_t n = strcspn(s, "?#");
-    int rc = decode(&path, s, n, false, e);
+    int rc = request_decode(&path, s, n, false, e);
     if (rc == 0 && s[n] == '?')
         rc = parse_query(r, s + n + 1, strcspn(s + n + 1, "#"), e);
     r->path = text_take(&path);
@@ -304,7 +304,7 @@ static bool has_fold(struct request *r, const char *bytes, size_t n)
     return false;
 }
 
-static int execute(struct request *r, const char *bytes, size_t n, size_t *used, struct err *e)
+static int request_execute(struct request *r, const char *bytes, size_t n, size_t *used, struct err *e)
 {
     const char *why;
     int rc = splitter_feed(r->splitter, bytes, n, used, &why);
@@ -318,7 +318,7 @@ static int execute(struct request *r, const char *bytes, size_t n, size_t *used,
 static int feed_head(struct request *r, const char *bytes, size_t n, size_t *used, struct err *e)
 {
     size_t room = HTTP_HEAD_BYTES_MAX - r->head_bytes;
-    int rc = execute(r, bytes, n < room ? n : room, used, e);
+    int rc = request_execute(r, bytes, n < room ? n : room, used, e);
     r->head_bytes += *used;
     if (rc < 0)
         return rc;
@@ -342,7 +342,7 @@ int request_feed(struct request *r, const char *bytes, size_t n, size_t *used, s
         rc = feed_head(r, bytes, n, used, e);
     if (rc == 0 && r->state == REQUEST_BODY) {
         size_t more;
-        rc = execute(r, bytes + *used, n - *used, &more, e);
+        rc = request_execute(r, bytes + *used, n - *used, &more, e);
         *used += more;
     }
     r->failed = rc < 0;

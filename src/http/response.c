@@ -28,7 +28,7 @@ struct http_response {
     const char *why; /* a callback stopped the parser */
 };
 
-static int stop(struct http_response *r, const char *why)
+static int response_stop(struct http_response *r, const char *why)
 {
     r->why = why;
     return -1;
@@ -44,9 +44,9 @@ static int on_head(void *arg)
     struct http_response *r = arg;
     uint64_t length;
     if (splitter_status(r->splitter) == 101)
-        return stop(r, "the server changed to a protocol that was not asked for");
+        return response_stop(r, "the server changed to a protocol that was not asked for");
     if (splitter_length(r->splitter, &length) && length > BODY_BYTES_MAX)
-        return stop(r, "the answer is larger than 256 MiB");
+        return response_stop(r, "the answer is larger than 256 MiB");
     if (!is_interim(r))
         r->status = splitter_status(r->splitter);
     r->head_over = true;
@@ -57,7 +57,7 @@ static int on_body(void *arg, const char *at, size_t n)
 {
     struct http_response *r = arg;
     if (n > BODY_BYTES_MAX - r->body_bytes)
-        return stop(r, "the answer is larger than 256 MiB");
+        return response_stop(r, "the answer is larger than 256 MiB");
     r->body_bytes += n;
     r->stopped = r->fn(r->arg, at, n);
     return r->stopped;
@@ -100,7 +100,7 @@ void http_response_destroy(struct http_response *r)
 }
 
 /* What the splitter's step came to. */
-static int outcome(const struct http_response *r, int rc, const char *why, struct err *e)
+static int response_outcome(const struct http_response *r, int rc, const char *why, struct err *e)
 {
     if (r->stopped < 0)
         return err_set(e, r->stopped, "reading of the answer was stopped");
@@ -110,13 +110,13 @@ static int outcome(const struct http_response *r, int rc, const char *why, struc
 }
 
 /* Reads up to the end of a head, of a message, or of the bytes. */
-static int execute(struct http_response *r, const char *bytes, size_t n, size_t *used, struct err *e)
+static int response_execute(struct http_response *r, const char *bytes, size_t n, size_t *used, struct err *e)
 {
     bool head = r->status == 0;
     const char *why;
     r->head_over = false;
     int rc = splitter_feed(r->splitter, bytes, n, used, &why);
-    rc = outcome(r, rc, why, e);
+    rc = response_outcome(r, rc, why, e);
     if (rc < 0)
         return rc;
     if (head)
@@ -129,11 +129,11 @@ static int execute(struct http_response *r, const char *bytes, size_t n, size_t 
     return 0;
 }
 
-static int feed(struct http_response *r, const char *bytes, size_t n, struct err *e)
+static int response_feed(struct http_response *r, const char *bytes, size_t n, struct err *e)
 {
     size_t at = 0, used;
     while (!r->done && (at < n || r->head_over)) {
-        int rc = execute(r, bytes + at, n - at, &used, e);
+        int rc = response_execute(r, bytes + at, n - at, &used, e);
         if (rc < 0)
             return rc;
         at += used;
@@ -146,7 +146,7 @@ static int feed_end(struct http_response *r, struct err *e)
 {
     const char *why;
     int rc = splitter_end(r->splitter, &why);
-    if (outcome(r, rc, why, NULL) == 0 && r->done)
+    if (response_outcome(r, rc, why, NULL) == 0 && r->done)
         return 0;
     return err_set(e, -EPROTO, "the connection ended before the answer was whole");
 }
@@ -161,7 +161,7 @@ int http_response_feed(struct http_response *r, const char *bytes, size_t n, boo
     else if (r->done)
         rc = err_set(e, -EPROTO, "there are bytes after the end of the answer");
     else
-        rc = feed(r, bytes, n, e);
+        rc = response_feed(r, bytes, n, e);
     r->failed = rc;
     *done = r->done;
     return rc;

@@ -14,8 +14,8 @@ struct splitter {
     bool stopped; /* by a callback */
 };
 
-static int piece(struct splitter *c, int (*fn)(void *arg, const char *bytes, size_t n), const char *bytes,
-                 size_t n)
+static int splitter_http_parser_piece(struct splitter *c, int (*fn)(void *arg, const char *bytes, size_t n),
+                                      const char *bytes, size_t n)
 {
     c->stopped = fn && fn(c->arg, bytes, n) < 0;
     return c->stopped ? -1 : 0;
@@ -24,28 +24,28 @@ static int piece(struct splitter *c, int (*fn)(void *arg, const char *bytes, siz
 static int on_url(struct http_parser *p, const char *bytes, size_t n)
 {
     struct splitter *c = p->data;
-    return piece(c, c->sink->url, bytes, n);
+    return splitter_http_parser_piece(c, c->sink->url, bytes, n);
 }
 
 static int on_field(struct http_parser *p, const char *bytes, size_t n)
 {
     struct splitter *c = p->data;
-    return piece(c, c->sink->field, bytes, n);
+    return splitter_http_parser_piece(c, c->sink->field, bytes, n);
 }
 
 static int on_value(struct http_parser *p, const char *bytes, size_t n)
 {
     struct splitter *c = p->data;
-    return piece(c, c->sink->value, bytes, n);
+    return splitter_http_parser_piece(c, c->sink->value, bytes, n);
 }
 
 static int on_body(struct http_parser *p, const char *bytes, size_t n)
 {
     struct splitter *c = p->data;
-    return piece(c, c->sink->body, bytes, n);
+    return splitter_http_parser_piece(c, c->sink->body, bytes, n);
 }
 
-static int stop(struct splitter *c, int rc)
+static int splitter_http_parser_stop(struct splitter *c, int rc)
 {
     c->stopped = rc < 0;
     if (!c->stopped)
@@ -56,13 +56,13 @@ static int stop(struct splitter *c, int rc)
 static int on_head(struct http_parser *p)
 {
     struct splitter *c = p->data;
-    return stop(c, c->sink->head(c->arg));
+    return splitter_http_parser_stop(c, c->sink->head(c->arg));
 }
 
 static int on_whole(struct http_parser *p)
 {
     struct splitter *c = p->data;
-    return stop(c, c->sink->whole(c->arg));
+    return splitter_http_parser_stop(c, c->sink->whole(c->arg));
 }
 
 static const struct http_parser_settings settings = {
@@ -97,7 +97,8 @@ void splitter_destroy(struct splitter *c)
     free(c);
 }
 
-static int execute(struct splitter *c, const char *bytes, size_t n, size_t *used, const char **why)
+static int splitter_http_parser_execute(struct splitter *c, const char *bytes, size_t n, size_t *used,
+                                        const char **why)
 {
     *why = NULL;
     *used = http_parser_execute(&c->parser, &settings, bytes, n);
@@ -116,13 +117,13 @@ int splitter_feed(struct splitter *c, const char *bytes, size_t n, size_t *used,
 {
     *used = 0;
     *why = NULL;
-    return n > 0 ? execute(c, bytes, n, used, why) : 0;
+    return n > 0 ? splitter_http_parser_execute(c, bytes, n, used, why) : 0;
 }
 
 int splitter_end(struct splitter *c, const char **why)
 {
     size_t used;
-    return execute(c, NULL, 0, &used, why);
+    return splitter_http_parser_execute(c, NULL, 0, &used, why);
 }
 
 unsigned splitter_major(const struct splitter *c)

@@ -14,8 +14,8 @@ struct splitter {
     enum splitter_kind kind;
 };
 
-static int piece(struct splitter *c, int (*fn)(void *arg, const char *bytes, size_t n), const char *bytes,
-                 size_t n)
+static int splitter_llhttp_piece(struct splitter *c, int (*fn)(void *arg, const char *bytes, size_t n),
+                                 const char *bytes, size_t n)
 {
     return fn && fn(c->arg, bytes, n) < 0 ? HPE_USER : HPE_OK;
 }
@@ -23,25 +23,25 @@ static int piece(struct splitter *c, int (*fn)(void *arg, const char *bytes, siz
 static int on_url(llhttp_t *p, const char *bytes, size_t n)
 {
     struct splitter *c = p->data;
-    return piece(c, c->sink->url, bytes, n);
+    return splitter_llhttp_piece(c, c->sink->url, bytes, n);
 }
 
 static int on_field(llhttp_t *p, const char *bytes, size_t n)
 {
     struct splitter *c = p->data;
-    return piece(c, c->sink->field, bytes, n);
+    return splitter_llhttp_piece(c, c->sink->field, bytes, n);
 }
 
 static int on_value(llhttp_t *p, const char *bytes, size_t n)
 {
     struct splitter *c = p->data;
-    return piece(c, c->sink->value, bytes, n);
+    return splitter_llhttp_piece(c, c->sink->value, bytes, n);
 }
 
 static int on_body(llhttp_t *p, const char *bytes, size_t n)
 {
     struct splitter *c = p->data;
-    return piece(c, c->sink->body, bytes, n);
+    return splitter_llhttp_piece(c, c->sink->body, bytes, n);
 }
 
 /* llhttp takes the numbers 1 and 2 and -1 of this callback for words of its own. */
@@ -87,7 +87,7 @@ void splitter_destroy(struct splitter *c)
     free(c);
 }
 
-static int outcome(struct splitter *c, llhttp_errno_t error, const char **why)
+static int splitter_llhttp_outcome(struct splitter *c, llhttp_errno_t error, const char **why)
 {
     *why = NULL;
     if (error == HPE_PAUSED)
@@ -105,12 +105,12 @@ int splitter_feed(struct splitter *c, const char *bytes, size_t n, size_t *used,
 {
     llhttp_errno_t error = llhttp_execute(&c->parser, bytes, n);
     *used = error == HPE_OK ? n : (size_t)(llhttp_get_error_pos(&c->parser) - bytes);
-    return outcome(c, error, why);
+    return splitter_llhttp_outcome(c, error, why);
 }
 
 int splitter_end(struct splitter *c, const char **why)
 {
-    return outcome(c, llhttp_finish(&c->parser), why);
+    return splitter_llhttp_outcome(c, llhttp_finish(&c->parser), why);
 }
 
 unsigned splitter_major(const struct splitter *c)
