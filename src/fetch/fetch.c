@@ -66,7 +66,7 @@ static void request_free(struct request *r)
     free(r);
 }
 
-static void finish(struct request *r)
+static void fetch_finish(struct request *r)
 {
     struct fetch *f = r->fetch;
     if (r->easy) {
@@ -85,7 +85,7 @@ static int errno_of(CURLcode code)
     return -EPROTO;
 }
 
-static void judge(struct request *r, CURLcode code)
+static void fetch_judge(struct request *r, CURLcode code)
 {
     long status = 0;
     if (r->too_large)
@@ -99,7 +99,7 @@ static void judge(struct request *r, CURLcode code)
 }
 
 /* Tells everybody whose request has ended. f may be gone afterwards. */
-static void tell(struct fetch *f)
+static void fetch_tell(struct fetch *f)
 {
     LOOP_DOES("answers of other services");
     if (f->alive)
@@ -111,8 +111,8 @@ static void tell(struct fetch *f)
         struct request *r = NULL;
         if (m->msg != CURLMSG_DONE || curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &r) != CURLE_OK)
             continue;
-        judge(r, m->data.result);
-        finish(r);
+        fetch_judge(r, m->data.result);
+        fetch_finish(r);
     }
     for (struct request *r; alive && (r = f->finished);) {
         DL_DELETE(f->finished, r);
@@ -132,7 +132,7 @@ static void on_timeout(uv_timer_t *timer)
     struct fetch *f = timer->data;
     int running;
     curl_multi_socket_action(f->multi, CURL_SOCKET_TIMEOUT, 0, &running);
-    tell(f);
+    fetch_tell(f);
 }
 
 static int on_curl_timer(CURLM *multi, long ms, void *arg)
@@ -156,7 +156,7 @@ static void on_socket(uv_poll_t *poll, int status, int events)
     flags |= events & UV_WRITABLE ? CURL_CSELECT_OUT : 0;
     int running;
     curl_multi_socket_action(f->multi, w->fd, flags, &running);
-    tell(f);
+    fetch_tell(f);
 }
 
 static void on_watched_closed(uv_handle_t *h)
@@ -227,7 +227,7 @@ void fetch_destroy(struct fetch *f)
     if (f->alive)
         *f->alive = false;
     for (struct request *r; (r = f->open);)
-        finish(r);
+        fetch_finish(r);
     for (struct request *r; (r = f->finished);) {
         DL_DELETE(f->finished, r);
         request_free(r);
@@ -414,6 +414,6 @@ void fetch_start_if(struct fetch *f, const char *etag, const char *method, const
             err_set(&r->why, -EPROTO, "%s", rc ? curl_easy_strerror(rc) : "the request could not be started");
     }
     curl_easy_cleanup(c);
-    finish(r);
+    fetch_finish(r);
     uv_timer_start(&f->timer, on_timeout, 0, 0);
 }
