@@ -134,7 +134,7 @@ static void take_options(const struct nhc *l, const char *letters, struct option
     }
 }
 
-static const char *option(const struct options *o, char letter)
+static const char *nhc_option(const struct options *o, char letter)
 {
     return o->value[(unsigned char)letter & 127];
 }
@@ -277,20 +277,20 @@ static const char *write_MOUNT(struct nhc *l, const struct nhc_row *row)
     struct options o;
     take_options(l, "0rE:F:O:e:f:o:s:t:", &o);
     const char *why = o.other ? o.other : check_plain(l, o.at);
-    const char *path = option(&o, 'f') ? option(&o, 'f') : option(&o, 'F');
+    const char *path = nhc_option(&o, 'f') ? nhc_option(&o, 'f') : nhc_option(&o, 'F');
     if (!path && o.at < l->n)
         path = l->word[o.at++];
     if (why || !path || *path != '/' || o.at < l->n)
         return why ? why : "it names no mount point, or several: a line for each can be read";
     CLEANUP_TEXT struct text rest = {0}, options = {0};
     add_value(&rest, "Path", path);
-    if (option(&o, 't'))
-        add_value(&rest, "Type", option(&o, 't'));
-    if (option(&o, 's'))
-        add_value(&rest, "Source", option(&o, 's'));
+    if (nhc_option(&o, 't'))
+        add_value(&rest, "Type", nhc_option(&o, 't'));
+    if (nhc_option(&o, 's'))
+        add_value(&rest, "Source", nhc_option(&o, 's'));
     text_add(&options, row->what);
-    if (option(&o, 'o'))
-        text_printf(&options, "%s%s", options.len ? "," : "", option(&o, 'o'));
+    if (nhc_option(&o, 'o'))
+        text_printf(&options, "%s%s", options.len ? "," : "", nhc_option(&o, 'o'));
     if (options.len)
         add_value(&rest, "Options", options.s);
     text_add(&rest, o.nonfatal ? " Severity=warn" : "");
@@ -429,11 +429,11 @@ static const char *write_SERVICE(struct nhc *l, const struct nhc_row *row)
     const char *why = o.other ? o.other : check_plain(l, o.at);
     if (why)
         return why;
-    if (option(&o, 'k') || option(&o, 's') || option(&o, 'E'))
+    if (nhc_option(&o, 'k') || nhc_option(&o, 's') || nhc_option(&o, 'E'))
         return "no probe forbids processes by their names";
-    if (option(&o, 'm') || o.at + 1 != l->n)
+    if (nhc_option(&o, 'm') || o.at + 1 != l->n)
         return "Fettle knows a process by the name of its program";
-    return add_service(l, row, option(&o, 'd') ? option(&o, 'd') : l->word[o.at], o.nonfatal);
+    return add_service(l, row, nhc_option(&o, 'd') ? nhc_option(&o, 'd') : l->word[o.at], o.nonfatal);
 }
 
 /* What the shell has to say of the exit status; a plugin's 2 is what NHC's failure is. */
@@ -442,9 +442,9 @@ static const char *write_STATUS(struct nhc *l, const struct nhc_row *row)
     CLEANUP_TEXT struct text run = {0}, rest = {0};
     struct options o;
     take_options(l, "C:r:t:", &o);
-    if (o.other || option(&o, 'C') || o.at >= l->n)
+    if (o.other || nhc_option(&o, 'C') || o.at >= l->n)
         return o.other ? o.other : NEEDS_WORDS;
-    const char *status = option(&o, 'r') ? option(&o, 'r') : "0", *command = l->raw[o.at];
+    const char *status = nhc_option(&o, 'r') ? nhc_option(&o, 'r') : "0", *command = l->raw[o.at];
     uint64_t n;
     if (text_parse_u64(status, 0, 255, &n, NULL) < 0)
         return NEEDS_WORDS;
@@ -454,8 +454,8 @@ static const char *write_STATUS(struct nhc *l, const struct nhc_row *row)
                 "( %s ) >/dev/null 2>&1; [ $? -eq %s ] || { echo 'its exit status is not %s'; exit 2; }",
                 command, status, status);
     add_value(&rest, "Run", run.s);
-    if (option(&o, 't'))
-        text_printf(&rest, " Deadline=%ss", option(&o, 't'));
+    if (nhc_option(&o, 't'))
+        text_printf(&rest, " Deadline=%ss", nhc_option(&o, 't'));
     return add_record(l, row, l->word[o.at], rest.s);
 }
 
@@ -535,7 +535,7 @@ static void take_check(struct nhc *l)
     free_words(l);
 }
 
-static char *trim(char *s)
+static char *nhc_trim(char *s)
 {
     while (is_blank(*s))
         s++;
@@ -548,14 +548,14 @@ static char *trim(char *s)
 static void take_line(struct nhc *l, char *line)
 {
     char *bars = strstr(line, "||");
-    line = trim(line);
+    line = nhc_trim(line);
     if (*line == '#' || *line == '\0')
         return;
     l->target = line;
-    l->check = bars ? trim(bars + 2) : line;
+    l->check = bars ? nhc_trim(bars + 2) : line;
     if (bars)
         *bars = '\0';
-    l->target = trim(l->target);
+    l->target = nhc_trim(l->target);
     if (*l->check == '\0' || *l->target == '\0')
         return;
     if (!bars) {

@@ -95,7 +95,7 @@ struct left {
     const char *what;
 };
 
-static void leave(struct left *l, const struct slurmconf_pair *p, const char *what)
+static void slurmconf_leave(struct left *l, const struct slurmconf_pair *p, const char *what)
 {
     if (l->what && strcmp(l->what, what) == 0) {
         text_add(l->notes, ", ");
@@ -133,13 +133,13 @@ static void take_values(const struct slurmconf_line *line, const struct slurmcon
         const struct slurmconf_pair *p = &pairs->list[i];
         enum slurmconf_key k = node_key(p->key);
         if (k == SLURM_KEYS) {
-            leave(&left, p, "Fettle does not know the key");
+            slurmconf_leave(&left, p, "Fettle does not know the key");
             continue;
         }
         free(value[k]);
         value[k] = mem_dup(p->value);
         if (*node_keys[k].ours == '\0' && k != SLURM_STATE && k != SLURM_REASON)
-            leave(&left, p, node_keys[k].what);
+            slurmconf_leave(&left, p, node_keys[k].what);
     }
     leave_end(&left);
 }
@@ -324,7 +324,7 @@ static void note_partition(struct slurmconf_partition *to, const struct slurmcon
     for (size_t i = 1; i < pairs->n; i++) {
         const struct partition_key *k = partition_key(pairs->list[i].key);
         if (!k || *k->ours == '\0')
-            leave(&left, &pairs->list[i], k ? k->what : "Fettle does not know the key");
+            slurmconf_leave(&left, &pairs->list[i], k ? k->what : "Fettle does not know the key");
     }
     leave_end(&left);
 }
@@ -334,7 +334,7 @@ struct partition_defaults {
     char *nodes, *is_default;
 };
 
-static void keep(char **value, const char *now)
+static void slurmconf_keep(char **value, const char *now)
 {
     if (!now)
         return;
@@ -353,8 +353,8 @@ static int take_partition(const struct places *p, struct partition_defaults *d,
         note_partition(&all, line, pairs);
         text_add(&p->c->notes, all.notes.s ? all.notes.s : "");
         text_fini(&all.notes);
-        keep(&d->nodes, nodes);
-        keep(&d->is_default, is_default);
+        slurmconf_keep(&d->nodes, nodes);
+        slurmconf_keep(&d->is_default, is_default);
         return 0;
     }
     struct slurmconf_partition *to = find_partition(p->c, name);
@@ -477,7 +477,7 @@ void slurmconf_fini(struct slurmconf *c)
 
 /* --- hints ----------------------------------------------------------------------------------- */
 
-static bool hint(const char *name, const char *ours, const char *what, struct text *words)
+static bool slurmconf_hint(const char *name, const char *ours, const char *what, struct text *words)
 {
     if (*ours)
         text_printf(words, "Slurm's %s is %s here", name, ours);
@@ -489,11 +489,11 @@ static bool hint(const char *name, const char *ours, const char *what, struct te
 bool import_slurm_node_hint(const char *key, struct text *words)
 {
     enum slurmconf_key k = node_key(key);
-    return k < SLURM_KEYS && hint(node_keys[k].name, node_keys[k].ours, node_keys[k].what, words);
+    return k < SLURM_KEYS && slurmconf_hint(node_keys[k].name, node_keys[k].ours, node_keys[k].what, words);
 }
 
 bool import_slurm_partition_hint(const char *key, struct text *words)
 {
     const struct partition_key *k = partition_key(key);
-    return k && hint(k->name, k->ours, k->what, words);
+    return k && slurmconf_hint(k->name, k->ours, k->what, words);
 }

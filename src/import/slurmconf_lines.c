@@ -115,7 +115,7 @@ struct reader {
     struct err *e;
 };
 
-static int complain(const struct reader *r, const char *what, const char *word)
+static int slurmconf_lines_complain(const struct reader *r, const char *what, const char *word)
 {
     char shown[80];
     text_line(shown, sizeof shown, word);
@@ -190,14 +190,15 @@ static int include(struct reader *r, const char *at)
         len++;
     CLEANUP_FREE char *name = mem_dup_len(at, len);
     if (len == 0)
-        return complain(r, "Include without a file", "");
+        return slurmconf_lines_complain(r, "Include without a file", "");
     if (*skip_space(at + len))
-        return complain(r, "there is something behind the file of Include:", skip_space(at + len));
+        return slurmconf_lines_complain(
+            r, "there is something behind the file of Include:", skip_space(at + len));
     CLEANUP_FREE char *path = include_name(r, name);
     if (!path)
-        return complain(r, "no ClusterName stands before the %c of", name);
+        return slurmconf_lines_complain(r, "no ClusterName stands before the %c of", name);
     if (r->depth == SLURM_DEPTH_MAX)
-        return complain(r, "too many files include each other at", path);
+        return slurmconf_lines_complain(r, "too many files include each other at", path);
     const char *file = r->file;
     int number = r->number;
     int rc = read_file(r, path);
@@ -229,7 +230,7 @@ static int take_line(struct reader *r, const char *text)
         return 0;
     struct slurmconf_lines *l = r->out;
     if (l->n == SLURM_LINES_MAX)
-        return complain(r, "too many lines, from here on:", text);
+        return slurmconf_lines_complain(r, "too many lines, from here on:", text);
     l->list = mem_grow(l->list, (l->n + 1) * sizeof *l->list);
     l->list[l->n] = (struct slurmconf_line){r->file, r->number, mem_dup(skip_space(text))};
     note_cluster(r, &l->list[l->n++]);
