@@ -21,7 +21,7 @@ void buffer_clear(struct buffer *b)
         b->s[0] = '\0';
 }
 
-static bool grow(struct buffer *b, size_t more)
+static bool buffer_grow(struct buffer *b, size_t more)
 {
     if (b->short_of_memory || more > SIZE_MAX / 4 - b->len)
         return false;
@@ -41,7 +41,7 @@ static bool grow(struct buffer *b, size_t more)
 
 void buffer_add_bytes(struct buffer *b, const void *bytes, size_t n)
 {
-    if (!grow(b, n)) {
+    if (!buffer_grow(b, n)) {
         b->short_of_memory = true;
         return;
     }

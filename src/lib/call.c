@@ -108,8 +108,8 @@ static int read_answer(struct dialled *d, struct http_response *response, struct
     return 0;
 }
 
-static int converse(struct fettle *f, const struct buffer *request, struct mono until, int *status,
-                    struct buffer *body, bool *any, struct err *e)
+static int call_converse(struct fettle *f, const struct buffer *request, struct mono until, int *status,
+                         struct buffer *body, bool *any, struct err *e)
 {
     struct http_response *response = http_response_create(on_body, body);
     if (!response)
@@ -140,8 +140,8 @@ static bool use_kept(struct fettle *f)
     return false;
 }
 
-static int exchange(struct fettle *f, const char *method, const char *path, const char *body, int *status,
-                    struct buffer *answer, struct err *e)
+static int call_exchange(struct fettle *f, const char *method, const char *path, const char *body,
+                         int *status, struct buffer *answer, struct err *e)
 {
     struct mono until = mono_add(mono_now(), span_ms(f->timeout_ms));
     struct buffer request = {0};
@@ -152,11 +152,11 @@ static int exchange(struct fettle *f, const char *method, const char *path, cons
         r = dial(&f->address, until, &f->kept, e);
     bool any = false;
     if (r == 0)
-        r = converse(f, &request, until, status, answer, &any, e);
+        r = call_converse(f, &request, until, status, answer, &any, e);
     if (r == -ECONNREFUSED && again && !any) {
         r = dial(&f->address, until, &f->kept, e);
         if (r == 0)
-            r = converse(f, &request, until, status, answer, &any, e);
+            r = call_converse(f, &request, until, status, answer, &any, e);
     }
     if (r == -ETIMEDOUT)
         err_set(e, r, "no answer from the controller at %s within %d ms", f->address.name, f->timeout_ms);
@@ -191,7 +191,7 @@ static int ask(struct fettle *f, const char *method, const char *path, const cha
         buffer_add(&target, "?dry_run=true");
     int r = buffer_check(&target, e);
     if (r == 0)
-        r = exchange(f, method, target.s, body, &status, &answer, e);
+        r = call_exchange(f, method, target.s, body, &status, &answer, e);
     buffer_fini(&target);
     size_t len = answer.len;
     if (r == 0 && status / 100 != 2)
@@ -250,7 +250,7 @@ int fettle_call(struct fettle *f, const char *method, const char *path, const ch
     struct buffer answer = {0};
     if (!is_word(method) || !is_word(path) || path[0] != '/')
         return call_tell(e, err_set(&why, -EINVAL, "the method or the path is not fit for a request"), &why);
-    int r = exchange(f, method, path, body, status, &answer, &why);
+    int r = call_exchange(f, method, path, body, status, &answer, &why);
     if (r == 0) {
         *text = buffer_take(&answer);
         r = *text ? 0 : err_set(&why, -ENOMEM, "no memory");

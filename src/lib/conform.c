@@ -57,8 +57,8 @@ int fettle_conform_history(struct fettle *f, const char *node, struct fettle_ans
 }
 
 /* A change with up to two words. */
-static int change(struct fettle *f, const char *path, const char *key, const char *value, const char *reason,
-                  struct fettle_answer **out, struct fettle_error *e)
+static int conform_change(struct fettle *f, const char *path, const char *key, const char *value,
+                          const char *reason, struct fettle_answer **out, struct fettle_error *e)
 {
     struct buffer body = {0};
     request_member(&body, key, value);
@@ -70,13 +70,13 @@ static int change(struct fettle *f, const char *path, const char *key, const cha
 int fettle_conform_recheck(struct fettle *f, const char *nodes, struct fettle_answer **out,
                            struct fettle_error *e)
 {
-    return change(f, "/v1/conform/recheck", "nodes", nodes, NULL, out, e);
+    return conform_change(f, "/v1/conform/recheck", "nodes", nodes, NULL, out, e);
 }
 
 int fettle_conform_approve(struct fettle *f, const char *nodes, const char *reason,
                            struct fettle_answer **out, struct fettle_error *e)
 {
-    return change(f, "/v1/conform/approve", "nodes", nodes, reason, out, e);
+    return conform_change(f, "/v1/conform/approve", "nodes", nodes, reason, out, e);
 }
 
 int fettle_class_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e)
@@ -96,7 +96,7 @@ int fettle_baseline_show(struct fettle *f, const char *class_name, unsigned vers
 int fettle_baseline_accept(struct fettle *f, const char *node, const char *note, struct fettle_answer **out,
                            struct fettle_error *e)
 {
-    return change(f, "/v1/baselines/accept", "node", node, note, out, e);
+    return conform_change(f, "/v1/baselines/accept", "node", node, note, out, e);
 }
 
 int fettle_baseline_revert(struct fettle *f, const char *class_name, unsigned version, const char *note,
@@ -128,13 +128,13 @@ int fettle_rollout_start(struct fettle *f, const char *class_name, const char *t
 int fettle_rollout_accept(struct fettle *f, const char *class_name, struct fettle_answer **out,
                           struct fettle_error *e)
 {
-    return change(f, "/v1/rollouts/accept", "class", class_name, NULL, out, e);
+    return conform_change(f, "/v1/rollouts/accept", "class", class_name, NULL, out, e);
 }
 
 int fettle_rollout_revert(struct fettle *f, const char *class_name, struct fettle_answer **out,
                           struct fettle_error *e)
 {
-    return change(f, "/v1/rollouts/revert", "class", class_name, NULL, out, e);
+    return conform_change(f, "/v1/rollouts/revert", "class", class_name, NULL, out, e);
 }
 
 int fettle_place(struct fettle *f, const struct fettle_place *ask, struct fettle_answer **out,

@@ -25,13 +25,13 @@ struct dialled {
 
 /* ---- the address ---- */
 
-static const char *choose(const char *given, const char *variable)
+static const char *dial_choose(const char *given, const char *variable)
 {
     const char *s = given ? given : getenv(variable);
     return s && *s ? s : NULL;
 }
 
-static int copy(const char *s, size_t n, char **out, struct err *e)
+static int dial_copy(const char *s, size_t n, char **out, struct err *e)
 {
     *out = strndup(s, n);
     return *out ? 0 : err_set(e, -ENOMEM, "no memory");
@@ -47,9 +47,9 @@ static int parse_host(struct address *a, const char *s, struct err *e)
     if (host == 0 || port == 0 || port > 5 || (strcmp(rest, "") != 0 && strcmp(rest, "/") != 0))
         return err_set(e, -EINVAL, "controller address \"%s\" is not https://HOST:PORT", a->name);
     bool bracket = *s == '[';
-    int r = copy(s + bracket, host - bracket, &a->host, e);
+    int r = dial_copy(s + bracket, host - bracket, &a->host, e);
     if (r == 0)
-        r = copy(after + 1, port, &a->port, e);
+        r = dial_copy(after + 1, port, &a->port, e);
     uint64_t number;
     if (r == 0 && text_parse_u64(a->port, 1, UINT16_MAX, &number, NULL) < 0)
         r = err_set(e, -EINVAL, "controller address \"%s\" has no port from 1 to 65535", a->name);
@@ -63,24 +63,24 @@ static int parse_path(struct address *a, const char *path, struct err *e)
                        a->name);
     if (strlen(path) >= sizeof((struct sockaddr_un *)0)->sun_path)
         return err_set(e, -EINVAL, "the path \"%s\" is too long for a socket", path);
-    return copy(path, strlen(path), &a->path, e);
+    return dial_copy(path, strlen(path), &a->path, e);
 }
 
 static int copy_file(const char *given, const char *variable, char **out, struct err *e)
 {
-    const char *s = choose(given, variable);
-    return s ? copy(s, strlen(s), out, e) : 0;
+    const char *s = dial_choose(given, variable);
+    return s ? dial_copy(s, strlen(s), out, e) : 0;
 }
 
 int address_init(struct address *a, const struct fettle_options *options, struct err *e)
 {
     static const struct fettle_options none;
     const struct fettle_options *o = options ? options : &none;
-    const char *name = choose(o->controller, "FETTLE_CONTROLLER");
+    const char *name = dial_choose(o->controller, "FETTLE_CONTROLLER");
     if (!name)
         name = SOCKET_DEFAULT;
     *a = (struct address){0};
-    int r = copy(name, strlen(name), &a->name, e);
+    int r = dial_copy(name, strlen(name), &a->name, e);
     if (r == 0 && strncmp(name, "https://", 8) == 0)
         r = parse_host(a, name + 8, e);
     else if (r == 0)
@@ -255,7 +255,7 @@ void dial_close(struct dialled *d)
 
 /* ---- bytes ---- */
 
-static int lost(struct err *e)
+static int dial_lost(struct err *e)
 {
     return err_set(e, -ECONNREFUSED, "the connection to the controller was lost: %s", strerror(errno));
 }
@@ -269,7 +269,7 @@ static ssize_t write_some(struct dialled *d, const char *bytes, size_t n, struct
         if (put >= 0)
             return put;
         if (errno != EAGAIN && errno != EINTR)
-            return lost(e);
+            return dial_lost(e);
         int r = blocking_wait(d->fd, POLLOUT, until, e);
         if (r < 0)
             return r;
@@ -297,7 +297,7 @@ ssize_t dial_read(struct dialled *d, char *bytes, size_t n, struct mono until, s
         if (got >= 0)
             return got;
         if (errno != EAGAIN && errno != EINTR)
-            return lost(e);
+            return dial_lost(e);
         int r = blocking_wait(d->fd, POLLIN, until, e);
         if (r < 0)
             return r;

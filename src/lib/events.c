@@ -49,7 +49,7 @@ static void item_free(struct item *i)
     free(i);
 }
 
-static int push(struct fettle_events *s, const char *name, const char *id, struct fettle_answer *data)
+static int events_push(struct fettle_events *s, const char *name, const char *id, struct fettle_answer *data)
 {
     struct item *i = calloc(1, sizeof *i);
     if (!i) {
@@ -77,7 +77,7 @@ static int on_event(void *arg, const char *name, const char *id, const char *dat
     if (r < 0)
         return r;
     s->retry_ms = 0; /* a connection that brought something is worth a quick try */
-    return push(s, name, id, answer);
+    return events_push(s, name, id, answer);
 }
 
 static int on_body(void *arg, const char *bytes, size_t n)
@@ -92,7 +92,7 @@ static int on_body(void *arg, const char *bytes, size_t n)
     return buffer_check(&s->refusal, &why);
 }
 
-static void disconnect(struct fettle_events *s)
+static void events_disconnect(struct fettle_events *s)
 {
     dial_close(s->d);
     http_response_destroy(s->response);
@@ -115,7 +115,7 @@ static int read_some(struct fettle_events *s, struct mono until, struct err *e)
 }
 
 /* Sends the request and reads what it is answered. */
-static int ask(struct fettle_events *s, struct mono until, struct err *e)
+static int events_ask(struct fettle_events *s, struct mono until, struct err *e)
 {
     struct buffer request = {0}, extra = {0};
     buffer_add(&extra, "Accept: text/event-stream\r\n");
@@ -141,14 +141,14 @@ static int ask(struct fettle_events *s, struct mono until, struct err *e)
     return r;
 }
 
-static int establish(struct fettle_events *s, struct mono until, struct err *e)
+static int events_establish(struct fettle_events *s, struct mono until, struct err *e)
 {
     s->response = http_response_create(on_body, s);
     int r = s->response ? dial(&s->f->address, until, &s->d, e) : err_set(e, -ENOMEM, "no memory");
     if (r == 0)
-        r = ask(s, until, e);
+        r = events_ask(s, until, e);
     if (r < 0) {
-        disconnect(s);
+        events_disconnect(s);
         return r;
     }
     return 0;
@@ -175,7 +175,7 @@ int fettle_events_open(struct fettle *f, const char *last_id, struct fettle_even
     s->end = &s->first;
     if (last_id)
         sse_restart(&s->sse, last_id);
-    int r = establish(s, mono_add(mono_now(), span_ms(f->timeout_ms)), &why);
+    int r = events_establish(s, mono_add(mono_now(), span_ms(f->timeout_ms)), &why);
     if (r < 0) {
         fettle_events_close(s);
         return call_tell(e, r, &why);
@@ -188,7 +188,7 @@ void fettle_events_close(struct fettle_events *s)
 {
     if (!s)
         return;
-    disconnect(s);
+    events_disconnect(s);
     item_free(s->current);
     while (s->first) {
         struct item *next = s->first->next;
@@ -213,14 +213,14 @@ static void try_later(struct fettle_events *s)
                                                    : s->retry_ms * 2;
 }
 
-static struct mono earlier(struct mono a, struct mono b)
+static struct mono events_earlier(struct mono a, struct mono b)
 {
     return mono_sub(a, b).ns < 0 ? a : b;
 }
 
-static int reconnect(struct fettle_events *s, struct mono until)
+static int events_reconnect(struct fettle_events *s, struct mono until)
 {
-    int64_t wait_ms = span_to_ms(mono_sub(earlier(s->retry_at, until), mono_now()));
+    int64_t wait_ms = span_to_ms(mono_sub(events_earlier(s->retry_at, until), mono_now()));
     if (wait_ms > 0)
         poll(NULL, 0, (int)wait_ms + 1);
     struct mono now = mono_now();
@@ -228,22 +228,22 @@ static int reconnect(struct fettle_events *s, struct mono until)
         return -ETIMEDOUT;
     if (mono_sub(s->retry_at, now).ns > 0)
         return 0;
-    int r = establish(s, earlier(until, mono_add(now, span_ms(s->f->timeout_ms))), &s->down);
+    int r = events_establish(s, events_earlier(until, mono_add(now, span_ms(s->f->timeout_ms))), &s->down);
     if (is_passing(r)) {
         try_later(s);
         return mono_sub(until, mono_now()).ns <= 0 ? -ETIMEDOUT : 0;
     }
     if (r == 0 && s->sse.id[0] == '\0')
-        r = push(s, "resync", "", NULL);
+        r = events_push(s, "resync", "", NULL);
     return r;
 }
 
 /* Reads until something came, the connection is given up, or the time is over. */
-static int advance(struct fettle_events *s, struct mono until)
+static int events_advance(struct fettle_events *s, struct mono until)
 {
     struct mono silent = mono_add(s->heard_at, SILENCE_MAX);
     int r = s->done ? err_set(&s->down, -ECONNREFUSED, "the controller ended the stream of events")
-                    : read_some(s, earlier(until, silent), &s->down);
+                    : read_some(s, events_earlier(until, silent), &s->down);
     if (r == 0)
         return 0;
     bool gone_silent = mono_sub(silent, mono_now()).ns <= 0;
@@ -251,7 +251,7 @@ static int advance(struct fettle_events *s, struct mono until)
         return r;
     if (r == -ETIMEDOUT)
         err_set(&s->down, r, "the controller has been silent for too long");
-    disconnect(s);
+    events_disconnect(s);
     if (r == -ENOMEM)
         return r;
     try_later(s); /* also after garbage: what matters is what the next connection brings */
@@ -265,7 +265,7 @@ int fettle_events_next(struct fettle_events *s, int timeout_ms, struct fettle_ev
     item_free(s->current);
     s->current = NULL;
     while (!s->first) {
-        int r = s->d ? advance(s, until) : reconnect(s, until);
+        int r = s->d ? events_advance(s, until) : events_reconnect(s, until);
         if (r < 0) {
             if (r == -ETIMEDOUT && s->d)
                 err_set(&s->down, r, "no event in time");

@@ -11,8 +11,9 @@ static int get_of(struct fettle *f, const char *fixed, const char *name, struct 
 }
 
 /* A change with up to three words. */
-static int change(struct fettle *f, const char *path, const char *nodes, const char *key, const char *value,
-                  const char *reason, struct fettle_answer **out, struct fettle_error *e)
+static int health_change(struct fettle *f, const char *path, const char *nodes, const char *key,
+                         const char *value, const char *reason, struct fettle_answer **out,
+                         struct fettle_error *e)
 {
     struct buffer body = {0};
     request_member(&body, "nodes", nodes);
@@ -61,7 +62,7 @@ int fettle_check_explain(struct fettle *f, const char *name, struct fettle_answe
 int fettle_check_run(struct fettle *f, const char *nodes, const char *check, struct fettle_answer **out,
                      struct fettle_error *e)
 {
-    return change(f, "/v1/checks/run", nodes, "check", check, NULL, out, e);
+    return health_change(f, "/v1/checks/run", nodes, "check", check, NULL, out, e);
 }
 
 int fettle_remedy_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e)
@@ -78,19 +79,19 @@ int fettle_remedy_explain(struct fettle *f, const char *node, struct fettle_answ
 int fettle_repair_move(struct fettle *f, const char *nodes, const char *transition, const char *message,
                        struct fettle_answer **out, struct fettle_error *e)
 {
-    return change(f, "/v1/repairs/transition", nodes, "transition", transition, message, out, e);
+    return health_change(f, "/v1/repairs/transition", nodes, "transition", transition, message, out, e);
 }
 
 int fettle_repair_approve(struct fettle *f, const char *nodes, const char *remedy, const char *comment,
                           struct fettle_answer **out, struct fettle_error *e)
 {
-    return change(f, "/v1/repairs/approve", nodes, "remedy", remedy, comment, out, e);
+    return health_change(f, "/v1/repairs/approve", nodes, "remedy", remedy, comment, out, e);
 }
 
 int fettle_repair_refuse(struct fettle *f, const char *nodes, const char *remedy, const char *comment,
                          struct fettle_answer **out, struct fettle_error *e)
 {
-    return change(f, "/v1/repairs/refuse", nodes, "remedy", remedy, comment, out, e);
+    return health_change(f, "/v1/repairs/refuse", nodes, "remedy", remedy, comment, out, e);
 }
 
 int fettle_repair_numbers(struct fettle *f, unsigned hours, struct fettle_answer **out,
@@ -150,7 +151,7 @@ int fettle_queue_take(struct fettle *f, const char *nodes, struct fettle_answer 
 int fettle_queue_note(struct fettle *f, const char *nodes, const char *note, struct fettle_answer **out,
                       struct fettle_error *e)
 {
-    return change(f, "/v1/queue/ticket", nodes, "", NULL, note, out, e);
+    return health_change(f, "/v1/queue/ticket", nodes, "", NULL, note, out, e);
 }
 
 int fettle_override_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e)
@@ -161,13 +162,13 @@ int fettle_override_list(struct fettle *f, struct fettle_answer **out, struct fe
 int fettle_override_set(struct fettle *f, const char *nodes, const char *reason, struct fettle_answer **out,
                         struct fettle_error *e)
 {
-    return change(f, "/v1/overrides/set", nodes, "", NULL, reason, out, e);
+    return health_change(f, "/v1/overrides/set", nodes, "", NULL, reason, out, e);
 }
 
 int fettle_override_end(struct fettle *f, const char *nodes, const char *reason, struct fettle_answer **out,
                         struct fettle_error *e)
 {
-    return change(f, "/v1/overrides/end", nodes, "", NULL, reason, out, e);
+    return health_change(f, "/v1/overrides/end", nodes, "", NULL, reason, out, e);
 }
 
 int fettle_brake_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e)

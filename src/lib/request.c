@@ -96,8 +96,8 @@ int fettle_journal_find(struct fettle *f, const struct fettle_journal_search *s,
 }
 
 /* A change of nodes: what it is about and one more word. */
-static int change(struct fettle *f, const char *path, const char *nodes, const char *key, const char *value,
-                  struct fettle_answer **out, struct fettle_error *e)
+static int request_change(struct fettle *f, const char *path, const char *nodes, const char *key,
+                          const char *value, struct fettle_answer **out, struct fettle_error *e)
 {
     struct buffer body = {0};
     request_member(&body, "nodes", nodes);
@@ -109,25 +109,25 @@ static int change(struct fettle *f, const char *path, const char *nodes, const c
 int fettle_node_drain(struct fettle *f, const char *nodes, const char *reason, struct fettle_answer **out,
                       struct fettle_error *e)
 {
-    return change(f, "/v1/nodes/drain", nodes, "reason", reason, out, e);
+    return request_change(f, "/v1/nodes/drain", nodes, "reason", reason, out, e);
 }
 
 int fettle_node_down(struct fettle *f, const char *nodes, const char *reason, struct fettle_answer **out,
                      struct fettle_error *e)
 {
-    return change(f, "/v1/nodes/down", nodes, "reason", reason, out, e);
+    return request_change(f, "/v1/nodes/down", nodes, "reason", reason, out, e);
 }
 
 int fettle_node_undrain(struct fettle *f, const char *nodes, const char *claim, struct fettle_answer **out,
                         struct fettle_error *e)
 {
-    return change(f, "/v1/nodes/undrain", nodes, "claim", claim, out, e);
+    return request_change(f, "/v1/nodes/undrain", nodes, "claim", claim, out, e);
 }
 
 int fettle_node_up(struct fettle *f, const char *nodes, const char *claim, struct fettle_answer **out,
                    struct fettle_error *e)
 {
-    return change(f, "/v1/nodes/up", nodes, "claim", claim, out, e);
+    return request_change(f, "/v1/nodes/up", nodes, "claim", claim, out, e);
 }
 
 int fettle_node_forget(struct fettle *f, const char *nodes, bool force, struct fettle_answer **out,

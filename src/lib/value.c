@@ -45,7 +45,7 @@ struct reader {
     int depth;
 };
 
-static int bad(const struct reader *r, const char *what, struct err *e)
+static int value_bad(const struct reader *r, const char *what, struct err *e)
 {
     return err_set(e, -EPROTO, "the answer is not JSON: %s at byte %zu", what, (size_t)(r->p - r->start));
 }
@@ -56,7 +56,7 @@ static void skip_space(struct reader *r)
         r->p++;
 }
 
-static int add(struct reader *r, const char *key, enum fettle_kind kind, uint32_t *at, struct err *e)
+static int value_add(struct reader *r, const char *key, enum fettle_kind kind, uint32_t *at, struct err *e)
 {
     struct fettle_answer *a = r->a;
     if (a->n == a->cap) {
@@ -76,7 +76,7 @@ static int add(struct reader *r, const char *key, enum fettle_kind kind, uint32_
     return 0;
 }
 
-static int hex4(const char *s, unsigned *out)
+static int value_hex4(const char *s, unsigned *out)
 {
     unsigned n = 0;
     for (int i = 0; i < 4; i++) {
@@ -118,16 +118,17 @@ static char *put_utf8(char *to, unsigned c)
 static int read_unicode(struct reader *r, char **to, struct err *e)
 {
     unsigned c, low;
-    if (hex4(r->p, &c) < 0)
-        return bad(r, "a wrong \\u escape", e);
+    if (value_hex4(r->p, &c) < 0)
+        return value_bad(r, "a wrong \\u escape", e);
     r->p += 4;
     if (c >= 0xd800 && c < 0xdc00) {
-        if (r->p[0] != '\\' || r->p[1] != 'u' || hex4(r->p + 2, &low) < 0 || low < 0xdc00 || low > 0xdfff)
-            return bad(r, "half a surrogate pair", e);
+        if (r->p[0] != '\\' || r->p[1] != 'u' || value_hex4(r->p + 2, &low) < 0 || low < 0xdc00 ||
+            low > 0xdfff)
+            return value_bad(r, "half a surrogate pair", e);
         r->p += 6;
         c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
     } else if (c == 0 || (c >= 0xdc00 && c <= 0xdfff)) {
-        return bad(r, c == 0 ? "a zero character" : "half a surrogate pair", e);
+        return value_bad(r, c == 0 ? "a zero character" : "half a surrogate pair", e);
     }
     *to = put_utf8(*to, c);
     return 0;
@@ -143,7 +144,7 @@ static int read_escape(struct reader *r, char **to, struct err *e)
     }
     const char *found = c ? strchr(from, c) : NULL;
     if (!found)
-        return bad(r, "an unknown escape", e);
+        return value_bad(r, "an unknown escape", e);
     *(*to)++ = into[found - from];
     r->p++;
     return 0;
@@ -172,7 +173,7 @@ static int read_string(struct reader *r, const char **out, struct err *e)
         } else {
             size_t n = (unsigned char)*r->p < 0x80 ? 0 : text_utf8(r->p);
             if (n == 0)
-                return bad(
+                return value_bad(
                     r, r->p == r->end ? "it ends inside a string" : "a byte that may not stand in a string",
                     e);
             memmove(to, r->p, n);
@@ -201,18 +202,18 @@ static int read_number(struct reader *r, const char **out, struct err *e)
     bool zero = *r->p == '0';
     size_t digits = skip_digits(r);
     if (digits == 0 || (zero && digits > 1))
-        return bad(r, "a wrong number", e);
+        return value_bad(r, "a wrong number", e);
     if (*r->p == '.') {
         r->p++;
         if (skip_digits(r) == 0)
-            return bad(r, "a wrong number", e);
+            return value_bad(r, "a wrong number", e);
     }
     if (*r->p == 'e' || *r->p == 'E') {
         r->p++;
         if (*r->p == '+' || *r->p == '-')
             r->p++;
         if (skip_digits(r) == 0)
-            return bad(r, "a wrong number", e);
+            return value_bad(r, "a wrong number", e);
     }
     r->number_end = r->p;
     return 0;
@@ -235,7 +236,7 @@ static int read_word(struct reader *r, struct fettle_value *v, struct err *e)
         r->p += words[i].len;
         return 0;
     }
-    return bad(r, r->p == r->end ? "it ends too early" : "no value", e);
+    return value_bad(r, r->p == r->end ? "it ends too early" : "no value", e);
 }
 
 static int open_container(struct reader *r, const char *key, struct err *e)
@@ -243,8 +244,8 @@ static int open_container(struct reader *r, const char *key, struct err *e)
     uint32_t at;
     enum fettle_kind kind = *r->p == '{' ? FETTLE_OBJECT : FETTLE_ARRAY;
     if (r->depth == VALUE_DEPTH_MAX)
-        return bad(r, "it nests too deep", e);
-    int rc = add(r, key, kind, &at, e);
+        return value_bad(r, "it nests too deep", e);
+    int rc = value_add(r, key, kind, &at, e);
     if (rc < 0)
         return rc;
     r->open[r->depth++] = at;
@@ -265,13 +266,13 @@ static int read_key(struct reader *r, const char **key, struct err *e)
 {
     skip_space(r);
     if (*r->p != '"')
-        return bad(r, "no name of a member", e);
+        return value_bad(r, "no name of a member", e);
     int rc = read_string(r, key, e);
     if (rc < 0)
         return rc;
     skip_space(r);
     if (*r->p != ':')
-        return bad(r, "no colon after a name", e);
+        return value_bad(r, "no colon after a name", e);
     r->p++;
     skip_space(r);
     return 0;
@@ -281,7 +282,7 @@ static int read_key(struct reader *r, const char **key, struct err *e)
 static int read_scalar(struct reader *r, const char *key, struct err *e)
 {
     uint32_t at;
-    int rc = add(r, key, FETTLE_NULL, &at, e);
+    int rc = value_add(r, key, FETTLE_NULL, &at, e);
     if (rc < 0)
         return rc;
     struct fettle_value *v = &r->a->values[at];
@@ -312,7 +313,7 @@ static int read_separator(struct reader *r, struct err *e)
         } else if (c == (in_object(r) ? '}' : ']')) {
             close_container(r);
         } else {
-            return bad(r, r->p == r->end ? "it ends too early" : "no comma between two values", e);
+            return value_bad(r, r->p == r->end ? "it ends too early" : "no comma between two values", e);
         }
         if (r->number_end)
             *r->number_end = '\0';
@@ -348,7 +349,7 @@ static int read_all(struct reader *r, struct err *e)
 {
     skip_space(r);
     if (*r->p != '{' && *r->p != '[')
-        return bad(r, "neither an object nor an array", e);
+        return value_bad(r, "neither an object nor an array", e);
     int rc = open_container(r, NULL, e);
     skip_space(r);
     if (rc == 0 && *r->p == (in_object(r) ? '}' : ']'))
@@ -359,7 +360,7 @@ static int read_all(struct reader *r, struct err *e)
         return rc;
     r->a->values[0].last = true;
     skip_space(r);
-    return r->p == r->end ? 0 : bad(r, "something follows its end", e);
+    return r->p == r->end ? 0 : value_bad(r, "something follows its end", e);
 }
 
 int answer_read(char *bytes, size_t len, struct fettle_answer **out, struct err *e)
