@@ -78,7 +78,7 @@ static int take_files(struct call *c, struct msghdr *m, struct err *e)
     return all ? 0 : err_set(e, -EINVAL, "two pipes come with a request");
 }
 
-static int receive(struct call *c, struct err *e)
+static int call_receive(struct call *c, struct err *e)
 {
     union {
         char bytes[CMSG_SPACE(REQUEST_FILES * sizeof(int))];
@@ -155,7 +155,7 @@ static const char **list_of(const struct hostlist *h)
     return all;
 }
 
-static int start(const struct call *c, const struct command *do_this, pid_t *pid, struct err *e)
+static int call_start(const struct call *c, const struct command *do_this, pid_t *pid, struct err *e)
 {
     static const char *const unset[] = {"SLURM_CLUSTERS", NULL}; /* as in driver/slurm_call.c */
     CLEANUP_FREE const char **argv = list_of(&do_this->argv), **set = list_of(&do_this->set);
@@ -169,7 +169,7 @@ static void run(struct call *c, const struct command *do_this)
     struct mono began = mono_now();
     pid_t pid;
     int status;
-    if (start(c, do_this, &pid, &e) < 0) {
+    if (call_start(c, do_this, &pid, &e) < 0) {
         refuse(c, &e);
         return;
     }
@@ -193,7 +193,7 @@ static void run(struct call *c, const struct command *do_this)
         close(pidfd);
 }
 
-static void print(const struct call *c, const struct text *what)
+static void call_print(const struct call *c, const struct text *what)
 {
     if (what->len)
         log_info("user %u: %s", c->peer.uid, c->words);
@@ -208,7 +208,7 @@ static void serve(struct call *c, const char *conf)
 {
     struct command command = {0};
     struct err e = {0};
-    int rc = receive(c, &e);
+    int rc = call_receive(c, &e);
     if (rc == 0) {
         say_words(c);
         rc = command_decide(&c->request, conf, &command, &e);
@@ -218,7 +218,7 @@ static void serve(struct call *c, const char *conf)
     else if (command.argv.n)
         run(c, &command);
     else
-        print(c, &command.printed);
+        call_print(c, &command.printed);
     command_fini(&command);
 }
 
