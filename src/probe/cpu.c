@@ -77,7 +77,7 @@ static int read_list(int at, const char *path, struct cpu_set *out)
 
 /* In how many groups the processors of `all` fall: a group is the list in that file of any member's
  * topology. *first is the first group, within all. 0 when a list cannot be read. */
-static unsigned groups(int dir, const struct cpu_set *all, const char *file, struct cpu_set *first)
+static unsigned cpu_groups(int dir, const struct cpu_set *all, const char *file, struct cpu_set *first)
 {
     struct cpu_set left = *all;
     unsigned n = 0;
@@ -103,8 +103,8 @@ static unsigned groups(int dir, const struct cpu_set *all, const char *file, str
 static void put_topology(int dir, const struct cpu_set *online, json_t *into)
 {
     struct cpu_set socket, core;
-    unsigned sockets = groups(dir, online, "core_siblings_list", &socket);
-    unsigned cores = sockets > 0 ? groups(dir, &socket, "thread_siblings_list", &core) : 0;
+    unsigned sockets = cpu_groups(dir, online, "core_siblings_list", &socket);
+    unsigned cores = sockets > 0 ? cpu_groups(dir, &socket, "thread_siblings_list", &core) : 0;
     if (cores == 0)
         return;
     /* The first core may have lost a thread; its fellows have not. */

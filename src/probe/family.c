@@ -172,7 +172,7 @@ static void end_orphans(const char *own, const char *prefix)
 }
 
 /* True when the kernel keeps the bounds from now on. Processes that share one are killed together. */
-static bool bound(const struct family *f)
+static bool family_bound(const struct family *f)
 {
     char memory[24], processes[24];
     snprintf(memory, sizeof memory, "%" PRIu64, f->memory_bytes_max);
@@ -203,7 +203,7 @@ void family_begin(struct family *f, bool machine)
     else
         rmdir(group.s);
     if (f->group)
-        bound(f);
+        family_bound(f);
 }
 
 void family_join(const struct family *f)
@@ -290,7 +290,7 @@ struct family_size family_measure(void)
 
 const char *family_excess(struct family *f)
 {
-    bool kept = f->group && bound(f);
+    bool kept = f->group && family_bound(f);
     struct family_size is = kept ? (struct family_size){0} : family_measure();
     if (is.processes > f->processes_max || (kept && read_count(f->group, "pids.events", "max")))
         snprintf(f->excess, sizeof f->excess, "%" PRIu64 " processes", f->processes_max);

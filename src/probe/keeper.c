@@ -31,7 +31,7 @@ struct keeper {
     struct text *out;
 };
 
-static _Noreturn void become(const struct keeper *k, pid_t parent, int output)
+static _Noreturn void keeper_become(const struct keeper *k, pid_t parent, int output)
 {
     const struct keeper_job *job = k->job;
     sigset_t none;
@@ -65,7 +65,7 @@ static int start(struct keeper *k)
     k->pid = _Fork();
     int r = k->pid < 0 ? -errno : 0;
     if (k->pid == 0)
-        become(k, parent, ends[1]);
+        keeper_become(k, parent, ends[1]);
     close(ends[1]);
     if (r)
         return r;
@@ -75,7 +75,7 @@ static int start(struct keeper *k)
 }
 
 /* 1 when it read something, 0 at the end or when there is no more just now, -E2BIG. */
-static int hear(struct keeper *k)
+static int keeper_hear(struct keeper *k)
 {
     char bytes[CHUNK_BYTES];
     ssize_t n = read(k->output, bytes, sizeof bytes);
@@ -92,7 +92,7 @@ static int hear(struct keeper *k)
 }
 
 /* Until the first process has ended: 0, or why it is killed. */
-static int follow(struct keeper *k, int *status)
+static int keeper_follow(struct keeper *k, int *status)
 {
     enum { OUTPUT, END, SIGNAL, FDS };
     struct pollfd fds[FDS] = {{k->output, POLLIN, 0}, {k->pidfd, POLLIN, 0}, {k->signals, POLLIN, 0}};
@@ -109,7 +109,7 @@ static int follow(struct keeper *k, int *status)
         int64_t next = look.ns < until.ns ? look.ns : until.ns;
         if (poll(fds, FDS, (int)((next - now.ns) / 1000000) + 1) <= 0)
             continue;
-        int heard = fds[OUTPUT].revents ? hear(k) : 1;
+        int heard = fds[OUTPUT].revents ? keeper_hear(k) : 1;
         if (heard < 0)
             return heard;
         if (heard == 0 && fds[OUTPUT].revents & POLLHUP)
@@ -151,12 +151,12 @@ static int say_why(const struct keeper *k, int r, struct err *e)
 }
 
 /* What the family said until its end is read then. */
-static int end(struct keeper *k, int r)
+static int keeper_end(struct keeper *k, int r)
 {
     int heard = 1;
     family_kill(&k->family, k->job->patience);
     while (k->output >= 0 && heard > 0 && (k->job->hear || !k->job->cut || k->said < k->job->bytes_max))
-        heard = hear(k);
+        heard = keeper_hear(k);
     family_end(&k->family);
     int *fds[] = {&k->output, &k->pidfd, &k->signals};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
@@ -173,8 +173,8 @@ int keeper_run(const struct keeper_job *job, struct text *out, int *status, stru
     k.signals = take_signal(&before);
     int r = start(&k);
     if (!r)
-        r = follow(&k, status);
-    r = end(&k, r);
+        r = keeper_follow(&k, status);
+    r = keeper_end(&k, r);
     prctl(PR_SET_PDEATHSIG, before.death_signal);
     sigprocmask(SIG_SETMASK, &before.mask, NULL); /* what pends ends this process now */
     return say_why(&k, r, e);

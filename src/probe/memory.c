@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* The number of a line "KEY:   24684084 kB"; false for another key or no such number. */
-static bool kilobytes(const char *line, const char *key, uint64_t *out)
+static bool memory_kilobytes(const char *line, const char *key, uint64_t *out)
 {
     size_t n = strlen(key);
     if (strncmp(line, key, n) != 0 || line[n] != ':')
@@ -29,9 +29,9 @@ static bool kilobytes(const char *line, const char *key, uint64_t *out)
 bool memory_info_line(const char *line, void *info)
 {
     struct memory_info *m = info;
-    if (!m->has_total && kilobytes(line, "MemTotal", &m->total_kb))
+    if (!m->has_total && memory_kilobytes(line, "MemTotal", &m->total_kb))
         m->has_total = true;
-    else if (!m->has_swap && kilobytes(line, "SwapTotal", &m->swap_kb))
+    else if (!m->has_swap && memory_kilobytes(line, "SwapTotal", &m->swap_kb))
         m->has_swap = true;
     return !m->has_total || !m->has_swap;
 }
@@ -44,9 +44,9 @@ struct room {
 static bool room_line(const char *line, void *room)
 {
     struct room *r = room;
-    if (!r->has_all && kilobytes(line, "MemTotal", &r->all_kb))
+    if (!r->has_all && memory_kilobytes(line, "MemTotal", &r->all_kb))
         r->has_all = true;
-    else if (!r->has_free && kilobytes(line, "MemAvailable", &r->free_kb))
+    else if (!r->has_free && memory_kilobytes(line, "MemAvailable", &r->free_kb))
         r->has_free = true;
     return !r->has_all || !r->has_free;
 }

@@ -6,7 +6,7 @@
 
 _Static_assert(sizeof(struct nvml_pci) == 68, "as nvml.h has it");
 
-static bool find(void *so, const struct nvml_symbol *rows, size_t n)
+static bool nvml_core_find(void *so, const struct nvml_symbol *rows, size_t n)
 {
     bool all = true;
     for (size_t i = 0; i < n; i++) {
@@ -30,8 +30,8 @@ void *nvml_load(const char *library, struct nvml_core *core, const struct nvml_s
 #endif
     if (!so)
         return NULL;
-    find(so, others, n);
-    if (find(so, rows, sizeof rows / sizeof *rows))
+    nvml_core_find(so, others, n);
+    if (nvml_core_find(so, rows, sizeof rows / sizeof *rows))
         return so;
     dlclose(so);
     return NULL;

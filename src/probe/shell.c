@@ -15,7 +15,7 @@ enum { OWN_MAX = 32 /* variables FETTLE_*, of which the agent sets a few */ };
 static char usual_path[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 static char home[] = "HOME=/", locale[] = "LC_ALL=C";
 
-static bool begins(const char *variable, const char *with)
+static bool shell_begins(const char *variable, const char *with)
 {
     return strncmp(variable, with, strlen(with)) == 0;
 }
@@ -25,9 +25,9 @@ static void exec_with(const char *program, char *const *arguments, const struct 
     char *clean[3 + OWN_MAX + SECRETS_MAX + 1] = {usual_path, home, locale};
     size_t n = 3;
     for (char **v = environ; v && *v; v++) {
-        if (begins(*v, "PATH="))
+        if (shell_begins(*v, "PATH="))
             clean[0] = *v;
-        if (begins(*v, "FETTLE_") && n < 3 + OWN_MAX)
+        if (shell_begins(*v, "FETTLE_") && n < 3 + OWN_MAX)
             clean[n++] = *v;
     }
     for (size_t i = 0; secrets->set[i]; i++)

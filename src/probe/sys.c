@@ -55,7 +55,7 @@ static int read_up_to(int fd, char *out, size_t size, bool line)
 
 /* Ends s at the first newline or NUL of its n bytes, blanks out control bytes and trims. When the
  * bytes were cut, what is left of a character that the cut went through goes as well. */
-static void clean(char *s, size_t n, bool cut)
+static void sys_clean(char *s, size_t n, bool cut)
 {
     size_t len = 0;
     while (len < n && s[len] != '\n' && s[len] != '\0') {
@@ -87,7 +87,7 @@ int sys_text(int at, const char *path, char out[static SYS_TEXT_BYTES_MAX])
     int n = read_up_to(fd, out, SYS_TEXT_BYTES_MAX - 1, true);
     if (n < 0)
         return n;
-    clean(out, (size_t)n, n == SYS_TEXT_BYTES_MAX - 1);
+    sys_clean(out, (size_t)n, n == SYS_TEXT_BYTES_MAX - 1);
     return 0;
 }
 
@@ -133,7 +133,7 @@ int sys_link(int at, const char *path, char out[static SYS_TEXT_BYTES_MAX])
     const char *last = slash ? slash + 1 : target;
     size_t len = strnlen(last, SYS_TEXT_BYTES_MAX - 1);
     memcpy(out, last, len);
-    clean(out, len, last[len] != '\0');
+    sys_clean(out, len, last[len] != '\0');
     return 0;
 }
 

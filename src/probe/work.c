@@ -81,7 +81,7 @@ static int find_jobs(int dir, const char *const *patterns, struct sys_names *wor
 }
 
 /* One place, of files when there are no patterns. */
-static int find(int root, const char *dir, const char *const *patterns, struct sys_names *work)
+static int work_find(int root, const char *dir, const char *const *patterns, struct sys_names *work)
 {
     CLEANUP_FD int fd = sys_open_dir(root, dir);
     if (fd < 0)
@@ -91,9 +91,9 @@ static int find(int root, const char *dir, const char *const *patterns, struct s
 
 static int find_all(int root, struct sys_names *work, const char **where)
 {
-    int r = find(root, *where = files_dir, NULL, work);
+    int r = work_find(root, *where = files_dir, NULL, work);
     for (size_t i = 0; r == 0 && i < sizeof places / sizeof places[0]; i++)
-        r = find(root, *where = places[i].dir, places[i].patterns, work);
+        r = work_find(root, *where = places[i].dir, places[i].patterns, work);
     if (r < 0)
         return r;
     sys_names_sort(work);
