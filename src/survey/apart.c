@@ -15,7 +15,7 @@ enum {
     NOTE_LINE_BYTES_MAX = 8 << 10 /* more than a value has */
 };
 
-static int judge(int status, struct err *e)
+static int apart_judge(int status, struct err *e)
 {
     if (WIFSIGNALED(status))
         return err_set(e, -EIO, "ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
@@ -37,7 +37,7 @@ int apart_run(int keep, struct span deadline, size_t limit_bytes, apart_fn *work
     int status = 0, r = keeper_run(&job, out, &status, e);
     if (r == -ETIMEDOUT)
         return err_set(e, r, "no answer within %s", span_format(deadline, time));
-    return r ? r : judge(status, e);
+    return r ? r : apart_judge(status, e);
 }
 
 /* --- notes in lines ----------------------------------------------------------------------------- */

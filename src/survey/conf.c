@@ -23,7 +23,7 @@ void survey_conf_fini(struct survey_conf *c)
     *c = (struct survey_conf){0};
 }
 
-static bool has(const struct hostlist *h, const char *word)
+static bool conf_has(const struct hostlist *h, const char *word)
 {
     for (size_t i = 0; i < h->n; i++)
         if (strcmp(h->names[i], word) == 0)
@@ -34,7 +34,7 @@ static bool has(const struct hostlist *h, const char *word)
 /* Each once. What no list has room for is unknown when it is read: see sysctl_read and file_read. */
 static void name_one(struct hostlist *h, const char *word)
 {
-    if (h->n < CONF_NAMED_MAX && !has(h, word))
+    if (h->n < CONF_NAMED_MAX && !conf_has(h, word))
         hostlist_add(h, word);
 }
 
@@ -50,7 +50,7 @@ static bool file_ok(const char *path)
 }
 
 /* What name_of in notes.c writes as %20. */
-static char *decode(const char *name)
+static char *conf_decode(const char *name)
 {
     struct text t = {0};
     for (const char *p = name; *p; p++) {
@@ -66,7 +66,7 @@ static char *decode(const char *name)
 void survey_conf_name(struct survey_conf *c, const char *component)
 {
     static const char sysctl[] = "sysctl.", file[] = "file.";
-    CLEANUP_FREE char *name = decode(component);
+    CLEANUP_FREE char *name = conf_decode(component);
     if (strncmp(name, sysctl, sizeof sysctl - 1) == 0 && sysctl_ok(name + sizeof sysctl - 1))
         name_one(&c->sysctls, name + sizeof sysctl - 1);
     else if (strncmp(name, file, sizeof file - 1) == 0 && file_ok(name + sizeof file - 1))
@@ -151,7 +151,7 @@ static int take_word(struct hostlist *h, const char *word, bool ok, const char *
 {
     if (!ok)
         return err_set(e, -EINVAL, "\"%.80s\" is no %s", word, what);
-    if (h->n == CONF_NAMED_MAX - 1 && !has(h, word))
+    if (h->n == CONF_NAMED_MAX - 1 && !conf_has(h, word))
         return err_set(e, -E2BIG, "more than %d of a kind are named", CONF_NAMED_MAX - 1);
     name_one(h, word);
     return 0;
@@ -185,7 +185,7 @@ static int take_conf(const struct conf *file, struct survey_conf *c, struct err 
     return 0;
 }
 
-static int finish(struct conf *file, int r, struct survey_conf *c, struct err *e)
+static int conf_finish(struct conf *file, int r, struct survey_conf *c, struct err *e)
 {
     *c = (struct survey_conf){0};
     if (r == 0)
@@ -199,7 +199,7 @@ static int finish(struct conf *file, int r, struct survey_conf *c, struct err *e
 int survey_conf_parse(const char *path, const char *bytes, size_t len, struct survey_conf *c, struct err *e)
 {
     struct conf file;
-    return finish(&file, conf_parse(path, bytes, len, CONF_RECORDS, &file, e), c, e);
+    return conf_finish(&file, conf_parse(path, bytes, len, CONF_RECORDS, &file, e), c, e);
 }
 
 int survey_conf_read(const char *path, struct survey_conf *c, struct err *e)
@@ -212,7 +212,7 @@ int survey_conf_read(const char *path, struct survey_conf *c, struct err *e)
         *c = (struct survey_conf){0};
         return 0;
     }
-    return finish(&file, r, c, e);
+    return conf_finish(&file, r, c, e);
 }
 
 struct span survey_deadline(const struct survey_conf *c)

@@ -23,7 +23,7 @@ struct job {
     size_t next;
 };
 
-static void say(size_t i, enum component_state state, const char *value)
+static void file_say(size_t i, enum component_state state, const char *value)
 {
     char name[24];
     snprintf(name, sizeof name, "%zu", i);
@@ -33,9 +33,9 @@ static void say(size_t i, enum component_state state, const char *value)
 static void say_error(size_t i, int code)
 {
     if (code == -ENOENT || code == -ENOTDIR)
-        say(i, COMPONENT_ABSENT, "");
+        file_say(i, COMPONENT_ABSENT, "");
     else
-        say(i, COMPONENT_UNKNOWN, code == -EFBIG ? "the file has more than 64 MiB" : strerror(-code));
+        file_say(i, COMPONENT_UNKNOWN, code == -EFBIG ? "the file has more than 64 MiB" : strerror(-code));
 }
 
 static const char *no_file(mode_t mode)
@@ -57,7 +57,7 @@ static void say_file(const struct job *j, size_t i)
         return;
     }
     if (!S_ISREG(st.st_mode)) {
-        say(i, COMPONENT_UNKNOWN, no_file(st.st_mode));
+        file_say(i, COMPONENT_UNKNOWN, no_file(st.st_mode));
         return;
     }
     int r = notes_read(j->root, path, FILE_BYTES_MAX, &content);
@@ -68,7 +68,7 @@ static void say_file(const struct job *j, size_t i)
     char hex[65], value[192];
     snprintf(value, sizeof value, "sha256:%s %zu %04o %u:%u", digest_sha256(content.s, content.len, hex),
              content.len, st.st_mode & 07777, st.st_uid, st.st_gid);
-    say(i, COMPONENT_VALUE, value);
+    file_say(i, COMPONENT_VALUE, value);
 }
 
 static void say_files(void *job)

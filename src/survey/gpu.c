@@ -173,7 +173,7 @@ static void note_drivers(const struct reading *r, struct notes *n)
 }
 
 /* Virtual functions are their owner's. */
-static bool counts(int dir)
+static bool gpu_counts(int dir)
 {
     return gpu_is_one(dir) && faccessat(dir, "physfn", F_OK, 0) != 0;
 }
@@ -195,7 +195,7 @@ void accelerator_read(const struct reading *r, struct notes *n)
     sys_names_sort(&names);
     for (size_t i = 0; i < names.n; i++) {
         CLEANUP_FD int dir = sys_open_dir(bus, names.names[i]);
-        if (dir < 0 || !counts(dir))
+        if (dir < 0 || !gpu_counts(dir))
             continue;
         note_gpu(r, n, dir, names.names[i], &v);
         count++;

@@ -9,7 +9,7 @@
 /* --- os-release ------------------------------------------------------------------------------------ */
 
 /* Quotes and backslashes as a shell reads them in an assignment; what follows the word is dropped. */
-static void unquote(const char *p, struct text *out)
+static void image_unquote(const char *p, struct text *out)
 {
     char quote = '\0';
     for (; *p && (quote || (*p != ' ' && *p != '\t')); p++) {
@@ -32,7 +32,7 @@ bool os_release_value(const char *line, const char *name, struct text *out)
     if (strncmp(line, name, n) != 0 || line[n] != '=')
         return false;
     text_clear(out);
-    unquote(line + n + 1, out);
+    image_unquote(line + n + 1, out);
     notes_squeeze(out);
     return true;
 }

@@ -192,7 +192,7 @@ struct survey_look *survey_look_open(const char *root, const struct survey_conf 
     return l;
 }
 
-static bool renew(uint64_t *stamp, uint64_t now)
+static bool look_renew(uint64_t *stamp, uint64_t now)
 {
     bool other = *stamp != now;
     *stamp = now;
@@ -201,11 +201,11 @@ static bool renew(uint64_t *stamp, uint64_t now)
 
 bool survey_look(struct survey_look *l, bool seldom)
 {
-    bool other = renew(&l->leaves_stamp, leaves_stamp(l, seldom));
+    bool other = look_renew(&l->leaves_stamp, leaves_stamp(l, seldom));
     if (mounts_may_be_new(l))
-        other |= renew(&l->mounts_stamp, mounts_stamp(l));
+        other |= look_renew(&l->mounts_stamp, mounts_stamp(l));
     if (seldom)
-        other |= renew(&l->modules_stamp, modules_stamp(l));
+        other |= look_renew(&l->modules_stamp, modules_stamp(l));
     return other;
 }
 

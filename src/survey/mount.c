@@ -32,7 +32,7 @@ struct mounts {
 };
 enum { MOUNTS_MAX = 2048 };
 
-static void fini(struct mounts *m)
+static void mount_fini(struct mounts *m)
 {
     for (size_t i = 0; i < m->n; i++) {
         free(m->list[i].path);
@@ -44,17 +44,17 @@ static void fini(struct mounts *m)
     free(m->list);
 }
 
-static bool octal(const char *p)
+static bool mount_octal(const char *p)
 {
     return p[0] == '\\' && p[1] >= '0' && p[1] <= '3' && p[2] >= '0' && p[2] <= '7' && p[3] >= '0' &&
            p[3] <= '7' && strncmp(p, "\\000", 4) != 0;
 }
 
-static char *unescape(const char *word)
+static char *mount_unescape(const char *word)
 {
     struct text t = {0};
     for (const char *p = word; *p; p++) {
-        if (octal(p)) {
+        if (mount_octal(p)) {
             text_add_char(&t, (char)((p[1] - '0') * 64 + (p[2] - '0') * 8 + (p[3] - '0')));
             p += 3;
         } else {
@@ -65,7 +65,7 @@ static char *unescape(const char *word)
 }
 
 /* The line's words into `words`; their number, or 0 when there are too many. */
-static size_t split(char *line, char **words, size_t max)
+static size_t mount_split(char *line, char **words, size_t max)
 {
     size_t n = 0;
     for (char *rest = line, *word; (word = strsep(&rest, " "));) {
@@ -78,7 +78,7 @@ static size_t split(char *line, char **words, size_t max)
     return n;
 }
 
-static void add(struct mounts *m, struct mount one)
+static void mount_add(struct mounts *m, struct mount one)
 {
     if (m->n == m->cap) {
         m->cap = m->cap ? 2 * m->cap : 64;
@@ -92,23 +92,23 @@ static void take_line(struct mounts *m, const char *text, size_t len)
     enum { WORDS_MAX = 64, ROOT = 3, PATH = 4, OPTIONS = 5, LEAST = 6 };
     char *words[WORDS_MAX];
     char *line = mem_dup_len(text, len);
-    size_t n = split(line, words, WORDS_MAX), dash = LEAST;
+    size_t n = mount_split(line, words, WORDS_MAX), dash = LEAST;
     while (dash < n && strcmp(words[dash], "-") != 0)
         dash++;
     if (dash + 2 >= n || words[PATH][0] != '/') {
         free(line);
         return;
     }
-    add(m, (struct mount){.path = unescape(words[PATH]),
-                          .root = unescape(words[ROOT]),
-                          .type = unescape(words[dash + 1]),
-                          .source = unescape(words[dash + 2]),
-                          .options = words[OPTIONS],
-                          .super = dash + 3 < n ? words[dash + 3] : "",
-                          .line = line});
+    mount_add(m, (struct mount){.path = mount_unescape(words[PATH]),
+                                .root = mount_unescape(words[ROOT]),
+                                .type = mount_unescape(words[dash + 1]),
+                                .source = mount_unescape(words[dash + 2]),
+                                .options = words[OPTIONS],
+                                .super = dash + 3 < n ? words[dash + 3] : "",
+                                .line = line});
 }
 
-static void parse(struct mounts *m, const char *text)
+static void mount_parse(struct mounts *m, const char *text)
 {
     for (const char *p = text; *p;) {
         m->too_many = m->n == MOUNTS_MAX;
@@ -122,7 +122,7 @@ static void parse(struct mounts *m, const char *text)
 
 /* --- which count ---------------------------------------------------------------------------------------- */
 
-static bool below(const char *path, const char *dir)
+static bool mount_below(const char *path, const char *dir)
 {
     size_t n = strlen(dir);
     if (n == 1)
@@ -137,20 +137,20 @@ static bool is_autofs(const struct mount *m)
 
 /* Mounted by an automounter: at the place that it keeps, or below. Its own mount is not, unless it is in
  * turn below another one's. */
-static bool automatic(const struct mounts *m, const struct mount *one)
+static bool mount_automatic(const struct mounts *m, const struct mount *one)
 {
     for (size_t i = 0; i < m->n; i++) {
         bool same = strcmp(one->path, m->list[i].path) == 0;
-        if (is_autofs(&m->list[i]) && below(one->path, m->list[i].path) && !(same && is_autofs(one)))
+        if (is_autofs(&m->list[i]) && mount_below(one->path, m->list[i].path) && !(same && is_autofs(one)))
             return true;
     }
     return false;
 }
 
-static bool overmounted(const struct mounts *m, size_t one)
+static bool mount_overmounted(const struct mounts *m, size_t one)
 {
     for (size_t i = one + 1; i < m->n; i++)
-        if (strcmp(m->list[i].path, m->list[one].path) == 0 && !automatic(m, &m->list[i]))
+        if (strcmp(m->list[i].path, m->list[one].path) == 0 && !mount_automatic(m, &m->list[i]))
             return true;
     return false;
 }
@@ -171,7 +171,7 @@ static bool from_server(const char *source)
     return strstr(source, ":/") || strchr(source, '@') || strncmp(source, "//", 2) == 0;
 }
 
-static void describe(const struct mount *m, const char *node, struct text *out)
+static void mount_describe(const struct mount *m, const char *node, struct text *out)
 {
     text_add(out, m->type);
     if (is_autofs(m))
@@ -197,17 +197,18 @@ static void describe(const struct mount *m, const char *node, struct text *out)
 int mounts_parse(const char *text, const char *node, mount_fn *fn, void *arg)
 {
     struct mounts m = {0};
-    parse(&m, text);
+    mount_parse(&m, text);
     int r = m.too_many ? -E2BIG : m.n == 0 ? -EINVAL : 0;
     for (size_t i = 0; r == 0 && i < m.n; i++) {
         const struct mount *one = &m.list[i];
         CLEANUP_TEXT struct text value = {0};
-        if (normal_left_out(one->path, one->type) || of_user(one) || automatic(&m, one) || overmounted(&m, i))
+        if (normal_left_out(one->path, one->type) || of_user(one) || mount_automatic(&m, one) ||
+            mount_overmounted(&m, i))
             continue;
-        describe(one, node, &value);
+        mount_describe(one, node, &value);
         fn(arg, one->path, value.s);
     }
-    fini(&m);
+    mount_fini(&m);
     return r;
 }
 
@@ -219,17 +220,17 @@ bool mounts_remote(const char *text, const char *path)
     struct mounts m = {0};
     bool remote = false;
     size_t longest = 0;
-    parse(&m, text);
+    mount_parse(&m, text);
     for (size_t i = 0; i < m.n; i++) {
         size_t len = strlen(m.list[i].path);
-        if (len < longest || !below(path, m.list[i].path))
+        if (len < longest || !mount_below(path, m.list[i].path))
             continue;
         longest = len;
         remote = true;
         for (size_t j = 0; remote && j < sizeof local / sizeof *local; j++)
             remote = !pattern_matches(local[j], m.list[i].type);
     }
-    fini(&m);
+    mount_fini(&m);
     return remote;
 }
 

@@ -25,7 +25,7 @@ static bool in_tree(const char *version, const char *release)
            (strcmp(version, release) == 0 || (strlen(version) == 31 && strncmp(version, release, 31) == 0));
 }
 
-static void say(const char *interface, const char *what, const char *value)
+static void nic_say(const char *interface, const char *what, const char *value)
 {
     char name[SYS_TEXT_BYTES_MAX];
     bool none = !*value || strcmp(value, "N/A") == 0;
@@ -43,7 +43,7 @@ static void say_error(const char *interface, const char *what, int code)
         apart_say(name, COMPONENT_UNKNOWN, strerror(-code));
 }
 
-static void ask(void *asking)
+static void nic_ask(void *asking)
 {
     const struct asking *a = asking;
     for (size_t i = 0; i < a->cards->n; i++) {
@@ -55,9 +55,9 @@ static void ask(void *asking)
             say_error(interface, "firmware", r);
             continue;
         }
-        say(interface, "driver", driver);
-        say(interface, "version", in_tree(version, a->release) ? "in-tree" : version);
-        say(interface, "firmware", firmware);
+        nic_say(interface, "driver", driver);
+        nic_say(interface, "version", in_tree(version, a->release) ? "in-tree" : version);
+        nic_say(interface, "firmware", firmware);
     }
 }
 
@@ -100,7 +100,7 @@ void card_read(const struct reading *r, struct notes *n)
     struct asking a = {.calls = r->calls, .cards = &cards};
     sys_text(r->root, "proc/sys/kernel/osrelease", a.release);
     if (cards.n > 0)
-        apart_notes(-1, reading_patience(r, CARDS_MS_MAX), ask, &a, &said, &why);
+        apart_notes(-1, reading_patience(r, CARDS_MS_MAX), nic_ask, &a, &said, &why);
     for (size_t i = 0; i < cards.n; i++)
         if (!stands_in(&said, cards.list[i].name))
             note_card(r, n, &cards.list[i], &said, why.msg);

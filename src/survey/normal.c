@@ -60,7 +60,7 @@ static size_t shape_mac(const char *p, char before, const char *node)
     return bytes >= BYTES_MIN && bytes <= BYTES_MAX ? n : 0;
 }
 
-static size_t digits(const char *p)
+static size_t normal_digits(const char *p)
 {
     return strspn(p, "0123456789");
 }
@@ -71,7 +71,7 @@ static size_t shape_ipv4(const char *p, char before, const char *node)
     if (before == '.' || before == '-') /* a version, as in linux-5.14.0.1 */
         return 0;
     for (int part = 0; part < 4; part++) {
-        size_t n = digits(p);
+        size_t n = normal_digits(p);
         unsigned value = 0;
         for (size_t i = 0; i < n && i < 4; i++)
             value = value * 10 + (unsigned)(p[i] - '0');
@@ -100,7 +100,7 @@ static size_t shape_xname(const char *p, char before, const char *node)
     static const char letters[] = "xcsbn";
     size_t n = 0, parts = 0;
     for (; letters[parts] && tolower((unsigned char)p[n]) == letters[parts]; parts++) {
-        size_t number = digits(p + n + 1);
+        size_t number = normal_digits(p + n + 1);
         if (number == 0)
             break;
         n += 1 + number;
@@ -134,7 +134,7 @@ static size_t shape_length(const char *name, const char *p, char before, const c
 /* --- values ---------------------------------------------------------------------------------------- */
 
 /* A name of digits alone, or of one letter, is too likely to mean something else. */
-static const char *usable(const char *node)
+static const char *normal_usable(const char *node)
 {
     bool letter = false;
     for (const char *p = node; *p && *p != '.'; p++)
@@ -143,7 +143,7 @@ static const char *usable(const char *node)
 }
 
 /* How much at p a rule takes out, and how much before that stays; the longest. */
-static size_t taken(enum where where, const char *p, char before, const char *node, size_t *kept)
+static size_t normal_taken(enum where where, const char *p, char before, const char *node, size_t *kept)
 {
     size_t most = 0;
     *kept = 0;
@@ -168,12 +168,12 @@ static size_t taken(enum where where, const char *p, char before, const char *no
 static void put_value(enum where where, const char *text, size_t len, const char *node, struct text *out)
 {
     CLEANUP_FREE char *value = mem_dup_len(text, len);
-    const char *own = usable(node);
+    const char *own = normal_usable(node);
     for (size_t i = 0; i < len;) {
         size_t kept = 0;
         char before = i > 0 ? value[i - 1] : '\0';
         bool begins = (isalnum((unsigned char)value[i]) || value[i] == ':') && !word_byte(before);
-        size_t n = !begins ? 0 : taken(where, value + i, before, own, &kept);
+        size_t n = !begins ? 0 : normal_taken(where, value + i, before, own, &kept);
         if (n == 0) {
             text_add_char(out, value[i++]);
             continue;
@@ -262,7 +262,7 @@ void normal_source(const char *text, const char *node, struct text *out)
     put_value(MOUNT, text, strlen(text), node, out);
 }
 
-static bool below(const char *path, const char *dir)
+static bool normal_below(const char *path, const char *dir)
 {
     size_t n = strlen(dir);
     return strncmp(path, dir, n) == 0 && (path[n] == '/' || path[n] == '\0');
@@ -272,7 +272,7 @@ bool normal_left_out(const char *path, const char *type)
 {
     for (size_t i = 0; i < RULES; i++) {
         const struct rule *r = &rules[i];
-        if ((r->action == PATH && below(path, r->match)) ||
+        if ((r->action == PATH && normal_below(path, r->match)) ||
             (r->action == TYPE && pattern_matches(r->match, type)))
             return true;
     }

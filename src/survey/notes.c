@@ -29,7 +29,7 @@ void notes_cleanup(struct notes *n)
 
 /* --- taking notes ------------------------------------------------------------------------------ */
 
-static bool plain(char c)
+static bool notes_plain(char c)
 {
     return c > ' ' && c <= '~' && c != '"' && c != '\\' && c != '%';
 }
@@ -41,7 +41,7 @@ static char *name_of(const char *format, va_list args)
         abort();
     struct text name = {0};
     for (const char *p = raw; *p; p++) {
-        if (plain(*p))
+        if (notes_plain(*p))
             text_add_char(&name, *p);
         else
             text_printf(&name, "%%%02X", (unsigned char)*p);
@@ -50,7 +50,7 @@ static char *name_of(const char *format, va_list args)
     return text_take(&name);
 }
 
-static void push(struct notes *n, char *name, enum component_state state, const char *value)
+static void notes_push(struct notes *n, char *name, enum component_state state, const char *value)
 {
     if (n->n == n->cap) {
         n->cap = n->cap ? 2 * n->cap : 32;
@@ -61,20 +61,20 @@ static void push(struct notes *n, char *name, enum component_state state, const 
 
 void notes_take(struct notes *n, const char *name, enum component_state state, const char *value)
 {
-    push(n, mem_dup(name), state, value);
+    notes_push(n, mem_dup(name), state, value);
 }
 
-static void add(struct notes *n, enum component_state state, const char *value, const char *format,
-                va_list args)
+static void notes_add(struct notes *n, enum component_state state, const char *value, const char *format,
+                      va_list args)
 {
-    push(n, name_of(format, args), state, value);
+    notes_push(n, name_of(format, args), state, value);
 }
 
 void notes_value(struct notes *n, const char *value, const char *name, ...)
 {
     va_list args;
     va_start(args, name);
-    add(n, COMPONENT_VALUE, value, name, args);
+    notes_add(n, COMPONENT_VALUE, value, name, args);
     va_end(args);
 }
 
@@ -84,7 +84,7 @@ void notes_number(struct notes *n, size_t value, const char *name, ...)
     snprintf(text, sizeof text, "%zu", value);
     va_list args;
     va_start(args, name);
-    add(n, COMPONENT_VALUE, text, name, args);
+    notes_add(n, COMPONENT_VALUE, text, name, args);
     va_end(args);
 }
 
@@ -92,7 +92,7 @@ void notes_absent(struct notes *n, const char *name, ...)
 {
     va_list args;
     va_start(args, name);
-    add(n, COMPONENT_ABSENT, "", name, args);
+    notes_add(n, COMPONENT_ABSENT, "", name, args);
     va_end(args);
 }
 
@@ -100,7 +100,7 @@ void notes_unknown(struct notes *n, const char *why, const char *name, ...)
 {
     va_list args;
     va_start(args, name);
-    add(n, COMPONENT_UNKNOWN, why, name, args);
+    notes_add(n, COMPONENT_UNKNOWN, why, name, args);
     va_end(args);
 }
 
@@ -108,7 +108,7 @@ void notes_error(struct notes *n, int code, const char *name, ...)
 {
     va_list args;
     va_start(args, name);
-    add(n, COMPONENT_UNKNOWN, strerror(-code), name, args);
+    notes_add(n, COMPONENT_UNKNOWN, strerror(-code), name, args);
     va_end(args);
 }
 
@@ -122,13 +122,13 @@ void notes_lost(struct notes *n, int code, const char *path, const char *prefix)
 static void add_result(struct notes *n, int r, const char *value, const char *name, va_list args)
 {
     if (r == -EFBIG)
-        add(n, COMPONENT_UNKNOWN, "the file is too long for a value", name, args);
+        notes_add(n, COMPONENT_UNKNOWN, "the file is too long for a value", name, args);
     else if (r < 0 && r != -ENOENT && r != -ENOTDIR)
-        add(n, COMPONENT_UNKNOWN, strerror(-r), name, args);
+        notes_add(n, COMPONENT_UNKNOWN, strerror(-r), name, args);
     else if (r < 0 || !*value)
-        add(n, COMPONENT_ABSENT, "", name, args);
+        notes_add(n, COMPONENT_ABSENT, "", name, args);
     else
-        add(n, COMPONENT_VALUE, value, name, args);
+        notes_add(n, COMPONENT_VALUE, value, name, args);
 }
 
 void notes_text(struct notes *n, int at, const char *path, const char *name, ...)
@@ -166,13 +166,13 @@ void notes_expect(struct notes *n, const struct notes *got, const char *from, co
     const struct note *found = notes_find(got, from);
     va_list args;
     va_start(args, name);
-    add(n, found ? found->state : COMPONENT_UNKNOWN, found ? found->value : why, name, args);
+    notes_add(n, found ? found->state : COMPONENT_UNKNOWN, found ? found->value : why, name, args);
     va_end(args);
 }
 
 /* --- making components of them ------------------------------------------------------------------ */
 
-static bool ignored(const struct hostlist *ignore, const char *name)
+static bool notes_ignored(const struct hostlist *ignore, const char *name)
 {
     for (size_t i = 0; i < ignore->n; i++)
         if (pattern_matches(ignore->names[i], name))
@@ -194,14 +194,14 @@ static bool same_name(const struct note *a, const struct note *b)
     return strcmp(a->name, b->name) == 0;
 }
 
-static void drop(struct note *n)
+static void notes_drop(struct note *n)
 {
     free(n->name);
     free(n->value);
 }
 
 /* Sorts, and leaves each note once. */
-static void sort(struct notes *n)
+static void notes_sort(struct notes *n)
 {
     if (n->n < 2)
         return;
@@ -210,7 +210,7 @@ static void sort(struct notes *n)
     for (size_t i = 1; i < n->n; i++) {
         const struct note *last = &n->list[kept - 1];
         if (by_name(last, &n->list[i]) == 0)
-            drop(&n->list[i]);
+            notes_drop(&n->list[i]);
         else
             n->list[kept++] = n->list[i];
     }
@@ -218,7 +218,7 @@ static void sort(struct notes *n)
 }
 
 /* Of two notes of one name, in the order of by_name, puts the second to the first. */
-static void join(struct note *first, const struct note *second)
+static void notes_join(struct note *first, const struct note *second)
 {
     if (first->state == COMPONENT_UNKNOWN || second->state != COMPONENT_VALUE)
         return;
@@ -232,14 +232,14 @@ static void join(struct note *first, const struct note *second)
 }
 
 /* Leaves each name once. */
-static void unite(struct notes *n)
+static void notes_unite(struct notes *n)
 {
     size_t kept = 0;
-    sort(n);
+    notes_sort(n);
     for (size_t i = 0; i < n->n; i++) {
         if (kept > 0 && same_name(&n->list[kept - 1], &n->list[i])) {
-            join(&n->list[kept - 1], &n->list[i]);
-            drop(&n->list[i]);
+            notes_join(&n->list[kept - 1], &n->list[i]);
+            notes_drop(&n->list[i]);
         } else {
             n->list[kept++] = n->list[i];
         }
@@ -279,9 +279,9 @@ struct measure {
     size_t n, bytes, too_long;
 };
 
-static bool counts(const struct note *n, const struct hostlist *ignore, struct measure *m)
+static bool notes_counts(const struct note *n, const struct hostlist *ignore, struct measure *m)
 {
-    if (ignored(ignore, n->name))
+    if (notes_ignored(ignore, n->name))
         return false;
     if (strlen(n->name) > COMPONENT_NAME_BYTES_MAX) {
         m->too_long++;
@@ -290,41 +290,41 @@ static bool counts(const struct note *n, const struct hostlist *ignore, struct m
     return true;
 }
 
-static bool fits(const struct measure *m, const struct components *out)
+static bool notes_fits(const struct measure *m, const struct components *out)
 {
     return out->n + m->n <= COMPONENTS_MAX - RESERVED &&
            out->bytes + m->bytes <= COMPONENTS_BYTES_MAX - RESERVED_BYTES;
 }
 
 /* What went wrong with the part as a whole; "" when nothing did. */
-static void complain(const struct measure *m, const struct components *out, char why[static 192])
+static void notes_complain(const struct measure *m, const struct components *out, char why[static 192])
 {
     *why = '\0';
     if (m->too_long)
         snprintf(why, 192, "%zu names have more than %d bytes", m->too_long, COMPONENT_NAME_BYTES_MAX);
-    if (!fits(m, out))
+    if (!notes_fits(m, out))
         snprintf(why, 192,
                  "%zu components with %zu bytes find no room; a list has %d components and %d bytes, of "
                  "which %zu and %zu are taken",
                  m->n, m->bytes, COMPONENTS_MAX, COMPONENTS_BYTES_MAX, out->n, out->bytes);
 }
 
-static void put(struct components *out, const char *name, enum component_state state, const char *value)
+static void notes_put(struct components *out, const char *name, enum component_state state, const char *value)
 {
     int r = components_add(out, name, state, value, NULL);
     assert(r == 0); /* everything was measured */
 }
 
 /* Leaves what may stand in a list, each note with a value that does. */
-static struct measure sift(struct notes *n, const struct hostlist *ignore)
+static struct measure notes_sift(struct notes *n, const struct hostlist *ignore)
 {
     struct measure m = {0};
     size_t kept = 0;
-    unite(n);
+    notes_unite(n);
     for (size_t i = 0; i < n->n; i++) {
         struct note note = n->list[i];
-        if (!counts(&note, ignore, &m)) {
-            drop(&note);
+        if (!notes_counts(&note, ignore, &m)) {
+            notes_drop(&note);
             continue;
         }
         fit_value(&note);
@@ -338,15 +338,15 @@ static struct measure sift(struct notes *n, const struct hostlist *ignore)
 
 void notes_settle(struct notes *n, const char *prefix, const struct hostlist *ignore, struct components *out)
 {
-    struct measure m = sift(n, ignore);
+    struct measure m = notes_sift(n, ignore);
     char whole[64], why[192];
     snprintf(whole, sizeof whole, "%s.*", prefix);
-    complain(&m, out, why);
-    bool all = fits(&m, out);
+    notes_complain(&m, out, why);
+    bool all = notes_fits(&m, out);
     for (size_t i = 0; all && i < n->n; i++)
-        put(out, n->list[i].name, n->list[i].state, n->list[i].value);
-    if (*why && !ignored(ignore, whole) && !(all && notes_find(n, whole)))
-        put(out, whole, COMPONENT_UNKNOWN, why);
+        notes_put(out, n->list[i].name, n->list[i].state, n->list[i].value);
+    if (*why && !notes_ignored(ignore, whole) && !(all && notes_find(n, whole)))
+        notes_put(out, whole, COMPONENT_UNKNOWN, why);
 }
 
 /* --- files -------------------------------------------------------------------------------------- */

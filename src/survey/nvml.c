@@ -42,7 +42,7 @@ bool nvml_address(const char *bus_id, char out[static 32])
 }
 
 /* The name of the note "WHOSE/WHAT". */
-static void say(const struct nvml *v, const char *whose, const char *what, int r, const char *value)
+static void nvml_say(const struct nvml *v, const char *whose, const char *what, int r, const char *value)
 {
     char name[64];
     snprintf(name, sizeof name, "%s%s%s", whose, *whose ? "/" : "", what);
@@ -54,7 +54,7 @@ static void say(const struct nvml *v, const char *whose, const char *what, int r
         apart_say(name, COMPONENT_UNKNOWN, v->core.error(r));
 }
 
-static const char *mode(unsigned on)
+static const char *nvml_mode(unsigned on)
 {
     return on ? "enabled" : "disabled";
 }
@@ -64,13 +64,13 @@ static void say_gpu(const struct nvml *v, void *gpu, const char *address)
     char text[NVML_TEXT_BYTES] = "";
     unsigned now = 0, next = 0;
     int r = v->name(gpu, text, sizeof text);
-    say(v, address, "model", r, text);
+    nvml_say(v, address, "model", r, text);
     r = v->vbios(gpu, text, sizeof text);
-    say(v, address, "vbios", r, text);
+    nvml_say(v, address, "vbios", r, text);
     r = v->ecc(gpu, &now, &next);
-    say(v, address, "ecc", r, mode(now));
+    nvml_say(v, address, "ecc", r, nvml_mode(now));
     r = v->mig(gpu, &now, &next);
-    say(v, address, "mig", r, mode(now));
+    nvml_say(v, address, "mig", r, nvml_mode(now));
 }
 
 /* A GPU that cannot be asked for its address is one of those that will be missing. */
@@ -104,7 +104,7 @@ static void ask(void *library)
         return;
     }
     r = v.driver(text, sizeof text);
-    say(&v, "", "driver", r, text);
+    nvml_say(&v, "", "driver", r, text);
     say_gpus(&v);
 }
 

@@ -27,7 +27,7 @@ enum { DIRS = 2, FILES = 4 };
 /* --- dpkg ------------------------------------------------------------------------------------------------
  */
 
-static void clear(struct dpkg *d)
+static void package_clear(struct dpkg *d)
 {
     *d->package = *d->version = *d->architecture = '\0';
     d->installed = false;
@@ -42,10 +42,10 @@ void dpkg_end(struct dpkg *d)
     } else if (d->installed) {
         d->damaged = true;
     }
-    clear(d);
+    package_clear(d);
 }
 
-static void take(struct dpkg *d, const char *line, const char *field, char *to, size_t size)
+static void package_take(struct dpkg *d, const char *line, const char *field, char *to, size_t size)
 {
     size_t n = strlen(field);
     if (strncmp(line, field, n) != 0)
@@ -70,15 +70,15 @@ bool dpkg_line(const char *line, void *dpkg)
         dpkg_end(d);
         return true;
     }
-    take(d, line, "Package:", d->package, sizeof d->package);
-    take(d, line, "Version:", d->version, sizeof d->version);
-    take(d, line, "Architecture:", d->architecture, sizeof d->architecture);
+    package_take(d, line, "Package:", d->package, sizeof d->package);
+    package_take(d, line, "Version:", d->version, sizeof d->version);
+    package_take(d, line, "Architecture:", d->architecture, sizeof d->architecture);
     if (strncmp(line, "Status:", 7) == 0)
         d->installed = ends_with(line, " ok installed");
     return true;
 }
 
-static bool exists(int root, const char *path)
+static bool package_exists(int root, const char *path)
 {
     return faccessat(root, path, F_OK, 0) == 0;
 }
@@ -153,7 +153,7 @@ static const char *rpm_dir(int root)
         for (size_t j = 0; j < FILES; j++) {
             char path[64];
             snprintf(path, sizeof path, "%s/%s", RPM_DIRS[i], RPM_FILES[j]);
-            if (exists(root, path))
+            if (package_exists(root, path))
                 return RPM_DIRS[i];
         }
     return NULL;
@@ -165,7 +165,7 @@ static const char *rpm_dir(int root)
 uint64_t package_stamp(int root)
 {
     const char *dir = rpm_dir(root);
-    bool dpkg = exists(root, "var/lib/dpkg");
+    bool dpkg = package_exists(root, "var/lib/dpkg");
     uint64_t stamp = stamp_bytes(0, "packages", 8);
     if (!dir && !dpkg)
         return 0;
@@ -190,7 +190,7 @@ void package_files(struct hostlist *out)
         }
 }
 
-static void keep(struct survey_cache *cache, const struct notes *n, uint64_t stamp)
+static void package_keep(struct survey_cache *cache, const struct notes *n, uint64_t stamp)
 {
     survey_cache_fini(cache);
     for (size_t i = 0; i < n->n; i++) {
@@ -203,7 +203,7 @@ static void keep(struct survey_cache *cache, const struct notes *n, uint64_t sta
     cache->packages_stamp = stamp;
 }
 
-static void recall(const struct survey_cache *cache, struct notes *n)
+static void package_recall(const struct survey_cache *cache, struct notes *n)
 {
     for (size_t i = 0; i < cache->packages.n; i++) {
         const struct component *c = &cache->packages.list[i];
@@ -218,10 +218,10 @@ void package_read(const struct reading *r, struct notes *n)
     const char *dir = rpm_dir(r->root);
     struct err why = {0};
     if (stamp && stamp == r->cache->packages_stamp) {
-        recall(r->cache, n);
+        package_recall(r->cache, n);
         return;
     }
-    if (exists(r->root, "var/lib/dpkg"))
+    if (package_exists(r->root, "var/lib/dpkg"))
         read_dpkg(r, n, &why);
     if (why.code == 0 && dir)
         read_rpm(r, dir, n, &why);
@@ -229,6 +229,6 @@ void package_read(const struct reading *r, struct notes *n)
         notes_fini(n);
         notes_unknown(n, why.msg, "package.*");
     } else {
-        keep(r->cache, n, stamp);
+        package_keep(r->cache, n, stamp);
     }
 }

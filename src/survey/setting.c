@@ -79,7 +79,7 @@ static const struct setting {
 enum { SETTINGS_N = sizeof SETTINGS / sizeof *SETTINGS };
 
 /* The word in brackets; the whole text when there are none. */
-static void choose(char *text)
+static void setting_choose(char *text)
 {
     const char *open = strchr(text, '['), *close = open ? strchr(open, ']') : NULL;
     if (!close)
@@ -94,7 +94,7 @@ static void note_setting(int root, struct notes *n, const struct setting *s)
     notes_text(n, root, s->path, "setting.%s", s->name);
     struct note *last = &n->list[n->n - 1];
     if (s->form == CHOSEN && last->state == COMPONENT_VALUE)
-        choose(last->value);
+        setting_choose(last->value);
 }
 
 /* The pages that somebody asked for. What the file counts includes pages lent beyond that, for as long as

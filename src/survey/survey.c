@@ -41,7 +41,7 @@ struct span reading_patience(const struct reading *r, int usual_ms)
 }
 
 /* Of what is ignored as a whole nobody is asked: NVML wakes a GPU. */
-static bool skipped(const struct survey_conf *conf, const char *prefix)
+static bool survey_skipped(const struct survey_conf *conf, const char *prefix)
 {
     char whole[64];
     snprintf(whole, sizeof whole, "%s.*", prefix);
@@ -55,7 +55,7 @@ static void read_parts(const struct reading *r, enum cost at_least, struct compo
 {
     for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++) {
         CLEANUP_NOTES struct notes notes = {0};
-        if (PARTS[i].cost < at_least || skipped(r->conf, PARTS[i].prefix))
+        if (PARTS[i].cost < at_least || survey_skipped(r->conf, PARTS[i].prefix))
             continue;
         PARTS[i].read(r, &notes);
         notes_settle(&notes, PARTS[i].prefix, &r->conf->ignore, out);

@@ -11,13 +11,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static void copy(char to[static 33], const char *from)
+static void system_copy(char to[static 33], const char *from)
 {
     snprintf(to, 33, "%.32s", from);
 }
 
-static int driver(void *arg, const char *interface, char name[static 33], char version[static 33],
-                  char firmware[static 33])
+static int system_driver(void *arg, const char *interface, char name[static 33], char version[static 33],
+                         char firmware[static 33])
 {
     struct ethtool_drvinfo info = {.cmd = ETHTOOL_GDRVINFO};
     struct ifreq request = {.ifr_data = (void *)&info};
@@ -29,10 +29,10 @@ static int driver(void *arg, const char *interface, char name[static 33], char v
         return -errno;
     int r = ioctl(fd, SIOCETHTOOL, &request) < 0 ? -errno : 0;
     close(fd);
-    copy(name, info.driver);
-    copy(version, info.version);
-    copy(firmware, info.fw_version);
+    system_copy(name, info.driver);
+    system_copy(version, info.version);
+    system_copy(firmware, info.fw_version);
     return r;
 }
 
-const struct survey_calls survey_system = {.driver = driver, .nvml = "libnvidia-ml.so.1"};
+const struct survey_calls survey_system = {.driver = system_driver, .nvml = "libnvidia-ml.so.1"};
