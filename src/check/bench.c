@@ -72,7 +72,7 @@ static bool duration_of(const struct look *l, struct span fallback, struct span 
     return r == 0;
 }
 
-static void *map(uint64_t bytes)
+static void *bench_map(uint64_t bytes)
 {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
@@ -93,7 +93,7 @@ struct stream {
     double mb_s;
 };
 
-static void pin(int cpu)
+static void bench_pin(int cpu)
 {
     cpu_set_t one;
     CPU_ZERO(&one);
@@ -101,7 +101,7 @@ static void pin(int cpu)
     sched_setaffinity(0, sizeof one, &one);
 }
 
-static void triad(double *restrict a, const double *restrict b, const double *restrict c, size_t n)
+static void bench_triad(double *restrict a, const double *restrict b, const double *restrict c, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         a[i] = b[i] + 3 * c[i];
@@ -111,7 +111,7 @@ static void *run_stream(void *arg)
 {
     struct stream *s = arg;
     double *b = s->a + s->n, *c = b + s->n;
-    pin(s->cpu);
+    bench_pin(s->cpu);
     for (size_t i = 0; i < s->n; i++) {
         s->a[i] = 0;
         b[i] = 1;
@@ -124,7 +124,7 @@ static void *run_stream(void *arg)
     struct span took;
     uint64_t passes = 0;
     do {
-        triad(s->a, b, c, s->n);
+        bench_triad(s->a, b, c, s->n);
         /* Each pass reads what the one before it wrote, so that none can be left out. */
         b[passes % s->n] = s->a[passes % s->n] - 6;
         passes++;
@@ -183,7 +183,7 @@ void gather_BENCH_BANDWIDTH(const struct look *l, struct text *out)
     if (size == 0 || !duration_of(l, span_s(2), &duration, out))
         return;
     size_t threads = choose_cpus(cpus);
-    double *all = threads > 0 ? map(size) : NULL;
+    double *all = threads > 0 ? bench_map(size) : NULL;
     if (!all) {
         fact(out, "unknown", "%s", threads > 0 ? strerror(ENOMEM) : "there are too many processors");
         return;
@@ -231,7 +231,7 @@ void gather_BENCH_LATENCY(const struct look *l, struct text *out)
     uint64_t size = size_of(l, 256 * MIB, out), steps = 0;
     if (size == 0 || !duration_of(l, span_s(1), &duration, out))
         return;
-    union line *lines = map(size);
+    union line *lines = bench_map(size);
     if (!lines) {
         fact(out, "unknown", "%s", strerror(ENOMEM));
         return;
@@ -275,7 +275,7 @@ static int open_file(const struct look *l)
 }
 
 /* Blocks that no file system can make small. */
-static void fill(char *block, uint64_t *seed)
+static void bench_fill(char *block, uint64_t *seed)
 {
     for (size_t i = 0; i < BLOCK_BYTES; i += sizeof *seed) {
         *seed ^= *seed << 13;
@@ -286,7 +286,7 @@ static void fill(char *block, uint64_t *seed)
 }
 
 /* MB/s, at least 1. */
-static uint64_t speed(uint64_t bytes, struct mono began)
+static uint64_t bench_speed(uint64_t bytes, struct mono began)
 {
     int64_t ns = mono_sub(mono_now(), began).ns;
     uint64_t mb_s = bytes * 1000 / (uint64_t)(ns > 0 ? ns : 1);
@@ -343,18 +343,18 @@ static int try_file(int fd, uint64_t size, struct text *out)
 {
     uint64_t seed = 88172645463325252u;
     CLEANUP_FREE char *block = mem_alloc(BLOCK_BYTES);
-    fill(block, &seed);
+    bench_fill(block, &seed);
     struct mono began = mono_now();
     int r = write_all(fd, block, size);
     if (r < 0)
         return r;
-    fact(out, "write", "%" PRIu64, speed(size, began));
+    fact(out, "write", "%" PRIu64, bench_speed(size, began));
     posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
     began = mono_now();
     r = read_all(fd, block, size);
     if (r < 0)
         return r;
-    fact(out, "read", "%" PRIu64, speed(size, began));
+    fact(out, "read", "%" PRIu64, bench_speed(size, began));
     int64_t us = write_small(fd, block);
     if (us >= 0)
         fact(out, "latency", "%" PRId64, us);

@@ -24,7 +24,7 @@ int bmc_open(const struct look *l, struct text *out)
 }
 
 /* What came for an earlier request is passed over. */
-static int receive(const struct look *l, int fd, long id, struct bmc_reply *out)
+static int bmc_receive(const struct look *l, int fd, long id, struct bmc_reply *out)
 {
     enum { ANSWER_MS = 5000 };
     struct ipmi_addr from;
@@ -57,7 +57,7 @@ int bmc_ask(const struct look *l, int fd, uint8_t function, uint8_t lun, uint8_t
         .msgid = ++ids,
         .msg = {.netfn = function, .cmd = command, .data_len = (unsigned short)n, .data = data}};
     int bad = device_control(l, fd, IPMICTL_SEND_COMMAND, &q);
-    return bad < 0 ? bad : receive(l, fd, q.msgid, out);
+    return bad < 0 ? bad : bmc_receive(l, fd, q.msgid, out);
 }
 
 void bmc_failed(const char *what, int code, struct text *out)

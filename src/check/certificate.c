@@ -13,7 +13,7 @@
  * less than 0; "-" for no name
  */
 
-static void add(const struct certificate *c, void *arg)
+static void certificate_add(const struct certificate *c, void *arg)
 {
     fact(arg, "certificate", "%" PRId64 " %" PRId64 " %s", c->from_s > 0 ? c->from_s : 0,
          c->until_s > 0 ? c->until_s : 0, *c->name ? c->name : "-");
@@ -31,7 +31,7 @@ static void read_file(int root, const char *path, struct text *out)
         fact_cannot(root, out, path, r);
     if (r < 0)
         return;
-    r = certificates_read(bytes, strlen(bytes), add, &facts, &e);
+    r = certificates_read(bytes, strlen(bytes), certificate_add, &facts, &e);
     fact(out, "now", "%" PRId64, wall_now().ns / 1000000000);
     if (r < 0)
         fact(out, "unknown", "/%s has %s", path, e.msg);

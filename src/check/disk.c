@@ -203,7 +203,7 @@ void judge_RAID(struct look *l, const char *facts, struct verdict *v)
 /* --- multipath ------------------------------------------------------------------------------ */
 
 /* A path that the kernel has given up says so; one that dm alone avoids is still running. */
-static bool works(int slaves, const char *disk)
+static bool disk_works(int slaves, const char *disk)
 {
     char path[SYS_TEXT_BYTES_MAX + 16], state[SYS_TEXT_BYTES_MAX];
     snprintf(path, sizeof path, "%.120s/device/state", disk);
@@ -228,7 +228,7 @@ static void add_map(int dir, const char *name, struct text *out)
     sys_names_read(&names, slaves);
     sys_names_sort(&names);
     for (size_t i = 0; i < names.n; i++) {
-        bool good = works(slaves, names.names[i]);
+        bool good = disk_works(slaves, names.names[i]);
         working += good;
         lost = good ? lost : names.names[i];
     }

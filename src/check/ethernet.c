@@ -35,7 +35,7 @@ static void fact_statistic(struct text *out, const char *name, size_t i, uint64_
 }
 
 /* All that have a device, or those that Interface= names. */
-static bool counts(const struct check *k, const char *name, bool device)
+static bool ethernet_counts(const struct check *k, const char *name, bool device)
 {
     const char *named = check_arg(k, "Interface");
     return named ? options_have(named, name, strlen(name)) : device;
@@ -112,7 +112,7 @@ static void add_link(const struct link *l, void *arg)
     if (l->type != ARPHRD_ETHER)
         return;
     bool device = !check_arg(a->check, "Interface") && has_device(a, l);
-    bool wanted = counts(a->check, l->name, device);
+    bool wanted = ethernet_counts(a->check, l->name, device);
     bool speed = wanted && up && check_arg(a->check, "Speed");
     fact_interface(&a->facts, l->name, device, up, speed ? speed_of(a->root, l->name) : 0, l->changes);
     for (size_t i = 0; wanted && i < COUNTERS; i++)
@@ -215,7 +215,7 @@ static void judge_absent(const struct look *l, const char *facts, struct verdict
     }
 }
 
-static bool listed(const char *names, const char *name)
+static bool ethernet_listed(const char *names, const char *name)
 {
     return options_have(names, name, strlen(name));
 }
@@ -234,13 +234,14 @@ void judge_ETHERNET(struct look *l, const char *facts, struct verdict *v)
     for (const char *at = facts; fact_next(&at, &line);) {
         struct words w;
         words_of(line.value, &w);
-        if (strcmp(line.key, "interface") == 0 && counts(l->check, w.w[0], strcmp(w.w[1], "1") == 0)) {
+        if (strcmp(line.key, "interface") == 0 &&
+            ethernet_counts(l->check, w.w[0], strcmp(w.w[1], "1") == 0)) {
             bool is_up = strcmp(w.w[2], "1") == 0;
             all++;
             up += is_up;
             text_printf(&mine, "%s,", w.w[0]);
             judge_link(l, &limits, &w, is_up, v);
-        } else if (strcmp(line.key, "counter") == 0 && listed(mine.s, w.w[0])) {
+        } else if (strcmp(line.key, "counter") == 0 && ethernet_listed(mine.s, w.w[0])) {
             judge_counter(l, &limits, &w, v);
         }
     }

@@ -226,7 +226,7 @@ static bool port_of(const struct look *l, const struct fact_line *line, struct p
 }
 
 /* The same number on the same board: what one of them can, the other should. */
-static bool alike(const struct port *a, const struct port *b)
+static bool ib_alike(const struct port *a, const struct port *b)
 {
     return strcmp(a->board, b->board) == 0 && strcmp(a->number, b->number) == 0;
 }
@@ -247,7 +247,7 @@ static struct seen look_around(const struct look *l, const char *facts, const st
         bool active = other.state == STATE_ACTIVE;
         s.ports++;
         s.active += active;
-        if (!p || !active || !alike(p, &other))
+        if (!p || !active || !ib_alike(p, &other))
             continue;
         s.alike_active++;
         if (other.rate > s.alike_rate)

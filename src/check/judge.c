@@ -60,7 +60,7 @@ bool facts_idle(const char *facts, struct verdict *v)
 
 /* --- arguments ------------------------------------------------------------------------------ */
 
-static bool taken(int r, const struct err *e, struct verdict *v)
+static bool judge_taken(int r, const struct err *e, struct verdict *v)
 {
     if (r < 0)
         verdict_cannot(v, RESULT_UNKNOWN, "%s", e->msg);
@@ -70,26 +70,26 @@ static bool taken(int r, const struct err *e, struct verdict *v)
 bool want_number(const struct look *l, const char *key, int64_t fallback, int64_t *out, struct verdict *v)
 {
     struct err e = {0};
-    return taken(check_arg_number(l->check, key, fallback, out, &e), &e, v);
+    return judge_taken(check_arg_number(l->check, key, fallback, out, &e), &e, v);
 }
 
 bool want_percent(const struct look *l, const char *key, unsigned fallback, unsigned *out, struct verdict *v)
 {
     struct err e = {0};
-    return taken(check_arg_percent(l->check, key, fallback, out, &e), &e, v);
+    return judge_taken(check_arg_percent(l->check, key, fallback, out, &e), &e, v);
 }
 
 bool want_bytes(const struct look *l, const char *key, uint64_t fallback, uint64_t *out, struct verdict *v)
 {
     struct err e = {0};
-    return taken(check_arg_bytes(l->check, key, fallback, out, &e), &e, v);
+    return judge_taken(check_arg_bytes(l->check, key, fallback, out, &e), &e, v);
 }
 
 bool want_span(const struct look *l, const char *key, struct span fallback, struct span *out,
                struct verdict *v)
 {
     struct err e = {0};
-    return taken(check_arg_span(l->check, key, fallback, out, &e), &e, v);
+    return judge_taken(check_arg_span(l->check, key, fallback, out, &e), &e, v);
 }
 
 /* --- what was before ------------------------------------------------------------------------ */

@@ -75,7 +75,7 @@ void kernel_log_root(struct kernel_log *k, const char *root)
 
 /* --- what is kept ------------------------------------------------------------------------------------ */
 
-static struct kept *find(struct kernel_log *k, const struct finding *f)
+static struct kept *kernel_log_find(struct kernel_log *k, const struct finding *f)
 {
     for (size_t i = 0; i < k->n; i++)
         if (strcmp(k->list[i].finding.code, f->code) == 0 &&
@@ -84,7 +84,7 @@ static struct kept *find(struct kernel_log *k, const struct finding *f)
     return NULL;
 }
 
-static void drop(struct kernel_log *k, struct kept *one)
+static void kernel_log_drop(struct kernel_log *k, struct kept *one)
 {
     size_t at = (size_t)(one - k->list);
     k->n--;
@@ -92,7 +92,7 @@ static void drop(struct kernel_log *k, struct kept *one)
 }
 
 /* Which of two has to go first. */
-static bool weaker(const struct kept *a, const struct kept *b)
+static bool kernel_log_weaker(const struct kept *a, const struct kept *b)
 {
     if (a->finding.result != b->finding.result)
         return a->finding.result < b->finding.result;
@@ -100,17 +100,17 @@ static bool weaker(const struct kept *a, const struct kept *b)
 }
 
 /* Room for one more; NULL when all that are there are worse than it. */
-static struct kept *add(struct kernel_log *k, const struct finding *f, struct mono at)
+static struct kept *kernel_log_add(struct kernel_log *k, const struct finding *f, struct mono at)
 {
     struct kept one = {.finding = *f, .since = at, .said = at};
     if (k->n == KERNEL_LOG_FINDINGS_MAX) {
         struct kept *least = &k->list[0];
         for (size_t i = 1; i < k->n; i++)
-            if (weaker(&k->list[i], least))
+            if (kernel_log_weaker(&k->list[i], least))
                 least = &k->list[i];
-        if (!weaker(least, &one))
+        if (!kernel_log_weaker(least, &one))
             return NULL;
-        drop(k, least);
+        kernel_log_drop(k, least);
     }
     k->list[k->n] = one;
     return &k->list[k->n++];
@@ -159,14 +159,14 @@ static void name_work(const struct kernel_log *k, struct kept *one, unsigned pid
 static bool keep_finding(struct kernel_log *k, struct mono at, uint64_t seq, const struct finding *f,
                          const struct meaning *m, unsigned pid)
 {
-    struct kept *one = find(k, f);
+    struct kept *one = kernel_log_find(k, f);
     if (one && is_over(one, at)) {
-        drop(k, one);
+        kernel_log_drop(k, one);
         one = NULL;
     }
     enum result worst = one && act_end(one->act) != ACT_ENDS_TIME ? one->finding.result : RESULT_OK;
     enum act act = worst > f->result ? one->act : m->act;
-    one = one ? one : add(k, f, at);
+    one = one ? one : kernel_log_add(k, f, at);
     if (!one)
         return false;
     struct finding before = one->finding;
@@ -213,9 +213,9 @@ bool kernel_log_take(struct kernel_log *k, struct mono now, const struct kmsg *r
         return false;
     if (m.result != RESULT_OK)
         return keep_finding(k, time_of(r, now), r->seq, &f, &m, meaning_pid(r->text));
-    struct kept *closed = find(k, &f);
+    struct kept *closed = kernel_log_find(k, &f);
     if (closed)
-        drop(k, closed);
+        kernel_log_drop(k, closed);
     return closed;
 }
 
@@ -231,7 +231,7 @@ bool kernel_log_forget(struct kernel_log *k, const char *words, uint64_t until)
     size_t before = k->n;
     for (size_t i = k->n; i-- > 0;)
         if (k->list[i].seq < until && is_named(words, &k->list[i].finding))
-            drop(k, &k->list[i]);
+            kernel_log_drop(k, &k->list[i]);
     return k->n < before;
 }
 
@@ -396,7 +396,7 @@ static bool load(struct kernel_log *k, const char *text, const char *boot, struc
         return false;
     while (fact_next(&at, &line)) {
         if (k->n == KERNEL_LOG_FINDINGS_MAX || strcmp(line.key, "finding") != 0 ||
-            !read_kept(line.value, &k->list[k->n]) || find(k, &k->list[k->n].finding))
+            !read_kept(line.value, &k->list[k->n]) || kernel_log_find(k, &k->list[k->n].finding))
             return false;
         k->n++;
     }

@@ -120,7 +120,7 @@ static void look_for_another(struct kmsg_follow *f)
 }
 
 /* 1 when bytes came, 0 when there are none now, -errno. */
-static int fill(struct kmsg_follow *f)
+static int kmsg_follow_fill(struct kmsg_follow *f)
 {
     for (;;) {
         ssize_t n = read(f->fd, f->buffer + f->len, sizeof f->buffer - f->len - 1);
@@ -139,7 +139,7 @@ static int fill(struct kmsg_follow *f)
     }
 }
 
-static void drop(struct kmsg_follow *f, size_t n)
+static void kmsg_follow_drop(struct kmsg_follow *f, size_t n)
 {
     f->len -= n;
     memmove(f->buffer, f->buffer + n, f->len);
@@ -162,7 +162,7 @@ static char *first_line(struct kmsg_follow *f, size_t *len)
 }
 
 /* Whether the record is news. */
-static bool count(struct kmsg_follow *f, const struct kmsg *r)
+static bool kmsg_follow_count(struct kmsg_follow *f, const struct kmsg *r)
 {
     if (f->counted && r->seq < f->cursor.next)
         return false;
@@ -177,8 +177,8 @@ static bool take_line(struct kmsg_follow *f, const char *line, size_t len, struc
 {
     bool whole = !f->skipping && line[0] != ' ' && kmsg_read(line, len, out, NULL) == 0;
     f->skipping = false;
-    drop(f, len + 1);
-    return whole && count(f, out) && out->from_kernel;
+    kmsg_follow_drop(f, len + 1);
+    return whole && kmsg_follow_count(f, out) && out->from_kernel;
 }
 
 static int tell_lost(struct kmsg_follow *f, uint64_t *lost, int r)
@@ -198,7 +198,7 @@ int kmsg_next(struct kmsg_follow *f, struct kmsg *out, uint64_t *lost, struct er
         for (char *line; (line = first_line(f, &len));)
             if (take_line(f, line, len, out))
                 return tell_lost(f, lost, 1);
-        r = fills < FILLS_MAX ? fill(f) : 0;
+        r = fills < FILLS_MAX ? kmsg_follow_fill(f) : 0;
     }
     return r < 0 ? err_set(e, r, "the kernel's log: %s", strerror(-r)) : tell_lost(f, lost, 0);
 }

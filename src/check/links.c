@@ -27,7 +27,7 @@ static struct {
     struct link *list; /* by index, as the kernel tells of them */
 } kept = {.fd = -1, .events = -1};
 
-static void drop(void)
+static void links_drop(void)
 {
     if (kept.fd >= 0 && kept.pid == getpid())
         close(kept.fd);
@@ -56,7 +56,7 @@ static int open_kept(void)
 }
 
 /* 1: the kernel told of a change, or of more than it could keep; 0; -errno. */
-static int changed(void)
+static int links_changed(void)
 {
     char byte;
     int r = 0;
@@ -157,7 +157,7 @@ static void take_stats(const struct nlmsghdr *head)
 typedef void message_fn(const struct nlmsghdr *head);
 
 /* 0: more comes; 1: that was all; -EINTR: something changed meanwhile, and it may be incomplete; -errno. */
-static int take(const char *bytes, size_t len, message_fn *fn)
+static int links_take(const char *bytes, size_t len, message_fn *fn)
 {
     const struct nlmsghdr *head = (const struct nlmsghdr *)bytes;
     for (; NLMSG_OK(head, len); head = NLMSG_NEXT(head, len)) {
@@ -176,7 +176,7 @@ static int take(const char *bytes, size_t len, message_fn *fn)
 }
 
 /* The body is short; what the kernel does not read of it is 0. */
-static int ask(uint16_t type, const void *body, size_t size, message_fn *fn)
+static int links_ask(uint16_t type, const void *body, size_t size, message_fn *fn)
 {
     _Alignas(struct nlmsghdr) static char bytes[BYTES];
     struct {
@@ -190,7 +190,7 @@ static int ask(uint16_t type, const void *body, size_t size, message_fn *fn)
     int r = send(kept.fd, &request, request.head.nlmsg_len, 0) < 0 ? -errno : 0;
     while (!r) {
         ssize_t n = recv(kept.fd, bytes, sizeof bytes, MSG_DONTWAIT); /* the kernel answers in the call */
-        r = n < 0 ? -errno : take(bytes, (size_t)n, fn);
+        r = n < 0 ? -errno : links_take(bytes, (size_t)n, fn);
     }
     return r < 0 ? r : 0;
 }
@@ -199,7 +199,7 @@ static int ask_links(void)
 {
     const struct ifinfomsg all = {.ifi_family = AF_UNSPEC};
     kept.n = 0;
-    return ask(RTM_GETLINK, &all, sizeof all, take_link);
+    return links_ask(RTM_GETLINK, &all, sizeof all, take_link);
 }
 
 /* Kernels before 4.7 do not know the question. */
@@ -207,15 +207,15 @@ static void ask_stats(void)
 {
     const struct if_stats_msg all = {.filter_mask = IFLA_STATS_FILTER_BIT(IFLA_STATS_LINK_64)};
     kept.counted = 0;
-    if (ask(RTM_GETSTATS, &all, sizeof all, take_stats) < 0 || kept.counted < kept.n)
+    if (links_ask(RTM_GETSTATS, &all, sizeof all, take_stats) < 0 || kept.counted < kept.n)
         kept.current = false;
 }
 
-static int renew(void)
+static int links_renew(void)
 {
     int r = open_kept();
     if (!r)
-        r = changed();
+        r = links_changed();
     if (r < 0)
         return r;
     kept.current &= r == 0;
@@ -228,9 +228,9 @@ static int renew(void)
 
 int links_each(link_fn *fn, void *arg)
 {
-    int r = renew();
+    int r = links_renew();
     if (r < 0)
-        drop(); /* with what is left in them */
+        links_drop(); /* with what is left in them */
     for (size_t i = 0; !r && i < kept.n; i++)
         fn(&kept.list[i], arg);
     return r;

@@ -18,7 +18,7 @@
 
 enum { LISTEN_STATE = 10 /* the kernel's TCP_LISTEN */, BYTES = 16 << 10 };
 
-static int ask(int fd, uint8_t family)
+static int listening_ask(int fd, uint8_t family)
 {
     struct {
         struct nlmsghdr head;
@@ -32,7 +32,7 @@ static int ask(int fd, uint8_t family)
 }
 
 /* What one message says: 1: the port is among it, 0: it is not; -errno. *end after the last. */
-static int find(const struct nlmsghdr *head, size_t len, uint16_t port, bool *end)
+static int listening_find(const struct nlmsghdr *head, size_t len, uint16_t port, bool *end)
 {
     for (; NLMSG_OK(head, len); head = NLMSG_NEXT(head, len)) {
         const struct inet_diag_msg *of = NLMSG_DATA(head);
@@ -48,16 +48,16 @@ static int find(const struct nlmsghdr *head, size_t len, uint16_t port, bool *en
     return 0;
 }
 
-static int look(uint8_t family, uint16_t port)
+static int listening_look(uint8_t family, uint16_t port)
 {
     _Alignas(struct nlmsghdr) char bytes[BYTES];
     CLEANUP_FD int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
     if (fd < 0)
         return -errno;
-    int r = ask(fd, family);
+    int r = listening_ask(fd, family);
     for (bool end = false; r == 0 && !end;) {
         ssize_t n = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT); /* the kernel answers in the call */
-        r = n < 0 ? -errno : find((const struct nlmsghdr *)bytes, (size_t)n, port, &end);
+        r = n < 0 ? -errno : listening_find((const struct nlmsghdr *)bytes, (size_t)n, port, &end);
     }
     return r;
 }
@@ -67,10 +67,10 @@ int port_listened(uint16_t port)
     static bool cannot; /* to ask again would look for a module again */
     if (cannot)
         return -EOPNOTSUPP;
-    int four = look(AF_INET, port);
+    int four = listening_look(AF_INET, port);
     if (four > 0)
         return 1;
-    int six = look(AF_INET6, port);
+    int six = listening_look(AF_INET6, port);
     cannot = four < 0;
     return six > 0 ? 1 : four;
 }

@@ -52,7 +52,7 @@ void fact(struct text *out, const char *key, const char *fmt, ...)
     text_add_char(out, '\n');
 }
 
-static void copy(char *to, size_t size, const char *from, size_t len)
+static void look_copy(char *to, size_t size, const char *from, size_t len)
 {
     if (len > size - 1)
         len = size - 1;
@@ -68,8 +68,8 @@ bool fact_next(const char **at, struct fact_line *out)
         return false;
     const char *line = *at;
     size_t len = strcspn(line, "\n"), key = strcspn(line, " \n");
-    copy(out->key, sizeof out->key, line, key);
-    copy(out->value, sizeof out->value, line + key + (key < len), len - key - (key < len));
+    look_copy(out->key, sizeof out->key, line, key);
+    look_copy(out->value, sizeof out->value, line + key + (key < len), len - key - (key < len));
     *at = line + len;
     return true;
 }

@@ -30,7 +30,7 @@ struct memory *memory_create(void)
     return mem_alloc(sizeof(struct memory));
 }
 
-static void drop(struct memory *m, struct item *i)
+static void memory_drop(struct memory *m, struct item *i)
 {
     HASH_DEL(m->items, i);
     free(i->name);
@@ -41,7 +41,7 @@ void memory_forget(struct memory *m)
 {
     struct item *i, *next;
     HASH_ITER (hh, m->items, i, next)
-        drop(m, i);
+        memory_drop(m, i);
 }
 
 void memory_destroy(struct memory *m)
@@ -56,7 +56,7 @@ void memory_turn(struct memory *m)
     struct item *i, *next;
     HASH_ITER (hh, m->items, i, next) {
         if (!i->asked)
-            drop(m, i);
+            memory_drop(m, i);
         else
             i->asked = false;
     }

@@ -25,17 +25,17 @@
 enum { PATH = 4, OPTIONS = 5, LEAST = 6 }; /* words from the first */
 enum { TYPE = 2, SOURCE = 3, SUPER = 4 };  /* from the dash */
 
-static bool octal(const char *p)
+static bool mounts_octal(const char *p)
 {
     return p[0] == '\\' && p[1] >= '0' && p[1] <= '3' && p[2] >= '0' && p[2] <= '7' && p[3] >= '0' &&
            p[3] <= '7';
 }
 
-static void unescape(char *out, size_t size, const char *word, size_t len)
+static void mounts_unescape(char *out, size_t size, const char *word, size_t len)
 {
     size_t n = 0;
     for (const char *p = word; p < word + len && n < size - 1; p++) {
-        bool coded = word + len - p >= 4 && octal(p);
+        bool coded = word + len - p >= 4 && mounts_octal(p);
         char c = coded ? (char)((p[1] - '0') * 64 + (p[2] - '0') * 8 + (p[3] - '0')) : *p;
         p += coded ? 3 : 0;
         if (c)
@@ -52,15 +52,15 @@ bool mounted_parse(const char *line, struct mounted *m)
         size_t len = strcspn(p, " ");
         after += after > 0 || (word >= LEAST && len == 1 && *p == '-');
         if (word == PATH)
-            unescape(m->path, sizeof m->path, p, len);
+            mounts_unescape(m->path, sizeof m->path, p, len);
         else if (word == OPTIONS)
-            unescape(m->options, sizeof m->options, p, len);
+            mounts_unescape(m->options, sizeof m->options, p, len);
         else if (after == TYPE)
-            unescape(m->type, sizeof m->type, p, len);
+            mounts_unescape(m->type, sizeof m->type, p, len);
         else if (after == SOURCE)
-            unescape(m->source, sizeof m->source, p, len);
+            mounts_unescape(m->source, sizeof m->source, p, len);
         else if (after == SUPER)
-            unescape(m->super, sizeof m->super, p, len);
+            mounts_unescape(m->super, sizeof m->super, p, len);
         p += len;
         p += strspn(p, " ");
     }
@@ -116,7 +116,7 @@ static bool is_current(bool states)
     return poll(&p, 1, 0) == 0 && mono_sub(mono_now(), kept.at).ns < span_ms(for_ms).ns;
 }
 
-static void forget(void)
+static void mounts_forget(void)
 {
     if (kept.fd >= 0 && kept.pid == getpid())
         close(kept.fd);
@@ -140,7 +140,7 @@ static int open_list(int root, const char *path)
 
 static void open_kept(int root, const struct stat *st)
 {
-    forget();
+    mounts_forget();
     for (size_t i = 0; i < sizeof places / sizeof *places && kept.fd < 0; i++)
         kept.fd = open_list(root, places[i]);
     kept.pid = getpid();
@@ -164,7 +164,7 @@ static bool read_kept(void)
 }
 
 /* What changes while it is read is told of afterwards. */
-static bool keep(int root, bool states)
+static bool mounts_keep(int root, bool states)
 {
     struct stat st;
     if (fstat(root, &st) < 0)
@@ -176,7 +176,7 @@ static bool keep(int root, bool states)
 
 static int list_each(int root, bool states, sys_line_fn *fn, void *arg)
 {
-    if (keep(root, states)) {
+    if (mounts_keep(root, states)) {
         bool more = kept.lines.s != NULL;
         for (char *line = kept.lines.s, *end; more && (end = strchr(line, '\n')); line = end + 1) {
             *end = '\0';
@@ -205,13 +205,13 @@ struct search {
     struct mounted *found;
 };
 
-static bool below(const char *path, const char *dir, size_t n)
+static bool mounts_below(const char *path, const char *dir, size_t n)
 {
     return n == 1 || (strncmp(path, dir, n) == 0 && (path[n] == '/' || path[n] == '\0'));
 }
 
 /* Most lines are of other places, and are not parsed. */
-static bool nearer(const char *line, void *arg)
+static bool mounts_nearer(const char *line, void *arg)
 {
     struct search *s = arg;
     struct mounted m;
@@ -221,10 +221,10 @@ static bool nearer(const char *line, void *arg)
         p += strcspn(p, " ");
         p += strspn(p, " ");
     }
-    unescape(path, sizeof path, p, strcspn(p, " "));
+    mounts_unescape(path, sizeof path, p, strcspn(p, " "));
     size_t len = strlen(path);
     s->any |= path[0] == '/';
-    if (len > 0 && len >= s->best && below(s->path, path, len) && mounted_parse(line, &m)) {
+    if (len > 0 && len >= s->best && mounts_below(s->path, path, len) && mounted_parse(line, &m)) {
         s->best = len;
         *s->found = m;
     }
@@ -234,7 +234,7 @@ static bool nearer(const char *line, void *arg)
 int mounts_find(int root, const char *path, bool states, struct mounted *m)
 {
     struct search s = {.path = path, .found = m};
-    int r = list_each(root, states, nearer, &s);
+    int r = list_each(root, states, mounts_nearer, &s);
     if (r < 0)
         return r == -ENOENT ? -ENODATA : r;
     if (s.best > 0)
@@ -242,7 +242,7 @@ int mounts_find(int root, const char *path, bool states, struct mounted *m)
     return s.any ? -ENOENT : -EINVAL;
 }
 
-static bool among(const char *type, const char *const *types, size_t n)
+static bool mounts_among(const char *type, const char *const *types, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (strcmp(type, types[i]) == 0)
@@ -255,7 +255,7 @@ static const char *const disk_types[] = {"bcachefs", "btrfs",    "ext2", "ext3",
 
 bool type_disk(const char *type)
 {
-    return among(type, disk_types, sizeof disk_types / sizeof *disk_types);
+    return mounts_among(type, disk_types, sizeof disk_types / sizeof *disk_types);
 }
 
 bool options_have(const char *options, const char *word, size_t len)

@@ -62,7 +62,7 @@ static bool not_there(int r)
 }
 
 /* Whether there is an answer. When there is none, it says why, unless the GPU has no such thing. */
-static bool said(const struct asked *a, const char *what, int r)
+static bool nvml_said(const struct asked *a, const char *what, int r)
 {
     if (r == NVML_ERROR_GPU_IS_LOST)
         fact(a->out, "lost", "%s", a->address);
@@ -102,8 +102,8 @@ static void ask_count(const struct asked *a)
 static void ask_ecc(const struct asked *a)
 {
     unsigned long long corrected, uncorrected;
-    if (said(a, "ECC errors", ASK(a->v->ecc, a->gpu, 0, 0, &corrected)) &&
-        said(a, "ECC errors", ASK(a->v->ecc, a->gpu, 1, 0, &uncorrected)))
+    if (nvml_said(a, "ECC errors", ASK(a->v->ecc, a->gpu, 0, 0, &corrected)) &&
+        nvml_said(a, "ECC errors", ASK(a->v->ecc, a->gpu, 1, 0, &uncorrected)))
         fact(a->out, "ecc", "%s %llu %llu", a->address, corrected, uncorrected);
 }
 
@@ -119,9 +119,9 @@ static void ask_pages(const struct asked *a)
 {
     unsigned single, twice;
     int pending;
-    if (said(a, "retired pages", count_pages(a, 0, &single)) &&
-        said(a, "retired pages", count_pages(a, 1, &twice)) &&
-        said(a, "retired pages", ASK(a->v->pages_pending, a->gpu, &pending)))
+    if (nvml_said(a, "retired pages", count_pages(a, 0, &single)) &&
+        nvml_said(a, "retired pages", count_pages(a, 1, &twice)) &&
+        nvml_said(a, "retired pages", ASK(a->v->pages_pending, a->gpu, &pending)))
         fact(a->out, "pages", "%s %u %u %d", a->address, single, twice, pending != 0);
 }
 
@@ -134,13 +134,13 @@ static void ask_remap(const struct asked *a)
         ask_pages(a);
         return;
     }
-    if (said(a, "remapped rows", r))
+    if (nvml_said(a, "remapped rows", r))
         fact(a->out, "rows", "%s %u %u %u", a->address, uncorrected, pending, failed);
-    if (r == NVML_SUCCESS && said(a, "spare rows", ASK(a->v->histogram, a->gpu, &h)))
+    if (r == NVML_SUCCESS && nvml_said(a, "spare rows", ASK(a->v->histogram, a->gpu, &h)))
         fact(a->out, "banks", "%s %u", a->address, h.none);
 }
 
-static unsigned threshold(const struct asked *a, int which)
+static unsigned nvml_threshold(const struct asked *a, int which)
 {
     unsigned degrees = 0;
     return ASK(a->v->threshold, a->gpu, which, &degrees) == NVML_SUCCESS ? degrees : 0;
@@ -162,18 +162,18 @@ static void ask_temperature(const struct asked *a)
     struct nvml_use use;
     unsigned now = 0;
     uint64_t memory = 0;
-    if (!said(a, "temperature", temperature(a, &now)))
+    if (!nvml_said(a, "temperature", temperature(a, &now)))
         return;
     if (field(a, FIELD_MEMORY_TEMP, 0, &memory) != NVML_SUCCESS)
         memory = 0;
     if (ASK(a->v->use, a->gpu, &use) == NVML_SUCCESS)
         fact(a->out, "use", "%s %u", a->address, use.gpu);
     fact(a->out, "temperature", "%s %u %u %u %" PRIu64 " %u", a->address, now,
-         threshold(a, THRESHOLD_SLOWDOWN), threshold(a, THRESHOLD_GPU_MAX), memory,
-         threshold(a, THRESHOLD_MEMORY_MAX));
+         nvml_threshold(a, THRESHOLD_SLOWDOWN), nvml_threshold(a, THRESHOLD_GPU_MAX), memory,
+         nvml_threshold(a, THRESHOLD_MEMORY_MAX));
 }
 
-static int reasons(const struct asked *a, unsigned long long *bits)
+static int nvml_reasons(const struct asked *a, unsigned long long *bits)
 {
     int r = ASK(a->v->reasons, a->gpu, bits);
     return r == NVML_ERROR_FUNCTION_NOT_FOUND ? ASK(a->v->old_reasons, a->gpu, bits) : r;
@@ -182,15 +182,15 @@ static int reasons(const struct asked *a, unsigned long long *bits)
 static void ask_slowdown(const struct asked *a)
 {
     unsigned long long bits;
-    if (said(a, "clocks", reasons(a, &bits)))
+    if (nvml_said(a, "clocks", nvml_reasons(a, &bits)))
         fact(a->out, "reasons", "%s %llu", a->address, bits);
 }
 
 /* False when something else went wrong than that it does not say. */
-static bool put(const struct asked *a, const char *what, int r, unsigned long long value, struct text *values,
-                bool *any)
+static bool nvml_put(const struct asked *a, const char *what, int r, unsigned long long value,
+                     struct text *values, bool *any)
 {
-    if (!not_there(r) && !said(a, what, r))
+    if (!not_there(r) && !nvml_said(a, what, r))
         return false;
     if (r == NVML_SUCCESS)
         text_printf(values, " %llu", value);
@@ -208,7 +208,7 @@ static void ask_power(const struct asked *a)
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
         struct nvml_violation t = {.violation_ns = 0};
         int r = ASK(a->v->violation, a->gpu, policies[i], &t);
-        if (!put(a, "violations", r, t.violation_ns, &values, &any))
+        if (!nvml_put(a, "violations", r, t.violation_ns, &values, &any))
             return;
     }
     if (any)
@@ -216,10 +216,10 @@ static void ask_power(const struct asked *a)
 }
 
 /* A GPU that idles lowers its clocks, and the speed of its link. */
-static bool works(const struct asked *a)
+static bool nvml_works(const struct asked *a)
 {
     unsigned long long bits;
-    return reasons(a, &bits) == NVML_SUCCESS && !(bits & REASON_IDLE);
+    return nvml_reasons(a, &bits) == NVML_SUCCESS && !(bits & REASON_IDLE);
 }
 
 /* What clocks are locked to, instead of set for applications, NVML does not say. */
@@ -238,22 +238,23 @@ static void ask_clocks(const struct asked *a)
     for (size_t i = 0; i < sizeof which / sizeof *which; i++) {
         unsigned mhz = 0;
         int r = ASK(which[i].ask, a->gpu, which[i].clock, &mhz);
-        if (!put(a, "clocks", r, mhz, &values, &any))
+        if (!nvml_put(a, "clocks", r, mhz, &values, &any))
             return;
     }
     if (any)
-        fact(a->out, "clocks", "%s%s %d", a->address, values.s, works(a));
+        fact(a->out, "clocks", "%s%s %d", a->address, values.s, nvml_works(a));
 }
 
 static void ask_pcie(const struct asked *a)
 {
     unsigned generation, most, lanes, most_lanes, replays;
-    if (said(a, "PCIe", ASK(a->v->link_generation, a->gpu, &generation)) &&
-        said(a, "PCIe", ASK(a->v->max_link_generation, a->gpu, &most)) &&
-        said(a, "PCIe", ASK(a->v->link_width, a->gpu, &lanes)) &&
-        said(a, "PCIe", ASK(a->v->max_link_width, a->gpu, &most_lanes)))
-        fact(a->out, "pcie", "%s %u %u %u %u %d", a->address, generation, most, lanes, most_lanes, works(a));
-    if (said(a, "PCIe replays", ASK(a->v->replays, a->gpu, &replays)))
+    if (nvml_said(a, "PCIe", ASK(a->v->link_generation, a->gpu, &generation)) &&
+        nvml_said(a, "PCIe", ASK(a->v->max_link_generation, a->gpu, &most)) &&
+        nvml_said(a, "PCIe", ASK(a->v->link_width, a->gpu, &lanes)) &&
+        nvml_said(a, "PCIe", ASK(a->v->max_link_width, a->gpu, &most_lanes)))
+        fact(a->out, "pcie", "%s %u %u %u %u %d", a->address, generation, most, lanes, most_lanes,
+             nvml_works(a));
+    if (nvml_said(a, "PCIe replays", ASK(a->v->replays, a->gpu, &replays)))
         fact(a->out, "replays", "%s %u", a->address, replays);
 }
 
@@ -318,7 +319,7 @@ static void ask_nvlink(const struct asked *a)
     for (unsigned link = 0; link < LINKS_MAX; link++) {
         int active = 0, r = ASK(a->v->nvlink, a->gpu, link, &active);
         if (r != NVML_SUCCESS && !not_there(r)) {
-            said(a, "NVLink", r);
+            nvml_said(a, "NVLink", r);
             return;
         }
         all += r == NVML_SUCCESS;
@@ -341,21 +342,21 @@ static void ask_fabric(const struct asked *a)
         r = ASK(a->v->fabric, a->gpu, &f);
         f.summary = 0;
     }
-    if (said(a, "fabric", r) && f.state != 0)
+    if (nvml_said(a, "fabric", r) && f.state != 0)
         fact(a->out, "fabric", "%s %u %d %u %u", a->address, f.state, f.status, f.health, f.summary);
 }
 
 static void ask_persistence(const struct asked *a)
 {
     int on;
-    if (said(a, "persistence mode", ASK(a->v->persistence, a->gpu, &on)))
+    if (nvml_said(a, "persistence mode", ASK(a->v->persistence, a->gpu, &on)))
         fact(a->out, "persistence", "%s %d", a->address, on != 0);
 }
 
 static void ask_recovery(const struct asked *a)
 {
     uint64_t action;
-    if (said(a, "recovery action", field(a, FIELD_RECOVERY_ACTION, 0, &action)))
+    if (nvml_said(a, "recovery action", field(a, FIELD_RECOVERY_ACTION, 0, &action)))
         fact(a->out, "recovery", "%s %" PRIu64, a->address, action);
 }
 
@@ -365,10 +366,10 @@ static void ask_use(const struct asked *a)
     struct nvml_memory m = {.version = MEMORY_V2};
     struct nvml_process processes[PROCESSES_MAX] = {{0}};
     unsigned n = PROCESSES_MAX;
-    if (!said(a, "memory", ASK(a->v->memory, a->gpu, &m)))
+    if (!nvml_said(a, "memory", ASK(a->v->memory, a->gpu, &m)))
         return;
     int r = ASK(a->v->processes, a->gpu, &n, processes);
-    if (r != NVML_ERROR_INSUFFICIENT_SIZE && !said(a, "processes", r))
+    if (r != NVML_ERROR_INSUFFICIENT_SIZE && !nvml_said(a, "processes", r))
         return;
     unsigned long long kept = m.reserved + m.free;
     fact(a->out, "use", "%s %llu %u %u", a->address, m.total > kept ? m.total - kept : 0, n,
@@ -400,7 +401,7 @@ static void ask_gpu(struct asked *a, unsigned index, ask_fn *ask)
         r = a->v->core.pci(a->gpu, &pci);
     if (not_there(r))
         fact(a->out, "unknown", "NVML: GPU %u: %s", index, a->v->core.error(r));
-    else if (said(a, "address", r) && address_of(pci.bus_id, a->address))
+    else if (nvml_said(a, "address", r) && address_of(pci.bus_id, a->address))
         ask(a);
 }
 
@@ -427,7 +428,7 @@ static void ask_library(const struct look *l, ask_fn *ask, struct text *out)
     look_shared_fini(&alone);
 }
 
-static void gather(const struct look *l, ask_fn *ask, struct text *out)
+static void nvml_gather(const struct look *l, ask_fn *ask, struct text *out)
 {
     ask_library(l, ask, out);
     if (out->len == 0)
@@ -459,61 +460,61 @@ void gather_NVIDIA_COUNT(const struct look *l, struct text *out)
 
 void gather_NVIDIA_ECC(const struct look *l, struct text *out)
 {
-    gather(l, ask_ecc, out);
+    nvml_gather(l, ask_ecc, out);
 }
 
 void gather_NVIDIA_REMAP(const struct look *l, struct text *out)
 {
-    gather(l, ask_remap, out);
+    nvml_gather(l, ask_remap, out);
 }
 
 void gather_NVIDIA_TEMPERATURE(const struct look *l, struct text *out)
 {
-    gather(l, ask_temperature, out);
+    nvml_gather(l, ask_temperature, out);
 }
 
 void gather_NVIDIA_SLOWDOWN(const struct look *l, struct text *out)
 {
-    gather(l, ask_slowdown, out);
+    nvml_gather(l, ask_slowdown, out);
 }
 
 void gather_NVIDIA_POWER(const struct look *l, struct text *out)
 {
-    gather(l, ask_power, out);
+    nvml_gather(l, ask_power, out);
 }
 
 void gather_NVIDIA_CLOCKS(const struct look *l, struct text *out)
 {
-    gather(l, ask_clocks, out);
+    nvml_gather(l, ask_clocks, out);
 }
 
 void gather_NVIDIA_PCIE(const struct look *l, struct text *out)
 {
-    gather(l, ask_pcie, out);
+    nvml_gather(l, ask_pcie, out);
 }
 
 void gather_NVIDIA_NVLINK(const struct look *l, struct text *out)
 {
-    gather(l, ask_nvlink, out);
+    nvml_gather(l, ask_nvlink, out);
 }
 
 void gather_NVIDIA_FABRIC(const struct look *l, struct text *out)
 {
-    gather(l, ask_fabric, out);
+    nvml_gather(l, ask_fabric, out);
 }
 
 void gather_NVIDIA_PERSISTENCE(const struct look *l, struct text *out)
 {
-    gather(l, ask_persistence, out);
+    nvml_gather(l, ask_persistence, out);
 }
 
 void gather_NVIDIA_RECOVERY(const struct look *l, struct text *out)
 {
-    gather(l, ask_recovery, out);
+    nvml_gather(l, ask_recovery, out);
 }
 
 void gather_NVIDIA_IDLE(const struct look *l, struct text *out)
 {
-    gather(l, ask_use, out);
+    nvml_gather(l, ask_use, out);
     fact_work(l, out);
 }

@@ -12,7 +12,7 @@ _Static_assert(sizeof(struct nvml_memory) == 40, "as nvml.h has it");
 _Static_assert(sizeof(struct nvml_violation) == 16, "as nvml.h has it");
 _Static_assert(sizeof(struct nvml_process) == 24, "as nvml.h has it");
 
-static bool load(struct nvml *v)
+static bool nvml_library_load(struct nvml *v)
 {
     const struct nvml_symbol rows[] = {
         {"nvmlShutdown", (void **)&v->shutdown},
@@ -67,7 +67,7 @@ const struct nvml *nvml_start(struct look_shared *s, const char *library)
     nvml_end(s);
     struct nvml *v = s->nvml = mem_alloc(sizeof *v);
     v->library = mem_dup(library);
-    v->usable = load(v);
+    v->usable = nvml_library_load(v);
     if (v->usable)
         v->started = v->core.init();
     return v;

@@ -107,7 +107,7 @@ static void judge_mount(const struct fact_line *line, int64_t slow_ms, struct ve
                     n, slow_ms);
 }
 
-static void judge(struct look *l, const char *facts, const char *name, struct verdict *v)
+static void parallel_judge(struct look *l, const char *facts, const char *name, struct verdict *v)
 {
     struct fact_line line;
     struct span slow;
@@ -128,12 +128,12 @@ static void judge(struct look *l, const char *facts, const char *name, struct ve
 void judge_GPFS(struct look *l, const char *facts, struct verdict *v)
 {
     uint64_t pid;
-    judge(l, facts, "GPFS", v);
+    parallel_judge(l, facts, "GPFS", v);
     if (fact_u64(facts, "process", &pid) && pid == 0)
         verdict_add(v, RESULT_FATAL, "service mmfsd", "", "GPFS is installed, and its mmfsd does not run");
 }
 
 void judge_BEEGFS(struct look *l, const char *facts, struct verdict *v)
 {
-    judge(l, facts, "BeeGFS", v);
+    parallel_judge(l, facts, "BeeGFS", v);
 }

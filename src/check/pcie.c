@@ -45,7 +45,7 @@ static uint64_t width_of(int dir, const char *path)
     return sys_u64(dir, path, &n) == 0 && n <= LANES_MAX ? n : 0;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t pcie_least(uint64_t a, uint64_t b)
 {
     return b == 0 || (a > 0 && a < b) ? a : b;
 }
@@ -61,9 +61,9 @@ static void add_link(int dir, const char *name, struct text *out)
     uint64_t most = width_of(dir, "max_link_width");
     if (most > 0 && now <= LANES_MAX)
         fact(out, "link", "%s %s %" PRIu64 " %" PRIu64 " %s %" PRIu64 " %" PRIu64, name, kind_of(class), now,
-             least(most, width_of(dir, "../max_link_width")), *state ? state : "-",
+             pcie_least(most, width_of(dir, "../max_link_width")), *state ? state : "-",
              speed_of(dir, "current_link_speed"),
-             least(speed_of(dir, "max_link_speed"), speed_of(dir, "../max_link_speed")));
+             pcie_least(speed_of(dir, "max_link_speed"), speed_of(dir, "../max_link_speed")));
 }
 
 static void gather_devices(const struct look *l, entry_fn *fn, const char *without, struct text *out)

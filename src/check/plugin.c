@@ -52,7 +52,7 @@ static void tell_company(const struct company *with)
     setenv("FETTLE_RANK", number, 1);
 }
 
-static void become(void *arg)
+static void plugin_become(void *arg)
 {
     const struct plugin *p = arg;
     tell_company(&p->look->company);
@@ -105,7 +105,7 @@ static void run_record(const struct look *l, bool errors, keeper_hear_fn *hear, 
         return;
     }
     const struct keeper_job job = {
-        .work = become,
+        .work = plugin_become,
         .arg = &p,
         .keep = -1,
         .until = mono_add(mono_now(), span_ms(span_to_ms(l->check->deadline) - RESERVE_MS)),

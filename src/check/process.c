@@ -69,7 +69,7 @@ bool processes_many(int root)
     return fstatat(root, "proc", &st, 0) == 0 && st.st_nlink > PROCESSES_MAX;
 }
 
-static int walk(int root, process_fn *fn, void *arg)
+static int process_walk(int root, process_fn *fn, void *arg)
 {
     int fd = sys_open_dir(root, "proc");
     if (fd < 0)
@@ -104,7 +104,7 @@ static bool were_read(int r, struct text *out)
 
 bool processes_each(int root, process_fn *fn, void *arg, struct text *out)
 {
-    return were_read(walk(root, fn, arg), out);
+    return were_read(process_walk(root, fn, arg), out);
 }
 
 /* --- what several want to know of all ---------------------------------------------------------- */
@@ -156,7 +156,7 @@ static const struct processes *processes_of(const struct look *l, struct look_sh
         return NULL;
     if (!shared->processes) {
         shared->processes = mem_alloc(sizeof *shared->processes);
-        shared->processes->failed = walk(root, add_process, shared->processes);
+        shared->processes->failed = process_walk(root, add_process, shared->processes);
     }
     return were_read(shared->processes->failed, out) ? shared->processes : NULL;
 }
@@ -340,7 +340,7 @@ static bool on_user(const char *line, void *arg)
     return false;
 }
 
-static void allow(struct users *u, const char *name)
+static void process_allow(struct users *u, const char *name)
 {
     struct entry e = {.name = name};
     if (text_parse_u64(name, 0, UINT32_MAX, &e.number, NULL) == 0)
@@ -359,7 +359,7 @@ static void allow_all(struct users *u, const char *names)
     for (; *names; names += strcspn(names, ","), names += strspn(names, ",")) {
         snprintf(name, sizeof name, "%.*s", (int)strcspn(names, ","), names);
         if (*name)
-            allow(u, name);
+            process_allow(u, name);
     }
 }
 

@@ -139,7 +139,7 @@ static bool is_said_again(const struct event *e, const char *later)
     return false;
 }
 
-static int64_t identity(const struct event *e)
+static int64_t sel_identity(const struct event *e)
 {
     return (int64_t)(e->entry << 32 | (e->time & UINT32_MAX)) & INT64_MAX;
 }
@@ -152,7 +152,7 @@ struct reading {
     bool first, passed;
 };
 
-static void begin(struct look *l, const char *facts, struct reading *r)
+static void sel_begin(struct look *l, const char *facts, struct reading *r)
 {
     struct fact_line line;
     struct event e;
@@ -161,7 +161,7 @@ static void begin(struct look *l, const char *facts, struct reading *r)
     *begun = 1;
     r->before = *r->newest;
     for (const char *at = facts; fact_next(&at, &line);)
-        if (event_of(&line, &e) && identity(&e) == r->before)
+        if (event_of(&line, &e) && sel_identity(&e) == r->before)
             r->passed = false;
 }
 
@@ -170,7 +170,7 @@ static bool is_new(struct look *l, const struct event *e, const struct reading *
 {
     enum { OLD = 1, NEW = 2 };
     char key[64];
-    snprintf(key, sizeof key, "entry %" PRIi64, identity(e));
+    snprintf(key, sizeof key, "entry %" PRIi64, sel_identity(e));
     int64_t *seen = memory_number(l->memory, key);
     if (*seen == 0)
         *seen = !r->first && r->passed ? NEW : OLD;
@@ -195,7 +195,7 @@ void judge_BMC_SEL(struct look *l, const char *facts, struct verdict *v)
     struct span window;
     if (!want_span(l, "Window", span_s(24 * 3600), &window, v))
         return;
-    begin(l, facts, &r);
+    sel_begin(l, facts, &r);
     for (const char *at = facts; fact_next(&at, &line);) {
         if (!event_of(&line, &e))
             continue;
@@ -204,7 +204,7 @@ void judge_BMC_SEL(struct look *l, const char *facts, struct verdict *v)
         bool told = e.dated ? e.age <= (uint64_t)(window.ns / 1000000000) : new;
         if (m && e.on && told && !is_said_again(&e, at))
             judge_event(&e, m, new, v);
-        r.passed |= identity(&e) == r.before;
-        *r.newest = identity(&e);
+        r.passed |= sel_identity(&e) == r.before;
+        *r.newest = sel_identity(&e);
     }
 }

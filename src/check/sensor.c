@@ -91,7 +91,7 @@ struct list {
     size_t n;
 };
 
-static int reserve(struct list *s)
+static int sensor_reserve(struct list *s)
 {
     struct bmc_reply r = {.n = 0};
     int code = bmc_ask(s->l, s->fd, BMC_STORAGE, 0, RESERVE_SDR, NULL, 0, &r);
@@ -144,7 +144,7 @@ static int read_record(struct list *s)
             s->in_pieces = true;
             code = RESERVATION_LOST;
         }
-        int bad = code == RESERVATION_LOST ? reserve(s) : BMC_COMPLETED;
+        int bad = code == RESERVATION_LOST ? sensor_reserve(s) : BMC_COMPLETED;
         if (bad != BMC_COMPLETED)
             return bad;
     }
@@ -167,7 +167,7 @@ static int read_sensor(const struct list *s, const struct sensor *sensor, struct
 static int read_list(struct list *s, struct text *out)
 {
     size_t n = 0;
-    int code = reserve(s);
+    int code = sensor_reserve(s);
     for (int i = 0; i < SENSORS_MAX && code == BMC_COMPLETED && s->id != LAST; i++) {
         struct sensor sensor;
         code = read_record(s);

@@ -44,7 +44,7 @@ static struct hint *hint_get(const char *root, const char *command)
 }
 
 /* The kernel keeps 15 bytes of a command. */
-static bool runs(const struct process *p, const char *command)
+static bool service_runs(const struct process *p, const char *command)
 {
     return p->state != 'Z' && p->state != 'X' && strncmp(p->name, command, COMM_BYTES_MAX) == 0 &&
            strlen(p->name) == strnlen(command, COMM_BYTES_MAX);
@@ -58,7 +58,7 @@ struct search {
 static bool on_process(const struct process *p, void *arg)
 {
     struct search *s = arg;
-    if (!runs(p, s->command))
+    if (!service_runs(p, s->command))
         return true;
     s->pid = p->pid;
     return false;
@@ -69,7 +69,7 @@ static bool hint_stands(const struct hint *hint, int root)
     struct process p;
     char pid[24];
     snprintf(pid, sizeof pid, "%" PRIu64, hint->pid);
-    return hint->pid > 0 && process_read(root, pid, &p) == 0 && runs(&p, hint->command);
+    return hint->pid > 0 && process_read(root, pid, &p) == 0 && service_runs(&p, hint->command);
 }
 
 void fact_process(const struct look *l, int root, const char *command, struct text *out)

@@ -96,7 +96,8 @@ static unsigned sense_key(const uint8_t *sense, size_t n)
 
 /* Whether the command came to the disk and something came back; where it did not, that is a fact, unless the
  * device takes no commands. */
-static bool answers(const struct look *l, int fd, const char *name, struct sg_io_hdr *h, struct text *out)
+static bool smart_answers(const struct look *l, int fd, const char *name, struct sg_io_hdr *h,
+                          struct text *out)
 {
     h->interface_id = 'S';
     h->mx_sb_len = SENSE_BYTES;
@@ -142,7 +143,7 @@ static void ask_ata(const struct look *l, int dir, int fd, const char *name, str
     struct sg_io_hdr h = {
         .dxfer_direction = SG_DXFER_NONE, .cmd_len = sizeof command, .cmdp = command, .sbp = sense};
     (void)dir;
-    if (answers(l, fd, name, &h, out))
+    if (smart_answers(l, fd, name, &h, out))
         smart_ata(name, sense, sense_len(&h), out);
 }
 
@@ -183,7 +184,7 @@ static void ask_scsi(const struct look *l, int dir, int fd, const char *name, st
                                .dxferp = page,
                                .dxfer_len = sizeof page,
                                .sbp = sense};
-        if (!answers(l, fd, name, &h, out))
+        if (!smart_answers(l, fd, name, &h, out))
             return;
         key = h.status == CHECK_CONDITION ? sense_key(sense, sense_len(&h)) : 0;
     }

@@ -19,7 +19,7 @@ static bool read_mc(int dir, const char *path, uint64_t *mc)
     return sys_u64(dir, path, mc) == 0 && *mc > 0 && *mc < SANE_MC_MAX;
 }
 
-static void put(struct text *out, const char *name, uint64_t mc, uint64_t high, uint64_t critical)
+static void thermal_put(struct text *out, const char *name, uint64_t mc, uint64_t high, uint64_t critical)
 {
     char word[SYS_TEXT_BYTES_MAX];
     snprintf(word, sizeof word, "%s", name);
@@ -43,7 +43,7 @@ static void add_zone(int dir, const char *name, struct text *out)
         if (!read_mc(dir, path, &critical))
             critical = 0;
     }
-    put(out, name, mc, 0, critical);
+    thermal_put(out, name, mc, 0, critical);
 }
 
 static void add_chip(int dir, const char *name, struct text *out)
@@ -63,7 +63,7 @@ static void add_chip(int dir, const char *name, struct text *out)
         if (!read_mc(dir, path, &critical))
             critical = 0;
         snprintf(full, sizeof full, "%.16s/%.64s/temp%u", name, chip, i);
-        put(out, full, mc, high, critical);
+        thermal_put(out, full, mc, high, critical);
     }
 }
 
