@@ -47,7 +47,7 @@ static int parse_version(const char *text, unsigned *out, struct err *e)
     return 0;
 }
 
-static int fetch(struct call *c, const char *version, struct fettle_answer **answer, struct err *e)
+static int baseline_fetch(struct call *c, const char *version, struct fettle_answer **answer, struct err *e)
 {
     unsigned number = 0;
     struct fettle_error why;
@@ -74,7 +74,7 @@ static void write_head(struct call *c, const struct fettle_value *v)
 
 static int ask_baseline(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
 {
-    return fetch(c, c->value[OPTION_VERSION_OF], answer, e);
+    return baseline_fetch(c, c->value[OPTION_VERSION_OF], answer, e);
 }
 
 int baseline_show(struct call *c, struct err *e)
@@ -131,9 +131,9 @@ static int ask_changes(struct call *c, const struct query *q, struct fettle_answ
     CLEANUP_TEXT struct text list = {0}, json = {0};
     struct fettle_answer *a = NULL, *b = NULL;
     struct fettle_error why;
-    int r = fetch(c, c->args[1], &a, e);
+    int r = baseline_fetch(c, c->args[1], &a, e);
     if (r == 0)
-        r = fetch(c, c->args[2], &b, e);
+        r = baseline_fetch(c, c->args[2], &b, e);
     if (r == 0) {
         add_changes(&list, fettle_answer_value(a), fettle_answer_value(b));
         text_printf(&json, "{\"differences\":[%s]}", list.s ? list.s : "");
@@ -280,7 +280,7 @@ static void write_rollout(struct text *out, const struct fettle_value *rollout)
 int rollout_show(struct call *c, struct err *e)
 {
     struct fettle_answer *answer = NULL;
-    int r = fetch(c, NULL, &answer, e);
+    int r = baseline_fetch(c, NULL, &answer, e);
     if (r < 0)
         return r;
     const struct fettle_value *rollout = fettle_value_find(fettle_answer_value(answer), "rollout");

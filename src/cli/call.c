@@ -122,7 +122,7 @@ static int take_letters(struct call *c, char *word, struct words *w, struct err 
     return 0;
 }
 
-static int split(struct call *c, struct words w, struct err *e)
+static int call_split(struct call *c, struct words w, struct err *e)
 {
     bool only_args = false;
     c->args = mem_alloc((w.n + 2) * sizeof *c->args); /* two more for `help` */
@@ -163,7 +163,7 @@ static int check_color(const struct call *c, struct err *e)
     return err_set(e, -EINVAL, "--color %s: one of auto, always, never", when);
 }
 
-static int check(struct call *c, struct err *e)
+static int call_check(struct call *c, struct err *e)
 {
     const struct command *k = c->command;
     for (size_t i = 0; i < OPTIONS; i++)
@@ -199,7 +199,7 @@ int call_parse(struct call *c, char **words, size_t n, struct err *e)
 {
     int r = check_text(words, n, e);
     if (r == 0)
-        r = split(c, (struct words){words, n}, e);
+        r = call_split(c, (struct words){words, n}, e);
     if (r < 0)
         return r;
     if (call_has(c, OPTION_VERSION)) {
@@ -232,7 +232,7 @@ int call_parse(struct call *c, char **words, size_t n, struct err *e)
     c->command = found;
     c->n_args -= used;
     memmove(c->args, c->args + used, c->n_args * sizeof *c->args);
-    return check(c, e);
+    return call_check(c, e);
 }
 
 void call_fini(struct call *c)
@@ -275,7 +275,7 @@ static int parse_timeout(const char *text, int *out_ms, struct err *e)
     return 0;
 }
 
-static const char *either(const char *given, const char *in_file)
+static const char *call_either(const char *given, const char *in_file)
 {
     return given ? given : in_file;
 }
@@ -287,11 +287,11 @@ struct fettle *call_controller(struct call *c, struct err *e)
     struct client client = {0};
     struct fettle_error why;
     int r = find_client(c, &client, e);
-    struct fettle_options o = {.controller = either(client.controller, c->value[OPTION_CONTROLLER]),
-                               .cert = either(c->value[OPTION_CERT], client.cert),
-                               .key = either(c->value[OPTION_KEY], client.key),
-                               .ca = either(c->value[OPTION_CA], client.ca)};
-    const char *timeout = either(c->value[OPTION_TIMEOUT], client.timeout);
+    struct fettle_options o = {.controller = call_either(client.controller, c->value[OPTION_CONTROLLER]),
+                               .cert = call_either(c->value[OPTION_CERT], client.cert),
+                               .key = call_either(c->value[OPTION_KEY], client.key),
+                               .ca = call_either(c->value[OPTION_CA], client.ca)};
+    const char *timeout = call_either(c->value[OPTION_TIMEOUT], client.timeout);
     if (r == 0 && timeout)
         r = parse_timeout(timeout, &o.timeout_ms, e);
     if (r == 0)

@@ -84,7 +84,7 @@ const struct command *command_find_path(const char *path)
 
 /* "node" alone, or with a word that is none of its own; "baseline rollout" likewise. "queue" is a command
  * by itself, too. */
-static int incomplete(const char *const *words, size_t n, struct err *e)
+static int command_incomplete(const char *const *words, size_t n, struct err *e)
 {
     CLEANUP_TEXT struct text list = {0}, path = {0};
     size_t known = n < 2 ? n : 2; /* the longest beginning that some command has */
@@ -116,12 +116,12 @@ static bool goes_on(const char *const *words, size_t n)
 
 int command_check_group(const char *const *words, size_t used, size_t n, struct err *e)
 {
-    return goes_on(words, used) ? incomplete(words, n, e) : 0;
+    return goes_on(words, used) ? command_incomplete(words, n, e) : 0;
 }
 
 int command_unknown(const char *const *words, size_t n, struct err *e)
 {
-    int r = incomplete(words, n, e);
+    int r = command_incomplete(words, n, e);
     if (r < 0)
         return r;
     char first[sizeof commands / sizeof commands[0]][24];

@@ -26,7 +26,7 @@ struct completion {
 
 /* ---- candidates ---- */
 
-static void offer(const struct completion *c, const char *word, const char *end, const char *what)
+static void complete_offer(const struct completion *c, const char *word, const char *end, const char *what)
 {
     const char *typed = c->current + c->had;
     struct text *out = &c->call->out;
@@ -47,7 +47,7 @@ static bool is_plain_name(const char *s)
 static void offer_name(const struct completion *c, const char *name, const char *what)
 {
     if (name && is_plain_name(name))
-        offer(c, name, "", what);
+        complete_offer(c, name, "", what);
 }
 
 static void offer_members(const struct completion *c, call_answer_fn *ask, const char *rows, const char *key,
@@ -95,7 +95,7 @@ static void offer_words(const struct completion *c, const char *argument)
     };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strcmp(words[i].argument, argument) == 0)
-            offer(c, words[i].word, "", words[i].what);
+            complete_offer(c, words[i].word, "", words[i].what);
 }
 
 /* Fields of what the command lists, or of nodes. */
@@ -107,7 +107,7 @@ static void offer_fields(struct completion *c, const char *end)
     const char *comma = strrchr(c->current, ',');
     c->had = *end ? 0 : comma ? (size_t)(comma - c->current) + 1 : *c->current == '-';
     for (size_t i = 0; i < r->n; i++)
-        offer(c, r->fields[i].name, end, r->fields[i].what);
+        complete_offer(c, r->fields[i].name, end, r->fields[i].what);
 }
 
 /* ---- which candidates ---- */
@@ -144,7 +144,7 @@ static void offer_forms(struct completion *c)
         offer_fields(c, "");
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
         if (lists || i == 2 || i == 3)
-            offer(c, forms[i][0], "", forms[i][1]);
+            complete_offer(c, forms[i][0], "", forms[i][1]);
 }
 
 static void offer_value(struct completion *c, enum option o)
@@ -170,7 +170,7 @@ static void offer_options(const struct completion *c)
         text_clear(&name);
         text_printf(&name, "--%s", option_info((enum option)o)->name);
         if (((c->command ? c->command->options : 0) | common) & UINT64_C(1) << o)
-            offer(c, name.s, "", option_info((enum option)o)->what);
+            complete_offer(c, name.s, "", option_info((enum option)o)->what);
     }
 }
 
@@ -199,7 +199,7 @@ static void offer_paths(const struct completion *c)
         text_clear(&next);
         text_add_bytes(&next, rest, len);
         if (!before.s || strcmp(before.s, next.s) != 0)
-            offer(c, next.s, "", rest[len] ? "" : commands[i].what);
+            complete_offer(c, next.s, "", rest[len] ? "" : commands[i].what);
         text_clear(&before);
         text_add(&before, next.s);
     }

@@ -29,7 +29,7 @@ static void product_fini(struct product *p)
     text_fini(&p->draft);
 }
 
-static int failed(const char *path, int error, struct err *e)
+static int import_failed(const char *path, int error, struct err *e)
 {
     int code = error == EEXIST || error == EACCES || error == ENOENT || error == ENOSPC ? error : EIO;
     return err_set(e, -code, "%s: %s", path, strerror(error));
@@ -58,13 +58,13 @@ static int write_draft(struct product *p, struct err *e)
     if (fd >= 0)
         unlink(p->draft.s);
     text_clear(&p->draft);
-    return failed(p->path.s, error, e);
+    return import_failed(p->path.s, error, e);
 }
 
 static int put_in_place(const struct product *p, bool overwrite, struct err *e)
 {
     int r = overwrite ? rename(p->draft.s, p->path.s) : link(p->draft.s, p->path.s);
-    return r < 0 ? failed(p->path.s, errno, e) : 0;
+    return r < 0 ? import_failed(p->path.s, errno, e) : 0;
 }
 
 static int refuse_existing(const struct product *list, size_t n, struct err *e)
@@ -97,7 +97,7 @@ static int write_files(struct call *c, struct product *list, size_t n, struct er
 }
 
 /* Into the directory that was named, else to the standard output, several with their names before them. */
-static int deliver(struct call *c, struct product *list, size_t n, struct err *e)
+static int import_deliver(struct call *c, struct product *list, size_t n, struct err *e)
 {
     if (call_has(c, OPTION_DIR))
         return write_files(c, list, n, e);
@@ -123,7 +123,7 @@ int import_slurm_files(struct call *c, struct err *e)
     const char *path = c->n_args ? c->args[0] : env && *env ? env : "/etc/slurm/slurm.conf";
     int r = import_slurm(path, read_disk, NULL, &list[0].text, &list[1].text, e);
     if (r == 0)
-        r = deliver(c, list, 2, e);
+        r = import_deliver(c, list, 2, e);
     product_fini(&list[0]);
     product_fini(&list[1]);
     return r;
@@ -138,7 +138,7 @@ int import_nhc_file(struct call *c, struct err *e)
     if (r == 0)
         r = import_nhc(path, bytes.s, bytes.len, &checks.text, e);
     if (r == 0)
-        r = deliver(c, &checks, 1, e);
+        r = import_deliver(c, &checks, 1, e);
     product_fini(&checks);
     return r;
 }

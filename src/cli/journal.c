@@ -240,7 +240,7 @@ static int search(struct call *c, struct fettle_journal_search s, uint64_t want,
 
 /* ---- the command ---- */
 
-static int number(const struct call *c, enum option o, uint64_t min, uint64_t *out, struct err *e)
+static int journal_number(const struct call *c, enum option o, uint64_t min, uint64_t *out, struct err *e)
 {
     int r = call_has(c, o) ? text_parse_u64(c->value[o], min, INT64_MAX, out, e) : 0;
     return r < 0 ? err_wrap(e, r, "--%s", option_info(o)->name) : 0;
@@ -291,11 +291,11 @@ int journal_list(struct call *c, struct err *e)
         c->value[OPTION_JSON] = "";
     }
     if (r == 0)
-        r = number(c, OPTION_AFTER, 0, &after, e);
+        r = journal_number(c, OPTION_AFTER, 0, &after, e);
     if (r == 0)
-        r = number(c, OPTION_LIMIT, 1, &limit, e);
+        r = journal_number(c, OPTION_LIMIT, 1, &limit, e);
     if (r == 0)
-        r = number(c, OPTION_TAIL, 1, &want, e);
+        r = journal_number(c, OPTION_TAIL, 1, &want, e);
     if (r == 0)
         r = choice_moment(c, OPTION_SINCE, &s.since, e);
     if (r == 0)

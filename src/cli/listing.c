@@ -6,7 +6,7 @@
 #include <errno.h>
 
 /* True when the call says which records or fields it wants, as a program does. */
-static bool chooses(const struct call *c)
+static bool listing_chooses(const struct call *c)
 {
     return call_has(c, OPTION_OUTPUT) || call_has(c, OPTION_CSV) || call_has(c, OPTION_WHERE) ||
            call_has(c, OPTION_LIMIT);
@@ -21,7 +21,7 @@ static void write_rows(struct call *c, const struct listing *l, const struct que
                        const struct view *view, const struct fettle_value *v)
 {
     struct rows rows = {0};
-    bool beside = view->form == FORM_TABLE && !chooses(c);
+    bool beside = view->form == FORM_TABLE && !listing_chooses(c);
     rows_add(&rows, q, v);
     rows_order(&rows, q);
     if (beside && l->above)
@@ -38,7 +38,7 @@ static void write_answer(struct call *c, const struct listing *l, const struct q
     bool all = q->shown == q->record->n && q->n_filters == 0;
     if (l->whole && is_structured(view->form) && all)
         report_json(c, v);
-    else if (l->people && view->form == FORM_TABLE && !chooses(c) && !call_has(c, OPTION_SORT))
+    else if (l->people && view->form == FORM_TABLE && !listing_chooses(c) && !call_has(c, OPTION_SORT))
         l->people(c, v);
     else
         write_rows(c, l, q, view, v);

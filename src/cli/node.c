@@ -168,8 +168,8 @@ static int write_change(struct call *c, const struct fettle_answer *answer, cons
 typedef int change_fn(struct fettle *f, const char *nodes, const char *word, struct fettle_answer **out,
                       struct fettle_error *e);
 
-static int change(struct call *c, change_fn *fn, const char *word, const char *done, bool removes,
-                  struct err *e)
+static int node_change(struct call *c, change_fn *fn, const char *word, const char *done, bool removes,
+                       struct err *e)
 {
     CLEANUP_FREE char *nodes = NULL;
     struct fettle_answer *answer = NULL;
@@ -187,32 +187,32 @@ static int change(struct call *c, change_fn *fn, const char *word, const char *d
     return r;
 }
 
-static int hold(struct call *c, change_fn *fn, const char *done, struct err *e)
+static int node_hold(struct call *c, change_fn *fn, const char *done, struct err *e)
 {
     const char *reason = c->value[OPTION_REASON];
     if (!reason || reason[strspn(reason, " \t")] == '\0')
         return err_set(e, -EINVAL, "why? \"fettle %s\" needs --reason", c->command->path);
-    return change(c, fn, reason, done, false, e);
+    return node_change(c, fn, reason, done, false, e);
 }
 
 int node_drain(struct call *c, struct err *e)
 {
-    return hold(c, fettle_node_drain, "drained", e);
+    return node_hold(c, fettle_node_drain, "drained", e);
 }
 
 int node_down(struct call *c, struct err *e)
 {
-    return hold(c, fettle_node_down, "down", e);
+    return node_hold(c, fettle_node_down, "down", e);
 }
 
 int node_undrain(struct call *c, struct err *e)
 {
-    return change(c, fettle_node_undrain, c->value[OPTION_CLAIM], "drain removed", true, e);
+    return node_change(c, fettle_node_undrain, c->value[OPTION_CLAIM], "drain removed", true, e);
 }
 
 int node_up(struct call *c, struct err *e)
 {
-    return change(c, fettle_node_up, c->value[OPTION_CLAIM], "down removed", true, e);
+    return node_change(c, fettle_node_up, c->value[OPTION_CLAIM], "down removed", true, e);
 }
 
 /* A word: by force. */
@@ -224,12 +224,12 @@ static int forget(struct fettle *f, const char *nodes, const char *word, struct 
 
 int node_forget(struct call *c, struct err *e)
 {
-    return change(c, forget, c->value[OPTION_FORCE], "forgotten", false, e);
+    return node_change(c, forget, c->value[OPTION_FORCE], "forgotten", false, e);
 }
 
 /* ---- set ---- */
 
-static int settable(const char *name, size_t len, const char **out, struct err *e)
+static int node_settable(const char *name, size_t len, const char **out, struct err *e)
 {
     enum field f = FIELDS;
     int r = field_parse(name, len, &f, e);
@@ -243,7 +243,7 @@ static int add_setting(struct fettle_setting *settings, size_t *n, const char *n
                        const char *value, struct err *e)
 {
     const char *field = NULL;
-    int r = settable(name, len, &field, e);
+    int r = node_settable(name, len, &field, e);
     for (size_t i = 0; i < *n && r == 0; i++)
         if (strcmp(settings[i].field, field) == 0)
             r = err_set(e, -EINVAL, "the field %s is set twice", field);

@@ -326,7 +326,7 @@ static void end_line(struct text *out)
 }
 
 /* Columns of texts give way, the widest first, until a line fits; none below its heading or a few letters. */
-static void fit(const struct table *t, size_t width[], size_t limit)
+static void print_fit(const struct table *t, size_t width[], size_t limit)
 {
     enum { LEAST = 8 };
     for (;;) {
@@ -363,7 +363,7 @@ void table_write(const struct table *t, const struct table_look *look, struct te
         width[i] = t->width[i] > heading ? t->width[i] : heading > 0 ? heading : 1;
     }
     if (look->width > 0)
-        fit(t, width, look->width);
+        print_fit(t, width, look->width);
     for (size_t i = 0; i < t->n_columns; i++)
         line += width[i] + 2;
     text_room(out, (t->n / t->n_columns + 1) * line);

@@ -363,7 +363,7 @@ static int compare_cells(const struct field_info *f, const struct cell *a, const
     return query_natural(ta.s, tb.s);
 }
 
-static bool holds(enum compare compare, int way)
+static bool query_holds(enum compare compare, int way)
 {
     switch (compare) {
     case COMPARE_EQ: return way == 0;
@@ -413,12 +413,12 @@ static bool is_ordered(const struct field_info *f, const struct filter *filter, 
         return false;
     if (filter->compare != COMPARE_PART && is_numeric(f) && field_milli(f, c, &n) == 0)
         return filter->milli[0] >= 0 &&
-               holds(filter->compare, n < filter->milli[0] ? -1 : n > filter->milli[0]);
+               query_holds(filter->compare, n < filter->milli[0] ? -1 : n > filter->milli[0]);
     CLEANUP_TEXT struct text t = {0};
     field_raw(f, c, &t);
     if (filter->compare == COMPARE_PART)
         return strcasestr(t.s, filter->values[0]) != NULL;
-    return holds(filter->compare, query_natural(t.s, filter->values[0]));
+    return query_holds(filter->compare, query_natural(t.s, filter->values[0]));
 }
 
 static bool is_one_of(const struct field_info *f, const struct filter *filter, const struct cell *c)
@@ -429,7 +429,7 @@ static bool is_one_of(const struct field_info *f, const struct filter *filter, c
     return false;
 }
 
-static bool passes(const struct query *q, const struct cell *cells)
+static bool query_passes(const struct query *q, const struct cell *cells)
 {
     for (size_t i = 0; i < q->n_filters; i++) {
         const struct filter *filter = &q->filters[i];
@@ -474,7 +474,7 @@ static void keep_row(struct taking *t, struct cell *cells)
 {
     if (t->rows->skip > 0 && t->rows->skip--)
         free_made(cells, t->q->n_columns);
-    else if (passes(t->q, cells))
+    else if (query_passes(t->q, cells))
         t->rows->n++;
     else
         free_made(cells, t->q->n_columns);

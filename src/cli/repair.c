@@ -267,7 +267,7 @@ int repair_numbers(struct call *c, struct err *e)
 typedef int say_fn(struct fettle *f, const char *nodes, const char *word, const char *words,
                    struct fettle_answer **out, struct fettle_error *e);
 
-static int say(struct call *c, say_fn *fn, const char *done, struct err *e)
+static int repair_say(struct call *c, say_fn *fn, const char *done, struct err *e)
 {
     CLEANUP_FREE char *nodes = NULL;
     struct fettle_answer *answer = NULL;
@@ -282,13 +282,13 @@ static int say(struct call *c, say_fn *fn, const char *done, struct err *e)
 
 int repair_approve(struct call *c, struct err *e)
 {
-    return say(c, fettle_repair_approve, "approved", e);
+    return repair_say(c, fettle_repair_approve, "approved", e);
 }
 
 int repair_refuse(struct call *c, struct err *e)
 {
     int r = need_reason(c, e);
-    return r < 0 ? r : say(c, fettle_repair_refuse, "refused; in the work queue", e);
+    return r < 0 ? r : repair_say(c, fettle_repair_refuse, "refused; in the work queue", e);
 }
 
 static int note(struct fettle *f, const char *nodes, const char *word, const char *words,
@@ -300,18 +300,18 @@ static int note(struct fettle *f, const char *nodes, const char *word, const cha
 int queue_note(struct call *c, struct err *e)
 {
     int r = need_reason(c, e);
-    return r < 0 ? r : say(c, note, "noted", e);
+    return r < 0 ? r : repair_say(c, note, "noted", e);
 }
 
-static int take(struct fettle *f, const char *nodes, const char *word, const char *words,
-                struct fettle_answer **out, struct fettle_error *e)
+static int repair_take(struct fettle *f, const char *nodes, const char *word, const char *words,
+                       struct fettle_answer **out, struct fettle_error *e)
 {
     return fettle_queue_take(f, nodes, out, e);
 }
 
 int queue_take(struct call *c, struct err *e)
 {
-    return say(c, take, "taken", e);
+    return repair_say(c, repair_take, "taken", e);
 }
 
 /* ---- the work queue ---- */
@@ -355,13 +355,13 @@ static int drop_override(struct fettle *f, const char *nodes, const char *word, 
 int override_set(struct call *c, struct err *e)
 {
     int r = need_reason(c, e);
-    return r < 0 ? r : say(c, put_override, "in service by your word", e);
+    return r < 0 ? r : repair_say(c, put_override, "in service by your word", e);
 }
 
 int override_end(struct call *c, struct err *e)
 {
     int r = need_reason(c, e);
-    return r < 0 ? r : say(c, drop_override, "the override is over", e);
+    return r < 0 ? r : repair_say(c, drop_override, "the override is over", e);
 }
 
 /* ---- brakes ---- */

@@ -67,7 +67,7 @@ static void draw_line(struct text *out, const char *s)
 
 /* The time, the heading, and the lines from the top on that fit; each ended by a command that clears what was
  * there before. */
-static void draw(struct screen *s, struct text *out)
+static void watch_draw(struct screen *s, struct text *out)
 {
     const char *line = s->table.s ? s->table.s : "";
     size_t heading = s->view.look.header, lines = count_lines(&s->table) - heading;
@@ -88,7 +88,7 @@ static void draw(struct screen *s, struct text *out)
 
 /* ---- keys ---- */
 
-static bool ends(const char *typed, size_t n)
+static bool watch_ends(const char *typed, size_t n)
 {
     return memchr(typed, 'q', n) || memchr(typed, '\003', n);
 }
@@ -103,7 +103,7 @@ static int keys_hand_on(pid_t child, int to)
     while (!stopped && !polled[1].revents) {
         ssize_t n =
             poll(polled, 2, -1) > 0 && polled[0].revents ? read(STDIN_FILENO, typed, sizeof typed) : 1;
-        stopped = n <= 0 || (polled[0].revents && ends(typed, (size_t)n));
+        stopped = n <= 0 || (polled[0].revents && watch_ends(typed, (size_t)n));
         if (!stopped && polled[0].revents && write(to, typed, (size_t)n) < 0 && errno != EAGAIN)
             break;
     }
@@ -207,10 +207,10 @@ static void print_changed(struct screen *s, const struct text *table, struct tex
     s->n_lines = next.n_lines;
 }
 
-static int show(struct call *c, struct screen *s, struct err *e)
+static int watch_show(struct call *c, struct screen *s, struct err *e)
 {
     if (s->terminal)
-        draw(s, &c->out);
+        watch_draw(s, &c->out);
     else
         print_changed(s, &s->table, &c->out);
     return call_flush(c, STDOUT_FILENO, e);
@@ -224,7 +224,7 @@ static void note_time(struct screen *s)
         s->asked[0] = '\0';
 }
 
-static int refresh(struct call *c, struct screen *s, struct err *e)
+static int watch_refresh(struct call *c, struct screen *s, struct err *e)
 {
     struct fettle_answer *answer = NULL;
     struct rows rows = {0};
@@ -236,7 +236,7 @@ static int refresh(struct call *c, struct screen *s, struct err *e)
         s->view.look.width = print_width(); /* it may be another by now */
         choice_write(c, &s->view, &s->query, &rows, &s->table);
         note_time(s);
-        r = show(c, s, e);
+        r = watch_show(c, s, e);
     }
     rows_fini(&rows);
     fettle_answer_free(answer);
@@ -250,7 +250,7 @@ static bool is_passing(int r)
 }
 
 /* Until something happened and what came with it was gathered, or it is time. */
-static int await(struct call *c, struct screen *s, struct fettle_events *events, struct err *e)
+static int watch_await(struct call *c, struct screen *s, struct fettle_events *events, struct err *e)
 {
     struct fettle_event event;
     struct fettle_error why;
@@ -265,17 +265,17 @@ static int await(struct call *c, struct screen *s, struct fettle_events *events,
             until = mono_add(mono_now(), span_ms(GATHER_MS));
             gathers = true;
         }
-        r = keys_take(s) ? show(c, s, e) : 0;
+        r = keys_take(s) ? watch_show(c, s, e) : 0;
         if (r != 0)
             return r;
     }
     return 0;
 }
 
-static int follow(struct call *c, struct screen *s, struct fettle_events *events, struct err *e)
+static int watch_follow(struct call *c, struct screen *s, struct fettle_events *events, struct err *e)
 {
     for (;;) {
-        int r = refresh(c, s, e);
+        int r = watch_refresh(c, s, e);
         if (is_passing(r) && s->terminal) {
             text_add(&c->out, "\033[H\033[7m");
             print_safe(&c->out, e->msg);
@@ -284,7 +284,7 @@ static int follow(struct call *c, struct screen *s, struct fettle_events *events
         }
         if (r != 0 && !is_passing(r))
             return r;
-        r = await(c, s, events, e);
+        r = watch_await(c, s, events, e);
         if (r != 0)
             return r;
     }
@@ -297,7 +297,7 @@ static int watch_nodes(struct call *c, struct screen *s, struct err *e)
     struct fettle *f = call_controller(c, e);
     int r = f ? call_told(fettle_events_open(f, NULL, &events, &why), &why, e) : e->code;
     if (r == 0)
-        r = follow(c, s, events, e);
+        r = watch_follow(c, s, events, e);
     fettle_events_close(events);
     return r;
 }
