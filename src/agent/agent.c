@@ -96,7 +96,7 @@ void agent_stop(struct agent *a)
     uv_close((uv_handle_t *)&a->life, on_closed);
 }
 
-static void fail(struct agent *a, const struct err *why)
+static void agent_fail(struct agent *a, const struct err *why)
 {
     if (!a->failed && why)
         a->why = *why;
@@ -126,7 +126,7 @@ static void on_read(void *arg, const struct err *why)
 {
     struct agent *a = arg;
     if (why && a->once && reporter_owes(a->reporter)) {
-        fail(a, why);
+        agent_fail(a, why);
     } else if (!a->started) {
         a->started = true;
         uplink_start(a->uplink, credentials_tls(a->credentials));
@@ -360,7 +360,7 @@ static void on_lost(void *arg, bool welcomed, const struct err *why)
     if (told && !why)
         agent_stop(a);
     else if (++a->tries >= ONCE_TRIES)
-        fail(a, why);
+        agent_fail(a, why);
 }
 
 /* Where a command runs that an agent began which kept all on the disk, so does this one until it is started
@@ -374,7 +374,7 @@ static int choose_run(struct agent *a, struct err *e)
     return 0;
 }
 
-static int load(struct agent *a, struct address_list *controllers, struct err *e)
+static int agent_load(struct agent *a, struct address_list *controllers, struct err *e)
 {
     uint64_t random;
     int r = credentials_load(a->home, &a->credentials, e);
@@ -466,7 +466,7 @@ int agent_start(uv_loop_t *loop, const struct agent_settings *settings, agent_do
     a->root = mem_dup(settings->root);
     a->once = settings->once;
     a->default_interval = settings->interval;
-    int r = load(a, &controllers, e);
+    int r = agent_load(a, &controllers, e);
     if (r) {
         free_unstarted(a);
         return r;

@@ -46,7 +46,7 @@ struct daemon {
     int status;
 };
 
-static int complain(const struct err *e)
+static int main_complain(const struct err *e)
 {
     fprintf(stderr, "fettle-agent: %s\n", e->msg);
     return err_exit(e->code);
@@ -76,13 +76,13 @@ static void on_done(void *arg, const struct err *why)
     uv_close((uv_handle_t *)&d->watchdog, NULL);
 }
 
-static int run(const struct agent_settings *settings)
+static int main_run(const struct agent_settings *settings)
 {
     struct daemon d = {.loop = uv_default_loop()};
     struct err e = {0};
     int r = agent_start(d.loop, settings, on_done, &d, &d.agent, &e);
     if (r)
-        return complain(&e);
+        return main_complain(&e);
     uv_signal_init(d.loop, &d.terminate);
     uv_signal_init(d.loop, &d.interrupt);
     uv_timer_init(d.loop, &d.watchdog);
@@ -132,7 +132,7 @@ static int take_option(int option, struct agent_settings *s, struct address_list
 }
 
 /* getopt has said what is wrong with an option; else `what` says it. */
-static int usage(const char *what, const char *word)
+static int main_usage(const char *what, const char *word)
 {
     if (what)
         fprintf(stderr, "fettle-agent: %s%s\n", what, word);
@@ -151,14 +151,14 @@ static int daemon_main(int argc, char **argv)
     struct err e = {0};
     for (int option; (option = getopt(argc, argv, "c:D:i:r:p:d:")) != -1;) {
         if (option == '?')
-            return usage(NULL, NULL);
+            return main_usage(NULL, NULL);
         if (take_option(option, &s, &controllers, &e))
-            return complain(&e);
+            return main_complain(&e);
     }
     if (optind < argc)
-        return usage("it does not know the word ", argv[optind]);
+        return main_usage("it does not know the word ", argv[optind]);
     family_settle();
-    return run(&s);
+    return main_run(&s);
 }
 
 static void on_joined(void *arg, const struct err *why)
@@ -172,10 +172,10 @@ static int join(const struct join_request *request)
 {
     struct err e = {0}, why = {0};
     if (join_start(uv_default_loop(), request, on_joined, &why, &e))
-        return complain(&e);
+        return main_complain(&e);
     uv_run(uv_default_loop(), UV_RUN_DEFAULT);
     if (why.code)
-        return complain(&why);
+        return main_complain(&why);
     printf("%s has joined; start the agent with \"systemctl enable --now fettle-agent\" or \"fettle-agent -D "
            "%s\"\n",
            request->name, request->home);
@@ -206,17 +206,17 @@ static int join_words(int n, char **words, const char *file, struct join_request
     struct err e = {0};
     if (n == 0 && !file) {
         request->token = token;
-        return join_file_read(root, token, at, &e) ? complain(&e) : 0;
+        return join_file_read(root, token, at, &e) ? main_complain(&e) : 0;
     }
     if (n != (file ? 1 : 2))
-        return usage(file ? "join with --token-file needs a HOST[:PORT], and no more"
-                          : "join needs a TOKEN and a HOST[:PORT]",
-                     !file && n > 2 ? ", and no more" : "");
+        return main_usage(file ? "join with --token-file needs a HOST[:PORT], and no more"
+                               : "join needs a TOKEN and a HOST[:PORT]",
+                          !file && n > 2 ? ", and no more" : "");
     if (!file && strcmp(words[0], "-") == 0)
         file = "-";
     request->token = file ? token : words[0];
     if (address_parse(words[n - 1], at, &e) || (file && read_token(file, token, &e)))
-        return complain(&e);
+        return main_complain(&e);
     return 0;
 }
 
@@ -226,7 +226,7 @@ static int join_later(const struct join_request *request, const char *root)
     struct err e = {0};
     if (join_check_token(request->token, &e) ||
         join_file_write(root, request->token, request->controller, &e))
-        return complain(&e);
+        return main_complain(&e);
     printf("machines that boot with %s" JOIN_FILE_PATH " join by themselves\n", root);
     return EXIT_SUCCESS;
 }
@@ -256,11 +256,11 @@ static int join_main(int argc, char **argv)
         case TOKEN_FILE: file = optarg; break;
         case AT_BOOT: at_boot = true; break;
         case ROOT: root = optarg; break;
-        default: return usage(NULL, NULL);
+        default: return main_usage(NULL, NULL);
         }
     }
     if (at_boot && optind == argc)
-        return usage("join --at-boot needs a TOKEN and a HOST[:PORT]", "");
+        return main_usage("join --at-boot needs a TOKEN and a HOST[:PORT]", "");
     probe_machine("", machine);
     int status = join_words(argc - optind, argv + optind, file, &request, &controller, root, token);
     if (status)
@@ -310,7 +310,7 @@ static int print_fingerprint(const char *home, const char *root, bool components
     }
     survey_cache_fini(&cache);
     components_fini(&list);
-    return r ? complain(&e) : EXIT_SUCCESS;
+    return r ? main_complain(&e) : EXIT_SUCCESS;
 }
 
 static int fingerprint_main(int argc, char **argv)
@@ -324,10 +324,10 @@ static int fingerprint_main(int argc, char **argv)
         case 'D': home = optarg; break;
         case 'r': root = optarg; break;
         case COMPONENTS: components = true; break;
-        default: return usage(NULL, NULL);
+        default: return main_usage(NULL, NULL);
         }
     }
-    return optind < argc ? usage("it does not know the word ", argv[optind])
+    return optind < argc ? main_usage("it does not know the word ", argv[optind])
                          : print_fingerprint(home, root, components);
 }
 
@@ -349,11 +349,11 @@ static int check_main(int argc, char **argv)
         case 'r': q.root = optarg; break;
         case LOCAL: local = true; break;
         case CONF: q.conf = optarg; break;
-        default: return usage(NULL, NULL);
+        default: return main_usage(NULL, NULL);
         }
     }
     if (!local)
-        return usage("check needs --local; with a controller it is \"fettle check run\"", "");
+        return main_usage("check needs --local; with a controller it is \"fettle check run\"", "");
     CLEANUP_FREE char *name = own_name(home);
     q.node = name;
     q.home = home;
@@ -361,7 +361,7 @@ static int check_main(int argc, char **argv)
     q.n_names = (size_t)(argc - optind);
     if (local_check(uv_default_loop(), &q, stdout, &status, &e) == 0)
         return status;
-    complain(&e);
+    main_complain(&e);
     return err_exit(e.code) == EXIT_FAILURE ? EXIT_USAGE : err_exit(e.code); /* 1 says that something fails */
 }
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static json_t *alarms(const struct call *c)
+static json_t *admin_alarms(const struct call *c)
 {
     json_t *list = json_array();
     for (const struct alarm *a = watch_alarms(c->api->watch); a; a = a->next) {
@@ -47,7 +47,7 @@ static void tally_node(struct slices *s, const struct member *m)
     status->repairs += r && r->step != STEP_NONE && r->step < STEP_QUEUE && !repair_waits(r);
 }
 
-static json_t *brakes(const struct cluster *cluster)
+static json_t *admin_brakes(const struct cluster *cluster)
 {
     static const char *const names[] = {"stop", "latch"};
     json_t *list = json_array();
@@ -67,7 +67,7 @@ static void add_budget(void *arg, const struct budget *b)
                                              "limit", (int)b->limit, "nodes", (int)b->nodes));
 }
 
-static json_t *budgets(struct watch *watch)
+static json_t *admin_budgets(struct watch *watch)
 {
     json_t *list = json_array();
     watch_each_budget(watch, add_budget, list);
@@ -97,10 +97,10 @@ static bool status_step(struct slices *s)
     json_object_set_new(all, "incidents", json_integer((json_int_t)status->incidents));
     json_object_set_new(all, "repairs", json_integer((json_int_t)status->repairs));
     json_object_set_new(all, "queue", json_integer((json_int_t)status->queue));
-    json_object_set_new(all, "brakes", brakes(s->call.api->cluster));
-    json_object_set_new(all, "budgets", budgets(s->call.api->watch));
+    json_object_set_new(all, "brakes", admin_brakes(s->call.api->cluster));
+    json_object_set_new(all, "budgets", admin_budgets(s->call.api->watch));
     json_object_set_new(all, "conform", conform_status(status));
-    json_object_set_new(all, "alarms", alarms(&s->call));
+    json_object_set_new(all, "alarms", admin_alarms(&s->call));
     s->call.api->shell.status(s->call.api->shell.arg, all);
     CLEANUP_FREE char *text = json_write(all);
     text_add(&s->text, text);

@@ -112,7 +112,7 @@ struct version {
     struct wall at;
 };
 
-static struct version present(const struct baseline *b)
+static struct version baseline_present(const struct baseline *b)
 {
     return (struct version){b->version, b->listing->id, b->node, b->by, b->note, b->at};
 }
@@ -230,7 +230,7 @@ static int baseline_get(struct call *c, const char *class_name, const struct bas
 static int version_get(const struct baseline *b, const json_t *history, uint64_t number, struct version *out,
                        struct err *e)
 {
-    *out = present(b);
+    *out = baseline_present(b);
     if (number == 0 || number == b->version)
         return 0;
     for (size_t i = 0; i < json_array_size(history); i++) {
@@ -244,7 +244,7 @@ static int version_get(const struct baseline *b, const json_t *history, uint64_t
 
 static void render_history(const struct baseline *b, const json_t *history, struct text *t)
 {
-    struct version v = present(b);
+    struct version v = baseline_present(b);
     text_add(t, ",\"history\":[{");
     render_version(&v, t);
     for (size_t i = 0; i < json_array_size(history); i++) {

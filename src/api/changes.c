@@ -221,7 +221,7 @@ static void render_certificate(const struct pending *p, struct text *t)
     text_add(t, "}\n");
 }
 
-static void answer(const struct pending *p, const struct outcome *o)
+static void changes_answer(const struct pending *p, const struct outcome *o)
 {
     if (o->rc < 0) {
         struct err e = *o->why;
@@ -249,12 +249,12 @@ static void on_outcome(void *arg, const struct outcome *o)
     if (o->would)
         note_would(p, o->would, o->changed);
     if (p->request)
-        answer(p, o);
+        changes_answer(p, o);
     pending_destroy(p);
 }
 
 /* Hands the command to the shell. Takes the nodes over. */
-static struct pending *pend(struct call *c, struct hostlist *nodes)
+static struct pending *changes_pend(struct call *c, struct hostlist *nodes)
 {
     struct pending *p = mem_alloc(sizeof *p);
     p->api = c->api;
@@ -266,7 +266,7 @@ static struct pending *pend(struct call *c, struct hostlist *nodes)
     return p;
 }
 
-static void submit(struct pending *p, struct command *cmd)
+static void changes_submit(struct pending *p, struct command *cmd)
 {
     cmd->dry = p->dry;
     p->api->shell.submit(p->api->shell.arg, cmd, on_outcome, p);
@@ -274,12 +274,12 @@ static void submit(struct pending *p, struct command *cmd)
 
 int call_submit(struct call *c, struct hostlist *nodes, struct command *cmd, const char *class_name)
 {
-    struct pending *p = pend(c, nodes);
+    struct pending *p = changes_pend(c, nodes);
     p->class_name = mem_dup(class_name);
     cmd->actor = c->actor;
     cmd->at = c->wall;
     cmd->nodes = &p->nodes;
-    submit(p, cmd);
+    changes_submit(p, cmd);
     return CALL_LATER;
 }
 
@@ -369,7 +369,7 @@ int call_submit_each(struct call *c, struct hostlist *nodes, struct command *cmd
     if (rc < 0)
         return rc;
     struct several *s = mem_alloc(sizeof *s);
-    s->call = pend(c, nodes);
+    s->call = changes_pend(c, nodes);
     s->n = s->call->nodes.n;
     s->open = s->n + 1; /* until all are submitted */
     s->call->returns = c->returns;
@@ -488,7 +488,7 @@ int call_token_create(struct call *c, struct text *t, struct err *e)
     if (rc == 0)
         rc = c->api->shell.make_token(c->api->shell.arg, &token, &hash, &command, e);
     if (rc == 0) {
-        struct pending *p = pend(c, &a.nodes);
+        struct pending *p = changes_pend(c, &a.nodes);
         p->token = STEAL(token);
         p->command = STEAL(command);
         snprintf(p->token_id, sizeof p->token_id, "%s", hash);
@@ -498,7 +498,7 @@ int call_token_create(struct call *c, struct text *t, struct err *e)
         cmd.token = hash;
         cmd.set = a.set;
         cmd.expires = p->expires;
-        submit(p, &cmd);
+        changes_submit(p, &cmd);
         rc = CALL_LATER;
     }
     ask_fini(&a);
@@ -516,11 +516,11 @@ int call_certificate_create(struct call *c, struct text *t, struct err *e)
                                          &authority, &terms, e);
     if (rc == 0) {
         struct hostlist none = {0};
-        struct pending *p = pend(c, &none);
+        struct pending *p = changes_pend(c, &none);
         p->certificate = STEAL(certificate);
         p->authority = STEAL(authority);
         struct command cmd = {.kind = COMMAND_CERTIFICATE, .actor = c->actor, .at = c->wall, .set = terms};
-        submit(p, &cmd);
+        changes_submit(p, &cmd);
         rc = CALL_LATER;
     }
     ask_fini(&a);

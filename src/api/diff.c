@@ -124,8 +124,8 @@ static void add_same(struct rows *r, const struct node_class *k, const struct ag
         qsort(r->list, r->n, sizeof *r->list, by_name);
 }
 
-static void compare(struct rows *r, const struct node_class *k, const struct against *x, const struct side *s,
-                    bool all)
+static void diff_compare(struct rows *r, const struct node_class *k, const struct against *x,
+                         const struct side *s, bool all)
 {
     if (!x->listing || !x->listing->known || !s->listing || !s->listing->known)
         return;
@@ -257,7 +257,7 @@ static void render_all(struct call *c, const struct side *s, const struct agains
                        struct text *t)
 {
     struct rows rows = {0};
-    compare(&rows, &cluster_classes(c->api->cluster)->list[s->member->class], x, s, all);
+    diff_compare(&rows, &cluster_classes(c->api->cluster)->list[s->member->class], x, s, all);
     render_side(c, s, t);
     render_against(x, t);
     text_add(t, ",\"severity\":");

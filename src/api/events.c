@@ -162,7 +162,7 @@ static bool has_room(const struct subscriber *s)
     return stream_queued(http_stream(s->request)) < QUEUED_BYTES_MAX;
 }
 
-static void serve(struct subscriber *s)
+static void events_serve(struct subscriber *s)
 {
     struct events *ev = s->events;
     if (!has_room(s))
@@ -186,7 +186,7 @@ bool events_turn(struct events *ev)
     for (s = ev->subscribers; s; s = s == last ? NULL : following) {
         following = s->following;
         if (is_waiting(s) && served < EVENTS_A_TURN_MAX) {
-            serve(s);
+            events_serve(s);
             served++;
             DL_DELETE2(ev->subscribers, s, prev, following);
             DL_APPEND2(ev->subscribers, s, prev, following);
@@ -227,5 +227,5 @@ void events_subscribe(struct events *ev, struct http_request *r, const char *las
     DL_APPEND2(ev->subscribers, s, prev, following);
     http_set_arg(r, s, on_gone);
     http_events_begin(r);
-    serve(s);
+    events_serve(s);
 }

@@ -36,7 +36,7 @@ struct numbers *numbers_create(void)
     return mem_alloc(sizeof(struct numbers));
 }
 
-static void forget(struct numbers *n, struct apart *a)
+static void numbers_forget(struct numbers *n, struct apart *a)
 {
     HASH_DEL(n->apart, a);
     free(a->name);
@@ -49,7 +49,7 @@ void numbers_destroy(struct numbers *n)
     if (!n)
         return;
     HASH_ITER (hh, n->apart, a, next)
-        forget(n, a);
+        numbers_forget(n, a);
     free(n);
 }
 
@@ -87,11 +87,11 @@ static bool count_again(struct numbers *n, const char *node)
     struct apart *a;
     HASH_FIND_STR(n->apart, node, a);
     if (a)
-        forget(n, a);
+        numbers_forget(n, a);
     return a != NULL;
 }
 
-static bool starts(const char *text, const char *with)
+static bool numbers_starts(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
 }
@@ -108,9 +108,9 @@ static void take_step(struct numbers *n, struct numbers_sum *sum, const struct s
 {
     enum step from, to;
     sum->transitions++;
-    if (starts(e->text, "back in service")) {
+    if (numbers_starts(e->text, "back in service")) {
         sum->by_itself += !count_again(n, e->nodes);
-    } else if (starts(e->text, "provision: ") || starts(e->text, "isolate: ")) {
+    } else if (numbers_starts(e->text, "provision: ") || numbers_starts(e->text, "isolate: ")) {
         set_apart(n, e->nodes); /* a new node, or a maintenance event: nothing was wrong with it */
     } else if (read_move(e->text, &from, &to)) {
         sum->queued += to == STEP_QUEUE;
@@ -136,7 +136,7 @@ static void take_instance(struct numbers *n, struct numbers_sum *sum, const stru
 static void take_transition(struct numbers *n, struct numbers_sum *sum, const struct store_entry *e)
 {
     enum step from, to;
-    if (starts(e->text, "maintenance"))
+    if (numbers_starts(e->text, "maintenance"))
         return; /* what follows from it are steps */
     sum->transitions++;
     set_apart(n, e->nodes);

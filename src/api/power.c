@@ -82,7 +82,7 @@ static void on_committed(void *arg, const struct outcome *o)
         shell->powered(shell->arg, one->node, o->claim, on_powered, one);
 }
 
-static void look(struct call *c, const struct hostlist *nodes)
+static void power_look(struct call *c, const struct hostlist *nodes)
 {
     struct powering *p = powering_begin(c, nodes->n);
     for (size_t i = 0; i < nodes->n; i++)
@@ -131,7 +131,7 @@ static int check_verb(const char *verb, struct err *e)
     return err_set(e, -EINVAL, "\"%.40s\" is none of status, on, off, cycle, reset, netboot", verb);
 }
 
-static int change(struct call *c, struct ask *a, struct err *e)
+static int power_change(struct call *c, struct ask *a, struct err *e)
 {
     CLEANUP_TEXT struct text set = {0};
     if (!a->reason)
@@ -155,10 +155,10 @@ int call_power(struct call *c, struct text *t, struct err *e)
     if (rc == 0)
         rc = check_verb(a.word, e);
     if (rc == 0 && strcmp(a.word, "status") == 0) {
-        look(c, &a.nodes);
+        power_look(c, &a.nodes);
         rc = CALL_LATER;
     } else if (rc == 0) {
-        rc = change(c, &a, e);
+        rc = power_change(c, &a, e);
     }
     ask_fini(&a);
     return rc;

@@ -117,7 +117,7 @@ int call_remedy_explain(struct call *c, struct text *t, struct err *e)
 /* --- the work queue -------------------------------------------------------------------------- */
 
 /* What was tried in this repair is nothing to suggest: the node is in the queue in spite of it. */
-static const struct remedy *suggestion(const struct member *m, const struct choice *k)
+static const struct remedy *repair_suggestion(const struct member *m, const struct choice *k)
 {
     const struct repair *r = member_repair(m);
     for (size_t i = 0; k->chosen && r && i < r->n_attempts; i++)
@@ -161,7 +161,7 @@ static void render_ticket(struct call *c, const struct member *m, struct text *t
     CLEANUP_FREE struct choice *choice = mem_alloc(sizeof *choice);
     CLEANUP_TEXT struct text held = {0};
     watch_choice(c->api->watch, c->now, m, choice);
-    const struct remedy *suggested = suggestion(m, choice);
+    const struct remedy *suggested = repair_suggestion(m, choice);
     text_add(t, "{\"node\":");
     text_add_json(t, m->name);
     render_holder(watch_observed(c->api->watch, m), &held);
@@ -218,7 +218,8 @@ int call_repair_numbers(struct call *c, struct text *t, struct err *e)
 
 /* --- what people say ------------------------------------------------------------------------- */
 
-static int change(struct call *c, enum command_kind kind, const char *set, struct ask *a, struct err *e)
+static int repair_change(struct call *c, enum command_kind kind, const char *set, struct ask *a,
+                         struct err *e)
 {
     CLEANUP_FREE struct member **members = NULL;
     int rc = members_find(c->api->cluster, &a->nodes, &members, e);
@@ -254,7 +255,7 @@ int call_repair_transition(struct call *c, struct text *t, struct err *e)
                     strcmp(a.word, "human_intervention") == 0 ? ",\"answers\":true" : "");
         c->returns = strcmp(a.word, "human_intervention") == 0;
         c->may = c->returns ? may_resolve : NULL;
-        rc = change(c, COMMAND_TRANSITION, set.s, &a, e);
+        rc = repair_change(c, COMMAND_TRANSITION, set.s, &a, e);
     }
     ask_fini(&a);
     return rc;
@@ -271,7 +272,7 @@ static int answer_remedy(struct call *c, enum command_kind kind, struct err *e)
         text_add_char(&set, '}');
     }
     if (rc == 0)
-        rc = change(c, kind, a.word ? set.s : "{}", &a, e);
+        rc = repair_change(c, kind, a.word ? set.s : "{}", &a, e);
     ask_fini(&a);
     return rc;
 }
@@ -297,7 +298,7 @@ int call_queue_resolve(struct call *c, struct text *t, struct err *e)
                     deadline_s(&c->api->policy, "human_intervention"), a.findings);
         c->returns = true;
         c->may = may_resolve;
-        rc = change(c, COMMAND_ANSWER, set.s, &a, e);
+        rc = repair_change(c, COMMAND_ANSWER, set.s, &a, e);
     }
     ask_fini(&a);
     return rc;
@@ -308,11 +309,11 @@ int call_queue_ticket(struct call *c, struct text *t, struct err *e)
     struct ask a = {0};
     int rc = call_ask(c, &a, e);
     if (rc == 0)
-        rc = change(c, COMMAND_TICKET,
-                    !a.gives ? "{}"
-                    : a.on   ? "{\"take\":true}"
-                             : "{\"take\":false}",
-                    &a, e);
+        rc = repair_change(c, COMMAND_TICKET,
+                           !a.gives ? "{}"
+                           : a.on   ? "{\"take\":true}"
+                                    : "{\"take\":false}",
+                           &a, e);
     ask_fini(&a);
     return rc;
 }
@@ -372,7 +373,7 @@ static int override_by_hand(struct call *c, enum command_kind kind, struct err *
     struct ask a = {0};
     int rc = call_ask(c, &a, e);
     if (rc == 0)
-        rc = change(c, kind, "{}", &a, e);
+        rc = repair_change(c, kind, "{}", &a, e);
     ask_fini(&a);
     return rc;
 }

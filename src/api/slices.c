@@ -25,7 +25,7 @@ static void on_gone(void *arg)
     slices_destroy(arg);
 }
 
-static void refuse(struct slices *s)
+static void slices_refuse(struct slices *s)
 {
     http_answer_err(s->call.request, &s->why);
     slices_destroy(s);
@@ -33,7 +33,7 @@ static void refuse(struct slices *s)
 
 /* All of the table. To look at 100,000 of them takes milliseconds: whether one is meant is seen in its step.
  */
-static void gather(struct slices *s)
+static void slices_gather(struct slices *s)
 {
     const struct cluster *cluster = s->call.api->cluster;
     s->n = cluster_count(cluster);
@@ -83,7 +83,7 @@ static void on_slice(void *arg)
     LOOP_DOES(route_get(s->call.route)->work);
     if (s->of_configuration && s->configured != s->call.api->configured) {
         err_set(&s->why, -EAGAIN, "the configuration was read anew meanwhile; ask again");
-        refuse(s);
+        slices_refuse(s);
         return;
     }
     s->call.now = mono_now();
@@ -96,7 +96,7 @@ static void on_slice(void *arg)
     if (rc > 0) {
         http_again(s->call.request, on_slice);
     } else if (rc < 0) {
-        refuse(s);
+        slices_refuse(s);
     } else {
         call_answer(s->call.request, &s->text);
         slices_destroy(s);
@@ -128,7 +128,7 @@ int slices_choose(struct slices *s, const struct call *c, const char *list, stru
 bool slices_walk(struct slices *s, void (*each)(struct slices *s, const struct member *m))
 {
     if (!s->members)
-        gather(s);
+        slices_gather(s);
     for (int i = 0; i < NODES_A_STEP && s->at < s->n; i++, s->at++)
         if (is_meant(s, s->members[s->at]))
             each(s, s->members[s->at]);

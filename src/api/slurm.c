@@ -136,7 +136,8 @@ static bool may_run(const struct place_row *r, int class)
 }
 
 /* Largest first; those with fewer than `least` nodes are left out. *largest is that of all. */
-static size_t candidates(struct call *c, int class, uint64_t least, struct choice_of **out, uint32_t *largest)
+static size_t slurm_candidates(struct call *c, int class, uint64_t least, struct choice_of **out,
+                               uint32_t *largest)
 {
     const struct cohorts *cohorts = watch_cohorts(c->api->watch);
     size_t numbers = (size_t)cohorts_number_max(cohorts) + 1, n_rows, n = 0;
@@ -170,7 +171,7 @@ int call_slurm_constraint(struct call *c, struct text *t, struct err *e)
     if (rc < 0)
         return rc;
     CLEANUP_FREE struct choice_of *list = NULL;
-    size_t n = candidates(c, class, count, &list, &largest);
+    size_t n = slurm_candidates(c, class, count, &list, &largest);
     if (n == 0)
         return err_set(e, -EMEDIUMTYPE,
                        "no %" PRIu64 " nodes that take work are the same; at most %" PRIu32 " are", count,

@@ -96,7 +96,7 @@ static void add_milli(struct text *t, struct maybe m)
 }
 
 /* What was reported, else what is specified. */
-static struct maybe reported(const struct view *v, struct maybe has, enum field f, uint64_t must)
+static struct maybe view_reported(const struct view *v, struct maybe has, enum field f, uint64_t must)
 {
     if (has.known)
         return has;
@@ -125,31 +125,32 @@ static void value_OS(struct view *v, struct text *t)
 
 static void value_CPUS(struct view *v, struct text *t)
 {
-    add_number(t, reported(v, watch_report(v->watch, v->member)->cpus, FIELD_CPUS, v->member->spec.cpus));
+    add_number(t,
+               view_reported(v, watch_report(v->watch, v->member)->cpus, FIELD_CPUS, v->member->spec.cpus));
 }
 
 static void value_SPEED(struct view *v, struct text *t)
 {
-    add_milli(t, reported(v, watch_report(v->watch, v->member)->speed_milli, FIELD_SPEED,
-                          v->member->spec.speed_milli));
+    add_milli(t, view_reported(v, watch_report(v->watch, v->member)->speed_milli, FIELD_SPEED,
+                               v->member->spec.speed_milli));
 }
 
 static void value_REAL_MEMORY(struct view *v, struct text *t)
 {
-    add_number(t, reported(v, watch_report(v->watch, v->member)->real_memory_mb, FIELD_REAL_MEMORY,
-                           v->member->spec.real_memory_mb));
+    add_number(t, view_reported(v, watch_report(v->watch, v->member)->real_memory_mb, FIELD_REAL_MEMORY,
+                                v->member->spec.real_memory_mb));
 }
 
 static void value_VIRTUAL_MEMORY(struct view *v, struct text *t)
 {
-    add_number(t, reported(v, watch_report(v->watch, v->member)->virtual_memory_mb, FIELD_VIRTUAL_MEMORY,
-                           v->member->spec.virtual_memory_mb));
+    add_number(t, view_reported(v, watch_report(v->watch, v->member)->virtual_memory_mb, FIELD_VIRTUAL_MEMORY,
+                                v->member->spec.virtual_memory_mb));
 }
 
 static void value_TMP_DISK(struct view *v, struct text *t)
 {
-    add_number(t, reported(v, watch_report(v->watch, v->member)->tmp_disk_mb, FIELD_TMP_DISK,
-                           v->member->spec.tmp_disk_mb));
+    add_number(t, view_reported(v, watch_report(v->watch, v->member)->tmp_disk_mb, FIELD_TMP_DISK,
+                                v->member->spec.tmp_disk_mb));
 }
 
 typedef void add_partition_fn(const struct view *v, unsigned number, struct text *t);

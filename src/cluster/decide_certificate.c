@@ -292,8 +292,8 @@ static uint64_t revoke_least(const struct edit *x, bool controller)
     return next ? next : 1;
 }
 
-static int revoke(const char *subject, const json_t *set, const struct command *cmd, char *why,
-                  struct edit *x, struct text *said, struct err *e)
+static int decide_certificate_revoke(const char *subject, const json_t *set, const struct command *cmd,
+                                     char *why, struct edit *x, struct text *said, struct err *e)
 {
     uint64_t serial;
     bool controller = strncmp(subject, "controller:", strlen("controller:")) == 0;
@@ -332,7 +332,7 @@ static int decide_revoke(const struct cluster *c, const struct command *cmd, str
         return rc;
     text_printf(&why, "%s: %s", cmd->actor, cmd->reason);
     edit_begin(c, subject, cmd->at, &x);
-    rc = revoke(subject, set, cmd, why.s, &x, &said, e);
+    rc = decide_certificate_revoke(subject, set, cmd, why.s, &x, &said, e);
     if (rc == 0)
         edit_put(&x, subject, d);
     if (rc == 0 && name)

@@ -172,8 +172,8 @@ static const char *boot_of(const json_t *boots, size_t i)
 }
 
 /* False when the finding is of the past. */
-static bool applies(const struct cluster *c, const struct command *cmd, const struct drift *found,
-                    const struct member *m)
+static bool decide_conform_applies(const struct cluster *c, const struct command *cmd,
+                                   const struct drift *found, const struct member *m)
 {
     const struct baseline *b = cluster_baseline(c, found->class);
     if (!m || !m->listed || strcmp(member_class(c, m)->name, found->class) != 0)
@@ -224,7 +224,7 @@ static void claim_drifted(const struct cluster *c, const struct command *cmd, co
     struct named fresh = {.nodes = nodes};
     for (size_t i = 0; i < cmd->nodes->n; i++) {
         struct member *m = cluster_find(c, cmd->nodes->names[i]);
-        if (applies(c, cmd, found, m) && cluster_drift_drains(c, m, found->severity) &&
+        if (decide_conform_applies(c, cmd, found, m) && cluster_drift_drains(c, m, found->severity) &&
             (!f->braked || m->spec.sensitive) && !member_held_by(m, CLAIM_DRIFT))
             fresh.nodes[fresh.n++] = m;
     }
@@ -273,7 +273,7 @@ static void decide_found(const struct cluster *c, const struct command *cmd, con
     for (size_t i = from; i < cmd->nodes->n && d->n_ops + 2 <= OPS_MAX; i++) {
         const struct member *m = cluster_find(c, cmd->nodes->names[i]);
         d->next = i + 1;
-        if (!applies(c, cmd, &f->drift, m))
+        if (!decide_conform_applies(c, cmd, &f->drift, m))
             continue;
         const struct drift is = drift_after(cmd, &f->drift, m, boot_of(f->boots, i));
         put_drifted(c, m, &is, cmd, d, marks);
@@ -373,8 +373,8 @@ static void finish_release(struct release *r, const char *what, struct decision 
 }
 
 /* Where a person has to approve, the node stays held; otherwise it is as if it had not drifted. */
-static void restore(const struct cluster *c, const struct command *cmd, struct release *r,
-                    const struct member *m, struct decision *d)
+static void decide_conform_restore(const struct cluster *c, const struct command *cmd, struct release *r,
+                                   const struct member *m, struct decision *d)
 {
     const struct drift *drift = member_drift(m);
     if (!drift && !member_held_by(m, CLAIM_DRIFT))
@@ -404,7 +404,7 @@ int decide_restored(const struct cluster *c, const struct command *cmd, size_t f
             break;
         d->next = i + 1;
         if (m && !is_of_the_past(c, m, version))
-            restore(c, cmd, &r, m, d);
+            decide_conform_restore(c, cmd, &r, m, d);
     }
     finish_release(&r, "verified to be right again", d);
     return 0;

@@ -84,7 +84,7 @@ static const struct {
                {"override/", has_override},
                {"trial/", has_trial}};
 
-static int check(const struct cluster *c, const struct member *m, bool force, struct err *e)
+static int decide_forget_check(const struct cluster *c, const struct member *m, bool force, struct err *e)
 {
     const struct ailment *a = member_ailment(m);
     if (m->listed)
@@ -141,7 +141,7 @@ int decide_forget(const struct cluster *c, const struct command *cmd, size_t fro
     CLEANUP_FREE bool *marked = mem_alloc(c->n + 1);
     struct selection claims = {.nodes = marked};
     for (size_t i = 0; rc == 0 && i < named.n; i++)
-        rc = check(c, named.nodes[i], cmd->set, e);
+        rc = decide_forget_check(c, named.nodes[i], cmd->set, e);
     if (rc < 0)
         return rc;
     size_t n = 0, ops = 0;

@@ -38,7 +38,7 @@ struct given {
     bool counts[GIVEN_MAX]; /* by the general rule of recurrence */
 };
 
-static void say(struct edit *x, const char *what, const struct incident *i, const char *more)
+static void decide_health_say(struct edit *x, const char *what, const struct incident *i, const char *more)
 {
     if (x->said.len > SAID_BYTES_MAX)
         return;
@@ -56,7 +56,7 @@ static void say_finding(struct edit *x, const char *what, const struct incident 
     text_printf(&t, "%s %s", result_name(r), finding_fault(f));
     if (f->f.text[0])
         text_printf(&t, ": %s", f->f.text);
-    say(x, what, i, t.s);
+    decide_health_say(x, what, i, t.s);
 }
 
 static void say_worst(struct edit *x, const char *what, const struct incident *i)
@@ -167,7 +167,7 @@ static bool says_nothing_new(struct edit *x, struct incident *i, const struct gi
     return strcmp(i->boot, x->boot) == 0 && g->i.severity <= i->severity && g->i.recurs <= i->recurs;
 }
 
-static void merge(struct edit *x, struct incident *i, const struct given *g)
+static void decide_health_merge(struct edit *x, struct incident *i, const struct given *g)
 {
     lay_findings(x, i, g);
     if (g->i.severity >= i->severity) {
@@ -210,7 +210,7 @@ static bool make_room(struct edit *x, const struct given *g)
             mildest = &x->a.open[i];
     if (mildest->severity >= g->i.severity)
         return false;
-    say(x, "closed", mildest, "too many worse ones");
+    decide_health_say(x, "closed", mildest, "too many worse ones");
     move_to_past(x, mildest);
     return true;
 }
@@ -222,7 +222,7 @@ static void open_new(struct edit *x, const struct given *g)
         if (strcmp(i->group, g->i.group) != 0 || !has_all(i, g))
             continue;
         if (!says_nothing_new(x, i, g))
-            merge(x, i, g);
+            decide_health_merge(x, i, g);
         return; /* the command is repeated, or comes late */
     }
     if (!make_room(x, g))
@@ -275,7 +275,7 @@ static int open_all(struct edit *x, const json_t *list, bool listed, struct err 
             return err_wrap(e, -EINVAL, "open %zu", k + 1);
         struct incident *known = g->id ? find_open(&x->a, g->id) : NULL;
         if (known)
-            merge(x, known, g);
+            decide_health_merge(x, known, g);
         else if (!g->id && listed)
             open_new(x, g);
     }
@@ -292,7 +292,7 @@ static int close_all(struct edit *x, const json_t *list, struct err *e)
         struct incident *i = find_open(&x->a, id);
         if (!i)
             continue;
-        say(x, "closed", i, how);
+        decide_health_say(x, "closed", i, how);
         move_to_past(x, i);
     }
     return 0;
@@ -307,7 +307,7 @@ static void add_job(struct edit *x, struct incident *i, const struct incident_jo
     i->jobs[i->n_jobs++] = *job;
     x->changed = true;
     text_printf(&words, "%s of %s", job->id, job->user);
-    say(x, "a job runs under", i, words.s);
+    decide_health_say(x, "a job runs under", i, words.s);
 }
 
 /* What the scheduler says runs on the node, for each incident that is open. */
@@ -370,8 +370,8 @@ static bool is_overridden(const struct member *m, const struct ailment *a)
     return o != NULL;
 }
 
-static int isolate(const struct cluster *c, const struct command *cmd, struct member *m, const json_t *o,
-                   struct edit *x, struct decision *d, struct err *e)
+static int decide_health_isolate(const struct cluster *c, const struct command *cmd, struct member *m,
+                                 const json_t *o, struct edit *x, struct decision *d, struct err *e)
 {
     struct repair_wish w = {.step = STEP_ISOLATE};
     if (!o || json_is_null(o))
@@ -398,7 +398,7 @@ static int lay_all(const struct cluster *c, const struct command *cmd, const jso
     edit_init(x, m, cmd, json_array_size(open), json_array_size(close));
     if (record_boot(set, x->boot, e) < 0 || close_all(x, close, e) < 0 ||
         open_all(x, open, m->listed, e) < 0 || add_jobs(x, json_object_get(set, "jobs"), e) < 0 ||
-        isolate(c, cmd, m, json_object_get(set, "isolate"), x, d, e) < 0)
+        decide_health_isolate(c, cmd, m, json_object_get(set, "isolate"), x, d, e) < 0)
         return -EINVAL;
     if (x->changed)
         decision_add(d, "health/", m->name,

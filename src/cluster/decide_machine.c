@@ -89,7 +89,7 @@ static int read_instance(const json_t *set, struct instance *x, struct err *e)
 }
 
 /* What a person put where it is, and what nothing follows from. */
-static bool stays(const struct instance *x, const struct repair *r)
+static bool decide_machine_stays(const struct instance *x, const struct repair *r)
 {
     return !x->act || r->manual || r->step == STEP_QUEUE || r->step == STEP_QUARANTINE ||
            r->step == STEP_RETIRED;
@@ -103,7 +103,7 @@ static int go_on(const struct cluster *c, const struct command *cmd, const struc
     struct repair r;
     repair_copy(&r, member_repair(m));
     int rc = 0;
-    if (stays(x, &r)) {
+    if (decide_machine_stays(x, &r)) {
         repair_forget(&r, x->keep);
         repair_note(&r, cmd, why);
         text_printf(said, "; it stays at %s", step_name(r.step));
@@ -125,8 +125,8 @@ static int go_on(const struct cluster *c, const struct command *cmd, const struc
 }
 
 /* None is under way: one begins, for a node that is in service. */
-static void begin(const struct cluster *c, const struct command *cmd, struct member *m, struct instance *x,
-                  const char *why, struct text *said, struct decision *d)
+static void decide_machine_begin(const struct cluster *c, const struct command *cmd, struct member *m,
+                                 struct instance *x, const char *why, struct text *said, struct decision *d)
 {
     struct repair r = {0};
     if (member_repairs(m))
@@ -177,7 +177,7 @@ int decide_instance(const struct cluster *c, const struct command *cmd, struct d
     if (r)
         rc = go_on(c, cmd, m, &x, why.s, &said, d, e);
     else
-        begin(c, cmd, m, &x, why.s, &said, d);
+        decide_machine_begin(c, cmd, m, &x, why.s, &said, d);
     if (rc < 0)
         return rc;
     hostlist_add(&d->changed, m->name);

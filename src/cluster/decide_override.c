@@ -13,7 +13,7 @@
 
 enum { SAID_BYTES_MAX = 600 /* of what is wrong, in the journal */ };
 
-static void put(const struct member *m, const struct override *o, struct decision *d)
+static void decide_override_put(const struct member *m, const struct override *o, struct decision *d)
 {
     decision_add(d, "override/", m->name, override_record(o));
     hostlist_add(&d->changed, m->name);
@@ -75,7 +75,7 @@ static void set_override(const struct command *cmd, const struct member *m, cons
                          .at = cmd->at,
                          .of = of};
     note_incidents(m, &o);
-    put(m, &o, d);
+    decide_override_put(m, &o, d);
     d->text = say_set(&o);
 }
 
@@ -116,8 +116,8 @@ static int by_scheduler(const struct cluster *c, const struct command *cmd, cons
 /* --- it stands, and ends ---------------------------------------------------------------------- */
 
 /* {"at","spent_s"} of the override that was made then. */
-static int age(const struct command *cmd, const struct member *m, const json_t *set, struct decision *d,
-               struct err *e)
+static int decide_override_age(const struct command *cmd, const struct member *m, const json_t *set,
+                               struct decision *d, struct err *e)
 {
     static const char *const keys[] = {"at", "spent_s"};
     const struct override *is = member_override(m);
@@ -131,15 +131,15 @@ static int age(const struct command *cmd, const struct member *m, const json_t *
     struct override o = *is;
     struct text t = {0};
     o.spent_s = spent_s;
-    put(m, &o, d);
+    decide_override_put(m, &o, d);
     text_printf(&t, "the override by %s has stood for %s", o.by, span_human(span_s((int64_t)spent_s), buf));
     d->text = text_take(&t);
     return 0;
 }
 
 /* {"at"} of the override that is meant, or {}: whichever stands. The reason says how. */
-static int end(const struct command *cmd, const struct member *m, const json_t *set, struct decision *d,
-               struct err *e)
+static int decide_override_end(const struct command *cmd, const struct member *m, const json_t *set,
+                               struct decision *d, struct err *e)
 {
     static const char *const keys[] = {"at"};
     const struct override *is = member_override(m);
@@ -168,8 +168,8 @@ int decide_override(const struct cluster *c, const struct command *cmd, struct d
     if (rc < 0)
         return rc;
     if (cmd->kind == COMMAND_OVERRIDE_AGE)
-        return age(cmd, m, set, d, e);
+        return decide_override_age(cmd, m, set, d, e);
     if (cmd->kind == COMMAND_OVERRIDE_END)
-        return end(cmd, m, set, d, e);
+        return decide_override_end(cmd, m, set, d, e);
     return json_object_get(set, "effect") ? by_scheduler(c, cmd, m, set, d, e) : by_command(cmd, m, d, e);
 }

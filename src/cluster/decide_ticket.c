@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void say(struct decision *d, const struct member *m, const char *what, const char *reason)
+static void decide_ticket_say(struct decision *d, const struct member *m, const char *what,
+                              const char *reason)
 {
     struct text t = {0};
     text_add(&t, what);
@@ -73,7 +74,7 @@ static int move_by_hand(const struct cluster *c, const struct command *cmd, cons
         }
         r.inconclusive = 0;
         repair_put(m, &r, d);
-        say(d, m, said.s, cmd->reason);
+        decide_ticket_say(d, m, said.s, cmd->reason);
         if (to != STEP_PROVISION)
             put_override_away(m, d);
     }
@@ -119,7 +120,7 @@ static int answer_in_queue(const struct cluster *c, const struct command *cmd, c
         answer_fini(&r.answer);
         answer_copy(&r.answer, w);
         repair_put(m, &r, d);
-        say(d, m, said.s, cmd->reason);
+        decide_ticket_say(d, m, said.s, cmd->reason);
     }
     repair_fini(&r);
     return rc;
@@ -229,7 +230,7 @@ static int set_maintenance(const struct command *cmd, const struct member *m, bo
     if (is && is->restart == restart && strcmp(is->why, cmd->reason) == 0)
         return 0;
     decision_add(d, "maintenance/", m->name, maintenance_record(cmd->actor, cmd->at, cmd->reason, restart));
-    say(d, m, restart ? "maintenance by a restart" : "maintenance", cmd->reason);
+    decide_ticket_say(d, m, restart ? "maintenance by a restart" : "maintenance", cmd->reason);
     return 0;
 }
 
@@ -238,7 +239,7 @@ static int end_maintenance(const struct command *cmd, const struct member *m, st
     if (!member_maintenance(m))
         return 0;
     decision_add(d, "maintenance/", m->name, NULL);
-    say(d, m, "maintenance is over", cmd->reason);
+    decide_ticket_say(d, m, "maintenance is over", cmd->reason);
     return 0;
 }
 
@@ -318,13 +319,13 @@ static int decide_note(const struct cluster *c, const struct command *cmd, const
         repair_note(&r, cmd, cmd->reason);
     repair_put(m, &r, d);
     repair_fini(&r);
-    say(d, m, !has_take || retakes ? "noted" : take ? "taken" : "given back", cmd->reason);
+    decide_ticket_say(d, m, !has_take || retakes ? "noted" : take ? "taken" : "given back", cmd->reason);
     return 0;
 }
 
 /* --- approval --------------------------------------------------------------------------------- */
 
-static void sign(struct repair *r, const struct command *cmd)
+static void decide_ticket_sign(struct repair *r, const struct command *cmd)
 {
     struct text t = {0};
     text_add(&t, cmd->actor);
@@ -350,7 +351,7 @@ static int refuse_remedy(const struct cluster *c, const struct command *cmd, con
     }
     repair_enter(r, STEP_QUEUE, cmd->at, 0, why.s);
     r->approval = APPROVAL_REFUSED;
-    sign(r, cmd);
+    decide_ticket_sign(r, cmd);
     return 0;
 }
 
@@ -379,7 +380,7 @@ static int decide_approval(const struct cluster *c, const struct command *cmd, c
     if (gives) {
         r.approval = APPROVAL_GIVEN;
         repair_restart(&r, cmd->at);
-        sign(&r, cmd);
+        decide_ticket_sign(&r, cmd);
     } else {
         rc = refuse_remedy(c, cmd, m, &r, d, e);
     }
@@ -387,7 +388,7 @@ static int decide_approval(const struct cluster *c, const struct command *cmd, c
         CLEANUP_TEXT struct text said = {0};
         text_printf(&said, "%s %s", is->remedy, gives ? "approved" : "refused");
         repair_put(m, &r, d);
-        say(d, m, said.s, cmd->reason);
+        decide_ticket_say(d, m, said.s, cmd->reason);
     }
     repair_fini(&r);
     return rc;

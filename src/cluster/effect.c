@@ -17,7 +17,7 @@
 
 enum { REBOOTS_COUNT_S = 7 * 24 * 3600 };
 
-static bool digits(const char **p)
+static bool effect_digits(const char **p)
 {
     size_t n = strspn(*p, "0123456789");
     *p += n;
@@ -28,7 +28,7 @@ static bool digits(const char **p)
 static bool is_xname(const char *name)
 {
     for (const char *part = "xcsbn"; *part; part++)
-        if (*name++ != *part || !digits(&name))
+        if (*name++ != *part || !effect_digits(&name))
             return false;
     return *name == '\0';
 }
@@ -57,7 +57,7 @@ static json_t *effect_object(const struct effect *f)
     return f ? json_read(f->value, strlen(f->value), NULL) : NULL;
 }
 
-static json_t *decimal(struct wall at)
+static json_t *effect_decimal(struct wall at)
 {
     CLEANUP_TEXT struct text t = {0};
     text_printf(&t, "%lld", (long long)at.ns);
@@ -66,7 +66,7 @@ static json_t *decimal(struct wall at)
 
 static void set_id(json_t *o, struct wall at)
 {
-    json_object_set_new(o, "id", decimal(at));
+    json_object_set_new(o, "id", effect_decimal(at));
 }
 
 static void add_effect(struct decision *d, const char *kind, const struct member *m, const json_t *o)
@@ -181,8 +181,8 @@ static json_t *times_with(const struct member *m, struct wall at)
     const struct reboots *r = m->past ? m->past->reboots : NULL;
     json_t *times = json_array();
     for (size_t i = r && r->n == REBOOTS_KEPT_MAX; r && i < r->n; i++)
-        json_array_append_new(times, decimal(r->at[i]));
-    json_array_append_new(times, decimal(at));
+        json_array_append_new(times, effect_decimal(r->at[i]));
+    json_array_append_new(times, effect_decimal(at));
     return times;
 }
 

@@ -168,7 +168,7 @@ static void baseline_free(struct cluster *c, struct baseline_slot *s)
 }
 
 /* Puts a slot (NULL: nothing) in the place of the one of this class. The lists that both name stay. */
-static void replace(struct cluster *c, const char *class, struct baseline_slot *s)
+static void record_baseline_replace(struct cluster *c, const char *class, struct baseline_slot *s)
 {
     struct baseline_slot *before = find_baseline(c, class);
     if (before) {
@@ -201,7 +201,7 @@ int put_baseline(struct cluster *c, const char *class, const char *value, struct
     if (*class == '\0' || strlen(class) > CLASS_NAME_BYTES_MAX)
         return err_set(e, -EILSEQ, "the name of a class has 1 to %d bytes", CLASS_NAME_BYTES_MAX);
     if (!value) {
-        replace(c, class, NULL);
+        record_baseline_replace(c, class, NULL);
         return 0;
     }
     CLEANUP_JSON json_t *o = record_object(value, e);
@@ -224,6 +224,6 @@ int put_baseline(struct cluster *c, const char *class, const char *value, struct
     keep_history(c, s, json_object_get(o, "history"));
     CLEANUP_FREE char *text = json_write(o);
     s->sum = record_sum(class, text);
-    replace(c, class, s);
+    record_baseline_replace(c, class, s);
     return 0;
 }

@@ -58,17 +58,17 @@ static uint64_t maintenance_sum(const struct member *m, enum kind k, const struc
     return record_sum(key.s, record);
 }
 
-static struct maintenance **slot(struct past *p, enum kind k)
+static struct maintenance **record_maintenance_slot(struct past *p, enum kind k)
 {
     return k == WINDOW ? &p->window : &p->maintenance;
 }
 
 /* Takes x over. */
-static void take(struct cluster *c, struct member *m, enum kind k, struct maintenance *x)
+static void record_maintenance_take(struct cluster *c, struct member *m, enum kind k, struct maintenance *x)
 {
     if (!m->past && !x)
         return;
-    struct maintenance **at = slot(member_past(m), k);
+    struct maintenance **at = record_maintenance_slot(member_past(m), k);
     c->sum -= maintenance_sum(m, k, *at);
     maintenance_free(*at);
     *at = x;
@@ -78,11 +78,12 @@ static void take(struct cluster *c, struct member *m, enum kind k, struct mainte
 
 void member_forget_maintenance(struct cluster *c, struct member *m)
 {
-    take(c, m, MAINTENANCE, NULL);
-    take(c, m, WINDOW, NULL);
+    record_maintenance_take(c, m, MAINTENANCE, NULL);
+    record_maintenance_take(c, m, WINDOW, NULL);
 }
 
-static int put(struct cluster *c, enum kind k, const char *name, const char *value, struct err *e)
+static int record_maintenance_put(struct cluster *c, enum kind k, const char *name, const char *value,
+                                  struct err *e)
 {
     static const char *const keys[] = {"by", "at", "why", "restart"};
     if (record_name_check(name, e) < 0)
@@ -90,7 +91,7 @@ static int put(struct cluster *c, enum kind k, const char *name, const char *val
     if (!value) {
         struct member *m = cluster_find(c, name);
         if (m)
-            take(c, m, k, NULL);
+            record_maintenance_take(c, m, k, NULL);
         return 0;
     }
     CLEANUP_JSON json_t *o = record_object(value, e);
@@ -104,16 +105,16 @@ static int put(struct cluster *c, enum kind k, const char *name, const char *val
         return -EILSEQ;
     struct maintenance *x = mem_alloc(sizeof *x);
     *x = (struct maintenance){mem_dup(by), {(int64_t)at}, mem_dup(why), restart};
-    take(c, cluster_meet(c, name), k, x);
+    record_maintenance_take(c, cluster_meet(c, name), k, x);
     return 0;
 }
 
 int put_maintenance(struct cluster *c, const char *name, const char *value, struct err *e)
 {
-    return put(c, MAINTENANCE, name, value, e);
+    return record_maintenance_put(c, MAINTENANCE, name, value, e);
 }
 
 int put_window(struct cluster *c, const char *name, const char *value, struct err *e)
 {
-    return put(c, WINDOW, name, value, e);
+    return record_maintenance_put(c, WINDOW, name, value, e);
 }

@@ -123,7 +123,7 @@ static uint64_t override_sum(const struct member *m)
 }
 
 /* Takes o over. */
-static void take(struct cluster *c, struct member *m, struct override *o)
+static void record_override_take(struct cluster *c, struct member *m, struct override *o)
 {
     if (!m->past && !o)
         return;
@@ -137,7 +137,7 @@ static void take(struct cluster *c, struct member *m, struct override *o)
 
 void member_forget_override(struct cluster *c, struct member *m)
 {
-    take(c, m, NULL);
+    record_override_take(c, m, NULL);
 }
 
 int put_override(struct cluster *c, const char *name, const char *value, struct err *e)
@@ -147,13 +147,13 @@ int put_override(struct cluster *c, const char *name, const char *value, struct 
     if (!value) {
         struct member *m = cluster_find(c, name);
         if (m)
-            take(c, m, NULL);
+            record_override_take(c, m, NULL);
         return 0;
     }
     CLEANUP_JSON json_t *o = record_object(value, e);
     struct override *x = o ? override_read(o, e) : NULL;
     if (!x)
         return -EILSEQ;
-    take(c, cluster_meet(c, name), x);
+    record_override_take(c, cluster_meet(c, name), x);
     return 0;
 }

@@ -32,7 +32,7 @@ void account_stop(struct account *w)
     uv_close((uv_handle_t *)&w->prepare, NULL);
 }
 
-static json_int_t microseconds(struct span s)
+static json_int_t account_microseconds(struct span s)
 {
     return s.ns / 1000;
 }
@@ -43,7 +43,7 @@ static json_t *parts_status(const struct loop_turn *t)
     for (size_t i = 0; i < t->n; i++) {
         const struct loop_part *p = &t->parts[i];
         json_array_append_new(list, json_pack("{s:s,s:I,s:I}", "what", p->what, "times", (json_int_t)p->times,
-                                              "us", microseconds(p->took)));
+                                              "us", account_microseconds(p->took)));
     }
     return list;
 }
@@ -53,11 +53,12 @@ static json_t *longest_status(void)
     struct loop_turn turns[LOOP_SECONDS];
     size_t n = loop_longest(mono_now(), turns);
     json_t *list = json_array();
-    for (size_t i = 0; i < n && (i == 0 || microseconds(turns[i].took) >= TOLD_US); i++) {
+    for (size_t i = 0; i < n && (i == 0 || account_microseconds(turns[i].took) >= TOLD_US); i++) {
         char at[32];
-        json_array_append_new(list, json_pack("{s:s,s:I,s:I,s:o}", "at", wall_format(turns[i].at, at), "us",
-                                              microseconds(turns[i].took), "cpu_us",
-                                              microseconds(turns[i].cpu), "did", parts_status(&turns[i])));
+        json_array_append_new(list,
+                              json_pack("{s:s,s:I,s:I,s:o}", "at", wall_format(turns[i].at, at), "us",
+                                        account_microseconds(turns[i].took), "cpu_us",
+                                        account_microseconds(turns[i].cpu), "did", parts_status(&turns[i])));
     }
     return list;
 }
@@ -67,8 +68,8 @@ static json_t *counts_status(const uint64_t *counts)
     json_t *list = json_array();
     for (size_t i = 0; i < LOOP_COUNTS; i++)
         if (counts[i] > 0)
-            json_array_append_new(list,
-                                  json_pack("[I,I]", microseconds(loop_bound(i)), (json_int_t)counts[i]));
+            json_array_append_new(
+                list, json_pack("[I,I]", account_microseconds(loop_bound(i)), (json_int_t)counts[i]));
     return list;
 }
 

@@ -57,7 +57,7 @@ struct actors *actors_create(const struct actors_setup *setup)
     return a;
 }
 
-static void drop(struct actors *a, struct actor *o)
+static void actors_drop(struct actors *a, struct actor *o)
 {
     DL_DELETE2(a->list, o, prev, next_one);
     free(o->node);
@@ -68,12 +68,12 @@ static void drop(struct actors *a, struct actor *o)
 }
 
 /* Tells whoever asked for a check. */
-static void answer(struct actors *a, struct actor *o, const json_t *verdict, const struct err *why)
+static void actors_answer(struct actors *a, struct actor *o, const json_t *verdict, const struct err *why)
 {
     actors_verdict_fn *fn = o->fn;
     void *arg = o->arg;
     struct member *m = cluster_find(a->with.cluster, o->node);
-    drop(a, o);
+    actors_drop(a, o);
     fn(arg, m, verdict, why);
 }
 
@@ -85,9 +85,9 @@ void actors_destroy(struct actors *a)
     err_set(&why, -EAGAIN, "the controller ends");
     while (a->list) {
         if (a->list->fn)
-            answer(a, a->list, NULL, &why);
+            actors_answer(a, a->list, NULL, &why);
         else
-            drop(a, a->list);
+            actors_drop(a, a->list);
     }
     free(a);
 }
@@ -112,15 +112,15 @@ static void result_with(struct actors *a, const struct actor *o, const char *sta
     a->with.result(a->with.result_arg, key.s, done.s);
 }
 
-static void result(struct actors *a, const struct actor *o, const char *state, const char *text,
-                   struct wall at)
+static void actors_result(struct actors *a, const struct actor *o, const char *state, const char *text,
+                          struct wall at)
 {
     result_with(a, o, state, text, at, REFUSAL_NONE);
 }
 
 /* --- records --------------------------------------------------------------------------------- */
 
-static struct actor *find(struct actors *a, const char *node)
+static struct actor *actors_find(struct actors *a, const char *node)
 {
     struct actor *o;
     DL_FOREACH2(a->list, o, next_one)
@@ -140,11 +140,11 @@ static struct wall time_of(const json_t *o, const char *key)
 
 static void take_record(struct actors *a, const char *node, const json_t *o)
 {
-    struct actor *was = find(a, node);
+    struct actor *was = actors_find(a, node);
     const char *id = json_text(o, "id"), *state = json_text(json_object_get(o, "done"), "state");
     bool open = !*state || strcmp(state, "begun") == 0;
     if (was && (strcmp(was->id, id) != 0 || !open)) {
-        drop(a, was);
+        actors_drop(a, was);
         was = NULL;
     }
     if (!open || action_of(json_text(o, "run")).by != ACTION_BY_AGENT)
@@ -172,7 +172,7 @@ static void give_up(struct actors *a, struct actor *o)
     struct member *m = cluster_find(a->with.cluster, o->node);
     if (m && o->state == BEGUN && action_of(o->run).kind == ACTION_CHECK)
         actors_end(a, m, action_of(o->run).rest);
-    drop(a, o);
+    actors_drop(a, o);
 }
 
 void actors_effect(struct actors *a, const char *key, const char *value)
@@ -181,7 +181,7 @@ void actors_effect(struct actors *a, const char *key, const char *value)
     if (!node)
         return;
     CLEANUP_JSON json_t *o = value ? json_read(value, strlen(value), NULL) : NULL;
-    struct actor *was = find(a, node);
+    struct actor *was = actors_find(a, node);
     if (o)
         take_record(a, node, o);
     else if (was)
@@ -224,7 +224,7 @@ static void add_forgotten(const char *until, json_t *body)
 }
 
 /* With a nonce it is the order of an agent that asked for it, and good for once. */
-static bool tell(struct actors *a, struct member *m, struct actor *o, struct mono now)
+static bool actors_tell(struct actors *a, struct member *m, struct actor *o, struct mono now)
 {
     int64_t left_ms = span_to_ms(mono_sub(o->due, now));
     CLEANUP_TEXT struct text id = {0};
@@ -258,7 +258,7 @@ static int check_may(const struct actors *a, const struct actor *o, const struct
     return watch_may_operate(a->with.watch, now, m, o->id, e);
 }
 
-static void begin(struct actors *a, struct actor *o, struct mono now, struct wall wall)
+static void actors_begin(struct actors *a, struct actor *o, struct mono now, struct wall wall)
 {
     struct err e = {0};
     const struct member *m = cluster_find(a->with.cluster, o->node);
@@ -270,16 +270,16 @@ static void begin(struct actors *a, struct actor *o, struct mono now, struct wal
     o->next = mono_add(now, span_s(RESULT_AGAIN_S));
     o->state = BEGINS;
     if (rc == 0)
-        result(a, o, "begun", NULL, wall);
+        actors_result(a, o, "begun", NULL, wall);
     else
-        result(a, o, "refused", e.msg, (struct wall){0});
+        actors_result(a, o, "refused", e.msg, (struct wall){0});
 }
 
 /* The agent is told that there is something to do, asks for it when it does not know it, and has its order;
  * its record of ids makes telling again harmless. But it would do it however long ago it was allowed: each
  * time it is asked again whether it may be. When it may not, an agent that knows of it says what it did, and
  * one that asks for the order never began. */
-static void follow(struct actors *a, struct actor *o, struct mono now)
+static void actors_follow(struct actors *a, struct actor *o, struct mono now)
 {
     struct err e = {0};
     struct member *m = cluster_find(a->with.cluster, o->node);
@@ -291,11 +291,11 @@ static void follow(struct actors *a, struct actor *o, struct mono now)
         return;
     }
     if (!may && o->untold) {
-        result(a, o, "refused", e.msg, (struct wall){0});
+        actors_result(a, o, "refused", e.msg, (struct wall){0});
         return;
     }
     if (mono_sub(now, o->due).ns > span_s(AFTER_DEADLINE_S).ns) {
-        result(a, o, "unknown", "the agent did not say what came of it", (struct wall){0});
+        actors_result(a, o, "unknown", "the agent did not say what came of it", (struct wall){0});
         return;
     }
     if (may && *o->nonce) {
@@ -305,7 +305,7 @@ static void follow(struct actors *a, struct actor *o, struct mono now)
     if (!may)
         *o->nonce = '\0'; /* an order that is not given now is not given later */
     if (m)
-        tell(a, m, o, now);
+        actors_tell(a, m, o, now);
     o->next = mono_add(now, span_s(TELL_AGAIN_S));
 }
 
@@ -315,11 +315,11 @@ static void follow_check(struct actors *a, struct actor *o, struct mono now)
     struct member *m = cluster_find(a->with.cluster, o->node);
     if (now.ns <= o->due.ns) {
         if (m && *o->nonce)
-            tell(a, m, o, now);
+            actors_tell(a, m, o, now);
         return;
     }
     err_set(&why, -ETIMEDOUT, "no answer in time");
-    answer(a, o, NULL, &why);
+    actors_answer(a, o, NULL, &why);
 }
 
 void actors_turn(struct actors *a, struct mono now, struct wall wall)
@@ -334,9 +334,9 @@ void actors_turn(struct actors *a, struct mono now, struct wall wall)
         else if (now.ns < o->next.ns)
             continue;
         else if (o->state == BEGUN)
-            follow(a, o, now);
+            actors_follow(a, o, now);
         else
-            begin(a, o, now, wall);
+            actors_begin(a, o, now, wall);
     }
 }
 
@@ -371,7 +371,7 @@ static void take_verdict(struct actors *a, struct actor *o, const json_t *body)
         rc = err_set(&why, -EIO, "%s: %.200s", json_text(body, "state"), json_text(body, "text"));
     else if (verdict_read(verdict, &read, &why) < 0)
         rc = err_wrap(&why, -EPROTO, "the agent's verdict");
-    answer(a, o, rc < 0 ? NULL : verdict, rc < 0 ? &why : NULL);
+    actors_answer(a, o, rc < 0 ? NULL : verdict, rc < 0 ? &why : NULL);
 }
 
 /* An agent heard of it, and asks for the order. It is told with the next turn. */
@@ -431,8 +431,8 @@ int actors_check(struct actors *a, struct member *m, const struct actors_ask *as
     o->fn = fn;
     o->arg = arg;
     DL_APPEND2(a->list, o, prev, next_one);
-    if (tell(a, m, o, now))
+    if (actors_tell(a, m, o, now))
         return 0;
-    drop(a, o);
+    actors_drop(a, o);
     return err_set(e, -EAGAIN, "node \"%s\" has no connection", m->name);
 }

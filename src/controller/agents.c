@@ -168,7 +168,7 @@ json_t *agents_order(struct agents *a, enum frame_type type, const char *members
     return order;
 }
 
-static json_t *settings(const struct agents *a)
+static json_t *agents_settings(const struct agents *a)
 {
     const struct waits *w = &a->waits;
     return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:O*}", "interval_ms", (json_int_t)span_to_ms(a->interval),
@@ -183,7 +183,7 @@ static void send_welcome(struct session *s, bool want)
     struct agents *a = s->agents;
     char instance[17];
     snprintf(instance, sizeof instance, "%016" PRIx64, a->with.instance);
-    json_t *body = settings(a);
+    json_t *body = agents_settings(a);
     json_object_set_new(body, "term", json_integer((json_int_t)a->with.term));
     json_object_set_new(body, "origin", json_string(cluster_origin(a->with.cluster)));
     json_object_set_new(body, "controller", json_string(instance));
@@ -462,7 +462,7 @@ static void on_second(uv_timer_t *t)
     }
 }
 
-static void tell(struct session *s)
+static void agents_tell(struct session *s)
 {
     struct agents *a = s->agents;
     if (!s->member || !s->peer || s->once)
@@ -472,7 +472,7 @@ static void tell(struct session *s)
         if (s->interval.ns != a->interval.ns)
             s->batch = mono_now(); /* the new interval begins */
         s->interval = a->interval;
-        session_send(s, FRAME_SETTINGS, settings(a));
+        session_send(s, FRAME_SETTINGS, agents_settings(a));
     }
     checklist_tell(s);
     if (s->recheck) {
@@ -489,7 +489,7 @@ static void on_walk(uv_timer_t *t)
     for (int i = 0; i < WALK_A_TURN && a->walker; i++) {
         struct session *s = a->walker;
         a->walker = s->next;
-        tell(s);
+        agents_tell(s);
     }
     if (!a->walker) {
         uv_timer_stop(t);

@@ -52,7 +52,7 @@ struct broker {
 
 /* --- out ------------------------------------------------------------------------------------- */
 
-static void publish(struct broker *b, const char *topic, const struct text *t, bool retain)
+static void broker_publish(struct broker *b, const char *topic, const struct text *t, bool retain)
 {
     CLEANUP_TEXT struct text full = {0};
     text_printf(&full, "%s/v1/%s", b->prefix, topic);
@@ -62,7 +62,7 @@ static void publish(struct broker *b, const char *topic, const struct text *t, b
 
 static void publish_log(struct broker *b, const struct text *t)
 {
-    publish(b, log_topic, t, false);
+    broker_publish(b, log_topic, t, false);
     if (b->cluster_ware && t->len <= MQTT_PAYLOAD_BYTES_MAX)
         mqtt_publish(b->mqtt, cluster_ware_topic, t->s, t->len, false);
 }
@@ -124,7 +124,7 @@ static struct shown *shown_of(struct broker *b, const struct member *m)
     return &b->shown[m->id];
 }
 
-static void mark(struct broker *b, const struct member *m)
+static void broker_mark(struct broker *b, const struct member *m)
 {
     struct shown *s = shown_of(b, m);
     if (s->marked || !(m->listed || s->out))
@@ -142,7 +142,7 @@ static void publish_state(struct broker *b, const struct member *m)
     text_printf(&topic, "nodes/%s/state", m->name);
     if (m->listed)
         render_state(m, &state); /* else nothing: what the broker retains of it goes */
-    publish(b, topic.s, &state, true);
+    broker_publish(b, topic.s, &state, true);
 }
 
 static void publish_states(struct broker *b)
@@ -168,7 +168,7 @@ static void mark_all(struct broker *b)
     for (uint32_t id = 0; id < cluster_count(b->with.cluster); id++) {
         const struct member *m = cluster_by_id(b->with.cluster, id);
         note_state(b, m, &was);
-        mark(b, m);
+        broker_mark(b, m);
     }
 }
 
@@ -279,10 +279,10 @@ static void note_change(struct broker *b, const struct member *m, struct wall at
     struct shown was;
     if (!note_state(b, m, &was)) {
         if (!was.known || step(m) != STEP_NONE) /* met just now; or its remedy is another one */
-            mark(b, m);
+            broker_mark(b, m);
         return;
     }
-    mark(b, m);
+    broker_mark(b, m);
     if (!each)
         return;
     log_moves(b, m, &was, at);
@@ -316,8 +316,8 @@ struct wish {
     struct transition_wish w;
 };
 
-static void answer(struct broker *b, const struct transition_wish *w, uint64_t revision,
-                   const struct err *why)
+static void broker_answer(struct broker *b, const struct transition_wish *w, uint64_t revision,
+                          const struct err *why)
 {
     CLEANUP_TEXT struct text t = {0}, topic = {0};
     if (!b->mqtt)
@@ -332,18 +332,18 @@ static void answer(struct broker *b, const struct transition_wish *w, uint64_t r
     add_string(&t, "text", why ? why->msg : "");
     text_add_char(&t, '}');
     text_printf(&topic, "answers%s%s", *w->id ? "/" : "", w->id);
-    publish(b, topic.s, &t, false);
+    broker_publish(b, topic.s, &t, false);
 }
 
 static void on_decided(void *arg, const struct outcome *o)
 {
     struct wish *x = arg;
     x->broker->n_wishes--;
-    answer(x->broker, &x->w, o->revision, o->rc < 0 ? o->why : NULL);
+    broker_answer(x->broker, &x->w, o->revision, o->rc < 0 ? o->why : NULL);
     free(x);
 }
 
-static void submit(struct broker *b, const struct transition_wish *w)
+static void broker_submit(struct broker *b, const struct transition_wish *w)
 {
     CLEANUP_TEXT struct text set = {0}, actor = {0};
     CLEANUP_HOSTLIST struct hostlist one = {0};
@@ -383,11 +383,11 @@ static void on_transition(struct broker *b, const char *payload, size_t len)
             may_move(b, &w, &why);
     }
     if (why.code == 0) {
-        submit(b, &w);
+        broker_submit(b, &w);
         return;
     }
     log_info("a transition by MQTT is refused: %s", why.msg);
-    answer(b, &w, 0, &why);
+    broker_answer(b, &w, 0, &why);
 }
 
 /* --- in: events ------------------------------------------------------------------------------ */
@@ -464,7 +464,7 @@ static void on_room(void *arg)
     publish_states(arg);
 }
 
-static const char *given(const struct config *conf, enum setting s)
+static const char *broker_given(const struct config *conf, enum setting s)
 {
     return *conf->text[s] ? conf->text[s] : NULL;
 }
@@ -472,17 +472,17 @@ static const char *given(const struct config *conf, enum setting s)
 static int connect_to(struct broker *b, const struct config *conf, struct err *e)
 {
     CLEANUP_TEXT struct text password = {0};
-    const char *topics[MQTT_TOPICS_MAX], *path = given(conf, SETTING_MQTT_PASSWORD_FILE);
+    const char *topics[MQTT_TOPICS_MAX], *path = broker_given(conf, SETTING_MQTT_PASSWORD_FILE);
     CLEANUP_TEXT struct text events = {0}, transitions = {0};
     text_printf(&events, "%s/v1/events", b->prefix);
     text_printf(&transitions, "%s/v1/transitions", b->prefix);
     const struct mqtt_sink sink = {b, on_message, on_state, on_room};
     struct mqtt_conf m = {.host = conf->mqtt.host,
                           .port = conf->mqtt.port,
-                          .user = given(conf, SETTING_MQTT_USER),
-                          .ca = given(conf, SETTING_MQTT_CA),
-                          .certificate = given(conf, SETTING_MQTT_CERTIFICATE),
-                          .key = given(conf, SETTING_MQTT_KEY),
+                          .user = broker_given(conf, SETTING_MQTT_USER),
+                          .ca = broker_given(conf, SETTING_MQTT_CA),
+                          .certificate = broker_given(conf, SETTING_MQTT_CERTIFICATE),
+                          .key = broker_given(conf, SETTING_MQTT_KEY),
                           .topics = topics};
     topics[m.n_topics++] = events.s;
     topics[m.n_topics++] = transitions.s;

@@ -10,8 +10,8 @@
 
 enum { PORT_PLAIN = 1883, PORT_TLS = 8883, OWN_TOPICS = 2 };
 
-static int refuse(const struct config *c, enum setting s, const char *name, const struct err *why,
-                  struct err *e)
+static int broker_conf_refuse(const struct config *c, enum setting s, const char *name, const struct err *why,
+                              struct err *e)
 {
     return err_set(e, -EINVAL, "%s:%d: %s: %s", c->path, c->line[s], name, why->msg);
 }
@@ -83,11 +83,11 @@ int config_set_broker(struct config *c, struct err *e)
     struct err why = {0};
     const char *broker = c->text[SETTING_MQTT_BROKER];
     if (check_prefix(c->text[SETTING_MQTT_PREFIX], &why) < 0)
-        return refuse(c, SETTING_MQTT_PREFIX, "MqttPrefix", &why, e);
+        return broker_conf_refuse(c, SETTING_MQTT_PREFIX, "MqttPrefix", &why, e);
     if (read_topics(c, c->text[SETTING_MQTT_EVENTS], &why) < 0)
-        return refuse(c, SETTING_MQTT_EVENTS, "MqttEvents", &why, e);
+        return broker_conf_refuse(c, SETTING_MQTT_EVENTS, "MqttEvents", &why, e);
     if (*broker && parse_broker(c, broker, &why) < 0)
-        return refuse(c, SETTING_MQTT_BROKER, "MqttBroker", &why, e);
+        return broker_conf_refuse(c, SETTING_MQTT_BROKER, "MqttBroker", &why, e);
     if (*c->text[SETTING_MQTT_PASSWORD_FILE] && !*c->text[SETTING_MQTT_USER])
         return err_set(e, -EINVAL, "%s:%d: MqttPasswordFile: a password without MqttUser", c->path,
                        c->line[SETTING_MQTT_PASSWORD_FILE]);

@@ -79,7 +79,7 @@ static struct member **members_of(struct agents *a, const char *list, size_t *n)
     return out;
 }
 
-static void responds(struct session *s, struct member *const *held, size_t n)
+static void collectors_responds(struct session *s, struct member *const *held, size_t n)
 {
     struct agents *a = s->agents;
     share_respond(a->share, s->member, true, held, n);
@@ -123,7 +123,7 @@ void collectors_hello(struct session *s, const json_t *body)
     CLEANUP_FREE struct member **nodes = members_of(a, held, &n);
     s->named_max = n + 1; /* until it knows its share */
     if (port)
-        responds(s, nodes, n);
+        collectors_responds(s, nodes, n);
     send_share(s, nodes, keep_own(s, nodes, n));
 }
 
@@ -484,7 +484,7 @@ void collectors_batch(struct session *s, const json_t *body)
     if (port)
         s->port = (uint16_t)port;
     if (first)
-        responds(s, NULL, 0);
+        collectors_responds(s, NULL, 0);
     CLEANUP_HOSTLIST struct hostlist want = {0};
     size_t i;
     json_t *change;

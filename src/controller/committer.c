@@ -181,7 +181,7 @@ static bool any_is_marked(const struct committer *k, char *const *names, size_t 
     return false;
 }
 
-static void mark(struct committer *k, char *const *names, size_t n)
+static void committer_mark(struct committer *k, char *const *names, size_t n)
 {
     size_t place = 0;
     for (size_t i = 0; i < n; i++) {
@@ -209,8 +209,8 @@ static void mark_names(struct committer *k, const struct job *j, const struct ho
         return;
     grow_marks(k);
     if (j->next > j->from)
-        mark(k, j->nodes.names + j->from, j->next - j->from);
-    mark(k, changed->names, changed->n);
+        committer_mark(k, j->nodes.names + j->from, j->next - j->from);
+    committer_mark(k, changed->names, changed->n);
 }
 
 /* Baselines say what a class's nodes should be, and their lists are shared among classes: one of these
@@ -244,7 +244,7 @@ static bool kinds_overlap(const struct batch *b, enum command_kind kind)
     return rests_on_baseline(kind) && b->rules;
 }
 
-static bool fits(const struct batch *b, const struct decision *d, const char *nodes, size_t *bytes)
+static bool committer_fits(const struct batch *b, const struct decision *d, const char *nodes, size_t *bytes)
 {
     *bytes = strlen(nodes) + (d->text ? strlen(d->text) : 0) + 256;
     for (size_t i = 0; i < d->n_ops; i++)
@@ -297,7 +297,7 @@ static void leave_queue(struct committer *k, struct job *j)
 }
 
 /* The list is the caller's alone: what comes while these are answered is not among them. */
-static void refuse(struct committer *k, struct job *jobs, const struct err *why)
+static void committer_refuse(struct committer *k, struct job *jobs, const struct err *why)
 {
     struct job *j, *tmp;
     DL_FOREACH_SAFE2(jobs, j, tmp, next_job)
@@ -308,7 +308,7 @@ static void refuse_latecomers(struct committer *k)
 {
     struct err why;
     err_set(&why, -EAGAIN, "%d changes are waiting for the store", JOBS_MAX);
-    refuse(k, STEAL(k->refused), &why);
+    committer_refuse(k, STEAL(k->refused), &why);
 }
 
 static void refuse_waiting(struct committer *k, const char *sentence)
@@ -316,11 +316,11 @@ static void refuse_waiting(struct committer *k, const char *sentence)
     struct err why;
     err_set(&why, -EAGAIN, "%s", sentence);
     k->n_waiting = 0;
-    refuse(k, STEAL(k->waiting), &why);
+    committer_refuse(k, STEAL(k->waiting), &why);
 }
 
 /* A part of a dry job is decided: the rest of it is next. False when that was the last. */
-static bool judge(struct job *j, struct decision *d)
+static bool committer_judge(struct job *j, struct decision *d)
 {
     hostlist_add_all(&j->changed, &d->changed);
     if (!j->entry_text)
@@ -346,7 +346,7 @@ static bool take_first(struct committer *k)
         free(j->claim);
         j->claim = STEAL(d.claim);
     }
-    if (rc == 0 && j->cmd.dry && judge(j, &d)) {
+    if (rc == 0 && j->cmd.dry && committer_judge(j, &d)) {
         decision_fini(&d);
         return true;
     }
@@ -358,7 +358,7 @@ static bool take_first(struct committer *k)
     }
     char *nodes = hostlist_fold((const char *const *)d.changed.names, d.changed.n);
     size_t bytes;
-    bool good = fits(&k->batch, &d, nodes, &bytes);
+    bool good = committer_fits(&k->batch, &d, nodes, &bytes);
     if (good) {
         leave_queue(k, j);
         take_in(k, j, &d, nodes, bytes);
@@ -371,9 +371,9 @@ static bool take_first(struct committer *k)
 
 /* --- the commit ------------------------------------------------------------------------------ */
 
-static void pump(struct committer *k);
+static void committer_pump(struct committer *k);
 
-static void commit(uv_work_t *work)
+static void committer_commit(uv_work_t *work)
 {
     struct committer *k = work->data;
     struct batch *b = &k->batch;
@@ -383,7 +383,7 @@ static void commit(uv_work_t *work)
     pthread_mutex_unlock(&k->store_lock);
 }
 
-static void measure(struct committer *k)
+static void committer_measure(struct committer *k)
 {
     struct mono now = mono_now();
     double ms = (double)mono_sub(now, k->batch.began).ns / 1e6;
@@ -398,7 +398,7 @@ static void measure(struct committer *k)
               (unsigned long long)k->batch.revision, k->batch.n_ops, k->batch.n_entries, k->batch.bytes, ms);
 }
 
-static void apply(struct committer *k, struct batch *b)
+static void committer_apply(struct committer *k, struct batch *b)
 {
     LOOP_DOES("application of a commit");
     struct err e;
@@ -468,14 +468,14 @@ static bool answer_one(struct committer *k)
     return true;
 }
 
-static void settled(struct committer *k)
+static void committer_settled(struct committer *k)
 {
     uv_idle_stop(&k->settle);
     batch_fini(&k->batch);
     DL_CONCAT2(k->settling.again, k->waiting, prev_job, next_job);
     k->waiting = STEAL(k->settling.again);
     k->busy = false;
-    pump(k);
+    committer_pump(k);
 }
 
 /* At least a piece of it. */
@@ -484,7 +484,7 @@ static void settle_until(struct committer *k, struct mono until)
     while (tell_some(k) || answer_one(k))
         if (mono_now().ns >= until.ns)
             return;
-    settled(k);
+    committer_settled(k);
 }
 
 static void on_settle(uv_idle_t *idle)
@@ -504,9 +504,9 @@ static void on_committed(uv_work_t *work, int status)
     struct committer *k = work->data;
     struct batch *b = &k->batch;
     struct mono until = loop_share(span_ms(SETTLE_MS));
-    measure(k);
+    committer_measure(k);
     if (b->rc == 0)
-        apply(k, b);
+        committer_apply(k, b);
     k->settling.entry = k->settling.told = 0;
     k->settling.jobs = STEAL(b->jobs);
     k->settling.rc = b->rc == -EPERM ? -EAGAIN : b->rc;
@@ -522,7 +522,7 @@ static void on_committed(uv_work_t *work, int status)
 }
 
 /* A step beside commits. When commands wait, too, they take turns. */
-static void step(uv_work_t *work)
+static void committer_step(uv_work_t *work)
 {
     struct committer *k = work->data;
     k->step.why = (struct err){0};
@@ -541,12 +541,12 @@ static void on_stepped(uv_work_t *work, int status)
     k->journal_first = k->step.first;
     free(STEAL(k->step.directory));
     k->events.on_journal(k->events.arg, k->step.why.code ? &k->step.why : NULL);
-    pump(k);
+    committer_pump(k);
 }
 
 /* With one command after another of one client, the thread's hand-over would be most of the wait;
  * the worker is what keeps a slow disk from stopping the loop, so it is always used. */
-static void pump(struct committer *k)
+static void committer_pump(struct committer *k)
 {
     LOOP_DOES("decisions");
     if (k->busy || k->closing)
@@ -560,7 +560,7 @@ static void pump(struct committer *k)
         k->busy = true;
         k->step.keep = k->keep;
         k->step.keep.directory = k->step.directory = mem_dup(k->keep.directory);
-        uv_queue_work(k->loop, &k->work, step, on_stepped);
+        uv_queue_work(k->loop, &k->work, committer_step, on_stepped);
         return;
     }
     k->batch_number++;
@@ -570,7 +570,7 @@ static void pump(struct committer *k)
         return;
     k->busy = true;
     k->batch.began = mono_now();
-    uv_queue_work(k->loop, &k->work, commit, on_committed);
+    uv_queue_work(k->loop, &k->work, committer_commit, on_committed);
 }
 
 /* --- a look at the files, when nothing is committed ------------------------------------------- */
@@ -592,7 +592,7 @@ static void on_checked(uv_work_t *work, int status)
     if (k->check.code || k->failing == -ESTALE)
         note_store(k, k->check.code ? &k->check : NULL);
     k->tidy = k->check.code == 0;
-    pump(k);
+    committer_pump(k);
 }
 
 void committer_turn(struct committer *k, struct mono now)
@@ -607,7 +607,7 @@ void committer_turn(struct committer *k, struct mono now)
 static void on_wake(uv_async_t *wake)
 {
     refuse_latecomers(wake->data);
-    pump(wake->data);
+    committer_pump(wake->data);
 }
 
 /* --- what others call ------------------------------------------------------------------------ */

@@ -212,7 +212,7 @@ static int read_parameters(struct config *c, struct err *e)
 
 /* --- patience -------------------------------------------------------------------------------- */
 
-static uint64_t larger(uint64_t a, uint64_t b)
+static uint64_t config_larger(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
@@ -234,9 +234,9 @@ static int set_patience(struct config *c, enum setting late, enum setting silent
     const uint64_t second = UINT64_C(1000000000);
     uint64_t interval = c->number[SETTING_HEARTBEAT_INTERVAL];
     if (!c->given[late])
-        c->number[late] = larger(late_default * second, interval * 3 / 2);
+        c->number[late] = config_larger(late_default * second, interval * 3 / 2);
     if (*c->text[silent] == '\0')
-        c->number[silent] = larger(c->number[late] + grace_default * second, interval * 2);
+        c->number[silent] = config_larger(c->number[late] + grace_default * second, interval * 2);
     if (!c->given[late] && c->number[late] >= c->number[silent])
         c->number[late] = c->number[silent] * 3 / 4; /* only HeartBeatTimeout was made short */
     out->late = (struct span){(int64_t)c->number[late]};

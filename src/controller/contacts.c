@@ -117,7 +117,7 @@ static void gather_inventory(struct contacts *c, const struct member *m, bool li
         c->inventories[c->n_inventories++] = (struct inventory){m->name, mem_dup(json)};
 }
 
-static void gather(struct contacts *c, bool live_too)
+static void contacts_gather(struct contacts *c, bool live_too)
 {
     size_t n = cluster_count(c->cluster);
     c->n = c->n_inventories = 0;
@@ -134,7 +134,7 @@ static void gather(struct contacts *c, bool live_too)
     }
 }
 
-static int compare(const void *a, const void *b)
+static int contacts_compare(const void *a, const void *b)
 {
     const struct contact *x = a, *y = b;
     return x->at_s < y->at_s ? -1 : x->at_s > y->at_s;
@@ -143,7 +143,7 @@ static int compare(const void *a, const void *b)
 static void add_lines(struct contacts *c, struct text *t)
 {
     CLEANUP_FREE const char **names = mem_alloc((c->n + 1) * sizeof *names);
-    qsort(c->all, c->n, sizeof *c->all, compare);
+    qsort(c->all, c->n, sizeof *c->all, contacts_compare);
     for (size_t i = 0, from = 0; i < c->n; i++) {
         names[i - from] = c->all[i].name;
         if (i + 1 < c->n && c->all[i + 1].at_s == c->all[i].at_s)
@@ -195,7 +195,7 @@ static void on_work(uv_work_t *work)
     write_all(work->data);
 }
 
-static void written(struct contacts *c)
+static void contacts_written(struct contacts *c)
 {
     for (size_t i = 0; i < c->n_inventories; i++)
         free(c->inventories[i].json);
@@ -210,7 +210,7 @@ static void written(struct contacts *c)
 
 static void on_written(uv_work_t *work, int status)
 {
-    written(work->data);
+    contacts_written(work->data);
 }
 
 void contacts_soon(struct contacts *c, struct mono now)
@@ -230,7 +230,7 @@ void contacts_turn(struct contacts *c, struct mono now)
     c->writing = true;
     c->written = now;
     c->due = mono_add(now, span_s(EVERY_S));
-    gather(c, false);
+    contacts_gather(c, false);
     uv_queue_work(c->loop, &c->work, on_work, on_written);
 }
 
@@ -240,9 +240,9 @@ void contacts_close(struct contacts *c)
         return;
     while (c->writing)
         uv_run(c->loop, UV_RUN_ONCE);
-    gather(c, true);
+    contacts_gather(c, true);
     write_all(c);
-    written(c);
+    contacts_written(c);
     free(c->path);
     free(c->inventory_path);
     free(c);

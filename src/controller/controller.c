@@ -74,14 +74,14 @@ static const char *machine_name(const struct controller *c, char buf[static 256]
 
 /* --- what the watch proposes and notices ----------------------------------------------------- */
 
-static bool propose(void *arg, enum command_kind kind, const struct hostlist *nodes, const char *reason,
-                    const char *set)
+static bool controller_propose(void *arg, enum command_kind kind, const struct hostlist *nodes,
+                               const char *reason, const char *set)
 {
     struct controller *c = arg;
     return proposals_submit(c->proposals, kind, nodes, reason, set);
 }
 
-static void notice(void *arg, const char *what, const char *nodes, const char *text)
+static void controller_notice(void *arg, const char *what, const char *nodes, const char *text)
 {
     struct controller *c = arg;
     log_info("%s%s%s: %s", what, *nodes ? " " : "", nodes, text);
@@ -253,7 +253,7 @@ static int reload(void *arg, const char *actor, bool dry, struct text *changes, 
     for (size_t i = 0; i < t.len; i++)
         if (t.s[i] == '\n')
             t.s[i] = i + 1 < t.len ? ';' : ' ';
-    notice(c, "config.reload", "", t.s);
+    controller_notice(c, "config.reload", "", t.s);
     text_fini(&t);
     warn_of(&c->conf, changes);
     return 0;
@@ -589,7 +589,8 @@ static int open_api(struct controller *c, struct err *e)
 
 static void open_decisions(struct controller *c, uint64_t revision)
 {
-    const struct watch_sink sink = {.arg = c, .propose = propose, .notice = notice, .alarm = on_alarm};
+    const struct watch_sink sink = {
+        .arg = c, .propose = controller_propose, .notice = controller_notice, .alarm = on_alarm};
     const struct committer_events events = {.arg = c,
                                             .on_entry = on_entry,
                                             .on_changed = on_changed,
@@ -616,7 +617,7 @@ static void open_decisions(struct controller *c, uint64_t revision)
                                        .owner = c->owner,
                                        .counterparts = &c->counterparts,
                                        .arg = c,
-                                       .notice = notice,
+                                       .notice = controller_notice,
                                        .send = send_frame};
     c->outbox = outbox_create(&setup, &c->conf);
     c->trials = trials_create(c->watch, outbox_actors(c->outbox));

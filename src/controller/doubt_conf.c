@@ -36,7 +36,7 @@ static const char **roster_names(const struct roster *r)
     return names;
 }
 
-static void doubt(struct config *c, const struct place *p, const char *why, const char *nodes)
+static void doubt_conf_doubt(struct config *c, const struct place *p, const char *why, const char *nodes)
 {
     enum { NODES_SHOWN = 200 };
     text_printf(&c->warnings, "%s:%d: %s%s%s%s %s%.*s\n", p->path, p->line, p->what, *p->name ? " \"" : "",
@@ -56,7 +56,7 @@ static void doubt_names(struct config *c, const struct place *p, const struct ho
     if (n == 0)
         return;
     CLEANUP_FREE char *folded = hostlist_fold(strange, n);
-    doubt(c, p, "names nodes that are not in NodeSpecConf: ", folded);
+    doubt_conf_doubt(c, p, "names nodes that are not in NodeSpecConf: ", folded);
 }
 
 /* Number 0 is that of the nodes which name none. */
@@ -77,7 +77,7 @@ static void doubt_partitions(struct config *c)
             continue;
         CLEANUP_FREE char *folded = hostlist_fold(names, n);
         text_printf(&why, "has no partition %u, which %s gives to ", number, c->text[SETTING_NODE_SPEC_CONF]);
-        doubt(c, &p, why.s, folded);
+        doubt_conf_doubt(c, &p, why.s, folded);
     }
 }
 
@@ -104,8 +104,9 @@ static void doubt_classes(struct config *c, const char *const *names)
             continue; /* "default" is for those that come */
         doubt_names(c, &p, &r->classes.list[at].nodes, names);
         if (members[at] == 0)
-            doubt(c, &p, "has no node: none of NodeSpecConf is as it asks, or those are in classes before it",
-                  "");
+            doubt_conf_doubt(
+                c, &p, "has no node: none of NodeSpecConf is as it asks, or those are in classes before it",
+                "");
     }
 }
 
@@ -152,12 +153,12 @@ static void doubt_examination(struct config *c, const char *class)
             "is act, and class \"%s\" has no check with When=extensive: what is repaired there returns "
             "unexamined",
             class);
-        doubt(c, &health, why.s, "");
+        doubt_conf_doubt(c, &health, why.s, "");
     } else if (all.ns > limit.ns) {
         const struct place p = {c->text[SETTING_CHECK_CONF], (int)longest->line, "check", longest->name};
         text_printf(&why, "is one of class \"%s\" that may take %s together, and ExamineDeadline is %s",
                     class, span_human(all, may), span_human(limit, is));
-        doubt(c, &p, why.s, "");
+        doubt_conf_doubt(c, &p, why.s, "");
     }
 }
 
@@ -191,7 +192,7 @@ static void doubt_file(struct config *c, enum setting s, bool is_program)
     const struct place p = {c->path, c->line[s], config_name(s), ""};
     const char *fault = c->given[s] ? file_fault(c->text[s], is_program) : NULL;
     if (fault)
-        doubt(c, &p, fault, c->text[s]);
+        doubt_conf_doubt(c, &p, fault, c->text[s]);
 }
 
 static void doubt_files(struct config *c)
@@ -220,7 +221,7 @@ static void doubt_idle(struct config *c)
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         const struct place p = {c->path, c->line[pairs[i].idle], config_name(pairs[i].idle), ""};
         if (c->given[pairs[i].idle] && !*c->text[pairs[i].needs])
-            doubt(c, &p, "does nothing without ", config_name(pairs[i].needs));
+            doubt_conf_doubt(c, &p, "does nothing without ", config_name(pairs[i].needs));
     }
 }
 
@@ -228,7 +229,8 @@ static void doubt_user(struct config *c)
 {
     const struct place p = {c->path, c->line[SETTING_SLURM_USER], config_name(SETTING_SLURM_USER), ""};
     if (c->given[SETTING_SLURM_USER] && !getpwnam(c->text[SETTING_SLURM_USER]))
-        doubt(c, &p, "names a user whom this machine does not know: ", c->text[SETTING_SLURM_USER]);
+        doubt_conf_doubt(c, &p,
+                         "names a user whom this machine does not know: ", c->text[SETTING_SLURM_USER]);
 }
 
 /* --- BMCs -------------------------------------------------------------------------------------- */
@@ -244,7 +246,7 @@ static void doubt_bmc_file(struct config *c, const struct bmc_record *r, const c
     const struct place p = {c->text[SETTING_BMC_CONF], (int)r->line, key, ""};
     const char *fault = file_fault(path, is_program);
     if (fault)
-        doubt(c, &p, fault, path);
+        doubt_conf_doubt(c, &p, fault, path);
 }
 
 static int on_bmc(void *arg, const struct bmc_record *r, struct err *e)
@@ -308,8 +310,8 @@ static void doubt_helps(struct config *c, const struct place *p, const struct re
         if (!is_fault(c, r->helps.names[i]))
             text_printf(&strange, "%s%s", strange.len ? "," : "", r->helps.names[i]);
     if (strange.len)
-        doubt(c, p,
-              "has in Helps what is neither the name of a check nor the code of a finding: ", strange.s);
+        doubt_conf_doubt(
+            c, p, "has in Helps what is neither the name of a check nor the code of a finding: ", strange.s);
 }
 
 /* A shell runs it; what is named by its path can be looked at. */
@@ -324,7 +326,7 @@ static void doubt_script(struct config *c, const struct place *p, const struct r
     CLEANUP_FREE char *path = mem_dup_len(run, strcspn(run, " "));
     const char *fault = file_fault(path, true);
     if (fault)
-        doubt(c, p, fault, path);
+        doubt_conf_doubt(c, p, fault, path);
 }
 
 static void doubt_remedies(struct config *c)

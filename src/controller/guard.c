@@ -35,7 +35,7 @@ int guard_state(const char *dir, struct err *e)
     return private_check_dir(dir, readable, e);
 }
 
-static int check(const char *path, enum private_access access, struct err *e)
+static int guard_check(const char *path, enum private_access access, struct err *e)
 {
     int rc = *path ? private_check(path, access, e) : 0;
     return rc == -ENOENT ? 0 : rc; /* whoever reads it says that it is missing */
@@ -50,7 +50,7 @@ static int on_bmc(void *arg, const struct bmc_record *r, struct err *e)
 {
     const struct walk *w = arg;
     bool is_hidden = program_exec() && access(r->password_file, F_OK) < 0;
-    int rc = is_hidden ? 0 : check(r->password_file, PRIVATE_TO_READ, e);
+    int rc = is_hidden ? 0 : guard_check(r->password_file, PRIVATE_TO_READ, e);
     return rc < 0 ? err_wrap(e, -EINVAL, "%s:%u: PasswordFile", w->bmc_conf, r->line) : 0;
 }
 
@@ -59,7 +59,7 @@ int guard_config(const struct config *c, struct err *e)
     static const enum setting secrets[] = {SETTING_MQTT_PASSWORD_FILE, SETTING_MQTT_KEY,
                                            SETTING_OPENCHAMI_TOKEN};
     for (size_t i = 0; i < sizeof secrets / sizeof secrets[0]; i++) {
-        int rc = check(c->text[secrets[i]], PRIVATE_TO_READ, e);
+        int rc = guard_check(c->text[secrets[i]], PRIVATE_TO_READ, e);
         if (rc < 0)
             return err_wrap(e, -EINVAL, "%s:%d: %s", c->path, c->line[secrets[i]], config_name(secrets[i]));
     }
@@ -68,8 +68,8 @@ int guard_config(const struct config *c, struct err *e)
     if (rc < 0)
         return rc;
     CLEANUP_FREE char *name = mem_dup(c->text[SETTING_API_SOCKET]), *socket = listener_local_path(name);
-    rc = check(dirname(name), PRIVATE_TO_WRITE, e);
+    rc = guard_check(dirname(name), PRIVATE_TO_WRITE, e);
     if (rc == 0)
-        rc = check(dirname(socket), PRIVATE_TO_WRITE, e);
+        rc = guard_check(dirname(socket), PRIVATE_TO_WRITE, e);
     return rc < 0 ? err_wrap(e, -EINVAL, "ApiSocket") : 0;
 }

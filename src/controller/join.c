@@ -23,7 +23,7 @@ enum {
     JOIN_NOTES_MAX = 10 /* a minute, for anybody may try */
 };
 
-static int sign(struct agents *a, const char *name, const char *request, char **pem, struct err *e)
+static int join_sign(struct agents *a, const char *name, const char *request, char **pem, struct err *e)
 {
     struct identity id = {.kind = IDENTITY_NODE};
     memcpy(id.name, name, strlen(name) + 1);
@@ -46,7 +46,7 @@ struct joining {
     char *pem;
 };
 
-static void give(struct session *s, const struct joining *j)
+static void join_give(struct session *s, const struct joining *j)
 {
     struct agents *a = s->agents;
     if (j->renews) {
@@ -66,7 +66,7 @@ static void on_committed(void *arg, const struct outcome *o)
     struct session *s = j->session;
     s->waits = false;
     if (s->peer && o->rc == 0) {
-        give(s, j);
+        join_give(s, j);
     } else if (s->peer) {
         struct err why = *o->why;
         why.code = o->rc;
@@ -80,8 +80,8 @@ static void on_committed(void *arg, const struct outcome *o)
 }
 
 /* Gives the certificate away when the command that says so is committed. Takes pem over. */
-static void commit(struct session *s, enum command_kind kind, const char *name, char *pem, const char *token,
-                   const char *terms)
+static void join_commit(struct session *s, enum command_kind kind, const char *name, char *pem,
+                        const char *token, const char *terms)
 {
     CLEANUP_HOSTLIST struct hostlist one = {0};
     struct joining *j = mem_alloc(sizeof *j);
@@ -118,10 +118,10 @@ static void join_ask(struct session *s, const char *token, const char *name, con
     digest_sha256(token, strlen(token), hash);
     if (!cluster_token_known(a->with.cluster, hash))
         err_set(&e, -EACCES, "%s", TOKEN_UNKNOWN);
-    else if (sign(a, name, request, &pem, &e) == 0)
+    else if (join_sign(a, name, request, &pem, &e) == 0)
         terms = certificate_joining(pem, host_of(s, host), machine, &e);
     if (terms)
-        commit(s, COMMAND_TOKEN_USE, name, STEAL(pem), hash, terms);
+        join_commit(s, COMMAND_TOKEN_USE, name, STEAL(pem), hash, terms);
     else
         join_refuse(s, name, &e);
 }
@@ -162,10 +162,10 @@ void join_renew(struct session *s, const json_t *body)
         return;
     }
     if (json_take_string(body, "request", &request, &e) == 0 &&
-        sign(s->agents, s->member->name, request, &pem, &e) == 0)
+        join_sign(s->agents, s->member->name, request, &pem, &e) == 0)
         terms = certificate_renewal(pem, stream_peer(peer_stream(s->peer)), &e);
     if (terms)
-        commit(s, COMMAND_CERTIFICATE_RENEW, s->member->name, STEAL(pem), NULL, terms);
+        join_commit(s, COMMAND_CERTIFICATE_RENEW, s->member->name, STEAL(pem), NULL, terms);
     else
         session_refuse(s, e.code, "%s", e.msg);
 }

@@ -92,7 +92,7 @@ static void signals_stop(struct signals *s)
     uv_close((uv_handle_t *)&s->terminate, NULL);
 }
 
-static int serve(const struct options *o)
+static int main_serve(const struct options *o)
 {
     uv_loop_t loop;
     struct controller *c = NULL;
@@ -141,5 +141,5 @@ int main(int argc, char **argv)
     }
     const char *exec = getenv("FETTLE_EXEC");
     program_set_exec(exec && *exec ? exec : NULL);
-    return o.check ? check_configuration(o.config, o.state) : serve(&o);
+    return o.check ? check_configuration(o.config, o.state) : main_serve(&o);
 }

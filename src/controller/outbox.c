@@ -51,7 +51,8 @@ static void on_result(void *arg, const char *key, const char *done)
     results_add(o->results, key, done);
 }
 
-static void answered(const struct outbox *o, enum counterpart which, const char *nodes, const struct err *why)
+static void outbox_answered(const struct outbox *o, enum counterpart which, const char *nodes,
+                            const struct err *why)
 {
     if (why)
         counterpart_failed(o->with.counterparts, which, nodes, why);
@@ -59,7 +60,7 @@ static void answered(const struct outbox *o, enum counterpart which, const char 
         counterpart_succeeded(o->with.counterparts, which);
 }
 
-static bool hears(const struct outbox *o, enum driver d)
+static bool outbox_hears(const struct outbox *o, enum driver d)
 {
     return o->only == ALL_DRIVERS || o->only == d;
 }
@@ -77,20 +78,20 @@ static void note_power(const struct outbox *o, const char *key, const char *valu
 static void on_effect(void *arg, const char *key, const char *value)
 {
     const struct outbox *o = arg;
-    if (power_key_node(key) && hears(o, OPERATE))
+    if (power_key_node(key) && outbox_hears(o, OPERATE))
         note_power(o, key, value);
-    if (hears(o, ACTORS))
+    if (outbox_hears(o, ACTORS))
         actors_effect(o->actors, key, value);
-    if (o->operate && hears(o, OPERATE))
+    if (o->operate && outbox_hears(o, OPERATE))
         operate_effect(o->operate, key, value);
-    if (o->slurm && hears(o, SLURM))
+    if (o->slurm && outbox_hears(o, SLURM))
         slurm_effect(o->slurm, key, value);
-    if (o->ochami && hears(o, OCHAMI))
+    if (o->ochami && outbox_hears(o, OCHAMI))
         ochami_effect(o->ochami, key, value);
 }
 
 /* A new driver is told of the effects that are there. */
-static void feed(struct outbox *o, enum driver d)
+static void outbox_feed(struct outbox *o, enum driver d)
 {
     o->only = d;
     cluster_on_effect(o->with.cluster, on_effect, o);
@@ -113,7 +114,7 @@ static void on_ochami_trouble(void *arg, const char *service, const struct err *
     static const enum counterpart services[] = {COUNTERPART_SMD, COUNTERPART_BSS, COUNTERPART_PCS};
     for (size_t i = 0; i < sizeof services / sizeof services[0]; i++)
         if (strcmp(counterpart_name(services[i]), service) == 0)
-            answered(arg, services[i], "", why);
+            outbox_answered(arg, services[i], "", why);
 }
 
 /* Whether somebody holds a node there. */
@@ -122,7 +123,7 @@ static void on_smd_held(void *arg, const char *node, const char *how, bool out, 
     struct outbox *o = arg;
     struct member *m = cluster_find(o->with.cluster, node);
     struct elsewhere is = {.where = ELSEWHERE_OCHAMI};
-    answered(o, COUNTERPART_SMD, "", why);
+    outbox_answered(o, COUNTERPART_SMD, "", why);
     if (how) {
         is.how = how;
         is.out = out;
@@ -150,7 +151,7 @@ static void configure_ochami(struct outbox *o, const struct ochami_conf *conf)
         ochami_configure(o->ochami, conf);
     } else {
         o->ochami = ochami_create(o->with.loop, conf, &sink);
-        feed(o, OCHAMI);
+        outbox_feed(o, OCHAMI);
     }
 }
 
@@ -236,7 +237,7 @@ static void end_reading(struct outbox *o)
     free(STEAL(o->seen));
     o->n_seen = 0;
     if ((o->any_known || o->n_strange) && !o->slurm_fails)
-        answered(o, COUNTERPART_SLURM, "", o->n_strange ? &o->strange : NULL);
+        outbox_answered(o, COUNTERPART_SLURM, "", o->n_strange ? &o->strange : NULL);
     o->any_known = false;
     o->n_strange = 0;
 }
@@ -326,7 +327,7 @@ static void on_slurm_trouble(void *arg, const struct err *why)
 {
     struct outbox *o = arg;
     o->slurm_fails = why != NULL;
-    answered(o, COUNTERPART_SLURM, "", why);
+    outbox_answered(o, COUNTERPART_SLURM, "", why);
 }
 
 /* Who is wanted out of service already: Slurm is asked for each of them by name, if need be. */
@@ -366,7 +367,7 @@ static void configure_slurm(struct outbox *o, const struct slurm_conf *read)
     } else {
         scheduler_begin(o->with.watch, o->with.cluster);
         o->slurm = slurm_create(o->with.loop, &conf, &sink);
-        feed(o, SLURM);
+        outbox_feed(o, SLURM);
         tell_wanted(o);
     }
 }
@@ -386,7 +387,7 @@ static int may_operate(void *arg, const char *node, const char *operation, struc
 static void say_mute(struct outbox *o, const struct err *why)
 {
     CLEANUP_FREE char *nodes = hostlist_fold((const char *const *)o->mute.names, o->mute.n);
-    answered(o, COUNTERPART_BMCS, nodes, o->mute.n ? why : NULL);
+    outbox_answered(o, COUNTERPART_BMCS, nodes, o->mute.n ? why : NULL);
 }
 
 static void mute_remove(struct outbox *o, const char *node)
@@ -436,7 +437,7 @@ static void configure_operate(struct outbox *o, const struct config *conf)
         return;
     }
     o->operate = operate_create(o->with.loop, &with, &sink);
-    feed(o, OPERATE);
+    outbox_feed(o, OPERATE);
 }
 
 /* --- all of them ----------------------------------------------------------------------------- */
@@ -463,7 +464,7 @@ struct outbox *outbox_create(const struct outbox_setup *setup, const struct conf
                                         .result_arg = o,
                                         .result = on_result};
     o->actors = actors_create(&actors);
-    feed(o, ACTORS);
+    outbox_feed(o, ACTORS);
     outbox_configure(o, conf);
     return o;
 }

@@ -49,7 +49,7 @@ static void take_away(struct agents *a, struct member *m)
 
 /* The nodes of these collectors, and those of others that were on their way already: they queue behind these.
  */
-static void excuse(struct agents *a, struct member *m)
+static void regain_excuse(struct agents *a, struct member *m)
 {
     const struct observed *o = watch_observed(a->with.watch, m);
     if (!o->session && (o->collector || loser_of(a, m)))
@@ -58,7 +58,7 @@ static void excuse(struct agents *a, struct member *m)
 
 /* One that belongs to somebody else now: the collector that spoke for it does so no more, and the way to the
  * new one is none of its silence. */
-static void move(struct agents *a, struct member *m)
+static void regain_move(struct agents *a, struct member *m)
 {
     const struct observed *o = watch_observed(a->with.watch, m);
     if (!o->collector || o->collector == share_collector_of(a->share, m))
@@ -70,7 +70,7 @@ static void move(struct agents *a, struct member *m)
 
 /* --- rounds ------------------------------------------------------------------------------------ */
 
-static void begin(struct agents *a, void (*visit)(struct agents *a, struct member *m))
+static void regain_begin(struct agents *a, void (*visit)(struct agents *a, struct member *m))
 {
     a->regain.visit = visit;
     a->regain.at = 0;
@@ -89,7 +89,7 @@ static void begin_losses(struct agents *a)
         if (s->port)
             a->regain.by_collector[s->member->id] = s;
     }
-    begin(a, take_away);
+    regain_begin(a, take_away);
 }
 
 static void tell_losses(struct agents *a)
@@ -109,10 +109,10 @@ static void tell_losses(struct agents *a)
     }
     if (any)
         a->regain.more = regain_time(a, mono_now(), all);
-    begin(a, any ? excuse : NULL);
+    regain_begin(a, any ? regain_excuse : NULL);
 }
 
-static void release(struct session *s)
+static void regain_release(struct session *s)
 {
     s->lost = false;
     s->left_behind = 0;
@@ -126,7 +126,7 @@ static void drop_losers(struct agents *a, struct session **list)
     LL_FOREACH_SAFE2(*list, s, tmp, next_lost)
     {
         LL_DELETE2(*list, s, next_lost);
-        release(s);
+        regain_release(s);
     }
 }
 
@@ -137,7 +137,7 @@ static void end_round(struct agents *a)
         if (a->regain.visit)
             return;
     }
-    begin(a, NULL);
+    regain_begin(a, NULL);
     drop_losers(a, &a->regain.losers);
     free(STEAL(a->regain.by_collector));
     a->regain.n = 0;
@@ -166,7 +166,7 @@ static void on_turn(uv_timer_t *t)
     }
 }
 
-static void start(struct agents *a)
+static void regain_start(struct agents *a)
 {
     if (a->regain.turning)
         return;
@@ -181,14 +181,14 @@ void regain_lost(struct session *s)
     LL_APPEND2(a->regain.waiting, s, next_lost);
     if (!a->regain.visit)
         begin_losses(a);
-    start(a);
+    regain_start(a);
 }
 
 void regain_moved(struct agents *a, struct mono now, size_t moved)
 {
     a->regain.more = regain_time(a, now, moved);
-    begin(a, move);
-    start(a);
+    regain_begin(a, regain_move);
+    regain_start(a);
 }
 
 bool regain_busy(const struct agents *a)
@@ -204,7 +204,7 @@ void regain_finish(struct agents *a)
 
 void regain_drop(struct agents *a)
 {
-    begin(a, NULL);
+    regain_begin(a, NULL);
     drop_losers(a, &a->regain.losers);
     drop_losers(a, &a->regain.waiting);
     free(STEAL(a->regain.by_collector));

@@ -35,7 +35,7 @@ static void result_destroy(struct effect_result *r)
     free(r);
 }
 
-static void submit(struct effect_result *r);
+static void results_submit(struct effect_result *r);
 
 static void on_outcome(void *arg, const struct outcome *o)
 {
@@ -49,7 +49,7 @@ static void on_outcome(void *arg, const struct outcome *o)
     if (o->rc < 0 && !refused)
         r->again = mono_add(mono_now(), span_s(AGAIN_AFTER_S));
     else if (r->newer)
-        submit(r);
+        results_submit(r);
     else
         result_destroy(r); /* it is committed, or its effect is another one by now */
 }
@@ -79,7 +79,7 @@ static void submit_effect(struct effect_result *r)
     committer_submit(r->all->committer, &cmd, on_outcome, r);
 }
 
-static void submit(struct effect_result *r)
+static void results_submit(struct effect_result *r)
 {
     r->submitted = true;
     r->newer = false;
@@ -110,7 +110,7 @@ void results_add(struct results *all, const char *key, const char *done)
     r->done = mem_dup(done);
     r->newer = true;
     if (!r->submitted)
-        submit(r);
+        results_submit(r);
 }
 
 void results_overridden(struct results *all, const char *key, const char *who)
@@ -126,7 +126,7 @@ void results_turn(struct results *all, struct mono now)
     DL_FOREACH_SAFE(all->list, r, next)
     {
         if (!r->submitted && r->done && now.ns >= r->again.ns)
-            submit(r);
+            results_submit(r);
     }
 }
 

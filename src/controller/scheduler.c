@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool drains(enum claim_kind kind)
+static bool scheduler_drains(enum claim_kind kind)
 {
     return kind != CLAIM_SILENT;
 }
@@ -18,14 +18,15 @@ static const struct claim *find_claim(const struct member *m)
     const struct claim *found = NULL;
     for (size_t i = 0; i < m->n_claims; i++) {
         const struct claim *claim = m->claims[i].claim;
-        if (drains(claim->kind) && (!found || (claim->kind == CLAIM_REPAIR && found->kind != CLAIM_REPAIR)))
+        if (scheduler_drains(claim->kind) &&
+            (!found || (claim->kind == CLAIM_REPAIR && found->kind != CLAIM_REPAIR)))
             found = claim;
     }
     return found;
 }
 
 /* Into a field that has no room for all: cut at a character. */
-static void put(char *out, size_t size, const char *text)
+static void scheduler_put(char *out, size_t size, const char *text)
 {
     size_t n = strlen(text);
     if (n >= size) {
@@ -49,12 +50,12 @@ static void put_reason(const struct claim *claim, const struct repair *r, struct
 {
     CLEANUP_TEXT struct text t = {0};
     if (claim->kind == CLAIM_REPAIR && r) {
-        put(out->mark.problem, sizeof out->mark.problem, r->problem);
+        scheduler_put(out->mark.problem, sizeof out->mark.problem, r->problem);
         text_add(&t, words_of(claim));
     } else {
         text_printf(&t, "%s by %s: %s", claim_kind_name(claim->kind), claim->owner, claim->reason);
     }
-    put(out->reason, sizeof out->reason, t.s);
+    scheduler_put(out->reason, sizeof out->reason, t.s);
 }
 
 void scheduler_wanted(const struct member *m, struct slurm_want *out)
@@ -66,13 +67,13 @@ void scheduler_wanted(const struct member *m, struct slurm_want *out)
     if (!claim)
         return;
     out->drain = true;
-    put(out->mark.claim, sizeof out->mark.claim, claim->id);
+    scheduler_put(out->mark.claim, sizeof out->mark.claim, claim->id);
     put_reason(claim, r, out);
     out->own = claim->kind != CLAIM_DRAIN && claim->kind != CLAIM_DOWN && !(r && r->manual);
     out->reserve = r && r->step == STEP_EXAMINE && m->n_claims == 1;
 }
 
-static const char *given(const char *text)
+static const char *scheduler_given(const char *text)
 {
     return text && *text ? text : NULL;
 }
@@ -92,8 +93,8 @@ static void tell_elsewhere(struct watch *w, struct member *m, const struct slurm
         is.out = true;
         is.how = n->out;
         is.since = is.state == ELSEWHERE_UNKNOWN ? is.since : n->set_at;
-        is.by = n->ours ? NULL : given(n->by);
-        is.why = n->ours ? NULL : given(n->reason);
+        is.by = n->ours ? NULL : scheduler_given(n->by);
+        is.why = n->ours ? NULL : scheduler_given(n->reason);
     }
     watch_elsewhere(w, mono_now(), m, &is);
 }
@@ -101,8 +102,8 @@ static void tell_elsewhere(struct watch *w, struct member *m, const struct slurm
 /* A reading that failed has no state. */
 static void tell_word(struct watch *w, struct member *m, const struct slurm_node *n)
 {
-    const struct scheduler_word says = {given(n->state), given(n->reason), given(n->by), n->set_at,
-                                        mono_now()};
+    const struct scheduler_word says = {scheduler_given(n->state), scheduler_given(n->reason),
+                                        scheduler_given(n->by), n->set_at, mono_now()};
     watch_scheduler_word(w, m, &says);
 }
 

@@ -114,7 +114,7 @@ static bool what_means(const char *asked, const char *what)
     return strncmp(asked, what, len) == 0 && (what[len] == '\0' || what[len] == '.');
 }
 
-static bool matches(const struct journal_ask *a, const struct store_entry *e)
+static bool search_matches(const struct journal_ask *a, const struct store_entry *e)
 {
     return e->at.ns >= a->since.ns && e->at.ns <= a->until.ns && (!a->what || what_means(a->what, e->what)) &&
            (!a->by || strcmp(a->by, e->actor) == 0) &&
@@ -131,7 +131,7 @@ static int take_entry(void *arg, uint64_t revision, const struct store_entry *e,
         s->over = true;
         return 0;
     }
-    if (!matches(a, e))
+    if (!search_matches(a, e))
         return 0;
     if (s->found.n == s->cap) {
         s->cap = s->cap ? 2 * s->cap : 64;
@@ -162,7 +162,7 @@ static bool names_node(const struct search *s, const char *nodes)
 }
 
 /* Keeps what names the nodes that were asked for, if any were. */
-static void sift(struct search *s)
+static void search_sift(struct search *s)
 {
     struct journal_found *f = &s->found;
     size_t n = s->slice;
@@ -179,7 +179,7 @@ static void sift(struct search *s)
 }
 
 /* No more than was asked for, but for whole revisions: the next search goes on between two. */
-static void cut(struct search *s)
+static void search_cut(struct search *s)
 {
     struct journal_found *f = &s->found;
     size_t n = s->ask.most;
@@ -201,12 +201,12 @@ static void search_slices(struct searches *all, struct search *s)
         s->any = false;
         if (committer_journal_back(all->committer, s->before, SLICE_ENTRIES, take_entry, s, &s->why) < 0)
             return;
-        sift(s);
+        search_sift(s);
     } while (s->any && !s->over && s->found.n < s->ask.most && s->bytes < BYTES_MAX &&
              mono_now().ns < end.ns);
     s->found.before = s->any && !s->over ? s->before : 0;
     s->found.ended = !s->any;
-    cut(s);
+    search_cut(s);
 }
 
 static void search(uv_work_t *work)
@@ -221,7 +221,7 @@ static void search(uv_work_t *work)
 
 static void run_next(struct searches *all);
 
-static void answer(struct search *s, const struct err *why)
+static void search_answer(struct search *s, const struct err *why)
 {
     s->fn(s->arg, why ? NULL : &s->found, why);
     search_destroy(s);
@@ -231,7 +231,7 @@ static void on_searched(uv_work_t *work, int status)
 {
     struct searches *all = work->data;
     struct search *s = STEAL(all->running);
-    answer(s, s->why.code ? &s->why : NULL);
+    search_answer(s, s->why.code ? &s->why : NULL);
     run_next(all);
 }
 
@@ -264,7 +264,7 @@ void searches_destroy(struct searches *all)
     DL_FOREACH_SAFE(all->waiting, s, next)
     {
         DL_DELETE(all->waiting, s);
-        answer(s, &why);
+        search_answer(s, &why);
     }
     while (all->running)
         uv_run(all->loop, UV_RUN_ONCE);
@@ -277,7 +277,7 @@ void searches_begin(struct searches *all, const struct journal_ask *ask, journal
     struct search *s = search_create(ask, fn, arg);
     if (all->n_waiting >= WAITING_MAX) {
         err_set(&why, -EAGAIN, "%d searches of the journal are waiting; ask again", WAITING_MAX);
-        answer(s, &why);
+        search_answer(s, &why);
         return;
     }
     DL_APPEND(all->waiting, s);

@@ -143,7 +143,7 @@ static bool has_host(const json_t *parameters, const char *xname)
     return false;
 }
 
-static bool says(const json_t *parameters, const char *key, const char *wanted)
+static bool answer_says(const json_t *parameters, const char *key, const char *wanted)
 {
     const char *is = json_string_value(json_object_get(parameters, key));
     return !wanted || (is && strcmp(is, wanted) == 0);
@@ -163,8 +163,8 @@ int bootparameters_read(const char *bytes, size_t len, const char *xname, const 
     json_array_foreach (all, i, p) {
         if (!has_host(p, xname))
             continue;
-        bool same = says(p, "kernel", image->kernel) && says(p, "initrd", image->initrd) &&
-                    says(p, "params", image->params);
+        bool same = answer_says(p, "kernel", image->kernel) && answer_says(p, "initrd", image->initrd) &&
+                    answer_says(p, "params", image->params);
         *out = same ? BOOT_SAME : BOOT_OTHER;
     }
     return 0;

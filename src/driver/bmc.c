@@ -99,7 +99,7 @@ int bmc_password(const struct bmc *b, struct text *out, struct err *e)
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-static const char *field(const struct conf_line *line, const char *key)
+static const char *bmc_field(const struct conf_line *line, const char *key)
 {
     for (size_t i = 0; i < line->n; i++)
         if (strcasecmp(line->fields[i].key, key) == 0)
@@ -139,7 +139,7 @@ static int check_file(const char *key, const char *value, struct err *e)
 static int take_driver(struct bmc *b, const struct conf_line *line, struct err *e)
 {
     static const char *const names[] = {"ipmi", "redfish", "script"};
-    const char *name = field(line, "Driver"), *address = field(line, "Address");
+    const char *name = bmc_field(line, "Driver"), *address = bmc_field(line, "Address");
     int d = 0;
     while (d < 3 && (!name || strcasecmp(name, names[d]) != 0))
         d++;
@@ -148,17 +148,17 @@ static int take_driver(struct bmc *b, const struct conf_line *line, struct err *
     b->driver = (enum bmc_driver)d;
     bool script = b->driver == BMC_SCRIPT;
     if (check_one(names[d], "Address", address, !script, e) < 0 ||
-        check_one(names[d], "Run", field(line, "Run"), script, e) < 0 ||
-        check_file("Run", field(line, "Run"), e) < 0 ||
-        check_file("PasswordFile", field(line, "PasswordFile"), e) < 0 ||
-        check_file("CaFile", field(line, "CaFile"), e) < 0)
+        check_one(names[d], "Run", bmc_field(line, "Run"), script, e) < 0 ||
+        check_file("Run", bmc_field(line, "Run"), e) < 0 ||
+        check_file("PasswordFile", bmc_field(line, "PasswordFile"), e) < 0 ||
+        check_file("CaFile", bmc_field(line, "CaFile"), e) < 0)
         return -EINVAL;
     uint64_t number;
     if (*b->cipher && text_parse_u64(b->cipher, 0, CIPHER_MAX, &number, e) < 0)
         return err_wrap(e, -EINVAL, "Cipher");
-    if (b->driver != BMC_IPMI && field(line, "Cipher"))
+    if (b->driver != BMC_IPMI && bmc_field(line, "Cipher"))
         return err_set(e, -EINVAL, "Cipher is not for Driver=%s", names[d]);
-    if (b->driver != BMC_REDFISH && (field(line, "System") || field(line, "CaFile")))
+    if (b->driver != BMC_REDFISH && (bmc_field(line, "System") || bmc_field(line, "CaFile")))
         return err_set(e, -EINVAL, "System and CaFile are not for Driver=%s", names[d]);
     if (address && *address == '-') /* it is a word of a command */
         return err_set(e, -EINVAL, "Address: \"%.200s\" begins with a minus", address);
@@ -181,14 +181,14 @@ static int take_record(struct bmcs *all, const struct conf *file, const struct c
     all->list = mem_grow(all->list, (all->n + 1) * sizeof *all->list);
     struct bmc *b = &all->list[all->n++];
     *b = (struct bmc){.line = (unsigned)line->number,
-                      .address = dup_or_empty(field(line, "Address")),
-                      .user = dup_or_empty(field(line, "User")),
-                      .password_file = dup_or_empty(field(line, "PasswordFile")),
-                      .cipher = dup_or_empty(field(line, "Cipher")),
-                      .ca_file = dup_or_empty(field(line, "CaFile")),
-                      .system = dup_or_empty(field(line, "System")),
-                      .run = dup_or_empty(field(line, "Run"))};
-    const char *nodes = field(line, "Nodes");
+                      .address = dup_or_empty(bmc_field(line, "Address")),
+                      .user = dup_or_empty(bmc_field(line, "User")),
+                      .password_file = dup_or_empty(bmc_field(line, "PasswordFile")),
+                      .cipher = dup_or_empty(bmc_field(line, "Cipher")),
+                      .ca_file = dup_or_empty(bmc_field(line, "CaFile")),
+                      .system = dup_or_empty(bmc_field(line, "System")),
+                      .run = dup_or_empty(bmc_field(line, "Run"))};
+    const char *nodes = bmc_field(line, "Nodes");
     if (!nodes || !*nodes)
         return err_set(e, -EINVAL, "%s:%d: Nodes is missing", file->path, line->number);
     rc = hostlist_parse(nodes, &b->nodes, e);

@@ -59,7 +59,7 @@ void effect_fini(struct effect *x)
 }
 
 /* A string, NULL where it is absent or null. */
-static int take(const json_t *object, const char *key, char **out, struct err *e)
+static int effect_take(const json_t *object, const char *key, char **out, struct err *e)
 {
     json_t *v = json_object_get(object, key);
     if (v && !json_is_null(v) && !json_is_string(v))
@@ -70,11 +70,11 @@ static int take(const json_t *object, const char *key, char **out, struct err *e
 
 static int take_marks(const json_t *object, struct marks *m, struct err *e)
 {
-    int rc = take(object, "flag", &m->flag, e);
-    rc = rc ? rc : take(object, "status", &m->status, e);
-    rc = rc ? rc : take(object, "group", &m->group, e);
-    rc = rc ? rc : take(object, "message", &m->message, e);
-    rc = rc ? rc : take(object, "error", &m->error, e);
+    int rc = effect_take(object, "flag", &m->flag, e);
+    rc = rc ? rc : effect_take(object, "status", &m->status, e);
+    rc = rc ? rc : effect_take(object, "group", &m->group, e);
+    rc = rc ? rc : effect_take(object, "message", &m->message, e);
+    rc = rc ? rc : effect_take(object, "error", &m->error, e);
     m->is_pending = json_is_true(json_object_get(object, "pending"));
     if (m->status && strlen(m->status) > STATUS_BYTES_MAX)
         m->status[STATUS_BYTES_MAX] = '\0';
@@ -123,9 +123,9 @@ static int take_progress(const json_t *done, struct progress *p, struct err *e)
 /* An image of which nothing is said is none. */
 static int take_image(const json_t *image, struct effect *x, struct err *e)
 {
-    int rc = take(image, "kernel", &x->image.kernel, e);
-    rc = rc ? rc : take(image, "initrd", &x->image.initrd, e);
-    rc = rc ? rc : take(image, "params", &x->image.params, e);
+    int rc = effect_take(image, "kernel", &x->image.kernel, e);
+    rc = rc ? rc : effect_take(image, "initrd", &x->image.initrd, e);
+    rc = rc ? rc : effect_take(image, "params", &x->image.params, e);
     x->has_image = x->image.kernel || x->image.initrd || x->image.params;
     return rc;
 }
@@ -133,7 +133,7 @@ static int take_image(const json_t *image, struct effect *x, struct err *e)
 static int take_reboot(const json_t *all, const json_t *done, struct effect *x, struct err *e)
 {
     json_t *image;
-    int rc = take(all, "boot", &x->boot, e);
+    int rc = effect_take(all, "boot", &x->boot, e);
     rc = rc ? rc : take_object(all, "image", &image, e);
     if (rc == 0 && image)
         rc = take_image(image, x, e);
@@ -152,7 +152,7 @@ int effect_read(const char *key, const char *value, struct effect *out, struct e
     if (!json_is_object(all))
         return err_set(e, -EINVAL, "%s: not an object", key);
     json_t *done = NULL;
-    int rc = take(all, "xname", &out->xname, e);
+    int rc = effect_take(all, "xname", &out->xname, e);
     rc = rc ? rc : take_object(all, "done", &done, e);
     if (rc == 0)
         rc = out->is_reboot ? take_reboot(all, done, out, e) : take_drift(all, done, out, e);

@@ -15,7 +15,7 @@ enum { LINE_BYTES = 80 };
 
 static const char INTERLOCKED[] = "its power interlock is active: its chassis is open, or locked by hand";
 
-static void next(struct power *p);
+static void ipmi_next(struct power *p);
 
 /* What stands behind "KEY   : " in a line of its own; "" without. */
 static void take_line(const char *text, const char *key, char out[static LINE_BYTES])
@@ -85,7 +85,7 @@ static void on_ended(void *arg, char *text, size_t len, const struct err *why)
     p->program = NULL;
     if (p->step == STEP_WATCHDOG || p->step == STEP_LOG) {
         take_more(p, why ? NULL : said);
-        next(p);
+        ipmi_next(p);
         return;
     }
     bool looked = p->step == STEP_LOOK || p->step == STEP_VERIFY;
@@ -103,7 +103,7 @@ static void on_ended(void *arg, char *text, size_t len, const struct err *why)
         power_end(p, NULL, why);
         return;
     }
-    next(p);
+    ipmi_next(p);
 }
 
 /* host:port of the address; the port is IPMI's own without one. */
@@ -120,7 +120,7 @@ static void split_address(char *address, const char **host, const char **port)
 
 /* What changes something is sent once: a second one after an answer that was lost could be a second cycle.
  * Its answer may take longer instead. */
-static void call(struct power *p, bool changes, const char *const *words)
+static void ipmi_call(struct power *p, bool changes, const char *const *words)
 {
     CLEANUP_FREE char *address = mem_dup(p->bmc.address);
     CLEANUP_TEXT struct text secret = {0};
@@ -150,41 +150,41 @@ static void call(struct power *p, bool changes, const char *const *words)
         power_end(p, NULL, &e);
 }
 
-static void look(struct power *p)
+static void ipmi_look(struct power *p)
 {
     static const char *const words[] = {"chassis", "status", NULL};
-    call(p, false, words);
+    ipmi_call(p, false, words);
 }
 
-static void act(struct power *p)
+static void ipmi_act(struct power *p)
 {
     p->is_sent = true;
     bool restarts = p->verb == VERB_CYCLE || p->verb == VERB_RESET || p->verb == VERB_NETBOOT;
     const char *verb = restarts && !p->is_on ? "on" : p->verb == VERB_NETBOOT ? "cycle" : verb_name(p->verb);
     const char *const words[] = {"chassis", "power", verb, NULL};
-    call(p, true, words);
+    ipmi_call(p, true, words);
 }
 
 static void read_watchdog(struct power *p)
 {
     static const char *const words[] = {"mc", "watchdog", "get", NULL};
-    call(p, false, words);
+    ipmi_call(p, false, words);
 }
 
 static void read_log(struct power *p)
 {
     static const char *const words[] = {"sel", "list", "last", "5", NULL};
-    call(p, false, words);
+    ipmi_call(p, false, words);
 }
 
 static void set_bootdev(struct power *p)
 {
     static const char *const words[] = {"chassis", "bootdev", "pxe", NULL};
-    call(p, true, words);
+    ipmi_call(p, true, words);
 }
 
 /* A step has ended. */
-static void next(struct power *p)
+static void ipmi_next(struct power *p)
 {
     if (p->step == STEP_LOOK && p->verb == VERB_STATUS) {
         power_end(p, p->is_on ? "on" : "off", NULL);
@@ -201,17 +201,17 @@ static void next(struct power *p)
         set_bootdev(p);
     } else if (p->step < STEP_DO) {
         p->step = STEP_DO;
-        act(p);
+        ipmi_act(p);
     } else if (p->step == STEP_DO) {
         p->step = STEP_VERIFY;
-        power_later(p, POWER_SETTLE_MS, look);
+        power_later(p, POWER_SETTLE_MS, ipmi_look);
     } else {
-        power_settle(p, look);
+        power_settle(p, ipmi_look);
     }
 }
 
 void ipmi_begin(struct power *p)
 {
     p->step = STEP_LOOK;
-    look(p);
+    ipmi_look(p);
 }

@@ -17,7 +17,7 @@
 
 extern char **environ;
 
-static bool names(const char *variable, const char *const *list)
+static bool launch_names(const char *variable, const char *const *list)
 {
     for (; list && *list; list++) {
         size_t n = strcspn(*list, "=");
@@ -37,7 +37,7 @@ static char **make_environment(const char *const *set, const char *const *unset)
         m++;
     char **all = mem_alloc((n + m + 1) * sizeof *all), **to = all;
     for (size_t i = 0; i < n; i++)
-        if (!names(environ[i], set) && !names(environ[i], unset))
+        if (!launch_names(environ[i], set) && !launch_names(environ[i], unset))
             *to++ = mem_dup(environ[i]);
     for (size_t i = 0; i < m; i++)
         *to++ = mem_dup(set[i]);

@@ -88,7 +88,7 @@ static void message_free(struct message *one)
     free(one);
 }
 
-static size_t weight(const struct message *one)
+static size_t mqtt_weight(const struct message *one)
 {
     return one->len + strlen(one->topic) + sizeof *one;
 }
@@ -100,7 +100,7 @@ static struct message *queue_take(struct queue *q)
         return NULL;
     DL_DELETE(q->list, one);
     q->n--;
-    q->bytes -= weight(one);
+    q->bytes -= mqtt_weight(one);
     return one;
 }
 
@@ -118,7 +118,7 @@ static void queue_add(struct queue *q, size_t max, const char *topic, const void
         .topic = mem_dup(topic), .payload = mem_dup_len(payload, len), .len = len, .retain = retain};
     DL_APPEND(q->list, one);
     q->n++;
-    q->bytes += weight(one);
+    q->bytes += mqtt_weight(one);
     while (q->n > max || q->bytes > MQTT_QUEUE_BYTES_MAX) {
         message_free(queue_take(q));
         q->dropped++;
@@ -127,7 +127,7 @@ static void queue_add(struct queue *q, size_t max, const char *topic, const void
 
 /* --- what the thread tells the loop: the lock is held ------------------------------------------ */
 
-static void tell(struct mqtt *m)
+static void mqtt_tell(struct mqtt *m)
 {
     if (m->async)
         uv_async_send(m->async);
@@ -141,7 +141,7 @@ static void set_state(struct mqtt *m, bool is_there, const struct err *why)
     m->why = why ? *why : (struct err){0};
     if (!same) {
         m->is_told = false;
-        tell(m);
+        mqtt_tell(m);
     }
     uv_mutex_unlock(&m->lock);
 }
@@ -208,7 +208,7 @@ static void on_message(struct mosquitto *client, void *arg, const struct mosquit
     else
         queue_add(&m->in, MQTT_IN_MAX, said->topic, said->payload ? said->payload : "",
                   (size_t)said->payloadlen, false);
-    tell(m);
+    mqtt_tell(m);
     uv_mutex_unlock(&m->lock);
 }
 
@@ -235,7 +235,7 @@ static struct message *take_out(struct mqtt *m)
     uv_mutex_lock(&m->lock);
     struct message *one = m->is_there && m->in_flight < IN_FLIGHT_MAX ? queue_take(&m->out) : NULL;
     if (m->wants_room && m->is_there && m->out.n < SHORT_QUEUE / 2)
-        tell(m);
+        mqtt_tell(m);
     uv_mutex_unlock(&m->lock);
     return one;
 }
@@ -270,7 +270,7 @@ static short wait_for(struct mqtt *m, int fd, short events, int ms)
     return p[1].revents;
 }
 
-static int turn(struct mqtt *m)
+static int mqtt_turn(struct mqtt *m)
 {
     int fd = mosquitto_socket(m->client), rc = MOSQ_ERR_SUCCESS;
     if (fd < 0)
@@ -304,7 +304,7 @@ static bool be_connected(struct mqtt *m)
     int rc = mosquitto_connect(m->client, m->host, m->port, KEEPALIVE_S);
     while (rc == MOSQ_ERR_SUCCESS && !is_ending(m)) {
         errno = 0;
-        rc = turn(m);
+        rc = mqtt_turn(m);
         came = came || has_come(m);
         if (rc == MOSQ_ERR_SUCCESS && !came && mono_sub(mono_now(), deadline).ns > 0)
             rc = MOSQ_ERR_KEEPALIVE;
@@ -332,7 +332,7 @@ static void destroy(struct mqtt *m)
     free(m);
 }
 
-static void run(void *arg)
+static void mqtt_run(void *arg)
 {
     struct mqtt *m = arg;
     int rest_s = RETRY_S;
@@ -470,7 +470,7 @@ static int configure_tls(struct mqtt *m, const struct mqtt_conf *conf, struct er
     return 0;
 }
 
-static int configure(struct mqtt *m, const struct mqtt_conf *conf, struct err *e)
+static int mqtt_configure(struct mqtt *m, const struct mqtt_conf *conf, struct err *e)
 {
     int rc = mosquitto_username_pw_set(m->client, conf->user, conf->password);
     if (rc != MOSQ_ERR_SUCCESS)
@@ -488,7 +488,7 @@ static int configure(struct mqtt *m, const struct mqtt_conf *conf, struct err *e
     return 0;
 }
 
-static struct mqtt *make(const struct mqtt_conf *conf, const struct mqtt_sink *sink)
+static struct mqtt *mqtt_make(const struct mqtt_conf *conf, const struct mqtt_sink *sink)
 {
     static bool begun;
     if (!begun)
@@ -516,8 +516,8 @@ static void on_closed(uv_handle_t *handle)
 int mqtt_create(uv_loop_t *loop, const struct mqtt_conf *conf, const struct mqtt_sink *sink,
                 struct mqtt **out, struct err *e)
 {
-    struct mqtt *m = make(conf, sink);
-    int rc = m->client && m->wake >= 0 ? configure(m, conf, e)
+    struct mqtt *m = mqtt_make(conf, sink);
+    int rc = m->client && m->wake >= 0 ? mqtt_configure(m, conf, e)
                                        : err_set(e, -ENOMEM, "no room for a connection to a broker");
     if (rc < 0) {
         destroy(m);
@@ -527,7 +527,7 @@ int mqtt_create(uv_loop_t *loop, const struct mqtt_conf *conf, const struct mqtt
     uv_async_init(loop, m->async, on_async);
     m->async->data = m;
     m->is_told = true; /* that it is not there, when that is so for long enough to be said */
-    if (uv_thread_create(&m->thread, run, m) != 0) {
+    if (uv_thread_create(&m->thread, mqtt_run, m) != 0) {
         uv_close((uv_handle_t *)m->async, on_closed);
         destroy(m);
         return err_set(e, -EAGAIN, "no thread for a connection to a broker");

@@ -37,7 +37,7 @@ static const struct ochami_pace normal_pace = {
     .tick_ms = 100,
 };
 
-static struct span backoff(const struct ochami *o, unsigned failures)
+static struct span ochami_backoff(const struct ochami *o, unsigned failures)
 {
     int64_t ns = o->pace.retry_min.ns;
     for (unsigned i = 1; i < failures && ns < o->pace.retry_max.ns; i++)
@@ -51,10 +51,10 @@ static struct span backoff(const struct ochami *o, unsigned failures)
 }
 
 /* The loop comes back at once: pump is never called from where a job may be on the stack. */
-static void wake(struct ochami *o);
+static void ochami_wake(struct ochami *o);
 
 /* Takes the job out of where it waits. */
-static void unplace(struct job *j)
+static void ochami_unplace(struct job *j)
 {
     struct ochami *o = j->o;
     if (j->state == JOB_QUEUED)
@@ -82,7 +82,7 @@ static enum service_name service_of(enum job_phase phase)
 
 void job_queue(struct job *j, enum job_phase phase)
 {
-    unplace(j);
+    ochami_unplace(j);
     j->phase = phase;
     j->service = service_of(phase);
     j->state = JOB_QUEUED;
@@ -90,16 +90,16 @@ void job_queue(struct job *j, enum job_phase phase)
         DL_PREPEND(j->o->services[j->service].queue, j);
     else
         DL_APPEND(j->o->services[j->service].queue, j);
-    wake(j->o);
+    ochami_wake(j->o);
 }
 
 static void wait_until(struct job *j, enum job_state state, struct span s)
 {
-    unplace(j);
+    ochami_unplace(j);
     j->state = state;
     j->due = mono_add(mono_now(), s);
     DL_APPEND(j->o->timed, j);
-    wake(j->o);
+    ochami_wake(j->o);
 }
 
 static void sleep_for(struct job *j, enum job_phase phase, struct span s)
@@ -116,7 +116,7 @@ void job_sleep(struct job *j, enum job_phase phase, struct span s)
 
 void job_rest(struct job *j)
 {
-    unplace(j);
+    ochami_unplace(j);
 }
 
 void job_drop(struct job *j)
@@ -126,7 +126,7 @@ void job_drop(struct job *j)
         j->is_gone = true;
         return;
     }
-    unplace(j);
+    ochami_unplace(j);
     HASH_DEL(o->jobs, j);
     effect_fini(&j->effect);
     marks_fini(&j->own);
@@ -142,7 +142,7 @@ bool job_has_service(const struct job *j, enum service_name s)
     return j->o->services[s].base != NULL;
 }
 
-static void say(struct job *j)
+static void ochami_say(struct job *j)
 {
     const struct ochami_sink *sink = &j->o->sink;
     CLEANUP_FREE char *key = mem_dup(j->key), *result = mem_dup(j->reported);
@@ -168,7 +168,7 @@ void job_report(struct job *j, char *result, bool is_good)
         return;
     }
     wait_until(j, JOB_REPORTED, j->o->pace.resend);
-    say(j);
+    ochami_say(j);
 }
 
 static void service_answered(struct ochami *o, struct service *s)
@@ -184,11 +184,11 @@ static void service_failed(struct ochami *o, struct service *s, const struct err
     s->is_away = s->is_away || is_away || s->failures >= FAULTS_MAX;
     if (!s->is_away)
         return;
-    s->due = mono_add(mono_now(), backoff(o, s->failures));
+    s->due = mono_add(mono_now(), ochami_backoff(o, s->failures));
     o->sink.trouble(o->sink.arg, s->name, why);
 }
 
-static void begin(struct job *j)
+static void ochami_begin(struct job *j)
 {
     j->is_renewed = false;
     if (j->effect.is_reboot)
@@ -201,7 +201,7 @@ void job_fault(struct job *j, enum job_phase phase, const struct err *why)
 {
     j->o->is_good = false;
     service_failed(j->o, &j->o->services[j->service], why, false);
-    sleep_for(j, phase, backoff(j->o, ++j->faults));
+    sleep_for(j, phase, ochami_backoff(j->o, ++j->faults));
 }
 
 static enum job_phase phase_again(const struct job *j)
@@ -222,14 +222,14 @@ static void on_failure(struct job *j, const struct err *why, bool is_away)
     if (j->is_gone)
         job_drop(j);
     else if (j->is_renewed)
-        begin(j);
+        ochami_begin(j);
     else
         job_queue(j, phase_again(j)); /* at the end: the next try is another node's */
 }
 
 enum verdict { TAKEN, REFUSED, FAULT, AWAY };
 
-static enum verdict judge(struct answer *a, const struct err *why, struct err *e)
+static enum verdict ochami_judge(struct answer *a, const struct err *why, struct err *e)
 {
     *e = *why;
     if (a->status == 0)
@@ -260,18 +260,18 @@ static void on_answer(void *arg, int status, const char *body, size_t len, const
     struct service *s = &o->services[j->service];
     struct answer a = {.status = status, .body = body, .len = len};
     struct err e;
-    enum verdict v = judge(&a, why, &e);
+    enum verdict v = ochami_judge(&a, why, &e);
     o->calling--;
     s->calling--;
     j->state = JOB_RESTING;
-    wake(o);
+    ochami_wake(o);
     o->is_good = j->phase == PHASE_PUT || j->phase == PHASE_BOOT_PUT || j->phase == PHASE_ASK;
     if (v == AWAY || v == FAULT)
         on_failure(j, &e, v == AWAY);
     else if (j->is_gone)
         job_drop(j);
     else if (j->is_renewed)
-        begin(j);
+        ochami_begin(j);
     else if (j->effect.is_reboot)
         reboot_on_answer(j, &a);
     else
@@ -283,7 +283,7 @@ static void on_answer(void *arg, int status, const char *body, size_t len, const
 void job_call(struct job *j, const char *method, const char *path, const char *body)
 {
     struct ochami *o = j->o;
-    unplace(j);
+    ochami_unplace(j);
     j->service = service_of(j->phase);
     struct service *s = &o->services[j->service];
     CLEANUP_TEXT struct text url = {0};
@@ -304,9 +304,9 @@ static bool has_turn(const struct ochami *o, const struct service *s)
     return !s->is_away || (s->calling == 0 && mono_sub(s->due, mono_now()).ns <= 0);
 }
 
-static void go(struct job *j)
+static void ochami_go(struct job *j)
 {
-    unplace(j);
+    ochami_unplace(j);
     if (j->effect.is_reboot)
         reboot_go(j);
     else
@@ -315,12 +315,12 @@ static void go(struct job *j)
 
 static void on_tick(uv_timer_t *t);
 
-static void pump(struct ochami *o)
+static void ochami_pump(struct ochami *o)
 {
     LOOP_DOES("OpenCHAMI");
     for (unsigned i = 0; i < SERVICES; i++)
         while (has_turn(o, &o->services[i]))
-            go(o->services[i].queue);
+            ochami_go(o->services[i].queue);
     bool waits = o->timed != NULL;
     for (unsigned i = 0; i < SERVICES; i++)
         waits |= o->services[i].is_away && o->services[i].queue;
@@ -332,10 +332,10 @@ static void pump(struct ochami *o)
 
 static void on_now(uv_timer_t *t)
 {
-    pump(t->data);
+    ochami_pump(t->data);
 }
 
-static void wake(struct ochami *o)
+static void ochami_wake(struct ochami *o)
 {
     if (!uv_is_active((uv_handle_t *)&o->now))
         uv_timer_start(&o->now, on_now, 0, 0);
@@ -358,9 +358,9 @@ static void on_tick(uv_timer_t *t)
     }
     if (due) {
         wait_until(due, JOB_REPORTED, o->pace.resend);
-        say(due);
+        ochami_say(due);
     }
-    pump(o);
+    ochami_pump(o);
 }
 
 static struct job *job_create(struct ochami *o, const char *key)
@@ -406,16 +406,16 @@ static void take_change(struct job *j, bool is_other)
     if (is_other && j->effect.is_reboot) { /* nothing of the reboot before holds for this one */
         take_done(j);
         if (j->state != JOB_CALLING)
-            begin(j);
+            ochami_begin(j);
     } else if (j->state == JOB_REPORTED) {
         if (!done_equal(j->reported, j->effect.done_text))
             return;
         if (j->is_renewed)
-            begin(j);
+            ochami_begin(j);
         else
             on_recorded(j);
     } else if (is_other && j->state != JOB_CALLING) {
-        begin(j);
+        ochami_begin(j);
     }
 }
 
@@ -451,7 +451,7 @@ void ochami_effect(struct ochami *o, const char *key, const char *value)
     j->is_renewed = j->is_gone; /* the answer that is to come belongs to what was before */
     j->is_gone = false;
     if (j->state != JOB_CALLING)
-        begin(j);
+        ochami_begin(j);
 }
 
 size_t ochami_waiting(const struct ochami *o)
@@ -462,7 +462,7 @@ size_t ochami_waiting(const struct ochami *o)
     return n;
 }
 
-static char *given(const char *s)
+static char *ochami_given(const char *s)
 {
     return s && s[0] ? mem_dup(s) : NULL;
 }
@@ -470,7 +470,7 @@ static char *given(const char *s)
 /* Without the slash at the end: paths begin with one. */
 static char *base_of(const char *s)
 {
-    char *base = given(s);
+    char *base = ochami_given(s);
     for (size_t n = base ? strlen(base) : 0; n && base[n - 1] == '/';)
         base[--n] = '\0';
     return base;
@@ -489,9 +489,9 @@ static void take_conf(struct ochami *o, const struct ochami_conf *conf)
 {
     char *const bases[SERVICES] = {base_of(conf->smd), base_of(conf->bss), base_of(conf->pcs)};
     forget_conf(o);
-    o->ca = given(conf->ca);
-    o->token = given(conf->token);
-    o->group = given(conf->group);
+    o->ca = ochami_given(conf->ca);
+    o->token = ochami_given(conf->token);
+    o->group = ochami_given(conf->group);
     for (unsigned i = 0; i < SERVICES; i++) {
         struct service *s = &o->services[i];
         s->base = bases[i];
@@ -570,7 +570,7 @@ void ochami_configure(struct ochami *o, const struct ochami_conf *conf)
         if (j->is_gone)
             job_drop(j);
         else if (j->state != JOB_REPORTED)
-            begin(j);
+            ochami_begin(j);
     }
-    wake(o);
+    ochami_wake(o);
 }

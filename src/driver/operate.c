@@ -80,14 +80,14 @@ struct operate {
 
 static void on_tick(uv_timer_t *t);
 
-static void wake(struct operate *o)
+static void operate_wake(struct operate *o)
 {
     uv_timer_start(&o->timer, on_tick, 0, TICK_MS);
 }
 
 /* --- results --------------------------------------------------------------------------------- */
 
-static void drop(struct operation *op)
+static void operate_drop(struct operation *op)
 {
     DL_DELETE2(op->o->list, op, prev, next_one);
     power_cancel(op->power);
@@ -100,7 +100,7 @@ static void drop(struct operation *op)
     free(op);
 }
 
-static void say(struct operation *op, struct mono now)
+static void operate_say(struct operation *op, struct mono now)
 {
     op->next = mono_add(now, op->o->result_again);
     op->o->sink.result(op->o->sink.arg, op->key, op->result);
@@ -114,7 +114,7 @@ static void say_begun(struct operation *op, struct mono now)
     text_printf(&t, ",\"at\":\"%lld\"}", (long long)op->begun.ns);
     free(op->result);
     op->result = text_take(&t);
-    say(op, now);
+    operate_say(op, now);
 }
 
 /* What `code` refuses is no try. */
@@ -123,7 +123,7 @@ static void end_with(struct operation *op, const char *state, enum refusal code,
     CLEANUP_FREE char *clean = mem_line(words, TEXT_BYTES_MAX);
     struct text t = {0};
     if (op->is_gone) {
-        drop(op);
+        operate_drop(op);
         return;
     }
     text_printf(&t, "{\"state\":\"%s\",\"id\":", state);
@@ -136,15 +136,15 @@ static void end_with(struct operation *op, const char *state, enum refusal code,
     free(op->result);
     op->result = text_take(&t);
     op->state = ENDED;
-    say(op, mono_now());
+    operate_say(op, mono_now());
 }
 
-static void end(struct operation *op, const char *state, const char *words)
+static void operate_end(struct operation *op, const char *state, const char *words)
 {
     end_with(op, state, REFUSAL_NONE, words);
 }
 
-static void refuse(struct operation *op, enum refusal code, const char *words)
+static void operate_refuse(struct operation *op, enum refusal code, const char *words)
 {
     end_with(op, "refused", code, words);
 }
@@ -184,7 +184,7 @@ int operate_can(const struct operate *o, const char *node, const char *run, stru
     return is_ours(run) ? 0 : err_set(e, -ENOENT, "no driver knows \"%.100s\"", run);
 }
 
-static void asked(const struct operate *o, const char *node, const struct err *why)
+static void operate_asked(const struct operate *o, const char *node, const struct err *why)
 {
     o->sink.asked(o->sink.arg, node, why);
 }
@@ -195,13 +195,13 @@ static void on_power(void *arg, const char *answer, const struct err *why)
     bool sent = op->power->is_sent;
     op->power = NULL;
     bool is_held = why && why->code == -EBUSY; /* at the BMC: nothing was done */
-    asked(op->o, op->node, is_held ? NULL : why);
+    operate_asked(op->o, op->node, is_held ? NULL : why);
     if (is_held)
-        end(op, "refused", why->msg);
+        operate_end(op, "refused", why->msg);
     else if (why && !sent)
-        refuse(op, REFUSAL_UNREACHABLE, why->msg);
+        operate_refuse(op, REFUSAL_UNREACHABLE, why->msg);
     else
-        end(op, why ? "failed" : "done", why ? why->msg : answer);
+        operate_end(op, why ? "failed" : "done", why ? why->msg : answer);
 }
 
 static void on_program(void *arg, char *text, size_t len, const struct err *why)
@@ -209,14 +209,14 @@ static void on_program(void *arg, char *text, size_t len, const struct err *why)
     CLEANUP_FREE char *printed = text;
     struct operation *op = arg;
     op->program = NULL;
-    end(op, why ? "failed" : "done", why ? why->msg : printed);
+    operate_end(op, why ? "failed" : "done", why ? why->msg : printed);
 }
 
 static void on_work(void *arg, const char *said, const struct err *why)
 {
     struct operation *op = arg;
     op->work = NULL;
-    end(op, why ? "failed" : "done", why ? why->msg : said);
+    operate_end(op, why ? "failed" : "done", why ? why->msg : said);
 }
 
 static void start_work(struct operation *op)
@@ -224,7 +224,7 @@ static void start_work(struct operation *op)
     struct err e = {0};
     if (slurm_work_end(op->o->loop, &op->o->with.slurm, op->node, work_verb(op->run), on_work, op, &op->work,
                        &e) < 0)
-        end(op, "failed", e.msg);
+        operate_end(op, "failed", e.msg);
 }
 
 /* secrets: what is set beside, where it is this process's child. ask: what fettle-exec is asked. */
@@ -245,7 +245,7 @@ static void start_program(struct operation *op, const char *const *argv, const s
                                     .deadline = {left_ns > 1000000 ? left_ns : 1000000},
                                     .limit_bytes = PRINTED_BYTES_MAX};
     if (program_start(op->o->loop, &run, on_program, op, &op->program, &e) < 0)
-        end(op, "failed", e.msg);
+        operate_end(op, "failed", e.msg);
 }
 
 /* fettle-exec takes the secrets itself. */
@@ -256,7 +256,7 @@ static void start_script(struct operation *op)
     const char *const ask[] = {"script", op->run, op->node, op->id, NULL};
     struct err e = {0};
     if (!program_exec() && secrets_take(rest, &secrets, &rest, &e) < 0) {
-        end(op, "failed", e.msg);
+        operate_end(op, "failed", e.msg);
     } else {
         const char *const argv[] = {"/bin/sh", "-c", rest, NULL};
         start_program(op, argv, &secrets, ask);
@@ -270,7 +270,7 @@ static void carry_out(struct operation *op)
     enum verb v;
     op->state = RUNS;
     if (operate_can(op->o, op->node, op->run, &e) < 0) { /* by now */
-        end(op, "failed", e.msg);
+        operate_end(op, "failed", e.msg);
     } else if (power_verb(op->run, &v)) {
         op->power =
             power_start(op->o->loop, bmcs_find(op->o->with.bmcs, op->node), op->node, v, on_power, op);
@@ -290,14 +290,14 @@ static void on_ended_restart(void *arg, const char *answer, const struct err *wh
     struct operation *op = arg;
     CLEANUP_TEXT struct text words = {0};
     op->power = NULL;
-    asked(op->o, op->node, why);
+    operate_asked(op->o, op->node, why);
     if (why)
         text_printf(&words,
                     "the controller ended in the middle, the power is off, and it cannot be switched on: %s",
                     why->msg);
     else
         text_add(&words, "the controller ended in the middle; the power was off, and was switched on");
-    end(op, why ? "failed" : "done", words.s);
+    operate_end(op, why ? "failed" : "done", words.s);
 }
 
 /* Its deadline may be over: it was about something else. */
@@ -328,18 +328,18 @@ static void on_look(void *arg, const char *answer, const struct err *why)
     enum verb v = VERB_STATUS;
     const struct bmc *b = bmcs_find(op->o->with.bmcs, op->node);
     op->power = NULL;
-    asked(op->o, op->node, why);
+    operate_asked(op->o, op->node, why);
     power_verb(op->run, &v);
     if (why) {
         text_printf(&words, "the controller ended in the middle, and the BMC does not say: %s", why->msg);
-        end(op, "unknown", words.s);
+        operate_end(op, "unknown", words.s);
     } else if (b && v != VERB_ON && v != VERB_OFF && strcmp(answer, "off") == 0) {
         end_restart(op, b);
     } else if (v == VERB_ON || v == VERB_OFF) {
         text_printf(&words, "the controller ended in the middle; the power is %s", answer);
-        end(op, strcmp(answer, verb_name(v)) == 0 ? "done" : "failed", words.s);
+        operate_end(op, strcmp(answer, verb_name(v)) == 0 ? "done" : "failed", words.s);
     } else {
-        end(op, "unknown", "the controller ended in the middle of it");
+        operate_end(op, "unknown", "the controller ended in the middle of it");
     }
 }
 
@@ -352,7 +352,7 @@ static void look(struct operation *op, struct wall at)
     if (b && power_verb(op->run, &v) && (v == VERB_ON || v == VERB_OFF || may_be_half_done(v, at)))
         op->power = power_start(op->o->loop, b, op->node, VERB_STATUS, on_look, op);
     else
-        end(op, "unknown", "the controller ended in the middle of it");
+        operate_end(op, "unknown", "the controller ended in the middle of it");
 }
 
 /* --- records --------------------------------------------------------------------------------- */
@@ -371,7 +371,7 @@ static struct mono due_of(struct wall deadline)
     return (struct mono){mono_now().ns + (left_ns < most_ns ? left_ns : most_ns)};
 }
 
-static struct operation *find(const struct operate *o, const char *key)
+static struct operation *operate_find(const struct operate *o, const char *key)
 {
     struct operation *op;
     DL_FOREACH2(o->list, op, next_one)
@@ -387,10 +387,11 @@ static void let_go(struct operation *op)
 {
     op->is_gone = true;
     if (op->state != RUNS)
-        drop(op);
+        operate_drop(op);
 }
 
-static struct operation *add(struct operate *o, const char *key, const char *node, const json_t *record)
+static struct operation *operate_add(struct operate *o, const char *key, const char *node,
+                                     const json_t *record)
 {
     struct operation *op = mem_alloc(sizeof *op);
     op->o = o;
@@ -411,11 +412,11 @@ static void go_ahead(struct operation *op)
     int rc = op->o->sink.may(op->o->sink.arg, op->node, op->id, &e);
     op->is_noted = rc == -ESTALE;
     if (mono_sub(now, op->said).ns > op->o->result_again.ns)
-        end(op, "failed", "it was not done: to write down that it begins took too long");
+        operate_end(op, "failed", "it was not done: to write down that it begins took too long");
     else if (rc == -ESTALE)
         op->next = mono_add(now, span_ms(LOOK_AGAIN_MS));
     else if (rc < 0)
-        end(op, "refused", e.msg);
+        operate_end(op, "refused", e.msg);
     else
         carry_out(op);
 }
@@ -432,7 +433,7 @@ static void on_begun(struct operation *op, struct wall at)
 
 static void take_record(struct operate *o, const char *key, const char *node, const json_t *record)
 {
-    struct operation *op = find(o, key);
+    struct operation *op = operate_find(o, key);
     const json_t *done = json_object_get(record, "done");
     const char *state = json_text(done, "state");
     bool is_open = !*state || strcmp(state, "begun") == 0;
@@ -443,10 +444,10 @@ static void take_record(struct operate *o, const char *key, const char *node, co
     if (!is_open || !is_ours(json_text(record, "run")))
         return;
     if (!op)
-        op = add(o, key, node, record);
+        op = operate_add(o, key, node, record);
     if (*state)
         on_begun(op, time_of(done, "at"));
-    wake(o);
+    operate_wake(o);
 }
 
 void operate_effect(struct operate *o, const char *key, const char *value)
@@ -455,7 +456,7 @@ void operate_effect(struct operate *o, const char *key, const char *value)
     if (!node)
         return;
     CLEANUP_JSON json_t *record = value ? json_read(value, strlen(value), NULL) : NULL;
-    struct operation *op = find(o, key);
+    struct operation *op = operate_find(o, key);
     if (record)
         take_record(o, key, node, record);
     else if (op)
@@ -489,7 +490,7 @@ static bool is_taken(const struct operation *op)
     return false;
 }
 
-static void begin(struct operation *op, struct mono now, struct wall wall)
+static void operate_begin(struct operation *op, struct mono now, struct wall wall)
 {
     struct err e = {0};
     const struct operate *o = op->o;
@@ -503,7 +504,7 @@ static void begin(struct operation *op, struct mono now, struct wall wall)
     if (rc == -EAGAIN || rc == -ESTALE) {
         op->next = mono_add(now, span_ms(rc == -ESTALE ? LOOK_AGAIN_MS : ASK_AGAIN_MS));
     } else if (rc < 0) {
-        end(op, "refused", e.msg);
+        operate_end(op, "refused", e.msg);
     } else {
         op->state = BEGINS;
         op->begun = wall;
@@ -512,31 +513,32 @@ static void begin(struct operation *op, struct mono now, struct wall wall)
     }
 }
 
-static void turn(struct operation *op, struct mono now, struct wall wall)
+static void operate_turn(struct operation *op, struct mono now, struct wall wall)
 {
     if (op->state == RUNS && now.ns > op->deadline.ns && op->power) {
         struct err late;
         err_set(&late, -ETIMEDOUT, "it did not end in time");
         bool sent = op->power->is_sent;
         power_cancel(STEAL(op->power));
-        asked(op->o, op->node, &late);
+        operate_asked(op->o, op->node, &late);
         if (sent)
-            end(op, "failed", late.msg);
+            operate_end(op, "failed", late.msg);
         else
-            refuse(op, REFUSAL_UNREACHABLE, late.msg);
+            operate_refuse(op, REFUSAL_UNREACHABLE, late.msg);
     } else if (now.ns < op->next.ns) {
         return;
     } else if (op->state == WAITS) {
-        begin(op, now, wall);
+        operate_begin(op, now, wall);
     } else if (op->state == BEGINS && op->is_noted) {
         go_ahead(op);
     } else if (op->result && (op->state == BEGINS || op->state == ENDED)) {
-        say(op, now);
+        operate_say(op, now);
     }
 }
 
 /* said: what was seen, of one who asked for a look. */
-static void tell(struct wish *w, const char *answer, const struct bmc_look *said, const struct err *why)
+static void operate_tell(struct wish *w, const char *answer, const struct bmc_look *said,
+                         const struct err *why)
 {
     operate_done_fn *done = w->done;
     operate_look_fn *looked = w->looked;
@@ -561,12 +563,12 @@ static void on_tick(uv_timer_t *t)
     struct wall wall = wall_now();
     DL_FOREACH_SAFE2(o->list, op, next, next_one)
     {
-        turn(op, now, wall);
+        operate_turn(op, now, wall);
     }
     DL_FOREACH_SAFE(o->wishes, w, after)
     {
         if (w->why.code)
-            tell(w, NULL, NULL, &w->why);
+            operate_tell(w, NULL, NULL, &w->why);
     }
     if (!o->list)
         uv_timer_stop(&o->timer);
@@ -579,8 +581,8 @@ static void on_wish(void *arg, const char *answer, const struct err *why)
     struct wish *w = arg;
     struct power *p = STEAL(w->power); /* it is there until this returns */
     p->look.is_on = p->is_on;
-    asked(w->o, w->node, why);
-    tell(w, answer, why ? NULL : &p->look, why);
+    operate_asked(w->o, w->node, why);
+    operate_tell(w, answer, why ? NULL : &p->look, why);
 }
 
 /* Takes who is told from *whom. */
@@ -595,7 +597,7 @@ static void begin_wish(struct operate *o, const char *node, enum verb v, const s
         err_set(&w->why, -ENOENT, "node \"%s\" has no BMC in bmc.conf", node);
     DL_APPEND(o->wishes, w);
     if (w->why.code)
-        wake(o);
+        operate_wake(o);
     else
         w->power = power_start(o->loop, b, node, v, on_wish, w);
 }
@@ -650,10 +652,10 @@ void operate_destroy(struct operate *o)
         return;
     err_set(&why, -EAGAIN, "the controller ends");
     while (o->list)
-        drop(o->list);
+        operate_drop(o->list);
     while (o->wishes) {
         power_cancel(STEAL(o->wishes->power));
-        tell(o->wishes, NULL, NULL, &why);
+        operate_tell(o->wishes, NULL, NULL, &why);
     }
     uv_close((uv_handle_t *)&o->timer, on_closed);
 }

@@ -60,7 +60,7 @@ static void kill_group(const struct program *r)
         (void)shutdown(r->end_fd, SHUT_WR);
 }
 
-static int judge(const struct program *r, struct err *e)
+static int program_judge(const struct program *r, struct err *e)
 {
     if (r->is_late)
         return err_set(e, -ETIMEDOUT, "%s did not end in time", r->name);
@@ -84,10 +84,10 @@ static bool has_ended(const struct program *r)
 }
 
 /* Once; a child that cannot be killed is not waited for. */
-static void report(struct program *r)
+static void program_report(struct program *r)
 {
     struct err e = {0};
-    int rc = judge(r, &e);
+    int rc = program_judge(r, &e);
     program_done_fn *done = STEAL(r->done);
     size_t len = r->printed.len;
     text_add_bytes(&r->printed, "", 0);
@@ -104,7 +104,7 @@ static void on_closed(uv_handle_t *h)
         close(r->end_fd);
     if (r->gone)
         r->gone(r->arg);
-    report(r);
+    program_report(r);
     text_fini(&r->printed);
     text_fini(&r->words);
     free(r->name);
@@ -177,7 +177,7 @@ static void on_deadline(uv_timer_t *t)
     struct program *r = t->data;
     r->is_late = true;
     kill_group(r);
-    report(r);
+    program_report(r);
 }
 
 static void on_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *buf)
@@ -217,7 +217,7 @@ static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *buf)
 /* --- starting -------------------------------------------------------------------------------- */
 
 /* Hears of its end. */
-static int follow(uv_loop_t *loop, struct program *r)
+static int program_follow(uv_loop_t *loop, struct program *r)
 {
     int rc = uv_poll_init(loop, &r->exit, r->end_fd);
     if (rc < 0)
@@ -235,7 +235,7 @@ static int start_child(uv_loop_t *loop, struct program *r, const struct program_
     if (rc < 0)
         return err_set(e, rc, "%s: %s", run->argv[0], uv_strerror(rc));
     r->end_fd = pidfd_open(r->pid, 0);
-    rc = r->end_fd < 0 ? -errno : follow(loop, r);
+    rc = r->end_fd < 0 ? -errno : program_follow(loop, r);
     if (rc == 0)
         return 0;
     (void)kill(-r->pid, SIGKILL);
@@ -290,7 +290,7 @@ static int start_elsewhere(uv_loop_t *loop, struct program *r, const struct prog
     if (r->end_fd < 0)
         return r->end_fd;
     int rc = exec_send(r->end_fd, &packet, files, e);
-    if (rc == 0 && (rc = follow(loop, r)) < 0)
+    if (rc == 0 && (rc = program_follow(loop, r)) < 0)
         err_set(e, rc, "fettle-exec: %s", uv_strerror(rc));
     if (rc < 0)
         close(r->end_fd);

@@ -59,7 +59,7 @@ static bool is_anothers(const struct job *j, const char *id)
 }
 
 /* The step is a result; it goes on when the record has it. */
-static void report(struct job *j, enum step step, const char *why)
+static void reboot_report(struct job *j, enum step step, const char *why)
 {
     j->progress.step = step;
     job_report(j, progress_write(&j->progress, j->effect.id, why), step != STEP_ASKING);
@@ -142,12 +142,12 @@ static void on_image(struct job *j, const struct answer *a)
     struct err e;
     enum boot_found found = BOOT_NONE;
     if (a->is_refused && a->status != 404) {
-        report(j, STEP_REFUSED, a->detail);
+        reboot_report(j, STEP_REFUSED, a->detail);
     } else if (!a->is_refused &&
                bootparameters_read(a->body, a->len, j->effect.xname, &j->effect.image, &found, &e) < 0) {
         job_fault(j, PHASE_BOOT_LOOK, &e);
     } else if (found == BOOT_SAME) {
-        report(j, STEP_IMAGE, NULL);
+        reboot_report(j, STEP_IMAGE, NULL);
     } else {
         put_image(j, found == BOOT_NONE ? "PUT" : "PATCH");
     }
@@ -160,7 +160,7 @@ static bool has_fresh_list(const struct job *j)
            mono_sub(mono_now(), o->listed_at).ns < o->pace.poll.ns;
 }
 
-static void ask(struct job *j)
+static void reboot_ask(struct job *j)
 {
     struct err e = {0};
     const struct ochami_sink *sink = &j->o->sink;
@@ -174,7 +174,7 @@ static void ask(struct job *j)
         return;
     }
     if (may != 0) {
-        report(j, STEP_REFUSED, e.msg);
+        reboot_report(j, STEP_REFUSED, e.msg);
         return;
     }
     CLEANUP_TEXT struct text body = {0};
@@ -204,7 +204,7 @@ static void next_candidate(struct job *j)
     }
     if (j->progress.step != STEP_ASKING)
         snprintf(j->progress.after, sizeof j->progress.after, "%s", j->o->transitions.newest);
-    report(j, STEP_ASKING, NULL);
+    reboot_report(j, STEP_ASKING, NULL);
 }
 
 static void choose_candidates(struct job *j)
@@ -253,7 +253,7 @@ static void on_list(struct job *j, const struct answer *a)
 static void take_transition(struct job *j, const char *id)
 {
     snprintf(j->progress.transition, sizeof j->progress.transition, "%s", id);
-    report(j, STEP_ASKED, NULL);
+    reboot_report(j, STEP_ASKED, NULL);
 }
 
 static void on_candidate(struct job *j, const struct answer *a)
@@ -279,7 +279,7 @@ static void on_asked(struct job *j, const struct answer *a)
     struct err e;
     char id[TRANSITION_ID_BYTES_MAX + 1];
     if (a->is_refused) {
-        report(j, STEP_REFUSED, a->detail);
+        reboot_report(j, STEP_REFUSED, a->detail);
     } else if (started_read(a->body, a->len, id, &e) < 0) {
         job_fault(j, PHASE_LIST, &e); /* it may have begun: the list says it */
     } else {
@@ -293,9 +293,9 @@ static void on_poll(struct job *j, const struct answer *a)
     struct err e;
     struct transition t;
     if (a->is_refused && a->status == 404) {
-        report(j, STEP_FAILED, "PCS does not know the transition any more");
+        reboot_report(j, STEP_FAILED, "PCS does not know the transition any more");
     } else if (a->is_refused) {
-        report(j, STEP_FAILED, a->detail);
+        reboot_report(j, STEP_FAILED, a->detail);
     } else if (transition_read(a->body, a->len, j->effect.xname, &t, &e) < 0) {
         job_fault(j, PHASE_POLL, &e);
     } else if (t.outcome == TRANSITION_UNDER_WAY) {
@@ -303,12 +303,12 @@ static void on_poll(struct job *j, const struct answer *a)
         transitions_know(j->o, j->progress.transition, t.only);
         job_sleep(j, PHASE_POLL, j->o->pace.poll);
     } else {
-        report(j, t.outcome == TRANSITION_COMPLETED ? STEP_COMPLETED : STEP_FAILED, t.why);
+        reboot_report(j, t.outcome == TRANSITION_COMPLETED ? STEP_COMPLETED : STEP_FAILED, t.why);
     }
 }
 
 /* Why it cannot be tried at all; NULL when it can. */
-static const char *obstacle(const struct job *j)
+static const char *reboot_obstacle(const struct job *j)
 {
     bool is_image = j->phase == PHASE_BOOT_LOOK || j->phase == PHASE_BOOT_PUT;
     if (!j->effect.xname || !xname_is_valid(j->effect.xname))
@@ -320,13 +320,13 @@ static const char *obstacle(const struct job *j)
 
 void reboot_go(struct job *j)
 {
-    const char *why = obstacle(j);
+    const char *why = reboot_obstacle(j);
     if (why)
-        report(j, STEP_REFUSED, why);
+        reboot_report(j, STEP_REFUSED, why);
     else if (j->phase == PHASE_BOOT_LOOK || j->phase == PHASE_BOOT_PUT)
         look_at_image(j);
     else if (j->phase == PHASE_ASK)
-        ask(j);
+        reboot_ask(j);
     else if (j->phase == PHASE_POLL)
         read_transition(j, j->progress.transition);
     else
@@ -337,7 +337,7 @@ void reboot_on_answer(struct job *j, const struct answer *a)
 {
     switch (j->phase) {
     case PHASE_BOOT_LOOK: on_image(j, a); return;
-    case PHASE_BOOT_PUT: report(j, a->is_refused ? STEP_REFUSED : STEP_IMAGE, a->detail); return;
+    case PHASE_BOOT_PUT: reboot_report(j, a->is_refused ? STEP_REFUSED : STEP_IMAGE, a->detail); return;
     case PHASE_LIST: on_list(j, a); return;
     case PHASE_CANDIDATE: on_candidate(j, a); return;
     case PHASE_ASK: on_asked(j, a); return;

@@ -44,7 +44,7 @@ struct redfish {
 
 static void on_answer(void *arg, int status, const char *body, size_t len, const struct err *why);
 
-static void ask(struct power *p, enum at at, const char *method, const char *path, const char *body)
+static void redfish_ask(struct power *p, enum at at, const char *method, const char *path, const char *body)
 {
     CLEANUP_TEXT struct text url = {0};
     struct redfish *r = p->redfish;
@@ -53,34 +53,34 @@ static void ask(struct power *p, enum at at, const char *method, const char *pat
     fetch_start_if(p->fetch, at == AT_BOOT ? r->state.etag : "", method, url.s, body, on_answer, p);
 }
 
-static void look(struct power *p)
+static void redfish_look(struct power *p)
 {
-    ask(p, AT_SETTLE, "GET", p->redfish->system, NULL);
+    redfish_ask(p, AT_SETTLE, "GET", p->redfish->system, NULL);
 }
 
 static void look_at_task(struct power *p)
 {
-    ask(p, AT_TASK, "GET", p->redfish->task, NULL);
+    redfish_ask(p, AT_TASK, "GET", p->redfish->task, NULL);
 }
 
-static void settle(struct power *p)
+static void redfish_settle(struct power *p)
 {
     p->tries = 0;
-    power_later(p, POWER_SETTLE_MS, look);
+    power_later(p, POWER_SETTLE_MS, redfish_look);
 }
 
 /* --- what is asked for ----------------------------------------------------------------------- */
 
-static void reset(struct power *p, enum reset_type type)
+static void redfish_reset(struct power *p, enum reset_type type)
 {
     CLEANUP_TEXT struct text body = {0};
     text_printf(&body, "{\"ResetType\":\"%s\"}", reset_name(type));
-    ask(p, AT_RESET, "POST", p->redfish->state.target, body.s);
+    redfish_ask(p, AT_RESET, "POST", p->redfish->state.target, body.s);
 }
 
 /* What begins a restart: of the three the first that it allows, ForceOff only where it allows On, too. One
  * that does not say what it allows is asked for the first; one that allows none of them for ForceOff. */
-static enum reset_type choose(const struct redfish *r, const enum reset_type order[static 3])
+static enum reset_type redfish_choose(const struct redfish *r, const enum reset_type order[static 3])
 {
     unsigned allowed = r->state.allowed;
     for (int i = 0; i < 3; i++) {
@@ -91,7 +91,7 @@ static enum reset_type choose(const struct redfish *r, const enum reset_type ord
     return RESET_FORCE_OFF;
 }
 
-static void act(struct power *p)
+static void redfish_act(struct power *p)
 {
     static const enum reset_type resets[] = {RESET_FORCE_RESTART, RESET_POWER_CYCLE, RESET_FORCE_OFF},
                                  cycles[] = {RESET_POWER_CYCLE, RESET_FORCE_OFF, RESET_FORCE_RESTART};
@@ -102,16 +102,16 @@ static void act(struct power *p)
     else if (p->verb == VERB_ON || !p->is_on)
         type = RESET_ON;
     else
-        type = choose(r, p->verb == VERB_RESET ? resets : cycles);
+        type = redfish_choose(r, p->verb == VERB_RESET ? resets : cycles);
     r->is_half = p->verb != VERB_OFF && type == RESET_FORCE_OFF;
-    reset(p, type);
+    redfish_reset(p, type);
 }
 
 static void set_boot(struct power *p)
 {
     static const char *const body =
         "{\"Boot\":{\"BootSourceOverrideEnabled\":\"Once\",\"BootSourceOverrideTarget\":\"Pxe\"}}";
-    ask(p, AT_BOOT, "PATCH", p->redfish->system, body);
+    redfish_ask(p, AT_BOOT, "PATCH", p->redfish->system, body);
 }
 
 static void begin_to_act(struct power *p)
@@ -120,7 +120,7 @@ static void begin_to_act(struct power *p)
     if (p->verb == VERB_NETBOOT && !p->redfish->is_boot_set)
         set_boot(p);
     else
-        act(p);
+        redfish_act(p);
 }
 
 /* --- a look: the manager, then the log of the system, or of the manager ------------------------- */
@@ -140,7 +140,7 @@ static void look_at_logs(struct power *p)
     const struct redfish *r = p->redfish;
     const char *path = *r->state.logs ? r->state.logs : r->logs;
     if (*path)
-        ask(p, AT_LOGS, "GET", path, NULL);
+        redfish_ask(p, AT_LOGS, "GET", path, NULL);
     else
         look_end(p);
 }
@@ -155,7 +155,7 @@ static void look_begin(struct power *p)
     p->look.tells_firmware = true;
     p->look.bios = version_take(&s->bios);
     if (*s->manager)
-        ask(p, AT_MANAGER, "GET", s->manager, NULL);
+        redfish_ask(p, AT_MANAGER, "GET", s->manager, NULL);
     else
         look_at_logs(p);
 }
@@ -192,7 +192,7 @@ static void look_take(struct power *p, const char *body, size_t len)
         p->look.log = lines.len ? text_take(&lines) : NULL;
         look_end(p);
     } else {
-        ask(p, at + 1, "GET", path, NULL);
+        redfish_ask(p, at + 1, "GET", path, NULL);
     }
 }
 
@@ -224,7 +224,7 @@ static void take_system(struct power *p, const char *body, size_t len)
     else if (*r->state.held)
         power_end(p, NULL, say_held(r, &e));
     else if (!r->state.allowed && *r->state.action_info)
-        ask(p, AT_INFO, "GET", r->state.action_info, NULL);
+        redfish_ask(p, AT_INFO, "GET", r->state.action_info, NULL);
     else
         begin_to_act(p);
 }
@@ -250,11 +250,11 @@ static void take_state(struct power *p, const char *body, size_t len)
     p->is_on = now.is_on;
     if (r->is_half && !p->is_on) {
         r->is_half = false;
-        reset(p, RESET_ON);
+        redfish_reset(p, RESET_ON);
     } else if (r->is_half) {
-        power_wait(p, look);
+        power_wait(p, redfish_look);
     } else {
-        power_settle(p, look);
+        power_settle(p, redfish_look);
     }
 }
 
@@ -269,7 +269,7 @@ static void take_reset(struct power *p, int status, const char *body, size_t len
     if (*r->task)
         power_wait(p, look_at_task);
     else
-        settle(p);
+        redfish_settle(p);
 }
 
 static void take_task(struct power *p, int status, const char *body, size_t len)
@@ -283,11 +283,11 @@ static void take_task(struct power *p, int status, const char *body, size_t len)
     } else if (t == TASK_RUNS) {
         power_wait(p, look_at_task);
     } else {
-        settle(p);
+        redfish_settle(p);
     }
 }
 
-static void take(struct power *p, int status, const char *body, size_t len)
+static void redfish_take(struct power *p, int status, const char *body, size_t len)
 {
     struct redfish *r = p->redfish;
     struct err e = {0};
@@ -297,18 +297,18 @@ static void take(struct power *p, int status, const char *body, size_t len)
     case AT_ROOT:
         rc = redfish_read_root(body, len, path, &e);
         if (rc == 0)
-            ask(p, AT_SYSTEMS, "GET", path, NULL);
+            redfish_ask(p, AT_SYSTEMS, "GET", path, NULL);
         break;
     case AT_SYSTEMS:
         rc = redfish_read_systems(body, len, p->bmc.system, r->system, &e);
         if (rc == 0)
-            ask(p, AT_SYSTEM, "GET", r->system, NULL);
+            redfish_ask(p, AT_SYSTEM, "GET", r->system, NULL);
         break;
     case AT_SYSTEM: take_system(p, body, len); break;
     case AT_INFO: take_info(p, body, len); break;
     case AT_BOOT:
         r->is_boot_set = true;
-        act(p);
+        redfish_act(p);
         break;
     case AT_RESET: take_reset(p, status, body, len); break;
     case AT_TASK: take_task(p, status, body, len); break;
@@ -330,10 +330,10 @@ static void take_refusal(struct power *p, int status, const char *body, size_t l
     CLEANUP_TEXT struct text words = {0};
     struct err e = {0};
     if (r->at == AT_TASK && status == 404) {
-        settle(p);
+        redfish_settle(p);
     } else if (r->at == AT_BOOT && status == 412 && !r->is_boot_anew) {
         r->is_boot_anew = true;
-        ask(p, AT_SYSTEM, "GET", r->system, NULL);
+        redfish_ask(p, AT_SYSTEM, "GET", r->system, NULL);
     } else {
         redfish_read_error(body, len, &words);
         err_set(&e, -EIO, "the BMC answers %d%s%s", status, words.len ? ": " : "", words.len ? words.s : "");
@@ -347,13 +347,13 @@ static void on_answer(void *arg, int status, const char *body, size_t len, const
     struct power *p = arg;
     bool looks = p->redfish->at == AT_SETTLE || p->redfish->at == AT_TASK;
     if (status == 0 && looks && ++p->tries < POWER_SETTLE_TRIES)
-        power_later(p, POWER_SETTLE_MS, p->redfish->at == AT_TASK ? look_at_task : look);
+        power_later(p, POWER_SETTLE_MS, p->redfish->at == AT_TASK ? look_at_task : redfish_look);
     else if (p->redfish->at >= AT_MANAGER && (status < 200 || status >= 300))
         look_lacks(p, status == 0);
     else if (status == 0)
         power_end(p, NULL, why);
     else if (status >= 200 && status < 300)
-        take(p, status, body, len);
+        redfish_take(p, status, body, len);
     else
         take_refusal(p, status, body, len);
 }
@@ -381,5 +381,5 @@ void redfish_begin(struct power *p)
     r->base = mem_dup_len(b->address, n);
     p->redfish = r;
     p->fetch = fetch_create(p->loop, &options);
-    ask(p, AT_ROOT, "GET", "/redfish/v1/", NULL);
+    redfish_ask(p, AT_ROOT, "GET", "/redfish/v1/", NULL);
 }

@@ -118,7 +118,7 @@ static const char *find_words(const char *line, size_t len, const char *node, co
     return at ? at + key.len : NULL;
 }
 
-static bool starts(const char *text, const char *with)
+static bool slurm_log_starts(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
 }
@@ -146,13 +146,14 @@ static void take_reason(struct trace *t, const char *reason, const char *owner, 
 
 static void take_state(struct trace *t, const char *state)
 {
-    bool is_undrain = starts(state, "IDLE") || starts(state, "MIXED") || starts(state, "ALLOCATED");
+    bool is_undrain = slurm_log_starts(state, "IDLE") || slurm_log_starts(state, "MIXED") ||
+                      slurm_log_starts(state, "ALLOCATED");
     if (is_undrain && !t->is_ours) /* a person took it back, theirs or ours */
         *t = (struct trace){.is_ours = false};
     t->is_ours = false;
-    if (starts(state, "FAIL"))
+    if (slurm_log_starts(state, "FAIL"))
         t->theirs.how = SLURM_LOST_FAIL;
-    else if (starts(state, "DOWN"))
+    else if (slurm_log_starts(state, "DOWN"))
         t->theirs.how = SLURM_LOST_DOWN;
 }
 

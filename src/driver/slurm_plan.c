@@ -19,14 +19,14 @@
 
 static const struct slurm_step nothing = {.act = ACT_NOTHING}, wait = {.act = ACT_WAIT};
 
-static struct slurm_step act(enum slurm_act a)
+static struct slurm_step slurm_plan_act(enum slurm_act a)
 {
     return (struct slurm_step){.act = a};
 }
 
 /* The record becomes this, or is so already and `then` follows. */
-static struct slurm_step note(const struct slurm_case *c, enum slurm_record_state state,
-                              struct slurm_step then)
+static struct slurm_step slurm_plan_note(const struct slurm_case *c, enum slurm_record_state state,
+                                         struct slurm_step then)
 {
     if (c->record == state && c->is_claim)
         return then;
@@ -43,7 +43,7 @@ static struct slurm_step note_guard(const struct slurm_case *c, bool has_guard)
 static struct slurm_step lift_guard(const struct slurm_case *c)
 {
     if (c->guard == GUARD_OURS)
-        return act(ACT_UNRESERVE);
+        return slurm_plan_act(ACT_UNRESERVE);
     if (c->has_guard)
         return c->guard == GUARD_UNREAD ? wait : note_guard(c, false);
     return nothing;
@@ -54,7 +54,7 @@ static struct slurm_step take_back(const struct slurm_case *c)
 {
     if (c->ground == GROUND_MOVING)
         return wait;
-    return act(c->ground == GROUND_DOWN ? ACT_RETURN : ACT_UNDRAIN);
+    return slurm_plan_act(c->ground == GROUND_DOWN ? ACT_RETURN : ACT_UNDRAIN);
 }
 
 static bool is_ours(const struct slurm_case *c)
@@ -99,11 +99,11 @@ static struct slurm_step plan_drain(const struct slurm_case *c)
         return plan_held(c);
     /* Its words are of another problem: the record says already whose it is, and that it stood. */
     if (c->hold == HOLD_STALE && c->record == RECORD_DRAINED && c->is_claim)
-        return act(ACT_DRAIN);
+        return slurm_plan_act(ACT_DRAIN);
     if (c->record == RECORD_OVERRIDDEN && c->is_claim)
         return lift_guard(c);
     if (c->hold == HOLD_FOREIGN)
-        return note(c, RECORD_FOREIGN, lift_guard(c));
+        return slurm_plan_note(c, RECORD_FOREIGN, lift_guard(c));
     /* It stood, and nothing but a slurmctld that lost its state or the end of a reboot could have taken it:
      * somebody took it back. */
     bool is_gone = c->hold == HOLD_NONE || c->hold == HOLD_REST;
@@ -113,7 +113,7 @@ static struct slurm_step plan_drain(const struct slurm_case *c)
     /* What Fettle has begun it ends: a drain that an examination took back comes again. */
     if (c->is_kept && (c->record == RECORD_NONE || c->record == RECORD_FOREIGN))
         return wait;
-    return note(c, RECORD_DRAINING, act(ACT_DRAIN));
+    return slurm_plan_note(c, RECORD_DRAINING, slurm_plan_act(ACT_DRAIN));
 }
 
 /* It was seen to stand, and nobody but a person, or a slurmctld that lost its state, deletes it. */
@@ -143,7 +143,7 @@ static struct slurm_step plan_reserve(const struct slurm_case *c)
         return (struct slurm_step){
             .act = ACT_NOTE, .record = c->record, .is_refused = true, .keeps_claim = true};
     if (c->guard == GUARD_NONE)
-        return act(ACT_RESERVE);
+        return slurm_plan_act(ACT_RESERVE);
     if (is_ours(c))
         return note_stands(c, RECORD_UNDRAINING, take_back(c));
     return note_stands(c, c->hold == HOLD_FOREIGN ? RECORD_FOREIGN : RECORD_RESERVED, nothing);
@@ -162,7 +162,7 @@ static struct slurm_step forget_refusal(const struct slurm_case *c, struct slurm
 static struct slurm_step plan_lost(const struct slurm_case *c)
 {
     if (c->hold != HOLD_FOREIGN)
-        return act(ACT_RESTORE);
+        return slurm_plan_act(ACT_RESTORE);
     return (struct slurm_step){.act = ACT_NOTE,
                                .record = c->record,
                                .has_guard = c->has_guard,

@@ -35,7 +35,7 @@ static void on_written(void *arg, char *text, size_t len, const struct err *why)
 }
 
 /* Those of the answer that need the same as the first that needs anything; false for none. */
-static bool gather(struct slurm *s, const struct slurm_lines *now, struct slurm_avoid *first)
+static bool slurm_preferring_gather(struct slurm *s, const struct slurm_lines *now, struct slurm_avoid *first)
 {
     size_t bytes = 0;
     s->n_batch = 0;
@@ -81,7 +81,7 @@ static void on_looked(void *arg, char *text, size_t len, const struct err *why)
     struct slurm_lines now = {0};
     struct slurm_avoid plan;
     int r = why ? why->code : slurm_read_nodes(answer, len, &now, &e);
-    bool is_begun = r == 0 && gather(s, &now, &plan) && write_batch(s, &plan, &e) == 0;
+    bool is_begun = r == 0 && slurm_preferring_gather(s, &now, &plan) && write_batch(s, &plan, &e) == 0;
     slurm_lines_fini(&now);
     if (is_begun)
         return;

@@ -295,7 +295,7 @@ static void find_twins(struct slurm_lines *l)
     free(sorted);
 }
 
-static void *room(void *list, size_t n, size_t size)
+static void *slurm_read_room(void *list, size_t n, size_t size)
 {
     bool is_full = (n & (n - 1)) == 0; /* it doubles */
     return is_full ? mem_grow(list, (n ? 2 * n : 1) * size) : list;
@@ -312,7 +312,7 @@ int slurm_read_nodes(char *text, size_t len, struct slurm_lines *out, struct err
     *out = (struct slurm_lines){0};
     int r = slurm_check_answer(text, len, e);
     for (int more = r == 0; more > 0;) {
-        out->lines = room(out->lines, out->n, sizeof *out->lines);
+        out->lines = slurm_read_room(out->lines, out->n, sizeof *out->lines);
         more = slurm_next_node(&text, &out->lines[out->n], e);
         out->n += more > 0;
         r = more < 0 ? more : 0;
@@ -370,7 +370,7 @@ int slurm_read_reservations(char *text, size_t len, struct slurm_reservations *o
         if (goes_on(line))
             skip_to(&rest, key);
         char *end = line + strlen(line);
-        out->list = room(out->list, out->n, sizeof *out->list);
+        out->list = slurm_read_room(out->list, out->n, sizeof *out->list);
         out->list[out->n++] = (struct slurm_reservation){
             .name = take_value(line, end, key),
             .nodes = take_value(line, end, "Nodes="),

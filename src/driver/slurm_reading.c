@@ -106,7 +106,7 @@ static bool is_gone(const struct node *n)
 }
 
 /* A node that Slurm does not have any more, or that nobody ever wanted anything of. */
-static void sweep(struct slurm *s)
+static void slurm_reading_sweep(struct slurm *s)
 {
     struct node *n, *next;
     HASH_ITER (hh, s->nodes, n, next) {
@@ -159,12 +159,12 @@ static void end_finished(struct slurm *s)
     s->due = mono_add(now, s->conf.every);
     s->sink.saw(s->sink.arg, NULL);
     if (s->n_read < HASH_COUNT(s->nodes))
-        sweep(s);
+        slurm_reading_sweep(s);
     slurm_judge_trouble(s);
     slurm_turn(s);
 }
 
-static void finish(struct slurm *s)
+static void slurm_reading_finish(struct slurm *s)
 {
     if (s->is_regular) {
         walk_nodes(s, finish_one, end_finished);
@@ -198,7 +198,7 @@ static void on_boot(void *arg, char *text, size_t len, const struct err *why)
     else if (strcmp(before, s->boot) != 0)
         reading_all(s);
     else
-        finish(s);
+        slurm_reading_finish(s);
 }
 
 /* Somebody took a drain back or deleted a reservation, or slurmctld lost it, or one is seen for the first
@@ -221,7 +221,7 @@ static void read_boot(struct slurm *s)
     if (needs_boot(s))
         read_part(s, args, on_boot);
     else
-        finish(s);
+        slurm_reading_finish(s);
 }
 
 struct windows {
@@ -319,7 +319,7 @@ static void on_guards(void *arg, char *text, size_t len, const struct err *why)
 
 /* Before a drain begins it is to be known whether the node lies in somebody's maintenance: what its state
  * says of that is seconds late. */
-static bool begins(const struct node *n)
+static bool slurm_reading_begins(const struct node *n)
 {
     return n->want.own && n->line && (n->record.state == RECORD_NONE || n->record.state == RECORD_FOREIGN);
 }
@@ -328,7 +328,8 @@ static bool needs_guards(const struct slurm *s)
 {
     for (size_t i = 0; !s->is_regular && i < s->n_batch; i++) {
         const struct node *n = s->batch[i];
-        if (n->is_asked || n->want.reserve || n->record.has_guard || n->guard == GUARD_OURS || begins(n))
+        if (n->is_asked || n->want.reserve || n->record.has_guard || n->guard == GUARD_OURS ||
+            slurm_reading_begins(n))
             return true;
     }
     return s->is_regular;

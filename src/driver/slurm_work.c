@@ -19,7 +19,7 @@ struct slurm_work {
     void *arg;
 };
 
-static void destroy(struct slurm_work *w)
+static void slurm_work_destroy(struct slurm_work *w)
 {
     slurm_call_destroy(w->call);
     free(w->scontrol);
@@ -29,13 +29,13 @@ static void destroy(struct slurm_work *w)
     free(w);
 }
 
-static void finish(struct slurm_work *w, const char *said, const struct err *why)
+static void slurm_work_finish(struct slurm_work *w, const char *said, const struct err *why)
 {
     slurm_work_end_fn *done = w->end;
     void *arg = w->arg;
     struct err copy = why ? *why : (struct err){0};
     CLEANUP_FREE char *words = mem_dup(said);
-    destroy(w);
+    slurm_work_destroy(w);
     done(arg, words, why ? &copy : NULL);
 }
 
@@ -46,7 +46,8 @@ static void say_program(const struct slurm_work *w, const char *name, struct tex
     text_printf(t, "%.*s%s", slash ? (int)(slash + 1 - w->scontrol) : 0, w->scontrol, name);
 }
 
-static int run(struct slurm_work *w, const char *const *args, slurm_call_done_fn *done, struct err *e)
+static int slurm_work_run(struct slurm_work *w, const char *const *args, slurm_call_done_fn *done,
+                          struct err *e)
 {
     CLEANUP_TEXT struct text program = {0};
     say_program(w, args[0], &program);
@@ -62,14 +63,14 @@ static void on_asked(void *arg, char *text, size_t len, const struct err *why)
     if (why)
         err_set(&e, why->code, "Slurm did not %s %.200s: %.200s", w->verb, w->said.s, why->msg);
     text_printf(&said, "asked Slurm to %s %s", w->verb, w->said.s);
-    finish(w, why ? NULL : said.s, why ? &e : NULL);
+    slurm_work_finish(w, why ? NULL : said.s, why ? &e : NULL);
 }
 
 static void finish_read(struct slurm_work *w, const struct slurm_jobs *jobs, const struct err *why)
 {
     slurm_work_read_fn *done = w->read;
     void *arg = w->arg;
-    destroy(w);
+    slurm_work_destroy(w);
     done(arg, why ? NULL : jobs, why);
 }
 
@@ -82,7 +83,7 @@ static int ask_to_end(struct slurm_work *w, const struct slurm_jobs *jobs, struc
     }
     const char *const requeue[] = {"scontrol", "requeue", ids.s, NULL};
     const char *const cancel[] = {"scancel", ids.s, NULL};
-    return run(w, strcmp(w->verb, "requeue") == 0 ? requeue : cancel, on_asked, e);
+    return slurm_work_run(w, strcmp(w->verb, "requeue") == 0 ? requeue : cancel, on_asked, e);
 }
 
 static void on_jobs(void *arg, char *text, size_t len, const struct err *why)
@@ -95,14 +96,14 @@ static void on_jobs(void *arg, char *text, size_t len, const struct err *why)
     if (w->read)
         finish_read(w, &jobs, rc < 0 ? &e : NULL);
     else if (rc == 0 && jobs.n == 0)
-        finish(w, "Slurm has no job on it any more", NULL);
+        slurm_work_finish(w, "Slurm has no job on it any more", NULL);
     else if (rc < 0 || ask_to_end(w, &jobs, &e) < 0)
-        finish(w, NULL, &e);
+        slurm_work_finish(w, NULL, &e);
     slurm_jobs_fini(&jobs);
 }
 
-static int start(uv_loop_t *loop, const struct slurm_conf *conf, const char *nodes,
-                 const struct slurm_work *like, struct slurm_work **out, struct err *e)
+static int slurm_work_start(uv_loop_t *loop, const struct slurm_conf *conf, const char *nodes,
+                            const struct slurm_work *like, struct slurm_work **out, struct err *e)
 {
     struct slurm_work *w = mem_alloc(sizeof *w);
     CLEANUP_TEXT struct text of = {0};
@@ -114,9 +115,9 @@ static int start(uv_loop_t *loop, const struct slurm_conf *conf, const char *nod
     text_printf(&of, "--nodelist=%s", nodes);
     const char *const args[] = {"squeue", "--noheader",        "--states=RUNNING,SUSPENDED,CONFIGURING",
                                 of.s,     "--format=%A %u %N", NULL};
-    int rc = run(w, args, on_jobs, e);
+    int rc = slurm_work_run(w, args, on_jobs, e);
     if (rc < 0)
-        destroy(w);
+        slurm_work_destroy(w);
     else
         *out = w;
     return rc;
@@ -126,18 +127,18 @@ int slurm_work_read(uv_loop_t *loop, const struct slurm_conf *conf, const char *
                     slurm_work_read_fn *done, void *arg, struct slurm_work **out, struct err *e)
 {
     const struct slurm_work like = {.read = done, .arg = arg};
-    return start(loop, conf, nodes, &like, out, e);
+    return slurm_work_start(loop, conf, nodes, &like, out, e);
 }
 
 int slurm_work_end(uv_loop_t *loop, const struct slurm_conf *conf, const char *node, const char *verb,
                    slurm_work_end_fn *done, void *arg, struct slurm_work **out, struct err *e)
 {
     const struct slurm_work like = {.verb = mem_dup(verb), .end = done, .arg = arg};
-    return start(loop, conf, node, &like, out, e);
+    return slurm_work_start(loop, conf, node, &like, out, e);
 }
 
 void slurm_work_cancel(struct slurm_work *w)
 {
     if (w)
-        destroy(w);
+        slurm_work_destroy(w);
 }

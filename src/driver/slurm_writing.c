@@ -156,14 +156,15 @@ void writing_plan_fresh(struct slurm *s, struct mono now)
 
 /* --- writing --------------------------------------------------------------------------------- */
 
-static struct mono later(struct mono a, struct mono b)
+static struct mono slurm_writing_later(struct mono a, struct mono b)
 {
     return a.ns > b.ns ? a : b;
 }
 
 struct mono writing_time(const struct slurm *s, const struct node *n)
 {
-    return n->tries ? later(later(s->next_write, s->next_retry), n->not_before) : s->next_write;
+    return n->tries ? slurm_writing_later(slurm_writing_later(s->next_write, s->next_retry), n->not_before)
+                    : s->next_write;
 }
 
 bool writing_may(const struct slurm *s, const struct node *n, struct mono now)
@@ -201,7 +202,7 @@ static bool is_alike(const struct node *a, const struct node *b)
            strcmp(a->want.reason, b->want.reason) == 0;
 }
 
-static struct node *choose(struct slurm *s, struct mono now)
+static struct node *slurm_writing_choose(struct slurm *s, struct mono now)
 {
     struct node *n, *first = NULL;
     DL_FOREACH2(s->open, n, next_open)
@@ -330,7 +331,7 @@ static void mark_written(struct slurm *s, struct node *n, struct mono now)
 
 bool writing_next(struct slurm *s, struct mono now)
 {
-    struct node *n, *first = choose(s, now);
+    struct node *n, *first = slurm_writing_choose(s, now);
     struct err e = {0};
     size_t bytes = 0;
     if (!first)

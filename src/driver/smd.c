@@ -57,17 +57,17 @@ void smd_begin(struct job *j)
 }
 
 /* The round is over. One that only left a group has another one to follow. */
-static void conclude(struct job *j)
+static void smd_conclude(struct job *j)
 {
     j->phase = PHASE_LOOK;
     j->own.is_pending = j->must_join;
     job_report(j, j->effect.is_wanted ? marks_write(&j->own) : mem_dup("null"), true);
 }
 
-static void look(struct job *j)
+static void smd_look(struct job *j)
 {
     if (!j->effect.is_wanted && !owns_any(j)) {
-        conclude(j);
+        smd_conclude(j);
         return;
     }
     marks_set(&j->own.error, NULL);
@@ -77,7 +77,7 @@ static void look(struct job *j)
     j->todo = 0;
     if (!j->effect.xname || !xname_is_valid(j->effect.xname)) {
         marks_set(&j->own.error, "the node has no xname that OpenCHAMI could know");
-        conclude(j);
+        smd_conclude(j);
         return;
     }
     CLEANUP_TEXT struct text path = {0};
@@ -144,21 +144,21 @@ static void plan_group(struct job *j)
     }
 }
 
-static bool gains(const char *recorded, const char *own)
+static bool smd_gains(const char *recorded, const char *own)
 {
     return own && !marks_equal(recorded, own);
 }
 
 static void put_next(struct job *j);
 
-static void plan(struct job *j)
+static void smd_plan(struct job *j)
 {
     const struct marks *recorded = &j->effect.done;
     plan_flag(j);
     plan_status(j);
     plan_group(j);
-    if (gains(recorded->flag, j->own.flag) || (j->own.status && !recorded->status) ||
-        gains(recorded->group, j->own.group)) {
+    if (smd_gains(recorded->flag, j->own.flag) || (j->own.status && !recorded->status) ||
+        smd_gains(recorded->group, j->own.group)) {
         j->phase = PHASE_PUT;
         j->own.is_pending = true;
         job_report(j, marks_write(&j->own), false);
@@ -240,7 +240,7 @@ static void put_next(struct job *j)
     else if (j->todo & TODO_FLAG)
         put_flag(j);
     else
-        conclude(j);
+        smd_conclude(j);
 }
 
 static void ask_membership(struct job *j)
@@ -270,7 +270,7 @@ static void on_component(struct job *j, const struct answer *a)
         marks_set(&j->own.status, NULL);
         marks_set(&j->own.group, NULL);
         marks_set(&j->own.error, a->detail);
-        conclude(j);
+        smd_conclude(j);
         return;
     }
     if (component_read(a->body, a->len, &j->seen, &e) < 0) {
@@ -282,7 +282,7 @@ static void on_component(struct job *j, const struct answer *a)
     if (j->group)
         ask_membership(j);
     else
-        plan(j);
+        smd_plan(j);
 }
 
 /* It is in the group (our call, whose answer was lost), or in another one that excludes this one. */
@@ -304,11 +304,11 @@ static void on_membership(struct job *j, const struct answer *a)
     if (j->has_conflicted)
         on_conflict_looked_at(j);
     else
-        plan(j);
+        smd_plan(j);
 }
 
 /* What SMD answered to the call that put_next made last. */
-static enum todo current(const struct job *j)
+static enum todo smd_current(const struct job *j)
 {
     static const enum todo order[] = {TODO_STATUS, TODO_LEAVE, TODO_CREATE, TODO_JOIN};
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
@@ -348,7 +348,7 @@ static char **mark_of(struct marks *m, enum todo what)
 
 static void on_put(struct job *j, const struct answer *a)
 {
-    enum todo what = current(j);
+    enum todo what = smd_current(j);
     if (is_joining_on(j, what, a))
         return;
     j->todo &= ~(unsigned)(what == TODO_CREATE ? TODO_CREATE | TODO_JOIN : what);
@@ -367,7 +367,7 @@ void smd_go(struct job *j)
     if (j->phase == PHASE_PUT)
         put_next(j);
     else
-        look(j);
+        smd_look(j);
 }
 
 void smd_on_answer(struct job *j, const struct answer *a)

@@ -34,14 +34,14 @@ struct smd_held {
 
 static void ask_next(struct smd_held *h);
 
-static void drop(struct asked *a)
+static void smd_held_drop(struct asked *a)
 {
     free(a->node);
     free(a->xname);
 }
 
 /* Takes them out of the list first: fn may add to it. */
-static void tell(struct smd_held *h, const struct err *why)
+static void smd_held_tell(struct smd_held *h, const struct err *why)
 {
     size_t n = h->n_calling;
     CLEANUP_FREE struct asked *told = mem_alloc((n + 1) * sizeof *told);
@@ -51,7 +51,7 @@ static void tell(struct smd_held *h, const struct err *why)
     h->n_calling = 0;
     for (size_t i = 0; i < n; i++) {
         h->fn(h->arg, told[i].node, why ? NULL : told[i].how, !why && told[i].out, why);
-        drop(&told[i]);
+        smd_held_drop(&told[i]);
     }
     ask_next(h);
 }
@@ -67,7 +67,7 @@ static void on_held(void *arg, const char *xname, const char *how, bool out)
     }
 }
 
-static void ask(struct smd_held *h, bool locks);
+static void smd_held_ask(struct smd_held *h, bool locks);
 
 static void on_answer(void *arg, int status, const char *body, size_t len, const struct err *why)
 {
@@ -80,14 +80,14 @@ static void on_answer(void *arg, int status, const char *body, size_t len, const
     else if (status != 404)
         held_read(body, len, on_held, h, &e);
     if (e.code)
-        tell(h, &e);
+        smd_held_tell(h, &e);
     else if (!h->asks_locks)
-        ask(h, true);
+        smd_held_ask(h, true);
     else
-        tell(h, NULL);
+        smd_held_tell(h, NULL);
 }
 
-static void ask(struct smd_held *h, bool locks)
+static void smd_held_ask(struct smd_held *h, bool locks)
 {
     CLEANUP_TEXT struct text url = {0}, body = {0};
     h->asks_locks = locks;
@@ -105,7 +105,7 @@ static void ask_next(struct smd_held *h)
     if (h->n_calling || !h->n)
         return;
     h->n_calling = h->n < ASKED_MAX ? h->n : ASKED_MAX;
-    ask(h, false);
+    smd_held_ask(h, false);
 }
 
 void smd_held_look(struct smd_held *h, const char *node, const char *xname)
@@ -139,7 +139,7 @@ void smd_held_destroy(struct smd_held *h)
         return;
     fetch_destroy(h->fetch);
     for (size_t i = 0; i < h->n; i++)
-        drop(&h->list[i]);
+        smd_held_drop(&h->list[i]);
     free(h->list);
     free(h->base);
     free(h->ca);

@@ -47,7 +47,7 @@ static bool any_open(const struct watch *w, const char *folded)
     return false;
 }
 
-static bool lies(const struct watch *w, const char *node)
+static bool alarm_watch_lies(const struct watch *w, const char *node)
 {
     const struct member *m = cluster_find(w->cluster, node);
     return m && m->listed && m->id < w->n && (w->conformity.known[m->id].flags & KNOWN_LIES);
@@ -66,11 +66,11 @@ static bool class_alarms(const struct watch *w, const struct alarm *a)
 }
 
 /* NULL: it stands. */
-static const char *over(const struct watch *w, const struct alarm *a)
+static const char *alarm_watch_over(const struct watch *w, const struct alarm *a)
 {
     if (a->kind == ALARM_SHARED && !cluster_shared(w->cluster, a->subject))
         return "the shared cause is over";
-    if (a->kind == ALARM_FINGERPRINT && !lies(w, a->subject))
+    if (a->kind == ALARM_FINGERPRINT && !alarm_watch_lies(w, a->subject))
         return "the node has shown a list that is right, or is no longer listed";
     if (a->kind == ALARM_DRIFT && *a->nodes)
         return any_open(w, a->nodes) ? NULL : "none of these nodes drifts any more";
@@ -92,7 +92,7 @@ void alarms_end_sweep(struct watch *w)
     const struct alarm *a = w->alarms.list, *next;
     cluster_each_shared(w->cluster, on_shared, w);
     for (; a; a = next) {
-        const char *why = over(w, a);
+        const char *why = alarm_watch_over(w, a);
         next = a->next;
         if (why)
             alarms_end(&w->alarms, a->kind, a->subject, why);

@@ -203,7 +203,7 @@ enum health watch_health(const struct watch *w, struct mono now, const struct me
     if (worst >= RESULT_DEGRADED)
         return health_of_result(worst);
     size_t n = 0, known = 0;
-    bool counts = speaks(w, m, v);
+    bool counts = vitals_speaks(w, m, v);
     for (size_t i = 0; v && v->said && i < w->vitals.n_checks; i++) {
         if (!(v->said[i] & SAID_ASSIGNED) || !w->vitals.rules[i].repeats || check_at(w, i)->observe)
             continue;
@@ -214,7 +214,8 @@ enum health watch_health(const struct watch *w, struct mono now, const struct me
     return n && known == n ? HEALTH_OK : HEALTH_UNKNOWN;
 }
 
-static void say(const struct watch *w, struct mono now, const struct member *m, size_t i, struct said *out)
+static void answer_say(const struct watch *w, struct mono now, const struct member *m, size_t i,
+                       struct said *out)
 {
     const struct vitals *v = vitals_find(w, m);
     enum result r = said_now(w, now, m, i);
@@ -253,7 +254,7 @@ void watch_each_check(const struct watch *w, struct mono now, const struct membe
     for (size_t i = 0; i < w->vitals.n_checks; i++) {
         if (!check_runs(w, m, i))
             continue;
-        say(w, watch_awake(w, now), m, i, said);
+        answer_say(w, watch_awake(w, now), m, i, said);
         fn(arg, said);
     }
     outside_each(w, watch_awake(w, now), m, said, fn, arg);
@@ -299,14 +300,15 @@ bool watch_provisioned(const struct watch *w, struct mono now, const struct memb
 }
 
 /* A node of which something is out of date, or waits for a look after its step began. */
-static bool untold(const struct watch *w, struct mono now, const struct member *m, const struct vitals *v)
+static bool answer_untold(const struct watch *w, struct mono now, const struct member *m,
+                          const struct vitals *v)
 {
     if (!v->said || !watch_live(w, m))
         return false;
     if (!told_anew(v))
         return true;
     const struct repair *r = member_treated(m);
-    bool counts = speaks(w, m, v);
+    bool counts = vitals_speaks(w, m, v);
     bool waits = r && (r->step == STEP_EXAMINE || r->step == STEP_PROVISION || r->step == STEP_REMEDY ||
                        r->step == STEP_REPLACE || r->step == STEP_TEND);
     bool returns = r && (r->step == STEP_PROVISION || r->step == STEP_TEND) && v->stage.ns == r->since.ns;
@@ -332,7 +334,7 @@ void watch_untold(struct watch *w, struct mono now, tell_fn *fn, void *arg)
         struct member *m = cluster_by_id(w->cluster, (uint32_t)id);
         bool turn = (id + n - w->answers.untold_from) % n < share;
         if (!v || !(turn || v->n_sayings || member_treated(m)) ||
-            (v->tell_at.ns && within(at, v->tell_at, TELL_REST_S)) || !untold(w, at, m, v))
+            (v->tell_at.ns && within(at, v->tell_at, TELL_REST_S)) || !answer_untold(w, at, m, v))
             continue;
         v->tell_at = at;
         v->anew = v->anew == ANEW_NOT ? ANEW_ASKED : v->anew;

@@ -175,18 +175,18 @@ static const struct last_boot *last_boot_of(const struct watch *w, const struct 
     return o->inventoried ? &o->report.last_boot : &unknown;
 }
 
-static void describe(const struct last_boot *b, struct text *t)
+static void boot_describe(const struct last_boot *b, struct text *t)
 {
     text_printf(t, "%s%s%s", ended_what(b->ended), *b->text ? ": " : "", b->text);
 }
 
-static void declare(struct watch *w, const struct member *m)
+static void boot_declare(struct watch *w, const struct member *m)
 {
     const struct last_boot *b = last_boot_of(w, m);
     struct vitals *v = vitals_of(w, m);
     CLEANUP_TEXT struct text t = {0};
     text_add(&t, "it booted, and nobody asked for that; ");
-    describe(b, &t);
+    boot_describe(b, &t);
     boot_drop(v);
     struct finding *f = v->booted = mem_alloc(sizeof *f);
     *f = (struct finding){.result = RESULT_WARN};
@@ -197,7 +197,7 @@ static void declare(struct watch *w, const struct member *m)
     health_changed(w, m);
 }
 
-static void judge(struct watch *w, const struct member *m)
+static void boot_judge(struct watch *w, const struct member *m)
 {
     const struct observed *o = watch_observed(w, m);
     CLEANUP_TEXT struct text t = {0};
@@ -205,11 +205,11 @@ static void judge(struct watch *w, const struct member *m)
     if (is_another || is_older(o) || is_excused(o))
         return;
     if (!went_with_many(w, m)) {
-        declare(w, m);
+        boot_declare(w, m);
         return;
     }
     text_add(&t, "it booted with many others, and nobody asked for that; ");
-    describe(last_boot_of(w, m), &t);
+    boot_describe(last_boot_of(w, m), &t);
     w->sink.notice(w->sink.arg, BOOT_CHECK, m->name, t.s);
 }
 
@@ -234,7 +234,7 @@ void boot_look(struct watch *w, struct mono now, const struct member *m)
     if (!o->came.awaits || !watch_live(w, m) || (!o->inventoried && within(now, o->came.opened, INVENTORY_S)))
         return;
     o->came.awaits = false;
-    judge(w, m);
+    boot_judge(w, m);
     o->came.excused = (struct mono){0}; /* that was the boot */
 }
 
@@ -349,7 +349,7 @@ bool boot_cause(const struct watch *w, const struct member *m, struct finding *o
     CLEANUP_TEXT struct text t = {0};
     if (!b->known)
         return false;
-    describe(b, &t);
+    boot_describe(b, &t);
     *out = (struct finding){.result = RESULT_INFO};
     snprintf(out->code, sizeof out->code, "%s", ended_code(b->ended));
     text_line(out->text, sizeof out->text, t.s);

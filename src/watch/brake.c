@@ -197,7 +197,7 @@ unsigned remedies_of_week(const struct watch *w, const struct member *m)
 }
 
 /* It has to follow what was done last, and is the rest of it: nobody asks for evidence of half a remedy. */
-static bool follows(const struct watch *w, const struct member *m, const struct remedy *remedy)
+static bool brake_follows(const struct watch *w, const struct member *m, const struct remedy *remedy)
 {
     const struct repair *r = member_repair(m);
     const struct remedies *all = w->policy.health.remedies;
@@ -213,7 +213,7 @@ bool remedy_wanted(const struct watch *w, struct mono now, const struct member *
                    const struct remedy *remedy)
 {
     const struct ailment *a = member_ailment(m);
-    bool any = follows(w, m, remedy);
+    bool any = brake_follows(w, m, remedy);
     for (size_t i = 0; a && i < a->n_open; i++)
         any |= incident_counts(&a->open[i]) && incident_is_for(w, now, m, &a->open[i], remedy);
     return any;
@@ -319,7 +319,8 @@ int brake_operate(struct watch *w, struct mono now, const struct member *m, cons
     if (!budget_allows(w, m, 0, &full))
         return err_set(e, -EAGAIN, "%s: %u of %u nodes are out, at most %u may be", full.scope, full.out,
                        full.nodes, full.limit);
-    return maintenance_wants(m, remedy) || follows(w, m, remedy) ? 0 : check_evidence(w, now, m, remedy, e);
+    return maintenance_wants(m, remedy) || brake_follows(w, m, remedy) ? 0
+                                                                       : check_evidence(w, now, m, remedy, e);
 }
 
 /* In service, and by nobody's word. */

@@ -34,7 +34,7 @@ static bool still_calls(const struct watch *w, enum call call, const struct memb
 }
 
 /* The next of a kind that still call for it, so many at most. */
-static void take(struct watch *w, enum call call, size_t max, struct hostlist *out)
+static void call_take(struct watch *w, enum call call, size_t max, struct hostlist *out)
 {
     struct called *c = &w->calls.told[call];
     while (c->at < c->n && out->n < max) {
@@ -62,7 +62,7 @@ static bool admit_some(struct watch *w)
 {
     CLEANUP_HOSTLIST struct hostlist some = {0};
     enum call call = w->calls.told[CALL_ADMIT].at < w->calls.told[CALL_ADMIT].n ? CALL_ADMIT : CALL_AGAIN;
-    take(w, call, ADMITTED_AT_ONCE, &some);
+    call_take(w, call, ADMITTED_AT_ONCE, &some);
     if (some.n)
         propose_admissions(w, &some);
     return some.n > 0;
@@ -72,7 +72,7 @@ static bool admit_some(struct watch *w)
 static bool propose_all(struct watch *w, enum call call, enum command_kind kind)
 {
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
-    take(w, call, SIZE_MAX, &nodes);
+    call_take(w, call, SIZE_MAX, &nodes);
     if (nodes.n)
         w->sink.propose(w->sink.arg, kind, &nodes, NULL, NULL);
     return nodes.n > 0;

@@ -48,7 +48,7 @@ const struct drift *drift_of(const struct member *m)
     return m->past ? m->past->drift : NULL;
 }
 
-static struct watch *writable(const struct watch *w)
+static struct watch *conformity_writable(const struct watch *w)
 {
     return (struct watch *)(uintptr_t)w; /* for what is only kept to be found sooner */
 }
@@ -187,12 +187,12 @@ bool conformity_fresh(const struct watch *w, struct mono now, const struct known
     return mono_sub(now, watch_at(w, k->verified_ds)).ns < w->policy.conform.stale.ns;
 }
 
-static bool counts(const struct watch *w, struct mono now, const struct known *k)
+static bool conformity_counts(const struct watch *w, struct mono now, const struct known *k)
 {
     return k->kind && (k->flags & KNOWN_VERIFIED) && !(k->flags & KNOWN_LIES) && conformity_fresh(w, now, k);
 }
 
-static bool same(const struct comparison *c)
+static bool conformity_same(const struct comparison *c)
 {
     return c->different == 0 && c->unknown == 0;
 }
@@ -203,8 +203,8 @@ struct proof_of {
 };
 
 /* What the components of a node that counts prove. False: work for another tick. */
-static bool prove(struct watch *w, const struct member *m, const struct known *k, bool must,
-                  struct proof_of *v)
+static bool conformity_prove(struct watch *w, const struct member *m, const struct known *k, bool must,
+                             struct proof_of *v)
 {
     const struct baseline *b = baseline_of(w, m);
     *v = (struct proof_of){CONFORMANCE_UNKNOWN, false};
@@ -213,7 +213,7 @@ static bool prove(struct watch *w, const struct member *m, const struct known *k
     const struct comparison *base = kind_versus(w, k->kind, &k->kind->base, b->listing, must);
     if (!base)
         return false;
-    if (same(base)) {
+    if (conformity_same(base)) {
         v->proof = CONFORMANCE_CONFORMANT;
         return true;
     }
@@ -222,7 +222,7 @@ static bool prove(struct watch *w, const struct member *m, const struct known *k
         const struct comparison *to = kind_versus(w, k->kind, &k->kind->to, b->rollout->to, must);
         if (!to)
             return false;
-        v->rolled = same(to);
+        v->rolled = conformity_same(to);
         drifted = drifted && to->different > 0;
     }
     v->proof = v->rolled ? CONFORMANCE_CONFORMANT : drifted ? CONFORMANCE_DRIFTED : CONFORMANCE_UNKNOWN;
@@ -238,8 +238,8 @@ static void set_cohort(struct watch *w, const struct member *m, const struct fin
     w->conformity.rows[m->id].cohort = cohorts_number_of(w->conformity.cohorts, m->id);
 }
 
-static void settle(struct watch *w, struct mono now, const struct member *m, struct known *k, bool counted,
-                   const struct proof_of *v)
+static void conformity_settle(struct watch *w, struct mono now, const struct member *m, struct known *k,
+                              bool counted, const struct proof_of *v)
 {
     enum conformance was = (enum conformance)k->proof;
     k->flags = (uint16_t)(k->flags & ~(KNOWN_DIRTY | KNOWN_COUNTS | KNOWN_ROLLED));
@@ -260,13 +260,13 @@ void conformity_judge(struct watch *w, struct mono now, struct member *m, bool m
         const struct fingerprint id = k->kind->key.id; /* the kind may go with its last member */
         conformity_set_kind(w, m, &id);
     }
-    bool counted = counts(w, now, k) && k->kind->own->known;
-    if (counted && (!kind_reckon(w, k->kind, must) || !prove(w, m, k, must, &v))) {
+    bool counted = conformity_counts(w, now, k) && k->kind->own->known;
+    if (counted && (!kind_reckon(w, k->kind, must) || !conformity_prove(w, m, k, must, &v))) {
         k->flags |= KNOWN_DIRTY;
         return;
     }
-    settle(w, now, m, k, counted, &v);
-    if (!counted && counts(w, now, k))
+    conformity_settle(w, now, m, k, counted, &v);
+    if (!counted && conformity_counts(w, now, k))
         k->flags |= KNOWN_DIRTY; /* until the list is here */
 }
 
@@ -277,7 +277,7 @@ bool conformity_look(struct watch *w, struct mono now, struct member *m, bool mu
     if (k->epoch != w->conformity.epoch)
         row_shortfall(w, m); /* what is specified may be something else, too */
     if ((k->flags & KNOWN_DIRTY) || k->epoch != w->conformity.epoch ||
-        (k->kind && kind_is_old(w, m, k->kind)) || counted != counts(w, now, k))
+        (k->kind && kind_is_old(w, m, k->kind)) || counted != conformity_counts(w, now, k))
         conformity_judge(w, now, m, must);
     return !(k->flags & KNOWN_DIRTY);
 }
@@ -298,7 +298,7 @@ void conformity_boot(struct watch *w, struct mono now, struct member *m)
 
 enum conformance conformity_shown(const struct watch *w, const struct member *m)
 {
-    const struct known *k = known_of(writable(w), m);
+    const struct known *k = known_of(conformity_writable(w), m);
     const struct drift *d = drift_of(m);
     bool proven = k->proof == CONFORMANCE_CONFORMANT && !(k->flags & KNOWN_FLAPS);
     if (d && d->state != DRIFT_REMEDIED && !proven)
@@ -375,7 +375,7 @@ static enum place_pass pass_held(const struct member *m, const struct agreed *a,
 }
 
 /* As watch_fitness, without words. */
-static enum why obstacle(const struct watch *w, const struct member *m, const struct agreed *a)
+static enum why conformity_obstacle(const struct watch *w, const struct member *m, const struct agreed *a)
 {
     const struct observed *o = &w->seen[m->id];
     struct fitness f = {.agreed = *a,
@@ -422,7 +422,7 @@ void row_refresh(struct watch *w, const struct member *m)
     r->unproven = shown == CONFORMANCE_UNKNOWN;
     r->repaired = was_repaired(w, m);
     r->cramped = is_cramped(&w->seen[m->id].report);
-    enum why why = obstacle(w, m, &a);
+    enum why why = conformity_obstacle(w, m, &a);
     r->pass = (uint8_t)(why != WHYS            ? pass_held(m, &a, why)
                         : work == WORK_BUSY    ? PASS_BUSY
                         : work == WORK_UNKNOWN ? PASS_WORK_UNKNOWN

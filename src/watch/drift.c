@@ -31,7 +31,7 @@ enum {
 
 /* --- what a node calls for ------------------------------------------------------------------- */
 
-static bool braked(const struct watch *w, const struct member *m)
+static bool drift_braked(const struct watch *w, const struct member *m)
 {
     return w->conformity.classes[m->class].alarm;
 }
@@ -41,11 +41,11 @@ bool drift_lacks_claim(const struct watch *w, struct mono now, const struct memb
 {
     return !member_held_by(m, CLAIM_DRIFT) &&
            cluster_drift_drains(w->cluster, m, w->conformity.known[m->id].kind->base.result.worst) &&
-           (m->spec.sensitive || !(braked(w, m) || conformity_rolls(w, now, m)));
+           (m->spec.sensitive || !(drift_braked(w, m) || conformity_rolls(w, now, m)));
 }
 
 /* An update goes package by package: within a rollout who is neither is drifted when it stays so. */
-static bool lasts(const struct watch *w, struct mono now, const struct member *m)
+static bool drift_lasts(const struct watch *w, struct mono now, const struct member *m)
 {
     const struct spell *s = spell_find(w, m);
     return !conformity_rolls(w, now, m) || (s && s->here && !within(now, s->came[0], UPDATE_S));
@@ -60,7 +60,7 @@ static int64_t pause_s(unsigned times)
 }
 
 /* Another record than what is proven now. */
-static bool differs(const struct watch *w, const struct member *m, const struct drift *d)
+static bool drift_differs(const struct watch *w, const struct member *m, const struct drift *d)
 {
     const struct kind *k = w->conformity.known[m->id].kind;
     return !fingerprint_equal(&d->actual, &k->listing->id) || d->severity != k->base.result.worst;
@@ -96,20 +96,20 @@ static bool calls_persists(struct watch *w, struct mono now, const struct member
 {
     const struct drift *d = drift_of(m);
     return is_drifted(w, m) && d && d->state != DRIFT_REMEDIED && strcmp(d->boot, w->seen[m->id].boot) != 0 &&
-           lasts(w, now, m);
+           drift_lasts(w, now, m);
 }
 
 static bool calls_drift(struct watch *w, struct mono now, const struct member *m)
 {
     const struct drift *d = drift_of(m);
-    if (!is_drifted(w, m) || calls_persists(w, now, m) || !lasts(w, now, m))
+    if (!is_drifted(w, m) || calls_persists(w, now, m) || !drift_lasts(w, now, m))
         return false;
     if (!d || d->state == DRIFT_REMEDIED || differs_much(w, m, d))
         return true;
     const struct spell *s = spell_of(w, m);
     if (drift_lacks_claim(w, now, m) || cluster_drift_untold(w->cluster, m))
         return !(s->written && within(now, s->written_at, PAUSE_S));
-    return differs(w, m, d) && !(s->written && within(now, s->written_at, pause_s(s->rewrites)));
+    return drift_differs(w, m, d) && !(s->written && within(now, s->written_at, pause_s(s->rewrites)));
 }
 
 /* One that is held without a record was found drifted in a command that was cut off in its middle. */
@@ -125,8 +125,8 @@ static bool calls_restored(struct watch *w, struct mono now, const struct member
 static bool calls_overdue(struct watch *w, struct mono now, const struct member *m)
 {
     const struct drift *d = drift_of(m);
-    if (!d || !is_drifted(w, m) || d->state == DRIFT_OVERDUE || d->state == DRIFT_REMEDIED || braked(w, m) ||
-        conformity_rolls(w, now, m))
+    if (!d || !is_drifted(w, m) || d->state == DRIFT_OVERDUE || d->state == DRIFT_REMEDIED ||
+        drift_braked(w, m) || conformity_rolls(w, now, m))
         return false;
     const struct spell *s = spell_of(w, m);
     const struct conformity_policy *p = &w->policy.conform;
@@ -172,7 +172,7 @@ static int may_restart(struct watch *w, struct mono now, const struct member *m,
                        watch_work(w, m) == WORK_BUSY ? "work runs on it" : "what runs on it is not known");
     if (o->beat.liveness != LIVENESS_LIVE)
         return err_set(e, -EAGAIN, "it is not heard");
-    if (braked(w, m))
+    if (drift_braked(w, m))
         return err_set(e, -EAGAIN, "too many of its class are drifted at once");
     if (conformity_rolls(w, now, m))
         return err_set(e, -EAGAIN, "it is part of a rollout");

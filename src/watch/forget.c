@@ -71,7 +71,7 @@ static void collect_words(const struct watch *w, const struct member *m, const s
 }
 
 /* It is over: what was said before is out of date. */
-static void end(struct watch *w, struct vitals *v, const struct repair *r)
+static void forget_end(struct watch *w, struct vitals *v, const struct repair *r)
 {
     for (size_t i = 0; v->said && i < check_count(w); i++)
         if (is_of_log(w, i))
@@ -110,8 +110,8 @@ void forget_look(struct watch *w, struct mono now, const struct member *m)
                                 operation_overdue(w, now, m, &o));
     operation_fini(&o);
     if (is_over)
-        end(w, v, r);
-    if (!is_begun && v->told && speaks(w, m, v) && !is_needed(w, m, v))
+        forget_end(w, v, r);
+    if (!is_begun && v->told && vitals_speaks(w, m, v) && !is_needed(w, m, v))
         v->answered = r->answer.at;
 }
 
@@ -119,7 +119,7 @@ bool forget_propose(struct watch *w, struct mono now, const struct member *m)
 {
     const struct vitals *v = vitals_of(w, m);
     CLEANUP_TEXT struct text words = {0}, run = {0};
-    if (!forget_waits(w, m) || *member_repair(m)->operation || !v->told || !speaks(w, m, v))
+    if (!forget_waits(w, m) || *member_repair(m)->operation || !v->told || !vitals_speaks(w, m, v))
         return false;
     collect_words(w, m, v, &words);
     text_printf(&run, "forget:%" PRIu64 ":%s", v->log_next, words.s);

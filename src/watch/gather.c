@@ -52,7 +52,7 @@ static bool may_check(const struct watch *w, struct mono now)
 /* Marks that m is asked for its list. False when somebody was asked for the same a moment ago, or when
  * enough are being asked. One node has one question at a time, and one that lied keeps nobody from being
  * asked: who says much, or never answers, holds up no other. */
-static bool ask(struct watch *w, struct mono now, const struct member *m, const struct known *k)
+static bool gather_ask(struct watch *w, struct mono now, const struct member *m, const struct known *k)
 {
     struct ask *room = NULL, *own = NULL;
     bool check = k->kind->own->known && !(k->flags & KNOWN_LIES);
@@ -77,7 +77,7 @@ static bool ask(struct watch *w, struct mono now, const struct member *m, const 
     return true;
 }
 
-static void answered(struct watch *w, const struct fingerprint *id, const struct member *m)
+static void gather_answered(struct watch *w, const struct fingerprint *id, const struct member *m)
 {
     for (size_t i = 0; i < ASKS_MAX; i++)
         if (w->gather.asks[i].used && w->gather.asks[i].member == m->id &&
@@ -102,7 +102,7 @@ int watch_fingerprint(struct watch *w, struct mono now, struct member *m, const 
     k->verified_ds = watch_ds(w, at);
     k->flags |= KNOWN_VERIFIED;
     if (wants_list(k, m)) {
-        *want = (!again || (k->flags & KNOWN_LIES)) && ask(w, at, m, k);
+        *want = (!again || (k->flags & KNOWN_LIES)) && gather_ask(w, at, m, k);
         w->gather.wanting = true;
     }
     conformity_judge(w, at, m, true);
@@ -137,7 +137,7 @@ static void ask_some(struct watch *w, struct mono at, uint32_t first, size_t loo
         struct member *m = cluster_by_id(w->cluster, (uint32_t)((first + i) % n));
         char hex[FINGERPRINT_HEX + 1];
         const struct known *k = known_of(w, m);
-        if (may_be_asked(w, m) && (!in_turn || m->id >= k->kind->ask_from) && ask(w, at, m, k))
+        if (may_be_asked(w, m) && (!in_turn || m->id >= k->kind->ask_from) && gather_ask(w, at, m, k))
             fn(arg, m, fingerprint_format(&k->kind->key.id, hex));
     }
 }
@@ -217,7 +217,8 @@ static int add_part(struct components *c, const json_t *body, struct err *e)
     return components_parse(c, list, e);
 }
 
-static int assemble(struct watch *w, struct mono now, struct assembly *a, const json_t *body, struct err *e)
+static int gather_assemble(struct watch *w, struct mono now, struct assembly *a, const json_t *body,
+                           struct err *e)
 {
     size_t before = assembly_bytes(a);
     a->last = now;
@@ -233,7 +234,7 @@ static int assemble(struct watch *w, struct mono now, struct assembly *a, const 
 
 /* --- a whole list ---------------------------------------------------------------------------- */
 
-static int lies(struct watch *w, struct mono now, struct member *m, struct err *e)
+static int gather_lies(struct watch *w, struct mono now, struct member *m, struct err *e)
 {
     struct known *k = known_of(w, m);
     char hex[FINGERPRINT_HEX + 1], name[FINGERPRINT_SHORT_BYTES];
@@ -264,7 +265,7 @@ static int check_names(const struct components *c, struct err *e)
 }
 
 /* The kind's list is this one from now on, or was: -EBADMSG when it hashes to something else. */
-static int prove(struct watch *w, const struct kind *k, const struct components *c, struct err *e)
+static int gather_prove(struct watch *w, const struct kind *k, const struct components *c, struct err *e)
 {
     if (!k->own->known)
         return listing_fill(cluster_listings(w->cluster), k->own, c, e);
@@ -280,9 +281,9 @@ static int take_list(struct watch *w, struct mono now, struct member *m, struct 
         rc = check_names(c, e);
     if (rc < 0)
         return err_wrap(e, -EINVAL, "components");
-    rc = prove(w, k->kind, c, e);
+    rc = gather_prove(w, k->kind, c, e);
     if (rc == -EBADMSG)
-        return lies(w, now, m, e);
+        return gather_lies(w, now, m, e);
     if (rc == -ENOSPC)
         w->gather.full_until = mono_add(now, span_s(FULL_REST_S));
     if (rc < 0)
@@ -324,12 +325,12 @@ int watch_components(struct watch *w, struct mono now, struct member *m, const j
     }
     int rc = assembly_for(w, m, &id, part, parts, &a, e);
     if (rc == 0)
-        rc = assemble(w, at, a, body, e);
+        rc = gather_assemble(w, at, a, body, e);
     if (rc == -EAGAIN)
         return err_set(e, -EAGAIN, "part %u of %u", (unsigned)part, (unsigned)parts);
     if (rc == 0) {
         rc = take_list(w, at, m, &a->list, e);
-        answered(w, &id, m);
+        gather_answered(w, &id, m);
     }
     gather_forget(w, m);
     return rc;

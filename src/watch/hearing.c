@@ -33,7 +33,7 @@ static void heard_fini(struct heard_all *h)
     free(h->list);
 }
 
-static void keep(const struct verdict *v, struct heard *h)
+static void hearing_keep(const struct verdict *v, struct heard *h)
 {
     struct saying *s = &h->saying;
     h->result = v->result;
@@ -82,7 +82,7 @@ static int read_one(const struct watch *w, const json_t *one, struct heard_all *
     struct heard *h = &out->list[out->n++];
     h->place = place;
     h->age_ms = (int64_t)(age < AGE_MAX_MS ? age : AGE_MAX_MS);
-    keep(v, h);
+    hearing_keep(v, h);
     return take_blind(one, &h->saying, e);
 }
 
@@ -117,7 +117,7 @@ static bool is_plain(enum result r, const struct saying *s)
 }
 
 /* Takes over what was heard of one check. */
-static void believe(struct watch *w, struct mono now, struct vitals *v, struct heard *h)
+static void hearing_believe(struct watch *w, struct mono now, struct vitals *v, struct heard *h)
 {
     const struct saying *was = saying_find(v, h->place);
     uint8_t said = (uint8_t)(h->result + 1);
@@ -209,7 +209,7 @@ int watch_checks(struct watch *w, struct mono now, struct wall wall, struct memb
     for (size_t i = 0; i < h.n; i++)
         if (w->vitals.rules[h.list[i].place].since <= v->list && !is_answered(w, wall, m, &h.list[i]) &&
             !trial_says(w, m, h.list[i].place))
-            believe(w, at, v, &h.list[i]);
+            hearing_believe(w, at, v, &h.list[i]);
     v->told |= full;
     v->log_next = log_next > v->log_next ? log_next : v->log_next;
     if (full && v->anew == ANEW_ASKED)
@@ -224,7 +224,7 @@ void said_note(struct watch *w, struct mono now, const struct member *m, size_t 
     struct vitals *v = vitals_of(w, m);
     struct heard h = {.place = i};
     vitals_assign(w, m, v);
-    keep(x, &h);
-    believe(w, now, v, &h);
+    hearing_keep(x, &h);
+    hearing_believe(w, now, v, &h);
     saying_fini(&h.saying);
 }

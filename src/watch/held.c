@@ -28,7 +28,7 @@ enum {
 };
 
 /* Whether what is held there says anything of m. */
-static bool applies(const struct watch *w, const struct member *m, enum elsewhere_where where)
+static bool held_applies(const struct watch *w, const struct member *m, enum elsewhere_where where)
 {
     return where != ELSEWHERE_OCHAMI || cluster_in_ochami(w->cluster, m);
 }
@@ -52,9 +52,9 @@ void held_look(struct watch *w, struct mono now, const struct member *m)
     struct held_read *r = &watch_of(w, m)->elsewhere[ELSEWHERE_OCHAMI];
     bool stands = r->is.state != ELSEWHERE_NOBODY;
     bool is_due = (m->id + w->sweeps) % OCHAMI_SWEEPS == 0 || (stands && !within(now, r->at, HELD_AGAIN_S));
-    if (applies(w, m, ELSEWHERE_OCHAMI) && m->listed && is_due) {
+    if (held_applies(w, m, ELSEWHERE_OCHAMI) && m->listed && is_due) {
         r->unread = w->held.unread = true;
-    } else if (stands && !applies(w, m, ELSEWHERE_OCHAMI)) {
+    } else if (stands && !held_applies(w, m, ELSEWHERE_OCHAMI)) {
         elsewhere_set(&r->is, &(struct elsewhere){.where = ELSEWHERE_OCHAMI});
         row_refresh(w, m);
     }
@@ -80,7 +80,7 @@ int held_check(const struct watch *w, const struct member *m, struct err *e)
         return err_set(e, -EAGAIN, "it is in maintenance: Slurm's %s", window_of(w, m));
     for (enum elsewhere_where k = 0; k < ELSEWHERES; k++) {
         const struct elsewhere *is = &watch_observed(w, m)->elsewhere[k].is;
-        if (is->state == ELSEWHERE_NOBODY || !applies(w, m, k))
+        if (is->state == ELSEWHERE_NOBODY || !held_applies(w, m, k))
             continue;
         elsewhere_say(is, &t);
         return err_set(e, -EAGAIN, "%s", t.s);
@@ -92,14 +92,14 @@ bool held_elsewhere(const struct watch *w, const struct member *m)
 {
     bool is_held = false;
     for (enum elsewhere_where k = 0; k < ELSEWHERES; k++)
-        is_held |= applies(w, m, k) && watch_observed(w, m)->elsewhere[k].is.state == ELSEWHERE_HELD;
+        is_held |= held_applies(w, m, k) && watch_observed(w, m)->elsewhere[k].is.state == ELSEWHERE_HELD;
     return is_held;
 }
 
 void held_fitness(const struct watch *w, const struct member *m, struct fitness *f)
 {
     for (enum elsewhere_where k = 0; k < ELSEWHERES; k++)
-        f->elsewhere[k] = applies(w, m, k) ? &watch_observed(w, m)->elsewhere[k].is : NULL;
+        f->elsewhere[k] = held_applies(w, m, k) ? &watch_observed(w, m)->elsewhere[k].is : NULL;
 }
 
 bool is_somebodys(const struct watch *w, const struct member *m)
@@ -125,7 +125,7 @@ int held_read_now(struct watch *w, struct mono now, const struct member *m, stru
     for (enum elsewhere_where k = 0; k < ELSEWHERES; k++) {
         struct held_read *r = &o->elsewhere[k];
         bool is_asked = k == ELSEWHERE_SLURM    ? o->scheduler
-                        : k == ELSEWHERE_OCHAMI ? applies(w, m, k)
+                        : k == ELSEWHERE_OCHAMI ? held_applies(w, m, k)
                                                 : false; /* a BMC is, by whoever is about to switch it */
         if (!is_asked || (r->at.ns && within(now, r->at, FRESH_S)))
             continue;

@@ -234,7 +234,7 @@ void watch_cures(const struct watch *w, struct mono now, const struct member *m,
 /* --- which incident it belongs to ------------------------------------------------------------- */
 
 /* The finding as the incident has it; NULL when it has it not, and there is room to write it down. */
-static const struct incident_finding *held(const struct incident *i, const struct evidence *ev)
+static const struct incident_finding *incident_held(const struct incident *i, const struct evidence *ev)
 {
     for (size_t k = 0; k < i->n; k++)
         if (same_finding(i->findings[k].check, &i->findings[k].f, ev->check->name, ev->f))
@@ -251,7 +251,7 @@ static const struct incident *incident_of(const struct watch *w, const struct ai
                                           const struct evidence *ev)
 {
     for (size_t i = 0; a && i < a->n_open; i++)
-        if (in_group(&a->open[i], ev) && held(&a->open[i], ev))
+        if (in_group(&a->open[i], ev) && incident_held(&a->open[i], ev))
             return &a->open[i];
     for (size_t i = 0; a && i < a->n_open; i++)
         if (in_group(&a->open[i], ev) && w->wall.ns - a->open[i].last.ns < w->policy.health.group.ns)
@@ -262,7 +262,7 @@ static const struct incident *incident_of(const struct watch *w, const struct ai
 /* Whether the record is to say more than it does. */
 static bool is_news(const struct incident *i, const struct evidence *ev, const char *boot)
 {
-    const struct incident_finding *has = held(i, ev);
+    const struct incident_finding *has = incident_held(i, ev);
     if (strcmp(i->boot, boot) != 0)
         return true;
     if (has)
@@ -326,7 +326,7 @@ static json_t *finding_json(const struct proposal *p, const struct evidence *ev)
 }
 
 /* What the general rule makes of what belongs to the incident that begins at `first`. */
-static enum result raised(const struct proposal *p, const struct incident *known, size_t first)
+static enum result incident_raised(const struct proposal *p, const struct incident *known, size_t first)
 {
     const struct evidence *head = &p->all.list[first];
     struct recurring r;
@@ -373,7 +373,7 @@ static enum act act_with(const struct proposal *p, const struct incident *known,
 
 /* The node is degraded for so long that it is drained: since the first of what is open and counts began, by
  * the watch's own time from when it saw that first. */
-static bool lasts(const struct proposal *p)
+static bool incident_lasts(const struct proposal *p)
 {
     struct vitals *v = vitals_of(p->w, p->m);
     struct wall since = {0};
@@ -411,7 +411,7 @@ static bool evidence_isolates(const struct proposal *p, const struct evidence *e
     enum drained drained = service_of(severity, acts_for(p->w, p->m))->drained;
     if (ev->check->observe || drained == DRAINED_NEVER || !evidence_fresh(p->w, p->now, p->m, ev) ||
         (drained == DRAINED_LASTING &&
-         !(ev->f->result >= RESULT_DEGRADED && lasts(p) && !is_of_before(p, ev))))
+         !(ev->f->result >= RESULT_DEGRADED && incident_lasts(p) && !is_of_before(p, ev))))
         return false;
     if (ev->f->result < RESULT_FATAL && severity > RESULT_FATAL)
         return false; /* what is lost is another finding */
@@ -453,7 +453,7 @@ static void add_open(struct proposal *p, const struct incident *known, size_t fi
     unsigned recurs =
         known ? known->recurs : recur_count(p->m, head->f->device, head->check->observe, p->w->wall);
     const struct recur_row *row = row_of(p, known, first);
-    enum result severity = raised(p, known, first);
+    enum result severity = incident_raised(p, known, first);
     severity = worst->f->result > severity ? worst->f->result : severity;
     severity = row && row->result > severity ? row->result : severity;
     if (known && severity > known->severity && json_array_size(findings) == 0)
@@ -461,7 +461,7 @@ static void add_open(struct proposal *p, const struct incident *known, size_t fi
     severity = known && known->severity > severity ? known->severity : severity;
     if (row)
         p->recurs = row;
-    for (size_t i = first; i < p->all.n && !overridden(p->m, head->f->device, severity); i++)
+    for (size_t i = first; i < p->all.n && !override_excuses(p->m, head->f->device, severity); i++)
         if (p->all.list[i].of == first + 1)
             note_isolation(p, &p->all.list[i], severity, known ? known->since : p->w->wall);
     bool full = !known && p->ailment && p->ailment->n_open + json_array_size(p->open) >= INCIDENTS_OPEN_MAX;
@@ -503,7 +503,7 @@ static void add_closes(struct proposal *p)
     }
 }
 
-static json_t *isolation(struct proposal *p)
+static json_t *incident_isolation(struct proposal *p)
 {
     CLEANUP_TEXT struct text why = {0};
     if (!p->isolates || !brake_isolate(p->w, p->now, p->m, p->since))
@@ -559,7 +559,7 @@ bool incident_look(struct watch *w, struct mono now, const struct member *m)
     add_cause(&p);
     add_closes(&p);
     note_calm(&p);
-    json_t *isolate = isolation(&p);
+    json_t *isolate = incident_isolation(&p);
     json_object_set_new(set, "isolate", isolate);
     if (json_is_null(isolate) && !json_array_size(p.open) && !json_array_size(p.close))
         return false;

@@ -255,8 +255,8 @@ static void say_last(const struct watch *w, const struct vitals *v, struct text 
                     LAST_BYTES_MAX, f->text);
 }
 
-static void describe(const struct watch *w, struct mono now, const struct member *m, const struct absence *a,
-                     struct text *t)
+static void lost_describe(const struct watch *w, struct mono now, const struct member *m,
+                          const struct absence *a, struct text *t)
 {
     const struct neighbours n = neighbours_of(w, m);
     char span[32];
@@ -270,10 +270,10 @@ static void describe(const struct watch *w, struct mono now, const struct member
         text_printf(t, "; the BMC's log ends with: %s", a->text);
 }
 
-static void declare(struct watch *w, struct mono now, const struct member *m, struct absence *a)
+static void lost_declare(struct watch *w, struct mono now, const struct member *m, struct absence *a)
 {
     CLEANUP_TEXT struct text t = {0};
-    describe(w, now, m, a, &t);
+    lost_describe(w, now, m, a, &t);
     a->declared = true;
     a->f = (struct finding){.result = RESULT_LOST};
     snprintf(a->f.code, sizeof a->f.code, "%s", LOST_CHECK);
@@ -294,7 +294,7 @@ void lost_look(struct watch *w, struct mono now, const struct member *m)
         v->absence = mem_alloc(sizeof *v->absence);
     want_bmc(w, now, m, v->absence);
     if (!v->absence->declared && (v->absence->answered || v->absence->tries >= ASK_TRIES))
-        declare(w, now, m, v->absence);
+        lost_declare(w, now, m, v->absence);
 }
 
 /* --- what follows ----------------------------------------------------------------------------- */

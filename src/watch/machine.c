@@ -38,7 +38,7 @@ static void note_machine(struct watch *w, const struct member *m, const char *na
 }
 
 /* The remedies that make a new machine of it: how often they were tried is not of the machine. */
-static json_t *replacing(const struct watch *w)
+static json_t *machine_replacing(const struct watch *w)
 {
     const struct remedies *all = w->policy.health.remedies;
     json_t *names = json_array();
@@ -105,7 +105,7 @@ static void propose_instance(struct watch *w, struct mono now, const struct memb
     CLEANUP_JSON json_t *set =
         json_pack("{s:s,s:s,s:b,s:b,s:s,s:s,s:I,s:o}", "was", member_machine(m)->machine, "is", name, "act",
                   (int)acts_for(w, m), "examine", (int)examine, "boot", o->boot, "instance", instance,
-                  "deadline_s", (json_int_t)(deadline.ns / span_s(1).ns), "keep", replacing(w));
+                  "deadline_s", (json_int_t)(deadline.ns / span_s(1).ns), "keep", machine_replacing(w));
     brake_swapped(w, m);
     health_propose(w, now, m, COMMAND_INSTANCE, NULL, set);
 }

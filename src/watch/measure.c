@@ -68,7 +68,7 @@ static void judge(const struct watch *w, const struct member *m, const struct ch
 /* --- writing down ----------------------------------------------------------------------------- */
 
 /* The nodes that are to be written down for this check; NULL when there are too many. */
-static json_t *gathered(struct watch *w, struct mono now, const char *class, const struct check *k)
+static json_t *measure_gathered(struct watch *w, struct mono now, const char *class, const struct check *k)
 {
     CLEANUP_TEXT struct text key = {0};
     char sum[20];
@@ -89,10 +89,10 @@ static json_t *gathered(struct watch *w, struct mono now, const char *class, con
     return json_object_size(nodes) < FLOOR_NODES_MAX ? nodes : NULL;
 }
 
-static void note(struct watch *w, struct mono now, const struct member *m, const struct check *k,
-                 const struct measure *all, size_t n)
+static void measure_note(struct watch *w, struct mono now, const struct member *m, const struct check *k,
+                         const struct measure *all, size_t n)
 {
-    json_t *nodes = gathered(w, now, class_of(w, m)->name, k), *values = json_object();
+    json_t *nodes = measure_gathered(w, now, class_of(w, m)->name, k), *values = json_object();
     for (size_t i = 0; i < n; i++) {
         char what[FLOOR_WHAT_BYTES_MAX + 1];
         json_object_set_new(values, what_of(&all[i], what), json_integer(all[i].value));
@@ -113,7 +113,7 @@ void measure_judge(struct watch *w, struct mono now, const struct member *m, con
     for (size_t i = 0; f && f->sum == sum_of(k) && i < n; i++)
         judge(w, m, k, f, &all[i], x);
     if (n > 0)
-        note(w, now, m, k, all, n);
+        measure_note(w, now, m, k, all, n);
 }
 
 /* What is not taken waits for the next sweep. */

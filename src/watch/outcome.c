@@ -47,7 +47,7 @@ static bool was_followed(const struct watch *w, const struct repair *r, size_t i
     return !one || !one->after || strcmp(one->after, r->attempts[i + 1].remedy) != 0;
 }
 
-static bool helps(const struct watch *w, const struct member *m, const char *name, const char *fault)
+static bool outcome_helps(const struct watch *w, const struct member *m, const char *name, const char *fault)
 {
     const struct remedies *all = w->policy.health.remedies;
     const struct remedy *one = all ? remedies_find(all, name) : NULL;
@@ -63,7 +63,7 @@ static bool is_left(const struct watch *w, const struct member *m, const struct 
         const struct incident *one = &all->open[i];
         for (size_t k = 0; incident_counts(one) && one->since.ns < a->at.ns && k < one->n; k++) {
             const char *fault = fault_of(one->findings[k].check, &one->findings[k].f);
-            if (names_fault(a->fault, fault) && helps(w, m, a->remedy, fault))
+            if (names_fault(a->fault, fault) && outcome_helps(w, m, a->remedy, fault))
                 return true;
         }
     }
@@ -86,8 +86,8 @@ static bool goes_on(const struct repair *r, const struct attempt_record *a)
 }
 
 /* '?' as long as it cannot be said. What followed in a repair that is over was judged in it. */
-static char judge(const struct watch *w, struct mono now, const struct member *m, const struct repair *r,
-                  size_t i)
+static char outcome_judge(const struct watch *w, struct mono now, const struct member *m,
+                          const struct repair *r, size_t i)
 {
     const struct attempt_record *a = &r->attempts[i];
     bool over = a->at.ns < r->began.ns;
@@ -109,7 +109,7 @@ static void propose_outcome(struct watch *w, struct mono now, const struct membe
     json_t *faults = json_array();
     snprintf(at, sizeof at, "%lld", (long long)a->at.ns);
     for (char *save, *one = strtok_r(list, ",", &save); one; one = strtok_r(NULL, ",", &save))
-        if (helps(w, m, a->remedy, one)) /* what else was wrong says nothing of it */
+        if (outcome_helps(w, m, a->remedy, one)) /* what else was wrong says nothing of it */
             json_array_append_new(faults, json_string(one));
     CLEANUP_JSON json_t *set =
         json_pack("{s:s,s:s,s:o,s:s,s:b}", "remedy", a->remedy, "at", at, "faults", faults, "class",
@@ -121,7 +121,7 @@ bool outcome_look(struct watch *w, struct mono now, const struct member *m)
 {
     const struct repair *r = member_repairs(m);
     for (size_t i = 0; r && i < r->n_attempts; i++) {
-        char verdict = r->attempts[i].verdict == '?' ? judge(w, now, m, r, i) : '?';
+        char verdict = r->attempts[i].verdict == '?' ? outcome_judge(w, now, m, r, i) : '?';
         if (verdict == '?')
             continue;
         propose_outcome(w, now, m, &r->attempts[i], verdict);

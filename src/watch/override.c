@@ -15,7 +15,7 @@ enum {
     AGE_MIN_S = 1  /* and no more often than this */
 };
 
-bool overridden(const struct member *m, const char *group, enum result severity)
+bool override_excuses(const struct member *m, const char *group, enum result severity)
 {
     const struct override *o = member_override(m);
     return o && override_covers(o, group, severity);
@@ -27,8 +27,8 @@ bool repair_yields(const struct member *m)
     return r && !r->manual && member_override(m);
 }
 
-static void propose(struct watch *w, const struct member *m, enum command_kind kind, const char *reason,
-                    json_t *set)
+static void override_propose(struct watch *w, const struct member *m, enum command_kind kind,
+                             const char *reason, json_t *set)
 {
     CLEANUP_HOSTLIST struct hostlist one = {0};
     CLEANUP_JSON json_t *own = set;
@@ -38,7 +38,8 @@ static void propose(struct watch *w, const struct member *m, enum command_kind k
 }
 
 /* How long it has stood, by the watch's own time. */
-static struct span spent(struct watch *w, struct mono now, const struct member *m, const struct override *o)
+static struct span override_spent(struct watch *w, struct mono now, const struct member *m,
+                                  const struct override *o)
 {
     struct vitals *v = vitals_of(w, m);
     if (v->override_of.ns != o->at.ns) {
@@ -54,14 +55,14 @@ void override_look(struct watch *w, struct mono now, const struct member *m)
     char at[32];
     if (!o)
         return;
-    int64_t all = w->policy.health.override.ns, part = all / AGE_PARTS, is = spent(w, now, m, o).ns;
+    int64_t all = w->policy.health.override.ns, part = all / AGE_PARTS, is = override_spent(w, now, m, o).ns;
     part = part > span_s(AGE_MIN_S).ns ? part : span_s(AGE_MIN_S).ns;
     snprintf(at, sizeof at, "%lld", (long long)o->at.ns);
     if (is >= all)
-        propose(w, m, COMMAND_OVERRIDE_END, "its time is over", json_pack("{s:s}", "at", at));
+        override_propose(w, m, COMMAND_OVERRIDE_END, "its time is over", json_pack("{s:s}", "at", at));
     else if (is - span_s((int64_t)o->spent_s).ns >= part)
-        propose(w, m, COMMAND_OVERRIDE_AGE, NULL,
-                json_pack("{s:s,s:I}", "at", at, "spent_s", (json_int_t)(is / span_s(1).ns)));
+        override_propose(w, m, COMMAND_OVERRIDE_AGE, NULL,
+                         json_pack("{s:s,s:I}", "at", at, "spent_s", (json_int_t)(is / span_s(1).ns)));
 }
 
 struct span watch_override_left(const struct watch *w, struct mono now, const struct member *m)

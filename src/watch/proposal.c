@@ -188,8 +188,8 @@ void groups_add(struct watch *w, struct mono now, enum command_kind kind, const 
 /* --- the end of a sweep ---------------------------------------------------------------------- */
 
 /* Those of a group who call for the same still. */
-static void confirm(struct watch *w, struct mono now, const struct group *g, struct hostlist *nodes,
-                    struct text *boots)
+static void proposal_confirm(struct watch *w, struct mono now, const struct group *g, struct hostlist *nodes,
+                             struct text *boots)
 {
     for (size_t i = 0; i < g->n; i++) {
         struct member *m = cluster_by_id(w->cluster, g->members[i]);
@@ -217,8 +217,8 @@ static void alarm_nodes(struct watch *w, enum command_kind kind, const struct ho
 }
 
 /* Whom a person is told of when the command is taken, and what. */
-static const char *alarming(struct watch *w, const struct group *g, const struct hostlist *nodes,
-                            struct hostlist *whom)
+static const char *proposal_alarming(struct watch *w, const struct group *g, const struct hostlist *nodes,
+                                     struct hostlist *whom)
 {
     bool critical = g->key.command == COMMAND_DRIFT && g->key.kind->base.result.worst == SEVERITY_CRITICAL;
     bool persists = g->key.command == COMMAND_PERSISTS, overdue = g->key.command == COMMAND_OVERDUE;
@@ -233,7 +233,8 @@ static const char *alarming(struct watch *w, const struct group *g, const struct
                       : "the time to remedy the drift is over: counts as down";
 }
 
-static void proposed(struct watch *w, struct mono now, const struct group *g, const struct hostlist *nodes)
+static void proposal_proposed(struct watch *w, struct mono now, const struct group *g,
+                              const struct hostlist *nodes)
 {
     for (size_t i = 0; i < nodes->n; i++) {
         const struct member *m = cluster_find(w->cluster, nodes->names[i]);
@@ -259,7 +260,7 @@ static void propose_group(struct watch *w, struct mono now, const struct group *
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
     CLEANUP_HOSTLIST struct hostlist whom = {0};
     CLEANUP_TEXT struct text boots = {0}, set = {0};
-    confirm(w, now, g, &nodes, &boots);
+    proposal_confirm(w, now, g, &nodes, &boots);
     if (!nodes.n)
         return;
     if (g->set)
@@ -270,13 +271,13 @@ static void propose_group(struct watch *w, struct mono now, const struct group *
         text_printf(&set, "%s\"boots\":[%s]", set.len > 1 ? "," : "", boots.s);
     if (set.len)
         text_add_char(&set, '}');
-    const char *alarm = alarming(w, g, &nodes, &whom);
+    const char *alarm = proposal_alarming(w, g, &nodes, &whom);
     if (!w->sink.propose(w->sink.arg, (enum command_kind)g->key.command, &nodes, NULL, set.s)) {
         if (g->key.command == COMMAND_SEEN)
             leave_news(w, g->members[0]);
         return;
     }
-    proposed(w, now, g, &nodes);
+    proposal_proposed(w, now, g, &nodes);
     alarm_nodes(w, (enum command_kind)g->key.command, &whom, alarm);
 }
 

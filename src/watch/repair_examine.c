@@ -19,7 +19,7 @@
 
 enum { CHECK_MARGIN_S = 30, REFUSED_REST_S = 2 };
 
-static bool inconclusive(const struct turn *t, const char *why)
+static bool repair_examine_inconclusive(const struct turn *t, const char *why)
 {
     struct move v = {.examined = "inconclusive", .inconclusive = t->r->inconclusive + 1};
     return turn_to_step(t, v, v.inconclusive >= t->w->policy.health.inconclusive ? STEP_QUEUE : STEP_EXAMINE,
@@ -141,7 +141,7 @@ static bool not_in_time(const struct turn *t)
     text_add(&why, "it was not examined in time");
     if (k)
         say_hold_up(t, k, &why);
-    return inconclusive(t, why.s);
+    return repair_examine_inconclusive(t, why.s);
 }
 
 static bool run_check(const struct turn *t, const struct check *k)
@@ -213,7 +213,8 @@ bool step_examine(const struct turn *t)
     if (!take_check(t))
         return t->v->asked || (t->late && not_in_time(t));
     if (watch_live(t->w, t->m) && *t->r->boot && strcmp(t->r->boot, watch_of(t->w, t->m)->boot) != 0)
-        return inconclusive(t, "it was booted meanwhile"); /* by what examines it, each time, perhaps */
+        return repair_examine_inconclusive(
+            t, "it was booted meanwhile"); /* by what examines it, each time, perhaps */
     struct examination x = examination_of(t);
     if (!x.fails && x.next)
         return t->late ? not_in_time(t) : run_check(t, x.next);
@@ -226,7 +227,7 @@ bool step_examine(const struct turn *t)
     }
     if (x.unknown || (x.not_here && !x.passes)) { /* what did not run is no pass */
         say_unanswered(t, x.unknown ? x.what : x.not_here, &why);
-        return inconclusive(t, why.s);
+        return repair_examine_inconclusive(t, why.s);
     }
     v.examined = "pass";
     if (incidents_open(t->m) && (!seen_since(t) || shared_holds(t->w, t->m)))

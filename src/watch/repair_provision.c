@@ -84,7 +84,7 @@ static struct mono tried_at(const struct turn *t)
 
 /* What was said before the remedy says nothing of what it left behind: a check that comes round within this
  * step, and that was not looked at since; NULL without. */
-static const struct check *unseen(const struct turn *t)
+static const struct check *repair_provision_unseen(const struct turn *t)
 {
     struct mono since = tried_at(t);
     for (size_t i = 0; since.ns && i < check_count(t->w); i++) {
@@ -117,7 +117,7 @@ bool step_provision(const struct turn *t)
         text_printf(&said, "%s fails", fails->name);
         return turn_to_step(t, v, STEP_ISOLATE, said.s);
     }
-    const struct check *waits = unseen(t);
+    const struct check *waits = repair_provision_unseen(t);
     if (t->late && !person_holds(t->m)) {
         watch_provisioned(t->w, mono_add(t->now, t->w->stood_still), t->m, &why);
         if (!why.len && waits)

@@ -103,7 +103,7 @@ static bool carried_out(const struct turn *t, const struct operation *o)
 
 /* How often in a row nothing was done, with this time: what is not done counts as no try, and would be chosen
  * for ever. */
-static unsigned refusals(const struct repair *r)
+static unsigned repair_remedy_refusals(const struct repair *r)
 {
     unsigned n = 1;
     for (size_t i = r->n_attempts - (attempt_under_way(r) != NULL); i-- > 0 && r->attempts[i].verdict == '0';)
@@ -129,7 +129,7 @@ static bool not_carried_out(const struct turn *t, const struct operation *o, con
         return turn_on_the_way(t, v, "it was booted meanwhile");
     if (!incidents_open(t->m) && o->state == OPERATION_REFUSED && !member_restarts(t->m))
         return turn_on_the_way(t, v, "what was wrong is gone");
-    if (refused && refusals(t->r) >= REFUSALS_MAX) {
+    if (refused && repair_remedy_refusals(t->r) >= REFUSALS_MAX) {
         CLEANUP_TEXT struct text said = {0};
         text_printf(&said, "nothing was done %d times in a row: %.256s", REFUSALS_MAX, v.attempt);
         return turn_to_step(t, v, STEP_QUEUE, said.s);

@@ -52,7 +52,7 @@ void share_destroy(struct share *s)
     free(s);
 }
 
-static void grow(struct share *s)
+static void share_grow(struct share *s)
 {
     size_t n = cluster_count(s->cluster);
     if (n <= s->n)
@@ -65,7 +65,7 @@ static void grow(struct share *s)
     }
 }
 
-static struct keeper *find(const struct share *s, const struct member *m)
+static struct keeper *share_find(const struct share *s, const struct member *m)
 {
     for (size_t i = 0; i < s->n_keepers; i++)
         if (s->keepers[i].collector == m)
@@ -79,7 +79,7 @@ void share_configure(struct share *s, const struct hostlist *collectors)
     CLEANUP_FREE uint32_t *moved = mem_alloc((s->n_keepers + 1) * sizeof *moved);
     for (size_t i = 0; i < collectors->n; i++) {
         now[i].collector = cluster_meet(s->cluster, collectors->names[i]);
-        const struct keeper *was = find(s, now[i].collector);
+        const struct keeper *was = share_find(s, now[i].collector);
         if (was) {
             now[i].responds = was->responds;
             now[i].fresh = was->fresh;
@@ -91,7 +91,7 @@ void share_configure(struct share *s, const struct hostlist *collectors)
     keepers_free(s->keepers, s->n_keepers);
     s->keepers = now;
     s->n_keepers = collectors->n;
-    grow(s);
+    share_grow(s);
     memset(s->collects, 0, s->n);
     for (size_t i = 0; i < s->n_keepers; i++)
         s->collects[now[i].collector->id] = true;
@@ -104,7 +104,7 @@ bool share_is_collector(const struct share *s, const struct member *m)
 
 bool share_responds(const struct share *s, const struct member *collector)
 {
-    const struct keeper *k = find(s, collector);
+    const struct keeper *k = share_find(s, collector);
     return k && k->responds;
 }
 
@@ -119,10 +119,10 @@ bool share_complete(const struct share *s)
 void share_respond(struct share *s, struct member *collector, bool responds, struct member *const *held,
                    size_t n)
 {
-    struct keeper *k = find(s, collector);
+    struct keeper *k = share_find(s, collector);
     if (!k)
         return;
-    grow(s);
+    share_grow(s);
     k->responds = k->fresh = responds;
     for (size_t i = 0; responds && i < n; i++) {
         uint32_t *of = &s->keeper_of[held[i]->id];
@@ -183,13 +183,13 @@ static void set_measures(struct share *s, size_t nodes)
     }
 }
 
-static void take(const struct share *s, struct keeper *k, uint32_t id)
+static void share_take(const struct share *s, struct keeper *k, uint32_t id)
 {
     k->nodes[k->n++] = cluster_by_id(s->cluster, id);
 }
 
 /* First pass: everybody keeps what it has, up to its measure. Marks the rest as free. */
-static void keep(struct share *s, const uint32_t *ids, size_t n)
+static void share_keep(struct share *s, const uint32_t *ids, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         uint32_t *of = &s->keeper_of[ids[i]];
@@ -197,7 +197,7 @@ static void keep(struct share *s, const uint32_t *ids, size_t n)
         if (!k)
             continue;
         if (k->responds && k->n < k->measure) {
-            take(s, k, ids[i]);
+            share_take(s, k, ids[i]);
         } else {
             k->changed = true;
             *of = 0;
@@ -216,7 +216,7 @@ static size_t hand_out(struct share *s, const uint32_t *ids, size_t n)
             at++;
         if (at == s->n_keepers)
             break;
-        take(s, &s->keepers[at], ids[i]);
+        share_take(s, &s->keepers[at], ids[i]);
         s->keepers[at].changed = true;
         s->keeper_of[ids[i]] = (uint32_t)at + 1;
         moved++;
@@ -227,10 +227,10 @@ static size_t hand_out(struct share *s, const uint32_t *ids, size_t n)
 size_t share_balance(struct share *s, share_changed_fn *fn, void *arg)
 {
     size_t n, moved;
-    grow(s);
+    share_grow(s);
     CLEANUP_FREE uint32_t *ids = list_shared(s, &n);
     set_measures(s, n);
-    keep(s, ids, n);
+    share_keep(s, ids, n);
     moved = hand_out(s, ids, n);
     for (size_t i = 0; i < s->n_keepers; i++) {
         struct keeper *k = &s->keepers[i];
@@ -250,7 +250,7 @@ struct member *share_collector_of(const struct share *s, const struct member *m)
 
 size_t share_members(struct share *s, const struct member *collector, struct member *const **out)
 {
-    const struct keeper *k = find(s, collector);
+    const struct keeper *k = share_find(s, collector);
     *out = k ? k->nodes : NULL;
     return k ? k->n : 0;
 }

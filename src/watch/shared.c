@@ -118,7 +118,7 @@ void shared_destroy(struct watch *w)
 
 /* --- who shares what -------------------------------------------------------------------------- */
 
-static bool belongs(const struct member *m, enum sharing s, unsigned number)
+static bool shared_belongs(const struct member *m, enum sharing s, unsigned number)
 {
     return s == SHARING_DEVICE || (s == SHARING_GROUP ? m->spec.group == number : m->class == number);
 }
@@ -130,7 +130,7 @@ static unsigned count_carriers(const struct watch *w, struct mono now, const str
     unsigned n = 0;
     const struct carrier *c, *next;
     HASH_ITER (hh, o->carriers, c, next)
-        n += belongs(cluster_by_id(w->cluster, c->member), s, number) &&
+        n += shared_belongs(cluster_by_id(w->cluster, c->member), s, number) &&
              (all || mono_sub(now, c->came).ns <= w->policy.health.shared_window.ns);
     return n;
 }
@@ -171,7 +171,7 @@ static unsigned all_runners(struct watch *w, size_t check)
 static struct cause *cause_find(const struct outbreak *o, const struct member *m)
 {
     for (struct cause *c = o->causes; c; c = c->next)
-        if (belongs(m, c->sharing, c->number))
+        if (shared_belongs(m, c->sharing, c->number))
             return c;
     return NULL;
 }
@@ -204,7 +204,7 @@ static char *carriers_fold(const struct watch *w, const struct outbreak *o, cons
     const struct carrier *c, *next;
     HASH_ITER (hh, o->carriers, c, next) {
         const struct member *m = cluster_by_id(w->cluster, c->member);
-        if (belongs(m, cause->sharing, cause->number))
+        if (shared_belongs(m, cause->sharing, cause->number))
             names[n++] = m->name;
     }
     return hostlist_fold(names, n);
@@ -231,7 +231,7 @@ static bool propose_cause(struct watch *w, const struct outbreak *o, const struc
     return w->sink.propose(w->sink.arg, COMMAND_SHARED, &nobody, NULL, text);
 }
 
-static void declare(struct watch *w, struct outbreak *o, struct cause *c)
+static void shared_declare(struct watch *w, struct outbreak *o, struct cause *c)
 {
     if (o->f.result < RESULT_DEGRADED)
         return; /* the sweep does when one of them counts */
@@ -253,8 +253,8 @@ static unsigned runners_of(struct watch *w, const char *check, unsigned group)
     return group ? count_runners(w, i, group) : all_runners(w, i);
 }
 
-static bool enough(struct watch *w, struct mono now, const struct outbreak *o, const struct member *m,
-                   enum sharing s, unsigned number)
+static bool shared_enough(struct watch *w, struct mono now, const struct outbreak *o, const struct member *m,
+                          enum sharing s, unsigned number)
 {
     unsigned n = count_carriers(w, now, o, s, number, false);
     size_t check = check_place(w, o->check);
@@ -268,20 +268,20 @@ static bool enough(struct watch *w, struct mono now, const struct outbreak *o, c
            in_group * 2 >= runners_of(w, o->check, m->spec.group);
 }
 
-static void consider(struct watch *w, struct mono now, struct outbreak *o, const struct member *m)
+static void shared_consider(struct watch *w, struct mono now, struct outbreak *o, const struct member *m)
 {
     if (o->by_device) {
-        if (enough(w, now, o, m, SHARING_DEVICE, 0))
-            declare(w, o, cause_add(w, o, SHARING_DEVICE, 0));
-    } else if (m->spec.group && enough(w, now, o, m, SHARING_GROUP, m->spec.group)) {
-        declare(w, o, cause_add(w, o, SHARING_GROUP, m->spec.group));
-    } else if (enough(w, now, o, m, SHARING_CLASS, m->class)) {
-        declare(w, o, cause_add(w, o, SHARING_CLASS, m->class));
+        if (shared_enough(w, now, o, m, SHARING_DEVICE, 0))
+            shared_declare(w, o, cause_add(w, o, SHARING_DEVICE, 0));
+    } else if (m->spec.group && shared_enough(w, now, o, m, SHARING_GROUP, m->spec.group)) {
+        shared_declare(w, o, cause_add(w, o, SHARING_GROUP, m->spec.group));
+    } else if (shared_enough(w, now, o, m, SHARING_CLASS, m->class)) {
+        shared_declare(w, o, cause_add(w, o, SHARING_CLASS, m->class));
     }
 }
 
-static void carry(struct watch *w, struct mono now, struct outbreak *o, const struct member *m,
-                  const char *check, const struct finding *f)
+static void shared_carry(struct watch *w, struct mono now, struct outbreak *o, const struct member *m,
+                         const char *check, const struct finding *f)
 {
     struct carrier *c;
     snprintf(o->check, sizeof o->check, "%s", check);
@@ -299,7 +299,7 @@ static void carry(struct watch *w, struct mono now, struct outbreak *o, const st
     if (of)
         of->dirty = true;
     else if (o->by_device || !shared_excuses(w, m, check, f)) /* the device's name says more */
-        consider(w, now, o, m);
+        shared_consider(w, now, o, m);
 }
 
 void shared_note(struct watch *w, struct mono now, const struct member *m, const char *check,
@@ -309,13 +309,13 @@ void shared_note(struct watch *w, struct mono now, const struct member *m, const
     if (!w->policy.health.shared)
         return;
     if (*f->device)
-        carry(w, now, outbreak_of(w, fault, f->device), m, check, f);
-    carry(w, now, outbreak_of(w, fault, ""), m, check, f);
+        shared_carry(w, now, outbreak_of(w, fault, f->device), m, check, f);
+    shared_carry(w, now, outbreak_of(w, fault, ""), m, check, f);
 }
 
 /* --- what follows ----------------------------------------------------------------------------- */
 
-static bool carries(const struct watch *w, const char *key, const struct member *m)
+static bool shared_carries(const struct watch *w, const char *key, const struct member *m)
 {
     const struct outbreak *o = outbreak_find(w, key);
     const struct carrier *c = NULL;
@@ -328,10 +328,10 @@ bool shared_excuses(const struct watch *w, const struct member *m, const char *c
 {
     char key[OUTBREAK_KEY_MAX];
     outbreak_key(key, fault_of(check, f), f->device);
-    if (carries(w, key, m))
+    if (shared_carries(w, key, m))
         return true;
     outbreak_key(key, fault_of(check, f), "");
-    return carries(w, key, m);
+    return shared_carries(w, key, m);
 }
 
 bool shared_holds(const struct watch *w, const struct member *m)
@@ -370,8 +370,8 @@ static void learn_check(struct outbreak *o, const struct member *m)
 }
 
 /* Whether the node says that it has it no more. Of the fault alone: on no device. */
-static bool recovered(const struct watch *w, struct mono now, const struct outbreak *o,
-                      const struct member *m)
+static bool shared_recovered(const struct watch *w, struct mono now, const struct outbreak *o,
+                             const struct member *m)
 {
     if (!*o->check)
         return true; /* no incident that is open on it has the fault */
@@ -402,7 +402,7 @@ static void drop_recovered(struct watch *w, struct mono now, struct outbreak *o)
         const struct member *m = cluster_by_id(w->cluster, c->member);
         if (!*o->check)
             learn_check(o, m);
-        if (m->listed && !recovered(w, now, o, m))
+        if (m->listed && !shared_recovered(w, now, o, m))
             continue;
         struct cause *of = cause_find(o, m);
         if (of)

@@ -52,7 +52,7 @@ void silence_grow(struct watch *w, size_t from, size_t n)
 
 /* --- the wheel ------------------------------------------------------------------------------- */
 
-static void unplan(struct watch *w, uint32_t id)
+static void silence_unplan(struct watch *w, uint32_t id)
 {
     struct due *d = &w->silence.due[id];
     if (d->tick == DUE_NONE)
@@ -63,7 +63,7 @@ static void unplan(struct watch *w, uint32_t id)
     d->tick = DUE_NONE;
 }
 
-static void plan(struct watch *w, uint32_t id, int64_t tick)
+static void silence_plan(struct watch *w, uint32_t id, int64_t tick)
 {
     struct due *d = &w->silence.due[id];
     uint32_t *first = &w->silence.wheel[tick % DUE_TICKS];
@@ -86,12 +86,12 @@ static int64_t tick_of(const struct watch *w, struct mono at)
 
 /* --- when, and how it counts ------------------------------------------------------------------ */
 
-static struct mono earlier(struct mono a, struct mono b)
+static struct mono silence_earlier(struct mono a, struct mono b)
 {
     return a.ns < b.ns ? a : b;
 }
 
-static struct mono later(struct mono a, struct mono b)
+static struct mono silence_later(struct mono a, struct mono b)
 {
     return a.ns > b.ns ? a : b;
 }
@@ -105,7 +105,7 @@ static bool goes_down(const struct observed *o, const struct agreed *a)
 static struct mono down_from(const struct watch *w, const struct member *m, const struct observed *o)
 {
     struct mono calm = w->silence.alarm ? watch_awake(w, w->last_tick) : w->silence.calm;
-    return mono_add(later(o->beat.heard, calm), patience_of(w, m)->silent);
+    return mono_add(silence_later(o->beat.heard, calm), patience_of(w, m)->silent);
 }
 
 /* Nodes count that are in service; of them are quiet those that were not heard of late. A node that is held
@@ -121,7 +121,7 @@ static struct mono quiet_from(const struct watch *w, const struct observed *o)
     return mono_add(o->beat.heard, unheard ? w->policy.plain.silent : w->policy.quiet);
 }
 
-static void count(struct watch *w, struct due *d, bool watched, bool quiet)
+static void silence_count(struct watch *w, struct due *d, bool watched, bool quiet)
 {
     w->silence.watched += (size_t)watched - (size_t)d->watched;
     w->silence.quiet += (size_t)quiet - (size_t)d->quiet;
@@ -139,16 +139,16 @@ static void plan_next(struct watch *w, const struct member *m, int64_t again)
     struct mono next = beat_due(&o->beat, patience_of(w, m));
     bool counts = is_watched(&a) && w->policy.judge;
     bool missed = o->beat.liveness == LIVENESS_LATE || o->beat.liveness == LIVENESS_SILENT;
-    count(w, d, is_watched(&a), counts && (missed || now.ns >= quiet.ns));
+    silence_count(w, d, is_watched(&a), counts && (missed || now.ns >= quiet.ns));
     if (counts && !d->quiet)
-        next = earlier(next, quiet);
+        next = silence_earlier(next, quiet);
     if (goes_down(o, &a) && !d->fallen)
-        next = earlier(next, down_from(w, m, o));
+        next = silence_earlier(next, down_from(w, m, o));
     int64_t tick = next.ns <= now.ns ? w->silence.ticked + again : tick_of(w, next);
     if (!w->policy.judge || next.ns == INT64_MAX || (d->tick != DUE_NONE && d->tick <= tick))
         return;
-    unplan(w, m->id);
-    plan(w, m->id, tick);
+    silence_unplan(w, m->id);
+    silence_plan(w, m->id, tick);
 }
 
 void silence_look(struct watch *w, const struct member *m)
@@ -163,10 +163,10 @@ static struct mono known_until(const struct watch *w, const struct observed *o, 
 {
     if (!o->session || !o->collector)
         return now;
-    return earlier(now, later(o->missed, watch_observed(w, o->collector)->beat.heard));
+    return silence_earlier(now, silence_later(o->missed, watch_observed(w, o->collector)->beat.heard));
 }
 
-static void fall(struct watch *w, uint32_t id)
+static void silence_fall(struct watch *w, uint32_t id)
 {
     if (w->silence.n_fallen == w->silence.fallen_cap) {
         w->silence.fallen_cap = 2 * w->silence.fallen_cap + 16;
@@ -177,7 +177,7 @@ static void fall(struct watch *w, uint32_t id)
 }
 
 /* m is due: says what its silence means. */
-static void judge(struct watch *w, const struct member *m, struct mono now)
+static void silence_judge(struct watch *w, const struct member *m, struct mono now)
 {
     struct observed *o = watch_of(w, m);
     struct agreed a = member_agreed(m);
@@ -188,11 +188,11 @@ static void judge(struct watch *w, const struct member *m, struct mono now)
     if (o->beat.liveness != was && o->beat.liveness == LIVENESS_LATE && m->listed)
         hostlist_add(&w->silence.late, m->name);
     if (goes_down(o, &a) && !w->silence.due[m->id].fallen && now.ns >= down_from(w, m, o).ns)
-        fall(w, m->id);
+        silence_fall(w, m->id);
     plan_next(w, m, UNTOLD_TICKS);
 }
 
-static void notice(struct watch *w, const char *what, struct hostlist *nodes, const char *text)
+static void silence_notice(struct watch *w, const char *what, struct hostlist *nodes, const char *text)
 {
     if (nodes->n == 0)
         return;
@@ -253,13 +253,13 @@ size_t silence_step(struct watch *w, struct mono now, size_t nodes)
 {
     size_t looked = 0;
     for (uint32_t id; looked < nodes && (id = next_due(w)) != NOBODY; looked++) {
-        unplan(w, id);
-        judge(w, cluster_by_id(w->cluster, id), now);
+        silence_unplan(w, id);
+        silence_judge(w, cluster_by_id(w->cluster, id), now);
     }
     if (looked < nodes && w->silence.round) {
         w->silence.round = false;
-        notice(w, "node.live", &w->silence.live, "heard again");
-        notice(w, "node.late", &w->silence.late, "not heard of late; takes no new work");
+        silence_notice(w, "node.live", &w->silence.live, "heard again");
+        silence_notice(w, "node.late", &w->silence.late, "not heard of late; takes no new work");
     }
     return looked;
 }

@@ -137,14 +137,14 @@ static bool is_examined(const struct trial *t, const struct member *m)
     return r && r->step == STEP_EXAMINE && r->since.ns == t->stage.ns;
 }
 
-static bool examines(const struct trial *t, const struct seat *s)
+static bool trial_examines(const struct trial *t, const struct seat *s)
 {
     return t->examines && s == t->seats;
 }
 
 static bool is_kept(const struct trial *t, const struct seat *s, const struct member *m)
 {
-    return examines(t, s) ? is_examined(t, m) : is_held(m, t->claim);
+    return trial_examines(t, s) ? is_examined(t, m) : is_held(m, t->claim);
 }
 
 bool trial_holds(const struct watch *w, const struct member *m)
@@ -206,10 +206,10 @@ void seat_conclude(struct watch *w, struct mono now, const struct trial *t, stru
 {
     const struct member *m = seat_member(w, s);
     size_t place = check_place(w, t->check);
-    bool ran = !examines(t, s) || x->result != RESULT_UNKNOWN;
+    bool ran = !trial_examines(t, s) || x->result != RESULT_UNKNOWN;
     seat_end(w, now, s, ran, x->result, ran ? "it ran" : "it came to no answer");
     said_note(w, now, m, place, x);
-    if (examines(t, s))
+    if (trial_examines(t, s))
         vitals_of(w, m)->said[place] |= SAID_ANSWERED;
     health_heard(w, now, w->wall, m);
 }
@@ -217,7 +217,7 @@ void seat_conclude(struct watch *w, struct mono now, const struct trial *t, stru
 void seat_fail(struct watch *w, struct mono now, const struct trial *t, struct seat *s, const char *why)
 {
     CLEANUP_FREE struct verdict *x = mem_alloc(sizeof *x);
-    if (!examines(t, s)) {
+    if (!trial_examines(t, s)) {
         seat_end(w, now, s, false, RESULT_UNKNOWN, why);
         return;
     }
@@ -244,14 +244,15 @@ void seat_call(struct watch *w, struct seat *s, size_t run)
 /* --- what ends it ----------------------------------------------------------------------------- */
 
 /* Why this node takes part no more; NULL: nothing is wrong with it. */
-static const char *disturbed(struct watch *w, struct mono now, const struct trial *t, const struct seat *s)
+static const char *trial_disturbed(struct watch *w, struct mono now, const struct trial *t,
+                                   const struct seat *s)
 {
     const struct member *m = seat_member(w, s);
     if (!m->listed)
         return "no configuration file names it any more";
-    if (examines(t, s) && !is_examined(t, m))
+    if (trial_examines(t, s) && !is_examined(t, m))
         return "its examination is over";
-    if (!examines(t, s) && member_repair(m))
+    if (!trial_examines(t, s) && member_repair(m))
         return "it is ill, and being repaired";
     if (!is_kept(t, s, m) || member_override(m))
         return "a person took it back";
@@ -271,7 +272,7 @@ static const char *disturbed(struct watch *w, struct mono now, const struct tria
 }
 
 /* Why the whole of it ends. */
-static const char *stopped(const struct watch *w, struct mono now, const struct trial *t, struct err *e)
+static const char *trial_stopped(const struct watch *w, struct mono now, const struct trial *t, struct err *e)
 {
     size_t place = check_place(w, t->check);
     const struct check *k = place == SIZE_MAX ? NULL : check_at(w, place);
@@ -290,13 +291,13 @@ static const char *stopped(const struct watch *w, struct mono now, const struct 
 static void look_for_ends(struct watch *w, struct mono now, struct trial *t)
 {
     struct err e = {0};
-    const char *all = stopped(w, now, t, &e);
+    const char *all = trial_stopped(w, now, t, &e);
     bool late = !all && now.ns >= t->due.ns;
     for (size_t i = 0; i < t->n; i++) {
         struct seat *s = &t->seats[i];
         if (has_left(s) || s->state == SEAT_OVER)
             continue;
-        const char *why = all ? all : disturbed(w, now, t, s);
+        const char *why = all ? all : trial_disturbed(w, now, t, s);
         if (why)
             seat_end(w, now, s, false, RESULT_UNKNOWN, why);
         else if (late)
@@ -379,7 +380,7 @@ static bool may_come(const struct watch *w, struct mono now, const struct trial 
 {
     for (size_t i = 0; i < t->n && !within(now, t->began, ASKED_S); i++) {
         const struct member *m = seat_member(w, &t->seats[i]);
-        bool examined = examines(t, &t->seats[i]);
+        bool examined = trial_examines(t, &t->seats[i]);
         if (m->n_claims != examined || (examined && !is_examined(t, m)))
             return false;
     }

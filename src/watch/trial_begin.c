@@ -202,7 +202,7 @@ static struct span limit_of(const struct check *k)
     return (struct span){span_s(TRIAL_HOLD_S).ns + rounds * (k->deadline.ns + span_s(TRIAL_MARGIN_S).ns)};
 }
 
-static bool propose(struct watch *w, const struct trial *t, struct span limit)
+static bool trial_begin_propose(struct watch *w, const struct trial *t, struct span limit)
 {
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
     CLEANUP_JSON json_t *set =
@@ -227,12 +227,12 @@ static bool takes_part(struct watch *w, struct mono now, const struct member *m,
 }
 
 /* Holds those who have a seat; false when they are too few, and nobody is held. */
-static bool hold(struct watch *w, struct trial *t, const struct check *k, size_t least)
+static bool trial_begin_hold(struct watch *w, struct trial *t, const struct check *k, size_t least)
 {
     bool enough = t->n >= least;
     if (enough && k->group > 1)
         t->grouping = grouping_create(t->n, k->group);
-    if (!enough || !propose(w, t, limit_of(k)))
+    if (!enough || !trial_begin_propose(w, t, limit_of(k)))
         trial_drop(w, t);
     return enough;
 }
@@ -254,7 +254,7 @@ static void begin_with(struct watch *w, struct mono now, const struct trial_due 
     }
     if (t->n)
         qsort(t->seats, t->n, sizeof *t->seats, by_member);
-    if (!hold(w, t, k, k->group))
+    if (!trial_begin_hold(w, t, k, k->group))
         vitals_of(w, cluster_by_id(w->cluster, first->member))->trial_rest = mono_add(now, span_s(AGAIN_S));
 }
 
@@ -360,7 +360,7 @@ static void begin_examination(struct watch *w, struct mono now, size_t needed)
         if (!vitals_find(w, partner)->trial && takes_part(w, now, partner, x->check))
             trial_seat(w, t, partner);
     }
-    hold(w, t, k, needed + 1);
+    trial_begin_hold(w, t, k, needed + 1);
 }
 
 static bool is_wanted(struct watch *w, struct mono now, const struct trial_wish *x)
@@ -371,7 +371,7 @@ static bool is_wanted(struct watch *w, struct mono now, const struct trial_wish 
 }
 
 /* True while enough are free and there is no room to hold them: what is scheduled is not to take it. */
-static bool grant(struct watch *w, struct mono now)
+static bool trial_begin_grant(struct watch *w, struct mono now)
 {
     const struct trial_wish *x = &w->trial_begin.wish;
     if (!may_hold(w, now) || !is_wanted(w, now, x))
@@ -410,7 +410,7 @@ static bool any_share_left(struct watch *w, unsigned held)
 void trial_end_sweep(struct watch *w)
 {
     struct mono now = watch_awake(w, w->last_tick);
-    bool waits = grant(w, now), may = !waits && w->trial_begin.n_scheduled && may_hold(w, now);
+    bool waits = trial_begin_grant(w, now), may = !waits && w->trial_begin.n_scheduled && may_hold(w, now);
     unsigned tries = TRIES_MAX, looks = LOOKS_MAX, held = held_nodes(w);
     sort_candidates(w);
     for (size_t i = 0; may && tries && looks && i < w->trial_begin.n_candidates; i++) {

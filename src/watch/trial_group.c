@@ -29,7 +29,7 @@ static bool is_out(const struct seat *s)
 }
 
 /* What counts as a failure of this check: a finding is no worse than its severity. */
-static bool fails(const struct check *k, enum result r)
+static bool trial_group_fails(const struct check *k, enum result r)
 {
     return r >= (k->severity < RESULT_DEGRADED ? k->severity : RESULT_DEGRADED);
 }
@@ -42,7 +42,7 @@ static enum run_result result_of(const struct trial *t, const struct run *r, con
         if (s->state == SEAT_CALLED || s->state == SEAT_RUNS)
             return RUN_PENDING;
         any_out |= is_out(s);
-        failed |= s->state == SEAT_HEARD && fails(k, s->said->result);
+        failed |= s->state == SEAT_HEARD && trial_group_fails(k, s->said->result);
         passes &= s->state == SEAT_HEARD && s->said->result >= RESULT_OK;
     }
     if (any_out)
@@ -67,7 +67,7 @@ static const char *words_of(const struct verdict *v)
 
 static const char *failed_words(const struct seat *s, const struct check *k)
 {
-    return s->state == SEAT_HEARD && fails(k, s->said->result) ? words_of(s->said) : "";
+    return s->state == SEAT_HEARD && trial_group_fails(k, s->said->result) ? words_of(s->said) : "";
 }
 
 /* A node that took part only, and whose partner tells what the tool said, has the partner's words. */
@@ -158,8 +158,8 @@ static void say_partners(const struct watch *w, const struct trial *t, size_t pl
     text_add(out, "");
 }
 
-static void judge(const struct watch *w, const struct trial *t, size_t place, const struct check *k,
-                  struct verdict *x)
+static void trial_group_judge(const struct watch *w, const struct trial *t, size_t place,
+                              const struct check *k, struct verdict *x)
 {
     CLEANUP_TEXT struct text with = {0}, passed = {0};
     const struct verdict *said = t->seats[place].said;
@@ -216,7 +216,8 @@ static void propose_shared(struct watch *w, const char *key, const char *nodes, 
     w->sink.propose(w->sink.arg, COMMAND_SHARED, &nobody, NULL, text);
 }
 
-static void declare(struct watch *w, const struct trial *t, const struct run *r, const struct check *k)
+static void trial_group_declare(struct watch *w, const struct trial *t, const struct run *r,
+                                const struct check *k)
 {
     CLEANUP_FREE char *nodes = fold_run(w, t, r);
     CLEANUP_TEXT struct text key = {0}, why = {0};
@@ -306,19 +307,19 @@ static void judge_between(struct watch *w, const struct trial *t, const struct c
     text_fini(&x.keys);
     for (size_t i = 0; i < grouping_runs(t->grouping); i++)
         if (grouping_shared(t->grouping, i))
-            declare(w, t, grouping_run(t->grouping, i), k);
+            trial_group_declare(w, t, grouping_run(t->grouping, i), k);
 }
 
 /* --- going on --------------------------------------------------------------------------------- */
 
-static void conclude(struct watch *w, struct mono now, struct trial *t, const struct check *k)
+static void trial_group_conclude(struct watch *w, struct mono now, struct trial *t, const struct check *k)
 {
     CLEANUP_FREE struct verdict *x = mem_alloc(sizeof *x);
     judge_between(w, t, k);
     for (size_t i = 0; i < t->n; i++) {
         if (is_out(&t->seats[i]))
             continue;
-        judge(w, t, i, k, x);
+        trial_group_judge(w, t, i, k, x);
         if (x->result == RESULT_OK)
             vitals_of(w, seat_member(w, &t->seats[i]))->trial_doubt = (struct mono){0};
         seat_conclude(w, now, t, &t->seats[i], x);
@@ -359,5 +360,5 @@ void trial_group_go(struct watch *w, struct mono now, struct trial *t, const str
         return;
     t->called = true;
     if (!call_round(w, now, t))
-        conclude(w, now, t, k);
+        trial_group_conclude(w, now, t, k);
 }

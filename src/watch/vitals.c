@@ -134,7 +134,7 @@ void said_forget(struct vitals *v, size_t i)
 }
 
 /* What was said before the records changed, in the places of their checks now. */
-static void rearrange(struct watch *w, struct vitals *v, const size_t *place, size_t was)
+static void vitals_rearrange(struct watch *w, struct vitals *v, const size_t *place, size_t was)
 {
     uint8_t *said = mem_alloc(w->vitals.n_checks + 1);
     int32_t *looked = mem_alloc((w->vitals.n_checks + 1) * sizeof *looked);
@@ -205,7 +205,7 @@ void vitals_reconfigure(struct watch *w)
     free(before);
     for (size_t id = 0; id < w->vitals.n; id++)
         if (w->vitals.of[id])
-            rearrange(w, w->vitals.of[id], place, was);
+            vitals_rearrange(w, w->vitals.of[id], place, was);
 }
 
 void vitals_destroy(struct watch *w)
@@ -256,7 +256,7 @@ bool said_assigned(const struct vitals *v, size_t i)
     return (v->said[i] & SAID_ASSIGNED) != 0;
 }
 
-bool speaks(const struct watch *w, const struct member *m, const struct vitals *v)
+bool vitals_speaks(const struct watch *w, const struct member *m, const struct vitals *v)
 {
     return v && v->said && watch_live(w, m) && strcmp(v->boot, watch_observed(w, m)->boot) == 0;
 }
@@ -264,7 +264,7 @@ bool speaks(const struct watch *w, const struct member *m, const struct vitals *
 enum result said_now(const struct watch *w, struct mono now, const struct member *m, size_t i)
 {
     const struct vitals *v = vitals_find(w, m);
-    return was_said(v, i) && speaks(w, m, v) ? said_of(w, now, v, i) : RESULT_UNKNOWN;
+    return was_said(v, i) && vitals_speaks(w, m, v) ? said_of(w, now, v, i) : RESULT_UNKNOWN;
 }
 
 /* What the kernel has said on this boot stays said: of it, how old it was when it was told counts. */

@@ -99,7 +99,7 @@ size_t check_count(const struct watch *w);
 /* What the check says of m now: UNKNOWN when nothing is known. */
 enum result said_now(const struct watch *w, struct mono now, const struct member *m, size_t i);
 /* Whether anything that it said counts: it is live, and has said it on this boot. */
-bool speaks(const struct watch *w, const struct member *m, const struct vitals *v);
+bool vitals_speaks(const struct watch *w, const struct member *m, const struct vitals *v);
 bool was_said(const struct vitals *v, size_t i); /* anything, on this boot */
 void said_forget(struct vitals *v, size_t i);
 /* It runs by itself, not on demand or in the extensive stage alone. */

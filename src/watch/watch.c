@@ -162,7 +162,7 @@ void watch_destroy(struct watch *w)
     free(w);
 }
 
-static bool shorter(const struct patience *now, const struct patience *was)
+static bool watch_shorter(const struct patience *now, const struct patience *was)
 {
     return now->late.ns < was->late.ns || now->silent.ns < was->silent.ns;
 }
@@ -170,8 +170,9 @@ static bool shorter(const struct patience *now, const struct patience *was)
 void watch_set_policy(struct watch *w, const struct watch_policy *p)
 {
     const struct watch_policy *was = &w->policy;
-    bool stricter = (p->judge && !was->judge) || shorter(&p->plain, &was->plain) ||
-                    shorter(&p->sensitive, &was->sensitive) || shorter(&p->borrowed, &was->borrowed);
+    bool stricter = (p->judge && !was->judge) || watch_shorter(&p->plain, &was->plain) ||
+                    watch_shorter(&p->sensitive, &was->sensitive) ||
+                    watch_shorter(&p->borrowed, &was->borrowed);
     for (size_t i = 0; stricter && i < w->n; i++)
         beat_excuse(&w->seen[i].beat, watch_awake(w, w->last_tick));
     w->policy = *p;
@@ -275,7 +276,7 @@ static void note_return(struct watch *w, const struct member *m, enum liveness w
 }
 
 /* Also one that was forgotten is there again. */
-static void hear(struct watch *w, struct member *m)
+static void watch_hear(struct watch *w, struct member *m)
 {
     if (m->gone)
         cluster_meet(w->cluster, m->name);
@@ -294,7 +295,7 @@ int watch_heartbeat(struct watch *w, struct mono now, struct wall wall, struct m
     if (rc < 0)
         return rc;
     note_return(w, m, was);
-    hear(w, m);
+    watch_hear(w, m);
     set_work(o, h->work);
     o->uptime_s = h->uptime_s;
     o->uptime_at = now;
@@ -308,7 +309,7 @@ void watch_vouch(struct watch *w, struct mono now, struct wall wall, struct memb
     struct observed *o = watch_of(w, m);
     note_return(w, m, o->beat.liveness);
     beat_vouch(&o->beat, watch_observed_at(w, now));
-    hear(w, m);
+    watch_hear(w, m);
     o->heard_wall = wall;
     row_refresh(w, m);
 }
@@ -388,7 +389,7 @@ bool is_heard(const struct watch *w, const struct member *m)
 
 enum { ROW_SWEEPS = 8 };
 
-static void examine(struct watch *w, struct member *m, struct mono now)
+static void watch_examine(struct watch *w, struct member *m, struct mono now)
 {
     struct observed *o = watch_of(w, m);
     struct agreed a = member_agreed(m);
@@ -453,7 +454,7 @@ static size_t sweep_step(struct watch *w, struct mono now, size_t nodes)
     size_t end = cluster_count(w->cluster) * w->slice / WATCH_SLICES, looked = 0;
     while (w->cursor < end && looked < nodes) {
         int64_t left = w->conformity.work_left;
-        examine(w, cluster_by_id(w->cluster, w->cursor++), now);
+        watch_examine(w, cluster_by_id(w->cluster, w->cursor++), now);
         looked += 1 + (size_t)(left - w->conformity.work_left) / COMPONENTS_A_NODE;
     }
     return looked < nodes ? looked : nodes;

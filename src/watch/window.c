@@ -46,7 +46,7 @@ void watch_window(struct watch *w, struct member *m, const char *why)
 }
 
 /* Nodes that call for the same words, until the end of the sweep. */
-static void note(struct watch *w, const struct member *m, const char *why)
+static void window_note(struct watch *w, const struct member *m, const char *why)
 {
     if (!w->windows.news)
         w->windows.news = json_object();
@@ -59,7 +59,7 @@ static void note(struct watch *w, const struct member *m, const char *why)
 }
 
 /* It is over, and nobody can say of m that it is well. */
-static void provision(struct watch *w, struct mono now, const struct member *m)
+static void window_provision(struct watch *w, struct mono now, const struct member *m)
 {
     CLEANUP_TEXT struct text missing = {0}, why = {0};
     if (member_repair(m) || member_override(m) || health_asked(vitals_of(w, m), now) || !watch_live(w, m) ||
@@ -77,8 +77,8 @@ void window_look(struct watch *w, struct mono now, const struct member *m)
     if (!o->window_known || (why ? is && strcmp(is->why, why) == 0 : !is))
         return;
     if (!why && m->listed)
-        provision(w, now, m);
-    note(w, m, why);
+        window_provision(w, now, m);
+    window_note(w, m, why);
 }
 
 void windows_end_sweep(struct watch *w)

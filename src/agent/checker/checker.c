@@ -26,7 +26,7 @@ const struct gpu_capacity *checker_gpus(const struct checker *c)
     return &c->gpus;
 }
 
-static void gather(struct item *k)
+static void checker_gather(struct item *k)
 {
     struct checker *c = k->c;
     struct mono now = mono_now();
@@ -63,7 +63,7 @@ static bool is_as_it_was(const struct item *k, struct mono now)
            mono_sub(now, k->gathered).ns < span_ms(TOLD_MS).ns;
 }
 
-static void begin(struct item *k, struct mono now)
+static void checker_begin(struct item *k, struct mono now)
 {
     static const struct verdict well = {.result = RESULT_OK};
     struct look l = item_look(k, now);
@@ -79,7 +79,7 @@ static void begin(struct item *k, struct mono now)
             item_begin_apart(k);
     } else {
         k->began = now;
-        gather(k);
+        checker_gather(k);
     }
 }
 
@@ -91,7 +91,7 @@ static void on_turn(uv_timer_t *timer)
     c->in_turn = true;
     while ((k = checker_most_overdue(c)) && k->due.ns <= began.ns &&
            span_to_ms(mono_sub(now, began)) < TURN_MS) {
-        begin(k, now);
+        checker_begin(k, now);
         now = mono_now();
     }
     if (!k || k->due.ns > began.ns) /* else the next turn goes on with this one's */

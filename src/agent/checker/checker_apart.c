@@ -107,7 +107,7 @@ static bool may_share(const struct item *k)
            (how == PROBE_APART || how == PROBE_IDLE || look_walks(k->check->probe));
 }
 
-static bool shares(struct item *k, const struct item *leader, const char *target)
+static bool checker_apart_shares(struct item *k, const struct item *leader, const char *target)
 {
     char buf[CHECKER_TARGET_BYTES];
     struct look l = item_look(k, leader->began);
@@ -123,7 +123,7 @@ static void gather_group(struct item *leader, const char *target)
     struct item *last = leader;
     for (size_t i = 0; i < c->list.checks.n && may_share(leader); i++) {
         struct item *k = c->items[i];
-        if (shares(k, leader, target)) {
+        if (checker_apart_shares(k, leader, target)) {
             k->began = leader->began;
             last = last->with = k;
         }

@@ -13,7 +13,7 @@
  * it is back.
  */
 
-static void resume(struct item *k, const json_t *kept)
+static void checker_boot_resume(struct item *k, const json_t *kept)
 {
     struct verdict said;
     struct mono at, now = mono_now();
@@ -33,7 +33,7 @@ void checker_resume(struct checker *c, struct item *const *fresh, size_t n)
         return;
     CLEANUP_JSON json_t *kept = booted_read(text, c->settings.boot);
     for (size_t i = 0; i < n; i++)
-        resume(fresh[i], kept);
+        checker_boot_resume(fresh[i], kept);
 }
 
 void checker_keep_boot(struct checker *c)

@@ -37,7 +37,7 @@ static void wait_for_room(struct item *k)
     k->due = k->began;
 }
 
-static void judge(struct item *k)
+static void checker_parts_judge(struct item *k)
 {
     struct parts *p = STEAL(k->parts);
     k->under_way = false;
@@ -60,7 +60,7 @@ static void on_part(void *arg, char *text, size_t len, const struct err *why)
     checker_try_waiting(c);
 }
 
-static int ask(struct item *k, struct err *e)
+static int checker_parts_ask(struct item *k, struct err *e)
 {
     const struct parts *p = k->parts;
     CLEANUP_TEXT struct text question = {0};
@@ -73,7 +73,7 @@ void item_begin_parts(struct item *k)
     struct parts *p = k->parts;
     while (p->now || ((p->now = strsep(&p->rest, "\n")) && *p->now)) {
         struct err e = {0};
-        int r = ask(k, &e);
+        int r = checker_parts_ask(k, &e);
         if (r == -EAGAIN) {
             wait_for_room(k);
             return;
@@ -88,5 +88,5 @@ void item_begin_parts(struct item *k)
         fact(&p->facts, "unknown", "%s%s", checker_stuck_words(r == -EBUSY), e.msg);
         p->now = NULL;
     }
-    judge(k);
+    checker_parts_judge(k);
 }

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-static void begin(struct said_frame *f)
+static void checker_said_begin(struct said_frame *f)
 {
     text_clear(&f->body);
     text_printf(&f->body, "{\"boot\":\"%s\",\"list\":\"%s\",%s", f->boot, f->list,
@@ -17,7 +17,7 @@ static void begin(struct said_frame *f)
     f->any = false;
 }
 
-static void emit(struct said_frame *f)
+static void checker_said_emit(struct said_frame *f)
 {
     text_add(&f->body, "]}");
     f->emit(f->arg, f->body.s, f->body.len);
@@ -44,7 +44,7 @@ static void add_verdict(const struct said *s, struct text *t)
     text_add_bytes(t, all.s + 1, all.len - 2);
 }
 
-static void add(const struct said *s, struct mono now, struct text *t)
+static void checker_said_add(const struct said *s, struct mono now, struct text *t)
 {
     struct mono at = s->steady->any ? s->steady->looked : s->at;
     text_add(t, "{\"check\":");
@@ -61,11 +61,11 @@ static void add(const struct said *s, struct mono now, struct text *t)
 void said_add(struct said_frame *f, const struct said *s, struct mono now)
 {
     CLEANUP_TEXT struct text one = {0};
-    add(s, now, &one);
+    checker_said_add(s, now, &one);
     if (f->begun && f->any && f->body.len + one.len + 3 > BODY_PART_BYTES_MAX)
-        emit(f);
+        checker_said_emit(f);
     if (!f->begun)
-        begin(f);
+        checker_said_begin(f);
     if (f->any)
         text_add_char(&f->body, ',');
     text_add_bytes(&f->body, one.s, one.len);
@@ -75,8 +75,8 @@ void said_add(struct said_frame *f, const struct said *s, struct mono now)
 void said_end(struct said_frame *f)
 {
     if (!f->begun && f->full)
-        begin(f);
+        checker_said_begin(f);
     if (f->begun)
-        emit(f);
+        checker_said_emit(f);
     text_fini(&f->body);
 }

@@ -8,7 +8,7 @@
 
 enum { GATHER_MS = 10 /* news within this are one frame */, COUNTS_MS = 5000 };
 
-static void emit(void *arg, const char *body, size_t len)
+static void checker_say_emit(void *arg, const char *body, size_t len)
 {
     struct checker *c = arg;
     c->settings.say(c->settings.arg, body, len);
@@ -42,7 +42,7 @@ static void say(struct checker *c, bool full)
                            .list = c->list.hash,
                            .full = full,
                            .log_next = c->log_next,
-                           .emit = emit,
+                           .emit = checker_say_emit,
                            .arg = c};
     for (size_t i = 0; i < c->list.checks.n; i++) {
         struct item *k = c->items[i];

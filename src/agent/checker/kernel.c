@@ -45,9 +45,9 @@ struct kernel {
     uint64_t lost;
 };
 
-static void begin(struct kernel *k);
+static void kernel_begin(struct kernel *k);
 
-static void save(struct kernel *k)
+static void kernel_save(struct kernel *k)
 {
     CLEANUP_TEXT struct text all = {0};
     struct err e = {0};
@@ -62,7 +62,7 @@ static void save(struct kernel *k)
 static void on_save(uv_timer_t *timer)
 {
     struct kernel *k = timer->data;
-    save(k);
+    kernel_save(k);
     if (k->lost)
         log_warn("%" PRIu64 " lines of the kernel's log were overwritten before they could be read", k->lost);
     k->lost = 0;
@@ -94,7 +94,7 @@ static void on_reopen(uv_timer_t *timer)
     if (k->handles > 2) /* the handle of before is not closed yet */
         uv_timer_start(timer, on_reopen, REOPEN_MS, 0);
     else
-        begin(k);
+        kernel_begin(k);
 }
 
 static void cannot_follow(struct kernel *k, const struct err *why)
@@ -112,7 +112,7 @@ static void save_soon(struct kernel *k)
 }
 
 /* True when there may be more in the next turn. */
-static bool drain(struct kernel *k)
+static bool kernel_drain(struct kernel *k)
 {
     struct kmsg record;
     struct err e = {0};
@@ -138,18 +138,18 @@ static bool drain(struct kernel *k)
 
 static void on_readable(uv_poll_t *poll, int status, int events)
 {
-    drain(poll->data);
+    kernel_drain(poll->data);
 }
 
 static void on_look(uv_timer_t *timer)
 {
     struct kernel *k = timer->data;
-    bool more = drain(k);
+    bool more = kernel_drain(k);
     if (k->follow)
         uv_timer_start(&k->look, on_look, more ? 1 : FILE_LOOK_MS, 0);
 }
 
-static void begin(struct kernel *k)
+static void kernel_begin(struct kernel *k)
 {
     struct err e = {0};
     k->follow = kmsg_open(k->settings.root, &k->cursor, &e);
@@ -171,7 +171,7 @@ static void begin(struct kernel *k)
     uv_poll_start(&k->poll, UV_READABLE | UV_PRIORITIZED, on_readable);
 }
 
-static void load(struct kernel *k)
+static void kernel_load(struct kernel *k)
 {
     CLEANUP_FREE char *saved = NULL;
     if (k->settings.home && home_read(k->settings.home, FILE_NAME, SAVED_BYTES_MAX, &saved, NULL) == 0)
@@ -190,8 +190,8 @@ struct kernel *kernel_create(uv_loop_t *loop, const struct kernel_settings *sett
     uv_timer_init(loop, &k->save);
     k->look.data = k->save.data = k;
     k->handles = 2;
-    load(k);
-    begin(k);
+    kernel_load(k);
+    kernel_begin(k);
     return k;
 }
 
@@ -220,7 +220,7 @@ bool kernel_is_followed(const struct kernel *k)
 void kernel_facts(struct kernel *k, struct mono now, struct text *out)
 {
     if (k->unsaved)
-        save(k);
+        kernel_save(k);
     if (k->follow)
         kernel_log_facts(k->log, now, out);
     else
@@ -234,10 +234,10 @@ uint64_t kernel_next(const struct kernel *k)
 
 void kernel_forget(struct kernel *k, const char *words, uint64_t until)
 {
-    for (int i = 0; until == KERNEL_ALL && i < TURNS_TO_END && k->follow && drain(k); i++)
+    for (int i = 0; until == KERNEL_ALL && i < TURNS_TO_END && k->follow && kernel_drain(k); i++)
         ;
     if (!kernel_log_forget(k->log, words, until))
         return;
-    save(k);
+    kernel_save(k);
     k->settings.on_news(k->settings.arg);
 }

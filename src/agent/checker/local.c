@@ -63,7 +63,7 @@ static int read_list(const struct local_request *q, struct checklist *list, stru
     return err_set(e, -ENOENT, "%s has no check for %s", path ? path : "the default", q->node);
 }
 
-static int ask(struct local *l, struct row *r, const char *name, struct err *e)
+static int local_ask(struct local *l, struct row *r, const char *name, struct err *e)
 {
     r->local = l;
     int bad =
@@ -73,15 +73,15 @@ static int ask(struct local *l, struct row *r, const char *name, struct err *e)
     return bad;
 }
 
-static int look(struct local *l, const struct local_request *q, struct err *e)
+static int local_look(struct local *l, const struct local_request *q, struct err *e)
 {
     const struct checks *all = checker_checks(l->checker);
     int r = 0;
     l->rows = mem_alloc((q->n_names + all->n + 1) * sizeof *l->rows);
     for (size_t i = 0; !r && i < q->n_names; i++)
-        r = ask(l, &l->rows[l->n++], q->names[i], e);
+        r = local_ask(l, &l->rows[l->n++], q->names[i], e);
     for (size_t i = 0; !r && !q->n_names && i < all->n; i++)
-        r = ask(l, &l->rows[l->n++], all->list[i].name, e);
+        r = local_ask(l, &l->rows[l->n++], all->list[i].name, e);
     return r;
 }
 
@@ -91,7 +91,7 @@ static void print_finding(FILE *out, const struct finding *f)
 }
 
 /* width: of the column of names. */
-static void print(FILE *out, const struct row *r, int width)
+static void local_print(FILE *out, const struct row *r, int width)
 {
     const struct verdict *v = &r->verdict;
     int64_t us = r->took.ns / 1000;
@@ -116,7 +116,7 @@ static void print_all(FILE *out, const struct local *l)
         if ((int)strlen(l->rows[i].check->name) > width)
             width = (int)strlen(l->rows[i].check->name);
     for (size_t i = 0; i < l->n; i++)
-        print(out, &l->rows[i], width);
+        local_print(out, &l->rows[i], width);
 }
 
 /* Which checks the controller has this node run, as far as the agent was told. */
@@ -164,7 +164,7 @@ int local_check(uv_loop_t *loop, const struct local_request *q, FILE *out, int *
     }
     l.checker = checker_create(loop, &settings);
     checker_set(l.checker, &list);
-    r = look(&l, q, e);
+    r = local_look(&l, q, e);
     while (!r && l.done < l.n && uv_run(loop, UV_RUN_ONCE))
         ;
     if (!r) {

@@ -18,7 +18,7 @@ enum {
 static void on_batch(uv_timer_t *timer);
 static void on_news(uv_timer_t *timer);
 
-static void emit(void *arg, const char *body, size_t len)
+static void collect_send_emit(void *arg, const char *body, size_t len)
 {
     struct collect *c = arg;
     uplink_send(c->uplink, FRAME_BATCH, body, len);
@@ -76,7 +76,8 @@ void collect_ask(struct collect *c)
 /* Lists of components are large: no more at a time than the uplink takes. */
 static void components_send(struct collect *c)
 {
-    while (collect_has_room(c) && ledger_batch_components(c->ledger, listener_port(c->listener), emit, c))
+    while (collect_has_room(c) &&
+           ledger_batch_components(c->ledger, listener_port(c->listener), collect_send_emit, c))
         ;
     if (c->up && ledger_has_components(c->ledger) && !uv_is_active((uv_handle_t *)&c->news))
         uv_timer_start(&c->news, on_news, NEWS_MS, 0);
@@ -88,7 +89,7 @@ void collect_flush(struct collect *c)
         return;
     struct mono now = mono_now();
     if (ledger_due(c->ledger, now)) {
-        ledger_batch(c->ledger, now, listener_port(c->listener), emit, c);
+        ledger_batch(c->ledger, now, listener_port(c->listener), collect_send_emit, c);
         collect_arm_batch(c);
     } else if (ledger_has_news(c->ledger) && !uv_is_active((uv_handle_t *)&c->news)) {
         uv_timer_start(&c->news, on_news, NEWS_MS, 0);
@@ -103,7 +104,7 @@ static void on_news(uv_timer_t *timer)
     if (!c->up || !c->ledger)
         return;
     if (ledger_has_news(c->ledger))
-        ledger_batch_news(c->ledger, mono_now(), listener_port(c->listener), emit, c);
+        ledger_batch_news(c->ledger, mono_now(), listener_port(c->listener), collect_send_emit, c);
     components_send(c);
     collect_ask(c);
 }
@@ -123,7 +124,7 @@ static void on_missed(uv_timer_t *timer)
     struct collect *c = timer->data;
     struct mono now = mono_now(), next;
     if (c->up)
-        ledger_batch_missed(c->ledger, listener_port(c->listener), emit, c);
+        ledger_batch_missed(c->ledger, listener_port(c->listener), collect_send_emit, c);
     if (ledger_find_missed(c->ledger, now, &next))
         next = mono_add(now, span_ms(NEWS_MS));
     if (next.ns < INT64_MAX)

@@ -78,7 +78,7 @@ static void set_asked(struct request *q, bool asked)
     set_flag(&q->asked, asked, &q->all->asked);
 }
 
-static struct row *find(const struct ledger *l, const char *name)
+static struct row *ledger_find(const struct ledger *l, const char *name)
 {
     struct row *r;
     HASH_FIND_STR(l->rows, name, r);
@@ -91,7 +91,7 @@ static void forget_asked(struct row *r)
     set_asked(&r->list, false);
 }
 
-static struct row *add(struct ledger *l, const char *name)
+static struct row *ledger_add(struct ledger *l, const char *name)
 {
     struct row *r = mem_alloc(sizeof *r);
     r->name = mem_dup(name);
@@ -134,7 +134,7 @@ struct ledger *ledger_create(const char *self, const char *instance)
     ledger_interval(l, PATIENCE, (struct span){0}, (struct span){0});
     l->inventories.asked_max = LEDGER_ASKED_MAX;
     l->lists.asked_max = LEDGER_COMPONENTS_ASKED_MAX;
-    l->self = add(l, self);
+    l->self = ledger_add(l, self);
     l->self->live = true;
     snprintf(l->self->instance, sizeof l->self->instance, "%s", instance);
     return l;
@@ -156,9 +156,9 @@ void ledger_share(struct ledger *l, struct mono now, uint64_t epoch, const struc
     HASH_ITER (hh, l->rows, r, next)
         r->kept = r == l->self;
     for (size_t i = 0; i < nodes->n; i++) {
-        r = find(l, nodes->names[i]);
+        r = ledger_find(l, nodes->names[i]);
         if (!r)
-            r = add(l, nodes->names[i]);
+            r = ledger_add(l, nodes->names[i]);
         r->kept = true;
     }
     HASH_ITER (hh, l->rows, r, next)
@@ -184,7 +184,7 @@ uint64_t ledger_epoch(const struct ledger *l)
 
 bool ledger_has(const struct ledger *l, const char *name)
 {
-    const struct row *r = find(l, name);
+    const struct row *r = ledger_find(l, name);
     return r && r != l->self;
 }
 
@@ -227,7 +227,7 @@ static bool is_alive(const struct ledger *l, const struct row *r, struct mono no
 
 int ledger_hello(struct ledger *l, struct mono now, const struct body_hello *hello, struct err *e)
 {
-    struct row *r = find(l, hello->name);
+    struct row *r = ledger_find(l, hello->name);
     if (!r)
         return err_set(e, -EACCES, "node \"%s\" does not report to this collector", hello->name);
     bool same = strcmp(r->instance, hello->instance) == 0 && r != l->self;
@@ -257,7 +257,7 @@ int ledger_hello(struct ledger *l, struct mono now, const struct body_hello *hel
 
 bool ledger_heartbeat(struct ledger *l, struct mono now, const char *name, struct body_heartbeat *h)
 {
-    struct row *r = find(l, name);
+    struct row *r = ledger_find(l, name);
     if (!r || r == l->self || !r->live || strcmp(r->instance, h->instance) != 0 ||
         strcmp(r->boot, h->boot) != 0 || h->seq <= r->seq)
         return false;
@@ -279,7 +279,7 @@ bool ledger_heartbeat(struct ledger *l, struct mono now, const char *name, struc
 
 bool ledger_inventory(struct ledger *l, const char *name, struct body_inventory *report)
 {
-    struct row *r = find(l, name);
+    struct row *r = ledger_find(l, name);
     if (!r || r == l->self || !r->live || strcmp(r->instance, report->instance) != 0)
         return false;
     set_asked(&r->inventory, false);
@@ -300,7 +300,7 @@ bool ledger_inventory(struct ledger *l, const char *name, struct body_inventory 
 
 bool ledger_fingerprint(struct ledger *l, const char *name, const struct body_fingerprint *f)
 {
-    struct row *r = find(l, name);
+    struct row *r = ledger_find(l, name);
     if (!r || r == l->self || !r->live || (f->same ? !r->has_fingerprint : strcmp(r->boot, f->boot) != 0))
         return false;
     set_asked(&r->list, false); /* it answers that it is another one now */
@@ -315,7 +315,7 @@ bool ledger_fingerprint(struct ledger *l, const char *name, const struct body_fi
 
 bool ledger_components(struct ledger *l, const char *name, struct body_components *c)
 {
-    struct row *r = find(l, name);
+    struct row *r = ledger_find(l, name);
     if (!r || r == l->self || !r->live || !r->list.asked)
         return false;
     bool last = c->part + 1 == c->parts;
@@ -330,7 +330,7 @@ bool ledger_components(struct ledger *l, const char *name, struct body_component
 
 void ledger_gone(struct ledger *l, const char *name, const char *instance)
 {
-    struct row *r = find(l, name);
+    struct row *r = ledger_find(l, name);
     if (!r || r == l->self || !r->live || strcmp(r->instance, instance) != 0)
         return;
     r->live = r->misses = false;
@@ -347,7 +347,7 @@ void ledger_self(struct ledger *l)
 /* The row of a node of the share, the collector's own excepted. */
 static struct row *find_member(const struct ledger *l, const char *name)
 {
-    struct row *r = find(l, name);
+    struct row *r = ledger_find(l, name);
     return r == l->self ? NULL : r;
 }
 

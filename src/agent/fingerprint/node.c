@@ -37,7 +37,7 @@ int node_read(const char *root, const char *node, const struct survey_conf *conf
     return r ? r : components_sort(out, e);
 }
 
-static uint64_t mix(uint64_t hash, uint64_t n)
+static uint64_t node_mix(uint64_t hash, uint64_t n)
 {
     return digest_fnv(hash, &n, sizeof n);
 }
@@ -49,9 +49,9 @@ uint64_t node_stamp(const char *root, const struct survey_conf *conf)
     uint64_t stamp = survey_stamp(root, conf);
     struct stat st;
     if (stat(path, &st))
-        return mix(stamp, 0);
-    stamp = mix(mix(stamp, st.st_ino), (uint64_t)st.st_size);
-    return mix(mix(stamp, (uint64_t)st.st_mtim.tv_sec), (uint64_t)st.st_mtim.tv_nsec);
+        return node_mix(stamp, 0);
+    stamp = node_mix(node_mix(stamp, st.st_ino), (uint64_t)st.st_size);
+    return node_mix(node_mix(stamp, (uint64_t)st.st_mtim.tv_sec), (uint64_t)st.st_mtim.tv_nsec);
 }
 
 /* The file, for what is done to it, and the nearest directory that is there, for what comes in its place

@@ -88,7 +88,7 @@ struct surveyor {
     size_t sent; /* for reading_next_part */
 };
 
-static void begin(struct surveyor *s);
+static void surveyor_begin(struct surveyor *s);
 static void on_part(uv_timer_t *timer);
 
 static void add_also(struct survey_conf *conf, const struct hostlist *also)
@@ -157,7 +157,7 @@ static int stamp_answer(void *arg, const char *question, struct text *out, struc
     return 0;
 }
 
-static void say(struct surveyor *s)
+static void surveyor_say(struct surveyor *s)
 {
     CLEANUP_TEXT struct text body = {0};
     if (uplink_is_up(s->settings.uplink) && reading_say(&s->reading, s->settings.boot, &body))
@@ -166,7 +166,7 @@ static void say(struct surveyor *s)
 
 static void on_gathered(uv_timer_t *timer)
 {
-    begin(timer->data);
+    surveyor_begin(timer->data);
 }
 
 /* Reads within `ms`; later than that only when a reading is under way. */
@@ -273,7 +273,7 @@ static void survey_ended(struct surveyor *s, const struct err *why)
         s->quiet = s->gave_up = false;
         s->stamp = s->reading.stamps.files;
         s->is_whole = false;
-        say(s);
+        surveyor_say(s);
     }
 }
 
@@ -302,12 +302,12 @@ static void on_survey(void *arg, char *text, size_t len, const struct err *why)
     s->settings.on_settled(s->settings.arg); /* may end it all */
 }
 
-static struct span deadline(const struct surveyor *s)
+static struct span surveyor_deadline(const struct surveyor *s)
 {
     return s->settings.once ? span_ms(ONCE_DEADLINE_MS) : survey_deadline(&s->conf);
 }
 
-static void prepare(struct surveyor *s)
+static void surveyor_prepare(struct surveyor *s)
 {
     add_also(&s->conf, &s->also);
     hostlist_fini(&s->watched);
@@ -330,14 +330,14 @@ static void on_conf(void *arg, char *text, size_t len, const struct err *why)
     CLEANUP_FREE char *path = node_path(s->settings.root, NODE_CONF_PATH);
     survey_conf_fini(&s->conf);
     int r = why ? err_set(&e, why->code, "%s", why->msg) : survey_conf_parse(path, text, len, &s->conf, &e);
-    prepare(s);
+    surveyor_prepare(s);
     if (!r)
-        r = child_run(s->survey, deadline(s), survey_work, on_survey, s, &e);
+        r = child_run(s->survey, surveyor_deadline(s), survey_work, on_survey, s, &e);
     if (r)
         on_survey(s, NULL, 0, &e);
 }
 
-static void begin(struct surveyor *s)
+static void surveyor_begin(struct surveyor *s)
 {
     struct err e = {0};
     uv_timer_stop(&s->gather);
@@ -421,7 +421,7 @@ void surveyor_welcome(struct surveyor *s, const struct body_survey *how)
     s->reading.told_any = false;
     s->sending = false;
     surveyor_settings(s, how);
-    say(s);
+    surveyor_say(s);
 }
 
 /* As much as the uplink takes; the rest follows. */
@@ -452,7 +452,7 @@ void surveyor_want(struct surveyor *s, const struct fingerprint *wanted)
         return;
     if (!fingerprint_equal(wanted, &s->reading.fingerprint)) {
         s->reading.told_any = false;
-        say(s);
+        surveyor_say(s);
         return;
     }
     s->sending = true;
@@ -565,7 +565,7 @@ struct surveyor *surveyor_create(uv_loop_t *loop, const struct surveyor_settings
     child_keep(s->survey, s->files.fd);
     set_every(s, span_ms(RECHECK_MS));
     take_turns(s, &s->whole, on_whole, WHOLE_MS);
-    begin(s);
+    surveyor_begin(s);
     return s;
 }
 

@@ -82,7 +82,7 @@ static void set_why(struct join *j, int code, const char *what, const struct err
     err_set(&j->why, code, "%s%s", what, e ? e->msg : "");
 }
 
-static int store(struct join *j, const char *cert, const char *ca, struct err *e)
+static int join_store(struct join *j, const char *cert, const char *ca, struct err *e)
 {
     const struct join_request *request = j->request;
     char name[256];
@@ -110,7 +110,7 @@ static void on_joined(struct join *j, const struct frame *f)
     if (!r)
         r = body_read_pem(f, "authority", &ca, &e);
     if (!r)
-        r = store(j, cert, ca, &e);
+        r = join_store(j, cert, ca, &e);
     if (r)
         set_why(j, r, "the identity cannot be stored: ", &e);
     j->answered = true;

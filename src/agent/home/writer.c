@@ -53,7 +53,7 @@ static int write_files(void *arg, struct text *out, struct err *e)
 }
 
 /* They may put something, or cancel somebody. */
-static void tell(struct writer *w, struct waiter **who, const struct err *why)
+static void writer_tell(struct writer *w, struct waiter **who, const struct err *why)
 {
     for (struct waiter *n; (n = *who);) {
         struct waiter one = *n;
@@ -79,7 +79,7 @@ static void on_written(void *arg, char *text, size_t len, const struct err *why)
     }
     if (more)
         turn_within(w, why && !w->waiting ? AGAIN_MS : 0);
-    tell(w, &w->served, why);
+    writer_tell(w, &w->served, why);
 }
 
 static void on_turn(uv_timer_t *timer)
@@ -94,7 +94,7 @@ static void on_turn(uv_timer_t *timer)
         if (r == -EBUSY)
             err_set(&why, r, "the write before it still hangs");
         turn_within(w, AGAIN_MS);
-        tell(w, &w->waiting, &why);
+        writer_tell(w, &w->waiting, &why);
         return;
     }
     w->under_way = true;

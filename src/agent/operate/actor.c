@@ -62,7 +62,7 @@ struct actor {
     struct operation *now; /* NULL while there is none */
 };
 
-static void say(struct actor *a, const struct deed *k)
+static void actor_say(struct actor *a, const struct deed *k)
 {
     CLEANUP_TEXT struct text body = {0};
     deed_write(k, &body);
@@ -81,7 +81,7 @@ static int keep(struct actor *a, writer_done_fn *done, void *arg, struct err *e)
     return r;
 }
 
-static void store(struct actor *a)
+static void actor_store(struct actor *a)
 {
     struct err e = {0};
     if (keep(a, NULL, NULL, &e))
@@ -122,7 +122,7 @@ static void has_cured(struct actor *a, const struct deed *k, enum deed_state sta
         checker_cured(a->settings.checker, k->cures ? k->cures : "", KERNEL_ALL);
 }
 
-static void finish(struct operation *o, enum deed_state state, const char *text, const char *verdict)
+static void actor_finish(struct operation *o, enum deed_state state, const char *text, const char *verdict)
 {
     struct actor *a = o->a;
     struct deed *k = deeds_find(&a->deeds, o->id);
@@ -134,8 +134,8 @@ static void finish(struct operation *o, enum deed_state state, const char *text,
     if (!verdict)
         has_cured(a, k, state);
     deed_set(k, state, text, verdict);
-    store(a);
-    say(a, k);
+    actor_store(a);
+    actor_say(a, k);
 }
 
 static uint64_t left_ms(const struct operation *o)
@@ -146,7 +146,7 @@ static uint64_t left_ms(const struct operation *o)
 
 static void on_same_boot(uv_timer_t *timer)
 {
-    finish(timer->data, DEED_UNKNOWN, "the node still runs on the same boot", NULL);
+    actor_finish(timer->data, DEED_UNKNOWN, "the node still runs on the same boot", NULL);
 }
 
 /* That of a reboot which was taken up is the end of this boot, or the deadline. */
@@ -154,11 +154,11 @@ static void on_over(struct operation *o)
 {
     struct runner_end end;
     if (!runner_take_end(o->a->settings.home, o->id, &end))
-        finish(o, DEED_UNKNOWN, "what carried it out ended before it did", NULL);
+        actor_finish(o, DEED_UNKNOWN, "what carried it out ended before it did", NULL);
     else if (o->reboots && end.good)
         uv_timer_start(&o->timer, on_same_boot, left_ms(o), 0);
     else
-        finish(o, end.good ? DEED_DONE : DEED_FAILED, end.text, NULL);
+        actor_finish(o, end.good ? DEED_DONE : DEED_FAILED, end.text, NULL);
     free(end.text);
 }
 
@@ -185,7 +185,7 @@ static struct operation *new_operation(struct actor *a, const char *id)
 }
 
 /* What the runner has written down is there when it is gone. */
-static int follow(struct operation *o, pid_t runner)
+static int actor_follow(struct operation *o, pid_t runner)
 {
     o->runner = runner;
     o->pidfd = pidfd_open(runner, 0);
@@ -205,11 +205,11 @@ static void run_command(struct operation *o, const char *command, struct span de
     const struct runner_job job = {o->id, o->a->settings.writer ? o->a->settings.disk : NULL, command,
                                    deadline, trigger};
     pid_t runner = runner_start(o->a->settings.home, &job, &e);
-    int r = runner < 0 ? runner : follow(o, runner);
+    int r = runner < 0 ? runner : actor_follow(o, runner);
     if (runner < 0)
-        finish(o, DEED_FAILED, e.msg, NULL);
+        actor_finish(o, DEED_FAILED, e.msg, NULL);
     else if (r)
-        finish(o, DEED_UNKNOWN, strerror(-r), NULL);
+        actor_finish(o, DEED_UNKNOWN, strerror(-r), NULL);
 }
 
 /* So long a shutdown may take. The rest is for the boot. */
@@ -239,14 +239,14 @@ static void on_looked(void *arg, const struct verdict *v, struct span took)
     struct operation *o = arg;
     CLEANUP_TEXT struct text verdict = {0};
     verdict_write(v, &verdict);
-    finish(o, DEED_DONE, result_name(v->result), verdict.s);
+    actor_finish(o, DEED_DONE, result_name(v->result), verdict.s);
 }
 
 static void on_no_look(uv_timer_t *timer)
 {
     struct operation *o = timer->data;
     checker_cancel(o->a->settings.checker, o);
-    finish(o, DEED_UNKNOWN, "it was not looked at in time", NULL);
+    actor_finish(o, DEED_UNKNOWN, "it was not looked at in time", NULL);
 }
 
 static void run_check(struct operation *o, const struct body_act *act, const char *name)
@@ -254,7 +254,7 @@ static void run_check(struct operation *o, const struct body_act *act, const cha
     struct err e = {0};
     const struct company with = {act->nodes[0] ? act->nodes : NULL, act->rank};
     if (checker_look(o->a->settings.checker, name, act->deadline, &with, on_looked, o, &e))
-        finish(o, DEED_FAILED, e.msg, NULL);
+        actor_finish(o, DEED_FAILED, e.msg, NULL);
     else /* its own deadline is this one at most; a look that waits for another one has none */
         uv_timer_start(&o->timer, on_no_look, (uint64_t)span_to_ms(act->deadline) + MARGIN_MS, 0);
 }
@@ -279,7 +279,8 @@ static const char *why_not(const struct actor *a, const struct body_act *act, en
     return a->now ? "another operation is under way" : NULL;
 }
 
-static void refuse(struct actor *a, const struct body_act *act, bool keep, enum refusal code, const char *why)
+static void actor_refuse(struct actor *a, const struct body_act *act, bool keep, enum refusal code,
+                         const char *why)
 {
     struct deed once = {.text = NULL};
     struct deed *k = &once;
@@ -291,8 +292,8 @@ static void refuse(struct actor *a, const struct body_act *act, bool keep, enum 
     deed_set(k, DEED_REFUSED, why, NULL);
     k->refusal = code;
     if (keep)
-        store(a);
-    say(a, k);
+        actor_store(a);
+    actor_say(a, k);
     free(once.text);
 }
 
@@ -303,7 +304,7 @@ static void carry_out(struct operation *o)
     struct deed *k = deeds_find(&o->a->deeds, o->id);
     log_info("operation %s: %s", o->id, act->run);
     if (k)
-        say(o->a, k);
+        actor_say(o->a, k);
     o->until = mono_add(mono_now(), act->deadline);
     if (action.kind == ACTION_COMMAND)
         run_command(o, action.rest, act->deadline, NULL);
@@ -324,7 +325,7 @@ static void refuse_for_disk(struct operation *o, const struct err *why)
     text_printf(&said, "%s: %s", refusal_what(REFUSAL_DISK), why->msg);
     if (k)
         k->refusal = REFUSAL_DISK;
-    finish(o, DEED_REFUSED, said.s, NULL);
+    actor_finish(o, DEED_REFUSED, said.s, NULL);
 }
 
 /* Where there is no such program, or its file system knows no other way than through the kernel's memory, it
@@ -376,7 +377,7 @@ static void on_copied(void *arg, const struct err *why)
     go_on(o);
 }
 
-static void begin(struct actor *a, const struct body_act *act)
+static void actor_begin(struct actor *a, const struct body_act *act)
 {
     struct action action = action_of(act->run);
     struct err e = {0};
@@ -388,14 +389,14 @@ static void begin(struct actor *a, const struct body_act *act)
     a->now = o;
     if (keep(a, on_copied, o, &e)) {
         k->refusal = REFUSAL_STORAGE;
-        finish(o, DEED_REFUSED, e.msg, NULL);
+        actor_finish(o, DEED_REFUSED, e.msg, NULL);
     } else if (!a->settings.writer)
         go_on(o);
 }
 
 /* Nothing runs, and to be told twice does no harm: it is not kept among the operations, and waits for none.
  */
-static void forget(struct actor *a, const struct body_act *act)
+static void actor_forget(struct actor *a, const struct body_act *act)
 {
     bool other_boot = strcmp(act->boot, a->settings.boot) != 0;
     struct deed k = {.text = NULL};
@@ -408,7 +409,7 @@ static void forget(struct actor *a, const struct body_act *act)
         checker_cured(a->settings.checker, act->cures, act->until);
     }
     deed_set(&k, other_boot ? DEED_REFUSED : DEED_DONE, other_boot ? "it is for another boot" : "", NULL);
-    say(a, &k);
+    actor_say(a, &k);
     free(k.text);
 }
 
@@ -417,7 +418,7 @@ void actor_act(struct actor *a, const struct body_act *act)
     const struct deed *known = deeds_find(&a->deeds, act->id);
     bool is_same_state = strcmp(act->origin, a->deeds.origin) == 0;
     if (is_same_state && act->term < a->deeds.term) {
-        refuse(a, act, false, REFUSAL_TERM, "a controller of a later term was heard");
+        actor_refuse(a, act, false, REFUSAL_TERM, "a controller of a later term was heard");
         return;
     }
     a->deeds.term = act->term;
@@ -425,13 +426,13 @@ void actor_act(struct actor *a, const struct body_act *act)
     enum refusal code;
     const char *why = why_not(a, act, &code);
     if (known)
-        say(a, known);
+        actor_say(a, known);
     else if (strcmp(act->run, "forget") == 0)
-        forget(a, act);
+        actor_forget(a, act);
     else if (why)
-        refuse(a, act, true, code, why);
+        actor_refuse(a, act, true, code, why);
     else
-        begin(a, act);
+        actor_begin(a, act);
 }
 
 void actor_ask(struct actor *a, const struct body_act *act, const char *nonce)
@@ -439,7 +440,7 @@ void actor_ask(struct actor *a, const struct body_act *act, const char *nonce)
     const struct deed *known = deeds_find(&a->deeds, act->id);
     CLEANUP_TEXT struct text body = {0};
     if (known) {
-        say(a, known);
+        actor_say(a, known);
         return;
     }
     text_printf(&body, "{\"id\":\"%s\",\"boot\":\"%s\",\"state\":\"asks\",\"nonce\":\"%s\"}", act->id,
@@ -454,25 +455,25 @@ void actor_end(struct actor *a, uint64_t term, const char *check)
         return;
     checker_cancel(a->settings.checker, o);
     checker_end(a->settings.checker, check);
-    finish(o, DEED_UNKNOWN, "it was ended: it is not wanted any more", NULL);
+    actor_finish(o, DEED_UNKNOWN, "it was ended: it is not wanted any more", NULL);
 }
 
 void actor_tell(struct actor *a)
 {
     for (size_t i = 0; i < a->deeds.n; i++)
-        say(a, &a->deeds.list[i]);
+        actor_say(a, &a->deeds.list[i]);
 }
 
 /* --- its life ------------------------------------------------------------------------------- */
 
 /* The command of an agent before this one. */
-static void adopt(struct actor *a, const char *id, pid_t runner)
+static void actor_adopt(struct actor *a, const char *id, pid_t runner)
 {
     const struct deed *k = deeds_find(&a->deeds, id);
     log_info("operation %s is still under way", id);
     a->now = new_operation(a, id);
     a->now->reboots = k && k->reboot;
-    if (follow(a->now, runner))
+    if (actor_follow(a->now, runner))
         on_over(a->now); /* just now */
 }
 
@@ -508,9 +509,9 @@ struct actor *actor_create(uv_loop_t *loop, const struct actor_settings *setting
     pid_t runner = runner_find(settings->home, &running);
     bool ended = take_ends(a);
     if (deeds_settle(&a->deeds, settings->boot, running) || ended)
-        store(a);
+        actor_store(a);
     if (runner)
-        adopt(a, running, runner);
+        actor_adopt(a, running, runner);
     return a;
 }
 

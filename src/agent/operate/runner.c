@@ -99,7 +99,7 @@ static bool wait_for(struct run *r, struct mono until)
     return false;
 }
 
-static _Noreturn void become(const struct run *r, const char *command, int output)
+static _Noreturn void runner_become(const struct run *r, const char *command, int output)
 {
     sigset_t none;
     setpgid(0, 0);
@@ -123,7 +123,7 @@ static int start_command(struct run *r, const char *command)
     r->pid = _Fork(); /* libuv's handler of fork would close two of these descriptors in the child */
     int rc = r->pid < 0 ? -errno : 0;
     if (r->pid == 0)
-        become(r, command, ends[1]);
+        runner_become(r, command, ends[1]);
     close(ends[1]);
     if (!rc && (r->pidfd = pidfd_open(r->pid, 0)) < 0) {
         rc = -errno;
@@ -151,7 +151,7 @@ static bool is_going_down(const struct run *r)
 }
 
 /* Returns only where nothing comes of it. */
-static void outlast(const struct run *r, int trigger, struct mono until)
+static void runner_outlast(const struct run *r, int trigger, struct mono until)
 {
     if (trigger < 0 || !is_going_down(r))
         return;
@@ -198,7 +198,7 @@ static void copy_end(const struct runner_job *job, const struct text *end)
 }
 
 /* Leaves the file as FILE_FD and nothing else open. */
-static bool settle(int file)
+static bool runner_settle(int file)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int fd = 0; null >= 0 && fd < FILE_FD; fd++)
@@ -226,7 +226,7 @@ static _Noreturn void be_runner(int file, const struct runner_job *job, pid_t pa
     setsid();
     prctl(PR_SET_NAME, "fettle-runner");
     (void)oom_score_set(OOM_ORDINARY, NULL); /* where it may not be, nothing better can be done */
-    if (!settle(file) || fcntl(FILE_FD, F_SETLK, &lock) || getppid() != parent)
+    if (!runner_settle(file) || fcntl(FILE_FD, F_SETLK, &lock) || getppid() != parent)
         _exit(1);
     sigprocmask(SIG_SETMASK, &none, NULL);
     struct mono until = mono_add(mono_now(), job->deadline);
@@ -238,7 +238,7 @@ static _Noreturn void be_runner(int file, const struct runner_job *job, pid_t pa
     } else {
         run_command(&r, until);
         say_end(&r, job->deadline, &end);
-        outlast(&r, trigger, until);
+        runner_outlast(&r, trigger, until);
     }
     family_end(&r.family);
     bool kept = write(FILE_FD, end.s, end.len) == (ssize_t)end.len && fsync(FILE_FD) == 0;

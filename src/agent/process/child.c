@@ -60,7 +60,7 @@ static void write_all(int fd, const char *bytes, size_t n)
  *
  * Low numbers that were in use go on as /dev/null. Two of them are a pipe of libuv's, which knows them by
  * number and closes them in whatever process the child forks: they must not be anything else by then. */
-static bool settle(int fd, int kept)
+static bool child_settle(int fd, int kept)
 {
     int high = kept < 0 ? -1 : fcntl(kept, F_DUPFD_CLOEXEC, LOW_FDS);
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -128,7 +128,7 @@ static _Noreturn void be_child(const struct child *c, int fd, pid_t parent, cons
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, OOM_CHILD); /* by which the kernel's log names it when it is ended for memory */
     (void)oom_score_set(OOM_ORDINARY, NULL); /* where it may not be, nothing better can be done */
-    if (getppid() != parent || !settle(fd, c->kept))
+    if (getppid() != parent || !child_settle(fd, c->kept))
         _exit(1);
     sigprocmask(SIG_SETMASK, mask, NULL);
     if (c->answer)
@@ -165,18 +165,18 @@ static void on_handle_closed(uv_handle_t *handle)
 }
 
 /* Whoever waits for an answer hears of the end from on_ended. */
-static void rest(struct child *c)
+static void child_rest(struct child *c)
 {
     if (!c->pid && !c->done && !c->destroyed)
         uv_signal_stop(&c->ended);
 }
 
-static bool reap(struct child *c)
+static bool child_reap(struct child *c)
 {
     int status;
     if (c->pid && waitpid(c->pid, &status, WNOHANG) == c->pid)
         c->pid = 0;
-    rest(c);
+    child_rest(c);
     return c->pid == 0;
 }
 
@@ -211,7 +211,7 @@ void child_kill(struct child *c)
     kill(c->pid, kill_programs(c->pid) ? SIGCONT : SIGKILL);
 }
 
-static void complete(struct child *c)
+static void child_complete(struct child *c)
 {
     struct text text = c->text;
     struct err e = {0};
@@ -219,7 +219,7 @@ static void complete(struct child *c)
     uv_timer_stop(&c->deadline);
     c->text = (struct text){0};
     c->done = NULL;
-    rest(c);
+    child_rest(c);
     if (c->answered && text.len > 0 && text.s[0] == '+') {
         c->answered = false;
         done(c->arg, text.s + 1, text.len - 1, NULL);
@@ -242,8 +242,8 @@ static void on_poll_closed(uv_handle_t *handle)
     struct child *c = handle->data;
     close(c->fd);
     c->fd = -1;
-    if (!c->destroyed && c->done && (!c->answered || reap(c)))
-        complete(c);
+    if (!c->destroyed && c->done && (!c->answered || child_reap(c)))
+        child_complete(c);
     on_handle_closed(handle);
 }
 
@@ -256,8 +256,8 @@ static void close_socket(struct child *c)
 static void on_ended(uv_signal_t *signal, int number)
 {
     struct child *c = signal->data;
-    if (reap(c) && c->done && c->answered && c->fd < 0)
-        complete(c);
+    if (child_reap(c) && c->done && c->answered && c->fd < 0)
+        child_complete(c);
 }
 
 static void on_deadline(uv_timer_t *timer)
@@ -267,7 +267,7 @@ static void on_deadline(uv_timer_t *timer)
     if (c->fd >= 0)
         close_socket(c);
     else
-        complete(c);
+        child_complete(c);
 }
 
 /* Of one that stays: the zero byte ends it. */
@@ -277,7 +277,7 @@ static void take_answer(struct child *c)
     c->answered = true;
     if (++c->questions == CHILD_QUESTIONS_MAX)
         close_socket(c); /* by which it ends */
-    complete(c);
+    child_complete(c);
 }
 
 static void on_readable(uv_poll_t *poll, int status, int events)
@@ -303,7 +303,7 @@ static void on_readable(uv_poll_t *poll, int status, int events)
     close_socket(c);
 }
 
-static int start(struct child *c, int ends[2], child_work_fn *work, void *arg, struct err *e)
+static int child_start(struct child *c, int ends[2], child_work_fn *work, void *arg, struct err *e)
 {
     sigset_t all, mask;
     pid_t parent = getpid();
@@ -324,7 +324,8 @@ static int start(struct child *c, int ends[2], child_work_fn *work, void *arg, s
     return 0;
 }
 
-static int begin(struct child *c, child_answer_fn *answer, child_work_fn *work, void *arg, struct err *e)
+static int child_begin(struct child *c, child_answer_fn *answer, child_work_fn *work, void *arg,
+                       struct err *e)
 {
     int ends[2];
     if (child_exists(c))
@@ -334,7 +335,7 @@ static int begin(struct child *c, child_answer_fn *answer, child_work_fn *work, 
     c->answer = answer;
     c->questions = 0;
     uv_signal_start(&c->ended, on_ended, SIGCHLD);
-    int r = start(c, ends, work, arg, e);
+    int r = child_start(c, ends, work, arg, e);
     if (r) {
         uv_signal_stop(&c->ended);
         return r;
@@ -345,7 +346,7 @@ static int begin(struct child *c, child_answer_fn *answer, child_work_fn *work, 
     return 0;
 }
 
-static void await(struct child *c, struct span deadline, child_done_fn *done, void *arg)
+static void child_await(struct child *c, struct span deadline, child_done_fn *done, void *arg)
 {
     text_clear(&c->text);
     c->answered = false;
@@ -357,9 +358,9 @@ static void await(struct child *c, struct span deadline, child_done_fn *done, vo
 int child_run(struct child *c, struct span deadline, child_work_fn *work, child_done_fn *done, void *arg,
               struct err *e)
 {
-    int r = begin(c, NULL, work, arg, e);
+    int r = child_begin(c, NULL, work, arg, e);
     if (!r)
-        await(c, deadline, done, arg);
+        child_await(c, deadline, done, arg);
     return r;
 }
 
@@ -380,10 +381,10 @@ int child_ask(struct child *c, struct span deadline, child_answer_fn *answer, vo
     size_t len = strlen(question) + 1;
     if (len > CHILD_QUESTION_BYTES_MAX)
         return err_set(e, -E2BIG, "too long a question");
-    int r = child_waits(c) ? 0 : begin(c, answer, NULL, answer_arg, e);
+    int r = child_waits(c) ? 0 : child_begin(c, answer, NULL, answer_arg, e);
     if (r)
         return r;
-    await(c, deadline, done, arg);
+    child_await(c, deadline, done, arg);
     if (send(c->fd, question, len, MSG_NOSIGNAL) != (ssize_t)len)
         child_kill(c); /* done hears that it has ended */
     return 0;
@@ -391,7 +392,7 @@ int child_ask(struct child *c, struct span deadline, child_answer_fn *answer, vo
 
 bool child_exists(struct child *c)
 {
-    return !reap(c) || c->fd >= 0 || c->done;
+    return !child_reap(c) || c->fd >= 0 || c->done;
 }
 
 void child_destroy(struct child *c)
@@ -400,7 +401,7 @@ void child_destroy(struct child *c)
         return;
     c->destroyed = true;
     child_kill(c);
-    reap(c);
+    child_reap(c);
     close_socket(c);
     uv_close((uv_handle_t *)&c->ended, on_handle_closed);
     uv_close((uv_handle_t *)&c->deadline, on_handle_closed);

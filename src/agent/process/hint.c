@@ -82,7 +82,7 @@ static void on_pid_closed(uv_handle_t *handle)
     free(p);
 }
 
-static void unwatch(struct process_hint *h)
+static void hint_unwatch(struct process_hint *h)
 {
     struct pid_poll *p = STEAL(h->poll);
     h->pid = 0;
@@ -97,7 +97,7 @@ static void on_exit_of(uv_poll_t *poll, int status, int events)
     struct process_hint *h = ((struct pid_poll *)poll->data)->hint;
     if (!h)
         return;
-    unwatch(h);
+    hint_unwatch(h);
     h->fn(h->arg);
 }
 
@@ -112,7 +112,7 @@ void process_hint_destroy(struct process_hint *h)
 {
     if (!h)
         return;
-    unwatch(h);
+    hint_unwatch(h);
     free(h);
 }
 
@@ -120,7 +120,7 @@ bool process_hint_watch(struct process_hint *h, pid_t pid)
 {
     if (h->pid == pid)
         return true;
-    unwatch(h);
+    hint_unwatch(h);
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
     if (fd < 0)
         return errno != ESRCH;

@@ -57,7 +57,7 @@ void workers_destroy(struct workers *w)
     free(w);
 }
 
-static struct worker *find(const struct workers *w, const char *target)
+static struct worker *workers_find(const struct workers *w, const char *target)
 {
     struct worker *k;
     LL_FOREACH (w->list, k)
@@ -84,7 +84,7 @@ static unsigned count_waiting(const struct workers *w)
     return n;
 }
 
-static struct worker *add(struct workers *w)
+static struct worker *workers_add(struct workers *w)
 {
     struct worker *k = mem_alloc(sizeof *k);
     k->all = w;
@@ -128,7 +128,7 @@ static struct worker *take_free(struct workers *w, const char *target, bool ques
     char since[32];
     struct mono now = mono_now();
     remove_idle(w);
-    struct worker *k = find(w, target);
+    struct worker *k = workers_find(w, target);
     if (k && !k->running)
         *r = err_set(e, -EBUSY, "%s still hanging since %s", target,
                      span_human(mono_sub(now, k->since), since));
@@ -137,13 +137,13 @@ static struct worker *take_free(struct workers *w, const char *target, bool ques
     if (*r)
         return NULL;
     k = question ? find_waiting(w) : NULL;
-    k = k ? k : add(w);
+    k = k ? k : workers_add(w);
     k->target = mem_dup(target);
     k->since = now;
     return k;
 }
 
-static int began(struct worker *k, int r)
+static int workers_began(struct worker *k, int r)
 {
     if (r) {
         remove_worker(k);
@@ -164,7 +164,7 @@ int workers_run(struct workers *w, const char *target, struct span deadline, chi
     k->work = fn;
     k->done = done;
     k->arg = arg;
-    return began(k, child_run(k->child, deadline, work, on_done, k, e));
+    return workers_began(k, child_run(k->child, deadline, work, on_done, k, e));
 }
 
 int workers_ask(struct workers *w, const char *target, struct span deadline, const char *question,
@@ -176,7 +176,7 @@ int workers_ask(struct workers *w, const char *target, struct span deadline, con
         return r;
     k->done = done;
     k->arg = arg;
-    return began(k, child_ask(k->child, deadline, w->answer, w->answer_arg, question, on_done, k, e));
+    return workers_began(k, child_ask(k->child, deadline, w->answer, w->answer_arg, question, on_done, k, e));
 }
 
 void workers_renew(struct workers *w)

@@ -54,7 +54,7 @@ static void on_closed(uv_handle_t *handle)
         free(k);
 }
 
-static void end(struct caller *k)
+static void prolog_end(struct caller *k)
 {
     if (k->ending)
         return;
@@ -73,7 +73,7 @@ static void end(struct caller *k)
 
 static void on_written(uv_write_t *write, int status)
 {
-    end(write->data);
+    prolog_end(write->data);
 }
 
 /* The first that says no is the reason. */
@@ -89,12 +89,12 @@ static void on_answer(void *arg, const char *why_not)
     uv_buf_t buf = uv_buf_init(k->answer, (unsigned)strlen(k->answer));
     k->last.data = k;
     if (uv_write(&k->last, (uv_stream_t *)&k->pipe, &buf, 1, on_written))
-        end(k);
+        prolog_end(k);
 }
 
 static void on_late(uv_timer_t *timer)
 {
-    end(timer->data);
+    prolog_end(timer->data);
 }
 
 static void on_early(uv_write_t *write, int status)
@@ -108,7 +108,7 @@ static void tell_wait(struct caller *k, struct span within)
     uv_buf_t buf = uv_buf_init(k->early, (unsigned)strlen(k->early));
     uv_timer_start(&k->timer, on_late, (uint64_t)ms + ASK_MS, 0);
     if (uv_write(&k->write, (uv_stream_t *)&k->pipe, &buf, 1, on_early))
-        end(k);
+        prolog_end(k);
 }
 
 /* other: something in the node is not what it was, and what the controller makes of it is waited for, too. */
@@ -128,7 +128,7 @@ static void on_look(void *arg, bool other)
     ask_all(arg, other);
 }
 
-static bool ask(struct caller *k, const struct prolog_question *q)
+static bool prolog_ask(struct caller *k, const struct prolog_question *q)
 {
     struct prolog *p = k->p;
     if (!q->kind->task && !k->root)
@@ -153,8 +153,8 @@ static void on_line(struct caller *k)
 {
     struct prolog_question q;
     k->asked = true;
-    if (!prolog_question_read(k->line, &q) || !ask(k, &q))
-        end(k);
+    if (!prolog_question_read(k->line, &q) || !prolog_ask(k, &q))
+        prolog_end(k);
 }
 
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
@@ -163,7 +163,7 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
     if (n == 0)
         return;
     if (n < 0 || k->asked || k->len + (size_t)n >= sizeof k->line - 1) {
-        end(k); /* also when the caller of a look goes away */
+        prolog_end(k); /* also when the caller of a look goes away */
         return;
     }
     k->len += (size_t)n;
@@ -207,9 +207,9 @@ static void on_connection(void *arg, int fd)
     uv_timer_start(&k->timer, on_late, ASK_MS, 0);
     if (uv_pipe_open(&k->pipe, fd)) {
         close(fd);
-        end(k);
+        prolog_end(k);
     } else if (uv_read_start((uv_stream_t *)&k->pipe, on_room, on_read)) {
-        end(k);
+        prolog_end(k);
     }
 }
 
@@ -247,6 +247,6 @@ void prolog_destroy(struct prolog *p)
         return;
     listener_close(p->listener);
     DL_FOREACH_SAFE(p->callers, k, next)
-    end(k);
+    prolog_end(k);
     free(p);
 }

@@ -27,7 +27,7 @@ struct call {
     size_t len;
 };
 
-static int dial(struct call *c, const char *root, struct err *e)
+static int prolog_ask_dial(struct call *c, const char *root, struct err *e)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     int n = snprintf(at.sun_path, sizeof at.sun_path, "%s%s", root, PROLOG_SOCKET);
@@ -101,7 +101,7 @@ static int ask(struct call *c, const char *what, const char *root, char line[sta
     const char *job = getenv("SLURM_JOB_ID");
     char question[PROLOG_QUESTION_BYTES_MAX];
     uint64_t ms;
-    int r = dial(c, root, e);
+    int r = prolog_ask_dial(c, root, e);
     prolog_question_write(what, job ? job : "", question);
     if (!r)
         r = put_line(c, question, e);

@@ -107,7 +107,7 @@ void standing_look(struct standing *s, standing_look_fn *fn, void *arg)
     surveyor_glance(s->with.surveyor, on_glance, s);
 }
 
-static void end(struct standing *s, const char *why_not)
+static void standing_end(struct standing *s, const char *why_not)
 {
     uv_timer_stop(&s->patience);
     s->is_asked = false;
@@ -117,7 +117,7 @@ static void end(struct standing *s, const char *why_not)
 static void on_late(uv_timer_t *timer)
 {
     log_debug(LOG_PROBE, "what the controller makes of the node's fingerprint is not known in time");
-    end(timer->data, "");
+    standing_end(timer->data, "");
 }
 
 void standing_judge(struct standing *s, standing_judge_fn *fn, void *arg)
@@ -152,5 +152,5 @@ void standing_take(struct standing *s, const struct body_standing *answer)
         return;
     if (*answer->why)
         text_printf(&why, "drift: %s", answer->why);
-    end(s, why.s);
+    standing_end(s, why.s);
 }

@@ -54,7 +54,7 @@ int address_parse(const char *text, struct address *out, struct err *e)
     return r ? r : take_port(colon + 1, out, e);
 }
 
-static bool has(const struct address_list *list, const struct address *a)
+static bool address_has(const struct address_list *list, const struct address *a)
 {
     for (size_t i = 0; i < list->n; i++)
         if (list->at[i].port == a->port && strcmp(list->at[i].host, a->host) == 0)
@@ -73,7 +73,7 @@ int address_list_add(struct address_list *list, const char *text, struct err *e)
         int r = address_parse(one, &a, e);
         if (r)
             return r;
-        if (has(list, &a))
+        if (address_has(list, &a))
             continue;
         if (list->n == ADDRESS_LIST_MAX)
             return err_set(e, -E2BIG, "more than %d controllers", ADDRESS_LIST_MAX);

@@ -52,7 +52,7 @@ const struct address *course_target(const struct course *c)
     return c->to_collector ? &c->collector.address : &c->controllers.at[c->at];
 }
 
-static struct course_effects dial(struct course *c, struct mono now)
+static struct course_effects course_dial(struct course *c, struct mono now)
 {
     if (c->tries == 0)
         c->sought = now;
@@ -62,7 +62,7 @@ static struct course_effects dial(struct course *c, struct mono now)
     return (struct course_effects){.dial = true};
 }
 
-static struct course_effects leave(struct course *c)
+static struct course_effects course_leave(struct course *c)
 {
     c->state = COURSE_LEAVING;
     return (struct course_effects){.close = true};
@@ -80,7 +80,7 @@ static struct course_effects on_welcome(struct course *c, const struct course_ev
     const char *origin = ev->origin ? ev->origin : "";
     if (strcmp(origin, c->origin) == 0 && ev->term < c->term) {
         c->unwelcome_target = true;
-        struct course_effects out = leave(c);
+        struct course_effects out = course_leave(c);
         out.old_term = true;
         return out;
     }
@@ -100,7 +100,7 @@ static struct course_effects on_welcome(struct course *c, const struct course_ev
 
 static struct course_effects on_refuse(struct course *c, const struct course_event *ev)
 {
-    struct course_effects out = leave(c);
+    struct course_effects out = course_leave(c);
     c->refused = true;
     /* Another controller has the same view of who has the name. */
     c->unwelcome_target = ev->code != -EBUSY;
@@ -134,7 +134,7 @@ static struct course_effects on_redirect(struct course *c, const struct course_e
     } else {
         c->unwelcome_target = true;
     }
-    return leave(c);
+    return course_leave(c);
 }
 
 /* The target did not work out: the next controller, or the collector instead of them. */
@@ -183,7 +183,7 @@ struct course_effects course_step(struct course *c, const struct course_event *e
     case COURSE_START:
     case COURSE_DUE:
         if (c->state == COURSE_WAITING)
-            return dial(c, ev->now);
+            return course_dial(c, ev->now);
         break;
     case COURSE_OPENED:
         if (c->state == COURSE_DIALLING) {
@@ -207,13 +207,13 @@ struct course_effects course_step(struct course *c, const struct course_event *e
         if (up) {
             if (c->to_collector)
                 leave_collector(c);
-            return leave(c);
+            return course_leave(c);
         }
         break;
     case COURSE_GARBAGE:
         if (up) {
             c->unwelcome_target = true;
-            return leave(c);
+            return course_leave(c);
         }
         break;
     case COURSE_CLOSED:

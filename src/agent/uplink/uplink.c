@@ -30,7 +30,7 @@ struct uplink {
 static struct course_effects take_step(struct uplink *u, struct course_event event);
 
 /* At once: a peer that reads nothing says no farewell. */
-static void abandon(struct uplink *u)
+static void uplink_abandon(struct uplink *u)
 {
     if (u->peer)
         stream_abort(peer_stream(u->peer), NULL);
@@ -47,7 +47,7 @@ static void give_up(struct uplink *u)
         log_warn("no welcome from %s", address_format(course_target(&u->course), name));
         u->quiet = true;
     }
-    abandon(u);
+    uplink_abandon(u);
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -64,7 +64,7 @@ static void on_open(struct peer *p, void *arg)
     take_step(arg, (struct course_event){.kind = COURSE_OPENED});
 }
 
-static void welcomed(struct uplink *u, const struct body_welcome *w)
+static void uplink_welcomed(struct uplink *u, const struct body_welcome *w)
 {
     char name[ADDRESS_HOST_BYTES_MAX + 16];
     uv_timer_stop(&u->timer);
@@ -89,7 +89,7 @@ static int on_welcome(struct uplink *u, const struct frame *f, struct err *e)
                                            .answer = w.waits.answer,
                                            .pause = w.waits.pause});
         if (u->course.state == COURSE_WELCOMED)
-            welcomed(u, &w);
+            uplink_welcomed(u, &w);
     }
     json_decref(w.survey);
     return 0;
@@ -201,7 +201,7 @@ static void on_close(struct peer *p, void *arg, const struct err *why)
 
 static const struct peer_events peer_events = {on_open, on_frame, on_close};
 
-static void dial(struct uplink *u)
+static void uplink_dial(struct uplink *u)
 {
     const struct address *to = course_target(&u->course);
     char expect[ADDRESS_HOST_BYTES_MAX + 32] = "urn:fettle:controller:";
@@ -211,7 +211,7 @@ static void dial(struct uplink *u)
     uv_timer_start(&u->timer, on_timer, (uint64_t)span_to_ms(course_dial_limit(&u->course, mono_now())), 0);
 }
 
-static void greet(struct uplink *u)
+static void uplink_greet(struct uplink *u)
 {
     CLEANUP_TEXT struct text body = {0};
     u->events->hello(u->arg, &body);
@@ -229,11 +229,11 @@ static struct course_effects take_step(struct uplink *u, struct course_event eve
     if (out.old_term)
         log_warn("the controller leads no more: its term is older than %" PRIu64, u->course.term);
     if (out.hello)
-        greet(u);
+        uplink_greet(u);
     if (out.close)
         peer_close(u->peer);
     if (out.dial)
-        dial(u);
+        uplink_dial(u);
     if (out.wait)
         uv_timer_start(&u->timer, on_timer, (uint64_t)span_to_ms(out.wait_for), 0);
     return out;
@@ -336,7 +336,7 @@ void uplink_go_home(struct uplink *u)
 void uplink_redial(struct uplink *u)
 {
     take_step(u, (struct course_event){.kind = COURSE_GARBAGE});
-    abandon(u);
+    uplink_abandon(u);
 }
 
 void uplink_finish(struct uplink *u)
