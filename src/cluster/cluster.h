@@ -62,10 +62,20 @@ enum claim_kind {
 };
 
 enum command_kind {
-#define COMMAND(symbol, name, who, todo) COMMAND_##symbol,
+#define COMMAND(symbol, name, id, meets, who, todo) COMMAND_##symbol,
 #include "cluster/command.tbl"
 #undef COMMAND
     COMMANDS
+};
+
+/* What a command has in common with commands about other nodes (command.tbl). */
+enum command_meets {
+    COMMAND_MEETS_NODES,
+    COMMAND_MEETS_BASELINES,
+    COMMAND_MEETS_COMPARES,
+    COMMAND_MEETS_SWITCHES,
+    COMMAND_MEETS_OBEYS,
+    COMMAND_MEETS_CAUSES
 };
 
 enum { CLAIM_ID_BYTES_MAX = 47, REASON_BYTES_MAX = 1024, CLAIMS_A_NODE_MAX = 64 };
@@ -423,8 +433,8 @@ struct command {
     const char *actor;
     struct wall at;
     const struct hostlist *nodes; /* NULL or empty where none are named */
-    const char *claim; /* DRAIN, DOWN, SILENT, DRIFT, PERSISTS, OVERDUE, TRIAL_BEGIN: the id of a new claim;
-                          UNDRAIN, UP: the one named, or NULL */
+    const char *claim; /* the id of what it makes (command_makes_id); UNDRAIN, UP: the claim that is named,
+                          or NULL */
     const char
         *reason; /* TOKEN_END, DRAIN, DOWN, SILENT, POWER; APPROVE, BASELINE_*, ROLLOUT_*: a note, or NULL */
     const char *set;   /* SET: JSON object of strings and nulls. FORGET: anything, when it is forced. What
@@ -610,6 +620,9 @@ const char *cluster_origin(const struct cluster *c);
 uint64_t cluster_digest(const struct cluster *c);
 
 const char *command_name(enum command_kind k); /* "node.drain" */
+/* It makes something that is known by an id, which it has to bring along in `claim`. */
+bool command_makes_id(enum command_kind k);
+enum command_meets command_meets(enum command_kind k);
 const char *claim_kind_name(enum claim_kind k);
 
 #endif

@@ -37,9 +37,7 @@ struct job {
 
 struct batch {
     struct job *jobs;
-    bool judges, rules;      /* a command in it rests on a baseline, or makes one */
-    bool operates, switches; /* rests on the switches, or sets one */
-    bool shares;             /* is about a shared cause */
+    unsigned met; /* bits 1 << enum command_meets of the commands in it */
     size_t n_ops, n_entries, bytes;
     struct store_op ops[STORE_OPS_MAX];
     struct store_entry entries[STORE_ENTRIES_MAX];
@@ -213,35 +211,21 @@ static void mark_names(struct committer *k, const struct job *j, const struct ho
     committer_mark(k, changed->names, changed->n);
 }
 
-/* Baselines say what a class's nodes should be, and their lists are shared among classes: one of these
- * commands has a batch without any other, and without any that compares nodes with a baseline. */
-static bool makes_baseline(enum command_kind kind)
-{
-    return kind == COMMAND_BASELINE_ACCEPT || kind == COMMAND_BASELINE_REVERT ||
-           kind == COMMAND_ROLLOUT_START || kind == COMMAND_ROLLOUT_ACCEPT || kind == COMMAND_ROLLOUT_REVERT;
-}
-
-/* ROLLOUT_START names the node that shows what is right beside its nodes: so what changes what a node is
- * seen to be counts, too, and what may change its class. */
-static bool rests_on_baseline(enum command_kind kind)
-{
-    return kind == COMMAND_SET || kind == COMMAND_SEEN || kind == COMMAND_DRIFT || kind == COMMAND_PERSISTS ||
-           kind == COMMAND_RESTORED || kind == COMMAND_OVERDUE;
-}
-
-/* What is shared by nodes is not seen by their names: one that sets a switch waits for one before it, and so
- * does what looks at the switches; and one about a shared cause for another. */
+/* What is shared by nodes is not seen by their names. A command has no place in a batch with those whose
+ * outcome it would change, or that would change its own. */
 static bool kinds_overlap(const struct batch *b, enum command_kind kind)
 {
-    if (makes_baseline(kind))
-        return b->rules || b->judges;
-    if (kind == COMMAND_SWITCH)
-        return b->switches || b->operates;
-    if (kind == COMMAND_OPERATE || kind == COMMAND_POWER)
-        return b->switches;
-    if (kind == COMMAND_SHARED)
-        return b->shares;
-    return rests_on_baseline(kind) && b->rules;
+    enum { BASELINES = 1 << COMMAND_MEETS_BASELINES, COMPARES = 1 << COMMAND_MEETS_COMPARES };
+    enum { SWITCHES = 1 << COMMAND_MEETS_SWITCHES, OBEYS = 1 << COMMAND_MEETS_OBEYS };
+    static const unsigned apart_from[] = {
+        [COMMAND_MEETS_NODES] = 0,
+        [COMMAND_MEETS_BASELINES] = BASELINES | COMPARES,
+        [COMMAND_MEETS_COMPARES] = BASELINES,
+        [COMMAND_MEETS_SWITCHES] = SWITCHES | OBEYS,
+        [COMMAND_MEETS_OBEYS] = SWITCHES,
+        [COMMAND_MEETS_CAUSES] = 1 << COMMAND_MEETS_CAUSES,
+    };
+    return (b->met & apart_from[command_meets(kind)]) != 0;
 }
 
 static bool committer_fits(const struct batch *b, const struct decision *d, const char *nodes, size_t *bytes)
@@ -280,11 +264,7 @@ static void take_in(struct committer *k, struct job *j, struct decision *d, char
     b->entries[b->n_entries] = j->entry;
     hostlist_add_all(&j->changed, &d->changed);
     DL_APPEND2(b->jobs, j, prev_job, next_job);
-    b->rules |= makes_baseline(j->cmd.kind);
-    b->judges |= rests_on_baseline(j->cmd.kind);
-    b->operates |= j->cmd.kind == COMMAND_OPERATE || j->cmd.kind == COMMAND_POWER;
-    b->switches |= j->cmd.kind == COMMAND_SWITCH;
-    b->shares |= j->cmd.kind == COMMAND_SHARED;
+    b->met |= 1U << command_meets(j->cmd.kind);
     mark_names(k, j, &d->changed);
     b->changed[b->n_entries++] = d->changed;
     d->changed = (struct hostlist){0};
@@ -423,7 +403,7 @@ static void batch_fini(struct batch *b)
     for (size_t i = 0; i < b->n_entries; i++)
         hostlist_fini(&b->changed[i]);
     b->n_ops = b->n_entries = b->bytes = 0;
-    b->judges = b->rules = b->operates = b->switches = b->shares = false;
+    b->met = 0;
 }
 
 /* Tells of one entry, or of some of the nodes that it changed. False: all were told. */
@@ -662,22 +642,12 @@ void committer_destroy(struct committer *k)
     uv_close((uv_handle_t *)&k->wake, on_wake_closed);
 }
 
-/* Or something else that is known by an id of its own: incidents, repairs, operations. */
-static bool makes_claim(enum command_kind kind)
-{
-    return kind == COMMAND_DRAIN || kind == COMMAND_DOWN || kind == COMMAND_SILENT || kind == COMMAND_DRIFT ||
-           kind == COMMAND_PERSISTS || kind == COMMAND_OVERDUE || kind == COMMAND_FINDINGS ||
-           kind == COMMAND_REPAIR || kind == COMMAND_OPERATE || kind == COMMAND_TRANSITION ||
-           kind == COMMAND_ANSWER || kind == COMMAND_INSTANCE || kind == COMMAND_TRIAL_BEGIN ||
-           kind == COMMAND_POWER;
-}
-
 void committer_submit(struct committer *k, const struct command *cmd, outcome_fn *fn, void *arg)
 {
     struct job *j = job_create(cmd, fn, arg);
-    if (makes_claim(cmd->kind) && !cmd->claim && cmd->dry) {
+    if (command_makes_id(cmd->kind) && !cmd->claim && cmd->dry) {
         j->cmd.claim = mem_dup("new");
-    } else if (makes_claim(cmd->kind) && !cmd->claim) {
+    } else if (command_makes_id(cmd->kind) && !cmd->claim) {
         struct text id = {0};
         text_printf(&id, "%llu.%llu", (unsigned long long)k->term, (unsigned long long)++k->claims);
         j->cmd.claim = text_take(&id);
