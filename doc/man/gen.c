@@ -210,7 +210,7 @@ static void print_settings(void)
     } rows[] = {
 #define SETTING(symbol, name, kind, value, min, max, unit, taken, what) \
     {name, #kind, value, min, max, unit, #taken, what},
-#include "controller/setting.tbl"
+#include "controller/config/setting.tbl"
 #undef SETTING
     };
     fputs(".Bl -tag -width Ds\n", stdout);

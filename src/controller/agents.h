@@ -6,7 +6,7 @@
 #include "cluster/certificate.h"
 #include "cluster/cluster.h"
 #include "controller/committer.h"
-#include "controller/config.h"
+#include "controller/config/config.h"
 #include "link/order.h"
 #include "link/peer.h"
 #include "link/tls.h"

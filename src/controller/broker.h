@@ -3,7 +3,7 @@
 #define FETTLE_CONTROLLER_BROKER_H
 
 #include "controller/committer.h"
-#include "controller/config.h"
+#include "controller/config/config.h"
 #include "controller/counterpart.h"
 #include "watch/watch.h"
 

@@ -6,7 +6,7 @@
  */
 #include "controller/actors.h"
 #include "controller/agents_internal.h"
-#include "controller/check_lines.h"
+#include "controller/config/check_lines.h"
 
 #include "base/digest.h"
 #include "base/log.h"

@@ -11,7 +11,7 @@
 #include "controller/broker.h"
 #include "controller/certificates.h"
 #include "controller/committer.h"
-#include "controller/config.h"
+#include "controller/config/config.h"
 #include "controller/contacts.h"
 #include "controller/counterpart.h"
 #include "controller/guard.h"
@@ -186,14 +186,30 @@ static struct store_keep journal_keep(const struct controller *c, struct text *p
                                .directory = path->s};
 }
 
+static struct api_policy api_policy_of(const struct config *conf)
+{
+    static const enum api_readers readers[] = {[READERS_NOBODY] = API_READERS_NOBODY,
+                                               [READERS_CERTIFICATE] = API_READERS_CERTIFICATE,
+                                               [READERS_ANYONE] = API_READERS_ANYONE};
+    const struct health_policy *health = &conf->watch.health;
+    return (struct api_policy){.readers = readers[conf->number[SETTING_API_READERS]],
+                               .privileged_port = conf->number[SETTING_API_PRIVILEGED_PORT],
+                               .drain_deadline = health->drain_deadline,
+                               .provision_deadline = health->provision_deadline,
+                               .checks = conf->checks,
+                               .remedies = conf->remedies,
+                               .meanings = conf->meanings};
+}
+
 static void take_policies(struct controller *c)
 {
     CLEANUP_TEXT struct text export = {0};
     const struct store_keep keep = journal_keep(c, &export);
     committer_keep(c->committer, &keep);
+    const struct api_policy api = api_policy_of(&c->conf);
     log_set_flags(c->conf.debug_flags);
     watch_set_policy(c->watch, &c->conf.watch);
-    api_set_policy(c->api, &c->conf.api);
+    api_set_policy(c->api, &api);
     agents_configure(c->agents, &c->conf);
     outbox_configure(c->outbox, &c->conf);
     broker_configure(c->broker, &c->conf);
@@ -577,7 +593,8 @@ static int open_api(struct controller *c, struct err *e)
                                     .make_token = shell_make_token,
                                     .connected = shell_connected,
                                     .sign_operator = shell_sign_operator};
-    c->api = api_create(c->cluster, c->watch, c->events, &c->conf.api, &shell);
+    const struct api_policy policy = api_policy_of(&c->conf);
+    c->api = api_create(c->cluster, c->watch, c->events, &policy, &shell);
     c->http = http_server_create(c->loop, &api_door, api_request, api_party, c->api);
     int rc = http_server_listen_local(c->http, c->conf.text[SETTING_API_SOCKET], e);
     if (rc < 0)

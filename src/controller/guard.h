@@ -2,7 +2,7 @@
 #ifndef FETTLE_CONTROLLER_GUARD_H
 #define FETTLE_CONTROLLER_GUARD_H
 
-#include "controller/config.h"
+#include "controller/config/config.h"
 
 /*
  * Whether what has to be the controller's own is: keys, state, passwords and tokens that nobody else may read

@@ -4,7 +4,7 @@
  */
 #include "base/log.h"
 #include "base/notify.h"
-#include "controller/config.h"
+#include "controller/config/config.h"
 #include "controller/controller.h"
 #include "controller/own_user.h"
 #include "driver/program.h"

@@ -4,7 +4,7 @@
 
 #include "controller/actors.h"
 #include "controller/committer.h"
-#include "controller/config.h"
+#include "controller/config/config.h"
 #include "controller/counterpart.h"
 #include "controller/powers.h"
 #include "driver/operate.h"

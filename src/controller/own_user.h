@@ -2,7 +2,7 @@
 #ifndef FETTLE_CONTROLLER_OWN_USER_H
 #define FETTLE_CONTROLLER_OWN_USER_H
 
-#include "controller/config.h"
+#include "controller/config/config.h"
 
 /*
  * Whether the user that fettled is to be can do its work: what `fettled -n` says beside the mistakes of the

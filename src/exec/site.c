@@ -14,7 +14,7 @@
 
 enum setting {
 #define SETTING(symbol, name, kind, def, min, max, unit, taken, what) SETTING_##symbol,
-#include "controller/setting.tbl"
+#include "controller/config/setting.tbl"
 #undef SETTING
     SETTINGS
 };
@@ -23,7 +23,7 @@ static const struct {
     const char *name, *value; /* the default */
 } settings[SETTINGS] = {
 #define SETTING(symbol, name, kind, def, min, max, unit, taken, what) [SETTING_##symbol] = {name, def},
-#include "controller/setting.tbl"
+#include "controller/config/setting.tbl"
 #undef SETTING
 };
 

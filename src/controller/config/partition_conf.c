@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "controller/config_internal.h"
+#include "controller/config/config_inside.h"
 #include "import/import.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  * What is taken though it looks like a mistake: a sentence a line, with the file, the line and what it is
  * about. Where no nodes are configured they make themselves known, and nothing is said of nodes.
  */
-#include "controller/config_internal.h"
+#include "controller/config/config_inside.h"
 #include "driver/program.h"
 #include "node/action.h"
 

@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef FETTLE_CONTROLLER_CONFIG_INTERNAL_H
-#define FETTLE_CONTROLLER_CONFIG_INTERNAL_H
+#ifndef FETTLE_CONTROLLER_CONFIG_CONFIG_INSIDE_H
+#define FETTLE_CONTROLLER_CONFIG_CONFIG_INSIDE_H
 
 #include "base/conf.h"
-#include "controller/config.h"
+#include "controller/config/config.h"
 
 /*
- * Shared by config.c (fettle.conf) and the readers of the files that it names: node_conf.c,
- * partition_conf.c, class_conf.c, health_conf.c; by broker_conf.c; and by doubt_conf.c. Each takes its file
- * into *c, or leaves a sentence.
+ * Shared by config.c, which reads everything in order, and the readers of one file each: fettle_conf.c,
+ * node_conf.c, partition_conf.c, class_conf.c, health_conf.c; broker_conf.c; and doubt_conf.c. Each takes its
+ * file into *c, or leaves a sentence. The readers use fettle_conf.c, and none of them another one.
  */
+
+/* fettle.conf, at c->path: texts and numbers, of each parameter that it gives and of each default. */
+int config_read_parameters(struct config *c, struct err *e);
+/* One sentence a line for each parameter that differs. */
+void config_compare_parameters(const struct config *was, const struct config *is, struct text *changes);
+/* Says who wanted a file that cannot be read; a bad line (-EINVAL) has named itself. Returns rc. */
+int config_refuse_file(const struct config *c, enum setting s, int rc, struct err *e);
+/* The field of a record, in any case; NULL when it has none. */
+const struct conf_field *config_field(const struct conf_line *line, const char *key);
 
 /* Numbers and names of the partitions; *file is the caller's to give to conf_fini, also after an error. */
 int config_read_partitions(struct config *c, struct conf *file, struct err *e);
@@ -36,10 +45,5 @@ void config_compare_classes(const struct config *was, const struct config *is, s
 /* When everything is read: warns of nodes that nobody configured, of classes without nodes, and of files that
  * are not there and are read later. */
 void config_doubt(struct config *c);
-
-/* Says who wanted a file that cannot be read; a bad line (-EINVAL) has named itself. Returns rc. */
-int config_refuse_file(const struct config *c, enum setting s, int rc, struct err *e);
-/* The field of a record, in any case; NULL when it has none. */
-const struct conf_field *config_field(const struct conf_line *line, const char *key);
 
 #endif

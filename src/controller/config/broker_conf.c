@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parameters of MQTT. */
-#include "controller/config_internal.h"
+#include "controller/config/config_inside.h"
 #include "driver/mqtt.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  * ClassConf: what a record says is for src/conform/class.h to judge; here are its line, and what the
  * rest of the configuration must have for it.
  */
-#include "controller/config_internal.h"
+#include "controller/config/config_inside.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "controller/check_lines.h"
+#include "controller/config/check_lines.h"
 
 static bool is_restricted(const struct check *k)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "controller/config.h"
+#include "controller/config/config.h"
 
 #include "base/log.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef FETTLE_CONTROLLER_CONFIG_H
-#define FETTLE_CONTROLLER_CONFIG_H
+#ifndef FETTLE_CONTROLLER_CONFIG_CONFIG_H
+#define FETTLE_CONTROLLER_CONFIG_CONFIG_H
 
-#include "api/api.h"
 #include "base/clock.h"
 #include "base/hostlist.h"
 #include "beat/waits.h"
@@ -15,12 +14,13 @@
 /*
  * The configuration: fettle.conf and the files that it names, read to a new structure and
  * checked whole before anything is taken. Every complaint names file, line and key, and for a key
- * or word that is not known the nearest that is.
+ * or word that is not known the nearest that is. This room keeps nothing. The caller of config_read owns what
+ * it read, and gives each part of the controller the values that are for it.
  */
 
 enum setting {
 #define SETTING(symbol, name, kind, def, min, max, unit, taken, what) SETTING_##symbol,
-#include "controller/setting.tbl"
+#include "controller/config/setting.tbl"
 #undef SETTING
     SETTINGS
 };
@@ -37,9 +37,8 @@ struct config {
     uint32_t debug_flags;
     struct roster roster; /* emptied by cluster_configure */
     struct watch_policy watch;
-    struct span spread; /* over which all nodes spread their first try to connect */
-    struct waits waits; /* what follows from the interval and the timeouts */
-    struct api_policy api;
+    struct span spread;        /* over which all nodes spread their first try to connect */
+    struct waits waits;        /* what follows from the interval and the timeouts */
     struct ochami_conf ochami; /* its texts are those above */
     struct slurm_conf slurm;   /* likewise */
     struct {
@@ -61,8 +60,9 @@ struct config {
     struct text warnings; /* what is taken though it looks like a mistake, a sentence a line */
 };
 
-/* The words of the parameter Health. */
+/* The words of the parameter Health, and of ApiReaders. */
 enum { HEALTH_OFF, HEALTH_OBSERVE, HEALTH_ACT };
+enum { READERS_NOBODY, READERS_CERTIFICATE, READERS_ANYONE };
 
 /* Reads everything. On error *c is empty. */
 int config_read(const char *path, struct config *c, struct err *e);

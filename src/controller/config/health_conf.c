@@ -4,8 +4,8 @@
  * src/health and src/remedy to judge; that they fit together is judged here.
  */
 #include "base/digest.h"
-#include "controller/check_lines.h"
-#include "controller/config_internal.h"
+#include "controller/config/check_lines.h"
+#include "controller/config/config_inside.h"
 #include "link/frame.h"
 #include "node/action.h"
 
@@ -266,11 +266,6 @@ void config_set_health(struct config *c)
                                 .checks = c->checks,
                                 .remedies = c->remedies,
                                 .meanings = c->meanings};
-    c->api.drain_deadline = p->drain_deadline;
-    c->api.provision_deadline = p->provision_deadline;
-    c->api.checks = c->checks;
-    c->api.remedies = c->remedies;
-    c->api.meanings = c->meanings;
     enum { MINUTE = 1000, DISTURB = 200 };
     p->cost = (struct cost_policy){.minute = MINUTE,
                                    .disturb = DISTURB,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef FETTLE_CONTROLLER_CHECK_LINES_H
-#define FETTLE_CONTROLLER_CHECK_LINES_H
+#ifndef FETTLE_CONTROLLER_CONFIG_CHECK_LINES_H
+#define FETTLE_CONTROLLER_CONFIG_CHECK_LINES_H
 
 #include "base/hostlist.h"
 #include "base/text.h"
