@@ -187,7 +187,7 @@ static void print_form(const char *kind, unsigned long min, unsigned long max, c
                                            {"FILE", "An absolute path, or empty for none"},
                                            {"URL", "A URL, or empty for none"},
                                            {"HOSTS", "A host list"},
-                                           {"WORDS", "Words with commas between"}};
+                                           {"WORDS", "Words separated by commas"}};
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
         if (strcmp(kind, plain[i][0]) == 0)
             printf("%s.\n", plain[i][1]);
@@ -201,31 +201,59 @@ static void print_form(const char *kind, unsigned long min, unsigned long max, c
         print_words(unit);
 }
 
-static void print_settings(void)
-{
-    static const struct {
-        const char *name, *kind, *value;
-        unsigned long min, max;
-        const char *unit, *taken, *what;
-    } rows[] = {
-#define SETTING(symbol, name, kind, value, min, max, unit, taken, what) \
-    {name, #kind, value, min, max, unit, #taken, what},
+static const struct setting_row {
+    const char *name, *kind, *value;
+    unsigned long min, max;
+    const char *unit, *taken, *meaning, *more;
+} setting_rows[] = {
+#define SETTING(symbol, name, kind, value, min, max, unit, taken, meaning, more) \
+    {name, #kind, value, min, max, unit, #taken, meaning, more},
 #include "controller/config/setting.tbl"
 #undef SETTING
-    };
-    fputs(".Bl -tag -width Ds\n", stdout);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        printf(".It Sy %s", rows[i].name);
-        if (*rows[i].value) {
-            fputs(" = ", stdout);
-            print_roff(rows[i].value);
-        }
-        putchar('\n');
-        print_sentence(rows[i].what);
-        if (strcmp(rows[i].taken, "START") == 0)
-            puts("Read at start.");
-        print_form(rows[i].kind, rows[i].min, rows[i].max, rows[i].unit);
+};
+
+#define SETTING(symbol, name, kind, value, min, max, unit, taken, meaning, more) \
+    _Static_assert(sizeof(meaning) <= 81, "the meaning of " name " does not fit into a line");
+#include "controller/config/setting.tbl"
+#undef SETTING
+
+/* An index: each name with its meaning in one line. */
+static void print_index_row(const char *name, const char *meaning)
+{
+    printf(".It Sy \\&%s Ta \"", name);
+    print_roff(meaning);
+    fputs("\"\n", stdout);
+}
+
+static void print_setting_index(void)
+{
+    fputs(".Bl -column \"SensitiveDriftTimeout\" \"meaning\"\n", stdout);
+    for (size_t i = 0; i < sizeof setting_rows / sizeof setting_rows[0]; i++)
+        print_index_row(setting_rows[i].name, setting_rows[i].meaning);
+    fputs(".El\n", stdout);
+}
+
+static void print_setting(const struct setting_row *r)
+{
+    printf(".It Sy %s", r->name);
+    if (*r->value) {
+        fputs(" = ", stdout);
+        print_roff(r->value);
     }
+    putchar('\n');
+    print_sentence(r->meaning);
+    if (*r->more)
+        print_sentence(r->more);
+    if (strcmp(r->taken, "START") == 0)
+        puts("Read at start.");
+    print_form(r->kind, r->min, r->max, r->unit);
+}
+
+static void print_settings(void)
+{
+    fputs(".Bl -tag -width Ds\n", stdout);
+    for (size_t i = 0; i < sizeof setting_rows / sizeof setting_rows[0]; i++)
+        print_setting(&setting_rows[i]);
     fputs(".El\n", stdout);
 }
 
@@ -932,6 +960,7 @@ static const struct {
              {"@fields@", print_fields},
              {"@records@", print_records},
              {"@exits@", print_exits},
+             {"@setting_index@", print_setting_index},
              {"@settings@", print_settings},
              {"@settable@", print_settable},
              {"@flags@", print_flags},

@@ -19,7 +19,7 @@
  */
 
 enum setting {
-#define SETTING(symbol, name, kind, def, min, max, unit, taken, what) SETTING_##symbol,
+#define SETTING(symbol, name, kind, def, min, max, unit, taken, meaning, more) SETTING_##symbol,
 #include "controller/config/setting.tbl"
 #undef SETTING
     SETTINGS

@@ -36,10 +36,9 @@ static const struct row {
     uint64_t min, max;
     const char *unit;
     enum taken taken;
-    const char *what;
 } rows[SETTINGS] = {
-#define SETTING(symbol, name, kind, def, min, max, unit, taken, what) \
-    [SETTING_##symbol] = {name, IS_##kind, def, min, max, unit, TAKEN_##taken, what},
+#define SETTING(symbol, name, kind, def, min, max, unit, taken, meaning, more) \
+    [SETTING_##symbol] = {name, IS_##kind, def, min, max, unit, TAKEN_##taken},
 #include "controller/config/setting.tbl"
 #undef SETTING
 };
