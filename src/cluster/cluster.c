@@ -3,7 +3,7 @@
  * The table of members and the roster. Members are never freed before the cluster: their number is
  * bounded by the names that the authority has signed, and everything observed hangs on their id.
  */
-#include "cluster/state.h"
+#include "cluster/record_inside.h"
 
 #include "base/digest.h"
 

@@ -2,7 +2,7 @@
 #ifndef FETTLE_CLUSTER_DECIDE_H
 #define FETTLE_CLUSTER_DECIDE_H
 
-#include "cluster/state.h"
+#include "cluster/record_inside.h"
 
 /*
  * What the functions that decide have in common. Inside of this folder only.

@@ -3,7 +3,7 @@
  * Records to state. A record is read whole before anything changes, so that a bad one changes
  * nothing; taking it replaces whatever stood under its key.
  */
-#include "cluster/state.h"
+#include "cluster/record_inside.h"
 
 #include <errno.h>
 #include <stdlib.h>

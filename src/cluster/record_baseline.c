@@ -3,7 +3,7 @@
  * Records of baselines. One refers to lists of components by their fingerprints and holds on to them,
  * so that every version that is kept can be shown, compared and returned to.
  */
-#include "cluster/state.h"
+#include "cluster/record_inside.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * written when they are others than before, so that a controller that starts knows them at once.
  */
 #include "cluster/decide.h"
-#include "cluster/state.h"
+#include "cluster/record_inside.h"
 
 #include <errno.h>
 #include <stdlib.h>

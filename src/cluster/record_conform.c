@@ -4,7 +4,7 @@
  * As in record.c a record is read whole before anything changes. A list/ record is believed only when
  * it hashes to its key; one that a baseline names may come before or after the baseline.
  */
-#include "cluster/state.h"
+#include "cluster/record_inside.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * floor/CLASS CHECK: what nodes of a class came to in a benchmark, the latest first. A record is read whole
  * before anything changes.
  */
-#include "cluster/state.h"
+#include "cluster/record_inside.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 /*
  * health/NAME: the incidents of a node, open and past. A record is read whole before anything changes.
  */
-#include "cluster/state.h"
+#include "cluster/record_inside.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /*
  * machine/NAME: which machine has the name, and which ones had it before.
  */
-#include "cluster/state.h"
+#include "cluster/record_inside.h"
 
 #include <errno.h>
 #include <stdlib.h>

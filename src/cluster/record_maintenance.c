@@ -4,7 +4,7 @@
  * maintenance window that somebody else keeps, as a reservation of Slurm's. Both have the same members, but
  * that the first may ask for a restart, and neither knows of the other.
  */
-#include "cluster/state.h"
+#include "cluster/record_inside.h"
 
 #include <errno.h>
 #include <stdlib.h>

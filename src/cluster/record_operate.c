@@ -3,7 +3,7 @@
  * effect/operate.NAME, effect/power.NAME and effect/slurm.NAME, checked: what is to be done to a node, what a
  * person wants of its power, and what Fettle has written into Slurm.
  */
-#include "cluster/state.h"
+#include "cluster/record_inside.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /*
  * override/NAME: a person took the node back, or said that it stays in service, with what was wrong then.
  */
-#include "cluster/state.h"
+#include "cluster/record_inside.h"
 
 #include <errno.h>
 #include <stdlib.h>

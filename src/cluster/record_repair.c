@@ -2,7 +2,7 @@
 /*
  * repair/NAME: the way of a node back into service, and what was tried on it.
  */
-#include "cluster/state.h"
+#include "cluster/record_inside.h"
 
 #include <errno.h>
 #include <stdio.h>

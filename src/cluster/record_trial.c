@@ -3,7 +3,7 @@
  * trial/NAME: the check for which a node is held, and when each ran last. A record is read whole before
  * anything changes.
  */
-#include "cluster/state.h"
+#include "cluster/record_inside.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_CLUSTER_COMMAND_H
+#define FETTLE_CLUSTER_COMMAND_H
+
+#include "base/clock.h"
+#include "base/hostlist.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Commands: every change of what is agreed is one (command.tbl).
+ */
+
+enum command_kind {
+#define COMMAND(symbol, name, id, meets, who, todo) COMMAND_##symbol,
+#include "cluster/command.tbl"
+#undef COMMAND
+    COMMANDS
+};
+
+/* What a command has in common with commands about other nodes (command.tbl). */
+enum command_meets {
+    COMMAND_MEETS_NODES,
+    COMMAND_MEETS_BASELINES,
+    COMMAND_MEETS_COMPARES,
+    COMMAND_MEETS_SWITCHES,
+    COMMAND_MEETS_OBEYS,
+    COMMAND_MEETS_CAUSES
+};
+
+struct command {
+    enum command_kind kind;
+    const char *actor;
+    struct wall at;
+    const struct hostlist *nodes; /* NULL or empty where none are named */
+    const char *claim; /* the id of what it makes (command_makes_id); UNDRAIN, UP: the claim that is named,
+                          or NULL */
+    const char
+        *reason; /* TOKEN_END, DRAIN, DOWN, SILENT, POWER; APPROVE, BASELINE_*, ROLLOUT_*: a note, or NULL */
+    const char *set;   /* SET: JSON object of strings and nulls. FORGET: anything, when it is forced. What
+                          belongs to SEEN, DRIFT, PERSISTS, REBOOT, BASELINE_*, ROLLOUT_* and EFFECT, as
+                          decide_conform.c says at each */
+    const char *token; /* TOKEN_*: its hash, lower-case hex; TOKEN_END: its id. What belongs to TOKEN_USE and
+                          CERTIFICATE is in `set`, as decide_certificate.c says */
+    struct wall expires; /* TOKEN_CREATE */
+    bool dry;            /* it is decided, and nothing is committed */
+};
+
+const char *command_name(enum command_kind k); /* "node.drain" */
+/* It makes something that is known by an id, which it has to bring along in `claim`. */
+bool command_makes_id(enum command_kind k);
+enum command_meets command_meets(enum command_kind k);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_CLUSTER_DECISION_H
+#define FETTLE_CLUSTER_DECISION_H
+
+#include "base/hostlist.h"
+#include "base/text.h"
+
+#include <stddef.h>
+
+/* What a command comes to. Zero-initialise; decision_fini. */
+struct decision {
+    size_t n_ops;
+    struct {
+        char *key;
+        char *value; /* NULL deletes */
+    } * ops;
+    char *text;              /* the journal's sentence, NULL when nothing changes */
+    struct text about;       /* ids of the claims, repairs and operations that it is part of: "7.1 7.2" */
+    struct hostlist changed; /* nodes that it changes */
+    char *claim; /* the claim that now holds the nodes (DRAIN, DOWN), the power command's id; or NULL */
+    size_t next; /* nodes from this index on were left for another batch */
+};
+void decision_fini(struct decision *d);
+
+#endif
