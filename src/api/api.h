@@ -5,6 +5,8 @@
 #include "api/events.h"
 #include "base/json.h"
 #include "cluster/cluster.h"
+#include "controller/commit/outcome.h"
+#include "controller/commit/search.h"
 #include "http/server.h"
 #include "store/store.h"
 #include "watch/watch.h"
@@ -14,20 +16,6 @@
  * are answered from the cluster and the watch; changes become commands, answered after their
  * commit. What only the controller can do stands behind `struct api_shell`.
  */
-
-/* How a submitted command ended. On success rc is 0 and changed, claim (of DRAIN and DOWN, else NULL)
- * and revision (the present one when nothing had to change) are set; otherwise *why says what was
- * wrong. Borrowed until the callback returns. */
-struct outcome {
-    int rc;
-    uint64_t revision;
-    const struct hostlist *changed;
-    const char *folded; /* the same as a list; NULL: it was not folded yet */
-    const char *claim;
-    const char *would; /* of a dry command: what the journal would say; NULL when nothing would change */
-    const struct err *why;
-};
-typedef void outcome_fn(void *arg, const struct outcome *o);
 
 /* Who may read over HTTPS, beside those who may change. */
 enum api_readers { API_READERS_NOBODY, API_READERS_CERTIFICATE, API_READERS_ANYONE };
@@ -50,33 +38,6 @@ struct shell_check {
 };
 typedef void shell_verdict_fn(void *arg, struct member *m, const json_t *verdict, const struct err *why);
 typedef void shell_answer_fn(void *arg, const char *answer, const struct err *why);
-
-/* What is looked for in the journal. */
-struct journal_ask {
-    const char *nodes;     /* a host list: entries that name one of them; NULL: all */
-    size_t nodes_max;      /* that the list may have, before its operators */
-    const char *what, *by; /* the command, or what it begins with before a dot; the actor; NULL: all */
-    const char *about;     /* the id of a claim, a repair or an operation; NULL: all */
-    struct wall since, until;
-    uint64_t after, before; /* revisions between these */
-    size_t most;            /* about so many */
-};
-
-struct journal_entry {
-    struct wall at;
-    uint64_t revision;
-    char *actor, *what, *nodes, *text, *about;
-};
-
-/* Newest first, of whole revisions. */
-struct journal_found {
-    struct journal_entry *entries;
-    size_t n;
-    bool ended;      /* the journal has no older ones */
-    uint64_t before; /* a search before this revision finds the rest; 0: there is none */
-};
-/* One of the two; borrowed until the callback returns. */
-typedef void journal_found_fn(void *arg, const struct journal_found *found, const struct err *why);
 
 struct api_shell {
     void *arg;

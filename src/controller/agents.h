@@ -5,7 +5,7 @@
 #include "api/events.h"
 #include "cluster/certificate.h"
 #include "cluster/cluster.h"
-#include "controller/committer.h"
+#include "controller/commit/committer.h"
 #include "controller/config/config.h"
 #include "link/order.h"
 #include "link/peer.h"

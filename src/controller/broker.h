@@ -2,7 +2,7 @@
 #ifndef FETTLE_CONTROLLER_BROKER_H
 #define FETTLE_CONTROLLER_BROKER_H
 
-#include "controller/committer.h"
+#include "controller/commit/committer.h"
 #include "controller/config/config.h"
 #include "controller/counterpart.h"
 #include "watch/watch.h"

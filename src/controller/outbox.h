@@ -3,7 +3,7 @@
 #define FETTLE_CONTROLLER_OUTBOX_H
 
 #include "controller/actors.h"
-#include "controller/committer.h"
+#include "controller/commit/committer.h"
 #include "controller/config/config.h"
 #include "controller/counterpart.h"
 #include "controller/powers.h"

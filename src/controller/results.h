@@ -2,7 +2,7 @@
 #ifndef FETTLE_CONTROLLER_RESULTS_H
 #define FETTLE_CONTROLLER_RESULTS_H
 
-#include "controller/committer.h"
+#include "controller/commit/committer.h"
 
 /*
  * What came of effects, on its way into their records. A result that cannot be committed is tried again each

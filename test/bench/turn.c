@@ -7,7 +7,7 @@
  */
 #include "api/render.h"
 #include "controller/agents_internal.h"
-#include "controller/proposals.h"
+#include "controller/commit/proposals.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "controller/committer.h"
+#include "controller/commit/committer.h"
 
 #include "store/fixture_test.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef FETTLE_CONTROLLER_PROPOSALS_H
-#define FETTLE_CONTROLLER_PROPOSALS_H
+#ifndef FETTLE_CONTROLLER_COMMIT_PROPOSALS_H
+#define FETTLE_CONTROLLER_COMMIT_PROPOSALS_H
 
-#include "controller/committer.h"
+#include "controller/commit/committer.h"
 
 /*
  * What the watch proposes, on its way through the committer. One of a kind and set is under way at a

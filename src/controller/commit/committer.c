@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "controller/committer.h"
+#include "controller/commit/committer.h"
 
-#include "base/json.h"
 #include "base/log.h"
 #include "base/loop.h"
+#include "controller/commit/commit_inside.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -18,34 +18,6 @@ enum {
     CHECK_S = 1,
     SETTLE_MS = 1,     /* of a turn, for what follows from a commit, */
     TOLD_AT_ONCE = 200 /* with so many nodes at a time */
-};
-
-/* A command on its way. */
-struct job {
-    struct command cmd; /* its strings are copies */
-    struct hostlist nodes;
-    size_t from; /* nodes before this index are committed */
-    size_t next; /* after the batch that it is in */
-    struct hostlist changed;
-    char *claim;
-    struct store_entry entry;
-    char *entry_nodes, *entry_text, *entry_about;
-    outcome_fn *fn;
-    void *arg;
-    struct job *prev_job, *next_job;
-};
-
-struct batch {
-    struct job *jobs;
-    unsigned met; /* bits 1 << enum command_meets of the commands in it */
-    size_t n_ops, n_entries, bytes;
-    struct store_op ops[STORE_OPS_MAX];
-    struct store_entry entries[STORE_ENTRIES_MAX];
-    struct hostlist changed[STORE_ENTRIES_MAX]; /* by each entry */
-    int rc;
-    struct err why;
-    uint64_t revision;
-    struct mono began;
 };
 
 struct committer {
@@ -73,9 +45,6 @@ struct committer {
         int rc;
         struct err why;
     } settling;
-    uint64_t batch_number;
-    uint64_t *marks; /* by member id: the last batch that names it */
-    size_t n_marks;
     double ms_max, ms_max_before; /* this minute's and the last's */
     struct mono minute, checked;
     struct err check; /* what the look under way found */
@@ -91,184 +60,7 @@ struct committer {
     } step;
 };
 
-/* --- jobs ------------------------------------------------------------------------------------ */
-
-/* The result of an effect is about the node that its key names. */
-static void name_effect_node(struct job *j)
-{
-    CLEANUP_JSON json_t *set = json_read(j->cmd.set, strlen(j->cmd.set), NULL);
-    const char *key;
-    if (json_take_string(set, "key", &key, NULL) == 0 && effect_node(key))
-        hostlist_add(&j->nodes, effect_node(key));
-}
-
-static struct job *job_create(const struct command *cmd, outcome_fn *fn, void *arg)
-{
-    struct job *j = mem_alloc(sizeof *j);
-    j->cmd = *cmd;
-    j->cmd.actor = mem_dup(cmd->actor);
-    j->cmd.claim = mem_dup(cmd->claim);
-    j->cmd.reason = mem_dup(cmd->reason);
-    j->cmd.set = mem_dup(cmd->set);
-    j->cmd.token = mem_dup(cmd->token);
-    for (size_t i = 0; cmd->nodes && i < cmd->nodes->n; i++)
-        hostlist_add(&j->nodes, cmd->nodes->names[i]);
-    if (cmd->kind == COMMAND_EFFECT && j->nodes.n == 0)
-        name_effect_node(j);
-    j->cmd.nodes = &j->nodes;
-    j->fn = fn;
-    j->arg = arg;
-    return j;
-}
-
-static void job_entry_fini(struct job *j)
-{
-    free(j->entry_nodes);
-    free(j->entry_text);
-    free(j->entry_about);
-    j->entry_nodes = j->entry_text = j->entry_about = NULL;
-}
-
-static void job_destroy(struct job *j)
-{
-    free((char *)(uintptr_t)j->cmd.actor);
-    free((char *)(uintptr_t)j->cmd.claim);
-    free((char *)(uintptr_t)j->cmd.reason);
-    free((char *)(uintptr_t)j->cmd.set);
-    free((char *)(uintptr_t)j->cmd.token);
-    hostlist_fini(&j->nodes);
-    hostlist_fini(&j->changed);
-    free(j->claim);
-    job_entry_fini(j);
-    free(j);
-}
-
-static void job_finish(struct committer *k, struct job *j, int rc, const struct err *why)
-{
-    struct outcome o = {.rc = rc,
-                        .revision = k->revision,
-                        .changed = &j->changed,
-                        .folded = j->from == 0 ? j->entry_nodes : NULL, /* else of the last part */
-                        .claim = j->claim,
-                        .would = rc == 0 && j->cmd.dry ? j->entry_text : NULL,
-                        .why = rc < 0 ? why : NULL};
-    j->fn(j->arg, &o);
-    job_destroy(j);
-}
-
 /* --- a batch is put together ----------------------------------------------------------------- */
-
-static void grow_marks(struct committer *k)
-{
-    size_t n = cluster_count(k->cluster);
-    if (n > k->n_marks) {
-        k->marks = mem_grow(k->marks, n * sizeof *k->marks);
-        memset(k->marks + k->n_marks, 0, (n - k->n_marks) * sizeof *k->marks);
-        k->n_marks = n;
-    }
-}
-
-static bool any_is_marked(const struct committer *k, char *const *names, size_t n)
-{
-    size_t place = 0;
-    for (size_t i = 0; i < n; i++) {
-        const struct member *m = cluster_find_next(k->cluster, &place, names[i]);
-        if (m && k->marks[m->id] == k->batch_number)
-            return true;
-    }
-    return false;
-}
-
-static void committer_mark(struct committer *k, char *const *names, size_t n)
-{
-    size_t place = 0;
-    for (size_t i = 0; i < n; i++) {
-        const struct member *m = cluster_find_next(k->cluster, &place, names[i]);
-        if (m)
-            k->marks[m->id] = k->batch_number;
-    }
-}
-
-/* True when the batch names one of the command's nodes before index `to` already: of a long command,
- * those that this part of it is about; and those that it changes (a claim is made for all at once). */
-static bool names_overlap(struct committer *k, const struct job *j, size_t to, const struct hostlist *changed)
-{
-    if (k->batch.n_entries == 0)
-        return false;
-    grow_marks(k);
-    return (to > j->from && any_is_marked(k, j->nodes.names + j->from, to - j->from)) ||
-           any_is_marked(k, changed->names, changed->n);
-}
-
-/* For those that wait for a place in the same batch. */
-static void mark_names(struct committer *k, const struct job *j, const struct hostlist *changed)
-{
-    if (!k->waiting)
-        return;
-    grow_marks(k);
-    if (j->next > j->from)
-        committer_mark(k, j->nodes.names + j->from, j->next - j->from);
-    committer_mark(k, changed->names, changed->n);
-}
-
-/* What is shared by nodes is not seen by their names. A command has no place in a batch with those whose
- * outcome it would change, or that would change its own. */
-static bool kinds_overlap(const struct batch *b, enum command_kind kind)
-{
-    enum { BASELINES = 1 << COMMAND_MEETS_BASELINES, COMPARES = 1 << COMMAND_MEETS_COMPARES };
-    enum { SWITCHES = 1 << COMMAND_MEETS_SWITCHES, OBEYS = 1 << COMMAND_MEETS_OBEYS };
-    static const unsigned apart_from[] = {
-        [COMMAND_MEETS_NODES] = 0,
-        [COMMAND_MEETS_BASELINES] = BASELINES | COMPARES,
-        [COMMAND_MEETS_COMPARES] = BASELINES,
-        [COMMAND_MEETS_SWITCHES] = SWITCHES | OBEYS,
-        [COMMAND_MEETS_OBEYS] = SWITCHES,
-        [COMMAND_MEETS_CAUSES] = 1 << COMMAND_MEETS_CAUSES,
-    };
-    return (b->met & apart_from[command_meets(kind)]) != 0;
-}
-
-static bool committer_fits(const struct batch *b, const struct decision *d, const char *nodes, size_t *bytes)
-{
-    *bytes = strlen(nodes) + (d->text ? strlen(d->text) : 0) + 256;
-    for (size_t i = 0; i < d->n_ops; i++)
-        *bytes += strlen(d->ops[i].key) + (d->ops[i].value ? strlen(d->ops[i].value) : 0);
-    if (b->n_ops + d->n_ops > STORE_OPS_MAX || b->n_entries == STORE_ENTRIES_MAX)
-        return false;
-    if (b->bytes + *bytes > STORE_BATCH_BYTES_MAX && b->n_entries > 0)
-        return false;
-    for (size_t i = 0; i < d->n_ops; i++)
-        for (size_t j = 0; j < b->n_ops; j++)
-            if (strcmp(d->ops[i].key, b->ops[j].key) == 0)
-                return false;
-    return true;
-}
-
-/* Moves the decision's records into the batch, and the job with them. */
-static void take_in(struct committer *k, struct job *j, struct decision *d, char *nodes, size_t bytes)
-{
-    struct batch *b = &k->batch;
-    for (size_t i = 0; i < d->n_ops; i++)
-        b->ops[b->n_ops++] = (struct store_op){STEAL(d->ops[i].key), STEAL(d->ops[i].value)};
-    b->bytes += bytes;
-    j->next = d->next;
-    j->entry_nodes = nodes;
-    j->entry_text = STEAL(d->text);
-    j->entry_about = text_take(&d->about);
-    j->entry = (struct store_entry){.at = j->cmd.at,
-                                    .actor = j->cmd.actor,
-                                    .what = command_name(j->cmd.kind),
-                                    .nodes = j->entry_nodes,
-                                    .text = j->entry_text,
-                                    .about = j->entry_about};
-    b->entries[b->n_entries] = j->entry;
-    hostlist_add_all(&j->changed, &d->changed);
-    DL_APPEND2(b->jobs, j, prev_job, next_job);
-    b->met |= 1U << command_meets(j->cmd.kind);
-    mark_names(k, j, &d->changed);
-    b->changed[b->n_entries++] = d->changed;
-    d->changed = (struct hostlist){0};
-}
 
 static void leave_queue(struct committer *k, struct job *j)
 {
@@ -281,7 +73,7 @@ static void committer_refuse(struct committer *k, struct job *jobs, const struct
 {
     struct job *j, *tmp;
     DL_FOREACH_SAFE2(jobs, j, tmp, next_job)
-    job_finish(k, j, -EAGAIN, why);
+    job_finish(j, k->revision, -EAGAIN, why);
 }
 
 static void refuse_latecomers(struct committer *k)
@@ -317,8 +109,7 @@ static bool take_first(struct committer *k)
     struct decision d = {0};
     struct err why = {0};
     int rc = cluster_decide(k->cluster, &j->cmd, j->from, &d, &why);
-    if (kinds_overlap(&k->batch, j->cmd.kind) ||
-        names_overlap(k, j, rc == 0 ? d.next : j->nodes.n, &d.changed)) {
+    if (batch_meets(&k->batch, k->cluster, j, rc == 0 ? &d : NULL)) {
         decision_fini(&d);
         return false; /* decided on what the batch is about to change: again, after it */
     }
@@ -332,16 +123,18 @@ static bool take_first(struct committer *k)
     }
     if (rc < 0 || d.n_ops == 0 || j->cmd.dry) {
         leave_queue(k, j);
-        job_finish(k, j, rc, &why);
+        job_finish(j, k->revision, rc, &why);
         decision_fini(&d);
         return true;
     }
     char *nodes = hostlist_fold((const char *const *)d.changed.names, d.changed.n);
     size_t bytes;
-    bool good = committer_fits(&k->batch, &d, nodes, &bytes);
+    bool good = batch_fits(&k->batch, &d, nodes, &bytes);
     if (good) {
         leave_queue(k, j);
-        take_in(k, j, &d, nodes, bytes);
+        batch_take(&k->batch, j, &d, nodes, bytes);
+        if (k->waiting)
+            batch_mark(&k->batch, k->cluster, j);
     } else {
         free(nodes);
     }
@@ -394,18 +187,6 @@ static void committer_apply(struct committer *k, struct batch *b)
     k->commits++;
 }
 
-static void batch_fini(struct batch *b)
-{
-    for (size_t i = 0; i < b->n_ops; i++) {
-        free((char *)(uintptr_t)b->ops[i].key);
-        free((char *)(uintptr_t)b->ops[i].value);
-    }
-    for (size_t i = 0; i < b->n_entries; i++)
-        hostlist_fini(&b->changed[i]);
-    b->n_ops = b->n_entries = b->bytes = 0;
-    b->met = 0;
-}
-
 /* Tells of one entry, or of some of the nodes that it changed. False: all were told. */
 static bool tell_some(struct committer *k)
 {
@@ -443,7 +224,7 @@ static bool answer_one(struct committer *k)
         DL_APPEND2(k->settling.again, j, prev_job, next_job);
         k->n_waiting++;
     } else {
-        job_finish(k, j, k->settling.rc, &k->settling.why);
+        job_finish(j, k->revision, k->settling.rc, &k->settling.why);
     }
     return true;
 }
@@ -451,7 +232,7 @@ static bool answer_one(struct committer *k)
 static void committer_settled(struct committer *k)
 {
     uv_idle_stop(&k->settle);
-    batch_fini(&k->batch);
+    batch_clear(&k->batch);
     DL_CONCAT2(k->settling.again, k->waiting, prev_job, next_job);
     k->waiting = STEAL(k->settling.again);
     k->busy = false;
@@ -543,7 +324,7 @@ static void committer_pump(struct committer *k)
         uv_queue_work(k->loop, &k->work, committer_step, on_stepped);
         return;
     }
-    k->batch_number++;
+    k->batch.number++;
     while (k->waiting && take_first(k))
         ;
     if (k->batch.n_entries == 0)
@@ -555,7 +336,7 @@ static void committer_pump(struct committer *k)
 
 /* --- a look at the files, when nothing is committed ------------------------------------------- */
 
-static void check(uv_work_t *work)
+static void committer_check(uv_work_t *work)
 {
     struct committer *k = work->data;
     k->check = (struct err){0};
@@ -581,7 +362,7 @@ void committer_turn(struct committer *k, struct mono now)
         return;
     k->checked = now;
     k->busy = true;
-    uv_queue_work(k->loop, &k->work, check, on_checked);
+    uv_queue_work(k->loop, &k->work, committer_check, on_checked);
 }
 
 static void on_wake(uv_async_t *wake)
@@ -619,7 +400,7 @@ static void on_settle_closed(uv_handle_t *h)
 {
     struct committer *k = h->data;
     pthread_mutex_destroy(&k->store_lock);
-    free(k->marks);
+    batch_fini(&k->batch);
     free(k->keep_directory);
     free(k);
 }
@@ -646,11 +427,11 @@ void committer_submit(struct committer *k, const struct command *cmd, outcome_fn
 {
     struct job *j = job_create(cmd, fn, arg);
     if (command_makes_id(cmd->kind) && !cmd->claim && cmd->dry) {
-        j->cmd.claim = mem_dup("new");
+        job_name_claim(j, mem_dup("new"));
     } else if (command_makes_id(cmd->kind) && !cmd->claim) {
         struct text id = {0};
         text_printf(&id, "%llu.%llu", (unsigned long long)k->term, (unsigned long long)++k->claims);
-        j->cmd.claim = text_take(&id);
+        job_name_claim(j, text_take(&id));
     }
     if (k->n_waiting >= JOBS_MAX) {
         DL_APPEND2(k->refused, j, prev_job, next_job);

@@ -4,9 +4,10 @@
  * entry the store's lock is held for what is cheap, the names of words and times; host lists are read when
  * the lock is given back.
  */
-#include "controller/search.h"
+#include "controller/commit/search.h"
 
 #include "base/table.h"
+#include "controller/commit/committer.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +25,10 @@ struct name {
 };
 
 struct search {
-    struct journal_ask ask; /* its strings are copies */
+    struct journal_ask ask; /* its strings are these copies */
+    struct {
+        char *nodes, *what, *by, *about;
+    } own;
     struct name *names;
     uint64_t before;
     struct journal_found found;
@@ -61,10 +65,10 @@ static void search_destroy(struct search *s)
     for (size_t i = 0; i < s->found.n; i++)
         entry_fini(&s->found.entries[i]);
     free(s->found.entries);
-    free((char *)(uintptr_t)s->ask.nodes);
-    free((char *)(uintptr_t)s->ask.what);
-    free((char *)(uintptr_t)s->ask.by);
-    free((char *)(uintptr_t)s->ask.about);
+    free(s->own.nodes);
+    free(s->own.what);
+    free(s->own.by);
+    free(s->own.about);
     free(s);
 }
 
@@ -72,10 +76,10 @@ static struct search *search_create(const struct journal_ask *ask, journal_found
 {
     struct search *s = mem_alloc(sizeof *s);
     s->ask = *ask;
-    s->ask.what = mem_dup(ask->what);
-    s->ask.by = mem_dup(ask->by);
-    s->ask.about = mem_dup(ask->about);
-    s->ask.nodes = mem_dup(ask->nodes);
+    s->ask.what = s->own.what = mem_dup(ask->what);
+    s->ask.by = s->own.by = mem_dup(ask->by);
+    s->ask.about = s->own.about = mem_dup(ask->about);
+    s->ask.nodes = s->own.nodes = mem_dup(ask->nodes);
     s->before = ask->before;
     s->fn = fn;
     s->arg = arg;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Searches over the real store: what is asked for is found, newest first, and nothing else. */
-#include "controller/search.h"
+#include "controller/commit/search.h"
 
+#include "controller/commit/committer.h"
 #include "store/fixture_test.h"
 
 #include <errno.h>

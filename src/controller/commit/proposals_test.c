@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "controller/proposals.h"
+#include "controller/commit/proposals.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef FETTLE_CONTROLLER_COMMITTER_H
-#define FETTLE_CONTROLLER_COMMITTER_H
+#ifndef FETTLE_CONTROLLER_COMMIT_COMMITTER_H
+#define FETTLE_CONTROLLER_COMMIT_COMMITTER_H
 
-#include "api/api.h"
 #include "cluster/cluster.h"
+#include "controller/commit/outcome.h"
 #include "store/store.h"
 
 #include <uv.h>

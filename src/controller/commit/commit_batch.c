@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A command is decided against what is committed. So a batch has no two commands of which one would be
+ * decided otherwise after the other: each names nodes and records of its own, and what nodes share is told by
+ * the kinds (command.tbl, the column of what a command meets).
+ */
+#include "controller/commit/commit_inside.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+static void marks_grow(struct batch *b, const struct cluster *c)
+{
+    size_t n = cluster_count(c);
+    if (n > b->n_marks) {
+        b->marks = mem_grow(b->marks, n * sizeof *b->marks);
+        memset(b->marks + b->n_marks, 0, (n - b->n_marks) * sizeof *b->marks);
+        b->n_marks = n;
+    }
+}
+
+static bool marks_any(const struct batch *b, const struct cluster *c, char *const *names, size_t n)
+{
+    size_t place = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct member *m = cluster_find_next(c, &place, names[i]);
+        if (m && b->marks[m->id] == b->number)
+            return true;
+    }
+    return false;
+}
+
+static void marks_add(struct batch *b, const struct cluster *c, char *const *names, size_t n)
+{
+    size_t place = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct member *m = cluster_find_next(c, &place, names[i]);
+        if (m)
+            b->marks[m->id] = b->number;
+    }
+}
+
+/* True when the batch names one of the command's nodes before index `to` already: of a long command,
+ * those that this part of it is about; and those that it changes (a claim is made for all at once). */
+static bool names_overlap(struct batch *b, const struct cluster *c, const struct job *j, size_t to,
+                          const struct hostlist *changed)
+{
+    if (b->n_entries == 0)
+        return false;
+    marks_grow(b, c);
+    return (to > j->from && marks_any(b, c, j->nodes.names + j->from, to - j->from)) ||
+           marks_any(b, c, changed->names, changed->n);
+}
+
+void batch_mark(struct batch *b, const struct cluster *c, const struct job *j)
+{
+    assert(b->n_entries > 0);
+    const struct hostlist *changed = &b->changed[b->n_entries - 1];
+    marks_grow(b, c);
+    if (j->next > j->from)
+        marks_add(b, c, j->nodes.names + j->from, j->next - j->from);
+    marks_add(b, c, changed->names, changed->n);
+}
+
+/* What is shared by nodes is not seen by their names. A command has no place in a batch with those whose
+ * outcome it would change, or that would change its own. */
+static bool kinds_overlap(const struct batch *b, enum command_kind kind)
+{
+    enum { BASELINES = 1 << COMMAND_MEETS_BASELINES, COMPARES = 1 << COMMAND_MEETS_COMPARES };
+    enum { SWITCHES = 1 << COMMAND_MEETS_SWITCHES, OBEYS = 1 << COMMAND_MEETS_OBEYS };
+    static const unsigned apart_from[] = {
+        [COMMAND_MEETS_NODES] = 0,
+        [COMMAND_MEETS_BASELINES] = BASELINES | COMPARES,
+        [COMMAND_MEETS_COMPARES] = BASELINES,
+        [COMMAND_MEETS_SWITCHES] = SWITCHES | OBEYS,
+        [COMMAND_MEETS_OBEYS] = SWITCHES,
+        [COMMAND_MEETS_CAUSES] = 1 << COMMAND_MEETS_CAUSES,
+    };
+    return (b->met & apart_from[command_meets(kind)]) != 0;
+}
+
+bool batch_meets(struct batch *b, const struct cluster *c, const struct job *j, const struct decision *d)
+{
+    static const struct hostlist none = {0};
+    return kinds_overlap(b, j->cmd.kind) ||
+           names_overlap(b, c, j, d ? d->next : j->nodes.n, d ? &d->changed : &none);
+}
+
+bool batch_fits(const struct batch *b, const struct decision *d, const char *nodes, size_t *bytes)
+{
+    *bytes = strlen(nodes) + (d->text ? strlen(d->text) : 0) + 256;
+    for (size_t i = 0; i < d->n_ops; i++)
+        *bytes += strlen(d->ops[i].key) + (d->ops[i].value ? strlen(d->ops[i].value) : 0);
+    if (b->n_ops + d->n_ops > STORE_OPS_MAX || b->n_entries == STORE_ENTRIES_MAX)
+        return false;
+    if (b->bytes + *bytes > STORE_BATCH_BYTES_MAX && b->n_entries > 0)
+        return false;
+    for (size_t i = 0; i < d->n_ops; i++)
+        for (size_t j = 0; j < b->n_ops; j++)
+            if (strcmp(d->ops[i].key, b->ops[j].key) == 0)
+                return false;
+    return true;
+}
+
+void batch_take(struct batch *b, struct job *j, struct decision *d, char *nodes, size_t bytes)
+{
+    for (size_t i = 0; i < d->n_ops; i++, b->n_ops++) {
+        b->own[b->n_ops].key = STEAL(d->ops[i].key);
+        b->own[b->n_ops].value = STEAL(d->ops[i].value);
+        b->ops[b->n_ops] = (struct store_op){b->own[b->n_ops].key, b->own[b->n_ops].value};
+    }
+    b->bytes += bytes;
+    j->next = d->next;
+    j->entry_nodes = nodes;
+    j->entry_text = STEAL(d->text);
+    j->entry_about = text_take(&d->about);
+    j->entry = (struct store_entry){.at = j->cmd.at,
+                                    .actor = j->cmd.actor,
+                                    .what = command_name(j->cmd.kind),
+                                    .nodes = j->entry_nodes,
+                                    .text = j->entry_text,
+                                    .about = j->entry_about};
+    b->entries[b->n_entries] = j->entry;
+    hostlist_add_all(&j->changed, &d->changed);
+    DL_APPEND2(b->jobs, j, prev_job, next_job);
+    b->met |= 1U << command_meets(j->cmd.kind);
+    b->changed[b->n_entries++] = d->changed;
+    d->changed = (struct hostlist){0};
+}
+
+void batch_clear(struct batch *b)
+{
+    for (size_t i = 0; i < b->n_ops; i++) {
+        free(b->own[i].key);
+        free(b->own[i].value);
+    }
+    for (size_t i = 0; i < b->n_entries; i++)
+        hostlist_fini(&b->changed[i]);
+    b->n_ops = b->n_entries = b->bytes = 0;
+    b->met = 0;
+}
+
+void batch_fini(struct batch *b)
+{
+    batch_clear(b);
+    free(b->marks);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_CONTROLLER_COMMIT_COMMIT_INSIDE_H
+#define FETTLE_CONTROLLER_COMMIT_COMMIT_INSIDE_H
+
+#include "cluster/cluster.h"
+#include "controller/commit/outcome.h"
+#include "store/store.h"
+
+/*
+ * What the committer has in hand: commands on their way (commit_job.c), and the batch that is the next commit
+ * (commit_batch.c). Neither knows the committer.
+ */
+
+/* A command on its way. */
+struct job {
+    struct command cmd; /* its strings are these copies */
+    struct {
+        char *actor, *claim, *reason, *set, *token;
+    } own;
+    struct hostlist nodes;
+    size_t from; /* nodes before this index are committed */
+    size_t next; /* after the batch that it is in */
+    struct hostlist changed;
+    char *claim;
+    struct store_entry entry;
+    char *entry_nodes, *entry_text, *entry_about;
+    outcome_fn *fn;
+    void *arg;
+    struct job *prev_job, *next_job;
+};
+
+/* Copies the command. */
+struct job *job_create(const struct command *cmd, outcome_fn *fn, void *arg);
+/* The id of the claim that it makes; takes it. */
+void job_name_claim(struct job *j, char *claim);
+/* Lets go what the journal says of the part that was committed. */
+void job_entry_fini(struct job *j);
+/* Answers the caller, and frees the job. why: of an error; may be NULL. */
+void job_finish(struct job *j, uint64_t revision, int rc, const struct err *why);
+
+/* What is committed together. */
+struct batch {
+    struct job *jobs;
+    unsigned met; /* bits 1 << enum command_meets of the commands in it */
+    size_t n_ops, n_entries, bytes;
+    struct store_op ops[STORE_OPS_MAX];
+    struct {
+        char *key, *value;
+    } own[STORE_OPS_MAX]; /* to which the ops point */
+    struct store_entry entries[STORE_ENTRIES_MAX];
+    struct hostlist changed[STORE_ENTRIES_MAX]; /* by each entry */
+    uint64_t number;                            /* of the batch since the start */
+    uint64_t *marks;                            /* by member id: the last batch that names it */
+    size_t n_marks;
+    int rc;
+    struct err why;
+    uint64_t revision;
+    struct mono began;
+};
+
+/* Whether the job has to wait for the next batch, because this one is about to change what the job was
+ * decided on: `d`, or all its nodes when it was refused (d NULL). */
+bool batch_meets(struct batch *b, const struct cluster *c, const struct job *j, const struct decision *d);
+/* Whether the decision has room. *bytes is what it takes, with the folded names of the nodes that it changes.
+ */
+bool batch_fits(const struct batch *b, const struct decision *d, const char *nodes, size_t *bytes);
+/* Moves the decision's records into the batch, and the job with them; takes nodes. */
+void batch_take(struct batch *b, struct job *j, struct decision *d, char *nodes, size_t bytes);
+/* Notes the nodes of the job that was taken last, for jobs that want a place in the same batch. */
+void batch_mark(struct batch *b, const struct cluster *c, const struct job *j);
+/* Empties it after its commit; its jobs were taken out. */
+void batch_clear(struct batch *b);
+/* With it goes what outlives a commit. */
+void batch_fini(struct batch *b);
+
+#endif

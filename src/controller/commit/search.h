@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_CONTROLLER_COMMIT_SEARCH_H
+#define FETTLE_CONTROLLER_COMMIT_SEARCH_H
+
+#include "base/clock.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+/*
+ * Searches in the journal, from its end backwards, in a thread: one at a time, in slices between which
+ * commits go on. A search ends after some time whether it is through or not, and says where to go on.
+ */
+
+/* What is looked for in the journal. */
+struct journal_ask {
+    const char *nodes;     /* a host list: entries that name one of them; NULL: all */
+    size_t nodes_max;      /* that the list may have, before its operators */
+    const char *what, *by; /* the command, or what it begins with before a dot; the actor; NULL: all */
+    const char *about;     /* the id of a claim, a repair or an operation; NULL: all */
+    struct wall since, until;
+    uint64_t after, before; /* revisions between these */
+    size_t most;            /* about so many */
+};
+
+struct journal_entry {
+    struct wall at;
+    uint64_t revision;
+    char *actor, *what, *nodes, *text, *about;
+};
+
+/* Newest first, of whole revisions. */
+struct journal_found {
+    struct journal_entry *entries;
+    size_t n;
+    bool ended;      /* the journal has no older ones */
+    uint64_t before; /* a search before this revision finds the rest; 0: there is none */
+};
+/* One of the two; borrowed until the callback returns. */
+typedef void journal_found_fn(void *arg, const struct journal_found *found, const struct err *why);
+
+struct committer;
+
+struct searches;
+struct searches *searches_create(uv_loop_t *loop, struct committer *k);
+/* Waits for the search under way; those that wait are answered with -EAGAIN. Before the committer. */
+void searches_destroy(struct searches *s);
+
+/* Copies the ask. fn is called once, later; with -EINVAL for no host list, with -EAGAIN
+ * when too many searches were waiting. */
+void searches_begin(struct searches *s, const struct journal_ask *ask, journal_found_fn *fn, void *arg);
+
+#endif
