@@ -53,6 +53,13 @@ static void print_sentence(const char *s)
     fputs(".\n", stdout);
 }
 
+/* Symbols of a table as the files have them: "DEFAULT" is nothing. */
+static void print_lower(const char *symbol)
+{
+    for (; *symbol; symbol++)
+        putchar(tolower((unsigned char)*symbol));
+}
+
 static void print_option(enum option o)
 {
     const struct option_info *i = option_info(o);
@@ -293,8 +300,7 @@ static void print_service(const char *severity, bool acts, bool takes_work, cons
                           const char *what)
 {
     fputs(".It Sy ", stdout);
-    for (const char *c = severity; *c; c++)
-        putchar(tolower((unsigned char)*c));
+    print_lower(severity);
     fputs(acts ? "\n" : " , only observed\n", stdout);
     printf("New work: %s; drained: %s.\n", takes_work ? "yes" : "no",
            strcmp(drained, "NEVER") == 0     ? "no"
@@ -500,20 +506,35 @@ static void print_normal(void)
 
 /* --- checks -------------------------------------------------------------------------------------- */
 
-static void print_check_key(const char *name, const char *form, const char *fallback, const char *what)
+static void print_check_key(const char *name, const char *form, const char *fallback, const char *meaning,
+                            const char *more)
 {
     printf(".It Sy %s", name);
     if (*fallback)
         printf(" = %s", fallback);
     putchar('\n');
-    print_sentence(what);
+    print_sentence(meaning);
+    if (*more)
+        print_sentence(more);
     print_sentence(form);
+}
+
+static void print_check_key_index(void)
+{
+    fputs(".Bl -column \"FailPercent\" \"meaning\"\n", stdout);
+#define KEY(symbol, name, who, form, fallback, meaning, more)                                          \
+    _Static_assert(sizeof(meaning) <= 81, "the meaning of the key " name " does not fit into a line"); \
+    print_index_row(name, meaning);
+#include "health/key.tbl"
+#undef KEY
+    fputs(".El\n", stdout);
 }
 
 static void print_check_keys(void)
 {
     fputs(".Bl -tag -width Ds\n", stdout);
-#define KEY(symbol, name, who, form, fallback, what) print_check_key(name, form, fallback, what);
+#define KEY(symbol, name, who, form, fallback, meaning, more) \
+    print_check_key(name, form, fallback, meaning, more);
 #include "health/key.tbl"
 #undef KEY
     fputs(".El\n", stdout);
@@ -566,33 +587,45 @@ static void print_arguments(const char *probe)
         printf(".It Sy %s\n", rows[i].key);
         print_sentence(rows[i].what);
         print_argument_form(rows[i].form, rows[i].least, rows[i].most);
-        fputs(strcmp(rows[i].need, "MUST") == 0 ? "It has to be given.\n" : "", stdout);
+        fputs(strcmp(rows[i].need, "MUST") == 0 ? "This key is required.\n" : "", stdout);
     }
     fputs(any ? ".El\n" : "", stdout);
 }
 
 static void print_probe(const char *name, const char *how, int every_s, const char *severity,
-                        const char *what)
+                        const char *meaning, const char *more)
 {
     char every[32];
     printf(".It Li %s\n", name);
-    print_sentence(what);
-    printf("Every %s, ", span_format(span_s(every_s), every));
-    for (const char *c = severity; *c; c++)
-        putchar(tolower((unsigned char)*c));
-    fputs(" at worst.\n", stdout);
+    print_sentence(meaning);
+    if (*more)
+        print_sentence(more);
+    printf("By default every %s, and at worst ", span_format(span_s(every_s), every));
+    print_lower(severity);
+    fputs(".\n", stdout);
     if (strcmp(how, "IDLE") == 0)
-        fputs("When is idle by default.\n", stdout);
+        fputs("The default of When is idle.\n", stdout);
     if (strcmp(how, "BENCH") == 0)
-        fputs("When is extensive,demand and Deadline is 2m by default.\n", stdout);
+        fputs("The default of When is extensive,demand, and of Deadline 2m.\n", stdout);
     print_arguments(name);
 }
 
 static void print_probes(void)
 {
     fputs(".Bl -tag -width Ds\n", stdout);
-#define PROBE(symbol, name, how, every, severity, blame, keys, what, source) \
-    print_probe(name, #how, every, #severity, what);
+#define PROBE(symbol, name, how, every, severity, blame, keys, source, meaning, more) \
+    print_probe(name, #how, every, #severity, meaning, more);
+#include "health/probe.tbl"
+#undef PROBE
+    fputs(".El\n", stdout);
+}
+
+static void print_probe_index(void)
+{
+    fputs(".Bl -column \"bench.memory.bandwidth\" \"meaning\"\n", stdout);
+#define PROBE(symbol, name, how, every, severity, blame, keys, source, meaning, more)                    \
+    _Static_assert(sizeof(meaning) <= 81, "the meaning of the probe " name " does not fit into a line"); \
+    print_index_row(name, meaning);
 #include "health/probe.tbl"
 #undef PROBE
     fputs(".El\n", stdout);
@@ -648,13 +681,6 @@ static void print_tools(void)
         printf("It measures the %s in %s.\n", measured, unit);
 #include "health/tool.tbl"
     fputs(".El\n", stdout);
-}
-
-/* Symbols of a table as the files have them: "DEFAULT" is nothing. */
-static void print_lower(const char *symbol)
-{
-    for (; *symbol; symbol++)
-        putchar(tolower((unsigned char)*symbol));
 }
 
 /* One argument of a macro, whatever is in it. */
@@ -983,8 +1009,10 @@ static const struct {
              {"@xids@", print_xids},
              {"@sxids@", print_sxids},
              {"@kernel@", print_kernel},
+             {"@check_key_index@", print_check_key_index},
              {"@check_keys@", print_check_keys},
              {"@results@", print_results},
+             {"@probe_index@", print_probe_index},
              {"@probes@", print_probes},
              {"@check_defaults@", print_check_defaults},
              {"@sets@", print_sets},

@@ -23,7 +23,7 @@
     }
 
 static const struct probe_code codes[PROBES] = {
-#define PROBE(symbol, name, how, every, severity, blame, keys, what, source) \
+#define PROBE(symbol, name, how, every, severity, blame, keys, source, meaning, more) \
     [PROBE_##symbol] = CODE_##how(symbol),
 #include "health/probe.tbl"
 #undef PROBE

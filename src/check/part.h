@@ -23,7 +23,8 @@
 #define PROBE_DECLARE_IDLE(symbol) PROBE_DECLARE_READ(symbol)
 #define PROBE_DECLARE_BENCH(symbol) PROBE_DECLARE_READ(symbol)
 #define PROBE_DECLARE_FOLLOW(symbol) judge_fn judge_##symbol;
-#define PROBE(symbol, name, how, every, severity, blame, keys, what, source) PROBE_DECLARE_##how(symbol)
+#define PROBE(symbol, name, how, every, severity, blame, keys, source, meaning, more) \
+    PROBE_DECLARE_##how(symbol)
 #include "health/probe.tbl"
 #undef PROBE
 

@@ -302,7 +302,7 @@ static int take_nodes(struct check *k, const char *value, struct err *e)
 #define put_probe NULL
 #define put_nodes NULL
 const struct key key_rows[] = {
-#define KEY(symbol, name, who, form, fallback, what) {name, take_##symbol, put_##symbol, who},
+#define KEY(symbol, name, who, form, fallback, meaning, more) {name, take_##symbol, put_##symbol, who},
 #include "health/key.tbl"
 #undef KEY
 };

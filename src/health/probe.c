@@ -4,8 +4,8 @@
 #include <string.h>
 
 static const struct probe_row rows[PROBES] = {
-#define PROBE(symbol, name, how, every, severity, blame, keys, what, source) \
-    [PROBE_##symbol] = {name, PROBE_##how, every, RESULT_##severity, BLAME_##blame, keys, what, source},
+#define PROBE(symbol, name, how, every, severity, blame, keys, source, meaning, more) \
+    [PROBE_##symbol] = {name, PROBE_##how, every, RESULT_##severity, BLAME_##blame, keys, meaning, source},
 #include "health/probe.tbl"
 #undef PROBE
 };

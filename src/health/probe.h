@@ -12,7 +12,7 @@
  */
 
 enum probe {
-#define PROBE(symbol, name, how, every, severity, blame, keys, what, source) PROBE_##symbol,
+#define PROBE(symbol, name, how, every, severity, blame, keys, source, meaning, more) PROBE_##symbol,
 #include "health/probe.tbl"
 #undef PROBE
     PROBES
