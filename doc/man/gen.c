@@ -419,7 +419,7 @@ static void print_counterparts(void)
     printf(".It Sy %s\n", name);                      \
     print_sentence(what);                             \
     printf("What waits for it: %s.\n", waits);
-#include "controller/counterpart.tbl"
+#include "controller/outbox/counterpart.tbl"
 #undef COUNTERPART
     fputs(".El\n", stdout);
 }

@@ -87,7 +87,7 @@ for operation, said in operations.items():
 words = {
     ("src/cluster/claim.tbl", "CLAIM"): schemas["Claim"]["properties"]["kind"],
     ("src/watch/alarm.tbl", "ALARM"): schemas["Alarm"]["properties"]["alarm"],
-    ("src/controller/counterpart.tbl", "COUNTERPART"): schemas["Counterpart"]["properties"]["name"],
+    ("src/controller/outbox/counterpart.tbl", "COUNTERPART"): schemas["Counterpart"]["properties"]["name"],
     ("src/health/result.tbl", "RESULT"): schemas["Verdict"]["properties"]["result"],
     ("src/health/act.tbl", "ACT"): schemas["Incident"]["properties"]["act"],
     ("src/health/blame.tbl", "BLAME"): schemas["Explanation"]["properties"]["blame"],

@@ -22,11 +22,8 @@
 
 struct agents;
 
-struct actors;
-
 struct agents_setup {
     uv_loop_t *loop;
-    struct actors *actors; /* that hear what came of operations; may be NULL */
     struct cluster *cluster;
     struct watch *watch;
     struct committer *committer;
@@ -36,6 +33,9 @@ struct agents_setup {
     struct tls_context *tls;
     uint64_t term;
     uint64_t instance; /* of this controller's process */
+    void *arg;
+    /* A DONE body of m: what came of an operation. May be NULL. */
+    void (*done)(void *arg, struct member *m, const json_t *body);
 };
 
 /* Listens as the configuration says. */

@@ -4,7 +4,6 @@
  * names the nodes that run it, and it is signed, so that a collector can give it on as it is. What an agent
  * behind a collector says, and what is said to it, comes and goes in a frame around the frame (PASS).
  */
-#include "controller/actors.h"
 #include "controller/agents_internal.h"
 #include "controller/config/check_lines.h"
 
@@ -141,8 +140,8 @@ static void take(struct session *s, struct member *m, uint64_t type, const json_
 {
     if (type == FRAME_CHECKS)
         take_checks(s, m, body);
-    else if (type == FRAME_DONE && s->agents->with.actors)
-        actors_take(s->agents->with.actors, m, body);
+    else if (type == FRAME_DONE && s->agents->with.done)
+        s->agents->with.done(s->agents->with.arg, m, body);
     else if (type == FRAME_STANDING)
         standings_asked(s->agents, m, body);
 }

@@ -8,17 +8,17 @@
 #include "base/notify.h"
 #include "controller/account.h"
 #include "controller/agents.h"
-#include "controller/broker.h"
 #include "controller/certificates.h"
 #include "controller/commit/committer.h"
 #include "controller/commit/proposals.h"
 #include "controller/commit/search.h"
 #include "controller/config/config.h"
 #include "controller/contacts.h"
-#include "controller/counterpart.h"
 #include "controller/guard.h"
-#include "controller/outbox.h"
-#include "controller/trials.h"
+#include "controller/outbox/broker.h"
+#include "controller/outbox/counterpart.h"
+#include "controller/outbox/outbox.h"
+#include "controller/outbox/trials.h"
 #include "driver/program.h"
 
 #include <errno.h>
@@ -114,6 +114,12 @@ static bool send_frame(void *arg, struct member *m, enum frame_type type, json_t
     return false;
 }
 
+static void on_done(void *arg, struct member *m, const json_t *body)
+{
+    const struct controller *c = arg;
+    actors_take(outbox_actors(c->outbox), m, body);
+}
+
 /* --- what the committer tells ---------------------------------------------------------------- */
 
 static void on_entry(void *arg, const struct store_entry *entry, const struct hostlist *changed,
@@ -145,19 +151,13 @@ static void on_changed(void *arg, const struct hostlist *some)
 static void on_store(void *arg, const struct err *why)
 {
     struct controller *c = arg;
-    if (why)
-        counterpart_failed(&c->counterparts, COUNTERPART_STORE, "", why);
-    else
-        counterpart_succeeded(&c->counterparts, COUNTERPART_STORE);
+    counterpart_answered(&c->counterparts, COUNTERPART_STORE, "", why);
 }
 
 static void on_journal(void *arg, const struct err *why)
 {
     struct controller *c = arg;
-    if (why)
-        counterpart_failed(&c->counterparts, COUNTERPART_JOURNAL, "", why);
-    else
-        counterpart_succeeded(&c->counterparts, COUNTERPART_JOURNAL);
+    counterpart_answered(&c->counterparts, COUNTERPART_JOURNAL, "", why);
 }
 
 static void on_deposed(void *arg, const struct err *why)
@@ -649,7 +649,6 @@ static void open_decisions(struct controller *c, uint64_t revision)
 static int open_agents(struct controller *c, struct err *e)
 {
     const struct agents_setup setup = {.loop = c->loop,
-                                       .actors = outbox_actors(c->outbox),
                                        .cluster = c->cluster,
                                        .watch = c->watch,
                                        .committer = c->committer,
@@ -658,7 +657,9 @@ static int open_agents(struct controller *c, struct err *e)
                                        .signer = c->signer,
                                        .tls = c->agents_tls,
                                        .term = c->term,
-                                       .instance = c->instance};
+                                       .instance = c->instance,
+                                       .arg = c,
+                                       .done = on_done};
     return agents_open(&setup, &c->conf, &c->agents, e);
 }
 

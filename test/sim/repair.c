@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who carries out operations: the controller's hand, which asks before it begins and writes down that it does
- * (as src/controller/actors.c and src/driver/operate.c); agents, which do each id once and remember it; and
- * the drivers of power. All of them succeed, fail, hang, and are killed in between. And what people say in a
- * repair.
+ * (as src/controller/outbox/actors.c and src/driver/operate.c); agents, which do each id once and remember
+ * it; and the drivers of power. All of them succeed, fail, hang, and are killed in between. And what people
+ * say in a repair.
  */
 #include "sim.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "controller/results.h"
+#include "controller/outbox/results.h"
 
 #include "base/log.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "controller/scheduler.h"
+#include "controller/outbox/scheduler.h"
 
 #include "base/text.h"
 #include "driver/slurm_plan.h"

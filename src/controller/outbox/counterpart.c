@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "controller/counterpart.h"
+#include "controller/outbox/counterpart.h"
 
 #include "base/text.h"
 
@@ -11,7 +11,7 @@ static const struct row {
     const char *waits;
 } rows[COUNTERPARTS] = {
 #define COUNTERPART(symbol, name, alarm, what, waits) [COUNTERPART_##symbol] = {name, ALARM_##alarm, waits},
-#include "controller/counterpart.tbl"
+#include "controller/outbox/counterpart.tbl"
 #undef COUNTERPART
 };
 
@@ -74,6 +74,15 @@ void counterpart_failed(struct counterparts *c, enum counterpart which, const ch
     c->list[which].why = *why;
     text_printf(&t, "%s: %s", rows[which].name, why->msg);
     watch_alarm_raise(c->watch, rows[which].alarm, rows[which].name, nodes, t.s, wall_now());
+}
+
+void counterpart_answered(struct counterparts *c, enum counterpart which, const char *nodes,
+                          const struct err *why)
+{
+    if (why)
+        counterpart_failed(c, which, nodes, why);
+    else
+        counterpart_succeeded(c, which);
 }
 
 static void add_time(json_t *line, const char *key, struct wall at)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef FETTLE_CONTROLLER_BROKER_H
-#define FETTLE_CONTROLLER_BROKER_H
+#ifndef FETTLE_CONTROLLER_OUTBOX_BROKER_H
+#define FETTLE_CONTROLLER_OUTBOX_BROKER_H
 
 #include "controller/commit/committer.h"
 #include "controller/config/config.h"
-#include "controller/counterpart.h"
+#include "controller/outbox/counterpart.h"
 #include "watch/watch.h"
 
 /*

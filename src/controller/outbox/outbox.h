@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef FETTLE_CONTROLLER_OUTBOX_H
-#define FETTLE_CONTROLLER_OUTBOX_H
+#ifndef FETTLE_CONTROLLER_OUTBOX_OUTBOX_H
+#define FETTLE_CONTROLLER_OUTBOX_OUTBOX_H
 
-#include "controller/actors.h"
 #include "controller/commit/committer.h"
 #include "controller/config/config.h"
-#include "controller/counterpart.h"
-#include "controller/powers.h"
+#include "controller/outbox/actors.h"
+#include "controller/outbox/counterpart.h"
+#include "controller/outbox/powers.h"
 #include "driver/operate.h"
 #include "watch/watch.h"
 
 /*
  * The outbox: effects are records, which drivers carry out and whose results are committed. There is a driver
  * of OpenCHAMI, of Slurm and of the nodes' power while the configuration names them; without one its records
- * wait. What the nodes' own agents carry out is the actors'.
+ * wait. What the nodes' own agents carry out is the actors' (actors.h). The room does not know over which
+ * connection an agent is reached: whoever opens the outbox gives it a function for that.
  */
 
 struct outbox;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef FETTLE_CONTROLLER_SCHEDULER_H
-#define FETTLE_CONTROLLER_SCHEDULER_H
+#ifndef FETTLE_CONTROLLER_OUTBOX_SCHEDULER_H
+#define FETTLE_CONTROLLER_OUTBOX_SCHEDULER_H
 
 #include "driver/slurm.h"
 #include "watch/watch.h"

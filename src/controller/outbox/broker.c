@@ -5,7 +5,7 @@
  * thousand nodes that change at once, or all of them when the broker is back, fill no queue. The log's lines
  * cannot be made anew; they wait in the driver's queue, and the oldest go when there is no room.
  */
-#include "controller/broker.h"
+#include "controller/outbox/broker.h"
 
 #include "base/json.h"
 #include "base/log.h"

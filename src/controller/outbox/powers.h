@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef FETTLE_CONTROLLER_POWERS_H
-#define FETTLE_CONTROLLER_POWERS_H
+#ifndef FETTLE_CONTROLLER_OUTBOX_POWERS_H
+#define FETTLE_CONTROLLER_OUTBOX_POWERS_H
 
 #include "base/err.h"
 #include "base/json.h"

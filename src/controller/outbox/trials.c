@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "controller/trials.h"
+#include "controller/outbox/trials.h"
 
 #include "base/loop.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "controller/actors.h"
+#include "controller/outbox/actors.h"
 
 #include "base/log.h"
 #include "driver/operate.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef FETTLE_CONTROLLER_TRIALS_H
-#define FETTLE_CONTROLLER_TRIALS_H
+#ifndef FETTLE_CONTROLLER_OUTBOX_TRIALS_H
+#define FETTLE_CONTROLLER_OUTBOX_TRIALS_H
 
-#include "controller/actors.h"
+#include "controller/outbox/actors.h"
 #include "watch/watch.h"
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef FETTLE_CONTROLLER_RESULTS_H
-#define FETTLE_CONTROLLER_RESULTS_H
+#ifndef FETTLE_CONTROLLER_OUTBOX_RESULTS_H
+#define FETTLE_CONTROLLER_OUTBOX_RESULTS_H
 
 #include "controller/commit/committer.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "controller/outbox.h"
+#include "controller/outbox/outbox.h"
 #include "driver/smd_held.h"
 
 #include <errno.h>

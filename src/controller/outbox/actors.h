@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef FETTLE_CONTROLLER_ACTORS_H
-#define FETTLE_CONTROLLER_ACTORS_H
+#ifndef FETTLE_CONTROLLER_OUTBOX_ACTORS_H
+#define FETTLE_CONTROLLER_OUTBOX_ACTORS_H
 
-#include "controller/agents.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "cluster/cluster.h"
+#include "link/frame.h"
+#include "link/order.h"
+#include "watch/watch.h"
 
 /*
  * Operations that agents carry out: a command on the node, a reboot, a check. Those of a repair are effects

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "controller/outbox.h"
+#include "controller/outbox/outbox.h"
 
 #include "base/json.h"
 #include "base/loop.h"
-#include "controller/results.h"
-#include "controller/scheduler.h"
-#include "driver/slurm_view.h"
-#include "driver/slurm_work.h"
+#include "controller/outbox/outbox_inside.h"
 #include "driver/smd_held.h"
 
 #include <errno.h>
@@ -14,10 +11,7 @@
 #include <string.h>
 
 enum {
-    LOG_BYTES_MAX = 600, /* of a BMC's */
-    JOBS_EVERY_S = 5,    /* between two readings of whose jobs run; */
-    JOBS_NODES_MAX = 1024,
-    JOBS_AFTER_S = 60 /* where Slurm did not answer */
+    LOG_BYTES_MAX = 600 /* of a BMC's */
 };
 
 enum driver { ALL_DRIVERS, ACTORS, OCHAMI, SLURM, OPERATE };
@@ -29,19 +23,9 @@ struct outbox {
     struct powers *powers;
     struct smd_held *smd_held; /* NULL while no State Manager is configured */
     struct ochami *ochami;     /* NULL while no service is configured */
-    struct slurm *slurm;       /* NULL without scontrol */
+    struct outbox_slurm slurm;
     struct operate *operate;
-    enum driver only; /* who is told of effects */
-    bool *seen;       /* nodes of the reading of Slurm under way, by member id */
-    size_t n_seen;
-    bool any_known;               /* it says something of anybody */
-    struct err strange;           /* a word that it has for a node and that is not known */
-    size_t n_strange;             /* nodes with such a word */
-    bool slurm_fails;             /* as its driver said last */
-    struct slurm_conf slurm_conf; /* as configured last; borrowed */
-    struct slurm_work *jobs;      /* the reading under way of whose jobs run on `jobless`; NULL */
-    struct hostlist jobless;
-    struct mono jobs_next;
+    enum driver only;     /* who is told of effects */
     struct hostlist mute; /* nodes whose BMC did not do what it was asked last */
 };
 
@@ -49,15 +33,6 @@ static void on_result(void *arg, const char *key, const char *done)
 {
     const struct outbox *o = arg;
     results_add(o->results, key, done);
-}
-
-static void outbox_answered(const struct outbox *o, enum counterpart which, const char *nodes,
-                            const struct err *why)
-{
-    if (why)
-        counterpart_failed(o->with.counterparts, which, nodes, why);
-    else
-        counterpart_succeeded(o->with.counterparts, which);
 }
 
 static bool outbox_hears(const struct outbox *o, enum driver d)
@@ -84,8 +59,8 @@ static void on_effect(void *arg, const char *key, const char *value)
         actors_effect(o->actors, key, value);
     if (o->operate && outbox_hears(o, OPERATE))
         operate_effect(o->operate, key, value);
-    if (o->slurm && outbox_hears(o, SLURM))
-        slurm_effect(o->slurm, key, value);
+    if (outbox_hears(o, SLURM))
+        outbox_slurm_effect(&o->slurm, key, value);
     if (o->ochami && outbox_hears(o, OCHAMI))
         ochami_effect(o->ochami, key, value);
 }
@@ -112,9 +87,10 @@ static int may_reboot(void *arg, const char *node, const char *boot, struct err 
 static void on_ochami_trouble(void *arg, const char *service, const struct err *why)
 {
     static const enum counterpart services[] = {COUNTERPART_SMD, COUNTERPART_BSS, COUNTERPART_PCS};
+    const struct outbox *o = arg;
     for (size_t i = 0; i < sizeof services / sizeof services[0]; i++)
         if (strcmp(counterpart_name(services[i]), service) == 0)
-            outbox_answered(arg, services[i], "", why);
+            counterpart_answered(o->with.counterparts, services[i], "", why);
 }
 
 /* Whether somebody holds a node there. */
@@ -123,7 +99,7 @@ static void on_smd_held(void *arg, const char *node, const char *how, bool out, 
     struct outbox *o = arg;
     struct member *m = cluster_find(o->with.cluster, node);
     struct elsewhere is = {.where = ELSEWHERE_OCHAMI};
-    outbox_answered(o, COUNTERPART_SMD, "", why);
+    counterpart_answered(o->with.counterparts, COUNTERPART_SMD, "", why);
     if (how) {
         is.how = how;
         is.out = out;
@@ -155,223 +131,6 @@ static void configure_ochami(struct outbox *o, const struct ochami_conf *conf)
     }
 }
 
-/* --- whose jobs run --------------------------------------------------------------------------- */
-
-static void tell_jobs(const struct outbox *o, struct member *m, const struct slurm_jobs *jobs)
-{
-    struct incident_job list[INCIDENT_JOBS_MAX];
-    size_t n = 0;
-    for (size_t i = 0; i < jobs->n && n < INCIDENT_JOBS_MAX; i++) {
-        const struct slurm_job *j = &jobs->list[i];
-        bool is_here = false;
-        for (size_t k = 0; k < j->nodes.n && !is_here; k++)
-            is_here = strcmp(j->nodes.names[k], m->name) == 0;
-        if (!is_here)
-            continue;
-        snprintf(list[n].id, sizeof list[n].id, "%s", j->id);
-        snprintf(list[n++].user, sizeof list[n].user, "%s", j->user);
-    }
-    watch_jobs(o->with.watch, mono_now(), m, list, n);
-}
-
-static void on_jobs(void *arg, const struct slurm_jobs *jobs, const struct err *why)
-{
-    struct outbox *o = arg;
-    o->jobs = NULL;
-    if (why)
-        o->jobs_next = mono_add(mono_now(), span_s(JOBS_AFTER_S));
-    for (size_t i = 0; jobs && i < o->jobless.n; i++) {
-        struct member *m = cluster_find(o->with.cluster, o->jobless.names[i]);
-        if (m)
-            tell_jobs(o, m, jobs);
-    }
-    hostlist_fini(&o->jobless);
-}
-
-static void on_jobless(void *arg, struct member *m)
-{
-    struct outbox *o = arg;
-    if (o->jobless.n < JOBS_NODES_MAX)
-        hostlist_add(&o->jobless, m->name);
-}
-
-/* One squeue for all of them, and no more than one in a while. */
-static void read_jobs(struct outbox *o, struct mono now)
-{
-    CLEANUP_TEXT struct text list = {0};
-    if (!o->slurm || o->jobs || now.ns < o->jobs_next.ns)
-        return;
-    o->jobs_next = mono_add(now, span_s(JOBS_EVERY_S));
-    watch_jobless(o->with.watch, now, on_jobless, o);
-    if (o->jobless.n == 0)
-        return;
-    slurm_write_list((const char *const *)o->jobless.names, o->jobless.n, &list);
-    if (slurm_work_read(o->with.loop, &o->slurm_conf, list.s, on_jobs, o, &o->jobs, NULL) < 0)
-        hostlist_fini(&o->jobless);
-}
-
-static void stop_jobs(struct outbox *o)
-{
-    slurm_work_cancel(STEAL(o->jobs));
-    hostlist_fini(&o->jobless);
-}
-
-/* --- Slurm ----------------------------------------------------------------------------------- */
-
-static void on_wanted(void *arg, const char *node, struct slurm_want *out)
-{
-    const struct outbox *o = arg;
-    const struct member *m = cluster_find(o->with.cluster, node);
-    *out = (struct slurm_want){0};
-    if (m)
-        scheduler_wanted(m, out);
-}
-
-/* A reading is over: nodes that it does not have are none of Slurm's. One that failed says nothing of
- * anybody. */
-static void end_reading(struct outbox *o)
-{
-    for (uint32_t id = 0; o->any_known && id < cluster_count(o->with.cluster); id++)
-        if (id >= o->n_seen || !o->seen[id])
-            watch_unscheduled(o->with.watch, cluster_by_id(o->with.cluster, id));
-    free(STEAL(o->seen));
-    o->n_seen = 0;
-    if ((o->any_known || o->n_strange) && !o->slurm_fails)
-        outbox_answered(o, COUNTERPART_SLURM, "", o->n_strange ? &o->strange : NULL);
-    o->any_known = false;
-    o->n_strange = 0;
-}
-
-/* A word that this Fettle does not know: nothing follows of it, and a person is to know. */
-static void note_strange(struct outbox *o, const struct slurm_node *n)
-{
-    if (n->known || !n->state || !*n->state)
-        return;
-    if (o->n_strange++ == 0)
-        err_set(&o->strange, -EPROTO,
-                "it says \"%s\" of %s, which is not known: nothing is done to such a node", n->state,
-                n->name);
-}
-
-/* m: NULL, nobody knows it here. */
-static void note_seen(struct outbox *o, const struct member *m, bool known)
-{
-    o->any_known |= known;
-    if (!o->seen) {
-        o->n_seen = cluster_count(o->with.cluster);
-        o->seen = mem_alloc(o->n_seen);
-    }
-    if (m && m->id < o->n_seen)
-        o->seen[m->id] = true;
-}
-
-static void on_saw(void *arg, const struct slurm_node *n)
-{
-    struct outbox *o = arg;
-    struct member *m = n ? cluster_find(o->with.cluster, n->name) : NULL;
-    if (!n) {
-        end_reading(o);
-        return;
-    }
-    if (!n->alone) {
-        note_seen(o, m, n->known);
-        note_strange(o, n);
-    }
-    if (m)
-        scheduler_saw(o->with.watch, m, n);
-}
-
-static void on_maintained(void *arg, const struct slurm_maintenance *list, size_t n)
-{
-    const struct outbox *o = arg;
-    scheduler_maintained(o->with.watch, o->with.cluster, list, n);
-}
-
-static void on_overridden(void *arg, const char *node, const char *claim, const char *who)
-{
-    const struct outbox *o = arg;
-    CLEANUP_TEXT struct text t = {0}, key = {0};
-    const char *by = *who ? who : "somebody";
-    text_printf(&t, "%s took it back in Slurm, while claim %s rests on it", by, claim);
-    o->with.notice(o->with.arg, "slurm.overridden", node, t.s);
-    text_printf(&key, "effect/slurm.%s", node);
-    results_overridden(o->results, key.s, by);
-}
-
-/* The watch sees it in the record. */
-static void on_refused(void *arg, const char *node, const char *claim)
-{
-    const struct outbox *o = arg;
-    CLEANUP_TEXT struct text t = {0};
-    text_printf(
-        &t,
-        "somebody deleted its reservation in Slurm, while claim %s rests on it: it is not examined, and "
-        "stays drained",
-        claim);
-    o->with.notice(o->with.arg, "slurm.overridden", node, t.s);
-}
-
-static void on_restored(void *arg, const char *node, const char *reason, const struct err *why)
-{
-    const struct outbox *o = arg;
-    CLEANUP_TEXT struct text t = {0};
-    text_printf(&t, "somebody wrote to it in Slurm in the moment of Fettle's own write, which undid that: ");
-    if (why)
-        text_printf(&t, "it could not be put back (%s), their reason was: %s", why->msg, reason);
-    else
-        text_printf(&t, "it is put back in their words: %s", reason);
-    o->with.notice(o->with.arg, "slurm.restored", node, t.s);
-}
-
-static void on_slurm_trouble(void *arg, const struct err *why)
-{
-    struct outbox *o = arg;
-    o->slurm_fails = why != NULL;
-    outbox_answered(o, COUNTERPART_SLURM, "", why);
-}
-
-/* Who is wanted out of service already: Slurm is asked for each of them by name, if need be. */
-static void tell_wanted(const struct outbox *o)
-{
-    struct hostlist wanted = {0};
-    for (uint32_t id = 0; id < cluster_count(o->with.cluster); id++) {
-        const struct member *m = cluster_by_id(o->with.cluster, id);
-        struct slurm_want want;
-        scheduler_wanted(m, &want);
-        if (want.drain)
-            hostlist_add(&wanted, m->name);
-    }
-    slurm_changed(o->slurm, &wanted);
-    hostlist_fini(&wanted);
-}
-
-static void configure_slurm(struct outbox *o, const struct slurm_conf *read)
-{
-    struct slurm_conf conf = *read;
-    conf.owner = o->with.owner;
-    const struct slurm_sink sink = {o,          on_wanted,     on_result,
-                                    on_saw,     on_maintained, on_overridden,
-                                    on_refused, on_restored,   on_slurm_trouble};
-    counterpart_configure(o->with.counterparts, COUNTERPART_SLURM, conf.scontrol);
-    stop_jobs(o);
-    o->slurm_conf = conf;
-    if (!conf.scontrol) {
-        o->slurm_fails = false;
-        slurm_destroy(STEAL(o->slurm));
-        for (uint32_t id = 0; id < cluster_count(o->with.cluster); id++)
-            watch_unscheduled(o->with.watch, cluster_by_id(o->with.cluster, id));
-        scheduler_maintained(o->with.watch, o->with.cluster, NULL, 0);
-    } else if (o->slurm) {
-        scheduler_begin(o->with.watch, o->with.cluster);
-        slurm_configure(o->slurm, &conf);
-    } else {
-        scheduler_begin(o->with.watch, o->with.cluster);
-        o->slurm = slurm_create(o->with.loop, &conf, &sink);
-        outbox_feed(o, SLURM);
-        tell_wanted(o);
-    }
-}
-
 /* --- power ----------------------------------------------------------------------------------- */
 
 static int may_operate(void *arg, const char *node, const char *operation, struct err *e)
@@ -387,7 +146,7 @@ static int may_operate(void *arg, const char *node, const char *operation, struc
 static void say_mute(struct outbox *o, const struct err *why)
 {
     CLEANUP_FREE char *nodes = hostlist_fold((const char *const *)o->mute.names, o->mute.n);
-    outbox_answered(o, COUNTERPART_BMCS, nodes, o->mute.n ? why : NULL);
+    counterpart_answered(o->with.counterparts, COUNTERPART_BMCS, nodes, o->mute.n ? why : NULL);
 }
 
 static void mute_remove(struct outbox *o, const char *node)
@@ -445,7 +204,10 @@ static void configure_operate(struct outbox *o, const struct config *conf)
 void outbox_configure(struct outbox *o, const struct config *conf)
 {
     configure_ochami(o, &conf->ochami);
-    configure_slurm(o, &conf->slurm);
+    if (outbox_slurm_configure(&o->slurm, &conf->slurm)) {
+        outbox_feed(o, SLURM);
+        outbox_slurm_tell_wanted(&o->slurm);
+    }
     configure_operate(o, conf);
 }
 
@@ -455,6 +217,7 @@ struct outbox *outbox_create(const struct outbox_setup *setup, const struct conf
     o->with = *setup;
     o->results = results_create(setup->committer);
     o->powers = powers_create();
+    outbox_slurm_init(&o->slurm, &o->with, o->results);
     const struct actors_setup actors = {.cluster = setup->cluster,
                                         .watch = setup->watch,
                                         .term = setup->term,
@@ -472,8 +235,8 @@ struct outbox *outbox_create(const struct outbox_setup *setup, const struct conf
 static void on_unread(void *arg, struct member *m, enum elsewhere_where where)
 {
     const struct outbox *o = arg;
-    if (where == ELSEWHERE_SLURM && o->slurm)
-        slurm_look(o->slurm, m->name);
+    if (where == ELSEWHERE_SLURM)
+        outbox_slurm_look(&o->slurm, m->name);
     if (where == ELSEWHERE_OCHAMI && o->smd_held && member_xname(m))
         smd_held_look(o->smd_held, m->name, member_xname(m));
 }
@@ -538,30 +301,25 @@ void outbox_turn(struct outbox *o, struct mono now)
     LOOP_DOES("effects");
     watch_bmcs_to_ask(o->with.watch, now, on_bmc_to_ask, o);
     watch_unread(o->with.watch, on_unread, o);
-    read_jobs(o, now);
+    outbox_slurm_turn(&o->slurm, now);
     results_turn(o->results, now);
     actors_turn(o->actors, now, wall_now());
 }
 
 void outbox_changed(struct outbox *o, const struct hostlist *nodes)
 {
-    if (!o->slurm)
-        return;
-    for (size_t i = 0; i < nodes->n; i++)
-        if (!slurm_lacks(o->slurm, nodes->names[i]))
-            scheduler_changed(o->with.watch, o->with.cluster, nodes->names[i]);
-    slurm_changed(o->slurm, nodes);
+    outbox_slurm_changed(&o->slurm, nodes);
 }
 
 size_t outbox_waiting(const struct outbox *o)
 {
-    return (o->ochami ? ochami_waiting(o->ochami) : 0) + (o->slurm ? slurm_waiting(o->slurm) : 0);
+    return (o->ochami ? ochami_waiting(o->ochami) : 0) + outbox_slurm_waiting(&o->slurm);
 }
 
 size_t outbox_waits_for(const struct outbox *o, enum counterpart which)
 {
     if (which == COUNTERPART_SLURM)
-        return o->slurm ? slurm_waiting(o->slurm) : 0;
+        return outbox_slurm_waiting(&o->slurm);
     if (which == COUNTERPART_SMD || which == COUNTERPART_BSS || which == COUNTERPART_PCS)
         return o->ochami ? ochami_waiting(o->ochami) : 0;
     return which == COUNTERPART_BMCS && o->operate ? operate_waiting(o->operate) : 0;
@@ -588,8 +346,7 @@ void outbox_stop(struct outbox *o)
         return;
     ochami_destroy(STEAL(o->ochami));
     smd_held_destroy(STEAL(o->smd_held));
-    stop_jobs(o);
-    slurm_destroy(STEAL(o->slurm));
+    outbox_slurm_stop(&o->slurm);
     operate_destroy(STEAL(o->operate));
 }
 
@@ -598,7 +355,7 @@ void outbox_destroy(struct outbox *o)
     if (!o)
         return;
     actors_destroy(o->actors);
-    free(o->seen);
+    outbox_slurm_fini(&o->slurm);
     hostlist_fini(&o->mute);
     powers_destroy(o->powers);
     results_destroy(o->results);

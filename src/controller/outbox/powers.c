@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "controller/powers.h"
+#include "controller/outbox/powers.h"
 
 #include "base/text.h"
 #include "driver/operate.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef FETTLE_CONTROLLER_COUNTERPART_H
-#define FETTLE_CONTROLLER_COUNTERPART_H
+#ifndef FETTLE_CONTROLLER_OUTBOX_COUNTERPART_H
+#define FETTLE_CONTROLLER_OUTBOX_COUNTERPART_H
 
 #include "base/json.h"
 #include "watch/watch.h"
@@ -13,7 +13,7 @@
 
 enum counterpart {
 #define COUNTERPART(symbol, name, alarm, what, waits) COUNTERPART_##symbol,
-#include "controller/counterpart.tbl"
+#include "controller/outbox/counterpart.tbl"
 #undef COUNTERPART
     COUNTERPARTS
 };
@@ -39,6 +39,9 @@ void counterpart_succeeded(struct counterparts *c, enum counterpart which);
 /* It did not, and why. nodes: that it is about, a folded list; may be "". */
 void counterpart_failed(struct counterparts *c, enum counterpart which, const char *nodes,
                         const struct err *why);
+/* The one or the other: it did when why is NULL. */
+void counterpart_answered(struct counterparts *c, enum counterpart which, const char *nodes,
+                          const struct err *why);
 /* "Slurm" */
 const char *counterpart_name(enum counterpart which);
 /* Its line of Status; NULL while it is not configured. waiting: how much waits for it. */
