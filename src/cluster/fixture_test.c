@@ -247,6 +247,13 @@ const char *world_say(struct world *w, enum command_kind kind, const char *actor
     return run(w, &cmd, nodes);
 }
 
+const char *world_give(struct world *w, enum command_kind kind, const char *actor, const char *nodes,
+                       const char *set, const char *note, const char *claim)
+{
+    struct command cmd = {.kind = kind, .actor = actor, .set = set, .reason = note, .claim = claim};
+    return run(w, &cmd, nodes);
+}
+
 const char *world_list(struct world *w, const char *name, const char *components)
 {
     CLEANUP_FREE char *copy = mem_dup(components);

@@ -65,6 +65,9 @@ const char *world_ask(struct world *w, enum command_kind kind, const char *actor
 /* The same with an id for what it begins: "7.1". */
 const char *world_say(struct world *w, enum command_kind kind, const char *actor, const char *nodes,
                       const char *set, const char *note);
+/* Any command: note and claim may be NULL. */
+const char *world_give(struct world *w, enum command_kind kind, const char *actor, const char *nodes,
+                       const char *set, const char *note, const char *claim);
 int world_rc(void); /* of the last command */
 size_t world_parts(void);
 const char *world_about(void); /* of the last command's last part; "" */
