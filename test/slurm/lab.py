@@ -190,21 +190,23 @@ class Lab:
     def stop(self):
         for name in self.nodes:
             self.end(f"slurmd.{name}")
-        self.end_steps()
+        self.end_steps("munged", "slurmctld", "slurmscriptd")  # slurmctld waits 10 s for a slurmscriptd that is gone
         self.end("slurmctld")
+        self.end_steps("munged")
         self.end("munged")
         shutil.rmtree(self.dir, ignore_errors=True)
 
-    def end_steps(self):
-        """Steps of a slurmd that was killed live on; they have this lab's slurm.conf in their environment."""
+    def end_steps(self, *spared):
+        """Steps of a slurmd that was killed live on, as does what a killed slurmctld started; they have this lab's
+        slurm.conf in their environment."""
         mine = f"SLURM_CONF={self.dir}/".encode()
         for pid in (int(name) for name in os.listdir("/proc") if name.isdigit()):
             try:
                 with open(f"/proc/{pid}/environ", "rb") as f:
                     is_mine = mine in f.read()
                 with open(f"/proc/{pid}/comm") as f:
-                    is_daemon = f.read().strip() in ("munged", "slurmctld")
-                if is_mine and not is_daemon and pid != os.getpid():
+                    is_spared = f.read().strip() in spared
+                if is_mine and not is_spared and pid != os.getpid():
                     os.kill(pid, signal.SIGKILL)
             except OSError:
                 pass  # it is gone
