@@ -7,8 +7,6 @@
 #include "base/loop.h"
 #include "base/notify.h"
 #include "controller/account.h"
-#include "controller/agents.h"
-#include "controller/certificates.h"
 #include "controller/commit/committer.h"
 #include "controller/commit/proposals.h"
 #include "controller/commit/search.h"
@@ -19,6 +17,8 @@
 #include "controller/outbox/counterpart.h"
 #include "controller/outbox/outbox.h"
 #include "controller/outbox/trials.h"
+#include "controller/sessions/agents.h"
+#include "controller/sessions/certificates.h"
 #include "driver/program.h"
 
 #include <errno.h>
@@ -652,13 +652,13 @@ static int open_agents(struct controller *c, struct err *e)
                                        .cluster = c->cluster,
                                        .watch = c->watch,
                                        .committer = c->committer,
-                                       .events = c->events,
                                        .authority = c->authority,
                                        .signer = c->signer,
                                        .tls = c->agents_tls,
                                        .term = c->term,
                                        .instance = c->instance,
                                        .arg = c,
+                                       .notice = controller_notice,
                                        .done = on_done};
     return agents_open(&setup, &c->conf, &c->agents, e);
 }

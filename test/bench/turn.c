@@ -5,9 +5,10 @@
  * thread, in microseconds, that the longest call took, or all calls that come in one turn. usage: bench-turn
  * [NODES]
  */
+#include "api/events.h"
 #include "api/render.h"
-#include "controller/agents_internal.h"
 #include "controller/commit/proposals.h"
+#include "controller/sessions/collectors_inside.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -30,6 +31,7 @@ struct bench {
     struct committer *committer;
     struct proposals *proposals;
     struct agents a;
+    struct events *events;
     struct session *sessions; /* of the collectors, which are the first nodes */
     size_t n;
     uint64_t seq;
@@ -100,7 +102,7 @@ static void on_entry(void *arg, const struct store_entry *entry, const struct ho
                             .nodes = entry->nodes,
                             .text = entry->text,
                             .revision = revision};
-    events_add(b->a.with.events, &e);
+    events_add(b->events, &e);
 }
 
 static void on_changed(void *arg, const struct hostlist *some)
@@ -166,18 +168,21 @@ static void bench_open(struct bench *b)
     b->w = watch_create(b->c, &p, now(b), &sink);
     b->committer = committer_create(&b->loop, b->c, b->store, term, revision, &keep, &events);
     b->proposals = proposals_create(b->committer);
+    b->events = events_create(1);
     b->a.with = (struct agents_setup){.loop = &b->loop,
                                       .cluster = b->c,
                                       .watch = b->w,
                                       .committer = b->committer,
-                                      .events = events_create(1)};
+                                      .arg = b,
+                                      .notice = notice};
+    b->a.walk.tell = session_tell;
     b->a.share = share_create(b->c);
     for (size_t i = 0; i < COLLECTORS; i++)
         hostlist_add(&b->a.collectors, cluster_at(b->c, i)->name);
     share_configure(b->a.share, &b->a.collectors);
-    uv_timer_init(&b->loop, &b->a.walk);
+    uv_timer_init(&b->loop, &b->a.walk.timer);
     uv_timer_init(&b->loop, &b->a.regain.timer);
-    b->a.walk.data = b->a.regain.timer.data = &b->a;
+    b->a.walk.timer.data = b->a.regain.timer.data = &b->a;
     b->sessions = mem_alloc(COLLECTORS * sizeof *b->sessions);
 }
 
@@ -185,16 +190,16 @@ static void bench_close(struct bench *b)
 {
     char path[512];
     b->a.closing = true;
-    uv_close((uv_handle_t *)&b->a.walk, NULL);
+    uv_close((uv_handle_t *)&b->a.walk.timer, NULL);
     uv_close((uv_handle_t *)&b->a.regain.timer, NULL);
     committer_destroy(b->committer);
     uv_run(&b->loop, UV_RUN_DEFAULT);
     proposals_destroy(b->proposals);
     share_destroy(b->a.share);
     hostlist_fini(&b->a.collectors);
-    free(b->a.sent);
+    free(b->a.sent.list);
     watch_destroy(b->w);
-    events_destroy(b->a.with.events);
+    events_destroy(b->events);
     cluster_destroy(b->c);
     store_close(b->store);
     free(b->sessions);

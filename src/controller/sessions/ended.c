@@ -5,7 +5,7 @@
  * in the order that says how fingerprints are read, because a collector has to pass it on. Nobody is told
  * anew over the same connection: the numbers only rise.
  */
-#include "controller/agents_internal.h"
+#include "controller/sessions/collectors_inside.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -85,7 +85,7 @@ void ended_tell(struct session *s, struct member *const *nodes, size_t n)
 static void tell_collector(struct agents *a, const struct member *m, uint64_t least)
 {
     const struct member *collector = share_collector_of(a->share, m);
-    struct session *s = collector ? collectors_session(a, collector) : NULL;
+    struct session *s = collector ? session_of_collector(a, collector) : NULL;
     CLEANUP_TEXT struct text t = {0};
     if (!s || least == 0)
         return;

@@ -7,7 +7,7 @@
  *
  * A session whose nodes are not all taken from it yet outlives its connection.
  */
-#include "controller/agents_internal.h"
+#include "controller/sessions/collectors_inside.h"
 
 #include "base/log.h"
 #include "base/loop.h"
@@ -159,7 +159,7 @@ static void on_turn(uv_timer_t *t)
 {
     LOOP_DOES("lost collectors");
     struct agents *a = t->data;
-    bool shares = collectors_tell(a);
+    bool shares = shares_tell(a);
     if (!regain_turn(a) && !shares) {
         uv_timer_stop(t);
         a->regain.turning = false;

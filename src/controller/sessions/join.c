@@ -4,12 +4,12 @@
  * token is used up, and the certificate written down, by a commit before it is given away, so that neither
  * can serve twice; a machine that loses the answer asks for another token.
  */
-#include "controller/agents_internal.h"
+#include "controller/sessions/frames_inside.h"
 
 #include "base/digest.h"
 #include "base/log.h"
 #include "cluster/certificate.h"
-#include "controller/certificates.h"
+#include "controller/sessions/certificates.h"
 
 #include <errno.h>
 #include <inttypes.h>

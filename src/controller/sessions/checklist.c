@@ -4,8 +4,9 @@
  * names the nodes that run it, and it is signed, so that a collector can give it on as it is. What an agent
  * behind a collector says, and what is said to it, comes and goes in a frame around the frame (PASS).
  */
-#include "controller/agents_internal.h"
 #include "controller/config/check_lines.h"
+#include "controller/sessions/collectors_inside.h"
+#include "controller/sessions/frames_inside.h"
 
 #include "base/digest.h"
 #include "base/log.h"
@@ -45,26 +46,26 @@ static char *sign_list(struct agents *a, const char *hash, const char *list)
 void checklist_configure(struct agents *a, const struct config *conf)
 {
     CLEANUP_TEXT struct text t = {0};
-    char hash[sizeof a->checklist_hash];
+    char hash[sizeof a->checklist.hash];
     const struct cluster *c = a->with.cluster;
     check_lines(conf->checks, &conf->meaning_lines, member_at, c, cluster_count(c), &t);
     snprintf(hash, sizeof hash, "%016" PRIx64, digest_fnv(DIGEST_FNV_START, t.s, t.len));
     char *body = sign_list(a, hash, t.s);
     if (!body) /* the old one stays in force */
         return;
-    memcpy(a->checklist_hash, hash, sizeof hash);
+    memcpy(a->checklist.hash, hash, sizeof hash);
     watch_checklist(a->with.watch, hash);
-    free(a->checklist);
-    a->checklist = body;
+    free(a->checklist.body);
+    a->checklist.body = body;
 }
 
 void checklist_tell(struct session *s)
 {
     struct agents *a = s->agents;
-    if (!a->checklist || strcmp(s->checklist, a->checklist_hash) == 0 || !s->peer)
+    if (!a->checklist.body || strcmp(s->checklist, a->checklist.hash) == 0 || !s->peer)
         return;
-    memcpy(s->checklist, a->checklist_hash, sizeof s->checklist);
-    peer_send(s->peer, FRAME_CHECKLIST, 0, a->checklist, strlen(a->checklist));
+    memcpy(s->checklist, a->checklist.hash, sizeof s->checklist);
+    peer_send(s->peer, FRAME_CHECKLIST, 0, a->checklist.body, strlen(a->checklist.body));
 }
 
 void checklist_hello(struct session *s, const json_t *body)
@@ -76,47 +77,11 @@ void checklist_hello(struct session *s, const json_t *body)
 
 /* --- to one node ----------------------------------------------------------------------------- */
 
-/* A body as an order for this node alone; takes the body. NULL when it cannot be signed. */
-static json_t *sign_for(const struct agents *a, const struct member *m, enum frame_type type, json_t *body)
-{
-    struct err e = {0};
-    json_t *order = NULL;
-    json_object_set_new(body, "type", json_integer((json_int_t)type));
-    json_object_set_new(body, "node", json_string(m->name));
-    CLEANUP_FREE char *text = json_write(body);
-    json_decref(body);
-    if (order_sign(a->with.signer, text, &order, &e) < 0)
-        log_error("node %s is not told what to do: %s", m->name, e.msg);
-    return order;
-}
-
-bool agents_send(struct agents *a, struct member *m, enum frame_type type, json_t *body)
-{
-    struct session *s = watch_observed(a->with.watch, m)->session;
-    if (!s || !s->peer || s->once) {
-        json_decref(body);
-        return false;
-    }
-    if (s->member != m) {
-        if (json_object_get(body, "nonce") && !(body = sign_for(a, m, type, body)))
-            return false;
-        body = json_pack("{s:s,s:i,s:o}", "node", m->name, "type", (int)type, "body", body);
-        type = FRAME_PASS;
-    }
-    session_send(s, type, body);
-    return true;
-}
-
 /* --- what is said ---------------------------------------------------------------------------- */
-
-void checklist_ask(struct agents *a, struct member *m)
-{
-    agents_send(a, m, FRAME_ACT, json_pack("{s:b}", "tell", 1));
-}
 
 static void on_untold(void *arg, struct member *m)
 {
-    checklist_ask(arg, m);
+    agents_ask_anew(arg, m);
 }
 
 void checklist_second(struct agents *a, struct mono now)
@@ -132,11 +97,11 @@ static void take_checks(struct session *s, struct member *m, const json_t *body)
     if (watch_checks(a->with.watch, mono_now(), wall_now(), m, body, &want, &e) < 0)
         session_warn(s, m, &e);
     else if (want)
-        checklist_ask(a, m);
+        agents_ask_anew(a, m);
 }
 
 /* A frame of m, over a session that may speak for it. */
-static void take(struct session *s, struct member *m, uint64_t type, const json_t *body)
+static void checklist_take(struct session *s, struct member *m, uint64_t type, const json_t *body)
 {
     if (type == FRAME_CHECKS)
         take_checks(s, m, body);
@@ -148,7 +113,7 @@ static void take(struct session *s, struct member *m, uint64_t type, const json_
 
 void checklist_said(struct session *s, uint8_t type, const json_t *body)
 {
-    take(s, s->member, type, body);
+    checklist_take(s, s->member, type, body);
 }
 
 void checklist_passed(struct session *s, const json_t *body)
@@ -158,11 +123,11 @@ void checklist_passed(struct session *s, const json_t *body)
     const json_t *inner = json_object_get(body, "body");
     json_take_string(body, "node", &name, NULL);
     json_take_u64(body, "type", UINT8_MAX, &type, NULL);
-    struct member *m = collectors_spoken_for(s, name);
+    struct member *m = shares_spoken_for(s, name);
     if (!m || !json_is_object(inner))
         return;
     if (watch_observed(s->agents->with.watch, m)->session == s)
-        take(s, m, type, inner);
+        checklist_take(s, m, type, inner);
     else
-        collectors_early(s->agents, m);
+        sent_early(s->agents, m);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "controller/agents_world_test.h"
+#include "controller/sessions/agents_world_test.h"
 
 #define COLLECTORS_TWO "HeartBeatInterval = 10\nCollectorNodes = lx1,lx2"
 #define COLLECTORS_ONE "HeartBeatInterval = 10\nCollectorNodes = lx1"
@@ -194,8 +194,8 @@ static void one_that_was_kept_is_sent_again_later(void **state)
     client_hello("lx5", INSTANCE);
     struct client *c = client_hello("lx5", INSTANCE);
     assert_int_equal(c->count[FRAME_WELCOME], 1);
-    w.agents->sent[node("lx5")->id].at.ns -= span_s(601).ns;
-    w.agents->kept_at.ns -= span_s(601).ns;
+    w.agents->sent.list[node("lx5")->id].at.ns -= span_s(601).ns;
+    w.agents->sent.kept_at.ns -= span_s(601).ns;
     for (struct session *s = w.agents->collecting; s; s = s->next_collecting)
         s->came.ns -= span_s(700).ns;
     run_until(c->count[FRAME_REDIRECT]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "controller/agents_world_test.h"
+#include "controller/sessions/agents_world_test.h"
 
 /* The collector tells of a node, and of where it listens. */
 static void tells_of(struct client *c, const char *name)

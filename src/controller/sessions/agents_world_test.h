@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef FETTLE_CONTROLLER_AGENTS_WORLD_TEST_H
-#define FETTLE_CONTROLLER_AGENTS_WORLD_TEST_H
+#ifndef FETTLE_CONTROLLER_SESSIONS_AGENTS_WORLD_TEST_H
+#define FETTLE_CONTROLLER_SESSIONS_AGENTS_WORLD_TEST_H
 
 #include "base/digest.h"
 #include "base/json.h"
-#include "controller/agents_internal.h"
+#include "controller/sessions/collectors_inside.h"
+#include "controller/sessions/frames_inside.h"
 #include "store/store.h"
 
 #include <setjmp.h>
@@ -46,7 +47,6 @@ struct world {
     struct watch *watch;
     struct store *store;
     struct committer *committer;
-    struct events *events;
     struct authority *authority;
     struct tls_context *tls;
     struct signer *signer;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "controller/certificates.h"
+#include "controller/sessions/certificates.h"
 
 #include "base/text.h"
 #include "cluster/cluster.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "controller/agents_world_test.h"
+#include "controller/sessions/agents_world_test.h"
 
 #include "base/log.h"
-#include "controller/certificates.h"
+#include "controller/sessions/certificates.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -216,18 +216,17 @@ int world_setup(void **state)
     const struct store_keep keep = {.bytes = UINT64_MAX, .directory = w.dir};
     w.watch = watch_create(w.cluster, &w.conf.watch, mono_now(), &sink);
     w.committer = committer_create(&w.loop, w.cluster, w.store, w.term, revision, &keep, &events);
-    w.events = events_create(1);
     make_tls();
     const struct agents_setup setup = {.loop = &w.loop,
                                        .cluster = w.cluster,
                                        .watch = w.watch,
                                        .committer = w.committer,
-                                       .events = w.events,
                                        .authority = w.authority,
                                        .signer = w.signer,
                                        .tls = w.tls,
                                        .term = w.term,
-                                       .instance = 0xc0};
+                                       .instance = 0xc0,
+                                       .notice = on_notice};
     struct err e = {0};
     if (agents_open(&setup, &w.conf, &w.agents, &e) < 0)
         fail_msg("%s", e.msg);
@@ -264,7 +263,6 @@ int world_teardown(void **state)
         client_free(c);
     }
     watch_destroy(w.watch);
-    events_destroy(w.events);
     tls_context_destroy(w.tls);
     signer_destroy(w.signer);
     authority_close(w.authority);

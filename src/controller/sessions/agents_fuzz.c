@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "controller/agents_internal.h"
+#include "controller/sessions/collectors_inside.h"
+#include "controller/sessions/frames_inside.h"
 
 #include "base/json.h"
 
@@ -84,14 +85,14 @@ static void agents_make(struct agents *a)
     a->with.cluster = cluster_create();
     cluster_configure(a->with.cluster, &roster, NULL);
     a->with.watch = watch_create(a->with.cluster, &policy, mono_now(), &sink);
-    a->with.events = events_create(1);
+    a->with.notice = on_notice;
     a->with.authority = authority_once();
     a->share = share_create(a->with.cluster);
     hostlist_add(&a->collectors, name_of(0));
     hostlist_add(&a->collectors, name_of(1));
     share_configure(a->share, &a->collectors);
     a->certificate_life = span_s(3600);
-    a->walking = a->regain.turning = true; /* there is no timer to start */
+    a->walk.on = a->regain.turning = true; /* there is no timer to start */
 }
 
 static void say(struct session *s, const char *name, uint8_t type, const char *body, size_t len)
@@ -104,7 +105,7 @@ static void say(struct session *s, const char *name, uint8_t type, const char *b
     collectors_second(s->agents, mono_now());
     fingerprints_second(s->agents, mono_now());
     standings_second(s->agents, mono_now());
-    collectors_tell(s->agents);
+    shares_tell(s->agents);
     regain_turn(s->agents);
 }
 
@@ -123,9 +124,8 @@ static void agents_unmake(struct agents *a, struct session *sessions)
     share_destroy(a->share);
     standings_drop(a);
     hostlist_fini(&a->collectors);
-    free(a->sent);
+    free(a->sent.list);
     watch_destroy(a->with.watch);
-    events_destroy(a->with.events);
     cluster_destroy(a->with.cluster);
 }
 

@@ -5,7 +5,7 @@
  * connection. So strangers never take a place that a node needs, and no node has more than its share of
  * descriptors.
  */
-#include "controller/agents_internal.h"
+#include "controller/sessions/agents_inside.h"
 
 #include "base/log.h"
 
@@ -30,26 +30,26 @@ static struct crowd_limits unproven_limits(const struct agents *a)
 void crowds_configure(struct agents *a)
 {
     const struct crowd_limits unproven = unproven_limits(a);
-    crowd_limit(a->unproven, &unproven);
+    crowd_limit(a->crowds.unproven, &unproven);
 }
 
 void crowds_open(struct agents *a)
 {
     const struct crowd_limits unproven = unproven_limits(a);
-    a->unproven = crowd_create(&unproven);
-    a->proven = crowd_create(&(struct crowd_limits){.all = SIZE_MAX, .each = PROVEN_EACH_MAX});
+    a->crowds.unproven = crowd_create(&unproven);
+    a->crowds.proven = crowd_create(&(struct crowd_limits){.all = SIZE_MAX, .each = PROVEN_EACH_MAX});
 }
 
 void crowds_close(struct agents *a)
 {
-    crowd_destroy(a->unproven);
-    crowd_destroy(a->proven);
+    crowd_destroy(a->crowds.unproven);
+    crowd_destroy(a->crowds.proven);
 }
 
 /* The session that has to give way to another is closed at once. */
 static void give_way(const struct session *s, const struct err *why)
 {
-    if (rare_may(&s->agents->crowd_notes, CROWD_NOTES_MAX))
+    if (rare_may(&s->agents->crowds.notes, CROWD_NOTES_MAX))
         log_warn("the connection of %s is closed: %s", stream_peer_address(peer_stream(s->peer)), why->msg);
     peer_abort(s->peer, why);
 }
@@ -59,7 +59,7 @@ void session_came(struct session *s)
     struct err e;
     const char *network = stream_peer_network(peer_stream(s->peer));
     s->guest.owner = s;
-    const struct session *late = crowd_enter(s->agents->unproven, &s->guest, network);
+    const struct session *late = crowd_enter(s->agents->crowds.unproven, &s->guest, network);
     if (late)
         give_way(late,
                  (err_set(&e, -EAGAIN, "there are too many connections that have shown no certificate"), &e));
@@ -71,7 +71,7 @@ void session_opened(struct session *s)
     const struct identity *who = stream_peer(peer_stream(s->peer));
     if (who->kind != IDENTITY_NODE)
         return;
-    const struct session *late = crowd_enter(s->agents->proven, &s->guest, who->name);
+    const struct session *late = crowd_enter(s->agents->crowds.proven, &s->guest, who->name);
     if (late)
         give_way(late, (err_set(&e, -EAGAIN, "node %s has %d other connections over which it is not heard",
                                 who->name, PROVEN_EACH_MAX),
@@ -86,15 +86,15 @@ void session_part(struct session *s)
 
 bool session_may_note(const struct session *s)
 {
-    return rare_may(&s->agents->refusal_notes, REFUSAL_NOTES_MAX);
+    return rare_may(&s->agents->crowds.refusals, REFUSAL_NOTES_MAX);
 }
 
 void crowds_turn(struct agents *a, struct mono now)
 {
-    unsigned more = rare_turn(&a->crowd_notes, now);
+    unsigned more = rare_turn(&a->crowds.notes, now);
     if (more > 0)
         log_warn("in the last minute %u more connections were closed for being too many", more);
-    more = rare_turn(&a->refusal_notes, now);
+    more = rare_turn(&a->crowds.refusals, now);
     if (more > 0)
         log_warn("in the last minute %u more agents were refused", more);
 }

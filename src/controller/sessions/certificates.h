@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef FETTLE_CONTROLLER_CERTIFICATES_H
-#define FETTLE_CONTROLLER_CERTIFICATES_H
+#ifndef FETTLE_CONTROLLER_SESSIONS_CERTIFICATES_H
+#define FETTLE_CONTROLLER_SESSIONS_CERTIFICATES_H
 
 #include "base/err.h"
 #include "cluster/certificate.h"

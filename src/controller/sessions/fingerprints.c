@@ -7,7 +7,8 @@
  * Nothing that is wrong here ends a session: a node whose list is a lie is marked by the watch, and
  * goes on being heard.
  */
-#include "controller/agents_internal.h"
+#include "controller/sessions/collectors_inside.h"
+#include "controller/sessions/frames_inside.h"
 
 #include "base/log.h"
 
@@ -15,7 +16,7 @@
 #include <string.h>
 #include <utlist.h>
 
-enum { NAMES_BYTES_MAX = 60 << 10 /* below FRAME_BODY_BYTES_MAX */, WARNINGS_MAX = 1 };
+enum { NAMES_BYTES_MAX = 60 << 10 /* below FRAME_BODY_BYTES_MAX */ };
 
 /* Nobody's: who is asked for what stands behind it answers with the fingerprint that it has. */
 static const char nobodys[] = "0000000000000000000000000000000000000000000000000000000000000000";
@@ -41,15 +42,6 @@ void fingerprints_second(struct agents *a, struct mono now)
         if (more > 0)
             log_warn("node %s: %u more such warnings in the last minute", s->member->name, more);
     }
-}
-
-/* One that never stops must not fill the log. */
-void session_warn(struct session *s, const struct member *m, const struct err *e)
-{
-    if (rare_may(&s->warnings, WARNINGS_MAX))
-        log_warn("node %s: %s", m->name, e->msg);
-    else
-        log_debug(LOG_MSG, "node %s: %s", m->name, e->msg);
 }
 
 /* --- what is said ---------------------------------------------------------------------------- */
@@ -106,7 +98,7 @@ void fingerprints_components(struct session *s, const json_t *body)
 /* The node of the session, which is this one's to speak for; NULL otherwise. */
 static struct member *told_of(struct session *s, const char *name)
 {
-    struct member *m = collectors_spoken_for(s, name);
+    struct member *m = shares_spoken_for(s, name);
     return m && watch_observed(s->agents->with.watch, m)->session == s ? m : NULL;
 }
 
@@ -115,7 +107,7 @@ static void take_each(struct session *s, const json_t *all,
 {
     size_t i;
     json_t *item;
-    json_array_foreach ((json_t *)(uintptr_t)all, i, item) {
+    json_array_foreach (all, i, item) {
         const char *name = "";
         json_take_string(item, "name", &name, NULL);
         struct member *m = told_of(s, name);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef FETTLE_CONTROLLER_AGENTS_H
-#define FETTLE_CONTROLLER_AGENTS_H
+#ifndef FETTLE_CONTROLLER_SESSIONS_AGENTS_H
+#define FETTLE_CONTROLLER_SESSIONS_AGENTS_H
 
-#include "api/events.h"
 #include "cluster/certificate.h"
 #include "cluster/cluster.h"
 #include "controller/commit/committer.h"
@@ -16,8 +15,10 @@
 #include <uv.h>
 
 /*
- * The agents' port: who comes is checked against its certificate, what it says goes to `watch`, and
- * who is to report to a collector is sent there. doc/spec/link.md describes the frames.
+ * The agents' port. The certificate of each peer is looked at, what a node says of itself goes to `watch`,
+ * and an agent that is to report to a collector is sent there. What the room has for others goes through the
+ * functions of `struct agents_setup`, and it commits certificates (certificates.h). doc/spec/link.md
+ * describes the frames.
  */
 
 struct agents;
@@ -27,13 +28,14 @@ struct agents_setup {
     struct cluster *cluster;
     struct watch *watch;
     struct committer *committer;
-    struct events *events;
     struct authority *authority;
     const struct signer *signer; /* of what collectors pass on */
     struct tls_context *tls;
     uint64_t term;
     uint64_t instance; /* of this controller's process */
     void *arg;
+    /* As watch_sink's: "collector.lost". */
+    void (*notice)(void *arg, const char *what, const char *nodes, const char *text);
     /* A DONE body of m: what came of an operation. May be NULL. */
     void (*done)(void *arg, struct member *m, const json_t *body);
 };

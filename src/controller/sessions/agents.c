@@ -3,53 +3,26 @@
  * Sessions of the agents' port. A session is anybody who connected; it has a member once its HELLO
  * was believed. What a peer sends wrong ends its session with a sentence and touches nothing else.
  */
-#include "controller/agents_internal.h"
+#include "controller/sessions/collectors_inside.h"
+#include "controller/sessions/frames_inside.h"
 
 #include "base/log.h"
 #include "base/loop.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
 
-enum { WALK_A_TURN = 64, WALK_EVERY_MS = 20, HELLO_WITHIN_S = 10 };
-enum { WORK_ITEMS_MAX = 1024, WORK_BYTES_MAX = 255, VERSION_BYTES_MAX = 64 };
+enum { HELLO_WITHIN_S = 10 };
 enum {
     CLOCK_OFF_S = 60,     /* of two clocks that are not right any more */
     CLOCK_QUIET_S = 120,  /* agents that are refused dial again within a minute */
     CLOCK_NOTES_MAX = 20, /* a minute */
 };
 enum { SECOND_MS = 500, STOOD_STILL_MS = 2 * SECOND_MS };
-
-void session_send(struct session *s, enum frame_type type, json_t *body)
-{
-    CLEANUP_FREE char *text = json_write(body);
-    json_decref(body);
-    if (s->peer)
-        peer_send(s->peer, type, 0, text, strlen(text));
-}
-
-void session_refuse(struct session *s, int code, const char *fmt, ...)
-{
-    char message[ERR_MSG_BYTES_MAX];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(message, sizeof message, fmt, ap);
-    va_end(ap);
-    if (s->peer)
-        peer_refuse(s->peer, code, "%s", message);
-}
-
-void agents_note(struct agents *a, const char *what, const char *nodes, const char *text)
-{
-    log_info("%s%s%s: %s", what, *nodes ? " " : "", nodes, text);
-    const struct event e = {.at = wall_now(), .what = what, .actor = "fettled", .nodes = nodes, .text = text};
-    events_add(a->with.events, &e);
-}
 
 /* Sessions outlive agents_close: a peer has some seconds to say goodbye. */
 static void free_last(struct agents *a)
@@ -61,8 +34,8 @@ static void free_last(struct agents *a)
     standings_drop(a);
     hostlist_fini(&a->collectors);
     json_decref(a->survey);
-    free(a->checklist);
-    free(a->sent);
+    free(a->checklist.body);
+    free(a->sent.list);
     crowds_close(a);
     free(a);
 }
@@ -77,8 +50,8 @@ static void forget_stranger(struct session *s)
 static void session_end(struct session *s)
 {
     struct agents *a = s->agents;
-    if (a->walker == s)
-        a->walker = s->next;
+    if (a->walk.next == s)
+        a->walk.next = s->next;
     forget_stranger(s);
     crowd_leave(&s->guest);
     DL_DELETE(a->sessions, s);
@@ -95,78 +68,6 @@ static void session_end(struct session *s)
 }
 
 /* --- what an agent says ---------------------------------------------------------------------- */
-
-static const char *string_of(const json_t *o, const char *key, const char *otherwise)
-{
-    const char *s = otherwise;
-    json_take_string(o, key, &s, NULL);
-    return s;
-}
-
-static bool work_ok(const json_t *work)
-{
-    if (!json_is_array(work) || json_array_size(work) > WORK_ITEMS_MAX)
-        return false;
-    size_t i;
-    json_t *item;
-    json_array_foreach ((json_t *)(uintptr_t)work, i, item) {
-        if (!json_is_string(item) || json_string_length(item) > WORK_BYTES_MAX)
-            return false;
-    }
-    return true;
-}
-
-int heartbeat_read(const json_t *body, struct heartbeat *h, struct err *e)
-{
-    *h = (struct heartbeat){.boot = string_of(body, "boot", "")};
-    if (!beat_parse_instance(string_of(body, "instance", ""), &h->instance))
-        return err_set(e, -EINVAL, "a heartbeat without an instance");
-    if (json_take_u64(body, "seq", INT64_MAX, &h->seq, e) < 0)
-        return -EINVAL;
-    json_take_u64(body, "uptime_s", UINT32_MAX, &h->uptime_s, NULL);
-    const json_t *work = json_object_get(body, "work");
-    h->work = work_ok(work) ? work : NULL; /* anything odd is unknown, not idle */
-    return 0;
-}
-
-int session_open_member(struct session *s, struct member *m, const json_t *body,
-                        const struct member *collector, bool *want, struct err *e)
-{
-    struct agents *a = s->agents;
-    struct hello h = {.name = m->name,
-                      .version = string_of(body, "version", ""),
-                      .boot = string_of(body, "boot", ""),
-                      .inventory = string_of(body, "inventory", ""),
-                      .key = collector || !s->peer ? 0 : stream_peer(peer_stream(s->peer))->key};
-    if (!beat_parse_instance(string_of(body, "instance", ""), &h.instance))
-        return err_set(e, -EINVAL, "no instance");
-    if (strlen(h.version) > VERSION_BYTES_MAX)
-        return err_set(e, -EINVAL, "a version of more than %d bytes", VERSION_BYTES_MAX);
-    void *old = NULL;
-    int rc = watch_open(a->with.watch, mono_now(), m, &h, s, collector, want, &old, e);
-    if (rc == 0 && old) {
-        struct session *before = old;
-        if (before->member == m && before->peer)
-            session_part(before); /* the same agent over a newer connection */
-    }
-    if (rc == 0 && collector)
-        collectors_arrived(a, m);
-    return rc;
-}
-
-/* Revisions are the time, so that they go on growing when a state was lost or brought back from long ago. */
-json_t *agents_order(struct agents *a, enum frame_type type, const char *members)
-{
-    CLEANUP_TEXT struct text t = {0};
-    struct err e = {0};
-    json_t *order = NULL;
-    uint64_t now_ms = (uint64_t)(wall_now().ns / 1000000);
-    a->revision = now_ms > a->revision ? now_ms : a->revision + 1;
-    text_printf(&t, "{\"type\":%d,\"revision\":%" PRIu64 ",%s}", (int)type, a->revision, members);
-    if (order_sign(a->with.signer, t.s, &order, &e) < 0)
-        log_error("what agents are to do is not told: %s", e.msg);
-    return order;
-}
 
 static json_t *agents_settings(const struct agents *a)
 {
@@ -205,7 +106,7 @@ static void note_clock(struct agents *a, const struct member *m, const json_t *b
     if (json_take_u64(body, "now_ms", INT64_MAX / 1000000, &ms, NULL))
         return;
     struct span ahead = span_ms((int64_t)ms - wall_now().ns / 1000000);
-    if (llabs(ahead.ns) < span_s(CLOCK_OFF_S).ns || !rare_may(&a->clock_notes, CLOCK_NOTES_MAX))
+    if (llabs(ahead.ns) < span_s(CLOCK_OFF_S).ns || !rare_may(&a->clock.notes, CLOCK_NOTES_MAX))
         return;
     text_printf(&words, "its clock is %s %s the controller's: one of them is wrong",
                 span_human((struct span){llabs(ahead.ns)}, off), ahead.ns > 0 ? "ahead of" : "behind");
@@ -215,17 +116,17 @@ static void note_clock(struct agents *a, const struct member *m, const json_t *b
 static void clock_refuses(struct agents *a, const char *address, const struct err *why)
 {
     CLEANUP_TEXT struct text words = {0};
-    a->clock_refused = mono_now();
+    a->clock.refused = mono_now();
     text_printf(&words, "%s is not let in: %s", address, why->msg);
     watch_alarm_raise(a->with.watch, ALARM_CLOCK, "", "", words.s, wall_now());
 }
 
 static void clock_turn(struct agents *a, struct mono now)
 {
-    unsigned more = rare_turn(&a->clock_notes, now);
+    unsigned more = rare_turn(&a->clock.notes, now);
     if (more > 0)
         log_warn("in the last minute %u more nodes said a time that is not the controller's", more);
-    if (mono_sub(now, a->clock_refused).ns >= span_s(CLOCK_QUIET_S).ns)
+    if (mono_sub(now, a->clock.refused).ns >= span_s(CLOCK_QUIET_S).ns)
         watch_alarm_end(a->with.watch, ALARM_CLOCK, "",
                         "for two minutes nobody was refused for a certificate that is not valid yet");
 }
@@ -236,12 +137,14 @@ void session_hello(struct session *s, struct member *m, const json_t *body)
     struct err e = {0};
     bool want = false;
     uint64_t instance = 0;
+    const char *named = "";
     s->once = false;
     json_take_bool(body, "once", &s->once, NULL);
     s->member = m;
     note_clock(a, m, body);
     bool former = json_object_get(body, "collector") && !share_is_collector(a->share, m);
-    beat_parse_instance(string_of(body, "instance", ""), &instance);
+    json_take_string(body, "instance", &named, NULL);
+    beat_parse_instance(named, &instance);
     if (!s->once && !former && collectors_redirect(s, instance)) {
         join_hello(s);
         s->member = NULL;
@@ -271,7 +174,8 @@ void session_hello(struct session *s, struct member *m, const json_t *body)
 static void on_hello(struct session *s, const json_t *body)
 {
     const struct identity *who = stream_peer(peer_stream(s->peer));
-    const char *name = string_of(body, "name", "");
+    const char *name = "";
+    json_take_string(body, "name", &name, NULL);
     if (who->kind != IDENTITY_NODE || strcmp(who->name, name) != 0 || !hostlist_name_ok(name)) {
         if (session_may_note(s))
             log_warn("%s says that it is node \"%.64s\", its certificate says %s\"%.64s\"",
@@ -297,17 +201,6 @@ static void on_heartbeat(struct session *s, const json_t *body)
     if (session_may_note(s))
         log_warn("node %s: %s", s->member->name, e.msg);
     session_refuse(s, rc, "%s", e.msg);
-}
-
-void session_inventory(struct session *s, struct member *m, const json_t *body)
-{
-    struct agents *a = s->agents;
-    struct err e = {0};
-    int rc = watch_inventory(a->with.watch, m, body, &e);
-    if (rc == -ENOENT && m == s->member)
-        session_send(s, FRAME_WANT, json_object());
-    else if (rc < 0)
-        log_warn("node %s: %s", m->name, e.msg);
 }
 
 static void on_body(struct session *s, uint8_t type, const json_t *body)
@@ -462,7 +355,7 @@ static void on_second(uv_timer_t *t)
     }
 }
 
-static void agents_tell(struct session *s)
+void session_tell(struct session *s)
 {
     struct agents *a = s->agents;
     if (!s->member || !s->peer || s->once)
@@ -480,30 +373,6 @@ static void agents_tell(struct session *s)
         session_send(s, FRAME_RECHECK, json_object());
     }
     collectors_redirect(s, 0);
-}
-
-static void on_walk(uv_timer_t *t)
-{
-    LOOP_DOES("settings of agents");
-    struct agents *a = t->data;
-    for (int i = 0; i < WALK_A_TURN && a->walker; i++) {
-        struct session *s = a->walker;
-        a->walker = s->next;
-        agents_tell(s);
-    }
-    if (!a->walker) {
-        uv_timer_stop(t);
-        a->walking = false;
-    }
-}
-
-void agents_walk(struct agents *a)
-{
-    a->walker = a->sessions;
-    if (a->walking || a->closing)
-        return;
-    a->walking = true;
-    uv_timer_start(&a->walk, on_walk, 0, WALK_EVERY_MS);
 }
 
 /* --- life ------------------------------------------------------------------------------------ */
@@ -544,6 +413,7 @@ int agents_open(const struct agents_setup *setup, const struct config *conf, str
 {
     struct agents *a = mem_alloc(sizeof *a);
     a->with = *setup;
+    a->walk.tell = session_tell;
     crowds_open(a);
     a->share = share_create(setup->cluster);
     take_settings(a, conf);
@@ -558,9 +428,9 @@ int agents_open(const struct agents_setup *setup, const struct config *conf, str
     a->shares_from = mono_add(now, a->waits.comeback);
     a->balance_at = a->looked = now;
     uv_timer_init(setup->loop, &a->second);
-    uv_timer_init(setup->loop, &a->walk);
+    uv_timer_init(setup->loop, &a->walk.timer);
     uv_timer_init(setup->loop, &a->regain.timer);
-    a->second.data = a->walk.data = a->regain.timer.data = a;
+    a->second.data = a->walk.timer.data = a->regain.timer.data = a;
     a->open_timers = 3;
     uv_timer_start(&a->second, on_second, SECOND_MS, SECOND_MS);
     *out = a;
@@ -597,7 +467,7 @@ void agents_close(struct agents *a)
             peer_close(s->peer);
     }
     uv_close((uv_handle_t *)&a->second, on_timer_closed);
-    uv_close((uv_handle_t *)&a->walk, on_timer_closed);
+    uv_close((uv_handle_t *)&a->walk.timer, on_timer_closed);
     uv_close((uv_handle_t *)&a->regain.timer, on_timer_closed);
 }
 

@@ -5,7 +5,7 @@
  * keeps new work away is committed or not called for. An agent does not wait for longer than some seconds, so
  * a question that cannot be answered by then is forgotten.
  */
-#include "controller/agents_internal.h"
+#include "controller/sessions/frames_inside.h"
 
 #include "base/text.h"
 

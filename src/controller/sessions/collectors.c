@@ -6,7 +6,8 @@
  * collector is redirected; one whose collector is lost comes back to us by itself, and meanwhile is
  * excused: the silence was not its own.
  */
-#include "controller/agents_internal.h"
+#include "controller/sessions/collectors_inside.h"
+#include "controller/sessions/frames_inside.h"
 
 #include "base/log.h"
 
@@ -16,43 +17,9 @@
 #include <utlist.h>
 
 enum {
-    REBALANCE_AFTER_S = 3,     /* a collector that only reconnects keeps its nodes */
-    HELD_MORE = 1024,          /* nodes that a collector may hold beyond twice its share */
-    SHARES_A_TURN = 8,         /* are told; a thousand nodes each, as a rule */
-    SEND_AGAIN_AFTER_S = 600,  /* a node that could not be heard where it was sent */
-    SHARE_BYTES_MAX = 60 << 10 /* below FRAME_BODY_BYTES_MAX */
+    REBALANCE_AFTER_S = 3, /* a collector that only reconnects keeps its nodes */
+    HELD_MORE = 1024,      /* nodes that a collector may hold beyond twice its share */
 };
-
-struct session *collectors_session(const struct agents *a, const struct member *collector)
-{
-    struct session *s;
-    DL_FOREACH2(a->collecting, s, next_collecting)
-    {
-        if (s->member == collector)
-            return s;
-    }
-    return NULL;
-}
-
-static void send_share(struct session *s, struct member *const *nodes, size_t n)
-{
-    CLEANUP_FREE const char **names = mem_alloc((n + 1) * sizeof *names);
-    for (size_t i = 0; i < n; i++)
-        names[i] = nodes[i]->name;
-    CLEANUP_FREE char *folded = hostlist_fold(names, n);
-    for (; strlen(folded) > SHARE_BYTES_MAX; folded = hostlist_fold(names, n)) {
-        /* Those that are left out are sent away by the collector, and are then heard here. */
-        n -= n / 10 + 1;
-        free(folded);
-    }
-    ended_tell(s, nodes, n);
-    if (s->named_max < n + 1) /* with itself; what was taken from it may still be in a batch on its way */
-        s->named_max = n + 1;
-    s->epoch = ++s->agents->epoch;
-    log_debug(LOG_COLLECT, "collector %s: share %llu has %zu nodes", s->member->name,
-              (unsigned long long)s->epoch, n);
-    session_send(s, FRAME_SHARE, json_pack("{s:I,s:s}", "epoch", (json_int_t)s->epoch, "nodes", folded));
-}
 
 /* What a collector may hold: twice what the nodes come to when they are divided evenly, as others may have
  * been lost, and some more. */
@@ -105,7 +72,7 @@ void collectors_hello(struct session *s, const json_t *body)
     struct agents *a = s->agents;
     if (s->lost) /* over the same connection: what it spoke for is its own anew */
         regain_finish(a);
-    struct session *before = collectors_session(a, s->member);
+    struct session *before = session_of_collector(a, s->member);
     if (before)
         collectors_lost(before); /* the same agent over an older connection, which still has to end */
     const json_t *role = json_object_get(body, "collector");
@@ -124,7 +91,7 @@ void collectors_hello(struct session *s, const json_t *body)
     s->named_max = n + 1; /* until it knows its share */
     if (port)
         collectors_responds(s, nodes, n);
-    send_share(s, nodes, keep_own(s, nodes, n));
+    shares_send(s, nodes, keep_own(s, nodes, n));
 }
 
 void collectors_dismiss(struct session *s)
@@ -174,27 +141,9 @@ void collectors_configure(struct agents *a)
 
 static void on_share(void *arg, struct member *collector, struct member *const *nodes, size_t n)
 {
-    struct session *s = collectors_session(arg, collector);
+    struct session *s = session_of_collector(arg, collector);
     if (s)
         s->share_due = true;
-}
-
-bool collectors_tell(struct agents *a)
-{
-    size_t told = 0;
-    struct session *s;
-    DL_FOREACH2(a->collecting, s, next_collecting)
-    {
-        struct member *const *nodes;
-        if (!s->share_due)
-            continue;
-        if (told++ == SHARES_A_TURN)
-            return true;
-        s->share_due = false;
-        size_t n = share_members(a->share, s->member, &nodes);
-        send_share(s, nodes, n);
-    }
-    return false;
 }
 
 void collectors_second(struct agents *a, struct mono now)
@@ -210,10 +159,8 @@ void collectors_second(struct agents *a, struct mono now)
             stream_abort(peer_stream(s->peer), &why);
         }
     }
-    if (a->kept_at.ns && mono_sub(now, a->kept_at).ns > span_s(SEND_AGAIN_AFTER_S).ns) {
-        a->kept_at.ns = 0;
+    if (sent_is_due(a, now))
         agents_walk(a);
-    }
     if (a->balance_at.ns == 0 || now.ns < a->balance_at.ns || regain_busy(a))
         return;
     if (now.ns < a->shares_from.ns && !share_complete(a->share))
@@ -224,55 +171,6 @@ void collectors_second(struct agents *a, struct mono now)
     if (moved)
         log_info("%zu nodes were given to other collectors", moved);
     agents_walk(a); /* also to those who came here while their collector was away for a moment */
-}
-
-static struct sent *sent_of(struct agents *a, const struct member *m)
-{
-    if (m->id >= a->n_sent) {
-        size_t n = cluster_count(a->with.cluster);
-        a->sent = mem_grow(a->sent, n * sizeof *a->sent);
-        memset(a->sent + a->n_sent, 0, (n - a->n_sent) * sizeof *a->sent);
-        a->n_sent = n;
-    }
-    return &a->sent[m->id];
-}
-
-void collectors_arrived(struct agents *a, struct member *m)
-{
-    if (m->id >= a->n_sent)
-        return;
-    struct sent *s = &a->sent[m->id];
-    s->to = NULL;
-    if (!s->early)
-        return;
-    s->early = false;
-    checklist_ask(a, m);
-}
-
-void collectors_early(struct agents *a, const struct member *m)
-{
-    sent_of(a, m)->early = true;
-}
-
-/* True for one that was sent to this collector before and has come back unheard: there is no way
- * between the two, so it is heard here for a while. So is an agent that left a collector which has not missed
- * it: that one stands still, and would cost it three tries of half a minute. One that began anew does not
- * know where it was heard. */
-static bool came_back(struct agents *a, const struct member *m, uint64_t instance, const struct session *to,
-                      struct mono now)
-{
-    struct sent *before = sent_of(a, m);
-    const struct observed *o = watch_observed(a->with.watch, m);
-    if (o->session == to && instance && o->beat.instance == instance) {
-        before->to = to->member;
-        before->at = now;
-    }
-    if (before->to != to->member || before->at.ns < to->came.ns ||
-        mono_sub(now, before->at).ns > span_s(SEND_AGAIN_AFTER_S).ns)
-        return false;
-    if (a->kept_at.ns == 0)
-        a->kept_at = now;
-    return true;
 }
 
 /* "192.0.2.7:6120" and "[2001:db8::7]:6120" without port and brackets. */
@@ -292,12 +190,12 @@ bool collectors_redirect(struct session *s, uint64_t instance)
     const struct member *collector = share_collector_of(a->share, s->member);
     if (!collector || share_is_collector(a->share, s->member) || !share_responds(a->share, collector))
         return false;
-    struct session *to = collectors_session(a, collector);
+    struct session *to = session_of_collector(a, collector);
     if (!to || !to->peer || to->port == 0 || (a->balance_at.ns != 0 && now.ns < a->shares_from.ns))
         return false;
-    if (came_back(a, s->member, instance, to, now))
+    if (sent_came_back(a, s->member, instance, to, now))
         return false;
-    *sent_of(a, s->member) = (struct sent){.to = collector, .at = now};
+    sent_away(a, s->member, collector, now);
     watch_excuse(a->with.watch, now, regain_time(a, now, 0), s->member); /* it is alive, and on its way */
     CLEANUP_FREE char *host = host_of(to->peer);
     session_send(s, FRAME_REDIRECT,
@@ -321,20 +219,6 @@ json_t *agents_collectors(struct agents *a)
 }
 
 /* --- batches --------------------------------------------------------------------------------- */
-
-/* A collector speaks for itself and for the nodes that it was given, and for nobody else. */
-static struct member *spoken_for(struct session *s, struct member *m)
-{
-    if (m && (m == s->member || share_collector_of(s->agents->share, m) == s->member))
-        return m;
-    s->foreign++;
-    return NULL;
-}
-
-struct member *collectors_spoken_for(struct session *s, const char *name)
-{
-    return spoken_for(s, cluster_find(s->agents->with.cluster, name));
-}
 
 /* Most batches have the list of the one before: all of the share. Its members are found once. */
 static int find_heard(struct session *s, const char *list, struct err *e)
@@ -374,7 +258,7 @@ static void take_heard(struct session *s, const char *list, struct hostlist *wan
         return;
     }
     for (size_t i = 0; i < s->n_heard; i++) {
-        struct member *m = spoken_for(s, s->heard_members[i]);
+        struct member *m = shares_speaks_for(s, s->heard_members[i]);
         const void *session = m ? watch_observed(a->with.watch, m)->session : NULL;
         if (m && session == s)
             watch_vouch(a->with.watch, now, wall, m);
@@ -397,10 +281,10 @@ static void take_all_missed(struct session *s, const json_t *all)
 {
     size_t i;
     json_t *missed;
-    json_array_foreach ((json_t *)(uintptr_t)all, i, missed) {
+    json_array_foreach (all, i, missed) {
         const char *name = "";
         json_take_string(missed, "name", &name, NULL);
-        take_missed(s, collectors_spoken_for(s, name), missed);
+        take_missed(s, shares_spoken_for(s, name), missed);
     }
 }
 
@@ -413,7 +297,7 @@ static void take_change(struct session *s, const json_t *change, struct hostlist
     json_take_string(change, "name", &name, NULL);
     json_take_bool(change, "gone", &gone, NULL);
     json_take_bool(change, "duplicate", &duplicate, NULL);
-    struct member *m = collectors_spoken_for(s, name);
+    struct member *m = shares_spoken_for(s, name);
     if (!m)
         return;
     if (duplicate) {
@@ -444,10 +328,10 @@ static void take_inventories(struct session *s, const json_t *all, struct hostli
 {
     size_t i;
     json_t *item;
-    json_array_foreach ((json_t *)(uintptr_t)all, i, item) {
+    json_array_foreach (all, i, item) {
         const char *name = "";
         json_take_string(item, "name", &name, NULL);
-        struct member *m = collectors_spoken_for(s, name);
+        struct member *m = shares_spoken_for(s, name);
         bool full = false;
         json_take_bool(item, "full", &full, NULL);
         if (!m)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The checks that agents are told, what they say, and what passes through collectors. */
-#include "controller/agents_world_test.h"
+#include "controller/sessions/agents_world_test.h"
 
 #define TWO "Check=a Probe=fs.space Path=/\nCheck=b Probe=fs.space Path=/b Nodes=lx[3-5]\n"
 #define COLLECTORS_ONE "CollectorNodes = lx1"

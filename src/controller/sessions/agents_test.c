@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "controller/agents_world_test.h"
+#include "controller/sessions/agents_world_test.h"
 
 #include "cluster/certificate.h"
 
