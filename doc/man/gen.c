@@ -264,21 +264,17 @@ static void print_settings(void)
     fputs(".El\n", stdout);
 }
 
-/* The fields that NodeSpecConf may have. */
+/* The fields that NodeSpecConf may have, as rows of an index. */
 static void print_settable(void)
 {
-    fputs(".Bl -tag -width VirtualMemory\n", stdout);
     for (size_t i = 0; i < FIELDS; i++) {
         const struct field_info *f = field_info((enum field)i);
-        if (!f->settable)
-            continue;
-        printf(".It Sy %s\n", f->name);
-        print_roff(f->what);
-        if (*f->unit)
-            printf(" (%s)", f->unit);
-        putchar('\n');
+        bool unit = *f->unit;
+        char meaning[256];
+        snprintf(meaning, sizeof meaning, "%s%s%s%s", f->what, unit ? " (" : "", f->unit, unit ? ")" : "");
+        if (f->settable)
+            print_index_row(f->name, meaning);
     }
-    fputs(".El\n", stdout);
 }
 
 static void print_severities(void)
@@ -497,7 +493,7 @@ static void print_normal_rule(const char *where, const char *action, const char 
 /* What is taken out because a node alone can have it. */
 static void print_normal(void)
 {
-    fputs(".Bl -column \"boot parameter spire_join_token=\" \"of people who are logged in\"\n", stdout);
+    fputs(".Bl -column \"boot parameter spire_join_token=\" \"users who are logged in\"\n", stdout);
 #define NORMAL(where, action, match, what) print_normal_rule(#where, #action, match, what);
 #include "survey/normal.tbl"
 #undef NORMAL
@@ -695,8 +691,8 @@ static void print_end(enum act_end end)
 {
     static const char *const said[] = {
         [ACT_ENDS_TIME] = ".\n",
-        [ACT_ENDS_REMEDY] = "; only a remedy or another boot ends it.\n",
-        [ACT_ENDS_BOOT] = "; only another boot ends it, whatever a remedy did before.\n",
+        [ACT_ENDS_REMEDY] = ".\nOnly a remedy or another boot ends it.\n",
+        [ACT_ENDS_BOOT] = ".\nOnly another boot ends it, whatever remedies did before.\n",
     };
     fputs(said[end], stdout);
 }
@@ -704,18 +700,18 @@ static void print_end(enum act_end end)
 static void print_acts(void)
 {
     fputs(".Bl -tag -width hardware\n", stdout);
-#define ACT(symbol, name, result, ends, what) \
-    printf(".It Sy %s\n", name);              \
-    print_sentence(what);                     \
-    fputs("Without Result it is ", stdout);   \
-    print_lower(#result);                     \
+#define ACT(symbol, name, result, ends, what)   \
+    printf(".It Sy %s\n", name);                \
+    print_sentence(what);                       \
+    fputs("The default of Result is ", stdout); \
+    print_lower(#result);                       \
     print_end(ACT_ENDS_##ends);
 #include "health/act.tbl"
 #undef ACT
     fputs(".El\n", stdout);
 }
 
-/* What is not the node's own doing is said to be. */
+/* The cause of a finding, when it is not the node. */
 static void print_blame(const char *blame)
 {
     if (strcmp(blame, "NODE") == 0)
@@ -736,7 +732,7 @@ static void print_blames(void)
     fputs(".El\n", stdout);
 }
 
-/* A row of a column list: what it is of, what is done (unless the row has none), what it means, who says so.
+/* A row of a column list: the number or line, the act (unless the row has none), the meaning and its source.
  */
 static void print_meaning(const char *of, const char *act, const char *result, const char *blame,
                           const char *what, const char *source)
@@ -769,7 +765,7 @@ static const char *range(unsigned first, unsigned last)
 
 static void print_xids(void)
 {
-    fputs(".Bl -column \"144 to 150\" \"reset, degraded\" \"what it means and who says so\"\n", stdout);
+    fputs(".Bl -column \"144 to 150\" \"reset, degraded\" \"meaning and source\"\n", stdout);
 #define XID(first, last, act, result, blame, what, source) \
     print_meaning(range(first, last), #act, #result, #blame, what, source);
 #define XID_SAYS(number, pattern, act, result, blame, what, source) \
@@ -782,8 +778,7 @@ static void print_xids(void)
 
 static void print_sxids(void)
 {
-    fputs(".Bl -column \"12024 to 12028\" \"watch, fatal: reset\" \"what it means and who says so\"\n",
-          stdout);
+    fputs(".Bl -column \"12024 to 12028\" \"watch, fatal: reset\" \"meaning and source\"\n", stdout);
 #define SXID(first, last, fatal, nonfatal, what, source)                                                    \
     print_meaning(range(first, last), #nonfatal, strcmp(#fatal, #nonfatal) ? "fatal: " #fatal : "", "NODE", \
                   what, source);
@@ -816,12 +811,12 @@ static void print_kernel(void)
     fputs(".It Li ", stdout);               \
     print_quoted(pattern);                  \
     printf("\nEnds\n.Li %s\n(%s).\n", code, source);
-#define OFTEN(code, times, within_s, result, source)                        \
-    printf(".Pp\n.Li %s\n%d times within %d s is ", code, times, within_s); \
-    print_lower(#result);                                                   \
+#define OFTEN(code, times, within_s, result, source)                         \
+    printf(".Pp\n.Li %s\n%d times within %d s are ", code, times, within_s); \
+    print_lower(#result);                                                    \
     printf(" (%s).\n", source);
 #define LASTS(code, warn_for_s, keep_s, source)                                                         \
-    printf(".Pp\n.Li %s\nis a warning until it has lasted for %d s, and over after %d s (%s).\n", code, \
+    printf(".Pp\n.Li %s\nis a warning until it has lasted for %d s, and ends after %d s (%s).\n", code, \
            warn_for_s, keep_s, source);
 #define TAINT(code, bits, source)                                                                           \
     printf(                                                                                                 \
