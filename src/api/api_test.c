@@ -368,8 +368,8 @@ static void test_approve_asks_first(void **state)
         wire_connect(&s->wire, "POST /v1/conform/approve HTTP/1.1\r\nHost: h\r\nContent-Length: 31\r\n\r\n"
                                "{\"nodes\":\"gx7\",\"reason\":\"seen\"}");
     stage_wait(s);
-    assert_int_equal(s->waiting->cmd.kind, COMMAND_APPROVE);
-    assert_string_equal(s->waiting->cmd.reason, "seen");
+    assert_int_equal(s->waiting->cmd->kind, COMMAND_APPROVE);
+    assert_string_equal(s->waiting->cmd->reason, "seen");
     stage_commit(s);
     close(fd);
 }
@@ -396,7 +396,7 @@ static void test_rollout_command(void **state)
         wire_connect(&s->wire, "POST /v1/rollouts/start HTTP/1.1\r\nHost: h\r\nContent-Length: 58\r\n\r\n"
                                "{\"class\":\"gpu\",\"version\":2,\"nodes\":\"gx1\",\"deadline\":\"24h\"}");
     stage_wait(s);
-    CLEANUP_JSON json_t *set = json_read(s->waiting->cmd.set, strlen(s->waiting->cmd.set), NULL);
+    CLEANUP_JSON json_t *set = json_read(s->waiting->cmd->set, strlen(s->waiting->cmd->set), NULL);
     uint64_t version = 0, deadline = 0;
     const char *text = "";
     assert_int_equal(json_take_u64(set, "version", 9, &version, NULL), 0);

@@ -16,35 +16,19 @@ static void on_submit(void *arg, const struct command *cmd, outcome_fn *fn, void
 {
     struct stage *s = arg;
     struct submitted *j = mem_alloc(sizeof *j);
-    *j = (struct submitted){.fn = fn, .fn_arg = fn_arg, .cmd = *cmd};
+    struct command given = *cmd;
     assert_true(cmd->at.ns > 0);
-    j->cmd.at = (struct wall){INT64_C(1794000000) * 1000000000};
-    j->cmd.claim = mem_dup(cmd->claim);
-    j->cmd.reason = mem_dup(cmd->reason);
-    j->cmd.set = mem_dup(cmd->set);
-    j->cmd.token = mem_dup(cmd->token);
+    given.at = (struct wall){INT64_C(1794000000) * 1000000000};
     snprintf(s->actor, sizeof s->actor, "%s", cmd->actor);
-    j->cmd.actor = "root"; /* whoever runs the tests */
-    for (size_t i = 0; cmd->nodes && i < cmd->nodes->n; i++)
-        hostlist_add(&j->nodes, cmd->nodes->names[i]);
-    j->cmd.nodes = &j->nodes;
+    given.actor = "root"; /* whoever runs the tests */
     s->submitted++;
     if (cmd->kind == COMMAND_DRAIN || cmd->kind == COMMAND_DOWN || cmd->kind == COMMAND_TRANSITION ||
         cmd->kind == COMMAND_POWER) {
         assert_null(cmd->claim);
-        j->cmd.claim = mem_dup(cmd->dry ? "new" : "100");
+        given.claim = cmd->dry ? "new" : "100";
     }
+    *j = (struct submitted){.fn = fn, .fn_arg = fn_arg, .cmd = command_copy(&given)};
     DL_APPEND(s->waiting, j);
-}
-
-static void forget_command(struct submitted *j)
-{
-    free((char *)(uintptr_t)j->cmd.claim);
-    free((char *)(uintptr_t)j->cmd.reason);
-    free((char *)(uintptr_t)j->cmd.set);
-    free((char *)(uintptr_t)j->cmd.token);
-    hostlist_fini(&j->nodes);
-    free(j);
 }
 
 void stage_commit(struct stage *s)
@@ -54,8 +38,8 @@ void stage_commit(struct stage *s)
     struct submitted *j = s->waiting;
     DL_DELETE(s->waiting, j);
     int rc =
-        s->fails ? err_set(&e, s->fails, "it is so") : cluster_decide(s->world.cluster, &j->cmd, 0, &d, &e);
-    bool dry = j->cmd.dry;
+        s->fails ? err_set(&e, s->fails, "it is so") : cluster_decide(s->world.cluster, j->cmd, 0, &d, &e);
+    bool dry = j->cmd->dry;
     for (size_t i = 0; !dry && i < d.n_ops; i++)
         assert_int_equal(cluster_put(s->world.cluster, d.ops[i].key, d.ops[i].value, NULL), 0);
     s->revision += !dry && d.n_ops > 0;
@@ -63,7 +47,8 @@ void stage_commit(struct stage *s)
     s->ended++;
     j->fn(j->fn_arg, &o);
     decision_fini(&d);
-    forget_command(j);
+    command_destroy(j->cmd);
+    free(j);
 }
 
 static void each_turn(void *arg)

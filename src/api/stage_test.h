@@ -26,8 +26,7 @@ struct stage {
     struct submitted {
         outcome_fn *fn;
         void *fn_arg;
-        struct command cmd; /* strings are copies */
-        struct hostlist nodes;
+        struct command *cmd; /* a copy */
         struct submitted *prev, *next;
     } * waiting; /* oldest first */
     char actor[64];

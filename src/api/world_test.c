@@ -45,8 +45,7 @@ static const struct watch_policy policy = {
     .judge = true,
 };
 
-static bool on_propose(void *arg, enum command_kind kind, const struct hostlist *nodes, const char *reason,
-                       const char *set)
+static bool on_propose(void *arg, const struct command *cmd)
 {
     return true;
 }

@@ -11,38 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NO_ID, ID };
-
-static const struct {
-    const char *name;
-    bool makes_id;
-    enum command_meets meets;
-} command_rows[COMMANDS] = {
-#define COMMAND(symbol, name, id, meets, who, todo) [COMMAND_##symbol] = {name, id, COMMAND_MEETS_##meets},
-#include "cluster/command.tbl"
-#undef COMMAND
-};
-
 static const char *const claim_kind_names[CLAIM_KINDS] = {
 #define CLAIM(symbol, name, who, what, todo) [CLAIM_##symbol] = name,
 #include "cluster/claim.tbl"
 #undef CLAIM
 };
-
-const char *command_name(enum command_kind k)
-{
-    return command_rows[k].name;
-}
-
-bool command_makes_id(enum command_kind k)
-{
-    return command_rows[k].makes_id;
-}
-
-enum command_meets command_meets(enum command_kind k)
-{
-    return command_rows[k].meets;
-}
 
 const char *claim_kind_name(enum claim_kind k)
 {

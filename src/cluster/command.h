@@ -48,6 +48,14 @@ struct command {
     bool dry;            /* it is decided, and nothing is committed */
 };
 
+/* A copy that owns all that it points to; its nodes are never NULL. command_destroy. */
+struct command *command_copy(const struct command *cmd);
+void command_destroy(struct command *copy);
+/* Both are of one kind and say the same, whoever gives them, when, and to which nodes. */
+bool command_same(const struct command *a, const struct command *b);
+/* It says more than its kind and its nodes. */
+bool command_says(const struct command *cmd);
+
 const char *command_name(enum command_kind k); /* "node.drain" */
 /* It makes something that is known by an id, which it has to bring along in `claim`. */
 bool command_makes_id(enum command_kind k);

@@ -74,11 +74,10 @@ static const char *machine_name(const struct controller *c, char buf[static 256]
 
 /* --- what the watch proposes and notices ----------------------------------------------------- */
 
-static bool controller_propose(void *arg, enum command_kind kind, const struct hostlist *nodes,
-                               const char *reason, const char *set)
+static bool controller_propose(void *arg, const struct command *cmd)
 {
     struct controller *c = arg;
-    return proposals_submit(c->proposals, kind, nodes, reason, set);
+    return proposals_submit(c->proposals, cmd);
 }
 
 static void controller_notice(void *arg, const char *what, const char *nodes, const char *text)

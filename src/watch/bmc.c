@@ -225,7 +225,8 @@ void bmcs_end_sweep(struct watch *w)
     }
     CLEANUP_JSON json_t *set = json_pack("{s:O}", "bmcs", some);
     CLEANUP_FREE char *text = json_write(set);
-    if (nodes.n && !w->sink.propose(w->sink.arg, COMMAND_BMC, &nodes, NULL, text))
+    if (nodes.n &&
+        !w->sink.propose(w->sink.arg, &(struct command){.kind = COMMAND_BMC, .nodes = &nodes, .set = text}))
         return;
     json_object_foreach (some, name, one)
         json_object_del(w->bmcs.news, name);

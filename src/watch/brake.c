@@ -58,7 +58,10 @@ static void propose_latch(struct watch *w)
     char window[32];
     text_printf(&t, "%u nodes would have been isolated within %s", w->policy.health.surge,
                 span_human(w->policy.health.surge_window, window));
-    w->sink.propose(w->sink.arg, COMMAND_SWITCH, &nobody, t.s, "{\"name\":\"latch\",\"on\":true}");
+    w->sink.propose(w->sink.arg, &(struct command){.kind = COMMAND_SWITCH,
+                                                   .nodes = &nobody,
+                                                   .reason = t.s,
+                                                   .set = "{\"name\":\"latch\",\"on\":true}"});
 }
 
 /* Isolations of leaders before count by when they were recorded; one that is of the future as one of now. Who

@@ -54,7 +54,7 @@ static void propose_admissions(struct watch *w, const struct hostlist *nodes)
     }
     CLEANUP_JSON json_t *set = json_pack("{s:O}", "boots", boots);
     CLEANUP_FREE char *text = json_write(set);
-    w->sink.propose(w->sink.arg, COMMAND_ADMIT, nodes, NULL, text);
+    w->sink.propose(w->sink.arg, &(struct command){.kind = COMMAND_ADMIT, .nodes = nodes, .set = text});
 }
 
 /* Those for the first time go before those on another boot, and never with one command. */
@@ -74,7 +74,7 @@ static bool propose_all(struct watch *w, enum call call, enum command_kind kind)
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
     call_take(w, call, SIZE_MAX, &nodes);
     if (nodes.n)
-        w->sink.propose(w->sink.arg, kind, &nodes, NULL, NULL);
+        w->sink.propose(w->sink.arg, &(struct command){.kind = kind, .nodes = &nodes});
     return nodes.n > 0;
 }
 

@@ -120,8 +120,10 @@ static void log_trial(struct world *x, enum command_kind kind, const json_t *o)
 }
 
 /* What a command of health or repair says. False for another kind. */
-static bool log_health(struct world *x, enum command_kind kind, const char *reason, const char *set)
+static bool log_health(struct world *x, const struct command *cmd)
 {
+    const enum command_kind kind = cmd->kind;
+    const char *reason = cmd->reason, *set = cmd->set;
     CLEANUP_JSON json_t *o = set ? json_read(set, strlen(set), NULL) : NULL;
     if (kind == COMMAND_FINDINGS)
         log_findings(x, o);
@@ -159,29 +161,26 @@ static bool log_health(struct world *x, enum command_kind kind, const char *reas
     return true;
 }
 
-static bool propose(void *arg, enum command_kind kind, const struct hostlist *nodes, const char *reason,
-                    const char *set)
+static bool propose(void *arg, const struct command *proposed)
 {
     struct world *x = arg;
     char id[16];
     struct err e;
-    CLEANUP_FREE char *folded = hostlist_fold((const char *const *)nodes->names, nodes->n);
+    CLEANUP_FREE char *folded =
+        hostlist_fold((const char *const *)proposed->nodes->names, proposed->nodes->n);
     if (x->refuse)
         return false;
     snprintf(id, sizeof id, "1.%u", ++x->claims);
-    const struct command cmd = {.kind = kind,
-                                .actor = "fettled",
-                                .at = world_wall(x),
-                                .nodes = nodes,
-                                .reason = reason,
-                                .set = set,
-                                .claim = id};
-    text_printf(&x->log, "%lld: %s %s", (long long)(x->now_ms / 1000), command_name(kind), folded);
-    if (!log_health(x, kind, reason, set) && set && kind != COMMAND_RESTORED && kind != COMMAND_OVERDUE)
-        log_drift(x, set);
+    struct command cmd = *proposed;
+    cmd.actor = "fettled";
+    cmd.at = world_wall(x);
+    cmd.claim = id;
+    text_printf(&x->log, "%lld: %s %s", (long long)(x->now_ms / 1000), command_name(cmd.kind), folded);
+    if (!log_health(x, &cmd) && cmd.set && cmd.kind != COMMAND_RESTORED && cmd.kind != COMMAND_OVERDUE)
+        log_drift(x, cmd.set);
     text_add_char(&x->log, '\n');
     if (commit(x, &cmd, &e) < 0)
-        fail_msg("%s %s: %s", command_name(kind), folded, e.msg);
+        fail_msg("%s %s: %s", command_name(cmd.kind), folded, e.msg);
     return true;
 }
 

@@ -175,7 +175,8 @@ void health_propose(struct watch *w, struct mono now, const struct member *m, en
     hostlist_add(&one, m->name);
     v->asked = true; /* before: it may be decided at once */
     v->asked_at = now;
-    if (!w->sink.propose(w->sink.arg, kind, &one, reason, text))
+    if (!w->sink.propose(w->sink.arg,
+                         &(struct command){.kind = kind, .nodes = &one, .reason = reason, .set = text}))
         v->asked = false;
 }
 

@@ -171,7 +171,7 @@ void machines_end_sweep(struct watch *w)
         return;
     CLEANUP_JSON json_t *set = json_pack("{s:O}", "machines", all);
     CLEANUP_FREE char *text = json_write(set);
-    w->sink.propose(w->sink.arg, COMMAND_MACHINE, &nodes, NULL, text);
+    w->sink.propose(w->sink.arg, &(struct command){.kind = COMMAND_MACHINE, .nodes = &nodes, .set = text});
 }
 
 void machines_destroy(struct watch *w)

@@ -129,7 +129,8 @@ void measures_end_sweep(struct watch *w)
     json_object_foreach_safe(w->measures.news, next, key, set)
     {
         CLEANUP_FREE char *text = json_write(set);
-        if (w->sink.propose(w->sink.arg, COMMAND_MEASURED, &nobody, NULL, text))
+        if (w->sink.propose(w->sink.arg,
+                            &(struct command){.kind = COMMAND_MEASURED, .nodes = &nobody, .set = text}))
             json_object_del(w->measures.news, key);
     }
 }

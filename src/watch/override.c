@@ -34,7 +34,8 @@ static void override_propose(struct watch *w, const struct member *m, enum comma
     CLEANUP_JSON json_t *own = set;
     CLEANUP_FREE char *text = json_write(own);
     hostlist_add(&one, m->name);
-    w->sink.propose(w->sink.arg, kind, &one, reason, text);
+    w->sink.propose(w->sink.arg,
+                    &(struct command){.kind = kind, .nodes = &one, .reason = reason, .set = text});
 }
 
 /* How long it has stood, by the watch's own time. */

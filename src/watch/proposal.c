@@ -272,7 +272,9 @@ static void propose_group(struct watch *w, struct mono now, const struct group *
     if (set.len)
         text_add_char(&set, '}');
     const char *alarm = proposal_alarming(w, g, &nodes, &whom);
-    if (!w->sink.propose(w->sink.arg, (enum command_kind)g->key.command, &nodes, NULL, set.s)) {
+    if (!w->sink.propose(
+            w->sink.arg,
+            &(struct command){.kind = (enum command_kind)g->key.command, .nodes = &nodes, .set = set.s})) {
         if (g->key.command == COMMAND_SEEN)
             leave_news(w, g->members[0]);
         return;

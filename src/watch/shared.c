@@ -228,7 +228,8 @@ static bool propose_cause(struct watch *w, const struct outbreak *o, const struc
     CLEANUP_JSON json_t *set = json_pack("{s:s,s:s,s:s,s:s}", "key", c->key, "nodes", nodes, "why", why.s,
                                          "severity", result_name(c->severity));
     CLEANUP_FREE char *text = json_write(set);
-    return w->sink.propose(w->sink.arg, COMMAND_SHARED, &nobody, NULL, text);
+    return w->sink.propose(w->sink.arg,
+                           &(struct command){.kind = COMMAND_SHARED, .nodes = &nobody, .set = text});
 }
 
 static void shared_declare(struct watch *w, struct outbreak *o, struct cause *c)

@@ -221,7 +221,9 @@ static void take_down(struct watch *w, struct mono now)
         if (goes_down(o, &a) && now.ns >= down_from(w, m, o).ns)
             hostlist_add(&nodes, m->name);
     }
-    if (nodes.n && !w->sink.propose(w->sink.arg, COMMAND_SILENT, &nodes, "silent past its grace", NULL))
+    if (nodes.n && !w->sink.propose(w->sink.arg, &(struct command){.kind = COMMAND_SILENT,
+                                                                   .nodes = &nodes,
+                                                                   .reason = "silent past its grace"}))
         return; /* one is under way: in the next round */
     for (size_t i = 0; i < w->silence.n_fallen; i++) {
         w->silence.due[w->silence.fallen[i]].fallen = false;

@@ -344,7 +344,9 @@ static bool let_go(struct watch *w, struct mono now, struct trial *t)
     json_object_set_new(set, "why", json_string(why ? why : ""));
     json_object_set_new(set, "results", results);
     CLEANUP_FREE char *text = json_write(set);
-    return nodes.n && w->sink.propose(w->sink.arg, COMMAND_TRIAL_END, &nodes, NULL, text);
+    return nodes.n &&
+           w->sink.propose(w->sink.arg,
+                           &(struct command){.kind = COMMAND_TRIAL_END, .nodes = &nodes, .set = text});
 }
 
 /* Those whose record says that they are held no more. True when somebody is left. */

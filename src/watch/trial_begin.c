@@ -212,7 +212,8 @@ static bool trial_begin_propose(struct watch *w, const struct trial *t, struct s
     CLEANUP_FREE char *text = json_write(set);
     for (size_t i = 0; i < t->n; i++)
         hostlist_add(&nodes, seat_member(w, &t->seats[i])->name);
-    return w->sink.propose(w->sink.arg, COMMAND_TRIAL_BEGIN, &nodes, NULL, text);
+    return w->sink.propose(w->sink.arg,
+                           &(struct command){.kind = COMMAND_TRIAL_BEGIN, .nodes = &nodes, .set = text});
 }
 
 /* Whether m takes part; one that may not is not asked again at once. */

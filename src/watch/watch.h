@@ -94,11 +94,10 @@ struct heartbeat {
 /* What comes out. The callee copies what it keeps. */
 struct watch_sink {
     void *arg;
-    /* A command to commit; nodes, reason, set (may be NULL) and kind are given, the rest is the
-     * shell's. True when it was taken; false when the shell has no room (it takes one of a kind and set
-     * at a time), and it will be proposed again. */
-    bool (*propose)(void *arg, enum command_kind kind, const struct hostlist *nodes, const char *reason,
-                    const char *set);
+    /* A command to commit; its actor, time and id are the shell's. True when it was taken; false when the
+     * shell has no room (it takes one that says the same at a time, command_same), and it will be proposed
+     * again. */
+    bool (*propose)(void *arg, const struct command *cmd);
     /* Something was observed that is no decision: "node.late", "node.live", "node.duplicate".
      * nodes is a folded list, may be "". */
     void (*notice)(void *arg, const char *what, const char *nodes, const char *text);

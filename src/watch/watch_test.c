@@ -35,22 +35,19 @@ static struct mono now_of(const struct world *x)
     return (struct mono){x->now_ms * 1000000};
 }
 
-static bool propose(void *arg, enum command_kind kind, const struct hostlist *nodes, const char *reason,
-                    const char *set)
+static bool propose(void *arg, const struct command *proposed)
 {
     struct world *x = arg;
     struct decision d = {0};
     char id[16];
-    CLEANUP_FREE char *folded = hostlist_fold((const char *const *)nodes->names, nodes->n);
+    CLEANUP_FREE char *folded =
+        hostlist_fold((const char *const *)proposed->nodes->names, proposed->nodes->n);
     snprintf(id, sizeof id, "1.%u", ++x->claims);
-    const struct command cmd = {.kind = kind,
-                                .actor = "fettled",
-                                .at = {1},
-                                .nodes = nodes,
-                                .reason = reason,
-                                .set = set,
-                                .claim = kind == COMMAND_SILENT ? id : NULL};
-    text_printf(&x->log, "%lld: %s %s\n", (long long)(x->now_ms / 1000), command_name(kind), folded);
+    struct command cmd = *proposed;
+    cmd.actor = "fettled";
+    cmd.at = (struct wall){1};
+    cmd.claim = cmd.kind == COMMAND_SILENT ? id : NULL;
+    text_printf(&x->log, "%lld: %s %s\n", (long long)(x->now_ms / 1000), command_name(cmd.kind), folded);
     assert_int_equal(cluster_decide(x->c, &cmd, 0, &d, NULL), 0);
     for (size_t i = 0; i < d.n_ops; i++)
         assert_int_equal(cluster_put(x->c, d.ops[i].key, d.ops[i].value, NULL), 0);

@@ -93,7 +93,7 @@ void windows_end_sweep(struct watch *w)
         CLEANUP_FREE char *text = json_write(set);
         json_array_foreach (names, i, name)
             hostlist_add(&nodes, json_string_value(name));
-        w->sink.propose(w->sink.arg, COMMAND_WINDOW, &nodes, NULL, text);
+        w->sink.propose(w->sink.arg, &(struct command){.kind = COMMAND_WINDOW, .nodes = &nodes, .set = text});
     }
 }
 

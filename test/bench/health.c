@@ -49,21 +49,17 @@ static void give_up(const struct err *e)
     exit(1);
 }
 
-static bool propose(void *arg, enum command_kind kind, const struct hostlist *nodes, const char *reason,
-                    const char *set)
+static bool propose(void *arg, const struct command *proposed)
 {
     struct bench *b = arg;
     char id[24];
     struct err e;
     snprintf(id, sizeof id, "1.%lu", ++b->claims);
-    const struct command cmd = {.kind = kind,
-                                .actor = "fettled",
-                                .at = wall(b),
-                                .nodes = nodes,
-                                .reason = reason,
-                                .set = set,
-                                .claim = id};
-    for (size_t from = 0; from == 0 || from < nodes->n;) {
+    struct command cmd = *proposed;
+    cmd.actor = "fettled";
+    cmd.at = wall(b);
+    cmd.claim = id;
+    for (size_t from = 0; from == 0 || from < cmd.nodes->n;) {
         struct decision d = {0};
         if (cluster_decide(b->c, &cmd, from, &d, &e) < 0)
             give_up(&e);
@@ -71,10 +67,10 @@ static bool propose(void *arg, enum command_kind kind, const struct hostlist *no
             if (cluster_put(b->c, d.ops[i].key, d.ops[i].value, &e) < 0)
                 give_up(&e);
         watch_changed(b->w, &d.changed);
-        from = d.next > from ? d.next : nodes->n + 1;
+        from = d.next > from ? d.next : cmd.nodes->n + 1;
         decision_fini(&d);
     }
-    b->decided[kind]++;
+    b->decided[cmd.kind]++;
     return true;
 }
 

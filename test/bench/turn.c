@@ -74,11 +74,10 @@ static struct mono now(const struct bench *b)
 
 /* --- the controller around it ----------------------------------------------------------------- */
 
-static bool propose(void *arg, enum command_kind kind, const struct hostlist *nodes, const char *reason,
-                    const char *set)
+static bool propose(void *arg, const struct command *cmd)
 {
     struct bench *b = arg;
-    return proposals_submit(b->proposals, kind, nodes, reason, set);
+    return proposals_submit(b->proposals, cmd);
 }
 
 static void notice(void *arg, const char *what, const char *nodes, const char *text)

@@ -133,7 +133,7 @@ static bool in_repair(const struct sim *s, int node)
 /* The repair ends on a boot that is known. */
 static bool admits_by_repair(const struct sim *s, int node, const struct job *j)
 {
-    CLEANUP_JSON json_t *set = json_read(j->set, strlen(j->set), NULL);
+    CLEANUP_JSON json_t *set = json_read(j->cmd->set, strlen(j->cmd->set), NULL);
     const char *to = json_string_value(json_object_get(set, "to"));
     const struct member *m = cluster_find(s->cluster, s->nodes[node].name);
     const struct repair *r = m ? member_repair(m) : NULL;
@@ -162,7 +162,7 @@ static void opinion_take(struct sim *s, const struct job *j)
             s->admitted[node] |= j->listed[node] && !in_repair(s, node); /* that is admitted by its end */
             break;
         case COMMAND_REPAIR: s->admitted[node] |= j->listed[node] && admits_by_repair(s, node, j); break;
-        case COMMAND_SET: opinion_set(s, node, j->set); break;
+        case COMMAND_SET: opinion_set(s, node, j->cmd->set); break;
         case COMMAND_TOKEN_CREATE:
         case COMMAND_TOKEN_USE:
         case COMMAND_TOKEN_END:
@@ -216,7 +216,7 @@ static void job_free(struct job *j)
 {
     decision_fini(&j->decision);
     hostlist_fini(&j->nodes);
-    free(j->set);
+    command_destroy(j->cmd);
     free(j);
 }
 
@@ -237,8 +237,7 @@ void agreed_submit(struct sim *s, const struct command *cmd)
     j->asked_at = s->now;
     snprintf(j->actor, sizeof j->actor, "%s", cmd->actor);
     snprintf(j->reason, sizeof j->reason, "%s", cmd->reason ? cmd->reason : "");
-    j->reasoned = cmd->reason != NULL;
-    j->set = mem_dup(cmd->set);
+    j->cmd = command_copy(cmd);
     if (cmd->claim)
         snprintf(j->claim, sizeof j->claim, "%s", cmd->claim);
     j->named = cmd->claim != NULL;
@@ -260,13 +259,8 @@ void agreed_submit(struct sim *s, const struct command *cmd)
 
 static int decide(struct sim *s, struct job *j, struct err *e)
 {
-    const struct command cmd = {.kind = j->kind,
-                                .actor = j->actor,
-                                .at = j->at,
-                                .nodes = &j->nodes,
-                                .claim = *j->claim ? j->claim : NULL,
-                                .reason = j->reasoned ? j->reason : NULL,
-                                .set = j->set};
+    struct command cmd = *j->cmd;
+    cmd.claim = *j->claim ? j->claim : NULL;
     decision_fini(&j->decision);
     memcpy(j->listed, s->listed, sizeof j->listed);
     for (size_t i = 0; i < s->n; i++) {

@@ -336,21 +336,21 @@ static void check_found_anew(struct sim *s, int i, const json_t *set)
     }
 }
 
-void mend_proposal(struct sim *s, enum command_kind kind, const struct hostlist *nodes, const char *text)
+void mend_proposal(struct sim *s, const struct command *cmd)
 {
-    if (!s->ill || !text || nodes->n != 1)
+    if (!s->ill || !cmd->set || cmd->nodes->n != 1)
         return;
-    CLEANUP_JSON json_t *set = json_read(text, strlen(text), NULL);
-    int i = sim_index(s, nodes->names[0]);
-    if (kind == COMMAND_FINDINGS) {
+    CLEANUP_JSON json_t *set = json_read(cmd->set, strlen(cmd->set), NULL);
+    int i = sim_index(s, cmd->nodes->names[0]);
+    if (cmd->kind == COMMAND_FINDINGS) {
         check_isolation(s, i, set);
         check_found_anew(s, i, set);
         check_boot(s, i, set);
     }
     const char *run = json_string_value(json_object_get(set, "run"));
-    if (kind == COMMAND_OPERATE && strncmp(run, "forget:", 7) != 0)
+    if (cmd->kind == COMMAND_OPERATE && strncmp(run, "forget:", 7) != 0)
         check_stopped(s, i, "operated on");
-    if (kind == COMMAND_REPAIR)
+    if (cmd->kind == COMMAND_REPAIR)
         check_return(s, i, set);
 }
 
@@ -456,11 +456,11 @@ static void note_broken(struct sim *s, int i, enum step to, const struct job *j)
 {
     struct patient *p = &s->patients[i];
     bool named = j->nodes.n == 1 && strcmp(j->nodes.names[0], s->nodes[i].name) == 0;
-    bool says = j->kind == COMMAND_REPAIR && strstr(j->set, "\"examined\"");
+    bool says = j->kind == COMMAND_REPAIR && strstr(j->cmd->set, "\"examined\"");
     if (p->step == STEP_EXAMINE && to != STEP_EXAMINE)
         p->broken = to != STEP_PROVISION && !says;
     if (p->step == STEP_NONE || (named && j->kind == COMMAND_INSTANCE) ||
-        (named && j->set && strstr(j->set, "\"renewed\":true")))
+        (named && j->cmd->set && strstr(j->cmd->set, "\"renewed\":true")))
         p->broken = false;
 }
 
@@ -699,7 +699,7 @@ void mend_after(struct sim *s, const struct job *j)
     }
     if (j->kind == COMMAND_INSTANCE)
         s->renamed++, s->renamed_at = s->now;
-    s->helped += j->kind == COMMAND_OUTCOME && strstr(j->set, "\"helped\":true");
+    s->helped += j->kind == COMMAND_OUTCOME && strstr(j->cmd->set, "\"helped\":true");
     for (size_t i = 0; i < s->n; i++) {
         struct patient *p = &s->patients[i];
         const struct member *m = member_of(s, (int)i);
@@ -794,7 +794,7 @@ void mend_durable(struct sim *s, const struct job *j)
     int i = sim_index(s, j->nodes.names[0]);
     struct patient *p = &s->patients[i];
     p->moves = 0;
-    CLEANUP_JSON json_t *set = json_read(j->set, strlen(j->set), NULL);
+    CLEANUP_JSON json_t *set = json_read(j->cmd->set, strlen(j->cmd->set), NULL);
     const json_t *done = json_object_get(set, "done");
     const char *state = json_string_value(json_object_get(done, "state"));
     const char *id = json_string_value(json_object_get(done, "id"));

@@ -34,27 +34,27 @@ static struct mono mono(const struct sim *s)
 
 /* --- what the watch says --------------------------------------------------------------------- */
 
-static bool is_under_way(const struct sim *s, enum command_kind kind, const char *set)
+static bool is_under_way(const struct sim *s, const struct command *cmd)
 {
-    size_t sets = 0;
+    size_t saying = 0;
     for (const struct job *j = s->jobs; j; j = j->after) {
-        if (j->proposal && j->kind == kind && (j->set && set ? strcmp(j->set, set) == 0 : j->set == set))
+        if (j->proposal && command_same(j->cmd, cmd))
             return true;
-        sets += j->proposal && j->set;
+        saying += j->proposal && command_says(j->cmd);
     }
-    return set && sets >= PROPOSALS_MAX;
+    return command_says(cmd) && saying >= PROPOSALS_MAX;
 }
 
-static bool propose(void *arg, enum command_kind kind, const struct hostlist *nodes, const char *reason,
-                    const char *set)
+static bool propose(void *arg, const struct command *proposed)
 {
     struct sim *s = arg;
-    check_proposal(s, kind, nodes);
-    mend_proposal(s, kind, nodes, set);
-    if (is_under_way(s, kind, set))
+    struct command cmd = *proposed;
+    cmd.actor = "fettled";
+    cmd.at = wall(s);
+    check_proposal(s, cmd.kind, cmd.nodes);
+    mend_proposal(s, &cmd);
+    if (is_under_way(s, &cmd))
         return false;
-    const struct command cmd = {
-        .kind = kind, .actor = "fettled", .at = wall(s), .nodes = nodes, .reason = reason, .set = set};
     agreed_submit(s, &cmd);
     return true;
 }

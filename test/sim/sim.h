@@ -288,9 +288,8 @@ struct session {
 struct job {
     enum command_kind kind;
     char actor[16], reason[32], claim[CLAIM_ID_BYTES_MAX + 1];
-    char *set; /* NULL without */
-    bool reasoned;
-    bool named; /* claim was named by the caller */
+    struct command *cmd; /* a copy */
+    bool named;          /* claim was named by the caller */
     bool proposal;
     struct hostlist nodes;
     struct wall at;
@@ -528,7 +527,7 @@ bool repair_operator(struct sim *s, struct command *cmd, struct hostlist *nodes,
 void repair_people(struct sim *s);
 
 /* mend.c */
-void mend_proposal(struct sim *s, enum command_kind kind, const struct hostlist *nodes, const char *set);
+void mend_proposal(struct sim *s, const struct command *cmd);
 void mend_opened(struct sim *s, int i);
 void mend_answered(struct sim *s, int i); /* a person moved its repair: what comes of it is his */
 /* Its checks said something on this boot. */

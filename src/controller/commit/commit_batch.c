@@ -50,7 +50,7 @@ static bool names_overlap(struct batch *b, const struct cluster *c, const struct
     if (b->n_entries == 0)
         return false;
     marks_grow(b, c);
-    return (to > j->from && marks_any(b, c, j->nodes.names + j->from, to - j->from)) ||
+    return (to > j->from && marks_any(b, c, j->cmd->nodes->names + j->from, to - j->from)) ||
            marks_any(b, c, changed->names, changed->n);
 }
 
@@ -60,7 +60,7 @@ void batch_mark(struct batch *b, const struct cluster *c, const struct job *j)
     const struct hostlist *changed = &b->changed[b->n_entries - 1];
     marks_grow(b, c);
     if (j->next > j->from)
-        marks_add(b, c, j->nodes.names + j->from, j->next - j->from);
+        marks_add(b, c, j->cmd->nodes->names + j->from, j->next - j->from);
     marks_add(b, c, changed->names, changed->n);
 }
 
@@ -84,8 +84,8 @@ static bool kinds_overlap(const struct batch *b, enum command_kind kind)
 bool batch_meets(struct batch *b, const struct cluster *c, const struct job *j, const struct decision *d)
 {
     static const struct hostlist none = {0};
-    return kinds_overlap(b, j->cmd.kind) ||
-           names_overlap(b, c, j, d ? d->next : j->nodes.n, d ? &d->changed : &none);
+    return kinds_overlap(b, j->cmd->kind) ||
+           names_overlap(b, c, j, d ? d->next : j->cmd->nodes->n, d ? &d->changed : &none);
 }
 
 bool batch_fits(const struct batch *b, const struct decision *d, const char *nodes, size_t *bytes)
@@ -116,16 +116,16 @@ void batch_take(struct batch *b, struct job *j, struct decision *d, char *nodes,
     j->entry_nodes = nodes;
     j->entry_text = STEAL(d->text);
     j->entry_about = text_take(&d->about);
-    j->entry = (struct store_entry){.at = j->cmd.at,
-                                    .actor = j->cmd.actor,
-                                    .what = command_name(j->cmd.kind),
+    j->entry = (struct store_entry){.at = j->cmd->at,
+                                    .actor = j->cmd->actor,
+                                    .what = command_name(j->cmd->kind),
                                     .nodes = j->entry_nodes,
                                     .text = j->entry_text,
                                     .about = j->entry_about};
     b->entries[b->n_entries] = j->entry;
     hostlist_add_all(&j->changed, &d->changed);
     DL_APPEND2(b->jobs, j, prev_job, next_job);
-    b->met |= 1U << command_meets(j->cmd.kind);
+    b->met |= 1U << command_meets(j->cmd->kind);
     b->changed[b->n_entries++] = d->changed;
     d->changed = (struct hostlist){0};
 }

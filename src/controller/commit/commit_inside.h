@@ -13,13 +13,9 @@
 
 /* A command on its way. */
 struct job {
-    struct command cmd; /* its strings are these copies */
-    struct {
-        char *actor, *claim, *reason, *set, *token;
-    } own;
-    struct hostlist nodes;
-    size_t from; /* nodes before this index are committed */
-    size_t next; /* after the batch that it is in */
+    struct command *cmd; /* a copy */
+    size_t from;         /* nodes before this index are committed */
+    size_t next;         /* after the batch that it is in */
     struct hostlist changed;
     char *claim;
     struct store_entry entry;
@@ -31,8 +27,6 @@ struct job {
 
 /* Copies the command. */
 struct job *job_create(const struct command *cmd, outcome_fn *fn, void *arg);
-/* The id of the claim that it makes; takes it. */
-void job_name_claim(struct job *j, char *claim);
 /* Lets go what the journal says of the part that was committed. */
 void job_entry_fini(struct job *j);
 /* Answers the caller, and frees the job. why: of an error; may be NULL. */

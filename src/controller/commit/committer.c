@@ -97,7 +97,7 @@ static bool committer_judge(struct job *j, struct decision *d)
     hostlist_add_all(&j->changed, &d->changed);
     if (!j->entry_text)
         j->entry_text = STEAL(d->text);
-    bool more = d->n_ops > 0 && d->next < j->nodes.n;
+    bool more = d->n_ops > 0 && d->next < j->cmd->nodes->n;
     j->from = d->next;
     return more;
 }
@@ -108,7 +108,7 @@ static bool take_first(struct committer *k)
     struct job *j = k->waiting;
     struct decision d = {0};
     struct err why = {0};
-    int rc = cluster_decide(k->cluster, &j->cmd, j->from, &d, &why);
+    int rc = cluster_decide(k->cluster, j->cmd, j->from, &d, &why);
     if (batch_meets(&k->batch, k->cluster, j, rc == 0 ? &d : NULL)) {
         decision_fini(&d);
         return false; /* decided on what the batch is about to change: again, after it */
@@ -117,11 +117,11 @@ static bool take_first(struct committer *k)
         free(j->claim);
         j->claim = STEAL(d.claim);
     }
-    if (rc == 0 && j->cmd.dry && committer_judge(j, &d)) {
+    if (rc == 0 && j->cmd->dry && committer_judge(j, &d)) {
         decision_fini(&d);
         return true;
     }
-    if (rc < 0 || d.n_ops == 0 || j->cmd.dry) {
+    if (rc < 0 || d.n_ops == 0 || j->cmd->dry) {
         leave_queue(k, j);
         job_finish(j, k->revision, rc, &why);
         decision_fini(&d);
@@ -218,7 +218,7 @@ static bool answer_one(struct committer *k)
     if (!j)
         return false;
     DL_DELETE2(k->settling.jobs, j, prev_job, next_job);
-    if (k->settling.rc == 0 && j->next < j->nodes.n) {
+    if (k->settling.rc == 0 && j->next < j->cmd->nodes->n) {
         j->from = j->next;
         job_entry_fini(j);
         DL_APPEND2(k->settling.again, j, prev_job, next_job);
@@ -425,14 +425,17 @@ void committer_destroy(struct committer *k)
 
 void committer_submit(struct committer *k, const struct command *cmd, outcome_fn *fn, void *arg)
 {
-    struct job *j = job_create(cmd, fn, arg);
-    if (command_makes_id(cmd->kind) && !cmd->claim && cmd->dry) {
-        job_name_claim(j, mem_dup("new"));
-    } else if (command_makes_id(cmd->kind) && !cmd->claim) {
-        struct text id = {0};
-        text_printf(&id, "%llu.%llu", (unsigned long long)k->term, (unsigned long long)++k->claims);
-        job_name_claim(j, text_take(&id));
+    struct command named = *cmd;
+    char id[CLAIM_ID_BYTES_MAX + 1];
+    if (command_makes_id(cmd->kind) && !cmd->claim) {
+        if (cmd->dry)
+            snprintf(id, sizeof id, "new");
+        else
+            snprintf(id, sizeof id, "%llu.%llu", (unsigned long long)k->term,
+                     (unsigned long long)++k->claims);
+        named.claim = id;
     }
+    struct job *j = job_create(&named, fn, arg);
     if (k->n_waiting >= JOBS_MAX) {
         DL_APPEND2(k->refused, j, prev_job, next_job);
     } else {

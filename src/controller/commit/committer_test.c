@@ -416,7 +416,7 @@ static void test_a_result_waits_for_what_its_node_waits_for(void **state)
 {
     struct world *x = *state;
     ask(x, "a", COMMAND_DRAIN, "root", "lx001", "x");
-    ask(x, "b", COMMAND_EFFECT, "fettled", "", "{\"key\":\"effect/ochami.lx001\",\"done\":null}");
+    ask(x, "b", COMMAND_EFFECT, "fettled", "lx001", "{\"key\":\"effect/ochami.lx001\",\"done\":null}");
     assert_string_equal(wait_for(x, 2), "entry node.drain lx001 root\na: ok, changed lx001, claim 1.1\n"
                                         "b: ok, changed nothing\n");
 }

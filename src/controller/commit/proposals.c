@@ -4,20 +4,18 @@
 #include "base/log.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <utlist.h>
 
 struct proposal {
     struct proposals *all;
-    enum command_kind kind;
-    char *set; /* NULL for none */
+    struct command *cmd; /* a copy */
     struct proposal *prev, *next;
 };
 
 struct proposals {
     struct committer *committer;
     struct proposal *list;
-    size_t n_sets;
+    size_t n_saying;
 };
 
 struct proposals *proposals_create(struct committer *k)
@@ -36,34 +34,35 @@ static void on_done(void *arg, const struct outcome *o)
 {
     struct proposal *one = arg;
     if (o->rc < 0)
-        log_debug(LOG_STORE, "%s is not committed: %s", command_name(one->kind), o->why->msg);
+        log_debug(LOG_STORE, "%s is not committed: %s", command_name(one->cmd->kind), o->why->msg);
     DL_DELETE(one->all->list, one);
-    one->all->n_sets -= one->set != NULL;
-    free(one->set);
+    one->all->n_saying -= command_says(one->cmd);
+    command_destroy(one->cmd);
     free(one);
 }
 
-static bool is_under_way(const struct proposals *p, enum command_kind kind, const char *set)
+static bool is_under_way(const struct proposals *p, const struct command *cmd)
 {
     const struct proposal *one;
     DL_FOREACH (p->list, one) {
-        if (one->kind == kind && (one->set && set ? strcmp(one->set, set) == 0 : one->set == set))
+        if (command_same(one->cmd, cmd))
             return true;
     }
     return false;
 }
 
-bool proposals_submit(struct proposals *p, enum command_kind kind, const struct hostlist *nodes,
-                      const char *reason, const char *set)
+bool proposals_submit(struct proposals *p, const struct command *cmd)
 {
-    if ((set && p->n_sets >= PROPOSALS_MAX) || is_under_way(p, kind, set))
+    bool says = command_says(cmd);
+    if ((says && p->n_saying >= PROPOSALS_MAX) || is_under_way(p, cmd))
         return false;
+    struct command given = *cmd;
+    given.actor = "fettled";
+    given.at = wall_now();
     struct proposal *one = mem_alloc(sizeof *one);
-    *one = (struct proposal){.all = p, .kind = kind, .set = mem_dup(set)};
+    *one = (struct proposal){.all = p, .cmd = command_copy(&given)};
     DL_APPEND(p->list, one);
-    p->n_sets += set != NULL;
-    const struct command cmd = {
-        .kind = kind, .actor = "fettled", .at = wall_now(), .nodes = nodes, .reason = reason, .set = set};
-    committer_submit(p->committer, &cmd, on_done, one);
+    p->n_saying += says;
+    committer_submit(p->committer, one->cmd, on_done, one);
     return true;
 }

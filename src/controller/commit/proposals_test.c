@@ -53,7 +53,7 @@ static int teardown(void **state)
 
 static bool propose(enum command_kind kind, const char *set)
 {
-    return proposals_submit(p, kind, &nodes, NULL, set);
+    return proposals_submit(p, &(struct command){.kind = kind, .nodes = &nodes, .set = set});
 }
 
 static void one_of_a_kind_is_under_way(void **state)

@@ -71,11 +71,14 @@ static void submit_override(struct effect_result *r)
 
 static void submit_effect(struct effect_result *r)
 {
+    CLEANUP_HOSTLIST struct hostlist nodes = {0};
     CLEANUP_TEXT struct text set = {0};
     text_add(&set, "{\"key\":");
     text_add_json(&set, r->key);
     text_printf(&set, ",\"done\":%s}", r->done);
-    const struct command cmd = {.kind = COMMAND_EFFECT, .actor = "fettled", .at = wall_now(), .set = set.s};
+    hostlist_add(&nodes, effect_node(r->key));
+    const struct command cmd = {
+        .kind = COMMAND_EFFECT, .actor = "fettled", .at = wall_now(), .nodes = &nodes, .set = set.s};
     committer_submit(r->all->committer, &cmd, on_outcome, r);
 }
 

@@ -38,8 +38,7 @@ static struct authority *authority_once(void)
     return a;
 }
 
-static bool on_propose(void *arg, enum command_kind kind, const struct hostlist *nodes, const char *reason,
-                       const char *set)
+static bool on_propose(void *arg, const struct command *cmd)
 {
     return true;
 }

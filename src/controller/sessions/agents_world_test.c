@@ -111,8 +111,7 @@ static void remove_directory(void)
 
 /* --- the controller's side ------------------------------------------------------------------- */
 
-static bool on_propose(void *arg, enum command_kind kind, const struct hostlist *nodes, const char *reason,
-                       const char *set)
+static bool on_propose(void *arg, const struct command *cmd)
 {
     return true;
 }

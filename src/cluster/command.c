@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What commands have in common: the rows of command.tbl, and copies that own what they point to.
+ */
+#include "cluster/command.h"
+
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NO_ID, ID };
+
+static const struct {
+    const char *name;
+    bool makes_id;
+    enum command_meets meets;
+} kinds[COMMANDS] = {
+#define COMMAND(symbol, name, id, meets, who, todo) [COMMAND_##symbol] = {name, id, COMMAND_MEETS_##meets},
+#include "cluster/command.tbl"
+#undef COMMAND
+};
+
+const char *command_name(enum command_kind k)
+{
+    return kinds[k].name;
+}
+
+bool command_makes_id(enum command_kind k)
+{
+    return kinds[k].makes_id;
+}
+
+enum command_meets command_meets(enum command_kind k)
+{
+    return kinds[k].meets;
+}
+
+/* --- copies ----------------------------------------------------------------------------------- */
+
+/* The copy is its first member, so that it is freed by that. */
+struct copied {
+    struct command cmd;
+    struct hostlist nodes;
+    size_t n;
+    void **own; /* what it points to */
+};
+
+static void *keep(struct copied *k, void *own)
+{
+    k->own = mem_grow(k->own, (k->n + 1) * sizeof *k->own);
+    return k->own[k->n++] = own;
+}
+
+static const char *keep_text(struct copied *k, const char *s)
+{
+    return s ? keep(k, mem_dup(s)) : NULL;
+}
+
+struct command *command_copy(const struct command *cmd)
+{
+    struct copied *k = mem_alloc(sizeof *k);
+    k->cmd = *cmd;
+    k->cmd.actor = keep_text(k, cmd->actor);
+    k->cmd.claim = keep_text(k, cmd->claim);
+    k->cmd.reason = keep_text(k, cmd->reason);
+    k->cmd.set = keep_text(k, cmd->set);
+    k->cmd.token = keep_text(k, cmd->token);
+    for (size_t i = 0; cmd->nodes && i < cmd->nodes->n; i++)
+        hostlist_add(&k->nodes, cmd->nodes->names[i]);
+    k->cmd.nodes = &k->nodes;
+    return &k->cmd;
+}
+
+void command_destroy(struct command *cmd)
+{
+    struct copied *k = (struct copied *)cmd;
+    if (!k)
+        return;
+    for (size_t i = 0; i < k->n; i++)
+        free(k->own[i]);
+    free(k->own);
+    hostlist_fini(&k->nodes);
+    free(k);
+}
+
+/* --- comparison ------------------------------------------------------------------------------- */
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+bool command_says(const struct command *cmd)
+{
+    return cmd->set != NULL;
+}
+
+bool command_same(const struct command *a, const struct command *b)
+{
+    return a->kind == b->kind && same_text(a->set, b->set);
+}
