@@ -68,7 +68,8 @@ static void test_bad_values_are_refused_by_name(void **state)
     assert_string_equal(set_and_read(FIELD_PARTITION, "1,"), "Partition: \"\" is not a number from 0 to 31");
     assert_string_equal(set_and_read(FIELD_SENSITIVE, "maybe"), "Sensitive: \"maybe\" is neither yes nor no");
     assert_string_equal(set_and_read(FIELD_STATE, "IDLE"),
-                        "State cannot be set: the 2001 word: IDLE, BUSY, DRAINING, DRAINED, DOWN; UNLISTED");
+                        "State cannot be set: state in the words of the 2001 document: IDLE, BUSY, DRAINING, "
+                        "DRAINED, DOWN; UNLISTED");
 }
 
 static void test_a_bad_value_changes_nothing(void **state)
