@@ -98,7 +98,7 @@ for (table, name), schema in words.items():
     rows_of = re.findall(rf'^{name}\(\w+,\s+"([^"]*)"', read(table), re.MULTILINE)
     same(f"words of {table}", schema["enum"], rows_of)
 
-limit = int(re.search(r"REASON_BYTES_MAX = (\d+)", read("src/cluster/cluster.h"))[1])
+limit = int(re.search(r"REASON_BYTES_MAX = (\d+)", read("src/cluster/claim.h"))[1])
 same("length of a reason", schemas["Hold"]["properties"]["reason"]["maxLength"], limit)
 entries = int(re.search(r"JOURNAL_ENTRIES_MAX = (\d+)", read("src/api/journal.c"))[1])
 parameters = {p["name"]: p["schema"] for p in operations["journal_list"]["parameters"]}
