@@ -213,7 +213,7 @@ static void search_slices(struct searches *all, struct search *s)
     search_cut(s);
 }
 
-static void search(uv_work_t *work)
+static void search_run(uv_work_t *work)
 {
     struct searches *all = work->data;
     if (read_names(all->running) == 0)
@@ -246,7 +246,7 @@ static void run_next(struct searches *all)
     all->running = all->waiting;
     DL_DELETE(all->waiting, all->running);
     all->n_waiting--;
-    uv_queue_work(all->loop, &all->work, search, on_searched);
+    uv_queue_work(all->loop, &all->work, search_run, on_searched);
 }
 
 struct searches *searches_create(uv_loop_t *loop, struct committer *k)

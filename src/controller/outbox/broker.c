@@ -82,13 +82,13 @@ static void add_time(struct text *t, const char *key, struct wall at)
     add_string(t, key, wall_format(at, buf));
 }
 
-static enum lifecycle lifecycle(const struct member *m)
+static enum lifecycle broker_lifecycle(const struct member *m)
 {
     struct agreed a = member_agreed(m);
     return lifecycle_of(&a);
 }
 
-static enum step step(const struct member *m)
+static enum step broker_step(const struct member *m)
 {
     const struct repair *r = member_repair(m);
     return r ? r->step : STEP_NONE;
@@ -100,7 +100,7 @@ static void render_state(const struct member *m, struct text *t)
     CLEANUP_TEXT struct text claims = {0};
     member_claims(m, &claims);
     add_string(t, "node", m->name);
-    add_string(t, "state", lifecycle_name(lifecycle(m)));
+    add_string(t, "state", lifecycle_name(broker_lifecycle(m)));
     add_string(t, "step", r ? step_name(r->step) : NULL);
     add_string(t, "problem", r ? r->problem : NULL);
     add_string(t, "why", r ? r->why : NULL);
@@ -157,8 +157,8 @@ static bool note_state(struct broker *b, const struct member *m, struct shown *w
     struct shown *s = shown_of(b, m);
     *was = *s;
     s->known = true;
-    s->lifecycle = lifecycle(m);
-    s->step = step(m);
+    s->lifecycle = broker_lifecycle(m);
+    s->step = broker_step(m);
     return was->known && (was->lifecycle != s->lifecycle || was->step != s->step);
 }
 
@@ -265,7 +265,7 @@ static bool was_drained(const struct broker *b, const struct member *m, const st
 
 static void log_moves(struct broker *b, const struct member *m, const struct shown *was, struct wall at)
 {
-    struct move v = {was->lifecycle, lifecycle(m), was->step, step(m)};
+    struct move v = {was->lifecycle, broker_lifecycle(m), was->step, broker_step(m)};
     if (was_drained(b, m, &v)) {
         const struct move first = {v.left, LIFECYCLE_DRAINED, v.left_step, v.left_step};
         log_move(b, m, &first, at);
@@ -278,7 +278,7 @@ static void note_change(struct broker *b, const struct member *m, struct wall at
 {
     struct shown was;
     if (!note_state(b, m, &was)) {
-        if (!was.known || step(m) != STEP_NONE) /* met just now; or its remedy is another one */
+        if (!was.known || broker_step(m) != STEP_NONE) /* met just now; or its remedy is another one */
             broker_mark(b, m);
         return;
     }
@@ -286,11 +286,11 @@ static void note_change(struct broker *b, const struct member *m, struct wall at
     if (!each)
         return;
     log_moves(b, m, &was, at);
-    if (step(m) == was.step)
+    if (broker_step(m) == was.step)
         return;
-    if (step(m) == STEP_REMEDY || step(m) == STEP_REPLACE || step(m) == STEP_QUEUE)
+    if (broker_step(m) == STEP_REMEDY || broker_step(m) == STEP_REPLACE || broker_step(m) == STEP_QUEUE)
         log_suggested(b, m, at);
-    if ((step(m) == STEP_REMEDY || step(m) == STEP_REPLACE) && *member_repair(m)->remedy)
+    if ((broker_step(m) == STEP_REMEDY || broker_step(m) == STEP_REPLACE) && *member_repair(m)->remedy)
         log_selected(b, m, at);
 }
 

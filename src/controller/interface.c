@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the interface asks of the controller (struct api_shell). */
+#include "controller/controller_inside.h"
+
+#include "controller/sessions/certificates.h"
+#include "driver/program.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+/* At the local socket, and at the HTTPS port. */
+static const struct slots_limits api_door = {.all = 1024, .each = 128, .reserve = 64};
+
+enum { CHECK_WITHIN_S = 25 }; /* below the 30 s for which the tool waits */
+
+/* --- its state --------------------------------------------------------------------------------- */
+
+static int64_t memory_kb(void)
+{
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    return u.ru_maxrss;
+}
+
+static json_t *counterparts_status(const struct controller *c)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < COUNTERPARTS; i++) {
+        size_t waiting = i == COUNTERPART_STORE  ? committer_waiting(c->committer)
+                         : i == COUNTERPART_MQTT ? broker_waiting(c->broker)
+                                                 : outbox_waits_for(c->outbox, (enum counterpart)i);
+        json_t *line = counterpart_status(&c->counterparts, (enum counterpart)i, waiting);
+        if (line)
+            json_array_append_new(list, line);
+    }
+    return list;
+}
+
+static json_t *warnings_status(const struct controller *c)
+{
+    json_t *list = json_array();
+    for (const char *line = c->conf.warnings.s; line && *line; line += strcspn(line, "\n") + 1)
+        json_array_append_new(list, json_stringn(line, strcspn(line, "\n")));
+    return list;
+}
+
+static void shell_status(void *arg, json_t *status)
+{
+    static const char *const modes[] = {
+        [HEALTH_OFF] = "off", [HEALTH_OBSERVE] = "observe", [HEALTH_ACT] = "act"};
+    struct controller *c = arg;
+    char host[256], digest[17];
+    double ms_max;
+    const struct err *store = &c->counterparts.list[COUNTERPART_STORE].why;
+    uint64_t commits = committer_count(c->committer, &ms_max);
+    snprintf(digest, sizeof digest, "%016llx", (unsigned long long)cluster_digest(c->cluster));
+    json_t *more =
+        json_pack("{s:s,s:s,s:s,s:s,s:I,s:I,s:s,s:I,s:I,s:o,s:{s:s,s:s,s:I,s:f},s:I,s:{s:i,s:i}}", "version",
+                  FETTLE_VERSION, "controller", controller_machine(c, host), "cluster",
+                  c->conf.text[SETTING_CONTROL_MACHINE], "role", "leader", "term", (json_int_t)c->term,
+                  "revision", (json_int_t)committer_revision(c->committer), "digest", digest, "uptime_s",
+                  (json_int_t)(mono_sub(mono_now(), c->began).ns / 1000000000), "agents",
+                  (json_int_t)agents_count(c->agents), "collectors", agents_collectors(c->agents), "store",
+                  "state", store->code ? "failing" : "ok", "message", store->msg, "commits",
+                  (json_int_t)commits, "commit_ms_max", ms_max, "memory_kb", (json_int_t)memory_kb(), "ports",
+                  "agents", (int)agents_port(c->agents), "api", (int)http_server_port(c->http));
+    json_object_set_new(more, "mode", json_string(modes[c->conf.number[SETTING_HEALTH]]));
+    json_object_set_new(more, "turns", account_status());
+    json_object_set_new(json_object_get(status, "conform"), "effects_waiting",
+                        json_integer((json_int_t)outbox_waiting(c->outbox)));
+    json_object_set_new(more, "counterparts", counterparts_status(c));
+    json_object_set_new(more, "warnings", warnings_status(c));
+    json_object_update(status, more);
+    json_decref(more);
+}
+
+/* --- what is to be done ------------------------------------------------------------------------ */
+
+static void shell_submit(void *arg, const struct command *cmd, outcome_fn *fn, void *fn_arg)
+{
+    struct controller *c = arg;
+    committer_submit(c->committer, cmd, fn, fn_arg);
+}
+
+static int shell_recheck(void *arg, const struct hostlist *nodes, size_t *told, struct err *e)
+{
+    struct controller *c = arg;
+    *told = agents_recheck(c->agents, nodes);
+    return 0;
+}
+
+static int shell_check(void *arg, struct member *m, const struct shell_check *ask, shell_verdict_fn *fn,
+                       void *fn_arg, struct err *e)
+{
+    struct controller *c = arg;
+    const struct actors_ask as = {ask->check, span_s(CHECK_WITHIN_S), ask->nodes, ask->rank};
+    return actors_check(outbox_actors(c->outbox), m, &as, fn, fn_arg, e);
+}
+
+static void shell_power(void *arg, const char *node, shell_answer_fn *fn, void *fn_arg)
+{
+    struct controller *c = arg;
+    operate_status(outbox_operate(c->outbox), node, fn, fn_arg);
+}
+
+static int shell_may_power(void *arg, const struct member *m, const char *run, bool force, struct err *e)
+{
+    struct controller *c = arg;
+    int rc = operate_can(outbox_operate(c->outbox), m->name, run, e);
+    return rc < 0 ? rc : watch_may_power(c->watch, m, run, force, e);
+}
+
+static void shell_powered(void *arg, const char *node, const char *id, shell_answer_fn *fn, void *fn_arg)
+{
+    struct controller *c = arg;
+    powers_wait(outbox_powers(c->outbox), node, id, fn, fn_arg);
+}
+
+static uint64_t shell_revision(void *arg)
+{
+    struct controller *c = arg;
+    return committer_revision(c->committer);
+}
+
+static int shell_journal(void *arg, uint64_t after, size_t max, store_journal_fn *fn, void *fn_arg,
+                         struct err *e)
+{
+    struct controller *c = arg;
+    return committer_journal(c->committer, after, max, fn, fn_arg, e);
+}
+
+static void shell_journal_search(void *arg, const struct journal_ask *ask, journal_found_fn *fn, void *fn_arg)
+{
+    struct controller *c = arg;
+    searches_begin(c->searches, ask, fn, fn_arg);
+}
+
+static uint64_t shell_journal_first(void *arg, const char **directory)
+{
+    struct controller *c = arg;
+    return committer_journal_first(c->committer, directory);
+}
+
+static int shell_make_token(void *arg, char **token, char **hash, char **command, struct err *e)
+{
+    struct controller *c = arg;
+    char host[256];
+    join_make_token(c->agents, token, hash);
+    struct text t = {0};
+    text_printf(&t, "fettle-agent join %s %s:%u", *token, controller_machine(c, host),
+                (unsigned)agents_port(c->agents));
+    *command = text_take(&t);
+    return 0;
+}
+
+static int shell_sign_operator(void *arg, const char *name, enum role role, const char *request,
+                               struct span valid, char **certificate, char **authority, char **terms,
+                               struct err *e)
+{
+    struct controller *c = arg;
+    struct identity id = {.kind = IDENTITY_OPERATOR, .role = role};
+    if (strlen(name) >= sizeof id.name)
+        return err_set(e, -EINVAL, "a name of more than %zu characters", sizeof id.name - 1);
+    memcpy(id.name, name, strlen(name) + 1);
+    int rc = authority_sign(c->authority, request, &id, NULL, valid, certificate, e);
+    *terms = rc == 0 ? certificate_terms(*certificate, e) : NULL;
+    if (!*terms)
+        return rc < 0 ? rc : -EINVAL;
+    *authority = mem_dup(authority_pem(c->authority));
+    return 0;
+}
+
+static void shell_connected(void *arg, void (*fn)(void *arg, const struct identity *id), void *fn_arg)
+{
+    const struct controller *c = arg;
+    agents_each_peer(c->agents, fn, fn_arg);
+}
+
+/* --- opening --------------------------------------------------------------------------------- */
+
+int interface_open(struct controller *c, struct err *e)
+{
+    const struct api_shell shell = {.arg = c,
+                                    .is_service = program_exec() != NULL,
+                                    .submit = shell_submit,
+                                    .reload = reload_config,
+                                    .status = shell_status,
+                                    .revision = shell_revision,
+                                    .journal = shell_journal,
+                                    .journal_search = shell_journal_search,
+                                    .journal_first = shell_journal_first,
+                                    .recheck = shell_recheck,
+                                    .check = shell_check,
+                                    .power = shell_power,
+                                    .may_power = shell_may_power,
+                                    .powered = shell_powered,
+                                    .make_token = shell_make_token,
+                                    .connected = shell_connected,
+                                    .sign_operator = shell_sign_operator};
+    const struct api_policy policy = reload_api_policy(&c->conf);
+    c->api = api_create(c->cluster, c->watch, c->events, &policy, &shell);
+    c->http = http_server_create(c->loop, &api_door, api_request, api_party, c->api);
+    int rc = http_server_listen_local(c->http, c->conf.text[SETTING_API_SOCKET], e);
+    if (rc < 0)
+        return err_wrap(e, rc, "ApiSocket");
+    rc = http_server_listen_tls(c->http, c->conf.text[SETTING_API_ADDRESS],
+                                (uint16_t)c->conf.number[SETTING_API_PORT], c->api_tls, e);
+    return rc < 0 ? err_wrap(e, rc, "ApiPort") : 0;
+}

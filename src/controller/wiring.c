@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What one room has for another. No room knows another one that is not below it: what it tells goes through a
+ * function that it was given here.
+ */
+#include "controller/controller_inside.h"
+
+#include "base/log.h"
+
+#include <string.h>
+
+/* --- what the watch, the outbox and the agents' port tell ---------------------------------------- */
+
+static bool controller_propose(void *arg, const struct command *cmd)
+{
+    struct controller *c = arg;
+    return proposals_submit(c->proposals, cmd);
+}
+
+void controller_notice(void *arg, const char *what, const char *nodes, const char *text)
+{
+    struct controller *c = arg;
+    log_info("%s%s%s: %s", what, *nodes ? " " : "", nodes, text);
+    const struct event e = {.at = wall_now(), .what = what, .actor = "fettled", .nodes = nodes, .text = text};
+    events_add(c->events, &e);
+}
+
+static void on_alarm(void *arg, const struct alarm *a, const char *over)
+{
+    struct controller *c = arg;
+    CLEANUP_TEXT struct text what = {0};
+    text_printf(&what, "alarm.%s", over ? "over" : alarm_name(a->kind));
+    log_warn("%s%s%s: %s", what.s, *a->nodes ? " " : "", a->nodes, over ? over : a->text);
+    const struct event e = {.at = wall_now(),
+                            .what = what.s,
+                            .actor = "fettled",
+                            .nodes = a->nodes,
+                            .text = over ? over : a->text,
+                            .alarm = alarm_name(a->kind),
+                            .subject = a->subject};
+    events_add(c->events, &e);
+}
+
+static bool send_frame(void *arg, struct member *m, enum frame_type type, json_t *body)
+{
+    const struct controller *c = arg;
+    if (c->agents)
+        return agents_send(c->agents, m, type, body);
+    json_decref(body);
+    return false;
+}
+
+static void on_done(void *arg, struct member *m, const json_t *body)
+{
+    const struct controller *c = arg;
+    actors_take(outbox_actors(c->outbox), m, body);
+}
+
+/* --- what the committer tells ---------------------------------------------------------------- */
+
+static void on_entry(void *arg, const struct store_entry *entry, const struct hostlist *changed,
+                     uint64_t revision)
+{
+    struct controller *c = arg;
+    counterpart_succeeded(&c->counterparts, COUNTERPART_STORE);
+    log_info("%s%s%s by %s: %s", entry->what, *entry->nodes ? " " : "", entry->nodes, entry->actor,
+             entry->text);
+    const struct event e = {.at = entry->at,
+                            .what = entry->what,
+                            .actor = entry->actor,
+                            .nodes = entry->nodes,
+                            .text = entry->text,
+                            .revision = revision};
+    events_add(c->events, &e);
+    if (strcmp(entry->what, command_name(COMMAND_SILENT)) == 0)
+        contacts_soon(c->contacts, mono_now());
+    broker_entry(c->broker, entry, revision, changed);
+}
+
+static void on_changed(void *arg, const struct hostlist *some)
+{
+    struct controller *c = arg;
+    watch_changed(c->watch, some);
+    outbox_changed(c->outbox, some);
+}
+
+static void on_store(void *arg, const struct err *why)
+{
+    struct controller *c = arg;
+    counterpart_answered(&c->counterparts, COUNTERPART_STORE, "", why);
+}
+
+static void on_journal(void *arg, const struct err *why)
+{
+    struct controller *c = arg;
+    counterpart_answered(&c->counterparts, COUNTERPART_JOURNAL, "", why);
+}
+
+static void on_deposed(void *arg, const struct err *why)
+{
+    struct controller *c = arg;
+    log_error("this controller does not lead any more: %s", why->msg);
+    c->deposed = true;
+    uv_stop(c->loop);
+}
+
+/* --- the parts ------------------------------------------------------------------------------- */
+
+/* The path of the directory is put into `path`. */
+struct store_keep wiring_keep(const struct controller *c, struct text *path)
+{
+    const char *given = c->conf.text[SETTING_JOURNAL_EXPORT];
+    text_printf(path, "%s%s", *given ? given : c->state_dir, *given ? "" : "/journal-export");
+    return (struct store_keep){.age = {(int64_t)c->conf.number[SETTING_JOURNAL_KEEP]},
+                               .bytes = c->conf.number[SETTING_JOURNAL_SIZE] << 20,
+                               .directory = path->s};
+}
+
+void wiring_decisions(struct controller *c, uint64_t revision)
+{
+    const struct watch_sink sink = {
+        .arg = c, .propose = controller_propose, .notice = controller_notice, .alarm = on_alarm};
+    const struct committer_events events = {.arg = c,
+                                            .on_entry = on_entry,
+                                            .on_changed = on_changed,
+                                            .on_store = on_store,
+                                            .on_journal = on_journal,
+                                            .on_deposed = on_deposed};
+    cluster_configure(c->cluster, &c->conf.roster, NULL);
+    c->watch = watch_create(c->cluster, &c->conf.watch, mono_now(), &sink);
+    counterparts_init(&c->counterparts, c->watch);
+    counterpart_configure(&c->counterparts, COUNTERPART_STORE, true);
+    counterpart_configure(&c->counterparts, COUNTERPART_JOURNAL, true);
+    counterpart_succeeded(&c->counterparts, COUNTERPART_STORE); /* the leadership is written in it */
+    CLEANUP_TEXT struct text export = {0};
+    const struct store_keep keep = wiring_keep(c, &export);
+    c->committer = committer_create(c->loop, c->cluster, c->store, c->term, revision, &keep, &events);
+    c->searches = searches_create(c->loop, c->committer);
+    c->proposals = proposals_create(c->committer);
+    const struct outbox_setup setup = {.loop = c->loop,
+                                       .cluster = c->cluster,
+                                       .watch = c->watch,
+                                       .committer = c->committer,
+                                       .term = c->term,
+                                       .instance = c->instance,
+                                       .owner = c->owner,
+                                       .counterparts = &c->counterparts,
+                                       .arg = c,
+                                       .notice = controller_notice,
+                                       .send = send_frame};
+    c->outbox = outbox_create(&setup, &c->conf);
+    c->trials = trials_create(c->watch, outbox_actors(c->outbox));
+    const struct broker_setup mqtt = {.loop = c->loop,
+                                      .cluster = c->cluster,
+                                      .watch = c->watch,
+                                      .committer = c->committer,
+                                      .counterparts = &c->counterparts};
+    c->broker = broker_create(&mqtt, &c->conf);
+}
+
+int wiring_agents(struct controller *c, struct err *e)
+{
+    const struct agents_setup setup = {.loop = c->loop,
+                                       .cluster = c->cluster,
+                                       .watch = c->watch,
+                                       .committer = c->committer,
+                                       .authority = c->authority,
+                                       .signer = c->signer,
+                                       .tls = c->agents_tls,
+                                       .term = c->term,
+                                       .instance = c->instance,
+                                       .arg = c,
+                                       .notice = controller_notice,
+                                       .done = on_done};
+    return agents_open(&setup, &c->conf, &c->agents, e);
+}
