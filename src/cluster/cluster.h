@@ -15,6 +15,7 @@
 #include "cluster/repair.h"
 #include "cluster/roster.h"
 #include "health/meaning.h"
+#include "node/operation.h"
 #include "remedy/remedy.h"
 
 #include <stdbool.h>
@@ -123,6 +124,10 @@ size_t cluster_isolations(const struct cluster *c, const struct wall **out);
 const char *cluster_switch(const struct cluster *c, const char *name);
 /* An effect's record as it stands; NULL when there is none. key with "effect/". */
 const char *cluster_effect_value(const struct cluster *c, const char *key);
+/* What is to be done to the node, by its repair or by a person's power command, and how far it is. Give *out
+ * to operation_fini. */
+void cluster_operation(const struct cluster *c, const struct member *m, struct operation *out);
+void cluster_power(const struct cluster *c, const struct member *m, struct operation *out);
 /* Called with each effect's record as it is put, NULL when it is gone; and at once with those that are
  * there. For drivers. */
 typedef void cluster_effect_fn(void *arg, const char *key, const char *value);

@@ -155,14 +155,7 @@ size_t answer_leaves(const struct member *m, const struct answer *w, struct text
 void answer_close(const struct command *cmd, const struct member *m, const struct answer *w,
                   struct decision *d);
 
-/* What the outbox says about the operation on a node. */
-struct operation {
-    json_t *record;           /* NULL: there is none. The caller's */
-    const char *state, *text; /* of its done; "" */
-    bool begun;               /* and not ended */
-    bool checks;              /* it only looks, or forgets: nothing is left undone by it */
-    bool outside;             /* none of the node's agent */
-};
+/* An operation is under way on m; one that is not the agent's to carry out. */
 bool operation_begun(const struct cluster *c, const struct member *m);
 bool operation_begun_outside(const struct cluster *c, const struct member *m);
 /* Takes what Slurm's driver says of a node's record into it; no operation is added when it says so already.

@@ -28,12 +28,9 @@ static int read_wish(const json_t *set, const char **verb, bool *force, struct e
 
 bool power_stands(const struct cluster *c, const struct member *m)
 {
-    CLEANUP_TEXT struct text key = {0};
-    text_printf(&key, "effect/power.%s", m->name);
-    const char *value = cluster_effect_value(c, key.s);
-    CLEANUP_JSON json_t *o = value ? json_read(value, strlen(value), NULL) : NULL;
-    const json_t *done = json_object_get(o, "done");
-    return o && (json_is_null(done) || strcmp(json_text(done, "state"), "begun") == 0);
+    CLEANUP_OPERATION struct operation o = {0};
+    cluster_power(c, m, &o);
+    return operation_is_open(o.state);
 }
 
 static int check_free(const struct cluster *c, const struct member *m, struct err *e)
@@ -81,7 +78,7 @@ int decide_power(const struct cluster *c, const struct command *cmd, struct deci
     text_printf(&t, "power %s%s: %s", verb, force ? ", whatever runs on it" : "", cmd->reason);
     d->text = text_take(&t);
     d->claim = mem_dup(cmd->claim);
-    decision_add(d, "effect/power.", m->name, power_record(cmd, verb, force));
+    decision_add(d, POWER_KEY, m->name, power_record(cmd, verb, force));
     decision_about(d, cmd->claim);
     hostlist_add(&d->changed, m->name);
     return 0;

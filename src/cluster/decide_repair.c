@@ -224,51 +224,32 @@ void repair_disown(struct repair *r)
 
 /* --- operations ------------------------------------------------------------------------------- */
 
-static void operation_of(const struct cluster *c, const struct member *m, struct operation *o)
-{
-    CLEANUP_TEXT struct text key = {0};
-    text_printf(&key, "effect/operate.%s", m->name);
-    const char *value = cluster_effect_value(c, key.s);
-    *o = (struct operation){.record = value ? json_read(value, strlen(value), NULL) : NULL};
-    const json_t *done = json_object_get(o->record, "done");
-    const char *state = json_string_value(json_object_get(done, "state"));
-    const char *text = json_string_value(json_object_get(done, "text"));
-    o->state = state ? state : "";
-    o->text = text ? text : "";
-    o->begun = strcmp(o->state, "begun") == 0;
-    struct action action = action_of(json_string_value(json_object_get(o->record, "run")));
-    o->checks = action.effect == ACTION_ASKS;
-    o->outside = json_object_get(o->record, "run") && action.by != ACTION_BY_AGENT;
-}
-
 bool operation_begun(const struct cluster *c, const struct member *m)
 {
-    struct operation o;
-    operation_of(c, m, &o);
-    json_decref(o.record);
-    return o.begun;
+    CLEANUP_OPERATION struct operation o = {0};
+    cluster_operation(c, m, &o);
+    return o.state == OPERATION_BEGUN;
 }
 
 bool operation_begun_outside(const struct cluster *c, const struct member *m)
 {
-    struct operation o;
-    operation_of(c, m, &o);
-    json_decref(o.record);
-    return o.begun && o.outside;
+    CLEANUP_OPERATION struct operation o = {0};
+    cluster_operation(c, m, &o);
+    return o.state == OPERATION_BEGUN && action_of(o.run).by != ACTION_BY_AGENT;
 }
 
 /* What the record of the operation says of an attempt that nobody has ended. */
 static void attempt_end_by(struct attempt_record *a, const struct operation *o, struct wall at)
 {
-    if (*o->state == '\0' || strcmp(o->state, "refused") == 0)
+    if (!operation_was_begun(o->state))
         a->boot[0] = '\0';
-    if (o->begun)
+    if (o->state == OPERATION_BEGUN)
         attempt_end(a, at, false, "given up when it had begun: what came of it is not known", '0');
-    else if (strcmp(o->state, "done") == 0)
+    else if (o->state == OPERATION_DONE)
         attempt_end(a, at, true, o->text, '?');
-    else if (strcmp(o->state, "failed") == 0)
+    else if (o->state == OPERATION_FAILED)
         attempt_end(a, at, false, o->text, '-');
-    else if (*o->state)
+    else if (operation_has_ended(o->state))
         attempt_end(a, at, false, o->text, '0');
     else
         attempt_end(a, at, false, "not begun", '0');
@@ -277,19 +258,17 @@ static void attempt_end_by(struct attempt_record *a, const struct operation *o, 
 int repair_leave(const struct cluster *c, const struct member *m, struct repair *r, struct wall at,
                  bool by_person, struct decision *d, struct err *e)
 {
-    struct operation o;
-    operation_of(c, m, &o);
-    if (o.begun && !by_person && !o.checks) {
-        json_decref(o.record);
+    CLEANUP_OPERATION struct operation o = {0};
+    cluster_operation(c, m, &o);
+    bool only_asks = action_of(o.run).effect == ACTION_ASKS; /* nothing is left undone by it */
+    if (o.state == OPERATION_BEGUN && !by_person && !only_asks)
         return err_set(e, -EBUSY, "what is done to node \"%s\" has begun, and its end is not known yet",
                        m->name);
-    }
     struct attempt_record *a = attempt_open(r);
     if (a)
         attempt_end_by(a, &o, at);
-    if (o.record)
-        decision_add(d, "effect/operate.", m->name, NULL);
-    json_decref(o.record);
+    if (o.state)
+        decision_add(d, OPERATE_KEY, m->name, NULL);
     r->operation[0] = '\0';
     return 0;
 }
@@ -627,11 +606,10 @@ static int read_operation(const json_t *set, struct operation_wish *w, struct er
 static int check_operation(const struct cluster *c, const struct member *m, const struct repair *r,
                            const struct operation_wish *w, struct err *e)
 {
-    struct operation o;
-    operation_of(c, m, &o);
-    bool again = w->step == STEP_EXAMINE && *o.state && !o.begun; /* one check after another */
-    bool standing = o.record && !again;
-    json_decref(o.record);
+    CLEANUP_OPERATION struct operation o = {0};
+    cluster_operation(c, m, &o);
+    bool again = w->step == STEP_EXAMINE && operation_has_ended(o.state); /* one check after another */
+    bool standing = o.state && !again;
     const char *stop = cluster_switch(c, "stop");
     if (power_stands(c, m))
         return err_set(e, -EBUSY, "a person's power command for node \"%s\" is under way", m->name);
@@ -722,7 +700,7 @@ static int decide_operate(const struct cluster *c, const struct command *cmd, co
     say_faults(m, faults);
     if (applies_remedy(w.step))
         memcpy(attempt_add(&r, cmd->at, w.of, faults)->boot, w.boot, sizeof w.boot);
-    decision_add(d, "effect/operate.", m->name, operation_record(cmd, &r, &w));
+    decision_add(d, OPERATE_KEY, m->name, operation_record(cmd, &r, &w));
     repair_put(m, &r, d);
     repair_fini(&r);
     hostlist_add(&d->changed, m->name);

@@ -261,19 +261,18 @@ static void say_reboot(const json_t *done, struct text *t)
 }
 
 /* The verdict of a check is JSON, and says itself in the repair. */
-static void say_operation(const json_t *o, struct text *t)
+static void say_operation(const json_t *record, struct text *t)
 {
-    const json_t *done = json_object_get(o, "done");
-    const char *run = json_string_value(json_object_get(o, "run"));
-    const char *text = json_string_value(json_object_get(done, "text"));
-    const char *state = json_string_value(json_object_get(done, "state"));
-    bool is_verdict = action_of(run).kind == ACTION_CHECK && strcmp(state, "done") == 0;
-    if (json_object_get(o, "by"))
-        text_printf(t, "%s by %s: %s", run, json_text(o, "by"), state);
+    CLEANUP_OPERATION struct operation o = {0};
+    operation_read(&o, record);
+    bool is_verdict = action_of(o.run).kind == ACTION_CHECK && o.state == OPERATION_DONE;
+    const char *state = operation_state_name(o.state);
+    if (json_object_get(record, "by"))
+        text_printf(t, "%s by %s: %s", o.run, json_text(record, "by"), state);
     else
-        text_printf(t, "%s: %s", json_text(o, "of"), state);
-    if (text && *text && !is_verdict)
-        text_printf(t, ": %.256s", text);
+        text_printf(t, "%s: %s", o.of, state);
+    if (*o.text && !is_verdict)
+        text_printf(t, ": %.256s", o.text);
 }
 
 /* A person is told that their hold was lost for a moment, in the journal that everybody reads. */
@@ -340,17 +339,13 @@ static int take_told(const char *key, json_t *o, json_t *done, struct decision *
     return 0;
 }
 
-/* A result that cannot be of this operation: it is of one before. What has ended has ended, and what nobody
- * began can be refused, or fail to begin, but is not done. */
-static bool is_late(const json_t *o, const json_t *done)
+/* A result that cannot be of this operation is of one before. */
+static bool is_late(const json_t *was, const json_t *now)
 {
-    const char *was = json_string_value(json_object_get(json_object_get(o, "done"), "state"));
-    const char *is = json_string_value(json_object_get(done, "state"));
-    if (!is || (was && strcmp(was, "begun") != 0))
-        return true;
-    if (was)
-        return strcmp(is, "begun") == 0;
-    return strcmp(is, "done") == 0 || strcmp(is, "unknown") == 0;
+    CLEANUP_OPERATION struct operation before = {0}, is = {0};
+    operation_read(&before, was);
+    operation_read(&is, now);
+    return !operation_may_follow(before.state, is.state);
 }
 
 /* Which operation it is of, and which repair that is of. */
@@ -373,7 +368,7 @@ static int take_operated(const struct cluster *c, const char *key, json_t *o, js
     json_object_set(now, "done", done);
     if (effect_check(key + strlen("effect/"), now, e) < 0)
         return -EINVAL;
-    if (is_late(o, done))
+    if (is_late(o, now))
         return 0;
     decision_add(d, "", key, json_write(now));
     operated_about(c, key, now, d);
@@ -429,7 +424,7 @@ int decide_effect(const struct cluster *c, const struct command *cmd, struct dec
     int rc;
     if (strncmp(key, "effect/slurm.", 13) == 0)
         rc = effect_take_slurm(c, key, done, cmd->at, d, &said, e);
-    else if (strncmp(key, "effect/operate.", 15) == 0 || strncmp(key, "effect/power.", 13) == 0)
+    else if (operate_key_node(key) || power_key_node(key))
         rc = take_operated(c, key, o, done, d, &said, e);
     else
         rc = take_told(key, o, done, d, &said, e);

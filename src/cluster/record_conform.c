@@ -536,6 +536,24 @@ const char *cluster_effect_value(const struct cluster *c, const char *key)
     return f ? f->value : NULL;
 }
 
+static void effect_operation(const struct cluster *c, const char *prefix, const struct member *m,
+                             struct operation *out)
+{
+    CLEANUP_TEXT struct text key = {0};
+    text_printf(&key, "%s%s", prefix, m->name);
+    operation_parse(out, cluster_effect_value(c, key.s));
+}
+
+void cluster_operation(const struct cluster *c, const struct member *m, struct operation *out)
+{
+    effect_operation(c, OPERATE_KEY, m, out);
+}
+
+void cluster_power(const struct cluster *c, const struct member *m, struct operation *out)
+{
+    effect_operation(c, POWER_KEY, m, out);
+}
+
 static void effect_drop(struct cluster *c, struct effect *f)
 {
     if (!f)

@@ -23,39 +23,27 @@ static int check_id(const json_t *o, const char *key, bool needed, struct err *e
     return *id || !needed ? 0 : err_set(e, -EINVAL, "\"%s\" is empty", key);
 }
 
-static const struct {
-    const char *name;
-    bool at, text; /* what it has beside its name and id */
-} operate_states[] = {{"begun", true, false},
-                      {"done", false, true},
-                      {"failed", false, true},
-                      {"refused", false, true},
-                      {"unknown", false, true}};
-
 static int check_operate_done(const json_t *done, struct err *e)
 {
-    const char *state, *text, *code;
+    const char *word, *text, *code;
     uint64_t at;
     if (json_is_null(done))
         return 0;
     if (!json_is_object(done))
         return err_set(e, -EINVAL, "\"done\" is neither null nor an object");
-    if (json_take_string(done, "state", &state, e) < 0 ||
+    if (json_take_string(done, "state", &word, e) < 0 ||
         (json_object_get(done, "id") && check_id(done, "id", true, e) < 0))
         return -EINVAL;
-    for (size_t i = 0; i < sizeof operate_states / sizeof operate_states[0]; i++) {
-        bool has_text = operate_states[i].text;
-        const char *const keys[] = {"state", "id", has_text ? "text" : "at", "code"};
-        bool refused = strcmp(state, "refused") == 0;
-        if (strcmp(state, operate_states[i].name) != 0)
-            continue;
-        if (json_only_keys(done, keys, refused ? 4 : 3, e) < 0 ||
-            (json_object_get(done, "code") && json_take_string(done, "code", &code, e) < 0))
-            return -EINVAL;
-        return has_text ? record_clause(done, "text", EFFECT_TEXT_BYTES_MAX, &text, e)
-                        : record_time(done, "at", &at, e);
-    }
-    return err_set(e, -EINVAL, "\"%.40s\" is no state of an operation that this version knows", state);
+    enum operation_state state = operation_state_find(word);
+    bool has_text = operation_has_text(state);
+    const char *const keys[] = {"state", "id", has_text ? "text" : "at", "code"};
+    if (state == OPERATION_NONE)
+        return err_set(e, -EINVAL, "\"%.40s\" is no state of an operation that this version knows", word);
+    if (json_only_keys(done, keys, state == OPERATION_REFUSED ? 4 : 3, e) < 0 ||
+        (json_object_get(done, "code") && json_take_string(done, "code", &code, e) < 0))
+        return -EINVAL;
+    return has_text ? record_clause(done, "text", EFFECT_TEXT_BYTES_MAX, &text, e)
+                    : record_time(done, "at", &at, e);
 }
 
 int check_operate(const json_t *o, struct err *e)

@@ -7,7 +7,6 @@
 #include "driver/slurm.h"
 
 #include <stdbool.h>
-#include <string.h>
 #include <uv.h>
 
 /*
@@ -37,20 +36,6 @@ struct bmc_record {
 /* Calls fn with each record; it returns 0, or an error that ends the walk. b may be NULL. */
 typedef int bmc_record_fn(void *arg, const struct bmc_record *r, struct err *e);
 int bmcs_each(const struct bmcs *b, bmc_record_fn *fn, void *arg, struct err *e);
-
-#define OPERATE_KEY "effect/operate." /* and the node's name: the key of an operation's record */
-#define POWER_KEY "effect/power."     /* likewise: of a person's power command */
-/* The node, a part of the key; NULL for the key of something else. */
-static inline const char *operate_key_node(const char *key)
-{
-    size_t len = strlen(OPERATE_KEY);
-    return strncmp(key, OPERATE_KEY, len) == 0 ? key + len : NULL;
-}
-static inline const char *power_key_node(const char *key)
-{
-    size_t len = strlen(POWER_KEY);
-    return strncmp(key, POWER_KEY, len) == 0 ? key + len : NULL;
-}
 
 struct operate_sink {
     void *arg;

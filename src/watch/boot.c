@@ -88,8 +88,8 @@ static bool was_operated_on(const struct watch *w, const struct member *m)
     struct operation o;
     if (!r)
         return false;
-    operation_read(w, m, &o);
-    bool is = o.id && o.state != OPERATION_WAITS && o.state != OPERATION_REFUSED && run_may_boot(o.run);
+    watch_operation(w, m, &o);
+    bool is = operation_was_begun(o.state) && run_may_boot(o.run);
     operation_fini(&o);
     for (size_t i = r->n_attempts; !is && *r->boot && i-- > 0 && r->attempts[i].at.ns >= r->began.ns;)
         is = strcmp(attempt_boot(m, &r->attempts[i]), r->boot) == 0;

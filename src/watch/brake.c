@@ -405,15 +405,13 @@ int watch_may_power(const struct watch *w, const struct member *m, const char *r
                    work == WORK_BUSY ? says.s : "what runs on it is not known, so work may");
 }
 
-/* Right before it is done. Takes o over. */
-static int power_may(struct watch *w, struct mono now, const struct member *m, struct operation *o,
+/* Right before it is done. */
+static int power_may(struct watch *w, struct mono now, const struct member *m, const struct operation *o,
                      struct err *e)
 {
-    bool force = json_is_true(json_object_get(o->record, "force"));
-    int rc = watch_may_power(w, m, o->run, force, e);
-    if (rc == 0 && !force && action_of(o->run).kind != ACTION_POWER_ON)
+    int rc = watch_may_power(w, m, o->run, o->force, e);
+    if (rc == 0 && !o->force && action_of(o->run).kind != ACTION_POWER_ON)
         rc = held_read_now(w, now, m, e);
-    operation_fini(o);
     return rc;
 }
 
@@ -421,18 +419,16 @@ int watch_may_operate(struct watch *w, struct mono now, const struct member *m, 
                       struct err *e)
 {
     const struct repair *r = member_treated(m);
-    struct operation o;
-    power_read(w, m, &o);
-    if (o.id && strcmp(o.id, operation) == 0)
-        return power_may(w, now, m, &o, e);
-    operation_fini(&o);
-    operation_read(w, m, &o);
+    CLEANUP_OPERATION struct operation power = {0}, o = {0};
+    cluster_power(w->cluster, m, &power);
+    if (power.id && strcmp(power.id, operation) == 0)
+        return power_may(w, now, m, &power, e);
+    watch_operation(w, m, &o);
     int rc = !r || strcmp(r->operation, operation) != 0 || !o.id || strcmp(o.id, operation) != 0
                  ? err_set(e, -EBUSY, "it is not wanted any more")
                  : may_operate(w, watch_awake(w, now), m, r, &o, e);
     if (rc == 0)
         rc = held_check_now(w, now, m, e);
-    operation_fini(&o);
     return rc;
 }
 

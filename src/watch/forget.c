@@ -104,10 +104,9 @@ void forget_look(struct watch *w, struct mono now, const struct member *m)
     }
     if (!forget_waits(w, m))
         return;
-    operation_read(w, m, &o);
-    bool is_begun = o.id && action_of(o.run).kind == ACTION_FORGET;
-    bool is_over = is_begun && ((o.state != OPERATION_WAITS && o.state != OPERATION_BEGUN) ||
-                                operation_overdue(w, now, m, &o));
+    watch_operation(w, m, &o);
+    bool is_begun = action_of(o.run).kind == ACTION_FORGET;
+    bool is_over = is_begun && (operation_has_ended(o.state) || operation_overdue(w, now, m, &o));
     operation_fini(&o);
     if (is_over)
         forget_end(w, v, r);

@@ -106,7 +106,7 @@ static bool is_back_late(const struct watch *w, struct mono now, const struct me
 static bool is_expected(struct watch *w, struct mono now, const struct member *m)
 {
     struct operation o;
-    operation_read(w, m, &o);
+    watch_operation(w, m, &o);
     bool begun = o.state == OPERATION_BEGUN || o.state == OPERATION_DONE;
     bool is = begun && action_boots(action_of(o.run)) && !operation_overdue(w, now, m, &o) &&
               !is_back_late(w, now, m, &o);

@@ -86,9 +86,8 @@ bool machine_may_be_known(const struct watch *w, const struct member *m)
 static enum operation_state begun_outside(const struct watch *w, const struct member *m)
 {
     struct operation o;
-    operation_read(w, m, &o);
-    bool any = o.id && action_of(o.run).by != ACTION_BY_AGENT && o.state != OPERATION_WAITS &&
-               o.state != OPERATION_REFUSED;
+    watch_operation(w, m, &o);
+    bool any = action_of(o.run).by != ACTION_BY_AGENT && operation_was_begun(o.state);
     enum operation_state state = any ? o.state : OPERATION_NONE;
     operation_fini(&o);
     return state;

@@ -88,7 +88,7 @@ static bool yield_to_person(const struct turn *t)
     const char *why = turn_given_up(t);
     if (!why)
         return false;
-    operation_read(t->w, t->m, &o);
+    watch_operation(t->w, t->m, &o);
     bool begun = o.state == OPERATION_BEGUN;
     operation_fini(&o);
     if (begun || t->r->step == STEP_PROVISION || t->r->step == STEP_TEND || t->r->step == STEP_QUARANTINE ||

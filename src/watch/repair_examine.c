@@ -45,14 +45,14 @@ static bool take_check(const struct turn *t)
     struct operation o;
     struct verdict *x = mem_alloc(sizeof *x);
     struct err e;
-    operation_read(t->w, t->m, &o);
-    struct action action = action_of(o.id ? o.run : NULL);
+    watch_operation(t->w, t->m, &o);
+    struct action action = action_of(o.run);
     size_t i = action.kind == ACTION_CHECK ? check_place(t->w, action.rest) : SIZE_MAX;
-    bool over = o.state != OPERATION_WAITS && o.state != OPERATION_BEGUN;
+    bool over = !operation_is_open(o.state);
     bool on_this_boot = o.id && strcmp(o.boot, watch_of(t->w, t->m)->boot) == 0;
-    if (!over && o.id && operation_overdue(t->w, t->now, t->m, &o)) {
+    if (!over && operation_overdue(t->w, t->now, t->m, &o)) {
         bool begun = o.state == OPERATION_BEGUN;
-        operation_end(t->w, t->now, t->m, &o, begun ? "unknown" : "refused",
+        operation_end(t->w, t->now, t->m, &o, begun ? OPERATION_UNKNOWN : OPERATION_REFUSED,
                       begun ? "nobody said what came of it" : "nobody began it in time");
     }
     if (o.state == OPERATION_REFUSED)
@@ -119,7 +119,7 @@ static void say_hold_up(const struct turn *t, const struct check *k, struct text
     struct operation o;
     struct err e = {0};
     char ran[32];
-    operation_read(t->w, t->m, &o);
+    watch_operation(t->w, t->m, &o);
     if (o.state == OPERATION_BEGUN)
         text_printf(
             why, ": %s ran for %s and was ended", o.of,

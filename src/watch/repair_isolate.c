@@ -76,7 +76,7 @@ static bool end_lost_work(const struct turn *t)
     struct operation o;
     if (t->r->manual || member_maintenance(t->m) || brake_end_work(t->w, t->now, t->m, NULL) < 0)
         return false;
-    operation_read(t->w, t->m, &o);
+    watch_operation(t->w, t->m, &o);
     bool asked = o.id;
     operation_fini(&o);
     if (asked)

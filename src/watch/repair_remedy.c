@@ -164,12 +164,12 @@ static bool follow_operation(const struct turn *t, const struct operation *o)
         return overdue && not_carried_out(t, o, "nobody carried it out");
     case OPERATION_BEGUN:
         if (boots && back && action_of(o->run).kind != ACTION_REPLACE)
-            operation_end(t->w, t->now, t->m, o, "done", "it came back on another boot");
+            operation_end(t->w, t->now, t->m, o, OPERATION_DONE, "it came back on another boot");
         else if (action_of(o->run).kind == ACTION_REBOOT && is_gone(t))
-            operation_end(t->w, t->now, t->m, o, "unknown",
+            operation_end(t->w, t->now, t->m, o, OPERATION_UNKNOWN,
                           "it did not come back in the time that this takes");
         else if (overdue)
-            operation_end(t->w, t->now, t->m, o, "unknown", "nobody said what came of it");
+            operation_end(t->w, t->now, t->m, o, OPERATION_UNKNOWN, "nobody said what came of it");
         return t->v->asked;
     case OPERATION_DONE:
         if (!boots || back)
@@ -181,6 +181,7 @@ static bool follow_operation(const struct turn *t, const struct operation *o)
         return not_carried_out(t, o, "what came of it is not known");
     case OPERATION_FAILED:
     case OPERATION_REFUSED: return not_carried_out(t, o, "not carried out");
+    case OPERATION_STATES: break;
     }
     return false;
 }
@@ -192,7 +193,7 @@ bool step_remedy(const struct turn *t)
         return false;
     if (t->r->approval == APPROVAL_REFUSED)
         return turn_to_step(t, (struct move){0}, STEP_QUEUE, t->r->approver ? t->r->approver : "refused");
-    operation_read(t->w, t->m, &o);
+    watch_operation(t->w, t->m, &o);
     bool is_its = *t->r->operation && o.id && strcmp(o.id, t->r->operation) == 0, did = false;
     bool held = window_of(t->w, t->m) || held_elsewhere(t->w, t->m);
     if (!held || (is_its && o.state != OPERATION_WAITS))

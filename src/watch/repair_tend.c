@@ -35,13 +35,13 @@ static bool tend_begins(const struct turn *t)
 static bool take_tended(const struct turn *t, struct move *v, char said[static REASON_BYTES_MAX + 1])
 {
     struct operation o;
-    operation_read(t->w, t->m, &o);
+    watch_operation(t->w, t->m, &o);
     bool waits = o.state == OPERATION_NONE || o.state == OPERATION_WAITS, over = !waits;
     bool overdue = o.id && operation_overdue(t->w, t->now, t->m, &o);
     if (o.state == OPERATION_BEGUN) {
         over = false;
         if (overdue)
-            operation_end(t->w, t->now, t->m, &o, "unknown", "nobody said what came of it");
+            operation_end(t->w, t->now, t->m, &o, OPERATION_UNKNOWN, "nobody said what came of it");
     }
     snprintf(said, REASON_BYTES_MAX + 1, "%s",
              waits                       ? "nobody carried it out"

@@ -2,10 +2,9 @@
 #include "controller/outbox/actors.h"
 
 #include "base/log.h"
-#include "driver/operate.h"
 #include "health/finding.h"
 #include "node/action.h"
-#include "node/refusal.h"
+#include "node/operation.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,29 +13,24 @@
 #include <utlist.h>
 
 enum {
-    ASK_AGAIN_MS = 500,              /* whether it may be begun */
-    LOOK_AGAIN_MS = 100,             /* the same, while that is found out */
-    TELL_AGAIN_S = 5,                /* the agent, until it says what came of it */
-    RESULT_AGAIN_S = 30,             /* until the record has it */
-    AFTER_DEADLINE_S = 60,           /* an agent that says nothing for so long more will not */
-    LEFT_MS_MAX = 21 * 86400 * 1000, /* an agent takes no longer one */
-    ID_BYTES_MAX = 47
+    ASK_AGAIN_MS = 500,             /* whether it may be begun */
+    LOOK_AGAIN_MS = 100,            /* the same, while that is found out */
+    TELL_AGAIN_S = 5,               /* the agent, until it says what came of it */
+    RESULT_AGAIN_S = 30,            /* until the record has it */
+    AFTER_DEADLINE_S = 60,          /* an agent that says nothing for so long more will not */
+    LEFT_MS_MAX = 21 * 86400 * 1000 /* an agent takes no longer one */
 };
-
-enum state { WAITS, BEGINS, BEGUN };
 
 /* One operation: of a repair, or (with fn) a check that a person or a trial asked for. */
 struct actor {
-    char *node, *run;
-    char *of;    /* the remedy */
+    char *node;
     char *nodes; /* that run the check together; NULL: it alone does */
     unsigned rank;
-    char id[ID_BYTES_MAX + 1], boot[37];
-    struct wall deadline; /* as the record has it */
-    struct mono due;      /* the same; 0 until it was looked at. A clock that is set moves it no more */
-    enum state state;
-    bool untold;  /* begun, and the agent has no order to begin it */
-    bool ordered; /* by us */
+    struct operation op; /* as the record has it */
+    struct mono due;     /* its deadline; 0 until it was looked at. A clock that is set moves it no more */
+    bool begins;         /* we said that it is begun, or is not to be */
+    bool untold;         /* begun, and the agent has no order to begin it */
+    bool ordered;        /* by us */
     struct mono next;
     char nonce[ORDER_NONCE_HEX + 1]; /* of an agent that asks for the order; "": of none */
     actors_verdict_fn *fn;
@@ -61,9 +55,8 @@ static void actors_drop(struct actors *a, struct actor *o)
 {
     DL_DELETE2(a->list, o, prev, next_one);
     free(o->node);
-    free(o->run);
-    free(o->of);
     free(o->nodes);
+    operation_fini(&o->op);
     free(o);
 }
 
@@ -92,30 +85,21 @@ void actors_destroy(struct actors *a)
     free(a);
 }
 
-static void result_with(struct actors *a, const struct actor *o, const char *state, const char *text,
-                        struct wall at, enum refusal code)
+/* said: of this operation, its id is added; a text is cleaned. */
+static void actors_result(struct actors *a, const struct actor *o, struct operation_said said)
 {
     CLEANUP_TEXT struct text key = {0}, done = {0};
+    CLEANUP_FREE char *clean = said.text ? mem_line(said.text, EFFECT_TEXT_BYTES_MAX) : NULL;
+    said.id = o->op.id;
+    said.text = clean;
     text_printf(&key, OPERATE_KEY "%s", o->node);
-    text_printf(&done, "{\"state\":\"%s\",\"id\":", state);
-    text_add_json(&done, o->id);
-    if (at.ns)
-        text_printf(&done, ",\"at\":\"%lld\"", (long long)at.ns);
-    if (text) {
-        CLEANUP_FREE char *clean = mem_line(text, EFFECT_TEXT_BYTES_MAX);
-        text_add(&done, ",\"text\":");
-        text_add_json(&done, clean);
-    }
-    if (code)
-        text_printf(&done, ",\"code\":\"%s\"", refusal_name(code));
-    text_add_char(&done, '}');
+    operation_format(&said, &done);
     a->with.result(a->with.result_arg, key.s, done.s);
 }
 
-static void actors_result(struct actors *a, const struct actor *o, const char *state, const char *text,
-                          struct wall at)
+static void actors_refuse(struct actors *a, const struct actor *o, const char *why)
 {
-    result_with(a, o, state, text, at, REFUSAL_NONE);
+    actors_result(a, o, (struct operation_said){.state = OPERATION_REFUSED, .text = why});
 }
 
 /* --- records --------------------------------------------------------------------------------- */
@@ -131,47 +115,41 @@ static struct actor *actors_find(struct actors *a, const char *node)
     return NULL;
 }
 
-static struct wall time_of(const json_t *o, const char *key)
+static struct actor *actors_add(struct actors *a, const char *node)
 {
-    uint64_t ns = 0;
-    text_parse_u64(json_text(o, key), 0, INT64_MAX, &ns, NULL);
-    return (struct wall){(int64_t)ns};
+    struct actor *o = mem_alloc(sizeof *o);
+    o->node = mem_dup(node);
+    DL_APPEND2(a->list, o, prev, next_one);
+    return o;
 }
 
-static void take_record(struct actors *a, const char *node, const json_t *o)
+/* What is has is left in its place, or given to the actor. */
+static void take_record(struct actors *a, const char *node, struct operation *is)
 {
-    struct actor *was = actors_find(a, node);
-    const char *id = json_text(o, "id"), *state = json_text(json_object_get(o, "done"), "state");
-    bool open = !*state || strcmp(state, "begun") == 0;
-    if (was && (strcmp(was->id, id) != 0 || !open)) {
-        actors_drop(a, was);
-        was = NULL;
+    struct actor *o = actors_find(a, node);
+    bool open = operation_is_open(is->state);
+    if (o && (strcmp(o->op.id, is->id) != 0 || !open)) {
+        actors_drop(a, o);
+        o = NULL;
     }
-    if (!open || action_of(json_text(o, "run")).by != ACTION_BY_AGENT)
+    if (!open || action_of(is->run).by != ACTION_BY_AGENT)
         return;
-    if (!was) {
-        was = mem_alloc(sizeof *was);
-        was->node = mem_dup(node);
-        was->run = mem_dup(json_text(o, "run"));
-        was->of = mem_dup(json_text(o, "of"));
-        snprintf(was->id, sizeof was->id, "%s", id);
-        snprintf(was->boot, sizeof was->boot, "%s", json_text(o, "boot"));
-        was->deadline = time_of(o, "deadline");
-        DL_APPEND2(a->list, was, prev, next_one);
+    o = o ? o : actors_add(a, node);
+    if (is->state == OPERATION_BEGUN && o->op.state != OPERATION_BEGUN) {
+        o->untold = o->begins;
+        o->next = (struct mono){0};
     }
-    if (*state && was->state != BEGUN) {
-        was->untold = was->state == BEGINS;
-        was->state = BEGUN;
-        was->next = (struct mono){0};
-    }
+    operation_fini(&o->op);
+    o->op = *is;
+    *is = (struct operation){0};
 }
 
 /* It was taken away before its end: a check that runs is not wanted any more. */
 static void give_up(struct actors *a, struct actor *o)
 {
     struct member *m = cluster_find(a->with.cluster, o->node);
-    if (m && o->state == BEGUN && action_of(o->run).kind == ACTION_CHECK)
-        actors_end(a, m, action_of(o->run).rest);
+    if (m && o->op.state == OPERATION_BEGUN && action_of(o->op.run).kind == ACTION_CHECK)
+        actors_end(a, m, action_of(o->op.run).rest);
     actors_drop(a, o);
 }
 
@@ -180,10 +158,11 @@ void actors_effect(struct actors *a, const char *key, const char *value)
     const char *node = operate_key_node(key);
     if (!node)
         return;
-    CLEANUP_JSON json_t *o = value ? json_read(value, strlen(value), NULL) : NULL;
+    CLEANUP_OPERATION struct operation is = {0};
+    operation_parse(&is, value);
     struct actor *was = actors_find(a, node);
-    if (o)
-        take_record(a, node, o);
+    if (is.state)
+        take_record(a, node, &is);
     else if (was)
         give_up(a, was);
 }
@@ -192,21 +171,21 @@ void actors_effect(struct actors *a, const char *key, const char *value)
 
 static struct mono due_of(const struct actor *o, struct mono now, struct wall wall)
 {
-    int64_t left_ns = o->deadline.ns - wall.ns, most_ns = span_ms(LEFT_MS_MAX).ns;
+    int64_t left_ns = o->op.deadline.ns - wall.ns, most_ns = span_ms(LEFT_MS_MAX).ns;
     return (struct mono){now.ns + (left_ns < most_ns ? left_ns : most_ns)};
 }
 
 /* Ids begin anew with a state that is made anew, and the agent remembers those of the one before. */
 static void add_id(const struct actors *a, const struct actor *o, struct text *t)
 {
-    text_printf(t, "%s.%s", cluster_origin(a->with.cluster), o->id);
+    text_printf(t, "%s.%s", cluster_origin(a->with.cluster), o->op.id);
 }
 
 static void add_cures(const struct actors *a, const struct member *m, const struct actor *o, struct mono now,
                       json_t *body)
 {
     CLEANUP_TEXT struct text cures = {0};
-    watch_cures(a->with.watch, now, m, o->of, &cures);
+    watch_cures(a->with.watch, now, m, o->op.of, &cures);
     json_object_set_new(body, "cures", json_string(cures.s));
 }
 
@@ -230,9 +209,9 @@ static bool actors_tell(struct actors *a, struct member *m, struct actor *o, str
     CLEANUP_TEXT struct text id = {0};
     add_id(a, o, &id);
     json_t *body = json_pack("{s:s,s:I,s:s,s:s,s:s,s:I}", "id", id.s, "term", (json_int_t)a->with.term,
-                             "origin", cluster_origin(a->with.cluster), "run", o->run, "boot", o->boot,
+                             "origin", cluster_origin(a->with.cluster), "run", o->op.run, "boot", o->op.boot,
                              "deadline_ms", (json_int_t)(left_ms > 1 ? left_ms : 1));
-    struct action action = action_of(o->run);
+    struct action action = action_of(o->op.run);
     if (action.kind == ACTION_FORGET)
         add_forgotten(action.rest, body);
     else if (action.kind != ACTION_CHECK) /* what the kernel said of it before is judged anew after it */
@@ -255,7 +234,7 @@ static int check_may(const struct actors *a, const struct actor *o, const struct
         return err_set(e, -EBUSY, "there is no such node any more");
     if (now.ns >= o->due.ns)
         return err_set(e, -EBUSY, "its time is over");
-    return watch_may_operate(a->with.watch, now, m, o->id, e);
+    return watch_may_operate(a->with.watch, now, m, o->op.id, e);
 }
 
 static void actors_begin(struct actors *a, struct actor *o, struct mono now, struct wall wall)
@@ -268,11 +247,11 @@ static void actors_begin(struct actors *a, struct actor *o, struct mono now, str
         return;
     }
     o->next = mono_add(now, span_s(RESULT_AGAIN_S));
-    o->state = BEGINS;
+    o->begins = true;
     if (rc == 0)
-        actors_result(a, o, "begun", NULL, wall);
+        actors_result(a, o, (struct operation_said){.state = OPERATION_BEGUN, .began = wall});
     else
-        actors_result(a, o, "refused", e.msg, (struct wall){0});
+        actors_refuse(a, o, e.msg);
 }
 
 /* The agent is told that there is something to do, asks for it when it does not know it, and has its order;
@@ -291,11 +270,13 @@ static void actors_follow(struct actors *a, struct actor *o, struct mono now)
         return;
     }
     if (!may && o->untold) {
-        actors_result(a, o, "refused", e.msg, (struct wall){0});
+        actors_refuse(a, o, e.msg);
         return;
     }
     if (mono_sub(now, o->due).ns > span_s(AFTER_DEADLINE_S).ns) {
-        actors_result(a, o, "unknown", "the agent did not say what came of it", (struct wall){0});
+        actors_result(a, o,
+                      (struct operation_said){.state = OPERATION_UNKNOWN,
+                                              .text = "the agent did not say what came of it"});
         return;
     }
     if (may && *o->nonce) {
@@ -333,7 +314,7 @@ void actors_turn(struct actors *a, struct mono now, struct wall wall)
             follow_check(a, o, now);
         else if (now.ns < o->next.ns)
             continue;
-        else if (o->state == BEGUN)
+        else if (o->op.state == OPERATION_BEGUN)
             actors_follow(a, o, now);
         else
             actors_begin(a, o, now, wall);
@@ -344,19 +325,17 @@ void actors_turn(struct actors *a, struct mono now, struct wall wall)
 
 static void take_end(struct actors *a, struct actor *o, const json_t *body)
 {
-    const char *state = json_text(body, "state");
-    static const char *const ends[] = {"done", "failed", "refused", "unknown"};
+    enum operation_state state = operation_state_find(json_text(body, "state"));
     const json_t *verdict = json_object_get(body, "verdict");
     CLEANUP_FREE char *text =
         json_is_object(verdict) ? json_write(verdict) : mem_dup(json_text(body, "text"));
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-        if (strcmp(state, ends[i]) != 0)
-            continue;
-        o->next = mono_add(mono_now(), span_s(RESULT_AGAIN_S));
-        bool refused = strcmp(state, "refused") == 0;
-        result_with(a, o, ends[i], text, (struct wall){0},
-                    refused ? refusal_find(json_text(body, "code")) : REFUSAL_NONE);
-    }
+    if (!operation_has_ended(state))
+        return;
+    o->next = mono_add(mono_now(), span_s(RESULT_AGAIN_S));
+    struct operation_said said = {.state = state, .text = text};
+    if (state == OPERATION_REFUSED)
+        said.refusal = refusal_find(json_text(body, "code"));
+    actors_result(a, o, said);
 }
 
 static void take_verdict(struct actors *a, struct actor *o, const json_t *body)
@@ -365,7 +344,7 @@ static void take_verdict(struct actors *a, struct actor *o, const json_t *body)
     struct verdict read;
     struct err why = {0};
     int rc = 0;
-    if (strcmp(json_text(body, "state"), "begun") == 0)
+    if (operation_state_find(json_text(body, "state")) == OPERATION_BEGUN)
         return;
     if (!verdict)
         rc = err_set(&why, -EIO, "%s: %.200s", json_text(body, "state"), json_text(body, "text"));
@@ -377,7 +356,7 @@ static void take_verdict(struct actors *a, struct actor *o, const json_t *body)
 /* An agent heard of it, and asks for the order. It is told with the next turn. */
 static void take_question(struct actor *o, const char *nonce)
 {
-    bool told = o->fn || o->state == BEGUN;
+    bool told = o->fn || o->op.state == OPERATION_BEGUN;
     if (!told || strlen(nonce) != ORDER_NONCE_HEX || strspn(nonce, "0123456789abcdef") != ORDER_NONCE_HEX)
         return;
     o->untold |= !o->fn && !o->ordered; /* it was begun by a controller before, and never reached the agent */
@@ -402,7 +381,7 @@ void actors_take(struct actors *a, struct member *m, const json_t *body)
         take_question(o, json_text(body, "nonce"));
     else if (o->fn)
         take_verdict(a, o, body);
-    else if (o->state == BEGUN) {
+    else if (o->op.state == OPERATION_BEGUN) {
         o->untold = false; /* it knows of it */
         take_end(a, o, body);
     }
@@ -417,20 +396,19 @@ void actors_end(struct actors *a, struct member *m, const char *check)
 int actors_check(struct actors *a, struct member *m, const struct actors_ask *ask, actors_verdict_fn *fn,
                  void *arg, struct err *e)
 {
-    struct actor *o = mem_alloc(sizeof *o);
-    struct text run = {0};
+    struct actor *o = actors_add(a, m->name);
+    struct text run = {0}, id = {0};
     text_printf(&run, "check:%s", ask->check);
-    o->node = mem_dup(m->name);
-    o->run = text_take(&run);
+    text_printf(&id, "asked.%016" PRIx64 ".%" PRIu64, a->with.instance, ++a->asked);
+    o->op.run = text_take(&run);
+    o->op.id = text_take(&id);
+    o->op.boot = mem_dup(watch_observed(a->with.watch, m)->boot);
     o->nodes = mem_dup(ask->nodes);
     o->rank = ask->rank;
-    snprintf(o->id, sizeof o->id, "asked.%016" PRIx64 ".%" PRIu64, a->with.instance, ++a->asked);
-    snprintf(o->boot, sizeof o->boot, "%s", watch_observed(a->with.watch, m)->boot);
     struct mono now = mono_now();
     o->due = mono_add(now, ask->deadline);
     o->fn = fn;
     o->arg = arg;
-    DL_APPEND2(a->list, o, prev, next_one);
     if (actors_tell(a, m, o, now))
         return 0;
     actors_drop(a, o);

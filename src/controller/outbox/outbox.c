@@ -44,10 +44,11 @@ static bool outbox_hears(const struct outbox *o, enum driver d)
 static void note_power(const struct outbox *o, const char *key, const char *value)
 {
     struct member *m = cluster_find(o->with.cluster, power_key_node(key));
-    CLEANUP_JSON json_t *record = value ? json_read(value, strlen(value), NULL) : NULL;
-    if (m && strcmp(json_text(json_object_get(record, "done"), "state"), "begun") == 0)
+    CLEANUP_OPERATION struct operation is = {0};
+    operation_parse(&is, value);
+    if (m && is.state == OPERATION_BEGUN)
         watch_expect_boot(o->with.watch, mono_now(), m);
-    powers_effect(o->powers, key, record);
+    powers_effect(o->powers, key, &is);
 }
 
 static void on_effect(void *arg, const char *key, const char *value)

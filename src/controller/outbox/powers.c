@@ -2,7 +2,6 @@
 #include "controller/outbox/powers.h"
 
 #include "base/text.h"
-#include "driver/operate.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -53,28 +52,25 @@ void powers_wait(struct powers *p, const char *node, const char *id, powers_fn *
 }
 
 /* False while its end is not known. */
-static bool end_of(const struct waiter *w, const json_t *record, struct err *why)
+static bool end_of(const struct waiter *w, const struct operation *o, struct err *why)
 {
-    const json_t *done = json_object_get(record, "done");
-    const char *state = json_text(done, "state"), *text = json_text(done, "text");
     *why = (struct err){0};
-    if (!record || strcmp(json_text(record, "id"), w->id) != 0)
+    if (!o->state || strcmp(o->id, w->id) != 0)
         err_set(why, -ESTALE, "another command took its place");
-    else if (!*state || strcmp(state, "begun") == 0)
+    else if (operation_is_open(o->state))
         return false;
-    else if (strcmp(state, "done") != 0)
-        err_set(why, -EBUSY, "%s: %s", state, text);
+    else if (o->state != OPERATION_DONE)
+        err_set(why, -EBUSY, "%s: %s", operation_state_name(o->state), o->text);
     return true;
 }
 
-void powers_effect(struct powers *p, const char *key, const json_t *record)
+void powers_effect(struct powers *p, const char *key, const struct operation *o)
 {
     struct waiter *w, *next;
     DL_FOREACH_SAFE(p->waiters, w, next)
     {
         struct err why;
-        if (strcmp(w->node, power_key_node(key)) == 0 && end_of(w, record, &why))
-            waiter_tell(p, w, why.code ? NULL : json_text(json_object_get(record, "done"), "text"),
-                        why.code ? &why : NULL);
+        if (strcmp(w->node, power_key_node(key)) == 0 && end_of(w, o, &why))
+            waiter_tell(p, w, why.code ? NULL : o->text, why.code ? &why : NULL);
     }
 }

@@ -3,7 +3,7 @@
 #define FETTLE_CONTROLLER_OUTBOX_POWERS_H
 
 #include "base/err.h"
-#include "base/json.h"
+#include "node/operation.h"
 
 /*
  * People who wait for the end of their power commands. The record of a command says how it ended
@@ -20,7 +20,7 @@ void powers_destroy(struct powers *p);
 typedef void powers_fn(void *arg, const char *answer, const struct err *why);
 void powers_wait(struct powers *p, const char *node, const char *id, powers_fn *fn, void *arg);
 
-/* The record of this key as it is now; NULL: it is gone. */
-void powers_effect(struct powers *p, const char *key, const json_t *record);
+/* The operation of this key as it is now, OPERATION_NONE when its record is gone. */
+void powers_effect(struct powers *p, const char *key, const struct operation *o);
 
 #endif
