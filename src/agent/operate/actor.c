@@ -2,7 +2,7 @@
 #include "agent/operate/actor.h"
 
 #include "agent/checker/kernel.h"
-#include "agent/operate/deeds.h"
+#include "agent/operate/operation_record.h"
 #include "agent/operate/runner.h"
 #include "agent/process/child.h"
 #include "base/log.h"
@@ -40,7 +40,7 @@ enum {
     SHUTDOWN_S_MAX = 180 /* and no more than this: twice what systemd gives a service to stop */
 };
 
-struct operation {
+struct carried {
     struct actor *a; /* NULL: nobody waits for it any more */
     pid_t runner;    /* of a command */
     int pidfd;       /* the runner's; -1 for none */
@@ -57,26 +57,26 @@ struct operation {
 struct actor {
     uv_loop_t *loop;
     struct actor_settings settings;
-    struct deeds deeds;
-    struct child *disk;    /* reads it before a reboot */
-    struct operation *now; /* NULL while there is none */
+    struct operation_records records;
+    struct child *disk;  /* reads it before a reboot */
+    struct carried *now; /* NULL while there is none */
 };
 
-static void actor_say(struct actor *a, const struct deed *k)
+static void actor_say(struct actor *a, const struct operation_record *k)
 {
     CLEANUP_TEXT struct text body = {0};
-    deed_write(k, &body);
+    operation_record_write(k, &body);
     a->settings.say(a->settings.arg, body.s, body.len);
 }
 
 /* done: of the copy; never called where there is none. */
 static int keep(struct actor *a, writer_done_fn *done, void *arg, struct err *e)
 {
-    int r = deeds_store(&a->deeds, a->settings.home, e);
+    int r = operation_records_store(&a->records, a->settings.home, e);
     if (!r && a->settings.writer) {
         CLEANUP_TEXT struct text all = {0};
-        deeds_format(&a->deeds, &all);
-        writer_put(a->settings.writer, DEEDS_FILE, all.s, done, arg);
+        operation_records_format(&a->records, &all);
+        writer_put(a->settings.writer, OPERATION_RECORDS_FILE, all.s, done, arg);
     }
     return r;
 }
@@ -92,7 +92,7 @@ static void actor_store(struct actor *a)
 
 static void on_closed(uv_handle_t *handle)
 {
-    struct operation *o = handle->data;
+    struct carried *o = handle->data;
     if (--o->handles > 0)
         return;
     if (o->pidfd >= 0)
@@ -106,7 +106,7 @@ static void close_handle(void *handle)
         uv_close(handle, on_closed);
 }
 
-static void let_go(struct operation *o)
+static void let_go(struct carried *o)
 {
     if (o->a->settings.writer)
         writer_cancel(o->a->settings.writer, o);
@@ -116,29 +116,29 @@ static void let_go(struct operation *o)
         close_handle(&o->ended);
 }
 
-static void has_cured(struct actor *a, const struct deed *k, enum deed_state state)
+static void has_cured(struct actor *a, const struct operation_record *k, enum operation_state state)
 {
-    if (state == DEED_DONE)
+    if (state == OPERATION_DONE)
         checker_cured(a->settings.checker, k->cures ? k->cures : "", KERNEL_ALL);
 }
 
-static void actor_finish(struct operation *o, enum deed_state state, const char *text, const char *verdict)
+static void actor_finish(struct carried *o, enum operation_state state, const char *text, const char *verdict)
 {
     struct actor *a = o->a;
-    struct deed *k = deeds_find(&a->deeds, o->id);
-    log_info("operation %s: %s", o->id, deed_state_name(state));
+    struct operation_record *k = operation_records_find(&a->records, o->id);
+    log_info("operation %s: %s", o->id, operation_state_name(state));
     a->now = NULL;
     let_go(o);
     if (!k)
         return;
     if (!verdict)
         has_cured(a, k, state);
-    deed_set(k, state, text, verdict);
+    operation_record_set(k, state, text, verdict);
     actor_store(a);
     actor_say(a, k);
 }
 
-static uint64_t left_ms(const struct operation *o)
+static uint64_t left_ms(const struct carried *o)
 {
     int64_t left = span_to_ms(mono_sub(o->until, mono_now()));
     return left > 0 ? (uint64_t)left : 0;
@@ -146,25 +146,25 @@ static uint64_t left_ms(const struct operation *o)
 
 static void on_same_boot(uv_timer_t *timer)
 {
-    actor_finish(timer->data, DEED_UNKNOWN, "the node still runs on the same boot", NULL);
+    actor_finish(timer->data, OPERATION_UNKNOWN, "the node still runs on the same boot", NULL);
 }
 
 /* That of a reboot which was taken up is the end of this boot, or the deadline. */
-static void on_over(struct operation *o)
+static void on_over(struct carried *o)
 {
     struct runner_end end;
     if (!runner_take_end(o->a->settings.home, o->id, &end))
-        actor_finish(o, DEED_UNKNOWN, "what carried it out ended before it did", NULL);
+        actor_finish(o, OPERATION_UNKNOWN, "what carried it out ended before it did", NULL);
     else if (o->reboots && end.good)
         uv_timer_start(&o->timer, on_same_boot, left_ms(o), 0);
     else
-        actor_finish(o, end.good ? DEED_DONE : DEED_FAILED, end.text, NULL);
+        actor_finish(o, end.good ? OPERATION_DONE : OPERATION_FAILED, end.text, NULL);
     free(end.text);
 }
 
 static void on_ended(uv_poll_t *ended, int status, int events)
 {
-    struct operation *o = ended->data;
+    struct carried *o = ended->data;
     waitpid(o->runner, NULL, WNOHANG); /* it may be the child of an agent that is no more */
     uv_poll_stop(ended);
     on_over(o);
@@ -172,9 +172,9 @@ static void on_ended(uv_poll_t *ended, int status, int events)
 
 /* --- commands ------------------------------------------------------------------------------- */
 
-static struct operation *new_operation(struct actor *a, const char *id)
+static struct carried *new_operation(struct actor *a, const char *id)
 {
-    struct operation *o = mem_alloc(sizeof *o);
+    struct carried *o = mem_alloc(sizeof *o);
     o->a = a;
     o->pidfd = -1;
     uv_timer_init(a->loop, &o->timer);
@@ -185,7 +185,7 @@ static struct operation *new_operation(struct actor *a, const char *id)
 }
 
 /* What the runner has written down is there when it is gone. */
-static int actor_follow(struct operation *o, pid_t runner)
+static int actor_follow(struct carried *o, pid_t runner)
 {
     o->runner = runner;
     o->pidfd = pidfd_open(runner, 0);
@@ -199,7 +199,7 @@ static int actor_follow(struct operation *o, pid_t runner)
     return r;
 }
 
-static void run_command(struct operation *o, const char *command, struct span deadline, const char *trigger)
+static void run_command(struct carried *o, const char *command, struct span deadline, const char *trigger)
 {
     struct err e = {0};
     const struct runner_job job = {o->id, o->a->settings.writer ? o->a->settings.disk : NULL, command,
@@ -207,9 +207,9 @@ static void run_command(struct operation *o, const char *command, struct span de
     pid_t runner = runner_start(o->a->settings.home, &job, &e);
     int r = runner < 0 ? runner : actor_follow(o, runner);
     if (runner < 0)
-        actor_finish(o, DEED_FAILED, e.msg, NULL);
+        actor_finish(o, OPERATION_FAILED, e.msg, NULL);
     else if (r)
-        actor_finish(o, DEED_UNKNOWN, strerror(-r), NULL);
+        actor_finish(o, OPERATION_UNKNOWN, strerror(-r), NULL);
 }
 
 /* So long a shutdown may take. The rest is for the boot. */
@@ -219,7 +219,7 @@ static struct span shutdown_deadline(struct span deadline)
     return part.ns < most.ns ? part : most;
 }
 
-static void reboot_node(struct operation *o, struct span deadline)
+static void reboot_node(struct carried *o, struct span deadline)
 {
     const char *root = o->a->settings.root;
     CLEANUP_TEXT struct text path = {0}, trigger = {0};
@@ -236,25 +236,25 @@ static void reboot_node(struct operation *o, struct span deadline)
 
 static void on_looked(void *arg, const struct verdict *v, struct span took)
 {
-    struct operation *o = arg;
+    struct carried *o = arg;
     CLEANUP_TEXT struct text verdict = {0};
     verdict_write(v, &verdict);
-    actor_finish(o, DEED_DONE, result_name(v->result), verdict.s);
+    actor_finish(o, OPERATION_DONE, result_name(v->result), verdict.s);
 }
 
 static void on_no_look(uv_timer_t *timer)
 {
-    struct operation *o = timer->data;
+    struct carried *o = timer->data;
     checker_cancel(o->a->settings.checker, o);
-    actor_finish(o, DEED_UNKNOWN, "it was not looked at in time", NULL);
+    actor_finish(o, OPERATION_UNKNOWN, "it was not looked at in time", NULL);
 }
 
-static void run_check(struct operation *o, const struct body_act *act, const char *name)
+static void run_check(struct carried *o, const struct body_act *act, const char *name)
 {
     struct err e = {0};
     const struct company with = {act->nodes[0] ? act->nodes : NULL, act->rank};
     if (checker_look(o->a->settings.checker, name, act->deadline, &with, on_looked, o, &e))
-        actor_finish(o, DEED_FAILED, e.msg, NULL);
+        actor_finish(o, OPERATION_FAILED, e.msg, NULL);
     else /* its own deadline is this one at most; a look that waits for another one has none */
         uv_timer_start(&o->timer, on_no_look, (uint64_t)span_to_ms(act->deadline) + MARGIN_MS, 0);
 }
@@ -282,26 +282,26 @@ static const char *why_not(const struct actor *a, const struct body_act *act, en
 static void actor_refuse(struct actor *a, const struct body_act *act, bool keep, enum refusal code,
                          const char *why)
 {
-    struct deed once = {.text = NULL};
-    struct deed *k = &once;
+    struct operation_record once = {0};
+    struct operation_record *k = &once;
     log_info("operation %s is refused: %s", act->id, why);
     if (keep)
-        k = deeds_add(&a->deeds, act->id, act->boot, false, DEED_REFUSED);
+        k = operation_records_add(&a->records, act->id, act->boot, false, OPERATION_REFUSED);
     else
-        memcpy(once.id, act->id, sizeof once.id), memcpy(once.boot, act->boot, sizeof once.boot);
-    deed_set(k, DEED_REFUSED, why, NULL);
-    k->refusal = code;
+        operation_record_init(k, act->id, act->boot);
+    operation_record_set(k, OPERATION_REFUSED, why, NULL);
+    k->op.refusal = code;
     if (keep)
         actor_store(a);
     actor_say(a, k);
-    free(once.text);
+    operation_record_fini(&once);
 }
 
-static void carry_out(struct operation *o)
+static void carry_out(struct carried *o)
 {
     const struct body_act *act = &o->act;
     struct action action = action_of(act->run);
-    struct deed *k = deeds_find(&o->a->deeds, o->id);
+    struct operation_record *k = operation_records_find(&o->a->records, o->id);
     log_info("operation %s: %s", o->id, act->run);
     if (k)
         actor_say(o->a, k);
@@ -318,14 +318,14 @@ static void carry_out(struct operation *o)
 
 /* To go down, a node runs programs of its root disk and writes to it: while that hangs or fails it never
  * would. */
-static void refuse_for_disk(struct operation *o, const struct err *why)
+static void refuse_for_disk(struct carried *o, const struct err *why)
 {
     CLEANUP_TEXT struct text said = {0};
-    struct deed *k = deeds_find(&o->a->deeds, o->id);
+    struct operation_record *k = operation_records_find(&o->a->records, o->id);
     text_printf(&said, "%s: %s", refusal_what(REFUSAL_DISK), why->msg);
     if (k)
-        k->refusal = REFUSAL_DISK;
-    actor_finish(o, DEED_REFUSED, said.s, NULL);
+        k->op.refusal = REFUSAL_DISK;
+    actor_finish(o, OPERATION_REFUSED, said.s, NULL);
 }
 
 /* Where there is no such program, or its file system knows no other way than through the kernel's memory, it
@@ -350,7 +350,7 @@ static void on_disk_read(void *arg, char *text, size_t len, const struct err *wh
         carry_out(a->now);
 }
 
-static void go_on(struct operation *o)
+static void go_on(struct carried *o)
 {
     struct err e = {0};
     if (action_of(o->act.run).kind != ACTION_REBOOT) {
@@ -366,7 +366,7 @@ static void go_on(struct operation *o)
 
 static void on_copied(void *arg, const struct err *why)
 {
-    struct operation *o = arg;
+    struct carried *o = arg;
     bool hangs = why && (why->code == -ETIMEDOUT || why->code == -EBUSY);
     if (hangs && action_of(o->act.run).kind == ACTION_REBOOT) {
         refuse_for_disk(o, why);
@@ -381,15 +381,16 @@ static void actor_begin(struct actor *a, const struct body_act *act)
 {
     struct action action = action_of(act->run);
     struct err e = {0};
-    struct deed *k = deeds_add(&a->deeds, act->id, act->boot, action.kind == ACTION_REBOOT, DEED_BEGUN);
-    struct operation *o = new_operation(a, act->id);
+    struct operation_record *k =
+        operation_records_add(&a->records, act->id, act->boot, action.kind == ACTION_REBOOT, OPERATION_BEGUN);
+    struct carried *o = new_operation(a, act->id);
     k->cures = mem_dup(act->cures);
     o->act = *act;
     snprintf(o->check, sizeof o->check, "%s", action.kind == ACTION_CHECK ? action.rest : "");
     a->now = o;
     if (keep(a, on_copied, o, &e)) {
-        k->refusal = REFUSAL_STORAGE;
-        actor_finish(o, DEED_REFUSED, e.msg, NULL);
+        k->op.refusal = REFUSAL_STORAGE;
+        actor_finish(o, OPERATION_REFUSED, e.msg, NULL);
     } else if (!a->settings.writer)
         go_on(o);
 }
@@ -399,30 +400,30 @@ static void actor_begin(struct actor *a, const struct body_act *act)
 static void actor_forget(struct actor *a, const struct body_act *act)
 {
     bool other_boot = strcmp(act->boot, a->settings.boot) != 0;
-    struct deed k = {.text = NULL};
-    memcpy(k.id, act->id, sizeof k.id);
-    memcpy(k.boot, act->boot, sizeof k.boot);
+    struct operation_record k;
+    operation_record_init(&k, act->id, act->boot);
     if (!other_boot) {
         log_info("by order %s every check is looked at anew; over before line %" PRIu64
                  " of the kernel's log: %s",
                  act->id, act->until, *act->cures ? act->cures : "nothing");
         checker_cured(a->settings.checker, act->cures, act->until);
     }
-    deed_set(&k, other_boot ? DEED_REFUSED : DEED_DONE, other_boot ? "it is for another boot" : "", NULL);
+    operation_record_set(&k, other_boot ? OPERATION_REFUSED : OPERATION_DONE,
+                         other_boot ? "it is for another boot" : "", NULL);
     actor_say(a, &k);
-    free(k.text);
+    operation_record_fini(&k);
 }
 
 void actor_act(struct actor *a, const struct body_act *act)
 {
-    const struct deed *known = deeds_find(&a->deeds, act->id);
-    bool is_same_state = strcmp(act->origin, a->deeds.origin) == 0;
-    if (is_same_state && act->term < a->deeds.term) {
+    const struct operation_record *known = operation_records_find(&a->records, act->id);
+    bool is_same_state = strcmp(act->origin, a->records.origin) == 0;
+    if (is_same_state && act->term < a->records.term) {
         actor_refuse(a, act, false, REFUSAL_TERM, "a controller of a later term was heard");
         return;
     }
-    a->deeds.term = act->term;
-    memcpy(a->deeds.origin, act->origin, sizeof act->origin);
+    a->records.term = act->term;
+    memcpy(a->records.origin, act->origin, sizeof act->origin);
     enum refusal code;
     const char *why = why_not(a, act, &code);
     if (known)
@@ -437,7 +438,7 @@ void actor_act(struct actor *a, const struct body_act *act)
 
 void actor_ask(struct actor *a, const struct body_act *act, const char *nonce)
 {
-    const struct deed *known = deeds_find(&a->deeds, act->id);
+    const struct operation_record *known = operation_records_find(&a->records, act->id);
     CLEANUP_TEXT struct text body = {0};
     if (known) {
         actor_say(a, known);
@@ -450,18 +451,18 @@ void actor_ask(struct actor *a, const struct body_act *act, const char *nonce)
 
 void actor_end(struct actor *a, uint64_t term, const char *check)
 {
-    struct operation *o = a->now;
-    if (!o || term < a->deeds.term || strcmp(o->check, check) != 0)
+    struct carried *o = a->now;
+    if (!o || term < a->records.term || strcmp(o->check, check) != 0)
         return;
     checker_cancel(a->settings.checker, o);
     checker_end(a->settings.checker, check);
-    actor_finish(o, DEED_UNKNOWN, "it was ended: it is not wanted any more", NULL);
+    actor_finish(o, OPERATION_UNKNOWN, "it was ended: it is not wanted any more", NULL);
 }
 
 void actor_tell(struct actor *a)
 {
-    for (size_t i = 0; i < a->deeds.n; i++)
-        actor_say(a, &a->deeds.list[i]);
+    for (size_t i = 0; i < a->records.n; i++)
+        actor_say(a, &a->records.list[i]);
 }
 
 /* --- its life ------------------------------------------------------------------------------- */
@@ -469,7 +470,7 @@ void actor_tell(struct actor *a)
 /* The command of an agent before this one. */
 static void actor_adopt(struct actor *a, const char *id, pid_t runner)
 {
-    const struct deed *k = deeds_find(&a->deeds, id);
+    const struct operation_record *k = operation_records_find(&a->records, id);
     log_info("operation %s is still under way", id);
     a->now = new_operation(a, id);
     a->now->reboots = k && k->reboot;
@@ -481,14 +482,14 @@ static void actor_adopt(struct actor *a, const char *id, pid_t runner)
 static bool take_ends(struct actor *a)
 {
     bool any = false;
-    for (size_t i = 0; i < a->deeds.n; i++) {
-        struct deed *k = &a->deeds.list[i];
+    for (size_t i = 0; i < a->records.n; i++) {
+        struct operation_record *k = &a->records.list[i];
         struct runner_end end;
-        if (k->state != DEED_BEGUN || !runner_take_end(a->settings.home, k->id, &end))
+        if (k->op.state != OPERATION_BEGUN || !runner_take_end(a->settings.home, k->op.id, &end))
             continue;
         if (!k->reboot || !end.good) {
-            deed_set(k, end.good ? DEED_DONE : DEED_FAILED, end.text, NULL);
-            has_cured(a, k, k->state);
+            operation_record_set(k, end.good ? OPERATION_DONE : OPERATION_FAILED, end.text, NULL);
+            has_cured(a, k, k->op.state);
             any = true;
         }
         free(end.text);
@@ -504,11 +505,11 @@ struct actor *actor_create(uv_loop_t *loop, const struct actor_settings *setting
     a->loop = loop;
     a->settings = *settings;
     a->disk = child_create(loop, ERR_MSG_BYTES_MAX + 1);
-    if (deeds_load(&a->deeds, settings->home, &e))
+    if (operation_records_load(&a->records, settings->home, &e))
         log_error("what this node was asked for before is forgotten: %s", e.msg);
     pid_t runner = runner_find(settings->home, &running);
     bool ended = take_ends(a);
-    if (deeds_settle(&a->deeds, settings->boot, running) || ended)
+    if (operation_records_settle(&a->records, settings->boot, running) || ended)
         actor_store(a);
     if (runner)
         actor_adopt(a, running, runner);
@@ -524,6 +525,6 @@ void actor_destroy(struct actor *a)
         checker_cancel(a->settings.checker, a->now);
         let_go(a->now); /* it goes on, and nobody waits for it */
     }
-    deeds_fini(&a->deeds);
+    operation_records_fini(&a->records);
     free(a);
 }

@@ -2,7 +2,7 @@
 #include "agent/operate/actor.h"
 
 #include "agent/fake_test.h"
-#include "agent/operate/deeds.h"
+#include "agent/operate/operation_record.h"
 #include "agent/operate/runner.h"
 #include "agent/process/oom.h"
 #include "base/json.h"
@@ -183,7 +183,7 @@ static void keeps_the_end_of_much_output(void **state)
     struct node *n = *state;
     act(n, "c1", "node:head -c 300000 /dev/zero | tr '\\0' x; echo; printf 'the\\001end'");
     const char *text = string_of(wait_said(n, "c1", "done"), "text");
-    assert_int_equal(strlen(text), DEED_TEXT_BYTES_MAX);
+    assert_int_equal(strlen(text), OPERATION_TEXT_BYTES_MAX);
     assert_string_equal(text + strlen(text) - 8, "\nthe end");
 }
 
@@ -773,46 +773,47 @@ static void what_cannot_be_written_down_is_not_begun(void **state)
 
 static void keeps_the_last_sixteen(void **state)
 {
-    struct deeds d = {0}, back = {0};
+    struct operation_records d = {0}, back = {0};
     CLEANUP_TEXT struct text all = {0};
     for (int i = 0; i < 20; i++) {
         char id[8];
         snprintf(id, sizeof id, "c%d", i);
-        struct deed *k = deeds_add(&d, id, BOOT, i == 19, DEED_BEGUN);
+        struct operation_record *k = operation_records_add(&d, id, BOOT, i == 19, OPERATION_BEGUN);
         k->cures = mem_dup(i == 4 ? "xid.79 xid.48" : NULL);
-        deed_set(k, DEED_DONE, "a \"text\"\n", i ? NULL : "{}");
+        operation_record_set(k, OPERATION_DONE, "a \"text\"\n", i ? NULL : "{}");
     }
     d.term = 7;
     snprintf(d.origin, sizeof d.origin, "0123456789abcdef");
-    assert_int_equal(d.n, DEEDS_MAX);
-    assert_null(deeds_find(&d, "c3"));
-    deeds_format(&d, &all);
-    assert_int_equal(deeds_parse(&back, all.s, NULL), 0);
+    assert_int_equal(d.n, OPERATION_RECORDS_MAX);
+    assert_null(operation_records_find(&d, "c3"));
+    operation_records_format(&d, &all);
+    assert_int_equal(operation_records_parse(&back, all.s, NULL), 0);
     assert_int_equal(back.term, 7);
     assert_string_equal(back.origin, "0123456789abcdef");
-    assert_int_equal(back.n, DEEDS_MAX);
-    assert_string_equal(deeds_find(&back, "c4")->text, "a \"text\"\n");
-    assert_string_equal(deeds_find(&back, "c4")->cures, "xid.79 xid.48");
-    assert_null(deeds_find(&back, "c5")->cures);
-    assert_true(deeds_find(&back, "c19")->reboot);
-    deeds_fini(&d);
-    deeds_fini(&back);
+    assert_int_equal(back.n, OPERATION_RECORDS_MAX);
+    assert_string_equal(operation_records_find(&back, "c4")->op.text, "a \"text\"\n");
+    assert_string_equal(operation_records_find(&back, "c4")->cures, "xid.79 xid.48");
+    assert_null(operation_records_find(&back, "c5")->cures);
+    assert_true(operation_records_find(&back, "c19")->reboot);
+    operation_records_fini(&d);
+    operation_records_fini(&back);
 }
 
 /* However many others were asked for meanwhile, and refused. */
 static void what_is_under_way_is_not_forgotten(void **state)
 {
-    struct deeds d = {0};
-    deeds_add(&d, "long", BOOT, false, DEED_BEGUN);
+    struct operation_records d = {0};
+    operation_records_add(&d, "long", BOOT, false, OPERATION_BEGUN);
     for (int i = 0; i < 40; i++) {
         char id[8];
         snprintf(id, sizeof id, "c%d", i);
-        deed_set(deeds_add(&d, id, BOOT, false, DEED_REFUSED), DEED_REFUSED, "", NULL);
+        operation_record_set(operation_records_add(&d, id, BOOT, false, OPERATION_REFUSED), OPERATION_REFUSED,
+                             "", NULL);
     }
-    assert_non_null(deeds_find(&d, "long"));
-    assert_non_null(deeds_find(&d, "c39"));
-    assert_int_equal(d.n, DEEDS_MAX);
-    deeds_fini(&d);
+    assert_non_null(operation_records_find(&d, "long"));
+    assert_non_null(operation_records_find(&d, "c39"));
+    assert_int_equal(d.n, OPERATION_RECORDS_MAX);
+    operation_records_fini(&d);
 }
 
 static void what_is_damaged_is_refused(void **state)
@@ -832,9 +833,9 @@ static void what_is_damaged_is_refused(void **state)
         "true}]}",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        struct deeds d = {0};
+        struct operation_records d = {0};
         struct err e = {0};
-        assert_int_equal(deeds_parse(&d, wrong[i], &e), -EILSEQ);
+        assert_int_equal(operation_records_parse(&d, wrong[i], &e), -EILSEQ);
         assert_int_equal(d.n, 0);
         assert_int_not_equal(e.msg[0], 0);
     }

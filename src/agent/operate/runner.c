@@ -2,7 +2,7 @@
 #include "agent/operate/runner.h"
 
 #include "agent/home/home.h"
-#include "agent/operate/deeds.h"
+#include "agent/operate/operation_record.h"
 #include "agent/operate/restart.h"
 #include "agent/process/oom.h"
 #include "base/text.h"
@@ -69,10 +69,10 @@ static ssize_t read_some(struct run *r)
     if (n <= 0)
         return n;
     text_add_bytes(&r->tail, bytes, (size_t)n);
-    if (r->tail.len > 2 * DEED_TEXT_BYTES_MAX) {
-        size_t rest = r->tail.len - DEED_TEXT_BYTES_MAX;
-        memmove(r->tail.s, r->tail.s + rest, DEED_TEXT_BYTES_MAX + 1);
-        r->tail.len = DEED_TEXT_BYTES_MAX;
+    if (r->tail.len > 2 * OPERATION_TEXT_BYTES_MAX) {
+        size_t rest = r->tail.len - OPERATION_TEXT_BYTES_MAX;
+        memmove(r->tail.s, r->tail.s + rest, OPERATION_TEXT_BYTES_MAX + 1);
+        r->tail.len = OPERATION_TEXT_BYTES_MAX;
     }
     return n;
 }
