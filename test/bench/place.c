@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Placing 4,096 of 100,000 nodes that are in 50 cohorts and 1,563 topology groups, 1,000 times, each time
+ * Placing 4,096 of 100,000 nodes that are in 50 cohorts and 1,563 topology groups, CALLS times, each time
  * with another policy, other busy and other drifted nodes; then with each node in a cohort of its own.
- * usage: bench-place
+ * usage: bench-place CALLS
  */
 #include "place/place.h"
 #include "base/clock.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NODES = 100000, COHORTS = 50, IN_GROUP = 64, WANTED = 4096, CALLS = 1000 };
+enum { NODES = 100000, COHORTS = 50, IN_GROUP = 64, WANTED = 4096, CALLS_MAX = 100000 };
 
 static int ascending(const void *a, const void *b)
 {
@@ -33,14 +33,14 @@ static void fill(struct place_row *rows, unsigned *seed, bool own)
     }
 }
 
-static void measure(const char *when, bool own)
+static void measure(const char *when, bool own, size_t calls)
 {
-    static int64_t ns[CALLS];
+    int64_t *ns = mem_alloc(calls * sizeof *ns);
     unsigned seed = 1;
     struct placer *p = placer_create();
     struct place_row *rows = mem_alloc(NODES * sizeof *rows);
     int64_t refused = 0;
-    for (int i = 0; i < CALLS; i++) {
+    for (size_t i = 0; i < calls; i++) {
         fill(rows, &seed, own);
         struct place_ask ask = {.n = WANTED, .policy = (enum place_policy)(i % PLACE_POLICIES), .class = -1};
         struct place_answer a = {0};
@@ -49,21 +49,25 @@ static void measure(const char *when, bool own)
         ns[i] = mono_sub(mono_now(), before).ns;
         place_answer_fini(&a);
     }
-    qsort(ns, CALLS, sizeof *ns, ascending);
+    qsort(ns, calls, sizeof *ns, ascending);
     if (refused > 0)
         exit(1);
     printf("\"place%s_p50_ns\":%lld,\"place%s_p99_ns\":%lld,\"place%s_max_ns\":%lld", when,
-           (long long)ns[CALLS / 2], when, (long long)ns[CALLS / 100 * 99], when, (long long)ns[CALLS - 1]);
+           (long long)ns[calls / 2], when, (long long)ns[calls * 99 / 100], when, (long long)ns[calls - 1]);
     free(rows);
+    free(ns);
     placer_destroy(p);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    uint64_t calls;
+    if (argc != 2 || text_parse_u64(argv[1], 1, CALLS_MAX, &calls, NULL) < 0)
+        return 2;
     printf("{");
-    measure("", false);
+    measure("", false, calls);
     printf(",");
-    measure("_each_its_own", true);
+    measure("_each_its_own", true, calls);
     printf("}\n");
     return 0;
 }
