@@ -29,6 +29,7 @@ struct cluster *cluster_create(void)
     c->listings = listings_create();
     classes_finish(&c->classes);
     c->index = class_index_create(&c->classes);
+    totals_count(c);
     return c;
 }
 
@@ -71,6 +72,8 @@ void cluster_destroy(struct cluster *c)
     listings_destroy(c->listings);
     class_index_destroy(c->index);
     classes_fini(&c->classes);
+    totals_free(&c->totals);
+    free(c->out);
     free(c->by_id);
     free(c->order);
     free(c);
@@ -418,6 +421,7 @@ void cluster_configure(struct cluster *c, struct roster *r, struct text *changes
     c->order_stale = true;
     classify_all(c, &classes_before, n_before, &groups);
     classes_fini(&classes_before);
+    totals_count(c);
     say_changes(groups, changes);
     roster_fini(r);
 }

@@ -53,7 +53,9 @@
  *   tally/REMEDY      what came of remedies: {"counts":{"FAULT CLASS":[helped,failed]}}
  *   switch/NAME       what stops everything: {"on","by","at","why"}
  *   surge/isolated    when nodes were isolated of late: {"at":["TIME"]}
- *   effect/KIND.NAME  the outbox: what drivers are to bring about
+ *   config/limits     how many nodes Fettle may take out:
+ * {"act","out","out_class","out_group","out_partition", "surge","surge_s","remedies_a_week"} effect/KIND.NAME
+ * the outbox: what drivers are to bring about
  */
 
 struct cluster;

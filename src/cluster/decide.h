@@ -97,6 +97,16 @@ int decide_instance(const struct cluster *c, const struct command *cmd, struct d
 /* The one node that a command is about. */
 int decide_one(const struct cluster *c, const struct command *cmd, struct member **out, struct err *e);
 
+/* What is agreed of how many nodes may be out, checked where it is decided: 0, or -EBUSY with why not.
+ * Nothing is limited while no limits were agreed. */
+int decide_check_budgets(const struct cluster *c, const struct named *more, struct err *e);
+int decide_check_brakes(const struct cluster *c, struct err *e); /* the switches, and Health=observe */
+int decide_check_surge(const struct cluster *c, struct wall at, struct err *e);
+int decide_check_week(const struct cluster *c, const struct member *m, const struct repair *r, struct wall at,
+                      struct err *e);
+/* CONFIGURE */
+int decide_configure(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
+
 /* What a repair's step is begun with. */
 struct repair_wish {
     enum step step;

@@ -370,20 +370,37 @@ static bool is_overridden(const struct member *m, const struct ailment *a)
     return o != NULL;
 }
 
+/* What was found is written down all the same. */
+static int check_isolation(const struct cluster *c, const struct command *cmd, struct member *m, bool surges,
+                           struct err *e)
+{
+    const struct named one = {1, &m};
+    int rc = decide_check_brakes(c, e);
+    if (rc == 0 && surges)
+        rc = decide_check_surge(c, cmd->at, e);
+    return rc < 0 ? rc : decide_check_budgets(c, &one, e);
+}
+
 static int decide_health_isolate(const struct cluster *c, const struct command *cmd, struct member *m,
                                  const json_t *o, struct edit *x, struct decision *d, struct err *e)
 {
     struct repair_wish w = {.step = STEP_ISOLATE};
+    struct err why;
     if (!o || json_is_null(o))
         return 0;
     if (repair_wish_read(o, &w, e) < 0)
         return err_wrap(e, -EINVAL, "isolate");
     if (member_repair(m) || !m->listed || !m->admitted || is_overridden(m, &x->a))
         return 0;
+    if (check_isolation(c, cmd, m, json_object_get(o, "surge") != NULL, &why) < 0) {
+        text_printf(&x->said, "%snot isolated: %s", x->said.len ? "; " : "", why.msg);
+        return 0;
+    }
     if (note_isolated(c, cmd, o, d, e) < 0)
         return -EINVAL;
     memcpy(w.boot, x->boot, sizeof w.boot);
     repair_begin(c, cmd, m, &w, d);
+    d->takes_out = true;
     text_printf(&x->said, "%sisolated: %s (claim %s)", x->said.len ? "; " : "", w.why, cmd->claim);
     override_end(m, "it is worse than it was, or something else is wrong", &x->said, d);
     return 0;

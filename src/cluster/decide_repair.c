@@ -520,6 +520,14 @@ static void end_restart(const struct member *m, struct text *gone, struct decisi
     text_add(gone, "; maintenance is over: it was restarted");
 }
 
+/* Fettle takes it out of service. */
+static int check_room(const struct cluster *c, struct member *m, struct err *e)
+{
+    const struct named one = {1, &m};
+    int rc = decide_check_brakes(c, e);
+    return rc < 0 ? rc : decide_check_budgets(c, &one, e);
+}
+
 static int decide_move(const struct cluster *c, const struct command *cmd, const json_t *set,
                        struct decision *d, struct err *e)
 {
@@ -540,6 +548,8 @@ static int decide_move(const struct cluster *c, const struct command *cmd, const
         return err_set(e, -EBUSY, "node \"%s\" waits for a person", m->name);
     if (!is && !m->listed)
         return err_set(e, -EBUSY, "node \"%s\" is in no configuration file", m->name);
+    if (!is && v.wish.step == STEP_ISOLATE && check_room(c, m, e) < 0)
+        return -EBUSY;
     if (v.wish.step == STEP_TEND && (m->n_claims || !m->admitted || member_override(m)))
         return err_set(e, -EBUSY, "node \"%s\" is not in service, or a person has it", m->name);
     if (is) {
@@ -549,6 +559,7 @@ static int decide_move(const struct cluster *c, const struct command *cmd, const
         repair_fini(&r);
     } else {
         repair_begin(c, cmd, m, &v.wish, d);
+        d->takes_out = v.wish.step == STEP_ISOLATE;
         if (v.wish.step != STEP_TEND)
             override_end(m, "a repair begins", &gone, d);
     }
@@ -604,7 +615,7 @@ static int read_operation(const json_t *set, struct operation_wish *w, struct er
 
 /* What has to be so for anything to be done to a node. */
 static int check_operation(const struct cluster *c, const struct member *m, const struct repair *r,
-                           const struct operation_wish *w, struct err *e)
+                           const struct operation_wish *w, struct wall at, struct err *e)
 {
     CLEANUP_OPERATION struct operation o = {0};
     cluster_operation(c, m, &o);
@@ -629,7 +640,7 @@ static int check_operation(const struct cluster *c, const struct member *m, cons
         return err_set(e, -EBUSY, "%s on node \"%s\" is not approved", r->remedy, m->name);
     if ((w->step == STEP_REMEDY || w->step == STEP_TEND) && strcmp(r->remedy, w->of) != 0)
         return err_set(e, -EBUSY, "the remedy of node \"%s\" is %s", m->name, r->remedy);
-    return 0;
+    return applies_remedy(w->step) ? decide_check_week(c, m, r, at, e) : 0;
 }
 
 /* The faults of its open incidents, the worst first, by commas; those that fit. */
@@ -690,7 +701,7 @@ static int decide_operate(const struct cluster *c, const struct command *cmd, co
     const struct repair *is = member_treated(m);
     rc = check_at(m, is, w.id, w.step, e);
     if (rc == 0)
-        rc = check_operation(c, m, is, &w, e);
+        rc = check_operation(c, m, is, &w, cmd->at, e);
     if (rc < 0)
         return rc;
     struct repair r;

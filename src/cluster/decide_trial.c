@@ -88,8 +88,8 @@ static int find_held(const struct named *nodes, const char *examined, struct nam
     return 0;
 }
 
-static int decide_begin(const struct command *cmd, const json_t *set, const struct named *nodes,
-                        struct decision *d, struct err *e)
+static int decide_begin(const struct cluster *c, const struct command *cmd, const json_t *set,
+                        const struct named *nodes, struct decision *d, struct err *e)
 {
     static const char *const keys[] = {"check", "deadline_s", "examines"};
     CLEANUP_TEXT struct text why = {0};
@@ -102,12 +102,17 @@ static int decide_begin(const struct command *cmd, const json_t *set, const stru
     CLEANUP_FREE struct member **members = mem_alloc(nodes->n * sizeof *members);
     struct named held = {0, members};
     int rc = find_held(nodes, examined, &held, e);
+    if (rc == 0)
+        rc = decide_check_brakes(c, e);
+    if (rc == 0)
+        rc = decide_check_budgets(c, &held, e);
     if (rc < 0)
         return rc;
     text_printf(&why, "check %s", check);
     if (*examined)
         text_printf(&why, ", to examine %s", examined);
     decide_claim(d, cmd, CLAIM_TRIAL, why.s, &held);
+    d->takes_out = true;
     for (size_t i = 0; i < nodes->n; i++) {
         struct trial_record r;
         copy_without(nodes->nodes[i], &r);
@@ -237,7 +242,7 @@ int decide_trial(const struct cluster *c, const struct command *cmd, struct deci
     struct named nodes = {0};
     int rc = set ? find_nodes(c, cmd, &nodes, e) : -EINVAL;
     if (rc == 0 && cmd->kind == COMMAND_TRIAL_BEGIN)
-        rc = decide_begin(cmd, set, &nodes, d, e);
+        rc = decide_begin(c, cmd, set, &nodes, d, e);
     else if (rc == 0)
         rc = decide_end(c, cmd, set, &nodes, d, e);
     free(nodes.nodes);

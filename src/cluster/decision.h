@@ -5,6 +5,7 @@
 #include "base/hostlist.h"
 #include "base/text.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* What a command comes to. Zero-initialise; decision_fini. */
@@ -17,8 +18,10 @@ struct decision {
     char *text;              /* the journal's sentence, NULL when nothing changes */
     struct text about;       /* ids of the claims, repairs and operations that it is part of: "7.1 7.2" */
     struct hostlist changed; /* nodes that it changes */
-    char *claim; /* the claim that now holds the nodes (DRAIN, DOWN), the power command's id; or NULL */
-    size_t next; /* nodes from this index on were left for another batch */
+    char *claim;    /* the claim that now holds the nodes (DRAIN, DOWN), the power command's id; or NULL */
+    bool takes_out; /* nodes leave service by it, for which there is room in the budgets as they are committed
+                     */
+    size_t next;    /* nodes from this index on were left for another batch */
 };
 void decision_fini(struct decision *d);
 

@@ -28,7 +28,8 @@ struct trial_record;
 
 /* One node. Its address and id stay for the life of the cluster. */
 struct member {
-    uint32_t id; /* dense, from 0 */
+    uint32_t id;        /* dense, from 0 */
+    uint32_t out_place; /* in the cluster's list of those that are out, from 1; 0: it is in service */
     char *name;
     bool listed; /* the roster has it */
     bool gone;   /* forgotten: no list has it, and nobody may name it, until it is met again */

@@ -60,6 +60,18 @@ const struct hold *member_hold(const struct member *m, const struct claim *claim
     return hold_of(m, claim);
 }
 
+static void claim_leave(struct cluster *c, const struct claim *claim, struct member *m)
+{
+    member_unlink(m, claim);
+    member_count_out(c, m);
+}
+
+static void claim_rest(struct cluster *c, struct claim *claim, struct member *m, bool drained)
+{
+    member_link(m, claim, drained);
+    member_count_out(c, m);
+}
+
 static void claim_free(struct claim_slot *s)
 {
     free(s->c.owner);
@@ -75,7 +87,7 @@ static void claim_drop(struct cluster *c, const char *id)
     if (!s)
         return;
     for (size_t i = 0; i < s->c.n; i++)
-        member_unlink(s->c.nodes[i], &s->c);
+        claim_leave(c, &s->c, s->c.nodes[i]);
     HASH_DEL(c->claims, s);
     claim_free(s);
 }
@@ -177,14 +189,14 @@ static void claim_fill(struct cluster *c, struct claim *claim, const struct host
         if (marks[m->id] & MARK_NAMED)
             marks[m->id] |= MARK_LINKED;
         else
-            member_unlink(m, claim);
+            claim_leave(c, claim, m);
     }
     for (size_t i = 0; i < nodes->n; i++) {
         bool settled = marks[is[i]->id] & MARK_DRAINED;
         if (marks[is[i]->id] & MARK_LINKED)
             hold_of(is[i], claim)->drained = settled;
         else
-            member_link(is[i], claim, settled);
+            claim_rest(c, claim, is[i], settled);
     }
     free(claim->nodes);
     claim->nodes = is;
@@ -316,9 +328,11 @@ static int put_edit(struct cluster *c, const char *name, const char *value, stru
     }
     struct member *m = cluster_meet(c, name);
     c->sum -= m->edit ? record_sum(m->name, m->edit) : 0;
+    totals_take_member(c, m);
     member_lay_edit(c, m, set);
-    c->sum += m->edit ? record_sum(m->name, m->edit) : 0;
     member_classify(c, m);
+    totals_add_member(c, m);
+    c->sum += m->edit ? record_sum(m->name, m->edit) : 0;
     return 0;
 }
 
@@ -355,6 +369,7 @@ static int put_node(struct cluster *c, const char *name, const char *value, stru
     m->admitted_at.ns = (int64_t)admitted;
     memcpy(m->boot, boot, sizeof m->boot);
     c->sum += node_sum(m);
+    member_count_out(c, m);
     if (!value)
         cluster_let_go(c, m); /* the last record of one that is forgotten */
     return 0;
@@ -456,7 +471,8 @@ int cluster_put(struct cluster *c, const char *key, const char *value, struct er
                  {"floor/", put_floor},
                  {"surge/", put_surge},
                  {"override/", put_override},
-                 {"bmc/", put_bmc}};
+                 {"bmc/", put_bmc},
+                 {"config/", put_config}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t len = strlen(kinds[i].prefix);
         if (strncmp(key, kinds[i].prefix, len) != 0)

@@ -47,6 +47,10 @@ int terms_read(const json_t *o, struct made *out, struct err *e);
 /* As the record; the caller frees it. */
 char *holder_record(const struct holder *h);
 
+int put_config(struct cluster *c, const char *name, const char *value, struct err *e);
+/* Reads config/limits, and the set of CONFIGURE. */
+int limits_read(const json_t *o, struct limits *out, struct err *e);
+
 int put_machine(struct cluster *c, const char *name, const char *value, struct err *e);
 int put_bmc(struct cluster *c, const char *name, const char *value, struct err *e);
 /* Reads a list of what a BMC told, sorted. *out is the caller's to give to components_fini, also after an

@@ -444,6 +444,7 @@ static void take_repair(struct cluster *c, struct member *m, const struct repair
     }
     past_trim(m);
     c->sum += repair_sum(m);
+    member_count_out(c, m);
 }
 
 void member_forget_repair(struct cluster *c, struct member *m)

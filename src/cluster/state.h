@@ -3,6 +3,7 @@
 #define FETTLE_CLUSTER_STATE_H
 
 #include "base/table.h"
+#include "cluster/budget.h"
 #include "cluster/certificate.h"
 #include "cluster/cluster.h"
 
@@ -86,6 +87,12 @@ struct switch_slot {
     UT_hash_handle hh;
 };
 
+/* Nodes that a configuration file names, of each scope of a budget. */
+struct totals {
+    size_t n_classes;
+    uint32_t all, *classes, *groups, partitions[PARTITION_MAX + 1];
+};
+
 struct cluster {
     size_t n, cap;
     struct member **by_id;
@@ -114,6 +121,10 @@ struct cluster {
     struct switch_slot *switches;
     size_t n_isolated;
     struct wall *isolated;
+    struct limits limits;
+    struct totals totals;
+    size_t n_out;
+    struct member **out; /* those that are out, member_is_out */
     cluster_effect_fn *on_effect;
     void *on_effect_arg;
     holder_fn *on_certificate;
@@ -165,6 +176,15 @@ void member_forget_trial(struct cluster *c, struct member *m);
 void health_forget(struct cluster *c); /* all that is not a member's */
 
 void floors_forget(struct cluster *c);
+
+/* A repair, a claim or an admission of m has changed. */
+void member_count_out(struct cluster *c, struct member *m);
+/* All nodes are counted anew. */
+void totals_count(struct cluster *c);
+/* Around a change of what a listed member is. */
+void totals_take_member(struct cluster *c, const struct member *m);
+void totals_add_member(struct cluster *c, const struct member *m);
+void totals_free(struct totals *t);
 
 const struct baseline_slot *baseline_slot(const struct cluster *c, const char *class);
 bool cluster_has_list(const struct cluster *c, const struct fingerprint *id);

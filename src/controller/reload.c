@@ -85,6 +85,7 @@ int reload_config(void *arg, const char *actor, bool dry, struct text *changes, 
     struct config before = c->conf; /* whose checks and remedies count until the policies are taken */
     c->conf = fresh;
     take_policies(c);
+    wiring_agree_limits(c, actor);
     config_fini(&before);
     struct text t = {0};
     text_printf(&t, "by %s; %s", actor, changes->len ? changes->s : "nothing changed");

@@ -58,7 +58,7 @@ enum result health_worst(const struct watch *w, struct mono now, const struct me
 
 bool acts_for(const struct watch *w, const struct member *m)
 {
-    return w->policy.health.act && !cluster_excepts(w->cluster, m);
+    return w->policy.health.limits.act && !cluster_excepts(w->cluster, m);
 }
 
 bool health_excludes(const struct watch *w, struct mono now, const struct member *m)
@@ -190,7 +190,7 @@ void health_fitness(const struct watch *w, struct mono now, const struct member 
         snprintf(f->health, sizeof f->health, "%s%s%s", why_words(WHY_HEALTH), is, follows);
     else
         snprintf(f->health, sizeof f->health, "%s%s%s (%s)", why_words(WHY_OBSERVED), is, follows,
-                 p->act ? "Remediate=no" : "Health=observe");
+                 p->limits.act ? "Remediate=no" : "Health=observe");
 }
 
 enum health watch_health(const struct watch *w, struct mono now, const struct member *m)

@@ -56,8 +56,8 @@ static void propose_latch(struct watch *w)
     const struct hostlist nobody = {0};
     CLEANUP_TEXT struct text t = {0};
     char window[32];
-    text_printf(&t, "%u nodes would have been isolated within %s", w->policy.health.surge,
-                span_human(w->policy.health.surge_window, window));
+    text_printf(&t, "%u nodes would have been isolated within %s", w->policy.health.limits.surge,
+                span_human(w->policy.health.limits.surge_window, window));
     w->sink.propose(w->sink.arg, &(struct command){.kind = COMMAND_SWITCH,
                                                    .nodes = &nobody,
                                                    .reason = t.s,
@@ -85,24 +85,24 @@ static void count_surge(struct watch *w, struct mono now, const struct member *m
 {
     struct vitals *v = vitals_of(w, m);
     const struct health_policy *p = &w->policy.health;
-    if (v->counted || !p->surge || w->wall.ns - since.ns >= p->surge_window.ns)
+    if (v->counted || !p->limits.surge || w->wall.ns - since.ns >= p->limits.surge_window.ns)
         return;
     v->counted = true;
     if (watch_latched(w))
         return;
     size_t kept = 0;
     for (size_t i = 0; i < w->brake.n_surge; i++)
-        if (mono_sub(now, w->brake.surge[i]).ns < p->surge_window.ns)
+        if (mono_sub(now, w->brake.surge[i]).ns < p->limits.surge_window.ns)
             w->brake.surge[kept++] = w->brake.surge[i];
     w->brake.surge = mem_grow(w->brake.surge, (kept + 1) * sizeof *w->brake.surge);
     w->brake.surge[kept++] = now;
     w->brake.n_surge = kept;
-    if (kept < p->surge)
+    if (kept < p->limits.surge)
         return;
     CLEANUP_TEXT struct text t = {0};
     char window[32];
     text_printf(&t, "%zu nodes would be isolated within %s: nobody is until a person lets go of the latch",
-                kept, span_human(p->surge_window, window));
+                kept, span_human(p->limits.surge_window, window));
     w->brake.tripped = true;
     alarms_raise(&w->alarms, ALARM_SURGE, "", m->name, t.s, w->wall);
     propose_latch(w);
@@ -131,7 +131,7 @@ static void follow_latch(struct watch *w)
 int brake_stopped(const struct watch *w, struct err *e)
 {
     const char *stop = cluster_switch(w->cluster, "stop"), *latch = cluster_switch(w->cluster, "latch");
-    if (!w->policy.health.act)
+    if (!w->policy.health.limits.act)
         return err_set(e, -EAGAIN, "health is only observed");
     if (stop)
         return err_set(e, -EAGAIN, "everything is stopped: %s", stop);
@@ -376,7 +376,7 @@ static int may_operate(struct watch *w, struct mono now, const struct member *m,
         return err_set(e, -EBUSY, "remedy \"%s\" is another one by now", o->of);
     if (remedy->approval && r->approval != APPROVAL_GIVEN)
         return err_set(e, -EBUSY, "remedy \"%s\" needs a person's approval by now", o->of);
-    if (remedies_of_week(w, m) > w->policy.health.remedies_a_week)
+    if (remedies_of_week(w, m) > w->policy.health.limits.remedies_a_week)
         return err_set(e, -EBUSY, "it had %u remedies within a week", remedies_of_week(w, m) - 1);
     if (r->step == STEP_TEND && check_tend(m, remedy, e) < 0)
         return -EBUSY;

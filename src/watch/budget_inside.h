@@ -24,26 +24,14 @@ bool budget_is_waited_for(const struct watch *w);
 /* The i-th of the members that are out; NULL after the last. */
 struct member *budget_patient_at(const struct watch *w, size_t i);
 void budget_patient(struct watch *w, const struct member *m); /* its repair began, changed or is over */
-/* The configuration may be another one: nodes are counted anew when that is needed. */
-void budgets_recount(struct watch *w);
-void budget_look(struct watch *w, const struct member *m); /* in each sweep, for a listed member */
 void budgets_end_sweep(struct watch *w);
 void budgets_destroy(struct watch *w);
 
-/* Nodes that a budget is of. */
-struct totals {
-    bool good;
-    size_t n_classes, n_groups;
-    uint32_t all, *classes, *groups, partitions[PARTITION_MAX + 1];
-};
-
 struct budgets {
     size_t n_patients;
-    uint32_t *patients;     /* members that are out by Fettle's decision */
-    struct totals totals;   /* as the sweep before counted them, or at once */
-    struct totals counting; /* in the sweep under way */
-    bool alarm;             /* that nodes wait for room was told */
-    size_t waiting;         /* of them, in the sweep under way */
+    uint32_t *patients; /* members that are out by Fettle's decision */
+    bool alarm;         /* that nodes wait for room was told */
+    size_t waiting;     /* of them, in the sweep under way */
 };
 
 #endif

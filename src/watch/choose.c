@@ -203,7 +203,7 @@ const struct remedy *repair_gentle(const struct watch *w, struct mono now, const
 {
     *out = (struct choice){0};
     if (member_severity(m) != RESULT_DEGRADED || nothing_is_done(w, member_repairs(m)) ||
-        remedies_of_week(w, m) >= w->policy.health.remedies_a_week)
+        remedies_of_week(w, m) >= w->policy.health.limits.remedies_a_week)
         return NULL;
     choose(w, now, m, false, REFUSAL_NONE, true, out); /* in service: work may come at any moment */
     return out->chosen && remedy_is_gentle(out->chosen) ? out->chosen : NULL;
@@ -215,7 +215,7 @@ static void say_when(const struct watch *w, struct mono now, const struct member
     const struct health_policy *p = &w->policy.health;
     size_t used = strlen(out->why);
     char lasts[32];
-    if (!p->act || member_repair(m) || member_severity(m) != RESULT_DEGRADED)
+    if (!p->limits.act || member_repair(m) || member_severity(m) != RESULT_DEGRADED)
         return;
     CLEANUP_FREE struct choice *gentle = mem_alloc(sizeof *gentle);
     if (repair_gentle(w, now, m, gentle))

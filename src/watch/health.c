@@ -35,7 +35,6 @@ void health_reconfigure(struct watch *w)
     vitals_reconfigure(w);
     shared_destroy(w); /* classes may have other numbers now: what is recorded is taken in anew */
     w->health.began = false;
-    budgets_recount(w);
     trial_reconfigure(w);
 }
 

@@ -2,6 +2,7 @@
 #ifndef FETTLE_WATCH_HEALTH_H
 #define FETTLE_WATCH_HEALTH_H
 
+#include "cluster/budget.h"
 #include "cluster/cluster.h"
 #include "health/check.h"
 #include "remedy/remedy.h"
@@ -17,21 +18,14 @@
  */
 
 struct health_policy {
-    bool act;                       /* false: observe only; incidents are recorded, nothing else follows */
-    unsigned out_percent;           /* of the cluster that may be out by Fettle's own decision at once; 5 */
-    unsigned out_class_percent;     /* likewise of a class, and at least one node; 10 */
-    unsigned out_group_percent;     /* likewise of a rack (Group); 25 */
-    unsigned out_partition_percent; /* likewise of a partition; 10 */
-    unsigned trials_percent;        /* of the cluster whose idle nodes may be held for checks at once; 1 */
-    unsigned surge; /* so many nodes that would be isolated within surge_window trip the latch; 10 */
-    struct span surge_window;  /* 10 min */
+    struct limits limits;      /* proposals keep them, and so does what is decided of them */
+    unsigned trials_percent;   /* of the cluster whose idle nodes may be held for checks at once; 1 */
     unsigned shared;           /* the same fault on so many nodes within shared_window is a shared cause; 5 */
     struct span shared_window; /* 3 min */
     struct span group;         /* findings of one device within so long are one incident; 3 min */
     struct span drain_deadline; /* running work has ended by then, or a person is called; 0: none */
     struct span examine_deadline, provision_deadline; /* 4 h; 30 min */
     unsigned inconclusive;                            /* so often in a row, then a person; 3 */
-    unsigned remedies_a_week;                         /* of a node, then a person; 5 */
     struct span fresh;        /* evidence is not older when something destructive follows; 2 min */
     struct span lost_after;   /* a node that is silent for so long is lost; 10 min; 0: never */
     struct span degraded_for; /* a node that is degraded for so long is drained; 1 h; 0: never */
@@ -184,13 +178,10 @@ int watch_may_power(const struct watch *w, const struct member *m, const char *r
 enum { CURES_BYTES_MAX = 2048 };
 void watch_cures(const struct watch *w, struct mono now, const struct member *m, const char *remedy,
                  struct text *out);
-/* What keeps nodes from being isolated: the budgets as they stand, for people. */
-struct budget {
-    char scope[64]; /* "cluster", "class gpu", "group 3", "partition batch" */
-    unsigned out, limit, nodes;
-};
+/* What keeps nodes from being isolated: the budgets as they stand, those counted whose isolation is proposed
+ * and not yet agreed. */
 typedef void budget_fn(void *arg, const struct budget *b);
-void watch_each_budget(struct watch *w, budget_fn *fn, void *arg);
+void watch_each_budget(const struct watch *w, budget_fn *fn, void *arg);
 /* The latch: tripped by a surge, until a person lets go (SWITCH "latch" off). */
 bool watch_latched(const struct watch *w);
 

@@ -17,15 +17,15 @@ static const char CHECKS[] = "Check=space Probe=fs.space Path=/ Every=60s\n"
 
 static struct clinic *open_clinic(size_t n)
 {
-    const struct health_policy policy = {.act = true,
-                                         .out_percent = 10,
-                                         .out_class_percent = 50,
-                                         .out_group_percent = 25,
-                                         .out_partition_percent = 10,
+    const struct health_policy policy = {.limits.act = true,
+                                         .limits.percent[SCOPE_CLUSTER] = 10,
+                                         .limits.percent[SCOPE_CLASS] = 50,
+                                         .limits.percent[SCOPE_GROUP] = 25,
+                                         .limits.percent[SCOPE_PARTITION] = 10,
                                          .group = span_s(180),
                                          .fresh = span_s(120),
                                          .override = span_s(4 * 3600),
-                                         .remedies_a_week = 5};
+                                         .limits.remedies_a_week = 5};
     return clinic_create(n, CHECKS, &policy);
 }
 
@@ -432,7 +432,7 @@ static void test_a_swapped_machine_counts_as_out(void **state)
 {
     struct clinic *d = open_clinic(2);
     tells(d, 1, true, WELL);
-    d->x->policy.health.act = true;
+    d->x->policy.health.limits.act = true;
     watch_set_policy(d->x->w, &d->x->policy);
     becomes(d->x, 1, "SN-1");
     assert_int_equal(out(d), 0);
@@ -447,7 +447,7 @@ static void test_a_swapped_machine_has_its_room_at_once(void **state)
 {
     struct clinic *d = open_clinic(2);
     tells(d, 1, true, WELL);
-    d->x->policy.health.act = true;
+    d->x->policy.health.limits.act = true;
     watch_set_policy(d->x->w, &d->x->policy);
     becomes(d->x, 1, "SN-1");
     d->x->refuse = true;

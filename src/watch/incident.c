@@ -519,7 +519,7 @@ static json_t *incident_isolation(struct proposal *p)
     json_t *o = json_pack("{s:s,s:s,s:I}", "problem", "node_problem", "why", why.s, "deadline_s",
                           (json_int_t)(p->w->policy.health.drain_deadline.ns / span_s(1).ns));
     if (vitals_of(p->w, p->m)->counted)
-        json_object_set_new(o, "surge", json_integer(p->w->policy.health.surge));
+        json_object_set_new(o, "surge", json_integer(p->w->policy.health.limits.surge));
     return o;
 }
 

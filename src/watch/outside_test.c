@@ -15,19 +15,19 @@ static const char CHECKS[] = "Check=space Probe=fs.space Path=/ Every=60s\n";
 
 static struct clinic *open_clinic(size_t n)
 {
-    const struct health_policy policy = {.act = true,
-                                         .out_percent = 50,
-                                         .out_class_percent = 50,
-                                         .out_group_percent = 50,
-                                         .out_partition_percent = 50,
-                                         .surge = 100,
-                                         .surge_window = span_s(600),
+    const struct health_policy policy = {.limits.act = true,
+                                         .limits.percent[SCOPE_CLUSTER] = 50,
+                                         .limits.percent[SCOPE_CLASS] = 50,
+                                         .limits.percent[SCOPE_GROUP] = 50,
+                                         .limits.percent[SCOPE_PARTITION] = 50,
+                                         .limits.surge = 100,
+                                         .limits.surge_window = span_s(600),
                                          .shared = 5,
                                          .shared_window = span_s(180),
                                          .group = span_s(180),
                                          .fresh = span_s(120),
                                          .provision_deadline = span_s(1800),
-                                         .remedies_a_week = 5};
+                                         .limits.remedies_a_week = 5};
     struct clinic *d = clinic_create(n, CHECKS, &policy);
     d->x->uptime_s = UINT64_C(3) * 86400;
     world_open(d->x, 1, (int)n);

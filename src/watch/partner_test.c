@@ -545,7 +545,7 @@ static void test_of_very_many_those_who_ran_it_longest_ago_are_found(void **stat
 static void test_where_budgets_have_room_for_few_it_waits_as_long(void **state)
 {
     struct ward *d = ward_create(10, EXAM);
-    d->x->policy.health.out_percent = 20;
+    d->x->policy.health.limits.percent[SCOPE_CLUSTER] = 20;
     watch_set_policy(d->x->w, &d->x->policy);
     d->says[1] = ILL;
     ward_tell(d, 1, ILL);

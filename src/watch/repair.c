@@ -186,7 +186,7 @@ bool repair_look(struct watch *w, struct mono now, const struct member *m)
     t.r = member_treated(m);
     if (!t.r)
         return begin_maintenance(&t) || begin_tend(&t);
-    if (!w->policy.health.act)
+    if (!w->policy.health.limits.act)
         return false;
     t.late = t.v->stage_limited && now.ns >= t.v->stage_due.ns;
     if (tend_follow(&t))

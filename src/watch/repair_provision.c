@@ -60,7 +60,7 @@ static bool remedies_degraded(const struct turn *t)
     const struct check *k = stays_degraded(t);
     CLEANUP_TEXT struct text why = {0};
     if (!k || held_check(t->w, t->m, NULL) < 0 || shared_holds(t->w, t->m) || brake_stopped(t->w, NULL) < 0 ||
-        remedies_of_week(t->w, t->m) >= t->w->policy.health.remedies_a_week)
+        remedies_of_week(t->w, t->m) >= t->w->policy.health.limits.remedies_a_week)
         return false;
     CLEANUP_FREE struct choice *c = mem_alloc(sizeof *c);
     repair_choose(t->w, t->now, t->m, false, REFUSAL_NONE, c);

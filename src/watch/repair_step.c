@@ -140,7 +140,7 @@ bool turn_by_choice(const struct turn *t, struct move v)
     week -= undone && week > 0;
     if (t->r->step == STEP_REPLACE)
         return turn_to_step(t, v, STEP_QUEUE, v.attempt ? v.attempt : "it could not be replaced");
-    if (week >= t->w->policy.health.remedies_a_week) {
+    if (week >= t->w->policy.health.limits.remedies_a_week) {
         text_printf(&why, "it had %u remedies within a week", week);
         return turn_to_step(t, v, STEP_QUEUE, why.s);
     }

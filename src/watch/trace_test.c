@@ -196,19 +196,19 @@ static void set_policy(struct trace *t, const char *key, unsigned value)
     const struct {
         const char *key;
         unsigned *value;
-    } all[] = {{"out", &p->out_percent},
-               {"out_class", &p->out_class_percent},
-               {"surge", &p->surge},
+    } all[] = {{"out", &p->limits.percent[SCOPE_CLUSTER]},
+               {"out_class", &p->limits.percent[SCOPE_CLASS]},
+               {"surge", &p->limits.surge},
                {"shared", &p->shared},
-               {"week", &p->remedies_a_week},
+               {"week", &p->limits.remedies_a_week},
                {"inconclusive", &p->inconclusive},
-               {"out_partition", &p->out_partition_percent},
-               {"out_group", &p->out_group_percent}};
+               {"out_partition", &p->limits.percent[SCOPE_PARTITION]},
+               {"out_group", &p->limits.percent[SCOPE_GROUP]}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (strcmp(all[i].key, key) == 0)
             *all[i].value = value;
     if (strcmp(key, "act") == 0)
-        p->act = value;
+        p->limits.act = value;
     if (strcmp(key, "provision_new") == 0)
         p->provision_new = value;
     if (strcmp(key, "lost") == 0)
@@ -226,19 +226,19 @@ static void begin(struct trace *t, int nodes)
 {
     configure(t);
     t->x = world_create((size_t)nodes);
-    t->x->policy.health = (struct health_policy){.act = true,
-                                                 .out_percent = 100,
-                                                 .out_class_percent = 100,
-                                                 .out_group_percent = 100,
-                                                 .out_partition_percent = 100,
-                                                 .surge_window = span_s(600),
+    t->x->policy.health = (struct health_policy){.limits.act = true,
+                                                 .limits.percent[SCOPE_CLUSTER] = 100,
+                                                 .limits.percent[SCOPE_CLASS] = 100,
+                                                 .limits.percent[SCOPE_GROUP] = 100,
+                                                 .limits.percent[SCOPE_PARTITION] = 100,
+                                                 .limits.surge_window = span_s(600),
                                                  .shared_window = span_s(180),
                                                  .group = span_s(180),
                                                  .examine_deadline = span_s(4 * 3600),
                                                  .provision_deadline = span_s(1800),
                                                  .degraded_for = span_s(3600),
                                                  .inconclusive = 2,
-                                                 .remedies_a_week = 5,
+                                                 .limits.remedies_a_week = 5,
                                                  .fresh = span_s(120),
                                                  .override = span_s(4 * 3600),
                                                  .cost = {1000, 200, 240000, 100, 0},

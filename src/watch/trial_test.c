@@ -178,7 +178,7 @@ static void test_no_more_than_allowed_at_once_the_longest_untried_first(void **s
 static void test_the_budgets_hold_for_trials(void **state)
 {
     struct ward *d = ward_create(20, CHECKS);
-    d->x->policy.health.out_percent = 10;
+    d->x->policy.health.limits.percent[SCOPE_CLUSTER] = 10;
     watch_set_policy(d->x->w, &d->x->policy);
     for (int i = 1; i <= 20; i++)
         d->hangs[i] = true;
@@ -362,7 +362,7 @@ static void test_nothing_is_held_where_health_is_only_observed(void **state)
 {
     struct ward *d = ward_create(2, CHECKS);
     begin_one(d, 1);
-    d->x->policy.health.act = false;
+    d->x->policy.health.limits.act = false;
     watch_set_policy(d->x->w, &d->x->policy);
     ward_run(d, 3);
     assert_int_equal(ward_count_held(d), 0);

@@ -49,11 +49,11 @@ struct ward *ward_create(size_t n, const char *checks)
 {
     struct ward *d = mem_alloc(sizeof *d);
     d->x = world_create(n);
-    d->x->policy.health = (struct health_policy){.act = true,
-                                                 .out_percent = 100,
-                                                 .out_class_percent = 100,
-                                                 .out_group_percent = 100,
-                                                 .out_partition_percent = 100,
+    d->x->policy.health = (struct health_policy){.limits.act = true,
+                                                 .limits.percent[SCOPE_CLUSTER] = 100,
+                                                 .limits.percent[SCOPE_CLASS] = 100,
+                                                 .limits.percent[SCOPE_GROUP] = 100,
+                                                 .limits.percent[SCOPE_PARTITION] = 100,
                                                  .trials_percent = 100,
                                                  .group = span_s(180),
                                                  .fresh = span_s(120),
@@ -61,7 +61,7 @@ struct ward *ward_create(size_t n, const char *checks)
                                                  .provision_deadline = span_s(1800),
                                                  .inconclusive = 3,
                                                  .override = span_s(4 * 3600),
-                                                 .remedies_a_week = 5,
+                                                 .limits.remedies_a_week = 5,
                                                  .checks = &d->checks};
     ward_take_checks(d, checks);
     ward_all_well(d);

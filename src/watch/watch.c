@@ -398,7 +398,6 @@ static void watch_examine(struct watch *w, struct member *m, struct mono now)
     bool judged = conformity_look(w, now, m, conformity_pressing(w, m));
     enum work work = watch_work(w, m);
     if (a.listed) {
-        budget_look(w, m);
         drift_examine(w, now, m, judged);
         machine_look(w, now, m);
         bmc_look(w, now, m);

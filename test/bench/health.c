@@ -210,12 +210,12 @@ int main(int argc, char **argv)
                              .quiet = span_s(30),
                              .silent_share_percent = 25,
                              .conform = {span_s(3600 * 13), span_s(3600 * 24), span_s(3600 * 4), 10}};
-    p.health = (struct health_policy){.act = true,
-                                      .out_percent = 5,
+    p.health = (struct health_policy){.limits.act = true,
+                                      .limits.percent[SCOPE_CLUSTER] = 5,
                                       .group = span_s(180),
                                       .fresh = span_s(120),
                                       .override = span_s(4 * 3600),
-                                      .remedies_a_week = 5,
+                                      .limits.remedies_a_week = 5,
                                       .checks = &checks};
     const struct watch_sink sink = {&b, propose, notice, on_alarm};
     b.c = cluster_create();

@@ -33,6 +33,13 @@ static void store_put(struct sim *s, const char *key, const char *value)
     s->records[s->n_records++] = (struct record){mem_dup(key), mem_dup(value)};
 }
 
+void agreed_limits(struct sim *s)
+{
+    CLEANUP_TEXT struct text t = {0};
+    limits_write(&s->policy.health.limits, &t);
+    store_put(s, "config/limits", t.s);
+}
+
 /* In any order. */
 void agreed_load(struct sim *s, struct cluster *c)
 {
@@ -198,6 +205,7 @@ static void opinion_take(struct sim *s, const struct job *j)
         case COMMAND_TICKET:
         case COMMAND_REPAIR_APPROVE:
         case COMMAND_REPAIR_REFUSE:
+        case COMMAND_CONFIGURE:
         case COMMAND_SWITCH:
         case COMMAND_POWER:
         case COMMAND_FORGET: /* nobody says it here */

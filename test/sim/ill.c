@@ -78,7 +78,8 @@ void ill_create(struct sim *s)
 /* Room for those who are examined and for their partners, which other histories seldom have. */
 static void allow_partners(struct health_policy *h)
 {
-    h->out_percent = h->out_class_percent = h->out_group_percent = h->out_partition_percent = 100;
+    h->limits.percent[SCOPE_CLUSTER] = h->limits.percent[SCOPE_CLASS] = h->limits.percent[SCOPE_GROUP] =
+        h->limits.percent[SCOPE_PARTITION] = 100;
     h->trials_percent += 10;
     h->checks = &with_partners;
 }
@@ -89,29 +90,30 @@ void ill_policy(struct sim *s)
     uint64_t x = s->seed;
     if (!s->ill)
         return;
-    s->policy.health = (struct health_policy){.act = true,
-                                              .out_percent = 10 + (unsigned)(x % 4) * 30,
-                                              .out_class_percent = 10 + (unsigned)(x / 4 % 4) * 30,
-                                              .out_group_percent = 25 + (unsigned)(x / 16 % 4) * 25,
-                                              .out_partition_percent = 20 + (unsigned)(x / 2 % 4) * 25,
-                                              .trials_percent = (unsigned)(x / 2 % 3) * 10,
-                                              .surge = x % 2 ? 2 + (unsigned)(x / 3 % 5) : 0,
-                                              .surge_window = span_s(30),
-                                              .shared = 3 + (unsigned)(x / 7 % 3),
-                                              .shared_window = span_s(10),
-                                              .group = span_s(5),
-                                              .drain_deadline = span_s(x / 11 % 2 ? 60 : 0),
-                                              .examine_deadline = span_s(60),
-                                              .provision_deadline = span_s(60),
-                                              .inconclusive = 2,
-                                              .degraded_for = span_s(40),
-                                              .remedies_a_week = 1 + (unsigned)(x / 5 % 3),
-                                              .fresh = span_s(8),
-                                              .override = span_s(60),
-                                              .provision_new = x / 13 % 4 != 3,
-                                              .cost = cost,
-                                              .checks = &checks,
-                                              .remedies = &remedies};
+    s->policy.health =
+        (struct health_policy){.limits.act = true,
+                               .limits.percent[SCOPE_CLUSTER] = 10 + (unsigned)(x % 4) * 30,
+                               .limits.percent[SCOPE_CLASS] = 10 + (unsigned)(x / 4 % 4) * 30,
+                               .limits.percent[SCOPE_GROUP] = 25 + (unsigned)(x / 16 % 4) * 25,
+                               .limits.percent[SCOPE_PARTITION] = 20 + (unsigned)(x / 2 % 4) * 25,
+                               .trials_percent = (unsigned)(x / 2 % 3) * 10,
+                               .limits.surge = x % 2 ? 2 + (unsigned)(x / 3 % 5) : 0,
+                               .limits.surge_window = span_s(30),
+                               .shared = 3 + (unsigned)(x / 7 % 3),
+                               .shared_window = span_s(10),
+                               .group = span_s(5),
+                               .drain_deadline = span_s(x / 11 % 2 ? 60 : 0),
+                               .examine_deadline = span_s(60),
+                               .provision_deadline = span_s(60),
+                               .inconclusive = 2,
+                               .degraded_for = span_s(40),
+                               .limits.remedies_a_week = 1 + (unsigned)(x / 5 % 3),
+                               .fresh = span_s(8),
+                               .override = span_s(60),
+                               .provision_new = x / 13 % 4 != 3,
+                               .cost = cost,
+                               .checks = &checks,
+                               .remedies = &remedies};
     if (x % 4 == 3)
         allow_partners(&s->policy.health);
     lost_policy(s);

@@ -187,15 +187,15 @@ static void check_surge(struct sim *s, int i)
             return; /* it may have been counted for what it had before, */
     if (!machine_is_recorded(s, i))
         return; /* or as if it were what the machine before it had, until it is known that it is another */
-    if (!h->surge || !s->patients[i].bad_since || s->now - s->patients[i].bad_since > 2 * SECOND)
+    if (!h->limits.surge || !s->patients[i].bad_since || s->now - s->patients[i].bad_since > 2 * SECOND)
         return;
     s->isolating[i] = s->now;
     s->isolated[i] = false;
     for (size_t k = 0; k < s->n; k++)
-        n += s->isolating[k] && s->now - s->isolating[k] < h->surge_window.ns - 2 * SECOND;
-    if (n >= h->surge)
+        n += s->isolating[k] && s->now - s->isolating[k] < h->limits.surge_window.ns - 2 * SECOND;
+    if (n >= h->limits.surge)
         sim_fail(s, "%zu nodes are isolated within %.0f s, and the latch is off (6)", n,
-                 (double)h->surge_window.ns / 1e9);
+                 (double)h->limits.surge_window.ns / 1e9);
 }
 
 /* It opens an incident of boots that is so bad. */
@@ -548,7 +548,7 @@ static void check_week(struct sim *s, const struct member *m)
     unsigned all = 0;
     for (size_t i = 0; r && i < r->n_attempts; i++)
         all += r->attempts[i].verdict != '0' && now - r->attempts[i].at.ns < week;
-    if (all > s->policy.health.remedies_a_week)
+    if (all > s->policy.health.limits.remedies_a_week)
         sim_fail(s, "%s has its %u. remedy within a week (7)", m->name, all);
 }
 
@@ -593,8 +593,8 @@ void mend_budgets(struct sim *s, int of)
 {
     static const char *const names[] = {"cluster", "class", "group", "partition"};
     const struct health_policy *h = &s->policy.health;
-    const unsigned percent[] = {h->out_percent, h->out_class_percent, h->out_group_percent,
-                                h->out_partition_percent};
+    const unsigned percent[] = {h->limits.percent[SCOPE_CLUSTER], h->limits.percent[SCOPE_CLASS],
+                                h->limits.percent[SCOPE_GROUP], h->limits.percent[SCOPE_PARTITION]};
     if (s->now - s->raised_at < 15 * SECOND || s->now - s->reload_at < 15 * SECOND ||
         s->now - s->late_at < 15 * SECOND || s->now - s->renamed_at < 15 * SECOND)
         return;

@@ -71,6 +71,8 @@ void sim_policy(struct sim *s)
     if (s->longest.ns < p->spread.ns)
         s->longest = p->spread;
     ill_policy(s);
+    if (s->ill)
+        agreed_limits(s);
     p->conform = (struct conformity_policy){{10 * s->interval}, {30 * i}, {12 * i}, 20};
 }
 

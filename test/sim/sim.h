@@ -473,6 +473,8 @@ void shell_roster(struct sim *s, struct roster *r);
 void agreed_submit(struct sim *s, const struct command *cmd);
 void agreed_step(struct sim *s);
 void agreed_drop_jobs(struct sim *s);
+/* The limits of the policy are agreed on. */
+void agreed_limits(struct sim *s);
 void agreed_load(struct sim *s, struct cluster *c);
 void agreed_operator(struct sim *s);
 void agreed_fini(struct sim *s);

@@ -84,7 +84,8 @@ static bool kinds_overlap(const struct batch *b, enum command_kind kind)
 bool batch_meets(struct batch *b, const struct cluster *c, const struct job *j, const struct decision *d)
 {
     static const struct hostlist none = {0};
-    return kinds_overlap(b, j->cmd->kind) ||
+    bool same_room = b->takes_out && d && d->takes_out; /* in a budget */
+    return kinds_overlap(b, j->cmd->kind) || same_room ||
            names_overlap(b, c, j, d ? d->next : j->cmd->nodes->n, d ? &d->changed : &none);
 }
 
@@ -126,6 +127,7 @@ void batch_take(struct batch *b, struct job *j, struct decision *d, char *nodes,
     hostlist_add_all(&j->changed, &d->changed);
     DL_APPEND2(b->jobs, j, prev_job, next_job);
     b->met |= 1U << command_meets(j->cmd->kind);
+    b->takes_out |= d->takes_out;
     b->changed[b->n_entries++] = d->changed;
     d->changed = (struct hostlist){0};
 }
@@ -140,6 +142,7 @@ void batch_clear(struct batch *b)
         hostlist_fini(&b->changed[i]);
     b->n_ops = b->n_entries = b->bytes = 0;
     b->met = 0;
+    b->takes_out = false;
 }
 
 void batch_fini(struct batch *b)

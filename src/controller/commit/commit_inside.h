@@ -35,7 +35,8 @@ void job_finish(struct job *j, uint64_t revision, int rc, const struct err *why)
 /* What is committed together. */
 struct batch {
     struct job *jobs;
-    unsigned met; /* bits 1 << enum command_meets of the commands in it */
+    unsigned met;   /* bits 1 << enum command_meets of the commands in it */
+    bool takes_out; /* one of its decisions takes nodes out of service */
     size_t n_ops, n_entries, bytes;
     struct store_op ops[STORE_OPS_MAX];
     struct {

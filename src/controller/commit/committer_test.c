@@ -264,6 +264,37 @@ static void test_the_same_record_waits_for_the_next_batch(void **state)
     assert_null(cluster_claim(x->c, "1.1"));
 }
 
+/* Each alone has room in the budget, and both together have not; nor has one that a switch is against. */
+static void test_two_that_leave_service_are_two_batches(void **state)
+{
+    static const char limits[] =
+        "{\"act\":true,\"out\":0,\"out_class\":100,\"out_group\":100,\"out_partition\":"
+        "100,\"surge\":0,\"surge_s\":600,\"remedies_a_week\":5}",
+                      trial[] = "{\"check\":\"bench.memory\",\"deadline_s\":60}",
+                      on[] = "{\"name\":\"stop\",\"on\":true}", off[] = "{\"name\":\"stop\",\"on\":false}";
+    struct world *x = *state;
+    ask(x, "limits", COMMAND_CONFIGURE, "fettled", "", limits);
+    ask(x, "admit", COMMAND_ADMIT, "fettled", "lx[001-003]", NULL);
+    wait_for(x, 2);
+    ask(x, "a", COMMAND_TRIAL_BEGIN, "fettled", "lx001", trial);
+    ask(x, "b", COMMAND_TRIAL_BEGIN, "fettled", "lx002", trial);
+    assert_string_equal(wait_for(x, 2),
+                        "entry trial.begin lx001 fettled\na: ok, changed lx001\n"
+                        "b: 2 of 300 nodes of the cluster would be out, and at most 1 may be\n");
+    ask(x, "end", COMMAND_TRIAL_END, "fettled", "lx001",
+        "{\"claim\":\"1.1\",\"check\":\"bench.memory\",\"why\":\"ran\",\"results\":{}}");
+    wait_for(x, 1);
+    ask(x, "stop", COMMAND_SWITCH, "ann", "", on);
+    ask(x, "c", COMMAND_TRIAL_BEGIN, "fettled", "lx003", trial);
+    assert_non_null(strstr(wait_for(x, 2), "c: everything is stopped"));
+    ask(x, "go on", COMMAND_SWITCH, "ann", "", off);
+    ask(x, "d", COMMAND_TRIAL_BEGIN, "fettled", "lx003", trial);
+    ask(x, "stop", COMMAND_SWITCH, "ann", "", on);
+    const char *log = wait_for(x, 3);
+    assert_non_null(strstr(log, "d: ok"));
+    assert_true(strstr(log, "d: ok") < strstr(log, "entry switch.set  ann\nstop: ok"));
+}
+
 /* Nothing is committed for the first two, so nothing but the committer itself wakes the third. */
 static void test_commands_without_effect_leave_nobody_waiting(void **state)
 {
@@ -642,6 +673,7 @@ int main(void)
         TEST(test_what_waits_is_one_batch),
         TEST(test_the_same_node_waits_for_the_next_batch),
         TEST(test_the_same_record_waits_for_the_next_batch),
+        TEST(test_two_that_leave_service_are_two_batches),
         TEST(test_commands_without_effect_leave_nobody_waiting),
         TEST(test_a_refusal_has_a_sentence),
         TEST(test_a_long_command_goes_in_parts),

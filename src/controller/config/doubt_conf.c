@@ -166,7 +166,7 @@ static void doubt_examinations(struct config *c)
 {
     const struct roster *r = &c->roster;
     CLEANUP_FREE size_t *members = count_nodes(r);
-    for (size_t i = 0; c->watch.health.act && i < r->classes.n; i++)
+    for (size_t i = 0; c->watch.health.limits.act && i < r->classes.n; i++)
         if (members[i] || r->n == 0)
             doubt_examination(c, r->classes.list[i].name);
 }
