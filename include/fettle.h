@@ -125,8 +125,10 @@ FETTLE_API int fettle_node_show(struct fettle *f, const char *name, struct fettl
 FETTLE_API int fettle_partition_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
 /* The controller's own health and the cluster in numbers. */
 FETTLE_API int fettle_status(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
-/* {entries: [{at, what, actor, nodes, text, revision, about?}]}: what was decided after the revision `after`,
- * oldest first, `limit` entries (1 to 1000; 0 leaves it to the controller). */
+/* {entries: [{at, what, actor, nodes, text, revision, about?, claims?, incidents?, repairs?, operations?,
+ * from?, to?, remedy?, outcome?, cost?}]}: what was decided after the revision `after`, oldest first, `limit`
+ * entries (1 to 1000; 0 leaves it to the controller). The text is a sentence for people; the other members
+ * say the same for programs (doc/openapi.yaml, Event). */
 FETTLE_API int fettle_journal(struct fettle *f, uint64_t after, unsigned limit, struct fettle_answer **out,
                               struct fettle_error *e);
 
@@ -138,7 +140,7 @@ struct fettle_journal_search {
     int64_t since, until;   /* seconds since 1970 */
     uint64_t after, before; /* revisions between these */
     unsigned tail;          /* so many of the newest, 1 to 1000 */
-    const char *about;      /* the id of a claim, a repair or an operation */
+    const char *about;      /* the id of a claim, an incident, a repair or an operation */
 };
 /* {entries, as above, revision, before}: those that match, oldest first. `before` is there when the search
  * ended before it was through, with as many or fewer entries: a search before that revision goes on.

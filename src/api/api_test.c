@@ -246,11 +246,23 @@ static void test_event_stream(void **state)
     int fd = wire_connect(&s->wire, "GET /v1/events HTTP/1.1\r\nHost: h\r\n\r\n");
     CLEANUP_TEXT struct text t = {0};
     wire_read_until(&s->wire, fd, &t, "text/event-stream");
-    events_add(s->events, &(struct event){{0}, "node.late", "fettled", "lx04", "late", 0, NULL, NULL, NULL});
+    const struct event late = {.what = "node.late", .actor = "fettled", .nodes = "lx04", .text = "late"};
+    const struct event step = {.what = "repair.step",
+                               .actor = "fettled",
+                               .nodes = "lx05",
+                               .text = "no remedy",
+                               .revision = 7,
+                               .about = "3.1",
+                               .fields = "\"repairs\":[\"3.1\"],\"from\":\"isolate\",\"to\":\"queue\""};
+    events_add(s->events, &late);
     wire_read_until(&s->wire, fd, &t,
                     "id: 0000000000000001.1\nevent: node.late\ndata: {\"at\":\"1970-01-01T00:00:00.000Z\","
                     "\"what\":\"node.late\",\"actor\":\"fettled\",\"nodes\":\"lx04\",\"text\":\"late\","
                     "\"revision\":null}\n");
+    events_add(s->events, &step);
+    wire_read_until(&s->wire, fd, &t,
+                    "\"revision\":7,\"about\":\"3.1\",\"repairs\":[\"3.1\"],\"from\":\"isolate\",\"to\":"
+                    "\"queue\"}\n");
     close(fd);
 }
 

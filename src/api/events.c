@@ -117,6 +117,8 @@ void event_format(const struct event *e, struct text *t)
         text_add(t, ",\"about\":");
         text_add_json(t, e->about);
     }
+    if (e->fields && *e->fields)
+        text_printf(t, ",%s", e->fields);
     text_add_char(t, '}');
 }
 

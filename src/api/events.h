@@ -34,7 +34,9 @@ struct event {
     const char *text;
     uint64_t revision;           /* 0 when nothing was committed */
     const char *alarm, *subject; /* of an alarm that begins or is over; NULL for other events */
-    const char *about; /* ids of the claims, repairs and operations that it is part of; NULL or "": none */
+    const char *about; /* ids of the claims, incidents, repairs and operations that it is part of; NULL or "":
+                          none */
+    const char *fields; /* what it says for programs, as a store_entry has it; NULL or "": nothing */
 };
 
 struct events;
@@ -50,7 +52,7 @@ void events_add(struct events *ev, const struct event *e);
 bool events_turn(struct events *ev);
 
 /* Adds the event as JSON: {"at","what","actor","nodes","text","revision"}, and {"alarm","subject"} of an
- * alarm. */
+ * alarm; {"about"} and what fields has of an entry of the journal. */
 void event_format(const struct event *e, struct text *t);
 
 /* Answers the request with the stream, after the event last_id (NULL: from now on). */

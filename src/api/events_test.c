@@ -69,7 +69,7 @@ static void add(struct stage *s, const char *text, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
         events_add(s->events,
-                   &(struct event){{0}, "node.late", "fettled", "lx01", text, 0, NULL, NULL, NULL});
+                   &(struct event){{0}, "node.late", "fettled", "lx01", text, 0, NULL, NULL, NULL, NULL});
 }
 
 static size_t count(const struct text *t, const char *what)

@@ -19,7 +19,8 @@ static void write_entry(struct text *t, uint64_t revision, const struct store_en
                           .nodes = entry->nodes,
                           .text = entry->text,
                           .revision = revision,
-                          .about = entry->about};
+                          .about = entry->about,
+                          .fields = entry->fields};
     if (t->s[t->len - 1] != '[')
         text_add_char(t, ',');
     event_format(&event, t);
@@ -82,7 +83,7 @@ static void write_found(const struct searching *s, const struct journal_found *f
     for (size_t i = f->n; i-- > 0;) {
         const struct journal_entry *e = &f->entries[i];
         write_entry(t, e->revision,
-                    &(struct store_entry){e->at, e->actor, e->what, e->nodes, e->text, e->about});
+                    &(struct store_entry){e->at, e->actor, e->what, e->nodes, e->text, e->about, e->fields});
     }
     text_printf(t, "],\"revision\":%llu", (unsigned long long)s->revision);
     if (f->before)

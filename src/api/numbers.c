@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The journal is the only thing that remembers when a repair took which step; its sentences begin with the
- * step ("isolate -> remedy ...", "back in service"), as decide_repair.c and its neighbours write them. The
- * first question looks for where the last 48 hours begin, by halves, and reads from there.
+ * The journal is the only thing that remembers when a repair took which step; the fields of its entries say
+ * so (cluster/entry.h). Entries of a fettled that wrote none are not counted. The first question looks for
+ * where the last 48 hours begin, by halves, and reads from there.
  */
 #include "api/numbers.h"
 
@@ -10,6 +10,7 @@
 #include "node/lifecycle.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,93 +92,91 @@ static bool count_again(struct numbers *n, const char *node)
     return a != NULL;
 }
 
-static bool numbers_starts(const char *text, const char *with)
+/* Only now is a node that was set apart one that may be ill. */
+static void take_step(struct numbers *n, struct numbers_sum *sum, const char *node,
+                      const struct entry_fields *f)
 {
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
-/* "isolate -> remedy reset: why": both steps. False for another sentence. */
-static bool read_move(const char *text, enum step *from, enum step *to)
-{
-    char words[2][16];
-    return sscanf(text, "%15[a-z] -> %15[a-z]", words[0], words[1]) == 2 && step_parse(words[0], from) &&
-           step_parse(words[1], to);
-}
-
-static void take_step(struct numbers *n, struct numbers_sum *sum, const struct store_entry *e)
-{
-    enum step from, to;
+    bool ends = f->to == STEP_NONE && f->from != STEP_TEND;
     sum->transitions++;
-    if (numbers_starts(e->text, "back in service")) {
-        sum->by_itself += !count_again(n, e->nodes);
-    } else if (numbers_starts(e->text, "provision: ") || numbers_starts(e->text, "isolate: ")) {
-        set_apart(n, e->nodes); /* a new node, or a maintenance event: nothing was wrong with it */
-    } else if (read_move(e->text, &from, &to)) {
-        sum->queued += to == STEP_QUEUE;
-        if (from == STEP_PROVISION)
-            count_again(n, e->nodes);
+    sum->queued += f->to == STEP_QUEUE;
+    if (f->from == STEP_NONE && (f->to == STEP_PROVISION || f->to == STEP_ISOLATE)) {
+        set_apart(n, node); /* it came up, or a maintenance event: nothing was wrong with it */
+    } else if (ends || f->from == STEP_PROVISION) {
+        bool was_apart = count_again(n, node);
+        sum->by_itself += f->outcome == ENTRY_OUTCOME_BACK && !was_apart;
     }
 }
 
 /* Another machine has the name: its tests are a step, but no remediation. */
-static void take_instance(struct numbers *n, struct numbers_sum *sum, const struct store_entry *e)
+static void take_instance(struct numbers *n, struct numbers_sum *sum, const char *node,
+                          const struct entry_fields *f)
 {
-    static const char *const steps[] = {"; provision (claim ", " -> provision", "; examine (claim ",
-                                        " -> examine"};
-    bool tests = false;
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
-        tests = tests || strstr(e->text, steps[i]);
-    if (!tests)
-        return;
     sum->transitions++;
-    set_apart(n, e->nodes);
+    set_apart(n, node);
 }
 
-static void take_transition(struct numbers *n, struct numbers_sum *sum, const struct store_entry *e)
+static void take_isolation(struct numbers *n, struct numbers_sum *sum, const char *node,
+                           const struct entry_fields *f)
 {
-    enum step from, to;
-    if (numbers_starts(e->text, "maintenance"))
-        return; /* what follows from it are steps */
     sum->transitions++;
-    set_apart(n, e->nodes);
-    if (!read_move(e->text, &from, &to))
-        return;
-    sum->queued += to == STEP_QUEUE;
-    sum->by_person += from == STEP_QUEUE || to == STEP_QUARANTINE;
 }
 
-/* A step only with the last of what is open. */
-static void take_answer(struct numbers *n, struct numbers_sum *sum, const struct store_entry *e)
+static void take_refusal(struct numbers *n, struct numbers_sum *sum, const char *node,
+                         const struct entry_fields *f)
 {
-    enum step from, to;
-    bool moves = read_move(e->text, &from, &to);
-    set_apart(n, e->nodes);
-    sum->transitions += moves;
-    sum->by_person += moves;
+    sum->transitions++;
+    sum->queued++;
+}
+
+static void take_transition(struct numbers *n, struct numbers_sum *sum, const char *node,
+                            const struct entry_fields *f)
+{
+    sum->transitions++;
+    set_apart(n, node);
+    sum->queued += f->to == STEP_QUEUE;
+    sum->by_person += f->from == STEP_QUEUE || f->to == STEP_QUARANTINE;
+}
+
+/* What is left open keeps the node in the work queue: the answer is no step, but a person's part. */
+static void take_answer(struct numbers *n, struct numbers_sum *sum, const char *node,
+                        const struct entry_fields *f)
+{
+    set_apart(n, node);
+    sum->transitions += f->moves;
+    sum->by_person += f->moves;
+}
+
+static const struct counted {
+    enum command_kind kind;
+    bool always; /* also where no repair goes from one step to another */
+    void (*take)(struct numbers *n, struct numbers_sum *sum, const char *node, const struct entry_fields *f);
+} counted[] = {{COMMAND_REPAIR, false, take_step},        {COMMAND_TRANSITION, false, take_transition},
+               {COMMAND_ANSWER, true, take_answer},       {COMMAND_INSTANCE, false, take_instance},
+               {COMMAND_FINDINGS, false, take_isolation}, {COMMAND_REPAIR_REFUSE, false, take_refusal}};
+
+static int take_counted(struct numbers *n, const struct counted *as, const struct store_entry *e,
+                        struct err *err)
+{
+    struct entry_fields f;
+    struct numbers_sum *sum = sum_at(n, e->at);
+    int rc = sum ? entry_fields_read(e->fields, &f, err) : 0;
+    if (!sum || rc < 0)
+        return rc;
+    if (f.moves || as->always)
+        as->take(n, sum, e->nodes, &f);
+    entry_fields_fini(&f);
+    return 0;
 }
 
 static int take_entry(void *arg, uint64_t revision, const struct store_entry *e, struct err *err)
 {
     struct numbers *n = arg;
-    struct numbers_sum *sum = sum_at(n, e->at);
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < sizeof counted / sizeof counted[0]; i++)
+        if (strcmp(e->what, command_name(counted[i].kind)) == 0)
+            rc = take_counted(n, &counted[i], e, err);
     n->revision = revision;
-    if (!sum)
-        return 0;
-    if (strcmp(e->what, command_name(COMMAND_REPAIR)) == 0)
-        take_step(n, sum, e);
-    else if (strcmp(e->what, command_name(COMMAND_TRANSITION)) == 0)
-        take_transition(n, sum, e);
-    else if (strcmp(e->what, command_name(COMMAND_ANSWER)) == 0)
-        take_answer(n, sum, e);
-    else if (strcmp(e->what, command_name(COMMAND_INSTANCE)) == 0)
-        take_instance(n, sum, e);
-    else if (strcmp(e->what, command_name(COMMAND_FINDINGS)) == 0)
-        sum->transitions += strstr(e->text, "isolated: ") != NULL;
-    else if (strcmp(e->what, command_name(COMMAND_REPAIR_REFUSE)) == 0) {
-        sum->transitions++;
-        sum->queued++;
-    }
-    return 0;
+    return rc < 0 ? err_wrap(err, -EILSEQ, "revision %" PRIu64, revision) : 0;
 }
 
 /* --- the journal ----------------------------------------------------------------------------- */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is counted are the sentences that commands really come to: each step here is decided by the cluster.
- */
+/* What is counted are the fields that commands really come to: each step here is decided by the cluster. */
 #include "api/numbers.h"
 
 #include "cluster/fixture_test.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -37,7 +37,7 @@ static int teardown(void **state)
 {
     for (size_t i = 0; i < t.n; i++) {
         free((char *)(uintptr_t)t.entries[i].nodes);
-        free((char *)(uintptr_t)t.entries[i].text);
+        free((char *)(uintptr_t)t.entries[i].fields);
     }
     numbers_destroy(t.numbers);
     world_destroy(t.world);
@@ -58,23 +58,17 @@ static int journal(void *arg, uint64_t after, size_t limit, store_journal_fn *fn
     return rc;
 }
 
-/* The last line of what the fixture shows is the journal's: "lx01: sentence". */
-static void keep(enum command_kind kind, const char *shown)
+static void keep(enum command_kind kind, const char *node, const char *shown)
 {
     if (world_rc() < 0)
         fail_msg("%s", shown);
-    CLEANUP_FREE char *copy = mem_dup(shown);
-    copy[strlen(copy) - 1] = '\0';
-    char *line = strrchr(copy, '\n');
-    line = line ? line + 1 : copy;
-    char *colon = strstr(line, ": ");
-    assert_non_null(colon);
     assert_true(t.n < ENTRIES_MAX);
     t.entries[t.n++] = (struct store_entry){.at = {t.world->at},
                                             .actor = "fettled",
                                             .what = command_name(kind),
-                                            .nodes = mem_dup_len(line, (size_t)(colon - line)),
-                                            .text = mem_dup(colon + 2)};
+                                            .nodes = mem_dup(node),
+                                            .text = "a sentence",
+                                            .fields = mem_dup(world_fields())};
 }
 
 /* With " in the place of '. */
@@ -90,18 +84,19 @@ static char *q(const char *text)
 static void tell(enum command_kind kind, const char *node, const char *set, const char *claim)
 {
     CLEANUP_FREE char *quoted = q(set);
-    keep(kind, world_tell(t.world, kind, node, quoted, claim));
+    keep(kind, node, world_tell(t.world, kind, node, quoted, claim));
 }
 
 static void say(enum command_kind kind, const char *node, const char *set)
 {
     CLEANUP_FREE char *quoted = q(set);
-    keep(kind, world_say(t.world, kind, "ann", node, quoted, "because"));
+    keep(kind, node, world_say(t.world, kind, "ann", node, quoted, "because"));
 }
 
-#define FINDINGS(isolate)                                                                                 \
-    "{'boot':'b1','open':[{'id':null,'group':'','severity':'fatal','act':'reset','recurs':0,'observe':"   \
-    "false,'findings':[{'check':'scratch','result':'fatal','device':'','code':'','text':''}]}],'isolate'" \
+#define FINDINGS(isolate)                                                                               \
+    "{'boot':'b1','open':[{'id':null,'group':'','severity':'fatal','act':'reset','recurs':0,'observe':" \
+    "false,'findings':[{'check':'scratch','result':'fatal','device':'','code':'','text':'isolated: "    \
+    "'}]}],'isolate'"                                                                                   \
     ":" isolate "}"
 #define ISOLATE "{'problem':'node_problem','why':'scratch','deadline_s':60}"
 #define MOVE(id, from, to, more) "{'id':'" id "','from':'" from "','to':'" to "','why':'because'" more "}"
@@ -144,6 +139,19 @@ static void test_a_new_node_was_not_repaired(void **state)
     tell(COMMAND_REPAIR, "lx01", "{'id':null,'from':'none','to':'provision','why':'new'}", "1.1");
     tell(COMMAND_REPAIR, "lx01", MOVE("1.1", "provision", "none", ""), "1.2");
     expect(2, 0, 0, 0);
+}
+
+/* From the moment on at which a new node is in service, what it has counts like others'. */
+static void test_a_node_that_was_new_is_repaired(void **state)
+{
+    world_configure(t.world, "lx[01-07] CPUs=2", NULL);
+    tell(COMMAND_REPAIR, "lx07", "{'id':null,'from':'none','to':'provision','why':'new'}", "1.1");
+    tell(COMMAND_REPAIR, "lx07", MOVE("1.1", "provision", "none", ",'boot':'b1'"), "1.2");
+    expect(2, 0, 0, 0);
+    isolate("lx07", "1.3");
+    tell(COMMAND_REPAIR, "lx07", MOVE("1.3", "isolate", "provision", ""), "1.4");
+    tell(COMMAND_REPAIR, "lx07", MOVE("1.3", "provision", "none", ""), "1.5");
+    expect(5, 1, 0, 0);
 }
 
 static void test_another_machine_was_not_repaired(void **state)
@@ -210,6 +218,29 @@ static void test_moves_by_hand(void **state)
     expect(8, 0, 2, 2);
 }
 
+/* As a fettled of before left it: a sentence is not read. */
+static void test_an_entry_without_fields_is_not_counted(void **state)
+{
+    isolate("lx01", "1.1");
+    expect(1, 0, 0, 0);
+    tell(COMMAND_REPAIR, "lx01", MOVE("1.1", "isolate", "queue", ""), "1.2");
+    free((char *)(uintptr_t)t.entries[1].fields);
+    t.entries[1].fields = NULL;
+    t.entries[1].text = "isolate -> queue: because";
+    expect(1, 0, 0, 0);
+}
+
+static void test_fields_that_are_none_are_told(void **state)
+{
+    const struct api_shell shell = {.revision = revision, .journal = journal};
+    struct err e = {0};
+    isolate("lx01", "1.1");
+    free((char *)(uintptr_t)t.entries[0].fields);
+    t.entries[0].fields = mem_dup("\"to\":7");
+    assert_int_equal(numbers_read(t.numbers, &shell, (struct wall){t.world->at}, &e), -EILSEQ);
+    assert_string_equal(e.msg, "revision 1: fields of a journal entry: \"from\" is missing");
+}
+
 static void test_the_oldest_entries_are_gone(void **state)
 {
     int64_t now = t.world->at;
@@ -231,11 +262,14 @@ int main(void)
         TEST(test_fettle_by_itself),
         TEST(test_what_is_found_and_isolates_nobody),
         TEST(test_a_new_node_was_not_repaired),
+        TEST(test_a_node_that_was_new_is_repaired),
         TEST(test_another_machine_was_not_repaired),
         TEST(test_a_maintenance_event_was_no_illness),
         TEST(test_a_person_had_a_part_in_it),
         TEST(test_a_remedy_that_is_refused),
         TEST(test_moves_by_hand),
+        TEST(test_an_entry_without_fields_is_not_counted),
+        TEST(test_fields_that_are_none_are_told),
         TEST(test_the_oldest_entries_are_gone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

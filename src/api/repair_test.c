@@ -259,11 +259,11 @@ static void test_nobody_waits_for_the_check(void **state)
 /* --- numbers ----------------------------------------------------------------------------------- */
 
 static void add_entry(struct stage *s, int64_t minutes_ago, const char *what, const char *node,
-                      const char *text)
+                      const char *fields)
 {
     s->entries = mem_grow(s->entries, (s->journal + 1) * sizeof *s->entries);
     s->entries[s->journal++] = (struct store_entry){
-        {wall_now().ns - span_s(60 * minutes_ago).ns}, "fettled", what, node, text, NULL};
+        {wall_now().ns - span_s(60 * minutes_ago).ns}, "fettled", what, node, "a sentence", NULL, fields};
     s->revision = 3 + s->journal;
 }
 
@@ -274,30 +274,33 @@ static void check_numbers(struct stage *s, const char *target, const char *wante
     assert_string_equal(t.s, wanted);
 }
 
-/* As the commands' own sentences say it, over a window, and what came since the last question. */
+#define MOVES(from, to) "\"from\":\"" from "\",\"to\":\"" to "\""
+#define ENDS(outcome) MOVES("provision", "none") ",\"outcome\":\"" outcome "\""
+
+/* As the fields of the entries say it, over a window, and what came since the last question. */
 static void test_numbers(void **state)
 {
     struct stage *s = *state;
-    add_entry(s, 60 * 60, "repair.step", "hx1", "back in service: long ago");
-    add_entry(s, 30 * 60, "health.findings", "hx1", "opened 1.1: x; isolated: x (claim 1.1)");
-    add_entry(s, 30 * 60 - 1, "repair.step", "hx1", "isolate -> remedy reboot: x");
-    add_entry(s, 30 * 60 - 2, "repair.step", "hx1", "remedy -> provision: done");
-    add_entry(s, 30 * 60 - 3, "repair.step", "hx1", "back in service: every check passed");
-    add_entry(s, 300, "health.findings", "hx2", "opened 1.2: x");
-    add_entry(s, 299, "health.findings", "hx2", "isolated: x (claim 1.2)");
-    add_entry(s, 298, "repair.step", "hx2", "isolate -> queue: no remedy");
-    add_entry(s, 200, "repair.transition", "hx2", "queue -> provision: new cable");
-    add_entry(s, 199, "repair.step", "hx2", "back in service: every check passed");
-    add_entry(s, 198, "repair.step", "hx9", "provision: it is new (claim 1.3)");
-    add_entry(s, 197, "repair.step", "hx9", "back in service: every check passed");
-    add_entry(s, 100, "node.drain", "hx2", "isolate -> queue: a person's words");
+    add_entry(s, 60 * 60, "repair.step", "hx1", ENDS("back"));
+    add_entry(s, 30 * 60, "health.findings", "hx1", "\"incidents\":[\"1.1\"]," MOVES("none", "isolate"));
+    add_entry(s, 30 * 60 - 1, "repair.step", "hx1", MOVES("isolate", "remedy") ",\"remedy\":\"reboot\"");
+    add_entry(s, 30 * 60 - 2, "repair.step", "hx1", MOVES("remedy", "provision"));
+    add_entry(s, 30 * 60 - 3, "repair.step", "hx1", ENDS("back"));
+    add_entry(s, 300, "health.findings", "hx2", "\"incidents\":[\"1.2\"]");
+    add_entry(s, 299, "health.findings", "hx2", MOVES("none", "isolate"));
+    add_entry(s, 298, "repair.step", "hx2", MOVES("isolate", "queue"));
+    add_entry(s, 200, "repair.transition", "hx2", MOVES("queue", "provision"));
+    add_entry(s, 199, "repair.step", "hx2", ENDS("back"));
+    add_entry(s, 198, "repair.step", "hx9", MOVES("none", "provision"));
+    add_entry(s, 197, "repair.step", "hx9", ENDS("back"));
+    add_entry(s, 100, "node.drain", "hx2", MOVES("isolate", "queue"));
     check_numbers(s, "/v1/repairs/numbers",
                   "{\"hours\":24,\"transitions\":6,\"remediations\":1,\"by_itself\":0,\"queued\":1,"
                   "\"by_person\":1}\n");
     check_numbers(s, "/v1/repairs/numbers?hours=48",
                   "{\"hours\":48,\"transitions\":10,\"remediations\":2,\"by_itself\":1,\"queued\":1,"
                   "\"by_person\":1}\n");
-    add_entry(s, 1, "repair.refuse", "hx4", "cycle refused: no");
+    add_entry(s, 1, "repair.refuse", "hx4", MOVES("remedy", "queue"));
     check_numbers(s, "/v1/repairs/numbers?hours=4",
                   "{\"hours\":4,\"transitions\":5,\"remediations\":1,\"by_itself\":0,\"queued\":1,"
                   "\"by_person\":1}\n");
@@ -311,7 +314,7 @@ static void test_numbers_of_a_long_journal(void **state)
 {
     struct stage *s = *state;
     for (int i = 0; i < 10500; i++)
-        add_entry(s, 100, "repair.step", "hx1", "examine -> examine: again");
+        add_entry(s, 100, "repair.step", "hx1", MOVES("examine", "examine"));
     CLEANUP_TEXT struct text t = {0};
     assert_int_equal(wire_ask(&s->wire, "GET", "/v1/repairs/numbers", NULL, &t), 503);
     assert_non_null(strstr(t.s, "still being read"));

@@ -91,8 +91,13 @@ static int on_journal(void *arg, uint64_t after, size_t max, store_journal_fn *f
                       struct err *e)
 {
     const struct stage *s = arg;
-    const struct store_entry entry = {
-        {INT64_C(1794000000) * 1000000000}, "root", "node.drain", "lx[01-02]", "bad \"DIMM\"", NULL};
+    const struct store_entry entry = {{INT64_C(1794000000) * 1000000000},
+                                      "root",
+                                      "node.drain",
+                                      "lx[01-02]",
+                                      "bad \"DIMM\"",
+                                      "3.1",
+                                      "\"claims\":[\"3.1\"]"};
     for (uint64_t r = after + 1; r <= 3 && r - after <= max; r++)
         assert_int_equal(fn(fn_arg, r, &entry, e), 0);
     for (size_t i = 0; i < s->journal; i++) {
@@ -107,6 +112,7 @@ static int on_journal(void *arg, uint64_t after, size_t max, store_journal_fn *f
 static void on_journal_search(void *arg, const struct journal_ask *a, journal_found_fn *fn, void *fn_arg)
 {
     char root[] = "root", what[] = "node.drain", nodes[] = "lx[01-02]";
+    char fields[] = "\"claims\":[\"3.1\",\"3.2\"]";
     CLEANUP_TEXT struct text asked = {0};
     CLEANUP_HOSTLIST struct hostlist names = {0};
     struct err why;
@@ -120,7 +126,7 @@ static void on_journal_search(void *arg, const struct journal_ask *a, journal_fo
     struct journal_entry entries[2];
     for (uint64_t i = 0; i < 2; i++)
         entries[i] = (struct journal_entry){
-            {INT64_C(1794000000) * 1000000000}, 3 - i, root, what, nodes, asked.s, NULL};
+            {INT64_C(1794000000) * 1000000000}, 3 - i, root, what, nodes, asked.s, NULL, fields};
     const struct journal_found found = {entries, 2, a->after == 0, a->after ? 0 : 2};
     bool busy = a->by && strcmp(a->by, "busy") == 0;
     err_set(&why, -EAGAIN, "64 searches are waiting");

@@ -162,12 +162,16 @@ static void the_journal_has_fields_too(void **state)
                                   "{\"at\":\"T2\",\"what\":\"node.set\",\"actor\":\"ann\",\"nodes\":\"n2\","
                                   "\"text\":\"x\",\"revision\":8},"
                                   "{\"at\":\"T3\",\"what\":\"node.drain\",\"actor\":\"ann\",\"nodes\":\"n3\","
-                                  "\"text\":\"y\",\"revision\":9}]}";
+                                  "\"text\":\"y\",\"revision\":9,\"claims\":[\"7.1\",\"7.2\"],\"from\":"
+                                  "\"isolate\",\"to\":\"remedy\",\"remedy\":\"fix\",\"cost\":72000}]}";
     expect_of(journal, "journal -o at,actor,what",
               "AT  ACTOR  WHAT\nT1  root   node.drain\nT2  ann    node.set\nT3  ann    node.drain\n");
     expect_of(journal, "journal --tail 2 -o nodes -H", "n2\nn3\n");
     expect_of(journal, "journal --where actor=ann --sort -at --limit 1 -o json,nodes,revision",
               "[\n {\"Nodes\":\"n3\",\"Revision\":9}\n]\n");
+    expect_of(journal, "journal --where to=remedy -o json,claims,from,to,remedy,outcome,cost",
+              "[\n {\"Claims\":[\"7.1\",\"7.2\"],\"From\":\"isolate\",\"To\":\"remedy\",\"Remedy\":\"fix\","
+              "\"Outcome\":null,\"Cost\":72.000}\n]\n");
     struct run r = run("journal --after 5 --where actor=ann", "/nowhere");
     assert_string_equal(r.error, "--after reads on, and chooses nothing: no --where");
 }

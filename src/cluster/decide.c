@@ -24,12 +24,14 @@ void decision_fini(struct decision *d)
     free(d->text);
     free(d->claim);
     text_fini(&d->about);
+    entry_fields_fini(&d->fields);
     hostlist_fini(&d->changed);
     *d = (struct decision){0};
 }
 
-void decision_about(struct decision *d, const char *id)
+void decision_about(struct decision *d, enum entry_id of, const char *id)
 {
+    entry_fields_add(&d->fields, of, id);
     if (!id || !*id || (d->about.s && text_has_word(d->about.s, ' ', id)))
         return;
     if (d->about.len)
@@ -41,7 +43,7 @@ void decision_add(struct decision *d, const char *prefix, const char *key, char 
 {
     struct text t = {0};
     if (strcmp(prefix, "claim/") == 0)
-        decision_about(d, key);
+        decision_about(d, ENTRY_CLAIMS, key);
     text_add(&t, prefix);
     text_add(&t, key);
     d->ops = mem_grow(d->ops, (d->n_ops + 1) * sizeof *d->ops);

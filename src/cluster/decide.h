@@ -12,8 +12,8 @@ enum { OPS_MAX = 100 }; /* below STORE_OPS_MAX, so that a batch has room for a s
 
 /* Writes an operation down. Takes value over; NULL deletes. A claim's record makes the command part of it. */
 void decision_add(struct decision *d, const char *prefix, const char *key, char *value);
-/* The command is part of this claim, repair or operation; "" and NULL are none. */
-void decision_about(struct decision *d, const char *id);
+/* The command is part of this claim, incident, repair or operation; "" and NULL are none. */
+void decision_about(struct decision *d, enum entry_id of, const char *id);
 /* The node is changed; marks (by member id; may be NULL) keeps it from being named twice. */
 void decision_note(struct decision *d, bool *marks, const struct member *m);
 
@@ -135,6 +135,8 @@ void repair_forget(struct repair *r, const json_t *keep);
 void repair_forget_notes(struct repair *r);
 /* Its incidents and its maintenance event go, and `said` has which were open. */
 void forget_ailment(const struct member *m, const char *how, struct text *said, struct decision *d);
+/* The step that m's repair is at, also STEP_TEND; STEP_NONE without. */
+enum step repair_step_of(const struct member *m);
 /* Into another step. Before it, repair_leave. */
 void repair_enter(struct repair *r, enum step to, struct wall at, uint64_t deadline_s, const char *why);
 /* The step's time begins anew. */

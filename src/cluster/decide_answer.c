@@ -129,13 +129,15 @@ void answer_close(const struct command *cmd, const struct member *m, const struc
     if (a && a->n_open)
         decision_add(d, "health/", m->name, ailment_answered(a, w, cmd->claim));
     text_add(&said, before);
-    for (size_t i = 0; a && i < a->n_open && said.len < SAID_BYTES_MAX; i++) {
+    for (size_t i = 0; a && i < a->n_open; i++) {
         struct incident rest, closed;
         incident_split(&a->open[i], w, &rest, &closed);
         CLEANUP_TEXT struct text of = {0};
         for (size_t k = 0; rest.n && k < closed.n; k++)
             say_finding(&closed.findings[k], &of);
         if (closed.n)
+            decision_about(d, ENTRY_INCIDENTS, a->open[i].id);
+        if (closed.n && said.len < SAID_BYTES_MAX)
             text_printf(&said, "; closed %s%s%s by that word", of.len ? of.s : a->open[i].id,
                         of.len ? " of " : "", of.len ? a->open[i].id : "");
     }

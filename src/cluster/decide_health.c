@@ -23,6 +23,7 @@ enum {
 
 struct edit {
     const struct command *cmd;
+    struct decision *d;
     char boot[37];
     struct ailment a;
     unsigned n_new;
@@ -40,6 +41,7 @@ struct given {
 
 static void decide_health_say(struct edit *x, const char *what, const struct incident *i, const char *more)
 {
+    decision_about(x->d, ENTRY_INCIDENTS, i->id);
     if (x->said.len > SAID_BYTES_MAX)
         return;
     text_printf(&x->said, "%s%s %s", x->said.len ? "; " : "", what, i->id);
@@ -399,6 +401,7 @@ static int decide_health_isolate(const struct cluster *c, const struct command *
     if (note_isolated(c, cmd, o, d, e) < 0)
         return -EINVAL;
     memcpy(w.boot, x->boot, sizeof w.boot);
+    entry_fields_move(&d->fields, repair_step_of(m), STEP_ISOLATE);
     repair_begin(c, cmd, m, &w, d);
     d->takes_out = true;
     text_printf(&x->said, "%sisolated: %s (claim %s)", x->said.len ? "; " : "", w.why, cmd->claim);
@@ -428,7 +431,7 @@ static int decide_findings(const struct cluster *c, const struct command *cmd, c
 {
     static const char *const keys[] = {"boot", "open", "close", "isolate", "jobs"};
     struct member *m;
-    struct edit x = {0};
+    struct edit x = {.d = d};
     int rc = decide_one(c, cmd, &m, e);
     if (rc < 0 || json_only_keys(set, keys, 5, e) < 0)
         return rc < 0 ? rc : -EINVAL;
@@ -702,6 +705,10 @@ static int decide_outcome(const struct cluster *c, const struct command *cmd, co
             count_outcome(c, a, &o, d);
         decision_add(d, "repair/", m->name, repair_record(&r));
         hostlist_add(&d->changed, m->name);
+        memcpy(d->fields.remedy, o.remedy, strlen(o.remedy) + 1);
+        d->fields.outcome = o.verdict == '+'   ? ENTRY_OUTCOME_HELPED
+                            : o.verdict == '-' ? ENTRY_OUTCOME_FAILED
+                                               : ENTRY_OUTCOME_NOT_JUDGED;
         d->text = say_outcome(&o);
     }
     repair_fini(&r);

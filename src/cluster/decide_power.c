@@ -79,7 +79,7 @@ int decide_power(const struct cluster *c, const struct command *cmd, struct deci
     d->text = text_take(&t);
     d->claim = mem_dup(cmd->claim);
     decision_add(d, POWER_KEY, m->name, power_record(cmd, verb, force));
-    decision_about(d, cmd->claim);
+    decision_about(d, ENTRY_OPERATIONS, cmd->claim);
     hostlist_add(&d->changed, m->name);
     return 0;
 }

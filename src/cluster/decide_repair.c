@@ -59,6 +59,12 @@ int repair_wish_read(const json_t *o, struct repair_wish *w, struct err *e)
     return repair_deadline_read(o, &w->deadline_s, e);
 }
 
+enum step repair_step_of(const struct member *m)
+{
+    const struct repair *r = member_treated(m);
+    return r ? r->step : STEP_NONE;
+}
+
 /* A person's word that something was put right stands here. */
 static bool step_has_answer(enum step s)
 {
@@ -146,6 +152,7 @@ void repair_begin_with(const struct command *cmd, struct member *m, const struct
     if (w->step != STEP_TEND)
         repair_claim(cmd, m, &r, d);
     decision_add(d, "repair/", m->name, repair_record(&r));
+    decision_about(d, ENTRY_REPAIRS, r.id);
     repair_fini(&r);
 }
 
@@ -165,8 +172,8 @@ void repair_put(const struct member *m, const struct repair *r, struct decision 
 {
     bool forget = r->step == STEP_NONE && r->n_attempts == 0 && r->n_notes == 0;
     decision_add(d, "repair/", m->name, forget ? NULL : repair_record(r));
-    decision_about(d, r->id);
-    decision_about(d, r->operation);
+    decision_about(d, ENTRY_REPAIRS, r->id);
+    decision_about(d, ENTRY_OPERATIONS, r->operation);
 }
 
 /* The node is in service from now on: its claim goes, and the same commit records the boot on which it was
@@ -281,6 +288,7 @@ struct move {
     struct repair_wish wish;
     bool has_boot, has_instance;
     const char *remedy;
+    uint64_t cost; /* as in entry_fields */
     bool approval;
     bool restarted;      /* it has had the restart that its maintenance asked for */
     bool renewed;        /* another machine has the name now, */
@@ -304,9 +312,10 @@ static bool is_given(const json_t *o, const char *key)
 
 static int read_move(const json_t *set, struct move *v, struct err *e)
 {
-    static const char *const keys[] = {
-        "id",     "from",     "to",       "why",          "problem", "boot",    "instance", "deadline_s",
-        "remedy", "approval", "examined", "inconclusive", "attempt", "renewed", "machine",  "restarted"};
+    static const char *const keys[] = {"id",        "from",         "to",         "why",     "problem",
+                                       "boot",      "instance",     "deadline_s", "remedy",  "approval",
+                                       "examined",  "inconclusive", "attempt",    "renewed", "machine",
+                                       "restarted", "cost"};
     *v = (struct move){.remedy = ""};
     v->has_boot = is_given(set, "boot");
     v->has_instance = is_given(set, "instance");
@@ -319,6 +328,7 @@ static int read_move(const json_t *set, struct move *v, struct err *e)
         repair_wish_read(set, &v->wish, e) < 0 || (v->has_boot && record_boot(set, v->wish.boot, e) < 0) ||
         (v->has_instance && record_hex(set, "instance", &v->wish.instance, e) < 0) ||
         (is_given(set, "remedy") && record_clause(set, "remedy", REMEDY_NAME_BYTES_MAX, &v->remedy, e) < 0) ||
+        json_take_u64(set, "cost", INT64_MAX, &v->cost, e) == -EINVAL ||
         (is_given(set, "approval") && json_take_bool(set, "approval", &v->approval, e) < 0) ||
         (is_given(set, "renewed") && json_take_bool(set, "renewed", &v->renewed, e) < 0) ||
         (is_given(set, "restarted") && json_take_bool(set, "restarted", &v->restarted, e) < 0) ||
@@ -415,8 +425,11 @@ void forget_ailment(const struct member *m, const char *how, struct text *said, 
     if (member_maintenance(m))
         decision_add(d, "maintenance/", m->name, NULL);
     override_end(m, how, said, d);
-    for (size_t i = 0; a && i < a->n_open && said->len < SAID_BYTES_MAX; i++)
-        text_printf(said, "; closed %s: %s", a->open[i].id, how);
+    for (size_t i = 0; a && i < a->n_open; i++) {
+        decision_about(d, ENTRY_INCIDENTS, a->open[i].id);
+        if (said->len < SAID_BYTES_MAX)
+            text_printf(said, "; closed %s: %s", a->open[i].id, how);
+    }
 }
 
 /* A replacement of Fettle's own came: which machine it is, and which it was, is written down when it is
@@ -487,21 +500,42 @@ static int check_at(const struct member *m, const struct repair *r, const char *
     return 0;
 }
 
-static void say_end(const struct member *m, const struct repair *is, const struct move *v, struct text *t)
+/* What the repair, or the examination that it leaves, came to. */
+static enum entry_outcome move_outcome(const struct member *m, const struct repair *is, const struct move *v)
 {
-    if (!m->admitted && !v->has_boot && !*is->boot)
-        text_printf(t, "its repair ends, and it was not heard yet: %s", v->wish.why);
-    else
-        text_printf(t, "%s%s: %s", m->admitted ? "back in service" : "in service",
-                    m->held_in_slurm ? " when Slurm has taken its drain back" : "", v->wish.why);
+    const char *examined = v->from == STEP_EXAMINE ? json_string_value(v->examined) : NULL;
+    if (v->wish.step != STEP_NONE || v->from == STEP_TEND)
+        return examined ? entry_outcome_find(examined) : ENTRY_OUTCOME_NONE;
+    if (m->admitted)
+        return ENTRY_OUTCOME_BACK;
+    return v->has_boot || *is->boot ? ENTRY_OUTCOME_FIRST : ENTRY_OUTCOME_UNHEARD;
 }
 
-static void say_move(const struct command *cmd, const struct member *m, const struct repair *is,
-                     const struct move *v, const struct text *gone, struct decision *d)
+static void note_move(const struct member *m, const struct repair *is, const struct move *v,
+                      struct decision *d)
+{
+    struct entry_fields *f = &d->fields;
+    entry_fields_move(f, v->from, v->wish.step);
+    memcpy(f->remedy, v->remedy, strlen(v->remedy) + 1);
+    f->cost = (int64_t)v->cost;
+    f->outcome = move_outcome(m, is, v);
+}
+
+static void say_end(const struct member *m, enum entry_outcome outcome, const char *why, struct text *t)
+{
+    if (outcome == ENTRY_OUTCOME_UNHEARD)
+        text_printf(t, "its repair ends, and it was not heard yet: %s", why);
+    else
+        text_printf(t, "%s%s: %s", outcome == ENTRY_OUTCOME_BACK ? "back in service" : "in service",
+                    m->held_in_slurm ? " when Slurm has taken its drain back" : "", why);
+}
+
+static void say_move(const struct command *cmd, const struct member *m, const struct move *v,
+                     const struct text *gone, struct decision *d)
 {
     struct text t = {0};
     if (v->wish.step == STEP_NONE && v->from != STEP_TEND)
-        say_end(m, is, v, &t);
+        say_end(m, d->fields.outcome, v->wish.why, &t);
     else if (v->from == STEP_NONE && v->wish.step == STEP_TEND)
         text_printf(&t, "tend %s: %s", v->remedy, v->wish.why);
     else if (v->from == STEP_NONE)
@@ -568,7 +602,8 @@ static int decide_move(const struct cluster *c, const struct command *cmd, const
     if (v.restarted && !v.renewed && member_restarts(m))
         end_restart(m, &gone, d);
     hostlist_add(&d->changed, m->name);
-    say_move(cmd, m, is, &v, &gone, d);
+    note_move(m, is, &v, d);
+    say_move(cmd, m, &v, &gone, d);
     return 0;
 }
 
@@ -709,6 +744,8 @@ static int decide_operate(const struct cluster *c, const struct command *cmd, co
     repair_copy(&r, is);
     memcpy(r.operation, cmd->claim, strlen(cmd->claim) + 1);
     say_faults(m, faults);
+    if (applies_remedy(w.step))
+        memcpy(d->fields.remedy, w.of, strlen(w.of) + 1);
     if (applies_remedy(w.step))
         memcpy(attempt_add(&r, cmd->at, w.of, faults)->boot, w.boot, sizeof w.boot);
     decision_add(d, OPERATE_KEY, m->name, operation_record(cmd, &r, &w));

@@ -52,12 +52,14 @@ static int move_by_hand(const struct cluster *c, const struct command *cmd, cons
     struct repair r;
     repair_copy(&r, member_repair(m));
     struct wall since = r.since, deadline = r.deadline;
-    bool stays = r.step == to;
+    enum step from = r.step;
+    bool stays = from == to;
     CLEANUP_TEXT struct text said = {0};
     text_printf(&said, "%s%s%s", step_name(r.step), stays ? ", drained by hand" : " -> ",
                 stays ? "" : step_name(to));
     int rc = repair_leave(c, m, &r, cmd->at, true, d, e);
     if (rc == 0) {
+        entry_fields_move(&d->fields, from, to);
         repair_disown(&r);
         repair_owe(&r, to);
         repair_enter(&r, to, cmd->at, deadline_s, cmd->reason);
@@ -165,6 +167,7 @@ static int begin_by_hand(const struct cluster *c, const struct command *cmd, str
                             .problem = "manual",
                             .manual = true,
                             .deadline_s = deadline_s};
+    entry_fields_move(&d->fields, repair_step_of(m), w.step);
     repair_begin(c, cmd, m, &w, d);
     d->claim = mem_dup(cmd->claim);
     struct text t = {0};
@@ -386,6 +389,9 @@ static int decide_approval(const struct cluster *c, const struct command *cmd, c
     }
     if (rc == 0) {
         CLEANUP_TEXT struct text said = {0};
+        memcpy(d->fields.remedy, is->remedy, sizeof d->fields.remedy);
+        if (!gives)
+            entry_fields_move(&d->fields, is->step, r.step);
         text_printf(&said, "%s %s", is->remedy, gives ? "approved" : "refused");
         repair_put(m, &r, d);
         decide_ticket_say(d, m, said.s, cmd->reason);

@@ -231,8 +231,10 @@ static int decide_end(const struct cluster *c, const struct command *cmd, const 
     const struct claim *claim = cluster_claim(c, x.claim);
     if (claim && released)
         decision_add(d, "claim/", claim->id, claim_record(claim, leaves, NULL, false));
-    if (any)
+    if (any) {
+        decision_about(d, ENTRY_CLAIMS, x.claim);
         say_end(&x, nodes, d);
+    }
     return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/hostlist.h"
 #include "base/text.h"
+#include "cluster/entry.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,9 +16,10 @@ struct decision {
         char *key;
         char *value; /* NULL deletes */
     } * ops;
-    char *text;              /* the journal's sentence, NULL when nothing changes */
-    struct text about;       /* ids of the claims, repairs and operations that it is part of: "7.1 7.2" */
-    struct hostlist changed; /* nodes that it changes */
+    char *text;                 /* the journal's sentence, NULL when nothing changes */
+    struct text about;          /* the ids of `fields`, in the order of their coming: "7.1 7.2" */
+    struct entry_fields fields; /* what the journal says for programs */
+    struct hostlist changed;    /* nodes that it changes */
     char *claim;    /* the claim that now holds the nodes (DRAIN, DOWN), the power command's id; or NULL */
     bool takes_out; /* nodes leave service by it, for which there is room in the budgets as they are committed
                      */

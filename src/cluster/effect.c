@@ -348,15 +348,20 @@ static bool is_late(const json_t *was, const json_t *now)
     return !operation_may_follow(before.state, is.state);
 }
 
-/* Which operation it is of, and which repair that is of. */
+/* Which operation it is of, which repair that is of, and what it came to. */
 static void operated_about(const struct cluster *c, const char *key, const json_t *o, struct decision *d)
 {
+    struct entry_fields *f = &d->fields;
     const struct member *m = cluster_find(c, effect_node(key));
     const char *id = json_text(o, "id");
-    decision_about(d, id);
+    decision_about(d, ENTRY_OPERATIONS, id);
     const struct repair *r = m && m->past ? m->past->repair : NULL;
-    if (r && strcmp(r->operation, id) == 0)
-        decision_about(d, r->id);
+    f->outcome = entry_outcome_find(json_text(json_object_get(o, "done"), "state"));
+    if (!r || strcmp(r->operation, id) != 0)
+        return;
+    decision_about(d, ENTRY_REPAIRS, r->id);
+    if (strcmp(r->remedy, json_text(o, "of")) == 0)
+        memcpy(f->remedy, r->remedy, sizeof f->remedy);
 }
 
 static int take_operated(const struct cluster *c, const char *key, json_t *o, json_t *done,
@@ -388,7 +393,7 @@ int effect_take_slurm(const struct cluster *c, const char *key, const json_t *do
         if (!o)
             return 0;
         decision_add(d, "", key, NULL);
-        decision_about(d, json_text(o, "claim"));
+        decision_about(d, ENTRY_CLAIMS, json_text(o, "claim"));
         say_slurm(o, NULL, said);
         return 0;
     }
@@ -404,8 +409,8 @@ int effect_take_slurm(const struct cluster *c, const char *key, const json_t *do
     if (json_equal(o, now))
         return 0;
     decision_add(d, "", key, json_write(now));
-    decision_about(d, o ? json_text(o, "claim") : NULL);
-    decision_about(d, json_text(now, "claim"));
+    decision_about(d, ENTRY_CLAIMS, o ? json_text(o, "claim") : NULL);
+    decision_about(d, ENTRY_CLAIMS, json_text(now, "claim"));
     say_slurm(o, now, said);
     return 0;
 }

@@ -8,7 +8,7 @@
 
 static int last_rc;
 static size_t last_parts;
-static char last_about[256];
+static char last_about[256], last_fields[1024];
 
 static void class_parse(char *words, struct roster *r)
 {
@@ -165,7 +165,10 @@ static int one_part(struct world *w, const struct command *cmd, size_t *from, st
     if (d.n_ops)
         text_printf(out, "%s: %s\n", nodes, d.text);
     *from = d.next;
+    CLEANUP_TEXT struct text fields = {0};
+    entry_fields_write(&d.fields, &fields);
     snprintf(last_about, sizeof last_about, "%s", d.about.len ? d.about.s : "");
+    snprintf(last_fields, sizeof last_fields, "%s", fields.len ? fields.s : "");
     decision_fini(&d);
     return 0;
 }
@@ -315,6 +318,11 @@ size_t world_parts(void)
 const char *world_about(void)
 {
     return last_about;
+}
+
+const char *world_fields(void)
+{
+    return last_fields;
 }
 
 const char *world_claims(const struct world *w, const char *node)

@@ -70,7 +70,8 @@ const char *world_give(struct world *w, enum command_kind kind, const char *acto
                        const char *set, const char *note, const char *claim);
 int world_rc(void); /* of the last command */
 size_t world_parts(void);
-const char *world_about(void); /* of the last command's last part; "" */
+const char *world_about(void);  /* of the last command's last part; "" */
+const char *world_fields(void); /* the same, as entry_fields_write has them */
 
 /* The claims on a node: "1 drain by root: x (drained); ...". Valid until the next call. */
 const char *world_claims(const struct world *w, const char *node);

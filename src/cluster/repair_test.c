@@ -523,7 +523,7 @@ static void test_what_follows_has_the_id_of_its_repair(void **state)
 {
     struct world *w = *state;
     isolate(w);
-    assert_string_equal(world_about(), "1.5");
+    assert_string_equal(world_about(), "1.5.1 1.5.2 1.5");
     move(w, MOVE("isolate", "remedy", ",'remedy':'fix'"));
     assert_string_equal(world_about(), "1.5");
     operate(w, "1.7");

@@ -70,7 +70,9 @@ static void on_entry(void *arg, const struct store_entry *entry, const struct ho
                             .actor = entry->actor,
                             .nodes = entry->nodes,
                             .text = entry->text,
-                            .revision = revision};
+                            .revision = revision,
+                            .about = entry->about,
+                            .fields = entry->fields};
     events_add(c->events, &e);
     if (strcmp(entry->what, command_name(COMMAND_SILENT)) == 0)
         contacts_soon(c->contacts, mono_now());

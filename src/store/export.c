@@ -34,6 +34,8 @@ void export_format(uint64_t revision, const struct store_entry *entry, struct te
         text_add(out, ",\"about\":");
         text_add_json(out, entry->about);
     }
+    if (entry->fields && *entry->fields)
+        text_printf(out, ",%s", entry->fields);
     text_add(out, "}\n");
 }
 

@@ -92,8 +92,9 @@ static int dump_record(void *arg, const char *key, const char *value, struct err
 
 static int dump_entry(void *arg, uint64_t revision, const struct store_entry *entry, struct err *e)
 {
-    text_printf(arg, "%" PRIu64 ": %" PRId64 " %s %s %s: %s%s%s\n", revision, entry->at.ns, entry->actor,
-                entry->what, entry->nodes, entry->text, *entry->about ? " about " : "", entry->about);
+    text_printf(arg, "%" PRIu64 ": %" PRId64 " %s %s %s: %s%s%s%s%s\n", revision, entry->at.ns, entry->actor,
+                entry->what, entry->nodes, entry->text, *entry->about ? " about " : "", entry->about,
+                *entry->fields ? " with " : "", entry->fields);
     return 0;
 }
 

@@ -55,7 +55,7 @@ static void fill(struct scene *t)
         t->now = (struct wall){begin_ns + (int64_t)i * span_s(HOUR_S / 2).ns};
         for (size_t k = 0; k < EACH; k++) {
             snprintf(text[k], sizeof text[k], "entry %zu", i * EACH + k);
-            entries[k] = (struct store_entry){t->now, "root", "put", "lx[01-02]", text[k], NULL};
+            entries[k] = (struct store_entry){t->now, "root", "put", "lx[01-02]", text[k], NULL, NULL};
         }
         struct store_batch b = {.n_ops = 1, .ops = &op, .n_entries = EACH, .entries = entries};
         assert_int_equal(store_commit(t->store, term, &b, &revision, NULL), 0);
@@ -130,6 +130,7 @@ static size_t exported(const struct scene *t)
                                               "put",
                                               "lx[01-02]",
                                               said.s,
+                                              NULL,
                                               NULL};
             export_format(n / EACH + 1, &entry, &want);
             *end = '\0';
@@ -158,11 +159,13 @@ static void test_what_is_old_goes_to_the_files_of_its_days(void **state)
 static void test_a_line_is_json(void **state)
 {
     CLEANUP_TEXT struct text line = {0};
-    const struct store_entry entry = {{begin_ns}, "ann", "node.drain", "lx1", "a \"bad\" DIMM\n", NULL};
+    const struct store_entry entry = {
+        {begin_ns}, "ann", "node.drain", "lx1", "a \"bad\" DIMM\n", NULL, "\"claims\":[\"7.1\"],\"cost\":3"};
     export_format(7, &entry, &line);
     assert_string_equal(
         line.s, "{\"revision\":7,\"at\":\"2026-01-01T12:30:00.000Z\",\"what\":\"node.drain\",\"actor\":"
-                "\"ann\",\"nodes\":\"lx1\",\"text\":\"a \\\"bad\\\" DIMM\\n\"}\n");
+                "\"ann\",\"nodes\":\"lx1\",\"text\":\"a \\\"bad\\\" DIMM\\n\",\"claims\":[\"7.1\"],"
+                "\"cost\":3}\n");
 }
 
 static void test_nothing_goes_without_a_limit(void **state)

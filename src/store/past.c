@@ -54,11 +54,11 @@ static int attach(struct sqlite *s, struct err *e)
 static int past_format(struct sqlite *s, struct err *e)
 {
     const struct sqlite_file file = {"past", s->home.journal, APPLICATION_ID, "a journal of Fettle"};
-    bool is_old = false;
-    int r = sqlite_format(s, &file, &is_old, e);
-    if (!r && is_old)
-        r = sqlite_upgrade(s, &file, e);
-    return r || !is_old ? r : sqlite_exec(s->db, s->home.journal, "COMMIT", e);
+    int format = ROW_FORMAT;
+    int r = sqlite_format(s, &file, &format, e);
+    if (!r && format < ROW_FORMAT)
+        r = sqlite_upgrade(s, &file, format, e);
+    return r || format == ROW_FORMAT ? r : sqlite_exec(s->db, s->home.journal, "COMMIT", e);
 }
 
 static int past_attach(struct sqlite *s, struct err *e)

@@ -281,38 +281,69 @@ static void test_what_is_no_journal_is_refused(void **state)
 {
     struct scene *t = *state;
     moved(t);
-    sql(t->journal, "PRAGMA user_version = 3");
-    assert_refused(t, "journal.db has format 3, this fettled knows formats up to 2");
+    sql(t->journal, "PRAGMA user_version = 4");
+    assert_refused(t, "journal.db has format 4, this fettled knows formats up to 3");
     sql(t->journal, "PRAGMA application_id = 7");
     assert_refused(t, "journal.db is damaged: it is not a journal of Fettle");
     fixture_write(t->journal, "", 0);
     assert_refused(t, "journal.db is empty");
 }
 
-/* As fettled of format 1 left them. */
-static void make_old(const char *path)
+/* As fettled of that format left them. */
+static void make_old(const char *path, int format)
 {
-    sql(path, "ALTER TABLE journal DROP COLUMN about");
-    sql(path, "PRAGMA user_version = 1");
+    sql(path, "ALTER TABLE journal DROP COLUMN fields");
+    if (format == 1)
+        sql(path, "ALTER TABLE journal DROP COLUMN about");
+    sql(path, format == 1 ? "PRAGMA user_version = 1" : "PRAGMA user_version = 2");
+}
+
+/* Commits an entry, and opens the store anew. */
+static void say(struct scene *t, const char *text, const char *about, const char *fields)
+{
+    struct store_op op = {.key = "a", .value = "2"};
+    struct store_entry entry = {{1}, "root", "put", "", text, about, fields};
+    struct store_batch b = {.n_ops = 1, .ops = &op, .n_entries = 1, .entries = &entry};
+    assert_int_equal(store_commit(t->store, t->term, &b, &t->revision, NULL), 0);
+    reopen(t);
+}
+
+static void assert_said(struct scene *t, const char *line)
+{
+    CLEANUP_TEXT struct text now = {0};
+    assert_int_equal(fixture_dump(t->store, &now, &t->e), 0);
+    assert_non_null(strstr(now.s, line));
 }
 
 static void test_format_1_is_taken_over(void **state)
 {
     struct scene *t = *state;
     moved(t);
-    make_old(t->journal);
-    make_old(t->db);
+    make_old(t->journal, 1);
+    make_old(t->db, 1);
     t->store = fixture_open(t->dir);
     assert_all(t);
-    struct store_op op = {.key = "a", .value = "2"};
-    struct store_entry entry = {{1}, "root", "put", "", "new", "7.1"};
-    struct store_batch b = {.n_ops = 1, .ops = &op, .n_entries = 1, .entries = &entry};
-    assert_int_equal(store_commit(t->store, t->term, &b, &t->revision, NULL), 0);
+    say(t, "new", "7.1", "\"to\":\"queue\"");
+    assert_said(t, "root put : new about 7.1 with \"to\":\"queue\"\n");
     store_close(STEAL(t->store));
-    CLEANUP_TEXT struct text now = {0};
+    sql(t->db, "UPDATE journal SET fields = ''");
+    assert_refused(t, "state.db is damaged: a row is not what was written");
+}
+
+static void test_format_2_is_taken_over(void **state)
+{
+    struct scene *t = *state;
+    say(t, "old", "7.1", NULL);
+    moved(t);
+    make_old(t->journal, 2);
+    make_old(t->db, 2);
     t->store = fixture_open(t->dir);
-    assert_int_equal(fixture_dump(t->store, &now, &t->e), 0);
-    assert_non_null(strstr(now.s, "root put : new about 7.1\n"));
+    say(t, "new", "", "\"to\":\"queue\"");
+    assert_said(t, "root put : old about 7.1\n");
+    assert_said(t, "root put : new with \"to\":\"queue\"\n");
+    store_close(STEAL(t->store));
+    sql(t->db, "UPDATE journal SET about = fields, fields = ''");
+    assert_refused(t, "state.db is damaged: a row is not what was written");
 }
 
 /* A state that is damaged stays as it is, so that the fettled that wrote it can look at it. */
@@ -320,7 +351,7 @@ static void test_a_damaged_state_of_format_1_is_not_touched(void **state)
 {
     struct scene *t = *state;
     moved(t);
-    make_old(t->db);
+    make_old(t->db, 1);
     sql(t->db, "UPDATE journal SET actor = 'nobody' WHERE n = 0");
     assert_refused(t, "state.db is damaged: a row is not what was written");
     assert_int_equal(sql(t->db, "PRAGMA user_version"), 1);
@@ -331,7 +362,7 @@ static void test_a_journal_that_is_ahead_of_the_state_is_refused(void **state)
 {
     struct scene *t = *state;
     moved(t);
-    sql(t->journal, "INSERT INTO journal VALUES(99999, 0, 1, '', '', '', '', 0, '')");
+    sql(t->journal, "INSERT INTO journal VALUES(99999, 0, 1, '', '', '', '', 0, '', '')");
     assert_refused(t, "journal.db has entries up to revision 99999, but ");
 }
 
@@ -341,7 +372,7 @@ static void test_entries_that_differ_are_not_taken_away(void **state)
     struct scene *t = *state;
     moved(t);
     sql(t->journal, "DELETE FROM journal WHERE revision > 300");
-    sql(t->journal, "INSERT INTO journal VALUES(390, 0, 1, 'a', 'b', 'c', 'd', 5, '')");
+    sql(t->journal, "INSERT INTO journal VALUES(390, 0, 1, 'a', 'b', 'c', 'd', 5, '', '')");
     t->store = fixture_open(t->dir);
     bool more;
     assert_int_equal(store_tidy(t->store, &all, (struct wall){0}, &more, &t->e), -EILSEQ);
@@ -379,6 +410,7 @@ int main(void)
         TEST(test_damage_to_the_older_part_is_seen_when_it_is_read),
         TEST(test_what_is_no_journal_is_refused),
         TEST(test_format_1_is_taken_over),
+        TEST(test_format_2_is_taken_over),
         TEST(test_a_damaged_state_of_format_1_is_not_touched),
         TEST(test_a_journal_that_is_ahead_of_the_state_is_refused),
         TEST(test_entries_that_differ_are_not_taken_away),

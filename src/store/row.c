@@ -9,7 +9,8 @@
     "CREATE TABLE journal(revision INTEGER NOT NULL, n INTEGER NOT NULL," \
     " at_ns INTEGER NOT NULL, actor TEXT NOT NULL, what TEXT NOT NULL,"   \
     " nodes TEXT NOT NULL, text TEXT NOT NULL, sum INTEGER NOT NULL,"     \
-    " about TEXT NOT NULL DEFAULT '', PRIMARY KEY(revision, n)) STRICT, WITHOUT ROWID;"
+    " about TEXT NOT NULL DEFAULT '', fields TEXT NOT NULL DEFAULT '',"   \
+    " PRIMARY KEY(revision, n)) STRICT, WITHOUT ROWID;"
 
 const char row_schema[] =
     "CREATE TABLE record(key TEXT PRIMARY KEY, value TEXT NOT NULL,"
@@ -49,8 +50,10 @@ static uint64_t entry_sum(const struct entry_row *row)
     sum = sum_number(sum, (uint64_t)row->entry.at.ns);
     sum = sum_text(sum_text(sum, row->entry.actor), row->entry.what);
     sum = sum_text(sum_text(sum, row->entry.nodes), row->entry.text);
-    const char *about = row->entry.about;
-    return about && *about ? sum_text(sum, about) : sum; /* without, the sum of format 1 */
+    const char *about = row->entry.about ? row->entry.about : "", *fields = row->entry.fields;
+    bool has_fields = fields && *fields; /* without, the sum of format 2; and without `about`, of format 1 */
+    sum = *about || has_fields ? sum_text(sum, about) : sum;
+    return has_fields ? sum_text(sum, fields) : sum;
 }
 
 static void bind_number(sqlite3_stmt *stmt, int i, uint64_t n)
@@ -112,7 +115,8 @@ void entry_bind(sqlite3_stmt *stmt, const struct entry_row *row)
     bind_text(stmt, 6, row->entry.nodes);
     bind_text(stmt, 7, row->entry.text);
     bind_text(stmt, 8, row->entry.about ? row->entry.about : "");
-    bind_number(stmt, 9, entry_sum(row));
+    bind_text(stmt, 9, row->entry.fields ? row->entry.fields : "");
+    bind_number(stmt, 10, entry_sum(row));
 }
 
 bool entry_read(sqlite3_stmt *stmt, struct entry_row *row)
@@ -124,6 +128,7 @@ bool entry_read(sqlite3_stmt *stmt, struct entry_row *row)
                                         .what = get_text(stmt, 4),
                                         .nodes = get_text(stmt, 5),
                                         .text = get_text(stmt, 6),
-                                        .about = get_text(stmt, 7)}};
-    return get_number(stmt, 8) == entry_sum(row);
+                                        .about = get_text(stmt, 7),
+                                        .fields = get_text(stmt, 8)}};
+    return get_number(stmt, 9) == entry_sum(row);
 }

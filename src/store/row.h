@@ -33,13 +33,14 @@ struct entry_row {
 
 #define META_COLUMNS "term, revision, sum"
 #define RECORD_COLUMNS "key, value, revision, sum"
-#define ENTRY_COLUMNS "revision, n, at_ns, actor, what, nodes, text, about, sum"
+#define ENTRY_COLUMNS "revision, n, at_ns, actor, what, nodes, text, about, fields, sum"
 
 /* The tables with these columns; and the journal's alone. */
 extern const char row_schema[], row_journal_schema[];
 
-/* The format of both files, in their user_version. Format 1 had no `about` in the journal. */
-enum { ROW_FORMAT = 2 };
+/* The format of both files, in their user_version. Format 1 had no `about` in the journal, format 2 no
+ * `fields`. */
+enum { ROW_FORMAT = 3 };
 
 void meta_bind(sqlite3_stmt *stmt, const struct meta_row *row);
 bool meta_read(sqlite3_stmt *stmt, struct meta_row *row);

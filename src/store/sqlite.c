@@ -42,7 +42,7 @@ static const char *const queries[QUERIES] = {
     [QUERY_RECORD_DELETE] = "DELETE FROM main.record WHERE key = ?",
     [QUERY_ENTRIES] = "SELECT " ENTRY_COLUMNS " FROM main.journal ORDER BY revision, n",
     [QUERY_ENTRIES_AFTER] = PAGE("main.journal"),
-    [QUERY_ENTRY_PUT] = "INSERT INTO main.journal(" ENTRY_COLUMNS ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [QUERY_ENTRY_PUT] = "INSERT INTO main.journal(" ENTRY_COLUMNS ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [QUERY_ENTRIES_FIRST] = "SELECT min(revision) FROM main.journal",
     [QUERY_ENTRIES_BEFORE] = BACK("main.journal"),
     [QUERY_PAST_BEFORE] = BACK("past.journal"),

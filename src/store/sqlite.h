@@ -65,12 +65,13 @@ struct sqlite_file {
     const char *noun; /* "a state of Fettle" */
 };
 
-/* Judges a file's format; *is_old when sqlite_upgrade has to make it the present one. -EILSEQ: it is not
- * Fettle's, or of a newer format. */
-int sqlite_format(struct sqlite *s, const struct sqlite_file *f, bool *is_old, struct err *e);
+/* Judges a file's format; one before ROW_FORMAT has to be upgraded. -EILSEQ: it is not Fettle's, or of a
+ * newer format. */
+int sqlite_format(struct sqlite *s, const struct sqlite_file *f, int *format, struct err *e);
 
-/* Makes a file of format 1 one of the present format, in a transaction that it begins and the caller ends. */
-int sqlite_upgrade(struct sqlite *s, const struct sqlite_file *f, struct err *e);
+/* Makes a file of an older format one of the present format, in a transaction that it begins and the caller
+ * ends. */
+int sqlite_upgrade(struct sqlite *s, const struct sqlite_file *f, int format, struct err *e);
 
 /* Runs statements that give no rows. */
 int sqlite_exec(sqlite3 *db, const char *path, const char *sql, struct err *e);

@@ -115,7 +115,7 @@ static int file_number(struct sqlite *s, const struct sqlite_file *f, const char
     return sqlite_number(s->db, f->path, sql.s, out, e);
 }
 
-int sqlite_format(struct sqlite *s, const struct sqlite_file *f, bool *is_old, struct err *e)
+int sqlite_format(struct sqlite *s, const struct sqlite_file *f, int *out, struct err *e)
 {
     CLEANUP_TEXT struct text what = {0};
     int64_t id = 0, format = 0;
@@ -131,17 +131,19 @@ int sqlite_format(struct sqlite *s, const struct sqlite_file *f, bool *is_old, s
         return err_set(e, -EILSEQ,
                        "%s has format %" PRId64 ", this fettled knows formats up to %d; use a newer one",
                        f->path, format, ROW_FORMAT);
-    *is_old = format < ROW_FORMAT;
+    *out = (int)format;
     return format > 0 ? 0 : sqlite_damaged(f->path, "it has no format", e);
 }
 
-int sqlite_upgrade(struct sqlite *s, const struct sqlite_file *f, struct err *e)
+int sqlite_upgrade(struct sqlite *s, const struct sqlite_file *f, int format, struct err *e)
 {
+    static const char *const added[] = {[1] = "about", [2] = "fields"}; /* by the format that lacks it */
     CLEANUP_TEXT struct text sql = {0};
-    text_printf(&sql,
-                "BEGIN IMMEDIATE; ALTER TABLE %s.journal ADD COLUMN about TEXT NOT NULL DEFAULT '';"
-                "PRAGMA %s.user_version = %d",
-                f->schema, f->schema, ROW_FORMAT);
+    text_add(&sql, "BEGIN IMMEDIATE;");
+    for (int i = format; i < ROW_FORMAT; i++)
+        text_printf(&sql, "ALTER TABLE %s.journal ADD COLUMN %s TEXT NOT NULL DEFAULT '';", f->schema,
+                    added[i]);
+    text_printf(&sql, "PRAGMA %s.user_version = %d", f->schema, ROW_FORMAT);
     return sqlite_exec(s->db, f->path, sql.s, e);
 }
 
@@ -222,10 +224,10 @@ static int mark_check(struct sqlite *s, struct meta_row *meta, struct err *e)
 static int state_check(struct sqlite *s, struct meta_row *meta, struct err *e)
 {
     const struct sqlite_file file = {"main", s->home.db, APPLICATION_ID, "a state of Fettle"};
-    bool is_old = false;
-    int r = sqlite_format(s, &file, &is_old, e);
-    if (!r && is_old)
-        r = sqlite_upgrade(s, &file, e);
+    int format = ROW_FORMAT;
+    int r = sqlite_format(s, &file, &format, e);
+    if (!r && format < ROW_FORMAT)
+        r = sqlite_upgrade(s, &file, format, e);
     if (!r)
         r = trees_check(s, e);
     if (!r)
@@ -234,7 +236,7 @@ static int state_check(struct sqlite *s, struct meta_row *meta, struct err *e)
         r = rows_check(s, e);
     if (!r)
         r = mark_check(s, meta, e);
-    return r || !is_old ? r : sqlite_exec(s->db, s->home.db, "COMMIT", e);
+    return r || format == ROW_FORMAT ? r : sqlite_exec(s->db, s->home.db, "COMMIT", e);
 }
 
 static int state_open(struct sqlite *s, struct err *e)

@@ -68,6 +68,8 @@ static int batch_check(const struct store_batch *b, struct err *e)
         add_bytes(&bytes, entry->what);
         add_bytes(&bytes, entry->nodes);
         add_bytes(&bytes, entry->text);
+        add_bytes(&bytes, entry->about ? entry->about : "");
+        add_bytes(&bytes, entry->fields ? entry->fields : "");
     }
     if (bytes > STORE_BATCH_BYTES_MAX)
         return err_set(e, -E2BIG, "a batch of more than %d bytes", STORE_BATCH_BYTES_MAX);

@@ -37,12 +37,14 @@ struct store_op {
 /* A line of the journal: what was decided, by whom, when, about which nodes. */
 struct store_entry {
     struct wall at;
-    const char *actor; /* "root", "fettled" */
-    const char *what;  /* "drain", "node.down" */
-    const char *nodes; /* folded host list, may be "" */
-    const char *text;  /* a sentence */
-    const char *about; /* ids of the claims, repairs and operations that it is part of, with a blank between
-                          two; NULL or "": none */
+    const char *actor;  /* "root", "fettled" */
+    const char *what;   /* "drain", "node.down" */
+    const char *nodes;  /* folded host list, may be "" */
+    const char *text;   /* a sentence */
+    const char *about;  /* ids of the claims, incidents, repairs and operations that it is part of, with a
+                           blank  between two; NULL or "": none */
+    const char *fields; /* what it says for programs: members of a JSON object, with commas between, whose
+                           names are none of those above; NULL or "": nothing */
 };
 
 struct store_batch {

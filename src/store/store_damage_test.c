@@ -277,8 +277,8 @@ static void test_a_newer_format_is_refused(void **state)
 {
     struct scene *t = *state;
     files_write(t, t->folded.file);
-    sql(t->path[DB], "PRAGMA user_version = 3");
-    assert_refused(t, "state.db has format 3, this fettled knows formats up to 2; use a newer one");
+    sql(t->path[DB], "PRAGMA user_version = 4");
+    assert_refused(t, "state.db has format 4, this fettled knows formats up to 3; use a newer one");
 }
 
 static void test_a_changed_row_is_refused(void **state)

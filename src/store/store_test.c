@@ -239,7 +239,7 @@ static void test_more_entries_than_the_limit_are_refused(void **state)
     struct scene *t = *state;
     struct store_entry entries[STORE_ENTRIES_MAX + 1];
     for (int i = 0; i <= STORE_ENTRIES_MAX; i++)
-        entries[i] = (struct store_entry){{0}, "root", "drain", "", "", NULL};
+        entries[i] = (struct store_entry){{0}, "root", "drain", "", "", NULL, NULL};
     struct store_batch b = {.n_entries = STORE_ENTRIES_MAX + 1, .entries = entries};
     assert_int_equal(store_commit(t->store, t->term, &b, &t->revision, &t->e), -E2BIG);
     assert_says(&t->e, -E2BIG, "a batch of 129 journal entries, the limit is 128");
@@ -258,7 +258,7 @@ static void test_more_bytes_than_the_limit_are_refused(void **state)
     assert_int_equal(put(t, "k", value), 0);
 
     struct store_op op = {"k", value};
-    struct store_entry entry = {{0}, "", "", "", "x", NULL};
+    struct store_entry entry = {{0}, "", "", "", "x", NULL, NULL};
     struct store_batch b = {.n_ops = 1, .ops = &op, .n_entries = 1, .entries = &entry};
     assert_int_equal(store_commit(t->store, t->term, &b, &t->revision, &t->e), -E2BIG);
 }
@@ -309,9 +309,9 @@ static int seen_entry(void *arg, uint64_t revision, const struct store_entry *en
 /* Three commits: of two entries, of none, of one. */
 static void journal_fill(struct scene *t)
 {
-    struct store_entry two[] = {{{1}, "root", "drain", "lx01", "first", NULL},
-                                {{2}, "root", "drain", "lx02", "second", "7.1 7.2"}};
-    struct store_entry one = {{-3}, "fettled", "node.down", "", "third", NULL};
+    struct store_entry two[] = {{{1}, "root", "drain", "lx01", "first", NULL, NULL},
+                                {{2}, "root", "drain", "lx02", "second", "7.1 7.2", "\"to\":\"queue\""}};
+    struct store_entry one = {{-3}, "fettled", "node.down", "", "third", NULL, NULL};
     struct store_batch a = {.n_entries = 2, .entries = two}, b = {.n_entries = 1, .entries = &one};
     assert_int_equal(store_commit(t->store, t->term, &a, &t->revision, &t->e), 0);
     assert_int_equal(put(t, "k", "1"), 0);
@@ -324,7 +324,7 @@ static void test_the_journal_is_told_oldest_first(void **state)
     journal_fill(t);
     assert_string_equal(dump(t), "k = 1\n"
                                  "1: 1 root drain lx01: first\n"
-                                 "1: 2 root drain lx02: second about 7.1 7.2\n"
+                                 "1: 2 root drain lx02: second about 7.1 7.2 with \"to\":\"queue\"\n"
                                  "3: -3 fettled node.down : third\n"
                                  "revision 3\n");
 }

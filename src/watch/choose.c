@@ -180,6 +180,14 @@ void repair_choose(const struct watch *w, struct mono now, const struct member *
     choose(w, now, m, undone, refusal, repair_work(w, m) != WORK_IDLE, out);
 }
 
+int64_t choice_cost(const struct choice *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->candidates[i].remedy == c->chosen)
+            return c->candidates[i].expected;
+    return 0;
+}
+
 bool remedy_is_gentle(const struct remedy *r)
 {
     return action_is_shell(action_of(r->run)) && r->disturbs == 0 && r->needs == NEEDS_NOTHING &&

@@ -24,6 +24,8 @@ bool is_hardware(const struct member *m);
  * nobody and need nothing. NULL: none, or m is not degraded, or too much was tried. */
 const struct remedy *repair_gentle(const struct watch *w, struct mono now, const struct member *m,
                                    struct choice *out);
+/* What the remedy that was chosen is expected to cost; 0 without one. */
+int64_t choice_cost(const struct choice *c);
 /* A remedy that may be applied to a node in service: it takes no node away, and asks for nobody. */
 bool remedy_is_gentle(const struct remedy *r);
 

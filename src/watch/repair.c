@@ -167,6 +167,7 @@ static bool begin_tend(const struct turn *t)
     v.remedy = repair_gentle(t->w, t->now, t->m, c);
     if (!v.remedy || brake_tend(t->w, t->now, t->m, v.remedy, NULL) < 0)
         return false;
+    v.cost = choice_cost(c);
     return turn_to_step(t, v, STEP_TEND, *c->why ? c->why : "chosen");
 }
 

@@ -51,6 +51,8 @@ static void move_propose(const struct turn *t, const struct move *v)
     if (v->remedy) {
         json_object_set_new(set, "remedy", json_string(v->remedy->name));
         json_object_set_new(set, "approval", json_boolean(v->remedy->approval));
+        if (v->cost)
+            json_object_set_new(set, "cost", json_integer(v->cost));
     }
     if (v->examined) {
         json_object_set_new(set, "examined", json_string(v->examined));
@@ -156,6 +158,7 @@ bool turn_by_choice(const struct turn *t, struct move v)
         return false; /* what runs ends, and is no reason to call a person */
     if (!c->chosen)
         return turn_to_step(t, v, STEP_QUEUE, *c->why ? c->why : "no remedy is left");
+    v.cost = choice_cost(c);
     return turn_to_remedy(t, v, c->chosen, *c->why ? c->why : "chosen");
 }
 

@@ -18,6 +18,7 @@ struct move {
     enum step to;
     const char *why, *problem;
     const struct remedy *remedy;
+    int64_t cost; /* expected of it; 0: it was not chosen by its cost */
     struct span deadline;
     const char *examined; /* NULL: as it was */
     unsigned inconclusive;

@@ -89,9 +89,10 @@ bool batch_meets(struct batch *b, const struct cluster *c, const struct job *j, 
            names_overlap(b, c, j, d ? d->next : j->cmd->nodes->n, d ? &d->changed : &none);
 }
 
-bool batch_fits(const struct batch *b, const struct decision *d, const char *nodes, size_t *bytes)
+bool batch_fits(const struct batch *b, const struct job *j, const struct decision *d, size_t *bytes)
 {
-    *bytes = strlen(nodes) + (d->text ? strlen(d->text) : 0) + 256;
+    *bytes = strlen(j->entry_nodes) + strlen(j->entry_about) + strlen(j->entry_fields) +
+             (d->text ? strlen(d->text) : 0) + 256;
     for (size_t i = 0; i < d->n_ops; i++)
         *bytes += strlen(d->ops[i].key) + (d->ops[i].value ? strlen(d->ops[i].value) : 0);
     if (b->n_ops + d->n_ops > STORE_OPS_MAX || b->n_entries == STORE_ENTRIES_MAX)
@@ -99,13 +100,13 @@ bool batch_fits(const struct batch *b, const struct decision *d, const char *nod
     if (b->bytes + *bytes > STORE_BATCH_BYTES_MAX && b->n_entries > 0)
         return false;
     for (size_t i = 0; i < d->n_ops; i++)
-        for (size_t j = 0; j < b->n_ops; j++)
-            if (strcmp(d->ops[i].key, b->ops[j].key) == 0)
+        for (size_t k = 0; k < b->n_ops; k++)
+            if (strcmp(d->ops[i].key, b->ops[k].key) == 0)
                 return false;
     return true;
 }
 
-void batch_take(struct batch *b, struct job *j, struct decision *d, char *nodes, size_t bytes)
+void batch_take(struct batch *b, struct job *j, struct decision *d, size_t bytes)
 {
     for (size_t i = 0; i < d->n_ops; i++, b->n_ops++) {
         b->own[b->n_ops].key = STEAL(d->ops[i].key);
@@ -114,15 +115,14 @@ void batch_take(struct batch *b, struct job *j, struct decision *d, char *nodes,
     }
     b->bytes += bytes;
     j->next = d->next;
-    j->entry_nodes = nodes;
     j->entry_text = STEAL(d->text);
-    j->entry_about = text_take(&d->about);
     j->entry = (struct store_entry){.at = j->cmd->at,
                                     .actor = j->cmd->actor,
                                     .what = command_name(j->cmd->kind),
                                     .nodes = j->entry_nodes,
                                     .text = j->entry_text,
-                                    .about = j->entry_about};
+                                    .about = j->entry_about,
+                                    .fields = j->entry_fields};
     b->entries[b->n_entries] = j->entry;
     hostlist_add_all(&j->changed, &d->changed);
     DL_APPEND2(b->jobs, j, prev_job, next_job);

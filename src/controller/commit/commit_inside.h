@@ -19,7 +19,7 @@ struct job {
     struct hostlist changed;
     char *claim;
     struct store_entry entry;
-    char *entry_nodes, *entry_text, *entry_about;
+    char *entry_nodes, *entry_text, *entry_about, *entry_fields;
     outcome_fn *fn;
     void *arg;
     struct job *prev_job, *next_job;
@@ -27,6 +27,8 @@ struct job {
 
 /* Copies the command. */
 struct job *job_create(const struct command *cmd, outcome_fn *fn, void *arg);
+/* Takes what the journal says of the decision, beside its sentence. */
+void job_entry_write(struct job *j, struct decision *d);
 /* Lets go what the journal says of the part that was committed. */
 void job_entry_fini(struct job *j);
 /* Answers the caller, and frees the job. why: of an error; may be NULL. */
@@ -56,11 +58,10 @@ struct batch {
 /* Whether the job has to wait for the next batch, because this one is about to change what the job was
  * decided on: `d`, or all its nodes when it was refused (d NULL). */
 bool batch_meets(struct batch *b, const struct cluster *c, const struct job *j, const struct decision *d);
-/* Whether the decision has room. *bytes is what it takes, with the folded names of the nodes that it changes.
- */
-bool batch_fits(const struct batch *b, const struct decision *d, const char *nodes, size_t *bytes);
-/* Moves the decision's records into the batch, and the job with them; takes nodes. */
-void batch_take(struct batch *b, struct job *j, struct decision *d, char *nodes, size_t bytes);
+/* Whether the decision has room, whose entry the job has. *bytes is what both take. */
+bool batch_fits(const struct batch *b, const struct job *j, const struct decision *d, size_t *bytes);
+/* Moves the decision's records into the batch, and the job with them. */
+void batch_take(struct batch *b, struct job *j, struct decision *d, size_t bytes);
 /* Notes the nodes of the job that was taken last, for jobs that want a place in the same batch. */
 void batch_mark(struct batch *b, const struct cluster *c, const struct job *j);
 /* Empties it after its commit; its jobs were taken out. */

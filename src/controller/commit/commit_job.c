@@ -10,12 +10,22 @@ struct job *job_create(const struct command *cmd, outcome_fn *fn, void *arg)
     return j;
 }
 
+void job_entry_write(struct job *j, struct decision *d)
+{
+    struct text fields = {0};
+    entry_fields_write(&d->fields, &fields);
+    j->entry_nodes = hostlist_fold((const char *const *)d->changed.names, d->changed.n);
+    j->entry_about = text_take(&d->about);
+    j->entry_fields = text_take(&fields);
+}
+
 void job_entry_fini(struct job *j)
 {
     free(j->entry_nodes);
     free(j->entry_text);
     free(j->entry_about);
-    j->entry_nodes = j->entry_text = j->entry_about = NULL;
+    free(j->entry_fields);
+    j->entry_nodes = j->entry_text = j->entry_about = j->entry_fields = NULL;
 }
 
 static void job_destroy(struct job *j)

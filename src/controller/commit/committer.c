@@ -127,16 +127,16 @@ static bool take_first(struct committer *k)
         decision_fini(&d);
         return true;
     }
-    char *nodes = hostlist_fold((const char *const *)d.changed.names, d.changed.n);
     size_t bytes;
-    bool good = batch_fits(&k->batch, &d, nodes, &bytes);
+    job_entry_write(j, &d);
+    bool good = batch_fits(&k->batch, j, &d, &bytes);
     if (good) {
         leave_queue(k, j);
-        batch_take(&k->batch, j, &d, nodes, bytes);
+        batch_take(&k->batch, j, &d, bytes);
         if (k->waiting)
             batch_mark(&k->batch, k->cluster, j);
     } else {
-        free(nodes);
+        job_entry_fini(j);
     }
     decision_fini(&d);
     return good;

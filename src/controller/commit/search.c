@@ -58,6 +58,7 @@ static void entry_fini(struct journal_entry *e)
     free(e->nodes);
     free(e->text);
     free(e->about);
+    free(e->fields);
 }
 
 static void search_destroy(struct search *s)
@@ -147,7 +148,8 @@ static int take_entry(void *arg, uint64_t revision, const struct store_entry *e,
                                                             mem_dup(e->what),
                                                             mem_dup(e->nodes),
                                                             mem_dup(e->text),
-                                                            mem_dup(e->about)};
+                                                            mem_dup(e->about),
+                                                            mem_dup(e->fields)};
     return 0;
 }
 

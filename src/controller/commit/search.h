@@ -19,7 +19,7 @@ struct journal_ask {
     const char *nodes;     /* a host list: entries that name one of them; NULL: all */
     size_t nodes_max;      /* that the list may have, before its operators */
     const char *what, *by; /* the command, or what it begins with before a dot; the actor; NULL: all */
-    const char *about;     /* the id of a claim, a repair or an operation; NULL: all */
+    const char *about;     /* the id of a claim, an incident, a repair or an operation; NULL: all */
     struct wall since, until;
     uint64_t after, before; /* revisions between these */
     size_t most;            /* about so many */
@@ -28,7 +28,7 @@ struct journal_ask {
 struct journal_entry {
     struct wall at;
     uint64_t revision;
-    char *actor, *what, *nodes, *text, *about;
+    char *actor, *what, *nodes, *text, *about, *fields;
 };
 
 /* Newest first, of whole revisions. */

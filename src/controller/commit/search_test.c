@@ -51,7 +51,7 @@ static void commit(struct world *x, const struct store_entry *entries, size_t n)
 
 static void say(struct world *x, int64_t at_s, const char *actor, const char *what, const char *nodes)
 {
-    const struct store_entry entry = {{at_s * 1000000000}, actor, what, nodes, "text", NULL};
+    const struct store_entry entry = {{at_s * 1000000000}, actor, what, nodes, "text", NULL, NULL};
     commit(x, &entry, 1);
 }
 
@@ -160,7 +160,7 @@ static void test_no_more_than_asked(void **state)
 {
     struct world *x = *state;
     struct journal_ask a = all;
-    const struct store_entry entry = {{1}, "ann", "x", "", "text", NULL}, two[] = {entry, entry};
+    const struct store_entry entry = {{1}, "ann", "x", "", "text", NULL, NULL}, two[] = {entry, entry};
     commit(x, two, 2);
     a.most = 1;
     assert_string_equal(found(x, &a, NULL), "6 6");
@@ -186,9 +186,9 @@ static void test_what_is_part_of_a_claim(void **state)
 {
     struct world *x = *state;
     struct journal_ask a = all;
-    const struct store_entry entries[] = {{{1}, "ann", "node.drain", "lx1", "text", "7.1"},
-                                          {{2}, "fettled", "effect.result", "lx1", "text", "7.1 7.2"},
-                                          {{3}, "fettled", "effect.result", "lx1", "text", "7.12"}};
+    const struct store_entry entries[] = {{{1}, "ann", "node.drain", "lx1", "text", "7.1", NULL},
+                                          {{2}, "fettled", "effect.result", "lx1", "text", "7.1 7.2", NULL},
+                                          {{3}, "fettled", "effect.result", "lx1", "text", "7.12", NULL}};
     for (size_t i = 0; i < 3; i++)
         commit(x, &entries[i], 1);
     a.about = "7.1";
@@ -212,7 +212,7 @@ static void test_a_clock_that_was_set_back(void **state)
     struct journal_ask a = all;
     struct store_entry entries[100];
     for (size_t i = 0; i < 100; i++)
-        entries[i] = (struct store_entry){{INT64_C(138300) * 1000000000}, "bob", "x", "", "text", NULL};
+        entries[i] = (struct store_entry){{INT64_C(138300) * 1000000000}, "bob", "x", "", "text", NULL, NULL};
     for (size_t i = 0; i < 6; i++)
         commit(x, entries, 100);
     say(x, 139000, "ann", "x", "");
@@ -236,7 +236,8 @@ static void test_a_long_journal_in_parts(void **state)
     struct world *x = *state;
     struct store_entry entries[100];
     for (size_t i = 0; i < 100; i++)
-        entries[i] = (struct store_entry){{INT64_C(150000) * 1000000000}, "ann", "x", "lx1", "text", NULL};
+        entries[i] =
+            (struct store_entry){{INT64_C(150000) * 1000000000}, "ann", "x", "lx1", "text", NULL, NULL};
     for (size_t i = 0; i < 30; i++)
         commit(x, entries, 100);
     struct journal_ask a = all;
@@ -261,7 +262,7 @@ static void test_a_large_answer_in_parts(void **state)
     struct store_entry entries[80];
     memset(text, 'x', sizeof text - 1);
     for (size_t i = 0; i < 80; i++)
-        entries[i] = (struct store_entry){{INT64_C(150000) * 1000000000}, "ann", "x", "", text, NULL};
+        entries[i] = (struct store_entry){{INT64_C(150000) * 1000000000}, "ann", "x", "", text, NULL, NULL};
     for (size_t i = 0; i < 10; i++)
         commit(x, entries, 80);
     struct journal_ask a = all;
