@@ -247,6 +247,35 @@ static void tries_again_after_a_refusal_and_after_garbage(void **state)
     stop(f, &n);
 }
 
+/* Before the welcome nothing fits but that and a refusal; after it, what is for controllers and collectors
+ * does not. */
+static void frames_that_do_not_fit_change_nothing(void **state)
+{
+    struct fake *f = *state;
+    struct node n;
+    int at, hellos = 0;
+    f->welcome = NULL;
+    start(f, &n, "lx01");
+    frame(f, FRAME_HELLO, 0, 1, &at);
+    int peer = f->frames[at].peer;
+    fake_send(f, peer, FRAME_SHARE, "{\"epoch\":1,\"nodes\":\"lx02\"}");
+    fake_send(f, peer, FRAME_SETTINGS, "{\"interval_ms\":\"soon\"}");
+    fake_send(f, peer, FRAME_WELCOME, WELCOME(100, false));
+    frame(f, FRAME_HEARTBEAT, at, 1, NULL);
+    for (int type = 0; type <= UINT8_MAX; type++)
+        if (frame_is_known((uint8_t)type) &&
+            !frame_fits((uint8_t)type, FRAME_TO_AGENT, FRAME_FROM_CONTROLLER))
+            fake_send(f, peer, (enum frame_type)type, "{}");
+    int from = f->n_frames;
+    frame(f, FRAME_HEARTBEAT, from, 2, NULL);
+    for (int i = 0; i < f->n_frames; i++) {
+        hellos += f->frames[i].type == FRAME_HELLO;
+        assert_int_not_equal(f->frames[i].type, FRAME_BATCH);
+    }
+    assert_int_equal(hellos, 1);
+    stop(f, &n);
+}
+
 /* Starts lx01 and makes it a collector for `nodes`. Its port; *peer is its link. */
 static uint16_t start_collector(struct fake *f, struct node *n, const char *nodes, int *peer)
 {
@@ -1050,6 +1079,7 @@ int main(void)
         T(with_an_interval_of_zero_it_reports_once_and_waits),
         T(comes_back_with_its_latest_state_only),
         T(tries_again_after_a_refusal_and_after_garbage),
+        T(frames_that_do_not_fit_change_nothing),
         T(a_collector_reports_for_its_nodes),
         T(a_collector_keeps_its_nodes_while_the_controller_is_away),
         T(a_collector_that_is_not_there_is_left_after_three_tries),

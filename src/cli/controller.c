@@ -163,7 +163,7 @@ static void write_status(struct text *out, const struct fettle_value *s)
     const struct fettle_value *store = fettle_value_find(s, "store");
     const struct fettle_value *alarms = fettle_value_find(s, "alarms");
     char span[32];
-    int64_t seconds;
+    int64_t seconds, misfits;
     write_line(out, "Cluster", fettle_get_text(s, "cluster"));
     write_line(out, "Controller", fettle_get_text(s, "controller"));
     write_line(out, "Role", fettle_get_text(s, "role"));
@@ -180,6 +180,8 @@ static void write_status(struct text *out, const struct fettle_value *s)
     write_line(out, "Schedulable", fettle_get_text(s, "schedulable"));
     write_elsewhere(out, fettle_value_find(s, "elsewhere"));
     write_line(out, "Agents", fettle_get_text(s, "agents"));
+    if (fettle_get_number(s, "misfits", &misfits) == 0 && misfits > 0)
+        write_line(out, "Misfits", fettle_get_text(s, "misfits"));
     const struct fettle_value *conform = fettle_value_find(s, "conform");
     write_line(out, "Cohorts", fettle_get_text(conform, "cohorts"));
     write_line(out, "Drifted", fettle_get_text(conform, "drifted"));

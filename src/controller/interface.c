@@ -67,6 +67,7 @@ static void shell_status(void *arg, json_t *status)
                   "state", store->code ? "failing" : "ok", "message", store->msg, "commits",
                   (json_int_t)commits, "commit_ms_max", ms_max, "memory_kb", (json_int_t)memory_kb(), "ports",
                   "agents", (int)agents_port(c->agents), "api", (int)http_server_port(c->http));
+    json_object_set_new(more, "misfits", json_integer((json_int_t)agents_misfits(c->agents)));
     json_object_set_new(more, "mode", json_string(modes[c->conf.number[SETTING_HEALTH]]));
     json_object_set_new(more, "turns", account_status());
     json_object_set_new(json_object_get(status, "conform"), "effects_waiting",

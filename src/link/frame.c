@@ -29,21 +29,45 @@ int frame_decode_header(const uint8_t in[FRAME_HEADER_BYTES], struct frame *f, s
     return 0;
 }
 
-const char *frame_name(uint8_t type, char buf[static 16])
-{
-    const char *name = NULL;
-    switch (type) {
-#define FRAME(symbol, code, from, what) \
-    case code:                          \
-        name = #symbol;                 \
-        break;
+static const struct row {
+    const char *name; /* NULL: no type has the code */
+    enum frame_sender from[FRAME_RECEIVERS];
+    enum { DIRECT, PASSED } way;
+} rows[UINT8_MAX + 1] = {
+#define FRAME(symbol, code, controller, collector, agent, way, body) \
+    [code] = {#symbol, {FRAME_FROM_##controller, FRAME_FROM_##collector, FRAME_FROM_##agent}, way},
 #include "link/frame.tbl"
 #undef FRAME
-    default: break;
-    }
-    if (name)
-        snprintf(buf, 16, "%s", name);
+};
+
+bool frame_is_known(uint8_t type)
+{
+    return rows[type].name;
+}
+
+const char *frame_name(uint8_t type, char buf[static 16])
+{
+    if (rows[type].name)
+        snprintf(buf, 16, "%s", rows[type].name);
     else
         snprintf(buf, 16, "type %u", type);
     return buf;
+}
+
+enum frame_sender frame_sender_of(uint8_t type, enum frame_receiver to)
+{
+    return rows[type].from[to];
+}
+
+bool frame_fits(uint8_t type, enum frame_receiver to, enum frame_sender from)
+{
+    enum frame_sender least = rows[type].from[to];
+    if (least == FRAME_FROM_NOBODY)
+        return false;
+    return from == least || (least > FRAME_FROM_STRANGER && from > least);
+}
+
+bool frame_is_passed(uint8_t type)
+{
+    return rows[type].way == PASSED;
 }

@@ -27,7 +27,7 @@ enum frame_flag {
 };
 
 enum frame_type {
-#define FRAME(symbol, code, from, body) FRAME_##symbol = code,
+#define FRAME(symbol, code, controller, collector, agent, way, body) FRAME_##symbol = code,
 #include "link/frame.tbl"
 #undef FRAME
 };
@@ -49,5 +49,23 @@ int frame_decode_header(const uint8_t in[FRAME_HEADER_BYTES], struct frame *f, s
 
 /* "HEARTBEAT", or "type 77". The buffer is the caller's. */
 const char *frame_name(uint8_t type, char buf[static 16]);
+
+/* Who receives a frame. */
+enum frame_receiver { FRAME_TO_CONTROLLER, FRAME_TO_COLLECTOR, FRAME_TO_AGENT, FRAME_RECEIVERS };
+/* Whom the receiver has it from. Each may send what those before it may, but for the stranger. */
+enum frame_sender {
+    FRAME_FROM_NOBODY, /* none may send it; as a sender, one that may send nothing now */
+    FRAME_FROM_STRANGER,
+    FRAME_FROM_NODE,
+    FRAME_FROM_COLLECTOR,
+    FRAME_FROM_CONTROLLER
+};
+/* The least that a sender has to be (frame.tbl); FRAME_FROM_NOBODY also for a type that is not known. */
+enum frame_sender frame_sender_of(uint8_t type, enum frame_receiver to);
+/* Whether this receiver takes the frame from this sender. What does not fit is a misfit. */
+bool frame_fits(uint8_t type, enum frame_receiver to, enum frame_sender from);
+/* A collector passes it on as it is, to or from one of its nodes. */
+bool frame_is_passed(uint8_t type);
+bool frame_is_known(uint8_t type);
 
 #endif

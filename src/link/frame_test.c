@@ -135,6 +135,42 @@ static void frees_a_frame_that_never_ends(void **state)
     assert_null(c.body);
 }
 
+static void each_receiver_takes_what_the_table_says(void **state)
+{
+    static const struct {
+        uint8_t type;
+        enum frame_receiver to;
+        const char *from; /* one letter for each sender, from nobody to controller: + it fits */
+    } cases[] = {
+        {FRAME_HELLO, FRAME_TO_CONTROLLER, "-+---"},   {FRAME_HELLO, FRAME_TO_COLLECTOR, "-+---"},
+        {FRAME_HELLO, FRAME_TO_AGENT, "-----"},        {FRAME_HEARTBEAT, FRAME_TO_CONTROLLER, "--+++"},
+        {FRAME_BATCH, FRAME_TO_CONTROLLER, "---++"},   {FRAME_BATCH, FRAME_TO_COLLECTOR, "-----"},
+        {FRAME_RENEW, FRAME_TO_COLLECTOR, "-----"},    {FRAME_SETTINGS, FRAME_TO_AGENT, "---++"},
+        {FRAME_SHARE, FRAME_TO_AGENT, "----+"},        {FRAME_PASS, FRAME_TO_CONTROLLER, "---++"},
+        {FRAME_PASS, FRAME_TO_AGENT, "----+"},         {77, FRAME_TO_CONTROLLER, "-----"},
+        {FRAME_STANDING, FRAME_TO_COLLECTOR, "--+++"}, {FRAME_STANDING, FRAME_TO_AGENT, "---++"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char got[6] = "";
+        for (int from = FRAME_FROM_NOBODY; from <= FRAME_FROM_CONTROLLER; from++)
+            got[from] = frame_fits(cases[i].type, cases[i].to, (enum frame_sender)from) ? '+' : '-';
+        assert_string_equal(got, cases[i].from);
+    }
+}
+
+static void some_are_passed_on(void **state)
+{
+    CLEANUP_TEXT struct text t = {0};
+    char name[16];
+    for (int type = 0; type <= UINT8_MAX; type++)
+        if (frame_is_passed((uint8_t)type))
+            text_printf(&t, "%s ", frame_name((uint8_t)type, name));
+    assert_string_equal(t.s, "CHECKS ACT DONE STANDING ");
+    assert_true(frame_is_known(FRAME_ENDED));
+    assert_false(frame_is_known(0));
+    assert_false(frame_is_known(77));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,6 +181,8 @@ int main(void)
         cmocka_unit_test(stops_where_it_is_told_and_goes_on),
         cmocka_unit_test(refuses_an_oversized_frame_before_taking_memory),
         cmocka_unit_test(frees_a_frame_that_never_ends),
+        cmocka_unit_test(each_receiver_takes_what_the_table_says),
+        cmocka_unit_test(some_are_passed_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,15 +22,7 @@ struct peer {
 
 static bool is_known(const struct frame *f)
 {
-    if (f->channel != 0 || f->flags & FRAME_BINARY)
-        return false;
-    switch (f->type) {
-#define FRAME(symbol, code, from, body) case code:
-#include "link/frame.tbl"
-#undef FRAME
-        return true;
-    default: return false;
-    }
+    return f->channel == 0 && !(f->flags & FRAME_BINARY) && frame_is_known(f->type);
 }
 
 static bool on_frame(void *arg, const struct frame *f)

@@ -50,11 +50,14 @@ static int64_t silent_limit_ms(const struct collect *c)
     return limit > least ? limit : least;
 }
 
-static void note_crowds(struct collect *c, struct mono now)
+static void collect_note(struct collect *c, struct mono now)
 {
     unsigned more = rare_turn(&c->crowd_notes, now);
     if (more > 0)
         log_warn("in the last minute %u more connections were closed for being too many", more);
+    more = rare_turn(&c->misfit_notes, now);
+    if (more > 0)
+        log_info("in the last minute %u more agents sent frames that do not fit here", more);
 }
 
 static void on_sweep(uv_timer_t *timer)
@@ -65,7 +68,7 @@ static void on_sweep(uv_timer_t *timer)
     bool tells = c->sweeps++ % TELLS_SWEEPS == 0;
     bool stood_still = mono_sub(now, c->swept).ns > span_ms(2 * SWEEP_MS).ns;
     c->swept = now;
-    note_crowds(c, now);
+    collect_note(c, now);
     DL_FOREACH (c->links, k) {
         int64_t silent_ms = span_to_ms(mono_sub(now, k->last));
         if (stood_still) /* what came in meanwhile was not read yet */
@@ -325,6 +328,7 @@ struct collect *collect_create(uv_loop_t *loop, struct uplink *uplink, const cha
 {
     struct collect *c = mem_alloc(sizeof *c);
     uv_timer_t *const timers[] = {&c->batch, &c->news, &c->sweep, &c->away, &c->missed};
+    collect_assert_frames();
     c->loop = loop;
     c->uplink = uplink;
     c->name = name;

@@ -3,11 +3,14 @@
 #include "base/log.h"
 #include "base/text.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* What agents say: a link begins, says frames, and ends. */
+
+enum { MISFIT_NOTES_MAX = 5 /* a minute */ };
 
 static int on_hello(struct link *k, const struct frame *f, struct err *e)
 {
@@ -15,8 +18,6 @@ static int on_hello(struct link *k, const struct frame *f, struct err *e)
     struct body_hello hello;
     const struct identity *id = stream_peer(peer_stream(k->peer));
     int r = body_read_hello(f, &hello, e);
-    if (!r && k->name[0])
-        r = err_set(e, -EINVAL, "HELLO comes once");
     if (!r && (id->kind != IDENTITY_NODE || strcmp(id->name, hello.name) != 0))
         r = err_set(e, -EACCES, "the certificate is not of node \"%s\"", hello.name);
     if (!r)
@@ -97,6 +98,29 @@ static int on_passed(struct link *k, const struct frame *f, struct err *e)
     return r;
 }
 
+/* What a collector takes (frame.tbl). */
+typedef int link_frame_fn(struct link *k, const struct frame *f, struct err *e);
+static link_frame_fn *const frames[UINT8_MAX + 1] = {
+    [FRAME_HELLO] = on_hello,           [FRAME_HEARTBEAT] = on_heartbeat,
+    [FRAME_INVENTORY] = on_inventory,   [FRAME_FINGERPRINT] = on_fingerprint,
+    [FRAME_COMPONENTS] = on_components, [FRAME_CHECKS] = on_passed,
+    [FRAME_DONE] = on_passed,           [FRAME_STANDING] = on_passed,
+};
+
+void collect_assert_frames(void)
+{
+    for (int t = 0; t <= UINT8_MAX; t++)
+        assert((frame_sender_of((uint8_t)t, FRAME_TO_COLLECTOR) != FRAME_FROM_NOBODY) == (frames[t] != NULL));
+}
+
+/* The log has the first of a link, and its end how many there were. */
+static void link_misfit(struct link *k, uint8_t type)
+{
+    char name[16];
+    if (k->misfits++ == 0 && rare_may(&k->c->misfit_notes, MISFIT_NOTES_MAX))
+        log_info("%s sends %s, which does not fit here: it is ignored", k->name, frame_name(type, name));
+}
+
 static void on_link_open(struct peer *p, void *arg)
 {
     struct link *k = arg;
@@ -114,20 +138,13 @@ static void on_link_frame(struct peer *p, void *arg, const struct frame *f)
         return;
     if (!k->name[0])
         k->last = mono_now();
-    if (f->type == FRAME_HELLO)
-        r = on_hello(k, f, &e);
-    else if (!k->name[0])
-        r = err_set(&e, -EINVAL, "HELLO comes first");
-    else if (f->type == FRAME_HEARTBEAT)
-        r = on_heartbeat(k, f, &e);
-    else if (f->type == FRAME_INVENTORY)
-        r = on_inventory(k, f, &e);
-    else if (f->type == FRAME_FINGERPRINT)
-        r = on_fingerprint(k, f, &e);
-    else if (f->type == FRAME_COMPONENTS)
-        r = on_components(k, f, &e);
-    else if (f->type == FRAME_CHECKS || f->type == FRAME_DONE || f->type == FRAME_STANDING)
-        r = on_passed(k, f, &e);
+    bool known = k->name[0];
+    if (frame_fits(f->type, FRAME_TO_COLLECTOR, known ? FRAME_FROM_NODE : FRAME_FROM_STRANGER))
+        r = frames[f->type](k, f, &e);
+    else if (!known || f->type == FRAME_HELLO)
+        r = err_set(&e, -EINVAL, "HELLO comes %s", known ? "once" : "first");
+    else
+        link_misfit(k, f->type);
     if (r < 0) {
         log_debug(LOG_COLLECT, "%s is refused: %s", stream_peer_address(peer_stream(p)), e.msg);
         peer_refuse(p, r, "%s", e.msg);
@@ -140,8 +157,8 @@ static void on_link_close(struct peer *p, void *arg, const struct err *why)
 {
     struct link *k = arg;
     struct collect *c = k->c;
-    log_debug(LOG_COLLECT, "link of %s ends: %s", k->name[0] ? k->name : "nobody",
-              why ? why->msg : "orderly");
+    log_debug(LOG_COLLECT, "link of %s ends, %u frames did not fit: %s", k->name[0] ? k->name : "nobody",
+              k->misfits, why ? why->msg : "orderly");
     if (k->name[0] && c->ledger)
         ledger_gone(c->ledger, k->name, k->instance);
     link_set_tells(k, false);

@@ -23,6 +23,7 @@ struct link {
     char name[HOSTLIST_NAME_BYTES_MAX + 1]; /* "" until HELLO */
     char instance[BODY_WORD_BYTES_MAX + 1];
     char checklist[BODY_WORD_BYTES_MAX + 1]; /* the hash of what it was given, or had */
+    unsigned misfits;                        /* frames that did not fit, and were ignored */
     bool owes;                               /* its checks were said and the controller did not hear it */
     bool tells;                              /* it was asked to say them anew */
     struct guest guest;                      /* in one of the crowds, while it has no name */
@@ -42,8 +43,9 @@ struct collect {
     struct crowd *unproven; /* links that have shown no certificate of a node, by address */
     struct crowd *proven;   /* those that have, by node, except that over which the node is heard */
     struct rare crowd_notes;
-    bool up;          /* the controller hears us */
-    bool fresh_epoch; /* of this controller no epoch was seen yet */
+    struct rare misfit_notes; /* of links whose frames do not fit */
+    bool up;                  /* the controller hears us */
+    bool fresh_epoch;         /* of this controller no epoch was seen yet */
     struct span interval;
     struct body_waits waits;
     char *survey; /* the controller's order how fingerprints are read, as it came; NULL: none */
@@ -92,6 +94,8 @@ void collect_arm_batch(struct collect *c);
 void collect_await_missed(struct collect *c);
 
 /* --- collect_frame.c */
+/* Each row of frame.tbl that a collector takes has a handler. */
+void collect_assert_frames(void);
 /* For listener_open_tcp, with the collector. */
 void collect_on_connection(void *arg, int fd);
 

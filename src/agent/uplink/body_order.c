@@ -113,11 +113,6 @@ int body_read_standing(const struct frame *f, struct body_standing *out, struct 
     return body_wrap(f, r, e);
 }
 
-static bool may_pass(uint64_t type)
-{
-    return type == FRAME_CHECKS || type == FRAME_ACT || type == FRAME_DONE || type == FRAME_STANDING;
-}
-
 int body_read_pass(const struct frame *f, struct body_pass *out, struct err *e)
 {
     CLEANUP_JSON json_t *body = body_open(f, e);
@@ -129,7 +124,7 @@ int body_read_pass(const struct frame *f, struct body_pass *out, struct err *e)
     int r = body_take_name(body, "node", out->node, sizeof out->node, e);
     if (!r)
         r = json_take_u64(body, "type", UINT8_MAX, &type, e);
-    if (!r && !may_pass(type))
+    if (!r && !frame_is_passed((uint8_t)type))
         r = err_set(e, -EINVAL, "frames of type %d are not passed on", (int)type);
     if (!r && !json_is_object(inner))
         r = err_set(e, -EINVAL, "\"body\" is not an object");

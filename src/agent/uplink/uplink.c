@@ -20,8 +20,9 @@ struct uplink {
     struct peer *peer; /* NULL while there is none */
     bool hold, held_any;
     struct body_redirect held;
-    bool quiet;  /* the present trouble is in the log already */
-    int refusal; /* the code of the one that was told last; 0: none since it was welcomed */
+    unsigned misfits; /* frames of this link that did not fit, and were ignored */
+    bool quiet;       /* the present trouble is in the log already */
+    int refusal;      /* the code of the one that was told last; 0: none since it was welcomed */
     bool finished;
     bool destroyed;
     bool timer_closed;
@@ -125,6 +126,32 @@ static int on_redirect(struct uplink *u, const struct frame *f, struct err *e)
     return 0;
 }
 
+/* The frames that the link itself takes, welcomed or not; the others are the agent's. */
+typedef int own_frame_fn(struct uplink *u, const struct frame *f, struct err *e);
+static own_frame_fn *const own_frames[UINT8_MAX + 1] = {
+    [FRAME_WELCOME] = on_welcome, [FRAME_REFUSE] = on_refuse, [FRAME_REDIRECT] = on_redirect};
+
+bool uplink_takes(uint8_t type)
+{
+    return own_frames[type];
+}
+
+static bool fits(const struct uplink *u, uint8_t type)
+{
+    bool may = own_frames[type] || u->course.state == COURSE_WELCOMED;
+    return may && frame_fits(type, FRAME_TO_AGENT,
+                             u->course.to_collector ? FRAME_FROM_COLLECTOR : FRAME_FROM_CONTROLLER);
+}
+
+/* The log has the first of a link, and at its end how many there were. */
+static void uplink_misfit(struct uplink *u, uint8_t type)
+{
+    char name[16], peer[UPLINK_PEER_BYTES];
+    if (u->misfits++ == 0)
+        log_info("%s sends %s, which does not fit here: it is ignored", uplink_peer(u, peer),
+                 frame_name(type, name));
+}
+
 static void on_frame(struct peer *p, void *arg, const struct frame *f)
 {
     struct uplink *u = arg;
@@ -136,13 +163,11 @@ static void on_frame(struct peer *p, void *arg, const struct frame *f)
     log_debug(LOG_MSG, "received %s", frame_name(f->type, name));
     if (u->course.state == COURSE_WELCOMED)
         uv_timer_stop(&u->timer);
-    if (f->type == FRAME_WELCOME)
-        r = on_welcome(u, f, &e);
-    else if (f->type == FRAME_REFUSE)
-        r = on_refuse(u, f, &e);
-    else if (f->type == FRAME_REDIRECT)
-        r = on_redirect(u, f, &e);
-    else if (u->course.state == COURSE_WELCOMED)
+    if (!fits(u, f->type))
+        uplink_misfit(u, f->type);
+    else if (own_frames[f->type])
+        r = own_frames[f->type](u, f, &e);
+    else
         r = u->events->on_frame(u->arg, f, &e);
     if (r < 0) {
         log_warn("the controller's message cannot be read: %s", e.msg);
@@ -193,6 +218,9 @@ static void on_close(struct peer *p, void *arg, const struct err *why)
     }
     bool stood = u->course.welcomed.ns != 0;
     uv_timer_stop(&u->timer);
+    if (u->misfits > 1)
+        log_info("of the link that ends, %u frames did not fit", u->misfits);
+    u->misfits = 0;
     tell_loss(u, why);
     u->hold = u->held_any = false;
     take_step(u, (struct course_event){.kind = COURSE_CLOSED});

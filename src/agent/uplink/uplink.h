@@ -23,8 +23,8 @@ struct uplink_events {
     void (*on_sent_away)(void *arg, struct wall controller);
     /* Reports are taken from now on. */
     void (*on_welcome)(void *arg, const struct body_welcome *w);
-    /* Any frame but WELCOME, REFUSE and REDIRECT, once welcomed. A negative answer closes the link:
-     * the frame could not be understood. */
+    /* A frame that fits an agent (frame.tbl) and is not the link's own, once welcomed. A negative answer
+     * closes the link: the frame could not be understood. */
     int (*on_frame)(void *arg, const struct frame *f, struct err *e);
     /* The link ends or was not to be had; another will be tried. welcomed: it stood. why is NULL
      * after an orderly end. */
@@ -40,6 +40,8 @@ void uplink_set_spread(struct uplink *u, struct span spread);
 /* As the controller or collector says now. */
 void uplink_set_waits(struct uplink *u, const struct body_waits *w);
 
+/* Whether a frame of this type is the link's own: WELCOME, REFUSE, REDIRECT. */
+bool uplink_takes(uint8_t type);
 bool uplink_is_up(const struct uplink *u);         /* welcomed */
 bool uplink_at_controller(const struct uplink *u); /* welcomed by a controller */
 bool uplink_to_collector(const struct uplink *u);  /* turned to a collector, welcomed or not */

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/loop.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -203,36 +204,59 @@ static void on_heartbeat(struct session *s, const json_t *body)
     session_refuse(s, rc, "%s", e.msg);
 }
 
+/* --- frames ----------------------------------------------------------------------------------- */
+
+static void on_inventory(struct session *s, const json_t *body)
+{
+    session_inventory(s, s->member, body);
+}
+
+/* What a controller takes (frame.tbl). */
+typedef void session_frame_fn(struct session *s, const json_t *body);
+static session_frame_fn *const frames[UINT8_MAX + 1] = {
+    [FRAME_HELLO] = on_hello,
+    [FRAME_JOIN] = join_request,
+    [FRAME_HEARTBEAT] = on_heartbeat,
+    [FRAME_INVENTORY] = on_inventory,
+    [FRAME_BATCH] = collectors_batch,
+    [FRAME_FINGERPRINT] = fingerprints_said,
+    [FRAME_COMPONENTS] = fingerprints_components,
+    [FRAME_CHECKS] = checklist_checks,
+    [FRAME_DONE] = checklist_done,
+    [FRAME_STANDING] = checklist_standing,
+    [FRAME_PASS] = checklist_passed,
+    [FRAME_RENEW] = join_renew,
+};
+
+static void assert_frames_complete(void)
+{
+    for (int t = 0; t <= UINT8_MAX; t++)
+        assert((frame_sender_of((uint8_t)t, FRAME_TO_CONTROLLER) != FRAME_FROM_NOBODY) ==
+               (frames[t] != NULL));
+}
+
+/* One that asked to join says nothing more. */
+static enum frame_sender session_sender(const struct session *s)
+{
+    if (!s->member)
+        return s->asked ? FRAME_FROM_NOBODY : FRAME_FROM_STRANGER;
+    return s->collects ? FRAME_FROM_COLLECTOR : FRAME_FROM_NODE;
+}
+
 static void on_body(struct session *s, uint8_t type, const json_t *body)
 {
-    if (type == FRAME_HELLO && !s->member && !s->asked)
-        on_hello(s, body);
-    else if (type == FRAME_JOIN && !s->member && !s->asked)
-        join_request(s, body);
-    else if (type == FRAME_HELLO || type == FRAME_JOIN)
+    if (frame_fits(type, FRAME_TO_CONTROLLER, session_sender(s)))
+        frames[type](s, body);
+    else if (frame_fits(type, FRAME_TO_CONTROLLER, FRAME_FROM_STRANGER))
         session_refuse(s, -EPROTO, "HELLO or JOIN comes once");
     else if (!s->member)
         session_refuse(s, -EPROTO, "the first frame is HELLO or JOIN");
-    else if (type == FRAME_HEARTBEAT)
-        on_heartbeat(s, body);
-    else if (type == FRAME_INVENTORY)
-        session_inventory(s, s->member, body);
-    else if (type == FRAME_BATCH && s->collects)
-        collectors_batch(s, body);
-    else if (type == FRAME_FINGERPRINT)
-        fingerprints_said(s, body);
-    else if (type == FRAME_COMPONENTS)
-        fingerprints_components(s, body);
-    else if (type == FRAME_CHECKS || type == FRAME_DONE || type == FRAME_STANDING)
-        checklist_said(s, type, body);
-    else if (type == FRAME_PASS && s->collects)
-        checklist_passed(s, body);
-    else if (type == FRAME_RENEW)
-        join_renew(s, body);
+    else
+        session_misfit(s, type);
 }
 
 static const char *const frame_work[UINT8_MAX + 1] = {
-#define FRAME(symbol, code, from, what) [code] = "frame " #symbol,
+#define FRAME(symbol, code, controller, collector, agent, way, what) [code] = "frame " #symbol,
 #include "link/frame.tbl"
 #undef FRAME
 };
@@ -271,8 +295,8 @@ static void on_open(struct peer *p, void *arg)
 static void on_close(struct peer *p, void *arg, const struct err *why)
 {
     struct session *s = arg;
-    log_debug(LOG_LINK, "%s %s: closed%s%s", stream_peer_address(peer_stream(p)),
-              s->member ? s->member->name : "", why ? ": " : "", why ? why->msg : "");
+    log_debug(LOG_LINK, "%s %s: closed, %u frames did not fit%s%s", stream_peer_address(peer_stream(p)),
+              s->member ? s->member->name : "", s->misfits, why ? ": " : "", why ? why->msg : "");
     if (why && why->code == -ETIME)
         clock_refuses(s->agents, stream_peer_address(peer_stream(p)), why);
     s->peer = NULL;
@@ -412,6 +436,7 @@ int agents_open(const struct agents_setup *setup, const struct config *conf, str
                 struct err *e)
 {
     struct agents *a = mem_alloc(sizeof *a);
+    assert_frames_complete();
     a->with = *setup;
     a->walk.tell = session_tell;
     crowds_open(a);
@@ -482,6 +507,11 @@ void agents_each_peer(const struct agents *a, void (*fn)(void *arg, const struct
     DL_FOREACH (a->sessions, s)
         if (s->member && s->peer)
             fn(arg, stream_peer(peer_stream(s->peer)));
+}
+
+uint64_t agents_misfits(const struct agents *a)
+{
+    return a->misfits.n;
 }
 
 size_t agents_count(const struct agents *a)

@@ -69,6 +69,8 @@ void agents_certificate(struct agents *a, const struct holder *h);
 void agents_each_peer(const struct agents *a, void (*fn)(void *arg, const struct identity *id), void *arg);
 uint16_t agents_port(const struct agents *a);
 size_t agents_count(const struct agents *a);
+/* Frames that peers sent since the start and that did not fit (frame.tbl): they were ignored. */
+uint64_t agents_misfits(const struct agents *a);
 /* Array of {name, responds, nodes} for Status. The caller owns it. */
 json_t *agents_collectors(struct agents *a);
 

@@ -42,6 +42,7 @@ struct session {
     struct hostlist recheck_nodes; /* the same, of a collector, while agents_recheck runs */
     bool dropped;                  /* connected, and not heard: it is being closed */
     struct rare warnings;          /* of what it says that is wrong */
+    unsigned misfits;              /* frames that did not fit, and were ignored */
     /* As a collector: */
     bool collects;     /* it was sent a share; then it is in agents.collecting */
     uint64_t epoch;    /* of the last SHARE */
@@ -105,6 +106,10 @@ struct agents {
         struct rare refusals;   /* notes of what peers said wrong */
     } crowds;
     struct {
+        uint64_t n;        /* of all sessions, since the start */
+        struct rare notes; /* of sessions that had their first */
+    } misfits;
+    struct {
         struct mono refused; /* somebody, for a certificate that is not valid yet; ns 0: nobody */
         struct rare notes;   /* of clocks that are wrong */
     } clock;
@@ -150,6 +155,8 @@ void session_opened(struct session *s);
  * session may have to give way as others of the node may. */
 void session_part(struct session *s);
 /* Whether the log may have one more line this minute on what agents are refused for. */
+/* A frame that does not fit, and is ignored: it is counted. The log has the first of a session. */
+void session_misfit(struct session *s, uint8_t type);
 bool session_may_note(const struct session *s);
 void crowds_turn(struct agents *a, struct mono now);
 

@@ -49,6 +49,32 @@ static void hello_comes_once(void **state)
     run_until(!seen("lx1")->session);
 }
 
+/* They are ignored and counted; the log has the first. */
+static void frames_that_do_not_fit_are_counted(void **state)
+{
+    struct client *c = client_hello("lx1", INSTANCE), *other = client_hello("lx2", OTHER_INSTANCE);
+    unsigned n = 0;
+    for (int type = 0; type <= UINT8_MAX; type++) {
+        bool is_first = frame_fits((uint8_t)type, FRAME_TO_CONTROLLER, FRAME_FROM_STRANGER);
+        if (is_first || !frame_is_known((uint8_t)type) ||
+            frame_fits((uint8_t)type, FRAME_TO_CONTROLLER, FRAME_FROM_NODE))
+            continue;
+        client_send(c, (enum frame_type)type, "{}");
+        n++;
+    }
+    client_heartbeat(c, INSTANCE, 1);
+    settle(c);
+    assert_true(n > 10);
+    assert_int_equal(agents_misfits(w.agents), n);
+    assert_int_equal(seen("lx1")->beat.liveness, LIVENESS_LIVE);
+    assert_true(world_logged("node lx1 sends WELCOME, which does not fit here: it is ignored"));
+    assert_false(world_logged("sends REFUSE"));
+    client_send(other, FRAME_BATCH, "{}");
+    settle(other);
+    assert_int_equal(agents_misfits(w.agents), n + 1);
+    assert_true(world_logged("node lx2 sends BATCH"));
+}
+
 static void a_hello_that_lacks_something_is_refused(void **state)
 {
     char version[66] = {0};
@@ -604,6 +630,7 @@ int main(void)
         TEST(without_a_certificate_nobody_is_a_node),
         TEST(the_first_frame_is_hello_or_join),
         TEST(hello_comes_once),
+        TEST(frames_that_do_not_fit_are_counted),
         TEST(a_hello_that_lacks_something_is_refused),
         TEST(welcome_says_what_holds),
         TEST(one_that_is_in_no_file_is_heard_too),

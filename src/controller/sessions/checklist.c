@@ -100,20 +100,38 @@ static void take_checks(struct session *s, struct member *m, const json_t *body)
         agents_ask_anew(a, m);
 }
 
-/* A frame of m, over a session that may speak for it. */
-static void checklist_take(struct session *s, struct member *m, uint64_t type, const json_t *body)
+static void take_done(struct session *s, struct member *m, const json_t *body)
+{
+    if (s->agents->with.done)
+        s->agents->with.done(s->agents->with.arg, m, body);
+}
+
+void checklist_checks(struct session *s, const json_t *body)
+{
+    take_checks(s, s->member, body);
+}
+
+void checklist_done(struct session *s, const json_t *body)
+{
+    take_done(s, s->member, body);
+}
+
+void checklist_standing(struct session *s, const json_t *body)
+{
+    standings_asked(s->agents, s->member, body);
+}
+
+/* A frame of m, which its collector passed on. */
+static void checklist_take(struct session *s, struct member *m, uint8_t type, const json_t *body)
 {
     if (type == FRAME_CHECKS)
         take_checks(s, m, body);
-    else if (type == FRAME_DONE && s->agents->with.done)
-        s->agents->with.done(s->agents->with.arg, m, body);
+    else if (type == FRAME_DONE)
+        take_done(s, m, body);
     else if (type == FRAME_STANDING)
         standings_asked(s->agents, m, body);
-}
-
-void checklist_said(struct session *s, uint8_t type, const json_t *body)
-{
-    checklist_take(s, s->member, type, body);
+    else
+        session_misfit(s, type);
 }
 
 void checklist_passed(struct session *s, const json_t *body)
@@ -127,7 +145,7 @@ void checklist_passed(struct session *s, const json_t *body)
     if (!m || !json_is_object(inner))
         return;
     if (watch_observed(s->agents->with.watch, m)->session == s)
-        checklist_take(s, m, type, inner);
+        checklist_take(s, m, (uint8_t)type, inner);
     else
         sent_early(s->agents, m);
 }

@@ -17,6 +17,7 @@ enum {
     PROVEN_EACH_MAX = 4,  /* sessions of one node over which it is not heard */
     CROWD_NOTES_MAX = 1,  /* a minute */
     REFUSAL_NOTES_MAX = 20, /* likewise */
+    MISFIT_NOTES_MAX = 5,   /* likewise */
 };
 
 /* All nodes may come at once, from one address where that is translated. */
@@ -89,6 +90,15 @@ bool session_may_note(const struct session *s)
     return rare_may(&s->agents->crowds.refusals, REFUSAL_NOTES_MAX);
 }
 
+void session_misfit(struct session *s, uint8_t type)
+{
+    char name[16];
+    s->agents->misfits.n++;
+    if (s->misfits++ == 0 && rare_may(&s->agents->misfits.notes, MISFIT_NOTES_MAX))
+        log_info("node %s sends %s, which does not fit here: it is ignored", s->member->name,
+                 frame_name(type, name));
+}
+
 void crowds_turn(struct agents *a, struct mono now)
 {
     unsigned more = rare_turn(&a->crowds.notes, now);
@@ -97,4 +107,7 @@ void crowds_turn(struct agents *a, struct mono now)
     more = rare_turn(&a->crowds.refusals, now);
     if (more > 0)
         log_warn("in the last minute %u more agents were refused", more);
+    more = rare_turn(&a->misfits.notes, now);
+    if (more > 0)
+        log_info("in the last minute %u more agents sent frames that do not fit here", more);
 }

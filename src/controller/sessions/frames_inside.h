@@ -44,8 +44,10 @@ void checklist_configure(struct agents *a, const struct config *conf);
 void checklist_hello(struct session *s, const json_t *body);
 /* Tells the checks to an agent that does not know them. */
 void checklist_tell(struct session *s);
-/* CHECKS, DONE or STANDING of the session's own node. */
-void checklist_said(struct session *s, uint8_t type, const json_t *body);
+/* CHECKS, DONE and STANDING of the session's own node. */
+void checklist_checks(struct session *s, const json_t *body);
+void checklist_done(struct session *s, const json_t *body);
+void checklist_standing(struct session *s, const json_t *body);
 /* Asks those whose word is out of date to say all anew. */
 void checklist_second(struct agents *a, struct mono now);
 /* PASS of a collector. */
