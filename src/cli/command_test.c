@@ -83,17 +83,18 @@ static void help_is_of_the_command(void **state)
     struct run r = run("help", NULL);
     assert_int_equal(r.status, 0);
     assert_non_null(
-        strstr(r.out, "\n  node undrain             remove one's own drain, or the claim that is named\n"));
+        strstr(r.out, "\n  node undrain             remove your own drain, or the claim that you name\n"));
     r = run("node drain -h", NULL);
     assert_int_equal(r.status, 0);
     assert_non_null(strstr(r.out, "usage: fettle node drain NODES... --reason WORDS"));
     struct run same = run("help node drain", NULL);
     assert_string_equal(r.out, same.out);
     assert_non_null(strstr(run("--help", NULL).out, "usage: fettle COMMAND"));
-    assert_non_null(strstr(run("help node", NULL).out, "  node undrain             remove one's own drain"));
+    assert_non_null(strstr(run("help node", NULL).out, "  node undrain             remove your own drain"));
     assert_null(strstr(run("help node", NULL).out, "partition"));
     struct run both = run("queue --help", NULL); /* a command that others begin with */
-    assert_non_null(strstr(both.out, "usage: fettle queue [OPTIONS]\n\nnodes that wait for a person"));
+    assert_non_null(
+        strstr(both.out, "usage: fettle queue [OPTIONS]\n\nlist the nodes that wait for a person"));
     assert_non_null(strstr(both.out, "--json"));
     assert_non_null(strstr(both.out, "\n\n  queue take  "));
     assert_string_equal(run("version", NULL).out, "fettle " FETTLE_VERSION "\n");
@@ -384,7 +385,7 @@ static void help_has_examples_fields_and_exit_statuses(void **state)
 {
     struct run r = run("cert list --help", NULL);
     assert_non_null(strstr(r.out, "\nexamples:\n  fettle cert list --where state=good"));
-    assert_non_null(strstr(r.out, "\nfields (fettle cert list -o help says what they are):\n"
+    assert_non_null(strstr(r.out, "\nfields (fettle cert list -o help explains them):\n"
                                   "  Holder Serial Key Role State Made Until By Why\n"));
     assert_non_null(strstr(r.out, "\nexit status:\n  0 done\n  2 invalid, "));
     assert_non_null(strstr(r.out, "\n  4 not_found\n"));

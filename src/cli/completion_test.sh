@@ -62,13 +62,13 @@ if command -v zsh >/dev/null; then
         compdef() { : }
         words=(fettle node u) CURRENT=3; source "$1"
         words=(fettle --key x) CURRENT=3; source "$1"' zsh "$scripts/_fettle")
-    want="undrain:remove one's own drain, or the claim that is named
-up:remove one's own down, or the claim that is named
+    want="undrain:remove your own drain, or the claim that you name
+up:remove your own down, or the claim that you name
 files"
     [[ $said == "$want" ]] || { echo "zsh: $said"; failed=1; }
 fi
 if command -v fish >/dev/null; then
     said=$(fish --no-config -c 'function fettle; '"$tool"' $argv; end; source '"$scripts"'/fettle.fish; complete -C "fettle power cy"')
-    [[ $said == "cycle"$'\t'"off, and on again" ]] || { echo "fish: $said"; failed=1; }
+    [[ $said == "cycle"$'\t'"power off, and on again" ]] || { echo "fish: $said"; failed=1; }
 fi
 exit $failed

@@ -37,7 +37,7 @@ static void write_all(struct text *out)
     for (size_t i = 0; i < OPTIONS; i++)
         if (call_options() & UINT64_C(1) << i)
             write_option(out, (enum option)i);
-    text_add(out, "\n\"fettle help COMMAND\" says more about one; fettle(1) says all.\n");
+    text_add(out, "\n\"fettle help COMMAND\" explains a command; fettle(1) explains all of them.\n");
 }
 
 /* The commands that begin with this word; false when there are none. */
@@ -78,7 +78,7 @@ static void write_fields(struct text *out, const char *path)
     const struct record_info *r = record_find(path);
     if (!r)
         return;
-    text_printf(out, "\nfields (fettle %s -o help says what they are):\n ", r->command);
+    text_printf(out, "\nfields (fettle %s -o help explains them):\n ", r->command);
     for (size_t i = 0, columns = 1; i < r->n; i++) {
         size_t len = strlen(r->fields[i].name) + 1;
         columns = columns + len > 80 ? (text_add(out, "\n "), 1) : columns;
@@ -157,16 +157,16 @@ int help_write(struct text *out, const char *path, struct err *e)
 /* What `fettle` alone says. */
 int greet_show(struct call *c, struct err *e)
 {
-    text_add(
-        &c->out,
-        "Fettle keeps the nodes of a cluster in order. What people do most:\n\n"
-        "  fettle status                           is everything well, and does Fettle act\n"
-        "  fettle node list                        the nodes, and why one is not in service\n"
-        "  fettle incident list                    what is wrong with nodes\n"
-        "  fettle queue                            nodes that wait for a person\n"
-        "  fettle remedy explain NODE              what would be done for a node, and why\n"
-        "  fettle node drain NODES --reason WORDS  take nodes out; \"fettle node undrain NODES\" ends it\n\n"
-        "\"fettle help\" lists all commands, fettle(1) explains them with examples.\n");
+    text_add(&c->out,
+             "Fettle keeps the nodes of a cluster in order. The most common commands:\n\n"
+             "  fettle status                           show whether all is well, and whether Fettle acts\n"
+             "  fettle node list                        list the nodes, and why one is not in service\n"
+             "  fettle incident list                    list the open incidents of nodes\n"
+             "  fettle queue                            list the nodes that wait for a person\n"
+             "  fettle remedy explain NODE              show what Fettle would do for a node, and why\n"
+             "  fettle node drain NODES --reason WORDS  take nodes out of service; \"fettle node undrain "
+             "NODES\" ends it\n\n"
+             "\"fettle help\" lists all commands, fettle(1) explains them with examples.\n");
     return 0;
 }
 
