@@ -128,7 +128,7 @@ static void help_lists_the_fields_with_units_and_meanings(void **state)
     assert_int_equal(r.status, 0);
     assert_non_null(strstr(r.out, "FIELD  HEADING      UNIT  MEANING\n"
                                   "Node   NODE         -     name of the node\n"));
-    assert_non_null(strstr(r.out, "\nLeft   LEFT         s     for how long it still counts\n"));
+    assert_non_null(strstr(r.out, "\nLeft   LEFT         s     time until it ends\n"));
     assert_non_null(strstr(r.out, "\nwithout -o  Node,By,Where,At,Until,Of,Why\n"));
 }
 

@@ -433,7 +433,7 @@ static void test_reasons_have_names(void **state)
 {
     assert_string_equal(place_pass_name(PASS_ELSEWHERE), "held_elsewhere");
     assert_string_equal(place_pass_name(PASS_NONE), "not_needed");
-    assert_string_equal(place_pass_what(PASS_BUSY), "work runs on it");
+    assert_string_equal(place_pass_what(PASS_BUSY), "work runs on the node");
 }
 
 /* --- at random -------------------------------------------------------------------------------------------
