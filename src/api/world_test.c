@@ -181,9 +181,9 @@ struct world world_make(struct mono now)
 {
     struct world w = world_begin(now);
     configure(&w);
-    for (char i = '1'; i <= '6'; i++) {
+    for (int i = '1'; i <= '6'; i++) {
         char key[] = "node/lx00";
-        key[8] = i;
+        key[8] = (char)i;
         if (i != '3')
             put(&w, key, "{\"admitted\":\"1\"}");
     }

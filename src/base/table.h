@@ -21,7 +21,7 @@
 uint64_t table_hash(const void *key, size_t len);
 
 /* SipHash-1-3 under a given key: what table_hash is made of, for its test. */
-uint64_t table_siphash(const uint64_t secret[static 2], const void *bytes, size_t len);
+uint64_t table_siphash(const uint64_t k[static 2], const void *bytes, size_t len);
 
 #define uthash_fatal(message) abort()
 #define HASH_FUNCTION(keyptr, keylen, hashv) ((hashv) = (unsigned)table_hash(keyptr, keylen))

@@ -454,8 +454,8 @@ static void what_is_no_saved_text_is_nothing(void **state)
         "cursor 1 b\nfinding 1 1 1 lost bad 0 0 0 unsupported 0 0 - - xid.79|gpu|text\n",
         "cursor 1 b\nfinding 1 1 1 lost lost 0 0 0 often 0 0 - - xid.79|gpu|text\n",
         "cursor 1 b\nfinding 1 1 1 lost lost 0 0 0 warn 0 0 - xid.79|gpu|text\n",
-        "cursor 1 b\nfinding 1 1 1 lost lost 0 0 0 unsupported 0 0 - - a|b|c\nfinding 1 1 1 lost lost 0 0 "
-        "0 unsupported 0 0 - - a|b|c\n",
+        ("cursor 1 b\nfinding 1 1 1 lost lost 0 0 0 unsupported 0 0 - - a|b|c\nfinding 1 1 1 lost lost 0 0 "
+         "0 unsupported 0 0 - - a|b|c\n"),
         "cursor 1 b\nother 1\n"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct kmsg_cursor c;

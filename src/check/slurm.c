@@ -18,7 +18,7 @@ static const char *const slices[] = {"sys/fs/cgroup/system.slice", "sys/fs/cgrou
 static bool on_event(const char *line, void *arg)
 {
     int *populated = arg;
-    if (sscanf(line, "populated %d", populated) == 1)
+    if (sscanf(line, "populated %1d", populated) == 1)
         return false;
     return true;
 }

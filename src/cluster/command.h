@@ -50,7 +50,7 @@ struct command {
 
 /* A copy that owns all that it points to; its nodes are never NULL. command_destroy. */
 struct command *command_copy(const struct command *cmd);
-void command_destroy(struct command *copy);
+void command_destroy(struct command *cmd);
 /* Both are of one kind and say the same, whoever gives them, when, and to which nodes. */
 bool command_same(const struct command *a, const struct command *b);
 /* It says more than its kind and its nodes. */

@@ -217,14 +217,14 @@ static const char *run(struct world *w, struct command *cmd, const char *nodes)
 }
 
 const char *world_do(struct world *w, enum command_kind kind, const char *actor, const char *nodes,
-                     const char *arg, const char *claim)
+                     const char *reason_set_or_token, const char *claim)
 {
     struct command cmd = {.kind = kind,
                           .actor = actor,
                           .claim = claim,
-                          .reason = arg,
-                          .set = arg,
-                          .token = arg,
+                          .reason = reason_set_or_token,
+                          .set = reason_set_or_token,
+                          .token = reason_set_or_token,
                           .expires = {2000}};
     return run(w, &cmd, nodes);
 }

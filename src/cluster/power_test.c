@@ -128,8 +128,9 @@ static void test_records_are_read_strictly(void **state)
         "{'id':'','run':'power.off','by':'ann','why':'x','force':false,'deadline':'9','done':null}",
         "{'id':'1','run':'power.off','by':'ann','why':'x','force':1,'deadline':'9','done':null}",
         "{'id':'1','run':'power.off','why':'x','force':false,'deadline':'9','done':null}",
-        "{'id':'1','run':'power.off','by':'ann','why':'x','force':false,'deadline':'9','done':{'state':'gone'"
-        "}}"};
+        ("{'id':'1','run':'power.off','by':'ann','why':'x','force':false,'deadline':'9','done':{'state':'"
+         "gone'"
+         "}}")};
     struct world *w = *state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(cluster_put(w->c, "effect/power.lx01", quoted(bad[i]), NULL), -EILSEQ);

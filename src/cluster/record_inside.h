@@ -72,7 +72,7 @@ int put_tally(struct cluster *c, const char *remedy, const char *value, struct e
 int put_floor(struct cluster *c, const char *key, const char *value, struct err *e);
 int put_switch(struct cluster *c, const char *name, const char *value, struct err *e);
 int put_trial(struct cluster *c, const char *name, const char *value, struct err *e);
-char *trial_record(const struct trial_record *t);
+char *trial_record(const struct trial_record *r);
 
 /* The text of a key, of at most `max` bytes and without control characters, into out. May be empty. */
 int record_word(const json_t *o, const char *key, char *out, size_t max, struct err *e);

@@ -266,13 +266,13 @@ static void on_look(void *arg, const char *answer, const struct err *why)
     }
 }
 
-/* It was begun `at`, by somebody else. */
-void carried_look(struct carried *k, struct wall at)
+/* Somebody else began it, at `began`. */
+void carried_look(struct carried *k, struct wall began)
 {
     enum verb v = VERB_STATUS;
     const struct bmc *b = bmcs_find(k->o->with.bmcs, k->node);
     k->stage = STAGE_LOOKS;
-    if (b && power_verb(k->op.run, &v) && (v == VERB_ON || v == VERB_OFF || may_be_half_done(v, at)))
+    if (b && power_verb(k->op.run, &v) && (v == VERB_ON || v == VERB_OFF || may_be_half_done(v, began)))
         k->power = power_start(k->o->loop, b, k->node, VERB_STATUS, on_look, k);
     else
         carried_end(k, OPERATION_UNKNOWN, "the controller ended in the middle of it");

@@ -15,8 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-extern char **environ;
-
 static bool launch_names(const char *variable, const char *const *list)
 {
     for (; list && *list; list++) {

@@ -46,6 +46,6 @@ typedef void program_done_fn(void *arg, char *text, size_t len, const struct err
 int program_start(uv_loop_t *loop, const struct program_run *run, program_done_fn *done, void *arg,
                   struct program **out, struct err *e);
 /* Kills it and calls nobody; it is freed when the loop has closed its handles. NULL is fine. */
-void program_kill(struct program *p);
+void program_kill(struct program *r);
 
 #endif

@@ -100,7 +100,7 @@ char *slurm_log_from(const struct slurm_log *l, const char *place)
     struct stat st;
     uintmax_t inode;
     intmax_t at;
-    int fd = sscanf(place, "%ju:%jd", &inode, &at) == 2 ? open_log(l->path, &st) : -1;
+    int fd = sscanf(place, "%20ju:%18jd", &inode, &at) == 2 ? open_log(l->path, &st) : -1;
     if (fd < 0)
         return NULL;
     text_add(&t, "");

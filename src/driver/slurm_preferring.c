@@ -49,8 +49,8 @@ static bool slurm_preferring_gather(struct slurm *s, const struct slurm_lines *n
             continue;
         if (s->n_batch == 0)
             *first = plan;
-        if (strcmp(plan.available, first->available) || strcmp(plan.active, first->active) ||
-            strcmp(plan.weight, first->weight) || !batch_add(s, n, &bytes))
+        if (strcmp(plan.available, first->available) != 0 || strcmp(plan.active, first->active) != 0 ||
+            strcmp(plan.weight, first->weight) != 0 || !batch_add(s, n, &bytes))
             n->avoid_at = (struct mono){0}; /* it needs something else, and is next */
         else
             n->is_avoid_due = false;

@@ -340,7 +340,7 @@ bool slurm_says_not_found(const char *text, const char *name)
 
 /* The value of a key in a line, cut; "" when it is not there. Pieces of the line before it may be cut
  * already. */
-static const char *take_value(char *line, char *end, const char *key)
+static const char *take_value(char *line, const char *end, const char *key)
 {
     size_t len = strlen(key);
     for (char *at = line; at < end; at++)

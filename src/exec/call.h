@@ -12,6 +12,6 @@
 void call_serve(int connection, const char *conf);
 
 /* Answers that it is refused, and waits for nothing. */
-void call_refuse(int connection, const char *why);
+void call_refuse(int fd, const char *why);
 
 #endif

@@ -17,12 +17,12 @@ enum { COMM_BYTES_MAX = 15 };
 /* What follows the name, in Linux 4.18 to 6.12. */
 static const char *const places[] = {
     " (4711): /proc/4711/oom_adj is deprecated, please use /proc/4711/oom_score_adj instead.",
-    "(4711): Attempt to set a LOCK_MAND lock via flock(2). This support has been removed and the request "
-    "ignored.",
+    ("(4711): Attempt to set a LOCK_MAND lock via flock(2). This support has been removed and the request "
+     "ignored."),
     "[4711]: segfault at 0 ip 0000000000401136 sp 00007ffd12345678 error 4 in train[401000+1000]",
     "[4711]: segfault (11) at 0 nip 10000 lr 20000 code 1 in train[10000+1000]",
-    "[4711]: unhandled exception: DABT (lower EL), ESR 0x92000004, level 0 translation fault in "
-    "train[400000+1000]",
+    ("[4711]: unhandled exception: DABT (lower EL), ESR 0x92000004, level 0 translation fault in "
+     "train[400000+1000]"),
     "[4711]: unhandled signal 11 code 0x1 at 0x0000000000000000 in train[10000+1000]",
     "[4711] bad frame in rt_sigreturn frame:00000000f00ba5 ip:401136 sp:7ffd orax:ffffffffffffffff",
     "[4711] vsyscall attempted with vsyscall=none ip:ffffffffff600000 cs:33 sp:7ffd ax:0 si:0 di:0",
@@ -37,11 +37,11 @@ static const char *const places[] = {
     " (4711): drop_caches: 3",
     " (4711) is using the deprecated ioctl",
     " uses obsolete (PF_INET,SOCK_PACKET)",
-    " invoked oom-killer: gfp_mask=0x140dca(GFP_HIGHUSER_MOVABLE|__GFP_COMP|__GFP_ZERO), order=0, "
-    "oom_score_adj=0",
+    (" invoked oom-killer: gfp_mask=0x140dca(GFP_HIGHUSER_MOVABLE|__GFP_COMP|__GFP_ZERO), order=0, "
+     "oom_score_adj=0"),
     ": page allocation failure: order:4, mode:0x40dc0(GFP_KERNEL|__GFP_COMP|__GFP_ZERO), nodemask=(null)",
-    ": vmalloc error: size 4096, failed to allocate pages, mode:0xdc2(GFP_KERNEL|__GFP_HIGHMEM), "
-    "nodemask=(null)",
+    (": vmalloc error: size 4096, failed to allocate pages, mode:0xdc2(GFP_KERNEL|__GFP_HIGHMEM), "
+     "nodemask=(null)"),
     ": attempt to access beyond end of device",
 };
 

@@ -168,7 +168,7 @@ static int hex_digit(char c)
 static int request_decode(struct text *out, const char *s, size_t n, bool query, struct err *e)
 {
     for (size_t i = 0; i < n; i++) {
-        int c = s[i];
+        int c = (unsigned char)s[i];
         if (c == '%') {
             int high = n - i > 2 ? hex_digit(s[i + 1]) : -1;
             int low = n - i > 2 ? hex_digit(s[i + 2]) : -1;

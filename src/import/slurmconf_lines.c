@@ -123,7 +123,7 @@ static int slurmconf_lines_complain(const struct reader *r, const char *what, co
 }
 
 /* Ends the line before its comment. Returns its length. */
-static size_t strip_comment(char *line, size_t len)
+static size_t strip_comment(const char *line, size_t len)
 {
     size_t slashes = 0;
     for (size_t i = 0; i < len; i++) {

@@ -66,7 +66,7 @@ static void expect_fields(const struct text *nodes)
 
 static void play(const char *name)
 {
-    CLEANUP_TEXT struct text path = {0}, nodes = {0}, partitions = {0}, out = {0};
+    CLEANUP_TEXT struct text path = {0}, nodes = {0}, partitions = {0};
     struct err e = {0};
     text_printf(&path, TEST_DATA "/%s.conf", name);
     assert_int_equal(import_slurm(path.s, read_disk, NULL, &nodes, &partitions, &e), 0);

@@ -216,31 +216,31 @@ char *listener_local_path(const char *path)
                                                                  : mem_dup(path);
 }
 
-int listener_open_local(uv_loop_t *loop, const char *name, listener_fn *fn, void *arg, struct listener **out,
+int listener_open_local(uv_loop_t *loop, const char *path, listener_fn *fn, void *arg, struct listener **out,
                         struct err *e)
 {
-    CLEANUP_FREE char *path = listener_local_path(name);
+    CLEANUP_FREE char *target = listener_local_path(path);
     struct sockaddr_un at = {.sun_family = AF_UNIX};
-    if (strlen(path) >= sizeof at.sun_path)
-        return err_set(e, -ENAMETOOLONG, "%s: a socket's path has at most %zu bytes", path,
+    if (strlen(target) >= sizeof at.sun_path)
+        return err_set(e, -ENAMETOOLONG, "%s: a socket's path has at most %zu bytes", target,
                        sizeof at.sun_path - 1);
-    memcpy(at.sun_path, path, strlen(path));
+    memcpy(at.sun_path, target, strlen(target));
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
-        return err_set(e, -errno, "%s: %s", path, strerror(errno));
+        return err_set(e, -errno, "%s: %s", target, strerror(errno));
     int r = local_bind(fd, &at, e);
     if (r < 0) {
         close(fd);
         return r;
     }
-    r = chmod(path, 0666) < 0 ? err_set(e, -errno, "%s", strerror(errno))
-                              : listener_start(loop, fd, fn, arg, out, e);
+    r = chmod(target, 0666) < 0 ? err_set(e, -errno, "%s", strerror(errno))
+                                : listener_start(loop, fd, fn, arg, out, e);
     if (r < 0) {
         close(fd);
-        unlink(path);
-        return err_wrap(e, r, "%s", path);
+        unlink(target);
+        return err_wrap(e, r, "%s", target);
     }
-    (*out)->path = STEAL(path);
+    (*out)->path = STEAL(target);
     return 0;
 }
 

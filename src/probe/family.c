@@ -277,7 +277,7 @@ static void add_size(pid_t pid, void *arg)
     all->processes++;
     snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
     if (sys_text(AT_FDCWD, path, text) == 0 &&
-        sscanf(text, "%*s %" SCNu64 " %" SCNu64, &resident, &shared) == 2 && resident > shared)
+        sscanf(text, "%*s %18" SCNu64 " %18" SCNu64, &resident, &shared) == 2 && resident > shared)
         all->memory_bytes += (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 

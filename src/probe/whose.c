@@ -122,7 +122,7 @@ bool probe_whose(const char *root, unsigned pid, struct whose *out)
 
 static bool take_parent(const char *line, void *arg)
 {
-    return sscanf(line, "PPid: %u", (unsigned *)arg) != 1;
+    return sscanf(line, "PPid: %9u", (unsigned *)arg) != 1;
 }
 
 bool probe_kernels(const char *root, unsigned pid)

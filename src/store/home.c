@@ -26,10 +26,11 @@
 #define DB_WAL "state.db-wal"
 #define LOCK "state.lock"
 #define JOURNAL "journal.db"
+#define JOURNAL_WAL "journal.db-wal"
 
 /* The last two only with a journal.db. */
 enum { HOME_FILES_STATE = 3 };
-static const char *const watched[HOME_FILES] = {DB, DB_WAL, LOCK, JOURNAL, JOURNAL "-wal"};
+static const char *const watched[HOME_FILES] = {DB, DB_WAL, LOCK, JOURNAL, JOURNAL_WAL};
 
 static const struct {
     const char *name, *fresh, *left; /* the last is of a making that was cut off */

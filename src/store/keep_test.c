@@ -19,9 +19,6 @@
 #include <cmocka.h>
 
 /* No durable disk is needed. */
-int fsync(int fd);
-int fdatasync(int fd);
-
 int fsync(int fd)
 {
     return 0;

@@ -17,9 +17,6 @@
 #include <sqlite3.h>
 
 /* No durable disk is needed. */
-int fsync(int fd);
-int fdatasync(int fd);
-
 int fsync(int fd)
 {
     return 0;

@@ -18,9 +18,6 @@
 #include <sqlite3.h>
 
 /* Thousands of openings need no durable disk. */
-int fsync(int fd);
-int fdatasync(int fd);
-
 int fsync(int fd)
 {
     return 0;

@@ -21,9 +21,6 @@
 static unsigned int syncs;
 static int sync_errno;
 
-int fsync(int fd);
-int fdatasync(int fd);
-
 static int sync_counted(long call, int fd)
 {
     syncs++;

@@ -16,8 +16,6 @@
 #include "watch/inside.h"
 #include "watch/lost_inside.h"
 
-#include "base/digest.h"
-
 #include <stdlib.h>
 #include <string.h>
 

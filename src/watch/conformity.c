@@ -22,8 +22,6 @@
 #include "watch/spell_inside.h"
 #include "watch/window_inside.h"
 
-#include "base/digest.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -86,8 +86,8 @@ int world_command_for(struct world *x, enum command_kind kind, const char *nodes
                       const char *set); /* the same with a reason */
 /* ann takes it back in the scheduler. */
 void world_override(struct world *x, int i);
-void world_says_nothing(struct world *x);        /* nothing was logged since */
-void world_said(struct world *x, const char *s); /* exactly these lines, without their times, since */
+void world_says_nothing(struct world *x);               /* nothing was logged since */
+void world_said(struct world *x, const char *expected); /* exactly these lines, without their times, since */
 /* "conformant", "drifted", "unknown"; and why not. */
 void world_stands(struct world *x, int i, const char *conformance, const char *why);
 const struct drift *world_drift(const struct world *x, int i); /* NULL without */

@@ -214,17 +214,17 @@ static bool is_cured_at_once(const struct watch *w, const struct evidence *ev)
     return act_end(meaning_of_evidence(w, ev).act) != ACT_ENDS_BOOT;
 }
 
-void watch_cures(const struct watch *w, struct mono now, const struct member *m, const char *name,
+void watch_cures(const struct watch *w, struct mono now, const struct member *m, const char *remedy,
                  struct text *out)
 {
     const struct remedies *remedies = w->policy.health.remedies;
-    const struct remedy *remedy = remedies ? remedies_find(remedies, name) : NULL;
+    const struct remedy *r = remedies ? remedies_find(remedies, remedy) : NULL;
     struct evidence_list all;
     gather_evidence(w, watch_awake(w, now), m, &all);
     text_add(out, "");
-    for (size_t i = 0; remedy && i < all.n; i++) {
+    for (size_t i = 0; r && i < all.n; i++) {
         const char *code = all.list[i].f->code;
-        if (*code && is_cured_at_once(w, &all.list[i]) && remedy_helps(remedy, code, class_of(w, m)->name) &&
+        if (*code && is_cured_at_once(w, &all.list[i]) && remedy_helps(r, code, class_of(w, m)->name) &&
             !text_has_word(out->s, ' ', code) && out->len + strlen(code) < CURES_BYTES_MAX)
             text_printf(out, "%s%s", out->len ? " " : "", code);
     }

@@ -21,8 +21,6 @@
 #include "watch/trial_group_inside.h"
 #include "watch/vitals_inside.h"
 
-#include "health/argument.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -36,7 +36,8 @@ int main(int argc, char **argv)
         ns[i] = mono_sub(mono_now(), before).ns;
     }
     qsort(ns, n, sizeof *ns, ascending);
-    printf("{\"p50_us\":%.1f,\"p99_us\":%.1f}\n", (double)ns[n / 2] / 1e3, (double)ns[n * 99 / 100] / 1e3);
+    int64_t p50 = ns[n / 2], p99 = ns[n * 99 / 100];
+    printf("{\"p50_us\":%.1f,\"p99_us\":%.1f}\n", (double)p50 / 1e3, (double)p99 / 1e3);
     close(fd);
     unlink(argv[1]);
     free(ns);

@@ -144,7 +144,7 @@ static void configure(struct bench *b)
 static void bench_open(struct bench *b)
 {
     struct err e;
-    uint64_t term, revision;
+    uint64_t term = 0, revision = 0;
     const struct watch_policy p = {.plain = {span_s(30), span_s(90)},
                                    .sensitive = {span_s(120), span_s(420)},
                                    .borrowed = {span_s(30), span_s(60)},

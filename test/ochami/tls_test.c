@@ -21,8 +21,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 struct world {
     char dir[40], key[64], certificate[64];
     pid_t server;

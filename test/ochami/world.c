@@ -10,8 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 enum { PATIENCE_S = 20, TEST_S = 200 };
 
 static const struct ochami_pace pace = {

@@ -346,15 +346,15 @@ static void check_shown(struct sim *s, int i, const struct member *m, enum confo
         sim_fail(s, "%s takes work and is held for its drift (e)", n->name);
 }
 
-void check_conform(struct sim *s, int i, const struct member *m)
+void check_conform(struct sim *s, int node, const struct member *m)
 {
-    struct fleet_node *n = &s->nodes[i];
-    const struct drift *d = drift_on(s, i);
-    enum conformance is = opinion_on(s, i);
+    struct fleet_node *n = &s->nodes[node];
+    const struct drift *d = drift_on(s, node);
+    enum conformance is = opinion_on(s, node);
     if (!d || d->state == DRIFT_REMEDIED)
         n->drift_since = s->now;
-    check_progress(s, i, is);
-    check_shown(s, i, m, is);
+    check_progress(s, node, is);
+    check_shown(s, node, m, is);
 }
 
 /* --- what nodes say ------------------------------------------------------------------------------ */
@@ -379,22 +379,22 @@ static void want(struct sim *s, int i)
         fleet_send(s, m);
 }
 
-void conform_opened(struct sim *s, int i, bool anew)
+void conform_opened(struct sim *s, int node, bool anew)
 {
-    struct fleet_node *n = &s->nodes[i];
+    struct fleet_node *n = &s->nodes[node];
     n->said = false;
     if (anew)
         n->told = -1;
 }
 
-void conform_told(struct sim *s, int i, int made, unsigned boot)
+void conform_told(struct sim *s, int node, int made, unsigned boot)
 {
-    struct fleet_node *n = &s->nodes[i];
+    struct fleet_node *n = &s->nodes[node];
     struct member *m = cluster_meet(s->cluster, n->name);
     char id[37], hex[FINGERPRINT_HEX + 1];
     bool wants;
     struct err e;
-    fleet_boot_id(boot, i, id);
+    fleet_boot_id(boot, node, id);
     if (strcmp(watch_observed(s->watch, m)->boot, id) != 0)
         return;
     if (n->said && n->told == made) {
@@ -414,7 +414,7 @@ void conform_told(struct sim *s, int i, int made, unsigned boot)
     n->told = made;
     n->verified_at = s->now;
     if (wants)
-        want(s, i);
+        want(s, node);
 }
 
 void conform_list(struct sim *s, const struct message *m)

@@ -36,15 +36,15 @@ void held_step(struct sim *s)
     }
 }
 
-void held_read(struct sim *s, int i)
+void held_read(struct sim *s, int node)
 {
     bool bad = s->slurm_until > s->now;
-    const struct elsewhere is = {.state = bad           ? ELSEWHERE_UNKNOWN
-                                          : holds(s, i) ? ELSEWHERE_HELD
-                                                        : ELSEWHERE_NOBODY,
-                                 .out = !bad && holds(s, i),
-                                 .how = !bad && holds(s, i) ? "drained" : NULL};
-    watch_elsewhere(s->watch, (struct mono){s->now}, cluster_meet(s->cluster, s->nodes[i].name), &is);
+    const struct elsewhere is = {.state = bad              ? ELSEWHERE_UNKNOWN
+                                          : holds(s, node) ? ELSEWHERE_HELD
+                                                           : ELSEWHERE_NOBODY,
+                                 .out = !bad && holds(s, node),
+                                 .how = !bad && holds(s, node) ? "drained" : NULL};
+    watch_elsewhere(s->watch, (struct mono){s->now}, cluster_meet(s->cluster, s->nodes[node].name), &is);
 }
 
 static void on_unread(void *arg, struct member *m, enum elsewhere_where where)
@@ -68,12 +68,13 @@ void held_turn(struct sim *s)
     }
 }
 
-void held_over(struct sim *s, int i, const char *run)
+void held_over(struct sim *s, int node, const char *run)
 {
-    const struct patient *p = &s->patients[i];
+    const struct patient *p = &s->patients[node];
     if (p->bmc_locks)
-        sim_fail(s, "%s: %s is done, and its BMC said that the power is locked (13)", s->nodes[i].name, run);
-    if (held_there(s, i) && s->now - p->held_from > LATE_S * SECOND)
+        sim_fail(s, "%s: %s is done, and its BMC said that the power is locked (13)", s->nodes[node].name,
+                 run);
+    if (held_there(s, node) && s->now - p->held_from > LATE_S * SECOND)
         sim_fail(s, "%s: %s is done, and a person has held it in the scheduler for %.1f s (13)",
-                 s->nodes[i].name, run, (double)(s->now - p->held_from) / 1e9);
+                 s->nodes[node].name, run, (double)(s->now - p->held_from) / 1e9);
 }

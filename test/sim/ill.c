@@ -243,21 +243,21 @@ static void for_all(struct sim *s)
     }
 }
 
-enum result ill_truth(const struct sim *s, int i, enum ail check)
+enum result ill_truth(const struct sim *s, int node, enum ail check)
 {
-    const struct patient *p = &s->patients[i];
+    const struct patient *p = &s->patients[node];
     bool ails = p->here.ails[check].on && !p->here.ails[check].hidden;
     if (p->here.mute && (check == AIL_SERVICE || check == AIL_DEEP))
         return RESULT_UNKNOWN;
     if (ails)
         return p->here.ails[check].worst;
-    if ((check == AIL_MOUNT && s->server_until > s->now && i % 4 != 3) ||
+    if ((check == AIL_MOUNT && s->server_until > s->now && node % 4 != 3) ||
         (check == AIL_SERVICE && s->broken_until > s->now))
         return RESULT_FATAL;
     return RESULT_OK;
 }
 
-void ill_cure(struct sim *s, int i, const char *run)
+void ill_cure(struct sim *s, int node, const char *run)
 {
     unsigned by = strcmp(run, "node:restart") == 0  ? CURE_RESTART
                   : strcmp(run, "node:reset") == 0  ? CURE_RESET
@@ -265,27 +265,27 @@ void ill_cure(struct sim *s, int i, const char *run)
                   : strcmp(run, "power.cycle") == 0 ? CURE_CYCLE
                                                     : CURE_REPLACE;
     if (strncmp(run, "forget:", 7) == 0) {
-        s->patients[i].here.ails[AIL_GPU].on = false;
+        s->patients[node].here.ails[AIL_GPU].on = false;
         return;
     }
     for (int k = 0; k < AILS; k++)
-        if (s->patients[i].here.ails[k].cures & by)
-            s->patients[i].here.ails[k].on = false;
+        if (s->patients[node].here.ails[k].cures & by)
+            s->patients[node].here.ails[k].on = false;
 }
 
 /* --- agents ----------------------------------------------------------------------------------- */
 
-void ill_started(struct sim *s, int i, bool booted)
+void ill_started(struct sim *s, int node, bool booted)
 {
     if (!s->ill)
         return;
-    struct patient *p = &s->patients[i];
+    struct patient *p = &s->patients[node];
     for (int k = 0; k < AILS; k++)
         p->is[k] = RESULT_UNKNOWN, p->looked[k] = 0;
     p->told = false;
     p->bad_since = 0;
     memset(p->fails_since, 0, sizeof p->fails_since);
-    repair_agent_started(s, i, booted);
+    repair_agent_started(s, node, booted);
 }
 
 static bool repeats(enum ail k)
@@ -425,12 +425,12 @@ void ill_begin(struct sim *s)
     }
 }
 
-void ill_opened(struct sim *s, int i, bool anew)
+void ill_opened(struct sim *s, int node, bool anew)
 {
     if (!s->ill || !anew)
         return;
-    memset(s->patients[i].heard, 0, sizeof s->patients[i].heard);
-    mend_opened(s, i);
+    memset(s->patients[node].heard, 0, sizeof s->patients[node].heard);
+    mend_opened(s, node);
 }
 
 static json_t *finding(enum ail k, enum result r)
@@ -522,26 +522,26 @@ void ill_untold(struct sim *s)
 }
 
 /* What was found before the last boot, and what is told of nobody's session, changes nothing. */
-void ill_attack(struct sim *s, int i)
+void ill_attack(struct sim *s, int node)
 {
-    struct member *m = cluster_meet(s->cluster, s->nodes[i].name);
+    struct member *m = cluster_meet(s->cluster, s->nodes[node].name);
     const struct observed *o = watch_observed(s->watch, m);
     const struct word words[] = {{AIL_SERVICE, RESULT_FATAL, 0}, {AIL_GPU, RESULT_LOST, 0}};
     char id[37];
     bool want;
-    unsigned boot = s->nodes[i].boot + 7;
-    fleet_boot_id(boot, i, id);
+    unsigned boot = s->nodes[node].boot + 7;
+    fleet_boot_id(boot, node, id);
     size_t jobs = 0, after = 0;
     if (!*o->boot)
         return;
     for (const struct job *j = s->jobs; j; j = j->after)
         jobs++;
     enum health was = watch_health(s->watch, (struct mono){s->now}, m);
-    take(s, i, boot, true, words, 2, &want);
+    take(s, node, boot, true, words, 2, &want);
     for (const struct job *j = s->jobs; j; j = j->after)
         after++;
     if (after != jobs || watch_health(s->watch, (struct mono){s->now}, m) != was)
-        sim_fail(s, "%s: what was found on another boot counted (5)", s->nodes[i].name);
+        sim_fail(s, "%s: what was found on another boot counted (5)", s->nodes[node].name);
     s->refused++;
 }
 

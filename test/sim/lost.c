@@ -61,11 +61,11 @@ static void on_to_ask(void *arg, struct member *m)
     s->patients[i].bmc_asked = s->now + (int64_t)(1 + sim_random(s, 30)) * STEP_NS;
 }
 
-void lost_begin(struct sim *s, int i)
+void lost_begin(struct sim *s, int node)
 {
-    s->patients[i].bmc_asked = s->patients[i].bmc_answered = 0;
-    s->patients[i].bmc_locks = false;
-    s->patients[i].bmc_silent = 0;
+    s->patients[node].bmc_asked = s->patients[node].bmc_answered = 0;
+    s->patients[node].bmc_locks = false;
+    s->patients[node].bmc_silent = 0;
 }
 
 void lost_turn(struct sim *s)
@@ -104,37 +104,37 @@ bool lost_may_be(const struct sim *s, int i)
     return s->policy.health.lost_after.ns && s->nodes[i].quiet + SECOND >= s->policy.health.lost_after.ns;
 }
 
-void lost_may(struct sim *s, int i, const char *run)
+void lost_may(struct sim *s, int node, const char *run)
 {
-    const struct patient *p = &s->patients[i];
+    const struct patient *p = &s->patients[node];
     size_t silent, all;
-    if (!lost_may_be(s, i))
-        sim_fail(s, "%s: %s is begun, and it is silent for %.1f s (5)", s->nodes[i].name, run,
-                 (double)s->nodes[i].quiet / 1e9);
+    if (!lost_may_be(s, node))
+        sim_fail(s, "%s: %s is begun, and it is silent for %.1f s (5)", s->nodes[node].name, run,
+                 (double)s->nodes[node].quiet / 1e9);
     if (strcmp(run, "power.cycle") != 0)
-        sim_fail(s, "%s: %s is begun, and it is not heard (5)", s->nodes[i].name, run);
+        sim_fail(s, "%s: %s is begun, and it is not heard (5)", s->nodes[node].name, run);
     if (!p->bmc_answered || s->now - p->bmc_answered > s->policy.health.fresh.ns + SECOND)
-        sim_fail(s, "%s: %s is begun, and its BMC did not answer a moment ago (5)", s->nodes[i].name, run);
+        sim_fail(s, "%s: %s is begun, and its BMC did not answer a moment ago (5)", s->nodes[node].name, run);
     if (p->scheduler && p->scheduled != WORK_IDLE)
-        sim_fail(s, "%s: %s is begun, and its work is, as the scheduler says, %s (5)", s->nodes[i].name, run,
-                 work_name(p->scheduled));
-    const struct member *m = cluster_find(s->cluster, s->nodes[i].name);
+        sim_fail(s, "%s: %s is begun, and its work is, as the scheduler says, %s (5)", s->nodes[node].name,
+                 run, work_name(p->scheduled));
+    const struct member *m = cluster_find(s->cluster, s->nodes[node].name);
     const struct observed *o = watch_observed(s->watch, m);
     if (!p->scheduler && o->work != WORK_IDLE && (o->work == WORK_BUSY || !member_came_up(m, o->boot)))
-        sim_fail(s, "%s: %s is begun, and its work was %s as it was in service (5)", s->nodes[i].name, run,
+        sim_fail(s, "%s: %s is begun, and its work was %s as it was in service (5)", s->nodes[node].name, run,
                  work_name(o->work));
     if (watch_alarm(s->watch, &silent, &all))
-        sim_fail(s, "%s: %s is begun, and %zu of %zu nodes are silent (5)", s->nodes[i].name, run, silent,
+        sim_fail(s, "%s: %s is begun, and %zu of %zu nodes are silent (5)", s->nodes[node].name, run, silent,
                  all);
     s->revived++;
 }
 
-void lost_cycled(struct sim *s, int i)
+void lost_cycled(struct sim *s, int node)
 {
-    struct fleet_node *n = &s->nodes[i];
+    struct fleet_node *n = &s->nodes[node];
     int64_t soon = s->now + s->unit;
     if (n->up && !n->agent)
-        fleet_off(s, i);
+        fleet_off(s, node);
     if (!n->up && n->up_at > soon)
         n->up_at = soon;
 }

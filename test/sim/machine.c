@@ -39,16 +39,16 @@ void machine_create(struct sim *s)
     }
 }
 
-void machine_booted(struct sim *s, int i)
+void machine_booted(struct sim *s, int node)
 {
-    struct fleet_node *n = &s->nodes[i];
+    struct fleet_node *n = &s->nodes[node];
     n->machines[n->boot % BOOTS_KEPT] = n->machine;
 }
 
-struct hardware *machine_of(const struct sim *s, int i)
+struct hardware *machine_of(const struct sim *s, int node)
 {
-    const struct fleet_node *n = &s->nodes[i];
-    struct patient *p = &s->patients[i];
+    const struct fleet_node *n = &s->nodes[node];
+    struct patient *p = &s->patients[node];
     const char *known = watch_observed(s->watch, cluster_find(s->cluster, n->name))->boot;
     unsigned boot;
     if (sscanf(known, "%8x", &boot) != 1 || boot > n->boot || n->boot - boot >= BOOTS_KEPT)
@@ -113,13 +113,13 @@ static void swap(struct sim *s, int i, bool back)
 }
 
 /* Providers give back what others gave up, and now and then nothing but a reboot. */
-void machine_replace(struct sim *s, int i)
+void machine_replace(struct sim *s, int node)
 {
     uint64_t how = sim_random(s, 8);
     if (how == 0)
-        fleet_reboot(s, i);
+        fleet_reboot(s, node);
     else
-        swap(s, i, how < 3 && s->patients[i].n_away);
+        swap(s, node, how < 3 && s->patients[node].n_away);
 }
 
 static bool has_swaps(const struct sim *s)
@@ -127,10 +127,10 @@ static bool has_swaps(const struct sim *s)
     return !s->calm && s->seed % 4 != 0;
 }
 
-void machine_tempts(struct sim *s, int i)
+void machine_tempts(struct sim *s, int node)
 {
-    if (has_swaps(s) && machine_told(s, i) && sim_random(s, 3) == 0)
-        s->nodes[i].swap_at = s->now + (int64_t)(1 + sim_random(s, 100)) * STEP_NS;
+    if (has_swaps(s) && machine_told(s, node) && sim_random(s, 3) == 0)
+        s->nodes[node].swap_at = s->now + (int64_t)(1 + sim_random(s, 100)) * STEP_NS;
 }
 
 /* As long as another one takes to boot, to be tested, or to return. */
@@ -176,23 +176,23 @@ static bool has_uuid(const struct sim *s)
 }
 
 /* As the agent read it on this boot. */
-void machine_hash(const struct sim *s, int i, unsigned boot, char buf[static 17])
+void machine_hash(const struct sim *s, int node, unsigned boot, char buf[static 17])
 {
-    hash_of(machine_told(s, i) ? s->nodes[i].machines[boot % BOOTS_KEPT] : 0, has_uuid(s), buf);
+    hash_of(machine_told(s, node) ? s->nodes[node].machines[boot % BOOTS_KEPT] : 0, has_uuid(s), buf);
 }
 
-void machine_wanted(struct sim *s, int i)
+void machine_wanted(struct sim *s, int node)
 {
-    const struct fleet_node *n = &s->nodes[i];
+    const struct fleet_node *n = &s->nodes[node];
     if (!n->agent || !n->conn)
         return;
     struct message *m = mem_alloc(sizeof *m);
     *m = (struct message){.kind = MESSAGE_INVENTORY,
-                          .from = i,
+                          .from = node,
                           .to = CONTROLLER,
                           .conn = n->conn,
                           .boot = n->boot,
-                          .machine = machine_told(s, i) ? n->machine : 0,
+                          .machine = machine_told(s, node) ? n->machine : 0,
                           .uuid = has_uuid(s),
                           .not_before = n->cut_until};
     fleet_send(s, m);

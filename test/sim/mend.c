@@ -849,12 +849,12 @@ static void check_once(struct sim *s, const struct member *m)
             sim_fail(s, "%s: it is restarted again for the maintenance that asked for one restart", m->name);
 }
 
-void mend_may(struct sim *s, int i, const char *run, const char *of)
+void mend_may(struct sim *s, int node, const char *run, const char *of)
 {
-    const struct member *m = member_of(s, i);
+    const struct member *m = member_of(s, node);
     const struct repair *r = member_treated(m);
     const struct observed *o = watch_observed(s->watch, m);
-    struct patient *p = &s->patients[i];
+    struct patient *p = &s->patients[node];
     bool checks = strncmp(run, "check:", 6) == 0, asks = strncmp(run, "work:", 5) == 0;
     const struct remedy *remedy = remedies_find(s->policy.health.remedies, of);
     if (strncmp(run, "forget:", 7) == 0) { /* nothing is done to the node */
@@ -862,13 +862,13 @@ void mend_may(struct sim *s, int i, const char *run, const char *of)
             sim_fail(s, "%s: %s is begun, and nobody answered for it (4)", m->name, run);
         return;
     }
-    check_stopped(s, i, "begun to be operated on");
+    check_stopped(s, node, "begun to be operated on");
     if (!checks && !asks)
         check_week(s, m);
     if (!r || r->manual || member_held_by(m, CLAIM_DRAIN) || member_held_by(m, CLAIM_DOWN))
         sim_fail(s, "%s: %s is begun, and a person has it (4)", m->name, run);
     if (asks) {
-        may_end_work(s, i, run);
+        may_end_work(s, node, run);
         return;
     }
     if (r->step == STEP_TEND && (checks || remedy->disturbs || remedy->needs != NEEDS_NOTHING))
@@ -878,7 +878,7 @@ void mend_may(struct sim *s, int i, const char *run, const char *of)
     if (!checks && remedy->approval && r->approval != APPROVAL_GIVEN)
         sim_fail(s, "%s: %s is begun, and nobody approved of it (4)", m->name, of);
     if (o->beat.liveness != LIVENESS_LIVE) {
-        lost_may(s, i, run);
+        lost_may(s, node, run);
         return;
     }
     bool idle = o->work == WORK_IDLE && (!p->scheduler || p->scheduled == WORK_IDLE);
@@ -888,29 +888,30 @@ void mend_may(struct sim *s, int i, const char *run, const char *of)
     if ((checks || remedy->needs == NEEDS_IDLE || wanted) && !idle)
         sim_fail(s, "%s: %s is begun, and its work is %s and, as the scheduler says, %s (5)", m->name, run,
                  work_name(o->work), work_name(p->scheduled));
-    if (!checks && strcmp(run, "replace") != 0 && !wanted && evidence(s, i) < RESULT_DEGRADED &&
+    if (!checks && strcmp(run, "replace") != 0 && !wanted && evidence(s, node) < RESULT_DEGRADED &&
         !stood_still(s) && !loops(m))
         sim_fail(s, "%s: %s is begun, and the worst that it said a moment ago is %s (5)", m->name, run,
-                 result_name(evidence(s, i)));
+                 result_name(evidence(s, node)));
 }
 
-void mend_executed(struct sim *s, int i, const char *id, const char *run)
+void mend_executed(struct sim *s, int node, const char *id, const char *run)
 {
-    struct patient *p = &s->patients[i];
+    struct patient *p = &s->patients[node];
     if (!kept(p->begun, p->n_begun, id))
-        sim_fail(s, "%s: operation %s (%s) is carried out and was not begun", s->nodes[i].name, id, run);
+        sim_fail(s, "%s: operation %s (%s) is carried out and was not begun", s->nodes[node].name, id, run);
     if (kept(p->done, p->n_done, id))
-        sim_fail(s, "%s: operation %s (%s) is carried out a second time", s->nodes[i].name, id, run);
+        sim_fail(s, "%s: operation %s (%s) is carried out a second time", s->nodes[node].name, id, run);
     snprintf(p->done[p->n_done++ % OPERATIONS_KEPT], CLAIM_ID_BYTES_MAX + 1, "%s", id);
     s->operations++;
-    const struct member *m = s->running ? member_of(s, i) : NULL; /* the agent goes on without a controller */
+    const struct member *m =
+        s->running ? member_of(s, node) : NULL; /* the agent goes on without a controller */
     const struct repair *r = m ? member_repair(m) : NULL;
-    if (m && s->excepted[i] && !(r && r->manual) && strncmp(run, "forget:", 7) != 0)
-        sim_fail(s, "%s: %s is carried out, and it is excepted (16)", s->nodes[i].name, run);
+    if (m && s->excepted[node] && !(r && r->manual) && strncmp(run, "forget:", 7) != 0)
+        sim_fail(s, "%s: %s is carried out, and it is excepted (16)", s->nodes[node].name, run);
     bool is_gentle =
         strcmp(run, "node:restart") == 0 || strncmp(run, "work:", 5) == 0 || strncmp(run, "forget:", 7) == 0;
-    if (s->slurm && s->nodes[i].busy && !is_gentle)
-        sim_fail(s, "%s: %s is carried out while work runs (5)", s->nodes[i].name, run);
+    if (s->slurm && s->nodes[node].busy && !is_gentle)
+        sim_fail(s, "%s: %s is carried out while work runs (5)", s->nodes[node].name, run);
 }
 
 /* --- in the end ------------------------------------------------------------------------------- */

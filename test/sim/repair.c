@@ -53,10 +53,10 @@ static void say_deed(struct sim *s, int i, const struct deed *d)
     fleet_send(s, m);
 }
 
-void repair_tell(struct sim *s, int i)
+void repair_tell(struct sim *s, int node)
 {
-    for (size_t k = 0; k < s->patients[i].here.n_deeds; k++)
-        say_deed(s, i, &s->patients[i].here.deeds[k]);
+    for (size_t k = 0; k < s->patients[node].here.n_deeds; k++)
+        say_deed(s, node, &s->patients[node].here.deeds[k]);
 }
 
 static void end_deed(struct sim *s, int i, const char *state)
@@ -70,13 +70,13 @@ static void end_deed(struct sim *s, int i, const char *state)
 }
 
 /* Found begun by a new agent. */
-void repair_agent_started(struct sim *s, int i, bool booted)
+void repair_agent_started(struct sim *s, int node, bool booted)
 {
-    struct patient *p = &s->patients[i];
+    struct patient *p = &s->patients[node];
     struct deed *d = last_deed(p);
     p->now.on = false;
     if (d && strcmp(d->state, "begun") == 0)
-        d->state = strcmp(d->run, "reboot") == 0 && d->boot != s->nodes[i].boot ? "done" : "unknown";
+        d->state = strcmp(d->run, "reboot") == 0 && d->boot != s->nodes[node].boot ? "done" : "unknown";
 }
 
 /* What is done in service owes no examination. */
@@ -117,30 +117,30 @@ static void finish_check(struct sim *s, int i)
     end_deed(s, i, "done");
 }
 
-void repair_agent_step(struct sim *s, int i)
+void repair_agent_step(struct sim *s, int node)
 {
-    struct patient *p = &s->patients[i];
+    struct patient *p = &s->patients[node];
     if (!p->now.on)
         return;
     const struct deed *d = last_deed(p);
     if (s->now >= p->now.deadline) {
-        end_deed(s, i,
+        end_deed(s, node,
                  strcmp(d->run, "reboot") == 0 || strncmp(d->run, "check:", 6) == 0 ? "unknown" : "failed");
         return;
     }
     if (s->now < p->now.ends || p->now.hangs)
         return;
     if (strncmp(d->run, "check:", 6) == 0) {
-        finish_check(s, i);
+        finish_check(s, node);
     } else if (strcmp(d->run, "reboot") == 0) {
-        finish_reboot(s, i);
+        finish_reboot(s, node);
     } else {
         if (!p->now.fails)
-            ill_cure(s, i, d->run);
-        if (strncmp(d->run, "forget:", 7) != 0 && !is_tended(s, i))
+            ill_cure(s, node, d->run);
+        if (strncmp(d->run, "forget:", 7) != 0 && !is_tended(s, node))
             p->here.tried_at = s->now;
-        end_deed(s, i, p->now.fails ? "failed" : "done");
-        machine_tempts(s, i);
+        end_deed(s, node, p->now.fails ? "failed" : "done");
+        machine_tempts(s, node);
     }
 }
 

@@ -27,6 +27,6 @@ struct local_request {
 /* *status is 0: all is well, 1: something fails, 3: nothing fails, and something is unknown. -ENOENT for a
  * name that no check has, a root that is no directory, and when there is no check for the node; -errno with a
  * sentence when the checks cannot be read. */
-int local_check(uv_loop_t *loop, const struct local_request *request, FILE *out, int *status, struct err *e);
+int local_check(uv_loop_t *loop, const struct local_request *q, FILE *out, int *status, struct err *e);
 
 #endif

@@ -198,7 +198,7 @@ static void says_when_nobody_is_there(void **state)
 static void refuses_what_is_no_token_or_no_name(void **state)
 {
     struct joining *j = *state;
-    static const char *const tokens[] = {"", "fettle1.", "fettle2.aa.bb", "fettle1.zz." SECRET};
+    static const char *const tokens[] = {"", "fettle1.", "fettle2.aa.bb", ("fettle1.zz." SECRET)};
     for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++) {
         j->request.token = tokens[i];
         assert_int_equal(join_start(&j->f->loop, &j->request, on_done, j, NULL), -EINVAL);

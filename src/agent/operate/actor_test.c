@@ -827,10 +827,12 @@ static void what_is_damaged_is_refused(void **state)
         "{\"term\":1,\"origin\":1,\"operations\":[]}",
         "{\"term\":1,\"origin\":\"a b\",\"operations\":[]}",
         "{\"term\":1,\"operations\":[1]}",
-        "{\"term\":1,\"operations\":[{\"id\":\"\",\"boot\":\"b\",\"state\":\"done\",\"text\":\"\",\"reboot\":"
-        "true}]}",
-        "{\"term\":1,\"operations\":[{\"id\":\"c\",\"boot\":\"b\",\"state\":\"odd\",\"text\":\"\",\"reboot\":"
-        "true}]}",
+        ("{\"term\":1,\"operations\":[{\"id\":\"\",\"boot\":\"b\",\"state\":\"done\",\"text\":\"\","
+         "\"reboot\":"
+         "true}]}"),
+        ("{\"term\":1,\"operations\":[{\"id\":\"c\",\"boot\":\"b\",\"state\":\"odd\",\"text\":\"\","
+         "\"reboot\":"
+         "true}]}"),
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct operation_records d = {0};

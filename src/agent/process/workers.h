@@ -24,7 +24,7 @@ void workers_destroy(struct workers *w);
  *   -EAGAIN   the target's child is at work, or as many are as may be: try again after some done
  *   -EBUSY    the target's child hangs, past its deadline, and cannot be killed; the sentence says since when
  *   -errno    no child could be started */
-int workers_run(struct workers *w, const char *target, struct span deadline, child_work_fn *work,
+int workers_run(struct workers *w, const char *target, struct span deadline, child_work_fn *fn,
                 child_done_fn *done, void *arg, struct err *e);
 /* The same for a question, to a child that knows this process as it is now or was since workers_renew. */
 int workers_ask(struct workers *w, const char *target, struct span deadline, const char *question,

@@ -217,10 +217,10 @@ static void reads_fingerprints(void **state)
         "{}",
         "{\"same\":false}",
         "{\"same\":1}",
-        "{\"fingerprint\":\"" HEX "\"}",
+        ("{\"fingerprint\":\"" HEX "\"}"),
         "{\"fingerprint\":\"0\",\"boot\":\"b1\"}",
-        "{\"fingerprint\":\"00112233445566778899AABBccddeeff00112233445566778899aabbccddeeff\",\"boot\":"
-        "\"b1\"}"};
+        ("{\"fingerprint\":\"00112233445566778899AABBccddeeff00112233445566778899aabbccddeeff\",\"boot\":"
+         "\"b1\"}")};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(READ(body_read_fingerprint, FRAME_FINGERPRINT, bad[i], &f, NULL), -EINVAL);
 }

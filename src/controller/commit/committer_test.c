@@ -248,8 +248,7 @@ static void test_the_same_node_waits_for_the_next_batch(void **state)
                         "entry node.drain lx[001-002] root\na: ok, changed lx[001-002], claim 1.1\n"
                         "c: ok, changed nothing, claim 1.1\n"
                         "entry node.undrain lx001 root\nentry node.drain lx003 root\n"
-                        "b: ok, changed lx001\nd: ok, changed lx003, claim 1.3\n" +
-                            0);
+                        "b: ok, changed lx001\nd: ok, changed lx003, claim 1.3\n");
     assert_int_equal(committer_count(x->k, &ms), 2);
 }
 

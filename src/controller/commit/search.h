@@ -46,10 +46,10 @@ struct committer;
 struct searches;
 struct searches *searches_create(uv_loop_t *loop, struct committer *k);
 /* Waits for the search under way; those that wait are answered with -EAGAIN. Before the committer. */
-void searches_destroy(struct searches *s);
+void searches_destroy(struct searches *all);
 
 /* Copies the ask. fn is called once, later; with -EINVAL for no host list, with -EAGAIN
  * when too many searches were waiting. */
-void searches_begin(struct searches *s, const struct journal_ask *ask, journal_found_fn *fn, void *arg);
+void searches_begin(struct searches *all, const struct journal_ask *ask, journal_found_fn *fn, void *arg);
 
 #endif

@@ -75,8 +75,8 @@ static int take_partition(struct config *c, const struct conf *file, const struc
                           struct err *e)
 {
     for (size_t i = 0; i < line->n; i++)
-        if (strcasecmp(line->fields[i].key, "Partition") && strcasecmp(line->fields[i].key, "Name") &&
-            strcasecmp(line->fields[i].key, "Nodes"))
+        if (strcasecmp(line->fields[i].key, "Partition") != 0 &&
+            strcasecmp(line->fields[i].key, "Name") != 0 && strcasecmp(line->fields[i].key, "Nodes") != 0)
             return unknown_key(file, line, line->fields[i].key, e);
     const struct conf_field *number = config_field(line, "Partition"), *name = config_field(line, "Name");
     uint64_t n;

@@ -12,13 +12,13 @@
 struct results;
 struct results *results_create(struct committer *k);
 /* After the committer. */
-void results_destroy(struct results *r);
+void results_destroy(struct results *all);
 /* key of the record, done the JSON of its new `done`. */
-void results_add(struct results *r, const char *key, const char *done);
+void results_add(struct results *all, const char *key, const char *done);
 /* What is added next of this record says that a person took the node back in the scheduler: it is committed
  * with that person's override. */
-void results_overridden(struct results *r, const char *key, const char *who);
+void results_overridden(struct results *all, const char *key, const char *who);
 /* Time passes: call it some times a second. */
-void results_turn(struct results *r, struct mono now);
+void results_turn(struct results *all, struct mono now);
 
 #endif

@@ -383,9 +383,9 @@ struct client *client_with(struct tls_context *tls)
     return c;
 }
 
-struct client *client_new(const char *name)
+struct client *client_new(const char *node)
 {
-    CLEANUP_FREE char *pem = name ? world_certificate(name) : NULL;
+    CLEANUP_FREE char *pem = node ? world_certificate(node) : NULL;
     return client_with(world_tls(pem));
 }
 
@@ -407,13 +407,13 @@ static bool is_answered(const struct client *c)
     return c->closed || c->count[FRAME_WELCOME] || c->count[FRAME_REDIRECT] || c->count[FRAME_REFUSE];
 }
 
-struct client *client_hello(const char *name, const char *instance)
+struct client *client_hello(const char *node, const char *instance)
 {
-    struct client *c = client_new(name);
+    struct client *c = client_new(node);
     client_send(c, FRAME_HELLO,
                 "{\"protocol\":1,\"name\":\"%s\",\"version\":\"1\",\"boot\":\"" BOOT
                 "\",\"instance\":\"%s\",\"inventory\":\"\"}",
-                name, instance);
+                node, instance);
     run_until(is_answered(c));
     return c;
 }
@@ -442,13 +442,13 @@ void client_components(struct client *c, const char *fingerprint)
         fingerprint);
 }
 
-struct client *collector_hello(const char *name, const char *instance, unsigned port, const char *nodes)
+struct client *collector_hello(const char *node, const char *instance, unsigned port, const char *nodes)
 {
-    struct client *c = client_new(name);
+    struct client *c = client_new(node);
     client_send(c, FRAME_HELLO,
                 "{\"name\":\"%s\",\"boot\":\"" BOOT
                 "\",\"instance\":\"%s\",\"collector\":{\"port\":%u,\"epoch\":3,\"nodes\":\"%s\"}}",
-                name, instance, port, nodes);
+                node, instance, port, nodes);
     run_until(is_answered(c));
     return c;
 }
