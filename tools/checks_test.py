@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each check sees each fault that it is there for, and passes a good tree; and measures counts what it says it counts."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -227,6 +228,24 @@ class Checks(unittest.TestCase):
     def test_format(self):
         self.assert_good("check-format", "src/base/a.c", "int a;\n")
         self.assert_fault("check-format", "src/base/a.c", "int a;\nint   b;\n", "src/base/a.c:3: here first")
+
+    def tidy(self, body):
+        self.tree.write("src/base/a.c", body)
+        build = self.tree.root / "build"
+        build.mkdir(exist_ok=True)
+        (build / "compile_commands.json").write_text(json.dumps(
+            [{"directory": str(build), "command": "gcc -Wall -Wsuggest-attribute=cold -c ../src/base/a.c", "file": "../src/base/a.c"}]))
+        run = subprocess.run([sys.executable, "-B", TOOLS / "check-tidy", self.tree.root, build], capture_output=True, text=True,
+                             check=False)
+        return run.returncode, run.stdout + run.stderr
+
+    @unittest.skipUnless(shutil.which("clang-tidy"), "there is no clang-tidy here")
+    def test_tidy(self):
+        shutil.copy(TOOLS.parent / ".clang-tidy", self.tree.root)
+        self.assertEqual(self.tidy("int one(int i);\nint one(int i)\n{\n    return i;\n}\n"), (0, "1 files: no faults\n"))
+        status, said = self.tidy("int one(int i);\nint one(int x)\n{\n    return x;\n}\n")
+        self.assertEqual(status, 1)
+        self.assertIn("src/base/a.c:2: function 'one' has a definition with different parameter names", said)
 
     def test_format_is_skipped_with_words(self):
         run = subprocess.run([sys.executable, "-B", TOOLS / "check-format", self.tree.root], env={"PATH": ""},
