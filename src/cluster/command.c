@@ -10,13 +10,16 @@
 #include <string.h>
 
 enum { NO_ID, ID };
+enum { NOT_PUBLISHED, PUBLISHED };
 
 static const struct {
     const char *name;
     bool makes_id;
     enum command_meets meets;
+    bool is_published;
 } kinds[COMMANDS] = {
-#define COMMAND(symbol, name, id, meets, who, todo) [COMMAND_##symbol] = {name, id, COMMAND_MEETS_##meets},
+#define COMMAND(symbol, name, id, meets, published, who, todo) \
+    [COMMAND_##symbol] = {name, id, COMMAND_MEETS_##meets, published},
 #include "cluster/command.tbl"
 #undef COMMAND
 };
@@ -34,6 +37,11 @@ bool command_makes_id(enum command_kind k)
 enum command_meets command_meets(enum command_kind k)
 {
     return kinds[k].meets;
+}
+
+bool command_is_published(enum command_kind k)
+{
+    return kinds[k].is_published;
 }
 
 /* --- copies ----------------------------------------------------------------------------------- */

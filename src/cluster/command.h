@@ -14,7 +14,7 @@
  */
 
 enum command_kind {
-#define COMMAND(symbol, name, id, meets, who, todo) COMMAND_##symbol,
+#define COMMAND(symbol, name, id, meets, published, who, todo) COMMAND_##symbol,
 #include "cluster/command.tbl"
 #undef COMMAND
     COMMANDS
@@ -60,5 +60,7 @@ const char *command_name(enum command_kind k); /* "node.drain" */
 /* It makes something that is known by an id, which it has to bring along in `claim`. */
 bool command_makes_id(enum command_kind k);
 enum command_meets command_meets(enum command_kind k);
+/* Its entries are in the log that an MQTT broker gets. */
+bool command_is_published(enum command_kind k);
 
 #endif

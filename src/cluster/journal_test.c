@@ -250,6 +250,18 @@ static void test_a_trial(void **state)
     check_fields("'claims':['1.1']");
 }
 
+/* As doc/spec/mqtt.md has them. */
+static void test_what_is_published(void **state)
+{
+    CLEANUP_TEXT struct text t = {0};
+    for (int k = 0; k < COMMANDS; k++)
+        if (command_is_published((enum command_kind)k))
+            text_printf(&t, "%s%s", t.len ? " " : "", command_name((enum command_kind)k));
+    assert_string_equal(t.s, "node.maintenance node.instance health.findings health.shared repair.step "
+                             "remedy.outcome repair.operate repair.transition queue.answer queue.ticket "
+                             "repair.approve repair.refuse switch.set");
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
 
 int main(void)
@@ -269,6 +281,7 @@ int main(void)
         TEST(test_another_machine),
         TEST(test_claims_and_power),
         TEST(test_a_trial),
+        cmocka_unit_test(test_what_is_published),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,10 +58,10 @@ static void on_done(void *arg, struct member *m, const json_t *body)
 
 /* --- what the committer tells ---------------------------------------------------------------- */
 
-static void on_entry(void *arg, const struct store_entry *entry, const struct hostlist *changed,
-                     uint64_t revision)
+static void on_entry(void *arg, const struct committed *committed)
 {
     struct controller *c = arg;
+    const struct store_entry *entry = committed->entry;
     counterpart_succeeded(&c->counterparts, COUNTERPART_STORE);
     log_info("%s%s%s by %s: %s", entry->what, *entry->nodes ? " " : "", entry->nodes, entry->actor,
              entry->text);
@@ -70,13 +70,13 @@ static void on_entry(void *arg, const struct store_entry *entry, const struct ho
                             .actor = entry->actor,
                             .nodes = entry->nodes,
                             .text = entry->text,
-                            .revision = revision,
+                            .revision = committed->revision,
                             .about = entry->about,
                             .fields = entry->fields};
     events_add(c->events, &e);
-    if (strcmp(entry->what, command_name(COMMAND_SILENT)) == 0)
+    if (committed->kind == COMMAND_SILENT)
         contacts_soon(c->contacts, mono_now());
-    broker_entry(c->broker, entry, revision, changed);
+    broker_entry(c->broker, committed);
 }
 
 static void on_changed(void *arg, const struct hostlist *some)

@@ -91,16 +91,18 @@ static void on_alarm(void *arg, const struct alarm *a, const char *over)
 }
 
 /* As the controller does it, without Slurm and the broker. */
-static void on_entry(void *arg, const struct store_entry *entry, const struct hostlist *changed,
-                     uint64_t revision)
+static void on_entry(void *arg, const struct committed *c)
 {
     struct bench *b = arg;
+    const struct store_entry *entry = c->entry;
     const struct event e = {.at = entry->at,
                             .what = entry->what,
                             .actor = entry->actor,
                             .nodes = entry->nodes,
                             .text = entry->text,
-                            .revision = revision};
+                            .revision = c->revision,
+                            .about = entry->about,
+                            .fields = entry->fields};
     events_add(b->events, &e);
 }
 

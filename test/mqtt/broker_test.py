@@ -140,6 +140,8 @@ def test_an_event_of_sensu_takes_a_node_out_and_the_log_says_so(world):
             if x['event'] == 'state.changed' and x['node'] == 'n1']
     equal(path, [('available', 'draining'), ('draining', 'drained'), ('drained', 'work_queue')],
           'the way of the node')
+    steps = [x for x in map(lambda l: json.loads(l[1]), log()) if x['event'] == 'repair.step' and x['node'] == 'n1']
+    equal((steps[-1]['from'], steps[-1]['to'], len(steps[-1]['repairs'])), ('isolate', 'queue', 1), 'the fields of its last step')
     wait('so it does where ClusterWare has it', lambda: any('"entered":"work_queue"' in l[1] for l in theirs()))
 
 

@@ -124,6 +124,7 @@ void batch_take(struct batch *b, struct job *j, struct decision *d, size_t bytes
                                     .about = j->entry_about,
                                     .fields = j->entry_fields};
     b->entries[b->n_entries] = j->entry;
+    b->kinds[b->n_entries] = j->cmd->kind;
     hostlist_add_all(&j->changed, &d->changed);
     DL_APPEND2(b->jobs, j, prev_job, next_job);
     b->met |= 1U << command_meets(j->cmd->kind);

@@ -45,7 +45,8 @@ struct batch {
         char *key, *value;
     } own[STORE_OPS_MAX]; /* to which the ops point */
     struct store_entry entries[STORE_ENTRIES_MAX];
-    struct hostlist changed[STORE_ENTRIES_MAX]; /* by each entry */
+    enum command_kind kinds[STORE_ENTRIES_MAX]; /* of each entry, */
+    struct hostlist changed[STORE_ENTRIES_MAX]; /* and what it changes */
     uint64_t number;                            /* of the batch since the start */
     uint64_t *marks;                            /* by member id: the last batch that names it */
     size_t n_marks;

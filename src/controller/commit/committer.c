@@ -195,8 +195,9 @@ static bool tell_some(struct committer *k)
     size_t i = k->settling.entry, at = k->settling.told;
     if (k->settling.rc < 0 || i == b->n_entries)
         return false;
+    const struct committed c = {b->kinds[i], &b->entries[i], &b->changed[i], b->revision};
     if (at == 0)
-        k->events.on_entry(k->events.arg, &b->entries[i], &b->changed[i], b->revision);
+        k->events.on_entry(k->events.arg, &c);
     size_t left = b->changed[i].n - at;
     struct hostlist some = {.names = b->changed[i].names + at,
                             .n = left < TOLD_AT_ONCE ? left : TOLD_AT_ONCE};

@@ -21,11 +21,17 @@
 
 struct committer;
 
+/* An entry that was committed. Borrowed until the callback returns. */
+struct committed {
+    enum command_kind kind;
+    const struct store_entry *entry;
+    const struct hostlist *changed; /* the nodes that changed by it */
+    uint64_t revision;
+};
+
 struct committer_events {
     void *arg;
-    /* One entry was committed, by which these nodes changed. */
-    void (*on_entry)(void *arg, const struct store_entry *entry, const struct hostlist *changed,
-                     uint64_t revision);
+    void (*on_entry)(void *arg, const struct committed *c);
     /* The same of some of them at a time, until all were told: what is to be done for each. */
     void (*on_changed)(void *arg, const struct hostlist *some);
     /* The store refuses (with the error) or works again (NULL). */

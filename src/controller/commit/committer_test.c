@@ -30,13 +30,14 @@ struct world {
     struct text log;
 };
 
-static void on_entry(void *arg, const struct store_entry *e, const struct hostlist *changed,
-                     uint64_t revision)
+static void on_entry(void *arg, const struct committed *c)
 {
     struct world *x = arg;
-    CLEANUP_FREE char *folded = hostlist_fold((const char *const *)changed->names, changed->n);
+    const struct store_entry *e = c->entry;
+    CLEANUP_FREE char *folded = hostlist_fold((const char *const *)c->changed->names, c->changed->n);
     assert_string_equal(folded, e->nodes);
-    assert_true(revision == committer_revision(x->k));
+    assert_string_equal(command_name(c->kind), e->what);
+    assert_true(c->revision == committer_revision(x->k));
     text_printf(&x->log, "entry %s %s %s\n", e->what, e->nodes, e->actor);
 }
 

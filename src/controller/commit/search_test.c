@@ -29,8 +29,7 @@ struct world {
     struct text log;
 };
 
-static void on_entry(void *arg, const struct store_entry *e, const struct hostlist *changed,
-                     uint64_t revision)
+static void on_entry(void *arg, const struct committed *c)
 {
 }
 

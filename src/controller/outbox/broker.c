@@ -238,20 +238,17 @@ static void log_selected(struct broker *b, const struct member *m, struct wall a
 }
 
 /* What the journal says of health and repair is the log's as it stands. */
-static void log_entry(struct broker *b, const struct store_entry *entry, uint64_t revision)
+static void log_entry(struct broker *b, const struct committed *c)
 {
-    static const char *const whats[] = {"repair.", "remedy.",       "queue.",          "health.",
-                                        "switch.", "node.instance", "node.maintenance"};
-    bool is_ours = false;
+    const struct store_entry *entry = c->entry;
     CLEANUP_TEXT struct text t = {0};
-    for (size_t i = 0; i < sizeof whats / sizeof whats[0]; i++)
-        is_ours = is_ours || strncmp(entry->what, whats[i], strlen(whats[i])) == 0;
-    if (!is_ours)
-        return;
     log_head(&t, entry->what, entry->at, entry->nodes);
     add_string(&t, "by", entry->actor);
     add_string(&t, "text", entry->text);
-    text_printf(&t, ",\"revision\":%" PRIu64 "}", revision);
+    text_printf(&t, ",\"revision\":%" PRIu64, c->revision);
+    if (entry->fields && *entry->fields)
+        text_printf(&t, ",%s", entry->fields);
+    text_add_char(&t, '}');
     publish_log(b, &t);
 }
 
@@ -294,17 +291,18 @@ static void note_change(struct broker *b, const struct member *m, struct wall at
         log_selected(b, m, at);
 }
 
-void broker_entry(struct broker *b, const struct store_entry *entry, uint64_t revision,
-                  const struct hostlist *changed)
+void broker_entry(struct broker *b, const struct committed *c)
 {
+    const struct hostlist *changed = c->changed;
     if (!b->mqtt)
         return;
-    log_entry(b, entry, revision);
+    if (command_is_published(c->kind))
+        log_entry(b, c);
     size_t place = 0;
     for (size_t i = 0; i < changed->n; i++) {
         const struct member *m = cluster_find_next(b->with.cluster, &place, changed->names[i]);
         if (m)
-            note_change(b, m, entry->at, changed->n <= MOVES_MAX);
+            note_change(b, m, c->entry->at, changed->n <= MOVES_MAX);
     }
     publish_states(b);
 }

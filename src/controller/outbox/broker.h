@@ -27,9 +27,8 @@ struct broker_setup {
 /* Without a broker in the configuration it does nothing until one is. */
 struct broker *broker_create(const struct broker_setup *setup, const struct config *conf);
 void broker_configure(struct broker *b, const struct config *conf);
-/* Something was committed; changed: the nodes of it. */
-void broker_entry(struct broker *b, const struct store_entry *entry, uint64_t revision,
-                  const struct hostlist *changed);
+/* Something was committed. */
+void broker_entry(struct broker *b, const struct committed *c);
 size_t broker_waiting(const struct broker *b); /* states that are not published yet */
 /* Leaves the broker; before the committer. */
 void broker_stop(struct broker *b);

@@ -127,8 +127,7 @@ static void on_alarm(void *arg, const struct alarm *a, const char *over)
              over ? over : a->text);
 }
 
-static void on_entry(void *arg, const struct store_entry *entry, const struct hostlist *changed,
-                     uint64_t revision)
+static void on_entry(void *arg, const struct committed *c)
 {
 }
 
