@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Slurm that answers nothing, late, half or nonsense: nothing is written by it, the work is unknown, one line of
 trouble is told; and when it answers again, everything goes on."""
+import functools
 import os
 import signal
 import subprocess
+import sys
 import time
 
 import lab
+from beside import beside
 
 PROBLEM = ("node_problem", "disk: io errors")
 # $1 is what scontrol was asked; only reading is broken, so that anything written would be seen in the calls.
@@ -254,31 +257,41 @@ def slurmctld_away(l, d, home):
     d.until_record("c1", None)
 
 
-with lab.Lab(nodes=2) as l:
-    home = f"{l.dir}/wrapper"
-    os.mkdir(home)
-    put(f"{home}/scontrol", WRAPPER.format(home))
-    put(f"{home}/mode", "fine")
-    os.chmod(f"{home}/scontrol", 0o755)
-    with lab.Driver(l, f"{home}/scontrol", every=200, deadline=700) as d:
-        d.settle()
-        for mode in ("fails", "standby", "nothing", "half", "noise", "endless", "hangs"):
-            began = time.monotonic()
-            no_answer(l, d, home, mode)
-            print(f"{mode}: {time.monotonic() - began:.1f} s", flush=True)
-        for test in (an_unknown_word, a_list_cut_between_two_lines, more_nodes_than_a_turn_takes,
-                     no_answer_right_before_a_write, hangs_in_a_write, slurmctld_starts_anew_within_a_reading, a_node_that_was_made_anew,
-                     a_person_while_a_write_is_refused, slow, slurmctld_away):
-            test(l, d, home)
-            print(test.__name__, flush=True)
-        for mode in ("refuses", "deaf"):
-            refused(l, d, home, mode)
-            print(mode, flush=True)
-        put(f"{home}/mode", "hangs")  # and it ends in the middle of one
-        d.until_line("trouble", d.count("trouble") + 1)
-    with open(f"{home}/hung") as f:
-        hung = f.read().split()
-    for pid in hung:
-        lab.until(f"the end of {pid}", lambda: not lab.is_alive(pid), 5)
-        left = subprocess.run(["pgrep", "-g", pid], capture_output=True, text=True).stdout.split()
-        assert not [p for p in left if lab.is_alive(p)], left
+def told(test, *mode):
+    return lambda *where: test(*where, *mode)
+
+
+TESTS = {**{mode: told(no_answer, mode) for mode in ("fails", "standby", "nothing", "half", "noise", "endless", "hangs")},
+         **{test.__name__: test for test in (
+             an_unknown_word, a_list_cut_between_two_lines, more_nodes_than_a_turn_takes, no_answer_right_before_a_write,
+             hangs_in_a_write, slurmctld_starts_anew_within_a_reading, a_node_that_was_made_anew,
+             a_person_while_a_write_is_refused, slow, slurmctld_away)},
+         **{mode: told(refused, mode) for mode in ("refuses", "deaf")}}
+
+
+def in_a_lab(names):
+    """One after the other in a Slurm of their own."""
+    with lab.Lab(nodes=2) as l:
+        home = f"{l.dir}/wrapper"
+        os.mkdir(home)
+        put(f"{home}/scontrol", WRAPPER.format(home))
+        put(f"{home}/mode", "fine")
+        os.chmod(f"{home}/scontrol", 0o755)
+        with lab.Driver(l, f"{home}/scontrol", every=200, deadline=700) as d:
+            d.settle()
+            for name in names:
+                began = time.monotonic()
+                TESTS[name](l, d, home)
+                print(f"{name}: {time.monotonic() - began:.1f} s", flush=True)
+            put(f"{home}/mode", "hangs")  # and it ends in the middle of one
+            d.until_line("trouble", d.count("trouble") + 1)
+        with open(f"{home}/hung") as f:
+            hung = f.read().split()
+        for pid in hung:
+            lab.until(f"the end of {pid}", lambda: not lab.is_alive(pid), 5)
+            left = subprocess.run(["pgrep", "-g", pid], capture_output=True, text=True).stdout.split()
+            assert not [p for p in left if lab.is_alive(p)], left
+
+
+LABS = 2
+sys.exit(any(beside({i: functools.partial(in_a_lab, list(TESTS)[i::LABS]) for i in range(LABS)}, LABS).values()))

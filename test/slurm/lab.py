@@ -16,6 +16,8 @@ import tempfile
 import threading
 import time
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
 NEEDED = ("slurmctld", "slurmd", "scontrol", "munged")
 SBIN = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
 SKIPPED = 77
