@@ -414,7 +414,7 @@ static void print_counterparts(void)
 #define COUNTERPART(symbol, name, alarm, what, waits) \
     printf(".It Sy %s\n", name);                      \
     print_sentence(what);                             \
-    printf("What waits for it: %s.\n", waits);
+    printf("Waiting: %s.\n", waits);
 #include "controller/outbox/counterpart.tbl"
 #undef COUNTERPART
     fputs(".El\n", stdout);

@@ -829,7 +829,7 @@ static void test_human_intervention(void **state)
     struct world *w = *state;
     assert_string_equal(
         hand(w, "human_intervention"),
-        "human_intervention is for nodes that wait for a person: node \"lx01\" is in step none: no "
+        "human_intervention is for nodes that wait for a person: node \"lx01\" is in step none: there is no "
         "repair");
     isolate(w);
     assert_non_null(strstr(hand(w, "human_intervention"), "is in step isolate"));
