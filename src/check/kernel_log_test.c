@@ -100,7 +100,7 @@ static void a_line_becomes_a_finding(void **state)
     assert_true(say(w, 5, XID_79));
     expect(w, 6, "xid.79 lost");
     assert_string_equal(w->v.findings[0].device, "gpu 0000:9b:00");
-    assert_non_null(strstr(w->v.findings[0].text, "the GPU is gone from the bus: NVRM: Xid"));
+    assert_non_null(strstr(w->v.findings[0].text, "the GPU has fallen off the bus: NVRM: Xid"));
     assert_int_equal(w->v.result, RESULT_LOST);
     assert_true(say(w, 7, XID_79));
     expect(w, 8, "xid.79 lost");

@@ -198,7 +198,7 @@ static void a_finding_has_the_line_as_text_for_a_screen(void **state)
     struct meaning m;
     struct meanings *all = parse("");
     assert_true(meaning_of(all, "Oops: 1\x1b[31m \xff\xc3\xa9", false, &f, &m));
-    assert_string_equal(f.text, "the kernel made an error and went on: Oops: 1 [31m ?\xc3\xa9");
+    assert_string_equal(f.text, "the kernel had an error (oops) and continued: Oops: 1 [31m ?\xc3\xa9");
     char line[1024] = "Oops: ";
     while (strlen(line) < 1000)
         memcpy(line + strlen(line), "\xc3\xa9", 3);
