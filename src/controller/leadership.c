@@ -12,11 +12,12 @@
 
 const char *controller_machine(const struct controller *c, char buf[static 256])
 {
+    char host[256] = "";
     if (*c->conf.text[SETTING_CONTROL_MACHINE])
         return c->conf.text[SETTING_CONTROL_MACHINE];
-    if (gethostname(buf, 255) != 0)
-        memcpy(buf, "localhost", sizeof "localhost");
-    buf[255] = '\0';
+    if (gethostname(host, sizeof host - 1) != 0)
+        memcpy(host, "localhost", sizeof "localhost");
+    memcpy(buf, host, sizeof host);
     return buf;
 }
 
