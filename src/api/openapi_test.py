@@ -118,7 +118,11 @@ difference = schemas["Diff"]["properties"]["differences"]["items"]["properties"]
 same("nodes with the same component", f"{named} at most" in difference["also"]["description"], True)
 
 event = re.search(r"void event_format\(.*?\n}", read("src/api/events.c"), re.DOTALL)[0]
-same("members of an event", set(schemas["Event"]["properties"]), set(re.findall(r'\\"(\w+)\\":', event)))
+written = re.search(r"void entry_fields_write\(.*?\n}", read("src/cluster/entry.c"), re.DOTALL)[0]
+for_programs = set(re.findall(r'write_(?:word|name)\("(\w+)"', written))
+for_programs |= {re.match(r'\w+, "(\w+)"', row)[1] for row in rows("src/cluster/entry.tbl", "ID")}
+same("members of an event", set(schemas["Event"]["properties"]),
+     set(re.findall(r'\\"(\w+)\\":', event)) | for_programs)
 claim = re.search(r"void render_claim\(.*?\n}", read("src/api/render.c"), re.DOTALL)[0]
 same("members of a claim", set(schemas["Claim"]["properties"]), set(re.findall(r'\\"(\w+)\\":', claim)))
 
