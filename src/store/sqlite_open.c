@@ -115,24 +115,24 @@ static int file_number(struct sqlite *s, const struct sqlite_file *f, const char
     return sqlite_number(s->db, f->path, sql.s, out, e);
 }
 
-int sqlite_format(struct sqlite *s, const struct sqlite_file *f, int *out, struct err *e)
+int sqlite_format(struct sqlite *s, const struct sqlite_file *f, int *format, struct err *e)
 {
     CLEANUP_TEXT struct text what = {0};
-    int64_t id = 0, format = 0;
+    int64_t id = 0, version = 0;
     int r = file_number(s, f, "application_id", &id, e);
     if (!r)
-        r = file_number(s, f, "user_version", &format, e);
+        r = file_number(s, f, "user_version", &version, e);
     if (r)
         return r;
     text_printf(&what, "it is not %s", f->noun);
     if (id != f->application_id)
         return sqlite_damaged(f->path, what.s, e);
-    if (format > ROW_FORMAT)
+    if (version > ROW_FORMAT)
         return err_set(e, -EILSEQ,
                        "%s has format %" PRId64 ", this fettled knows formats up to %d; use a newer one",
-                       f->path, format, ROW_FORMAT);
-    *out = (int)format;
-    return format > 0 ? 0 : sqlite_damaged(f->path, "it has no format", e);
+                       f->path, version, ROW_FORMAT);
+    *format = (int)version;
+    return version > 0 ? 0 : sqlite_damaged(f->path, "it has no format", e);
 }
 
 int sqlite_upgrade(struct sqlite *s, const struct sqlite_file *f, int format, struct err *e)
