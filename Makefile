@@ -5,6 +5,8 @@ help:
 	@echo "make up       build, start a controller and an agent here, show the node table"
 	@echo "make down     stop them (their state stays in run/)"
 	@echo "make check    build with sanitizers and run every test; SUITE=unit (or another, or several) runs a part"
+	@echo "make coverage  which lines and branches the tests reach; SUITE=unit (or others) runs a part"
+	@echo "make mutate   break conditions in IN=src/node (or others), and see whether a test notices; N=30, SEED=1, SIM=1"
 	@echo "make measures  count sizes, circles, names and tests of the source (doc/measures.md)"
 	@echo "make bench    measure; prints the figures of doc/performance.md"
 	@echo "make soak     the long tests: seeds of the simulation, fuzzing, every fault of nodes that boot"
@@ -29,6 +31,13 @@ down:
 check:
 	@tools/check $(foreach suite,$(SUITE),--suite $(suite))
 
+coverage:
+	@tools/coverage $(SUITE)
+
+mutate:
+	@tools/install-packages build check
+	@tools/mutate $(if $(N),-n $(N)) $(if $(SEED),-s $(SEED)) $(if $(SIM),--sim) $(IN)
+
 measures:
 	@tools/measures
 
@@ -52,6 +61,6 @@ agent-tarball:
 	@tools/agent-tarball
 
 clean:
-	rm -rf build build-check build-fuzz build-deb build-rpm build-agent
+	rm -rf build build-check build-coverage build-mutate build-fuzz build-deb build-rpm build-agent
 
-.PHONY: help build up down check measures bench soak install deb rpm agent-tarball clean
+.PHONY: help build up down check coverage mutate measures bench soak install deb rpm agent-tarball clean

@@ -1,6 +1,7 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: Apache-2.0
-"""Each check sees each fault that it is there for, and passes a good tree; and measures counts what it says it counts."""
+"""Each check sees each fault that it is there for, and passes a good tree; measures counts what it says it counts; and mutants
+break what they say they break."""
 
 import json
 import shutil
@@ -9,6 +10,9 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+
+import mutants
+import sources
 
 TOOLS = Path(__file__).resolve().parent
 LICENCE = "/* SPDX-License-Identifier: Apache-2.0 */\n"
@@ -303,6 +307,67 @@ class Checks(unittest.TestCase):
         self.assertEqual(self.measured("assertions in 100 lines of code")[0], "6.25 (1 in 16)")
         self.assertEqual(self.measured("casts that take const away"), ("1", ["src/base/a.c:8"]))
         self.assertEqual(self.measured("files that decide or parse"), ("2 of 3, 14 lines", ["10 src/base/a.c", "4 src/node/d.c"]))
+
+
+FUNCTION = """static int room_find(const struct room *r, int n)
+{
+    assert(r && n > 0);
+    char words[64];
+    struct room none = {0}; // a < b
+    if (r->size < n && !room_has(r, " < ")) {
+        log_info("room %d", n + 1);
+        return room_make(r);
+    }
+    r->size += 010;
+    free(words);
+    return 0;
+}
+"""
+
+
+class Mutants(unittest.TestCase):
+    def made(self):
+        return {(m.line, m.kind, m.after) for m in mutants.of_file("src/a.c", FUNCTION)}
+
+    def test_what_is_broken(self):
+        self.assertEqual(self.made(), {
+            (6, "negate", 'if (!(r->size < n && !room_has(r, " < "))) {'),
+            (6, "operator", 'if (r->size <= n && !room_has(r, " < ")) {'),
+            (6, "operator", 'if (r->size < n || !room_has(r, " < ")) {'),
+            (6, "drop !", 'if (r->size < n && room_has(r, " < ")) {'),
+            (8, "result", "return 0;"),
+            (10, "operator", "r->size -= 010;"),
+            (10, "constant", "r->size += 9;"),
+            (10, "statement", ";"),
+            (11, "statement", ";"),
+            (12, "constant", "return 1;"),
+        })
+
+    def test_a_mutant_is_applied(self):
+        for mutant in mutants.of_file("src/a.c", FUNCTION):
+            text = mutant.applied(FUNCTION)
+            self.assertNotEqual(text, FUNCTION)
+            self.assertEqual(mutants.squeezed(text.split("\n")[mutant.line - 1]), mutant.after)
+            self.assertEqual(mutant.function, "room_find")
+
+    def test_a_condition_of_several_lines(self):
+        text = "int a_b(int a)\n{\n    if (a ==\n        b) {\n        c();\n    }\n}\n"
+        self.assertIn("if (!(a == b)) {", {m.after for m in mutants.of_file("src/a.c", text)})
+
+    def test_known_ones(self):
+        made = mutants.of_file("src/a.c", FUNCTION)
+        known = mutants.Known("# why\n\nsrc/a.c room_find\n- free(words);\n+ ;\n= it is empty\n- gone();\n+ ;\n= once\n")
+        self.assertEqual([m.line for m in made if known.reason(m)], [11])
+        self.assertEqual(known.stale(made), ["src/a.c room_find: gone();"])
+        with self.assertRaisesRegex(ValueError, "line 1 has no place here"):
+            mutants.Known("+ before its -\n")
+
+    def test_the_list_of_the_tree_is_read(self):
+        mutants.Known((TOOLS.parent / "test" / "data" / "mutants.txt").read_text())
+
+    def test_masked_source_keeps_its_places(self):
+        text = '#define A \\\n    b\nx = "a\\"b"; /* c\nd */ y = \'"\'; // e\n'
+        self.assertEqual(sources.masked(text), " " * 11 + "\n" + " " * 5 + '\nx = "____";     \n     y = \'_\';     \n')
 
 
 unittest.main()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def files(root, suffixes, under=None):
-    """Paths relative to root of the files that git knows or would add, or of all when there is no git."""
+    """Paths relative to root of the files that git knows or would add, or of all when there is no git. No suffixes are all."""
     try:
         listed = subprocess.run(
             ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
@@ -17,7 +17,7 @@ def files(root, suffixes, under=None):
     except (OSError, subprocess.CalledProcessError):
         paths = [p.relative_to(root) for p in root.rglob("*") if not str(p.relative_to(root)).startswith("build")]
     return sorted(p for p in set(paths)
-                  if p.suffix in suffixes and (root / p).is_file() and (under is None or p.parts[0] == under))
+                  if (suffixes is None or p.suffix in suffixes) and (root / p).is_file() and (under is None or p.parts[0] == under))
 
 
 def is_test(path):
@@ -39,6 +39,55 @@ def code(text):
     return _NOT_CODE.sub(_blank, text).split("\n")
 
 
+_DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.)*", re.MULTILINE | re.DOTALL)
+
+
+def masked(text):
+    """C source with each character where it was: comments and directives are blanks, strings and characters are _."""
+    def hide(match):
+        found = match.group()
+        if found[0] in "\"'":
+            return found[0] + "_" * (len(found) - 2) + found[0]
+        return re.sub(r"[^\n]", " ", found)
+    return _DIRECTIVE.sub(hide, _NOT_CODE.sub(hide, text))
+
+
+_NAME = re.compile(r"(\w+)\(")
+_ATTRIBUTE = re.compile(r"__attribute__\(\(.*?\)\)\s*(?=\w)")
+
+
+def functions(lines):
+    """(name, number of its first line, of its "{", of its "}") of each function in formatted C; lines count from 0."""
+    start = 0
+    for number, line in enumerate(lines):
+        if line == "{":
+            head = _ATTRIBUTE.sub("", " ".join(lines[start:number]))
+            name = _NAME.search(head)
+            if name:
+                yield name[1], start, number, lines.index("}", number)
+        elif not line.strip() or line.startswith(("#", "}")) or line.endswith(";"):
+            start = number + 1
+
+
+_PARSES = re.compile(r"(?:^|_)(?:parse|decode|read|scan)(?:_|$)")
+
+
+def decision_folders(root):
+    """The folders under src that tools/layers.txt calls decisions."""
+    return set(re.findall(r"^decision\s+(\S+)", (root / "tools" / "layers.txt").read_text(), re.MULTILINE))
+
+
+def decides(root):
+    """A function that says whether a path under src lies in a folder of decisions."""
+    pure = decision_folders(root)
+    return lambda path: bool({path.parts[1], "/".join(path.parts[1:-1])} & pure)
+
+
+def parses(names):
+    """Whether a file whose functions have these names parses."""
+    return any(_PARSES.search(name) for name in names)
+
+
 def comments(text):
     """The lines of C source with only its comments and strings kept."""
     kept, at = [], 0
@@ -46,6 +95,20 @@ def comments(text):
         kept.append("\n" * text.count("\n", at, match.start()) + " " + match.group())
         at = match.end()
     return "".join(kept).split("\n")
+
+
+def parses_file(path):
+    """Whether a file of C parses."""
+    return parses(name for name, *_ in functions(code(path.read_text())))
+
+
+def run(words, root):
+    """Runs a program in the tree; where it fails, prints what it said and ends."""
+    done = subprocess.run([str(word) for word in words], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          check=False)
+    if done.returncode:
+        sys.exit(f"{done.stdout}{' '.join(str(word) for word in words)}: exit status {done.returncode}")
+    return done.stdout
 
 
 def root_of(argv):
