@@ -97,7 +97,7 @@ static int main_run(const struct agent_settings *settings)
     return d.status;
 }
 
-static int number(const char *option, const char *text, uint64_t max, uint64_t *out, struct err *e)
+static int option_number(const char *option, const char *text, uint64_t max, uint64_t *out, struct err *e)
 {
     int r = text_parse_u64(text, 0, max, out, e);
     return r ? err_wrap(e, r, "%s", option) : 0;
@@ -113,12 +113,12 @@ static int take_option(int option, struct agent_settings *s, struct address_list
     case 'D': s->home = optarg; break;
     case 'r': s->root = optarg; break;
     case 'i':
-        r = number("-i", optarg, INTERVAL_S_MAX, &n, e);
+        r = option_number("-i", optarg, INTERVAL_S_MAX, &n, e);
         s->interval = span_s(r ? 0 : (int64_t)n);
         s->once = !r && n == 0;
         break;
     case 'p':
-        r = number("-p", optarg, UINT16_MAX, &n, e);
+        r = option_number("-p", optarg, UINT16_MAX, &n, e);
         s->collect_port = r ? 0 : (int)n;
         break;
     case 'd':
@@ -168,7 +168,7 @@ static void on_joined(void *arg, const struct err *why)
         *e = *why;
 }
 
-static int join(const struct join_request *request)
+static int main_join(const struct join_request *request)
 {
     struct err e = {0}, why = {0};
     if (join_start(uv_default_loop(), request, on_joined, &why, &e))
@@ -265,7 +265,7 @@ static int join_main(int argc, char **argv)
     int status = join_words(argc - optind, argv + optind, file, &request, &controller, root, token);
     if (status)
         return status;
-    return at_boot ? join_later(&request, root) : join(&request);
+    return at_boot ? join_later(&request, root) : main_join(&request);
 }
 
 /* As it was told when it joined, for its own name is taken out of what it reads. */

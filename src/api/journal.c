@@ -121,7 +121,7 @@ static int read_ask(const struct call *c, struct journal_ask *a, struct err *e)
     return rc;
 }
 
-static int search(struct call *c, uint64_t after, uint64_t tail, struct err *e)
+static int journal_answer(struct call *c, uint64_t after, uint64_t tail, struct err *e)
 {
     struct journal_ask a = {.until = {INT64_MAX}, .after = after, .before = INT64_MAX, .most = tail};
     int rc = read_ask(c, &a, e);
@@ -156,5 +156,5 @@ int call_journal_list(struct call *c, struct text *t, struct err *e)
         rc = refuse_mixture(c, tail > 0, e);
     if (rc < 0)
         return rc;
-    return tail ? search(c, after, tail, e) : read_on(c, after, t, e);
+    return tail ? journal_answer(c, after, tail, e) : read_on(c, after, t, e);
 }

@@ -149,7 +149,7 @@ static bool render_group(struct placing *p)
 }
 
 /* False: there is nothing to render. The list named nodes of its time; what came later is not meant. */
-static bool choose(struct placing *p)
+static bool placing_choose(struct placing *p)
 {
     struct slices *s = &p->slices;
     const struct api *a = s->call.api;
@@ -175,7 +175,7 @@ static bool placing_step(struct slices *s)
 {
     struct placing *p = (struct placing *)s;
     if (!p->chosen)
-        return choose(p);
+        return placing_choose(p);
     if (!name_chosen(p))
         return true;
     if (!p->has_head) {

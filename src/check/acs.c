@@ -57,7 +57,7 @@ static int read_config(void *arg, unsigned at, uint32_t *out)
         return -errno;
     if (n < (ssize_t)sizeof bytes)
         return st.st_size > PCI_CFG_SPACE_SIZE ? -EACCES : -ENOENT;
-    *out = (uint32_t)little(bytes, sizeof bytes);
+    *out = (uint32_t)bytes_little(bytes, sizeof bytes);
     return 0;
 }
 
@@ -69,11 +69,11 @@ static void add_port(int bus, const char *name, struct text *out)
     CLEANUP_FD int fd = openat(bus, path, O_RDONLY | O_CLOEXEC);
     int r = fd < 0 ? -errno : acs_control(read_config, &fd, &control);
     if (fd >= 0 && r == -ENOENT)
-        fact(out, "port", "%s -", name);
+        fact_add(out, "port", "%s -", name);
     else if (r < 0)
-        fact(out, "unknown", "the configuration of %s: %s", name, strerror(-r));
+        fact_add(out, "unknown", "the configuration of %s: %s", name, strerror(-r));
     else
-        fact(out, "port", "%s %u", name, control);
+        fact_add(out, "port", "%s %u", name, control);
 }
 
 /* --- the ports on the way ------------------------------------------------------------------- */
@@ -182,9 +182,9 @@ void gather_PCIE_ACS(const struct look *l, struct text *out)
     for (size_t i = 0; i < ports.n; i++)
         add_port(bus, ports.names[i], out);
     if (virtual)
-        fact(out, "unsupported", "a virtual machine does not see its host's PCIe switches");
+        fact_add(out, "unsupported", "a virtual machine does not see its host's PCIe switches");
     else if (out->len == 0)
-        fact(out, "unsupported", "no GPU shares a PCIe switch with another one or an RDMA adapter");
+        fact_add(out, "unsupported", "no GPU shares a PCIe switch with another one or an RDMA adapter");
     sys_names_fini(&ports);
 }
 

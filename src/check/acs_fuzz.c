@@ -19,7 +19,7 @@ static int read_config(void *arg, unsigned at, uint32_t *out)
     assert(at >= PCI_CFG_SPACE_SIZE && at % 4 == 0);
     if (from + 4 > c->size)
         return -EACCES;
-    *out = (uint32_t)little(c->data + from, 4);
+    *out = (uint32_t)bytes_little(c->data + from, 4);
     return 0;
 }
 

@@ -65,10 +65,10 @@ static void add_block(int ras, const char *address, const char *file, struct tex
         return;
     int r = sys_each_line(ras, file, on_count, &b);
     if (r < 0 || !b.has_ue || !b.has_ce)
-        fact(out, "unknown", "ras/%s of %s: %s", file, address, r < 0 ? strerror(-r) : "not understood");
+        fact_add(out, "unknown", "ras/%s of %s: %s", file, address, r < 0 ? strerror(-r) : "not understood");
     else
-        fact(out, "errors", "%s %.*s %" PRIu64 " %" PRIu64, address, (int)(n - strlen(ending)), file, b.ue,
-             b.ce);
+        fact_add(out, "errors", "%s %.*s %" PRIu64 " %" PRIu64, address, (int)(n - strlen(ending)), file,
+                 b.ue, b.ce);
 }
 
 struct pages {
@@ -100,8 +100,8 @@ static void add_ras(int dir, const char *address, struct text *out)
         add_block(ras, address, names.names[i], out);
     sys_names_fini(&names);
     if (sys_each_line(ras, "gpu_vram_bad_pages", on_page, &pages) == 0)
-        fact(out, "pages", "%s %" PRIu64 " %" PRIu64 " %" PRIu64, address, pages.retired, pages.pending,
-             pages.failed);
+        fact_add(out, "pages", "%s %" PRIu64 " %" PRIu64 " %" PRIu64, address, pages.retired, pages.pending,
+                 pages.failed);
 }
 
 /* "00 01 01 02 ", a number in hex for each GPU of the hive. */
@@ -129,14 +129,14 @@ static void add_hive(int dir, const char *address, struct text *out)
         snprintf(hive, sizeof hive, "-");
     if (read_links(dir, &links))
         snprintf(number, sizeof number, "%u", links);
-    fact(out, "hive", "%s %s %s %s", address, model, hive, number);
+    fact_add(out, "hive", "%s %s %s %s", address, model, hive, number);
 }
 
 static void add_amd(int dir, const char *name, struct text *out)
 {
     if (!is_address(name))
         return;
-    fact(out, "gpu", "%s", name);
+    fact_add(out, "gpu", "%s", name);
     add_ras(dir, name, out);
     add_hive(dir, name, out);
 }
@@ -250,12 +250,12 @@ static void add_use(int dir, const char *name, struct text *out)
 {
     uint64_t bytes;
     if (is_address(name) && sys_u64(dir, "mem_info_vram_used", &bytes) == 0)
-        fact(out, "use", "%s %" PRIu64, name, bytes);
+        fact_add(out, "use", "%s %" PRIu64, name, bytes);
 }
 
 static void add_process(int dir, const char *name, struct text *out)
 {
-    fact(out, "process", "%s", name);
+    fact_add(out, "process", "%s", name);
 }
 
 void gather_AMD_IDLE(const struct look *l, struct text *out)
@@ -312,7 +312,7 @@ static void add_intel(int dir, const char *name, struct text *out)
 {
     char health[SYS_TEXT_BYTES_MAX];
     if (is_address(name) && sys_text(dir, "gpu_health", health) == 0)
-        fact(out, "gpu", "%s %s", name, health);
+        fact_add(out, "gpu", "%s %s", name, health);
 }
 
 void gather_INTEL_GPU(const struct look *l, struct text *out)

@@ -50,7 +50,7 @@ static uint64_t size_of(const struct look *l, uint64_t fallback, struct text *ou
     uint64_t size, available = 0;
     struct err e = {0};
     if (check_arg_bytes(l->check, "Size", fallback, &size, &e) < 0) {
-        fact(out, "unknown", "%s", e.msg);
+        fact_add(out, "unknown", "%s", e.msg);
         return 0;
     }
     CLEANUP_FD int root = look_root(l, out);
@@ -59,7 +59,7 @@ static uint64_t size_of(const struct look *l, uint64_t fallback, struct text *ou
     sys_each_line(root, "proc/meminfo", on_available, &available);
     size = size < available / 4 ? size : available / 4;
     if (size < MIB)
-        fact(out, "unknown", "too little memory is available");
+        fact_add(out, "unknown", "too little memory is available");
     return size < MIB ? 0 : size;
 }
 
@@ -68,7 +68,7 @@ static bool duration_of(const struct look *l, struct span fallback, struct span 
     struct err e = {0};
     int r = check_arg_span(l->check, "Duration", fallback, duration, &e);
     if (r < 0)
-        fact(out, "unknown", "%s", e.msg);
+        fact_add(out, "unknown", "%s", e.msg);
     return r == 0;
 }
 
@@ -185,7 +185,7 @@ void gather_BENCH_BANDWIDTH(const struct look *l, struct text *out)
     size_t threads = choose_cpus(cpus);
     double *all = threads > 0 ? bench_map(size) : NULL;
     if (!all) {
-        fact(out, "unknown", "%s", threads > 0 ? strerror(ENOMEM) : "there are too many processors");
+        fact_add(out, "unknown", "%s", threads > 0 ? strerror(ENOMEM) : "there are too many processors");
         return;
     }
     for (size_t i = 0; i < threads; i++) {
@@ -197,9 +197,9 @@ void gather_BENCH_BANDWIDTH(const struct look *l, struct text *out)
     double mb_s = run_streams(streams, threads);
     munmap(all, size);
     if (mb_s < 1)
-        fact(out, "unknown", "no thread could be made");
+        fact_add(out, "unknown", "no thread could be made");
     else
-        fact(out, "bandwidth", "%.0f", mb_s);
+        fact_add(out, "bandwidth", "%.0f", mb_s);
 }
 
 /* --- latency -------------------------------------------------------------------------------- */
@@ -233,7 +233,7 @@ void gather_BENCH_LATENCY(const struct look *l, struct text *out)
         return;
     union line *lines = bench_map(size);
     if (!lines) {
-        fact(out, "unknown", "%s", strerror(ENOMEM));
+        fact_add(out, "unknown", "%s", strerror(ENOMEM));
         return;
     }
     make_ring(lines, size / sizeof *lines);
@@ -248,7 +248,7 @@ void gather_BENCH_LATENCY(const struct look *l, struct text *out)
         took = mono_sub(mono_now(), began);
     } while (took.ns < duration.ns);
     munmap(lines, size);
-    fact(out, "latency", "%" PRIu64, (uint64_t)took.ns / steps);
+    fact_add(out, "latency", "%" PRIu64, (uint64_t)took.ns / steps);
 }
 
 /* --- disk ----------------------------------------------------------------------------------- */
@@ -348,16 +348,16 @@ static int try_file(int fd, uint64_t size, struct text *out)
     int r = write_all(fd, block, size);
     if (r < 0)
         return r;
-    fact(out, "write", "%" PRIu64, bench_speed(size, began));
+    fact_add(out, "write", "%" PRIu64, bench_speed(size, began));
     posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
     began = mono_now();
     r = read_all(fd, block, size);
     if (r < 0)
         return r;
-    fact(out, "read", "%" PRIu64, bench_speed(size, began));
+    fact_add(out, "read", "%" PRIu64, bench_speed(size, began));
     int64_t us = write_small(fd, block);
     if (us >= 0)
-        fact(out, "latency", "%" PRId64, us);
+        fact_add(out, "latency", "%" PRId64, us);
     return us < 0 ? (int)us : 0;
 }
 
@@ -367,12 +367,12 @@ void gather_BENCH_DISK(const struct look *l, struct text *out)
     struct statvfs fs;
     struct err e = {0};
     if (check_arg_bytes(l->check, "Size", 256 * MIB, &size, &e) < 0) {
-        fact(out, "unknown", "%s", e.msg);
+        fact_add(out, "unknown", "%s", e.msg);
         return;
     }
     CLEANUP_FD int fd = open_file(l);
     if (fd == -ENOENT || fd == -ENOTDIR) {
-        fact(out, "unsupported", "%s: %s", path_of(l), strerror(-fd));
+        fact_add(out, "unsupported", "%s: %s", path_of(l), strerror(-fd));
         return;
     }
     int r = fd < 0 ? fd : fstatvfs(fd, &fs) < 0 ? -errno : 0;
@@ -383,7 +383,7 @@ void gather_BENCH_DISK(const struct look *l, struct text *out)
     if (r == 0)
         r = try_file(fd, size - size % MIB, out);
     if (r < 0)
-        fact(out, "failed", "%d %s", -r, strerror(-r));
+        fact_add(out, "failed", "%d %s", -r, strerror(-r));
 }
 
 /* --- judging -------------------------------------------------------------------------------- */

@@ -63,9 +63,9 @@ int bmc_ask(const struct look *l, int fd, uint8_t function, uint8_t lun, uint8_t
 void bmc_failed(const char *what, int code, struct text *out)
 {
     if (code < 0)
-        fact(out, "unknown", "%s: %s", what, strerror(-code));
+        fact_add(out, "unknown", "%s: %s", what, strerror(-code));
     else
-        fact(out, "unknown", "%s: its completion code is 0x%02x", what, (unsigned)code);
+        fact_add(out, "unknown", "%s: its completion code is 0x%02x", what, (unsigned)code);
 }
 
 /* --- what it means -------------------------------------------------------------------------- */

@@ -15,8 +15,8 @@
 
 static void certificate_add(const struct certificate *c, void *arg)
 {
-    fact(arg, "certificate", "%" PRId64 " %" PRId64 " %s", c->from_s > 0 ? c->from_s : 0,
-         c->until_s > 0 ? c->until_s : 0, *c->name ? c->name : "-");
+    fact_add(arg, "certificate", "%" PRId64 " %" PRId64 " %s", c->from_s > 0 ? c->from_s : 0,
+             c->until_s > 0 ? c->until_s : 0, *c->name ? c->name : "-");
 }
 
 static void read_file(int root, const char *path, struct text *out)
@@ -26,17 +26,17 @@ static void read_file(int root, const char *path, struct text *out)
     struct err e = {0};
     int r = sys_read(root, path, bytes, SYS_FILE_BYTES_MAX);
     if (r == -E2BIG)
-        fact(out, "unknown", "/%s has more than %d KiB", path, SYS_FILE_BYTES_MAX / 1024);
+        fact_add(out, "unknown", "/%s has more than %d KiB", path, SYS_FILE_BYTES_MAX / 1024);
     else if (r < 0)
         fact_cannot(root, out, path, r);
     if (r < 0)
         return;
     r = certificates_read(bytes, strlen(bytes), certificate_add, &facts, &e);
-    fact(out, "now", "%" PRId64, wall_now().ns / 1000000000);
+    fact_add(out, "now", "%" PRId64, wall_now().ns / 1000000000);
     if (r < 0)
-        fact(out, "unknown", "/%s has %s", path, e.msg);
+        fact_add(out, "unknown", "/%s has %s", path, e.msg);
     else if (r == 0)
-        fact(out, "unknown", "/%s has no certificate", path);
+        fact_add(out, "unknown", "/%s has no certificate", path);
     else
         text_add(out, facts.s);
 }
@@ -50,7 +50,7 @@ void gather_CERTIFICATE(const struct look *l, struct text *out)
     if (path)
         read_file(root, path + strspn(path, "/"), out);
     else
-        fact(out, "unknown", "the record has no Path");
+        fact_add(out, "unknown", "the record has no Path");
 }
 
 /* In words; what is longer than a century is a century. */

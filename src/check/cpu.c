@@ -43,9 +43,9 @@ static bool add_list(int root, const char *key, const char *path, struct text *o
     }
     list[strcspn(list, "\n")] = '\0';
     if (cpus_count(list, &n))
-        fact(out, key, "%" PRIu64 " %.400s", n, list);
+        fact_add(out, key, "%" PRIu64 " %.400s", n, list);
     else
-        fact(out, "unknown", "/%s is not understood", path);
+        fact_add(out, "unknown", "/%s is not understood", path);
     return true;
 }
 
@@ -82,7 +82,7 @@ static void add_governor(int dir, const char *name, struct text *out)
 {
     char governor[SYS_TEXT_BYTES_MAX];
     if (strncmp(name, "policy", 6) == 0 && sys_text(dir, "scaling_governor", governor) == 0 && *governor)
-        fact(out, "governor", "%s %s", name, governor);
+        fact_add(out, "governor", "%s %s", name, governor);
 }
 
 static void add_limit(int dir, const char *name, struct text *out)
@@ -90,7 +90,7 @@ static void add_limit(int dir, const char *name, struct text *out)
     uint64_t most, base;
     if (strncmp(name, "policy", 6) == 0 && sys_u64(dir, "scaling_max_freq", &most) == 0 &&
         sys_u64(dir, "base_frequency", &base) == 0)
-        fact(out, "limit", "%s %" PRIu64 " %" PRIu64, name, most, base);
+        fact_add(out, "limit", "%s %" PRIu64 " %" PRIu64, name, most, base);
 }
 
 static void gather_policies(const struct look *l, entry_fn *fn, const char *without, struct text *out)
@@ -102,7 +102,7 @@ static void gather_policies(const struct look *l, entry_fn *fn, const char *with
     if (r < 0)
         fact_cannot(root, out, policies, r);
     else if (out->len == 0)
-        fact(out, "unsupported", "%s", without);
+        fact_add(out, "unsupported", "%s", without);
 }
 
 void gather_CPU_GOVERNOR(const struct look *l, struct text *out)
@@ -186,9 +186,9 @@ void gather_CPU_THROTTLE(const struct look *l, struct text *out)
         n += seen;
     }
     if (n == 0)
-        fact(out, "unsupported", "no processor counts how often heat slows it down");
+        fact_add(out, "unsupported", "no processor counts how often heat slows it down");
     for (size_t kind = 0; n > 0 && kind < 2; kind++)
-        fact(out, kinds[kind], "%" PRIu64, sums[kind]);
+        fact_add(out, kinds[kind], "%" PRIu64, sums[kind]);
 }
 
 /* Once may be chance; in three looks in a row the cooling is too weak. */
@@ -199,8 +199,8 @@ void judge_CPU_THROTTLE(struct look *l, const char *facts, struct verdict *v)
         verdict_cannot(v, RESULT_UNKNOWN, "the counters are not understood");
         return;
     }
-    uint64_t cores = grown(l, "throttled", "core", core),
-             packages = grown(l, "throttled", "package", package);
+    uint64_t cores = look_grown(l, "throttled", "core", core),
+             packages = look_grown(l, "throttled", "package", package);
     int64_t looks = in_a_row(l, "throttled", "", cores + packages > 0);
     if (looks > 0)
         verdict_add(v, looks >= 3 ? RESULT_DEGRADED : RESULT_WARN, "cpu", "",

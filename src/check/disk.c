@@ -44,13 +44,13 @@ static void add_disk(int dir, const char *name, struct text *out)
         return;
     if (sys_u64(dir, "size", &size) < 0 || sys_u64(dir, "ro", &ro) < 0 ||
         !read_requests(dir, &done, &waiting)) {
-        fact(out, "unknown", "%s is not understood", name);
+        fact_add(out, "unknown", "%s is not understood", name);
         return;
     }
     sys_text(dir, "device/state", state);
     state[strcspn(state, " ")] = '\0';
-    fact(out, "disk", "%s %" PRIu64 " %" PRIu64 " %s %" PRIu64 " %" PRIu64, name, size, ro,
-         *state ? state : "-", done, waiting);
+    fact_add(out, "disk", "%s %" PRIu64 " %" PRIu64 " %s %" PRIu64 " %" PRIu64, name, size, ro,
+             *state ? state : "-", done, waiting);
 }
 
 void gather_DISK(const struct look *l, struct text *out)
@@ -123,9 +123,9 @@ static void add_nvme(int dir, const char *name, struct text *out)
     char state[SYS_TEXT_BYTES_MAX];
     int r = sys_text(dir, "state", state);
     if (r < 0 || !*state)
-        fact(out, "unknown", "the state of %s", name);
+        fact_add(out, "unknown", "the state of %s", name);
     else
-        fact(out, "nvme", "%s %s", name, state);
+        fact_add(out, "nvme", "%s %s", name, state);
 }
 
 void gather_NVME(const struct look *l, struct text *out)
@@ -167,12 +167,12 @@ static void add_array(int dir, const char *name, struct text *out)
         return;
     int r = sys_u64(dir, "md/degraded", &missing); /* raid0 has none */
     if (sys_text(dir, "md/array_state", state) < 0 || (r < 0 && r != -ENOENT)) {
-        fact(out, "unknown", "the array %s is not understood", name);
+        fact_add(out, "unknown", "the array %s is not understood", name);
         return;
     }
     sys_text(dir, "md/sync_action", action);
-    fact(out, "array", "%s %s %s %" PRIu64 " %s", name, *level ? level : "-", *state ? state : "-", missing,
-         *action ? action : "-");
+    fact_add(out, "array", "%s %s %s %" PRIu64 " %s", name, *level ? level : "-", *state ? state : "-",
+             missing, *action ? action : "-");
 }
 
 void gather_RAID(const struct look *l, struct text *out)
@@ -222,7 +222,7 @@ static void add_map(int dir, const char *name, struct text *out)
         snprintf(map, sizeof map, "%s", name);
     CLEANUP_FD int slaves = sys_open_dir(dir, "slaves");
     if (slaves < 0) {
-        fact(out, "unknown", "the paths of %s: %s", map, strerror(-slaves));
+        fact_add(out, "unknown", "the paths of %s: %s", map, strerror(-slaves));
         return;
     }
     sys_names_read(&names, slaves);
@@ -232,7 +232,7 @@ static void add_map(int dir, const char *name, struct text *out)
         working += good;
         lost = good ? lost : names.names[i];
     }
-    fact(out, "map", "%s %" PRIu64 " %zu %s", map, working, names.n, lost);
+    fact_add(out, "map", "%s %" PRIu64 " %zu %s", map, working, names.n, lost);
     sys_names_fini(&names);
 }
 
@@ -287,9 +287,9 @@ static void add_dm(int dir, const char *name, struct text *out)
     if (sys_text(dir, "dm/name", map) < 0 || !*map)
         snprintf(map, sizeof map, "%s", name);
     if (r < 0)
-        fact(out, "unknown", "whether %s is suspended: %s", map, strerror(-r));
+        fact_add(out, "unknown", "whether %s is suspended: %s", map, strerror(-r));
     else
-        fact(out, "dm", "%s %d", map, suspended != 0);
+        fact_add(out, "dm", "%s %d", map, suspended != 0);
 }
 
 void gather_DM_SUSPENDED(const struct look *l, struct text *out)

@@ -21,9 +21,9 @@ static void add_counts(int dir, const char *kind, const char *name, const char *
         r = sys_u64(dir, uncorrected, &ue);
     sys_text(dir, "dimm_label", label);
     if (r == 0)
-        fact(out, kind, "%s %" PRIu64 " %" PRIu64 " %s", name, ce, ue, label);
+        fact_add(out, kind, "%s %" PRIu64 " %" PRIu64 " %s", name, ce, ue, label);
     else if (r != -ENOENT)
-        fact(out, "unknown", "the counters of %s: %s", name, strerror(-r));
+        fact_add(out, "unknown", "the counters of %s: %s", name, strerror(-r));
 }
 
 static void add_controller(int dir, const char *name, struct text *out)
@@ -60,7 +60,7 @@ void gather_MEMORY_ECC(const struct look *l, struct text *out)
     if (r < 0)
         fact_cannot(root, out, "sys/devices/system/edac/mc", r);
     else if (out->len == 0)
-        fact(out, "unsupported", "EDAC has no memory controller");
+        fact_add(out, "unsupported", "EDAC has no memory controller");
 }
 
 /* Uncorrected errors say what they say; of corrected ones the rate does. */

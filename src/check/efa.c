@@ -35,9 +35,9 @@ static void add_port(int dir, int device, const char *port, struct text *out)
     char state[SYS_TEXT_BYTES_MAX];
     int r = sys_text(dir, "state", state);
     if (r < 0)
-        fact(out, "unknown", "the state of %s: %s", port, strerror(-r));
+        fact_add(out, "unknown", "the state of %s: %s", port, strerror(-r));
     else
-        fact(out, "port", "%s %s", port, state);
+        fact_add(out, "port", "%s %s", port, state);
     add_counters(dir, port, out);
 }
 
@@ -47,7 +47,7 @@ static void add_efa(int dir, const char *name, struct text *out)
     char driver[SYS_TEXT_BYTES_MAX];
     if (sys_link(dir, "device/driver", driver) < 0 || strcmp(driver, "efa") != 0)
         return;
-    fact(out, "device", "%s", name);
+    fact_add(out, "device", "%s", name);
     add_counters(dir, name, out);
     each_port(dir, name, add_port, out);
 }

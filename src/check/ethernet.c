@@ -26,12 +26,12 @@ static const char *const counters[COUNTERS] = {"rx_errors", "tx_errors", "rx_crc
 static void fact_interface(struct text *out, const char *name, bool device, bool up, uint64_t speed,
                            uint64_t changes)
 {
-    fact(out, "interface", "%s %d %d %" PRIu64 " %" PRIu64, name, device, up, speed, changes);
+    fact_add(out, "interface", "%s %d %d %" PRIu64 " %" PRIu64, name, device, up, speed, changes);
 }
 
 static void fact_statistic(struct text *out, const char *name, size_t i, uint64_t n)
 {
-    fact(out, "counter", "%s %s %" PRIu64, name, counters[i], n);
+    fact_add(out, "counter", "%s %s %" PRIu64, name, counters[i], n);
 }
 
 /* All that have a device, or those that Interface= names. */
@@ -62,7 +62,7 @@ static void add_interface(int dir, const char *name, struct text *out)
     if (sys_u64(dir, "type", &type) < 0 || type != ARPHRD_ETHER)
         return;
     if (sys_text(dir, "operstate", state) < 0) {
-        fact(out, "unknown", "the state of %s", name);
+        fact_add(out, "unknown", "the state of %s", name);
         return;
     }
     sys_u64(dir, "carrier", &carrier);
@@ -142,7 +142,7 @@ void gather_ETHERNET(const struct look *l, struct text *out)
     if (r < 0)
         fact_cannot(root, out, "sys/class/net", r);
     else if (out->len == 0)
-        fact(out, "none", "0");
+        fact_add(out, "none", "0");
 }
 
 /* --- judging -------------------------------------------------------------------------------- */

@@ -29,18 +29,19 @@ void gather_FS_SPACE(const struct look *l, struct text *out)
     text_printf(&path, "%s%s", l->root, path_of(l));
     if (statvfs(path.s, &s) < 0) {
         bool absent = errno == ENOENT || errno == ENOTDIR;
-        fact(out, absent ? "unsupported" : "unknown", "%s: %s", path_of(l), strerror(errno));
+        fact_add(out, absent ? "unsupported" : "unknown", "%s: %s", path_of(l), strerror(errno));
         return;
     }
     if (s.f_bfree == 0 && s.f_flag & ST_RDONLY) {
-        fact(out, "unsupported", "the file system of %s is read-only and has no space to lose", path_of(l));
+        fact_add(out, "unsupported", "the file system of %s is read-only and has no space to lose",
+                 path_of(l));
         return;
     }
     uint64_t used = s.f_blocks - s.f_bfree;
-    fact(out, "bytes", "%" PRIu64 " %" PRIu64, (uint64_t)s.f_bavail * s.f_frsize,
-         ((uint64_t)s.f_bavail + used) * s.f_frsize);
+    fact_add(out, "bytes", "%" PRIu64 " %" PRIu64, (uint64_t)s.f_bavail * s.f_frsize,
+             ((uint64_t)s.f_bavail + used) * s.f_frsize);
     if (s.f_files > 0)
-        fact(out, "inodes", "%" PRIu64 " %" PRIu64, (uint64_t)s.f_favail, (uint64_t)s.f_files);
+        fact_add(out, "inodes", "%" PRIu64 " %" PRIu64, (uint64_t)s.f_favail, (uint64_t)s.f_files);
 }
 
 /* "10%" is of the total, "500MB" is bytes. */
@@ -139,11 +140,11 @@ void gather_FS_WRITE(const struct look *l, struct text *out)
         step = unlink(path.s) < 0 ? "remove" : write_and_read(fd);
     int why = errno;
     if (step && fd < 0 && (why == ENOENT || why == ENOTDIR))
-        fact(out, "unsupported", "%s: %s", path_of(l), strerror(why));
+        fact_add(out, "unsupported", "%s: %s", path_of(l), strerror(why));
     else if (step)
-        fact(out, "failed", "%d %s: %s", why, step, strerror(why));
+        fact_add(out, "failed", "%d %s: %s", why, step, strerror(why));
     else
-        fact(out, "written", "%" PRId64, span_to_ms(mono_sub(mono_now(), began)));
+        fact_add(out, "written", "%" PRId64, span_to_ms(mono_sub(mono_now(), began)));
 }
 
 void judge_FS_WRITE(struct look *l, const char *facts, struct verdict *v)

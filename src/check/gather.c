@@ -12,7 +12,7 @@ int look_root(const struct look *l, struct text *out)
     struct err e = {0};
     int root = sys_open_root(l->root, &e);
     if (root < 0)
-        fact(out, "unknown", "%s", e.msg);
+        fact_add(out, "unknown", "%s", e.msg);
     return root;
 }
 
@@ -20,11 +20,11 @@ void fact_cannot(int root, struct text *out, const char *path, int r)
 {
     bool absent = r == -ENOENT || r == -ENOTDIR || r == -ENXIO;
     if (absent && strncmp(path, "sys/", 4) == 0 && !sys_mounted(root))
-        fact(out, "unknown", "/sys is not mounted");
+        fact_add(out, "unknown", "/sys is not mounted");
     else if (absent)
-        fact(out, "unsupported", "there is no /%s", path);
+        fact_add(out, "unsupported", "there is no /%s", path);
     else
-        fact(out, "unknown", "/%s: %s", path, strerror(-r));
+        fact_add(out, "unknown", "/%s: %s", path, strerror(-r));
 }
 
 int fact_file_u64(struct text *out, const char *key, int at, const char *path)
@@ -32,7 +32,7 @@ int fact_file_u64(struct text *out, const char *key, int at, const char *path)
     uint64_t n;
     int r = sys_u64(at, path, &n);
     if (r == 0)
-        fact(out, key, "%" PRIu64, n);
+        fact_add(out, key, "%" PRIu64, n);
     return r;
 }
 
@@ -63,7 +63,7 @@ void gather_each(const struct look *l, const char *path, entry_fn *fn, const cha
     if (r < 0 && !(r == -ENOENT && counted && sys_mounted(root)))
         fact_cannot(root, out, path, r);
     else if (out->len == 0)
-        fact(out, counted ? "none" : "unsupported", "%s", without);
+        fact_add(out, counted ? "none" : "unsupported", "%s", without);
 }
 
 void fact_work(const struct look *l, struct text *out)
@@ -71,13 +71,13 @@ void fact_work(const struct look *l, struct text *out)
     json_t *work = NULL;
     struct err e = {0};
     if (probe_work(l->root, &work, &e) < 0)
-        fact(out, "unknown", "the work that runs: %s", e.msg);
+        fact_add(out, "unknown", "the work that runs: %s", e.msg);
     else
-        fact(out, "work", "%zu", json_array_size(work));
+        fact_add(out, "work", "%zu", json_array_size(work));
     json_decref(work);
 }
 
-uint64_t little(const uint8_t *bytes, size_t n)
+uint64_t bytes_little(const uint8_t *bytes, size_t n)
 {
     uint64_t number = 0;
     while (n-- > 0)

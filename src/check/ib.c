@@ -88,11 +88,11 @@ static bool add_port(int dir, int device, const char *port, struct text *out)
     word_of(dir, "lid", lid);
     word_of(dir, "sm_lid", master);
     if (text_parse_u64(state, 0, UINT64_MAX, &n, NULL) < 0) {
-        fact(out, "unknown", "the state of %s", port);
+        fact_add(out, "unknown", "the state of %s", port);
         return false;
     }
-    fact(out, "port", "%s %s %s %s %" PRIu64 " %s %s %s", port, layer, state, physical, rate_of(dir), board,
-         lid, master);
+    fact_add(out, "port", "%s %s %s %s %" PRIu64 " %s %s %s", port, layer, state, physical, rate_of(dir),
+             board, lid, master);
     return n == STATE_ACTIVE;
 }
 
@@ -120,7 +120,7 @@ void fact_counter(struct text *out, const char *device, int dir, const char *nam
     uint64_t n;
     snprintf(path, sizeof path, "%s/%s", hw ? "hw_counters" : "counters", name);
     if (sys_u64(dir, path, &n) == 0)
-        fact(out, "counter", "%s %s %" PRIu64, device, name, n);
+        fact_add(out, "counter", "%s %s %" PRIu64, device, name, n);
 }
 
 static void port_alone(int dir, int device, const char *port, struct text *out)
@@ -472,7 +472,7 @@ static void add_files(int root, const char *class, struct text *out)
         CLEANUP_TEXT struct text path = {0};
         text_printf(&path, "dev/infiniband/%s", names.names[i]);
         if (device >= 0)
-            fact(out, "file", "%s %d", names.names[i], faccessat(root, path.s, F_OK, 0) == 0);
+            fact_add(out, "file", "%s %d", names.names[i], faccessat(root, path.s, F_OK, 0) == 0);
     }
     sys_names_fini(&names);
 }
@@ -485,9 +485,9 @@ void gather_IB_DEVICE(const struct look *l, struct text *out)
     add_files(root, "sys/class/infiniband_verbs", out);
     add_files(root, "sys/class/infiniband_mad", out);
     if (out->len == 0 && !sys_mounted(root))
-        fact(out, "unknown", "/sys is not mounted");
+        fact_add(out, "unknown", "/sys is not mounted");
     else if (out->len == 0)
-        fact(out, "unsupported", "there is no RDMA device");
+        fact_add(out, "unsupported", "there is no RDMA device");
 }
 
 /* udev may be late. */

@@ -45,11 +45,11 @@ void gather_NVIDIA_IMEX(const struct look *l, struct text *out)
         fact_cannot(root, out, path, r);
         return;
     }
-    fact(out, "nodes", "%" PRIu64, nodes);
+    fact_add(out, "nodes", "%" PRIu64, nodes);
     if (nodes == 0)
         return;
     fact_process(l, root, "nvidia-imex", out);
-    fact(out, "channels", "%" PRIu64, count_channels(root));
+    fact_add(out, "channels", "%" PRIu64, count_channels(root));
 }
 
 void judge_NVIDIA_IMEX(struct look *l, const char *facts, struct verdict *v)

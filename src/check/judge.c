@@ -114,7 +114,7 @@ enum result down_result(const struct look *l, const char *name, bool down, struc
     return lasts_for(l, "down since", name, down).ns >= most.ns ? RESULT_FATAL : RESULT_WARN;
 }
 
-uint64_t grown(struct look *l, const char *what, const char *device, uint64_t value)
+uint64_t look_grown(struct look *l, const char *what, const char *device, uint64_t value)
 {
     char name[256];
     name_of(name, sizeof name, what, device);
@@ -128,7 +128,7 @@ uint64_t grown_within(struct look *l, const char *what, const char *device, uint
 {
     char name[256];
     name_of(name, sizeof name, what, device);
-    return memory_window(l->memory, name, l->now, window, grown(l, what, device, value));
+    return memory_window(l->memory, name, l->now, window, look_grown(l, what, device, value));
 }
 
 int64_t in_a_row(struct look *l, const char *what, const char *device, bool so)

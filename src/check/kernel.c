@@ -65,7 +65,7 @@ static int count_entries(int root, const char *path, struct text *out, const cha
     struct sys_names names = {0};
     int r = dir < 0 ? dir : sys_names_read(&names, dir);
     if (r == 0)
-        fact(out, key, "%zu", names.n);
+        fact_add(out, key, "%zu", names.n);
     sys_names_fini(&names);
     return r;
 }
@@ -116,9 +116,9 @@ void gather_CLOCK_SOURCE(const struct look *l, struct text *out)
         fact_cannot(root, out, current, r < 0 ? r : -EINVAL);
         return;
     }
-    fact(out, "current", "%s", name);
+    fact_add(out, "current", "%s", name);
     if (sys_text(root, SOURCES "available_clocksource", name) == 0)
-        fact(out, "available", "%s", name);
+        fact_add(out, "available", "%s", name);
 }
 
 /* Reading the slow ones costs microseconds; the kernel takes one when it mistrusts the processor's. */
@@ -174,9 +174,9 @@ void gather_UPTIME(const struct look *l, struct text *out)
     struct err e = {0};
     uint64_t seconds;
     if (probe_uptime(l->root, &seconds, &e) < 0)
-        fact(out, "unknown", "%s", e.msg);
+        fact_add(out, "unknown", "%s", e.msg);
     else
-        fact(out, "uptime", "%" PRIu64, seconds);
+        fact_add(out, "uptime", "%" PRIu64, seconds);
 }
 
 void judge_UPTIME(struct look *l, const char *facts, struct verdict *v)
@@ -199,7 +199,7 @@ static void add_watchdog(int dir, const char *name, struct text *out)
 {
     char state[SYS_TEXT_BYTES_MAX];
     if (sys_text(dir, "state", state) == 0 && *state)
-        fact(out, "watchdog", "%s %s", name, state);
+        fact_add(out, "watchdog", "%s %s", name, state);
 }
 
 void gather_WATCHDOG(const struct look *l, struct text *out)
@@ -212,7 +212,7 @@ void gather_WATCHDOG(const struct look *l, struct text *out)
     if (r < 0)
         fact_cannot(root, out, path, r);
     else if (out->len == 0)
-        fact(out, "unsupported", "there is no watchdog that says its state");
+        fact_add(out, "unsupported", "there is no watchdog that says its state");
 }
 
 void judge_WATCHDOG(struct look *l, const char *facts, struct verdict *v)
@@ -262,8 +262,8 @@ void gather_LOAD(const struct look *l, struct text *out)
         fact_cannot(root, out, online, r < 0 ? r : -EINVAL);
         return;
     }
-    fact(out, "load", "%" PRIu64, milli);
-    fact(out, "processors", "%" PRIu64, n);
+    fact_add(out, "load", "%" PRIu64, milli);
+    fact_add(out, "processors", "%" PRIu64, n);
 }
 
 void judge_LOAD(struct look *l, const char *facts, struct verdict *v)
@@ -292,12 +292,12 @@ void gather_PIDS(const struct look *l, struct text *out)
         fact_cannot(root, out, "proc/loadavg", r < 0 ? r : -EINVAL);
         return;
     }
-    fact(out, "threads", "%s", slash + 1);
+    fact_add(out, "threads", "%s", slash + 1);
     r = fact_file_u64(out, "pid_max", root, "proc/sys/kernel/pid_max");
     if (r == 0)
         r = fact_file_u64(out, "threads_max", root, "proc/sys/kernel/threads-max");
     if (r < 0)
-        fact(out, "unknown", "the limits of processes: %s", strerror(-r));
+        fact_add(out, "unknown", "the limits of processes: %s", strerror(-r));
 }
 
 /* What is used of what there may be, in percent. */
@@ -335,7 +335,7 @@ void gather_FILES(const struct look *l, struct text *out)
     if (r < 0 || w.n < 3)
         fact_cannot(root, out, path, r < 0 ? r : -EINVAL);
     else
-        fact(out, "files", "%s %s", w.w[0], w.w[2]);
+        fact_add(out, "files", "%s %s", w.w[0], w.w[2]);
 }
 
 void judge_FILES(struct look *l, const char *facts, struct verdict *v)

@@ -260,13 +260,13 @@ static void write_kept(const struct kept *one, bool proven, struct text *out)
     CLEANUP_TEXT struct text whose = {0};
     add_word(&whose, one->finding.work);
     add_word(&whose, one->finding.user);
-    fact(out, "finding",
-         "%" PRId64 " %" PRId64 " %u %s %s %" PRId64 " %" PRId64 " %" PRIu64 " %s %" PRId64
-         " %u %s%s|%s|%s%s",
-         one->said.ns, one->since.ns, one->count, act_name(one->act), result_name(r),
-         one->warn_for.ns / span_s(1).ns, one->keep.ns / span_s(1).ns, one->seq, result_name(one->worse),
-         one->often.ns, one->gpus, whose.s, one->finding.code, device, one->finding.text,
-         proven ? "" : "; a warning until /proc/sys/kernel/tainted shows it");
+    fact_add(out, "finding",
+             "%" PRId64 " %" PRId64 " %u %s %s %" PRId64 " %" PRId64 " %" PRIu64 " %s %" PRId64
+             " %u %s%s|%s|%s%s",
+             one->said.ns, one->since.ns, one->count, act_name(one->act), result_name(r),
+             one->warn_for.ns / span_s(1).ns, one->keep.ns / span_s(1).ns, one->seq, result_name(one->worse),
+             one->often.ns, one->gpus, whose.s, one->finding.code, device, one->finding.text,
+             proven ? "" : "; a warning until /proc/sys/kernel/tainted shows it");
 }
 
 static bool take_field(char **rest, char *out, size_t size)
@@ -370,7 +370,7 @@ void kernel_log_facts(const struct kernel_log *k, struct mono now, struct text *
 void kernel_log_save(const struct kernel_log *k, struct mono now, const struct kmsg_cursor *cursor,
                      struct text *out)
 {
-    fact(out, "cursor", "%" PRIu64 " %s", cursor->next, cursor->boot);
+    fact_add(out, "cursor", "%" PRIu64 " %s", cursor->next, cursor->boot);
     for (size_t i = 0; i < k->n; i++)
         if (still_so(&k->list[i], now, span_s(KEEP_S_MAX)))
             write_kept(&k->list[i], true, out);
@@ -388,7 +388,7 @@ static bool read_cursor(const struct fact_line *line, struct kmsg_cursor *out)
            (size_t)snprintf(out->boot, sizeof out->boot, "%s", blank + 1) < sizeof out->boot;
 }
 
-static bool load(struct kernel_log *k, const char *text, const char *boot, struct kmsg_cursor *cursor)
+static bool kept_load(struct kernel_log *k, const char *text, const char *boot, struct kmsg_cursor *cursor)
 {
     struct fact_line line;
     const char *at = text;
@@ -407,7 +407,7 @@ void kernel_log_load(struct kernel_log *k, const char *text, const char *boot, s
 {
     k->n = 0;
     *cursor = (struct kmsg_cursor){0};
-    if (load(k, text, boot, cursor))
+    if (kept_load(k, text, boot, cursor))
         return;
     k->n = 0;
     *cursor = (struct kmsg_cursor){0};
@@ -442,7 +442,7 @@ void kernel_log_gather(const struct look *l, struct text *out)
     if (k && read_all(k, f, l->now, &e) == 0)
         kernel_log_facts(k, l->now, out);
     else
-        fact(out, e.code == -ENOENT && !f ? "unsupported" : "unknown", "%s", e.msg);
+        fact_add(out, e.code == -ENOENT && !f ? "unsupported" : "unknown", "%s", e.msg);
     kernel_log_destroy(k);
     meanings_destroy(m);
     kmsg_close(f);

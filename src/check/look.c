@@ -36,7 +36,7 @@ const struct probe_code *probe_code(enum probe p)
 
 /* --- facts ---------------------------------------------------------------------------------- */
 
-void fact(struct text *out, const char *key, const char *fmt, ...)
+void fact_add(struct text *out, const char *key, const char *fmt, ...)
 {
     char value[sizeof((struct fact_line *)NULL)->value];
     va_list args;

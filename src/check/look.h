@@ -118,7 +118,7 @@ void look_now(struct look *l, struct verdict *v);
 /* --- for probes ---------------------------------------------------------------------------- */
 
 /* A line; control characters become blanks. */
-void fact(struct text *out, const char *key, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void fact_add(struct text *out, const char *key, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* The next line's key and value; false at the end. *at is moved on. Borrowed until the next call. */
 struct fact_line {
     char key[128], value[768]; /* cut */

@@ -14,9 +14,9 @@ static void test_facts_read_back(void **state)
 {
     CLEANUP_TEXT struct text t = {0};
     struct fact_line line;
-    fact(&t, "a", "%d two", 1);
-    fact(&t, "b", "tab\there\nand there");
-    fact(&t, "c", "%s", "");
+    fact_add(&t, "a", "%d two", 1);
+    fact_add(&t, "b", "tab\there\nand there");
+    fact_add(&t, "c", "%s", "");
     const char *at = t.s;
     assert_true(fact_next(&at, &line));
     assert_string_equal(line.key, "a");

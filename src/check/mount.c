@@ -17,10 +17,10 @@
 
 static void fact_mount(const struct mounted *m, struct text *out)
 {
-    fact(out, "type", "%s", m->type);
-    fact(out, "source", "%s", m->source);
-    fact(out, "options", "%s", m->options);
-    fact(out, "super", "%s", m->super);
+    fact_add(out, "type", "%s", m->type);
+    fact_add(out, "source", "%s", m->source);
+    fact_add(out, "options", "%s", m->options);
+    fact_add(out, "super", "%s", m->super);
 }
 
 void gather_FS_MOUNTED(const struct look *l, struct text *out)
@@ -31,14 +31,14 @@ void gather_FS_MOUNTED(const struct look *l, struct text *out)
         return;
     struct mounted m;
     if (!path) {
-        fact(out, "unknown", "the record has no Path");
+        fact_add(out, "unknown", "the record has no Path");
         return;
     }
     int r = mounts_find(root, path, check_arg(l->check, "Options"), &m);
     if (r < 0 && r != -ENOENT)
-        fact(out, "unknown", "the list of mounts: %s", strerror(-r));
+        fact_add(out, "unknown", "the list of mounts: %s", strerror(-r));
     else if (r < 0 || strcmp(m.path, path) != 0)
-        fact(out, "absent", "%s", path);
+        fact_add(out, "absent", "%s", path);
     else
         fact_mount(&m, out);
 }
@@ -101,8 +101,8 @@ struct gathering {
 
 static void fact_readonly(const struct mounted *m, struct text *out)
 {
-    fact(out, "mount", "%d %d %s", options_have(m->options, "ro", 2), options_have(m->super, "ro", 2),
-         m->path);
+    fact_add(out, "mount", "%d %d %s", options_have(m->options, "ro", 2), options_have(m->super, "ro", 2),
+             m->path);
 }
 
 static bool add_disk(const struct mounted *m, void *arg)
@@ -124,13 +124,13 @@ void gather_FS_READONLY(const struct look *l, struct text *out)
     struct mounted m;
     int r = path ? mounts_find(root, path, true, &m) : mounts_each(root, add_disk, &g);
     if (r < 0)
-        fact(out, "unknown", "the list of mounts: %s", strerror(-r));
+        fact_add(out, "unknown", "the list of mounts: %s", strerror(-r));
     else if (path && strcmp(m.path, path) != 0)
-        fact(out, "unsupported", "nothing is mounted at %s", path);
+        fact_add(out, "unsupported", "nothing is mounted at %s", path);
     else if (path)
         fact_readonly(&m, out);
     else if (g.n == 0)
-        fact(out, "unsupported", "no file system lies on a disk");
+        fact_add(out, "unsupported", "no file system lies on a disk");
 }
 
 /* Many mounts are read-only because somebody wants that. Not wanted is a file system that was not before, or

@@ -33,9 +33,9 @@ static bool on_line(const char *line, void *arg)
     if (strncmp(line, interface, sizeof interface - 1) == 0)
         snprintf(b->member, sizeof b->member, "%s", line + sizeof interface - 1);
     else if (strncmp(line, status, sizeof status - 1) == 0 && *b->member)
-        fact(b->out, "member", "%s %s %s", b->name, b->member, line + sizeof status - 1);
+        fact_add(b->out, "member", "%s %s %s", b->name, b->member, line + sizeof status - 1);
     else if (strncmp(line, status, sizeof status - 1) == 0)
-        fact(b->out, "bond", "%s %s", b->name, line + sizeof status - 1);
+        fact_add(b->out, "bond", "%s %s", b->name, line + sizeof status - 1);
     return true;
 }
 
@@ -51,13 +51,13 @@ void gather_BOND(const struct look *l, struct text *out)
     if (r < 0)
         fact_cannot(root, out, path, r);
     else if (names.n == 0)
-        fact(out, "unsupported", "there is no bond");
+        fact_add(out, "unsupported", "there is no bond");
     sys_names_sort(&names);
     for (size_t i = 0; i < names.n; i++) {
         struct bond b = {.name = names.names[i], .out = out};
         size_t before = out->len;
         if (sys_each_line(dir, names.names[i], on_line, &b) < 0 || out->len == before)
-            fact(out, "unknown", "the bond %s is not understood", names.names[i]);
+            fact_add(out, "unknown", "the bond %s is not understood", names.names[i]);
     }
     sys_names_fini(&names);
 }
@@ -98,7 +98,7 @@ void gather_CONNTRACK(const struct look *l, struct text *out)
     if (r < 0)
         fact_cannot(root, out, used, r);
     else
-        fact(out, "connections", "%" PRIu64 " %" PRIu64, n, max);
+        fact_add(out, "connections", "%" PRIu64 " %" PRIu64, n, max);
 }
 
 void judge_CONNTRACK(struct look *l, const char *facts, struct verdict *v)
@@ -144,7 +144,7 @@ void gather_REACH(const struct look *l, struct text *out)
 {
     const char *host = check_arg(l->check, "Host"), *port = check_arg(l->check, "Port");
     if (!host || !port) {
-        fact(out, "unknown", "the record has no %s", host ? "Port" : "Host");
+        fact_add(out, "unknown", "the record has no %s", host ? "Port" : "Host");
         return;
     }
     struct mono began = mono_now(), until = mono_add(began, l->check->deadline);
@@ -152,7 +152,7 @@ void gather_REACH(const struct look *l, struct text *out)
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
     int r = getaddrinfo(host, port, &hints, &list);
     if (r != 0) {
-        fact(out, "failed", "%s", gai_strerror(r));
+        fact_add(out, "failed", "%s", gai_strerror(r));
         return;
     }
     int why = EADDRNOTAVAIL;
@@ -160,9 +160,9 @@ void gather_REACH(const struct look *l, struct text *out)
         why = connect_to(a, until);
     freeaddrinfo(list);
     if (why != 0)
-        fact(out, "failed", "%s", strerror(why));
+        fact_add(out, "failed", "%s", strerror(why));
     else
-        fact(out, "connected", "%" PRId64, span_to_ms(mono_sub(mono_now(), began)));
+        fact_add(out, "connected", "%" PRId64, span_to_ms(mono_sub(mono_now(), began)));
 }
 
 void judge_REACH(struct look *l, const char *facts, struct verdict *v)

@@ -65,11 +65,11 @@ static bool not_there(int r)
 static bool nvml_said(const struct asked *a, const char *what, int r)
 {
     if (r == NVML_ERROR_GPU_IS_LOST)
-        fact(a->out, "lost", "%s", a->address);
+        fact_add(a->out, "lost", "%s", a->address);
     else if (r == NVML_ERROR_RESET_REQUIRED)
-        fact(a->out, "reset", "%s", a->address);
+        fact_add(a->out, "reset", "%s", a->address);
     else if (r != NVML_SUCCESS && !not_there(r))
-        fact(a->out, "unknown", "NVML: %s of the GPU %s: %s", what, a->address, a->v->core.error(r));
+        fact_add(a->out, "unknown", "NVML: %s of the GPU %s: %s", what, a->address, a->v->core.error(r));
     return r == NVML_SUCCESS;
 }
 
@@ -87,7 +87,7 @@ static int field_value(const struct nvml_field *f, uint64_t *out)
     return f->result;
 }
 
-static int field(const struct asked *a, unsigned id, unsigned scope, uint64_t *out)
+static int gpu_field(const struct asked *a, unsigned id, unsigned scope, uint64_t *out)
 {
     struct nvml_field f = {.id = id, .scope = scope};
     int r = ASK(a->v->fields, a->gpu, 1, &f);
@@ -96,7 +96,7 @@ static int field(const struct asked *a, unsigned id, unsigned scope, uint64_t *o
 
 static void ask_count(const struct asked *a)
 {
-    fact(a->out, "gpu", "%s", a->address);
+    fact_add(a->out, "gpu", "%s", a->address);
 }
 
 static void ask_ecc(const struct asked *a)
@@ -104,7 +104,7 @@ static void ask_ecc(const struct asked *a)
     unsigned long long corrected, uncorrected;
     if (nvml_said(a, "ECC errors", ASK(a->v->ecc, a->gpu, 0, 0, &corrected)) &&
         nvml_said(a, "ECC errors", ASK(a->v->ecc, a->gpu, 1, 0, &uncorrected)))
-        fact(a->out, "ecc", "%s %llu %llu", a->address, corrected, uncorrected);
+        fact_add(a->out, "ecc", "%s %llu %llu", a->address, corrected, uncorrected);
 }
 
 /* Asked for no addresses, it says how many there are by an error that is none. */
@@ -122,7 +122,7 @@ static void ask_pages(const struct asked *a)
     if (nvml_said(a, "retired pages", count_pages(a, 0, &single)) &&
         nvml_said(a, "retired pages", count_pages(a, 1, &twice)) &&
         nvml_said(a, "retired pages", ASK(a->v->pages_pending, a->gpu, &pending)))
-        fact(a->out, "pages", "%s %u %u %d", a->address, single, twice, pending != 0);
+        fact_add(a->out, "pages", "%s %u %u %d", a->address, single, twice, pending != 0);
 }
 
 static void ask_remap(const struct asked *a)
@@ -135,9 +135,9 @@ static void ask_remap(const struct asked *a)
         return;
     }
     if (nvml_said(a, "remapped rows", r))
-        fact(a->out, "rows", "%s %u %u %u", a->address, uncorrected, pending, failed);
+        fact_add(a->out, "rows", "%s %u %u %u", a->address, uncorrected, pending, failed);
     if (r == NVML_SUCCESS && nvml_said(a, "spare rows", ASK(a->v->histogram, a->gpu, &h)))
-        fact(a->out, "banks", "%s %u", a->address, h.none);
+        fact_add(a->out, "banks", "%s %u", a->address, h.none);
 }
 
 static unsigned nvml_threshold(const struct asked *a, int which)
@@ -146,7 +146,7 @@ static unsigned nvml_threshold(const struct asked *a, int which)
     return ASK(a->v->threshold, a->gpu, which, &degrees) == NVML_SUCCESS ? degrees : 0;
 }
 
-static int temperature(const struct asked *a, unsigned *degrees)
+static int gpu_temperature(const struct asked *a, unsigned *degrees)
 {
     int r = ASK(a->v->temperature, a->gpu, 0, degrees);
     struct nvml_temperature t = {.version = TEMPERATURE_V1};
@@ -162,15 +162,15 @@ static void ask_temperature(const struct asked *a)
     struct nvml_use use;
     unsigned now = 0;
     uint64_t memory = 0;
-    if (!nvml_said(a, "temperature", temperature(a, &now)))
+    if (!nvml_said(a, "temperature", gpu_temperature(a, &now)))
         return;
-    if (field(a, FIELD_MEMORY_TEMP, 0, &memory) != NVML_SUCCESS)
+    if (gpu_field(a, FIELD_MEMORY_TEMP, 0, &memory) != NVML_SUCCESS)
         memory = 0;
     if (ASK(a->v->use, a->gpu, &use) == NVML_SUCCESS)
-        fact(a->out, "use", "%s %u", a->address, use.gpu);
-    fact(a->out, "temperature", "%s %u %u %u %" PRIu64 " %u", a->address, now,
-         nvml_threshold(a, THRESHOLD_SLOWDOWN), nvml_threshold(a, THRESHOLD_GPU_MAX), memory,
-         nvml_threshold(a, THRESHOLD_MEMORY_MAX));
+        fact_add(a->out, "use", "%s %u", a->address, use.gpu);
+    fact_add(a->out, "temperature", "%s %u %u %u %" PRIu64 " %u", a->address, now,
+             nvml_threshold(a, THRESHOLD_SLOWDOWN), nvml_threshold(a, THRESHOLD_GPU_MAX), memory,
+             nvml_threshold(a, THRESHOLD_MEMORY_MAX));
 }
 
 static int nvml_reasons(const struct asked *a, unsigned long long *bits)
@@ -183,7 +183,7 @@ static void ask_slowdown(const struct asked *a)
 {
     unsigned long long bits;
     if (nvml_said(a, "clocks", nvml_reasons(a, &bits)))
-        fact(a->out, "reasons", "%s %llu", a->address, bits);
+        fact_add(a->out, "reasons", "%s %llu", a->address, bits);
 }
 
 /* False when something else went wrong than that it does not say. */
@@ -212,7 +212,7 @@ static void ask_power(const struct asked *a)
             return;
     }
     if (any)
-        fact(a->out, "violations", "%s%s", a->address, values.s);
+        fact_add(a->out, "violations", "%s%s", a->address, values.s);
 }
 
 /* A GPU that idles lowers its clocks, and the speed of its link. */
@@ -242,7 +242,7 @@ static void ask_clocks(const struct asked *a)
             return;
     }
     if (any)
-        fact(a->out, "clocks", "%s%s %d", a->address, values.s, nvml_works(a));
+        fact_add(a->out, "clocks", "%s%s %d", a->address, values.s, nvml_works(a));
 }
 
 static void ask_pcie(const struct asked *a)
@@ -252,10 +252,10 @@ static void ask_pcie(const struct asked *a)
         nvml_said(a, "PCIe", ASK(a->v->max_link_generation, a->gpu, &most)) &&
         nvml_said(a, "PCIe", ASK(a->v->link_width, a->gpu, &lanes)) &&
         nvml_said(a, "PCIe", ASK(a->v->max_link_width, a->gpu, &most_lanes)))
-        fact(a->out, "pcie", "%s %u %u %u %u %d", a->address, generation, most, lanes, most_lanes,
-             nvml_works(a));
+        fact_add(a->out, "pcie", "%s %u %u %u %u %d", a->address, generation, most, lanes, most_lanes,
+                 nvml_works(a));
     if (nvml_said(a, "PCIe replays", ASK(a->v->replays, a->gpu, &replays)))
-        fact(a->out, "replays", "%s %u", a->address, replays);
+        fact_add(a->out, "replays", "%s %u", a->address, replays);
 }
 
 /* Each link by itself: one that is down has no counters, and their sum would jump when it comes back. A newer
@@ -273,15 +273,15 @@ static void ask_link_errors(const struct asked *a, unsigned link)
         int r = ASK(a->v->nvlink_errors, a->gpu, link, which[i].counter, &n);
         values[i] = n;
         if (not_there(r))
-            r = field(a, which[i].field, link, &values[i]);
+            r = gpu_field(a, which[i].field, link, &values[i]);
         if (r == NVML_SUCCESS)
             any = true;
         else
             values[i] = 0;
     }
     if (any)
-        fact(a->out, "errors", "%s %u %" PRIu64 " %" PRIu64 " %" PRIu64, a->address, link, values[0],
-             values[1], values[2]);
+        fact_add(a->out, "errors", "%s %u %" PRIu64 " %" PRIu64 " %" PRIu64, a->address, link, values[0],
+                 values[1], values[2]);
 }
 
 /* All of a link at once; false where the GPU has no such links. */
@@ -307,8 +307,8 @@ static bool ask_link_bits(const struct asked *a, unsigned link)
         *(i == 0 ? &recoveries : i == 1 ? &rate : &errors) += n;
     }
     if (any)
-        fact(a->out, "bits", "%s %u %" PRIu64 " %" PRIu64 " %" PRIu64, a->address, link, recoveries, errors,
-             rate);
+        fact_add(a->out, "bits", "%s %u %" PRIu64 " %" PRIu64 " %" PRIu64, a->address, link, recoveries,
+                 errors, rate);
     return any;
 }
 
@@ -330,7 +330,7 @@ static void ask_nvlink(const struct asked *a)
         fifth = fifth && ask_link_bits(a, link);
     }
     if (all > 0)
-        fact(a->out, "links", "%s %u %u", a->address, up, all);
+        fact_add(a->out, "links", "%s %u %u", a->address, up, all);
 }
 
 static void ask_fabric(const struct asked *a)
@@ -343,21 +343,21 @@ static void ask_fabric(const struct asked *a)
         f.summary = 0;
     }
     if (nvml_said(a, "fabric", r) && f.state != 0)
-        fact(a->out, "fabric", "%s %u %d %u %u", a->address, f.state, f.status, f.health, f.summary);
+        fact_add(a->out, "fabric", "%s %u %d %u %u", a->address, f.state, f.status, f.health, f.summary);
 }
 
 static void ask_persistence(const struct asked *a)
 {
     int on;
     if (nvml_said(a, "persistence mode", ASK(a->v->persistence, a->gpu, &on)))
-        fact(a->out, "persistence", "%s %d", a->address, on != 0);
+        fact_add(a->out, "persistence", "%s %d", a->address, on != 0);
 }
 
 static void ask_recovery(const struct asked *a)
 {
     uint64_t action;
-    if (nvml_said(a, "recovery action", field(a, FIELD_RECOVERY_ACTION, 0, &action)))
-        fact(a->out, "recovery", "%s %" PRIu64, a->address, action);
+    if (nvml_said(a, "recovery action", gpu_field(a, FIELD_RECOVERY_ACTION, 0, &action)))
+        fact_add(a->out, "recovery", "%s %" PRIu64, a->address, action);
 }
 
 /* Without what the driver keeps for itself, which the older function counts as used. */
@@ -372,8 +372,8 @@ static void ask_use(const struct asked *a)
     if (r != NVML_ERROR_INSUFFICIENT_SIZE && !nvml_said(a, "processes", r))
         return;
     unsigned long long kept = m.reserved + m.free;
-    fact(a->out, "use", "%s %llu %u %u", a->address, m.total > kept ? m.total - kept : 0, n,
-         processes[0].pid);
+    fact_add(a->out, "use", "%s %llu %u %u", a->address, m.total > kept ? m.total - kept : 0, n,
+             processes[0].pid);
 }
 
 /* --- the GPUs ------------------------------------------------------------------------------- */
@@ -400,7 +400,7 @@ static void ask_gpu(struct asked *a, unsigned index, ask_fn *ask)
     if (r == NVML_SUCCESS)
         r = a->v->core.pci(a->gpu, &pci);
     if (not_there(r))
-        fact(a->out, "unknown", "NVML: GPU %u: %s", index, a->v->core.error(r));
+        fact_add(a->out, "unknown", "NVML: GPU %u: %s", index, a->v->core.error(r));
     else if (nvml_said(a, "address", r) && address_of(pci.bus_id, a->address))
         ask(a);
 }
@@ -410,7 +410,7 @@ static void ask_gpus(struct asked *a, ask_fn *ask)
     unsigned n = 0;
     int r = a->v->started == NVML_SUCCESS ? a->v->core.count(&n) : a->v->started;
     if (r != NVML_SUCCESS)
-        fact(a->out, "failed", "%d %s", r, a->v->core.error(r));
+        fact_add(a->out, "failed", "%d %s", r, a->v->core.error(r));
     for (unsigned i = 0; r == NVML_SUCCESS && i < n && i < GPUS_MAX; i++)
         ask_gpu(a, i, ask);
 }
@@ -424,7 +424,7 @@ static void ask_library(const struct look *l, ask_fn *ask, struct text *out)
     if (a.v->usable)
         ask_gpus(&a, ask);
     else
-        fact(out, "unsupported", "there is no NVML library that can be used");
+        fact_add(out, "unsupported", "there is no NVML library that can be used");
     look_shared_fini(&alone);
 }
 
@@ -432,7 +432,7 @@ static void nvml_gather(const struct look *l, ask_fn *ask, struct text *out)
 {
     ask_library(l, ask, out);
     if (out->len == 0)
-        fact(out, "unsupported", "no NVIDIA GPU says it");
+        fact_add(out, "unsupported", "no NVIDIA GPU says it");
 }
 
 /* Virtual functions are their owner's, and who gave a GPU another driver wants it so. */
@@ -442,7 +442,7 @@ static void add_pci(int dir, const char *name, struct text *out)
     if (gpu_is_one(dir) && faccessat(dir, "physfn", F_OK, 0) != 0 && sys_text(dir, "vendor", vendor) == 0 &&
         strcmp(vendor, "0x10de") == 0 && sys_link(dir, "driver", driver) == 0 &&
         strcmp(driver, "nvidia") == 0)
-        fact(out, "pci", "%s", name);
+        fact_add(out, "pci", "%s", name);
 }
 
 void gather_NVIDIA_COUNT(const struct look *l, struct text *out)
@@ -455,7 +455,7 @@ void gather_NVIDIA_COUNT(const struct look *l, struct text *out)
         fact_cannot(root, out, "sys/bus/pci/devices", r);
     ask_library(l, ask_count, out);
     if (out->len == 0)
-        fact(out, "none", "0");
+        fact_add(out, "none", "0");
 }
 
 void gather_NVIDIA_ECC(const struct look *l, struct text *out)

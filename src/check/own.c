@@ -54,11 +54,11 @@ void gather_AGENT(const struct look *l, struct text *out)
     if (r == 0)
         r = count_files(root, &files);
     if (r < 0 || getrlimit(RLIMIT_NOFILE, &most) < 0) {
-        fact(out, "unknown", "/proc/self: %s", strerror(r < 0 ? -r : errno));
+        fact_add(out, "unknown", "/proc/self: %s", strerror(r < 0 ? -r : errno));
         return;
     }
-    fact(out, "memory", "%" PRIu64, kib);
-    fact(out, "files", "%" PRIu64 " %" PRIu64, files, (uint64_t)most.rlim_cur);
+    fact_add(out, "memory", "%" PRIu64, kib);
+    fact_add(out, "files", "%" PRIu64 " %" PRIu64, files, (uint64_t)most.rlim_cur);
 }
 
 void judge_AGENT(struct look *l, const char *facts, struct verdict *v)

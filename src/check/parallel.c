@@ -44,11 +44,11 @@ static bool ask_mount(const struct mounted *m, void *arg)
     struct mono began = mono_now();
     int why = statvfs(path.s, &s) < 0 ? errno : 0;
     if (is_hidden(why))
-        fact(g->out, "unknown", "%s: %s", m->path, strerror(why));
+        fact_add(g->out, "unknown", "%s: %s", m->path, strerror(why));
     else if (why)
-        fact(g->out, "failed", "%d %s", why, m->path);
+        fact_add(g->out, "failed", "%d %s", why, m->path);
     else
-        fact(g->out, "mount", "%" PRId64 " %s", span_to_ms(mono_sub(mono_now(), began)), m->path);
+        fact_add(g->out, "mount", "%" PRId64 " %s", span_to_ms(mono_sub(mono_now(), began)), m->path);
     return ++g->n < MOUNTS_MAX;
 }
 
@@ -57,9 +57,9 @@ static void ask_mounts(const struct look *l, int root, const char *type, const c
     struct gathering g = {.l = l, .type = type, .out = out};
     int r = mounts_each(root, ask_mount, &g);
     if (r < 0)
-        fact(out, "unknown", "the list of mounts: %s", strerror(-r));
+        fact_add(out, "unknown", "the list of mounts: %s", strerror(-r));
     else if (out->len == 0)
-        fact(out, check_arg(l->check, "Count") ? "none" : "unsupported", "nothing of %s is here", name);
+        fact_add(out, check_arg(l->check, "Count") ? "none" : "unsupported", "nothing of %s is here", name);
 }
 
 void gather_GPFS(const struct look *l, struct text *out)
@@ -75,7 +75,7 @@ void gather_GPFS(const struct look *l, struct text *out)
 
 static void add_client(int dir, const char *name, struct text *out)
 {
-    fact(out, "client", "%s", name);
+    fact_add(out, "client", "%s", name);
 }
 
 void gather_BEEGFS(const struct look *l, struct text *out)

@@ -69,7 +69,7 @@ int each_entry(int root, const char *path, entry_fn *fn, struct text *out);
 void gather_each(const struct look *l, const char *path, entry_fn *fn, const char *without, struct text *out);
 
 /* A number of n bytes, 8 at most, the least first. */
-uint64_t little(const uint8_t *bytes, size_t n);
+uint64_t bytes_little(const uint8_t *bytes, size_t n);
 /* ioctl(2), or what stands for it: what it returns, or -errno. */
 int device_control(const struct look *l, int fd, unsigned long request, void *what);
 /* "work N": how much runs on this machine, as probe_work sees it. */
@@ -238,7 +238,7 @@ bool facts_idle(const char *facts, struct verdict *v);
 bool cpus_count(const char *list, uint64_t *n);
 
 /* How much the counter of this device grew since the last look; 0 for the first one and after a reset. */
-uint64_t grown(struct look *l, const char *what, const char *device, uint64_t value);
+uint64_t look_grown(struct look *l, const char *what, const char *device, uint64_t value);
 /* The same within a window. */
 uint64_t grown_within(struct look *l, const char *what, const char *device, uint64_t value,
                       struct span window);

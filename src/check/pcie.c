@@ -60,10 +60,10 @@ static void add_link(int dir, const char *name, struct text *out)
     sys_text(dir, "power_state", state);
     uint64_t most = width_of(dir, "max_link_width");
     if (most > 0 && now <= LANES_MAX)
-        fact(out, "link", "%s %s %" PRIu64 " %" PRIu64 " %s %" PRIu64 " %" PRIu64, name, kind_of(class), now,
-             pcie_least(most, width_of(dir, "../max_link_width")), *state ? state : "-",
-             speed_of(dir, "current_link_speed"),
-             pcie_least(speed_of(dir, "max_link_speed"), speed_of(dir, "../max_link_speed")));
+        fact_add(out, "link", "%s %s %" PRIu64 " %" PRIu64 " %s %" PRIu64 " %" PRIu64, name, kind_of(class),
+                 now, pcie_least(most, width_of(dir, "../max_link_width")), *state ? state : "-",
+                 speed_of(dir, "current_link_speed"),
+                 pcie_least(speed_of(dir, "max_link_speed"), speed_of(dir, "../max_link_speed")));
 }
 
 static void gather_devices(const struct look *l, entry_fn *fn, const char *without, struct text *out)
@@ -76,7 +76,7 @@ static void gather_devices(const struct look *l, entry_fn *fn, const char *witho
     if (r < 0)
         fact_cannot(root, out, path, r);
     else if (out->len == 0)
-        fact(out, "unsupported", "%s", without);
+        fact_add(out, "unsupported", "%s", without);
 }
 
 void gather_PCIE_LINK(const struct look *l, struct text *out)
@@ -141,11 +141,12 @@ static void add_errors(int dir, const char *name, struct text *out)
         if (r == -ENOENT)
             return;
         if (r < 0 || !totals[i].found) {
-            fact(out, "unknown", "%s of %s: %s", files[i], name, r < 0 ? strerror(-r) : "not understood");
+            fact_add(out, "unknown", "%s of %s: %s", files[i], name, r < 0 ? strerror(-r) : "not understood");
             return;
         }
     }
-    fact(out, "errors", "%s %" PRIu64 " %" PRIu64 " %" PRIu64, name, totals[0].n, totals[1].n, totals[2].n);
+    fact_add(out, "errors", "%s %" PRIu64 " %" PRIu64 " %" PRIu64, name, totals[0].n, totals[1].n,
+             totals[2].n);
 }
 
 void gather_PCIE_AER(const struct look *l, struct text *out)

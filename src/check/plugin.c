@@ -66,7 +66,7 @@ static void fact_line(const char *line, size_t len, struct text *out)
     const char *key = "output";
     do {
         size_t n = len < PIECE_BYTES ? len : PIECE_BYTES;
-        fact(out, key, "%.*s", (int)n, line);
+        fact_add(out, key, "%.*s", (int)n, line);
         key = "more";
         line += n;
         len -= n;
@@ -88,11 +88,11 @@ static void fact_output(struct text *said, struct text *out)
 static void fact_end(int r, int status, const struct err *why, struct text *out)
 {
     if (r)
-        fact(out, "unknown", "%s", why->msg);
+        fact_add(out, "unknown", "%s", why->msg);
     else if (!WIFEXITED(status))
-        fact(out, "unknown", "it was killed by signal %d", WTERMSIG(status));
+        fact_add(out, "unknown", "it was killed by signal %d", WTERMSIG(status));
     else
-        fact(out, "exit", "%d", WEXITSTATUS(status));
+        fact_add(out, "exit", "%d", WEXITSTATUS(status));
 }
 
 /* Runs the record's command, and tells how it ended. */
@@ -101,7 +101,7 @@ static void run_record(const struct look *l, bool errors, keeper_hear_fn *hear, 
 {
     struct plugin p = {.look = l, .run = check_arg(l->check, "Run"), .errors = errors};
     if (!p.run) {
-        fact(out, "unknown", "the record has no Run");
+        fact_add(out, "unknown", "the record has no Run");
         return;
     }
     const struct keeper_job job = {
@@ -175,9 +175,9 @@ static void fact_company(const struct look *l, struct text *out)
     int64_t teller = -1;
     (void)check_arg_number(l->check, "Rank", -1, &teller, NULL);
     if (l->company.nodes)
-        fact(out, "group", "yes");
+        fact_add(out, "group", "yes");
     if (!l->company.nodes || teller < 0 || l->company.rank == (unsigned)teller)
-        fact(out, "teller", "yes");
+        fact_add(out, "teller", "yes");
 }
 
 void gather_TOOL(const struct look *l, struct text *out)
@@ -185,7 +185,7 @@ void gather_TOOL(const struct look *l, struct text *out)
     const char *name = check_arg(l->check, "Tool");
     struct tool_said s = {0};
     if (!name || !tool_parse(name, &s.tool)) {
-        fact(out, "unknown", "the record has no Tool");
+        fact_add(out, "unknown", "the record has no Tool");
         return;
     }
     run_record(l, true, read_tool, &s, NULL, out);
@@ -197,12 +197,12 @@ void gather_TOOL(const struct look *l, struct text *out)
         {"wrong", s.wrong}, {"bad", s.bad}, {"own", s.own}, {"absent", s.absent}, {"passed", s.passed}};
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
         if (flags[i].is)
-            fact(out, flags[i].key, "yes");
+            fact_add(out, flags[i].key, "yes");
     if (s.has_value)
-        fact(out, "value", "%" PRId64, s.value_milli);
+        fact_add(out, "value", "%" PRId64, s.value_milli);
     fact_company(l, out);
-    fact(out, "evidence", "%s", s.evidence);
-    fact(out, "last", "%s", s.last);
+    fact_add(out, "evidence", "%s", s.evidence);
+    fact_add(out, "last", "%s", s.last);
 }
 
 static void take_facts(const char *facts, struct tool_said *s, struct tool_end *end)

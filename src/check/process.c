@@ -96,9 +96,9 @@ static int process_walk(int root, process_fn *fn, void *arg)
 static bool were_read(int r, struct text *out)
 {
     if (r == -ENOENT || r == -ENODATA)
-        fact(out, "unknown", "/proc is not mounted");
+        fact_add(out, "unknown", "/proc is not mounted");
     else if (r < 0)
-        fact(out, "unknown", "/proc: %s", strerror(-r));
+        fact_add(out, "unknown", "/proc: %s", strerror(-r));
     return r == 0;
 }
 
@@ -122,8 +122,8 @@ static void add_kswapd(struct processes *all, const struct process *p)
 {
     enum { KTHREADD = 2 };
     if (p->ppid == KTHREADD && strncmp(p->name, "kswapd", 6) == 0)
-        fact(&all->reclaim, "kswapd", "%s %" PRIu64, p->name,
-             p->ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK));
+        fact_add(&all->reclaim, "kswapd", "%s %" PRIu64, p->name,
+                 p->ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
 static bool add_process(const struct process *p, void *arg)
@@ -133,7 +133,7 @@ static bool add_process(const struct process *p, void *arg)
     if (p->state == 'Z' && all->zombies++ == 0)
         all->zombie = *p;
     if (p->state == 'D')
-        fact(&all->stuck, "stuck", "%" PRIu64 " %" PRIu64 " %s", p->pid, p->started, p->name);
+        fact_add(&all->stuck, "stuck", "%" PRIu64 " %" PRIu64 " %s", p->pid, p->started, p->name);
     add_kswapd(all, p);
     return true;
 }
@@ -168,10 +168,10 @@ void gather_ZOMBIES(const struct look *l, struct text *out)
     struct look_shared alone = {.processes = NULL};
     const struct processes *all = processes_of(l, &alone, out);
     if (all)
-        fact(out, "zombies", "%" PRIu64, all->zombies);
+        fact_add(out, "zombies", "%" PRIu64, all->zombies);
     if (all && all->zombies > 0)
-        fact(out, "first", "%" PRIu64 " %s, child of %" PRIu64, all->zombie.pid, all->zombie.name,
-             all->zombie.ppid);
+        fact_add(out, "first", "%" PRIu64 " %s, child of %" PRIu64, all->zombie.pid, all->zombie.name,
+                 all->zombie.ppid);
     look_shared_fini(&alone);
 }
 
@@ -203,7 +203,7 @@ void gather_DSTATE(const struct look *l, struct text *out)
     if (all && all->stuck.s)
         text_add(out, all->stuck.s);
     if (all)
-        fact(out, "processes", "%" PRIu64, all->n);
+        fact_add(out, "processes", "%" PRIu64, all->n);
     look_shared_fini(&alone);
 }
 
@@ -275,7 +275,7 @@ void gather_KSWAPD(const struct look *l, struct text *out)
     if (all && all->reclaim.s)
         text_add(out, all->reclaim.s);
     else if (all)
-        fact(out, "unsupported", "no kswapd is seen here");
+        fact_add(out, "unsupported", "no kswapd is seen here");
     look_shared_fini(&alone);
 }
 
@@ -348,7 +348,7 @@ static void process_allow(struct users *u, const char *name)
     else
         sys_each_line(u->root, "etc/passwd", on_user, &e);
     if (!e.found)
-        fact(u->out, "unknown", "/etc/passwd has no user \"%s\"", name);
+        fact_add(u->out, "unknown", "/etc/passwd has no user \"%s\"", name);
     else if (u->n_allowed < ALLOWED_MAX)
         u->allowed[u->n_allowed++] = e.number;
 }
@@ -395,8 +395,8 @@ static bool add_orphan(const struct process *p, void *arg)
         if (u->allowed[i] == e.number)
             return true;
     if (u->processes++ < ORPHANS_MAX)
-        fact(u->out, "process", "%" PRIu64 " %" PRIu64 " %" PRIu64 " %s", p->pid, p->started, e.number,
-             p->name);
+        fact_add(u->out, "process", "%" PRIu64 " %" PRIu64 " %" PRIu64 " %s", p->pid, p->started, e.number,
+                 p->name);
     return true;
 }
 
@@ -410,7 +410,7 @@ void gather_ORPHANS(const struct look *l, struct text *out)
     fact_work(l, out);
     allow_all(&u, allowed ? allowed : "");
     if (processes_each(root, add_orphan, &u, out))
-        fact(out, "processes", "%" PRIu64, u.processes);
+        fact_add(out, "processes", "%" PRIu64, u.processes);
 }
 
 /* A job's last processes take a moment to end; those that are still there in the next look do not. */

@@ -62,7 +62,7 @@ static int fact_number(const struct look *l, const char *path, const char *key, 
     if (r < 0)
         fact_cannot(root, out, path, r);
     else
-        fact(out, as, "%" PRIu64, n);
+        fact_add(out, as, "%" PRIu64, n);
     return r;
 }
 
@@ -77,7 +77,7 @@ static void add_node(int dir, const char *name, struct text *out)
     if (strncmp(name, "node", 4) != 0 || number_of(dir, "meminfo", "MemTotal", ":", &kb) < 0)
         return;
     sys_text(dir, "cpulist", cpus);
-    fact(out, "node", "%s %" PRIu64 " %s", name, kb, *cpus ? cpus : "-");
+    fact_add(out, "node", "%s %" PRIu64 " %s", name, kb, *cpus ? cpus : "-");
 }
 
 void gather_MEMORY_SIZE(const struct look *l, struct text *out)
@@ -150,7 +150,7 @@ void gather_MEMORY_IDLE(const struct look *l, struct text *out)
         return;
     CLEANUP_FD int root = look_root(l, out);
     if (root >= 0 && number_of(root, meminfo, "Hugetlb", ":", &pages) == 0)
-        fact(out, "pages", "%" PRIu64, pages);
+        fact_add(out, "pages", "%" PRIu64, pages);
     fact_work(l, out);
 }
 
@@ -189,11 +189,11 @@ void gather_MEMORY_POISON(const struct look *l, struct text *out)
     if (root < 0)
         return;
     if (r == -EINVAL)
-        fact(out, "unsupported", "this kernel does not say how much memory is poisoned");
+        fact_add(out, "unsupported", "this kernel does not say how much memory is poisoned");
     else if (r < 0)
         fact_cannot(root, out, meminfo, r);
     else
-        fact(out, "poisoned", "%" PRIu64, kb);
+        fact_add(out, "poisoned", "%" PRIu64, kb);
 }
 
 void judge_MEMORY_POISON(struct look *l, const char *facts, struct verdict *v)
@@ -224,9 +224,9 @@ void gather_SWAP(const struct look *l, struct text *out)
     if (r < 0)
         fact_cannot(root, out, meminfo, r);
     else if (total == 0)
-        fact(out, "unsupported", "this machine has no swap");
+        fact_add(out, "unsupported", "this machine has no swap");
     else
-        fact(out, "swap", "%" PRIu64 " %" PRIu64, left, total);
+        fact_add(out, "swap", "%" PRIu64 " %" PRIu64, left, total);
 }
 
 void judge_SWAP(struct look *l, const char *facts, struct verdict *v)
@@ -301,11 +301,11 @@ void gather_PRESSURE(const struct look *l, struct text *out)
         snprintf(path, sizeof path, "proc/pressure/%s", kinds[i]);
         int r = sys_each_line(root, path, on_pressure, &s);
         if (r == -EOPNOTSUPP)
-            fact(out, "unsupported", "this kernel was told not to measure pressure");
+            fact_add(out, "unsupported", "this kernel was told not to measure pressure");
         else if (r < 0 || !s.found)
             fact_cannot(root, out, path, r < 0 ? r : -EINVAL);
         else
-            fact(out, kinds[i], "%" PRIu64, s.value);
+            fact_add(out, kinds[i], "%" PRIu64, s.value);
     }
 }
 
@@ -340,7 +340,7 @@ struct pieces {
 static void put_node(const struct pieces *p)
 {
     if (p->any)
-        fact(p->out, "free", "node%" PRIu64 " %" PRIu64 " %" PRIu64, p->node, p->kib, p->large);
+        fact_add(p->out, "free", "node%" PRIu64 " %" PRIu64 " %" PRIu64, p->node, p->kib, p->large);
 }
 
 /* "Node 0, zone   Normal  34123  14601   9156": free pieces of one page, of two, of four and so on. */
@@ -386,7 +386,7 @@ void gather_FRAGMENTATION(const struct look *l, struct text *out)
     if (r < 0 || !p.any)
         fact_cannot(root, out, path, r < 0 ? r : -EINVAL);
     else if (number_of(root, "proc/vmstat", "compact_fail", "", &failed) == 0)
-        fact(out, "failed", "%" PRIu64, failed);
+        fact_add(out, "failed", "%" PRIu64, failed);
 }
 
 static void judge_pieces(struct look *l, const struct words *w, unsigned least, int64_t limit,

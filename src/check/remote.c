@@ -26,8 +26,8 @@ struct mount {
 static void put_mount(struct mount *m)
 {
     if (m->nfs)
-        fact(m->out, "nfs", "%" PRIu64 " %" PRIu64 " %" PRIu64 " %s", m->sent, m->received, m->connects,
-             m->path);
+        fact_add(m->out, "nfs", "%" PRIu64 " %" PRIu64 " %" PRIu64 " %s", m->sent, m->received, m->connects,
+                 m->path);
     m->nfs = false;
 }
 
@@ -92,9 +92,9 @@ void gather_NFS(const struct look *l, struct text *out)
         r = sys_each_line(root, "proc/self/mountstats", on_line, &m);
     put_mount(&m);
     if (r < 0 || !m.any)
-        fact(out, "unknown", "mountstats: %s", strerror(r < 0 ? -r : EINVAL));
+        fact_add(out, "unknown", "mountstats: %s", strerror(r < 0 ? -r : EINVAL));
     else if (out->len == 0)
-        fact(out, "unsupported", "no NFS is mounted");
+        fact_add(out, "unsupported", "no NFS is mounted");
 }
 
 /* A server that does not answer is asked again and again, or anew: it is sent to, and nothing comes back. One
@@ -114,8 +114,8 @@ void judge_NFS(struct look *l, const char *facts, struct verdict *v)
         if (strcmp(line.key, "nfs") != 0 || !path || !word_u64(&w, 0, &sent) || !word_u64(&w, 1, &received) ||
             !word_u64(&w, 2, &connects))
             continue;
-        uint64_t asked = grown(l, "sent", path, sent) + grown(l, "connects", path, connects);
-        uint64_t answered = grown(l, "received", path, received);
+        uint64_t asked = look_grown(l, "sent", path, sent) + look_grown(l, "connects", path, connects);
+        uint64_t answered = look_grown(l, "received", path, received);
         int64_t looks = in_a_row(l, "silent", path, asked > 0 && answered == 0);
         snprintf(device, sizeof device, "mount %s", path);
         if (looks >= limit)
@@ -132,7 +132,7 @@ static void add_connection(int dir, const char *name, struct text *out)
 {
     uint64_t waiting, threshold;
     if (sys_u64(dir, "waiting", &waiting) == 0 && sys_u64(dir, "congestion_threshold", &threshold) == 0)
-        fact(out, "fuse", "%s %" PRIu64 " %" PRIu64, name, waiting, threshold);
+        fact_add(out, "fuse", "%s %" PRIu64 " %" PRIu64, name, waiting, threshold);
 }
 
 void gather_FUSE(const struct look *l, struct text *out)
@@ -145,7 +145,7 @@ void gather_FUSE(const struct look *l, struct text *out)
     if (r < 0)
         fact_cannot(root, out, path, r);
     else if (out->len == 0)
-        fact(out, "unsupported", "no file system of a program (FUSE) is mounted");
+        fact_add(out, "unsupported", "no file system of a program (FUSE) is mounted");
 }
 
 void judge_FUSE(struct look *l, const char *facts, struct verdict *v)
@@ -179,9 +179,9 @@ static void add_import(int dir, const char *name, struct text *out)
         return;
     words_of(text, &w);
     if (w.n < 2)
-        fact(out, "unknown", "the state of %s", name);
+        fact_add(out, "unknown", "the state of %s", name);
     else
-        fact(out, "import", "%s %s", w.w[0], w.w[1]);
+        fact_add(out, "import", "%s %s", w.w[0], w.w[1]);
 }
 
 void gather_LUSTRE(const struct look *l, struct text *out)
@@ -194,7 +194,7 @@ void gather_LUSTRE(const struct look *l, struct text *out)
     if (osc < 0 && mdc < 0)
         fact_cannot(root, out, "proc/fs/lustre/osc", osc);
     else if (out->len == 0)
-        fact(out, "unsupported", "no Lustre is mounted");
+        fact_add(out, "unsupported", "no Lustre is mounted");
 }
 
 /* IDLE: a connection that was given up because nobody used it. */

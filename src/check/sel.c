@@ -29,7 +29,7 @@ static bool is_date(uint32_t time)
 
 static bool age_of(const struct sel_record *r, uint32_t now, uint32_t *age)
 {
-    uint32_t then = (uint32_t)little(r->bytes + 3, 4);
+    uint32_t then = (uint32_t)bytes_little(r->bytes + 3, 4);
     *age = now > then ? now - then : 0;
     return is_date(now) && is_date(then);
 }
@@ -44,8 +44,8 @@ void sel_fact(const struct sel_record *r, uint32_t now, struct text *out)
         return;
     if (age_of(r, now, &seconds))
         snprintf(age, sizeof age, "%" PRIu32, seconds);
-    fact(out, "event", "%" PRIu64 " %" PRIu64 " %s %u %u %u %u %d", little(b, 2), little(b + 3, 4), age,
-         b[11], b[10], b[12] & KIND, b[13] & OFFSET, !(b[12] & ENDS));
+    fact_add(out, "event", "%" PRIu64 " %" PRIu64 " %s %u %u %u %u %d", bytes_little(b, 2),
+             bytes_little(b + 3, 4), age, b[11], b[10], b[12] & KIND, b[13] & OFFSET, !(b[12] & ENDS));
 }
 
 static int read_record(const struct look *l, int fd, uint16_t id, struct sel_record *out)
@@ -76,7 +76,7 @@ static int read_records(const struct look *l, int fd, uint32_t now, struct sel_r
             break;
         if (code != BMC_COMPLETED)
             return code;
-        id = (uint16_t)(little(r->bytes, 2) - 1);
+        id = (uint16_t)(bytes_little(r->bytes, 2) - 1);
         (*n)++;
     }
     return BMC_COMPLETED;
@@ -90,13 +90,13 @@ static void read_log(const struct look *l, int fd, struct text *out)
     int code = bmc_ask(l, fd, BMC_STORAGE, 0, GET_SEL_TIME, NULL, 0, &r);
     if (code == BMC_COMPLETED && r.n < 5)
         code = -EPROTO;
-    uint32_t now = (uint32_t)little(r.bytes + 1, 4);
+    uint32_t now = (uint32_t)bytes_little(r.bytes + 1, 4);
     if (code == BMC_COMPLETED)
         code = read_records(l, fd, now, records, &n);
     if (code != BMC_COMPLETED)
         bmc_failed("the BMC's event log", code, out);
     else
-        fact(out, "entries", "%zu", n);
+        fact_add(out, "entries", "%zu", n);
     for (size_t i = code == BMC_COMPLETED ? n : 0; i-- > 0;)
         sel_fact(&records[i], now, out);
 }

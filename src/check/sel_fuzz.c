@@ -14,7 +14,7 @@ static void judge(struct judged *j, const uint8_t *data, size_t n, uint32_t now)
         memcpy(r.bytes, data, sizeof r.bytes);
         sel_fact(&r, now, &facts);
     }
-    fact(&facts, "entries", "1");
+    fact_add(&facts, "entries", "1");
     judged_look(j, facts.s);
 }
 

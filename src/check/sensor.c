@@ -48,7 +48,7 @@ bool sensor_parse(const uint8_t *sdr, size_t n, struct sensor *out)
                            .number = sdr[NUMBER],
                            .type = sdr[SENSOR_TYPE],
                            .kind = sdr[KIND] & 0x7f,
-                           .known = compares ? (uint16_t)limits : (uint16_t)little(sdr + STATES, 2)};
+                           .known = compares ? (uint16_t)limits : (uint16_t)bytes_little(sdr + STATES, 2)};
     size_t len = sdr[name] & 0x1f;
     if (sdr[name] >> 6 == LATIN && len <= n - name - 1)
         name_of(out->name, sdr + name + 1, len);
@@ -63,7 +63,7 @@ uint16_t sensor_states(const struct sensor *s, const uint8_t *reading, size_t n)
     static const unsigned offsets[] = {0x0, 0x2, 0x4, 0x7, 0x9, 0xb};
     if (n <= STATES || !(reading[FLAGS] & SCANNED) || reading[FLAGS] & NOT_NOW)
         return 0;
-    unsigned states = (unsigned)little(reading + STATES, n > STATES + 1 ? 2 : 1) & s->known;
+    unsigned states = (unsigned)bytes_little(reading + STATES, n > STATES + 1 ? 2 : 1) & s->known;
     if (s->kind != THRESHOLD)
         return states & 0x7fff;
     unsigned events = 0;
@@ -76,7 +76,7 @@ uint16_t sensor_states(const struct sensor *s, const uint8_t *reading, size_t n)
 void sensor_fact(const struct sensor *s, uint16_t states, struct text *out)
 {
     if (states)
-        fact(out, "sensor", "%u %u %u %u %s", s->number, s->type, s->kind, states, s->name);
+        fact_add(out, "sensor", "%u %u %u %u %s", s->number, s->type, s->kind, states, s->name);
 }
 
 /* --- asking the BMC ------------------------------------------------------------------------- */
@@ -97,7 +97,7 @@ static int sensor_reserve(struct list *s)
     int code = bmc_ask(s->l, s->fd, BMC_STORAGE, 0, RESERVE_SDR, NULL, 0, &r);
     if (code == BMC_COMPLETED && r.n < 3)
         return -EPROTO;
-    s->reservation = (uint16_t)little(r.bytes + 1, 2);
+    s->reservation = (uint16_t)bytes_little(r.bytes + 1, 2);
     return code;
 }
 
@@ -117,7 +117,7 @@ static int read_bytes(struct list *s, uint8_t bytes)
         return -EPROTO;
     memcpy(s->record + s->n, r.bytes + 1 + NEXT_BYTES, n);
     s->n += n;
-    s->next = (uint16_t)little(r.bytes + 1, NEXT_BYTES);
+    s->next = (uint16_t)bytes_little(r.bytes + 1, NEXT_BYTES);
     return code;
 }
 
@@ -176,9 +176,9 @@ static int read_list(struct list *s, struct text *out)
         s->id = s->next;
     }
     if (code == BMC_COMPLETED && n > 0)
-        fact(out, "sensors", "%zu", n);
+        fact_add(out, "sensors", "%zu", n);
     else if (code == BMC_COMPLETED)
-        fact(out, "unsupported", "the BMC has no sensor of its own that can be read");
+        fact_add(out, "unsupported", "the BMC has no sensor of its own that can be read");
     return code;
 }
 
@@ -191,7 +191,7 @@ void gather_BMC_SENSOR(const struct look *l, struct text *out)
         return;
     int code = read_list(&s, out);
     if (code == INVALID_COMMAND)
-        fact(out, "unsupported", "the BMC has no list of its sensors");
+        fact_add(out, "unsupported", "the BMC has no list of its sensors");
     else if (code != BMC_COMPLETED)
         bmc_failed("the BMC's sensors", code, out);
 }

@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     size_t n = data[0] < size - 1 ? data[0] : size - 1;
-    fact(&facts, "sensors", "1");
+    fact_add(&facts, "sensors", "1");
     if (sensor_parse(data + 1, n, &s)) {
         assert(strlen(s.name) < sizeof s.name);
         sensor_fact(&s, sensor_states(&s, data + 1 + n, size - 1 - n), &facts);

@@ -81,7 +81,7 @@ void fact_process(const struct look *l, int root, const char *command, struct te
             return;
         hint->pid = s.pid;
     }
-    fact(out, "process", "%" PRIu64, hint->pid);
+    fact_add(out, "process", "%" PRIu64, hint->pid);
 }
 
 /* --- sockets -------------------------------------------------------------------------------- */
@@ -121,9 +121,9 @@ static void find_socket(int root, const char *path, struct text *out)
     struct wanted wanted = {.path = path};
     int r = sys_each_line(root, "proc/net/unix", on_unix, &wanted);
     if (r < 0)
-        fact(out, "unknown", "/proc/net/unix: %s", strerror(-r));
+        fact_add(out, "unknown", "/proc/net/unix: %s", strerror(-r));
     else
-        fact(out, "socket", "%d", wanted.found);
+        fact_add(out, "socket", "%d", wanted.found);
 }
 
 static void find_port(const struct look *l, int root, uint64_t port, struct text *out)
@@ -131,16 +131,16 @@ static void find_port(const struct look *l, int root, uint64_t port, struct text
     struct wanted wanted = {.port = port};
     int r = *l->root ? -EOPNOTSUPP : port_listened((uint16_t)port);
     if (r >= 0) {
-        fact(out, "port", "%d", r);
+        fact_add(out, "port", "%d", r);
         return;
     }
     r = sys_each_line(root, "proc/net/tcp", on_tcp, &wanted);
     if (!wanted.found && sys_each_line(root, "proc/net/tcp6", on_tcp, &wanted) == 0)
         r = 0;
     if (r < 0)
-        fact(out, "unknown", "/proc/net/tcp: %s", strerror(-r));
+        fact_add(out, "unknown", "/proc/net/tcp: %s", strerror(-r));
     else
-        fact(out, "port", "%d", wanted.found);
+        fact_add(out, "port", "%d", wanted.found);
 }
 
 /* systemd keeps a link for each unit as long as it is neither inactive nor failed. */
@@ -156,9 +156,9 @@ static void find_unit(int root, const char *unit, struct text *out)
 {
     struct stat st;
     if (fstatat(root, "run/systemd/units", &st, 0) < 0)
-        fact(out, "unsupported", "no systemd runs here");
+        fact_add(out, "unsupported", "no systemd runs here");
     else
-        fact(out, "unit", "%d", unit_is_active(root, unit));
+        fact_add(out, "unit", "%d", unit_is_active(root, unit));
 }
 
 /* --- the probe ------------------------------------------------------------------------------ */
@@ -185,7 +185,7 @@ static void find_installed(const struct look *l, int root, struct text *out)
     bool there = (command && program_installed(root, command)) ||
                  (command && unit_installed(root, command)) || (name && unit_installed(root, name)) ||
                  (unit && unit_installed(root, unit));
-    fact(out, "installed", "%d", there);
+    fact_add(out, "installed", "%d", there);
 }
 
 void gather_SERVICE(const struct look *l, struct text *out)
@@ -202,7 +202,7 @@ void gather_SERVICE(const struct look *l, struct text *out)
     if (path)
         find_socket(root, path, out);
     if (port && text_parse_u64(port, 1, UINT16_MAX, &number, NULL) < 0)
-        fact(out, "unknown", "Port=%s is not the number of a port", port);
+        fact_add(out, "unknown", "Port=%s is not the number of a port", port);
     else if (port)
         find_port(l, root, number, out);
     if (unit)

@@ -32,9 +32,9 @@ static void add_job(int dir, const char *name, struct text *out)
     if (r == -ENOENT || r == -ENODEV)
         return; /* it was just removed */
     if (populated < 0)
-        fact(out, "unknown", "cgroup.events of %s: %s", name, r < 0 ? strerror(-r) : "not understood");
+        fact_add(out, "unknown", "cgroup.events of %s: %s", name, r < 0 ? strerror(-r) : "not understood");
     else
-        fact(out, "cgroup", "%s %d", name, populated);
+        fact_add(out, "cgroup", "%s %d", name, populated);
 }
 
 /* "NODE_slurmstepd.scope" where several share a machine. */
@@ -42,7 +42,7 @@ static void add_scope(int dir, const char *name, struct text *out)
 {
     if (fnmatch("*slurmstepd.scope", name, 0) != 0)
         return;
-    fact(out, "scope", "%s", name);
+    fact_add(out, "scope", "%s", name);
     each_entry(dir, ".", add_job, out);
 }
 
@@ -57,7 +57,7 @@ void gather_SLURM_CGROUP(const struct look *l, struct text *out)
             fact_cannot(root, out, slices[i], r);
     }
     if (out->len == 0)
-        fact(out, "unsupported", "Slurm keeps no cgroups of version 2 here");
+        fact_add(out, "unsupported", "Slurm keeps no cgroups of version 2 here");
 }
 
 /* One without a process looks like work that runs: the node never becomes idle. */

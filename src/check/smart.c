@@ -31,9 +31,9 @@ enum { WAITS_NOT = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC };
 void smart_nvme(const char *name, const uint8_t page[static SMART_PAGE_BYTES], struct text *out)
 {
     enum { WARNINGS = 0, KELVIN = 1, SPARE = 3, THRESHOLD = 4, USED = 5, MEDIA = 160 };
-    uint64_t media = little(page + MEDIA, 8), beyond = little(page + MEDIA + 8, 8);
-    fact(out, "nvme", "%s %u %u %u %u %" PRIu64 " %" PRIu64, name, page[WARNINGS], page[SPARE],
-         page[THRESHOLD], page[USED], little(page + KELVIN, 2), beyond ? UINT64_MAX : media);
+    uint64_t media = bytes_little(page + MEDIA, 8), beyond = bytes_little(page + MEDIA + 8, 8);
+    fact_add(out, "nvme", "%s %u %u %u %u %" PRIu64 " %" PRIu64, name, page[WARNINGS], page[SPARE],
+             page[THRESHOLD], page[USED], bytes_little(page + KELVIN, 2), beyond ? UINT64_MAX : media);
 }
 
 /* A device without such a log says so in one of these ways. */
@@ -63,16 +63,16 @@ static void ask_nvme(const struct look *l, int dir, int fd, const char *name, st
     uint8_t page[SMART_PAGE_BYTES] = {0};
     sys_text(dir, "state", state);
     if (strcmp(state, "live") != 0) {
-        fact(out, "unknown", "%s is %s", name, state);
+        fact_add(out, "unknown", "%s is %s", name, state);
         return;
     }
     int r = read_log(l, fd, page);
     if (r == 0)
         smart_nvme(name, page, out);
     else if (r < 0 && !has_no_log(r))
-        fact(out, "unknown", "the health log of %s: %s", name, strerror(-r));
+        fact_add(out, "unknown", "the health log of %s: %s", name, strerror(-r));
     else if (!has_no_log(r))
-        fact(out, "unknown", "the health log of %s: NVMe status 0x%x", name, (unsigned)r);
+        fact_add(out, "unknown", "the health log of %s: NVMe status 0x%x", name, (unsigned)r);
 }
 
 static bool is_nvme(int dir)
@@ -103,9 +103,9 @@ static bool smart_answers(const struct look *l, int fd, const char *name, struct
     h->mx_sb_len = SENSE_BYTES;
     int r = device_control(l, fd, SG_IO, h);
     if (r < 0 && r != -ENOTTY)
-        fact(out, "unknown", "SMART of %s: %s", name, strerror(-r));
+        fact_add(out, "unknown", "SMART of %s: %s", name, strerror(-r));
     else if (r == 0 && h->host_status != 0)
-        fact(out, "unknown", "SMART of %s: the host adapter's status is 0x%x", name, h->host_status);
+        fact_add(out, "unknown", "SMART of %s: the host adapter's status is 0x%x", name, h->host_status);
     return r == 0 && h->host_status == 0;
 }
 
@@ -129,7 +129,7 @@ void smart_ata(const char *name, const uint8_t *sense, size_t n, struct text *ou
         if (d[0] != ATA_RETURN || d[13] & ERROR_BIT)
             continue;
         if (signature == 0xc24f || signature == 0x2cf4)
-            fact(out, "ata", "%s %d", name, signature == 0x2cf4);
+            fact_add(out, "ata", "%s %d", name, signature == 0x2cf4);
     }
 }
 
@@ -165,7 +165,7 @@ void smart_scsi(const char *name, const uint8_t *page, size_t n, struct text *ou
     size_t len = (size_t)page[2] << 8 | page[3];
     const uint8_t *p = page + HEAD;
     if (len >= PARAMETER + 2 && p[0] == 0 && p[1] == 0 && p[3] >= 2)
-        fact(out, "scsi", "%s %u %u", name, p[PARAMETER], p[PARAMETER + 1]);
+        fact_add(out, "scsi", "%s %u %u", name, p[PARAMETER], p[PARAMETER + 1]);
 }
 
 /* A disk says once to everybody that something happened to it, as a reset, in place of the answer. */
@@ -191,7 +191,7 @@ static void ask_scsi(const struct look *l, int dir, int fd, const char *name, st
     if (h.status == 0)
         smart_scsi(name, page, h.resid >= 0 && h.resid < PAGE_BYTES ? PAGE_BYTES - (size_t)h.resid : 0, out);
     else if (key != ILLEGAL_REQUEST)
-        fact(out, "unknown", "SMART of %s: its status is 0x%x, its sense key 0x%x", name, h.status, key);
+        fact_add(out, "unknown", "SMART of %s: its status is 0x%x, its sense key 0x%x", name, h.status, key);
 }
 
 /* No optical drive, and nothing that somebody plugs in. */
@@ -223,11 +223,11 @@ static void ask_device(const struct look *l, const struct kind *k, int root, int
     snprintf(path, sizeof path, "dev/%.120s", name);
     CLEANUP_FD int fd = openat(root, path, WAITS_NOT);
     if (fd < 0)
-        fact(out, "unknown", "/%s: %s", path, strerror(errno));
+        fact_add(out, "unknown", "/%s: %s", path, strerror(errno));
     else
         k->ask(l, dir, fd, name, out);
     if (out->len == before)
-        fact(out, "silent", "%s", name);
+        fact_add(out, "silent", "%s", name);
 }
 
 /* Names each of a kind, or asks it. */
@@ -271,8 +271,8 @@ void gather_SMART(const struct look *l, struct text *out)
     if (out->len > 0)
         return;
     bool known = sys_mounted(root);
-    fact(out, known ? "unsupported" : "unknown", "%s",
-         known ? "no disk says how it is" : "/sys is not mounted");
+    fact_add(out, known ? "unsupported" : "unknown", "%s",
+             known ? "no disk says how it is" : "/sys is not mounted");
 }
 
 /* --- judging -------------------------------------------------------------------------------- */

@@ -26,7 +26,7 @@ static void thermal_put(struct text *out, const char *name, uint64_t mc, uint64_
     for (char *p = word; *p; p++)
         if (*p == ' ')
             *p = '_';
-    fact(out, "sensor", "%s %" PRIu64 " %" PRIu64 " %" PRIu64, word, mc, high, critical);
+    fact_add(out, "sensor", "%s %" PRIu64 " %" PRIu64 " %" PRIu64, word, mc, high, critical);
 }
 
 static void add_zone(int dir, const char *name, struct text *out)
@@ -77,7 +77,7 @@ void gather_THERMAL(const struct look *l, struct text *out)
     if (zones < 0 && chips < 0)
         fact_cannot(root, out, "sys/class/thermal", zones);
     else if (out->len == 0)
-        fact(out, "unsupported", "there is no sensor of temperature");
+        fact_add(out, "unsupported", "there is no sensor of temperature");
 }
 
 void judge_THERMAL(struct look *l, const char *facts, struct verdict *v)

@@ -60,7 +60,7 @@ static void find_keeper(const struct look *l, struct text *out)
 {
     CLEANUP_FD int root = sys_open_root(l->root, NULL);
     if (root >= 0)
-        fact(out, "keeper", "%d", has_keeper(root));
+        fact_add(out, "keeper", "%d", has_keeper(root));
 }
 
 void gather_TIME(const struct look *l, struct text *out)
@@ -68,14 +68,14 @@ void gather_TIME(const struct look *l, struct text *out)
     struct timex t = {.modes = 0};
     int state = clock_state(l, &t);
     if (state < 0) {
-        fact(out, "unknown", "adjtimex: %s", strerror(-state));
+        fact_add(out, "unknown", "adjtimex: %s", strerror(-state));
         return;
     }
     int64_t unit = t.status & STA_NANO ? 1 : 1000;
-    fact(out, "wall", "%" PRId64, (int64_t)t.time.tv_sec * 1000000000 + (int64_t)t.time.tv_usec * unit);
-    fact(out, "synchronised", "%d", is_synchronised(state, &t));
-    fact(out, "offset", "%" PRId64, (int64_t)t.offset * unit);
-    fact(out, "error", "%" PRId64, (int64_t)t.esterror * 1000);
+    fact_add(out, "wall", "%" PRId64, (int64_t)t.time.tv_sec * 1000000000 + (int64_t)t.time.tv_usec * unit);
+    fact_add(out, "synchronised", "%d", is_synchronised(state, &t));
+    fact_add(out, "offset", "%" PRId64, (int64_t)t.offset * unit);
+    fact_add(out, "error", "%" PRId64, (int64_t)t.esterror * 1000);
     if (!is_synchronised(state, &t))
         find_keeper(l, out);
 }

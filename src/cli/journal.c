@@ -194,7 +194,7 @@ static void pages_list(struct call *c, const struct query *q, const struct view 
     rows_fini(&rows);
 }
 
-static int list(struct call *c, struct fettle_journal_search s, uint64_t want, struct err *e)
+static int entries_list(struct call *c, struct fettle_journal_search s, uint64_t want, struct err *e)
 {
     struct pages p = {.n = 0};
     struct query q;
@@ -215,7 +215,7 @@ static int list(struct call *c, struct fettle_journal_search s, uint64_t want, s
 }
 
 /* --follow: what is new, as long as somebody reads. */
-static int search(struct call *c, struct fettle_journal_search s, uint64_t want, struct err *e)
+static int entries_search(struct call *c, struct fettle_journal_search s, uint64_t want, struct err *e)
 {
     struct pages p = {.n = 0};
     struct fettle *f = call_controller(c, e);
@@ -306,7 +306,7 @@ int journal_list(struct call *c, struct err *e)
         return r;
     s.nodes = nodes;
     if (is_listing(c))
-        return list(c, s, want, e);
+        return entries_list(c, s, want, e);
     bool on = call_has(c, OPTION_AFTER) || call_has(c, OPTION_LIMIT);
-    return on ? read_on(c, after, limit, e) : search(c, s, want, e);
+    return on ? read_on(c, after, limit, e) : entries_search(c, s, want, e);
 }

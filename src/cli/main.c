@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /* One line, whatever the sentence holds. Nothing can be done when that fails too. */
-static int complain(const struct err *e)
+static int mistake_print(const struct err *e)
 {
     CLEANUP_TEXT struct text line = {0};
     text_add(&line, "fettle: ");
@@ -26,12 +26,12 @@ int main(int argc, char **argv)
     int r = call_parse(&c, argv + 1, argc > 0 ? (size_t)argc - 1 : 0, &e);
     if (r == 0)
         r = c.command->run(&c, &e);
-    int status = r < 0 ? complain(&e) : r;
+    int status = r < 0 ? mistake_print(&e) : r;
     if (!call_has(&c, OPTION_QUIET) && page_show(&c.out))
         text_clear(&c.out);
     r = call_flush(&c, STDOUT_FILENO, &e);
     if (r != 0)
-        status = r < 0 ? complain(&e) : r;
+        status = r < 0 ? mistake_print(&e) : r;
     call_fini(&c);
     return status;
 }

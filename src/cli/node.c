@@ -216,15 +216,15 @@ int node_up(struct call *c, struct err *e)
 }
 
 /* A word: by force. */
-static int forget(struct fettle *f, const char *nodes, const char *word, struct fettle_answer **out,
-                  struct fettle_error *e)
+static int forget_post(struct fettle *f, const char *nodes, const char *word, struct fettle_answer **out,
+                       struct fettle_error *e)
 {
     return fettle_node_forget(f, nodes, word, out, e);
 }
 
 int node_forget(struct call *c, struct err *e)
 {
-    return node_change(c, forget, c->value[OPTION_FORCE], "forgotten", false, e);
+    return node_change(c, forget_post, c->value[OPTION_FORCE], "forgotten", false, e);
 }
 
 /* ---- set ---- */

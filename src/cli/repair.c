@@ -150,7 +150,8 @@ static int check_word(const char *word, const char *argument, const char *what, 
     return err_set(e, -EINVAL, "\"%s\" is no %s: %s", word, what, list.s);
 }
 
-static int move(struct call *c, const char *transition, size_t from, const char *done, struct err *e)
+static int transition_post(struct call *c, const char *transition, size_t from, const char *done,
+                           struct err *e)
 {
     CLEANUP_FREE char *nodes = NULL;
     struct fettle_answer *answer = NULL;
@@ -168,7 +169,7 @@ static int move(struct call *c, const char *transition, size_t from, const char 
 int repair_move(struct call *c, struct err *e)
 {
     int r = check_word(c->args[0], "TRANSITION", "transition", e);
-    return r < 0 ? r : move(c, c->args[0], 1, c->args[0], e);
+    return r < 0 ? r : transition_post(c, c->args[0], 1, c->args[0], e);
 }
 
 enum { FINDINGS_MAX = 16 };
@@ -218,12 +219,13 @@ int queue_resolve(struct call *c, struct err *e)
 {
     if (c->n_args > 1)
         return resolve_findings(c, e);
-    return move(c, "human_intervention", 0, "your word counts; back in service when every check passes", e);
+    return transition_post(c, "human_intervention", 0,
+                           "your word counts; back in service when every check passes", e);
 }
 
 int queue_retire(struct call *c, struct err *e)
 {
-    return move(c, "retire", 0, "retired", e);
+    return transition_post(c, "retire", 0, "retired", e);
 }
 
 enum { NUMBERS_TRIES = 50 };
@@ -291,8 +293,8 @@ int repair_refuse(struct call *c, struct err *e)
     return r < 0 ? r : repair_say(c, fettle_repair_refuse, "refused; in the work queue", e);
 }
 
-static int note(struct fettle *f, const char *nodes, const char *word, const char *words,
-                struct fettle_answer **out, struct fettle_error *e)
+static int ticket_note(struct fettle *f, const char *nodes, const char *word, const char *words,
+                       struct fettle_answer **out, struct fettle_error *e)
 {
     return fettle_queue_note(f, nodes, words, out, e);
 }
@@ -300,7 +302,7 @@ static int note(struct fettle *f, const char *nodes, const char *word, const cha
 int queue_note(struct call *c, struct err *e)
 {
     int r = need_reason(c, e);
-    return r < 0 ? r : repair_say(c, note, "noted", e);
+    return r < 0 ? r : repair_say(c, ticket_note, "noted", e);
 }
 
 static int repair_take(struct fettle *f, const char *nodes, const char *word, const char *words,

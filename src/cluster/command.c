@@ -54,7 +54,7 @@ struct copied {
     void **own; /* what it points to */
 };
 
-static void *keep(struct copied *k, void *own)
+static void *copied_keep(struct copied *k, void *own)
 {
     k->own = mem_grow(k->own, (k->n + 1) * sizeof *k->own);
     return k->own[k->n++] = own;
@@ -62,7 +62,7 @@ static void *keep(struct copied *k, void *own)
 
 static const char *keep_text(struct copied *k, const char *s)
 {
-    return s ? keep(k, mem_dup(s)) : NULL;
+    return s ? copied_keep(k, mem_dup(s)) : NULL;
 }
 
 struct command *command_copy(const struct command *cmd)

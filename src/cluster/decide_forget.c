@@ -121,7 +121,7 @@ static void forget_effects(const struct cluster *c, const struct member *m, stru
     }
 }
 
-static void forget(const struct cluster *c, const struct member *m, struct decision *d)
+static void forget_node(const struct cluster *c, const struct member *m, struct decision *d)
 {
     for (size_t i = 0; i < sizeof records / sizeof records[0]; i++)
         if (records[i].has(m))
@@ -156,7 +156,7 @@ int decide_forget(const struct cluster *c, const struct command *cmd, size_t fro
     }
     selection_release(&claims, d);
     for (size_t i = 0; i < n; i++)
-        forget(c, named.nodes[i], d);
+        forget_node(c, named.nodes[i], d);
     d->next = from + n;
     d->text = mem_dup("forgotten: no configuration file names it");
     return 0;

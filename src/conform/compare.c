@@ -58,7 +58,7 @@ static struct rule rule_get(const struct node_class *k, size_t n)
     return defaults[n - k->n_rules];
 }
 
-static size_t weight(const char *pattern)
+static size_t pattern_weight(const char *pattern)
 {
     size_t n = 0;
     for (; *pattern; pattern++)
@@ -94,7 +94,7 @@ struct judging {
 static void compare_weigh(struct judging *j, size_t n)
 {
     struct rule r = rule_get(j->class, n);
-    size_t w = weight(r.pattern);
+    size_t w = pattern_weight(r.pattern);
     if (!j->any || w > j->best.weight || (w == j->best.weight && r.severity > j->best.severity))
         j->best = (struct verdict){n < j->class->n_rules, w, r.severity};
     j->any = true;
@@ -127,7 +127,7 @@ static enum severity worst_below(const struct node_class *k, const char *name, s
     size_t n = v.own ? k->n_rules : k->n_rules + DEFAULTS;
     for (size_t i = 0; i < n; i++) {
         struct rule r = rule_get(k, i);
-        bool stronger = (i < k->n_rules && !v.own) || weight(r.pattern) >= v.weight;
+        bool stronger = (i < k->n_rules && !v.own) || pattern_weight(r.pattern) >= v.weight;
         if (r.severity > worst && stronger && compare_reaches(r.pattern, name, len))
             worst = r.severity;
     }

@@ -158,8 +158,8 @@ static size_t bytes_needed(const struct listings *l, const struct components *c,
     return bytes;
 }
 
-static void fill(struct listings *l, struct listing *g, const struct components *c,
-                 const struct place *places)
+static void listing_take(struct listings *l, struct listing *g, const struct components *c,
+                         const struct place *places)
 {
     g->known = true;
     g->n = (uint32_t)c->n;
@@ -190,7 +190,7 @@ int listing_fill(struct listings *l, struct listing *g, const struct components 
         return err_set(e, -ENOSPC,
                        "the lists of components have %zu bytes and this one %zu more; %d are allowed",
                        l->bytes, need, LISTINGS_BYTES_MAX);
-    fill(l, g, c, places);
+    listing_take(l, g, c, places);
     return 0;
 }
 

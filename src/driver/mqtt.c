@@ -316,7 +316,7 @@ static bool be_connected(struct mqtt *m)
     return came;
 }
 
-static void destroy(struct mqtt *m)
+static void mqtt_free(struct mqtt *m)
 {
     mosquitto_destroy(m->client);
     queue_clear(&m->in);
@@ -353,7 +353,7 @@ static void mqtt_run(void *arg)
     uv_cond_signal(&m->ended);
     uv_mutex_unlock(&m->lock);
     if (orphan)
-        destroy(m);
+        mqtt_free(m);
 }
 
 /* --- the loop -------------------------------------------------------------------------------- */
@@ -402,7 +402,7 @@ static void on_async(uv_async_t *handle)
         m->sink.room(m->sink.arg);
 }
 
-static void wake(const struct mqtt *m)
+static void mqtt_wake(const struct mqtt *m)
 {
     static const uint64_t one = 1;
     while (write(m->wake, &one, sizeof one) < 0 && errno == EINTR)
@@ -414,7 +414,7 @@ void mqtt_publish(struct mqtt *m, const char *topic, const char *payload, size_t
     uv_mutex_lock(&m->lock);
     queue_add(&m->out, MQTT_OUT_MAX, topic, payload, len, retain);
     uv_mutex_unlock(&m->lock);
-    wake(m);
+    mqtt_wake(m);
 }
 
 bool mqtt_has_room(struct mqtt *m)
@@ -520,7 +520,7 @@ int mqtt_create(uv_loop_t *loop, const struct mqtt_conf *conf, const struct mqtt
     int rc = m->client && m->wake >= 0 ? mqtt_configure(m, conf, e)
                                        : err_set(e, -ENOMEM, "no room for a connection to a broker");
     if (rc < 0) {
-        destroy(m);
+        mqtt_free(m);
         return rc;
     }
     m->async = mem_alloc(sizeof *m->async);
@@ -529,7 +529,7 @@ int mqtt_create(uv_loop_t *loop, const struct mqtt_conf *conf, const struct mqtt
     m->is_told = true; /* that it is not there, when that is so for long enough to be said */
     if (uv_thread_create(&m->thread, mqtt_run, m) != 0) {
         uv_close((uv_handle_t *)m->async, on_closed);
-        destroy(m);
+        mqtt_free(m);
         return err_set(e, -EAGAIN, "no thread for a connection to a broker");
     }
     *out = m;
@@ -546,7 +546,7 @@ void mqtt_destroy(struct mqtt *m)
     m->async = NULL;
     m->is_ending = true;
     uv_mutex_unlock(&m->lock);
-    wake(m);
+    mqtt_wake(m);
     uv_mutex_lock(&m->lock);
     while (!m->has_ended && uv_cond_timedwait(&m->ended, &m->lock, (uint64_t)span_ms(END_MS).ns) == 0)
         continue;
@@ -559,5 +559,5 @@ void mqtt_destroy(struct mqtt *m)
         return;
     }
     uv_thread_join(&thread);
-    destroy(m);
+    mqtt_free(m);
 }

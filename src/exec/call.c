@@ -35,7 +35,7 @@ struct call {
 
 /* --- the answer ------------------------------------------------------------------------------- */
 
-static void answer(int fd, const struct request_answer *a)
+static void answer_write(int fd, const struct request_answer *a)
 {
     CLEANUP_TEXT struct text packet = {0};
     request_write_answer(a, &packet);
@@ -47,14 +47,14 @@ void call_refuse(int fd, const char *why)
 {
     char byte;
     (void)recv(fd, &byte, sizeof byte, MSG_DONTWAIT);
-    answer(fd, &(struct request_answer){.end = REQUEST_REFUSED, .why = why});
+    answer_write(fd, &(struct request_answer){.end = REQUEST_REFUSED, .why = why});
 }
 
-static void refuse(const struct call *c, const struct err *why)
+static void answer_refusal(const struct call *c, const struct err *why)
 {
     log_warn("user %u: refused: %s%s%s", c->peer.uid, why->msg, c->words ? ": " : "",
              c->words ? c->words : "");
-    answer(c->fd, &(struct request_answer){.end = REQUEST_REFUSED, .why = why->msg});
+    answer_write(c->fd, &(struct request_answer){.end = REQUEST_REFUSED, .why = why->msg});
 }
 
 /* --- the request ------------------------------------------------------------------------------ */
@@ -163,14 +163,14 @@ static int call_start(const struct call *c, const struct command *do_this, pid_t
     return rc < 0 ? err_set(e, rc, "%s: %s", argv[0], strerror(-rc)) : 0;
 }
 
-static void run(struct call *c, const struct command *do_this)
+static void command_run(struct call *c, const struct command *do_this)
 {
     struct err e = {0};
     struct mono began = mono_now();
     pid_t pid;
     int status;
     if (call_start(c, do_this, &pid, &e) < 0) {
-        refuse(c, &e);
+        answer_refusal(c, &e);
         return;
     }
     for (size_t i = 0; i < REQUEST_FILES; i++) /* the program alone has them */
@@ -184,7 +184,7 @@ static void run(struct call *c, const struct command *do_this)
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     struct request_answer a = answer_of(status);
-    answer(c->fd, &a);
+    answer_write(c->fd, &a);
     if (do_this->changes || end != BY_ITSELF)
         say_end(c, &a, began, end);
     (void)wait_readable(c->fd, GOODBYE_MS); /* it reads what the pipes still have, and closes */
@@ -199,12 +199,12 @@ static void call_print(const struct call *c, const struct text *what)
         log_info("user %u: %s", c->peer.uid, c->words);
     if (what->len && write(c->files[0], what->s, what->len) != (ssize_t)what->len)
         log_warn("user %u: %s: %s", c->peer.uid, c->words, strerror(errno));
-    answer(c->fd, &(struct request_answer){.end = REQUEST_ENDED});
+    answer_write(c->fd, &(struct request_answer){.end = REQUEST_ENDED});
 }
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-static void serve(struct call *c, const char *conf)
+static void client_serve(struct call *c, const char *conf)
 {
     struct command command = {0};
     struct err e = {0};
@@ -214,9 +214,9 @@ static void serve(struct call *c, const char *conf)
         rc = command_decide(&c->request, conf, &command, &e);
     }
     if (rc < 0)
-        refuse(c, &e);
+        answer_refusal(c, &e);
     else if (command.argv.n)
-        run(c, &command);
+        command_run(c, &command);
     else
         call_print(c, &command.printed);
     command_fini(&command);
@@ -229,7 +229,7 @@ void call_serve(int connection, const char *conf)
     if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &c.peer, &len) < 0)
         log_error("who asks is not known: %s", strerror(errno));
     else
-        serve(&c, conf);
+        client_serve(&c, conf);
     for (size_t i = 0; i < REQUEST_FILES; i++)
         if (c.files[i] >= 0)
             close(c.files[i]);

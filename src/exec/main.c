@@ -79,7 +79,7 @@ static bool take_signal(int signals, unsigned *n)
     return len == sizeof info && info.ssi_signo != SIGCHLD;
 }
 
-static int serve(const char *conf)
+static int socket_serve(const char *conf)
 {
     sigset_t heard;
     unsigned n = 0; /* calls under way */
@@ -124,5 +124,5 @@ int main(int argc, char **argv)
         return 2;
     }
     signal(SIGPIPE, SIG_IGN);
-    return serve(conf);
+    return socket_serve(conf);
 }

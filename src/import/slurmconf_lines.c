@@ -182,7 +182,7 @@ static char *include_name(const struct reader *r, const char *name)
     return text_take(&t);
 }
 
-static int include(struct reader *r, const char *at)
+static int lines_include(struct reader *r, const char *at)
 {
     at = skip_space(at);
     size_t len = 0;
@@ -225,7 +225,7 @@ static void note_cluster(struct reader *r, const struct slurmconf_line *line)
 static int take_line(struct reader *r, const char *text)
 {
     if (strncasecmp(text, "include", 7) == 0 && is_space(text[7]))
-        return include(r, text + 8);
+        return lines_include(r, text + 8);
     if (*skip_space(text) == '\0')
         return 0;
     struct slurmconf_lines *l = r->out;

@@ -149,12 +149,12 @@ static int call_exchange(struct fettle *f, const char *method, const char *path,
     bool again = use_kept(f) && !body;
     int r = buffer_check(&request, e);
     if (r == 0 && !f->kept)
-        r = dial(&f->address, until, &f->kept, e);
+        r = address_dial(&f->address, until, &f->kept, e);
     bool any = false;
     if (r == 0)
         r = call_converse(f, &request, until, status, answer, &any, e);
     if (r == -ECONNREFUSED && again && !any) {
-        r = dial(&f->address, until, &f->kept, e);
+        r = address_dial(&f->address, until, &f->kept, e);
         if (r == 0)
             r = call_converse(f, &request, until, status, answer, &any, e);
     }
@@ -181,8 +181,8 @@ int call_refusal(const struct address *a, int status, struct buffer *body, struc
     return r;
 }
 
-static int ask(struct fettle *f, const char *method, const char *path, const char *body,
-               struct fettle_answer **out, struct err *e)
+static int answer_fetch(struct fettle *f, const char *method, const char *path, const char *body,
+                        struct fettle_answer **out, struct err *e)
 {
     struct buffer answer = {0}, target = {0};
     int status = 0;
@@ -208,7 +208,7 @@ int call_ask(struct fettle *f, const char *method, const char *path, const char 
              struct fettle_answer **out, struct fettle_error *e)
 {
     struct err why = {0};
-    return call_tell(e, ask(f, method, path, body, out, &why), &why);
+    return call_tell(e, answer_fetch(f, method, path, body, out, &why), &why);
 }
 
 int call_get(struct fettle *f, struct buffer *path, struct fettle_answer **out, struct fettle_error *e)
@@ -216,7 +216,7 @@ int call_get(struct fettle *f, struct buffer *path, struct fettle_answer **out, 
     struct err why = {0};
     int r = buffer_check(path, &why);
     if (r == 0)
-        r = ask(f, "GET", path->s, NULL, out, &why);
+        r = answer_fetch(f, "GET", path->s, NULL, out, &why);
     buffer_fini(path);
     return call_tell(e, r, &why);
 }
@@ -227,7 +227,7 @@ int call_post(struct fettle *f, const char *path, struct buffer *body, struct fe
     struct err why = {0};
     int r = buffer_check(body, &why);
     if (r == 0)
-        r = ask(f, "POST", path, body->s, out, &why);
+        r = answer_fetch(f, "POST", path, body->s, out, &why);
     buffer_fini(body);
     return call_tell(e, r, &why);
 }

@@ -226,7 +226,7 @@ static int start_tls(const struct address *a, struct dialled *d, struct mono unt
     return r < 0 ? err_wrap(e, r, "%s", a->name) : 0;
 }
 
-int dial(const struct address *a, struct mono until, struct dialled **out, struct err *e)
+int address_dial(const struct address *a, struct mono until, struct dialled **out, struct err *e)
 {
     struct dialled *d = calloc(1, sizeof *d);
     if (!d)

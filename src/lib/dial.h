@@ -32,7 +32,7 @@ struct dialled;
 /* Connects. -ECONNREFUSED with a sentence that names the address when nobody answers there,
  * -ETIMEDOUT, -EPERM when either side does not believe the other's certificate, -ENOENT or -EACCES
  * for a certificate's file that cannot be read, -EINVAL for one that is not PEM. */
-int dial(const struct address *a, struct mono until, struct dialled **out, struct err *e);
+int address_dial(const struct address *a, struct mono until, struct dialled **out, struct err *e);
 void dial_close(struct dialled *d); /* NULL is fine */
 
 /* All n bytes. */

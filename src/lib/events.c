@@ -144,7 +144,7 @@ static int events_ask(struct fettle_events *s, struct mono until, struct err *e)
 static int events_establish(struct fettle_events *s, struct mono until, struct err *e)
 {
     s->response = http_response_create(on_body, s);
-    int r = s->response ? dial(&s->f->address, until, &s->d, e) : err_set(e, -ENOMEM, "no memory");
+    int r = s->response ? address_dial(&s->f->address, until, &s->d, e) : err_set(e, -ENOMEM, "no memory");
     if (r == 0)
         r = events_ask(s, until, e);
     if (r < 0) {

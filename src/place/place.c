@@ -481,7 +481,7 @@ static uint32_t largest_share(const struct choice *c, const struct plan *plan)
 }
 
 /* `fewest`: topology groups in which as many nodes can be had. */
-static void score(const struct choice *c, uint32_t fewest, struct plan *p)
+static void plan_score(const struct choice *c, uint32_t fewest, struct plan *p)
 {
     const uint32_t *weight_milli = place_policies[c->ask->policy].weight_milli;
     p->fitness_milli[PLACE_SAMENESS] = share_milli(largest_share(c, p), c->n);
@@ -553,7 +553,7 @@ static bool is_sameness_asked(const struct place_ask *ask)
            (ask->require_conformance || place_policies[ask->policy].weight_milli[PLACE_SAMENESS] > 0);
 }
 
-static int choose(struct choice *c, struct place_answer *out, struct err *e)
+static int choice_make(struct choice *c, struct place_answer *out, struct err *e)
 {
     struct plan same = {0}, near = {0};
     c->same = is_sameness_asked(c->ask);
@@ -565,9 +565,9 @@ static int choose(struct choice *c, struct place_answer *out, struct err *e)
     if (rc == 0 && !one_cohort && !(same.nodes && c->p->n_fits == n_fits))
         go_near(c, &near);
     if (same.nodes)
-        score(c, fewest, &same);
+        plan_score(c, fewest, &same);
     if (near.nodes)
-        score(c, fewest, &near);
+        plan_score(c, fewest, &near);
     if (rc == 0)
         place_describe(c, same.nodes && (!near.nodes || same.score_milli >= near.score_milli) ? &same : &near,
                        out);
@@ -590,5 +590,5 @@ int place_choose(struct placer *p, const struct place_row *rows, size_t n_rows, 
     if (ask->n > p->n_fits)
         return refuse_number(&c, out->passed, e);
     c.n = (uint32_t)ask->n;
-    return choose(&c, out, e);
+    return choice_make(&c, out, e);
 }

@@ -52,7 +52,7 @@ static _Noreturn void keeper_become(const struct keeper *k, pid_t parent, int ou
     _exit(0);
 }
 
-static int start(struct keeper *k)
+static int keeper_spawn(struct keeper *k)
 {
     int ends[2];
     pid_t parent = getpid();
@@ -171,7 +171,7 @@ int keeper_run(const struct keeper_job *job, struct text *out, int *status, stru
     struct before before;
     family_begin(&k.family, job->machine);
     k.signals = take_signal(&before);
-    int r = start(&k);
+    int r = keeper_spawn(&k);
     if (!r)
         r = keeper_follow(&k, status);
     r = keeper_end(&k, r);

@@ -54,7 +54,7 @@ struct view {
     struct odds order_of_all[REMEDIES_MAX]; /* likewise of all faults together */
 };
 
-uint32_t chance(const struct remedy *r, struct outcomes of)
+uint32_t outcomes_chance(const struct remedy *r, struct outcomes of)
 {
     uint64_t helped = (uint64_t)r->confidence * r->weight + UINT64_C(100) * of.helped;
     uint64_t all = UINT64_C(100) * ((uint64_t)r->weight + of.helped + of.failed);
@@ -191,7 +191,7 @@ static void take_remedy(struct view *v, size_t i)
         v->covers[i] |= UINT64_C(1) << f;
         v->tried[i] = in_vain[f] > v->tried[i] ? in_vain[f] : v->tried[i];
         v->of[i][f] = record_of(v->in, r, fault);
-        uint32_t known = chance(r, v->of[i][f]) >> (in_vain[f] < 31 ? in_vain[f] : 31);
+        uint32_t known = outcomes_chance(r, v->of[i][f]) >> (in_vain[f] < 31 ? in_vain[f] : 31);
         v->chances[i][f] = known > 0 ? known : 1;
     }
 }
@@ -297,7 +297,7 @@ struct thought {
 
 /* A fault by itself: what was not tried one after another, then a person. In this order what does not pay
  * ends it, for nothing after it pays; so does what comes to pass in less than one of a thousand cases. */
-static int64_t alone(const struct view *v, size_t fault, const bool tried[REMEDIES_MAX])
+static int64_t fault_alone(const struct view *v, size_t fault, const bool tried[REMEDIES_MAX])
 {
     int64_t cost = 0, person = v->in->policy.person;
     uint32_t open = MILLION;
@@ -315,7 +315,7 @@ static int64_t alone(const struct view *v, size_t fault, const bool tried[REMEDI
 static int64_t choice_think(const struct view *v, size_t fault, struct thought *t)
 {
     if (!(t->known >> fault & 1))
-        t->alone[fault] = alone(v, fault, t->tried);
+        t->alone[fault] = fault_alone(v, fault, t->tried);
     t->known |= UINT64_C(1) << fault;
     return t->alone[fault];
 }

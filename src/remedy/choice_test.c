@@ -106,21 +106,21 @@ static struct remedy plain(unsigned confidence, unsigned weight)
 static void test_chance_is_the_mean_of_prior_and_record(void **state)
 {
     struct remedy r = plain(50, 4);
-    assert_int_equal(chance(&r, (struct outcomes){0, 0}), 500000);
-    assert_int_equal(chance(&r, (struct outcomes){1, 3}), 375000); /* (2 + 1) / (4 + 4) */
-    assert_int_equal(chance(&r, (struct outcomes){3, 1}), 625000);
+    assert_int_equal(outcomes_chance(&r, (struct outcomes){0, 0}), 500000);
+    assert_int_equal(outcomes_chance(&r, (struct outcomes){1, 3}), 375000); /* (2 + 1) / (4 + 4) */
+    assert_int_equal(outcomes_chance(&r, (struct outcomes){3, 1}), 625000);
     r = plain(70, 10);
-    assert_int_equal(chance(&r, (struct outcomes){2, 0}), 750000); /* 9 of 12 */
+    assert_int_equal(outcomes_chance(&r, (struct outcomes){2, 0}), 750000); /* 9 of 12 */
 }
 
 static void test_chance_is_never_nothing_and_never_certain(void **state)
 {
     struct remedy r = plain(1, 1);
-    assert_int_equal(chance(&r, (struct outcomes){0, UINT32_MAX}), 1);
+    assert_int_equal(outcomes_chance(&r, (struct outcomes){0, UINT32_MAX}), 1);
     r = plain(99, 1000);
-    assert_int_equal(chance(&r, (struct outcomes){UINT32_MAX, 0}), 999999);
+    assert_int_equal(outcomes_chance(&r, (struct outcomes){UINT32_MAX, 0}), 999999);
     r = plain(60, 0);
-    assert_int_equal(chance(&r, (struct outcomes){0, 0}), 600000);
+    assert_int_equal(outcomes_chance(&r, (struct outcomes){0, 0}), 600000);
 }
 
 static void test_one_more_success_never_lowers_a_chance(void **state)
@@ -130,8 +130,8 @@ static void test_one_more_success_never_lowers_a_chance(void **state)
         struct remedy r = plain(1 + draw(&seed, 99), 1 + draw(&seed, 100));
         struct outcomes of = {draw(&seed, 1000), draw(&seed, 1000)}, better = {of.helped + 1, of.failed},
                         worse = {of.helped, of.failed + 1};
-        assert_true(chance(&r, better) >= chance(&r, of));
-        assert_true(chance(&r, worse) <= chance(&r, of));
+        assert_true(outcomes_chance(&r, better) >= outcomes_chance(&r, of));
+        assert_true(outcomes_chance(&r, worse) <= outcomes_chance(&r, of));
     }
 }
 

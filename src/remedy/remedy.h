@@ -88,7 +88,7 @@ typedef struct outcomes outcomes_fn(const void *arg, const char *fault, const ch
 
 /* The chance that it helps: the mean of the Beta posterior, in millionths. A prior of `confidence` with the
  * strength of `weight` outcomes, and the record. Integers only: the same everywhere. */
-uint32_t chance(const struct remedy *r, struct outcomes of);
+uint32_t outcomes_chance(const struct remedy *r, struct outcomes of);
 
 /* --- the choice ------------------------------------------------------------------------------- */
 

@@ -14,7 +14,7 @@ static struct outcomes nothing(const void *arg, const char *fault, const char *r
 
 static void check_record(const struct remedies *all, const struct remedy *r)
 {
-    uint32_t p = chance(r, (struct outcomes){0});
+    uint32_t p = outcomes_chance(r, (struct outcomes){0});
     if (p < 10000 || p > 990000 || r->takes.ns <= 0 || r->deadline.ns < r->takes.ns ||
         remedies_find(all, r->name) != r)
         abort();

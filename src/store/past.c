@@ -38,7 +38,7 @@ static int past_make(struct sqlite *s, struct err *e)
     return r ? r : home_publish(&s->home, HOME_JOURNAL, e);
 }
 
-static int attach(struct sqlite *s, struct err *e)
+static int past_connect(struct sqlite *s, struct err *e)
 {
     sqlite3_stmt *stmt = NULL;
     int rc = sqlite3_prepare_v2(s->db, "ATTACH ? AS past", -1, &stmt, NULL);
@@ -63,7 +63,7 @@ static int past_format(struct sqlite *s, struct err *e)
 
 static int past_attach(struct sqlite *s, struct err *e)
 {
-    int r = sqlite3_db_filename(s->db, "past") ? 0 : attach(s, e);
+    int r = sqlite3_db_filename(s->db, "past") ? 0 : past_connect(s, e);
     if (!r)
         r = past_format(s, e);
     if (!r) /* the first transaction makes the log, which is to be watched, too */

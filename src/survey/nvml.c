@@ -20,7 +20,7 @@ struct nvml {
 };
 
 /* False when one is missing: the library is older than all that runs on today's GPUs. */
-static bool load(const char *library, struct nvml *v)
+static bool nvml_open(const char *library, struct nvml *v)
 {
     const struct nvml_symbol rows[] = {{"nvmlSystemGetDriverVersion", (void **)&v->driver},
                                        {"nvmlDeviceGetName", (void **)&v->name},
@@ -90,11 +90,11 @@ static void say_gpus(const struct nvml *v)
     }
 }
 
-static void ask(void *library)
+static void nvml_child(void *library)
 {
     struct nvml v;
     char text[NVML_TEXT_BYTES] = "";
-    if (!load(library, &v)) {
+    if (!nvml_open(library, &v)) {
         apart_say("none", COMPONENT_UNKNOWN, "there is no NVML library that can be used");
         return;
     }
@@ -112,7 +112,7 @@ void nvml_ask(const char *library, struct span deadline, struct notes *into, str
 {
     struct err failed = {0};
     CLEANUP_FREE char *name = mem_dup(library);
-    apart_notes(-1, deadline, ask, name, into, &failed);
+    apart_notes(-1, deadline, nvml_child, name, into, &failed);
     const struct note *n = notes_find(into, "failed");
     if (n)
         err_set(why, -EIO, "NVML: %.200s", n->value);

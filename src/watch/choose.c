@@ -144,8 +144,8 @@ const char *repair_bars(const struct watch *w, const struct member *m, enum refu
     return barred[remedy_way(remedy->run)];
 }
 
-static void choose(const struct watch *w, struct mono now, const struct member *m, bool undone,
-                   enum refusal refusal, bool busy, struct choice *out)
+static void choice_fill(const struct watch *w, struct mono now, const struct member *m, bool undone,
+                        enum refusal refusal, bool busy, struct choice *out)
 {
     static const struct remedies none;
     struct fault faults[FAULTS_MAX + 1];
@@ -177,7 +177,7 @@ static void choose(const struct watch *w, struct mono now, const struct member *
 void repair_choose(const struct watch *w, struct mono now, const struct member *m, bool undone,
                    enum refusal refusal, struct choice *out)
 {
-    choose(w, now, m, undone, refusal, repair_work(w, m) != WORK_IDLE, out);
+    choice_fill(w, now, m, undone, refusal, repair_work(w, m) != WORK_IDLE, out);
 }
 
 int64_t choice_cost(const struct choice *c)
@@ -213,7 +213,7 @@ const struct remedy *repair_gentle(const struct watch *w, struct mono now, const
     if (member_severity(m) != RESULT_DEGRADED || nothing_is_done(w, member_repairs(m)) ||
         remedies_of_week(w, m) >= w->policy.health.limits.remedies_a_week)
         return NULL;
-    choose(w, now, m, false, REFUSAL_NONE, true, out); /* in service: work may come at any moment */
+    choice_fill(w, now, m, false, REFUSAL_NONE, true, out); /* in service: work may come at any moment */
     return out->chosen && remedy_is_gentle(out->chosen) ? out->chosen : NULL;
 }
 

@@ -51,8 +51,8 @@ static size_t gather_others(const struct watch *w, const struct member *m, const
     return n;
 }
 
-static void judge(const struct watch *w, const struct member *m, const struct check *k, const struct floor *f,
-                  const struct measure *one, struct verdict *x)
+static void measure_check(const struct watch *w, const struct member *m, const struct check *k,
+                          const struct floor *f, const struct measure *one, struct verdict *x)
 {
     enum result r = k->severity < RESULT_DEGRADED ? k->severity : RESULT_DEGRADED; /* numbers are no proof */
     char what[FLOOR_WHAT_BYTES_MAX + 1];
@@ -111,7 +111,7 @@ void measure_judge(struct watch *w, struct mono now, const struct member *m, con
     size_t n = measures_read(x->text, all);
     const struct floor *f = cluster_floor(w->cluster, class_of(w, m)->name, k->name);
     for (size_t i = 0; f && f->sum == sum_of(k) && i < n; i++)
-        judge(w, m, k, f, &all[i], x);
+        measure_check(w, m, k, f, &all[i], x);
     if (n > 0)
         measure_note(w, now, m, k, all, n);
 }

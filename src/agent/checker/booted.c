@@ -62,7 +62,7 @@ json_t *booted_read(const char *text, const char *boot)
     return kept;
 }
 
-static const json_t *find(const json_t *kept, const struct check *k)
+static const json_t *kept_find(const json_t *kept, const struct check *k)
 {
     char sum[SUM_BYTES];
     const json_t *one;
@@ -77,7 +77,7 @@ static const json_t *find(const json_t *kept, const struct check *k)
 bool booted_find(const json_t *kept, const struct check *k, struct mono now, struct verdict *said,
                  struct mono *looked)
 {
-    const json_t *one = find(kept, k);
+    const json_t *one = kept_find(kept, k);
     uint64_t ns = 0;
     bool good = one && verdict_read(one, said, NULL) == 0 && said->result >= RESULT_OK &&
                 json_take_u64(one, "looked_ns", (uint64_t)now.ns, &ns, NULL) == 0;
@@ -87,5 +87,5 @@ bool booted_find(const json_t *kept, const struct check *k, struct mono now, str
 
 const json_t *booted_kept(const json_t *kept, const struct check *k)
 {
-    return json_object_get(find(kept, k), "kept");
+    return json_object_get(kept_find(kept, k), "kept");
 }

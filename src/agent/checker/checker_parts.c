@@ -52,7 +52,7 @@ static void on_part(void *arg, char *text, size_t len, const struct err *why)
     struct checker *c = k->c;
     struct parts *p = k->parts;
     if (why)
-        fact(&p->facts, "unknown", "%s: %s", p->now, why->msg);
+        fact_add(&p->facts, "unknown", "%s: %s", p->now, why->msg);
     else
         text_add(&p->facts, text);
     p->now = NULL;
@@ -85,7 +85,7 @@ void item_begin_parts(struct item *k)
             return;
         }
         p->stuck = p->stuck || r == -EBUSY;
-        fact(&p->facts, "unknown", "%s%s", checker_stuck_words(r == -EBUSY), e.msg);
+        fact_add(&p->facts, "unknown", "%s%s", checker_stuck_words(r == -EBUSY), e.msg);
         p->now = NULL;
     }
     checker_parts_judge(k);

@@ -35,7 +35,7 @@ bool item_counts_are_news(const struct item *k, struct mono now)
     return verdict_counts(&k->steady.said) != k->counts && mono_sub(now, k->told).ns >= span_ms(COUNTS_MS).ns;
 }
 
-static void say(struct checker *c, bool full)
+static void checker_report(struct checker *c, bool full)
 {
     struct mono now = mono_now();
     struct said_frame f = {.boot = c->settings.boot,
@@ -60,7 +60,7 @@ static void say(struct checker *c, bool full)
 static void on_tell(uv_timer_t *timer)
 {
     struct checker *c = timer->data;
-    say(c, false);
+    checker_report(c, false);
     if (c->boot_news)
         checker_keep_boot(c);
 }
@@ -69,7 +69,7 @@ void checker_tell(struct checker *c)
 {
     uv_timer_stop(&c->tell);
     if (c->any_list)
-        say(c, true);
+        checker_report(c, true);
     if (c->boot_news)
         checker_keep_boot(c);
 }

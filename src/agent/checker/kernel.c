@@ -224,7 +224,7 @@ void kernel_facts(struct kernel *k, struct mono now, struct text *out)
     if (k->follow)
         kernel_log_facts(k->log, now, out);
     else
-        fact(out, k->why.code == -ENOENT ? "unsupported" : "unknown", "%s", k->why.msg);
+        fact_add(out, k->why.code == -ENOENT ? "unsupported" : "unknown", "%s", k->why.msg);
 }
 
 uint64_t kernel_next(const struct kernel *k)

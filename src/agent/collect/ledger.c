@@ -383,8 +383,8 @@ static struct request *list_of(struct row *r)
     return &r->list;
 }
 
-static struct row *ask(struct ledger *l, struct mono now, struct request *which(struct row *),
-                       struct demand *all)
+static struct row *ledger_next_asked(struct ledger *l, struct mono now, struct request *which(struct row *),
+                                     struct demand *all)
 {
     if (!all->wanted)
         return NULL;
@@ -407,13 +407,13 @@ static struct row *ask(struct ledger *l, struct mono now, struct request *which(
 
 const char *ledger_ask(struct ledger *l, struct mono now)
 {
-    const struct row *r = ask(l, now, inventory_of, &l->inventories);
+    const struct row *r = ledger_next_asked(l, now, inventory_of, &l->inventories);
     return r ? r->name : NULL;
 }
 
 const char *ledger_ask_components(struct ledger *l, struct mono now, struct fingerprint *wanted)
 {
-    struct row *r = ask(l, now, list_of, &l->lists);
+    struct row *r = ledger_next_asked(l, now, list_of, &l->lists);
     if (!r)
         return NULL;
     r->next_part = 0;

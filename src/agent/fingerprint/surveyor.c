@@ -228,7 +228,7 @@ static void arm_looks(struct surveyor *s)
         uv_timer_start(&s->looks, on_look, told && !module_may_come(s) ? LOOK_MS : LOOK_OFTEN_MS, 0);
 }
 
-static void look(struct surveyor *s)
+static void surveyor_look(struct surveyor *s)
 {
     s->look_missed = s->under_way;
     if (s->under_way || !s->look || !survey_look(s->look, look_at_modules(s)))
@@ -240,7 +240,7 @@ static void look(struct surveyor *s)
 static void on_look(uv_timer_t *timer)
 {
     struct surveyor *s = timer->data;
-    look(s);
+    surveyor_look(s);
     if (!s->under_way && is_due(s, &s->files_due_ms, files_every_ms(s)))
         (void)child_ask(s->files_look, span_ms(STAMP_DEADLINE_MS), stamp_answer, s, "", on_stamp, s, NULL);
     arm_looks(s);
@@ -248,7 +248,7 @@ static void on_look(uv_timer_t *timer)
 
 static void on_mounts(void *arg)
 {
-    look(arg);
+    surveyor_look(arg);
 }
 
 static void survey_failed(struct surveyor *s, const struct err *why)
@@ -289,7 +289,7 @@ static void on_survey(void *arg, char *text, size_t len, const struct err *why)
         s->sending = false; /* what is left of the old list is of no use */
     survey_ended(s, why);
     if (s->look_missed)
-        look(s);
+        surveyor_look(s);
     arm_looks(s);
     s->pause_ms = s->again ? s->pause_ms * 2 : GATHER_MS;
     if (s->pause_ms > PAUSE_MS_MAX)
@@ -516,7 +516,7 @@ static void on_written(uv_poll_t *poll, int status, int events)
 {
     const struct source *source = poll->data;
     source_drain(source);
-    look(source->owner);
+    surveyor_look(source->owner);
 }
 
 static void on_one_closed(void *owner)

@@ -122,7 +122,7 @@ static int read_file(const char *dir, const char *file, char **out, struct err *
     return read_some(dir, file, FILE_BYTES_MAX, out, e);
 }
 
-static bool exists(const char *dir, const char *file)
+static bool home_has(const char *dir, const char *file)
 {
     CLEANUP_FREE char *path = path_of(dir, file);
     return access(path, F_OK) == 0;
@@ -136,7 +136,7 @@ static void remove_file(const char *dir, const char *file)
 
 static int finish_replacing(const char *dir, struct err *e)
 {
-    if (!exists(dir, "node.key.new") && exists(dir, "node.pem.new"))
+    if (!home_has(dir, "node.key.new") && home_has(dir, "node.pem.new"))
         return move_file(dir, "node.pem.new", "node.pem", e);
     remove_file(dir, "node.pem.new");
     remove_file(dir, "node.key.new");
@@ -205,7 +205,7 @@ int home_load(const char *dir, struct home_identity *out, struct err *e)
         r = finish_replacing(dir, e);
     if (r)
         return r;
-    if (!exists(dir, "node.key") && !exists(dir, "node.pem"))
+    if (!home_has(dir, "node.key") && !home_has(dir, "node.pem"))
         return err_set(e, -ENOENT, "%s has no identity yet; make one with \"fettle-agent join TOKEN HOST\"",
                        dir);
     r = read_file(dir, "node.key", &out->key, e);
@@ -230,7 +230,7 @@ static int make_dir(const char *dir, struct err *e)
 int home_try(const char *dir, struct err *e)
 {
     static const char file[] = "try.new";
-    bool made = !exists(dir, ".");
+    bool made = !home_has(dir, ".");
     int r = make_dir(dir, e);
     if (r)
         return r;
@@ -291,7 +291,7 @@ bool home_renewal_due(struct span left, struct span age)
 static int take_over(const char *dir, const char *run, const char *file, struct err *e)
 {
     CLEANUP_FREE char *bytes = NULL;
-    if (exists(run, file) || read_some(dir, file, KEPT_BYTES_MAX, &bytes, NULL))
+    if (home_has(run, file) || read_some(dir, file, KEPT_BYTES_MAX, &bytes, NULL))
         return 0;
     return home_write(run, file, bytes, false, e);
 }

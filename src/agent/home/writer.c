@@ -171,7 +171,7 @@ void writer_put(struct writer *w, const char *file, const char *bytes, writer_do
     turn_within(w, 0);
 }
 
-static void cancel(struct waiter **all, const void *arg)
+static void waiters_cancel(struct waiter **all, const void *arg)
 {
     struct waiter *n, *next;
     LL_FOREACH_SAFE(*all, n, next)
@@ -185,6 +185,6 @@ static void cancel(struct waiter **all, const void *arg)
 
 void writer_cancel(struct writer *w, const void *arg)
 {
-    cancel(&w->waiting, arg);
-    cancel(&w->served, arg);
+    waiters_cancel(&w->waiting, arg);
+    waiters_cancel(&w->served, arg);
 }

@@ -70,7 +70,7 @@ static void actor_say(struct actor *a, const struct operation_record *k)
 }
 
 /* done: of the copy; never called where there is none. */
-static int keep(struct actor *a, writer_done_fn *done, void *arg, struct err *e)
+static int actor_keep(struct actor *a, writer_done_fn *done, void *arg, struct err *e)
 {
     int r = operation_records_store(&a->records, a->settings.home, e);
     if (!r && a->settings.writer) {
@@ -84,7 +84,7 @@ static int keep(struct actor *a, writer_done_fn *done, void *arg, struct err *e)
 static void actor_store(struct actor *a)
 {
     struct err e = {0};
-    if (keep(a, NULL, NULL, &e))
+    if (actor_keep(a, NULL, NULL, &e))
         log_error("what came of an operation is not kept: %s", e.msg);
 }
 
@@ -388,7 +388,7 @@ static void actor_begin(struct actor *a, const struct body_act *act)
     o->act = *act;
     snprintf(o->check, sizeof o->check, "%s", action.kind == ACTION_CHECK ? action.rest : "");
     a->now = o;
-    if (keep(a, on_copied, o, &e)) {
+    if (actor_keep(a, on_copied, o, &e)) {
         k->op.refusal = REFUSAL_STORAGE;
         actor_finish(o, OPERATION_REFUSED, e.msg, NULL);
     } else if (!a->settings.writer)

@@ -93,7 +93,7 @@ static struct worker *workers_add(struct workers *w)
     return k;
 }
 
-static int work(void *arg, struct text *out, struct err *e)
+static int worker_run(void *arg, struct text *out, struct err *e)
 {
     const struct worker *k = arg;
     return k->work(k->arg, out, e);
@@ -164,7 +164,7 @@ int workers_run(struct workers *w, const char *target, struct span deadline, chi
     k->work = fn;
     k->done = done;
     k->arg = arg;
-    return workers_began(k, child_run(k->child, deadline, work, on_done, k, e));
+    return workers_began(k, child_run(k->child, deadline, worker_run, on_done, k, e));
 }
 
 int workers_ask(struct workers *w, const char *target, struct span deadline, const char *question,

@@ -95,8 +95,9 @@ static int get_line(struct call *c, char out[static PROLOG_ANSWER_BYTES_MAX], st
 }
 
 /* *why is borrowed from line. */
-static int ask(struct call *c, const char *what, const char *root, char line[static PROLOG_ANSWER_BYTES_MAX],
-               enum prolog_answer *answer, const char **why, struct err *e)
+static int prolog_call(struct call *c, const char *what, const char *root,
+                       char line[static PROLOG_ANSWER_BYTES_MAX], enum prolog_answer *answer,
+                       const char **why, struct err *e)
 {
     const char *job = getenv("SLURM_JOB_ID");
     char question[PROLOG_QUESTION_BYTES_MAX];
@@ -134,7 +135,7 @@ int prolog_main(const char *what, const char *root)
     enum prolog_answer answer;
     const char *why;
     struct err e = {0};
-    int r = ask(&c, what, root, line, &answer, &why, &e);
+    int r = prolog_call(&c, what, root, line, &answer, &why, &e);
     if (c.fd >= 0)
         close(c.fd);
     if (answer == PROLOG_NO)

@@ -42,7 +42,7 @@ static void on_closed(uv_handle_t *handle)
     free(handle->data);
 }
 
-static void cancel(struct waiter **all, const void *arg)
+static void standing_drop(struct waiter **all, const void *arg)
 {
     struct waiter *w, *next;
     LL_FOREACH_SAFE(*all, w, next)
@@ -56,8 +56,8 @@ static void cancel(struct waiter **all, const void *arg)
 
 void standing_cancel(struct standing *s, const void *arg)
 {
-    cancel(&s->looking, arg);
-    cancel(&s->judged, arg);
+    standing_drop(&s->looking, arg);
+    standing_drop(&s->judged, arg);
 }
 
 void standing_destroy(struct standing *s)
@@ -65,8 +65,8 @@ void standing_destroy(struct standing *s)
     if (!s || s->destroyed)
         return;
     s->destroyed = true;
-    cancel(&s->looking, NULL);
-    cancel(&s->judged, NULL);
+    standing_drop(&s->looking, NULL);
+    standing_drop(&s->judged, NULL);
     uv_close((uv_handle_t *)&s->patience, on_closed);
 }
 

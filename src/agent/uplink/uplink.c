@@ -136,7 +136,7 @@ bool uplink_takes(uint8_t type)
     return own_frames[type];
 }
 
-static bool fits(const struct uplink *u, uint8_t type)
+static bool uplink_fits(const struct uplink *u, uint8_t type)
 {
     bool may = own_frames[type] || u->course.state == COURSE_WELCOMED;
     return may && frame_fits(type, FRAME_TO_AGENT,
@@ -163,7 +163,7 @@ static void on_frame(struct peer *p, void *arg, const struct frame *f)
     log_debug(LOG_MSG, "received %s", frame_name(f->type, name));
     if (u->course.state == COURSE_WELCOMED)
         uv_timer_stop(&u->timer);
-    if (!fits(u, f->type))
+    if (!uplink_fits(u, f->type))
         uplink_misfit(u, f->type);
     else if (own_frames[f->type])
         r = own_frames[f->type](u, f, &e);
