@@ -1,18 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """doc/first-week.md, typed as it stands there."""
 import os
-import socket
 
 from harness import BUILD, PROGRAMS, main, wait
+from ports import free_port
 from transcript import Transcript
 
 WEEK = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../doc/first-week.md')
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(('127.0.0.1', 0))
-        return s.getsockname()[1]
 
 
 def test_first_week(world):

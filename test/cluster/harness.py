@@ -2,7 +2,7 @@
 """What the end-to-end tests share: a world of real controllers, agents and swarms on this host.
 
 A test file has functions test_NAME(world) and ends with main(). Each function gets a world of its
-own: a new directory under /tmp, ports that the system chose, processes that are known by their pid.
+own: a new directory under /tmp, ports of its own (ports.py), processes that are known by their pid.
 When it is over the world stops what still runs, and complains of whatever is left: a process with
 the world's mark in its environment, a daemon that did not end well, a socket that still listens, a
 file that nobody ought to leave, a word of a sanitizer in a log.
@@ -27,6 +27,9 @@ import sys
 import tempfile
 import time
 import traceback
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
+from ports import free_port
 
 BUILD = os.environ['FETTLE_BUILD']
 SANITIZED = os.environ.get('FETTLE_SANITIZE', 'none') != 'none'
@@ -368,7 +371,7 @@ class Controller:
         self.settings = {'ControlMachine': 'localhost', 'NodeSpecConf': os.path.join(self.dir, 'nodes.conf'),
                          'PartitionConf': os.path.join(self.dir, 'partitions.conf'),
                          'CheckConf': os.path.join(self.dir, 'checks.conf'),
-                         'MachStatusAddress': '127.0.0.1', 'MachStatusPort': 0, 'ApiPort': 0,
+                         'MachStatusAddress': '127.0.0.1', 'MachStatusPort': free_port(), 'ApiPort': free_port(),
                          'ApiSocket': self.socket, **settings}
         os.mkdir(self.dir)
         world.controllers.append(self)

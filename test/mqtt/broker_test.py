@@ -7,16 +7,11 @@ import socket
 import time
 
 from harness import ROOT, Failed, Skipped, check, contains, equal, holds, main, wait
+from ports import free_port
 from ward import health, incidents, step, ward, wait_step
 
 MQTTPUB = os.environ['FETTLE_MQTTPUB']
 PASSWORD = 'pass " word'
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(('127.0.0.1', 0))
-        return s.getsockname()[1]
 
 
 class Broker:

@@ -80,7 +80,7 @@ def test_a_password_that_cannot_be_read_is_said(l):
 
 
 def test_a_bmc_that_is_away(l):
-    driver = l.driver(l.ipmi("lx01", lab.free_port()))
+    driver = l.driver(l.ipmi("lx01", lab.free_port(socket.SOCK_DGRAM)))
     ok, why = driver.now("lx01", "status")
     assert not ok and "ipmitool" in why, why
 

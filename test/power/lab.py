@@ -15,6 +15,9 @@ import tempfile
 import threading
 import time
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from ports import free_port
+
 PATIENCE_S = 60
 SECRET = "s3cret"
 # ipmi_sim calls it: CHASSIS MC get|set|check NAME [VALUE]...  While the file "hold" is there an action waits.
@@ -57,19 +60,13 @@ def until(what, said="it does not come"):
     raise AssertionError(said)
 
 
-def free_port(kind=socket.SOCK_DGRAM):
-    with socket.socket(socket.AF_INET, kind) as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
 class Bmc:
     """One ipmi_sim; power is "0" or "1"."""
 
     def __init__(self, directory, power="1", sel=""):
         self.dir = pathlib.Path(directory)
         self.dir.mkdir()
-        self.port = free_port()
+        self.port = free_port(socket.SOCK_DGRAM)
         self.process = None
         (self.dir / "state.power").write_text(power)
         (self.dir / "chassis").write_text(CHASSIS)

@@ -17,6 +17,7 @@ import threading
 import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from ports import free_ports
 
 NEEDED = ("slurmctld", "slurmd", "scontrol", "munged")
 SBIN = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
@@ -53,25 +54,6 @@ def until(what, is_true, seconds=30):
             return value
         time.sleep(0.02)
     raise AssertionError(f"did not come: {what}")
-
-
-def free_ports(count):
-    """Ports that follow each other and that nobody has, below those that the kernel gives away by itself."""
-    base = 20000 + os.getpid() * 37 % 10000
-    for start in range(base, base + 2000, count):
-        sockets = []
-        try:
-            for port in range(start, start + count):
-                s = socket.socket()
-                sockets.append(s)
-                s.bind(("127.0.0.1", port))
-            return start
-        except OSError:
-            continue
-        finally:
-            for s in sockets:
-                s.close()
-    raise AssertionError("no free ports")
 
 
 def is_alive(pid):
