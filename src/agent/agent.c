@@ -30,14 +30,14 @@
 #include <sys/random.h>
 
 /*
- * Puts the parts of the agent together: the uplink greets, and what comes over it goes to the part that it is
- * for. Nothing here or below touches a disk in the loop once it runs: children do, and what they write or
- * read is waited for by whoever needs it. Each part that reads the node has children of its own, so that a
- * directory that hangs costs what is in it and never a heartbeat.
+ * Puts the parts of the agent together. The uplink says hello, and each frame that comes over it goes to
+ * its part. Once the agent runs, its loop never touches a disk, here or below: child processes read and
+ * write, and the part that needs the result waits for it. Each part that reads the node has its own
+ * children, so a directory that hangs costs that part alone, and never a heartbeat.
  */
 
 enum {
-    CLOCK_OFF_S = 60, /* of two clocks that are not right any more */
+    CLOCK_OFF_S = 60, /* of two clocks that are both wrong by now */
     ONCE_TRIES = 3    /* of a single report, before it gives up */
 };
 
@@ -49,7 +49,7 @@ struct agent {
     bool once, stopping, failed;
     struct err why;
 
-    const char *name; /* of the node */
+    const char *name; /* the node's boot id */
     char instance[17], boot[37];
     struct span default_interval;
     struct credentials *credentials;
@@ -60,9 +60,9 @@ struct agent {
     struct heartbeat *heartbeat;
     struct reporter *reporter;
     struct duties *duties; /* NULL of `once` */
-    uv_timer_t life;       /* never started; when it is closed, the agent is gone */
+    uv_timer_t life;       /* never started; the agent is gone when its handle is closed */
 
-    uint64_t survey_revision; /* of the order that holds */
+    uint64_t survey_revision; /* the hash of the order in force */
     bool started;             /* the uplink is */
     unsigned tries;           /* of `once` */
 };
@@ -156,7 +156,7 @@ static void on_hello(void *arg, struct text *body)
     text_add_char(body, '}');
 }
 
-/* False: there is none, or it does not count, and *out is empty. */
+/* False: there is no such order, or it does not count; *out is empty then. */
 static bool take_survey(struct agent *a, const json_t *order, struct body_survey *out)
 {
     struct frame f;
@@ -346,7 +346,7 @@ static int on_renewed(struct agent *a, const struct frame *f, struct err *e)
     return credentials_renewed(a->credentials, f, e);
 }
 
-/* What fits an agent and is not the link's own (frame.tbl). */
+/* Frames that an agent takes and that the link itself does not handle (frame.tbl). */
 typedef int agent_frame_fn(struct agent *a, const struct frame *f, struct err *e);
 static agent_frame_fn *const frames[UINT8_MAX + 1] = {
     [FRAME_CHECKLIST] = on_checklist, [FRAME_ACT] = on_act,           [FRAME_STANDING] = on_standing,
@@ -386,8 +386,8 @@ static void on_lost(void *arg, bool welcomed, const struct err *why)
         agent_fail(a, why);
 }
 
-/* Where a command runs that an agent began which kept all on the disk, so does this one until it is started
- * again. */
+/* A command that an older agent began keeps all its state on the disk, and so does this agent until it is
+ * started again. */
 static int choose_run(struct agent *a, struct err *e)
 {
     CLEANUP_FREE char *running = NULL;
@@ -438,7 +438,7 @@ static void warn_if_expired(const struct agent *a)
                  a->name, span_human((struct span){-left.ns}, ago));
 }
 
-/* The parts, bottom to top; none of them calls anybody before the loop runs. */
+/* The parts, bottom to top. None of them calls back before the loop runs. */
 static void create_parts(struct agent *a, const struct address_list *controllers, int collect_port)
 {
     static const struct uplink_events events = {on_hello, on_sent_away, on_welcome, on_frame, on_lost};

@@ -10,8 +10,9 @@
 #include <uv.h>
 
 /*
- * The agent as a whole, on a loop: it reads the node, reports to a controller or a collector, and
- * collects when it is told so. What it holds is bounded, however long nobody listens.
+ * The agent as a whole, on a loop. It reads the node, reports to a controller or a collector, and collects
+ * for other nodes when a controller tells it to. Its memory stays bounded however long no controller
+ * listens.
  */
 
 struct agent;

@@ -38,7 +38,7 @@ struct credentials {
     bool visits;             /* the controller for that alone, which does not send us to a collector then */
     bool later;              /* it was asked for in vain; not before the next check */
     struct mono asked;       /* ns 0: never */
-    struct span clock_ahead; /* of the controller's, as it said last; 0: it did not */
+    struct span clock_ahead; /* the controller's clock, as it said last; 0: unknown */
 };
 
 static void on_check(uv_timer_t *timer);
@@ -150,7 +150,7 @@ void credentials_set_clock(struct credentials *c, struct span ahead)
     c->clock_ahead = ahead;
 }
 
-/* Whoever is connected with one of them is not any more. */
+/* Connections that use a revoked certificate end. */
 static void on_ended(void *arg, enum identity_kind kind, const char *name)
 {
     const struct credentials *c = arg;

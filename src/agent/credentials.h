@@ -14,10 +14,10 @@
 /*
  * The agent's key and certificate, the TLS contexts that are made of them, and their renewal.
  *
- * A certificate is due as home_renewal_due says, by the controller's clock where that is known. Controllers
- * alone renew, so an agent that reports to a collector leaves it for a controller then (a visit), and goes
- * back. A child writes the new key and certificate to the disk before anything uses them. A renewal that
- * fails is tried again in an hour; the old certificate counts until then.
+ * home_renewal_due says when a certificate is due, by the controller's clock where that is known. Only
+ * controllers renew, so an agent that reports to a collector visits a controller for it and goes back. A
+ * child writes the new key and certificate to the disk before anything uses them. A renewal that fails is
+ * tried again in an hour; the old certificate counts until then.
  */
 
 struct credentials;
@@ -28,17 +28,18 @@ int credentials_load(const char *home, struct credentials **out, struct err *e);
 /* Renews from now on; uplink and collect are borrowed until credentials_destroy and use the new contexts. */
 void credentials_start(struct credentials *c, uv_loop_t *loop, struct uplink *uplink,
                        struct collect *collect);
-/* Calls nobody any more. Frees it when the loop has closed its handles; before credentials_start at once. */
+/* Calls back nobody from now on. Frees it when the loop has closed its handles; before credentials_start
+ * at once. */
 void credentials_destroy(struct credentials *c);
 
 /* Borrowed; key and certificate change with a renewal, name and authority do not. */
 const struct home_identity *credentials_identity(const struct credentials *c);
 /* Which certificates have ended; borrowed. */
 const struct least *credentials_least(const struct credentials *c);
-/* Takes what a controller says of certificates that have ended (least.h); NULL: it said nothing. */
+/* Takes the controller's list of certificates that have ended (least.h); NULL: the controller sent none. */
 void credentials_take_least(struct credentials *c, const json_t *least);
-/* What the agent shows to controllers and collectors; and what it shows to agents when it collects, NULL with
- * why where there is none. Both borrowed until the next renewal. */
+/* The context that the agent shows to controllers and collectors; and the one that it shows to agents when
+ * it collects, NULL with a sentence where there is none. Both are borrowed until the next renewal. */
 struct tls_context *credentials_tls(const struct credentials *c);
 struct tls_context *credentials_server_tls(struct credentials *c, struct err *e);
 /* How far this node's clock is ahead of the controller's. */

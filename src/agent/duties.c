@@ -22,8 +22,8 @@ struct duties {
     struct checker *checker;
     struct actor *actor;
     struct standing *standing;
-    struct prolog *prolog;  /* NULL where nobody can listen */
-    uint64_t list_revision; /* of the list that holds */
+    struct prolog *prolog;  /* NULL where it cannot listen */
+    uint64_t list_revision; /* the hash of the list in force */
 };
 
 /* --- orders ----------------------------------------------------------------------------------------------

@@ -12,9 +12,9 @@
 #include <uv.h>
 
 /*
- * What an agent does for its controller beside reporting: it checks the node, carries out operations, and
- * answers Slurm's prolog and epilog. An agent that reports once has no duties. What is to be checked and done
- * is an order, and is believed as trust.h says.
+ * An agent's duties beside reporting: it checks the node, carries out operations, and answers Slurm's
+ * prolog and epilog. An agent that reports once has no duties. The list of checks and each operation is an
+ * order, which the agent believes as trust.h says.
  */
 
 struct duties;
@@ -31,18 +31,18 @@ struct duties_settings {
 
 /* Begins with the checks that were kept. */
 struct duties *duties_create(const struct duties_settings *settings);
-/* Calls nobody any more. */
+/* Calls back nobody from now on. */
 void duties_destroy(struct duties *d);
 
 /* Borrowed. */
 struct checker *duties_checker(const struct duties *d);
 /* Adds the member `checklist` of HELLO, with a comma before it, where there is a list. */
 void duties_add_hello(const struct duties *d, struct text *body);
-/* Says all anew: somebody listens who knows nothing. */
+/* Reports everything again, for a listener that knows nothing. */
 void duties_tell(struct duties *d);
-/* The fingerprint was said, or could not be read. */
+/* The fingerprint was reported, or could not be read. */
 void duties_settled(struct duties *d);
-/* With nobody to report to, the work is not read. */
+/* While there is no controller to report to, the work is not read. */
 void duties_lost(struct duties *d);
 
 /* The body of a CHECKLIST, an ACT and a STANDING frame. -EINVAL where it could not be understood; one that is

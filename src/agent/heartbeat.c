@@ -26,7 +26,7 @@ struct heartbeat {
     unsigned shrinks; /* heartbeats until memory is given back */
 };
 
-/* In a child that stays: it reads a few directories, each time from anew. */
+/* In a child that stays. It reads a few directories, and each time all of them. */
 static int read_work(void *arg, const char *question, struct text *out, struct err *e)
 {
     const struct heartbeat *h = arg;

@@ -10,9 +10,9 @@
 #include <uv.h>
 
 /*
- * Says over the uplink, once an interval, that the node is alive and what work runs there. A child reads the
- * work; where that fails or hangs the heartbeat goes out all the same, within 2 s, and says that the work is
- * unknown. The nodes of a cluster have their turns at different moments, by their names.
+ * Reports over the uplink, once an interval, that the node is alive and which work runs on it. A child
+ * reads the work. When the reading fails or hangs, the heartbeat still goes out within 2 s and says that
+ * the work is unknown. The nodes of a cluster report at different moments, which follow from their names.
  */
 
 struct heartbeat;
@@ -28,21 +28,21 @@ struct heartbeat_settings {
 
 /* None goes out by itself until it has an interval. */
 struct heartbeat *heartbeat_create(const struct heartbeat_settings *settings);
-/* Calls nobody any more; frees it when the loop has closed its handles. */
+/* Calls back nobody from now on. Frees it when the loop has closed its handles. */
 void heartbeat_destroy(struct heartbeat *h);
 
 /* The checker that is told whether the node is idle; borrowed. */
 void heartbeat_set_checker(struct heartbeat *h, struct checker *checker);
 /* From now on; zero: none goes out by itself. */
 void heartbeat_set_interval(struct heartbeat *h, struct span interval);
-/* The uplink stands anew: one is owed, and heartbeat_now sends it. */
+/* The uplink is connected again: a heartbeat is owed, and heartbeat_now sends it. */
 void heartbeat_welcome(struct heartbeat *h);
 void heartbeat_now(struct heartbeat *h);
 void heartbeat_lost(struct heartbeat *h);
 /* Whether one is owed to this uplink. */
 bool heartbeat_owes(const struct heartbeat *h);
-/* Something used much memory once: it is given back after some heartbeats, when the inventory is through,
- * too. */
+/* A large piece of memory was used once. It is returned to the system after some heartbeats, when the
+ * inventory is done too. */
 void heartbeat_shrink(struct heartbeat *h);
 
 #endif

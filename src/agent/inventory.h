@@ -11,16 +11,16 @@
 #include <stdint.h>
 
 /*
- * What of the inventory has to be sent. Pure. Of an inventory only a table is kept: the hash of
- * every member and of the whole. The tree itself lives and dies in the child process that reads it,
- * which knows the table from its parent's memory and writes a report: the new table and the bodies
- * of the INVENTORY frames that lead from the old one to it.
+ * The part of the inventory that has to be sent. Pure. The agent keeps only a table of hashes: one for
+ * every member and one for the whole. The tree itself lives in the child process that reads it. The child
+ * knows the table from its parent's memory and writes a report: the new table, and the bodies of the
+ * INVENTORY frames that lead from the old inventory to the new one.
  */
 
 enum {
     INVENTORY_MEMBERS_MAX = 64,
     INVENTORY_KEY_BYTES_MAX = 31,
-    INVENTORY_PART_BYTES_MAX = 40 << 10, /* of the members in one frame */
+    INVENTORY_PART_BYTES_MAX = 40 << 10, /* the members of one frame */
     INVENTORY_REPORT_BYTES_MAX = 1 << 20
 };
 
@@ -30,7 +30,7 @@ struct inventory_table {
         char key[INVENTORY_KEY_BYTES_MAX + 1];
         char hash[17];
     } member[INVENTORY_MEMBERS_MAX];
-    char hash[17]; /* of the whole; "" while it is not known */
+    char hash[17]; /* the hash of the whole; "" while it is not known */
 };
 
 /* Writes the report. told is what the other side has; NULL: nothing, it wants the whole. Members

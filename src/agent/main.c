@@ -199,7 +199,7 @@ static int read_token(const char *path, char token[static JOIN_TOKEN_BYTES_MAX],
     return r;
 }
 
-/* TOKEN HOST, or with a file HOST alone; nothing: what the image says. */
+/* The arguments are TOKEN HOST, or HOST alone with a file, or none: then the image's file counts. */
 static int join_words(int n, char **words, const char *file, struct join_request *request, struct address *at,
                       const char *root, char token[static JOIN_TOKEN_BYTES_MAX])
 {
@@ -220,7 +220,7 @@ static int join_words(int n, char **words, const char *file, struct join_request
     return 0;
 }
 
-/* For the boots of an image. A token that is none is found now, and not by a hundred machines. */
+/* For the boots of an image. A malformed token is found here, and not by a hundred machines. */
 static int join_later(const struct join_request *request, const char *root)
 {
     struct err e = {0};

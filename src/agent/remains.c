@@ -17,12 +17,12 @@
 #include <utmp.h>
 
 /*
- * A record of pstore is of the boot before when it is younger than that boot; where nobody knows when that
- * began, when it is no older than a day.
+ * A record of pstore is of the boot before when it is younger than that boot; where the beginning of that
+ * boot is unknown, when it is at most a day old.
  *
- * systemd-pstore writes what it puts away anew in the boot after the crash. So such a copy is of the boot
- * before when it is younger than a directory that systemd makes first of all: both have the time of the clock
- * of that moment, which may be set later.
+ * systemd-pstore writes its copies anew in the boot after the crash. Such a copy is of the boot before when
+ * it is younger than the directory that systemd makes first: both have the time of that moment's clock,
+ * which may be set later.
  */
 
 enum {
@@ -40,7 +40,7 @@ enum {
 struct collecting {
     int root;
     int64_t boot_s;    /* when the present boot began, since 1970; 0: not known */
-    int64_t since_s;   /* what is older is not of the boot before */
+    int64_t since_s;   /* older records are not of the boot before */
     int64_t systemd_s; /* what systemd wrote since is of the present boot */
     struct remains r;
 };
@@ -97,7 +97,7 @@ static void read_records(struct collecting *c, int at, const char *path, is_of_c
 
 /* --- crash dumps ------------------------------------------------------------------------------ */
 
-/* kdump makes a directory for each; what else lies there is of programs. */
+/* kdump makes a directory for each dump; everything else there belongs to programs. */
 static void read_dumps(struct collecting *c)
 {
     struct sys_names names = {0};
@@ -160,7 +160,7 @@ static void read_journal(struct collecting *c)
 
 /* --- watchdogs and the BMC -------------------------------------------------------------------- */
 
-/* What began the present boot, by the watchdog's driver (linux/watchdog.h, WDIOF_CARDRESET). */
+/* The cause of the present boot, by the watchdog's driver (linux/watchdog.h, WDIOF_CARDRESET). */
 static void read_watchdogs(struct collecting *c)
 {
     enum { CARD_RESET = 0x20 };
@@ -201,7 +201,7 @@ static bool boot_line(const char *line, void *arg)
     return false;
 }
 
-/* When systemd began, by the clock of that moment. */
+/* When systemd began, by that moment's clock. */
 static int64_t systemd_began(const struct collecting *c)
 {
     struct stat st;

@@ -6,13 +6,13 @@
 #include "base/text.h"
 
 /*
- * Collects what the boot before the present one left: what its kernel wrote into pstore (also where
- * systemd-pstore has put it by now), a crash dump, the ends of wtmp and of the journal, what a watchdog's
- * driver and the BMC say. For a child with a deadline: it reads disks and runs journalctl, which may hang.
- * Below root; "" is this machine, and journalctl is run there alone.
+ * Collects what the boot before the present one left: the kernel's records in pstore (also where systemd-
+ * pstore has moved them), a crash dump, the ends of wtmp and of the journal, and what a watchdog's driver
+ * and the BMC say. Call it in a child with a deadline: it reads disks and runs journalctl, which may hang.
+ * It looks below root; "" is this machine, and only there it runs journalctl.
  *
- * out: the value of the inventory's member "LastBoot" (node/ended.h), as JSON. What cannot be read says
- * nothing. -errno with a sentence when root is none.
+ * out: the value of the inventory's member "LastBoot" (node/ended.h), as JSON. A source that cannot be read
+ * adds nothing. -errno with a sentence when root does not exist.
  */
 int remains_collect(const char *root, struct text *out, struct err *e);
 

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * What the boot before the present one left, read from bytes: records of pstore, the end of wtmp, the end of
- * the journal as journalctl prints it in JSON, and why the BMC says that the machine began. Pure.
+ * What the boot before the present one left, read from bytes: records of pstore, the end of wtmp, the end
+ * of the journal as journalctl prints it in JSON, and the BMC's cause of the machine's start. Pure.
  */
 
 enum { REMAINS_LINE_BYTES_MAX = 160 };
@@ -19,7 +19,7 @@ enum { REMAINS_LINE_BYTES_MAX = 160 };
  * is the line that says which, or "". */
 bool remains_panic(const char *bytes, size_t len, char line[static REMAINS_LINE_BYTES_MAX]);
 
-/* The end of wtmp, whole records of it. */
+/* The end of wtmp, in whole records. */
 struct remains_wtmp {
     bool known;      /* the present boot is in it, and one before */
     bool is_orderly; /* the one before was shut down */
@@ -38,7 +38,7 @@ void remains_journal(const char *bytes, size_t len, struct remains_journal *out)
 /* IPMI 2.0, 28.11: the cause of a system restart, the low four bits. UNKNOWN where it says nothing. */
 enum ended remains_restart_cause(uint8_t cause);
 
-/* All of it together. */
+/* All of these together. */
 struct remains {
     bool panicked;
     char panic[REMAINS_LINE_BYTES_MAX];

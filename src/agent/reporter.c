@@ -15,9 +15,9 @@
 #include <string.h>
 
 /*
- * Two tables of hashes stand for the inventory: what the node has, and what the other side was told. A child
- * reads the difference to `told` as it was when the child started; `generation` counts the changes of `told`
- * by others, and a report of an older one is not sent.
+ * Two tables of hashes stand for the inventory: what the node has, and what the other side was told. A
+ * child reads the difference to `told` as it was when the child started. `generation` counts the changes of
+ * `told` by others; a report of an older generation is not sent.
  */
 
 enum {
@@ -34,7 +34,7 @@ struct reporter {
     uv_timer_t reread;
     bool destroyed;
 
-    struct capacity capacity; /* as it is told with the inventory */
+    struct capacity capacity; /* as the inventory reports it */
     struct inventory_table current, told;
     bool told_any; /* told means something; else the whole is to be sent */
     bool owes;

@@ -9,9 +9,9 @@
 #include <uv.h>
 
 /*
- * Reports the node's inventory, in which stands how the boot before ended: when the agent starts, what has
- * changed once a minute, and the whole when somebody asks. Children read it. A reading that fails or hangs
- * costs the inventory and nothing else.
+ * Reports the node's inventory, which includes how the boot before ended: at the agent's start, then
+ * changes once a minute, and all of it on request. Children read it. A reading that fails or hangs costs
+ * the inventory and nothing else.
  */
 
 struct reporter;
@@ -23,12 +23,12 @@ struct reporter_settings {
     bool once; /* how the boot before ended is not read */
     /* A reading has ended, with why where it failed. Comes after every reading while the uplink is not up. */
     void (*on_read)(void *arg, const struct err *why);
-    void (*on_told)(void *arg); /* what was owed is on its way */
+    void (*on_told)(void *arg); /* the report that was owed is on its way */
     void *arg;
 };
 
 struct reporter *reporter_create(const struct reporter_settings *settings);
-/* Calls nobody any more; frees it when the loop has closed its handles. */
+/* Calls back nobody from now on. Frees it when the loop has closed its handles. */
 void reporter_destroy(struct reporter *r);
 
 /* The checker that knows of the GPUs; borrowed. */
@@ -40,7 +40,7 @@ void reporter_repeat(struct reporter *r, bool repeat);
 
 /* Adds the member `inventory` of HELLO, with a comma before it, where it is known. */
 void reporter_add_hello(struct reporter *r, struct text *body);
-/* The uplink stands anew. want: the other side knows no inventory, or another one. */
+/* The uplink is connected again. want: the other side knows no inventory, or another one. */
 void reporter_welcome(struct reporter *r, bool want);
 /* Sends the whole: the other side has nothing, or not what was thought. */
 void reporter_send_whole(struct reporter *r);

@@ -31,6 +31,6 @@ void shrink_memory(void)
     munlockall(); /* locked pages cannot be dropped */
     malloc_trim(0);
     dl_iterate_phdr(drop_pages, NULL);
-    /* What may not be locked, by a user's limit, is an agent without this promise. */
+    /* When a user's limit forbids the lock, the agent goes on without this promise. */
     (void)mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT);
 }

@@ -8,9 +8,10 @@
 #include "health/finding.h"
 
 /*
- * What checks said that run once a boot, and what others have to remember for as long as the boot lasts, as
- * kept in the agent's directory in memory: an agent that is started again says the same, does not look again,
- * and knows what there was before. Of another boot, or of another record, it counts for nothing. Pure.
+ * The results of checks that run once a boot, and what other checks remember for the length of a boot, as
+ * the agent keeps them in memory-backed storage. An agent that restarts reports the same results, does not
+ * look again, and knows what was there before. Results of another boot, or of another record of the check,
+ * do not count. Pure.
  */
 
 #define BOOTED_FILE "boot-checks" /* below the agent's directory of state */
@@ -24,16 +25,18 @@ struct booted {
     json_t *kept; /* as memory_save has it; borrowed */
 };
 
-/* The file's text, of fewer than BOOTED_BYTES_MAX bytes: what there is no room for is left out. */
+/* The file's text, of fewer than BOOTED_BYTES_MAX bytes. Results that do not fit are left out. */
 void booted_write(const char *boot, const struct booted *list, size_t n, struct text *out);
 
-/* What was written in this boot. NULL when it was in another one, or is damaged. The caller owns it. */
+/* Reads a file that was written in this boot. NULL when it is of another boot, or damaged. The caller owns
+ * it. */
 json_t *booted_read(const char *text, const char *boot);
-/* What the check with this very record said, and when. False when nothing is kept of it; kept may be NULL. */
+/* The kept result of the check with exactly this record, and its time. False when there is none; kept may
+ * be NULL. */
 bool booted_find(const json_t *kept, const struct check *k, struct mono now, struct verdict *said,
                  struct mono *looked);
 
-/* What the check with this very record remembers; NULL for nothing. Borrowed. */
+/* The kept memory of the check with exactly this record; NULL when there is none. Borrowed. */
 const json_t *booted_kept(const json_t *kept, const struct check *k);
 
 #endif

@@ -7,16 +7,17 @@
 #include <stdlib.h>
 
 /*
- * One timer for all checks. It is set to the first that is due, and then looks at everything that is due by
- * then, the longest overdue first, until TURN_MS of the loop are used; the rest is for the next turn.
+ * One timer serves all checks. It is set to the check that is due first. When it fires, the checker looks
+ * at everything that is due, the longest overdue first, until it has used TURN_MS of the loop; the rest
+ * waits for the next turn.
  *
- * What the kernel tells of by itself, the mounts, its log and the end of a process, is as it was when it was
- * fine and nothing was told since: such a look costs nothing. It is looked at all the same every TOLD_MS, and
- * as often as the record says while it is not fine.
+ * The kernel announces changes of mounts, of its log, and the end of a process. While nothing is announced
+ * and the last result was good, such a check costs nothing. It still looks every TOLD_MS, and as often as
+ * its record says while its result is not good.
  *
- * A check that finds its target's child at work, or too many children, waits (`waits`) and is tried again
- * when some child is done. It is never in two children at once, because a target has one. Those of a target
- * that are due together are one child's work (checker_apart.c).
+ * A check waits (`waits`) when the child of its target is at work, or when too many children are; it is
+ * tried again when a child is done. It is never in two children at once, because a target has one child.
+ * Checks of one target that are due together share a child (checker_apart.c).
  */
 
 enum { TURN_MS = 4, TOLD_MS = 30000 };
@@ -106,7 +107,7 @@ struct checker *checker_create(uv_loop_t *loop, const struct checker_settings *s
     c->loop = loop;
     c->settings = *settings;
     c->on_turn = on_turn;
-    c->work = true; /* until somebody has looked */
+    c->work = true; /* until a look has been made */
     c->workers = workers_create(loop, checker_answer, c);
     uv_timer_init(loop, &c->turn);
     uv_timer_init(loop, &c->tell);

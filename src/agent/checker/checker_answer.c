@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <utlist.h>
 
-/* Those who asked what the checks say hear it. */
+/* Answers the callers that asked for results. */
 
 bool item_is_fresh(const struct item *k, struct mono at)
 {

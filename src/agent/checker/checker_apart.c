@@ -9,14 +9,14 @@
 #include <unistd.h>
 
 /*
- * Looks that may hang, in children. A child costs more than most of what it does, so what is due at the same
- * time and has the same target goes into one: ten checks of the GPUs load their library once. Where one of
- * them hangs, the others would have waited for it anyway. What somebody asked for shares with nothing but
- * what was asked for as well, as all that a prolog wants to know; plugins and what measures the machine,
- * which take their own time, go alone.
+ * Looks that may hang, in child processes. A child costs more than most looks, so checks that are due
+ * together and have the same target share one: ten checks of the GPUs load their library once. When one of
+ * them hangs, the others would have waited for it anyway. A look that a caller asked for shares a child
+ * only with other such looks, for instance all that a prolog wants to know. Plugins and benchmarks, which
+ * take their own time, have a child each.
  *
- * What reads files is asked of a child that stays. What loads a library that holds devices open, what
- * runs a program and what takes all memory is done in a child of its own.
+ * A look that reads files uses a child that stays. A look that loads a library which holds devices open,
+ * that runs a program, or that takes all memory has a child of its own.
  */
 
 enum { NEXT_ITEM = '\f' }; /* between the facts of two; no fact has a control character */
@@ -27,7 +27,7 @@ static void gather_one(struct item *k, const char *part, struct look_shared *sha
     l.memory = NULL;
     l.shared = shared;
     l.part = part;
-    CLEANUP_TEXT struct text facts = {0}; /* of this one alone: what finds none says so */
+    CLEANUP_TEXT struct text facts = {0}; /* of this check alone; a check that finds no such file says so */
     probe_code(k->check->probe)->gather(&l, &facts);
     text_add(out, facts.s ? facts.s : "");
 }
@@ -134,8 +134,8 @@ static void gather_group(struct item *leader, const char *target)
     }
 }
 
-/* What only reads and writes files leaves nothing behind in its process, and neither does a library that
- * finds no driver. */
+/* A look that only reads and writes files leaves nothing behind in its process. The same holds for a
+ * library that finds no driver. */
 static bool may_stay(const struct item *k)
 {
     const struct probe_row *row = probe_row(k->check->probe);

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <utlist.h>
 
-/* Who asks what the checks say: the actor for one, Slurm's programs for those before and after a job. */
+/* The callers that ask for results: the actor asks for one check, Slurm's programs for those before and
+ * after a job. */
 
 static struct item *find_item(const struct checker *c, const char *name)
 {

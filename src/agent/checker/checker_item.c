@@ -13,10 +13,10 @@
 
 enum { GRID_MS = 1000 };
 
-/* What hangs together: two checks of one path are one target, and so are those of one library or of one kind
- * of device, which are the probes whose names begin alike ("nvidia.ecc", "nvidia.pcie"). What walks through
- * the processes is one, so that it walks once. What measures the machine is one, because two at once would
- * measure each other. A plugin is one by itself, whatever it looks at. */
+/* Two checks have one target when one can hang the other: checks of one path, of one library, or of one
+ * kind of device, which are the probes whose names begin alike ("nvidia.ecc", "nvidia.pcie"). Looks
+ * through the processes are one target, so that there is one walk. Benchmarks are one target, because two
+ * at once would measure each other. A plugin is a target by itself. */
 const char *check_target(const struct check *k, char buf[static CHECKER_TARGET_BYTES])
 {
     const struct probe_row *row = probe_row(k->probe);
@@ -50,9 +50,9 @@ static uint64_t hash_of(const char *s)
     return digest_fnv(DIGEST_FNV_START, s, strlen(s));
 }
 
-/* The node's place within a second, and of the check a second within its interval. What the loop does by
- * itself is done in one go, which costs half of what it does one by one; what needs children is spread, but
- * for those of one target, which are looked at together. */
+/* The node's place within a second, and the check's second within its interval. Looks in the loop are made
+ * together, which costs half of what they cost one by one. Looks in children are spread, except those of
+ * one target, which share a child. */
 struct mono checker_due(const char *node, const struct check *k, struct mono after)
 {
     const int64_t grid_ns = GRID_MS * 1000000LL;

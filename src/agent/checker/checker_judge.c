@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What follows from a look at the node. */
+/* Decides what a look at the node comes to. */
 
 const char *checker_stuck_words(bool stuck)
 {

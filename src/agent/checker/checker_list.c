@@ -68,7 +68,7 @@ static const struct check *find_probe(const struct checker *c, enum probe probe)
     return NULL;
 }
 
-/* Of the file that a check names, else those of the list. */
+/* The meanings of the file that a check names, else those of the list. */
 static const struct meanings *meanings_for(struct checker *c, const struct check *kernel_log)
 {
     const char *path = check_arg(kernel_log, "Meanings");

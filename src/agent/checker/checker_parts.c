@@ -6,10 +6,10 @@
 #include <string.h>
 
 /*
- * Looks at one device after another (look_parts). Each has a child's work of its own, whose target it is, so
- * that one that hangs is unknown and holds up none of the others, and a record with Path= that names it
- * waits for the same child. They take turns, because the child that stays then serves all of them. What was
- * gathered is judged together when the last has answered, or was given up.
+ * Looks at one device after another (look_parts). Each device is a target with a look of its own in a
+ * child, so one device that hangs is unknown and delays no other, and a record with Path= that names the
+ * device waits for the same child. The devices take turns, because the child that stays serves all of them.
+ * All facts are judged together when the last device has answered or was given up.
  */
 
 bool item_has_parts(struct item *k)

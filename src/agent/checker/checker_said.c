@@ -24,8 +24,8 @@ static void checker_said_emit(struct said_frame *f)
     f->full = f->begun = false;
 }
 
-/* The members of a verdict without their braces. What never had an answer is unknown because of the last
- * look, or because there was none. */
+/* The members of a verdict, without braces. A check that never had an answer is unknown because of its
+ * last look, or because there was no look. */
 static void add_verdict(const struct said *s, struct text *t)
 {
     struct verdict none;

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 /*
- * What the checks say, as bodies of CHECKS frames. Pure.
+ * Results of checks as bodies of CHECKS frames. Pure.
  */
 
 struct said {
@@ -26,14 +26,14 @@ typedef void said_emit_fn(void *arg, const char *body, size_t len);
 struct said_frame {
     const char *boot, *list;
     bool full;
-    uint64_t log_next; /* the kernel's log was read up to there for what is said of it; 0: not followed */
+    uint64_t log_next; /* the kernel's log was read up to this sequence number; 0: it is not followed */
     said_emit_fn *emit;
     void *arg;
     struct text body; /* zero at the beginning */
     bool any, begun;
 };
 void said_add(struct said_frame *f, const struct said *s, struct mono now);
-/* Emits the rest; of a full one at least one frame. */
+/* Emits the rest; at least one frame when `full` was asked for. */
 void said_end(struct said_frame *f);
 
 #endif

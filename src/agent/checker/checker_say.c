@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What is said of the checks, and when. */
+/* Reports the results of checks: what, and when. */
 
 enum { GATHER_MS = 10 /* news within this are one frame */, COUNTS_MS = 5000 };
 
@@ -14,7 +14,7 @@ static void checker_say_emit(void *arg, const char *body, size_t len)
     c->settings.say(c->settings.arg, body, len);
 }
 
-/* What will not run by itself and did not yet is not among what the node runs. */
+/* A check that runs on request alone, and did not run yet, is not reported. */
 static bool is_said(const struct item *k)
 {
     return k->any_look || k->check->when & (CHECK_BOOT | CHECK_PERIODIC);

@@ -36,7 +36,7 @@ void checker_try_waiting(struct checker *c)
     checker_arm(c);
 }
 
-/* Of a check that is under way, or was just looked at, another look follows. */
+/* A check that is under way, or was looked at a moment ago, is looked at once more. */
 void checker_look_within(struct checker *c, enum probe probe, int64_t ms)
 {
     struct mono at = mono_add(mono_now(), span_ms(ms));

@@ -6,7 +6,7 @@
 
 /* The node's work: as it was read, and sooner, as prolog and epilog say. */
 
-enum { JOB_MS = 60000 /* after which a job that nobody sees is forgotten */ };
+enum { JOB_MS = 60000 /* a job that no reading shows is forgotten after this time */ };
 
 static void end_idle_looks(struct checker *c)
 {

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 /*
- * A record may name ten thousand nodes. So each line is read by itself and its nodes are forgotten before
- * the next one: what is held at a time does not grow with the cluster.
+ * A record may name ten thousand nodes. Each line is therefore read by itself, and its nodes are dropped
+ * before the next line is read: memory does not grow with the cluster.
  */
 
 void checklist_fini(struct checklist *l)

@@ -12,11 +12,11 @@
 #include <string.h>
 
 /*
- * The copy on the disk is written without waiting for the disk: after the machine stopped it is of another
- * boot and counts for nothing, so all that it has to survive is the end of this process. It is written before
- * anything of it is told (`unsaved`), for what was told and is not kept would be told again as something new,
- * and what was cured would be ill again. Lines that mean nothing only move the cursor: to read them again
- * does no harm, so that is written a while later.
+ * The copy on the disk is written without a sync. After a machine stopped, the copy is of another boot and
+ * counts for nothing, so it only has to survive the end of this process. It is written before any of it is
+ * reported (`unsaved`): a finding that was reported and not kept would be reported again as a new one, and
+ * a finding that was cured would come back. Lines without a meaning only move the cursor. Reading them
+ * again does no harm, so the cursor is written a while later.
  */
 
 #define FILE_NAME "kernel-log"
@@ -166,8 +166,8 @@ static void kernel_begin(struct kernel *k)
     }
     k->poll.data = k;
     k->handles++;
-    /* Where the ring has overrun us the kernel says POLLERR and POLLPRI, which libuv takes for the end of the
-     * device and polls it no more, unless POLLPRI is asked for. */
+    /* When the ring has overrun this reader, the kernel sets POLLERR and POLLPRI. libuv takes that for the
+     * end of the device and stops polling, unless POLLPRI is asked for. */
     uv_poll_start(&k->poll, UV_READABLE | UV_PRIORITIZED, on_readable);
 }
 

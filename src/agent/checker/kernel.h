@@ -8,10 +8,10 @@
 #include <uv.h>
 
 /*
- * Follows the kernel's log on the loop and keeps what it means (check/kernel_log.h), over the end of the
- * agent, however it ends: what kernel_facts says, and what kernel_forget made over, is in the agent's
- * directory of state when the call returns. A storm of lines costs a bounded part of each turn; what the
- * kernel overwrote before it was read is counted and said.
+ * Follows the kernel's log on the loop and keeps its meanings (check/kernel_log.h) across restarts of the
+ * agent, however it ends: the facts of kernel_facts, and what kernel_forget ended, are in the agent's
+ * directory of state when the call returns. A storm of lines costs a bounded part of each turn. Lines that
+ * the kernel overwrote before they were read are counted and reported.
  */
 
 struct kernel;
@@ -32,12 +32,14 @@ void kernel_destroy(struct kernel *k);
 void kernel_mean(struct kernel *k, const struct meanings *meanings);
 /* Whether its lines are read as they come. */
 bool kernel_is_followed(const struct kernel *k);
-/* The facts for a check of the kernel's log: also that there is none, or that it cannot be read. */
+/* The facts for a check of the kernel's log. That there is no log, or that it cannot be read, is a fact
+ * too. */
 void kernel_facts(struct kernel *k, struct mono now, struct text *out);
 /* The sequence number of the line that comes next: all facts are of lower ones. */
 uint64_t kernel_next(const struct kernel *k);
-/* What was put right: what was found under these words (as in kernel_log_forget) is over, as far as its last
- * line has a lower sequence number than until. KERNEL_ALL: all that the log has by now, read or not. */
+/* A fault was put right: findings under these words (as in kernel_log_forget) are over when their last
+ * line has a lower sequence number than until. KERNEL_ALL: every line that the log has by now, read or
+ * not. */
 #define KERNEL_ALL UINT64_MAX
 void kernel_forget(struct kernel *k, const char *words, uint64_t until);
 

@@ -25,7 +25,7 @@ struct local {
     struct checker *checker;
     struct row *rows;
     size_t n, done;
-    struct text source; /* where the checks stand */
+    struct text source; /* the file or list from which the checks come */
 };
 
 static void on_looked(void *arg, const struct verdict *v, struct span took)
@@ -90,7 +90,7 @@ static void print_finding(FILE *out, const struct finding *f)
     fprintf(out, "  %s%s%s\n", f->device, *f->device ? ": " : "", f->text);
 }
 
-/* width: of the column of names. */
+/* width: the width of the column of names, in characters. */
 static void local_print(FILE *out, const struct row *r, int width)
 {
     const struct verdict *v = &r->verdict;

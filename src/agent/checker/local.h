@@ -20,7 +20,7 @@ struct local_request {
     const char *conf; /* a file of checks; NULL: the node's own, or without one what is checked by default */
     const char *home; /* the agent's directory of state, where the controller's list is kept */
     const char *node; /* its name */
-    size_t n_names;   /* these checks; none: all of them */
+    size_t n_names;   /* the names of checks to run; none: all */
     char **names;
 };
 

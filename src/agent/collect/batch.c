@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the ledger writes: bodies of BATCH, and what the controller was told by them. */
+/* Writes the ledger's state as bodies of BATCH, and notes what the controller was told by them. */
 
 static bool is_heard(const struct ledger *l, const struct row *r)
 {
@@ -84,7 +84,7 @@ static size_t end_of_chunk(const char *const *names, size_t from, size_t n)
     return i;
 }
 
-/* Who was heard, in as many frames as it takes. */
+/* The nodes that were heard, in as many frames as they need. */
 static void add_heard(struct part *p)
 {
     size_t n;
@@ -256,7 +256,7 @@ void ledger_batch(struct ledger *l, struct mono now, uint16_t port, ledger_emit_
     add_heard(&p);
     add_news(&p);
     if (!p.body.len && !p.written)
-        part_begin(&p); /* nobody was heard: that is news, too */
+        part_begin(&p); /* that no node was heard is news too */
     part_end(&p);
     text_fini(&p.body);
     for (struct row *r = l->rows; r; r = r->hh.next) {

@@ -11,15 +11,15 @@
 #include <string.h>
 
 /*
- * What was heard is the ledger's; here are sockets and timers. collect_frame.c hears the agents,
- * collect_send.c says what goes on from here, collect_link.c what goes back.
+ * The ledger knows what was heard; here are sockets and timers. collect_frame.c takes the agents' frames,
+ * collect_send.c sends to the controller, collect_link.c sends to the agents.
  */
 
 enum {
     GREET_MS = 10000,     /* from the connection to HELLO */
     SWEEP_MS = 1000,      /* how often silent links are looked for */
     TELLS_SWEEPS = 5,     /* an agent that was asked has these to say its checks */
-    SILENT_INTERVALS = 2, /* for so long at least a link may be silent */
+    SILENT_INTERVALS = 2, /* the shortest time that a link may be silent, in seconds */
     SILENT_MS = 60000,    /* likewise, where the controller does not say how long it waits */
     AWAY_MS = 600000,     /* likewise: without a controller until the agents are sent away */
     UNPROVEN_MORE = 256,  /* links that have shown no certificate, beside one for each node */
@@ -33,8 +33,8 @@ static void limit_crowd(struct collect *c)
     crowd_limit(c->unproven, &(struct crowd_limits){.all = all, .each = all});
 }
 
-/* A node that is connected and not heard is down at the controller by now. Its agent comes anew, if it lives.
- */
+/* The controller has taken a node down that is connected and not heard. If its agent lives, it connects
+ * again. */
 static void close_unheard(struct link *k, int64_t silent_ms)
 {
     log_warn("%s is connected and was not heard for %" PRId64 " s: its connection is closed", k->name,
@@ -71,7 +71,7 @@ static void on_sweep(uv_timer_t *timer)
     collect_note(c, now);
     DL_FOREACH (c->links, k) {
         int64_t silent_ms = span_to_ms(mono_sub(now, k->last));
-        if (stood_still) /* what came in meanwhile was not read yet */
+        if (stood_still) /* frames that arrived meanwhile were not read yet */
             k->last = now;
         if (tells)
             link_set_tells(k, false); /* one that does not answer keeps no other waiting */
@@ -85,7 +85,7 @@ static void on_sweep(uv_timer_t *timer)
     collect_ask(c);
 }
 
-/* Where an agent is not in the share any more, or in none, it asks a controller. */
+/* An agent whose node left the share, or any share, asks a controller. */
 static void agents_send_away(struct collect *c)
 {
     struct link *k;
@@ -118,7 +118,7 @@ static void on_away(uv_timer_t *timer)
         uplink_redial(c->uplink);
 }
 
-/* From now on; where the controller gives no answers, from the end of the connection. */
+/* From now on; when the controller does not answer, from the end of the connection. */
 static void await_answer(struct collect *c)
 {
     if (c->ledger && (c->waits.away.ns || !c->up))
@@ -307,7 +307,7 @@ void collect_add_hello(const struct collect *c, struct text *body)
     if (!c->ledger)
         return;
     CLEANUP_FREE char *nodes = ledger_nodes(c->ledger);
-    if (strlen(nodes) > BODY_PART_BYTES_MAX) /* the controller will give the share anew */
+    if (strlen(nodes) > BODY_PART_BYTES_MAX) /* the controller will send the share again */
         return;
     text_printf(body,
                 ",\"collector\":{\"port\":%u,\"epoch\":%" PRIu64 ",\"nodes\":", listener_port(c->listener),

@@ -11,13 +11,14 @@
 #include <uv.h>
 
 /*
- * The collector's part of an agent: while the controller gives it a share of the nodes, it listens
- * for their agents, hears them and reports them in batches over the uplink. When no controller has answered
- * for as long as body_waits.away says (ten minutes where none said it), it sends its agents to look for one,
- * and connects anew itself. Who finds none comes back and is heard, and is sent again after that time.
+ * The collector's part of an agent. While the controller gives it a share of the nodes, it listens for
+ * their agents, hears them, and reports them in batches over the uplink. When no controller has answered
+ * for body_waits.away (ten minutes unless a controller said otherwise), it sends its agents away to look
+ * for one, and dials again itself. An agent that finds no controller comes back and is heard, and is sent
+ * away again after the same time.
  *
- * It speaks for the nodes of its share only: anybody else is refused, and agents of nodes that
- * leave the share are sent back to a controller.
+ * It speaks only for the nodes of its share. Other agents are refused, and agents of nodes that leave the
+ * share are sent back to a controller.
  */
 
 struct collect;
@@ -31,13 +32,13 @@ void collect_destroy(struct collect *c);
 /* Takes a share; tls is what it shows to agents, borrowed until the next call. Without nodes it
  * collects no more. An older epoch is ignored. */
 int collect_share(struct collect *c, const struct body_share *share, struct tls_context *tls, struct err *e);
-/* What it shows from now on; borrowed as above. */
+/* The certificate that it shows from now on; borrowed as above. */
 void collect_set_tls(struct collect *c, struct tls_context *tls);
 void collect_want(struct collect *c, const struct body_want *want);
-/* These nodes read their fingerprints anew. */
+/* Tells these nodes to read their fingerprints again. */
 void collect_recheck(struct collect *c, const struct hostlist *nodes);
-/* The controller's settings, for the agents, too: interval is NULL when it gave none, survey the order how
- * fingerprints are read, NULL likewise. */
+/* The controller's settings, also for the agents. interval is NULL when the controller gave none; survey
+ * is the order about fingerprints, or NULL. */
 void collect_settings(struct collect *c, const struct span *interval, const struct body_waits *waits,
                       const json_t *survey);
 /* The controller has taken a batch. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What agents say: a link begins, says frames, and ends. */
+/* Frames of agents: a link begins, sends frames, and ends. */
 
 enum { MISFIT_NOTES_MAX = 5 /* a minute */ };
 
@@ -84,7 +84,8 @@ static int on_components(struct link *k, const struct frame *f, struct err *e)
     return r;
 }
 
-/* What cannot wait for a batch, as it came. What finds no room is said anew when there is some. */
+/* Frames that cannot wait for a batch, as they came. A frame that finds no room is asked for again when
+ * there is room. */
 static int on_passed(struct link *k, const struct frame *f, struct err *e)
 {
     struct collect *c = k->c;
@@ -98,7 +99,7 @@ static int on_passed(struct link *k, const struct frame *f, struct err *e)
     return r;
 }
 
-/* What a collector takes (frame.tbl). */
+/* Frames that a collector takes (frame.tbl). */
 typedef int link_frame_fn(struct link *k, const struct frame *f, struct err *e);
 static link_frame_fn *const frames[UINT8_MAX + 1] = {
     [FRAME_HELLO] = on_hello,           [FRAME_HEARTBEAT] = on_heartbeat,

@@ -25,7 +25,7 @@ struct link {
     char checklist[BODY_WORD_BYTES_MAX + 1]; /* the hash of what it was given, or had */
     unsigned misfits;                        /* frames that did not fit, and were ignored */
     bool owes;                               /* its checks were said and the controller did not hear it */
-    bool tells;                              /* it was asked to say them anew */
+    bool tells;                              /* it was asked to report its checks again */
     struct guest guest;                      /* in one of the crowds, while it has no name */
 };
 
@@ -41,18 +41,19 @@ struct collect {
     struct ledger *ledger; /* NULL while it does not collect */
     struct link *links;
     struct crowd *unproven; /* links that have shown no certificate of a node, by address */
-    struct crowd *proven;   /* those that have, by node, except that over which the node is heard */
+    struct crowd *proven;   /* links that have shown a node's certificate, by node, except the link over which
+                               the node is heard */
     struct rare crowd_notes;
-    struct rare misfit_notes; /* of links whose frames do not fit */
+    struct rare misfit_notes; /* for links that sent frames out of place */
     bool up;                  /* the controller hears us */
-    bool fresh_epoch;         /* of this controller no epoch was seen yet */
+    bool fresh_epoch;         /* no epoch of this controller was seen yet */
     struct span interval;
     struct body_waits waits;
     char *survey; /* the controller's order how fingerprints are read, as it came; NULL: none */
     uint64_t term;
     char origin[BODY_WORD_BYTES_MAX + 1];
     char controller[BODY_WORD_BYTES_MAX + 1];
-    char checklist[BODY_WORD_BYTES_MAX + 1]; /* its hash; "" while there is none */
+    char checklist[BODY_WORD_BYTES_MAX + 1]; /* the list's hash; "" while there is none */
     struct text checklist_body;
     unsigned telling;
     unsigned sweeps;
@@ -63,7 +64,7 @@ struct collect {
 /* --- collect_link.c */
 /* The link of this node; NULL: it has none. */
 struct link *link_find(const struct collect *c, const char *name);
-/* Whether the agent was asked to say its checks anew and has not done so. */
+/* Notes whether the agent was asked to report its checks again and has not done so yet. */
 void link_set_tells(struct link *k, bool tells);
 /* Puts the link into a crowd under this name. Another link is closed where the crowd is too large. */
 void link_enter(struct link *k, struct crowd *crowd, const char *name);
@@ -76,7 +77,7 @@ void link_send_home(struct link *k);
 void link_welcome(struct link *k);
 /* all: also how long to wait for whom, and how fingerprints are read. */
 void link_send_settings(struct link *k, bool all);
-/* Where the agent has another one. */
+/* Sends the list when the agent has another one. */
 void link_send_checklist(struct link *k);
 /* Frees a collector that was destroyed when its last link and handle are gone. */
 void collect_free_last(struct collect *c);
@@ -84,7 +85,7 @@ void collect_free_last(struct collect *c);
 /* --- collect_send.c */
 /* Sends what is due. */
 void collect_flush(struct collect *c);
-/* Asks the agents for what the controller wants of them. */
+/* Asks the agents for what the controller wants from them. */
 void collect_ask(struct collect *c);
 /* Whether the uplink stands and takes more. */
 bool collect_has_room(const struct collect *c);

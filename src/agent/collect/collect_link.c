@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is said over a link, and how it ends. */
+/* What the collector sends over a link, and how a link ends. */
 
 enum { CROWD_NOTES_MAX = 1 /* a minute */ };
 
@@ -50,7 +50,7 @@ void link_disown(struct link *k)
     k->name[0] = 0;
 }
 
-/* When this collector is lost its own nodes come to a controller, and nobody else's: 1.5 ms each. */
+/* When this collector is lost, only its own nodes come to a controller: 1.5 ms each. */
 static int64_t spread_ms(const struct collect *c)
 {
     return (int64_t)ledger_count(c->ledger) * 3 / 2;

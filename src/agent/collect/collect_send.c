@@ -4,15 +4,15 @@
 #include <string.h>
 
 /*
- * What goes to the controller, and what the agents are asked for: batches when they are due, what cannot wait
- * for one within NEWS_MS. The uplink's queue is watched before inventories are asked for, so that a thousand
- * new nodes cannot fill it.
+ * Sends to the controller, and asks the agents: batches when they are due, urgent news within NEWS_MS. It
+ * looks at the uplink's queue before it asks for inventories, so that a thousand new nodes cannot fill the
+ * queue.
  */
 
 enum {
     NEWS_MS = 50,                 /* in which what cannot wait for the batch is gathered */
     QUEUED_BYTES_MAX = 256 << 10, /* in the uplink, before more is asked for or sent */
-    TELLING_MAX = 8,              /* agents that say all their checks anew at one time */
+    TELLING_MAX = 8,              /* agents that report all their checks again at the same time */
 };
 
 static void on_batch(uv_timer_t *timer);
@@ -42,7 +42,7 @@ bool collect_has_room(const struct collect *c)
     return c->up && uplink_queued(c->uplink) < QUEUED_BYTES_MAX;
 }
 
-/* A controller that is new to us has heard nothing of the checks; a few agents at a time say them anew. */
+/* A new controller has heard nothing of the checks. A few agents at a time report them again. */
 static void ask_to_tell(struct collect *c)
 {
     static const char tell[] = "{\"tell\":true}";

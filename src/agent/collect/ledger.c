@@ -290,7 +290,7 @@ bool ledger_inventory(struct ledger *l, const char *name, struct body_inventory 
     char *members = text_take(&t);
     if (!queue_add(&r->inventories, &members, LEDGER_PENDING_BYTES_MAX)) {
         free(members);
-        queue_drop(&r->inventories); /* what was to come before it is of no use without it */
+        queue_drop(&r->inventories); /* the parts before it were lost, so this one is useless */
         r->changed = true;           /* by the hash the controller knows that it lacks something */
         return false;
     }
@@ -322,7 +322,7 @@ bool ledger_components(struct ledger *l, const char *name, struct body_component
     bool taken =
         c->part == r->next_part++ && queue_add(&r->components, &c->members, LEDGER_COMPONENTS_BYTES_MAX);
     if (!taken)
-        queue_drop(&r->components); /* a list without one of its parts is none */
+        queue_drop(&r->components); /* a list that lacks a part is no list */
     if (!taken || last)
         set_asked(&r->list, false);
     return taken;
@@ -358,7 +358,7 @@ void ledger_want(struct ledger *l, const struct hostlist *nodes)
         if (!r)
             continue;
         set_wanted(&r->inventory, true);
-        r->changed |= r->known; /* what was said of it may not have been taken */
+        r->changed |= r->known; /* the controller may not have taken the last report */
     }
 }
 
@@ -417,7 +417,7 @@ const char *ledger_ask_components(struct ledger *l, struct mono now, struct fing
     if (!r)
         return NULL;
     r->next_part = 0;
-    queue_drop(&r->components); /* of an answer that did not come to its end */
+    queue_drop(&r->components); /* parts of an answer that never ended */
     *wanted = r->list_wanted;
     return r->name;
 }
@@ -440,7 +440,7 @@ bool ledger_take_recheck(struct ledger *l, const char *name)
     return recheck;
 }
 
-/* What was heard while nobody listened is old: it must revive no node. */
+/* A heartbeat that arrived while no controller listened is old: it must not revive a node. */
 void ledger_forget_told(struct ledger *l, struct mono now)
 {
     for (struct row *r = l->rows; r; r = r->hh.next) {

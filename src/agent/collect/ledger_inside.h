@@ -22,10 +22,10 @@ struct pending {
 };
 struct queue {
     struct pending *first;
-    size_t *bytes; /* of all queues of its kind */
+    size_t *bytes; /* the bytes of all queues of its kind */
 };
 
-/* What is wanted of a node, and of all nodes. */
+/* What the controller wants of one node, and of all nodes. */
 struct demand {
     size_t wanted, asked, asked_max;
 };
@@ -33,7 +33,7 @@ struct request {
     bool wanted; /* and not asked yet */
     bool asked;  /* and not answered */
     struct mono at;
-    struct demand *all; /* of its kind */
+    struct demand *all; /* the requests of its kind */
 };
 
 struct row {
@@ -43,7 +43,7 @@ struct row {
     bool known;   /* has said hello, ever */
     bool live;    /* has a link now */
     bool heard;   /* since the last batch */
-    bool missed;  /* the controller was not told of its last heartbeats: it is told of the next at once */
+    bool missed;  /* the controller does not know its last heartbeats, so the next one is reported at once */
     bool changed; /* boot, instance, work or hash, since the last batch; or it was missed */
     bool gone;    /* its link went since the last batch */
     bool duplicate;
@@ -52,13 +52,13 @@ struct row {
     bool verified;        /* read again and the same, since then */
     bool recheck;
     struct mono last, beat;  /* its HELLO or heartbeat; its heartbeat */
-    struct row *prev, *next; /* of those that wait for the same, by their last heartbeats */
+    struct row *prev, *next; /* the rows that wait for the same, by their last heartbeats */
     enum { WAITS_NOT, WAITS_MISSED, WAITS_SILENT } waits;
     bool misses;     /* it was found missing since the controller was told of such, */
-    struct span ago; /* and was heard so long before */
+    struct span ago; /* and was heard that long before */
     struct request inventory, list;
     struct fingerprint fingerprint, list_wanted;
-    uint64_t next_part; /* of the list that was asked for */
+    uint64_t next_part; /* the parts of the list that was asked for */
     uint64_t seq, uptime_s;
     char boot[BODY_WORD_BYTES_MAX + 1];
     char instance[BODY_WORD_BYTES_MAX + 1];

@@ -15,7 +15,7 @@ struct glance {
     const char *root, *node;
     const struct survey_conf *conf;
     struct child *child;
-    glance_fn *fn; /* NULL while nobody waits */
+    glance_fn *fn; /* NULL while no caller waits */
     void *arg;
 };
 

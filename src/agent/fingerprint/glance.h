@@ -18,7 +18,7 @@ struct glance;
  * glance_renew after a change. */
 struct glance *glance_create(uv_loop_t *loop, const char *root, const char *node,
                              const struct survey_conf *conf);
-/* Calls nobody any more. */
+/* Calls back nobody from now on. */
 void glance_destroy(struct glance *g);
 void glance_renew(struct glance *g);
 

@@ -22,7 +22,7 @@ char *node_path(const char *root, const char *path)
     return text_take(&t);
 }
 
-/* What a tree of files cannot say is not said by this machine in its place. */
+/* A tree of files cannot answer this, and this machine's answer must not stand in for it. */
 static int no_driver(void *arg, const char *interface, char driver[static 33], char version[static 33],
                      char firmware[static 33])
 {
@@ -63,7 +63,7 @@ void node_watch(int inotify, const char *root, const char *path)
     (void)inotify_add_watch(inotify, whole, FILE_EVENTS);
     do {
         slash = strrchr(first, '/');
-        slash[slash == whole] = '\0'; /* of "/x" it leaves "/" */
+        slash[slash == whole] = '\0'; /* leaves "/" of "/x" */
         if (inotify_add_watch(inotify, whole, DIR_EVENTS) >= 0)
             return;
     } while ((errno == ENOENT || errno == ENOTDIR) && slash > first);

@@ -36,7 +36,7 @@ static size_t json_bytes(const struct component *c, struct text *scratch)
     return scratch->len + 2;
 }
 
-/* Where the part that begins at `from` ends. */
+/* The end of the part that begins at `from`. */
 static size_t end_of_part(const struct components *c, size_t from, struct text *scratch)
 {
     size_t bytes = ENVELOPE_BYTES, to = from;
@@ -63,7 +63,7 @@ static void add_part(const struct components *part, const char *hex, size_t i, s
     CLEANUP_TEXT struct text list = {0};
     components_format(part, &list);
     text_printf(out, "{\"fingerprint\":\"%s\",\"part\":%zu,\"parts\":%zu", hex, i, n);
-    if (list.len > 2) { /* what is inside the braces follows */
+    if (list.len > 2) { /* the members inside the braces follow */
         text_add_char(out, ',');
         text_add_bytes(out, list.s + 1, list.len - 1);
     } else {

@@ -12,24 +12,23 @@
 #include <stdint.h>
 
 /*
- * What the survey found, as an agent keeps it, and what the other side was told of it. Pure.
+ * The survey's result as an agent keeps it, and what it told the other side. Pure.
  *
- * The list of components lives and dies in the child that reads it. The child writes a report: the
- * fingerprint, and the list as the bodies of COMPONENTS frames. The agent keeps that text as it came,
- * to answer when it is asked, and so that the next child finds the packages in it, which cost much to
- * read and seldom change.
+ * The list of components lives only in the child that reads it. The child writes a report: the fingerprint,
+ * and the list as the bodies of COMPONENTS frames. The agent keeps the report as text, to answer a request
+ * for the list, and to give the next child the packages, which are expensive to read and seldom change.
  */
 
 enum {
-    READING_PART_BYTES_MAX = 40 << 10, /* of a body of COMPONENTS */
+    READING_PART_BYTES_MAX = 40 << 10, /* the body of a COMPONENTS frame */
     /* A value may be of characters that JSON writes in six. */
     READING_REPORT_BYTES_MAX = 6 * COMPONENTS_BYTES_MAX + 32 * COMPONENTS_MAX
 };
 
-/* What the node was seen to be by cheaper means, before the list was read. */
+/* Cheap stamps of the node, taken before the list was read. */
 struct reading_stamps {
     uint64_t files;    /* survey_stamp */
-    uint64_t packages; /* of struct survey_cache */
+    uint64_t packages; /* as in struct survey_cache */
     uint64_t glance;   /* survey_glance */
 };
 
@@ -47,13 +46,13 @@ void reading_fini(struct reading *r);
 /* In the child: writes the report of a sorted list. */
 void reading_report(const struct components *c, const struct reading_stamps *stamps, struct text *out);
 
-/* Takes a copy of a report. -EINVAL when it is cut short or damaged; what was known stays then. */
+/* Takes a copy of a report. -EINVAL when it is cut short or damaged; the earlier report stays then. */
 int reading_take(struct reading *r, const char *report, size_t len, struct err *e);
 /* Nothing is known any more; the packages stay at hand. */
 void reading_forget(struct reading *r);
 
-/* Writes the body of the FINGERPRINT that is to be sent now, and takes it as said: that it is the same
- * as before, when it is. False: nothing is known, so nothing is said. */
+/* Writes the body of the FINGERPRINT to send now, and notes it as told; when it is the same as before, the
+ * body says that. False: the fingerprint is not known, and there is no body. */
 bool reading_say(struct reading *r, const char *boot, struct text *body);
 /* The next body of COMPONENTS and its length; *at is 0 for the first. NULL after the last. */
 const char *reading_next_part(const struct reading *r, size_t *at, size_t *len);

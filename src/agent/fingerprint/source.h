@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <uv.h>
 
-/* A descriptor on the loop that tells of changes on the node: of inotify, or of the kernel's events. */
+/* A descriptor on the loop that announces changes on the node, from inotify or from the kernel's events. */
 
 struct source {
     uv_poll_t poll;
@@ -20,13 +20,13 @@ struct source {
  * called when the loop has closed it. True: there is a handle, and closed will come. */
 bool source_open(struct source *s, uv_loop_t *loop, int fd, uv_poll_cb ready, void (*closed)(void *owner),
                  void *owner);
-/* Closes the descriptor with its handle; nothing where there is none. */
+/* Closes the descriptor with its handle, if there is one. */
 void source_close(struct source *s);
 
-/* Reads all events of inotify. Whether one of them is of these paths: directories tell of all that is in
- * them. */
+/* Reads all events of inotify. True when one of them is about these paths; a directory announces changes
+ * of everything in it. */
 bool source_tells_of(const struct source *s, const struct hostlist *paths);
-/* Reads all events of inotify, whatever they are. */
+/* Reads and drops all events of inotify. */
 void source_drain(const struct source *s);
 
 #endif

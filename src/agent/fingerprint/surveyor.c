@@ -22,24 +22,25 @@
 #include <unistd.h>
 
 /*
- * What lies in /proc and /sys, where nothing waits, is looked at here, in the loop (survey_look): when
- * inotify says that somebody wrote there, when something was mounted, and by and by. The survey itself runs
- * in a child, and so does whatever touches another path, for it may lie on a disk that hangs or on a server
- * that is gone: a child before it reads the configuration, and the two set the inotify watches, on a
- * descriptor that they share with their parent. What inotify misses (a link that leads elsewhere, a file that
- * is written and not closed) a second child finds by and by (survey_stamp).
+ * Files in /proc and /sys, where nothing can hang, are looked at in the loop (survey_look): when inotify
+ * says that one was written, when something was mounted, and from time to time. The survey itself runs in a
+ * child, and so does every access to another path, which may lie on a disk that hangs or a server that is
+ * gone. One child reads the configuration first. The two children set the inotify watches on a descriptor
+ * that they share with their parent. Changes that inotify misses (a link that leads elsewhere, a file that
+ * is written and not closed) are found by a second child from time to time (survey_stamp).
  *
- * What happens within GATHER_MS is one reading. What happens during a reading is followed by another
- * one, with a pause that doubles as long as that goes on, so that an upgrade of a hundred packages does
- * not keep a processor busy.
+ * Changes within GATHER_MS make one reading. Changes during a reading make another one after a pause, which
+ * doubles while that goes on, so that an upgrade of a hundred packages does not keep a processor busy.
  *
- * A reading that was begun before `also` changed is not said: it lacks what the controller compares.
+ * A reading that began before `also` changed is not reported: it lacks components that the controller
+ * compares.
  */
 
 enum {
     ONCE_DEADLINE_MS = 5000,
-    LOOK_MS = 10000,     /* for what nobody tells of */
-    LOOK_OFTEN_MS = 900, /* where nobody tells of anything: with the reading and its way that is a second */
+    LOOK_MS = 10000, /* for changes that no event announces */
+    LOOK_OFTEN_MS =
+        900, /* where no event announces anything: with the reading and its way that takes a second */
     FILES_LOOK_MS = 30000,
     MODULES_MS = 60000, /* that a module may take from its first event until it is live */
     STAMP_DEADLINE_MS = 10000,
@@ -61,26 +62,26 @@ struct surveyor {
     struct child *survey, *files_look;
     struct glance *glance;
     uv_timer_t gather, looks, recheck, whole, parts;
-    struct source files, kernel, written; /* written: what is looked at */
-    struct mount_hint *mounts;            /* NULL: nobody tells */
+    struct source files, kernel, written; /* written: the paths that are looked at */
+    struct mount_hint *mounts;            /* NULL: no event announces changes */
     int handles;
     bool destroyed;
 
     struct survey_conf conf; /* as it was when the last reading was begun */
     struct hostlist watched;
-    struct survey_look *look;                                /* NULL: there is nothing to look at */
-    uint64_t files_due_ms, modules_due_ms, modules_until_ms; /* of the loop's clock */
+    struct survey_look *look; /* NULL: there is nothing to look at in the loop */
+    uint64_t files_due_ms, modules_due_ms, modules_until_ms; /* by the loop's clock */
 
     struct reading reading;
-    uint64_t stamp; /* of the files, when something of them was last seen to be new */
+    uint64_t stamp; /* of the files, when one of them was last found changed */
     struct span every;
     struct hostlist also;
-    unsigned generation, read_generation; /* of also */
+    unsigned generation, read_generation; /* of the list `also` */
     bool under_way, again, gave_up, quiet;
     bool look_missed; /* there was a reason for one while a reading was under way */
     bool is_whole;    /* the next reading takes nothing from the one before */
     uint64_t pause_ms;
-    surveyor_glance_fn *on_glance; /* NULL while nobody waits */
+    surveyor_glance_fn *on_glance; /* NULL while no caller waits */
     void *glance_arg;
     bool is_other; /* a glance found something new, and the reading for it has not ended */
 
@@ -206,8 +207,7 @@ static bool module_may_come(const struct surveyor *s)
     return s->kernel.fd < 0 || uv_now(s->loop) < s->modules_until_ms;
 }
 
-/* Modules, and what comes with them: every time while one may be on its way in, or when nobody tells of them.
- */
+/* Modules and their components: each time while a module may be loading, or when no event announces them. */
 static bool look_at_modules(struct surveyor *s)
 {
     return is_due(s, &s->modules_due_ms, module_may_come(s) ? 0 : FILES_LOOK_MS);
@@ -286,7 +286,7 @@ static void on_survey(void *arg, char *text, size_t len, const struct err *why)
     if (!why && reading_take(&s->reading, text, len, &e))
         why = &e;
     if (!fingerprint_equal(&before, &s->reading.fingerprint))
-        s->sending = false; /* what is left of the old list is of no use */
+        s->sending = false; /* the rest of the old list is of no use */
     survey_ended(s, why);
     if (s->look_missed)
         surveyor_look(s);

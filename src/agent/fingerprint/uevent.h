@@ -6,15 +6,15 @@
 #include <stddef.h>
 
 /*
- * What the kernel says when devices and modules come and go (NETLINK_KOBJECT_UEVENT), as far as a
- * fingerprint may be another one after it.
+ * Events of the kernel about devices and modules (NETLINK_KOBJECT_UEVENT), as far as they may change the
+ * fingerprint.
  */
 
 enum { UEVENT_BYTES_MAX = 8192 };
 
 /* A socket that hears the kernel, not blocking; -errno when that is not allowed here. */
 int uevent_open(void);
-/* Reads what has come. True when something of it matters, or when messages were lost. */
+/* Reads all events that have arrived. True when one of them matters, or when events were lost. */
 bool uevent_drain(int fd);
 
 /* Whether a message of len bytes says that a module, a driver or a device of a kind that the

@@ -287,7 +287,7 @@ bool home_renewal_due(struct span left, struct span age)
     return left.ns < lived / 2; /* left < (left + lived) / 3 */
 }
 
-/* What was there before is out of date, or damaged in the same way. */
+/* The older copy is out of date, or damaged in the same way. */
 static int take_over(const char *dir, const char *run, const char *file, struct err *e)
 {
     CLEANUP_FREE char *bytes = NULL;

@@ -16,9 +16,9 @@
  */
 
 /*
- * What has to be known when the disk of the directory of state is dead is kept in memory: below the first
- * directory that RUNTIME_DIRECTORY names, which the service manager makes. Without that variable it is in the
- * directory of state, too.
+ * What the agent must know when the disk of its directory of state is dead is kept in memory: below the
+ * first directory that RUNTIME_DIRECTORY names, which the service manager makes. Without that variable it
+ * lies in the directory of state too.
  */
 
 #define HOME_DEFAULT "/var/lib/fettle-agent"
@@ -26,7 +26,7 @@
 /* All PEM. Zero-initialise; home_identity_fini when done. */
 struct home_identity {
     char *key, *cert, *ca;
-    char name[256]; /* of the node, by its certificate */
+    char name[256]; /* the node's name, by its certificate */
 };
 
 void home_identity_fini(struct home_identity *id);
@@ -55,11 +55,11 @@ bool home_renewal_due(struct span left, struct span age);
  * no RUNTIME_DIRECTORY. -errno as home_load. */
 int home_run(const char *dir, char **out, struct err *e);
 
-/* What else is kept, each in a file of its own: the checklist in the directory of state; command, kernel-log
- * and boot-checks in memory; operations in both. The caller frees *out. -ENOENT when there is none, -EILSEQ
- * for what cannot be text or has bytes_max bytes or more. */
+/* Other files that are kept: the checklist in the directory of state; command, kernel-log and boot-checks
+ * in memory; operations in both. The caller frees *out. -ENOENT when there is no such file, -EILSEQ when
+ * it is not text or has bytes_max bytes or more. */
 int home_read(const char *dir, const char *file, size_t bytes_max, char **out, struct err *e);
-/* Replaces it whole; durable: when it returns, the machine may stop. */
+/* Replaces the file whole. durable: when it returns, the machine may stop. */
 int home_write(const char *dir, const char *file, const char *bytes, bool durable, struct err *e);
 
 #endif

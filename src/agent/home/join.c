@@ -53,8 +53,8 @@ int join_check_token(const char *token, struct err *e)
     return token_fingerprint(token, fingerprint, e);
 }
 
-/* An identity that has expired is of no use to anybody and may be replaced. What others could write or read
- * is mended first. */
+/* An identity that has expired is useless and may be replaced. Files that others could write or read must
+ * be put right first. */
 static int check_home(const struct join_request *request, struct err *e)
 {
     struct home_identity id;
@@ -172,7 +172,7 @@ static void on_timer_closed(uv_handle_t *handle)
     free(j);
 }
 
-/* Dialling names the address itself; what came of the link afterwards does not. */
+/* A failure to dial names the address itself; a failure of the link afterwards does not. */
 static void tell_lost(struct join *j, const struct err *why)
 {
     char at[ADDRESS_HOST_BYTES_MAX + 16];

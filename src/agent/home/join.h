@@ -17,7 +17,7 @@
 struct join_request {
     const char *token;
     const struct address *controller;
-    const char *name;    /* of the node */
+    const char *name;    /* the node's name */
     const char *machine; /* its UUID; "" where it has none */
     const char *home;    /* directory of state */
     bool again;          /* replace an identity that is there and valid */

@@ -6,8 +6,8 @@
 #include "base/err.h"
 
 /*
- * What a machine without a disk joins with at each boot: a line "TOKEN HOST[:PORT]" in a file of its image.
- * Whoever reads the file can join as the nodes of the token, so nobody but its owner may.
+ * The file with which a machine without a disk joins at each boot: a line "TOKEN HOST[:PORT]" in its image.
+ * A reader of the file can join as the nodes of the token, so only its owner may read it.
  */
 
 #define JOIN_FILE_PATH "/etc/fettle/join" /* below the image */

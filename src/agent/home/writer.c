@@ -11,15 +11,16 @@
 #include <utlist.h>
 
 /*
- * A child writes all that is new, from its copy of this process's memory. What is put meanwhile is for the
- * next one. A child that hangs in the kernel stays the only one; whoever puts something then is told at once.
+ * A child writes all files that changed, from its copy of this process's memory. Files that change
+ * meanwhile wait for the next child. A child that hangs in the kernel stays the only one; callers are told
+ * at once then.
  */
 
 enum { WRITE_MS = 5000, AGAIN_MS = 10000 };
 
 struct file {
     struct file *next;
-    char *name, *bytes; /* bytes NULL: what there was is on the disk */
+    char *name, *bytes; /* bytes NULL: the last contents are on the disk */
     bool under_way;     /* the child writes these very bytes */
 };
 
@@ -52,7 +53,7 @@ static int write_files(void *arg, struct text *out, struct err *e)
     return 0;
 }
 
-/* They may put something, or cancel somebody. */
+/* The callbacks may put another file, or cancel one another. */
 static void writer_tell(struct writer *w, struct waiter **who, const struct err *why)
 {
     for (struct waiter *n; (n = *who);) {

@@ -19,39 +19,40 @@
 #include <unistd.h>
 
 /*
- * An operation is written down as begun, then told, then done. A command goes on when its agent ends
- * (runner.h): the next one waits for it and says what came of it, and nothing else is done on the node
- * meanwhile. Where nobody knows, as of a check, it is unknown; it is never done again, because nobody can
- * know how far it came. For the same reason a refusal is written down: a second asking must not do what was
- * said not to be done. Only a refusal of an old term is not, for a controller that leads may ask the same.
+ * An operation is written down as begun, then reported, then done. A command goes on when its agent ends
+ * (runner.h): the next agent waits for it and reports its result, and does nothing else on the node
+ * meanwhile. Where nobody can know the result, as with a check, the operation is unknown. It is never
+ * repeated, because nobody knows how far it came. A refusal is written down for the same reason: a second
+ * request must not do what was refused. Only the refusal of an old term is not written down, because a
+ * controller that leads may ask for the same.
  *
- * They are written to memory at once, and copied to the disk by the writer. A new operation waits for its
- * copy, so that the next boot knows of it; not longer than the writer tries, for a dead disk is what it may
- * be for. A reboot while the disk hangs or fails is refused: it would never come to its end, and a BMC is
- * asked the sooner. The kernel keeps programs in memory after their disk is gone, and systemd begins a
- * shutdown that it cannot end, so that one of them is read past that.
+ * Operations are written to memory at once, and the writer copies them to the disk. A new operation waits
+ * for its copy, so that the next boot knows it, but no longer than the writer tries: a dead disk may be the
+ * very fault that it repairs. A reboot while the disk hangs or fails is refused, because it would never
+ * end; a BMC is then asked sooner. The kernel keeps programs in memory after their disk is gone, and
+ * systemd begins a shutdown that it cannot end. The disk is therefore read past the kernel's memory.
  */
 
 enum {
     MARGIN_MS = 2000, /* after a check's deadline, by which it should have been ended */
     DISK_MS = 5000,   /* to read a block */
     DISK_BYTES = 4096,
-    SHUTDOWN_PART = 4,   /* of a reboot's deadline is for the shutdown, */
+    SHUTDOWN_PART = 4,   /* the part of a reboot's deadline that the shutdown may take */
     SHUTDOWN_S_MAX = 180 /* and no more than this: twice what systemd gives a service to stop */
 };
 
 struct carried {
-    struct actor *a; /* NULL: nobody waits for it any more */
-    pid_t runner;    /* of a command */
+    struct actor *a; /* NULL: no caller waits for it */
+    pid_t runner;    /* the runner of a command */
     int pidfd;       /* the runner's; -1 for none */
-    uv_poll_t ended; /* of it */
+    uv_poll_t ended; /* its operation */
     uv_timer_t timer;
     int handles;
     bool reboots;
     struct mono until; /* 0 of what an agent before this one began: the runner knows */
     char id[BODY_WORD_BYTES_MAX + 1];
     char check[CHECK_NAME_BYTES_MAX + 1]; /* that is looked at; "" for another kind */
-    struct body_act act;                  /* of one that waits for its copy */
+    struct body_act act;                  /* the callback of an operation that waits for its copy */
 };
 
 struct actor {
@@ -69,7 +70,7 @@ static void actor_say(struct actor *a, const struct operation_record *k)
     a->settings.say(a->settings.arg, body.s, body.len);
 }
 
-/* done: of the copy; never called where there is none. */
+/* done is called when the copy is written; never where there is none. */
 static int actor_keep(struct actor *a, writer_done_fn *done, void *arg, struct err *e)
 {
     int r = operation_records_store(&a->records, a->settings.home, e);
@@ -184,7 +185,7 @@ static struct carried *new_operation(struct actor *a, const char *id)
     return o;
 }
 
-/* What the runner has written down is there when it is gone. */
+/* The runner's result is in the file when the runner is gone. */
 static int actor_follow(struct carried *o, pid_t runner)
 {
     o->runner = runner;
@@ -212,7 +213,7 @@ static void run_command(struct carried *o, const char *command, struct span dead
         actor_finish(o, OPERATION_UNKNOWN, strerror(-r), NULL);
 }
 
-/* So long a shutdown may take. The rest is for the boot. */
+/* The time that a shutdown may take. The rest is for the boot. */
 static struct span shutdown_deadline(struct span deadline)
 {
     struct span part = {deadline.ns / SHUTDOWN_PART}, most = span_s(SHUTDOWN_S_MAX);
@@ -328,8 +329,8 @@ static void refuse_for_disk(struct carried *o, const struct err *why)
     actor_finish(o, OPERATION_REFUSED, said.s, NULL);
 }
 
-/* Where there is no such program, or its file system knows no other way than through the kernel's memory, it
- * is not known. */
+/* Without such a program, or on a file system that cannot bypass the kernel's memory, the disk's state is
+ * not known. */
 static int read_disk(void *arg, struct text *out, struct err *e)
 {
     static _Alignas(DISK_BYTES) char bytes[DISK_BYTES];
@@ -478,7 +479,7 @@ static void actor_adopt(struct actor *a, const char *id, pid_t runner)
         on_over(a->now); /* just now */
 }
 
-/* Says of what ended while no agent was there what came of it, where that is known. */
+/* Reports the results of operations that ended while no agent ran, where they are known. */
 static bool take_ends(struct actor *a)
 {
     bool any = false;
@@ -523,7 +524,7 @@ void actor_destroy(struct actor *a)
     child_destroy(a->disk);
     if (a->now) {
         checker_cancel(a->settings.checker, a->now);
-        let_go(a->now); /* it goes on, and nobody waits for it */
+        let_go(a->now); /* it goes on, and no caller waits for it */
     }
     operation_records_fini(&a->records);
     free(a);

@@ -38,7 +38,7 @@ struct operation_record *operation_records_find(struct operation_records *d, con
     return NULL;
 }
 
-/* Not the one that is under way: nobody would know any more that it was begun. */
+/* The record that is under way stays: else nobody would know that it was begun. */
 static void forget_one(struct operation_records *d)
 {
     size_t i = 0;

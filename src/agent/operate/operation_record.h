@@ -9,8 +9,9 @@
 #include <stdbool.h>
 
 /*
- * The operations that this node was asked for, the last 16, so that none is carried out twice: what it was,
- * and how far it is. Kept in the agent's directory of state. Pure but for reading and writing it.
+ * The last 16 operations that this node was asked for, so that none is carried out twice: each with its
+ * kind and its state. They are kept in the agent's directory of state. Pure, except for reading and writing
+ * the file.
  */
 
 #define OPERATION_RECORDS_FILE "operations" /* in the agent's directories */
@@ -20,7 +21,7 @@ enum { OPERATION_RECORDS_MAX = 16, OPERATION_TEXT_BYTES_MAX = 4096 };
 struct operation_record {
     struct operation op; /* its id, boot, state and text; the refusal is not kept in the file, since nothing
                             asks for it later */
-    bool reboot;         /* what it was: a new boot is what it was for */
+    bool reboot;         /* a reboot: another boot is its aim */
     char *cures;   /* codes, with blanks between, under which the kernel's log is over when it is done; NULL:
                       none */
     char *verdict; /* JSON of a check's; NULL for others */
@@ -50,8 +51,8 @@ struct operation_record *operation_records_add(struct operation_records *d, cons
 void operation_record_set(struct operation_record *k, enum operation_state state, const char *text,
                           const char *verdict);
 
-/* What was begun by an agent that is no more, but for the one that still runs (NULL: none does): a reboot is
- * done when this is another boot, everything else is unknown. True when there was any. */
+/* Settles what an agent that has ended began, except the operation that still runs (NULL: none does): a
+ * reboot is done when this is another boot, everything else is unknown. True when there was any. */
 bool operation_records_settle(struct operation_records *d, const char *boot, const char *running);
 
 /* The body of DONE. */

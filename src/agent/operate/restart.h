@@ -7,8 +7,8 @@
  * it waits for no process and asks no device, which reboot(2) does.
  */
 
-/* Makes the process ready to outlast a shutdown: nothing of it has to be read from a disk any more, and
- * systemd, which kills every process in the end, leaves it alone. The open trigger, or -errno with nothing
+/* Prepares the process to outlast a shutdown: from now on it needs nothing from a disk, and systemd, which
+ * kills every process in the end, leaves it alone. Returns the open trigger, or -errno with nothing
  * changed. */
 int restart_prepare(const char *trigger);
 /* Has the kernel write what it can within two seconds, and restart at once. Returns where it does not. */

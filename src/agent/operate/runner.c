@@ -24,18 +24,18 @@
 #include <unistd.h>
 
 /*
- * The file has the operation's id on its first line. What came of it follows in one write: "+" or "-", and
- * the text. The runner locks it from its beginning to its end, by a lock of fcntl(2): it goes with the
- * process however that ends, is not inherited, and the kernel says who holds it.
+ * The file has the operation's id on its first line. The result follows in one write: "+" or "-", and the
+ * text. The runner locks the file from its beginning to its end with fcntl(2): the lock goes with the
+ * process however it ends, is not inherited, and the kernel says who holds it.
  *
- * The command and all that it starts are a family (probe/family.h), which is killed at the deadline and when
- * it becomes too large; it reads nothing. When the command has ended well, what it left in the background
- * stays: a remedy may start a file system's process. That may hold the output open for ever, so that what is
- * there when the command has ended is all that is read.
+ * The command and all processes that it starts are a family (probe/family.h), which is killed at the
+ * deadline and when it becomes too large. Its standard input is empty. When the command has ended well, its
+ * background processes stay: a remedy may start a file system's process. Such a process may hold the output
+ * open for ever, so only the output that is there when the command has ended is read.
  *
- * One that restarts the machine is not done when its command is: the shutdown that this asked for may hang,
- * or the command itself, as systemd does. The runner is there until the deadline, and has the kernel restart
- * then.
+ * A command that restarts the machine is not done when it ends: the shutdown that it asked for may hang,
+ * and so may the command itself, as systemd's does. The runner stays until the deadline and then has the
+ * kernel restart the machine.
  */
 
 #define FILE_NAME "command"
@@ -61,7 +61,7 @@ struct run {
 
 /* --- the command ---------------------------------------------------------------------------- */
 
-/* How many bytes; 0 at the end of the output, negative when there is nothing just now. */
+/* The number of bytes; 0 at the end of the output, negative when there is nothing now. */
 static ssize_t read_some(struct run *r)
 {
     char bytes[READ_BYTES];
@@ -135,7 +135,7 @@ static int start_command(struct run *r, const char *command)
 static void run_command(struct run *r, struct mono until)
 {
     r->killed = !wait_for(r, until);
-    bool gone = (!r->killed && r->status == 0) /* what failed leaves nothing behind */
+    bool gone = (!r->killed && r->status == 0) /* an attempt that failed leaves nothing behind */
                 || family_kill(&r->family, span_ms(KILLED_MS));
     r->stays = r->killed && !gone;
     for (int i = 0; i < LAST_READS && read_some(r) > 0; i++)
@@ -144,13 +144,13 @@ static void run_command(struct run *r, struct mono until)
 
 /* --- a restart ------------------------------------------------------------------------------ */
 
-/* The command was refused, or became too large: nobody goes down, and something else may be chosen. */
+/* The command was refused, or became too large: no shutdown follows, and another remedy may be chosen. */
 static bool is_going_down(const struct run *r)
 {
     return r->killed ? !*r->family.excess : r->status == 0;
 }
 
-/* Returns only where nothing comes of it. */
+/* Returns only when the restart fails. */
 static void runner_outlast(const struct run *r, int trigger, struct mono until)
 {
     if (trigger < 0 || !is_going_down(r))
@@ -183,8 +183,8 @@ static void say_end(const struct run *r, struct span deadline, struct text *out)
         text_add_char(out, r->tail.s[i] ? r->tail.s[i] : ' ');
 }
 
-/* In a process of its own, for which nobody waits. Where the one of an operation before still hangs there is
- * no other: it has the lock. */
+/* Runs in a process of its own that nobody waits for. While the process of an earlier operation hangs, it
+ * has the lock and there is no other. */
 static void copy_end(const struct runner_job *job, const struct text *end)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = FILE_BYTES_MAX, .l_len = 1};
@@ -209,7 +209,7 @@ static bool runner_settle(int file)
     return chdir("/") == 0;
 }
 
-/* Whoever ends all processes of the agent's name, or of its session, does not end what was begun. */
+/* A kill of all processes with the agent's name, or of its session, does not end the command. */
 static _Noreturn void be_runner(int file, const struct runner_job *job, pid_t parent)
 {
     static const int defaults[] = {SIGCHLD, SIGPIPE};
@@ -225,7 +225,7 @@ static _Noreturn void be_runner(int file, const struct runner_job *job, pid_t pa
     sigemptyset(&none);
     setsid();
     prctl(PR_SET_NAME, "fettle-runner");
-    (void)oom_score_set(OOM_ORDINARY, NULL); /* where it may not be, nothing better can be done */
+    (void)oom_score_set(OOM_ORDINARY, NULL); /* without that permission, nothing better can be done */
     if (!runner_settle(file) || fcntl(FILE_FD, F_SETLK, &lock) || getppid() != parent)
         _exit(1);
     sigprocmask(SIG_SETMASK, &none, NULL);

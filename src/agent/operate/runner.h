@@ -9,17 +9,16 @@
 #include <sys/types.h>
 
 /*
- * Runs the command of an operation in a process of its own, the runner, which outlives the agent: it reads
- * what the command prints, ends it at its deadline, and writes down what came of it. So a remedy that is
- * under way is neither cut off nor forgotten nor joined by a second one when the agent is restarted, upgraded
- * or killed: the next agent finds the runner by the lock on its file, and waits for it as the one before did.
- * There is one at a time.
+ * Runs the command of an operation in a process of its own, the runner, which outlives the agent. The
+ * runner reads what the command prints, ends it at its deadline, and writes down the result. A remedy that
+ * is under way is therefore neither cut off nor forgotten, and no second one joins it, when the agent is
+ * restarted, upgraded or killed: the next agent finds the runner by the lock on its file and waits for it.
+ * There is one runner at a time.
  */
 
 struct runner_job {
-    const char *id; /* one word, the operation's */
-    const char
-        *copy; /* another directory, which may hang, for what came of it: for after a boot. NULL: none */
+    const char *id;   /* one word, the operation's */
+    const char *copy; /* another directory, which may hang, for results that outlive a boot; NULL: none */
     const char *command;
     struct span deadline;
     /* The kernel's sysrq-trigger where the command takes the node down: the runner goes on until the
@@ -37,7 +36,7 @@ struct runner_end {
     bool good;  /* exit status 0 */
     char *text; /* why it is not, and the end of what was printed; to be freed */
 };
-/* What came of this operation, once its runner is gone; false: it ended without a word, and nobody knows. */
+/* The result of this operation once its runner is gone; false: the runner left none, and nobody knows. */
 bool runner_take_end(const char *home, const char *id, struct runner_end *end);
 
 #endif

@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 /*
- * The socket carries one byte that says whether the work succeeded, then its text or its sentence, and ends
- * with the child. To one that stays it carries questions, each of which ends in a zero byte, and so do its
- * answers. The child closes every other descriptor, so that a stuck one holds no connection of its parent
- * open, and dies with its parent.
+ * The socket carries one byte that says whether the work succeeded, then the text or the error sentence,
+ * and ends with the child. A child that stays gets questions over it, each ended by a zero byte, and so are
+ * its answers. The child closes every other descriptor, so that a stuck child holds no connection of its
+ * parent open, and it dies with its parent.
  */
 
 enum { LOW_FDS = 32 };
@@ -34,11 +34,11 @@ struct child {
     pid_t pid;   /* 0 while none exists */
     bool answered;
     bool destroyed;
-    child_answer_fn *answer; /* of one that stays; else NULL */
+    child_answer_fn *answer; /* the question of a child that stays; else NULL */
     unsigned questions;      /* that it answered */
     size_t limit_bytes;
     struct text text;
-    child_done_fn *done; /* NULL while nobody waits */
+    child_done_fn *done; /* NULL while no caller waits */
     void *arg;
 };
 
@@ -55,16 +55,18 @@ static void write_all(int fd, const char *bytes, size_t n)
     }
 }
 
-/* Leaves the socket as 3, what is kept as 4, and nothing else; programs that the child starts have
- * neither, so that one which stays behind does not hold the socket open.
+/*
+ * Leaves the socket as descriptor 3, the kept one as 4, and no other. Programs that the child starts
+ * inherit neither, so a program that stays behind does not hold the socket open.
  *
- * Low numbers that were in use go on as /dev/null. Two of them are a pipe of libuv's, which knows them by
- * number and closes them in whatever process the child forks: they must not be anything else by then. */
+ * Low numbers that were in use become /dev/null. Two of them are a pipe of libuv's, which closes them by
+ * number in any process that the child forks: the numbers must not mean anything else by then.
+ */
 static bool child_settle(int fd, int kept)
 {
     int high = kept < 0 ? -1 : fcntl(kept, F_DUPFD_CLOEXEC, LOW_FDS);
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (null < 0) /* an empty root; nobody reads or writes it */
+    if (null < 0) /* an empty root; nothing reads or writes it */
         null = open("/", O_PATH | O_CLOEXEC);
     if (null < 0 || dup2(fd, 3) < 0)
         return false;
@@ -85,7 +87,7 @@ static void hand_over(int r, const struct text *out, const struct err *e)
     write_all(3, r ? e->msg : out->s, r ? strlen(e->msg) : out->len);
 }
 
-/* False when there is none any more. */
+/* False when there is none left. */
 static bool read_question(char question[static CHILD_QUESTION_BYTES_MAX])
 {
     for (size_t len = 0; len < CHILD_QUESTION_BYTES_MAX;) {
@@ -127,7 +129,7 @@ static _Noreturn void be_child(const struct child *c, int fd, pid_t parent, cons
         signal(defaults[i], SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, OOM_CHILD); /* by which the kernel's log names it when it is ended for memory */
-    (void)oom_score_set(OOM_ORDINARY, NULL); /* where it may not be, nothing better can be done */
+    (void)oom_score_set(OOM_ORDINARY, NULL); /* without that permission, nothing better can be done */
     if (getppid() != parent || !child_settle(fd, c->kept))
         _exit(1);
     sigprocmask(SIG_SETMASK, mask, NULL);
@@ -164,7 +166,7 @@ static void on_handle_closed(uv_handle_t *handle)
     free(c);
 }
 
-/* Whoever waits for an answer hears of the end from on_ended. */
+/* A caller that waits for an answer learns of the end from on_ended. */
 static void child_rest(struct child *c)
 {
     if (!c->pid && !c->done && !c->destroyed)
@@ -180,8 +182,8 @@ static bool child_reap(struct child *c)
     return c->pid == 0;
 }
 
-/* A program that the child started leads a group of its own, and what it started is in there: it would
- * outlive the child. What has lost its leader is a child of its own by now. Whether there is any. */
+/* A program that the child started leads a process group, which holds all that it started, and would
+ * outlive the child. A process whose leader is gone is a child of this one by now. True when there is any. */
 static bool kill_programs(pid_t pid)
 {
     char path[64], pids[512];
@@ -236,7 +238,7 @@ static void child_complete(struct child *c)
     text_fini(&text);
 }
 
-/* The descriptor may be closed only when the loop has let go of it. */
+/* The descriptor may be closed only after the loop has let go of it. */
 static void on_poll_closed(uv_handle_t *handle)
 {
     struct child *c = handle->data;
@@ -270,7 +272,7 @@ static void on_deadline(uv_timer_t *timer)
         child_complete(c);
 }
 
-/* Of one that stays: the zero byte ends it. */
+/* A question ends with a zero byte. */
 static void take_answer(struct child *c)
 {
     c->text.len--;
@@ -297,7 +299,7 @@ static void on_readable(uv_poll_t *poll, int status, int events)
         return;
     c->answered = n <= 0; /* an error says that it ended with a question unread */
     if (c->answer)
-        text_clear(&c->text); /* half an answer is none */
+        text_clear(&c->text); /* half an answer is no answer */
     if (!c->answered)
         child_kill(c);
     close_socket(c);

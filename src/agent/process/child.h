@@ -11,14 +11,14 @@
 #include <uv.h>
 
 /*
- * Runs a function in a forked child and hands its text to the parent through a socket: for all that
- * may hang or needs much memory. At most one child of each `struct child` exists. One that passes
- * its deadline is killed; one that cannot even be killed (a dead mount) stays the only one, and
- * child_run says -EBUSY until the kernel has let it go. Of a child that has programs which lead a process
- * group these are killed in its place: it has to wait for their end, and then to end.
+ * Runs a function in a forked child and gives its text to the parent through a socket: for work that may
+ * hang or needs much memory. Each `struct child` has at most one process. A child that passes its deadline
+ * is killed; one that cannot be killed (a dead mount) stays the only one, and child_run returns -EBUSY
+ * until the kernel lets it go. When programs of the child lead process groups, these are killed instead of
+ * the child, which waits for their end and then ends.
  *
- * To fork costs the parent more than most of what a child does, so one may stay for the next question. It
- * knows the parent's memory as it was when it was started: who asks of something newer destroys it first.
+ * A fork costs the parent more than most of what a child does, so a child may stay for the next question.
+ * It knows the parent's memory as it was at its start: destroy it before you ask about something newer.
  */
 
 struct child;
@@ -32,7 +32,7 @@ enum {
 
 /* In the child: writes to out, returns 0 or a negative errno with a sentence. */
 typedef int child_work_fn(void *arg, struct text *out, struct err *e);
-/* The same for one that stays. What it writes has no zero bytes. */
+/* The same for a child that stays. Its text has no zero bytes. */
 typedef int child_answer_fn(void *arg, const char *question, struct text *out, struct err *e);
 /* In the parent: text of len bytes and one zero byte, which it may change, until it returns; or
  * NULL and why. A new run may be started from here. */
@@ -42,7 +42,7 @@ struct child *child_create(uv_loop_t *loop, size_t limit_bytes);
 /* Children from now on have this descriptor of the parent's as CHILD_KEPT_FD, while it is open. All
  * others are closed there. */
 void child_keep(struct child *c, int fd);
-/* Kills what runs, calls nobody, frees when the loop has closed its handles. */
+/* Kills what runs, calls back nobody, and frees it when the loop has closed its handles. */
 void child_destroy(struct child *c);
 
 /* Starts work; done comes from the loop. -EBUSY while the last one still exists. */
@@ -54,9 +54,9 @@ int child_ask(struct child *c, struct span deadline, child_answer_fn *answer, vo
               const char *question, child_done_fn *done, void *arg, struct err *e);
 /* Whether a child has stayed and waits for the next question. */
 bool child_waits(const struct child *c);
-/* It is asked nothing more, and ends by itself. Of no other child anything happens. */
+/* The child gets no more questions and ends by itself. Other children are not touched. */
 void child_dismiss(struct child *c);
-/* Kills what runs; done hears of it when it is gone, or at the deadline. */
+/* Kills what runs. done is called when it is gone, or at the deadline. */
 void child_kill(struct child *c);
 /* Whether a child exists: one that runs, or that could not be killed. */
 bool child_exists(struct child *c);

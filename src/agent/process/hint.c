@@ -64,7 +64,7 @@ void mount_hint_destroy(struct mount_hint *h)
 struct pid_poll {
     uv_poll_t poll;
     int fd;
-    struct process_hint *hint; /* NULL: nobody listens any more */
+    struct process_hint *hint; /* NULL: no listener any more */
 };
 
 struct process_hint {

@@ -7,15 +7,15 @@
 #include <uv.h>
 
 /*
- * What the kernel tells at once and a look would find out only when it is due: the list of mounts changed,
- * a process ended. A hint is no result; it is a reason to look. Without it, or where the kernel gives none,
- * everything is found all the same, later.
+ * Events that the kernel announces at once and that a look would find only when it is due: the list of
+ * mounts changed, or a process ended. A hint is no result but a reason to look. Without hints, everything
+ * is still found, only later.
  */
 
 /* The list of mounts. */
 struct mount_hint;
 typedef void hint_fn(void *arg);
-/* NULL when there is none to be had. */
+/* NULL when the kernel gives none. */
 struct mount_hint *mount_hint_create(uv_loop_t *loop, hint_fn *fn, void *arg);
 void mount_hint_destroy(struct mount_hint *h);
 

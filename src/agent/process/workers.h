@@ -5,18 +5,18 @@
 #include "agent/process/child.h"
 
 /*
- * Children for what may hang, by what they touch: however many looks there are at a dead file system, one
- * child at most waits for it, and looks at everything else go on. A few of them run at once. One that has
- * answered a question stays for the next, whatever target that has.
+ * Children for work that may hang, by target: however many looks there are at a dead file system, at most
+ * one child waits for it, and looks at everything else go on. A few children run at once. A child that has
+ * answered a question stays for the next one, whatever its target.
  */
 
 struct workers;
 
-enum { WORKERS_AT_ONCE = 8, WORKERS_BYTES_MAX = 64 << 10 /* of what one may say */ };
+enum { WORKERS_AT_ONCE = 8, WORKERS_BYTES_MAX = 64 << 10 /* the bytes of one answer */ };
 
 /* answer and its arg are for workers_ask. */
 struct workers *workers_create(uv_loop_t *loop, child_answer_fn *answer, void *arg);
-/* Kills what runs and calls nobody any more. */
+/* Kills what runs and calls back nobody from now on. */
 void workers_destroy(struct workers *w);
 
 /* Runs work in a child, as child_run.
@@ -29,7 +29,7 @@ int workers_run(struct workers *w, const char *target, struct span deadline, chi
 /* The same for a question, to a child that knows this process as it is now or was since workers_renew. */
 int workers_ask(struct workers *w, const char *target, struct span deadline, const char *question,
                 child_done_fn *done, void *arg, struct err *e);
-/* What children know is out of date: none that exists is asked again. */
+/* The children's memory is out of date: no existing child is asked again. */
 void workers_renew(struct workers *w);
 /* Kills the one that was given arg, if it still runs. Until it is gone it is the only one of its target, and
  * what then comes goes to done with done_arg, in place of whom it was given. */

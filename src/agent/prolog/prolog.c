@@ -17,8 +17,8 @@
 #include <utlist.h>
 
 /*
- * A job's start may not depend on who else speaks here: users have a few places of their own, and whoever
- * does not ask within a second loses his.
+ * The start of a job must not depend on other users of the socket. Each user has a few places, and a client
+ * that does not ask within a second loses its place.
  */
 
 enum { ANSWER_BYTES_MAX = 512, ASK_MS = 1000, USERS_MAX = 16, ALL_MAX = 128 };
@@ -111,7 +111,7 @@ static void tell_wait(struct caller *k, struct span within)
         prolog_end(k);
 }
 
-/* other: something in the node is not what it was, and what the controller makes of it is waited for, too. */
+/* other: something in the node changed, and the controller's judgement of it is waited for too. */
 static void ask_all(struct caller *k, bool other)
 {
     struct span within = {0}, judged = other ? span_ms(STANDING_MS) : within;
@@ -175,7 +175,7 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
     on_line(k);
 }
 
-/* Who is at the other end; false when that cannot be said. */
+/* The user at the other end; false when the kernel cannot tell. */
 static bool is_root(int fd, bool *root)
 {
     struct ucred who;

@@ -23,7 +23,7 @@ enum { ANSWER_MS = 1000 };
 struct call {
     int fd;
     struct mono until;
-    char text[PROLOG_ANSWER_BYTES_MAX]; /* what came and was not taken yet */
+    char text[PROLOG_ANSWER_BYTES_MAX]; /* bytes that arrived and were not taken yet */
     size_t len;
 };
 
@@ -117,7 +117,7 @@ static int prolog_call(struct call *c, const char *what, const char *root,
     return r;
 }
 
-/* Of a task's prolog Slurm takes what is to be printed where the task prints. */
+/* Slurm prints what a task's prolog prints where the task prints. */
 static int say_no(const char *what, const char *why)
 {
     if (strncmp(what, "task-", 5) == 0) {

@@ -19,8 +19,8 @@ enum {
 
 struct prolog_kind {
     const char *word;
-    unsigned when;     /* of enum check_when */
-    bool task;         /* whoever has tasks may ask */
+    unsigned when;     /* values of enum check_when */
+    bool task;         /* every user who has tasks may ask */
     bool begins, ends; /* a job does */
 };
 /* NULL when there is none. */
@@ -30,14 +30,14 @@ struct prolog_question {
     const struct prolog_kind *kind;
     char job[PROLOG_JOB_BYTES_MAX + 1]; /* printable, without blanks; "" when it is not known */
 };
-/* False for a line that is none. */
+/* False when the line is malformed. */
 bool prolog_question_read(const char *line, struct prolog_question *q);
-/* With its end; what of a job cannot stand there is left out. */
+/* With its newline. Characters of a job that cannot stand there are left out. */
 void prolog_question_write(const char *word, const char *job, char out[static PROLOG_QUESTION_BYTES_MAX]);
 
 enum prolog_answer { PROLOG_OK, PROLOG_NO, PROLOG_WAIT, PROLOG_NONE };
-/* PROLOG_NO: *why is its text, in line, of which control characters became blanks. PROLOG_WAIT: *ms is how
- * long at most. PROLOG_NONE: it is no answer. */
+/* PROLOG_NO: *why is its text, in line, with blanks for control characters. PROLOG_WAIT: *ms is the
+ * longest wait. PROLOG_NONE: the line is no answer. */
 enum prolog_answer prolog_answer_read(char *line, const char **why, uint64_t *ms);
 
 #endif

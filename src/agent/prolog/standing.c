@@ -9,8 +9,8 @@
 #include <utlist.h>
 
 /*
- * All who wait share one glance, one reading and one question. Who comes while a question is under way has
- * seen something new again, so that the reading which follows is asked about instead.
+ * All waiting callers share one glance, one reading and one question. A caller that comes while a question
+ * is under way has seen a newer change, so the reading that follows is asked about instead.
  */
 
 struct waiter {
@@ -77,7 +77,7 @@ static void wait_for(struct waiter **all, standing_look_fn *look, standing_judge
     LL_APPEND(*all, w);
 }
 
-/* Who is called may cancel another one. */
+/* A callback may cancel another one. */
 static void tell_all(struct waiter **all, bool other, const char *why_not)
 {
     for (struct waiter *w; (w = *all);) {
@@ -128,7 +128,7 @@ void standing_judge(struct standing *s, standing_judge_fn *fn, void *arg)
         uv_timer_start(&s->patience, on_late, STANDING_MS, 0);
 }
 
-/* What could not be read, and what nobody was told of, is unknown when the patience ends. */
+/* When the timeout ends, whatever could not be read, and whatever the controller was not told, is unknown. */
 void standing_settled(struct standing *s)
 {
     const struct fingerprint *told = surveyor_told(s->with.surveyor);

@@ -11,10 +11,10 @@
 #include <uv.h>
 
 /*
- * Whether the node may take a job although something in it changed that no event told of. A glance says
- * whether anything did. Then the node is read and the fingerprint said as usual, and the controller is asked
- * what follows from it: only the controller knows the baseline, the class and the brake. What the controller
- * does not answer in time is unknown, and unknown keeps no job away.
+ * Whether the node may take a job although something changed that no event announced. A glance shows
+ * whether anything changed. Then the node is read, the fingerprint is reported as usual, and the controller
+ * is asked what follows: only the controller knows the baseline, the class and the brake. An answer that
+ * does not come in time is unknown, and unknown keeps no job away.
  */
 
 enum { STANDING_MS = 4000 }; /* to wait for the controller's answer */
@@ -29,17 +29,17 @@ struct standing_settings {
 };
 
 struct standing *standing_create(const struct standing_settings *settings);
-/* Calls nobody any more; frees it when the loop has closed its handles. */
+/* Calls back nobody from now on. Frees it when the loop has closed its handles. */
 void standing_destroy(struct standing *s);
 
 /* Whether something is not what it was. fn may be called before this returns; in half a second at most. */
 typedef void standing_look_fn(void *arg, bool other);
 void standing_look(struct standing *s, standing_look_fn *fn, void *arg);
-/* After a look that found something: what the controller makes of it, within STANDING_MS. why_not: for what
- * no work may land here; "" for nothing, or when it is not known. */
+/* After a look that found a change: the controller's judgement, within STANDING_MS. why_not says why no
+ * work may land here; "" when nothing forbids it, or when it is not known. */
 typedef void standing_judge_fn(void *arg, const char *why_not);
 void standing_judge(struct standing *s, standing_judge_fn *fn, void *arg);
-/* Nobody with this arg is called any more. */
+/* Drops all callbacks with this arg. */
 void standing_cancel(struct standing *s, const void *arg);
 
 /* A reading has ended. */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where controllers listen: "host", "host:port" or "[address]:port", several by commas. */
+/* Addresses of controllers: "host", "host:port" or "[address]:port", with commas between. */
 
 enum { ADDRESS_HOST_BYTES_MAX = 255, ADDRESS_LIST_MAX = 16, ADDRESS_PORT_DEFAULT = 6120 };
 

@@ -184,8 +184,8 @@ int body_read_redirect(const struct frame *f, struct body_redirect *out, struct 
     return out->to_collector ? body_wrap(f, read_collector(collector, &out->collector, e), e) : 0;
 }
 
-/* *has is false when the member is absent. A list of many names in few bytes is cheap to write, so
- * the number of names is bounded, too. */
+/* has is false when the member is absent. A few bytes can name very many nodes, so the number of names is
+ * bounded too. */
 static int take_nodes(const json_t *body, bool *has, struct hostlist *out, struct err *e)
 {
     const char *text;

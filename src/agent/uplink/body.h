@@ -13,36 +13,36 @@
 #include <stdint.h>
 
 /*
- * Bodies of frames (doc/spec/link-bodies.md) that an agent reads from a controller or collector, and
- * a collector from agents. Every reader returns 0, or -EINVAL with a sentence that names the frame
- * and the member; what it filled in then means nothing. Strings are copied and bounded.
+ * Bodies of frames (doc/spec/link-bodies.md) that an agent reads from a controller or collector, and a
+ * collector from agents. Every reader returns 0, or -EINVAL with a sentence that names the frame and the
+ * member; *out means nothing then. Strings are copied and bounded.
  */
 
 enum {
-    BODY_WORD_BYTES_MAX = 64,        /* of boot ids, instances, versions, hashes */
-    BODY_WORK_BYTES_MAX = 32 << 10,  /* of the list of running work, as JSON text */
-    BODY_SHARE_NODES_MAX = 16 << 10, /* that one collector hears */
-    BODY_PART_BYTES_MAX = 48 << 10,  /* of a frame before another one is begun */
+    BODY_WORD_BYTES_MAX = 64,        /* boot ids, instances, versions, hashes */
+    BODY_WORK_BYTES_MAX = 32 << 10,  /* the list of running work, as JSON text */
+    BODY_SHARE_NODES_MAX = 16 << 10, /* the nodes that one collector hears */
+    BODY_PART_BYTES_MAX = 48 << 10,  /* a frame reaches this size before the next one begins */
     BODY_INTERVAL_MS_MAX = 86400000,
     BODY_RECHECK_MS_MAX = INT32_MAX,         /* 24 days */
     BODY_ALSO_MAX = 1024,                    /* components to read beside the usual ones */
-    BODY_PARTS_MAX = 512,                    /* of one list of components */
+    BODY_PARTS_MAX = 512,                    /* one list of components */
     BODY_CURES_BYTES_MAX = 2048,             /* codes that an operation may help */
-    BODY_RUN_BYTES_MAX = 4096,               /* of an operation */
-    BODY_NODES_BYTES_MAX = 8 << 10,          /* of those that run a check together */
-    BODY_WHY_BYTES_MAX = 400,                /* of an answer in words */
-    BODY_DEADLINE_MS_MAX = 21 * 86400 * 1000 /* of an operation */
+    BODY_RUN_BYTES_MAX = 4096,               /* what an operation runs */
+    BODY_NODES_BYTES_MAX = 8 << 10,          /* the nodes that run a check together */
+    BODY_WHY_BYTES_MAX = 400,                /* an answer in words */
+    BODY_DEADLINE_MS_MAX = 21 * 86400 * 1000 /* the deadline of an operation */
 };
 
-/* How fingerprints are to be read, as a controller signed it. What was not said stays as it is. */
+/* How fingerprints are to be read, as a controller signed it. A member that was not given stays as it is. */
 struct body_survey {
     uint64_t revision; /* which of two is newer */
     bool has_recheck, has_also;
-    struct span recheck;  /* zero: when something changed or somebody asks, no more */
+    struct span recheck;  /* zero: only on a change or on request */
     struct hostlist also; /* plain words; names of components */
-    json_t *least;        /* of collectors and controllers, as least.h takes it; NULL: none said */
+    json_t *least; /* certificates of collectors and controllers, as least.h takes it; NULL: none given */
 };
-/* The caller calls body_survey_fini after success; after failure there is nothing to free. */
+/* The caller calls body_survey_fini after success. After a failure there is nothing to free. */
 int body_read_survey(const struct frame *f, struct body_survey *out, struct err *e);
 void body_survey_fini(struct body_survey *s);
 
@@ -61,9 +61,9 @@ struct body_welcome {
     char origin[BODY_WORD_BYTES_MAX + 1]; /* the state in which the term counts; "" when it was not said */
     char controller[BODY_WORD_BYTES_MAX + 1]; /* its instance */
     bool want;
-    struct wall now; /* of the controller's clock; ns 0: it was not said */
-    json_t *survey;  /* an order, as it came; NULL: none. Here and with SETTINGS the caller releases it after
-                       success; after failure there is nothing to release */
+    struct wall now; /* by the controller's clock; ns 0: it was not given */
+    json_t *survey;  /* the order as it came; NULL: none. Here and with SETTINGS the caller releases it after
+                        success; after a failure there is nothing to release */
 };
 int body_read_welcome(const struct frame *f, struct body_welcome *out, struct err *e);
 
@@ -99,7 +99,7 @@ int body_read_share(const struct frame *f, struct body_share *out, struct err *e
 struct body_want {
     bool own; /* it names no nodes: the receiver is meant */
     struct hostlist nodes;
-    bool components; /* those behind this fingerprint are wanted, no inventories */
+    bool components; /* the lists behind these fingerprints are wanted, no inventories */
     struct fingerprint fingerprint;
 };
 int body_read_want(const struct frame *f, struct body_want *out, struct err *e);
@@ -135,7 +135,7 @@ struct body_inventory {
 int body_read_inventory(const struct frame *f, struct body_inventory *out, struct err *e);
 
 struct body_fingerprint {
-    bool same; /* the one that was said last; the rest means nothing */
+    bool same; /* the fingerprint that was reported last; the rest means nothing */
     struct fingerprint fingerprint;
     char boot[BODY_WORD_BYTES_MAX + 1];
 };
@@ -154,24 +154,24 @@ struct body_checklist {
     char hash[BODY_WORD_BYTES_MAX + 1];
     struct hostlist lines, meanings; /* records as text, without line ends */
 };
-/* The caller calls body_checklist_fini after success; after failure there is nothing to free. */
+/* The caller calls body_checklist_fini after success. After a failure there is nothing to free. */
 int body_read_checklist(const struct frame *f, struct body_checklist *out, struct err *e);
 void body_checklist_fini(struct body_checklist *l);
 
 /* An operation on the node. */
 struct body_act {
-    bool tell; /* say all checks anew; the rest means nothing */
+    bool tell; /* report all checks again; the rest means nothing */
     char id[BODY_WORD_BYTES_MAX + 1];
     char boot[BODY_WORD_BYTES_MAX + 1];
     char nonce[BODY_WORD_BYTES_MAX + 1]; /* with which this agent asked for it; "" for none */
     uint64_t term;
     char origin[BODY_WORD_BYTES_MAX + 1]; /* as in WELCOME */
     struct span deadline;                 /* at least 1 ms */
-    char cures[BODY_CURES_BYTES_MAX + 1]; /* words as in kernel_log_forget: what the kernel said of them is
-                                             over when it is done */
+    char cures[BODY_CURES_BYTES_MAX + 1]; /* words as in kernel_log_forget: what the kernel logged under them
+                                             is over when it is done */
     uint64_t until;                       /* of the run "forget": a sequence number of the kernel's log */
     char run[BODY_RUN_BYTES_MAX + 1];
-    char nodes[BODY_NODES_BYTES_MAX + 1]; /* of a check that several run together: all of them; "" for none */
+    char nodes[BODY_NODES_BYTES_MAX + 1]; /* all nodes that run a check together; "" for none */
     unsigned rank;                        /* the node's place in them */
     char end[BODY_WORD_BYTES_MAX + 1];    /* the look at this check that was asked for is not wanted any more:
                                              the rest but `term` means nothing; "" for none */
@@ -180,7 +180,7 @@ int body_read_act(const struct frame *f, struct body_act *out, struct err *e);
 
 /* The answer to a node that asked whether a job may start. */
 struct body_standing {
-    struct fingerprint fingerprint;      /* of which it is */
+    struct fingerprint fingerprint;      /* the share's epoch */
     char nonce[BODY_WORD_BYTES_MAX + 1]; /* with which this agent asked */
     char why[BODY_WHY_BYTES_MAX + 1];    /* why new work is kept away; "" when it is not */
 };

@@ -5,8 +5,8 @@
 #include "agent/uplink/body.h"
 
 /*
- * What body.c and body_order.c read bodies with (body_take.c). Each body_take_ function takes one member: 0,
- * also where the member is missing and may be, or -EINVAL with a sentence that names it.
+ * Readers of members (body_take.c) for body.c and body_order.c. Each body_take_ function takes one member:
+ * 0, also where the member is missing and may be, or -EINVAL with a sentence that names it.
  */
 
 static const uint64_t BODY_NUMBER_MAX = INT64_MAX;

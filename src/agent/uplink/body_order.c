@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a controller has done and checked on a node, and what a collector passes on for that. */
+/* Orders of a controller to a node, and the bodies with which a collector passes them on. */
 
 void body_checklist_fini(struct body_checklist *l)
 {
@@ -135,8 +135,8 @@ int body_read_pass(const struct frame *f, struct body_pass *out, struct err *e)
     return body_wrap(f, r, e);
 }
 
-/* Read before and after: what is passed on must be one object by itself, and not too deep with one around it.
- */
+/* Checked before and after: a body to pass on must be one object by itself, and not too deep with another
+ * object around it. */
 int body_write_pass(const char *node, const struct frame *f, struct text *out, struct err *e)
 {
     CLEANUP_JSON json_t *body = body_open(f, e);

@@ -8,14 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A link that held this long starts the backoff anew; a shorter one does not, so that a peer that
- * welcomes and drops, or two that send us to each other, are not dialled in a tight loop. */
+/* A link that lasted this long resets the backoff; a shorter one does not. So a peer that welcomes and
+ * drops, or two that send the agent to each other, are not dialled in a tight loop. */
 static const struct span HELD = {10 * 1000000000LL};
 
-/* What holds until somebody told otherwise, as with a controller that tells nothing of it. */
+/* Values that hold until a controller sends others. */
 static const struct span ANSWER = {20 * 1000000000LL}, PAUSE = {60 * 1000000000LL};
 
-/* What is told is kept within these. */
+/* Received values are kept within these bounds. */
 static const struct span PAUSE_LEAST = {1000000000LL};
 static const struct span DIAL_LEAST = {2 * 1000000000LL}, DIAL_MOST = {30 * 1000000000LL};
 
@@ -137,7 +137,7 @@ static struct course_effects on_redirect(struct course *c, const struct course_e
     return course_leave(c);
 }
 
-/* The target did not work out: the next controller, or the collector instead of them. */
+/* The target failed: the next controller is tried, or the collector instead of them. */
 static void next_controller(struct course *c, bool unreached)
 {
     c->at = (c->at + 1) % c->controllers.n;

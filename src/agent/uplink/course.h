@@ -9,14 +9,14 @@
 #include <stdint.h>
 
 /*
- * Where the agent turns next: which controller or collector it dials, after how long, and what it
- * makes of the answer. Pure: an event in, what to do out. It reads no clock and draws no numbers.
+ * Where the agent turns next: which controller or collector it dials, after how long, and what it makes of
+ * the answer. Pure: an event in, what to do out. It reads no clock and draws no numbers.
  *
- * It never gives up. Controllers are tried in turn with exponential backoff and jitter; a collector
- * gets three tries, and no more time than `answer`, then a controller is asked again. When none of the
- * controllers can be reached, the collector that it left is tried again: it hears its nodes for the time
- * when a controller is back. A controller whose term is older than one seen before of the same state has
- * been deposed and is left.
+ * It never gives up. Controllers are tried in turn with exponential backoff and jitter. A collector gets
+ * three tries within `answer`; then a controller is asked again. When no controller can be reached, the
+ * collector that it left is tried again: that collector hears its nodes until a controller is back. A
+ * controller whose term is older than one seen before of the same state was deposed, and the agent leaves
+ * it.
  */
 
 enum { COURSE_COLLECTOR_TRIES = 3, COURSE_ORIGIN_BYTES_MAX = 64 };
@@ -37,12 +37,12 @@ enum course_state {
 struct course {
     enum course_state state;
     struct address_list controllers;
-    size_t at; /* of controllers: the one that is tried */
+    size_t at; /* the index of the controller that is tried */
     bool to_collector;
     struct course_collector collector;
     bool left;          /* the collector was left, and no controller has welcomed us since */
     unsigned unreached; /* controllers in a row since then */
-    unsigned tries;     /* of this collector since it last welcomed us */
+    unsigned tries;     /* tries of this collector since it last welcomed the agent */
     struct mono sought; /* the first of these tries */
     unsigned attempt;   /* to connect since a link last held */
     struct mono welcomed;
@@ -61,7 +61,7 @@ enum course_event_kind {
     COURSE_WELCOME,  /* term, origin, spread, answer and pause */
     COURSE_REFUSE,   /* code */
     COURSE_REDIRECT, /* collector, or NULL */
-    COURSE_HOME,     /* come to a controller anew, whoever we are at */
+    COURSE_HOME,     /* go to a controller, wherever the agent is */
     COURSE_GARBAGE,  /* the peer said what cannot be read */
     COURSE_CLOSED
 };
@@ -95,7 +95,7 @@ void course_waits(struct course *c, struct span answer, struct span pause);
 /* How long the present dial may take until the other side has welcomed us. */
 struct span course_dial_limit(const struct course *c, struct mono now);
 struct course_effects course_step(struct course *c, const struct course_event *event);
-/* Where it is connected or turns next. */
+/* The peer to which it is connected, or turns next. */
 const struct address *course_target(const struct course *c);
 
 #endif

@@ -10,10 +10,10 @@
 #include <stdbool.h>
 
 /*
- * Which orders this agent believes. Over a controller's own connection TLS says who speaks; what a collector
- * passes on has to be signed by a controller, for this node or for all. That it is not an old one is seen by
- * its revision where it is for all, which is the caller's to compare, and by a nonce where it is for this
- * node: the agent says one when it hears that there is something to do, and acts on what is signed with it
+ * Which orders this agent believes. Over a controller's own connection, TLS says who speaks. An order that
+ * a collector passes on must be signed by a controller, for this node or for all. An old order for all is
+ * known by its revision, which the caller compares. An old order for this node is known by its nonce: the
+ * agent gives one when it hears that there is something to do, and acts on an order that is signed with it
  * within 30 s.
  */
 
@@ -24,8 +24,8 @@ struct orders {
     char nonce[ORDER_NONCE_HEX + 1];
 };
 
-/* The body that a controller signed: a frame of this type, for this node or for all. Its bytes live as long
- * as the order. -EINVAL or -EPERM with why it is none. */
+/* The body that a controller signed: a frame of this type, for this node or for all. Its bytes live as
+ * long as the order. -EINVAL or -EPERM with the reason when it is not such an order. */
 int orders_open(const struct orders *o, uint8_t type, const json_t *order, struct frame *out, struct err *e);
 
 /* The nonce to ask with. */

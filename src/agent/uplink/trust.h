@@ -8,9 +8,9 @@
 #include <stdbool.h>
 
 /*
- * What comes of an order that is not believed: a warning, once a minute, and nothing else. The connection
- * goes on: a collector that says what it should not still says whether this node is heard, and leaving it for
- * a controller would only lead back to it.
+ * What follows from an order that is not believed: a warning, once a minute, and nothing else. The
+ * connection goes on. A collector that sends a wrong order still reports that this node is heard, and a
+ * controller would only send the agent back to it.
  */
 
 struct trust {
@@ -19,7 +19,7 @@ struct trust {
     struct mono warned;    /* ns 0: never */
 };
 
-/* What a controller signed; its bytes live as long as the order. False: it is not believed. */
+/* The body that a controller signed; its bytes live as long as the order. False: it is not believed. */
 bool trust_open(struct trust *t, uint8_t type, const json_t *order, struct frame *out);
 /* Whether an order of this revision counts after *last, which it replaces then. A controller's own word
  * counts also when its clock was set back or its state was lost. */

@@ -175,13 +175,13 @@ static void on_frame(struct peer *p, void *arg, const struct frame *f)
     }
 }
 
-/* Of who somebody is, and of time: waiting does not end it. */
+/* A fault of identity or of a clock: waiting does not end it. */
 static bool is_refusal(const struct err *why)
 {
     return why && (why->code == -EPERM || why->code == -ETIME || why->code == -EKEYEXPIRED);
 }
 
-/* It is told though other trouble was told before. */
+/* It is logged although other trouble was logged before. */
 static bool is_new_refusal(const struct uplink *u, const struct err *why)
 {
     return is_refusal(why) && why->code != u->refusal;

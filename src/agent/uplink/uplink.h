@@ -19,7 +19,7 @@ struct uplink;
 struct uplink_events {
     /* Writes the body of HELLO. */
     void (*hello)(void *arg, struct text *body);
-    /* The controller, whose clock says this (0: it did not say it), sends the agent to somebody else. */
+    /* The controller sends the agent to another peer; its clock says this (0: unknown). */
     void (*on_sent_away)(void *arg, struct wall controller);
     /* Reports are taken from now on. */
     void (*on_welcome)(void *arg, const struct body_welcome *w);
@@ -51,21 +51,21 @@ const char *uplink_peer(const struct uplink *u, char buf[static UPLINK_PEER_BYTE
 const struct address *uplink_target(const struct uplink *u);
 /* Bytes that wait to be sent. */
 size_t uplink_queued(const struct uplink *u);
-/* Dropped when the link is not up. A collector that does not answer a heartbeat in time (body_waits.answer)
- * is left for a controller: the connection may stand while nobody reads (a process that was stopped), and its
- * silence would be laid to this node. A time and not a number of heartbeats: by then the next may be minutes
- * away. */
+/* Dropped when the link is not up. The agent leaves a collector that does not answer a heartbeat in time
+ * (body_waits.answer) for a controller: the connection may stand while its process is stopped, and this
+ * node would count as silent. The limit is a time and not a number of heartbeats, because the next one may
+ * be minutes away. */
 void uplink_send(struct uplink *u, enum frame_type type, const char *body, size_t len);
 
 /* While held, a REDIRECT waits; the last one is followed when it is let go. */
 void uplink_hold(struct uplink *u, bool hold);
-/* Leaves whoever it is at and comes to a controller anew. */
+/* Leaves the present peer and dials a controller. */
 void uplink_go_home(struct uplink *u);
-/* The connection is dead by other signs: the next controller, or the same one anew. */
+/* Other signs say that the connection is dead: dials the next controller, or the same one again. */
 void uplink_redial(struct uplink *u);
 /* Sends what is queued and ends for good; on_lost follows when there was a link. */
 void uplink_finish(struct uplink *u);
-/* After uplink_finish or at any time; calls nobody any more. */
+/* After uplink_finish or at any time. Calls back nobody from now on. */
 void uplink_destroy(struct uplink *u);
 
 #endif
