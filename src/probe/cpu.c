@@ -36,7 +36,7 @@ unsigned cpu_set_count(const struct cpu_set *s)
     return n;
 }
 
-/* The number at *p, which moves behind it; CPU_MAX when there is none or it is too large. */
+/* The number at *p, which moves behind it; CPU_MAX when there is no number or it is too large. */
 static unsigned take_cpu(const char **p)
 {
     if (**p < '0' || **p > '9')

@@ -5,7 +5,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-enum { SECTORS_PER_MB = 2048 }; /* of 512 bytes, whatever the disk's own sectors are */
+enum { SECTORS_PER_MB = 2048 }; /* sectors of 512 bytes, whatever the disk's own are */
 
 /* SCSI and SATA: page 80h of the vital product data, a header of four bytes before the text. */
 static void put_scsi_serial(json_t *disk, int dir)

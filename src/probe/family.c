@@ -19,16 +19,16 @@
 #include <unistd.h>
 
 /*
- * The kernel gives orphans to the nearest subreaper above them, and names the children of a process in
- * /proc/PID/task/TID/children: so whoever walks these from here finds all, at the cost of the family alone.
- * What forks faster than it is found is the control group's to kill; without one it is killed again and
- * again.
+ * The kernel gives orphans to the nearest subreaper above them, and lists the children of a process in
+ * /proc/PID/task/TID/children. A walk over these from this process finds the whole family, at the cost of
+ * the family alone. When the family forks faster than the walk, its control group kills it; without a
+ * control group the walk kills again and again.
  *
- * A group whose children have controllers may hold no process itself, so the daemon moves into one beside the
- * families (SETTLED). The unit takes the controllers from the families when the daemon has ended, since the
- * service manager puts the next one into the group above (ADR 0020). A remedy that outlives its agent is
- * measured meanwhile, and bounded anew when the next agent has settled: family_excess writes the bounds each
- * time.
+ * A group whose children have controllers may hold no process itself, so the daemon moves into a group
+ * beside the families (SETTLED). The unit takes the controllers from the families when the daemon has
+ * ended, because the service manager puts the next daemon into the group above (ADR 0020). A remedy that
+ * outlives its agent is only measured meanwhile; family_excess writes the bounds again each time, so the
+ * next agent bounds it once it has settled.
  */
 
 #define SETTLED "fettle-agent"
@@ -44,7 +44,7 @@ enum {
 
 /* --- the control group -------------------------------------------------------------------------- */
 
-/* Where version 2 is mounted; false: nowhere. */
+/* Where version 2 is mounted; false: it is not. */
 static bool take_mount(const char *line, void *arg)
 {
     char point[256];
@@ -100,7 +100,7 @@ static bool write_word(const char *group, const char *file, const char *word)
     return fd >= 0 && write(fd, word, strlen(word)) == (ssize_t)strlen(word);
 }
 
-/* The number behind a key, of a file of lines "KEY NUMBER"; 0 when there is none. */
+/* The number behind a key, of a file of lines "KEY NUMBER"; 0 when the key is missing. */
 static uint64_t read_count(const char *group, const char *file, const char *key)
 {
     char text[SYS_LINE_BYTES_MAX] = "", *rest = text;
@@ -128,7 +128,7 @@ void family_settle(void)
     text_printf(&type, "%s/cgroup.type", home.s);
     text_printf(&own, "%s/" SETTLED, home.s);
     if (access(type.s, F_OK) ||
-        (mkdir(own.s, 0755) && errno != EEXIST)) /* the root is nobody's to settle in */
+        (mkdir(own.s, 0755) && errno != EEXIST)) /* no daemon may settle in the root */
         return;
     if (write_word(own.s, "cgroup.procs", "0") &&
         write_word(home.s, "cgroup.subtree_control", "+memory +pids"))
@@ -251,7 +251,7 @@ static void each_child(const char *file, unsigned depth, member_fn *fn, void *ar
     }
 }
 
-/* Those below first: a parent that is killed before would hand them on. */
+/* Descendants first: a parent that is killed before them would hand them on. */
 static void each_below(pid_t pid, unsigned depth, member_fn *fn, void *arg)
 {
     char path[96];
@@ -313,7 +313,7 @@ static bool reap_all(void)
     pid_t pid;
     while ((pid = waitpid(-1, NULL, WNOHANG)) > 0 || (pid < 0 && errno == EINTR))
         ;
-    return pid < 0; /* ECHILD: there is none */
+    return pid < 0; /* ECHILD: no child is left */
 }
 
 bool family_kill(const struct family *f, struct span limit)

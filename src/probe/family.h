@@ -8,13 +8,13 @@
 #include <stdint.h>
 
 /*
- * A program that this process runs, and everything that the program started: also what left its process group
- * or its session, or lost its parent. They are bounded together, and killed together.
+ * A program that this process runs, and every process that the program started, also one that left its
+ * process group or session or lost its parent. They are bounded together and killed together.
  *
  * Where this process may make a control group (version 2) below its own, the family lives in one, which the
- * kernel kills whole; where the group has the controllers of memory and processes, the kernel bounds it, too.
- * Everywhere, this process inherits the family's orphans, so that whatever the family does it stays below.
- * All other children of this process count as family, too: it should have none.
+ * kernel kills whole; where the group has the controllers of memory and processes, the kernel also bounds
+ * it. In any case this process inherits the family's orphans, so the family stays below it. All other
+ * children of this process count as family too: it should have none.
  */
 
 struct family {
@@ -35,8 +35,8 @@ void family_begin(struct family *f, bool machine);
 /* In the process that becomes the program, before it runs anything. */
 void family_join(const struct family *f);
 
-/* The bound that it passed ("256 processes"), in f->excess, or NULL. To be asked each second, and when the
- * program has ended: where the kernel does not keep the bounds, this is all that does. */
+/* The bound that the family passed ("256 processes"), in f->excess, or NULL. Call it each second, and when
+ * the program has ended: where the kernel does not keep the bounds, only this call does. */
 const char *family_excess(struct family *f);
 
 struct family_size {
@@ -44,8 +44,8 @@ struct family_size {
 };
 struct family_size family_measure(void);
 
-/* Kills all of them and waits for their end, at most for so long; how the program ended is lost where it was
- * not asked before. True when none is left: what hangs in the kernel cannot be killed. */
+/* Kills all processes and waits for their end, at most this long. The program's exit status is lost if it
+ * was not asked for before. True when none is left: a process that hangs in the kernel cannot be killed. */
 bool family_kill(const struct family *f, struct span limit);
 /* The rest of the family, if any, is left alone. */
 void family_end(struct family *f);

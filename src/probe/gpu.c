@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-/* What counts as a GPU: any 3D controller, and display controllers and accelerators of those who
- * make GPUs. It leaves out the VGA of service processors and of virtual machines. */
+/* A GPU is any 3D controller, and a display controller or accelerator of a maker of GPUs. That leaves out
+ * the VGA of service processors and of virtual machines. */
 static const struct kind {
-    unsigned class, mask; /* of the 24 bits of the PCI class */
+    unsigned class, mask; /* the upper 16 of the PCI class's 24 bits */
     unsigned vendor;      /* 0 is any */
 } kinds[] = {
     {0x030200, 0xffff00, 0},      {0x030000, 0xff0000, 0x10de}, /* NVIDIA */
@@ -15,7 +15,7 @@ static const struct kind {
     {0x120000, 0xff0000, 0x1002}, /* AMD Instinct from MI300 on is a processing accelerator */
 };
 
-/* The file's "0x10de"; 0 when it is none. */
+/* The file's "0x10de"; 0 when it is malformed. */
 static unsigned read_hex(int dir, const char *file)
 {
     char text[SYS_TEXT_BYTES_MAX];

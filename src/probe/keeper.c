@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 /*
- * The first process leads a process group, too, so that somebody outside who stops this process can kill it.
- * What the family leaves behind may hold its output open, and is not waited for.
+ * The first process leads a process group too, so that an outsider who stops this process can kill it.
+ * Processes that the family leaves behind may hold its output open, and are not waited for.
  */
 
 enum { CHUNK_BYTES = 4096, LOOK_MS = 1000 /* how often it is asked whether the family passed a bound */ };
@@ -69,7 +69,7 @@ static int keeper_spawn(struct keeper *k)
     close(ends[1]);
     if (r)
         return r;
-    setpgid(k->pid, k->pid); /* whoever of the two comes first */
+    setpgid(k->pid, k->pid); /* whichever comes first */
     k->pidfd = pidfd_open(k->pid, 0);
     return k->pidfd < 0 ? -errno : 0;
 }
@@ -150,7 +150,7 @@ static int say_why(const struct keeper *k, int r, struct err *e)
     }
 }
 
-/* What the family said until its end is read then. */
+/* What the family wrote until its end is read now. */
 static int keeper_end(struct keeper *k, int r)
 {
     int heard = 1;
@@ -176,6 +176,6 @@ int keeper_run(const struct keeper_job *job, struct text *out, int *status, stru
         r = keeper_follow(&k, status);
     r = keeper_end(&k, r);
     prctl(PR_SET_PDEATHSIG, before.death_signal);
-    sigprocmask(SIG_SETMASK, &before.mask, NULL); /* what pends ends this process now */
+    sigprocmask(SIG_SETMASK, &before.mask, NULL); /* a pending signal ends this process now */
     return say_why(&k, r, e);
 }

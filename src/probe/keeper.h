@@ -32,7 +32,7 @@ struct keeper_job {
     struct span
         patience;     /* for the end of processes that were killed; then the kernel is left alone with them */
     size_t bytes_max; /* that it may say */
-    bool cut;         /* what it says beyond that is read and dropped; else it is killed */
+    bool cut;         /* output beyond the limit is read and dropped; else the program is killed */
     keeper_hear_fn
         *hear; /* NULL: it is appended to out. Else it may say as much as it likes, and out is unused */
     void *hear_arg;

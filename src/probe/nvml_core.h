@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 /*
- * What everybody needs of NVIDIA's management library. It is not there when Fettle is built, nor on most
- * machines, so it is declared here as NVIDIA's NVML API Reference documents it, and found at run time. Every
- * function returns nvmlReturn_t, an int that is 0 (NVML_SUCCESS) or says why not.
+ * The core of NVIDIA's management library. The library is absent when Fettle is built and on most machines,
+ * so its functions are declared here as NVIDIA's NVML API Reference documents them, and found at run time.
+ * Every function returns nvmlReturn_t, an int that is 0 (NVML_SUCCESS) or an error code.
  */
 
 enum { NVML_SUCCESS = 0, NVML_ERROR_NOT_SUPPORTED = 3 };
@@ -32,8 +32,8 @@ struct nvml_symbol {
     void **to;
 };
 
-/* Loads the library, a name for dlopen(3). The caller's to dlclose; NULL when there is none, or one without
- * the core. Others that it does not have are NULL. */
+/* Loads the library, a name for dlopen(3). The caller closes it with dlclose. NULL when there is no
+ * library, or one without the core functions. Other functions that it lacks are NULL. */
 void *nvml_load(const char *library, struct nvml_core *core, const struct nvml_symbol *others, size_t n);
 
 #endif

@@ -32,12 +32,12 @@ struct cpu_set {
     uint64_t bits[CPU_MAX / 64];
 };
 
-/* Reads the kernel's list of processors ("0-3,8\n"; "" is none). -EINVAL with a sentence for
- * anything else, a range that runs backwards, or a number of CPU_MAX and more. */
+/* Reads the kernel's list of processors ("0-3,8\n"; "" is an empty list). -EINVAL with a sentence for
+ * anything else, for a range that runs backwards, and for a number of CPU_MAX or more. */
 int cpu_list_parse(const char *text, struct cpu_set *out, struct err *e);
 unsigned cpu_set_count(const struct cpu_set *s);
 
-/* What /proc/cpuinfo says of the first processor, and how many there are. Zero-initialise. */
+/* The first processor in /proc/cpuinfo, and the number of processors. Zero-initialise. */
 struct cpu_info {
     char model[SYS_TEXT_BYTES_MAX];
     uint64_t mhz_milli;      /* 0 when unknown */

@@ -10,12 +10,12 @@
 #include <stdint.h>
 
 /*
- * What this machine has, read from /proc, /sys and system calls below a root directory that tests
- * can set ("" for the real one). Absence is an answer: a machine without GPUs has an empty list; a
- * thing that could not be read is absent from the object, which is something else.
+ * The hardware of this machine, read from /proc, /sys and system calls below a root directory that tests
+ * can set ("" for the real one). Absence is an answer: a machine without GPUs has an empty list. A value
+ * that could not be read is missing from the object, which means unknown.
  *
- * Reading may hang (a dead NFS mount, a firmware table), so it runs in a child process with a
- * deadline; the parent only ever reads a pipe.
+ * Reading may hang (a dead NFS mount, a firmware table), so it runs in a child process with a deadline; the
+ * parent only reads a pipe.
  */
 
 /* The inventory, as a JSON object with these members (units in the names of the 2001 document):
@@ -41,7 +41,7 @@ void probe_machine(const char *root, char out[static 37]);
 int probe_boot_id(const char *root, char out[static 37], struct err *e);
 /* Seconds since boot. */
 int probe_uptime(const char *root, uint64_t *seconds, struct err *e);
-/* Memory in MiB: what new work could have, and the whole. -ENODATA where the kernel does not say. */
+/* Memory in MiB: available to new work, and the whole. -ENODATA where the kernel does not say. */
 int probe_memory_free(const char *root, uint64_t *free_mb, uint64_t *all_mb, struct err *e);
 
 /* The running work, as a JSON array of strings, sorted: the names of the files in
@@ -50,9 +50,9 @@ int probe_memory_free(const char *root, uint64_t *free_mb, uint64_t *all_mb, str
  * there cannot be read, -E2BIG for more names than 32 KiB hold: the work is unknown then. */
 int probe_work(const char *root, json_t **out, struct err *e);
 
-/* Whose work a process is: its user, the job of Slurm that its cgroup names ("slurm.1234"; "" for none), and
- * how many GPUs the processes of that job hold open, as far as 4,096 of their files say. False when there is
- * no such process. It waits for nothing, and takes some milliseconds at most. */
+/* The owner of a process: its user, the Slurm job that its cgroup names ("slurm.1234"; "" for none), and
+ * how many GPUs the job's processes hold open, as far as 4,096 of their files show. False when there is no
+ * such process. It never blocks, and takes a few milliseconds at most. */
 struct whose {
     char work[64], user[33]; /* the user as /etc/passwd has it, else "uid 1000" */
     unsigned gpus;

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OWN_MAX = 32 /* variables FETTLE_*, of which the agent sets a few */ };
+enum { OWN_MAX = 32 /* variables FETTLE_*; the agent sets a few */ };
 
 static char usual_path[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 static char home[] = "HOME=/", locale[] = "LC_ALL=C";

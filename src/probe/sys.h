@@ -10,21 +10,22 @@
 #include <stdint.h>
 
 /*
- * The small files of /proc and /sys: read relative to an open directory, bounded, and cleaned so
- * that they can stand in JSON and on a screen whatever they hold. Nothing here waits: a pipe or a
- * device in the place of a file reads as empty.
+ * The small files of /proc and /sys: read relative to an open directory, bounded, and cleaned so that they
+ * can stand in JSON and on a screen whatever they hold. Nothing here blocks: a pipe or device in the place
+ * of a file reads as empty.
  *
- * All functions return 0 or the negative errno of the system; the callers, which leave out what
- * cannot be read, make no sentences of them.
+ * All functions return 0 or the system's negative errno without a sentence, because their callers leave out
+ * whatever cannot be read.
  */
 
 enum {
-    SYS_TEXT_BYTES_MAX = 128,       /* of one value; the rest is cut */
-    SYS_LINE_BYTES_MAX = 4096,      /* of one line; the rest is dropped */
-    SYS_FILE_BYTES_MAX = 64 << 10,  /* of one file read whole */
-    SYS_STREAM_BYTES_MAX = 4 << 20, /* of one file read line by line: cpuinfo of 2,000 processors */
-    SYS_ENTRIES_MAX = 4096,         /* looked at in one directory */
-    SYS_DEVICES_MAX = 256           /* reported of one kind */
+    SYS_TEXT_BYTES_MAX = 128,      /* the bytes of one value; the rest is cut */
+    SYS_LINE_BYTES_MAX = 4096,     /* the bytes of one line; the rest is dropped */
+    SYS_FILE_BYTES_MAX = 64 << 10, /* the bytes of one file that is read whole */
+    SYS_STREAM_BYTES_MAX =
+        4 << 20,            /* the bytes of one file that is read line by line: cpuinfo of 2,000 processors */
+    SYS_ENTRIES_MAX = 4096, /* looked at in one directory */
+    SYS_DEVICES_MAX = 256   /* reported of one kind */
 };
 
 /* close() at the end of the scope. */
@@ -39,7 +40,7 @@ int sys_open_root(const char *root, struct err *e);
 
 /* The file's first line: up to a newline or NUL, control bytes as blanks, trimmed, cut. */
 int sys_text(int at, const char *path, char out[static SYS_TEXT_BYTES_MAX]);
-/* The file's first line as a decimal number; -EINVAL when it is none. */
+/* The file's first line as a decimal number; -EINVAL when it is not a number. */
 int sys_u64(int at, const char *path, uint64_t *out);
 /* The whole file, zero-terminated, into size bytes; -E2BIG when it is longer. */
 int sys_read(int at, const char *path, char *out, size_t size);
@@ -61,7 +62,7 @@ bool sys_lines_feed(struct sys_lines *l, const char *bytes, size_t n, sys_line_f
 /* Feeds the file, and its last line even without a newline, until fn has enough or the limit. */
 int sys_each_line(int at, const char *path, sys_line_fn *fn, void *arg);
 
-/* Names, of which each is the owner's. Zero-initialise; sys_names_fini when done. */
+/* Names; the struct owns each. Zero-initialise; sys_names_fini when done. */
 struct sys_names {
     char **names;
     size_t n;
@@ -76,7 +77,7 @@ int sys_names_read(struct sys_names *s, int dir);
 
 /* A JSON string of s. Bytes that are not UTF-8 become U+FFFD. */
 json_t *sys_string(const char *s);
-/* Sets object[key] to the file's text, or to what a link points to; not when there is none. */
+/* Sets object[key] to the file's text, or to a link's target; leaves it out when there is no such file. */
 void sys_put_text(json_t *object, const char *key, int at, const char *path);
 void sys_put_link(json_t *object, const char *key, int at, const char *path);
 
@@ -88,7 +89,7 @@ typedef json_t *sys_device_fn(int dir, const char *name);
  * absent directory gives an empty array where /sys is mounted; anything else leaves the key out. */
 void sys_put_devices(json_t *object, const char *key, int root, const char *path, sys_device_fn *fn);
 
-/* True when /sys is mounted below root: what is missing from it then does not exist. */
+/* True when /sys is mounted below root: a file that is missing there does not exist. */
 bool sys_mounted(int root);
 
 #endif

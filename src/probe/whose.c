@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 /*
- * A process that the kernel named is asked for while it may still be there. Slurm's cgroup of the process
- * names its job; the other processes of that cgroup say which GPUs the job uses, by the device files that
- * they hold open. Nothing is read that can wait for a process (its command line, its environment), and names
- * come from the file of users alone, since any other source may wait for a server.
+ * The process is one that the kernel just named, so it may still exist. Slurm's cgroup of the process names
+ * its job. The other processes of that cgroup show which GPUs the job uses, by the device files that they
+ * hold open. Nothing is read that can wait for a process (its command line, its environment), and user
+ * names come from the file of users alone, because any other source may wait for a server.
  */
 
 enum { LINKS_MAX = 4096, DEPTH_MAX = 4, GPUS_MAX = 64 };

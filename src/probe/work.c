@@ -11,17 +11,17 @@
 #include <sys/stat.h>
 
 /*
- * Running work is read from a directory of files, and from directories whose names are patterns
- * below a fixed one. What is not there holds no work, also when it goes while it is read: a job has
- * ended. What is there and cannot be read leaves the work unknown, and so does more than fits in a
- * heartbeat: a list that was cut would be taken for the whole.
+ * Running work is read from a directory of files, and from directories whose names match patterns below a
+ * fixed one. A directory that is missing holds no work, also when it goes while it is read: a job has
+ * ended. A directory that exists and cannot be read leaves the work unknown. So does a list that does not
+ * fit in a heartbeat, because a cut list would be taken for the whole.
  */
 
 enum { WORK_BYTES_MAX = 32 << 10 };
 
 static const char files_dir[] = "run/fettle/work";
 
-/* Where Slurm keeps the cgroups of its jobs, and the patterns of the directories down to them. */
+/* Slurm's directory of job cgroups, and the patterns of the directories down to them. */
 static const struct place {
     const char *dir;
     const char *patterns[4];

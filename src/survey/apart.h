@@ -20,19 +20,19 @@
 
 typedef void apart_fn(void *arg);
 
-/* Runs work and appends what it says to out, also when it fails: what was said before counts. 0 when it
- * ended by itself with status 0; else with a sentence -EIO (status, signal), or as keeper_run. keep: a
- * descriptor, or -1. */
+/* Runs work in a child and appends its output to out, also when it fails: output before the failure
+ * counts. 0 when it ended by itself with status 0; else with a sentence -EIO (status, signal), or as
+ * keeper_run. keep: a descriptor, or -1. */
 int apart_run(int keep, struct span deadline, size_t limit_bytes, apart_fn *work, void *arg, struct text *out,
               struct err *e);
 
 /* For work that says notes: a line for each, "NAME=VALUE", "NAME-" (absent) or "NAME?WHY". Names are
  * without blanks and those three signs. Each line is written at once. */
 void apart_say(const char *name, enum component_state state, const char *value);
-/* Reads whole lines of that form; others are passed over. */
+/* Reads whole lines of that form and skips others. */
 void apart_take(const struct text *said, struct notes *into);
 
-/* Both: runs work, and takes its notes. why: what to say of notes that are missing. */
+/* Both: runs work and takes its notes. why: the reason to give for missing notes. */
 void apart_notes(int keep, struct span deadline, apart_fn *work, void *arg, struct notes *into,
                  struct err *why);
 

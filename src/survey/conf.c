@@ -31,7 +31,8 @@ static bool conf_has(const struct hostlist *h, const char *word)
     return false;
 }
 
-/* Each once. What no list has room for is unknown when it is read: see sysctl_read and file_read. */
+/* Each name once. A name that finds no room in a list is unknown when it is read: see sysctl_read and
+ * file_read. */
 static void name_one(struct hostlist *h, const char *word)
 {
     if (h->n < CONF_NAMED_MAX && !conf_has(h, word))
@@ -49,7 +50,7 @@ static bool file_ok(const char *path)
     return path[0] == '/' && path[1] && !strchr(path, '\n');
 }
 
-/* What name_of in notes.c writes as %20. */
+/* The character that name_of in notes.c writes as %20. */
 static char *conf_decode(const char *name)
 {
     struct text t = {0};

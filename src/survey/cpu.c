@@ -7,13 +7,13 @@
 #include <string.h>
 
 /*
- * Of /proc/cpuinfo only the beginning is read: all of it costs a measurement on each processor. Each
- * processor's microcode stands in /sys, where a reading wakes nobody.
+ * Only the beginning of /proc/cpuinfo is read: all of it costs a measurement on each processor. Each
+ * processor's microcode stands in /sys, where a reading wakes no processor.
  */
 
 struct first {
     char model[SYS_TEXT_BYTES_MAX], microcode[SYS_TEXT_BYTES_MAX];
-    /* Of a processor that has no name: ARM's numbers for who made it and what it is. */
+    /* For a processor without a name: ARM's numbers for its maker and its model. */
     char implementer[32], part[32], variant[32], revision[32];
 };
 
@@ -62,8 +62,8 @@ static void note_model(const struct first *f, struct notes *n)
         notes_unknown(n, "/proc/cpuinfo names no model", "cpu.model");
 }
 
-/* What the processors that are online have, each different one once; else what the first one says in
- * cpuinfo, unless that failed. */
+/* The values of the processors that are online, each different value once. Without them the first
+ * processor's value in cpuinfo, unless that reading failed. */
 static void note_microcode(int cpus, int failed, const struct first *f, struct notes *n)
 {
     struct sys_names names = {0};

@@ -27,7 +27,7 @@ static bool slot_line(const char *line, void *address)
     return false;
 }
 
-/* Of the PCI function that the device is, or that it sits on (virtio does); else what its bus calls it. */
+/* The PCI function that the device is, or that it sits on (virtio does); else its name on its bus. */
 static void find_address(int dir, const char *name, char out[static SYS_TEXT_BYTES_MAX])
 {
     *out = '\0';

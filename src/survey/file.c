@@ -11,8 +11,9 @@
 #include <unistd.h>
 
 /*
- * Files that were named, in a child process: one of them may lie on a server that does not answer. When
- * the child is killed at one of them, another goes on behind it; after a few everything left is unknown.
+ * The named files are read in a child process, because one may lie on a server that does not answer. When a
+ * child is killed at a file, the next child goes on behind it. After a few children the remaining files are
+ * unknown.
  */
 
 enum { FILE_BYTES_MAX = 64 << 20 };
@@ -85,7 +86,8 @@ static void note_rest(struct notes *n, struct job *j)
                       j->files->names[j->next]);
 }
 
-/* What the child said of the files from j->next on, which goes behind the one at which it ended. */
+/* Takes the child's report on the files from j->next on, and moves j->next behind the file at which the
+ * child ended. */
 static void note_said(struct notes *n, struct job *j, const struct notes *said, const char *why)
 {
     for (size_t i = 0; j->next < j->files->n && i < said->n; i++) {

@@ -13,8 +13,8 @@ struct member {
     const char *file, *name;
 };
 
-/* A file that is there and empty says that nobody filled the field in: of two such boards it is not known
- * whether they are the same. */
+/* A file that exists and is empty means that the maker left the field out. Whether two such boards are the
+ * same is not known. */
 static void read_member(int dir, const struct member *m, struct notes *n)
 {
     CLEANUP_NOTES struct notes one = {0};
@@ -76,7 +76,7 @@ static bool has_bmc(int root)
     return false;
 }
 
-/* The driver may ask the controller for each of them, which may be busy starting. */
+/* The driver may ask the controller for each file, and the controller may be busy starting. */
 static void say_bmc(void *root)
 {
     for (size_t i = 0; i < BMC_MEMBERS_N; i++) {

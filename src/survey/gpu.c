@@ -11,9 +11,8 @@
 #include <unistd.h>
 
 /*
- * The bus says how many GPUs there are and which; that waits for nobody. What the cards know of
- * themselves their driver tells: NVIDIA's through NVML, or what it shows in /proc where there is no
- * such library; AMD's in the device's directory.
+ * The bus shows how many GPUs there are and which; that never blocks. Their drivers know the rest: NVIDIA's
+ * by NVML, or in /proc where that library is missing; AMD's in the device's directory.
  */
 
 static const char BUS[] = "sys/bus/pci/devices";
@@ -51,7 +50,7 @@ static bool information_line(const char *line, void *wanted)
     return false;
 }
 
-/* "??.??.??.??.??" is what the driver says of a GPU that was not used since it was loaded. */
+/* The driver writes "??.??.??.??.??" for a GPU that was not used since the driver was loaded. */
 static void note_information(const struct reading *r, struct notes *n, const char *address, const char *key,
                              const char *name)
 {
@@ -107,7 +106,7 @@ static void note_amd(int dir, struct notes *n, const char *address)
     notes_text(n, dir, "current_memory_partition", "gpu.%s.memory_partition", address);
 }
 
-/* Whose driver is not bound: what it is stands on the bus, what it has inside nobody tells. */
+/* GPUs without a bound driver: the bus shows the model, and nothing shows their firmware. */
 static void note_other(int dir, struct notes *n, const char *address)
 {
     char name[SYS_TEXT_BYTES_MAX];

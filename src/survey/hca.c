@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-/* InfiniBand and Slingshot adapters: the drivers keep what /sys shows of them, so nobody waits. */
+/* InfiniBand and Slingshot adapters. The drivers keep in memory what /sys shows, so nothing blocks. */
 
 static int open_device(const struct reading *r, const char *class, const struct device *d)
 {

@@ -8,7 +8,7 @@
 
 /* --- os-release ------------------------------------------------------------------------------------ */
 
-/* Quotes and backslashes as a shell reads them in an assignment; what follows the word is dropped. */
+/* Quotes and backslashes as a shell reads them in an assignment. Text behind the word is dropped. */
 static void image_unquote(const char *p, struct text *out)
 {
     char quote = '\0';
@@ -96,7 +96,7 @@ void os_read(const struct reading *r, struct notes *n)
 
 static const char *const FILES[] = {"run/fettle/image", "etc/fettle-image"};
 
-/* Takes the parameters uenv and os. What is missing there is noted nowhere. */
+/* Takes the parameters uenv and os. A parameter that is missing makes no note. */
 static int take_file(const char *path, const struct text *bytes, struct notes *n, struct err *why)
 {
     static const char *const known[] = {"uenv", "os"};

@@ -13,15 +13,15 @@
 #include <unistd.h>
 
 /*
- * What is looked at again and again has to cost next to nothing. To read a file of /proc or /sys again
- * through a descriptor takes a fifth of what it takes to open, read and close it, so those descriptors are
- * kept; of a descriptor of another file system, that of a tree of files, nobody knows whether it still is the
- * file of that name. The list of mounts is read when the kernel says that it changed: poll tells the one who
- * asks, once for each change.
+ * A look that is repeated often must cost next to nothing. To read a file of /proc or /sys again through an
+ * open descriptor takes a fifth of the time of open, read and close, so these descriptors are kept.
+ * Descriptors of other file systems (a tree of files) are not kept, because the file of that name may be
+ * another one by now. The list of mounts is read when the kernel says that it changed; poll says so to each
+ * reader once for each change.
  *
- * Who writes to a file of /proc or /sys is told of by inotify like any writer, for as long as the file is
- * open here, since it is one file only so long. It is not told of what the kernel changes by itself, nor of
- * what is written through another mount of /proc, a container's; for that one looks.
+ * inotify announces writes to a file of /proc or /sys like any other, as long as the file is open here. It
+ * does not announce changes by the kernel itself, nor writes through another mount of /proc (a
+ * container's); these are found by looking.
  */
 
 enum { LEAF_BYTES_MAX = 1024, LEAVES_KEPT_MAX = 256 };
@@ -30,14 +30,14 @@ struct leaf {
     const char *path; /* below root */
     int fd;           /* -1: not kept */
     bool absent;      /* when last looked */
-    bool untold;      /* it can be read, and nobody tells of it */
+    bool untold;      /* it can be read, and no event announces its changes */
 };
 
 struct survey_look {
     int root;
     struct sys_names paths;
     struct leaf *leaves; /* one for each path */
-    int mounts;          /* kept to be asked for changes; -1: nobody can tell */
+    int mounts;          /* kept to be asked for changes; -1: the kernel cannot tell */
     int inotify;         /* the caller's; -1: none */
     uint64_t leaves_stamp, mounts_stamp, modules_stamp;
 };
@@ -67,7 +67,7 @@ static bool watch_leaf(int inotify, int fd)
     return inotify >= 0 && inotify_add_watch(inotify, self, IN_MODIFY) >= 0;
 }
 
-/* What was kept may be of a device that has gone, and come again, since. */
+/* A kept descriptor may be of a device that has gone and come again. */
 static ssize_t read_leaf(const struct survey_look *l, struct leaf *leaf, char text[static LEAF_BYTES_MAX])
 {
     ssize_t n = leaf->fd >= 0 ? pread(leaf->fd, text, LEAF_BYTES_MAX, 0) : -1;

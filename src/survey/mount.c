@@ -15,14 +15,13 @@
  *
  *   36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
  *
- * with any number of words before the dash. Blanks in paths stand as \040. Where something is mounted
- * over a mount, the last line counts. What automounters mount comes and goes, so only their own mount
- * counts, as "autofs".
+ * with any number of words before the dash. Blanks in paths stand as \040. Where one mount covers another,
+ * the last line counts. Mounts of an automounter come and go, so only its own mount counts, as "autofs".
  */
 
 struct mount {
     char *path, *root, *type, *source;
-    const char *options, *super; /* of the mount, of the file system: within the line */
+    const char *options, *super; /* options of the mount and of the file system: within the line */
     char *line;
 };
 struct mounts {
@@ -155,7 +154,7 @@ static bool mount_overmounted(const struct mounts *m, size_t one)
     return false;
 }
 
-/* Of people, who mount without privileges. */
+/* Mounts of users without privileges. */
 static bool of_user(const struct mount *m)
 {
     static const char key[] = "user_id=";
@@ -165,7 +164,7 @@ static bool of_user(const struct mount *m)
     return user && strncmp(user + sizeof key - 1, "0", 1) != 0;
 }
 
-/* Where it comes from says something when that is a server; a local device's name does not. */
+/* The source says something when it is a server; a local device's name does not. */
 static bool from_server(const char *source)
 {
     return strstr(source, ":/") || strchr(source, '@') || strncmp(source, "//", 2) == 0;

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * Which cards there are /sys says. What their drivers know is asked in a child process: the kernel
- * answers under a lock that a card which does not answer keeps.
+ * /sys shows which cards there are. Their drivers are asked in a child process: the kernel answers under a
+ * lock, and a card that does not answer keeps the lock.
  */
 
 static const char CLASS[] = "sys/class/net";
@@ -15,7 +15,7 @@ static const char CLASS[] = "sys/class/net";
 struct asking {
     const struct survey_calls *calls;
     const struct devices *cards;
-    char release[SYS_TEXT_BYTES_MAX]; /* of the kernel */
+    char release[SYS_TEXT_BYTES_MAX]; /* the kernel's limit */
 };
 
 /* The kernel's own drivers have its release for a version, cut to the 31 bytes that there are. */

@@ -42,7 +42,7 @@ static size_t shape_uuid(const char *p, char before, const char *node)
     return 36;
 }
 
-/* Six to twenty bytes in hex, with one sign between all of them. */
+/* Six to twenty bytes in hex, with the same sign between all of them. */
 static size_t shape_mac(const char *p, char before, const char *node)
 {
     enum { BYTES_MIN = 6, BYTES_MAX = 20 };

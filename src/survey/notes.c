@@ -217,7 +217,7 @@ static void notes_sort(struct notes *n)
     n->n = kept;
 }
 
-/* Of two notes of one name, in the order of by_name, puts the second to the first. */
+/* Of two notes with one name, in the order of by_name, adds the second to the first. */
 static void notes_join(struct note *first, const struct note *second)
 {
     if (first->state == COMPONENT_UNKNOWN || second->state != COMPONENT_VALUE)
@@ -274,7 +274,7 @@ static void fit_value(struct note *n)
 /* Room that is kept for each part's last word, "PREFIX.*" unknown. */
 enum { RESERVED = 64, RESERVED_BYTES = 16 << 10 };
 
-/* What of a part may stand in a list: of names that are not ignored and not too long. */
+/* The notes of a part that may stand in a list: their names are not ignored and not too long. */
 struct measure {
     size_t n, bytes, too_long;
 };
@@ -296,7 +296,7 @@ static bool notes_fits(const struct measure *m, const struct components *out)
            out->bytes + m->bytes <= COMPONENTS_BYTES_MAX - RESERVED_BYTES;
 }
 
-/* What went wrong with the part as a whole; "" when nothing did. */
+/* The failure of the part as a whole; "" when there was none. */
 static void notes_complain(const struct measure *m, const struct components *out, char why[static 192])
 {
     *why = '\0';

@@ -9,12 +9,12 @@
 #include <stddef.h>
 
 /*
- * What a part of the reading found, before it stands in a list of components: any name, any value, in
- * any order, the same name more than once. notes_settle makes components of it, and is the one place
- * that knows what becomes of things that do not fit.
+ * The findings of one part of the reading, before they become components: any name, any value, in any
+ * order, the same name more than once. notes_settle makes components of them. It alone knows what becomes
+ * of notes that do not fit.
  *
- * Names are given in the manner of printf. A byte that no component's name may have is written as
- * "%20" is in a URL, "%" as well.
+ * Names are given in the manner of printf. A byte that may not stand in a component's name is written as in
+ * a URL ("%20"), and so is "%".
  */
 
 struct note {
@@ -52,16 +52,17 @@ void notes_text(struct notes *n, int at, const char *path, const char *name, ...
 void notes_link(struct notes *n, int at, const char *path, const char *name, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The first note of that name (as it is written in notes); NULL. */
+/* The first note with that name (as it is written in notes); NULL. */
 const struct note *notes_find(const struct notes *n, const char *name);
-/* Takes the note `from` of another list under a new name; unknown with `why` where there is none. */
+/* Takes the note `from` of another list under a new name; unknown with the sentence `why` where there is
+ * none. */
 void notes_expect(struct notes *n, const struct notes *got, const char *from, const char *why,
                   const char *name, ...) __attribute__((format(printf, 5, 6)));
 
-/* Adds everything to out, for a part whose names begin with "PREFIX." Notes of one name become one
- * component: their different values in order with ", " between; unknown when one of them is. What
- * matches a pattern of `ignore` ('*' is any run of characters) is left out. A value that does not fit is
- * unknown; when the part as a whole does not, or a name, "PREFIX.*" is. */
+/* Adds everything to out, for a part whose names begin with "PREFIX." Notes with one name become one
+ * component: their different values in order with ", " between; unknown when one of them is. Names that
+ * match a pattern of `ignore` ('*' is any run of characters) are left out. A value that does not fit is
+ * unknown. When the part as a whole, or a name, does not fit, "PREFIX.*" is unknown. */
 void notes_settle(struct notes *n, const char *prefix, const struct hostlist *ignore, struct components *out);
 
 /* The file whole, at most limit bytes; -EFBIG when it is longer. Never waits for a pipe. */

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* NVMe drives of this machine; those that come over a network are somebody else's. */
+/* NVMe drives of this machine. Drives over a network belong to another machine. */
 
 static bool is_local(int dir)
 {

@@ -11,9 +11,9 @@
  * the driver, which waits for the GPU.
  */
 
-/* Takes notes "driver", and for each GPU "ADDR/model", "ADDR/vbios", "ADDR/ecc", "ADDR/mig", with ADDR
- * as /sys writes it. What was said before the deadline counts. why: what to say of notes that are
- * missing, and of all of them when the library could not be used. */
+/* Takes the note "driver", and for each GPU "ADDR/model", "ADDR/vbios", "ADDR/ecc", "ADDR/mig", with ADDR
+ * as /sys writes it. Notes that came before the deadline count. why: the reason for missing notes, and for
+ * all of them when the library could not be used. */
 void nvml_ask(const char *library, struct span deadline, struct notes *into, struct err *why);
 
 /* "00000000:3B:00.0", as the library writes an address, in the form of /sys. False for another text. */

@@ -56,7 +56,7 @@ static void package_take(struct dpkg *d, const char *line, const char *field, ch
     snprintf(to, size, "%s", value);
 }
 
-/* What is wanted of it does not matter: "install" or "hold". */
+/* The wanted state does not matter: "install" or "hold". */
 static bool ends_with(const char *line, const char *end)
 {
     size_t n = strlen(line), k = strlen(end);
@@ -196,7 +196,7 @@ static void package_keep(struct survey_cache *cache, const struct notes *n, uint
     for (size_t i = 0; i < n->n; i++) {
         const struct note *note = &n->list[i];
         if (components_add(&cache->packages, note->name, note->state, note->value, NULL) < 0) {
-            survey_cache_fini(cache); /* more than a list holds: it is read anew each time */
+            survey_cache_fini(cache); /* more than a list holds: it is read again each time */
             return;
         }
     }
@@ -211,7 +211,7 @@ static void package_recall(const struct survey_cache *cache, struct notes *n)
     }
 }
 
-/* The stamp is taken before the reading: what changes in between is read again. */
+/* The stamp is taken before the reading, so a change in between is read again. */
 void package_read(const struct reading *r, struct notes *n)
 {
     uint64_t stamp = package_stamp(r->root);

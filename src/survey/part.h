@@ -20,7 +20,7 @@ struct reading {
     int root; /* open directory */
     const char *root_path;
     bool real;        /* root is this machine's own */
-    const char *node; /* its name; "" when there is none */
+    const char *node; /* its name; "" for none */
     const struct survey_conf *conf;
     const struct survey_calls *calls;
     struct survey_cache *cache;
@@ -50,11 +50,11 @@ void package_read(const struct reading *r, struct notes *n);
 
 /* How long what may hang may take before it is killed. */
 enum {
-    NVML_MS_MAX = 10000, /* the first to ask a GPU that nobody uses wakes it, for seconds */
+    NVML_MS_MAX = 10000, /* the first question wakes an idle GPU, which takes seconds */
     CARDS_MS_MAX = 5000,
     BMC_MS_MAX = 5000,
     FILES_MS_MAX = 5000, /* for each file that hangs; */
-    FILES_HUNG_MAX = 2,  /* after so many the others are not tried */
+    FILES_HUNG_MAX = 2,  /* after this many failures the others are not tried */
     RPM_MS_MAX = 30000,
     REST_MS_MAX = 10000 /* all that does not hang */
 };
@@ -81,7 +81,7 @@ size_t devices_count(const struct devices *d);
 /* "VENDOR:DEVICE SUBVENDOR:SUBDEVICE" in hex, of a PCI device's directory. */
 void device_model(struct notes *n, int dir, const char *name);
 
-/* Lines of a file of any length, at most limit bytes of it; -EFBIG when it is longer. */
+/* Lines of a file, each of any length, at most limit bytes in all; -EFBIG when the file is longer. */
 int stream_lines(int at, const char *path, size_t limit_bytes, sys_line_fn *fn, void *arg);
 
 /* The value of a line NAME=VALUE of os-release, unquoted as a shell does it. False: another line. */
@@ -96,8 +96,8 @@ typedef void mount_fn(void *arg, const char *path, const char *value);
 /* Reads the text of mountinfo. With node NULL values are as they stand, which is quicker. -EINVAL for one
  * without a single line that is understood, -E2BIG for too many. */
 int mounts_parse(const char *text, const char *node, mount_fn *fn, void *arg);
-/* True when path lies on a file system that a server may hold up, or below a place where one is mounted
- * when somebody looks. */
+/* True when path lies on a file system that a server may block, or below a place where an automounter
+ * mounts one on access. */
 bool mounts_remote(const char *text, const char *path);
 
 /* Reads dpkg's status file, line by line. Zero-initialise but for notes; dpkg_end when done. */
@@ -108,7 +108,7 @@ struct dpkg {
 };
 bool dpkg_line(const char *line, void *dpkg);
 void dpkg_end(struct dpkg *d);
-/* Of the database's files; 0 when there is no database. */
+/* A stamp of the database's files; 0 when there is no database. */
 uint64_t package_stamp(int root);
 /* Adds those files that there may be: absolute, without root. */
 void package_files(struct hostlist *out);
