@@ -34,7 +34,7 @@ int acs_control(config_fn *read, void *arg, uint16_t *out)
         int r = read(arg, at, &header);
         if (r < 0)
             return r;
-        if (header == UINT32_MAX) /* nobody answers */
+        if (header == UINT32_MAX) /* the device does not answer */
             return -EIO;
         if (PCI_EXT_CAP_ID(header) == PCI_EXT_CAP_ID_ACS) {
             r = read(arg, at + PCI_ACS_CAP, &registers);
@@ -46,7 +46,7 @@ int acs_control(config_fn *read, void *arg, uint16_t *out)
     return -ENOENT;
 }
 
-/* Of a device without the longer space there is no more of the file, of others for root alone. */
+/* The file ends here for a device without the longer space, and also for readers other than root. */
 static int read_config(void *arg, unsigned at, uint32_t *out)
 {
     const int *fd = arg;
@@ -125,7 +125,7 @@ static void add_below(const struct words *way, size_t shared, struct sys_names *
         sys_names_add(ports, way->w[i]);
 }
 
-/* Of what two share the host bridge and the root port are the first: the third is a switch. */
+/* The host bridge and the root port come first in what two devices share; the third is a switch. */
 static void add_between(const struct end *a, const struct end *b, struct sys_names *ports)
 {
     enum { HOST_BRIDGE, ROOT_PORT, SWITCH };

@@ -43,8 +43,8 @@ static bool on_available(const char *line, void *arg)
     return false;
 }
 
-/* What the record asks for, at most a quarter of what is available; 0, and *out says why, when that is not
- * enough to measure anything. */
+/* The memory that the record asks for, at most a quarter of what is available; 0, with the reason in *out,
+ * when that is too little to measure. */
 static uint64_t size_of(const struct look *l, uint64_t fallback, struct text *out)
 {
     uint64_t size, available = 0;
@@ -151,7 +151,7 @@ static size_t choose_cpus(int cpus[static THREADS_MAX])
     return threads;
 }
 
-/* Those for which there is a thread, all at once. MB/s of them together. */
+/* Runs the tests for which there is a thread, all at once. Returns their MB/s together. */
 static double run_streams(struct stream *streams, size_t n)
 {
     atomic_size_t ready = 0;
@@ -324,7 +324,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of the small writes that a disk confirms, the one in the middle; -errno. */
+/* The median time of small writes that the disk confirms; -errno. */
 static int64_t write_small(int fd, const char *block)
 {
     enum { WRITES = 33, SMALL_BYTES = 4096 };

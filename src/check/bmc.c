@@ -23,7 +23,7 @@ int bmc_open(const struct look *l, struct text *out)
     return fd < 0 ? r : fd;
 }
 
-/* What came for an earlier request is passed over. */
+/* An answer to an earlier request is skipped. */
 static int bmc_receive(const struct look *l, int fd, long id, struct bmc_reply *out)
 {
     enum { ANSWER_MS = 5000 };
@@ -86,8 +86,8 @@ enum {
     WATCHDOG = 0x23,
 };
 
-/* IPMI 2.0, tables 42-2 and 42-3. What stays set for an empty socket, or after what is long over, does not
- * last. */
+/* IPMI 2.0, tables 42-2 and 42-3. States that stay set for an empty socket, or long after the event, do
+ * not last. */
 static const struct row {
     int type, kind, offset;
     struct bmc_meaning meaning;

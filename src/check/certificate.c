@@ -53,7 +53,7 @@ void gather_CERTIFICATE(const struct look *l, struct text *out)
         fact_add(out, "unknown", "the record has no Path");
 }
 
-/* In words; what is longer than a century is a century. */
+/* In words; a longer time than a century counts as a century. */
 static const char *length_of(int64_t seconds, char about[static 32])
 {
     const int64_t century = INT64_C(100) * 365 * 24 * 3600;

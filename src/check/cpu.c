@@ -135,7 +135,7 @@ void gather_CPU_FREQUENCY(const struct look *l, struct text *out)
     gather_policies(l, add_limit, "no processor says its base frequency", out);
 }
 
-/* What a processor runs at now says nothing of an idle one; what it may run at does. */
+/* The present clock of an idle processor says nothing; its limit does. */
 void judge_CPU_FREQUENCY(struct look *l, const char *facts, struct verdict *v)
 {
     unsigned least;

@@ -65,7 +65,7 @@ static void judge_count(struct look *l, size_t n, const char *what, struct verdi
         verdict_add(v, RESULT_FATAL, "", "", "%zu %s, of at least %" PRId64, n, what, least);
 }
 
-/* What waits while nothing is done, look after look, waits for a disk that does not answer. */
+/* Requests that wait, look after look, while none is done, wait for a disk that does not answer. */
 static void judge_requests(struct look *l, const char *device, const struct words *w, struct verdict *v)
 {
     uint64_t done, waiting;
@@ -297,7 +297,8 @@ void gather_DM_SUSPENDED(const struct look *l, struct text *out)
     gather_each(l, "sys/block", add_dm, "there is no device of the device mapper", out);
 }
 
-/* Whoever changes a device suspends it for a moment; one that stays so was left in the middle of it. */
+/* A device is suspended for a moment while it is changed. One that stays suspended was left in the middle
+ * of a change. */
 void judge_DM_SUSPENDED(struct look *l, const char *facts, struct verdict *v)
 {
     struct fact_line line;

@@ -63,7 +63,7 @@ void gather_MEMORY_ECC(const struct look *l, struct text *out)
         fact_add(out, "unsupported", "EDAC has no memory controller");
 }
 
-/* Uncorrected errors say what they say; of corrected ones the rate does. */
+/* One uncorrected error is a finding; corrected errors count by their rate. */
 void judge_MEMORY_ECC(struct look *l, const char *facts, struct verdict *v)
 {
     int64_t limit;

@@ -18,7 +18,7 @@
  * ask, and alone has devices and speeds. The speed is asked of the card, so only where Speed= wants to know.
  */
 
-enum { OPER_UNKNOWN = 0, OPER_UP = 6 }; /* of linux/if.h, which net/if.h does not bear */
+enum { OPER_UNKNOWN = 0, OPER_UP = 6 }; /* from linux/if.h, which cannot be included beside net/if.h */
 enum { COUNTERS = 5 };
 static const char *const counters[COUNTERS] = {"rx_errors", "tx_errors", "rx_crc_errors", "tx_carrier_errors",
                                                "rx_missed_errors"};
@@ -79,7 +79,7 @@ static void add_interface(int dir, const char *name, struct text *out)
 struct asked {
     int root;
     const struct check *check;
-    bool blind; /* of one nobody knows whether there is a device behind it */
+    bool blind; /* whether a device stands behind it is not known */
     struct text facts;
 };
 
@@ -119,8 +119,8 @@ static void add_link(const struct link *l, void *arg)
         fact_statistic(&a->facts, l->name, i, values[i]);
 }
 
-/* False when nobody answered, or not as it was in one moment. Where there is no /sys, devices are not known.
- */
+/* False when the kernel did not answer, or not for one moment in time. Without /sys, devices are not
+ * known. */
 static bool ask_kernel(const struct look *l, int root, struct text *out)
 {
     struct asked a = {.root = root, .check = l->check};

@@ -80,7 +80,7 @@ static void judge_inodes(struct look *l, const char *facts, const char *device, 
                     percent, total, least);
 }
 
-/* Free= is the least that a node can do with, Warn= what somebody should look at. */
+/* Free= is the least that a node needs; Warn= is worth a look. */
 void judge_FS_SPACE(struct look *l, const char *facts, struct verdict *v)
 {
     uint64_t left, total, least, warn;
@@ -109,13 +109,13 @@ void judge_FS_SPACE(struct look *l, const char *facts, struct verdict *v)
 
 enum { WRITTEN_BYTES = 4096 };
 
-/* What did not work; NULL when all did. errno says why. */
+/* The step that failed; NULL when all worked. errno has the reason. */
 static const char *write_and_read(int fd)
 {
     char bytes[WRITTEN_BYTES], back[WRITTEN_BYTES];
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (char)(i * 7);
-    errno = EIO; /* of what is shorter than it should be */
+    errno = EIO; /* for a file that is shorter than it should be */
     if (write(fd, bytes, sizeof bytes) != (ssize_t)sizeof bytes)
         return "write";
     if (fsync(fd) < 0)

@@ -20,8 +20,9 @@
 
 enum { STATE_ACTIVE = 4, PHYSICAL_DISABLED = 3 };
 
-/* What must not grow, and what may grow so much within a time. Those without a number in the tables of the
- * field have that of port_rcv_errors. The first window is as long as the finding is said. */
+/* Counters that must not grow, and counters that may grow only so much within a time. Those without a
+ * number in the tables of the field have the number of port_rcv_errors. The first window is as long as the
+ * finding is reported. */
 static const struct limit limits[] = {
     {"link_downed", false, 0, 3600, RESULT_WARN}, /* ib.flap judges how often */
     {"excessive_buffer_overrun_errors", false, 0, 3600, RESULT_FATAL},
@@ -42,9 +43,9 @@ static const struct limit limits[] = {
 };
 enum { LIMITS = sizeof limits / sizeof *limits };
 
-/* What says that the fabric is congested, and how much of it in a minute is worth knowing without the key;
- * -1: that the site alone knows. Marked packets are answered by congestion notifications (CNP), which slow
- * their sender down. How long a tick of port_xmit_wait is depends on the adapter. */
+/* Counters that show congestion of the fabric, and how many a minute are worth knowing without the key;
+ * -1: only the site knows. Marked packets are answered by congestion notifications (CNP), which slow their
+ * sender down. The length of a tick of port_xmit_wait depends on the adapter. */
 static const struct {
     const char *name;
     bool hw;
@@ -66,7 +67,7 @@ static void word_of(int dir, const char *path, char out[static SYS_TEXT_BYTES_MA
     out[strcspn(out, " :")] = '\0';
 }
 
-/* "400 Gb/sec (4X NDR)" in Mb/s; 0 for what is none. */
+/* "400 Gb/sec (4X NDR)" in Mb/s; 0 when it is malformed. */
 static uint64_t rate_of(int dir)
 {
     char text[SYS_TEXT_BYTES_MAX];
@@ -206,7 +207,7 @@ struct port {
     char device[FINDING_DEVICE_BYTES_MAX + 1];
 };
 
-/* Those of Device=, or all that speak InfiniBand. */
+/* The ports of Device=, or all that speak InfiniBand. */
 static bool port_of(const struct look *l, const struct fact_line *line, struct port *p)
 {
     const char *devices = check_arg(l->check, "Device");
@@ -225,7 +226,7 @@ static bool port_of(const struct look *l, const struct fact_line *line, struct p
                    : strcmp(p->w.w[1], "InfiniBand") == 0;
 }
 
-/* The same number on the same board: what one of them can, the other should. */
+/* Ports with the same number on the same board should be capable of the same. */
 static bool ib_alike(const struct port *a, const struct port *b)
 {
     return strcmp(a->board, b->board) == 0 && strcmp(a->number, b->number) == 0;
@@ -256,8 +257,8 @@ static struct seen look_around(const struct look *l, const char *facts, const st
     return s;
 }
 
-/* Without Ports= a port that is down may be one that nobody uses. It is not one when it was up in this boot,
- * or when others like it are. */
+/* Without Ports=, a port that is down may be unused. It is in use when it was up in this boot, or when
+ * others like it are up. */
 static void judge_state(struct look *l, const struct port *p, const struct seen *s, struct span most,
                         struct verdict *v)
 {
@@ -322,7 +323,7 @@ void judge_IB_PORT(struct look *l, const char *facts, struct verdict *v)
 
 /* --- flaps ---------------------------------------------------------------------------------- */
 
-enum { STORM = 4 }; /* times Flaps is too often in whatever time */
+enum { STORM = 4 }; /* as many flaps as Flaps are too often within any time */
 
 static bool counter_of(const char *facts, const char *port, const char *name, uint64_t *value)
 {
@@ -343,7 +344,7 @@ static void key_of(char out[static 256], const char *what, const char *port)
     snprintf(out, 256, "%s %s", what, port);
 }
 
-/* What grew within the window; a port that is not active has no value, and keeps what it had. */
+/* Growth within the window. A port that is not active has no value, and keeps its last one. */
 static uint64_t grown_kept(struct look *l, const char *what, const char *facts, const char *port,
                            const char *counter, struct span window)
 {
@@ -355,8 +356,8 @@ static uint64_t grown_kept(struct look *l, const char *what, const char *facts, 
     return memory_window(l->memory, key, l->now, window, 0);
 }
 
-/* How often it was seen to come back within the window: where the adapter does not count, or its counter is
- * full at 255. */
+/* How often the port came back within the window, as seen here: for adapters that do not count, or whose
+ * counter is full at 255. */
 static uint64_t came_back(struct look *l, const struct port *p, struct span window)
 {
     enum { UNSEEN, UP, DOWN };

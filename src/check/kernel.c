@@ -31,8 +31,8 @@ void gather_KERNEL_TAINT(const struct look *l, struct text *out)
         fact_cannot(root, out, path, r);
 }
 
-/* Those of Documentation/admin-guide/tainted-kernels that say that something went wrong; of the others
- * (proprietary, out of tree) nothing follows. */
+/* The taints of Documentation/admin-guide/tainted-kernels that mean that something went wrong. Nothing
+ * follows from the others (proprietary, out of tree). */
 void judge_KERNEL_TAINT(struct look *l, const char *facts, struct verdict *v)
 {
     static const struct {
@@ -84,7 +84,7 @@ void gather_KERNEL_CRASH(const struct look *l, struct text *out)
         fact_cannot(root, out, kept, r);
 }
 
-/* What a crash left is of an earlier boot: no reason to do anything to this one. */
+/* A crash of an earlier boot is no reason to act on this boot. */
 void judge_KERNEL_CRASH(struct look *l, const char *facts, struct verdict *v)
 {
     uint64_t n = 0, kept = 0;
@@ -300,7 +300,7 @@ void gather_PIDS(const struct look *l, struct text *out)
         fact_add(out, "unknown", "the limits of processes: %s", strerror(-r));
 }
 
-/* What is used of what there may be, in percent. */
+/* The used part, in percent. */
 static void judge_use(struct look *l, const char *what, uint64_t used, uint64_t most, struct verdict *v)
 {
     unsigned warn, degraded, percent = percent_of(used, most);

@@ -32,16 +32,17 @@ static const char CODE_GAP[] = "kernel.gap";
 struct kept {
     struct finding finding;
     enum act act;
-    struct mono since, said;      /* when it was said first and last */
-    uint64_t seq;                 /* of the last line */
-    struct mono counted;          /* the last event's first line */
-    unsigned count;               /* of events */
-    enum result worse;            /* what it is while it was said often; */
-    struct mono often;            /* the last time that it was; ns 0: never */
-    unsigned gpus;                /* of the work that its finding names */
-    struct span warn_for, keep;   /* of the meaning; 0: none */
-    unsigned n_times;             /* seen by this process */
-    struct mono times[OFTEN_MAX]; /* the last of them, a ring; for what is worse when it is often */
+    struct mono since, said;    /* when it was reported first and last */
+    uint64_t seq;               /* of the last line */
+    struct mono counted;        /* the last event's first line */
+    unsigned count;             /* the number of events */
+    enum result worse;          /* its result when it is reported often */
+    struct mono often;          /* the last time that it was; ns 0: never */
+    unsigned gpus;              /* of the work that its finding names */
+    struct span warn_for, keep; /* from the meaning; 0: none */
+    unsigned n_times;           /* seen by this process */
+    struct mono
+        times[OFTEN_MAX]; /* the last events, a ring: for meanings that are worse when they are frequent */
 };
 
 struct kernel_log {
@@ -125,7 +126,7 @@ static bool is_often(const struct kept *one, const struct meaning *m)
     return mono_sub(one->said, first).ns <= m->often_within.ns;
 }
 
-/* It is begun anew: the first minute of an outage is not that of last week's. */
+/* The finding begins anew: the first minute of this outage is not the first minute of last week's. */
 static bool is_over(const struct kept *one, struct mono now)
 {
     return one->keep.ns && mono_sub(now, one->said).ns > one->keep.ns;
@@ -285,7 +286,7 @@ static bool take_word(const char *word, char *out, size_t size)
     return (size_t)snprintf(out, size, "%s", strcmp(word, "-") == 0 ? "" : word) < size;
 }
 
-/* What stands before the code, which has no blank: nothing or a number in files of before. */
+/* The text before the code, which has no blank: nothing, or a number in files of earlier versions. */
 static bool take_more(char **rest, struct kept *out)
 {
     char *words[MORE_WORDS];
@@ -338,7 +339,7 @@ static bool read_kept(char *value, struct kept *out)
     return (size_t)snprintf(f->text, sizeof f->text, "%s", rest) < sizeof f->text;
 }
 
-/* Whether it still counts, where the check keeps findings for so long. */
+/* Whether the finding still counts, for a check that keeps findings this long. */
 static bool still_so(const struct kept *one, struct mono now, struct span keep)
 {
     struct span limit = one->keep.ns ? one->keep : keep;
@@ -450,7 +451,7 @@ void kernel_log_gather(const struct look *l, struct text *out)
 
 /* --- judging ------------------------------------------------------------------------------------------ */
 
-/* Other GPUs under the same work, when none of them had it as well within a day. */
+/* Other GPUs under the same work, unless one of them had the finding as well within a day. */
 static unsigned others_well(const struct kept *one, const char *facts, struct mono now)
 {
     struct fact_line line;

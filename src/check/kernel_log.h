@@ -32,29 +32,29 @@ void kernel_log_mean(struct kernel_log *k, const struct meanings *meanings);
 /* Processes that lines name are looked for below this root (borrowed), so that findings name their work. */
 void kernel_log_root(struct kernel_log *k, const char *root);
 
-/* Takes a record. Its own time counts, but no later one than now. True when a finding came, went, or was
- * said again. */
+/* Takes a record. Its own time counts, but never a later time than now. True when a finding came, went, or
+ * was repeated. */
 bool kernel_log_take(struct kernel_log *k, struct mono now, const struct kmsg *r);
-/* So many records were overwritten before they were read, as kmsg_next says; it is known now. True when there
- * is a finding of it: not of 0. */
+/* Takes the news that this many records were overwritten before they were read, as kmsg_next says. True
+ * when there is a finding because of it; never for 0. */
 bool kernel_log_lose(struct kernel_log *k, struct mono now, uint64_t lost);
 
-/* What was found under these words is over when its last line has a lower sequence number than until;
- * everything else is as it was. They have blanks between; a word is a code, for whatever device, or a code
- * and a device as finding_word has them. True when there was anything. */
+/* Ends the findings under these words whose last line has a lower sequence number than until; others stay.
+ * Words have blanks between them. A word is a code, for any device, or a code and a device as finding_word
+ * has them. True when there was such a finding. */
 bool kernel_log_forget(struct kernel_log *k, const char *words, uint64_t until);
 
 /* The facts, for look_judge. */
 void kernel_log_facts(const struct kernel_log *k, struct mono now, struct text *out);
 
-/* Facts and cursor as a text to be kept over a restart of the agent, and back from it. What is of another
- * boot than `boot`, or is no such text, leaves *k and *cursor empty: everything is read anew. */
+/* Facts and cursor as a text that outlives the agent, and back. A text of another boot than `boot`, or a
+ * damaged one, leaves *k and *cursor empty, and the whole log is read again. */
 void kernel_log_save(const struct kernel_log *k, struct mono now, const struct kmsg_cursor *cursor,
                      struct text *out);
 void kernel_log_load(struct kernel_log *k, const char *text, const char *boot, struct kmsg_cursor *cursor);
 
-/* As a gatherer: all that is in the log below l->root, with the check's Meanings, read in one go. For a
- * look by hand, where nobody follows. */
+/* As a gatherer: reads the whole log below l->root at once, with the check's Meanings. For a look by hand,
+ * where the log is not followed. */
 void kernel_log_gather(const struct look *l, struct text *out);
 
 #endif

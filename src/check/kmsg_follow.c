@@ -31,7 +31,7 @@ struct kmsg_follow {
     bool counted;  /* the cursor's number is to be held against the next record's */
     uint64_t lost; /* and not told yet */
     bool skipping; /* a line longer than the buffer */
-    off_t read;    /* of a file */
+    off_t read;    /* the size of a file */
     size_t len;
     char buffer[BUFFER_BYTES];
 };
@@ -172,7 +172,7 @@ static bool kmsg_follow_count(struct kmsg_follow *f, const struct kmsg *r)
     return true;
 }
 
-/* Takes the line out of the buffer. True when it is a record of the kernel's that nobody has seen. */
+/* Takes the line out of the buffer. True when it is a new record of the kernel. */
 static bool take_line(struct kmsg_follow *f, const char *line, size_t len, struct kmsg *out)
 {
     bool whole = !f->skipping && line[0] != ' ' && kmsg_read(line, len, out, NULL) == 0;

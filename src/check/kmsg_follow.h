@@ -22,8 +22,9 @@ enum { KMSG_BOOT_BYTES_MAX = 63 };
 
 /* Up to where the log was read. With no boot id: nothing was. */
 struct kmsg_cursor {
-    char boot[KMSG_BOOT_BYTES_MAX + 1]; /* of proc/sys/kernel/random/boot_id; "" when it cannot be read */
-    uint64_t next;                      /* the sequence number that comes next */
+    char boot[KMSG_BOOT_BYTES_MAX +
+              1];  /* the boot id in proc/sys/kernel/random/boot_id; "" when it cannot be read */
+    uint64_t next; /* the sequence number that comes next */
 };
 
 struct kmsg_follow;
@@ -31,7 +32,7 @@ struct kmsg_follow;
 /* Begins behind the cursor; at the oldest record when it is NULL, empty or of another boot. NULL with a
  * sentence: there is no such file, or it may not be read. */
 struct kmsg_follow *kmsg_open(const char *root, const struct kmsg_cursor *from, struct err *e);
-/* NULL is nothing. */
+/* Does nothing with NULL. */
 void kmsg_close(struct kmsg_follow *f);
 
 /* To be polled for reading (it is never readable for nothing). -1 for a file: look at it by a timer, or

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 /*
- * Asks the kernel for all network interfaces at once: sysfs has ten files for each of them, and they are
- * looked at each second. Their counters alone cost a fifth of all that the kernel tells of them, so the rest
- * is kept until it says that something of it changed (RTMGRP_LINK). The sockets are kept open; after any
- * trouble the next look has new ones.
+ * Asks the kernel for all network interfaces at once: sysfs has ten files for each, and they are looked at
+ * each second. The counters alone cost a fifth of all attributes, so the other attributes are kept until
+ * the kernel says that they changed (RTMGRP_LINK). The sockets stay open; after any error the next look
+ * opens new ones.
  */
 
 enum { BYTES = 32 << 10 /* the most that the kernel puts into one answer */ };
@@ -20,11 +20,11 @@ enum { BYTES = 32 << 10 /* the most that the kernel puts into one answer */ };
 static struct {
     pid_t pid;         /* whose descriptors they are */
     int fd, events;    /* -1 for none */
-    uint32_t number;   /* of the last request */
+    uint32_t number;   /* the sequence number of the last request */
     bool current;      /* list is what the kernel has, but for what events tells of */
-    size_t n, room;    /* of list */
-    size_t counted;    /* of it, in this answer about counters */
-    struct link *list; /* by index, as the kernel tells of them */
+    size_t n, room;    /* the capacity of list */
+    size_t counted;    /* the interfaces in this answer about counters */
+    struct link *list; /* by index, as the kernel reports them */
 } kept = {.fd = -1, .events = -1};
 
 static void links_drop(void)
@@ -72,7 +72,7 @@ static int links_changed(void)
 
 /* --- what an answer says -------------------------------------------------------------------- */
 
-/* A card that is a member of a bond has attributes of that there, and no kind. */
+/* A card that belongs to a bond has the bond's attributes there, and no kind. */
 static bool has_kind(const struct rtattr *a, size_t len)
 {
     for (; RTA_OK(a, len); a = RTA_NEXT(a, len))
@@ -175,7 +175,7 @@ static int links_take(const char *bytes, size_t len, message_fn *fn)
     return 0;
 }
 
-/* The body is short; what the kernel does not read of it is 0. */
+/* The body is short; the kernel reads the missing rest as 0. */
 static int links_ask(uint16_t type, const void *body, size_t size, message_fn *fn)
 {
     _Alignas(struct nlmsghdr) static char bytes[BYTES];
@@ -230,7 +230,7 @@ int links_each(link_fn *fn, void *arg)
 {
     int r = links_renew();
     if (r < 0)
-        links_drop(); /* with what is left in them */
+        links_drop(); /* with the bytes that are left in it */
     for (size_t i = 0; !r && i < kept.n; i++)
         fn(&kept.list[i], arg);
     return r;

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 /*
- * Asks the kernel for the sockets that listen. /proc/net/tcp has all others as well, and reading it walks
- * through a table as large as the machine's memory: 20 ms where nobody is connected at all.
+ * Asks the kernel for the sockets that listen. /proc/net/tcp has all other sockets as well, and a reading
+ * walks through a table as large as the machine's memory: 20 ms even without any connection.
  */
 
 enum { LISTEN_STATE = 10 /* the kernel's TCP_LISTEN */, BYTES = 16 << 10 };
@@ -31,7 +31,7 @@ static int listening_ask(int fd, uint8_t family)
     return send(fd, &request, sizeof request, 0) < 0 ? -errno : 0;
 }
 
-/* What one message says: 1: the port is among it, 0: it is not; -errno. *end after the last. */
+/* Reads one message. 1: the port is in it, 0: it is not; -errno. *end after the last message. */
 static int listening_find(const struct nlmsghdr *head, size_t len, uint16_t port, bool *end)
 {
     for (; NLMSG_OK(head, len); head = NLMSG_NEXT(head, len)) {

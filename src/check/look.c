@@ -97,7 +97,7 @@ void look_judge(struct look *l, const char *facts, struct verdict *v)
             unknown = line;
     }
     const struct probe_code *code = probe_code(l->check->probe);
-    bool told = !code->gather && !*unknown.key; /* of whom nobody told anything, nothing is wrong */
+    bool told = !code->gather && !*unknown.key; /* devices without a fact are in order */
     if (!any && !told) {
         verdict_cannot(v, RESULT_UNKNOWN, "%s", *unknown.key ? unknown.value : "nothing was read");
         return;

@@ -26,13 +26,13 @@
  * beside others that are not makes the whole unknown, unless something is bad all the same.
  */
 
-/* What a check remembers between two looks: counters by name. One for each check. What a look that was judged
- * did not ask for is forgotten at its end: a device that went away begins anew when it comes back. Pointers
- * live until then. */
+/* The memory of one check between two looks: counters by name. A counter that a judged look did not use is
+ * forgotten at its end: a device that went away begins anew when it comes back. Pointers live until then. */
 struct memory;
 struct memory *memory_create(void);
 void memory_destroy(struct memory *m);
-/* The counter of this name; made when there is none. At most 4,096; beyond, always a new one. */
+/* The counter with this name; it is made when there is none. At most 4,096; beyond, each call makes a new
+ * one. */
 struct counter *memory_counter(struct memory *m, const char *name);
 /* A number of the probe's own, 0 at first. */
 int64_t *memory_number(struct memory *m, const char *name);
@@ -40,13 +40,13 @@ int64_t *memory_number(struct memory *m, const char *name);
 void memory_keep(struct memory *m, const char *name, int64_t number);
 /* Whether what is kept has changed since this was asked last. */
 bool memory_news(struct memory *m);
-/* What is kept, as members of an object; and back. */
+/* The kept values, as members of an object; and back. */
 void memory_save(const struct memory *m, json_t *into);
 void memory_restore(struct memory *m, const json_t *kept);
-/* The sum of what grew within the window until now, to an eighth of it; growth is added first. */
+/* The growth within the window until now, to an eighth of the window. Adds `growth` first. */
 uint64_t memory_window(struct memory *m, const char *name, struct mono now, struct span window,
                        uint64_t growth);
-/* Of the last boot nothing counts: call it when the boot id changed. */
+/* Drops everything that counts for one boot only. Call it when the boot id changed. */
 void memory_forget(struct memory *m);
 
 /* System calls that a tree of files cannot stand for; NULL: the system's. */
@@ -54,13 +54,13 @@ struct look_calls {
     void *arg;
     /* adjtimex(2) that changes nothing; the state of the clock, or -errno. */
     int (*clock)(void *arg, struct timex *out);
-    /* ioctl(2) on a device below root: what it returns, or -errno. */
+    /* ioctl(2) on a device below root: its result, or -errno. */
     int (*control)(void *arg, int fd, unsigned long request, void *what);
 };
 
-/* What looks that are gathered one after another, in one turn or in one child, share: NVML is loaded and
+/* Shared by looks that are gathered one after another, in one turn or in one child: NVML is loaded and
  * started once for all of them, and one walk goes through the processes. Zero-initialise; look_shared_fini
- * lets it go. */
+ * releases it. */
 struct look_shared {
     struct nvml *nvml;
     struct processes *processes;
@@ -73,7 +73,7 @@ struct company {
     unsigned rank;     /* the node's own place in them, from 0 */
 };
 
-/* What the controller's clock was at a moment of this machine's own time. */
+/* The controller's clock at a moment of this machine's own time. */
 struct look_clock {
     struct wall controller;
     struct mono at;
@@ -104,13 +104,12 @@ const struct probe_code *probe_code(enum probe p);
 void look_judge(struct look *l, const char *facts, struct verdict *v);
 /* Whether the probe walks through all processes, as others do that are due at the same time. */
 bool look_walks(enum probe p);
-/* Whether it has to be gathered in a child: APART, IDLE, BENCH, what walks through the processes where there
- * are more than a loop may wait for, a service that does not run where it did, and a clock that nobody keeps.
- * It may be another answer each time. */
+/* Whether it has to be gathered in a child: APART, IDLE, BENCH; a walk through more processes than a loop
+ * may wait for; a service that does not run where it did; and a clock that no program keeps. The answer
+ * may change each time. */
 bool look_apart(const struct look *l);
-/* The devices at which it is looked one after another, each apart from the others, so that one that hangs
- * holds up no other: their paths, a line each. What was gathered of all is judged together. Nothing: it is
- * looked at all at once. */
+/* The devices that are looked at one after another, each apart from the others, so that one that hangs
+ * delays no other: their paths, a line each. All facts are judged together. NULL: the look is not divided. */
 void look_parts(const struct look *l, struct text *out);
 /* Gathers in this process, and judges; also what is otherwise followed. May hang where look_apart says so. */
 void look_now(struct look *l, struct verdict *v);

@@ -12,7 +12,7 @@ struct item {
     char *name;
     struct counter counter;
     int64_t number;
-    uint64_t slices[SLICES]; /* what grew in each eighth of the window; */
+    uint64_t slices[SLICES]; /* the growth in each eighth of the window */
     int64_t slice;           /* the number of the newest, from the clock's start */
     bool kept;               /* as a number; over a restart */
     bool asked;              /* in this look */
@@ -22,7 +22,7 @@ struct item {
 struct memory {
     struct item *items; /* by name */
     struct item beyond; /* for what there is no room to remember: always new */
-    bool news;          /* what is kept is another number */
+    bool news;          /* the kept value is of another number */
 };
 
 struct memory *memory_create(void)

@@ -82,7 +82,7 @@ void judge_FS_MOUNTED(struct look *l, const char *facts, struct verdict *v)
         verdict_cannot(v, RESULT_UNKNOWN, "the mount of %s is not understood", path ? path : "");
         return;
     }
-    /* An automounter keeps the place, and mounts when somebody comes. */
+    /* An automounter keeps the place, and mounts on the first access. */
     if (strcmp(type.value, "autofs") == 0)
         return;
     judge_is(l, "Type", type.value, device, v);
@@ -133,8 +133,8 @@ void gather_FS_READONLY(const struct look *l, struct text *out)
         fact_add(out, "unsupported", "no file system lies on a disk");
 }
 
-/* Many mounts are read-only because somebody wants that. Not wanted is a file system that was not before, or
- * one that is while its mount is not: what the kernel does after errors. */
+/* Many mounts are read-only on purpose. A fault is a file system that was writable before, or one that is
+ * read-only while its mount is not: the kernel does that after errors. */
 void judge_FS_READONLY(struct look *l, const char *facts, struct verdict *v)
 {
     bool named = check_arg(l->check, "Path");

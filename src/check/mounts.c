@@ -148,7 +148,7 @@ static void open_kept(int root, const struct stat *st)
     kept.at = (struct mono){INT64_MIN / 2};
 }
 
-/* Whether all of it could be read, and is not too long. */
+/* Whether the whole list could be read and is not too long. */
 static bool read_kept(void)
 {
     char bytes[SYS_LINE_BYTES_MAX];
@@ -163,7 +163,7 @@ static bool read_kept(void)
     return kept.whole;
 }
 
-/* What changes while it is read is told of afterwards. */
+/* Changes during the reading are announced afterwards. */
 static bool mounts_keep(int root, bool states)
 {
     struct stat st;

@@ -6,14 +6,14 @@
 #include <string.h>
 
 /*
- * What follows from what NVML says; nvml.c has the facts. That a GPU is lost, or has to be reset, each of the
- * checks says: the site may have one of them alone. What the driver asks for has a code that
- * remedies can name: gpu.lost, gpu.reset, gpu.reboot.
+ * Judges the facts of NVML, which nvml.c gathers. Each of the checks reports that a GPU is lost or has to
+ * be reset, because a site may run only one of them. What the driver asks for has a code that remedies can
+ * name: gpu.lost, gpu.reset, gpu.reboot.
  */
 
 enum { DRIVER_NOT_LOADED = 9, GPU_IS_LOST = 15, RESET_REQUIRED = 16, VERSION_MISMATCH = 18 };
 
-enum { UPGRADE_S = 600 }; /* so long an upgrade of the driver may take */
+enum { UPGRADE_S = 600 }; /* the longest time that an upgrade of the driver takes */
 
 /* "gpu 0000:9b:00" of "0000:9b:00.0", as the kernel log names it; "gpu" of one that has no name. */
 static void device_of(char device[static FINDING_DEVICE_BYTES_MAX + 1], const char *address)
@@ -108,7 +108,7 @@ static bool has_line(const char *facts, const char *key, const char *value)
     return false;
 }
 
-/* NVML does not say the address of a GPU that is lost. It has the GPUs in the order of the bus: those that it
+/* NVML does not give the address of a lost GPU. It lists GPUs in the order of the bus, so the ones that it
  * does not name are the lost ones, in turn. */
 static void judge_missing(const char *facts, struct verdict *v)
 {
@@ -209,7 +209,7 @@ static void judge_rows(const struct gpu_line *line, uint64_t limit, struct verdi
                     limit);
 }
 
-/* What GPUs before A100 have; the numbers are DCGM's. */
+/* Limits for GPUs before A100; the numbers are DCGM's. */
 static void judge_pages(const struct gpu_line *line, struct verdict *v)
 {
     enum { PAGES_MOST = 63, UNCORRECTED_MOST = 15 };
@@ -327,8 +327,8 @@ void judge_NVIDIA_SLOWDOWN(struct look *l, const char *facts, struct verdict *v)
     gpu_lines_judge(l, facts, judge_slowdown, v);
 }
 
-/* What the counters of violations are of; of how much a GPU may be held back by its power limit the site
- * alone knows. */
+/* The causes that violations are counted for. How much a GPU may be held back by its power limit only the
+ * site knows. */
 static const struct {
     const char *name, *key, *what;
     unsigned most; /* percent of ten minutes; beyond 100: never */
@@ -361,7 +361,7 @@ void judge_NVIDIA_POWER(struct look *l, const char *facts, struct verdict *v)
     gpu_lines_judge(l, facts, judge_power, v);
 }
 
-/* Whoever works with a GPU may set clocks for applications, which stay when the work is over. */
+/* A user of a GPU may set application clocks, which stay when the work is over. */
 static void judge_application_clocks(struct look *l, const struct gpu_line *line, struct verdict *v)
 {
     static const struct {
@@ -464,7 +464,7 @@ static void judge_use(struct look *l, const struct gpu_line *line, struct verdic
         verdict_add(v, RESULT_WARN, line->device, "", LEFT_MEMORY, bytes / 1000000, most / 1000000, used);
 }
 
-/* That a GPU is lost is said whether work runs or not. */
+/* A lost GPU is reported whether work runs or not. */
 static void judge_no_use(struct look *l, const struct gpu_line *line, struct verdict *v)
 {
 }

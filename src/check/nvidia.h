@@ -5,8 +5,8 @@
 #include "check/part.h"
 
 /*
- * What NVML says of GPUs, line by line, for the files that judge it: nvidia.c, and nvidia_link.c of what
- * links them. nvml.c has the lines.
+ * Facts of NVML about GPUs, line by line, for the files that judge them: nvidia.c, and nvidia_link.c for
+ * links. nvml.c describes the lines.
  */
 
 struct gpu_line {
@@ -21,13 +21,13 @@ typedef void gpu_line_fn(struct look *l, const struct gpu_line *line, struct ver
 void gpu_lines_judge(struct look *l, const char *facts, gpu_line_fn *fn, struct verdict *v);
 
 bool gpu_line_is(const struct gpu_line *line, const char *key);
-/* A number of the line; 0 for what is none. */
+/* A number of the line; 0 when it is malformed. */
 uint64_t gpu_line_number(const struct gpu_line *line, size_t i);
-/* What its counter grows by in a minute, of the last ten. */
+/* The growth of its counter in a minute, over the last ten minutes. */
 uint64_t gpu_line_grown(struct look *l, const char *what, const struct gpu_line *line, uint64_t value);
 
 /* How busy and how hot the GPUs are, by the facts of nvidia.temperature: the mean of their use in percent,
- * and the hottest in degrees Celsius. What they do not say stays unknown. */
+ * and the hottest in degrees Celsius. Values without a fact stay unknown. */
 struct gpu_capacity {
     bool has_use, has_celsius;
     uint64_t use, celsius;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What follows from what NVML says of a GPU's PCIe link, of its NVLinks and of their fabric. */
+/* Judges the facts of NVML about a GPU's PCIe link, its NVLinks and their fabric. */
 
 /* --- PCIe ----------------------------------------------------------------------------------- */
 

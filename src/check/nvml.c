@@ -61,7 +61,7 @@ static bool not_there(int r)
            r == NVML_ERROR_INVALID_ARGUMENT;
 }
 
-/* Whether there is an answer. When there is none, it says why, unless the GPU has no such thing. */
+/* Whether there is an answer. When there is none, *out gets the reason, unless the GPU has no such thing. */
 static bool nvml_said(const struct asked *a, const char *what, int r)
 {
     if (r == NVML_ERROR_GPU_IS_LOST)
@@ -107,7 +107,7 @@ static void ask_ecc(const struct asked *a)
         fact_add(a->out, "ecc", "%s %llu %llu", a->address, corrected, uncorrected);
 }
 
-/* Asked for no addresses, it says how many there are by an error that is none. */
+/* Asked for no addresses, the function gives their number by an "error" that is none. */
 static int count_pages(const struct asked *a, int cause, unsigned *n)
 {
     *n = 0;
@@ -222,7 +222,7 @@ static bool nvml_works(const struct asked *a)
     return nvml_reasons(a, &bits) == NVML_SUCCESS && !(bits & REASON_IDLE);
 }
 
-/* What clocks are locked to, instead of set for applications, NVML does not say. */
+/* NVML does not tell locked clocks, which replace application clocks. */
 static void ask_clocks(const struct asked *a)
 {
     const struct {
@@ -391,7 +391,7 @@ static bool address_of(const char *bus_id, char out[static 32])
     return true;
 }
 
-/* Of one whose address it does not say either, nobody knows which it is. */
+/* A lost GPU whose address NVML does not give is counted without a name. */
 static void ask_gpu(struct asked *a, unsigned index, ask_fn *ask)
 {
     struct nvml_pci pci = {.domain = 0};

@@ -35,7 +35,7 @@ enum {
     FIELD_NVLINK_GENERAL_ERRORS = 210,
     FIELD_NVLINK_INTEGRITY_ERRORS = 211,
     FIELD_NVLINK_RECOVERIES = 215,
-    FIELD_NVLINK_EFFECTIVE_ERRORS = 219, /* those that its error correction left */
+    FIELD_NVLINK_EFFECTIVE_ERRORS = 219, /* the errors that error correction left */
     FIELD_NVLINK_EFFECTIVE_BER = 220,
     FIELD_RECOVERY_ACTION = 230,
 };
@@ -46,7 +46,7 @@ enum { CLOCK_GRAPHICS = 0, CLOCK_MEMORY = 2 };
 struct nvml_field { /* nvmlFieldValue_t */
     unsigned id, scope;
     long long timestamp, latency_us;
-    unsigned type; /* of the value, below */
+    unsigned type; /* the type of the value, below */
     int result;
     union {
         double d;
@@ -105,7 +105,7 @@ enum { POLICY_POWER = 0, POLICY_THERMAL = 1, POLICY_BOARD = 3, POLICY_RELIABILIT
 struct nvml {
     char *library;
     bool usable; /* the core is there, and its end */
-    int started; /* what its start came to */
+    int started; /* the result of starting it */
     void *so;
     struct nvml_core core;
     int (*shutdown)(void);
@@ -139,9 +139,9 @@ struct nvml {
     int (*processes)(void *, unsigned *, struct nvml_process *);
 };
 
-/* Loads and starts it, unless a look before did: then it is as that one left it. library is a name for
- * dlopen(3). Nothing of it may be called but where it is usable, and no GPU be asked for but where it
- * started. Borrowed from s. */
+/* Loads and starts the library, unless an earlier look did: then it is as that look left it. library is a
+ * name for dlopen(3). Call its functions only where it is usable, and ask for GPUs only where it started.
+ * Borrowed from s. */
 const struct nvml *nvml_start(struct look_shared *s, const char *library);
 void nvml_end(struct look_shared *s);
 

@@ -22,12 +22,12 @@ enum { MOUNTS_MAX = 64 };
 
 struct gathering {
     const struct look *l;
-    const char *type; /* what the types of its mounts begin with */
+    const char *type; /* the beginnings of its mounts' types */
     size_t n;
     struct text *out;
 };
 
-/* That somebody may not see the place, or mounted something over it, is nothing of the file system's. */
+/* A user who may not see the place, or who mounted something over it, is no fault of the file system. */
 static bool is_hidden(int why)
 {
     return why == EACCES || why == EPERM || why == ENOENT || why == ENOTDIR;

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 /*
- * What the probes share, for the files of this folder and their tests. Nothing here waits: /proc and /sys
- * alone are read, and of a process its stat, comm and status alone, because its command line may hang.
+ * Shared by the probes, for the files of this folder and their tests. Nothing here blocks: only /proc and
+ * /sys are read, and of a process only stat, comm and status, because its command line may hang.
  */
 
 #define PROBE_DECLARE_READ(symbol) \
@@ -37,11 +37,11 @@ void memory_turn(struct memory *m);
 /* --- ports and counters of RDMA devices ----------------------------------------------------- */
 
 struct limit {
-    const char *name;   /* of the counter */
+    const char *name;   /* the counter's growth */
     bool hw;            /* in hw_counters, not counters */
     uint64_t most;      /* that it may grow */
-    int window_s;       /* within so long */
-    enum result result; /* of more */
+    int window_s;       /* within this time */
+    enum result result; /* of further findings */
 };
 /* Each port of a device, opened, in order, by the name "DEVICE/PORT". */
 typedef void port_fn(int dir, int device, const char *port, struct text *out);
@@ -64,13 +64,13 @@ int fact_file_u64(struct text *out, const char *key, int at, const char *path);
 /* Runs fn for each entry of a directory below root, opened, in order. r < 0 when there is no directory. */
 typedef void entry_fn(int dir, const char *name, struct text *out);
 int each_entry(int root, const char *path, entry_fn *fn, struct text *out);
-/* The same below the look's root, as all of a gatherer: without is what is said when fn wrote nothing. None
- * at all is a fact, and may be a finding, where the record has Count=. */
+/* The same below the look's root, as a whole gatherer. without is the fact for a look in which fn wrote
+ * nothing. Having none is a fact, and may be a finding where the record has Count=. */
 void gather_each(const struct look *l, const char *path, entry_fn *fn, const char *without, struct text *out);
 
 /* A number of n bytes, 8 at most, the least first. */
 uint64_t bytes_little(const uint8_t *bytes, size_t n);
-/* ioctl(2), or what stands for it: what it returns, or -errno. */
+/* ioctl(2), or its stand-in: its result, or -errno. */
 int device_control(const struct look *l, int fd, unsigned long request, void *what);
 /* "work N": how much runs on this machine, as probe_work sees it. */
 void fact_work(const struct look *l, struct text *out);
@@ -78,24 +78,24 @@ void fact_work(const struct look *l, struct text *out);
 /* A line of the machine's list of mounts, with \040 and its like undone; texts are cut. */
 struct mounted {
     char path[512], type[64], source[256];
-    char options[256], super[256]; /* of the mount, of the file system */
+    char options[256], super[256]; /* options of the mount and of the file system */
 };
 typedef bool mounted_fn(const struct mounted *m, void *arg);
 /* Until fn has enough. The list is that of the first process, because the reader's own may be that of a
  * sandbox in which all is mounted read-only. 0, -ENODATA without a list, -errno. */
 int mounts_each(int root, mounted_fn *fn, void *arg);
-/* False for a line that is none. */
+/* False for a malformed line. */
 bool mounted_parse(const char *line, struct mounted *m);
-/* The mount on which path lies; -ENOENT when there is none, -errno. With states false, options may be those
- * of some seconds ago. */
+/* The mount on which path lies; -ENOENT when there is none, -errno. With states false, options may be some
+ * seconds old. */
 int mounts_find(int root, const char *path, bool states, struct mounted *m);
 /* It keeps its files on a disk of this machine. */
 bool type_disk(const char *type);
 /* Whether the list "rw,noatime" has this word. */
 bool options_have(const char *options, const char *word, size_t len);
 
-/* A network interface of this machine: its counters as they are, the rest as the kernel told of it last,
- * within a second of a change. */
+/* A network interface of this machine: its counters as they are now; the rest as the kernel reported it
+ * last, within a second of a change. */
 struct link {
     char name[IFNAMSIZ];
     int index;
@@ -103,35 +103,36 @@ struct link {
     uint8_t state; /* IF_OPER_UP, ... */
     bool carrier;
     bool device;      /* there is one behind it; older kernels do not say so */
-    bool software;    /* of a kind that the kernel makes by itself: a bridge, a tunnel */
-    uint32_t changes; /* of the carrier */
+    bool software;    /* the kernel makes this kind by itself: a bridge, a tunnel */
+    uint32_t changes; /* changes of the carrier */
     struct rtnl_link_stats64 stats;
 };
 typedef void link_fn(const struct link *l, void *arg);
-/* Each of them. -EINTR when some came or went meanwhile, and some were perhaps left out; -errno. */
+/* Calls fn for each interface. -EINTR when some came or went meanwhile, and some may be missing; -errno. */
 int links_each(link_fn *fn, void *arg);
 
-/* Whether anybody on this machine listens on the TCP port; -errno when the kernel does not say. */
+/* Whether a process on this machine listens on the TCP port; -errno when the kernel does not tell. */
 int port_listened(uint16_t port);
 
-/* What /proc/PID/stat says. */
+/* The content of /proc/PID/stat. */
 struct process {
     uint64_t pid, ppid, started; /* ticks after the boot */
-    uint64_t ticks;              /* of processors, that it took */
+    uint64_t ticks;              /* the processor time that it took */
     char state;
     char name[64];
 };
 bool process_parse(const char *stat, struct process *p);
 int process_read(int root, const char *pid, struct process *p);
 typedef bool process_fn(const struct process *p, void *arg);
-/* There are so many that a walk through them takes longer than a loop may be held up: about 10 µs each. */
+/* There are so many processes that a walk takes longer than a loop may be held up: about 10 µs each. */
 bool processes_many(int root);
-/* All of them, until fn has enough. Those that end meanwhile are passed over. False when they could not be
- * read, which is then a fact of its own. */
+/* Calls fn for each process until it has enough. Processes that end meanwhile are skipped. False when they
+ * could not be read, which is then a fact of its own. */
 bool processes_each(int root, process_fn *fn, void *arg, struct text *out);
 void processes_free(struct processes *p);
 
-/* "process PID" of one with this command, or 0 for none. Where one was found it is looked for first. */
+/* "process PID" of one process with this command, or 0 for none. The process that was found last is tried
+ * first. */
 void fact_process(const struct look *l, int root, const char *command, struct text *out);
 
 /* Whether a program of this name lies where packages put programs, or a unit ("munge", "ntp@a.service") where
@@ -139,7 +140,7 @@ void fact_process(const struct look *l, int root, const char *command, struct te
 bool program_installed(int root, const char *command);
 bool unit_installed(int root, const char *unit);
 
-/* Whether gathering reads no disk now: what the record asks for runs where it was found the last time. */
+/* Whether gathering reads no disk now, because the service runs where it was found the last time. */
 bool service_stands(const struct look *l);
 /* Whether gathering reads no disk now: the clock is synchronised. */
 bool time_stands(const struct look *l);
@@ -149,7 +150,7 @@ typedef int config_fn(void *arg, unsigned at, uint32_t *out);
 /* The control register of Access Control Services of a PCIe device; -ENOENT where it has none, -errno. */
 int acs_control(config_fn *read, void *arg, uint16_t *out);
 
-/* What a disk answered, as facts: the NVMe health log, the sense data of SMART RETURN STATUS, and the page of
+/* A disk's answer as facts: the NVMe health log, the sense data of SMART RETURN STATUS, and the page of
  * informational exceptions of LOG SENSE. */
 enum { SMART_PAGE_BYTES = 512 };
 void smart_nvme(const char *name, const uint8_t page[static SMART_PAGE_BYTES], struct text *out);
@@ -170,8 +171,8 @@ int bmc_ask(const struct look *l, int fd, uint8_t function, uint8_t lun, uint8_t
             size_t n, struct bmc_reply *out);
 /* Writes that it could not be asked for this, by what bmc_ask returned. */
 void bmc_failed(const char *what, int code, struct text *out);
-/* What it means that a sensor of this type, whose offsets count such a kind (IPMI's event/reading type), is
- * in a state; NULL for nothing bad. */
+/* The meaning of a sensor's state, by the sensor's type and IPMI's event/reading type; NULL for a good
+ * state. */
 struct bmc_meaning {
     enum result result;
     const char *what;
@@ -182,7 +183,7 @@ const struct bmc_meaning *bmc_meaning(uint64_t type, uint64_t kind, uint64_t off
 /* One of a BMC's sensors, as a record of its list has it. */
 struct sensor {
     uint8_t lun, number, type, kind;
-    uint16_t known; /* states that it tells; of limits a bit for each */
+    uint16_t known; /* the states that it reports; a bit for each limit */
     char name[33];  /* "" for none that can be read */
 };
 /* False for what is no sensor of the BMC's own. */
@@ -207,7 +208,7 @@ struct words {
     char text[512];
 };
 void words_of(const char *value, struct words *out);
-/* The word as a number; false when it is none. */
+/* The word as a number; false when it is malformed. */
 bool word_u64(const struct words *w, size_t i, uint64_t *out);
 /* The line with this key. */
 bool fact_find(const char *facts, const char *key, struct fact_line *out);
@@ -222,19 +223,19 @@ bool want_span(const struct look *l, const char *key, struct span fallback, stru
                struct verdict *v);
 /* For how long it has been so, as far as looks saw it; 0 in the first one, and while it is not so. */
 struct span lasts_for(const struct look *l, const char *what, const char *of, bool so);
-/* What is down is a warning until it was so for long enough (Down=): a switch that boots takes minutes. */
+/* A link that is down is a warning until it was down for Down=: a switch that boots takes minutes. */
 enum { DOWN_S = 600 };
 enum result down_result(const struct look *l, const char *name, bool down, struct span most);
 
-/* Of a GPU on which nothing runs: MB in use, MB at most, looks. */
+/* For a GPU without work: MB in use, MB at most, looks. */
 #define LEFT_MEMORY                                                                        \
     "%" PRIu64 " MB of its memory are in use and no process has them, of at most %" PRIu64 \
     " MB, in %" PRId64 " looks in a row"
 
-/* Whether it was told that no work runs; where it does, *v says so. */
+/* Whether the look was told that no work runs; when it was not, *v says so. */
 bool facts_idle(const char *facts, struct verdict *v);
 
-/* How many processors the kernel's list ("0-3,8") has; false when it is none. */
+/* The number of processors in the kernel's list ("0-3,8"); false when it is malformed. */
 bool cpus_count(const char *list, uint64_t *n);
 
 /* How much the counter of this device grew since the last look; 0 for the first one and after a reset. */

@@ -27,7 +27,7 @@ static const char *kind_of(const char *class)
     return NULL;
 }
 
-/* "16.0 GT/s PCIe"; 0 for what is none. */
+/* "16.0 GT/s PCIe"; 0 when it is malformed. */
 static uint64_t speed_of(int dir, const char *path)
 {
     char text[SYS_TEXT_BYTES_MAX];

@@ -29,11 +29,11 @@ enum { OUTPUT_BYTES_MAX = 8192, PIECE_BYTES = 500, RESERVE_MS = 200, FOR_EVER_S 
 struct plugin {
     const struct look *look;
     const char *run;
-    bool errors; /* what it says on standard error is read, too */
+    bool errors; /* standard error is read too */
 };
 
-/* With whom it runs: FETTLE_NODES, FETTLE_COUNT, FETTLE_RANK. Of a check that a node runs by itself none of
- * them is there. */
+/* The nodes that run it together: FETTLE_NODES, FETTLE_COUNT, FETTLE_RANK. A check that a node runs by
+ * itself has none of them. */
 static void tell_company(const struct company *with)
 {
     char number[16];
@@ -169,7 +169,7 @@ static void read_tool(void *arg, const char *bytes, size_t n)
     tool_read(arg, bytes, n);
 }
 
-/* Of how the tool ended alone: nodes that only took part, and a group. */
+/* Judged by the tool's exit alone: nodes that only took part, and a group. */
 static void fact_company(const struct look *l, struct text *out)
 {
     int64_t teller = -1;

@@ -33,8 +33,8 @@ bool process_parse(const char *stat, struct process *p)
     snprintf(pid, sizeof pid, "%.*s", (int)(open - stat), stat);
     words_of(pid, &before);
     snprintf(p->name, sizeof p->name, "%.*s", (int)(close - open - 1), open + 1);
-    /* Of what follows, the state is the first, the parent the second, the times the 12th and 13th, the start
-     * the 20th. */
+    /* Of the fields that follow, the state is the first, the parent the second, the times the 12th and
+     * 13th, the start the 20th. */
     const char *start = close + 1 + strspn(close + 1, " ");
     for (int field = 0; *start && field < 19; field++) {
         start += strcspn(start, " ");
@@ -90,7 +90,7 @@ static int process_walk(int root, process_fn *fn, void *arg)
         more = fn(&p, arg);
     }
     closedir(dir);
-    return seen > 0 ? 0 : -ENODATA; /* whoever reads is one */
+    return seen > 0 ? 0 : -ENODATA; /* the reader itself is a process */
 }
 
 static bool were_read(int r, struct text *out)
@@ -117,7 +117,7 @@ struct processes {
     struct text reclaim;   /* the same, of kswapd */
 };
 
-/* What frees memory, a thread of the kernel for each NUMA node. */
+/* The kernel threads that free memory, one for each NUMA node. */
 static void add_kswapd(struct processes *all, const struct process *p)
 {
     enum { KTHREADD = 2 };
@@ -207,8 +207,8 @@ void gather_DSTATE(const struct look *l, struct text *out)
     look_shared_fini(&alone);
 }
 
-/* The disk whose journal this thread of the kernel writes: "jbd2/sda1-8", "xfsaild/nvme0n1p2"; 15 characters
- * of it. What lies on a server, or on a file, hangs when that does. */
+/* The disk whose journal this kernel thread writes: "jbd2/sda1-8", "xfsaild/nvme0n1p2"; 15 characters at
+ * most. A file system on a server or on a file hangs when that hangs. */
 static bool writes_journal(const char *name, char disk[static 16])
 {
     static const char *const remote[] = {"loop", "nbd", "rbd"};
@@ -279,7 +279,7 @@ void gather_KSWAPD(const struct look *l, struct text *out)
     look_shared_fini(&alone);
 }
 
-/* To free memory at times is its work; when it does nothing else it frees too little. */
+/* Freeing memory is its work at times; a thread that does nothing else does not free enough. */
 void judge_KSWAPD(struct look *l, const char *facts, struct verdict *v)
 {
     unsigned most;
@@ -413,7 +413,7 @@ void gather_ORPHANS(const struct look *l, struct text *out)
         fact_add(out, "processes", "%" PRIu64, u.processes);
 }
 
-/* A job's last processes take a moment to end; those that are still there in the next look do not. */
+/* A job's last processes take a moment to end; those that are still there in the next look are left over. */
 void judge_ORPHANS(struct look *l, const char *facts, struct verdict *v)
 {
     int64_t limit;

@@ -89,7 +89,7 @@ void gather_MEMORY_SIZE(const struct look *l, struct text *out)
         each_entry(root, "sys/devices/system/node", add_node, out);
 }
 
-/* The kernel keeps some of it for itself: Fudge= is how much may be missing. */
+/* The kernel keeps some memory for itself: Fudge= is how much may be missing. */
 static void judge_total(struct look *l, const char *facts, struct verdict *v)
 {
     uint64_t size, total;
@@ -154,8 +154,8 @@ void gather_MEMORY_IDLE(const struct look *l, struct text *out)
     fact_work(l, out);
 }
 
-/* What jobs leave behind: processes, files of /dev/shm, what the kernel lost. Pages that the site set aside
- * are in use without anybody's doing. */
+/* Left behind by jobs: processes, files of /dev/shm, memory that the kernel lost. Pages that the site set
+ * aside are in use without any job. */
 void judge_MEMORY_IDLE(struct look *l, const char *facts, struct verdict *v)
 {
     unsigned most;
@@ -255,7 +255,7 @@ void gather_OOM(const struct look *l, struct text *out)
     fact_number(l, "proc/vmstat", "oom_kill", "", "kills", out);
 }
 
-/* Most of them are a job's own limit, which is nothing of the node's; many are worth a look. */
+/* Most kills come from a job's own limit, which is no fault of the node; many kills are worth a look. */
 void judge_OOM(struct look *l, const char *facts, struct verdict *v)
 {
     uint64_t kills;
@@ -331,7 +331,7 @@ void judge_PRESSURE(struct look *l, const char *facts, struct verdict *v)
 /* --- memory.fragmentation ------------------------------------------------------------------- */
 
 struct pieces {
-    uint64_t node, kib, large; /* of the present node, its zones together */
+    uint64_t node, kib, large; /* of the present node, with its zones added up */
     uint64_t page_kib;
     bool any;
     struct text *out;
@@ -405,7 +405,7 @@ static void judge_pieces(struct look *l, const struct words *w, unsigned least, 
                     share, kib / 1000, least, looks);
 }
 
-/* Pieces are joined when somebody needs a large one. That this fails says that it is too late. */
+/* The kernel joins pieces when a large one is needed. When that fails, it is too late. */
 void judge_FRAGMENTATION(struct look *l, const char *facts, struct verdict *v)
 {
     struct fact_line line;

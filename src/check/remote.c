@@ -49,7 +49,7 @@ static void begin_mount(struct mount *m, const char *line)
     m->sent = m->received = m->connects = 0;
 }
 
-/* "xprt: tcp PORT BINDS CONNECTS CONNECT-TIME IDLE SENDS RECEIVES ..."; of udp without the connections. */
+/* "xprt: tcp PORT BINDS CONNECTS CONNECT-TIME IDLE SENDS RECEIVES ..."; udp lacks the connections. */
 static void take_connection(struct mount *m, const char *line)
 {
     struct words w;
@@ -97,8 +97,8 @@ void gather_NFS(const struct look *l, struct text *out)
         fact_add(out, "unsupported", "no NFS is mounted");
 }
 
-/* A server that does not answer is asked again and again, or anew: it is sent to, and nothing comes back. One
- * look may fall between a question and its answer. */
+/* A client asks a server that does not answer again and again, or connects again: it sends, and nothing
+ * comes back. One look may fall between a question and its answer. */
 void judge_NFS(struct look *l, const char *facts, struct verdict *v)
 {
     struct fact_line line;
@@ -197,7 +197,7 @@ void gather_LUSTRE(const struct look *l, struct text *out)
         fact_add(out, "unsupported", "no Lustre is mounted");
 }
 
-/* IDLE: a connection that was given up because nobody used it. */
+/* IDLE: the client gave up a connection that was not used. */
 void judge_LUSTRE(struct look *l, const char *facts, struct verdict *v)
 {
     struct fact_line line;

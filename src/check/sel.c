@@ -62,8 +62,8 @@ static int read_record(const struct look *l, int fd, uint16_t id, struct sel_rec
     return BMC_COMPLETED;
 }
 
-/* Backwards from the newest, as long as entries are there and not older than anybody wants to know: how many,
- * or what went wrong. */
+/* Walks backwards from the newest entry, while entries exist and are young enough to matter. Returns their
+ * number, or the error. */
 static int read_records(const struct look *l, int fd, uint32_t now, struct sel_record *records, size_t *n)
 {
     enum { OLD_S = 30 * 24 * 3600 };
@@ -127,7 +127,7 @@ static bool event_of(const struct fact_line *line, struct event *e)
            word_u64(&w, 7, &e->on);
 }
 
-/* What began is told again when it ends, and the last word counts. */
+/* An event is reported again when it ends; the last report counts. */
 static bool is_said_again(const struct event *e, const char *later)
 {
     struct fact_line line;
@@ -144,8 +144,8 @@ static int64_t sel_identity(const struct event *e)
     return (int64_t)(e->entry << 32 | (e->time & UINT32_MAX)) & INT64_MAX;
 }
 
-/* The last entry that there was in the look before, and whether this look has passed it: what comes behind it
- * is new, and everything is when it is not there any more. */
+/* The last entry of the look before, and whether this look has passed it: entries behind it are new. All
+ * entries are new when it is gone. */
 struct reading {
     int64_t *newest;
     int64_t before;
@@ -165,7 +165,7 @@ static void sel_begin(struct look *l, const char *facts, struct reading *r)
             r->passed = false;
 }
 
-/* What stood in the log at the first look, or a boot ago, is worth knowing and no more. */
+/* Entries from before the first look of this boot are only worth knowing. */
 static bool is_new(struct look *l, const struct event *e, const struct reading *r)
 {
     enum { OLD = 1, NEW = 2 };

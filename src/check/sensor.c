@@ -55,11 +55,12 @@ bool sensor_parse(const uint8_t *sdr, size_t n, struct sensor *out)
     return true;
 }
 
-/* IPMI 2.0, table 35-15: what came of Get Sensor Reading. */
+/* IPMI 2.0, table 35-15: the result of Get Sensor Reading. */
 uint16_t sensor_states(const struct sensor *s, const uint8_t *reading, size_t n)
 {
     enum { FLAGS = 2, STATES = 3, SCANNED = 0x40, NOT_NOW = 0x20, THRESHOLD = 0x01 };
-    /* Of the limits, from the mildest lower one on, the event that says that it was passed for the worse. */
+    /* The events of the limits, from the mildest lower limit on, that say that the limit was passed for
+     * the worse. */
     static const unsigned offsets[] = {0x0, 0x2, 0x4, 0x7, 0x9, 0xb};
     if (n <= STATES || !(reading[FLAGS] & SCANNED) || reading[FLAGS] & NOT_NOW)
         return 0;
@@ -132,7 +133,7 @@ static int read_pieces(struct list *s)
     return code;
 }
 
-/* Somebody else who reads the list takes the reservation, without which no pieces are given. */
+/* Another reader of the list takes the reservation, without which the BMC gives no parts. */
 static int read_record(struct list *s)
 {
     enum { TOO_LONG = 0xc8, CANNOT_RETURN = 0xca, UNSPECIFIED = 0xff, RESERVATION_LOST = 0xc5, TRIES = 3 };

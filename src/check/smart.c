@@ -94,8 +94,8 @@ static unsigned sense_key(const uint8_t *sense, size_t n)
     return (sense[0] & 0x7e) == DESCRIPTORS ? sense[1] & 0xf : sense[2] & 0xf;
 }
 
-/* Whether the command came to the disk and something came back; where it did not, that is a fact, unless the
- * device takes no commands. */
+/* Whether the command reached the disk and an answer came back. Where it did not, that is a fact, unless
+ * the device takes no commands. */
 static bool smart_answers(const struct look *l, int fd, const char *name, struct sg_io_hdr *h,
                           struct text *out)
 {
@@ -194,7 +194,7 @@ static void ask_scsi(const struct look *l, int dir, int fd, const char *name, st
         fact_add(out, "unknown", "SMART of %s: its status is 0x%x, its sense key 0x%x", name, h.status, key);
 }
 
-/* No optical drive, and nothing that somebody plugs in. */
+/* No optical drive, and no removable device. */
 static bool is_scsi(int dir)
 {
     enum { DIRECT_ACCESS = 0 };

@@ -16,7 +16,7 @@
  * itself, and any other in a child.
  */
 
-/* The estimate that a kernel begins with, and keeps where nobody estimates (NTP_PHASE_LIMIT). */
+/* The estimate with which a kernel begins, and which it keeps without a time keeper (NTP_PHASE_LIMIT). */
 #define NOBODY_NS 16000000000
 
 enum { APART_S = 60 }; /* of two clocks that are not both right */
@@ -90,8 +90,8 @@ static bool is_apart(const struct look *l, const char *facts, struct span *ahead
     return llabs(ahead->ns) >= span_s(APART_S).ns;
 }
 
-/* A clock that is not synchronised and far from the controller's is wrong. Of one that is synchronised nobody
- * knows which of the two is. */
+/* A clock that is not synchronised and far from the controller's is wrong. When both are synchronised,
+ * nobody knows which is right. */
 static void judge_apart(struct span ahead, bool synced, struct verdict *v)
 {
     char by[32];
@@ -104,8 +104,8 @@ static void judge_apart(struct span ahead, bool synced, struct verdict *v)
                     "%s %s the controller's, and the kernel says that it is not synchronised", by, side);
 }
 
-/* What the kernel says is said at once, since a clock that nobody keeps is right by chance. How long it has
- * been so makes it worse: after a boot each clock is, and all are while a time server is away. */
+/* A clock that is not synchronised is reported at once, because it is right only by chance. Its duration
+ * makes it worse: every clock is unsynchronised after a boot, and while a time server is away. */
 static void judge_unsynced(struct look *l, bool synced, bool apart, struct verdict *v)
 {
     struct span most;
@@ -113,7 +113,7 @@ static void judge_unsynced(struct look *l, bool synced, bool apart, struct verdi
     if (!want_span(l, "Unsynced", span_s(86400), &most, v))
         return;
     struct span lasts = lasts_for(l, "unsynced", "", !synced);
-    if (!synced && !apart) /* else it was said with by how much */
+    if (!synced && !apart) /* else the offset is reported as well */
         verdict_add(v, lasts.ns >= most.ns ? RESULT_DEGRADED : RESULT_WARN, "clock", "",
                     "the kernel says that it is not synchronised, for %s", span_human(lasts, is));
 }
